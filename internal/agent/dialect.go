@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Spec says what a dialect is asked to run. It is plain data: everything that a
+// dialect may depend on stands here.
+type Spec struct {
+	Command   []string // the user's agent.command, split; never empty
+	Flags     []string // the user's agent.flags, split; they replace a dialect's defaults where they collide
+	Model     string   // agent.model, or ""
+	Provider  string   // agent.provider, or ""
+	Thinking  string   // agent.thinking, or ""
+	Dir       string   // absolute working directory of the agent
+	LoopDir   string   // absolute folder of the loop
+	Iteration int
+	Root      bool // ralph runs as uid 0
+}
+
+// Command is what the process room starts.
+type Command struct {
+	Argv []string
+	Env  []string // added to the agent's environment, KEY=VALUE
+	Drop []string // names removed from it
+	// Text says that output is free text, not lines: an unfinished last line is
+	// handed to Decode as soon as it is read.
+	Text bool
+	// CloseStdin says that stdin ends once the lines of Open are written.
+	CloseStdin bool
+	// ParentDeath asks the kernel to end the agent with SIGTERM when ralph dies
+	// (Linux). Agents that quit by themselves when stdin ends do not need it.
+	ParentDeath bool
+}
+
+// Prompt is one iteration's prompt.
+type Prompt struct {
+	Text      string
+	Iteration int
+}
+
+// Decoded is what one line came to. A dialect appends to the slices that it is given; all memory
+// may be shared with the line, which is valid until the next Decode.
+type Decoded struct {
+	// Facts in the order in which they happened.
+	Facts []event.Payload
+	// Reply are lines to write to the agent's stdin at once, without newline.
+	Reply [][]byte
+	// DropRaw says that the line repeats what earlier lines held, so that only the
+	// facts are kept of it.
+	DropRaw bool
+	// Fresh says that a reset was confirmed; Stale that it was refused and the
+	// process has to be replaced.
+	Fresh, Stale bool
+}
+
+// Reset clears d for another line and keeps its memory.
+func (d *Decoded) Reset() {
+	clear(d.Facts)
+	d.Facts, d.Reply = d.Facts[:0], d.Reply[:0]
+	d.DropRaw, d.Fresh, d.Stale = false, false, false
+}
+
+// Add appends a fact.
+func (d *Decoded) Add(p event.Payload) { d.Facts = append(d.Facts, p) }
+
+// Stream says where a line came from.
+type Stream bool
+
+// The two streams of a process.
+const (
+	Stdout Stream = false
+	Stderr Stream = true
+)
+
+// A Dialect speaks one agent's line protocol. It does no I/O, starts no goroutine, reads no clock, and
+// keeps only what one conversation needs; a new process gets a new Dialect. Its
+// methods are called by one goroutine at a time.
+//
+// A dialect tells what happened; it never decides whether the loop goes on. For
+// each turn that Open starts it reports [event.AgentFinished] exactly once, when
+// nothing of the turn can follow any more, or not at all where the process ends
+// first. It never panics and never reports an error: what it does not
+// understand becomes [event.AgentUnread].
+type Dialect interface {
+	// Command returns what to start. Called once, first.
+	Command(Spec) (Command, error)
+
+	// Open returns the lines that begin a turn with this prompt. Called after
+	// Command for the first iteration and after a confirmed Reset for the next.
+	Open(Prompt) [][]byte
+
+	// Decode reads one line without its newline. The line may be anything at all.
+	Decode(line []byte, from Stream, out *Decoded)
+
+	// Steer returns the lines that put text into the running turn. live is false
+	// where that cannot be done now (no turn is running, or the protocol has no
+	// way): the text then goes into the next prompt. Where it is live, Decode
+	// reports [event.CommandDelivered] with this id once the model has been
+	// given the text, where the protocol says so; else the dialect reports it
+	// with the next line that shows the agent alive. A text that was accepted
+	// but not delivered when the turn finishes has no such event, and the loop
+	// puts it into the next prompt.
+	Steer(id, text string) (lines [][]byte, live bool)
+
+	// Reset returns the lines that ask the same process for a fresh context.
+	// same is false where the agent cannot: it gets a new process. Decode then
+	// answers with Decoded.Fresh or Decoded.Stale. Nothing may be sent before.
+	Reset() (lines [][]byte, same bool)
+
+	// Abort returns the lines that end the running turn and leave the process
+	// alive for Stop; none where the protocol has no way.
+	Abort() [][]byte
+
+	// Stop returns the lines of the polite ending of the process, sent before
+	// its stdin is closed and before signals.
+	Stop() [][]byte
+}
+
+// Abilities say what an agent's protocol can do, for doctor and for agent.started.
+type Abilities struct {
+	Live  bool // can be steered in mid-turn
+	Costs bool // reports what it costs
+	Reset bool // can get a fresh context in the same process
+	Tools bool // shows the tools it uses
+}
+
+// Patience says how long the polite steps of an ending may take.
+type Patience struct {
+	Abort time.Duration // from Abort to AgentFinished
+	Stop  time.Duration // from Stop and the closed stdin to the process's exit
+	Term  time.Duration // from SIGTERM to SIGKILL
+}
+
+// DefaultPatience is what a real agent needs: Claude Code 2.1.329 takes up to
+// 1.3 s to clean up after SIGTERM, pi 1.5.2 about 30 ms.
+var DefaultPatience = Patience{Abort: 5 * time.Second, Stop: 5 * time.Second, Term: 5 * time.Second}

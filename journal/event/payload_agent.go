@@ -1,0 +1,153 @@
+package event
+
+import "encoding/json"
+
+// AgentStarted: the agent has this iteration's prompt. Reused says that an
+// earlier iteration's process was given a fresh context instead of a new process.
+type AgentStarted struct {
+	PID     int      `json:"pid"`
+	Argv    []string `json:"argv,omitempty"`
+	Reused  bool     `json:"reused,omitempty"`
+	Live    bool     `json:"live,omitempty"`    // it can be steered in mid-turn
+	Costs   bool     `json:"costs,omitempty"`   // it reports what it costs
+	Session string   `json:"session,omitempty"` // the agent's own id of the conversation
+}
+
+// AgentSaid: the assistant said this; Text is what is new since the last event
+// of the same block. Block is the agent's own name for one run of text. The event with Final ends the
+// block; it repeats nothing that deltas have said.
+type AgentSaid struct {
+	Block string `json:"block"`
+	Text  Text   `json:"text"`
+	Final bool   `json:"final,omitempty"`
+	// Parent is the tool call under which a subagent said it; empty for the
+	// assistant itself. A subagent's words never claim completion.
+	Parent string `json:"parent,omitempty"`
+}
+
+// AgentThought: as AgentSaid, for reasoning that is not part of the answer.
+type AgentThought struct {
+	Block  string `json:"block"`
+	Text   Text   `json:"text"`
+	Final  bool   `json:"final,omitempty"`
+	Parent string `json:"parent,omitempty"`
+}
+
+// AgentUsed: this much more was used since the last such event. Dialects turn
+// cumulative counts into increments. USD is nil where the agent did not say.
+type AgentUsed struct {
+	In         int64    `json:"in"`
+	Out        int64    `json:"out"`
+	CacheRead  int64    `json:"cacheRead"`
+	CacheWrite int64    `json:"cacheWrite"`
+	USD        *float64 `json:"usd"`
+	Model      string   `json:"model,omitempty"`
+}
+
+// AgentPlanned: the agent's own list of things to do, whole.
+type AgentPlanned struct {
+	Todos []Todo `json:"todos"`
+}
+
+// Todo is one entry of an agent's own list.
+type Todo struct {
+	Text   string `json:"text"`
+	Status string `json:"status"` // pending, active or done
+}
+
+// AgentAsked: the agent asked a question that nobody is there to answer, and the
+// dialect gave Answer at once.
+type AgentAsked struct {
+	What   string `json:"what"`
+	Answer string `json:"answer"`
+}
+
+// AgentLimited: the agent may not go on until Until (RFC 3339; empty where it did
+// not say). Kind is rate, overload, quota, auth or network.
+type AgentLimited struct {
+	Kind  string `json:"kind"`
+	Until string `json:"until,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+// AgentRetried: the agent met a fault and tries again by itself after Delay
+// milliseconds.
+type AgentRetried struct {
+	Attempt int    `json:"attempt"`
+	Max     int    `json:"max,omitempty"`
+	Delay   int64  `json:"delay,omitempty"`
+	Kind    string `json:"kind,omitempty"`
+	Text    string `json:"text,omitempty"`
+}
+
+// AgentCompacted: the agent shortened its own context. Before and After are tokens.
+type AgentCompacted struct {
+	Trigger string `json:"trigger,omitempty"`
+	Before  int64  `json:"before,omitempty"`
+	After   int64  `json:"after,omitempty"`
+}
+
+// AgentNoticed: the agent reported something that changes nothing for the loop.
+// What is the agent's own name for it.
+type AgentNoticed struct {
+	What string `json:"what"`
+	Text string `json:"text,omitempty"`
+}
+
+// AgentUnread: a line that the dialect does not understand, kept whole. Line holds it where
+// it is not JSON; where it is, it stands in the envelope's raw.
+type AgentUnread struct {
+	Line   Text   `json:"line,omitzero"`
+	Stream string `json:"stream,omitempty"` // stderr, where it came from there
+}
+
+// AgentFinished: the agent's turn is over. The process may live on.
+type AgentFinished struct {
+	Outcome string `json:"outcome"` // ok, error, aborted or length
+	Error   string `json:"error,omitempty"`
+	Kind    string `json:"kind,omitempty"` // of an error: see AgentLimited.Kind, or other
+}
+
+// AgentRested: the process stays for the next iteration, and nothing else of its
+// process tree is alive.
+type AgentRested struct {
+	Strays int `json:"strays,omitempty"` // processes left over from the turn, ended
+}
+
+// AgentExited: the process and its whole tree are gone. There is exactly one for
+// each process that was started.
+type AgentExited struct {
+	Code   int    `json:"code"`             // -1 when a signal ended it
+	Signal string `json:"signal,omitempty"` // such as "killed"
+	Took   int64  `json:"took"`             // milliseconds of life
+	Strays int    `json:"strays,omitempty"` // processes it left behind, ended
+	Stderr string `json:"stderr,omitempty"` // the last of it
+}
+
+// ToolCalled: the agent began to use a tool. Input is JSON as the agent gave it.
+type ToolCalled struct {
+	ID     string          `json:"id"`
+	Name   string          `json:"name"`
+	Input  json.RawMessage `json:"input,omitempty"`
+	Parent string          `json:"parent,omitempty"` // the call under which a subagent made it
+}
+
+// ToolProgressed: the running tool printed this, new since the last such event.
+type ToolProgressed struct {
+	ID   string `json:"id"`
+	Text Text   `json:"text,omitzero"`
+	// Replaced says that Text is the whole output so far because it did not
+	// continue what came before (the agent cut the head off, say).
+	Replaced bool `json:"replaced,omitempty"`
+}
+
+// ToolReturned: the tool ended. Output longer than a line should be is cut, and
+// Blob names the file that holds it whole.
+type ToolReturned struct {
+	ID     string `json:"id"`
+	OK     bool   `json:"ok"`
+	Output Text   `json:"output"`
+	Took   int64  `json:"took,omitempty"` // milliseconds, where the agent says
+	Blob   string `json:"blob,omitempty"`
+	Bytes  int    `json:"bytes,omitempty"` // of the whole output, where Blob is set
+}

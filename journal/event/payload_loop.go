@@ -1,0 +1,244 @@
+package event
+
+import "encoding/json"
+
+// LoopStarted: a new loop began in this journal; always its first event after
+// the opening of segment 1.
+type LoopStarted struct {
+	Name    string `json:"name"`
+	ID      string `json:"id"`      // ULID of the loop
+	Dir     string `json:"dir"`     // absolute path of the loop's folder when it started
+	Project string `json:"project"` // absolute path of the folder that the agent works in
+	Host    string `json:"host,omitempty"`
+	PID     int    `json:"pid,omitempty"` // of the runner
+	Version string `json:"version,omitempty"`
+	Git     string `json:"git,omitempty"`
+	Agent   Agent  `json:"agent"`
+	Rules   Rules  `json:"rules"`
+	Task    Source `json:"task"` // where the base prompt comes from
+}
+
+// Agent says which agent a loop runs.
+type Agent struct {
+	Protocol string   `json:"protocol"` // pi, claude, text, rehearsal …
+	Command  []string `json:"command,omitempty"`
+	Version  string   `json:"version,omitempty"`
+}
+
+// Source says where the base prompt of every iteration comes from. Exactly one
+// of the fields is set: the words themselves, or a file read anew each time.
+type Source struct {
+	Text *Blob  `json:"text,omitempty"`
+	File string `json:"file,omitempty"`
+}
+
+// Rules are the settings that decisions depend on. They stand in the journal so
+// that decisions are a function of events alone. Durations are milliseconds; 0
+// means that there is no such limit.
+type Rules struct {
+	MaximumIterations  int     `json:"maximumIterations"`
+	CompletionResponse string  `json:"completionResponse,omitempty"`
+	CompletionPromise  string  `json:"completionPromise,omitempty"`
+	CompletionMatch    string  `json:"completionMatch,omitempty"` // final or anywhere
+	MinToolCalls       int     `json:"minToolCalls,omitempty"`
+	OnPromiseNoWork    string  `json:"onPromiseNoWork,omitempty"` // reject, warn or accept
+	LimitCost          float64 `json:"limitCost,omitempty"`       // USD
+	LimitTokens        int64   `json:"limitTokens,omitempty"`
+	LimitDuration      int64   `json:"limitDuration,omitempty"`
+	IdleAfter          int64   `json:"idleAfter,omitempty"`      // silence of the agent
+	IterationLimit     int64   `json:"iterationLimit,omitempty"` // one iteration
+	AfterResult        int64   `json:"afterResult,omitempty"`    // a process alive after its final result
+	RestartMax         int     `json:"restartMax,omitempty"`
+	RestartDelay       int64   `json:"restartDelay,omitempty"`
+}
+
+// LoopResumed: a runner took up a journal that an earlier runner had left.
+type LoopResumed struct {
+	Host    string `json:"host,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	Version string `json:"version,omitempty"`
+	Died    bool   `json:"died,omitempty"` // the earlier runner did not end its loop: it was killed or crashed
+	Lost    *Lost  `json:"lost,omitempty"`
+	Swept   int    `json:"swept,omitempty"` // processes of the earlier runner's agent that were still alive and were ended
+	Rules   *Rules `json:"rules,omitempty"` // set when the settings changed
+	Agent   *Agent `json:"agent,omitempty"`
+}
+
+// Lost names the unfinished last line that a repair cut off.
+type Lost struct {
+	Segment string `json:"segment"`
+	Bytes   int64  `json:"bytes"`
+	Kept    string `json:"kept"` // the side file that holds those bytes
+}
+
+// LoopConfigured: a setting was changed while the loop ran.
+type LoopConfigured struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	Rules Rules  `json:"rules"` // all rules as they are from now on
+}
+
+// LoopPaused: the loop waits for resume; no iteration is running.
+type LoopPaused struct {
+	Why string `json:"why,omitempty"`
+}
+
+// LoopUnpaused: the loop goes on.
+type LoopUnpaused struct{}
+
+// LoopEnded: nothing follows in this run of the loop but its seal.
+type LoopEnded struct {
+	Status string `json:"status"` // completed, stopped or failed
+	Reason Reason `json:"reason"`
+	Why    string `json:"why,omitempty"` // one sentence for a person
+}
+
+// SegmentOpened: the first line of a segment.
+type SegmentOpened struct {
+	Ordinal    int             `json:"ordinal"`
+	Iteration  int             `json:"iteration"`
+	Prev       *PrevSegment    `json:"prev,omitempty"`
+	Checkpoint json.RawMessage `json:"checkpoint,omitempty"` // the state folded over all that came before this line
+}
+
+// PrevSegment names the segment that came before and what it held.
+type PrevSegment struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"` // of all its bytes before the seal line; of all its bytes where it has none
+	Sealed bool   `json:"sealed"`
+}
+
+// SegmentSealed: the last line of a segment that will not grow again.
+type SegmentSealed struct {
+	Events int    `json:"events"` // lines before this one
+	Bytes  int64  `json:"bytes"`  // bytes before this line
+	SHA256 string `json:"sha256"` // of those bytes
+}
+
+// Blob is a text that may be too long for a line. A short one stands in Text; of
+// a long one Text is the beginning, and the whole lies in blobs/<SHA256>.
+type Blob struct {
+	Text   string `json:"text"`
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256,omitempty"` // set when the whole is a file
+}
+
+// IterationStarted: a fresh context begins with this prompt.
+type IterationStarted struct {
+	N        int      `json:"n"`
+	Mode     string   `json:"mode,omitempty"` // work
+	Prompt   Blob     `json:"prompt"`
+	Commands []string `json:"commands,omitempty"` // ids of the commands whose text is in the prompt
+}
+
+// IterationEnded: the agent is gone or at rest, and this is what the iteration
+// came to.
+type IterationEnded struct {
+	N        int     `json:"n"`
+	Outcome  Outcome `json:"outcome"`
+	Error    string  `json:"error,omitempty"`
+	Usage    Usage   `json:"usage"`
+	Tools    int     `json:"tools"`
+	Took     int64   `json:"took"` // milliseconds
+	Refunded bool    `json:"refunded,omitempty"`
+}
+
+// Outcome of an iteration.
+type Outcome string
+
+// The closed list of outcomes.
+const (
+	OutcomeDone        Outcome = "done"        // the agent finished its turn
+	OutcomeFailed      Outcome = "failed"      // the agent reported an error or its process ended badly
+	OutcomeIdle        Outcome = "idle"        // silent for too long
+	OutcomeOverlong    Outcome = "overlong"    // the iteration took too long
+	OutcomeAborted     Outcome = "aborted"     // a person stopped it
+	OutcomeInterrupted Outcome = "interrupted" // the runner died under it
+)
+
+// Usage counts tokens and money. USD is nil where the agent does not say what it
+// cost: unknown is not nothing.
+type Usage struct {
+	In         int64    `json:"in"`
+	Out        int64    `json:"out"`
+	CacheRead  int64    `json:"cacheRead"`
+	CacheWrite int64    `json:"cacheWrite"`
+	USD        *float64 `json:"usd"`
+}
+
+// CommandReceived: a person, a hook or another program asked for something.
+type CommandReceived struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind"` // steer, follow-up, stop, stop-now, pause, resume, set, kill
+	From string `json:"from,omitempty"`
+	Text string `json:"text,omitempty"`
+	Key  string `json:"key,omitempty"`
+	Val  string `json:"value,omitempty"`
+}
+
+// CommandDelivered: the command has taken effect.
+type CommandDelivered struct {
+	ID        string `json:"id"`
+	How       string `json:"how"` // live (into the running turn), prompt (in the prompt of that iteration), loop (by the loop itself)
+	Iteration int    `json:"iteration,omitempty"`
+}
+
+// CommandRefused: the command will not take effect.
+type CommandRefused struct {
+	ID  string `json:"id"`
+	Why string `json:"why"`
+}
+
+// CompletionClaimed: the agent says that the work is done.
+type CompletionClaimed struct {
+	How  string `json:"how"` // promise or response
+	Text string `json:"text,omitempty"`
+}
+
+// CompletionRefused: the claim does not count, and the next prompt says why.
+type CompletionRefused struct {
+	Missing []string `json:"missing"`
+}
+
+// CompletionAccepted: the claim counts.
+type CompletionAccepted struct {
+	How string `json:"how"`
+}
+
+// Decided: the mind chose an effect; its outcome names this event as its cause.
+type Decided struct {
+	Do        string   `json:"do"`
+	Why       string   `json:"why,omitempty"`
+	Iteration int      `json:"iteration,omitempty"`
+	Command   string   `json:"command,omitempty"`  // the command it serves
+	Commands  []string `json:"commands,omitempty"` // the commands whose text goes into a prompt
+}
+
+// EffectFailed: a decided effect could not be done.
+type EffectFailed struct {
+	Do    string `json:"do"`
+	Error string `json:"error"`
+	Class string `json:"class,omitempty"` // see the Class constants
+	Hint  string `json:"hint,omitempty"`
+}
+
+// Classes of errors that decisions differ by.
+const (
+	ClassMissing    = "missing"    // a program or file is not there
+	ClassPermission = "permission" // not allowed
+	ClassConfig     = "config"     // a person has to change settings
+	ClassDisk       = "disk"       // full, read-only or vanished
+	ClassTransient  = "transient"  // another try may succeed
+)
+
+// TimerFired: the deadline of that name passed.
+type TimerFired struct {
+	Name string `json:"name"`
+}
+
+// FaultRaised: ralph itself met an error that it did not choose.
+type FaultRaised struct {
+	Where string `json:"where"`
+	Error string `json:"error"`
+	Class string `json:"class,omitempty"`
+}

@@ -1,0 +1,52 @@
+package event
+
+// Type names what has happened: a noun, a dot, a past participle.
+type Type string
+
+// The catalogue. Each name has one payload struct of the same words.
+const (
+	TypeLoopStarted    Type = "loop.started"
+	TypeLoopResumed    Type = "loop.resumed"
+	TypeLoopConfigured Type = "loop.configured"
+	TypeLoopPaused     Type = "loop.paused"
+	TypeLoopUnpaused   Type = "loop.unpaused"
+	TypeLoopEnded      Type = "loop.ended"
+
+	TypeSegmentOpened Type = "segment.opened"
+	TypeSegmentSealed Type = "segment.sealed"
+
+	TypeIterationStarted Type = "iteration.started"
+	TypeIterationEnded   Type = "iteration.ended"
+
+	TypeAgentStarted   Type = "agent.started"
+	TypeAgentSaid      Type = "agent.said"
+	TypeAgentThought   Type = "agent.thought"
+	TypeAgentUsed      Type = "agent.used"
+	TypeAgentPlanned   Type = "agent.planned"
+	TypeAgentAsked     Type = "agent.asked"
+	TypeAgentLimited   Type = "agent.limited"
+	TypeAgentRetried   Type = "agent.retried"
+	TypeAgentCompacted Type = "agent.compacted"
+	TypeAgentNoticed   Type = "agent.noticed"
+	TypeAgentUnread    Type = "agent.unread"
+	TypeAgentFinished  Type = "agent.finished"
+	TypeAgentRested    Type = "agent.rested"
+	TypeAgentExited    Type = "agent.exited"
+
+	TypeToolCalled     Type = "tool.called"
+	TypeToolProgressed Type = "tool.progressed"
+	TypeToolReturned   Type = "tool.returned"
+
+	TypeCommandReceived  Type = "command.received"
+	TypeCommandDelivered Type = "command.delivered"
+	TypeCommandRefused   Type = "command.refused"
+
+	TypeCompletionClaimed  Type = "completion.claimed"
+	TypeCompletionRefused  Type = "completion.refused"
+	TypeCompletionAccepted Type = "completion.accepted"
+
+	TypeDecided      Type = "decided"
+	TypeEffectFailed Type = "effect.failed"
+	TypeTimerFired   Type = "timer.fired"
+	TypeFaultRaised  Type = "fault.raised"
+)
