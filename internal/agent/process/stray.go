@@ -1,0 +1,217 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Stray is a process that outlived its agent.
+type Stray struct {
+	PID int
+	// PPID is its parent when it was found: this process or init, for one whose parent has ended.
+	PPID int
+	// Command is its command line, at most 200 bytes of it, or its name in brackets. It may contain secrets.
+	Command string
+	Ended   Ending
+}
+
+// Ending is how a stray came to its end.
+type Ending string
+
+const (
+	Terminated Ending = "terminated" // it left after TERM
+	Killed     Ending = "killed"
+	Survived   Ending = "survived" // KILL did not end it in time, or it may not be signalled
+)
+
+// family is an agent's process together with all it started, at any depth, in any session.
+type family struct {
+	root identity // the zero identity in a sweep, which looks by mark alone
+	mark string
+
+	mu    sync.Mutex
+	asked map[identity]syscall.Signal // the last signal each known member was sent
+	found []Stray
+	place map[identity]int // in found
+}
+
+func newFamily(root identity, mark string) *family {
+	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, place: map[identity]int{}}
+}
+
+// live holds the agents of this process, with their marks, from fork to reap.
+var live = registry{roots: map[identity]string{}}
+
+type registry struct {
+	mu    sync.Mutex
+	roots map[identity]string
+}
+
+func (r *registry) remove(root identity) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.roots, root)
+}
+
+func (r *registry) others(root identity) map[identity]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	others := maps.Clone(r.roots)
+	delete(others, root)
+	return others
+}
+
+// end brings down every member but the root: TERM, up to grace for them to leave, KILL, and looks again until none is found. When
+// hurry is done the rest of the grace is skipped. The root must have ended and must not have been reaped.
+func (f *family) end(hurry context.Context, grace time.Duration) error {
+	patience, cancel := context.WithTimeout(hurry, grace)
+	defer cancel()
+	left, err := f.press(patience, syscall.SIGTERM)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	limit, cancel := context.WithTimeout(context.Background(), killTime)
+	defer cancel()
+	left, err = f.press(limit, syscall.SIGKILL)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range left {
+		f.found[f.place[m.identity]].Ended = Survived
+	}
+	return fmt.Errorf("end the agent's processes: %d survived KILL, among them pid %d", len(left), left[0].pid)
+}
+
+// press sends sig to the members until none is found or ctx is done, and returns those that are left. A member that ends may have
+// started others meanwhile, so nothing is over before a look finds nobody.
+func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error) {
+	for {
+		found, err := f.find()
+		if err != nil {
+			return nil, fmt.Errorf("find the agent's processes: %w", err)
+		}
+		if len(found.alive) == 0 {
+			return nil, nil
+		}
+		f.record(found.alive, sig)
+		if ctx.Err() != nil {
+			return found.alive, nil
+		}
+		if sig == syscall.SIGKILL {
+			// The kernel kills a group in one step, so that members which fork without pause cannot slip away one by one.
+			for _, group := range found.groups {
+				_ = killGroup(group)
+			}
+		}
+		f.send(found.alive, sig)
+		if !awaitGone(ctx, found.alive) {
+			found, err := f.find()
+			return found.alive, err
+		}
+	}
+}
+
+// record lists members as strays. Those found after ctx is over are listed as they will be dealt with next.
+func (f *family) record(members []member, sig syscall.Signal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ended := Terminated
+	if sig == syscall.SIGKILL {
+		ended = Killed
+	}
+	for _, m := range members {
+		at, known := f.place[m.identity]
+		if !known {
+			at = len(f.found)
+			f.place[m.identity] = at
+			f.found = append(f.found, Stray{PID: m.pid, PPID: m.ppid, Command: commandLine(m.pid)})
+		}
+		f.found[at].Ended = ended
+	}
+}
+
+// send signals each member that has not had sig yet; KILL is sent again.
+func (f *family) send(members []member, sig syscall.Signal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range members {
+		if sig != syscall.SIGKILL && f.asked[m.identity] == sig {
+			continue
+		}
+		f.asked[m.identity] = sig
+		// A member that is gone has done what it was asked; one that may not be signalled is found again and reported as Survived.
+		_ = m.signal(sig)
+		if sig == syscall.SIGTERM {
+			_ = m.signal(continueSignal) // a stopped process receives TERM only when it runs again
+		}
+	}
+}
+
+// note remembers members as known, and that sig has reached them by way of their group.
+func (f *family) note(members []member, sig syscall.Signal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range members {
+		f.asked[m.identity] = sig
+	}
+}
+
+func (f *family) strays() []Stray {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.found)
+}
+
+// signal sends sig to the process with this identity and to no other: os.FindProcess takes a pidfd where there are any, so once
+// the start time has been found right the pid cannot pass to another process before the signal is sent.
+func (id identity) signal(sig os.Signal) error {
+	handle, err := os.FindProcess(id.pid)
+	if err != nil {
+		return err
+	}
+	defer handle.Release()
+	if start, ok := Facts(id.pid); !ok || start != id.start {
+		return os.ErrProcessDone
+	}
+	return handle.Signal(sig)
+}
+
+// awaitGone reports whether all members have ended before ctx did. It polls, ever more slowly: there is no event for the end of
+// processes that are not our children which all systems have, and the wait is short or the processes are stubborn.
+func awaitGone(ctx context.Context, members []member) bool {
+	pause, left := time.Millisecond, slices.Clone(members)
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		left = slices.DeleteFunc(left, member.gone)
+		if len(left) == 0 {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+		}
+		pause = min(2*pause, 20*time.Millisecond)
+		timer.Reset(pause)
+	}
+}
+
+func (m member) gone() bool {
+	now, ok := look(m.pid)
+	if !ok || now.identity != m.identity {
+		return true
+	}
+	if now.zombie() && now.ppid == os.Getpid() {
+		reapAdopted(m.pid)
+	}
+	return now.zombie()
+}
