@@ -139,22 +139,21 @@ func entryNames(names []string) []string {
 	return names
 }
 
-// decodeEntry reads an entry and holds it to the name of its file, so that a copied or renamed file cannot speak for another loop.
-func decodeEntry(file string, b []byte) (Entry, error) {
-	e, ok := scanEntry(b)
-	if !ok {
-		e = Entry{}
-		if err := json.Unmarshal(b, &e); err != nil {
-			return Entry{}, err
-		}
-	}
+// decodeEntry reads an entry in any spelling.
+func decodeEntry(b []byte) (e Entry, err error) {
+	err = json.Unmarshal(b, &e)
+	return e, err
+}
+
+// checkIn holds an entry to the name of its file, so that a copied or renamed file cannot speak for another loop.
+func (e Entry) checkIn(file string) error {
 	if err := e.check(); err != nil {
-		return Entry{}, err
+		return err
 	}
 	if e.file() != file {
-		return Entry{}, fmt.Errorf("its content belongs in %s", e.file())
+		return fmt.Errorf("its content belongs in %s", e.file())
 	}
-	return e, nil
+	return nil
 }
 
 func (e Entry) check() error {

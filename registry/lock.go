@@ -182,19 +182,27 @@ func (l *Lock) Release() error {
 // Probe reports whether a runner holds the loop's lock. It creates nothing; a loop without run.lock, or without a folder, is not alive. A
 // run.lock that is a symbolic link or otherwise no regular file is an error. Cost: some microseconds.
 func Probe(loopDir string) (Liveness, error) {
-	live, err := probe(filepath.Join(loopDir, lockFile), make([]byte, 0, firstRead))
+	p, err := openProbe(filepath.Join(loopDir, lockFile))
 	if err != nil {
 		return Liveness{}, fmt.Errorf("probe loop lock: %w", err)
 	}
-	return live, nil
+	defer p.close()
+	alive, err := p.alive()
+	if err != nil {
+		return Liveness{}, fmt.Errorf("probe loop lock: %w", err)
+	}
+	return decodeHolder(alive, p.facts(make([]byte, 0, firstRead))), nil
 }
 
 func decodeHolder(alive bool, b []byte) Liveness {
+	if len(b) == 0 {
+		return Liveness{Alive: alive}
+	}
 	h, ok := scanHolder(b)
 	if !ok {
 		h = holder{}
 		if json.Unmarshal(b, &h) != nil {
-			return Liveness{Alive: alive} // empty, or caught while it is being written
+			return Liveness{Alive: alive} // caught while it is being written
 		}
 	}
 	return Liveness{Alive: alive, PID: h.PID, Host: h.Host, Since: h.Since, StartTicks: h.StartTicks}

@@ -58,17 +58,24 @@ func (r *reader) entry(file string, buf []byte) (Entry, []byte, error) {
 	if buf, err = readAll(f, maxEntry); err != nil {
 		return Entry{}, buf, err
 	}
-	e, err := decodeEntry(file, buf)
-	return e, buf, err
+	e, err := decodeEntry(buf)
+	if err != nil {
+		return Entry{}, buf, err
+	}
+	return e, buf, e.checkIn(file)
 }
 
-func readFile(path string, buf []byte, limit int) ([]byte, error) {
+func readHeadBytes(path string, _ []byte) ([]byte, error) { return readFile(path, firstRead) }
+
+func readState(path string, _ []byte) ([]byte, error) { return readFile(path, maxState) }
+
+func readFile(path string, limit int) ([]byte, error) {
 	if err := refuseForeign(path); err != nil {
-		return buf, err
+		return nil, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return buf, err
+		return nil, err
 	}
 	return readAll(f, limit)
 }
@@ -78,30 +85,36 @@ func readAll(f *os.File, limit int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, int64(limit)))
 }
 
-// probe asks for a shared lock, which the runner's exclusive one forbids and other probes' do not.
-func probe(path string, buf []byte) (Liveness, error) {
+// lockProbe is a run.lock that can be asked again. The zero value, of a missing file, is never alive.
+type lockProbe struct{ path string }
+
+func openProbe(path string) (lockProbe, error) {
 	if err := refuseForeign(path); err != nil {
-		return Liveness{}, err
+		return lockProbe{}, err
 	}
-	l := flock.New(path, flock.SetFlag(os.O_RDONLY|openFlags))
+	return lockProbe{path}, nil
+}
+
+func (p lockProbe) close() {}
+
+// alive asks for a shared lock, which the runner's exclusive one forbids and other probes' do not, and gives it back at once.
+func (p lockProbe) alive() (bool, error) {
+	l := flock.New(p.path, flock.SetFlag(os.O_RDONLY))
 	free, err := l.TryRLock()
 	if errors.Is(err, fs.ErrNotExist) {
-		return Liveness{}, nil
+		return false, nil
 	}
 	if err != nil {
-		return Liveness{}, err
+		return false, err
 	}
-	if free {
-		defer l.Unlock()
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	return !free, l.Unlock()
+}
+
+// facts reads what the holder wrote, where its lock lets others read.
+func (p lockProbe) facts([]byte) []byte {
+	b, err := readFile(p.path, firstRead)
 	if err != nil {
-		return Liveness{Alive: !free}, nil
+		return nil
 	}
-	defer f.Close()
-	n, err := io.ReadFull(f, buf[:cap(buf)])
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		n = 0 // a mandatory lock forbids the reading too
-	}
-	return decodeHolder(!free, buf[:n]), nil
+	return b
 }

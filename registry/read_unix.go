@@ -46,20 +46,46 @@ func (r *reader) names() ([]string, error) {
 }
 
 func (r *reader) entry(file string, buf []byte) (Entry, []byte, error) {
-	buf, err := readAt(r.fd, file, buf, maxEntry)
+	buf, err := readOnce(r.fd, file, buf)
 	if err != nil {
 		return Entry{}, buf, err
 	}
-	e, err := decodeEntry(file, buf)
-	return e, buf, err
+	e, ok := scanEntry(buf) // true only of a whole file
+	if !ok {
+		if buf, err = readAll(r.fd, file, buf, maxEntry); err != nil {
+			return Entry{}, buf, err
+		}
+		if e, err = decodeEntry(buf); err != nil {
+			return Entry{}, buf, err
+		}
+	}
+	return e, buf, e.checkIn(file)
 }
 
-func readFile(path string, buf []byte, limit int) ([]byte, error) {
-	return readAt(unix.AT_FDCWD, path, buf, limit)
+func readHeadBytes(path string, buf []byte) ([]byte, error) {
+	return readOnce(unix.AT_FDCWD, path, buf)
 }
 
-// readAt reads the first limit bytes of a regular file into buf, growing it only where the file is longer than it.
-func readAt(dirfd int, path string, buf []byte, limit int) ([]byte, error) {
+func readState(path string, buf []byte) ([]byte, error) {
+	return readAll(unix.AT_FDCWD, path, buf, maxState)
+}
+
+// readOnce reads what one read(2) gives into buf's capacity: the beginning of the file.
+func readOnce(dirfd int, path string, buf []byte) ([]byte, error) {
+	fd, err := open(dirfd, path)
+	if err != nil {
+		return buf[:0], err
+	}
+	defer unix.Close(fd)
+	n, err := read(fd, buf[:cap(buf)])
+	if err != nil {
+		return buf[:0], &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return buf[:n], nil
+}
+
+// readAll reads the first limit bytes of a file, growing buf where it must.
+func readAll(dirfd int, path string, buf []byte, limit int) ([]byte, error) {
 	fd, err := open(dirfd, path)
 	if err != nil {
 		return buf[:0], err
@@ -69,10 +95,7 @@ func readAt(dirfd int, path string, buf []byte, limit int) ([]byte, error) {
 		if len(buf) == cap(buf) {
 			buf = slices.Grow(buf, min(limit-len(buf), 64<<10))
 		}
-		n, err := unix.Read(fd, buf[len(buf):min(cap(buf), limit)])
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
+		n, err := read(fd, buf[len(buf):min(cap(buf), limit)])
 		if err != nil {
 			return buf[:0], &fs.PathError{Op: "read", Path: path, Err: err}
 		}
@@ -82,6 +105,15 @@ func readAt(dirfd int, path string, buf []byte, limit int) ([]byte, error) {
 		buf = buf[:len(buf)+n]
 	}
 	return buf, nil
+}
+
+func read(fd int, b []byte) (int, error) {
+	for {
+		n, err := unix.Read(fd, b)
+		if !errors.Is(err, unix.EINTR) {
+			return max(n, 0), err
+		}
+	}
 }
 
 // open opens for reading. Links fail here; a folder or a socket fails in what follows, and a FIFO without writer reads as empty.
@@ -98,34 +130,66 @@ func open(dirfd int, path string) (int, error) {
 	}
 }
 
-// probe asks for a shared lock, which the runner's exclusive one forbids and other probes' do not, and gives it back by closing.
-func probe(path string, buf []byte) (Liveness, error) {
+// lockProbe is an open run.lock that can be asked again.
+type lockProbe struct {
+	path string
+	fd   int // -1: there is no file, so nobody holds it
+	size int64
+}
+
+func openProbe(path string) (lockProbe, error) {
 	fd, err := open(unix.AT_FDCWD, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Liveness{}, nil
+		return lockProbe{fd: -1}, nil
 	}
 	if err != nil {
-		return Liveness{}, err
+		return lockProbe{}, err
 	}
-	defer unix.Close(fd)
 	var stat unix.Stat_t
-	if err := unix.Fstat(fd, &stat); err != nil {
-		return Liveness{}, &fs.PathError{Op: "stat", Path: path, Err: err}
+	err = unix.Fstat(fd, &stat)
+	if err == nil && stat.Mode&unix.S_IFMT != unix.S_IFREG {
+		err = errNotRegular
 	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		return Liveness{}, &fs.PathError{Op: "lock", Path: path, Err: errNotRegular}
-	}
-	err = unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB)
-	alive := errors.Is(err, unix.EWOULDBLOCK)
-	if err != nil && !alive {
-		return Liveness{}, &fs.PathError{Op: "lock", Path: path, Err: err}
-	}
-	if stat.Size == 0 {
-		return Liveness{Alive: alive}, nil
-	}
-	n, err := unix.Pread(fd, buf[:cap(buf)], 0)
 	if err != nil {
-		return Liveness{}, &fs.PathError{Op: "read", Path: path, Err: err}
+		unix.Close(fd)
+		return lockProbe{}, &fs.PathError{Op: "lock", Path: path, Err: err}
 	}
-	return decodeHolder(alive, buf[:n]), nil
+	return lockProbe{path, fd, stat.Size}, nil
+}
+
+func (p lockProbe) close() {
+	if p.fd >= 0 {
+		unix.Close(p.fd)
+	}
+}
+
+// alive asks for a shared lock, which the runner's exclusive one forbids and other probes' do not, and gives it back at once: a runner
+// that wants the lock waits no longer than lockTries*lockPause.
+func (p lockProbe) alive() (bool, error) {
+	if p.fd < 0 {
+		return false, nil
+	}
+	err := unix.Flock(p.fd, unix.LOCK_SH|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	if err == nil {
+		err = unix.Flock(p.fd, unix.LOCK_UN)
+	}
+	if err != nil {
+		return false, &fs.PathError{Op: "lock", Path: p.path, Err: err}
+	}
+	return false, nil
+}
+
+// facts reads what the holder wrote.
+func (p lockProbe) facts(buf []byte) []byte {
+	if p.fd < 0 || p.size == 0 {
+		return nil
+	}
+	n, err := unix.Pread(p.fd, buf[:cap(buf)], 0)
+	if err != nil {
+		return nil
+	}
+	return buf[:n]
 }

@@ -97,8 +97,11 @@ func inParallel(n int, work func(next func() (int, bool))) {
 // survey fills s and reports whether it is wanted.
 func (r *reader) survey(s *Status, file string, keep func(Entry) bool, buf *[]byte) bool {
 	s.File, s.Head.Status = file, StatusUnknown
-	var err error
-	s.Entry, *buf, err = r.entry(file, *buf)
+	var (
+		e   Entry
+		err error
+	)
+	e, *buf, err = r.entry(file, *buf)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false // removed since the folder was read
 	}
@@ -106,30 +109,43 @@ func (r *reader) survey(s *Status, file string, keep func(Entry) bool, buf *[]by
 		s.Err = &EntryError{File: file, Err: err}
 		return true
 	}
-	if keep != nil && !keep(s.Entry) {
+	s.Entry = e
+	if keep != nil && !keep(e) {
 		return false
 	}
-	lock, state := s.Dir+string(filepath.Separator)+lockFile, s.Dir+string(filepath.Separator)+stateFile
-	if s.Live, err = probe(lock, *buf); err != nil {
+	if err := s.examine(buf); err != nil {
 		s.Err = fmt.Errorf("probe loop lock: %w", err)
-		return true
-	}
-	var there bool
-	s.Head, there, *buf = readHead(state, *buf)
-	if !there && !s.Live.Alive {
-		_, err := os.Lstat(s.Dir)
-		s.Gone = errors.Is(err, fs.ErrNotExist)
-		return true
-	}
-	if !s.Live.Alive && goesOn(s.Head.Status) {
-		// A runner that took the lock after the probe may have written this state. It had to be free twice.
-		if s.Live, err = probe(lock, *buf); err != nil {
-			s.Err = fmt.Errorf("probe loop lock: %w", err)
-			return true
-		}
-		s.Died = !s.Live.Alive
 	}
 	return true
+}
+
+// examine asks the lock, then reads the state. A runner writes its last state before it gives the lock back, so a state read after the lock
+// was found free is that of no runner, unless one began in between: a loop has died only if the lock is free again after the reading.
+func (s *Status) examine(buf *[]byte) error {
+	dir := s.Dir + string(filepath.Separator)
+	lock, err := openProbe(dir + lockFile)
+	if err != nil {
+		return err
+	}
+	defer lock.close()
+	alive, err := lock.alive()
+	if err != nil {
+		return err
+	}
+	var there bool
+	s.Head, there, *buf = readHead(dir+stateFile, *buf)
+	if !alive && goesOn(s.Head.Status) {
+		if alive, err = lock.alive(); err != nil {
+			return err
+		}
+		s.Died = !alive
+	}
+	s.Live = decodeHolder(alive, lock.facts(*buf))
+	if !there && !alive {
+		_, err := os.Lstat(s.Dir)
+		s.Gone = errors.Is(err, fs.ErrNotExist)
+	}
+	return nil
 }
 
 // goesOn reports whether a loop in this status has a runner, if nothing has gone wrong.
@@ -144,14 +160,14 @@ func goesOn(status string) bool {
 // readHead reads the head of a state.json, in the general spelling if it must. there is false if no such file exists.
 func readHead(path string, buf []byte) (h Head, there bool, _ []byte) {
 	unknown := Head{Status: StatusUnknown}
-	buf, err := readFile(path, buf, firstRead)
+	buf, err := readHeadBytes(path, buf)
 	if err != nil {
 		return unknown, !errors.Is(err, fs.ErrNotExist), buf
 	}
 	if h, _, ok := scanHead(buf); ok {
 		return h, true, buf
 	}
-	if buf, err = readFile(path, buf, maxState); err != nil {
+	if buf, err = readState(path, buf); err != nil {
 		return unknown, true, buf
 	}
 	if h, ok := decodeHead(buf); ok {
