@@ -155,6 +155,10 @@ func (d *decoder) scalar(f *field, key string, token json.Token, place reflect.V
 }
 
 func (d *decoder) objects(f *field, key string, place reflect.Value) *Error {
+	// A list is replaced as a whole, so that its keys have no origin of their own.
+	defer func(seen func(string, int)) { d.seen = seen }(d.seen)
+	d.seen = func(string, int) {}
+
 	list := reflect.MakeSlice(place.Type(), 0, 4)
 	for i := 0; ; i++ {
 		token := d.next()

@@ -48,7 +48,7 @@ func Keys() []Key {
 	walk = func(o *object, inList bool) {
 		for i := range o.fields {
 			f := &o.fields[i]
-			key := Key{Name: f.key, Kind: f.kind, Enum: f.enum, Min: f.min, Max: f.max, Required: f.required, None: f.none, Live: f.live, Doc: f.doc}
+			key := Key{Name: f.key, Kind: f.kind, Enum: f.enum, Min: f.min, Max: f.max, Required: f.required, None: f.none, Live: f.live, Doc: f.tag.Get("doc")}
 			if !inList {
 				key.Env = envName(f.key)
 				key.Default = text(f, defaults.FieldByIndex(f.index))
@@ -92,8 +92,8 @@ type field struct {
 	required bool
 	none     bool
 	live     bool
-	optional bool // omitted when empty, hence an enum takes ""
-	doc      string
+	optional bool // Freeze leaves it out when empty, hence a value made in Go may be empty
+	tag      reflect.StructTag
 	object   *object // of KindObject and KindObjects
 }
 
@@ -106,24 +106,9 @@ func compile(typ reflect.Type, prefix string, index []int) *object {
 	o := &object{typ: typ, fields: make([]field, typ.NumField())}
 	for i := range o.fields {
 		member := typ.Field(i)
-		name, options, _ := strings.Cut(member.Tag.Get("json"), ",")
-		f := field{
-			name:     name,
-			key:      prefix + name,
-			position: i,
-			index:    append(index[:len(index):len(index)], i),
-			kind:     kindOf(member.Type),
-			min:      bound(member, "min", 0),
-			max:      bound(member, "max", math.Inf(1)),
-			required: member.Tag.Get("required") != "",
-			none:     member.Tag.Get("none") != "",
-			live:     member.Tag.Get("live") != "",
-			optional: options != "",
-			doc:      member.Tag.Get("doc"),
-		}
-		if words := member.Tag.Get("enum"); words != "" {
-			f.enum = strings.Split(words, ",")
-		}
+		f := field{position: i, index: append(index[:len(index):len(index)], i), kind: kindOf(member.Type), max: math.Inf(1), tag: member.Tag}
+		f.readTag()
+		f.key = prefix + f.name
 		switch f.kind {
 		case KindObject:
 			f.object = compile(member.Type, f.key+".", f.index)
@@ -163,14 +148,44 @@ func kindOf(typ reflect.Type) Kind {
 	panic(fmt.Sprintf("config: no kind of key for Go type %v", typ))
 }
 
-func bound(member reflect.StructField, tag string, otherwise float64) float64 {
-	words := member.Tag.Get(tag)
-	if words == "" {
-		return otherwise
+// readTag reads the tag in one pass, all but doc, which stands last: StructTag.Get would scan it once for each name, and that
+// was most of the time the table took.
+func (f *field) readTag() {
+	rest, _, _ := strings.Cut(string(f.tag), " doc:")
+	for rest != "" {
+		name, after, _ := strings.Cut(rest, `:"`)
+		value, tail, ok := strings.Cut(after, `"`)
+		if !ok {
+			panic("config: malformed tag " + string(f.tag))
+		}
+		rest = strings.TrimPrefix(tail, " ")
+		switch name {
+		case "json":
+			var options string
+			f.name, options, _ = strings.Cut(value, ",")
+			f.optional = options != ""
+		case "enum":
+			f.enum = strings.Split(value, ",")
+		case "min":
+			f.min = bound(value)
+		case "max":
+			f.max = bound(value)
+		case "required":
+			f.required = true
+		case "none":
+			f.none = true
+		case "live":
+			f.live = true
+		default:
+			panic("config: unknown name in tag " + string(f.tag))
+		}
 	}
-	number, err := strconv.ParseFloat(words, 64)
+}
+
+func bound(value string) float64 {
+	number, err := strconv.ParseFloat(value, 64)
 	if err != nil {
-		panic(fmt.Sprintf("config: %s tag of %s: %v", tag, member.Name, err))
+		panic("config: bound of a key: " + err.Error())
 	}
 	return number
 }

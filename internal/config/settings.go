@@ -38,8 +38,7 @@ const (
 
 // Settings is everything a loop can be told, as it stands in settings.json.
 //
-// The tags are the table of keys. json: the name. doc: its meaning in one line. enum: the words it takes; a field that is
-// omitted when empty also takes "". min and max: bounds of a number (no number is ever below 0). required: not empty, and
+// The tags are the table of keys. json: the name, and whether Freeze leaves it out when empty. doc: its meaning in one line. enum: the words it takes. min and max: bounds of a number (no number is ever below 0). required: not empty, and
 // in a list of objects present. none: null and "none" stand for 0, which means no limit. live: may change while a loop runs.
 type Settings struct {
 	MaximumIterations             int    `json:"maximumIterations" min:"1" live:"true" doc:"iterations before the loop stops; 15 in tasks mode"`

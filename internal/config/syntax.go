@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -38,23 +39,28 @@ func explain(data []byte, at int, syntax *json.SyntaxError) (*Error, int) {
 	if len(before) > 0 {
 		last = before[len(before)-1]
 	}
-	switch here := data[at]; {
+	here, _ := utf8.DecodeRune(data[at:])
+	unexpected := func(advice string) (*Error, int) {
+		return &Error{Problem: fmt.Sprintf("unexpected %q", here), advice: advice}, at
+	}
+	switch {
 	case int(syntax.Offset) >= len(data) && syntax.Error() == "unexpected end of JSON input":
-		return &Error{Problem: "the text ends too early", advice: "a closing brace, bracket or quote is missing"}, len(data)
+		return &Error{Problem: "the text ends too early", advice: "a closing brace, bracket or quote is missing"}, len(bytes.TrimRight(data, " \t\r\n"))
 	case last == ',' && (here == '}' || here == ']'):
 		return &Error{
-			Problem: fmt.Sprintf("trailing comma before %q", string(here)),
+			Problem: fmt.Sprintf("trailing comma before %q", here),
 			advice:  "JSON has no comma after the last entry: remove it",
 		}, len(before) - 1
-	case here == '/' || here == '#':
-		return &Error{Problem: fmt.Sprintf("unexpected %q", string(here)), advice: "JSON has no comments"}, at
-	case here == '\'':
-		return &Error{Problem: "unexpected single quote", advice: "JSON strings take double quotes"}, at
+	case json.Valid(before):
+		return unexpected("the settings end before it: one object is all a file may hold")
 	case here == '\n' || here == '\r':
 		return &Error{Problem: "a string does not end on its line", advice: "a closing quote is missing, or write \\n for a line break"}, at
-	case endsValue(last) && beginsValue(here):
-		r, _ := utf8.DecodeRune(data[at:])
-		return &Error{Problem: fmt.Sprintf("unexpected %q", string(r)), advice: "a comma or colon is missing before it"}, at
+	case here == '/' || here == '#':
+		return unexpected("JSON has no comments")
+	case endsValue(last) && beginsValue(data[at]):
+		return unexpected("a comma or colon is missing before it")
+	case here == '\'' || unicode.IsLetter(here):
+		return unexpected("names and strings stand in double quotes")
 	}
 	return &Error{Problem: syntax.Error()}, at
 }

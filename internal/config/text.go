@@ -33,7 +33,7 @@ func parse(f *field, key, text string, place reflect.Value) *Error {
 	case KindInt:
 		number, err := strconv.ParseInt(text, 10, place.Type().Bits())
 		if errors.Is(err, strconv.ErrRange) {
-			return &Error{Key: key, Problem: fmt.Sprintf("%s: %s is too large", key, text)}
+			return tooLarge(key, text)
 		}
 		if err != nil {
 			return badText(f, key, text)
@@ -44,6 +44,9 @@ func parse(f *field, key, text string, place reflect.Value) *Error {
 		place.SetInt(number)
 	case KindFloat:
 		number, err := strconv.ParseFloat(text, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return tooLarge(key, text)
+		}
 		if err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
 			return badText(f, key, text)
 		}
@@ -69,6 +72,16 @@ func parseField(f *field, value string, place reflect.Value, seen func(string, i
 		return parseList(f, trimmed, place, seen)
 	}
 	switch f.kind {
+	case KindObject, KindMap:
+		if !strings.HasPrefix(trimmed, "{") {
+			return notJSON(f)
+		}
+	case KindObjects:
+		if !strings.HasPrefix(trimmed, "[") {
+			return notJSON(f)
+		}
+	}
+	switch f.kind {
 	case KindStrings, KindMap, KindObject, KindObjects:
 		err, at := decodeField([]byte(value), f, place, seen)
 		switch {
@@ -86,6 +99,14 @@ func parseField(f *field, value string, place reflect.Value, seen func(string, i
 	}
 	seen(f.key, 0)
 	return parse(f, f.key, trimmed, place)
+}
+
+func notJSON(f *field) *Error {
+	err := &Error{Key: f.key, Problem: f.key + ": want " + string(f.kind) + " in JSON"}
+	if f.kind == KindObject {
+		err.advice = fmt.Sprintf("its keys can be set one by one: %s or %s", f.object.fields[0].key, envName(f.object.fields[0].key))
+	}
+	return err
 }
 
 func parseList(f *field, value string, place reflect.Value, seen func(string, int)) *Error {
@@ -191,10 +212,14 @@ func text(f *field, value reflect.Value) string {
 
 func badText(f *field, key, text string) *Error {
 	got := shorten(text)
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		got = "the number " + text
+	if number, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(number) && !math.IsInf(number, 0) {
+		got = text
 	}
 	return &Error{Key: key, Problem: fmt.Sprintf("%s: want %s, got %s", key, f.kind, got)}
+}
+
+func tooLarge(key, number string) *Error {
+	return &Error{Key: key, Problem: fmt.Sprintf("%s: %s is too large", key, number)}
 }
 
 // shorten quotes a value for a message.
@@ -218,8 +243,6 @@ func checkBounds(f *field, key, text string, number float64) *Error {
 // checkWord checks a string against the words its key takes.
 func checkWord(f *field, key, text string) *Error {
 	switch {
-	case text == "" && f.optional && f.kind == KindString:
-		return nil
 	case f.enum != nil && !slices.Contains(f.enum, text):
 		return &Error{
 			Key:     key,
