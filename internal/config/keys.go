@@ -28,9 +28,9 @@ const (
 
 // A Key is one row of the settings table.
 type Key struct {
-	Name     string   // dotted; the keys of a list's objects read guardrails[].command
-	Env      string   // the variable that sets it; empty for the keys of a list's objects
-	Kind     Kind     //
+	Name     string // dotted; the keys of a list's objects read guardrails[].command
+	Env      string // the variable that sets it; empty for the keys of a list's objects
+	Kind     Kind
 	Default  string   // as Text prints it; empty for objects and the keys of a list's objects
 	Enum     []string // the words it takes, if it takes only some
 	Min, Max float64  // bounds of a number; Max is +Inf where there is none
