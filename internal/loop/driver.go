@@ -11,8 +11,11 @@ import (
 // Input is something that happened: one batch of drafts from one source.
 type Input struct {
 	Drafts []event.Draft
-	// Synced is called once the drafts are durable, before anything that follows
-	// from them is done; nil where nobody waits for that. It runs on the driver's goroutine.
+	// Commands came through the inbox. One that the journal has already, because
+	// its file outlived a crash, is not recorded again.
+	Commands []event.CommandReceived
+	// Synced is called once all of it is durable, before anything that follows
+	// from it is done; nil where nobody waits for that. It runs on the driver's goroutine.
 	Synced func()
 	// Release is called when the drafts' memory may be used again.
 	Release func()
@@ -25,7 +28,16 @@ type Driver struct {
 	// that prints faster than the journal writes is held back by its pipe.
 	Inputs chan Input
 	Now    func() time.Time
+	// Flush projects the state: called soon after it changed, and not more often
+	// than flushEvery. An idle loop does not wake up for it.
+	Flush func(*State)
+
+	dirty   bool
+	flushed time.Time
 }
+
+// flushEvery is how old state.json may be while events come.
+const flushEvery = 250 * time.Millisecond
 
 // Run takes inputs until the loop has ended, the journal fails, or ctx is done. A
 // cancelled ctx means that the process has to go at once: nothing more is recorded.
@@ -38,7 +50,9 @@ func (d *Driver) Run(ctx context.Context) error {
 	if err := d.Engine.Step(nil); err != nil {
 		return err
 	}
+	d.dirty = true
 	for d.Engine.State().Life.Ended == nil {
+		d.flush()
 		deadline := d.arm(timer)
 		select {
 		case <-ctx.Done():
@@ -60,10 +74,11 @@ func (d *Driver) take(in Input) error {
 	if in.Release != nil {
 		defer in.Release()
 	}
+	d.dirty = true
 	if in.Synced == nil {
 		return d.Engine.Step(in.Drafts)
 	}
-	if err := d.Engine.append(in.Drafts); err != nil {
+	if err := d.Engine.append(append(in.Drafts, d.fresh(in.Commands)...)); err != nil {
 		return err
 	}
 	if err := d.Engine.Sync(); err != nil {
@@ -73,10 +88,40 @@ func (d *Driver) take(in Input) error {
 	return d.Engine.Step(nil)
 }
 
-// arm sets the timer to the earliest deadline.
+// fresh returns drafts of the commands that the journal does not have yet.
+func (d *Driver) fresh(commands []event.CommandReceived) []event.Draft {
+	var drafts []event.Draft
+	for _, c := range commands {
+		if !d.Engine.State().Mail.Has(c.ID) {
+			drafts = append(drafts, event.Encode(c, "inbox:"+c.ID))
+		}
+	}
+	return drafts
+}
+
+// flush projects a state that changed, unless it did so a moment ago.
+func (d *Driver) flush() {
+	if !d.dirty || d.Flush == nil {
+		return
+	}
+	now := d.Now()
+	if since := now.Sub(d.flushed); since >= 0 && since < flushEvery {
+		return
+	}
+	d.dirty, d.flushed = false, now
+	d.Flush(d.Engine.State())
+}
+
+// arm sets the timer to the earliest deadline. The zero deadline stands for a
+// projection that is due, or for none.
 func (d *Driver) arm(timer *time.Timer) policy.Deadline {
-	deadline, ok := d.Engine.State().Deadline()
-	if !ok {
+	deadline, found := d.Engine.State().Deadline()
+	if d.dirty && d.Flush != nil {
+		if due := d.flushed.Add(flushEvery); !found || due.Before(deadline.At) {
+			deadline, found = policy.Deadline{At: due}, true
+		}
+	}
+	if !found {
 		timer.Stop()
 		return policy.Deadline{}
 	}

@@ -89,6 +89,11 @@ func (e *Engine) append(drafts []event.Draft) error {
 	if len(drafts) == 0 {
 		return nil
 	}
+	for i := range drafts {
+		if drafts[i].Iter == 0 {
+			drafts[i].Iter = e.state.Life.Iteration
+		}
+	}
 	events, err := e.Journal.Append(drafts)
 	if err != nil {
 		return fmt.Errorf("append to the journal: %w", err)
@@ -155,8 +160,6 @@ func (e *Engine) Sync() error {
 }
 
 func (e *Engine) record(p event.Payload) error {
-	d := event.Encode(p, "loop")
-	d.Iter = e.state.Life.Iteration
-	e.drafts[0] = d
+	e.drafts[0] = event.Encode(p, "loop")
 	return e.append(e.drafts[:])
 }
