@@ -62,7 +62,7 @@ trap - EXIT
 # pi starts with "env node" and needs Node 22.19 or newer; so do the node programs it starts.
 cat >"$dest/bin/pi" <<'EOF'
 #!/bin/sh
-root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+root=$(CDPATH='' cd -P -- "$(dirname -- "$0")/.." && pwd)
 PATH=$root/node_modules/node/bin:$PATH
 export PATH
 exec "$root/node_modules/.bin/pi" "$@"
@@ -70,7 +70,7 @@ EOF
 # claude is a native program: only its place has to be known.
 cat >"$dest/bin/claude" <<'EOF'
 #!/bin/sh
-root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+root=$(CDPATH='' cd -P -- "$(dirname -- "$0")/.." && pwd)
 exec "$root/node_modules/.bin/claude" "$@"
 EOF
 chmod 755 "$dest/bin/pi" "$dest/bin/claude"
