@@ -30,11 +30,11 @@ type agent struct {
 	work   string // its working directory
 }
 
-// start runs an agent for at most half a minute; both need about one second. What is still there when the test ends is
+// start runs an agent for at most a minute; both need about one second on an idle machine. What is still there when the test ends is
 // told to end, then killed.
 func start(t *testing.T, program string, env []string, args ...string) *agent {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	a := &agent{t: t, stderr: new(bytes.Buffer), work: t.TempDir()}
 	a.cmd = exec.CommandContext(ctx, filepath.Join(AgentBin(t), program), args...)
 	a.cmd.Env, a.cmd.Dir, a.cmd.Stderr = env, a.work, a.stderr
