@@ -35,14 +35,15 @@ type family struct {
 	root identity // the zero identity in a sweep, which looks by mark alone
 	mark string
 
-	mu    sync.Mutex
-	asked map[identity]syscall.Signal // the last signal each known member was sent
-	found []Stray
-	place map[identity]int // in found
+	mu       sync.Mutex
+	asked    map[identity]syscall.Signal // the last signal each known member was sent
+	found    []Stray                     // without how they ended, which asked and survived tell
+	place    map[identity]int            // in found
+	survived map[identity]bool
 }
 
 func newFamily(root identity, mark string) *family {
-	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, place: map[identity]int{}}
+	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, place: map[identity]int{}, survived: map[identity]bool{}}
 }
 
 // live holds the agents of this process, with their marks, from fork to reap.
@@ -85,7 +86,7 @@ func (f *family) end(hurry context.Context, grace time.Duration) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range left {
-		f.found[f.place[m.identity]].Ended = Survived
+		f.survived[m.identity] = true
 	}
 	return fmt.Errorf("end the agent's processes: %d survived KILL, among them pid %d", len(left), left[0].pid)
 }
@@ -101,7 +102,7 @@ func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error
 		if len(found.alive) == 0 {
 			return nil, nil
 		}
-		f.record(found.alive, sig)
+		f.record(found.alive)
 		if ctx.Err() != nil {
 			return found.alive, nil
 		}
@@ -119,22 +120,16 @@ func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error
 	}
 }
 
-// record lists members as strays. Those found after ctx is over are listed as they will be dealt with next.
-func (f *family) record(members []member, sig syscall.Signal) {
+// record lists members as strays.
+func (f *family) record(members []member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ended := Terminated
-	if sig == syscall.SIGKILL {
-		ended = Killed
-	}
 	for _, m := range members {
-		at, known := f.place[m.identity]
-		if !known {
-			at = len(f.found)
-			f.place[m.identity] = at
-			f.found = append(f.found, Stray{PID: m.pid, PPID: m.ppid, Command: commandLine(m.pid)})
+		if _, known := f.place[m.identity]; known {
+			continue
 		}
-		f.found[at].Ended = ended
+		f.place[m.identity] = len(f.found)
+		f.found = append(f.found, Stray{PID: m.pid, PPID: m.ppid, Command: commandLine(m.pid)})
 	}
 }
 
@@ -143,7 +138,8 @@ func (f *family) send(members []member, sig syscall.Signal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range members {
-		if sig != syscall.SIGKILL && f.asked[m.identity] == sig {
+		// Never back from KILL to TERM: Kill may have come while TERM was being sent round.
+		if last := f.asked[m.identity]; sig != syscall.SIGKILL && (last == sig || last == syscall.SIGKILL) {
 			continue
 		}
 		f.asked[m.identity] = sig
@@ -160,14 +156,27 @@ func (f *family) note(members []member, sig syscall.Signal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range members {
-		f.asked[m.identity] = sig
+		if f.asked[m.identity] != syscall.SIGKILL {
+			f.asked[m.identity] = sig
+		}
 	}
 }
 
 func (f *family) strays() []Stray {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.found)
+	strays := slices.Clone(f.found)
+	for id, at := range f.place {
+		switch {
+		case f.survived[id]:
+			strays[at].Ended = Survived
+		case f.asked[id] == syscall.SIGKILL:
+			strays[at].Ended = Killed
+		default:
+			strays[at].Ended = Terminated
+		}
+	}
+	return strays
 }
 
 // signal sends sig to the process with this identity and to no other: os.FindProcess takes a pidfd where there are any, so once
@@ -210,8 +219,5 @@ func (m member) gone() bool {
 	if !ok || now.identity != m.identity {
 		return true
 	}
-	if now.zombie() && now.ppid == os.Getpid() {
-		reapAdopted(m.pid)
-	}
-	return now.zombie()
+	return now.zombie() && (now.ppid != os.Getpid() || reapAdopted(m.pid))
 }
