@@ -34,6 +34,8 @@ const (
 type family struct {
 	root identity // the zero identity in a sweep, which looks by mark alone
 	mark string
+	// sparing says that the root lives and is to live on, so that its process group must not be killed as a whole.
+	sparing bool
 
 	mu       sync.Mutex
 	asked    map[identity]syscall.Signal // the last signal each known member was sent
@@ -69,7 +71,7 @@ func (r *registry) others(root identity) map[identity]string {
 }
 
 // end brings down every member but the root: TERM, up to grace for them to leave, KILL, and looks again until none is found. When
-// hurry is done the rest of the grace is skipped. The root must have ended and must not have been reaped.
+// hurry is done the rest of the grace is skipped. The root must have ended and not been reaped, unless the family is sparing it.
 func (f *family) end(hurry context.Context, grace time.Duration) error {
 	patience, cancel := context.WithTimeout(hurry, grace)
 	defer cancel()
@@ -109,7 +111,9 @@ func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error
 		if sig == syscall.SIGKILL {
 			// The kernel kills a group in one step, so that members which fork without pause cannot slip away one by one.
 			for _, group := range found.groups {
-				_ = killGroup(group)
+				if group != f.root.pid || !f.sparing {
+					_ = killGroup(group)
+				}
 			}
 		}
 		f.send(found.alive, sig)
