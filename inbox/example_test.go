@@ -35,6 +35,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	for range box.Watch(ctx) {
 		items, err := box.Pending()
 		if err != nil {
