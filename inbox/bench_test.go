@@ -3,6 +3,7 @@ package inbox
 import (
 	"crypto/rand"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,18 +28,18 @@ func BenchmarkWake(b *testing.B) {
 	}
 	defer d.close()
 	ids := monotonicIDs(rand.Reader)
-	rename := func(to *dir) (string, time.Time) {
+	rename := func(in *dir) (string, time.Time) {
 		id, err := ids(time.UnixMilli(1_800_000_000_000))
 		if err != nil {
 			b.Fatal(err)
 		}
-		f, err := d.root.Create(tempPrefix + id)
+		f, err := in.root.Create(tempPrefix + id)
 		if err != nil {
 			b.Fatal(err)
 		}
 		f.Close()
 		began := time.Now()
-		if err := d.moveTo(tempPrefix+id, to, id+droppedSuffix); err != nil {
+		if err := in.moveTo(tempPrefix+id, in, id+droppedSuffix); err != nil {
 			b.Fatal(err)
 		}
 		return id, began
@@ -51,6 +52,14 @@ func BenchmarkWake(b *testing.B) {
 	if err := bare.Add(bareDir.root.Name()); err != nil {
 		b.Fatal(err)
 	}
+	seen := make(chan struct{}, 1)
+	go func() { // ends when bare is closed
+		for e := range bare.Events {
+			if e.Has(fsnotify.Create) && strings.HasSuffix(e.Name, droppedSuffix) {
+				seen <- struct{}{}
+			}
+		}
+	}()
 	var ours, theirs []time.Duration
 	for b.Loop() {
 		id, began := rename(d)
@@ -60,11 +69,7 @@ func BenchmarkWake(b *testing.B) {
 			b.Fatal(err)
 		}
 		_, began = rename(bareDir)
-		for e := range bare.Events {
-			if e.Has(fsnotify.Create) {
-				break
-			}
-		}
+		<-seen
 		theirs = append(theirs, time.Since(began))
 	}
 	slices.Sort(ours)
