@@ -185,7 +185,7 @@ func start(t *testing.T, spec Spec) *agent {
 		spec.Mark = t.Name()
 	}
 	if spec.StrayGrace == 0 {
-		spec.StrayGrace = 100 * time.Millisecond
+		spec.StrayGrace = deadline // those who would leave on TERM must not be killed because the machine is busy
 	}
 	p, err := Start(spec)
 	if err != nil {
