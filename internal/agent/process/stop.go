@@ -61,7 +61,8 @@ func (p *Process) Terminate(ctx context.Context, grace time.Duration) Report {
 }
 
 // ask sends TERM to the whole tree. Launchers that ignore a signal of their own but not their group's (gemini) and tools that run in
-// sessions of their own (claude, pi, codex) are all reached.
+// sessions of their own (claude, pi, codex) are all reached. Whoever outlives the agent nevertheless gets another TERM from family.end:
+// a signal that arrives between a shell's fork and exec is taken by the shell's handler and lost.
 func (p *Process) ask() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,9 +72,11 @@ func (p *Process) ask() {
 	// What cannot be listed cannot be asked; family.end meets the same error and reports it.
 	found, _ := p.family.find()
 	_ = signalGroup(p.cmd.Process, syscall.SIGTERM)
-	p.family.send(found.outside(p.pid), syscall.SIGTERM)
-	p.family.note(found.alive, syscall.SIGTERM)
 	wakeGroup(p.cmd.Process)
+	for _, m := range found.outside(p.pid) {
+		m.terminate()
+	}
+	p.family.remember(found.alive)
 }
 
 // Kill sends KILL to the agent's group and to every descendant, and returns without waiting: Done tells the end.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -152,7 +153,7 @@ func TestAfterANormalExitTheStraysAreEnded(t *testing.T) {
 			if alive(daemon) || exit.Code != 0 || exit.Err != nil || len(exit.Strays) != 1 || endings(exit.Strays)[daemon] != test.want {
 				t.Errorf("got %+v, daemon %d", exit, daemon)
 			}
-			if len(exit.Strays) > 0 && !strings.Contains(exit.Strays[0].Command, "process.test") {
+			if len(exit.Strays) > 0 && !strings.Contains(exit.Strays[0].Command, filepath.Base(self())) {
 				t.Errorf("the stray's command is %q", exit.Strays[0].Command)
 			}
 			if zombies := ownZombies(t); len(zombies) > 0 {
