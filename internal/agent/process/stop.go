@@ -10,8 +10,8 @@ import (
 
 // Report is what became of a Terminate.
 type Report struct {
-	// Gone: the agent has ended and Exit is its exit. False only when even KILL did not end it within three seconds, which
-	// takes a process stuck inside the kernel.
+	// Gone: the agent has ended and Exit is its exit. False only when KILL did not end it within some six seconds either,
+	// which takes a process stuck inside the kernel; Done is then still open.
 	Gone bool
 	Exit Exit
 	// Killed: the agent, or something it had started, was still there after the grace and was sent KILL.
@@ -20,7 +20,8 @@ type Report struct {
 	Survivors []Stray
 }
 
-// Interrupt sends INT to the agent's process group. Beware: pi, opencode and qwen leave their running tools behind on INT.
+// Interrupt sends INT to the agent's process group. Some agents then leave their running tools behind (pi 1.5,
+// opencode 1.18); these are found when the agent ends.
 func (p *Process) Interrupt() error { return p.Signal(syscall.SIGINT) }
 
 // Signal sends sig to the agent's process group. After the end it returns an error that satisfies errors.Is with os.ErrProcessDone.
