@@ -86,14 +86,22 @@ func spellings(value string) []spelling {
 	}
 	add(url.QueryEscape(value), 0)
 	add(url.PathEscape(value), 0)
+	// The shallowest first: of equal texts the depth is that of the fewest decodings.
 	for _, inner := range jsonStyles {
-		once := inner.escape(value)
-		add(once, 1)
-		for _, outer := range []jsonStyle{inner, jsonStyles[0], jsonStyles[1], jsonStyles[2]} {
-			twice := outer.escape(once)
-			add(twice, 2)
-			add(jsonStyles[0].escape(twice), 3)
-			add(outer.escape(twice), 3)
+		add(inner.escape(value), 1)
+	}
+	for depth := 2; depth <= 3; depth++ {
+		for _, inner := range jsonStyles {
+			once := inner.escape(value)
+			for _, outer := range []jsonStyle{inner, jsonStyles[0], jsonStyles[1], jsonStyles[2]} {
+				text := outer.escape(once)
+				if depth == 2 {
+					add(text, 2)
+					continue
+				}
+				add(jsonStyles[0].escape(text), 3)
+				add(outer.escape(text), 3)
+			}
 		}
 	}
 	return all
