@@ -85,27 +85,31 @@ func BenchmarkMask(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
-			var mask time.Duration
-			for b.Loop() {
+			dst := make([]byte, len(text))
+			best := func(was time.Duration, f func()) time.Duration {
 				start := time.Now()
-				if _, n := m.Mask(text); n != 0 {
-					b.Fatal("a hit in text without secrets")
-				}
-				mask += time.Since(start)
+				f()
+				return min(was, time.Since(start))
+			}
+			// The fastest of all rounds: what else runs on the machine is no property of the code.
+			mask, plain, each := time.Hour, time.Hour, time.Hour
+			for b.Loop() {
+				mask = best(mask, func() {
+					if _, n := m.Mask(text); n != 0 {
+						b.Fatal("a hit in text without secrets")
+					}
+				})
 			}
 			// The same text, in the same run, by the two things to compare with.
-			dst := make([]byte, len(text))
-			rounds := max(b.N/8, 4)
-			start := time.Now()
-			for range rounds {
-				copy(dst, text)
+			for range 20 {
+				plain = best(plain, func() { copy(dst, text) })
 			}
-			plain := time.Since(start) / time.Duration(rounds)
-			start = time.Now()
-			naive(m, text)
-			each := float64(mask) / float64(b.N)
-			b.ReportMetric(each/float64(plain), "copies")
-			b.ReportMetric(float64(time.Since(start))/each, "x-naive")
+			for range 3 {
+				each = best(each, func() { naive(m, text) })
+			}
+			b.ReportMetric(float64(len(text))/mask.Seconds()/1e9, "GB/s-best")
+			b.ReportMetric(float64(mask)/float64(plain), "copies")
+			b.ReportMetric(float64(each)/float64(mask), "x-naive")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 // The zero Masker is not usable; call New.
 type Masker struct {
 	filter   filter
+	second   filter             // of the same grams, their halves swapped
 	places   map[uint32][]place // where a sampled gram stands in which literal
 	literals []literal
 	heads    map[uint32][]int32 // the first four bytes of the literals that are known values, for HoldBack
@@ -84,6 +85,7 @@ func (m *Masker) add(l literal) {
 	for o := offset; o < offset+stride; o++ {
 		gram := gramAt(l.text, o)
 		m.filter.add(gram)
+		m.second.add(gram>>16 | gram<<16)
 		m.places[gram] = append(m.places[gram], place{at, int32(o)})
 	}
 	if l.kind == knownValue {

@@ -25,7 +25,8 @@ const (
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
-	below = '-' * ones
+	flip  = 2 * ones
+	below = ('-' ^ 2) * ones
 )
 
 // A filter answers "may this gram belong to a literal?": false is certain.
@@ -56,9 +57,11 @@ func (m *Masker) scan(src []byte, hits []hit) []hit {
 		w0, v0 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[5:])
 		w1, v1 := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[13:])
 		grams := m.filter.has(uint32(w0)) | m.filter.has(uint32(w0>>32)) | m.filter.has(uint32(w1)) | m.filter.has(uint32(w1>>32))
-		// A byte below '-' leaves a borrow in its high bit, a byte outside ASCII has it: 0 is a place without both.
-		run0 := ((w0 - below) | w0 | (v0 - below) | v0) & highs
-		run1 := ((w1 - below) | w1 | (v1 - below) | v1) & highs
+		// With bit 1 flipped '-' stands above '.', '/' and ','. A byte below it leaves a borrow in its high bit, a byte outside
+		// ASCII has it: 0 is a place with neither, only digits, letters, '-' and some punctuation.
+		x0, y0, x1, y1 := w0^flip, v0^flip, w1^flip, v1^flip
+		run0 := ((x0 - below) | x0 | (y0 - below) | y0) & highs
+		run1 := ((x1 - below) | x1 | (y1 - below) | y1) & highs
 		if grams&1 != 0 {
 			hits = m.gramHits(src, i, i+16, hits)
 		}
@@ -78,7 +81,8 @@ func (m *Masker) scan(src []byte, hits []hit) []hit {
 // gramHits looks at each sampled gram that begins in src[i:end], i a multiple of stride.
 func (m *Masker) gramHits(src []byte, i, end int, hits []hit) []hit {
 	for ; i < end && i+gramBytes <= len(src); i += stride {
-		if m.filter.has(gramAt(src, i))&1 != 0 {
+		// The second filter keeps what the first lets through by chance away from the map.
+		if gram := gramAt(src, i); m.filter.has(gram)&m.second.has(gram>>16|gram<<16)&1 != 0 {
 			hits = m.literalHits(src, i, hits)
 		}
 	}
