@@ -51,7 +51,7 @@ func gramAt[T string | []byte](text T, at int) uint32 {
 
 // scan appends a hit for every secret in src, in no order and possibly overlapping. Without hits it allocates nothing.
 func (m *Masker) scan(src []byte, hits []hit) []hit {
-	i, runEnd := 0, 0
+	i := 0
 	for ; i+8+runWindow <= len(src); i += 16 {
 		b := src[i : i+8+runWindow : i+8+runWindow]
 		w0, v0 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[5:])
@@ -65,15 +65,15 @@ func (m *Masker) scan(src []byte, hits []hit) []hit {
 		if grams&1 != 0 {
 			hits = m.gramHits(src, i, i+16, hits)
 		}
-		if run0 == 0 && i >= runEnd {
-			hits, runEnd = runHits(src, i, hits)
+		if run0 == 0 {
+			hits = runHits(src, i, hits)
 		}
-		if run1 == 0 && i+8 >= runEnd {
-			hits, runEnd = runHits(src, i+8, hits)
+		if run1 == 0 {
+			hits = runHits(src, i+8, hits)
 		}
 	}
-	if i+runWindow <= len(src) && i >= runEnd {
-		hits, _ = runHits(src, i, hits)
+	if i+runWindow <= len(src) {
+		hits = runHits(src, i, hits)
 	}
 	return m.gramHits(src, i, len(src), hits)
 }
@@ -100,44 +100,22 @@ func tokenBytes(w uint64) (in, anchors uint64) {
 	return (letter|digit)&highs&^w | anchors, anchors
 }
 
-// runHits looks for shapes in the run of token characters around src[at:at+runWindow], if it is one, and returns where that
-// run ends: no other place before it needs to be looked at.
-func runHits(src []byte, at int, hits []hit) ([]hit, int) {
-	in0, _ := tokenBytes(binary.LittleEndian.Uint64(src[at:]))
-	in1, _ := tokenBytes(binary.LittleEndian.Uint64(src[at+runWindow-8:]))
-	if in0&in1 != highs {
-		return hits, 0
+// runHits looks for shapes whose first aligned window is src[at:at+runWindow]: they begin in the 8 bytes up to at, after a byte
+// that is no token character, or after '-' or '_'. In the middle of base64 there is neither.
+func runHits(src []byte, at int, hits []hit) []hit {
+	if at == 0 {
+		return shapeHits(src, 0, hits)
 	}
-	start := at
-	for start > 0 && token[src[start-1]] {
-		start--
+	in, anchors := tokenBytes(binary.LittleEndian.Uint64(src[at-8:]))
+	if out := in ^ highs; out != 0 {
+		after := 64 - bits.LeadingZeros64(out) // the bits up to the last byte outside
+		hits = startHits(src, at-8+after/8, hits)
+		anchors = anchors >> after << after
 	}
-	hits = startHits(src, start, hits)
-	for i := start; i < at; i++ {
-		if src[i] == '-' || src[i] == '_' {
-			hits = shapeHits(src, i+1, hits)
-		}
+	for ; anchors != 0; anchors &= anchors - 1 {
+		hits = shapeHits(src, at-8+bits.TrailingZeros64(anchors)/8+1, hits)
 	}
-	i := at
-	for ; i+8 <= len(src); i += 8 {
-		in, anchors := tokenBytes(binary.LittleEndian.Uint64(src[i:]))
-		out := in ^ highs
-		if out != 0 {
-			anchors &= out&-out - 1
-		}
-		for ; anchors != 0; anchors &= anchors - 1 {
-			hits = shapeHits(src, i+bits.TrailingZeros64(anchors)/8+1, hits)
-		}
-		if out != 0 {
-			return hits, i + bits.TrailingZeros64(out)/8
-		}
-	}
-	for ; i < len(src) && token[src[i]]; i++ {
-		if src[i] == '-' || src[i] == '_' {
-			hits = shapeHits(src, i+1, hits)
-		}
-	}
-	return hits, i
+	return hits
 }
 
 // sampleOffset chooses which stride+gramBytes-1 bytes of a literal the filter samples: those least like ordinary text.

@@ -79,6 +79,9 @@ var shapes = []shape{
 var (
 	shapeLabels  = []string{labelBearer, labelPEM}
 	shapesByByte [256][]*shape
+	// prefixBytes has, for each of the first three bytes of a prefix, one bit per shape (by its index, modulo 32): a place where no
+	// bit is left in all three begins no shape.
+	prefixBytes [3][256]uint32
 )
 
 func init() {
@@ -86,6 +89,9 @@ func init() {
 		s := &shapes[i]
 		shapesByByte[s.prefix[0]] = append(shapesByByte[s.prefix[0]], s)
 		shapeLabels = append(shapeLabels, s.label)
+		for k := range prefixBytes {
+			prefixBytes[k][s.prefix[k]] |= 1 << (i % 32)
+		}
 	}
 }
 
@@ -161,7 +167,7 @@ func escapeTail(rest []byte) int {
 
 // shapeHits appends a hit when a token begins exactly at src[at:].
 func shapeHits(src []byte, at int, hits []hit) []hit {
-	if at >= len(src) {
+	if at+2 >= len(src) || prefixBytes[0][src[at]]&prefixBytes[1][src[at+1]]&prefixBytes[2][src[at+2]] == 0 {
 		return hits
 	}
 	for _, s := range shapesByByte[src[at]] {
