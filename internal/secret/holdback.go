@@ -25,7 +25,7 @@ func (m *Masker) HoldBack(text []byte) int {
 func (m *Masker) holdKnown(text []byte) int {
 	for i := max(0, len(text)-m.longest+1); i+minKnownPrefix <= len(text); i++ {
 		head := gramAt(text, i)
-		if m.headBits.has(head)&1 == 0 {
+		if !m.headBits.has(head) {
 			continue
 		}
 		for _, at := range m.heads[head] {

@@ -120,7 +120,7 @@ func (m *Masker) Mask(src []byte) (out []byte, n int) {
 	// What stands beside a replacement may be a secret only now (a boundary has appeared, two ends have met), so masked
 	// text is scanned again. Each round uses up text that is no replacement, which ends it; the bound is for the proof's sake.
 	for range 8 {
-		hits := m.scan(out, nil)
+		hits := m.scan(out)
 		if len(hits) == 0 {
 			return out, n
 		}

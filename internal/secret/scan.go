@@ -25,68 +25,81 @@ const (
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
-	flip  = 2 * ones
-	below = ('-' ^ 2) * ones
+	// The high bits of a word's first 5 bytes: with the word before them they are a runWindow.
+	firstFive = highs >> 24
 )
 
 // A filter answers "may this gram belong to a literal?": false is certain.
 type filter [1 << 16 / 64]uint64
 
-func gramHash(gram uint32) uint32 { return gram * 0x9E3779B1 >> 16 }
-
 func (f *filter) add(gram uint32) {
-	h := gramHash(gram)
-	f[h>>6] |= 1 << (h & 63)
+	h := gram * 0x9E3779B1
+	f[h>>22] |= 1 << (h >> 16 & 63)
 }
 
-// has returns 1 in the lowest bit when the gram may belong to a literal; the other bits mean nothing.
-func (f *filter) has(gram uint32) uint64 {
-	h := gramHash(gram)
-	return f[h>>6&(1<<16/64-1)] >> (h & 63)
+func (f *filter) has(gram uint32) bool {
+	h := gram * 0x9E3779B1
+	return f[h>>22]>>(h>>16&63)&1 != 0
 }
 
 func gramAt[T string | []byte](text T, at int) uint32 {
 	return uint32(text[at]) | uint32(text[at+1])<<8 | uint32(text[at+2])<<16 | uint32(text[at+3])<<24
 }
 
-// scan appends a hit for every secret in src, in no order and possibly overlapping. Without hits it allocates nothing.
-func (m *Masker) scan(src []byte, hits []hit) []hit {
-	i := 0
-	for ; i+8+runWindow <= len(src); i += 16 {
-		b := src[i : i+8+runWindow : i+8+runWindow]
-		w0, v0 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[5:])
-		w1, v1 := binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[13:])
-		grams := m.filter.has(uint32(w0)) | m.filter.has(uint32(w0>>32)) | m.filter.has(uint32(w1)) | m.filter.has(uint32(w1>>32))
-		// With bit 1 flipped '-' stands above '.', '/' and ','. A byte below it leaves a borrow in its high bit, a byte outside
-		// ASCII has it: 0 is a place with neither, only digits, letters, '-' and some punctuation.
-		x0, y0, x1, y1 := w0^flip, v0^flip, w1^flip, v1^flip
-		run0 := ((x0 - below) | x0 | (y0 - below) | y0) & highs
-		run1 := ((x1 - below) | x1 | (y1 - below) | y1) & highs
-		if grams&1 != 0 {
-			hits = m.gramHits(src, i, i+16, hits)
-		}
-		if run0 == 0 {
-			hits = runHits(src, i, hits)
-		}
-		if run1 == 0 {
-			hits = runHits(src, i+8, hits)
-		}
-	}
-	if i+runWindow <= len(src) {
-		hits = runHits(src, i, hits)
-	}
-	return m.gramHits(src, i, len(src), hits)
+// A scanner is one scan of one text. It is apart from the loop so that the loop has few things to keep in registers.
+type scanner struct {
+	m    *Masker
+	src  []byte
+	hits []hit
 }
 
-// gramHits looks at each sampled gram that begins in src[i:end], i a multiple of stride.
-func (m *Masker) gramHits(src []byte, i, end int, hits []hit) []hit {
-	for ; i < end && i+gramBytes <= len(src); i += stride {
+// scan returns a hit for every secret in src, in no order and possibly overlapping. Without hits it allocates nothing.
+func (m *Masker) scan(src []byte) []hit {
+	s := scanner{m: m, src: src}
+	f, i := &m.filter, 0
+	before := uint64(highs) // bad of the word before i
+	for ; i+16 <= len(src); i += 16 {
+		b := src[i : i+16 : i+16]
+		w0, w1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		bad0, bad1 := noToken(w0), noToken(w1)
+		if f.has(uint32(w0)) || f.has(uint32(w0>>32)) || f.has(uint32(w1)) || f.has(uint32(w1>>32)) {
+			s.literals(i, i+16)
+		}
+		if before|bad0&firstFive == 0 {
+			s.run(i - 8)
+		}
+		if bad0|bad1&firstFive == 0 {
+			s.run(i)
+		}
+		before = bad1
+	}
+	if i >= 8 {
+		s.run(i - 8)
+	}
+	if i+8 <= len(src) {
+		s.run(i)
+	}
+	s.literals(i, len(src))
+	return s.hits
+}
+
+// noToken returns the high bit of bytes of w that are no token characters: 0 when all may be, and never wrong about those below the
+// first such byte. With bit 1 flipped '-' stands above '.', '/' and ','; a byte below it borrows, a byte outside ASCII has
+// the bit. Some punctuation above '9' passes.
+func noToken(w uint64) uint64 {
+	const flip, lowest = 2 * ones, ('-' ^ 2) * ones
+	x := w ^ flip
+	return ((x - lowest) | x) & highs
+}
+
+// literals looks at each sampled gram that begins in src[i:end], i a multiple of stride.
+func (s *scanner) literals(i, end int) {
+	for ; i < end && i+gramBytes <= len(s.src); i += stride {
 		// The second filter keeps what the first lets through by chance away from the map.
-		if gram := gramAt(src, i); m.filter.has(gram)&m.second.has(gram>>16|gram<<16)&1 != 0 {
-			hits = m.literalHits(src, i, hits)
+		if gram := gramAt(s.src, i); s.m.filter.has(gram) && s.m.second.has(gram>>16|gram<<16) {
+			s.hits = s.m.literalHits(s.src, i, s.hits)
 		}
 	}
-	return hits
 }
 
 // tokenBytes returns the high bit of each byte of w that is in [A-Za-z0-9_-], and of each that is '-' or '_'.
@@ -100,22 +113,22 @@ func tokenBytes(w uint64) (in, anchors uint64) {
 	return (letter|digit)&highs&^w | anchors, anchors
 }
 
-// runHits looks for shapes whose first aligned window is src[at:at+runWindow]: they begin in the 8 bytes up to at, after a byte
-// that is no token character, or after '-' or '_'. In the middle of base64 there is neither.
-func runHits(src []byte, at int, hits []hit) []hit {
+// run looks for shapes whose first aligned window is the runWindow bytes from at: they begin in the 8 bytes up to at, after a
+// byte that is no token character, or after '-' or '_'. In the middle of base64 there is neither.
+func (s *scanner) run(at int) {
 	if at == 0 {
-		return shapeHits(src, 0, hits)
+		s.hits = shapeHits(s.src, 0, s.hits)
+		return
 	}
-	in, anchors := tokenBytes(binary.LittleEndian.Uint64(src[at-8:]))
+	in, anchors := tokenBytes(binary.LittleEndian.Uint64(s.src[at-8:]))
 	if out := in ^ highs; out != 0 {
 		after := 64 - bits.LeadingZeros64(out) // the bits up to the last byte outside
-		hits = startHits(src, at-8+after/8, hits)
+		s.hits = startHits(s.src, at-8+after/8, s.hits)
 		anchors = anchors >> after << after
 	}
 	for ; anchors != 0; anchors &= anchors - 1 {
-		hits = shapeHits(src, at-8+bits.TrailingZeros64(anchors)/8+1, hits)
+		s.hits = shapeHits(s.src, at-8+bits.TrailingZeros64(anchors)/8+1, s.hits)
 	}
-	return hits
 }
 
 // sampleOffset chooses which stride+gramBytes-1 bytes of a literal the filter samples: those least like ordinary text.
