@@ -71,12 +71,20 @@ type replay struct {
 	d       *Dialect
 	ids     map[string]string // capture's id → the dialect's
 	waiting []sent            // of the dialect, not yet matched with the capture's
+	prompt  string            // the first one
 	opened  bool
 	old     bool // pi 0.74 does not know clear_queue
 	seen    func(line []byte, out *agent.Decoded)
 }
 
 func (r *replay) run(lines []said) {
+	for _, s := range lines {
+		var cmd sent
+		if s.In != nil && json.Unmarshal(s.In, &cmd) == nil && cmd.Type == "prompt" {
+			r.prompt = cmd.Message
+			break
+		}
+	}
 	for _, s := range lines {
 		if s.In != nil {
 			r.in(s.In)
@@ -96,9 +104,8 @@ func (r *replay) in(line []byte) {
 	}
 	switch {
 	case cmd.Type == "get_state" && !r.opened:
-		// The capture's prompt follows; the dialect has to know it now.
 		r.opened = true
-		r.write(r.d.Open(agent.Prompt{}))
+		r.write(r.d.Open(agent.Prompt{Text: r.prompt}))
 	case cmd.Type == "prompt" && cmd.StreamingBehavior == "steer", cmd.Type == "steer":
 		lines, live := r.d.Steer("command-"+cmd.ID, cmd.Message)
 		if !live {
@@ -135,6 +142,12 @@ func (r *replay) write(lines [][]byte) {
 		}
 		switch cmd.Type {
 		case "extension_ui_response":
+		case "get_state":
+			if r.d.phase == greeting {
+				r.waiting = append(r.waiting, cmd)
+				continue
+			}
+			r.decode(fmt.Appendf(nil, `{"id":%q,"type":"response","command":"get_state","success":true,"data":{"isStreaming":false,"isCompacting":false}}`, cmd.ID))
 		case "clear_queue":
 			answer := fmt.Sprintf(`{"id":%q,"type":"response","command":"clear_queue","success":true,"data":{"steering":[],"followUp":[]}}`, cmd.ID)
 			if r.old {
