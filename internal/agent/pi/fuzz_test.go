@@ -3,7 +3,9 @@ package pi
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,9 +103,53 @@ func TestLinesInAnyOrderDoNoHarm(t *testing.T) {
 	}
 }
 
+func TestWholeCapturesDoNoHarm(t *testing.T) {
+	for _, path := range captures(t) {
+		survive(t, script(t, path))
+	}
+}
+
+// words returns the shortest captured line of each kind: a fuzzer gets nowhere
+// with whole conversations.
+func words(t testing.TB) map[string]string {
+	shortest := map[string]string{}
+	for _, path := range captures(t) {
+		for line := range bytes.SplitSeq(script(t, path), []byte("\n")) {
+			var l struct {
+				Type    string `json:"type"`
+				Command string `json:"command"`
+				Method  string `json:"method"`
+				Step    struct {
+					Type string `json:"type"`
+				} `json:"assistantMessageEvent"`
+				Message struct {
+					Role string `json:"role"`
+				} `json:"message"`
+			}
+			if json.Unmarshal(line, &l) != nil {
+				l.Message.Role = "" // a method's message is a text, and the rest is read
+			}
+			kind := strings.Join([]string{l.Type, l.Command, l.Method, l.Step.Type, l.Message.Role}, " ")
+			if old, seen := shortest[kind]; !seen || len(line) < len(old) {
+				shortest[kind] = string(line)
+			}
+		}
+	}
+	return shortest
+}
+
 func FuzzDecode(f *testing.F) {
-	for _, path := range captures(f) {
-		f.Add(script(f, path))
+	known := words(f)
+	if len(known) < 30 {
+		f.Fatalf("only %d kinds of lines", len(known))
+	}
+	const begin = "!open\n" +
+		`{"id":"ralph-1","type":"response","command":"get_state","success":true}` + "\n" +
+		`{"id":"ralph-2","type":"response","command":"prompt","success":true}` + "\n"
+	for _, kind := range slices.Sorted(maps.Keys(known)) {
+		if line := known[kind]; len(line) < 1000 {
+			f.Add([]byte(begin + line + "\n!steer x\n" + line))
+		}
 	}
 	f.Add([]byte("!open\n!steer x\nnull\n[]\n{\"type\":null}\n!abort\n!reset\n\xff\n!stderr y"))
 	f.Fuzz(func(t *testing.T, script []byte) { survive(t, script) })

@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// tool is one running call.
+// tool is one call, from its start until the model is given its result.
 type tool struct {
 	id       string
 	returned bool
@@ -18,7 +18,7 @@ type tool struct {
 
 const (
 	windowSize = 128 << 10 // pi's 50 KB as JSON spells them, with much to escape
-	maxTools   = 1024      // calls remembered at a time; far more than a model makes
+	maxTools   = 1024      // calls that run at a time; far more than a model makes
 )
 
 // toolOf returns the state of a call; known says that it was there before.
@@ -87,7 +87,9 @@ func (d *Dialect) toolEnd(m *members, out *agent.Decoded) {
 // toolResult reads the message that gives a tool's output to the model. It says
 // again what tool_execution_end said, unless the call was never executed.
 func (d *Dialect) toolResult(message []byte, out *agent.Decoded) {
-	t, known := d.toolOf(jsonscan.Get(message, "toolCallId"))
+	id := jsonscan.Get(message, "toolCallId")
+	t, known := d.toolOf(id)
+	delete(d.tools, string(inner(id))) // nothing follows of this call
 	if known && t.returned {
 		out.DropRaw = true
 		return
@@ -95,7 +97,6 @@ func (d *Dialect) toolResult(message []byte, out *agent.Decoded) {
 	if !known {
 		out.Add(event.ToolCalled{ID: t.id, Name: text(jsonscan.Get(message, "toolName"))})
 	}
-	t.returned, t.window = true, nil
 	out.Add(event.ToolReturned{
 		ID:     t.id,
 		OK:     !isTrue(jsonscan.Get(message, "isError")),
