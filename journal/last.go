@@ -76,10 +76,16 @@ func (s *source) tail(info SegmentInfo, n int, last bool) ([]event.Event, Positi
 	if l.packed != nil {
 		return tailOfPacked(&events{lines: l, segment: info.Name, verify: true}, n)
 	}
-	b := &backward{file: l.file}
-	if b.start, err = l.file.Size(); err != nil {
+	size, err := l.file.Size()
+	if err != nil {
 		return nil, Position{}, fmt.Errorf("read segment %s: %w", info.Name, err)
 	}
+	return tailOf(l.file, info, size, n, last)
+}
+
+// tailOf returns the last n events before an offset.
+func tailOf(f File, info SegmentInfo, end int64, n int, last bool) ([]event.Event, Position, error) {
+	b := &backward{file: f, start: end}
 	// One line more than wanted, as far as there is one: it seeds the checksum
 	// of the oldest wanted line. And one for an unfinished end.
 	for lines := 0; lines < n+2 && b.start > 0; {
@@ -89,7 +95,7 @@ func (s *source) tail(info SegmentInfo, n int, last bool) ([]event.Event, Positi
 		}
 		lines += more
 	}
-	return b.events(info, l.file, n, last)
+	return b.events(info, n, last)
 }
 
 // backward holds the end of a file and grows towards its beginning.
@@ -123,10 +129,10 @@ func (b *backward) read() (int, error) {
 }
 
 // events reads the bytes forward from the first line that is whole.
-func (b *backward) events(info SegmentInfo, file File, n int, last bool) ([]event.Event, Position, error) {
+func (b *backward) events(info SegmentInfo, n int, last bool) ([]event.Event, Position, error) {
 	text := b.buf[b.skip:]
 	seg := &events{segment: info.Name, verify: true, lines: &lines{
-		file: file, buf: text, w: len(text), at: b.start, base: b.start,
+		file: b.file, buf: text, w: len(text), at: b.start, base: b.start,
 	}}
 	if b.start > 0 {
 		line, err := seg.lines.next()

@@ -119,6 +119,10 @@ func (w *walk) enter(list []SegmentInfo, i int, at Position) error {
 	if err != nil {
 		return err
 	}
+	if w.current != nil {
+		l.buf = w.current.buf
+		w.current.Close()
+	}
 	w.info, w.last = list[i], i == len(list)-1
 	w.current = &events{lines: l, segment: list[i].Name, verify: w.verify, crc: at.CRC, seq: at.Seq}
 	return nil
@@ -149,10 +153,9 @@ func (w *walk) segment(yield func(event.Event, error) bool) bool {
 
 // advance goes on to the next segment; current is nil where there is none.
 func (w *walk) advance() error {
-	seq := w.current.seq
-	w.current.Close()
-	w.current = nil
 	if w.last {
+		w.current.Close()
+		w.current = nil
 		return nil
 	}
 	list, err := w.src.segments()
@@ -163,18 +166,18 @@ func (w *walk) advance() error {
 		if info.Ordinal <= w.info.Ordinal {
 			continue
 		}
-		if err := w.follows(list, i, seq); err != nil {
+		if err := w.follows(list, i); err != nil {
 			return err
 		}
-		return w.enter(list, i, Position{Seq: seq})
+		return w.enter(list, i, Position{Seq: w.current.seq})
 	}
-	return nil
+	return fmt.Errorf("open the segment behind %s: %w", w.info.Name, fs.ErrNotExist)
 }
 
 // follows checks that the segment to be entered is the one behind the current
 // one. Dropping takes the oldest segments only, so a hole is damage unless
 // everything before it is gone as well.
-func (w *walk) follows(list []SegmentInfo, i int, seq uint64) error {
+func (w *walk) follows(list []SegmentInfo, i int) error {
 	if list[i].Ordinal == w.info.Ordinal+1 {
 		return nil
 	}
@@ -185,7 +188,7 @@ func (w *walk) follows(list []SegmentInfo, i int, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	return &RangeError{Seq: seq + 1, First: first}
+	return &RangeError{Seq: w.current.seq + 1, First: first}
 }
 
 func (w *walk) close() {

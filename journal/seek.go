@@ -117,7 +117,7 @@ func (s *source) seekIn(info SegmentInfo, seq uint64) (Position, error) {
 		if start, err = bisect(l.file, info.Name, seq); err != nil {
 			return Position{}, err
 		}
-		l.from = &fileFrom{l.file, start.Offset}
+		l.from = &fileFrom{f: l.file, at: start.Offset}
 		l.base, l.at = start.Offset, start.Offset
 	}
 	if start.Offset == 0 {

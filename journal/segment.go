@@ -201,10 +201,10 @@ func (s *source) open(info SegmentInfo, at int64) (*lines, error) {
 	}
 	l := &lines{file: f, base: at, at: at}
 	if !info.Packed {
-		l.from = &fileFrom{f, at}
+		l.from = &fileFrom{f: f, at: at}
 		return l, nil
 	}
-	z, err := unpack(&fileFrom{f, 0})
+	z, err := unpack(&fileFrom{f: f})
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("open segment: %w", err)
@@ -218,16 +218,23 @@ func (s *source) open(info SegmentInfo, at int64) (*lines, error) {
 	return l, nil
 }
 
-// fileFrom reads a file on from an offset, and further when it has grown.
+// fileFrom reads a file on from an offset, and further when it has grown. A read
+// that reached the end is followed by one io.EOF that costs no system call.
 type fileFrom struct {
-	f  File
-	at int64
+	f   File
+	at  int64
+	end bool
 }
 
 func (r *fileFrom) Read(p []byte) (int, error) {
+	if r.end {
+		r.end = false
+		return 0, io.EOF
+	}
 	n, err := r.f.ReadAt(p, r.at)
 	r.at += int64(n)
 	if n > 0 {
+		r.end = err == io.EOF
 		err = nil
 	}
 	return n, err

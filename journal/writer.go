@@ -71,7 +71,8 @@ func Create(dir string, rec Recovery, iteration int, checkpoint json.RawMessage,
 		return nil, nil, fmt.Errorf("create segment: %w", err)
 	}
 	w.startSyncer()
-	w.house = startHousekeeper(opt, dir, w.name, w.iteration)
+	w.house = startHousekeeper(opt, folder)
+	w.house.began(w.ordinal, w.iteration)
 	return w, opened, nil
 }
 
@@ -297,7 +298,7 @@ func (w *Writer) Rotate(iteration int, checkpoint json.RawMessage) ([]event.Even
 		return nil, w.fail(fmt.Errorf("create segment: %w", err))
 	}
 	w.bell.ring()
-	w.house.rotated(w.name, w.iteration)
+	w.house.began(w.ordinal, w.iteration)
 	return w.out, nil
 }
 
