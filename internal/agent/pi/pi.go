@@ -8,8 +8,10 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Abilities of pi's RPC protocol.
-var Abilities = agent.Abilities{Live: true, Costs: true, Reset: true, Tools: true}
+// Abilities says what pi's RPC protocol can do.
+func (d *Dialect) Abilities() agent.Abilities {
+	return agent.Abilities{Live: true, Costs: true, Reset: true, Tools: true}
+}
 
 // phase is where the conversation stands.
 type phase uint8
