@@ -37,7 +37,7 @@ func (r *runner) about() event.Agent {
 
 // agent returns what a session needs for an iteration. The settings were checked
 // before the loop began.
-func (r *runner) agent(iteration int) (agent.Config, error) {
+func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
 	a := r.chosen()
 	dialect, err := Dialect(a)
 	if err != nil {
@@ -56,9 +56,9 @@ func (r *runner) agent(iteration int) (agent.Config, error) {
 		Dialect: dialect,
 		Spec: agent.Spec{
 			Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking,
-			Dir: r.Project, LoopDir: r.Dir, Iteration: iteration, Root: os.Geteuid() == 0,
+			Dir: r.Project, LoopDir: r.Dir, Iteration: p.Iteration, Prompt: p.Text, Root: os.Geteuid() == 0,
 		},
-		Env:     r.environment(a, iteration),
+		Env:     r.environment(a, p.Iteration),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
 	}, nil

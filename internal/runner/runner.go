@@ -102,15 +102,16 @@ func (r *runner) open(ctx context.Context) error {
 		return err
 	}
 	var checkpoint []byte
+	iteration := 1 // a new loop's first segment is its first iteration's
 	if state.Seq > 0 {
-		checkpoint = state.Checkpoint()
+		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
 	}
-	writer, events, err := journal.Create(r.Dir, rec, state.Life.Iteration, checkpoint, opt)
+	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err != nil {
 		return err
 	}
 	r.writer, r.project = writer, projector.NewWriter(r.Dir)
-	r.assemble(state)
+	r.assemble(state, iteration)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 	return len(strays), nil
 }
 
-func (r *runner) assemble(state projector.State) {
+func (r *runner) assemble(state projector.State, iteration int) {
 	inputs := make(chan loop.Input, inputsMost)
 	deliver := func(drafts []event.Draft, release func()) {
 		inputs <- loop.Input{Drafts: drafts, Release: release}
@@ -138,7 +139,7 @@ func (r *runner) assemble(state projector.State) {
 		Deliver: deliver, Agent: r.agent,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 	})
-	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded}
+	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)
 	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
 }
