@@ -123,7 +123,7 @@ func skipText(b []byte, i int) int {
 		if b[i] == '"' {
 			return i + 1
 		}
-		i += 2
+		i = skipEscapes(b, i)
 	}
 	for i < len(b) {
 		switch b[i] {
@@ -135,6 +135,24 @@ func skipText(b []byte, i int) int {
 		i++
 	}
 	return len(b)
+}
+
+func skipEscapes(b []byte, i int) int {
+	escaped := uint64(0)
+	for i+8 <= len(b) {
+		w := load(b, i)
+		low := w &^ highs
+		quote, slash := equal(low, '"')&^w, equal(low, '\\')&^w
+		escaped |= slash << 8
+		m := (quote&^escaped | slash&escaped) & highs
+		if m != 0 {
+			k := firstLane(m)
+			return i + k + int(escaped>>(8*k+7)&1)
+		}
+		escaped = slash >> 56
+		i += 8
+	}
+	return i + int(escaped>>7&1)
 }
 
 // skipContainer returns the index after the container that opens at b[i], or len(b). Braces and brackets are not told apart: in a valid value

@@ -216,11 +216,7 @@ func TestGet(t *testing.T) {
 }
 
 func FuzzCursor(f *testing.F) {
-	for _, c := range documents {
-		if len(c.doc) < 200 {
-			f.Add([]byte(c.doc))
-		}
-	}
+	addDocuments(f)
 	f.Add([]byte(strings.Repeat(`{"a":[`, 20)))
 	f.Add([]byte(`{"a"::1,,"b":}[`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
