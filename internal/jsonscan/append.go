@@ -40,8 +40,11 @@ func AppendStringBytes(dst, text []byte) []byte {
 		c := text[i]
 		if c >= 0x80 {
 			if n := sequence(text, i); n != 0 {
-				j += copy(out[j:], text[i:i+n])
-				i += n
+				// Byte by byte, for a call of copy takes longer than all the rest.
+				for k := range n {
+					out[j+k] = text[i+k]
+				}
+				i, j = i+n, j+n
 				continue
 			}
 		}

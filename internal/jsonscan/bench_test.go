@@ -196,6 +196,28 @@ var texts = []struct{ name, text string }{
 	{"non-ASCII", strings.Repeat("Größe – 报告在这里，请看下面。", 100)},
 }
 
+func BenchmarkValidText(b *testing.B) {
+	for _, c := range texts {
+		value := AppendString(nil, c.text)
+		b.Run(c.name+"/jsonscan", func(b *testing.B) {
+			b.SetBytes(int64(len(value)))
+			for b.Loop() {
+				if !Valid(value) {
+					b.Fatal("invalid")
+				}
+			}
+		})
+		b.Run(c.name+"/encoding-json", func(b *testing.B) {
+			b.SetBytes(int64(len(value)))
+			for b.Loop() {
+				if !json.Valid(value) {
+					b.Fatal("invalid")
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkAppendString(b *testing.B) {
 	for _, c := range texts {
 		b.Run(c.name+"/jsonscan", func(b *testing.B) {

@@ -187,6 +187,20 @@ func TestEndedCursorsStayEnded(t *testing.T) {
 	}
 }
 
+func TestAppendingToWhatACursorReturnsLeavesTheDocumentAlone(t *testing.T) {
+	doc := []byte(`{"a":"b","c":[1,2]}`)
+	members := Object(doc)
+	key, value, _ := members.Next()
+	elements := Array(Get(doc, "c"))
+	element, _ := elements.Next()
+	for _, part := range [][]byte{key, value, element, Get(doc, "a")} {
+		_ = append(part, '!')
+	}
+	if string(doc) != `{"a":"b","c":[1,2]}` {
+		t.Errorf("the document is now %s", doc)
+	}
+}
+
 func TestGet(t *testing.T) {
 	doc := []byte(`{"type":"user","n\u0061me":"x","message":{"usage":{"out":12,"out":13},"list":[{"out":1}]},"null":null}`)
 	for _, c := range []struct {
