@@ -53,6 +53,10 @@ func checkText(b []byte, i int) (int, fault) {
 
 // passEscapes goes on from the escape at b[i] over text and the escapes that nearly all texts make do with: \n, \t, \" and \\. It returns the
 // index of the first byte that needs a closer look, which is that of the backslash where it is an escape.
+//
+// In programme text an escape stands every sixteenth byte or so. Stopping at each is a jump the processor guesses wrongly, and the profile
+// showed little else: without this loop, which does three times the work on each word and never stops for such an escape, Go's own source
+// passes at little more than half the speed.
 func passEscapes(b []byte, i int) int {
 	escaped := uint64(0) // lanes whose byte has a backslash before it
 	for i+8 <= len(b) {
