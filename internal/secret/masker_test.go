@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Tokens are put together here so that no file of the repository holds one whole.
@@ -236,6 +237,22 @@ func TestMaskIsFree(t *testing.T) {
 	line := []byte(`{"a":"nothing to see"}`)
 	if n := testing.AllocsPerRun(3, func() { dst = m.AppendMasked(dst[:0], line) }); n != 0 || string(dst) != string(line) {
 		t.Errorf("AppendMasked: %v allocations, %s", n, dst)
+	}
+}
+
+// Text made of the beginnings of secrets must not be read again and again: each row would take many seconds.
+func TestMaskIsLinear(t *testing.T) {
+	m := New(append(slices.Clone(testEnv), "AB_TOKEN=abababababab"))
+	for _, piece := range []string{"sk-ant-", "sk-ant-a1-", "-eyJ", "eyJabcdefghijklmnopqrst.", "-----BEGIN PRIVATE KEY-----", "Bearer ", "ab", `\\`,
+		"-----BEGIN PRIVATE KEY-----\n" + alnum36 + "\n", "1234567890123,"} {
+		text := bytes.Repeat([]byte(piece), 1<<18/len(piece))
+		start := time.Now()
+		m.Mask(text)
+		m.Mask(fmt.Appendf(nil, "[%q,1]", text))
+		m.HoldBack(text)
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("%q: %v for a quarter of a megabyte", piece, took)
+		}
 	}
 }
 

@@ -30,6 +30,10 @@ var (
 	hexDigit   = classOf("afAF09")
 )
 
+// maxBody is how many bytes of a token decide whether it is one. The header of a JSON web token must end
+// within them.
+const maxBody = 2 << 10
+
 // A shape is what a vendor's tokens look like: a prefix, at least min bytes out of body, then all that follows out of more.
 // Prefix and body together are at least minRun bytes of class token, or the scan would not look there; but for what follows.
 type shape struct {
@@ -183,10 +187,14 @@ func (s *shape) match(text []byte) int {
 	if len(text) < len(s.prefix) || string(text[:len(s.prefix)]) != s.prefix {
 		return 0
 	}
-	n := len(s.prefix) + span(text[len(s.prefix):], s.body)
+	// Looking only so far for what decides keeps a long row of prefixes (sk-ant-sk-ant-...) from being read again for each.
+	n := len(s.prefix) + span(text[len(s.prefix):min(len(text), maxBody)], s.body)
 	body := text[len(s.prefix):n]
 	if len(body) < s.min || s.test != nil && !s.test(body) {
 		return 0
+	}
+	if n == maxBody && s.label != labelJWT {
+		n += span(text[n:], s.body)
 	}
 	if s.more != nil {
 		n += span(text[n:], s.more)
@@ -271,7 +279,7 @@ func pemBlock(src []byte, start, end int) (from, to int) {
 		return 0, 0
 	}
 	rest := src[body:min(len(src), body+pemMax)]
-	if k := bytes.Index(rest, []byte("-----END ")); k >= 0 && hasBase64Line(rest[:k]) {
+	if k := bytes.Index(rest, []byte(pemDash)); k >= 0 && bytes.HasPrefix(rest[k:], []byte("-----END ")) && hasBase64Line(rest[:k]) {
 		if words := bytes.Index(rest[k:], []byte("PRIVATE KEY")); words > 0 && pemLabel(rest[k+len("-----END "):k+words]) {
 			if stop, ok := pemHeaderEnd(src, body+k+words+len("PRIVATE KEY")); ok {
 				return from, stop
