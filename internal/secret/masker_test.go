@@ -65,6 +65,7 @@ func TestMask(t *testing.T) {
 		{"npm", "//registry/:_authToken=npm_" + alnum36, "//registry/:_authToken=[masked:npm-token]"},
 		{"hugging face", "hf_" + alnum36[:34], "[masked:huggingface-token]"},
 		{"stripe", "sk_live_" + alnum24 + ",rk_live_" + alnum24, "[masked:stripe-key],[masked:stripe-key]"},
+		{"a token longer than what decides", "sk-proj-" + strings.Repeat(alnum36, 20), "[masked:openai-key]"},
 		{"json web token", "Cookie: t=" + jwt + "; x", "Cookie: t=[masked:jwt]; x"},
 		{"bearer", `-H 'Authorization: Bearer abc/DEF+ghi.jkl_mno~pqr='`, `-H 'Authorization: Bearer [masked:bearer-token]'`},
 		{"bearer, with escaped slashes", `{"authorization":"bearer abc\/DEF+ghi\/jkl_mno~pqr"}`, `{"authorization":"bearer [masked:bearer-token]"}`},
@@ -250,7 +251,7 @@ func TestMaskIsLinear(t *testing.T) {
 		m.Mask(text)
 		m.Mask(fmt.Appendf(nil, "[%q,1]", text))
 		m.HoldBack(text)
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%q: %v for a quarter of a megabyte", piece, took)
 		}
 	}

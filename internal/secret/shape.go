@@ -30,9 +30,12 @@ var (
 	hexDigit   = classOf("afAF09")
 )
 
-// maxBody is how many bytes of a token decide whether it is one. The header of a JSON web token must end
-// within them.
-const maxBody = 2 << 10
+// How many bytes decide whether a token is one: looking only so far keeps a long row of prefixes (sk-ant-sk-ant-...) from being
+// read again for each of them. The header of a JSON web token must end within its bound.
+const (
+	maxDecide    = 256
+	maxJWTHeader = 1 << 10
+)
 
 // A shape is what a vendor's tokens look like: a prefix, at least min bytes out of body, then all that follows out of more.
 // Prefix and body together are at least minRun bytes of class token, or the scan would not look there; but for what follows.
@@ -187,23 +190,24 @@ func (s *shape) match(text []byte) int {
 	if len(text) < len(s.prefix) || string(text[:len(s.prefix)]) != s.prefix {
 		return 0
 	}
-	// Looking only so far for what decides keeps a long row of prefixes (sk-ant-sk-ant-...) from being read again for each.
-	n := len(s.prefix) + span(text[len(s.prefix):min(len(text), maxBody)], s.body)
+	most := maxDecide
+	if s.label == labelJWT {
+		most = maxJWTHeader
+	}
+	n := len(s.prefix) + span(text[len(s.prefix):min(len(text), most)], s.body)
 	body := text[len(s.prefix):n]
 	if len(body) < s.min || s.test != nil && !s.test(body) {
 		return 0
 	}
-	if n == maxBody && s.label != labelJWT {
-		n += span(text[n:], s.body)
+	if s.label == labelJWT {
+		return jwtRest(text, n)
 	}
+	n += span(text[n:], s.body)
 	if s.more != nil {
 		n += span(text[n:], s.more)
 		n = len(bytes.TrimRight(text[:n], ".")) // a sentence's end
 	}
-	switch {
-	case s.label == labelJWT:
-		return jwtRest(text, n)
-	case s.body == upperAlnum && n < len(text) && alnum[text[n]]: // the middle of base64
+	if s.body == upperAlnum && n < len(text) && alnum[text[n]] { // the middle of base64
 		return 0
 	}
 	return n
