@@ -82,6 +82,15 @@ func Get(value []byte, path ...string) []byte {
 	return value
 }
 
+// Len returns the length of the value that data begins with, whatever follows it; leading whitespace counts. It is 0 where no value begins.
+func Len(data []byte) int {
+	from := skipSpace(data, 0)
+	if end := skipValue(data, from); end > from {
+		return end
+	}
+	return 0
+}
+
 // nextItem passes over the comma before the next item, if there is one, and the whitespace around it.
 func nextItem(b []byte, i int) int {
 	i = skipSpace(b, i)

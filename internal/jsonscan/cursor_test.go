@@ -98,7 +98,11 @@ func walk(t *testing.T, value []byte) any {
 	case IsNull(value):
 		return nil
 	case string(value) == "true", string(value) == "false":
-		return Bool(value)
+		b, ok := Bool(value)
+		if !ok {
+			t.Fatalf("Bool(%q) is not ok", value)
+		}
+		return b
 	}
 	checkNumbers(t, value)
 	return json.Number(value)

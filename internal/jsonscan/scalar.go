@@ -18,8 +18,11 @@ func IsArray(value []byte) bool { return len(value) > 0 && value[0] == '[' }
 // IsNull reports whether value is null. An absent value, as [Get] returns it, is not.
 func IsNull(value []byte) bool { return string(value) == "null" }
 
-// Bool reports whether value is true. All else, also what is no boolean, is false.
-func Bool(value []byte) bool { return string(value) == "true" }
+// Bool returns value as a boolean; false where it is none.
+func Bool(value []byte) (b, ok bool) {
+	b = string(value) == "true"
+	return b, b || string(value) == "false"
+}
 
 // Int returns value as an integer; false where it is no number, has a fraction or an exponent, or lies outside int64.
 func Int(value []byte) (int64, bool) {

@@ -167,9 +167,6 @@ func (p *Process) live(launched chan<- error) {
 	p.stdout.drainUntil(ended.Add(drainTime))
 	p.stderr.drainUntil(ended.Add(drainTime))
 	strayErr := p.family.end(p.hurry, p.spec.StrayGrace)
-	if strayErr != nil {
-		p.killGroup() // perhaps nothing can be listed (no /proc); the group is known all the same
-	}
 	p.reap()
 	streams.Wait()
 
@@ -186,17 +183,14 @@ func (p *Process) live(launched chan<- error) {
 func (p *Process) reap() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	// No look has found anyone any more, or none was possible. But what forks and ends faster than a look can read passes unseen;
+	// if it has stayed in the group this ends it, for the kernel signals a group in one step.
+	_ = signalGroup(p.cmd.Process, syscall.SIGKILL)
 	// A non-zero exit is an error to os/exec and an answer to us: both stand in ProcessState.
 	_ = p.cmd.Wait()
 	live.remove(p.family.root)
 	p.reaped = true
 	p.exit.Code, p.exit.Signal = outcome(p.cmd.ProcessState)
-}
-
-func (p *Process) killGroup() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_ = signalGroup(p.cmd.Process, syscall.SIGKILL)
 }
 
 // PID returns the agent's process id, which is also its session's and its group's.

@@ -87,7 +87,7 @@ func (p *Process) Kill() {
 	p.killed = true
 	found, _ := p.family.find() // as in ask
 	_ = signalGroup(p.cmd.Process, syscall.SIGKILL)
-	p.family.send(found.outside(p.pid), syscall.SIGKILL)
+	p.family.send(found.alive, syscall.SIGKILL)
 }
 
 func (p *Process) report() Report {

@@ -34,15 +34,18 @@ const (
 type family struct {
 	root identity // the zero identity in a sweep, which looks by mark alone
 	mark string
+	// sparing says that the root lives and is to live on, so that its process group must not be killed as a whole.
+	sparing bool
 
-	mu    sync.Mutex
-	asked map[identity]syscall.Signal // the last signal each known member was sent
-	found []Stray
-	place map[identity]int // in found
+	mu       sync.Mutex
+	asked    map[identity]syscall.Signal // the last signal each known member was sent
+	found    []Stray                     // without how they ended, which asked and survived tell
+	place    map[identity]int            // in found
+	survived map[identity]bool
 }
 
 func newFamily(root identity, mark string) *family {
-	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, place: map[identity]int{}}
+	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, place: map[identity]int{}, survived: map[identity]bool{}}
 }
 
 // live holds the agents of this process, with their marks, from fork to reap.
@@ -68,7 +71,7 @@ func (r *registry) others(root identity) map[identity]string {
 }
 
 // end brings down every member but the root: TERM, up to grace for them to leave, KILL, and looks again until none is found. When
-// hurry is done the rest of the grace is skipped. The root must have ended and must not have been reaped.
+// hurry is done the rest of the grace is skipped. The root must have ended and not been reaped, unless the family is sparing it.
 func (f *family) end(hurry context.Context, grace time.Duration) error {
 	patience, cancel := context.WithTimeout(hurry, grace)
 	defer cancel()
@@ -85,7 +88,7 @@ func (f *family) end(hurry context.Context, grace time.Duration) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range left {
-		f.found[f.place[m.identity]].Ended = Survived
+		f.survived[m.identity] = true
 	}
 	return fmt.Errorf("end the agent's processes: %d survived KILL, among them pid %d", len(left), left[0].pid)
 }
@@ -101,14 +104,16 @@ func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error
 		if len(found.alive) == 0 {
 			return nil, nil
 		}
-		f.record(found.alive, sig)
+		f.record(found.alive)
 		if ctx.Err() != nil {
 			return found.alive, nil
 		}
 		if sig == syscall.SIGKILL {
 			// The kernel kills a group in one step, so that members which fork without pause cannot slip away one by one.
 			for _, group := range found.groups {
-				_ = killGroup(group)
+				if group != f.root.pid || !f.sparing {
+					_ = killGroup(group)
+				}
 			}
 		}
 		f.send(found.alive, sig)
@@ -119,22 +124,16 @@ func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error
 	}
 }
 
-// record lists members as strays. Those found after ctx is over are listed as they will be dealt with next.
-func (f *family) record(members []member, sig syscall.Signal) {
+// record lists members as strays.
+func (f *family) record(members []member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	ended := Terminated
-	if sig == syscall.SIGKILL {
-		ended = Killed
-	}
 	for _, m := range members {
-		at, known := f.place[m.identity]
-		if !known {
-			at = len(f.found)
-			f.place[m.identity] = at
-			f.found = append(f.found, Stray{PID: m.pid, PPID: m.ppid, Command: commandLine(m.pid)})
+		if _, known := f.place[m.identity]; known {
+			continue
 		}
-		f.found[at].Ended = ended
+		f.place[m.identity] = len(f.found)
+		f.found = append(f.found, Stray{PID: m.pid, PPID: m.ppid, Command: commandLine(m.pid)})
 	}
 }
 
@@ -143,7 +142,8 @@ func (f *family) send(members []member, sig syscall.Signal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range members {
-		if sig != syscall.SIGKILL && f.asked[m.identity] == sig {
+		// Never back from KILL to TERM: Kill may have come while TERM was being sent round.
+		if last := f.asked[m.identity]; sig != syscall.SIGKILL && (last == sig || last == syscall.SIGKILL) {
 			continue
 		}
 		f.asked[m.identity] = sig
@@ -160,14 +160,27 @@ func (f *family) note(members []member, sig syscall.Signal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range members {
-		f.asked[m.identity] = sig
+		if f.asked[m.identity] != syscall.SIGKILL {
+			f.asked[m.identity] = sig
+		}
 	}
 }
 
 func (f *family) strays() []Stray {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.found)
+	strays := slices.Clone(f.found)
+	for id, at := range f.place {
+		switch {
+		case f.survived[id]:
+			strays[at].Ended = Survived
+		case f.asked[id] == syscall.SIGKILL:
+			strays[at].Ended = Killed
+		default:
+			strays[at].Ended = Terminated
+		}
+	}
+	return strays
 }
 
 // signal sends sig to the process with this identity and to no other: os.FindProcess takes a pidfd where there are any, so once
@@ -210,8 +223,5 @@ func (m member) gone() bool {
 	if !ok || now.identity != m.identity {
 		return true
 	}
-	if now.zombie() && now.ppid == os.Getpid() {
-		reapAdopted(m.pid)
-	}
-	return now.zombie()
+	return now.zombie() && (now.ppid != os.Getpid() || reapAdopted(m.pid))
 }

@@ -95,6 +95,8 @@ func parseStat(stat []byte) (m member, ok bool) {
 			m.pgid = int(number(text))
 		case 6:
 			m.sid = int(number(text))
+		case 20:
+			m.threads = int(number(text))
 		case 22:
 			m.start = number(text)
 			return m, ok

@@ -35,8 +35,11 @@ func groupError(err error) error {
 }
 
 // reapAdopted collects a child that has ended and that nobody waits for, by its pid: a wait for any child would take the exit
-// status from an os/exec that does wait.
-func reapAdopted(pid int) { _, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) }
+// status from an os/exec that does wait. It reports whether there is nothing left to collect.
+func reapAdopted(pid int) bool {
+	reaped, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
+	return reaped == pid || errors.Is(err, unix.ECHILD)
+}
 
 // hasEntry reports whether a list of strings, each closed by a NUL, contains entry.
 func hasEntry(list []byte, entry string) bool {

@@ -18,9 +18,12 @@ type member struct {
 	identity
 	ppid, pgid, sid int
 	state           byte // Linux's letter: 'Z' zombie, 'X' dead
+	threads         int
 }
 
-func (m member) zombie() bool { return m.state == 'Z' || m.state == 'X' }
+// zombie reports whether the process has ended for good. One whose first thread has ended shows the letter of a zombie while its
+// other threads still run, hold files open, and cannot be reaped.
+func (m member) zombie() bool { return m.state == 'X' || m.state == 'Z' && m.threads <= 1 }
 
 // table is all processes of the machine (of the pid namespace, in a container) at one look.
 type table []member
@@ -64,10 +67,7 @@ func (f *family) find() (census, error) {
 	for _, m := range all {
 		switch {
 		case !ours[m.pid] || m.pid == f.root.pid:
-		case m.zombie():
-			if m.ppid == os.Getpid() {
-				reapAdopted(m.pid)
-			}
+		case m.zombie() && (m.ppid != os.Getpid() || reapAdopted(m.pid)):
 		default:
 			found.alive = append(found.alive, m)
 			if m.pgid > 1 && !stranger[m.pgid] && !counted[m.pgid] {
