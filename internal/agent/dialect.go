@@ -51,6 +51,9 @@ type Decoded struct {
 	// DropRaw says that the line repeats what earlier lines held, so that only the
 	// facts are kept of it.
 	DropRaw bool
+	// JSON says that the dialect has checked the line to be one valid JSON value, so
+	// that nobody has to do it again before it stands in the journal.
+	JSON bool
 	// Fresh says that a reset was confirmed; Stale that it was refused and the
 	// process has to be replaced.
 	Fresh, Stale bool
@@ -60,7 +63,7 @@ type Decoded struct {
 func (d *Decoded) Reset() {
 	clear(d.Facts)
 	d.Facts, d.Reply = d.Facts[:0], d.Reply[:0]
-	d.DropRaw, d.Fresh, d.Stale = false, false, false
+	d.DropRaw, d.JSON, d.Fresh, d.Stale = false, false, false, false
 }
 
 // Add appends a fact.
@@ -117,6 +120,9 @@ type Dialect interface {
 	// Stop returns the lines of the polite ending of the process, sent before
 	// its stdin is closed and before signals.
 	Stop() [][]byte
+
+	// Abilities says what this protocol can do.
+	Abilities() Abilities
 }
 
 // Abilities say what an agent's protocol can do, for doctor and for agent.started.
@@ -125,6 +131,9 @@ type Abilities struct {
 	Costs bool // reports what it costs
 	Reset bool // can get a fresh context in the same process
 	Tools bool // shows the tools it uses
+	// ExitEnds says that the end of the process is the end of the turn: the
+	// protocol has no other way to say so.
+	ExitEnds bool
 }
 
 // Patience says how long the polite steps of an ending may take.

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -19,11 +20,9 @@ type Event struct {
 	Type  Type
 
 	line   []byte
-	id, by span
-	data   int // where the data value begins; 0 when there is none
+	id, by []byte
+	data   []byte // from where the data value begins; the rest of the line may follow it
 }
-
-type span struct{ from, to int }
 
 // DecodeError says why a line or a payload cannot be read.
 type DecodeError struct {
@@ -62,12 +61,12 @@ func parseOrdered(line []byte) (Event, bool) {
 	if p.skip(`,"cause":`) && !p.uint(&e.Cause) {
 		return e, false
 	}
-	var typ span
+	var typ []byte
 	if !p.skip(`,"type":"`) || !p.plain(&typ) || !p.skip(`,"data":`) || p.at >= len(line) {
 		return e, false
 	}
-	e.Type = intern(line[typ.from:typ.to])
-	e.data = p.at
+	e.Type = intern(typ)
+	e.data = line[p.at:]
 	return e, true
 }
 
@@ -85,7 +84,6 @@ func parseAny(line []byte) (Event, error) {
 		if !ok {
 			break
 		}
-		at := offset(line, value)
 		var good bool
 		switch string(key) {
 		case "v":
@@ -107,20 +105,20 @@ func parseAny(line []byte) (Event, error) {
 			p := parser{b: value, at: 1}
 			good = len(value) > 2 && p.time(&e.At)
 		case "type":
-			good = len(value) > 2 && value[0] == '"'
+			good = len(value) > 2 && jsonscan.IsString(value)
 			if good {
-				e.Type = intern(value[1 : len(value)-1])
+				e.Type = intern(unquoted(value))
 				seen++
 			}
 		case "id":
-			good = len(value) >= 2 && value[0] == '"'
-			e.id = span{at + 1, at + len(value) - 1}
+			good = jsonscan.IsString(value)
+			e.id = unquoted(value)
 		case "by":
-			good = len(value) >= 2 && value[0] == '"'
-			e.by = span{at + 1, at + len(value) - 1}
+			good = jsonscan.IsString(value)
+			e.by = unquoted(value)
 		case "data":
 			good = true
-			e.data = at
+			e.data = value
 		default:
 			good = true
 		}
@@ -134,8 +132,8 @@ func parseAny(line []byte) (Event, error) {
 	return e, nil
 }
 
-// offset returns where part begins within whole, of which it is a sub-slice.
-func offset(whole, part []byte) int { return cap(whole) - cap(part) }
+// unquoted returns what a string value holds, as []byte.
+func unquoted(value []byte) []byte { return jsonscan.AppendUnquoted(nil, value) }
 
 // parser walks one line; every step says whether it found what it looked for.
 type parser struct {
@@ -170,15 +168,15 @@ func (p *parser) int(out *int) bool {
 }
 
 // plain reads up to the closing quote of a string that has nothing escaped.
-func (p *parser) plain(out *span) bool {
-	out.from = p.at
+func (p *parser) plain(out *[]byte) bool {
+	from := p.at
 	for p.at < len(p.b) && p.b[p.at] != '"' {
 		if p.b[p.at] == '\\' {
 			return false
 		}
 		p.at++
 	}
-	out.to = p.at
+	*out = p.b[from:p.at]
 	p.at++
 	return p.at <= len(p.b)
 }
@@ -226,41 +224,36 @@ func daysSince1970(year, month, day int) int64 {
 }
 
 // ID returns the event's ULID.
-func (e Event) ID() string { return string(e.line[e.id.from:e.id.to]) }
+func (e Event) ID() string { return string(e.id) }
 
 // By says who: loop, agent:<name>, inbox:<id>, clock, hook:<event>.
-func (e Event) By() string { return string(e.line[e.by.from:e.by.to]) }
+func (e Event) By() string { return string(e.by) }
 
 // Data returns the payload as it stands in the line.
 func (e Event) Data() json.RawMessage {
-	if e.data == 0 {
+	if e.data == nil {
 		return nil
 	}
-	return e.line[e.data : e.data+jsonscan.Len(e.line[e.data:])]
+	return json.RawMessage(e.data[:jsonscan.Len(e.data)])
 }
 
 // Field returns one top-level value of the data without reading what stands behind it, or
 // nil. It is for readers that want a short field of a payload with a long one.
 func (e Event) Field(key string) []byte {
-	if e.data == 0 {
-		return nil
-	}
-	return jsonscan.Get(e.line[e.data:], key)
+	return jsonscan.Get(e.data, key)
 }
 
 // Raw returns the agent's own line where this event was the first made from it.
-func (e Event) Raw() json.RawMessage {
-	raw := jsonscan.Get(e.line, "raw")
-	return raw
-}
+func (e Event) Raw() json.RawMessage { return jsonscan.Get(e.line, "raw") }
 
 // Line returns the whole line without its newline.
 func (e Event) Line() []byte { return e.line }
 
 // Clone returns an event that does not share memory with the line it was read from.
 func (e Event) Clone() Event {
-	e.line = append([]byte(nil), e.line...)
-	return e
+	// Parse cannot fail on a line that it has read before.
+	clone, _ := Parse(bytes.Clone(e.line))
+	return clone
 }
 
 // As decodes the payload of an event that is of T's type.
@@ -294,7 +287,7 @@ func (p *AgentThought) decode(e Event) bool {
 
 func decodeSaying(e Event, block *string, text *Text, final *bool, parent *string) bool {
 	good := true
-	cur := jsonscan.Object(e.line[e.data:])
+	cur := jsonscan.Object(e.data)
 	for {
 		key, value, ok := cur.Next()
 		if !ok {

@@ -5,19 +5,23 @@ import "encoding/json"
 // AgentStarted: the agent has this iteration's prompt. Reused says that an
 // earlier iteration's process was given a fresh context instead of a new process.
 type AgentStarted struct {
-	PID     int      `json:"pid"`
-	Argv    []string `json:"argv,omitempty"`
-	Reused  bool     `json:"reused,omitempty"`
-	Live    bool     `json:"live,omitempty"`    // it can be steered in mid-turn
-	Costs   bool     `json:"costs,omitempty"`   // it reports what it costs
-	Session string   `json:"session,omitempty"` // the agent's own id of the conversation
+	PID    int      `json:"pid"`
+	Argv   []string `json:"argv,omitempty"`
+	Reused bool     `json:"reused,omitempty"`
+	Live   bool     `json:"live,omitempty"`  // it can be steered in mid-turn
+	Costs  bool     `json:"costs,omitempty"` // it reports what it costs
+	Tools  bool     `json:"tools,omitempty"` // it shows the tools it uses
+	// ExitEnds says that the end of the process is the end of the turn: the agent
+	// has no other way to say so.
+	ExitEnds bool   `json:"exitEnds,omitempty"`
+	Session  string `json:"session,omitempty"` // the agent's own id of the conversation
 }
 
 // AgentSaid: the assistant said this; Text is what is new since the last event
 // of the same block. Block is the agent's own name for one run of text. The event with Final ends the
 // block; it repeats nothing that deltas have said.
 type AgentSaid struct {
-	Block string `json:"block"`
+	Block string `json:"block"` // <message>.<index>: the blocks of one message share what stands before the last dot
 	Text  Text   `json:"text"`
 	Final bool   `json:"final,omitempty"`
 	// Parent is the tool call under which a subagent said it; empty for the

@@ -90,7 +90,8 @@ type LoopUnpaused struct{}
 type LoopEnded struct {
 	Status string `json:"status"` // completed, stopped or failed
 	Reason Reason `json:"reason"`
-	Why    string `json:"why,omitempty"` // one sentence for a person
+	Why    string `json:"why,omitempty"`  // one sentence for a person
+	Hint   string `json:"hint,omitempty"` // the next step for a person
 }
 
 // SegmentOpened: the first line of a segment.
@@ -191,8 +192,7 @@ type CommandRefused struct {
 
 // CompletionClaimed: the agent says that the work is done.
 type CompletionClaimed struct {
-	How  string `json:"how"` // promise or response
-	Text string `json:"text,omitempty"`
+	How string `json:"how"` // promise or response
 }
 
 // CompletionRefused: the claim does not count, and the next prompt says why.
@@ -205,6 +205,16 @@ type CompletionAccepted struct {
 	How string `json:"how"`
 }
 
+// What a decision can ask of a hand.
+const (
+	DoBegin   = "iteration.begin" // compose the prompt; answered by iteration.started
+	DoStart   = "agent.start"     // give the agent the prompt; answered by agent.started
+	DoSteer   = "agent.steer"     // put a command's text into the running turn; answered by command.delivered
+	DoRelease = "agent.release"   // after a finished turn: keep the process or end it; answered by agent.rested or agent.exited
+	DoAbort   = "agent.abort"     // end the running turn and the process, politely first; answered by agent.exited
+	DoKill    = "agent.kill"      // end the process tree at once; answered by agent.exited
+)
+
 // Decided: the mind chose an effect; its outcome names this event as its cause.
 type Decided struct {
 	Do        string   `json:"do"`
@@ -212,14 +222,16 @@ type Decided struct {
 	Iteration int      `json:"iteration,omitempty"`
 	Command   string   `json:"command,omitempty"`  // the command it serves
 	Commands  []string `json:"commands,omitempty"` // the commands whose text goes into a prompt
+	Outcome   string   `json:"outcome,omitempty"`  // of the iteration that this cuts short
 }
 
 // EffectFailed: a decided effect could not be done.
 type EffectFailed struct {
-	Do    string `json:"do"`
-	Error string `json:"error"`
-	Class string `json:"class,omitempty"` // see the Class constants
-	Hint  string `json:"hint,omitempty"`
+	Do      string `json:"do"`
+	Error   string `json:"error"`
+	Class   string `json:"class,omitempty"`   // see the Class constants
+	Hint    string `json:"hint,omitempty"`    // the next step for a person
+	Command string `json:"command,omitempty"` // the command it served
 }
 
 // Classes of errors that decisions differ by.

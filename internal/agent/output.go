@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// blobAbove is the length of a tool's output, in bytes of its JSON spelling, above which
+// the line holds only its beginning.
+const (
+	blobAbove = 64 << 10
+	blobHead  = 4 << 10
+)
+
+// batch is the drafts of one read and the memory they lie in.
+type batch struct {
+	drafts []event.Draft
+	memory []byte
+}
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+// batchKept bounds what a batch may hold on to when it is used again.
+const batchKept = 4 << 20
+
+func (b *batch) release() {
+	if cap(b.memory) > batchKept {
+		return
+	}
+	clear(b.drafts)
+	b.drafts, b.memory = b.drafts[:0], b.memory[:0]
+	batches.Put(b)
+}
+
+// add encodes a fact. Memory that grows leaves earlier drafts where they are.
+func (b *batch) add(p event.Payload, by string) *event.Draft {
+	from := len(b.memory)
+	b.memory = event.AppendData(b.memory, p)
+	b.drafts = append(b.drafts, event.Draft{
+		Type: p.EventType(), By: by, Data: b.memory[from:len(b.memory):len(b.memory)],
+	})
+	return &b.drafts[len(b.drafts)-1]
+}
+
+// keep copies an agent's line, which lives only as long as the call that brought it.
+func (b *batch) keep(line []byte) []byte {
+	from := len(b.memory)
+	b.memory = append(b.memory, line...)
+	return b.memory[from:len(b.memory):len(b.memory)]
+}
+
+// output takes one read of the process's output.
+func (s *Session) output(chunk process.Chunk) {
+	// Facts of a turn come after its agent.started.
+	<-s.announced
+	b := batches.Get().(*batch)
+	from := Stdout
+	if chunk.Stream == process.Stderr {
+		from = Stderr
+	}
+	var replies [][]byte
+	s.mu.Lock()
+	for _, line := range chunk.Lines {
+		replies = append(replies, s.line(b, line, from)...)
+	}
+	s.mu.Unlock()
+	// What the agent waits for must not wait for the journal. An agent that cannot be
+	// written to is about to exit, which is told by itself.
+	_ = s.write(replies)
+	if len(b.drafts) == 0 {
+		b.release()
+		return
+	}
+	s.cfg.Deliver(b.drafts, b.release)
+}
+
+// line decodes one line into b and returns what has to be answered.
+func (s *Session) line(b *batch, line []byte, from Stream) [][]byte {
+	d := &s.decoded
+	d.Reset()
+	s.cfg.Dialect.Decode(line, from, d)
+	if len(d.Facts) == 0 && !d.DropRaw && len(line) > 0 {
+		d.Add(event.AgentNoticed{What: "line"})
+	}
+	for i, fact := range d.Facts {
+		draft := b.add(s.shorten(fact), s.by)
+		if i == 0 && s.keeps(line, from, d) {
+			draft.Raw = b.keep(line)
+		}
+		if fact.EventType() == event.TypeAgentFinished && s.finished != nil {
+			close(s.finished)
+			s.finished = nil
+		}
+	}
+	if s.reset != nil && (d.Fresh || d.Stale) {
+		s.reset <- d.Fresh
+		s.reset = nil
+	}
+	return d.Reply
+}
+
+// keeps reports whether the line itself goes into the journal beside its facts.
+func (s *Session) keeps(line []byte, from Stream, d *Decoded) bool {
+	if !s.cfg.KeepRaw || d.DropRaw || from == Stderr {
+		return false
+	}
+	return d.JSON || jsonscan.Valid(line)
+}
+
+// shorten moves a tool's long output into a blob. Where that fails, the line is long:
+// better than lost.
+func (s *Session) shorten(fact event.Payload) event.Payload {
+	p, ok := fact.(event.ToolReturned)
+	if !ok || len(p.Output) <= blobAbove || s.cfg.Blob == nil {
+		return fact
+	}
+	whole := p.Output.AppendTo(nil)
+	blob, err := s.cfg.Blob(whole)
+	if err != nil || blob.SHA256 == "" {
+		return fact
+	}
+	p.Output = event.Plain(string(whole[:min(blobHead, len(whole))]))
+	p.Blob, p.Bytes = blob.SHA256, len(whole)
+	return p
+}

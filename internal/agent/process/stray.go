@@ -1,0 +1,234 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Stray is a process that outlived its agent.
+type Stray struct {
+	PID int
+	// PPID is its parent when it was found: this process or init, for one whose parent has ended.
+	PPID int
+	// Command is its command line, at most 200 bytes of it, or its name in brackets. It may contain secrets.
+	Command string
+	Ended   Ending
+}
+
+// Ending is how a stray came to its end.
+type Ending string
+
+const (
+	Terminated Ending = "terminated" // it left after TERM
+	Killed     Ending = "killed"
+	Survived   Ending = "survived" // KILL did not end it in time, or it may not be signalled
+)
+
+// family is an agent's process together with all it started, at any depth, in any session.
+type family struct {
+	root identity // the zero identity in a sweep, which looks by mark alone
+	mark string
+	// sparing says that the root lives and is to live on, so that its process group must not be killed as a whole.
+	sparing bool
+
+	mu       sync.Mutex
+	asked    map[identity]syscall.Signal // the last signal each known member was sent
+	found    []Stray                     // without how they ended, which asked and survived tell
+	place    map[identity]int            // in found
+	survived map[identity]bool
+}
+
+func newFamily(root identity, mark string) *family {
+	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, place: map[identity]int{}, survived: map[identity]bool{}}
+}
+
+// live holds the agents of this process, with their marks, from fork to reap.
+var live = registry{roots: map[identity]string{}}
+
+type registry struct {
+	mu    sync.Mutex
+	roots map[identity]string
+}
+
+func (r *registry) remove(root identity) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.roots, root)
+}
+
+func (r *registry) others(root identity) map[identity]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	others := maps.Clone(r.roots)
+	delete(others, root)
+	return others
+}
+
+// end brings down every member but the root: TERM, up to grace for them to leave, KILL, and looks again until none is found. When
+// hurry is done the rest of the grace is skipped. The root must have ended and not been reaped, unless the family is sparing it.
+func (f *family) end(hurry context.Context, grace time.Duration) error {
+	patience, cancel := context.WithTimeout(hurry, grace)
+	defer cancel()
+	left, err := f.press(patience, syscall.SIGTERM)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	limit, cancel := context.WithTimeout(context.Background(), killTime)
+	defer cancel()
+	left, err = f.press(limit, syscall.SIGKILL)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range left {
+		f.survived[m.identity] = true
+	}
+	return fmt.Errorf("end the agent's processes: %d survived KILL, among them pid %d", len(left), left[0].pid)
+}
+
+// press sends sig to the members until none is found or ctx is done, and returns those that are left. A member that ends may have
+// started others meanwhile, so nothing is over before a look finds nobody.
+func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error) {
+	for {
+		found, err := f.find()
+		if err != nil {
+			return nil, fmt.Errorf("find the agent's processes: %w", err)
+		}
+		if len(found.alive) == 0 {
+			return nil, nil
+		}
+		f.record(found.alive)
+		if ctx.Err() != nil {
+			return found.alive, nil
+		}
+		if sig == syscall.SIGKILL {
+			// The kernel kills a group in one step, so that members which fork without pause cannot slip away one by one.
+			for _, group := range found.groups {
+				if group != f.root.pid || !f.sparing {
+					_ = killGroup(group)
+				}
+			}
+		}
+		f.send(found.alive, sig)
+		if !awaitGone(ctx, found.alive) {
+			found, err := f.find()
+			return found.alive, err
+		}
+	}
+}
+
+// record lists members as strays.
+func (f *family) record(members []member) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range members {
+		if _, known := f.place[m.identity]; known {
+			continue
+		}
+		f.place[m.identity] = len(f.found)
+		f.found = append(f.found, Stray{PID: m.pid, PPID: m.ppid, Command: commandLine(m.pid)})
+	}
+}
+
+// send signals each member that has not had sig yet; KILL is sent again.
+func (f *family) send(members []member, sig syscall.Signal) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range members {
+		// Never back from KILL to TERM: Kill may have come while TERM was being sent round.
+		if last := f.asked[m.identity]; sig != syscall.SIGKILL && (last == sig || last == syscall.SIGKILL) {
+			continue
+		}
+		f.asked[m.identity] = sig
+		if sig == syscall.SIGTERM {
+			m.terminate()
+			continue
+		}
+		_ = m.signal(sig) // as in terminate
+	}
+}
+
+// terminate asks a member to leave. That it is gone already is as good; one that may not be signalled is found again and
+// reported as Survived.
+func (m member) terminate() {
+	_ = m.signal(syscall.SIGTERM)
+	_ = m.signal(continueSignal) // a stopped process receives TERM only when it runs again
+}
+
+// remember keeps members known, so that they are found again whatever becomes of their parents and sessions.
+func (f *family) remember(members []member) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range members {
+		if _, known := f.asked[m.identity]; !known {
+			f.asked[m.identity] = 0
+		}
+	}
+}
+
+func (f *family) strays() []Stray {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	strays := slices.Clone(f.found)
+	for id, at := range f.place {
+		switch {
+		case f.survived[id]:
+			strays[at].Ended = Survived
+		case f.asked[id] == syscall.SIGKILL:
+			strays[at].Ended = Killed
+		default:
+			strays[at].Ended = Terminated
+		}
+	}
+	return strays
+}
+
+// signal sends sig to the process with this identity and to no other: os.FindProcess takes a pidfd where there are any, so once
+// the start time has been found right the pid cannot pass to another process before the signal is sent.
+func (id identity) signal(sig os.Signal) error {
+	handle, err := os.FindProcess(id.pid)
+	if err != nil {
+		return err
+	}
+	defer handle.Release()
+	if start, ok := Facts(id.pid); !ok || start != id.start {
+		return os.ErrProcessDone
+	}
+	return handle.Signal(sig)
+}
+
+// awaitGone reports whether all members have ended before ctx did. It polls, ever more slowly: there is no event for the end of
+// processes that are not our children which all systems have, and the wait is short or the processes are stubborn.
+func awaitGone(ctx context.Context, members []member) bool {
+	pause, left := time.Millisecond, slices.Clone(members)
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		left = slices.DeleteFunc(left, member.gone)
+		if len(left) == 0 {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+		}
+		pause = min(2*pause, 20*time.Millisecond)
+		timer.Reset(pause)
+	}
+}
+
+func (m member) gone() bool {
+	now, ok := look(m.pid)
+	if !ok || now.identity != m.identity {
+		return true
+	}
+	return now.zombie() && (now.ppid != os.Getpid() || reapAdopted(m.pid))
+}

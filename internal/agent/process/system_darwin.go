@@ -1,0 +1,98 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// ParentDeath has no counterpart here.
+func attributes(Spec) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// awaitExit returns when the child has ended, and leaves it unreaped. It asks kqueue, because waitid on this system also returns for a
+// child that was merely stopped.
+func awaitExit(cmd *exec.Cmd) error {
+	pid := cmd.Process.Pid
+	queue, err := unix.Kqueue()
+	if err != nil {
+		return os.NewSyscallError("kqueue", err)
+	}
+	defer unix.Close(queue)
+	watch := unix.Kevent_t{Fflags: unix.NOTE_EXIT}
+	unix.SetKevent(&watch, pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
+	events := make([]unix.Kevent_t, 1)
+	for {
+		// An event also comes, with EV_ERROR and ESRCH, for a child that has ended already.
+		_, err := unix.Kevent(queue, []unix.Kevent_t{watch}, events, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.ESRCH):
+			return nil
+		default:
+			return os.NewSyscallError("kevent", err)
+		}
+	}
+}
+
+func enableSubreaper() error { return errors.ErrUnsupported }
+
+func widen(*os.File) {}
+
+func snapshot() (table, error) {
+	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	if err != nil {
+		return nil, os.NewSyscallError("sysctl kern.proc.all", err)
+	}
+	t := make(table, 0, len(all))
+	for i := range all {
+		t = append(t, fromKernel(&all[i]))
+	}
+	return t, nil
+}
+
+func look(pid int) (member, bool) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || int(info.Proc.P_pid) != pid {
+		return member{}, false
+	}
+	return fromKernel(info), true
+}
+
+func fromKernel(info *unix.KinfoProc) member {
+	const zombie = 5 // SZOMB in <sys/proc.h>
+	started := info.Proc.P_starttime
+	m := member{
+		identity: identity{int(info.Proc.P_pid), uint64(started.Sec)*1_000_000 + uint64(started.Usec)},
+		ppid:     int(info.Eproc.Ppid),
+		pgid:     int(info.Eproc.Pgid),
+	}
+	if sid, err := unix.Getsid(m.pid); err == nil {
+		m.sid = sid
+	}
+	if info.Proc.P_stat == zombie {
+		m.state = 'Z'
+	}
+	return m
+}
+
+// carries reports whether a process of this user was started with the mark in its environment. KERN_PROCARGS2 yields the argument
+// count, the arguments and the environment, separated by NUL, and refuses for other users.
+func carries(pid int, mark string) bool {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || int(info.Eproc.Pcred.P_ruid) != os.Getuid() {
+		return false
+	}
+	args, err := unix.SysctlRaw("kern.procargs2", pid)
+	return err == nil && hasEntry(args, MarkVariable+"="+mark)
+}
+
+func commandLine(pid int) string {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return ""
+	}
+	return "[" + unix.ByteSliceToString(info.Proc.P_comm[:]) + "]"
+}

@@ -1,0 +1,251 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Config is what a Session needs.
+type Config struct {
+	Name     string // of the agent, for "by": agent:<Name>
+	Dialect  Dialect
+	Spec     Spec
+	Env      []string // the whole environment before the dialect's own additions
+	Mark     string   // finds the process tree again after a crash: see process.Sweep
+	Patience Patience // zero means DefaultPatience
+	KeepRaw  bool     // keep the agent's own lines beside the facts
+	// Blob stores a text that is too long for a line. It may be called at any time
+	// from the goroutine that reads the agent.
+	Blob func(text []byte) (event.Blob, error)
+	// Deliver takes drafts in order; release is to be called when their memory may
+	// be used again. It may block, which holds the agent back.
+	Deliver func(drafts []event.Draft, release func())
+}
+
+// Session is one agent's process and its conversation. Begin, Steer, Release and
+// Abort are called by one goroutine at a time; Kill and Done at any time.
+type Session struct {
+	cfg        Config
+	by         string
+	proc       *process.Process
+	argv       []string
+	closeStdin bool // stdin ends with the prompt
+
+	announced chan struct{} // closed once the first agent.started is delivered
+	announce  sync.Once
+	gone      chan struct{} // closed once agent.exited is delivered
+
+	mu       sync.Mutex // guards the dialect and what follows
+	decoded  Decoded
+	finished chan struct{} // closed when the running turn is over; nil while none runs
+	reset    chan bool     // receives whether a reset was confirmed; nil while none is asked for
+	endCause uint64        // the decision that ends the process
+}
+
+// resetPatience is how long a fresh context may take in the same process: pi
+// 1.5.2 answers in 29 ms, with extensions it may be more.
+const resetPatience = 10 * time.Second
+
+// Start starts the process. The agent has no prompt yet. The error says which program or
+// folder it is about, and satisfies errors.Is as process.Start's does.
+func Start(cfg Config) (*Session, error) {
+	if cfg.Patience == (Patience{}) {
+		cfg.Patience = DefaultPatience
+	}
+	command, err := cfg.Dialect.Command(cfg.Spec)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{
+		cfg: cfg, by: "agent:" + cfg.Name, argv: command.Argv, closeStdin: command.CloseStdin,
+		announced: make(chan struct{}), gone: make(chan struct{}),
+	}
+	spec := process.Spec{
+		Argv: command.Argv, Dir: cfg.Spec.Dir, Mark: cfg.Mark,
+		Env:       process.Environment(cfg.Env, command.Drop, command.Env),
+		KeepStdin: true, Raw: command.Text, Output: s.output,
+	}
+	if command.ParentDeath {
+		spec.ParentDeath = syscall.SIGTERM
+	}
+	if s.proc, err = process.Start(spec); err != nil {
+		return nil, err
+	}
+	go s.bury()
+	return s, nil
+}
+
+// PID returns the process's id.
+func (s *Session) PID() int { return s.proc.PID() }
+
+// Done is closed when the process is gone and agent.exited is delivered.
+func (s *Session) Done() <-chan struct{} { return s.gone }
+
+// Begin gives the agent its prompt and delivers agent.started. reused says that the
+// process served an earlier iteration.
+func (s *Session) Begin(p Prompt, reused bool, cause uint64) {
+	s.mu.Lock()
+	s.finished = make(chan struct{})
+	lines := s.cfg.Dialect.Open(p)
+	s.mu.Unlock()
+	able := s.cfg.Dialect.Abilities()
+	s.deliver(cause, event.AgentStarted{
+		PID: s.proc.PID(), Argv: s.argv, Reused: reused,
+		Live: able.Live, Costs: able.Costs, Tools: able.Tools, ExitEnds: able.ExitEnds,
+	})
+	s.announce.Do(func() { close(s.announced) })
+	s.write(lines)
+	if s.closeStdin {
+		s.proc.CloseStdin()
+	}
+}
+
+// Refresh asks the process for a fresh context and reports whether it has one
+// now. Where it has not, the process has to be replaced.
+func (s *Session) Refresh() bool {
+	s.mu.Lock()
+	lines, same := s.cfg.Dialect.Reset()
+	if !same {
+		s.mu.Unlock()
+		return false
+	}
+	answer := make(chan bool, 1)
+	s.reset = answer
+	s.mu.Unlock()
+	s.write(lines)
+	timeout := time.NewTimer(resetPatience)
+	defer timeout.Stop()
+	select {
+	case fresh := <-answer:
+		return fresh
+	case <-s.gone:
+	case <-timeout.C:
+	}
+	return false
+}
+
+// Steer puts text into the running turn. It returns an error where that cannot be
+// done now: the text then goes into the next prompt.
+func (s *Session) Steer(id, text string) error {
+	s.mu.Lock()
+	lines, live := s.cfg.Dialect.Steer(id, text)
+	s.mu.Unlock()
+	if !live {
+		return errors.New("the agent takes nothing into a running turn now")
+	}
+	return s.write(lines)
+}
+
+// Release lets the process rest for another iteration, or asks it to go where it
+// cannot be used again, and waits until it is gone. It waits for as long as the process
+// takes; Kill ends the waiting.
+func (s *Session) Release(cause uint64) {
+	s.mu.Lock()
+	reusable := s.cfg.Dialect.Abilities().Reset
+	s.mu.Unlock()
+	if reusable && s.rest(cause) {
+		return
+	}
+	s.leave(cause)
+	<-s.gone
+}
+
+// rest ends what the turn left running, and keeps the process.
+func (s *Session) rest(cause uint64) bool {
+	select {
+	case <-s.gone:
+		return true // agent.exited has told it
+	default:
+	}
+	strays, err := s.proc.EndOthers(context.Background(), s.cfg.Patience.Term)
+	if err != nil {
+		return false
+	}
+	s.deliver(cause, event.AgentRested{Strays: len(strays)})
+	return true
+}
+
+// leave asks the process to end by itself.
+func (s *Session) leave(cause uint64) {
+	s.mu.Lock()
+	lines := s.cfg.Dialect.Stop()
+	s.endCause = cause
+	s.mu.Unlock()
+	// A process that is gone already cannot be written to, and needs no asking.
+	_ = s.write(lines)
+	s.proc.CloseStdin()
+}
+
+// Abort ends the running turn and then the process: the protocol's own way first,
+// then the end of its input, then TERM, then KILL. It returns when agent.exited
+// is delivered.
+func (s *Session) Abort(cause uint64) {
+	s.mu.Lock()
+	finished := s.finished
+	var lines [][]byte
+	if finished != nil {
+		lines = s.cfg.Dialect.Abort()
+	}
+	s.mu.Unlock()
+	if len(lines) > 0 && s.write(lines) == nil {
+		s.await(finished, s.cfg.Patience.Abort)
+	}
+	s.leave(cause)
+	if finished == nil || len(lines) > 0 || s.cfg.Dialect.Abilities().Live {
+		s.await(nil, s.cfg.Patience.Stop)
+	}
+	s.proc.Terminate(context.Background(), s.cfg.Patience.Term)
+	<-s.gone
+}
+
+// await waits for a channel, for the end of the process, or for the time.
+func (s *Session) await(c <-chan struct{}, patience time.Duration) {
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	select {
+	case <-c:
+	case <-s.gone:
+	case <-timeout.C:
+	}
+}
+
+// Kill ends the process and all it started at once, and returns without waiting.
+func (s *Session) Kill() { s.proc.Kill() }
+
+// bury waits for the process and delivers its end.
+func (s *Session) bury() {
+	exit := s.proc.Wait()
+	// A process that ended before its prompt was given: agent.started comes first all the same.
+	<-s.announced
+	s.mu.Lock()
+	cause := s.endCause
+	s.mu.Unlock()
+	s.deliver(cause, event.AgentExited{
+		Code: exit.Code, Signal: exit.Signal, Took: exit.Took.Milliseconds(),
+		Strays: len(exit.Strays), Stderr: string(s.proc.StderrTail()),
+	})
+	close(s.gone)
+}
+
+func (s *Session) deliver(cause uint64, p event.Payload) {
+	d := event.Encode(p, s.by)
+	d.Cause = cause
+	s.cfg.Deliver([]event.Draft{d}, func() {})
+}
+
+// write sends lines to the agent's stdin.
+func (s *Session) write(lines [][]byte) error {
+	for _, line := range lines {
+		if err := s.proc.Write(append(line[:len(line):len(line)], '\n')); err != nil {
+			return fmt.Errorf("write to the agent: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package config
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// An Error is one thing that is wrong with the settings, and where it stands.
+type Error struct {
+	File    string // as people know it: .ralph/settings.json, RALPH_LIMITS_IDLE, command line; empty for a value made in Go
+	Line    int    // from 1; 0 where there are no lines
+	Column  int    // in characters, from 1; 0 where there are no lines
+	Key     string // dotted, with the index in lists: guardrails[1].failAction; empty for a syntax error
+	Problem string // what is wrong, the key named
+	Nearest string // the known key or value nearest to the one given, if any is near
+
+	advice string
+}
+
+// Error reads "file:line: problem"; a syntax error names the column too.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		if e.Line > 0 {
+			b.WriteByte(':')
+			b.WriteString(strconv.Itoa(e.Line))
+			if e.Key == "" {
+				b.WriteByte(':')
+				b.WriteString(strconv.Itoa(e.Column))
+			}
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Problem)
+	return b.String()
+}
+
+// Hint is one sentence on what to do about it; empty if there is nothing to say beyond the problem.
+func (e *Error) Hint() string {
+	if e.Nearest != "" {
+		return "did you mean " + strconv.Quote(e.Nearest) + "?"
+	}
+	return e.advice
+}
+
+// locate returns the line and the column (in characters) of an offset, both from 1.
+func locate(data []byte, offset int) (line, column int) {
+	before := data[:min(max(offset, 0), len(data))]
+	line = bytes.Count(before, []byte{'\n'}) + 1
+	column = utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return line, column
+}
+
+// nearest returns the candidate with the least distance to word, or "" if none is near enough to be a slip of the pen.
+// Dotted keys also compare by their last name alone, since a key at the wrong depth is the commonest slip.
+func nearest(word string, candidates []string) string {
+	word = strings.ToLower(word)
+	best, least := "", 2+len(word)/4
+	for _, candidate := range candidates {
+		lower := strings.ToLower(candidate)
+		distance := levenshtein(word, lower)
+		if lastName(word) == lastName(lower) {
+			distance = min(distance, 1)
+		}
+		if distance < least {
+			best, least = candidate, distance
+		}
+	}
+	return best
+}
+
+func lastName(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+
+// levenshtein counts the bytes to insert, delete or replace to make a into b.
+func levenshtein(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

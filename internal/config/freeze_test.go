@@ -1,0 +1,201 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// full has a value at every key that is not the built-in one.
+func full() Settings {
+	return Settings{
+		MaximumIterations: 3, CompletionResponse: "FERTIG <&>", OutputTruncateChars: 1, IncludeIterationCountInPrompt: true,
+		Context: ContextSame,
+		Agents: []Agent{
+			{
+				Command: "npx x", Flags: []string{"--model opus", "a b"}, Protocol: ProtocolACP, Model: "m", Provider: "p", Thinking: "high",
+				Env: map[string]string{"API_KEY": "secret", "EMPTY": ""}, PassKeys: true,
+			},
+			{Command: "pi"},
+		},
+		Guardrails: []Guardrail{{Command: "make lint && make test", FailAction: FailReplace, Hint: "h", Timeout: hour, Independent: true}},
+		SCM:        SCM{Command: "git", Tasks: []string{"commit"}},
+		Completion: Completion{Promise: "YES", Match: MatchAnywhere, OnPromiseNoWork: NoWorkWarn},
+		Limits:     Limits{Cost: 0.1, Tokens: 1 << 40, Duration: hour},
+		Restart:    Restart{},
+		Breaker:    Breaker{NoProgress: 1},
+		Reflect:    Reflect{Every: 2},
+		Review:     Review{Enabled: true, Cap: 1},
+		Sandbox:    Sandbox{Mode: SandboxAuto},
+		Worktree:   "feature/x",
+		Journal:    Journal{KeepIterations: 2},
+		Notify:     []Notify{{Type: NotifyNtfy, URL: "https://example.org/x", On: []string{"failed"}}, {Type: NotifyCommand, Command: "say x"}, {Type: NotifyDesktop}},
+	}
+}
+
+func TestFrozenSettingsThawUnchanged(t *testing.T) {
+	single := full()
+	single.Agent, single.Agents = single.Agents[0], nil
+	for name, s := range map[string]Settings{
+		"the defaults":            Defaults(),
+		"tasks mode":              TasksDefaults(),
+		"every key changed":       full(),
+		"one agent, all its keys": single,
+	} {
+		t.Run(name, func(t *testing.T) {
+			frozen, err := Freeze(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Thaw(frozen)
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, frozen)
+			}
+			if diff := cmp.Diff(s, got); diff != "" {
+				t.Errorf("-frozen +thawed\n%s", diff)
+			}
+			if err := Validate(got); err != nil {
+				t.Errorf("not valid: %v", err)
+			}
+			var plain Settings
+			if err := json.Unmarshal(frozen, &plain); err != nil {
+				t.Fatalf("another JSON reader: %v", err)
+			}
+			if diff := cmp.Diff(s, plain); diff != "" {
+				t.Errorf("another JSON reader sees (-frozen +read)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAFrozenFileIsForPeopleToo(t *testing.T) {
+	frozen, err := Freeze(full())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\"make lint && make test\"", "\n  \"maximumIterations\": 3,\n", "\"timeout\": \"1h\"", "}\n"} {
+		if !strings.Contains(string(frozen), want) {
+			t.Errorf("%q is not in\n%s", want, frozen)
+		}
+	}
+}
+
+func TestThawFillsKeysThatTheFileIsTooOldFor(t *testing.T) {
+	got, err := Thaw([]byte(`{"maximumIterations": 3}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Defaults()
+	want.MaximumIterations = 3
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestThawRefusesWhatItDoesNotKnow(t *testing.T) {
+	_, err := Thaw([]byte("{\n\"breaker\": {\"sameFault\": 1}}"))
+	bad, ok := errors.AsType[*Error](err)
+	if !ok || bad.Error() != `config.json:2: unknown key "breaker.sameFault"` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLiveChanges(t *testing.T) {
+	s := Defaults()
+	for _, change := range []struct{ key, value string }{
+		{"maximumIterations", "30"}, {"limits.cost", "2.50"}, {"limits.tokens", "1000000"}, {"limits.duration", "8h"},
+		{"limits.idle", "none"}, {"limits.iteration", "90m"}, {"limits.afterResult", "1m"}, {"restart.max", "5"}, {"restart.delay", "0s"},
+	} {
+		if err := Set(&s, change.key, change.value); err != nil {
+			t.Errorf("%s=%s: %v", change.key, change.value, err)
+		}
+	}
+	want := Defaults()
+	want.MaximumIterations = 30
+	want.Limits = Limits{Cost: 2.5, Tokens: 1000000, Duration: 8 * hour, Iteration: 90 * minute, AfterResult: minute}
+	want.Restart.Max, want.Restart.Delay = 5, 0
+	if diff := cmp.Diff(want, s); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestLiveChangesThatAreRefusedChangeNothing(t *testing.T) {
+	for _, row := range []struct{ key, value, want string }{
+		{"maximumIterations", "0", "maximumIterations: 0 is below 1"},
+		{"maximumIterations", "", `maximumIterations: want a whole number, got ""`},
+		{"maximumIterations", "none", `maximumIterations: want a whole number, got "none"`},
+		{"agent.command", "pi", "agent.command: cannot change while the loop runs"},
+		{"limits", `{"cost": 1}`, "limits: cannot change while the loop runs"},
+		{"limits.cots", "1", `unknown key "limits.cots"`},
+	} {
+		s := Defaults()
+		err := Set(&s, row.key, row.value)
+		if bad, ok := errors.AsType[*Error](err); !ok || bad.Error() != row.want {
+			t.Errorf("%s=%s: got %v, want %s", row.key, row.value, err, row.want)
+		}
+		if diff := cmp.Diff(Defaults(), s); diff != "" {
+			t.Errorf("%s=%s changed\n%s", row.key, row.value, diff)
+		}
+	}
+}
+
+func TestTextIsWhatAFlagWouldSay(t *testing.T) {
+	s := full()
+	s.Agent, s.Agents = s.Agents[0], nil
+	copied := Defaults()
+	for _, key := range Keys() {
+		if key.Env == "" || key.Kind == KindObject {
+			continue
+		}
+		said, ok := Text(s, key.Name)
+		if !ok {
+			t.Errorf("%s is unknown", key.Name)
+		}
+		if err := set(&copied, key.Name, said, func(string, int) {}); err != nil && key.Name != "agent.protocol" {
+			t.Errorf("%s=%s: %v", key.Name, said, err)
+		}
+	}
+	if diff := cmp.Diff(s, copied); diff != "" {
+		t.Errorf("settings that were said again, key by key (-said +heard):\n%s", diff)
+	}
+	if got, ok := Text(s, "agent.env.API_KEY"); got != "secret" || !ok {
+		t.Errorf("one variable of the agent: %q, %v", got, ok)
+	}
+	if _, ok := Text(s, "agent.envy"); ok {
+		t.Error("an unknown key has a text")
+	}
+}
+
+func TestValidateChecksWhatWasMadeInGo(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*Settings)
+		want   string
+	}{
+		"no iterations":                 {func(s *Settings) { s.MaximumIterations = 0 }, "maximumIterations: 0 is below 1"},
+		"a negative limit":              {func(s *Settings) { s.Limits.Idle = -second }, "limits.idle: -1s is below 0"},
+		"a cost that is no number":      {func(s *Settings) { s.Limits.Cost = s.Limits.Cost / zero }, `limits.cost: want a number, got "NaN"`},
+		"a word that is not allowed":    {func(s *Settings) { s.Context = "stale" }, `context: "stale" is not one of fresh, same`},
+		"an empty word":                 {func(s *Settings) { s.Sandbox.Mode = "" }, `sandbox.mode: "" is not one of none, auto, docker-sandbox, docker, landlock`},
+		"a guardrail without command":   {func(s *Settings) { s.Guardrails = []Guardrail{{FailAction: FailAppend}} }, "guardrails[0].command: must not be empty"},
+		"a guardrail without action":    {func(s *Settings) { s.Guardrails = []Guardrail{{Command: "x"}} }, `guardrails[0].failAction: "" is not one of APPEND, PREPEND, REPLACE`},
+		"an agent without command":      {func(s *Settings) { s.Agents = []Agent{{Model: "x"}} }, "agents[0].command: is missing"},
+		"an ending that does not exist": {func(s *Settings) { s.Notify = []Notify{{Type: NotifyDesktop, On: []string{"never"}}} }, `notify[0].on: "never" is not one of completed, stopped, failed`},
+		"a variable without name":       {func(s *Settings) { s.Agent.Env = map[string]string{"": "x"} }, `agent.env.: "" is no name of an environment variable`},
+		"a blank command":               {func(s *Settings) { s.Agent.Command = "  " }, "agent.command: is blank"},
+		"agent beside agents":           {func(s *Settings) { s.Agent.Command = "pi"; s.Agents = []Agent{{Command: "pi"}} }, "agents: agent.command is set too"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Defaults()
+			row.change(&s)
+			err := Validate(s)
+			if _, ok := errors.AsType[*Error](err); !ok || err.Error() != row.want {
+				t.Errorf("got %v, want %s", err, row.want)
+			}
+		})
+	}
+}
+
+var zero float64

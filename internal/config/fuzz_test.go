@@ -1,0 +1,80 @@
+package config
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// FuzzDecode: no text makes the decoder panic, an error stands inside the text, and what is accepted is JSON that freezes and
+// thaws to the same settings.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(exampleOfThePRD))
+	f.Add([]byte(`{"limits": {"cost": 1e-300, "idle": null, "tokens": "none"}, "agent": {"env": {"A": "\ud800"}}}`))
+	archive, err := txtar.ParseFile("testdata/errors.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range archive.Files {
+		f.Add(file.Data)
+	}
+	frozen, err := Freeze(full())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(frozen)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := Defaults()
+		bad, at := decodeObject(data, &s, nil)
+		if bad != nil {
+			if at < 0 || at > len(data) || bad.Problem == "" {
+				t.Errorf("error %q at %d of %d bytes", bad, at, len(data))
+			}
+			return
+		}
+		if !json.Valid(data) {
+			t.Fatalf("accepted what is not JSON: %q", data)
+		}
+		if checkTogether(s) != nil {
+			return
+		}
+		if err := Validate(s); err != nil {
+			t.Fatalf("decoded settings are not valid: %v", err)
+		}
+		frozen, err := Freeze(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		thawed, err := Thaw(frozen)
+		if err != nil {
+			t.Fatalf("thaw: %v\n%s", err, frozen)
+		}
+		if diff := cmp.Diff(s, thawed); diff != "" {
+			t.Errorf("-frozen +thawed\n%s", diff)
+		}
+	})
+}
+
+// FuzzFlag: no text of a flag makes Load panic, and a refused one is an error of the command line.
+func FuzzFlag(f *testing.F) {
+	for _, key := range Keys() {
+		f.Add(key.Name, "1")
+	}
+	f.Add("agent.env.X", "y")
+	f.Add("guardrails", `[{"command":"x"}]`)
+	f.Add("agents[0].command", "x")
+	f.Fuzz(func(t *testing.T, key, value string) {
+		loaded, err := Load(Source{Flags: map[string]string{key: value}})
+		if err != nil {
+			if bad, ok := err.(*Error); !ok || bad.File != "command line" {
+				t.Errorf("%q=%q: %#v", key, value, err)
+			}
+			return
+		}
+		if err := Validate(loaded.Settings); err != nil {
+			t.Errorf("%q=%q gave settings that are not valid: %v", key, value, err)
+		}
+	})
+}

@@ -1,0 +1,255 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxFile bounds a settings file, in bytes: what is longer is no settings file.
+const maxFile = 1 << 20
+
+// Layer says where a value comes from; a later layer wins.
+type Layer int
+
+// The layers in their order.
+const (
+	LayerBuiltIn Layer = iota
+	LayerHome
+	LayerProject
+	LayerLocal
+	LayerEnv
+	LayerFlags
+)
+
+// Source is what Load reads.
+type Source struct {
+	HomeDir    string            // ralph's own home, RALPH_HOME or ~/.ralph; empty for no such layer
+	ProjectDir string            // the folder that holds .ralph; empty for no such layers
+	Env        []string          // NAME=value, the last of a name counts; an empty value sets nothing
+	Flags      map[string]string // dotted key to text; lists and objects as JSON, lists of strings also with commas
+	Tasks      bool              // tasks mode: TasksDefaults is the built-in layer
+}
+
+// Origin is the place that a value comes from.
+type Origin struct {
+	Layer Layer
+	Name  string // .ralph/settings.json, RALPH_LIMITS_IDLE, command line
+	Line  int    // in a file, from 1; else 0
+
+	column int
+}
+
+// String reads ".ralph/settings.json:4", or "built-in" for the zero Origin.
+func (o Origin) String() string {
+	switch {
+	case o.Layer == LayerBuiltIn:
+		return "built-in"
+	case o.Line > 0:
+		return fmt.Sprintf("%s:%d", o.Name, o.Line)
+	}
+	return o.Name
+}
+
+// Loaded is what Load found.
+type Loaded struct {
+	Settings Settings
+	Origins  map[string]Origin // dotted key to the layer that set it last; a key that is absent has its built-in value
+	Files    []string          // the files read, in layer order, as people know them
+	Warnings []string          // nothing that stops a loop
+}
+
+// Load merges the layers. A missing file is no error, an unreadable one is. Whatever is wrong inside is an *Error.
+func Load(source Source) (Loaded, error) {
+	l := Loaded{Settings: Defaults(), Origins: map[string]Origin{}}
+	if source.Tasks {
+		l.Settings = TasksDefaults()
+	}
+	for _, file := range source.files() {
+		if err := l.file(file); err != nil {
+			return Loaded{}, err
+		}
+	}
+	if err := l.env(source.Env); err != nil {
+		return Loaded{}, err
+	}
+	if err := l.flags(source.Flags); err != nil {
+		return Loaded{}, err
+	}
+	err := l.chooseAgent()
+	if err == nil {
+		err = checkTogether(l.Settings)
+	}
+	if err != nil {
+		origin := l.Origins[err.Key]
+		err.File, err.Line, err.Column = origin.Name, origin.Line, origin.column
+		return Loaded{}, err
+	}
+	return l, nil
+}
+
+type settingsFile struct {
+	layer Layer
+	path  string
+	name  string // as people know it
+}
+
+func (source Source) files() []settingsFile {
+	var files []settingsFile
+	project := filepath.Join(source.ProjectDir, ".ralph")
+	// In the home folder itself both layers are the same file: it is read once.
+	if source.HomeDir != "" && (source.ProjectDir == "" || filepath.Clean(source.HomeDir) != project) {
+		path := filepath.Join(source.HomeDir, "settings.json")
+		files = append(files, settingsFile{LayerHome, path, path})
+	}
+	if source.ProjectDir != "" {
+		files = append(files,
+			settingsFile{LayerProject, filepath.Join(project, "settings.json"), ".ralph/settings.json"},
+			settingsFile{LayerLocal, filepath.Join(project, "settings.local.json"), ".ralph/settings.local.json"})
+	}
+	return files
+}
+
+func (l *Loaded) file(file settingsFile) error {
+	data, err := readFile(file.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("read settings: %w", err)
+	}
+	data = bytes.TrimPrefix(data, byteOrderMark)
+	l.Files = append(l.Files, file.name)
+	bad, at := decodeObject(data, &l.Settings, func(key string, offset int) {
+		line, column := locate(data, offset)
+		l.Origins[key] = Origin{Layer: file.layer, Name: file.name, Line: line, column: column}
+	})
+	if bad != nil {
+		bad.File = file.name
+		bad.Line, bad.Column = locate(data, at)
+		return bad
+	}
+	return nil
+}
+
+// readFile reads a plain file of at most maxFile bytes. A named pipe would block for ever, so that it is refused.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a plain file")}
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("longer than %d bytes", maxFile)}
+	}
+	return data, nil
+}
+
+// reserved are the RALPH_ variables that are no settings: where ralph lives, how it is debugged, and what it tells agents.
+var reserved = [...]string{"RALPH_HOME", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_RUN"}
+
+func (l *Loaded) env(env []string) error {
+	var given map[string]string
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "RALPH_") || slices.Contains(reserved[:], name) {
+			continue
+		}
+		if given == nil {
+			given = map[string]string{}
+		}
+		given[name] = value
+	}
+	if given == nil {
+		return nil
+	}
+	var err *Error
+	eachField(table(), func(f *field) {
+		name := envName(f.key)
+		value, ok := given[name]
+		delete(given, name)
+		if ok && value != "" && err == nil {
+			err = l.text(LayerEnv, name, f.key, value)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		l.Warnings = append(l.Warnings, unknownVariable(name))
+	}
+	return nil
+}
+
+func unknownVariable(name string) string {
+	var names []string
+	eachField(table(), func(f *field) { names = append(names, strings.TrimPrefix(envName(f.key), "RALPH_")) })
+	if near := nearest(strings.TrimPrefix(name, "RALPH_"), names); near != "" {
+		return fmt.Sprintf("%s is no setting; did you mean RALPH_%s?", name, near)
+	}
+	return name + " is no setting"
+}
+
+func (l *Loaded) flags(flags map[string]string) error {
+	// Sorted, an object comes before its keys, and so the more exact flag wins.
+	for _, key := range slices.Sorted(maps.Keys(flags)) {
+		if err := l.text(LayerFlags, "command line", key, flags[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *Loaded) text(layer Layer, name, key, value string) *Error {
+	err := set(&l.Settings, key, value, func(key string, _ int) {
+		l.Origins[key] = Origin{Layer: layer, Name: name}
+	})
+	if err != nil {
+		err.File = name
+	}
+	return err
+}
+
+// chooseAgent settles agent against agents where both are set: the later layer means its own instead of the other.
+func (l *Loaded) chooseAgent() *Error {
+	if len(l.Settings.Agents) == 0 {
+		return nil
+	}
+	list, single := l.Origins["agents"], l.Origins["agent.command"]
+	if single.Layer == list.Layer {
+		return nil // checkTogether says what is wrong
+	}
+	if single.Layer > list.Layer {
+		l.Settings.Agents = nil
+		delete(l.Origins, "agents")
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.Origins)) {
+		if origin := l.Origins[key]; strings.HasPrefix(key, "agent.") {
+			if origin.Layer >= list.Layer {
+				l.Warnings = append(l.Warnings, fmt.Sprintf("%s (%s) has no effect beside agents (%s)", key, origin, list))
+			}
+			delete(l.Origins, key)
+		}
+	}
+	l.Settings.Agent = Agent{}
+	return nil
+}

@@ -1,0 +1,335 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// layers is a home and a project folder with the files given.
+type layers struct {
+	home, project, local string
+	env                  []string
+	flags                map[string]string
+	tasks                bool
+}
+
+func (l layers) source(t *testing.T) Source {
+	t.Helper()
+	home, project := t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{
+		filepath.Join(home, "settings.json"):                    l.home,
+		filepath.Join(project, ".ralph", "settings.json"):       l.project,
+		filepath.Join(project, ".ralph", "settings.local.json"): l.local,
+	} {
+		if text == "" {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Source{HomeDir: home, ProjectDir: project, Env: l.env, Flags: l.flags, Tasks: l.tasks}
+}
+
+func TestLayersMerge(t *testing.T) {
+	for name, row := range map[string]struct {
+		layers layers
+		want   func(*Settings)
+	}{
+		"without any layer the defaults hold": {layers{}, func(*Settings) {}},
+		"tasks mode has its own defaults": {
+			layers{tasks: true},
+			func(s *Settings) { s.MaximumIterations, s.Review.Enabled = 15, true },
+		},
+		"a file beats the defaults of tasks mode": {
+			layers{tasks: true, project: `{"maximumIterations": 10}`},
+			func(s *Settings) { s.MaximumIterations, s.Review.Enabled = 10, true },
+		},
+		"the project beats home, local beats the project": {
+			layers{
+				home:    `{"maximumIterations": 1, "reflect": {"every": 1}, "context": "same"}`,
+				project: `{"maximumIterations": 2, "reflect": {"every": 2}}`,
+				local:   `{"maximumIterations": 3}`,
+			},
+			func(s *Settings) { s.MaximumIterations, s.Reflect.Every, s.Context = 3, 2, "same" },
+		},
+		"a variable beats files, a flag beats a variable": {
+			layers{
+				local: `{"maximumIterations": 3, "limits": {"idle": "1m", "iteration": "1m"}}`,
+				env:   []string{"RALPH_MAXIMUM_ITERATIONS=4", "RALPH_LIMITS_IDLE=4m"},
+				flags: map[string]string{"maximumIterations": "5"},
+			},
+			func(s *Settings) { s.MaximumIterations, s.Limits.Idle, s.Limits.Iteration = 5, 4*minute, minute },
+		},
+		"objects merge and lists replace": {
+			layers{
+				project: `{"agent": {"command": "claude", "flags": ["--model opus", "--x"]}, "guardrails": [{"command": "a"}, {"command": "b"}]}`,
+				local:   `{"agent": {"flags": ["--verbose"]}, "guardrails": [{"command": "c", "failAction": "REPLACE"}]}`,
+			},
+			func(s *Settings) {
+				s.Agent = Agent{Command: "claude", Flags: []string{"--verbose"}}
+				s.Guardrails = []Guardrail{{Command: "c", FailAction: FailReplace}}
+			},
+		},
+		"an empty list replaces too": {
+			layers{project: `{"guardrails": [{"command": "a"}], "scm": {"command": "git", "tasks": ["commit"]}}`, local: `{"guardrails": [], "scm": {"tasks": []}}`},
+			func(s *Settings) { s.SCM.Command = "git" },
+		},
+		"the agent's environment merges name by name": {
+			layers{
+				project: `{"agent": {"env": {"A": "1", "B": "1"}}}`,
+				local:   `{"agent": {"env": {"B": "2"}}}`,
+				flags:   map[string]string{"agent.env.C": "x=y"},
+			},
+			func(s *Settings) { s.Agent.Env = map[string]string{"A": "1", "B": "2", "C": "x=y"} },
+		},
+		"a guardrail without an action appends": {
+			layers{project: `{"guardrails": [{"command": "make lint", "hint": "Fix.", "timeout": "90s"}]}`},
+			func(s *Settings) {
+				s.Guardrails = []Guardrail{{Command: "make lint", FailAction: FailAppend, Hint: "Fix.", Timeout: 90 * second}}
+			},
+		},
+		"null, none and 0 are no limit": {
+			layers{project: `{"limits": {"idle": null, "iteration": "none", "afterResult": "0s", "cost": 2.5}}`, flags: map[string]string{"limits.cost": "none"}},
+			func(s *Settings) { s.Limits = Limits{} },
+		},
+		"an agent in a later layer takes the place of a list": {
+			layers{project: `{"agents": [{"command": "claude"}, {"command": "codex"}]}`, flags: map[string]string{"agent.command": "pi"}},
+			func(s *Settings) { s.Agent.Command = "pi" },
+		},
+		"a list in a later layer takes the place of an agent": {
+			layers{home: `{"agent": {"command": "pi", "model": "x"}}`, project: `{"agents": [{"command": "claude"}, {"command": "codex"}]}`},
+			func(s *Settings) { s.Agents = []Agent{{Command: "claude"}, {Command: "codex"}} },
+		},
+		"an editor's $schema is no setting": {
+			layers{project: `{"$schema": "ralph.schema.json", "worktree": "feature/x"}`},
+			func(s *Settings) { s.Worktree = "feature/x" },
+		},
+		"a byte order mark is passed over": {
+			layers{project: "\ufeff{\"worktree\": \"x\"}"},
+			func(s *Settings) { s.Worktree = "x" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := Defaults()
+			row.want(&want)
+			loaded, err := Load(row.layers.source(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, loaded.Settings); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+			if len(loaded.Warnings) > 0 {
+				t.Errorf("warnings: %q", loaded.Warnings)
+			}
+		})
+	}
+}
+
+func TestTheEnvironmentSpeaksEachKeysType(t *testing.T) {
+	loaded, err := Load(Source{Env: []string{
+		"PATH=/bin",
+		"RALPH_HOME=/elsewhere", "RALPH_DEBUG=1", "RALPH_LOOP=x", "RALPH_LOOP_DIR=/x", "RALPH_ITERATION=3", "RALPH_RUN=01",
+		"RALPH_MAXIMUM_ITERATIONS=3", "RALPH_MAXIMUM_ITERATIONS=7",
+		"RALPH_STREAM_AGENT_OUTPUT=false",
+		"RALPH_LIMITS_COST= 12.5 ",
+		"RALPH_LIMITS_IDLE=none",
+		"RALPH_AGENT_COMMAND=pi",
+		"RALPH_AGENT_FLAGS=--model opus, --verbose",
+		"RALPH_AGENT_ENV={\"A\":\"1\"}",
+		"RALPH_SCM={\"command\":\"git\"}",
+		"RALPH_SCM_TASKS=[\"commit\",\"push\"]",
+		"RALPH_GUARDRAILS=[{\"command\":\"make\"}]",
+		"RALPH_WORKTREE=",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Defaults()
+	want.MaximumIterations = 7
+	want.StreamAgentOutput = false
+	want.Limits.Cost, want.Limits.Idle = 12.5, 0
+	want.Agent = Agent{Command: "pi", Flags: []string{"--model opus", "--verbose"}, Env: map[string]string{"A": "1"}}
+	want.SCM = SCM{Command: "git", Tasks: []string{"commit", "push"}}
+	want.Guardrails = []Guardrail{{Command: "make", FailAction: FailAppend}}
+	if diff := cmp.Diff(want, loaded.Settings); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if len(loaded.Warnings) > 0 {
+		t.Errorf("warnings: %q", loaded.Warnings)
+	}
+}
+
+func TestAnUnknownVariableIsAWarning(t *testing.T) {
+	loaded, err := Load(Source{Env: []string{"RALPH_MAX_ITERATIONS=3", "RALPH_ZZZZZZZZ=1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"RALPH_MAX_ITERATIONS is no setting; did you mean RALPH_MAXIMUM_ITERATIONS?",
+		"RALPH_ZZZZZZZZ is no setting",
+	}
+	if diff := cmp.Diff(want, loaded.Warnings); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Defaults(), loaded.Settings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAgentSettingsBesideALaterListAreAWarning(t *testing.T) {
+	loaded, err := Load(layers{
+		project: "{\n\"agents\": [{\"command\": \"claude\"}]}",
+		flags:   map[string]string{"agent.model": "opus"},
+	}.source(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"agent.model (command line) has no effect beside agents (.ralph/settings.json:2)"}
+	if diff := cmp.Diff(want, loaded.Warnings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOriginsNameTheLayerThatWon(t *testing.T) {
+	source := layers{
+		home:    `{"context": "same"}`,
+		project: "{\n  \"maximumIterations\": 2,\n  \"agent\": {\n    \"env\": {\"A\": \"1\"},\n    \"command\": \"pi\"\n  }\n}",
+		local:   "{\"guardrails\": [{\"command\": \"make\"}], \"maximumIterations\": 3}",
+		env:     []string{"RALPH_LIMITS_IDLE=1m"},
+		flags:   map[string]string{"restart.max": "1"},
+	}.source(t)
+	loaded, err := Load(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(source.HomeDir, "settings.json")
+	got := map[string]string{}
+	for key, origin := range loaded.Origins {
+		got[key] = origin.String()
+	}
+	want := map[string]string{
+		"context":           home + ":1",
+		"maximumIterations": ".ralph/settings.local.json:1",
+		"agent.command":     ".ralph/settings.json:5",
+		"agent.env":         ".ralph/settings.json:4",
+		"agent.env.A":       ".ralph/settings.json:4",
+		"guardrails":        ".ralph/settings.local.json:1",
+		"limits.idle":       "RALPH_LIMITS_IDLE",
+		"restart.max":       "command line",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{home, ".ralph/settings.json", ".ralph/settings.local.json"}, loaded.Files); diff != "" {
+		t.Error(diff)
+	}
+	if got := loaded.Origins["worktree"].String(); got != "built-in" {
+		t.Errorf("a key that nobody set comes from %q", got)
+	}
+}
+
+func TestTheHomeFolderItselfIsReadOnce(t *testing.T) {
+	source := layers{project: `{"context": "same"}`}.source(t)
+	source.HomeDir = filepath.Join(source.ProjectDir, ".ralph")
+	loaded, err := Load(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{".ralph/settings.json"}, loaded.Files); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
+	source := layers{}.source(t)
+	path := filepath.Join(source.ProjectDir, ".ralph", "settings.json")
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(source)
+	if path, ok := errors.AsType[*fs.PathError](err); !ok || !strings.Contains(err.Error(), "not a plain file") {
+		t.Errorf("a directory in its place: %v (%v)", err, path)
+	}
+
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("{}"+strings.Repeat(" ", maxFile)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Load(source); err == nil || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
+		t.Errorf("a file without end: %v", err)
+	}
+}
+
+func BenchmarkLoad(b *testing.B) {
+	source := Source{ProjectDir: b.TempDir(), Env: os.Environ(), Flags: map[string]string{"maximumIterations": "30"}}
+	if err := os.Mkdir(filepath.Join(source.ProjectDir, ".ralph"), 0o700); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(source.ProjectDir, ".ralph", "settings.json"), []byte(exampleOfThePRD), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Load(source); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// exampleOfThePRD is the example of the harness's specification.
+const exampleOfThePRD = `{
+  "maximumIterations": 10,
+  "completionResponse": "DONE",
+  "outputTruncateChars": 5000,
+  "streamAgentOutput": true,
+  "includeIterationCountInPrompt": false,
+  "agent": {
+    "command": "claude",
+    "flags": ["--model opus", "--no-auto-compact"]
+  },
+  "guardrails": [
+    {
+      "command": "make lint",
+      "failAction": "APPEND",
+      "hint": "Fix lint errors only. Do not change behavior."
+    },
+    {
+      "command": "make test",
+      "failAction": "APPEND"
+    }
+  ],
+  "scm": {
+    "command": "git",
+    "tasks": ["commit", "push"]
+  }
+}
+`
+
+func TestTheExampleOfTheSpecificationLoads(t *testing.T) {
+	loaded, err := Load(layers{project: exampleOfThePRD}.source(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Defaults()
+	want.Agent = Agent{Command: "claude", Flags: []string{"--model opus", "--no-auto-compact"}}
+	want.Guardrails = []Guardrail{
+		{Command: "make lint", FailAction: FailAppend, Hint: "Fix lint errors only. Do not change behavior."},
+		{Command: "make test", FailAction: FailAppend},
+	}
+	want.SCM = SCM{Command: "git", Tasks: []string{"commit", "push"}}
+	if diff := cmp.Diff(want, loaded.Settings); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

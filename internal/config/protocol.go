@@ -1,0 +1,138 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// InferProtocol says how to talk to a command when agent.protocol does not: by the name of the program, looking through what
+// only starts another (npx, node, env …), else acp for any program told to speak it, else text. The command may hold arguments.
+func InferProtocol(command string, args []string) string {
+	words, err := commandWords(command)
+	if err != nil {
+		return ProtocolText
+	}
+	words = append(words, args...)
+	program, rest := target(words)
+	name := agentName(program)
+	if name == "ralph" && len(rest) > 0 && rest[0] == "rehearse" {
+		return ProtocolRehearsal
+	}
+	for _, known := range protocols {
+		if slices.Contains(known.names, name) {
+			return known.protocol
+		}
+	}
+	if strings.HasSuffix(name, "-acp") || slices.Contains(rest, "acp") || slices.Contains(rest, "--acp") {
+		return ProtocolACP
+	}
+	return ProtocolText
+}
+
+// ResolvedProtocol returns the protocol of the settings, or the inferred one.
+func (a Agent) ResolvedProtocol() string {
+	if a.Protocol != "" {
+		return a.Protocol
+	}
+	flags, err := SplitFlags(a.Flags)
+	if err != nil {
+		return ProtocolText
+	}
+	return InferProtocol(a.Command, flags)
+}
+
+// protocols are the programs known by name: the command people type and the packages it comes in, without their scope.
+var protocols = [...]struct {
+	protocol string
+	names    []string
+}{
+	{ProtocolClaude, []string{"claude", "claude-code"}},
+	{ProtocolPi, []string{"pi", "pi-coding-agent"}},
+	{ProtocolCodex, []string{"codex"}},
+	{ProtocolAmp, []string{"amp", "ampcode"}},
+	{ProtocolACP, []string{
+		"opencode", "opencode-ai", "gemini", "gemini-cli", "copilot", "copilot-cli", "qwen", "qwen-code", "goose",
+	}},
+}
+
+// launcher is a program that only starts another.
+type launcher struct {
+	name        string
+	subcommands []string // come before the other program: npm exec, bun x
+	valued      []string // options that take the next word
+}
+
+var launchers = [...]launcher{
+	{"npx", nil, []string{"-p", "--package", "--prefix", "-w", "--workspace"}},
+	{"bunx", nil, []string{"-p", "--package"}},
+	{"npm", []string{"exec", "x"}, []string{"-p", "--package", "--prefix", "-w", "--workspace"}},
+	{"pnpm", []string{"dlx", "exec"}, []string{"--package", "-C", "--dir"}},
+	{"pnpx", nil, []string{"--package"}},
+	{"yarn", []string{"dlx", "exec", "run"}, []string{"-p", "--package"}},
+	{"node", nil, []string{"-r", "--require", "--import", "-C", "--conditions", "--env-file"}},
+	{"bun", []string{"x", "run"}, []string{"--cwd", "-r", "--preload"}},
+	{"deno", []string{"run"}, []string{"--config", "-c", "--import-map"}},
+	{"env", nil, []string{"-u", "--unset", "-C", "--chdir"}},
+	{"nice", nil, []string{"-n", "--adjustment"}},
+	{"mise", []string{"exec", "x"}, nil},
+}
+
+// target returns the program that a command line starts in the end, and its arguments.
+func target(words []string) (program string, rest []string) {
+	// A launcher may start a launcher (env X=1 npx claude); each round takes at least one word away.
+	for len(words) > 0 {
+		name := baseName(words[0])
+		at := slices.IndexFunc(launchers[:], func(l launcher) bool { return l.name == name })
+		if at < 0 {
+			return words[0], words[1:]
+		}
+		words = launchers[at].skip(words[1:])
+	}
+	return "", nil
+}
+
+// skip drops a launcher's own subcommand, options and variables in front of the program it starts.
+func (l launcher) skip(words []string) []string {
+	for len(words) > 0 {
+		word := words[0]
+		switch {
+		case slices.Contains(l.valued, word) && len(words) > 1:
+			words = words[2:]
+		case strings.HasPrefix(word, "-"), slices.Contains(l.subcommands, word), l.name == "env" && strings.Contains(word, "="):
+			words = words[1:]
+		default:
+			return words
+		}
+	}
+	return nil
+}
+
+// generic are the parts of a path that say nothing about whose program it is.
+var generic = [...]string{"cli", "index", "main", "bin", "dist", "bundle", "lib", "build", "out", "src", "package", ".bin"}
+
+// agentName finds the name in a program's path or package: claude in /usr/bin/claude, pi in /opt/pi/dist/cli.js, gemini-cli in
+// @google/gemini-cli@latest, ampcode in @ampcode/cli.
+func agentName(program string) string {
+	parts := strings.FieldsFunc(program, func(r rune) bool { return r == '/' || r == '\\' })
+	for _, part := range slices.Backward(parts) {
+		name := strings.TrimPrefix(baseName(part), "@")
+		if !slices.Contains(generic[:], name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// baseName is the last part of a path in lower case, without what the system or a package adds: .exe, .js, @version.
+func baseName(path string) string {
+	name := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
+	if at := strings.LastIndexByte(name, '@'); at > 0 {
+		name = name[:at]
+	}
+	for _, suffix := range [...]string{".exe", ".cmd", ".bat", ".ps1", ".js", ".mjs", ".cjs", ".ts"} {
+		if trimmed, ok := strings.CutSuffix(name, suffix); ok {
+			return trimmed
+		}
+	}
+	return name
+}

@@ -1,0 +1,203 @@
+package config
+
+// Values of the keys that take one word out of a list.
+const (
+	ContextFresh = "fresh"
+	ContextSame  = "same"
+
+	MatchFinal    = "final"
+	MatchAnywhere = "anywhere"
+
+	NoWorkReject = "reject"
+	NoWorkWarn   = "warn"
+	NoWorkAccept = "accept"
+
+	FailAppend  = "APPEND"
+	FailPrepend = "PREPEND"
+	FailReplace = "REPLACE"
+
+	ProtocolPi        = "pi"
+	ProtocolClaude    = "claude"
+	ProtocolCodex     = "codex"
+	ProtocolAmp       = "amp"
+	ProtocolACP       = "acp"
+	ProtocolText      = "text"
+	ProtocolRehearsal = "rehearsal"
+
+	SandboxNone          = "none"
+	SandboxAuto          = "auto"
+	SandboxDocker        = "docker"
+	SandboxDockerSandbox = "docker-sandbox"
+	SandboxLandlock      = "landlock"
+
+	NotifyWebhook = "webhook"
+	NotifyNtfy    = "ntfy"
+	NotifyCommand = "command"
+	NotifyDesktop = "desktop"
+)
+
+// Settings is everything a loop can be told, as it stands in settings.json.
+//
+// The tags are the table of keys. json: the name, and whether Freeze leaves it out when empty. doc: its meaning in one line. enum: the words it takes. min and max: bounds of a number (no number is ever below 0). required: not empty, and
+// in a list of objects present. none: null and "none" stand for 0, which means no limit. live: may change while a loop runs.
+type Settings struct {
+	MaximumIterations             int    `json:"maximumIterations" min:"1" live:"true" doc:"iterations before the loop stops; 15 in tasks mode"`
+	CompletionResponse            string `json:"completionResponse" required:"true" doc:"text inside <response>…</response> that claims the work is done; the first tag counts, case does not"`
+	OutputTruncateChars           int    `json:"outputTruncateChars" doc:"how many characters of a failed guardrail's output the agent is shown"`
+	StreamAgentOutput             bool   `json:"streamAgentOutput" doc:"show the agent's output while it works"`
+	IncludeIterationCountInPrompt bool   `json:"includeIterationCountInPrompt" doc:"begin the prompt with \"Iteration X of Y, Z remaining.\""`
+	Context                       string `json:"context" enum:"fresh,same" doc:"fresh: a new session each iteration; same: one session, prompted again until it is done"`
+
+	Agent      Agent       `json:"agent,omitzero" doc:"the agent to run"`
+	Agents     []Agent     `json:"agents,omitempty" doc:"agents in order of preference, instead of agent: when one fails the next takes over"`
+	Guardrails []Guardrail `json:"guardrails,omitempty" doc:"commands that must succeed after an iteration"`
+	SCM        SCM         `json:"scm,omitzero" doc:"what happens in version control when all guardrails pass"`
+
+	Completion Completion `json:"completion" doc:"when a claim to be done counts"`
+	Limits     Limits     `json:"limits" doc:"when to stop although the work is not done; 0 or none is no limit"`
+	Restart    Restart    `json:"restart" doc:"what happens when the agent's process ends"`
+	Breaker    Breaker    `json:"breaker" doc:"when a loop that gets nowhere is stopped"`
+	Reflect    Reflect    `json:"reflect" doc:"when the agent is asked to look back"`
+	Review     Review     `json:"review" doc:"reviews with a fresh context in tasks mode"`
+	Sandbox    Sandbox    `json:"sandbox" doc:"where the agent is locked in"`
+	Worktree   string     `json:"worktree,omitempty" doc:"branch whose own git worktree the loop works in"`
+	Journal    Journal    `json:"journal" doc:"how the journal is kept"`
+	Notify     []Notify   `json:"notify,omitempty" doc:"whom to tell when a loop ends"`
+}
+
+// Agent is a program that does the work, and how to talk to it.
+type Agent struct {
+	Command  string            `json:"command,omitempty" required:"true" doc:"the program, a name on PATH or a path; arguments may follow as in a shell"`
+	Flags    []string          `json:"flags,omitempty" doc:"its arguments; an entry with a dash may hold a flag and its value: \"--model opus\""`
+	Protocol string            `json:"protocol,omitempty" enum:"pi,claude,codex,amp,acp,text,rehearsal" doc:"how to talk to it; inferred from the command when absent"`
+	Model    string            `json:"model,omitempty" doc:"the model, in the agent's own spelling"`
+	Provider string            `json:"provider,omitempty" doc:"the model's provider, for agents that know several"`
+	Thinking string            `json:"thinking,omitempty" doc:"how much to think, in the agent's own words"`
+	Env      map[string]string `json:"env,omitempty" doc:"environment variables set for the agent"`
+	PassKeys bool              `json:"passKeys,omitempty" doc:"let API keys of the environment through to an agent that has a login of its own"`
+}
+
+// Guardrail is a command that must exit with 0 after an iteration.
+type Guardrail struct {
+	Command     string   `json:"command" required:"true" doc:"a shell command"`
+	FailAction  string   `json:"failAction" enum:"APPEND,PREPEND,REPLACE" doc:"where its failed output goes in the next prompt; APPEND when absent"`
+	Hint        string   `json:"hint,omitempty" doc:"told to the agent when it fails"`
+	Timeout     Duration `json:"timeout,omitzero" none:"true" doc:"how long it may take"`
+	Independent bool     `json:"independent,omitempty" doc:"may run at the same time as others that say so too"`
+}
+
+// SCM is what runs in version control when all guardrails pass; without tasks, nothing.
+type SCM struct {
+	Command string   `json:"command,omitempty" doc:"the program, such as git"`
+	Tasks   []string `json:"tasks,omitempty" doc:"its subcommands in order, such as commit, push"`
+}
+
+// Completion says which claims to be done count.
+type Completion struct {
+	Promise         string `json:"promise" required:"true" doc:"text inside <promise>…</promise> that claims the work is done, exact and case-sensitive"`
+	Match           string `json:"match" enum:"final,anywhere" doc:"final: alone on its line or last in the final message, outside code; anywhere: anywhere in the assistant's text"`
+	MinToolCalls    int    `json:"minToolCalls" doc:"tool calls without which an iteration did no work"`
+	OnPromiseNoWork string `json:"onPromiseNoWork" enum:"reject,warn,accept" doc:"what a claim without work is worth"`
+	Checklist       bool   `json:"checklist" doc:"all boxes of task.md must be ticked"`
+	DoneFile        bool   `json:"doneFile" doc:"a file DONE in the loop's folder claims the work is done"`
+}
+
+// Limits says when to stop although the work is not done. Zero is no limit.
+type Limits struct {
+	Cost        float64  `json:"cost" none:"true" live:"true" doc:"US dollars"`
+	Tokens      int64    `json:"tokens" none:"true" live:"true" doc:"tokens in and out"`
+	Duration    Duration `json:"duration" none:"true" live:"true" doc:"wall time of the whole loop"`
+	Idle        Duration `json:"idle" none:"true" live:"true" doc:"silence of the agent"`
+	Iteration   Duration `json:"iteration" none:"true" live:"true" doc:"wall time of one iteration"`
+	AfterResult Duration `json:"afterResult" none:"true" live:"true" doc:"how long the agent's process may live on after its final result"`
+}
+
+// Restart says what happens when the agent's process ends.
+type Restart struct {
+	Max          int      `json:"max" live:"true" doc:"restarts before the loop fails"`
+	Delay        Duration `json:"delay" live:"true" doc:"pause before a restart"`
+	ChildWait    Duration `json:"childWait" doc:"how long processes the agent left behind may finish when the work is done"`
+	WaitExitCode int      `json:"waitExitCode" max:"255" doc:"exit code by which an agent asks to wait for a person instead of a restart; 0 turns it off"`
+}
+
+// Breaker says when a loop that gets nowhere is stopped. Zero turns a rule off.
+type Breaker struct {
+	NoProgress int `json:"noProgress" doc:"iterations without progress; 0 turns it off"`
+	SameError  int `json:"sameError" doc:"iterations that end with the same error; 0 turns it off"`
+}
+
+// Reflect says when the agent is asked to look back.
+type Reflect struct {
+	Every int `json:"every" doc:"iterations between two reflections; 0 is never"`
+}
+
+// Review is about the reviews of tasks mode.
+type Review struct {
+	Enabled bool `json:"enabled" doc:"review each story with a fresh context; true in tasks mode"`
+	Cap     int  `json:"cap" min:"1" doc:"reviews of one story before it is approved with notes"`
+}
+
+// Sandbox says where the agent is locked in.
+type Sandbox struct {
+	Mode string `json:"mode" enum:"none,auto,docker-sandbox,docker,landlock" doc:"auto takes the first that works on this machine"`
+}
+
+// Journal says how the journal is kept.
+type Journal struct {
+	SyncEvery      Duration `json:"syncEvery" doc:"longest time between two fsyncs while lines come"`
+	KeepIterations int      `json:"keepIterations" doc:"iterations whose segments are kept; 0 is all"`
+	Compress       bool     `json:"compress" doc:"compress sealed segments"`
+	Raw            bool     `json:"raw" doc:"keep the agent's own lines beside their meaning"`
+}
+
+// Notify is one way to tell somebody that a loop has ended.
+type Notify struct {
+	Type    string   `json:"type" required:"true" enum:"webhook,ntfy,command,desktop" doc:"how to tell"`
+	URL     string   `json:"url,omitempty" doc:"where a webhook or ntfy message goes, with its topic"`
+	Command string   `json:"command,omitempty" doc:"the shell command to run"`
+	On      []string `json:"on,omitempty" enum:"completed,stopped,failed" doc:"which endings; all when absent"`
+}
+
+// Defaults returns the built-in layer.
+func Defaults() Settings {
+	return Settings{
+		MaximumIterations:   10,
+		CompletionResponse:  "DONE",
+		OutputTruncateChars: 5000,
+		StreamAgentOutput:   true,
+		Context:             ContextFresh,
+		Completion: Completion{
+			Promise:         "COMPLETE",
+			Match:           MatchFinal,
+			MinToolCalls:    1,
+			OnPromiseNoWork: NoWorkReject,
+			Checklist:       true,
+			DoneFile:        true,
+		},
+		Limits:  Limits{Idle: 10 * minute, Iteration: 2 * hour, AfterResult: 30 * second},
+		Restart: Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
+		Breaker: Breaker{NoProgress: 5, SameError: 3},
+		Review:  Review{Cap: 5},
+		Sandbox: Sandbox{Mode: SandboxNone},
+		Journal: Journal{SyncEvery: second, Compress: true, Raw: true},
+	}
+}
+
+// TasksDefaults returns the built-in layer of tasks mode.
+func TasksDefaults() Settings {
+	s := Defaults()
+	s.MaximumIterations = 15
+	s.Review.Enabled = true
+	return s
+}
+
+// Candidates returns the agents in order of preference: agents, else agent alone, else none.
+func (s Settings) Candidates() []Agent {
+	if len(s.Agents) > 0 {
+		return s.Agents
+	}
+	if s.Agent.Command == "" {
+		return nil
+	}
+	return []Agent{s.Agent}
+}

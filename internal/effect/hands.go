@@ -1,0 +1,199 @@
+package effect
+
+import (
+	"errors"
+	"io/fs"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// Config is what the hands need of the world.
+type Config struct {
+	// Deliver takes what happened, in order, to the loop. It may block.
+	Deliver func(drafts []event.Draft, release func())
+	// Agent returns the configuration of a new session; Deliver is filled in.
+	Agent func(agent.Prompt) (agent.Config, error)
+	// Blob stores and reads texts that are too long for a line.
+	Blob     func(text []byte) (event.Blob, error)
+	ReadBlob func(sha256 string) ([]byte, error)
+	// ReadFile reads the file that a prompt comes from: a path as the user gave it.
+	ReadFile func(name string) ([]byte, error)
+}
+
+// Hands do what decisions ask for. Do is called by one goroutine.
+type Hands struct {
+	cfg    Config
+	jobs   chan func()
+	worker sync.WaitGroup
+	killed atomic.Bool // agent.kill was asked for: the agent that is being started goes as well
+
+	mu      sync.Mutex
+	session *agent.Session
+}
+
+// jobsMost is how many effects may wait for the hand on the agent: far more than
+// steers can be on their way at once, since each waits for its answer.
+const jobsMost = 1024
+
+// New returns hands with nothing in them.
+func New(cfg Config) *Hands {
+	h := &Hands{cfg: cfg, jobs: make(chan func(), jobsMost)}
+	h.worker.Go(func() {
+		for job := range h.jobs {
+			job()
+		}
+	})
+	return h
+}
+
+// Do starts an effect. See the package's table for how it is answered.
+func (h *Hands) Do(d event.Decided, cause uint64, s *projector.State) {
+	switch d.Do {
+	case event.DoBegin:
+		p := plan(d, s)
+		h.jobs <- func() { h.begin(p, cause) }
+	case event.DoStart:
+		prompt := s.Life.Prompt
+		h.jobs <- func() { h.start(d, prompt, cause) }
+	case event.DoSteer:
+		text := textOf(s, d.Command)
+		h.jobs <- func() { h.steer(d, text, cause) }
+	case event.DoRelease:
+		h.jobs <- func() { h.with(func(a *agent.Session) { a.Release(cause) }) }
+	case event.DoAbort:
+		h.jobs <- func() { h.with(func(a *agent.Session) { a.Abort(cause) }) }
+	case event.DoKill:
+		h.killed.Store(true)
+		h.with(func(a *agent.Session) { a.Kill() })
+	default:
+		h.fail(d, cause, errors.New("this ralph has no hand for it"))
+	}
+}
+
+// Close kills an agent that is still there and waits for the hands to be empty.
+// Deliver must still be taking drafts.
+func (h *Hands) Close() {
+	h.killed.Store(true)
+	h.with(func(a *agent.Session) { a.Kill() })
+	close(h.jobs)
+	h.worker.Wait()
+	h.with(func(a *agent.Session) { <-a.Done() })
+}
+
+// with does something with the agent, if there is one.
+func (h *Hands) with(do func(*agent.Session)) {
+	h.mu.Lock()
+	session := h.session
+	h.mu.Unlock()
+	if session != nil {
+		do(session)
+	}
+}
+
+func (h *Hands) start(d event.Decided, prompt event.Blob, cause uint64) {
+	text, err := h.whole(prompt)
+	if err != nil {
+		h.fail(d, cause, err)
+		return
+	}
+	p := agent.Prompt{Text: text, Iteration: d.Iteration}
+	if h.reuse(p, cause) {
+		return
+	}
+	cfg, err := h.cfg.Agent(p)
+	if err != nil {
+		h.fail(d, cause, err)
+		return
+	}
+	cfg.Deliver, cfg.Blob = h.cfg.Deliver, h.cfg.Blob
+	session, err := agent.Start(cfg)
+	if err != nil {
+		h.fail(d, cause, err)
+		return
+	}
+	h.mu.Lock()
+	h.session = session
+	h.mu.Unlock()
+	session.Begin(p, false, cause)
+	if h.killed.Load() {
+		session.Kill()
+	}
+}
+
+// reuse gives the prompt to a process that rests, if there is one and it can be
+// given a fresh context. One that cannot is ended before another is started.
+func (h *Hands) reuse(p agent.Prompt, cause uint64) bool {
+	h.mu.Lock()
+	session := h.session
+	h.mu.Unlock()
+	if session == nil {
+		return false
+	}
+	if session.Refresh() {
+		session.Begin(p, true, cause)
+		return true
+	}
+	session.Abort(cause)
+	return false
+}
+
+func (h *Hands) steer(d event.Decided, text string, cause uint64) {
+	err := errors.New("the agent is gone")
+	h.with(func(a *agent.Session) { err = a.Steer(d.Command, text) })
+	if err != nil {
+		h.fail(d, cause, err)
+	}
+}
+
+// whole returns a prompt's full text.
+func (h *Hands) whole(b event.Blob) (string, error) {
+	if b.SHA256 == "" {
+		return b.Text, nil
+	}
+	text, err := h.cfg.ReadBlob(b.SHA256)
+	return string(text), err
+}
+
+func (h *Hands) deliver(p event.Payload, iteration int, cause uint64) {
+	d := event.Encode(p, "loop")
+	d.Cause, d.Iter = cause, iteration
+	h.cfg.Deliver([]event.Draft{d}, func() {})
+}
+
+func (h *Hands) fail(d event.Decided, cause uint64, err error) {
+	class := Classify(err)
+	h.deliver(event.EffectFailed{
+		Do: d.Do, Command: d.Command, Error: err.Error(), Class: class, Hint: hint(d.Do, class),
+	}, 0, cause)
+}
+
+// Classify says what kind of error a decision has to do with.
+func Classify(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EIO):
+		return event.ClassDisk
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return event.ClassMissing
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
+		return event.ClassPermission
+	}
+	return event.ClassTransient
+}
+
+func hint(do, class string) string {
+	switch {
+	case do == event.DoStart && class == event.ClassMissing:
+		return "install the agent or set agent.command; 'ralph doctor' shows what is found"
+	case do == event.DoStart && class == event.ClassPermission:
+		return "make the agent's program executable"
+	case do == event.DoBegin && class == event.ClassMissing:
+		return "write the prompt file, or start with -p"
+	}
+	return ""
+}

@@ -1,0 +1,168 @@
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Budget counts what the loop has used and says when a limit is reached:
+// iterations, money, tokens, time. An iteration that failed through no fault of the
+// agent is refunded. Money that an agent does not report is unknown, which is not
+// nothing: it never counts as 0 in a sum that is shown. Limits may be raised while
+// the loop runs, and what was used is kept when it is resumed.
+type Budget struct {
+	Rules    event.Rules `json:"rules"`
+	Started  time.Time   `json:"started,omitzero"`
+	Now      time.Time   `json:"now,omitzero"`
+	Counted  int         `json:"counted"`            // iterations begun and not refunded
+	Refunded int         `json:"refunded,omitempty"` // iterations given back
+	Total    event.Usage `json:"total"`
+	Current  Meter       `json:"current"` // of the open iteration
+}
+
+// Meter counts one iteration.
+type Meter struct {
+	Usage   event.Usage `json:"usage"`
+	Unknown bool        `json:"unknown,omitempty"` // some use had no price
+	Tools   int         `json:"tools"`
+	Failed  int         `json:"failed,omitempty"` // tools that returned an error
+	Said    int         `json:"said,omitempty"`   // blocks of text
+	Retries int         `json:"retries,omitempty"`
+}
+
+// Apply folds one event.
+func (b *Budget) Apply(e event.Event) error {
+	b.Now = e.At
+	switch e.Type {
+	case event.TypeLoopStarted:
+		p, err := event.As[event.LoopStarted](e)
+		if err != nil {
+			return err
+		}
+		*b = Budget{Rules: p.Rules, Started: e.At, Now: e.At}
+	case event.TypeLoopResumed:
+		p, err := event.As[event.LoopResumed](e)
+		if err != nil {
+			return err
+		}
+		if p.Rules != nil {
+			b.Rules = *p.Rules
+		}
+	case event.TypeLoopConfigured:
+		p, err := event.As[event.LoopConfigured](e)
+		if err != nil {
+			return err
+		}
+		b.Rules = p.Rules
+	case event.TypeIterationStarted:
+		b.Counted++
+		b.Current = Meter{}
+	case event.TypeIterationEnded:
+		return b.close(e)
+	case event.TypeAgentUsed:
+		p, err := event.As[event.AgentUsed](e)
+		if err != nil {
+			return err
+		}
+		b.Current.use(p)
+	case event.TypeToolCalled:
+		b.Current.Tools++
+	case event.TypeToolReturned:
+		if string(e.Field("ok")) == "false" {
+			b.Current.Failed++
+		}
+	case event.TypeAgentRetried:
+		b.Current.Retries++
+	case event.TypeAgentSaid:
+		if string(e.Field("final")) == "true" {
+			b.Current.Said++
+		}
+	}
+	return nil
+}
+
+func (m *Meter) use(p event.AgentUsed) {
+	m.Usage.In += p.In
+	m.Usage.Out += p.Out
+	m.Usage.CacheRead += p.CacheRead
+	m.Usage.CacheWrite += p.CacheWrite
+	if p.USD == nil {
+		m.Unknown = true
+		return
+	}
+	m.Usage.USD = plus(m.Usage.USD, *p.USD)
+}
+
+// plus never changes what a points to: states that were copied share it.
+func plus(a *float64, b float64) *float64 {
+	if a != nil {
+		b += *a
+	}
+	return &b
+}
+
+// Spent returns the usage of the open iteration, with its money only where all of
+// it is known.
+func (m Meter) Spent() event.Usage {
+	u := m.Usage
+	if m.Unknown {
+		u.USD = nil
+	}
+	return u
+}
+
+func (b *Budget) close(e event.Event) error {
+	p, err := event.As[event.IterationEnded](e)
+	if err != nil {
+		return err
+	}
+	if p.Refunded {
+		b.Counted--
+		b.Refunded++
+	}
+	// What an iteration used is used, refunded or not.
+	b.Total.In += b.Current.Usage.In
+	b.Total.Out += b.Current.Usage.Out
+	b.Total.CacheRead += b.Current.Usage.CacheRead
+	b.Total.CacheWrite += b.Current.Usage.CacheWrite
+	if b.Current.Usage.USD != nil {
+		b.Total.USD = plus(b.Total.USD, *b.Current.Usage.USD)
+	}
+	b.Current = Meter{}
+	return nil
+}
+
+// Used returns everything that the loop has used, the open iteration included.
+func (b *Budget) Used() event.Usage {
+	u := b.Total
+	c := b.Current.Usage
+	u.In, u.Out = u.In+c.In, u.Out+c.Out
+	u.CacheRead, u.CacheWrite = u.CacheRead+c.CacheRead, u.CacheWrite+c.CacheWrite
+	if c.USD != nil {
+		u.USD = plus(u.USD, *c.USD)
+	}
+	return u
+}
+
+// Over says which limit forbids another iteration, and in a sentence why; an empty
+// reason where none does.
+func (b *Budget) Over() (event.Reason, string) {
+	used := b.Used()
+	tokens := used.In + used.Out + used.CacheRead + used.CacheWrite
+	r := b.Rules
+	switch {
+	case b.Counted >= r.MaximumIterations:
+		return event.ReasonIterations, fmt.Sprintf("%d of %d iterations are used", b.Counted, r.MaximumIterations)
+	case r.LimitCost > 0 && used.USD != nil && *used.USD >= r.LimitCost:
+		return event.ReasonCost, fmt.Sprintf("$%.2f of $%.2f are spent", *used.USD, r.LimitCost)
+	case r.LimitTokens > 0 && tokens >= r.LimitTokens:
+		return event.ReasonTokens, fmt.Sprintf("%d of %d tokens are used", tokens, r.LimitTokens)
+	case r.LimitDuration > 0 && b.Now.Sub(b.Started) >= milliseconds(r.LimitDuration):
+		return event.ReasonDuration, fmt.Sprintf("the loop has run for %s", milliseconds(r.LimitDuration))
+	}
+	return "", ""
+}
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,205 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Completion says whether the work is done. The agent claims it with a marker in
+// what it says: the promise, exactly as spelled, or the response, in any case.
+// Only the assistant's own words count: not tool output, not reasoning, not the
+// prompt, not a subagent. With match "final" the marker has to stand in the final message,
+// alone on its line or as the last thing that is said, and outside code; with "anywhere" it may
+// stand in any words of the iteration. A claim counts only when nothing is
+// missing: the agent did some work, and it has read everything that people sent it.
+type Completion struct {
+	// Message is the message that is being said: the blocks of one message share a name.
+	Message string `json:"message,omitempty"`
+	Text    Tail   `json:"text"`
+	// Anywhere is the marker that was seen outside the final message, with match "anywhere".
+	Anywhere string `json:"anywhere,omitempty"`
+	Tools    int    `json:"tools,omitempty"`
+	Claimed  string `json:"claimed,omitempty"`
+	Accepted string `json:"accepted,omitempty"`
+	// Refused is why the last claim did not count; the next prompt says so.
+	Refused []string `json:"refused,omitempty"`
+}
+
+// Ways to claim.
+const (
+	ByPromise  = "promise"
+	ByResponse = "response"
+)
+
+// Apply folds one event. The rules are those in force when it happened.
+func (c *Completion) Apply(e event.Event, r event.Rules) error {
+	switch e.Type {
+	case event.TypeIterationStarted:
+		refused := c.Refused
+		*c = Completion{Refused: refused}
+	case event.TypeAgentSaid:
+		return c.said(e, r)
+	case event.TypeToolCalled:
+		c.Tools++
+		if len(e.Field("parent")) == 0 {
+			c.next("")
+		}
+	case event.TypeCompletionClaimed:
+		p, err := event.As[event.CompletionClaimed](e)
+		if err != nil {
+			return err
+		}
+		c.Claimed, c.Refused = p.How, nil
+	case event.TypeCompletionRefused:
+		p, err := event.As[event.CompletionRefused](e)
+		if err != nil {
+			return err
+		}
+		c.Refused = p.Missing
+	case event.TypeCompletionAccepted:
+		p, err := event.As[event.CompletionAccepted](e)
+		if err != nil {
+			return err
+		}
+		c.Accepted = p.How
+	case event.TypeIterationEnded:
+		if c.Claimed == "" {
+			c.Refused = nil
+		}
+	case event.TypeLoopResumed:
+		*c = Completion{}
+	}
+	return nil
+}
+
+func (c *Completion) said(e event.Event, r event.Rules) error {
+	p, err := event.As[event.AgentSaid](e)
+	if err != nil {
+		return err
+	}
+	if p.Parent != "" {
+		return nil
+	}
+	message := p.Block
+	if dot := strings.LastIndexByte(message, '.'); dot >= 0 {
+		message = message[:dot]
+	}
+	if message != c.Message {
+		c.next(message)
+	}
+	c.Text.Append(p.Text.AppendTo(nil))
+	if p.Final {
+		c.Text.Append([]byte("\n"))
+	}
+	if r.CompletionMatch == "anywhere" && c.Anywhere == "" {
+		c.Anywhere = anywhere(c.Text.String(), r)
+	}
+	return nil
+}
+
+// next begins another message: what was said before is not the final one.
+func (c *Completion) next(message string) {
+	c.Message = message
+	c.Text = Tail{}
+}
+
+// Claim returns how the agent claimed completion in the turn that is over; empty
+// where it did not.
+func (c *Completion) Claim(r event.Rules) string {
+	if r.CompletionMatch == "anywhere" {
+		return c.Anywhere
+	}
+	lines := c.Text.outsideCode()
+	if r.CompletionPromise != "" && stands(lines, promiseMarker(r)) {
+		return ByPromise
+	}
+	if text, ok := firstResponse(lines); ok && r.CompletionResponse != "" && strings.EqualFold(text, r.CompletionResponse) {
+		return ByResponse
+	}
+	return ""
+}
+
+// Missing says what a claim lacks to count; nothing where it counts.
+func (c *Completion) Missing(r event.Rules, showsTools bool, m *Mailbox) []string {
+	var missing []string
+	if showsTools && c.Tools < r.MinToolCalls && r.OnPromiseNoWork == "reject" {
+		missing = append(missing, "no work was done: the claim came without a single use of a tool")
+	}
+	for _, message := range m.Open {
+		if message.Kind == Steer || message.Kind == FollowUp {
+			missing = append(missing, "a message has not been read yet: "+lastBytes(message.Text, 200))
+		}
+	}
+	return missing
+}
+
+func promiseMarker(r event.Rules) string {
+	return "<promise>" + r.CompletionPromise + "</promise>"
+}
+
+func anywhere(text string, r event.Rules) string {
+	if r.CompletionPromise != "" && strings.Contains(text, promiseMarker(r)) {
+		return ByPromise
+	}
+	if said, ok := response(text); ok && r.CompletionResponse != "" && strings.EqualFold(said, r.CompletionResponse) {
+		return ByResponse
+	}
+	return ""
+}
+
+// stands reports whether the marker is alone on a line or ends the last line.
+func stands(lines []string, marker string) bool {
+	for i, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		if trimmed == marker || i == len(lines)-1 && endsOutsideCode(trimmed, marker) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstResponse returns what the first response tag says that is alone on its line
+// or ends the last one.
+func firstResponse(lines []string) (string, bool) {
+	for i, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		text, ok := response(trimmed)
+		if !ok {
+			continue
+		}
+		whole := responseOpen + text + responseClose
+		if strings.EqualFold(trimmed, whole) || i == len(lines)-1 && endsOutsideCode(strings.ToLower(trimmed), strings.ToLower(whole)) {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+const responseOpen, responseClose = "<response>", "</response>"
+
+// response returns what the first response tag of the text says.
+func response(text string) (string, bool) {
+	lower := strings.ToLower(text)
+	if len(lower) != len(text) {
+		// A letter whose lower case has another length would shift the places below.
+		lower = text
+	}
+	from := strings.Index(lower, responseOpen)
+	if from < 0 {
+		return "", false
+	}
+	from += len(responseOpen)
+	length := strings.Index(lower[from:], responseClose)
+	if length < 0 {
+		return "", false
+	}
+	return text[from : from+length], true
+}
+
+// endsOutsideCode reports whether the line ends with the marker, and not within
+// a code span: an odd number of backticks before it leaves one open.
+func endsOutsideCode(line, marker string) bool {
+	before, ok := strings.CutSuffix(line, marker)
+	return ok && strings.Count(before, "`")%2 == 0
+}

@@ -1,0 +1,276 @@
+package policy
+
+import (
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Life is where the loop stands. A loop starts, works through iterations and
+// ends. An iteration begins with its prompt, then the agent starts, has its turn,
+// finishes, and is gone or at rest; only then does the iteration end. A runner that
+// dies leaves an iteration open, which the next runner closes as interrupted.
+type Life struct {
+	Name    string       `json:"name,omitempty"`
+	ID      string       `json:"id,omitempty"`
+	Dir     string       `json:"dir,omitempty"`
+	Project string       `json:"project,omitempty"`
+	Host    string       `json:"host,omitempty"`
+	PID     int          `json:"pid,omitempty"`
+	Agent   event.Agent  `json:"agent"`
+	Task    event.Source `json:"task"`
+	Started time.Time    `json:"started,omitzero"`
+	Resumed int          `json:"resumed,omitempty"` // how many runners took the loop up again
+
+	Iteration int        `json:"iteration"` // the last one that began; 0 before the first
+	Phase     Phase      `json:"phase,omitempty"`
+	Since     time.Time  `json:"since,omitzero"` // when the iteration began
+	Prompt    event.Blob `json:"prompt"`
+
+	Process Process `json:"process"`
+	// Cut is the outcome of an iteration that ralph itself cut short.
+	Cut      event.Outcome        `json:"cut,omitempty"`
+	Finished *event.AgentFinished `json:"finished,omitempty"`
+	Exited   *event.AgentExited   `json:"exited,omitempty"`
+	Failed   *event.EffectFailed  `json:"failed,omitempty"` // the effect that this iteration failed by
+
+	Paused bool               `json:"paused,omitempty"`
+	Broken bool               `json:"broken,omitempty"` // the runner of this iteration died
+	Fault  *event.FaultRaised `json:"fault,omitempty"`
+	Ended  *event.LoopEnded   `json:"ended,omitempty"`
+}
+
+// Process is the agent's process as the journal knows it.
+type Process struct {
+	Alive    bool `json:"alive,omitempty"`
+	Resting  bool `json:"resting,omitempty"` // alive between two iterations
+	PID      int  `json:"pid,omitempty"`
+	Live     bool `json:"live,omitempty"`
+	Costs    bool `json:"costs,omitempty"`
+	Tools    bool `json:"tools,omitempty"`
+	ExitEnds bool `json:"exitEnds,omitempty"`
+	Ending   bool `json:"ending,omitempty"`  // agent.abort or agent.kill was decided
+	Killing  bool `json:"killing,omitempty"` // agent.kill was decided
+}
+
+// Phase of an iteration.
+type Phase string
+
+// The phases, in their order.
+const (
+	Between   Phase = ""          // no iteration is open
+	Beginning Phase = "beginning" // the prompt is being composed
+	Opened    Phase = "opened"    // the prompt is in the journal
+	Starting  Phase = "starting"  // the agent is being given the prompt
+	Turning   Phase = "turning"   // the agent works
+	Finished  Phase = "finished"  // the agent said that its turn is over
+	Leaving   Phase = "leaving"   // the process is being ended or put to rest
+	Gone      Phase = "gone"      // the process is gone or at rest
+)
+
+// Apply folds one event.
+func (l *Life) Apply(e event.Event) error {
+	switch e.Type {
+	case event.TypeLoopStarted:
+		p, err := event.As[event.LoopStarted](e)
+		if err != nil {
+			return err
+		}
+		*l = Life{
+			Name: p.Name, ID: p.ID, Dir: p.Dir, Project: p.Project, Host: p.Host, PID: p.PID,
+			Agent: p.Agent, Task: p.Task, Started: e.At,
+		}
+	case event.TypeLoopResumed:
+		p, err := event.As[event.LoopResumed](e)
+		if err != nil {
+			return err
+		}
+		l.resume(p)
+	case event.TypeLoopPaused:
+		l.Paused = true
+	case event.TypeLoopUnpaused:
+		l.Paused = false
+	case event.TypeFaultRaised:
+		p, err := event.As[event.FaultRaised](e)
+		if err != nil {
+			return err
+		}
+		l.Fault = &p
+	case event.TypeLoopEnded:
+		p, err := event.As[event.LoopEnded](e)
+		if err != nil {
+			return err
+		}
+		l.Ended = &p
+	case event.TypeIterationStarted:
+		p, err := event.As[event.IterationStarted](e)
+		if err != nil {
+			return err
+		}
+		l.Iteration, l.Phase, l.Since, l.Prompt = p.N, Opened, e.At, p.Prompt
+		l.Cut, l.Finished, l.Exited, l.Failed = "", nil, nil, nil
+	case event.TypeIterationEnded:
+		l.Phase, l.Broken = Between, false
+	case event.TypeDecided:
+		return l.decided(e)
+	case event.TypeEffectFailed:
+		return l.effectFailed(e)
+	default:
+		return l.agent(e)
+	}
+	return nil
+}
+
+// resume takes over from a dead or ended runner: whatever it had under way is
+// gone, its agent too, and ends are no ends any more.
+func (l *Life) resume(p event.LoopResumed) {
+	l.Host, l.PID = p.Host, p.PID
+	l.Resumed++
+	if p.Agent != nil {
+		l.Agent = *p.Agent
+	}
+	if l.Phase == Beginning {
+		l.Phase = Between // its prompt never came to be
+	}
+	l.Broken = l.Phase != Between
+	l.Process = Process{}
+	l.Ended, l.Fault, l.Failed = nil, nil, nil
+	l.Paused = false
+}
+
+func (l *Life) decided(e event.Event) error {
+	p, err := event.As[event.Decided](e)
+	if err != nil {
+		return err
+	}
+	switch p.Do {
+	case event.DoBegin:
+		l.Phase, l.Failed = Beginning, nil
+	case event.DoStart:
+		l.Phase = Starting
+	case event.DoRelease, event.DoAbort:
+		if l.Phase != Between {
+			l.Phase = Leaving
+		}
+		if p.Do == event.DoAbort {
+			l.Process.Ending = true
+			if l.Cut == "" {
+				l.Cut = event.Outcome(p.Outcome)
+			}
+		}
+	case event.DoKill:
+		if l.Phase != Between {
+			l.Phase = Leaving
+		}
+		l.Process.Ending, l.Process.Killing = true, true
+		if p.Outcome != "" {
+			l.Cut = event.Outcome(p.Outcome)
+		}
+	}
+	return nil
+}
+
+func (l *Life) effectFailed(e event.Event) error {
+	p, err := event.As[event.EffectFailed](e)
+	if err != nil {
+		return err
+	}
+	switch p.Do {
+	case event.DoBegin:
+		l.Phase, l.Failed = Between, &p
+	case event.DoStart:
+		l.Failed = &p
+		if !l.Process.Alive {
+			l.Phase = Gone
+		}
+	case event.DoRelease, event.DoAbort, event.DoKill:
+		// The hands report agent.exited whatever happened, so this is a failure
+		// of ralph itself: the process may be alive and out of reach.
+		l.Fault = &event.FaultRaised{Where: p.Do, Error: p.Error, Class: p.Class}
+	}
+	return nil
+}
+
+// agent folds what the agent's process does.
+func (l *Life) agent(e event.Event) error {
+	switch e.Type {
+	case event.TypeAgentStarted:
+		p, err := event.As[event.AgentStarted](e)
+		if err != nil {
+			return err
+		}
+		l.Process = Process{
+			Alive: true, PID: p.PID, Live: p.Live, Costs: p.Costs, Tools: p.Tools, ExitEnds: p.ExitEnds,
+			Ending: l.Process.Ending, Killing: l.Process.Killing,
+		}
+		if l.Phase == Starting {
+			l.Phase = Turning
+		}
+	case event.TypeAgentFinished:
+		p, err := event.As[event.AgentFinished](e)
+		if err != nil {
+			return err
+		}
+		l.Finished = &p
+		if l.Phase == Turning {
+			l.Phase = Finished
+		}
+	case event.TypeAgentRested:
+		l.Process.Resting = true
+		if l.Phase == Leaving {
+			l.Phase = Gone
+		}
+	case event.TypeAgentExited:
+		p, err := event.As[event.AgentExited](e)
+		if err != nil {
+			return err
+		}
+		resting := l.Process.Resting
+		p.Stderr = lastBytes(p.Stderr, 2048)
+		l.Process = Process{Costs: l.Process.Costs, Tools: l.Process.Tools, ExitEnds: l.Process.ExitEnds}
+		if resting {
+			// It served an iteration before this one, and its going ends nothing.
+			return nil
+		}
+		l.Exited = &p
+		if l.Phase != Between {
+			l.Phase = Gone
+		}
+	}
+	return nil
+}
+
+// Outcome says what the iteration came to, once the phase is Gone. A turn that
+// ralph cut short has the outcome that it was cut with; a turn that the agent
+// finished has the agent's own; a process that ended without a word has failed, unless its
+// end is how this agent finishes and its exit code is 0.
+func (l *Life) Outcome() (outcome event.Outcome, problem string) {
+	switch {
+	case l.Broken:
+		return event.OutcomeInterrupted, "the runner died"
+	case l.Cut == event.OutcomeIdle:
+		return l.Cut, "the agent was silent for too long"
+	case l.Cut == event.OutcomeOverlong:
+		return l.Cut, "the iteration took too long"
+	case l.Cut != "":
+		return l.Cut, ""
+	case l.Finished != nil && l.Finished.Outcome == "ok":
+		return event.OutcomeDone, ""
+	case l.Finished != nil:
+		return event.OutcomeFailed, orElse(l.Finished.Error, l.Finished.Outcome)
+	case l.Failed != nil:
+		return event.OutcomeFailed, l.Failed.Error
+	case l.Exited == nil:
+		return event.OutcomeFailed, "the agent is gone"
+	case l.Process.ExitEnds && l.Exited.Code == 0 && l.Exited.Signal == "":
+		return event.OutcomeDone, ""
+	}
+	return event.OutcomeFailed, exitProblem(*l.Exited)
+}
+
+func orElse(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
+}

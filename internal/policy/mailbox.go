@@ -1,0 +1,173 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Mailbox holds what people asked for and what has become of it. Every command
+// is answered once: delivered or refused. A steer goes into the running turn where
+// the agent can take it there, else into the next prompt; a follow-up waits for the next
+// prompt. What was sent into a turn and not confirmed when the turn was over
+// waits again, so that it is never lost. Stop, pause and kill are wishes that
+// stay until they are fulfilled.
+type Mailbox struct {
+	// Open are the commands that nobody has answered yet, oldest first.
+	Open []Message `json:"open,omitempty"`
+	// Stopping is what kind of end a person asked for: stop, stop-now or kill; the
+	// strongest wins.
+	Stopping string `json:"stopping,omitempty"`
+	// Signal says that the wish to stop came from a signal in the foreground.
+	Signal bool `json:"signal,omitempty"`
+	// Pausing says that the loop should rest between two iterations.
+	Pausing bool `json:"pausing,omitempty"`
+	// Seen are the ids of the latest commands, so that one whose file outlived a
+	// crash is not taken twice. The runner removes each file right after its receipt
+	// is on disk, so that no more than a pass of the inbox can be left over.
+	Seen []string `json:"seen,omitempty"`
+}
+
+// Message is one command that waits for its answer.
+type Message struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind"`
+	Text string `json:"text,omitempty"`
+	Key  string `json:"key,omitempty"`
+	Val  string `json:"value,omitempty"`
+	From string `json:"from,omitempty"`
+	// Sent says that it was put into the running turn and not confirmed yet.
+	Sent bool `json:"sent,omitempty"`
+	// Held says that the running turn did not take it: it waits for the next prompt.
+	Held bool `json:"held,omitempty"`
+	// Prompt is the iteration whose prompt holds it, 0 for none.
+	Prompt int `json:"prompt,omitempty"`
+}
+
+// Kinds of commands: the words of the inbox.
+const (
+	Steer    = "steer"
+	FollowUp = "follow-up"
+	Stop     = "stop"
+	StopNow  = "stop-now"
+	Pause    = "pause"
+	Resume   = "resume"
+	Set      = "set"
+	Kill     = "kill"
+)
+
+// FromSignal marks a command that a signal to the foreground stands for.
+const FromSignal = "signal"
+
+const (
+	seenKept = 1024
+	// MaxOpen is how many commands may wait; more are refused.
+	MaxOpen = 256
+)
+
+var strength = map[string]int{Stop: 1, StopNow: 2, Kill: 3}
+
+// Has reports whether the command with that id was received before.
+func (m *Mailbox) Has(id string) bool { return slices.Contains(m.Seen, id) }
+
+// Apply folds one event.
+func (m *Mailbox) Apply(e event.Event) error {
+	switch e.Type {
+	case event.TypeCommandReceived:
+		p, err := event.As[event.CommandReceived](e)
+		if err != nil {
+			return err
+		}
+		m.receive(p)
+	case event.TypeCommandDelivered:
+		p, err := event.As[event.CommandDelivered](e)
+		if err != nil {
+			return err
+		}
+		m.answer(p.ID)
+	case event.TypeCommandRefused:
+		p, err := event.As[event.CommandRefused](e)
+		if err != nil {
+			return err
+		}
+		m.answer(p.ID)
+	case event.TypeDecided:
+		p, err := event.As[event.Decided](e)
+		if err != nil {
+			return err
+		}
+		if p.Do == event.DoSteer {
+			m.edit(p.Command, func(c *Message) { c.Sent = true })
+		}
+	case event.TypeEffectFailed:
+		p, err := event.As[event.EffectFailed](e)
+		if err != nil {
+			return err
+		}
+		if p.Do == event.DoSteer {
+			m.edit(p.Command, func(c *Message) { c.Sent, c.Held = false, true })
+		}
+	case event.TypeIterationStarted:
+		p, err := event.As[event.IterationStarted](e)
+		if err != nil {
+			return err
+		}
+		for _, id := range p.Commands {
+			m.edit(id, func(c *Message) { c.Prompt = p.N })
+		}
+	case event.TypeIterationEnded:
+		for i := range m.Open {
+			m.Open[i].Sent, m.Open[i].Held, m.Open[i].Prompt = false, false, 0
+		}
+	case event.TypeLoopPaused:
+		m.Pausing = true
+	case event.TypeLoopUnpaused:
+		m.Pausing = false
+	case event.TypeLoopResumed:
+		m.Stopping, m.Signal, m.Pausing = "", false, false
+	}
+	return nil
+}
+
+func (m *Mailbox) receive(p event.CommandReceived) {
+	m.Seen = append(m.Seen, p.ID)
+	if len(m.Seen) > seenKept {
+		m.Seen = slices.Delete(m.Seen, 0, len(m.Seen)-seenKept)
+	}
+	m.Open = append(m.Open, Message{ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From})
+	switch p.Kind {
+	case Stop, StopNow, Kill:
+		if strength[p.Kind] > strength[m.Stopping] {
+			m.Stopping = p.Kind
+		}
+		m.Signal = m.Signal || p.From == FromSignal
+	case Pause:
+		m.Pausing = true
+	case Resume:
+		m.Pausing = false
+	}
+}
+
+func (m *Mailbox) answer(id string) {
+	m.Open = slices.DeleteFunc(m.Open, func(c Message) bool { return c.ID == id })
+}
+
+func (m *Mailbox) edit(id string, change func(*Message)) {
+	for i := range m.Open {
+		if m.Open[i].ID == id {
+			change(&m.Open[i])
+		}
+	}
+}
+
+// Words returns the steers and follow-ups that no prompt holds and no turn has
+// been given, oldest first.
+func (m *Mailbox) Words() []Message {
+	var words []Message
+	for _, c := range m.Open {
+		if (c.Kind == Steer || c.Kind == FollowUp) && !c.Sent && c.Prompt == 0 {
+			words = append(words, c)
+		}
+	}
+	return words
+}

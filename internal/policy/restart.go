@@ -1,0 +1,74 @@
+package policy
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Restart says whether and when the next iteration may begin after one that
+// failed. Each failure in a row doubles the delay, up to five minutes; restart.max
+// failures in a row are the end. An agent that cannot be found or may not be
+// run will not be there next time either. Three failures in a row that are over
+// within two seconds and say the same mean that something around the agent is
+// broken. An iteration that went well clears the count.
+type Restart struct {
+	Failures int       `json:"failures,omitempty"` // in a row
+	Instant  int       `json:"instant,omitempty"`  // of these, the last ones that were over at once and said the same
+	Error    string    `json:"error,omitempty"`
+	NotUntil time.Time `json:"notUntil,omitzero"`
+}
+
+const (
+	instantTook  = 2000 // milliseconds
+	instantMax   = 3
+	restartLimit = 5 * time.Minute
+)
+
+// Apply folds one event. The rules are those in force when it happened.
+func (s *Restart) Apply(e event.Event, r event.Rules) error {
+	if e.Type == event.TypeLoopResumed {
+		*s = Restart{}
+	}
+	if e.Type != event.TypeIterationEnded {
+		return nil
+	}
+	p, err := event.As[event.IterationEnded](e)
+	if err != nil {
+		return err
+	}
+	switch p.Outcome {
+	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
+		s.fail(p, e.At, r)
+	case event.OutcomeDone:
+		*s = Restart{}
+	}
+	return nil
+}
+
+func (s *Restart) fail(p event.IterationEnded, at time.Time, r event.Rules) {
+	s.Failures++
+	if p.Outcome == event.OutcomeFailed && p.Took < instantTook && (s.Instant == 0 || s.Error == p.Error) {
+		s.Instant++
+	} else {
+		s.Instant = 0
+	}
+	s.Error = lastBytes(p.Error, 1024)
+	delay := milliseconds(r.RestartDelay)
+	for range min(s.Failures-1, 20) {
+		delay = min(delay*2, restartLimit)
+	}
+	s.NotUntil = at.Add(delay)
+}
+
+// Fatal says why no further iteration makes sense; an empty reason where one does.
+func (s *Restart) Fatal(r event.Rules) (event.Reason, string) {
+	switch {
+	case s.Instant >= instantMax:
+		return event.ReasonEnvironment, fmt.Sprintf("the agent failed at once %d times in the same way: %s", s.Instant, s.Error)
+	case r.RestartMax > 0 && s.Failures > r.RestartMax:
+		return event.ReasonRestarts, fmt.Sprintf("%d iterations failed in a row: %s", s.Failures, s.Error)
+	}
+	return "", ""
+}

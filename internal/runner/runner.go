@@ -1,0 +1,381 @@
+package runner
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/effect"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/secret"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Config is what a runner needs to know.
+type Config struct {
+	Home     string // ralph's own home
+	Name     string // of the loop
+	Dir      string // the loop's folder, absolute
+	Project  string // where the agent works, absolute
+	Settings config.Settings
+	// Prompt or PromptFile is the base prompt of a new loop; a resumed one has its own.
+	Prompt     string
+	PromptFile string
+	Version    string
+	Env        []string
+	// Signals are wishes to stop from outside the inbox: each value is one more.
+	Signals <-chan os.Signal
+	// Ready is called once: when the first agent runs, or with the end of a loop
+	// that never got so far.
+	Ready func(*event.LoopEnded)
+}
+
+// sweepGrace is how long processes of a dead runner have between TERM and KILL.
+const sweepGrace = 5 * time.Second
+
+// inputsMost is how many batches may wait for the driver; further ones hold
+// their senders back.
+const inputsMost = 16
+
+// runner is one run of Run.
+type runner struct {
+	Config
+	id      string // of the loop; the mark of its agent's processes
+	clock   func() time.Time
+	writer  *journal.Writer
+	project *projector.Writer
+	driver  *loop.Driver
+	hands   *effect.Hands
+	ready   bool
+}
+
+// Run runs the loop until it has ended and returns how. A loop whose journal
+// exists is resumed. The error is a *registry.HeldError, a *journal.CorruptError, or says what
+// could not be read or written; the loop can be resumed later.
+func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
+	lock, err := registry.Acquire(cfg.Dir)
+	if err != nil {
+		return event.LoopEnded{}, err
+	}
+	defer lock.Release()
+	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
+	_ = process.EnableSubreaper()
+	r := &runner{Config: cfg, clock: time.Now}
+	if err := r.open(ctx); err != nil {
+		return event.LoopEnded{}, err
+	}
+	return r.run(ctx)
+}
+
+// open takes up the journal and begins a segment of it.
+func (r *runner) open(ctx context.Context) error {
+	masker := secret.New(r.Env)
+	opt := journal.Options{
+		Mask:           masker.AppendMasked,
+		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
+		Compress:       r.Settings.Journal.Compress,
+		KeepIterations: r.Settings.Journal.KeepIterations,
+		Bell:           true,
+	}
+	rec, err := journal.Recover(r.Dir, opt)
+	if err != nil {
+		return err
+	}
+	state, err := projector.Rebuild(r.Dir)
+	if err != nil {
+		return err
+	}
+	swept, err := r.sweep(ctx, state.Life.ID)
+	if err != nil {
+		return err
+	}
+	var checkpoint []byte
+	iteration := 1 // a new loop's first segment is its first iteration's
+	if state.Seq > 0 {
+		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
+	}
+	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
+	if err != nil {
+		return err
+	}
+	r.writer, r.project = writer, projector.NewWriter(r.Dir)
+	r.assemble(state, iteration)
+	if err := r.driver.Engine.Fold(events); err != nil {
+		return err
+	}
+	return r.begin(&state, rec, swept)
+}
+
+// sweep ends what a dead runner's agent left running.
+func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
+	if mark == "" {
+		return 0, nil
+	}
+	strays, err := process.Sweep(ctx, mark, sweepGrace)
+	if err != nil {
+		return 0, fmt.Errorf("end the processes of the runner before: %w", err)
+	}
+	return len(strays), nil
+}
+
+func (r *runner) assemble(state projector.State, iteration int) {
+	inputs := make(chan loop.Input, inputsMost)
+	deliver := func(drafts []event.Draft, release func()) {
+		inputs <- loop.Input{Drafts: drafts, Release: release}
+	}
+	r.hands = effect.New(effect.Config{
+		Deliver: deliver, Agent: r.agent,
+		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
+	})
+	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded, Segment: iteration}
+	engine.Restore(state)
+	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
+}
+
+// begin records that the loop started or goes on, and enters it into the registry.
+func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) error {
+	rules, about := Rules(r.Settings), r.about()
+	host, _ := os.Hostname()
+	r.id = state.Life.ID
+	var first event.Payload
+	if state.Life.Started.IsZero() {
+		r.id = NewID(r.clock())
+		task, err := r.source()
+		if err != nil {
+			return err
+		}
+		first = event.LoopStarted{
+			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.Project, Host: host, PID: os.Getpid(),
+			Version: r.Version, Agent: about, Rules: rules, Task: task,
+		}
+	} else {
+		first = event.LoopResumed{
+			Host: host, PID: os.Getpid(), Version: r.Version,
+			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about,
+		}
+	}
+	err := registry.Put(r.Home, registry.Entry{
+		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: about.Protocol, Host: host,
+		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
+	})
+	if err != nil {
+		return err
+	}
+	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
+	if err != nil {
+		return err
+	}
+	if err := r.driver.Engine.Fold(events); err != nil {
+		return err
+	}
+	return r.writer.Sync()
+}
+
+// run drives the loop and closes everything behind it.
+func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
+	doors, shut := context.WithCancel(ctx)
+	defer shut()
+	box, err := inbox.Open(r.Dir)
+	if err != nil {
+		return event.LoopEnded{}, err
+	}
+	go r.receive(doors, box)
+	go r.obey(doors)
+	failure := r.driver.Run(ctx)
+	shut()
+	r.empty()
+	state := r.driver.Engine.State()
+	r.project.State(state)
+	err = errors.Join(failure, r.writer.Close(), r.project.Close())
+	if state.Life.Ended == nil {
+		return event.LoopEnded{}, err
+	}
+	return *state.Life.Ended, err
+}
+
+// empty ends what the hands still hold. Nothing they report can be recorded any more.
+func (r *runner) empty() {
+	closed := make(chan struct{})
+	go func() {
+		r.hands.Close()
+		close(closed)
+	}()
+	for {
+		select {
+		case in := <-r.driver.Inputs:
+			if in.Release != nil {
+				in.Release()
+			}
+		case <-closed:
+			return
+		}
+	}
+}
+
+// folded watches for what is told to others.
+func (r *runner) folded(events []event.Event, s *projector.State) {
+	for _, e := range events {
+		switch e.Type {
+		case event.TypeIterationEnded:
+			r.project.Iteration(*s.Last)
+		case event.TypeAgentStarted:
+			r.tell(nil)
+		case event.TypeLoopEnded:
+			r.tell(s.Life.Ended)
+		}
+	}
+}
+
+func (r *runner) tell(ended *event.LoopEnded) {
+	if !r.ready && r.Ready != nil {
+		r.Ready(ended)
+	}
+	r.ready = true
+}
+
+// receive takes commands from the inbox until ctx is done.
+func (r *runner) receive(ctx context.Context, box *inbox.Box) {
+	wake := box.Watch(ctx)
+	for {
+		items, err := box.Pending()
+		if err != nil {
+			r.put(ctx, loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{
+				Where: "inbox", Error: err.Error(), Class: effect.Classify(err),
+			}, "loop")}})
+			return
+		}
+		if len(items) > 0 && !r.claim(ctx, box, items) {
+			return
+		}
+		if len(items) == inbox.PassLimit {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		}
+	}
+}
+
+// claim records commands and removes their files once that is durable.
+func (r *runner) claim(ctx context.Context, box *inbox.Box, items []inbox.Item) bool {
+	done := make(chan struct{})
+	in := loop.Input{Synced: func() { close(done) }}
+	for _, item := range items {
+		if c := item.Command; c != nil {
+			in.Commands = append(in.Commands, event.CommandReceived{
+				ID: c.ID, Kind: string(c.Kind), From: c.From, Text: c.Text, Key: c.Key, Val: c.Value,
+			})
+			continue
+		}
+		in.Drafts = append(in.Drafts, event.Encode(event.CommandRefused{ID: item.Reject.Name, Why: item.Reject.Reason}, "inbox"))
+	}
+	if !r.put(ctx, in) {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-done:
+	}
+	for _, item := range items {
+		// A file that cannot be removed is found again and known again.
+		if item.Command != nil {
+			_ = box.Done(item.Command.ID)
+		} else {
+			_ = box.Reject(item.Reject.Name, item.Reject.Reason)
+		}
+	}
+	return true
+}
+
+// obey turns signals into wishes: the first to stop after the iteration, the second
+// to stop now, the third to kill.
+func (r *runner) obey(ctx context.Context) {
+	for _, kind := range []string{string(inbox.Stop), string(inbox.StopNow), string(inbox.Kill)} {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.Signals:
+			r.put(ctx, loop.Input{Drafts: []event.Draft{event.Encode(event.CommandReceived{
+				ID: NewID(r.clock()), Kind: kind, From: "signal",
+			}, "loop")}})
+		}
+	}
+}
+
+func (r *runner) put(ctx context.Context, in loop.Input) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case r.driver.Inputs <- in:
+		return true
+	}
+}
+
+// readBlob reads a text that the journal keeps in a file.
+func (r *runner) readBlob(sha256 string) ([]byte, error) {
+	root, err := os.OpenRoot(filepath.Join(r.Dir, "blobs"))
+	if err != nil {
+		return nil, fmt.Errorf("read a blob: %w", err)
+	}
+	defer root.Close()
+	text, err := root.ReadFile(sha256)
+	if err != nil {
+		return nil, fmt.Errorf("read a blob: %w", err)
+	}
+	return text, nil
+}
+
+// readFile reads a prompt file: a path within the project or an absolute one.
+func (r *runner) readFile(name string) ([]byte, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(r.Project, name)
+	}
+	return os.ReadFile(name)
+}
+
+func (r *runner) source() (event.Source, error) {
+	if r.PromptFile != "" {
+		return event.Source{File: r.PromptFile}, nil
+	}
+	blob, err := r.writer.PutBlob([]byte(r.Prompt))
+	return event.Source{Text: &blob}, err
+}
+
+// NewID returns a ULID's text.
+func NewID(now time.Time) string { return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String() }
+
+// Rules returns the settings that decisions depend on.
+func Rules(s config.Settings) event.Rules {
+	ms := func(d config.Duration) int64 { return d.Std().Milliseconds() }
+	return event.Rules{
+		MaximumIterations:  s.MaximumIterations,
+		CompletionResponse: s.CompletionResponse,
+		CompletionPromise:  s.Completion.Promise,
+		CompletionMatch:    s.Completion.Match,
+		MinToolCalls:       s.Completion.MinToolCalls,
+		OnPromiseNoWork:    s.Completion.OnPromiseNoWork,
+		LimitCost:          s.Limits.Cost,
+		LimitTokens:        s.Limits.Tokens,
+		LimitDuration:      ms(s.Limits.Duration),
+		IdleAfter:          ms(s.Limits.Idle),
+		IterationLimit:     ms(s.Limits.Iteration),
+		AfterResult:        ms(s.Limits.AfterResult),
+		RestartMax:         s.Restart.Max,
+		RestartDelay:       ms(s.Restart.Delay),
+	}
+}

@@ -1,0 +1,308 @@
+package event_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+var update = flag.Bool("update", false, "write testdata/catalogue.jsonl anew; never testdata/v1")
+
+func usd(x float64) *float64 { return &x }
+
+// samples holds one payload of each type.
+var samples = []event.Payload{
+	event.LoopStarted{
+		Name: "demo", ID: "01JD000000000000000000000A", Dir: "/p/.ralph/demo", Project: "/p", Host: "h", PID: 7, Version: "1", Git: "2.39.5",
+		Agent: event.Agent{Protocol: "pi", Command: []string{"pi"}, Version: "0.87.1"},
+		Rules: event.Rules{MaximumIterations: 10, CompletionPromise: "COMPLETE", RestartDelay: 1000},
+		Task:  event.Source{Text: &event.Blob{Text: "do it", Bytes: 5}},
+	},
+	event.LoopResumed{Host: "h", PID: 8, Died: true, Lost: &event.Lost{Segment: "000002-i0001.jsonl", Bytes: 17, Kept: "000002-i0001.jsonl.torn-1"}, Swept: 2},
+	event.LoopConfigured{Key: "maximumIterations", Value: "30", Rules: event.Rules{MaximumIterations: 30}},
+	event.LoopPaused{Why: "a person paused the loop"},
+	event.LoopUnpaused{},
+	event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Why: "done"},
+	event.SegmentOpened{Ordinal: 2, Iteration: 1, Prev: &event.PrevSegment{Name: "000001-i0000.jsonl", SHA256: "ab", Sealed: true}, Checkpoint: json.RawMessage(`{"seq":9}`)},
+	event.SegmentSealed{Events: 12, Bytes: 4096, SHA256: "cd"},
+	event.IterationStarted{N: 1, Mode: "work", Prompt: event.Blob{Text: "do it", Bytes: 5}, Commands: []string{"01JD000000000000000000000B"}},
+	event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Usage: event.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: usd(0.25)}, Tools: 3, Took: 1500},
+	event.AgentStarted{PID: 9, Argv: []string{"pi", "--mode", "rpc"}, Live: true, Costs: true, Tools: true},
+	event.AgentSaid{Block: "2.0", Text: event.Plain("tab\tand \"quotes\" and é"), Final: true, Parent: "t1"},
+	event.AgentThought{Block: "2.1", Text: event.Plain("hm")},
+	event.AgentUsed{In: 100, Out: 20, CacheRead: 50, CacheWrite: 0, USD: usd(0.00081), Model: "m"},
+	event.AgentPlanned{Todos: []event.Todo{{Text: "look", Status: "done"}}},
+	event.AgentAsked{What: "continue?", Answer: "cancelled"},
+	event.AgentLimited{Kind: "rate", Until: "2026-11-21T05:00:00Z", Text: "five hours"},
+	event.AgentRetried{Attempt: 1, Max: 3, Delay: 2000, Kind: "overload"},
+	event.AgentCompacted{Trigger: "auto", Before: 990161, After: 2546},
+	event.AgentNoticed{What: "system/hook_started", Text: "SessionStart"},
+	event.AgentUnread{Line: event.Plain("not json"), Stream: "stderr"},
+	event.AgentFinished{Outcome: "error", Error: "401", Kind: "auth"},
+	event.AgentRested{Strays: 1},
+	event.AgentExited{Code: -1, Signal: "SIGKILL", Took: 60000, Strays: 2, Stderr: "bye"},
+	event.ToolCalled{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"ls"}`), Parent: "t0"},
+	event.ToolProgressed{ID: "t1", Text: event.Plain("half"), Replaced: true},
+	event.ToolReturned{ID: "t1", OK: true, Output: event.Plain("a\nb"), Took: 12, Blob: "ef", Bytes: 70000},
+	event.CommandReceived{ID: "01JD000000000000000000000C", Kind: "steer", From: "cli", Text: "use the other branch"},
+	event.CommandDelivered{ID: "01JD000000000000000000000C", How: "live", Iteration: 1},
+	event.CommandRefused{ID: "01JD000000000000000000000D", Why: "the loop is not paused"},
+	event.CompletionClaimed{How: "promise"},
+	event.CompletionRefused{Missing: []string{"no work was done"}},
+	event.CompletionAccepted{How: "promise"},
+	event.Decided{Do: event.DoSteer, Why: "a person steers", Iteration: 1, Command: "01JD000000000000000000000C"},
+	event.EffectFailed{Do: event.DoStart, Error: "no such program", Class: event.ClassMissing, Hint: "install it"},
+	event.TimerFired{Name: "idle"},
+	event.FaultRaised{Where: "inbox", Error: "gone", Class: event.ClassDisk},
+}
+
+func TestEveryTypeOfTheCatalogueHasASample(t *testing.T) {
+	have := map[event.Type]bool{}
+	for _, p := range samples {
+		have[p.EventType()] = true
+	}
+	for _, typ := range event.Types() {
+		if !have[typ] {
+			t.Errorf("no sample of %s", typ)
+		}
+	}
+	if len(have) != len(event.Types()) {
+		t.Errorf("%d types in the samples, %d in the catalogue", len(have), len(event.Types()))
+	}
+}
+
+// journal writes the samples as the lines of one segment.
+func lines(t *testing.T) []byte {
+	t.Helper()
+	var out []byte
+	var crc uint32
+	at := time.Date(2026, 11, 21, 1, 52, 28, 123456789, time.UTC)
+	for i, p := range samples {
+		d := event.Encode(p, "loop")
+		d.Iter = i / 10
+		if i%3 == 0 {
+			d.Cause = uint64(i + 1)
+			d.Raw = []byte(`{"type":"x","n":[1,{"y":"z"}]}`)
+		}
+		stamp := event.Stamp{Seq: uint64(i + 1), At: at.Add(time.Duration(i) * time.Millisecond)}
+		copy(stamp.ID[:], fmt.Sprintf("01JD%022d", i))
+		out, crc = event.AppendLine(out, stamp, d, crc)
+		out = append(out, '\n')
+	}
+	return out
+}
+
+func TestEachTypeWritesItsGoldenLine(t *testing.T) {
+	got := lines(t)
+	golden := filepath.Join("testdata", "catalogue.jsonl")
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
+		t.Errorf("lines differ from %s (-want +got):\n%s", golden, diff)
+	}
+}
+
+// decoded returns the payload of e as the type that e names.
+func decoded(t *testing.T, e event.Event) event.Payload {
+	t.Helper()
+	for _, p := range samples {
+		if p.EventType() == e.Type {
+			return as(t, p, e)
+		}
+	}
+	t.Fatalf("no sample of %s", e.Type)
+	return nil
+}
+
+// as calls event.As for the type of p.
+func as(t *testing.T, p event.Payload, e event.Event) event.Payload {
+	t.Helper()
+	decode, ok := decoders[p.EventType()]
+	if !ok {
+		// Types whose decoding is encoding/json's.
+		value := reflect.New(reflect.TypeOf(p))
+		if err := json.Unmarshal(e.Data(), value.Interface()); err != nil {
+			t.Fatalf("%s: %v", e.Type, err)
+		}
+		return value.Elem().Interface().(event.Payload)
+	}
+	got, err := decode(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func decoder[T event.Payload]() (event.Type, func(event.Event) (event.Payload, error)) {
+	var zero T
+	return zero.EventType(), func(e event.Event) (event.Payload, error) { return event.As[T](e) }
+}
+
+var decoders = func() map[event.Type]func(event.Event) (event.Payload, error) {
+	m := map[event.Type]func(event.Event) (event.Payload, error){}
+	add := func(typ event.Type, f func(event.Event) (event.Payload, error)) { m[typ] = f }
+	add(decoder[event.AgentSaid]())
+	add(decoder[event.AgentThought]())
+	add(decoder[event.AgentUsed]())
+	add(decoder[event.ToolCalled]())
+	add(decoder[event.ToolReturned]())
+	add(decoder[event.LoopStarted]())
+	add(decoder[event.SegmentOpened]())
+	return m
+}()
+
+func TestALineReadsBackAsWhatWasWritten(t *testing.T) {
+	var crc uint32
+	for i, line := range bytes.Split(bytes.TrimSuffix(lines(t), []byte("\n")), []byte("\n")) {
+		var ok bool
+		if crc, ok = event.Verify(line, crc); !ok {
+			t.Fatalf("line %d does not verify", i+1)
+		}
+		if !json.Valid(line) {
+			t.Fatalf("line %d is not JSON: %s", i+1, line)
+		}
+		e, err := event.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq != uint64(i+1) || e.Iter != i/10 || e.By() != "loop" || e.ID() != fmt.Sprintf("01JD%022d", i) {
+			t.Errorf("line %d: envelope read as %d %d %s %s", i+1, e.Seq, e.Iter, e.By(), e.ID())
+		}
+		if want := time.Date(2026, 11, 21, 1, 52, 28, 123456000, time.UTC).Add(time.Duration(i) * time.Millisecond); !e.At.Equal(want) {
+			t.Errorf("line %d: at %s, want %s", i+1, e.At, want)
+		}
+		if (e.Raw() != nil) != (i%3 == 0) {
+			t.Errorf("line %d: raw is %s", i+1, e.Raw())
+		}
+		if diff := cmp.Diff(samples[i], decoded(t, e)); diff != "" {
+			t.Errorf("line %d, %s (-written +read):\n%s", i+1, e.Type, diff)
+		}
+	}
+}
+
+func TestHandWrittenPayloadsAreWhatEncodingJSONWrites(t *testing.T) {
+	for _, p := range samples {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(p); err != nil {
+			t.Fatal(err)
+		}
+		if got := event.AppendData(nil, p); string(got)+"\n" != want.String() {
+			t.Errorf("%s:\n got %s\nwant %s", p.EventType(), got, want.String())
+		}
+	}
+}
+
+func TestEnvelopesOfOtherHandsAreRead(t *testing.T) {
+	for name, line := range map[string]string{
+		"keys in another order": `{"type":"timer.fired","seq":3,"v":1,"data":{"name":"idle"},"at":"2026-11-21T01:52:28.123456Z","iter":2,"id":"x","by":"clock","crc":"00000000"}`,
+		"an unknown key":        `{"v":1,"seq":3,"id":"x","at":"2026-11-21T01:52:28.123456Z","iter":2,"by":"clock","later":[1],"type":"timer.fired","data":{"name":"idle"},"crc":"00000000"}`,
+		"white space":           `{ "v" : 1, "seq" : 3, "id":"x", "at":"2026-11-21T01:52:28.123456Z","iter":2,"by":"clock","type":"timer.fired","data": {"name":"idle"} ,"crc":"00000000"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := event.Parse([]byte(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fired, err := event.As[event.TimerFired](e)
+			if err != nil || fired.Name != "idle" || e.Seq != 3 || e.Iter != 2 || e.By() != "clock" || e.ID() != "x" {
+				t.Errorf("read as %+v, %v", e, err)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoEventIsRefusedWithAReason(t *testing.T) {
+	for name, line := range map[string]string{
+		"an empty line":    ``,
+		"an array":         `[1]`,
+		"half a line":      `{"v":1,"seq":4,"id":"x","at":"2026-11-21T01:52`,
+		"a later version":  `{"v":2,"seq":4,"type":"x","data":{}}`,
+		"no type":          `{"v":1,"seq":4,"data":{}}`,
+		"a number as type": `{"v":1,"seq":4,"type":7,"data":{}}`,
+		"a date of nobody": `{"v":1,"seq":4,"type":"x","at":"2026-99-21T01:52:28.123456Z","data":{}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if e, err := event.Parse([]byte(line)); err == nil {
+				t.Errorf("read as %+v", e)
+			}
+		})
+	}
+}
+
+func TestTheFrozenLinesOfVersion1DecodeForEver(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "v1", "catalogue.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crc uint32
+	n := 0
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		var ok bool
+		if crc, ok = event.Verify(line, crc); !ok {
+			t.Fatalf("line %d does not verify", n+1)
+		}
+		e, err := event.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decoded(t, e)
+		n++
+	}
+	if n < 37 {
+		t.Errorf("only %d lines are left of version 1", n)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"v":1,"seq":3,"id":"x","at":"2026-11-21T01:52:28.123456Z","iter":2,"by":"clock","type":"timer.fired","data":{"name":"idle"},"crc":"00000000"}`))
+	f.Add([]byte(`{"v":1,"seq":3,"type":"agent.said","data":{"text":7}}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		e, err := event.Parse(line)
+		if err != nil {
+			return
+		}
+		// Whatever was read can be looked at from every side.
+		_, _, _, _ = e.ID(), e.By(), e.Data(), e.Raw()
+		_ = e.Field("text")
+		if said, err := event.As[event.AgentSaid](e); err == nil {
+			_ = said.Text.String()
+		}
+		if clone := e.Clone(); clone.Seq != e.Seq || clone.Type != e.Type {
+			t.Errorf("a clone reads as %+v, its origin as %+v", clone, e)
+		}
+	})
+}
+
+func BenchmarkAppendLine(b *testing.B) {
+	d := event.Encode(event.ToolReturned{ID: "t1", OK: true, Output: event.Plain(strings.Repeat("x", 300))}, "agent:pi")
+	stamp := event.Stamp{Seq: 1, At: time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)}
+	buf := make([]byte, 0, 4096)
+	var crc uint32
+	b.ReportAllocs()
+	for b.Loop() {
+		stamp.Seq++
+		buf, crc = event.AppendLine(buf[:0], stamp, d, crc)
+	}
+	b.SetBytes(int64(len(buf)))
+}

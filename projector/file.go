@@ -1,0 +1,185 @@
+package projector
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/natefinch/atomic"
+)
+
+// Summary is the head of state.json: what a list of loops shows. Its keys come
+// first and in this order, so that a reader of many loops can stop behind them.
+type Summary struct {
+	Seq               uint64    `json:"seq"`
+	Status            string    `json:"status"`
+	Reason            string    `json:"reason"`
+	Iteration         int       `json:"iteration"`
+	MaximumIterations int       `json:"maximumIterations"`
+	Since             time.Time `json:"since"`
+	At                time.Time `json:"at"`
+	Cost              *float64  `json:"cost"` // USD; null where it is not known
+	TokensIn          int64     `json:"tokensIn"`
+	TokensOut         int64     `json:"tokensOut"`
+	Agent             string    `json:"agent"`
+	Waiting           string    `json:"waiting"`
+}
+
+// File is state.json.
+type File struct {
+	Summary
+	Why   string `json:"why,omitempty"` // of an ended loop
+	State State  `json:"state"`
+}
+
+// Summary returns what a list shows of the loop.
+func (s *State) Summary() Summary {
+	used := s.Budget.Used()
+	summary := Summary{
+		Seq: s.Seq, Status: s.Status(), Iteration: s.Life.Iteration,
+		MaximumIterations: s.Budget.Rules.MaximumIterations,
+		Since:             s.Life.Started, At: s.At, Cost: used.USD,
+		TokensIn: used.In + used.CacheRead + used.CacheWrite, TokensOut: used.Out,
+		Agent: s.Life.Agent.Protocol, Waiting: s.Waiting(),
+	}
+	if s.Life.Ended != nil {
+		summary.Reason = string(s.Life.Ended.Reason)
+	}
+	return summary
+}
+
+// Names of projections in a loop's folder.
+const (
+	StateFile     = "state.json"
+	IterationsDir = "iterations"
+)
+
+// Encode returns state.json.
+func Encode(s *State) []byte {
+	f := File{Summary: s.Summary(), State: *s}
+	if s.Life.Ended != nil {
+		f.Why = s.Life.Ended.Why
+	}
+	data, err := json.Marshal(f)
+	if err != nil {
+		panic(fmt.Sprintf("projector: state.json: %v", err))
+	}
+	return append(data, '\n')
+}
+
+// Writer writes projections on a goroutine of its own, so that a slow disk does not
+// hold the loop back. Of several versions of one file that wait, only the latest is
+// written. A projection that cannot be written is no reason to stop: the journal
+// is the truth, and the error is kept for Close.
+type Writer struct {
+	dir  string
+	wake chan struct{}
+	done chan struct{}
+
+	mu     sync.Mutex
+	next   map[string][]byte
+	closed bool
+	err    error
+}
+
+// NewWriter returns a writer for a loop's folder, after it has removed what a
+// writer that was killed left half written.
+func NewWriter(dir string) *Writer {
+	removeLeftovers(dir)
+	w := &Writer{dir: dir, wake: make(chan struct{}, 1), done: make(chan struct{}), next: map[string][]byte{}}
+	go w.run()
+	return w
+}
+
+// State plans state.json.
+func (w *Writer) State(s *State) { w.plan(StateFile, Encode(s)) }
+
+// Iteration plans iterations/NNN.json.
+func (w *Writer) Iteration(t Telemetry) {
+	data, err := json.MarshalIndent(t, "", "  ")
+	if err != nil {
+		panic(fmt.Sprintf("projector: telemetry: %v", err))
+	}
+	w.plan(filepath.Join(IterationsDir, fmt.Sprintf("%03d.json", t.N)), append(data, '\n'))
+}
+
+// leftover is how natefinch/atomic names the file that it writes before it renames:
+// the projection's name with digits behind it.
+var leftover = regexp.MustCompile(`\.json[0-9]+$`)
+
+func removeLeftovers(dir string) {
+	for _, folder := range []string{dir, filepath.Join(dir, IterationsDir)} {
+		// A folder that cannot be read has nothing to tidy; writing there will say why.
+		entries, _ := os.ReadDir(folder)
+		for _, entry := range entries {
+			if entry.Type().IsRegular() && leftover.MatchString(entry.Name()) {
+				_ = os.Remove(filepath.Join(folder, entry.Name()))
+			}
+		}
+	}
+}
+
+func (w *Writer) plan(name string, data []byte) {
+	w.mu.Lock()
+	w.next[name] = data
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close writes what is planned and returns the first error there was.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	if !w.closed {
+		w.closed = true
+		close(w.wake)
+	}
+	w.mu.Unlock()
+	<-w.done
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+func (w *Writer) run() {
+	defer close(w.done)
+	for range w.wake {
+		w.write()
+	}
+	w.write()
+}
+
+func (w *Writer) write() {
+	w.mu.Lock()
+	files := w.next
+	w.next = map[string][]byte{}
+	w.mu.Unlock()
+	for name, data := range files {
+		if err := Replace(filepath.Join(w.dir, name), data); err != nil {
+			w.mu.Lock()
+			if w.err == nil {
+				w.err = err
+			}
+			w.mu.Unlock()
+		}
+	}
+}
+
+// Replace writes a projection: whole or not at all. It is the one function that
+// does. The file is 0600; its folder is made if it is missing.
+func Replace(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	if err := atomic.WriteFile(path, bytes.NewReader(data)); err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}

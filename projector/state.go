@@ -1,0 +1,128 @@
+package projector
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// State is everything that decisions depend on: the folds of the policies. It is
+// plain data, and bounded in size. It belongs to one goroutine; what another
+// needs of it goes there as JSON.
+type State struct {
+	Seq uint64    `json:"seq"` // of the last event folded
+	At  time.Time `json:"at"`  // of the last event folded
+
+	Life       policy.Life       `json:"life"`
+	Mail       policy.Mailbox    `json:"mail"`
+	Budget     policy.Budget     `json:"budget"`
+	Completion policy.Completion `json:"completion"`
+	Idle       policy.Idle       `json:"idle"`
+	Restart    policy.Restart    `json:"restart"`
+	Last       *Telemetry        `json:"last,omitempty"` // of the last iteration that ended
+}
+
+// Fold takes one event into the state. An error means that an event of a type this
+// version knows cannot be read; the state is then as it was but for what the
+// policies before the failing one took, and must not be used.
+func (s *State) Fold(e event.Event) error {
+	if e.Type == event.TypeSegmentOpened && s.Seq == 0 {
+		if err := s.restore(e); err != nil {
+			return err
+		}
+	}
+	s.Seq, s.At = e.Seq, e.At
+	if e.Type == event.TypeIterationEnded {
+		if err := s.summarise(e); err != nil {
+			return s.wrap(e, err)
+		}
+	}
+	rules := s.Budget.Rules
+	s.Idle.Apply(e)
+	for _, apply := range [...]func(event.Event) error{
+		s.Life.Apply,
+		s.Mail.Apply,
+		s.Budget.Apply,
+		func(e event.Event) error { return s.Completion.Apply(e, rules) },
+		func(e event.Event) error { return s.Restart.Apply(e, rules) },
+	} {
+		if err := apply(e); err != nil {
+			return s.wrap(e, err)
+		}
+	}
+	return nil
+}
+
+func (s *State) wrap(e event.Event, err error) error {
+	return fmt.Errorf("fold event %d: %w", e.Seq, err)
+}
+
+// restore begins a fold at a segment's checkpoint.
+func (s *State) restore(e event.Event) error {
+	p, err := event.As[event.SegmentOpened](e)
+	if err != nil {
+		return s.wrap(e, err)
+	}
+	if len(p.Checkpoint) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(p.Checkpoint, s); err != nil {
+		return fmt.Errorf("read the checkpoint of segment %d: %w", p.Ordinal, err)
+	}
+	return nil
+}
+
+// Checkpoint returns the state as segment.opened holds it.
+func (s *State) Checkpoint() json.RawMessage {
+	data, err := json.Marshal(s)
+	if err != nil {
+		// A State is plain data that came from JSON; this is a mistake in its types.
+		panic(fmt.Sprintf("projector: checkpoint: %v", err))
+	}
+	return data
+}
+
+// Status says in one word where the loop stands: one of the Status constants of
+// package event, or empty for a journal without a loop.
+func (s *State) Status() string {
+	l := &s.Life
+	switch {
+	case l.Ended != nil:
+		return l.Ended.Status
+	case l.Started.IsZero():
+		return ""
+	case s.Mail.Stopping != "":
+		return event.StatusStopping
+	case l.Paused:
+		return event.StatusPaused
+	case l.Phase == policy.Between && s.Restart.NotUntil.After(s.At):
+		return event.StatusWaiting
+	case l.Iteration == 0, l.Iteration == 1 && (l.Phase == policy.Opened || l.Phase == policy.Starting):
+		return event.StatusStarting
+	}
+	return event.StatusRunning
+}
+
+// Waiting says for what and until when a waiting loop waits.
+func (s *State) Waiting() string {
+	if s.Status() != event.StatusWaiting {
+		return ""
+	}
+	return "restart delay until " + s.Restart.NotUntil.Format(time.RFC3339)
+}
+
+// Deadline returns the earliest moment at which something has to be decided though
+// nothing happens; false where there is none.
+func (s *State) Deadline() (policy.Deadline, bool) {
+	if s.Life.Ended != nil {
+		return policy.Deadline{}, false
+	}
+	next, found := s.Idle.Next(s.Life.Phase, s.Budget.Rules)
+	if s.Life.Phase == policy.Between && !s.Life.Paused && s.Restart.NotUntil.After(s.At) {
+		next, found = policy.Deadline{Name: policy.TimerRestart, At: s.Restart.NotUntil}, true
+	}
+	return next, found
+}
