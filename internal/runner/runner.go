@@ -54,6 +54,7 @@ type runner struct {
 	Config
 	id      string // of the loop; the mark of its agent's processes
 	clock   func() time.Time
+	masker  *secret.Masker
 	writer  *journal.Writer
 	project *projector.Writer
 	driver  *loop.Driver
@@ -81,9 +82,9 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 
 // open takes up the journal and begins a segment of it.
 func (r *runner) open(ctx context.Context) error {
-	masker := secret.New(r.Env)
+	r.masker = secret.New(r.Env)
 	opt := journal.Options{
-		Mask:           masker.AppendMasked,
+		Mask:           r.masker.AppendMasked,
 		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
 		Compress:       r.Settings.Journal.Compress,
 		KeepIterations: r.Settings.Journal.KeepIterations,
