@@ -23,6 +23,7 @@ var plan = []room{
 
 	{"projector", 3, "State is a fold of events: whoever has the journal has the state, without the engine that runs loops"},
 	{"internal/effect", 3, "a hand does what was decided; it must not be able to decide (internal/loop)"},
+	{"internal/simfs", 3, "it is the disk that a simulated journal lies on, and simulates nothing else"},
 	{"internal/hook", 3, "a hook answers from files and the inbox, not from a running loop"},
 
 	{"journal", 2, "it keeps lines and knows nothing of what they add up to, so that every version reads every journal"},
