@@ -63,8 +63,16 @@ func (s *Session) output(chunk process.Chunk) {
 	}
 	var replies [][]byte
 	s.mu.Lock()
-	for _, line := range chunk.Lines {
+	for i, line := range chunk.Lines {
+		open := i == len(chunk.Lines)-1 && (chunk.Partial || chunk.End)
+		if s.text && !open {
+			s.whole = append(append(s.whole[:0], line...), '\n')
+			line = s.whole
+		}
 		replies = append(replies, s.line(b, line, from)...)
+	}
+	if s.text && chunk.End {
+		replies = append(replies, s.line(b, nil, from)...)
 	}
 	s.mu.Unlock()
 	// What the agent waits for must not wait for the journal. An agent that cannot be

@@ -37,6 +37,7 @@ type Session struct {
 	proc       *process.Process
 	argv       []string
 	closeStdin bool // stdin ends with the prompt
+	text       bool // output is free text
 
 	announced chan struct{} // closed once the first agent.started is delivered
 	announce  sync.Once
@@ -44,6 +45,7 @@ type Session struct {
 
 	mu       sync.Mutex // guards the dialect and what follows
 	decoded  Decoded
+	whole    []byte        // a line of text with its newline
 	finished chan struct{} // closed when the running turn is over; nil while none runs
 	reset    chan bool     // receives whether a reset was confirmed; nil while none is asked for
 	endCause uint64        // the decision that ends the process
@@ -64,7 +66,7 @@ func Start(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, by: "agent:" + cfg.Name, argv: command.Argv, closeStdin: command.CloseStdin,
+		cfg: cfg, by: "agent:" + cfg.Name, argv: command.Argv, closeStdin: command.CloseStdin, text: command.Text,
 		announced: make(chan struct{}), gone: make(chan struct{}),
 	}
 	spec := process.Spec{
