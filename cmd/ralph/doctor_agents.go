@@ -118,6 +118,10 @@ var versionPattern = sync.OnceValue(func() *regexp.Regexp {
 func programVersion(e *env, path string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), programPatience)
 	defer cancel()
+	return versionUntil(ctx, e, path, args...)
+}
+
+func versionUntil(ctx context.Context, e *env, path string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = process.Environment(e.environ, nil, nil)
 	cmd.Dir = os.TempDir() // what stands in a project is none of its business here
@@ -128,7 +132,7 @@ func programVersion(e *env, path string, args ...string) (string, error) {
 	out, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("no answer within %s", programPatience)
+		return "", errors.New("does not answer")
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		return "", fmt.Errorf("does not start: %w", err)
 	}
