@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,7 +13,11 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/config/schema"
 )
+
+var update = flag.Bool("update", false, "write settings.schema.json anew")
+
 
 // program writes an executable shell script.
 func program(t *testing.T, folder, name, body string) string {
@@ -136,5 +141,21 @@ func TestWritableFindingLeavesNothingBehind(t *testing.T) {
 	}
 	if f := writableFinding("home", plain); f.State != fails {
 		t.Errorf("a file where a folder belongs: %+v", f)
+	}
+}
+
+func TestPublishedSchemaIsOfTheseSettings(t *testing.T) {
+	want, err := schema.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want = append(bytes.TrimSpace(want), '\n'); *update {
+		if err := os.WriteFile("settings.schema.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(settingsSchema, want) {
+		t.Error("settings.schema.json is not of the settings that this ralph has: make docs")
 	}
 }
