@@ -52,6 +52,7 @@ const inputsMost = 16
 // runner is one run of Run.
 type runner struct {
 	Config
+	id      string // of the loop; the mark of its agent's processes
 	clock   func() time.Time
 	writer  *journal.Writer
 	project *projector.Writer
@@ -146,16 +147,16 @@ func (r *runner) assemble(state projector.State) {
 func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) error {
 	rules, about := Rules(r.Settings), r.about()
 	host, _ := os.Hostname()
-	id := state.Life.ID
+	r.id = state.Life.ID
 	var first event.Payload
 	if state.Life.Started.IsZero() {
-		id = NewID(r.clock())
+		r.id = NewID(r.clock())
 		task, err := r.source()
 		if err != nil {
 			return err
 		}
 		first = event.LoopStarted{
-			Name: r.Name, ID: id, Dir: r.Dir, Project: r.Project, Host: host, PID: os.Getpid(),
+			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.Project, Host: host, PID: os.Getpid(),
 			Version: r.Version, Agent: about, Rules: rules, Task: task,
 		}
 	} else {
@@ -165,7 +166,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 		}
 	}
 	err := registry.Put(r.Home, registry.Entry{
-		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: id, Agent: about.Protocol, Host: host,
+		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: about.Protocol, Host: host,
 		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
 	})
 	if err != nil {
