@@ -1,5 +1,9 @@
 package journal
 
+import (
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
 // Abandon leaves the writer as a killed process would: nothing is sealed.
 func (w *Writer) Abandon() {
 	_ = w.fail(ErrClosed)
@@ -12,3 +16,11 @@ func (w *Writer) Abandon() {
 
 // OSFolder opens a folder of the operating system.
 func OSFolder(path string) (Folder, error) { return osFS{}.OpenFolder(path) }
+
+func VerifyFS(fsys FS, src string, report func(SegmentReport)) error {
+	return verify(fsys, src, report)
+}
+
+func LastFS(fsys FS, loopDir string, n int) ([]event.Event, Position, error) {
+	return last(fsys, loopDir, n)
+}

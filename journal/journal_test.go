@@ -176,66 +176,6 @@ func TestAJournalGoesOnWhereItEnded(t *testing.T) {
 	}
 }
 
-func TestATornTailIsCutAtEveryLength(t *testing.T) {
-	dir := t.TempDir()
-	w, _ := begin(t, dir, options())
-	add(t, w, notices(1, 2)...)
-	w.Close()
-	w, _ = begin(t, dir, options())
-	add(t, w, notices(3, 2)...)
-	name := w.Position().Segment
-	whole, err := os.ReadFile(segmentPath(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := os.ReadFile(segmentPath(dir, "000001-i0001.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := range len(whole) + 1 {
-		dir := t.TempDir()
-		os.Mkdir(filepath.Join(dir, "journal"), 0o700)
-		os.WriteFile(segmentPath(dir, "000001-i0001.jsonl"), first, 0o600)
-		os.WriteFile(segmentPath(dir, name), whole[:n], 0o600)
-		lines := strings.Count(string(whole[:n]), "\n")
-		if got, err := read(dir, journal.ReadOptions{}); err != nil || len(got) != 4+lines {
-			t.Fatalf("cut to %d bytes: read %d events, %v; want %d", n, len(got), err, 4+lines)
-		}
-		if got, at, err := journal.Last(dir, 2); err != nil || len(got) != 2 || at.Seq != uint64(4+lines) {
-			t.Fatalf("cut to %d bytes: last is %d events up to %d, %v; want 2 up to %d", n, len(got), at.Seq, err, 4+lines)
-		}
-		rec, err := journal.Recover(dir, options())
-		if err != nil {
-			t.Fatalf("cut to %d bytes: %v", n, err)
-		}
-		torn := n - 1 - strings.LastIndexByte(string(whole[:n]), '\n')
-		if rec.NextSeq != uint64(5+lines) || (rec.Lost != nil) != (torn > 0) {
-			t.Fatalf("cut to %d bytes: %+v, want next seq %d", n, rec, 5+lines)
-		}
-		if rec.Lost != nil {
-			kept, err := os.ReadFile(filepath.Join(dir, rec.Lost.Kept))
-			if err != nil || string(kept) != string(whole[n-torn:n]) || rec.Lost.Bytes != int64(torn) || rec.Lost.Segment != name {
-				t.Fatalf("cut to %d bytes: kept %q, %v; lost %+v", n, kept, err, rec.Lost)
-			}
-			again, err := journal.Recover(dir, options())
-			if err != nil || lines > 0 && (again.Lost == nil || *again.Lost != *rec.Lost) {
-				t.Fatalf("cut to %d bytes: a second recovery says %+v, %v", n, again.Lost, err)
-			}
-		}
-		if n%37 != 0 && torn > 1 {
-			continue // going on costs syncs of a real disk
-		}
-		w, _ := begin(t, dir, options())
-		add(t, w, notice("on"))
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := read(dir, journal.ReadOptions{}); err != nil || len(got) != 4+lines+3 {
-			t.Fatalf("cut to %d bytes and gone on: %d events, %v", n, len(got), err)
-		}
-	}
-}
-
 func TestALastLineThatIsNotJSONIsTorn(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := begin(t, dir, options())

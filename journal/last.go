@@ -21,7 +21,11 @@ const tailBytes = 64 << 10
 // their predecessors. A journal with fewer events returns what it has. The events
 // stay valid.
 func Last(loopDir string, n int) ([]event.Event, Position, error) {
-	s, err := openSource(nil, loopDir)
+	return last(nil, loopDir, n)
+}
+
+func last(fsys FS, loopDir string, n int) ([]event.Event, Position, error) {
+	s, err := openSource(fsys, loopDir)
 	if err != nil {
 		return nil, Position{}, err
 	}

@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	readBytes = 256 << 10 // one read; it and what is made of it stay in the second-level cache
-	keepBytes = 1 << 20   // a buffer that grew beyond this for one line is let go
-	maxLine   = 1 << 30   // no line of a journal; a bound on what a damaged file can make a reader allocate
+	firstBytes = 16 << 10  // the first read: most who look at a journal want little
+	readBytes  = 256 << 10 // one read from then on; it and what is made of it stay in the second-level cache
+	keepBytes  = 1 << 20   // a buffer that grew beyond this for one line is let go
+	maxLine    = 1 << 30   // no line of a journal; a bound on what a damaged file can make a reader allocate
 )
 
 // lines cuts a segment into lines. It stands for one buffer, which every line
@@ -56,21 +57,26 @@ func (l *lines) fill() error {
 	if l.from == nil {
 		return io.EOF // everything is in buf, and events share it: nothing may move
 	}
+	full := l.w == len(l.buf)
 	switch {
 	case l.r == l.w:
 		l.r, l.w = 0, 0
-		if len(l.buf) == 0 || len(l.buf) > keepBytes {
+		switch {
+		case len(l.buf) == 0:
+			l.buf = make([]byte, firstBytes)
+		case full && len(l.buf) < readBytes, len(l.buf) > keepBytes:
 			l.buf = make([]byte, readBytes)
 		}
-	case l.w < len(l.buf):
-	case l.r > 0:
+	case !full:
+	case len(l.buf) >= readBytes && l.r > 0:
 		l.w = copy(l.buf, l.buf[l.r:l.w])
 		l.r = 0
-	case len(l.buf) >= maxLine:
+	case l.w-l.r >= maxLine:
 		return fmt.Errorf("a line of more than %d bytes", maxLine)
 	default:
-		grown := make([]byte, 2*len(l.buf))
-		copy(grown, l.buf)
+		grown := make([]byte, max(2*len(l.buf), readBytes))
+		l.w = copy(grown, l.buf[l.r:l.w])
+		l.r = 0
 		l.buf = grown
 	}
 	n, err := l.from.Read(l.buf[l.w:])

@@ -230,7 +230,7 @@ func (f *fate) tell(e *env, asJSON bool) error {
 	case f.Fate == "refused":
 		return &failure{err: fmt.Errorf("%s was refused: %s", f.Kind, f.Why), code: event.ExitUsage}
 	case f.Fate == "received":
-		fmt.Fprintf(e.stdout, "%s received by loop %s; the agent will have it with its next step or prompt (after iteration %d at the latest)\n", f.Kind, f.Loop, f.Iteration)
+		fmt.Fprintf(e.stdout, "%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d\n", f.Kind, f.Loop, f.Iteration+1)
 	case f.How == "loop":
 		fmt.Fprintf(e.stdout, "%s taken by loop %s in iteration %d\n", f.Kind, f.Loop, f.Iteration)
 	default:

@@ -197,13 +197,12 @@ func (v *runnerVerb) Run(e *env) error {
 
 // startHint is the next step after a loop that ended before it began.
 func startHint(ended *event.LoopEnded) string {
-	if ended == nil {
+	switch {
+	case ended == nil:
 		return ""
-	}
-	switch ended.Reason {
-	case event.ReasonAgent:
-		return "install the agent or set agent.command; 'ralph doctor' shows what is found"
-	case event.ReasonDisk:
+	case ended.Hint != "":
+		return ended.Hint
+	case ended.Reason == event.ReasonDisk:
 		return "make room or make the folder writable, then 'ralph start --resume'"
 	}
 	return "'ralph logs' shows what happened"

@@ -77,7 +77,7 @@ func run(args []string) int {
 	var c cli
 	code := -1
 	parser, err := kong.New(&c,
-		kong.Name("ralph"), kong.Description(description), kong.UsageOnError(),
+		kong.Name("ralph"), kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": "ralph " + buildVersion()},
 		kong.Exit(func(n int) { code = n }),

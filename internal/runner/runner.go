@@ -54,6 +54,7 @@ type runner struct {
 	Config
 	id      string // of the loop; the mark of its agent's processes
 	clock   func() time.Time
+	masker  *secret.Masker
 	writer  *journal.Writer
 	project *projector.Writer
 	driver  *loop.Driver
@@ -81,9 +82,9 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 
 // open takes up the journal and begins a segment of it.
 func (r *runner) open(ctx context.Context) error {
-	masker := secret.New(r.Env)
+	r.masker = secret.New(r.Env)
 	opt := journal.Options{
-		Mask:           masker.AppendMasked,
+		Mask:           r.masker.AppendMasked,
 		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
 		Compress:       r.Settings.Journal.Compress,
 		KeepIterations: r.Settings.Journal.KeepIterations,
@@ -102,15 +103,16 @@ func (r *runner) open(ctx context.Context) error {
 		return err
 	}
 	var checkpoint []byte
+	iteration := 1 // a new loop's first segment is its first iteration's
 	if state.Seq > 0 {
-		checkpoint = state.Checkpoint()
+		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
 	}
-	writer, events, err := journal.Create(r.Dir, rec, state.Life.Iteration, checkpoint, opt)
+	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err != nil {
 		return err
 	}
 	r.writer, r.project = writer, projector.NewWriter(r.Dir)
-	r.assemble(state)
+	r.assemble(state, iteration)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 	return len(strays), nil
 }
 
-func (r *runner) assemble(state projector.State) {
+func (r *runner) assemble(state projector.State, iteration int) {
 	inputs := make(chan loop.Input, inputsMost)
 	deliver := func(drafts []event.Draft, release func()) {
 		inputs <- loop.Input{Drafts: drafts, Release: release}
@@ -138,7 +140,7 @@ func (r *runner) assemble(state projector.State) {
 		Deliver: deliver, Agent: r.agent,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 	})
-	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded}
+	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)
 	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
 }

@@ -126,6 +126,12 @@ func BenchmarkMaskOneHitPerLine(b *testing.B) {
 	}
 }
 
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		benchMasker()
+	}
+}
+
 func BenchmarkHoldBack(b *testing.B) {
 	m := benchMasker()
 	text := corpora()["prose"][:200]

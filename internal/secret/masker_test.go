@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Tokens are put together here so that no file of the repository holds one whole.
@@ -64,6 +65,7 @@ func TestMask(t *testing.T) {
 		{"npm", "//registry/:_authToken=npm_" + alnum36, "//registry/:_authToken=[masked:npm-token]"},
 		{"hugging face", "hf_" + alnum36[:34], "[masked:huggingface-token]"},
 		{"stripe", "sk_live_" + alnum24 + ",rk_live_" + alnum24, "[masked:stripe-key],[masked:stripe-key]"},
+		{"a token longer than what decides", "sk-proj-" + strings.Repeat(alnum36, 20), "[masked:openai-key]"},
 		{"json web token", "Cookie: t=" + jwt + "; x", "Cookie: t=[masked:jwt]; x"},
 		{"bearer", `-H 'Authorization: Bearer abc/DEF+ghi.jkl_mno~pqr='`, `-H 'Authorization: Bearer [masked:bearer-token]'`},
 		{"bearer, with escaped slashes", `{"authorization":"bearer abc\/DEF+ghi\/jkl_mno~pqr"}`, `{"authorization":"bearer [masked:bearer-token]"}`},
@@ -236,6 +238,22 @@ func TestMaskIsFree(t *testing.T) {
 	line := []byte(`{"a":"nothing to see"}`)
 	if n := testing.AllocsPerRun(3, func() { dst = m.AppendMasked(dst[:0], line) }); n != 0 || string(dst) != string(line) {
 		t.Errorf("AppendMasked: %v allocations, %s", n, dst)
+	}
+}
+
+// Text made of the beginnings of secrets must not be read again and again: each row would take many seconds.
+func TestMaskIsLinear(t *testing.T) {
+	m := New(append(slices.Clone(testEnv), "AB_TOKEN=abababababab"))
+	for _, piece := range []string{"sk-ant-", "sk-ant-a1-", "-eyJ", "eyJabcdefghijklmnopqrst.", "-----BEGIN PRIVATE KEY-----", "Bearer ", "ab", `\\`,
+		"-----BEGIN PRIVATE KEY-----\n" + alnum36 + "\n", "1234567890123,"} {
+		text := bytes.Repeat([]byte(piece), 1<<18/len(piece))
+		start := time.Now()
+		m.Mask(text)
+		m.Mask(fmt.Appendf(nil, "[%q,1]", text))
+		m.HoldBack(text)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%q: %v for a quarter of a megabyte", piece, took)
+		}
 	}
 }
 

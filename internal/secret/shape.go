@@ -30,6 +30,13 @@ var (
 	hexDigit   = classOf("afAF09")
 )
 
+// How many bytes decide whether a token is one: looking only so far keeps a long row of prefixes (sk-ant-sk-ant-...) from being
+// read again for each of them. The header of a JSON web token must end within its bound.
+const (
+	maxDecide    = 256
+	maxJWTHeader = 1 << 10
+)
+
 // A shape is what a vendor's tokens look like: a prefix, at least min bytes out of body, then all that follows out of more.
 // Prefix and body together are at least minRun bytes of class token, or the scan would not look there; but for what follows.
 type shape struct {
@@ -183,19 +190,24 @@ func (s *shape) match(text []byte) int {
 	if len(text) < len(s.prefix) || string(text[:len(s.prefix)]) != s.prefix {
 		return 0
 	}
-	n := len(s.prefix) + span(text[len(s.prefix):], s.body)
+	most := maxDecide
+	if s.label == labelJWT {
+		most = maxJWTHeader
+	}
+	n := len(s.prefix) + span(text[len(s.prefix):min(len(text), most)], s.body)
 	body := text[len(s.prefix):n]
 	if len(body) < s.min || s.test != nil && !s.test(body) {
 		return 0
 	}
+	if s.label == labelJWT {
+		return jwtRest(text, n)
+	}
+	n += span(text[n:], s.body)
 	if s.more != nil {
 		n += span(text[n:], s.more)
 		n = len(bytes.TrimRight(text[:n], ".")) // a sentence's end
 	}
-	switch {
-	case s.label == labelJWT:
-		return jwtRest(text, n)
-	case s.body == upperAlnum && n < len(text) && alnum[text[n]]: // the middle of base64
+	if s.body == upperAlnum && n < len(text) && alnum[text[n]] { // the middle of base64
 		return 0
 	}
 	return n
@@ -271,7 +283,7 @@ func pemBlock(src []byte, start, end int) (from, to int) {
 		return 0, 0
 	}
 	rest := src[body:min(len(src), body+pemMax)]
-	if k := bytes.Index(rest, []byte("-----END ")); k >= 0 && hasBase64Line(rest[:k]) {
+	if k := bytes.Index(rest, []byte(pemDash)); k >= 0 && bytes.HasPrefix(rest[k:], []byte("-----END ")) && hasBase64Line(rest[:k]) {
 		if words := bytes.Index(rest[k:], []byte("PRIVATE KEY")); words > 0 && pemLabel(rest[k+len("-----END "):k+words]) {
 			if stop, ok := pemHeaderEnd(src, body+k+words+len("PRIVATE KEY")); ok {
 				return from, stop

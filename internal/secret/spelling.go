@@ -79,6 +79,9 @@ type spelling struct {
 // that is itself inside a JSON string (tool output, function arguments), and once more.
 func spellings(value string) []spelling {
 	all := []spelling{{value, 0}}
+	if span([]byte(value), tokenDot) == len(value) {
+		return all // nobody escapes these
+	}
 	add := func(text string, depth int) {
 		if !slices.ContainsFunc(all, func(s spelling) bool { return s.text == text }) {
 			all = append(all, spelling{text, depth})
