@@ -12,8 +12,6 @@ import (
 // account is what a loop came to.
 type account struct {
 	iterations int
-	refunded   int
-	tools      int
 	usage      event.Usage
 	unpriced   bool // some iteration's cost is not known
 	started    time.Time
@@ -21,9 +19,10 @@ type account struct {
 }
 
 func accountOf(s *projector.State) account {
+	total := s.Budget.Total
 	return account{
-		iterations: s.Budget.Counted + s.Budget.Refunded, refunded: s.Budget.Refunded,
-		usage: s.Budget.Total, unpriced: s.Budget.Total.USD == nil && s.Budget.Counted > 0,
+		iterations: s.Budget.Counted + s.Budget.Refunded,
+		usage:      total, unpriced: total.USD == nil && tokens(total) > 0,
 		started: s.Life.Started, maximum: s.Budget.Rules.MaximumIterations,
 	}
 }
@@ -35,7 +34,7 @@ func (a *account) add(p event.IterationEnded) {
 	a.usage.CacheRead += p.Usage.CacheRead
 	a.usage.CacheWrite += p.Usage.CacheWrite
 	if p.Usage.USD == nil {
-		a.unpriced = true
+		a.unpriced = a.unpriced || tokens(p.Usage) > 0
 		return
 	}
 	sum := *p.Usage.USD
@@ -44,6 +43,8 @@ func (a *account) add(p event.IterationEnded) {
 	}
 	a.usage.USD = &sum
 }
+
+func tokens(u event.Usage) int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
 
 // used spells tokens and money. What is known of a cost that is partly unknown is
 // said to be at least that.
@@ -161,7 +162,7 @@ func (t *Text) loopStarted(e event.Event) error {
 	if err != nil {
 		return err
 	}
-	t.loop = p.Name
+	t.loop, t.project = p.Name, p.Project
 	if e.Seq > t.since {
 		t.sum = account{started: e.At}
 	}

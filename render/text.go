@@ -40,10 +40,10 @@ type Text struct {
 	commands map[string]string
 	plan     string
 
-	day   time.Time
-	loop  string
-	sum   account
-	since uint64 // what came up to this event is in sum already
+	day           time.Time
+	loop, project string
+	sum           account
+	since         uint64 // what came up to this event is in sum already
 }
 
 // group of entries that stand together; a blank line parts them.
@@ -84,7 +84,7 @@ func New(w io.Writer, opt Options) *Text {
 // events that it has taken in may be shown again.
 func (t *Text) Resume(s *projector.State) {
 	t.since = s.Seq
-	t.loop = s.Life.Name
+	t.loop, t.project = s.Life.Name, s.Life.Project
 	t.sum = accountOf(s)
 	for _, c := range s.Mail.Open {
 		t.commands[c.ID] = c.Kind

@@ -38,7 +38,7 @@ func (t *Text) toolCalled(e event.Event) error {
 	if err != nil {
 		return err
 	}
-	c := call{name: Clean(p.Name), about: summary(p.Input), at: e.At, nested: p.Parent != ""}
+	c := call{name: Clean(p.Name), about: t.within(summary(p.Input)), at: e.At, nested: p.Parent != ""}
 	if len(t.calls) >= callsKept {
 		clear(t.calls)
 	}
@@ -49,6 +49,14 @@ func (t *Text) toolCalled(e event.Event) error {
 	t.head(c)
 	t.called = p.ID
 	return nil
+}
+
+// within writes a path in the loop's project as it stands from there.
+func (t *Text) within(about string) string {
+	if t.project == "" {
+		return about
+	}
+	return strings.TrimPrefix(about, t.project+"/")
 }
 
 // head writes the rest of a tool's line.
@@ -178,8 +186,10 @@ func (t *Text) output(style string, margin, most int) (left int) {
 		if i := bytes.IndexByte(text, '\n'); i >= 0 {
 			line, text = text[:i], text[i+1:]
 		}
-		t.blanks(margin)
-		t.paint(style, Cut(strings.ReplaceAll(string(bytes.TrimRight(line, " \t")), "\t", "    "), t.left()))
+		if line = bytes.TrimRight(line, " \t"); len(line) > 0 {
+			t.blanks(margin)
+			t.paint(style, Cut(strings.ReplaceAll(string(line), "\t", "    "), t.left()))
+		}
 		t.newline()
 	}
 	return total - min(most, total)

@@ -108,19 +108,23 @@ func (a *attached) header(s *projector.State, alive bool) string {
 	}
 	parts := []string{"loop " + a.name, status}
 	if sum.Iteration > 0 {
-		parts = append(parts, iterations(sum.Iteration, sum.MaximumIterations, " of "))
+		parts = append(parts, iterations(sum.Iteration, sum.MaximumIterations))
 	}
 	if !sum.Since.IsZero() {
 		until := a.now()
 		if s.Life.Ended != nil {
 			until = sum.At
 		}
-		parts = append(parts, "since "+sum.Since.Local().Format("15:04")+" ("+render.Span(until.Sub(sum.Since))+")")
+		parts = append(parts, render.Span(until.Sub(sum.Since)))
 	}
 	if sum.Agent != "" {
 		parts = append(parts, sum.Agent)
 	}
-	parts = append(parts, "cost "+render.Cost(sum.Cost))
+	if cost := render.Cost(sum.Cost); sum.Cost != nil {
+		parts = append(parts, cost)
+	} else {
+		parts = append(parts, "cost "+cost)
+	}
 	line := render.Clean(strings.Join(parts, " · "))
 	look := a.look()
 	if look.Width > 0 {
@@ -132,9 +136,9 @@ func (a *attached) header(s *projector.State, alive bool) string {
 	return line
 }
 
-func iterations(n, most int, of string) string {
+func iterations(n, most int) string {
 	if most > 0 {
-		return fmt.Sprintf("iteration %d%s%d", n, of, max(n, most))
+		return fmt.Sprintf("iteration %d of %d", n, max(n, most))
 	}
 	return fmt.Sprintf("iteration %d", n)
 }
