@@ -117,7 +117,7 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 	}, byLoop)
 	draft.Iter = iteration
 	from := len(w.buf)
-	crc, err := w.frame(draft, w.now(), w.pos.Seq+1, 0)
+	crc, err := w.frame(&draft, w.now(), w.pos.Seq+1, 0)
 	if err != nil {
 		return err
 	}
@@ -180,12 +180,14 @@ func (w *Writer) Append(drafts []event.Draft) ([]event.Event, error) {
 	at := w.now()
 	seq, crc := w.pos.Seq, w.pos.CRC
 	for i := range drafts {
-		draft := drafts[i]
+		draft := &drafts[i]
 		if len(draft.Raw) > maxRaw {
+			short := *draft
 			var err error
-			if draft.Raw, err = w.storeRaw(draft.Raw); err != nil {
+			if short.Raw, err = w.storeRaw(draft.Raw); err != nil {
 				return nil, err
 			}
+			draft = &short
 		}
 		seq++
 		var err error
@@ -219,14 +221,14 @@ func (w *Writer) now() time.Time {
 
 // frame adds one line to the buffer and its event to what is returned. What could
 // not be read again is refused.
-func (w *Writer) frame(d event.Draft, at time.Time, seq uint64, prev uint32) (crc uint32, err error) {
+func (w *Writer) frame(d *event.Draft, at time.Time, seq uint64, prev uint32) (crc uint32, err error) {
 	if err := check(d); err != nil {
 		return 0, err
 	}
 	start := len(w.buf)
 	stamp := event.Stamp{Seq: seq, ID: w.opt.NewID(at), At: at}
 	var said int
-	w.buf, said = event.AppendOpen(w.buf, stamp, d)
+	w.buf, said = event.AppendOpen(w.buf, &stamp, d)
 	if w.opt.Mask != nil {
 		w.masked = w.opt.Mask(w.masked[:0], w.buf[said:])
 		w.buf = append(w.buf[:said], w.masked...)
@@ -237,7 +239,7 @@ func (w *Writer) frame(d event.Draft, at time.Time, seq uint64, prev uint32) (cr
 	w.buf, crc = event.Seal(w.buf, start, prev)
 	// The buffer may move when it grows, and leaves this line behind as it is.
 	line := w.buf[start:len(w.buf):len(w.buf)]
-	e, ok := event.Written(line, said-start, stamp, d)
+	e, ok := event.Written(line, said-start, &stamp, d)
 	if !ok {
 		if e, err = event.Parse(line); err != nil {
 			return 0, err
@@ -250,10 +252,11 @@ func (w *Writer) frame(d event.Draft, at time.Time, seq uint64, prev uint32) (cr
 
 // check refuses a draft that cannot become a line. That data and raw are JSON all
 // through is their author's promise; looking would cost more than writing.
-func check(d event.Draft) error {
+func check(d *event.Draft) error {
 	plain := d.Type != ""
-	for _, c := range []byte(d.Type) {
-		plain = plain && c >= ' ' && c < 0x7f && c != '"' && c != '\\'
+	for i := range len(d.Type) {
+		c := d.Type[i]
+		plain = plain && (c-'a' < 26 || c == '.' || c == '_' || c == '-')
 	}
 	switch {
 	case !plain:
@@ -322,7 +325,7 @@ func (w *Writer) seal() (sum string, err error) {
 	draft.Iter = w.iteration
 	at := w.now()
 	from := len(w.buf)
-	crc, err := w.frame(draft, at, w.pos.Seq+1, w.pos.CRC)
+	crc, err := w.frame(&draft, at, w.pos.Seq+1, w.pos.CRC)
 	if err == nil {
 		err = w.write(w.buf[from:], at)
 	}

@@ -74,7 +74,7 @@ func (e *Event) parseOrdered(line []byte) bool {
 // stamp and draft, at half the cost of parsing it: at.At is taken as the line has
 // it, in UTC and whole microseconds. It reports false where the line does not say
 // what it was made from; [Parse] tells what it says.
-func Written(line []byte, said int, at Stamp, d Draft) (e Event, ok bool) {
+func Written(line []byte, said int, at *Stamp, d *Draft) (e Event, ok bool) {
 	p := parser{b: line, at: len(`{"v":1,"seq":`)}
 	if !p.uint(&e.Seq) || !p.skip(`,"id":"`) || e.Seq != at.Seq {
 		return e, false
