@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sync"
 	"time"
 
@@ -86,8 +87,10 @@ type Writer struct {
 	err    error
 }
 
-// NewWriter returns a writer for a loop's folder.
+// NewWriter returns a writer for a loop's folder, after it has removed what a
+// writer that was killed left half written.
 func NewWriter(dir string) *Writer {
+	removeLeftovers(dir)
 	w := &Writer{dir: dir, wake: make(chan struct{}, 1), done: make(chan struct{}), next: map[string][]byte{}}
 	go w.run()
 	return w
@@ -103,6 +106,22 @@ func (w *Writer) Iteration(t Telemetry) {
 		panic(fmt.Sprintf("projector: telemetry: %v", err))
 	}
 	w.plan(filepath.Join(IterationsDir, fmt.Sprintf("%03d.json", t.N)), append(data, '\n'))
+}
+
+// leftover is how natefinch/atomic names the file that it writes before it renames:
+// the projection's name with digits behind it.
+var leftover = regexp.MustCompile(`\.json[0-9]+$`)
+
+func removeLeftovers(dir string) {
+	for _, folder := range []string{dir, filepath.Join(dir, IterationsDir)} {
+		// A folder that cannot be read has nothing to tidy; writing there will say why.
+		entries, _ := os.ReadDir(folder)
+		for _, entry := range entries {
+			if entry.Type().IsRegular() && leftover.MatchString(entry.Name()) {
+				_ = os.Remove(filepath.Join(folder, entry.Name()))
+			}
+		}
+	}
 }
 
 func (w *Writer) plan(name string, data []byte) {

@@ -100,7 +100,7 @@ func (s *State) Status() string {
 		return event.StatusPaused
 	case l.Phase == policy.Between && s.Restart.NotUntil.After(s.At):
 		return event.StatusWaiting
-	case l.Iteration == 0 || l.Iteration == 1 && l.Phase != policy.Between && l.Process.PID == 0:
+	case l.Iteration == 0, l.Iteration == 1 && (l.Phase == policy.Opened || l.Phase == policy.Starting):
 		return event.StatusStarting
 	}
 	return event.StatusRunning

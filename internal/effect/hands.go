@@ -18,7 +18,7 @@ type Config struct {
 	// Deliver takes what happened, in order, to the loop. It may block.
 	Deliver func(drafts []event.Draft, release func())
 	// Agent returns the configuration of a new session; Deliver is filled in.
-	Agent func(iteration int) agent.Config
+	Agent func(agent.Prompt) (agent.Config, error)
 	// Blob stores and reads texts that are too long for a line.
 	Blob     func(text []byte) (event.Blob, error)
 	ReadBlob func(sha256 string) ([]byte, error)
@@ -106,7 +106,11 @@ func (h *Hands) start(d event.Decided, prompt event.Blob, cause uint64) {
 	if h.reuse(p, cause) {
 		return
 	}
-	cfg := h.cfg.Agent(d.Iteration)
+	cfg, err := h.cfg.Agent(p)
+	if err != nil {
+		h.fail(d, cause, err)
+		return
+	}
 	cfg.Deliver, cfg.Blob = h.cfg.Deliver, h.cfg.Blob
 	session, err := agent.Start(cfg)
 	if err != nil {

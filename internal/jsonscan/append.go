@@ -37,11 +37,9 @@ func AppendStringBytes(dst, text []byte) []byte {
 			i, j = i+1, j+1
 			continue
 		}
-		c := text[i]
-		if c >= 0x80 {
-			if n := sequence(text, i); n != 0 {
-				j += copy(out[j:], text[i:i+n])
-				i += n
+		if text[i] >= 0x80 {
+			if n := copySequences(out[j:], text[i:]); n > 0 {
+				i, j = i+n, j+n
 				continue
 			}
 		}
@@ -50,24 +48,50 @@ func AppendStringBytes(dst, text []byte) []byte {
 			out = slices.Grow(out[:j], need-j)
 			out = out[:cap(out)]
 		}
-		j = len(appendEscaped(out[:j], c))
+		j += putEscaped(out[j:j+longest], text[i])
 		i++
 	}
 	out[j] = '"'
 	return out[:j+1]
 }
 
-// appendEscaped appends a byte that cannot stand in a JSON string in the form in which it can.
-func appendEscaped(dst []byte, c byte) []byte {
-	if c >= 0x80 {
-		return utf8.AppendRune(dst, utf8.RuneError)
+// copySequences copies the UTF-8 sequences of two bytes or more that src begins with to dst, which is no shorter, and returns their length. It stops at the
+// first byte that belongs to none. As above, words are stored whole: a call of copy for three bytes takes longer than all the rest.
+func copySequences(dst, src []byte) int {
+	i := 0
+	for i+8 <= len(src) && src[i] >= 0x80 {
+		w := load(src, i)
+		binary.LittleEndian.PutUint64(dst[i:i+8], w)
+		n := shortSequence(uint32(w))
+		if n == 0 {
+			if n = anySequence(src[i:]); n == 0 {
+				return i
+			}
+		}
+		i += n
 	}
+	for i < len(src) && src[i] >= 0x80 {
+		n := anySequence(src[i:])
+		if n == 0 {
+			return i
+		}
+		i += copy(dst[i:], src[i:i+n])
+	}
+	return i
+}
+
+// putEscaped writes the form in which a byte that cannot stand in a JSON string can, and returns its length.
+func putEscaped(dst []byte, c byte) int {
 	if e := shortEscapes[c]; e != 0 {
-		return append(dst, '\\', e)
+		dst[0], dst[1] = '\\', e
+		return 2
+	}
+	if c >= 0x80 {
+		return utf8.EncodeRune(dst, utf8.RuneError)
 	}
 	const digits = "0123456789abcdef"
-	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
+	return copy(dst, []byte{'\\', 'u', '0', '0', digits[c>>4], digits[c&15]})
 }
 
 // shortEscapes holds the letter of the escapes that have one.
-var shortEscapes = [0x80]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
+var shortEscapes = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}

@@ -191,6 +191,20 @@ func TestEndedCursorsStayEnded(t *testing.T) {
 	}
 }
 
+func TestAppendingToWhatACursorReturnsLeavesTheDocumentAlone(t *testing.T) {
+	doc := []byte(`{"a":"b","c":[1,2]}`)
+	members := Object(doc)
+	key, value, _ := members.Next()
+	elements := Array(Get(doc, "c"))
+	element, _ := elements.Next()
+	for _, part := range [][]byte{key, value, element, Get(doc, "a")} {
+		_ = append(part, '!')
+	}
+	if string(doc) != `{"a":"b","c":[1,2]}` {
+		t.Errorf("the document is now %s", doc)
+	}
+}
+
 func TestGet(t *testing.T) {
 	doc := []byte(`{"type":"user","n\u0061me":"x","message":{"usage":{"out":12,"out":13},"list":[{"out":1}]},"null":null}`)
 	for _, c := range []struct {
@@ -220,11 +234,7 @@ func TestGet(t *testing.T) {
 }
 
 func FuzzCursor(f *testing.F) {
-	for _, c := range documents {
-		if len(c.doc) < 200 {
-			f.Add([]byte(c.doc))
-		}
-	}
+	addDocuments(f)
 	f.Add([]byte(strings.Repeat(`{"a":[`, 20)))
 	f.Add([]byte(`{"a"::1,,"b":}[`))
 	f.Fuzz(func(t *testing.T, doc []byte) {

@@ -41,8 +41,9 @@ func backslash(w uint64) uint64 {
 	return ((w ^ '\\'*ones) - ones) &^ w & highs
 }
 
-// quoteOrBracket marks quotes, braces and brackets. Bit 5 is all that tells a brace from a bracket. First lane only, as in unplain.
-func quoteOrBracket(w uint64) uint64 {
-	w5 := w | 0x20*ones
-	return (((w5 ^ '"'*ones) - ones) | ((w5 ^ '{'*ones) - ones) | ((w5 ^ '}'*ones) - ones)) &^ w & highs
-}
+// equal has bit 7 of a lane set where the lane is c, and the other bits undefined. All lanes of low and c itself are below 0x80: then nothing borrows and
+// all lanes are exact.
+func equal(low uint64, c byte) uint64 { return highs - (low ^ uint64(c)*ones) }
+
+// lanesSet counts the lanes of a match word. bits.OnesCount64 asks at run time, each time, whether the processor has an instruction for it.
+func lanesSet(match uint64) int { return int(match >> 7 * ones >> 56) }

@@ -1,6 +1,9 @@
 package jsonscan
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
 
 // checkText checks the string whose opening quote stands before b[i] and returns the index after its closing quote, or that of the
 // offending byte.
@@ -25,6 +28,9 @@ func checkText(b []byte, i int) (int, fault) {
 		case c == '"':
 			return i + 1, sound
 		case c == '\\':
+			if i = passEscapes(b, i); i >= len(b) || b[i] != '\\' {
+				continue
+			}
 			n, f := checkEscape(b, i)
 			if f != sound {
 				return i + n, f
@@ -33,13 +39,42 @@ func checkText(b []byte, i int) (int, fault) {
 		case c < 0x20:
 			return i, control
 		default:
-			n := sequence(b, i)
-			if n == 0 {
-				return i, notUTF8
+			// Scripts other than Latin come in runs, so one sequence is likely followed by another.
+			for i < len(b) && b[i] >= 0x80 {
+				n := sequence(b, i)
+				if n == 0 {
+					return i, notUTF8
+				}
+				i += n
 			}
-			i += n
 		}
 	}
+}
+
+// passEscapes goes on from the escape at b[i] over text and the escapes that nearly all texts make do with: \n, \t, \" and \\. It returns the
+// index of the first byte that needs a closer look, which is that of the backslash where it is an escape.
+//
+// In programme text an escape stands every sixteenth byte or so. Stopping at each is a jump the processor guesses wrongly, and the profile
+// showed little else: without this loop, which does three times the work on each word and never stops for such an escape, Go's own source
+// passes at little more than half the speed.
+func passEscapes(b []byte, i int) int {
+	escaped := uint64(0) // lanes whose byte has a backslash before it
+	for i+8 <= len(b) {
+		w := load(b, i)
+		low := w &^ highs
+		quote, slash := equal(low, '"'), equal(low, '\\')
+		known := quote | slash | equal(low, 'n') | equal(low, 't')
+		escaped |= slash << 8
+		m := (quote&^escaped | slash&escaped | escaped&^known | (0x9f*ones - low) | w) & highs
+		if m != 0 {
+			k := firstLane(m)
+			i += k
+			return i - int(escaped>>(8*k+7)&1)
+		}
+		escaped = slash >> 56
+		i += 8
+	}
+	return i - int(escaped>>7&1)
 }
 
 func plain(c byte) bool { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' }
@@ -84,20 +119,31 @@ var hex = func() (t [256]byte) {
 }()
 
 // sequence returns the length of the UTF-8 sequence of two to four bytes at b[i], 0 if it is none: not continued, longer than need be, a surrogate,
-// beyond U+10FFFF. The two lengths that nearly all text consists of are taken from a word at once.
+// beyond U+10FFFF. The two lengths that nearly all text consists of are taken from a word at once, in a function small enough to be inlined.
 func sequence(b []byte, i int) int {
 	if i+4 <= len(b) {
-		w := uint32(b[i]) | uint32(b[i+1])<<8 | uint32(b[i+2])<<16 | uint32(b[i+3])<<24
-		// In the low two bytes of a three-byte sequence, 0x200f covers the leading four bits and the fifth, of 16, of its
-		// code point: all zero would fit into two bytes, 0x200d is D800–DFFF.
-		if head := w & 0x200f; w&0xc0c0f0 == 0x8080e0 && head != 0 && head != 0x200d {
-			return 3
-		}
-		if w&0xc0e0 == 0x80c0 && w&0x1e != 0 {
-			return 2
+		if n := shortSequence(binary.LittleEndian.Uint32(b[i:])); n != 0 {
+			return n
 		}
 	}
-	if r, n := utf8.DecodeRune(b[i:]); r != utf8.RuneError || n == 3 {
+	return anySequence(b[i:])
+}
+
+// shortSequence returns the length of the sequence of two or three bytes that w begins with, 0 if it is none.
+func shortSequence(w uint32) int {
+	// In the low two bytes of a sequence of three, 0x200f covers the leading five bits of its code point: all zero would fit into
+	// two bytes, 0x200d is D800–DFFF.
+	if head := w & 0x200f; w&0xc0c0f0 == 0x8080e0 && head != 0 && head != 0x200d {
+		return 3
+	}
+	if w&0xc0e0 == 0x80c0 && w&0x1e != 0 {
+		return 2
+	}
+	return 0
+}
+
+func anySequence(b []byte) int {
+	if r, n := utf8.DecodeRune(b); r != utf8.RuneError || n == 3 {
 		return n
 	}
 	return 0

@@ -273,10 +273,17 @@ func TestNothingAllocates(t *testing.T) {
 	}
 }
 
-func FuzzValid(f *testing.F) {
+// addDocuments seeds f. The deepest documents would only slow it down: the fuzzer spends its time on shortening them.
+func addDocuments(f *testing.F) {
 	for _, c := range documents {
-		f.Add([]byte(c.doc))
+		if len(c.doc) < MaxDepth {
+			f.Add([]byte(c.doc))
+		}
 	}
+}
+
+func FuzzValid(f *testing.F) {
+	addDocuments(f)
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		if got, want := Valid(doc), json.Valid(doc) && utf8.Valid(doc); got != want {
 			t.Errorf("Valid = %t, want %t", got, want)
@@ -285,8 +292,6 @@ func FuzzValid(f *testing.F) {
 }
 
 func FuzzIndex(f *testing.F) {
-	for _, c := range documents {
-		f.Add([]byte(c.doc))
-	}
+	addDocuments(f)
 	f.Fuzz(func(t *testing.T, doc []byte) { checkAgainstStandard(t, doc) })
 }

@@ -31,6 +31,9 @@ type Engine struct {
 	// Folded is called with the events of each append after they are folded; nil
 	// for none. The events are valid during the call.
 	Folded func([]event.Event, *State)
+	// Segment is the iteration that the journal's open segment is for. An iteration
+	// begins a segment of its own, unless the open one was begun for it.
+	Segment int
 
 	state  State
 	drafts [1]event.Draft
@@ -112,6 +115,7 @@ func (e *Engine) rotate(iteration int) error {
 	if err != nil {
 		return fmt.Errorf("begin the next segment: %w", err)
 	}
+	e.Segment = iteration
 	return e.Fold(events)
 }
 
@@ -130,7 +134,7 @@ func (e *Engine) decide(d Decision) error {
 		return err
 	}
 	cause := e.state.Seq
-	if d.Do.Do == event.DoBegin {
+	if d.Do.Do == event.DoBegin && d.Do.Iteration != e.Segment {
 		if err := e.rotate(d.Do.Iteration); err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ func faulty(s *State) []Decision {
 	if s.Life.Fault == nil {
 		return nil
 	}
-	return end(s, event.ReasonFault, s.Life.Fault.Where+": "+s.Life.Fault.Error)
+	return end(s, event.ReasonFault, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
 }
 
 // answer gives every command its answer that has one now. Words for the agent
@@ -250,7 +250,7 @@ func completed(s *State) []Decision {
 	if how == "" {
 		return nil
 	}
-	return end(s, event.Reason(how), fmt.Sprintf("the agent gave the %s, and nothing is missing", how))
+	return end(s, event.Reason(how), fmt.Sprintf("the agent gave the %s, and nothing is missing", how), "")
 }
 
 func stopped(s *State) []Decision {
@@ -258,12 +258,12 @@ func stopped(s *State) []Decision {
 	case "":
 		return nil
 	case policy.Kill:
-		return end(s, event.ReasonKill, "a person killed the loop")
+		return end(s, event.ReasonKill, "a person killed the loop", "")
 	}
 	if s.Mail.Signal {
-		return end(s, event.ReasonInterrupt, "a signal asked the loop to stop")
+		return end(s, event.ReasonInterrupt, "a signal asked the loop to stop", "")
 	}
-	return end(s, event.ReasonStop, "a person stopped the loop")
+	return end(s, event.ReasonStop, "a person stopped the loop", "")
 }
 
 func hopeless(s *State) []Decision {
@@ -277,22 +277,22 @@ func hopeless(s *State) []Decision {
 		if f.Do == event.DoBegin {
 			reason = event.ReasonConfig
 		}
-		return end(s, reason, f.Error)
+		return end(s, reason, f.Error, f.Hint)
 	case event.ClassDisk:
-		return end(s, event.ReasonDisk, f.Error)
+		return end(s, event.ReasonDisk, f.Error, f.Hint)
 	}
 	if f.Do == event.DoBegin {
-		return end(s, event.ReasonFault, f.Error)
+		return end(s, event.ReasonFault, f.Error, f.Hint)
 	}
 	return nil
 }
 
 func limited(s *State) []Decision {
 	if reason, why := s.Restart.Fatal(s.Budget.Rules); reason != "" {
-		return end(s, reason, why)
+		return end(s, reason, why, "")
 	}
 	if reason, why := s.Budget.Over(); reason != "" {
-		return end(s, reason, why)
+		return end(s, reason, why, "")
 	}
 	return nil
 }
@@ -324,7 +324,7 @@ func begin(s *State) []Decision {
 
 // end ends the loop once its agent is gone. Words that nobody will read any more
 // are given back to who sent them.
-func end(s *State, reason event.Reason, why string) []Decision {
+func end(s *State, reason event.Reason, why, hint string) []Decision {
 	if s.Life.Process.Alive {
 		if s.Life.Phase == policy.Leaving || s.Life.Process.Ending {
 			return wait
@@ -342,5 +342,5 @@ func end(s *State, reason event.Reason, why string) []Decision {
 	for _, c := range s.Mail.Open {
 		decisions = append(decisions, refuse(c.ID, "the loop ended before the agent could read it")...)
 	}
-	return append(decisions, record(event.LoopEnded{Status: reason.Status(), Reason: reason, Why: why})...)
+	return append(decisions, record(event.LoopEnded{Status: reason.Status(), Reason: reason, Why: why, Hint: hint})...)
 }

@@ -225,10 +225,15 @@ func (l *Life) agent(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		resting := l.Process.Resting
 		p.Stderr = lastBytes(p.Stderr, 2048)
-		l.Exited = &p
 		l.Process = Process{Costs: l.Process.Costs, Tools: l.Process.Tools, ExitEnds: l.Process.ExitEnds}
-		if l.Phase != Between && l.Phase != Opened && l.Phase != Beginning {
+		if resting {
+			// It served an iteration before this one, and its going ends nothing.
+			return nil
+		}
+		l.Exited = &p
+		if l.Phase != Between {
 			l.Phase = Gone
 		}
 	}
@@ -243,6 +248,10 @@ func (l *Life) Outcome() (outcome event.Outcome, problem string) {
 	switch {
 	case l.Broken:
 		return event.OutcomeInterrupted, "the runner died"
+	case l.Cut == event.OutcomeIdle:
+		return l.Cut, "the agent was silent for too long"
+	case l.Cut == event.OutcomeOverlong:
+		return l.Cut, "the iteration took too long"
 	case l.Cut != "":
 		return l.Cut, ""
 	case l.Finished != nil && l.Finished.Outcome == "ok":

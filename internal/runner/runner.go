@@ -52,6 +52,7 @@ const inputsMost = 16
 // runner is one run of Run.
 type runner struct {
 	Config
+	id      string // of the loop; the mark of its agent's processes
 	clock   func() time.Time
 	writer  *journal.Writer
 	project *projector.Writer
@@ -101,15 +102,16 @@ func (r *runner) open(ctx context.Context) error {
 		return err
 	}
 	var checkpoint []byte
+	iteration := 1 // a new loop's first segment is its first iteration's
 	if state.Seq > 0 {
-		checkpoint = state.Checkpoint()
+		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
 	}
-	writer, events, err := journal.Create(r.Dir, rec, state.Life.Iteration, checkpoint, opt)
+	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err != nil {
 		return err
 	}
 	r.writer, r.project = writer, projector.NewWriter(r.Dir)
-	r.assemble(state)
+	r.assemble(state, iteration)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 	return len(strays), nil
 }
 
-func (r *runner) assemble(state projector.State) {
+func (r *runner) assemble(state projector.State, iteration int) {
 	inputs := make(chan loop.Input, inputsMost)
 	deliver := func(drafts []event.Draft, release func()) {
 		inputs <- loop.Input{Drafts: drafts, Release: release}
@@ -137,7 +139,7 @@ func (r *runner) assemble(state projector.State) {
 		Deliver: deliver, Agent: r.agent,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 	})
-	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded}
+	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)
 	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
 }
@@ -146,16 +148,16 @@ func (r *runner) assemble(state projector.State) {
 func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) error {
 	rules, about := Rules(r.Settings), r.about()
 	host, _ := os.Hostname()
-	id := state.Life.ID
+	r.id = state.Life.ID
 	var first event.Payload
 	if state.Life.Started.IsZero() {
-		id = NewID(r.clock())
+		r.id = NewID(r.clock())
 		task, err := r.source()
 		if err != nil {
 			return err
 		}
 		first = event.LoopStarted{
-			Name: r.Name, ID: id, Dir: r.Dir, Project: r.Project, Host: host, PID: os.Getpid(),
+			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.Project, Host: host, PID: os.Getpid(),
 			Version: r.Version, Agent: about, Rules: rules, Task: task,
 		}
 	} else {
@@ -165,7 +167,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 		}
 	}
 	err := registry.Put(r.Home, registry.Entry{
-		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: id, Agent: about.Protocol, Host: host,
+		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: about.Protocol, Host: host,
 		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
 	})
 	if err != nil {

@@ -66,6 +66,14 @@ const tailLen = 18
 // which seeds the next one. The first line of a segment is seeded with 0.
 func AppendLine(dst []byte, at Stamp, d Draft, prev uint32) ([]byte, uint32) {
 	start := len(dst)
+	dst, _ = AppendOpen(dst, at, d)
+	return Seal(dst, start, prev)
+}
+
+// AppendOpen appends a line without its CRC, for a caller that changes what
+// stands in it before [Seal]. Everything that a draft's author chose as text (by,
+// data and raw) stands from said on.
+func AppendOpen(dst []byte, at Stamp, d Draft) (line []byte, said int) {
 	dst = append(dst, `{"v":1,"seq":`...)
 	dst = strconv.AppendUint(dst, at.Seq, 10)
 	dst = append(dst, `,"id":"`...)
@@ -74,6 +82,7 @@ func AppendLine(dst []byte, at Stamp, d Draft, prev uint32) ([]byte, uint32) {
 	dst = AppendTime(dst, at.At)
 	dst = append(dst, `","iter":`...)
 	dst = strconv.AppendInt(dst, int64(d.Iter), 10)
+	said = len(dst)
 	dst = append(dst, `,"by":`...)
 	dst = jsonscan.AppendString(dst, d.By)
 	if d.Cause != 0 {
@@ -88,7 +97,7 @@ func AppendLine(dst []byte, at Stamp, d Draft, prev uint32) ([]byte, uint32) {
 		dst = append(dst, `,"raw":`...)
 		dst = append(dst, d.Raw...)
 	}
-	return Seal(dst, start, prev)
+	return dst, said
 }
 
 // Seal appends the CRC to the unfinished line that begins at dst[start].

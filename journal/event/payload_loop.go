@@ -90,7 +90,8 @@ type LoopUnpaused struct{}
 type LoopEnded struct {
 	Status string `json:"status"` // completed, stopped or failed
 	Reason Reason `json:"reason"`
-	Why    string `json:"why,omitempty"` // one sentence for a person
+	Why    string `json:"why,omitempty"`  // one sentence for a person
+	Hint   string `json:"hint,omitempty"` // the next step for a person
 }
 
 // SegmentOpened: the first line of a segment.

@@ -25,6 +25,8 @@
 //   - When Done is closed, no descendant is left that can be found by one of four traces: the agent's session and process group,
 //     parentage, adoption (see [EnableSubreaper]) and the mark in the environment ([Spec.Mark]). Those that had to be ended, or
 //     could not be, are listed in [Exit.Strays]. This holds after a normal exit as well as after [Process.Terminate].
+//     Out of reach is what shows none of the four (a wiped environment in a session of its own, where there is no adoption), and
+//     what keeps forking in ever new groups faster than a look at all processes takes, a millisecond or two.
 //   - A signal never reaches a process that merely inherited a pid: the start time is compared while the process is pinned
 //     (pidfd on Linux), and the agent's own pid stays reserved until its group has been dealt with.
 //   - [Process.Write] returns at once, whatever the agent does with its input.

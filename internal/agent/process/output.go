@@ -12,7 +12,7 @@ import (
 const (
 	// pipeSize is asked for on Linux: an agent can be this far ahead before it has to wait for us.
 	pipeSize     = 1 << 20
-	stdoutBuffer = 256 << 10
+	stdoutBuffer = 128 << 10
 	stderrBuffer = 32 << 10
 )
 

@@ -44,7 +44,7 @@ type Spec struct {
 	// Stdin is written first, however long it is. Start does not copy it.
 	Stdin []byte
 	// KeepStdin leaves standard input open after Stdin, for Write. Without it and without Stdin the agent reads the null
-	// device: some agents wait for the end of a pipe before they begin (codex exec 0.1xx).
+	// device: some agents wait for the end of a pipe before they begin (codex exec 0.169).
 	KeepStdin bool
 
 	// Output receives what the agent prints. Calls never overlap, also not between the two streams, and all of them have

@@ -314,7 +314,7 @@ func TestAnEndedAgentLeavesNoDescriptors(t *testing.T) {
 	}
 	run()
 	before := descriptors(t)
-	for range 10 {
+	for range 5 {
 		run()
 	}
 	if after := descriptors(t); after > before {

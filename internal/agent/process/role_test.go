@@ -67,6 +67,7 @@ func sit(args []string) {
 	if len(args) > 0 && args[0] == "stubborn" {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	}
+	signal.Ignore(syscall.SIGPIPE) // the runner may be killed between the two lines
 	fmt.Println(os.Getpid())
 	fmt.Fprintln(os.Stderr, "ready")
 	time.Sleep(time.Hour) // an empty select is a deadlock to the Go runtime, which ends the program
@@ -185,7 +186,7 @@ func start(t *testing.T, spec Spec) *agent {
 		spec.Mark = t.Name()
 	}
 	if spec.StrayGrace == 0 {
-		spec.StrayGrace = 100 * time.Millisecond
+		spec.StrayGrace = deadline // those who would leave on TERM must not be killed because the machine is busy
 	}
 	p, err := Start(spec)
 	if err != nil {

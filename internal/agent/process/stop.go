@@ -10,8 +10,8 @@ import (
 
 // Report is what became of a Terminate.
 type Report struct {
-	// Gone: the agent has ended and Exit is its exit. False only when even KILL did not end it within three seconds, which
-	// takes a process stuck inside the kernel.
+	// Gone: the agent has ended and Exit is its exit. False only when KILL did not end it within some six seconds either,
+	// which takes a process stuck inside the kernel; Done is then still open.
 	Gone bool
 	Exit Exit
 	// Killed: the agent, or something it had started, was still there after the grace and was sent KILL.
@@ -20,7 +20,8 @@ type Report struct {
 	Survivors []Stray
 }
 
-// Interrupt sends INT to the agent's process group. Beware: pi, opencode and qwen leave their running tools behind on INT.
+// Interrupt sends INT to the agent's process group. Some agents then leave their running tools behind (pi 1.5,
+// opencode 1.18); these are found when the agent ends.
 func (p *Process) Interrupt() error { return p.Signal(syscall.SIGINT) }
 
 // Signal sends sig to the agent's process group. After the end it returns an error that satisfies errors.Is with os.ErrProcessDone.
@@ -61,7 +62,8 @@ func (p *Process) Terminate(ctx context.Context, grace time.Duration) Report {
 }
 
 // ask sends TERM to the whole tree. Launchers that ignore a signal of their own but not their group's (gemini) and tools that run in
-// sessions of their own (claude, pi, codex) are all reached.
+// sessions of their own (claude, pi, codex) are all reached. Whoever outlives the agent nevertheless gets another TERM from family.end:
+// a signal that arrives between a shell's fork and exec is taken by the shell's handler and lost.
 func (p *Process) ask() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,9 +73,11 @@ func (p *Process) ask() {
 	// What cannot be listed cannot be asked; family.end meets the same error and reports it.
 	found, _ := p.family.find()
 	_ = signalGroup(p.cmd.Process, syscall.SIGTERM)
-	p.family.send(found.outside(p.pid), syscall.SIGTERM)
-	p.family.note(found.alive, syscall.SIGTERM)
 	wakeGroup(p.cmd.Process)
+	for _, m := range found.outside(p.pid) {
+		m.terminate()
+	}
+	p.family.remember(found.alive)
 }
 
 // Kill sends KILL to the agent's group and to every descendant, and returns without waiting: Done tells the end.

@@ -147,21 +147,28 @@ func (f *family) send(members []member, sig syscall.Signal) {
 			continue
 		}
 		f.asked[m.identity] = sig
-		// A member that is gone has done what it was asked; one that may not be signalled is found again and reported as Survived.
-		_ = m.signal(sig)
 		if sig == syscall.SIGTERM {
-			_ = m.signal(continueSignal) // a stopped process receives TERM only when it runs again
+			m.terminate()
+			continue
 		}
+		_ = m.signal(sig) // as in terminate
 	}
 }
 
-// note remembers members as known, and that sig has reached them by way of their group.
-func (f *family) note(members []member, sig syscall.Signal) {
+// terminate asks a member to leave. That it is gone already is as good; one that may not be signalled is found again and
+// reported as Survived.
+func (m member) terminate() {
+	_ = m.signal(syscall.SIGTERM)
+	_ = m.signal(continueSignal) // a stopped process receives TERM only when it runs again
+}
+
+// remember keeps members known, so that they are found again whatever becomes of their parents and sessions.
+func (f *family) remember(members []member) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range members {
-		if f.asked[m.identity] != syscall.SIGKILL {
-			f.asked[m.identity] = sig
+		if _, known := f.asked[m.identity]; !known {
+			f.asked[m.identity] = 0
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -32,6 +33,9 @@ func needsSubreaper(t *testing.T) {
 	}
 }
 
+// shortGrace is for those who ignore TERM anyway.
+const shortGrace = 50 * time.Millisecond
+
 func endings(strays []Stray) map[int]Ending {
 	byPID := map[int]Ending{}
 	for _, stray := range strays {
@@ -42,7 +46,7 @@ func endings(strays []Stray) map[int]Ending {
 
 func TestTerminate(t *testing.T) {
 	t.Run("an agent that leaves politely is not killed", func(t *testing.T) {
-		a := start(t, shell(`trap 'echo bye; exit 7' TERM; echo ready; while :; do sleep 1; done`))
+		a := start(t, shell(`trap 'echo bye; exit 7' TERM; echo ready; sleep 1000 & wait`))
 		a.line()
 		report := a.Terminate(t.Context(), deadline)
 		if !report.Gone || report.Killed || report.Exit.Code != 7 || !strings.HasSuffix(a.output(Stdout), "bye|") {
@@ -52,8 +56,8 @@ func TestTerminate(t *testing.T) {
 	t.Run("one that ignores TERM is killed after the grace", func(t *testing.T) {
 		a := start(t, actor("sit", "stubborn"))
 		a.line()
-		report := a.Terminate(t.Context(), 50*time.Millisecond)
-		if !report.Gone || !report.Killed || report.Exit.Signal != "SIGKILL" || report.Exit.Took < 50*time.Millisecond {
+		report := a.Terminate(t.Context(), shortGrace)
+		if !report.Gone || !report.Killed || report.Exit.Signal != "SIGKILL" || report.Exit.Took < shortGrace {
 			t.Errorf("got %+v", report)
 		}
 	})
@@ -81,7 +85,7 @@ func TestTerminate(t *testing.T) {
 		a := start(t, actor("agent with daemon", "stubborn"))
 		daemon := a.pidLine()
 		a.line()
-		report := a.Terminate(t.Context(), 50*time.Millisecond)
+		report := a.Terminate(t.Context(), shortGrace)
 		if alive(daemon) || !report.Gone || !report.Killed || endings(report.Exit.Strays)[daemon] != Killed {
 			t.Errorf("got %+v, the daemon %d is alive: %v", report, daemon, alive(daemon))
 		}
@@ -114,7 +118,7 @@ func TestTerminate(t *testing.T) {
 }
 
 func TestInterruptReachesTheGroup(t *testing.T) {
-	a := start(t, shell(`trap 'echo outer; exit 0' INT; sh -c 'trap "echo inner; exit 0" INT; echo ready; while :; do sleep 1; done'`))
+	a := start(t, shell(`trap 'echo outer; exit 0' INT; sh -c 'trap "echo inner; exit 0" INT; echo ready; sleep 1000 & wait'`))
 	a.line()
 	if err := a.Interrupt(); err != nil {
 		t.Fatal(err)
@@ -139,13 +143,17 @@ func TestAfterANormalExitTheStraysAreEnded(t *testing.T) {
 			if test.role == "hidden daemon" {
 				needsSubreaper(t)
 			}
-			a := start(t, actor(test.role, test.manner))
+			spec := actor(test.role, test.manner)
+			if test.manner == "stubborn" {
+				spec.StrayGrace = shortGrace
+			}
+			a := start(t, spec)
 			daemon := a.pidLine()
 			exit := a.ended()
 			if alive(daemon) || exit.Code != 0 || exit.Err != nil || len(exit.Strays) != 1 || endings(exit.Strays)[daemon] != test.want {
 				t.Errorf("got %+v, daemon %d", exit, daemon)
 			}
-			if len(exit.Strays) > 0 && !strings.Contains(exit.Strays[0].Command, "process.test") {
+			if len(exit.Strays) > 0 && !strings.Contains(exit.Strays[0].Command, filepath.Base(self())) {
 				t.Errorf("the stray's command is %q", exit.Strays[0].Command)
 			}
 			if zombies := ownZombies(t); len(zombies) > 0 {
@@ -166,7 +174,9 @@ func TestTheMarkAloneFindsAStray(t *testing.T) {
 
 func TestAChildThatKeepsStdoutOpenDoesNotHoldTheExit(t *testing.T) {
 	t.Run("in the agent's group, ignoring TERM", func(t *testing.T) {
-		a := start(t, shell(`trap '' TERM; sleep 1000 & echo $!; exit 5`))
+		spec := shell(`trap '' TERM; sleep 1000 & echo $!; exit 5`)
+		spec.StrayGrace = shortGrace
+		a := start(t, spec)
 		sleeper := a.pidLine()
 		exit := a.ended()
 		if exit.Code != 5 || alive(sleeper) || endings(exit.Strays)[sleeper] != Killed {
@@ -186,7 +196,9 @@ func TestAChildThatKeepsStdoutOpenDoesNotHoldTheExit(t *testing.T) {
 }
 
 func TestAStrayThatPrintsWithoutEndDoesNotHoldTheExit(t *testing.T) {
-	a := start(t, shell(`trap '' TERM; (while :; do echo y; done) & exit 0`))
+	spec := shell(`trap '' TERM; (while :; do echo y; done) & exit 0`)
+	spec.StrayGrace = shortGrace
+	a := start(t, spec)
 	drained := make(chan struct{})
 	go func() { // the collector's channel would fill up
 		defer close(drained)
@@ -206,7 +218,9 @@ func TestAStrayThatPrintsWithoutEndDoesNotHoldTheExit(t *testing.T) {
 
 func TestAStrayThatForksWithoutEndIsCaught(t *testing.T) {
 	// Each process of the chain lives for a fraction of the time that a look at all processes takes.
-	a := start(t, shell(`trap '' TERM; f() { [ $1 -gt 200000 ] || f $(($1+1)) & } ; f 1 & exit 0`))
+	spec := shell(`trap '' TERM; f() { [ $1 -gt 200000 ] || f $(($1+1)) & } ; f 1 & exit 0`)
+	spec.StrayGrace = shortGrace
+	a := start(t, spec)
 	if exit := a.ended(); exit.Err != nil {
 		t.Error(exit.Err)
 	}
@@ -359,7 +373,7 @@ func TestSweepFindsWhatAKilledRunnerLeft(t *testing.T) {
 			t.Fatalf("pid %d has not outlived its runner", pid)
 		}
 	}
-	strays, err := Sweep(t.Context(), t.Name(), 50*time.Millisecond)
+	strays, err := Sweep(t.Context(), t.Name(), time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

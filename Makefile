@@ -1,0 +1,89 @@
+# The whole of ralph's workshop. 'make' or 'make help' lists what there is.
+
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+TOOL     := $(GO) tool -modfile=tools/go.mod
+ROOMS    := $(wildcard cmd inbox internal journal projector registry render tools)
+SEEDS    ?= 1000
+FUZZTIME ?= 30s
+BENCH    ?= .
+
+# Folders, with a leading "./", of test files that hold a pattern.
+having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(ROOMS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+
+.DEFAULT_GOAL := help
+.PHONY: help build install test race script sim fuzz golden bench cover demo test-agents lint format fmt fix vuln docs check clean
+
+help: ## this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-12s %s\n", $$1, $$2 }'
+
+build: ## bin/ralph
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ralph ./cmd/ralph
+
+install: ## ralph into Go's bin folder
+	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/ralph
+
+test: format ## everything that is fast: format, vet, unit tests, walls
+	$(GO) vet ./...
+	$(GO) test -short ./...
+
+format: # fails where gofmt would change a file
+	@unformatted=$$(gofmt -l $(ROOMS)); \
+	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
+
+race: ## the unit tests under the race detector
+	$(GO) test -race -short ./...
+
+script: ## stories of the whole program (testdata/script)
+	$(GO) test ./cmd/ralph -run TestScript -count=1
+
+sim: ## SEEDS=1000 simulated loops, with a crash at every write
+	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS)
+
+fuzz: ## each fuzz target for FUZZTIME=30s, one after another
+	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out tools,$(ROOMS))
+
+golden: ## rewrite the golden files; read the diff before you commit it
+	@for folder in $(call having,flag.Bool."update"); do $(GO) test $$folder -update || exit 1; done
+	@git status --short -- '*testdata*' docs
+
+bench: ## benchmarks matching BENCH=. ; ratios within one run are what counts
+	@mkdir -p bin
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee bin/bench.txt
+	@if [ -f tools/bench/go.mod ]; then cd tools/bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee -a ../../bin/bench.txt; fi
+	@if [ -f tools/bench/base.txt ]; then $(TOOL) benchstat tools/bench/base.txt bin/bench.txt; fi
+
+cover: ## what the tests reach: bin/cover.html
+	@mkdir -p bin
+	$(GO) test -short -coverpkg=./... -coverprofile=bin/cover.out ./...
+	$(GO) tool cover -html=bin/cover.out -o bin/cover.html
+	@$(GO) tool cover -func=bin/cover.out | tail -n 1
+
+demo: build ## a detached loop without a model, from start to proved done
+	tools/demo.sh bin/ralph
+
+test-agents: ## the tests on the real agents; the first time 750 MB are installed into .agents
+	tools/agents/install.sh
+	$(GO) test -tags realagents -count=1 -timeout 15m $(call having,^//go:build .*realagents)
+
+lint: ## golangci-lint; the first run builds it, in some three minutes
+	$(TOOL) golangci-lint run ./...
+
+fmt: ## gofumpt
+	$(TOOL) gofumpt -w $(ROOMS)
+
+fix: ## the modernizers of the toolchain
+	$(GO) fix ./...
+
+vuln: ## known vulnerabilities in what is linked
+	$(TOOL) govulncheck ./...
+
+docs: ## docs/events.md, docs/settings.md and the schema, from the source
+	$(GO) test ./internal/house -run TestDocs -count=1 -update
+
+check: lint test race script ## what has to pass before a change goes in
+
+clean: ## remove bin and the test cache
+	rm -rf bin dist
+	$(GO) clean -testcache

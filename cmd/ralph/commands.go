@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Each of these verbs drops one file into the loop's inbox and says what became
+// of it, which it learns from the journal like everybody else.
+
+// sending is what all of them can be told.
+type sending struct {
+	Loop string        `short:"l" name:"loop" placeholder:"NAME" help:"The loop; without it the one that runs here."`
+	Wait time.Duration `default:"3s" help:"How long to wait for the agent to have it."`
+	JSON bool          `help:"Say as JSON what became of it."`
+}
+
+type steerVerb struct {
+	sending
+	Text []string `arg:"" help:"What to tell the agent; - reads it from stdin."`
+}
+
+func (v *steerVerb) Run(e *env) error {
+	return v.send(e, inbox.Command{Kind: inbox.Steer, Text: words(e, v.Text)})
+}
+
+type followUpVerb struct {
+	sending
+	Text []string `arg:"" help:"What to tell the agent; - reads it from stdin."`
+}
+
+func (v *followUpVerb) Run(e *env) error {
+	return v.send(e, inbox.Command{Kind: inbox.FollowUp, Text: words(e, v.Text)})
+}
+
+// named is sending with the loop as the argument.
+type named struct {
+	Name string        `arg:"" optional:"" help:"The loop; without it the one that runs here."`
+	Wait time.Duration `default:"3s" help:"How long to wait for the loop to take it."`
+	JSON bool          `help:"Say as JSON what became of it."`
+}
+
+func (n named) sending() sending { return sending{Loop: n.Name, Wait: n.Wait, JSON: n.JSON} }
+
+type stopVerb struct {
+	named
+	Now bool `help:"Do not wait for the end of the iteration."`
+}
+
+func (v *stopVerb) Run(e *env) error {
+	kind := inbox.Stop
+	if v.Now {
+		kind = inbox.StopNow
+	}
+	return v.sending().send(e, inbox.Command{Kind: kind})
+}
+
+type pauseVerb struct{ named }
+
+func (v *pauseVerb) Run(e *env) error { return v.sending().send(e, inbox.Command{Kind: inbox.Pause}) }
+
+type resumeVerb struct{ named }
+
+func (v *resumeVerb) Run(e *env) error { return v.sending().send(e, inbox.Command{Kind: inbox.Resume}) }
+
+type setVerb struct {
+	sending
+	Setting string `arg:"" placeholder:"KEY=VALUE" help:"Such as maximumIterations=30 or limits.idle=20m."`
+}
+
+func (v *setVerb) Run(e *env) error {
+	key, value, ok := strings.Cut(v.Setting, "=")
+	if !ok || key == "" || value == "" {
+		return refuse("write it as in 'ralph set maximumIterations=30'", "%q is not KEY=VALUE", v.Setting)
+	}
+	return v.send(e, inbox.Command{Kind: inbox.Set, Key: key, Value: value})
+}
+
+type killVerb struct{ named }
+
+// Run asks the runner to kill its agent and itself; one that does not answer is
+// killed from outside, and so is what its agent left running.
+func (v *killVerb) Run(e *env) error {
+	s, err := e.find(v.Name)
+	if err != nil {
+		return err
+	}
+	err = v.sending().sendTo(e, s, inbox.Command{Kind: inbox.Kill})
+	if !errors.Is(err, errDeaf) {
+		return err
+	}
+	fmt.Fprintf(e.stderr, "ralph: the runner of loop %s does not answer; killing it\n", s.Name)
+	return killRunner(e, s)
+}
+
+// words joins arguments to one text; a single - stands for stdin.
+func words(e *env, args []string) string {
+	if len(args) == 1 && args[0] == "-" {
+		if text, err := io.ReadAll(io.LimitReader(e.stdin, inbox.MaxSize)); err == nil {
+			return strings.TrimSpace(string(text))
+		}
+	}
+	return strings.Join(args, " ")
+}
+
+func (v sending) send(e *env, c inbox.Command) error {
+	s, err := e.find(v.Loop)
+	if err != nil {
+		return err
+	}
+	return v.sendTo(e, s, c)
+}
+
+// errDeaf means that a live runner did not take a command in time.
+var errDeaf = errors.New("the runner does not answer")
+
+// deafAfter is how long a live runner may take to take a command. It takes less than
+// a millisecond; a machine under full load may need more.
+const deafAfter = 10 * time.Second
+
+// fate is what became of a command.
+type fate struct {
+	ID        string `json:"id"`
+	Loop      string `json:"loop"`
+	Kind      string `json:"kind"`
+	Fate      string `json:"fate"` // received, delivered or refused
+	How       string `json:"how,omitempty"`
+	Iteration int    `json:"iteration,omitempty"`
+	Why       string `json:"why,omitempty"`
+}
+
+func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
+	if !s.Live.Alive {
+		return refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it", s.Name), "loop %s is not running", s.Name)
+	}
+	_, from, err := journal.Last(s.Dir, 1)
+	if err != nil {
+		return err
+	}
+	c.From = sender()
+	id, err := inbox.Drop(s.Dir, c)
+	if err != nil && id == "" {
+		return fmt.Errorf("put the command into the inbox of loop %s: %w", s.Name, err)
+	}
+	f := fate{ID: id, Loop: s.Name, Kind: string(c.Kind)}
+	if err := f.watch(s.Dir, from.Seq+1, v.Wait); err != nil {
+		return err
+	}
+	if f.Fate == "" {
+		return undelivered(s, f)
+	}
+	return f.tell(e, v.JSON)
+}
+
+// watch reads the journal until the command's fate is known, or for as long as it
+// is worth waiting.
+func (f *fate) watch(dir string, from uint64, patience time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), deafAfter)
+	defer cancel()
+	for e, err := range journal.Follow(ctx, dir, journal.FollowOptions{FromSeq: from}) {
+		if err != nil {
+			return err
+		}
+		if !f.take(e) {
+			continue
+		}
+		if f.Fate != "received" {
+			return nil
+		}
+		// Taken for good. What the agent makes of it may take a while.
+		timer := time.AfterFunc(patience, cancel)
+		defer timer.Stop()
+	}
+	return nil
+}
+
+// take notes what an event says of the command.
+func (f *fate) take(e event.Event) bool {
+	switch e.Type {
+	case event.TypeCommandReceived:
+		p, err := event.As[event.CommandReceived](e)
+		if err != nil || p.ID != f.ID {
+			return false
+		}
+		f.Fate, f.Iteration = "received", e.Iter
+	case event.TypeCommandDelivered:
+		p, err := event.As[event.CommandDelivered](e)
+		if err != nil || p.ID != f.ID {
+			return false
+		}
+		f.Fate, f.How, f.Iteration = "delivered", p.How, p.Iteration
+	case event.TypeCommandRefused:
+		p, err := event.As[event.CommandRefused](e)
+		if err != nil || p.ID != f.ID {
+			return false
+		}
+		f.Fate, f.Why = "refused", p.Why
+	default:
+		return false
+	}
+	return true
+}
+
+// tell says what became of the command. A refused one is an error.
+func (f *fate) tell(e *env, asJSON bool) error {
+	if asJSON {
+		if err := json.NewEncoder(e.stdout).Encode(f); err != nil {
+			return err
+		}
+		if f.Fate == "refused" {
+			return exit(event.ExitUsage)
+		}
+		return nil
+	}
+	switch {
+	case f.Fate == "refused":
+		return &failure{err: fmt.Errorf("%s was refused: %s", f.Kind, f.Why), code: event.ExitUsage}
+	case f.Fate == "received":
+		fmt.Fprintf(e.stdout, "%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d\n", f.Kind, f.Loop, f.Iteration+1)
+	case f.How == "loop":
+		fmt.Fprintf(e.stdout, "%s taken by loop %s in iteration %d\n", f.Kind, f.Loop, f.Iteration)
+	default:
+		fmt.Fprintf(e.stdout, "%s delivered at iteration %d of loop %s (%s)\n", f.Kind, f.Iteration, f.Loop, f.How)
+	}
+	return nil
+}
+
+// undelivered takes back a command that nobody took: the runner ended meanwhile,
+// or does not answer.
+func undelivered(s registry.Status, f fate) error {
+	withdrawn, err := inbox.Withdraw(s.Dir, f.ID)
+	if err != nil {
+		return err
+	}
+	live, err := registry.Probe(s.Dir)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !withdrawn:
+		return &failure{
+			err:  fmt.Errorf("%s was taken by loop %s, which has not said what became of it", f.Kind, s.Name),
+			hint: fmt.Sprintf("'ralph logs %s --type command.' shows it", s.Name), code: event.ExitFailed,
+		}
+	case live.Alive:
+		return &failure{
+			err:  fmt.Errorf("%w: %s was not taken by loop %s within %s and is withdrawn", errDeaf, f.Kind, s.Name, deafAfter),
+			hint: fmt.Sprintf("'ralph kill %s' ends it in any case", s.Name), code: event.ExitFailed,
+		}
+	}
+	return refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it", s.Name), "loop %s ended before it took the %s, which is withdrawn", s.Name, f.Kind)
+}
+
+// sender says who sends: the user and host as people know them.
+func sender() string {
+	name := "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	host, _ := os.Hostname()
+	return "cli:" + name + "@" + host
+}
+
+// killRunner kills a runner that does not answer, and its agent's processes.
+func killRunner(e *env, s registry.Status) error {
+	host, _ := os.Hostname()
+	ticks, err := registry.ProcessStart(s.Live.PID)
+	if s.Live.Host != host || err != nil || ticks != s.Live.StartTicks {
+		return &failure{
+			err:  fmt.Errorf("the runner of loop %s cannot be found: pid %d on %s", s.Name, s.Live.PID, s.Live.Host),
+			hint: "kill it where it runs", code: event.ExitFailed,
+		}
+	}
+	if err := syscall.Kill(s.Live.PID, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("kill the runner of loop %s: %w", s.Name, err)
+	}
+	strays, err := process.Sweep(context.Background(), s.ID, time.Second)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "killed the runner of loop %s (pid %d) and %d processes of its agent\n", s.Name, s.Live.PID, len(strays))
+	return nil
+}

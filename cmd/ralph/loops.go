@@ -1,0 +1,204 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// ralphFolder is the project's folder of loops and settings.
+const ralphFolder = ".ralph"
+
+// loopDir returns the folder of a loop of this project.
+func (e *env) loopDir(name string) (string, error) {
+	if err := registry.CheckName(name); err != nil {
+		return "", err
+	}
+	return filepath.Join(e.cwd, ralphFolder, name), nil
+}
+
+// defaultName is what a loop is called when nobody says: the slug of the git
+// branch, else of the folder.
+func (e *env) defaultName() string {
+	git := exec.Command("git", "symbolic-ref", "--short", "-q", "HEAD")
+	git.Dir = e.cwd
+	if branch, err := git.Output(); err == nil && len(branch) > 0 {
+		return registry.SlugName(strings.TrimSpace(string(branch)))
+	}
+	return registry.SlugName(filepath.Base(e.cwd))
+}
+
+// find returns the loop that a verb is about. Without a name: the one live loop of
+// this project, else its latest, else the only live one on this machine.
+func (e *env) find(name string) (registry.Status, error) {
+	if name != "" {
+		return e.named(name)
+	}
+	all, err := registry.Survey(e.home, nil)
+	if err != nil {
+		return registry.Status{}, err
+	}
+	var here, live []registry.Status
+	for _, s := range all {
+		if s.Err != nil || s.Gone {
+			continue
+		}
+		if s.Project == e.cwd {
+			here = append(here, s)
+		}
+		if s.Live.Alive {
+			live = append(live, s)
+		}
+	}
+	hereAlive := slices.DeleteFunc(slices.Clone(here), func(s registry.Status) bool { return !s.Live.Alive })
+	switch {
+	case len(hereAlive) == 1:
+		return hereAlive[0], nil
+	case len(hereAlive) > 1:
+		return registry.Status{}, ambiguous("several loops of this project are running", hereAlive)
+	case len(here) > 0:
+		return slices.MaxFunc(here, func(a, b registry.Status) int { return a.Started.Compare(b.Started) }), nil
+	case len(live) == 1:
+		return live[0], nil
+	case len(live) > 1:
+		return registry.Status{}, ambiguous("no loop of this project, and several are running elsewhere", live)
+	}
+	return registry.Status{}, refuse("begin one with 'ralph start'", "there is no loop here and none is running elsewhere")
+}
+
+// named returns the loop of that name: this project's, else the only one on this
+// machine that is called so.
+func (e *env) named(name string) (registry.Status, error) {
+	dir, err := e.loopDir(name)
+	if err != nil {
+		return registry.Status{}, err
+	}
+	all, err := registry.Survey(e.home, func(entry registry.Entry) bool { return entry.Name == name })
+	if err != nil {
+		return registry.Status{}, err
+	}
+	all = slices.DeleteFunc(all, func(s registry.Status) bool { return s.Err != nil || s.Gone })
+	for _, s := range all {
+		if s.Dir == dir {
+			return s, nil
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "journal")); err == nil {
+		// A loop that the registry does not know: copied here, or RALPH_HOME is another.
+		return e.unlisted(name, dir)
+	}
+	alive := slices.DeleteFunc(slices.Clone(all), func(s registry.Status) bool { return !s.Live.Alive })
+	switch {
+	case len(all) == 1:
+		return all[0], nil
+	case len(alive) == 1:
+		return alive[0], nil
+	case len(all) > 1:
+		return registry.Status{}, ambiguous(fmt.Sprintf("several projects have a loop %q", name), all)
+	}
+	return registry.Status{}, refuse("'ralph list --all' shows the loops of this machine", "there is no loop %q here", name)
+}
+
+func (e *env) unlisted(name, dir string) (registry.Status, error) {
+	live, err := registry.Probe(dir)
+	if err != nil {
+		return registry.Status{}, err
+	}
+	return registry.Status{
+		Entry: registry.Entry{Name: name, Dir: dir, Project: filepath.Dir(filepath.Dir(dir))},
+		Live:  live,
+	}, nil
+}
+
+func ambiguous(what string, candidates []registry.Status) error {
+	var lines []string
+	for _, s := range candidates {
+		lines = append(lines, fmt.Sprintf("\n  %s  %s  %s", s.Name, s.Head.Status, s.Project))
+	}
+	return refuse("name one, from within its project where names repeat", "%s:%s", what, strings.Join(lines, ""))
+}
+
+// standing is what start and run have to know of a loop's folder before they
+// begin.
+type standing struct {
+	exists bool // there is a journal
+	state  projector.State
+	live   registry.Liveness
+}
+
+func look(dir string) (standing, error) {
+	var s standing
+	live, err := registry.Probe(dir)
+	if err != nil {
+		return s, err
+	}
+	s.live = live
+	if _, err := os.Stat(filepath.Join(dir, "journal")); errors.Is(err, os.ErrNotExist) {
+		return s, nil
+	} else if err != nil {
+		return s, fmt.Errorf("look at the loop: %w", err)
+	}
+	if s.state, err = projector.Open(dir); err != nil {
+		return s, err
+	}
+	s.exists = s.state.Seq > 0
+	return s, nil
+}
+
+// archive moves an ended loop's folder aside, whole, to .ralph/archive.
+func (e *env) archive(name, dir string) (string, error) {
+	folder := filepath.Join(filepath.Dir(dir), "archive")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("archive loop %s: %w", name, err)
+	}
+	to := filepath.Join(folder, name+"-"+e.now().UTC().Format("20060102T150405.000Z"))
+	if err := os.Rename(dir, to); err != nil {
+		return "", fmt.Errorf("archive loop %s: %w", name, err)
+	}
+	return to, nil
+}
+
+// gitignore keeps everything but the team's settings out of git.
+const gitignore = "*\n!.gitignore\n!settings.json\n"
+
+// prepare makes the project's folder and the loop's.
+func (e *env) prepare(dir string) error {
+	folder := filepath.Dir(dir)
+	if info, err := os.Lstat(folder); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return refuse("make it a real folder", "%s is a symbolic link", e.short(folder))
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return cannotMake(err)
+	}
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return refuse("move it away", "%s is a symbolic link", e.short(dir))
+	}
+	f, err := os.OpenFile(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return cannotMake(err)
+	}
+	_, err = f.WriteString(gitignore)
+	return errors.Join(err, f.Close())
+}
+
+func cannotMake(err error) error {
+	return &failure{
+		err: fmt.Errorf("make the loop's folder: %w", err), code: event.ExitUsage,
+		hint: "ralph keeps a loop in .ralph/ of the project: the folder must be writable",
+	}
+}
+
+// ago spells a time that has passed.
+func ago(d time.Duration) string { return d.Round(time.Second).String() }

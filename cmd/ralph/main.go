@@ -1,0 +1,187 @@
+// Command ralph runs a coding agent again and again, each time with a fresh
+// context, until the work is proved done or a limit says stop.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// version is set when a release is built: -ldflags "-X main.version=1.0.0".
+var version = ""
+
+// The voice of ralph. Results go to stdout, everything else to stderr. Lines on
+// stderr begin with "ralph: ", are lower case and end without a full stop. An
+// error names the thing, the cause and, as a hint, the next step. Wherever a table
+// is printed, --json prints the same as JSON. Exit codes: see event.ExitCompleted
+// and its neighbours, and 'ralph --help'.
+
+// cli is the command line: one field, one file for each verb.
+type cli struct {
+	Run      runVerb      `cmd:"" default:"withargs" help:"Run a loop in the foreground, for scripts and CI."`
+	Start    startVerb    `cmd:"" help:"Start a detached loop and attach to it."`
+	Attach   attachVerb   `cmd:"" help:"Show where a loop stands, then follow and steer it; leaving does not stop it."`
+	Steer    steerVerb    `cmd:"" help:"Tell the agent something now, in the middle of its turn where it can be told so."`
+	FollowUp followUpVerb `cmd:"" name:"follow-up" help:"Tell the agent something with its next prompt."`
+	Stop     stopVerb     `cmd:"" help:"Stop a loop after its iteration, or now."`
+	Pause    pauseVerb    `cmd:"" help:"Let a loop rest after its iteration."`
+	Resume   resumeVerb   `cmd:"" help:"Let a paused loop go on."`
+	Set      setVerb      `cmd:"" help:"Change a setting of a running loop."`
+	Kill     killVerb     `cmd:"" help:"End a loop and its agent at once."`
+	List     listVerb     `cmd:"" help:"List the loops of this project, or all on this machine."`
+	Status   statusVerb   `cmd:"" help:"Show where one loop stands."`
+	Logs     logsVerb     `cmd:"" help:"Print the events of a loop."`
+	Replay   replayVerb   `cmd:"" help:"Play a loop again from its journal, offline."`
+	Journal  journalVerb  `cmd:"" help:"Verify, repair or rebuild what a journal holds."`
+	Doctor   doctorVerb   `cmd:"" help:"Show what will work here and what will not."`
+	Version  versionVerb  `cmd:"" help:"Print the version."`
+
+	Runner   runnerVerb   `cmd:"" hidden:"" help:"The detached runner; started by 'ralph start'."`
+	Rehearse rehearseVerb `cmd:"" hidden:"" help:"The rehearsal agent; started by a loop whose agent.protocol is rehearsal."`
+
+	ShowVersion kong.VersionFlag `name:"version" short:"v" help:"Print the version."`
+}
+
+// env is the world as a verb sees it.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	home           string // ralph's own home
+	cwd            string
+	environ        []string
+	now            func() time.Time
+}
+
+const description = `ralph runs a coding agent again and again, each time with a fresh context, until the work is proved done or a limit says stop.
+
+Exit codes: 0 completed, 1 a limit was reached, 2 configuration or usage, 3 failed, 4 needs a person, 130 interrupted or stopped.`
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	e, err := newEnv()
+	if err != nil {
+		return report(os.Stderr, err)
+	}
+	var c cli
+	code := -1
+	parser, err := kong.New(&c,
+		kong.Name("ralph"), kong.Description(description),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Vars{"version": "ralph " + buildVersion()},
+		kong.Exit(func(n int) { code = n }),
+		kong.BindTo(context.Background(), (*context.Context)(nil)),
+	)
+	if err != nil {
+		return report(e.stderr, err)
+	}
+	verb, err := parser.Parse(args)
+	if code >= 0 {
+		return code // --help and --version have printed what was asked for
+	}
+	if err != nil {
+		return report(e.stderr, usage(err))
+	}
+	return report(e.stderr, verb.Run(e))
+}
+
+func newEnv() (*env, error) {
+	home, err := registry.Home(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the current folder: %w", err)
+	}
+	// Two ways to the same folder must not be two projects.
+	if real, err := filepath.EvalSymlinks(cwd); err == nil {
+		cwd = real
+	}
+	return &env{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		home: home, cwd: cwd, environ: os.Environ(), now: time.Now,
+	}, nil
+}
+
+// failure is an error with the exit code and the next step.
+type failure struct {
+	err  error
+	code int
+	hint string
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+func (f *failure) Hint() string  { return f.hint }
+
+// exit ends the program with a code and no word: everything is said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+func usage(err error) error {
+	var parse *kong.ParseError
+	hint := "see 'ralph --help'"
+	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
+		hint = fmt.Sprintf("see 'ralph %s --help'", parse.Context.Command())
+	}
+	return &failure{err: err, code: event.ExitUsage, hint: hint}
+}
+
+// refuse is a usage error with its next step.
+func refuse(hint, format string, args ...any) error {
+	return &failure{err: fmt.Errorf(format, args...), code: event.ExitUsage, hint: hint}
+}
+
+// report prints an error and returns the exit code.
+func report(w io.Writer, err error) int {
+	if err == nil {
+		return event.ExitCompleted
+	}
+	if silent, ok := errors.AsType[exit](err); ok {
+		return int(silent)
+	}
+	fmt.Fprintf(w, "ralph: error: %v\n", err)
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		fmt.Fprintf(w, "ralph: hint: %s\n", hinted.Hint())
+	}
+	return exitCode(err)
+}
+
+// exitCode of an error: what its failure says; 2 where a person has to change
+// something that stands in a file or on the command line; else 3.
+func exitCode(err error) int {
+	if f, ok := errors.AsType[*failure](err); ok && f.code != 0 {
+		return f.code
+	}
+	if usageError(err) {
+		return event.ExitUsage
+	}
+	return event.ExitFailed
+}
+
+// buildVersion is the release's version, else what the toolchain knows of the
+// commit, else "dev".
+func buildVersion() string {
+	if version != "" {
+		return version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}

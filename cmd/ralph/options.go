@@ -1,0 +1,171 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// loopOptions are what a loop can be told on the command line: the same for run
+// and start. Each stands for a setting; --set reaches the ones without a flag.
+type loopOptions struct {
+	Prompt             string            `short:"p" placeholder:"TEXT" help:"The prompt of every iteration."`
+	PromptFile         string            `short:"f" placeholder:"FILE" help:"A file that is read anew for each iteration's prompt."`
+	MaximumIterations  int               `short:"m" placeholder:"N" help:"Stop after so many iterations."`
+	CompletionResponse string            `short:"c" placeholder:"TEXT" help:"What the agent says in <response>…</response> when the work is done."`
+	Promise            string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`
+	StreamAgentOutput  *bool             `negatable:"" help:"Show what the agent prints."`
+	Agent              string            `short:"a" placeholder:"COMMAND" help:"The agent's command."`
+	Protocol           string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, text or rehearsal; inferred from its name."`
+	Model              string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
+	Set                map[string]string `placeholder:"KEY=VALUE" help:"Any other setting, such as limits.idle=5m."`
+	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
+}
+
+// flags returns the settings that were given on the command line.
+func (o *loopOptions) flags() map[string]string {
+	flags := map[string]string{}
+	for key, value := range o.Set {
+		flags[key] = value
+	}
+	give := func(key, value string) {
+		if value != "" {
+			flags[key] = value
+		}
+	}
+	if o.MaximumIterations != 0 {
+		flags["maximumIterations"] = fmt.Sprint(o.MaximumIterations)
+	}
+	if o.StreamAgentOutput != nil {
+		flags["streamAgentOutput"] = fmt.Sprint(*o.StreamAgentOutput)
+	}
+	give("completionResponse", o.CompletionResponse)
+	give("completion.promise", o.Promise)
+	give("agent.command", o.Agent)
+	give("agent.protocol", o.Protocol)
+	give("agent.model", o.Model)
+	return flags
+}
+
+// load merges all layers of settings.
+func (o *loopOptions) load(e *env) (config.Settings, error) {
+	loaded, err := config.Load(config.Source{
+		HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ, Flags: o.flags(),
+	})
+	if err != nil {
+		return config.Settings{}, err
+	}
+	for _, warning := range loaded.Warnings {
+		fmt.Fprintf(e.stderr, "ralph: %s\n", warning)
+	}
+	if o.Verbose {
+		for _, file := range loaded.Files {
+			fmt.Fprintf(e.stderr, "[ralph] Loading settings from %s\n", file)
+		}
+	}
+	if len(loaded.Settings.Candidates()) == 0 {
+		return config.Settings{}, refuse("give one with --agent, or set agent.command in .ralph/settings.json; 'ralph doctor' shows what is installed",
+			"no agent is chosen")
+	}
+	return loaded.Settings, nil
+}
+
+// task says where the prompt of a new loop comes from.
+type task struct {
+	text string
+	file string // absolute
+}
+
+// source returns the prompt's source: -p, -f, or the loop's own task.md.
+func (o *loopOptions) source(e *env, loopDir, taskFile string) (task, error) {
+	switch {
+	case o.Prompt != "" && o.PromptFile != "":
+		return task{}, refuse("give one of them", "--prompt and --prompt-file are both given")
+	case o.Prompt == "-":
+		text, err := io.ReadAll(e.stdin)
+		if err != nil {
+			return task{}, fmt.Errorf("read the prompt from stdin: %w", err)
+		}
+		return task{text: string(text)}, nil
+	case o.Prompt != "":
+		return task{text: o.Prompt}, nil
+	case o.PromptFile != "":
+		return readable(e, o.PromptFile)
+	}
+	own := filepath.Join(loopDir, taskName)
+	if taskFile != "" {
+		given, err := readable(e, taskFile)
+		if err != nil {
+			return task{}, err
+		}
+		return task{file: own}, adopt(given.file, own)
+	}
+	if _, err := os.Stat(own); err == nil {
+		return task{file: own}, nil
+	}
+	return task{}, refuse(fmt.Sprintf("give it with -p TEXT, -f FILE or --task FILE, or write %s", e.short(own)), "there is no task")
+}
+
+const taskName = "task.md"
+
+// readable checks a prompt file before anything is begun.
+func readable(e *env, name string) (task, error) {
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(e.cwd, path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return task{}, refuse("write the file, or name another", "read the prompt: %w", err)
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return task{}, refuse("say in it what is to be done", "read the prompt: %s is empty", name)
+	}
+	return task{file: path}, nil
+}
+
+// adopt copies a task into the loop's folder and never over another.
+func adopt(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return fmt.Errorf("read the task: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return fmt.Errorf("make the loop's folder: %w", err)
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return refuse("leave --task out to go on with it, or use --fresh", "the loop has a %s already", taskName)
+	}
+	if err != nil {
+		return fmt.Errorf("write the task: %w", err)
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+// short returns a path as a person in the current folder would write it.
+func (e *env) short(path string) string {
+	if rel, err := filepath.Rel(e.cwd, path); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}
+
+// usageError says whether a person has to change something to get further.
+func usageError(err error) bool {
+	if _, ok := errors.AsType[*config.Error](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*registry.NameError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*registry.HeldError](err)
+	return ok
+}

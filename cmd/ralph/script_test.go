@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"ralph": func() { os.Exit(run(os.Args[1:])) },
+	})
+}
+
+// TestScript plays the stories of testdata/script: the whole binary, real
+// processes, real files. A story that leaves a runner behind has it killed.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:   filepath.Join("testdata", "script"),
+		Setup: setup,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"await":  await,
+			"signal": sendSignal,
+			"sparse": sparse,
+			"flip":   flip,
+			"gone":   gone,
+		},
+		Condition: func(name string) (bool, error) {
+			return name == "root" && os.Geteuid() == 0, nil
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+func setup(e *testscript.Env) error {
+	home := filepath.Join(e.WorkDir, "ralph-home")
+	e.Setenv("RALPH_HOME", home)
+	e.Setenv("HOME", e.WorkDir)
+	e.Defer(func() { endRunners(home) })
+	scripts, err := filepath.Glob(filepath.Join(e.WorkDir, "*.sh"))
+	for _, script := range scripts {
+		err = errors.Join(err, os.Chmod(script, 0o755))
+	}
+	return err
+}
+
+// endRunners kills what a story left running, by pid, and what their agents started.
+func endRunners(home string) {
+	loops, _ := registry.Survey(home, nil)
+	for _, s := range loops {
+		if s.Live.Alive && s.Live.PID > 0 {
+			_ = syscall.Kill(s.Live.PID, syscall.SIGKILL)
+		}
+		if s.ID != "" {
+			strays(s.ID)
+		}
+	}
+}
+
+// await waits until a loop's state is as wanted: await NAME FIELD VALUE, where FIELD is one of
+// status, reason, iteration, phase, or "dead" for a free lock.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 || neg {
+		ts.Fatalf("usage: await NAME FIELD [VALUE]")
+	}
+	dir := ts.MkAbs(filepath.Join(".ralph", args[0]))
+	want := strings.Join(args[2:], " ")
+	var got string
+	deadline := time.Now().Add(30 * time.Second)
+	for time.Now().Before(deadline) {
+		if got = field(dir, args[1]); got == want || args[1] == "dead" && got == "dead" {
+			return
+		}
+		time.Sleep(5 * time.Millisecond) // polling another process, which has no event for this
+	}
+	log, _ := os.ReadFile(filepath.Join(dir, "runner.log"))
+	ts.Fatalf("%s of loop %s is %q, not %q\nrunner.log:\n%s", args[1], args[0], got, want, log)
+}
+
+func field(dir, name string) string {
+	if name == "dead" {
+		if live, err := registry.Probe(dir); err == nil && !live.Alive {
+			return "dead"
+		}
+		return "alive"
+	}
+	s, err := projector.Open(dir)
+	if err != nil {
+		return err.Error()
+	}
+	switch name {
+	case "status":
+		return s.Status()
+	case "reason":
+		return s.Summary().Reason
+	case "iteration":
+		return strconv.Itoa(s.Life.Iteration)
+	case "phase":
+		return string(s.Life.Phase)
+	}
+	return "no such field"
+}
+
+// sendSignal sends a signal to a loop's runner: signal KILL NAME.
+func sendSignal(ts *testscript.TestScript, _ bool, args []string) {
+	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "STOP": syscall.SIGSTOP}
+	live, err := registry.Probe(ts.MkAbs(filepath.Join(".ralph", args[1])))
+	ts.Check(err)
+	if !live.Alive || live.PID == 0 {
+		ts.Fatalf("loop %s has no runner", args[1])
+	}
+	ts.Check(syscall.Kill(live.PID, signals[args[0]]))
+}
+
+// sparse makes a file of a size without its bytes: sparse FILE BYTES.
+func sparse(ts *testscript.TestScript, _ bool, args []string) {
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(f.Truncate(size))
+	ts.Check(f.Close())
+}
+
+// flip changes one byte in the middle of a file.
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	name := ts.MkAbs(args[0])
+	data, err := os.ReadFile(name)
+	ts.Check(err)
+	data[len(data)/2] ^= 1
+	ts.Check(os.WriteFile(name, data, 0o600))
+}
+
+// gone waits until no process has the pid that a file holds: gone FILE.
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	text, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	ts.Check(err)
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		_, alive := process.Facts(pid)
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			alive = false
+		}
+		if neg {
+			if !alive {
+				ts.Fatalf("process %d is gone", pid)
+			}
+			return
+		}
+		if !alive {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("process %d is still there", pid)
+		}
+		time.Sleep(5 * time.Millisecond) // as in await
+	}
+}
+
+// strays ends the processes that carry a loop's mark.
+func strays(mark string) { _, _ = process.Sweep(context.Background(), mark, 0) }

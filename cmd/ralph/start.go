@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+type startVerb struct {
+	Name string `arg:"" optional:"" help:"The loop's name; without one the git branch's, else the folder's."`
+	loopOptions
+	Task   string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
+	Detach bool   `short:"d" help:"Return once the loop is running."`
+	Resume bool   `help:"Go on with a loop that has ended or whose runner died."`
+	Fresh  bool   `help:"Archive the loop of that name and begin anew."`
+	JSON   bool   `help:"With --detach: say as JSON what was started."`
+}
+
+// Run starts the detached runner and, unless told otherwise, attaches to it.
+func (v *startVerb) Run(e *env) error {
+	if v.Resume && v.Fresh {
+		return refuse("give one of them", "--resume and --fresh are both given")
+	}
+	if v.Name == "" {
+		v.Name = e.defaultName()
+	}
+	dir, err := e.loopDir(v.Name)
+	if err != nil {
+		return err
+	}
+	settings, err := v.load(e)
+	if err != nil {
+		return err
+	}
+	job, err := v.job(e, dir, settings)
+	if err != nil {
+		return err
+	}
+	started, err := detach(e, job)
+	if err != nil {
+		return err
+	}
+	if v.Detach {
+		return announce(e, v.Name, dir, started, v.JSON)
+	}
+	return attach(e, v.Name, dir, attachOptions{started: true})
+}
+
+// job makes the loop's folder ready for a runner.
+func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, error) {
+	j := job{Name: v.Name, Dir: dir, Project: e.cwd, Home: e.home, Version: buildVersion()}
+	before, err := look(dir)
+	if err != nil {
+		return j, err
+	}
+	if before.live.Alive {
+		return j, held(v.Name, before.live)
+	}
+	if before.exists && v.Fresh {
+		to, err := e.archive(v.Name, dir)
+		if err != nil {
+			return j, err
+		}
+		fmt.Fprintf(e.stderr, "ralph: archived the loop before to %s\n", e.short(to))
+		before.exists = false
+	}
+	if before.exists && !v.Resume {
+		how := "has ended (" + before.state.Status() + ")"
+		if before.state.Life.Ended == nil {
+			how = "was left by a runner that died"
+		}
+		return j, refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it, --fresh archives it first", v.Name),
+			"loop %s %s", v.Name, how)
+	}
+	if err := e.prepare(dir); err != nil {
+		return j, err
+	}
+	if before.exists {
+		if v.Prompt != "" || v.PromptFile != "" || v.Task != "" {
+			return j, refuse("leave the prompt out, or say it with 'ralph follow-up' once it runs", "a resumed loop keeps its prompt")
+		}
+	} else {
+		task, err := v.source(e, dir, v.Task)
+		if err != nil {
+			return j, err
+		}
+		j.Prompt, j.PromptFile = task.text, task.file
+	}
+	return j, j.freeze(settings)
+}
+
+// freeze writes config.json: the settings that this loop runs with.
+func (j *job) freeze(settings config.Settings) error {
+	frozen, err := config.Freeze(settings)
+	if err != nil {
+		return err
+	}
+	j.Settings = frozen
+	return projector.Replace(filepath.Join(j.Dir, "config.json"), frozen)
+}
+
+func held(name string, live registry.Liveness) error {
+	return &failure{
+		err:  &registry.HeldError{Loop: name, PID: live.PID, Host: live.Host, Since: live.Since},
+		code: 2, hint: fmt.Sprintf("'ralph attach %s' shows it, 'ralph stop %s' ends it", name, name),
+	}
+}

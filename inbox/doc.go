@@ -1,0 +1,61 @@
+// Package inbox is the one door into a loop: whoever wants to influence it drops a file.
+//
+// A person, an MCP tool, a hook or another ralph writes a command:
+//
+//	id, err := inbox.Drop(loopDir, inbox.Command{Kind: inbox.Steer, From: "cli:ada@mill", Text: "leave the schema alone"})
+//
+// and may take it back as long as the runner has not seen it:
+//
+//	withdrawn, err := inbox.Withdraw(loopDir, id)
+//
+// The one runner, who holds the loop's lock, waits, claims, journals, and then removes:
+//
+//	box, err := inbox.Open(loopDir)
+//	for range box.Watch(ctx) {
+//		items, err := box.Pending()
+//		for _, item := range items {
+//			if item.Reject != nil {
+//				err = box.Reject(item.Reject.Name, item.Reject.Reason)
+//				continue
+//			}
+//			// journal command.received and sync it, unless the journal has this id already; then
+//			err = box.Done(item.Command.ID)
+//		}
+//	}
+//
+// # Wire format
+//
+// One file for each command, inbox/<id>.json in the loop's folder. The id is a ULID in its canonical spelling, so that names sort in
+// the order of dropping. The content is one JSON object in UTF-8, of at most 1 MiB:
+//
+//	{"v":1,"id":"01JD…","kind":"steer","from":"cli:ada@mill","at":"2026-11-21T01:52:28.123Z","text":"…","key":"…","value":"…"}
+//
+// v, id and kind are required, and what the kind needs; see Kind. Readers ignore keys they do not know; a changed meaning gets a new v.
+// A writer without this package writes under a name that begins with a dot, then renames: only a whole file may stand under its id.
+//
+// The name carries the command's state:
+//
+//	.drop-<random>        being written; of no interest to anybody else
+//	<id>.json             dropped; may be withdrawn
+//	<id>.claimed          the runner has read it; gone once its receipt is in the journal
+//	rejected/<name>       refused, with the reason in rejected/<name>.reason
+//
+// # Guarantees
+//
+//   - Drop is durable on return, and a reader never sees half a file. Nothing is ever overwritten.
+//   - A command is either withdrawn or claimed, never both. One that is claimed comes again from Pending until Done or Reject, also in a
+//     later process: delivery is at least once, and the id tells repetitions.
+//   - Pending gives commands in the order of their ids, at most PassLimit at a time. Commands of one process are in the order of its
+//     calls; those of several, in that of their file system's clock, in milliseconds, and within one in no order.
+//   - A hostile file costs little: links, folders, devices and FIFOs are never opened, files over 1 MiB never read, and memory is
+//     bounded by one pass, however many files there are.
+//   - Wake-ups are coalesced and never lost: after each drop that a watcher's file system shows, one comes at or after it; where it
+//     shows nothing, a poll finds the file within 30 s, from then on within 250 ms.
+//   - Drop and Withdraw may be called by any number of processes and goroutines. The methods of Box may be called by any goroutine
+//     of the one runner.
+//
+// # Not here
+//
+// What a command does (policies decide that), its receipt and its outcome (the journal: command.received, command.delivered,
+// command.refused), and who may write: the folder is its owner's, and whoever may write there may steer.
+package inbox

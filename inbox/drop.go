@@ -1,0 +1,141 @@
+package inbox
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// File names of the states that a command goes through.
+const (
+	droppedSuffix = ".json"
+	claimedSuffix = ".claimed"
+	tempPrefix    = ".drop-"
+)
+
+// Drop puts c into the inbox of the loop at loopDir and returns the id that it gives it. c.ID must be empty. On return without error the file and
+// its name are synced. The inbox is made if it is missing, the loop's folder is not. An error with an id means that the command stands in the
+// inbox and may be lost in a power failure.
+//
+// That a loop takes no command (it has ended, its runner died) is not seen here; the command waits for the next runner.
+func Drop(loopDir string, c Command) (id string, err error) {
+	id, err = dropper.drop(loopDir, c)
+	if err != nil {
+		err = fmt.Errorf("drop command: %w", err)
+	}
+	return id, err
+}
+
+// Withdraw takes a command back and reports whether it did: false means that the runner has claimed it, or that no such command was dropped.
+func Withdraw(loopDir, id string) (bool, error) {
+	if !canonicalID(id) {
+		return false, fmt.Errorf("withdraw command: %.40q is not an id", id)
+	}
+	d, err := openDir(loopDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("withdraw command: %w", err)
+	}
+	defer d.close()
+	err = d.root.Remove(id + droppedSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("withdraw command: %w", err)
+	}
+	return true, nil
+}
+
+// dropper is this process's. One for all loops keeps its ids in order.
+var dropper = writer{newID: monotonicIDs(rand.Reader), token: rand.Text}
+
+// writer drops commands. Its fields are what tests replace.
+type writer struct {
+	newID func(time.Time) (string, error)
+	token func() string // for temporary names
+}
+
+func (w *writer) drop(loopDir string, c Command) (id string, err error) {
+	if c.ID != "" {
+		return "", errors.New("it has an id already")
+	}
+	if err := c.Check(); err != nil {
+		return "", err
+	}
+	d, err := makeDir(loopDir)
+	if err != nil {
+		return "", err
+	}
+	defer d.close()
+	temp := tempPrefix + w.token()
+	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	if id, err = w.fill(f, c); err == nil {
+		err = d.moveTo(temp, d, id+droppedSuffix)
+	}
+	if err != nil {
+		return "", errors.Join(err, d.root.Remove(temp))
+	}
+	return id, d.sync()
+}
+
+// fill writes the command and syncs it. The time, in its id too, is the one the file system gave the new file: this package reads no clock, and
+// all who share the folder, on whichever host, take their ids from one.
+func (w *writer) fill(f *os.File, c Command) (id string, err error) {
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if c.ID, err = w.newID(info.ModTime()); err != nil {
+		return "", err
+	}
+	if c.At.IsZero() {
+		c.At = info.ModTime()
+	}
+	c.At = c.At.UTC().Truncate(time.Microsecond)
+	line, err := encode(c)
+	if err != nil {
+		return "", err
+	}
+	if _, err := f.Write(line); err != nil {
+		return "", err
+	}
+	return c.ID, f.Sync()
+}
+
+// monotonicIDs returns a source of ULIDs that rise with every call, also within a millisecond and when the time it is given steps back. It is
+// safe for concurrent use.
+func monotonicIDs(random io.Reader) func(time.Time) (string, error) {
+	var (
+		mu      sync.Mutex
+		last    uint64
+		entropy = ulid.Monotonic(random, 0)
+	)
+	return func(at time.Time) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		last = max(last, ulid.Timestamp(at))
+		id, err := ulid.New(last, entropy)
+		if errors.Is(err, ulid.ErrMonotonicOverflow) {
+			last++ // one in 2^48 milliseconds: borrow from the next
+			id, err = ulid.New(last, entropy)
+		}
+		if err != nil {
+			return "", fmt.Errorf("make id: %w", err)
+		}
+		return id.String(), nil
+	}
+}

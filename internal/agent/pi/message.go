@@ -1,0 +1,321 @@
+package pi
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// message is the assistant message that is being told. Messages are numbered
+// through the life of the process, so that a block's name is never used twice.
+type message struct {
+	ordinal int
+	open    bool
+	blocks  []block
+}
+
+// block is one run of text or of thinking within a message.
+type block struct {
+	index   int64 // pi's contentIndex
+	kind    kind
+	name    string
+	said    prefix
+	carried []byte // half a character that waits for its other half
+	final   bool
+	matched bool // found again in the whole message
+}
+
+type kind uint8
+
+const (
+	speech kind = iota
+	thought
+)
+
+// maxBlocks of one message are remembered; far more than a model makes.
+const maxBlocks = 512
+
+func (m *message) begin() {
+	m.ordinal++
+	m.open = true
+	m.blocks = m.blocks[:0]
+}
+
+func (m *message) close() { m.open = false }
+
+// block returns the state of a block, which begins here where it is new.
+func (m *message) block(k kind, index int64) *block {
+	if !m.open {
+		m.begin()
+	}
+	for i := len(m.blocks) - 1; i >= 0; i-- {
+		if b := &m.blocks[i]; b.index == index && b.kind == k {
+			return b
+		}
+	}
+	if len(m.blocks) == maxBlocks {
+		m.blocks = m.blocks[:0]
+	}
+	m.blocks = append(m.blocks, block{index: index, kind: k, name: m.name(index)})
+	b := &m.blocks[len(m.blocks)-1]
+	b.said.reset()
+	return b
+}
+
+func (m *message) name(index int64) string {
+	name := strconv.AppendInt(make([]byte, 0, 24), int64(m.ordinal), 10)
+	return string(strconv.AppendInt(append(name, '.'), index, 10))
+}
+
+// messageUpdate reads one step of the assistant's answer, the most frequent line
+// of all. Before pi 0.84.0 it carried the whole message so far, twice. The line
+// itself is not kept: message_end holds all of it again, and a secret that is cut in two
+// by two deltas could be masked in neither of their lines.
+func (d *Dialect) messageUpdate(m *members, out *agent.Decoded) {
+	d.turn.stirred()
+	out.DropRaw = true
+	step := m.get("assistantMessageEvent")
+	if m.get("message") != nil {
+		d.outdated(out)
+	} else if isObject(step) {
+		d.version.settles = true
+	}
+	var typ, delta, content []byte
+	var index int64
+	fields := jsonscan.Object(step)
+	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+		switch string(key) {
+		case "type":
+			typ = value
+		case "contentIndex":
+			index = number(value)
+		case "delta":
+			delta = value
+		case "content":
+			content = value
+		}
+	}
+	switch string(typ) {
+	case `"text_delta"`:
+		d.told(speech, index, delta, out)
+	case `"thinking_delta"`:
+		d.told(thought, index, delta, out)
+	case `"text_end"`:
+		d.ended(d.message.block(speech, index), content, out)
+	case `"thinking_end"`:
+		d.ended(d.message.block(thought, index), content, out)
+	case `"text_start"`, `"thinking_start"`, `"toolcall_start"`, `"toolcall_delta"`, `"toolcall_end"`:
+		// The call itself comes as tool_execution_start.
+	default:
+		out.DropRaw = false
+		out.Add(event.AgentNoticed{What: "message_update " + text(typ)})
+	}
+}
+
+// told reports a delta as it is.
+func (d *Dialect) told(k kind, index int64, delta []byte, out *agent.Decoded) {
+	if !isString(delta) {
+		return
+	}
+	b := d.message.block(k, index)
+	b.final = false
+	news := inner(delta)
+	half := highSurrogate(news)
+	if len(b.carried) == 0 && half == nil {
+		if len(news) > 0 {
+			b.said.grow(news)
+			out.Add(saying(k, b.name, delta, false))
+		}
+		return
+	}
+	var char []byte
+	if len(b.carried) > 0 && len(news) > 0 {
+		var ok bool
+		if char, news, ok = pair(b.carried, news); !ok {
+			char = append(char, b.carried...)
+		}
+		b.carried = b.carried[:0]
+	}
+	if half != nil {
+		b.carried = append(b.carried, half...)
+		news = news[:len(news)-len(half)]
+	}
+	b.said.grow(char)
+	b.said.grow(news)
+	if len(char)+len(news) > 0 {
+		out.Add(saying(k, b.name, d.quote(char, news), false))
+	}
+}
+
+// ended closes a block with what its deltas have not said of the whole text,
+// a string value. Where they have said something else, the whole text is said as
+// a block of another name.
+func (d *Dialect) ended(b *block, value []byte, out *agent.Decoded) {
+	whole := inner(value)
+	if !isString(value) { // nothing to compare with
+		if !b.final {
+			b.final = true
+			out.Add(saying(b.kind, b.name, nil, true))
+		}
+		return
+	}
+	if b.final && b.said.of(whole) && b.said.size == len(whole) {
+		return
+	}
+	if !b.said.of(whole) {
+		if !b.final {
+			out.Add(saying(b.kind, b.name, nil, true))
+		}
+		b.name += "+"
+		b.said.reset()
+	}
+	rest := whole[b.said.size:]
+	b.said.grow(rest)
+	b.carried, b.final = b.carried[:0], true
+	var last []byte
+	if len(rest) > 0 {
+		last = d.quote(rest)
+	}
+	out.Add(saying(b.kind, b.name, last, true))
+}
+
+func saying(k kind, name string, value []byte, final bool) event.Payload {
+	if k == thought {
+		return event.AgentThought{Block: name, Text: event.Quoted(value), Final: final}
+	}
+	return event.AgentSaid{Block: name, Text: event.Quoted(value), Final: final}
+}
+
+func (d *Dialect) messageStart(m *members, out *agent.Decoded) {
+	d.turn.stirred()
+	msg := m.get("message")
+	switch string(jsonscan.Get(msg, "role")) {
+	case `"assistant"`:
+		d.message.begin()
+	case `"user"`:
+		out.DropRaw = true
+		d.userSaid(jsonscan.Get(msg, "content"), out)
+	case `"system"`:
+		out.DropRaw = true
+		d.version.settles = true // these came with pi 0.87
+	case `"toolResult"`:
+		out.DropRaw = true
+	}
+}
+
+func (d *Dialect) messageEnd(m *members, out *agent.Decoded) {
+	d.turn.stirred()
+	msg := m.get("message")
+	switch string(jsonscan.Get(msg, "role")) {
+	case `"assistant"`:
+		d.assistantSaid(msg, out)
+	case `"toolResult"`:
+		d.toolResult(msg, out)
+	}
+}
+
+// assistantSaid takes the whole message: what of it was not streamed is said
+// now, and its stop reason is the turn's outcome until another message ends.
+func (d *Dialect) assistantSaid(msg []byte, out *agent.Decoded) {
+	var content, usage, model []byte
+	end := ending{known: true}
+	fields := jsonscan.Object(msg)
+	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+		switch string(key) {
+		case "content":
+			content = value
+		case "usage":
+			usage = value
+		case "model":
+			model = value
+		case "stopReason":
+			end.reason = text(value)
+		case "errorMessage":
+			end.message = text(value)
+		}
+	}
+	if !d.message.open {
+		d.message.begin()
+	}
+	empty := true
+	index := int64(0)
+	parts := jsonscan.Array(content)
+	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
+		empty = false
+		switch string(jsonscan.Get(part, "type")) {
+		case `"text"`:
+			d.saidWhole(speech, index, jsonscan.Get(part, "text"), out)
+		case `"thinking"`:
+			d.saidWhole(thought, index, jsonscan.Get(part, "thinking"), out)
+		}
+		index++
+	}
+	for i := range d.message.blocks { // streamed, and not kept in the message
+		if b := &d.message.blocks[i]; !b.final {
+			b.final = true
+			out.Add(saying(b.kind, b.name, nil, true))
+		}
+	}
+	d.message.close()
+	d.used(usage, model, empty, out)
+	d.turn.last = end
+}
+
+// saidWhole closes the block that a part of the whole message is: the one with
+// its index, or any with its very text, should pi have left out an empty part
+// before it.
+func (d *Dialect) saidWhole(k kind, index int64, value []byte, out *agent.Decoded) {
+	whole := inner(value)
+	var found *block
+	for i := range d.message.blocks {
+		b := &d.message.blocks[i]
+		if b.matched || b.kind != k {
+			continue
+		}
+		if b.said.of(whole) && (b.index == index || b.said.size == len(whole) && len(whole) > 0) {
+			found = b
+			break
+		}
+		if b.index == index {
+			found = b
+		}
+	}
+	if found == nil {
+		if len(whole) == 0 {
+			return
+		}
+		found = d.message.block(k, index)
+	}
+	found.matched = true
+	d.ended(found, value, out)
+}
+
+// used reports what one call of the model took.
+func (d *Dialect) used(usage, model []byte, empty bool, out *agent.Decoded) {
+	if !isObject(usage) {
+		return
+	}
+	used := event.AgentUsed{
+		In:         number(jsonscan.Get(usage, "input")),
+		Out:        number(jsonscan.Get(usage, "output")),
+		CacheRead:  number(jsonscan.Get(usage, "cacheRead")),
+		CacheWrite: number(jsonscan.Get(usage, "cacheWrite")),
+	}
+	nothing := used == event.AgentUsed{}
+	cost := jsonscan.Get(usage, "cost")
+	total, ok := jsonscan.Float(jsonscan.Get(cost, "total"))
+	if ok && !math.IsInf(total, 0) && (total > 0 || total == 0 && isTrue(jsonscan.Get(cost, "totalFromProvider"))) {
+		used.USD = &total
+	}
+	if nothing && empty && used.USD == nil {
+		return
+	}
+	if isString(model) && !jsonscan.EqualString(model, d.model) {
+		d.model = text(model)
+	}
+	used.Model = d.model
+	out.Add(used)
+}

@@ -1,0 +1,169 @@
+package pi
+
+import (
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// steers follows each steered text from the request to the model. pi says what
+// its queue holds after each change and never which request an entry came from,
+// so the queue is mirrored: entries leave at the front and come in at the back,
+// which keeps two equal texts apart.
+type steers struct {
+	pending []*steer // asked for and not given to the model yet, oldest first
+	queue   []entry  // pi's steering queue as it last told it
+	held    [][]byte // requests that wait until the prompt is accepted
+}
+
+type steer struct {
+	command string // the id that the loop knows it by
+	request string // the id that pi knows it by
+	text    string // as pi's queue names it
+	state   steerState
+}
+
+type steerState uint8
+
+const (
+	asked  steerState = iota
+	queued            // an entry of pi's queue
+	taken             // no longer in the queue: the next user message of that text is it
+)
+
+// entry of pi's queue. Its owner is nil where it is not ours or not known yet;
+// maybe says that it came in while a request of ours had no entry.
+type entry struct {
+	text  string
+	owner *steer
+	maybe bool
+}
+
+// maxQueue is how much of pi's queue is mirrored: a person's steers are few, and
+// matching two long queues takes time that grows with the square.
+const maxQueue = 256
+
+// update takes over the complete steering queue that pi has told.
+func (s *steers) update(now []string) {
+	kept := s.queue
+	for !continues(kept, now) {
+		if owner := kept[0].owner; owner != nil {
+			owner.state = taken
+		}
+		kept = kept[1:]
+	}
+	next := make([]entry, len(now))
+	copy(next, kept)
+	for i := len(kept); i < len(now); i++ {
+		owner := s.claim(now[i])
+		next[i] = entry{now[i], owner, owner == nil && s.waiting()}
+	}
+	s.queue = next
+}
+
+// continues reports whether the queue begins with those entries.
+func continues(entries []entry, queue []string) bool {
+	if len(entries) > len(queue) {
+		return false
+	}
+	for i, e := range entries {
+		if e.text != queue[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// claim finds whose a new entry of the queue is.
+func (s *steers) claim(text string) *steer {
+	for _, p := range s.pending {
+		if p.state == asked && p.text == text {
+			p.state = queued
+			return p
+		}
+	}
+	return nil
+}
+
+func (s *steers) waiting() bool {
+	return slices.ContainsFunc(s.pending, func(p *steer) bool { return p.state == asked })
+}
+
+// accepted says that pi has queued the steer. Where no entry is known to be it,
+// pi has expanded the text (a prompt template, a skill): it is then the oldest
+// entry that may be it.
+func (s *steers) accepted(p *steer) {
+	if p.state != asked {
+		return
+	}
+	for i, e := range s.queue {
+		if e.owner == nil && e.maybe {
+			s.queue[i].owner = p
+			p.text, p.state = e.text, queued
+			return
+		}
+	}
+}
+
+// said returns the steer that this user message is, and forgets it; nil where it
+// is none.
+func (s *steers) said(text []byte) *steer {
+	for _, p := range s.pending {
+		if p.state == taken && jsonscan.EqualString(text, p.text) {
+			s.forget(p)
+			return p
+		}
+	}
+	return nil
+}
+
+// answered returns the steer that was asked for with this request id.
+func (s *steers) answered(id []byte) *steer {
+	for _, p := range s.pending {
+		if jsonscan.EqualString(id, p.request) {
+			return p
+		}
+	}
+	return nil
+}
+
+// forget drops a steer: delivered, or never to be.
+func (s *steers) forget(p *steer) {
+	s.pending = slices.DeleteFunc(s.pending, func(q *steer) bool { return q == p })
+	for i := range s.queue {
+		if s.queue[i].owner == p {
+			s.queue[i].owner = nil
+		}
+	}
+}
+
+func (d *Dialect) queueUpdate(steering []byte) {
+	var now []string
+	items := jsonscan.Array(steering)
+	for item, ok := items.Next(); ok && len(now) < maxQueue; item, ok = items.Next() {
+		now = append(now, jsonscan.Unquote(item))
+	}
+	d.steers.update(now)
+}
+
+func (d *Dialect) userSaid(content []byte, out *agent.Decoded) {
+	if len(d.steers.pending) == 0 {
+		return
+	}
+	text := content
+	parts := jsonscan.Array(content)
+	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
+		if string(jsonscan.Get(part, "type")) == `"text"` {
+			text = jsonscan.Get(part, "text")
+			break
+		}
+	}
+	if !isString(text) {
+		return
+	}
+	if s := d.steers.said(text); s != nil {
+		out.Add(event.CommandDelivered{ID: s.command, How: "live"})
+	}
+}

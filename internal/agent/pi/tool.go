@@ -1,0 +1,142 @@
+package pi
+
+import (
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// tool is one call, from its start until the model is given its result.
+type tool struct {
+	id       string
+	returned bool
+	shown    prefix // the output as pi last told it
+	// window is the end of that output. pi 1.5.2 tells at most the last 50 KB, so
+	// it usually is all of it.
+	window []byte
+}
+
+const (
+	windowSize = 128 << 10 // pi's 50 KB as JSON spells them, with much to escape
+	maxTools   = 1024      // calls that run at a time; far more than a model makes
+)
+
+// toolOf returns the state of a call; known says that it was there before.
+func (d *Dialect) toolOf(id []byte) (t *tool, known bool) {
+	if t, known = d.tools[string(inner(id))]; known {
+		return t, true
+	}
+	if len(d.tools) >= maxTools {
+		clear(d.tools)
+	}
+	t = &tool{id: text(id)}
+	t.shown.reset()
+	d.tools[string(inner(id))] = t
+	return t, false
+}
+
+func (d *Dialect) toolStart(m *members, out *agent.Decoded) {
+	t, _ := d.toolOf(m.get("toolCallId"))
+	called := event.ToolCalled{ID: t.id, Name: text(m.get("toolName")), Input: m.get("args")}
+	called.Parent = text(m.get("parentToolCallId"))
+	out.Add(called)
+}
+
+// toolUpdate turns the output so far, which pi repeats up to ten times a second,
+// into what is new of it.
+func (d *Dialect) toolUpdate(m *members, out *agent.Decoded) {
+	out.DropRaw = true
+	t, _ := d.toolOf(m.get("toolCallId"))
+	now := inner(d.resultText(m.get("partialResult")))
+	now = now[:len(now)-len(highSurrogate(now))] // half a character may be a whole one next time
+	if len(now) == 0 && t.shown.size == 0 {
+		return
+	}
+	var news []byte
+	replaced := false
+	if t.shown.of(now) {
+		news = now[t.shown.size:]
+		t.shown.grow(news)
+	} else {
+		at, ok := seam(t.window, now)
+		news, replaced = now[at:], !ok
+		t.shown.reset()
+		t.shown.grow(now)
+	}
+	from := max(0, len(now)-windowSize)
+	for midEscape(now, from) {
+		from++
+	}
+	t.window = append(t.window[:0], now[from:]...)
+	if len(news) > 0 || replaced {
+		out.Add(event.ToolProgressed{ID: t.id, Text: event.Quoted(d.quote(news)), Replaced: replaced})
+	}
+}
+
+func (d *Dialect) toolEnd(m *members, out *agent.Decoded) {
+	t, _ := d.toolOf(m.get("toolCallId"))
+	t.returned, t.window = true, nil
+	out.Add(event.ToolReturned{
+		ID:     t.id,
+		OK:     !isTrue(m.get("isError")),
+		Output: event.Quoted(d.resultText(m.get("result"))),
+		Took:   number(m.get("durationMs")),
+	})
+}
+
+// toolResult reads the message that gives a tool's output to the model. It says
+// again what tool_execution_end said, unless the call was never executed.
+func (d *Dialect) toolResult(message []byte, out *agent.Decoded) {
+	id := jsonscan.Get(message, "toolCallId")
+	t, known := d.toolOf(id)
+	delete(d.tools, string(inner(id))) // nothing follows of this call
+	if known && t.returned {
+		out.DropRaw = true
+		return
+	}
+	if !known {
+		out.Add(event.ToolCalled{ID: t.id, Name: text(jsonscan.Get(message, "toolName"))})
+	}
+	out.Add(event.ToolReturned{
+		ID:     t.id,
+		OK:     !isTrue(jsonscan.Get(message, "isError")),
+		Output: event.Quoted(d.resultText(message)),
+		Took:   number(jsonscan.Get(message, "durationMs")),
+	})
+}
+
+// resultText returns the text parts of a result's content as one string value.
+func (d *Dialect) resultText(result []byte) []byte {
+	if isString(result) {
+		return result
+	}
+	content := jsonscan.Get(result, "content")
+	if isString(content) {
+		return content
+	}
+	var only []byte
+	start, n := len(d.scratch), 0
+	parts := jsonscan.Array(content)
+	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
+		if string(jsonscan.Get(part, "type")) != `"text"` {
+			continue
+		}
+		value := jsonscan.Get(part, "text")
+		if !isString(value) {
+			continue
+		}
+		switch n++; n {
+		case 1:
+			only = value
+			continue
+		case 2:
+			d.scratch = append(append(d.scratch, '"'), inner(only)...)
+		}
+		d.scratch = append(append(d.scratch, `\n`...), inner(value)...)
+	}
+	if n < 2 {
+		return only
+	}
+	d.scratch = append(d.scratch, '"')
+	return d.scratch[start:len(d.scratch):len(d.scratch)]
+}

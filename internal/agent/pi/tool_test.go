@@ -1,0 +1,113 @@
+package pi
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+func toolUpdate(text string) string {
+	q, _ := json.Marshal(text)
+	return fmt.Sprintf(`{"type":"tool_execution_update","toolCallId":"c","toolName":"bash","args":{},"partialResult":{"content":[{"type":"text","text":%s}]}}`, q)
+}
+
+func TestToolOutputThatPiRepeatsIsToldOnce(t *testing.T) {
+	var lines []string
+	for i := range 200 {
+		lines = append(lines, fmt.Sprintf(`line %d says "%d" \ and a bit more`, i, i*i))
+	}
+	upTo := func(from, to int) string { return strings.Join(lines[from:to], "\n") + "\n" }
+	tests := []struct {
+		name     string
+		updates  []string
+		replaced int
+		want     string // all that the facts add up to
+	}{
+		{"it grows", []string{"", upTo(0, 1), upTo(0, 5), upTo(0, 5), upTo(0, 9)}, 0, upTo(0, 9)},
+		{"its head is cut off while it grows", []string{upTo(0, 50), upTo(20, 70), upTo(65, 140)}, 0, upTo(0, 140)},
+		{"its head is cut off and nothing is new", []string{upTo(0, 50), upTo(20, 50)}, 0, upTo(0, 50)},
+		{"it is another", []string{upTo(0, 50), upTo(100, 140)}, 1, upTo(100, 140)},
+		{"it becomes nothing", []string{"some", ""}, 1, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFake(t)
+			f.open("go")
+			b := newRebuilder()
+			total := 0
+			for _, u := range test.updates {
+				f.facts = nil
+				f.say(toolUpdate(u))
+				b.add(f.facts)
+				for _, p := range only[event.ToolProgressed](f.facts) {
+					total += len(p.Text)
+					if p.Replaced {
+						test.replaced--
+					}
+				}
+			}
+			if b.progress["c"] != test.want {
+				t.Errorf("rebuilt %q, want %q", b.progress["c"], test.want)
+			}
+			if test.replaced != 0 {
+				t.Errorf("replaced %d times too few", test.replaced)
+			}
+		})
+	}
+}
+
+func TestHalfACharacterOfToolOutputIsHeldBack(t *testing.T) {
+	update := func(inner string) string {
+		return `{"type":"tool_execution_update","toolCallId":"c","partialResult":{"content":[{"type":"text","text":"` + inner + `"}]}}`
+	}
+	diff(t, `tool.progressed {"id":"c","text":"a"}
+tool.progressed {"id":"c","text":"😀"}
+`, data(decodeAll(t, update(`a\ud83d`), update(`a😀`))))
+}
+
+func TestToolsOfEveryShape(t *testing.T) {
+	tests := []struct {
+		name  string
+		lines []string
+		want  string
+	}{
+		{
+			"several texts and an image",
+			[]string{`{"type":"tool_execution_end","toolCallId":"c","result":{"content":[{"type":"text","text":"a"},{"type":"image","data":"…"},{"type":"text","text":"b"}]},"isError":false,"durationMs":5.5}`},
+			`tool.returned {"id":"c","ok":true,"output":"a\nb","took":5}` + "\n",
+		},
+		{
+			"a result that is text alone",
+			[]string{`{"type":"tool_execution_end","toolCallId":"c","result":"plain","isError":true}`},
+			`tool.returned {"id":"c","ok":false,"output":"plain"}` + "\n",
+		},
+		{
+			"a call under another",
+			[]string{`{"type":"tool_execution_start","toolCallId":"c","toolName":"read","args":{"path":"x"},"parentToolCallId":"p"}`},
+			`tool.called {"id":"c","name":"read","input":{"path":"x"},"parent":"p"}` + "\n",
+		},
+		{
+			"a result that only the model was given",
+			[]string{`{"type":"message_end","message":{"role":"toolResult","toolCallId":"c","toolName":"nope","content":[{"type":"text","text":"no such tool"}],"isError":true}}`},
+			`tool.called {"id":"c","name":"nope"}
+tool.returned {"id":"c","ok":false,"output":"no such tool"}
+`,
+		},
+		{
+			"a result that the model is given after it was told",
+			[]string{
+				`{"type":"tool_execution_end","toolCallId":"c","result":{"content":[{"type":"text","text":"a"}]}}`,
+				`{"type":"message_end","message":{"role":"toolResult","toolCallId":"c","content":[{"type":"text","text":"a"}]}}`,
+			},
+			`tool.returned {"id":"c","ok":true,"output":"a"}` + "\n",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			diff(t, test.want, data(decodeAll(t, test.lines...)))
+		})
+	}
+}

@@ -1,0 +1,215 @@
+package pi
+
+import (
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// turn is what is known of the turn that Open began.
+type turn struct {
+	begun    bool   // agent_start was seen
+	aborting bool   // Abort was called
+	aborted  bool   // pi said so in agent_settled (1.1.0 and later)
+	last     ending // of the last assistant message
+	gaveUp   string // finalError of the last retries
+
+	// For a pi that may not say when it is done.
+	ended bool   // agent_end came and nothing has begun since
+	probe string // id of the get_state that asks whether it is
+	looks int    // probes since agent_end
+}
+
+// ending is how an assistant message ended.
+type ending struct {
+	known   bool
+	reason  string // pi's stopReason
+	message string // pi's errorMessage
+}
+
+// stirred says that pi is at work: what a probe shows now would be old.
+func (t *turn) stirred() { t.ended, t.probe, t.looks = false, "", 0 }
+
+// version is what pi's lines tell of its version, which it does not name.
+type version struct {
+	settles bool // it is one that sends agent_settled
+	noticed bool // that it is too old was said
+}
+
+func (d *Dialect) outdated(out *agent.Decoded) {
+	if d.version.noticed {
+		return
+	}
+	d.version.noticed = true
+	out.Add(event.AgentNoticed{
+		What: "pi.outdated",
+		Text: "this pi is older than 0.84.4 and may not say when it is done; " +
+			"install @earendil-works/pi-coding-agent 0.84.4 or later, which needs node 22.19 or later " +
+			"(on an older node, npm installs an old pi without saying so)",
+	})
+}
+
+func (d *Dialect) agentStart(out *agent.Decoded) {
+	d.turn.stirred()
+	switch d.phase {
+	case prompted:
+		d.accepted(out)
+	case settling: // an extension began another run before the queue was cleared
+		d.phase, d.clearID = running, ""
+	}
+	if d.turn.begun {
+		return
+	}
+	d.turn.begun = true
+	if d.turn.aborting && d.phase == running {
+		out.Reply = append(out.Reply, d.abortLines()...)
+	}
+}
+
+// accepted says that pi took the prompt.
+func (d *Dialect) accepted(out *agent.Decoded) {
+	d.phase = running
+	if d.turn.aborting {
+		out.Reply = append(out.Reply, d.abortLines()...)
+		return
+	}
+	out.Reply = append(out.Reply, d.steers.held...)
+	d.steers.held = nil
+}
+
+// agentEnd ends one run of pi's inner loop. A retry, a compaction or a queued
+// message may begin another, and only pi knows: it says agent_settled when none
+// does. A pi that may be too old to say so is asked.
+func (d *Dialect) agentEnd(m *members, out *agent.Decoded) {
+	out.DropRaw = true
+	d.turn.ended = true
+	willRetry := m.get("willRetry")
+	if willRetry == nil {
+		d.outdated(out)
+	}
+	if !isTrue(willRetry) {
+		d.look(out)
+	}
+}
+
+// maxLooks bounds how often a pi that says it is still streaming is asked again
+// at once.
+const maxLooks = 16
+
+func (d *Dialect) look(out *agent.Decoded) {
+	if d.version.settles || d.phase != running || !d.turn.ended || d.turn.looks == maxLooks {
+		return
+	}
+	d.turn.looks++
+	d.turn.probe = d.nextID()
+	out.Reply = append(out.Reply, request(d.turn.probe, "get_state"))
+}
+
+// looked takes the answer of a probe. A pi which sends agent_settled does so
+// before it answers, and nothing else came meanwhile, or the probe would have
+// been forgotten.
+func (d *Dialect) looked(success bool, state []byte, out *agent.Decoded) {
+	d.turn.probe = ""
+	if success && (isTrue(jsonscan.Get(state, "isStreaming")) || isTrue(jsonscan.Get(state, "isCompacting"))) {
+		d.look(out)
+		return
+	}
+	d.finishTurn(out)
+}
+
+// settled ends the turn but for the queue: what is left in it would go in front
+// of the model with the next prompt.
+func (d *Dialect) settled(m *members, out *agent.Decoded) {
+	d.version.settles = true
+	switch d.phase {
+	case running:
+		d.turn.aborted = isTrue(m.get("aborted"))
+		d.turn.stirred()
+		d.phase = settling
+		d.clearID = d.nextID()
+		out.Reply = append(out.Reply, request(d.clearID, "clear_queue"))
+	case settling: // pi settles twice and has not answered: it will not
+		d.finishTurn(out)
+	}
+}
+
+func (d *Dialect) finishTurn(out *agent.Decoded) {
+	finished := d.turn.outcome()
+	if finished.Outcome == "error" && limits(finished.Kind) {
+		out.Add(event.AgentLimited{Kind: finished.Kind, Until: until(finished.Error), Text: finished.Error})
+	}
+	d.finish(finished, out)
+}
+
+func (d *Dialect) finish(finished event.AgentFinished, out *agent.Decoded) {
+	out.Add(finished)
+	d.phase = idle
+	d.clearID, d.promptID, d.prompt = "", "", ""
+	d.turn.stirred()
+	d.steers = steers{}
+}
+
+// outcome is that of the last assistant message: agent_settled itself does not
+// tell success from failure.
+func (t *turn) outcome() event.AgentFinished {
+	last := t.last
+	switch {
+	case t.aborted, last.reason == "aborted",
+		t.aborting && last.reason != "stop" && last.reason != "length":
+		return event.AgentFinished{Outcome: "aborted"}
+	case last.reason == "error":
+		message := last.message
+		if message == "" {
+			message = t.gaveUp
+		}
+		return event.AgentFinished{Outcome: "error", Error: message, Kind: classify(message)}
+	case last.reason == "length":
+		return event.AgentFinished{Outcome: "length"}
+	case !last.known:
+		return event.AgentFinished{Outcome: "error", Error: "pi settled without an answer of the model", Kind: "other"}
+	}
+	return event.AgentFinished{Outcome: "ok"}
+}
+
+func (d *Dialect) retryStart(m *members, out *agent.Decoded) {
+	d.turn.probe = ""
+	message := text(m.get("errorMessage"))
+	out.Add(event.AgentRetried{
+		Attempt: int(number(m.get("attempt"))),
+		Max:     int(number(m.get("maxAttempts"))),
+		Delay:   number(m.get("delayMs")),
+		Kind:    classify(message),
+		Text:    message,
+	})
+}
+
+func (d *Dialect) retryEnd(m *members, out *agent.Decoded) {
+	final := text(m.get("finalError"))
+	out.Add(event.AgentNoticed{What: "auto_retry_end", Text: final})
+	if !isTrue(m.get("success")) {
+		d.turn.gaveUp = final
+		d.look(out)
+	}
+}
+
+func (d *Dialect) compactionStart(m *members, out *agent.Decoded) {
+	d.turn.probe = ""
+	out.Add(event.AgentNoticed{What: "compaction_start", Text: text(m.get("reason"))})
+}
+
+func (d *Dialect) compactionEnd(m *members, out *agent.Decoded) {
+	result := m.get("result")
+	if isObject(result) && !isTrue(m.get("aborted")) {
+		out.Add(event.AgentCompacted{
+			Trigger: text(m.get("reason")),
+			Before:  number(jsonscan.Get(result, "tokensBefore")),
+			After:   number(jsonscan.Get(result, "estimatedTokensAfter")),
+		})
+		d.used(jsonscan.Get(result, "usage"), nil, true, out)
+	} else {
+		out.Add(event.AgentNoticed{What: "compaction_end", Text: text(m.get("errorMessage"))})
+	}
+	if !isTrue(m.get("willRetry")) {
+		d.look(out)
+	}
+}

@@ -1,0 +1,150 @@
+package loop_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+var update = flag.Bool("update", false, "write the decisions of testdata/trace anew; read the diff")
+
+// memory is a journal that is a slice.
+type memory struct {
+	lines [][]byte
+	crc   uint32
+	now   time.Time
+}
+
+func (m *memory) Append(drafts []event.Draft) ([]event.Event, error) {
+	var events []event.Event
+	for _, d := range drafts {
+		stamp := event.Stamp{Seq: uint64(len(m.lines) + 1), At: m.now}
+		copy(stamp.ID[:], fmt.Sprintf("%026d", stamp.Seq))
+		var line []byte
+		line, m.crc = event.AppendLine(nil, stamp, d, m.crc)
+		m.lines = append(m.lines, line)
+		e, err := event.Parse(line)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func (m *memory) Rotate(int, json.RawMessage) ([]event.Event, error) { return nil, nil }
+func (m *memory) Full() bool                                         { return false }
+func (m *memory) Sync() error                                        { return nil }
+
+// notebook are hands that only write down what they are asked for.
+type notebook struct{ asked []event.Decided }
+
+func (n *notebook) Do(d event.Decided, _ uint64, _ *projector.State) { n.asked = append(n.asked, d) }
+
+// A trace file is a story: lines that begin with an arrow are what happens,
+//
+//	<- +2s agent.finished {"outcome":"ok"}
+//
+// and the indented lines under each are what the loop records and does because of
+// it. Lines that begin with # are for the reader.
+func TestDecisionTraces(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "trace", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no traces: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(want))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("decisions changed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// play tells a story to an engine and returns it with what the engine made of it.
+func play(t *testing.T, story string) string {
+	t.Helper()
+	journal := &memory{now: time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)}
+	hands := &notebook{}
+	engine := &loop.Engine{Journal: journal, Hands: hands}
+	var out strings.Builder
+	for line := range strings.Lines(story) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "  ") {
+			continue // what an earlier run answered
+		}
+		fmt.Fprintln(&out, line)
+		input, ok := strings.CutPrefix(line, "<- ")
+		if !ok {
+			continue
+		}
+		before := len(journal.lines)
+		if err := engine.Step(parseInput(t, journal, input)); err != nil {
+			fmt.Fprintf(&out, "  error: %v\n", err)
+		}
+		for _, line := range journal.lines[before+1:] {
+			e, err := event.Parse(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&out, "  %s %s\n", e.Type, e.Data())
+		}
+		fmt.Fprintf(&out, "  = %s\n", stand(engine.State()))
+	}
+	return out.String()
+}
+
+// parseInput reads "+2s type data" into a draft, and moves the clock.
+func parseInput(t *testing.T, journal *memory, input string) []event.Draft {
+	t.Helper()
+	if strings.HasPrefix(input, "+") {
+		span, rest, _ := strings.Cut(input[1:], " ")
+		d, err := time.ParseDuration(span)
+		if err != nil {
+			t.Fatalf("%q: %v", input, err)
+		}
+		journal.now = journal.now.Add(d)
+		input = rest
+	}
+	name, data, _ := strings.Cut(input, " ")
+	if data == "" {
+		data = "{}"
+	}
+	if !json.Valid([]byte(data)) {
+		t.Fatalf("%q: the data is not JSON", input)
+	}
+	return []event.Draft{{Type: event.Type(name), By: "story", Data: []byte(data)}}
+}
+
+// stand says where the loop stands and which deadline it waits for.
+func stand(s *projector.State) string {
+	where := s.Status()
+	if s.Life.Phase != "" {
+		where += fmt.Sprintf(", iteration %d %s", s.Life.Iteration, s.Life.Phase)
+	}
+	if deadline, ok := s.Deadline(); ok {
+		where += fmt.Sprintf(", %s in %s", deadline.Name, deadline.At.Sub(s.At))
+	}
+	return where
+}

@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/claude"
+	"github.com/ralph-loop/ralph/internal/agent/pi"
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
+	"github.com/ralph-loop/ralph/internal/agent/text"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// dialects are the agents that this ralph speaks with.
+var dialects = map[string]func() agent.Dialect{
+	"claude":    func() agent.Dialect { return claude.New() },
+	"pi":        func() agent.Dialect { return pi.New() },
+	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
+	"text":      func() agent.Dialect { return text.New() },
+}
+
+// Dialect returns a new conversation in the protocol of the settings' agent.
+func Dialect(a config.Agent) (agent.Dialect, error) {
+	protocol := a.ResolvedProtocol()
+	create, ok := dialects[protocol]
+	if !ok {
+		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)
+	}
+	return create(), nil
+}
+
+// ownProgram is what plays rehearsals. A program that cannot find itself is looked
+// for on PATH.
+func ownProgram() string {
+	if self, err := os.Executable(); err == nil {
+		return self
+	}
+	return "ralph"
+}
+
+// chosen returns the agent that the loop runs.
+func (r *runner) chosen() config.Agent { return r.Settings.Candidates()[0] }
+
+// about says which agent that is, for the journal.
+func (r *runner) about() event.Agent {
+	a := r.chosen()
+	return event.Agent{Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...)}
+}
+
+// agent returns what a session needs for an iteration. The settings were checked
+// before the loop began.
+func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
+	a := r.chosen()
+	dialect, err := Dialect(a)
+	if err != nil {
+		return agent.Config{}, err
+	}
+	command, err := config.Agent{Command: a.Command}.Argv()
+	if err != nil {
+		return agent.Config{}, err
+	}
+	flags, err := config.SplitFlags(a.Flags)
+	if err != nil {
+		return agent.Config{}, err
+	}
+	return agent.Config{
+		Name:    a.ResolvedProtocol(),
+		Dialect: dialect,
+		Spec: agent.Spec{
+			Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking,
+			Dir: r.Project, LoopDir: r.Dir, Iteration: p.Iteration, Prompt: p.Text, Root: os.Geteuid() == 0,
+		},
+		Env:     r.environment(a, p.Iteration),
+		Mark:    r.id,
+		KeepRaw: r.Settings.Journal.Raw,
+	}, nil
+}
+
+// keys are the variables that make an agent with a login of its own pay by the
+// request instead. They reach it only where agent.passKeys says so.
+var keys = map[string][]string{
+	"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+	"codex":  {"OPENAI_API_KEY", "CODEX_API_KEY"},
+}
+
+// environment is the user's, with what tells the agent where it is. An agent whose
+// process serves several iterations is told the first one's number.
+func (r *runner) environment(a config.Agent, iteration int) []string {
+	var withheld []string
+	if !a.PassKeys {
+		withheld = keys[a.ResolvedProtocol()]
+	}
+	env := process.Environment(r.Env, withheld, []string{
+		"RALPH_LOOP=" + r.Name,
+		"RALPH_LOOP_DIR=" + r.Dir,
+		fmt.Sprintf("RALPH_ITERATION=%d", iteration),
+		"TASK_FOLDER=" + filepath.Clean(r.Dir),
+	})
+	for name, value := range a.Env {
+		env = append(env, name+"="+value)
+	}
+	return env
+}

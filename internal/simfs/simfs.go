@@ -1,0 +1,343 @@
+package simfs
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/ralph-loop/ralph/journal"
+)
+
+// ErrCrashed is the answer to everything that a process asks for after its death.
+var ErrCrashed = errors.New("the simulated process is dead")
+
+// Plan says what goes wrong. The zero Plan is a disk that never fails.
+type Plan struct {
+	// CrashAt is the change during which the process dies. Half of a write, or
+	// all or nothing of another change, has happened then.
+	CrashAt int
+	// FailWrite and FailSync are the write and the sync, counted from 1 and
+	// each by itself from the call of FS.Plan on, that fail with Err. A failing
+	// write leaves a first part of its bytes.
+	FailWrite, FailSync int
+	// Err is what they fail with; nil is EIO.
+	Err error
+	// Space is how many bytes the disk holds; a write beyond is short and fails
+	// with ENOSPC. 0 is no bound.
+	Space int64
+	// ReadOnly refuses every change with EROFS.
+	ReadOnly bool
+}
+
+// Loss says how a process dies.
+type Loss int
+
+const (
+	Killed    Loss = iota // kill -9: what was written stays
+	PowerLost             // the machine too: what was not synced may go
+)
+
+// FS is the file system. Its methods may be called from several goroutines.
+type FS struct {
+	mu      sync.Mutex
+	rng     *rand.Rand
+	plan    Plan
+	changes int
+	writes  int
+	syncs   int
+	used    int64
+	dead    bool
+	root    *node
+	log     []naming // changes of names that no sync has made durable
+}
+
+// node is a file or a folder.
+type node struct {
+	names   map[string]*node // of a folder; nil for a file
+	durable map[string]*node
+
+	// Bytes are only ever appended to or replaced by other memory, so that a
+	// slice of them is a snapshot.
+	data    []byte
+	synced  []byte
+	spoiled bool // a sync failed: later ones make nothing durable
+}
+
+// naming is one change of names, in one folder or two.
+type naming struct {
+	folders [2]*node
+	names   [2]string
+	nodes   [2]*node // nil removes
+	n       int
+}
+
+// New makes an empty file system whose every choice comes from rng.
+func New(rng *rand.Rand) *FS {
+	return &FS{rng: rng, root: newFolder()}
+}
+
+func newFolder() *node {
+	return &node{names: map[string]*node{}, durable: map[string]*node{}}
+}
+
+// Plan begins a plan.
+func (f *FS) Plan(p Plan) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p.Err == nil {
+		p.Err = syscall.EIO
+	}
+	f.plan, f.writes, f.syncs = p, 0, 0
+}
+
+// Changes is how many changes there have been: a crash at each of them is a test.
+func (f *FS) Changes() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changes
+}
+
+// Crashed reports whether the plan's crash has come.
+func (f *FS) Crashed() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.dead
+}
+
+// Crash ends the process that uses f, if it lives still, and returns the file
+// system that the next one finds, with no plan and its changes counted anew.
+func (f *FS) Crash(how Loss) *FS {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.dead = true
+	next := &FS{rng: f.rng, root: f.root, log: f.log}
+	if how == PowerLost {
+		for _, change := range f.log[:f.rng.IntN(len(f.log)+1)] {
+			change.apply(func(n *node) map[string]*node { return n.durable })
+		}
+		next.root, next.log = f.afterPowerLoss(f.root), nil
+	}
+	next.used = next.root.size()
+	return next
+}
+
+// afterPowerLoss rebuilds a folder from what the disk has of it. Names are taken
+// in order, so that the same seed gives the same disk.
+func (f *FS) afterPowerLoss(folder *node) *node {
+	fresh := newFolder()
+	for _, name := range slices.Sorted(maps.Keys(folder.durable)) {
+		n := folder.durable[name]
+		if n.names != nil {
+			n = f.afterPowerLoss(n)
+		} else {
+			data := n.survives(f.rng)
+			n = &node{data: data, synced: data}
+		}
+		fresh.names[name], fresh.durable[name] = n, n
+	}
+	return fresh
+}
+
+func (n *node) survives(rng *rand.Rand) []byte {
+	if rest, ok := bytes.CutPrefix(n.data, n.synced); ok {
+		end := len(n.synced) + rng.IntN(len(rest)+1)
+		return n.data[:end:end]
+	}
+	if rng.IntN(2) == 0 {
+		return n.synced
+	}
+	return n.data[:len(n.data):len(n.data)]
+}
+
+func (n *node) size() (total int64) {
+	for _, child := range n.names {
+		total += child.size()
+	}
+	return total + int64(len(n.data))
+}
+
+// change counts one change. It returns done to say that the change shall be made,
+// and the error that the caller gets, which may come in spite of that.
+func (f *FS) change() (done bool, err error) {
+	if f.dead {
+		return false, ErrCrashed
+	}
+	if f.plan.ReadOnly {
+		return false, syscall.EROFS
+	}
+	f.changes++
+	if f.changes == f.plan.CrashAt {
+		f.dead = true
+		return f.rng.IntN(2) == 0, ErrCrashed
+	}
+	return true, nil
+}
+
+func (f *FS) name(n naming) {
+	n.apply(func(n *node) map[string]*node { return n.names })
+	f.log = append(f.log, n)
+}
+
+func (n naming) apply(of func(*node) map[string]*node) {
+	for i := range n.n {
+		if n.nodes[i] == nil {
+			delete(of(n.folders[i]), n.names[i])
+		} else {
+			of(n.folders[i])[n.names[i]] = n.nodes[i]
+		}
+	}
+}
+
+// find returns the node of a path below a folder.
+func find(from *node, name string) (*node, error) {
+	at := from
+	for part := range strings.SplitSeq(path.Clean(name), "/") {
+		if part == "" || part == "." {
+			continue
+		}
+		if at.names == nil {
+			return nil, syscall.ENOTDIR
+		}
+		if at = at.names[part]; at == nil {
+			return nil, fs.ErrNotExist
+		}
+	}
+	return at, nil
+}
+
+// place returns the folder of a path and the path's last part.
+func place(from *node, name string) (*node, string, error) {
+	dir, base := path.Split(path.Clean(name))
+	folder, err := find(from, dir)
+	if err == nil && folder.names == nil {
+		err = syscall.ENOTDIR
+	}
+	return folder, base, err
+}
+
+func wrong(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+// OpenFolder opens a folder for a journal. The folder must exist: see MkdirAll.
+func (f *FS) OpenFolder(name string) (journal.Folder, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dead {
+		return nil, wrong("open", name, ErrCrashed)
+	}
+	n, err := find(f.root, name)
+	if err == nil && n.names == nil {
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return nil, wrong("open", name, err)
+	}
+	return &folder{f, n}, nil
+}
+
+// MkdirAll makes a folder and those above it.
+func (f *FS) MkdirAll(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := f.root
+	for part := range strings.SplitSeq(path.Clean(name), "/") {
+		if part == "" || part == "." {
+			continue
+		}
+		if at.names[part] == nil {
+			if err := f.mkdir(at, part); err != nil {
+				return wrong("mkdir", name, err)
+			}
+		}
+		if at = at.names[part]; at == nil || at.names == nil {
+			return wrong("mkdir", name, syscall.ENOTDIR)
+		}
+	}
+	return nil
+}
+
+func (f *FS) mkdir(in *node, base string) error {
+	done, err := f.change()
+	if done {
+		f.name(naming{folders: [2]*node{in}, names: [2]string{base}, nodes: [2]*node{newFolder()}, n: 1})
+	}
+	return err
+}
+
+// WriteFile makes or replaces a file, in two changes.
+func (f *FS) WriteFile(name string, data []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	in, base, err := place(f.root, name)
+	if err != nil {
+		return wrong("write", name, err)
+	}
+	file, err := f.create(in, base)
+	if err == nil {
+		_, err = f.write(file, data)
+	}
+	return wrong("write", name, err)
+}
+
+// Drop puts a whole and durable file in place, as another process would: it is no
+// change of the one that the plan is for, and succeeds after that one's death.
+func (f *FS) Drop(name string, data []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	in, base, err := place(f.root, name)
+	if err != nil {
+		return wrong("drop", name, err)
+	}
+	data = bytes.Clone(data)
+	n := &node{data: data, synced: data}
+	in.names[base], in.durable[base] = n, n
+	f.used += int64(len(data))
+	return nil
+}
+
+// ReadFile returns what a file holds. It works after a death too, for a test to
+// look at what is left.
+func (f *FS) ReadFile(name string) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := find(f.root, name)
+	if err == nil && n.names != nil {
+		err = syscall.EISDIR
+	}
+	if err != nil {
+		return nil, wrong("read", name, err)
+	}
+	return bytes.Clone(n.data), nil
+}
+
+// List returns the names in a folder, sorted.
+func (f *FS) List(name string) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return list(f.root, name)
+}
+
+// Remove removes a file.
+func (f *FS) Remove(name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.remove(f.root, name)
+}
+
+// Rename moves a file, within a folder or to another.
+func (f *FS) Rename(from, to string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.rename(f.root, from, to)
+}

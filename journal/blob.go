@@ -1,0 +1,92 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// headBytes is how much of a long text stands in the event that names its blob.
+const headBytes = 1 << 10
+
+// PutBlob stores a text and returns what an event says of it. A text shorter than
+// Options.InlineBytes stands in the event itself. A longer one, or one that is not
+// UTF-8 and would not survive in JSON, becomes the file blobs/<sha256>, which is
+// whole and durable on return, and the event has its first kilobyte. The same text
+// is stored once. An error of the disk is final: see [Writer].
+func (w *Writer) PutBlob(text []byte) (event.Blob, error) {
+	if err := w.failure(); err != nil {
+		return event.Blob{}, err
+	}
+	if w.opt.Mask != nil {
+		text = w.opt.Mask(nil, text)
+	}
+	if len(text) < w.opt.InlineBytes && utf8.Valid(text) {
+		return event.Blob{Text: string(text), Bytes: len(text)}, nil
+	}
+	sum, err := w.storeMasked(text)
+	if err != nil {
+		return event.Blob{}, err
+	}
+	return event.Blob{Text: head(text), Bytes: len(text), SHA256: sum}, nil
+}
+
+// head returns the beginning of a text, up to a whole character.
+func head(text []byte) string {
+	if len(text) <= headBytes {
+		return string(text)
+	}
+	end := headBytes
+	for end > headBytes-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return string(text[:end])
+}
+
+// store keeps bytes as a blob and returns its name and length.
+func (w *Writer) store(raw []byte) (sum string, n int, err error) {
+	if w.opt.Mask != nil {
+		raw = w.opt.Mask(nil, raw)
+	}
+	sum, err = w.storeMasked(raw)
+	return sum, len(raw), err
+}
+
+func (w *Writer) storeMasked(content []byte) (string, error) {
+	digest := sha256.Sum256(content)
+	sum := hex.EncodeToString(digest[:])
+	if w.blobs[sum] {
+		return sum, nil
+	}
+	if err := w.storeAs(blobsDir+"/"+sum, content); err != nil {
+		return "", w.fail(fmt.Errorf("store blob %s: %w", sum, err))
+	}
+	w.blobs[sum] = true
+	return sum, nil
+}
+
+// storeAs also writes a blob that is there already: one of an earlier run may not
+// have become durable before that run died, and the rename makes it so.
+func (w *Writer) storeAs(name string, content []byte) error {
+	_, err := w.folder.Stat(blobsDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = w.folder.Mkdir(blobsDir); err == nil {
+			err = w.folder.SyncFolder(".")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.written(name+tmpExt, content); err != nil {
+		return err
+	}
+	if err := w.folder.Rename(name+tmpExt, name); err != nil {
+		return err
+	}
+	return w.folder.SyncFolder(blobsDir)
+}

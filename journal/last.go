@@ -1,0 +1,195 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// tailBytes is the step in which the end of a segment is read.
+const tailBytes = 64 << 10
+
+// Last returns the last n events of a journal in their order, and the position
+// behind them, from where [Follow] goes on without a gap. It reads backwards from
+// the end, so that its time depends on n and not on the size of the journal,
+// unless it has to go back into a compressed segment. Lines are verified against
+// their predecessors. A journal with fewer events returns what it has. The events
+// stay valid.
+func Last(loopDir string, n int) ([]event.Event, Position, error) {
+	return last(nil, loopDir, n)
+}
+
+func last(fsys FS, loopDir string, n int) ([]event.Event, Position, error) {
+	s, err := openSource(fsys, loopDir)
+	if err != nil {
+		return nil, Position{}, err
+	}
+	defer s.Close()
+	for {
+		events, at, err := s.last(n)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a segment was dropped since it was listed
+		}
+		return events, at, err
+	}
+}
+
+func (s *source) last(n int) ([]event.Event, Position, error) {
+	list, err := s.segments()
+	if err != nil {
+		return nil, Position{}, err
+	}
+	var found []event.Event // newest first
+	var end Position
+	for i := len(list) - 1; i >= 0 && (end.Segment == "" || len(found) < n); i-- {
+		// One event at least, so that there is a position.
+		want := max(n-len(found), 1)
+		part, at, err := s.tail(list[i], want, i == len(list)-1)
+		if err != nil {
+			return nil, Position{}, err
+		}
+		if len(part) == 0 {
+			continue
+		}
+		if end.Segment == "" {
+			end = at
+		} else if oldest := found[len(found)-1].Seq; at.Seq+1 != oldest {
+			return nil, Position{}, &CorruptError{Segment: list[i].Name,
+				Problem: fmt.Sprintf("it ends with event %d and the next segment begins with event %d", at.Seq, oldest)}
+		}
+		slices.Reverse(part)
+		found = append(found, part...)
+	}
+	found = found[:min(n, len(found))]
+	slices.Reverse(found)
+	return found, end, nil
+}
+
+// tail returns the last n events of one segment, oldest first.
+func (s *source) tail(info SegmentInfo, n int, last bool) ([]event.Event, Position, error) {
+	l, err := s.open(info, 0)
+	if err != nil {
+		return nil, Position{}, err
+	}
+	defer l.Close()
+	if l.packed != nil {
+		return tailOfPacked(&events{lines: l, segment: info.Name, verify: true}, n)
+	}
+	size, err := l.file.Size()
+	if err != nil {
+		return nil, Position{}, fmt.Errorf("read segment %s: %w", info.Name, err)
+	}
+	return tailOf(l.file, info, size, n, last)
+}
+
+// tailOf returns the last n events before an offset.
+func tailOf(f File, info SegmentInfo, end int64, n int, last bool) ([]event.Event, Position, error) {
+	b := &backward{file: f, start: end}
+	// One line more than wanted, as far as there is one: it seeds the checksum
+	// of the oldest wanted line. And one for an unfinished end.
+	for lines := 0; lines < n+2 && b.start > 0; {
+		more, err := b.read()
+		if err != nil {
+			return nil, Position{}, fmt.Errorf("read segment %s: %w", info.Name, err)
+		}
+		lines += more
+	}
+	return b.events(info, n, last)
+}
+
+// backward holds the end of a file and grows towards its beginning.
+type backward struct {
+	file  File
+	buf   []byte // the bytes are at its end, from skip on
+	skip  int
+	start int64 // offset of buf[skip] in the file
+}
+
+// read adds one step and returns how many newlines it has.
+func (b *backward) read() (int, error) {
+	step := int(min(tailBytes, b.start))
+	if b.skip < step {
+		have := len(b.buf) - b.skip
+		grown := make([]byte, max(2*len(b.buf), have+tailBytes))
+		copy(grown[len(grown)-have:], b.buf[b.skip:])
+		b.skip = len(grown) - have
+		b.buf = grown
+	}
+	part := b.buf[b.skip-step : b.skip]
+	if n, err := b.file.ReadAt(part, b.start-int64(step)); n < step {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF // it was cut while we looked
+		}
+		return 0, err
+	}
+	b.skip -= step
+	b.start -= int64(step)
+	return bytes.Count(part, []byte{'\n'}), nil
+}
+
+// events reads the bytes forward from the first line that is whole.
+func (b *backward) events(info SegmentInfo, n int, last bool) ([]event.Event, Position, error) {
+	text := b.buf[b.skip:]
+	seg := &events{segment: info.Name, verify: true, lines: &lines{
+		file: b.file, buf: text, w: len(text), at: b.start, base: b.start,
+	}}
+	if b.start > 0 {
+		line, err := seg.lines.next()
+		if err != nil {
+			return nil, Position{}, nil // one unfinished line longer than all that was read
+		}
+		crc, ok := event.CRC(line)
+		if !ok {
+			return nil, Position{}, seg.damage(b.start, "it carries no checksum")
+		}
+		seg.crc = crc
+	}
+	var found []event.Event
+	for {
+		var e event.Event
+		err := seg.next(&e)
+		if err == nil {
+			found = append(found, e)
+			continue
+		}
+		if last && seg.torn() || err == io.EOF && len(seg.rest()) == 0 {
+			break
+		}
+		if err == io.EOF {
+			err = seg.damage(seg.at, "the segment ends in the middle of a line, and there is a later one")
+		}
+		return nil, Position{}, err
+	}
+	return found[max(0, len(found)-n):], seg.position(), nil
+}
+
+func tailOfPacked(seg *events, n int) ([]event.Event, Position, error) {
+	ring := make([]event.Event, 0, min(n, 1024))
+	for count := 0; ; count++ {
+		var e event.Event
+		err := seg.next(&e)
+		if err == io.EOF && len(seg.rest()) == 0 {
+			if len(ring) == n {
+				at := count % n
+				ring = slices.Concat(ring[at:], ring[:at])
+			}
+			return ring, seg.position(), nil
+		}
+		if err == io.EOF {
+			err = seg.damage(seg.at, "the segment ends in the middle of a line")
+		}
+		if err != nil {
+			return nil, Position{}, err
+		}
+		if len(ring) < n {
+			ring = append(ring, e.Clone())
+		} else {
+			ring[count%n] = e.Clone()
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// SegmentReport is what [Verify] found in one segment.
+type SegmentReport struct {
+	SegmentInfo
+	FirstSeq, LastSeq uint64
+	Events            int
+	Bytes             int64  // of whole lines, uncompressed
+	Torn              int64  // bytes of an unfinished last line
+	Sealed            bool   // ended by its writer, not by a crash
+	SHA256            string // of Bytes, before the seal where it is sealed
+	Blobs             int    // blobs that its events name
+	Problem           error  // nil where everything is as it was written
+}
+
+// Verify reads a whole journal and holds everything that is written twice against
+// each other: the checksum of each line, the order of events, the count and hash
+// in each seal, the name and hash of each segment in the next one, and the blobs
+// that events name. src is what [Read] takes; blobs are looked at where src is a
+// loop's folder. report, which may be nil, is told of each segment in order.
+//
+// It goes on behind a damaged segment, so that every damaged one is found. The
+// error is the first problem; each is a *[CorruptError] unless reading itself
+// failed.
+func Verify(src string, report func(SegmentReport)) error {
+	return verify(nil, src, report)
+}
+
+func verify(fsys FS, src string, report func(SegmentReport)) error {
+	s, err := openSource(fsys, src)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	list, err := s.segments()
+	if err != nil {
+		return err
+	}
+	v := verifier{src: s, blobs: map[string]string{}}
+	var first error
+	for i, info := range list {
+		r := v.segment(info, i == len(list)-1)
+		if first == nil {
+			first = r.Problem
+		}
+		if report != nil {
+			report(r)
+		}
+	}
+	return first
+}
+
+type verifier struct {
+	src   *source
+	prev  *SegmentReport // nil before the first, and behind a damaged one
+	blobs map[string]string
+}
+
+func (v *verifier) segment(info SegmentInfo, last bool) SegmentReport {
+	r := SegmentReport{SegmentInfo: info}
+	r.Problem = v.read(&r, last)
+	v.prev = nil
+	if r.Problem == nil {
+		v.prev = &r
+	}
+	return r
+}
+
+func (v *verifier) read(r *SegmentReport, last bool) error {
+	l, err := v.src.open(r.SegmentInfo, 0)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if stat, err := v.src.dir.Stat(r.path); err == nil {
+		r.Size = stat.Size
+	}
+	// A seal is for the bytes before it, so that hashing follows line by line.
+	sum := sha256.New()
+	seg := &events{lines: l, segment: r.Name, verify: true}
+	var e event.Event
+	for {
+		before := seg.at
+		err := seg.next(&e)
+		if err == io.EOF && (len(seg.rest()) == 0 || last) || err != nil && last && seg.torn() {
+			r.Torn = int64(len(seg.rest()))
+			break
+		}
+		if err == io.EOF {
+			return seg.damage(seg.at, "the segment ends in the middle of a line, and there is a later one")
+		}
+		if err != nil {
+			return err
+		}
+		if err := v.event(r, seg, e, before, sum); err != nil {
+			return err
+		}
+	}
+	r.Bytes = seg.at
+	if seg.count == 0 {
+		return seg.damage(0, "it has no whole line")
+	}
+	if !r.Sealed {
+		r.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	}
+	return nil
+}
+
+func (v *verifier) event(r *SegmentReport, seg *events, e event.Event, offset int64, sum hash.Hash) error {
+	if r.Sealed {
+		return seg.damage(offset, "it stands behind the seal")
+	}
+	r.Events, r.LastSeq = seg.count, e.Seq
+	if seg.count == 1 {
+		r.FirstSeq = e.Seq
+		if problem := v.opening(r, e); problem != "" {
+			return seg.damage(offset, problem)
+		}
+	}
+	if e.Type == event.TypeSegmentSealed {
+		r.Sealed, r.SHA256 = true, hex.EncodeToString(sum.Sum(nil))
+		if problem := seal(r, e, offset); problem != "" {
+			return seg.damage(offset, problem)
+		}
+	}
+	sum.Write(e.Line())
+	sum.Write([]byte{'\n'})
+	for _, name := range blobsOf(e) {
+		r.Blobs++
+		problem, err := v.blob(name)
+		if err != nil {
+			return err
+		}
+		if problem != "" {
+			return seg.damage(offset, "its blob "+name+" "+problem)
+		}
+	}
+	return nil
+}
+
+// opening checks a segment's first line against its name and the segment before.
+func (v *verifier) opening(r *SegmentReport, e event.Event) string {
+	opened, err := event.As[event.SegmentOpened](e)
+	if err != nil || opened.Ordinal != r.Ordinal || opened.Iteration != r.Iteration {
+		return "it does not open a segment of this name"
+	}
+	p := v.prev
+	switch {
+	case p == nil:
+		return ""
+	case p.Ordinal != r.Ordinal-1:
+		return fmt.Sprintf("segment %06d before it is missing", r.Ordinal-1)
+	case opened.Prev == nil || opened.Prev.Name != p.Name:
+		return "it does not name the segment before it, " + p.Name
+	case opened.Prev.SHA256 != p.SHA256 || opened.Prev.Sealed != p.Sealed:
+		return "the segment before it is not the one that it follows: its SHA-256 or its seal differs"
+	case e.Seq != p.LastSeq+1:
+		return fmt.Sprintf("event %d stands where event %d belongs", e.Seq, p.LastSeq+1)
+	}
+	return ""
+}
+
+func seal(r *SegmentReport, e event.Event, offset int64) string {
+	sealed, err := event.As[event.SegmentSealed](e)
+	switch {
+	case err != nil:
+		return err.Error()
+	case sealed.Bytes != offset || sealed.Events != r.Events-1:
+		return fmt.Sprintf("the seal is for %d events in %d bytes, and there are %d in %d",
+			sealed.Events, sealed.Bytes, r.Events-1, offset)
+	case sealed.SHA256 != r.SHA256:
+		return "the seal has another SHA-256"
+	}
+	return ""
+}
+
+// blob checks one blob, once.
+func (v *verifier) blob(name string) (problem string, err error) {
+	if v.src.blobs == "" {
+		return "", nil
+	}
+	if problem, known := v.blobs[name]; known {
+		return problem, nil
+	}
+	problem, err = v.src.checkBlob(name)
+	v.blobs[name] = problem
+	return problem, err
+}
+
+func (s *source) checkBlob(name string) (string, error) {
+	f, err := s.dir.Open(s.blobs + "/" + name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "is missing", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("open blob: %w", err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, &fileFrom{f: f}); err != nil {
+		return "", fmt.Errorf("read blob: %w", err)
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != name {
+		return "is not what was written", nil
+	}
+	return "", nil
+}
+
+// blobsOf returns the names of the blobs that an event refers to.
+func blobsOf(e event.Event) (names []string) {
+	add := func(value []byte) {
+		if name := jsonscan.Unquote(value); isBlobName(name) {
+			names = append(names, name)
+		}
+	}
+	switch e.Type {
+	case event.TypeLoopStarted:
+		add(jsonscan.Get(e.Data(), "task", "text", "sha256"))
+	case event.TypeIterationStarted:
+		add(jsonscan.Get(e.Data(), "prompt", "sha256"))
+	case event.TypeToolReturned:
+		add(e.Field("blob"))
+	}
+	// An agent's own line may begin like this as well; what the writer puts in
+	// its place has nothing else.
+	if _, tail, found := bytes.Cut(e.Line(), []byte(`,"raw":{"blob":"`)); found && len(tail) < 128 {
+		add(jsonscan.Get(e.Raw(), "blob"))
+	}
+	return names
+}
+
+func isBlobName(name string) bool {
+	if len(name) != sha256.Size*2 {
+		return false
+	}
+	_, err := hex.DecodeString(name)
+	return err == nil && strings.ToLower(name) == name
+}

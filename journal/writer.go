@@ -1,0 +1,364 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// By of the events that the journal writes about itself.
+const byLoop = "loop"
+
+// maxRaw is the length from which an agent's own line goes into a blob, so that
+// one enormous line does not slow every later reader of its segment.
+const maxRaw = 256 << 10
+
+// ErrClosed is the error of every call on a closed writer but Close.
+var ErrClosed = errors.New("journal is closed")
+
+// Writer appends to a journal. It is the only one: the caller holds the loop's
+// lock. Its methods are called from one goroutine, but for Sync and Dirty, which
+// any may call.
+//
+// The first failed write or sync is the last: from then on every call returns
+// that error, and nothing more is written. After a failed sync nobody knows which
+// bytes are on the disk, and the kernel reports it once only.
+type Writer struct {
+	opt    Options
+	folder Folder
+	bell   *bell
+	house  *housekeeper
+
+	// The segment being written.
+	file      File
+	name      string
+	ordinal   int
+	iteration int
+	lines     int
+	pos       Position // behind the last event
+
+	// Memory that calls share: what Append returns lies in buf and out.
+	buf    []byte
+	masked []byte
+	ends   []int
+	out    []event.Event
+
+	blobs map[string]bool // known to be durable
+
+	syncer // guards file against the goroutine that syncs it
+}
+
+// Create begins a new segment behind what [Recover] found and returns its writer,
+// with the event that opens the segment. checkpoint is the state folded over all
+// events before it, and may be nil. The segment is durable on return, and appears
+// at once with its first line whole or not at all. No old segment is touched.
+func Create(dir string, rec Recovery, iteration int, checkpoint json.RawMessage, opt Options) (*Writer, []event.Event, error) {
+	opt = opt.withDefaults(rec.At)
+	folder, err := opt.FS.OpenFolder(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open loop folder: %w", err)
+	}
+	w := &Writer{opt: opt, folder: folder, ordinal: rec.Ordinal, blobs: map[string]bool{}}
+	w.pos.Seq = max(rec.NextSeq, 1) - 1
+	opened, err := w.create(rec, iteration, checkpoint)
+	if err != nil {
+		folder.Close()
+		return nil, nil, fmt.Errorf("create segment: %w", err)
+	}
+	w.startSyncer()
+	w.house = startHousekeeper(opt, folder)
+	w.house.began(w.ordinal, w.iteration)
+	return w, opened, nil
+}
+
+func (w *Writer) create(rec Recovery, iteration int, checkpoint json.RawMessage) ([]event.Event, error) {
+	if err := w.folder.Mkdir(segmentsDir); err != nil {
+		return nil, err
+	}
+	if rec.Segment == "" {
+		if err := w.folder.SyncFolder("."); err != nil {
+			return nil, err
+		}
+	}
+	var prev *event.PrevSegment
+	if rec.Segment != "" {
+		prev = &event.PrevSegment{Name: rec.Segment, SHA256: rec.SHA256, Sealed: rec.Sealed}
+	}
+	var err error
+	if w.opt.Bell {
+		if w.bell, err = hangBell(w.folder); err != nil {
+			return nil, err
+		}
+	}
+	w.begin()
+	if err = w.open(iteration, prev, checkpoint); err != nil {
+		w.bell.stop()
+		return nil, err
+	}
+	w.bell.ring()
+	return w.out, nil
+}
+
+// open makes the next segment. Its first line is written under a temporary name:
+// a reader that finds a segment finds the line that opens it.
+func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.RawMessage) error {
+	ordinal := w.ordinal + 1
+	name := segmentName(ordinal, iteration)
+	path := segmentsDir + "/" + name
+	if _, err := w.folder.Stat(path); err == nil {
+		return fmt.Errorf("segment %s is there already", name)
+	}
+	draft := event.Encode(event.SegmentOpened{
+		Ordinal: ordinal, Iteration: iteration, Prev: prev, Checkpoint: checkpoint,
+	}, byLoop)
+	draft.Iter = iteration
+	at := w.opt.Now()
+	from := len(w.buf)
+	crc, err := w.frame(draft, at, w.pos.Seq+1, 0)
+	if err != nil {
+		return err
+	}
+	line := w.buf[from:]
+	if err := w.written(path+tmpExt, line); err != nil {
+		return err
+	}
+	if err := w.folder.Rename(path+tmpExt, path); err != nil {
+		return err
+	}
+	if err := w.folder.SyncFolder(segmentsDir); err != nil {
+		return err
+	}
+	f, err := w.folder.Append(path)
+	if err != nil {
+		return err
+	}
+	w.change(f, int64(len(line)))
+	w.name, w.ordinal, w.iteration, w.lines = name, ordinal, iteration, 1
+	w.pos = Position{Segment: name, Offset: int64(len(line)), Seq: w.pos.Seq + 1, CRC: crc}
+	return w.hand(from)
+}
+
+// written makes a durable file under a name that a crash may have left taken.
+func (w *Writer) written(name string, content []byte) error {
+	if _, err := w.folder.Stat(name); err == nil {
+		if err := w.folder.Remove(name); err != nil {
+			return err
+		}
+	}
+	f, err := w.folder.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Append writes the drafts as one batch, with one time and one write(2), and
+// returns them as events, which are valid until the next call on w. When it
+// returns, they have left this process: only the machine's death can undo them,
+// and Sync sees to that.
+//
+// A draft whose data is missing or has a newline in it is refused with an error
+// before anything is written, and the writer stays usable. Any other error is
+// final; whole lines that were written before it stay in the journal. A raw line
+// of more than 256 KiB is stored as a blob and stands in the event as
+// {"blob":"<sha256>","bytes":N}.
+func (w *Writer) Append(drafts []event.Draft) ([]event.Event, error) {
+	if err := w.failure(); err != nil {
+		return nil, err
+	}
+	if len(drafts) == 0 {
+		return nil, nil
+	}
+	w.begin()
+	at := w.opt.Now()
+	seq, crc := w.pos.Seq, w.pos.CRC
+	for i := range drafts {
+		draft := drafts[i]
+		if len(draft.Raw) > maxRaw {
+			var err error
+			if draft.Raw, err = w.storeRaw(draft.Raw); err != nil {
+				return nil, err
+			}
+		}
+		seq++
+		var err error
+		if crc, err = w.frame(draft, at, seq, crc); err != nil {
+			return nil, fmt.Errorf("append draft %d: %w", i+1, err)
+		}
+	}
+	if err := w.hand(0); err != nil {
+		return nil, err
+	}
+	if err := w.write(w.buf, at); err != nil {
+		return nil, err
+	}
+	w.lines += len(drafts)
+	w.pos.Offset += int64(len(w.buf))
+	w.pos.Seq, w.pos.CRC = seq, crc
+	w.bell.ring()
+	return w.out, nil
+}
+
+// begin makes the memory of the call before free for this one.
+func (w *Writer) begin() {
+	if cap(w.buf) > keepBytes {
+		w.buf, w.masked = nil, nil
+	}
+	w.buf, w.ends, w.out = w.buf[:0], w.ends[:0], w.out[:0]
+}
+
+// frame adds one line to the buffer.
+func (w *Writer) frame(d event.Draft, at time.Time, seq uint64, prev uint32) (uint32, error) {
+	if d.Type == "" || len(d.Data) == 0 || (d.Raw != nil && len(d.Raw) == 0) {
+		return 0, fmt.Errorf("a draft of type %q lacks its type, its data or what its raw line says", d.Type)
+	}
+	start := len(w.buf)
+	var said int
+	w.buf, said = event.AppendOpen(w.buf, event.Stamp{Seq: seq, ID: w.opt.NewID(at), At: at}, d)
+	if w.opt.Mask != nil {
+		w.masked = w.opt.Mask(w.masked[:0], w.buf[said:])
+		w.buf = append(w.buf[:said], w.masked...)
+	}
+	if bytes.IndexByte(w.buf[said:], '\n') >= 0 {
+		w.buf = w.buf[:start]
+		return 0, fmt.Errorf("a draft of type %s holds a newline", d.Type)
+	}
+	var crc uint32
+	w.buf, crc = event.Seal(w.buf, start, prev)
+	w.buf = append(w.buf, '\n')
+	w.ends = append(w.ends, len(w.buf))
+	return crc, nil
+}
+
+// hand makes events of the lines that the buffer has from an offset on. What
+// cannot be read again must not be written.
+func (w *Writer) hand(from int) error {
+	for _, end := range w.ends {
+		if end <= from {
+			continue
+		}
+		e, err := event.Parse(w.buf[from : end-1 : end-1])
+		if err != nil {
+			return fmt.Errorf("append: %w", err)
+		}
+		w.out = append(w.out, e)
+		from = end
+	}
+	return nil
+}
+
+// write appends whole lines to the segment.
+func (w *Writer) write(p []byte, at time.Time) error {
+	n, err := w.file.Write(p)
+	if err == nil {
+		w.wrote(len(p), at)
+		return nil
+	}
+	// The disk is full or gone in the middle of a line. The whole lines before
+	// it stay, since a reader may have shown them already; the rest goes, so that
+	// no reader waits for its end. Recover cuts it where this fails too.
+	whole := bytes.LastIndexByte(p[:n], '\n') + 1
+	if n > whole {
+		_ = w.file.Truncate(w.pos.Offset + int64(whole))
+	}
+	return w.fail(fmt.Errorf("write segment %s: %w", w.name, err))
+}
+
+// Full says that the segment has reached Options.SegmentBytes and it is time to
+// rotate.
+func (w *Writer) Full() bool { return w.pos.Offset >= w.opt.SegmentBytes }
+
+// Position is the place behind the last event.
+func (w *Writer) Position() Position { return w.pos }
+
+// Rotate seals the segment and begins the next one. It returns the two events,
+// segment.sealed and segment.opened, valid until the next call on w. checkpoint is
+// the state folded over all that was appended before the call. Both segments are
+// durable on return; a crash in between leaves a sealed one and nothing to repair.
+func (w *Writer) Rotate(iteration int, checkpoint json.RawMessage) ([]event.Event, error) {
+	if err := w.failure(); err != nil {
+		return nil, err
+	}
+	w.begin()
+	sum, err := w.seal()
+	if err != nil {
+		return nil, err
+	}
+	prev := &event.PrevSegment{Name: w.name, SHA256: sum, Sealed: true}
+	if err := w.open(iteration, prev, checkpoint); err != nil {
+		return nil, w.fail(fmt.Errorf("create segment: %w", err))
+	}
+	w.bell.ring()
+	w.house.began(w.ordinal, w.iteration)
+	return w.out, nil
+}
+
+// seal ends the segment with its last line, made durable.
+func (w *Writer) seal() (sum string, err error) {
+	sum, err = w.sum(w.pos.Offset)
+	if err != nil {
+		return "", w.fail(fmt.Errorf("hash segment %s: %w", w.name, err))
+	}
+	draft := event.Encode(event.SegmentSealed{Events: w.lines, Bytes: w.pos.Offset, SHA256: sum}, byLoop)
+	draft.Iter = w.iteration
+	at := w.opt.Now()
+	from := len(w.buf)
+	crc, err := w.frame(draft, at, w.pos.Seq+1, w.pos.CRC)
+	if err == nil {
+		err = w.hand(from)
+	}
+	if err == nil {
+		err = w.write(w.buf[from:], at)
+	}
+	if err != nil {
+		return "", err
+	}
+	w.lines++
+	w.pos.Offset += int64(len(w.buf) - from)
+	w.pos.Seq++
+	w.pos.CRC = crc
+	return sum, w.Sync()
+}
+
+// Close seals the segment, makes it durable and lets everything go. After an
+// error of the writer it only lets go and returns that error. Calling it again
+// does nothing.
+func (w *Writer) Close() error {
+	err := w.failure()
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	if err == nil {
+		w.begin()
+		_, err = w.seal()
+		w.bell.ring()
+	}
+	w.stopSyncer()
+	w.house.stop()
+	w.bell.stop()
+	_ = w.fail(ErrClosed)
+	err = errors.Join(err, w.file.Close())
+	return errors.Join(err, w.folder.Close())
+}
+
+// storeRaw puts an agent's own line into a blob and returns what stands for it.
+func (w *Writer) storeRaw(raw []byte) ([]byte, error) {
+	sum, n, err := w.store(raw)
+	if err != nil {
+		return nil, err
+	}
+	stub := append(make([]byte, 0, 128), `{"blob":"`...)
+	stub = append(stub, sum...)
+	stub = append(stub, `","bytes":`...)
+	stub = strconv.AppendInt(stub, int64(n), 10)
+	return append(stub, '}'), nil
+}
