@@ -40,7 +40,7 @@ const (
 	Wait   = "agenttest: begin and wait for a word"
 )
 
-// ReadStreams returns the files that match the pattern, by their names. It panics
+// ReadStreams returns the files that match the pattern, by their paths. It panics
 // where there is none, so that a moved folder does not empty a check.
 func ReadStreams(pattern string) map[string][]byte {
 	files, err := filepath.Glob(pattern)
@@ -53,7 +53,7 @@ func ReadStreams(pattern string) map[string][]byte {
 		if err != nil {
 			panic(err)
 		}
-		streams[filepath.Base(file)] = stream
+		streams[filepath.ToSlash(file)] = stream
 	}
 	return streams
 }
