@@ -198,7 +198,7 @@ func (t *Text) loopResumed(e event.Event) error {
 	if p.Rules != nil {
 		t.sum.maximum = p.Rules.MaximumIterations
 	}
-	t.banner(e, bold, strings.TrimSpace("loop "+Clean(t.loop)+" resumed"))
+	t.banner(e, bold, strings.Join(strings.Fields("loop "+Clean(t.loop)+" resumed"), " "))
 	if p.Died {
 		t.remark(yellow, "the runner before had died")
 	}
@@ -206,7 +206,7 @@ func (t *Text) loopResumed(e event.Event) error {
 		t.remark(yellow, fmt.Sprintf("%d bytes of an unfinished line were cut off segment %s and kept in %s", p.Lost.Bytes, p.Lost.Segment, p.Lost.Kept))
 	}
 	if p.Swept > 0 {
-		t.remark(yellow, count(p.Swept, "process", "processes")+" of its agent still ran and were ended")
+		t.remark(yellow, "ended "+count(p.Swept, "process", "processes")+" of its agent that still ran")
 	}
 	return nil
 }
