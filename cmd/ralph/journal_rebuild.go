@@ -46,7 +46,7 @@ func (v *journalRebuildVerb) Run(e *env) error {
 		return err
 	}
 	defer lock.Release()
-	w := projector.NewWriter(dir)
+	w := projector.NewWriter(dir, nil)
 	r := rebuilt{Journal: dir, OK: true}
 	s, err := refold(dir, func(s *projector.State, ended bool) {
 		if ended {

@@ -77,6 +77,8 @@ func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
 		Env:     r.environment(a, p.Iteration),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
+
+		HoldBack: r.masker.HoldBack,
 	}, nil
 }
 
