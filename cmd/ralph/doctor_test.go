@@ -19,7 +19,6 @@ import (
 
 var update = flag.Bool("update", false, "write settings.schema.json anew")
 
-
 // program writes an executable shell script.
 func program(t *testing.T, folder, name, body string) string {
 	t.Helper()
