@@ -174,7 +174,7 @@ func eventsPage(t *testing.T) string {
 		b.WriteString(fieldTable(s))
 		example, ok := examples[typ.value]
 		if !ok {
-			t.Errorf("event type %s has no line in testdata/v1", typ.value)
+			t.Errorf("event type %s has no line in testdata/catalogue.jsonl", typ.value)
 		}
 		fmt.Fprintf(&b, "\n```json\n%s\n```\n", example)
 	}
@@ -213,10 +213,10 @@ func fieldTable(s structure) string {
 	return b.String()
 }
 
-// readExamples returns the data of the first frozen line of each type.
+// readExamples returns the data of the first golden line of each type.
 func readExamples(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "journal/event/testdata/v1/catalogue.jsonl"))
+	text, err := os.ReadFile(filepath.Join(root, "journal/event/testdata/catalogue.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
