@@ -203,7 +203,7 @@ func (f *fate) take(e event.Event) bool {
 		if err != nil || p.ID != f.ID {
 			return false
 		}
-		f.Fate, f.How, f.Iteration = "delivered", p.How, p.Iteration
+		f.Fate, f.How, f.Iteration = "delivered", p.How, e.Iter
 	case event.TypeCommandRefused:
 		p, err := event.As[event.CommandRefused](e)
 		if err != nil || p.ID != f.ID {
