@@ -25,7 +25,7 @@ import (
 
 // send has a ralph of its own send a command, and remembers what it was told.
 func (s *soak) send(random *rand.Rand) {
-	pause(random, 80*time.Millisecond)
+	linger(random, 80*time.Millisecond)
 	c := s.command(random)
 	argv := []string{"ralph", string(c.Kind), "--json", "--wait", fmt.Sprintf("%dms", random.IntN(100))}
 	switch c.Kind {
@@ -63,16 +63,16 @@ func (s *soak) send(random *rand.Rand) {
 func (s *soak) follow(random *rand.Rand, n int, ended <-chan struct{}) {
 	var last uint64
 	for round := 0; ; round++ {
-		over := closed(ended)
-		argv := []string{"ralph", "attach", "soak", "--json"}
-		if n == 1 || round%2 == n {
-			argv = []string{"follower", s.dir, fmt.Sprint(last + 1)}
-		}
-		if over {
+		if closed(ended) {
 			return
 		}
+		argv := [][]string{
+			{"ralph", "attach", "soak", "--json"},
+			{"ralph", "logs", "soak", "--json", "--follow"},
+			{"follower", s.dir, fmt.Sprint(last + 1)},
+		}[(n+round)%3]
 		last = max(last, s.followOnce(argv, ended))
-		pause(random, 20*time.Millisecond)
+		linger(random, 20*time.Millisecond)
 	}
 }
 
