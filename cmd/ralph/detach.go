@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,9 +66,9 @@ func detach(e *env, j job) (readiness, error) {
 	if err != nil {
 		return readiness{}, fmt.Errorf("find ralph's own program: %w", err)
 	}
-	log, err := os.OpenFile(filepath.Join(j.Dir, "runner.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+	log, err := openLog(filepath.Join(j.Dir, "runner.log"))
 	if err != nil {
-		return readiness{}, fmt.Errorf("open runner.log: %w", err)
+		return readiness{}, err
 	}
 	defer log.Close()
 	told, err := json.Marshal(j)
@@ -95,6 +96,21 @@ func detach(e *env, j job) (readiness, error) {
 	go cmd.Wait()
 	return awaitReady(e, j, ready, log.Name())
 }
+
+// openLog opens runner.log for what the runner says itself.
+func openLog(path string) (*os.File, error) {
+	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open runner.log: %w", err)
+	}
+	if info, err := log.Stat(); err != nil || !info.Mode().IsRegular() {
+		log.Close()
+		return nil, fmt.Errorf("open runner.log: %w", cmp.Or(err, errNotPlain))
+	}
+	return log, nil
+}
+
+var errNotPlain = errors.New("it is not a regular file")
 
 // awaitReady reads the runner's line. It says so when that takes long.
 func awaitReady(e *env, j job, from io.Reader, log string) (readiness, error) {

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -52,6 +55,9 @@ func (v *startVerb) Run(e *env) error {
 // job makes the loop's folder ready for a runner.
 func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, error) {
 	j := job{Name: v.Name, Dir: dir, Project: e.cwd, Home: e.home, Version: buildVersion()}
+	if err := e.ownFolders(dir); err != nil {
+		return j, err
+	}
 	before, err := look(dir)
 	if err != nil {
 		return j, err
@@ -85,6 +91,9 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 			return j, refuse("leave the prompt out, or say it with 'ralph follow-up' once it runs", "a resumed loop keeps its prompt")
 		}
 	} else {
+		if err := v.promptCanBeRead(e, dir); err != nil {
+			return j, err
+		}
 		task, err := v.source(e, dir, v.Task)
 		if err != nil {
 			return j, err
@@ -93,6 +102,28 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	}
 	j.Settings, err = config.Freeze(settings)
 	return j, err
+}
+
+// promptCanBeRead looks at the file that the prompt would be read from: reading a pipe would
+// wait for ever, and a device may have no end.
+func (v *startVerb) promptCanBeRead(e *env, dir string) error {
+	name := cmp.Or(v.PromptFile, v.Task)
+	if v.Prompt != "" {
+		return nil
+	}
+	if name == "" {
+		name = filepath.Join(dir, taskName)
+		if _, err := os.Lstat(name); err != nil {
+			return nil // it is not there, which source says better
+		}
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(e.cwd, name)
+	}
+	if err := runner.CheckPrompt(name); err != nil {
+		return refuse("write the file, or name another", "read the prompt: %w", err)
+	}
+	return nil
 }
 
 // taken is the refusal to begin where a loop stands already.

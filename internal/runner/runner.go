@@ -368,14 +368,6 @@ func (r *runner) readBlob(sha256 string) ([]byte, error) {
 	return text, nil
 }
 
-// readFile reads a prompt file: a path within the project or an absolute one.
-func (r *runner) readFile(name string) ([]byte, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(r.Project, name)
-	}
-	return os.ReadFile(name)
-}
-
 func (r *runner) source() (event.Source, error) {
 	if r.PromptFile != "" {
 		return event.Source{File: r.PromptFile}, nil
