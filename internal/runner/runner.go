@@ -88,13 +88,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 // open takes up the journal and begins a segment of it.
 func (r *runner) open(ctx context.Context) error {
 	r.masker = secret.New(r.Env)
-	opt := journal.Options{
-		Mask:           r.masker.AppendMasked,
-		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
-		Compress:       r.Settings.Journal.Compress,
-		KeepIterations: r.Settings.Journal.KeepIterations,
-		Bell:           true,
-	}
+	opt := r.journalOptions()
 	rec, err := journal.Recover(r.Dir, opt)
 	if err != nil {
 		return err
@@ -124,10 +118,20 @@ func (r *runner) open(ctx context.Context) error {
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
-	if err := errors.Join(r.freeze(), r.mend(&state)); err != nil {
+	if err := errors.Join(r.reserve(), r.freeze(), r.mend(&state)); err != nil {
 		return err
 	}
 	return r.begin(&state, rec, swept)
+}
+
+func (r *runner) journalOptions() journal.Options {
+	return journal.Options{
+		Mask:           r.masker.AppendMasked,
+		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
+		Compress:       r.Settings.Journal.Compress,
+		KeepIterations: r.Settings.Journal.KeepIterations,
+		Bell:           true,
+	}
 }
 
 // sweep ends what a dead runner's agent left running.
@@ -218,33 +222,27 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	failure := r.driver.Run(ctx)
 	shut()
 	close(r.over)
-	r.empty()
+	left := r.empty()
 	state := r.driver.Engine.State()
+	err = errors.Join(failure, r.writer.Close())
+	if failure != nil {
+		// What follows from it is no error of its own.
+		err = failure
+		if full(failure) {
+			if said, more := r.lastWord(failure, left); more == nil {
+				state = said
+			}
+		}
+	}
+	r.release()
 	r.project.State(state)
-	err = errors.Join(failure, r.writer.Close(), r.project.Close())
+	if projected := r.project.Close(); err == nil {
+		err = projected
+	}
 	if state.Life.Ended == nil {
 		return event.LoopEnded{}, err
 	}
 	return *state.Life.Ended, err
-}
-
-// empty ends what the hands still hold. Nothing they report can be recorded any more.
-func (r *runner) empty() {
-	closed := make(chan struct{})
-	go func() {
-		r.hands.Close()
-		close(closed)
-	}()
-	for {
-		select {
-		case in := <-r.driver.Inputs:
-			if in.Release != nil {
-				in.Release()
-			}
-		case <-closed:
-			return
-		}
-	}
 }
 
 // folded watches for what is told to others.
@@ -378,24 +376,3 @@ func (r *runner) source() (event.Source, error) {
 
 // NewID returns a ULID's text.
 func NewID(now time.Time) string { return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String() }
-
-// Rules returns the settings that decisions depend on.
-func Rules(s config.Settings) event.Rules {
-	ms := func(d config.Duration) int64 { return d.Std().Milliseconds() }
-	return event.Rules{
-		MaximumIterations:  s.MaximumIterations,
-		CompletionResponse: s.CompletionResponse,
-		CompletionPromise:  s.Completion.Promise,
-		CompletionMatch:    s.Completion.Match,
-		MinToolCalls:       s.Completion.MinToolCalls,
-		OnPromiseNoWork:    s.Completion.OnPromiseNoWork,
-		LimitCost:          s.Limits.Cost,
-		LimitTokens:        s.Limits.Tokens,
-		LimitDuration:      ms(s.Limits.Duration),
-		IdleAfter:          ms(s.Limits.Idle),
-		IterationLimit:     ms(s.Limits.Iteration),
-		AfterResult:        ms(s.Limits.AfterResult),
-		RestartMax:         s.Restart.Max,
-		RestartDelay:       ms(s.Restart.Delay),
-	}
-}

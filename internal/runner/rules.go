@@ -1,0 +1,27 @@
+package runner
+
+import (
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Rules returns the settings that decisions depend on.
+func Rules(s config.Settings) event.Rules {
+	ms := func(d config.Duration) int64 { return d.Std().Milliseconds() }
+	return event.Rules{
+		MaximumIterations:  s.MaximumIterations,
+		CompletionResponse: s.CompletionResponse,
+		CompletionPromise:  s.Completion.Promise,
+		CompletionMatch:    s.Completion.Match,
+		MinToolCalls:       s.Completion.MinToolCalls,
+		OnPromiseNoWork:    s.Completion.OnPromiseNoWork,
+		LimitCost:          s.Limits.Cost,
+		LimitTokens:        s.Limits.Tokens,
+		LimitDuration:      ms(s.Limits.Duration),
+		IdleAfter:          ms(s.Limits.Idle),
+		IterationLimit:     ms(s.Limits.Iteration),
+		AfterResult:        ms(s.Limits.AfterResult),
+		RestartMax:         s.Restart.Max,
+		RestartDelay:       ms(s.Restart.Delay),
+	}
+}
