@@ -94,8 +94,13 @@ func detach(e *env, j job) (readiness, error) {
 	}
 	// Reaped if it ends while we still look; nobody's otherwise.
 	go cmd.Wait()
-	return awaitReady(e, j, ready, log.Name())
+	return awaitReady(e, j, ready, log.Name(), startTime)
 }
+
+// startTime is how long a runner may take until its loop runs, before its starter goes away
+// and leaves it to itself. What takes long are disks, and processes of a dead runner's agent
+// that do not leave, which are given up on after some ten seconds.
+const startTime = time.Minute
 
 // openLog opens runner.log for what the runner says itself.
 func openLog(path string) (*os.File, error) {
@@ -112,8 +117,9 @@ func openLog(path string) (*os.File, error) {
 
 var errNotPlain = errors.New("it is not a regular file")
 
-// awaitReady reads the runner's line. It says so when that takes long.
-func awaitReady(e *env, j job, from io.Reader, log string) (readiness, error) {
+// awaitReady reads the runner's line. It says so when that takes long, and does not
+// wait for ever.
+func awaitReady(e *env, j job, from io.Reader, log string, patience time.Duration) (readiness, error) {
 	lines := make(chan readiness, 1)
 	go func() {
 		defer close(lines)
@@ -124,8 +130,16 @@ func awaitReady(e *env, j job, from io.Reader, log string) (readiness, error) {
 	}()
 	slow := time.NewTimer(time.Second)
 	defer slow.Stop()
+	late := time.NewTimer(patience)
+	defer late.Stop()
 	for {
 		select {
+		case <-late.C:
+			return readiness{}, &failure{
+				err:  fmt.Errorf("loop %s has not begun after %v; its runner goes on trying", j.Name, patience),
+				hint: fmt.Sprintf("'ralph attach %s' shows it once it runs, 'ralph kill %s' ends it; what it said itself stands in %s", j.Name, j.Name, e.short(log)),
+				code: event.ExitFailed,
+			}
 		case <-slow.C:
 			fmt.Fprintf(e.stderr, "ralph: loop %s is starting …\n", j.Name)
 		case r, ok := <-lines:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,6 +69,12 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	if v.Resume && !before.exists {
 		return j, refuse(fmt.Sprintf("'ralph start %s' begins it; 'ralph list --all' shows what there is", v.Name), "there is no loop %q to go on with", v.Name)
 	}
+	if !before.exists || v.Fresh {
+		// Before anything is archived: what is refused changes nothing.
+		if err := v.checkPrompt(e, dir, before.exists); err != nil {
+			return j, err
+		}
+	}
 	if before.exists && v.Fresh {
 		to, err := e.archive(v.Name, dir, before)
 		if err != nil {
@@ -91,9 +98,6 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 			return j, refuse("leave the prompt out, or say it with 'ralph follow-up' once it runs", "a resumed loop keeps its prompt")
 		}
 	} else {
-		if err := v.promptCanBeRead(e, dir); err != nil {
-			return j, err
-		}
 		task, err := v.source(e, dir, v.Task)
 		if err != nil {
 			return j, err
@@ -104,26 +108,35 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	return j, err
 }
 
-// promptCanBeRead looks at the file that the prompt would be read from: reading a pipe would
-// wait for ever, and a device may have no end.
-func (v *startVerb) promptCanBeRead(e *env, dir string) error {
-	name := cmp.Or(v.PromptFile, v.Task)
-	if v.Prompt != "" {
+// checkPrompt refuses a prompt that cannot be one, without reading it: a pipe would be waited
+// for, and a device may have no end. archived says that the loop's own task.md is
+// about to be put aside with the rest.
+func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
+	if v.Prompt != "" && v.PromptFile == "" {
 		return nil
 	}
-	if name == "" {
-		name = filepath.Join(dir, taskName)
-		if _, err := os.Lstat(name); err != nil {
-			return nil // it is not there, which source says better
-		}
+	if v.Prompt != "" {
+		_, err := v.source(e, dir, "") // says that there are two
+		return err
 	}
-	if !filepath.IsAbs(name) {
+	name := cmp.Or(v.PromptFile, v.Task)
+	given := name != ""
+	switch {
+	case !given && archived:
+		return refuse("give it with -p TEXT, -f FILE or --task FILE", "there is no task")
+	case !given:
+		name = filepath.Join(dir, taskName)
+	case !filepath.IsAbs(name):
 		name = filepath.Join(e.cwd, name)
 	}
-	if err := runner.CheckPrompt(name); err != nil {
+	if err := runner.CheckPrompt(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return refuse("write the file, or name another", "read the prompt: %w", err)
 	}
-	return nil
+	if !given {
+		return nil // where there is none, source says so
+	}
+	_, err := readable(e, name)
+	return err
 }
 
 // taken is the refusal to begin where a loop stands already.

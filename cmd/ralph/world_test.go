@@ -325,3 +325,48 @@ func smallFiles(t *testing.T, p *place) (start func(...string) *exec.Cmd, room f
 		return cmd
 	}, func() {}
 }
+
+// A starter whose runner never says that its loop runs goes away, and says what can be done.
+func TestStartGivesUpWaiting(t *testing.T) {
+	silent, runner, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	defer runner.Close()
+	_, err = awaitReady(&env{stderr: io.Discard, cwd: "/p"}, job{Name: "one"}, silent, "/p/.ralph/one/runner.log", time.Millisecond)
+	f, ok := errors.AsType[*failure](err)
+	if !ok || f.code != event.ExitFailed || f.Error() != "loop one has not begun after 1ms; its runner goes on trying" ||
+		!strings.Contains(f.hint, "'ralph kill one' ends it; what it said itself stands in .ralph/one/runner.log") {
+		t.Errorf("%v %+v", err, f)
+	}
+}
+
+// A runner that has to end the stubborn processes of the one before takes its time, and its
+// starter says so meanwhile.
+func TestStartThatTakesLongSaysSo(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	agent := p.script("agent.sh", "trap '' TERM\ncat > /dev/null\necho $$ > pid\nwhile true; do sleep 300; done\n")
+	p.fine("start", "one", "--detach", "-p", "x", "--agent", agent, "--protocol", "text")
+	p.until("the agent to write its pid", func() bool {
+		text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
+		return err == nil && len(text) > 0
+	})
+	live, err := registry.Probe(p.loop("one"))
+	p.must(err)
+	p.must(syscall.Kill(live.PID, syscall.SIGKILL))
+	p.until("the runner to be dead", func() bool { return p.dead("one") })
+	if !p.alive("pid") {
+		t.Fatal("the agent is no stubborn one")
+	}
+	quick := p.script("quick.sh", "cat > /dev/null\necho '<promise>COMPLETE</promise>'\n")
+	_, stderr, code := p.ralph("start", "one", "--detach", "--resume", "--agent", quick, "--protocol", "text")
+	if code != 0 || !strings.Contains(stderr, "ralph: loop one is starting …") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	p.until("the stubborn agent to be gone", func() bool { return !p.alive("pid") })
+	if swept := p.fine("logs", "one", "--json", "--type", "loop.resumed"); !strings.Contains(swept, `"swept":`) {
+		t.Errorf("the sweep is not in the journal:\n%s", swept)
+	}
+}
