@@ -6,6 +6,9 @@ import (
 
 // Abandon leaves the writer as a killed process would: nothing is sealed.
 func (w *Writer) Abandon() {
+	if w.failure() == ErrClosed {
+		return
+	}
 	_ = w.fail(ErrClosed)
 	w.stopSyncer()
 	w.house.stop()

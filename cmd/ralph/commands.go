@@ -169,8 +169,10 @@ func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 // watch reads the journal until the command's fate is known, or for as long as it
 // is worth waiting.
 func (f *fate) watch(dir string, from uint64, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), deafAfter)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	timer := time.AfterFunc(deafAfter, cancel)
+	defer func() { timer.Stop() }()
 	for e, err := range journal.Follow(ctx, dir, journal.FollowOptions{FromSeq: from}) {
 		if err != nil {
 			return err
@@ -182,8 +184,8 @@ func (f *fate) watch(dir string, from uint64, patience time.Duration) error {
 			return nil
 		}
 		// Taken for good. What the agent makes of it may take a while.
-		timer := time.AfterFunc(patience, cancel)
-		defer timer.Stop()
+		timer.Stop()
+		timer = time.AfterFunc(patience, cancel)
 	}
 	return nil
 }

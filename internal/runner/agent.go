@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/claude"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -15,8 +17,10 @@ import (
 
 // dialects are the agents that this ralph speaks with.
 var dialects = map[string]func() agent.Dialect{
-	"pi":   func() agent.Dialect { return pi.New() },
-	"text": func() agent.Dialect { return text.New() },
+	"claude":    func() agent.Dialect { return claude.New() },
+	"pi":        func() agent.Dialect { return pi.New() },
+	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
+	"text":      func() agent.Dialect { return text.New() },
 }
 
 // Dialect returns a new conversation in the protocol of the settings' agent.
@@ -27,6 +31,15 @@ func Dialect(a config.Agent) (agent.Dialect, error) {
 		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)
 	}
 	return create(), nil
+}
+
+// ownProgram is what plays rehearsals. A program that cannot find itself is looked
+// for on PATH.
+func ownProgram() string {
+	if self, err := os.Executable(); err == nil {
+		return self
+	}
+	return "ralph"
 }
 
 // chosen returns the agent that the loop runs.
@@ -64,6 +77,8 @@ func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
 		Env:     r.environment(a, p.Iteration),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
+
+		HoldBack: r.masker.HoldBack,
 	}, nil
 }
 

@@ -66,14 +66,14 @@ const tailLen = 18
 // which seeds the next one. The first line of a segment is seeded with 0.
 func AppendLine(dst []byte, at Stamp, d Draft, prev uint32) ([]byte, uint32) {
 	start := len(dst)
-	dst, _ = AppendOpen(dst, at, d)
+	dst, _ = AppendOpen(dst, &at, &d)
 	return Seal(dst, start, prev)
 }
 
 // AppendOpen appends a line without its CRC, for a caller that changes what
 // stands in it before [Seal]. Everything that a draft's author chose as text (by,
 // data and raw) stands from said on.
-func AppendOpen(dst []byte, at Stamp, d Draft) (line []byte, said int) {
+func AppendOpen(dst []byte, at *Stamp, d *Draft) (line []byte, said int) {
 	dst = append(dst, `{"v":1,"seq":`...)
 	dst = strconv.AppendUint(dst, at.Seq, 10)
 	dst = append(dst, `,"id":"`...)
