@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/user"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
@@ -204,7 +203,7 @@ func (f *fate) take(e event.Event) bool {
 		if err != nil || p.ID != f.ID {
 			return false
 		}
-		f.Fate, f.How, f.Iteration = "delivered", p.How, p.Iteration
+		f.Fate, f.How, f.Iteration = "delivered", p.How, e.Iter
 	case event.TypeCommandRefused:
 		p, err := event.As[event.CommandRefused](e)
 		if err != nil || p.ID != f.ID {
@@ -287,7 +286,7 @@ func killRunner(e *env, s registry.Status) error {
 			hint: "kill it where it runs", code: event.ExitFailed,
 		}
 	}
-	if err := syscall.Kill(s.Live.PID, syscall.SIGKILL); err != nil {
+	if err := killProcess(s.Live.PID); err != nil {
 		return fmt.Errorf("kill the runner of loop %s: %w", s.Name, err)
 	}
 	strays, err := process.Sweep(context.Background(), s.ID, time.Second)

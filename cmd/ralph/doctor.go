@@ -212,7 +212,7 @@ func spaceFinding(dir string) finding {
 	case free < spaceFails:
 		return finding{"disk", fails, fmt.Sprintf("%d MiB free", free>>20), "a loop ends when its journal cannot be written"}
 	case free < spaceWarns:
-		return finding{"disk", warns, fmt.Sprintf("%d MiB free", free>>20), "an hour of an agent is some 10 to 100 MiB of journal"}
+		return finding{"disk", warns, fmt.Sprintf("%d MiB free", free>>20), "a loop ends when its journal cannot be written"}
 	}
 	return finding{"disk", works, fmt.Sprintf("%.1f GiB free", float64(free)/gibibyte), ""}
 }

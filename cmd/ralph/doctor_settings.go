@@ -25,6 +25,22 @@ type settingValue struct {
 	Key   string `json:"key"`
 	Value string `json:"value"` // as a flag would give it; secrets masked
 	From  string `json:"from"`
+	// Idle says that this ralph knows the setting and does not act on it yet.
+	Idle bool `json:"idle,omitempty"`
+}
+
+// idleSettings are keys, with all below them, that no part of this ralph acts on yet.
+// Whoever builds such a part takes its key out.
+var idleSettings = []string{
+	"agent.passKeys", "breaker", "completion.checklist", "completion.doneFile", "guardrails",
+	"includeIterationCountInPrompt", "notify", "outputTruncateChars", "reflect", "restart.childWait",
+	"restart.waitExitCode", "review", "sandbox", "scm", "worktree",
+}
+
+func idleSetting(key string) bool {
+	return slices.ContainsFunc(idleSettings, func(idle string) bool {
+		return key == idle || strings.HasPrefix(key, idle+".")
+	})
 }
 
 // examineSettings loads the settings as start would, without flags.
@@ -47,7 +63,7 @@ func examineSettings(e *env) (settingsFinding, []config.Agent) {
 			continue
 		}
 		masked, _ := masker.Mask([]byte(value))
-		s.Values = append(s.Values, settingValue{Key: key, Value: string(masked), From: loaded.Origins[key].String()})
+		s.Values = append(s.Values, settingValue{Key: key, Value: string(masked), From: loaded.Origins[key].String(), Idle: idleSetting(key)})
 	}
 	return s, candidates
 }
@@ -81,6 +97,18 @@ func (s settingsFinding) print(w io.Writer) {
 		fmt.Fprintf(w, "  warn\t%s\n", warning)
 	}
 	for _, v := range s.Values {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", v.Key, v.Value, v.From)
+		note := ""
+		if v.Idle {
+			note = "  (this ralph does not act on it yet)"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", v.Key, cutTo(60, v.Value), v.From, note)
 	}
+}
+
+// cutTo shortens a text to so many characters.
+func cutTo(most int, text string) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
 }

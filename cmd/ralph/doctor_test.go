@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/config/schema"
 )
 
 var update = flag.Bool("update", false, "write settings.schema.json anew")
-
 
 // program writes an executable shell script.
 func program(t *testing.T, folder, name, body string) string {
@@ -157,5 +157,13 @@ func TestPublishedSchemaIsOfTheseSettings(t *testing.T) {
 	}
 	if !bytes.Equal(settingsSchema, want) {
 		t.Error("settings.schema.json is not of the settings that this ralph has: make docs")
+	}
+}
+
+func TestIdleSettingsAreKeys(t *testing.T) {
+	for _, idle := range idleSettings {
+		if _, ok := config.Text(config.Defaults(), idle); !ok {
+			t.Errorf("%s is no key", idle)
+		}
 	}
 }

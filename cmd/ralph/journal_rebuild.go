@@ -194,8 +194,5 @@ func brief(v any) string {
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	if r := []rune(string(text)); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return string(text)
+	return cutTo(60, string(text))
 }

@@ -42,7 +42,7 @@ func (d *Dialect) system(m members, out *agent.Decoded) {
 	case `"thinking_tokens"`: // comes many times for each thought
 		out.Add(event.AgentNoticed{What: "system/thinking_tokens"})
 	default:
-		out.Add(event.AgentNoticed{What: "system/" + text(subtype), Text: note(m)})
+		out.Add(event.AgentNoticed{What: d.words.of("system/", subtype), Text: note(m)})
 	}
 }
 
