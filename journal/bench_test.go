@@ -137,7 +137,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// benchJournal writes a journal of about n bytes with lines of 100 bytes to 5 kB.
+// benchJournal writes a journal of about n bytes, with lines as agents make them:
+// half are shorter than 300 bytes, the mean is a kilobyte.
 func benchJournal(b *testing.B, n int64) string {
 	b.Helper()
 	dir := b.TempDir()
@@ -147,7 +148,7 @@ func benchJournal(b *testing.B, n int64) string {
 	}
 	var drafts []event.Draft
 	for i := range 64 {
-		text, _ := json.Marshal(string(bytes.Repeat([]byte("word "), 1+i*i/20)))
+		text, _ := json.Marshal(string(bytes.Repeat([]byte("word "), 1+i*i*i/450)))
 		drafts = append(drafts, event.Draft{Type: event.TypeAgentSaid, By: "agent:pi", Iter: 1, Data: fmt.Appendf(nil, `{"block":"m1","text":%s}`, text)})
 	}
 	for written := int64(0); written < n; {

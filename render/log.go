@@ -35,9 +35,11 @@ func (l *Log) Event(e event.Event) error {
 	l.out = padded(l.out, strconv.FormatUint(e.Seq, 10), -6)
 	l.out = padded(append(l.out, ' '), strconv.Itoa(e.Iter), -3)
 	l.out = append(l.out, ' ')
-	l.paint(cyan, func() { l.out = padded(l.out, Clean(string(e.Type)), 20) })
-	if l.now = data(l.now[:0], e); len(l.now) > 0 {
-		l.out = append(l.out, ' ')
+	l.now = data(l.now[:0], e)
+	name := Clean(string(e.Type))
+	l.paint(cyan, func() { l.out = append(l.out, name...) })
+	if len(l.now) > 0 {
+		l.out = padded(l.out, "", 21-min(Columns(name), 20))
 		l.out = append(l.out, Cut(string(l.now), l.left())...)
 	}
 	l.out = append(l.out, '\n')

@@ -46,22 +46,29 @@ func (a *account) add(p event.IterationEnded) {
 
 func tokens(u event.Usage) int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
 
-// used spells tokens and money. What is known of a cost that is partly unknown is
-// said to be at least that.
-func used(u event.Usage, unpriced bool) string {
+// Usage spells tokens and money.
+func Usage(u event.Usage) string {
 	in := u.In + u.CacheRead + u.CacheWrite
 	text := Tokens(in) + " tokens in"
 	if u.CacheRead > 0 {
 		text += " (" + Tokens(u.CacheRead) + " cached)"
 	}
 	text += " · " + Tokens(u.Out) + " out · "
-	switch {
-	case u.USD == nil:
-		return text + "cost unknown"
-	case unpriced:
-		return text + "cost at least " + Cost(u.USD)
+	if u.USD == nil {
+		text += "cost "
 	}
 	return text + Cost(u.USD)
+}
+
+// total spells what all iterations used. What is known of a cost that is partly
+// unknown is said to be at least that.
+func (a *account) total() string {
+	text := Usage(a.usage)
+	if a.unpriced && a.usage.USD != nil {
+		cost := Cost(a.usage.USD)
+		text = strings.TrimSuffix(text, cost) + "cost at least " + cost
+	}
+	return text
 }
 
 // banner is a line between iterations: "── iteration 2 of 10 ── 01:52:28 ──". The
@@ -123,7 +130,7 @@ func (t *Text) iterationEnded(e event.Event) error {
 	if p.Error != "" {
 		t.remark(red, p.Error)
 	}
-	text := Span(time.Duration(p.Took)*time.Millisecond) + " · " + count(p.Tools, "tool", "tools") + " · " + used(p.Usage, false)
+	text := Span(time.Duration(p.Took)*time.Millisecond) + " · " + count(p.Tools, "tool", "tools") + " · " + Usage(p.Usage)
 	if p.Refunded {
 		text += " · refunded"
 	}
@@ -191,7 +198,7 @@ func (t *Text) loopResumed(e event.Event) error {
 	if p.Rules != nil {
 		t.sum.maximum = p.Rules.MaximumIterations
 	}
-	t.banner(e, bold, strings.TrimSpace("loop "+Clean(t.loop)+" resumed"))
+	t.banner(e, bold, strings.Join(strings.Fields("loop "+Clean(t.loop)+" resumed"), " "))
 	if p.Died {
 		t.remark(yellow, "the runner before had died")
 	}
@@ -199,7 +206,7 @@ func (t *Text) loopResumed(e event.Event) error {
 		t.remark(yellow, fmt.Sprintf("%d bytes of an unfinished line were cut off segment %s and kept in %s", p.Lost.Bytes, p.Lost.Segment, p.Lost.Kept))
 	}
 	if p.Swept > 0 {
-		t.remark(yellow, count(p.Swept, "process", "processes")+" of its agent still ran and were ended")
+		t.remark(yellow, "ended "+count(p.Swept, "process", "processes")+" of its agent that still ran")
 	}
 	return nil
 }
@@ -241,6 +248,6 @@ func (t *Text) loopEnded(e event.Event) error {
 	if !t.sum.started.IsZero() {
 		text += " · " + Span(e.At.Sub(t.sum.started))
 	}
-	t.remark("", text+" · "+used(t.sum.usage, t.sum.unpriced))
+	t.remark("", text+" · "+t.sum.total())
 	return nil
 }

@@ -191,22 +191,17 @@ func retried(p event.AgentRetried) string {
 
 // exited is worth a line where the process did not end well or left others behind.
 func exited(p event.AgentExited) string {
-	var text string
+	var notes []string
 	switch {
 	case p.Signal != "":
-		text = "the agent's process was ended by signal " + p.Signal
+		notes = append(notes, colon("the agent's process was ended by signal "+p.Signal, lastLines(p.Stderr, 5)))
 	case p.Code != 0:
-		text = fmt.Sprintf("the agent's process exited with code %d", p.Code)
-	case p.Strays == 0:
-		return ""
+		notes = append(notes, colon(fmt.Sprintf("the agent's process exited with code %d", p.Code), lastLines(p.Stderr, 5)))
 	}
 	if p.Strays > 0 {
-		text = strings.TrimPrefix(text+"; "+count(p.Strays, "process", "processes")+" that it left behind were ended", "; ")
+		notes = append(notes, "ended "+count(p.Strays, "process", "processes")+" that the agent left behind")
 	}
-	if p.Code != 0 {
-		text = colon(text, lastLines(p.Stderr, 5))
-	}
-	return text
+	return strings.Join(notes, "\n")
 }
 
 // timeout explains the deadlines that cut an iteration short. The others are the

@@ -28,7 +28,7 @@ func (c call) margin() int {
 // How much of a tool's output is shown.
 const (
 	outputLines        = 3
-	outputLinesFailed  = 8
+	outputLinesFailed  = 5 // besides the first ones: what failed is said at the end
 	outputLinesVerbose = 40
 )
 
@@ -100,23 +100,21 @@ func (t *Text) toolReturned(e event.Event) error {
 	var own cleaner
 	t.scratch = p.Output.AppendTo(t.scratch[:0])
 	t.cleaned = own.append(t.cleaned[:0], t.scratch)
-	size := max(p.Bytes, len(t.scratch))
-	style, most := dim, t.outputLines(c.name)
-	if !p.OK {
-		style, most = red, max(outputLinesFailed, most)
-		t.blanks(c.margin() + 2)
-		t.paint(red, "failed")
-		t.newline()
-	}
-	left := t.output(style, c.margin()+2, most)
 	took := time.Duration(p.Took) * time.Millisecond
 	if took == 0 && !c.at.IsZero() {
 		took = e.At.Sub(c.at)
 	}
-	if about := outcome(left, size, p.Blob != "", p.OK, took); about != "" {
-		t.blanks(c.margin() + 2)
-		t.paint(style, Cut(about, t.left()))
-		t.newline()
+	r := result{
+		Text: t, style: dim, margin: c.margin() + 2, lines: splitLines(t.cleaned),
+		size: max(p.Bytes, len(t.scratch)), cut: p.Blob != "", took: took,
+	}
+	if !p.OK {
+		r.style = red
+		r.line("failed")
+	}
+	r.show(t.outputLines(c.name, p.OK))
+	if p.OK && r.size == 0 && took < worthTelling {
+		r.line("ok")
 	}
 	t.called = ""
 	return nil
@@ -139,60 +137,82 @@ func (t *Text) below(e event.Event, id string) call {
 	return c
 }
 
-// outcome says what is not shown of an output, its size and a time worth telling.
-// It is empty where everything was shown.
-func outcome(left, size int, more, ok bool, took time.Duration) string {
-	var parts []string
-	switch {
-	case left > 0:
-		parts = append(parts, "… "+count(left, "more line", "more lines"), Bytes(int64(size)))
-	case more:
-		parts = append(parts, "… "+Bytes(int64(size)))
-	case size == 0 && ok:
-		parts = append(parts, "ok")
-	}
-	if took >= time.Second {
-		parts = append(parts, Span(took))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// outputLines says how many lines of a tool's output are worth a look: none of
-// what was only read.
-func (t *Text) outputLines(name string) int {
+// outputLines says how many lines of a tool's output are worth a look, from its
+// beginning and its end: none of what was only read, and both of a failure.
+func (t *Text) outputLines(name string, ok bool) (head, tail int) {
 	switch {
 	case t.opt.Verbose:
-		return outputLinesVerbose
+		return outputLinesVerbose, outputLines
+	case !ok:
+		return outputLines, outputLinesFailed
 	case reading[strings.ToLower(name)]:
-		return 0
+		return 0, 0
 	}
-	return outputLines
+	return outputLines, 0
 }
 
 var reading = map[string]bool{"read": true, "read_file": true, "readfile": true, "view": true, "notebookread": true, "skill": true}
 
-// output shows the first lines of t.cleaned and returns how many it left out.
-func (t *Text) output(style string, margin, most int) (left int) {
-	text := bytes.Trim(t.cleaned, "\n")
-	if len(text) == 0 {
-		return 0
+// result is a tool's output as it is shown.
+type result struct {
+	*Text
+	style  string
+	margin int
+	lines  [][]byte
+	size   int  // of the whole output in bytes
+	cut    bool // the event holds only its beginning
+	took   time.Duration
+}
+
+// worthTelling is how long a tool has to take for its time to be shown.
+const worthTelling = time.Second
+
+// show writes the first and the last lines, and between them what is left out.
+func (r *result) show(head, tail int) {
+	left := len(r.lines) - head - tail
+	if left <= 1 && head > 0 && !r.cut { // the line that says so would be as long
+		head, tail, left = len(r.lines), 0, 0
 	}
-	total := bytes.Count(text, []byte{'\n'}) + 1
-	if most > 0 && total == most+1 {
-		most++ // the line that says how much is left out would be as long
+	for _, line := range r.lines[:min(head, len(r.lines))] {
+		r.line(string(line))
 	}
-	for range min(most, total) {
-		line := text
-		if i := bytes.IndexByte(text, '\n'); i >= 0 {
-			line, text = text[:i], text[i+1:]
+	var about []string
+	switch {
+	case left > 0 && head > 0:
+		about = append(about, "… "+count(left, "more line", "more lines"), Bytes(int64(r.size)))
+	case left > 0:
+		about = append(about, count(left, "line", "lines"), Bytes(int64(r.size)))
+	case r.cut:
+		about = append(about, "… "+Bytes(int64(r.size)))
+	}
+	if r.took >= worthTelling {
+		about = append(about, Span(r.took))
+	}
+	if len(about) > 0 {
+		r.line(strings.Join(about, ", "))
+	}
+	if left > 0 {
+		for _, line := range r.lines[len(r.lines)-tail:] {
+			r.line(string(line))
 		}
-		if line = bytes.TrimRight(line, " \t"); len(line) > 0 {
-			t.blanks(margin)
-			t.paint(style, Cut(strings.ReplaceAll(string(line), "\t", "    "), t.left()))
-		}
-		t.newline()
 	}
-	return total - min(most, total)
+}
+
+// line writes one line of it, cut where the terminal ends.
+func (r *result) line(s string) {
+	if s = strings.TrimRight(s, " \t"); s != "" {
+		r.blanks(r.margin)
+		r.paint(r.style, Cut(strings.ReplaceAll(s, "\t", "    "), r.left()))
+	}
+	r.newline()
+}
+
+// splitLines returns the lines of a text without the blank ones around it.
+func splitLines(text []byte) [][]byte {
+	if text = bytes.Trim(text, "\n"); len(text) == 0 {
+		return nil
+	}
+	return bytes.Split(text, []byte{'\n'})
 }
 
 // telling are the members of a tool's input that say most about it, best first.

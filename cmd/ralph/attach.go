@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"golang.org/x/term"
 
@@ -272,30 +271,14 @@ func (a *attached) resize() {
 	}
 }
 
-// runnerCheck is how often a silent loop is asked whether its runner lives.
-const runnerCheck = 2 * time.Second
-
-// watch calls the following off when a signal comes or the runner is dead. The
-// kernel is asked only while nothing is heard of the loop.
+// watch calls the following off when a signal comes or the runner is dead.
 func (a *attached) watch(ctx context.Context, signals <-chan os.Signal, cancel context.CancelCauseFunc) {
-	ticks := time.NewTicker(runnerCheck)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-signals:
-			a.leave(cancel, errSignal)
-			return
-		case <-ticks.C:
-			if a.heard.Swap(false) {
-				continue
-			}
-			if live, err := registry.Probe(a.dir); err == nil && !live.Alive {
-				a.leave(cancel, errNoRunner)
-				return
-			}
-		}
+	select {
+	case <-ctx.Done():
+	case <-signals:
+		a.leave(cancel, errSignal)
+	case <-died(ctx, a.dir, &a.heard):
+		a.leave(cancel, errNoRunner)
 	}
 }
 

@@ -6,12 +6,15 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -40,6 +43,34 @@ func follow(e *env, dir string, o followOptions) error {
 		}
 	}
 	return v.Close()
+}
+
+// runnerCheck is how often a silent loop is asked whether its runner lives.
+const runnerCheck = 2 * time.Second
+
+// died returns a channel that is closed when no runner holds the loop's lock. The
+// kernel is asked only while nothing is heard of the loop.
+func died(ctx context.Context, dir string, heard *atomic.Bool) <-chan struct{} {
+	dead := make(chan struct{})
+	go func() {
+		ticks := time.NewTicker(runnerCheck)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticks.C:
+			}
+			if heard.Swap(false) {
+				continue
+			}
+			if live, err := registry.Probe(dir); err == nil && !live.Alive {
+				close(dead)
+				return
+			}
+		}
+	}()
+	return dead
 }
 
 // viewer shows events. What it holds back is written on Flush, and all on Close.

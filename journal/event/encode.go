@@ -120,18 +120,26 @@ func CRC(line []byte) (crc uint32, ok bool) {
 	if string(tail[:8]) != `,"crc":"` || string(tail[16:]) != `"}` {
 		return 0, false
 	}
+	var all byte
 	for _, c := range tail[8:16] {
-		switch {
-		case '0' <= c && c <= '9':
-			crc = crc<<4 | uint32(c-'0')
-		case 'a' <= c && c <= 'f':
-			crc = crc<<4 | uint32(c-'a'+10)
-		default:
-			return 0, false
-		}
+		digit := hexDigit[c]
+		all |= digit
+		crc = crc<<4 | uint32(digit)
 	}
-	return crc, true
+	return crc, all < 16
 }
+
+// hexDigit has the value of each lower-case hexadecimal digit, and 0xff for every
+// other byte.
+var hexDigit = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 0xff
+	}
+	for i, c := range []byte("0123456789abcdef") {
+		t[c] = byte(i)
+	}
+	return t
+}()
 
 // Verify checks a line against the CRC of the line before it, and returns its own.
 func Verify(line []byte, prev uint32) (crc uint32, ok bool) {

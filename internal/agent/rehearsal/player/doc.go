@@ -52,7 +52,7 @@
 //	finish                                 the turn is over; what stands behind it is played all the same
 //	error rate: TEXT                       the turn is over with an error, of that kind if one is named
 //	crash 3                                exit 0: at once, without an end of the turn
-//	hang                                   neither speaks nor listens until a signal comes
+//	hang                                   says so on stderr; then neither speaks nor listens until a signal comes
 //	ignore-term                            from now on only KILL ends the process
 //	garbage                                lines that nobody understands
 //	flood 20MB                             one line of that size

@@ -174,6 +174,7 @@ func (s exitStep) play(*player) error { return &exitError{s.code} }
 type hangStep struct{}
 
 func (hangStep) play(p *player) error {
+	fmt.Fprintln(p.Err, "rehearsal: hanging, as the scenario says")
 	// A timer has to run: with nothing left to happen the Go runtime would end the process.
 	const long = time.Hour
 	for {
