@@ -26,6 +26,7 @@ type Dialect struct {
 
 	turn    turn
 	streams streams
+	words   words
 	spent   spending // by the whole process, so far
 
 	members []jsonscan.Member

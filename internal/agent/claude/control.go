@@ -20,7 +20,7 @@ func (d *Dialect) controlRequest(m members, out *agent.Decoded) {
 	subtype := jsonscan.Get(request, "subtype")
 	if string(subtype) != `"can_use_tool"` {
 		out.Reply = append(out.Reply, refuse(id, "ralph does not know this request"))
-		out.Add(event.AgentNoticed{What: "control_request/" + text(subtype), Text: "refused"})
+		out.Add(event.AgentNoticed{What: d.words.of("control_request/", subtype), Text: "refused"})
 		return
 	}
 	tool := jsonscan.Get(request, "tool_name")

@@ -103,8 +103,32 @@ func (d *Dialect) lifecycle(m members, out *agent.Decoded) {
 		}
 	}
 	if len(out.Facts) == 0 {
-		out.Add(event.AgentNoticed{What: "command_lifecycle/" + text(m.get("state"))})
+		out.Add(event.AgentNoticed{What: d.words.of("command_lifecycle/", m.get("state"))})
 	}
+}
+
+// words are names that come again and again, so that each is put together once.
+type words map[word]string
+
+type word struct{ prefix, value string }
+
+// keptWords bounds them against a Claude that never says the same twice.
+const keptWords = 512
+
+// of returns the prefix and the text of a string value.
+func (ws *words) of(prefix string, value []byte) string {
+	if name, ok := (*ws)[word{prefix, string(value)}]; ok {
+		return name
+	}
+	name := prefix + text(value)
+	if len(value) > 64 {
+		return name
+	}
+	if *ws == nil || len(*ws) == keptWords {
+		*ws = words{}
+	}
+	(*ws)[word{prefix, string(value)}] = name
+	return name
 }
 
 // text returns the text of a string value, "" for anything else.

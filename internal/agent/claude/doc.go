@@ -11,7 +11,8 @@
 //
 // What ralph calls a turn is several of Claude's where a person steers. Claude takes a message
 // that comes while a tool runs along with the tool's result; one that comes while the last answer
-// is being written begins another turn of Claude's, with its own init and result. The count of
+// is being written begins another turn of Claude's, with its own init and result; several such
+// messages share one. The count of
 // queued turns in a result does not tell them apart: 2.1.329 says 0 even
 // while a message waits. So each message gets a uuid, and a result ends the turn once every message
 // has been taken by the model, which is told by command_lifecycle "started" (2.1.329) and by the replay of the

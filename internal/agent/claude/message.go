@@ -10,12 +10,12 @@ import (
 
 // assistant reads one content block: Claude prints an event for each, and those of one message share its id.
 func (d *Dialect) assistant(m members, out *agent.Decoded) {
-	parent := text(m.get("parent_tool_use_id"))
-	if failure := m.get("error"); jsonscan.IsString(failure) {
-		d.failed(m, parent, out)
+	parent := m.get("parent_tool_use_id")
+	if jsonscan.IsString(m.get("error")) {
+		d.failed(m, jsonscan.IsString(parent), out)
 		return
 	}
-	if parent == "" {
+	if !jsonscan.IsString(parent) {
 		d.witness(false, out)
 	}
 	id, content := idAndContent(m.get("message"))
@@ -36,8 +36,8 @@ func (d *Dialect) assistant(m members, out *agent.Decoded) {
 
 // failed is an API error in the shape of an assistant's message. They are not the
 // model's words, and its result says how the turn ended.
-func (d *Dialect) failed(m members, parent string, out *agent.Decoded) {
-	if parent == "" {
+func (d *Dialect) failed(m members, subagent bool, out *agent.Decoded) {
+	if !subagent {
 		d.turn.fault = fault(m)
 		if until := resetTime(jsonscan.Get(m.get("api_error_params"), "rate_limit_info", "resetsAt")); until != "" {
 			d.turn.until = until
@@ -46,7 +46,7 @@ func (d *Dialect) failed(m members, parent string, out *agent.Decoded) {
 	_, content := idAndContent(m.get("message"))
 	blocks := jsonscan.Array(content)
 	block, _ := blocks.Next()
-	out.Add(event.AgentNoticed{What: "assistant/" + text(m.get("error")), Text: short(jsonscan.Get(block, "text"))})
+	out.Add(event.AgentNoticed{What: d.words.of("assistant/", m.get("error")), Text: short(jsonscan.Get(block, "text"))})
 }
 
 func idAndContent(message []byte) (id, content []byte) {
@@ -92,7 +92,7 @@ func (d *Dialect) block(s *stream, name string, block []byte, out *agent.Decoded
 	case `"thinking"`:
 		d.said(s, name, body, false, out)
 	case `"tool_use"`, `"server_tool_use"`, `"mcp_tool_use"`:
-		out.Add(event.ToolCalled{ID: text(id), Name: text(tool), Input: input, Parent: s.parent})
+		out.Add(event.ToolCalled{ID: text(id), Name: d.words.of("", tool), Input: input, Parent: s.parent})
 		if s.parent == "" && string(tool) == `"TodoWrite"` {
 			plan(input, out)
 		}
@@ -102,7 +102,7 @@ func (d *Dialect) block(s *stream, name string, block []byte, out *agent.Decoded
 			d.returned(block, out)
 			return
 		}
-		out.Add(event.AgentNoticed{What: "assistant/" + text(typ)})
+		out.Add(event.AgentNoticed{What: d.words.of("assistant/", typ)})
 	}
 }
 
@@ -154,7 +154,7 @@ func (d *Dialect) user(m members, out *agent.Decoded) {
 	if flag(m.get("isReplay")) && d.replayed(m, out) {
 		return
 	}
-	parent := text(m.get("parent_tool_use_id"))
+	subagent := jsonscan.IsString(m.get("parent_tool_use_id"))
 	_, content := idAndContent(m.get("message"))
 	what := "user"
 	if flag(m.get("isSynthetic")) {
@@ -169,7 +169,7 @@ func (d *Dialect) user(m members, out *agent.Decoded) {
 	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
 		if string(jsonscan.Get(part, "type")) == `"tool_result"` {
 			d.returned(part, out)
-			if parent == "" {
+			if !subagent {
 				d.witness(true, out)
 			}
 			continue

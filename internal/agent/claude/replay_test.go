@@ -76,7 +76,7 @@ func captures(t testing.TB) []string {
 		t.Fatal(err)
 	}
 	both, err := filepath.Glob("testdata/said/*.jsonl")
-	if err != nil || len(printed) < 18 || len(both) < 11 {
+	if err != nil || len(printed) < 18 || len(both) < 13 {
 		t.Fatalf("captured streams: %d and %d, %v", len(printed), len(both), err)
 	}
 	return append(printed, both...)
@@ -103,7 +103,7 @@ func newReplay(t testing.TB) *replay {
 }
 
 // captured are the uuids of the captures' drivers, in the order in which they were used.
-var captured = []string{"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"}
+var captured = []string{"11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222", "33333333-3333-4333-8333-333333333333"}
 
 func (r *replay) wrote() {
 	if n := len(r.d.sent); n <= len(captured) {

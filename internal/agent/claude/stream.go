@@ -29,17 +29,20 @@ type streams []*stream
 // keptStreams bounds them against subagents whose end is never told.
 const keptStreams = 256
 
-// of returns the stream of a speaker.
-func (ss *streams) of(parent string) *stream {
+// of returns the stream of a speaker, named by a string value; of null and of nothing, the assistant's.
+func (ss *streams) of(parent []byte) *stream {
+	if !jsonscan.IsString(parent) {
+		parent = []byte(`""`)
+	}
 	for _, s := range *ss {
-		if s.parent == parent {
+		if isText(parent, s.parent) {
 			return s
 		}
 	}
 	if len(*ss) == keptStreams {
 		*ss = slices.Delete(*ss, 0, 1)
 	}
-	s := &stream{parent: parent}
+	s := &stream{parent: text(parent)}
 	*ss = append(*ss, s)
 	return s
 }
@@ -97,7 +100,7 @@ func isText(value []byte, s string) bool {
 
 // streamEvent reads an event of the API's own stream, which Claude passes on with --include-partial-messages.
 func (d *Dialect) streamEvent(m members, out *agent.Decoded) {
-	s := d.streams.of(text(m.get("parent_tool_use_id")))
+	s := d.streams.of(m.get("parent_tool_use_id"))
 	var typ, index, delta, message []byte
 	fields := jsonscan.Object(m.get("event"))
 	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
@@ -114,7 +117,7 @@ func (d *Dialect) streamEvent(m members, out *agent.Decoded) {
 	}
 	switch string(typ) {
 	case `"content_block_delta"`:
-		s.delta(delta, out)
+		d.delta(s, delta, out)
 		return
 	case `"message_start"`:
 		id, _ := idAndContent(message)
@@ -127,11 +130,11 @@ func (d *Dialect) streamEvent(m members, out *agent.Decoded) {
 		s.writing = false
 		s.forget()
 	}
-	out.Add(event.AgentNoticed{What: "stream_event/" + text(typ)})
+	out.Add(event.AgentNoticed{What: d.words.of("stream_event/", typ)})
 }
 
 // delta says what is new of the block that is being written.
-func (s *stream) delta(delta []byte, out *agent.Decoded) {
+func (d *Dialect) delta(s *stream, delta []byte, out *agent.Decoded) {
 	var typ, words []byte
 	fields := jsonscan.Object(delta)
 	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
@@ -144,7 +147,7 @@ func (s *stream) delta(delta []byte, out *agent.Decoded) {
 	}
 	aloud := string(typ) == `"text_delta"`
 	if !aloud && string(typ) != `"thinking_delta"` || !jsonscan.IsString(words) || !s.writing {
-		out.Add(event.AgentNoticed{What: "stream_event/" + text(typ)})
+		out.Add(event.AgentNoticed{What: d.words.of("stream_event/", typ)})
 		return
 	}
 	if s.streamed == "" {

@@ -33,10 +33,16 @@ func (d *Dialect) system(m members, out *agent.Decoded) {
 	case `"background_tasks_changed"`:
 		d.background(m)
 		out.Add(event.AgentNoticed{What: "system/background_tasks_changed"})
+	case `"hook_response"`:
+		what := short(m.get("hook_name"))
+		if outcome := text(m.get("outcome")); outcome != "success" {
+			what += ": " + cut(outcome)
+		}
+		out.Add(event.AgentNoticed{What: "system/hook_response", Text: what})
 	case `"thinking_tokens"`: // comes many times for each thought
 		out.Add(event.AgentNoticed{What: "system/thinking_tokens"})
 	default:
-		out.Add(event.AgentNoticed{What: "system/" + text(subtype), Text: note(m)})
+		out.Add(event.AgentNoticed{What: d.words.of("system/", subtype), Text: note(m)})
 	}
 }
 

@@ -88,14 +88,28 @@ func (s *spending) of(model string) *modelSpending {
 }
 
 func readUse(value []byte) use {
-	u := use{
-		in: count(value, "inputTokens"), out: count(value, "outputTokens"),
-		cacheRead: count(value, "cacheReadInputTokens"), cacheWrite: count(value, "cacheCreationInputTokens"),
+	var u use
+	guessed := false
+	fields := jsonscan.Object(value)
+	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+		switch string(key) {
+		case "inputTokens":
+			u.in = tokens(value)
+		case "outputTokens":
+			u.out = tokens(value)
+		case "cacheReadInputTokens":
+			u.cacheRead = tokens(value)
+		case "cacheCreationInputTokens":
+			u.cacheWrite = tokens(value)
+		case "costUSD":
+			u.usd, u.known = jsonscan.Float(value)
+			u.usd = max(u.usd, 0)
+		case "costBasis":
+			// Of a model that it does not know, Claude guesses the price.
+			guessed = string(value) == `"unknown"`
+		}
 	}
-	u.usd, u.known = jsonscan.Float(jsonscan.Get(value, "costUSD"))
-	u.usd = max(u.usd, 0)
-	// Of a model that it does not know, Claude guesses the price.
-	u.known = u.known && string(jsonscan.Get(value, "costBasis")) != `"unknown"`
+	u.known = u.known && !guessed
 	return u
 }
 
@@ -127,8 +141,10 @@ func (u use) report(model string, out *agent.Decoded) {
 	out.Add(fact)
 }
 
-func count(value []byte, name string) int64 {
-	n, _ := jsonscan.Int(jsonscan.Get(value, name))
+func count(value []byte, name string) int64 { return tokens(jsonscan.Get(value, name)) }
+
+func tokens(value []byte) int64 {
+	n, _ := jsonscan.Int(value)
 	return max(n, 0)
 }
 

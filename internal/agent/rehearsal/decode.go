@@ -194,6 +194,9 @@ func (r *reader) sum(key string) *float64 {
 	return &sum
 }
 
+// statuses of an entry of a plan.
+var statuses = []string{"pending", "active", "done"}
+
 func (r *reader) todos(key string) []event.Todo {
 	value := r.get(key)
 	if len(value) == 0 || value[0] != '[' {
@@ -204,11 +207,12 @@ func (r *reader) todos(key string) []event.Todo {
 	items := jsonscan.Array(value)
 	for item, ok := items.Next(); ok; item, ok = items.Next() {
 		text, status := jsonscan.Get(item, "text"), jsonscan.Get(item, "status")
-		if !isString(text) || !isString(status) {
+		todo := event.Todo{Text: jsonscan.Unquote(text), Status: jsonscan.Unquote(status)}
+		if !isString(text) || !slices.Contains(statuses, todo.Status) {
 			r.bad = true
 			return nil
 		}
-		todos = append(todos, event.Todo{Text: jsonscan.Unquote(text), Status: jsonscan.Unquote(status)})
+		todos = append(todos, todo)
 	}
 	return todos
 }

@@ -43,7 +43,7 @@
 //	run COMMAND                            really, by the shell
 //	plan - [x] a / - [~] b / - [ ] c       done, active, pending
 //	use in=1 out=1 cacheRead=1 cacheWrite=1 usd=0.1 model=NAME
-//	sleep 2s                               silence: until somebody steers or aborts
+//	sleep 2s                               silence: until somebody aborts, or steers and 'steered -> finish'
 //	steered -> STEP                        what to do when steered in this iteration; several add up
 //	limit rate until +2s: TEXT             or overload, quota, auth, network; until and text may be missing
 //	retry 1/3 2s: TEXT                     compact
@@ -52,7 +52,7 @@
 //	finish                                 the turn is over; what stands behind it is played all the same
 //	error rate: TEXT                       the turn is over with an error, of that kind if one is named
 //	crash 3                                exit 0: at once, without an end of the turn
-//	hang                                   neither speaks nor listens until a signal comes
+//	hang                                   says so on stderr; then neither speaks nor listens until a signal comes
 //	ignore-term                            from now on only KILL ends the process
 //	garbage                                lines that nobody understands
 //	flood 20MB                             one line of that size
@@ -77,8 +77,8 @@
 //
 // # Guarantees
 //
-// A steer is delivered when the step that is being played has ended, and said to be with
-// a line "steered" before anything is done about it; one that comes when no turn is
+// A steer is delivered when the step that is being played has ended (but talk and silence
+// take it at once), and said to be with a line "steered" before anything is done about it; one that comes when no turn is
 // running is dropped, and never shows in the next turn. Each turn has at most one "finished". The
 // end of the input ends the process, whatever it is doing, but for hang. Files are
 // written below Dir and LoopDir only, also through symbolic links.

@@ -102,7 +102,8 @@ func (s sleepStep) play(p *player) error { return p.pause(s.d) }
 
 type silenceStep struct{}
 
-// A silence is the one step in which a steer is delivered at once: it has no end to wait for.
+// A silence is the one step in which a steer is delivered at once: it has no end to
+// wait for, unless the reaction finishes the turn.
 func (s silenceStep) play(p *player) error {
 	for {
 		select {
@@ -110,7 +111,7 @@ func (s silenceStep) play(p *player) error {
 			if err := p.take(in, ok); err != nil {
 				return err
 			}
-			if err := p.deliver(); err != nil {
+			if err := p.deliver(); err != nil || !p.running {
 				return err
 			}
 		case <-p.ctx.Done():
@@ -173,6 +174,7 @@ func (s exitStep) play(*player) error { return &exitError{s.code} }
 type hangStep struct{}
 
 func (hangStep) play(p *player) error {
+	fmt.Fprintln(p.Err, "rehearsal: hanging, as the scenario says")
 	// A timer has to run: with nothing left to happen the Go runtime would end the process.
 	const long = time.Hour
 	for {
