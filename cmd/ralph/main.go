@@ -74,9 +74,8 @@ func run(args []string) int {
 	if err != nil {
 		return report(os.Stderr, err)
 	}
-	var c cli
 	code := -1
-	parser, err := kong.New(&c,
+	parser, err := kong.New(grammar(args),
 		kong.Name("ralph"), kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": "ralph " + buildVersion()},
