@@ -25,7 +25,7 @@ import (
 
 // send has a ralph of its own send a command, and remembers what it was told.
 func (s *soak) send(random *rand.Rand) {
-	pause(random, 80*time.Millisecond)
+	linger(random, 80*time.Millisecond)
 	c := s.command(random)
 	argv := []string{"ralph", string(c.Kind), "--json", "--wait", fmt.Sprintf("%dms", random.IntN(100))}
 	switch c.Kind {
@@ -72,7 +72,7 @@ func (s *soak) follow(random *rand.Rand, n int, ended <-chan struct{}) {
 			return
 		}
 		last = max(last, s.followOnce(argv, ended))
-		pause(random, 20*time.Millisecond)
+		linger(random, 20*time.Millisecond)
 	}
 }
 

@@ -165,7 +165,7 @@ func closed(c <-chan struct{}) bool {
 
 // pause lets up to the given time pass: the moments at which things meet are what the
 // seeds are about.
-func pause(random *rand.Rand, most time.Duration) {
+func linger(random *rand.Rand, most time.Duration) {
 	time.Sleep(time.Duration(random.Int64N(int64(most))))
 }
 
@@ -236,7 +236,7 @@ func (s *soak) start(random *rand.Rand) {
 
 // resume starts the loop again when its runner is gone.
 func (s *soak) resume(random *rand.Rand) {
-	pause(random, 30*time.Millisecond)
+	linger(random, 30*time.Millisecond)
 	live, err := registry.Probe(s.dir)
 	if err != nil {
 		s.Errorf("probe: %v", err)
@@ -261,7 +261,7 @@ func (s *soak) resume(random *rand.Rand) {
 
 // kill ends one of all that runs.
 func (s *soak) kill(random *rand.Rand) {
-	pause(random, 200*time.Millisecond)
+	linger(random, 200*time.Millisecond)
 	did := false
 	switch n := random.IntN(100); {
 	case n < 40:
@@ -344,7 +344,7 @@ func (s *soak) command(random *rand.Rand) inbox.Command {
 
 // drop puts a command into the inbox, whether anybody runs the loop or not.
 func (s *soak) drop(random *rand.Rand) {
-	pause(random, 40*time.Millisecond)
+	linger(random, 40*time.Millisecond)
 	c := s.command(random)
 	id, err := inbox.Drop(s.dir, c)
 	if err != nil {
@@ -375,7 +375,7 @@ func (s *soak) drop(random *rand.Rand) {
 
 // look reads the loop as list and status do: never an error, and never back.
 func (s *soak) look(random *rand.Rand) {
-	pause(random, 60*time.Millisecond)
+	linger(random, 60*time.Millisecond)
 	state, err := projector.Open(s.dir)
 	if err != nil {
 		s.Errorf("open the state: %v", err)
