@@ -95,12 +95,14 @@ func (l *Life) Apply(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		p.Error = firstBytes(p.Error, problemMost)
 		l.Fault = &p
 	case event.TypeLoopEnded:
 		p, err := event.As[event.LoopEnded](e)
 		if err != nil {
 			return err
 		}
+		p.Why, p.Hint = firstBytes(p.Why, problemMost), firstBytes(p.Hint, problemMost)
 		l.Ended = &p
 	case event.TypeIterationStarted:
 		p, err := event.As[event.IterationStarted](e)
@@ -175,12 +177,13 @@ func (l *Life) effectFailed(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	p.Error = firstBytes(p.Error, problemMost)
 	switch p.Do {
 	case event.DoBegin:
 		l.Phase, l.Failed = Between, &p
 	case event.DoStart:
 		l.Failed = &p
-		if !l.Process.Alive {
+		if !l.Process.Alive || l.Process.Resting {
 			l.Phase = Gone
 		}
 	case event.DoRelease, event.DoAbort, event.DoKill:
@@ -211,6 +214,7 @@ func (l *Life) agent(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		p.Error = firstBytes(p.Error, problemMost)
 		l.Finished = &p
 		if l.Phase == Turning {
 			l.Phase = Finished

@@ -124,9 +124,21 @@ func (m *Mailbox) Apply(e event.Event) error {
 	case event.TypeLoopUnpaused:
 		m.Pausing = false
 	case event.TypeLoopResumed:
-		m.Stopping, m.Signal, m.Pausing = "", false, false
+		m.resume()
 	}
 	return nil
+}
+
+// resume forgets the wishes that were fulfilled or answered. One that the runner before
+// had received and not answered is answered by this one, and must not be in vain; a signal was meant for
+// the runner that it ended.
+func (m *Mailbox) resume() {
+	m.Stopping, m.Signal, m.Pausing = "", false, false
+	for _, c := range m.Open {
+		if c.From != FromSignal {
+			m.wish(c.Kind)
+		}
+	}
 }
 
 func (m *Mailbox) receive(p event.CommandReceived) {
@@ -135,12 +147,17 @@ func (m *Mailbox) receive(p event.CommandReceived) {
 		m.Seen = slices.Delete(m.Seen, 0, len(m.Seen)-seenKept)
 	}
 	m.Open = append(m.Open, Message{ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From})
-	switch p.Kind {
+	m.wish(p.Kind)
+	m.Signal = m.Signal || p.From == FromSignal && strength[p.Kind] > 0
+}
+
+// wish takes up what is asked of the loop itself.
+func (m *Mailbox) wish(kind string) {
+	switch kind {
 	case Stop, StopNow, Kill:
-		if strength[p.Kind] > strength[m.Stopping] {
-			m.Stopping = p.Kind
+		if strength[kind] > strength[m.Stopping] {
+			m.Stopping = kind
 		}
-		m.Signal = m.Signal || p.From == FromSignal
 	case Pause:
 		m.Pausing = true
 	case Resume:
