@@ -170,7 +170,7 @@ func cutShort(s *State) []Decision {
 	}
 	switch s.Life.Phase {
 	case policy.Opened:
-		return record(event.IterationEnded{N: s.Life.Iteration, Outcome: event.OutcomeAborted, Took: took(s)})
+		return record(unbegun(s))
 	case policy.Starting, policy.Turning:
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: "a person stopped the loop now"})
 	case policy.Finished:
@@ -233,7 +233,13 @@ func conclusion(s *State) event.IterationEnded {
 	}
 }
 
-func took(s *State) int64 { return s.At.Sub(s.Life.Since).Milliseconds() }
+// unbegun ends an iteration whose agent was never asked to start.
+func unbegun(s *State) event.IterationEnded {
+	return event.IterationEnded{N: s.Life.Iteration, Outcome: event.OutcomeAborted, Took: took(s), Refunded: true}
+}
+
+// took is never negative, though the clock may be set back within an iteration.
+func took(s *State) int64 { return max(0, s.At.Sub(s.Life.Since).Milliseconds()) }
 
 func working(s *State) []Decision {
 	switch s.Life.Phase {
