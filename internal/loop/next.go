@@ -116,10 +116,10 @@ func answer(s *State) []Decision {
 				decisions = append(decisions, refuse(c.ID, err.Error())...)
 				continue
 			}
-			// One at a time: the next change starts from these rules.
+			// One at a time: the next one starts from what this one made of the state.
 			return append(decisions, record(event.LoopConfigured{Key: c.Key, Value: c.Val, Rules: rules}, delivered(s, c.ID))...)
 		case policy.Resume:
-			if !s.Life.Paused {
+			if !s.Life.Paused && !s.Mail.Pausing {
 				decisions = append(decisions, refuse(c.ID, "the loop is not paused")...)
 				continue
 			}
@@ -129,9 +129,9 @@ func answer(s *State) []Decision {
 				decisions = append(decisions, refuse(c.ID, "the loop is paused already")...)
 				continue
 			}
-			decisions = append(decisions, record(delivered(s, c.ID))...)
+			return append(decisions, record(delivered(s, c.ID))...)
 		case policy.Stop, policy.StopNow, policy.Kill:
-			decisions = append(decisions, record(delivered(s, c.ID))...)
+			return append(decisions, record(delivered(s, c.ID))...)
 		default:
 			decisions = append(decisions, refuse(c.ID, fmt.Sprintf("%q is not a command that this ralph knows", c.Kind))...)
 		}

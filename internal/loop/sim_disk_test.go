@@ -55,13 +55,19 @@ type watchedFolder struct {
 
 func (f watchedFolder) Append(name string) (journal.File, error) {
 	file, err := f.Folder.Append(name)
-	return &watchedFile{file, f.path + "/" + name, f.l}, err
+	if err != nil {
+		return nil, err
+	}
+	return &watchedFile{file, f.path + "/" + name, f.l}, nil
 }
 
 func (f watchedFolder) Create(name string) (journal.File, error) {
 	file, err := f.Folder.Create(name)
+	if err != nil {
+		return nil, err
+	}
 	f.l.unnamed[f.path+"/"+name] = true
-	return &watchedFile{file, f.path + "/" + name, f.l}, err
+	return &watchedFile{file, f.path + "/" + name, f.l}, nil
 }
 
 func (f watchedFolder) Rename(from, to string) error {

@@ -26,6 +26,11 @@ type hands struct {
 }
 
 func (h *hands) Do(d event.Decided, cause uint64, s *projector.State) {
+	if h.r.w.disk.Crashed() {
+		// The process died in a call whose error nobody looks at: dropping an old
+		// segment. What follows would not be run.
+		return
+	}
 	h.r.w.checkDo(h.r, d, cause, s)
 	h.r.w.note("decided %d: %s, iteration %d %s", cause, d.Do, d.Iteration, d.Command)
 	switch d.Do {

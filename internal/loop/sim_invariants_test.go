@@ -64,7 +64,7 @@ func (w *world) checkDo(r *runner, d event.Decided, cause uint64, s *projector.S
 	if w.ledger.failed != nil {
 		w.violate(silentAfterFault, "%s is done after: %v", d.Do, w.ledger.failed)
 	}
-	if r.dead || r.closing || w.disk.Crashed() {
+	if r.dead || r.closing {
 		w.violate(silentAfterFault, "%s is done by a runner that is gone", d.Do)
 	}
 	w.checkRecorded(d, cause)
@@ -426,8 +426,10 @@ func (w *world) checkCauses(events []event.Event) {
 		if !ok || !fits(d) {
 			w.violate(causesMatch, "event %d, %s %s, names event %d as its cause, which is %+v", e.Seq, e.Type, e.Data(), e.Cause, d)
 		}
-		if answers[e.Cause]++; once && answers[e.Cause] > 1 {
-			w.violate(causesMatch, "event %d, %s, answers decision %d again", e.Seq, e.Type, e.Cause)
+		if once {
+			if answers[e.Cause]++; answers[e.Cause] > 1 {
+				w.violate(causesMatch, "event %d, %s, answers decision %d again", e.Seq, e.Type, e.Cause)
+			}
 		}
 	}
 }

@@ -264,7 +264,7 @@ func (w *world) closed(r *runner, err error) {
 	w.disk = w.disk.Crash(simfs.Killed)
 	w.ledger.crash(simfs.Killed)
 	for _, a := range w.agents {
-		if a.alive {
+		if a.alive && a.h.r == r {
 			w.violate(oneAgent, "runner %d is gone and its agent %d lives", r.number, a.pid)
 		}
 	}
