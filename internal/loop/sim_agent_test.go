@@ -60,6 +60,9 @@ func (a *agent) soon(d time.Duration, do func()) {
 // act does one thing after another, and then finishes the turn in one of many ways.
 func (a *agent) act(left int) {
 	pause := a.w.span(time.Millisecond, 20*time.Second)
+	if a.w.broken.dicey {
+		pause += time.Duration(dice(1000)) * time.Microsecond
+	}
 	if a.w.chance(3) {
 		pause = a.w.span(0, 40*time.Minute)
 	}
@@ -149,6 +152,13 @@ func (a *agent) saying(text string) []event.Payload {
 	}
 }
 
+// confirmLate is what an agent must not do: see mutation.
+func (a *agent) confirmLate() {
+	d := event.Encode(event.CommandDelivered{ID: a.sent[0].Command, How: "live", Iteration: a.iteration}, a.by())
+	d.Cause = a.causes[0]
+	a.w.schedule(a.h.r, time.Second, func() { a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}}) })
+}
+
 // confirm says of words that were put into the turn that the agent has read them.
 func (a *agent) confirm() {
 	for len(a.sent) > 0 && a.w.chance(60) {
@@ -217,6 +227,9 @@ func (a *agent) rest(cause uint64) {
 	d := event.Encode(event.AgentRested{}, a.by())
 	d.Cause = cause
 	a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}})
+	if a.w.broken.confirms && len(a.sent) > 0 {
+		a.confirmLate()
+	}
 	a.sent, a.causes = nil, nil
 	a.turn++
 	if a.w.chance(15) {
@@ -270,10 +283,11 @@ func (a *agent) exit(code int, signal string, in time.Duration) {
 		a.w.note("agent %d exits with %d %s", a.pid, code, signal)
 		d := event.Encode(event.AgentExited{Code: code, Signal: signal, Took: a.w.now.Sub(a.born).Milliseconds()}, a.by())
 		d.Cause = a.endCause
-		a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}})
+		drafts := []event.Draft{d}
 		if a.w.broken.exitsTwice {
-			a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}})
+			drafts = append(drafts, d)
 		}
+		a.h.r.send(input{Input: loop.Input{Drafts: drafts}})
 		for _, do := range a.gone {
 			do()
 		}

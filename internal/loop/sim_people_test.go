@@ -245,7 +245,7 @@ func (r *runner) claim(found []event.CommandReceived, rejects []string) {
 			again()
 		})
 	}
-	if r.w.broken.tidyFirst {
+	if r.w.broken.early {
 		tidy()
 		in.Synced = again
 	}

@@ -18,6 +18,7 @@ type runner struct {
 	w      *world
 	number int
 	opened bool
+	before int // changes of the disk before this runner
 	dead   bool
 	coming int // items in the queue that this runner waits for
 
@@ -49,6 +50,9 @@ func (r *runner) soon(most time.Duration, do func()) { r.w.schedule(r, r.w.span(
 // open takes up the journal, as runner.open and runner.begin do.
 func (r *runner) open() error {
 	w := r.w
+	if w.broken.recovered != nil {
+		w.broken.recovered(w)
+	}
 	disk := watched{w.disk, &w.ledger}
 	opt := journal.Options{
 		FS: disk, Now: w.wall, NewID: w.id,
@@ -138,8 +142,8 @@ func (r *runner) folded(events []event.Event, s *projector.State) {
 	if r.w.ledger.failed != nil {
 		r.w.violate(silentAfterFault, "event %d is recorded after: %v", s.Seq, r.w.ledger.failed)
 	}
-	if r.w.broken.fold != nil {
-		r.w.broken.fold(events, s)
+	if r.w.broken.folded != nil {
+		r.w.broken.folded(events, s)
 	}
 }
 

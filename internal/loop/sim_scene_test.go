@@ -31,7 +31,9 @@ type scene struct {
 
 	disasters int // runners that something happens to
 	powerCuts int // percent of deaths that are the machine's
-	crashAt   int // of the first runner: the change during which it dies; 0 for a disaster by chance
+	// crashAt is the change during which the first and the second runner die; 0
+	// leaves it to chance.
+	crashAt [2]int
 }
 
 // newScene draws a scene.
@@ -93,8 +95,8 @@ func (s *scene) startFails(w *world) string {
 
 // disaster says what is wrong with the disk of the next runner.
 func (s *scene) disaster(w *world) (p simfs.Plan) {
-	if w.runs == 1 && s.crashAt > 0 {
-		return simfs.Plan{CrashAt: s.crashAt}
+	if w.runs <= len(s.crashAt) && s.crashAt[w.runs-1] > 0 {
+		return simfs.Plan{CrashAt: s.crashAt[w.runs-1]}
 	}
 	if w.runs > s.disasters {
 		return p

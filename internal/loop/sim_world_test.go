@@ -20,7 +20,7 @@ type world struct {
 	seed   uint64
 	rng    *rand.Rand
 	scene  scene
-	broken mutation // what is wrong with this world on purpose
+	broken mutation
 
 	now   time.Time     // of the machine, never set back
 	skew  time.Duration // of the wall clock
@@ -39,6 +39,7 @@ type world struct {
 	facts  int // serial number of the last line that an agent printed
 
 	crashes int
+	changes int // that runners which are gone have made on the disk
 	resumes int
 	trace   []string
 	steps   int
@@ -192,7 +193,12 @@ func (w *world) run() {
 	w.runs++
 	r := &runner{w: w, number: w.runs}
 	w.runner = r
-	w.disk.Plan(w.scene.disaster(w))
+	r.before = w.disk.Changes()
+	plan := w.scene.disaster(w)
+	if plan.CrashAt > 0 {
+		plan.CrashAt += r.before // the disk counts from its making
+	}
+	w.disk.Plan(plan)
 	w.note("runner %d starts", r.number)
 	if err := r.open(); err != nil {
 		r.failed(err)
@@ -221,6 +227,7 @@ func (w *world) crash(how simfs.Loss) {
 	} else {
 		w.reader.forget()
 	}
+	w.changes += w.disk.Changes() - r.before
 	w.disk = w.disk.Crash(how)
 	w.ledger.crash(how)
 	if how == simfs.Killed {
@@ -261,6 +268,7 @@ func (w *world) ended(reason event.Reason) {
 func (w *world) closed(r *runner, err error) {
 	w.runner = nil
 	r.dead = true
+	w.changes += w.disk.Changes() - r.before
 	w.disk = w.disk.Crash(simfs.Killed)
 	w.ledger.crash(simfs.Killed)
 	for _, a := range w.agents {
@@ -269,6 +277,9 @@ func (w *world) closed(r *runner, err error) {
 		}
 	}
 	w.reader.look()
+	if r.opened {
+		w.checkKept(r)
+	}
 	switch {
 	case err != nil:
 		w.note("runner %d gives up: %v", r.number, err)
