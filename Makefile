@@ -79,8 +79,9 @@ fix: ## the modernizers of the toolchain
 vuln: ## known vulnerabilities in what is linked
 	$(TOOL) govulncheck ./...
 
-docs: ## docs/events.md, docs/settings.md and the schema, from the source
+docs: ## generated: docs/events.md, docs/settings.md and the schema of the settings
 	$(GO) test ./internal/house -run TestDocs -count=1 -update
+	$(GO) test ./cmd/ralph -run PublishedSchema -count=1 -update
 
 check: lint test race script ## what has to pass before a change goes in
 

@@ -82,7 +82,7 @@ func TestFollowersSeeEveryEventOnce(t *testing.T) {
 		keep(opened, err)
 		for i := range 400 {
 			keep(w.Append(notices(i, 1+i%9)))
-			if i%50 == 0 {
+			if i%150 == 0 {
 				// Lines longer than any buffer's first size.
 				keep(w.Append([]event.Draft{notice(string(make([]byte, 300<<10)))}))
 			}

@@ -18,12 +18,19 @@ func monotonicIDs(last time.Time) func(time.Time) [26]byte {
 	if !last.IsZero() {
 		floor = ulid.Timestamp(last) + 1
 	}
+	var id ulid.ULID // outside, so that making one allocates nothing
+	next := func(ms uint64) error {
+		if err := id.SetTime(ms); err != nil {
+			return err
+		}
+		return entropy.MonotonicRead(ms, id[6:])
+	}
 	return func(at time.Time) (text [26]byte) {
 		floor = max(floor, ulid.Timestamp(at))
-		id, err := ulid.New(floor, entropy)
+		err := next(floor)
 		if err == ulid.ErrMonotonicOverflow {
 			floor++
-			id, err = ulid.New(floor, entropy)
+			err = next(floor)
 		}
 		if err == nil {
 			err = id.MarshalTextTo(text[:])

@@ -137,7 +137,7 @@ func (r *events) next(e *event.Event) error {
 	}
 	if carried {
 		*e, err = event.Parse(line)
-		if err == nil && (r.seq == 0 || e.Seq == r.seq+1) {
+		if err == nil && (e.Seq == r.seq+1 || r.seq == 0 && e.Seq > 0) {
 			r.crc, r.seq = crc, e.Seq
 			return nil
 		}
@@ -155,6 +155,9 @@ func (r *events) problem(line []byte) string {
 			return err.Error()
 		}
 		return "it is not JSON"
+	}
+	if e.Seq == 0 {
+		return "its seq is 0, and the first is 1"
 	}
 	if r.seq != 0 && e.Seq != r.seq+1 {
 		return fmt.Sprintf("event %d stands where event %d belongs", e.Seq, r.seq+1)

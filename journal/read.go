@@ -178,6 +178,9 @@ func (w *walk) advance() error {
 // one. Dropping takes the oldest segments only, so a hole is damage unless
 // everything before it is gone as well.
 func (w *walk) follows(list []SegmentInfo, i int) error {
+	if w.current.base == 0 && w.current.count == 0 {
+		return w.current.damage(0, "it has no whole line, and there is a later segment")
+	}
 	if list[i].Ordinal == w.info.Ordinal+1 {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"hash"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,8 +18,8 @@ const dirtyBytes = 8 << 20
 // syncer makes the segment durable, when asked and by itself. mu is held for a
 // few instructions only; turn for as long as a sync takes.
 type syncer struct {
+	broken  atomic.Pointer[error] // sticky
 	mu      sync.Mutex
-	err     error     // sticky
 	target  File      // the segment
 	size    int64     // bytes written to it
 	dirty   int64     // of those, not synced
@@ -37,19 +38,21 @@ type syncer struct {
 }
 
 func (s *syncer) failure() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
+	if err := s.broken.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
-// fail makes err the answer to every later call and returns what that will be.
+// fail makes err the answer to every later call, unless one has failed before,
+// and returns what that answer is.
 func (s *syncer) fail(err error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil || err == ErrClosed {
-		s.err = err
+	if err == ErrClosed {
+		s.broken.Store(&err)
+	} else {
+		s.broken.CompareAndSwap(nil, &err)
 	}
-	return s.err
+	return s.failure()
 }
 
 // wrote takes note of n more bytes.
@@ -85,19 +88,19 @@ func (w *Writer) Dirty() (since time.Time, ok bool) {
 // Sync returns when every event appended so far is durable. Where they are
 // already it costs nothing. An error is final: see [Writer].
 func (w *Writer) Sync() error {
-	if err := w.failure(); err != nil {
-		return err
-	}
 	return w.syncer.sync()
 }
 
 func (s *syncer) sync() error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
+	if err := s.failure(); err != nil {
+		return err
+	}
 	s.mu.Lock()
-	if s.err != nil || s.since.IsZero() {
-		defer s.mu.Unlock()
-		return s.err
+	if s.since.IsZero() {
+		s.mu.Unlock()
+		return nil
 	}
 	reached := s.dirty
 	s.syncing = true
@@ -109,14 +112,11 @@ func (s *syncer) sync() error {
 	defer s.mu.Unlock()
 	s.syncing = false
 	if err != nil {
-		if s.err == nil {
-			s.err = fmt.Errorf("sync journal: %w", err)
-		}
-		return s.err
+		return s.fail(fmt.Errorf("sync journal: %w", err))
 	}
 	s.dirty -= reached
 	s.since, s.next = s.next, time.Time{}
-	return s.err
+	return s.failure()
 }
 
 // change makes f, which has size bytes and is durable, the segment being written.

@@ -45,7 +45,6 @@ type Writer struct {
 	// Memory that calls share: what Append returns lies in buf and out.
 	buf    []byte
 	masked []byte
-	ends   []int
 	out    []event.Event
 
 	blobs map[string]bool // known to be durable
@@ -117,9 +116,8 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 		Ordinal: ordinal, Iteration: iteration, Prev: prev, Checkpoint: checkpoint,
 	}, byLoop)
 	draft.Iter = iteration
-	at := w.opt.Now()
 	from := len(w.buf)
-	crc, err := w.frame(draft, at, w.pos.Seq+1, 0)
+	crc, err := w.frame(&draft, w.now(), w.pos.Seq+1, 0)
 	if err != nil {
 		return err
 	}
@@ -140,7 +138,7 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 	w.change(f, int64(len(line)))
 	w.name, w.ordinal, w.iteration, w.lines = name, ordinal, iteration, 1
 	w.pos = Position{Segment: name, Offset: int64(len(line)), Seq: w.pos.Seq + 1, CRC: crc}
-	return w.hand(from)
+	return nil
 }
 
 // written makes a durable file under a name that a crash may have left taken.
@@ -179,24 +177,23 @@ func (w *Writer) Append(drafts []event.Draft) ([]event.Event, error) {
 		return nil, nil
 	}
 	w.begin()
-	at := w.opt.Now()
+	at := w.now()
 	seq, crc := w.pos.Seq, w.pos.CRC
 	for i := range drafts {
-		draft := drafts[i]
+		draft := &drafts[i]
 		if len(draft.Raw) > maxRaw {
+			short := *draft
 			var err error
-			if draft.Raw, err = w.storeRaw(draft.Raw); err != nil {
+			if short.Raw, err = w.storeRaw(draft.Raw); err != nil {
 				return nil, err
 			}
+			draft = &short
 		}
 		seq++
 		var err error
 		if crc, err = w.frame(draft, at, seq, crc); err != nil {
 			return nil, fmt.Errorf("append draft %d: %w", i+1, err)
 		}
-	}
-	if err := w.hand(0); err != nil {
-		return nil, err
 	}
 	if err := w.write(w.buf, at); err != nil {
 		return nil, err
@@ -213,45 +210,61 @@ func (w *Writer) begin() {
 	if cap(w.buf) > keepBytes {
 		w.buf, w.masked = nil, nil
 	}
-	w.buf, w.ends, w.out = w.buf[:0], w.ends[:0], w.out[:0]
+	w.buf, w.out = w.buf[:0], w.out[:0]
 }
 
-// frame adds one line to the buffer.
-func (w *Writer) frame(d event.Draft, at time.Time, seq uint64, prev uint32) (uint32, error) {
-	if d.Type == "" || len(d.Data) == 0 || (d.Raw != nil && len(d.Raw) == 0) {
-		return 0, fmt.Errorf("a draft of type %q lacks its type, its data or what its raw line says", d.Type)
+// now is the time as a line has it.
+func (w *Writer) now() time.Time {
+	at := w.opt.Now()
+	return time.Unix(at.Unix(), int64(at.Nanosecond()/1000*1000)).UTC()
+}
+
+// frame adds one line to the buffer and its event to what is returned. What could
+// not be read again is refused.
+func (w *Writer) frame(d *event.Draft, at time.Time, seq uint64, prev uint32) (crc uint32, err error) {
+	if err := check(d); err != nil {
+		return 0, err
 	}
 	start := len(w.buf)
+	stamp := event.Stamp{Seq: seq, ID: w.opt.NewID(at), At: at}
 	var said int
-	w.buf, said = event.AppendOpen(w.buf, event.Stamp{Seq: seq, ID: w.opt.NewID(at), At: at}, d)
+	w.buf, said = event.AppendOpen(w.buf, &stamp, d)
 	if w.opt.Mask != nil {
 		w.masked = w.opt.Mask(w.masked[:0], w.buf[said:])
 		w.buf = append(w.buf[:said], w.masked...)
 	}
 	if bytes.IndexByte(w.buf[said:], '\n') >= 0 {
-		w.buf = w.buf[:start]
 		return 0, fmt.Errorf("a draft of type %s holds a newline", d.Type)
 	}
-	var crc uint32
 	w.buf, crc = event.Seal(w.buf, start, prev)
+	// The buffer may move when it grows, and leaves this line behind as it is.
+	line := w.buf[start:len(w.buf):len(w.buf)]
+	e, ok := event.Written(line, said-start, &stamp, d)
+	if !ok {
+		if e, err = event.Parse(line); err != nil {
+			return 0, err
+		}
+	}
+	w.out = append(w.out, e)
 	w.buf = append(w.buf, '\n')
-	w.ends = append(w.ends, len(w.buf))
 	return crc, nil
 }
 
-// hand makes events of the lines that the buffer has from an offset on. What
-// cannot be read again must not be written.
-func (w *Writer) hand(from int) error {
-	for _, end := range w.ends {
-		if end <= from {
-			continue
-		}
-		e, err := event.Parse(w.buf[from : end-1 : end-1])
-		if err != nil {
-			return fmt.Errorf("append: %w", err)
-		}
-		w.out = append(w.out, e)
-		from = end
+// check refuses a draft that cannot become a line. That data and raw are JSON all
+// through is their author's promise; looking would cost more than writing.
+func check(d *event.Draft) error {
+	plain := d.Type != ""
+	for i := range len(d.Type) {
+		c := d.Type[i]
+		plain = plain && (c-'a' < 26 || c == '.' || c == '_' || c == '-')
+	}
+	switch {
+	case !plain:
+		return fmt.Errorf("a draft of type %q: that is no name of a type", d.Type)
+	case len(d.Data) < 2 || d.Data[0] != '{' || d.Data[len(d.Data)-1] != '}':
+		return fmt.Errorf("a draft of type %s: its data is not an object", d.Type)
+	case d.Raw != nil && len(d.Raw) == 0:
+		return fmt.Errorf("a draft of type %s: its raw line is empty", d.Type)
 	}
 	return nil
 }
@@ -310,12 +323,9 @@ func (w *Writer) seal() (sum string, err error) {
 	}
 	draft := event.Encode(event.SegmentSealed{Events: w.lines, Bytes: w.pos.Offset, SHA256: sum}, byLoop)
 	draft.Iter = w.iteration
-	at := w.opt.Now()
+	at := w.now()
 	from := len(w.buf)
-	crc, err := w.frame(draft, at, w.pos.Seq+1, w.pos.CRC)
-	if err == nil {
-		err = w.hand(from)
-	}
+	crc, err := w.frame(&draft, at, w.pos.Seq+1, w.pos.CRC)
 	if err == nil {
 		err = w.write(w.buf[from:], at)
 	}

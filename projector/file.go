@@ -3,7 +3,9 @@ package projector
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -81,6 +83,9 @@ type Writer struct {
 	wake chan struct{}
 	done chan struct{}
 
+	// failed is told each error, on the writer's goroutine; nil for nobody.
+	failed func(error)
+
 	mu     sync.Mutex
 	next   map[string][]byte
 	closed bool
@@ -88,10 +93,12 @@ type Writer struct {
 }
 
 // NewWriter returns a writer for a loop's folder, after it has removed what a
-// writer that was killed left half written.
-func NewWriter(dir string) *Writer {
+// writer that was killed left half written. failed is told each error, on the writer's
+// goroutine; nil for nobody. One that satisfies errors.Is with fs.ErrNotExist says that the loop's
+// folder is not there any more.
+func NewWriter(dir string, failed func(error)) *Writer {
 	removeLeftovers(dir)
-	w := &Writer{dir: dir, wake: make(chan struct{}, 1), done: make(chan struct{}), next: map[string][]byte{}}
+	w := &Writer{dir: dir, failed: failed, wake: make(chan struct{}, 1), done: make(chan struct{}), next: map[string][]byte{}}
 	go w.run()
 	return w
 }
@@ -163,19 +170,33 @@ func (w *Writer) write() {
 	w.mu.Unlock()
 	for name, data := range files {
 		if err := Replace(filepath.Join(w.dir, name), data); err != nil {
-			w.mu.Lock()
-			if w.err == nil {
-				w.err = err
-			}
-			w.mu.Unlock()
+			w.fail(err)
 		}
 	}
 }
 
+func (w *Writer) fail(err error) {
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.mu.Unlock()
+	if w.failed != nil {
+		w.failed(err)
+	}
+}
+
 // Replace writes a projection: whole or not at all. It is the one function that
-// does. The file is 0600; its folder is made if it is missing.
+// does. The file is 0600. Its folder is made if it is missing, but not the folder around
+// that: a loop that has vanished is not begun again by its projections.
 func Replace(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	folder := filepath.Dir(path)
+	if filepath.Base(folder) == IterationsDir {
+		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+		}
+	}
+	if _, err := os.Stat(folder); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	if err := atomic.WriteFile(path, bytes.NewReader(data)); err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/user"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
@@ -169,8 +168,10 @@ func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 // watch reads the journal until the command's fate is known, or for as long as it
 // is worth waiting.
 func (f *fate) watch(dir string, from uint64, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), deafAfter)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	timer := time.AfterFunc(deafAfter, cancel)
+	defer func() { timer.Stop() }()
 	for e, err := range journal.Follow(ctx, dir, journal.FollowOptions{FromSeq: from}) {
 		if err != nil {
 			return err
@@ -182,8 +183,8 @@ func (f *fate) watch(dir string, from uint64, patience time.Duration) error {
 			return nil
 		}
 		// Taken for good. What the agent makes of it may take a while.
-		timer := time.AfterFunc(patience, cancel)
-		defer timer.Stop()
+		timer.Stop()
+		timer = time.AfterFunc(patience, cancel)
 	}
 	return nil
 }
@@ -202,7 +203,7 @@ func (f *fate) take(e event.Event) bool {
 		if err != nil || p.ID != f.ID {
 			return false
 		}
-		f.Fate, f.How, f.Iteration = "delivered", p.How, p.Iteration
+		f.Fate, f.How, f.Iteration = "delivered", p.How, e.Iter
 	case event.TypeCommandRefused:
 		p, err := event.As[event.CommandRefused](e)
 		if err != nil || p.ID != f.ID {
@@ -285,7 +286,7 @@ func killRunner(e *env, s registry.Status) error {
 			hint: "kill it where it runs", code: event.ExitFailed,
 		}
 	}
-	if err := syscall.Kill(s.Live.PID, syscall.SIGKILL); err != nil {
+	if err := killProcess(s.Live.PID); err != nil {
 		return fmt.Errorf("kill the runner of loop %s: %w", s.Name, err)
 	}
 	strays, err := process.Sweep(context.Background(), s.ID, time.Second)

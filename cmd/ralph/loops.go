@@ -135,7 +135,24 @@ type standing struct {
 	live   registry.Liveness
 }
 
+// leaveTime is how long a runner whose loop has ended may take to seal its journal
+// and go.
+const leaveTime = 5 * time.Second
+
+// look finds out where a loop stands. A runner that is about to leave is waited for:
+// who has just stopped a loop may start it again.
 func look(dir string) (standing, error) {
+	deadline := time.Now().Add(leaveTime)
+	for {
+		s, err := glance(dir)
+		if err != nil || !s.live.Alive || s.state.Life.Ended == nil || time.Now().After(deadline) {
+			return s, err
+		}
+		time.Sleep(2 * time.Millisecond) // a lock has no event for its end
+	}
+}
+
+func glance(dir string) (standing, error) {
 	var s standing
 	live, err := registry.Probe(dir)
 	if err != nil {

@@ -143,13 +143,13 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(name, data, 0o600))
 }
 
-// gone waits until no process has the pid that a file holds: gone FILE.
+// gone waits until a file holds a pid, and then until no process has it: gone FILE.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
-	text, err := os.ReadFile(ts.MkAbs(args[0]))
-	ts.Check(err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	ts.Check(err)
 	deadline := time.Now().Add(10 * time.Second)
+	pid := pidIn(ts.MkAbs(args[0]), deadline)
+	if pid == 0 {
+		ts.Fatalf("no pid in %s", args[0])
+	}
 	for {
 		_, alive := process.Facts(pid)
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
@@ -169,6 +169,18 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		time.Sleep(5 * time.Millisecond) // as in await
 	}
+}
+
+// pidIn reads a pid as soon as the file holds one; 0 where it does not in time.
+func pidIn(name string, deadline time.Time) int {
+	for time.Now().Before(deadline) {
+		text, err := os.ReadFile(name)
+		if pid, bad := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && bad == nil {
+			return pid
+		}
+		time.Sleep(5 * time.Millisecond) // as in await
+	}
+	return 0
 }
 
 // strays ends the processes that carry a loop's mark.

@@ -17,7 +17,10 @@ type Spec struct {
 	Dir       string   // absolute working directory of the agent
 	LoopDir   string   // absolute folder of the loop
 	Iteration int
-	Root      bool // ralph runs as uid 0
+	// Prompt is what Open will be given first, for a dialect whose agent takes it as an
+	// argument.
+	Prompt string
+	Root   bool // ralph runs as uid 0
 }
 
 // Command is what the process room starts.
@@ -25,8 +28,9 @@ type Command struct {
 	Argv []string
 	Env  []string // added to the agent's environment, KEY=VALUE
 	Drop []string // names removed from it
-	// Text says that output is free text, not lines: an unfinished last line is
-	// handed to Decode as soon as it is read.
+	// Text says that output is free text, not lines. Decode then gets the pieces as
+	// they were printed: a complete line with its newline, an unfinished one as soon
+	// as it is read, and an empty piece once, when the stream has ended.
 	Text bool
 	// CloseStdin says that stdin ends once the lines of Open are written.
 	CloseStdin bool
@@ -95,7 +99,8 @@ type Dialect interface {
 	// Command for the first iteration and after a confirmed Reset for the next.
 	Open(Prompt) [][]byte
 
-	// Decode reads one line without its newline. The line may be anything at all.
+	// Decode reads one line without its newline (but see Command.Text). The line may
+	// be anything at all.
 	Decode(line []byte, from Stream, out *Decoded)
 
 	// Steer returns the lines that put text into the running turn. live is false

@@ -36,13 +36,12 @@ func (b *batch) release() {
 }
 
 // add encodes a fact. Memory that grows leaves earlier drafts where they are.
-func (b *batch) add(p event.Payload, by string) *event.Draft {
+func (b *batch) add(p event.Payload, by string) {
 	from := len(b.memory)
 	b.memory = event.AppendData(b.memory, p)
 	b.drafts = append(b.drafts, event.Draft{
 		Type: p.EventType(), By: by, Data: b.memory[from:len(b.memory):len(b.memory)],
 	})
-	return &b.drafts[len(b.drafts)-1]
 }
 
 // keep copies an agent's line, which lives only as long as the call that brought it.
@@ -63,8 +62,16 @@ func (s *Session) output(chunk process.Chunk) {
 	}
 	var replies [][]byte
 	s.mu.Lock()
-	for _, line := range chunk.Lines {
+	for i, line := range chunk.Lines {
+		open := i == len(chunk.Lines)-1 && (chunk.Partial || chunk.End)
+		if s.text && !open {
+			s.whole = append(append(s.whole[:0], line...), '\n')
+			line = s.whole
+		}
 		replies = append(replies, s.line(b, line, from)...)
+	}
+	if s.text && chunk.End {
+		replies = append(replies, s.line(b, nil, from)...)
 	}
 	s.mu.Unlock()
 	// What the agent waits for must not wait for the journal. An agent that cannot be
@@ -83,23 +90,32 @@ func (s *Session) line(b *batch, line []byte, from Stream) [][]byte {
 	d.Reset()
 	s.cfg.Dialect.Decode(line, from, d)
 	if len(d.Facts) == 0 && !d.DropRaw && len(line) > 0 {
-		d.Add(event.AgentNoticed{What: "line"})
+		d.Add(event.AgentNoticed{What: kindOf(line)})
 	}
-	for i, fact := range d.Facts {
-		draft := b.add(s.shorten(fact), s.by)
-		if i == 0 && s.keeps(line, from, d) {
-			draft.Raw = b.keep(line)
-		}
+	before := len(b.drafts)
+	for _, fact := range d.Facts {
+		s.hold.pass(fact, func(fact event.Payload) { b.add(s.shorten(fact), s.by) })
 		if fact.EventType() == event.TypeAgentFinished && s.finished != nil {
 			close(s.finished)
 			s.finished = nil
 		}
+	}
+	if len(b.drafts) > before && s.keeps(line, from, d) {
+		b.drafts[before].Raw = b.keep(line)
 	}
 	if s.reset != nil && (d.Fresh || d.Stale) {
 		s.reset <- d.Fresh
 		s.reset = nil
 	}
 	return d.Reply
+}
+
+// kindOf names a line that came to no fact by its own word for itself.
+func kindOf(line []byte) string {
+	if kind := jsonscan.Get(line, "type"); jsonscan.IsString(kind) {
+		return jsonscan.Unquote(kind)
+	}
+	return "line"
 }
 
 // keeps reports whether the line itself goes into the journal beside its facts.

@@ -24,6 +24,9 @@ type Config struct {
 	// Blob stores a text that is too long for a line. It may be called at any time
 	// from the goroutine that reads the agent.
 	Blob func(text []byte) (event.Blob, error)
+	// HoldBack says how many bytes at the end of streamed text may be the beginning of
+	// a secret: see secret.Masker. nil keeps nothing back.
+	HoldBack func(text []byte) int
 	// Deliver takes drafts in order; release is to be called when their memory may
 	// be used again. It may block, which holds the agent back.
 	Deliver func(drafts []event.Draft, release func())
@@ -37,6 +40,7 @@ type Session struct {
 	proc       *process.Process
 	argv       []string
 	closeStdin bool // stdin ends with the prompt
+	text       bool // output is free text
 
 	announced chan struct{} // closed once the first agent.started is delivered
 	announce  sync.Once
@@ -44,6 +48,8 @@ type Session struct {
 
 	mu       sync.Mutex // guards the dialect and what follows
 	decoded  Decoded
+	hold     holder
+	whole    []byte        // a line of text with its newline
 	finished chan struct{} // closed when the running turn is over; nil while none runs
 	reset    chan bool     // receives whether a reset was confirmed; nil while none is asked for
 	endCause uint64        // the decision that ends the process
@@ -64,7 +70,8 @@ func Start(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, by: "agent:" + cfg.Name, argv: command.Argv, closeStdin: command.CloseStdin,
+		cfg: cfg, by: "agent:" + cfg.Name, argv: command.Argv, closeStdin: command.CloseStdin, text: command.Text,
+		hold:      holder{back: cfg.HoldBack},
 		announced: make(chan struct{}), gone: make(chan struct{}),
 	}
 	spec := process.Spec{
@@ -226,6 +233,7 @@ func (s *Session) bury() {
 	<-s.announced
 	s.mu.Lock()
 	cause := s.endCause
+	s.hold.flush(func(fact event.Payload) { s.deliver(0, fact) })
 	s.mu.Unlock()
 	s.deliver(cause, event.AgentExited{
 		Code: exit.Code, Signal: exit.Signal, Took: exit.Took.Milliseconds(),

@@ -23,6 +23,7 @@ var plan = []room{
 
 	{"projector", 3, "State is a fold of events: whoever has the journal has the state, without the engine that runs loops"},
 	{"internal/effect", 3, "a hand does what was decided; it must not be able to decide (internal/loop)"},
+	{"internal/simfs", 3, "it is the disk that a simulated journal lies on, and simulates nothing else"},
 	{"internal/hook", 3, "a hook answers from files and the inbox, not from a running loop"},
 
 	{"journal", 2, "it keeps lines and knows nothing of what they add up to, so that every version reads every journal"},
@@ -77,13 +78,14 @@ var world = []string{"os", "net", "syscall", "math/rand", "crypto/rand", "log", 
 // clocks are the files in which time.Now, Since and Until may stand, by the beginning
 // of their path.
 var clocks = map[string]string{
-	"internal/loop/driver.go":   "it stamps what comes in; Next gets time from events",
-	"internal/effect/":          "a hand measures what it does",
-	"internal/runner/":          "it is where the loop's clock comes from",
-	"internal/agent/process/":   "how long a process has had to end is no event",
-	"internal/agent/agenttest/": "a stand-in for a model's server, in tests only",
-	"journal/options.go":        "the default for a writer that was given no clock",
-	"cmd/":                      "it hands the clock in",
+	"internal/loop/driver.go":          "it stamps what comes in; Next gets time from events",
+	"internal/effect/":                 "a hand measures what it does",
+	"internal/runner/":                 "it is where the loop's clock comes from",
+	"internal/agent/process/":          "how long a process has had to end is no event",
+	"internal/agent/agenttest/":        "a stand-in for a model's server, in tests only",
+	"internal/agent/rehearsal/player/": "it is the agent's own program, in a process of its own",
+	"journal/options.go":               "the default for a writer that was given no clock",
+	"cmd/":                             "it hands the clock in",
 }
 
 const whyClock = "time enters a loop as the time of an event, so that a replay sees the same; elsewhere a clock is handed in"

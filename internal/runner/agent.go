@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/claude"
+	"github.com/ralph-loop/ralph/internal/agent/pi"
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -13,7 +17,10 @@ import (
 
 // dialects are the agents that this ralph speaks with.
 var dialects = map[string]func() agent.Dialect{
-	"text": func() agent.Dialect { return text.New() },
+	"claude":    func() agent.Dialect { return claude.New() },
+	"pi":        func() agent.Dialect { return pi.New() },
+	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
+	"text":      func() agent.Dialect { return text.New() },
 }
 
 // Dialect returns a new conversation in the protocol of the settings' agent.
@@ -24,6 +31,15 @@ func Dialect(a config.Agent) (agent.Dialect, error) {
 		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)
 	}
 	return create(), nil
+}
+
+// ownProgram is what plays rehearsals. A program that cannot find itself is looked
+// for on PATH.
+func ownProgram() string {
+	if self, err := os.Executable(); err == nil {
+		return self
+	}
+	return "ralph"
 }
 
 // chosen returns the agent that the loop runs.
@@ -61,19 +77,31 @@ func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
 		Env:     r.environment(a, p.Iteration),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
+
+		HoldBack: r.masker.HoldBack,
 	}, nil
+}
+
+// keys are the variables that make an agent with a login of its own pay by the
+// request instead. They reach it only where agent.passKeys says so.
+var keys = map[string][]string{
+	"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+	"codex":  {"OPENAI_API_KEY", "CODEX_API_KEY"},
 }
 
 // environment is the user's, with what tells the agent where it is. An agent whose
 // process serves several iterations is told the first one's number.
 func (r *runner) environment(a config.Agent, iteration int) []string {
-	env := append([]string(nil), r.Env...)
-	env = append(env,
-		"RALPH_LOOP="+r.Name,
-		"RALPH_LOOP_DIR="+r.Dir,
+	var withheld []string
+	if !a.PassKeys {
+		withheld = keys[a.ResolvedProtocol()]
+	}
+	env := process.Environment(r.Env, withheld, []string{
+		"RALPH_LOOP=" + r.Name,
+		"RALPH_LOOP_DIR=" + r.Dir,
 		fmt.Sprintf("RALPH_ITERATION=%d", iteration),
-		"TASK_FOLDER="+filepath.Clean(r.Dir),
-	)
+		"TASK_FOLDER=" + filepath.Clean(r.Dir),
+	})
 	for name, value := range a.Env {
 		env = append(env, name+"="+value)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -54,10 +55,12 @@ type runner struct {
 	Config
 	id      string // of the loop; the mark of its agent's processes
 	clock   func() time.Time
+	masker  *secret.Masker
 	writer  *journal.Writer
 	project *projector.Writer
 	driver  *loop.Driver
 	hands   *effect.Hands
+	over    chan struct{} // closed when the driver takes nothing more
 	ready   bool
 }
 
@@ -72,7 +75,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	defer lock.Release()
 	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
 	_ = process.EnableSubreaper()
-	r := &runner{Config: cfg, clock: time.Now}
+	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{})}
 	if err := r.open(ctx); err != nil {
 		return event.LoopEnded{}, err
 	}
@@ -81,9 +84,9 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 
 // open takes up the journal and begins a segment of it.
 func (r *runner) open(ctx context.Context) error {
-	masker := secret.New(r.Env)
+	r.masker = secret.New(r.Env)
 	opt := journal.Options{
-		Mask:           masker.AppendMasked,
+		Mask:           r.masker.AppendMasked,
 		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
 		Compress:       r.Settings.Journal.Compress,
 		KeepIterations: r.Settings.Journal.KeepIterations,
@@ -110,7 +113,7 @@ func (r *runner) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.writer, r.project = writer, projector.NewWriter(r.Dir)
+	r.writer = writer
 	r.assemble(state, iteration)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
@@ -132,6 +135,16 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 
 func (r *runner) assemble(state projector.State, iteration int) {
 	inputs := make(chan loop.Input, inputsMost)
+	r.project = projector.NewWriter(r.Dir, func(err error) {
+		// Any other failure is the journal's to meet; a folder that is not there any
+		// more it cannot see, because it holds its files open.
+		if errors.Is(err, fs.ErrNotExist) {
+			select {
+			case inputs <- fault("the loop's folder", err):
+			case <-r.over:
+			}
+		}
+	})
 	deliver := func(drafts []event.Draft, release func()) {
 		inputs <- loop.Input{Drafts: drafts, Release: release}
 	}
@@ -195,6 +208,7 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	go r.obey(doors)
 	failure := r.driver.Run(ctx)
 	shut()
+	close(r.over)
 	r.empty()
 	state := r.driver.Engine.State()
 	r.project.State(state)
@@ -251,9 +265,7 @@ func (r *runner) receive(ctx context.Context, box *inbox.Box) {
 	for {
 		items, err := box.Pending()
 		if err != nil {
-			r.put(ctx, loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{
-				Where: "inbox", Error: err.Error(), Class: effect.Classify(err),
-			}, "loop")}})
+			r.put(ctx, fault("inbox", err))
 			return
 		}
 		if len(items) > 0 && !r.claim(ctx, box, items) {
@@ -300,6 +312,13 @@ func (r *runner) claim(ctx context.Context, box *inbox.Box, items []inbox.Item) 
 		}
 	}
 	return true
+}
+
+// fault is an error that ralph itself met.
+func fault(where string, err error) loop.Input {
+	return loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{
+		Where: where, Error: err.Error(), Class: effect.Classify(err),
+	}, "loop")}}
 }
 
 // obey turns signals into wishes: the first to stop after the iteration, the second

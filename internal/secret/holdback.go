@@ -17,9 +17,40 @@ const (
 // (4 bytes of it; fewer where a word begins, or a cut after its first letter would let all the others through), or of a
 // token shape, any part that begins where a word does and reaches the end. Whoever joins deltas keeps
 // that many bytes for the next one, and releases them when the block ends. Usually 0, at most max(longest spelling of a
-// known value - 1, MaxShapeHold).
+// known value - 1, MaxShapeHold), or twice that where a whole known value stands across the place that would be cut: a value
+// that begins as it ends (hunter2-hunter2) is its own next beginning.
 func (m *Masker) HoldBack(text []byte) int {
-	return max(m.holdKnown(text), holdShape(text))
+	return m.whole(text, max(m.holdKnown(text), holdShape(text)))
+}
+
+// whole moves a cut that would stand within a known value to its beginning.
+func (m *Masker) whole(text []byte, n int) int {
+	most := 2 * max(m.longest, MaxShapeHold)
+	for n > 0 && n <= most {
+		cut := len(text) - n
+		across := m.across(text, cut)
+		if across == cut {
+			return n
+		}
+		n = len(text) - across
+	}
+	return 0 // nothing to keep, or one value after the other without end
+}
+
+// across returns where the first known value begins that stands on both sides of the cut, else the cut.
+func (m *Masker) across(text []byte, cut int) int {
+	for i := max(0, cut-m.longest+1); i < cut; i++ {
+		if i+gramBytes > len(text) || !m.headBits.has(gramAt(text, i)) {
+			continue
+		}
+		for _, at := range m.heads[gramAt(text, i)] {
+			value := m.literals[at].text
+			if i+len(value) > cut && i+len(value) <= len(text) && string(text[i:i+len(value)]) == value {
+				return i
+			}
+		}
+	}
+	return cut
 }
 
 func (m *Masker) holdKnown(text []byte) int {

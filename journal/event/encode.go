@@ -66,14 +66,14 @@ const tailLen = 18
 // which seeds the next one. The first line of a segment is seeded with 0.
 func AppendLine(dst []byte, at Stamp, d Draft, prev uint32) ([]byte, uint32) {
 	start := len(dst)
-	dst, _ = AppendOpen(dst, at, d)
+	dst, _ = AppendOpen(dst, &at, &d)
 	return Seal(dst, start, prev)
 }
 
 // AppendOpen appends a line without its CRC, for a caller that changes what
 // stands in it before [Seal]. Everything that a draft's author chose as text (by,
 // data and raw) stands from said on.
-func AppendOpen(dst []byte, at Stamp, d Draft) (line []byte, said int) {
+func AppendOpen(dst []byte, at *Stamp, d *Draft) (line []byte, said int) {
 	dst = append(dst, `{"v":1,"seq":`...)
 	dst = strconv.AppendUint(dst, at.Seq, 10)
 	dst = append(dst, `,"id":"`...)
@@ -120,18 +120,26 @@ func CRC(line []byte) (crc uint32, ok bool) {
 	if string(tail[:8]) != `,"crc":"` || string(tail[16:]) != `"}` {
 		return 0, false
 	}
+	var all byte
 	for _, c := range tail[8:16] {
-		switch {
-		case '0' <= c && c <= '9':
-			crc = crc<<4 | uint32(c-'0')
-		case 'a' <= c && c <= 'f':
-			crc = crc<<4 | uint32(c-'a'+10)
-		default:
-			return 0, false
-		}
+		digit := hexDigit[c]
+		all |= digit
+		crc = crc<<4 | uint32(digit)
 	}
-	return crc, true
+	return crc, all < 16
 }
+
+// hexDigit has the value of each lower-case hexadecimal digit, and 0xff for every
+// other byte.
+var hexDigit = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 0xff
+	}
+	for i, c := range []byte("0123456789abcdef") {
+		t[c] = byte(i)
+	}
+	return t
+}()
 
 // Verify checks a line against the CRC of the line before it, and returns its own.
 func Verify(line []byte, prev uint32) (crc uint32, ok bool) {

@@ -243,6 +243,7 @@ func TestOnlyLinesThatRepeatOthersLoseTheirRaw(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		"agent_end", "message_end toolResult", "message_start system", "message_start toolResult", "message_start user",
+		"message_update",
 		"message_update assistant", // pi 0.74; later ones carry no message here
 		"tool_execution_update", "turn_end assistant",
 	}

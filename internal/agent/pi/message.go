@@ -71,12 +71,14 @@ func (m *message) name(index int64) string {
 }
 
 // messageUpdate reads one step of the assistant's answer, the most frequent line
-// of all. Before pi 0.84.0 it carried the whole message so far, twice.
+// of all. Before pi 0.84.0 it carried the whole message so far, twice. The line
+// itself is not kept: message_end holds all of it again, and a secret that is cut in two
+// by two deltas could be masked in neither of their lines.
 func (d *Dialect) messageUpdate(m *members, out *agent.Decoded) {
 	d.turn.stirred()
+	out.DropRaw = true
 	step := m.get("assistantMessageEvent")
 	if m.get("message") != nil {
-		out.DropRaw = true
 		d.outdated(out)
 	} else if isObject(step) {
 		d.version.settles = true
@@ -108,6 +110,7 @@ func (d *Dialect) messageUpdate(m *members, out *agent.Decoded) {
 	case `"text_start"`, `"thinking_start"`, `"toolcall_start"`, `"toolcall_delta"`, `"toolcall_end"`:
 		// The call itself comes as tool_execution_start.
 	default:
+		out.DropRaw = false
 		out.Add(event.AgentNoticed{What: "message_update " + text(typ)})
 	}
 }

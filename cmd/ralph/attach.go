@@ -1,0 +1,358 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/term"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+type attachVerb struct {
+	Name    string `arg:"" optional:"" help:"The loop; without it the one that runs here."`
+	Verbose bool   `short:"V" help:"Show prompts, decisions and notices as well."`
+	Time    bool   `help:"Show the time of each entry."`
+	JSON    bool   `help:"Print the journal's lines as they are."`
+}
+
+// Run shows a loop and lets a person steer it. Any number may attach at a time.
+func (v *attachVerb) Run(e *env) error {
+	s, err := e.find(v.Name)
+	if err != nil {
+		return err
+	}
+	return attach(e, s.Name, s.Dir, attachOptions{json: v.JSON, verbose: v.Verbose, time: v.Time})
+}
+
+type attachOptions struct {
+	started bool // ralph start has just begun it
+	json    bool
+	verbose bool
+	time    bool
+}
+
+// attach shows where the loop stands, what happened last, and then what happens,
+// until the loop ends or the person leaves. It reads the journal and nothing else,
+// so it neither holds the loop up nor ends it. It returns the loop's exit code as
+// an error, none where the person left.
+func attach(e *env, name, dir string, o attachOptions) error {
+	// Before the journal is read: what a dead runner wrote is complete by then.
+	live, err := registry.Probe(dir)
+	if err != nil {
+		return err
+	}
+	state, err := projector.Open(dir)
+	if err != nil {
+		return err
+	}
+	if state.Seq == 0 && !live.Alive {
+		return refuse(fmt.Sprintf("'ralph start %s' begins it", name), "loop %s has not begun", name)
+	}
+	a := &attached{env: e, name: name, dir: dir, json: o.json, ended: state.Life.Ended}
+	if !o.json {
+		fmt.Fprintln(e.stdout, a.header(&state, live.Alive))
+	}
+	a.screen = newScreen(e.stdout)
+	a.history = &history{to: a.screen}
+	a.view = followOptions{json: o.json, verbose: o.verbose, time: o.time}.viewer(e, a.history)
+	if text, ok := a.view.(*render.Text); ok {
+		text.Resume(&state)
+	}
+	from, err := a.last()
+	if err != nil {
+		return err
+	}
+	if !live.Alive {
+		return a.conclude()
+	}
+	return a.follow(from)
+}
+
+// attached is one person's view of a loop.
+type attached struct {
+	*env
+	name, dir string
+	json      bool
+	view      viewer
+	screen    *screen
+	history   *history
+	ended     *event.LoopEnded // the last known end of the loop, if it has not gone on since
+	seq       uint64           // the last event shown
+	heard     atomic.Bool      // something came since the last look at the runner
+}
+
+// header says in one line where the loop stands.
+func (a *attached) header(s *projector.State, alive bool) string {
+	sum := s.Summary()
+	status := sum.Status
+	if !alive && s.Life.Ended == nil {
+		status = "died"
+	}
+	if sum.Waiting != "" {
+		status += ": " + sum.Waiting
+	}
+	parts := []string{"loop " + a.name, status}
+	if sum.Iteration > 0 {
+		parts = append(parts, iterations(sum.Iteration, sum.MaximumIterations))
+	}
+	if !sum.Since.IsZero() {
+		until := a.now()
+		if s.Life.Ended != nil {
+			until = sum.At
+		}
+		parts = append(parts, render.Span(until.Sub(sum.Since)))
+	}
+	if sum.Agent != "" {
+		parts = append(parts, sum.Agent)
+	}
+	if cost := render.Cost(sum.Cost); sum.Cost != nil {
+		parts = append(parts, cost)
+	} else {
+		parts = append(parts, "cost "+cost)
+	}
+	line := render.Clean(strings.Join(parts, " · "))
+	look := a.look()
+	if look.Width > 0 {
+		line = render.Cut(line, look.Width)
+	}
+	if look.Color {
+		line = "\x1b[1m" + line + "\x1b[0m"
+	}
+	return line
+}
+
+func iterations(n, most int) string {
+	if most > 0 {
+		return fmt.Sprintf("iteration %d of %d", n, max(n, most))
+	}
+	return fmt.Sprintf("iteration %d", n)
+}
+
+// What is shown of the past: so many lines, or a screen of them, out of so many events.
+const (
+	pastEvents = 1000
+	pastLines  = 30
+)
+
+// last shows what happened last and returns the place from where it goes on.
+func (a *attached) last() (journal.Position, error) {
+	want := pastEvents
+	if a.json {
+		want = pastLines
+	}
+	past, from, err := journal.Last(a.dir, want)
+	if err != nil {
+		return from, err
+	}
+	for _, ev := range past {
+		if err := a.show(ev); err != nil {
+			return from, err
+		}
+	}
+	if err := a.view.Flush(); err != nil {
+		return from, err
+	}
+	lines := pastLines
+	if a.isTerminal() {
+		_, rows := a.size()
+		lines = max(rows-3, 5)
+	}
+	return from, a.history.open(lines)
+}
+
+// show passes an event on and notes whether it ends the loop.
+func (a *attached) show(ev event.Event) error {
+	switch ev.Type {
+	case event.TypeLoopEnded:
+		if p, err := event.As[event.LoopEnded](ev); err == nil {
+			a.ended = &p
+		}
+	case event.TypeLoopResumed, event.TypeLoopStarted:
+		a.ended = nil
+	}
+	a.seq = ev.Seq
+	a.heard.Store(true)
+	return a.view.Event(ev)
+}
+
+// Why following ended before the loop did.
+var (
+	errLeft     = errors.New("the person left")
+	errSignal   = errors.New("a signal came")
+	errNoRunner = errors.New("no runner holds the loop's lock")
+)
+
+// follow shows what happens until the loop ends, its runner dies or the person
+// leaves.
+func (a *attached) follow(from journal.Position) error {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	defer a.screen.close()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	go a.watch(ctx, signals, cancel)
+	if a.interactive() {
+		restore, err := a.screen.keyboard(a.stdin.(*os.File))
+		if err != nil {
+			return err
+		}
+		defer restore()
+		// Ends with the process: a read of a terminal cannot be called off.
+		go a.listen(cancel)
+	}
+	if err := a.live(ctx, from); err != nil {
+		return err
+	}
+	a.screen.close()
+	switch context.Cause(ctx) {
+	case errLeft:
+		a.say(fmt.Sprintf("ralph: left loop %s, which goes on; 'ralph attach %s' comes back, 'ralph stop %s' ends it", a.name, a.name, a.name))
+		return nil
+	case errSignal:
+		a.say(fmt.Sprintf("ralph: left loop %s, which goes on", a.name))
+		return exit(event.ExitInterrupted)
+	case errNoRunner:
+		if err := a.rest(); err != nil {
+			return err
+		}
+	}
+	return a.conclude()
+}
+
+// say tells the person something that is not the loop's.
+func (a *attached) say(text string) {
+	if a.screen.keys {
+		a.screen.say(text)
+		return
+	}
+	fmt.Fprintln(a.stderr, text)
+}
+
+// live shows events as they come.
+func (a *attached) live(ctx context.Context, from journal.Position) error {
+	var flushed error
+	opt := journal.FollowOptions{From: from, UntilEnded: true, Idle: func(journal.Position) {
+		if flushed = a.view.Flush(); flushed == nil {
+			a.resize()
+		}
+	}}
+	for ev, err := range journal.Follow(ctx, a.dir, opt) {
+		if err == nil {
+			err = a.show(ev)
+		}
+		if err = errors.Join(err, flushed); err != nil {
+			return err
+		}
+	}
+	return flushed
+}
+
+// resize takes on the size that the terminal has now.
+func (a *attached) resize() {
+	if text, ok := a.view.(*render.Text); ok && a.screen.keys {
+		columns, _ := a.size()
+		text.SetWidth(columns)
+		a.screen.setColumns(columns)
+	}
+}
+
+// watch calls the following off when a signal comes or the runner is dead.
+func (a *attached) watch(ctx context.Context, signals <-chan os.Signal, cancel context.CancelCauseFunc) {
+	select {
+	case <-ctx.Done():
+	case <-signals:
+		a.leave(cancel, errSignal)
+	case <-died(ctx, a.dir, &a.heard):
+		a.leave(cancel, errNoRunner)
+	}
+}
+
+// leave ends the following, also where its output waits for a line that is being
+// typed.
+func (a *attached) leave(cancel context.CancelCauseFunc, why error) {
+	cancel(why)
+	a.screen.close()
+}
+
+// rest shows what a runner that is gone has written since the last look: everything,
+// since it gave up its lock after that.
+func (a *attached) rest() error {
+	for ev, err := range journal.Read(a.dir, journal.ReadOptions{FromSeq: a.seq + 1}) {
+		if err == nil {
+			err = a.show(ev)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// conclude is the end of a loop that nobody runs any more.
+func (a *attached) conclude() error {
+	if err := a.view.Close(); err != nil {
+		return err
+	}
+	if a.ended == nil {
+		return &failure{
+			err:  fmt.Errorf("the runner of loop %s died", a.name),
+			hint: fmt.Sprintf("'ralph start %s --resume' goes on with it; what it said itself stands in %s", a.name, a.short(filepath.Join(a.dir, "runner.log"))),
+			code: event.ExitFailed,
+		}
+	}
+	if code := a.ended.Reason.ExitCode(); code != event.ExitCompleted {
+		return exit(code)
+	}
+	return nil
+}
+
+// interactive reports whether a person sits there to type.
+func (a *attached) interactive() bool {
+	stdin, ok := a.stdin.(*os.File)
+	return ok && !a.json && a.isTerminal() && term.IsTerminal(int(stdin.Fd()))
+}
+
+// history holds what happened before we came, until it is known how much of it
+// fits on the screen.
+type history struct {
+	to   io.Writer
+	past bytes.Buffer
+	live bool
+}
+
+func (h *history) Write(p []byte) (int, error) {
+	if h.live {
+		return h.to.Write(p)
+	}
+	return h.past.Write(p)
+}
+
+// open writes the last lines of the past, and from now on everything.
+func (h *history) open(lines int) error {
+	h.live = true
+	text := h.past.Bytes()
+	from := len(text)
+	for range lines + 1 {
+		if from = bytes.LastIndexByte(text[:max(from, 0)], '\n'); from < 0 {
+			break
+		}
+	}
+	_, err := h.to.Write(text[from+1:])
+	h.past = bytes.Buffer{}
+	return err
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+type doctorVerb struct {
+	JSON   bool `help:"Say it as JSON."`
+	Schema bool `help:"Print the JSON schema of settings.json, for editors."`
+}
+
+// settingsSchema is what package internal/config/schema makes of the settings: a test holds
+// them equal, and 'make docs' writes the file. The package itself is not linked, since its library
+// takes as long to initialise as all of 'ralph version'.
+//
+//go:embed settings.schema.json
+var settingsSchema []byte
+
+// diagnosis is what doctor found.
+type diagnosis struct {
+	Ralph    about           `json:"ralph"`
+	Agents   []foundAgent    `json:"agents"`
+	Missing  []string        `json:"missing"` // agents that are known and not installed
+	Checks   []finding       `json:"checks"`
+	Settings settingsFinding `json:"settings"`
+}
+
+// finding is the answer to one question.
+type finding struct {
+	What  string `json:"what"`
+	State state  `json:"state"`
+	Says  string `json:"says"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+// state of a finding. Only what keeps loops from running here is fails.
+type state string
+
+const (
+	works state = "ok"
+	warns state = "warn"
+	fails state = "fail"
+)
+
+// Run asks everything at once and prints it in one order. The exit code is 2 if
+// anything fails.
+func (v *doctorVerb) Run(e *env) error {
+	if v.Schema {
+		_, err := e.stdout.Write(settingsSchema)
+		return err
+	}
+	d := examine(e)
+	if v.JSON {
+		out := json.NewEncoder(e.stdout)
+		out.SetIndent("", "  ")
+		if err := out.Encode(d); err != nil {
+			return err
+		}
+	} else if err := d.print(e.stdout); err != nil {
+		return err
+	}
+	if d.failed() {
+		return exit(event.ExitUsage)
+	}
+	return nil
+}
+
+func examine(e *env) diagnosis {
+	d := diagnosis{Ralph: aboutRalph()}
+	settings, candidates := examineSettings(e)
+	d.Settings = settings
+	checks := []func() finding{
+		func() finding { return gitFinding(e) },
+		func() finding { return nodeFinding(e) },
+		func() finding { return dockerFinding(e) },
+		landlockFinding,
+		func() finding { return writableFinding("home", e.home) },
+		func() finding { return writableFinding("project", filepath.Join(e.cwd, ralphFolder)) },
+		func() finding { return spaceFinding(e.cwd) },
+		watchFinding,
+		func() finding { return loopsFinding(e) },
+	}
+	d.Checks = make([]finding, len(checks))
+	var all sync.WaitGroup
+	for i, check := range checks {
+		all.Go(func() { d.Checks[i] = check() })
+	}
+	d.Agents, d.Missing = findAgents(e)
+	all.Wait()
+	for _, a := range candidates {
+		d.Checks = append(d.Checks, candidateFinding(a))
+	}
+	return d
+}
+
+func (d diagnosis) failed() bool {
+	for _, f := range d.Checks {
+		if f.State == fails {
+			return true
+		}
+	}
+	return d.Settings.Problem != ""
+}
+
+func (d diagnosis) print(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "ralph %s (%s, %s/%s)\n", d.Ralph.Version, d.Ralph.Go, d.Ralph.OS, d.Ralph.Arch)
+	fmt.Fprintln(w, "\nagents")
+	for _, a := range d.Agents {
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Name, a.Version, a.Protocol, a.can(), a.Path)
+	}
+	if len(d.Agents) == 0 {
+		fmt.Fprintln(w, "  none of those ralph knows; any program can be one, with agent.command and --protocol text")
+	}
+	for i, name := range d.Missing {
+		if i == 0 {
+			fmt.Fprint(w, "  not on PATH:")
+		}
+		fmt.Fprint(w, " "+name)
+	}
+	fmt.Fprintln(w, "\n\nmachine")
+	for _, f := range d.Checks {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", f.State, f.What, f.Says)
+		if f.Hint != "" {
+			fmt.Fprintf(w, "  \t\thint: %s\n", f.Hint)
+		}
+	}
+	fmt.Fprintln(w, "\nsettings")
+	d.Settings.print(w)
+	return w.Flush()
+}
+
+// writableFinding tries to make a file where a folder is or will be, and leaves
+// nothing behind.
+func writableFinding(what, folder string) finding {
+	f := finding{What: what, State: works, Says: folder}
+	at := folder
+	for {
+		info, err := os.Stat(at)
+		if err == nil && !info.IsDir() {
+			return finding{what, fails, at + " is not a folder", "move it away, or set RALPH_HOME"}
+		}
+		if err == nil {
+			break
+		}
+		if parent := filepath.Dir(at); parent != at {
+			at = parent
+			continue
+		}
+		return finding{what, fails, err.Error(), ""}
+	}
+	probe, err := os.CreateTemp(at, ".ralph-doctor-*")
+	if err != nil {
+		return finding{what, fails, err.Error(), "ralph writes there: make it writable"}
+	}
+	probe.Close()
+	os.Remove(probe.Name())
+	if at != folder {
+		f.Says += " (will be made)"
+	}
+	return f
+}
+
+// loopsFinding looks for loops whose runner died.
+func loopsFinding(e *env) finding {
+	all, err := registry.Survey(e.home, nil)
+	if err != nil {
+		return finding{"loops", fails, err.Error(), "the registry is in " + registry.Folder(e.home)}
+	}
+	var live, died, broken int
+	f := finding{What: "loops", State: works}
+	for _, s := range all {
+		switch {
+		case s.Err != nil:
+			broken++
+			f.State, f.Hint = warns, fmt.Sprintf("cannot read %s: %v", filepath.Join(registry.Folder(e.home), s.File), s.Err)
+		case s.Live.Alive:
+			live++
+		case s.Died:
+			died++
+			f.State, f.Hint = warns, fmt.Sprintf("'ralph start %s --resume' in %s goes on", s.Name, s.Project)
+		}
+	}
+	f.Says = fmt.Sprintf("%d known, %d running, %d left by a runner that died", len(all)-broken, live, died)
+	return f
+}
+
+const (
+	gibibyte    = 1 << 30
+	spaceWarns  = gibibyte
+	spaceFails  = 64 << 20
+	watchesLeft = 128 // the kernel's default for instances of one user
+)
+
+// spaceFinding looks at the disk that the journals of this project are on.
+func spaceFinding(dir string) finding {
+	free, err := freeSpace(dir)
+	switch {
+	case err != nil:
+		return finding{"disk", warns, "free space is not known: " + err.Error(), ""}
+	case free < spaceFails:
+		return finding{"disk", fails, fmt.Sprintf("%d MiB free", free>>20), "a loop ends when its journal cannot be written"}
+	case free < spaceWarns:
+		return finding{"disk", warns, fmt.Sprintf("%d MiB free", free>>20), "a loop ends when its journal cannot be written"}
+	}
+	return finding{"disk", works, fmt.Sprintf("%.1f GiB free", float64(free)/gibibyte), ""}
+}
+
+// watchFinding is about file events, by which attach and the inbox learn at once
+// what is new. Without them everything works, a little later.
+func watchFinding() finding {
+	instances, watches, ok := watchLimits()
+	switch {
+	case !ok:
+		return finding{"file events", works, "by the system of " + runtime.GOOS, ""}
+	case instances < watchesLeft:
+		return finding{"file events", warns, fmt.Sprintf("%d inotify instances, %d watches for each user", instances, watches),
+			"every loop and every attach takes one; beyond that they look once a second: raise fs.inotify.max_user_instances"}
+	}
+	return finding{"file events", works, fmt.Sprintf("%d inotify instances, %d watches for each user", instances, watches), ""}
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/runner"
+)
+
+// agentsKnown are the programs that doctor looks for, as they are called on PATH. How
+// ralph talks to each is for config.InferProtocol to say.
+var agentsKnown = []string{"claude", "pi", "codex", "amp", "opencode", "gemini", "copilot", "qwen", "goose"}
+
+// foundAgent is an agent on this machine.
+type foundAgent struct {
+	Name     string `json:"name"`
+	Path     string `json:"path"`
+	Version  string `json:"version"`
+	Protocol string `json:"protocol"`
+	Spoken   bool   `json:"spoken"` // this ralph speaks that protocol
+	Steer    bool   `json:"steer"`  // can be told something in mid-turn
+	Cost     bool   `json:"cost"`   // says what it costs
+	Reset    bool   `json:"reset"`  // one process serves many iterations
+	Tools    bool   `json:"tools"`  // shows the tools it uses
+}
+
+// can says in words what the agent's protocol can do.
+func (a foundAgent) can() string {
+	if !a.Spoken {
+		return "found, but not spoken yet: --protocol text runs it"
+	}
+	var words []string
+	for _, ability := range []struct {
+		has  bool
+		word string
+	}{{a.Steer, "steer"}, {a.Cost, "cost"}, {a.Reset, "reset"}, {a.Tools, "tools"}} {
+		if ability.has {
+			words = append(words, ability.word)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// findAgents asks all agents on PATH for their version at the same time.
+func findAgents(e *env) (found []foundAgent, missing []string) {
+	agents := make([]foundAgent, len(agentsKnown))
+	var all sync.WaitGroup
+	for i, name := range agentsKnown {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		all.Go(func() { agents[i] = describe(e, name, path) })
+	}
+	all.Wait()
+	found, missing = []foundAgent{}, []string{}
+	for i, a := range agents {
+		if a.Path == "" {
+			missing = append(missing, agentsKnown[i])
+			continue
+		}
+		found = append(found, a)
+	}
+	return found, missing
+}
+
+func describe(e *env, name, path string) foundAgent {
+	a := foundAgent{Name: name, Path: path, Protocol: config.InferProtocol(name, nil)}
+	if version, err := programVersion(e, path, "--version"); err != nil {
+		a.Version = "(" + err.Error() + ")"
+	} else {
+		a.Version = version
+	}
+	if dialect, err := runner.Dialect(config.Agent{Command: name}); err == nil {
+		can := dialect.Abilities()
+		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools = true, can.Live, can.Costs, can.Reset, can.Tools
+	}
+	return a
+}
+
+// candidateFinding says whether an agent of the settings can be started at all.
+func candidateFinding(a config.Agent) finding {
+	f := finding{What: "agent", State: works}
+	argv, err := config.Agent{Command: a.Command}.Argv()
+	if err != nil {
+		return finding{f.What, fails, err.Error(), "see agent.command"}
+	}
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return finding{f.What, fails, fmt.Sprintf("agent.command %q is not found", argv[0]), "install it, or name it by its path"}
+	}
+	f.Says = fmt.Sprintf("%s, spoken to as %s", path, a.ResolvedProtocol())
+	if _, err := runner.Dialect(a); err != nil {
+		return finding{f.What, fails, err.Error(), "set agent.protocol to text to run it as a plain program"}
+	}
+	return f
+}
+
+// programPatience is how long a program may take to say its version. Agents on Node
+// take up to two seconds on a busy machine.
+const programPatience = 5 * time.Second
+
+// versionPattern finds the version in "git version 2.39.5" and "2.1.329 (Claude Code)".
+var versionPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\d+\.\d+[0-9A-Za-z.+-]*`)
+})
+
+// programVersion runs a program that should print its version and end.
+func programVersion(e *env, path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), programPatience)
+	defer cancel()
+	return versionUntil(ctx, e, path, args...)
+}
+
+func versionUntil(ctx context.Context, e *env, path string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = process.Environment(e.environ, nil, nil)
+	cmd.Dir = os.TempDir() // what stands in a project is none of its business here
+	cmd.SysProcAttr = ownSession()
+	// Agents are often a launcher around the program proper: all of them have to go.
+	cmd.Cancel = func() error { return killSession(cmd.Process) }
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return "", errors.New("does not answer")
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return "", fmt.Errorf("does not start: %w", err)
+	}
+	if version := versionPattern().Find(out); version != nil {
+		return string(version), nil
+	}
+	return "", errors.New("says no version")
+}
+
+func gitFinding(e *env) finding {
+	path, err := exec.LookPath("git")
+	if err != nil {
+		return finding{"git", warns, "not on PATH", "loops run without it; progress is then not seen in commits"}
+	}
+	version, err := programVersion(e, path, "--version")
+	if err != nil {
+		return finding{"git", warns, path + " " + err.Error(), ""}
+	}
+	return finding{"git", works, version, ""}
+}
+
+func nodeFinding(e *env) finding {
+	path, err := exec.LookPath("node")
+	if err != nil {
+		return finding{"node", works, "not on PATH; agents that come with npm need it", ""}
+	}
+	version, err := programVersion(e, path, "--version")
+	if err != nil {
+		return finding{"node", warns, path + " " + err.Error(), ""}
+	}
+	return finding{"node", works, version, ""}
+}
+
+// dockerFinding asks the server: a client alone contains nothing.
+func dockerFinding(e *env) finding {
+	path, err := exec.LookPath("docker")
+	if err != nil {
+		return finding{"docker", works, "not on PATH; sandbox.mode docker needs it", ""}
+	}
+	version, err := programVersion(e, path, "version", "--format", "{{.Server.Version}}")
+	if err != nil {
+		return finding{"docker", works, "no server answers; sandbox.mode docker needs one", ""}
+	}
+	return finding{"docker", works, "server " + version, ""}
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/secret"
+)
+
+// settingsFinding is what the layers of settings come to in this project.
+type settingsFinding struct {
+	Files    []string       `json:"files"`
+	Values   []settingValue `json:"values"` // those that are not built in
+	Warnings []string       `json:"warnings,omitempty"`
+	Problem  string         `json:"problem,omitempty"`
+	Hint     string         `json:"hint,omitempty"`
+}
+
+type settingValue struct {
+	Key   string `json:"key"`
+	Value string `json:"value"` // as a flag would give it; secrets masked
+	From  string `json:"from"`
+	// Idle says that this ralph knows the setting and does not act on it yet.
+	Idle bool `json:"idle,omitempty"`
+}
+
+// idleSettings are keys, with all below them, that no part of this ralph acts on yet.
+// Whoever builds such a part takes its key out.
+var idleSettings = []string{
+	"agent.passKeys", "breaker", "completion.checklist", "completion.doneFile", "guardrails",
+	"includeIterationCountInPrompt", "notify", "outputTruncateChars", "reflect", "restart.childWait",
+	"restart.waitExitCode", "review", "sandbox", "scm", "worktree",
+}
+
+func idleSetting(key string) bool {
+	return slices.ContainsFunc(idleSettings, func(idle string) bool {
+		return key == idle || strings.HasPrefix(key, idle+".")
+	})
+}
+
+// examineSettings loads the settings as start would, without flags.
+func examineSettings(e *env) (settingsFinding, []config.Agent) {
+	s := settingsFinding{Files: []string{}, Values: []settingValue{}}
+	loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ})
+	if err != nil {
+		s.Problem = err.Error()
+		if wrong, ok := errors.AsType[*config.Error](err); ok {
+			s.Hint = wrong.Hint()
+		}
+		return s, nil
+	}
+	s.Files, s.Warnings = append(s.Files, loaded.Files...), loaded.Warnings
+	candidates := loaded.Settings.Candidates()
+	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
+	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
+		value, ok := config.Text(loaded.Settings, key)
+		if !ok {
+			continue
+		}
+		masked, _ := masker.Mask([]byte(value))
+		s.Values = append(s.Values, settingValue{Key: key, Value: string(masked), From: loaded.Origins[key].String(), Idle: idleSetting(key)})
+	}
+	return s, candidates
+}
+
+// secretsOf returns what the settings put into agents' environments, for the masker
+// to choose from.
+func secretsOf(agents []config.Agent) []string {
+	var environ []string
+	for _, a := range agents {
+		for name, value := range a.Env {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return environ
+}
+
+func (s settingsFinding) print(w io.Writer) {
+	if s.Problem != "" {
+		fmt.Fprintf(w, "  fail\t%s\n", s.Problem)
+		if s.Hint != "" {
+			fmt.Fprintf(w, "  \thint: %s\n", s.Hint)
+		}
+		return
+	}
+	if len(s.Files) == 0 {
+		fmt.Fprintln(w, "  no settings.json; everything not shown is built in")
+	} else {
+		fmt.Fprintf(w, "  from %s; everything not shown is built in\n", strings.Join(s.Files, ", "))
+	}
+	for _, warning := range s.Warnings {
+		fmt.Fprintf(w, "  warn\t%s\n", warning)
+	}
+	for _, v := range s.Values {
+		note := ""
+		if v.Idle {
+			note = "  (this ralph does not act on it yet)"
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", v.Key, cutTo(60, v.Value), v.From, note)
+	}
+}
+
+// cutTo shortens a text to so many characters.
+func cutTo(most int, text string) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}

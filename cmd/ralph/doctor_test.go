@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/config/schema"
+)
+
+var update = flag.Bool("update", false, "write settings.schema.json anew")
+
+// program writes an executable shell script.
+func program(t *testing.T, folder, name, body string) string {
+	t.Helper()
+	path := filepath.Join(folder, name)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestProgramVersion(t *testing.T) {
+	for _, tt := range []struct {
+		name, body, want, wantErr string
+	}{
+		{"a version among words", "echo 'git version 2.39.5'", "2.39.5", ""},
+		{"a version before words", "echo '2.1.329 (Claude Code)'", "2.1.329", ""},
+		{"a version with a suffix, on stderr", "echo v0.0.1790142911-g7618fb >&2", "0.0.1790142911-g7618fb", ""},
+		{"a program that fails", "echo 1.2.3; exit 3", "", "does not start: exit status 3"},
+		{"a program that says something else", "echo hello", "", "says no version"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := program(t, t.TempDir(), "agent", tt.body)
+			got, err := programVersion(&env{environ: os.Environ()}, path, "--version")
+			if text := errorText(err); got != tt.want || text != tt.wantErr {
+				t.Errorf("got %q, error %q; want %q, error %q", got, text, tt.want, tt.wantErr)
+			}
+		})
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestProgramThatHangsIsEndedWithItsChildren(t *testing.T) {
+	folder := t.TempDir()
+	told := filepath.Join(folder, "pid")
+	path := program(t, folder, "agent", "sleep 300 & echo $! > "+told+".new; mv "+told+".new "+told+"\nwait\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	child := make(chan int)
+	go func() {
+		defer cancel() // as the end of its patience would
+		child <- awaitPID(told)
+	}()
+	answered := make(chan error, 1)
+	go func() {
+		_, err := versionUntil(ctx, &env{environ: os.Environ()}, path)
+		answered <- err
+	}()
+	pid := <-child
+	if err := <-answered; err == nil || err.Error() != "does not answer" {
+		t.Errorf("error %v, want: does not answer", err)
+	}
+	if pid == 0 {
+		t.Fatal("the program has not told its child's pid")
+	}
+	for range 1000 {
+		if _, alive := process.Facts(pid); !alive {
+			return
+		}
+		time.Sleep(5 * time.Millisecond) // there is no event for a process that is not our child
+	}
+	t.Errorf("process %d, a child of the program, lives on", pid)
+}
+
+// awaitPID reads a pid from a file that another process is about to make.
+func awaitPID(name string) int {
+	for range 2000 {
+		if text, err := os.ReadFile(name); err == nil {
+			pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+			return pid
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return 0
+}
+
+func TestDoctorMasksSecretsOfSettings(t *testing.T) {
+	project, home := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(project, ".ralph"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	settings := `{"agent": {"command": "sh", "env": {"MY_API_KEY": "tr0ub4dor-and-3", "PLAIN": "visible-value"}}, "maximumIterations": 30}`
+	if err := os.WriteFile(filepath.Join(project, ".ralph", "settings.json"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, agents := examineSettings(&env{home: home, cwd: project})
+	if found.Problem != "" || len(agents) != 1 {
+		t.Fatalf("problem %q, %d agents", found.Problem, len(agents))
+	}
+	text, err := json.Marshal(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(text, []byte("tr0ub4dor")) {
+		t.Errorf("the secret is shown: %s", text)
+	}
+	for _, want := range []string{"visible-value", "[masked:MY_API_KEY]", `"maximumIterations","value":"30","from":".ralph/settings.json:1"`} {
+		if !bytes.Contains(text, []byte(want)) {
+			t.Errorf("%s is missing in %s", want, text)
+		}
+	}
+}
+
+func TestWritableFindingLeavesNothingBehind(t *testing.T) {
+	parent := t.TempDir()
+	if f := writableFinding("home", filepath.Join(parent, "not", "yet")); f.State != works || !strings.HasSuffix(f.Says, "(will be made)") {
+		t.Errorf("a folder that can be made: %+v", f)
+	}
+	left, err := os.ReadDir(parent)
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	plain := filepath.Join(parent, "file")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := writableFinding("home", plain); f.State != fails {
+		t.Errorf("a file where a folder belongs: %+v", f)
+	}
+}
+
+func TestPublishedSchemaIsOfTheseSettings(t *testing.T) {
+	want, err := schema.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want = append(bytes.TrimSpace(want), '\n'); *update {
+		if err := os.WriteFile("settings.schema.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(settingsSchema, want) {
+		t.Error("settings.schema.json is not of the settings that this ralph has: make docs")
+	}
+}
+
+func TestIdleSettingsAreKeys(t *testing.T) {
+	for _, idle := range idleSettings {
+		if _, ok := config.Text(config.Defaults(), idle); !ok {
+			t.Errorf("%s is no key", idle)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// followOptions say how a loop is shown.
+type followOptions struct {
+	json    bool // the journal's lines
+	quiet   bool // nothing of what the agent says and does
+	verbose bool
+	time    bool
+}
+
+// follow shows a loop from its first event until it has ended.
+func follow(e *env, dir string, o followOptions) error {
+	v := o.viewer(e, e.stdout)
+	var flushed error
+	opt := journal.FollowOptions{UntilEnded: true, Idle: func(journal.Position) { flushed = v.Flush() }}
+	for ev, err := range journal.Follow(context.Background(), dir, opt) {
+		if err != nil {
+			return err
+		}
+		if err := v.Event(ev); err != nil {
+			return err
+		}
+		if flushed != nil {
+			return flushed
+		}
+	}
+	return v.Close()
+}
+
+// runnerCheck is how often a silent loop is asked whether its runner lives.
+const runnerCheck = 2 * time.Second
+
+// died returns a channel that is closed when no runner holds the loop's lock. The
+// kernel is asked only while nothing is heard of the loop.
+func died(ctx context.Context, dir string, heard *atomic.Bool) <-chan struct{} {
+	dead := make(chan struct{})
+	go func() {
+		ticks := time.NewTicker(runnerCheck)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticks.C:
+			}
+			if heard.Swap(false) {
+				continue
+			}
+			if live, err := registry.Probe(dir); err == nil && !live.Alive {
+				close(dead)
+				return
+			}
+		}
+	}()
+	return dead
+}
+
+// viewer shows events. What it holds back is written on Flush, and all on Close.
+type viewer interface {
+	Event(event.Event) error
+	Flush() error
+	Close() error
+}
+
+func (o followOptions) viewer(e *env, w io.Writer) viewer {
+	if o.json {
+		return &lineWriter{w: w, tty: e.isTerminal()}
+	}
+	opt := e.look()
+	opt.Quiet, opt.Verbose, opt.Time = o.quiet, o.verbose, o.time
+	return render.New(w, opt)
+}
+
+// look is how text is shown on this stdout: in colour and broken to lines on a
+// terminal, as it is elsewhere.
+func (e *env) look() render.Options {
+	if !e.isTerminal() {
+		return render.Options{}
+	}
+	columns, _ := e.size()
+	return render.Options{Width: columns, Color: e.variable("NO_COLOR") == "" && e.variable("TERM") != "dumb"}
+}
+
+// isTerminal reports whether stdout is one.
+func (e *env) isTerminal() bool {
+	f, ok := e.stdout.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// size returns the columns and rows of the terminal that stdout is; 80 and 24 where
+// it does not say.
+func (e *env) size() (columns, rows int) {
+	if f, ok := e.stdout.(*os.File); ok {
+		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
+		}
+	}
+	return 80, 24
+}
+
+// variable returns a variable of the environment.
+func (e *env) variable(name string) string {
+	for i := len(e.environ) - 1; i >= 0; i-- {
+		if key, value, _ := strings.Cut(e.environ[i], "="); key == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// lineWriter prints journal lines, byte for byte. On a terminal, the control
+// characters that JSON may hold unescaped (DEL and C1) are escaped: to a terminal
+// they are commands.
+type lineWriter struct {
+	w   io.Writer
+	tty bool
+	out []byte
+}
+
+const lineBatch = 64 << 10
+
+func (l *lineWriter) Event(e event.Event) error {
+	if l.tty {
+		l.out = appendEscaped(l.out, e.Line())
+	} else {
+		l.out = append(l.out, e.Line()...)
+	}
+	l.out = append(l.out, '\n')
+	if len(l.out) >= lineBatch {
+		return l.Flush()
+	}
+	return nil
+}
+
+func (l *lineWriter) Flush() error {
+	if len(l.out) == 0 {
+		return nil
+	}
+	_, err := l.w.Write(l.out)
+	l.out = l.out[:0]
+	return err
+}
+
+func (l *lineWriter) Close() error { return l.Flush() }
+
+// appendEscaped appends a JSON line with DEL and C1 in their escaped spelling.
+func appendEscaped(dst, line []byte) []byte {
+	for len(line) > 0 {
+		i := bytes.IndexFunc(line, func(r rune) bool { return 0x7F <= r && r < 0xA0 })
+		if i < 0 {
+			break
+		}
+		r, n := utf8.DecodeRune(line[i:])
+		dst = append(dst, line[:i]...)
+		dst = append(dst, '\\', 'u', '0', '0', "0123456789abcdef"[r>>4], "0123456789abcdef"[r&15])
+		line = line[i+n:]
+	}
+	return append(dst, line...)
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+type journalVerb struct {
+	Verify  journalVerifyVerb  `cmd:"" help:"Hold everything that a journal says twice against each other."`
+	Repair  journalRepairVerb  `cmd:"" help:"Cut off a last line that was never finished, and keep its bytes."`
+	Rebuild journalRebuildVerb `cmd:"" help:"Make state.json and iterations/ anew from the journal."`
+}
+
+// journalPlace is where a journal lies: what all three are told.
+type journalPlace struct {
+	Place string `arg:"" optional:"" name:"name-or-path" help:"A loop, a loop's folder, a copy of one, or for verify one segment; without it the loop of this project."`
+	JSON  bool   `help:"Say it as JSON."`
+}
+
+// source returns the path that the argument stands for. What has a slash in it or is
+// no possible name of a loop is a path.
+func (p journalPlace) source(e *env) (string, error) {
+	asPath := strings.ContainsRune(p.Place, filepath.Separator) || p.Place != "" && registry.CheckName(p.Place) != nil
+	if !asPath {
+		s, err := e.find(p.Place)
+		return s.Dir, err
+	}
+	path := p.Place
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(e.cwd, path)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", refuse("name a loop, a loop's folder or a segment", "look at the journal: %w", err)
+	}
+	return path, nil
+}
+
+// folder is source for those who write: only a loop's folder will do.
+func (p journalPlace) folder(e *env) (string, error) {
+	path, err := p.source(e)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(filepath.Join(path, "journal")); err != nil || !info.IsDir() {
+		return "", refuse("name a loop, or the folder that holds its journal/", "%s is not a loop's folder", e.short(path))
+	}
+	return path, nil
+}
+
+// hold keeps runners out of a loop while its files are worked on.
+func hold(dir string) (*registry.Lock, error) {
+	lock, err := registry.Acquire(dir)
+	if live, ok := errors.AsType[*registry.HeldError](err); ok {
+		return nil, held(live.Loop, registry.Liveness{Alive: true, PID: live.PID, Host: live.Host, Since: live.Since})
+	}
+	return lock, err
+}
+
+// verdict is what verify found.
+type verdict struct {
+	Journal  string           `json:"journal"`
+	OK       bool             `json:"ok"`
+	Events   int              `json:"events"`
+	Torn     int64            `json:"torn,omitempty"` // bytes of an unfinished last line
+	Segments []segmentVerdict `json:"segments"`
+
+	problem error // the first
+}
+
+type segmentVerdict struct {
+	Segment  string `json:"segment"`
+	Packed   bool   `json:"packed,omitempty"`
+	FirstSeq uint64 `json:"firstSeq"`
+	LastSeq  uint64 `json:"lastSeq"`
+	Events   int    `json:"events"`
+	Size     int64  `json:"size"` // of the file in bytes
+	Torn     int64  `json:"torn,omitempty"`
+	Sealed   bool   `json:"sealed"`
+	SHA256   string `json:"sha256,omitempty"`
+	Blobs    int    `json:"blobs,omitempty"`
+	Problem  string `json:"problem,omitempty"`
+	Line     int    `json:"line,omitempty"` // of the problem, from 1
+}
+
+// verify reads a journal and tells each segment as soon as it is read.
+func verify(path string, tell func(segmentVerdict)) verdict {
+	v := verdict{Journal: path, Segments: []segmentVerdict{}}
+	v.problem = journal.Verify(path, func(r journal.SegmentReport) {
+		s := segmentVerdict{
+			Segment: r.Name, Packed: r.Packed, FirstSeq: r.FirstSeq, LastSeq: r.LastSeq, Events: r.Events,
+			Size: r.Size, Torn: r.Torn, Sealed: r.Sealed, SHA256: r.SHA256, Blobs: r.Blobs,
+		}
+		if r.Problem != nil {
+			s.Problem = r.Problem.Error()
+			if damage, ok := errors.AsType[*journal.CorruptError](r.Problem); ok {
+				s.Problem, s.Line = damage.Problem, damage.Line
+			}
+		}
+		v.Events += r.Events
+		v.Torn += r.Torn
+		v.Segments = append(v.Segments, s)
+		tell(s)
+	})
+	v.OK = v.problem == nil
+	return v
+}
+
+type journalVerifyVerb struct{ journalPlace }
+
+// Run reads the whole journal, of a running loop as well. Damage is exit code 3.
+func (v *journalVerifyVerb) Run(e *env) error {
+	path, err := v.source(e)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		found := verify(path, func(segmentVerdict) {})
+		if err := json.NewEncoder(e.stdout).Encode(found); err != nil {
+			return err
+		}
+		return found.damage()
+	}
+	w := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	found := verify(path, func(s segmentVerdict) { fmt.Fprintln(w, s.row()) })
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := found.damage(); err != nil {
+		return err
+	}
+	fmt.Fprintf(e.stdout, "%d events in %d segments, all as they were written\n", found.Events, len(found.Segments))
+	if found.Torn > 0 {
+		fmt.Fprintf(e.stderr, "ralph: the last line is unfinished: a writer is at work, or died; the next start cuts it off\n")
+	}
+	return nil
+}
+
+func (s segmentVerdict) row() string {
+	how := "open"
+	switch {
+	case s.Packed:
+		how = "packed"
+	case s.Sealed:
+		how = "sealed"
+	}
+	state := "ok"
+	switch {
+	case s.Line > 0:
+		state = fmt.Sprintf("DAMAGED at line %d: %s", s.Line, s.Problem)
+	case s.Problem != "":
+		state = "DAMAGED: " + s.Problem
+	case s.Torn > 0:
+		state = fmt.Sprintf("ok, and %d bytes of an unfinished line", s.Torn)
+	}
+	return fmt.Sprintf("%s\t%d events\t%d–%d\t%d bytes\t%s\t%s", s.Segment, s.Events, s.FirstSeq, s.LastSeq, s.Size, how, state)
+}
+
+// damage is the error of a journal that does not hold what was written.
+func (v verdict) damage() error {
+	if v.problem == nil {
+		return nil
+	}
+	return &failure{
+		err: v.problem, code: event.ExitFailed,
+		hint: "nothing of it is passed over: what stands before can be read; take the segment from a copy, or begin anew with 'ralph start --fresh'",
+	}
+}
+
+type journalRepairVerb struct{ journalPlace }
+
+// repaired is what repair did.
+type repaired struct {
+	Journal string `json:"journal"`
+	Cut     int64  `json:"cut"`            // bytes
+	Segment string `json:"segment"`        // the last one
+	Kept    string `json:"kept,omitempty"` // where the bytes are
+	NextSeq uint64 `json:"nextSeq"`
+}
+
+// Run does what the next start would do by itself. Damage before the last line is
+// nobody's to cut.
+func (v *journalRepairVerb) Run(e *env) error {
+	dir, err := v.folder(e)
+	if err != nil {
+		return err
+	}
+	lock, err := hold(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	before := verify(dir, func(segmentVerdict) {})
+	if err := before.damage(); err != nil && !before.unbegun() {
+		return err
+	}
+	rec, err := journal.Recover(dir, journal.Options{})
+	if err != nil {
+		return err
+	}
+	r := repaired{Journal: dir, Segment: rec.Segment, NextSeq: rec.NextSeq}
+	// An earlier repair is told again by Recover until the loop goes on; here it is old news.
+	if rec.Lost != nil && (before.Torn > 0 || before.unbegun()) {
+		r.Segment, r.Cut, r.Kept = rec.Lost.Segment, rec.Lost.Bytes, filepath.Join(dir, rec.Lost.Kept)
+	}
+	if v.JSON {
+		return json.NewEncoder(e.stdout).Encode(r)
+	}
+	if r.Cut == 0 {
+		fmt.Fprintln(e.stdout, "nothing to repair: the journal ends with a whole line")
+		return nil
+	}
+	fmt.Fprintf(e.stdout, "cut %d bytes of an unfinished line off %s, kept in %s\n", r.Cut, r.Segment, e.short(r.Kept))
+	return nil
+}
+
+// unbegun says whether all that is wrong is a last segment without a whole line: its
+// writer died before the segment was one, and repair takes it away.
+func (v verdict) unbegun() bool {
+	for i, s := range v.Segments {
+		if last := i == len(v.Segments)-1; s.Problem != "" && !(last && s.Events == 0) {
+			return false
+		}
+	}
+	return v.problem != nil
+}

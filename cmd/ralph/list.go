@@ -1,0 +1,314 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+type listVerb struct {
+	All   bool `short:"A" help:"All loops of this machine."`
+	Watch bool `short:"w" help:"Show them again each second; a terminal is required."`
+	JSON  bool `help:"Print an array of objects."`
+}
+
+// Run lists loops without touching any of them.
+func (v *listVerb) Run(e *env) error {
+	if v.Watch {
+		if v.JSON || !e.isTerminal() {
+			return refuse("leave --watch out, and ask as often as you like", "--watch draws on a terminal")
+		}
+		return v.watch(e)
+	}
+	all, err := v.survey(e)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return json.NewEncoder(e.stdout).Encode(listed(all))
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(e.stderr, "ralph: "+v.none())
+		return nil
+	}
+	_, err = e.stdout.Write(v.table(e, all))
+	return err
+}
+
+func (v *listVerb) none() string {
+	if v.All {
+		return "there is no loop on this machine; 'ralph start' begins one"
+	}
+	return "there is no loop here; 'ralph list --all' shows those of this machine"
+}
+
+// survey returns the loops in question. What is in the registry and no entry is
+// said on stderr.
+func (v *listVerb) survey(e *env) ([]registry.Status, error) {
+	all, err := registry.Survey(e.home, func(entry registry.Entry) bool { return v.All || entry.Project == e.cwd })
+	if err != nil {
+		return nil, err
+	}
+	var loops []registry.Status
+	for _, s := range all {
+		if s.Name == "" {
+			if !v.Watch {
+				fmt.Fprintf(e.stderr, "ralph: %s\n", render.Clean(fmt.Sprint(s.Err)))
+			}
+			continue
+		}
+		loops = append(loops, s)
+	}
+	return loops, nil
+}
+
+// watch draws the list again and again, until ctrl-c.
+func (v *listVerb) watch(e *env) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	clear := "\x1b[2J"
+	for {
+		all, err := v.survey(e)
+		if err != nil {
+			return err
+		}
+		text := clear + "\x1b[H" + e.now().Format("15:04:05") + "  " + quantity(len(all), "loop") + "\x1b[K\n"
+		clear = ""
+		lines := strings.SplitAfter(string(v.table(e, all)), "\n")
+		_, rows := e.size()
+		for _, line := range lines[:min(len(lines), max(rows-2, 1))] {
+			text += strings.Replace(line, "\n", "\x1b[K\n", 1)
+		}
+		if _, err := e.stdout.Write([]byte(text + "\x1b[J")); err != nil {
+			return err
+		}
+		select {
+		case <-signals:
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// listedLoop is one loop as --json has it. Its keys stay.
+type listedLoop struct {
+	Name              string    `json:"name"`
+	Dir               string    `json:"dir"`
+	Project           string    `json:"project"`
+	Alive             bool      `json:"alive"`
+	Died              bool      `json:"died"` // its state says that it goes on, and no runner has it
+	Gone              bool      `json:"gone"` // its folder is not there any more
+	Status            string    `json:"status"`
+	Reason            string    `json:"reason"`
+	Iteration         int       `json:"iteration"`
+	MaximumIterations int       `json:"maximumIterations"`
+	Started           time.Time `json:"started"`
+	At                time.Time `json:"at"` // of the last event
+	Agent             string    `json:"agent"`
+	Cost              *float64  `json:"cost"` // USD; null where it is not known
+	TokensIn          int64     `json:"tokensIn"`
+	TokensOut         int64     `json:"tokensOut"`
+	Waiting           string    `json:"waiting"`
+	PID               int       `json:"pid"` // of the runner; 0 where there is none
+	Host              string    `json:"host"`
+	Error             string    `json:"error,omitempty"`
+}
+
+func listed(all []registry.Status) []listedLoop {
+	loops := make([]listedLoop, 0, len(all))
+	for _, s := range all {
+		l := listedLoop{
+			Name: s.Name, Dir: s.Dir, Project: s.Project, Alive: s.Live.Alive, Died: s.Died, Gone: s.Gone,
+			Status: s.Head.Status, Reason: s.Head.Reason, Iteration: s.Head.Iteration,
+			MaximumIterations: s.Head.MaximumIterations, Started: since(s), At: s.Head.At, Agent: agentOf(s),
+			TokensIn: s.Head.TokensIn, TokensOut: s.Head.TokensOut, Waiting: s.Head.Waiting, Host: s.Host,
+		}
+		if s.Head.CostKnown {
+			l.Cost = &s.Head.Cost
+		}
+		if s.Live.Alive {
+			l.PID = s.Live.PID
+		}
+		if s.Err != nil {
+			l.Error = s.Err.Error()
+		}
+		loops = append(loops, l)
+	}
+	return loops
+}
+
+func since(s registry.Status) time.Time {
+	if s.Head.Since.IsZero() {
+		return s.Started
+	}
+	return s.Head.Since
+}
+
+func agentOf(s registry.Status) string {
+	if s.Head.Agent != "" {
+		return s.Head.Agent
+	}
+	return s.Agent
+}
+
+// table spells the list for people.
+func (v *listVerb) table(e *env, all []registry.Status) []byte {
+	t := table{head: []string{"NAME", "STATUS", "ITERATION", "STARTED", "AGENT", "COST", "TOKENS"}}
+	if v.All {
+		t.head = append(t.head, "PROJECT")
+	}
+	now, homes := e.now(), e.variable("HOME")
+	for _, s := range all {
+		cost := "unknown"
+		if s.Head.CostKnown {
+			cost = render.Cost(&s.Head.Cost)
+		}
+		row := []string{
+			s.Name, statusOf(s), progress(s.Head.Iteration, s.Head.MaximumIterations),
+			render.Span(now.Sub(since(s)).Truncate(time.Second)) + " ago", agentOf(s), cost,
+			render.Tokens(s.Head.TokensIn + s.Head.TokensOut),
+		}
+		if v.All {
+			row = append(row, tilde(s.Project, homes))
+		}
+		t.rows = append(t.rows, row)
+	}
+	look := e.look()
+	if look.Color {
+		t.paint = paintStatus
+	}
+	return t.format(look.Width)
+}
+
+// statusOf is what a person wants to know first.
+func statusOf(s registry.Status) string {
+	switch {
+	case s.Err != nil:
+		return "unreadable"
+	case s.Gone:
+		return "gone"
+	case s.Died:
+		return "died"
+	case s.Head.Status == registry.StatusUnknown && s.Live.Alive:
+		return "starting"
+	case s.Head.Reason != "":
+		return s.Head.Status + " (" + s.Head.Reason + ")"
+	}
+	return s.Head.Status
+}
+
+func paintStatus(column int, cell string) string {
+	if column != 1 {
+		return ""
+	}
+	word, _, _ := strings.Cut(cell, " ")
+	switch word {
+	case "running", "starting":
+		return "\x1b[32m"
+	case "waiting", "paused", "stopping":
+		return "\x1b[33m"
+	case "died", "failed", "gone", "unreadable":
+		return "\x1b[31m"
+	}
+	return "\x1b[2m"
+}
+
+func progress(n, most int) string {
+	if most > 0 {
+		return fmt.Sprintf("%d/%d", n, most)
+	}
+	return fmt.Sprint(n)
+}
+
+func tilde(path, home string) string {
+	if home != "" && strings.HasPrefix(path, home+string(os.PathSeparator)) {
+		return "~" + path[len(home):]
+	}
+	return path
+}
+
+// table lays rows out in columns of equal width.
+type table struct {
+	head  []string
+	rows  [][]string
+	paint func(column int, cell string) (style string)
+}
+
+// columnsKept are never left out, however narrow the terminal is.
+const columnsKept = 3
+
+// format fits the table into so many columns of a terminal, 0 for any: the last
+// column is cut first, then columns are left out from the right.
+func (t *table) format(width int) []byte {
+	widths := make([]int, len(t.head))
+	for _, row := range append([][]string{t.head}, t.rows...) {
+		for i := range widths {
+			row[i] = render.Clean(row[i])
+			widths[i] = max(widths[i], render.Columns(row[i]))
+		}
+	}
+	widths = fit(widths, width)
+	var out []byte
+	for n, row := range append([][]string{t.head}, t.rows...) {
+		for i, w := range widths {
+			cell := render.Cut(row[i], w)
+			blanks := strings.Repeat(" ", w-render.Columns(cell)+2)
+			if i == len(widths)-1 {
+				blanks = ""
+			}
+			if style := t.style(n, i, cell); style != "" {
+				cell = style + cell + "\x1b[0m"
+			}
+			out = append(append(out, cell...), blanks...)
+		}
+		out = append(out, '\n')
+	}
+	return out
+}
+
+func (t *table) style(row, column int, cell string) string {
+	switch {
+	case t.paint == nil:
+		return ""
+	case row == 0:
+		return "\x1b[2m"
+	}
+	return t.paint(column, cell)
+}
+
+func fit(widths []int, width int) []int {
+	const narrowest = 8
+	total := func() (n int) {
+		for _, w := range widths {
+			n += w + 2
+		}
+		return n - 2
+	}
+	for width > 0 && total() > width {
+		last := len(widths) - 1
+		if room := widths[last] - (total() - width); room >= narrowest || last < columnsKept {
+			widths[last] = max(room, 1)
+			break
+		}
+		widths = widths[:last]
+	}
+	return widths
+}
+
+// openState returns a loop's state and whether its runner lives.
+func openState(s registry.Status) (projector.State, error) {
+	state, err := projector.Open(s.Dir)
+	if err == nil && state.Seq == 0 && !s.Live.Alive {
+		err = refuse(fmt.Sprintf("'ralph start %s' begins it", s.Name), "loop %s has not begun", s.Name)
+	}
+	return state, err
+}

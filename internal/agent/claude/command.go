@@ -1,0 +1,136 @@
+package claude
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+)
+
+// rootTools are allowed by name where permissions cannot be skipped. Reading needs no permission.
+const rootTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Task,Skill"
+
+// rootDenied are tools that Claude offers only where somebody answers permission prompts, and that wait for a person.
+const rootDenied = "AskUserQuestion,EnterPlanMode,ExitPlanMode"
+
+// permissionFlags choose who may do what: with one of them the user has decided it all.
+var permissionFlags = []string{
+	"--dangerously-skip-permissions", "--permission-mode", "--permission-prompt-tool",
+	"--permission-prompts", "--allowedTools", "--restricted",
+}
+
+// aliases of the flags that matter here.
+var aliases = map[string]string{"-p": "--print", "--allowed-tools": "--allowedTools", "--disallowed-tools": "--disallowedTools"}
+
+// marks are what Claude Code 2.1.329 sets for its tools and hooks, beyond what is removed for
+// every agent: with them our process would report to the session around it.
+var marks = []string{
+	"CLAUDECODE", "CLAUDE_CODE_SESSION_ATTENDED", "CLAUDE_CODE_CHILD_NOTES_DIR", "CLAUDE_CODE_MESSAGING_TOKEN",
+	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_EFFORT", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA",
+}
+
+// environment of the process. Without the first, `result` is not the end: a background command holds the process for up to
+// 600 s, and another turn follows. Auto-memory would carry notes from one iteration into the next, and a fresh
+// context is to be fresh: what is to be remembered stands in files that a person can read. An update in mid-loop would change
+// the program between two iterations.
+var environment = []string{
+	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "DISABLE_AUTOUPDATER=1",
+}
+
+// providers are chosen by a variable.
+var providers = map[string]string{
+	"bedrock": "CLAUDE_CODE_USE_BEDROCK=1", "vertex": "CLAUDE_CODE_USE_VERTEX=1", "foundry": "CLAUDE_CODE_USE_FOUNDRY=1",
+}
+
+// Command returns the argv of Claude Code. Flags of the user, in agent.command or agent.flags, replace the
+// ones made from settings. A format other than stream-json and a provider that Claude does not have are errors.
+func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
+	if len(spec.Command) == 0 {
+		return agent.Command{}, fmt.Errorf("claude: agent.command is empty")
+	}
+	d.loop, d.iteration = spec.LoopDir, spec.Iteration
+	users := given(spec)
+	for _, flag := range []string{"--input-format", "--output-format"} {
+		if format, ok := users[flag]; ok && format != "stream-json" {
+			return agent.Command{}, fmt.Errorf("claude: %s %s cannot be driven: leave it out", flag, format)
+		}
+	}
+	env := slices.Clone(environment)
+	switch variable, known := providers[spec.Provider]; {
+	case known:
+		env = append(env, variable)
+	case spec.Provider != "" && spec.Provider != "anthropic":
+		return agent.Command{}, fmt.Errorf("claude: agent.provider %q is none of anthropic, bedrock, vertex, foundry", spec.Provider)
+	}
+
+	argv := slices.Clone(spec.Command)
+	add := func(flag string, value ...string) {
+		if _, ok := users[flag]; !ok {
+			argv = append(append(argv, flag), value...)
+		}
+	}
+	add("--print")
+	add("--input-format", "stream-json")
+	add("--output-format", "stream-json")
+	add("--verbose") // without it stream-json is refused
+	add("--replay-user-messages")
+	if !slices.ContainsFunc(permissionFlags, func(flag string) bool { _, ok := users[flag]; return ok }) {
+		if spec.Root {
+			add("--permission-mode", "acceptEdits")
+			add("--allowedTools", rootTools)
+			add("--disallowedTools", rootDenied)
+			add("--permission-prompt-tool", "stdio")
+		} else {
+			add("--dangerously-skip-permissions")
+		}
+	}
+	if spec.Model != "" {
+		add("--model", spec.Model)
+	}
+	if _, ok := users["--effort"]; !ok {
+		level, variable := effort(spec.Thinking)
+		if level != "" {
+			add("--effort", level)
+		}
+		if variable != "" {
+			env = append(env, variable)
+		}
+	}
+	return agent.Command{Argv: append(argv, spec.Flags...), Env: env, Drop: marks, ParentDeath: true}, nil
+}
+
+// effort puts ralph's words for how much to think into Claude's: low, medium, high, xhigh and max are the same.
+func effort(thinking string) (level, variable string) {
+	switch thinking {
+	case "off", "none":
+		return "", "MAX_THINKING_TOKENS=0"
+	case "minimal":
+		return "low", ""
+	}
+	return thinking, ""
+}
+
+// given returns the user's flags by their long names. In agent.command only long flags count: it may be a wrapper such as
+// `docker run -p 80:80 …`.
+func given(spec agent.Spec) map[string]string {
+	flags := map[string]string{}
+	note := func(args []string, short bool) {
+		for i, arg := range args {
+			name, value, joined := strings.Cut(arg, "=")
+			if !strings.HasPrefix(name, "--") && (!short || !strings.HasPrefix(name, "-")) {
+				continue
+			}
+			if !joined && i+1 < len(args) {
+				value = args[i+1]
+			}
+			if long, ok := aliases[name]; ok {
+				name = long
+			}
+			flags[name] = value
+		}
+	}
+	note(spec.Command[1:], false)
+	note(spec.Flags, true)
+	return flags
+}

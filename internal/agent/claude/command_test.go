@@ -1,0 +1,68 @@
+package claude
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+)
+
+func TestCommand(t *testing.T) {
+	const driven = "--print --input-format stream-json --output-format stream-json --verbose --replay-user-messages "
+	tests := []struct {
+		name string
+		spec agent.Spec
+		want string // argv, or the error after "error: "
+		env  string // beyond what is always there
+	}{
+		{"nobody is asked", agent.Spec{Command: []string{"claude"}},
+			"claude " + driven + "--dangerously-skip-permissions", ""},
+		{"root may not skip permissions, so what is usual is allowed and the rest is answered",
+			agent.Spec{Command: []string{"claude"}, Root: true},
+			"claude " + driven + "--permission-mode acceptEdits --allowedTools " + rootTools +
+				" --disallowedTools AskUserQuestion,EnterPlanMode,ExitPlanMode --permission-prompt-tool stdio", ""},
+		{"a person's permission mode wins", agent.Spec{Command: []string{"claude"}, Flags: []string{"--permission-mode", "plan"}, Root: true},
+			"claude " + driven + "--permission-mode plan", ""},
+		{"so does a list of allowed tools, in either spelling", agent.Spec{Command: []string{"claude"}, Flags: []string{"--allowed-tools", "Edit"}},
+			"claude " + driven + "--allowed-tools Edit", ""},
+		{"root in a sandbox says so himself", agent.Spec{Command: []string{"claude"}, Flags: []string{"--dangerously-skip-permissions"}, Root: true},
+			"claude " + driven + "--dangerously-skip-permissions", ""},
+		{"settings become flags", agent.Spec{Command: []string{"claude"}, Model: "opus", Thinking: "high", Provider: "bedrock"},
+			"claude " + driven + "--dangerously-skip-permissions --model opus --effort high", "CLAUDE_CODE_USE_BEDROCK=1"},
+		{"flags win over settings, joined or not", agent.Spec{Command: []string{"claude"}, Model: "opus", Thinking: "high", Flags: []string{"--model=haiku", "--effort", "low"}},
+			"claude " + driven + "--dangerously-skip-permissions --model=haiku --effort low", ""},
+		{"what is said already is not said again", agent.Spec{Command: []string{"claude"}, Flags: []string{"-p", "--verbose", "--output-format", "stream-json"}},
+			"claude --input-format stream-json --replay-user-messages --dangerously-skip-permissions -p --verbose --output-format stream-json", ""},
+		{"a wrapper's short flags are its own", agent.Spec{Command: []string{"docker", "run", "-p", "80:80", "claude", "--model", "x"}, Model: "opus"},
+			"docker run -p 80:80 claude --model x " + driven + "--dangerously-skip-permissions", ""},
+		{"no thinking is a variable", agent.Spec{Command: []string{"claude"}, Thinking: "off"},
+			"claude " + driven + "--dangerously-skip-permissions", "MAX_THINKING_TOKENS=0"},
+		{"text cannot be driven", agent.Spec{Command: []string{"claude"}, Flags: []string{"--output-format=text"}},
+			"error: claude: --output-format text cannot be driven: leave it out", ""},
+		{"an unknown provider is an error", agent.Spec{Command: []string{"claude"}, Provider: "openai"},
+			`error: claude: agent.provider "openai" is none of anthropic, bedrock, vertex, foundry`, ""},
+		{"no command is an error", agent.Spec{}, "error: claude: agent.command is empty", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			command, err := New().Command(test.spec)
+			if err != nil {
+				if got := "error: " + err.Error(); got != test.want {
+					t.Errorf("got  %s\nwant %s", got, test.want)
+				}
+				return
+			}
+			if got := strings.Join(command.Argv, " "); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			env := append(slices.Clone(environment), strings.Fields(test.env)...)
+			if !slices.Equal(command.Env, env) {
+				t.Errorf("env %q, want %q", command.Env, env)
+			}
+			if !command.ParentDeath || command.CloseStdin || command.Text || !slices.Contains(command.Drop, "CLAUDECODE") {
+				t.Errorf("command %+v", command)
+			}
+		})
+	}
+}

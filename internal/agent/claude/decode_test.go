@@ -1,0 +1,276 @@
+package claude
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// TestLines: what single lines come to that the captures do not hold.
+func TestLines(t *testing.T) {
+	tests := []struct {
+		name string
+		line string
+		want string // the facts, as JSON
+	}{
+		{"null", `null`, `agent.unread {}`},
+		{"an array", `[{"type":"result"}]`, `agent.unread {}`},
+		{"a type that nobody knows", `{"type":"telepathy"}`, `agent.unread {}`},
+		{"a type that is no string", `{"type":7}`, `agent.unread {}`},
+		{"no JSON", `Error: "x"`, `agent.unread {"line":"Error: \"x\""}`},
+		{"a line that was cut off", `{"type":"assistant"`, `agent.unread {"line":"{\"type\":\"assistant\""}`},
+		{"bytes that are no UTF-8", "{\"type\":\"\xff\"}", `agent.unread {"line":"{\"type\":\"�\"}"}`},
+		{"an empty line", ``, ``},
+		{"tool output in parts is joined, and what is no text is named",
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"a\n\"b\""},{"type":"image","source":{}},{"type":"text","text":"c"}]}]}}`,
+			`tool.returned {"id":"t","ok":true,"output":"a\n\"b\"\n[image]\nc"}`},
+		{"several results in one line keep their own output",
+			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},{"type":"tool_result","tool_use_id":"u","content":[{"type":"text","text":"c"},{"type":"text","text":"d"}],"is_error":true}]}}`,
+			`tool.returned {"id":"t","ok":true,"output":"a\nb"}; tool.returned {"id":"u","ok":false,"output":"c\nd"}`},
+		{"a tool without output", `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t"}]}}`,
+			`tool.returned {"id":"t","ok":true,"output":""}`},
+		{"the agent's own list is a plan as well as a tool",
+			`{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[{"content":"a","status":"completed","activeForm":"A"},{"content":"b","status":"in_progress"},{"content":"c","status":"pending"}]}}]}}`,
+			`tool.called {"id":"t","name":"TodoWrite","input":{"todos":[{"content":"a","status":"completed","activeForm":"A"},{"content":"b","status":"in_progress"},{"content":"c","status":"pending"}]}}; ` +
+				`agent.planned {"todos":[{"text":"a","status":"done"},{"text":"b","status":"active"},{"text":"c","status":"pending"}]}`},
+		{"a subagent's list is not the plan",
+			`{"type":"assistant","parent_tool_use_id":"p","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[]}}]}}`,
+			`tool.called {"id":"t","name":"TodoWrite","input":{"todos":[]},"parent":"p"}`},
+		{"the blocks of one line are counted",
+			`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"a"},{"type":"redacted_thinking","data":"x"},{"type":"text","text":"b"}]}}`,
+			`agent.said {"block":"m.0","text":"a","final":true}; agent.noticed {"what":"assistant/redacted_thinking"}; agent.said {"block":"m.2","text":"b","final":true}`},
+		{"a tool that ran at the API",
+			`{"type":"assistant","message":{"id":"m","content":[{"type":"server_tool_use","id":"t","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"t","content":[{"type":"web_search_result","url":"x"}]}]}}`,
+			`tool.called {"id":"t","name":"web_search","input":{}}; tool.returned {"id":"t","ok":true,"output":"[web_search_result]"}`},
+		{"an assistant without content", `{"type":"assistant","message":{"id":"m","content":[]}}`, `agent.noticed {"what":"assistant"}`},
+		{"a heartbeat", `{"type":"tool_progress","tool_use_id":"t","tool_name":"Bash","elapsed_time_seconds":30,"heartbeat":true}`, `tool.progressed {"id":"t"}`},
+		{"a heartbeat without its tool", `{"type":"tool_progress","tool_name":"Bash"}`, `agent.noticed {"what":"tool_progress","text":"Bash"}`},
+		{"a delay in fractions, as 2.1.197 writes it",
+			`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":1,"retry_delay_ms":503.47924091599145,"error_status":529,"error":"overloaded"}`,
+			`agent.retried {"attempt":1,"max":1,"delay":503,"kind":"overload","text":"overloaded"}`},
+		{"a subtype that nobody knows", `{"type":"system","subtype":"weather","text":"rain"}`, `agent.noticed {"what":"system/weather","text":"rain"}`},
+		{"a hook that failed", `{"type":"system","subtype":"hook_response","hook_name":"Stop","outcome":"error"}`, `agent.noticed {"what":"system/hook_response","text":"Stop: error"}`},
+		{"a request that cannot be answered", `{"type":"control_request","request":{"subtype":"can_use_tool"}}`, `agent.unread {}`},
+		{"a refused request of ours", `{"type":"control_response","response":{"subtype":"error","request_id":"ralph-1","error":"no"}}`, `agent.noticed {"what":"control_response","text":"no"}`},
+		{"deltas before their block", `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}}`, `agent.noticed {"what":"stream_event/text_delta"}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, fact := range decode(opened(), test.line) {
+				got = append(got, string(fact.EventType())+" "+string(event.AppendData(nil, fact)))
+			}
+			if s := strings.Join(got, "; "); s != test.want {
+				t.Errorf("got  %s\nwant %s", s, test.want)
+			}
+		})
+	}
+}
+
+// TestStderr: warnings are kept, and never taken for the protocol.
+func TestStderr(t *testing.T) {
+	var out agent.Decoded
+	opened().Decode([]byte(`{"type":"result","subtype":"success"}`), agent.Stderr, &out)
+	if len(out.Facts) != 1 || out.JSON {
+		t.Fatalf("%+v", out)
+	}
+	unread, ok := out.Facts[0].(event.AgentUnread)
+	if !ok || unread.Stream != "stderr" || unread.Line.String() != `{"type":"result","subtype":"success"}` {
+		t.Errorf("%+v", out.Facts[0])
+	}
+}
+
+// TestDeltas: what the deltas of a block left out is said with its end, and nothing twice.
+func TestDeltas(t *testing.T) {
+	const start = `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m"}}}`
+	const block = `{"type":"stream_event","event":{"type":"content_block_start","index":3,"content_block":{"type":"text"}}}`
+	const delta = `{"type":"stream_event","event":{"type":"content_block_delta","index":3,"delta":{"type":"text_delta","text":"a\u00e9"}}}`
+	tests := []struct {
+		name, whole, said string
+		drop              bool
+	}{
+		{"all was said", `aé`, `{"block":"m.3","text":"","final":true}`, true},
+		{"the rest is said", `aéb\n`, `{"block":"m.3","text":"b\n","final":true}`, false},
+		{"another text is kept as it came", `other`, `{"block":"m.3","text":"","final":true}`, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			d := opened()
+			decode(d, start, block)
+			if said := only[event.AgentSaid](decode(d, delta)); len(said) != 1 || said[0].Block != "m.3" || said[0].Text.String() != "aé" || said[0].Final {
+				t.Errorf("the delta said %+v", said)
+			}
+			var out agent.Decoded
+			d.Decode([]byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"`+test.whole+`"}]}}`), agent.Stdout, &out)
+			if got := string(event.AppendData(nil, out.Facts[0])); got != test.said || out.DropRaw != test.drop {
+				t.Errorf("got %s, dropped %v", got, out.DropRaw)
+			}
+		})
+	}
+}
+
+// TestLongLine: tool output of 20 MB passes through, in linear time and without a copy.
+func TestLongLine(t *testing.T) {
+	words := bytes.Repeat([]byte(`0123456789abcde\n`), 20<<20/16)
+	line := append([]byte(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"`), words...)
+	line = append(line, `"}]}}`...)
+	d := opened()
+	var out agent.Decoded
+	begun := time.Now()
+	d.Decode(line, agent.Stdout, &out)
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	returned := only[event.ToolReturned](out.Facts)
+	if len(returned) != 1 || len(returned[0].Output) != len(words)+2 || &returned[0].Output[1] != &line[len(line)-len(words)-5] {
+		t.Errorf("the output is another one")
+	}
+	out.Reset()
+	d.Decode(append([]byte("no JSON "), words...), agent.Stdout, &out)
+	if len(only[event.AgentUnread](out.Facts)) != 1 {
+		t.Error("a long line that is no JSON was lost")
+	}
+}
+
+// TestNoticesAreShort: an event that changes nothing does not swell the journal.
+func TestNoticesAreShort(t *testing.T) {
+	for _, letter := range []string{"x", "é", `\u00e9`, `\\`, "😀"} {
+		for _, n := range []int{100, noticeLimit, 20 * noticeLimit} {
+			line := `{"type":"system","subtype":"informational","content":"` + strings.Repeat(letter, n) + `"}`
+			notice := only[event.AgentNoticed](decode(opened(), line))
+			if len(notice) != 1 || len(notice[0].Text) > noticeLimit+len("…") || n > noticeLimit && len(notice[0].Text) < noticeLimit-8 {
+				t.Fatalf("%d times %s: %d bytes", n, letter, len(notice[0].Text))
+			}
+			if !strings.HasPrefix(jsonscan.Unquote([]byte(`"`+strings.Repeat(letter, n)+`"`)), strings.TrimSuffix(notice[0].Text, "…")) {
+				t.Errorf("%d times %s was cut to something else", n, letter)
+			}
+		}
+	}
+}
+
+// FuzzDecode: whatever is printed, facts are valid, and a turn ends once.
+func FuzzDecode(f *testing.F) {
+	for _, path := range captures(f) {
+		out := printed(f, path)
+		f.Add(bytes.Join(out, []byte("\n")))
+		for _, line := range out {
+			f.Add(line)
+		}
+	}
+	f.Add([]byte("null\n[]\n\xff\n{\"type\":\"result\"}\n{\"type\":\"result\"}"))
+	f.Fuzz(func(t *testing.T, printed []byte) {
+		d := New()
+		opened, finished := 0, 0
+		for n, line := range bytes.Split(printed, []byte("\n")) {
+			switch n % 8 {
+			case 0:
+				d.Open(agent.Prompt{Text: "x", Iteration: n})
+				opened++
+			case 3:
+				d.Steer("s", "y")
+			case 6:
+				d.Abort()
+			}
+			before := finished
+			var out agent.Decoded
+			d.Decode(line, agent.Stdout, &out)
+			for _, fact := range out.Facts {
+				if data := event.AppendData(nil, fact); !json.Valid(data) {
+					t.Fatalf("%s is no JSON: %s", fact.EventType(), data)
+				}
+				if fact.EventType() == event.TypeAgentFinished {
+					finished++
+				}
+			}
+			for _, reply := range out.Reply {
+				if !json.Valid(reply) || bytes.Contains(reply, []byte("\n")) {
+					t.Fatalf("the reply is no line of JSON: %s", reply)
+				}
+			}
+			if finished > before+1 || finished > opened {
+				t.Fatalf("%d turns were opened, %d finished", opened, finished)
+			}
+			if out.JSON != jsonscan.Valid(line) || len(out.Facts) == 0 && len(line) > 0 {
+				t.Fatalf("JSON %v, facts %d: %q", out.JSON, len(out.Facts), line)
+			}
+		}
+	})
+}
+
+func corpus(b *testing.B) (lines [][]byte, size int64) {
+	for _, path := range captures(b) {
+		for _, line := range printed(b, path) {
+			lines = append(lines, line)
+			size += int64(len(line))
+		}
+	}
+	return lines, size
+}
+
+// work is a stream as a working agent prints it: mostly tool calls and their output.
+func work(b *testing.B) (lines [][]byte, size int64) {
+	file, err := os.ReadFile("testdata/work.txt")
+	if err != nil {
+		b.Fatal(err)
+	}
+	words := jsonscan.AppendStringBytes(nil, file)
+	for _, line := range printed(b, "testdata/tool-run.jsonl")[1:23] {
+		line = bytes.Replace(line, []byte(`"content":"p1"`), append([]byte(`"content":`), words...), 1)
+		line = bytes.Replace(line, []byte(`"stdout":"p1"`), append([]byte(`"stdout":`), words...), 1)
+		lines = append(lines, line)
+		size += int64(len(line))
+	}
+	return lines, size
+}
+
+// BenchmarkDecode compares with the validation alone, which nobody could leave out. xvalid is how many times as long decoding takes,
+// each at its best of many passes, so that a busy machine says the same as an idle one.
+func BenchmarkDecode(b *testing.B) {
+	for _, set := range []struct {
+		name string
+		of   func(*testing.B) ([][]byte, int64)
+	}{{"captures", corpus}, {"work", work}} {
+		b.Run(set.name, func(b *testing.B) {
+			lines, size := set.of(b)
+			d := opened()
+			var out agent.Decoded
+			decode := func(line []byte) {
+				out.Reset()
+				d.Decode(line, agent.Stdout, &out)
+			}
+			valid := func(line []byte) {
+				if !jsonscan.Valid(line) {
+					b.Fatal("not JSON")
+				}
+			}
+			ratio := float64(best(lines, decode)) / float64(best(lines, valid))
+			b.SetBytes(size)
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, line := range lines {
+					decode(line)
+				}
+			}
+			b.ReportMetric(ratio, "xvalid")
+		})
+	}
+}
+
+func best(lines [][]byte, read func([]byte)) time.Duration {
+	shortest := time.Hour
+	for range 100 {
+		begun := time.Now()
+		for _, line := range lines {
+			read(line)
+		}
+		shortest = min(shortest, time.Since(begun))
+	}
+	return shortest
+}

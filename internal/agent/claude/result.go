@@ -1,0 +1,105 @@
+package claude
+
+import (
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// result reads the end of one of Claude's turns.
+func (d *Dialect) result(m members, out *agent.Decoded) {
+	d.used(m, out)
+	if tools := denied(m.get("permission_denials")); tools != "" {
+		out.Add(event.AgentNoticed{What: "result/permission_denials", Text: tools})
+	}
+	// What the result covers was taken, also where no other line said so.
+	uuids := jsonscan.Array(m.get("user_message_uuids"))
+	for uuid, ok := uuids.Next(); ok; uuid, ok = uuids.Next() {
+		if sent := d.mine(uuid); sent != nil {
+			d.taken(sent, out)
+		}
+	}
+	verdict := d.judge(m)
+	if limits(verdict.Kind) && d.turn.open && !d.turn.limited {
+		d.turn.limited = true
+		until := d.turn.until
+		if verdict.Kind != "rate" {
+			until = ""
+		}
+		out.Add(event.AgentLimited{Kind: verdict.Kind, Until: until, Text: verdict.Error})
+	}
+	d.ended(verdict, out)
+}
+
+// limits reports whether a kind of error is one of AgentLimited's.
+func limits(kind string) bool { return kind != "" && kind != "other" }
+
+// judge says how a turn went. Neither the subtype nor is_error nor the terminal reason is enough alone: every failure of the API is a
+// "success" with is_error (2.1.197 even calls it completed), and what a hook stopped is no error. 2.1.329 leaves the reason out where the model was
+// not asked at all: a prompt that a hook blocked, or a command of Claude's own such as /compact.
+func (d *Dialect) judge(m members) event.AgentFinished {
+	reason := text(m.get("terminal_reason"))
+	subtype := text(m.get("subtype"))
+	failed := flag(m.get("is_error"))
+	switch reason {
+	case "aborted_tools", "aborted_streaming":
+		return event.AgentFinished{Outcome: "aborted"}
+	case "max_turns", "prompt_too_long":
+		return event.AgentFinished{Outcome: "length", Error: complaint(m, reason), Kind: "other"}
+	}
+	switch {
+	case subtype == "error_during_execution" && d.turn.aborting:
+		return event.AgentFinished{Outcome: "aborted"}
+	case subtype == "error_max_turns":
+		return event.AgentFinished{Outcome: "length", Error: complaint(m, subtype), Kind: "other"}
+	case subtype == "success" && !failed && reason == "completed":
+		return event.AgentFinished{Outcome: "ok"}
+	case subtype == "success" && !failed && reason == "":
+		if string(m.get("num_turns")) == "0" && m.get("local_command") == nil {
+			return event.AgentFinished{Outcome: "error", Error: "the prompt was blocked, and the model was not asked", Kind: "other"}
+		}
+		return event.AgentFinished{Outcome: "ok"}
+	}
+	kind := fault(m)
+	if kind == "" && failed && subtype == "success" {
+		kind = d.turn.fault
+	}
+	if kind == "" {
+		kind = "other"
+	}
+	if reason == "" {
+		reason = subtype
+	}
+	return event.AgentFinished{Outcome: "error", Error: complaint(m, reason), Kind: kind}
+}
+
+// complaint returns what Claude said about an error: the final text of one that the API made, the errors of its own, or
+// else its name.
+func complaint(m members, name string) string {
+	if flag(m.get("is_error")) {
+		if said := short(m.get("result")); said != "" {
+			return said
+		}
+	}
+	var all []string
+	list := jsonscan.Array(m.get("errors"))
+	for item, ok := list.Next(); ok && len(all) < 8; item, ok = list.Next() {
+		all = append(all, short(item))
+	}
+	if len(all) > 0 {
+		return cut(strings.Join(all, "; "))
+	}
+	return cut(name)
+}
+
+// denied names the tools that were refused: the turn may be a success all the same.
+func denied(list []byte) string {
+	var names []string
+	items := jsonscan.Array(list)
+	for item, ok := items.Next(); ok && len(names) < 64; item, ok = items.Next() {
+		names = append(names, text(jsonscan.Get(item, "tool_name")))
+	}
+	return cut(strings.Join(names, ", "))
+}

@@ -1,0 +1,162 @@
+package claude
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// stream is the messages of one speaker, which come one after another: those of the assistant itself, or of the subagent
+// under one tool call.
+type stream struct {
+	parent string // the tool call; empty for the assistant itself
+	id     string // of the message
+	blocks int    // of that message, so far
+
+	// With --include-partial-messages, the block that is being written.
+	writing  bool
+	index    int    // of that block
+	streamed string // its name, once something of it was said
+	text     []byte // what was said of it
+}
+
+// streams are the speakers that may be at work. There are more than one where subagents are.
+type streams []*stream
+
+// keptStreams bounds them against subagents whose end is never told.
+const keptStreams = 256
+
+// of returns the stream of a speaker, named by a string value; of null and of nothing, the assistant's.
+func (ss *streams) of(parent []byte) *stream {
+	if !jsonscan.IsString(parent) {
+		parent = []byte(`""`)
+	}
+	for _, s := range *ss {
+		if isText(parent, s.parent) {
+			return s
+		}
+	}
+	if len(*ss) == keptStreams {
+		*ss = slices.Delete(*ss, 0, 1)
+	}
+	s := &stream{parent: text(parent)}
+	*ss = append(*ss, s)
+	return s
+}
+
+// drop forgets the subagent under a tool call that has returned.
+func (ss *streams) drop(parent string) {
+	for i, s := range *ss {
+		if s.parent == parent && parent != "" {
+			*ss = slices.Delete(*ss, i, i+1)
+			return
+		}
+	}
+}
+
+// enter begins another message, if it is another one.
+func (s *stream) enter(id []byte) {
+	if !isText(id, s.id) {
+		s.id, s.blocks, s.writing = text(id), 0, false
+		s.forget()
+	}
+}
+
+// next names the next block of a message: <message>.<index>. A block that is being streamed has its index already; its
+// event comes before content_block_stop.
+func (s *stream) next(id []byte) string {
+	s.enter(id)
+	index := s.blocks
+	if s.writing {
+		index = s.index
+		if s.streamed != "" {
+			s.blocks = max(s.blocks, index+1)
+			return s.streamed
+		}
+	}
+	s.blocks = max(s.blocks, index+1)
+	return s.name(index)
+}
+
+func (s *stream) name(index int) string {
+	var room [64]byte
+	name := append(room[:0], s.id...)
+	return string(strconv.AppendInt(append(name, '.'), int64(index), 10))
+}
+
+func (s *stream) forget() {
+	if s.streamed, s.text = "", s.text[:0]; cap(s.text) > keptScratch {
+		s.text = nil
+	}
+}
+
+// isText is EqualString for texts without escapes, which ids are.
+func isText(value []byte, s string) bool {
+	return len(value) == len(s)+2 && string(value[1:len(value)-1]) == s
+}
+
+// streamEvent reads an event of the API's own stream, which Claude passes on with --include-partial-messages.
+func (d *Dialect) streamEvent(m members, out *agent.Decoded) {
+	s := d.streams.of(m.get("parent_tool_use_id"))
+	var typ, index, delta, message []byte
+	fields := jsonscan.Object(m.get("event"))
+	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+		switch string(key) {
+		case "type":
+			typ = value
+		case "index":
+			index = value
+		case "delta":
+			delta = value
+		case "message":
+			message = value
+		}
+	}
+	switch string(typ) {
+	case `"content_block_delta"`:
+		d.delta(s, delta, out)
+		return
+	case `"message_start"`:
+		id, _ := idAndContent(message)
+		s.enter(id)
+	case `"content_block_start"`:
+		n, _ := jsonscan.Int(index)
+		s.writing, s.index = true, int(n)
+		s.forget()
+	case `"content_block_stop"`:
+		s.writing = false
+		s.forget()
+	}
+	out.Add(event.AgentNoticed{What: d.words.of("stream_event/", typ)})
+}
+
+// delta says what is new of the block that is being written.
+func (d *Dialect) delta(s *stream, delta []byte, out *agent.Decoded) {
+	var typ, words []byte
+	fields := jsonscan.Object(delta)
+	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+		switch string(key) {
+		case "type":
+			typ = value
+		case "text", "thinking":
+			words = value
+		}
+	}
+	aloud := string(typ) == `"text_delta"`
+	if !aloud && string(typ) != `"thinking_delta"` || !jsonscan.IsString(words) || !s.writing {
+		out.Add(event.AgentNoticed{What: d.words.of("stream_event/", typ)})
+		return
+	}
+	if s.streamed == "" {
+		s.streamed = s.name(s.index)
+	}
+	s.text = jsonscan.AppendUnquoted(s.text, words)
+	if aloud {
+		out.Add(event.AgentSaid{Block: s.streamed, Text: event.Quoted(words), Parent: s.parent})
+	} else {
+		out.Add(event.AgentThought{Block: s.streamed, Text: event.Quoted(words), Parent: s.parent})
+	}
+}

@@ -1,0 +1,127 @@
+package claude
+
+import (
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// system reads what Claude says about itself.
+func (d *Dialect) system(m members, out *agent.Decoded) {
+	switch subtype := m.get("subtype"); string(subtype) {
+	case `"init"`:
+		d.begun(out)
+		out.Add(event.AgentNoticed{What: "system/init", Text: short(m.get("claude_code_version"))})
+	case `"api_retry"`:
+		attempt, _ := jsonscan.Int(m.get("attempt"))
+		limit, _ := jsonscan.Int(m.get("max_retries"))
+		delay, _ := jsonscan.Float(m.get("retry_delay_ms")) // 2.1.197 writes fractions
+		out.Add(event.AgentRetried{
+			Attempt: int(attempt), Max: int(limit), Delay: milliseconds(delay), Kind: fault(m), Text: short(m.get("error")),
+		})
+	case `"compact_boundary"`:
+		about := m.get("compact_metadata")
+		before, _ := jsonscan.Int(jsonscan.Get(about, "pre_tokens"))
+		after, _ := jsonscan.Int(jsonscan.Get(about, "post_tokens"))
+		out.Add(event.AgentCompacted{Trigger: text(jsonscan.Get(about, "trigger")), Before: before, After: after})
+	case `"permission_denied"`:
+		out.Add(event.AgentNoticed{
+			What: "system/permission_denied", Text: cut(text(m.get("tool_name")) + ": " + short(m.get("message"))),
+		})
+	case `"background_tasks_changed"`:
+		d.background(m)
+		out.Add(event.AgentNoticed{What: "system/background_tasks_changed"})
+	case `"hook_response"`:
+		what := short(m.get("hook_name"))
+		if outcome := text(m.get("outcome")); outcome != "success" {
+			what += ": " + cut(outcome)
+		}
+		out.Add(event.AgentNoticed{What: "system/hook_response", Text: what})
+	case `"thinking_tokens"`: // comes many times for each thought
+		out.Add(event.AgentNoticed{What: "system/thinking_tokens"})
+	default:
+		out.Add(event.AgentNoticed{What: d.words.of("system/", subtype), Text: note(m)})
+	}
+}
+
+// note returns what a person would want to read of an event that changes nothing.
+func note(m members) string {
+	for _, key := range [...]string{"text", "content", "message", "summary", "description", "hook_name", "status", "compact_result"} {
+		if s := short(m.get(key)); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// milliseconds keeps a delay within a day: what is longer is no delay that anyone wrote on purpose.
+func milliseconds(ms float64) int64 { return int64(min(max(ms, 0), 24*60*60*1000)) }
+
+// rateLimit reads the state of a subscription's limit. While usage beyond it is paid for, it stops nobody.
+func (d *Dialect) rateLimit(m members, out *agent.Decoded) {
+	info := m.get("rate_limit_info")
+	window := text(jsonscan.Get(info, "rateLimitType"))
+	status := text(jsonscan.Get(info, "status"))
+	if status != "rejected" || flag(jsonscan.Get(info, "isUsingOverage")) {
+		out.Add(event.AgentNoticed{What: "rate_limit_event", Text: cut(status + " " + window)})
+		return
+	}
+	d.turn.until = resetTime(jsonscan.Get(info, "resetsAt"))
+	d.turn.limited = true
+	out.Add(event.AgentLimited{Kind: "rate", Until: d.turn.until, Text: cut(window)})
+}
+
+// resetTime returns a time in Unix seconds as RFC 3339 in UTC, "" for what is no such time.
+func resetTime(value []byte) string {
+	const year9999 = 253402300799
+	seconds, ok := jsonscan.Int(value)
+	if !ok || seconds <= 0 || seconds > year9999 {
+		return ""
+	}
+	return time.Unix(seconds, 0).UTC().Format(time.RFC3339)
+}
+
+// fault returns the kind of an API error: see [event.AgentLimited], or other. It reads api_retry, the assistant's error
+// and the result alike; the status says most, and is null where no answer came.
+func fault(m members) string {
+	switch string(m.get("api_error")) {
+	case `"usage_limit_reached"`:
+		return "rate"
+	case `"connection_failed"`:
+		return "network"
+	}
+	status := m.get("api_error_status")
+	if status == nil {
+		status = m.get("error_status")
+	}
+	if n, ok := jsonscan.Int(status); ok {
+		switch {
+		case n == 401 || n == 403:
+			return "auth"
+		case n == 402:
+			return "quota"
+		case n == 408:
+			return "network"
+		case n == 429:
+			return "rate"
+		case n >= 500:
+			return "overload"
+		}
+		return "other"
+	}
+	switch string(m.get("error")) {
+	case `"authentication_failed"`, `"oauth_org_not_allowed"`: // also "Not logged in", which has no status
+		return "auth"
+	case `"billing_error"`:
+		return "quota"
+	case `"rate_limit"`:
+		return "rate"
+	case `"overloaded"`:
+		return "overload"
+	case `"server_error"`, `"unknown"`: // without a status: dropped, timed out, or never connected
+		return "network"
+	}
+	return ""
+}

@@ -1,0 +1,137 @@
+package claude
+
+import (
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// turn is what ralph calls one: from Open to AgentFinished.
+type turn struct {
+	open     bool
+	aborting bool
+
+	held *event.AgentFinished // the last result, while messages wait that begin another turn of Claude's
+
+	tasks    int  // running in the background, by the last background_tasks_changed
+	deferred bool // there was one: a turn of Claude's own will report its end
+	owed     int  // inits without their result, counted while deferred
+
+	fault   string // the kind of the last API error
+	until   string // when the limit ends, where it said so
+	limited bool   // AgentLimited was reported
+}
+
+// message is one user message that was written.
+type message struct {
+	uuid    string
+	command string // the id of a steer
+	steer   bool
+	waits   bool // the model has not been given it, and may yet be
+	passed  bool // a tool returned since: see witness
+}
+
+// mine returns the message with a uuid, nil where it is none of ours.
+func (d *Dialect) mine(uuid []byte) *message {
+	for i := range d.sent {
+		if isText(uuid, d.sent[i].uuid) {
+			return &d.sent[i]
+		}
+	}
+	return nil
+}
+
+// taken: the model has been given the message.
+func (d *Dialect) taken(m *message, out *agent.Decoded) {
+	if !m.waits {
+		return
+	}
+	m.waits = false
+	if m.steer {
+		out.Add(event.CommandDelivered{ID: m.command, How: "live", Iteration: d.iteration})
+	}
+}
+
+// dropped: the model will never be given the message. If nothing else was waited for, the turn is over.
+func (d *Dialect) dropped(m *message, out *agent.Decoded) {
+	m.waits = false
+	if d.turn.held != nil && !d.more() {
+		d.finish(*d.turn.held, out)
+	}
+}
+
+// more reports whether another result will come.
+func (d *Dialect) more() bool {
+	return slices.ContainsFunc(d.sent, func(m message) bool { return m.steer && m.waits }) ||
+		d.turn.deferred && (d.turn.tasks > 0 || d.turn.owed > 0)
+}
+
+// ended: Claude ended a turn of its own, with this.
+func (d *Dialect) ended(verdict event.AgentFinished, out *agent.Decoded) {
+	d.turn.owed = max(0, d.turn.owed-1)
+	// Where nothing is echoed, a result is the only sign that the prompt was taken.
+	for i := range d.sent {
+		d.sent[i].waits = d.sent[i].waits && d.sent[i].steer
+	}
+	if d.turn.open && (d.turn.aborting || !d.more()) {
+		d.finish(verdict, out)
+		return
+	}
+	if d.turn.open {
+		d.turn.held = &verdict
+	}
+	out.Add(event.AgentNoticed{What: "result/" + verdict.Outcome, Text: verdict.Error})
+}
+
+// finish ends the turn. What still waits was not delivered, and is not even if Claude should take it now.
+func (d *Dialect) finish(verdict event.AgentFinished, out *agent.Decoded) {
+	d.turn = turn{}
+	for i := range d.sent {
+		d.sent[i].waits = false
+	}
+	out.Add(verdict)
+}
+
+// begun: Claude begins a turn of its own.
+func (d *Dialect) begun(out *agent.Decoded) {
+	if d.turn.deferred {
+		d.turn.owed++
+	}
+	if d.turn.held != nil && !d.echoes {
+		for i := range d.sent {
+			d.taken(&d.sent[i], out)
+		}
+	}
+}
+
+// witness stands in for echoes where there are none: Claude gives a message to the model with the next tool result, so the
+// answer to that one shows it. A message written after the result was sent would count too early; that is why echoes are asked for.
+func (d *Dialect) witness(returned bool, out *agent.Decoded) {
+	if d.echoes {
+		return
+	}
+	for i := range d.sent {
+		switch m := &d.sent[i]; {
+		case returned:
+			m.passed = true
+		case m.steer && m.passed:
+			d.taken(m, out)
+		}
+	}
+}
+
+// background notes how many tasks run that the result does not wait for: subagents and commands. They are
+// switched off; this is for a Claude that has been told otherwise. The end of each makes a turn of Claude's own, which
+// 2.1.329 may begin before the result of the turn that it interrupts.
+func (d *Dialect) background(m members) {
+	tasks := jsonscan.Array(m.get("tasks"))
+	d.turn.tasks = 0
+	for _, ok := tasks.Next(); ok; _, ok = tasks.Next() {
+		d.turn.tasks++
+	}
+	if d.turn.tasks > 0 && !d.turn.deferred && d.turn.open {
+		d.turn.deferred, d.turn.owed = true, 1
+	}
+}

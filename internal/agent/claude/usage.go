@@ -1,0 +1,155 @@
+package claude
+
+import (
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// spending is what the process had used by its last result: Claude's totals are those of the process, and it may end
+// several turns.
+type spending struct {
+	usd    float64
+	models []modelSpending
+}
+
+type modelSpending struct {
+	model string
+	use   use
+}
+
+// use is one model's usage.
+type use struct {
+	in, out, cacheRead, cacheWrite int64
+	usd                            float64
+	known                          bool // whether usd is what it cost
+}
+
+// used reports what this result adds to what was used. Best is model_usage_since_last_result (2.1.329), which says just that; else the
+// totals by model are compared with those of the result before; `usage` is the last resort, since it counts
+// no subagents and no response that was cut off.
+func (d *Dialect) used(m members, out *agent.Decoded) {
+	facts := len(out.Facts)
+	since, totals := m.get("model_usage_since_last_result"), m.get("modelUsage")
+	switch {
+	case jsonscan.IsObject(since):
+		d.usedSince(since, out)
+	case jsonscan.IsObject(totals):
+		d.usedOf(totals, out)
+	default:
+		d.usedPlain(m, out)
+	}
+	if len(out.Facts) == facts {
+		out.Add(event.AgentUsed{USD: new(float64)}) // known to be nothing
+	}
+}
+
+func (d *Dialect) usedSince(since []byte, out *agent.Decoded) {
+	models := jsonscan.Object(since)
+	for name, value, ok := models.Next(); ok; name, value, ok = models.Next() {
+		readUse(value).report(key(name), out)
+	}
+}
+
+func (d *Dialect) usedOf(totals []byte, out *agent.Decoded) {
+	models := jsonscan.Object(totals)
+	for name, value, ok := models.Next(); ok; name, value, ok = models.Next() {
+		total := readUse(value)
+		before := d.spent.of(key(name))
+		total.less(before.use).report(before.model, out)
+		before.use = total
+	}
+}
+
+func (d *Dialect) usedPlain(m members, out *agent.Decoded) {
+	usage := m.get("usage")
+	total, known := jsonscan.Float(m.get("total_cost_usd"))
+	if !known && !jsonscan.IsObject(usage) {
+		out.Add(event.AgentUsed{})
+		return
+	}
+	use{
+		in: count(usage, "input_tokens"), out: count(usage, "output_tokens"),
+		cacheRead: count(usage, "cache_read_input_tokens"), cacheWrite: count(usage, "cache_creation_input_tokens"),
+		usd: since(total, d.spent.usd), known: known,
+	}.report("", out)
+	d.spent.usd = total
+}
+
+// of returns what was spent on a model so far.
+func (s *spending) of(model string) *modelSpending {
+	for i := range s.models {
+		if s.models[i].model == model {
+			return &s.models[i]
+		}
+	}
+	s.models = append(s.models, modelSpending{model: model})
+	return &s.models[len(s.models)-1]
+}
+
+func readUse(value []byte) use {
+	var u use
+	guessed := false
+	fields := jsonscan.Object(value)
+	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+		switch string(key) {
+		case "inputTokens":
+			u.in = tokens(value)
+		case "outputTokens":
+			u.out = tokens(value)
+		case "cacheReadInputTokens":
+			u.cacheRead = tokens(value)
+		case "cacheCreationInputTokens":
+			u.cacheWrite = tokens(value)
+		case "costUSD":
+			u.usd, u.known = jsonscan.Float(value)
+			u.usd = max(u.usd, 0)
+		case "costBasis":
+			// Of a model that it does not know, Claude guesses the price.
+			guessed = string(value) == `"unknown"`
+		}
+	}
+	u.known = u.known && !guessed
+	return u
+}
+
+func (u use) less(before use) use {
+	return use{
+		in: since(u.in, before.in), out: since(u.out, before.out),
+		cacheRead: since(u.cacheRead, before.cacheRead), cacheWrite: since(u.cacheWrite, before.cacheWrite),
+		usd: since(u.usd, before.usd), known: u.known,
+	}
+}
+
+// since returns what a total has grown by. One that shrank has begun anew.
+func since[N int64 | float64](total, before N) N {
+	if total < before {
+		return total
+	}
+	return total - before
+}
+
+// report adds the fact, unless there is nothing to say.
+func (u use) report(model string, out *agent.Decoded) {
+	if u.in == 0 && u.out == 0 && u.cacheRead == 0 && u.cacheWrite == 0 && u.usd == 0 {
+		return
+	}
+	fact := event.AgentUsed{In: u.in, Out: u.out, CacheRead: u.cacheRead, CacheWrite: u.cacheWrite, Model: model}
+	if u.known {
+		fact.USD = &u.usd
+	}
+	out.Add(fact)
+}
+
+func count(value []byte, name string) int64 { return tokens(jsonscan.Get(value, name)) }
+
+func tokens(value []byte) int64 {
+	n, _ := jsonscan.Int(value)
+	return max(n, 0)
+}
+
+// key returns the text of a member's key.
+func key(raw []byte) string {
+	quoted := make([]byte, 0, len(raw)+2)
+	return text(append(append(append(quoted, '"'), raw...), '"'))
+}

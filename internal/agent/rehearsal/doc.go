@@ -1,0 +1,21 @@
+// Package rehearsal speaks to the agent without a model that is built into ralph: a
+// process that plays a scenario (package player).
+//
+//	d := rehearsal.New(executable) // of this ralph
+//	cmd, err := d.Command(agent.Spec{Command: []string{"ralph", "rehearse", "demo"}})
+//	// start cmd.Argv, then
+//	write(d.Open(agent.Prompt{Text: "…", Iteration: 1}))
+//	d.Decode(line, agent.Stdout, &out)
+//
+// The settings are agent.command "ralph rehearse demo" or, with agent.protocol
+// "rehearsal", the name of the scenario alone.
+//
+// # Guarantees
+//
+// A steer counts as delivered when the player says so, by its id, once. What the player
+// says of a turn that is over, or of a reset that nobody asked for, changes nothing.
+//
+// # Not here
+//
+// What a scenario can hold, and the protocol's words: package player.
+package rehearsal

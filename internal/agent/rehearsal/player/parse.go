@@ -1,0 +1,235 @@
+package player
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ParseError is a mistake in a scenario.
+type ParseError struct {
+	Scenario string
+	Line     int // from 1
+	Problem  string
+}
+
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("%s:%d: %s", e.Scenario, e.Line, e.Problem)
+}
+
+// Parse reads a scenario. The error joins one *ParseError for each mistake.
+func Parse(name, text string) (*Scenario, error) {
+	p := parser{scenario: &Scenario{Name: name}}
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for at := 0; at < len(lines); {
+		at += p.statement(lines, at)
+	}
+	if len(p.scenario.sections) == 0 {
+		p.fault(len(lines), errors.New("nothing to play: say what happens, as in 'say hello'"))
+	}
+	if p.faults != nil {
+		return nil, errors.Join(p.faults...)
+	}
+	return p.scenario, nil
+}
+
+type parser struct {
+	scenario *Scenario
+	headed   bool // a line said 'iteration'
+	star     bool // it said 'iteration *'
+	faults   []error
+}
+
+func (p *parser) fault(line int, err error) {
+	p.faults = append(p.faults, &ParseError{Scenario: p.scenario.Name, Line: line, Problem: err.Error()})
+}
+
+// statement reads what begins at lines[at] and returns how many lines that is.
+func (p *parser) statement(lines []string, at int) int {
+	line := strings.TrimSpace(lines[at])
+	switch {
+	case line == "":
+		return 1
+	case line[0] == '#':
+		p.scenario.About = cmp.Or(p.scenario.About, strings.TrimSpace(strings.TrimLeft(line, "#")))
+		return 1
+	}
+	line, used, err := document(line, lines[at+1:])
+	if err == nil {
+		err = p.add(line)
+	}
+	if err != nil {
+		p.fault(at+1, err)
+	}
+	return 1 + used
+}
+
+func (p *parser) add(line string) error {
+	word, rest := cutWord(line)
+	switch word {
+	case "iteration":
+		return p.iteration(rest)
+	case "steered":
+		reaction, ok := strings.CutPrefix(rest, "->")
+		if !ok {
+			return errors.New("want steered -> STEP")
+		}
+		s, err := parseStep(strings.TrimSpace(reaction))
+		if err != nil {
+			return err
+		}
+		to := p.section()
+		to.steered = append(to.steered, s)
+		return nil
+	}
+	s, err := parseStep(line)
+	if err != nil {
+		return err
+	}
+	to := p.section()
+	to.steps = append(to.steps, s)
+	return nil
+}
+
+// section returns the section that is being read; the first begins by itself.
+func (p *parser) section() *section {
+	s := &p.scenario.sections
+	if len(*s) == 0 {
+		*s = append(*s, section{})
+	}
+	return &(*s)[len(*s)-1]
+}
+
+func (p *parser) iteration(which string) error {
+	n := len(p.scenario.sections) + 1
+	switch {
+	case !p.headed && n > 1:
+		return errors.New("the steps above stand before the first iteration")
+	case p.star:
+		return errors.New("'iteration *' is every further iteration, so nothing can follow it")
+	case which != "" && which != "*" && which != strconv.Itoa(n):
+		return fmt.Errorf("this is iteration %d, not %s: they are played in their order", n, which)
+	}
+	p.headed, p.star = true, which == "*"
+	p.scenario.sections = append(p.scenario.sections, section{})
+	return nil
+}
+
+// document replaces <<WORD at the end of a line by the lines up to WORD, and says how
+// many lines it took. A command that has its own <<WORD keeps it for the shell.
+func document(line string, following []string) (whole string, used int, err error) {
+	i := strings.LastIndex(line, "<<")
+	if i < 0 {
+		return line, 0, nil
+	}
+	word := strings.Trim(line[i+2:], `'"`)
+	if word == "" || strings.ContainsFunc(word, notWord) {
+		return line, 0, nil
+	}
+	for n, text := range following {
+		if strings.TrimSpace(text) != word {
+			continue
+		}
+		body := unindent(following[:n])
+		if verb, rest := cutWord(line[:i]); verb == "run" && rest != "" {
+			return line + "\n" + body + "\n" + word, n + 1, nil
+		}
+		return line[:i] + body, n + 1, nil
+	}
+	return line, 0, fmt.Errorf("the text that begins with <<%s has no line %s at its end", word, word)
+}
+
+func notWord(r rune) bool {
+	return !(r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_')
+}
+
+// unindent takes the indent of the first line off all lines that have it.
+func unindent(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	indent := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " \t"))]
+	plain := make([]string, len(lines))
+	for i, line := range lines {
+		plain[i] = strings.TrimPrefix(line, indent)
+	}
+	return strings.Join(plain, "\n")
+}
+
+func cutWord(s string) (word, rest string) {
+	i := strings.IndexAny(s, " \t\n")
+	if i < 0 {
+		return s, ""
+	}
+	return s[:i], strings.TrimSpace(s[i:])
+}
+
+func parseStep(line string) (step, error) {
+	name, rest := cutWord(line)
+	for _, w := range words {
+		if w.name != name {
+			continue
+		}
+		s, err := w.parse(rest)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w; want %s", name, err, w.usage)
+		}
+		return s, nil
+	}
+	known := []string{"iteration", "steered"}
+	if slices.Contains(known, name) {
+		return nil, fmt.Errorf("%s cannot stand here", name)
+	}
+	for _, w := range words {
+		known = append(known, w.name)
+	}
+	if near := nearest(name, known); near != "" {
+		return nil, fmt.Errorf("%q is no step: did you mean %s?", name, near)
+	}
+	return nil, fmt.Errorf("%q is no step: there are %s", name, strings.Join(known, ", "))
+}
+
+// nearest returns the word that is spelled most like s, if any is.
+func nearest(s string, known []string) string {
+	best, least := "", 1+max(1, len(s)/3)
+	for _, word := range known {
+		if d := distance(s, word, least); d < least {
+			best, least = word, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete, replace or swap with their neighbour
+// between a and b; those further apart than limit may be called limit.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	var before, above, row []int
+	for i := range len(a) + 1 {
+		before, above, row = above, row, make([]int, len(b)+1)
+		for j := range row {
+			switch {
+			case i == 0:
+				row[j] = j
+				continue
+			case j == 0:
+				row[j] = i
+				continue
+			}
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,76 @@
+package player
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed scenario/*.rehearsal
+var embedded embed.FS
+
+const extension = ".rehearsal"
+
+// Scenario is what a player plays. It does not change once it is parsed.
+type Scenario struct {
+	Name  string
+	About string // the first comment
+
+	sections []section
+}
+
+// section is what happens in one iteration.
+type section struct {
+	steps   []step
+	steered []step // what it does when steered
+}
+
+// section returns what iteration n, from 1, plays.
+func (s *Scenario) section(n int) section {
+	return s.sections[min(max(n, 1), len(s.sections))-1]
+}
+
+// Summary is a line of the list of scenarios.
+type Summary struct{ Name, About string }
+
+// List returns the scenarios that are built in, by name.
+func List() []Summary {
+	var list []Summary
+	for _, name := range builtIn() {
+		s, err := Load(name)
+		if err != nil {
+			panic(err) // a test loads each of them
+		}
+		list = append(list, Summary{Name: s.Name, About: s.About})
+	}
+	return list
+}
+
+func builtIn() []string {
+	files, _ := embedded.ReadDir("scenario")
+	var names []string
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(file.Name(), extension))
+	}
+	return names
+}
+
+// Load returns the scenario of that name if one is built in, else the one in the file
+// of that path. A scenario with mistakes is an error that names each of them on a line of its own.
+func Load(name string) (*Scenario, error) {
+	if slices.Contains(builtIn(), name) {
+		text, err := embedded.ReadFile(path.Join("scenario", name+extension))
+		if err != nil {
+			return nil, fmt.Errorf("read scenario %s: %w", name, err)
+		}
+		return Parse(name, string(text))
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read scenario (built in are %s): %w", strings.Join(builtIn(), ", "), err)
+	}
+	return Parse(name, string(text))
+}

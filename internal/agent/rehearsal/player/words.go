@@ -1,0 +1,372 @@
+package player
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// word is one kind of step in the language of scenarios.
+type word struct {
+	name  string
+	usage string
+	parse func(rest string) (step, error)
+}
+
+// words are all of them. What they do stands in doc.go.
+var words = []word{
+	{"say", "say TEXT", textStep(func(text string) step { return sayStep{text: text} })},
+	{"think", "think TEXT", textStep(func(text string) step { return thinkStep{text} })},
+	{"slow", "slow 20ms: TEXT", parseSlow},
+	{"tool", `tool NAME {"key":"value"} 300ms -> ok: TEXT`, parseTool},
+	{"write", "write FILE TEXT", fileStep(func(file, text string) step { return writeStep{file, text} })},
+	{"append", "append FILE TEXT", fileStep(func(file, text string) step { return appendStep{file, text} })},
+	{"tick", `tick "TEXT" in FILE`, parseTick},
+	{"run", "run COMMAND", textStep(func(text string) step { return runStep{text} })},
+	{"plan", "plan - [x] DONE / - [~] ACTIVE / - [ ] PENDING", parsePlan},
+	{"use", "use in=1200 out=300 usd=0.01", parseUse},
+	{"sleep", "sleep 2s", parseSleep},
+	{"silence", "silence", bareStep(silenceStep{})},
+	{"limit", "limit rate until +2s: TEXT", parseLimit},
+	{"retry", "retry 1/3 2s: TEXT", parseRetry},
+	{"compact", "compact", bareStep(compactStep{})},
+	{"promise", "promise TEXT", markerStep("promise", "COMPLETE")},
+	{"response", "response TEXT", markerStep("response", "DONE")},
+	{"finish", "finish", bareStep(finishStep{outcome: "ok"})},
+	{"error", "error TEXT, or error rate: TEXT", parseError},
+	{"crash", "crash 3", codeStep(1, func(code int) step { return crashStep{code} })},
+	{"exit", "exit 0", codeStep(0, func(code int) step { return exitStep{code} })},
+	{"hang", "hang", bareStep(hangStep{})},
+	{"ignore-term", "ignore-term", bareStep(ignoreTermStep{})},
+	{"garbage", "garbage", bareStep(garbageStep{})},
+	{"flood", "flood 20MB", parseFlood},
+	{"talk", "talk 20MB, or talk", parseTalk},
+	{"stderr", "stderr TEXT", textStep(func(text string) step { return stderrStep{text} })},
+	{"notice", "notice TEXT", textStep(func(text string) step { return noticeStep{text} })},
+	{"orphan", "orphan COMMAND", textStep(func(text string) step { return orphanStep{text} })},
+	{"stale", "stale", bareStep(staleStep{})},
+}
+
+var errNoText = errors.New("nothing follows it")
+
+func textStep(of func(text string) step) func(string) (step, error) {
+	return func(rest string) (step, error) {
+		if rest == "" {
+			return nil, errNoText
+		}
+		return of(rest), nil
+	}
+}
+
+func bareStep(s step) func(string) (step, error) {
+	return func(rest string) (step, error) {
+		if rest != "" {
+			return nil, fmt.Errorf("%q is too much", rest)
+		}
+		return s, nil
+	}
+}
+
+func markerStep(tag, text string) func(string) (step, error) {
+	return func(rest string) (step, error) {
+		if rest == "" {
+			rest = text
+		}
+		return sayStep{text: "<" + tag + ">" + rest + "</" + tag + ">"}, nil
+	}
+}
+
+func codeStep(code int, of func(code int) step) func(string) (step, error) {
+	return func(rest string) (step, error) {
+		if rest == "" {
+			return of(code), nil
+		}
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 0 || n > 255 {
+			return nil, fmt.Errorf("%q is no exit code from 0 to 255", rest)
+		}
+		return of(n), nil
+	}
+}
+
+func fileStep(of func(file, text string) step) func(string) (step, error) {
+	return func(rest string) (step, error) {
+		file, text, err := cutQuoted(rest)
+		if err != nil {
+			return nil, err
+		}
+		if file == "" {
+			return nil, errNoText
+		}
+		return of(file, text), nil
+	}
+}
+
+// cutQuoted takes the first word, or what stands in double quotes there.
+func cutQuoted(s string) (word, rest string, err error) {
+	if !strings.HasPrefix(s, `"`) {
+		word, rest = cutWord(s)
+		return word, rest, nil
+	}
+	quoted, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return "", "", errors.New("a quote has no end")
+	}
+	word, err = strconv.Unquote(quoted)
+	return word, strings.TrimSpace(s[len(quoted):]), err
+}
+
+func parseSlow(rest string) (step, error) {
+	pause, text, ok := strings.Cut(rest, ":")
+	if text = strings.TrimSpace(text); !ok || text == "" {
+		return nil, errors.New("no text behind a colon")
+	}
+	d, err := parseDuration(strings.TrimSpace(pause))
+	return sayStep{text: text, pause: d}, err
+}
+
+func parseSleep(rest string) (step, error) {
+	d, err := parseDuration(rest)
+	return sleepStep{d}, err
+}
+
+func parseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no time such as 300ms, 2s or 1m", s)
+	}
+	return d, nil
+}
+
+func parseTool(rest string) (step, error) {
+	name, rest := cutWord(rest)
+	if name == "" {
+		return nil, errNoText
+	}
+	tool := toolStep{name: name, ok: true}
+	if strings.HasPrefix(rest, "{") {
+		decoder := json.NewDecoder(strings.NewReader(rest))
+		var input json.RawMessage
+		if err := decoder.Decode(&input); err != nil {
+			return nil, fmt.Errorf("its input is not JSON: %w", err)
+		}
+		var plain bytes.Buffer
+		if err := json.Compact(&plain, input); err != nil {
+			return nil, fmt.Errorf("its input is not JSON: %w", err)
+		}
+		tool.input = plain.String()
+		rest = strings.TrimSpace(rest[decoder.InputOffset():])
+	}
+	if rest != "" && !strings.HasPrefix(rest, "->") {
+		took, after := cutWord(rest)
+		d, err := parseDuration(took)
+		if err != nil {
+			return nil, err
+		}
+		tool.took, rest = d, after
+	}
+	if rest == "" {
+		return tool, nil
+	}
+	result, ok := strings.CutPrefix(rest, "->")
+	if !ok {
+		return nil, fmt.Errorf("%q is too much", rest)
+	}
+	outcome, output, _ := strings.Cut(result, ":")
+	tool.output = strings.TrimSpace(output)
+	switch strings.TrimSpace(outcome) {
+	case "ok":
+	case "error":
+		tool.ok = false
+	default:
+		return nil, errors.New("behind -> stands ok or error")
+	}
+	return tool, nil
+}
+
+func parseTick(rest string) (step, error) {
+	box, rest, err := cutQuoted(rest)
+	if err != nil {
+		return nil, err
+	}
+	if box == "" {
+		return nil, errNoText
+	}
+	if rest == "" {
+		return tickStep{box: box, file: loopFolder + "task.md"}, nil
+	}
+	in, file := cutWord(rest)
+	if in != "in" || file == "" {
+		return nil, fmt.Errorf("%q is too much: a text of several words stands in quotes", rest)
+	}
+	file, rest, err = cutQuoted(file)
+	if err == nil && rest != "" {
+		err = fmt.Errorf("%q is too much", rest)
+	}
+	return tickStep{box: box, file: file}, err
+}
+
+func parsePlan(rest string) (step, error) {
+	var plan planStep
+	separator := " / "
+	if strings.Contains(rest, "\n") {
+		separator = "\n"
+	}
+	for item := range strings.SplitSeq(rest, separator) {
+		item = strings.TrimSpace(item)
+		status := ""
+		for mark, of := range map[string]string{"- [x]": "done", "- [~]": "active", "- [ ]": "pending"} {
+			if text, ok := strings.CutPrefix(item, mark); ok {
+				status, item = of, strings.TrimSpace(text)
+				break
+			}
+		}
+		if status == "" || item == "" {
+			return nil, fmt.Errorf("%q is no entry", item)
+		}
+		plan.todos = append(plan.todos, todo{Text: item, Status: status})
+	}
+	return plan, nil
+}
+
+func parseUse(rest string) (step, error) {
+	var use useStep
+	for field := range strings.FieldsSeq(rest) {
+		key, value, _ := strings.Cut(field, "=")
+		count := map[string]*int64{"in": &use.In, "out": &use.Out, "cacheRead": &use.CacheRead, "cacheWrite": &use.CacheWrite}[key]
+		var err error
+		switch {
+		case count != nil:
+			*count, err = strconv.ParseInt(value, 10, 64)
+		case key == "usd":
+			var usd float64
+			usd, err = strconv.ParseFloat(value, 64)
+			use.USD = &usd
+			if err == nil && !(usd >= 0 && usd < 1e9) {
+				err = errors.New("no sum")
+			}
+		case key == "model":
+			use.Model = value
+		default:
+			return nil, fmt.Errorf("%q is no part of it", key)
+		}
+		if err != nil || count != nil && *count < 0 {
+			return nil, fmt.Errorf("%q is no number for %s", value, key)
+		}
+	}
+	if use == (useStep{}) {
+		return nil, errNoText
+	}
+	return use, nil
+}
+
+var limitKinds = []string{"rate", "overload", "quota", "auth", "network"}
+
+func parseLimit(rest string) (step, error) {
+	var limit limitStep
+	head, text := rest, ""
+	// A time of day has colons too: the text begins behind one that has a space or nothing after it.
+	if i := strings.Index(rest+" ", ": "); i >= 0 {
+		head, text = rest[:i], strings.TrimSpace(rest[i+1:])
+	}
+	limit.text = text
+	fields := strings.Fields(head)
+	if len(fields) == 0 || !slices.Contains(limitKinds, fields[0]) {
+		return nil, fmt.Errorf("its kind is one of %s", strings.Join(limitKinds, ", "))
+	}
+	limit.kind = fields[0]
+	if len(fields) == 1 {
+		return limit, nil
+	}
+	if len(fields) != 3 || fields[1] != "until" {
+		return nil, fmt.Errorf("%q is too much", strings.Join(fields[1:], " "))
+	}
+	if relative, ok := strings.CutPrefix(fields[2], "+"); ok {
+		d, err := parseDuration(relative)
+		limit.after, limit.relative = d, true
+		return limit, err
+	}
+	until, err := time.Parse(time.RFC3339, fields[2])
+	if err != nil {
+		return nil, fmt.Errorf("%q is neither +2s nor a time such as 2026-11-21T12:00:00Z", fields[2])
+	}
+	limit.until = until
+	return limit, nil
+}
+
+func parseRetry(rest string) (step, error) {
+	retry := retryStep{attempt: 1}
+	head, text, _ := strings.Cut(rest, ":")
+	retry.text = strings.TrimSpace(text)
+	for field := range strings.FieldsSeq(head) {
+		attempt, most, counted := strings.Cut(field, "/")
+		if counted {
+			a, errA := strconv.Atoi(attempt)
+			m, errM := strconv.Atoi(most)
+			if errA != nil || errM != nil || a < 1 || m < a {
+				return nil, fmt.Errorf("%q is no count such as 1/3", field)
+			}
+			retry.attempt, retry.most = a, m
+			continue
+		}
+		d, err := parseDuration(field)
+		if err != nil {
+			return nil, err
+		}
+		retry.delay = d
+	}
+	return retry, nil
+}
+
+func parseError(rest string) (step, error) {
+	kind, text, ok := strings.Cut(rest, ":")
+	if !ok || !slices.Contains(limitKinds, kind) {
+		kind, text = "other", rest
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return nil, errNoText
+	}
+	return finishStep{outcome: "error", kind: kind, text: text}, nil
+}
+
+func parseFlood(rest string) (step, error) {
+	size, err := parseSize(rest)
+	return floodStep{size}, err
+}
+
+func parseTalk(rest string) (step, error) {
+	if rest == "" {
+		return talkStep{endless: true}, nil
+	}
+	size, err := parseSize(rest)
+	return talkStep{size: size}, err
+}
+
+// largestSize bounds what a scenario prints by one word, so that a slip of the finger does
+// not fill a disk.
+const largestSize = 1 << 30
+
+func parseSize(s string) (int, error) {
+	number, unit := strings.TrimRight(s, "kKMGB"), 1
+	switch strings.ToUpper(s[len(number):]) {
+	case "", "B":
+	case "K", "KB":
+		unit = 1 << 10
+	case "M", "MB":
+		unit = 1 << 20
+	case "G", "GB":
+		unit = 1 << 30
+	default:
+		unit = 0
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || unit == 0 || n > largestSize/unit {
+		return 0, fmt.Errorf("%q is no size such as 300KB or 20MB, up to 1GB", s)
+	}
+	return n * unit, nil
+}

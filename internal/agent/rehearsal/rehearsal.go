@@ -1,0 +1,96 @@
+package rehearsal
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+)
+
+// verb is ralph's verb that runs the player.
+const verb = "rehearse"
+
+// Dialect is the conversation with one player.
+type Dialect struct {
+	executable string
+	iteration  int
+	running    bool            // a turn is
+	resetting  bool            // a fresh context was asked for
+	steers     map[string]bool // sent in this turn and not delivered yet
+	members    []jsonscan.Member
+}
+
+// New returns a dialect for one process. executable is ralph's own, which plays.
+func New(executable string) *Dialect { return &Dialect{executable: executable} }
+
+// Command returns what plays the scenario that the user's command names: by itself, or
+// as the argument of 'ralph rehearse', whichever program in front of it starts that. A bare ralph is this one,
+// which need not be in the PATH.
+func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
+	argv := slices.Concat(spec.Command, spec.Flags)
+	at := slices.Index(argv, verb)
+	switch {
+	case at < 0:
+		argv = append([]string{d.executable, verb}, argv...)
+	case at == 0:
+		argv = append([]string{d.executable}, argv...)
+	case isRalph(argv[at-1]):
+		argv[at-1] = d.executable
+	}
+	if at = slices.Index(argv, verb); at == len(argv)-1 {
+		return agent.Command{}, errors.New("rehearsal: no scenario: say 'ralph rehearse demo', or the path of a file")
+	}
+	// A scenario may have the player hang, and then it does not see its stdin end.
+	return agent.Command{Argv: argv, ParentDeath: true}, nil
+}
+
+func isRalph(program string) bool {
+	return strings.EqualFold(strings.TrimSuffix(program, ".exe"), "ralph") && filepath.Base(program) == program
+}
+
+// Open begins a turn.
+func (d *Dialect) Open(p agent.Prompt) [][]byte {
+	d.iteration, d.running, d.resetting = p.Iteration, true, false
+	d.steers = nil
+	line := strconv.AppendInt([]byte(`{"do":"begin","iteration":`), int64(p.Iteration), 10)
+	line = jsonscan.AppendString(append(line, `,"prompt":`...), p.Text)
+	return [][]byte{append(line, '}')}
+}
+
+// Steer puts text into the running turn.
+func (d *Dialect) Steer(id, text string) ([][]byte, bool) {
+	if !d.running {
+		return nil, false
+	}
+	if d.steers == nil {
+		d.steers = make(map[string]bool)
+	}
+	d.steers[id] = true
+	line := jsonscan.AppendString([]byte(`{"do":"steer","id":`), id)
+	line = jsonscan.AppendString(append(line, `,"text":`...), text)
+	return [][]byte{append(line, '}')}, true
+}
+
+// Reset asks for a fresh context.
+func (d *Dialect) Reset() ([][]byte, bool) {
+	if d.running {
+		return nil, false
+	}
+	d.resetting = true
+	return [][]byte{[]byte(`{"do":"reset"}`)}, true
+}
+
+// Abort ends the running turn.
+func (d *Dialect) Abort() [][]byte { return [][]byte{[]byte(`{"do":"abort"}`)} }
+
+// Stop has no lines: the player leaves when its stdin ends.
+func (d *Dialect) Stop() [][]byte { return nil }
+
+// Abilities of every scenario.
+func (d *Dialect) Abilities() agent.Abilities {
+	return agent.Abilities{Live: true, Costs: true, Reset: true, Tools: true}
+}

@@ -1,0 +1,78 @@
+package rehearsal_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+func TestTheCommandStartsThisRalph(t *testing.T) {
+	for name, row := range map[string]struct{ command, flags, want []string }{
+		"ralph by its name":           {[]string{"ralph", "rehearse", "demo"}, nil, []string{"/self", "rehearse", "demo"}},
+		"the scenario among flags":    {[]string{"ralph", "rehearse"}, []string{"demo"}, []string{"/self", "rehearse", "demo"}},
+		"a ralph of one's own":        {[]string{"./bin/ralph", "rehearse", "demo"}, nil, []string{"./bin/ralph", "rehearse", "demo"}},
+		"a program in front of it":    {[]string{"env", "X=1", "ralph", "rehearse", "demo"}, nil, []string{"env", "X=1", "/self", "rehearse", "demo"}},
+		"the verb alone":              {[]string{"rehearse", "demo"}, nil, []string{"/self", "rehearse", "demo"}},
+		"a scenario alone":            {[]string{"a/b.rehearsal"}, nil, []string{"/self", "rehearse", "a/b.rehearsal"}},
+		"ralph by its name elsewhere": {[]string{"ralph.exe", "rehearse", "demo"}, nil, []string{"/self", "rehearse", "demo"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd, err := rehearsal.New("/self").Command(agent.Spec{Command: row.command, Flags: row.flags})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(agent.Command{Argv: row.want, ParentDeath: true}, cmd); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if cmd, err := rehearsal.New("/self").Command(agent.Spec{Command: []string{"ralph", "rehearse"}}); err == nil {
+		t.Errorf("without a scenario: %v", cmd.Argv)
+	}
+}
+
+func TestEachLineIsOneFact(t *testing.T) {
+	usd := 0.25
+	for line, want := range map[string]event.Payload{
+		`{"type":"said","block":"1.1","text":"a\"b","final":true}`:        event.AgentSaid{Block: "1.1", Text: event.Plain(`a"b`), Final: true},
+		`{"type":"thought","block":"2.1","text":"Hm."}`:                   event.AgentThought{Block: "2.1", Text: event.Plain("Hm.")},
+		`{"type":"called","id":"t1","name":"bash","input":{"a":1}}`:       event.ToolCalled{ID: "t1", Name: "bash", Input: []byte(`{"a":1}`)},
+		`{"type":"progressed","id":"t1","text":"x"}`:                      event.ToolProgressed{ID: "t1", Text: event.Plain("x")},
+		`{"type":"returned","id":"t1","ok":true,"output":"x","took":3}`:   event.ToolReturned{ID: "t1", OK: true, Output: event.Plain("x"), Took: 3},
+		`{"type":"used","in":10,"out":3,"usd":0.25,"model":"m"}`:          event.AgentUsed{In: 10, Out: 3, USD: &usd, Model: "m"},
+		`{"type":"used","cacheRead":1,"cacheWrite":2}`:                    event.AgentUsed{CacheRead: 1, CacheWrite: 2},
+		`{"type":"planned","todos":[{"text":"a","status":"done"}]}`:       event.AgentPlanned{Todos: []event.Todo{{Text: "a", Status: "done"}}},
+		`{"type":"limited","kind":"quota","until":"u","text":"t"}`:        event.AgentLimited{Kind: "quota", Until: "u", Text: "t"},
+		`{"type":"retried","attempt":1,"max":3,"delay":9,"text":"t"}`:     event.AgentRetried{Attempt: 1, Max: 3, Delay: 9, Text: "t"},
+		`{"type":"compacted","before":2,"after":1}`:                       event.AgentCompacted{Before: 2, After: 1},
+		`{"type":"noticed","what":"late","text":"t"}`:                     event.AgentNoticed{What: "late", Text: "t"},
+		`{"type":"steered","id":"c9"}`:                                    event.AgentNoticed{What: "steered", Text: "not asked for: c9"},
+		`{"type":"fresh"}`:                                                event.AgentNoticed{What: "fresh"},
+		`{"type":"finished","outcome":"error","kind":"auth","error":"e"}`: event.AgentFinished{Outcome: "error", Kind: "auth", Error: "e"},
+		`{"type":"from the future"}`:                                      event.AgentNoticed{What: "from the future"},
+		`{"type":"said","block":"1.1"}`:                                   event.AgentUnread{},
+		`{"type":"said","block":1,"text":"x"}`:                            event.AgentUnread{},
+		`{"type":"said","block":"1.1","text":"x","final":1}`:              event.AgentUnread{},
+		`{"type":"used","in":-1}`:                                         event.AgentUnread{},
+		`{"type":"used","in":1.5}`:                                        event.AgentUnread{},
+		`{"type":"used","usd":1e999}`:                                     event.AgentUnread{},
+		`{"type":"planned","todos":[7]}`:                                  event.AgentUnread{},
+		`{"type":"limited","kind":"speed"}`:                               event.AgentUnread{},
+		`{"type":"finished","outcome":"great"}`:                           event.AgentUnread{},
+		`{"type":"planned","todos":[{"text":"a","status":"maybe"}]}`:      event.AgentUnread{},
+		`[]`:               event.AgentUnread{},
+		`no JSON`:          event.AgentUnread{Line: event.Plain("no JSON")},
+		"{\"a\":\"\xff\"}": event.AgentUnread{Line: event.Plain("{\"a\":\"\xff\"}")},
+	} {
+		d, out := rehearsal.New("/self"), agent.Decoded{}
+		d.Open(agent.Prompt{Iteration: 1})
+		d.Decode([]byte(line), agent.Stdout, &out)
+		if diff := cmp.Diff([]event.Payload{want}, out.Facts); diff != "" {
+			t.Errorf("%s\n%s", line, diff)
+		}
+	}
+}

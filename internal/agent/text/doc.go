@@ -1,0 +1,24 @@
+// Package text runs any command as an agent: it gets the prompt, and what it prints is
+// what it says.
+//
+//	d := text.New()
+//	cmd, err := d.Command(agent.Spec{Command: []string{"llm", "-m", "local"}, Prompt: prompt})
+//	// start cmd.Argv, write d.Open(…) to its stdin and close it, then for each piece
+//	d.Decode(piece, agent.Stdout, &out) // event.AgentSaid
+//
+// The prompt comes on stdin, followed by a newline and the end of the input. Where the
+// command or its flags hold the placeholder {prompt}, it is put there instead, each time
+// it occurs, and stdin is empty.
+//
+// # Guarantees
+//
+// The texts of all [event.AgentSaid] joined are the standard output, byte for byte, with
+// each byte that is not UTF-8 as U+FFFD. A character that two reads cut in half stays
+// whole. Colours and other terminal codes stay in the text. Memory does not grow with
+// the output.
+//
+// # Not here
+//
+// An end of the turn: the process ends it by ending, and its exit code says how
+// ([agent.Abilities].ExitEnds). Steering: a command that has its prompt hears nothing more.
+package text

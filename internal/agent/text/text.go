@@ -1,0 +1,145 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Placeholder is where the prompt goes in agent.command and agent.flags.
+const Placeholder = "{prompt}"
+
+// longestArgument is what one argument can hold: Linux gives it 32 pages with its
+// final NUL (MAX_ARG_STRLEN), and other systems give all arguments together more.
+const longestArgument = 32*4096 - 1
+
+// block is the only block of text: there is no telling where the agent begins another.
+const block = "1.1"
+
+// Dialect is the conversation with one process.
+type Dialect struct {
+	asArgument bool // the prompt stands in argv
+	stdout     stream
+	stderr     stream
+}
+
+// stream is what one stream's last piece left unfinished.
+type stream struct {
+	rune   []byte // the beginning of a character whose rest is in the next piece
+	inLine bool   // the line goes on with the next piece
+}
+
+// New returns a dialect for one process.
+func New() *Dialect { return &Dialect{} }
+
+// Command returns the user's command with the prompt in its place.
+func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
+	if len(spec.Command) == 0 {
+		return agent.Command{}, errors.New("text: agent.command is empty")
+	}
+	argv := slices.Concat(spec.Command, spec.Flags)
+	for i, arg := range argv {
+		if !strings.Contains(arg, Placeholder) {
+			continue
+		}
+		d.asArgument = true
+		argv[i] = strings.ReplaceAll(arg, Placeholder, spec.Prompt)
+		if err := fits(argv[i]); err != nil {
+			return agent.Command{}, err
+		}
+	}
+	return agent.Command{Argv: argv, Text: true, CloseStdin: true, ParentDeath: true}, nil
+}
+
+func fits(argument string) error {
+	switch {
+	case len(argument) > longestArgument:
+		return fmt.Errorf("text: an argument of %d bytes is longer than the system takes: without %s in agent.command the prompt comes on stdin",
+			len(argument), Placeholder)
+	case strings.ContainsRune(argument, 0):
+		return fmt.Errorf("text: the prompt holds a NUL and cannot be an argument: without %s in agent.command it comes on stdin", Placeholder)
+	}
+	return nil
+}
+
+// Open returns the prompt, unless it is an argument already.
+func (d *Dialect) Open(p agent.Prompt) [][]byte {
+	if d.asArgument {
+		return nil
+	}
+	return [][]byte{[]byte(p.Text)}
+}
+
+// Decode takes a piece of output: standard output is said, standard error is shown.
+func (d *Dialect) Decode(piece []byte, from agent.Stream, out *agent.Decoded) {
+	// No line of this is ever JSON to be kept beside its facts, not even where it looks so.
+	out.DropRaw = true
+	if from == agent.Stderr {
+		if line, ok := d.stderr.line(piece); ok {
+			out.Add(event.AgentNoticed{What: "stderr", Text: line})
+		}
+		return
+	}
+	if text := d.stdout.whole(piece); len(text) > 0 {
+		out.Add(event.AgentSaid{Block: block, Text: event.Plain(string(text))})
+	}
+}
+
+// line returns a piece without its newline, and false where there is nothing in it
+// that has not been told.
+func (s *stream) line(piece []byte) (string, bool) {
+	continued, ended := s.inLine, len(piece) == 0
+	text := s.whole(piece)
+	cut, complete := strings.CutSuffix(string(text), "\n")
+	s.inLine = !complete && !ended
+	return cut, cut != "" || complete && !continued
+}
+
+// whole joins the beginning of a character to the piece that brings its rest. An
+// empty piece is the end of the stream: what is still held is all that came.
+func (s *stream) whole(piece []byte) []byte {
+	if len(piece) == 0 {
+		held := s.rune
+		s.rune = nil
+		return held
+	}
+	if len(s.rune) > 0 {
+		piece = append(s.rune, piece...)
+	}
+	cut := len(piece) - unfinished(piece)
+	s.rune = slices.Clone(piece[cut:])
+	return piece[:cut]
+}
+
+// unfinished returns how many bytes at the end may begin a character.
+func unfinished(piece []byte) int {
+	for n := 1; n <= min(utf8.UTFMax-1, len(piece)); n++ {
+		if tail := piece[len(piece)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// Steer says that nothing can be put into a running turn.
+func (d *Dialect) Steer(id, text string) ([][]byte, bool) { return nil, false }
+
+// Reset says that each iteration needs a process of its own.
+func (d *Dialect) Reset() ([][]byte, bool) { return nil, false }
+
+// Abort has no lines: signals end the turn.
+func (d *Dialect) Abort() [][]byte { return nil }
+
+// Stop has no lines: stdin is closed already.
+func (d *Dialect) Stop() [][]byte { return nil }
+
+// Abilities of a command of which nothing is known.
+func (d *Dialect) Abilities() agent.Abilities { return agent.Abilities{ExitEnds: true} }

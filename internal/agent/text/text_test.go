@@ -1,0 +1,141 @@
+package text_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/text"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+func TestThePromptComesOnStdin(t *testing.T) {
+	d := text.New()
+	cmd, err := d.Command(agent.Spec{Command: []string{"llm", "-m", "local"}, Flags: []string{"--quiet"}, Prompt: "go on"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := agent.Command{Argv: []string{"llm", "-m", "local", "--quiet"}, Text: true, CloseStdin: true, ParentDeath: true}
+	if diff := cmp.Diff(want, cmd); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([][]byte{[]byte("go on")}, d.Open(agent.Prompt{Text: "go on"})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestThePromptIsPutWhereThePlaceholderStands(t *testing.T) {
+	d := text.New()
+	spec := agent.Spec{
+		Command: []string{"sh", "-c", "echo {prompt}"}, Flags: []string{"--message={prompt}", "{prompt}"}, Prompt: "a {prompt} b",
+	}
+	cmd, err := d.Command(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"sh", "-c", "echo a {prompt} b", "--message=a {prompt} b", "a {prompt} b"}
+	if diff := cmp.Diff(want, cmd.Argv); diff != "" {
+		t.Error(diff)
+	}
+	if spec.Command[2] != "echo {prompt}" {
+		t.Error("the settings were changed")
+	}
+	if lines := d.Open(agent.Prompt{Text: "a {prompt} b"}); lines != nil {
+		t.Errorf("the prompt was given twice: %q", lines)
+	}
+}
+
+func TestPromptsThatCannotBeAnArgument(t *testing.T) {
+	for name, prompt := range map[string]string{
+		"longer than an argument may be": strings.Repeat("x", 32*4096),
+		"with a NUL":                     "a\x00b",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := text.New().Command(agent.Spec{Command: []string{"echo", "{prompt}"}, Prompt: prompt})
+			if err == nil || !strings.Contains(err.Error(), "stdin") {
+				t.Errorf("error %v does not say that stdin would do", err)
+			}
+		})
+	}
+	if _, err := text.New().Command(agent.Spec{Command: []string{"echo", "{prompt}"}, Prompt: strings.Repeat("x", 32*4096-1)}); err != nil {
+		t.Error("the longest argument was refused:", err)
+	}
+}
+
+// said joins what was said, and checks that all of it stands in one block.
+func said(t *testing.T, pieces ...string) string {
+	t.Helper()
+	d, out, all := text.New(), agent.Decoded{}, strings.Builder{}
+	for _, piece := range append(pieces, "") {
+		out.Reset()
+		d.Decode([]byte(piece), agent.Stdout, &out)
+		for _, fact := range out.Facts {
+			p, ok := fact.(event.AgentSaid)
+			if !ok || p.Block != "1.1" {
+				t.Fatalf("%q came out as %#v", piece, fact)
+			}
+			all.WriteString(p.Text.String())
+		}
+	}
+	return all.String()
+}
+
+func TestWhatIsSaidIsWhatWasPrinted(t *testing.T) {
+	for name, row := range map[string]struct {
+		pieces []string
+		want   string
+	}{
+		"lines keep their newlines":                {[]string{"one\n", "\n", "two\r\n"}, "one\n\ntwo\r\n"},
+		"an unfinished line goes on":               {[]string{"Pass", "word: ", "ok\n"}, "Password: ok\n"},
+		"colours stay":                             {[]string{"\x1b[31mred\x1b[0m\n"}, "\x1b[31mred\x1b[0m\n"},
+		"a character cut in half stays whole":      {[]string{"caf\xc3", "\xa9 ", "\xf0\x9f", "\x8c", "\x8d\n"}, "café 🌍\n"},
+		"a character that never ends is replaced":  {[]string{"a\xf0\x9f", "b\n"}, "a\uFFFD\uFFFDb\n"},
+		"a character cut off at the end is shown":  {[]string{"a\xe2\x82"}, "a\uFFFD\uFFFD"},
+		"bytes that are no text are replaced":      {[]string{"a\xffb\xc0\n"}, "a\uFFFDb\uFFFD\n"},
+		"what looks like JSON is said like a word": {[]string{"{\"type\":\"result\"}\n"}, "{\"type\":\"result\"}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := said(t, row.pieces...); got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestStandardErrorIsShownLineByLine(t *testing.T) {
+	d, out := text.New(), agent.Decoded{}
+	for _, piece := range []string{"warn", "ing\n", "half", "\n", "\n", "last", ""} {
+		d.Decode([]byte(piece), agent.Stderr, &out)
+	}
+	var got []string
+	for _, fact := range out.Facts {
+		got = append(got, fact.(event.AgentNoticed).What+":"+fact.(event.AgentNoticed).Text)
+	}
+	want := []string{"stderr:warn", "stderr:ing", "stderr:half", "stderr:", "stderr:last"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// FuzzPieces cuts a text anywhere: however it arrives, the same is said.
+func FuzzPieces(f *testing.F) {
+	f.Add("héllo\nwörld 🌍", uint(3), uint(9))
+	f.Add("\xf0\x9f\x8c", uint(1), uint(2))
+	f.Add("a\xe2\x82\xf0\x9f", uint(2), uint(3))
+	f.Fuzz(func(t *testing.T, whole string, a, b uint) {
+		n := uint(len(whole)) + 1
+		a, b = a%n, b%n
+		a, b = min(a, b), max(a, b)
+		var pieces []string
+		for _, piece := range []string{whole[:a], whole[a:b], whole[b:]} {
+			if piece != "" {
+				pieces = append(pieces, piece)
+			}
+		}
+		if got, want := said(t, pieces...), event.Plain(whole).String(); got != want {
+			t.Errorf("%q was said as %q, want %q", pieces, got, want)
+		}
+	})
+}

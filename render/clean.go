@@ -1,0 +1,160 @@
+package render
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Clean returns foreign text for one line of a terminal: without escape sequences,
+// with newlines and tabs as blanks and other control characters made visible.
+func Clean(s string) string {
+	var c cleaner
+	text := string(c.append(nil, []byte(s)))
+	if strings.ContainsAny(text, "\n\t") {
+		text = strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
+	}
+	return text
+}
+
+// cleaner makes foreign text safe to print. It keeps its place between two pieces
+// of one stream, so that a sequence that is cut in two is still one. Only
+// newlines and tabs are left of all control characters.
+type cleaner struct {
+	state   cleanState
+	swallow int  // bytes of the present sequence
+	cr      bool // a carriage return waits for what follows it
+}
+
+type cleanState uint8
+
+const (
+	ground  cleanState = iota
+	escaped            // ESC was read
+	control            // within a control sequence, ESC [
+	command            // within a command string, ESC ] and its like
+	leaving            // ESC within a command string, which ends it
+)
+
+// Longest sequences. What pretends to be longer is text, and shows.
+const (
+	controlMost = 64
+	commandMost = 4096
+)
+
+const replacement = "\uFFFD"
+
+// append adds the clean text of src to dst.
+func (c *cleaner) append(dst, src []byte) []byte {
+	for len(src) > 0 {
+		if c.state == ground && !c.cr {
+			n := plainPrefix(src)
+			dst = append(dst, src[:n]...)
+			if src = src[n:]; len(src) == 0 {
+				return dst
+			}
+		}
+		r, n := utf8.DecodeRune(src)
+		dst = c.rune(dst, r, n)
+		src = src[n:]
+	}
+	return dst
+}
+
+// plainPrefix returns how many bytes need no look: printable ASCII, newlines and
+// tabs.
+func plainPrefix(b []byte) int {
+	for i, c := range b {
+		if c-0x20 >= 0x5F && c != '\n' && c != '\t' {
+			return i
+		}
+	}
+	return len(b)
+}
+
+func (c *cleaner) rune(dst []byte, r rune, n int) []byte {
+	if c.cr {
+		c.cr = false
+		dst = append(dst, '\n')
+		if r == '\n' {
+			return dst
+		}
+	}
+	c.swallow += n
+	switch c.state {
+	case escaped:
+		switch {
+		case r == '[':
+			c.state = control
+			return dst
+		case r == ']' || r == 'P' || r == 'X' || r == '^' || r == '_':
+			c.state = command
+			return dst
+		case 0x20 <= r && r < 0x30 && c.swallow < controlMost:
+			return dst
+		case 0x30 <= r && r < 0x7F:
+			c.state = ground
+			return dst
+		}
+		dst = append(dst, "␛"...)
+	case control:
+		switch {
+		case 0x20 <= r && r < 0x40 && c.swallow < controlMost:
+			return dst
+		case 0x40 <= r && r < 0x7F:
+			c.state = ground
+			return dst
+		}
+	case command:
+		switch {
+		case r == 0x1B:
+			c.state = leaving
+			return dst
+		case r == 0x07 || r == 0x9C:
+			c.state = ground
+			return dst
+		case r != '\n' && c.swallow < commandMost:
+			return dst
+		}
+	case leaving:
+		c.state, c.swallow = escaped, n
+		if r == '\\' {
+			c.state = ground
+			return dst
+		}
+		return c.rune(dst, r, n)
+	}
+	c.state = ground
+	return c.ground(dst, r, n)
+}
+
+func (c *cleaner) ground(dst []byte, r rune, n int) []byte {
+	switch {
+	case r == '\n' || r == '\t':
+		return append(dst, byte(r))
+	case r == '\r':
+		c.cr = true
+		return dst
+	case r == 0x1B:
+		c.state, c.swallow = escaped, 0
+		return dst
+	case r == 0x9B:
+		c.state, c.swallow = control, 0
+		return dst
+	case r == 0x90 || r == 0x98 || 0x9D <= r && r <= 0x9F:
+		c.state, c.swallow = command, 0
+		return dst
+	case r < 0x20:
+		return utf8.AppendRune(dst, 0x2400+r)
+	case r == 0x7F:
+		return append(dst, "␡"...)
+	case r == 0x2028 || r == 0x2029:
+		return append(dst, '\n')
+	case 0x80 <= r && r < 0xA0, 0x202A <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069, r == utf8.RuneError:
+		// C1 controls, and the marks that show a line in another order than it has.
+		return append(dst, replacement...)
+	}
+	return utf8.AppendRune(dst, r)
+}
+
+// reset ends a stream. A carriage return or a sequence that waits is gone.
+func (c *cleaner) reset() { *c = cleaner{} }

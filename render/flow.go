@@ -1,0 +1,177 @@
+package render
+
+import "unicode/utf8"
+
+// flow lays clean text out in lines of at most width columns, broken between
+// words. Text comes in pieces; a word that a piece ends with is held back where it
+// may yet turn out too long for the line. A word that was already out when it grew
+// past the edge is broken there.
+type flow struct {
+	out    []byte
+	width  int // 0: lines are not broken
+	col    int // columns used on the present line
+	margin int // blanks before each line of the block
+	hang   int // blanks before the rest of a line that was broken
+	fresh  bool
+
+	word     []byte
+	wordCols int
+	gap      int // blanks between what stands on the line and the word
+}
+
+// slack is how much room there must be behind the word that a piece ends with for
+// it to be shown before it is known to be whole.
+const slack = 12
+
+// raw adds text that is clean, has no newline, and is not broken.
+func (f *flow) raw(s string) {
+	f.out = append(f.out, s...)
+	f.col += Columns(s)
+}
+
+// style adds what takes no room.
+func (f *flow) style(code string) { f.out = append(f.out, code...) }
+
+func (f *flow) blanks(n int) {
+	f.col += n
+	for ; n > 0; n-- {
+		f.out = append(f.out, ' ')
+	}
+}
+
+func (f *flow) newline() {
+	f.out = append(f.out, '\n')
+	f.col, f.gap = 0, 0
+}
+
+// begin opens a block whose lines stand behind margin blanks. The present line may
+// hold a marker already.
+func (f *flow) begin(margin int) {
+	if f.width > 0 {
+		margin = min(margin, f.width/2)
+	}
+	f.margin, f.hang, f.gap, f.fresh = margin, margin, 0, true
+}
+
+// text adds one piece.
+func (f *flow) text(b []byte) {
+	if f.width <= 0 {
+		f.unbroken(b)
+		return
+	}
+	for len(b) > 0 {
+		n := wordPrefix(b)
+		if room := f.room(); n > room-f.wordCols {
+			n = max(room-f.wordCols, 0)
+		}
+		if n > 0 {
+			f.word = append(f.word, b[:n]...)
+			f.wordCols += n
+			b = b[n:]
+			continue
+		}
+		r, size := utf8.DecodeRune(b)
+		f.rune(r, b[:size])
+		b = b[size:]
+	}
+	if f.col+f.gap+f.wordCols <= f.width-slack {
+		f.place()
+	}
+}
+
+// wordPrefix returns how many bytes are ASCII letters, digits and signs.
+func wordPrefix(b []byte) int {
+	for i, c := range b {
+		if c <= ' ' || c >= 0x7F {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// room is the longest word that is not broken.
+func (f *flow) room() int { return max(f.width-f.hang, 1) }
+
+func (f *flow) rune(r rune, b []byte) {
+	switch {
+	case r == '\n':
+		f.place()
+		f.newline()
+		f.fresh = true
+		return
+	case r == '\t':
+		f.place()
+		f.gap += 8 - (f.col+f.gap)%8
+		return
+	case r == ' ':
+		f.place()
+		f.gap++
+		return
+	}
+	w := runeColumns(r)
+	// Scripts with wide characters are written without blanks: a line may end
+	// before and behind each of them.
+	if w == 2 || f.wordCols+w > f.room() {
+		f.place()
+	}
+	f.word = append(f.word, b...)
+	f.wordCols += w
+	if w == 2 {
+		f.place()
+	}
+}
+
+// place puts the word that was collected on this line or the next.
+func (f *flow) place() {
+	if len(f.word) == 0 {
+		return
+	}
+	if f.fresh {
+		f.fresh = false
+		if f.col == 0 {
+			f.blanks(f.margin)
+		}
+		f.gap = min(f.gap, f.width/2-min(f.margin, f.width/2))
+		f.hang = f.margin + f.gap
+	}
+	if f.col+f.gap+f.wordCols > f.width && f.col > 0 {
+		f.newline()
+		f.blanks(min(f.hang, max(f.width-f.wordCols, 0)))
+	}
+	f.blanks(f.gap)
+	f.out = append(f.out, f.word...)
+	f.col += f.wordCols
+	f.word, f.wordCols, f.gap = f.word[:0], 0, 0
+}
+
+// unbroken adds text for something that has no width: each line behind the margin
+// and otherwise as it is.
+func (f *flow) unbroken(b []byte) {
+	for len(b) > 0 {
+		n := 0
+		for n < len(b) && b[n] != '\n' {
+			n++
+		}
+		if n > 0 {
+			if f.col == 0 {
+				f.blanks(f.margin)
+			}
+			f.out = append(f.out, b[:n]...)
+			f.col++ // only whether it is 0 matters
+		}
+		if n < len(b) {
+			f.newline()
+			n++
+		}
+		b = b[n:]
+	}
+}
+
+// end closes the block: its last line ends.
+func (f *flow) end() {
+	f.place()
+	if f.col > 0 {
+		f.newline()
+	}
+	f.margin, f.hang, f.gap = 0, 0, 0
+}

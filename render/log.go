@@ -1,0 +1,143 @@
+package render
+
+import (
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Log shows each event as one line: the time, seq, iteration, type and the fields
+// of its data. It belongs to one goroutine.
+type Log struct {
+	w   io.Writer
+	opt Options
+	out []byte
+	now []byte // the fields of the present event
+}
+
+// NewLog returns a Log that writes to w. Of the options, Color, Width and Location
+// matter.
+func NewLog(w io.Writer, opt Options) *Log {
+	if opt.Location == nil {
+		opt.Location = time.Local
+	}
+	return &Log{w: w, opt: opt}
+}
+
+// Event shows an event. The error is the writer's.
+func (l *Log) Event(e event.Event) error {
+	l.paint(dim, func() {
+		l.out = e.At.In(l.opt.Location).AppendFormat(l.out, "2006-01-02 15:04:05.000 ")
+	})
+	l.out = padded(l.out, strconv.FormatUint(e.Seq, 10), -6)
+	l.out = padded(append(l.out, ' '), strconv.Itoa(e.Iter), -3)
+	l.out = append(l.out, ' ')
+	l.now = data(l.now[:0], e)
+	name := Clean(string(e.Type))
+	l.paint(cyan, func() { l.out = append(l.out, name...) })
+	if len(l.now) > 0 {
+		l.out = padded(l.out, "", 21-min(Columns(name), 20))
+		l.out = append(l.out, Cut(string(l.now), l.left())...)
+	}
+	l.out = append(l.out, '\n')
+	if len(l.out) >= batch {
+		return l.Flush()
+	}
+	return nil
+}
+
+// left is the room behind time, seq, iteration and type.
+func (l *Log) left() int {
+	if l.opt.Width <= 0 {
+		return 0
+	}
+	return max(l.opt.Width-57, 20)
+}
+
+func (l *Log) paint(style string, write func()) {
+	if !l.opt.Color {
+		write()
+		return
+	}
+	l.out = append(l.out, style...)
+	write()
+	l.out = append(l.out, reset...)
+}
+
+// Flush writes what there is.
+func (l *Log) Flush() error {
+	if len(l.out) == 0 {
+		return nil
+	}
+	_, err := l.w.Write(l.out)
+	l.out = l.out[:0]
+	return err
+}
+
+// Close writes what there is. The writer is not closed.
+func (l *Log) Close() error { return l.Flush() }
+
+// padded appends s in at least n columns, to the right where n is negative.
+func padded(dst []byte, s string, n int) []byte {
+	blanks := max(n, -n) - Columns(s)
+	if n > 0 {
+		dst = append(dst, s...)
+	}
+	for ; blanks > 0; blanks-- {
+		dst = append(dst, ' ')
+	}
+	if n < 0 {
+		dst = append(dst, s...)
+	}
+	return dst
+}
+
+// fields appends type and data of an event on one line.
+func fields(dst []byte, e event.Event) []byte {
+	dst = append(dst, Clean(string(e.Type))...)
+	if of := data(nil, e); len(of) > 0 {
+		dst = append(append(dst, ' '), of...)
+	}
+	return dst
+}
+
+// fieldMost is where a field is cut: what comes behind it is worth more.
+const fieldMost = 400
+
+// data appends the members of an event's data as key=value: strings without quotes
+// where they need none, everything else as JSON.
+func data(dst []byte, e event.Event) []byte {
+	object := e.Data()
+	if !jsonscan.IsObject(object) {
+		return dst
+	}
+	members := jsonscan.Object(object)
+	for {
+		key, value, ok := members.Next()
+		if !ok {
+			return dst
+		}
+		if len(dst) > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = append(dst, Clean(string(key))...)
+		dst = append(dst, '=')
+		if jsonscan.IsString(value) && plainWord(value[1:len(value)-1]) {
+			value = value[1 : len(value)-1]
+		}
+		dst = append(dst, Cut(Clean(string(value[:min(len(value), 4*fieldMost)])), fieldMost)...)
+	}
+}
+
+// plainWord reports whether a string value reads the same without quotes.
+func plainWord(b []byte) bool {
+	for _, c := range b {
+		if c <= ' ' || c == '"' || c == '\\' || c == '=' || c >= 0x7F {
+			return false
+		}
+	}
+	return len(b) > 0
+}

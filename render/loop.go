@@ -1,0 +1,253 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// account is what a loop came to.
+type account struct {
+	iterations int
+	usage      event.Usage
+	unpriced   bool // some iteration's cost is not known
+	started    time.Time
+	maximum    int
+}
+
+func accountOf(s *projector.State) account {
+	total := s.Budget.Total
+	return account{
+		iterations: s.Budget.Counted + s.Budget.Refunded,
+		usage:      total, unpriced: total.USD == nil && tokens(total) > 0,
+		started: s.Life.Started, maximum: s.Budget.Rules.MaximumIterations,
+	}
+}
+
+// add takes in an iteration.
+func (a *account) add(p event.IterationEnded) {
+	a.usage.In += p.Usage.In
+	a.usage.Out += p.Usage.Out
+	a.usage.CacheRead += p.Usage.CacheRead
+	a.usage.CacheWrite += p.Usage.CacheWrite
+	if p.Usage.USD == nil {
+		a.unpriced = a.unpriced || tokens(p.Usage) > 0
+		return
+	}
+	sum := *p.Usage.USD
+	if a.usage.USD != nil {
+		sum += *a.usage.USD
+	}
+	a.usage.USD = &sum
+}
+
+func tokens(u event.Usage) int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
+
+// Usage spells tokens and money.
+func Usage(u event.Usage) string {
+	in := u.In + u.CacheRead + u.CacheWrite
+	text := Tokens(in) + " tokens in"
+	if u.CacheRead > 0 {
+		text += " (" + Tokens(u.CacheRead) + " cached)"
+	}
+	text += " · " + Tokens(u.Out) + " out · "
+	if u.USD == nil {
+		text += "cost "
+	}
+	return text + Cost(u.USD)
+}
+
+// total spells what all iterations used. What is known of a cost that is partly
+// unknown is said to be at least that.
+func (a *account) total() string {
+	text := Usage(a.usage)
+	if a.unpriced && a.usage.USD != nil {
+		cost := Cost(a.usage.USD)
+		text = strings.TrimSuffix(text, cost) + "cost at least " + cost
+	}
+	return text
+}
+
+// banner is a line between iterations: "── iteration 2 of 10 ── 01:52:28 ──". The
+// date stands there when it is another than at the last one.
+func (t *Text) banner(e event.Event, style, title string) {
+	t.part(e, heading)
+	at := e.At.In(t.opt.Location)
+	clock := at.Format("15:04:05")
+	if day := at.Truncate(0); t.day.IsZero() || day.YearDay() != t.day.YearDay() || day.Year() != t.day.Year() {
+		clock = at.Format("2006-01-02 15:04:05")
+	}
+	t.day = at
+	line := "── " + title + " ── " + clock + " ──"
+	if t.width > 0 && Columns(line) > t.width {
+		line = "── " + title + " ── " + at.Format("15:04") + " ──"
+	}
+	t.paint(style, Cut(line, t.left()))
+	t.newline()
+}
+
+// below a banner stand lines of their own.
+func (t *Text) remark(style, text string) { t.entry(style, "", whole(text)) }
+
+func (t *Text) iterationStarted(e event.Event) error {
+	p, err := event.As[event.IterationStarted](e)
+	if err != nil {
+		return err
+	}
+	title := fmt.Sprintf("iteration %d", p.N)
+	if t.sum.maximum > 0 {
+		title += fmt.Sprintf(" of %d", max(t.sum.maximum, p.N))
+	}
+	if e.Seq > t.since {
+		t.sum.iterations++
+	}
+	t.plan = ""
+	t.banner(e, bold, title)
+	if t.opt.Verbose {
+		t.entry(dim, "  | ", whole(strings.TrimRight(p.Prompt.Text, "\n")))
+		t.before = nothing
+		t.newline()
+	}
+	return nil
+}
+
+func (t *Text) iterationEnded(e event.Event) error {
+	p, err := event.As[event.IterationEnded](e)
+	if err != nil {
+		return err
+	}
+	if e.Seq > t.since {
+		t.sum.add(p)
+	}
+	style := dim
+	if p.Outcome != event.OutcomeDone {
+		style = yellow
+	}
+	t.banner(e, style, fmt.Sprintf("iteration %d %s", p.N, Clean(string(p.Outcome))))
+	if p.Error != "" {
+		t.remark(red, p.Error)
+	}
+	text := Span(time.Duration(p.Took)*time.Millisecond) + " · " + count(p.Tools, "tool", "tools") + " · " + Usage(p.Usage)
+	if p.Refunded {
+		text += " · refunded"
+	}
+	t.remark(dim, text)
+	return nil
+}
+
+// ofLoop shows the life of the loop.
+func (t *Text) ofLoop(e event.Event) (shown bool, err error) {
+	switch e.Type {
+	case event.TypeLoopStarted:
+		err = t.loopStarted(e)
+	case event.TypeLoopResumed:
+		err = t.loopResumed(e)
+	case event.TypeLoopConfigured:
+		err = t.loopConfigured(e)
+	case event.TypeLoopPaused:
+		var p event.LoopPaused
+		p, err = event.As[event.LoopPaused](e)
+		t.banner(e, yellow, "paused")
+		if p.Why != "" {
+			t.remark(dim, p.Why)
+		}
+	case event.TypeLoopUnpaused:
+		t.banner(e, yellow, "going on")
+	case event.TypeLoopEnded:
+		err = t.loopEnded(e)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+func (t *Text) loopStarted(e event.Event) error {
+	p, err := event.As[event.LoopStarted](e)
+	if err != nil {
+		return err
+	}
+	t.loop, t.project = p.Name, p.Project
+	if e.Seq > t.since {
+		t.sum = account{started: e.At}
+	}
+	t.sum.maximum = p.Rules.MaximumIterations
+	t.banner(e, bold, "loop "+Clean(p.Name))
+	about := p.Agent.Protocol
+	if len(p.Agent.Command) > 0 && p.Agent.Command[0] != p.Agent.Protocol {
+		about += " (" + strings.Join(p.Agent.Command, " ") + ")"
+	}
+	if p.Agent.Version != "" {
+		about += " " + p.Agent.Version
+	}
+	about += " in " + p.Project
+	if n := p.Rules.MaximumIterations; n > 0 {
+		about += ", at most " + count(n, "iteration", "iterations")
+	}
+	t.remark(dim, about)
+	return nil
+}
+
+func (t *Text) loopResumed(e event.Event) error {
+	p, err := event.As[event.LoopResumed](e)
+	if err != nil {
+		return err
+	}
+	if p.Rules != nil {
+		t.sum.maximum = p.Rules.MaximumIterations
+	}
+	t.banner(e, bold, strings.Join(strings.Fields("loop "+Clean(t.loop)+" resumed"), " "))
+	if p.Died {
+		t.remark(yellow, "the runner before had died")
+	}
+	if p.Lost != nil {
+		t.remark(yellow, fmt.Sprintf("%d bytes of an unfinished line were cut off segment %s and kept in %s", p.Lost.Bytes, p.Lost.Segment, p.Lost.Kept))
+	}
+	if p.Swept > 0 {
+		t.remark(yellow, "ended "+count(p.Swept, "process", "processes")+" of its agent that still ran")
+	}
+	return nil
+}
+
+func (t *Text) loopConfigured(e event.Event) error {
+	p, err := event.As[event.LoopConfigured](e)
+	if err != nil {
+		return err
+	}
+	t.sum.maximum = p.Rules.MaximumIterations
+	t.note(e, "", "> ", p.Key+" is now "+p.Value)
+	return nil
+}
+
+// loopEnded is the report.
+func (t *Text) loopEnded(e event.Event) error {
+	p, err := event.As[event.LoopEnded](e)
+	if err != nil {
+		return err
+	}
+	style := green
+	switch p.Status {
+	case event.StatusStopped:
+		style = yellow
+	case event.StatusFailed:
+		style = red
+	}
+	title := "loop " + Clean(p.Status)
+	if t.loop != "" {
+		title = "loop " + Clean(t.loop) + " " + Clean(p.Status)
+	}
+	t.banner(e, style, title)
+	why := string(p.Reason)
+	if p.Why != "" {
+		why += ": " + p.Why
+	}
+	t.remark(style, why)
+	text := count(t.sum.iterations, "iteration", "iterations")
+	if !t.sum.started.IsZero() {
+		text += " · " + Span(e.At.Sub(t.sum.started))
+	}
+	t.remark("", text+" · "+t.sum.total())
+	return nil
+}
