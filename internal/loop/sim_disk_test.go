@@ -95,7 +95,10 @@ type watchedFile struct {
 }
 
 func (f *watchedFile) Write(p []byte) (int, error) {
-	if f.l.w.broken.swallow != nil && f.l.w.broken.swallow(f.l.w, f.name) {
+	if f.l.w.broken.spoil != nil {
+		if _, err := f.File.Write(f.l.w.broken.spoil(f.l.w, f.name, p)); err != nil {
+			return 0, err
+		}
 		return len(p), nil
 	}
 	n, err := f.File.Write(p)

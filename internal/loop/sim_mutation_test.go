@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -18,8 +19,8 @@ import (
 // mutation is something that is wrong with a world on purpose. The zero mutation is
 // a world in which nothing is.
 type mutation struct {
-	// swallow says whether a write is taken and not done.
-	swallow func(w *world, file string) bool
+	// spoil returns what is written in place of p.
+	spoil func(w *world, file string, p []byte) []byte
 	// folded is called behind the engine's own fold, and may spoil the state.
 	folded func([]event.Event, *projector.State)
 	// journal and hands stand between the engine and the real ones.
@@ -65,7 +66,7 @@ func TestSimulationCanFail(t *testing.T) {
 		broken mutation
 		want   string
 	}{
-		{"a disk swallows a write", mutation{swallow: func(w *world, file string) bool { return isSegment(file) && w.chance(1) }}, verifies},
+		{"a disk changes a letter", mutation{spoil: changeLetter}, verifies},
 		{"a recovery cuts the last whole line off", mutation{recovered: cutLastLine}, seenIsKept},
 		{"the journal drops a line", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return dropping{j, r.w} }}, factsKept},
 		{"the journal writes a line twice", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return doubling{j, r.w} }}, factsKept},
@@ -88,7 +89,7 @@ func TestSimulationCanFail(t *testing.T) {
 		{"a stop is forgotten", mutation{folded: forgetStop, unfolded: true}, wishesHold},
 		{"the loop ends for another reason", mutation{journal: func(_ *runner, j loop.Journal) loop.Journal { return lying{j} }}, reasonHolds},
 		{"an iteration skips a number", mutation{folded: skipNumber, unfolded: true}, inTurn},
-		{"a blob is not written", mutation{swallow: func(_ *world, file string) bool { return strings.Contains(file, "/blobs/") }}, blobsWhole},
+		{"a blob is not written", mutation{spoil: loseBlob}, blobsWhole},
 		{"no timer goes off", mutation{noTimer: true}, neverStuck},
 		{"a delay begins again when it is over", mutation{folded: delayAgain, unfolded: true}, timersRest},
 		{"something does not come from the seed", mutation{dicey: true}, sameNight},
@@ -119,6 +120,20 @@ func TestSimulationCanFail(t *testing.T) {
 			t.Fatalf("%d nights went well", most)
 		})
 	}
+}
+
+func changeLetter(w *world, file string, p []byte) []byte {
+	if isSegment(file) && w.chance(1) {
+		return bytes.Replace(p, []byte("SIM"), []byte("SIN"), 1)
+	}
+	return p
+}
+
+func loseBlob(_ *world, file string, p []byte) []byte {
+	if strings.Contains(file, "/blobs/") {
+		return nil
+	}
+	return p
 }
 
 func forgetStop(_ []event.Event, s *projector.State) {
