@@ -183,6 +183,8 @@ func (l *Life) effectFailed(e event.Event) error {
 		l.Phase, l.Failed = Between, &p
 	case event.DoStart:
 		l.Failed = &p
+		// A process that rests from an iteration before has no part in this one, and
+		// nothing it does will end it.
 		if !l.Process.Alive || l.Process.Resting {
 			l.Phase = Gone
 		}
@@ -220,7 +222,7 @@ func (l *Life) agent(e event.Event) error {
 			l.Phase = Finished
 		}
 	case event.TypeAgentRested:
-		l.Process.Resting = true
+		l.Process.Resting = l.Process.Alive
 		if l.Phase == Leaving {
 			l.Phase = Gone
 		}

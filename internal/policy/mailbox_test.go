@@ -97,25 +97,41 @@ func TestHeldWordsAreHeldForTheirIteration(t *testing.T) {
 	}
 }
 
+// granted is a wish that was received and answered: only then it takes effect.
+func granted(kinds ...string) []event.Payload {
+	var story []event.Payload
+	for i, kind := range kinds {
+		id := string(rune('a' + i))
+		story = append(story, received(id, kind), event.CommandDelivered{ID: id})
+	}
+	return story
+}
+
+func fromSignal(kind string) []event.Payload {
+	return []event.Payload{event.CommandReceived{ID: "s", Kind: kind, From: policy.FromSignal}}
+}
+
 func TestTheStrongestWishToEndWins(t *testing.T) {
+	answered := event.CommandDelivered{ID: "s"}
 	for name, row := range map[string]struct {
 		story    []event.Payload
 		stopping string
 		signal   bool
 	}{
-		"nobody wants an end":                        {nil, "", false},
-		"stop":                                       {[]event.Payload{received("a", policy.Stop)}, policy.Stop, false},
-		"stop grows into stop --now":                 {[]event.Payload{received("a", policy.Stop), received("b", policy.StopNow)}, policy.StopNow, false},
-		"and into kill":                              {[]event.Payload{received("a", policy.Stop), received("b", policy.Kill)}, policy.Kill, false},
-		"kill does not shrink":                       {[]event.Payload{received("a", policy.Kill), received("b", policy.StopNow), received("c", policy.Stop)}, policy.Kill, false},
-		"a wish stays when it is answered":           {[]event.Payload{received("a", policy.Stop), event.CommandDelivered{ID: "a"}}, policy.Stop, false},
-		"a resume takes no stop back":                {[]event.Payload{received("a", policy.Stop), received("b", policy.Resume)}, policy.Stop, false},
-		"a signal says that it is one":               {[]event.Payload{event.CommandReceived{ID: "a", Kind: policy.Stop, From: policy.FromSignal}}, policy.Stop, true},
-		"a person's wish behind a signal leaves it":  {[]event.Payload{event.CommandReceived{ID: "a", Kind: policy.Stop, From: policy.FromSignal}, received("b", policy.Kill)}, policy.Kill, true},
-		"only an end comes from a signal":            {[]event.Payload{event.CommandReceived{ID: "a", Kind: policy.Steer, From: policy.FromSignal}}, "", false},
-		"a loop that is resumed stops no longer":     {[]event.Payload{received("a", policy.Kill), event.CommandDelivered{ID: "a"}, event.LoopResumed{}}, "", false},
-		"a stop that nobody answered is kept":        {[]event.Payload{received("a", policy.Stop), event.LoopResumed{Died: true}}, policy.Stop, false},
-		"a signal was meant for the runner it ended": {[]event.Payload{event.CommandReceived{ID: "a", Kind: policy.Stop, From: policy.FromSignal}, event.LoopResumed{Died: true}}, "", false},
+		"nobody wants an end":        {nil, "", false},
+		"stop":                       {granted(policy.Stop), policy.Stop, false},
+		"stop grows into stop --now": {granted(policy.Stop, policy.StopNow), policy.StopNow, false},
+		"and into kill":              {granted(policy.Stop, policy.Kill), policy.Kill, false},
+		"kill does not shrink":       {granted(policy.Kill, policy.StopNow, policy.Stop), policy.Kill, false},
+		"a wish takes effect when it is answered":   {[]event.Payload{received("a", policy.Stop)}, "", false},
+		"a resume takes no stop back":               {granted(policy.Stop, policy.Resume), policy.Stop, false},
+		"a signal says that it is one":              {append(fromSignal(policy.Stop), answered), policy.Stop, true},
+		"a person's wish behind a signal leaves it": {append(append(fromSignal(policy.Stop), answered), granted(policy.Kill)...), policy.Kill, true},
+		"only an end comes from a signal":           {append(fromSignal(policy.Steer), answered), "", false},
+		"a loop that is resumed stops no longer":    {append(granted(policy.Kill), event.LoopResumed{}), "", false},
+		"a stop that nobody answered is answered by the next runner": {
+			[]event.Payload{received("a", policy.Stop), event.LoopResumed{Died: true}, event.CommandDelivered{ID: "a"}}, policy.Stop, false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := post(t, &policy.Mailbox{}, row.story...)
@@ -126,19 +142,23 @@ func TestTheStrongestWishToEndWins(t *testing.T) {
 	}
 }
 
+func TestASignalWasMeantForTheRunnerThatItReached(t *testing.T) {
+	m := post(t, &policy.Mailbox{}, append(fromSignal(policy.Stop), received("a", policy.Stop), event.LoopResumed{Died: true})...)
+	if !m.Open[0].Stale || m.Open[1].Stale {
+		t.Errorf("after a new runner: %+v", m.Open)
+	}
+}
+
 func TestAPauseIsAWishUntilTheLoopRests(t *testing.T) {
 	for name, row := range map[string]struct {
 		story []event.Payload
 		want  bool
 	}{
-		"a pause is wished for":                  {[]event.Payload{received("a", policy.Pause)}, true},
-		"a resume takes it back":                 {[]event.Payload{received("a", policy.Pause), received("b", policy.Resume)}, false},
-		"the loop rests":                         {[]event.Payload{event.LoopPaused{}}, true},
-		"the loop goes on":                       {[]event.Payload{event.LoopPaused{}, event.LoopUnpaused{}}, false},
-		"a loop that is resumed goes on":         {[]event.Payload{received("a", policy.Pause), event.CommandDelivered{ID: "a"}, event.LoopPaused{}, event.LoopResumed{}}, false},
-		"a pause that nobody answered is kept":   {[]event.Payload{received("a", policy.Pause), event.LoopResumed{Died: true}}, true},
-		"unless a resume came behind it":         {[]event.Payload{received("a", policy.Pause), received("b", policy.Resume), event.LoopResumed{Died: true}}, false},
-		"a pause behind an unanswered one waits": {[]event.Payload{received("a", policy.Resume), received("b", policy.Pause), event.LoopResumed{Died: true}}, true},
+		"a pause is wished for":          {granted(policy.Pause), true},
+		"a resume takes it back":         {append(granted(policy.Pause), event.LoopUnpaused{}), false},
+		"the loop rests":                 {[]event.Payload{event.LoopPaused{}}, true},
+		"the loop goes on":               {[]event.Payload{event.LoopPaused{}, event.LoopUnpaused{}}, false},
+		"a loop that is resumed goes on": {append(granted(policy.Pause), event.LoopPaused{}, event.LoopResumed{}), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if m := post(t, &policy.Mailbox{}, row.story...); m.Pausing != row.want {
