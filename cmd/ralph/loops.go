@@ -229,6 +229,3 @@ func cannotMake(err error) error {
 		hint: "ralph keeps a loop in .ralph/ of the project: the folder must be writable",
 	}
 }
-
-// ago spells a time that has passed.
-func ago(d time.Duration) string { return d.Round(time.Second).String() }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -75,7 +76,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	if err != nil {
 		return event.LoopEnded{}, err
 	}
-	defer lock.Release()
+	defer func() { _ = lock.Release() }() // its end is the process's at the latest
 	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
 	_ = process.EnableSubreaper()
 	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{})}
@@ -87,7 +88,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 
 // open takes up the journal and begins a segment of it.
 func (r *runner) open(ctx context.Context) error {
-	r.masker = secret.New(r.Env)
+	r.masker = secret.New(r.environ())
 	opt := journal.Options{
 		Mask:           r.masker.AppendMasked,
 		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
@@ -128,6 +129,18 @@ func (r *runner) open(ctx context.Context) error {
 		return err
 	}
 	return r.begin(&state, rec, swept)
+}
+
+// environ is every variable that an agent may be given, for the masker to choose
+// from.
+func (r *runner) environ() []string {
+	environ := slices.Clone(r.Env)
+	for _, a := range r.Settings.Candidates() {
+		for name, value := range a.Env {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return environ
 }
 
 // sweep ends what a dead runner's agent left running.
