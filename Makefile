@@ -1,5 +1,8 @@
 # The whole of ralph's workshop. 'make' or 'make help' lists what there is.
 
+SHELL       := bash
+.SHELLFLAGS := -o pipefail -c
+
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 # Without cgo: a static program runs anywhere, and starts in three quarters of the time.
@@ -66,7 +69,7 @@ demo: build ## a detached loop without a model, from start to proved done
 
 test-agents: ## the tests on the real agents; the first time 750 MB are installed into .agents
 	tools/agents/install.sh
-	$(GO) test -tags realagents -count=1 -timeout 15m $(call having,^//go:build .*realagents)
+	$(GO) test -tags realagents -run Real -count=1 -timeout 15m $(call having,^//go:build .*realagents)
 
 lint: ## golangci-lint; the first run builds it, in some three minutes
 	$(TOOL) golangci-lint run ./...

@@ -63,14 +63,14 @@ func (s *soak) send(random *rand.Rand) {
 func (s *soak) follow(random *rand.Rand, n int, ended <-chan struct{}) {
 	var last uint64
 	for round := 0; ; round++ {
-		over := closed(ended)
-		argv := []string{"ralph", "attach", "soak", "--json"}
-		if n == 1 || round%2 == n {
-			argv = []string{"follower", s.dir, fmt.Sprint(last + 1)}
-		}
-		if over {
+		if closed(ended) {
 			return
 		}
+		argv := [][]string{
+			{"ralph", "attach", "soak", "--json"},
+			{"ralph", "logs", "soak", "--json", "--follow"},
+			{"follower", s.dir, fmt.Sprint(last + 1)},
+		}[(n+round)%3]
 		last = max(last, s.followOnce(argv, ended))
 		linger(random, 20*time.Millisecond)
 	}

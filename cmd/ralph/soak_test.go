@@ -163,7 +163,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// pause lets up to the given time pass: the moments at which things meet are what the
+// linger lets up to the given time pass: the moments at which things meet are what the
 // seeds are about.
 func linger(random *rand.Rand, most time.Duration) {
 	time.Sleep(time.Duration(random.Int64N(int64(most))))

@@ -69,7 +69,16 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 			c.Refused = nil
 		}
 	case event.TypeLoopResumed:
+		p, err := event.As[event.LoopResumed](e)
+		if err != nil {
+			return err
+		}
+		// A runner that died behind an accepted claim left only the end to be recorded.
+		accepted := c.Accepted
 		*c = Completion{}
+		if p.Died {
+			c.Accepted = accepted
+		}
 	}
 	return nil
 }
