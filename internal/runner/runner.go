@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -116,8 +117,9 @@ func (r *runner) open(ctx context.Context) error {
 	if state.Seq > 0 {
 		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
 	}
+	enrolled := r.enrol(&state)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
-	if err != nil {
+	if err := cmp.Or(err, <-enrolled); err != nil {
 		return err
 	}
 	r.writer = writer
@@ -125,7 +127,7 @@ func (r *runner) open(ctx context.Context) error {
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
-	if err := errors.Join(r.freeze(), r.mend(&state)); err != nil {
+	if err := r.mend(&state); err != nil {
 		return err
 	}
 	return r.begin(&state, rec, swept)
@@ -179,14 +181,35 @@ func (r *runner) assemble(state projector.State, iteration int) {
 	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
 }
 
-// begin records that the loop started or goes on, and enters it into the registry.
+// enrol writes down what others ask about a loop besides its journal: its settings and
+// its entry in the registry. Both are synced, and so is what Create makes: at the same time.
+func (r *runner) enrol(state *projector.State) <-chan error {
+	if r.id = state.Life.ID; r.id == "" {
+		r.id = NewID(r.clock())
+	}
+	host, _ := os.Hostname()
+	entry := registry.Entry{
+		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: r.about().Protocol, Host: host,
+		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
+	}
+	enrolled := make(chan error, 1)
+	go func() {
+		err := r.freeze()
+		if err == nil {
+			err = registry.Put(r.Home, entry)
+		}
+		enrolled <- err
+	}()
+	return enrolled
+}
+
+// begin records that the loop started or goes on. It becomes durable with the first
+// decision that has to be: until then nothing is done that could not be done again.
 func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) error {
 	rules, about := Rules(r.Settings), r.about()
 	host, _ := os.Hostname()
-	r.id = state.Life.ID
 	var first event.Payload
 	if state.Life.Started.IsZero() {
-		r.id = NewID(r.clock())
 		task, err := r.source()
 		if err != nil {
 			return err
@@ -201,21 +224,11 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about,
 		}
 	}
-	err := registry.Put(r.Home, registry.Entry{
-		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: about.Protocol, Host: host,
-		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
-	})
-	if err != nil {
-		return err
-	}
 	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
 	if err != nil {
 		return err
 	}
-	if err := r.driver.Engine.Fold(events); err != nil {
-		return err
-	}
-	return r.writer.Sync()
+	return r.driver.Engine.Fold(events)
 }
 
 // run drives the loop and closes everything behind it.
