@@ -219,7 +219,7 @@ func (a *attached) follow(from journal.Position) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	go a.watch(ctx, signals, cancel)
+	go a.watch(ctx, signals, died(ctx, a.dir, &a.heard), cancel)
 	if a.interactive() {
 		restore, err := a.screen.keyboard(a.stdin.(*os.File))
 		if err != nil {
@@ -286,12 +286,12 @@ func (a *attached) resize() {
 }
 
 // watch calls the following off when a signal comes or the runner is dead.
-func (a *attached) watch(ctx context.Context, signals <-chan os.Signal, cancel context.CancelCauseFunc) {
+func (a *attached) watch(ctx context.Context, signals <-chan os.Signal, dead <-chan struct{}, cancel context.CancelCauseFunc) {
 	select {
 	case <-ctx.Done():
 	case <-signals:
 		a.leave(cancel, errSignal)
-	case <-died(ctx, a.dir, &a.heard):
+	case <-dead:
 		a.leave(cancel, errNoRunner)
 	}
 }

@@ -53,8 +53,8 @@ var runnerCheck = 2 * time.Second
 // kernel is asked only while nothing is heard of the loop.
 func died(ctx context.Context, dir string, heard *atomic.Bool) <-chan struct{} {
 	dead := make(chan struct{})
+	ticks := time.NewTicker(runnerCheck)
 	go func() {
-		ticks := time.NewTicker(runnerCheck)
 		defer ticks.Stop()
 		for {
 			select {
