@@ -58,6 +58,8 @@ func (w *Writer) store(raw []byte) (sum string, n int, err error) {
 }
 
 func (w *Writer) storeMasked(content []byte) (string, error) {
+	w.blobMu.Lock()
+	defer w.blobMu.Unlock()
 	digest := sha256.Sum256(content)
 	sum := hex.EncodeToString(digest[:])
 	if w.blobs[sum] {

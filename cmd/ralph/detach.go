@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // job is what a starter tells the detached runner, on its stdin.
@@ -30,6 +31,7 @@ type job struct {
 	Version    string          `json:"version"`
 	Prompt     string          `json:"prompt,omitempty"`
 	PromptFile string          `json:"promptFile,omitempty"`
+	Resume     bool            `json:"resume,omitempty"`
 	Settings   json.RawMessage `json:"settings"`
 }
 
@@ -41,7 +43,7 @@ func (j job) config(environ []string) (runner.Config, error) {
 	}
 	return runner.Config{
 		Home: j.Home, Name: j.Name, Dir: j.Dir, Project: j.Project, Settings: settings,
-		Prompt: j.Prompt, PromptFile: j.PromptFile, Version: j.Version, Env: environ,
+		Resume: j.Resume, Prompt: j.Prompt, PromptFile: j.PromptFile, Version: j.Version, Env: environ,
 	}, nil
 }
 
@@ -180,7 +182,7 @@ func (v *runnerVerb) Run(e *env) error {
 		_ = ready.Close()
 	}
 	cfg.Ready = func(ended *event.LoopEnded) { tell(readiness{Ended: ended, Hint: startHint(ended)}) }
-	ended, err := runner.Run(context.Background(), cfg)
+	ended, err := runLoop(cfg)
 	if err != nil {
 		var hint string
 		if hinted, ok := errors.AsType[interface {
@@ -193,6 +195,19 @@ func (v *runnerVerb) Run(e *env) error {
 		return err
 	}
 	return exit(ended.Reason.ExitCode())
+}
+
+// runLoop runs a loop in this process. What a person can do something about is a
+// failure that says so.
+func runLoop(cfg runner.Config) (event.LoopEnded, error) {
+	ended, err := runner.Run(context.Background(), cfg)
+	if exists, ok := errors.AsType[*runner.ExistsError](err); ok {
+		err = taken(exists)
+	}
+	if other, ok := errors.AsType[*registry.HeldError](err); ok {
+		err = held(cfg.Name, registry.Liveness{PID: other.PID, Host: other.Host, Since: other.Since})
+	}
+	return ended, err
 }
 
 // startHint is the next step after a loop that ended before it began.

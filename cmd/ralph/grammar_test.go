@@ -1,52 +1,65 @@
 package main
 
 import (
+	"bytes"
 	"reflect"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
-// Each verb is understood alone just as it is within the whole, under the name that
-// kong gives it there.
-func TestGrammarOfOneVerbIsThatOfTheWhole(t *testing.T) {
-	options := []kong.Option{kong.Name("ralph"), kong.Vars{"version": "test"}}
-	whole, err := kong.New(&cli{}, options...)
-	if err != nil {
-		t.Fatal(err)
+// TestOneVerbSpeaksAsAllDo holds the grammar of a single verb to what the whole one says: the same
+// help, the same errors.
+func TestOneVerbSpeaksAsAllDo(t *testing.T) {
+	verbs := 0
+	for field := range reflect.TypeFor[cli]().Fields() {
+		name := verbName(field)
+		if name == "" {
+			continue
+		}
+		verbs++
+		for _, args := range [][]string{
+			{name}, {name, "--help"}, {name, "--no-such-flag"}, {name, "one", "two", "three"},
+		} {
+			part := grammar(args)
+			if reflect.TypeOf(part) == reflect.TypeFor[*cli]() {
+				t.Errorf("%q is read with the whole grammar", args)
+			}
+			alone, together := said(t, part, args), said(t, new(cli), args)
+			if alone != together {
+				t.Errorf("%q alone:\n%s\ntogether:\n%s", args, alone, together)
+			}
+		}
 	}
-	for _, node := range whole.Model.Children {
-		t.Run(node.Name, func(t *testing.T) {
-			shape := grammar([]string{node.Name, "--flag"})
-			if _, all := shape.(*cli); all {
-				t.Fatal("it is not found")
-			}
-			one, err := kong.New(shape, options...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(one.Model.Children) != 1 {
-				t.Fatalf("%d verbs", len(one.Model.Children))
-			}
-			got := one.Model.Children[0]
-			if got.Name != node.Name || got.Summary() != node.Summary() || got.Target.Type() != node.Target.Type() {
-				t.Errorf("%s %s, want %s %s", got.Name, got.Target.Type(), node.Name, node.Target.Type())
-			}
-			if got, want := flagNames(one.Model.Node), flagNames(whole.Model.Node); !reflect.DeepEqual(got, want) {
-				t.Errorf("flags of ralph %v, want %v", got, want)
-			}
-		})
+	if verbs < 15 {
+		t.Fatalf("only %d verbs were found", verbs)
 	}
-	for name, args := range map[string][]string{"nothing": nil, "a flag": {"--help"}, "an unknown word": {"attack"}} {
-		if _, all := grammar(args).(*cli); !all {
-			t.Errorf("%s: not the whole", name)
+}
+
+func TestWordsThatAreNoVerbAreReadWithTheWholeGrammar(t *testing.T) {
+	for _, args := range [][]string{nil, {"--help"}, {"-p", "work"}, {"sttart"}, {""}, {"showversion"}, {"version2"}} {
+		if _, ok := grammar(args).(*cli); !ok {
+			t.Errorf("%q is read with a part of it", args)
 		}
 	}
 }
 
-func flagNames(n *kong.Node) (names []string) {
-	for _, f := range n.Flags {
-		names = append(names, f.Name)
+// said returns everything that reading a command line comes to: what is printed, the
+// command that is chosen, the error and the hint.
+func said(t *testing.T, grammar any, args []string) string {
+	t.Helper()
+	var out bytes.Buffer
+	parser, err := newParser(grammar, func(code int) { out.WriteString("exit\n") })
+	if err != nil {
+		t.Fatal(err)
 	}
-	return names
+	parser.Stdout, parser.Stderr = &out, &out
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		report(&out, usage(err))
+		return out.String()
+	}
+	out.WriteString(parsed.Command() + "\n")
+	for _, flag := range parsed.Flags() {
+		out.WriteString(flag.Name + "=" + flag.Target.String() + "\n")
+	}
+	return out.String()
 }

@@ -132,39 +132,69 @@ func ambiguous(what string, candidates []registry.Status) error {
 type standing struct {
 	exists bool // there is a journal
 	state  projector.State
+	damage error // why the state cannot be known
 	live   registry.Liveness
 }
 
+// leaveTime is how long a runner whose loop has ended may take to seal its journal
+// and go.
+const leaveTime = 5 * time.Second
+
+// look finds out where a loop stands. A runner that is about to leave is waited for:
+// who has just stopped a loop may start it again.
 func look(dir string) (standing, error) {
+	deadline := time.Now().Add(leaveTime)
+	for {
+		s, err := glance(dir)
+		if err != nil || !s.live.Alive || s.state.Life.Ended == nil || time.Now().After(deadline) {
+			return s, err
+		}
+		time.Sleep(2 * time.Millisecond) // a lock has no event for its end
+	}
+}
+
+func glance(dir string) (standing, error) {
 	var s standing
-	live, err := registry.Probe(dir)
-	if err != nil {
+	var err error
+	// First: what a dead runner wrote is complete by then.
+	if s.live, err = registry.Probe(dir); err != nil {
 		return s, err
 	}
-	s.live = live
 	if _, err := os.Stat(filepath.Join(dir, "journal")); errors.Is(err, os.ErrNotExist) {
 		return s, nil
 	} else if err != nil {
 		return s, fmt.Errorf("look at the loop: %w", err)
 	}
-	if s.state, err = projector.Open(dir); err != nil {
-		return s, err
+	s.state, s.damage = projector.Open(dir)
+	s.exists = s.state.Seq > 0 || s.damage != nil
+	if !s.live.Alive {
+		// Again: a runner takes the lock before it begins the journal, so that one which
+		// has begun since is not taken for one that died.
+		s.live, err = registry.Probe(dir)
 	}
-	s.exists = s.state.Seq > 0
-	return s, nil
+	return s, err
 }
 
-// archive moves an ended loop's folder aside, whole, to .ralph/archive.
-func (e *env) archive(name, dir string) (string, error) {
-	folder := filepath.Join(filepath.Dir(dir), "archive")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("archive loop %s: %w", name, err)
-	}
-	to := filepath.Join(folder, name+"-"+e.now().UTC().Format("20060102T150405.000Z"))
-	if err := os.Rename(dir, to); err != nil {
-		return "", fmt.Errorf("archive loop %s: %w", name, err)
-	}
-	return to, nil
+// archive moves an ended loop's folder aside, whole, to .ralph/archive. It holds the
+// loop's lock meanwhile, and moves nothing where another one has begun there since it was
+// looked at.
+func (e *env) archive(name, dir string, seen standing) (to string, err error) {
+	err = holding(dir, func() error {
+		now, err := projector.Open(dir)
+		if (err == nil) != (seen.damage == nil) || now.Life.ID != seen.state.Life.ID || now.Seq != seen.state.Seq {
+			return refuse(fmt.Sprintf("'ralph status %s' shows it", name), "loop %s has gone on meanwhile", name)
+		}
+		folder := filepath.Join(filepath.Dir(dir), "archive")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return fmt.Errorf("archive loop %s: %w", name, err)
+		}
+		to = filepath.Join(folder, name+"-"+e.now().UTC().Format("20060102T150405.000Z"))
+		if err := os.Rename(dir, to); err != nil {
+			return fmt.Errorf("archive loop %s: %w", name, err)
+		}
+		return nil
+	})
+	return to, err
 }
 
 // gitignore keeps everything but the team's settings out of git.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -63,7 +62,7 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 	cfg.Ready = func(*event.LoopEnded) { began <- struct{}{} }
 	done := make(chan result, 1)
 	go func() {
-		ended, err := runner.Run(context.Background(), cfg)
+		ended, err := runLoop(cfg)
 		done <- result{ended, err}
 	}()
 	select {

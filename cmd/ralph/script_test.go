@@ -20,7 +20,9 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ralph": func() { os.Exit(run(os.Args[1:])) },
+		"ralph":      func() { os.Exit(run(os.Args[1:])) },
+		"solo-agent": func() { os.Exit(soloAgent()) },
+		"follower":   func() { os.Exit(follower()) },
 	})
 }
 

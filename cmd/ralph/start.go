@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -63,21 +63,20 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		return j, refuse(fmt.Sprintf("'ralph start %s' begins it; 'ralph list --all' shows what there is", v.Name), "there is no loop %q to go on with", v.Name)
 	}
 	if before.exists && v.Fresh {
-		to, err := e.archive(v.Name, dir)
+		to, err := e.archive(v.Name, dir, before)
 		if err != nil {
 			return j, err
 		}
 		fmt.Fprintf(e.stderr, "ralph: archived the loop before to %s\n", e.short(to))
 		before.exists = false
 	}
-	if before.exists && !v.Resume {
-		how := "has ended (" + before.state.Status() + ")"
-		if before.state.Life.Ended == nil {
-			how = "was left by a runner that died"
-		}
-		return j, refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it, --fresh archives it first", v.Name),
-			"loop %s %s", v.Name, how)
+	if before.damage != nil && before.exists {
+		return j, before.damage
 	}
+	if before.exists && !v.Resume {
+		return j, taken(runner.Exists(v.Name, &before.state))
+	}
+	j.Resume = before.exists
 	if err := e.prepare(dir); err != nil {
 		return j, err
 	}
@@ -92,17 +91,13 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		}
 		j.Prompt, j.PromptFile = task.text, task.file
 	}
-	return j, j.freeze(settings)
+	j.Settings, err = config.Freeze(settings)
+	return j, err
 }
 
-// freeze writes config.json: the settings that this loop runs with.
-func (j *job) freeze(settings config.Settings) error {
-	frozen, err := config.Freeze(settings)
-	if err != nil {
-		return err
-	}
-	j.Settings = frozen
-	return projector.Replace(filepath.Join(j.Dir, "config.json"), frozen)
+// taken is the refusal to begin where a loop stands already.
+func taken(err *runner.ExistsError) error {
+	return &failure{err: err, code: event.ExitUsage, hint: err.Hint()}
 }
 
 func held(name string, live registry.Liveness) error {

@@ -95,12 +95,14 @@ func (l *Life) Apply(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		p.Error = firstBytes(p.Error, problemMost)
 		l.Fault = &p
 	case event.TypeLoopEnded:
 		p, err := event.As[event.LoopEnded](e)
 		if err != nil {
 			return err
 		}
+		p.Why, p.Hint = firstBytes(p.Why, problemMost), firstBytes(p.Hint, problemMost)
 		l.Ended = &p
 	case event.TypeIterationStarted:
 		p, err := event.As[event.IterationStarted](e)
@@ -175,12 +177,15 @@ func (l *Life) effectFailed(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	p.Error = firstBytes(p.Error, problemMost)
 	switch p.Do {
 	case event.DoBegin:
 		l.Phase, l.Failed = Between, &p
 	case event.DoStart:
 		l.Failed = &p
-		if !l.Process.Alive {
+		// A process that rests from an iteration before has no part in this one, and
+		// nothing it does will end it.
+		if !l.Process.Alive || l.Process.Resting {
 			l.Phase = Gone
 		}
 	case event.DoRelease, event.DoAbort, event.DoKill:
@@ -211,12 +216,13 @@ func (l *Life) agent(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		p.Error = firstBytes(p.Error, problemMost)
 		l.Finished = &p
 		if l.Phase == Turning {
 			l.Phase = Finished
 		}
 	case event.TypeAgentRested:
-		l.Process.Resting = true
+		l.Process.Resting = l.Process.Alive
 		if l.Phase == Leaving {
 			l.Phase = Gone
 		}

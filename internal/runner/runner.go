@@ -31,6 +31,9 @@ type Config struct {
 	Dir      string // the loop's folder, absolute
 	Project  string // where the agent works, absolute
 	Settings config.Settings
+	// Resume goes on with a loop that has a journal. Without it such a loop is an
+	// *ExistsError.
+	Resume bool
 	// Prompt or PromptFile is the base prompt of a new loop; a resumed one has its own.
 	Prompt     string
 	PromptFile string
@@ -64,8 +67,8 @@ type runner struct {
 	ready   bool
 }
 
-// Run runs the loop until it has ended and returns how. A loop whose journal
-// exists is resumed. The error is a *registry.HeldError, a *journal.CorruptError, or says what
+// Run runs the loop until it has ended and returns how. The error is a
+// *registry.HeldError, an *ExistsError, a *journal.CorruptError, or says what
 // could not be read or written; the loop can be resumed later.
 func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	lock, err := registry.Acquire(cfg.Dir)
@@ -100,6 +103,9 @@ func (r *runner) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.agreed(&state); err != nil {
+		return err
+	}
 	swept, err := r.sweep(ctx, state.Life.ID)
 	if err != nil {
 		return err
@@ -116,6 +122,9 @@ func (r *runner) open(ctx context.Context) error {
 	r.writer = writer
 	r.assemble(state, iteration)
 	if err := r.driver.Engine.Fold(events); err != nil {
+		return err
+	}
+	if err := errors.Join(r.freeze(), r.mend(&state)); err != nil {
 		return err
 	}
 	return r.begin(&state, rec, swept)

@@ -1,0 +1,338 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// send has a ralph of its own send a command, and remembers what it was told.
+func (s *soak) send(random *rand.Rand) {
+	linger(random, 80*time.Millisecond)
+	c := s.command(random)
+	argv := []string{"ralph", string(c.Kind), "--json", "--wait", fmt.Sprintf("%dms", random.IntN(100))}
+	switch c.Kind {
+	case inbox.Steer, inbox.FollowUp:
+		argv = append(argv, "--loop", "soak", c.Text)
+	case inbox.Set:
+		argv = append(argv, "--loop", "soak", c.Key+"="+c.Value)
+	case inbox.StopNow:
+		argv[1] = "stop"
+		argv = append(argv, "--now", "soak")
+	default:
+		argv = append(argv, "soak")
+	}
+	out, errs, err := s.child("sender", argv...)
+	if killed(err) {
+		return
+	}
+	var f fate
+	if json.Unmarshal([]byte(out), &f) == nil && f.ID != "" {
+		s.mu.Lock()
+		s.dropped[f.ID], s.told[f.ID] = c.Text, f
+		s.mu.Unlock()
+	} else if !strings.Contains(errs, "is not running") && !strings.Contains(errs, "is withdrawn") && !strings.Contains(errs, "the runner of loop soak does not answer") {
+		s.Errorf("%v: %v\n%s%s", argv, err, out, errs)
+	}
+	if c.Kind == inbox.Pause {
+		if _, err := inbox.Drop(s.dir, inbox.Command{Kind: inbox.Resume}); err != nil {
+			s.Errorf("drop: %v", err)
+		}
+	}
+}
+
+// follow is one seat from which the loop is watched, until the end: by ever new
+// processes, since these are killed.
+func (s *soak) follow(random *rand.Rand, n int, ended <-chan struct{}) {
+	var last uint64
+	for round := 0; ; round++ {
+		if closed(ended) {
+			return
+		}
+		argv := [][]string{
+			{"ralph", "attach", "soak", "--json"},
+			{"ralph", "logs", "soak", "--json", "--follow"},
+			{"follower", s.dir, fmt.Sprint(last + 1)},
+		}[(n+round)%3]
+		last = max(last, s.followOnce(argv, ended))
+		linger(random, 20*time.Millisecond)
+	}
+}
+
+// followOnce runs one follower and remembers every whole line that it printed.
+func (s *soak) followOnce(argv []string, ended <-chan struct{}) (last uint64) {
+	var errs strings.Builder
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stderr = s.project, s.env, &errs
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = s.launch("follower", cmd)
+	}
+	if err != nil {
+		s.Error(err)
+		return 0
+	}
+	defer s.gone("follower", cmd)
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-ended: // package journal follows for ever
+			_ = cmd.Process.Kill()
+		case <-over:
+		}
+	}()
+	lines := bufio.NewReaderSize(out, 1<<20)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				s.Errorf("read a follower: %v", err)
+			}
+			break
+		}
+		seq := s.shown(argv[0], line[:len(line)-1])
+		if last != 0 && seq != last+1 {
+			s.Errorf("%v showed event %d after %d", argv, seq, last)
+		}
+		last = seq
+	}
+	err = cmd.Wait()
+	if said := errs.String(); !killed(err) && strings.Contains(said, "ralph: error") && !strings.Contains(said, "the runner of loop soak died") {
+		s.Errorf("%v: %v\n%s", argv, err, said)
+	}
+	return last
+}
+
+// shown remembers a line, and holds it against what others were shown.
+func (s *soak) shown(who string, line []byte) (seq uint64) {
+	seq = sequence(line)
+	if seq == 0 {
+		s.Errorf("%s showed what is no event: %.200q", who, line)
+	}
+	sum := maphash.Bytes(s.hash, line)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before, again := s.seen[seq]; again && before != sum {
+		s.Errorf("event %d was shown in two ways, now as %s", seq, line)
+	}
+	s.seen[seq] = sum
+	return seq
+}
+
+// sequence reads the seq of a journal line, whose keys stand in a fixed order.
+func sequence(line []byte) (seq uint64) {
+	_, _ = fmt.Sscanf(string(line[:min(len(line), 40)]), `{"v":1,"seq":%d,`, &seq)
+	return seq
+}
+
+// end brings the loop to its end, with every command taken.
+func (s *soak) end() {
+	random := s.random(99)
+	deadline := time.Now().Add(60 * time.Second)
+	for len(s.waiting()) > 0 {
+		if time.Now().After(deadline) {
+			s.Fatalf("commands that nobody takes: %v", s.waiting())
+		}
+		s.resume(random)
+	}
+	for {
+		s.resume(random)
+		began := time.Now()
+		_, errs, err := s.child("", "ralph", "stop", "soak")
+		if took := time.Since(began); took > 3*time.Second {
+			s.Errorf("stop took %v: %v %s", took, err, errs)
+		}
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			s.Fatalf("stop: %v\n%s", err, errs)
+		}
+	}
+	for {
+		live, err := registry.Probe(s.dir)
+		s.must(err)
+		if !live.Alive {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.Fatal("the loop does not stop")
+		}
+		time.Sleep(5 * time.Millisecond) // polling another process
+	}
+}
+
+// waiting returns the commands in the inbox.
+func (s *soak) waiting() (names []string) {
+	files, err := os.ReadDir(filepath.Join(s.dir, "inbox"))
+	s.must(err)
+	for _, f := range files {
+		// A sender that was killed leaves the beginning of a drop, which is none.
+		if !f.IsDir() && !strings.HasPrefix(f.Name(), ".") {
+			names = append(names, f.Name())
+		}
+	}
+	return names
+}
+
+// check holds the files to everything that was promised.
+func (s *soak) check() {
+	if err := journal.Verify(s.dir, func(journal.SegmentReport) {}); err != nil {
+		s.Errorf("verify: %v", err)
+	}
+	folded := s.checkEvents()
+	s.checkState(folded)
+	if folded.Life.Ended == nil {
+		s.Errorf("the loop has not ended: %s", folded.Status())
+	}
+	if left := s.waiting(); len(left) > 0 {
+		s.Errorf("left in the inbox: %v", left)
+	}
+	if rejected, err := os.ReadDir(filepath.Join(s.dir, "inbox", "rejected")); err == nil && len(rejected) > 0 {
+		s.Errorf("rejected: %v", rejected)
+	}
+	strays, err := process.Sweep(s.Context(), folded.Life.ID, 0)
+	if err != nil || len(strays) > 0 {
+		s.Errorf("alive after the end: %v %v", strays, err)
+	}
+	if together, err := os.ReadFile(filepath.Join(s.project, togetherFile)); err == nil {
+		s.Errorf("agents that were not alone:\n%s", together)
+	}
+	log, err := os.ReadFile(filepath.Join(s.dir, "runner.log"))
+	if rest := complaints(string(log)); len(rest) > 0 || err != nil {
+		s.Errorf("runner.log: %v\n%s", err, rest)
+	}
+}
+
+// complaints returns what runners said that they should not have met.
+func complaints(log string) (found []string) {
+	for line := range strings.Lines(log) {
+		switch {
+		case strings.HasPrefix(line, "ralph: hint"):
+		case strings.Contains(line, "is already run by"): // two resumed at once
+		case strings.Contains(line, "read the job: EOF"): // its starter was killed
+		default:
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// checkEvents holds the journal against what followers were shown and senders were told,
+// and folds it.
+func (s *soak) checkEvents() (folded projector.State) {
+	onDisk, err := os.ReadFile(filepath.Join(s.dir, projector.StateFile))
+	s.must(err)
+	var file projector.File
+	s.must(json.Unmarshal(onDisk, &file))
+	received, answered := map[string]int{}, map[string]string{}
+	texts := map[string]string{}
+	missing := len(s.seen)
+	for e, err := range journal.Read(s.dir, journal.ReadOptions{}) {
+		if err != nil {
+			s.Errorf("read: %v", err)
+			return folded
+		}
+		s.events++
+		if sum, shown := s.seen[e.Seq]; shown {
+			missing--
+			if sum != maphash.Bytes(s.hash, e.Line()) {
+				s.Errorf("event %d is not what was shown: %s", e.Seq, e.Line())
+			}
+		}
+		if err := folded.Fold(e); err != nil {
+			s.Errorf("fold event %d: %v", e.Seq, err)
+		}
+		if e.Seq == file.Seq && !bytes.Equal(onDisk, projector.Encode(&folded)) {
+			s.Errorf("state.json is not what the journal says at event %d:\n%s\nwant\n%s", e.Seq, onDisk, projector.Encode(&folded))
+		}
+		switch e.Type {
+		case event.TypeCommandReceived:
+			p, err := event.As[event.CommandReceived](e)
+			s.must(err)
+			received[p.ID]++
+			texts[p.ID] = p.Text
+		case event.TypeCommandDelivered, event.TypeCommandRefused:
+			var f fate
+			f.ID = answeredID(e)
+			f.take(e)
+			if received[f.ID] == 0 || answered[f.ID] != "" {
+				s.Errorf("command %s (received %d times) was answered by event %d, and before: %q", f.ID, received[f.ID], e.Seq, answered[f.ID])
+			}
+			answered[f.ID] = f.Fate
+		}
+	}
+	// The last line seals the segment, and comes behind the last projection.
+	if file.Seq+1 != folded.Seq {
+		s.Errorf("state.json stands at event %d of %d", file.Seq, folded.Seq)
+	}
+	if missing > 0 {
+		s.Errorf("%d events that were shown are not in the journal", missing)
+	}
+	for id, n := range received {
+		if n != 1 || answered[id] == "" {
+			s.Errorf("command %s was received %d times and answered %q", id, n, answered[id])
+		}
+	}
+	for id, text := range s.dropped {
+		if received[id] != 1 || texts[id] != text {
+			s.Errorf("command %s (%q) was received %d times (%q)", id, text, received[id], texts[id])
+		}
+	}
+	for id, f := range s.told {
+		switch f.Fate {
+		case "withdrawn":
+			if received[id] > 0 {
+				s.Errorf("command %s was withdrawn, and received", id)
+			}
+		case "delivered", "refused":
+			if answered[id] != f.Fate {
+				s.Errorf("command %s was said to be %s, and is %q", id, f.Fate, answered[id])
+			}
+		}
+	}
+	return folded
+}
+
+func answeredID(e event.Event) string {
+	var p struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(e.Data(), &p)
+	return p.ID
+}
+
+// checkState holds three ways to the state against each other.
+func (s *soak) checkState(folded projector.State) {
+	opened, err := projector.Open(s.dir)
+	s.must(err)
+	rebuilt, err := projector.Rebuild(s.dir)
+	s.must(err)
+	want := projector.Encode(&folded)
+	for way, got := range map[string][]byte{"opened": projector.Encode(&opened), "rebuilt": projector.Encode(&rebuilt)} {
+		if !bytes.Equal(got, want) {
+			s.Errorf("the state %s is not what the journal says:\n%s\nwant\n%s", way, got, want)
+		}
+	}
+	if out, errs, err := s.child("", "ralph", "journal", "rebuild", "--check", "soak"); err != nil {
+		s.Errorf("rebuild --check: %v\n%s%s", err, out, errs)
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
+	"github.com/ralph-loop/ralph/journal"
+)
+
+// Programs that the soak runs beside ralph. They are this test binary under other
+// names, so that each is a process that can be killed.
+
+// The files by which agents of the soak say that they live.
+const (
+	aloneFile    = "alone.lock"   // held by the one agent
+	agentsFile   = "agents.log"   // a line for each start: pid and start time
+	togetherFile = "together.log" // a line for each agent that was not alone
+)
+
+// soloAgent is an agent that must be the only one in its folder: 'solo-agent rehearse FILE'
+// plays a scenario, 'solo-agent text' prints.
+func soloAgent() int {
+	alone, err := os.OpenFile(aloneFile, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		// The kernel gives the lock back when this process is gone, and not before.
+		err = syscall.Flock(int(alone.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	start, _ := process.Facts(os.Getpid())
+	if err != nil {
+		note(togetherFile, fmt.Sprintf("%d %d %v\n", os.Getpid(), start, err))
+		return 9
+	}
+	note(agentsFile, fmt.Sprintf("%d %d\n", os.Getpid(), start))
+	if os.Args[1] == "text" {
+		return printingAgent()
+	}
+	scenario, err := player.Load(os.Args[2])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	return player.Run(context.Background(), player.Options{
+		Scenario: scenario, Dir: ".", LoopDir: os.Getenv("RALPH_LOOP_DIR"), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+	})
+}
+
+// note appends a line in one write, which the kernel does not mix with others.
+func note(file, line string) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		_, err = f.WriteString(line)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(8)
+	}
+	f.Close()
+}
+
+// printingAgent prints fast, leaves a process behind in a session of its own and, in
+// every other iteration, half a line.
+func printingAgent() int {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	stray := exec.Command("sleep", "300")
+	stray.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	_ = stray.Start()
+	iteration, _ := strconv.Atoi(os.Getenv("RALPH_ITERATION"))
+	out := bufio.NewWriterSize(os.Stdout, 512)
+	for i := range 300 {
+		fmt.Fprintf(out, "iteration %d says its line %d, with \x00 and \xff in it\n", iteration, i)
+	}
+	if iteration%2 == 0 {
+		fmt.Fprint(out, "half a li")
+	}
+	out.Flush()
+	time.Sleep(30 * time.Millisecond) // work, in which to be killed
+	return 0
+}
+
+// follower follows the journal from its first event as another program would do it: by
+// package journal.
+func follower() int {
+	out := bufio.NewWriter(os.Stdout)
+	opt := journal.FollowOptions{Idle: func(journal.Position) { out.Flush() }}
+	if from, err := strconv.ParseUint(os.Args[2], 10, 64); err == nil {
+		opt.FromSeq = from
+	}
+	for e, err := range journal.Follow(context.Background(), filepath.Clean(os.Args[1]), opt) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "ralph: error:", strings.TrimSpace(err.Error()))
+			return 3
+		}
+		_, _ = out.Write(e.Line())
+		if err := out.WriteByte('\n'); err != nil {
+			return 1
+		}
+	}
+	return 0
+}

@@ -1,0 +1,103 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// ExistsError says that there is a loop of that name already, and that nobody asked to
+// go on with it.
+type ExistsError struct {
+	Name   string
+	Died   bool   // its runner died
+	Status string // how it ended, where it did
+}
+
+func (e *ExistsError) Error() string {
+	if e.Died {
+		return fmt.Sprintf("loop %s was left by a runner that died", e.Name)
+	}
+	return fmt.Sprintf("loop %s has ended (%s)", e.Name, e.Status)
+}
+
+// Hint returns the next step.
+func (e *ExistsError) Hint() string {
+	return fmt.Sprintf("'ralph start %s --resume' goes on with it, --fresh archives it first", e.Name)
+}
+
+// Exists returns the error of a loop that stands in a state and was not to be resumed.
+func Exists(name string, s *projector.State) *ExistsError {
+	return &ExistsError{Name: name, Died: s.Life.Ended == nil, Status: s.Status()}
+}
+
+var errNothingToResume = errors.New("there is nothing to resume: its folder was archived or removed meanwhile")
+
+// agreed holds what the starter saw before it had the lock against what is there now:
+// another one may have begun, ended or archived the loop in between.
+func (r *runner) agreed(state *projector.State) error {
+	switch {
+	case state.Seq > 0 && !r.Resume:
+		return Exists(r.Name, state)
+	case state.Seq == 0 && r.Prompt == "" && r.PromptFile == "":
+		return fmt.Errorf("loop %s: %w", r.Name, errNothingToResume)
+	}
+	return nil
+}
+
+// freeze writes config.json: the settings that the loop now runs with.
+func (r *runner) freeze() error {
+	frozen, err := config.Freeze(r.Settings)
+	if err != nil {
+		return err
+	}
+	return projector.Replace(filepath.Join(r.Dir, "config.json"), frozen)
+}
+
+// mend writes the telemetry that a runner which died had planned and not yet written. The
+// journal is read again from its beginning only where more than the last is missing.
+func (r *runner) mend(state *projector.State) error {
+	missing := r.unwritten(state)
+	if len(missing) == 1 && missing[state.Last.N] {
+		r.project.Iteration(*state.Last)
+		return nil
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	var s projector.State
+	for e, err := range journal.Read(r.Dir, journal.ReadOptions{}) {
+		if err != nil {
+			return err
+		}
+		if err := s.Fold(e); err != nil {
+			return err
+		}
+		if e.Type == event.TypeIterationEnded && missing[s.Last.N] {
+			r.project.Iteration(*s.Last)
+		}
+	}
+	return nil
+}
+
+// unwritten returns the iterations that ended and have no file.
+func (r *runner) unwritten(state *projector.State) map[int]bool {
+	missing := map[int]bool{}
+	if state.Last == nil {
+		return missing
+	}
+	for n := state.Last.N; n > 0; n-- {
+		name := filepath.Join(r.Dir, projector.IterationsDir, fmt.Sprintf("%03d.json", n))
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			missing[n] = true
+		}
+	}
+	return missing
+}
