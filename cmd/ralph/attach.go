@@ -72,6 +72,9 @@ func attach(e *env, name, dir string, o attachOptions) error {
 	if !known && !o.json {
 		fmt.Fprintln(e.stdout, a.header(headOf(&state), live.Alive))
 	}
+	if live.Alive && a.interactive() {
+		fmt.Fprintln(e.stdout, a.faint("type to steer the agent, /help for more, ctrl-d to leave"))
+	}
 	a.ended = state.Life.Ended
 	a.screen = newScreen(e.stdout)
 	a.history = &history{to: a.screen}
@@ -147,6 +150,14 @@ func (a *attached) header(h registry.Head, alive bool) string {
 		line = "\x1b[1m" + line + "\x1b[0m"
 	}
 	return line
+}
+
+// faint is text that is not the loop's, where colours are wanted.
+func (a *attached) faint(text string) string {
+	if a.look().Color {
+		return "\x1b[2m" + text + "\x1b[0m"
+	}
+	return text
 }
 
 func iterations(n, most int) string {

@@ -35,7 +35,7 @@ func TestAttachToAnEndedLoopShowsItsEndAndReturnsItsCode(t *testing.T) {
 			r.iterate(2, "Now I mend them.")
 			r.end(c.reason, "so it was")
 			r.register()
-			if got := code((&attachVerb{Name: "night"}).Run(r.env)); got != c.code {
+			if got := codeOf((&attachVerb{Name: "night"}).Run(r.env)); got != c.code {
 				t.Errorf("exit code %d, want %d", got, c.code)
 			}
 			lines := strings.Split(strings.TrimSpace(r.out.String()), "\n")
@@ -58,8 +58,8 @@ func TestAttachSaysThatTheRunnerDied(t *testing.T) {
 	r.iterate(1, "I look at the tests first.")
 	r.register()
 	err := (&attachVerb{Name: "night"}).Run(r.env)
-	if code(err) != event.ExitFailed || !strings.Contains(err.Error(), "the runner of loop night died") {
-		t.Errorf("error %v, code %d", err, code(err))
+	if codeOf(err) != event.ExitFailed || !strings.Contains(err.Error(), "the runner of loop night died") {
+		t.Errorf("error %v, code %d", err, codeOf(err))
 	}
 	if f := err.(*failure); !strings.Contains(f.hint, "'ralph start night --resume'") {
 		t.Errorf("hint %q", f.hint)
@@ -99,7 +99,7 @@ func TestAttachFollowsUntilTheLoopEnds(t *testing.T) {
 	r.append(event.CommandReceived{ID: "01JDC", Kind: "stop", From: "cli:ada@mill"})
 	r.out.await(t, "> stop (cli:ada@mill)")
 	r.end(event.ReasonStop, "a person asked it to stop")
-	if got := code(returned(t, done)); got != event.ExitInterrupted {
+	if got := codeOf(returned(t, done)); got != event.ExitInterrupted {
 		t.Errorf("exit code %d, want %d", got, event.ExitInterrupted)
 	}
 	if got := r.out.String(); !strings.HasSuffix(got, "2 iterations · 16s · 2.0k tokens in · 200 out · $0.50\n") {
@@ -154,7 +154,7 @@ func TestAttachNoticesThatTheRunnerDies(t *testing.T) {
 				r.append(event.AgentSaid{Block: "9.0", Text: event.Plain("the last word\n")})
 			}
 			r.must(r.lock.Release())
-			if got := code(returned(t, done)); got != last.code {
+			if got := codeOf(returned(t, done)); got != last.code {
 				t.Errorf("exit code %d, want %d", got, last.code)
 			}
 			if got := r.out.String(); !last.ended && !strings.Contains(got, "the last word") {
@@ -179,7 +179,7 @@ func TestAttachAsJSONPrintsTheJournalsLines(t *testing.T) {
 
 func TestAttachToALoopThatNeverBeganIsRefused(t *testing.T) {
 	r := record(t, "night")
-	if err := attach(r.env, "other", t.TempDir(), attachOptions{}); code(err) != event.ExitUsage {
+	if err := attach(r.env, "other", t.TempDir(), attachOptions{}); codeOf(err) != event.ExitUsage {
 		t.Errorf("error %v", err)
 	}
 }

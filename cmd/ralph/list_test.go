@@ -89,7 +89,7 @@ func TestListOfNothing(t *testing.T) {
 	if got := r.printed(&listVerb{JSON: true}); got != "[]\n" {
 		t.Errorf("as JSON %q", got)
 	}
-	if err := (&listVerb{Watch: true}).Run(r.env); code(err) != event.ExitUsage {
+	if err := (&listVerb{Watch: true}).Run(r.env); codeOf(err) != event.ExitUsage {
 		t.Errorf("--watch without a terminal: %v", err)
 	}
 }
@@ -164,7 +164,7 @@ func TestStatusOfLoopsThatAreOver(t *testing.T) {
 	if got := r.printed(&statusVerb{Name: "dead"}); !strings.Contains(got, "status     died: it was running and no runner has it; 'ralph start dead --resume'") {
 		t.Errorf("dead:\n%s", got)
 	}
-	if err := (&statusVerb{Name: "gone"}).Run(r.env); code(err) != event.ExitUsage {
+	if err := (&statusVerb{Name: "gone"}).Run(r.env); codeOf(err) != event.ExitUsage {
 		t.Errorf("gone: %v", err)
 	}
 }

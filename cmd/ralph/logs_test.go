@@ -75,7 +75,7 @@ func TestLogsRefusesWhatItCannotRead(t *testing.T) {
 		"no such file":            {Source: "./other.jsonl"},
 		"a folder to follow":      {Source: t.TempDir(), Follow: true},
 	} {
-		if err := verb.Run(r.env); code(err) != event.ExitUsage {
+		if err := verb.Run(r.env); codeOf(err) != event.ExitUsage {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -50,7 +50,7 @@ func TestReplayOfADamagedJournalSaysWhere(t *testing.T) {
 	r.must(err)
 	r.must(os.WriteFile(segment, []byte(strings.Replace(string(text), "Two.", "Too.", 1)), 0o600))
 	err = (&replayVerb{Source: "night", Speed: "max"}).Run(r.env)
-	if code(err) != event.ExitFailed || !strings.Contains(err.Error(), "000002-i0002.jsonl") {
+	if codeOf(err) != event.ExitFailed || !strings.Contains(err.Error(), "000002-i0002.jsonl") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -82,7 +82,7 @@ func TestReplayPauses(t *testing.T) {
 		t.Errorf("before the first event: %v", got)
 	}
 	for _, bad := range []string{"", "fast", "-1", "NaN", "Inf"} {
-		if _, err := pace(bad); code(err) != event.ExitUsage {
+		if _, err := pace(bad); codeOf(err) != event.ExitUsage {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -205,8 +205,8 @@ func (o *output) await(t *testing.T, want string) {
 	}
 }
 
-// code is the exit code that an error stands for.
-func code(err error) int {
+// codeOf is the exit code that an error stands for.
+func codeOf(err error) int {
 	if silent, ok := errors.AsType[exit](err); ok {
 		return int(silent)
 	}
