@@ -169,12 +169,16 @@ func killed(s *State) []Decision {
 }
 
 func cutShort(s *State) []Decision {
-	if s.Mail.Stopping != policy.StopNow {
+	if s.Mail.Stopping != policy.StopNow && s.Mail.Stopping != policy.Kill {
+		return nil
+	}
+	if s.Life.Phase == policy.Opened {
+		return record(unbegun(s))
+	}
+	if s.Mail.Stopping == policy.Kill {
 		return nil
 	}
 	switch s.Life.Phase {
-	case policy.Opened:
-		return record(unbegun(s))
 	case policy.Starting, policy.Turning:
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: "a person stopped the loop now"})
 	case policy.Finished:
