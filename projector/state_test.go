@@ -60,7 +60,7 @@ var (
 )
 
 func TestWhereALoopStands(t *testing.T) {
-	stop := event.CommandReceived{ID: "c", Kind: policy.Stop}
+	stop, granted := event.CommandReceived{ID: "c", Kind: policy.Stop}, event.CommandDelivered{ID: "c"}
 	for name, row := range map[string]struct {
 		story    []event.Payload
 		status   string
@@ -77,8 +77,8 @@ func TestWhereALoopStands(t *testing.T) {
 		"it waits no longer when the time has come": {[]event.Payload{started, begin, opened, start, agentUp, exited, event.IterationEnded{N: 1, Outcome: event.OutcomeDone}}, event.StatusRunning, "", ""},
 		"it rests": {[]event.Payload{started, event.LoopPaused{}}, event.StatusPaused, "", ""},
 		"one that rests does not count the time to restart": {[]event.Payload{started, begin, opened, start, agentUp, exited, failed, event.LoopPaused{}}, event.StatusPaused, "", ""},
-		"it stops":                        {[]event.Payload{started, begin, opened, start, agentUp, stop}, event.StatusStopping, "", policy.TimerIdle},
-		"it stops though it rests":        {[]event.Payload{started, event.LoopPaused{}, stop}, event.StatusStopping, "", ""},
+		"it stops":                        {[]event.Payload{started, begin, opened, start, agentUp, stop, granted}, event.StatusStopping, "", policy.TimerIdle},
+		"it stops though it rests":        {[]event.Payload{started, event.LoopPaused{}, stop, granted}, event.StatusStopping, "", ""},
 		"it has ended":                    {[]event.Payload{started, stop, event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonStop}}, event.StatusStopped, "", ""},
 		"an ended loop waits for nothing": {[]event.Payload{started, begin, opened, start, agentUp, exited, failed, event.LoopEnded{Status: event.StatusFailed}}, event.StatusFailed, "", ""},
 		"it is taken up again":            {[]event.Payload{started, begin, opened, start, agentUp, exited, done, event.LoopEnded{Status: event.StatusStopped}, event.LoopResumed{}}, event.StatusRunning, "", ""},
