@@ -31,7 +31,7 @@ func (h *hands) Do(d event.Decided, cause uint64, s *projector.State) {
 		// segment. What follows would not be run.
 		return
 	}
-	h.r.w.checkDo(h.r, d, cause, s)
+	h.r.w.checkDo(h.r, d, cause)
 	h.r.w.note("decided %d: %s, iteration %d %s", cause, d.Do, d.Iteration, d.Command)
 	switch d.Do {
 	case event.DoBegin:

@@ -28,11 +28,20 @@ func TestSimulation(t *testing.T) {
 		playTwice(t, *simSeed)
 		return
 	}
-	for seed := range uint64(*simSeeds) {
+	for seed := range uint64(nights(1)) {
 		if playTwice(t, seed+1); t.Failed() {
 			return
 		}
 	}
+}
+
+// nights is how many nights to play where each costs as much as so many.
+func nights(each int) int {
+	n := *simSeeds
+	if testing.Short() {
+		n /= 4
+	}
+	return max(1, n/each)
 }
 
 // Nights that once went wrong, each under the name of what was wrong.
@@ -67,12 +76,11 @@ func TestSimulationRemembers(t *testing.T) {
 // change each time, the second one soon after.
 func TestSimulationCrashesAtEveryChange(t *testing.T) {
 	t.Parallel()
-	nights := max(2, *simSeeds/100)
 	if *simSeed != 0 {
 		t.Skip("one night is asked for")
 	}
 	played := 0
-	for seed := uint64(1); played < nights; seed++ {
+	for seed := uint64(1); played < nights(50); seed++ {
 		s := newScene(seed)
 		s.disasters, s.resumes, s.keep = 0, 0, 0
 		s.rules.MaximumIterations = min(s.rules.MaximumIterations, 2)
