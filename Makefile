@@ -1,7 +1,11 @@
 # The whole of ralph's workshop. 'make' or 'make help' lists what there is.
 
+SHELL       := bash
+.SHELLFLAGS := -o pipefail -c
+
 GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+# Without cgo: a static program runs anywhere, and starts in three quarters of the time.
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOL     := $(GO) tool -modfile=tools/go.mod
 ROOMS    := $(wildcard cmd inbox internal journal projector registry render tools)
@@ -20,10 +24,10 @@ help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-12s %s\n", $$1, $$2 }'
 
 build: ## bin/ralph
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ralph ./cmd/ralph
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ralph ./cmd/ralph
 
 install: ## ralph into Go's bin folder
-	$(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/ralph
+	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/ralph
 
 test: format ## everything that is fast: format, vet, unit tests, walls
 	$(GO) vet ./...
@@ -69,7 +73,7 @@ demo: build ## a detached loop without a model, from start to proved done
 
 test-agents: ## the tests on the real agents; the first time 750 MB are installed into .agents
 	tools/agents/install.sh
-	$(GO) test -tags realagents -count=1 -timeout 15m $(call having,^//go:build .*realagents)
+	$(GO) test -tags realagents -run Real -count=1 -timeout 15m $(call having,^//go:build .*realagents)
 
 lint: ## golangci-lint; the first run builds it, in some three minutes
 	$(TOOL) golangci-lint run ./...

@@ -56,7 +56,7 @@ func Follow(ctx context.Context, loopDir string, opt FollowOptions) iter.Seq2[ev
 			return
 		}
 		defer f.close()
-		w := newWaiter(loopDir, f.src.dir)
+		w := newWaiter(ctx, loopDir, f.src.dir)
 		defer w.close()
 		for {
 			news, err := f.drain(yield)

@@ -124,6 +124,11 @@ func (r *repair) last(info SegmentInfo) (Recovery, bool, error) {
 	if seg.seq == 0 {
 		return Recovery{}, false, r.folder.SyncFolder(segmentsDir)
 	}
+	if l.packed == nil {
+		if err := r.renew(info, l.file, seg.at); err != nil {
+			return Recovery{}, false, fmt.Errorf("make %s durable: %w", info.Name, err)
+		}
+	}
 	rec.Position = seg.position()
 	rec.NextSeq = seg.seq + 1
 	if rec.Lost = r.lost; rec.Lost == nil {
@@ -195,6 +200,30 @@ func (r *repair) cut(info SegmentInfo, f File, whole int64) error {
 		err = w.Sync()
 	}
 	return errors.Join(err, w.Close())
+}
+
+// renew puts a copy of the segment in its place, durable before any later segment
+// names its lines. The process before may have died before it synced them, or of a
+// sync that failed: the kernel reports that once and takes the lines for clean, so
+// that syncing the same file again would prove nothing. Readers that have the old
+// file open have the same bytes.
+func (r *repair) renew(info SegmentInfo, f File, size int64) error {
+	tmp := info.path + tmpExt
+	copied, err := r.folder.Create(tmp)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(copied, io.NewSectionReader(f, 0, size))
+	if err == nil {
+		err = copied.Sync()
+	}
+	if err = errors.Join(err, copied.Close()); err != nil {
+		return err
+	}
+	if err := r.folder.Rename(tmp, info.path); err != nil {
+		return err
+	}
+	return r.folder.SyncFolder(segmentsDir)
 }
 
 func (r *repair) keep(segment string, f File, from, to int64) (string, error) {

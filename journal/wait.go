@@ -4,8 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 // How often a follower looks by itself.
@@ -17,7 +15,16 @@ const (
 	pollMost  = 30 * time.Second       // … doubling up to this
 )
 
-// waiter sleeps until there may be something new. It watches the bell file
+// heard is what ended a listener's wait.
+type heard int
+
+const (
+	nothing heard = iota
+	ring
+	bellGone // the loop's folder is being moved or cleaned away
+)
+
+// waiter sleeps until there may be something new. It listens to the bell file
 // itself: the writer never replaces it, and a watch on the folder would also wake
 // for each projection that is written there. The slow look beside the bell finds
 // out whether the bell rings at all; if events come without it, looking is all
@@ -25,88 +32,67 @@ const (
 type waiter struct {
 	dir     Folder
 	bell    string // its path, empty where there can be none
-	watch   *fsnotify.Watcher
-	rings   <-chan fsnotify.Event
-	faults  <-chan error
+	ears    *listener
 	refused bool // there is a bell, and no watch to be had
 	trusted bool // events have not come without a ring since the last ring
 	looked  bool // the last wait ended by itself
 	empty   int  // so many looks have found nothing
-	timer   *time.Timer
 }
 
-func newWaiter(loopDir string, dir Folder) *waiter {
-	w := &waiter{dir: dir, timer: time.NewTimer(pollMost)}
+func newWaiter(ctx context.Context, loopDir string, dir Folder) *waiter {
+	w := &waiter{dir: dir}
 	if _, real := dir.(osFolder); real {
 		w.bell = filepath.Join(loopDir, bellName)
 	}
-	w.listen()
+	w.listen(ctx)
 	return w
 }
 
-// listen begins to watch the bell, if it can. It is tried again and again: the
+// listen begins to listen to the bell, if it can. It is tried again and again: the
 // bell may not hang yet, or others may hold all watches for the moment.
-func (w *waiter) listen() {
+func (w *waiter) listen(ctx context.Context) {
 	if w.bell == "" {
 		return
 	}
 	if _, err := w.dir.Stat(bellName); err != nil {
 		return
 	}
-	w.refused = true
-	watch, err := fsnotify.NewWatcher()
-	if err != nil {
-		return
+	ears, err := listen(ctx, w.bell)
+	w.refused = err != nil
+	if err == nil {
+		w.ears, w.trusted = ears, true
 	}
-	if err := watch.Add(w.bell); err != nil {
-		_ = watch.Close()
-		return
-	}
-	w.watch, w.rings, w.faults = watch, watch.Events, watch.Errors
-	w.trusted, w.refused = true, false
-}
-
-func (w *waiter) deafen() {
-	if w.watch != nil {
-		_ = w.watch.Close()
-		w.watch, w.rings, w.faults = nil, nil, nil
-	}
-	w.trusted = false
 }
 
 // wait returns when there may be news, or false when ctx has ended. news is how
 // much the last look found.
 func (w *waiter) wait(ctx context.Context, news int) bool {
-	switch {
-	case news == 0:
-		w.empty++
-	case w.looked && w.watch != nil:
-		w.trusted = false
-		fallthrough
-	default:
+	if news > 0 {
 		w.empty = 0
-	}
-	w.timer.Reset(w.interval())
-	select {
-	case <-ctx.Done():
-		return false
-	case ring, ok := <-w.rings:
-		w.looked, w.trusted = false, true
-		if !ok || ring.Has(fsnotify.Remove) || ring.Has(fsnotify.Rename) {
-			w.deafen() // the loop's folder is being moved or cleaned away
+		if w.looked {
+			w.trusted = false
 		}
-	case <-w.faults:
-		// Rings were lost: this wait ends, and nothing is.
-		w.looked = false
-	case <-w.timer.C:
-		w.looked = true
-		if w.watch == nil && (!w.refused || w.empty >= flowPolls) {
-			w.listen()
-			// What came before the watch is found by the look that follows.
-			w.looked = w.watch == nil
-		}
+	} else {
+		w.empty++
 	}
-	return true
+	what := nothing
+	if w.ears != nil {
+		what = w.ears.wait(ctx, w.interval())
+	} else {
+		sleep(ctx, w.interval())
+	}
+	w.looked = what == nothing
+	switch {
+	case what == ring:
+		w.trusted = true
+	case what == bellGone:
+		w.close()
+	case w.ears == nil && (!w.refused || w.empty >= flowPolls):
+		w.listen(ctx)
+		// What came before the watch is found by the look that follows.
+		w.looked = w.ears == nil
+	}
+	return ctx.Err() == nil
 }
 
 func (w *waiter) interval() time.Duration {
@@ -119,7 +105,19 @@ func (w *waiter) interval() time.Duration {
 	return pollIdle
 }
 
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
 func (w *waiter) close() {
-	w.deafen()
-	w.timer.Stop()
+	if w.ears != nil {
+		w.ears.close()
+		w.ears = nil
+	}
+	w.trusted = false
 }

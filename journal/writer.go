@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -22,8 +23,8 @@ const maxRaw = 256 << 10
 var ErrClosed = errors.New("journal is closed")
 
 // Writer appends to a journal. It is the only one: the caller holds the loop's
-// lock. Its methods are called from one goroutine, but for Sync and Dirty, which
-// any may call.
+// lock. Its methods are called from one goroutine, but for PutBlob, Sync and Dirty,
+// which any may call.
 //
 // The first failed write or sync is the last: from then on every call returns
 // that error, and nothing more is written. After a failed sync nobody knows which
@@ -47,7 +48,8 @@ type Writer struct {
 	masked []byte
 	out    []event.Event
 
-	blobs map[string]bool // known to be durable
+	blobs  map[string]bool // known to be durable
+	blobMu sync.Mutex      // one blob at a time
 
 	syncer // guards file against the goroutine that syncs it
 }

@@ -121,6 +121,9 @@ func (s *State) Deadline() (policy.Deadline, bool) {
 		return policy.Deadline{}, false
 	}
 	next, found := s.Idle.Next(s.Life.Phase, s.Budget.Rules)
+	if s.Life.Process.Killing {
+		next, found = policy.Deadline{}, false // no deadline can do more
+	}
 	if s.Life.Phase == policy.Between && !s.Life.Paused && s.Restart.NotUntil.After(s.At) {
 		next, found = policy.Deadline{Name: policy.TimerRestart, At: s.Restart.NotUntil}, true
 	}

@@ -21,12 +21,12 @@
 // how many events come at once, or how fast.
 //
 // Nothing that an agent, a tool or a file said reaches the terminal as a control
-// character, but for the newline: escape sequences are taken out, other control
+// character, but for the newline, and in text without a Width the tab: escape sequences are taken out, other control
 // characters and the marks that reorder a line are replaced by visible ones. The
 // escape sequences of [Options.Color] are this package's own.
 //
-// No line is longer than Width columns, in which wide characters count twice,
-// unless a single character is.
+// No line is longer than Width columns, in which wide characters count twice. A
+// [Log] keeps to that from 77 columns up.
 //
 // Writes are of some 16 KiB where many events come, and whatever there is on
 // Flush. A payload that cannot be read is said to be so, in its place.

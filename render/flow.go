@@ -74,7 +74,9 @@ func (f *flow) text(b []byte) {
 		f.rune(r, b[:size])
 		b = b[size:]
 	}
-	if f.col+f.gap+f.wordCols <= f.width-slack {
+	// Where its place is certain, the last word shows: here, or on the next line.
+	end := f.col + f.gap + f.wordCols
+	if end <= f.width-slack || end > f.width && f.hang+f.wordCols <= f.width-slack {
 		f.place()
 	}
 }

@@ -14,12 +14,15 @@ import (
 // line broken.
 type Options struct {
 	Color    bool           // escape sequences of this package's own
-	Width    int            // columns of a line; 0 leaves lines as they are
+	Width    int            // columns of a line, at least Narrowest; 0 leaves lines and tabs as they are
 	Verbose  bool           // also prompts, decisions, notices, what tools print as they run
 	Quiet    bool           // nothing of what the agent says and does
 	Time     bool           // the time of day before each entry
 	Location *time.Location // of times of day; nil is the system's
 }
+
+// Narrowest is the least width that text is laid out for. Less counts as this.
+const Narrowest = 20
 
 // Text shows a loop as a person wants to read it. It belongs to one goroutine.
 type Text struct {
@@ -74,7 +77,7 @@ func New(w io.Writer, opt Options) *Text {
 		opt.Location = time.Local
 	}
 	return &Text{
-		w: w, opt: opt, flow: flow{width: opt.Width},
+		w: w, opt: opt, flow: flow{width: columns(opt.Width)},
 		calls: map[string]call{}, commands: map[string]string{}, asides: map[string][]byte{},
 	}
 }
@@ -93,7 +96,14 @@ func (t *Text) Resume(s *projector.State) {
 
 // SetWidth changes the columns of the lines that follow: the terminal has another
 // size.
-func (t *Text) SetWidth(columns int) { t.opt.Width, t.width = columns, columns }
+func (t *Text) SetWidth(n int) { t.width = columns(n) }
+
+func columns(width int) int {
+	if width <= 0 {
+		return 0
+	}
+	return max(width, Narrowest)
+}
 
 // Event shows an event. The error is the writer's.
 func (t *Text) Event(e event.Event) error {

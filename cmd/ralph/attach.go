@@ -35,7 +35,7 @@ func (v *attachVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return attach(e, s.Name, s.Dir, attachOptions{json: v.JSON, verbose: v.Verbose, time: v.Time})
+	return attach(e, s.Name, s.Dir, attachOptions{json: v.JSON, verbose: v.Verbose, time: v.Time, head: s.Head})
 }
 
 type attachOptions struct {
@@ -43,6 +43,7 @@ type attachOptions struct {
 	json    bool
 	verbose bool
 	time    bool
+	head    registry.Head // where the loop stands, if that is known
 }
 
 // attach shows where the loop stands, what happened last, and then what happens,
@@ -55,6 +56,12 @@ func attach(e *env, name, dir string, o attachOptions) error {
 	if err != nil {
 		return err
 	}
+	a := &attached{env: e, name: name, dir: dir, json: o.json}
+	// The first line before anything that takes longer.
+	known := o.head.Seq > 0
+	if known && !o.json {
+		fmt.Fprintln(e.stdout, a.header(o.head, live.Alive))
+	}
 	state, err := projector.Open(dir)
 	if err != nil {
 		return err
@@ -62,10 +69,13 @@ func attach(e *env, name, dir string, o attachOptions) error {
 	if state.Seq == 0 && !live.Alive {
 		return refuse(fmt.Sprintf("'ralph start %s' begins it", name), "loop %s has not begun", name)
 	}
-	a := &attached{env: e, name: name, dir: dir, json: o.json, ended: state.Life.Ended}
-	if !o.json {
-		fmt.Fprintln(e.stdout, a.header(&state, live.Alive))
+	if !known && !o.json {
+		fmt.Fprintln(e.stdout, a.header(headOf(&state), live.Alive))
 	}
+	if live.Alive && a.interactive() {
+		fmt.Fprintln(e.stdout, a.faint("type to steer the agent, /help for more, ctrl-d to leave"))
+	}
+	a.ended = state.Life.Ended
 	a.screen = newScreen(e.stdout)
 	a.history = &history{to: a.screen}
 	a.view = followOptions{json: o.json, verbose: o.verbose, time: o.time}.viewer(e, a.history)
@@ -95,44 +105,59 @@ type attached struct {
 	heard     atomic.Bool      // something came since the last look at the runner
 }
 
-// header says in one line where the loop stands.
-func (a *attached) header(s *projector.State, alive bool) string {
+// headOf is what state.json would begin with.
+func headOf(s *projector.State) registry.Head {
 	sum := s.Summary()
-	status := sum.Status
-	if !alive && s.Life.Ended == nil {
-		status = "died"
+	head := registry.Head{
+		Seq: sum.Seq, Status: sum.Status, Reason: sum.Reason, Iteration: sum.Iteration, MaximumIterations: sum.MaximumIterations,
+		Since: sum.Since, At: sum.At, CostKnown: sum.Cost != nil, TokensIn: sum.TokensIn, TokensOut: sum.TokensOut,
+		Agent: sum.Agent, Waiting: sum.Waiting,
 	}
-	if sum.Waiting != "" {
-		status += ": " + sum.Waiting
+	if sum.Cost != nil {
+		head.Cost = *sum.Cost
+	}
+	return head
+}
+
+// header says in one line where the loop stands.
+func (a *attached) header(h registry.Head, alive bool) string {
+	status, until := h.Status, a.now()
+	switch {
+	case h.Reason != "":
+		until = h.At
+	case !alive:
+		status = "died"
+	case h.Waiting != "":
+		status += ": " + h.Waiting
 	}
 	parts := []string{"loop " + a.name, status}
-	if sum.Iteration > 0 {
-		parts = append(parts, iterations(sum.Iteration, sum.MaximumIterations))
+	if h.Iteration > 0 {
+		parts = append(parts, iterations(h.Iteration, h.MaximumIterations))
 	}
-	if !sum.Since.IsZero() {
-		until := a.now()
-		if s.Life.Ended != nil {
-			until = sum.At
-		}
-		parts = append(parts, render.Span(until.Sub(sum.Since)))
+	if !h.Since.IsZero() {
+		parts = append(parts, render.Span(until.Sub(h.Since)))
 	}
-	if sum.Agent != "" {
-		parts = append(parts, sum.Agent)
+	if h.Agent != "" {
+		parts = append(parts, h.Agent)
 	}
-	if cost := render.Cost(sum.Cost); sum.Cost != nil {
-		parts = append(parts, cost)
-	} else {
-		parts = append(parts, "cost "+cost)
+	cost := "cost unknown"
+	if h.CostKnown {
+		cost = render.Cost(&h.Cost)
 	}
-	line := render.Clean(strings.Join(parts, " · "))
 	look := a.look()
-	if look.Width > 0 {
-		line = render.Cut(line, look.Width)
-	}
+	line := render.Cut(render.Clean(strings.Join(append(parts, cost), " · ")), look.Width)
 	if look.Color {
 		line = "\x1b[1m" + line + "\x1b[0m"
 	}
 	return line
+}
+
+// faint is text that is not the loop's, where colours are wanted.
+func (a *attached) faint(text string) string {
+	if a.look().Color {
+		return "\x1b[2m" + text + "\x1b[0m"
+	}
+	return text
 }
 
 func iterations(n, most int) string {
@@ -205,7 +230,7 @@ func (a *attached) follow(from journal.Position) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	go a.watch(ctx, signals, cancel)
+	go a.watch(ctx, signals, died(ctx, a.dir, &a.heard), cancel)
 	if a.interactive() {
 		restore, err := a.screen.keyboard(a.stdin.(*os.File))
 		if err != nil {
@@ -272,12 +297,12 @@ func (a *attached) resize() {
 }
 
 // watch calls the following off when a signal comes or the runner is dead.
-func (a *attached) watch(ctx context.Context, signals <-chan os.Signal, cancel context.CancelCauseFunc) {
+func (a *attached) watch(ctx context.Context, signals <-chan os.Signal, dead <-chan struct{}, cancel context.CancelCauseFunc) {
 	select {
 	case <-ctx.Done():
 	case <-signals:
 		a.leave(cancel, errSignal)
-	case <-died(ctx, a.dir, &a.heard):
+	case <-dead:
 		a.leave(cancel, errNoRunner)
 	}
 }

@@ -93,7 +93,7 @@ func detach(e *env, j job) (readiness, error) {
 		return readiness{}, fmt.Errorf("start the runner: %w", err)
 	}
 	// Reaped if it ends while we still look; nobody's otherwise.
-	go cmd.Wait()
+	go func() { _ = cmd.Wait() }()
 	return awaitReady(e, j, ready, log.Name(), startTime)
 }
 

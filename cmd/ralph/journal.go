@@ -56,13 +56,16 @@ func (p journalPlace) folder(e *env) (string, error) {
 	return path, nil
 }
 
-// hold keeps runners out of a loop while its files are worked on.
-func hold(dir string) (*registry.Lock, error) {
+// holding keeps runners out of a loop while do works on its files.
+func holding(dir string, do func() error) error {
 	lock, err := registry.Acquire(dir)
 	if live, ok := errors.AsType[*registry.HeldError](err); ok {
-		return nil, held(live.Loop, registry.Liveness{Alive: true, PID: live.PID, Host: live.Host, Since: live.Since})
+		return held(live.Loop, registry.Liveness{Alive: true, PID: live.PID, Host: live.Host, Since: live.Since})
 	}
-	return lock, err
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(), lock.Release())
 }
 
 // verdict is what verify found.
@@ -193,11 +196,10 @@ func (v *journalRepairVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	lock, err := hold(dir)
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
+	return holding(dir, func() error { return v.repair(e, dir) })
+}
+
+func (v *journalRepairVerb) repair(e *env, dir string) error {
 	before := verify(dir, func(segmentVerdict) {})
 	if err := before.damage(); err != nil && !before.unbegun() {
 		return err

@@ -41,11 +41,11 @@ func (v *journalRebuildVerb) Run(e *env) error {
 		return v.check(e, dir)
 	}
 	// A live runner writes the same files, and knows better what is true now.
-	lock, err := hold(dir)
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
+	return holding(dir, func() error { return v.rebuild(e, dir) })
+}
+
+// rebuild writes all projections anew.
+func (v *journalRebuildVerb) rebuild(e *env, dir string) error {
 	w := projector.NewWriter(dir, nil)
 	r := rebuilt{Journal: dir, OK: true}
 	s, err := refold(dir, func(s *projector.State, ended bool) {

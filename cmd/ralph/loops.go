@@ -178,25 +178,23 @@ func glance(dir string) (standing, error) {
 // archive moves an ended loop's folder aside, whole, to .ralph/archive. It holds the
 // loop's lock meanwhile, and moves nothing where another one has begun there since it was
 // looked at.
-func (e *env) archive(name, dir string, seen standing) (string, error) {
-	lock, err := hold(dir)
-	if err != nil {
-		return "", err
-	}
-	defer lock.Release()
-	now, err := projector.Open(dir)
-	if (err == nil) != (seen.damage == nil) || now.Life.ID != seen.state.Life.ID || now.Seq != seen.state.Seq {
-		return "", refuse(fmt.Sprintf("'ralph status %s' shows it", name), "loop %s has gone on meanwhile", name)
-	}
-	folder := filepath.Join(filepath.Dir(dir), "archive")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("archive loop %s: %w", name, err)
-	}
-	to := filepath.Join(folder, name+"-"+e.now().UTC().Format("20060102T150405.000Z"))
-	if err := os.Rename(dir, to); err != nil {
-		return "", fmt.Errorf("archive loop %s: %w", name, err)
-	}
-	return to, nil
+func (e *env) archive(name, dir string, seen standing) (to string, err error) {
+	err = holding(dir, func() error {
+		now, err := projector.Open(dir)
+		if (err == nil) != (seen.damage == nil) || now.Life.ID != seen.state.Life.ID || now.Seq != seen.state.Seq {
+			return refuse(fmt.Sprintf("'ralph status %s' shows it", name), "loop %s has gone on meanwhile", name)
+		}
+		folder := filepath.Join(filepath.Dir(dir), "archive")
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return fmt.Errorf("archive loop %s: %w", name, err)
+		}
+		to = filepath.Join(folder, name+"-"+e.now().UTC().Format("20060102T150405.000Z"))
+		if err := os.Rename(dir, to); err != nil {
+			return fmt.Errorf("archive loop %s: %w", name, err)
+		}
+		return nil
+	})
+	return to, err
 }
 
 // gitignore keeps everything but the team's settings out of git.
@@ -240,6 +238,3 @@ func cannotMake(err error) error {
 		hint: "ralph keeps a loop in .ralph/ of the project: the folder must be writable",
 	}
 }
-
-// ago spells a time that has passed.
-func ago(d time.Duration) string { return d.Round(time.Second).String() }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -74,15 +73,8 @@ func run(args []string) int {
 	if err != nil {
 		return report(os.Stderr, err)
 	}
-	var c cli
 	code := -1
-	parser, err := kong.New(&c,
-		kong.Name("ralph"), kong.Description(description),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-		kong.Vars{"version": "ralph " + buildVersion()},
-		kong.Exit(func(n int) { code = n }),
-		kong.BindTo(context.Background(), (*context.Context)(nil)),
-	)
+	parser, err := newParser(grammar(args), func(n int) { code = n })
 	if err != nil {
 		return report(e.stderr, err)
 	}

@@ -42,7 +42,7 @@ func TestScript(t *testing.T) {
 			"flip":   flip,
 			"gone":   gone,
 			"cut":    cut,
-			"said":   said,
+			"spoken": spoken,
 		},
 		Condition: func(name string) (bool, error) {
 			return name == "root" && os.Geteuid() == 0, nil
@@ -168,8 +168,8 @@ func cut(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("no line of loop %s holds %s", args[0], args[1])
 }
 
-// said checks how many bytes of text an agent said in all: said NAME BYTES.
-func said(ts *testscript.TestScript, _ bool, args []string) {
+// spoken checks how many bytes of text an agent said in all: spoken NAME BYTES.
+func spoken(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
 	total := 0

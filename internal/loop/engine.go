@@ -92,6 +92,13 @@ func (e *Engine) append(drafts []event.Draft) error {
 	if len(drafts) == 0 {
 		return nil
 	}
+	// Before the drafts, not behind them: the state then stands at the last of them,
+	// which is the cause of what is done because of it.
+	if e.Journal.Full() {
+		if err := e.rotate(max(e.Segment, e.state.Life.Iteration)); err != nil {
+			return err
+		}
+	}
 	for i := range drafts {
 		if drafts[i].Iter == 0 {
 			drafts[i].Iter = e.state.Life.Iteration
@@ -101,13 +108,7 @@ func (e *Engine) append(drafts []event.Draft) error {
 	if err != nil {
 		return fmt.Errorf("append to the journal: %w", err)
 	}
-	if err := e.Fold(events); err != nil {
-		return err
-	}
-	if e.Journal.Full() {
-		return e.rotate(e.state.Life.Iteration)
-	}
-	return nil
+	return e.Fold(events)
 }
 
 func (e *Engine) rotate(iteration int) error {

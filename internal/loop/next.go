@@ -100,6 +100,10 @@ func answer(s *State) []Decision {
 	var decisions []Decision
 	words := 0
 	for _, c := range s.Mail.Open {
+		if c.Stale {
+			decisions = append(decisions, refuse(c.ID, "the signal was meant for the runner before")...)
+			continue
+		}
 		switch c.Kind {
 		case policy.Steer, policy.FollowUp:
 			if words++; words > policy.MaxOpen {
@@ -116,10 +120,10 @@ func answer(s *State) []Decision {
 				decisions = append(decisions, refuse(c.ID, err.Error())...)
 				continue
 			}
-			// One at a time: the next change starts from these rules.
+			// One at a time: the next one starts from what this one made of the state.
 			return append(decisions, record(event.LoopConfigured{Key: c.Key, Value: c.Val, Rules: rules}, delivered(s, c.ID))...)
 		case policy.Resume:
-			if !s.Life.Paused {
+			if !s.Life.Paused && !s.Mail.Pausing {
 				decisions = append(decisions, refuse(c.ID, "the loop is not paused")...)
 				continue
 			}
@@ -129,9 +133,9 @@ func answer(s *State) []Decision {
 				decisions = append(decisions, refuse(c.ID, "the loop is paused already")...)
 				continue
 			}
-			decisions = append(decisions, record(delivered(s, c.ID))...)
+			return append(decisions, record(delivered(s, c.ID))...)
 		case policy.Stop, policy.StopNow, policy.Kill:
-			decisions = append(decisions, record(delivered(s, c.ID))...)
+			return append(decisions, record(delivered(s, c.ID))...)
 		default:
 			decisions = append(decisions, refuse(c.ID, fmt.Sprintf("%q is not a command that this ralph knows", c.Kind))...)
 		}
@@ -165,12 +169,16 @@ func killed(s *State) []Decision {
 }
 
 func cutShort(s *State) []Decision {
-	if s.Mail.Stopping != policy.StopNow {
+	if s.Mail.Stopping != policy.StopNow && s.Mail.Stopping != policy.Kill {
+		return nil
+	}
+	if s.Life.Phase == policy.Opened {
+		return record(unbegun(s))
+	}
+	if s.Mail.Stopping == policy.Kill {
 		return nil
 	}
 	switch s.Life.Phase {
-	case policy.Opened:
-		return record(event.IterationEnded{N: s.Life.Iteration, Outcome: event.OutcomeAborted, Took: took(s)})
 	case policy.Starting, policy.Turning:
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: "a person stopped the loop now"})
 	case policy.Finished:
@@ -233,7 +241,13 @@ func conclusion(s *State) event.IterationEnded {
 	}
 }
 
-func took(s *State) int64 { return s.At.Sub(s.Life.Since).Milliseconds() }
+// unbegun ends an iteration whose agent was never asked to start.
+func unbegun(s *State) event.IterationEnded {
+	return event.IterationEnded{N: s.Life.Iteration, Outcome: event.OutcomeAborted, Took: took(s), Refunded: true}
+}
+
+// took is never negative, though the clock may be set back within an iteration.
+func took(s *State) int64 { return max(0, s.At.Sub(s.Life.Since).Milliseconds()) }
 
 func working(s *State) []Decision {
 	switch s.Life.Phase {

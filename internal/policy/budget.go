@@ -19,7 +19,8 @@ type Budget struct {
 	Counted  int         `json:"counted"`            // iterations begun and not refunded
 	Refunded int         `json:"refunded,omitempty"` // iterations given back
 	Total    event.Usage `json:"total"`
-	Current  Meter       `json:"current"` // of the open iteration
+	Unknown  bool        `json:"unknown,omitempty"` // some of the total had no price
+	Current  Meter       `json:"current"`           // of the open iteration
 }
 
 // Meter counts one iteration.
@@ -127,6 +128,7 @@ func (b *Budget) close(e event.Event) error {
 	b.Total.Out += b.Current.Usage.Out
 	b.Total.CacheRead += b.Current.Usage.CacheRead
 	b.Total.CacheWrite += b.Current.Usage.CacheWrite
+	b.Unknown = b.Unknown || b.Current.Unknown
 	if b.Current.Usage.USD != nil {
 		b.Total.USD = plus(b.Total.USD, *b.Current.Usage.USD)
 	}
@@ -134,8 +136,18 @@ func (b *Budget) close(e event.Event) error {
 	return nil
 }
 
-// Used returns everything that the loop has used, the open iteration included.
+// Used returns everything that the loop has used, the open iteration included, with
+// its money only where all of it is known.
 func (b *Budget) Used() event.Usage {
+	u := b.known()
+	if b.Unknown || b.Current.Unknown {
+		u.USD = nil
+	}
+	return u
+}
+
+// known is Used with the money that is known, be it all or not: at least that much is spent.
+func (b *Budget) known() event.Usage {
 	u := b.Total
 	c := b.Current.Usage
 	u.In, u.Out = u.In+c.In, u.Out+c.Out
@@ -149,7 +161,7 @@ func (b *Budget) Used() event.Usage {
 // Over says which limit forbids another iteration, and in a sentence why; an empty
 // reason where none does.
 func (b *Budget) Over() (event.Reason, string) {
-	used := b.Used()
+	used := b.known()
 	tokens := used.In + used.Out + used.CacheRead + used.CacheWrite
 	r := b.Rules
 	switch {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -68,7 +69,16 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 			c.Refused = nil
 		}
 	case event.TypeLoopResumed:
+		p, err := event.As[event.LoopResumed](e)
+		if err != nil {
+			return err
+		}
+		// A runner that died behind an accepted claim left only the end to be recorded.
+		accepted := c.Accepted
 		*c = Completion{}
+		if p.Died {
+			c.Accepted = accepted
+		}
 	}
 	return nil
 }
@@ -88,12 +98,14 @@ func (c *Completion) said(e event.Event, r event.Rules) error {
 	if message != c.Message {
 		c.next(message)
 	}
-	c.Text.Append(p.Text.AppendTo(nil))
+	text := p.Text.AppendTo(nil)
+	// Looked for before the tail is cut, and only where the text can end a marker.
+	if r.CompletionMatch == "anywhere" && c.Anywhere == "" && bytes.IndexByte(text, '>') >= 0 {
+		c.Anywhere = anywhere(c.Text.String()+string(text), r)
+	}
+	c.Text.Append(text)
 	if p.Final {
 		c.Text.Append([]byte("\n"))
-	}
-	if r.CompletionMatch == "anywhere" && c.Anywhere == "" {
-		c.Anywhere = anywhere(c.Text.String(), r)
 	}
 	return nil
 }
@@ -142,7 +154,7 @@ func anywhere(text string, r event.Rules) string {
 	if r.CompletionPromise != "" && strings.Contains(text, promiseMarker(r)) {
 		return ByPromise
 	}
-	if said, ok := response(text); ok && r.CompletionResponse != "" && strings.EqualFold(said, r.CompletionResponse) {
+	if _, said, ok := response(text); ok && r.CompletionResponse != "" && strings.EqualFold(said, r.CompletionResponse) {
 		return ByResponse
 	}
 	return ""
@@ -164,13 +176,9 @@ func stands(lines []string, marker string) bool {
 func firstResponse(lines []string) (string, bool) {
 	for i, line := range lines {
 		trimmed := strings.TrimSpace(line)
-		text, ok := response(trimmed)
-		if !ok {
-			continue
-		}
-		whole := responseOpen + text + responseClose
-		if strings.EqualFold(trimmed, whole) || i == len(lines)-1 && endsOutsideCode(strings.ToLower(trimmed), strings.ToLower(whole)) {
-			return text, true
+		whole, said, ok := response(trimmed)
+		if ok && (trimmed == whole || i == len(lines)-1 && endsOutsideCode(trimmed, whole)) {
+			return said, true
 		}
 	}
 	return "", false
@@ -178,23 +186,34 @@ func firstResponse(lines []string) (string, bool) {
 
 const responseOpen, responseClose = "<response>", "</response>"
 
-// response returns what the first response tag of the text says.
-func response(text string) (string, bool) {
-	lower := strings.ToLower(text)
-	if len(lower) != len(text) {
-		// A letter whose lower case has another length would shift the places below.
-		lower = text
+// response returns the first response tag of the text that is closed on its line, and what it says.
+func response(text string) (whole, said string, ok bool) {
+	for line := range strings.Lines(text) {
+		open := indexFold(line, responseOpen)
+		if open < 0 {
+			continue
+		}
+		from := open + len(responseOpen)
+		if length := indexFold(line[from:], responseClose); length >= 0 {
+			return line[open : from+length+len(responseClose)], line[from : from+length], true
+		}
 	}
-	from := strings.Index(lower, responseOpen)
-	if from < 0 {
-		return "", false
+	return "", "", false
+}
+
+// indexFold returns where the tag begins in s, in any case. Not by the lower case of s: some letters
+// have another length there.
+func indexFold(s, tag string) int {
+	for at := 0; ; at++ {
+		next := strings.IndexByte(s[at:], '<')
+		if next < 0 {
+			return -1
+		}
+		at += next
+		if len(s)-at >= len(tag) && strings.EqualFold(s[at:at+len(tag)], tag) {
+			return at
+		}
 	}
-	from += len(responseOpen)
-	length := strings.Index(lower[from:], responseClose)
-	if length < 0 {
-		return "", false
-	}
-	return text[from : from+length], true
 }
 
 // endsOutsideCode reports whether the line ends with the marker, and not within

@@ -95,12 +95,14 @@ func (l *Life) Apply(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		p.Error = firstBytes(p.Error, problemMost)
 		l.Fault = &p
 	case event.TypeLoopEnded:
 		p, err := event.As[event.LoopEnded](e)
 		if err != nil {
 			return err
 		}
+		p.Why, p.Hint = firstBytes(p.Why, problemMost), firstBytes(p.Hint, problemMost)
 		l.Ended = &p
 	case event.TypeIterationStarted:
 		p, err := event.As[event.IterationStarted](e)
@@ -148,20 +150,18 @@ func (l *Life) decided(e event.Event) error {
 		l.Phase, l.Failed = Beginning, nil
 	case event.DoStart:
 		l.Phase = Starting
-	case event.DoRelease, event.DoAbort:
-		if l.Phase != Between {
-			l.Phase = Leaving
-		}
-		if p.Do == event.DoAbort {
-			l.Process.Ending = true
-			if l.Cut == "" {
-				l.Cut = event.Outcome(p.Outcome)
-			}
+		// Whatever was decided about a process before it was about another one.
+		l.Process.Ending, l.Process.Killing = false, false
+	case event.DoRelease:
+		l.leave()
+	case event.DoAbort:
+		l.leave()
+		l.Process.Ending = true
+		if l.Cut == "" {
+			l.Cut = event.Outcome(p.Outcome)
 		}
 	case event.DoKill:
-		if l.Phase != Between {
-			l.Phase = Leaving
-		}
+		l.leave()
 		l.Process.Ending, l.Process.Killing = true, true
 		if p.Outcome != "" {
 			l.Cut = event.Outcome(p.Outcome)
@@ -170,17 +170,29 @@ func (l *Life) decided(e event.Event) error {
 	return nil
 }
 
+// leave waits for the agent's process, if the open iteration has asked for one. One
+// that rests from an iteration before may be ended at any time, and ends nothing.
+func (l *Life) leave() {
+	switch l.Phase {
+	case Starting, Turning, Finished, Gone:
+		l.Phase = Leaving
+	}
+}
+
 func (l *Life) effectFailed(e event.Event) error {
 	p, err := event.As[event.EffectFailed](e)
 	if err != nil {
 		return err
 	}
+	p.Error = firstBytes(p.Error, problemMost)
 	switch p.Do {
 	case event.DoBegin:
 		l.Phase, l.Failed = Between, &p
 	case event.DoStart:
 		l.Failed = &p
-		if !l.Process.Alive {
+		// A process that rests from an iteration before has no part in this one, and
+		// nothing it does will end it.
+		if !l.Process.Alive || l.Process.Resting {
 			l.Phase = Gone
 		}
 	case event.DoRelease, event.DoAbort, event.DoKill:
@@ -199,9 +211,16 @@ func (l *Life) agent(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		alive := l.Process.Alive
 		l.Process = Process{
 			Alive: true, PID: p.PID, Live: p.Live, Costs: p.Costs, Tools: p.Tools, ExitEnds: p.ExitEnds,
 			Ending: l.Process.Ending, Killing: l.Process.Killing,
+		}
+		if p.Reused && !alive {
+			// It rested, and went just before it was given the prompt. That was told
+			// already, and nothing more will be.
+			l.Process.Alive, l.Phase = false, Gone
+			return nil
 		}
 		if l.Phase == Starting {
 			l.Phase = Turning
@@ -211,12 +230,13 @@ func (l *Life) agent(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		p.Error = firstBytes(p.Error, problemMost)
 		l.Finished = &p
 		if l.Phase == Turning {
 			l.Phase = Finished
 		}
 	case event.TypeAgentRested:
-		l.Process.Resting = true
+		l.Process.Resting = l.Process.Alive
 		if l.Phase == Leaving {
 			l.Phase = Gone
 		}

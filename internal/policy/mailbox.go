@@ -11,7 +11,8 @@ import (
 // the agent can take it there, else into the next prompt; a follow-up waits for the next
 // prompt. What was sent into a turn and not confirmed when the turn was over
 // waits again, so that it is never lost. Stop, pause and kill are wishes that
-// stay until they are fulfilled.
+// take effect when they are answered, in the order in which they came, and stay until
+// they are fulfilled or a new runner takes the loop up.
 type Mailbox struct {
 	// Open are the commands that nobody has answered yet, oldest first.
 	Open []Message `json:"open,omitempty"`
@@ -40,6 +41,8 @@ type Message struct {
 	Sent bool `json:"sent,omitempty"`
 	// Held says that the running turn did not take it: it waits for the next prompt.
 	Held bool `json:"held,omitempty"`
+	// Stale says that it was a signal to a runner that is gone.
+	Stale bool `json:"stale,omitempty"`
 	// Prompt is the iteration whose prompt holds it, 0 for none.
 	Prompt int `json:"prompt,omitempty"`
 }
@@ -84,6 +87,7 @@ func (m *Mailbox) Apply(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		m.obey(p.ID)
 		m.answer(p.ID)
 	case event.TypeCommandRefused:
 		p, err := event.As[event.CommandRefused](e)
@@ -124,9 +128,19 @@ func (m *Mailbox) Apply(e event.Event) error {
 	case event.TypeLoopUnpaused:
 		m.Pausing = false
 	case event.TypeLoopResumed:
-		m.Stopping, m.Signal, m.Pausing = "", false, false
+		m.resume()
 	}
 	return nil
+}
+
+// resume forgets the wishes that were granted. One that the runner before had received
+// and not answered is answered by this one; a signal was meant for the runner that it
+// reached, and is refused.
+func (m *Mailbox) resume() {
+	m.Stopping, m.Signal, m.Pausing = "", false, false
+	for i := range m.Open {
+		m.Open[i].Stale = m.Open[i].From == FromSignal
+	}
 }
 
 func (m *Mailbox) receive(p event.CommandReceived) {
@@ -135,16 +149,25 @@ func (m *Mailbox) receive(p event.CommandReceived) {
 		m.Seen = slices.Delete(m.Seen, 0, len(m.Seen)-seenKept)
 	}
 	m.Open = append(m.Open, Message{ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From})
-	switch p.Kind {
-	case Stop, StopNow, Kill:
-		if strength[p.Kind] > strength[m.Stopping] {
-			m.Stopping = p.Kind
+}
+
+// obey takes a wish for granted. It is not done when the wish comes: one that came
+// just before its runner died would be forgotten, and a resume would
+// take back a pause that came behind it.
+func (m *Mailbox) obey(id string) {
+	for _, c := range m.Open {
+		if c.ID != id {
+			continue
 		}
-		m.Signal = m.Signal || p.From == FromSignal
-	case Pause:
-		m.Pausing = true
-	case Resume:
-		m.Pausing = false
+		switch c.Kind {
+		case Stop, StopNow, Kill:
+			if strength[c.Kind] > strength[m.Stopping] {
+				m.Stopping = c.Kind
+			}
+			m.Signal = m.Signal || c.From == FromSignal
+		case Pause:
+			m.Pausing = true
+		}
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 )
 
 // Restart says whether and when the next iteration may begin after one that
-// failed. Each failure in a row doubles the delay, up to five minutes; restart.max
-// failures in a row are the end. An agent that cannot be found or may not be
+// failed. Each failure in a row doubles the delay, up to five minutes; one more
+// than restart.max in a row is the end. An agent that cannot be found or may not be
 // run will not be there next time either. Three failures in a row that are over
 // within two seconds and say the same mean that something around the agent is
 // broken. An iteration that went well clears the count.
@@ -49,15 +49,20 @@ func (s *Restart) Apply(e event.Event, r event.Rules) error {
 
 func (s *Restart) fail(p event.IterationEnded, at time.Time, r event.Rules) {
 	s.Failures++
-	if p.Outcome == event.OutcomeFailed && p.Took < instantTook && (s.Instant == 0 || s.Error == p.Error) {
-		s.Instant++
-	} else {
+	problem := lastBytes(p.Error, 1024)
+	switch {
+	case p.Outcome != event.OutcomeFailed || p.Took >= instantTook:
 		s.Instant = 0
+	case s.Error == problem:
+		s.Instant++
+	default:
+		s.Instant = 1
 	}
-	s.Error = lastBytes(p.Error, 1024)
+	s.Error = problem
 	delay := milliseconds(r.RestartDelay)
+	limit := max(delay, restartLimit)
 	for range min(s.Failures-1, 20) {
-		delay = min(delay*2, restartLimit)
+		delay = min(delay*2, limit)
 	}
 	s.NotUntil = at.Add(delay)
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -20,7 +21,8 @@ func SetRule(r event.Rules, key, value string) (event.Rules, error) {
 		r.RestartMax, err = positive(value)
 	case "limits.cost":
 		r.LimitCost, err = strconv.ParseFloat(value, 64)
-		if err != nil || !(r.LimitCost > 0) {
+		// What is not finite cannot be written into the journal.
+		if err != nil || !(r.LimitCost > 0) || math.IsInf(r.LimitCost, 1) {
 			err = fmt.Errorf("%q is not an amount in USD above 0", value)
 		}
 	case "limits.tokens":

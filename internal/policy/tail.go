@@ -8,7 +8,8 @@ import (
 
 // Tail keeps the end of a growing Markdown text in bounded space: between 16 and
 // 32 KiB where there is that much. It is cut at the beginning of a line, and
-// remembers whether that line stands in a fenced block.
+// remembers whether that line stands in a fenced block. Of a line that is longer than some
+// 8 KiB the beginning may be cut off; an ellipsis then stands for it.
 type Tail struct {
 	text  []byte
 	fence string // the fence that is open where text begins
@@ -26,16 +27,22 @@ func (t *Tail) Append(text []byte) {
 		return
 	}
 	cut := len(t.text) - tailKept
-	if newline := bytes.IndexByte(t.text[cut:], '\n'); newline >= 0 {
-		cut += newline + 1
-	}
-	for cut < len(t.text) && t.text[cut]&0xC0 == 0x80 {
-		cut++
+	var begins string
+	// No further back than half way to tailMost, so that not every text is one too many.
+	from := cut - (tailMost-tailKept)/2
+	if newline := bytes.LastIndexByte(t.text[from:cut], '\n'); newline >= 0 {
+		cut = from + newline + 1
+	} else {
+		for cut < len(t.text) && t.text[cut]&0xC0 == 0x80 {
+			cut++
+		}
+		// The rest of a line is no fence, no indented code, and not alone on its line.
+		begins = "…"
 	}
 	for line := range strings.Lines(string(t.text[:cut])) {
 		t.fence = nextFence(t.fence, line)
 	}
-	t.text = bytes.Clone(t.text[cut:])
+	t.text = append([]byte(begins), t.text[cut:]...)
 }
 
 // String returns what is kept.
@@ -62,14 +69,33 @@ func (t *Tail) outsideCode() []string {
 // nextFence returns the fence that is open after the line.
 func nextFence(open, line string) string {
 	trimmed := strings.TrimSpace(line)
-	mark := fenceMark(trimmed)
-	switch {
-	case open == "":
-		return mark
-	case strings.HasPrefix(mark, open) && trimmed == mark:
-		return ""
+	if open != "" {
+		if mark := fenceMark(trimmed); strings.HasPrefix(mark, open) && trimmed == mark {
+			return ""
+		}
+		return open
 	}
-	return open
+	trimmed = pastItems(trimmed)
+	mark := fenceMark(trimmed)
+	if strings.HasPrefix(mark, "`") && strings.Contains(trimmed[len(mark):], "`") {
+		return "" // a code span
+	}
+	return mark
+}
+
+// pastItems returns what stands behind the marks of the list items that begin on a line.
+func pastItems(line string) string {
+	for {
+		mark := strings.TrimLeft(line, "0123456789")
+		if digits := len(line) - len(mark); digits > 0 && digits < 10 {
+			if !strings.HasPrefix(mark, ". ") && !strings.HasPrefix(mark, ") ") {
+				return line
+			}
+		} else if !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "* ") && !strings.HasPrefix(line, "+ ") {
+			return line
+		}
+		line = strings.TrimLeft(mark[1:], " \t")
+	}
 }
 
 // fenceMark returns the run of three or more backticks or tildes that a line begins with.

@@ -20,6 +20,20 @@ func lastBytes(s string, n int) string {
 	return s
 }
 
+// problemMost is how much of an error's text a state keeps: agents report whole answers of servers.
+const problemMost = 4096
+
+// firstBytes returns the first n bytes of s or a little less, ending at a rune.
+func firstBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
 // exitProblem says in one line how a process ended that should not have.
 func exitProblem(p event.AgentExited) string {
 	how := fmt.Sprintf("the agent exited with code %d", p.Code)

@@ -1,7 +1,10 @@
 package runner
 
 import (
+	"slices"
+
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -24,4 +27,26 @@ func Rules(s config.Settings) event.Rules {
 		RestartMax:         s.Restart.Max,
 		RestartDelay:       ms(s.Restart.Delay),
 	}
+}
+
+func (r *runner) journalOptions() journal.Options {
+	return journal.Options{
+		Mask:           r.masker.AppendMasked,
+		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
+		Compress:       r.Settings.Journal.Compress,
+		KeepIterations: r.Settings.Journal.KeepIterations,
+		Bell:           true,
+	}
+}
+
+// environ is every variable that an agent may be given, for the masker to choose
+// from.
+func (r *runner) environ() []string {
+	environ := slices.Clone(r.Env)
+	for _, a := range r.Settings.Candidates() {
+		for name, value := range a.Env {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return environ
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -75,7 +76,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	if err != nil {
 		return event.LoopEnded{}, err
 	}
-	defer lock.Release()
+	defer func() { _ = lock.Release() }() // its end is the process's at the latest
 	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
 	_ = process.EnableSubreaper()
 	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{})}
@@ -87,7 +88,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 
 // open takes up the journal and begins a segment of it.
 func (r *runner) open(ctx context.Context) error {
-	r.masker = secret.New(r.Env)
+	r.masker = secret.New(r.environ())
 	opt := r.journalOptions()
 	rec, err := journal.Recover(r.Dir, opt)
 	if err != nil {
@@ -109,8 +110,9 @@ func (r *runner) open(ctx context.Context) error {
 	if state.Seq > 0 {
 		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
 	}
+	enrolled := r.enrol(&state)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
-	if err != nil {
+	if err := cmp.Or(err, <-enrolled); err != nil {
 		return err
 	}
 	r.writer = writer
@@ -118,20 +120,10 @@ func (r *runner) open(ctx context.Context) error {
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
-	if err := errors.Join(r.reserve(), r.freeze(), r.mend(&state)); err != nil {
+	if err := errors.Join(r.reserve(), r.mend(&state)); err != nil {
 		return err
 	}
 	return r.begin(&state, rec, swept)
-}
-
-func (r *runner) journalOptions() journal.Options {
-	return journal.Options{
-		Mask:           r.masker.AppendMasked,
-		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
-		Compress:       r.Settings.Journal.Compress,
-		KeepIterations: r.Settings.Journal.KeepIterations,
-		Bell:           true,
-	}
 }
 
 // sweep ends what a dead runner's agent left running.
@@ -170,14 +162,35 @@ func (r *runner) assemble(state projector.State, iteration int) {
 	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
 }
 
-// begin records that the loop started or goes on, and enters it into the registry.
+// enrol writes down what others ask about a loop besides its journal: its settings and
+// its entry in the registry. Both are synced, and so is what Create makes: at the same time.
+func (r *runner) enrol(state *projector.State) <-chan error {
+	if r.id = state.Life.ID; r.id == "" {
+		r.id = NewID(r.clock())
+	}
+	host, _ := os.Hostname()
+	entry := registry.Entry{
+		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: r.about().Protocol, Host: host,
+		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
+	}
+	enrolled := make(chan error, 1)
+	go func() {
+		err := r.freeze()
+		if err == nil {
+			err = registry.Put(r.Home, entry)
+		}
+		enrolled <- err
+	}()
+	return enrolled
+}
+
+// begin records that the loop started or goes on. It becomes durable with the first
+// decision that has to be: until then nothing is done that could not be done again.
 func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) error {
 	rules, about := Rules(r.Settings), r.about()
 	host, _ := os.Hostname()
-	r.id = state.Life.ID
 	var first event.Payload
 	if state.Life.Started.IsZero() {
-		r.id = NewID(r.clock())
 		task, err := r.source()
 		if err != nil {
 			return err
@@ -192,21 +205,11 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about,
 		}
 	}
-	err := registry.Put(r.Home, registry.Entry{
-		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: about.Protocol, Host: host,
-		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
-	})
-	if err != nil {
-		return err
-	}
 	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
 	if err != nil {
 		return err
 	}
-	if err := r.driver.Engine.Fold(events); err != nil {
-		return err
-	}
-	return r.writer.Sync()
+	return r.driver.Engine.Fold(events)
 }
 
 // run drives the loop and closes everything behind it.

@@ -1,0 +1,272 @@
+package loop_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/simfs"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// mutation is something that is wrong with a world on purpose. The zero mutation is
+// a world in which nothing is.
+type mutation struct {
+	// spoil returns what is written in place of p.
+	spoil func(w *world, file string, p []byte) []byte
+	// folded is called behind the engine's own fold, and may spoil the state.
+	folded func([]event.Event, *projector.State)
+	// journal and hands stand between the engine and the real ones.
+	journal func(*runner, loop.Journal) loop.Journal
+	hands   func(*runner, loop.Hands) loop.Hands
+	// recovered is called before a runner opens the journal, and may spoil the disk.
+	recovered func(*world)
+	// early is when the files of commands are removed: before their receipt is recorded.
+	early bool
+
+	// unfolded leaves out the comparison of states, which notices every spoiled one
+	// before it does any harm.
+	unfolded bool
+
+	noSweep    bool // a runner leaves the agent of the one before alone
+	noTimer    bool // no timer goes off
+	forgetful  bool // the inbox does not know what it has received
+	twice      bool // now and then two agents are started
+	immortal   bool // now and then the end of a process is told and it lives on
+	exitsTwice bool // each end of a process is told twice
+	confirms   bool // words are confirmed after the turn that they were for
+	dicey      bool // something does not come from the seed
+}
+
+func (m mutation) wrap(r *runner) loop.Journal {
+	if m.journal != nil {
+		return m.journal(r, r.writer)
+	}
+	return r.writer
+}
+
+func (m mutation) hold(r *runner) loop.Hands {
+	if m.hands != nil {
+		return m.hands(r, r.hands)
+	}
+	return r.hands
+}
+
+// Each invariant can fail: here is what it is for, and it notices.
+func TestSimulationCanFail(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		broken mutation
+		want   string
+	}{
+		{"a disk changes a letter", mutation{spoil: changeLetter}, verifies},
+		{"a recovery cuts the last whole line off", mutation{recovered: cutLastLine}, seenIsKept},
+		{"the journal drops a line", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return dropping{j, r.w} }}, factsKept},
+		{"the journal writes a line twice", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return doubling{j, r.w} }}, factsKept},
+		{"the journal does not sync", mutation{journal: func(_ *runner, j loop.Journal) loop.Journal { return unsynced{j} }}, recordedFirst},
+		{"the journal goes on after a failed sync", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return carefree{j, r} }}, silentAfterFault},
+		{"a hand is called before its decision is recorded", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return hasty{j, r} }}, recordedFirst},
+		{"a hand does something else than was decided", mutation{hands: func(_ *runner, h loop.Hands) loop.Hands { return wilful{h} }}, recordedFirst},
+		{"the hands name no cause", mutation{hands: func(r *runner, h loop.Hands) loop.Hands { return causeless{h, r.hands} }}, causesMatch},
+		{"two agents are started", mutation{twice: true}, oneAgent},
+		{"a runner does not sweep", mutation{noSweep: true}, oneAgent},
+		{"an agent lives on after its end was told", mutation{immortal: true}, oneAgent},
+		{"the end of a process is told twice", mutation{exitsTwice: true}, oneExit},
+		{"the inbox forgets what it has received", mutation{forgetful: true}, answeredOnce},
+		{"a command's file is removed before its receipt is recorded", mutation{early: true}, answeredOnce},
+		{"words are confirmed when the next prompt has them", mutation{confirms: true}, toldOnce},
+		{"the live state forgets an answer", mutation{folded: func(_ []event.Event, s *projector.State) { s.Mail.Seen = nil }}, stateIsFold},
+		{"iterations are not counted", mutation{folded: func(_ []event.Event, s *projector.State) { s.Budget.Counted = 0 }, unfolded: true}, withinLimits},
+		{"failures are not counted", mutation{folded: func(_ []event.Event, s *projector.State) { s.Restart.Failures = 0 }, unfolded: true}, withinLimits},
+		{"a pause is forgotten", mutation{folded: func(_ []event.Event, s *projector.State) { s.Mail.Pausing = false }, unfolded: true}, wishesHold},
+		{"a stop is forgotten", mutation{folded: forgetStop, unfolded: true}, wishesHold},
+		{"the loop ends for another reason", mutation{journal: func(_ *runner, j loop.Journal) loop.Journal { return lying{j} }}, reasonHolds},
+		{"an iteration skips a number", mutation{folded: skipNumber, unfolded: true}, inTurn},
+		{"a blob is not written", mutation{spoil: loseBlob}, blobsWhole},
+		{"no timer goes off", mutation{noTimer: true}, neverStuck},
+		{"a delay begins again when it is over", mutation{folded: delayAgain, unfolded: true}, timersRest},
+		{"something does not come from the seed", mutation{dicey: true}, sameNight},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			if *simSeed != 0 {
+				t.Skip("one night is asked for")
+			}
+			const most = 400
+			for seed := range uint64(most) {
+				s := newScene(seed + 1)
+				first, problem := playNight(seed+1, s, row.broken)
+				if problem == nil && row.want == sameNight {
+					if second, failed := playNight(seed+1, s, row.broken); failed == nil {
+						problem = compareNights(first, second)
+					}
+				}
+				if problem == nil {
+					continue
+				}
+				if v := problem.(violation); v.invariant != row.want {
+					t.Fatalf("want %q, and seed %d is caught as %v", row.want, seed+1, v)
+				}
+				t.Logf("caught in night %d: %.200v", seed+1, problem)
+				return
+			}
+			t.Fatalf("%d nights went well", most)
+		})
+	}
+}
+
+func changeLetter(w *world, file string, p []byte) []byte {
+	if isSegment(file) && w.chance(1) {
+		return bytes.Replace(p, []byte("SIM"), []byte("SIN"), 1)
+	}
+	return p
+}
+
+func loseBlob(_ *world, file string, p []byte) []byte {
+	if strings.Contains(file, "/blobs/") {
+		return nil
+	}
+	return p
+}
+
+func forgetStop(_ []event.Event, s *projector.State) {
+	if s.Mail.Stopping == policy.Stop {
+		s.Mail.Stopping = ""
+	}
+}
+
+// skipNumber spoils the state only where nothing else would notice first.
+func skipNumber(events []event.Event, s *projector.State) {
+	if events[len(events)-1].Type == event.TypeIterationEnded {
+		s.Life.Iteration++
+	}
+}
+
+func delayAgain(events []event.Event, s *projector.State) {
+	if events[len(events)-1].Type == event.TypeTimerFired && !s.Restart.NotUntil.IsZero() {
+		s.Restart.NotUntil = s.At.Add(time.Millisecond)
+	}
+}
+
+func cutLastLine(w *world) {
+	paths := segments(w.disk)
+	if len(paths) == 0 {
+		return
+	}
+	last := paths[len(paths)-1]
+	content, err := w.disk.ReadFile(last)
+	if err != nil || len(content) == 0 {
+		return
+	}
+	if shorter := wholeLines(content[:len(content)-1]); len(shorter) > 0 {
+		_ = w.disk.Drop(last, shorter)
+	}
+}
+
+type dropping struct {
+	loop.Journal
+	w *world
+}
+
+func (j dropping) Append(drafts []event.Draft) ([]event.Event, error) {
+	if len(drafts) > 1 && drafts[0].Type == event.TypeAgentSaid && j.w.chance(30) {
+		drafts = drafts[:len(drafts)-1]
+	}
+	return j.Journal.Append(drafts)
+}
+
+type doubling struct {
+	loop.Journal
+	w *world
+}
+
+func (j doubling) Append(drafts []event.Draft) ([]event.Event, error) {
+	if drafts[0].Type == event.TypeAgentUsed && j.w.chance(30) {
+		drafts = append(drafts[:1:1], drafts...)
+	}
+	return j.Journal.Append(drafts)
+}
+
+type unsynced struct{ loop.Journal }
+
+func (unsynced) Sync() error { return nil }
+
+// carefree takes a failed sync for a good one, and writes on in a new file.
+type carefree struct {
+	loop.Journal
+	r *runner
+}
+
+func (j carefree) Sync() error {
+	_ = j.Journal.Sync()
+	return nil
+}
+
+func (j carefree) Append(drafts []event.Draft) ([]event.Event, error) {
+	events, err := j.Journal.Append(drafts)
+	if err == nil || errors.Is(err, simfs.ErrCrashed) {
+		return events, err
+	}
+	return (&memory{now: j.r.w.now}).Append(drafts)
+}
+
+// hasty calls the hand first.
+type hasty struct {
+	loop.Journal
+	r *runner
+}
+
+func (j hasty) Append(drafts []event.Draft) ([]event.Event, error) {
+	if drafts[0].Type == event.TypeDecided {
+		var d event.Decided
+		if err := json.Unmarshal(drafts[0].Data, &d); err != nil {
+			return nil, err
+		}
+		s := j.r.driver.Engine.State()
+		j.r.hands.Do(d, s.Seq+1, s)
+	}
+	return j.Journal.Append(drafts)
+}
+
+type wilful struct{ loop.Hands }
+
+func (h wilful) Do(d event.Decided, cause uint64, s *projector.State) {
+	if d.Do == event.DoRelease {
+		d.Do = event.DoKill
+	}
+	h.Hands.Do(d, cause, s)
+}
+
+// causeless forgets why an iteration was begun.
+type causeless struct {
+	loop.Hands
+	real *hands
+}
+
+func (h causeless) Do(d event.Decided, cause uint64, s *projector.State) {
+	if d.Do == event.DoBegin {
+		h.real.queue(func(done func()) { h.real.begin(d, "go", 0); done() })
+		return
+	}
+	h.Hands.Do(d, cause, s)
+}
+
+// lying gives another reason for the end.
+type lying struct{ loop.Journal }
+
+func (j lying) Append(drafts []event.Draft) ([]event.Event, error) {
+	if drafts[0].Type == event.TypeLoopEnded {
+		drafts[0] = event.Encode(event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise}, "loop")
+	}
+	return j.Journal.Append(drafts)
+}
+
+// dice are thrown behind the seed's back.
+func dice(n int) int { return rand.IntN(n) }

@@ -1,0 +1,259 @@
+package loop_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+const (
+	inboxDir    = loopDir + "/inbox"
+	rejectedDir = inboxDir + "/rejected"
+	dropped     = ".json"
+	claimed     = ".claimed"
+)
+
+// people drop files into the inbox: wishes of every kind, and some garbage.
+type people struct {
+	w       *world
+	wishes  []wish
+	acts    int
+	garbage int
+	waits   int // hours that nobody wished for anything
+}
+
+// wish is a command that was dropped.
+type wish struct {
+	event.CommandReceived
+	withdrawn bool
+}
+
+func (p *people) begin() {
+	p.w.after(p.w.span(0, p.w.scene.pace), p.act)
+	p.w.after(6*time.Hour, p.loseTime)
+}
+
+// act does one thing that people do.
+func (p *people) act() {
+	if p.acts++; p.acts > p.w.scene.wishes {
+		return
+	}
+	switch roll := p.w.rng.IntN(100); {
+	case roll < 5:
+		p.litter()
+	case roll < 9 && len(p.wishes) > 0:
+		p.withdraw(&p.wishes[p.w.rng.IntN(len(p.wishes))])
+	case roll < 12:
+		p.signal()
+	default:
+		for range 1 + p.w.rng.IntN(2)*p.w.rng.IntN(3) {
+			p.drop(p.choose())
+		}
+	}
+	p.w.after(p.w.span(0, p.w.scene.pace), p.act)
+}
+
+// loseTime sees to it that a paused loop is not paused for ever.
+func (p *people) loseTime() {
+	p.waits++
+	kinds := []string{policy.Resume, policy.Resume, policy.Stop, policy.StopNow, policy.Kill}
+	p.drop(event.CommandReceived{Kind: kinds[min(p.waits, len(kinds))-1]})
+	p.w.after(time.Hour, p.loseTime)
+}
+
+func (p *people) choose() event.CommandReceived {
+	r := p.w.rng
+	switch roll := r.IntN(100); {
+	case roll < 40:
+		return event.CommandReceived{Kind: policy.Steer, Text: fmt.Sprintf("mind the gap %d", len(p.wishes))}
+	case roll < 52:
+		return event.CommandReceived{Kind: policy.FollowUp, Text: fmt.Sprintf("and then rest %d", len(p.wishes))}
+	case roll < 64:
+		return event.CommandReceived{Kind: policy.Pause}
+	case roll < 76:
+		return event.CommandReceived{Kind: policy.Resume}
+	case roll < 90:
+		keys := [][2]string{
+			{"maximumIterations", fmt.Sprint(1 + r.IntN(6))}, {"maximumIterations", "none"},
+			{"restart.max", fmt.Sprint(1 + r.IntN(4))}, {"restart.delay", "2s"}, {"limits.idle", "3m"},
+			{"limits.cost", "0.5"}, {"limits.tokens", "1000"}, {"limits.duration", "90m"}, {"colour", "red"},
+		}
+		k := keys[r.IntN(len(keys))]
+		return event.CommandReceived{Kind: policy.Set, Key: k[0], Val: k[1]}
+	case roll < 95:
+		return event.CommandReceived{Kind: policy.Stop}
+	case roll < 98:
+		return event.CommandReceived{Kind: policy.StopNow}
+	}
+	return event.CommandReceived{Kind: policy.Kill}
+}
+
+// drop puts a command's file into the inbox, whole at once, and rings.
+func (p *people) drop(c event.CommandReceived) {
+	id := p.w.id(p.w.now)
+	c.ID, c.From = string(id[:]), "sim"
+	content, err := json.Marshal(c)
+	if err == nil {
+		err = p.w.disk.Drop(inboxDir+"/"+c.ID+dropped, content)
+	}
+	if err != nil {
+		panic(err)
+	}
+	p.w.note("a person wishes: %s %s (%s)", c.Kind, c.Key, c.ID[20:])
+	p.wishes = append(p.wishes, wish{CommandReceived: c})
+	p.ring()
+}
+
+// ring wakes the runner's watch of the inbox, soon or by its slow poll.
+func (p *people) ring() {
+	if r := p.w.runner; r != nil && r.opened {
+		r.soon(2*time.Second, r.receive)
+	}
+}
+
+func (p *people) litter() {
+	p.garbage++
+	name := []string{"notes.txt", "x" + dropped, fmt.Sprintf("garbage%d%s", p.garbage, dropped), fmt.Sprintf("%026d%s", p.garbage, dropped)}[p.w.rng.IntN(4)]
+	if err := p.w.disk.Drop(inboxDir+"/"+name, []byte(`{"half":`)); err != nil {
+		panic(err)
+	}
+	p.w.note("somebody leaves %s in the inbox", name)
+	p.ring()
+}
+
+// withdraw takes a wish back, if no runner has claimed it.
+func (p *people) withdraw(c *wish) {
+	file := inboxDir + "/" + c.ID + dropped
+	if _, err := p.w.disk.ReadFile(file); err != nil || p.w.disk.Crashed() {
+		return
+	}
+	_ = p.w.disk.Remove(file) // the file says whether it was
+	if _, err := p.w.disk.ReadFile(file); err != nil {
+		c.withdrawn = true
+		p.w.note("a person withdraws %s", c.ID[20:])
+	}
+}
+
+// signal interrupts a runner in the foreground.
+func (p *people) signal() {
+	r := p.w.runner
+	if r == nil || !r.opened || r.signals == 3 {
+		return
+	}
+	id := p.w.id(p.w.now)
+	kind := []string{policy.Stop, policy.StopNow, policy.Kill}[r.signals]
+	r.signals++
+	p.w.note("a signal: %s", kind)
+	r.send(input{Input: loop.Input{Drafts: []event.Draft{event.Encode(event.CommandReceived{
+		ID: string(id[:]), Kind: kind, From: policy.FromSignal,
+	}, "loop")}}})
+}
+
+// receive wakes what reads the inbox, as runner.receive does.
+func (r *runner) receive() {
+	if r.looking {
+		r.woken = true
+		return
+	}
+	r.looking = true
+	r.soon(3*time.Millisecond, r.pass)
+}
+
+func (r *runner) pass() {
+	r.woken = false
+	if r.closing {
+		return
+	}
+	found, rejects, err := r.pending()
+	switch {
+	case r.w.disk.Crashed():
+	case err != nil:
+		r.send(input{Input: loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{
+			Where: "inbox", Error: err.Error(), Class: effect.Classify(err),
+		}, "loop")}}})
+	case len(found)+len(rejects) == 0:
+		if r.looking = false; r.woken {
+			r.receive()
+		}
+	default:
+		r.claim(found, rejects)
+	}
+}
+
+// pending claims what was dropped.
+func (r *runner) pending() (found []event.CommandReceived, rejects []string, err error) {
+	names, err := r.w.disk.List(inboxDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range names {
+		id, isDropped := strings.CutSuffix(name, dropped)
+		if !isDropped {
+			id = strings.TrimSuffix(name, claimed)
+		}
+		if inboxDir+"/"+name == rejectedDir {
+			continue
+		}
+		var c event.CommandReceived
+		content, err := r.w.disk.ReadFile(inboxDir + "/" + name)
+		if err != nil {
+			continue // withdrawn since
+		}
+		if json.Unmarshal(content, &c) != nil || c.ID != id {
+			rejects = append(rejects, name)
+			continue
+		}
+		if isDropped {
+			if err := r.w.disk.Rename(inboxDir+"/"+name, inboxDir+"/"+id+claimed); err != nil {
+				return found, rejects, err
+			}
+		}
+		found = append(found, c)
+	}
+	return found, rejects, nil
+}
+
+// claim records commands and removes their files once that is durable.
+func (r *runner) claim(found []event.CommandReceived, rejects []string) {
+	in := loop.Input{Commands: found}
+	for _, name := range rejects {
+		in.Drafts = append(in.Drafts, event.Encode(event.CommandRefused{ID: name, Why: "it is no command"}, "inbox"))
+	}
+	tidy := func() {
+		for _, c := range found {
+			// A file that cannot be removed is found again and known again.
+			_ = r.w.disk.Remove(inboxDir + "/" + c.ID + claimed)
+		}
+		for _, name := range rejects {
+			_ = r.w.disk.Rename(inboxDir+"/"+name, rejectedDir+"/"+name)
+		}
+	}
+	again := func() {
+		if r.looking = false; r.woken {
+			r.receive()
+		}
+	}
+	in.Synced = func() {
+		r.soon(2*time.Millisecond, func() {
+			tidy()
+			again()
+		})
+	}
+	if r.w.broken.early {
+		tidy()
+		in.Synced = again
+	}
+	if r.w.broken.forgetful {
+		for _, c := range found {
+			in.Drafts = append(in.Drafts, event.Encode(c, "inbox:"+c.ID))
+		}
+		in.Commands = nil
+	}
+	r.send(input{Input: in})
+}

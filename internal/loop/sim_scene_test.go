@@ -1,0 +1,134 @@
+package loop_test
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/simfs"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// scene is what a night is like, before anything happens in it.
+type scene struct {
+	rules        event.Rules
+	able         abilities
+	segmentBytes int64
+	inlineBytes  int
+	keep         int // iterations whose segments are kept; 0 is all
+	wordy        int // how often the prompt repeats itself
+
+	wishes  int           // what people do in all
+	pace    time.Duration // the longest time between two of these
+	claims  int           // percent of turns that end with something like a claim
+	trouble int           // percent of turns that end in another way than well
+	resumes int           // how often an ended loop is taken up again
+	skews   bool          // the wall clock is set now and then
+
+	handTakes   time.Duration // the longest that a hand takes to begin
+	startFailed int           // permille of starts
+	beginFails  int           // permille of prompts
+
+	disasters int // runners that something happens to
+	powerCuts int // percent of deaths that are the machine's
+	// crashAt is the change during which the first and the second runner die; 0
+	// leaves it to chance.
+	crashAt [2]int
+}
+
+// newScene draws a scene.
+func newScene(seed uint64) scene {
+	r := rand.New(rand.NewPCG(seed, 1))
+	pick := func(n ...int) int { return n[r.IntN(len(n))] }
+	minutes := func(n int) int64 { return int64(n) * 60_000 }
+	s := scene{
+		rules: event.Rules{
+			MaximumIterations: 1 + r.IntN(6), CompletionPromise: "COMPLETE", CompletionResponse: "DONE",
+			CompletionMatch: "final", MinToolCalls: r.IntN(2), OnPromiseNoWork: "reject",
+			IdleAfter: minutes(pick(0, 2, 10)), IterationLimit: minutes(pick(10, 60, 120)),
+			AfterResult: int64(pick(5_000, 30_000)), RestartMax: pick(0, 1, 3, 5), RestartDelay: int64(pick(1, 1000, 60_000)),
+		},
+		able:         abilities{live: r.IntN(3) > 0, costs: r.IntN(2) > 0, tools: r.IntN(4) > 0, exitEnds: r.IntN(4) == 0},
+		segmentBytes: int64(pick(3_000, 8_000, 8_000, 64_000)),
+		inlineBytes:  pick(20, 16_000),
+		keep:         pick(0, 0, 0, 1),
+		wordy:        pick(0, 0, 3, 100),
+		wishes:       pick(0, 3, 10, 10, 30),
+		pace:         time.Duration(minutes(pick(1, 5, 20))) * time.Millisecond,
+		claims:       pick(0, 10, 40),
+		trouble:      pick(0, 20, 60, 100),
+		resumes:      pick(0, 0, 0, 1),
+		skews:        r.IntN(8) == 0,
+		handTakes:    time.Duration(pick(1, 50, 3000)) * time.Millisecond,
+		startFailed:  pick(0, 50, 300),
+		beginFails:   pick(0, 0, 20),
+		disasters:    pick(0, 1, 2, 4),
+		powerCuts:    pick(0, 50, 100),
+	}
+	if s.able.exitEnds {
+		s.able.live = false
+	} else {
+		s.able.reset = r.IntN(2) > 0
+	}
+	if r.IntN(6) == 0 {
+		s.rules.CompletionMatch = "anywhere"
+	}
+	switch r.IntN(10) {
+	case 0:
+		s.rules.LimitCost = 0.2
+	case 1:
+		s.rules.LimitTokens = 5_000
+	case 2:
+		s.rules.LimitDuration = minutes(30)
+	}
+	return s
+}
+
+// startFails says whether an agent cannot be started, and of which class that is.
+func (s *scene) startFails(w *world) string {
+	if w.rng.IntN(1000) >= s.startFailed {
+		return ""
+	}
+	classes := []string{event.ClassTransient, event.ClassTransient, event.ClassTransient, event.ClassMissing, event.ClassPermission, event.ClassConfig, event.ClassDisk}
+	return classes[w.rng.IntN(len(classes))]
+}
+
+// disaster says what is wrong with the disk of the next runner.
+func (s *scene) disaster(w *world) (p simfs.Plan) {
+	if w.runs <= len(s.crashAt) && s.crashAt[w.runs-1] > 0 {
+		return simfs.Plan{CrashAt: s.crashAt[w.runs-1]}
+	}
+	if w.runs > s.disasters {
+		return p
+	}
+	errs := []error{syscall.EIO, syscall.ENOSPC, syscall.EDQUOT}
+	switch roll := w.rng.IntN(100); {
+	case roll < 40:
+		p.CrashAt = 1 + w.rng.IntN(1+w.rng.IntN(150))
+	case roll < 52:
+		p.FailSync, p.Err = 1+w.rng.IntN(30), errs[w.rng.IntN(3)]
+	case roll < 64:
+		p.FailWrite, p.Err = 1+w.rng.IntN(60), errs[w.rng.IntN(3)]
+	case roll < 72:
+		p.Space = int64(1 + w.rng.IntN(60_000))
+	case roll < 74:
+		p.ReadOnly = true
+	}
+	return p
+}
+
+// kill says whether and when the next runner is killed between two changes.
+func (s *scene) kill(r *rand.Rand, runs int) (time.Duration, bool) {
+	if runs > s.disasters || r.IntN(3) > 0 {
+		return 0, false
+	}
+	return time.Duration(r.Int64N(int64(20 * time.Minute))), true
+}
+
+// loss says how a process dies.
+func (s *scene) loss(r *rand.Rand) simfs.Loss {
+	if r.IntN(100) < s.powerCuts {
+		return simfs.PowerLost
+	}
+	return simfs.Killed
+}

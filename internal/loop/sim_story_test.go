@@ -1,0 +1,222 @@
+package loop_test
+
+import (
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// tally is what a person with a pencil would note while reading the journal: a
+// second, plainer opinion on what the policies count.
+type tally struct {
+	rules    event.Rules
+	started  time.Time
+	now      time.Time
+	open     int // the iteration that began last
+	inside   bool
+	counted  int
+	failures int // in a row
+	instants int // the last of these that were over at once and said the same
+	lastSaid string
+
+	usd      float64
+	tokens   int64
+	accepted string
+	kinds    map[string]string // of commands, by id
+	signals  map[string]bool   // commands that came as a signal
+	stop     map[string]bool   // kinds of stops that took effect
+	signal   bool
+	pausing  bool
+	failed   *event.EffectFailed
+	fault    bool
+}
+
+// count reads a journal. whole is false where its beginning was dropped.
+func count(events []event.Event) (t tally, whole bool) {
+	if len(events) == 0 || events[0].Seq != 1 {
+		return t, false
+	}
+	for _, e := range events {
+		t.read(e)
+	}
+	return t, true
+}
+
+func (t *tally) read(e event.Event) {
+	t.now = e.At
+	switch e.Type {
+	case event.TypeLoopStarted:
+		*t = tally{
+			rules: as[event.LoopStarted](e).Rules, started: e.At, now: e.At,
+			kinds: map[string]string{}, signals: map[string]bool{}, stop: map[string]bool{},
+		}
+	case event.TypeLoopResumed:
+		p := as[event.LoopResumed](e)
+		if p.Rules != nil {
+			t.rules = *p.Rules
+		}
+		if !p.Died {
+			t.accepted = ""
+		}
+		t.failures, t.instants, t.failed, t.fault = 0, 0, nil, false
+		t.signal, t.pausing = false, false
+		clear(t.stop)
+	case event.TypeLoopConfigured:
+		t.rules = as[event.LoopConfigured](e).Rules
+	case event.TypeIterationStarted:
+		t.open, t.inside = as[event.IterationStarted](e).N, true
+		t.counted++
+	case event.TypeIterationEnded:
+		t.iterationEnded(as[event.IterationEnded](e))
+	case event.TypeAgentUsed:
+		p := as[event.AgentUsed](e)
+		t.tokens += p.In + p.Out + p.CacheRead + p.CacheWrite
+		if p.USD != nil {
+			t.usd += *p.USD
+		}
+	case event.TypeCompletionAccepted:
+		t.accepted = as[event.CompletionAccepted](e).How
+	case event.TypeCommandReceived:
+		p := as[event.CommandReceived](e)
+		t.kinds[p.ID] = p.Kind
+		t.signals[p.ID] = p.From == policy.FromSignal
+	case event.TypeCommandDelivered:
+		t.delivered(as[event.CommandDelivered](e).ID)
+	case event.TypeLoopUnpaused:
+		t.pausing = false
+	case event.TypeDecided:
+		if as[event.Decided](e).Do == event.DoBegin {
+			t.failed = nil
+		}
+	case event.TypeEffectFailed:
+		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
+			t.failed = &p
+		} else if p.Do != event.DoSteer {
+			t.fault = true
+		}
+	case event.TypeFaultRaised:
+		t.fault = true
+	}
+}
+
+func (t *tally) delivered(id string) {
+	switch kind := t.kinds[id]; kind {
+	case policy.Stop, policy.StopNow, policy.Kill:
+		t.stop[kind] = true
+		t.signal = t.signal || t.signals[id]
+	case policy.Pause:
+		t.pausing = true
+	}
+}
+
+func (t *tally) iterationEnded(p event.IterationEnded) {
+	t.inside = false
+	if p.Refunded {
+		t.counted--
+	}
+	switch p.Outcome {
+	case event.OutcomeDone:
+		t.failures, t.instants = 0, 0
+	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
+		t.failures++
+		switch {
+		case p.Outcome != event.OutcomeFailed || p.Took >= 2000:
+			t.instants = 0
+		case t.instants > 0 && p.Error != t.lastSaid:
+			t.instants = 0
+		default:
+			t.instants++
+		}
+		t.lastSaid = p.Error
+	}
+}
+
+// bearsOut reports whether the journal so far gives a loop that reason to end.
+func (t *tally) bearsOut(r event.Reason) bool {
+	class := ""
+	if t.failed != nil {
+		class = t.failed.Class
+	}
+	switch r {
+	case event.ReasonPromise, event.ReasonResponse:
+		return t.accepted == string(r)
+	case event.ReasonIterations:
+		return t.counted >= t.rules.MaximumIterations
+	case event.ReasonCost:
+		return t.rules.LimitCost > 0 && t.usd >= t.rules.LimitCost-1e-9
+	case event.ReasonTokens:
+		return t.rules.LimitTokens > 0 && t.tokens >= t.rules.LimitTokens
+	case event.ReasonDuration:
+		return t.rules.LimitDuration > 0 && t.now.Sub(t.started).Milliseconds() >= t.rules.LimitDuration
+	case event.ReasonRestarts:
+		return t.rules.RestartMax > 0 && t.failures > t.rules.RestartMax
+	case event.ReasonEnvironment:
+		return t.instants >= 3
+	case event.ReasonAgent:
+		return t.failed != nil && t.failed.Do == event.DoStart && class != event.ClassTransient && class != event.ClassDisk
+	case event.ReasonConfig:
+		return t.failed != nil && t.failed.Do == event.DoBegin && class != event.ClassTransient && class != event.ClassDisk
+	case event.ReasonDisk:
+		return class == event.ClassDisk
+	case event.ReasonFault:
+		return t.fault || t.failed != nil && t.failed.Do == event.DoBegin
+	case event.ReasonStop:
+		return (t.stop[policy.Stop] || t.stop[policy.StopNow]) && !t.signal
+	case event.ReasonInterrupt:
+		return t.signal
+	case event.ReasonKill:
+		return t.stop[policy.Kill]
+	}
+	return false
+}
+
+// checkStory reads the journal from its first event to its last.
+func (w *world) checkStory(events []event.Event) {
+	var t tally
+	for _, e := range events {
+		switch e.Type {
+		case event.TypeDecided:
+			switch as[event.Decided](e).Do {
+			case event.DoBegin:
+				w.checkBegin(&t, e)
+			case event.DoStart:
+				if t.stop[policy.StopNow] || t.stop[policy.Kill] {
+					w.violate(wishesHold, "event %d: an agent is started after the loop was stopped now", e.Seq)
+				}
+			}
+		case event.TypeIterationStarted:
+			if n := as[event.IterationStarted](e).N; t.inside || n != t.open+1 {
+				w.violate(inTurn, "event %d: iteration %d begins; iteration %d is open: %v", e.Seq, n, t.open, t.inside)
+			}
+		case event.TypeIterationEnded:
+			p := as[event.IterationEnded](e)
+			if !t.inside || p.N != t.open {
+				w.violate(inTurn, "event %d: iteration %d ends; iteration %d is open: %v", e.Seq, p.N, t.open, t.inside)
+			}
+			if p.Took < 0 {
+				w.violate(inTurn, "event %d: iteration %d took %d ms", e.Seq, p.N, p.Took)
+			}
+		case event.TypeLoopEnded:
+			p := as[event.LoopEnded](e)
+			if t.inside {
+				w.violate(inTurn, "event %d: the loop ends within iteration %d", e.Seq, t.open)
+			}
+			if !t.bearsOut(p.Reason) || p.Status != p.Reason.Status() {
+				w.violate(reasonHolds, "event %d: the loop ends as %s with reason %s (%s), and the journal says otherwise", e.Seq, p.Status, p.Reason, p.Why)
+			}
+		}
+		t.read(e)
+	}
+}
+
+func (w *world) checkBegin(t *tally, e event.Event) {
+	switch {
+	case len(t.stop) > 0:
+		w.violate(wishesHold, "event %d: an iteration begins after a stop took effect", e.Seq)
+	case t.pausing:
+		w.violate(wishesHold, "event %d: an iteration begins after a pause took effect", e.Seq)
+	case t.accepted != "":
+		w.violate(wishesHold, "event %d: an iteration begins after the claim was accepted", e.Seq)
+	}
+}

@@ -1,0 +1,332 @@
+package loop_test
+
+import (
+	"container/heap"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/simfs"
+)
+
+// world is one simulated night of one loop: a disk, a clock, people, a reader, and
+// runners one after another, each with its hands and agents. Everything happens in
+// one queue, ordered by time; every choice comes from the seed.
+type world struct {
+	seed   uint64
+	rng    *rand.Rand
+	scene  scene
+	broken mutation
+
+	now   time.Time     // of the machine, never set back
+	skew  time.Duration // of the wall clock
+	queue queue
+	order int
+	ids   int
+
+	disk   *simfs.FS
+	ledger ledger
+	reader reader
+	people people
+	runner *runner // nil while none runs
+	runs   int
+	agents []*agent // all that ever lived
+	pids   int
+	facts  int // serial number of the last line that an agent printed
+
+	crashes int
+	changes int // that runners which are gone have made on the disk
+	resumes int
+	trace   []string
+	steps   int
+	done    bool
+}
+
+const (
+	loopDir = "loop"
+	// A night has to come to its end within these.
+	stepsMost = 200_000
+	nightMost = 30 * 24 * time.Hour
+)
+
+// violation is the panic by which an invariant ends a night.
+type violation struct {
+	invariant string
+	problem   string
+}
+
+func (v violation) Error() string { return v.invariant + ": " + v.problem }
+
+func (w *world) violate(invariant, format string, args ...any) {
+	panic(violation{invariant, fmt.Sprintf(format, args...)})
+}
+
+// item is something that will happen.
+type item struct {
+	at    time.Time
+	order int
+	// runner is the one whose process this happens in: it does not happen when that
+	// one is dead. nil is the world outside.
+	runner *runner
+	do     func()
+}
+
+type queue []*item
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	if !q[i].at.Equal(q[j].at) {
+		return q[i].at.Before(q[j].at)
+	}
+	return q[i].order < q[j].order
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(*item)) }
+func (q *queue) Pop() any {
+	old := *q
+	last := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return last
+}
+
+// after makes something happen in the world outside.
+func (w *world) after(d time.Duration, do func()) { w.schedule(nil, d, do) }
+
+func (w *world) schedule(r *runner, d time.Duration, do func()) *item {
+	w.order++
+	if r != nil {
+		r.coming++
+	}
+	it := &item{at: w.now.Add(d), order: w.order, runner: r, do: do}
+	heap.Push(&w.queue, it)
+	return it
+}
+
+// newWorld makes a night that has not begun.
+func newWorld(seed uint64, s scene, broken mutation) *world {
+	w := &world{
+		seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), scene: s, broken: broken,
+		now:  time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC),
+		disk: simfs.New(rand.New(rand.NewPCG(seed, 3))),
+	}
+	w.ledger.w, w.reader.w, w.people.w = w, w, w
+	if err := w.lay(); err != nil {
+		panic(err)
+	}
+	return w
+}
+
+// lay makes the loop's folders, durable as the start of a loop leaves them.
+func (w *world) lay() error {
+	for _, dir := range []string{loopDir, inboxDir, rejectedDir} {
+		if err := w.disk.MkdirAll(dir); err != nil {
+			return err
+		}
+	}
+	root, err := w.disk.OpenFolder(".")
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{".", loopDir, inboxDir} {
+		if err := root.SyncFolder(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// night plays until the loop has ended for good. It panics with a violation.
+func (w *world) night() {
+	w.after(0, w.run)
+	w.reader.begin()
+	w.people.begin()
+	if w.scene.skews {
+		w.after(w.span(time.Minute, 2*time.Hour), w.setClock)
+	}
+	began := w.now
+	for !w.done {
+		if len(w.queue) == 0 {
+			w.violate(neverStuck, "nothing will ever happen again, and the loop has not ended")
+		}
+		w.look()
+		next := heap.Pop(&w.queue).(*item)
+		if next.runner != nil {
+			if next.runner != w.runner {
+				continue
+			}
+			next.runner.coming--
+		}
+		w.now = next.at
+		if w.steps++; w.steps > stepsMost || w.now.Sub(began) > nightMost {
+			w.violate(neverStuck, "the night does not end: %d steps, %s", w.steps, w.now.Sub(began))
+		}
+		next.do()
+		if w.runner != nil && w.disk.Crashed() {
+			w.crash(w.scene.loss(w.rng))
+		}
+	}
+}
+
+// look asserts that a loop which is neither ended nor paused waits for something:
+// an input, a hand at work, an agent that will act, or a deadline.
+func (w *world) look() {
+	r := w.runner
+	if r == nil || r.coming > 0 {
+		return
+	}
+	s := r.driver.Engine.State()
+	if s.Life.Paused && s.Life.Phase == policy.Between {
+		return
+	}
+	w.violate(neverStuck, "status %s, iteration %d, phase %q: no input, hand, agent or deadline is coming", s.Status(), s.Life.Iteration, s.Life.Phase)
+}
+
+// run starts a runner.
+func (w *world) run() {
+	if w.runner != nil {
+		return
+	}
+	w.runs++
+	r := &runner{w: w, number: w.runs}
+	w.runner = r
+	r.before = w.disk.Changes()
+	plan := w.scene.disaster(w)
+	if plan.CrashAt > 0 {
+		plan.CrashAt += r.before // the disk counts from its making
+	}
+	w.disk.Plan(plan)
+	w.note("runner %d starts", r.number)
+	if err := r.open(); err != nil {
+		r.failed(err)
+	}
+	if w.runner != r || w.disk.Crashed() {
+		return
+	}
+	if at, ok := w.scene.kill(w.rng, w.runs); ok {
+		w.after(at, func() {
+			if w.runner == r {
+				w.crash(w.scene.loss(w.rng))
+			}
+		})
+	}
+}
+
+// crash ends the runner's process, and with PowerLost the machine.
+func (w *world) crash(how simfs.Loss) {
+	r := w.runner
+	w.note("runner %d dies (%s)", r.number, map[simfs.Loss]string{simfs.Killed: "killed", simfs.PowerLost: "power lost"}[how])
+	w.crashes++
+	w.runner = nil
+	r.dead = true
+	if how == simfs.Killed {
+		w.reader.look() // a reader may look just now
+	} else {
+		w.reader.forget()
+	}
+	w.changes += w.disk.Changes() - r.before
+	w.disk = w.disk.Crash(how)
+	w.ledger.crash(how)
+	if how == simfs.Killed {
+		w.checkLive(r)
+		w.checkKept(r)
+	}
+	for _, a := range w.agents {
+		a.orphan(how)
+	}
+	w.reader.compare()
+	events, err := readAll(w.disk)
+	if err != nil {
+		w.violate(verifies, "after the crash: %v", err)
+	}
+	if hasEnded(events) {
+		w.ended()
+		return
+	}
+	w.after(w.span(0, 10*time.Minute), w.run)
+}
+
+// ended is called when the loop has ended and no runner is left.
+func (w *world) ended() {
+	w.judge()
+	if w.resumes < w.scene.resumes {
+		w.resumes++
+		w.after(w.span(time.Minute, time.Hour), w.run)
+		return
+	}
+	w.done = true
+}
+
+// closed is called when a runner has ended by itself and its process is gone.
+func (w *world) closed(r *runner, err error) {
+	w.runner = nil
+	r.dead = true
+	w.changes += w.disk.Changes() - r.before
+	w.disk = w.disk.Crash(simfs.Killed)
+	w.ledger.crash(simfs.Killed)
+	for _, a := range w.agents {
+		if a.alive && a.h.r == r {
+			w.violate(oneAgent, "runner %d is gone and its agent %d lives", r.number, a.pid)
+		}
+	}
+	w.reader.look()
+	if r.opened {
+		w.checkLive(r)
+		w.checkKept(r)
+	}
+	switch {
+	case err != nil:
+		w.note("runner %d gives up: %v", r.number, err)
+		// A person looks into it and starts the loop again.
+		w.after(w.span(time.Minute, 3*time.Hour), w.run)
+	case r.opened && r.driver.Engine.State().Life.Ended == nil:
+		w.violate(neverStuck, "runner %d ended without an error and without ending the loop", r.number)
+	default:
+		w.note("runner %d ends the loop: %s", r.number, r.driver.Engine.State().Life.Ended.Reason)
+		w.ended()
+	}
+}
+
+// setClock sets the wall clock, as people and daemons do.
+func (w *world) setClock() {
+	w.skew += w.span(0, 2*time.Hour) - time.Hour
+	w.note("the clock is set to %s", w.wall().Format(time.TimeOnly))
+	w.after(w.span(10*time.Minute, 3*time.Hour), w.setClock)
+}
+
+func (w *world) wall() time.Time { return w.now.Add(w.skew) }
+
+// id gives everything that needs one its id: rising, and as long as a ULID.
+func (w *world) id(time.Time) (id [26]byte) {
+	w.ids++
+	copy(id[:], fmt.Sprintf("01SIM%021d", w.ids))
+	return id
+}
+
+// chance is true n times of a hundred.
+func (w *world) chance(n int) bool { return w.rng.IntN(100) < n }
+
+// span is a random time between two, in microseconds, the unit of the journal.
+func (w *world) span(least, most time.Duration) time.Duration {
+	return least + time.Duration(w.rng.Int64N(int64((most-least)/time.Microsecond)+1))*time.Microsecond
+}
+
+func (w *world) note(format string, args ...any) {
+	w.trace = append(w.trace, w.now.Format("02 15:04:05.000000 ")+fmt.Sprintf(format, args...))
+}
+
+// story is the last that happened, for a person who looks for a mistake.
+func (w *world) story(n int) string {
+	var b strings.Builder
+	events, err := readAll(w.disk)
+	for _, e := range events[max(0, len(events)-n):] {
+		fmt.Fprintf(&b, "%s %4d i%d %s %s cause=%d %.300s\n", e.At.Format("02 15:04:05.000000"), e.Seq, e.Iter, e.By(), e.Type, e.Cause, e.Data())
+	}
+	if err != nil {
+		fmt.Fprintf(&b, "the journal reads no further: %v\n", err)
+	}
+	b.WriteString("what happened around it:\n")
+	b.WriteString(strings.Join(w.trace[max(0, len(w.trace)-n):], "\n"))
+	return b.String()
+}

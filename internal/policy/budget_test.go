@@ -1,0 +1,147 @@
+package policy_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+func usd(x float64) *float64 { return &x }
+
+// spend folds what happened, a second apart, from noon on.
+func spend(t testing.TB, b *policy.Budget, story ...event.Payload) *policy.Budget {
+	t.Helper()
+	at := noon
+	if !b.Now.IsZero() {
+		at = b.Now.Add(time.Second)
+	}
+	for _, p := range story {
+		if err := b.Apply(happened(t, at, p)); err != nil {
+			t.Fatal(err)
+		}
+		at = at.Add(time.Second)
+	}
+	return b
+}
+
+func started(r event.Rules) event.Payload { return event.LoopStarted{Rules: r} }
+
+var (
+	opened = event.IterationStarted{N: 1}
+	closed = event.IterationEnded{N: 1, Outcome: event.OutcomeDone}
+)
+
+func TestWhatForbidsAnotherIteration(t *testing.T) {
+	iterations := func(n int) (story []event.Payload) {
+		for range n {
+			story = append(story, opened, closed)
+		}
+		return story
+	}
+	refunded := event.IterationEnded{N: 1, Outcome: event.OutcomeInterrupted, Refunded: true}
+	priced := func(x float64) event.Payload { return event.AgentUsed{In: 10, USD: usd(x)} }
+	free := event.AgentUsed{In: 60, Out: 30, CacheRead: 5, CacheWrite: 5}
+	for name, row := range map[string]struct {
+		rules event.Rules
+		story []event.Payload
+		want  event.Reason
+		why   string
+	}{
+		"nothing is used":                            {event.Rules{MaximumIterations: 2}, nil, "", ""},
+		"one iteration is left":                      {event.Rules{MaximumIterations: 2}, iterations(1), "", ""},
+		"all iterations are used":                    {event.Rules{MaximumIterations: 2}, iterations(2), event.ReasonIterations, "2 of 2 iterations are used"},
+		"a refunded iteration can be used again":     {event.Rules{MaximumIterations: 2}, append(iterations(1), opened, refunded), "", ""},
+		"what a refunded iteration cost is spent":    {event.Rules{MaximumIterations: 2, LimitCost: 1}, []event.Payload{opened, priced(1), refunded}, event.ReasonCost, "$1.00 of $1.00 are spent"},
+		"the money is not spent yet":                 {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, priced(0.5), priced(0.49), closed}, "", ""},
+		"the money is spent over several iterations": {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, priced(0.5), closed, opened, priced(0.5), closed}, event.ReasonCost, "$1.00 of $1.00 are spent"},
+		"the open iteration's money counts":          {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, priced(2)}, event.ReasonCost, "$2.00 of $1.00 are spent"},
+		"money that nobody knows spends nothing":     {event.Rules{MaximumIterations: 9, LimitCost: 0.01}, []event.Payload{opened, free, closed}, "", ""},
+		"what is known of it still counts":           {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, free, priced(1), closed}, event.ReasonCost, "$1.00 of $1.00 are spent"},
+		"no limit of money, any price":               {event.Rules{MaximumIterations: 9}, []event.Payload{opened, priced(1e6), closed}, "", ""},
+		"tokens of all kinds add up":                 {event.Rules{MaximumIterations: 9, LimitTokens: 100}, []event.Payload{opened, free, closed}, event.ReasonTokens, "100 of 100 tokens are used"},
+		"one token is left":                          {event.Rules{MaximumIterations: 9, LimitTokens: 101}, []event.Payload{opened, free, closed}, "", ""},
+		"the time is over":                           {event.Rules{MaximumIterations: 9, LimitDuration: 2000}, []event.Payload{opened, closed}, event.ReasonDuration, "the loop has run for 2s"},
+		"the time is not over":                       {event.Rules{MaximumIterations: 9, LimitDuration: 2001}, []event.Payload{opened, closed}, "", ""},
+		"iterations go before money":                 {event.Rules{MaximumIterations: 1, LimitCost: 1}, []event.Payload{opened, priced(1), closed}, event.ReasonIterations, "1 of 1 iterations are used"},
+		"a limit that is raised forbids no longer":   {event.Rules{MaximumIterations: 1}, append(iterations(1), event.LoopConfigured{Rules: event.Rules{MaximumIterations: 2}}), "", ""},
+		"a limit that is lowered forbids at once":    {event.Rules{MaximumIterations: 9}, append(iterations(2), event.LoopConfigured{Rules: event.Rules{MaximumIterations: 2}}), event.ReasonIterations, "2 of 2 iterations are used"},
+		"a runner that resumes knows what was used":  {event.Rules{MaximumIterations: 2}, append(iterations(2), event.LoopResumed{}), event.ReasonIterations, "2 of 2 iterations are used"},
+		"a runner that resumes may have other rules": {event.Rules{MaximumIterations: 2}, append(iterations(2), event.LoopResumed{Rules: &event.Rules{MaximumIterations: 3}}), "", ""},
+		"the money outlives the runner":              {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, priced(1), closed, event.LoopResumed{}}, event.ReasonCost, "$1.00 of $1.00 are spent"},
+		"another loop begins with nothing used":      {event.Rules{MaximumIterations: 1}, append(iterations(1), started(event.Rules{MaximumIterations: 1})), "", ""},
+		"no iteration was allowed at all":            {event.Rules{}, nil, event.ReasonIterations, "0 of 0 iterations are used"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := spend(t, spend(t, &policy.Budget{}, started(row.rules)), row.story...)
+			if got, why := b.Over(); got != row.want || why != row.why {
+				t.Errorf("%q: %q, want %q: %q", got, why, row.want, row.why)
+			}
+			again := throughJSON(t, b)
+			if got, why := again.Over(); got != row.want || why != row.why {
+				t.Errorf("through JSON %q: %q", got, why)
+			}
+		})
+	}
+}
+
+func TestMoneyThatIsNotKnownIsNotNothing(t *testing.T) {
+	priced, free := event.AgentUsed{In: 1, USD: usd(0.25)}, event.AgentUsed{In: 1}
+	for name, row := range map[string]struct {
+		story []event.Payload
+		spent *float64 // of the open iteration
+		used  *float64 // of the loop
+	}{
+		"nothing was used":                     {[]event.Payload{opened}, nil, nil},
+		"all of it is known":                   {[]event.Payload{opened, priced, priced}, usd(0.5), usd(0.5)},
+		"nothing of it is known":               {[]event.Payload{opened, free}, nil, nil},
+		"only some of it is known":             {[]event.Payload{opened, priced, free}, nil, nil},
+		"it does not matter which came first":  {[]event.Payload{opened, free, priced}, nil, nil},
+		"a price of 0 is known":                {[]event.Payload{opened, event.AgentUsed{USD: usd(0)}}, usd(0), usd(0)},
+		"the iteration before had no price":    {[]event.Payload{opened, free, closed, opened, priced}, usd(0.25), nil},
+		"this one has none, the one before":    {[]event.Payload{opened, priced, closed, opened, free}, nil, nil},
+		"all iterations had a price":           {[]event.Payload{opened, priced, closed, opened, priced, closed}, nil, usd(0.5)},
+		"an iteration that used nothing":       {[]event.Payload{opened, priced, closed, opened, closed}, nil, usd(0.25)},
+		"it stays unknown after a resume":      {[]event.Payload{opened, free, closed, event.LoopResumed{}, opened, priced, closed}, nil, nil},
+		"an iteration with and one without it": {[]event.Payload{opened, priced, closed, opened, free, closed}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := spend(t, spend(t, &policy.Budget{}, started(event.Rules{MaximumIterations: 9})), row.story...)
+			b = throughJSON(t, b)
+			if diff := cmp.Diff(row.spent, b.Current.Spent().USD); diff != "" {
+				t.Errorf("the open iteration:\n%s", diff)
+			}
+			if diff := cmp.Diff(row.used, b.Used().USD); diff != "" {
+				t.Errorf("the loop:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTheMeterCountsOneIteration(t *testing.T) {
+	b := spend(t, &policy.Budget{}, started(event.Rules{}), opened,
+		event.AgentUsed{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: usd(0.5)}, event.AgentUsed{In: 10, Out: 20, CacheRead: 30, CacheWrite: 40, USD: usd(0.25)},
+		event.ToolCalled{ID: "a"}, event.ToolReturned{ID: "a", OK: true}, event.ToolCalled{ID: "b"}, event.ToolReturned{ID: "b"},
+		piece("1.0", "not yet"), says("1.0", ""), says("1.1", "x"), event.AgentRetried{Attempt: 1},
+	)
+	usage := event.Usage{In: 11, Out: 22, CacheRead: 33, CacheWrite: 44, USD: usd(0.75)}
+	if diff := cmp.Diff(policy.Meter{Usage: usage, Tools: 2, Failed: 1, Said: 2, Retries: 1}, b.Current); diff != "" {
+		t.Error(diff)
+	}
+	before := *b
+	spend(t, b, closed, opened)
+	if diff := cmp.Diff(policy.Meter{}, b.Current); diff != "" {
+		t.Errorf("the next iteration begins with %s", diff)
+	}
+	if diff := cmp.Diff(usage, b.Used()); diff != "" {
+		t.Errorf("the total:\n%s", diff)
+	}
+	// A state that was copied shares no money with the one that goes on.
+	spend(t, b, event.AgentUsed{USD: usd(100)}, closed)
+	if *before.Current.Usage.USD != 0.75 {
+		t.Errorf("a copy's money became %v", *before.Current.Usage.USD)
+	}
+}

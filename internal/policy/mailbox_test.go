@@ -1,0 +1,200 @@
+package policy_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// post folds what happened into a mailbox.
+func post(t testing.TB, m *policy.Mailbox, story ...event.Payload) *policy.Mailbox {
+	t.Helper()
+	for _, p := range story {
+		if err := m.Apply(happened(t, noon, p)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+func received(id, kind string) event.Payload {
+	return event.CommandReceived{ID: id, Kind: kind, Text: "text of " + id}
+}
+
+func waiting(messages []policy.Message) (ids []string) {
+	for _, m := range messages {
+		ids = append(ids, m.ID)
+	}
+	return ids
+}
+
+func TestTheKindsOfTheInboxAreTheKindsOfTheMailbox(t *testing.T) {
+	for kind, same := range map[inbox.Kind]string{
+		inbox.Steer: policy.Steer, inbox.FollowUp: policy.FollowUp, inbox.Stop: policy.Stop, inbox.StopNow: policy.StopNow,
+		inbox.Pause: policy.Pause, inbox.Resume: policy.Resume, inbox.Set: policy.Set, inbox.Kill: policy.Kill,
+	} {
+		if string(kind) != same {
+			t.Errorf("the inbox says %q, the mailbox %q", kind, same)
+		}
+	}
+}
+
+func TestWordsWaitUntilTheyAreAnswered(t *testing.T) {
+	begin := event.IterationStarted{N: 2, Commands: []string{"a", "b"}}
+	steer := event.Decided{Do: event.DoSteer, Command: "a"}
+	for name, row := range map[string]struct {
+		story []event.Payload
+		words []string // for the next prompt
+		open  []string
+	}{
+		"words wait in the order in which they came":                  {nil, []string{"a", "b"}, []string{"a", "b"}},
+		"what is sent into the turn waits for its answer only":        {[]event.Payload{steer}, []string{"b"}, []string{"a", "b"}},
+		"what the turn did not take waits for the next prompt":        {[]event.Payload{steer, event.EffectFailed{Do: event.DoSteer, Command: "a"}}, []string{"a", "b"}, []string{"a", "b"}},
+		"what the turn never confirmed waits for the next prompt":     {[]event.Payload{steer, event.IterationEnded{N: 1}}, []string{"a", "b"}, []string{"a", "b"}},
+		"what a prompt holds is not put into another":                 {[]event.Payload{begin}, nil, []string{"a", "b"}},
+		"what a prompt held that nobody read goes into the next":      {[]event.Payload{begin, event.IterationEnded{N: 2}}, []string{"a", "b"}, []string{"a", "b"}},
+		"what is delivered is done with":                              {[]event.Payload{event.CommandDelivered{ID: "a"}}, []string{"b"}, []string{"b"}},
+		"what is refused is done with":                                {[]event.Payload{event.CommandRefused{ID: "b"}}, []string{"a"}, []string{"a"}},
+		"an answer to nobody changes nothing":                         {[]event.Payload{event.CommandDelivered{ID: "z"}, event.CommandRefused{ID: ""}}, []string{"a", "b"}, []string{"a", "b"}},
+		"other effects have nothing to do with words":                 {[]event.Payload{event.Decided{Do: event.DoStart, Command: "a"}, event.EffectFailed{Do: event.DoStart, Command: "a"}}, []string{"a", "b"}, []string{"a", "b"}},
+		"only words go into a prompt":                                 {[]event.Payload{received("c", policy.Pause), received("d", policy.Set), received("e", policy.Stop)}, []string{"a", "b"}, []string{"a", "b", "c", "d", "e"}},
+		"words outlive the runner":                                    {[]event.Payload{event.LoopResumed{}}, []string{"a", "b"}, []string{"a", "b"}},
+		"what a dead runner had sent waits again when its turn ends":  {[]event.Payload{steer, event.LoopResumed{}, event.IterationEnded{N: 1}}, []string{"a", "b"}, []string{"a", "b"}},
+		"what a dead runner had put into a prompt waits again, too":   {[]event.Payload{begin, event.LoopResumed{}, event.IterationEnded{N: 2}}, []string{"a", "b"}, []string{"a", "b"}},
+		"what was held is held no longer when the iteration is over":  {[]event.Payload{steer, event.EffectFailed{Do: event.DoSteer, Command: "a"}, event.IterationEnded{N: 1}}, []string{"a", "b"}, []string{"a", "b"}},
+		"a delivery that comes after the turn still answers the word": {[]event.Payload{steer, event.IterationEnded{N: 1}, event.CommandDelivered{ID: "a", How: "live"}}, []string{"b"}, []string{"b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := post(t, &policy.Mailbox{}, received("a", policy.Steer), received("b", policy.FollowUp))
+			post(t, m, row.story...)
+			if diff := cmp.Diff(row.words, waiting(m.Words())); diff != "" {
+				t.Errorf("for the next prompt:\n%s", diff)
+			}
+			if diff := cmp.Diff(row.open, waiting(m.Open)); diff != "" {
+				t.Errorf("open:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHeldWordsAreHeldForTheirIteration(t *testing.T) {
+	m := post(t, &policy.Mailbox{}, received("a", policy.Steer), event.Decided{Do: event.DoSteer, Command: "a"})
+	if !m.Open[0].Sent || m.Open[0].Held {
+		t.Errorf("after it was sent: %+v", m.Open[0])
+	}
+	post(t, m, event.EffectFailed{Do: event.DoSteer, Command: "a"})
+	if m.Open[0].Sent || !m.Open[0].Held {
+		t.Errorf("after it was not taken: %+v", m.Open[0])
+	}
+	post(t, m, event.IterationEnded{N: 1})
+	if m.Open[0].Sent || m.Open[0].Held {
+		t.Errorf("after the iteration: %+v", m.Open[0])
+	}
+}
+
+// granted is a wish that was received and answered: only then it takes effect.
+func granted(kinds ...string) []event.Payload {
+	var story []event.Payload
+	for i, kind := range kinds {
+		id := string(rune('a' + i))
+		story = append(story, received(id, kind), event.CommandDelivered{ID: id})
+	}
+	return story
+}
+
+func fromSignal(kind string) []event.Payload {
+	return []event.Payload{event.CommandReceived{ID: "s", Kind: kind, From: policy.FromSignal}}
+}
+
+func TestTheStrongestWishToEndWins(t *testing.T) {
+	answered := event.CommandDelivered{ID: "s"}
+	for name, row := range map[string]struct {
+		story    []event.Payload
+		stopping string
+		signal   bool
+	}{
+		"nobody wants an end":        {nil, "", false},
+		"stop":                       {granted(policy.Stop), policy.Stop, false},
+		"stop grows into stop --now": {granted(policy.Stop, policy.StopNow), policy.StopNow, false},
+		"and into kill":              {granted(policy.Stop, policy.Kill), policy.Kill, false},
+		"kill does not shrink":       {granted(policy.Kill, policy.StopNow, policy.Stop), policy.Kill, false},
+		"a wish takes effect when it is answered":   {[]event.Payload{received("a", policy.Stop)}, "", false},
+		"a resume takes no stop back":               {granted(policy.Stop, policy.Resume), policy.Stop, false},
+		"a signal says that it is one":              {append(fromSignal(policy.Stop), answered), policy.Stop, true},
+		"a person's wish behind a signal leaves it": {append(append(fromSignal(policy.Stop), answered), granted(policy.Kill)...), policy.Kill, true},
+		"only an end comes from a signal":           {append(fromSignal(policy.Steer), answered), "", false},
+		"a loop that is resumed stops no longer":    {append(granted(policy.Kill), event.LoopResumed{}), "", false},
+		"a stop that nobody answered is answered by the next runner": {
+			[]event.Payload{received("a", policy.Stop), event.LoopResumed{Died: true}, event.CommandDelivered{ID: "a"}}, policy.Stop, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := post(t, &policy.Mailbox{}, row.story...)
+			if m.Stopping != row.stopping || m.Signal != row.signal {
+				t.Errorf("stopping %q by signal %v, want %q %v", m.Stopping, m.Signal, row.stopping, row.signal)
+			}
+		})
+	}
+}
+
+func TestASignalWasMeantForTheRunnerThatItReached(t *testing.T) {
+	m := post(t, &policy.Mailbox{}, append(fromSignal(policy.Stop), received("a", policy.Stop), event.LoopResumed{Died: true})...)
+	if !m.Open[0].Stale || m.Open[1].Stale {
+		t.Errorf("after a new runner: %+v", m.Open)
+	}
+}
+
+func TestAPauseIsAWishUntilTheLoopRests(t *testing.T) {
+	for name, row := range map[string]struct {
+		story []event.Payload
+		want  bool
+	}{
+		"a pause is wished for":          {granted(policy.Pause), true},
+		"a resume takes it back":         {append(granted(policy.Pause), event.LoopUnpaused{}), false},
+		"the loop rests":                 {[]event.Payload{event.LoopPaused{}}, true},
+		"the loop goes on":               {[]event.Payload{event.LoopPaused{}, event.LoopUnpaused{}}, false},
+		"a loop that is resumed goes on": {append(granted(policy.Pause), event.LoopPaused{}, event.LoopResumed{}), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if m := post(t, &policy.Mailbox{}, row.story...); m.Pausing != row.want {
+				t.Errorf("pausing is %v", m.Pausing)
+			}
+		})
+	}
+}
+
+func TestACommandIsKnownAgain(t *testing.T) {
+	m := &policy.Mailbox{}
+	id := func(n int) string { return fmt.Sprintf("%026d", n) }
+	for n := range 3000 {
+		if m.Has(id(n)) {
+			t.Fatalf("command %d is known before it came", n)
+		}
+		post(t, m, received(id(n), policy.Steer), event.CommandDelivered{ID: id(n)})
+		if !m.Has(id(n)) {
+			t.Fatalf("command %d is not known though it was answered", n)
+		}
+		// What may still lie in the inbox is a pass of it, which the runner has not removed yet.
+		if oldest := max(0, n-inbox.PassLimit); !m.Has(id(oldest)) {
+			t.Fatalf("after command %d, command %d is forgotten", n, oldest)
+		}
+	}
+	if len(m.Seen) != 1024 || m.Has(id(0)) {
+		t.Errorf("%d ids are kept", len(m.Seen))
+	}
+	if again := throughJSON(t, m); !again.Has(id(2999)) || len(again.Seen) != len(m.Seen) {
+		t.Error("ids were lost on the way through JSON")
+	}
+}
+
+func TestARunnerThatResumesKnowsTheCommandsOfTheLast(t *testing.T) {
+	m := post(t, &policy.Mailbox{}, received("a", policy.Steer), event.LoopResumed{})
+	if !m.Has("a") {
+		t.Error("a command whose file outlived the runner would be taken twice")
+	}
+}

@@ -1,0 +1,208 @@
+package runner
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/agenttest/agentstream"
+	"github.com/ralph-loop/ralph/internal/agent/claude"
+	"github.com/ralph-loop/ralph/internal/agent/pi"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// What a machine does in a second says little about the next one: every figure is a
+// ratio against a yardstick that ran in turns with it, and the median of the rounds.
+
+const (
+	streamBytes = 64 << 20
+	naiveBytes  = 8 << 20
+	rounds      = 5
+)
+
+// BenchmarkIngest runs a whole loop of one iteration on one core: cat plays the agent
+// and prints a long stream into its pipe, and the runner decodes, checks, masks, journals, folds, syncs
+// and seals it. The yardsticks are the same bytes through cat into a file (two
+// processes on as many cores as there are), and the loop that anybody would write first: scan, unmarshal,
+// marshal, write, on one core.
+func BenchmarkIngest(b *testing.B) {
+	corpus, err := agentstream.GoSource()
+	if err != nil {
+		b.Skip(err)
+	}
+	for _, c := range []struct {
+		name     string
+		stream   func(io.Writer, string, int64) error
+		dialect  func() agent.Dialect
+		compress bool
+	}{
+		{"claude", agentstream.Claude, func() agent.Dialect { return claude.New() }, false},
+		{"pi", agentstream.Pi, func() agent.Dialect { return pi.New() }, false},
+		{"claude,compressed behind", agentstream.Claude, func() agent.Dialect { return claude.New() }, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			file := filepath.Join(b.TempDir(), "stream.jsonl")
+			size := writeStream(b, file, corpus, c.stream)
+			var toCat, toNaive []float64
+			var journaled int64
+			b.SetBytes(size)
+			b.ReportAllocs()
+			for b.Loop() {
+				for range rounds {
+					b.StopTimer()
+					cat := relay(b, file)
+					naive := naively(b, file)
+					b.StartTimer()
+					var took time.Duration
+					took, journaled = ingest(b, file, c.dialect, c.compress)
+					rate := float64(size) / took.Seconds()
+					toCat = append(toCat, rate/(float64(size)/cat.Seconds()))
+					toNaive = append(toNaive, rate/(naiveBytes/naive.Seconds()))
+				}
+			}
+			b.SetBytes(size * rounds)
+			b.ReportMetric(median(toCat), "x-cat")
+			b.ReportMetric(median(toNaive), "x-naive")
+			b.ReportMetric(float64(journaled)/float64(size), "journal-B/B")
+		})
+	}
+}
+
+func writeStream(b *testing.B, name, corpus string, stream func(io.Writer, string, int64) error) int64 {
+	b.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := errors.Join(stream(f, corpus, streamBytes), f.Close()); err != nil {
+		b.Fatal(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return info.Size()
+}
+
+// played is a dialect whose agent is a file that is printed.
+type played struct {
+	agent.Dialect
+	file string
+}
+
+func (p played) Command(s agent.Spec) (agent.Command, error) {
+	_, err := p.Dialect.Command(s)
+	return agent.Command{Argv: []string{"cat", p.file}, CloseStdin: true}, err
+}
+
+// ingest runs the loop and returns how long it took from the agent's start to the sealed
+// journal, and how many bytes that has.
+func ingest(b *testing.B, file string, dialect func() agent.Dialect, compress bool) (time.Duration, int64) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	dir, err := os.MkdirTemp(b.TempDir(), "loop-")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	dialects["played"] = func() agent.Dialect { return played{dialect(), file} }
+	defer delete(dialects, "played")
+	settings := defaults(b)
+	settings.MaximumIterations = 1
+	settings.Agent = config.Agent{Command: "cat", Protocol: "played"}
+	settings.Journal.Compress = compress
+	var began time.Time
+	ended, err := Run(context.Background(), Config{
+		Home: filepath.Join(dir, "home"), Name: "bench", Dir: dir, Project: dir, Settings: settings,
+		Prompt: "work", Env: os.Environ(), Ready: func(*event.LoopEnded) { began = time.Now() },
+	})
+	took := time.Since(began)
+	if err != nil || ended.Reason != event.ReasonIterations {
+		b.Fatal(ended, err)
+	}
+	segments, err := journal.Segments(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var size int64
+	for _, s := range segments {
+		size += s.Size
+	}
+	if !compress && size < streamBytes/2 {
+		b.Fatalf("%d bytes in the journal of a stream of %d", size, streamBytes)
+	}
+	return took, size
+}
+
+func defaults(b *testing.B) config.Settings {
+	b.Helper()
+	loaded, err := config.Load(config.Source{HomeDir: b.TempDir(), ProjectDir: b.TempDir(), Flags: map[string]string{"agent.command": "cat"}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return loaded.Settings
+}
+
+// relay is the least that anybody does who keeps what another program prints.
+func relay(b *testing.B, file string) time.Duration {
+	out := filepath.Join(b.TempDir(), "copy")
+	defer os.Remove(out)
+	began := time.Now()
+	cmd := exec.Command("sh", "-c", `cat "$1" | cat > "$2"`, "sh", file, out)
+	if said, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, said)
+	}
+	return time.Since(began)
+}
+
+// naively keeps the first lines of the stream in the way that is written first.
+func naively(b *testing.B, file string) time.Duration {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	in, err := os.Open(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.Create(filepath.Join(b.TempDir(), "copy"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer os.Remove(out.Name())
+	defer out.Close()
+	began := time.Now()
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for read := 0; read < naiveBytes && lines.Scan(); read += len(lines.Bytes()) + 1 {
+		var v map[string]any
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			b.Fatal(err)
+		}
+		line, err := json.Marshal(v)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}

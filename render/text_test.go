@@ -1,0 +1,169 @@
+package render_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// writes notes how it is written to.
+type writes struct {
+	sizes []int
+	bytes.Buffer
+}
+
+func (w *writes) Write(p []byte) (int, error) {
+	w.sizes = append(w.sizes, len(p))
+	return w.Buffer.Write(p)
+}
+
+func TestWritesAreLargeWhenBehindAndAtOnceWhenLive(t *testing.T) {
+	var w writes
+	shown := render.New(&w, render.Options{Width: 80})
+	pieces := make([]any, 5000)
+	for i := range pieces {
+		pieces[i] = event.AgentSaid{Block: "1", Text: event.Plain("some words ")}
+	}
+	events := script(pieces...)
+	for _, e := range events {
+		if err := shown.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range w.sizes {
+		if n < 4096 {
+			t.Errorf("a write of %d bytes while there was more", n)
+		}
+	}
+	if err := shown.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	before := w.Len()
+	if err := errors.Join(shown.Event(script(event.AgentSaid{Block: "1", Text: event.Plain("\nnow ")})[0]), shown.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.String()[before:]; !strings.HasSuffix(got, "\nnow") {
+		t.Errorf("a live word came out as %q", got)
+	}
+}
+
+func TestAFailedWriteIsReported(t *testing.T) {
+	full := errors.New("no space left on device")
+	shown := render.New(failing{full}, render.Options{})
+	if err := shown.Event(script(event.LoopPaused{})[0]); err != nil {
+		t.Fatalf("nothing was written yet, and still: %v", err)
+	}
+	if err := shown.Close(); !errors.Is(err, full) {
+		t.Errorf("Close: %v, want %v", err, full)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestAPayloadThatCannotBeReadIsShown(t *testing.T) {
+	line := []byte(`{"v":1,"seq":7,"id":"01JD","at":"2026-11-21T01:52:28.123456Z","iter":3,"by":"loop","type":"loop.ended","data":{"status":5},"crc":"00000000"}`)
+	e, err := event.Parse(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := text(t, render.Options{}, []event.Event{e}); !strings.HasPrefix(got, "! event 7 loop.ended: ") {
+		t.Errorf("shown as %q", got)
+	}
+}
+
+// A word that a piece ends with is held back near the edge only, and no longer than
+// until it is known to be whole.
+func TestAWordAtTheEdgeIsHeldBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		pieces []string
+		shown  string // before the block is over
+		closed string
+	}{
+		"far from the edge it shows at once":             {[]string{"inter"}, "inter", "inter\n"},
+		"near the edge it waits":                         {[]string{strings.Repeat("x", 30) + " inter"}, strings.Repeat("x", 30), strings.Repeat("x", 30) + " inter\n"},
+		"and goes to the next line where it has to":      {[]string{strings.Repeat("x", 30) + " inter", "national"}, strings.Repeat("x", 30) + "\ninternational", strings.Repeat("x", 30) + "\ninternational\n"},
+		"a blank says that it is whole":                  {[]string{strings.Repeat("x", 30) + " inter", " "}, strings.Repeat("x", 30) + " inter", strings.Repeat("x", 30) + " inter\n"},
+		"a word longer than a line is broken":            {[]string{strings.Repeat("x", 50)}, strings.Repeat("x", 40) + "\n" + strings.Repeat("x", 10), strings.Repeat("x", 40) + "\n" + strings.Repeat("x", 10) + "\n"},
+		"a wide character does not straddle the edge":    {[]string{strings.Repeat("x", 39) + "値"}, strings.Repeat("x", 39) + "\n値", strings.Repeat("x", 39) + "\n値\n"},
+		"an escape sequence in two pieces is taken out":  {[]string{"\x1b[3", "1mred\x1b", "[0m."}, "red.", "red.\n"},
+		"a carriage return and newline in two pieces":    {[]string{"a\r", "\nb"}, "a\nb", "a\nb\n"},
+		"what is broken goes on below where it began":    {[]string{"  " + strings.Repeat("word ", 9)}, "  word word word word word word word\n  word word", "  word word word word word word word\n  word word\n"},
+		"blanks at the end of a line are not kept":       {[]string{"a   \n\n\nb"}, "a\n\n\nb", "a\n\n\nb\n"},
+		"a tab goes to the next column of eight":         {[]string{"a\tb"}, "a       b", "a       b\n"},
+		"combining characters take no room of their own": {[]string{strings.Repeat("e\u0301", 40)}, "", strings.Repeat("e\u0301", 40) + "\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			shown := render.New(&out, render.Options{Width: 40})
+			for _, piece := range c.pieces {
+				if err := shown.Event(script(event.AgentSaid{Block: "1", Text: event.Plain(piece)})[0]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := shown.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.String(); got != c.shown {
+				t.Errorf("live: %q, want %q", got, c.shown)
+			}
+			if err := shown.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.String(); got != c.closed {
+				t.Errorf("closed: %q, want %q", got, c.closed)
+			}
+		})
+	}
+}
+
+func TestToolsInALine(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"command":"make test","timeout":5}`:                          "make test",
+		`{"command":["bash","-lc","ls"]}`:                              "bash -lc ls",
+		`{"command":"\n\n  cd x\nls"}`:                                 "cd x …",
+		`{"file_path":"a.go","old_string":"a\nb\n","new_string":"c"}`:  "a.go  -2 +1",
+		`{"path":"a.go","offset":10}`:                                  "a.go:10-",
+		`{"path":"a.go","offset":10,"limit":5}`:                        "a.go:10-14",
+		`{"pattern":"x+","path":"src","glob":"*.go"}`:                  "x+ in src",
+		`{"pattern":"*.go"}`:                                           "*.go",
+		`{"url":"https://example.org","prompt":"what is it"}`:          "https://example.org",
+		`{"description":"look around","prompt":"Look at everything."}`: "look around",
+		`{"x":1,"y":[2]}`:                                              `{"x":1,"y":[2]}`,
+		`"ls -l"`:                                                      "ls -l",
+		`[1,2]`:                                                        "[1,2]",
+		`{"command":""}`:                                               `{"command":""}`,
+		`{"command":"\u001b]0;owned\u0007ls"}`:                         "ls",
+	} {
+		t.Run(input, func(t *testing.T) {
+			got := text(t, render.Options{}, script(event.ToolCalled{ID: "1", Name: "tool", Input: []byte(input)}))
+			if want := "- tool  " + want + "\n"; got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestUnits(t *testing.T) {
+	for got, want := range map[string]string{
+		render.Tokens(999): "999", render.Tokens(1000): "1.0k", render.Tokens(9949): "9.9k", render.Tokens(9950): "10k",
+		render.Tokens(999_499): "999k", render.Tokens(999_500): "1.0M", render.Tokens(45_600_000): "46M", render.Tokens(3e9): "3.0G",
+		render.Cost(nil): "unknown", render.Cost(usd(0)): "$0.00", render.Cost(usd(0.0069)): "$0.0069", render.Cost(usd(5.755)): "$5.75",
+		render.Span(-time.Second): "0s", render.Span(300 * time.Millisecond): "0.3s", render.Span(9949 * time.Millisecond): "9.9s",
+		render.Span(59500 * time.Millisecond): "1m0s", render.Span(time.Hour - time.Second): "59m59s",
+		render.Span(80 * time.Minute): "1h20m", render.Span(51 * time.Hour): "2d3h",
+		render.Bytes(512): "512 B", render.Bytes(2100): "2.1 kB", render.Bytes(3e6): "3.0 MB", render.Bytes(2e9): "2.0 GB",
+		render.Cut("short", 10): "short", render.Cut("exactly ten", 11): "exactly ten", render.Cut("too long a text", 8): "too lon…",
+		render.Cut("値段の計算", 6): "値段…", render.Cut("値段の", 6): "値段の", render.Cut("any", 0): "any", render.Cut("any", 1): "…",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
