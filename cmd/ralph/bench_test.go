@@ -47,12 +47,12 @@ func BenchmarkStart(b *testing.B) {
 			return timed(b, mux.command("new-session", "-d", "-s", "s", "sleep 600"))
 		},
 		"nothing": func() time.Duration { return timed(b, exec.Command(nothing)) },
-	})
+	}, programRounds)
 }
 
-// ratios runs the ways in turns and reports how many times as long the first, "",
+// ratios runs the ways in turns, so many rounds, and reports how many times as long the first, "",
 // takes as each of the others.
-func ratios(b *testing.B, ways map[string]func() time.Duration) {
+func ratios(b *testing.B, ways map[string]func() time.Duration, rounds int) {
 	names := make([]string, 0, len(ways))
 	for name := range ways {
 		names = append(names, name)
@@ -60,7 +60,7 @@ func ratios(b *testing.B, ways map[string]func() time.Duration) {
 	slices.Sort(names)
 	times := map[string][]float64{}
 	for b.Loop() {
-		for range programRounds {
+		for range rounds {
 			for _, name := range names {
 				times[name] = append(times[name], ways[name]().Seconds()*1e3)
 			}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// BenchmarkIdle is what a runner whose agent is silent and an attach to it take while nothing happens for
+// twenty seconds: of a core, how often they wake up, and of memory. There is no yardstick: the kernel
+// counts, so that a loaded machine changes nothing.
+func BenchmarkIdle(b *testing.B) {
+	const watched = 20 * time.Second
+	p := newBinary(b)
+	var started struct{ PID int }
+	jsonOf(b, p.command(append([]string{"start", "idle", "--detach", "--json"}, sleeper...)...), &started)
+	attached := p.command("attach", "idle")
+	if err := attached.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		attached.Process.Signal(syscall.SIGKILL)
+		attached.Wait()
+		p.end(b, "idle")
+	}()
+	// The first seconds are those of state.json, of the first sync and of the collector's last look.
+	time.Sleep(5 * time.Second)
+	for b.Loop() {
+		runner, reader := spentBy(b, started.PID), spentBy(b, attached.Process.Pid)
+		time.Sleep(watched)
+		for name, used := range map[string]spent{
+			"runner": spentBy(b, started.PID).since(runner),
+			"attach": spentBy(b, attached.Process.Pid).since(reader),
+		} {
+			b.ReportMetric(100*used.cpu.Seconds()/watched.Seconds(), name+"-%core")
+			b.ReportMetric(float64(used.wakes)/watched.Minutes(), name+"-wakes/min")
+			b.ReportMetric(used.resident, name+"-MB")
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// spent is what a process and all its threads have used so far.
+type spent struct {
+	cpu      time.Duration
+	wakes    int
+	resident float64 // MB, now
+}
+
+func (u spent) since(before spent) spent {
+	return spent{u.cpu - before.cpu, u.wakes - before.wakes, u.resident}
+}
+
+// spentBy reads /proc. A thread's time is taken from its schedstat, in nanoseconds: a tick of
+// utime is a twentieth of a percent of what is watched.
+func spentBy(b *testing.B, pid int) (u spent) {
+	b.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	if err != nil || len(threads) == 0 {
+		b.Fatalf("process %d is gone: %v", pid, err)
+	}
+	for _, thread := range threads {
+		stat := strings.Fields(read(b, filepath.Join(thread, "schedstat")))
+		ns, err := strconv.ParseInt(stat[0], 10, 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		u.cpu += time.Duration(ns)
+		u.wakes += int(statusField(b, read(b, filepath.Join(thread, "status")), "voluntary_ctxt_switches"))
+	}
+	u.resident = statusField(b, read(b, fmt.Sprintf("/proc/%d/status", pid)), "VmRSS") / 1024
+	return u
+}
+
+func read(b *testing.B, name string) string {
+	b.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(text)
+}
+
+// statusField returns the number of a line "Name: 123 kB".
+func statusField(b *testing.B, text, name string) float64 {
+	b.Helper()
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			n, err := strconv.ParseFloat(strings.Fields(value)[0], 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n
+		}
+	}
+	b.Fatalf("no %s in %q", name, text)
+	return 0
+}
