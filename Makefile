@@ -10,6 +10,7 @@ LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOL     := $(GO) tool -modfile=tools/go.mod
 ROOMS    := $(wildcard cmd inbox internal journal projector registry render tools)
 SEEDS    ?= 1000
+SOAK     ?= 60
 FUZZTIME ?= 30s
 BENCH    ?= .
 
@@ -17,7 +18,7 @@ BENCH    ?= .
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(ROOMS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim fuzz golden bench cover demo test-agents lint format fmt fix vuln docs check clean
+.PHONY: help build install test race script sim soak fuzz golden bench cover demo test-agents lint format fmt fix vuln docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-12s %s\n", $$1, $$2 }'
@@ -44,6 +45,9 @@ script: ## stories of the whole program (testdata/script)
 
 sim: ## SEEDS=1000 simulated loops, with a crash at every write
 	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS)
+
+soak: ## SOAK=60 seconds of kill -9 at everything that a real loop is made of
+	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK)
 
 fuzz: ## each fuzz target for FUZZTIME=30s, one after another
 	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out tools,$(ROOMS))

@@ -306,7 +306,7 @@ func (d *dir) rejectAs(name string, rejected *dir, target, reason string) error 
 		err = d.moveTo(name, rejected, target)
 	}
 	if err != nil {
-		rejected.root.Remove(note) // what went wrong is in err
+		_ = rejected.root.Remove(note) // what went wrong is in err
 	}
 	return err
 }

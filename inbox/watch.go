@@ -80,7 +80,7 @@ func (w *watcher) run(ctx context.Context) {
 		w.ring() // after the watch stands: what was dropped before it is seen now, what comes later is announced
 		if err == nil {
 			err = w.follow(ctx, l, folder)
-			l.close() // a failure to end a watch leaves nothing to do
+			_ = l.close() // a failure to end a watch leaves nothing to do
 		}
 		if !errors.Is(err, errVanished) {
 			w.poll(ctx)

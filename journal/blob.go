@@ -3,9 +3,7 @@ package journal
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -75,14 +73,14 @@ func (w *Writer) storeMasked(content []byte) (string, error) {
 // storeAs also writes a blob that is there already: one of an earlier run may not
 // have become durable before that run died, and the rename makes it so.
 func (w *Writer) storeAs(name string, content []byte) error {
-	_, err := w.folder.Stat(blobsDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = w.folder.Mkdir(blobsDir); err == nil {
-			err = w.folder.SyncFolder(".")
+	if len(w.blobs) == 0 {
+		// The folder may be there already and not be durable, like the blob.
+		if err := w.folder.Mkdir(blobsDir); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		return err
+		if err := w.folder.SyncFolder("."); err != nil {
+			return err
+		}
 	}
 	if err := w.written(name+tmpExt, content); err != nil {
 		return err

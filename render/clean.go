@@ -8,12 +8,25 @@ import (
 // Clean returns foreign text for one line of a terminal: without escape sequences,
 // with newlines and tabs as blanks and other control characters made visible.
 func Clean(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	var c cleaner
 	text := string(c.append(nil, []byte(s)))
 	if strings.ContainsAny(text, "\n\t") {
 		text = strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
 	}
 	return text
+}
+
+// isPlain reports whether s is printable ASCII, as most names and paths are.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i]-0x20 >= 0x5F {
+			return false
+		}
+	}
+	return true
 }
 
 // cleaner makes foreign text safe to print. It keeps its place between two pieces

@@ -52,6 +52,9 @@ func isWide(r rune) bool {
 
 // Columns returns how many columns of a terminal a clean text takes on one line.
 func Columns(s string) int {
+	if isPlain(s) {
+		return len(s)
+	}
 	n := 0
 	for _, r := range s {
 		n += runeColumns(r)

@@ -72,6 +72,9 @@ func attach(e *env, name, dir string, o attachOptions) error {
 	if !known && !o.json {
 		fmt.Fprintln(e.stdout, a.header(headOf(&state), live.Alive))
 	}
+	if live.Alive && a.interactive() {
+		fmt.Fprintln(e.stdout, a.faint("type to steer the agent, /help for more, ctrl-d to leave"))
+	}
 	a.ended = state.Life.Ended
 	a.screen = newScreen(e.stdout)
 	a.history = &history{to: a.screen}
@@ -149,6 +152,14 @@ func (a *attached) header(h registry.Head, alive bool) string {
 	return line
 }
 
+// faint is text that is not the loop's, where colours are wanted.
+func (a *attached) faint(text string) string {
+	if a.look().Color {
+		return "\x1b[2m" + text + "\x1b[0m"
+	}
+	return text
+}
+
 func iterations(n, most int) string {
 	if most > 0 {
 		return fmt.Sprintf("iteration %d of %d", n, max(n, most))
@@ -219,7 +230,7 @@ func (a *attached) follow(from journal.Position) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	go a.watch(ctx, signals, cancel)
+	go a.watch(ctx, signals, died(ctx, a.dir, &a.heard), cancel)
 	if a.interactive() {
 		restore, err := a.screen.keyboard(a.stdin.(*os.File))
 		if err != nil {
@@ -286,12 +297,12 @@ func (a *attached) resize() {
 }
 
 // watch calls the following off when a signal comes or the runner is dead.
-func (a *attached) watch(ctx context.Context, signals <-chan os.Signal, cancel context.CancelCauseFunc) {
+func (a *attached) watch(ctx context.Context, signals <-chan os.Signal, dead <-chan struct{}, cancel context.CancelCauseFunc) {
 	select {
 	case <-ctx.Done():
 	case <-signals:
 		a.leave(cancel, errSignal)
-	case <-died(ctx, a.dir, &a.heard):
+	case <-dead:
 		a.leave(cancel, errNoRunner)
 	}
 }

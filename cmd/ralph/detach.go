@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,9 +66,9 @@ func detach(e *env, j job) (readiness, error) {
 	if err != nil {
 		return readiness{}, fmt.Errorf("find ralph's own program: %w", err)
 	}
-	log, err := os.OpenFile(filepath.Join(j.Dir, "runner.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+	log, err := openLog(filepath.Join(j.Dir, "runner.log"))
 	if err != nil {
-		return readiness{}, fmt.Errorf("open runner.log: %w", err)
+		return readiness{}, err
 	}
 	defer log.Close()
 	told, err := json.Marshal(j)
@@ -92,12 +93,33 @@ func detach(e *env, j job) (readiness, error) {
 		return readiness{}, fmt.Errorf("start the runner: %w", err)
 	}
 	// Reaped if it ends while we still look; nobody's otherwise.
-	go cmd.Wait()
-	return awaitReady(e, j, ready, log.Name())
+	go func() { _ = cmd.Wait() }()
+	return awaitReady(e, j, ready, log.Name(), startTime)
 }
 
-// awaitReady reads the runner's line. It says so when that takes long.
-func awaitReady(e *env, j job, from io.Reader, log string) (readiness, error) {
+// startTime is how long a runner may take until its loop runs, before its starter goes away
+// and leaves it to itself. What takes long are disks, and processes of a dead runner's agent
+// that do not leave, which are given up on after some ten seconds.
+const startTime = time.Minute
+
+// openLog opens runner.log for what the runner says itself.
+func openLog(path string) (*os.File, error) {
+	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open runner.log: %w", err)
+	}
+	if info, err := log.Stat(); err != nil || !info.Mode().IsRegular() {
+		log.Close()
+		return nil, fmt.Errorf("open runner.log: %w", cmp.Or(err, errNotPlain))
+	}
+	return log, nil
+}
+
+var errNotPlain = errors.New("it is not a regular file")
+
+// awaitReady reads the runner's line. It says so when that takes long, and does not
+// wait for ever.
+func awaitReady(e *env, j job, from io.Reader, log string, patience time.Duration) (readiness, error) {
 	lines := make(chan readiness, 1)
 	go func() {
 		defer close(lines)
@@ -108,8 +130,16 @@ func awaitReady(e *env, j job, from io.Reader, log string) (readiness, error) {
 	}()
 	slow := time.NewTimer(time.Second)
 	defer slow.Stop()
+	late := time.NewTimer(patience)
+	defer late.Stop()
 	for {
 		select {
+		case <-late.C:
+			return readiness{}, &failure{
+				err:  fmt.Errorf("loop %s has not begun after %v; its runner goes on trying", j.Name, patience),
+				hint: fmt.Sprintf("'ralph attach %s' shows it once it runs, 'ralph kill %s' ends it; what it said itself stands in %s", j.Name, j.Name, e.short(log)),
+				code: event.ExitFailed,
+			}
 		case <-slow.C:
 			fmt.Fprintf(e.stderr, "ralph: loop %s is starting …\n", j.Name)
 		case r, ok := <-lines:

@@ -45,15 +45,16 @@ func follow(e *env, dir string, o followOptions) error {
 	return v.Close()
 }
 
-// runnerCheck is how often a silent loop is asked whether its runner lives.
-const runnerCheck = 2 * time.Second
+// runnerCheck is how often a silent loop is asked whether its runner lives. Tests
+// have less patience.
+var runnerCheck = 2 * time.Second
 
 // died returns a channel that is closed when no runner holds the loop's lock. The
 // kernel is asked only while nothing is heard of the loop.
 func died(ctx context.Context, dir string, heard *atomic.Bool) <-chan struct{} {
 	dead := make(chan struct{})
+	ticks := time.NewTicker(runnerCheck)
 	go func() {
-		ticks := time.NewTicker(runnerCheck)
 		defer ticks.Stop()
 		for {
 			select {

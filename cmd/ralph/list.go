@@ -257,18 +257,18 @@ func (t *table) format(width int) []byte {
 		}
 	}
 	widths = fit(widths, width)
-	var out []byte
+	out := make([]byte, 0, (len(t.rows)+1)*128)
 	for n, row := range append([][]string{t.head}, t.rows...) {
 		for i, w := range widths {
 			cell := render.Cut(row[i], w)
-			blanks := strings.Repeat(" ", w-render.Columns(cell)+2)
-			if i == len(widths)-1 {
-				blanks = ""
-			}
+			blanks := w - render.Columns(cell) + 2
 			if style := t.style(n, i, cell); style != "" {
 				cell = style + cell + "\x1b[0m"
 			}
-			out = append(append(out, cell...), blanks...)
+			out = append(out, cell...)
+			for ; blanks > 0 && i < len(widths)-1; blanks-- {
+				out = append(out, ' ')
+			}
 		}
 		out = append(out, '\n')
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,7 +23,7 @@ type logsVerb struct {
 	Since     string   `placeholder:"TIME" help:"Not before: 2026-11-21T01:30:00Z, 01:30, or so long ago: 10m."`
 	Until     string   `placeholder:"TIME" help:"Not after."`
 	Lines     int      `short:"n" placeholder:"N" help:"Only the last so many."`
-	Follow    bool     `short:"F" help:"Go on until the loop ends."`
+	Follow    bool     `short:"f" help:"Go on until the loop ends."`
 	JSON      bool     `help:"Print the journal's lines as they are."`
 }
 
@@ -93,19 +94,15 @@ func (e *env) abs(path string) string {
 // filter says which events are wanted.
 type filter struct {
 	types       []string
-	first, most int // iterations; most is 0 for no limit
-	iterations  bool
+	first, last int // iterations
 	from, to    time.Time
 }
 
 func (v *logsVerb) filter(now time.Time) (filter, error) {
 	f := filter{types: v.Type}
 	var err error
-	if v.Iteration != "" {
-		f.iterations = true
-		if f.first, f.most, err = span(v.Iteration); err != nil {
-			return f, err
-		}
+	if f.first, f.last, err = span(v.Iteration); err != nil {
+		return f, err
 	}
 	if f.from, err = moment(v.Since, now); err != nil {
 		return f, err
@@ -116,7 +113,7 @@ func (v *logsVerb) filter(now time.Time) (filter, error) {
 
 func (f filter) keeps(e event.Event) bool {
 	switch {
-	case f.iterations && (e.Iter < f.first || f.most > 0 && e.Iter > f.most),
+	case e.Iter < f.first || e.Iter > f.last,
 		!f.from.IsZero() && e.At.Before(f.from),
 		!f.to.IsZero() && e.At.After(f.to):
 		return false
@@ -131,27 +128,28 @@ func (f filter) keeps(e event.Event) bool {
 
 // all reports whether nothing is filtered out.
 func (f filter) all() bool {
-	return len(f.types) == 0 && !f.iterations && f.from.IsZero() && f.to.IsZero()
+	return len(f.types) == 0 && f.first == 0 && f.last == math.MaxInt && f.from.IsZero() && f.to.IsZero()
 }
 
-// span reads 3, 2-4 or 5-; most is 0 where there is no end.
-func span(s string) (first, most int, err error) {
+// span reads 3, 2-4 or 5-; nothing is all there are.
+func span(s string) (first, last int, err error) {
+	if s == "" {
+		return 0, math.MaxInt, nil
+	}
 	from, to, ranged := strings.Cut(s, "-")
 	first, err = strconv.Atoi(from)
 	switch {
-	case err == nil && !ranged:
-		most = first
-	case err == nil && to != "":
-		most, err = strconv.Atoi(to)
+	case !ranged:
+		last = first
+	case to == "":
+		last = math.MaxInt
+	case err == nil:
+		last, err = strconv.Atoi(to)
 	}
-	if err != nil || first < 0 || ranged && to != "" && most < first {
+	if err != nil || first < 0 || last < first {
 		return 0, 0, refuse("write it as 3, 2-4 or 5-", "%q is no range of iterations", s)
 	}
-	if !ranged && first == 0 {
-		// Before the first iteration. No limit is spelled 0 as well.
-		return 0, -1, nil
-	}
-	return first, most, nil
+	return first, last, nil
 }
 
 // moment reads a time as people write it; the zero time for none.

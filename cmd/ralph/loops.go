@@ -200,17 +200,26 @@ func (e *env) archive(name, dir string, seen standing) (to string, err error) {
 // gitignore keeps everything but the team's settings out of git.
 const gitignore = "*\n!.gitignore\n!settings.json\n"
 
+// ownFolders refuses a project's folder or a loop's that is a symbolic link: what is done
+// there would be done elsewhere.
+func (e *env) ownFolders(dir string) error {
+	for _, path := range []string{filepath.Dir(dir), dir} {
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return refuse("move it away, or make it a real folder", "%s is a symbolic link", e.short(path))
+		}
+	}
+	return nil
+}
+
 // prepare makes the project's folder and the loop's.
 func (e *env) prepare(dir string) error {
 	folder := filepath.Dir(dir)
-	if info, err := os.Lstat(folder); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return refuse("make it a real folder", "%s is a symbolic link", e.short(folder))
-	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return cannotMake(err)
 	}
-	if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
-		return refuse("move it away", "%s is a symbolic link", e.short(dir))
+	// Again: it may have been put there since.
+	if err := e.ownFolders(dir); err != nil {
+		return err
 	}
 	f, err := os.OpenFile(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
@@ -229,6 +238,3 @@ func cannotMake(err error) error {
 		hint: "ralph keeps a loop in .ralph/ of the project: the folder must be writable",
 	}
 }
-
-// ago spells a time that has passed.
-func ago(d time.Duration) string { return d.Round(time.Second).String() }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -64,6 +66,7 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 	for _, warning := range loaded.Warnings {
 		fmt.Fprintf(e.stderr, "ralph: %s\n", warning)
 	}
+	warnIdle(e, loaded.Origins)
 	if o.Verbose {
 		for _, file := range loaded.Files {
 			fmt.Fprintf(e.stderr, "[ralph] Loading settings from %s\n", file)
@@ -74,6 +77,20 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 			"no agent is chosen")
 	}
 	return loaded.Settings, nil
+}
+
+// warnIdle says which settings were given that nothing acts on: who set a
+// guardrail relies on it.
+func warnIdle(e *env, origins map[string]config.Origin) {
+	var idle []string
+	for _, key := range slices.Sorted(maps.Keys(origins)) {
+		if idleSetting(key) {
+			idle = append(idle, key)
+		}
+	}
+	if len(idle) > 0 {
+		fmt.Fprintf(e.stderr, "ralph: this version does not act on %s yet\n", strings.Join(idle, ", "))
+	}
 }
 
 // task says where the prompt of a new loop comes from.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -38,6 +41,8 @@ func TestScript(t *testing.T) {
 			"sparse": sparse,
 			"flip":   flip,
 			"gone":   gone,
+			"cut":    cut,
+			"spoken": spoken,
 		},
 		Condition: func(name string) (bool, error) {
 			return name == "root" && os.Geteuid() == 0, nil
@@ -143,6 +148,42 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	data[len(data)/2] ^= 1
 	ts.Check(os.WriteFile(name, data, 0o600))
+}
+
+// cut shortens a dead loop's journal to what stood there when the first line with a text in
+// it had been written: cut NAME TEXT. It is what KILL at that moment would have left.
+func cut(ts *testscript.TestScript, _ bool, args []string) {
+	segments, err := journal.Segments(ts.MkAbs(filepath.Join(".ralph", args[0])))
+	ts.Check(err)
+	for _, segment := range segments {
+		name := ts.MkAbs(filepath.Join(".ralph", args[0], "journal", segment.Name))
+		text, err := os.ReadFile(name)
+		ts.Check(err)
+		if i := bytes.Index(text, []byte(args[1])); i >= 0 {
+			end := i + bytes.IndexByte(text[i:], '\n') + 1
+			ts.Check(os.Truncate(name, int64(end)))
+			return
+		}
+	}
+	ts.Fatalf("no line of loop %s holds %s", args[0], args[1])
+}
+
+// spoken checks how many bytes of text an agent said in all: spoken NAME BYTES.
+func spoken(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	total := 0
+	for e, err := range journal.Read(ts.MkAbs(filepath.Join(".ralph", args[0])), journal.ReadOptions{}) {
+		ts.Check(err)
+		if e.Type == event.TypeAgentSaid {
+			p, err := event.As[event.AgentSaid](e)
+			ts.Check(err)
+			total += len(p.Text.String())
+		}
+	}
+	if total != want {
+		ts.Fatalf("the agent of loop %s said %d bytes, not %d", args[0], total, want)
+	}
 }
 
 // gone waits until a file holds a pid, and then until no process has it: gone FILE.

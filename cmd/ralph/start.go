@@ -1,7 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -52,6 +56,9 @@ func (v *startVerb) Run(e *env) error {
 // job makes the loop's folder ready for a runner.
 func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, error) {
 	j := job{Name: v.Name, Dir: dir, Project: e.cwd, Home: e.home, Version: buildVersion()}
+	if err := e.ownFolders(dir); err != nil {
+		return j, err
+	}
 	before, err := look(dir)
 	if err != nil {
 		return j, err
@@ -61,6 +68,12 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	}
 	if v.Resume && !before.exists {
 		return j, refuse(fmt.Sprintf("'ralph start %s' begins it; 'ralph list --all' shows what there is", v.Name), "there is no loop %q to go on with", v.Name)
+	}
+	if !before.exists || v.Fresh {
+		// Before anything is archived: what is refused changes nothing.
+		if err := v.checkPrompt(e, dir, before.exists); err != nil {
+			return j, err
+		}
 	}
 	if before.exists && v.Fresh {
 		to, err := e.archive(v.Name, dir, before)
@@ -93,6 +106,37 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	}
 	j.Settings, err = config.Freeze(settings)
 	return j, err
+}
+
+// checkPrompt refuses a prompt that cannot be one, without reading it: a pipe would be waited
+// for, and a device may have no end. archived says that the loop's own task.md is
+// about to be put aside with the rest.
+func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
+	if v.Prompt != "" && v.PromptFile == "" {
+		return nil
+	}
+	if v.Prompt != "" {
+		_, err := v.source(e, dir, "") // says that there are two
+		return err
+	}
+	name := cmp.Or(v.PromptFile, v.Task)
+	given := name != ""
+	switch {
+	case !given && archived:
+		return refuse("give it with -p TEXT, -f FILE or --task FILE", "there is no task")
+	case !given:
+		name = filepath.Join(dir, taskName)
+	case !filepath.IsAbs(name):
+		name = filepath.Join(e.cwd, name)
+	}
+	if err := runner.CheckPrompt(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return refuse("write the file, or name another", "read the prompt: %w", err)
+	}
+	if !given {
+		return nil // where there is none, source says so
+	}
+	_, err := readable(e, name)
+	return err
 }
 
 // taken is the refusal to begin where a loop stands already.

@@ -108,7 +108,8 @@ func (s *Session) Begin(p Prompt, reused bool, cause uint64) {
 		Live: able.Live, Costs: able.Costs, Tools: able.Tools, ExitEnds: able.ExitEnds,
 	})
 	s.announce.Do(func() { close(s.announced) })
-	s.write(lines)
+	// An agent that cannot be written to is about to exit, which is told by itself.
+	_ = s.write(lines)
 	if s.closeStdin {
 		s.proc.CloseStdin()
 	}
@@ -126,7 +127,7 @@ func (s *Session) Refresh() bool {
 	answer := make(chan bool, 1)
 	s.reset = answer
 	s.mu.Unlock()
-	s.write(lines)
+	_ = s.write(lines) // one that is gone is seen below
 	timeout := time.NewTimer(resetPatience)
 	defer timeout.Stop()
 	select {

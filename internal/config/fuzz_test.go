@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,7 +69,7 @@ func FuzzFlag(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key, value string) {
 		loaded, err := Load(Source{Flags: map[string]string{key: value}})
 		if err != nil {
-			if bad, ok := err.(*Error); !ok || bad.File != "command line" {
+			if bad, ok := errors.AsType[*Error](err); !ok || bad.File != "command line" {
 				t.Errorf("%q=%q: %#v", key, value, err)
 			}
 			return

@@ -27,11 +27,11 @@ var table = []struct {
 }{
 	{"an ended loop does nothing", ended},
 	{"an iteration whose runner died is closed", interrupted},
-	{"a fault of ralph's own ends the loop", faulty},
 	{"every command gets its answer", answer},
 	{"kill ends the agent at once", killed},
 	{"stop --now ends the agent politely", cutShort},
 	{"a deadline that passed ends the turn", overdue},
+	{"a fault of ralph's own ends the loop", faulty},
 	{"after its turn the agent rests or goes", release},
 	{"an iteration ends when its agent is gone or at rest", concluded},
 	{"an open iteration goes on", working},
@@ -85,13 +85,6 @@ func interrupted(s *State) []Decision {
 		return nil
 	}
 	return record(conclusion(s))
-}
-
-func faulty(s *State) []Decision {
-	if s.Life.Fault == nil {
-		return nil
-	}
-	return end(s, event.ReasonFault, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
 }
 
 // answer gives every command its answer that has one now. Words for the agent
@@ -169,12 +162,16 @@ func killed(s *State) []Decision {
 }
 
 func cutShort(s *State) []Decision {
-	if s.Mail.Stopping != policy.StopNow {
+	if s.Mail.Stopping != policy.StopNow && s.Mail.Stopping != policy.Kill {
+		return nil
+	}
+	if s.Life.Phase == policy.Opened {
+		return record(unbegun(s))
+	}
+	if s.Mail.Stopping == policy.Kill {
 		return nil
 	}
 	switch s.Life.Phase {
-	case policy.Opened:
-		return record(unbegun(s))
 	case policy.Starting, policy.Turning:
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: "a person stopped the loop now"})
 	case policy.Finished:
@@ -198,6 +195,13 @@ func overdue(s *State) []Decision {
 		d.Do, d.Why = event.DoKill, "the process lived on after its final result"
 	}
 	return do(d)
+}
+
+func faulty(s *State) []Decision {
+	if s.Life.Fault == nil {
+		return nil
+	}
+	return end(s, event.ReasonFault, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
 }
 
 func release(s *State) []Decision {

@@ -59,6 +59,10 @@ func (a *agent) soon(d time.Duration, do func()) {
 
 // act does one thing after another, and then finishes the turn in one of many ways.
 func (a *agent) act(left int) {
+	if a.w.scene.hopeless {
+		a.exit(1, "", a.w.span(0, 100*time.Millisecond))
+		return
+	}
 	pause := a.w.span(time.Millisecond, 20*time.Second)
 	if a.w.broken.dicey {
 		pause += time.Duration(dice(1000)) * time.Microsecond
@@ -156,12 +160,12 @@ func (a *agent) saying(text string) []event.Payload {
 func (a *agent) confirmLate() {
 	d := event.Encode(event.CommandDelivered{ID: a.sent[0].Command, How: "live", Iteration: a.iteration}, a.by())
 	d.Cause = a.causes[0]
-	a.w.schedule(a.h.r, time.Second, func() { a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}}) })
+	a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}})
 }
 
 // confirm says of words that were put into the turn that the agent has read them.
 func (a *agent) confirm() {
-	for len(a.sent) > 0 && a.w.chance(60) {
+	for len(a.sent) > 0 && a.w.chance(60) && !a.w.broken.confirms {
 		d, n := a.fact(event.CommandDelivered{ID: a.sent[0].Command, How: "live", Iteration: a.iteration})
 		d.Cause = a.causes[0]
 		a.sent, a.causes = a.sent[1:], a.causes[1:]

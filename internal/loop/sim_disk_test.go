@@ -26,7 +26,7 @@ type ledger struct {
 	synced map[string]int
 	// unnamed are files whose name no sync of their folder has made durable.
 	unnamed map[string]bool
-	failed  error // the first write or sync of a segment that went wrong
+	failed  error // the first write or sync that went wrong
 }
 
 func (l *ledger) crash(how simfs.Loss) {
@@ -102,13 +102,13 @@ func (f *watchedFile) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	n, err := f.File.Write(p)
-	f.l.took(f.name, err)
+	f.l.took(err)
 	return n, err
 }
 
 func (f *watchedFile) Sync() error {
 	err := f.File.Sync()
-	f.l.took(f.name, err)
+	f.l.took(err)
 	if err == nil {
 		size, _ := f.File.Size()
 		f.l.synced[f.name] = int(size)
@@ -117,8 +117,8 @@ func (f *watchedFile) Sync() error {
 }
 
 // took takes note of a failure after which a runner has to be silent.
-func (l *ledger) took(name string, err error) {
-	if err != nil && l.failed == nil && !errors.Is(err, simfs.ErrCrashed) && isSegment(name) {
+func (l *ledger) took(err error) {
+	if err != nil && l.failed == nil && !errors.Is(err, simfs.ErrCrashed) {
 		l.failed = err
 	}
 }

@@ -31,7 +31,7 @@ func (h *hands) Do(d event.Decided, cause uint64, s *projector.State) {
 		// segment. What follows would not be run.
 		return
 	}
-	h.r.w.checkDo(h.r, d, cause, s)
+	h.r.w.checkDo(h.r, d, cause)
 	h.r.w.note("decided %d: %s, iteration %d %s", cause, d.Do, d.Iteration, d.Command)
 	switch d.Do {
 	case event.DoBegin:
@@ -81,7 +81,11 @@ func (h *hands) next() {
 		return
 	}
 	h.busy = true
-	h.r.soon(h.r.w.scene.handTakes, func() {
+	most := h.r.w.scene.handTakes
+	if h.r.w.chance(2) {
+		most = 30 * time.Minute // a machine that is put to sleep
+	}
+	h.r.soon(most, func() {
 		if h.r.closing {
 			return
 		}
@@ -149,6 +153,14 @@ func (h *hands) start(d event.Decided, cause uint64, class string, done func()) 
 		return
 	}
 	if w.chance(70) {
+		if w.chance(5) {
+			h.session.exit(1, "", 0) // it goes just now, and that is told first
+			h.session.whenGone(func() {
+				h.session.begin(d.Iteration, true, cause)
+				done()
+			})
+			return
+		}
 		h.session.begin(d.Iteration, true, cause)
 		done()
 		return
@@ -177,6 +189,14 @@ func (h *hands) release(cause uint64, done func()) {
 		return
 	}
 	if a.able.reset && h.r.w.chance(80) {
+		if h.r.w.chance(5) {
+			a.exit(1, "", 0) // it goes while it is put to rest, and that is told first
+			a.whenGone(func() {
+				a.rest(cause)
+				done()
+			})
+			return
+		}
 		a.rest(cause)
 		done()
 		return

@@ -99,7 +99,7 @@ func TestSimulationCanFail(t *testing.T) {
 			if *simSeed != 0 {
 				t.Skip("one night is asked for")
 			}
-			const most = 400
+			const most = 200
 			for seed := range uint64(most) {
 				s := newScene(seed + 1)
 				first, problem := playNight(seed+1, s, row.broken)

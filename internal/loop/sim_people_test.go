@@ -49,8 +49,10 @@ func (p *people) act() {
 		p.litter()
 	case roll < 9 && len(p.wishes) > 0:
 		p.withdraw(&p.wishes[p.w.rng.IntN(len(p.wishes))])
-	case roll < 12:
+	case roll < 11:
 		p.signal()
+	case roll < 12:
+		p.fault()
 	default:
 		for range 1 + p.w.rng.IntN(2)*p.w.rng.IntN(3) {
 			p.drop(p.choose())
@@ -70,17 +72,17 @@ func (p *people) loseTime() {
 func (p *people) choose() event.CommandReceived {
 	r := p.w.rng
 	switch roll := r.IntN(100); {
-	case roll < 40:
+	case roll < 45:
 		return event.CommandReceived{Kind: policy.Steer, Text: fmt.Sprintf("mind the gap %d", len(p.wishes))}
-	case roll < 52:
+	case roll < 57:
 		return event.CommandReceived{Kind: policy.FollowUp, Text: fmt.Sprintf("and then rest %d", len(p.wishes))}
-	case roll < 64:
+	case roll < 67:
 		return event.CommandReceived{Kind: policy.Pause}
-	case roll < 76:
+	case roll < 79:
 		return event.CommandReceived{Kind: policy.Resume}
-	case roll < 90:
+	case roll < 92:
 		keys := [][2]string{
-			{"maximumIterations", fmt.Sprint(1 + r.IntN(6))}, {"maximumIterations", "none"},
+			{"maximumIterations", fmt.Sprint(1 + r.IntN(8))}, {"maximumIterations", "none"},
 			{"restart.max", fmt.Sprint(1 + r.IntN(4))}, {"restart.delay", "2s"}, {"limits.idle", "3m"},
 			{"limits.cost", "0.5"}, {"limits.tokens", "1000"}, {"limits.duration", "90m"}, {"colour", "red"},
 		}
@@ -88,8 +90,10 @@ func (p *people) choose() event.CommandReceived {
 		return event.CommandReceived{Kind: policy.Set, Key: k[0], Val: k[1]}
 	case roll < 95:
 		return event.CommandReceived{Kind: policy.Stop}
-	case roll < 98:
+	case roll < 97:
 		return event.CommandReceived{Kind: policy.StopNow}
+	case roll < 98:
+		return event.CommandReceived{Kind: "dance"}
 	}
 	return event.CommandReceived{Kind: policy.Kill}
 }
@@ -153,6 +157,16 @@ func (p *people) signal() {
 	r.send(input{Input: loop.Input{Drafts: []event.Draft{event.Encode(event.CommandReceived{
 		ID: string(id[:]), Kind: kind, From: policy.FromSignal,
 	}, "loop")}}})
+}
+
+// fault is an error that ralph itself meets, such as a folder that vanishes.
+func (p *people) fault() {
+	if r := p.w.runner; r != nil && r.opened {
+		p.w.note("a fault")
+		r.send(input{Input: loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{
+			Where: "the loop's folder", Error: "it is gone", Class: event.ClassMissing,
+		}, "loop")}}})
+	}
 }
 
 // receive wakes what reads the inbox, as runner.receive does.

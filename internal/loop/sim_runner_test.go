@@ -185,7 +185,7 @@ func (r *runner) settled(err error) {
 	case err != nil:
 		r.failed(err)
 	case r.driver.Engine.State().Life.Ended != nil:
-		r.w.checkEnded(r)
+		r.w.checkEnded()
 		r.close(nil)
 	default:
 		r.arm()

@@ -18,12 +18,13 @@ type scene struct {
 	keep         int // iterations whose segments are kept; 0 is all
 	wordy        int // how often the prompt repeats itself
 
-	wishes  int           // what people do in all
-	pace    time.Duration // the longest time between two of these
-	claims  int           // percent of turns that end with something like a claim
-	trouble int           // percent of turns that end in another way than well
-	resumes int           // how often an ended loop is taken up again
-	skews   bool          // the wall clock is set now and then
+	wishes   int           // what people do in all
+	pace     time.Duration // the longest time between two of these
+	claims   int           // percent of turns that end with something like a claim
+	trouble  int           // percent of turns that end in another way than well
+	hopeless bool          // each agent fails at once, and says the same
+	resumes  int           // how often an ended loop is taken up again
+	skews    bool          // the wall clock is set now and then
 
 	handTakes   time.Duration // the longest that a hand takes to begin
 	startFailed int           // permille of starts
@@ -43,7 +44,7 @@ func newScene(seed uint64) scene {
 	minutes := func(n int) int64 { return int64(n) * 60_000 }
 	s := scene{
 		rules: event.Rules{
-			MaximumIterations: 1 + r.IntN(6), CompletionPromise: "COMPLETE", CompletionResponse: "DONE",
+			MaximumIterations: pick(1, 2, 4, 10), CompletionPromise: "COMPLETE", CompletionResponse: "DONE",
 			CompletionMatch: "final", MinToolCalls: r.IntN(2), OnPromiseNoWork: "reject",
 			IdleAfter: minutes(pick(0, 2, 10)), IterationLimit: minutes(pick(10, 60, 120)),
 			AfterResult: int64(pick(5_000, 30_000)), RestartMax: pick(0, 1, 3, 5), RestartDelay: int64(pick(1, 1000, 60_000)),
@@ -54,13 +55,14 @@ func newScene(seed uint64) scene {
 		keep:         pick(0, 0, 0, 1),
 		wordy:        pick(0, 0, 3, 100),
 		wishes:       pick(0, 3, 10, 10, 30),
-		pace:         time.Duration(minutes(pick(1, 5, 20))) * time.Millisecond,
+		pace:         time.Duration(pick(10, 60, 300, 1200)) * time.Second,
 		claims:       pick(0, 10, 40),
-		trouble:      pick(0, 20, 60, 100),
+		trouble:      pick(0, 10, 20, 60, 100),
+		hopeless:     r.IntN(15) == 0,
 		resumes:      pick(0, 0, 0, 1),
 		skews:        r.IntN(8) == 0,
 		handTakes:    time.Duration(pick(1, 50, 3000)) * time.Millisecond,
-		startFailed:  pick(0, 50, 300),
+		startFailed:  pick(0, 0, 50, 300),
 		beginFails:   pick(0, 0, 20),
 		disasters:    pick(0, 1, 2, 4),
 		powerCuts:    pick(0, 50, 100),
@@ -68,7 +70,7 @@ func newScene(seed uint64) scene {
 	if s.able.exitEnds {
 		s.able.live = false
 	} else {
-		s.able.reset = r.IntN(2) > 0
+		s.able.reset = r.IntN(4) > 0
 	}
 	if r.IntN(6) == 0 {
 		s.rules.CompletionMatch = "anywhere"

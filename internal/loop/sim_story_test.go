@@ -177,8 +177,13 @@ func (w *world) checkStory(events []event.Event) {
 	for _, e := range events {
 		switch e.Type {
 		case event.TypeDecided:
-			if as[event.Decided](e).Do == event.DoBegin {
+			switch as[event.Decided](e).Do {
+			case event.DoBegin:
 				w.checkBegin(&t, e)
+			case event.DoStart:
+				if t.stop[policy.StopNow] || t.stop[policy.Kill] {
+					w.violate(wishesHold, "event %d: an agent is started after the loop was stopped now", e.Seq)
+				}
 			}
 		case event.TypeIterationStarted:
 			if n := as[event.IterationStarted](e).N; t.inside || n != t.open+1 {

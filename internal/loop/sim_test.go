@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/simfs"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // The simulation plays nights of a loop: the real engine, driver, policies and
@@ -28,11 +29,65 @@ func TestSimulation(t *testing.T) {
 		playTwice(t, *simSeed)
 		return
 	}
-	for seed := range uint64(*simSeeds) {
-		if playTwice(t, seed+1); t.Failed() {
+	reached := map[string]bool{}
+	for seed := range uint64(nights(1)) {
+		w := playTwice(t, seed+1)
+		if t.Failed() {
 			return
 		}
+		reach(t, w, reached)
 	}
+	if nights(1) < 100 {
+		return
+	}
+	for _, word := range worthReaching {
+		if !reached[word] {
+			t.Errorf("%d nights, and never %q: the simulation has become too tame", nights(1), word)
+		}
+	}
+}
+
+// worthReaching is what has to happen in some of a hundred nights, for the
+// invariants to mean something.
+var worthReaching = []string{
+	"agent.started", "agent.started again", "agent.rested", "agent.exited", "agent.finished",
+	"decided iteration.begin", "decided agent.start", "decided agent.steer", "decided agent.release", "decided agent.abort", "decided agent.kill",
+	"effect.failed iteration.begin", "effect.failed agent.start", "effect.failed agent.steer",
+	"command.delivered live", "command.delivered prompt", "command.delivered loop", "command.refused",
+	"completion.accepted", "completion.refused", "loop.paused", "loop.unpaused", "loop.configured", "loop.resumed", "fault.raised",
+	"timer.fired idle", "timer.fired iteration", "timer.fired afterResult", "timer.fired restart",
+	"iteration.ended done", "iteration.ended failed", "iteration.ended idle", "iteration.ended overlong", "iteration.ended aborted", "iteration.ended interrupted",
+	"loop.ended iterations", "loop.ended stop", "loop.ended kill", "loop.ended interrupt", "loop.ended promise", "loop.ended restarts",
+	"loop.ended agent", "loop.ended disk", "loop.ended fault",
+}
+
+// reach takes note of what happened in a night.
+func reach(t *testing.T, w *world, reached map[string]bool) {
+	events, err := readAll(w.disk)
+	if err != nil {
+		t.Error(report(w, err))
+	}
+	for _, e := range events {
+		word := string(e.Type)
+		reached[word] = true
+		for _, key := range []string{"do", "how", "name", "outcome", "reason"} {
+			if value := e.Field(key); len(value) > 2 {
+				reached[word+" "+strings.Trim(string(value), `"`)] = true
+			}
+		}
+		if e.Type == event.TypeAgentStarted && string(e.Field("reused")) == "true" {
+			reached[word+" again"] = true
+		}
+	}
+}
+
+// nights is how many nights to play where each costs as much as so many.
+func nights(each int) int {
+	n := *simSeeds
+	if testing.Short() {
+		n /= 4
+	}
+	return max(1, n/each)
 }
 
 // Nights that once went wrong, each under the name of what was wrong.
@@ -67,12 +122,11 @@ func TestSimulationRemembers(t *testing.T) {
 // change each time, the second one soon after.
 func TestSimulationCrashesAtEveryChange(t *testing.T) {
 	t.Parallel()
-	nights := max(2, *simSeeds/100)
 	if *simSeed != 0 {
 		t.Skip("one night is asked for")
 	}
 	played := 0
-	for seed := uint64(1); played < nights; seed++ {
+	for seed := uint64(1); played < nights(50); seed++ {
 		s := newScene(seed)
 		s.disasters, s.resumes, s.keep = 0, 0, 0
 		s.rules.MaximumIterations = min(s.rules.MaximumIterations, 2)
@@ -100,7 +154,8 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 	}
 }
 
-func playTwice(t *testing.T, seed uint64) {
+// playTwice plays a night twice and returns the first.
+func playTwice(t *testing.T, seed uint64) *world {
 	t.Helper()
 	first, problem := playNight(seed, newScene(seed), mutation{})
 	if problem == nil {
@@ -112,9 +167,10 @@ func playTwice(t *testing.T, seed uint64) {
 	}
 	if problem != nil {
 		t.Error(report(first, problem))
-		return
+		return first
 	}
 	t.Logf("seed %d: %d steps, %d runners, %d crashes, %d agents, %d lines of theirs", seed, first.steps, first.runs, first.crashes, len(first.agents), first.facts)
+	return first
 }
 
 // playNight plays a night and returns the violation that ended it, if any.

@@ -9,8 +9,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/simfs"
-	"github.com/ralph-loop/ralph/journal"
-	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // world is one simulated night of one loop: a disk, a clock, people, a reader, and
@@ -242,19 +240,15 @@ func (w *world) crash(how simfs.Loss) {
 	if err != nil {
 		w.violate(verifies, "after the crash: %v", err)
 	}
-	if w.scene.keep > 0 {
-		events, err = read(w.disk, journal.ReadOptions{FromCheckpoint: true})
-	}
-	if state, err := fold(events, 0); err == nil && state.Life.Ended != nil {
-		w.ended(event.Reason(state.Life.Ended.Reason))
+	if hasEnded(events) {
+		w.ended()
 		return
 	}
 	w.after(w.span(0, 10*time.Minute), w.run)
 }
 
 // ended is called when the loop has ended and no runner is left.
-func (w *world) ended(reason event.Reason) {
-	w.note("the loop has ended: %s", reason)
+func (w *world) ended() {
 	w.judge()
 	if w.resumes < w.scene.resumes {
 		w.resumes++
@@ -278,6 +272,7 @@ func (w *world) closed(r *runner, err error) {
 	}
 	w.reader.look()
 	if r.opened {
+		w.checkLive(r)
 		w.checkKept(r)
 	}
 	switch {
@@ -288,8 +283,8 @@ func (w *world) closed(r *runner, err error) {
 	case r.opened && r.driver.Engine.State().Life.Ended == nil:
 		w.violate(neverStuck, "runner %d ended without an error and without ending the loop", r.number)
 	default:
-		w.checkLive(r)
-		w.ended(r.driver.Engine.State().Life.Ended.Reason)
+		w.note("runner %d ends the loop: %s", r.number, r.driver.Engine.State().Life.Ended.Reason)
+		w.ended()
 	}
 }
 

@@ -57,7 +57,9 @@ func (n *notebook) Do(d event.Decided, _ uint64, _ *projector.State) { n.asked =
 //	<- +2s agent.finished {"outcome":"ok"}
 //
 // and the indented lines under each are what the loop records and does because of
-// it. Lines that begin with # are for the reader.
+// it. A line that begins with <& happens together with the line before it: nothing is
+// decided in between, as when a runner dies there. Lines that begin with # are for the
+// reader.
 func TestDecisionTraces(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "trace", "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -89,21 +91,17 @@ func play(t *testing.T, story string) string {
 	hands := &notebook{}
 	engine := &loop.Engine{Journal: journal, Hands: hands}
 	var out strings.Builder
-	for line := range strings.Lines(story) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue // what an earlier run answered
+	var batch []event.Draft
+	step := func() {
+		if len(batch) == 0 {
+			return
 		}
-		fmt.Fprintln(&out, line)
-		input, ok := strings.CutPrefix(line, "<- ")
-		if !ok {
-			continue
-		}
-		before := len(journal.lines)
-		if err := engine.Step(parseInput(t, journal, input)); err != nil {
+		before := len(journal.lines) + len(batch)
+		if err := engine.Step(batch); err != nil {
 			fmt.Fprintf(&out, "  error: %v\n", err)
 		}
-		for _, line := range journal.lines[before+1:] {
+		batch = nil
+		for _, line := range journal.lines[min(before, len(journal.lines)):] {
 			e, err := event.Parse(line)
 			if err != nil {
 				t.Fatal(err)
@@ -112,6 +110,25 @@ func play(t *testing.T, story string) string {
 		}
 		fmt.Fprintf(&out, "  = %s\n", stand(engine.State()))
 	}
+	for line := range strings.Lines(story) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "  ") {
+			continue // what an earlier run answered
+		}
+		input, more := strings.CutPrefix(line, "<& ")
+		if !more {
+			step()
+		}
+		fmt.Fprintln(&out, line)
+		happens := more
+		if !more {
+			input, happens = strings.CutPrefix(line, "<- ")
+		}
+		if happens {
+			batch = append(batch, parseInput(t, journal, input)...)
+		}
+	}
+	step()
 	return out.String()
 }
 

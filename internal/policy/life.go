@@ -150,26 +150,33 @@ func (l *Life) decided(e event.Event) error {
 		l.Phase, l.Failed = Beginning, nil
 	case event.DoStart:
 		l.Phase = Starting
-	case event.DoRelease, event.DoAbort:
-		if l.Phase != Between {
-			l.Phase = Leaving
-		}
-		if p.Do == event.DoAbort {
-			l.Process.Ending = true
-			if l.Cut == "" {
-				l.Cut = event.Outcome(p.Outcome)
-			}
+		// Whatever was decided about a process before it was about another one.
+		l.Process.Ending, l.Process.Killing = false, false
+	case event.DoRelease:
+		l.leave()
+	case event.DoAbort:
+		l.leave()
+		l.Process.Ending = true
+		if l.Cut == "" {
+			l.Cut = event.Outcome(p.Outcome)
 		}
 	case event.DoKill:
-		if l.Phase != Between {
-			l.Phase = Leaving
-		}
+		l.leave()
 		l.Process.Ending, l.Process.Killing = true, true
 		if p.Outcome != "" {
 			l.Cut = event.Outcome(p.Outcome)
 		}
 	}
 	return nil
+}
+
+// leave waits for the agent's process, if the open iteration has asked for one. One
+// that rests from an iteration before may be ended at any time, and ends nothing.
+func (l *Life) leave() {
+	switch l.Phase {
+	case Starting, Turning, Finished, Gone:
+		l.Phase = Leaving
+	}
 }
 
 func (l *Life) effectFailed(e event.Event) error {
@@ -204,9 +211,16 @@ func (l *Life) agent(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		alive := l.Process.Alive
 		l.Process = Process{
 			Alive: true, PID: p.PID, Live: p.Live, Costs: p.Costs, Tools: p.Tools, ExitEnds: p.ExitEnds,
 			Ending: l.Process.Ending, Killing: l.Process.Killing,
+		}
+		if p.Reused && !alive {
+			// It rested, and went just before it was given the prompt. That was told
+			// already, and nothing more will be.
+			l.Process.Alive, l.Phase = false, Gone
+			return nil
 		}
 		if l.Phase == Starting {
 			l.Phase = Turning

@@ -93,7 +93,7 @@ func TestEachEdgeBetweenPhases(t *testing.T) {
 		"a steer changes no phase":                             {policy.Turning, decided(event.DoSteer), policy.Turning},
 		"a steer that fails changes no phase":                  {policy.Turning, event.EffectFailed{Do: event.DoSteer}, policy.Turning},
 		"words change no phase":                                {policy.Turning, says("1.0", "x"), policy.Turning},
-		"a process that was replaced starts the turn, too":     {policy.Starting, event.AgentStarted{PID: 8, Reused: true}, policy.Turning},
+		"one that went before it had its prompt starts none":   {policy.Starting, event.AgentStarted{PID: 8, Reused: true}, policy.Gone},
 		"a late start does not begin a turn that was cut":      {policy.Leaving, agentUp, policy.Leaving},
 		"an ending closes the iteration from wherever it is":   {policy.Turning, event.IterationEnded{N: 1}, policy.Between},
 	} {

@@ -15,6 +15,15 @@
 // the agent's process tree is gone and the journal is sealed, or when the journal
 // cannot be written any more.
 //
+// Nothing outlives a loop, other loops not excepted: a detached loop that an agent starts is a
+// process like any other that the agent leaves behind. When the iteration ends that started it, its
+// runner is asked with TERM to stop, which it does in good order where its own agent
+// leaves in time, and is killed otherwise. It is counted in the strays of
+// agent.exited, its journal is whole, and 'ralph start NAME --resume' goes on with it from outside.
+//
+// What a starter saw before the lock was taken is held against what is there: a loop that another one
+// began or ended meanwhile is an *ExistsError, and config.json is written under the lock.
+//
 // # Not here
 //
 // Making and detaching the process (cmd/ralph), and every decision (internal/loop).

@@ -76,7 +76,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	if err != nil {
 		return event.LoopEnded{}, err
 	}
-	defer lock.Release()
+	defer func() { _ = lock.Release() }() // its end is the process's at the latest
 	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
 	_ = process.EnableSubreaper()
 	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{})}
@@ -88,14 +88,8 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 
 // open takes up the journal and begins a segment of it.
 func (r *runner) open(ctx context.Context) error {
-	r.masker = secret.New(r.Env)
-	opt := journal.Options{
-		Mask:           r.masker.AppendMasked,
-		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
-		Compress:       r.Settings.Journal.Compress,
-		KeepIterations: r.Settings.Journal.KeepIterations,
-		Bell:           true,
-	}
+	r.masker = secret.New(r.environ())
+	opt := r.journalOptions()
 	rec, err := journal.Recover(r.Dir, opt)
 	if err != nil {
 		return err
@@ -126,7 +120,7 @@ func (r *runner) open(ctx context.Context) error {
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
-	if err := r.mend(&state); err != nil {
+	if err := errors.Join(r.reserve(), r.mend(&state)); err != nil {
 		return err
 	}
 	return r.begin(&state, rec, swept)
@@ -231,33 +225,27 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	failure := r.driver.Run(ctx)
 	shut()
 	close(r.over)
-	r.empty()
+	left := r.empty()
 	state := r.driver.Engine.State()
+	err = errors.Join(failure, r.writer.Close())
+	if failure != nil {
+		// What follows from it is no error of its own.
+		err = failure
+		if full(failure) {
+			if said, more := r.lastWord(failure, left); more == nil {
+				state = said
+			}
+		}
+	}
+	r.release()
 	r.project.State(state)
-	err = errors.Join(failure, r.writer.Close(), r.project.Close())
+	if projected := r.project.Close(); err == nil {
+		err = projected
+	}
 	if state.Life.Ended == nil {
 		return event.LoopEnded{}, err
 	}
 	return *state.Life.Ended, err
-}
-
-// empty ends what the hands still hold. Nothing they report can be recorded any more.
-func (r *runner) empty() {
-	closed := make(chan struct{})
-	go func() {
-		r.hands.Close()
-		close(closed)
-	}()
-	for {
-		select {
-		case in := <-r.driver.Inputs:
-			if in.Release != nil {
-				in.Release()
-			}
-		case <-closed:
-			return
-		}
-	}
 }
 
 // folded watches for what is told to others.
@@ -381,14 +369,6 @@ func (r *runner) readBlob(sha256 string) ([]byte, error) {
 	return text, nil
 }
 
-// readFile reads a prompt file: a path within the project or an absolute one.
-func (r *runner) readFile(name string) ([]byte, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(r.Project, name)
-	}
-	return os.ReadFile(name)
-}
-
 func (r *runner) source() (event.Source, error) {
 	if r.PromptFile != "" {
 		return event.Source{File: r.PromptFile}, nil
@@ -399,24 +379,3 @@ func (r *runner) source() (event.Source, error) {
 
 // NewID returns a ULID's text.
 func NewID(now time.Time) string { return ulid.MustNew(ulid.Timestamp(now), rand.Reader).String() }
-
-// Rules returns the settings that decisions depend on.
-func Rules(s config.Settings) event.Rules {
-	ms := func(d config.Duration) int64 { return d.Std().Milliseconds() }
-	return event.Rules{
-		MaximumIterations:  s.MaximumIterations,
-		CompletionResponse: s.CompletionResponse,
-		CompletionPromise:  s.Completion.Promise,
-		CompletionMatch:    s.Completion.Match,
-		MinToolCalls:       s.Completion.MinToolCalls,
-		OnPromiseNoWork:    s.Completion.OnPromiseNoWork,
-		LimitCost:          s.Limits.Cost,
-		LimitTokens:        s.Limits.Tokens,
-		LimitDuration:      ms(s.Limits.Duration),
-		IdleAfter:          ms(s.Limits.Idle),
-		IterationLimit:     ms(s.Limits.Iteration),
-		AfterResult:        ms(s.Limits.AfterResult),
-		RestartMax:         s.Restart.Max,
-		RestartDelay:       ms(s.Restart.Delay),
-	}
-}

@@ -71,7 +71,7 @@ func New(env []string, extra ...string) *Masker {
 			m.add(literal{
 				text: text, label: label(k.name), depth: s.depth,
 				plainOnly: i == 0 && strings.ContainsFunc(text, escapedByAll),
-				bare:      strings.Trim(text, "0123456789+-.eE{}[]:, \t\r\ntruefalsn") == "",
+				bare:      strings.Trim(text, "0123456789+-.E{}[]:, \t\r\ntruefalsn") == "",
 			})
 		}
 	}

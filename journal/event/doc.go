@@ -8,8 +8,8 @@
 //
 // Writing starts from a payload, reading from a line:
 //
-//	d := event.Encode(event.ToolCalled{ID: "t1", Name: "bash"}, event.By("agent:pi"))
-//	line := event.AppendLine(nil, event.Stamp{Seq: 412, ID: id, At: now}, d, prevCRC)
+//	d := event.Encode(event.ToolCalled{ID: "t1", Name: "bash"}, "agent:pi")
+//	line, crc := event.AppendLine(nil, event.Stamp{Seq: 412, ID: id, At: now}, d, prevCRC)
 //
 //	e, err := event.Parse(line)
 //	if e.Type == event.TypeToolCalled {

@@ -106,8 +106,7 @@ func (d *Dialect) block(s *stream, name string, block []byte, out *agent.Decoded
 	}
 }
 
-// said ends a block of text or thinking. Where it was streamed, only what the deltas left out is said, and the line
-// is dropped if that is nothing.
+// said ends a block of text or thinking. Where it was streamed, only what the deltas left out is said.
 func (d *Dialect) said(s *stream, name string, body []byte, aloud bool, out *agent.Decoded) {
 	if !jsonscan.IsString(body) {
 		body = nil
@@ -121,7 +120,6 @@ func (d *Dialect) said(s *stream, name string, body []byte, aloud bool, out *age
 		if continues && len(rest) > 0 {
 			words = plain(rest)
 		}
-		out.DropRaw = continues && len(rest) == 0
 		s.forget()
 	}
 	if aloud {

@@ -133,7 +133,8 @@ func (d *Dialect) streamEvent(m members, out *agent.Decoded) {
 	out.Add(event.AgentNoticed{What: d.words.of("stream_event/", typ)})
 }
 
-// delta says what is new of the block that is being written.
+// delta says what is new of the block that is being written. The line is not kept: the block's own event holds it all
+// again, and a secret that is cut in two by two deltas could be masked in neither of their lines.
 func (d *Dialect) delta(s *stream, delta []byte, out *agent.Decoded) {
 	var typ, words []byte
 	fields := jsonscan.Object(delta)
@@ -154,6 +155,7 @@ func (d *Dialect) delta(s *stream, delta []byte, out *agent.Decoded) {
 		s.streamed = s.name(s.index)
 	}
 	s.text = jsonscan.AppendUnquoted(s.text, words)
+	out.DropRaw = true
 	if aloud {
 		out.Add(event.AgentSaid{Block: s.streamed, Text: event.Quoted(words), Parent: s.parent})
 	} else {

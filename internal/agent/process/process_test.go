@@ -280,7 +280,7 @@ func TestStartSaysWhatIsWrong(t *testing.T) {
 			if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.names) {
 				t.Errorf("got %q", err)
 			}
-			if _, missing := errors.AsType[*exec.Error](err); test.is != exec.ErrNotFound && missing {
+			if _, missing := errors.AsType[*exec.Error](err); !errors.Is(test.is, exec.ErrNotFound) && missing {
 				t.Errorf("got %q, which blames the program's name", err)
 			}
 		})

@@ -19,7 +19,7 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		out.Add(event.AgentNoticed{What: "stderr", Text: string(line)})
 		return
 	}
-	line = bytes.TrimSpace(line)
+	line = bytes.Trim(line, " \t\r\n") // the white space of JSON, and no other
 	if len(line) == 0 {
 		out.DropRaw = true
 		return

@@ -243,7 +243,7 @@ func TestAnAbortEndsWhateverIsPlayed(t *testing.T) {
 				if row.shown != "" && row.shown != "talk" {
 					p.expect(row.shown)
 				}
-				go p.send(`{"do":"abort"}`)
+				go func() { _, _ = io.WriteString(p.in, `{"do":"abort"}`+"\n") }() // the player may read it late
 				line := p.line()
 				for strings.HasPrefix(line, `{"type":"said"`) {
 					line = p.line()

@@ -284,7 +284,7 @@ func (s orphanStep) play(p *player) error {
 	if err := cmd.Start(); err != nil {
 		return p.print(noticedLine{"noticed", "orphan", err.Error()})
 	}
-	go cmd.Wait() // ends with the orphan, so that it is no zombie where we live on
+	go func() { _ = cmd.Wait() }() // ends with the orphan, so that it is no zombie where we live on
 	return p.print(noticedLine{"noticed", "orphan", strconv.Itoa(cmd.Process.Pid)})
 }
 

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// machine is a home with loops of every kind.
+func machine(t *testing.T) *recorded {
+	t.Helper()
+	r := threeIterations(t)
+	other := record(t, "live")
+	other.env.home = r.env.home
+	other.iterate(1, "One.")
+	other.register()
+	other.live()
+	dead := record(t, "dead")
+	dead.env.home, dead.env.cwd = r.env.home, r.env.cwd
+	dead.iterate(1, "One.")
+	dead.register()
+	gone := registry.Entry{Name: "gone", Dir: filepath.Join(r.env.cwd, ralphFolder, "gone"), Project: r.env.cwd, ID: "x", Agent: "claude", Started: begin}
+	r.must(registry.Put(r.env.home, gone))
+	return r
+}
+
+func TestListShowsHowEachLoopStands(t *testing.T) {
+	r := machine(t)
+	got := r.printed(&listVerb{})
+	want := strings.Join([]string{
+		"NAME   STATUS               ITERATION  STARTED     AGENT   COST     TOKENS",
+		"dead   died                 1/10       1h0m ago    pi      $0.25    1.1k",
+		"gone   gone                 0          1h0m ago    claude  unknown  0",
+		"night  completed (promise)  3/10       1h0m ago    pi      $0.75    3.3k",
+		"",
+	}, "\n")
+	if squeeze(got) != squeeze(want) {
+		t.Errorf("listed\n%s\nwant\n%s", got, want)
+	}
+	if all := r.printed(&listVerb{All: true}); !strings.Contains(all, "PROJECT") || !strings.Contains(all, "live ") || strings.Count(all, "\n") != 5 {
+		t.Errorf("all:\n%s", all)
+	}
+}
+
+// squeeze makes runs of blanks one blank.
+func squeeze(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestListAsJSON(t *testing.T) {
+	r := machine(t)
+	var loops []map[string]any
+	r.must(json.Unmarshal([]byte(r.printed(&listVerb{All: true, JSON: true})), &loops))
+	if len(loops) != 4 {
+		t.Fatalf("%d loops", len(loops))
+	}
+	for _, l := range loops {
+		for _, key := range []string{"name", "dir", "project", "alive", "died", "gone", "status", "reason", "iteration", "maximumIterations", "started", "at", "agent", "cost", "tokensIn", "tokensOut", "waiting", "pid", "host"} {
+			if _, has := l[key]; !has {
+				t.Errorf("%s has no %q", l["name"], key)
+			}
+		}
+		name := l["name"]
+		if l["alive"] != (name == "live") || l["died"] != (name == "dead") || l["gone"] != (name == "gone") {
+			t.Errorf("%s: alive %v, died %v, gone %v", name, l["alive"], l["died"], l["gone"])
+		}
+		if name == "live" && l["pid"] != float64(os.Getpid()) {
+			t.Errorf("pid %v", l["pid"])
+		}
+	}
+}
+
+func TestListOfNothing(t *testing.T) {
+	r := record(t, "night")
+	if got := r.printed(&listVerb{}); got != "" || !strings.Contains(r.err.String(), "there is no loop here") {
+		t.Errorf("stdout %q, stderr %q", got, r.err)
+	}
+	if got := r.printed(&listVerb{JSON: true}); got != "[]\n" {
+		t.Errorf("as JSON %q", got)
+	}
+	if err := (&listVerb{Watch: true}).Run(r.env); codeOf(err) != event.ExitUsage {
+		t.Errorf("--watch without a terminal: %v", err)
+	}
+}
+
+func TestListReportsWhatIsNoEntry(t *testing.T) {
+	r := threeIterations(t)
+	r.must(os.WriteFile(filepath.Join(registry.Folder(r.env.home), "--x--y.json"), []byte("{\x1b[2J"), 0o600))
+	got := r.printed(&listVerb{})
+	if !strings.Contains(got, "night") || !strings.Contains(r.err.String(), "--x--y.json") || strings.Contains(r.err.String(), "\x1b") {
+		t.Errorf("stdout %q, stderr %q", got, r.err)
+	}
+}
+
+func TestTableFitsTheTerminal(t *testing.T) {
+	rows := func() *table {
+		return &table{head: []string{"NAME", "STATUS", "ITERATION", "AGENT", "PROJECT"}, rows: [][]string{
+			{"night", "running", "3/10", "pi", "/home/ada/a/long/way/to/the/shop"},
+			{"値段\x1b[2J", "died", "1/10", "claude", "/p"},
+		}}
+	}
+	for _, width := range []int{0, 200, 80, 60, 40, 30, 20, 5} {
+		got := string(rows().format(width))
+		if strings.Contains(got, "\x1b") {
+			t.Errorf("%d columns: an escape came through: %q", width, got)
+		}
+		for line := range strings.Lines(got) {
+			if n := render.Columns(strings.TrimSuffix(line, "\n")); width >= 30 && n > width {
+				t.Errorf("%d columns: a line has %d: %q", width, n, line)
+			}
+		}
+		if width >= 30 && !strings.Contains(got, "running") {
+			t.Errorf("%d columns: the status is gone:\n%s", width, got)
+		}
+	}
+	if got := string(rows().format(0)); !strings.Contains(got, "/home/ada/a/long/way/to/the/shop") {
+		t.Errorf("without a width something is cut:\n%s", got)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.iterate(1, "One.")
+	r.append(event.IterationStarted{N: 2, Prompt: event.Blob{Text: "do it", Bytes: 5}}, event.Decided{Do: event.DoStart, Iteration: 2})
+	r.append(event.AgentStarted{PID: 7, Live: true})
+	r.append(event.ToolCalled{ID: "1", Name: "bash"})
+	r.append(event.CommandReceived{ID: "01JDC", Kind: "follow-up", From: "cli:ada", Text: "then the \x1b[2Jdocs"})
+	r.register()
+	got := r.printed(&statusVerb{})
+	for _, want := range []string{
+		"status     running\n", "iteration  2 of 10, the agent works; began ", "           1 tool (0 failed) · 0 tokens in",
+		"last one   1 done in 6.0s · 1 tool (0 failed) · 1.0k tokens in · 100 out · $0.25\n",
+		"next       limits.idle cuts the iteration short at ", "agent      pi, pid 7, can be steered in mid-turn\n",
+		"limits     10 iterations, idle 10m0s\n", "open       follow-up: then the docs (cli:ada), waits for the next prompt\n",
+		"folder     " + r.dir + "\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if got := r.printed(&statusVerb{JSON: true}); got != string(projector.Encode(&r.state)) {
+		t.Errorf("as JSON\n%s\nwant\n%s", got, projector.Encode(&r.state))
+	}
+}
+
+func TestStatusOfLoopsThatAreOver(t *testing.T) {
+	r := machine(t)
+	if got := r.printed(&statusVerb{Name: "night"}); !strings.Contains(got, "status     completed (promise): done\n") || strings.Contains(got, "next ") {
+		t.Errorf("ended:\n%s", got)
+	}
+	r.env.cwd = t.TempDir()
+	if got := r.printed(&statusVerb{Name: "dead"}); !strings.Contains(got, "status     died: it was running and no runner has it; 'ralph start dead --resume'") {
+		t.Errorf("dead:\n%s", got)
+	}
+	if err := (&statusVerb{Name: "gone"}).Run(r.env); codeOf(err) != event.ExitUsage {
+		t.Errorf("gone: %v", err)
+	}
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// threeIterations is a loop that has ended.
+func threeIterations(t *testing.T) *recorded {
+	t.Helper()
+	r := record(t, "night")
+	r.iterate(1, "One.")
+	r.next(2)
+	r.iterate(2, "Two.")
+	r.next(3)
+	r.iterate(3, "Three.")
+	r.end(event.ReasonPromise, "done")
+	r.register()
+	return r
+}
+
+// types returns the fourth column of each line of a log.
+func types(log string) (types []string) {
+	for line := range strings.Lines(log) {
+		types = append(types, strings.Fields(line)[4])
+	}
+	return types
+}
+
+func TestLogsFilters(t *testing.T) {
+	r := threeIterations(t)
+	for name, c := range map[string]struct {
+		verb logsVerb
+		want string
+	}{
+		"one type":                     {logsVerb{Type: []string{"agent.said"}}, "agent.said agent.said agent.said"},
+		"types that begin so":          {logsVerb{Type: []string{"tool."}, Iteration: "2"}, "tool.called tool.returned"},
+		"several types":                {logsVerb{Type: []string{"loop.ended", "loop.started"}}, "loop.started loop.ended"},
+		"a type that does not exist":   {logsVerb{Type: []string{"tool"}}, ""},
+		"some iterations":              {logsVerb{Iteration: "2-3", Type: []string{"iteration.started"}}, "iteration.started iteration.started"},
+		"iterations from one on":       {logsVerb{Iteration: "3-", Type: []string{"iteration.", "loop."}}, "iteration.started iteration.ended loop.ended"},
+		"before the first iteration":   {logsVerb{Iteration: "0", Type: []string{"loop."}}, "loop.started"},
+		"the last ones":                {logsVerb{Lines: 2}, "loop.ended segment.sealed"},
+		"the last ones of a type":      {logsVerb{Lines: 2, Type: []string{"iteration.", "agent.said"}}, "agent.said iteration.ended"},
+		"more than there are":          {logsVerb{Lines: 100, Type: []string{"loop."}}, "loop.started loop.ended"},
+		"since a time":                 {logsVerb{Since: "2026-11-21T01:52:43Z", Type: []string{"iteration.", "loop."}}, "iteration.started iteration.ended loop.ended"},
+		"until a time":                 {logsVerb{Until: "2026-11-21T01:52:29Z", Type: []string{"iteration.", "loop."}}, "loop.started iteration.started"},
+		"so long ago":                  {logsVerb{Since: "59m40s", Type: []string{"loop."}}, "loop.ended"},
+		"following a loop that is off": {logsVerb{Follow: true, Type: []string{"loop."}}, "loop.started loop.ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.verb.Source = "night"
+			if got := strings.Join(types(r.printed(&c.verb)), " "); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestLogsRefusesWhatItCannotRead(t *testing.T) {
+	r := threeIterations(t)
+	for name, verb := range map[string]logsVerb{
+		"no range":                {Iteration: "x"},
+		"a range that ends early": {Iteration: "3-2"},
+		"no time":                 {Since: "yesterday"},
+		"no such loop":            {Source: "other"},
+		"no such file":            {Source: "./other.jsonl"},
+		"a folder to follow":      {Source: t.TempDir(), Follow: true},
+	} {
+		if err := verb.Run(r.env); codeOf(err) != event.ExitUsage {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTimesAsPeopleWriteThem(t *testing.T) {
+	zone := time.FixedZone("CET", 3600)
+	now := time.Date(2026, 11, 21, 2, 0, 0, 0, zone)
+	for s, want := range map[string]time.Time{
+		"":                     {},
+		"10m":                  now.Add(-10 * time.Minute),
+		"-10m":                 now.Add(-10 * time.Minute),
+		"01:30":                time.Date(2026, 11, 21, 1, 30, 0, 0, zone),
+		"01:30:05":             time.Date(2026, 11, 21, 1, 30, 5, 0, zone),
+		"23:30":                time.Date(2026, 11, 20, 23, 30, 0, 0, zone), // it was yesterday
+		"2026-11-20":           time.Date(2026, 11, 20, 0, 0, 0, 0, zone),
+		"2026-11-20 23:30":     time.Date(2026, 11, 20, 23, 30, 0, 0, zone),
+		"2026-11-20T23:30:01":  time.Date(2026, 11, 20, 23, 30, 1, 0, zone),
+		"2026-11-20T23:30:00Z": time.Date(2026, 11, 20, 23, 30, 0, 0, time.UTC),
+	} {
+		if got, err := moment(s, now); err != nil || !got.Equal(want) {
+			t.Errorf("%q: %v, %v, want %v", s, got, err, want)
+		}
+	}
+}
+
+func TestLogsReadFromAnywhere(t *testing.T) {
+	r := threeIterations(t)
+	all := r.printed(&logsVerb{Source: "night", JSON: true})
+	copied := filepath.Join(t.TempDir(), "copy")
+	r.must(os.CopyFS(copied, os.DirFS(r.dir)))
+	second := filepath.Join(copied, "journal", "000002-i0002.jsonl")
+	text, err := os.ReadFile(second)
+	r.must(err)
+	packed := filepath.Join(t.TempDir(), "000002-i0002.jsonl.zst")
+	var zst bytes.Buffer
+	w, err := zstd.NewWriter(&zst)
+	r.must(err)
+	_, err = w.Write(text)
+	r.must(err)
+	r.must(w.Close())
+	r.must(os.WriteFile(packed, zst.Bytes(), 0o600))
+	for name, c := range map[string]struct{ source, want string }{
+		"a copy of the folder":   {copied, all},
+		"one segment":            {second, string(text)},
+		"one compressed segment": {packed, string(text)},
+		"the loop's folder":      {filepath.Join(ralphFolder, "night"), all},
+		"the loop of this place": {"", all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := r.printed(&logsVerb{Source: c.source, JSON: true}); got != c.want {
+				t.Errorf("printed\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestLogsFollowALiveLoop(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.iterate(1, "One.")
+	r.register()
+	done := make(chan error, 1)
+	go func() { done <- (&logsVerb{Source: "night", Follow: true, Lines: 1}).Run(r.env) }()
+	r.out.await(t, "iteration.ended")
+	r.append(event.AgentSaid{Block: "2.0", Text: event.Plain("news")})
+	r.out.await(t, "news")
+	r.end(event.ReasonPromise, "done")
+	if err := returned(t, done); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(types(r.out.String()), " "), "iteration.ended agent.said loop.ended segment.sealed"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestLogsEndWithTheRunner(t *testing.T) {
+	runnerCheck = 20 * time.Millisecond
+	t.Cleanup(func() { runnerCheck = 2 * time.Second })
+	r := record(t, "night")
+	r.live()
+	r.register()
+	done := make(chan error, 1)
+	go func() { done <- (&logsVerb{Source: "night", Follow: true}).Run(r.env) }()
+	r.out.await(t, "loop.started")
+	r.append(event.AgentSaid{Block: "2.0", Text: event.Plain("the last word")})
+	r.must(r.lock.Release())
+	if err := returned(t, done); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(types(r.out.String()), " "), "segment.opened loop.started agent.said"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// JSON may hold control characters that are commands to a terminal.
+func TestJournalLinesOnATerminalAreEscaped(t *testing.T) {
+	line := []byte("{\"text\":\"a\u009b31m\x7fé\u00a0値\"}")
+	if got, want := string(appendEscaped(nil, line)), "{\"text\":\"a\\u009b31m\\u007fé\u00a0値\"}"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

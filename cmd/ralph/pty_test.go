@@ -1,0 +1,321 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// terminal is a program that runs in a terminal of its own, and the person before it.
+type terminal struct {
+	*place
+	cmd    *exec.Cmd
+	master *os.File
+	done   chan struct{} // closed when the program has ended
+	code   int           // then
+
+	mu    sync.Mutex
+	shown strings.Builder
+	more  chan struct{} // something was shown
+}
+
+// terminal runs a program in a new session whose terminal it is.
+func (p *place) terminal(cmd *exec.Cmd) *terminal {
+	p.Helper()
+	cmd.Env = append(cmd.Env, "TERM=xterm")
+	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
+	p.must(err)
+	t := &terminal{place: p, cmd: cmd, master: p.closable(master), done: make(chan struct{}), more: make(chan struct{}, 1)}
+	var reader sync.WaitGroup
+	reader.Go(t.read)
+	go func() {
+		_ = cmd.Wait() // its exit code is what is asked for
+		t.code = cmd.ProcessState.ExitCode()
+		close(t.done)
+	}()
+	p.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-t.done
+		_ = master.Close() // again, where the test closed it
+		reader.Wait()
+	})
+	return t
+}
+
+// closable returns the same terminal as a file whose Close ends a Read that waits, and
+// thereby closes the terminal.
+func (p *place) closable(master *os.File) *os.File {
+	fd, err := syscall.Dup(int(master.Fd()))
+	p.must(err)
+	p.must(syscall.SetNonblock(fd, true))
+	p.must(master.Close())
+	return os.NewFile(uintptr(fd), "terminal")
+}
+
+func (t *terminal) read() {
+	buf := make([]byte, 4096)
+	for {
+		n, err := t.master.Read(buf)
+		t.mu.Lock()
+		t.shown.Write(buf[:n])
+		t.mu.Unlock()
+		select {
+		case t.more <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return // EIO: the last program has left the terminal
+		}
+	}
+}
+
+func (t *terminal) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.shown.String()
+}
+
+// sees waits until the terminal shows a text.
+func (t *terminal) sees(text string) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for !strings.Contains(t.text(), text) {
+		select {
+		case <-t.more:
+		case <-late:
+			t.Fatalf("%v does not show %q:\n%q", t.cmd.Args, text, t.text())
+		}
+	}
+}
+
+func (t *terminal) types(keys string) {
+	t.Helper()
+	_, err := t.master.WriteString(keys)
+	t.must(err)
+}
+
+// leaves waits for the end of the program and holds its exit code to what it should be.
+func (t *terminal) leaves(code int) {
+	t.Helper()
+	select {
+	case <-t.done:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%v does not end:\n%q", t.cmd.Args, t.text())
+	}
+	if t.code != code {
+		t.Errorf("%v: exit %d, not %d:\n%q", t.cmd.Args, t.code, code, t.text())
+	}
+}
+
+// listening is what a terminal shows once keys reach ralph one by one. Before, ctrl-c is a
+// signal and ctrl-d the end of a line.
+const listening = "\x1b[?2004h"
+
+// Keys.
+const (
+	ctrlC = "\x03"
+	ctrlD = "\x04"
+	enter = "\r"
+)
+
+// rehearsed starts a detached loop that listens.
+func (p *place) rehearsed(name string) {
+	p.Helper()
+	scenario := filepath.Join(p.dir, "listen.rehearsal")
+	p.must(os.WriteFile(scenario, []byte("iteration\n  say I am working.\n  silence\n  steered -> say I heard you: {steer}\n"), 0o600))
+	p.fine("start", name, "--detach", "-p", "x", "--agent", "ralph rehearse "+scenario, "--protocol", "rehearsal")
+}
+
+func (p *place) status(name string) string {
+	p.Helper()
+	s, err := projector.Open(p.loop(name))
+	p.must(err)
+	return s.Status()
+}
+
+// A foreground start whose terminal is closed is gone; its loop is not.
+func TestLoopOutlivesItsTerminal(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	agent := p.script("agent.sh", "cat > /dev/null\necho $$ > pid\necho I am working\nsleep 300\n")
+	start := p.terminal(p.command("start", "one", "-p", "x", "--agent", agent, "--protocol", "text"))
+	start.sees("I am working")
+	p.must(start.master.Close())
+	select {
+	case <-start.done:
+	case <-time.After(20 * time.Second):
+		t.Error("ralph start outlives its terminal")
+	}
+	if p.dead("one") || p.status("one") != "running" || !p.alive("pid") {
+		t.Error("the loop has ended with the terminal")
+	}
+	again := p.terminal(p.command("attach", "one"))
+	again.sees(listening)
+	again.types(ctrlC)
+	again.leaves(0)
+}
+
+// The shell that a loop was started from is killed, and its terminal is gone.
+func TestLoopOutlivesItsShell(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	agent := p.script("agent.sh", "cat > /dev/null\necho $$ > pid\nsleep 300\n")
+	cmd := p.command()
+	cmd.Path, cmd.Err = "/bin/sh", nil
+	cmd.Args = []string{"sh", "-c", "ralph start one --detach -p x --agent " + agent + " --protocol text; echo started; read wait"}
+	shell := p.terminal(cmd)
+	shell.sees("started")
+	p.must(shell.cmd.Process.Kill())
+	<-shell.done
+	p.must(shell.master.Close())
+	p.until("the agent to write its pid", func() bool { _, err := os.Stat(filepath.Join(p.dir, "pid")); return err == nil })
+	if p.dead("one") || p.status("one") != "running" || !p.alive("pid") {
+		t.Error("the loop has ended with the shell")
+	}
+}
+
+// Who is attached can leave with ctrl-c, ctrl-d or /detach, and the loop goes on.
+func TestAttachIsLeft(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.rehearsed("one")
+	for _, keys := range []string{ctrlC, ctrlD, "/detach" + enter} {
+		attach := p.terminal(p.command("attach", "one"))
+		attach.sees(listening)
+		attach.types(keys)
+		attach.leaves(0)
+		attach.sees("left loop one, which goes on")
+	}
+	if p.dead("one") || p.status("one") != "running" {
+		t.Error("the loop has ended")
+	}
+	// A half-typed line is taken back by ctrl-c, and nothing of it is sent.
+	attach := p.terminal(p.command("attach", "one"))
+	attach.sees(listening)
+	attach.types("not to be sent" + ctrlC + "to be sent" + enter)
+	attach.sees("I heard you: to be sent")
+	attach.types(ctrlC)
+	attach.leaves(0)
+	if said := p.fine("logs", "one", "--json", "--type", "command."); strings.Contains(said, "not to be sent") {
+		t.Errorf("sent all the same:\n%s", said)
+	}
+	// And a terminal that is closed leaves too.
+	attach = p.terminal(p.command("attach", "one"))
+	attach.sees("I am working.")
+	p.must(attach.master.Close())
+	select {
+	case <-attach.done:
+	case <-time.After(20 * time.Second):
+		t.Error("attach outlives its terminal")
+	}
+	if p.dead("one") {
+		t.Error("the loop has ended with the terminal")
+	}
+}
+
+// A line that is typed in one of two terminals steers the agent, and both see what becomes
+// of it.
+func TestTwoAttach(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.rehearsed("one")
+	first := p.terminal(p.command("attach", "one"))
+	second := p.terminal(p.command("attach", "one"))
+	first.sees(listening)
+	second.sees(listening)
+	first.types("use the other branch" + enter)
+	for _, attach := range []*terminal{first, second} {
+		attach.sees("I heard you: use the other branch")
+		attach.sees("delivered")
+	}
+	second.types("/stop now" + enter)
+	first.leaves(event.ExitInterrupted)
+	second.leaves(event.ExitInterrupted)
+	for _, attach := range []*terminal{first, second} {
+		attach.sees("loop one stopped")
+	}
+}
+
+// In the foreground the first ctrl-c lets the iteration finish, the second ends it; both
+// are exit code 130.
+func TestRunIsInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		again   bool
+		outcome string
+	}{
+		{"once: the iteration is finished", false, `"outcome":"done"`},
+		{"twice: it is not", true, `"outcome":"aborted"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			agent := p.script("agent.sh", "cat > /dev/null\necho $$ > pid\necho I am working\nuntil test -e go; do sleep 0.01; done\necho I am done\n")
+			run := p.terminal(p.command("run", "-p", "x", "--agent", agent, "--protocol", "text"))
+			run.sees("I am working")
+			run.types(ctrlC)
+			run.sees("Received signal, shutting down...")
+			p.until("the loop to be stopping", func() bool { return p.status("run") == "stopping" })
+			if tt.again {
+				run.types(ctrlC)
+			} else {
+				p.must(os.WriteFile(filepath.Join(p.dir, "go"), nil, 0o600))
+				run.sees("I am done")
+			}
+			run.leaves(event.ExitInterrupted)
+			if p.alive("pid") {
+				t.Error("the agent is alive")
+			}
+			if ended := p.fine("logs", "run", "--json", "--type", "iteration.ended"); !strings.Contains(ended, tt.outcome) {
+				t.Errorf("not %s:\n%s", tt.outcome, ended)
+			}
+		})
+	}
+}
+
+// The program of a foreground run is killed: its agent goes with it, and the loop can be taken
+// up by a detached runner.
+func TestRunIsKilled(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	agent := p.script("agent.sh", "cat > /dev/null\necho $$ > pid\necho I am working\nexec sleep 300\n")
+	run := p.terminal(p.command("run", "-p", "x", "--agent", agent, "--protocol", "text"))
+	run.sees("I am working")
+	p.must(run.cmd.Process.Signal(syscall.SIGKILL))
+	<-run.done
+	_, stderr, code := p.ralph("attach", "run")
+	if code != event.ExitFailed || !strings.Contains(stderr, "the runner of loop run died") {
+		t.Errorf("attach: exit %d: %s", code, stderr)
+	}
+	p.fine("start", "run", "--detach", "--resume", "--agent", agent, "--protocol", "text")
+	p.until("another agent", func() bool {
+		return strings.Count(p.fine("logs", "run", "--json", "--type", "agent.started"), "\n") == 2
+	})
+	p.fine("stop", "run", "--now")
+}
+
+// Keys that arrive after the loop's end and a terminal without a keyboard are no errors.
+func TestAttachEndsWithItsLoop(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.rehearsed("one")
+	attach := p.terminal(p.command("attach", "one"))
+	attach.sees("I am working.")
+	p.fine("stop", "one", "--now")
+	attach.leaves(event.ExitInterrupted)
+	if _, err := attach.master.WriteString("too late" + enter); err != nil && !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,372 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// place is a project and a ralph home of its own, for real processes.
+type place struct {
+	*testing.T
+	dir, home string
+	as        *syscall.Credential // who the processes belong to; nil for whoever tests
+	program   string
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	p := &place{T: t, dir: t.TempDir(), home: t.TempDir(), program: "ralph"}
+	// Two ways to the same folder are one project to ralph.
+	dir, err := filepath.EvalSymlinks(p.dir)
+	p.must(err)
+	p.dir = dir
+	t.Cleanup(func() { endRunners(p.home) })
+	return p
+}
+
+func (p *place) must(err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatal(err)
+	}
+}
+
+func (p *place) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(p.program, args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "RALPH_HOME="+p.home, "HOME="+p.home)
+	if p.as != nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.as}
+	}
+	return cmd
+}
+
+// ralph runs a verb to its end.
+func (p *place) ralph(args ...string) (stdout, stderr string, code int) {
+	p.Helper()
+	var out, errs strings.Builder
+	cmd := p.command(args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		p.Fatalf("ralph %v: %v", args, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// fine is ralph where nothing else will do.
+func (p *place) fine(args ...string) (stdout string) {
+	p.Helper()
+	stdout, stderr, code := p.ralph(args...)
+	if code != 0 {
+		p.Fatalf("ralph %v: exit %d\n%s%s", args, code, stdout, stderr)
+	}
+	return stdout
+}
+
+// script writes a program and returns its path.
+func (p *place) script(name, text string) string {
+	path := filepath.Join(p.dir, name)
+	p.must(os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
+	return path
+}
+
+func (p *place) loop(name string) string { return filepath.Join(p.dir, ralphFolder, name) }
+
+// until waits for something that another process makes true.
+func (p *place) until(what string, is func() bool) {
+	p.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); {
+		if time.Now().After(deadline) {
+			p.Fatalf("waited in vain: %s", what)
+		}
+		time.Sleep(5 * time.Millisecond) // polling another process
+	}
+}
+
+func (p *place) dead(name string) bool {
+	live, err := registry.Probe(p.loop(name))
+	p.must(err)
+	return !live.Alive
+}
+
+// alive says whether the process lives whose pid a file in the project holds.
+func (p *place) alive(file string) bool {
+	var pid int
+	text, err := os.ReadFile(filepath.Join(p.dir, file))
+	p.must(err)
+	_, err = fmt.Sscan(string(text), &pid)
+	p.must(err)
+	return syscall.Kill(pid, 0) == nil
+}
+
+// Twenty that start the same loop at the same moment: one runs it, the others are told so, and
+// nothing of the loop is damaged. Then it is ended, and twenty resume it.
+func TestRacingStarts(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	agent := p.script("agent.sh", "cat > /dev/null\necho $$ >> started\nsleep 300\n")
+	race := func(args ...string) {
+		t.Helper()
+		var wg sync.WaitGroup
+		results := make(chan string, 20)
+		for i := range 20 {
+			wg.Go(func() {
+				_, stderr, code := p.ralph(append(args, "--set", fmt.Sprintf("maximumIterations=%d", 100+i), "--agent", agent, "--protocol", "text")...)
+				if code == 0 {
+					results <- ""
+					return
+				}
+				if code != event.ExitUsage {
+					stderr = fmt.Sprintf("exit %d: %s", code, stderr)
+				}
+				results <- stderr
+			})
+		}
+		wg.Wait()
+		close(results)
+		won := 0
+		for r := range results {
+			switch {
+			case r == "":
+				won++
+			case !strings.Contains(r, "loop one is already run by ") && !strings.Contains(r, "loop one has gone on meanwhile"):
+				t.Errorf("a loser was told: %s", r)
+			}
+		}
+		state, err := projector.Open(p.loop("one"))
+		p.must(err)
+		if won != 1 || state.Status() != "running" {
+			t.Errorf("%d of twenty started; the loop is %s", won, state.Status())
+		}
+		// The settings in the folder are the winner's.
+		frozen, err := os.ReadFile(filepath.Join(p.loop("one"), "config.json"))
+		p.must(err)
+		if want := fmt.Sprintf(`"maximumIterations": %d,`, state.Budget.Rules.MaximumIterations); !strings.Contains(string(frozen), want) {
+			t.Errorf("config.json is not what the loop runs with, %s:\n%s", want, frozen)
+		}
+	}
+	race("start", "one", "--detach", "-p", "x")
+	p.fine("stop", "one", "--now")
+	p.until("the loop to end", func() bool { return p.dead("one") })
+	race("start", "one", "--detach", "--resume")
+	p.fine("stop", "one", "--now")
+	p.until("the loop to end", func() bool { return p.dead("one") })
+	race("start", "one", "--detach", "--fresh", "-p", "x")
+	p.fine("kill", "one")
+	p.until("the loop to end", func() bool { return p.dead("one") })
+	p.fine("journal", "verify", "one")
+	if archived, err := os.ReadDir(filepath.Join(p.dir, ralphFolder, "archive")); err != nil || len(archived) != 1 {
+		t.Errorf("archived: %v %v", archived, err)
+	}
+	started, err := os.ReadFile(filepath.Join(p.dir, "started"))
+	p.must(err)
+	if n := strings.Count(string(started), "\n"); n > 3 {
+		t.Errorf("%d agents were started by three runners", n)
+	}
+}
+
+// A folder that may not be written is told, with nothing begun; also one that may not be
+// written any more when the loop is resumed.
+func TestReadOnlyFolder(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	if os.Geteuid() == 0 {
+		p.asNobody()
+	}
+	agent := p.script("agent.sh", "cat > /dev/null\necho working\n")
+	p.must(os.Chmod(p.dir, 0o555))
+	t.Cleanup(func() { os.Chmod(p.dir, 0o755) })
+	_, stderr, code := p.ralph("start", "one", "--detach", "-p", "x", "--agent", agent, "--protocol", "text")
+	if code != event.ExitUsage || !strings.Contains(stderr, "ralph: error: make the loop's folder: ") || !strings.Contains(stderr, "ralph: hint: ") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	p.must(os.Chmod(p.dir, 0o777))
+	_, stderr, code = p.ralph("start", "one", "--detach", "-m", "1", "-p", "x", "--agent", agent, "--protocol", "text")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	p.until("the loop to end", func() bool { return p.dead("one") })
+	for _, folder := range []string{"journal", "."} {
+		path := filepath.Join(p.loop("one"), folder)
+		p.must(os.Chmod(path, 0o555))
+		_, stderr, code = p.ralph("start", "one", "--detach", "--resume", "-m", "9", "--agent", agent, "--protocol", "text")
+		if code != event.ExitFailed || !strings.Contains(stderr, "ralph: error: ") || !strings.Contains(stderr, "permission denied") {
+			t.Errorf("%s: exit %d: %s", folder, code, stderr)
+		}
+		p.must(os.Chmod(path, 0o777))
+	}
+	p.fine("journal", "verify", "one")
+}
+
+// asNobody makes all processes of a place another user's, whom the system refuses things.
+func (p *place) asNobody() {
+	nobody := uint32(65534)
+	p.as = &syscall.Credential{Uid: nobody, Gid: nobody}
+	// The ralph of these tests lies in a folder that is the tester's alone.
+	path, err := exec.LookPath("ralph")
+	p.must(err)
+	folder := p.TempDir()
+	p.program = filepath.Join(folder, "ralph")
+	from, err := os.Open(path)
+	p.must(err)
+	defer from.Close()
+	to, err := os.OpenFile(p.program, os.O_WRONLY|os.O_CREATE, 0o755)
+	p.must(err)
+	_, err = io.Copy(to, from)
+	p.must(errors.Join(err, to.Close()))
+	for _, dir := range []string{folder, p.dir, p.home} {
+		p.must(os.Chmod(filepath.Dir(dir), 0o755))
+		p.must(os.Chmod(dir, 0o777))
+	}
+	p.must(os.Chown(p.dir, int(nobody), int(nobody)))
+}
+
+// A disk that is full ends the loop with a clear word, its agent with it, and nothing that
+// was shown is lost. Once there is room the loop goes on.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, way := range []struct {
+		name  string
+		small func(*testing.T, *place) (start func(args ...string) *exec.Cmd, room func())
+		says  string
+	}{
+		{"a file system without room", smallFileSystem, "no space left on device"},
+		{"a limit on the size of a file", smallFiles, "file too large"},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			start, room := way.small(t, p)
+			agent := filepath.Join(p.home, "agent.sh")
+			p.must(os.WriteFile(agent, []byte("#!/bin/sh\ncat > /dev/null\necho $$ > $RALPH_HOME/pid\n"+
+				"sleep 300 & yes 'more and more and more and more and more and more and more'\n"), 0o755))
+			var errs strings.Builder
+			begin := start("start", "one", "--detach", "-p", "x", "--agent", agent, "--protocol", "text")
+			begin.Stderr = &errs
+			if err := begin.Run(); err != nil {
+				t.Fatalf("start: %v\n%s", err, errs.String())
+			}
+			var shown strings.Builder
+			attach := p.command("attach", "one", "--json")
+			attach.Stdout, attach.Stderr = &shown, &errs
+			_ = attach.Run()
+			if attach.ProcessState.ExitCode() != event.ExitFailed {
+				t.Errorf("attach: %v\n%s", attach.ProcessState, errs.String())
+			}
+			p.until("the runner to leave", func() bool { return p.dead("one") })
+			pid, err := os.ReadFile(filepath.Join(p.home, "pid"))
+			p.must(err)
+			if p.must(os.WriteFile(filepath.Join(p.home, "again"), pid, 0o600)); p.aliveIn(p.home, "again") {
+				t.Error("the agent is alive")
+			}
+			stdout, stderr, code := p.ralph("status", "one")
+			if !strings.Contains(stdout+stderr, way.says) {
+				t.Errorf("status (%d) does not say why:\n%s%s", code, stdout, stderr)
+			}
+			log, err := os.ReadFile(filepath.Join(p.loop("one"), "runner.log"))
+			if err != nil || strings.Count(string(log), "\n") != 1 || !strings.HasPrefix(string(log), "ralph: error: append to the journal: ") {
+				t.Errorf("runner.log: %v\n%s", err, log)
+			}
+			p.fine("journal", "verify", "one")
+			p.fine("journal", "rebuild", "--check", "one")
+			if _, err := os.Stat(filepath.Join(p.loop("one"), "reserve")); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the reserve: %v", err)
+			}
+			room()
+			quick := filepath.Join(p.home, "quick.sh")
+			p.must(os.WriteFile(quick, []byte("#!/bin/sh\ncat > /dev/null\necho '<promise>COMPLETE</promise>'\n"), 0o755))
+			p.fine("start", "one", "--detach", "--resume", "--agent", quick, "--protocol", "text", "--set", "completion.minToolCalls=0")
+			p.until("the loop to end", func() bool { return p.dead("one") })
+			state, err := projector.Open(p.loop("one"))
+			p.must(err)
+			if state.Status() != "completed" {
+				t.Errorf("the resumed loop is %s", state.Status())
+			}
+			var whole strings.Builder
+			for e, err := range journal.Read(p.loop("one"), journal.ReadOptions{}) {
+				p.must(err)
+				whole.Write(e.Line())
+				whole.WriteByte('\n')
+			}
+			if !strings.Contains(whole.String(), shown.String()) {
+				t.Error("something that was shown is not in the journal")
+			}
+		})
+	}
+}
+
+func (p *place) aliveIn(dir, file string) bool {
+	q := *p
+	q.dir = dir
+	return q.alive(file)
+}
+
+// smallFiles lets no file of the runner grow beyond 1 MB.
+func smallFiles(t *testing.T, p *place) (start func(...string) *exec.Cmd, room func()) {
+	return func(args ...string) *exec.Cmd {
+		cmd := p.command()
+		cmd.Path, cmd.Err = "/bin/sh", nil
+		cmd.Args = append([]string{"sh", "-c", `ulimit -f 2048; exec ralph "$@"`, "ralph"}, args...)
+		return cmd
+	}, func() {}
+}
+
+// A starter whose runner never says that its loop runs goes away, and says what can be done.
+func TestStartGivesUpWaiting(t *testing.T) {
+	silent, runner, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	defer runner.Close()
+	_, err = awaitReady(&env{stderr: io.Discard, cwd: "/p"}, job{Name: "one"}, silent, "/p/.ralph/one/runner.log", time.Millisecond)
+	f, ok := errors.AsType[*failure](err)
+	if !ok || f.code != event.ExitFailed || f.Error() != "loop one has not begun after 1ms; its runner goes on trying" ||
+		!strings.Contains(f.hint, "'ralph kill one' ends it; what it said itself stands in .ralph/one/runner.log") {
+		t.Errorf("%v %+v", err, f)
+	}
+}
+
+// A runner that has to end the stubborn processes of the one before takes its time, and its
+// starter says so meanwhile.
+func TestStartThatTakesLongSaysSo(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	agent := p.script("agent.sh", "trap '' TERM\ncat > /dev/null\necho $$ > pid\nwhile true; do sleep 300; done\n")
+	p.fine("start", "one", "--detach", "-p", "x", "--agent", agent, "--protocol", "text")
+	p.until("the agent to write its pid", func() bool {
+		text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
+		return err == nil && len(text) > 0
+	})
+	live, err := registry.Probe(p.loop("one"))
+	p.must(err)
+	p.must(syscall.Kill(live.PID, syscall.SIGKILL))
+	p.until("the runner to be dead", func() bool { return p.dead("one") })
+	if !p.alive("pid") {
+		t.Fatal("the agent is no stubborn one")
+	}
+	quick := p.script("quick.sh", "cat > /dev/null\necho '<promise>COMPLETE</promise>'\n")
+	_, stderr, code := p.ralph("start", "one", "--detach", "--resume", "--agent", quick, "--protocol", "text")
+	if code != 0 || !strings.Contains(stderr, "ralph: loop one is starting …") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	p.until("the stubborn agent to be gone", func() bool { return !p.alive("pid") })
+	if swept := p.fine("logs", "one", "--json", "--type", "loop.resumed"); !strings.Contains(swept, `"swept":`) {
+		t.Errorf("the sweep is not in the journal:\n%s", swept)
+	}
+}

@@ -1,0 +1,52 @@
+package runner
+
+import (
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Rules returns the settings that decisions depend on.
+func Rules(s config.Settings) event.Rules {
+	ms := func(d config.Duration) int64 { return d.Std().Milliseconds() }
+	return event.Rules{
+		MaximumIterations:  s.MaximumIterations,
+		CompletionResponse: s.CompletionResponse,
+		CompletionPromise:  s.Completion.Promise,
+		CompletionMatch:    s.Completion.Match,
+		MinToolCalls:       s.Completion.MinToolCalls,
+		OnPromiseNoWork:    s.Completion.OnPromiseNoWork,
+		LimitCost:          s.Limits.Cost,
+		LimitTokens:        s.Limits.Tokens,
+		LimitDuration:      ms(s.Limits.Duration),
+		IdleAfter:          ms(s.Limits.Idle),
+		IterationLimit:     ms(s.Limits.Iteration),
+		AfterResult:        ms(s.Limits.AfterResult),
+		RestartMax:         s.Restart.Max,
+		RestartDelay:       ms(s.Restart.Delay),
+	}
+}
+
+func (r *runner) journalOptions() journal.Options {
+	return journal.Options{
+		Mask:           r.masker.AppendMasked,
+		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
+		Compress:       r.Settings.Journal.Compress,
+		KeepIterations: r.Settings.Journal.KeepIterations,
+		Bell:           true,
+	}
+}
+
+// environ is every variable that an agent may be given, for the masker to choose
+// from.
+func (r *runner) environ() []string {
+	environ := slices.Clone(r.Env)
+	for _, a := range r.Settings.Candidates() {
+		for name, value := range a.Env {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return environ
+}

@@ -1,0 +1,285 @@
+package projector_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+func stateIn(t *testing.T, data []byte) projector.State {
+	t.Helper()
+	var f projector.File
+	if err := json.Unmarshal(data, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f.State
+}
+
+func read(t *testing.T, path ...string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Other programs read the head of state.json and stop there.
+func TestStateJSONBeginsWithItsSummary(t *testing.T) {
+	data := projector.Encode(folded(t, append([]event.Payload{started}, iteration(1)...)...))
+	var keys []string
+	dec := json.NewDecoder(bytes.NewReader(data))
+	for depth := 0; ; {
+		token, err := dec.Token()
+		if err != nil {
+			break
+		}
+		if delim, ok := token.(json.Delim); ok {
+			depth += map[bool]int{true: 1, false: -1}[delim == '{' || delim == '[']
+			continue
+		}
+		if depth == 1 {
+			keys = append(keys, fmt.Sprint(token))
+			var value json.RawMessage
+			if err := dec.Decode(&value); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := []string{"seq", "status", "reason", "iteration", "maximumIterations", "since", "at", "cost", "tokensIn", "tokensOut", "agent", "waiting", "state"}
+	if !slices.Equal(keys, want) {
+		t.Errorf("the keys are %q,\nwant %q", keys, want)
+	}
+	if !bytes.HasSuffix(data, []byte("}\n")) || bytes.Count(data, []byte("\n")) != 1 {
+		t.Error("state.json is not one line")
+	}
+}
+
+func TestASurveyShowsWhatStateJSONSays(t *testing.T) {
+	for name, story := range map[string][]event.Payload{
+		"a loop that starts":         {started},
+		"a loop that runs":           append([]event.Payload{started}, iteration(1)[:6]...),
+		"a loop of unknown cost":     {started, begin, opened, start, agentUp, event.AgentUsed{In: 1, CacheRead: 2, CacheWrite: 3, Out: 4}},
+		"a loop that waits":          {started, begin, opened, start, agentUp, exited, failed},
+		"a loop that has ended":      {started, event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonStop, Why: "a \"person\" stopped it ✋"}},
+		"a loop with a strange name": {event.LoopStarted{Agent: event.Agent{Protocol: "ä<b>\"\\\n"}, Rules: rules}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home, project := t.TempDir(), t.TempDir()
+			dir := filepath.Join(project, ".ralph", "demo")
+			if err := errors.Join(os.MkdirAll(dir, 0o700), registry.Put(home, registry.Entry{Name: "demo", Dir: dir, Project: project, Started: noon})); err != nil {
+				t.Fatal(err)
+			}
+			s := folded(t, story...)
+			w := projector.NewWriter(dir, nil)
+			w.State(s)
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			loops, err := registry.Survey(home, nil)
+			if err != nil || len(loops) != 1 || loops[0].Err != nil {
+				t.Fatalf("%+v, %v", loops, err)
+			}
+			sum := s.Summary()
+			want := registry.Head{
+				Seq: sum.Seq, Status: sum.Status, Reason: sum.Reason, Iteration: sum.Iteration, MaximumIterations: sum.MaximumIterations,
+				Since: sum.Since, At: sum.At, CostKnown: sum.Cost != nil, TokensIn: sum.TokensIn, TokensOut: sum.TokensOut,
+				Agent: sum.Agent, Waiting: sum.Waiting,
+			}
+			if sum.Cost != nil {
+				want.Cost = *sum.Cost
+			}
+			if diff := cmp.Diff(want, loops[0].Head); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatASummaryCounts(t *testing.T) {
+	s := folded(t, started, begin, opened, start, agentUp, event.AgentUsed{In: 1, CacheRead: 20, CacheWrite: 300, Out: 4000, USD: usd(0.5)})
+	want := projector.Summary{
+		Seq: 6, Status: event.StatusRunning, Iteration: 1, MaximumIterations: 9, Since: noon, At: noon.Add(5 * time.Second),
+		Cost: usd(0.5), TokensIn: 321, TokensOut: 4000, Agent: "pi",
+	}
+	if diff := cmp.Diff(want, s.Summary()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheReasonOfAnEndStandsInStateJSON(t *testing.T) {
+	data := projector.Encode(folded(t, started, event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonCost, Why: "$2.00 of $1.00 are spent"}))
+	var f projector.File
+	if err := json.Unmarshal(data, &f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Reason != "cost" || f.Why != "$2.00 of $1.00 are spent" || f.Status != event.StatusStopped {
+		t.Errorf("%+v, %q", f.Summary, f.Why)
+	}
+}
+
+// The first file fails and holds the writer, while others are planned behind it.
+func TestOfSeveralVersionsTheLatestIsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "loop")
+	var once sync.Once
+	blocked, goOn := make(chan struct{}), make(chan struct{})
+	failures := 0 // counted on the writer's goroutine, read after Close
+	w := projector.NewWriter(dir, func(error) {
+		failures++
+		once.Do(func() { close(blocked); <-goOn })
+	})
+	w.State(folded(t, started))
+	<-blocked
+	mkdir(t, dir)
+	for n := 1; n <= 3; n++ {
+		w.State(folded(t, append([]event.Payload{started}, iteration(n)...)...))
+		w.Iteration(projector.Telemetry{N: 1, Took: int64(n)})
+	}
+	w.Iteration(projector.Telemetry{N: 12})
+	close(goOn)
+	if err := w.Close(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the first error is lost: %v", err)
+	}
+	if failures != 1 {
+		t.Errorf("%d failures were told", failures)
+	}
+	if got := stateIn(t, read(t, dir, projector.StateFile)).Life.Iteration; got != 3 {
+		t.Errorf("state.json is of iteration %d", got)
+	}
+	var telemetry projector.Telemetry
+	if err := json.Unmarshal(read(t, dir, projector.IterationsDir, "001.json"), &telemetry); err != nil || telemetry.Took != 3 {
+		t.Errorf("%+v, %v", telemetry, err)
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, projector.IterationsDir))
+	if err != nil || len(entries) != 2 || entries[1].Name() != "012.json" {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+func TestAWriterTellsEachErrorAndKeepsTheFirst(t *testing.T) {
+	dir := t.TempDir()
+	// A folder where a file should be: no rename can replace it.
+	mkdir(t, filepath.Join(dir, projector.StateFile))
+	mkdir(t, filepath.Join(dir, projector.StateFile, "full"))
+	told := make(chan error)
+	w := projector.NewWriter(dir, func(err error) { told <- err })
+	for range 2 {
+		w.State(folded(t, started))
+		if err := <-told; err == nil || !strings.Contains(err.Error(), "write state.json") {
+			t.Errorf("told %v", err)
+		}
+	}
+	// What can be written is written all the same.
+	w.Iteration(projector.Telemetry{N: 1})
+	if err := w.Close(); err == nil || !strings.Contains(err.Error(), "write state.json") {
+		t.Errorf("Close returns %v", err)
+	}
+	if err := w.Close(); err == nil {
+		t.Error("a second Close has forgotten the error")
+	}
+	read(t, dir, projector.IterationsDir, "001.json")
+	left, err := filepath.Glob(filepath.Join(dir, "state.json?*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("half-written files are left behind: %v", left)
+	}
+}
+
+func TestAWriterThatNothingWasPlannedForWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := projector.NewWriter(dir, nil).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+func TestAWriterRemovesWhatAKilledOneLeft(t *testing.T) {
+	dir := t.TempDir()
+	mkdir(t, filepath.Join(dir, projector.IterationsDir))
+	mkdir(t, filepath.Join(dir, "folder.json9"))
+	keep := []string{"state.json", "config.json", "notes.json.bak", "state.json1a", "1234", filepath.Join(projector.IterationsDir, "001.json")}
+	gone := []string{"state.json1234567", "state.json0", filepath.Join(projector.IterationsDir, "001.json42")}
+	for _, name := range slices.Concat(keep, gone) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("elsewhere", filepath.Join(dir, "link.json9")); err != nil {
+		t.Fatal(err)
+	}
+	if err := projector.NewWriter(dir, nil).Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(keep, "folder.json9", "link.json9") {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err != nil {
+			t.Errorf("%s was removed", name)
+		}
+	}
+	for _, name := range gone {
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+}
+
+func TestReplaceWritesWholeFilesForTheirOwner(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{filepath.Join(dir, "state.json"), filepath.Join(dir, projector.IterationsDir, "001.json")} {
+		for _, text := range []string{"a long first version", "short"} {
+			if err := projector.Replace(path, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			if got := string(read(t, path)); got != text {
+				t.Errorf("%s holds %q", path, got)
+			}
+		}
+		info, err := os.Stat(path)
+		if err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	info, err := os.Stat(filepath.Join(dir, projector.IterationsDir))
+	if err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestReplaceDoesNotBeginAVanishedLoopAnew(t *testing.T) {
+	project := t.TempDir()
+	dir := filepath.Join(project, "loop")
+	for _, path := range []string{filepath.Join(dir, "state.json"), filepath.Join(dir, projector.IterationsDir, "001.json")} {
+		err := projector.Replace(path, []byte("x"))
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Base(path)) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if entries, err := os.ReadDir(project); err != nil || len(entries) != 0 {
+		t.Errorf("something was made where the loop was: %v, %v", entries, err)
+	}
+}
+
+func TestReplaceRefusesAFileWhereTheFolderShouldBe(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, projector.IterationsDir), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := projector.Replace(filepath.Join(dir, projector.IterationsDir, "001.json"), []byte("x")); err == nil {
+		t.Error("written into a file")
+	}
+}
