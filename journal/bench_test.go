@@ -96,7 +96,7 @@ func BenchmarkAppend(b *testing.B) {
 		{"batch32", 32, journal.Options{}},
 		{"single,synced each second", 1, journal.Options{SyncEvery: time.Second}},
 		{"single,with bell", 1, journal.Options{Bell: true}},
-		{"single,masked", 1, journal.Options{Mask: func(dst, src []byte) []byte { return append(dst, src...) }}},
+		{"single,masked", 1, journal.Options{Mask: func(src []byte) []byte { return src }}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var w *journal.Writer

@@ -22,7 +22,7 @@ func (w *Writer) PutBlob(text []byte) (event.Blob, error) {
 		return event.Blob{}, err
 	}
 	if w.opt.Mask != nil {
-		text = w.opt.Mask(nil, text)
+		text = w.opt.Mask(text)
 	}
 	if len(text) < w.opt.InlineBytes && utf8.Valid(text) {
 		return event.Blob{Text: string(text), Bytes: len(text)}, nil
@@ -49,7 +49,7 @@ func head(text []byte) string {
 // store keeps bytes as a blob and returns its name and length.
 func (w *Writer) store(raw []byte) (sum string, n int, err error) {
 	if w.opt.Mask != nil {
-		raw = w.opt.Mask(nil, raw)
+		raw = w.opt.Mask(raw)
 	}
 	sum, err = w.storeMasked(raw)
 	return sum, len(raw), err

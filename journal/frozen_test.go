@@ -94,8 +94,8 @@ func writeVersion1(t *testing.T, dir string) {
 	t.Helper()
 	opt := options()
 	opt.InlineBytes = 64
-	opt.Mask = func(dst, src []byte) []byte {
-		return append(dst, bytes.ReplaceAll(src, []byte("sk-secret"), []byte("[masked]"))...)
+	opt.Mask = func(src []byte) []byte {
+		return bytes.ReplaceAll(src, []byte("sk-secret"), []byte("[masked]"))
 	}
 	rec, err := journal.Recover(dir, opt)
 	if err != nil {

@@ -312,8 +312,8 @@ func TestEverySecretIsMasked(t *testing.T) {
 	dir := t.TempDir()
 	opt := options()
 	opt.InlineBytes = 64
-	opt.Mask = func(dst, src []byte) []byte {
-		return append(dst, strings.ReplaceAll(string(src), "hunter2", "***")...)
+	opt.Mask = func(src []byte) []byte {
+		return []byte(strings.ReplaceAll(string(src), "hunter2", "***"))
 	}
 	rec, _ := journal.Recover(dir, opt)
 	w, opened, err := journal.Create(dir, rec, 0, []byte(`{"secret":"hunter2"}`), opt)

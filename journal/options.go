@@ -16,11 +16,12 @@ type Options struct {
 	Now   func() time.Time
 	NewID func(time.Time) [26]byte
 
-	// Mask appends src to dst with every known secret replaced. It is applied to
+	// Mask returns src with every known secret replaced: src itself, unchanged, where it
+	// has none, and memory of its own where it has. It is applied to
 	// all that is stored, lines and blobs alike, before it is hashed. In a line
-	// it sees JSON text, and what it appends must be JSON again, without a
+	// it sees JSON text, and what it returns must be JSON again, without a
 	// newline. nil stores everything as it is.
-	Mask func(dst, src []byte) []byte
+	Mask func(src []byte) []byte
 
 	// SyncEvery is the longest time that an event stays in the kernel alone: a
 	// goroutine makes the segment durable this long after the first unsynced

@@ -44,9 +44,8 @@ type Writer struct {
 	pos       Position // behind the last event
 
 	// Memory that calls share: what Append returns lies in buf and out.
-	buf    []byte
-	masked []byte
-	out    []event.Event
+	buf []byte
+	out []event.Event
 
 	blobs  map[string]bool // known to be durable
 	blobMu sync.Mutex      // one blob at a time
@@ -210,7 +209,7 @@ func (w *Writer) Append(drafts []event.Draft) ([]event.Event, error) {
 // begin makes the memory of the call before free for this one.
 func (w *Writer) begin() {
 	if cap(w.buf) > keepBytes {
-		w.buf, w.masked = nil, nil
+		w.buf = nil
 	}
 	w.buf, w.out = w.buf[:0], w.out[:0]
 }
@@ -232,8 +231,9 @@ func (w *Writer) frame(d *event.Draft, at time.Time, seq uint64, prev uint32) (c
 	var said int
 	w.buf, said = event.AppendOpen(w.buf, &stamp, d)
 	if w.opt.Mask != nil {
-		w.masked = w.opt.Mask(w.masked[:0], w.buf[said:])
-		w.buf = append(w.buf[:said], w.masked...)
+		if masked := w.opt.Mask(w.buf[said:]); len(masked) == 0 || &masked[0] != &w.buf[said] {
+			w.buf = append(w.buf[:said], masked...)
+		}
 	}
 	if bytes.IndexByte(w.buf[said:], '\n') >= 0 {
 		return 0, fmt.Errorf("a draft of type %s holds a newline", d.Type)

@@ -2,18 +2,24 @@ package runner
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/agentstream"
 	"github.com/ralph-loop/ralph/internal/agent/claude"
@@ -205,4 +211,121 @@ func naively(b *testing.B, file string) time.Duration {
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]
+}
+
+// BenchmarkCommand is from the moment at which a command's file appears in the inbox of a running loop
+// to the moment at which its receipt is durable, which is when the runner removes the file. The yardsticks
+// are a bare fsnotify watch that sees a file appear in another folder, and the same with a line appended to a
+// file and synced: the least that can be done; in turns.
+func BenchmarkCommand(b *testing.B) {
+	const commands = 200
+	dir, stop := runningLoop(b)
+	defer stop()
+	removed := watch(b, filepath.Join(dir, "inbox"), fsnotify.Remove)
+	bareDir, spare := b.TempDir(), b.TempDir()
+	appeared := watch(b, bareDir, fsnotify.Create)
+	file, err := os.Create(filepath.Join(spare, "file"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	line := bytes.Repeat([]byte("x"), 500)
+	var ours, wakes, synced []float64
+	for b.Loop() {
+		for range commands {
+			id, err := inbox.Drop(spare, inbox.Command{Kind: inbox.Set, Key: "limits.idle", Value: "10m", From: "bench"})
+			if err != nil {
+				b.Fatal(err)
+			}
+			ours = append(ours, moved(b, filepath.Join(spare, "inbox", id+".json"), filepath.Join(dir, "inbox", id+".json"), removed, id))
+			name := filepath.Join(spare, id)
+			if err := os.WriteFile(name, []byte("{}"), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			wake := moved(b, name, filepath.Join(bareDir, id), appeared, id)
+			began := time.Now()
+			_, err = file.Write(line)
+			if err = errors.Join(err, file.Sync()); err != nil {
+				b.Fatal(err)
+			}
+			wakes, synced = append(wakes, wake), append(synced, wake+time.Since(began).Seconds()*1e6)
+		}
+	}
+	slices.Sort(ours)
+	slices.Sort(wakes)
+	slices.Sort(synced)
+	for _, at := range []int{50, 99} {
+		i := len(ours) * at / 100
+		b.ReportMetric(ours[i], fmt.Sprintf("p%d-µs", at))
+		b.ReportMetric(ours[i]/wakes[i], fmt.Sprintf("p%d-x-wake", at))
+		b.ReportMetric(ours[i]/synced[i], fmt.Sprintf("p%d-x-wake+sync", at))
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// runningLoop starts a loop whose agent sleeps.
+func runningLoop(b *testing.B) (dir string, stop func()) {
+	b.Helper()
+	dir = b.TempDir()
+	settings := defaults(b)
+	settings.Agent = config.Agent{Command: "sleep", Flags: []string{"600"}, Protocol: "text"}
+	running, over := make(chan struct{}), make(chan error, 1)
+	signals := make(chan os.Signal, 3)
+	go func() {
+		_, err := Run(context.Background(), Config{
+			Home: filepath.Join(dir, "home"), Name: "bench", Dir: dir, Project: dir, Settings: settings,
+			Prompt: "work", Env: os.Environ(), Signals: signals, Ready: func(*event.LoopEnded) { close(running) },
+		})
+		over <- err
+	}()
+	select {
+	case <-running:
+	case err := <-over:
+		b.Fatal(err)
+	}
+	return dir, func() {
+		for range 3 { // after the iteration, now, kill
+			signals <- os.Kill
+		}
+		if err := <-over; err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+// watch sends the names of the files that something happens to.
+func watch(b *testing.B, dir string, what fsnotify.Op) <-chan string {
+	b.Helper()
+	w, err := fsnotify.NewWatcher()
+	if err == nil {
+		err = w.Add(dir)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { w.Close() })
+	names := make(chan string, 64)
+	go func() { // ends when w is closed
+		for e := range w.Events {
+			if e.Has(what) {
+				names <- filepath.Base(e.Name)
+			}
+		}
+	}()
+	return names
+}
+
+// moved renames a file and waits until the watch has something to say of that id.
+func moved(b *testing.B, from, to string, seen <-chan string, id string) float64 {
+	b.Helper()
+	began := time.Now()
+	if err := os.Rename(from, to); err != nil {
+		b.Fatal(err)
+	}
+	for name := range seen {
+		if strings.HasPrefix(name, id) {
+			break
+		}
+	}
+	return time.Since(began).Seconds() * 1e6
 }

@@ -31,12 +31,18 @@ func Rules(s config.Settings) event.Rules {
 
 func (r *runner) journalOptions() journal.Options {
 	return journal.Options{
-		Mask:           r.masker.AppendMasked,
+		Mask:           r.mask,
 		SyncEvery:      r.Settings.Journal.SyncEvery.Std(),
 		Compress:       r.Settings.Journal.Compress,
 		KeepIterations: r.Settings.Journal.KeepIterations,
 		Bell:           true,
 	}
+}
+
+// mask replaces what nobody may read, as journal.Options has it.
+func (r *runner) mask(src []byte) []byte {
+	masked, _ := r.masker.Mask(src)
+	return masked
 }
 
 // environ is every variable that an agent may be given, for the masker to choose
