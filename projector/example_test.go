@@ -18,13 +18,9 @@ func Example_followAndSteer() {
 	loopDir := runALoop()
 	defer os.RemoveAll(loopDir)
 
-	state, err := projector.Open(loopDir)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%s is %s in iteration %d\n", state.Life.Name, state.Status(), state.Life.Iteration)
+	var state projector.State
 	var sent string
-	for e, err := range journal.Follow(context.Background(), loopDir, journal.FollowOptions{FromSeq: state.Seq + 1, UntilEnded: true}) {
+	for e, err := range journal.Follow(context.Background(), loopDir, journal.FollowOptions{UntilEnded: true}) {
 		if err == nil {
 			err = state.Fold(e)
 		}
@@ -32,6 +28,8 @@ func Example_followAndSteer() {
 			log.Fatal(err)
 		}
 		switch e.Type {
+		case event.TypeAgentStarted:
+			fmt.Printf("%s is %s in iteration %d\n", state.Life.Name, state.Status(), state.Life.Iteration)
 		case event.TypeAgentSaid:
 			said, _ := event.As[event.AgentSaid](e)
 			fmt.Println("agent:", said.Text)
