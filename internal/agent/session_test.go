@@ -396,27 +396,29 @@ func TestStreamedTextIsHeldBackWhereASecretMayBegin(t *testing.T) {
 }
 
 func TestWhetherAProcessHasAFreshContext(t *testing.T) {
+	over := func(c *talk) { c.until(event.TypeAgentFinished) }
 	for name, row := range map[string]struct {
 		scenario string
+		before   func(*talk)
+		patience time.Duration
 		want     bool
 	}{
-		"it says so":           {"iteration *\n  say hello\n", true},
-		"it refuses":           {"iteration *\n  stale\n  say hello\n", false},
-		"it is gone":           {"iteration *\n  say hello\n  finish\n  exit 0\n", false},
-		"it is in mid-turn":    {"iteration *\n  say hello\n  silence\n", false},
-		"it does not hear any": {"iteration *\n  say hello\n  finish\n  hang\n", false},
+		"it says so":        {"iteration *\n  say hello\n", over, 20 * time.Second, true},
+		"it refuses":        {"iteration *\n  stale\n  say hello\n", over, 20 * time.Second, false},
+		"it is gone":        {"iteration *\n  say hello\n  crash 3\n", func(c *talk) { c.all() }, 20 * time.Second, false},
+		"it is in mid-turn": {"iteration *\n  say hello\n  silence\n", func(*talk) {}, 20 * time.Second, false},
+		"it does not answer": {"iteration *\n  say hello\n", func(c *talk) {
+			over(c)
+			if err := syscall.Kill(c.s.PID(), syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+		}, 50 * time.Millisecond, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := plays(t, row.scenario, func(cfg *agent.Config) {
-				if name == "it does not hear any" {
-					cfg.Patience.Reset = 50 * time.Millisecond
-				}
-			})
+			c := plays(t, row.scenario, func(cfg *agent.Config) { cfg.Patience.Reset = row.patience })
 			c.begin()
 			c.until(event.TypeAgentSaid)
-			if !strings.Contains(row.scenario, "silence") {
-				c.until(event.TypeAgentFinished)
-			}
+			row.before(c)
 			if got := c.s.Refresh(); got != row.want {
 				t.Errorf("fresh: %v", got)
 			}
