@@ -2,6 +2,7 @@ package agent
 
 import (
 	"sync"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -138,7 +139,20 @@ func (s *Session) shorten(fact event.Payload) event.Payload {
 	if err != nil || blob.SHA256 == "" {
 		return fact
 	}
-	p.Output = event.Plain(string(whole[:min(blobHead, len(whole))]))
+	p.Output = event.Plain(string(s.head(whole)))
 	p.Blob, p.Bytes = blob.SHA256, len(whole)
 	return p
+}
+
+// head returns the beginning of a text. It ends with a whole character, and before what may
+// be the first half of a secret.
+func (s *Session) head(text []byte) []byte {
+	end := min(blobHead, len(text))
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if end < len(text) && s.cfg.HoldBack != nil {
+		end -= s.cfg.HoldBack(text[:end])
+	}
+	return text[:end]
 }

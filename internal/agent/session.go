@@ -55,10 +55,6 @@ type Session struct {
 	endCause uint64        // the decision that ends the process
 }
 
-// resetPatience is how long a fresh context may take in the same process: pi
-// 1.5.2 answers in 29 ms, with extensions it may be more.
-const resetPatience = 10 * time.Second
-
 // Start starts the process. The agent has no prompt yet. The error says which program or
 // folder it is about, and satisfies errors.Is as process.Start's does.
 func Start(cfg Config) (*Session, error) {
@@ -128,7 +124,7 @@ func (s *Session) Refresh() bool {
 	s.reset = answer
 	s.mu.Unlock()
 	_ = s.write(lines) // one that is gone is seen below
-	timeout := time.NewTimer(resetPatience)
+	timeout := time.NewTimer(s.cfg.Patience.Reset)
 	defer timeout.Stop()
 	select {
 	case fresh := <-answer:
