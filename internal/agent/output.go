@@ -95,7 +95,12 @@ func (s *Session) line(b *batch, line []byte, from Stream) [][]byte {
 	}
 	before := len(b.drafts)
 	for _, fact := range d.Facts {
-		s.hold.pass(fact, func(fact event.Payload) { b.add(s.shorten(fact), s.by) })
+		s.hold.pass(fact, func(fact event.Payload) {
+			b.add(s.shorten(fact), s.by)
+			if p, ok := fact.(event.CommandDelivered); ok {
+				b.drafts[len(b.drafts)-1].Cause = s.steers[p.ID]
+			}
+		})
 		if fact.EventType() == event.TypeAgentFinished && s.finished != nil {
 			close(s.finished)
 			s.finished = nil

@@ -451,17 +451,18 @@ func TestSteering(t *testing.T) {
 	c := plays(t, "iteration *\n  say ready\n  silence\n  steered -> say I heard {steer}\n  steered -> finish\n", nil)
 	c.begin()
 	c.until(event.TypeAgentSaid)
-	if err := c.s.Steer("c1", "the \"call\""); err != nil {
+	if err := c.s.Steer("c1", "the \"call\"", 7); err != nil {
 		t.Fatal(err)
 	}
-	if p := payload[event.CommandDelivered](t, c.until(event.TypeCommandDelivered)); p.ID != "c1" || p.How != "live" {
-		t.Errorf("%+v", p)
+	delivered := c.until(event.TypeCommandDelivered)
+	if p := payload[event.CommandDelivered](t, delivered); p.ID != "c1" || p.How != "live" || delivered.Cause != 7 {
+		t.Errorf("%+v, caused by %d", p, delivered.Cause)
 	}
 	if said := payload[event.AgentSaid](t, c.until(event.TypeAgentSaid)); said.Text.String() != `I heard the "call"` {
 		t.Errorf("%q", said.Text)
 	}
 	c.until(event.TypeAgentFinished)
-	if err := c.s.Steer("c2", "too late"); err == nil {
+	if err := c.s.Steer("c2", "too late", 8); err == nil {
 		t.Error("a turn that is over was steered")
 	}
 }
@@ -470,7 +471,7 @@ func TestAnAgentThatCannotBeSteeredSaysSo(t *testing.T) {
 	c := shell(t, "echo ready; exec sleep 1000")
 	c.begin()
 	c.until(event.TypeAgentSaid)
-	if err := c.s.Steer("c1", "x"); err == nil || !strings.Contains(err.Error(), "running turn") {
+	if err := c.s.Steer("c1", "x", 9); err == nil || !strings.Contains(err.Error(), "running turn") {
 		t.Errorf("%v", err)
 	}
 }

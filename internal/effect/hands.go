@@ -147,7 +147,7 @@ func (h *Hands) reuse(p agent.Prompt, cause uint64) bool {
 
 func (h *Hands) steer(d event.Decided, text string, cause uint64) {
 	err := errors.New("the agent is gone")
-	h.with(func(a *agent.Session) { err = a.Steer(d.Command, text) })
+	h.with(func(a *agent.Session) { err = a.Steer(d.Command, text, cause) })
 	if err != nil {
 		h.fail(d, cause, err)
 	}

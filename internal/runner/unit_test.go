@@ -216,3 +216,16 @@ func TestIDsAreULIDsOfTheirTime(t *testing.T) {
 		t.Errorf("%s %s", a, b)
 	}
 }
+
+func TestAResumedLoopKeepsWhatWasRaisedAndTakesWhatWasChanged(t *testing.T) {
+	before := event.Rules{MaximumIterations: 10, LimitCost: 5, IdleAfter: 1000}
+	had := event.Rules{MaximumIterations: 30, LimitCost: 5, IdleAfter: 1000}
+	now := event.Rules{MaximumIterations: 10, LimitCost: 7, IdleAfter: 1000}
+	if got, want := changed(had, before, now), (event.Rules{MaximumIterations: 30, LimitCost: 7, IdleAfter: 1000}); got != want {
+		t.Errorf("the rules are %+v, want %+v", got, want)
+	}
+	now.MaximumIterations = 20
+	if got := changed(had, before, now); got.MaximumIterations != 20 {
+		t.Errorf("a person who says 20 gets %d iterations", got.MaximumIterations)
+	}
+}
