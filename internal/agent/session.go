@@ -62,6 +62,9 @@ func Start(cfg Config) (*Session, error) {
 	if cfg.Patience == (Patience{}) {
 		cfg.Patience = DefaultPatience
 	}
+	if cfg.Patience.Reset == 0 {
+		cfg.Patience.Reset = DefaultPatience.Reset
+	}
 	command, err := cfg.Dialect.Command(cfg.Spec)
 	if err != nil {
 		return nil, err

@@ -203,7 +203,11 @@ func faulty(s *State) []Decision {
 	if s.Life.Fault == nil {
 		return nil
 	}
-	return end(s, event.ReasonFault, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
+	reason := event.ReasonFault
+	if s.Life.Fault.Class == event.ClassDisk {
+		reason = event.ReasonDisk
+	}
+	return end(s, reason, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
 }
 
 func release(s *State) []Decision {
