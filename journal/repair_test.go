@@ -64,3 +64,29 @@ func TestRecoverMakesDurableWhatTheDeadWriterLeft(t *testing.T) {
 		}
 	}
 }
+
+// The folder of blobs may be the work of a writer that was killed before it was durable.
+func TestABlobOutlivesALossOfPowerWhoeverMadeItsFolder(t *testing.T) {
+	text := []byte("a prompt that is long enough for a file of its own")
+	for crash := 1; crash < 8; crash++ {
+		for seed := range uint64(10) {
+			disk := newDisk(seed)
+			opt := options()
+			opt.FS, opt.InlineBytes = disk, 10
+			w, _ := begin(t, "loop", opt)
+			disk.Plan(simfs.Plan{CrashAt: disk.Changes() + crash})
+			_, _ = w.PutBlob(text) // it is cut short somewhere
+			disk = disk.Crash(simfs.Killed)
+			opt.FS = disk
+			w, _ = begin(t, "loop", opt)
+			blob, err := w.PutBlob(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := disk.Crash(simfs.PowerLost).ReadFile("loop/blobs/" + blob.SHA256)
+			if err != nil || string(got) != string(text) {
+				t.Fatalf("killed at change %d, seed %d: the blob has %d bytes, %v", crash, seed, len(got), err)
+			}
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 // A program that follows a loop and steers it: it needs the loop's folder and nothing else, from
 // any process, whether the loop runs yet, still, or no more.
 func Example_followAndSteer() {
-	loopDir := runALoop()
+	loopDir, goOn := runALoop()
 	defer os.RemoveAll(loopDir)
 
 	state, err := projector.Open(loopDir)
@@ -23,6 +23,7 @@ func Example_followAndSteer() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%s is %s in iteration %d\n", state.Life.Name, state.Status(), state.Life.Iteration)
+	go goOn() // so that the story below is the same each time
 	var sent string
 	for e, err := range journal.Follow(context.Background(), loopDir, journal.FollowOptions{FromSeq: state.Seq + 1, UntilEnded: true}) {
 		if err == nil {
@@ -55,9 +56,9 @@ func Example_followAndSteer() {
 	// completed by promise
 }
 
-// runALoop is what 'ralph start' does: it returns the folder of a loop that goes on by itself. This
-// one plays a story instead of running an agent.
-func runALoop() (loopDir string) {
+// runALoop is what 'ralph start' does: it returns the folder of a loop. This one plays a story
+// instead of running an agent, and stands still until goOn is called.
+func runALoop() (loopDir string, goOn func()) {
 	loopDir, err := os.MkdirTemp("", "loop")
 	if err != nil {
 		log.Fatal(err)
@@ -82,7 +83,7 @@ func runALoop() (loopDir string) {
 		event.LoopStarted{Name: "demo", Rules: event.Rules{MaximumIterations: 10}},
 		event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7, Live: true},
 	)
-	go func() {
+	return loopDir, func() {
 		write(
 			event.AgentSaid{Block: "1.0", Text: event.Plain("I shall change the schema."), Final: true},
 			event.ToolCalled{ID: "t1", Name: "edit"},
@@ -112,8 +113,7 @@ func runALoop() (loopDir string) {
 		if err := writer.Close(); err != nil {
 			log.Fatal(err)
 		}
-	}()
-	return loopDir
+	}
 }
 
 // What is true of a loop now, from its files alone.

@@ -48,7 +48,7 @@ func (s *soak) send(random *rand.Rand) {
 		s.mu.Lock()
 		s.dropped[f.ID], s.told[f.ID] = c.Text, f
 		s.mu.Unlock()
-	} else if !strings.Contains(errs, "is not running") && !strings.Contains(errs, "is withdrawn") && !strings.Contains(errs, "the runner of loop soak does not answer") {
+	} else if !saysWhy(errs) {
 		s.Errorf("%v: %v\n%s%s", argv, err, out, errs)
 	}
 	if c.Kind == inbox.Pause {
@@ -56,6 +56,16 @@ func (s *soak) send(random *rand.Rand) {
 			s.Errorf("drop: %v", err)
 		}
 	}
+}
+
+// saysWhy says whether a sender was told what to make of it that nobody answered.
+func saysWhy(stderr string) bool {
+	for _, why := range []string{"is not running", "is withdrawn", "which has not said what became of it"} {
+		if strings.Contains(stderr, why) {
+			return true
+		}
+	}
+	return false
 }
 
 // follow is one seat from which the loop is watched, until the end: by ever new

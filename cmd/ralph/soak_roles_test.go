@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,6 +42,8 @@ func soloAgent() int {
 		note(togetherFile, fmt.Sprintf("%d %d %v\n", os.Getpid(), start, err))
 		return 9
 	}
+	wait := leaveSlowly()
+	defer wait()
 	note(agentsFile, fmt.Sprintf("%d %d\n", os.Getpid(), start))
 	if os.Args[1] == "text" {
 		return printingAgent()
@@ -53,6 +56,29 @@ func soloAgent() int {
 	return player.Run(context.Background(), player.Options{
 		Scenario: scenario, Dir: ".", LoopDir: os.Getenv("RALPH_LOOP_DIR"), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})
+}
+
+// leaveSlowly has every third agent take its time on TERM, as real ones do: time for another
+// one to be started too early. wait holds back an agent that has been asked and
+// would end by itself.
+func leaveSlowly() (wait func()) {
+	if os.Getpid()%3 != 0 {
+		return func() {}
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM)
+	asked := make(chan struct{})
+	go func() {
+		<-signals
+		close(asked)
+		time.Sleep(400 * time.Millisecond)
+		os.Exit(143)
+	}()
+	return func() {
+		if closed(asked) {
+			select {}
+		}
+	}
 }
 
 // note appends a line in one write, which the kernel does not mix with others.

@@ -15,6 +15,12 @@
 // as an event whose cause it is. A journal that cannot be written ends the loop:
 // the agent is ended and nothing more is done.
 //
+// The simulation holds them, and those of the journal, the policies and the projector,
+// through nights of crashes and full disks:
+//
+//	go test ./internal/loop -run TestSimulation
+//	make sim SEEDS=1000
+//
 // # Not here
 //
 // The questions themselves (internal/policy), the state (projector), and how

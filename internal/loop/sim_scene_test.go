@@ -32,9 +32,10 @@ type scene struct {
 
 	disasters int // runners that something happens to
 	powerCuts int // percent of deaths that are the machine's
-	// crashAt is the change during which the first and the second runner die; 0
-	// leaves it to chance.
+	// crashAt is the change during which the first and the second runner die, and
+	// deaths is how; 0 leaves both to chance.
 	crashAt [2]int
+	deaths  [2]simfs.Loss
 }
 
 // newScene draws a scene.
@@ -128,7 +129,10 @@ func (s *scene) kill(r *rand.Rand, runs int) (time.Duration, bool) {
 }
 
 // loss says how a process dies.
-func (s *scene) loss(r *rand.Rand) simfs.Loss {
+func (s *scene) loss(r *rand.Rand, runs int) simfs.Loss {
+	if runs <= len(s.crashAt) && s.crashAt[runs-1] > 0 {
+		return s.deaths[runs-1]
+	}
 	if r.IntN(100) < s.powerCuts {
 		return simfs.PowerLost
 	}

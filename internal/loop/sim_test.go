@@ -139,11 +139,13 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 		}
 		played++
 		for change := 1; change <= w.changes; change++ {
-			for _, powerCuts := range []int{0, 100} {
-				s.crashAt, s.powerCuts = [2]int{change, 1 + change%30}, powerCuts
+			for _, s.deaths = range [][2]simfs.Loss{
+				{simfs.Killed, simfs.Killed}, {simfs.Killed, simfs.PowerLost}, {simfs.PowerLost, simfs.PowerLost},
+			} {
+				s.crashAt = [2]int{change, 1 + change%30}
 				crashed, problem := playNight(seed, s, mutation{})
 				if problem != nil {
-					t.Fatalf("crash at change %d of %d, power cuts %d%%: %s", change, w.changes, powerCuts, report(crashed, problem))
+					t.Fatalf("deaths %v at changes %v of %d: %s", s.deaths, s.crashAt, w.changes, report(crashed, problem))
 				}
 				if crashed.crashes == 0 {
 					t.Fatalf("seed %d: no crash at change %d of %d", seed, change, w.changes)

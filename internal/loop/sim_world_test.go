@@ -164,7 +164,7 @@ func (w *world) night() {
 		}
 		next.do()
 		if w.runner != nil && w.disk.Crashed() {
-			w.crash(w.scene.loss(w.rng))
+			w.crash(w.scene.loss(w.rng, w.runs))
 		}
 	}
 }
@@ -207,7 +207,7 @@ func (w *world) run() {
 	if at, ok := w.scene.kill(w.rng, w.runs); ok {
 		w.after(at, func() {
 			if w.runner == r {
-				w.crash(w.scene.loss(w.rng))
+				w.crash(w.scene.loss(w.rng, w.runs))
 			}
 		})
 	}
