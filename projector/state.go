@@ -42,16 +42,21 @@ func (s *State) Fold(e event.Event) error {
 	}
 	rules := s.Budget.Rules
 	s.Idle.Apply(e)
-	for _, apply := range [...]func(event.Event) error{
-		s.Life.Apply,
-		s.Mail.Apply,
-		s.Budget.Apply,
-		func(e event.Event) error { return s.Completion.Apply(e, rules) },
-		func(e event.Event) error { return s.Restart.Apply(e, rules) },
-	} {
-		if err := apply(e); err != nil {
-			return s.wrap(e, err)
-		}
+	err := s.Life.Apply(e)
+	if err == nil {
+		err = s.Mail.Apply(e)
+	}
+	if err == nil {
+		err = s.Budget.Apply(e)
+	}
+	if err == nil {
+		err = s.Completion.Apply(e, rules)
+	}
+	if err == nil {
+		err = s.Restart.Apply(e, rules)
+	}
+	if err != nil {
+		return s.wrap(e, err)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -98,12 +97,13 @@ func (c *Completion) said(e event.Event, r event.Rules) error {
 	if message != c.Message {
 		c.next(message)
 	}
-	text := p.Text.AppendTo(nil)
-	// Looked for before the tail is cut, and only where the text can end a marker.
-	if r.CompletionMatch == "anywhere" && c.Anywhere == "" && bytes.IndexByte(text, '>') >= 0 {
-		c.Anywhere = anywhere(c.Text.String()+string(text), r)
+	if r.CompletionMatch == "anywhere" && c.Anywhere == "" {
+		// Looked for before the tail is cut, and only where the text can end a marker.
+		if text := p.Text.String(); strings.IndexByte(text, '>') >= 0 {
+			c.Anywhere = anywhere(c.Text.String()+text, r)
+		}
 	}
-	c.Text.Append(text)
+	c.Text.AppendText(p.Text)
 	if p.Final {
 		c.Text.Append([]byte("\n"))
 	}

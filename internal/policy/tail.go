@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Tail keeps the end of a growing Markdown text in bounded space: between 16 and
@@ -23,6 +25,16 @@ const (
 // Append adds text at the end.
 func (t *Tail) Append(text []byte) {
 	t.text = append(t.text, text...)
+	t.trim()
+}
+
+// AppendText is Append of a text that is spelled as JSON.
+func (t *Tail) AppendText(text event.Text) {
+	t.text = text.AppendTo(t.text)
+	t.trim()
+}
+
+func (t *Tail) trim() {
 	if len(t.text) <= tailMost {
 		return
 	}

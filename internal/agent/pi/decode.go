@@ -2,7 +2,6 @@ package pi
 
 import (
 	"bytes"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -38,10 +37,6 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		out.DropRaw = true
 		return
 	}
-	if !utf8.Valid(doc) {
-		unread(line, out)
-		return
-	}
 	if doc[0] != '{' {
 		if jsonscan.Valid(doc) {
 			out.Add(event.AgentUnread{})
@@ -55,6 +50,7 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		unread(line, out)
 		return
 	}
+	out.JSON = len(doc) == len(line) // what Go calls space may be none to JSON
 	if cap(index) <= keepMembers {
 		d.members = index
 	}
