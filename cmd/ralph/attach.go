@@ -244,14 +244,14 @@ func (a *attached) follow(from journal.Position) error {
 		return err
 	}
 	a.screen.close()
-	switch context.Cause(ctx) {
-	case errLeft:
+	switch why := context.Cause(ctx); {
+	case errors.Is(why, errLeft):
 		a.say(fmt.Sprintf("ralph: left loop %s, which goes on; 'ralph attach %s' comes back, 'ralph stop %s' ends it", a.name, a.name, a.name))
 		return nil
-	case errSignal:
+	case errors.Is(why, errSignal):
 		a.say(fmt.Sprintf("ralph: left loop %s, which goes on", a.name))
 		return exit(event.ExitInterrupted)
-	case errNoRunner:
+	case errors.Is(why, errNoRunner):
 		if err := a.rest(); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -61,8 +62,8 @@ func TestAttachSaysThatTheRunnerDied(t *testing.T) {
 	if codeOf(err) != event.ExitFailed || !strings.Contains(err.Error(), "the runner of loop night died") {
 		t.Errorf("error %v, code %d", err, codeOf(err))
 	}
-	if f := err.(*failure); !strings.Contains(f.hint, "'ralph start night --resume'") {
-		t.Errorf("hint %q", f.hint)
+	if f, ok := errors.AsType[*failure](err); !ok || !strings.Contains(f.hint, "'ralph start night --resume'") {
+		t.Errorf("hint of %v", err)
 	}
 	if got := r.out.String(); !strings.HasPrefix(got, "loop night · died · iteration 1 of 10") {
 		t.Errorf("header %q", got)

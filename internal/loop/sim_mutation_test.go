@@ -111,8 +111,8 @@ func TestSimulationCanFail(t *testing.T) {
 				if problem == nil {
 					continue
 				}
-				if v := problem.(violation); v.invariant != row.want {
-					t.Fatalf("want %q, and seed %d is caught as %v", row.want, seed+1, v)
+				if v, ok := errors.AsType[violation](problem); !ok || v.invariant != row.want {
+					t.Fatalf("want %q, and seed %d is caught as %v", row.want, seed+1, problem)
 				}
 				t.Logf("caught in night %d: %.200v", seed+1, problem)
 				return
