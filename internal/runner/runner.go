@@ -52,7 +52,7 @@ const sweepGrace = 5 * time.Second
 
 // inputsMost is how many batches may wait for the driver; further ones hold
 // their senders back.
-const inputsMost = 16
+const inputsMost = 4
 
 // runner is one run of Run.
 type runner struct {
