@@ -91,8 +91,9 @@ func (s *source) tail(info SegmentInfo, n int, last bool) ([]event.Event, Positi
 func tailOf(f File, info SegmentInfo, end int64, n int, last bool) ([]event.Event, Position, error) {
 	b := &backward{file: f, start: end}
 	// One line more than wanted, as far as there is one: it seeds the checksum
-	// of the oldest wanted line. And one for an unfinished end.
-	for lines := 0; lines < n+2 && b.start > 0; {
+	// of the oldest wanted line. One for an unfinished end, and one of which the step
+	// may hold no more than a part of the checksum.
+	for lines := 0; lines < n+3 && b.start > 0; {
 		more, err := b.read()
 		if err != nil {
 			return nil, Position{}, fmt.Errorf("read segment %s: %w", info.Name, err)
@@ -145,7 +146,15 @@ func (b *backward) events(info SegmentInfo, n int, last bool) ([]event.Event, Po
 		}
 		crc, ok := event.CRC(line)
 		if !ok {
-			return nil, Position{}, seg.damage(b.start, "it carries no checksum")
+			// Most lines that are cut in two still end with their checksum. This one was
+			// cut within it, and the next one is whole.
+			start := seg.at
+			if line, err = seg.lines.next(); err != nil {
+				return nil, Position{}, nil
+			}
+			if crc, ok = event.CRC(line); !ok {
+				return nil, Position{}, seg.damage(start, "it carries no checksum")
+			}
 		}
 		seg.crc = crc
 	}

@@ -137,9 +137,11 @@ func (w *walk) segment(yield func(event.Event, error) bool) bool {
 			if !yield(e, nil) {
 				return false
 			}
-		case w.last && w.current.torn():
+		case err == io.EOF && (len(w.current.rest()) == 0 || w.last && w.current.packed == nil):
+			// Whatever follows was written since. torn must not be asked: it would read on, and
+			// find that the line has been finished meanwhile.
 			return true
-		case err == io.EOF && len(w.current.rest()) == 0:
+		case err != io.EOF && w.last && w.current.torn():
 			return true
 		case err == io.EOF:
 			yield(event.Event{}, w.current.damage(w.current.at, "the segment ends in the middle of a line, and there is a later one"))

@@ -15,17 +15,12 @@ import (
 // A program that follows a loop and steers it: it needs the loop's folder and nothing else, from
 // any process, whether the loop runs yet, still, or no more.
 func Example_followAndSteer() {
-	loopDir, goOn := runALoop()
+	loopDir := runALoop()
 	defer os.RemoveAll(loopDir)
 
-	state, err := projector.Open(loopDir)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%s is %s in iteration %d\n", state.Life.Name, state.Status(), state.Life.Iteration)
-	go goOn() // so that the story below is the same each time
+	var state projector.State
 	var sent string
-	for e, err := range journal.Follow(context.Background(), loopDir, journal.FollowOptions{FromSeq: state.Seq + 1, UntilEnded: true}) {
+	for e, err := range journal.Follow(context.Background(), loopDir, journal.FollowOptions{UntilEnded: true}) {
 		if err == nil {
 			err = state.Fold(e)
 		}
@@ -33,6 +28,8 @@ func Example_followAndSteer() {
 			log.Fatal(err)
 		}
 		switch e.Type {
+		case event.TypeAgentStarted:
+			fmt.Printf("%s is %s in iteration %d\n", state.Life.Name, state.Status(), state.Life.Iteration)
 		case event.TypeAgentSaid:
 			said, _ := event.As[event.AgentSaid](e)
 			fmt.Println("agent:", said.Text)
@@ -56,9 +53,9 @@ func Example_followAndSteer() {
 	// completed by promise
 }
 
-// runALoop is what 'ralph start' does: it returns the folder of a loop. This one plays a story
-// instead of running an agent, and stands still until goOn is called.
-func runALoop() (loopDir string, goOn func()) {
+// runALoop is what 'ralph start' does: it returns the folder of a loop that goes on by itself. This
+// one plays a story instead of running an agent.
+func runALoop() (loopDir string) {
 	loopDir, err := os.MkdirTemp("", "loop")
 	if err != nil {
 		log.Fatal(err)
@@ -83,7 +80,7 @@ func runALoop() (loopDir string, goOn func()) {
 		event.LoopStarted{Name: "demo", Rules: event.Rules{MaximumIterations: 10}},
 		event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7, Live: true},
 	)
-	return loopDir, func() {
+	go func() {
 		write(
 			event.AgentSaid{Block: "1.0", Text: event.Plain("I shall change the schema."), Final: true},
 			event.ToolCalled{ID: "t1", Name: "edit"},
@@ -113,7 +110,8 @@ func runALoop() (loopDir string, goOn func()) {
 		if err := writer.Close(); err != nil {
 			log.Fatal(err)
 		}
-	}
+	}()
+	return loopDir
 }
 
 // What is true of a loop now, from its files alone.

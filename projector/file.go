@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/natefinch/atomic"
@@ -196,8 +197,11 @@ func Replace(path string, data []byte) error {
 			return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 		}
 	}
-	if _, err := os.Stat(folder); err != nil {
+	// Not through a link: what is written there would be written elsewhere.
+	if info, err := os.Lstat(folder); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	} else if !info.IsDir() {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), &fs.PathError{Op: "open", Path: folder, Err: syscall.ENOTDIR})
 	}
 	if err := atomic.WriteFile(path, bytes.NewReader(data)); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)

@@ -39,7 +39,12 @@ func Rebuild(loopDir string) (State, error) {
 // saved returns the state that state.json holds, if it can be read.
 func saved(loopDir string) (State, bool) {
 	var f File
-	data, err := os.ReadFile(filepath.Join(loopDir, StateFile))
+	path := filepath.Join(loopDir, StateFile)
+	// A pipe would be waited for, and a link may lead to one.
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return State{}, false
+	}
+	data, err := os.ReadFile(path)
 	if err != nil || json.Unmarshal(data, &f) != nil {
 		return State{}, false
 	}

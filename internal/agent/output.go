@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -107,7 +108,12 @@ func (s *Session) line(b *batch, line []byte, from Stream) [][]byte {
 	}
 	before := len(b.drafts)
 	for _, fact := range d.Facts {
-		s.hold.pass(fact, func(fact event.Payload) { b.add(s.shorten(fact), s.by) })
+		s.hold.pass(fact, func(fact event.Payload) {
+			b.add(s.shorten(fact), s.by)
+			if p, ok := fact.(event.CommandDelivered); ok {
+				b.drafts[len(b.drafts)-1].Cause = s.steers[p.ID]
+			}
+		})
 		if fact.EventType() == event.TypeAgentFinished && s.finished != nil {
 			close(s.finished)
 			s.finished = nil
@@ -151,7 +157,20 @@ func (s *Session) shorten(fact event.Payload) event.Payload {
 	if err != nil || blob.SHA256 == "" {
 		return fact
 	}
-	p.Output = event.Plain(string(whole[:min(blobHead, len(whole))]))
+	p.Output = event.Plain(string(s.head(whole)))
 	p.Blob, p.Bytes = blob.SHA256, len(whole)
 	return p
+}
+
+// head returns the beginning of a text. It ends with a whole character, and before what may
+// be the first half of a secret.
+func (s *Session) head(text []byte) []byte {
+	end := min(blobHead, len(text))
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if end < len(text) && s.cfg.HoldBack != nil {
+		end -= s.cfg.HoldBack(text[:end])
+	}
+	return text[:end]
 }

@@ -49,21 +49,21 @@ type Session struct {
 	mu       sync.Mutex // guards the dialect and what follows
 	decoded  Decoded
 	hold     holder
-	whole    []byte        // a line of text with its newline
-	finished chan struct{} // closed when the running turn is over; nil while none runs
-	reset    chan bool     // receives whether a reset was confirmed; nil while none is asked for
-	endCause uint64        // the decision that ends the process
+	whole    []byte            // a line of text with its newline
+	finished chan struct{}     // closed when the running turn is over; nil while none runs
+	reset    chan bool         // receives whether a reset was confirmed; nil while none is asked for
+	endCause uint64            // the decision that ends the process
+	steers   map[string]uint64 // the decisions that put commands into the running turn
 }
-
-// resetPatience is how long a fresh context may take in the same process: pi
-// 1.5.2 answers in 29 ms, with extensions it may be more.
-const resetPatience = 10 * time.Second
 
 // Start starts the process. The agent has no prompt yet. The error says which program or
 // folder it is about, and satisfies errors.Is as process.Start's does.
 func Start(cfg Config) (*Session, error) {
 	if cfg.Patience == (Patience{}) {
 		cfg.Patience = DefaultPatience
+	}
+	if cfg.Patience.Reset == 0 {
+		cfg.Patience.Reset = DefaultPatience.Reset
 	}
 	command, err := cfg.Dialect.Command(cfg.Spec)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Session) Done() <-chan struct{} { return s.gone }
 // process served an earlier iteration.
 func (s *Session) Begin(p Prompt, reused bool, cause uint64) {
 	s.mu.Lock()
-	s.finished = make(chan struct{})
+	s.finished, s.steers = make(chan struct{}), map[string]uint64{}
 	lines := s.cfg.Dialect.Open(p)
 	s.mu.Unlock()
 	able := s.cfg.Dialect.Abilities()
@@ -128,7 +128,7 @@ func (s *Session) Refresh() bool {
 	s.reset = answer
 	s.mu.Unlock()
 	_ = s.write(lines) // one that is gone is seen below
-	timeout := time.NewTimer(resetPatience)
+	timeout := time.NewTimer(s.cfg.Patience.Reset)
 	defer timeout.Stop()
 	select {
 	case fresh := <-answer:
@@ -141,9 +141,12 @@ func (s *Session) Refresh() bool {
 
 // Steer puts text into the running turn. It returns an error where that cannot be
 // done now: the text then goes into the next prompt.
-func (s *Session) Steer(id, text string) error {
+func (s *Session) Steer(id, text string, cause uint64) error {
 	s.mu.Lock()
 	lines, live := s.cfg.Dialect.Steer(id, text)
+	if live {
+		s.steers[id] = cause
+	}
 	s.mu.Unlock()
 	if !live {
 		return errors.New("the agent takes nothing into a running turn now")

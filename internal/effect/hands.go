@@ -59,6 +59,8 @@ func (h *Hands) Do(d event.Decided, cause uint64, s *projector.State) {
 		p := plan(d, s)
 		h.jobs <- func() { h.begin(p, cause) }
 	case event.DoStart:
+		// What was killed before is gone, or this would not have been decided.
+		h.killed.Store(false)
 		prompt := s.Life.Prompt
 		h.jobs <- func() { h.start(d, prompt, cause) }
 	case event.DoSteer:
@@ -145,7 +147,7 @@ func (h *Hands) reuse(p agent.Prompt, cause uint64) bool {
 
 func (h *Hands) steer(d event.Decided, text string, cause uint64) {
 	err := errors.New("the agent is gone")
-	h.with(func(a *agent.Session) { err = a.Steer(d.Command, text) })
+	h.with(func(a *agent.Session) { err = a.Steer(d.Command, text, cause) })
 	if err != nil {
 		h.fail(d, cause, err)
 	}
@@ -169,7 +171,7 @@ func (h *Hands) deliver(p event.Payload, iteration int, cause uint64) {
 func (h *Hands) fail(d event.Decided, cause uint64, err error) {
 	class := Classify(err)
 	h.deliver(event.EffectFailed{
-		Do: d.Do, Command: d.Command, Error: err.Error(), Class: class, Hint: hint(d.Do, class),
+		Do: d.Do, Command: d.Command, Error: err.Error(), Class: class, Hint: hint(d.Do, class, err),
 	}, 0, cause)
 }
 
@@ -183,16 +185,22 @@ func Classify(err error) string {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC):
 		return event.ClassPermission
 	}
+	if _, ok := errors.AsType[*promptError](err); ok {
+		return event.ClassConfig
+	}
 	return event.ClassTransient
 }
 
-func hint(do, class string) string {
+// hint is the next step for a person, where the error itself does not say it.
+func hint(do, class string, err error) string {
+	_, aboutFile := errors.AsType[*fs.PathError](err)
+	_, aboutPrompt := errors.AsType[*promptError](err)
 	switch {
-	case do == event.DoStart && class == event.ClassMissing:
+	case do == event.DoStart && errors.Is(err, exec.ErrNotFound):
 		return "install the agent or set agent.command; 'ralph doctor' shows what is found"
-	case do == event.DoStart && class == event.ClassPermission:
+	case do == event.DoStart && class == event.ClassPermission && !aboutFile: // a *fs.PathError is about the working folder
 		return "make the agent's program executable"
-	case do == event.DoBegin && class == event.ClassMissing:
+	case do == event.DoBegin && aboutPrompt && (class == event.ClassMissing || class == event.ClassConfig):
 		return "write the prompt file, or start with -p"
 	}
 	return ""

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -58,20 +59,25 @@ func (h *Hands) begin(p promptPlan, cause uint64) {
 	}, p.do.Iteration, cause)
 }
 
+// promptError says that a person has to change where the prompt comes from.
+type promptError struct{ error }
+
+func (e *promptError) Unwrap() error { return e.error }
+
 // base reads the words that every prompt begins with; a file anew each time.
 func (h *Hands) base(source event.Source) (string, error) {
 	if source.File == "" {
 		if source.Text == nil {
-			return "", fmt.Errorf("the loop has no prompt")
+			return "", &promptError{errors.New("the loop has no prompt")}
 		}
 		return h.whole(*source.Text)
 	}
 	text, err := h.cfg.ReadFile(source.File)
 	if err != nil {
-		return "", fmt.Errorf("read the prompt: %w", err)
+		return "", &promptError{fmt.Errorf("read the prompt: %w", err)}
 	}
 	if strings.TrimSpace(string(text)) == "" {
-		return "", fmt.Errorf("read the prompt: %s is empty", source.File)
+		return "", &promptError{fmt.Errorf("read the prompt: %s is empty", source.File)}
 	}
 	return string(text), nil
 }

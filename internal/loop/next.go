@@ -91,7 +91,7 @@ func interrupted(s *State) []Decision {
 // are answered when the agent has them.
 func answer(s *State) []Decision {
 	var decisions []Decision
-	words := 0
+	words, length := 0, 0
 	for _, c := range s.Mail.Open {
 		if c.Stale {
 			decisions = append(decisions, refuse(c.ID, "the signal was meant for the runner before")...)
@@ -99,8 +99,10 @@ func answer(s *State) []Decision {
 		}
 		switch c.Kind {
 		case policy.Steer, policy.FollowUp:
-			if words++; words > policy.MaxOpen {
-				decisions = append(decisions, refuse(c.ID, fmt.Sprintf("%d messages wait already", policy.MaxOpen))...)
+			words, length = words+1, length+len(c.Text)
+			if words > policy.MaxOpen || length > policy.MaxBytes {
+				decisions = append(decisions, refuse(c.ID, "too many messages wait already")...)
+				length -= len(c.Text)
 			} else if c.Prompt != 0 && c.Prompt == s.Life.Iteration && promptGiven(s) {
 				decisions = append(decisions, record(event.CommandDelivered{ID: c.ID, How: "prompt", Iteration: c.Prompt})...)
 			} else if c.Kind == policy.Steer && !c.Sent && !c.Held && c.Prompt == 0 &&
@@ -201,7 +203,11 @@ func faulty(s *State) []Decision {
 	if s.Life.Fault == nil {
 		return nil
 	}
-	return end(s, event.ReasonFault, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
+	reason := event.ReasonFault
+	if s.Life.Fault.Class == event.ClassDisk {
+		reason = event.ReasonDisk
+	}
+	return end(s, reason, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
 }
 
 func release(s *State) []Decision {

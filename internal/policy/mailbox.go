@@ -64,8 +64,10 @@ const FromSignal = "signal"
 
 const (
 	seenKept = 1024
-	// MaxOpen is how many commands may wait; more are refused.
-	MaxOpen = 256
+	// MaxOpen is how many messages may wait, and MaxBytes how long they may be
+	// together; more are refused. Both stand in every checkpoint.
+	MaxOpen  = 256
+	MaxBytes = 1 << 20
 )
 
 var strength = map[string]int{Stop: 1, StopNow: 2, Kill: 3}

@@ -110,6 +110,10 @@ func (r *runner) open(ctx context.Context) error {
 	if state.Seq > 0 {
 		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
 	}
+	rules := Rules(r.Settings)
+	if state.Seq > 0 {
+		rules = r.carried(state.Budget.Rules) // before config.json is written anew
+	}
 	enrolled := r.enrol(&state)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err := cmp.Or(err, <-enrolled); err != nil {
@@ -123,7 +127,7 @@ func (r *runner) open(ctx context.Context) error {
 	if err := errors.Join(r.reserve(), r.mend(&state)); err != nil {
 		return err
 	}
-	return r.begin(&state, rec, swept)
+	return r.begin(&state, rec, rules, swept)
 }
 
 // sweep ends what a dead runner's agent left running.
@@ -186,8 +190,8 @@ func (r *runner) enrol(state *projector.State) <-chan error {
 
 // begin records that the loop started or goes on. It becomes durable with the first
 // decision that has to be: until then nothing is done that could not be done again.
-func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) error {
-	rules, about := Rules(r.Settings), r.about()
+func (r *runner) begin(state *projector.State, rec journal.Recovery, rules event.Rules, swept int) error {
+	about := r.about()
 	host, _ := os.Hostname()
 	var first event.Payload
 	if state.Life.Started.IsZero() {
@@ -303,7 +307,7 @@ func (r *runner) claim(ctx context.Context, box *inbox.Box, items []inbox.Item) 
 			})
 			continue
 		}
-		in.Drafts = append(in.Drafts, event.Encode(event.CommandRefused{ID: item.Reject.Name, Why: item.Reject.Reason}, "inbox"))
+		in.Drafts = append(in.Drafts, event.Encode(event.CommandRefused{ID: "file:" + item.Reject.Name, Why: item.Reject.Reason}, "inbox"))
 	}
 	if !r.put(ctx, in) {
 		return false

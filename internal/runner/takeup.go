@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/journal"
@@ -50,6 +51,32 @@ func (r *runner) agreed(state *projector.State) error {
 		return fmt.Errorf("loop %s: %w", r.Name, errNothingToResume)
 	}
 	return nil
+}
+
+// carried returns the rules that a resumed loop goes on with: those it had, raised
+// limits included, but for what a person has changed in the settings since it was started.
+func (r *runner) carried(had event.Rules) event.Rules {
+	before, err := os.ReadFile(filepath.Join(r.Dir, "config.json"))
+	if err != nil {
+		return Rules(r.Settings)
+	}
+	settings, err := config.Thaw(before)
+	if err != nil {
+		// Of another version, or edited: what the loop was started with is not known.
+		return Rules(r.Settings)
+	}
+	return changed(had, Rules(settings), Rules(r.Settings))
+}
+
+// changed returns had with the fields that differ between before and now as they are now.
+func changed(had, before, now event.Rules) event.Rules {
+	to, from, with := reflect.ValueOf(&had).Elem(), reflect.ValueOf(before), reflect.ValueOf(now)
+	for i := range to.NumField() {
+		if !from.Field(i).Equal(with.Field(i)) {
+			to.Field(i).Set(with.Field(i))
+		}
+	}
+	return had
 }
 
 // freeze writes config.json: the settings that the loop now runs with.

@@ -242,7 +242,7 @@ func checkSessionSteer(t *testing.T, a Agent) {
 	r := start(t, a, roleHonest, Wait)
 	r.Await(event.TypeAgentSaid, 1)
 	live := Payload[event.AgentStarted](t, r.Await(event.TypeAgentStarted, 1)).Live
-	if err := r.Steer("c1", "a word"); (err == nil) != live {
+	if err := r.Steer("c1", "a word", 1); (err == nil) != live {
 		t.Fatalf("live %v, and yet: %v", live, err)
 	}
 	if !live {
@@ -256,7 +256,7 @@ func checkSessionSteer(t *testing.T, a Agent) {
 	if p := Payload[event.CommandDelivered](t, delivered[0]); p.ID != "c1" || p.How != "live" {
 		t.Errorf("%+v", p)
 	}
-	if err := r.Steer("c2", "too late"); err == nil {
+	if err := r.Steer("c2", "too late", 1); err == nil {
 		t.Error("a steer was taken after the turn")
 	}
 	r.Abort(7)

@@ -116,7 +116,7 @@ func (r *rehearse) said(t *testing.T) []string {
 func TestASteerDuringACommandIsDeliveredAtItsEnd(t *testing.T) {
 	r := start(t, "run until test -e go; do sleep 0.01; done\nsay after\nsteered -> say heard {steer}", patient)
 	r.Await(event.TypeToolCalled, 1)
-	if err := r.Steer("c1", "the other\nbranch"); err != nil {
+	if err := r.Steer("c1", "the other\nbranch", 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600); err != nil {

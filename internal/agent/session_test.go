@@ -1,0 +1,535 @@
+//go:build unix
+
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
+	"github.com/ralph-loop/ralph/internal/agent/text"
+	"github.com/ralph-loop/ralph/internal/secret"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// The test binary plays rehearsals, as ralph does.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "rehearse" {
+		scenario, err := player.Load(os.Args[2])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		os.Exit(player.Run(context.Background(), player.Options{Scenario: scenario, Dir: ".", LoopDir: ".", In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	}
+	_ = process.EnableSubreaper()
+	os.Exit(m.Run())
+}
+
+// talk is a session and what it tells.
+type talk struct {
+	t      *testing.T
+	s      *agent.Session
+	events chan event.Draft
+}
+
+// converse starts a session; change, unless nil, has the last word on its configuration.
+func converse(t *testing.T, dialect agent.Dialect, change func(*agent.Config), command ...string) *talk {
+	t.Helper()
+	c := &talk{t: t, events: make(chan event.Draft, 100_000)}
+	dir := t.TempDir()
+	cfg := agent.Config{
+		Name: "test", Dialect: dialect, Env: os.Environ(), KeepRaw: true,
+		Spec:     agent.Spec{Command: command, Dir: dir, LoopDir: dir, Iteration: 1, Prompt: "go on"},
+		Patience: agent.Patience{Abort: 20 * time.Second, Stop: 100 * time.Millisecond, Term: 20 * time.Second, Reset: 20 * time.Second},
+		Deliver: func(drafts []event.Draft, release func()) {
+			for _, d := range drafts {
+				d.Data, d.Raw = bytes.Clone(d.Data), bytes.Clone(d.Raw)
+				c.events <- d
+			}
+			// Whoever reads on after the release reads other words.
+			for _, d := range drafts {
+				for i := range d.Data {
+					d.Data[i] = '#'
+				}
+			}
+			release()
+		},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	s, err := agent.Start(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.s = s
+	t.Cleanup(func() {
+		s.Kill()
+		select {
+		case <-s.Done():
+		case <-time.After(20 * time.Second):
+			t.Error("the process does not go")
+		}
+	})
+	return c
+}
+
+func (c *talk) begin() { c.s.Begin(agent.Prompt{Text: "go on", Iteration: 1}, false, 7) }
+
+// next is the next event.
+func (c *talk) next() event.Draft {
+	c.t.Helper()
+	select {
+	case d := <-c.events:
+		return d
+	case <-time.After(30 * time.Second):
+		c.t.Fatal("nothing was told for 30 s")
+	}
+	return event.Draft{}
+}
+
+// until is the next event of that type.
+func (c *talk) until(typ event.Type) event.Draft {
+	c.t.Helper()
+	for {
+		d := c.next()
+		if d.Type == typ {
+			return d
+		}
+		if d.Type == event.TypeAgentExited {
+			c.t.Fatalf("waiting for %s: %s", typ, d.Data)
+		}
+	}
+}
+
+// all is everything up to the exit, which is the last.
+func (c *talk) all() (drafts []event.Draft) {
+	c.t.Helper()
+	for {
+		d := c.next()
+		drafts = append(drafts, d)
+		if d.Type == event.TypeAgentExited {
+			<-c.s.Done()
+			if len(c.events) > 0 {
+				c.t.Errorf("after the exit came %s", (<-c.events).Type)
+			}
+			return drafts
+		}
+	}
+}
+
+func types(drafts []event.Draft) (list []event.Type) {
+	for _, d := range drafts {
+		list = append(list, d.Type)
+	}
+	return list
+}
+
+func payload[T event.Payload](t *testing.T, d event.Draft) T {
+	t.Helper()
+	line, _ := event.AppendLine(nil, event.Stamp{Seq: 1}, d, 0)
+	e, err := event.Parse(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := event.As[T](e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func shell(t *testing.T, script string) *talk {
+	t.Helper()
+	return converse(t, text.New(), nil, "sh", "-c", script)
+}
+
+// plays returns a session with a player.
+func plays(t *testing.T, scenario string, change func(*agent.Config)) *talk {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "test.rehearsal")
+	if err := os.WriteFile(path, []byte(scenario), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return converse(t, rehearsal.New(self), change, path)
+}
+
+func TestWhatIsPrintedBeforeThePromptIsToldBehindTheStart(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "printed")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := shell(t, "echo early; echo done >'"+fifo+"'")
+	if _, err := os.ReadFile(fifo); err != nil { // returns when it was printed
+		t.Fatal(err)
+	}
+	if len(c.events) > 0 {
+		t.Fatalf("%s was told before the prompt was given", (<-c.events).Type)
+	}
+	c.begin()
+	drafts := c.all()
+	if !slices.Equal(types(drafts), []event.Type{event.TypeAgentStarted, event.TypeAgentSaid, event.TypeAgentExited}) {
+		t.Fatalf("%v", types(drafts))
+	}
+	started := payload[event.AgentStarted](t, drafts[0])
+	if drafts[0].Cause != 7 || drafts[0].By != "agent:test" || started.PID != c.s.PID() || !started.ExitEnds || started.Argv[0] != "sh" {
+		t.Errorf("%+v of %d", started, drafts[0].Cause)
+	}
+}
+
+func TestAllThatWasPrintedIsToldBeforeTheExit(t *testing.T) {
+	c := shell(t, `i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done; printf 'no newline'; exit 3`)
+	c.begin()
+	drafts := c.all()
+	var said strings.Builder
+	for _, d := range drafts {
+		if d.Type == event.TypeAgentSaid {
+			said.WriteString(payload[event.AgentSaid](t, d).Text.String())
+		}
+	}
+	var want strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&want, "line %d\n", i)
+	}
+	want.WriteString("no newline")
+	if said.String() != want.String() {
+		t.Errorf("%d bytes were told of %d", said.Len(), want.Len())
+	}
+	exit := payload[event.AgentExited](t, drafts[len(drafts)-1])
+	if exit.Code != 3 || exit.Signal != "" {
+		t.Errorf("%+v", exit)
+	}
+}
+
+// echo is a protocol whose facts its lines name, so that a test can say what becomes of a line.
+type echo struct {
+	facts func(line string, from agent.Stream, out *agent.Decoded)
+	able  agent.Abilities
+}
+
+func (e echo) Command(s agent.Spec) (agent.Command, error) {
+	return agent.Command{Argv: s.Command, CloseStdin: true}, nil
+}
+func (e echo) Open(agent.Prompt) [][]byte             { return nil }
+func (e echo) Steer(id, text string) ([][]byte, bool) { return nil, false }
+func (e echo) Reset() ([][]byte, bool)                { return nil, e.able.Reset }
+func (e echo) Abort() [][]byte                        { return nil }
+func (e echo) Stop() [][]byte                         { return nil }
+func (e echo) Abilities() agent.Abilities             { return e.able }
+func (e echo) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
+	e.facts(string(line), from, out)
+}
+
+// prints is a command that prints text, byte for byte.
+func prints(t *testing.T, text string) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"cat", path}
+}
+
+func TestWhenALineIsKeptBesideItsFacts(t *testing.T) {
+	one := func(_ string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentNoticed{What: "a"}) }
+	two := func(_ string, _ agent.Stream, out *agent.Decoded) {
+		out.Add(event.AgentNoticed{What: "a"})
+		out.Add(event.AgentNoticed{What: "b"})
+	}
+	dropped := func(_ string, _ agent.Stream, out *agent.Decoded) {
+		out.Add(event.AgentNoticed{What: "a"})
+		out.DropRaw = true
+	}
+	silent := func(_ string, _ agent.Stream, out *agent.Decoded) {}
+	quiet := func(_ string, _ agent.Stream, out *agent.Decoded) { out.DropRaw = true }
+	const line = `{"type":"moon", "n":[1, {"ü":"\u00fc"}] }`
+	for name, row := range map[string]struct {
+		line  string
+		facts func(string, agent.Stream, *agent.Decoded)
+		lose  bool // KeepRaw is off
+		want  []string
+	}{
+		"it is kept byte for byte":                         {line, one, false, []string{`a ` + line}},
+		"with the first of its facts":                      {line, two, false, []string{`a ` + line, `b `}},
+		"not where the dialect says that it repeats":       {line, dropped, false, []string{`a `}},
+		"not where nobody wants it":                        {line, one, true, []string{`a `}},
+		"not where it is no JSON":                          {`{"type":"moon"`, one, false, []string{`a `}},
+		"not where it is no UTF-8":                         {"{\"type\":\"\xff\"}", one, false, []string{`a `}},
+		"a line without facts is noticed by its type":      {line, silent, false, []string{`moon ` + line}},
+		"one without a type is noticed as a line":          {`{"n":1}`, silent, false, []string{`line {"n":1}`}},
+		"one whose type is no word is, too":                {`{"type":7}`, silent, false, []string{`line {"type":7}`}},
+		"and one that is no JSON":                          {`moon`, silent, false, []string{`line `}},
+		"a line that repeats and says nothing is not told": {line, quiet, false, nil},
+		"nor is an empty one":                              {``, silent, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := converse(t, echo{facts: row.facts}, func(cfg *agent.Config) { cfg.KeepRaw = !row.lose }, prints(t, row.line+"\n")...)
+			c.begin()
+			var got []string
+			for _, d := range c.all() {
+				if d.Type == event.TypeAgentNoticed {
+					got = append(got, payload[event.AgentNoticed](t, d).What+" "+string(d.Raw))
+				}
+			}
+			if !slices.Equal(got, row.want) {
+				t.Errorf("told %q,\nwant %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestLinesOfStandardErrorAreNeverKept(t *testing.T) {
+	c := converse(t, echo{facts: func(line string, from agent.Stream, out *agent.Decoded) {
+		out.Add(event.AgentNoticed{What: fmt.Sprint(from == agent.Stderr), Text: line})
+	}}, nil, "sh", "-c", `echo '{"a":1}' >&2`)
+	c.begin()
+	drafts := c.all()
+	if len(drafts) != 3 || drafts[1].Raw != nil || !strings.Contains(string(drafts[1].Data), `"true"`) {
+		t.Errorf("%v", types(drafts))
+	}
+	if exit := payload[event.AgentExited](t, drafts[2]); exit.Stderr != "{\"a\":1}\n" {
+		t.Errorf("the last words are %q", exit.Stderr)
+	}
+}
+
+func TestALongOutputOfAToolIsMovedIntoABlob(t *testing.T) {
+	sum := func(text []byte) (event.Blob, error) { return event.Blob{SHA256: fmt.Sprint(len(text))}, nil }
+	long, letters := strings.Repeat("x", 65<<10), "x"+strings.Repeat("é", 40<<10)
+	for name, row := range map[string]struct {
+		output string
+		blob   func([]byte) (event.Blob, error)
+		moved  bool
+	}{
+		"a long one is moved":                        {long, sum, true},
+		"a short one stays":                          {strings.Repeat("x", 60<<10), sum, false},
+		"it is cut between letters":                  {letters, sum, true},
+		"where no blob can be stored it stays":       {long, func([]byte) (event.Blob, error) { return event.Blob{}, errors.New("disk full") }, false},
+		"where a blob is no file it stays":           {long, func([]byte) (event.Blob, error) { return event.Blob{Text: "x"}, nil }, false},
+		"where nobody keeps blobs it stays":          {long, nil, false},
+		"a text of newlines is long in its spelling": {strings.Repeat("\n", 40<<10), sum, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := func(_ string, _ agent.Stream, out *agent.Decoded) {
+				out.Add(event.ToolReturned{ID: "t1", OK: true, Output: event.Plain(row.output), Took: 5})
+			}
+			c := converse(t, echo{facts: facts}, func(cfg *agent.Config) { cfg.Blob = row.blob }, "echo", "go")
+			c.begin()
+			got := payload[event.ToolReturned](t, c.until(event.TypeToolReturned))
+			if got.ID != "t1" || !got.OK || got.Took != 5 {
+				t.Errorf("%+v", got)
+			}
+			head := got.Output.String()
+			if !row.moved {
+				if head != row.output || got.Blob != "" || got.Bytes != 0 {
+					t.Errorf("%d bytes of %d, blob %q", len(head), len(row.output), got.Blob)
+				}
+				return
+			}
+			if got.Blob != fmt.Sprint(len(row.output)) || got.Bytes != len(row.output) {
+				t.Errorf("blob %q of %d bytes", got.Blob, got.Bytes)
+			}
+			if len(head) < 4000 || len(head) > 4096 || !strings.HasPrefix(row.output, head) || !utf8.ValidString(head) {
+				t.Errorf("the head has %d bytes and ends %q", len(head), head[len(head)-4:])
+			}
+		})
+	}
+}
+
+// A value that the head of a long output cuts in two could be recognised in neither half.
+func TestTheHeadOfALongOutputEndsBeforeASecret(t *testing.T) {
+	const hidden = "hunter2-correct-horse"
+	masker := secret.New([]string{"DEMO_TOKEN=" + hidden})
+	output := strings.Repeat("x", 4090) + " " + hidden + strings.Repeat(" y", 40<<10)
+	facts := func(_ string, _ agent.Stream, out *agent.Decoded) {
+		out.Add(event.ToolReturned{ID: "t1", Output: event.Plain(output)})
+	}
+	c := converse(t, echo{facts: facts}, func(cfg *agent.Config) {
+		cfg.HoldBack = masker.HoldBack
+		cfg.Blob = func([]byte) (event.Blob, error) { return event.Blob{SHA256: "ab"}, nil }
+	}, "echo", "go")
+	c.begin()
+	head := payload[event.ToolReturned](t, c.until(event.TypeToolReturned)).Output.String()
+	if strings.Contains(head, "hunt") || len(head) < 4000 {
+		t.Errorf("the head ends %q", head[len(head)-20:])
+	}
+}
+
+func TestStreamedTextIsHeldBackWhereASecretMayBegin(t *testing.T) {
+	const hidden = "hunter2-correct-horse"
+	masker := secret.New([]string{"DEMO_TOKEN=" + hidden})
+	facts := func(line string, _ agent.Stream, out *agent.Decoded) {
+		out.Add(event.AgentSaid{Block: "1.0", Text: event.Plain(line)})
+		out.DropRaw = true
+	}
+	c := converse(t, echo{facts: facts}, func(cfg *agent.Config) { cfg.HoldBack = masker.HoldBack },
+		prints(t, "the token is hunter2-\ncorrect-horse, and\nthe last word is hunter2-corr\n")...)
+	c.begin()
+	var texts []string
+	drafts := c.all()
+	for _, d := range drafts[1 : len(drafts)-1] {
+		texts = append(texts, payload[event.AgentSaid](t, d).Text.String())
+	}
+	// What is still held when the process ends is told before its exit.
+	want := []string{"the token is ", hidden + ", and", "the last word is ", "hunter2-corr"}
+	if !slices.Equal(texts, want) {
+		t.Errorf("told %q,\nwant %q", texts, want)
+	}
+}
+
+func TestWhetherAProcessHasAFreshContext(t *testing.T) {
+	over := func(c *talk) { c.until(event.TypeAgentFinished) }
+	for name, row := range map[string]struct {
+		scenario string
+		before   func(*talk)
+		patience time.Duration
+		want     bool
+	}{
+		"it says so":        {"iteration *\n  say hello\n", over, 20 * time.Second, true},
+		"it refuses":        {"iteration *\n  stale\n  say hello\n", over, 20 * time.Second, false},
+		"it is gone":        {"iteration *\n  say hello\n  crash 3\n", func(c *talk) { c.all() }, 20 * time.Second, false},
+		"it is in mid-turn": {"iteration *\n  say hello\n  silence\n", func(*talk) {}, 20 * time.Second, false},
+		"it does not answer": {"iteration *\n  say hello\n", func(c *talk) {
+			over(c)
+			if err := syscall.Kill(c.s.PID(), syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+		}, 50 * time.Millisecond, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := plays(t, row.scenario, func(cfg *agent.Config) { cfg.Patience.Reset = row.patience })
+			c.begin()
+			c.until(event.TypeAgentSaid)
+			row.before(c)
+			if got := c.s.Refresh(); got != row.want {
+				t.Errorf("fresh: %v", got)
+			}
+		})
+	}
+}
+
+func TestAProcessServesSeveralTurns(t *testing.T) {
+	c := plays(t, "iteration\n  say one\niteration\n  say two\n", nil)
+	for i, word := range []string{"one", "two"} {
+		if i > 0 && !c.s.Refresh() {
+			t.Fatal("no fresh context")
+		}
+		c.s.Begin(agent.Prompt{Text: "go on", Iteration: i + 1}, i > 0, uint64(i))
+		if started := payload[event.AgentStarted](t, c.until(event.TypeAgentStarted)); started.Reused != (i > 0) {
+			t.Errorf("turn %d: %+v", i+1, started)
+		}
+		if said := payload[event.AgentSaid](t, c.until(event.TypeAgentSaid)); said.Text.String() != word {
+			t.Errorf("turn %d says %q", i+1, said.Text)
+		}
+		c.until(event.TypeAgentFinished)
+		c.s.Release(uint64(10 + i))
+		if d := c.until(event.TypeAgentRested); d.Cause != uint64(10+i) {
+			t.Errorf("the rest of turn %d is caused by %d", i+1, d.Cause)
+		}
+	}
+}
+
+func TestSteering(t *testing.T) {
+	c := plays(t, "iteration *\n  say ready\n  silence\n  steered -> say I heard {steer}\n  steered -> finish\n", nil)
+	c.begin()
+	c.until(event.TypeAgentSaid)
+	if err := c.s.Steer("c1", "the \"call\"", 7); err != nil {
+		t.Fatal(err)
+	}
+	delivered := c.until(event.TypeCommandDelivered)
+	if p := payload[event.CommandDelivered](t, delivered); p.ID != "c1" || p.How != "live" || delivered.Cause != 7 {
+		t.Errorf("%+v, caused by %d", p, delivered.Cause)
+	}
+	if said := payload[event.AgentSaid](t, c.until(event.TypeAgentSaid)); said.Text.String() != `I heard the "call"` {
+		t.Errorf("%q", said.Text)
+	}
+	c.until(event.TypeAgentFinished)
+	if err := c.s.Steer("c2", "too late", 8); err == nil {
+		t.Error("a turn that is over was steered")
+	}
+}
+
+func TestAnAgentThatCannotBeSteeredSaysSo(t *testing.T) {
+	c := shell(t, "echo ready; exec sleep 1000")
+	c.begin()
+	c.until(event.TypeAgentSaid)
+	if err := c.s.Steer("c1", "x", 9); err == nil || !strings.Contains(err.Error(), "running turn") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAnAbortGoesFromPoliteToFirm(t *testing.T) {
+	for name, row := range map[string]struct {
+		talk *talk
+		want func(agent []event.Draft, exit event.AgentExited) bool
+	}{
+		"a protocol ends its turn": {plays(t, "iteration *\n  say ready\n  silence\n", nil), func(all []event.Draft, exit event.AgentExited) bool {
+			return slices.ContainsFunc(all, func(d event.Draft) bool {
+				return d.Type == event.TypeAgentFinished && bytes.Contains(d.Data, []byte("aborted"))
+			}) && exit.Code == 0 && exit.Signal == ""
+		}},
+		"a command is asked by a signal": {shell(t, "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.01; done"), func(all []event.Draft, exit event.AgentExited) bool {
+			return exit.Code == 5 && slices.ContainsFunc(all, func(d event.Draft) bool { return bytes.Contains(d.Data, []byte("bye")) })
+		}},
+		"one that does not listen is killed": {converse(t, text.New(), func(cfg *agent.Config) { cfg.Patience.Term = 50 * time.Millisecond },
+			"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"), func(_ []event.Draft, exit event.AgentExited) bool {
+			return exit.Signal == "SIGKILL" && exit.Code == -1
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := row.talk
+			c.begin()
+			c.until(event.TypeAgentSaid)
+			c.s.Abort(9)
+			all := c.all()
+			last := all[len(all)-1]
+			if exit := payload[event.AgentExited](t, last); !row.want(all, exit) || last.Cause != 9 {
+				t.Errorf("%+v of %d, after %v", exit, last.Cause, types(all))
+			}
+		})
+	}
+}
+
+func TestALineIsDecodedWhateverItsLength(t *testing.T) {
+	facts := func(line string, _ agent.Stream, out *agent.Decoded) {
+		out.Add(event.AgentNoticed{What: fmt.Sprint(len(line))})
+	}
+	long := `{"type":"` + strings.Repeat("x", 5<<20) + `"}`
+	c := converse(t, echo{facts: facts}, nil, prints(t, long+"\n{}\n")...)
+	c.begin()
+	drafts := c.all()
+	if len(drafts) != 4 || payload[event.AgentNoticed](t, drafts[1]).What != fmt.Sprint(len(long)) || string(drafts[1].Raw) != long || string(drafts[2].Raw) != "{}" {
+		t.Errorf("%v", types(drafts))
+	}
+	if !json.Valid(drafts[1].Raw) {
+		t.Error("the line was changed")
+	}
+}
+
+func TestASessionThatCannotStartSaysWhy(t *testing.T) {
+	_, err := agent.Start(agent.Config{Dialect: text.New(), Spec: agent.Spec{Command: []string{"no-such-agent-anywhere"}, Dir: t.TempDir()}})
+	if err == nil || !strings.Contains(err.Error(), "no-such-agent-anywhere") {
+		t.Errorf("%v", err)
+	}
+	if _, err = agent.Start(agent.Config{Dialect: text.New()}); err == nil {
+		t.Error("a session without a command started")
+	}
+}

@@ -1,0 +1,208 @@
+//go:build unix
+
+package effect_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
+	"github.com/ralph-loop/ralph/internal/agent/text"
+	"github.com/ralph-loop/ralph/internal/effect"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// The test binary plays rehearsals, as ralph does.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "rehearse" {
+		scenario, err := player.Load(os.Args[2])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		os.Exit(player.Run(context.Background(), player.Options{Scenario: scenario, Dir: ".", LoopDir: ".", In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	}
+	// As the runner does: what a killed agent leaves behind is this process's to reap.
+	_ = process.EnableSubreaper()
+	os.Exit(m.Run())
+}
+
+// told is what the hands reported.
+type told struct {
+	typ   event.Type
+	by    string
+	cause uint64
+	iter  int
+	data  string
+}
+
+func (e told) is(p event.Payload) bool {
+	return e.typ == p.EventType() && e.data == string(event.AppendData(nil, p))
+}
+
+// stage is where hands work: it takes what they deliver, and keeps blobs in memory.
+type stage struct {
+	t      *testing.T
+	hands  *effect.Hands
+	cfg    effect.Config
+	state  projector.State
+	events chan told
+	cause  uint64
+	closed sync.Once
+
+	mu      sync.Mutex
+	blobs   map[string][]byte
+	prompts []string // what was composed
+	agents  int      // how many were asked for
+}
+
+// patience of the tests: no step here may take it.
+var patience = agent.Patience{Abort: 20 * time.Second, Stop: 200 * time.Millisecond, Term: 20 * time.Second, Reset: 20 * time.Second}
+
+// set returns hands that run an agent; of a nil dialect, nothing is started.
+func set(t *testing.T, dialect func() agent.Dialect, command ...string) *stage {
+	t.Helper()
+	s := &stage{t: t, events: make(chan told, 10_000), blobs: map[string][]byte{}}
+	dir := t.TempDir()
+	s.cfg = effect.Config{
+		Deliver: func(drafts []event.Draft, release func()) {
+			for _, d := range drafts {
+				s.events <- told{d.Type, d.By, d.Cause, d.Iter, string(d.Data)}
+			}
+			release()
+		},
+		Agent: func(p agent.Prompt) (agent.Config, error) {
+			s.mu.Lock()
+			s.agents++
+			s.mu.Unlock()
+			return agent.Config{
+				Name: "test", Dialect: dialect(), Env: os.Environ(), Patience: patience,
+				Spec: agent.Spec{Command: command, Dir: dir, LoopDir: dir, Iteration: p.Iteration, Prompt: p.Text},
+			}, nil
+		},
+		Blob: func(text []byte) (event.Blob, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.prompts = append(s.prompts, string(text))
+			return event.Blob{Text: string(text), Bytes: len(text)}, nil
+		},
+		ReadBlob: func(sum string) ([]byte, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if text, ok := s.blobs[sum]; ok {
+				return text, nil
+			}
+			return nil, fmt.Errorf("read a blob: %w", os.ErrNotExist)
+		},
+		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) },
+	}
+	s.state.Life.Prompt = event.Blob{Text: "go on", Bytes: 5}
+	s.state.Life.Task = event.Source{Text: &event.Blob{Text: "make it work\n", Bytes: 13}}
+	return s
+}
+
+// up begins with the configuration as it is now.
+func (s *stage) up() *stage {
+	s.hands = effect.New(s.cfg)
+	s.t.Cleanup(s.close)
+	return s
+}
+
+func (s *stage) close() { s.closed.Do(s.hands.Close) }
+
+// do asks for an effect and returns its cause.
+func (s *stage) do(d event.Decided) uint64 {
+	s.cause++
+	s.hands.Do(d, s.cause, &s.state)
+	return s.cause
+}
+
+// next is the next thing that was told.
+func (s *stage) next() told {
+	s.t.Helper()
+	select {
+	case e := <-s.events:
+		return e
+	case <-time.After(30 * time.Second):
+		s.t.Fatal("nothing was told for 30 s")
+	}
+	return told{}
+}
+
+// until is the next thing of that type; what is told before is passed over.
+func (s *stage) until(typ event.Type) told {
+	s.t.Helper()
+	for {
+		e := s.next()
+		if e.typ == typ {
+			return e
+		}
+		if e.typ == event.TypeEffectFailed || e.typ == event.TypeAgentExited {
+			s.t.Fatalf("waiting for %s: %s %s", typ, e.typ, e.data)
+		}
+	}
+}
+
+// rest closes the hands and returns all that was told and not looked at.
+func (s *stage) rest() (rest []told) {
+	s.close()
+	for len(s.events) > 0 {
+		rest = append(rest, <-s.events)
+	}
+	return rest
+}
+
+func count(events []told, typ event.Type) (n int) {
+	for _, e := range events {
+		if e.typ == typ {
+			n++
+		}
+	}
+	return n
+}
+
+// plays returns an agent that plays a scenario.
+func plays(t *testing.T, scenario string) *stage {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "test.rehearsal")
+	if err := os.WriteFile(path, []byte(scenario), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return set(t, func() agent.Dialect { return rehearsal.New(self) }, path)
+}
+
+// runs returns an agent that is a shell's command.
+func runs(t *testing.T, command string) *stage {
+	t.Helper()
+	return set(t, func() agent.Dialect { return text.New() }, "sh", "-c", command)
+}
+
+// pidOf is the process of an agent.started.
+func pidOf(t *testing.T, e told) int {
+	t.Helper()
+	var pid int
+	if _, err := fmt.Sscanf(e.data, `{"pid":%d`, &pid); err != nil || pid <= 1 {
+		t.Fatalf("no pid in %s", e.data)
+	}
+	return pid
+}
+
+func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+func has(e told, part string) bool { return strings.Contains(e.data, part) }

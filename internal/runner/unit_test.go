@@ -1,0 +1,231 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/secret"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Each setting that a decision depends on has to reach the journal under its own name.
+func TestTheRulesAreThoseOfTheSettings(t *testing.T) {
+	s := config.Settings{
+		MaximumIterations: 1, CompletionResponse: "r",
+		Completion: config.Completion{Promise: "p", Match: "anywhere", MinToolCalls: 2, OnPromiseNoWork: "warn"},
+		Limits: config.Limits{
+			Cost: 3.5, Tokens: 4, Duration: config.Duration(5 * time.Millisecond), Idle: config.Duration(6 * time.Second),
+			Iteration: config.Duration(7 * time.Minute), AfterResult: config.Duration(8 * time.Hour),
+		},
+		Restart: config.Restart{Max: 9, Delay: config.Duration(10 * time.Second)},
+	}
+	want := event.Rules{
+		MaximumIterations: 1, CompletionResponse: "r", CompletionPromise: "p", CompletionMatch: "anywhere", MinToolCalls: 2, OnPromiseNoWork: "warn",
+		LimitCost: 3.5, LimitTokens: 4, LimitDuration: 5, IdleAfter: 6000, IterationLimit: 420_000, AfterResult: 28_800_000,
+		RestartMax: 9, RestartDelay: 10_000,
+	}
+	if diff := cmp.Diff(want, Rules(s)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A key that the settings call live can be set while a loop runs, and no other.
+func TestWhatIsLiveInTheSettingsIsLiveInTheLoop(t *testing.T) {
+	live := 0
+	for _, key := range config.Keys() {
+		value := "3"
+		if key.Kind == config.KindDuration {
+			value = "3m"
+		}
+		_, err := policy.SetRule(Rules(config.Defaults()), key.Name, value)
+		if (err == nil) != key.Live {
+			t.Errorf("%s is live in the settings: %v; in the loop: %v", key.Name, key.Live, err)
+		}
+		if key.Live {
+			live++
+		}
+	}
+	if live < 5 {
+		t.Errorf("only %d keys are live", live)
+	}
+}
+
+func TestEachProtocolThatIsSpokenHasADialect(t *testing.T) {
+	for _, protocol := range []string{"claude", "pi", "rehearsal", "text"} {
+		if d, err := Dialect(config.Agent{Command: "x", Protocol: protocol}); err != nil || d == nil {
+			t.Errorf("%s: %v", protocol, err)
+		}
+	}
+	if _, err := Dialect(config.Agent{Command: "x", Protocol: "moon"}); err == nil || !strings.Contains(err.Error(), `"moon"`) {
+		t.Errorf("%v", err)
+	}
+	// Two conversations share nothing.
+	a, _ := Dialect(config.Agent{Protocol: "pi"})
+	b, _ := Dialect(config.Agent{Protocol: "pi"})
+	if a == b {
+		t.Error("two conversations are one")
+	}
+}
+
+// of returns a runner that runs an agent, without a loop.
+func of(a config.Agent, env ...string) *runner {
+	s := config.Defaults()
+	s.Agent = a
+	r := &runner{Config: Config{Name: "demo", Dir: "/p/.ralph/demo", Project: "/p", Settings: s, Env: env}, id: "01JD"}
+	r.masker = secret.New(env)
+	return r
+}
+
+func TestWhatAnAgentIsTold(t *testing.T) {
+	r := of(config.Agent{Command: "npx pi", Flags: []string{"--no-session", "--name 'a b'"}, Model: "m", Provider: "v", Thinking: "high"})
+	r.Settings.Journal.Raw = true
+	cfg, err := r.agent(agent.Prompt{Text: "go on", Iteration: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := agent.Spec{
+		Command: []string{"npx", "pi"}, Flags: []string{"--no-session", "--name", "a b"}, Model: "m", Provider: "v", Thinking: "high",
+		Dir: "/p", LoopDir: "/p/.ralph/demo", Iteration: 3, Prompt: "go on", Root: os.Geteuid() == 0,
+	}
+	if diff := cmp.Diff(want, cfg.Spec); diff != "" {
+		t.Error(diff)
+	}
+	if cfg.Name != "pi" || cfg.Mark != "01JD" || !cfg.KeepRaw || cfg.HoldBack == nil {
+		t.Errorf("%+v", cfg)
+	}
+	if about := r.about(); about.Protocol != "pi" || !slices.Equal(about.Command, []string{"npx pi", "--no-session", "--name 'a b'"}) {
+		t.Errorf("%+v", about)
+	}
+}
+
+func TestSettingsThatMakeNoAgent(t *testing.T) {
+	for name, a := range map[string]config.Agent{
+		"a protocol of nobody":       {Command: "x", Protocol: "moon"},
+		"a quote that stays open":    {Command: "sh -c 'x", Protocol: "text"},
+		"a flag's quote stays open":  {Command: "sh", Flags: []string{"-c 'x"}, Protocol: "text"},
+		"a command that is no words": {Command: "  ", Protocol: "text"},
+	} {
+		if _, err := of(a).agent(agent.Prompt{}); err == nil {
+			t.Errorf("%s: it was taken", name)
+		}
+	}
+}
+
+func TestTheEnvironmentOfAnAgent(t *testing.T) {
+	outer := []string{
+		"PATH=/bin", "CLAUDECODE=1", "RALPH_LOOP=outer", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d",
+	}
+	told := []string{"RALPH_LOOP=demo", "RALPH_LOOP_DIR=/p/.ralph/demo", "RALPH_ITERATION=3", "TASK_FOLDER=/p/.ralph/demo"}
+	for name, row := range map[string]struct {
+		agent config.Agent
+		want  []string // besides what every agent is told
+	}{
+		"claude pays by its login":          {config.Agent{Command: "claude"}, []string{"PATH=/bin", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
+		"codex pays by its login":           {config.Agent{Command: "codex"}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b"}},
+		"unless the settings say otherwise": {config.Agent{Command: "claude", PassKeys: true}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
+		"an agent without a login gets all": {config.Agent{Command: "pi"}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
+		"what the settings name is added":   {config.Agent{Command: "claude", Env: map[string]string{"ANTHROPIC_API_KEY": "mine"}}, []string{"PATH=/bin", "OPENAI_API_KEY=c", "CODEX_API_KEY=d", "ANTHROPIC_API_KEY=mine"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := of(row.agent, outer...).environment(row.agent, 3)
+			want := slices.Concat(row.want, told)
+			slices.Sort(got)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatTheSettingsSetWinsOverTheEnvironment(t *testing.T) {
+	a := config.Agent{Command: "pi", Env: map[string]string{"EDITOR": "ed"}}
+	env := of(a, "EDITOR=vi").environment(a, 3)
+	last := map[string]string{}
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		last[name] = value // of several with one name a program sees the last
+	}
+	if last["EDITOR"] != "ed" {
+		t.Errorf("EDITOR is %q", last["EDITOR"])
+	}
+}
+
+func TestWhereAPromptFileLies(t *testing.T) {
+	project := t.TempDir()
+	for _, name := range []string{"prompt.md", filepath.Join("docs", "prompt.md")} {
+		path := filepath.Join(project, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := of(config.Agent{Command: "pi"})
+	r.Project = project
+	for asked, want := range map[string]string{
+		"prompt.md": "prompt.md", "./docs/prompt.md": filepath.Join("docs", "prompt.md"), filepath.Join(project, "prompt.md"): "prompt.md",
+	} {
+		if text, err := r.readFile(asked); err != nil || string(text) != want {
+			t.Errorf("%s is %q, %v", asked, text, err)
+		}
+	}
+	if _, err := r.readFile("absent.md"); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}
+
+func TestABlobIsReadByItsNameOnly(t *testing.T) {
+	r := of(config.Agent{Command: "pi"})
+	r.Dir = t.TempDir()
+	if _, err := r.readBlob("ab"); err == nil {
+		t.Error("a blob was read where there are none")
+	}
+	if err := os.Mkdir(filepath.Join(r.Dir, "blobs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{"blobs/ab": "long", "secret": "hidden"} {
+		if err := os.WriteFile(filepath.Join(r.Dir, path), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := r.readBlob("ab"); err != nil || string(text) != "long" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for _, name := range []string{"../secret", filepath.Join(r.Dir, "secret"), "", "."} {
+		if text, err := r.readBlob(name); err == nil {
+			t.Errorf("%q is %q", name, text)
+		}
+	}
+}
+
+func TestIDsAreULIDsOfTheirTime(t *testing.T) {
+	at := time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
+	a, b := NewID(at), NewID(at)
+	if len(a) != 26 || a == b || a[:10] != b[:10] || NewID(at.Add(time.Second)) <= a {
+		t.Errorf("%s %s", a, b)
+	}
+}
+
+func TestAResumedLoopKeepsWhatWasRaisedAndTakesWhatWasChanged(t *testing.T) {
+	before := event.Rules{MaximumIterations: 10, LimitCost: 5, IdleAfter: 1000}
+	had := event.Rules{MaximumIterations: 30, LimitCost: 5, IdleAfter: 1000}
+	now := event.Rules{MaximumIterations: 10, LimitCost: 7, IdleAfter: 1000}
+	if got, want := changed(had, before, now), (event.Rules{MaximumIterations: 30, LimitCost: 7, IdleAfter: 1000}); got != want {
+		t.Errorf("the rules are %+v, want %+v", got, want)
+	}
+	now.MaximumIterations = 20
+	if got := changed(had, before, now); got.MaximumIterations != 20 {
+		t.Errorf("a person who says 20 gets %d iterations", got.MaximumIterations)
+	}
+}
