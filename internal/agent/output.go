@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"sync"
 	"unicode/utf8"
 
@@ -26,6 +27,17 @@ var batches = sync.Pool{New: func() any { return new(batch) }}
 
 // batchKept bounds what a batch may hold on to when it is used again.
 const batchKept = 4 << 20
+
+// expect makes room for what lines come to, so that nothing is moved while it grows: their own
+// bytes, their facts, which repeat some of them, and names.
+func (b *batch) expect(lines [][]byte) {
+	size := 256 * len(lines)
+	for _, line := range lines {
+		size += len(line) + len(line)/2
+	}
+	b.memory = slices.Grow(b.memory, size)
+	b.drafts = slices.Grow(b.drafts, len(lines)+len(lines)/4)
+}
 
 func (b *batch) release() {
 	if cap(b.memory) > batchKept {
@@ -57,6 +69,7 @@ func (s *Session) output(chunk process.Chunk) {
 	// Facts of a turn come after its agent.started.
 	<-s.announced
 	b := batches.Get().(*batch)
+	b.expect(chunk.Lines)
 	from := Stdout
 	if chunk.Stream == process.Stderr {
 		from = Stderr

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -52,7 +53,7 @@ const sweepGrace = 5 * time.Second
 
 // inputsMost is how many batches may wait for the driver; further ones hold
 // their senders back.
-const inputsMost = 16
+const inputsMost = 4
 
 // runner is one run of Run.
 type runner struct {
@@ -116,7 +117,7 @@ func (r *runner) open(ctx context.Context) error {
 	}
 	enrolled := r.enrol(&state)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
-	if err := cmp.Or(err, <-enrolled); err != nil {
+	if err := cmp.Or(err, enrolled()); err != nil {
 		return err
 	}
 	r.writer = writer
@@ -124,7 +125,7 @@ func (r *runner) open(ctx context.Context) error {
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
-	if err := errors.Join(r.reserve(), r.mend(&state)); err != nil {
+	if err := r.mend(&state); err != nil {
 		return err
 	}
 	return r.begin(&state, rec, rules, swept)
@@ -166,9 +167,10 @@ func (r *runner) assemble(state projector.State, iteration int) {
 	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
 }
 
-// enrol writes down what others ask about a loop besides its journal: its settings and
-// its entry in the registry. Both are synced, and so is what Create makes: at the same time.
-func (r *runner) enrol(state *projector.State) <-chan error {
+// enrol writes what stands beside the journal: the settings, the room for the end, and the
+// entry in the registry. Some of it is synced, and so is what Create makes, so that all of it is
+// done at the same time. What it returns waits for the end of that.
+func (r *runner) enrol(state *projector.State) func() error {
 	if r.id = state.Life.ID; r.id == "" {
 		r.id = NewID(r.clock())
 	}
@@ -177,15 +179,15 @@ func (r *runner) enrol(state *projector.State) <-chan error {
 		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: r.about().Protocol, Host: host,
 		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
 	}
-	enrolled := make(chan error, 1)
-	go func() {
-		err := r.freeze()
-		if err == nil {
-			err = registry.Put(r.Home, entry)
-		}
-		enrolled <- err
-	}()
-	return enrolled
+	var all sync.WaitGroup
+	var frozen, reserved, entered error
+	all.Go(func() { frozen = r.freeze() })
+	all.Go(func() { reserved = r.reserve() })
+	all.Go(func() { entered = registry.Put(r.Home, entry) })
+	return func() error {
+		all.Wait()
+		return cmp.Or(frozen, reserved, entered)
+	}
 }
 
 // begin records that the loop started or goes on. It becomes durable with the first
