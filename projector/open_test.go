@@ -215,6 +215,20 @@ func TestOpenBeginsWithStateJSON(t *testing.T) {
 	}
 }
 
+func TestOpenDoesNotTrustAStateWhoseHeadIsOfAnotherMoment(t *testing.T) {
+	dir := t.TempDir()
+	r := begun(t, dir, journal.Options{})
+	r.write(append([]event.Payload{started}, iteration(1)[:5]...)...)
+	marked := r.state
+	marked.Life.Host = "from state.json"
+	put(t, dir, bytes.Replace(projector.Encode(&marked), []byte(`{"seq":`), []byte(`{"seq":1`), 1))
+	s, err := projector.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, r.state, s)
+}
+
 func TestOpenReadsOnWhereTheJournalNoLongerHasTheBeginning(t *testing.T) {
 	dir := t.TempDir()
 	r := begun(t, dir, journal.Options{KeepIterations: 1})

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -55,7 +56,7 @@ func converse(t *testing.T, dialect agent.Dialect, change func(*agent.Config), c
 	cfg := agent.Config{
 		Name: "test", Dialect: dialect, Env: os.Environ(), KeepRaw: true,
 		Spec:     agent.Spec{Command: command, Dir: dir, LoopDir: dir, Iteration: 1, Prompt: "go on"},
-		Patience: agent.Patience{Abort: 20 * time.Second, Stop: 100 * time.Millisecond, Term: 20 * time.Second, Reset: 20 * time.Second},
+		Patience: agent.Patience{Abort: 20 * time.Second, Stop: 20 * time.Second, Term: 20 * time.Second, Reset: 20 * time.Second},
 		Deliver: func(drafts []event.Draft, release func()) {
 			for _, d := range drafts {
 				d.Data, d.Raw = bytes.Clone(d.Data), bytes.Clone(d.Raw)
@@ -193,6 +194,52 @@ func TestWhatIsPrintedBeforeThePromptIsToldBehindTheStart(t *testing.T) {
 	started := payload[event.AgentStarted](t, drafts[0])
 	if drafts[0].Cause != 7 || drafts[0].By != "agent:test" || started.PID != c.s.PID() || !started.ExitEnds || started.Argv[0] != "sh" {
 		t.Errorf("%+v of %d", started, drafts[0].Cause)
+	}
+}
+
+func TestAnExitBeforeThePromptIsToldBehindTheStart(t *testing.T) {
+	c := shell(t, "exit 3")
+	for deadline := time.Now().Add(20 * time.Second); !errors.Is(syscall.Kill(c.s.PID(), 0), syscall.ESRCH); {
+		if time.Now().After(deadline) {
+			t.Fatal("the process does not end")
+		}
+		runtime.Gosched()
+	}
+	c.begin()
+	if drafts := c.all(); !slices.Equal(types(drafts), []event.Type{event.TypeAgentStarted, event.TypeAgentExited}) {
+		t.Errorf("%v", types(drafts))
+	}
+}
+
+// The loop takes drafts when it has time: until it says that it is done with them, they stay what they are.
+func TestDraftsKeepTheirWordsUntilTheyAreReleased(t *testing.T) {
+	var want, got []string
+	for i := range 3000 {
+		want = append(want, fmt.Sprintf(`{"type":"n%d","text":%q}`, i, strings.Repeat("x", i%700)))
+	}
+	var kept []event.Draft
+	var releases []func()
+	facts := func(line string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentNoticed{What: line[9:12]}) }
+	c := converse(t, echo{facts: facts}, func(cfg *agent.Config) {
+		tell := cfg.Deliver
+		cfg.Deliver = func(drafts []event.Draft, release func()) {
+			if drafts[0].Type == event.TypeAgentNoticed {
+				kept, releases = append(kept, drafts...), append(releases, release)
+				return
+			}
+			tell(drafts, release)
+		}
+	}, prints(t, strings.Join(want, "\n")+"\n")...)
+	c.begin()
+	c.all()
+	for _, d := range kept {
+		got = append(got, string(d.Raw))
+	}
+	for _, release := range releases {
+		release()
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d lines of %d, and not the same", len(got), len(want))
 	}
 }
 

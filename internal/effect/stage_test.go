@@ -69,7 +69,7 @@ type stage struct {
 }
 
 // patience of the tests: no step here may take it.
-var patience = agent.Patience{Abort: 20 * time.Second, Stop: 200 * time.Millisecond, Term: 20 * time.Second, Reset: 20 * time.Second}
+var patience = agent.Patience{Abort: 20 * time.Second, Stop: 20 * time.Second, Term: 20 * time.Second, Reset: 20 * time.Second}
 
 // set returns hands that run an agent; of a nil dialect, nothing is started.
 func set(t *testing.T, dialect func() agent.Dialect, command ...string) *stage {

@@ -140,8 +140,10 @@ func TestTheMeterCountsOneIteration(t *testing.T) {
 		t.Errorf("the total:\n%s", diff)
 	}
 	// A state that was copied shares no money with the one that goes on.
+	spend(t, b, event.AgentUsed{USD: usd(1)})
+	after := *b
 	spend(t, b, event.AgentUsed{USD: usd(100)}, closed)
-	if *before.Current.Usage.USD != 0.75 {
-		t.Errorf("a copy's money became %v", *before.Current.Usage.USD)
+	if *before.Current.Usage.USD != 0.75 || *after.Current.Usage.USD != 1 || *after.Total.USD != 0.75 {
+		t.Errorf("copies became %v, %v and %v", *before.Current.Usage.USD, *after.Current.Usage.USD, *after.Total.USD)
 	}
 }

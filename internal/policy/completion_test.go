@@ -159,6 +159,8 @@ func TestWhatATurnClaims(t *testing.T) {
 		"a silent turn claims nothing": {nil, "", ""},
 		"a claim of an earlier message is taken back by a later one": {
 			[]event.Payload{says("1.0", marker), says("2.0", "One more thing.")}, "", "promise"},
+		"a tag in a later message takes back no claim that was made anywhere": {
+			[]event.Payload{says("1.0", marker), says("2.0", "One <b>more</b> thing.")}, "", "promise"},
 		"a claim of the last message counts whatever was said before": {
 			[]event.Payload{says("1.0", "Working."), says("2.0", marker)}, "promise", "promise"},
 		"all blocks of the last message count": {

@@ -171,6 +171,7 @@ func TestWhatAnIterationComesTo(t *testing.T) {
 		"a stop of a person is no failure":                  {[]event.Payload{agentUp, abort(event.OutcomeAborted), gone}, event.OutcomeAborted, ""},
 		"what cut it first is the outcome":                  {[]event.Payload{agentUp, abort(event.OutcomeIdle), abort(event.OutcomeAborted), gone}, event.OutcomeIdle, "the agent was silent for too long"},
 		"but a kill is the outcome whatever cut it":         {[]event.Payload{agentUp, abort(event.OutcomeIdle), kill, gone}, event.OutcomeAborted, ""},
+		"a kill without an outcome leaves it":               {[]event.Payload{agentUp, abort(event.OutcomeIdle), turnOver, afterResult, gone}, event.OutcomeIdle, "the agent was silent for too long"},
 		"a turn that ends while it is cut is cut":           {[]event.Payload{agentUp, abort(event.OutcomeAborted), turnOver, gone}, event.OutcomeAborted, ""},
 		"an abort after the turn cuts nothing":              {[]event.Payload{agentUp, turnOver, event.Decided{Do: event.DoAbort}, gone}, event.OutcomeDone, ""},
 		"an agent that cannot be started says why":          {[]event.Payload{event.EffectFailed{Do: event.DoStart, Error: "no such program"}}, event.OutcomeFailed, "no such program"},

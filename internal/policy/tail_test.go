@@ -238,6 +238,19 @@ func happenedIn(t rapidOrTest, p event.Payload) event.Event {
 	return e
 }
 
+func TestAFenceThatBeganBeforeTheTailOutlivesTheRunner(t *testing.T) {
+	c := hear(t, final, piece("1.0", "~~~\n"+strings.Repeat("filler\n", 10_000)))
+	c = throughJSON(t, c)
+	for _, step := range []struct{ text, want string }{{marker + "\n", ""}, {"~~~\n" + marker, "promise"}} {
+		if err := c.Apply(happened(t, noon, piece("1.0", step.text)), final); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Claim(final); got != step.want {
+			t.Errorf("after %q it claims %q", step.text, got)
+		}
+	}
+}
+
 func TestATailThatIsNoObjectIsRefused(t *testing.T) {
 	var tail policy.Tail
 	if err := json.Unmarshal([]byte(`{"text":7}`), &tail); err == nil {
