@@ -442,6 +442,21 @@ func TestStreamedTextIsHeldBackWhereASecretMayBegin(t *testing.T) {
 	}
 }
 
+// stop stops a process and waits until it stands: the signal takes effect some time after kill
+// returns.
+func stop(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	var status syscall.WaitStatus
+	for !status.Stopped() {
+		if _, err := syscall.Wait4(pid, &status, syscall.WUNTRACED, nil); err != nil && !errors.Is(err, syscall.EINTR) {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestWhetherAProcessHasAFreshContext(t *testing.T) {
 	over := func(c *talk) { c.until(event.TypeAgentFinished) }
 	for name, row := range map[string]struct {
@@ -456,9 +471,7 @@ func TestWhetherAProcessHasAFreshContext(t *testing.T) {
 		"it is in mid-turn": {"iteration *\n  say hello\n  silence\n", func(*talk) {}, 20 * time.Second, false},
 		"it does not answer": {"iteration *\n  say hello\n", func(c *talk) {
 			over(c)
-			if err := syscall.Kill(c.s.PID(), syscall.SIGSTOP); err != nil {
-				t.Fatal(err)
-			}
+			stop(t, c.s.PID())
 		}, 50 * time.Millisecond, false},
 	} {
 		t.Run(name, func(t *testing.T) {
