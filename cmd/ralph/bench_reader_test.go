@@ -65,7 +65,7 @@ func BenchmarkList(b *testing.B) {
 				},
 				"getdents": func() time.Duration { return names(b, registry.Folder(p.home), n) },
 				"naive":    func() time.Duration { return naiveList(b, registry.Folder(p.home), n) },
-			}, max(5, 10_000/n))
+			}, max(3, 10_000/n))
 		})
 	}
 }

@@ -27,7 +27,7 @@ import (
 // says something of this machine at this moment only, so each is taken in turns with a yardstick and
 // reported as the ratio of the medians; milliseconds stand beside it for orientation.
 
-const programRounds = 30
+const programRounds = 15
 
 // BenchmarkStart is 'ralph start --detach', which returns when the agent runs, against
 // 'tmux new-session -d', which begins a server and a session with the same command, and against
