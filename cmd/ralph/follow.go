@@ -49,21 +49,34 @@ func follow(e *env, dir string, o followOptions) error {
 // have less patience.
 var runnerCheck = 2 * time.Second
 
-// died returns a channel that is closed when no runner holds the loop's lock. The
-// kernel is asked only while nothing is heard of the loop.
+// rareCheck is how many times more seldom that is where the kernel tells the end of the
+// runner's process by itself.
+const rareCheck = 15
+
+// died returns a channel that is closed when no runner holds the loop's lock. It is
+// asked for when the runner's process has ended, and now and then while nothing is
+// heard of the loop.
 func died(ctx context.Context, dir string, heard *atomic.Bool) <-chan struct{} {
 	dead := make(chan struct{})
-	ticks := time.NewTicker(runnerCheck)
+	runner, _ := registry.Probe(dir)
+	over, every := exited(ctx, runner), runnerCheck
+	if over != nil {
+		every *= rareCheck
+	}
+	ticks := time.NewTicker(every)
 	go func() {
 		defer ticks.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
+			case <-over:
+				over = nil // another may have taken the loop over
+				ticks.Reset(runnerCheck)
 			case <-ticks.C:
-			}
-			if heard.Swap(false) {
-				continue
+				if heard.Swap(false) {
+					continue
+				}
 			}
 			if live, err := registry.Probe(dir); err == nil && !live.Alive {
 				close(dead)
