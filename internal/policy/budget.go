@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -96,10 +97,11 @@ func (m *Meter) use(p event.AgentUsed) {
 	m.Usage.USD = plus(m.Usage.USD, *p.USD)
 }
 
-// plus never changes what a points to: states that were copied share it.
+// plus never changes what a points to: states that were copied share it. The sum is finite,
+// whatever an agent says, because a state has to be JSON.
 func plus(a *float64, b float64) *float64 {
 	if a != nil {
-		b += *a
+		b = min(b+*a, math.MaxFloat64)
 	}
 	return &b
 }

@@ -147,3 +147,14 @@ func TestTheMeterCountsOneIteration(t *testing.T) {
 		t.Errorf("copies became %v, %v and %v", *before.Current.Usage.USD, *after.Current.Usage.USD, *after.Total.USD)
 	}
 }
+
+// What an agent says that it cost is anything at all.
+func TestMoneyBeyondAllNumbersCanStillBeWritten(t *testing.T) {
+	b := spend(t, &policy.Budget{}, started(event.Rules{MaximumIterations: 9, LimitCost: 5}))
+	for range 3 {
+		spend(t, b, opened, event.AgentUsed{USD: usd(1.7e308)}, event.AgentUsed{USD: usd(1.7e308)}, closed)
+	}
+	if reason, _ := throughJSON(t, b).Over(); reason != event.ReasonCost {
+		t.Errorf("over by %q", reason)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -13,6 +14,9 @@ import (
 // change while a loop runs. The error says what is wrong with key or value in words for
 // the person who typed them.
 func SetRule(r event.Rules, key, value string) (event.Rules, error) {
+	if value == "none" && strings.HasPrefix(key, "limits.") {
+		return unlimited(r, key)
+	}
 	var err error
 	switch key {
 	case "maximumIterations":
@@ -43,6 +47,27 @@ func SetRule(r event.Rules, key, value string) (event.Rules, error) {
 		err = fmt.Errorf("%q cannot be changed while the loop runs", key)
 	}
 	return r, err
+}
+
+// unlimited returns the rules without one of their limits.
+func unlimited(r event.Rules, key string) (event.Rules, error) {
+	switch key {
+	case "limits.cost":
+		r.LimitCost = 0
+	case "limits.tokens":
+		r.LimitTokens = 0
+	case "limits.duration":
+		r.LimitDuration = 0
+	case "limits.idle":
+		r.IdleAfter = 0
+	case "limits.iteration":
+		r.IterationLimit = 0
+	case "limits.afterResult":
+		r.AfterResult = 0
+	default:
+		return r, fmt.Errorf("there is no %q", key)
+	}
+	return r, nil
 }
 
 func positive(value string) (int, error) {

@@ -92,3 +92,21 @@ func FuzzSetRule(f *testing.F) {
 		}
 	})
 }
+
+func TestALimitCanBeTakenAway(t *testing.T) {
+	had := event.Rules{MaximumIterations: 3, LimitCost: 1, LimitTokens: 2, LimitDuration: 3, IdleAfter: 4, IterationLimit: 5, AfterResult: 6}
+	for _, key := range []string{"limits.cost", "limits.tokens", "limits.duration", "limits.idle", "limits.iteration", "limits.afterResult"} {
+		var err error
+		if had, err = policy.SetRule(had, key, "none"); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if want := (event.Rules{MaximumIterations: 3}); had != want {
+		t.Errorf("left are %+v", had)
+	}
+	for _, key := range []string{"maximumIterations", "restart.max", "limits.nothing"} {
+		if _, err := policy.SetRule(had, key, "none"); err == nil {
+			t.Errorf("%s was taken away", key)
+		}
+	}
+}

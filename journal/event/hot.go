@@ -1,6 +1,7 @@
 package event
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -41,7 +42,8 @@ func (p AgentUsed) appendJSON(dst []byte) []byte {
 	dst = append(dst, `,"cacheWrite":`...)
 	dst = strconv.AppendInt(dst, p.CacheWrite, 10)
 	dst = append(dst, `,"usd":`...)
-	if p.USD == nil {
+	// A price that is no finite number cannot be JSON, and is no price.
+	if p.USD == nil || math.IsInf(*p.USD, 0) || math.IsNaN(*p.USD) {
 		dst = append(dst, "null"...)
 	} else {
 		dst = strconv.AppendFloat(dst, *p.USD, 'g', -1, 64)

@@ -230,12 +230,13 @@ func (p *parser) time(out *time.Time) bool {
 	}
 	year := 100*pair(0) + pair(2)
 	month, day := pair(5), pair(8)
-	seconds := pair(11)*3600 + pair(14)*60 + pair(17)
+	hour, minute, second := pair(11), pair(14), pair(17)
+	seconds := hour*3600 + minute*60 + second
 	micros := pair(20)*10000 + pair(22)*100 + pair(24)
 	if most > 15 || b[4] != '-' || b[7] != '-' || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != '.' || b[26] != 'Z' {
 		return false
 	}
-	if month < 1 || month > 12 || day < 1 || day > 31 {
+	if month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59 {
 		return false
 	}
 	*out = time.Unix(daysSince1970(int(year), int(month), int(day))*86400+int64(seconds), int64(micros)*1000).UTC()
