@@ -180,11 +180,28 @@ func (s *source) segments() ([]SegmentInfo, error) {
 	if s.one != nil {
 		return []SegmentInfo{*s.one}, nil
 	}
-	list, err := listSegments(s.dir, s.under)
-	if err != nil {
-		return nil, fmt.Errorf("list segments: %w", err)
+	var before []SegmentInfo
+	for try := 0; ; try++ {
+		list, err := listSegments(s.dir, s.under)
+		if err != nil {
+			return nil, fmt.Errorf("list segments: %w", err)
+		}
+		if try > 0 && sameNames(before, list) || try == listTries {
+			return list, nil
+		}
+		before = list
 	}
-	return list, nil
+}
+
+// listTries bounds the looks at a folder that changes faster than it can be read.
+const listTries = 20
+
+// sameNames reports whether two looks at the folder saw the same segments. One look alone
+// may miss the end of a journal: a segment that is compressed while the folder is read has
+// its new name where the reading has been and its old one no more where it comes to, and the
+// segment behind it may have been made in between. What is missed so is there a moment later.
+func sameNames(a, b []SegmentInfo) bool {
+	return slices.EqualFunc(a, b, func(a, b SegmentInfo) bool { return a.Name == b.Name })
 }
 
 // open opens a segment that may be compressed or gone by now: gone is
