@@ -80,10 +80,10 @@ func (c *claude) assistant(block string, args ...any) {
 func (c *claude) tool(id string) {
 	switch c.dice.IntN(4) {
 	case 0:
-		c.assistant(`{"type":"tool_use","id":%q,"name":"Edit","input":{"file_path":"/home/dev/work/main.go","old_string":%q,"new_string":%q}}`,
+		c.assistant(`{"type":"tool_use","id":%q,"name":"Edit","input":{"file_path":"/home/ada/parser/main.go","old_string":%q,"new_string":%q}}`,
 			id, c.piece(c.skewed(150, 0.9, 8<<10)), c.piece(c.skewed(200, 0.9, 8<<10)))
 	case 1:
-		c.assistant(`{"type":"tool_use","id":%q,"name":"Read","input":{"file_path":"/home/dev/work/main.go"}}`, id)
+		c.assistant(`{"type":"tool_use","id":%q,"name":"Read","input":{"file_path":"/home/ada/parser/main.go"}}`, id)
 	default:
 		c.assistant(`{"type":"tool_use","id":%q,"name":"Bash","input":{"command":%q,"description":"run it"}}`, id, c.piece(c.skewed(60, 0.8, 4<<10)))
 	}
