@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
@@ -140,6 +141,7 @@ type fate struct {
 	How       string `json:"how,omitempty"`
 	Iteration int    `json:"iteration,omitempty"`
 	Why       string `json:"why,omitempty"`
+	Orphan    bool   `json:"runnerEnded,omitempty"` // its runner ended before it was delivered
 }
 
 func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
@@ -165,29 +167,61 @@ func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 	return f.tell(e, v.JSON)
 }
 
-// watch reads the journal until the command's fate is known, or for as long as it
-// is worth waiting.
+// watch reads the journal until the command's fate is known, for as long as it is
+// worth waiting: a runner that has ended answers nobody.
 func (f *fate) watch(dir string, from uint64, patience time.Duration) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	timer := time.AfterFunc(deafAfter, cancel)
 	defer func() { timer.Stop() }()
+	dead := died(ctx, dir, new(atomic.Bool))
+	go func() {
+		select {
+		case <-dead:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	next := from
 	for e, err := range journal.Follow(ctx, dir, journal.FollowOptions{FromSeq: from}) {
 		if err != nil {
 			return err
 		}
+		next = e.Seq + 1
 		if !f.take(e) {
 			continue
 		}
-		if f.Fate != "received" {
+		if f.settled() {
 			return nil
 		}
 		// Taken for good. What the agent makes of it may take a while.
 		timer.Stop()
 		timer = time.AfterFunc(patience, cancel)
 	}
+	if !closed(dead) {
+		return nil
+	}
+	f.Orphan = true
+	return f.rest(dir, next)
+}
+
+// rest reads what a runner wrote before it ended and nobody was shown yet.
+func (f *fate) rest(dir string, from uint64) error {
+	// The event before is there, whatever has been written since.
+	for e, err := range journal.Read(dir, journal.ReadOptions{FromSeq: from - 1}) {
+		if err != nil {
+			return err
+		}
+		if f.take(e) && f.settled() {
+			f.Orphan = false
+			return nil
+		}
+	}
 	return nil
 }
+
+// settled reports whether nothing more will be said of the command.
+func (f *fate) settled() bool { return f.Fate == "delivered" || f.Fate == "refused" }
 
 // take notes what an event says of the command.
 func (f *fate) take(e event.Event) bool {
@@ -230,6 +264,8 @@ func (f *fate) tell(e *env, asJSON bool) error {
 	switch {
 	case f.Fate == "refused":
 		return &failure{err: fmt.Errorf("%s was refused: %s", f.Kind, f.Why), code: event.ExitUsage}
+	case f.Fate == "received" && f.Orphan:
+		fmt.Fprintf(e.stdout, "%s received by loop %s, whose runner has ended since; 'ralph start %s --resume' goes on with it\n", f.Kind, f.Loop, f.Loop)
 	case f.Fate == "received":
 		fmt.Fprintf(e.stdout, "%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d\n", f.Kind, f.Loop, f.Iteration+1)
 	case f.How == "loop":

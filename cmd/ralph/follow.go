@@ -87,6 +87,15 @@ func died(ctx context.Context, dir string, heard *atomic.Bool) <-chan struct{} {
 	return dead
 }
 
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 // viewer shows events. What it holds back is written on Flush, and all on Close.
 type viewer interface {
 	Event(event.Event) error

@@ -154,15 +154,6 @@ func (s *soak) keep() {
 	}
 }
 
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // linger lets up to the given time pass: the moments at which things meet are what the
 // seeds are about.
 func linger(random *rand.Rand, most time.Duration) {

@@ -370,3 +370,32 @@ func TestStartThatTakesLongSaysSo(t *testing.T) {
 		t.Errorf("the sweep is not in the journal:\n%s", swept)
 	}
 }
+
+// A runner that dies while a command waits for it answers nobody, and who waits is told so
+// at once instead of being left to wait for as long as a live one may take.
+func TestACommandDoesNotWaitForADeadRunner(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	agent := p.script("agent", "exec sleep 600\n")
+	p.fine("start", "deaf", "--detach", "--agent", agent, "--protocol", "text", "-p", "wait")
+	live, err := registry.Probe(p.loop("deaf"))
+	p.must(err)
+	p.must(syscall.Kill(live.PID, syscall.SIGSTOP)) // alive, and hears nothing
+	var errs strings.Builder
+	steer := p.command("steer", "--loop", "deaf", "hello")
+	steer.Stderr = &errs
+	p.must(steer.Start())
+	p.until("the command lies in the inbox", func() bool {
+		files, _ := filepath.Glob(filepath.Join(p.loop("deaf"), "inbox", "*.json"))
+		return len(files) == 1
+	})
+	began := time.Now()
+	p.must(syscall.Kill(live.PID, syscall.SIGKILL))
+	err = steer.Wait()
+	if took := time.Since(began); took > deafAfter/2 {
+		t.Errorf("it was waited for %v", took)
+	}
+	if code(err) != 2 || !strings.Contains(errs.String(), "ended before it took the steer, which is withdrawn") {
+		t.Errorf("exit %d: %s", code(err), errs.String())
+	}
+}
