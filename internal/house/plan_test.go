@@ -82,6 +82,7 @@ var clocks = map[string]string{
 	"internal/effect/":                 "a hand measures what it does",
 	"internal/runner/":                 "it is where the loop's clock comes from",
 	"internal/agent/process/":          "how long a process has had to end is no event",
+	"internal/guardrail/":              "how long a command took is part of its result",
 	"internal/agent/agenttest/":        "a stand-in for a model's server, in tests only",
 	"internal/agent/rehearsal/player/": "it is the agent's own program, in a process of its own",
 	"journal/options.go":               "the default for a writer that was given no clock",

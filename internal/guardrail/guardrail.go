@@ -1,0 +1,243 @@
+package guardrail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Guardrail is a command that must exit with 0.
+type Guardrail struct {
+	// Command is run by sh -c, on Windows by cmd /c.
+	Command string
+	// FailAction says where Result.Message goes in the next prompt; empty stands for Append.
+	FailAction Action
+	// Hint is told to the agent when the command fails, whole and as it is.
+	Hint string
+	// Timeout ends the command after this time; 0 lets it run.
+	Timeout time.Duration
+	// Independent lets it run at the same time as neighbours in the list that are independent, too.
+	Independent bool
+}
+
+// Config says what to run, where.
+type Config struct {
+	// Dir is the working directory of the commands. PWD is set to it.
+	Dir string
+	// LoopDir is an existing folder for the logs.
+	LoopDir string
+	// Iteration is the number in the logs' names.
+	Iteration int
+	// Env is the whole environment; nil stands for the caller's. It should not hold the mark by which an agent's strays are
+	// found: when that agent ends, what carries its mark is ended with it.
+	Env []string
+	// TruncateChars is how many characters of a failed command's output the message holds; 0 holds none.
+	TruncateChars int
+	Guardrails    []Guardrail
+	// Parallel bounds how many independent ones run at a time; 0 stands for the number of processors.
+	Parallel int
+	// Grace is the time between TERM and KILL; 0 stands for 2 s.
+	Grace time.Duration
+
+	// Started is called before a command is started, and then Ended once, when its result is known, both with its place in
+	// Guardrails. Calls never overlap; those of independent guardrails come as they start and end. Both may be nil.
+	Started func(i int, g Guardrail)
+	Ended   func(i int, r Result)
+}
+
+// Result is what came of one guardrail.
+type Result struct {
+	Guardrail Guardrail
+	// OK: it exited with 0 in time. Nothing else passes.
+	OK bool
+	// Code is the exit status, or -1 when a signal ended the shell or there is none. A command that the shell cannot find or run is a
+	// failure like others (127, 126).
+	Code int
+	// Signal names the signal that ended the shell, such as "SIGKILL", or is empty.
+	Signal string
+	// TimedOut: it was ended because its Timeout was over. OK is then false whatever the exit status.
+	TimedOut bool
+	// Took is the time from start to the shell's end.
+	Took time.Duration
+	// Log is the name of the log in the loop's folder; empty when none could be made.
+	Log string
+	// Message is what the agent is told when the guardrail failed; empty when it passed and when there is no verdict.
+	Message string
+	// Err is why there is no verdict: a *StartError, ErrInterrupted with the context's cause, or a log that could not be made.
+	Err error
+	// Warning is what went wrong on our side and leaves the verdict standing: a log that is not whole, processes that
+	// outlived KILL.
+	Warning error
+}
+
+// ErrInterrupted says that the context ended before the guardrail did.
+var ErrInterrupted = errors.New("interrupted")
+
+// StartError says that the shell could not be started. It satisfies errors.Is with exec.ErrNotFound when there is no shell, and with
+// fs.ErrNotExist when the working directory is gone.
+type StartError struct {
+	Command string
+	Err     error
+}
+
+func (e *StartError) Error() string { return fmt.Sprintf("start guardrail %q: %v", e.Command, e.Err) }
+func (e *StartError) Unwrap() error { return e.Err }
+
+const (
+	defaultGrace = 2 * time.Second
+	// killTime bounds the wait for processes that have been sent KILL: only those stuck inside the kernel outlast it.
+	killTime = 3 * time.Second
+)
+
+// Run runs the guardrails in their order, also after one that failed. Independent ones that stand next to each other run at the same
+// time; the next dependent one waits for all before it. The results are in the order of the guardrails.
+//
+// The error joins what kept guardrails from a verdict (see Result.Err). No further one is started after such an error, so the
+// results are then those of the first ones only. Run may be called again for the same iteration: logs get new names.
+func Run(ctx context.Context, c Config) ([]Result, error) {
+	loop, err := os.OpenRoot(c.LoopDir)
+	if err != nil {
+		return nil, fmt.Errorf("open the loop's folder for guardrail logs: %w", err)
+	}
+	defer loop.Close()
+	if c.Grace <= 0 {
+		c.Grace = defaultGrace
+	}
+	if c.Parallel <= 0 {
+		c.Parallel = runtime.GOMAXPROCS(0)
+	}
+	r := &round{Config: c, loop: loop, results: make([]Result, len(c.Guardrails))}
+	for r.started < len(c.Guardrails) && r.failed() == nil {
+		r.runTogether(ctx, together(c.Guardrails, r.started))
+	}
+	return r.results[:r.started], r.failed()
+}
+
+// together returns the end of the guardrails that may run at the same time as the one at from.
+func together(all []Guardrail, from int) int {
+	end := from + 1
+	for all[from].Independent && end < len(all) && all[end].Independent {
+		end++
+	}
+	return end
+}
+
+// round is one Run.
+type round struct {
+	Config
+	loop    *os.Root
+	started int // how many have been begun; only Run's goroutine touches it
+
+	mu      sync.Mutex // over what follows, and held while a callback runs
+	results []Result
+	errs    []error
+}
+
+func (r *round) failed() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(r.errs...)
+}
+
+// runTogether runs the guardrails before end that have not been started, and returns when all that were have ended.
+func (r *round) runTogether(ctx context.Context, end int) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	free := make(chan struct{}, r.Parallel)
+	for r.started < end {
+		free <- struct{}{}
+		if r.failed() != nil {
+			return
+		}
+		i := r.started
+		r.started++
+		// The log is made here, so that names are given in the order of the guardrails.
+		log, err := r.begin(ctx, i)
+		if err != nil {
+			r.record(i, Result{Guardrail: r.Guardrails[i], Code: -1, Err: err}, nil)
+			return
+		}
+		running.Go(func() {
+			r.record(i, r.run(ctx, r.Guardrails[i], log), r.Ended)
+			<-free
+		})
+	}
+}
+
+// begin makes the log of a guardrail and says that it starts.
+func (r *round) begin(ctx context.Context, i int) (*os.File, error) {
+	g := r.Guardrails[i]
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("guardrail %q: %w before it started: %w", g.Command, ErrInterrupted, context.Cause(ctx))
+	}
+	log, err := createLog(r.loop, r.Iteration, Slug(g.Command))
+	if err != nil {
+		return nil, fmt.Errorf("make the log of guardrail %q: %w", g.Command, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.Started != nil {
+		r.Started(i, g)
+	}
+	return log, nil
+}
+
+func (r *round) record(i int, result Result, tell func(int, Result)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.results[i] = result
+	if result.Err != nil {
+		r.errs = append(r.errs, result.Err)
+	}
+	if tell != nil {
+		tell(i, result)
+	}
+}
+
+func (r *round) run(ctx context.Context, g Guardrail, log *os.File) Result {
+	result := Result{Guardrail: g, Code: -1, Log: filepath.Base(log.Name())}
+	out := newOutput(log, r.TruncateChars)
+	exit, err := command{line: g.Command, dir: r.Dir, env: r.Env, timeout: g.Timeout, grace: r.Grace}.run(ctx, out)
+	closeErr := log.Close()
+	if err != nil {
+		result.Err = &StartError{g.Command, err}
+		return result
+	}
+	result.Code, result.Signal, result.Took = exit.code, exit.signal, exit.took
+	if err := errors.Join(out.err, closeErr, exit.warning); err != nil {
+		result.Warning = fmt.Errorf("guardrail %q: %w", g.Command, err)
+	}
+	switch exit.cut {
+	case byContext:
+		result.Err = fmt.Errorf("guardrail %q: %w after %s: %w", g.Command, ErrInterrupted, plain(exit.took), context.Cause(ctx))
+		return result
+	case byTimeout:
+		result.TimedOut = true
+	}
+	result.OK = exit.code == 0 && !result.TimedOut
+	if !result.OK {
+		result.Message = message(result, r.shown(result.Log), out.text(r.TruncateChars))
+	}
+	return result
+}
+
+// shown returns a log's path as the agent can open it: from the working directory when it lies below, else absolute.
+func (r *round) shown(log string) string {
+	path := filepath.Join(r.LoopDir, log)
+	dir, dirErr := filepath.Abs(r.Dir)
+	abs, err := filepath.Abs(path)
+	if err != nil || dirErr != nil {
+		return path
+	}
+	rel, err := filepath.Rel(dir, abs)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return abs
+	}
+	return rel
+}

@@ -1,0 +1,420 @@
+//go:build linux || darwin
+
+package guardrail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The test binary plays a daemon: a process in a session of its own that holds the output open.
+const roleVariable = "GUARDRAIL_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleVariable) {
+	case "launch a daemon":
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), roleVariable+"=daemon")
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := cmd.Start(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println(cmd.Process.Pid)
+		os.Exit(0)
+	case "daemon":
+		time.Sleep(time.Minute)
+		os.Exit(0)
+	}
+	if err := adopt(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// scene is a project with a loop's folder.
+func scene(t *testing.T, guards ...Guardrail) Config {
+	t.Helper()
+	dir := t.TempDir()
+	loop := filepath.Join(dir, ".ralph", "night")
+	if err := os.MkdirAll(loop, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return Config{Dir: dir, LoopDir: loop, Iteration: 3, TruncateChars: 5000, Guardrails: guards, Grace: 5 * time.Second}
+}
+
+func run1(t *testing.T, c Config) Result {
+	t.Helper()
+	results, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results) != len(c.Guardrails) {
+		t.Fatalf("%d results", len(results))
+	}
+	if w := results[0].Warning; w != nil {
+		t.Fatal(w)
+	}
+	return results[0]
+}
+
+func logOf(t *testing.T, c Config, r Result) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.LoopDir, r.Log))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestVerdicts(t *testing.T) {
+	for name, row := range map[string]struct {
+		command string
+		ok      bool
+		code    int
+		signal  string
+	}{
+		"0 passes":                               {"exit 0", true, 0, ""},
+		"another status fails":                   {"exit 3", false, 3, ""},
+		"a command that is not there fails":      {"./nowhere", false, 127, ""},
+		"a command that may not be run fails":    {"./plain", false, 126, ""},
+		"a shell that a signal ends fails":       {"kill -KILL $$", false, -1, "SIGKILL"},
+		"a status that looks like TERM is one":   {"exit 143", false, 143, ""},
+		"its input is empty and at its end":      {"test -z \"$(cat)\"", true, 0, ""},
+		"it runs in the project":                 {"test -f plain && test \"$PWD\" = \"$(pwd)\"", true, 0, ""},
+		"pipes and quotes are the shell's":       {"echo \"a  b\" | grep -q 'a  b'", true, 0, ""},
+		"it sees the environment that was given": {"test \"$ANSWER\" = 42 && test -z \"$HOME\"", true, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := scene(t, Guardrail{Command: row.command})
+			c.Env = []string{"ANSWER=42", "PATH=" + os.Getenv("PATH"), "PWD=/nowhere"}
+			if err := os.WriteFile(filepath.Join(c.Dir, "plain"), []byte("no program"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := run1(t, c)
+			if r.OK != row.ok || r.Code != row.code || r.Signal != row.signal || r.TimedOut || (r.Message == "") != row.ok {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+}
+
+func TestFailureIsTold(t *testing.T) {
+	c := scene(t, Guardrail{Command: "echo one; echo two >&2; echo three; exit 7", Hint: "Look again."})
+	c.TruncateChars = 9
+	r := run1(t, c)
+	want := "Guardrail \"echo one; echo two >&2; echo three; exit 7\" failed with exit code 7.\n" +
+		"Hint: Look again.\n" +
+		"Output file: .ralph/night/guardrail_3_echo_one_echo_two_2_echo_three_exit_7.log\n" +
+		"Output (truncated):\none\ntwo\nt... [truncated]"
+	if r.Message != want {
+		t.Errorf("got\n%s\nwant\n%s", r.Message, want)
+	}
+	if got := logOf(t, c, r); got != "one\ntwo\nthree\n" {
+		t.Errorf("log: %q", got)
+	}
+	if info, err := os.Stat(filepath.Join(c.LoopDir, r.Log)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("log: %v %v", info.Mode(), err)
+	}
+}
+
+func TestLoopOutsideTheProjectIsNamedAbsolutely(t *testing.T) {
+	c := scene(t, Guardrail{Command: "false"})
+	c.LoopDir = t.TempDir()
+	if r := run1(t, c); !strings.Contains(r.Message, "Output file: "+filepath.Join(c.LoopDir, r.Log)+"\n") {
+		t.Error(r.Message)
+	}
+}
+
+// Were the log itself the command's output, opening /dev/stderr would empty it.
+func TestOutputThatIsOpenedAnewKeepsTheLog(t *testing.T) {
+	c := scene(t, Guardrail{Command: "echo one; echo two > /dev/stderr; echo three > /dev/stdout"})
+	if got := logOf(t, c, run1(t, c)); got != "one\ntwo\nthree\n" {
+		t.Errorf("log: %q", got)
+	}
+}
+
+func TestLogsAreNeverOverwritten(t *testing.T) {
+	c := scene(t, Guardrail{Command: "echo 1"}, Guardrail{Command: "echo-1; true"}, Guardrail{Command: "echo '1'"})
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.Symlink(outside, filepath.Join(c.LoopDir, "guardrail_3_echo_1.log")); err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(c.LoopDir, "guardrail_3_echo_1-2.log")
+	if err := os.WriteFile(old, []byte("of an attempt before\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	results, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range results {
+		names = append(names, r.Log)
+	}
+	if want := []string{"guardrail_3_echo_1-3.log", "guardrail_3_echo_1_true.log", "guardrail_3_echo_1-4.log"}; !slices.Equal(names, want) {
+		t.Errorf("got %v", names)
+	}
+	if text, err := os.ReadFile(old); string(text) != "of an attempt before\n" {
+		t.Errorf("%q %v", text, err)
+	}
+	if _, err := os.Lstat(outside); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the link was followed: %v", err)
+	}
+}
+
+func TestMuchOutputDoesNotFillMemory(t *testing.T) {
+	const size = 64 << 20
+	c := scene(t, Guardrail{Command: fmt.Sprintf("head -c %d /dev/zero; exit 1", size)})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := run1(t, c)
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 2<<20 {
+		t.Errorf("%d bytes were allocated", grown)
+	}
+	info, err := os.Stat(filepath.Join(c.LoopDir, r.Log))
+	if err != nil || info.Size() != size {
+		t.Errorf("log: %v %v", info.Size(), err)
+	}
+	if !strings.HasSuffix(r.Message, strings.Repeat("\uFFFD", 5000)+cutMark) {
+		t.Errorf("a message of %d bytes", len(r.Message))
+	}
+}
+
+func TestAFullDiskIsNotTheCommandsFault(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Open(name) // for reading: every write fails
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	out := newOutput(log, 10)
+	e, err := command{line: "head -c 1000000 /dev/zero && echo all", grace: time.Second}.run(t.Context(), out)
+	if err != nil || e.code != 0 || out.err == nil || len(out.head) != out.keep {
+		t.Errorf("%+v %v %v", e, err, out.err)
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	for name, row := range map[string]struct {
+		command string
+		grace   time.Duration
+		signal  string
+		code    int
+	}{
+		"TERM ends what listens":                   {"echo $$; sleep 60 & echo $!; wait", 5 * time.Second, "SIGTERM", -1},
+		"KILL ends what does not":                  {"trap '' TERM; echo $$; sleep 60 & echo $!; while :; do wait; done", 50 * time.Millisecond, "SIGKILL", -1},
+		"what is stopped is woken to end":          {"echo $$; kill -STOP $$; echo $$", 5 * time.Second, "SIGTERM", -1},
+		"0 in answer to TERM does not pass":        {"trap 'exit 0' TERM; echo $$; sleep 60 & echo $!; wait", 5 * time.Second, "", 0},
+		"a child that will not leave is ended too": {"trap 'exit 5' TERM; echo $$; (trap '' TERM; sleep 60; sleep 60) & echo $!; wait", 50 * time.Millisecond, "", 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := scene(t, Guardrail{Command: row.command, Timeout: 200 * time.Millisecond})
+			c.Grace = row.grace
+			r := run1(t, c)
+			if r.OK || !r.TimedOut || r.Signal != row.signal || r.Code != row.code {
+				t.Errorf("got %+v", r)
+			}
+			if !strings.Contains(r.Message, " timed out after 200ms.\n") {
+				t.Error(r.Message)
+			}
+			if r.Took < 200*time.Millisecond || r.Took > 5*time.Second {
+				t.Errorf("took %v", r.Took)
+			}
+			expectGone(t, logOf(t, c, r))
+		})
+	}
+}
+
+// expectGone fails for each pid in text that is a process.
+func expectGone(t *testing.T, text string) {
+	t.Helper()
+	pids := strings.Fields(text)
+	if len(pids) == 0 {
+		t.Error("no pid was written")
+	}
+	for _, word := range pids {
+		pid, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+			t.Errorf("pid %d: %v", pid, err)
+		}
+	}
+}
+
+func TestWhatIsLeftInTheBackgroundIsEnded(t *testing.T) {
+	c := scene(t, Guardrail{Command: "sleep 60 & echo $!"})
+	began := time.Now()
+	r := run1(t, c)
+	if !r.OK || time.Since(began) > 4*time.Second {
+		t.Errorf("after %v: %+v", time.Since(began), r)
+	}
+	expectGone(t, logOf(t, c, r))
+}
+
+func TestADaemonThatHoldsTheOutputHoldsNobody(t *testing.T) {
+	c := scene(t, Guardrail{Command: os.Args[0]})
+	c.Env = append(os.Environ(), roleVariable+"=launch a daemon")
+	began := time.Now()
+	r := run1(t, c)
+	if took := time.Since(began); !r.OK || took > 5*time.Second {
+		t.Errorf("after %v: %+v", took, r)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(logOf(t, c, r)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Errorf("the daemon has a session of its own and should live: %v", err)
+	}
+	if runtime.GOOS == "linux" {
+		if _, err := syscall.Wait4(pid, nil, 0, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCancelledContextGivesNoVerdict(t *testing.T) {
+	c := scene(t, Guardrail{Command: "trap 'echo bye; exit 0' TERM; echo up > fifo; sleep 60 & wait"}, Guardrail{Command: "true"})
+	fifo := filepath.Join(c.Dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("the night is over")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		_, err := os.ReadFile(fifo)
+		cancel(errors.Join(stop, err))
+	}()
+	started, ended := 0, 0
+	c.Started = func(int, Guardrail) { started++ }
+	c.Ended = func(int, Result) { ended++ }
+	results, err := Run(ctx, c)
+	if !errors.Is(err, ErrInterrupted) || !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
+	if len(results) != 1 || started != 1 || ended != 1 {
+		t.Fatalf("%d started, %d ended: %+v", started, ended, results)
+	}
+	if r := results[0]; r.OK || r.TimedOut || r.Message != "" || !errors.Is(r.Err, stop) || logOf(t, c, r) != "bye\n" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestNothingStartsUnderACancelledContext(t *testing.T) {
+	c := scene(t, Guardrail{Command: "touch ran"})
+	c.Started = func(int, Guardrail) { t.Error("started") }
+	c.Ended = func(int, Result) { t.Error("ended") }
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, c); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if logs, _ := filepath.Glob(filepath.Join(c.LoopDir, "*")); len(logs) != 0 {
+		t.Errorf("left behind: %v", logs)
+	}
+}
+
+func TestWhatCannotStartIsOurError(t *testing.T) {
+	for name, row := range map[string]struct {
+		spoil func(t *testing.T, c *Config)
+		want  error
+	}{
+		"no shell":           {func(t *testing.T, c *Config) { t.Setenv("PATH", t.TempDir()) }, exec.ErrNotFound},
+		"no project":         {func(t *testing.T, c *Config) { c.Dir = filepath.Join(c.Dir, "gone") }, fs.ErrNotExist},
+		"NUL in the command": {func(t *testing.T, c *Config) { c.Guardrails[0].Command = "a\x00b" }, syscall.EINVAL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := scene(t, Guardrail{Command: "true"}, Guardrail{Command: "true"})
+			row.spoil(t, &c)
+			ended := 0
+			c.Ended = func(int, Result) { ended++ }
+			results, err := Run(t.Context(), c)
+			start, ok := errors.AsType[*StartError](err)
+			if !ok || !errors.Is(err, row.want) || start.Command != c.Guardrails[0].Command {
+				t.Errorf("got %v", err)
+			}
+			if len(results) != 1 || ended != 1 || results[0].OK || results[0].Message != "" || results[0].Code != -1 {
+				t.Errorf("%d ended: %+v", ended, results)
+			}
+		})
+	}
+}
+
+func TestNoLoopFolder(t *testing.T) {
+	c := scene(t, Guardrail{Command: "true"})
+	c.LoopDir += "/gone"
+	if results, err := Run(t.Context(), c); !errors.Is(err, fs.ErrNotExist) || len(results) != 0 {
+		t.Errorf("%v %v", results, err)
+	}
+}
+
+func TestAFailureDoesNotKeepTheNextFromRunning(t *testing.T) {
+	c := scene(t, Guardrail{Command: "exit 1"}, Guardrail{Command: "exit 0"}, Guardrail{Command: "exit 2"})
+	var codes []int
+	c.Ended = func(i int, r Result) { codes = append(codes, i, r.Code) }
+	if _, err := Run(t.Context(), c); err != nil || !slices.Equal(codes, []int{0, 1, 1, 0, 2, 2}) {
+		t.Errorf("%v %v", codes, err)
+	}
+}
+
+func TestIndependentNeighboursRunAtTheSameTime(t *testing.T) {
+	c := scene(t,
+		Guardrail{Command: "echo a > one; read x < two", Independent: true, Timeout: 10 * time.Second},
+		Guardrail{Command: "read x < one; echo b > two", Independent: true, Timeout: 10 * time.Second},
+		Guardrail{Command: "true"},
+		Guardrail{Command: "true", Independent: true},
+	)
+	c.Parallel = 2
+	for _, name := range []string{"one", "two"} {
+		if err := syscall.Mkfifo(filepath.Join(c.Dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var story []string
+	c.Started = func(i int, _ Guardrail) { story = append(story, fmt.Sprint("+", i)) }
+	c.Ended = func(i int, r Result) { story = append(story, fmt.Sprint("-", i)) }
+	results, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if !r.OK || r.Guardrail.Command != c.Guardrails[i].Command {
+			t.Errorf("%d: %+v", i, r)
+		}
+	}
+	if !slices.Equal(story[:2], []string{"+0", "+1"}) || !slices.Equal(story[4:], []string{"+2", "-2", "+3", "-3"}) {
+		t.Errorf("got %v", story)
+	}
+}
+
+func TestIndependentOnesAreBounded(t *testing.T) {
+	c := scene(t, slices.Repeat([]Guardrail{{Command: "true", Independent: true}}, 7)...)
+	c.Parallel = 2
+	running, most := 0, 0
+	c.Started = func(int, Guardrail) { running++; most = max(most, running) }
+	c.Ended = func(int, Result) { running-- }
+	if results, err := Run(t.Context(), c); err != nil || len(results) != 7 || most > 2 || running != 0 {
+		t.Errorf("%d at a time, %d left, %v", most, running, err)
+	}
+}
