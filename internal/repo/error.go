@@ -1,0 +1,64 @@
+package repo
+
+import (
+	"errors"
+	"strings"
+)
+
+var (
+	// ErrNoGit: there is no git to call.
+	ErrNoGit = errors.New("git is not installed")
+	// ErrNoRepository: the folder has no working tree of a git repository around it.
+	ErrNoRepository = errors.New("not inside a git working tree")
+	// ErrNoMessage: what the agent said holds nothing that could be a commit message.
+	ErrNoMessage = errors.New("no commit message")
+	// ErrUnknownCommit: a commit that was asked about is not in the repository, or no longer.
+	ErrUnknownCommit = errors.New("no such commit")
+	// ErrUnfinished: a merge, rebase, cherry-pick or revert waits to be finished.
+	ErrUnfinished = errors.New("still in progress")
+	// ErrUnmerged: files hold conflicts that nobody has resolved.
+	ErrUnmerged = errors.New("unresolved conflicts")
+	// ErrLocked: another process holds the index, or died holding it.
+	ErrLocked = errors.New("the index is locked")
+	// ErrNoIdentity: git does not know who the author is.
+	ErrNoIdentity = errors.New("git does not know who commits")
+)
+
+// Absent reports whether an error only says that there is no version control here, so that a loop can go on without.
+func Absent(err error) bool {
+	return errors.Is(err, ErrNoGit) || errors.Is(err, ErrNoRepository)
+}
+
+// An Error is a command that failed, or was not begun for a reason that Err names. A command that took too long satisfies
+// errors.Is with context.DeadlineExceeded.
+type Error struct {
+	Doing  string // such as "git push"
+	Output string // the end of what it printed, both streams in the order they came, hooks included; at most maxTail bytes
+	Err    error
+
+	hint string
+}
+
+func (e *Error) Error() string {
+	text := e.Doing + ": " + e.Err.Error()
+	if last := lastLine(e.Output); last != "" {
+		text += ": " + last
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint is the next step, where one is known.
+func (e *Error) Hint() string { return e.hint }
+
+// lastLine is where git and most hooks say what was wrong.
+func lastLine(output string) string {
+	output = strings.TrimSpace(output)
+	if i := strings.LastIndexByte(output, '\n'); i >= 0 {
+		output = strings.TrimSpace(output[i+1:])
+	}
+	return cut(tidy(output), maxShown)
+}
+
+const maxShown = 200 // characters of a line inside an error

@@ -1,0 +1,103 @@
+package repo
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MessagePrompt asks an agent for the message of the commit that is about to be made.
+const MessagePrompt = `The changes of this iteration are about to be committed. Write the commit message: one short line in the imperative mood that tells what the changes do. Change no file. Answer with that line and nothing else, between <response> and </response>.
+`
+
+const maxMessage = 2000 // characters
+
+var (
+	responseStart = regexp.MustCompile(`(?i)<response\s*>`)
+	responseEnd   = regexp.MustCompile(`(?i)</response\s*>`)
+	fenced        = regexp.MustCompile("(?s)^(```+|~~~+)[^\n`]*\n(.*?)\n?[ \t]*(```+|~~~+)$")
+	fenceLine     = regexp.MustCompile("^(```+|~~~+)[^`\\s]*$")
+	// Terminal codes: CSI with its parameters, OSC up to its end.
+	escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)?")
+)
+
+// quotes are what a message may be wrapped in without being part of it.
+var quotes = [][2]string{{"```", "```"}, {"``", "``"}, {"`", "`"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"}, {"‘", "’"}, {"«", "»"}, {"**", "**"}}
+
+// Message finds the commit message in what an agent said: what stands in the first <response>…</response>, in any case of letters,
+// else the first line that is not empty. Fences, backticks and quotes around the whole are taken off, control characters out, and
+// it ends after 2,000 characters. Where nothing is left, the error is ErrNoMessage.
+func Message(said string) (string, error) {
+	said = clean(said)
+	if start := responseStart.FindStringIndex(said); start != nil {
+		after := said[start[1]:]
+		if end := responseEnd.FindStringIndex(after); end != nil {
+			return some(unwrap(after[:end[0]]))
+		}
+		said = said[:start[0]] + after // never closed: a tag is no message
+	}
+	for line := range strings.SplitSeq(unwrap(said), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !fenceLine.MatchString(line) {
+			return some(unwrap(line))
+		}
+	}
+	return "", ErrNoMessage
+}
+
+func some(message string) (string, error) {
+	message = cut(message, maxMessage)
+	if !strings.ContainsFunc(message, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return "", ErrNoMessage
+	}
+	return message, nil
+}
+
+// unwrap takes off what stands around the whole, layer by layer.
+func unwrap(s string) string {
+	for {
+		s = strings.TrimSpace(s)
+		inner := s
+		if m := fenced.FindStringSubmatch(s); m != nil && !strings.Contains(m[2], m[1]) {
+			inner = m[2]
+		}
+		for _, q := range quotes {
+			rest, opens := strings.CutPrefix(s, q[0])
+			rest, closes := strings.CutSuffix(rest, q[1])
+			// In 'a' and 'b' the outer quotes are no pair.
+			if inner == s && opens && closes && !strings.Contains(rest, q[0]) && !strings.Contains(rest, q[1]) {
+				inner = rest
+			}
+		}
+		if inner == s {
+			return s
+		}
+		s = inner
+	}
+}
+
+// clean leaves text and newlines. Among what goes are the marks by which a line can be shown in another order than it has.
+func clean(s string) string {
+	s = strings.ToValidUTF8(s, "")
+	s = escapes.ReplaceAllString(s, "")
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\t", " ").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\ufeff' {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// tidy is clean for one line.
+func tidy(s string) string {
+	return strings.TrimSpace(strings.ReplaceAll(clean(s), "\n", " "))
+}
+
+// cut keeps the first n characters.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
+}

@@ -1,0 +1,168 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// How far Repos looks. A folder with very many entries is read in part.
+const (
+	maxRepos   = 32
+	maxDepth   = 3    // folders below the outermost one
+	maxFolders = 4096 // folders opened
+	maxNames   = 4096 // entries read of one folder
+)
+
+// Repos returns the working trees in which an agent that works in dir may commit: the one around dir first, then those inside it:
+// submodules and linked worktrees wherever they are, and other repositories three folders deep, sorted and 32 at most. Where none
+// is around dir, those inside dir. Folders named .ralph, .git and node_modules are not entered, and links are not followed. Without
+// any the error satisfies [Absent].
+func Repos(ctx context.Context, dir string) ([]string, error) {
+	roots, err := here(dir).repos(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look for repositories: %w", err)
+	}
+	return roots, nil
+}
+
+func (g git) repos(ctx context.Context) ([]string, error) {
+	base, err := filepath.Abs(g.dir)
+	if err != nil {
+		return nil, err
+	}
+	at, outside := g.locate(ctx)
+	if outside != nil && !errors.Is(outside, ErrNoRepository) {
+		return nil, outside
+	}
+	var inside []string
+	if outside == nil {
+		base = at.root
+		if inside, err = g.in(at.root).told(ctx, at); err != nil {
+			return nil, err
+		}
+	}
+	inside = append(inside, walk(ctx, base)...)
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	slices.Sort(inside)
+	inside = slices.Compact(inside)
+	if outside == nil {
+		inside = slices.Insert(inside, 0, base)
+	}
+	if len(inside) == 0 {
+		return nil, outside
+	}
+	return inside[:min(len(inside), maxRepos)], nil
+}
+
+// told returns the repositories inside that this one has a note of.
+func (g git) told(ctx context.Context, at place) ([]string, error) {
+	var found []string
+	keep := func(root string) {
+		inside, err := filepath.Rel(at.root, root)
+		if err == nil && filepath.IsLocal(inside) && inside != "." && !isOwn(filepath.ToSlash(inside)) && isRepository(root) {
+			found = append(found, root)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(at.root, ".gitmodules")); err == nil {
+		out, err := g.read(ctx, "config", "-z", "--file", ".gitmodules", "--get-regexp", `^submodule\..*\.path$`)
+		// The agent may have left a file that git cannot read. That is no reason to see nothing.
+		if err != nil && exitCode(err) < 0 {
+			return nil, err
+		}
+		for record := range bytes.SplitSeq(out, []byte{0}) {
+			if _, path, ok := strings.Cut(string(record), "\n"); ok {
+				keep(filepath.Join(at.root, filepath.FromSlash(path)))
+			}
+		}
+	}
+	// gitrepository-layout(5): worktrees/<id>/gitdir holds the path of a linked worktree's .git file.
+	notes, err := filepath.Glob(filepath.Join(escapeGlob(at.gitDir), "worktrees", "*", "gitdir"))
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range notes {
+		if path, err := os.ReadFile(note); err == nil {
+			keep(filepath.Dir(strings.TrimSuffix(string(path), "\n")))
+		}
+	}
+	return found, nil
+}
+
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// walk finds repositories below a folder, level by level.
+func walk(ctx context.Context, base string) []string {
+	var found []string
+	level, opened := []string{base}, 0
+	for range maxDepth {
+		var next []string
+		for _, folder := range level {
+			if opened++; opened > maxFolders || ctx.Err() != nil {
+				return found
+			}
+			for _, name := range folders(folder) {
+				path := filepath.Join(folder, name)
+				if isRepository(path) {
+					found = append(found, path)
+				}
+				next = append(next, path)
+			}
+		}
+		level = next
+	}
+	return found
+}
+
+// folders are the names of a folder's folders. What cannot be read has none.
+func folders(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, _ := f.ReadDir(maxNames)
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && !slices.Contains([]string{ownFolder, ".git", "node_modules"}, e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// isRepository reports whether a folder is the root of a working tree: it has a .git folder with a HEAD, or a .git file that says
+// where such a folder is.
+func isRepository(path string) bool {
+	dotGit := filepath.Join(path, ".git")
+	info, err := os.Lstat(dotGit)
+	switch {
+	case err != nil:
+		return false
+	case info.IsDir():
+		_, err := os.Lstat(filepath.Join(dotGit, "HEAD"))
+		return err == nil
+	case info.Mode()&fs.ModeType != 0:
+		return false
+	}
+	f, err := os.OpenFile(dotGit, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start := make([]byte, len("gitdir:"))
+	_, err = io.ReadFull(f, start)
+	return err == nil && string(start) == "gitdir:"
+}

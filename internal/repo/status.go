@@ -1,0 +1,143 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ownFolder is ralph's, which changes with every iteration and is nobody's progress.
+const ownFolder = ".ralph"
+
+// withoutOwn are the pathspecs for everything but ralph's folders, from the root of a working tree.
+var withoutOwn = []string{".", ":(exclude,glob)**/" + ownFolder, ":(exclude,glob)**/" + ownFolder + "/**"}
+
+func isOwn(path string) bool {
+	return slices.Contains(strings.Split(path, "/"), ownFolder)
+}
+
+// A place is a working tree and the folder where git keeps what belongs to it alone: its index, its HEAD, what is in progress.
+type place struct{ root, gitDir string }
+
+// locate finds the working tree around the folder.
+func (g git) locate(ctx context.Context) (place, error) {
+	// The word between them tells where one path ends: it may hold newlines.
+	out, err := g.read(ctx, "rev-parse", "--show-toplevel", "--is-inside-work-tree", "--absolute-git-dir")
+	if err != nil {
+		return place{}, err
+	}
+	root, gitDir, ok := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\ntrue\n")
+	if !ok {
+		return place{}, ErrNoRepository
+	}
+	return place{filepath.FromSlash(root), filepath.FromSlash(gitDir)}, nil
+}
+
+// operations are the files by which git itself knows what it is in the middle of. Each comes with the word for it and the command
+// that calls it off.
+var operations = []struct{ file, name, abort string }{
+	{"MERGE_HEAD", "merge", "git merge --abort"},
+	{"rebase-merge", "rebase", "git rebase --abort"},
+	{"rebase-apply/applying", "am", "git am --abort"},
+	{"rebase-apply", "rebase", "git rebase --abort"},
+	{"CHERRY_PICK_HEAD", "cherry-pick", "git cherry-pick --abort"},
+	{"REVERT_HEAD", "revert", "git revert --abort"},
+}
+
+// operation is what is in progress, and empty when nothing is.
+func (p place) operation() (name, abort string) {
+	for _, op := range operations {
+		if _, err := os.Lstat(filepath.Join(p.gitDir, filepath.FromSlash(op.file))); err == nil {
+			return op.name, op.abort
+		}
+	}
+	return "", ""
+}
+
+// A status is what git status says, without ralph's folders.
+type status struct {
+	head, branch string // both may be empty: nothing committed yet, no branch
+	entries      []entry
+}
+
+// An entry is a path that differs from HEAD, in the index or on disk.
+type entry struct {
+	kind     byte   // '1' tracked, 'u' unmerged, '?' untracked
+	path     string // from the root, with slashes; one that ends in a slash is another repository
+	headMode string // empty where HEAD has no such path
+	headID   string
+	module   bool // HEAD or the index has it as a submodule
+	gone     bool // nothing of this name is on the disk, or in the way to it stands a link
+}
+
+// status asks with all untracked files one by one. There is no pathspec in it, which would keep git from using its cache of
+// untracked files. Renames are not looked for: they would be read out of contents.
+func (g git) status(ctx context.Context) (status, error) {
+	out, err := g.read(ctx, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--no-ahead-behind")
+	if err != nil {
+		return status{}, err
+	}
+	return parseStatus(out)
+}
+
+// parseStatus reads the format of git-status(1), "Porcelain Format Version 2", with -z. Object names may have any length.
+func parseStatus(out []byte) (status, error) {
+	var s status
+	for record := range bytes.SplitSeq(out, []byte{0}) {
+		if len(record) == 0 {
+			continue
+		}
+		if header, ok := bytes.CutPrefix(record, []byte("# branch.")); ok {
+			key, value, _ := strings.Cut(string(header), " ")
+			switch {
+			case key == "oid" && value != "(initial)":
+				s.head = value
+			case key == "head" && value != "(detached)":
+				s.branch = value
+			}
+			continue
+		}
+		if record[0] == '#' || record[0] == '!' {
+			continue
+		}
+		e, ok := parseEntry(string(record))
+		if !ok {
+			return status{}, fmt.Errorf("read git status: unknown record %.80q", record)
+		}
+		if !isOwn(e.path) {
+			s.entries = append(s.entries, e)
+		}
+	}
+	return s, nil
+}
+
+func parseEntry(record string) (entry, bool) {
+	e := entry{kind: record[0]}
+	// 1 XY sub mH mI mW hH hI path
+	// u XY sub m1 m2 m3 mW h1 h2 h3 path
+	// ? path
+	fields := map[byte]int{'1': 9, 'u': 11, '?': 2}[e.kind]
+	parts := strings.SplitN(record, " ", fields)
+	if fields == 0 || len(parts) != fields || len(parts[0]) != 1 {
+		return entry{}, false
+	}
+	e.path = parts[fields-1]
+	switch e.kind {
+	case '1':
+		e.headMode, e.headID = parts[3], parts[6]
+		e.gone = parts[1] == "D." || strings.HasSuffix(parts[1], "D")
+	case 'u': // our side, which is HEAD's
+		e.headMode, e.headID = parts[4], parts[8]
+	}
+	if e.kind != '?' {
+		e.module = strings.HasPrefix(parts[2], "S")
+	}
+	if strings.Trim(e.headID, "0") == "" {
+		e.headMode, e.headID = "", ""
+	}
+	return e, e.path != "" && e.path != "/"
+}
