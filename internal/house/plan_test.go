@@ -36,6 +36,7 @@ var plan = []room{
 	{"internal/config/...", 1, "settings are read before anything runs"},
 	{"internal/secret", 1, "it sees bytes before they have a meaning"},
 	{"internal/task", 1, "one outside thing: task files"},
+	{"internal/prompt", 1, "the words of a prompt from parts that it is given, whoever knows them"},
 	{"internal/repo", 1, "one outside thing: git"},
 	{"internal/guardrail", 1, "one outside thing: a check's command"},
 	{"internal/sandbox", 1, "one outside thing: the walls around an agent"},
@@ -67,6 +68,7 @@ var pure = map[string]struct {
 }{
 	"journal/event":   {why: "a word means the same wherever and whenever it is read"},
 	"internal/policy": {why: "the same events must give the same answers: in a simulation, in a replay, after a crash"},
+	"internal/prompt": {why: "the same parts must give the same words, and what an agent was told is known from what is recorded"},
 	"projector":       {except: []string{"doc.go", "file.go", "open.go"}, why: "State = fold(events), and nothing else; file.go and open.go are its writer and its opener"},
 	"internal/loop":   {only: []string{"next.go"}, why: "decisions = Next(State): what it could read besides, a replay could not"},
 }

@@ -1,0 +1,176 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Compose returns the text of one iteration.
+func Compose(p Parts) string {
+	base := p.base()
+	parts := []string{p.count(), p.lead()}
+	parts = append(parts, p.failed(Prepend)...)
+	parts = append(parts, base...)
+	parts = append(parts, p.memory(), p.done(strings.Join(base, "\n")))
+	parts = append(parts, p.failed(Append)...)
+	parts = append(parts,
+		list("The last iteration left this behind:", p.Left),
+		list("Your last claim that the work is done was not accepted:", p.Refused),
+		list("Hints:", p.Hints),
+		p.Reflection,
+		list("Messages from the person you work for, oldest first:", p.mail()),
+	)
+	return join(parts)
+}
+
+// join sets what there is apart by empty lines.
+func join(parts []string) string {
+	var there []string
+	for _, part := range parts {
+		if strings.TrimSpace(part) != "" {
+			there = append(there, strings.TrimRight(part, "\n"))
+		}
+	}
+	return strings.Join(there, "\n\n")
+}
+
+// base returns what stands in the base's place.
+func (p Parts) base() []string {
+	if instead := p.failed(Replace); len(instead) > 0 {
+		return instead
+	}
+	return []string{p.Base}
+}
+
+// failed returns the messages of the guardrails with an action.
+func (p Parts) failed(action string) []string {
+	var messages []string
+	for _, failure := range p.Failures {
+		does := failure.Action
+		if does != Prepend && does != Replace {
+			does = Append
+		}
+		if does == action && strings.TrimSpace(failure.Message) != "" {
+			messages = append(messages, failure.Message)
+		}
+	}
+	return messages
+}
+
+func (p Parts) count() string {
+	switch {
+	case !p.CountInPrompt:
+		return ""
+	case p.Of <= 0:
+		return fmt.Sprintf("Iteration %d.", p.Iteration)
+	}
+	return fmt.Sprintf("Iteration %d of %d, %d remaining.", p.Iteration, p.Of, max(p.Of-p.Iteration, 0))
+}
+
+// lead sends an agent on that ended its turn before the work was done.
+func (p Parts) lead() string {
+	const task = " The original task:"
+	switch marker := p.marker(); {
+	case p.Same == nil || !p.Same.Again:
+		return ""
+	case p.Same.Cut:
+		return "Your last turn was cut off. Go on with the work." + task
+	case len(p.Refused) > 0:
+		return "The work is not done. Go on with it." + task
+	case marker != "":
+		return "You stopped without saying " + marker + ", so the work goes on. Say it only when all of the work is done." + task
+	}
+	return "You stopped, but nothing says that all of the work is done. Go on with it." + task
+}
+
+func (p Parts) memory() string {
+	if p.TaskFile == "" {
+		return ""
+	}
+	words := "`" + p.TaskFile + "` is your working memory: read it first, and keep it current. Tick its boxes as steps are done"
+	if p.Same == nil {
+		words += ", and leave notes there: the next iteration begins with a fresh context and sees only files."
+	} else {
+		words += ", and note there what you must not forget."
+	}
+	if p.Checklist {
+		words += " All boxes ticked says that all of the work is done."
+	}
+	return words
+}
+
+// done tells how to say that the work is done, unless the base does.
+func (p Parts) done(base string) string {
+	var ways []string
+	if !p.toldIn(base) {
+		if marker := p.marker(); marker != "" {
+			ways = append(ways, "say "+marker+" as the last line of your final message, spelled exactly so and outside code")
+		}
+		if file := p.doneFile(); file != "" {
+			ways = append(ways, "write what was done into `"+file+"`")
+		}
+	}
+	var words []string
+	if len(ways) > 0 {
+		words = append(words, "When all of the work is done, and only then, "+strings.Join(ways, ", or ")+".")
+	}
+	if p.MinToolCalls > 1 {
+		words = append(words, fmt.Sprintf("A claim that it is done counts only after at least %d uses of tools.", p.MinToolCalls))
+	}
+	return strings.Join(words, " ")
+}
+
+// marker returns what the agent is to say, with its tags.
+func (p Parts) marker() string {
+	switch {
+	case p.Promise != "":
+		return promise(p.Promise)
+	case p.Response != "":
+		return response(p.Response)
+	}
+	return ""
+}
+
+// doneFile returns the path of the file that claims completion; empty where none does.
+func (p Parts) doneFile() string {
+	if !p.DoneFile || p.LoopDir == "" {
+		return ""
+	}
+	return strings.TrimRight(p.LoopDir, "/") + "/DONE"
+}
+
+// toldIn reports whether a text tells a way to claim that counts. The case of a response does not matter.
+func (p Parts) toldIn(text string) bool {
+	return p.Promise != "" && strings.Contains(text, promise(p.Promise)) ||
+		p.Response != "" && strings.Contains(strings.ToLower(text), strings.ToLower(response(p.Response))) ||
+		p.doneFile() != "" && strings.Contains(text, p.doneFile())
+}
+
+func promise(words string) string  { return "<promise>" + words + "</promise>" }
+func response(words string) string { return "<response>" + words + "</response>" }
+
+func (p Parts) mail() []string {
+	var entries []string
+	for _, message := range p.Messages {
+		entry := message.Text
+		if message.From != "" && strings.TrimSpace(entry) != "" {
+			entry = "(" + message.From + ") " + entry
+		}
+		entries = append(entries, entry)
+	}
+	return entries
+}
+
+// list returns the entries that have words below a heading; nothing without one.
+func list(heading string, entries []string) string {
+	var lines []string
+	for _, entry := range entries {
+		if strings.TrimSpace(entry) != "" {
+			lines = append(lines, "- "+strings.ReplaceAll(strings.TrimRight(entry, "\n"), "\n", "\n  "))
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return heading + "\n" + strings.Join(lines, "\n")
+}

@@ -1,0 +1,60 @@
+package prompt
+
+// Parts are what the text of one iteration is made of. The zero value of a field leaves
+// its part out, and so does a text of white space alone.
+type Parts struct {
+	Base string // the task, in the words of the person who started the loop
+
+	CountInPrompt bool // begin with which iteration this is
+	Iteration     int  // from 1
+	Of            int  // the most there may be; 0 for no limit
+
+	LoopDir   string // the loop's folder as the agent shall call it
+	TaskFile  string // the path of task.md, likewise; empty where there is none
+	Checklist bool   // all boxes of task.md ticked claims that the work is done
+
+	// Promise and Response are what the agent says when the work is done, without their
+	// tags. Where both are set it is told the promise alone: one of the two is enough.
+	Promise  string
+	Response string
+	// DoneFile says that a file DONE in LoopDir claims the same. Where the base holds one of the two
+	// markers or the path of the file, the person has told how, and none of the three is told.
+	DoneFile bool
+	// MinToolCalls is how many uses of tools a claim needs. It is told from two on: one is what
+	// any work takes.
+	MinToolCalls int
+
+	Failures   []Failure // guardrails that failed in the last iteration
+	Left       []string  // what the last iteration left: unfinished work, an interruption, a crash
+	Refused    []string  // why the last claim did not count
+	Hints      []string  // for an agent that gets no further
+	Reflection string    // what an iteration that looks back is told
+	Messages   []Message // what people sent, oldest first
+
+	Same *Same // set where all iterations share one session
+}
+
+// Failure is a guardrail that failed.
+type Failure struct {
+	Action  string // where the message goes: Append, Prepend or Replace; any other is Append
+	Message string
+}
+
+// Actions of a failed guardrail, as the settings spell them.
+const (
+	Append  = "APPEND"  // behind the base
+	Prepend = "PREPEND" // before the base
+	Replace = "REPLACE" // instead of the base
+)
+
+// Message is what a person sent.
+type Message struct {
+	From string // such as cli:ada@mill; may be empty
+	Text string
+}
+
+// Same says how the session stands that all iterations share.
+type Same struct {
+	Again bool // it has had the task before, and its last turn is over
+	Cut   bool // that turn did not end by itself: it would be wrong to say that the agent stopped
+}
