@@ -227,16 +227,17 @@ func TestTimeout(t *testing.T) {
 		"a child that will not leave is ended too": {"trap 'exit 5' TERM; echo $$; (trap '' TERM; sleep 60; sleep 60) & echo $!; wait", 50 * time.Millisecond, "", 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := scene(t, Guardrail{Command: row.command, Timeout: 200 * time.Millisecond})
+			t.Parallel()
+			c := scene(t, Guardrail{Command: row.command, Timeout: 700 * time.Millisecond})
 			c.Grace = row.grace
 			r := run1(t, c)
 			if r.OK || !r.TimedOut || r.Signal != row.signal || r.Code != row.code {
 				t.Errorf("got %+v", r)
 			}
-			if !strings.Contains(r.Message, " timed out after 200ms.\n") {
+			if !strings.Contains(r.Message, " timed out after 700ms.\n") {
 				t.Error(r.Message)
 			}
-			if r.Took < 200*time.Millisecond || r.Took > 5*time.Second {
+			if r.Took < 700*time.Millisecond || r.Took > 5*time.Second {
 				t.Errorf("took %v", r.Took)
 			}
 			expectGone(t, logOf(t, c, r))

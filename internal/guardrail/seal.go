@@ -82,7 +82,7 @@ type File struct {
 // NewSeal takes down the files in project that define guardrails: those that the commands name, those that the commands' build tools read
 // first, the team's settings, and extra, which are paths in the project. What could define them and is not there yet (a
 // GNUmakefile beside a Makefile, a ./check.sh) is taken down as absent. A link is followed within the project, and sealed itself,
-// too. An error says that a file is there and cannot be read.
+// too. An error says that a file is there and cannot be read; of arguments this is not asked.
 func NewSeal(project string, guardrails []Guardrail, extra ...string) (*Seal, error) {
 	project, err := filepath.Abs(project)
 	if err != nil {
@@ -202,6 +202,8 @@ func (b *sealer) take(m mention) {
 		was, body, err = inspect(b.root, real, true)
 	}
 	switch {
+	case err != nil && m.role == Argument: // it may be anything, also something that only looks like a file
+		return
 	case err != nil:
 		b.errs = append(b.errs, err)
 		return

@@ -74,7 +74,7 @@ func FuzzMentions(f *testing.F) {
 		// Whatever is mentioned, nothing outside an empty project is sealed.
 		s, err := NewSeal(t.TempDir(), []Guardrail{{Command: command}})
 		if err != nil {
-			return // a name that no system takes
+			t.Fatal(err)
 		}
 		if files := s.Files(); len(files) != 0 {
 			t.Fatalf("%q: %v", command, files)
@@ -285,6 +285,29 @@ func TestALargeFileIsKnownButNotKept(t *testing.T) {
 	}
 	if got := p.changes(s); got != "changed program check.sh" {
 		t.Errorf("the small one is not back: %q", got)
+	}
+}
+
+func TestLongWordsAreNoFiles(t *testing.T) {
+	p := newTree(t)
+	long := strings.Repeat("long/", 2000) + strings.Repeat("x", 300)
+	if got := p.seal("./" + long + " && node -e '" + long + "'").Files(); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestAProgramThatCannotBeReadIsNotPassedOver(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	p := newTree(t)
+	p.write("check", "", 0o111)
+	p.write("notes", "", 0)
+	if _, err := NewSeal(p.dir, []Guardrail{{Command: "./check"}}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := NewSeal(p.dir, []Guardrail{{Command: "cat notes"}}); err != nil {
+		t.Error(err)
 	}
 }
 
