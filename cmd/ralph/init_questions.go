@@ -34,6 +34,9 @@ func (d *dialogue) askAgent() error {
 		return err
 	}
 	agent.set("command", command)
+	if was.Protocol != "" && command != was.Command {
+		d.say("agent.protocol stays %s: see that this agent speaks it", was.Protocol)
+	}
 	// Said, not refused: the settings are the team's, and this machine is one of many.
 	if f := candidateFinding(config.Agent{Command: command, Protocol: was.Protocol}); f.State != works {
 		d.say("%s", f.Says)
