@@ -27,8 +27,7 @@ type followOptions struct {
 }
 
 // follow shows a loop from its first event until it has ended.
-func follow(e *env, dir string, o followOptions) error {
-	v := o.viewer(e, e.stdout)
+func follow(dir string, v viewer) error {
 	var flushed error
 	opt := journal.FollowOptions{UntilEnded: true, Idle: func(journal.Position) { flushed = v.Flush() }}
 	for ev, err := range journal.Follow(context.Background(), dir, opt) {

@@ -221,6 +221,14 @@ func (e *env) prepare(dir string) error {
 	if err := e.ownFolders(dir); err != nil {
 		return err
 	}
+	return e.prepareFolder(folder)
+}
+
+// prepareFolder makes the project's folder, of which git sees the team's settings alone.
+func (e *env) prepareFolder(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return cannotMake(err)
+	}
 	f, err := os.OpenFile(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return nil

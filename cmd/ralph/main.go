@@ -28,6 +28,7 @@ var version = ""
 
 // cli is the command line: one field, one file for each verb.
 type cli struct {
+	Init     initVerb     `cmd:"" help:"Ask for the settings of this project and write them."`
 	Run      runVerb      `cmd:"" default:"withargs" help:"Run a loop in the foreground, for scripts and CI."`
 	Start    startVerb    `cmd:"" help:"Start a detached loop and attach to it."`
 	Attach   attachVerb   `cmd:"" help:"Show where a loop stands, then follow and steer it; leaving does not stop it."`

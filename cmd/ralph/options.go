@@ -19,14 +19,14 @@ import (
 type loopOptions struct {
 	Prompt             string            `short:"p" placeholder:"TEXT" help:"The prompt of every iteration."`
 	PromptFile         string            `short:"f" placeholder:"FILE" help:"A file that is read anew for each iteration's prompt."`
-	MaximumIterations  int               `short:"m" placeholder:"N" help:"Stop after so many iterations."`
-	CompletionResponse string            `short:"c" placeholder:"TEXT" help:"What the agent says in <response>…</response> when the work is done."`
+	MaximumIterations  *int              `short:"m" placeholder:"N" help:"Stop after so many iterations."`
+	CompletionResponse *string           `short:"c" placeholder:"TEXT" help:"What the agent says in <response>…</response> when the work is done."`
 	Promise            string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`
 	StreamAgentOutput  *bool             `negatable:"" help:"Show what the agent prints."`
 	Agent              string            `short:"a" placeholder:"COMMAND" help:"The agent's command."`
 	Protocol           string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, text or rehearsal; inferred from its name."`
 	Model              string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
-	Set                map[string]string `placeholder:"KEY=VALUE" help:"Any other setting, such as limits.idle=5m."`
+	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
 }
 
@@ -41,13 +41,17 @@ func (o *loopOptions) flags() map[string]string {
 			flags[key] = value
 		}
 	}
-	if o.MaximumIterations != 0 {
-		flags["maximumIterations"] = fmt.Sprint(o.MaximumIterations)
+	// What was given is held to the same rules as a file: 0 iterations is an error, not a
+	// default.
+	if o.MaximumIterations != nil {
+		flags["maximumIterations"] = fmt.Sprint(*o.MaximumIterations)
+	}
+	if o.CompletionResponse != nil {
+		flags["completionResponse"] = *o.CompletionResponse
 	}
 	if o.StreamAgentOutput != nil {
 		flags["streamAgentOutput"] = fmt.Sprint(*o.StreamAgentOutput)
 	}
-	give("completionResponse", o.CompletionResponse)
 	give("completion.promise", o.Promise)
 	give("agent.command", o.Agent)
 	give("agent.protocol", o.Protocol)
@@ -68,8 +72,8 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 	}
 	warnIdle(e, loaded.Origins)
 	if o.Verbose {
-		for _, file := range loaded.Files {
-			fmt.Fprintf(e.stderr, "[ralph] Loading settings from %s\n", file)
+		if err := sayLoaded(e, loaded); err != nil {
+			return config.Settings{}, err
 		}
 	}
 	if len(loaded.Settings.Candidates()) == 0 {

@@ -270,6 +270,7 @@ func TestRunIsInterrupted(t *testing.T) {
 			p.until("the loop to be stopping", func() bool { return p.status("run") == "stopping" })
 			if tt.again {
 				run.types(ctrlC)
+				run.sees("Received a second signal, stopping the agent now...")
 			} else {
 				p.must(os.WriteFile(filepath.Join(p.dir, "go"), nil, 0o600))
 				run.sees("I am done")

@@ -38,18 +38,46 @@ func (v *runVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	signals := make(chan os.Signal, 3)
-	received := make(chan os.Signal, 3)
+	received := make(chan os.Signal, len(shutdowns))
 	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
+	over := make(chan struct{})
+	defer close(over)
 	defer signal.Stop(received)
+	cfg.Signals = announced(e, received, over)
+	return v.watch(e, cfg, settings.StreamAgentOutput)
+}
+
+// shutdowns are what is said of each signal; what the runner makes of them is the same.
+var shutdowns = [...]string{
+	"Received signal, shutting down... (the agent finishes its turn; again to stop it now)",
+	"Received a second signal, stopping the agent now...",
+	"Received a third signal, killing the agent...",
+}
+
+// announced passes signals on once it is said what they do, until over is closed.
+func announced(e *env, received <-chan os.Signal, over <-chan struct{}) <-chan os.Signal {
+	signals := make(chan os.Signal, len(shutdowns))
 	go func() {
-		for s := range received {
-			fmt.Fprintln(e.stderr, "Received signal, shutting down...")
-			signals <- s
+		for _, says := range shutdowns {
+			select {
+			case <-over:
+				return
+			case s := <-received:
+				fmt.Fprintln(e.stderr, says)
+				signals <- s
+			}
 		}
 	}()
-	cfg.Signals = signals
-	return v.watch(e, cfg, settings.StreamAgentOutput)
+	return signals
+}
+
+// viewer shows the loop on stdout, and with --verbose says on stderr what ralph does.
+func (v *runVerb) viewer(e *env, stream bool) viewer {
+	o := followOptions{json: v.JSON, quiet: !stream}
+	if v.Verbose {
+		return voiced(e, o)
+	}
+	return o.viewer(e, e.stdout)
 }
 
 // watch runs the loop and shows it by reading its journal, as attach does.
@@ -74,7 +102,7 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 		done <- r
 	}
 	shown := make(chan error, 1)
-	go func() { shown <- follow(e, cfg.Dir, followOptions{json: v.JSON, quiet: !stream, verbose: v.Verbose}) }()
+	go func() { shown <- follow(cfg.Dir, v.viewer(e, stream)) }()
 	r := <-done
 	if r.err != nil {
 		return r.err

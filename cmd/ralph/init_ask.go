@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/render"
+)
+
+// errGone means that the person has left: ctrl-c, ctrl-d, or the terminal was closed.
+var errGone = errors.New("left")
+
+// asker asks a person at a terminal. The terminal stays in its line mode: it shows and
+// erases what is typed by itself, and no way of ending leaves it broken.
+type asker struct {
+	in      *bufio.Reader
+	out     io.Writer
+	signals chan os.Signal
+}
+
+func newAsker(in io.Reader, out io.Writer) *asker {
+	a := &asker{in: bufio.NewReader(in), out: out, signals: make(chan os.Signal, 1)}
+	signal.Notify(a.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	return a
+}
+
+func (a *asker) close() { signal.Stop(a.signals) }
+
+// left reports whether somebody wants to leave who was not asked anything.
+func (a *asker) left() bool {
+	select {
+	case <-a.signals:
+		return true
+	default:
+		return false
+	}
+}
+
+// say writes one line of ralph's own.
+func (a *asker) say(format string, args ...any) { fmt.Fprintf(a.out, "ralph: "+format+"\n", args...) }
+
+// ask asks for one line. An empty answer is the fallback, which is shown.
+func (a *asker) ask(label, fallback string) (string, error) {
+	text, err := a.askOver(label, fallback)
+	if text == "" && err == nil {
+		text = fallback
+	}
+	return text, err
+}
+
+// askOver is ask that leaves an empty answer empty.
+func (a *asker) askOver(label, shown string) (string, error) {
+	if shown != "" {
+		label += " [" + render.Clean(shown) + "]"
+	}
+	return a.line(label + ": ")
+}
+
+// consent is the answer to a question of yes or no.
+type consent uint8
+
+const (
+	unsaid consent = iota
+	yes
+	no
+)
+
+func (a *asker) confirm(label string) (consent, error) {
+	for {
+		text, err := a.line(label)
+		if err != nil {
+			return unsaid, err
+		}
+		switch strings.ToLower(text) {
+		case "":
+			return unsaid, nil
+		case "y", "yes":
+			return yes, nil
+		case "n", "no":
+			return no, nil
+		}
+		a.say("answer y or n")
+	}
+}
+
+// line asks until it gets a line that can stand in a settings file, without the blanks
+// around it. The error is errGone.
+func (a *asker) line(label string) (string, error) {
+	for {
+		_, _ = io.WriteString(a.out, label) // who cannot read it can still leave
+		text, err := a.read()
+		if err != nil {
+			return "", errGone
+		}
+		text = strings.TrimSpace(text)
+		switch {
+		case len(text) > answerMost:
+			a.say("an answer may have %d bytes, since terminals cut longer ones; write it into %s later", answerMost, settingsName)
+		case !utf8.ValidString(text):
+			a.say("that is not UTF-8 text")
+		case strings.ContainsFunc(text, unicode.IsControl):
+			a.say("that holds control characters; only the keys that erase work here")
+		default:
+			return text, nil
+		}
+	}
+}
+
+// answerMost is the longest answer in bytes. Linux passes the first 4095 of a typed line
+// on and drops the others without a word.
+const answerMost = 4000
+
+// read reads one line, or returns that the person has left. The goroutine of a line that
+// is not waited for ends with the process.
+func (a *asker) read() (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	got := make(chan line, 1)
+	go func() {
+		text, err := readAnswer(a.in)
+		got <- line{text, err}
+	}()
+	select {
+	case <-a.signals:
+		return "", errGone
+	case l := <-got:
+		return l.text, l.err
+	}
+}
+
+// readAnswer reads to the end of a line, of which it keeps a little more than an answer may
+// have. A terminal that another program left in raw mode ends lines with CR, and ctrl-c and
+// ctrl-d are bytes there.
+func readAnswer(r *bufio.Reader) (string, error) {
+	var line []byte
+	for {
+		c, err := r.ReadByte()
+		switch {
+		case err != nil:
+			return "", err // what was begun is no answer
+		case c == '\x03', c == '\x04' && len(line) == 0:
+			return "", errGone
+		case c == '\r':
+			if next, err := r.Peek(min(1, r.Buffered())); err == nil && len(next) > 0 && next[0] == '\n' {
+				_, _ = r.Discard(1)
+			}
+			return string(line), nil
+		case c == '\n':
+			return string(line), nil
+		}
+		if len(line) <= answerMost {
+			line = append(line, c)
+		}
+	}
+}
