@@ -3,42 +3,66 @@ package journal
 import (
 	"crypto/rand"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/oklog/ulid/v2"
 )
 
+// randomAt is where the random letters of an id begin: 16, of five bits each. Those
+// before them are the time.
+const randomAt = 10
+
 // monotonicIDs makes ULIDs of which each sorts behind the one before, and behind
-// every one made up to the time last, also when the clock is set back: the ULID
-// library takes fresh randomness whenever the millisecond differs, so it must
-// never see an earlier one.
+// every one made up to the time last, also when the clock is set back. The first of a
+// millisecond is random; each that follows in it is the one before plus one, counted
+// in its letters: spelling one anew takes as long as the checksum of a line.
 func monotonicIDs(last time.Time) func(time.Time) [26]byte {
-	entropy := ulid.Monotonic(rand.Reader, 0)
 	var floor uint64
 	if !last.IsZero() {
 		floor = ulid.Timestamp(last) + 1
 	}
-	var id ulid.ULID // outside, so that making one allocates nothing
-	next := func(ms uint64) error {
-		if err := id.SetTime(ms); err != nil {
-			return err
-		}
-		return entropy.MonotonicRead(ms, id[6:])
-	}
+	var next [26]byte
+	of := uint64(math.MaxUint64) // the millisecond of next; none yet
 	return func(at time.Time) (text [26]byte) {
-		floor = max(floor, ulid.Timestamp(at))
-		err := next(floor)
-		if err == ulid.ErrMonotonicOverflow {
-			floor++
-			err = next(floor)
+		if floor = max(floor, ulid.Timestamp(at)); floor != of {
+			id, err := ulid.New(floor, rand.Reader)
+			if err == nil {
+				err = id.MarshalTextTo(next[:])
+			}
+			if err != nil {
+				// crypto/rand does not fail, and a time past the year 10889 is not one.
+				panic(fmt.Sprintf("journal: make an id: %v", err))
+			}
+			of = floor
 		}
-		if err == nil {
-			err = id.MarshalTextTo(text[:])
-		}
-		if err != nil {
-			// crypto/rand does not fail, and a time past the year 10889 is not one.
-			panic(fmt.Sprintf("journal: make an id: %v", err))
+		text = next
+		// Now and not when it is asked for: whoever copies an id right after one letter of it
+		// was stored waits for that store.
+		if !countUp(next[randomAt:]) {
+			floor++ // 80 bits of ones: the next millisecond has room
 		}
 		return text
 	}
 }
+
+// countUp adds one to a number in Crockford's base 32. It reports false where that takes
+// another letter.
+func countUp(letters []byte) bool {
+	for i := len(letters) - 1; i >= 0; i-- {
+		if letters[i] != 'Z' {
+			letters[i] = nextLetter[letters[i]]
+			return true
+		}
+		letters[i] = '0'
+	}
+	return false
+}
+
+// nextLetter has the letter that follows each of the 32.
+var nextLetter = func() (next [256]byte) {
+	for i := range len(ulid.Encoding) - 1 {
+		next[ulid.Encoding[i]] = ulid.Encoding[i+1]
+	}
+	return next
+}()

@@ -44,8 +44,9 @@ type Writer struct {
 	pos       Position // behind the last event
 
 	// Memory that calls share: what Append returns lies in buf and out.
-	buf []byte
-	out []event.Event
+	buf    []byte
+	out    []event.Event
+	opener event.Opener
 
 	blobs  map[string]bool // known to be durable
 	blobMu sync.Mutex      // one blob at a time
@@ -229,9 +230,11 @@ func (w *Writer) frame(d *event.Draft, at time.Time, seq uint64, prev uint32) (c
 	start := len(w.buf)
 	stamp := event.Stamp{Seq: seq, ID: w.opt.NewID(at), At: at}
 	var said int
-	w.buf, said = event.AppendOpen(w.buf, &stamp, d)
+	w.buf, said = w.opener.Append(w.buf, &stamp, d)
+	changed := false
 	if w.opt.Mask != nil {
-		if masked := w.opt.Mask(w.buf[said:]); len(masked) == 0 || &masked[0] != &w.buf[said] {
+		masked := w.opt.Mask(w.buf[said:])
+		if changed = len(masked) == 0 || &masked[0] != &w.buf[said]; changed {
 			w.buf = append(w.buf[:said], masked...)
 		}
 	}
@@ -241,13 +244,16 @@ func (w *Writer) frame(d *event.Draft, at time.Time, seq uint64, prev uint32) (c
 	w.buf, crc = event.Seal(w.buf, start, prev)
 	// The buffer may move when it grows, and leaves this line behind as it is.
 	line := w.buf[start:len(w.buf):len(w.buf)]
-	e, ok := event.Written(line, said-start, &stamp, d)
-	if !ok {
-		if e, err = event.Parse(line); err != nil {
-			return 0, err
+	w.out = append(w.out, event.Event{})
+	e := &w.out[len(w.out)-1]
+	if changed || !w.opener.Event(e, line, &stamp, d) {
+		var ok bool
+		if *e, ok = event.Written(line, said-start, &stamp, d); !ok {
+			if *e, err = event.Parse(line); err != nil {
+				return 0, err
+			}
 		}
 	}
-	w.out = append(w.out, e)
 	w.buf = append(w.buf, '\n')
 	return crc, nil
 }

@@ -2,9 +2,11 @@ package event
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"math/bits"
 	"strconv"
 	"time"
 
@@ -72,44 +74,78 @@ func AppendLine(dst []byte, at Stamp, d Draft, prev uint32) ([]byte, uint32) {
 
 // AppendOpen appends a line without its CRC, for a caller that changes what
 // stands in it before [Seal]. Everything that a draft's author chose as text (by,
-// data and raw) stands from said on.
+// data and raw) stands from said on. Who writes many lines uses an [Opener].
 func AppendOpen(dst []byte, at *Stamp, d *Draft) (line []byte, said int) {
+	dst, _ = appendHead(dst, at, d.Iter)
+	said = len(dst)
+	dst, _ = appendKind(dst, d)
+	return appendBody(dst, d), said
+}
+
+// appendHead appends a line up to and with iter, and returns where its id begins.
+func appendHead(dst []byte, at *Stamp, iter int) (head []byte, id int) {
 	dst = append(dst, `{"v":1,"seq":`...)
 	dst = strconv.AppendUint(dst, at.Seq, 10)
-	dst = append(dst, `,"id":"`...)
+	dst = append(dst, idKey...)
+	id = len(dst)
 	dst = append(dst, at.ID[:]...)
-	dst = append(dst, `","at":"`...)
+	dst = append(dst, atKey...)
 	dst = AppendTime(dst, at.At)
 	dst = append(dst, `","iter":`...)
-	dst = strconv.AppendInt(dst, int64(d.Iter), 10)
-	said = len(dst)
-	dst = append(dst, `,"by":`...)
+	return strconv.AppendInt(dst, int64(iter), 10), id
+}
+
+const (
+	idKey = `,"id":"`
+	atKey = `","at":"`
+	byKey = `,"by":`
+)
+
+// appendKind appends what stands between iter and the value of data, and returns where the
+// text of by ends.
+func appendKind(dst []byte, d *Draft) (line []byte, by int) {
+	dst = append(dst, byKey...)
 	dst = jsonscan.AppendString(dst, d.By)
+	by = len(dst) - 1
 	if d.Cause != 0 {
 		dst = append(dst, `,"cause":`...)
 		dst = strconv.AppendUint(dst, d.Cause, 10)
 	}
 	dst = append(dst, `,"type":"`...)
 	dst = append(dst, d.Type...)
-	dst = append(dst, `","data":`...)
+	return append(dst, `","data":`...), by
+}
+
+func appendBody(dst []byte, d *Draft) []byte {
 	dst = append(dst, d.Data...)
 	if d.Raw != nil {
 		dst = append(dst, `,"raw":`...)
 		dst = append(dst, d.Raw...)
 	}
-	return dst, said
+	return dst
 }
 
 // Seal appends the CRC to the unfinished line that begins at dst[start].
 func Seal(dst []byte, start int, prev uint32) ([]byte, uint32) {
 	crc := crc32.Update(prev, castagnoli, dst[start:])
-	dst = append(dst, `,"crc":"`...)
-	const digits = "0123456789abcdef"
-	for shift := 28; shift >= 0; shift -= 4 {
-		dst = append(dst, digits[crc>>shift&15])
-	}
-	return append(dst, `"}`...), crc
+	dst = append(dst, `,"crc":"00000000"}`...)
+	binary.LittleEndian.PutUint64(dst[len(dst)-len(`00000000"}`):], hexDigits(crc))
+	return dst, crc
 }
+
+// hexDigits returns the eight digits of n, the first in the lowest byte. Letter by letter
+// they would be in the way of whoever copies them next: a wide load waits for the
+// narrow stores under it.
+func hexDigits(n uint32) uint64 {
+	x := uint64(bits.ReverseBytes32(n))
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = x>>4&0x000f000f000f000f | x&0x000f000f000f000f<<8
+	letters := (x + 6*ones) >> 4 & ones
+	return x + '0'*ones + letters*('a'-'0'-10)
+}
+
+const ones = 0x0101010101010101
 
 // CRC returns the checksum that the line carries, and whether it has one.
 func CRC(line []byte) (crc uint32, ok bool) {

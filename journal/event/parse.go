@@ -71,9 +71,10 @@ func (e *Event) parseOrdered(line []byte) bool {
 }
 
 // Written returns the event of a whole line that [AppendOpen] began with this
-// stamp and draft, at half the cost of parsing it: at.At is taken as the line has
-// it, in UTC and whole microseconds. It reports false where the line does not say
-// what it was made from; [Parse] tells what it says.
+// stamp and draft and that may have been changed from said on, at half the cost of
+// parsing it: at.At is taken as the line has it, in UTC and whole microseconds. It
+// reports false where the line does not say what it was made from; [Parse] tells
+// what it says.
 func Written(line []byte, said int, at *Stamp, d *Draft) (e Event, ok bool) {
 	p := parser{b: line, at: len(`{"v":1,"seq":`)}
 	if !p.uint(&e.Seq) || !p.skip(`,"id":"`) || e.Seq != at.Seq {

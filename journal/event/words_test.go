@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +168,52 @@ func TestWhatWasWrittenIsWhatIsParsed(t *testing.T) {
 			written.By() != parsed.By() || written.Cause != parsed.Cause || written.Type != parsed.Type ||
 			string(written.Data()) != string(parsed.Data()) || string(written.Raw()) != string(parsed.Raw()) || string(written.Line()) != string(line) {
 			t.Fatalf("written %+v, parsed %+v", written, parsed)
+		}
+	})
+}
+
+// An opener remembers the line before: whatever that was, it writes what AppendOpen writes.
+func TestAnOpenerWritesWhatOneWithoutMemoryWrites(t *testing.T) {
+	noon := time.Date(2026, 11, 21, 12, 59, 59, 999_999_000, time.UTC)
+	rapid.Check(t, func(t *rapid.T) {
+		var opener event.Opener
+		stamp := event.Stamp{Seq: rapid.SampledFrom([]uint64{1, 8, 98, 9_999_997, math.MaxInt64 - 40}).Draw(t, "first"), At: noon}
+		copy(stamp.ID[:], "01JD0000000000000000000000")
+		for range rapid.IntRange(1, 20).Draw(t, "lines") {
+			stamp.Seq += rapid.SampledFrom([]uint64{1, 1, 1, 1, 0, 2}).Draw(t, "seq")
+			stamp.At = stamp.At.Add(rapid.SampledFrom([]time.Duration{0, 0, time.Microsecond, -time.Hour, 24 * time.Hour}).Draw(t, "later"))
+			stamp.ID[25] = "0123456789"[stamp.Seq%10]
+			d := event.Draft{
+				Type:  rapid.SampledFrom(event.Types()[:3]).Draw(t, "type"),
+				By:    rapid.SampledFrom([]string{"loop", "agent:pi", "agent:ä", `hook:"x"`, ""}).Draw(t, "by"),
+				Iter:  rapid.SampledFrom([]int{3, 3, 3, 10}).Draw(t, "iter"),
+				Cause: rapid.Uint64Range(0, 2).Draw(t, "cause"),
+				Data:  []byte(`{"a":"}"}`),
+			}
+			if rapid.Bool().Draw(t, "raw") {
+				d.Raw = []byte(`{"raw":[]}`)
+			}
+			want, wantSaid := event.AppendOpen([]byte("before"), &stamp, &d)
+			line, said := opener.Append([]byte("before"), &stamp, &d)
+			if string(line) != string(want) || said != wantSaid {
+				t.Fatalf("%s, said from %d;\nwant %s, from %d", line, said, want, wantSaid)
+			}
+			line, _ = event.Seal(line, len("before"), 0)
+			line = line[len("before"):]
+			var e event.Event
+			if !opener.Event(&e, line, &stamp, &d) {
+				if !strings.Contains(d.By, `"`) {
+					t.Fatalf("%s has to be parsed", line)
+				}
+				continue
+			}
+			parsed, err := event.Parse(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(e, parsed) {
+				t.Fatalf("written %+v, parsed %+v", e, parsed)
+			}
 		}
 	})
 }
