@@ -22,6 +22,10 @@ type State struct {
 	Completion policy.Completion `json:"completion"`
 	Idle       policy.Idle       `json:"idle"`
 	Restart    policy.Restart    `json:"restart"`
+	Gate       policy.Gate       `json:"gate"`
+	Limits     policy.Limits     `json:"limits"`
+	Breaker    policy.Breaker    `json:"breaker"`
+	Person     policy.Person     `json:"person"`
 	Last       *Telemetry        `json:"last,omitempty"` // of the last iteration that ended
 }
 
@@ -50,10 +54,22 @@ func (s *State) Fold(e event.Event) error {
 		err = s.Budget.Apply(e)
 	}
 	if err == nil {
+		err = s.Breaker.Apply(e, &s.Completion) // before the words of the iteration are forgotten
+	}
+	if err == nil {
 		err = s.Completion.Apply(e, rules)
 	}
 	if err == nil {
-		err = s.Restart.Apply(e, rules)
+		err = s.Restart.Apply(e, rules, s.Life.Process.ExitEnds)
+	}
+	if err == nil {
+		err = s.Gate.Apply(e)
+	}
+	if err == nil {
+		err = s.Limits.Apply(e)
+	}
+	if err == nil {
+		err = s.Person.Apply(e, rules)
 	}
 	if err != nil {
 		return s.wrap(e, err)
@@ -101,9 +117,11 @@ func (s *State) Status() string {
 		return ""
 	case s.Mail.Stopping != "":
 		return event.StatusStopping
+	case l.Paused && l.Person:
+		return event.StatusWaiting
 	case l.Paused:
 		return event.StatusPaused
-	case l.Phase == policy.Between && s.Restart.NotUntil.After(s.At):
+	case l.Phase == policy.Between && s.Delay().At.After(s.At):
 		return event.StatusWaiting
 	case l.Iteration == 0, l.Iteration == 1 && (l.Phase == policy.Opened || l.Phase == policy.Starting):
 		return event.StatusStarting
@@ -116,7 +134,31 @@ func (s *State) Waiting() string {
 	if s.Status() != event.StatusWaiting {
 		return ""
 	}
-	return "restart delay until " + s.Restart.NotUntil.Format(time.RFC3339)
+	if s.Life.Person {
+		return "a person: " + s.Person.Waits
+	}
+	delay := s.Delay()
+	until := " until " + delay.At.Format(time.RFC3339)
+	switch delay.Name {
+	case policy.TimerLimit:
+		return policy.LimitName(s.Limits.Waiting) + until
+	case policy.TimerBreaker:
+		return "no progress" + until
+	}
+	return "restart delay" + until
+}
+
+// Delay returns the moment before which no iteration begins, with the name of what
+// delays it: the last of them where there are several.
+func (s *State) Delay() policy.Deadline {
+	delay := policy.Deadline{Name: policy.TimerRestart, At: s.Restart.NotUntil}
+	if s.Limits.NotUntil.After(delay.At) {
+		delay = policy.Deadline{Name: policy.TimerLimit, At: s.Limits.NotUntil}
+	}
+	if s.Breaker.NotUntil.After(delay.At) {
+		delay = policy.Deadline{Name: policy.TimerBreaker, At: s.Breaker.NotUntil}
+	}
+	return delay
 }
 
 // Deadline returns the earliest moment at which something has to be decided though
@@ -129,8 +171,8 @@ func (s *State) Deadline() (policy.Deadline, bool) {
 	if s.Life.Process.Killing {
 		next, found = policy.Deadline{}, false // no deadline can do more
 	}
-	if s.Life.Phase == policy.Between && !s.Life.Paused && s.Restart.NotUntil.After(s.At) {
-		next, found = policy.Deadline{Name: policy.TimerRestart, At: s.Restart.NotUntil}, true
+	if delay := s.Delay(); s.Life.Phase == policy.Between && !s.Life.Paused && delay.At.After(s.At) {
+		next, found = delay, true
 	}
 	return next, found
 }

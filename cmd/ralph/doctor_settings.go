@@ -32,9 +32,7 @@ type settingValue struct {
 // idleSettings are keys, with all below them, that no part of this ralph acts on yet.
 // Whoever builds such a part takes its key out.
 var idleSettings = []string{
-	"breaker", "completion.checklist", "completion.doneFile", "guardrails",
-	"includeIterationCountInPrompt", "notify", "outputTruncateChars", "reflect", "restart.childWait",
-	"restart.waitExitCode", "review", "sandbox", "scm", "worktree",
+	"notify", "review", "sandbox", "worktree",
 }
 
 func idleSetting(key string) bool {

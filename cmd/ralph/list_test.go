@@ -135,7 +135,7 @@ func TestStatus(t *testing.T) {
 	r.iterate(1, "One.")
 	r.append(event.IterationStarted{N: 2, Prompt: event.Blob{Text: "do it", Bytes: 5}}, event.Decided{Do: event.DoStart, Iteration: 2})
 	r.append(event.AgentStarted{PID: 7, Live: true})
-	r.append(event.ToolCalled{ID: "1", Name: "bash"})
+	r.append(event.ToolCalled{ID: "1", Name: "bash"}, event.ToolReturned{ID: "1", OK: true})
 	r.append(event.CommandReceived{ID: "01JDC", Kind: "follow-up", From: "cli:ada", Text: "then the \x1b[2Jdocs"})
 	r.register()
 	got := r.printed(&statusVerb{})

@@ -6,6 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"golang.org/x/term"
+
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -43,6 +45,8 @@ func (v *runVerb) Run(e *env) error {
 	over := make(chan struct{})
 	defer close(over)
 	defer signal.Stop(received)
+	in, _ := e.stdin.(*os.File)
+	cfg.Unattended = in == nil || !term.IsTerminal(int(in.Fd()))
 	cfg.Signals = announced(e, received, over)
 	return v.watch(e, cfg, settings.StreamAgentOutput)
 }

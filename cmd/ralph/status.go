@@ -107,6 +107,9 @@ func (d *details) standing() {
 var deadlines = map[string]string{
 	policy.TimerIdle:        "limits.idle cuts the iteration short",
 	policy.TimerIteration:   "limits.iteration cuts the iteration short",
+	policy.TimerTool:        "limits.tool cuts the iteration short",
+	policy.TimerLimit:       "it is tried again",
+	policy.TimerBreaker:     "the next iteration begins",
 	policy.TimerAfterResult: "limits.afterResult ends the agent's process",
 	policy.TimerRestart:     "the next iteration",
 	policy.TimerDuration:    "limits.duration ends the loop",

@@ -43,7 +43,11 @@ type Command struct {
 type Prompt struct {
 	Text      string
 	Iteration int
+	Purpose   string // empty for the work of an iteration
 }
+
+// PurposeMessage is the purpose of a prompt that asks for a commit message.
+const PurposeMessage = "message"
 
 // Decoded is what one line came to. A dialect appends to the slices that it is given; all memory
 // may be shared with the line, which is valid until the next Decode.
@@ -136,6 +140,7 @@ type Abilities struct {
 	Costs bool // reports what it costs
 	Reset bool // can get a fresh context in the same process
 	Tools bool // shows the tools it uses
+	Same  bool // takes another prompt in the same context
 	// ExitEnds says that the end of the process is the end of the turn: the
 	// protocol has no other way to say so.
 	ExitEnds bool

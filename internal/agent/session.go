@@ -24,6 +24,8 @@ type Config struct {
 	// Blob stores a text that is too long for a line. It may be called at any time
 	// from the goroutine that reads the agent.
 	Blob func(text []byte) (event.Blob, error)
+	// Linger is how long what the agent left running may go on; see process.Spec. nil gives no time.
+	Linger func() time.Duration
 	// HoldBack says how many bytes at the end of streamed text may be the beginning of
 	// a secret: see secret.Masker. nil keeps nothing back.
 	HoldBack func(text []byte) int
@@ -77,7 +79,7 @@ func Start(cfg Config) (*Session, error) {
 	spec := process.Spec{
 		Argv: command.Argv, Dir: cfg.Spec.Dir, Mark: cfg.Mark,
 		Env:       process.Environment(cfg.Env, command.Drop, command.Env),
-		KeepStdin: true, Raw: command.Text, Output: s.output,
+		KeepStdin: true, Raw: command.Text, Output: s.output, Linger: s.linger,
 	}
 	if command.ParentDeath {
 		spec.ParentDeath = syscall.SIGTERM
@@ -157,15 +159,28 @@ func (s *Session) Steer(id, text string, cause uint64) error {
 // Release lets the process rest for another iteration, or asks it to go where it
 // cannot be used again, and waits until it is gone. It waits for as long as the process
 // takes; Kill ends the waiting.
-func (s *Session) Release(cause uint64) {
-	s.mu.Lock()
-	reusable := s.cfg.Dialect.Abilities().Reset
-	s.mu.Unlock()
+// same says that the next prompt goes on in the same context.
+func (s *Session) Release(same bool, cause uint64) {
+	able := s.cfg.Dialect.Abilities()
+	reusable := able.Reset || same && able.Same
 	if reusable && s.rest(cause) {
 		return
 	}
 	s.leave(cause)
 	<-s.gone
+}
+
+// linger tells that something is waited for, so that nobody takes the silence for the agent's.
+func (s *Session) linger() time.Duration {
+	if s.cfg.Linger == nil {
+		return 0
+	}
+	patience := s.cfg.Linger()
+	if patience > 0 {
+		<-s.announced
+		s.deliver(0, event.AgentNoticed{What: event.NoticeLingering, Text: "what the agent left running may go on for " + patience.String()})
+	}
+	return patience
 }
 
 // rest ends what the turn left running, and keeps the process.

@@ -500,7 +500,7 @@ func TestAProcessServesSeveralTurns(t *testing.T) {
 			t.Errorf("turn %d says %q", i+1, said.Text)
 		}
 		c.until(event.TypeAgentFinished)
-		c.s.Release(uint64(10 + i))
+		c.s.Release(false, uint64(10 + i))
 		if d := c.until(event.TypeAgentRested); d.Cause != uint64(10+i) {
 			t.Errorf("the rest of turn %d is caused by %d", i+1, d.Cause)
 		}

@@ -115,7 +115,7 @@ func TestLiveChanges(t *testing.T) {
 	}
 	want := Defaults()
 	want.MaximumIterations = 30
-	want.Limits = Limits{Cost: 2.5, Tokens: 1000000, Duration: 8 * hour, Iteration: 90 * minute, AfterResult: minute}
+	want.Limits = Limits{Cost: 2.5, Tokens: 1000000, Duration: 8 * hour, Tool: hour, Iteration: 90 * minute, AfterResult: minute, Outage: 6 * hour}
 	want.Restart.Max, want.Restart.Delay = 5, 0
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

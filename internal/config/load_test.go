@@ -99,7 +99,7 @@ func TestLayersMerge(t *testing.T) {
 			},
 		},
 		"null, none and 0 are no limit": {
-			layers{project: `{"limits": {"idle": null, "iteration": "none", "afterResult": "0s", "cost": 2.5}}`, flags: map[string]string{"limits.cost": "none"}},
+			layers{project: `{"limits": {"idle": null, "iteration": "none", "afterResult": "0s", "tool": "none", "outage": "0s", "cost": 2.5}}`, flags: map[string]string{"limits.cost": "none"}},
 			func(s *Settings) { s.Limits = Limits{} },
 		},
 		"an agent in a later layer takes the place of a list": {

@@ -84,12 +84,14 @@ type Guardrail struct {
 	Hint        string   `json:"hint,omitempty" doc:"told to the agent when it fails"`
 	Timeout     Duration `json:"timeout,omitzero" none:"true" doc:"how long it may take"`
 	Independent bool     `json:"independent,omitempty" doc:"may run at the same time as others that say so too"`
+	Protect     bool     `json:"protect,omitempty" doc:"put the files it consists of back as they were before it runs, where the agent changed them"`
 }
 
 // SCM is what runs in version control when all guardrails pass; without tasks, nothing.
 type SCM struct {
 	Command string   `json:"command,omitempty" doc:"the program, such as git"`
 	Tasks   []string `json:"tasks,omitempty" doc:"its subcommands in order, such as commit, push"`
+	AddNew  bool     `json:"addNew,omitempty" doc:"commit files that are not tracked yet as well"`
 }
 
 // Completion says which claims to be done count.
@@ -100,16 +102,21 @@ type Completion struct {
 	OnPromiseNoWork string `json:"onPromiseNoWork" enum:"reject,warn,accept" doc:"what a claim without work is worth"`
 	Checklist       bool   `json:"checklist" doc:"all boxes of task.md must be ticked"`
 	DoneFile        bool   `json:"doneFile" doc:"a file DONE in the loop's folder claims the work is done"`
+	BusFile         string `json:"busFile,omitempty" doc:"a Markdown file to which the end of the loop is appended"`
 }
 
 // Limits says when to stop although the work is not done. Zero is no limit.
 type Limits struct {
-	Cost        float64  `json:"cost" none:"true" live:"true" doc:"US dollars"`
-	Tokens      int64    `json:"tokens" none:"true" live:"true" doc:"tokens in and out"`
-	Duration    Duration `json:"duration" none:"true" live:"true" doc:"wall time of the whole loop"`
-	Idle        Duration `json:"idle" none:"true" live:"true" doc:"silence of the agent"`
-	Iteration   Duration `json:"iteration" none:"true" live:"true" doc:"wall time of one iteration"`
-	AfterResult Duration `json:"afterResult" none:"true" live:"true" doc:"how long the agent's process may live on after its final result"`
+	Cost            float64  `json:"cost" none:"true" live:"true" doc:"US dollars"`
+	Tokens          int64    `json:"tokens" none:"true" live:"true" doc:"tokens in and out"`
+	Duration        Duration `json:"duration" none:"true" live:"true" doc:"wall time of the whole loop"`
+	Idle            Duration `json:"idle" none:"true" live:"true" doc:"silence of the agent"`
+	Tool            Duration `json:"tool" none:"true" live:"true" doc:"silence while one of the agent's tools is at work"`
+	Iteration       Duration `json:"iteration" none:"true" live:"true" doc:"wall time of one iteration"`
+	IterationCost   float64  `json:"iterationCost" none:"true" live:"true" doc:"US dollars of one iteration"`
+	IterationTokens int64    `json:"iterationTokens" none:"true" live:"true" doc:"tokens in and out of one iteration"`
+	AfterResult     Duration `json:"afterResult" none:"true" live:"true" doc:"how long the agent's process may live on after its final result"`
+	Outage          Duration `json:"outage" none:"true" live:"true" doc:"waiting in a row for what the agent needs and cannot reach"`
 }
 
 // Restart says what happens when the agent's process ends.
@@ -174,7 +181,7 @@ func Defaults() Settings {
 			Checklist:       true,
 			DoneFile:        true,
 		},
-		Limits:  Limits{Idle: 10 * minute, Iteration: 2 * hour, AfterResult: 30 * second},
+		Limits:  Limits{Idle: 10 * minute, Tool: hour, Iteration: 2 * hour, AfterResult: 30 * second, Outage: 6 * hour},
 		Restart: Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
 		Breaker: Breaker{NoProgress: 5, SameError: 3},
 		Review:  Review{Cap: 5},

@@ -59,6 +59,14 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 		"journal.compress":              "true",
 		"journal.raw":                   "true",
 		"notify":                        "[]",
+
+		// Beyond the design: docs/decisions/0017-settings-beyond-the-design.md.
+		"completion.busFile":     "",
+		"limits.iterationCost":   "none",
+		"limits.iterationTokens": "none",
+		"limits.outage":          "6h",
+		"limits.tool":            "1h",
+		"scm.addNew":             "false",
 	}
 	got := map[string]string{}
 	for _, key := range Keys() {
@@ -149,8 +157,8 @@ func boundOr(value string, otherwise float64) float64 {
 
 func TestLiveKeys(t *testing.T) {
 	want := []string{
-		"limits.afterResult", "limits.cost", "limits.duration", "limits.idle", "limits.iteration", "limits.tokens",
-		"maximumIterations", "restart.delay", "restart.max",
+		"limits.afterResult", "limits.cost", "limits.duration", "limits.idle", "limits.iteration", "limits.iterationCost",
+		"limits.iterationTokens", "limits.outage", "limits.tokens", "limits.tool", "maximumIterations", "restart.delay", "restart.max",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(slices.Values(LiveKeys()))); diff != "" {
 		t.Error(diff)

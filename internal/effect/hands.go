@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os/exec"
@@ -24,6 +25,23 @@ type Config struct {
 	ReadBlob func(sha256 string) ([]byte, error)
 	// ReadFile reads the file that a prompt comes from: a path as the user gave it.
 	ReadFile func(name string) ([]byte, error)
+
+	Dir     string   // the loop's folder
+	Project string   // where the agent works
+	Env     []string // of guardrails and of version control
+	// What has to pass after an iteration, and how much of a failure the agent is shown.
+	Guardrails    []Guard
+	TruncateChars int
+	SCM           SCM
+	Words         Words
+}
+
+// Words say what ralph adds to a person's prompt.
+type Words struct {
+	Count bool // which iteration this is
+	// Memory tells of task.md and of how to say that the work is done. An agent that reads its prompt as
+	// anything but prose, such as a shell, must not be told.
+	Memory bool
 }
 
 // Hands do what decisions ask for. Do is called by one goroutine.
@@ -33,8 +51,15 @@ type Hands struct {
 	worker sync.WaitGroup
 	killed atomic.Bool // agent.kill was asked for: the agent that is being started goes as well
 
+	closed  atomic.Bool
+
+	// Of the worker alone.
+	seals seals
+	heads map[string]string // where the repositories stood when the iteration began
+
 	mu      sync.Mutex
 	session *agent.Session
+	cancel  context.CancelFunc // of the check or the tasks that run
 }
 
 // jobsMost is how many effects may wait for the hand on the agent: far more than
@@ -43,7 +68,7 @@ const jobsMost = 1024
 
 // New returns hands with nothing in them.
 func New(cfg Config) *Hands {
-	h := &Hands{cfg: cfg, jobs: make(chan func(), jobsMost)}
+	h := &Hands{cfg: cfg, jobs: make(chan func(), jobsMost), heads: map[string]string{}}
 	h.worker.Go(func() {
 		for job := range h.jobs {
 			job()
@@ -57,7 +82,13 @@ func (h *Hands) Do(d event.Decided, cause uint64, s *projector.State) {
 	switch d.Do {
 	case event.DoBegin:
 		p := plan(d, s)
-		h.jobs <- func() { h.begin(p, cause) }
+		h.jobs <- func() { h.run(func(ctx context.Context) { h.begin(ctx, p, cause) }) }
+	case event.DoCheck:
+		h.jobs <- func() { h.run(func(ctx context.Context) { h.check(ctx, d, cause) }) }
+	case event.DoCommit:
+		h.jobs <- func() { h.run(func(ctx context.Context) { h.commit(ctx, d, cause) }) }
+	case event.DoCancel:
+		h.cancelCheck()
 	case event.DoStart:
 		// What was killed before is gone, or this would not have been decided.
 		h.killed.Store(false)
@@ -67,7 +98,7 @@ func (h *Hands) Do(d event.Decided, cause uint64, s *projector.State) {
 		text := textOf(s, d.Command)
 		h.jobs <- func() { h.steer(d, text, cause) }
 	case event.DoRelease:
-		h.jobs <- func() { h.with(func(a *agent.Session) { a.Release(cause) }) }
+		h.jobs <- func() { h.with(func(a *agent.Session) { a.Release(d.Same, cause) }) }
 	case event.DoAbort:
 		h.jobs <- func() { h.with(func(a *agent.Session) { a.Abort(cause) }) }
 	case event.DoKill:
@@ -82,6 +113,8 @@ func (h *Hands) Do(d event.Decided, cause uint64, s *projector.State) {
 // Deliver must still be taking drafts.
 func (h *Hands) Close() {
 	h.killed.Store(true)
+	h.closed.Store(true)
+	h.cancelCheck()
 	h.with(func(a *agent.Session) { a.Kill() })
 	close(h.jobs)
 	h.worker.Wait()
@@ -105,7 +138,7 @@ func (h *Hands) start(d event.Decided, prompt event.Blob, cause uint64) {
 		return
 	}
 	p := agent.Prompt{Text: text, Iteration: d.Iteration}
-	if h.reuse(p, cause) {
+	if h.reuse(p, d.Same, cause) {
 		return
 	}
 	cfg, err := h.cfg.Agent(p)
@@ -129,15 +162,16 @@ func (h *Hands) start(d event.Decided, prompt event.Blob, cause uint64) {
 }
 
 // reuse gives the prompt to a process that rests, if there is one and it can be
-// given a fresh context. One that cannot is ended before another is started.
-func (h *Hands) reuse(p agent.Prompt, cause uint64) bool {
+// given a fresh context, or is to go on in its old one. One that cannot is ended before another
+// is started.
+func (h *Hands) reuse(p agent.Prompt, same bool, cause uint64) bool {
 	h.mu.Lock()
 	session := h.session
 	h.mu.Unlock()
 	if session == nil {
 		return false
 	}
-	if session.Refresh() {
+	if same || session.Refresh() {
 		session.Begin(p, true, cause)
 		return true
 	}

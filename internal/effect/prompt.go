@@ -1,11 +1,16 @@
 package effect
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/prompt"
+	"github.com/ralph-loop/ralph/internal/task"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 )
@@ -18,11 +23,28 @@ type promptPlan struct {
 	refused  []string         // why the last claim did not count
 	messages []policy.Message // what people sent
 	rules    event.Rules
+	aside    bool             // a file DONE was refused, and is put aside
+	failures []policy.Failure // guardrails that did not pass
+	left     []string         // by the iteration before
+	hints    []string
+	same     bool // the session goes on
+	cut      bool // its last turn did not end by itself
 }
 
 func plan(d event.Decided, s *projector.State) promptPlan {
 	p := promptPlan{do: d, source: s.Life.Task, rules: s.Budget.Rules}
 	p.refused = append(p.refused, s.Completion.Refused...)
+	p.aside = s.Completion.Aside
+	p.failures = append(p.failures, s.Gate.Failures...)
+	p.left = append(append(p.left, s.Gate.Left...), s.Gate.Edited...)
+	if s.Gate.Commit != "" {
+		p.left = append(p.left, "its work could not be committed: "+s.Gate.Commit)
+	}
+	if s.Breaker.Hint != "" {
+		p.hints = append(p.hints, s.Breaker.Hint)
+	}
+	p.cut = s.Last != nil && s.Last.Outcome != event.OutcomeDone
+	p.same = p.rules.Context == "same" && s.Life.Process.Resting
 	for _, id := range d.Commands {
 		for _, message := range s.Mail.Open {
 			if message.ID == id {
@@ -43,13 +65,32 @@ func textOf(s *projector.State, id string) string {
 }
 
 // begin composes the prompt and reports that the iteration has started.
-func (h *Hands) begin(p promptPlan, cause uint64) {
+func (h *Hands) begin(ctx context.Context, p promptPlan, cause uint64) {
+	done, err := h.first(ctx, p, cause)
+	if err != nil {
+		h.fail(p.do, cause, err)
+		return
+	}
+	if done {
+		return // folder.seen has said so
+	}
 	base, err := h.base(p.source)
 	if err != nil {
 		h.fail(p.do, cause, err)
 		return
 	}
-	blob, err := h.cfg.Blob([]byte(compose(base, p)))
+	if h.cfg.Words.Memory {
+		if _, err := task.Create(h.cfg.Dir, task.Template(base)); err != nil {
+			h.fail(p.do, cause, fmt.Errorf("make task.md: %w", err))
+			return
+		}
+	}
+	text, err := h.compose(base, p)
+	if err != nil {
+		h.fail(p.do, cause, err)
+		return
+	}
+	blob, err := h.cfg.Blob([]byte(text))
 	if err != nil {
 		h.fail(p.do, cause, fmt.Errorf("store the prompt: %w", err))
 		return
@@ -82,19 +123,45 @@ func (h *Hands) base(source event.Source) (string, error) {
 	return string(text), nil
 }
 
-// compose puts a prompt together. What was added stands behind the base, apart by
-// an empty line, so that the base is the same beginning every time and caches hold.
-func compose(base string, p promptPlan) string {
-	parts := []string{strings.TrimRight(base, "\n")}
-	if len(p.refused) > 0 {
-		parts = append(parts, "Your last claim that the work is done was not accepted:\n- "+strings.Join(p.refused, "\n- "))
+// compose puts a prompt together.
+func (h *Hands) compose(base string, p promptPlan) (string, error) {
+	parts := prompt.Parts{
+		Base: base, CountInPrompt: h.cfg.Words.Count, Iteration: p.do.Iteration, Of: p.rules.MaximumIterations,
+		Refused: p.refused, Left: p.left, Hints: p.hints, MinToolCalls: p.rules.MinToolCalls,
 	}
-	if len(p.messages) > 0 {
-		lines := []string{"Messages from the person you work for, oldest first:"}
-		for _, message := range p.messages {
-			lines = append(lines, "- "+strings.ReplaceAll(message.Text, "\n", "\n  "))
+	if h.cfg.Words.Memory {
+		parts.LoopDir = h.folder()
+		parts.TaskFile = path.Join(parts.LoopDir, task.TaskFile)
+		parts.Checklist, parts.DoneFile = p.rules.Checklist, p.rules.DoneFile
+		parts.Promise, parts.Response = p.rules.CompletionPromise, p.rules.CompletionResponse
+	}
+	for _, f := range p.failures {
+		text, err := h.whole(f.Message)
+		if err != nil {
+			return "", fmt.Errorf("read what a guardrail printed: %w", err)
 		}
-		parts = append(parts, strings.Join(lines, "\n"))
+		parts.Failures = append(parts.Failures, prompt.Failure{Action: f.Action, Message: text})
 	}
-	return strings.Join(parts, "\n\n")
+	for _, message := range p.messages {
+		parts.Messages = append(parts.Messages, prompt.Message{Text: message.Text})
+	}
+	if p.do.Reflect {
+		text, err := task.Reflection(h.cfg.Dir)
+		if err != nil {
+			return "", &promptError{err}
+		}
+		parts.Reflection = text
+	}
+	if p.rules.Context == "same" {
+		parts.Same = &prompt.Same{Again: p.same, Cut: p.cut}
+	}
+	return prompt.Compose(parts), nil
+}
+
+// folder is the loop's folder as the agent shall call it.
+func (h *Hands) folder() string {
+	if name, err := filepath.Rel(h.cfg.Project, h.cfg.Dir); err == nil && filepath.IsLocal(name) {
+		return filepath.ToSlash(name)
+	}
+	return filepath.ToSlash(h.cfg.Dir)
 }

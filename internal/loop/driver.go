@@ -54,20 +54,47 @@ func (d *Driver) Run(ctx context.Context) error {
 	for d.Engine.State().Life.Ended == nil {
 		d.flush()
 		deadline := d.arm(timer)
+		before := d.Now()
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case in := <-d.Inputs:
+			if err := d.jump(before, policy.Deadline{}); err != nil {
+				return err
+			}
 			if err := d.take(in); err != nil {
 				return err
 			}
 		case <-timer.C:
+			if err := d.jump(before, deadline); err != nil {
+				return err
+			}
 			if err := d.fire(deadline); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// jumpLeast is what a clock may be off and a busy machine may be late by.
+const jumpLeast = 10 * time.Second
+
+// jump records that the machine slept, its clock was set on, or this process was stopped,
+// while the driver waited since before. It shows by the wall clock's having gone further than the
+// monotonic one, which stands still in sleep, or by a timer that comes much too late. The
+// deadlines of the agent move by as much: it could not be heard.
+func (d *Driver) jump(before time.Time, deadline policy.Deadline) error {
+	now := d.Now()
+	by := now.Round(0).Sub(before.Round(0)) - now.Sub(before)
+	switch deadline.Name {
+	case policy.TimerIdle, policy.TimerTool, policy.TimerIteration, policy.TimerAfterResult:
+		by = max(by, now.Sub(deadline.At))
+	}
+	if by < jumpLeast {
+		return nil
+	}
+	return d.Engine.Step([]event.Draft{event.Encode(event.ClockJumped{By: by.Milliseconds()}, "clock")})
 }
 
 func (d *Driver) take(in Input) error {
@@ -135,6 +162,9 @@ func (d *Driver) arm(timer *time.Timer) policy.Deadline {
 func (d *Driver) fire(deadline policy.Deadline) error {
 	if deadline.Name == "" || d.Now().Before(deadline.At) {
 		return nil
+	}
+	if due, found := d.Engine.State().Deadline(); !found || due != deadline {
+		return nil // it was moved meanwhile
 	}
 	return d.Engine.Step([]event.Draft{event.Encode(event.TimerFired{Name: deadline.Name}, "clock")})
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -12,7 +13,9 @@ import (
 // iterations, money, tokens, time. An iteration that failed through no fault of the
 // agent is refunded. Money that an agent does not report is unknown, which is not
 // nothing: it never counts as 0 in a sum that is shown. Limits may be raised while
-// the loop runs, and what was used is kept when it is resumed.
+// the loop runs, and what was used is kept when it is resumed. Time in which the loop
+// could do nothing (a limit that was waited for, a pause, a machine that slept, a runner that was dead) is
+// not counted. When four fifths of a limit are used, that is said once.
 type Budget struct {
 	Rules    event.Rules `json:"rules"`
 	Started  time.Time   `json:"started,omitzero"`
@@ -22,6 +25,10 @@ type Budget struct {
 	Total    event.Usage `json:"total"`
 	Unknown  bool        `json:"unknown,omitempty"` // some of the total had no price
 	Current  Meter       `json:"current"`           // of the open iteration
+	// Idle is how long the loop could do nothing, in milliseconds; Resting is since when it cannot.
+	Idle    int64     `json:"idle,omitempty"`
+	Resting time.Time `json:"resting,omitzero"`
+	Warned  []string  `json:"warned,omitempty"` // the limits of which a warning was given
 }
 
 // Meter counts one iteration.
@@ -36,6 +43,12 @@ type Meter struct {
 
 // Apply folds one event.
 func (b *Budget) Apply(e event.Event) error {
+	before := b.Now
+	switch e.Type {
+	case event.TypeSegmentOpened, event.TypeSegmentSealed:
+		// They say nothing of the loop: one that a runner is about to take up has not run on.
+		return nil
+	}
 	b.Now = e.At
 	switch e.Type {
 	case event.TypeLoopStarted:
@@ -52,13 +65,37 @@ func (b *Budget) Apply(e event.Event) error {
 		if p.Rules != nil {
 			b.Rules = *p.Rules
 		}
+		if b.Resting.IsZero() {
+			b.Resting = before
+		}
+		b.wake()
+	case event.TypeLoopPaused:
+		b.rest()
+	case event.TypeLoopUnpaused:
+		b.wake()
+	case event.TypeClockJumped:
+		p, err := event.As[event.ClockJumped](e)
+		if err != nil {
+			return err
+		}
+		if b.Resting.IsZero() {
+			b.Idle += max(0, p.By)
+		}
+	case event.TypeBudgetWarned:
+		p, err := event.As[event.BudgetWarned](e)
+		if err != nil {
+			return err
+		}
+		b.Warned = append(b.Warned, p.Limit)
 	case event.TypeLoopConfigured:
 		p, err := event.As[event.LoopConfigured](e)
 		if err != nil {
 			return err
 		}
 		b.Rules = p.Rules
+		b.Warned = slices.DeleteFunc(b.Warned, func(limit string) bool { return limit == p.Key })
 	case event.TypeIterationStarted:
+		b.wake()
 		b.Counted++
 		b.Current = Meter{}
 	case event.TypeIterationEnded:
@@ -125,6 +162,9 @@ func (b *Budget) close(e event.Event) error {
 		b.Counted--
 		b.Refunded++
 	}
+	if p.Outcome == event.OutcomeLimited {
+		b.rest()
+	}
 	// What an iteration used is used, refunded or not.
 	b.Total.In += b.Current.Usage.In
 	b.Total.Out += b.Current.Usage.Out
@@ -173,10 +213,77 @@ func (b *Budget) Over() (event.Reason, string) {
 		return event.ReasonCost, fmt.Sprintf("$%.2f of $%.2f are spent", *used.USD, r.LimitCost)
 	case r.LimitTokens > 0 && tokens >= r.LimitTokens:
 		return event.ReasonTokens, fmt.Sprintf("%d of %d tokens are used", tokens, r.LimitTokens)
-	case r.LimitDuration > 0 && b.Now.Sub(b.Started) >= milliseconds(r.LimitDuration):
+	case r.LimitDuration > 0 && b.Ran() >= milliseconds(r.LimitDuration):
 		return event.ReasonDuration, fmt.Sprintf("the loop has run for %s", milliseconds(r.LimitDuration))
 	}
 	return "", ""
+}
+
+// rest begins a time in which the loop can do nothing.
+func (b *Budget) rest() {
+	if b.Resting.IsZero() {
+		b.Resting = b.Now
+	}
+}
+
+// wake ends it.
+func (b *Budget) wake() {
+	if !b.Resting.IsZero() {
+		b.Idle += max(0, b.Now.Sub(b.Resting).Milliseconds())
+		b.Resting = time.Time{}
+	}
+}
+
+// Ran is how long the loop has run, without the time in which it could do nothing.
+func (b *Budget) Ran() time.Duration {
+	until := b.Now
+	if !b.Resting.IsZero() {
+		until = b.Resting
+	}
+	return max(0, until.Sub(b.Started)-milliseconds(b.Idle))
+}
+
+// Overspent says that the open iteration has used more than one may; empty where it has not.
+func (b *Budget) Overspent() string {
+	used, r := b.Current.Usage, b.Rules
+	tokens := used.In + used.Out + used.CacheRead + used.CacheWrite
+	switch {
+	case r.IterationCost > 0 && used.USD != nil && *used.USD >= r.IterationCost:
+		return fmt.Sprintf("the iteration has spent $%.2f of $%.2f", *used.USD, r.IterationCost)
+	case r.IterationTokens > 0 && tokens >= r.IterationTokens:
+		return fmt.Sprintf("the iteration has used %d of %d tokens", tokens, r.IterationTokens)
+	}
+	return ""
+}
+
+// Warning returns what has to be said of a limit now, once; false where nothing has. costs says
+// whether the agent reports what it costs, where that is known.
+func (b *Budget) Warning(running, costs bool) (event.BudgetWarned, bool) {
+	used := b.known()
+	r := b.Rules
+	tokens := used.In + used.Out + used.CacheRead + used.CacheWrite
+	near := func(used, limit float64) bool { return limit > 0 && used >= limit*4/5 && used < limit }
+	spent := 0.0
+	if used.USD != nil {
+		spent = *used.USD
+	}
+	for _, w := range []struct {
+		limit string
+		is    bool
+		why   string
+	}{
+		{"limits.cost", running && !costs && (r.LimitCost > 0 || r.IterationCost > 0), "this agent does not report what it costs: no limit of cost can stop it"},
+		{"limits.cost", near(spent, r.LimitCost), fmt.Sprintf("$%.2f of $%.2f are spent", spent, r.LimitCost)},
+		{"limits.tokens", near(float64(tokens), float64(r.LimitTokens)), fmt.Sprintf("%d of %d tokens are used", tokens, r.LimitTokens)},
+		{"limits.duration", near(float64(b.Ran()), float64(milliseconds(r.LimitDuration))), fmt.Sprintf("the loop has run for %s of %s", b.Ran().Round(time.Second), milliseconds(r.LimitDuration))},
+		// Of a handful, the last but one is no news.
+		{"maximumIterations", r.MaximumIterations >= 5 && near(float64(b.Counted), float64(r.MaximumIterations)), fmt.Sprintf("%d of %d iterations are used", b.Counted, r.MaximumIterations)},
+	} {
+		if w.is && !slices.Contains(b.Warned, w.limit) {
+			return event.BudgetWarned{Limit: w.limit, Why: w.why}, true
+		}
+	}
+	return event.BudgetWarned{}, false
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

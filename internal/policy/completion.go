@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -11,8 +12,10 @@ import (
 // Only the assistant's own words count: not tool output, not reasoning, not the
 // prompt, not a subagent. With match "final" the marker has to stand in the final message,
 // alone on its line or as the last thing that is said, and outside code; with "anywhere" it may
-// stand in any words of the iteration. A claim counts only when nothing is
-// missing: the agent did some work, and it has read everything that people sent it.
+// stand in any words of the iteration. The files claim as well: all boxes of task.md are
+// ticked, or there is a file DONE in the loop's folder. A claim counts only when nothing is
+// missing: the agent did some work, it has read everything that people sent it, no box
+// is left open, and the guardrails have passed.
 type Completion struct {
 	// Message is the message that is being said: the blocks of one message share a name.
 	Message string `json:"message,omitempty"`
@@ -24,20 +27,48 @@ type Completion struct {
 	Accepted string `json:"accepted,omitempty"`
 	// Refused is why the last claim did not count; the next prompt says so.
 	Refused []string `json:"refused,omitempty"`
+	// Early says that the file DONE was there before an iteration began, so that none is needed.
+	Early bool `json:"early,omitempty"`
+	// Aside says that a file DONE was refused: it is put aside before the next iteration.
+	Aside bool `json:"aside,omitempty"`
+	// What the loop's folder says, as it was last looked at.
+	Done   bool     `json:"done,omitempty"`
+	Boxes  int      `json:"boxes,omitempty"`
+	Ticked int      `json:"ticked,omitempty"`
+	Open   []string `json:"open,omitempty"` // the first boxes that are not ticked
+	// Opening says that the next iteration is being begun.
+	Opening bool `json:"opening,omitempty"`
 }
 
 // Ways to claim.
 const (
-	ByPromise  = "promise"
-	ByResponse = "response"
+	ByPromise   = "promise"
+	ByResponse  = "response"
+	ByChecklist = "checklist"
+	ByDoneFile  = "doneFile"
 )
 
 // Apply folds one event. The rules are those in force when it happened.
 func (c *Completion) Apply(e event.Event, r event.Rules) error {
 	switch e.Type {
 	case event.TypeIterationStarted:
-		refused := c.Refused
-		*c = Completion{Refused: refused}
+		tools := c.Tools
+		*c = Completion{Refused: c.Refused}
+		if r.Context == "same" {
+			c.Tools = tools // it is one session, and its work counts as a whole
+		}
+	case event.TypeDecided:
+		p, err := event.As[event.Decided](e)
+		if err != nil {
+			return err
+		}
+		if p.Do == event.DoBegin {
+			c.Opening, c.Aside = true, false
+		}
+	case event.TypeEffectFailed:
+		c.Opening = false
+	case event.TypeFolderSeen:
+		return c.seen(e)
 	case event.TypeAgentSaid:
 		return c.said(e, r)
 	case event.TypeToolCalled:
@@ -57,6 +88,7 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 			return err
 		}
 		c.Refused = p.Missing
+		c.Aside, c.Early = c.Done, false
 	case event.TypeCompletionAccepted:
 		p, err := event.As[event.CompletionAccepted](e)
 		if err != nil {
@@ -81,6 +113,24 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 	}
 	return nil
 }
+
+func (c *Completion) seen(e event.Event) error {
+	p, err := event.As[event.FolderSeen](e)
+	if err != nil {
+		return err
+	}
+	c.Done, c.Boxes, c.Ticked, c.Open = p.Done, p.Boxes, p.Ticked, nil
+	for _, box := range p.Open[:min(len(p.Open), openMost)] {
+		c.Open = append(c.Open, firstBytes(box, 200))
+	}
+	if c.Opening && p.Done {
+		c.Early, c.Opening = true, false
+	}
+	return nil
+}
+
+// openMost is how many open boxes are named.
+const openMost = 5
 
 func (c *Completion) said(e event.Event, r event.Rules) error {
 	p, err := event.As[event.AgentSaid](e)
@@ -116,9 +166,22 @@ func (c *Completion) next(message string) {
 	c.Text = Tail{}
 }
 
-// Claim returns how the agent claimed completion in the turn that is over; empty
-// where it did not.
+// Claim returns how completion is claimed now that the turn is over; empty where it is
+// not. The agent's own words come first.
 func (c *Completion) Claim(r event.Rules) string {
+	switch how := c.words(r); {
+	case how != "":
+		return how
+	case r.DoneFile && c.Done:
+		return ByDoneFile
+	case r.Checklist && c.Boxes > 0 && c.Ticked == c.Boxes:
+		return ByChecklist
+	}
+	return ""
+}
+
+// words returns how the agent's words claim.
+func (c *Completion) words(r event.Rules) string {
 	if r.CompletionMatch == "anywhere" {
 		return c.Anywhere
 	}
@@ -132,18 +195,77 @@ func (c *Completion) Claim(r event.Rules) string {
 	return ""
 }
 
+// Evidence is what others know that a claim is held against.
+type Evidence struct {
+	ShowsTools bool // the agent's protocol shows the tools that it uses
+	Files      bool // there are files whose changes can be seen
+	Moved      bool // they changed in this iteration or an earlier one
+	Mail       *Mailbox
+	Gate       *Gate
+}
+
 // Missing says what a claim lacks to count; nothing where it counts.
-func (c *Completion) Missing(r event.Rules, showsTools bool, m *Mailbox) []string {
+func (c *Completion) Missing(how string, r event.Rules, ev Evidence) []string {
 	var missing []string
-	if showsTools && c.Tools < r.MinToolCalls && r.OnPromiseNoWork == "reject" {
-		missing = append(missing, "no work was done: the claim came without a single use of a tool")
+	if r.OnPromiseNoWork == "reject" {
+		if why := c.noWork(how, r, ev); why != "" {
+			missing = append(missing, why)
+		}
 	}
-	for _, message := range m.Open {
+	if r.Checklist && c.Ticked < c.Boxes && how != ByDoneFile {
+		why := fmt.Sprintf("%d of %d boxes in task.md are not ticked", c.Boxes-c.Ticked, c.Boxes)
+		if len(c.Open) > 0 {
+			why += ": " + strings.Join(c.Open, "; ")
+		}
+		missing = append(missing, why)
+	}
+	missing = append(missing, ev.Gate.Missing(r)...)
+	for _, message := range ev.Mail.Open {
 		if message.Kind == Steer || message.Kind == FollowUp {
 			missing = append(missing, "a message has not been read yet: "+lastBytes(message.Text, 200))
 		}
 	}
 	return missing
+}
+
+// Warning is what is to be said against a claim that is accepted all the same.
+func (c *Completion) Warning(how string, r event.Rules, ev Evidence) string {
+	if r.OnPromiseNoWork != "warn" {
+		return ""
+	}
+	return c.noWork(how, r, ev)
+}
+
+// noWork says that the agent claims without having worked. Where its protocol shows no
+// tools, a change of the files counts; where there are none to look at, nobody can tell. A
+// file or a box is work by itself.
+func (c *Completion) noWork(how string, r event.Rules, ev Evidence) string {
+	switch {
+	case how != ByPromise && how != ByResponse, r.MinToolCalls == 0:
+		return ""
+	case ev.ShowsTools && c.Tools == 0:
+		return "no work was done: the claim came without a single use of a tool"
+	case ev.ShowsTools && c.Tools < r.MinToolCalls:
+		return fmt.Sprintf("too little work was done: the claim came after %d uses of a tool, and %d are asked for", c.Tools, r.MinToolCalls)
+	case !ev.ShowsTools && ev.Files && !ev.Moved:
+		return "no work was done: no file has changed, and nothing was committed"
+	}
+	return ""
+}
+
+// Blocked returns why the agent says that it cannot go on without a person: what stands in the
+// tag <blocked> alone on a line of its final message, outside code. Empty where it does not.
+func (c *Completion) Blocked() string {
+	for _, line := range c.Text.outsideCode() {
+		why, ok := strings.CutPrefix(strings.TrimSpace(line), "<blocked>")
+		if !ok {
+			continue
+		}
+		if why, ok = strings.CutSuffix(why, "</blocked>"); ok && strings.TrimSpace(why) != "" {
+			return firstBytes(strings.TrimSpace(why), whyMost)
+		}
+	}
+	return ""
 }
 
 func promiseMarker(r event.Rules) string {

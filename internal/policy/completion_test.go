@@ -341,14 +341,14 @@ func TestWhatAClaimLacks(t *testing.T) {
 		"a warning does not refuse":                       {rules(1, "warn"), true, &policy.Mailbox{}, nil, nil},
 		"no work is asked for where none is wanted":       {rules(0, "reject"), true, &policy.Mailbox{}, nil, nil},
 		"an agent that shows no tools cannot be asked":    {rules(1, "reject"), false, &policy.Mailbox{}, nil, nil},
-		"two uses are not three":                          {rules(3, "reject"), true, &policy.Mailbox{}, []event.Payload{work, work}, []string{noWork}},
+		"two uses are not three":                          {rules(3, "reject"), true, &policy.Mailbox{}, []event.Payload{work, work}, []string{"too little work was done: the claim came after 2 uses of a tool, and 3 are asked for"}},
 		"a subagent's work is work":                       {rules(1, "reject"), true, &policy.Mailbox{}, []event.Payload{event.ToolCalled{ID: "t2", Parent: "t1"}}, nil},
 		"words that were not read are missing, in order":  {rules(1, "reject"), true, unread, []event.Payload{work}, []string{gap, rest}},
 		"all that is missing is told at once":             {rules(1, "reject"), true, unread, nil, []string{noWork, gap, rest}},
 		"work of an earlier iteration is not of this one": {rules(1, "reject"), true, &policy.Mailbox{}, []event.Payload{work, event.IterationEnded{N: 1}, event.IterationStarted{N: 2}}, []string{noWork}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := hear(t, row.rules, row.story...).Missing(row.rules, row.showsTools, row.mail)
+			got := hear(t, row.rules, row.story...).Missing("promise", row.rules, policy.Evidence{ShowsTools: row.showsTools, Mail: row.mail, Gate: &policy.Gate{}})
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -358,7 +358,7 @@ func TestWhatAClaimLacks(t *testing.T) {
 
 func TestALongUnreadMessageIsNamedByItsEnd(t *testing.T) {
 	mail := &policy.Mailbox{Open: []policy.Message{{Kind: policy.Steer, Text: strings.Repeat("é", 5000)}}}
-	missing := hear(t, final, event.ToolCalled{ID: "t"}).Missing(final, true, mail)
+	missing := hear(t, final, event.ToolCalled{ID: "t"}).Missing("promise", final, policy.Evidence{ShowsTools: true, Mail: mail, Gate: &policy.Gate{}})
 	if len(missing) != 1 || len(missing[0]) > 300 || !strings.HasSuffix(missing[0], "é") || strings.ContainsRune(missing[0], '\ufffd') {
 		t.Errorf("missing is %q", missing)
 	}
@@ -402,7 +402,7 @@ func TestEventsThatCannotBeReadAreErrorsOfTheirPolicies(t *testing.T) {
 		"completion": func(e event.Event) error { return (&policy.Completion{}).Apply(e, final) },
 		"mailbox":    func(e event.Event) error { return (&policy.Mailbox{}).Apply(e) },
 		"budget":     func(e event.Event) error { return (&policy.Budget{}).Apply(e) },
-		"restart":    func(e event.Event) error { return (&policy.Restart{}).Apply(e, final) },
+		"restart":    func(e event.Event) error { return (&policy.Restart{}).Apply(e, final, false) },
 		"life":       func(e event.Event) error { return (&policy.Life{}).Apply(e) },
 	}
 	for policyName, types := range map[string][]event.Type{

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -9,12 +10,19 @@ import (
 // Idle watches the clock of a running agent. An agent that says nothing for
 // limits.idle, an iteration that lasts longer than limits.iteration, and a process
 // that lives on for limits.afterResult after its final result are cut short. Any
-// line of the agent is a sign of life.
+// line of the agent is a sign of life. While one of its tools is at work the agent may be
+// silent for longer, for limits.tool. Time in which the machine slept does not count.
 type Idle struct {
 	Began    time.Time `json:"began,omitzero"`    // of the iteration
 	Heard    time.Time `json:"heard,omitzero"`    // the last sign of life
 	Finished time.Time `json:"finished,omitzero"` // the end of the turn
+	// Lingering says that what the agent left running is waited for: its silence is nobody's.
+	Lingering bool `json:"lingering,omitempty"`
+	// Busy are the tools at work; the first ones, where there are very many.
+	Busy []string `json:"busy,omitempty"`
 }
+
+const busyMost = 64
 
 // Deadline is a moment at which something has to be decided.
 type Deadline struct {
@@ -25,10 +33,13 @@ type Deadline struct {
 // Names of deadlines, as timer.fired has them.
 const (
 	TimerIdle        = "idle"
+	TimerTool        = "tool"
 	TimerIteration   = "iteration"
 	TimerAfterResult = "afterResult"
 	TimerRestart     = "restart"
 	TimerDuration    = "duration"
+	TimerLimit       = "limit"
+	TimerBreaker     = "breaker"
 )
 
 // Apply folds one event.
@@ -44,7 +55,37 @@ func (i *Idle) Apply(e event.Event) {
 		event.TypeToolCalled, event.TypeToolProgressed, event.TypeToolReturned:
 		i.Heard = e.At
 	case event.TypeAgentFinished:
-		i.Heard, i.Finished = e.At, e.At
+		i.Heard, i.Finished, i.Busy = e.At, e.At, nil
+	case event.TypeClockJumped:
+		i.jumped(e)
+	}
+	switch e.Type {
+	case event.TypeAgentNoticed:
+		if string(e.Field("what")) == `"`+event.NoticeLingering+`"` {
+			i.Lingering = true
+		}
+	case event.TypeAgentStarted, event.TypeAgentRested, event.TypeAgentExited:
+		i.Lingering = false
+	case event.TypeToolCalled:
+		if id := string(e.Field("id")); len(i.Busy) < busyMost && len(id) <= 200 {
+			i.Busy = append(i.Busy, id)
+		}
+	case event.TypeToolReturned:
+		id := string(e.Field("id"))
+		i.Busy = slices.DeleteFunc(i.Busy, func(busy string) bool { return busy == id })
+	}
+}
+
+// jumped moves what deadlines are counted from by the time that was slept.
+func (i *Idle) jumped(e event.Event) {
+	p, err := event.As[event.ClockJumped](e)
+	if err != nil {
+		return
+	}
+	for _, from := range []*time.Time{&i.Began, &i.Heard, &i.Finished} {
+		if !from.IsZero() {
+			*from = from.Add(milliseconds(max(0, p.By)))
+		}
 	}
 }
 
@@ -61,9 +102,17 @@ func (i *Idle) Next(phase Phase, r event.Rules) (Deadline, bool) {
 			next = Deadline{name, at}
 		}
 	}
+	if i.Lingering {
+		consider(TimerIteration, i.Began, r.IterationLimit)
+		return next, next.Name != ""
+	}
 	switch phase {
 	case Turning:
-		consider(TimerIdle, i.Heard, r.IdleAfter)
+		if len(i.Busy) > 0 {
+			consider(TimerTool, i.Heard, r.ToolIdleAfter)
+		} else {
+			consider(TimerIdle, i.Heard, r.IdleAfter)
+		}
 		consider(TimerIteration, i.Began, r.IterationLimit)
 	case Starting:
 		consider(TimerIteration, i.Began, r.IterationLimit)

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -34,10 +35,14 @@ type Life struct {
 	Exited   *event.AgentExited   `json:"exited,omitempty"`
 	Failed   *event.EffectFailed  `json:"failed,omitempty"` // the effect that this iteration failed by
 
-	Paused bool               `json:"paused,omitempty"`
-	Broken bool               `json:"broken,omitempty"` // the runner of this iteration died
-	Fault  *event.FaultRaised `json:"fault,omitempty"`
-	Ended  *event.LoopEnded   `json:"ended,omitempty"`
+	Paused bool `json:"paused,omitempty"`
+	// Person says that the loop is paused because its agent asked for a person.
+	Person bool `json:"person,omitempty"`
+	// Cancelled says that check.cancel was decided, and is not answered yet.
+	Cancelled bool               `json:"cancelled,omitempty"`
+	Broken    bool               `json:"broken,omitempty"` // the runner of this iteration died
+	Fault     *event.FaultRaised `json:"fault,omitempty"`
+	Ended     *event.LoopEnded   `json:"ended,omitempty"`
 }
 
 // Process is the agent's process as the journal knows it.
@@ -49,6 +54,7 @@ type Process struct {
 	Costs    bool `json:"costs,omitempty"`
 	Tools    bool `json:"tools,omitempty"`
 	ExitEnds bool `json:"exitEnds,omitempty"`
+	Heard    bool `json:"heard,omitempty"`   // it said or did something
 	Ending   bool `json:"ending,omitempty"`  // agent.abort or agent.kill was decided
 	Killing  bool `json:"killing,omitempty"` // agent.kill was decided
 }
@@ -58,14 +64,20 @@ type Phase string
 
 // The phases, in their order.
 const (
-	Between   Phase = ""          // no iteration is open
-	Beginning Phase = "beginning" // the prompt is being composed
-	Opened    Phase = "opened"    // the prompt is in the journal
-	Starting  Phase = "starting"  // the agent is being given the prompt
-	Turning   Phase = "turning"   // the agent works
-	Finished  Phase = "finished"  // the agent said that its turn is over
-	Leaving   Phase = "leaving"   // the process is being ended or put to rest
-	Gone      Phase = "gone"      // the process is gone or at rest
+	Between    Phase = ""          // no iteration is open
+	Beginning  Phase = "beginning" // the prompt is being composed
+	Opened     Phase = "opened"    // the prompt is in the journal
+	Starting   Phase = "starting"  // the agent is being given the prompt
+	Turning    Phase = "turning"   // the agent works
+	Finished   Phase = "finished"  // the agent said that its turn is over
+	Leaving    Phase = "leaving"   // the process is being ended or put to rest
+	Gone       Phase = "gone"      // the process is gone or at rest
+	Checking   Phase = "checking"  // what it left is looked at, and the guardrails run
+	Checked    Phase = "checked"
+	Committing Phase = "committing" // the tasks of version control are done
+	Settled    Phase = "settled"    // nothing is left to do for the iteration
+	// Verifying is Checking while no iteration is open: the work was called done before one began.
+	Verifying Phase = "verifying"
 )
 
 // Apply folds one event.
@@ -87,9 +99,23 @@ func (l *Life) Apply(e event.Event) error {
 		}
 		l.resume(p)
 	case event.TypeLoopPaused:
-		l.Paused = true
+		p, err := event.As[event.LoopPaused](e)
+		if err != nil {
+			return err
+		}
+		l.Paused, l.Person = true, p.For == "person"
 	case event.TypeLoopUnpaused:
-		l.Paused = false
+		l.Paused, l.Person = false, false
+	case event.TypeFolderSeen:
+		if l.Phase == Beginning && string(e.Field("done")) == "true" {
+			l.Phase = Between // no iteration is needed
+		}
+	case event.TypeIterationChecked:
+		l.checked()
+	case event.TypeSCMEnded:
+		if l.Phase == Committing {
+			l.Phase = Settled
+		}
 	case event.TypeFaultRaised:
 		p, err := event.As[event.FaultRaised](e)
 		if err != nil {
@@ -131,13 +157,24 @@ func (l *Life) resume(p event.LoopResumed) {
 	if p.Agent != nil {
 		l.Agent = *p.Agent
 	}
-	if l.Phase == Beginning {
+	if l.Phase == Beginning || l.Phase == Verifying {
 		l.Phase = Between // its prompt never came to be
 	}
 	l.Broken = l.Phase != Between
 	l.Process = Process{}
 	l.Ended, l.Fault, l.Failed = nil, nil, nil
-	l.Paused = false
+	l.Paused, l.Person, l.Cancelled = false, false, false
+}
+
+// checked ends the look at what the agent left.
+func (l *Life) checked() {
+	l.Cancelled = false
+	switch l.Phase {
+	case Checking:
+		l.Phase = Checked
+	case Verifying:
+		l.Phase = Between
+	}
 }
 
 func (l *Life) decided(e event.Event) error {
@@ -154,6 +191,19 @@ func (l *Life) decided(e event.Event) error {
 		l.Process.Ending, l.Process.Killing = false, false
 	case event.DoRelease:
 		l.leave()
+	case event.DoCheck:
+		if l.Phase == Between {
+			l.Phase = Verifying
+		} else {
+			l.Phase = Checking
+		}
+	case event.DoCommit:
+		l.Phase = Committing
+	case event.DoCancel:
+		l.Cancelled = true
+		if l.Phase != Verifying {
+			l.Cut = event.OutcomeAborted
+		}
 	case event.DoAbort:
 		l.leave()
 		l.Process.Ending = true
@@ -195,6 +245,13 @@ func (l *Life) effectFailed(e event.Event) error {
 		if !l.Process.Alive || l.Process.Resting {
 			l.Phase = Gone
 		}
+	case event.DoCheck:
+		l.checked()
+		if l.Cut != event.OutcomeAborted {
+			l.Fault = &event.FaultRaised{Where: p.Do, Error: p.Error, Class: p.Class}
+		}
+	case event.DoCommit:
+		l.Phase = Settled
 	case event.DoRelease, event.DoAbort, event.DoKill:
 		// The hands report agent.exited whatever happened, so this is a failure
 		// of ralph itself: the process may be alive and out of reach.
@@ -225,6 +282,8 @@ func (l *Life) agent(e event.Event) error {
 		if l.Phase == Starting {
 			l.Phase = Turning
 		}
+	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentUsed, event.TypeToolCalled:
+		l.Process.Heard = true
 	case event.TypeAgentFinished:
 		p, err := event.As[event.AgentFinished](e)
 		if err != nil {
@@ -247,13 +306,15 @@ func (l *Life) agent(e event.Event) error {
 		}
 		resting := l.Process.Resting
 		p.Stderr = lastBytes(p.Stderr, 2048)
-		l.Process = Process{Costs: l.Process.Costs, Tools: l.Process.Tools, ExitEnds: l.Process.ExitEnds}
+		l.Process = Process{Costs: l.Process.Costs, Tools: l.Process.Tools, ExitEnds: l.Process.ExitEnds, Heard: l.Process.Heard}
 		if resting {
 			// It served an iteration before this one, and its going ends nothing.
 			return nil
 		}
 		l.Exited = &p
-		if l.Phase != Between {
+		switch l.Phase {
+		case Between, Checking, Checked, Committing, Settled, Verifying:
+		default:
 			l.Phase = Gone
 		}
 	}
@@ -272,6 +333,8 @@ func (l *Life) Outcome() (outcome event.Outcome, problem string) {
 		return l.Cut, "the agent was silent for too long"
 	case l.Cut == event.OutcomeOverlong:
 		return l.Cut, "the iteration took too long"
+	case l.Cut == event.OutcomeOverspent:
+		return l.Cut, "the iteration used more than one may"
 	case l.Cut != "":
 		return l.Cut, ""
 	case l.Finished != nil && l.Finished.Outcome == "ok":
@@ -286,6 +349,23 @@ func (l *Life) Outcome() (outcome event.Outcome, problem string) {
 		return event.OutcomeDone, ""
 	}
 	return event.OutcomeFailed, exitProblem(*l.Exited)
+}
+
+// Refused returns what a program printed that ended without a word because it does not know a
+// flag that it was given; empty where that is not how it ended.
+func (l *Life) Refused() string {
+	if l.Exited == nil || l.Exited.Code <= 0 || l.Process.Heard || l.Finished != nil || l.Cut != "" {
+		return ""
+	}
+	for line := range strings.Lines(l.Exited.Stderr) {
+		lower := strings.ToLower(line)
+		for _, complaint := range []string{"unknown option", "unknown flag", "unrecognized option", "unexpected argument", "invalid option", "illegal option", "flag provided but not defined"} {
+			if strings.Contains(lower, complaint) {
+				return firstBytes(strings.TrimSpace(line), 300)
+			}
+		}
+	}
+	return ""
 }
 
 func orElse(s, other string) string {

@@ -12,7 +12,8 @@ import (
 // than restart.max in a row is the end. An agent that cannot be found or may not be
 // run will not be there next time either. Three failures in a row that are over
 // within two seconds and say the same mean that something around the agent is
-// broken. An iteration that went well clears the count.
+// broken. An iteration that went well clears the count. An agent whose process ends with each
+// turn is started again after restart.delay also when it went well.
 type Restart struct {
 	Failures int       `json:"failures,omitempty"` // in a row
 	Instant  int       `json:"instant,omitempty"`  // of these, the last ones that were over at once and said the same
@@ -27,7 +28,8 @@ const (
 )
 
 // Apply folds one event. The rules are those in force when it happened.
-func (s *Restart) Apply(e event.Event, r event.Rules) error {
+// exitEnds says that the agent's process ends with each turn.
+func (s *Restart) Apply(e event.Event, r event.Rules, exitEnds bool) error {
 	if e.Type == event.TypeLoopResumed {
 		*s = Restart{}
 	}
@@ -39,10 +41,13 @@ func (s *Restart) Apply(e event.Event, r event.Rules) error {
 		return err
 	}
 	switch p.Outcome {
-	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
+	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent:
 		s.fail(p, e.At, r)
 	case event.OutcomeDone:
 		*s = Restart{}
+		if exitEnds {
+			s.NotUntil = e.At.Add(milliseconds(r.RestartDelay))
+		}
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ var patient = event.Rules{RestartMax: 100, RestartDelay: 1000}
 func endings(t testing.TB, s *policy.Restart, r event.Rules, ends ...event.IterationEnded) *policy.Restart {
 	t.Helper()
 	for _, p := range ends {
-		if err := s.Apply(happened(t, noon, p), r); err != nil {
+		if err := s.Apply(happened(t, noon, p), r, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,7 +117,7 @@ func TestWhenNoFurtherIterationMakesSense(t *testing.T) {
 
 func TestALoopThatIsResumedBeginsAnew(t *testing.T) {
 	s := endings(t, &policy.Restart{}, patient, failed("a", 0), failed("a", 0), failed("a", 0))
-	if err := s.Apply(happened(t, noon, event.LoopResumed{}), patient); err != nil || *s != (policy.Restart{}) {
+	if err := s.Apply(happened(t, noon, event.LoopResumed{}), patient, false); err != nil || *s != (policy.Restart{}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

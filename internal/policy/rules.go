@@ -24,11 +24,7 @@ func SetRule(r event.Rules, key, value string) (event.Rules, error) {
 	case "restart.max":
 		r.RestartMax, err = positive(value)
 	case "limits.cost":
-		r.LimitCost, err = strconv.ParseFloat(value, 64)
-		// What is not finite cannot be written into the journal.
-		if err != nil || !(r.LimitCost > 0) || math.IsInf(r.LimitCost, 1) {
-			err = fmt.Errorf("%q is not an amount in USD above 0", value)
-		}
+		r.LimitCost, err = money(value)
 	case "limits.tokens":
 		var n int
 		n, err = positive(value)
@@ -41,6 +37,16 @@ func SetRule(r event.Rules, key, value string) (event.Rules, error) {
 		r.IterationLimit, err = span(value)
 	case "limits.afterResult":
 		r.AfterResult, err = span(value)
+	case "limits.tool":
+		r.ToolIdleAfter, err = span(value)
+	case "limits.outage":
+		r.OutageLimit, err = span(value)
+	case "limits.iterationCost":
+		r.IterationCost, err = money(value)
+	case "limits.iterationTokens":
+		var n int
+		n, err = positive(value)
+		r.IterationTokens = int64(n)
 	case "restart.delay":
 		r.RestartDelay, err = span(value)
 	default:
@@ -64,10 +70,27 @@ func unlimited(r event.Rules, key string) (event.Rules, error) {
 		r.IterationLimit = 0
 	case "limits.afterResult":
 		r.AfterResult = 0
+	case "limits.tool":
+		r.ToolIdleAfter = 0
+	case "limits.outage":
+		r.OutageLimit = 0
+	case "limits.iterationCost":
+		r.IterationCost = 0
+	case "limits.iterationTokens":
+		r.IterationTokens = 0
 	default:
 		return r, fmt.Errorf("there is no %q", key)
 	}
 	return r, nil
+}
+
+// money reads an amount. What is not finite cannot be written into the journal.
+func money(value string) (float64, error) {
+	usd, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(usd > 0) || math.IsInf(usd, 1) {
+		return 0, fmt.Errorf("%q is not an amount in USD above 0", value)
+	}
+	return usd, nil
 }
 
 func positive(value string) (int, error) {

@@ -78,7 +78,7 @@ func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
 
-		HoldBack: r.masker.HoldBack,
+		HoldBack: r.masker.HoldBack, Linger: r.linger,
 	}, nil
 }
 

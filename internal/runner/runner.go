@@ -41,6 +41,8 @@ type Config struct {
 	PromptFile string
 	Version    string
 	Env        []string
+	// Unattended says that nobody is there to resume a loop whose agent waits for a person: it ends.
+	Unattended bool
 	// Signals are wishes to stop from outside the inbox: each value is one more.
 	Signals <-chan os.Signal
 	// Ready is called once: when the first agent runs, or with the end of a loop
@@ -115,6 +117,7 @@ func (r *runner) open(ctx context.Context) error {
 	if state.Seq > 0 {
 		rules = r.carried(state.Budget.Rules) // before config.json is written anew
 	}
+	rules.WaitEnds = r.Unattended
 	enrolled := r.enrol(&state)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err := cmp.Or(err, enrolled()); err != nil {
@@ -136,11 +139,15 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 	if mark == "" {
 		return 0, nil
 	}
-	strays, err := process.Sweep(ctx, mark, sweepGrace)
-	if err != nil {
-		return 0, fmt.Errorf("end the processes of the runner before: %w", err)
+	swept := 0
+	for _, mark := range []string{mark, ownMark(mark)} {
+		strays, err := process.Sweep(ctx, mark, sweepGrace)
+		if err != nil {
+			return 0, fmt.Errorf("end the processes of the runner before: %w", err)
+		}
+		swept += len(strays)
 	}
-	return len(strays), nil
+	return swept, nil
 }
 
 func (r *runner) assemble(state projector.State, iteration int) {
@@ -161,6 +168,8 @@ func (r *runner) assemble(state projector.State, iteration int) {
 	r.hands = effect.New(effect.Config{
 		Deliver: deliver, Agent: r.agent,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
+		Dir: r.Dir, Project: r.Project, Env: r.ownEnvironment(),
+		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.scm(), Words: r.words(),
 	})
 	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)
@@ -251,7 +260,7 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	if state.Life.Ended == nil {
 		return event.LoopEnded{}, err
 	}
-	return *state.Life.Ended, err
+	return *state.Life.Ended, errors.Join(err, r.announce(*state.Life.Ended))
 }
 
 // folded watches for what is told to others.

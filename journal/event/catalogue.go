@@ -33,6 +33,17 @@ func (CommandRefused) EventType() Type     { return TypeCommandRefused }
 func (CompletionClaimed) EventType() Type  { return TypeCompletionClaimed }
 func (CompletionRefused) EventType() Type  { return TypeCompletionRefused }
 func (CompletionAccepted) EventType() Type { return TypeCompletionAccepted }
+func (FolderSeen) EventType() Type         { return TypeFolderSeen }
+func (RepoSeen) EventType() Type           { return TypeRepoSeen }
+func (GuardrailStarted) EventType() Type   { return TypeGuardrailStarted }
+func (GuardrailEnded) EventType() Type     { return TypeGuardrailEnded }
+func (GuardrailEdited) EventType() Type    { return TypeGuardrailEdited }
+func (IterationChecked) EventType() Type   { return TypeIterationChecked }
+func (RepoCommitted) EventType() Type      { return TypeRepoCommitted }
+func (SCMEnded) EventType() Type           { return TypeSCMEnded }
+func (BudgetWarned) EventType() Type       { return TypeBudgetWarned }
+func (BreakerTripped) EventType() Type     { return TypeBreakerTripped }
+func (ClockJumped) EventType() Type        { return TypeClockJumped }
 func (Decided) EventType() Type            { return TypeDecided }
 func (EffectFailed) EventType() Type       { return TypeEffectFailed }
 func (TimerFired) EventType() Type         { return TypeTimerFired }
@@ -108,6 +119,28 @@ func intern(name []byte) Type {
 		return TypeCompletionRefused
 	case TypeCompletionAccepted:
 		return TypeCompletionAccepted
+	case TypeFolderSeen:
+		return TypeFolderSeen
+	case TypeRepoSeen:
+		return TypeRepoSeen
+	case TypeGuardrailStarted:
+		return TypeGuardrailStarted
+	case TypeGuardrailEnded:
+		return TypeGuardrailEnded
+	case TypeGuardrailEdited:
+		return TypeGuardrailEdited
+	case TypeIterationChecked:
+		return TypeIterationChecked
+	case TypeRepoCommitted:
+		return TypeRepoCommitted
+	case TypeSCMEnded:
+		return TypeSCMEnded
+	case TypeBudgetWarned:
+		return TypeBudgetWarned
+	case TypeBreakerTripped:
+		return TypeBreakerTripped
+	case TypeClockJumped:
+		return TypeClockJumped
 	case TypeDecided:
 		return TypeDecided
 	case TypeEffectFailed:
@@ -156,6 +189,17 @@ func Types() []Type {
 		TypeCompletionClaimed,
 		TypeCompletionRefused,
 		TypeCompletionAccepted,
+		TypeFolderSeen,
+		TypeRepoSeen,
+		TypeGuardrailStarted,
+		TypeGuardrailEnded,
+		TypeGuardrailEdited,
+		TypeIterationChecked,
+		TypeRepoCommitted,
+		TypeSCMEnded,
+		TypeBudgetWarned,
+		TypeBreakerTripped,
+		TypeClockJumped,
 		TypeDecided,
 		TypeEffectFailed,
 		TypeTimerFired,

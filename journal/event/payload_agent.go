@@ -67,7 +67,8 @@ type AgentAsked struct {
 }
 
 // AgentLimited: the agent may not go on until Until (RFC 3339; empty where it did
-// not say). Kind is rate, overload, quota, auth or network.
+// not say). Kind is rate, overload, quota, auth, network or context (the conversation is too
+// long for the model).
 type AgentLimited struct {
 	Kind  string `json:"kind"`
 	Until string `json:"until,omitempty"`
@@ -97,6 +98,10 @@ type AgentNoticed struct {
 	What string `json:"what"`
 	Text string `json:"text,omitempty"`
 }
+
+// NoticeLingering is what ralph itself notices of an agent that is gone and whose work is done, while
+// processes that it left running are waited for (restart.childWait).
+const NoticeLingering = "ralph/lingering"
 
 // AgentUnread: a line that the dialect does not understand, kept whole. Line holds it where
 // it is not JSON; where it is, it stands in the envelope's raw.

@@ -47,9 +47,23 @@ type Rules struct {
 	LimitDuration      int64   `json:"limitDuration,omitempty"`
 	IdleAfter          int64   `json:"idleAfter,omitempty"`      // silence of the agent
 	IterationLimit     int64   `json:"iterationLimit,omitempty"` // one iteration
-	AfterResult        int64   `json:"afterResult,omitempty"`    // a process alive after its final result
+	IterationCost      float64 `json:"iterationCost,omitempty"`  // USD of one iteration
+	IterationTokens    int64   `json:"iterationTokens,omitempty"`
+	AfterResult        int64   `json:"afterResult,omitempty"`   // a process alive after its final result
+	ToolIdleAfter      int64   `json:"toolIdleAfter,omitempty"` // silence while a tool is at work
+	OutageLimit        int64   `json:"outageLimit,omitempty"`   // waiting in a row for what is out of order
 	RestartMax         int     `json:"restartMax,omitempty"`
 	RestartDelay       int64   `json:"restartDelay,omitempty"`
+	WaitExitCode       int     `json:"waitExitCode,omitempty"` // of an agent that waits for a person
+	WaitEnds           bool    `json:"waitEnds,omitempty"`     // nobody is there to wait for: such a loop ends
+	Checklist          bool    `json:"checklist,omitempty"`    // all boxes of task.md have to be ticked
+	DoneFile           bool    `json:"doneFile,omitempty"`     // a file DONE is a claim
+	Context            string  `json:"context,omitempty"`      // fresh or same
+	Guardrails         int     `json:"guardrails,omitempty"`   // how many have to pass
+	SCM                bool    `json:"scm,omitempty"`          // there are tasks of version control
+	NoProgress         int     `json:"noProgress,omitempty"`   // iterations without progress
+	SameError          int     `json:"sameError,omitempty"`    // iterations that end with the same error
+	ReflectEvery       int     `json:"reflectEvery,omitempty"` // iterations between two reflections
 }
 
 // LoopResumed: a runner took up a journal that an earlier runner had left.
@@ -81,6 +95,8 @@ type LoopConfigured struct {
 // LoopPaused: the loop waits for resume; no iteration is running.
 type LoopPaused struct {
 	Why string `json:"why,omitempty"`
+	// For is "person" where the agent asked for one, by exit code, file or message.
+	For string `json:"for,omitempty"`
 }
 
 // LoopUnpaused: the loop goes on.
@@ -90,6 +106,8 @@ type LoopUnpaused struct{}
 type LoopEnded struct {
 	Status string `json:"status"` // completed, stopped or failed
 	Reason Reason `json:"reason"`
+	// Result is PROMISE_ACCEPTED or MAX_ITERATIONS_REACHED, for those who look for these words.
+	Result string `json:"result,omitempty"`
 	Why    string `json:"why,omitempty"`  // one sentence for a person
 	Hint   string `json:"hint,omitempty"` // the next step for a person
 }
@@ -142,6 +160,8 @@ type IterationEnded struct {
 	Tools    int     `json:"tools"`
 	Took     int64   `json:"took"` // milliseconds
 	Refunded bool    `json:"refunded,omitempty"`
+	// Progress is yes or no by what the files show; empty where nothing shows it.
+	Progress string `json:"progress,omitempty"`
 }
 
 // Outcome of an iteration.
@@ -155,6 +175,8 @@ const (
 	OutcomeOverlong    Outcome = "overlong"    // the iteration took too long
 	OutcomeAborted     Outcome = "aborted"     // a person stopped it
 	OutcomeInterrupted Outcome = "interrupted" // the runner died under it
+	OutcomeOverspent   Outcome = "overspent"   // the iteration used more money or tokens than one may
+	OutcomeLimited     Outcome = "limited"     // what the agent needs was out of reach: a rate limit, an outage, a login
 )
 
 // Usage counts tokens and money. USD is nil where the agent does not say what it
@@ -170,7 +192,7 @@ type Usage struct {
 // CommandReceived: a person, a hook or another program asked for something.
 type CommandReceived struct {
 	ID   string `json:"id"`
-	Kind string `json:"kind"` // steer, follow-up, stop, stop-now, pause, resume, set, kill
+	Kind string `json:"kind"` // steer, follow-up, stop, stop-now, pause, resume, set, kill, wait, blocked
 	From string `json:"from,omitempty"`
 	Text string `json:"text,omitempty"`
 	Key  string `json:"key,omitempty"`
@@ -192,7 +214,7 @@ type CommandRefused struct {
 
 // CompletionClaimed: the agent says that the work is done.
 type CompletionClaimed struct {
-	How string `json:"how"` // promise or response
+	How string `json:"how"` // promise, response, checklist or doneFile
 }
 
 // CompletionRefused: the claim does not count, and the next prompt says why.
@@ -203,6 +225,8 @@ type CompletionRefused struct {
 // CompletionAccepted: the claim counts.
 type CompletionAccepted struct {
 	How string `json:"how"`
+	// Warning is what is to be said against it, with completion.onPromiseNoWork: warn.
+	Warning string `json:"warning,omitempty"`
 }
 
 // What a decision can ask of a hand.
@@ -213,6 +237,9 @@ const (
 	DoRelease = "agent.release"   // after a finished turn: keep the process or end it; answered by agent.rested or agent.exited
 	DoAbort   = "agent.abort"     // end the running turn and the process, politely first; answered by agent.exited
 	DoKill    = "agent.kill"      // end the process tree at once; answered by agent.exited
+	DoCheck   = "iteration.check" // look at what the agent left, and run the guardrails; answered by iteration.checked
+	DoCommit  = "repo.commit"     // the tasks of version control; answered by scm.ended
+	DoCancel  = "check.cancel"    // end the guardrails or tasks that run; they answer as they would have
 )
 
 // Decided: the mind chose an effect; its outcome names this event as its cause.
@@ -223,6 +250,9 @@ type Decided struct {
 	Command   string   `json:"command,omitempty"`  // the command it serves
 	Commands  []string `json:"commands,omitempty"` // the commands whose text goes into a prompt
 	Outcome   string   `json:"outcome,omitempty"`  // of the iteration that this cuts short
+	Only      string   `json:"only,omitempty"`     // of a check: "look", where no guardrail is to run
+	Same      bool     `json:"same,omitempty"`     // of a start: the session goes on, its context is kept
+	Reflect   bool     `json:"reflect,omitempty"`  // of a beginning: the agent is asked to look back
 }
 
 // EffectFailed: a decided effect could not be done.

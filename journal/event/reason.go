@@ -7,6 +7,8 @@ type Reason string
 const (
 	ReasonPromise     Reason = "promise"     // the promise marker was accepted
 	ReasonResponse    Reason = "response"    // the response marker was accepted
+	ReasonChecklist   Reason = "checklist"   // all boxes of task.md are ticked
+	ReasonDoneFile    Reason = "doneFile"    // the file DONE is there
 	ReasonIterations  Reason = "iterations"  // maximumIterations reached
 	ReasonCost        Reason = "cost"        // limits.cost reached
 	ReasonTokens      Reason = "tokens"      // limits.tokens reached
@@ -18,6 +20,11 @@ const (
 	ReasonDisk        Reason = "disk"        // the journal cannot be written
 	ReasonFault       Reason = "fault"       // an error in ralph itself
 	ReasonAuth        Reason = "auth"        // the agent is not logged in
+	ReasonQuota       Reason = "quota"       // the agent's account has nothing left, and does not say until when
+	ReasonOutage      Reason = "outage"      // limits.outage: what the agent needs stayed out of order
+	ReasonBreaker     Reason = "breaker"     // the loop got nowhere
+	ReasonBlocked     Reason = "blocked"     // the agent needs a person's answer
+	ReasonWait        Reason = "wait"        // the agent waits for a person, and nobody is there
 	ReasonStop        Reason = "stop"        // a person asked it to stop
 	ReasonKill        Reason = "kill"        // a person killed it
 	ReasonInterrupt   Reason = "interrupt"   // a signal in the foreground
@@ -53,20 +60,35 @@ func (r Reason) Status() string {
 	case ExitLimit, ExitInterrupted:
 		return StatusStopped
 	}
+	if r == ReasonBlocked || r == ReasonWait {
+		return StatusStopped // nothing went wrong: the agent stopped by itself
+	}
 	return StatusFailed
+}
+
+// Result returns the word that stands for the reason in the specification of loops
+// within one session; empty for a reason that it does not know.
+func (r Reason) Result() string {
+	switch r {
+	case ReasonPromise:
+		return "PROMISE_ACCEPTED"
+	case ReasonIterations:
+		return "MAX_ITERATIONS_REACHED"
+	}
+	return ""
 }
 
 // ExitCode returns the exit code of a foreground run that ended for this reason.
 // A reason that this version does not know is a failure.
 func (r Reason) ExitCode() int {
 	switch r {
-	case ReasonPromise, ReasonResponse:
+	case ReasonPromise, ReasonResponse, ReasonChecklist, ReasonDoneFile:
 		return ExitCompleted
 	case ReasonIterations, ReasonCost, ReasonTokens, ReasonDuration, ReasonRestarts:
 		return ExitLimit
 	case ReasonConfig, ReasonAgent:
 		return ExitUsage
-	case ReasonAuth:
+	case ReasonAuth, ReasonQuota, ReasonBlocked, ReasonWait:
 		return ExitPerson
 	case ReasonStop, ReasonKill, ReasonInterrupt:
 		return ExitInterrupted

@@ -45,6 +45,19 @@ const (
 	TypeCompletionRefused  Type = "completion.refused"
 	TypeCompletionAccepted Type = "completion.accepted"
 
+	TypeFolderSeen       Type = "folder.seen"
+	TypeRepoSeen         Type = "repo.seen"
+	TypeGuardrailStarted Type = "guardrail.started"
+	TypeGuardrailEnded   Type = "guardrail.ended"
+	TypeGuardrailEdited  Type = "guardrail.edited"
+	TypeIterationChecked Type = "iteration.checked"
+	TypeRepoCommitted    Type = "repo.committed"
+	TypeSCMEnded         Type = "scm.ended"
+
+	TypeBudgetWarned   Type = "budget.warned"
+	TypeBreakerTripped Type = "breaker.tripped"
+	TypeClockJumped    Type = "clock.jumped"
+
 	TypeDecided      Type = "decided"
 	TypeEffectFailed Type = "effect.failed"
 	TypeTimerFired   Type = "timer.fired"

@@ -25,7 +25,10 @@ func TestEachReasonHasItsStatusAndExitCode(t *testing.T) {
 		event.ReasonDuration: {event.StatusStopped, 1}, event.ReasonRestarts: {event.StatusStopped, 1},
 		event.ReasonConfig: {event.StatusFailed, 2}, event.ReasonAgent: {event.StatusFailed, 2},
 		event.ReasonEnvironment: {event.StatusFailed, 3}, event.ReasonDisk: {event.StatusFailed, 3}, event.ReasonFault: {event.StatusFailed, 3},
-		event.ReasonAuth: {event.StatusFailed, 4},
+		event.ReasonChecklist: {event.StatusCompleted, 0}, event.ReasonDoneFile: {event.StatusCompleted, 0},
+		event.ReasonOutage: {event.StatusFailed, 3}, event.ReasonBreaker: {event.StatusFailed, 3},
+		event.ReasonAuth: {event.StatusFailed, 4}, event.ReasonQuota: {event.StatusFailed, 4},
+		event.ReasonBlocked: {event.StatusStopped, 4}, event.ReasonWait: {event.StatusStopped, 4},
 		event.ReasonStop: {event.StatusStopped, 130}, event.ReasonKill: {event.StatusStopped, 130}, event.ReasonInterrupt: {event.StatusStopped, 130},
 		"of a later version": {event.StatusFailed, 3},
 	} {

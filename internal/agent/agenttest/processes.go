@@ -266,7 +266,7 @@ func checkSessionSteer(t *testing.T, a Agent) {
 func checkReuse(t *testing.T, a Agent) {
 	r := start(t, a, roleHonest, Finish)
 	r.turn()
-	r.Release(5)
+	r.Release(false, 5)
 	if len(r.Of(event.TypeAgentRested)) == 0 {
 		r.over(r.ends())
 		return
@@ -276,7 +276,7 @@ func checkReuse(t *testing.T, a Agent) {
 	}
 	r.Begin(agent.Prompt{Text: Finish, Iteration: 2}, true, 9)
 	r.Await(event.TypeAgentFinished, 2)
-	r.Release(11)
+	r.Release(false, 11)
 	started := r.Of(event.TypeAgentStarted)
 	first, second := Payload[event.AgentStarted](t, started[0]), Payload[event.AgentStarted](t, started[1])
 	if first.Reused || !second.Reused || first.PID != second.PID || started[1].Cause != 9 {
@@ -292,7 +292,7 @@ func checkReuse(t *testing.T, a Agent) {
 func checkOrphan(t *testing.T, a Agent) {
 	r := start(t, a, roleParent, Finish)
 	r.turn()
-	r.Release(5)
+	r.Release(false, 5)
 	strays := 0
 	if rested := r.Of(event.TypeAgentRested); len(rested) > 0 {
 		strays = Payload[event.AgentRested](t, rested[0]).Strays

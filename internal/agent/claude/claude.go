@@ -10,7 +10,7 @@ import (
 )
 
 // Abilities of Claude Code's stream-json protocol.
-var Abilities = agent.Abilities{Live: true, Costs: true, Tools: true}
+var Abilities = agent.Abilities{Live: true, Costs: true, Tools: true, Same: true}
 
 // Dialect is one conversation with one Claude Code process. It implements [agent.Dialect].
 type Dialect struct {

@@ -19,6 +19,7 @@ func (p *Process) EndOthers(ctx context.Context, grace time.Duration) ([]Stray, 
 	}
 	others := newFamily(p.family.root, p.family.mark)
 	others.sparing = true
+	others.linger(ctx, p.spec.Linger)
 	err := others.end(ctx, grace)
 	return others.strays(), err
 }

@@ -62,6 +62,9 @@ type Spec struct {
 	// ParentDeath is sent to the agent by the kernel when this process dies, however it dies; 0 sends none. Linux only:
 	// elsewhere the agent notices the end of its standard input, and Sweep finds what did not.
 	ParentDeath syscall.Signal
+	// Linger is asked when the agent has ended and something it started is still there: for how long that may go on
+	// before it is ended. It is asked at most once for each end or EndOthers. nil gives no time.
+	Linger func() time.Duration
 	// StrayGrace is how long processes that outlive the agent have between TERM and KILL; 0 means 2 s.
 	StrayGrace time.Duration
 }
@@ -164,8 +167,10 @@ func (p *Process) live(launched chan<- error) {
 	waitErr := awaitExit(p.cmd)
 	ended := time.Now()
 	p.stdin.shut(ErrStdinClosed)
-	p.stdout.drainUntil(ended.Add(drainTime))
-	p.stderr.drainUntil(ended.Add(drainTime))
+	p.family.linger(p.hurry, p.spec.Linger)
+	drained := time.Now().Add(drainTime)
+	p.stdout.drainUntil(drained)
+	p.stderr.drainUntil(drained)
 	strayErr := p.family.end(p.hurry, p.spec.StrayGrace)
 	p.reap()
 	streams.Wait()

@@ -93,6 +93,30 @@ func (f *family) end(hurry context.Context, grace time.Duration) error {
 	return fmt.Errorf("end the agent's processes: %d survived KILL, among them pid %d", len(left), left[0].pid)
 }
 
+// linger gives what the agent left running the time to end by itself. What cannot be listed is not waited for.
+func (f *family) linger(ctx context.Context, ask func() time.Duration) {
+	if ask == nil {
+		return
+	}
+	found, err := f.find()
+	if err != nil || len(found.alive) == 0 {
+		return
+	}
+	patience := ask()
+	if patience <= 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for err == nil && len(found.alive) > 0 {
+		f.remember(found.alive)
+		if !awaitGone(ctx, found.alive) {
+			return
+		}
+		found, err = f.find()
+	}
+}
+
 // press sends sig to the members until none is found or ctx is done, and returns those that are left. A member that ends may have
 // started others meanwhile, so nothing is over before a look finds nobody.
 func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error) {

@@ -136,7 +136,7 @@ func TestASteerDuringACommandIsDeliveredAtItsEnd(t *testing.T) {
 func TestTheSameProcessPlaysTheNextIteration(t *testing.T) {
 	r := start(t, "iteration\nsay one\norphan exec sleep 300\niteration\nsay two\nstale", patient)
 	r.Await(event.TypeAgentFinished, 1)
-	r.Release(5)
+	r.Release(false, 5)
 	if rested := agenttest.Payload[event.AgentRested](t, r.Await(event.TypeAgentRested, 1)); rested.Strays != 1 {
 		t.Errorf("%d processes were left over, want the orphan", rested.Strays)
 	}
@@ -148,7 +148,7 @@ func TestTheSameProcessPlaysTheNextIteration(t *testing.T) {
 	if diff := cmp.Diff([]string{"one", "two"}, r.said(t)); diff != "" {
 		t.Error(diff)
 	}
-	r.Release(7)
+	r.Release(false, 7)
 	if r.Refresh() {
 		t.Error("the scenario refuses the second one")
 	}

@@ -1,0 +1,140 @@
+package loop
+
+import (
+	"fmt"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Between two iterations: whether the loop ends, waits or goes on.
+
+func ended(s *State) []Decision {
+	if s.Life.Started.IsZero() || s.Life.Ended != nil {
+		return wait
+	}
+	return nil
+}
+
+func interrupted(s *State) []Decision {
+	if !s.Life.Broken {
+		return nil
+	}
+	return record(conclusion(s))
+}
+
+func completed(s *State) []Decision {
+	how := s.Completion.Accepted
+	if how == "" {
+		return nil
+	}
+	switch how {
+	case policy.ByDoneFile:
+		return end(s, event.ReasonDoneFile, "the file DONE is there, and nothing is missing", "")
+	case policy.ByChecklist:
+		return end(s, event.ReasonChecklist, "all boxes of task.md are ticked, and nothing is missing", "")
+	}
+	return end(s, event.Reason(how), fmt.Sprintf("the agent gave the %s, and nothing is missing", how), "")
+}
+
+func hopeless(s *State) []Decision {
+	if flag := s.Life.Refused(); flag != "" {
+		return end(s, event.ReasonConfig, "the agent refused its arguments: "+flag, "correct agent.flags")
+	}
+	f := s.Life.Failed
+	if f == nil {
+		return nil
+	}
+	switch f.Class {
+	case event.ClassMissing, event.ClassPermission, event.ClassConfig:
+		reason := event.ReasonAgent
+		if f.Do == event.DoBegin {
+			reason = event.ReasonConfig
+		}
+		return end(s, reason, f.Error, f.Hint)
+	case event.ClassDisk:
+		return end(s, event.ReasonDisk, f.Error, f.Hint)
+	}
+	if f.Do == event.DoBegin {
+		return end(s, event.ReasonFault, f.Error, f.Hint)
+	}
+	return nil
+}
+
+func blocked(s *State) []Decision {
+	why := orElse(s.Person.Blocked, s.Completion.Blocked())
+	if why == "" {
+		return nil
+	}
+	return end(s, event.ReasonBlocked, "the agent is blocked: "+why, "give it what it needs, then resume the loop")
+}
+
+func limited(s *State) []Decision {
+	if reason, why, hint := s.Limits.Over(s.Budget.Rules); reason != "" {
+		return end(s, reason, why, hint)
+	}
+	if reason, why := s.Restart.Fatal(s.Budget.Rules); reason != "" {
+		return end(s, reason, why, "")
+	}
+	if reason, why := s.Budget.Over(); reason != "" {
+		return end(s, reason, why, "")
+	}
+	return nil
+}
+
+func stuck(s *State) []Decision {
+	if s.Breaker.Stop != "" {
+		return end(s, event.ReasonBreaker, s.Breaker.Stop, "look at what the agent says with 'ralph logs', change the task, then resume the loop")
+	}
+	if trip, ok := s.Breaker.Trip(s.Budget.Rules); ok {
+		return record(trip)
+	}
+	return nil
+}
+
+func delayed(s *State) []Decision {
+	if s.At.Before(s.Delay().At) {
+		return wait
+	}
+	return nil
+}
+
+func begin(s *State) []Decision {
+	var ids []string
+	for _, message := range s.Mail.Words() {
+		ids = append(ids, message.ID)
+	}
+	every := s.Budget.Rules.ReflectEvery
+	return do(event.Decided{
+		Do: event.DoBegin, Iteration: s.Life.Iteration + 1, Commands: ids,
+		Reflect: every > 0 && s.Life.Iteration > 0 && s.Life.Iteration%every == 0,
+	})
+}
+
+// end ends the loop once its agent is gone. Words that nobody will read any more
+// are given back to who sent them.
+func end(s *State, reason event.Reason, why, hint string) []Decision {
+	if s.Life.Process.Alive {
+		if s.Life.Phase == policy.Leaving || s.Life.Process.Ending {
+			return wait
+		}
+		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Why: "the loop ends"})
+	}
+	switch s.Life.Phase {
+	case policy.Checking, policy.Committing, policy.Verifying:
+		if decisions := cancel(s, "the loop ends"); decisions != nil {
+			return decisions
+		}
+		return wait
+	case policy.Beginning, policy.Starting, policy.Leaving:
+		// A hand is at work and will report.
+		return wait
+	case policy.Opened, policy.Turning, policy.Finished, policy.Gone, policy.Checked, policy.Settled:
+		return record(conclusion(s))
+	}
+	var decisions []Decision
+	for _, c := range s.Mail.Open {
+		decisions = append(decisions, refuse(c.ID, "the loop ended before the agent could read it")...)
+	}
+	return append(decisions, record(event.LoopEnded{Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint})...)
+}

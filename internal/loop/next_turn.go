@@ -1,0 +1,83 @@
+package loop
+
+import (
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// The open turn: from the prompt to the moment when the agent is gone or rests.
+
+// warned says of a limit that it is near. An agent of which is not known yet whether it
+// tells what it costs has not started.
+func warned(s *State) []Decision {
+	if s.Life.Phase == policy.Beginning || s.Life.Phase == policy.Opened || s.Life.Phase == policy.Starting {
+		return nil
+	}
+	running := s.Life.Phase == policy.Turning
+	if w, ok := s.Budget.Warning(running, s.Life.Process.Costs); ok {
+		return record(w)
+	}
+	return nil
+}
+
+func overspent(s *State) []Decision {
+	if s.Life.Phase != policy.Turning || s.Life.Process.Ending {
+		return nil
+	}
+	if why := s.Budget.Overspent(); why != "" {
+		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeOverspent), Why: why})
+	}
+	return nil
+}
+
+func overdue(s *State) []Decision {
+	deadline, ok := s.Idle.Next(s.Life.Phase, s.Budget.Rules)
+	if !ok || s.At.Before(deadline.At) || s.Life.Process.Killing {
+		return nil
+	}
+	d := event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration}
+	switch deadline.Name {
+	case policy.TimerIdle:
+		d.Outcome, d.Why = string(event.OutcomeIdle), "the agent was silent for too long"
+	case policy.TimerTool:
+		d.Outcome, d.Why = string(event.OutcomeIdle), "a tool was silent for too long"
+	case policy.TimerIteration:
+		d.Outcome, d.Why = string(event.OutcomeOverlong), "the iteration took too long"
+	case policy.TimerAfterResult:
+		d.Do, d.Why = event.DoKill, "the process lived on after its final result"
+	}
+	return do(d)
+}
+
+func faulty(s *State) []Decision {
+	if s.Life.Fault == nil {
+		return nil
+	}
+	reason := event.ReasonFault
+	if s.Life.Fault.Class == event.ClassDisk {
+		reason = event.ReasonDisk
+	}
+	return end(s, reason, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
+}
+
+func release(s *State) []Decision {
+	if s.Life.Phase != policy.Finished {
+		return nil
+	}
+	return do(event.Decided{Do: event.DoRelease, Iteration: s.Life.Iteration, Why: "the turn is over", Same: sameSession(s)})
+}
+
+func sameSession(s *State) bool { return s.Budget.Rules.Context == "same" }
+
+func working(s *State) []Decision {
+	switch s.Life.Phase {
+	case policy.Between:
+		return nil
+	case policy.Opened:
+		return do(event.Decided{
+			Do: event.DoStart, Iteration: s.Life.Iteration, Why: "the prompt is ready",
+			Same: sameSession(s) && s.Life.Process.Resting,
+		})
+	}
+	return wait
+}

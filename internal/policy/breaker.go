@@ -1,0 +1,247 @@
+package policy
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Breaker stops a loop that gets nowhere. Progress is what the files show: a commit, a
+// difference to the last commit that was not seen before, a box that was ticked. Coming back to where
+// the loop stood a few iterations ago, as in A-B-A-B, is none. Where no repository and no
+// task.md can be looked at, an iteration that used no tool or ended with the very words
+// of the one before got nowhere. After breaker.noProgress such iterations in a row, or
+// breaker.sameError failures in a row that say the same, the loop ends; one before that
+// it waits a while, and two before that the agent is told, with the evidence.
+type Breaker struct {
+	Place string   `json:"place,omitempty"` // where the files stand, as far as the open iteration looked
+	Began string   `json:"began,omitempty"` // where they stood when it began
+	Seen  []string `json:"seen,omitempty"`  // where they stood at the ends of the last iterations
+	Shown bool     `json:"shown,omitempty"` // there are files to look at
+	// Opening says that the next iteration is being begun: what is looked at now is where it begins.
+	Opening bool   `json:"opening,omitempty"`
+	Moved   bool   `json:"moved,omitempty"` // some iteration of this loop made progress
+	Said    string `json:"said,omitempty"`  // hash of the last final message
+	Same    bool   `json:"same,omitempty"`  // the open iteration's final message is the one before
+
+	Stuck  int    `json:"stuck,omitempty"`  // iterations in a row
+	Errors int    `json:"errors,omitempty"` // failures in a row that said the same
+	Error  string `json:"error,omitempty"`
+
+	Answered int       `json:"answered,omitempty"` // the count that the last step was taken for
+	Hint     string    `json:"hint,omitempty"`     // for the next prompt
+	NotUntil time.Time `json:"notUntil,omitzero"`
+	Stop     string    `json:"stop,omitempty"` // the evidence that ended it
+}
+
+const (
+	// placesKept is how many ends of iterations are remembered: enough for cycles of up to eight.
+	placesKept = 8
+	// breakerDelay is how many restart delays a backoff lasts.
+	breakerDelay = 10
+)
+
+// Rules and steps of breaker.tripped.
+const (
+	RuleNoProgress = "noProgress"
+	RuleSameError  = "sameError"
+	StepHint       = "hint"
+	StepBackoff    = "backoff"
+	StepStop       = "stop"
+)
+
+// Apply folds one event. It is asked before Completion, whose text the iteration's end clears.
+func (b *Breaker) Apply(e event.Event, c *Completion) error {
+	switch e.Type {
+	case event.TypeLoopResumed:
+		*b = Breaker{Moved: b.Moved}
+	case event.TypeRepoSeen:
+		p, err := event.As[event.RepoSeen](e)
+		if err != nil {
+			return err
+		}
+		b.stand(p.Root, p.Head, p.Fingerprint)
+	case event.TypeFolderSeen:
+		p, err := event.As[event.FolderSeen](e)
+		if err != nil {
+			return err
+		}
+		if p.SHA256 != "" {
+			b.stand("task.md", strconv.Itoa(p.Ticked), strconv.Itoa(p.Boxes))
+		}
+	case event.TypeDecided:
+		p, err := event.As[event.Decided](e)
+		if err != nil {
+			return err
+		}
+		switch p.Do {
+		case event.DoBegin:
+			b.Opening, b.Began, b.Place = true, "", ""
+		case event.DoCheck:
+			b.Place = "" // another look begins
+		}
+	case event.TypeIterationStarted, event.TypeEffectFailed:
+		b.Opening = false
+	case event.TypeIterationChecked:
+		said := hash(c.Text.String())
+		b.Same = c.Text.String() != "" && said == b.Said
+		b.Said = said
+	case event.TypeIterationEnded:
+		p, err := event.As[event.IterationEnded](e)
+		if err != nil {
+			return err
+		}
+		b.ended(p)
+	case event.TypeBreakerTripped:
+		p, err := event.As[event.BreakerTripped](e)
+		if err != nil {
+			return err
+		}
+		b.tripped(p, e.At)
+	}
+	return nil
+}
+
+// stand adds one thing that was looked at to where the files stand.
+func (b *Breaker) stand(what, a, c string) {
+	if b.Opening {
+		b.Began = hash(b.Began, what, a, c)
+		return
+	}
+	b.Shown = true
+	b.Place = hash(b.Place, what, a, c)
+}
+
+// Progress says what the files show of the open iteration: yes, no, or nothing.
+func (b *Breaker) Progress(tools int, showsTools bool) string {
+	switch {
+	case b.Shown && b.Place != "":
+		if b.Place == b.Began || slices.Contains(b.Seen, b.Place) {
+			return "no"
+		}
+		return "yes"
+	case showsTools && tools == 0, b.Same:
+		return "no"
+	}
+	return ""
+}
+
+func (b *Breaker) ended(p event.IterationEnded) {
+	b.Hint = ""
+	switch p.Outcome {
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
+		return // they say nothing about the work
+	}
+	if b.Place != "" && !slices.Contains(b.Seen, b.Place) {
+		b.Seen = append(b.Seen, b.Place)
+		if len(b.Seen) > placesKept {
+			b.Seen = slices.Delete(b.Seen, 0, len(b.Seen)-placesKept)
+		}
+	}
+	switch p.Progress {
+	case "yes":
+		b.Stuck, b.Moved = 0, true
+	case "no":
+		b.Stuck++
+	default:
+		b.Stuck = 0
+	}
+	problem := lastBytes(p.Error, 500)
+	switch {
+	case p.Outcome != event.OutcomeFailed:
+		b.Errors, b.Error = 0, ""
+	case problem == b.Error:
+		b.Errors++
+	default:
+		b.Errors, b.Error = 1, problem
+	}
+	b.Answered = min(b.Answered, max(b.Stuck, b.Errors))
+	if b.Stuck == 0 && b.Errors == 0 {
+		b.Answered = 0
+	}
+}
+
+// Trip returns the step that has to be taken now; false where none has.
+func (b *Breaker) Trip(r event.Rules) (event.BreakerTripped, bool) {
+	if b.Stop != "" {
+		return event.BreakerTripped{}, false
+	}
+	if step := stepOf(b.Errors, r.SameError); step != "" && b.Answered < b.Errors {
+		return event.BreakerTripped{
+			Rule: RuleSameError, Step: step, Count: b.Errors, Delay: b.delay(step, r),
+			Evidence: fmt.Sprintf("%s ended with the same error: %s", iterations(b.Errors), b.Error),
+		}, true
+	}
+	if step := stepOf(b.Stuck, r.NoProgress); step != "" && b.Answered < b.Stuck {
+		return event.BreakerTripped{Rule: RuleNoProgress, Step: step, Count: b.Stuck, Delay: b.delay(step, r), Evidence: b.evidence()}, true
+	}
+	return event.BreakerTripped{}, false
+}
+
+// stepOf returns what follows from a count; nothing below the last two before the limit.
+func stepOf(count, limit int) string {
+	switch {
+	case limit <= 0 || count == 0:
+		return ""
+	case count >= limit:
+		return StepStop
+	case count == limit-1 && limit > 2:
+		return StepBackoff
+	case count >= limit-2:
+		return StepHint
+	}
+	return ""
+}
+
+func (b *Breaker) delay(step string, r event.Rules) int64 {
+	if step != StepBackoff {
+		return 0
+	}
+	return breakerDelay * r.RestartDelay
+}
+
+func (b *Breaker) evidence() string {
+	switch {
+	case b.Shown && b.Same:
+		return fmt.Sprintf("%s changed nothing that lasts, and the last two ended with the same words", iterations(b.Stuck))
+	case b.Shown:
+		return iterations(b.Stuck) + " left no new commit, no new change and no ticked box"
+	case b.Same:
+		return iterations(b.Stuck) + " got nowhere, and the last two ended with the same words"
+	}
+	return iterations(b.Stuck) + " used no tool"
+}
+
+func iterations(n int) string {
+	if n == 1 {
+		return "1 iteration"
+	}
+	return fmt.Sprintf("%d iterations in a row", n)
+}
+
+func (b *Breaker) tripped(p event.BreakerTripped, at time.Time) {
+	b.Answered = p.Count
+	switch p.Step {
+	case StepStop:
+		b.Stop = firstBytes(p.Evidence, problemMost)
+	case StepBackoff:
+		b.NotUntil = at.Add(milliseconds(p.Delay))
+		b.Hint = firstBytes(p.Evidence, problemMost)
+	default:
+		b.Hint = firstBytes(p.Evidence, problemMost)
+	}
+}
+
+// hash tells texts apart. Nobody gains by two that look the same: the worst is a hint too many.
+func hash(parts ...string) string {
+	h := fnv.New64a()
+	for _, part := range parts {
+		_, _ = h.Write([]byte(part))
+		_, _ = h.Write([]byte{0})
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}

@@ -1,0 +1,157 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Gate is what ralph itself found out about an iteration when its agent had gone: which
+// guardrails failed, which of their files the agent had changed, and what became of the
+// commit. A failure goes into the next prompt. The guardrails of an iteration have passed
+// when all of them ran after its agent had gone, and none failed.
+type Gate struct {
+	Checked  bool      `json:"checked,omitempty"` // since the last iteration began
+	Ran      int       `json:"ran,omitempty"`
+	Failures []Failure `json:"failures,omitempty"`
+	Edited   []string  `json:"edited,omitempty"`
+	// Left is what the iteration left behind that the next one should know of.
+	Left []string `json:"left,omitempty"`
+	// Commit is why the work could not be committed; empty where it could.
+	Commit string `json:"commit,omitempty"`
+}
+
+// Failure is a guardrail that did not pass.
+type Failure struct {
+	Name    string     `json:"name"`
+	Action  string     `json:"action"` // APPEND, PREPEND or REPLACE
+	Message event.Blob `json:"message"`
+}
+
+const (
+	// failuresMost and editedMost bound what a checkpoint holds of one check.
+	failuresMost = 64
+	editedMost   = 32
+)
+
+// Apply folds one event.
+func (g *Gate) Apply(e event.Event) error {
+	switch e.Type {
+	case event.TypeIterationStarted:
+		*g = Gate{}
+	case event.TypeLoopResumed:
+		g.Checked = false // whatever was under way is not known any more
+	case event.TypeDecided:
+		p, err := event.As[event.Decided](e)
+		if err != nil {
+			return err
+		}
+		if p.Do == event.DoCheck {
+			g.Checked, g.Ran, g.Failures, g.Edited = false, 0, nil, nil
+		}
+	case event.TypeGuardrailEnded:
+		p, err := event.As[event.GuardrailEnded](e)
+		if err != nil {
+			return err
+		}
+		g.ended(p)
+	case event.TypeGuardrailEdited:
+		p, err := event.As[event.GuardrailEdited](e)
+		if err != nil {
+			return err
+		}
+		if len(g.Edited) < editedMost {
+			g.Edited = append(g.Edited, edited(p))
+		}
+	case event.TypeIterationChecked:
+		g.Checked = true
+	case event.TypeSCMEnded:
+		p, err := event.As[event.SCMEnded](e)
+		if err != nil {
+			return err
+		}
+		if p.Error != "" {
+			g.Commit = firstBytes(p.Error, problemMost)
+		}
+	case event.TypeAgentRested:
+		p, err := event.As[event.AgentRested](e)
+		if err != nil {
+			return err
+		}
+		g.strays(p.Strays)
+	case event.TypeAgentExited:
+		p, err := event.As[event.AgentExited](e)
+		if err != nil {
+			return err
+		}
+		g.strays(p.Strays)
+	case event.TypeIterationEnded:
+		p, err := event.As[event.IterationEnded](e)
+		if err != nil {
+			return err
+		}
+		g.left(p)
+	}
+	return nil
+}
+
+func (g *Gate) ended(p event.GuardrailEnded) {
+	g.Ran++
+	if p.OK || len(g.Failures) >= failuresMost {
+		return
+	}
+	f := Failure{Name: p.Name, Action: p.Action}
+	if p.Message != nil {
+		f.Message = *p.Message
+	}
+	g.Failures = append(g.Failures, f)
+}
+
+func edited(p event.GuardrailEdited) string {
+	what := fmt.Sprintf("the file %s, which guardrails consist of, was %s", firstBytes(p.Path, 200), p.How)
+	if p.Restored {
+		what += ", and has been put back"
+	}
+	return what
+}
+
+// strays are processes that were still running when the turn was over.
+func (g *Gate) strays(n int) {
+	switch {
+	case n == 1:
+		g.Left = append(g.Left, "a process that was started in the background was still running at the end, and was ended")
+	case n > 1:
+		g.Left = append(g.Left, fmt.Sprintf("%d processes that were started in the background were still running at the end, and were ended", n))
+	}
+}
+
+// left notes how an iteration ended that did not end by itself.
+func (g *Gate) left(p event.IterationEnded) {
+	switch p.Outcome {
+	case event.OutcomeInterrupted:
+		g.Left = append(g.Left, "it was interrupted before it was over: work may be half done")
+	case event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent:
+		g.Left = append(g.Left, "it was cut short: "+firstBytes(p.Error, 200))
+	case event.OutcomeFailed:
+		if p.Error != "" {
+			g.Left = append(g.Left, "it ended with an error: "+firstBytes(p.Error, 500))
+		}
+	}
+}
+
+// Missing says which guardrails are still in the way of a claim.
+func (g *Gate) Missing(r event.Rules) []string {
+	switch {
+	case r.Guardrails == 0:
+		return nil
+	case len(g.Failures) > 0:
+		var missing []string
+		for _, f := range g.Failures {
+			missing = append(missing, fmt.Sprintf("the guardrail %q failed", firstBytes(f.Name, 200)))
+		}
+		return missing
+	case !g.Checked || g.Ran < r.Guardrails:
+		return []string{"the guardrails have not all run"}
+	}
+	return nil
+}

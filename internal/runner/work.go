@@ -1,0 +1,92 @@
+package runner
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/effect"
+	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// guards are the settings' guardrails.
+func (r *runner) guards() []effect.Guard {
+	var guards []effect.Guard
+	for _, g := range r.Settings.Guardrails {
+		guards = append(guards, effect.Guard{
+			Guardrail: guardrail.Guardrail{
+				Command: g.Command, FailAction: guardrail.Action(g.FailAction), Hint: g.Hint,
+				Timeout: g.Timeout.Std(), Independent: g.Independent,
+			},
+			Protect: g.Protect,
+		})
+	}
+	return guards
+}
+
+func (r *runner) scm() effect.SCM {
+	return effect.SCM{Command: r.Settings.SCM.Command, Tasks: r.Settings.SCM.Tasks, AddNew: r.Settings.SCM.AddNew}
+}
+
+// words says what is added to the prompt. A plain command may be anything: a shell would run what it is told
+// about task.md.
+func (r *runner) words() effect.Words {
+	return effect.Words{
+		Count:  r.Settings.IncludeIterationCountInPrompt,
+		Memory: r.chosen().ResolvedProtocol() != config.ProtocolText,
+	}
+}
+
+// ownMark finds what ralph itself ran for a loop: guardrails and version control. It is
+// not the agent's mark, because what carries that ends with the agent.
+func ownMark(id string) string { return id + ".ralph" }
+
+// ownEnvironment is what guardrails and version control are run with.
+func (r *runner) ownEnvironment() []string {
+	return process.Environment(r.Env, []string{process.MarkVariable}, []string{
+		process.MarkVariable + "=" + ownMark(r.id),
+		"RALPH_LOOP=" + r.Name,
+		"RALPH_LOOP_DIR=" + r.Dir,
+		"TASK_FOLDER=" + filepath.Clean(r.Dir),
+	})
+}
+
+// linger is how long what the agent left running may go on: a while when the work is said
+// to be done, and not at all when the agent is to work again.
+func (r *runner) linger() time.Duration {
+	if marks, err := task.Look(r.Dir); err != nil || !marks.Done {
+		return 0
+	}
+	return r.Settings.Restart.ChildWait.Std()
+}
+
+// announce appends the end of a completed loop to the file where a team wants it. That is a
+// courtesy: the journal has it in any case.
+func (r *runner) announce(ended event.LoopEnded) error {
+	path := r.Settings.Completion.BusFile
+	if path == "" || ended.Status != event.StatusCompleted {
+		return nil
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(r.Project, path)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|nonblock, 0o644)
+	if err != nil {
+		return fmt.Errorf("append to completion.busFile: %w", err)
+	}
+	line := fmt.Sprintf("- %s: loop %s is %s (%s): %s\n", r.clock().UTC().Format(time.RFC3339), r.Name, ended.Status, ended.Reason, strings.Join(strings.Fields(ended.Why), " "))
+	_, err = f.WriteString(line)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("append to completion.busFile: %w", err)
+	}
+	return nil
+}

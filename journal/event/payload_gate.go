@@ -1,0 +1,102 @@
+package event
+
+// FolderSeen: what the loop's folder says of the work: its marks and the boxes of
+// task.md. It is looked at before an iteration begins, and when its agent is gone.
+type FolderSeen struct {
+	Done   bool   `json:"done,omitempty"`   // there is a file DONE
+	Wait   bool   `json:"wait,omitempty"`   // there is a file WAIT_WITHOUT_RESTART
+	Text   string `json:"text,omitempty"`   // how the file DONE, or else the other one, begins
+	Boxes  int    `json:"boxes,omitempty"`  // of the checklist in task.md
+	Ticked int    `json:"ticked,omitempty"` // of these
+	// Open are the texts of the first boxes that are not ticked.
+	Open   []string `json:"open,omitempty"`
+	SHA256 string   `json:"sha256,omitempty"` // of task.md; empty where there is none
+}
+
+// RepoSeen: where a git repository stands.
+type RepoSeen struct {
+	Root  string `json:"root"`            // relative to the project where it lies in it
+	When  string `json:"when"`            // begin (of the iteration) or end
+	Head  string `json:"head,omitempty"`  // empty before the first commit
+	Dirty bool   `json:"dirty,omitempty"` // there are changes that are not committed
+	// Fingerprint is of all that differs from Head, new files included; it stays the
+	// same as long as no byte of that changes.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Files       int    `json:"files,omitempty"` // that differ from Head
+	Insertions  int    `json:"insertions,omitempty"`
+	Deletions   int    `json:"deletions,omitempty"`
+	Commits     int    `json:"commits,omitempty"` // made since the iteration began
+}
+
+// GuardrailStarted: ralph runs a command that has to succeed.
+type GuardrailStarted struct {
+	Name string `json:"name"` // the command
+}
+
+// GuardrailEnded: the command is over, and so is everything that it started.
+type GuardrailEnded struct {
+	Name     string `json:"name"`
+	OK       bool   `json:"ok"`
+	Code     int    `json:"code"` // -1 when a signal ended it
+	TimedOut bool   `json:"timedOut,omitempty"`
+	Took     int64  `json:"took"`          // milliseconds
+	Log      string `json:"log,omitempty"` // its whole output, in the loop's folder
+	// Action is where a failure goes in the next prompt: APPEND, PREPEND or REPLACE.
+	Action string `json:"action,omitempty"`
+	// Message is what the agent is told of a failure.
+	Message *Blob `json:"message,omitempty"`
+}
+
+// GuardrailEdited: a file that a guardrail consists of is not what it was when the
+// iteration began.
+type GuardrailEdited struct {
+	Path     string `json:"path"`               // relative to the project
+	How      string `json:"how"`                // changed, appeared or vanished
+	Restored bool   `json:"restored,omitempty"` // it was put back before the check
+}
+
+// IterationChecked: what the iteration left behind has been looked at, and the
+// guardrails have run where they were asked for.
+type IterationChecked struct {
+	Guardrails int `json:"guardrails,omitempty"` // that ran
+	Failed     int `json:"failed,omitempty"`     // of these
+}
+
+// RepoCommitted: the work of the iteration is a commit.
+type RepoCommitted struct {
+	SHA        string `json:"sha"`
+	Message    string `json:"message"`
+	Files      int    `json:"files,omitempty"`
+	Insertions int    `json:"insertions,omitempty"`
+	Deletions  int    `json:"deletions,omitempty"`
+}
+
+// SCMEnded: the tasks of version control have been done, as far as they could be.
+type SCMEnded struct {
+	Tasks   []string `json:"tasks,omitempty"`   // that were done
+	Nothing bool     `json:"nothing,omitempty"` // there was nothing to commit
+	Failed  string   `json:"failed,omitempty"`  // the task that failed
+	Error   string   `json:"error,omitempty"`   // why
+}
+
+// BudgetWarned: a limit is near, or cannot be watched. It is said once for each limit.
+type BudgetWarned struct {
+	Limit string `json:"limit"` // as in the settings, such as limits.cost
+	Why   string `json:"why"`   // one sentence for a person
+}
+
+// BreakerTripped: the loop gets nowhere.
+type BreakerTripped struct {
+	Rule string `json:"rule"` // noProgress or sameError
+	// Step is what follows: hint (in the next prompt), backoff (and a wait) or stop.
+	Step     string `json:"step"`
+	Count    int    `json:"count"`           // iterations in a row
+	Evidence string `json:"evidence"`        // one sentence for agent and person
+	Delay    int64  `json:"delay,omitempty"` // of a backoff: milliseconds
+}
+
+// ClockJumped: the machine slept or its clock was set on: for By milliseconds nobody
+// could do anything, and they count against no deadline.
+type ClockJumped struct {
+	By int64 `json:"by"`
+}
