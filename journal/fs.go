@@ -66,3 +66,9 @@ type reserver interface {
 	// release gives back what lies behind the end.
 	release()
 }
+
+// starter is a File that can be told to begin writing a part of itself to the disk, without waiting
+// and without a promise: that is Sync's.
+type starter interface {
+	startWriting(from, bytes int64)
+}

@@ -39,3 +39,9 @@ func (f osFile) release() {
 		_ = f.Truncate(file.Size) // frees what lies behind, whatever the size was
 	}
 }
+
+func (f osFile) startWriting(from, bytes int64) {
+	if bytes > 0 { // none would mean all
+		_ = unix.SyncFileRange(int(f.Fd()), from, bytes, unix.SYNC_FILE_RANGE_WRITE)
+	}
+}
