@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -58,15 +56,17 @@ const inputsMost = 4
 // runner is one run of Run.
 type runner struct {
 	Config
-	id      string // of the loop; the mark of its agent's processes
-	clock   func() time.Time
-	masker  *secret.Masker
-	writer  *journal.Writer
-	project *projector.Writer
-	driver  *loop.Driver
-	hands   *effect.Hands
-	over    chan struct{} // closed when the driver takes nothing more
-	ready   bool
+	id     string // of the loop; the mark of its agent's processes
+	clock  func() time.Time
+	masker *secret.Masker
+	writer *journal.Writer
+	// enrolled waits until what stands beside the journal is on disk.
+	enrolled func() error
+	project  *projector.Writer
+	driver   *loop.Driver
+	hands    *effect.Hands
+	over     chan struct{} // closed when the driver takes nothing more
+	ready    bool
 }
 
 // Run runs the loop until it has ended and returns how. The error is a
@@ -82,6 +82,10 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	_ = process.EnableSubreaper()
 	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{})}
 	if err := r.open(ctx); err != nil {
+		if r.enrolled != nil { // nothing is left half written
+			_ = r.enrolled()
+			_ = r.project.Close()
+		}
 		return event.LoopEnded{}, err
 	}
 	return r.run(ctx)
@@ -115,13 +119,15 @@ func (r *runner) open(ctx context.Context) error {
 	if state.Seq > 0 {
 		rules = r.carried(state.Budget.Rules) // before config.json is written anew
 	}
-	enrolled := r.enrol(&state)
+	inputs := make(chan loop.Input, inputsMost)
+	r.project = r.projections(inputs) // it tidies the folder, so before anything is written there
+	r.enrolled = r.enrol(&state)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
-	if err := cmp.Or(err, enrolled()); err != nil {
+	if err != nil {
 		return err
 	}
 	r.writer = writer
-	r.assemble(state, iteration)
+	r.assemble(state, iteration, inputs)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
@@ -143,9 +149,9 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 	return len(strays), nil
 }
 
-func (r *runner) assemble(state projector.State, iteration int) {
-	inputs := make(chan loop.Input, inputsMost)
-	r.project = projector.NewWriter(r.Dir, func(err error) {
+// projections returns what writes state.json and its like.
+func (r *runner) projections(inputs chan<- loop.Input) *projector.Writer {
+	return projector.NewWriter(r.Dir, func(err error) {
 		// Any other failure is the journal's to meet; a folder that is not there any
 		// more it cannot see, because it holds its files open.
 		if errors.Is(err, fs.ErrNotExist) {
@@ -155,6 +161,9 @@ func (r *runner) assemble(state projector.State, iteration int) {
 			}
 		}
 	})
+}
+
+func (r *runner) assemble(state projector.State, iteration int, inputs chan loop.Input) {
 	deliver := func(drafts []event.Draft, release func()) {
 		inputs <- loop.Input{Drafts: drafts, Release: release}
 	}
@@ -162,32 +171,9 @@ func (r *runner) assemble(state projector.State, iteration int) {
 		Deliver: deliver, Agent: r.agent,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 	})
-	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded, Segment: iteration}
+	engine := &loop.Engine{Journal: founded{r.writer, r.enrolled}, Hands: r.hands, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)
 	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
-}
-
-// enrol writes what stands beside the journal: the settings, the room for the end, and the
-// entry in the registry. Some of it is synced, and so is what Create makes, so that all of it is
-// done at the same time. What it returns waits for the end of that.
-func (r *runner) enrol(state *projector.State) func() error {
-	if r.id = state.Life.ID; r.id == "" {
-		r.id = NewID(r.clock())
-	}
-	host, _ := os.Hostname()
-	entry := registry.Entry{
-		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: r.about().Protocol, Host: host,
-		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
-	}
-	var all sync.WaitGroup
-	var frozen, reserved, entered error
-	all.Go(func() { frozen = r.freeze() })
-	all.Go(func() { reserved = r.reserve() })
-	all.Go(func() { entered = registry.Put(r.Home, entry) })
-	return func() error {
-		all.Wait()
-		return cmp.Or(frozen, reserved, entered)
-	}
 }
 
 // begin records that the loop started or goes on. It becomes durable with the first
@@ -234,6 +220,10 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	left := r.empty()
 	state := r.driver.Engine.State()
 	err = errors.Join(failure, r.writer.Close())
+	if unfounded, ok := errors.AsType[*enrolError](failure); ok {
+		r.release()
+		return event.LoopEnded{}, errors.Join(unfounded.error, r.project.Close())
+	}
 	if failure != nil {
 		// What follows from it is no error of its own.
 		err = failure
