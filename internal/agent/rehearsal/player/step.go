@@ -274,11 +274,17 @@ func (s noticeStep) play(p *player) error {
 	return p.print(noticedLine{"noticed", "notice", p.fill(s.text)})
 }
 
-type orphanStep struct{ command string }
+type orphanStep struct {
+	command string
+	holds   bool // keeps our stdout open
+}
 
 func (s orphanStep) play(p *player) error {
 	cmd := shell(context.Background(), p.fill(s.command))
 	cmd.Dir = p.Dir
+	if s.holds {
+		cmd.Stdout = p.Out
+	}
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return p.print(noticedLine{"noticed", "orphan", err.Error()})
