@@ -262,13 +262,17 @@ func TestACommitThatWasEndedInItsLastHookIsMade(t *testing.T) {
 
 var errStopped = errors.New("the loop is stopped")
 
-// runUntil cancels when a line is printed.
+// runUntil cancels when a line is printed that begins like last.
 func (w tree) runUntil(last string, c Config) (Result, error) {
 	ctx, cancel := context.WithCancelCause(w.t.Context())
 	defer cancel(nil)
 	c.Dir, c.Command, c.Tasks = w.dir, "git", []string{"commit"}
+	watch := c.Log
 	c.Log = func(line string) {
-		if line == last {
+		if watch != nil {
+			watch(line)
+		}
+		if strings.HasPrefix(line, last) {
 			cancel(errStopped)
 		}
 	}
@@ -416,6 +420,13 @@ func TestFurtherWordsOfATask(t *testing.T) {
 	r, err := w.run(Config{Message: "x", Tasks: []string{"commit  --no-verify --signoff", " ", "tag v1"}})
 	if err != nil || !strings.Contains(r.Message, "Signed-off-by: Ada") || w.git("rev-parse", "v1") != r.SHA {
 		t.Fatalf("%+v, %v", r, err)
+	}
+	w.git("config", "core.editor", "touch edited; false")
+	if _, err := w.run(Config{Tasks: []string{"tag --annotate v2"}}); err == nil {
+		t.Fatal("a tag without a message was made")
+	}
+	if _, err := os.Lstat(filepath.Join(w.dir, "edited")); err == nil {
+		t.Error("an editor was opened")
 	}
 	w.write("a", "y")
 	if r, err := w.run(Config{Message: "x", Tasks: []string{"commit --dry-run"}}); err != nil || !r.Nothing || r.Committed {
