@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -19,25 +18,25 @@ import (
 
 // job is what a starter tells the detached runner, on its stdin.
 type job struct {
-	Name       string          `json:"name"`
-	Dir        string          `json:"dir"`
-	Project    string          `json:"project"`
-	Home       string          `json:"home"`
-	Version    string          `json:"version"`
-	Prompt     string          `json:"prompt,omitempty"`
-	PromptFile string          `json:"promptFile,omitempty"`
-	Resume     bool            `json:"resume,omitempty"`
-	Settings   json.RawMessage `json:"settings"`
+	Name       string `json:"name"`
+	Dir        string `json:"dir"`
+	Project    string `json:"project"`
+	Home       string `json:"home"`
+	Version    string `json:"version"`
+	Prompt     string `json:"prompt,omitempty"`
+	PromptFile string `json:"promptFile,omitempty"`
+	Resume     bool   `json:"resume,omitempty"`
+	Settings   string `json:"settings"` // as config.json has them
 }
 
 // config turns a job into what the runner needs.
 func (j job) config(environ []string) (runner.Config, error) {
-	settings, err := config.Thaw(j.Settings)
+	settings, err := config.Thaw([]byte(j.Settings))
 	if err != nil {
 		return runner.Config{}, err
 	}
 	return runner.Config{
-		Home: j.Home, Name: j.Name, Dir: j.Dir, Project: j.Project, Settings: settings,
+		Home: j.Home, Name: j.Name, Dir: j.Dir, Project: j.Project, Settings: settings, Frozen: []byte(j.Settings),
 		Resume: j.Resume, Prompt: j.Prompt, PromptFile: j.PromptFile, Version: j.Version, Env: environ,
 	}, nil
 }
@@ -122,47 +121,44 @@ const startTime = time.Minute
 
 // awaitReady reads the runner's line. It says so when that takes long, and does not
 // wait for ever.
-func awaitReady(e *env, j job, from io.Reader, log string, patience time.Duration) (readiness, error) {
-	lines := make(chan readiness, 1)
-	go func() {
-		defer close(lines)
-		var r readiness
-		if line, err := bufio.NewReader(from).ReadBytes('\n'); err == nil && json.Unmarshal(line, &r) == nil {
-			lines <- r
+func awaitReady(e *env, j job, from *os.File, log string, patience time.Duration) (readiness, error) {
+	const slow = time.Second
+	in := bufio.NewReader(from)
+	// A pipe that knows no deadline is waited for.
+	_ = from.SetReadDeadline(time.Now().Add(min(slow, patience)))
+	line, err := in.ReadBytes('\n')
+	if errors.Is(err, os.ErrDeadlineExceeded) && patience > slow {
+		fmt.Fprintf(e.stderr, "ralph: loop %s is starting …\n", j.Name)
+		_ = from.SetReadDeadline(time.Now().Add(patience - slow))
+		var rest []byte
+		rest, err = in.ReadBytes('\n')
+		line = append(line, rest...)
+	}
+	var r readiness
+	if err == nil {
+		err = json.Unmarshal(line, &r)
+	}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return r, &failure{
+			err:  fmt.Errorf("loop %s has not begun after %v; its runner goes on trying", j.Name, patience),
+			hint: fmt.Sprintf("'ralph attach %s' shows it once it runs, 'ralph kill %s' ends it; what it said itself stands in %s", j.Name, j.Name, e.short(log)),
+			code: event.ExitFailed,
 		}
-	}()
-	slow := time.NewTimer(time.Second)
-	defer slow.Stop()
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	for {
-		select {
-		case <-late.C:
-			return readiness{}, &failure{
-				err:  fmt.Errorf("loop %s has not begun after %v; its runner goes on trying", j.Name, patience),
-				hint: fmt.Sprintf("'ralph attach %s' shows it once it runs, 'ralph kill %s' ends it; what it said itself stands in %s", j.Name, j.Name, e.short(log)),
-				code: event.ExitFailed,
-			}
-		case <-slow.C:
-			fmt.Fprintf(e.stderr, "ralph: loop %s is starting …\n", j.Name)
-		case r, ok := <-lines:
-			switch {
-			case !ok:
-				return r, &failure{
-					err:  fmt.Errorf("the runner of loop %s ended before its loop began%s", j.Name, lastLines(log)),
-					hint: "see " + e.short(log), code: event.ExitFailed,
-				}
-			case r.Error != "":
-				return r, &failure{err: errors.New(r.Error), hint: r.Hint, code: r.Code}
-			case r.Ended != nil && r.Ended.Reason.ExitCode() != event.ExitCompleted:
-				return r, &failure{
-					err: fmt.Errorf("loop %s did not start: %s", j.Name, r.Ended.Why), hint: r.Hint,
-					code: r.Ended.Reason.ExitCode(),
-				}
-			}
-			return r, nil
+	case err != nil:
+		return r, &failure{
+			err:  fmt.Errorf("the runner of loop %s ended before its loop began%s", j.Name, lastLines(log)),
+			hint: "see " + e.short(log), code: event.ExitFailed,
+		}
+	case r.Error != "":
+		return r, &failure{err: errors.New(r.Error), hint: r.Hint, code: r.Code}
+	case r.Ended != nil && r.Ended.Reason.ExitCode() != event.ExitCompleted:
+		return r, &failure{
+			err: fmt.Errorf("loop %s did not start: %s", j.Name, r.Ended.Why), hint: r.Hint,
+			code: r.Ended.Reason.ExitCode(),
 		}
 	}
+	return r, nil
 }
 
 // lastLines returns the end of a log for an error message.

@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -20,10 +22,14 @@ type runnerVerb struct{}
 // 3 when its loop runs.
 func (v *runnerVerb) Run(e *env) error {
 	ready := os.NewFile(3, "ready")
-	// The terminal that started us may close; nobody is there to read us.
-	signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+	go runner.Warm()
+	var listening sync.WaitGroup
 	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	listening.Go(func() {
+		// The terminal that started us may close; nobody is there to read us.
+		signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	})
 	var j job
 	switch err := json.NewDecoder(e.stdin).Decode(&j); {
 	case errors.Is(err, io.EOF) && awaited(ready):
@@ -31,6 +37,7 @@ func (v *runnerVerb) Run(e *env) error {
 	case err != nil:
 		return refuse("use 'ralph start'", "read the job: %w", err)
 	}
+	listening.Wait()
 	tell := func(r readiness) {
 		r.PID = os.Getpid()
 		// A starter that went away needs no answer.

@@ -40,7 +40,7 @@ func TestARunnerThatCannotSpeakRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.hand(e, job{Name: "one", Dir: e.cwd + "/nowhere", Settings: []byte("{}")})
+	_, err = w.hand(e, job{Name: "one", Dir: e.cwd + "/nowhere", Settings: "{}"})
 	if f, ok := errors.AsType[*failure](err); !ok || f.code != 3 || f.Error() != "open runner.log: open "+e.cwd+"/nowhere/runner.log: no such file or directory" {
 		t.Errorf("%v", err)
 	}

@@ -114,7 +114,8 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		}
 		j.Prompt, j.PromptFile = task.text, task.file
 	}
-	j.Settings, err = config.Freeze(settings)
+	frozen, err := config.Freeze(settings)
+	j.Settings = string(frozen)
 	return j, err
 }
 

@@ -31,6 +31,7 @@ type Config struct {
 	Dir      string // the loop's folder, absolute
 	Project  string // where the agent works, absolute
 	Settings config.Settings
+	Frozen   []byte // what config.Freeze makes of Settings, if that is known
 	// Resume goes on with a loop that has a journal. Without it such a loop is an
 	// *ExistsError.
 	Resume bool
