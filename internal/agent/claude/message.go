@@ -16,6 +16,7 @@ func (d *Dialect) assistant(m members, out *agent.Decoded) {
 		return
 	}
 	if !jsonscan.IsString(parent) {
+		d.turn.wentOn()
 		d.witness(false, out)
 	}
 	id, content := idAndContent(m.get("message"))

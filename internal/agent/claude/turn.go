@@ -19,9 +19,22 @@ type turn struct {
 	deferred bool // there was one: a turn of Claude's own will report its end
 	owed     int  // inits without their result, counted while deferred
 
-	fault   string // the kind of the last API error
+	fault   string // the kind of the API error that the assistant met last and has not got over
 	until   string // when the limit ends, where it said so
-	limited bool   // AgentLimited was reported
+	limited bool   // AgentLimited was reported, and nobody has said or done anything since
+}
+
+// wentOn: the assistant itself has got over what stood in its way.
+func (t *turn) wentOn() { t.fault, t.until = "", "" }
+
+// heard notes what a line came to. Whoever waits for a limit stops waiting when the agent goes on, and has to be told again.
+func (t *turn) heard(facts []event.Payload) {
+	for _, fact := range facts {
+		switch fact.(type) {
+		case event.AgentSaid, event.ToolCalled:
+			t.limited = false
+		}
+	}
 }
 
 // message is one user message that was written.
