@@ -31,8 +31,7 @@ func (d *Dialect) system(m members, out *agent.Decoded) {
 			What: "system/permission_denied", Text: cut(text(m.get("tool_name")) + ": " + short(m.get("message"))),
 		})
 	case `"background_tasks_changed"`:
-		d.background(m)
-		out.Add(event.AgentNoticed{What: "system/background_tasks_changed"})
+		d.background(m, out)
 	case `"hook_response"`:
 		what := short(m.get("hook_name"))
 		if outcome := text(m.get("outcome")); outcome != "success" {
