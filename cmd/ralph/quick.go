@@ -56,7 +56,7 @@ type quickArgument struct {
 }
 
 // knownTags are the tags whose meaning is known here. A field with another one is left to kong.
-var knownTags = [...]string{"arg", "default", "help", "name", "negatable", "optional", "placeholder", "short"}
+var knownTags = [...]string{"arg", "default", "help", "mapsep", "name", "negatable", "optional", "placeholder", "short"}
 
 // fields collects the fields of a verb and sets their defaults.
 func (q *quick) fields(of reflect.Value) bool {
@@ -199,6 +199,10 @@ func switchOf(value reflect.Value) (on reflect.Value, ok bool) {
 // setQuickly sets a value whose text has one meaning only.
 func setQuickly(value reflect.Value, text string) bool {
 	switch value.Type() {
+	case reflect.TypeFor[*string](), reflect.TypeFor[*int](): // what was not given is told from what is empty
+		given := reflect.New(value.Type().Elem())
+		value.Set(given)
+		return setQuickly(given.Elem(), text)
 	case reflect.TypeFor[string]():
 		value.SetString(text)
 		return true
