@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
@@ -126,7 +127,8 @@ type listedLoop struct {
 	TokensIn          int64     `json:"tokensIn"`
 	TokensOut         int64     `json:"tokensOut"`
 	Waiting           string    `json:"waiting"`
-	PID               int       `json:"pid"` // of the runner; 0 where there is none
+	ExitCode          *int      `json:"exitCode"` // null where it has not ended
+	PID               int       `json:"pid"`      // of the runner; 0 where there is none
 	Host              string    `json:"host"`
 	Error             string    `json:"error,omitempty"`
 }
@@ -145,6 +147,10 @@ func listed(all []registry.Status) []listedLoop {
 		}
 		if s.Live.Alive {
 			l.PID = s.Live.PID
+		}
+		if s.Head.Reason != "" {
+			code := event.Reason(s.Head.Reason).ExitCode()
+			l.ExitCode = &code
 		}
 		if s.Err != nil {
 			l.Error = s.Err.Error()
@@ -181,7 +187,7 @@ func (v *listVerb) table(e *env, all []registry.Status) []byte {
 			cost = render.Cost(&s.Head.Cost)
 		}
 		row := []string{
-			s.Name, statusOf(s), progress(s.Head.Iteration, s.Head.MaximumIterations),
+			s.Name, statusOf(s, now), progress(s.Head.Iteration, s.Head.MaximumIterations),
 			render.Span(now.Sub(since(s)).Truncate(time.Second)) + " ago", agentOf(s), cost,
 			render.Tokens(s.Head.TokensIn + s.Head.TokensOut),
 		}
@@ -198,7 +204,7 @@ func (v *listVerb) table(e *env, all []registry.Status) []byte {
 }
 
 // statusOf is what a person wants to know first.
-func statusOf(s registry.Status) string {
+func statusOf(s registry.Status, now time.Time) string {
 	switch {
 	case s.Err != nil:
 		return "unreadable"
@@ -210,8 +216,23 @@ func statusOf(s registry.Status) string {
 		return "starting"
 	case s.Head.Reason != "":
 		return s.Head.Status + " (" + s.Head.Reason + ")"
+	case s.Head.Status == event.StatusWaiting && s.Live.Alive:
+		return s.Head.Status + " (" + shortly(s.Head.Waiting, now) + ")"
 	}
 	return s.Head.Status
+}
+
+// shortly says for what a loop waits in as many words as a column has room for: the reason
+// that an agent gives for a person is status's to tell.
+func shortly(waiting string, now time.Time) string {
+	if strings.HasPrefix(waiting, "a person") {
+		return "a person"
+	}
+	what, until, found := strings.Cut(waiting, " until ")
+	if at, err := time.Parse(time.RFC3339, until); found && err == nil {
+		return what + ", " + render.Span(at.Sub(now))
+	}
+	return waiting
 }
 
 func paintStatus(column int, cell string) string {

@@ -37,6 +37,8 @@ type cli struct {
 	Stop     stopVerb     `cmd:"" help:"Stop a loop after its iteration, or now."`
 	Pause    pauseVerb    `cmd:"" help:"Let a loop rest after its iteration."`
 	Resume   resumeVerb   `cmd:"" help:"Let a paused loop go on."`
+	Wait     waitVerb     `cmd:"" help:"For an agent: have the loop wait for a person after this iteration."`
+	Blocked  blockedVerb  `cmd:"" help:"For an agent: end the loop after this iteration, because only a person can help."`
 	Set      setVerb      `cmd:"" help:"Change a setting of a running loop."`
 	Kill     killVerb     `cmd:"" help:"End a loop and its agent at once."`
 	List     listVerb     `cmd:"" help:"List the loops of this project, or all on this machine."`
