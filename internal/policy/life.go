@@ -80,8 +80,8 @@ const (
 	Verifying Phase = "verifying"
 )
 
-// Apply folds one event.
-func (l *Life) Apply(e event.Event) error {
+// Apply folds one event. The rules are those in force when it happened.
+func (l *Life) Apply(e event.Event, r event.Rules) error {
 	switch e.Type {
 	case event.TypeLoopStarted:
 		p, err := event.As[event.LoopStarted](e)
@@ -107,7 +107,7 @@ func (l *Life) Apply(e event.Event) error {
 	case event.TypeLoopUnpaused:
 		l.Paused, l.Person = false, false
 	case event.TypeFolderSeen:
-		if l.Phase == Beginning && string(e.Field("done")) == "true" {
+		if r.DoneFile && l.Phase == Beginning && string(e.Field("done")) == "true" {
 			l.Phase = Between // no iteration is needed
 		}
 	case event.TypeIterationChecked:
@@ -163,6 +163,7 @@ func (l *Life) resume(p event.LoopResumed) {
 	l.Broken = l.Phase != Between
 	l.Process = Process{}
 	l.Ended, l.Fault, l.Failed = nil, nil, nil
+	l.Cut, l.Finished, l.Exited = "", nil, nil // a person may have mended what was wrong
 	l.Paused, l.Person, l.Cancelled = false, false, false
 }
 
@@ -246,8 +247,9 @@ func (l *Life) effectFailed(e event.Event) error {
 			l.Phase = Gone
 		}
 	case event.DoCheck:
+		cancelled := l.Cancelled
 		l.checked()
-		if l.Cut != event.OutcomeAborted {
+		if !cancelled {
 			l.Fault = &event.FaultRaised{Where: p.Do, Error: p.Error, Class: p.Class}
 		}
 	case event.DoCommit:

@@ -16,7 +16,7 @@ import (
 func live(t testing.TB, l *policy.Life, story ...event.Payload) *policy.Life {
 	t.Helper()
 	for _, p := range story {
-		if err := l.Apply(happened(t, noon, p)); err != nil {
+		if err := l.Apply(happened(t, noon, p), final); err != nil {
 			t.Fatal(err)
 		}
 	}
