@@ -42,7 +42,7 @@ func committed(s *State) []Decision {
 	if outcome, _ := outcomeOf(s); outcome != event.OutcomeDone || len(s.Gate.Missing(s.Budget.Rules)) > 0 {
 		return nil
 	}
-	return do(event.Decided{Do: event.DoCommit, Iteration: s.Life.Iteration, Why: "the guardrails have passed"})
+	return do(event.Decided{Do: event.DoCommit, Iteration: s.Life.Iteration, Why: "nothing speaks against the work"})
 }
 
 // concluded ends the iteration, after it has judged what was claimed. A file DONE claims
@@ -102,6 +102,9 @@ func outcomeOf(s *State) (event.Outcome, string) {
 	}
 	switch {
 	case s.Limits.Stops():
+		if outcome == event.OutcomeFailed {
+			return event.OutcomeLimited, orElse(problem, s.Limits.Text)
+		}
 		return event.OutcomeLimited, orElse(s.Limits.Text, problem)
 	case outcome == event.OutcomeFailed && s.Person.Waits != "" && s.Life.Finished == nil && s.Life.Failed == nil:
 		return event.OutcomeDone, ""

@@ -179,7 +179,7 @@ func (b *Breaker) Trip(r event.Rules) (event.BreakerTripped, bool) {
 	if step := stepOf(b.Errors, r.SameError); step != "" && b.AnsweredErrors < b.Errors {
 		return event.BreakerTripped{
 			Rule: RuleSameError, Step: step, Count: b.Errors, Delay: b.delay(step, r),
-			Evidence: fmt.Sprintf("%s ended with the same error: %s", iterations(b.Errors), b.Error),
+			Evidence: b.sameError(),
 		}, true
 	}
 	if step := stepOf(b.Stuck, r.NoProgress); step != "" && b.AnsweredStuck < b.Stuck {
@@ -208,6 +208,13 @@ func (b *Breaker) delay(step string, r event.Rules) int64 {
 		return 0
 	}
 	return breakerDelay * r.RestartDelay
+}
+
+func (b *Breaker) sameError() string {
+	if b.Errors == 1 {
+		return "the last iteration ended with an error: " + b.Error
+	}
+	return fmt.Sprintf("%s ended with the same error: %s", iterations(b.Errors), b.Error)
 }
 
 func (b *Breaker) evidence() string {
