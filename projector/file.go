@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -116,16 +116,19 @@ func (w *Writer) Iteration(t Telemetry) {
 	w.plan(filepath.Join(IterationsDir, fmt.Sprintf("%03d.json", t.N)), append(data, '\n'))
 }
 
-// leftover is how natefinch/atomic names the file that it writes before it renames:
-// the projection's name with digits behind it.
-var leftover = regexp.MustCompile(`\.json[0-9]+$`)
+// leftover says whether a file is called as natefinch/atomic calls the one that it writes before it
+// renames: the projection's name with digits behind it.
+func leftover(name string) bool {
+	projection := strings.TrimRight(name, "0123456789")
+	return projection != name && strings.HasSuffix(projection, ".json")
+}
 
 func removeLeftovers(dir string) {
 	for _, folder := range []string{dir, filepath.Join(dir, IterationsDir)} {
 		// A folder that cannot be read has nothing to tidy; writing there will say why.
 		entries, _ := os.ReadDir(folder)
 		for _, entry := range entries {
-			if entry.Type().IsRegular() && leftover.MatchString(entry.Name()) {
+			if entry.Type().IsRegular() && leftover(entry.Name()) {
 				_ = os.Remove(filepath.Join(folder, entry.Name()))
 			}
 		}

@@ -42,6 +42,9 @@ type Text struct {
 	called   string // the call whose line is the last one printed
 	commands map[string]string
 	plan     string
+	boxes    [2]int            // ticked and all, as last seen
+	repos    map[string]string // where each repository was last seen
+	ahead    ahead
 
 	day           time.Time
 	loop, project string
@@ -68,6 +71,7 @@ const (
 	callsKept    = 1024
 	commandsKept = 512
 	asidesKept   = 64
+	reposKept    = 256
 	asideMost    = 4 << 10
 )
 
@@ -79,6 +83,7 @@ func New(w io.Writer, opt Options) *Text {
 	return &Text{
 		w: w, opt: opt, flow: flow{width: columns(opt.Width)},
 		calls: map[string]call{}, commands: map[string]string{}, asides: map[string][]byte{},
+		repos: map[string]string{},
 	}
 }
 
@@ -89,6 +94,8 @@ func (t *Text) Resume(s *projector.State) {
 	t.since = s.Seq
 	t.loop, t.project = s.Life.Name, s.Life.Project
 	t.sum = accountOf(s)
+	t.ahead.resume(s)
+	t.boxes = [2]int{s.Completion.Ticked, s.Completion.Boxes}
 	for _, c := range s.Mail.Open {
 		t.commands[c.ID] = c.Kind
 	}
@@ -107,6 +114,9 @@ func columns(width int) int {
 
 // Event shows an event. The error is the writer's.
 func (t *Text) Event(e event.Event) error {
+	if e.Seq > t.since {
+		t.ahead.apply(e)
+	}
 	if err := t.show(e); err != nil {
 		t.warn(e, fmt.Sprintf("event %d %s: %v", e.Seq, e.Type, err))
 	}
@@ -161,7 +171,15 @@ func (t *Text) show(e event.Event) error {
 	case event.TypeAgentUsed, event.TypeSegmentOpened, event.TypeSegmentSealed:
 		return nil
 	}
-	if shown, err := t.ofLoop(e); shown {
+	before := len(t.out)
+	shown, err := t.ofLoop(e)
+	if !shown {
+		shown, err = t.ofGate(e)
+	}
+	if shown {
+		if err == nil && t.opt.Verbose && len(t.out) == before {
+			t.detail(e)
+		}
 		return err
 	}
 	return t.ofRest(e)

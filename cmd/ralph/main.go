@@ -74,6 +74,9 @@ func run(args []string) int {
 	if err != nil {
 		return report(os.Stderr, err)
 	}
+	if plain, ok := quickly(args); ok {
+		return report(e.stderr, plain.Run(e))
+	}
 	code := -1
 	parser, err := newParser(grammar(args), func(n int) { code = n })
 	if err != nil {

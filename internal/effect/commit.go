@@ -96,13 +96,15 @@ func (h *Hands) ask(ctx context.Context, text string, iteration int) (string, er
 	defer patience.Stop()
 	select {
 	case <-a.over:
-		session.Release(false, 0)
+		session.Abort(0) // it has nothing more to do
 	case <-session.Done():
 	case <-ctx.Done():
-		session.Abort(0)
+		session.Kill()
+		<-session.Done()
 		return "", ctx.Err()
 	case <-patience.C:
-		session.Abort(0)
+		session.Kill()
+		<-session.Done()
 		return "", fmt.Errorf("the agent took longer than %s", messageTime)
 	}
 	if a.problem != "" {

@@ -106,6 +106,7 @@ func set(t *testing.T, dialect func() agent.Dialect, command ...string) *stage {
 			}
 			return nil, fmt.Errorf("read a blob: %w", os.ErrNotExist)
 		},
+		Dir: t.TempDir(), Project: dir, Env: os.Environ(),
 		ReadFile: func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, name)) },
 	}
 	s.state.Life.Prompt = event.Blob{Text: "go on", Bytes: 5}

@@ -153,7 +153,7 @@ func (e *Engine) decide(d Decision) error {
 // the decision has to be on disk before. Ending a process is not among them: doing
 // it twice is as good as once.
 func irrevocable(do string) bool {
-	return do == event.DoStart || do == event.DoSteer
+	return do == event.DoStart || do == event.DoSteer || do == event.DoCommit
 }
 
 // Sync makes everything recorded so far durable.
