@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/acp"
 	"github.com/ralph-loop/ralph/internal/agent/claude"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/agent/process"
@@ -26,6 +27,9 @@ var dialects = map[string]func() agent.Dialect{
 // Dialect returns a new conversation in the protocol of the settings' agent.
 func Dialect(a config.Agent) (agent.Dialect, error) {
 	protocol := a.ResolvedProtocol()
+	if protocol == config.ProtocolACP {
+		return acp.New(a.Program()), nil
+	}
 	create, ok := dialects[protocol]
 	if !ok {
 		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)
