@@ -63,7 +63,7 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 			return err
 		}
 		if p.Do == event.DoBegin {
-			c.Opening, c.Aside = true, false
+			c.Opening = true
 		}
 	case event.TypeEffectFailed:
 		c.Opening = false
