@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
@@ -74,9 +75,16 @@ func (d *details) all() {
 // standing: its status, who runs it, what it waits for.
 func (d *details) standing() {
 	live := d.status.Live
-	switch {
-	case d.Life.Ended != nil:
-		d.add("status", "%s (%s): %s", d.Status(), d.Life.Ended.Reason, d.Life.Ended.Why)
+	switch ended := d.Life.Ended; {
+	case ended != nil:
+		d.add("status", "%s (%s): %s", d.Status(), ended.Reason, ended.Why)
+		if ended.Hint != "" {
+			d.add("hint", "%s", ended.Hint)
+		}
+		if ended.Result != "" {
+			d.add("result", "%s", ended.Result)
+		}
+		d.add("exit code", "%d", ended.Reason.ExitCode())
 		d.add("ended", "%s", d.clock(d.At))
 	case !live.Alive:
 		d.add("status", "died: it was %s and no runner has it; 'ralph start %s --resume' goes on with it", d.Status(), d.status.Name)
@@ -92,15 +100,42 @@ func (d *details) standing() {
 	if !live.Alive || d.Life.Ended != nil {
 		return
 	}
-	if waiting := d.Waiting(); waiting != "" {
-		d.add("waits for", "%s", waiting)
-	}
+	d.waits()
 	if d.Mail.Pausing && !d.Life.Paused {
 		d.add("then", "pause")
 	}
 	if next, ok := d.Deadline(); ok {
 		d.add("next", "%s at %s (in %s)", deadlines[next.Name], d.clock(next.At), render.Span(next.At.Sub(d.now)))
 	}
+}
+
+// waits: for what, until when, and what brought that about.
+func (d *details) waits() {
+	if d.Status() != event.StatusWaiting {
+		return
+	}
+	if d.Life.Person {
+		d.add("waits for", "a person: %s", d.Person.Waits)
+		d.add("", "'ralph resume %s' lets it go on", d.status.Name)
+		return
+	}
+	d.add("waits for", "%s", local(d.Waiting(), d.now))
+	switch d.Delay().Name {
+	case policy.TimerLimit:
+		d.add("", "wait %d in a row: %s", d.Limits.Attempt, d.Limits.Error)
+	case policy.TimerBreaker:
+		d.add("", "%s", d.Breaker.Hint)
+	}
+}
+
+// local spells the moment at the end of what a loop waits for as a person here reads it.
+func local(waiting string, now time.Time) string {
+	at := strings.LastIndexByte(waiting, ' ') + 1
+	until, err := time.Parse(time.RFC3339, waiting[at:])
+	if err != nil {
+		return waiting
+	}
+	return waiting[:at] + clock(until, now)
 }
 
 // deadlines says what a deadline would do.
@@ -125,6 +160,12 @@ var phases = map[policy.Phase]string{
 	policy.Finished:  "the agent has finished",
 	policy.Leaving:   "the agent's process is being ended",
 	policy.Gone:      "the agent is gone or at rest",
+
+	policy.Checking:   "what it left is being checked",
+	policy.Checked:    "what it left is checked",
+	policy.Committing: "its work is being committed",
+	policy.Settled:    "its work is committed or left as it is",
+	policy.Verifying:  "ended; the file DONE is being verified",
 }
 
 func (d *details) iteration() {
@@ -137,17 +178,56 @@ func (d *details) iteration() {
 		d.add("", "%s (%d failed) · %s", quantity(m.Tools, "tool"), m.Failed, render.Usage(m.Spent()))
 	}
 	if l := d.Last; l != nil {
-		d.add("last one", "%d %s in %s · %s (%d failed) · %s", l.N, l.Outcome, render.Span(time.Duration(l.Took)*time.Millisecond),
-			quantity(l.Tools, "tool"), l.ToolsFailed, render.Usage(l.Usage))
-		if l.Error != "" {
-			d.add("", "%s", l.Error)
-		}
-		for _, missing := range l.Refused {
-			d.add("", "completion refused: %s", missing)
-		}
+		d.lastOne(l)
 	}
 	if n := d.Restart.Failures; n > 0 {
 		d.add("failures", "%d in a row: %s", n, d.Restart.Error)
+	}
+	if b := d.Breaker; b.Stuck > 0 && d.Budget.Rules.NoProgress > 0 {
+		d.add("progress", "none in the last %s; at %d the loop ends", quantity(b.Stuck, "iteration"), d.Budget.Rules.NoProgress)
+	}
+	if c := d.Completion; c.Boxes > 0 {
+		d.add("task.md", "%d of %d boxes ticked", c.Ticked, c.Boxes)
+	}
+	for i, edited := range d.Gate.Edited {
+		d.add(map[bool]string{true: "edited"}[i == 0], "%s", edited)
+	}
+}
+
+// lastOne: what the last iteration that ended came to.
+func (d *details) lastOne(l *projector.Telemetry) {
+	text := fmt.Sprintf("%d %s in %s · %s (%d failed) · %s", l.N, l.Outcome, render.Span(time.Duration(l.Took)*time.Millisecond),
+		quantity(l.Tools, "tool"), l.ToolsFailed, render.Usage(l.Usage))
+	switch l.Progress {
+	case "yes":
+		text += " · progress"
+	case "no":
+		text += " · no progress"
+	}
+	if l.Refunded {
+		text += " · refunded"
+	}
+	d.add("last one", "%s", text)
+	if l.Error != "" {
+		d.add("", "%s", l.Error)
+	}
+	for _, missing := range l.Refused {
+		d.add("", "completion refused: %s", missing)
+	}
+	switch {
+	case len(l.Failed) > 0:
+		d.add("guardrails", "%d of %d passed", l.Guardrails-len(l.Failed), l.Guardrails)
+		for _, name := range l.Failed {
+			d.add("", "failed: %s", render.Cut(render.Clean(firstLine(name)), 100))
+		}
+	case l.Guardrails > 0:
+		d.add("guardrails", "all %d passed", l.Guardrails)
+	}
+	if l.Commit != nil {
+		d.add("commit", "%.10s %s", l.Commit.SHA, l.Commit.Subject)
+	}
+	if l.Unkept != "" {
+		d.add("commit", "failed: %s", l.Unkept)
 	}
 }
 
@@ -166,7 +246,37 @@ func (d *details) agent() {
 	d.add("agent", "%s", text)
 }
 
-func (d *details) account() { d.add("used", "%s", render.Usage(d.Budget.Used())) }
+func (d *details) account() {
+	b := &d.Budget
+	text := quantity(b.Counted, "iteration")
+	if b.Refunded > 0 {
+		text += fmt.Sprintf(" (%d more refunded)", b.Refunded)
+	}
+	d.add("used", "%s · %s · %s", text, render.Span(b.Ran()), render.Usage(b.Used()))
+	for i, limit := range b.Warned {
+		d.add(map[bool]string{true: "warned"}[i == 0], "%s", d.warning(limit))
+	}
+}
+
+// warning says how near a limit is that was warned of.
+func (d *details) warning(limit string) string {
+	b, r := &d.Budget, &d.Budget.Rules
+	used := b.Used()
+	switch limit {
+	case "limits.cost":
+		if !d.Life.Process.Costs || used.USD == nil {
+			return limit + ": not all costs are reported, and what is not reported cannot stop the loop"
+		}
+		return fmt.Sprintf("%s: %s of %s", limit, render.Cost(used.USD), render.Cost(&r.LimitCost))
+	case "limits.tokens":
+		return fmt.Sprintf("%s: %s of %s", limit, render.Tokens(used.In+used.Out+used.CacheRead+used.CacheWrite), render.Tokens(r.LimitTokens))
+	case "limits.duration":
+		return fmt.Sprintf("%s: %s of %s", limit, render.Span(b.Ran()), render.Span(time.Duration(r.LimitDuration)*time.Millisecond))
+	case "maximumIterations":
+		return fmt.Sprintf("%s: %d of %d", limit, b.Counted, r.MaximumIterations)
+	}
+	return limit + " is near"
+}
 
 func (d *details) limits() {
 	r := d.Budget.Rules
@@ -174,21 +284,55 @@ func (d *details) limits() {
 	if r.MaximumIterations > 0 {
 		parts = append(parts, quantity(r.MaximumIterations, "iteration"))
 	}
-	if r.LimitCost > 0 {
-		parts = append(parts, render.Cost(&r.LimitCost))
+	money := func(usd float64, of string) {
+		if usd > 0 {
+			parts = append(parts, render.Cost(&usd)+of)
+		}
 	}
-	if r.LimitTokens > 0 {
-		parts = append(parts, render.Tokens(r.LimitTokens)+" tokens")
+	tokens := func(n int64, of string) {
+		if n > 0 {
+			parts = append(parts, render.Tokens(n)+" tokens"+of)
+		}
 	}
+	money(r.LimitCost, "")
+	tokens(r.LimitTokens, "")
+	money(r.IterationCost, " an iteration")
+	tokens(r.IterationTokens, " an iteration")
 	for _, l := range []struct {
 		name string
 		ms   int64
-	}{{"duration", r.LimitDuration}, {"iteration", r.IterationLimit}, {"idle", r.IdleAfter}} {
+	}{
+		{"duration", r.LimitDuration}, {"iteration", r.IterationLimit}, {"idle", r.IdleAfter}, {"tool", r.ToolIdleAfter},
+		{"afterResult", r.AfterResult}, {"outage", r.OutageLimit},
+	} {
 		if l.ms > 0 {
 			parts = append(parts, l.name+" "+(time.Duration(l.ms)*time.Millisecond).String())
 		}
 	}
 	d.add("limits", "%s", strings.Join(parts, ", "))
+	d.stops()
+}
+
+// stops: what ends the loop besides those limits.
+func (d *details) stops() {
+	r := d.Budget.Rules
+	var parts []string
+	for _, l := range []struct {
+		most int
+		what string
+	}{
+		{r.NoProgress, "%s without progress"}, {r.SameError, "%s with the same error"},
+	} {
+		if l.most > 0 {
+			parts = append(parts, fmt.Sprintf(l.what, quantity(l.most, "iteration")))
+		}
+	}
+	if r.RestartMax > 0 {
+		parts = append(parts, "more than "+quantity(r.RestartMax, "failure")+" in a row")
+	}
+	if len(parts) > 0 {
+		d.add("ends at", "%s", strings.Join(parts, ", "))
+	}
 }
 
 // commands: those that nobody has answered yet.
@@ -225,9 +369,11 @@ func (d *details) places() {
 }
 
 // clock spells a moment: the time of day, with the date where it is not today.
-func (d *details) clock(at time.Time) string {
-	at = at.In(d.now.Location())
-	if y, m, day := d.now.Date(); at.Year() == y && at.Month() == m && at.Day() == day {
+func (d *details) clock(at time.Time) string { return clock(at, d.now) }
+
+func clock(at, now time.Time) string {
+	at = at.In(now.Location())
+	if y, m, day := now.Date(); at.Year() == y && at.Month() == m && at.Day() == day {
 		return at.Format("15:04:05")
 	}
 	return at.Format("2006-01-02 15:04:05")
