@@ -127,7 +127,9 @@ func (p *rpc) settle(aborted bool) {
 	p.say(`{"type":"agent_settled","aborted":%t}`, aborted)
 }
 
-func (p *rpc) say(format string, args ...any) { p.out = append(p.out, fmt.Appendf(nil, format, args...)) }
+func (p *rpc) say(format string, args ...any) {
+	p.out = append(p.out, fmt.Appendf(nil, format, args...))
+}
 
 func quoted(text string) string {
 	q, _ := json.Marshal(text)
