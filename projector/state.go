@@ -47,7 +47,7 @@ func (s *State) Fold(e event.Event) error {
 	}
 	rules := s.Budget.Rules
 	s.Idle.Apply(e)
-	err := s.Life.Apply(e)
+	err := s.Life.Apply(e, rules)
 	if err == nil {
 		err = s.commit(e)
 	}

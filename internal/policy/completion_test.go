@@ -403,7 +403,7 @@ func TestEventsThatCannotBeReadAreErrorsOfTheirPolicies(t *testing.T) {
 		"mailbox":    func(e event.Event) error { return (&policy.Mailbox{}).Apply(e) },
 		"budget":     func(e event.Event) error { return (&policy.Budget{}).Apply(e) },
 		"restart":    func(e event.Event) error { return (&policy.Restart{}).Apply(e, final, false) },
-		"life":       func(e event.Event) error { return (&policy.Life{}).Apply(e) },
+		"life":       func(e event.Event) error { return (&policy.Life{}).Apply(e, final) },
 	}
 	for policyName, types := range map[string][]event.Type{
 		"completion": {event.TypeAgentSaid, event.TypeCompletionClaimed, event.TypeCompletionRefused, event.TypeCompletionAccepted},
