@@ -148,7 +148,11 @@ func (d *details) waits() {
 	d.add("waits for", "%s", local(d.Waiting(), d.now))
 	switch d.Delay().Name {
 	case policy.TimerLimit:
-		d.add("", "wait %d in a row: %s", d.Limits.Attempt, d.Limits.Error)
+		text := d.Limits.Error
+		if n := d.Limits.Attempt; n > 1 {
+			text = fmt.Sprintf("%d in a row: %s", n, text)
+		}
+		d.add("", "%s", text)
 	case policy.TimerBreaker:
 		d.add("", "%s", d.Breaker.Hint)
 	}

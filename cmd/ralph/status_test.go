@@ -36,7 +36,7 @@ func TestStatusOfALoopThatWaitsForALimit(t *testing.T) {
 	r := limitedLoop(t)
 	r.register()
 	contains(t, r.printed(&statusVerb{}),
-		"status     waiting\n", "waits for  rate limit until 04:52:", "           wait 1 in a row: 5-hour limit reached\n",
+		"status     waiting\n", "waits for  rate limit until 04:52:", "           5-hour limit reached\nnext",
 		"next       it is tried again at 04:52:", "last one   2 limited in 0.0s · 0 tools (0 failed) · ", " · refunded\n",
 		"used       1 iteration (1 more refunded) · ")
 	contains(t, r.printed(&listVerb{}), "waiting (rate limit, 2h0m)")
@@ -102,6 +102,11 @@ func TestTheHeaderSaysUntilWhenALoopWaits(t *testing.T) {
 	r := limitedLoop(t)
 	a := &attached{env: r.env, name: "night"}
 	contains(t, a.header(headOf(&r.state), true), "loop night · waiting: rate limit until 04:52:")
+	h := headOf(&r.state)
+	h.Waiting = "a person: the key\nof the till"
+	if got := a.header(h, true); strings.Contains(got, "\n") || !strings.Contains(got, "waiting: a person: the key · ") {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestStatusIsBrokenWhereTheTerminalEnds(t *testing.T) {
