@@ -155,6 +155,19 @@ func TestAGateStaysSmall(t *testing.T) {
 	if len(g.Left) != 8 || len(g.Edited) != 32 || !strings.HasPrefix(g.Left[1], "2 processes") {
 		t.Errorf("after 40 iterations that were given back: %d left, %d edits, %q", len(g.Left), len(g.Edited), g.Left)
 	}
+	messages := gate(t, opened, check)
+	for range 20 {
+		messages = again(t, messages, event.GuardrailEnded{Name: strings.Repeat("n", 900), Message: &event.Blob{Text: strings.Repeat("m", 8<<10), SHA256: "sum"}})
+	}
+	for i, f := range messages.Failures {
+		want := 500
+		if i < 4 {
+			want = 8 << 10
+		}
+		if len(f.Message.Text) != want || f.Message.SHA256 != "sum" || len(f.Name) != 500 {
+			t.Errorf("of message %d %d bytes are kept, and of its name %d", i+1, len(f.Message.Text), len(f.Name))
+		}
+	}
 	cut := gate(t, opened, event.IterationEnded{Outcome: event.OutcomeIdle, Error: strings.Repeat("x", 900)})
 	if n := len(cut.Left[0]); n < 200 || n > 250 {
 		t.Errorf("why it was cut short has %d bytes", n)
