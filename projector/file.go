@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/natefinch/atomic"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Summary is the head of state.json: what a list of loops shows. Its keys come
@@ -36,8 +38,12 @@ type Summary struct {
 // File is state.json.
 type File struct {
 	Summary
-	Why   string `json:"why,omitempty"` // of an ended loop
-	State State  `json:"state"`
+	Why      string     `json:"why,omitempty"`      // of an ended loop
+	Hint     string     `json:"hint,omitempty"`     // of an ended loop: the next step for a person
+	Result   string     `json:"result,omitempty"`   // of an ended loop: as loop.ended has it
+	ExitCode *int       `json:"exitCode,omitempty"` // of an ended loop: what a foreground run exits with
+	Until    *time.Time `json:"until,omitempty"`    // of a loop that waits for a moment
+	State    State      `json:"state"`
 }
 
 // Summary returns what a list shows of the loop.
@@ -65,8 +71,13 @@ const (
 // Encode returns state.json.
 func Encode(s *State) []byte {
 	f := File{Summary: s.Summary(), State: *s}
-	if s.Life.Ended != nil {
-		f.Why = s.Life.Ended.Why
+	if ended := s.Life.Ended; ended != nil {
+		code := ended.Reason.ExitCode()
+		f.Why, f.Hint, f.Result, f.ExitCode = ended.Why, ended.Hint, ended.Result, &code
+	}
+	if s.Status() == event.StatusWaiting && !s.Life.Person {
+		until := s.Delay().At
+		f.Until = &until
 	}
 	data, err := json.Marshal(f)
 	if err != nil {

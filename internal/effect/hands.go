@@ -51,7 +51,7 @@ type Hands struct {
 	worker sync.WaitGroup
 	killed atomic.Bool // agent.kill was asked for: the agent that is being started goes as well
 
-	closed  atomic.Bool
+	closed atomic.Bool
 
 	// Of the worker alone.
 	seals seals

@@ -20,6 +20,8 @@ type Gate struct {
 	Edited   []string  `json:"edited,omitempty"`
 	// Left is what the iteration left behind that the next one should know of.
 	Left []string `json:"left,omitempty"`
+	// Background names the work in the background that the agent has not seen the end of.
+	Background string `json:"background,omitempty"`
 	// Commit is why the work could not be committed; empty where it could.
 	Commit string `json:"commit,omitempty"`
 	// Before is what the open iteration was told of those before it.
@@ -59,6 +61,8 @@ func (g *Gate) Apply(e event.Event) error {
 		*g = Gate{Before: &Told{g.Failures, g.Edited, g.Left, g.Commit}}
 	case event.TypeLoopResumed:
 		g.Checked = false // whatever was under way is not known any more
+	case event.TypeAgentNoticed:
+		return g.noticed(e)
 	case event.TypeDecided:
 		p, err := event.As[event.Decided](e)
 		if err != nil {
@@ -114,6 +118,18 @@ func (g *Gate) Apply(e event.Event) error {
 		g.left(p)
 		g.carry(p.Refunded)
 	}
+	return nil
+}
+
+func (g *Gate) noticed(e event.Event) error {
+	if string(e.Field("what")) != `"`+event.NoticeBackground+`"` {
+		return nil
+	}
+	p, err := event.As[event.AgentNoticed](e)
+	if err != nil {
+		return err
+	}
+	g.Background = firstBytes(p.Text, 500)
 	return nil
 }
 
@@ -186,6 +202,10 @@ func firsts(texts []string, n int) []string {
 
 // left notes how an iteration ended that did not end by itself.
 func (g *Gate) left(p event.IterationEnded) {
+	if g.Background != "" {
+		g.Left = append(g.Left, "work that was put into the background had not ended: "+g.Background)
+		g.Background = ""
+	}
 	switch p.Outcome {
 	case event.OutcomeInterrupted:
 		g.Left = append(g.Left, "it was interrupted before it was over: work may be half done")

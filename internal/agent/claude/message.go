@@ -16,10 +16,12 @@ func (d *Dialect) assistant(m members, out *agent.Decoded) {
 		return
 	}
 	if !jsonscan.IsString(parent) {
+		d.turn.wentOn()
 		d.witness(false, out)
 	}
 	id, content := idAndContent(m.get("message"))
 	s := d.streams.of(parent)
+	d.enter(s, id, out)
 	if jsonscan.IsString(content) {
 		d.said(s, s.next(id), content[:jsonscan.Len(content)], true, out)
 		return
@@ -95,7 +97,9 @@ func (d *Dialect) block(s *stream, name string, block []byte, fields *jsonscan.O
 	case `"thinking"`:
 		d.said(s, name, body, false, out)
 	case `"tool_use"`, `"server_tool_use"`, `"mcp_tool_use"`:
-		out.Add(event.ToolCalled{ID: text(id), Name: d.words.of("", tool), Input: input, Parent: s.parent})
+		name := text(id)
+		out.Add(event.ToolCalled{ID: name, Name: d.words.of("", tool), Input: input, Parent: s.parent})
+		d.calls.Called(agent.Call{ID: name, Parent: s.parent})
 		if s.parent == "" && string(tool) == `"TodoWrite"` {
 			plan(input, out)
 		}
@@ -216,6 +220,15 @@ func (d *Dialect) returned(fields *jsonscan.ObjectCursor, out *agent.Decoded) {
 	name := text(id)
 	d.streams.drop(name)
 	out.Add(event.ToolReturned{ID: name, OK: !failed, Output: d.output(content)})
+	d.calls.Returned(name)
+	d.orphaned(out)
+}
+
+// orphaned tells that the calls of subagents are over whose own call is. One that runs in the background outlives it.
+func (d *Dialect) orphaned(out *agent.Decoded) {
+	if d.turn.tasks == 0 {
+		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent != "" && !d.calls.Open(c.Parent) })
+	}
 }
 
 // output returns a tool's output, which is a string or a list of parts. What is not text is named. Texts are joined as they are

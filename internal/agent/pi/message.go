@@ -194,6 +194,8 @@ func (d *Dialect) messageStart(m *members, out *agent.Decoded) {
 	msg := m.get("message")
 	switch string(jsonscan.Get(msg, "role")) {
 	case `"assistant"`:
+		// The model has been given the results of its tools: what has none by now never will.
+		d.calls.Lose(out, func(agent.Call) bool { return true })
 		d.message.begin()
 	case `"user"`:
 		out.DropRaw = true

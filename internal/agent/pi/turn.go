@@ -154,6 +154,7 @@ func (d *Dialect) finishTurn(out *agent.Decoded) {
 }
 
 func (d *Dialect) finish(finished event.AgentFinished, out *agent.Decoded) {
+	d.calls.Lose(out, func(agent.Call) bool { return true })
 	out.Add(finished)
 	d.phase = idle
 	d.clearID, d.promptID, d.prompt = "", "", ""
