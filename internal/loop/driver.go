@@ -86,7 +86,11 @@ const jumpLeast = 10 * time.Second
 // deadlines of the agent move by as much: it could not be heard.
 func (d *Driver) jump(before time.Time, deadline policy.Deadline) error {
 	now := d.Now()
-	by := now.Round(0).Sub(before.Round(0)) - now.Sub(before)
+	return d.jumped(now, now.Round(0).Sub(before.Round(0))-now.Sub(before), deadline)
+}
+
+// jumped is jump where the wall clock went further than the other one, by as much.
+func (d *Driver) jumped(now time.Time, by time.Duration, deadline policy.Deadline) error {
 	switch deadline.Name {
 	case policy.TimerIdle, policy.TimerTool, policy.TimerIteration, policy.TimerAfterResult:
 		by = max(by, now.Sub(deadline.At))

@@ -63,7 +63,8 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 			return err
 		}
 		if p.Do == event.DoBegin {
-			c.Opening, c.Aside = true, false
+			// Aside stays: the hand that begins the iteration is told by it.
+			c.Opening = true
 		}
 	case event.TypeEffectFailed:
 		c.Opening = false
