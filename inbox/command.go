@@ -30,6 +30,8 @@ const (
 	Resume   Kind = "resume"    // go on after a pause
 	Set      Kind = "set"       // change the setting Key to Value, spelled as on the command line
 	Kill     Kind = "kill"      // end the agent's processes at once, without asking, and the loop with them
+	Wait     Kind = "wait"      // from the agent: finish the present iteration and begin no other until a person resumes; Text says what for
+	Blocked  Kind = "blocked"   // from the agent: finish the present iteration and end the loop, which needs a person; Text says why
 )
 
 // Command is one wish.
@@ -60,7 +62,7 @@ func (c Command) Check() error {
 		if c.Key == "" {
 			return errors.New("set without key")
 		}
-	case Stop, StopNow, Pause, Resume, Kill:
+	case Stop, StopNow, Pause, Resume, Kill, Wait, Blocked:
 	default:
 		return fmt.Errorf("unknown kind %.40q", c.Kind)
 	}

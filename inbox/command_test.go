@@ -63,7 +63,7 @@ func TestEncodeRefusesWhatDecodeWould(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, kind := range []Kind{Steer, FollowUp, Stop, StopNow, Pause, Resume, Set, Kill, "explode"} {
+	for _, kind := range []Kind{Steer, FollowUp, Stop, StopNow, Pause, Resume, Set, Kill, Wait, Blocked, "explode"} {
 		f.Add([]byte(fmt.Sprintf(`{"v":1,"id":"%s","kind":"%s","from":"cli:ada@mill","at":"2026-11-21T01:52:28.123456Z","text":"t","key":"k","value":"v"}`, anID, kind)))
 	}
 	f.Add([]byte(`{"V":1,"ID":"` + anID + `","Kind":"stop","at":"0000-01-01T00:00:00+23:59"}`))

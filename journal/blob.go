@@ -82,7 +82,7 @@ func (w *Writer) storeAs(name string, content []byte) error {
 			return err
 		}
 	}
-	if err := w.written(name+tmpExt, content); err != nil {
+	if err := w.written(name+tmpExt, content, 0); err != nil {
 		return err
 	}
 	if err := w.folder.Rename(name+tmpExt, name); err != nil {

@@ -56,3 +56,19 @@ type File interface {
 	Sync() error
 	Close() error
 }
+
+// reserver is a File that can set room aside behind its end, which nobody sees but the
+// disk. A file that grows by a sync at a time lies wherever there was room at each
+// of them, and its file system writes the list of its pieces as well: a sync then takes a quarter
+// longer. Both do what they can, and nothing where that is not known to help.
+type reserver interface {
+	reserve(bytes int64)
+	// release gives back what lies behind the end.
+	release()
+}
+
+// starter is a File that can be told to begin writing a part of itself to the disk, without waiting
+// and without a promise: that is Sync's.
+type starter interface {
+	startWriting(from, bytes int64)
+}

@@ -151,7 +151,7 @@ func (w *Writer) sum(n int64) (string, error) {
 // hashTo reads back what has been written since the last time. Hashing a line of
 // 500 bytes takes a third as long as writing it, and reading it back from the page
 // cache very little, so the append path does without: the syncing goroutine hashes
-// after each sync, at most 8 MiB at a time, and sealing what is left.
+// before each sync, at most 8 MiB at a time, and sealing what is left.
 func (s *syncer) hashTo(n int64) error {
 	if s.block == nil {
 		s.block = make([]byte, readBytes)
@@ -209,7 +209,7 @@ func (w *Writer) syncEvery(every time.Duration) {
 			}
 		case <-timer.C:
 		}
-		if w.sync() != nil || w.hashSome() != nil {
+		if w.hashSome() != nil || w.sync() != nil {
 			return
 		}
 		if _, dirty := w.Dirty(); dirty {
@@ -218,11 +218,16 @@ func (w *Writer) syncEvery(every time.Duration) {
 	}
 }
 
+// hashSome hashes what is there, while the disk writes it: the sync that follows then has
+// little to wait for.
 func (w *Writer) hashSome() error {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	w.mu.Lock()
 	n := w.size
 	w.mu.Unlock()
+	if s, ok := w.target.(starter); ok {
+		s.startWriting(w.hashed, n-w.hashed)
+	}
 	return w.hashTo(n)
 }

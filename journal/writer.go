@@ -124,7 +124,7 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 		return err
 	}
 	line := w.buf[from:]
-	if err := w.written(path+tmpExt, line); err != nil {
+	if err := w.written(path+tmpExt, line, min(w.opt.SegmentBytes, defaultSegmentBytes)); err != nil {
 		return err
 	}
 	if err := w.folder.Rename(path+tmpExt, path); err != nil {
@@ -143,8 +143,8 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 	return nil
 }
 
-// written makes a durable file under a name that a crash may have left taken.
-func (w *Writer) written(name string, content []byte) error {
+// written makes a durable file, with room to grow, under a name that a crash may have left taken.
+func (w *Writer) written(name string, content []byte, room int64) error {
 	if _, err := w.folder.Stat(name); err == nil {
 		if err := w.folder.Remove(name); err != nil {
 			return err
@@ -153,6 +153,9 @@ func (w *Writer) written(name string, content []byte) error {
 	f, err := w.folder.Create(name)
 	if err != nil {
 		return err
+	}
+	if r, ok := f.(reserver); ok && room > 0 {
+		r.reserve(room)
 	}
 	_, err = f.Write(content)
 	if err == nil {
@@ -339,6 +342,9 @@ func (w *Writer) seal() (sum string, err error) {
 	}
 	if err != nil {
 		return "", err
+	}
+	if r, ok := w.file.(reserver); ok {
+		r.release()
 	}
 	w.lines++
 	w.pos.Offset += int64(len(w.buf) - from)

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/natefinch/atomic"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Summary is the head of state.json: what a list of loops shows. Its keys come
@@ -36,8 +38,12 @@ type Summary struct {
 // File is state.json.
 type File struct {
 	Summary
-	Why   string `json:"why,omitempty"` // of an ended loop
-	State State  `json:"state"`
+	Why      string     `json:"why,omitempty"`      // of an ended loop
+	Hint     string     `json:"hint,omitempty"`     // of an ended loop: the next step for a person
+	Result   string     `json:"result,omitempty"`   // of an ended loop: as loop.ended has it
+	ExitCode *int       `json:"exitCode,omitempty"` // of an ended loop: what a foreground run exits with
+	Until    *time.Time `json:"until,omitempty"`    // of a loop that waits for a moment
+	State    State      `json:"state"`
 }
 
 // Summary returns what a list shows of the loop.
@@ -65,8 +71,13 @@ const (
 // Encode returns state.json.
 func Encode(s *State) []byte {
 	f := File{Summary: s.Summary(), State: *s}
-	if s.Life.Ended != nil {
-		f.Why = s.Life.Ended.Why
+	if ended := s.Life.Ended; ended != nil {
+		code := ended.Reason.ExitCode()
+		f.Why, f.Hint, f.Result, f.ExitCode = ended.Why, ended.Hint, ended.Result, &code
+	}
+	if s.Status() == event.StatusWaiting && !s.Life.Person {
+		until := s.Delay().At
+		f.Until = &until
 	}
 	data, err := json.Marshal(f)
 	if err != nil {
@@ -116,16 +127,19 @@ func (w *Writer) Iteration(t Telemetry) {
 	w.plan(filepath.Join(IterationsDir, fmt.Sprintf("%03d.json", t.N)), append(data, '\n'))
 }
 
-// leftover is how natefinch/atomic names the file that it writes before it renames:
-// the projection's name with digits behind it.
-var leftover = regexp.MustCompile(`\.json[0-9]+$`)
+// leftover says whether a file is called as natefinch/atomic calls the one that it writes before it
+// renames: the projection's name with digits behind it.
+func leftover(name string) bool {
+	projection := strings.TrimRight(name, "0123456789")
+	return projection != name && strings.HasSuffix(projection, ".json")
+}
 
 func removeLeftovers(dir string) {
 	for _, folder := range []string{dir, filepath.Join(dir, IterationsDir)} {
 		// A folder that cannot be read has nothing to tidy; writing there will say why.
 		entries, _ := os.ReadDir(folder)
 		for _, entry := range entries {
-			if entry.Type().IsRegular() && leftover.MatchString(entry.Name()) {
+			if entry.Type().IsRegular() && leftover(entry.Name()) {
 				_ = os.Remove(filepath.Join(folder, entry.Name()))
 			}
 		}

@@ -26,7 +26,8 @@ type State struct {
 	Limits     policy.Limits     `json:"limits"`
 	Breaker    policy.Breaker    `json:"breaker"`
 	Person     policy.Person     `json:"person"`
-	Last       *Telemetry        `json:"last,omitempty"` // of the last iteration that ended
+	Last       *Telemetry        `json:"last,omitempty"`   // of the last iteration that ended
+	Commit     *Commit           `json:"commit,omitempty"` // of the iteration that began last
 }
 
 // Fold takes one event into the state. An error means that an event of a type this
@@ -46,7 +47,10 @@ func (s *State) Fold(e event.Event) error {
 	}
 	rules := s.Budget.Rules
 	s.Idle.Apply(e)
-	err := s.Life.Apply(e)
+	err := s.Life.Apply(e, rules)
+	if err == nil {
+		err = s.commit(e)
+	}
 	if err == nil {
 		err = s.Mail.Apply(e)
 	}

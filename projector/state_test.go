@@ -128,6 +128,49 @@ func TestTelemetryOfAnIteration(t *testing.T) {
 	}
 }
 
+func TestTelemetryOfWhatWasChecked(t *testing.T) {
+	story := []event.Payload{
+		started, begin, opened, start, agentUp, over, exited,
+		event.Decided{Do: event.DoCheck}, event.GuardrailEnded{Name: "make lint", OK: true},
+		event.GuardrailEnded{Name: "make test", Code: 2, Action: "APPEND"}, event.IterationChecked{Guardrails: 2, Failed: 1},
+		event.RepoCommitted{SHA: "93a1", Message: strings.Repeat("ä", 300) + "\n\nmore"}, event.SCMEnded{Tasks: []string{"commit"}, Failed: "push", Error: "no upstream"},
+		event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Progress: "yes"},
+	}
+	last := folded(t, story...).Last
+	if last.Guardrails != 2 || len(last.Failed) != 1 || last.Failed[0] != "make test" || last.Progress != "yes" || last.Unkept != "no upstream" {
+		t.Errorf("%+v", last)
+	}
+	if last.Commit == nil || last.Commit.SHA != "93a1" || last.Commit.Subject != strings.Repeat("ä", 200) {
+		t.Errorf("commit %+v", last.Commit)
+	}
+	next := folded(t, append(story, begin, event.IterationStarted{N: 2}, event.IterationEnded{N: 2})...)
+	if next.Last.Commit != nil || next.Last.Guardrails != 0 || next.Last.Failed != nil {
+		t.Errorf("the iteration behind it has %+v", next.Last)
+	}
+}
+
+func TestTheFileSaysHowALoopEndedAndUntilWhenOneWaits(t *testing.T) {
+	var file projector.File
+	read := func(story ...event.Payload) {
+		file = projector.File{}
+		if err := json.Unmarshal(projector.Encode(folded(t, story...)), &file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(started, event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonBlocked, Why: "no key", Hint: "give it", Result: "R"})
+	if file.Why != "no key" || file.Hint != "give it" || file.Result != "R" || file.ExitCode == nil || *file.ExitCode != event.ExitPerson || file.Until != nil {
+		t.Errorf("%+v", file)
+	}
+	read(started, begin, opened, start, agentUp, exited, failed)
+	if file.ExitCode != nil || file.Until == nil || !strings.HasSuffix(file.Waiting, file.Until.Format(time.RFC3339)) {
+		t.Errorf("waits %q until %v, exit code %v", file.Waiting, file.Until, file.ExitCode)
+	}
+	read(started, event.LoopPaused{Why: "w", For: "person"})
+	if file.Status != event.StatusWaiting || file.Until != nil {
+		t.Errorf("%s until %v", file.Status, file.Until)
+	}
+}
+
 func TestAnEventThatCannotBeReadNamesItself(t *testing.T) {
 	for _, typ := range []event.Type{event.TypeLoopStarted, event.TypeIterationEnded, event.TypeAgentUsed, event.TypeSegmentOpened} {
 		s := &projector.State{}

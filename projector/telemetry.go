@@ -1,6 +1,7 @@
 package projector
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -22,7 +23,41 @@ type Telemetry struct {
 	Refunded    bool          `json:"refunded,omitempty"`
 	Claimed     string        `json:"claimed,omitempty"`
 	Refused     []string      `json:"refused,omitempty"`
-	LastSeq     uint64        `json:"lastSeq"` // of its iteration.ended
+	// What ralph itself found out behind the turn.
+	Guardrails int      `json:"guardrails,omitempty"` // that ran
+	Failed     []string `json:"failed,omitempty"`     // of these, by their commands
+	Progress   string   `json:"progress,omitempty"`   // yes or no by what the files show; empty where nothing shows it
+	Commit     *Commit  `json:"commit,omitempty"`     // the work of the iteration, where version control took it
+	Unkept     string   `json:"unkept,omitempty"`     // why version control did not
+	LastSeq    uint64   `json:"lastSeq"`              // of its iteration.ended
+}
+
+// Commit is a commit that the loop made.
+type Commit struct {
+	SHA     string `json:"sha"`
+	Subject string `json:"subject"` // the first line of its message
+}
+
+// subjectMost bounds what is kept of a commit's subject, in characters.
+const subjectMost = 200
+
+// commit notes what became of the open iteration's work in version control.
+func (s *State) commit(e event.Event) error {
+	switch e.Type {
+	case event.TypeIterationStarted:
+		s.Commit = nil
+	case event.TypeRepoCommitted:
+		p, err := event.As[event.RepoCommitted](e)
+		if err != nil {
+			return err
+		}
+		subject, _, _ := strings.Cut(p.Message, "\n")
+		if runes := []rune(subject); len(runes) > subjectMost {
+			subject = string(runes[:subjectMost])
+		}
+		s.Commit = &Commit{SHA: p.SHA, Subject: subject}
+	}
+	return nil
 }
 
 // summarise makes the telemetry of the iteration that e ends, before the policies
@@ -37,6 +72,10 @@ func (s *State) summarise(e event.Event) error {
 		N: p.N, Outcome: p.Outcome, Error: p.Error, Started: s.Life.Since, Ended: e.At, Took: p.Took,
 		Usage: p.Usage, Tools: p.Tools, ToolsFailed: meter.Failed, Messages: meter.Said, Retries: meter.Retries,
 		Refunded: p.Refunded, Claimed: s.Completion.Claimed, Refused: s.Completion.Refused, LastSeq: e.Seq,
+		Guardrails: s.Gate.Ran, Progress: p.Progress, Commit: s.Commit, Unkept: s.Gate.Commit,
+	}
+	for _, failure := range s.Gate.Failures {
+		s.Last.Failed = append(s.Last.Failed, failure.Name)
 	}
 	return nil
 }

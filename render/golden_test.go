@@ -138,7 +138,7 @@ func TestEachTypeOfEvent(t *testing.T) {
 
 // Whole runs: recorded ones, and a night in which everything happens.
 func TestWholeRuns(t *testing.T) {
-	runs := map[string][]event.Event{"night": night()}
+	runs := map[string][]event.Event{"night": night(), "checked": checked()}
 	paths, err := filepath.Glob(filepath.Join("testdata", "runs", "*.jsonl"))
 	if err != nil || len(paths) < 6 {
 		t.Fatalf("recorded runs: %d, %v", len(paths), err)
@@ -168,6 +168,7 @@ func TestWholeRuns(t *testing.T) {
 	} {
 		t.Run("night, "+name, func(t *testing.T) {
 			golden(t, "runs/night."+name+".golden", []byte(text(t, opt, night())))
+			golden(t, "runs/checked."+name+".golden", []byte(text(t, opt, checked())))
 		})
 	}
 }
@@ -256,4 +257,81 @@ func night() []event.Event {
 		event.SegmentSealed{Events: 70},
 	)
 	return script(steps...)
+}
+
+// checked is a run in which ralph itself finds everything out that it can, and waits for
+// everything that there is to wait for.
+func checked() []event.Event {
+	ended := func(n int, outcome event.Outcome, problem, progress string) event.IterationEnded {
+		return event.IterationEnded{N: n, Outcome: outcome, Error: problem, Progress: progress, Tools: 3, Took: 61_000, Refunded: outcome == event.OutcomeLimited}
+	}
+	failed := event.Blob{Text: "Guardrail \"make test\" failed with exit code 2.\nHint: read the first failure\nOutput file: guardrail_1_make_test.log\nOutput (truncated):\n" +
+		"ok  shop/cart\n\x1b[31mFAIL\x1b[0m shop/price\n" + strings.Repeat("more\n", 30) + "make: *** [test] Error 1"}
+	return script(
+		event.LoopStarted{
+			Name: "checked", ID: "01JD", Project: "/home/ada/shop", Agent: event.Agent{Protocol: "text", Command: []string{"./agent.sh"}},
+			Rules: event.Rules{MaximumIterations: 10, RestartDelay: 1000, LimitCost: 10},
+		},
+		event.RepoSeen{Root: ".", When: "begin", Head: "4b825dc642cb", Fingerprint: "a"},
+		event.FolderSeen{Boxes: 3, SHA256: "ab"},
+		event.IterationStarted{N: 1, Prompt: event.Blob{Text: "Mend the shop."}},
+		event.AgentStarted{PID: 12, ExitEnds: true},
+		event.BudgetWarned{Limit: "limits.cost", Why: "this agent does not report what it costs: no limit of cost can stop it"},
+		event.AgentExited{Code: 0, Took: 5000},
+		event.GuardrailEdited{Path: "Makefile", How: "changed", Restored: true},
+		event.RepoSeen{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1, Commits: 1},
+		event.RepoSeen{Root: "vendor/till", When: "end", Head: "77", Dirty: true, Fingerprint: "b", Files: 1, Insertions: 1},
+		event.FolderSeen{Boxes: 3, Ticked: 2, SHA256: "cd", Open: []string{"write the tests"}},
+		event.GuardrailStarted{Name: "make lint"},
+		event.GuardrailStarted{Name: "make test"},
+		70*time.Second,
+		event.GuardrailEnded{Name: "make lint", OK: true, Took: 2_200, Log: "guardrail_1_make_lint.log"},
+		event.GuardrailEnded{Name: "make test", Code: 2, Took: 70_000, Log: "guardrail_1_make_test.log", Action: "APPEND", Message: &failed},
+		event.GuardrailStarted{Name: "./slow.sh && echo 'with a command that is rather longer than a narrow terminal is wide'"},
+		event.GuardrailEnded{Name: "./slow.sh && echo 'with a command that is rather longer than a narrow terminal is wide'", Code: -1, TimedOut: true, Took: 600_000, Log: "guardrail_1_slow_sh.log"},
+		event.IterationChecked{Guardrails: 3, Failed: 2},
+		event.CompletionClaimed{How: "promise"},
+		event.CompletionRefused{Missing: []string{`the guardrail "make test" failed`, "1 of 3 boxes in task.md are not ticked: write the tests"}},
+		ended(1, event.OutcomeDone, "", "yes"),
+		time.Second,
+		event.IterationStarted{N: 2},
+		event.AgentLimited{Kind: "rate", Until: "2026-11-22T04:30:00Z", Text: "5-hour limit reached"},
+		event.AgentFinished{Outcome: "error", Error: "429 rate_limit_error", Kind: "rate"},
+		ended(2, event.OutcomeLimited, "5-hour limit reached", ""),
+		5*time.Hour,
+		event.TimerFired{Name: "limit"},
+		event.IterationStarted{N: 3},
+		event.ClockJumped{By: 3_600_000},
+		event.TimerFired{Name: "tool"},
+		event.RepoSeen{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1},
+		event.FolderSeen{Boxes: 3, Ticked: 2, SHA256: "cd"},
+		ended(3, event.OutcomeIdle, "the agent was silent for too long", "no"),
+		event.BreakerTripped{Rule: "noProgress", Step: "hint", Count: 3, Evidence: "3 iterations in a row left no new commit, no new change and no ticked box"},
+		event.IterationStarted{N: 4},
+		ended(4, event.OutcomeOverspent, "the iteration used more than one may", "no"),
+		event.BreakerTripped{Rule: "sameError", Step: "backoff", Count: 4, Evidence: "4 iterations in a row ended with the same error: boom", Delay: 10_000},
+		event.IterationStarted{N: 5},
+		event.CommandReceived{ID: "01JDC1", Kind: "wait", From: "cli:ada@mill", Text: "the access key of the till"},
+		event.CommandDelivered{ID: "01JDC1", How: "loop", Iteration: 5},
+		event.AgentNoticed{What: event.NoticeLingering, Text: "what the agent left running may go on for 5m0s"},
+		event.FolderSeen{Wait: true, Text: "the till needs a key", Boxes: 3, Ticked: 3, SHA256: "ef"},
+		event.GuardrailStarted{Name: "make test"},
+		event.GuardrailEnded{Name: "make test", OK: true, Took: 900},
+		event.RepoCommitted{SHA: "93a1f0c77be2", Message: "Mend the shop\n\nPrices are whole again.", Files: 3, Insertions: 12, Deletions: 1},
+		event.SCMEnded{Tasks: []string{"commit -q"}, Failed: "push", Error: "git push: exit status 1\nfatal: no upstream branch\nset one with git push -u"},
+		ended(5, event.OutcomeDone, "", "yes"),
+		event.LoopPaused{Why: "the agent left the file WAIT_WITHOUT_RESTART: the till needs a key", For: "person"},
+		time.Hour,
+		event.LoopUnpaused{},
+		event.FolderSeen{Done: true, Text: "all is done", Boxes: 3, Ticked: 3, SHA256: "ef"},
+		event.SCMEnded{Nothing: true},
+		event.SCMEnded{Tasks: []string{"commit", "push", "tag"}},
+		event.BreakerTripped{Rule: "noProgress", Step: "stop", Count: 5, Evidence: "5 iterations in a row used no tool"},
+		event.CompletionClaimed{How: "promise"},
+		event.CompletionAccepted{How: "promise", Warning: "no work was done: the claim came without a single use of a tool"},
+		event.LoopEnded{
+			Status: event.StatusCompleted, Reason: event.ReasonPromise, Result: "PROMISE_ACCEPTED",
+			Why: "the agent gave the promise, and nothing is missing", Hint: "log in with the agent's own command, then resume the loop",
+		},
+	)
 }

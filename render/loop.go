@@ -104,7 +104,7 @@ func (t *Text) iterationStarted(e event.Event) error {
 	if e.Seq > t.since {
 		t.sum.iterations++
 	}
-	t.plan = ""
+	t.plan, t.problems = "", ""
 	t.banner(e, bold, title)
 	if t.opt.Verbose {
 		t.entry(dim, "  | ", whole(strings.TrimRight(p.Prompt.Text, "\n")))
@@ -127,15 +127,42 @@ func (t *Text) iterationEnded(e event.Event) error {
 		style = yellow
 	}
 	t.banner(e, style, fmt.Sprintf("iteration %d %s", p.N, Clean(string(p.Outcome))))
-	if p.Error != "" {
+	if p.Error != "" && !t.told(p.Error) {
 		t.remark(red, p.Error)
 	}
 	text := Span(time.Duration(p.Took)*time.Millisecond) + " · " + count(p.Tools, "tool", "tools") + " · " + Usage(p.Usage)
+	switch p.Progress {
+	case "yes":
+		text += " · progress"
+	case "no":
+		text += " · no progress"
+	}
 	if p.Refunded {
 		text += " · refunded"
 	}
 	t.remark(dim, text)
+	if at, ok := t.ahead.next(e); ok && e.Seq > t.since && p.Outcome != event.OutcomeDone {
+		t.remark(dim, "the next one not before "+t.clock(at.Format(time.RFC3339))+" (in "+Span(at.Sub(e.At))+")")
+	}
 	return nil
+}
+
+// told reports whether the last problem that was told has the words of this one: of the agent's process
+// its end tells already what its iteration ends with.
+func (t *Text) told(problem string) bool {
+	if _, words, ok := strings.Cut(problem, ": "); ok {
+		problem = words
+	}
+	return strings.Contains(t.problems, strings.TrimSpace(problem))
+}
+
+// problemsMost bounds what is remembered of the problems of one iteration.
+const problemsMost = 8 << 10
+
+func (t *Text) complained(problem string) {
+	if len(t.problems)+len(problem) < problemsMost {
+		t.problems += problem + "\n"
+	}
 }
 
 // ofLoop shows the life of the loop.
@@ -150,6 +177,12 @@ func (t *Text) ofLoop(e event.Event) (shown bool, err error) {
 	case event.TypeLoopPaused:
 		var p event.LoopPaused
 		p, err = event.As[event.LoopPaused](e)
+		if p.For == "person" {
+			t.banner(e, yellow, "waiting for a person")
+			t.remark(yellow, p.Why)
+			t.remark(dim, strings.TrimSpace("'ralph resume "+t.loop)+"' lets the loop go on")
+			break
+		}
 		t.banner(e, yellow, "paused")
 		if p.Why != "" {
 			t.remark(dim, p.Why)
@@ -240,10 +273,13 @@ func (t *Text) loopEnded(e event.Event) error {
 	}
 	t.banner(e, style, title)
 	why := string(p.Reason)
-	if p.Why != "" {
-		why += ": " + p.Why
+	if p.Result != "" {
+		why += " (" + p.Result + ")"
 	}
-	t.remark(style, why)
+	t.remark(style, colon(why, p.Why))
+	if p.Hint != "" {
+		t.remark("", "hint: "+p.Hint)
+	}
 	text := count(t.sum.iterations, "iteration", "iterations")
 	if !t.sum.started.IsZero() {
 		text += " · " + Span(e.At.Sub(t.sum.started))

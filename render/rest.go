@@ -45,7 +45,11 @@ func (t *Text) commandDelivered(e event.Event) error {
 	case "loop":
 		how = "done"
 	}
-	t.note(e, green, "> ", t.command(p.ID)+" "+how)
+	kind := t.command(p.ID)
+	if kind == "wait" || kind == "blocked" {
+		how = "noted" // nothing of it is done before a person is there
+	}
+	t.note(e, green, "> ", kind+" "+how)
 	return nil
 }
 
@@ -131,12 +135,25 @@ func (t *Text) ofRest(e event.Event) error {
 			}
 			return colon("the agent's turn ended with "+p.Outcome, p.Error)
 		})
+	case event.TypeAgentNoticed:
+		if !t.opt.Verbose {
+			return told(t, e, t.warn, func(p event.AgentNoticed) string {
+				if p.What != event.NoticeLingering {
+					return ""
+				}
+				return p.Text
+			})
+		}
 	case event.TypeAgentExited:
 		return told(t, e, t.warn, exited)
 	case event.TypeCompletionClaimed:
 		return told(t, e, t.mark, func(p event.CompletionClaimed) string { return "completion claimed by " + p.How })
 	case event.TypeCompletionAccepted:
-		return told(t, e, t.mark, func(p event.CompletionAccepted) string { return "completion accepted" })
+		err := told(t, e, t.mark, func(event.CompletionAccepted) string { return "completion accepted" })
+		if err != nil {
+			return err
+		}
+		return told(t, e, t.warn, func(p event.CompletionAccepted) string { return p.Warning })
 	case event.TypeCompletionRefused:
 		return told(t, e, t.warn, func(p event.CompletionRefused) string {
 			return colon("completion refused", strings.Join(p.Missing, "; "))
@@ -210,6 +227,8 @@ func timeout(p event.TimerFired) string {
 	switch p.Name {
 	case "idle":
 		return "the agent said nothing for as long as limits.idle allows"
+	case "tool":
+		return "one of the agent's tools said nothing for as long as limits.tool allows"
 	case "iteration":
 		return "the iteration took as long as limits.iteration allows"
 	case "afterResult":

@@ -42,6 +42,10 @@ type Text struct {
 	called   string // the call whose line is the last one printed
 	commands map[string]string
 	plan     string
+	boxes    [2]int            // ticked and all, as last seen
+	repos    map[string]string // where each repository was last seen
+	ahead    ahead
+	problems string // those that were told in this iteration
 
 	day           time.Time
 	loop, project string
@@ -68,6 +72,7 @@ const (
 	callsKept    = 1024
 	commandsKept = 512
 	asidesKept   = 64
+	reposKept    = 256
 	asideMost    = 4 << 10
 )
 
@@ -79,6 +84,7 @@ func New(w io.Writer, opt Options) *Text {
 	return &Text{
 		w: w, opt: opt, flow: flow{width: columns(opt.Width)},
 		calls: map[string]call{}, commands: map[string]string{}, asides: map[string][]byte{},
+		repos: map[string]string{},
 	}
 }
 
@@ -89,6 +95,8 @@ func (t *Text) Resume(s *projector.State) {
 	t.since = s.Seq
 	t.loop, t.project = s.Life.Name, s.Life.Project
 	t.sum = accountOf(s)
+	t.ahead.resume(s)
+	t.boxes = [2]int{s.Completion.Ticked, s.Completion.Boxes}
 	for _, c := range s.Mail.Open {
 		t.commands[c.ID] = c.Kind
 	}
@@ -107,6 +115,9 @@ func columns(width int) int {
 
 // Event shows an event. The error is the writer's.
 func (t *Text) Event(e event.Event) error {
+	if e.Seq > t.since {
+		t.ahead.apply(e)
+	}
 	if err := t.show(e); err != nil {
 		t.warn(e, fmt.Sprintf("event %d %s: %v", e.Seq, e.Type, err))
 	}
@@ -161,7 +172,15 @@ func (t *Text) show(e event.Event) error {
 	case event.TypeAgentUsed, event.TypeSegmentOpened, event.TypeSegmentSealed:
 		return nil
 	}
-	if shown, err := t.ofLoop(e); shown {
+	before := len(t.out)
+	shown, err := t.ofLoop(e)
+	if !shown {
+		shown, err = t.ofGate(e)
+	}
+	if shown {
+		if err == nil && t.opt.Verbose && len(t.out) == before {
+			t.detail(e)
+		}
 		return err
 	}
 	return t.ofRest(e)
@@ -330,10 +349,16 @@ func (t *Text) note(e event.Event, style, marker, text string) {
 }
 
 // warn is a note that a person should not miss.
-func (t *Text) warn(e event.Event, text string) { t.note(e, yellow, "! ", text) }
+func (t *Text) warn(e event.Event, text string) {
+	t.complained(text)
+	t.note(e, yellow, "! ", text)
+}
 
 // fail is a note about what went wrong.
-func (t *Text) fail(e event.Event, text string) { t.note(e, red, "! ", text) }
+func (t *Text) fail(e event.Event, text string) {
+	t.complained(text)
+	t.note(e, red, "! ", text)
+}
 
 // Styles.
 const (

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -146,13 +147,13 @@ type fate struct {
 
 func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 	if !s.Live.Alive {
-		return refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it", s.Name), "loop %s is not running", s.Name)
+		return notRunning(s)
 	}
 	_, from, err := journal.Last(s.Dir, 1)
 	if err != nil {
 		return err
 	}
-	c.From = sender()
+	c.From = cmp.Or(c.From, sender())
 	id, err := inbox.Drop(s.Dir, c)
 	if err != nil && id == "" {
 		return fmt.Errorf("put the command into the inbox of loop %s: %w", s.Name, err)
@@ -165,6 +166,15 @@ func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 		return undelivered(s, f)
 	}
 	return f.tell(e, v.JSON)
+}
+
+// notRunning tells a loop that has ended from one whose runner died.
+func notRunning(s registry.Status) error {
+	how := ""
+	if s.Head.Reason != "" {
+		how = fmt.Sprintf(": it has ended (%s)", s.Head.Reason)
+	}
+	return refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it", s.Name), "loop %s is not running%s", s.Name, how)
 }
 
 // watch reads the journal until the command's fate is known, for as long as it is
@@ -268,6 +278,12 @@ func (f *fate) tell(e *env, asJSON bool) error {
 		fmt.Fprintf(e.stdout, "%s received by loop %s, whose runner has ended since; 'ralph start %s --resume' goes on with it\n", f.Kind, f.Loop, f.Loop)
 	case f.Fate == "received":
 		fmt.Fprintf(e.stdout, "%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d\n", f.Kind, f.Loop, f.Iteration+1)
+	case f.How == "loop" && f.Kind == string(inbox.Wait):
+		fmt.Fprintf(e.stdout, "wait noted by loop %s: end your turn; no other iteration begins before a person has resumed it\n", f.Loop)
+	case f.How == "loop" && f.Kind == string(inbox.Blocked):
+		fmt.Fprintf(e.stdout, "blocked noted by loop %s: end your turn; it ends with that, and a person is told why\n", f.Loop)
+	case f.How == "loop" && f.Kind == string(inbox.Resume):
+		fmt.Fprintf(e.stdout, "resume taken by loop %s in iteration %d; it goes on\n", f.Loop, f.Iteration)
 	case f.How == "loop":
 		fmt.Fprintf(e.stdout, "%s taken by loop %s in iteration %d\n", f.Kind, f.Loop, f.Iteration)
 	default:

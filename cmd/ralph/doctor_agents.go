@@ -31,6 +31,7 @@ type foundAgent struct {
 	Cost     bool   `json:"cost"`   // says what it costs
 	Reset    bool   `json:"reset"`  // one process serves many iterations
 	Tools    bool   `json:"tools"`  // shows the tools it uses
+	Same     bool   `json:"same"`   // can go on in the same session: context: same
 }
 
 // can says in words what the agent's protocol can do.
@@ -42,7 +43,7 @@ func (a foundAgent) can() string {
 	for _, ability := range []struct {
 		has  bool
 		word string
-	}{{a.Steer, "steer"}, {a.Cost, "cost"}, {a.Reset, "reset"}, {a.Tools, "tools"}} {
+	}{{a.Steer, "steer"}, {a.Cost, "cost"}, {a.Reset, "reset"}, {a.Tools, "tools"}, {a.Same, "same"}} {
 		if ability.has {
 			words = append(words, ability.word)
 		}
@@ -82,7 +83,7 @@ func describe(e *env, name, path string) foundAgent {
 	}
 	if dialect, err := runner.Dialect(config.Agent{Command: name}); err == nil {
 		can := dialect.Abilities()
-		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools = true, can.Live, can.Costs, can.Reset, can.Tools
+		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools, a.Same = true, can.Live, can.Costs, can.Reset, can.Tools, can.Same
 	}
 	return a
 }
@@ -100,7 +101,7 @@ func candidateFinding(a config.Agent) finding {
 	}
 	f.Says = fmt.Sprintf("%s, spoken to as %s", path, a.ResolvedProtocol())
 	if _, err := runner.Dialect(a); err != nil {
-		return finding{f.What, fails, err.Error(), "set agent.protocol to text to run it as a plain program"}
+		return finding{f.What, fails, err.Error(), hintNotSpoken}
 	}
 	return f
 }

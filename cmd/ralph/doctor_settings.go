@@ -54,6 +54,16 @@ func examineSettings(e *env) (settingsFinding, []config.Agent) {
 	}
 	s.Files, s.Warnings = append(s.Files, loaded.Files...), loaded.Warnings
 	candidates := loaded.Settings.Candidates()
+	if len(candidates) > 0 {
+		warning, err := unsuited(loaded.Settings)
+		if warning != "" {
+			s.Warnings = append(s.Warnings, warning)
+		}
+		// An agent that is not spoken to is told of among the checks.
+		if refused, ok := errors.AsType[*failure](err); ok && refused.hint != hintNotSpoken {
+			s.Problem, s.Hint = refused.Error(), refused.hint
+		}
+	}
 	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
 	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
 		value, ok := config.Text(loaded.Settings, key)

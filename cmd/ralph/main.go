@@ -37,6 +37,8 @@ type cli struct {
 	Stop     stopVerb     `cmd:"" help:"Stop a loop after its iteration, or now."`
 	Pause    pauseVerb    `cmd:"" help:"Let a loop rest after its iteration."`
 	Resume   resumeVerb   `cmd:"" help:"Let a paused loop go on."`
+	Wait     waitVerb     `cmd:"" help:"For an agent: have the loop wait for a person after this iteration."`
+	Blocked  blockedVerb  `cmd:"" help:"For an agent: end the loop after this iteration, because only a person can help."`
 	Set      setVerb      `cmd:"" help:"Change a setting of a running loop."`
 	Kill     killVerb     `cmd:"" help:"End a loop and its agent at once."`
 	List     listVerb     `cmd:"" help:"List the loops of this project, or all on this machine."`
@@ -67,12 +69,32 @@ const description = `ralph runs a coding agent again and again, each time with a
 
 Exit codes: 0 completed, 1 a limit was reached, 2 configuration or usage, 3 failed, 4 needs a person, 130 interrupted or stopped.`
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	makeRoom(false)
+	os.Exit(run(os.Args[1:]))
+}
+
+// makeRoom lets the stack grow once, to the size that the verbs come to need, while there is next
+// to nothing on it; in five steps, each of which copies all of it, that takes a twentieth of a
+// short verb's time. The room is asked for by being here, and not used.
+//
+//go:noinline
+func makeRoom(use bool) byte {
+	if !use {
+		return 0
+	}
+	var room [48 << 10]byte
+	copy(room[:], os.Args[0])
+	return room[len(os.Args)]
+}
 
 func run(args []string) int {
 	e, err := newEnv()
 	if err != nil {
 		return report(os.Stderr, err)
+	}
+	if plain, ok := quickly(args); ok {
+		return report(e.stderr, plain.Run(e))
 	}
 	code := -1
 	parser, err := newParser(grammar(args), func(n int) { code = n })

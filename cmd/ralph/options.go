@@ -80,6 +80,9 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 		return config.Settings{}, refuse("give one with --agent, or set agent.command in .ralph/settings.json; 'ralph doctor' shows what is installed",
 			"no agent is chosen")
 	}
+	if err := suits(e, loaded.Settings); err != nil {
+		return config.Settings{}, err
+	}
 	return loaded.Settings, nil
 }
 

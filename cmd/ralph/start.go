@@ -35,15 +35,16 @@ func (v *startVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	settings, err := v.load(e)
+	runner, err := beginRunner(e)
 	if err != nil {
 		return err
 	}
-	job, err := v.job(e, dir, settings)
+	job, err := v.prepare(e, dir)
 	if err != nil {
+		runner.dismiss()
 		return err
 	}
-	started, err := detach(e, job)
+	started, err := runner.hand(e, job)
 	if err != nil {
 		return err
 	}
@@ -51,6 +52,15 @@ func (v *startVerb) Run(e *env) error {
 		return announce(e, v.Name, dir, started, v.JSON)
 	}
 	return attach(e, v.Name, dir, attachOptions{started: true})
+}
+
+// prepare reads the settings and makes the loop's folder ready.
+func (v *startVerb) prepare(e *env, dir string) (job, error) {
+	settings, err := v.load(e)
+	if err != nil {
+		return job{}, err
+	}
+	return v.job(e, dir, settings)
 }
 
 // job makes the loop's folder ready for a runner.
@@ -104,7 +114,8 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		}
 		j.Prompt, j.PromptFile = task.text, task.file
 	}
-	j.Settings, err = config.Freeze(settings)
+	frozen, err := config.Freeze(settings)
+	j.Settings = string(frozen)
 	return j, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
@@ -33,17 +34,43 @@ func (v *statusVerb) Run(e *env) error {
 	}
 	d := details{now: e.now(), status: s, State: &state}
 	d.all()
+	width := e.look().Width
 	for _, f := range d.fields {
-		lines := strings.Split(f.value, "\n")
-		for i, line := range lines {
-			name := f.name
-			if i > 0 {
+		name := f.name
+		for line := range strings.SplitSeq(f.value, "\n") {
+			for _, row := range wrapped(render.Clean(line), width-namesWide) {
+				fmt.Fprintf(e.stdout, "%-*s%s\n", namesWide, name, row)
 				name = ""
 			}
-			fmt.Fprintf(e.stdout, "%-10s %s\n", name, render.Clean(line))
 		}
 	}
 	return nil
+}
+
+// namesWide are the columns of a detail's name and the blank behind it, narrowest those that are
+// always left for its value.
+const namesWide, narrowest = 11, 20
+
+// wrapped breaks a clean line between words, where the terminal has less room; without a terminal it
+// stays whole. A word that is longer stays whole as well: it may be a path that is to be copied.
+func wrapped(line string, room int) []string {
+	if room < 0 {
+		return []string{line}
+	}
+	room = max(room, narrowest)
+	var rows []string
+	row := ""
+	for word := range strings.SplitSeq(line, " ") {
+		if row != "" && render.Columns(row)+1+render.Columns(word) > room {
+			rows, row = append(rows, row), word
+			continue
+		}
+		if row != "" {
+			row += " "
+		}
+		row += word
+	}
+	return append(rows, row)
 }
 
 // details puts a state into words.
@@ -74,9 +101,16 @@ func (d *details) all() {
 // standing: its status, who runs it, what it waits for.
 func (d *details) standing() {
 	live := d.status.Live
-	switch {
-	case d.Life.Ended != nil:
-		d.add("status", "%s (%s): %s", d.Status(), d.Life.Ended.Reason, d.Life.Ended.Why)
+	switch ended := d.Life.Ended; {
+	case ended != nil:
+		d.add("status", "%s (%s): %s", d.Status(), ended.Reason, ended.Why)
+		if ended.Hint != "" {
+			d.add("hint", "%s", ended.Hint)
+		}
+		if ended.Result != "" {
+			d.add("result", "%s", ended.Result)
+		}
+		d.add("exit code", "%d", ended.Reason.ExitCode())
 		d.add("ended", "%s", d.clock(d.At))
 	case !live.Alive:
 		d.add("status", "died: it was %s and no runner has it; 'ralph start %s --resume' goes on with it", d.Status(), d.status.Name)
@@ -92,15 +126,46 @@ func (d *details) standing() {
 	if !live.Alive || d.Life.Ended != nil {
 		return
 	}
-	if waiting := d.Waiting(); waiting != "" {
-		d.add("waits for", "%s", waiting)
-	}
+	d.waits()
 	if d.Mail.Pausing && !d.Life.Paused {
 		d.add("then", "pause")
 	}
 	if next, ok := d.Deadline(); ok {
 		d.add("next", "%s at %s (in %s)", deadlines[next.Name], d.clock(next.At), render.Span(next.At.Sub(d.now)))
 	}
+}
+
+// waits: for what, until when, and what brought that about.
+func (d *details) waits() {
+	if d.Status() != event.StatusWaiting {
+		return
+	}
+	if d.Life.Person {
+		d.add("waits for", "a person: %s", d.Person.Waits)
+		d.add("", "'ralph resume %s' lets it go on", d.status.Name)
+		return
+	}
+	d.add("waits for", "%s", local(d.Waiting(), d.now))
+	switch d.Delay().Name {
+	case policy.TimerLimit:
+		text := d.Limits.Error
+		if n := d.Limits.Attempt; n > 1 {
+			text = fmt.Sprintf("%d in a row: %s", n, text)
+		}
+		d.add("", "%s", text)
+	case policy.TimerBreaker:
+		d.add("", "%s", d.Breaker.Hint)
+	}
+}
+
+// local spells the moment at the end of what a loop waits for as a person here reads it.
+func local(waiting string, now time.Time) string {
+	at := strings.LastIndexByte(waiting, ' ') + 1
+	until, err := time.Parse(time.RFC3339, waiting[at:])
+	if err != nil {
+		return waiting
+	}
+	return waiting[:at] + clock(until, now)
 }
 
 // deadlines says what a deadline would do.
@@ -125,6 +190,12 @@ var phases = map[policy.Phase]string{
 	policy.Finished:  "the agent has finished",
 	policy.Leaving:   "the agent's process is being ended",
 	policy.Gone:      "the agent is gone or at rest",
+
+	policy.Checking:   "what it left is being checked",
+	policy.Checked:    "what it left is checked",
+	policy.Committing: "its work is being committed",
+	policy.Settled:    "its work is committed or left as it is",
+	policy.Verifying:  "ended; the file DONE is being verified",
 }
 
 func (d *details) iteration() {
@@ -137,17 +208,56 @@ func (d *details) iteration() {
 		d.add("", "%s (%d failed) · %s", quantity(m.Tools, "tool"), m.Failed, render.Usage(m.Spent()))
 	}
 	if l := d.Last; l != nil {
-		d.add("last one", "%d %s in %s · %s (%d failed) · %s", l.N, l.Outcome, render.Span(time.Duration(l.Took)*time.Millisecond),
-			quantity(l.Tools, "tool"), l.ToolsFailed, render.Usage(l.Usage))
-		if l.Error != "" {
-			d.add("", "%s", l.Error)
-		}
-		for _, missing := range l.Refused {
-			d.add("", "completion refused: %s", missing)
-		}
+		d.lastOne(l)
 	}
 	if n := d.Restart.Failures; n > 0 {
 		d.add("failures", "%d in a row: %s", n, d.Restart.Error)
+	}
+	if b := d.Breaker; b.Stuck > 0 && d.Budget.Rules.NoProgress > 0 {
+		d.add("progress", "none for %s; at %d the loop ends", quantity(b.Stuck, "iteration"), d.Budget.Rules.NoProgress)
+	}
+	if c := d.Completion; c.Boxes > 0 {
+		d.add("task.md", "%d of %d boxes ticked", c.Ticked, c.Boxes)
+	}
+	for i, edited := range d.Gate.Edited {
+		d.add(map[bool]string{true: "edited"}[i == 0], "%s", edited)
+	}
+}
+
+// lastOne: what the last iteration that ended came to.
+func (d *details) lastOne(l *projector.Telemetry) {
+	text := fmt.Sprintf("%d %s in %s · %s (%d failed) · %s", l.N, l.Outcome, render.Span(time.Duration(l.Took)*time.Millisecond),
+		quantity(l.Tools, "tool"), l.ToolsFailed, render.Usage(l.Usage))
+	switch l.Progress {
+	case "yes":
+		text += " · progress"
+	case "no":
+		text += " · no progress"
+	}
+	if l.Refunded {
+		text += " · refunded"
+	}
+	d.add("last one", "%s", text)
+	if l.Error != "" {
+		d.add("", "%s", l.Error)
+	}
+	for _, missing := range l.Refused {
+		d.add("", "completion refused: %s", missing)
+	}
+	switch {
+	case len(l.Failed) > 0:
+		d.add("guardrails", "%d of %d passed", l.Guardrails-len(l.Failed), l.Guardrails)
+		for _, name := range l.Failed {
+			d.add("", "failed: %s", render.Cut(render.Clean(firstLine(name)), 100))
+		}
+	case l.Guardrails > 0:
+		d.add("guardrails", "all %d passed", l.Guardrails)
+	}
+	if l.Commit != nil {
+		d.add("commit", "%.10s %s", l.Commit.SHA, l.Commit.Subject)
+	}
+	if l.Unkept != "" {
+		d.add("commit", "failed: %s", l.Unkept)
 	}
 }
 
@@ -164,31 +274,6 @@ func (d *details) agent() {
 		}
 	}
 	d.add("agent", "%s", text)
-}
-
-func (d *details) account() { d.add("used", "%s", render.Usage(d.Budget.Used())) }
-
-func (d *details) limits() {
-	r := d.Budget.Rules
-	var parts []string
-	if r.MaximumIterations > 0 {
-		parts = append(parts, quantity(r.MaximumIterations, "iteration"))
-	}
-	if r.LimitCost > 0 {
-		parts = append(parts, render.Cost(&r.LimitCost))
-	}
-	if r.LimitTokens > 0 {
-		parts = append(parts, render.Tokens(r.LimitTokens)+" tokens")
-	}
-	for _, l := range []struct {
-		name string
-		ms   int64
-	}{{"duration", r.LimitDuration}, {"iteration", r.IterationLimit}, {"idle", r.IdleAfter}} {
-		if l.ms > 0 {
-			parts = append(parts, l.name+" "+(time.Duration(l.ms)*time.Millisecond).String())
-		}
-	}
-	d.add("limits", "%s", strings.Join(parts, ", "))
 }
 
 // commands: those that nobody has answered yet.
@@ -225,9 +310,11 @@ func (d *details) places() {
 }
 
 // clock spells a moment: the time of day, with the date where it is not today.
-func (d *details) clock(at time.Time) string {
-	at = at.In(d.now.Location())
-	if y, m, day := d.now.Date(); at.Year() == y && at.Month() == m && at.Day() == day {
+func (d *details) clock(at time.Time) string { return clock(at, d.now) }
+
+func clock(at, now time.Time) string {
+	at = at.In(now.Location())
+	if y, m, day := now.Date(); at.Year() == y && at.Month() == m && at.Day() == day {
 		return at.Format("15:04:05")
 	}
 	return at.Format("2006-01-02 15:04:05")

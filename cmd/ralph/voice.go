@@ -2,17 +2,13 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/secret"
@@ -58,7 +54,7 @@ type voice struct {
 func voiced(e *env, o followOptions) *voice {
 	shown := &edge{Writer: e.stdout}
 	v := &voice{to: e.stderr, decided: map[string]time.Time{}}
-	if f, ok := e.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) && e.isTerminal() {
+	if e.sharedTerminal() {
 		v.shown = shown
 	}
 	v.viewer = o.viewer(e, shown)
@@ -116,12 +112,24 @@ func (v *voice) hear(e event.Event) error {
 		return heard(e, func(p event.LoopStarted) { v.rules, v.began = p.Rules, e.At; v.loopStarted(p) })
 	case event.TypeLoopConfigured:
 		return heard(e, func(p event.LoopConfigured) { v.rules = p.Rules; v.say("Setting %s is now %s", p.Key, p.Value) })
+	case event.TypeLoopResumed:
+		return heard(e, func(p event.LoopResumed) {
+			if p.Rules != nil {
+				v.rules = *p.Rules
+			}
+		})
 	case event.TypeLoopPaused:
-		return heard(e, func(p event.LoopPaused) { v.say("Paused %s", p.Why) })
+		return heard(e, func(p event.LoopPaused) {
+			if p.For == "person" {
+				v.say("Waiting for a person: %s", p.Why)
+				return
+			}
+			v.say("Paused: %s", p.Why)
+		})
 	case event.TypeLoopUnpaused:
 		v.say("Going on")
 	case event.TypeLoopEnded:
-		return heard(e, func(p event.LoopEnded) { v.say("Loop %s: %s (%s)", p.Status, p.Why, took(e.At.Sub(v.began))) })
+		return heard(e, func(p event.LoopEnded) { v.loopEnded(p, e) })
 	case event.TypeDecided:
 		return heard(e, func(p event.Decided) { v.decided[p.Do] = e.At })
 	case event.TypeEffectFailed:
@@ -130,10 +138,8 @@ func (v *voice) hear(e event.Event) error {
 		return heard(e, func(p event.IterationStarted) { v.iterationStarted(p, e) })
 	case event.TypeIterationEnded:
 		return heard(e, func(p event.IterationEnded) { v.iterationEnded(p) })
-	case "guardrail.started", "guardrail.ended":
-		return v.guardrail(e)
 	}
-	return errors.Join(v.hearAgent(e), v.hearCompletion(e))
+	return errors.Join(v.hearAgent(e), v.hearCheck(e), v.hearCompletion(e), v.hearLimit(e))
 }
 
 func (v *voice) hearAgent(e event.Event) error {
@@ -177,7 +183,12 @@ func (v *voice) hearCompletion(e event.Event) error {
 	case event.TypeCompletionRefused:
 		return heard(e, func(p event.CompletionRefused) { v.say("Completion refused: %s", strings.Join(p.Missing, "; ")) })
 	case event.TypeCompletionAccepted:
-		return heard(e, func(p event.CompletionAccepted) { v.say("Completion accepted by %s", p.How) })
+		return heard(e, func(p event.CompletionAccepted) {
+			v.say("Completion accepted by %s", p.How)
+			if p.Warning != "" {
+				v.say("Warning: %s", p.Warning)
+			}
+		})
 	}
 	return nil
 }
@@ -250,7 +261,17 @@ func (v *voice) iterationEnded(p event.IterationEnded) {
 	if p.Error != "" {
 		text += ": " + p.Error
 	}
-	v.say("Iteration %s ended: %s (%s)", v.count(p.N), text, tookMillis(p.Took))
+	notes := tookMillis(p.Took)
+	switch p.Progress {
+	case "yes":
+		notes += ", progress"
+	case "no":
+		notes += ", no progress"
+	}
+	if p.Refunded {
+		notes += ", refunded"
+	}
+	v.say("Iteration %s ended: %s (%s)", v.count(p.N), text, notes)
 }
 
 // markers are what completion is claimed with.
@@ -265,26 +286,10 @@ func (v *voice) markers() string {
 	return strings.Join(markers, " or ")
 }
 
-// guardrail says what a check came to.
-func (v *voice) guardrail(e event.Event) error {
-	var p struct {
-		Name    string `json:"name"`
-		Command string `json:"command"`
-		Code    int    `json:"code"`
-		Took    int64  `json:"took"` // milliseconds
-		Log     string `json:"log"`
+func (v *voice) loopEnded(p event.LoopEnded, e event.Event) {
+	v.say("Loop %s: %s (%s)", p.Status, p.Why, took(e.At.Sub(v.began)))
+	if p.Hint != "" {
+		v.say("Hint: %s", p.Hint)
 	}
-	if err := json.Unmarshal(e.Data(), &p); err != nil {
-		return err
-	}
-	what := cutTo(commandMost, cmp.Or(p.Command, p.Name))
-	if e.Type == "guardrail.started" {
-		v.say("Running guardrail: %s", what)
-		return nil
-	}
-	v.say("Guardrail exited with code %d (%s): %s", p.Code, tookMillis(p.Took), what)
-	if p.Code != 0 && p.Log != "" {
-		v.say("Output of the guardrail: %s", p.Log)
-	}
-	return nil
+	v.say("Result: %s, exit code %d", cmp.Or(p.Result, string(p.Reason)), p.Reason.ExitCode())
 }

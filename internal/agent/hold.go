@@ -45,12 +45,13 @@ func (h *holder) delta(fact event.Payload, p event.AgentSaid, on func(event.Payl
 		on(fact)
 		return
 	}
-	text := append(h.text, p.Text.String()...)
+	text := p.Text.AppendTo(h.text) // what it appends lies behind what is kept back
 	keep := 0
 	if !p.Final {
 		keep = h.back(text)
 	}
 	if keep == 0 && len(h.text) == 0 {
+		h.text = text[:0] // for the next one
 		on(fact)
 		return
 	}

@@ -201,7 +201,7 @@ func (h *Hands) verdict(r guardrail.Result) (event.GuardrailEnded, error) {
 	if err != nil {
 		return ended, fmt.Errorf("store what a guardrail printed: %w", err)
 	}
-	ended.Action, ended.Message = string(r.Guardrail.FailAction), &message
+	ended.Action, ended.Message = r.Guardrail.FailAction, &message
 	return ended, nil
 }
 

@@ -67,8 +67,10 @@ func (h *Hands) message(ctx context.Context, iteration int) (string, error) {
 	if !slices.ContainsFunc(h.cfg.SCM.Tasks, commits) {
 		return "", nil
 	}
-	if sight, err := repo.See(ctx, h.cfg.Project); err == nil && !sight.Dirty {
-		return "", nil // repo.Run says that there is nothing
+	// Without a message nothing is committed, and whether there is something is known.
+	_, err := repo.Run(ctx, repo.Config{Dir: h.cfg.Project, Command: h.cfg.SCM.Command, Tasks: []string{"commit"}, AddNew: h.cfg.SCM.AddNew, Env: h.cfg.Env})
+	if !errors.Is(err, repo.ErrNoMessage) {
+		return "", nil // the run that follows meets the same, and tells it
 	}
 	said, err := h.ask(ctx, repo.MessagePrompt, iteration)
 	if err != nil {

@@ -9,7 +9,7 @@
 //	results, err := guardrail.Run(ctx, guardrail.Config{
 //		Dir: project, LoopDir: loopDir, Iteration: 3, Guardrails: guards, TruncateChars: 5000,
 //	})
-//	prompt = guardrail.Place(prompt, guardrail.Failures(results))
+//	for _, r := range results { … r.OK, r.Message … } // what the agent is to be told
 //
 // # Guarantees
 //

@@ -16,8 +16,8 @@ import (
 type Guardrail struct {
 	// Command is run by sh -c, on Windows by cmd /c.
 	Command string
-	// FailAction says where Result.Message goes in the next prompt; empty stands for Append.
-	FailAction Action
+	// FailAction says where Result.Message goes in the next prompt. It is handed on as it is: see internal/prompt.
+	FailAction string
 	// Hint is told to the agent when the command fails, whole and as it is.
 	Hint string
 	// Timeout ends the command after this time; 0 lets it run.

@@ -88,6 +88,7 @@ var clocks = map[string]string{
 	"internal/agent/agenttest/":        "a stand-in for a model's server, in tests only",
 	"internal/agent/rehearsal/player/": "it is the agent's own program, in a process of its own",
 	"journal/options.go":               "the default for a writer that was given no clock",
+	"journal/bell.go":                  "how long ago the bell was rung, and how long that took",
 	"journal/listen_linux.go":          "the deadline of one read, which nothing remembers",
 	"cmd/":                             "it hands the clock in",
 }

@@ -129,7 +129,9 @@ func end(s *State, reason event.Reason, why, hint string) []Decision {
 	case policy.Beginning, policy.Starting, policy.Leaving:
 		// A hand is at work and will report.
 		return wait
-	case policy.Opened, policy.Turning, policy.Finished, policy.Gone, policy.Checked, policy.Settled:
+	case policy.Opened:
+		return record(unbegun(s))
+	case policy.Turning, policy.Finished, policy.Gone, policy.Checked, policy.Settled:
 		return record(conclusion(s))
 	}
 	var decisions []Decision

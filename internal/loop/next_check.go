@@ -9,10 +9,11 @@ import (
 // iteration ends.
 
 // examined has the files looked at that the agent left, and after a turn that came to its end
-// the guardrails run. Where a person does not want to wait, it is only looked; what was
-// cut off by a person, a crash or a limit says nothing.
+// the guardrails run. Where it did not, or the agent waits for a person, it is only looked. A person who
+// does not want to wait is not kept waiting, and what was cut off by a person, a crash
+// or a limit says nothing.
 func examined(s *State) []Decision {
-	if s.Life.Phase != policy.Gone || !looks(s.Budget.Rules) {
+	if s.Life.Phase != policy.Gone || !looks(s.Budget.Rules) || s.Mail.Stopping == policy.StopNow || s.Mail.Stopping == policy.Kill {
 		return nil
 	}
 	d := event.Decided{Do: event.DoCheck, Iteration: s.Life.Iteration, Why: "the agent is gone"}
@@ -20,7 +21,7 @@ func examined(s *State) []Decision {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
 		return nil
 	case event.OutcomeDone:
-		if s.Person.Waits != "" || s.Mail.Stopping == policy.StopNow || s.Mail.Stopping == policy.Kill {
+		if s.Person.Waits != "" {
 			d.Only = "look"
 		}
 	default:
@@ -41,7 +42,7 @@ func committed(s *State) []Decision {
 	if outcome, _ := outcomeOf(s); outcome != event.OutcomeDone || len(s.Gate.Missing(s.Budget.Rules)) > 0 {
 		return nil
 	}
-	return do(event.Decided{Do: event.DoCommit, Iteration: s.Life.Iteration, Why: "the guardrails have passed"})
+	return do(event.Decided{Do: event.DoCommit, Iteration: s.Life.Iteration, Why: "nothing speaks against the work"})
 }
 
 // concluded ends the iteration, after it has judged what was claimed. A file DONE claims
@@ -90,16 +91,22 @@ func progress(s *State) string {
 }
 
 // outcomeOf says what the open iteration came to. An exit code by which the agent asks for a
-// person is no failure, and a limit is none of the agent's.
+// person is no failure, and a limit is none of the agent's, be it that the agent gave up or that it
+// waited in silence.
 func outcomeOf(s *State) (event.Outcome, string) {
 	outcome, problem := s.Life.Outcome()
-	if outcome != event.OutcomeFailed {
+	switch outcome {
+	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
+	default:
 		return outcome, problem
 	}
 	switch {
 	case s.Limits.Stops():
+		if outcome == event.OutcomeFailed {
+			return event.OutcomeLimited, orElse(problem, s.Limits.Text)
+		}
 		return event.OutcomeLimited, orElse(s.Limits.Text, problem)
-	case s.Person.Waits != "" && s.Life.Finished == nil && s.Life.Failed == nil:
+	case outcome == event.OutcomeFailed && s.Person.Waits != "" && s.Life.Finished == nil && s.Life.Failed == nil:
 		return event.OutcomeDone, ""
 	}
 	return outcome, problem

@@ -120,6 +120,10 @@ func cutShort(s *State) []Decision {
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: "a person stopped the loop now"})
 	case policy.Finished:
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Why: "a person stopped the loop now"})
+	case policy.Leaving:
+		if s.Idle.Lingering && !s.Life.Process.Killing {
+			return do(event.Decided{Do: event.DoKill, Iteration: s.Life.Iteration, Why: "a person stopped the loop now, and the agent is gone"})
+		}
 	}
 	return nil
 }

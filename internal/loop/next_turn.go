@@ -43,6 +43,10 @@ func overdue(s *State) []Decision {
 		d.Outcome, d.Why = string(event.OutcomeIdle), "a tool was silent for too long"
 	case policy.TimerIteration:
 		d.Outcome, d.Why = string(event.OutcomeOverlong), "the iteration took too long"
+		if s.Idle.Lingering {
+			// The agent is gone, and its result stands.
+			d.Do, d.Outcome, d.Why = event.DoKill, "", "what the agent left running took too long"
+		}
 	case policy.TimerAfterResult:
 		d.Do, d.Why = event.DoKill, "the process lived on after its final result"
 	}
@@ -54,8 +58,11 @@ func faulty(s *State) []Decision {
 		return nil
 	}
 	reason := event.ReasonFault
-	if s.Life.Fault.Class == event.ClassDisk {
+	switch s.Life.Fault.Class {
+	case event.ClassDisk:
 		reason = event.ReasonDisk
+	case event.ClassConfig:
+		reason = event.ReasonConfig // something stands where no such thing may stand
 	}
 	return end(s, reason, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
 }

@@ -131,7 +131,7 @@ func (a *agent) linger(code int) {
 // long makes a text long where everything is.
 func (w *world) long(text string) string {
 	if w.scene.wordily {
-		return text + strings.Repeat(" and so on", 200+w.rng.IntN(2000)) + "\n" + text
+		return text + strings.Repeat(" and so on", 100+w.rng.IntN(800)) + "\n" + text
 	}
 	return text
 }

@@ -13,7 +13,7 @@ import (
 // Breaker stops a loop that gets nowhere. Progress is what the files show: a commit, a
 // difference to the last commit that was not seen before, a box that was ticked. Coming back to where
 // the loop stood a few iterations ago, as in A-B-A-B, is none. Where no repository and no
-// task.md can be looked at, an iteration that used no tool or ended with the very words
+// box of task.md can be looked at, an iteration that used no tool or ended with the very words
 // of the one before got nowhere. After breaker.noProgress such iterations in a row, or
 // breaker.sameError failures in a row that say the same, the loop ends; one before that
 // it waits a while, and two before that the agent is told, with the evidence.
@@ -32,8 +32,11 @@ type Breaker struct {
 	Errors int    `json:"errors,omitempty"` // failures in a row that said the same
 	Error  string `json:"error,omitempty"`
 
-	Answered int       `json:"answered,omitempty"` // the count that the last step was taken for
-	Hint     string    `json:"hint,omitempty"`     // for the next prompt
+	// The counts that the last step of each rule was taken for.
+	AnsweredStuck  int `json:"answeredStuck,omitempty"`
+	AnsweredErrors int `json:"answeredErrors,omitempty"`
+
+	Hint     string    `json:"hint,omitempty"` // for the next prompt
 	NotUntil time.Time `json:"notUntil,omitzero"`
 	Stop     string    `json:"stop,omitempty"` // the evidence that ended it
 }
@@ -70,7 +73,7 @@ func (b *Breaker) Apply(e event.Event, c *Completion) error {
 		if err != nil {
 			return err
 		}
-		if p.SHA256 != "" {
+		if p.Boxes > 0 { // one without boxes, as ralph itself lays it out, shows nothing
 			b.stand("task.md", strconv.Itoa(p.Ticked), strconv.Itoa(p.Boxes))
 		}
 	case event.TypeDecided:
@@ -131,11 +134,11 @@ func (b *Breaker) Progress(tools int, showsTools bool) string {
 }
 
 func (b *Breaker) ended(p event.IterationEnded) {
-	b.Hint = ""
 	switch p.Outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
-		return // they say nothing about the work
+		return // they say nothing about the work, and the next agent is still to be told
 	}
+	b.Hint = ""
 	if b.Place != "" && !slices.Contains(b.Seen, b.Place) {
 		b.Seen = append(b.Seen, b.Place)
 		if len(b.Seen) > placesKept {
@@ -159,9 +162,12 @@ func (b *Breaker) ended(p event.IterationEnded) {
 	default:
 		b.Errors, b.Error = 1, problem
 	}
-	b.Answered = min(b.Answered, max(b.Stuck, b.Errors))
-	if b.Stuck == 0 && b.Errors == 0 {
-		b.Answered = 0
+	// A row that begins anew has not been answered at all.
+	if b.Stuck <= 1 {
+		b.AnsweredStuck = 0
+	}
+	if b.Errors <= 1 {
+		b.AnsweredErrors = 0
 	}
 }
 
@@ -170,13 +176,13 @@ func (b *Breaker) Trip(r event.Rules) (event.BreakerTripped, bool) {
 	if b.Stop != "" {
 		return event.BreakerTripped{}, false
 	}
-	if step := stepOf(b.Errors, r.SameError); step != "" && b.Answered < b.Errors {
+	if step := stepOf(b.Errors, r.SameError); step != "" && b.AnsweredErrors < b.Errors {
 		return event.BreakerTripped{
 			Rule: RuleSameError, Step: step, Count: b.Errors, Delay: b.delay(step, r),
-			Evidence: fmt.Sprintf("%s ended with the same error: %s", iterations(b.Errors), b.Error),
+			Evidence: b.sameError(),
 		}, true
 	}
-	if step := stepOf(b.Stuck, r.NoProgress); step != "" && b.Answered < b.Stuck {
+	if step := stepOf(b.Stuck, r.NoProgress); step != "" && b.AnsweredStuck < b.Stuck {
 		return event.BreakerTripped{Rule: RuleNoProgress, Step: step, Count: b.Stuck, Delay: b.delay(step, r), Evidence: b.evidence()}, true
 	}
 	return event.BreakerTripped{}, false
@@ -204,6 +210,13 @@ func (b *Breaker) delay(step string, r event.Rules) int64 {
 	return breakerDelay * r.RestartDelay
 }
 
+func (b *Breaker) sameError() string {
+	if b.Errors == 1 {
+		return "the last iteration ended with an error: " + b.Error
+	}
+	return fmt.Sprintf("%s ended with the same error: %s", iterations(b.Errors), b.Error)
+}
+
 func (b *Breaker) evidence() string {
 	switch {
 	case b.Shown && b.Same:
@@ -224,7 +237,11 @@ func iterations(n int) string {
 }
 
 func (b *Breaker) tripped(p event.BreakerTripped, at time.Time) {
-	b.Answered = p.Count
+	if p.Rule == RuleSameError {
+		b.AnsweredErrors = p.Count
+	} else {
+		b.AnsweredStuck = p.Count
+	}
 	switch p.Step {
 	case StepStop:
 		b.Stop = firstBytes(p.Evidence, problemMost)

@@ -63,13 +63,12 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 			return err
 		}
 		if p.Do == event.DoBegin {
-			// Aside stays: the hand that begins the iteration is told by it.
-			c.Opening = true
+			c.Opening = true // what is to be put aside is put aside by this
 		}
 	case event.TypeEffectFailed:
 		c.Opening = false
 	case event.TypeFolderSeen:
-		return c.seen(e)
+		return c.seen(e, r)
 	case event.TypeAgentSaid:
 		return c.said(e, r)
 	case event.TypeToolCalled:
@@ -97,8 +96,12 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 		}
 		c.Accepted = p.How
 	case event.TypeIterationEnded:
-		if c.Claimed == "" {
-			c.Refused = nil
+		p, err := event.As[event.IterationEnded](e)
+		if err != nil {
+			return err
+		}
+		if c.Claimed == "" && !p.Refunded {
+			c.Refused = nil // the agent was told, and claims no more
 		}
 	case event.TypeLoopResumed:
 		p, err := event.As[event.LoopResumed](e)
@@ -115,7 +118,7 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 	return nil
 }
 
-func (c *Completion) seen(e event.Event) error {
+func (c *Completion) seen(e event.Event, r event.Rules) error {
 	p, err := event.As[event.FolderSeen](e)
 	if err != nil {
 		return err
@@ -124,7 +127,7 @@ func (c *Completion) seen(e event.Event) error {
 	for _, box := range p.Open[:min(len(p.Open), openMost)] {
 		c.Open = append(c.Open, firstBytes(box, 200))
 	}
-	if c.Opening && p.Done {
+	if r.DoneFile && c.Opening && p.Done {
 		c.Early, c.Opening = true, false
 	}
 	return nil

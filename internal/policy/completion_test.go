@@ -403,7 +403,7 @@ func TestEventsThatCannotBeReadAreErrorsOfTheirPolicies(t *testing.T) {
 		"mailbox":    func(e event.Event) error { return (&policy.Mailbox{}).Apply(e) },
 		"budget":     func(e event.Event) error { return (&policy.Budget{}).Apply(e) },
 		"restart":    func(e event.Event) error { return (&policy.Restart{}).Apply(e, final, false) },
-		"life":       func(e event.Event) error { return (&policy.Life{}).Apply(e) },
+		"life":       func(e event.Event) error { return (&policy.Life{}).Apply(e, final) },
 	}
 	for policyName, types := range map[string][]event.Type{
 		"completion": {event.TypeAgentSaid, event.TypeCompletionClaimed, event.TypeCompletionRefused, event.TypeCompletionAccepted},
@@ -423,6 +423,31 @@ func TestEventsThatCannotBeReadAreErrorsOfTheirPolicies(t *testing.T) {
 			if apply[policyName](e) == nil {
 				t.Errorf("%s took a %s that cannot be read", policyName, typ)
 			}
+		}
+	}
+}
+
+// The hand that begins the next iteration sees the state behind its decision.
+func TestARefusedFileIsPutAsideWhenTheNextIterationBegins(t *testing.T) {
+	c := &policy.Completion{}
+	for _, step := range []struct {
+		happens event.Payload
+		aside   bool
+	}{
+		{event.IterationStarted{N: 1}, false},
+		{event.FolderSeen{Done: true}, false},
+		{event.CompletionClaimed{How: policy.ByDoneFile}, false},
+		{event.CompletionRefused{Missing: []string{"the guardrails have not all run"}}, true},
+		{event.IterationEnded{N: 1, Outcome: event.OutcomeDone}, true},
+		{event.Decided{Do: event.DoBegin, Iteration: 2}, true},
+		{event.FolderSeen{}, true},
+		{event.IterationStarted{N: 2}, false},
+	} {
+		if err := c.Apply(happened(t, noon, step.happens), final); err != nil {
+			t.Fatal(err)
+		}
+		if c.Aside != step.aside {
+			t.Errorf("after %+v: aside is %v", step.happens, c.Aside)
 		}
 	}
 }

@@ -2,14 +2,17 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Gate is what ralph itself found out about an iteration when its agent had gone: which
 // guardrails failed, which of their files the agent had changed, and what became of the
-// commit. A failure goes into the next prompt. The guardrails of an iteration have passed
-// when all of them ran after its agent had gone, and none failed.
+// commit. A failure goes into the next prompt, and into each prompt after it until the guardrails have
+// run again. The guardrails of an iteration have passed when all of them ran after its agent
+// had gone, and none failed. Where an iteration is given back, the next one is told what
+// that one was told.
 type Gate struct {
 	Checked  bool      `json:"checked,omitempty"` // since the last iteration began
 	Ran      int       `json:"ran,omitempty"`
@@ -17,8 +20,20 @@ type Gate struct {
 	Edited   []string  `json:"edited,omitempty"`
 	// Left is what the iteration left behind that the next one should know of.
 	Left []string `json:"left,omitempty"`
+	// Background names the work in the background that the agent has not seen the end of.
+	Background string `json:"background,omitempty"`
 	// Commit is why the work could not be committed; empty where it could.
 	Commit string `json:"commit,omitempty"`
+	// Before is what the open iteration was told of those before it.
+	Before *Told `json:"before,omitempty"`
+}
+
+// Told is what stood in a prompt of what came before it.
+type Told struct {
+	Failures []Failure `json:"failures,omitempty"`
+	Edited   []string  `json:"edited,omitempty"`
+	Left     []string  `json:"left,omitempty"`
+	Commit   string    `json:"commit,omitempty"`
 }
 
 // Failure is a guardrail that did not pass.
@@ -29,25 +44,31 @@ type Failure struct {
 }
 
 const (
-	// failuresMost and editedMost bound what a checkpoint holds of one check.
+	// failuresMost, editedMost and leftMost bound what a checkpoint holds.
 	failuresMost = 64
 	editedMost   = 32
+	leftMost     = 8
 )
 
 // Apply folds one event.
 func (g *Gate) Apply(e event.Event) error {
 	switch e.Type {
 	case event.TypeIterationStarted:
-		*g = Gate{}
+		*g = Gate{Before: &Told{g.Failures, g.Edited, g.Left, g.Commit}}
 	case event.TypeLoopResumed:
 		g.Checked = false // whatever was under way is not known any more
+	case event.TypeAgentNoticed:
+		return g.noticed(e)
 	case event.TypeDecided:
 		p, err := event.As[event.Decided](e)
 		if err != nil {
 			return err
 		}
-		if p.Do == event.DoCheck {
-			g.Checked, g.Ran, g.Failures, g.Edited = false, 0, nil, nil
+		switch p.Do {
+		case event.DoBegin:
+			g.Checked = false // whoever put a file DONE there meanwhile may have mended what failed
+		case event.DoCheck:
+			g.Checked, g.Ran, g.Edited = false, 0, nil
 		}
 	case event.TypeGuardrailEnded:
 		p, err := event.As[event.GuardrailEnded](e)
@@ -91,11 +112,27 @@ func (g *Gate) Apply(e event.Event) error {
 			return err
 		}
 		g.left(p)
+		g.carry(p.Refunded)
 	}
 	return nil
 }
 
+func (g *Gate) noticed(e event.Event) error {
+	if string(e.Field("what")) != `"`+event.NoticeBackground+`"` {
+		return nil
+	}
+	p, err := event.As[event.AgentNoticed](e)
+	if err != nil {
+		return err
+	}
+	g.Background = firstBytes(p.Text, 500)
+	return nil
+}
+
 func (g *Gate) ended(p event.GuardrailEnded) {
+	if g.Ran == 0 {
+		g.Failures = nil // of the check before
+	}
 	g.Ran++
 	if p.OK || len(g.Failures) >= failuresMost {
 		return
@@ -125,8 +162,39 @@ func (g *Gate) strays(n int) {
 	}
 }
 
+// carry keeps for the next prompt what the one before held and is still so.
+func (g *Gate) carry(refunded bool) {
+	before := g.Before
+	if g.Before = nil; before == nil {
+		return
+	}
+	if g.Ran == 0 {
+		g.Failures = before.Failures
+	}
+	if refunded {
+		g.Edited = firsts(slices.Concat(before.Edited, g.Edited), editedMost)
+		g.Left = firsts(slices.Concat(before.Left, g.Left), leftMost)
+		g.Commit = orElse(g.Commit, before.Commit)
+	}
+}
+
+// firsts returns the first n different texts.
+func firsts(texts []string, n int) []string {
+	var different []string
+	for _, text := range texts {
+		if len(different) < n && !slices.Contains(different, text) {
+			different = append(different, text)
+		}
+	}
+	return different
+}
+
 // left notes how an iteration ended that did not end by itself.
 func (g *Gate) left(p event.IterationEnded) {
+	if g.Background != "" {
+		g.Left = append(g.Left, "work that was put into the background had not ended: "+g.Background)
+		g.Background = ""
+	}
 	switch p.Outcome {
 	case event.OutcomeInterrupted:
 		g.Left = append(g.Left, "it was interrupted before it was over: work may be half done")
@@ -144,13 +212,15 @@ func (g *Gate) Missing(r event.Rules) []string {
 	switch {
 	case r.Guardrails == 0:
 		return nil
+	case !g.Checked || g.Ran == 0:
+		return []string{"the guardrails have not all run"}
 	case len(g.Failures) > 0:
 		var missing []string
 		for _, f := range g.Failures {
 			missing = append(missing, fmt.Sprintf("the guardrail %q failed", firstBytes(f.Name, 200)))
 		}
 		return missing
-	case !g.Checked || g.Ran < r.Guardrails:
+	case g.Ran < r.Guardrails:
 		return []string{"the guardrails have not all run"}
 	}
 	return nil

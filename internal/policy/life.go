@@ -31,6 +31,7 @@ type Life struct {
 	Process Process `json:"process"`
 	// Cut is the outcome of an iteration that ralph itself cut short.
 	Cut      event.Outcome        `json:"cut,omitempty"`
+	CutWhy   string               `json:"cutWhy,omitempty"`
 	Finished *event.AgentFinished `json:"finished,omitempty"`
 	Exited   *event.AgentExited   `json:"exited,omitempty"`
 	Failed   *event.EffectFailed  `json:"failed,omitempty"` // the effect that this iteration failed by
@@ -80,8 +81,8 @@ const (
 	Verifying Phase = "verifying"
 )
 
-// Apply folds one event.
-func (l *Life) Apply(e event.Event) error {
+// Apply folds one event. The rules are those in force when it happened.
+func (l *Life) Apply(e event.Event, r event.Rules) error {
 	switch e.Type {
 	case event.TypeLoopStarted:
 		p, err := event.As[event.LoopStarted](e)
@@ -107,7 +108,7 @@ func (l *Life) Apply(e event.Event) error {
 	case event.TypeLoopUnpaused:
 		l.Paused, l.Person = false, false
 	case event.TypeFolderSeen:
-		if l.Phase == Beginning && string(e.Field("done")) == "true" {
+		if r.DoneFile && l.Phase == Beginning && string(e.Field("done")) == "true" {
 			l.Phase = Between // no iteration is needed
 		}
 	case event.TypeIterationChecked:
@@ -136,7 +137,7 @@ func (l *Life) Apply(e event.Event) error {
 			return err
 		}
 		l.Iteration, l.Phase, l.Since, l.Prompt = p.N, Opened, e.At, p.Prompt
-		l.Cut, l.Finished, l.Exited, l.Failed = "", nil, nil, nil
+		l.Cut, l.CutWhy, l.Finished, l.Exited, l.Failed = "", "", nil, nil, nil
 	case event.TypeIterationEnded:
 		l.Phase, l.Broken = Between, false
 	case event.TypeDecided:
@@ -163,6 +164,7 @@ func (l *Life) resume(p event.LoopResumed) {
 	l.Broken = l.Phase != Between
 	l.Process = Process{}
 	l.Ended, l.Fault, l.Failed = nil, nil, nil
+	l.Cut, l.CutWhy, l.Finished, l.Exited = "", "", nil, nil // a person may have mended what was wrong
 	l.Paused, l.Person, l.Cancelled = false, false, false
 }
 
@@ -208,13 +210,13 @@ func (l *Life) decided(e event.Event) error {
 		l.leave()
 		l.Process.Ending = true
 		if l.Cut == "" {
-			l.Cut = event.Outcome(p.Outcome)
+			l.Cut, l.CutWhy = event.Outcome(p.Outcome), firstBytes(p.Why, 200)
 		}
 	case event.DoKill:
 		l.leave()
 		l.Process.Ending, l.Process.Killing = true, true
 		if p.Outcome != "" {
-			l.Cut = event.Outcome(p.Outcome)
+			l.Cut, l.CutWhy = event.Outcome(p.Outcome), firstBytes(p.Why, 200)
 		}
 	}
 	return nil
@@ -246,8 +248,9 @@ func (l *Life) effectFailed(e event.Event) error {
 			l.Phase = Gone
 		}
 	case event.DoCheck:
+		cancelled := l.Cancelled
 		l.checked()
-		if l.Cut != event.OutcomeAborted {
+		if !cancelled {
 			l.Fault = &event.FaultRaised{Where: p.Do, Error: p.Error, Class: p.Class}
 		}
 	case event.DoCommit:
@@ -329,14 +332,10 @@ func (l *Life) Outcome() (outcome event.Outcome, problem string) {
 	switch {
 	case l.Broken:
 		return event.OutcomeInterrupted, "the runner died"
-	case l.Cut == event.OutcomeIdle:
-		return l.Cut, "the agent was silent for too long"
-	case l.Cut == event.OutcomeOverlong:
-		return l.Cut, "the iteration took too long"
-	case l.Cut == event.OutcomeOverspent:
-		return l.Cut, "the iteration used more than one may"
+	case l.Cut == event.OutcomeAborted:
+		return l.Cut, "" // a person knows why
 	case l.Cut != "":
-		return l.Cut, ""
+		return l.Cut, l.CutWhy
 	case l.Finished != nil && l.Finished.Outcome == "ok":
 		return event.OutcomeDone, ""
 	case l.Finished != nil:

@@ -16,7 +16,7 @@ import (
 func live(t testing.TB, l *policy.Life, story ...event.Payload) *policy.Life {
 	t.Helper()
 	for _, p := range story {
-		if err := l.Apply(happened(t, noon, p)); err != nil {
+		if err := l.Apply(happened(t, noon, p), final); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestARunnerTakesOverAnEndedLoop(t *testing.T) {
 
 func TestWhatAnIterationComesTo(t *testing.T) {
 	abort := func(outcome event.Outcome) event.Payload {
-		return event.Decided{Do: event.DoAbort, Outcome: string(outcome)}
+		return event.Decided{Do: event.DoAbort, Outcome: string(outcome), Why: "it was " + string(outcome)}
 	}
 	kill := event.Decided{Do: event.DoKill, Outcome: string(event.OutcomeAborted)}
 	afterResult := event.Decided{Do: event.DoKill}
@@ -166,12 +166,12 @@ func TestWhatAnIterationComesTo(t *testing.T) {
 		"where the exit is the end, code 0 is done":         {[]event.Payload{textAgent, gone}, event.OutcomeDone, ""},
 		"where the exit is the end, another code is none":   {[]event.Payload{textAgent, bad}, event.OutcomeFailed, "the agent exited with code 3: last words"},
 		"where the exit is the end, a signal is none":       {[]event.Payload{textAgent, event.AgentExited{Signal: "SIGTERM"}}, event.OutcomeFailed, "the agent was ended by signal: SIGTERM"},
-		"silence is told":                                   {[]event.Payload{agentUp, abort(event.OutcomeIdle), gone}, event.OutcomeIdle, "the agent was silent for too long"},
-		"an iteration that took too long is told":           {[]event.Payload{agentUp, abort(event.OutcomeOverlong), gone}, event.OutcomeOverlong, "the iteration took too long"},
+		"silence is told":                                   {[]event.Payload{agentUp, abort(event.OutcomeIdle), gone}, event.OutcomeIdle, "it was idle"},
+		"an iteration that took too long is told":           {[]event.Payload{agentUp, abort(event.OutcomeOverlong), gone}, event.OutcomeOverlong, "it was overlong"},
 		"a stop of a person is no failure":                  {[]event.Payload{agentUp, abort(event.OutcomeAborted), gone}, event.OutcomeAborted, ""},
-		"what cut it first is the outcome":                  {[]event.Payload{agentUp, abort(event.OutcomeIdle), abort(event.OutcomeAborted), gone}, event.OutcomeIdle, "the agent was silent for too long"},
+		"what cut it first is the outcome":                  {[]event.Payload{agentUp, abort(event.OutcomeIdle), abort(event.OutcomeAborted), gone}, event.OutcomeIdle, "it was idle"},
 		"but a kill is the outcome whatever cut it":         {[]event.Payload{agentUp, abort(event.OutcomeIdle), kill, gone}, event.OutcomeAborted, ""},
-		"a kill without an outcome leaves it":               {[]event.Payload{agentUp, abort(event.OutcomeIdle), turnOver, afterResult, gone}, event.OutcomeIdle, "the agent was silent for too long"},
+		"a kill without an outcome leaves it":               {[]event.Payload{agentUp, abort(event.OutcomeIdle), turnOver, afterResult, gone}, event.OutcomeIdle, "it was idle"},
 		"a turn that ends while it is cut is cut":           {[]event.Payload{agentUp, abort(event.OutcomeAborted), turnOver, gone}, event.OutcomeAborted, ""},
 		"an abort after the turn cuts nothing":              {[]event.Payload{agentUp, turnOver, event.Decided{Do: event.DoAbort}, gone}, event.OutcomeDone, ""},
 		"an agent that cannot be started says why":          {[]event.Payload{event.EffectFailed{Do: event.DoStart, Error: "no such program"}}, event.OutcomeFailed, "no such program"},

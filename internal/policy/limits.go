@@ -16,6 +16,7 @@ import (
 // was stated, else two seconds, twice as long each time, up to five minutes, a
 // little more or less for each loop so that not all come back at once. Waiting without a stated end, in a row,
 // for limits.outage is the end, and so is a login or an account that waiting does not mend.
+// Time in which the machine slept is no waiting, and after a pause it is counted anew.
 type Limits struct {
 	Loop  string `json:"loop,omitempty"` // the loop's id
 	Kind  string `json:"kind,omitempty"` // of the limit that stands in the way of the open turn
@@ -59,6 +60,16 @@ func (l *Limits) Apply(e event.Event) error {
 		*l = Limits{Loop: p.ID}
 	case event.TypeLoopResumed:
 		*l = Limits{Loop: l.Loop}
+	case event.TypeClockJumped:
+		p, err := event.As[event.ClockJumped](e)
+		if err != nil {
+			return err
+		}
+		if !l.Since.IsZero() {
+			l.Since = l.Since.Add(milliseconds(max(0, p.By)))
+		}
+	case event.TypeLoopUnpaused:
+		l.Since = time.Time{}
 	case event.TypeIterationStarted:
 		l.Kind, l.Until, l.Text = "", "", ""
 	case event.TypeAgentSaid, event.TypeToolCalled:

@@ -9,12 +9,15 @@ import (
 // Person says whether the loop needs one. An agent that waits for something only a person can
 // do says so by its exit code (restart.waitExitCode), by the file WAIT_WITHOUT_RESTART in
 // the loop's folder, or by a message of the kind wait: it is not started again until a
-// person resumes the loop, or the loop ends where nobody is there to do so. An agent that
+// person resumes the loop, or the loop ends where nobody is there to do so. A file that lies there when
+// an iteration begins was answered by whoever let it begin. An agent that
 // cannot go on without an answer says <blocked>why</blocked> alone on a line of its
 // final message, or sends a message of the kind blocked: the loop ends with the reason.
 type Person struct {
 	Waits   string `json:"waits,omitempty"`   // why the agent waits
 	Blocked string `json:"blocked,omitempty"` // why it cannot go on
+	// Opening says that the next iteration is being begun: a file that lies there is an old one.
+	Opening bool `json:"opening,omitempty"`
 }
 
 // Words of the inbox by which an agent asks for a person.
@@ -31,6 +34,16 @@ func (p *Person) Apply(e event.Event, r event.Rules) error {
 	switch e.Type {
 	case event.TypeLoopUnpaused, event.TypeLoopResumed:
 		*p = Person{}
+	case event.TypeDecided:
+		d, err := event.As[event.Decided](e)
+		if err != nil {
+			return err
+		}
+		if d.Do == event.DoBegin {
+			p.Opening = true
+		}
+	case event.TypeIterationStarted, event.TypeEffectFailed:
+		p.Opening = false
 	case event.TypeAgentExited:
 		exit, err := event.As[event.AgentExited](e)
 		if err != nil {
@@ -44,7 +57,7 @@ func (p *Person) Apply(e event.Event, r event.Rules) error {
 		if err != nil {
 			return err
 		}
-		if seen.Wait {
+		if seen.Wait && !p.Opening {
 			p.Waits = "the agent left the file WAIT_WITHOUT_RESTART"
 			if seen.Text != "" && !seen.Done {
 				p.Waits += ": " + firstBytes(seen.Text, whyMost)

@@ -11,77 +11,63 @@ import (
 )
 
 // SetRule returns the rules with one of them changed: the settings that may
-// change while a loop runs. The error says what is wrong with key or value in words for
-// the person who typed them.
+// change while a loop runs. A limit is taken away by none. The error says what is wrong with
+// key or value in words for the person who typed them.
 func SetRule(r event.Rules, key, value string) (event.Rules, error) {
-	if value == "none" && strings.HasPrefix(key, "limits.") {
-		return unlimited(r, key)
-	}
 	var err error
 	switch key {
 	case "maximumIterations":
-		r.MaximumIterations, err = positive(value)
+		err = set(&r.MaximumIterations, positive, value)
 	case "restart.max":
-		r.RestartMax, err = positive(value)
-	case "limits.cost":
-		r.LimitCost, err = money(value)
-	case "limits.tokens":
-		var n int
-		n, err = positive(value)
-		r.LimitTokens = int64(n)
-	case "limits.duration":
-		r.LimitDuration, err = span(value)
-	case "limits.idle":
-		r.IdleAfter, err = span(value)
-	case "limits.iteration":
-		r.IterationLimit, err = span(value)
-	case "limits.afterResult":
-		r.AfterResult, err = span(value)
-	case "limits.tool":
-		r.ToolIdleAfter, err = span(value)
-	case "limits.outage":
-		r.OutageLimit, err = span(value)
-	case "limits.iterationCost":
-		r.IterationCost, err = money(value)
-	case "limits.iterationTokens":
-		var n int
-		n, err = positive(value)
-		r.IterationTokens = int64(n)
+		err = set(&r.RestartMax, positive, value)
 	case "restart.delay":
-		r.RestartDelay, err = span(value)
+		err = set(&r.RestartDelay, span, value)
+	case "limits.cost":
+		err = limit(&r.LimitCost, money, value)
+	case "limits.tokens":
+		err = limit(&r.LimitTokens, count, value)
+	case "limits.duration":
+		err = limit(&r.LimitDuration, span, value)
+	case "limits.idle":
+		err = limit(&r.IdleAfter, span, value)
+	case "limits.tool":
+		err = limit(&r.ToolIdleAfter, span, value)
+	case "limits.iteration":
+		err = limit(&r.IterationLimit, span, value)
+	case "limits.iterationCost":
+		err = limit(&r.IterationCost, money, value)
+	case "limits.iterationTokens":
+		err = limit(&r.IterationTokens, count, value)
+	case "limits.afterResult":
+		err = limit(&r.AfterResult, span, value)
+	case "limits.outage":
+		err = limit(&r.OutageLimit, span, value)
 	default:
 		err = fmt.Errorf("%q cannot be changed while the loop runs", key)
+		if value == "none" && strings.HasPrefix(key, "limits.") {
+			err = fmt.Errorf("there is no %q", key)
+		}
 	}
 	return r, err
 }
 
-// unlimited returns the rules without one of their limits.
-func unlimited(r event.Rules, key string) (event.Rules, error) {
-	switch key {
-	case "limits.cost":
-		r.LimitCost = 0
-	case "limits.tokens":
-		r.LimitTokens = 0
-	case "limits.duration":
-		r.LimitDuration = 0
-	case "limits.idle":
-		r.IdleAfter = 0
-	case "limits.iteration":
-		r.IterationLimit = 0
-	case "limits.afterResult":
-		r.AfterResult = 0
-	case "limits.tool":
-		r.ToolIdleAfter = 0
-	case "limits.outage":
-		r.OutageLimit = 0
-	case "limits.iterationCost":
-		r.IterationCost = 0
-	case "limits.iterationTokens":
-		r.IterationTokens = 0
-	default:
-		return r, fmt.Errorf("there is no %q", key)
+// set changes a rule to what value says; an unreadable value leaves it.
+func set[T any](rule *T, read func(string) (T, error), value string) error {
+	v, err := read(value)
+	if err == nil {
+		*rule = v
 	}
-	return r, nil
+	return err
+}
+
+// limit is set for a rule of which there may be none.
+func limit[T any](rule *T, read func(string) (T, error), value string) error {
+	if value == "none" {
+		var none T
+		*rule = none
+		return nil
+	}
+	return set(rule, read, value)
 }
 
 // money reads an amount. What is not finite cannot be written into the journal.
@@ -99,6 +85,11 @@ func positive(value string) (int, error) {
 		return 0, fmt.Errorf("%q is not a whole number above 0", value)
 	}
 	return n, nil
+}
+
+func count(value string) (int64, error) {
+	n, err := positive(value)
+	return int64(n), err
 }
 
 func span(value string) (int64, error) {

@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,13 +50,15 @@ type command struct {
 	stdin string // empty: /dev/null
 	out   io.Writer
 	errs  io.Writer
+
+	patience time.Duration // grace, where zero
 }
 
 // run returns when the process has ended. When ctx ends first, the session gets TERM, on which git removes its lock files, and
 // after the grace KILL; the error is then the context's cause.
 func (c command) run(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, c.argv[0], c.argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = c.dir, c.env, c.out, c.errs, grace
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = c.dir, c.env, c.out, c.errs, cmp.Or(c.patience, grace)
 	if c.stdin != "" {
 		cmd.Stdin = strings.NewReader(c.stdin)
 	}

@@ -97,6 +97,9 @@ func (r *runner) addAndCommit(ctx context.Context, before string, words []string
 	if err != nil || !staged {
 		return err
 	}
+	if r.Message == "" {
+		return r.refuse(words, ErrNoMessage, "")
+	}
 	// The message comes by standard input, where a leading dash or a quote means nothing, and hooks are given none of it. Spaces
 	// around lines go, and a line that begins with "#" stays, whatever commit.cleanup says.
 	return r.run(ctx, r.Message+"\n", slices.Concat(words, []string{"--cleanup=whitespace", "--file=-"})...)
@@ -137,7 +140,7 @@ func (r *runner) refuse(words []string, err error, hint string) error {
 // explain finds out why git add or git commit failed. It looks at what is there: what git says is in the user's language.
 func (r *runner) explain(ctx context.Context, at place, failed error) {
 	e, ok := errors.AsType[*Error](failed)
-	if !ok || errors.Is(failed, context.DeadlineExceeded) || errors.Is(failed, context.Canceled) {
+	if !ok || exitCode(failed) <= 0 {
 		return
 	}
 	if isLocked(at) {

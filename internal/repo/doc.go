@@ -23,8 +23,8 @@
 //   - A folder named .ralph, wherever it stands in the working tree and whether ignored or not, is never seen, counted or added.
 //   - The fingerprint is the same as long as nothing changes, and another one when a byte of the working tree's difference against
 //     HEAD does. What is too big to be read every time is told apart by its size and time of change; see [Sight.Partial].
-//   - [Run] makes no empty commit, so that doing it again after a crash makes no second commit of the same work. A commit that did
-//     not come about leaves the index, byte for byte, as it was before.
+//   - [Run] makes no empty commit, except where a hook takes out what was to be committed, so that doing it again after a crash
+//     makes no second commit of the same work. A commit that did not come about leaves the index, byte for byte, as it was before.
 //   - Hooks, signing, filters, includes and credential helpers run as they do for the user. Nothing can wait for a person: there is
 //     no terminal, no editor and no standard input, and what exceeds its time is ended together with the processes of its session.
 //   - Arguments are never read by a shell, and paths are handed over with NULs between them: names with newlines, quotes or a

@@ -72,6 +72,7 @@ func TestFingerprintFollowsEveryByte(t *testing.T) {
 		{"a tracked file is gone", func() { w.remove("image") }},
 		{"a folder stands in its place", func() { w.write("image/file", "x") }},
 		{"a file deep in new folders", func() { w.write("p/q/r/file", "x") }},
+		{"a tracked file is moved in the index", func() { w.git("mv", "a", "moved") }},
 		{"names that must be quoted", func() { w.write("p/ \"quoted\"\n\tünï 'x'", "x") }},
 	} {
 		step.do()
@@ -256,6 +257,17 @@ func TestThePlaceholderOfAMac(t *testing.T) {
 	}
 }
 
+func TestAnswersInAnotherLanguage(t *testing.T) {
+	path := t.TempDir()
+	script := "#!/bin/sh\n[ \"$LC_ALL\" = C ] && echo 'fatal: not a git repository (or any of the parent directories): .git' >&2\nexit 128\n"
+	must(t, os.WriteFile(filepath.Join(path, "git"), []byte(script), 0o755))
+	t.Setenv("PATH", path)
+	t.Setenv("LC_ALL", "de_DE.UTF-8")
+	if _, err := See(t.Context(), t.TempDir()); !errors.Is(err, ErrNoRepository) {
+		t.Error(err)
+	}
+}
+
 func TestARepositoryAroundThisOneInTheEnvironment(t *testing.T) {
 	other := born(t)
 	w := born(t)
@@ -374,6 +386,16 @@ func TestSubmodulesAndRepositoriesInside(t *testing.T) {
 		t.Errorf("repos: %v\n%s", err, diff)
 	}
 
+	// A note of a submodule that has not been fetched is none of a repository.
+	w.git("config", "--file", ".git/modules-with-ghost", "submodule.ghost.path", "ghost")
+	must(t, os.Mkdir(filepath.Join(w.dir, "ghost"), 0o755))
+	modules := readFile(t, filepath.Join(w.dir, ".gitmodules"))
+	w.write(".gitmodules", modules+readFile(t, filepath.Join(w.dir, ".git/modules-with-ghost")))
+	if again, err := Repos(t.Context(), w.dir); !cmp.Equal(again, roots) || err != nil {
+		t.Errorf("with a submodule that is not there: %q, %v", again, err)
+	}
+	w.write(".gitmodules", modules)
+
 	// git would record inner as a submodule that nobody can clone.
 	r, err := w.run(Config{AddNew: true, Message: "Take it along"})
 	if err != nil || !cmp.Equal(r.Left, []string{"inner/"}) || r.Stat.Files != 1 {
@@ -384,6 +406,17 @@ func TestSubmodulesAndRepositoriesInside(t *testing.T) {
 	}
 	if r, err := w.run(Config{AddNew: true, Message: "Once more"}); err != nil || !r.Nothing {
 		t.Fatalf("with inner alone there is nothing to commit: %+v, %v", r, err)
+	}
+}
+
+func TestASubmoduleWithoutItsRepository(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("submodule", "--quiet", "add", born(t).dir, "lib")
+	w.remove("lib/.git")
+	// Nothing but the repository around it would answer here.
+	if s := w.see(); s.Files != 2 || s.Partial {
+		t.Fatalf("%+v", s)
 	}
 }
 

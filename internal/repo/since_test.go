@@ -3,6 +3,8 @@ package repo
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -66,7 +68,6 @@ func TestSubjectsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	begin := w.head()
-	w.git("config", "log.showSignature", "true")
 	for i := range maxSubjects + 2 {
 		w.git("commit", "-q", "--allow-empty", "-m", fmt.Sprintf("%d \x1b[31mred\x1b[0m\x07 %s", i, strings.Repeat("é", 300)))
 	}
@@ -80,6 +81,27 @@ func TestSubjectsAreBounded(t *testing.T) {
 	w.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
 	if got, err := Since(t.Context(), w.dir, begin); err != nil || got.Subjects[0] != "" || len(got.Subjects) != maxSubjects {
 		t.Errorf("a commit without message: %q, %v", got.Subjects, err)
+	}
+}
+
+func TestSignaturesAreNotRead(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	begin := w.head()
+	signer := filepath.Join(w.dir, ".git/signer")
+	must(t, os.WriteFile(signer, []byte("#!/bin/sh\ncat > /dev/null\necho 'good signature' >&2\nprintf '\\n[GNUPG:] SIG_CREATED \\n' >&2\necho '-----BEGIN PGP SIGNATURE-----'\n"), 0o755))
+	w.git("config", "gpg.program", signer)
+	w.git("config", "log.showSignature", "true")
+	w.write("a", "x\n")
+	r, err := w.run(Config{Message: "Sign it", Tasks: []string{"commit --gpg-sign"}})
+	if err != nil || r.Message != "Sign it" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if shown := w.git("log", "-1", "--format=%s"); !strings.Contains(shown, "good signature") {
+		t.Fatalf("git shows no signature, so this test proves nothing: %q", shown)
+	}
+	if got, err := Since(t.Context(), w.dir, begin); err != nil || got.Subjects[0] != "Sign it" {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

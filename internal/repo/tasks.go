@@ -16,13 +16,13 @@ const defaultTimeout = 10 * time.Minute
 // Config says what to run where.
 type Config struct {
 	Dir string
-	// Command is the program, such as "git" or "/opt/git/bin/git -c core.fsync=none": words with spaces between them.
+	// Command is the program, git when empty; such as "git" or "/opt/git/bin/git -c core.fsync=none": words with spaces between them.
 	Command string
 	// Tasks are its subcommands in order, each of one or more words: "commit", "push origin HEAD".
 	Tasks []string
 	// AddNew: commit takes untracked files along that are not ignored, except other repositories; otherwise tracked ones only.
 	AddNew bool
-	// Message is for the task commit, which fails with ErrNoMessage without one.
+	// Message is for the task commit. Without one it fails with ErrNoMessage, unless git has nothing to commit.
 	Message string
 	Env     []string      // "NAME=value"; this process's own when nil
 	Timeout time.Duration // of each command; ten minutes when zero
@@ -65,7 +65,7 @@ type Result struct {
 func Run(ctx context.Context, c Config) (Result, error) {
 	words := programWords(c.Command)
 	if len(words) == 0 {
-		return Result{}, &Error{Doing: "run tasks", Err: errors.New("no command")}
+		words = []string{"git"}
 	}
 	if c.Timeout == 0 {
 		c.Timeout = defaultTimeout
@@ -100,16 +100,15 @@ type runner struct {
 
 func (r *runner) task(ctx context.Context, task string) error {
 	words := strings.Fields(task)
-	if len(words) == 0 {
-		return nil
-	}
 	var err error
 	done := true
 	switch {
-	case words[0] == "commit" && r.Message == "":
-		err = &Error{Doing: r.name(words), Err: ErrNoMessage}
+	case len(words) == 0:
+		done = false
 	case words[0] == "commit" && r.isGit():
 		done, err = r.commit(ctx, words)
+	case words[0] == "commit" && r.Message == "":
+		err = r.refuse(words, ErrNoMessage, "")
 	case words[0] == "commit":
 		err = r.run(ctx, "", slices.Concat(words, []string{"-am", r.Message})...)
 		r.result.Committed = err == nil

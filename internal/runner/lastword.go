@@ -42,7 +42,9 @@ func (r *runner) reserve() error {
 	if err != nil {
 		return fmt.Errorf("reserve room for the end: %w", err)
 	}
-	_, err = f.Write(make([]byte, reserveSize))
+	if !allocate(f, reserveSize) {
+		_, err = f.Write(make([]byte, reserveSize))
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("reserve room for the end: %w", err)
 	}

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -33,6 +31,7 @@ type Config struct {
 	Dir      string // the loop's folder, absolute
 	Project  string // where the agent works, absolute
 	Settings config.Settings
+	Frozen   []byte // what config.Freeze makes of Settings, if that is known
 	// Resume goes on with a loop that has a journal. Without it such a loop is an
 	// *ExistsError.
 	Resume bool
@@ -60,15 +59,17 @@ const inputsMost = 4
 // runner is one run of Run.
 type runner struct {
 	Config
-	id      string // of the loop; the mark of its agent's processes
-	clock   func() time.Time
-	masker  *secret.Masker
-	writer  *journal.Writer
-	project *projector.Writer
-	driver  *loop.Driver
-	hands   *effect.Hands
-	over    chan struct{} // closed when the driver takes nothing more
-	ready   bool
+	id     string // of the loop; the mark of its agent's processes
+	clock  func() time.Time
+	masker *secret.Masker
+	writer *journal.Writer
+	// enrolled waits until what stands beside the journal is on disk.
+	enrolled func() error
+	project  *projector.Writer
+	driver   *loop.Driver
+	hands    *effect.Hands
+	over     chan struct{} // closed when the driver takes nothing more
+	ready    bool
 }
 
 // Run runs the loop until it has ended and returns how. The error is a
@@ -84,6 +85,10 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	_ = process.EnableSubreaper()
 	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{})}
 	if err := r.open(ctx); err != nil {
+		if r.enrolled != nil { // nothing is left half written
+			_ = r.enrolled()
+			_ = r.project.Close()
+		}
 		return event.LoopEnded{}, err
 	}
 	return r.run(ctx)
@@ -118,13 +123,15 @@ func (r *runner) open(ctx context.Context) error {
 		rules = r.carried(state.Budget.Rules) // before config.json is written anew
 	}
 	rules.WaitEnds = r.Unattended
-	enrolled := r.enrol(&state)
+	inputs := make(chan loop.Input, inputsMost)
+	r.project = r.projections(inputs) // it tidies the folder, so before anything is written there
+	r.enrolled = r.enrol(&state)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
-	if err := cmp.Or(err, enrolled()); err != nil {
+	if err != nil {
 		return err
 	}
 	r.writer = writer
-	r.assemble(state, iteration)
+	r.assemble(state, iteration, inputs)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
@@ -150,9 +157,9 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 	return swept, nil
 }
 
-func (r *runner) assemble(state projector.State, iteration int) {
-	inputs := make(chan loop.Input, inputsMost)
-	r.project = projector.NewWriter(r.Dir, func(err error) {
+// projections returns what writes state.json and its like.
+func (r *runner) projections(inputs chan<- loop.Input) *projector.Writer {
+	return projector.NewWriter(r.Dir, func(err error) {
 		// Any other failure is the journal's to meet; a folder that is not there any
 		// more it cannot see, because it holds its files open.
 		if errors.Is(err, fs.ErrNotExist) {
@@ -162,6 +169,9 @@ func (r *runner) assemble(state projector.State, iteration int) {
 			}
 		}
 	})
+}
+
+func (r *runner) assemble(state projector.State, iteration int, inputs chan loop.Input) {
 	deliver := func(drafts []event.Draft, release func()) {
 		inputs <- loop.Input{Drafts: drafts, Release: release}
 	}
@@ -171,32 +181,9 @@ func (r *runner) assemble(state projector.State, iteration int) {
 		Dir: r.Dir, Project: r.Project, Env: r.ownEnvironment(),
 		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.scm(), Words: r.words(),
 	})
-	engine := &loop.Engine{Journal: r.writer, Hands: r.hands, Folded: r.folded, Segment: iteration}
+	engine := &loop.Engine{Journal: founded{r.writer, r.enrolled}, Hands: r.hands, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)
 	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
-}
-
-// enrol writes what stands beside the journal: the settings, the room for the end, and the
-// entry in the registry. Some of it is synced, and so is what Create makes, so that all of it is
-// done at the same time. What it returns waits for the end of that.
-func (r *runner) enrol(state *projector.State) func() error {
-	if r.id = state.Life.ID; r.id == "" {
-		r.id = NewID(r.clock())
-	}
-	host, _ := os.Hostname()
-	entry := registry.Entry{
-		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: r.about().Protocol, Host: host,
-		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
-	}
-	var all sync.WaitGroup
-	var frozen, reserved, entered error
-	all.Go(func() { frozen = r.freeze() })
-	all.Go(func() { reserved = r.reserve() })
-	all.Go(func() { entered = registry.Put(r.Home, entry) })
-	return func() error {
-		all.Wait()
-		return cmp.Or(frozen, reserved, entered)
-	}
 }
 
 // begin records that the loop started or goes on. It becomes durable with the first
@@ -243,6 +230,10 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	left := r.empty()
 	state := r.driver.Engine.State()
 	err = errors.Join(failure, r.writer.Close())
+	if unfounded, ok := errors.AsType[*enrolError](failure); ok {
+		r.release()
+		return event.LoopEnded{}, errors.Join(unfounded.error, r.project.Close())
+	}
 	if failure != nil {
 		// What follows from it is no error of its own.
 		err = failure

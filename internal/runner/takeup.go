@@ -81,9 +81,12 @@ func changed(had, before, now event.Rules) event.Rules {
 
 // freeze writes config.json: the settings that the loop now runs with.
 func (r *runner) freeze() error {
-	frozen, err := config.Freeze(r.Settings)
-	if err != nil {
-		return err
+	frozen := r.Frozen
+	if frozen == nil {
+		var err error
+		if frozen, err = config.Freeze(r.Settings); err != nil {
+			return err
+		}
 	}
 	return projector.Replace(filepath.Join(r.Dir, "config.json"), frozen)
 }

@@ -21,7 +21,7 @@ func (r *runner) guards() []effect.Guard {
 	for _, g := range r.Settings.Guardrails {
 		guards = append(guards, effect.Guard{
 			Guardrail: guardrail.Guardrail{
-				Command: g.Command, FailAction: guardrail.Action(g.FailAction), Hint: g.Hint,
+				Command: g.Command, FailAction: g.FailAction, Hint: g.Hint,
 				Timeout: g.Timeout.Std(), Independent: g.Independent,
 			},
 			Protect: g.Protect,

@@ -12,15 +12,17 @@ const minValue = 8
 // minDigits is the shortest known value of digits alone: shorter ones are ports, years, counters and Unix seconds.
 const minDigits = 12
 
-// Values that credential-looking keys hold while there is no credential. Compared without case.
-var commonValues = map[string]bool{
-	"anonymous": true, "api-key": true, "basicauth": true, "change-me": true, "change_me": true, "changeit": true,
-	"changeme": true, "development": true, "disabled": true, "dummy-key": true, "dummy-token": true, "dummykey": true,
-	"dummytoken": true, "dummy_key": true, "dummy_token": true, "enabled": true, "external": true, "fake-key": true,
-	"fake-token": true, "interactive": true, "internal": true, "keychain": true, "localhost": true, "no-key-required": true,
-	"not-needed": true, "notneeded": true, "optional": true, "password": true, "placeholder": true, "postgres": true,
-	"production": true, "required": true, "staging": true, "test-key": true, "test-token": true, "testtest": true,
-	"undefined": true, "username": true, "your-api-key": true, "your_api_key": true,
+// A commonValue is what credential-looking keys hold while there is no credential. It is in lower case.
+func commonValue(value string) bool {
+	switch value {
+	case "anonymous", "api-key", "basicauth", "change-me", "change_me", "changeit", "changeme", "development", "disabled",
+		"dummy-key", "dummy-token", "dummykey", "dummytoken", "dummy_key", "dummy_token", "enabled", "external", "fake-key",
+		"fake-token", "interactive", "internal", "keychain", "localhost", "no-key-required", "not-needed", "notneeded",
+		"optional", "password", "placeholder", "postgres", "production", "required", "staging", "test-key", "test-token",
+		"testtest", "undefined", "username", "your-api-key", "your_api_key":
+		return true
+	}
+	return false
 }
 
 // First folders of an absolute path. A value that only starts with a slash may be a secret: base64 has slashes.
@@ -58,7 +60,7 @@ func worthMasking(value string) bool {
 	switch {
 	case len(value) < minValue,
 		isNumber(value) && len(value) < minDigits,
-		commonValues[strings.ToLower(value)],
+		commonValue(strings.ToLower(value)),
 		strings.Count(value, value[:1]) == len(value), // ********, xxxxxxxx
 		isPath(value):
 		return false

@@ -2,35 +2,55 @@ package secret
 
 import "strings"
 
-// Words that make a key a credential wherever they stand in it (SECRET_KEY_BASE, DOCKER_AUTH_CONFIG).
-var strongWords = map[string]bool{
-	"SECRET": true, "SECRETS": true, "TOKEN": true, "PASSWORD": true, "PASSWORDS": true, "PASSWD": true,
-	"PASSPHRASE": true, "CREDENTIAL": true, "CREDENTIALS": true, "CREDS": true, "AUTH": true,
-	"AUTHORIZATION": true, "APIKEY": true, "BEARER": true,
+// The words are switches and not maps: a map is built whenever the program starts, whatever it then does.
+
+// strong words make a key a credential wherever they stand in it (SECRET_KEY_BASE, DOCKER_AUTH_CONFIG).
+func strong(word string) bool {
+	switch word {
+	case "SECRET", "SECRETS", "TOKEN", "PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS",
+		"CREDS", "AUTH", "AUTHORIZATION", "APIKEY", "BEARER":
+		return true
+	}
+	return false
 }
 
-// Words that make a key a credential only as its last word: "key" alone also names map keys, sort keys, PWD a folder.
-var lastWords = map[string]bool{"KEY": true, "KEYS": true, "PASS": true, "PWD": true, "PAT": true, "COOKIE": true}
-
-// Words before KEY that make it a credential wherever the pair stands (API_KEY_PROD).
-var keyKinds = map[string]bool{
-	"API": true, "ACCESS": true, "PRIVATE": true, "SECRET": true, "SIGNING": true, "ENCRYPTION": true, "MASTER": true,
+// A lastWord makes a key a credential only as its last word: "key" alone also names map keys, sort keys, PWD a folder.
+func lastWord(word string) bool {
+	switch word {
+	case "KEY", "KEYS", "PASS", "PWD", "PAT", "COOKIE":
+		return true
+	}
+	return false
 }
 
-// Words before KEY that say it is no credential. GPG_KEY is the public fingerprint that the official Python images carry.
-var openKeys = map[string]bool{
-	"PUBLIC": true, "PUBLISHABLE": true, "GPG": true, "PRIMARY": true, "FOREIGN": true, "SORT": true, "PARTITION": true,
-	"CACHE": true, "HOT": true,
+// A keyKind before KEY makes it a credential wherever the pair stands (API_KEY_PROD).
+func keyKind(word string) bool {
+	switch word {
+	case "API", "ACCESS", "PRIVATE", "SECRET", "SIGNING", "ENCRYPTION", "MASTER":
+		return true
+	}
+	return false
 }
 
-// Last words that say the value tells something about a credential and is none: where it lies, how long it lives.
-var aboutWords = map[string]bool{
-	"PATH": true, "SOCK": true, "SOCKET": true, "FILE": true, "FILENAME": true, "DIR": true, "HOME": true, "URL": true,
-	"URI": true, "HOST": true, "PORT": true, "ID": true, "NAME": true, "USER": true, "USERNAME": true, "TYPE": true,
-	"KIND": true, "TTL": true, "EXPIRY": true, "EXPIRES": true, "LENGTH": true, "SIZE": true, "COUNT": true, "LIMIT": true,
-	"BUDGET": true, "METHOD": true, "METHODS": true, "MODE": true, "ENABLED": true, "DISABLED": true, "HELPER": true,
-	"COMMAND": true, "CMD": true, "ASKPASS": true, "PROVIDER": true, "STORE": true, "ENDPOINT": true, "REGION": true,
-	"VERSION": true, "TIMEOUT": true, "SCOPE": true, "SCOPES": true, "ALGORITHM": true, "REQUIRED": true, "FINGERPRINT": true,
+// An openKey before KEY says that it is no credential. GPG_KEY is the public fingerprint that the official Python images carry.
+func openKey(word string) bool {
+	switch word {
+	case "PUBLIC", "PUBLISHABLE", "GPG", "PRIMARY", "FOREIGN", "SORT", "PARTITION", "CACHE", "HOT":
+		return true
+	}
+	return false
+}
+
+// An aboutWord, being the last, says that the value tells something about a credential and is none: where it lies, how long it lives.
+func aboutWord(word string) bool {
+	switch word {
+	case "PATH", "SOCK", "SOCKET", "FILE", "FILENAME", "DIR", "HOME", "URL", "URI", "HOST", "PORT", "ID", "NAME", "USER",
+		"USERNAME", "TYPE", "KIND", "TTL", "EXPIRY", "EXPIRES", "LENGTH", "SIZE", "COUNT", "LIMIT", "BUDGET", "METHOD",
+		"METHODS", "MODE", "ENABLED", "DISABLED", "HELPER", "COMMAND", "CMD", "ASKPASS", "PROVIDER", "STORE", "ENDPOINT",
+		"REGION", "VERSION", "TIMEOUT", "SCOPE", "SCOPES", "ALGORITHM", "REQUIRED", "FINGERPRINT":
+		return true
+	}
+	return false
 }
 
 // Name reports whether an environment or settings key looks like the name of a credential: GITHUB_TOKEN, PGPASSWORD,
@@ -45,24 +65,24 @@ func Name(key string) bool {
 		return false
 	}
 	last := len(words) - 1
-	if aboutWords[words[last]] {
+	if aboutWord(words[last]) {
 		return false
 	}
 	for i, w := range words {
-		if strongWords[w] || endsLikeSecret(w) {
+		if strong(w) || endsLikeSecret(w) {
 			return true
 		}
-		if i > 0 && w == "KEY" && keyKinds[words[i-1]] {
+		if i > 0 && w == "KEY" && keyKind(words[i-1]) {
 			return true
 		}
 	}
 	switch {
-	case !lastWords[words[last]]:
+	case !lastWord(words[last]):
 		return false
 	case last == 0: // KEY or PWD alone
 		return words[0] == "PASS"
 	case strings.HasPrefix(words[last], "KEY"):
-		return !openKeys[words[last-1]]
+		return !openKey(words[last-1])
 	case words[last] == "PWD" && words[last-1] == "OLD":
 		return false
 	}

@@ -339,3 +339,38 @@ func decodeSaying(e Event, block *string, text *Text, final *bool, parent *strin
 		}
 	}
 }
+
+func (p *AgentUsed) decode(e Event) bool {
+	good := jsonscan.IsObject(e.data)
+	count := func(n *int64, value []byte) {
+		var ok bool
+		*n, ok = jsonscan.Int(value)
+		good = good && (ok || jsonscan.IsNull(value))
+	}
+	cur := jsonscan.Object(e.data)
+	for {
+		key, value, ok := cur.Next()
+		if !ok {
+			return good
+		}
+		switch string(key) {
+		case "in":
+			count(&p.In, value)
+		case "out":
+			count(&p.Out, value)
+		case "cacheRead":
+			count(&p.CacheRead, value)
+		case "cacheWrite":
+			count(&p.CacheWrite, value)
+		case "usd":
+			p.USD = nil
+			if !jsonscan.IsNull(value) {
+				usd, ok := jsonscan.Float(value)
+				p.USD, good = &usd, good && ok
+			}
+		case "model":
+			p.Model = jsonscan.Unquote(value)
+			good = good && (jsonscan.IsString(value) || jsonscan.IsNull(value))
+		}
+	}
+}

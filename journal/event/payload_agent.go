@@ -103,6 +103,10 @@ type AgentNoticed struct {
 // processes that it left running are waited for (restart.childWait).
 const NoticeLingering = "ralph/lingering"
 
+// NoticeBackground is what an agent says of work that it has put into the background and that its
+// result does not wait for: Text names what runs there now, and is empty when nothing does any more.
+const NoticeBackground = "agent/background"
+
 // AgentUnread: a line that the dialect does not understand, kept whole. Line holds it where
 // it is not JSON; where it is, it stands in the envelope's raw.
 type AgentUnread struct {

@@ -258,6 +258,27 @@ func TestWhatCannotBeReadSaysWhichTypeItIs(t *testing.T) {
 	}
 }
 
+func TestUsageIsReadAsEncodingJSONReadsIt(t *testing.T) {
+	for _, data := range []string{
+		`{}`, `{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"usd":0.0125,"model":"claude-opus-4"}`, `{"usd":null}`, `{"usd":0}`,
+		`{"usd":1e-3,"new":{"in":7},"model":"caf\u00e9"}`, `{"in":null,"model":null,"usd":3,"usd":null}`, `{"in":1,"in":2}`,
+		`{"in":-9223372036854775808,"out":9223372036854775807}`,
+		`{"in":1.5}`, `{"in":1e3}`, `{"in":9223372036854775808}`, `{"out":"2"}`, `{"usd":"2"}`, `{"usd":1e999}`, `{"model":7}`, `[]`, `"in"`, `7`,
+	} {
+		line, _ := event.AppendLine(nil, event.Stamp{Seq: 1}, event.Draft{Type: event.TypeAgentUsed, Data: []byte(data)}, 0)
+		e, err := event.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want event.AgentUsed
+		bad := json.Unmarshal([]byte(data), &want)
+		got, err := event.As[event.AgentUsed](e)
+		if (err == nil) != (bad == nil) || err == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %+v, %v; want %+v, %v", data, got, err, want, bad)
+		}
+	}
+}
+
 func TestWhatCannotBeJSONPanics(t *testing.T) {
 	for name, p := range map[string]event.Payload{
 		"a limit without end":  event.LoopConfigured{Rules: event.Rules{LimitCost: math.Inf(1)}},

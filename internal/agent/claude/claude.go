@@ -28,6 +28,7 @@ type Dialect struct {
 	streams streams
 	words   words
 	spent   spending // by the whole process, so far
+	calls   agent.Calls
 
 	members []jsonscan.Member
 	scratch []byte // texts that had to be joined; valid until the next Decode
@@ -46,6 +47,7 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.iteration = p.Iteration
 	uuid := d.nextUUID()
 	d.turn = turn{open: true}
+	d.calls.Reset()
 	d.sent = append(d.sent, message{uuid: uuid, waits: true})
 	return [][]byte{userLine(uuid, "", p.Text)}
 }

@@ -97,7 +97,7 @@ func TestConversations(t *testing.T) {
 			f.read()
 			f.text("more")
 			f.done()
-		}, "called, finished aborted, said more"},
+		}, "called, lost, finished aborted, said more"},
 
 		{"a result that crosses the interrupt counts as it is", func(f *fake) {
 			f.prompt()
@@ -130,7 +130,7 @@ func TestConversations(t *testing.T) {
 			if !f.exited {
 				f.t.Error("Claude was not asked to end")
 			}
-		}, "called, finished aborted"},
+		}, "called, lost, finished aborted"},
 
 		{"a request for permission is answered, and the turn goes on", func(f *fake) {
 			f.prompt()

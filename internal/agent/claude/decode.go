@@ -50,6 +50,7 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 	}
 	out.JSON = true
 	d.decode(index, out)
+	d.turn.heard(out.Facts)
 }
 
 // decode knows Claude's types of lines. "type" need not be the first member: in a result it is one of the last.

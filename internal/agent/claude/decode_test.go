@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -268,4 +270,83 @@ func best(lines [][]byte, read func([]byte)) time.Duration {
 		shortest = min(shortest, time.Since(begun))
 	}
 	return shortest
+}
+
+// TestCallsThatAreDropped: a tool whose result never comes is not at work for ever.
+func TestCallsThatAreDropped(t *testing.T) {
+	const (
+		call   = `{"type":"assistant","message":{"id":"%m","content":[{"type":"tool_use","id":"%t","name":"Bash","input":{}}]},"parent_tool_use_id":%p}`
+		words  = `{"type":"assistant","message":{"id":"%m","content":[{"type":"text","text":"on"}]},"parent_tool_use_id":%p}`
+		back   = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"%t","content":"ok"}]},"parent_tool_use_id":%p}`
+		begins = `{"type":"stream_event","event":{"type":"message_start","message":{"id":"%m"}},"parent_tool_use_id":%p}`
+		tasks  = `{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_id":"b","task_type":"local_agent","description":"look"}]}`
+		none   = `{"type":"system","subtype":"background_tasks_changed","tasks":[]}`
+		result = `{"type":"result","subtype":"success","is_error":false,"terminal_reason":"completed"}`
+	)
+	line := func(pattern, message, tool, parent string) string {
+		if parent = strconv.Quote(parent); parent == `""` {
+			parent = "null"
+		}
+		return strings.NewReplacer("%m", message, "%t", tool, "%p", parent).Replace(pattern)
+	}
+	for name, row := range map[string]struct {
+		lines []string
+		want  string // each call's end, in order; those that were lost with a "!"
+	}{
+		"tools of one message run side by side": {[]string{
+			line(call, "m1", "a", ""), line(call, "m1", "b", ""), line(words, "m1", "", ""),
+			line(back, "", "b", ""), line(back, "", "a", ""), line(words, "m2", "", ""), result,
+		}, "b a"},
+		"an answer that broke off and was asked for again": {[]string{
+			line(call, "m1", "a", ""), line(words, "m2", "", ""), line(call, "m2", "b", ""), line(back, "", "b", ""), result,
+		}, "a! b"},
+		"one that is streamed": {[]string{
+			line(call, "m1", "a", ""), line(begins, "m2", "", ""), line(words, "m2", "", ""), result,
+		}, "a!"},
+		"a turn that ends in a tool": {[]string{line(call, "m1", "a", ""), result}, "a!"},
+		"a subagent that ends in a tool": {[]string{
+			line(call, "m1", "task", ""), line(call, "s1", "inner", "task"), line(back, "", "task", ""), line(words, "m2", "", ""), result,
+		}, "task inner!"},
+		"the main agent's words leave a subagent's tool alone": {[]string{
+			tasks, line(call, "m1", "task", ""), line(call, "s1", "inner", "task"), line(back, "", "task", ""), line(words, "m2", "", ""),
+			line(back, "", "inner", "task"), none,
+		}, "task inner"},
+		"a background subagent's tool is over when the subagent is": {[]string{
+			tasks, line(call, "m1", "task", ""), line(call, "s1", "inner", "task"), line(back, "", "task", ""), none,
+		}, "task inner!"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, r := range only[event.ToolReturned](decode(opened(), row.lines...)) {
+				end := r.ID
+				if !r.OK {
+					end += "!"
+				}
+				got = append(got, end)
+			}
+			if strings.Join(got, " ") != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+// TestBackground: what the agent has put into the background is named while it is there.
+func TestBackground(t *testing.T) {
+	task := func(n int) string {
+		return `{"type":"system","subtype":"background_tasks_changed","tasks":[` +
+			strings.TrimSuffix(strings.Repeat(`{"task_type":"local_bash","description":"make"},`, n), ",") + `]}`
+	}
+	facts := decode(opened(), task(1), task(10), `{"type":"system","subtype":"background_tasks_changed","tasks":[{"task_type":"local_bash"}]}`, task(0))
+	var got []string
+	for _, n := range only[event.AgentNoticed](facts) {
+		if n.What != event.NoticeBackground {
+			t.Errorf("%+v", n)
+		}
+		got = append(got, n.Text)
+	}
+	want := []string{"make", "make, make, make, make, make, make, make, make, and 2 more", "local_bash", ""}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -168,7 +168,11 @@ func (f *fake) story() string {
 		case event.ToolCalled:
 			words = append(words, "called")
 		case event.ToolReturned:
-			words = append(words, "returned")
+			if p.Output.String() == agent.NoResult && !p.OK {
+				words = append(words, "lost")
+			} else {
+				words = append(words, "returned")
+			}
 		case event.CommandDelivered:
 			words = append(words, "delivered "+p.ID)
 		case event.AgentAsked:

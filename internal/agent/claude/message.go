@@ -16,18 +16,22 @@ func (d *Dialect) assistant(m members, out *agent.Decoded) {
 		return
 	}
 	if !jsonscan.IsString(parent) {
+		d.turn.wentOn()
 		d.witness(false, out)
 	}
 	id, content := idAndContent(m.get("message"))
 	s := d.streams.of(parent)
+	d.enter(s, id, out)
 	if jsonscan.IsString(content) {
-		d.said(s, s.next(id), content, true, out)
+		d.said(s, s.next(id), content[:jsonscan.Len(content)], true, out)
 		return
 	}
 	facts := len(out.Facts)
 	blocks := jsonscan.Array(content)
-	for block, ok := blocks.Next(); ok; block, ok = blocks.Next() {
-		d.block(s, s.next(id), block, out)
+	for block, ok := blocks.Open(); ok; block, ok = blocks.Open() {
+		fields := jsonscan.Object(block)
+		d.block(s, s.next(id), block, &fields, out)
+		blocks.Past(&fields)
 	}
 	if len(out.Facts) == facts {
 		out.Add(event.AgentNoticed{What: "assistant"})
@@ -49,16 +53,18 @@ func (d *Dialect) failed(m members, subagent bool, out *agent.Decoded) {
 	out.Add(event.AgentNoticed{What: d.words.of("assistant/", m.get("error")), Text: short(jsonscan.Get(block, "text"))})
 }
 
+// idAndContent returns two members of a message. More of the line may follow the content: finding its end
+// would read all of it once more.
 func idAndContent(message []byte) (id, content []byte) {
 	fields := jsonscan.Object(message)
 	for id == nil || content == nil {
-		key, value, ok := fields.Next()
+		key, value, ok := fields.Open()
 		if !ok {
 			break
 		}
 		switch string(key) {
 		case "id":
-			id = value
+			id = value[:jsonscan.Len(value)]
 		case "content":
 			content = value
 		}
@@ -66,10 +72,9 @@ func idAndContent(message []byte) (id, content []byte) {
 	return id, content
 }
 
-// block reads one block of an assistant's message.
-func (d *Dialect) block(s *stream, name string, block []byte, out *agent.Decoded) {
+// block reads one block of an assistant's message, of which fields are the members.
+func (d *Dialect) block(s *stream, name string, block []byte, fields *jsonscan.ObjectCursor, out *agent.Decoded) {
 	var typ, body, id, tool, input, result []byte
-	fields := jsonscan.Object(block)
 	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
 		switch string(key) {
 		case "type":
@@ -92,14 +97,17 @@ func (d *Dialect) block(s *stream, name string, block []byte, out *agent.Decoded
 	case `"thinking"`:
 		d.said(s, name, body, false, out)
 	case `"tool_use"`, `"server_tool_use"`, `"mcp_tool_use"`:
-		out.Add(event.ToolCalled{ID: text(id), Name: d.words.of("", tool), Input: input, Parent: s.parent})
+		name := text(id)
+		out.Add(event.ToolCalled{ID: name, Name: d.words.of("", tool), Input: input, Parent: s.parent})
+		d.calls.Called(agent.Call{ID: name, Parent: s.parent})
 		if s.parent == "" && string(tool) == `"TodoWrite"` {
 			plan(input, out)
 		}
 	default:
 		if result != nil && bytes.HasSuffix(typ, []byte(`_tool_result"`)) {
 			// A tool that ran at the API: its result is part of the assistant's message.
-			d.returned(block, out)
+			again := jsonscan.Object(block)
+			d.returned(&again, out)
 			return
 		}
 		out.Add(event.AgentNoticed{What: d.words.of("assistant/", typ)})
@@ -159,14 +167,16 @@ func (d *Dialect) user(m members, out *agent.Decoded) {
 		what = "user/synthetic"
 	}
 	if jsonscan.IsString(content) {
-		out.Add(event.AgentNoticed{What: what, Text: short(content)})
+		out.Add(event.AgentNoticed{What: what, Text: short(content[:jsonscan.Len(content)])})
 		return
 	}
 	facts := len(out.Facts)
 	parts := jsonscan.Array(content)
-	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
+	for part, ok := parts.Open(); ok; part, ok = parts.Open() {
 		if string(jsonscan.Get(part, "type")) == `"tool_result"` {
-			d.returned(part, out)
+			fields := jsonscan.Object(part)
+			d.returned(&fields, out)
+			parts.Past(&fields)
 			if !subagent {
 				d.witness(true, out)
 			}
@@ -193,11 +203,10 @@ func (d *Dialect) replayed(m members, out *agent.Decoded) bool {
 	return true
 }
 
-// returned reads a tool's result.
-func (d *Dialect) returned(part []byte, out *agent.Decoded) {
+// returned reads a tool's result, of which fields are the members.
+func (d *Dialect) returned(fields *jsonscan.ObjectCursor, out *agent.Decoded) {
 	var id, content []byte
 	failed := false
-	fields := jsonscan.Object(part)
 	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
 		switch string(key) {
 		case "tool_use_id":
@@ -211,6 +220,15 @@ func (d *Dialect) returned(part []byte, out *agent.Decoded) {
 	name := text(id)
 	d.streams.drop(name)
 	out.Add(event.ToolReturned{ID: name, OK: !failed, Output: d.output(content)})
+	d.calls.Returned(name)
+	d.orphaned(out)
+}
+
+// orphaned tells that the calls of subagents are over whose own call is. One that runs in the background outlives it.
+func (d *Dialect) orphaned(out *agent.Decoded) {
+	if d.turn.tasks == 0 {
+		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent != "" && !d.calls.Open(c.Parent) })
+	}
 }
 
 // output returns a tool's output, which is a string or a list of parts. What is not text is named. Texts are joined as they are

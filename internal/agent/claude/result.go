@@ -33,8 +33,8 @@ func (d *Dialect) result(m members, out *agent.Decoded) {
 	d.ended(verdict, out)
 }
 
-// limits reports whether a kind of error is one of AgentLimited's.
-func limits(kind string) bool { return kind != "" && kind != "other" }
+// limits reports whether a kind of error is one that waiting or a person mends.
+func limits(kind string) bool { return kind != "" && kind != "other" && kind != "context" }
 
 // judge says how a turn went. Neither the subtype nor is_error nor the terminal reason is enough alone: every failure of the API is a
 // "success" with is_error (2.1.197 even calls it completed), and what a hook stopped is no error. 2.1.329 leaves the reason out where the model was
@@ -46,8 +46,11 @@ func (d *Dialect) judge(m members) event.AgentFinished {
 	switch reason {
 	case "aborted_tools", "aborted_streaming":
 		return event.AgentFinished{Outcome: "aborted"}
-	case "max_turns", "prompt_too_long":
+	case "max_turns":
 		return event.AgentFinished{Outcome: "length", Error: complaint(m, reason), Kind: "other"}
+	case "prompt_too_long", "blocking_limit", "rapid_refill_breaker":
+		// The last two are names in 2.1.329 for a context that is full and for one that is full again right after it was compacted.
+		return event.AgentFinished{Outcome: "length", Error: complaint(m, reason), Kind: "context"}
 	}
 	switch {
 	case subtype == "error_during_execution" && d.turn.aborting:
@@ -62,17 +65,27 @@ func (d *Dialect) judge(m members) event.AgentFinished {
 		}
 		return event.AgentFinished{Outcome: "ok"}
 	}
-	kind := fault(m)
-	if kind == "" && failed && subtype == "success" {
-		kind = d.turn.fault
-	}
-	if kind == "" {
-		kind = "other"
-	}
 	if reason == "" {
 		reason = subtype
 	}
-	return event.AgentFinished{Outcome: "error", Error: complaint(m, reason), Kind: kind}
+	verdict := event.AgentFinished{Outcome: "error", Error: complaint(m, reason), Kind: d.blame(m, failed && subtype == "success")}
+	if verdict.Kind == "context" {
+		verdict.Outcome = "length"
+	}
+	return verdict
+}
+
+// blame returns the kind of error that a failed turn ended with: the result's own, or, where the API failed and the result
+// names no cause, that of the assistant's error before it.
+func (d *Dialect) blame(m members, api bool) string {
+	kind := fault(m)
+	if api && d.turn.fault != "" && (kind == "" || kind == "other") {
+		kind = d.turn.fault
+	}
+	if kind == "" {
+		return "other"
+	}
+	return kind
 }
 
 // complaint returns what Claude said about an error: the final text of one that the API made, the errors of its own, or

@@ -3,6 +3,7 @@ package claude
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,7 +93,27 @@ func TestOutcomes(t *testing.T) {
 			event.AgentFinished{Outcome: "error", Error: "boom", Kind: "other"}},
 		{"the prompt is too long", "",
 			`"subtype":"success","is_error":true,"terminal_reason":"prompt_too_long","api_error_status":400,"result":"Prompt is too long"`,
-			event.AgentFinished{Outcome: "length", Error: "Prompt is too long", Kind: "other"}},
+			event.AgentFinished{Outcome: "length", Error: "Prompt is too long", Kind: "context"}},
+		{"a request of too many bytes, which 2.1.329 blames on its images", "",
+			`"subtype":"success","is_error":true,"terminal_reason":"image_error","api_error_status":413,"api_error_type":"request_too_large","result":"Request too large"`,
+			event.AgentFinished{Outcome: "length", Error: "Request too large", Kind: "context"}},
+		{"a full context that may not be compacted", "",
+			`"subtype":"success","is_error":true,"terminal_reason":"blocking_limit","result":"Prompt is too long"`,
+			event.AgentFinished{Outcome: "length", Error: "Prompt is too long", Kind: "context"}},
+		{"a spent balance has the status of a bad request, and only the assistant's error says what it is",
+			`{"type":"assistant","error":"billing_error","is_api_error_message":true,"api_error_status":400,"api_error_type":"invalid_request_error","message":{"content":[{"type":"text","text":"x"}]}}`,
+			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":400,"api_error_type":"invalid_request_error","result":"Credit balance is too low"`,
+			event.AgentFinished{Outcome: "error", Error: "Credit balance is too low", Kind: "quota"}},
+		{"an error that the assistant got over is not this one's",
+			`{"type":"assistant","error":"billing_error","message":{"content":[]}}
+			{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"on I go"}]},"parent_tool_use_id":null}`,
+			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":400,"result":"400"`,
+			event.AgentFinished{Outcome: "error", Error: "400", Kind: "other"}},
+		{"words of a tool, of the agent and of a person name nothing",
+			`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"{\"api_error_status\":429,\"error\":\"rate_limit\"}"}]}}
+			{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"API Error: 429 rate_limit usage_limit_reached"}]},"parent_tool_use_id":null}`,
+			`"subtype":"success","is_error":false,"terminal_reason":"completed","num_turns":1,"result":"API Error: 429 rate_limit usage_limit_reached"`,
+			event.AgentFinished{Outcome: "ok"}},
 		{"max turns", "",
 			`"subtype":"error_max_turns","is_error":true,"terminal_reason":"max_turns","errors":["Reached maximum number of turns (2)"]`,
 			event.AgentFinished{Outcome: "length", Error: "Reached maximum number of turns (2)", Kind: "other"}},
@@ -136,7 +157,7 @@ func TestOutcomes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			d := opened()
 			if test.before != "" {
-				decode(d, test.before)
+				decode(d, strings.Split(test.before, "\n")...)
 			}
 			facts := decode(d, `{`+test.result+`,"type":"result"}`)
 			got := only[event.AgentFinished](facts)
@@ -144,7 +165,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
 			limited := only[event.AgentLimited](facts)
-			if wanted := test.want.Kind != "" && test.want.Kind != "other"; len(limited) == 1 != wanted ||
+			if wanted := !slices.Contains([]string{"", "other", "context"}, test.want.Kind); len(limited) == 1 != wanted ||
 				wanted && (limited[0].Kind != test.want.Kind || limited[0].Text != test.want.Error) {
 				t.Errorf("limited: %+v", limited)
 			}
@@ -157,6 +178,7 @@ func TestLimits(t *testing.T) {
 	const rejected = `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795229108,"rateLimitType":"five_hour"%s}}`
 	const failed = `{"type":"assistant","error":"rate_limit","api_error_status":429,"api_error_params":{"rate_limit_info":{"resetsAt":1795229108}},"message":{"content":[]}}`
 	const result = `{"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":429,"result":"limit","type":"result"}`
+	const goesOn = `{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"on"}]},"parent_tool_use_id":null}`
 	tests := []struct {
 		name  string
 		lines []string
@@ -167,6 +189,10 @@ func TestLimits(t *testing.T) {
 		{"without the event the error's own parameters say it", []string{failed, result},
 			[]event.AgentLimited{{Kind: "rate", Until: "2026-11-21T02:45:08Z", Text: "limit"}}},
 		{"usage beyond the limit is paid for", []string{strings.Replace(rejected, "%s", `,"isUsingOverage":true`, 1)}, nil},
+		{"what was told and then forgotten is told again at the end", []string{strings.Replace(rejected, "%s", "", 1), goesOn, failed, result},
+			[]event.AgentLimited{{Kind: "rate", Until: "2026-11-21T02:45:08Z", Text: "five_hour"}, {Kind: "rate", Until: "2026-11-21T02:45:08Z", Text: "limit"}}},
+		{"the end of a limit that was got over is not that of the next", []string{strings.Replace(rejected, "%s", "", 1), goesOn, result},
+			[]event.AgentLimited{{Kind: "rate", Until: "2026-11-21T02:45:08Z", Text: "five_hour"}, {Kind: "rate", Text: "limit"}}},
 		{"a warning limits nothing", []string{strings.Replace(rejected, "rejected", "allowed_warning", 1)}, nil},
 		{"a reset out of range is none", []string{`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":99999999999999}}`},
 			[]event.AgentLimited{{Kind: "rate"}}},
@@ -174,7 +200,7 @@ func TestLimits(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := only[event.AgentLimited](decode(opened(), test.lines...))
-			if len(got) != len(test.want) || len(got) == 1 && got[0] != test.want[0] {
+			if !slices.Equal(got, test.want) {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
 		})

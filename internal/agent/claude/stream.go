@@ -65,6 +65,15 @@ func (s *stream) enter(id []byte) {
 	}
 }
 
+// enter begins another message of a speaker, if it is another one. The API takes the results of a message's tools before it
+// gives another: a call that has none by now never will.
+func (d *Dialect) enter(s *stream, id []byte, out *agent.Decoded) {
+	if !isText(id, s.id) {
+		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent == s.parent })
+		s.enter(id)
+	}
+}
+
 // next names the next block of a message: <message>.<index>. A block that is being streamed has its index already; its
 // event comes before content_block_stop.
 func (s *stream) next(id []byte) string {
@@ -121,7 +130,7 @@ func (d *Dialect) streamEvent(m members, out *agent.Decoded) {
 		return
 	case `"message_start"`:
 		id, _ := idAndContent(message)
-		s.enter(id)
+		d.enter(s, id, out)
 	case `"content_block_start"`:
 		n, _ := jsonscan.Int(index)
 		s.writing, s.index = true, int(n)

@@ -31,8 +31,7 @@ func (d *Dialect) system(m members, out *agent.Decoded) {
 			What: "system/permission_denied", Text: cut(text(m.get("tool_name")) + ": " + short(m.get("message"))),
 		})
 	case `"background_tasks_changed"`:
-		d.background(m)
-		out.Add(event.AgentNoticed{What: "system/background_tasks_changed"})
+		d.background(m, out)
 	case `"hook_response"`:
 		what := short(m.get("hook_name"))
 		if outcome := text(m.get("outcome")); outcome != "success" {
@@ -84,7 +83,8 @@ func resetTime(value []byte) string {
 }
 
 // fault returns the kind of an API error: see [event.AgentLimited], or other. It reads api_retry, the assistant's error
-// and the result alike; the status says most, and is null where no answer came.
+// and the result alike. Names that say what is wrong with the account come first: 2.1.329 gives a spent
+// balance as status 400, and only the assistant's error calls it billing_error. Then the status, which is null where no answer came.
 func fault(m members) string {
 	switch string(m.get("api_error")) {
 	case `"usage_limit_reached"`:
@@ -92,30 +92,21 @@ func fault(m members) string {
 	case `"connection_failed"`:
 		return "network"
 	}
+	name := string(m.get("error"))
+	switch {
+	case name == `"billing_error"`, string(m.get("api_error_type")) == `"billing_error"`:
+		return "quota"
+	case name == `"authentication_failed"`, name == `"oauth_org_not_allowed"`: // also "Not logged in", which has no status
+		return "auth"
+	}
 	status := m.get("api_error_status")
 	if status == nil {
 		status = m.get("error_status")
 	}
 	if n, ok := jsonscan.Int(status); ok {
-		switch {
-		case n == 401 || n == 403:
-			return "auth"
-		case n == 402:
-			return "quota"
-		case n == 408:
-			return "network"
-		case n == 429:
-			return "rate"
-		case n >= 500:
-			return "overload"
-		}
-		return "other"
+		return faultOf(n)
 	}
-	switch string(m.get("error")) {
-	case `"authentication_failed"`, `"oauth_org_not_allowed"`: // also "Not logged in", which has no status
-		return "auth"
-	case `"billing_error"`:
-		return "quota"
+	switch name {
 	case `"rate_limit"`:
 		return "rate"
 	case `"overloaded"`:
@@ -124,4 +115,23 @@ func fault(m members) string {
 		return "network"
 	}
 	return ""
+}
+
+// faultOf returns the kind of an HTTP status.
+func faultOf(status int64) string {
+	switch {
+	case status == 401 || status == 403:
+		return "auth"
+	case status == 402:
+		return "quota"
+	case status == 408:
+		return "network"
+	case status == 413:
+		return "context"
+	case status == 429:
+		return "rate"
+	case status >= 500:
+		return "overload"
+	}
+	return "other"
 }

@@ -1,7 +1,9 @@
 package claude
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -19,9 +21,22 @@ type turn struct {
 	deferred bool // there was one: a turn of Claude's own will report its end
 	owed     int  // inits without their result, counted while deferred
 
-	fault   string // the kind of the last API error
+	fault   string // the kind of the API error that the assistant met last and has not got over
 	until   string // when the limit ends, where it said so
-	limited bool   // AgentLimited was reported
+	limited bool   // AgentLimited was reported, and nobody has said or done anything since
+}
+
+// wentOn: the assistant itself has got over what stood in its way.
+func (t *turn) wentOn() { t.fault, t.until = "", "" }
+
+// heard notes what a line came to. Whoever waits for a limit stops waiting when the agent goes on, and has to be told again.
+func (t *turn) heard(facts []event.Payload) {
+	for _, fact := range facts {
+		switch fact.(type) {
+		case event.AgentSaid, event.ToolCalled:
+			t.limited = false
+		}
+	}
 }
 
 // message is one user message that was written.
@@ -87,6 +102,7 @@ func (d *Dialect) ended(verdict event.AgentFinished, out *agent.Decoded) {
 
 // finish ends the turn. What still waits was not delivered, and is not even if Claude should take it now.
 func (d *Dialect) finish(verdict event.AgentFinished, out *agent.Decoded) {
+	d.calls.Lose(out, func(agent.Call) bool { return true })
 	d.turn = turn{}
 	for i := range d.sent {
 		d.sent[i].waits = false
@@ -125,13 +141,29 @@ func (d *Dialect) witness(returned bool, out *agent.Decoded) {
 // background notes how many tasks run that the result does not wait for: subagents and commands. They are
 // switched off; this is for a Claude that has been told otherwise. The end of each makes a turn of Claude's own, which
 // 2.1.329 may begin before the result of the turn that it interrupts.
-func (d *Dialect) background(m members) {
+func (d *Dialect) background(m members, out *agent.Decoded) {
 	tasks := jsonscan.Array(m.get("tasks"))
 	d.turn.tasks = 0
-	for _, ok := tasks.Next(); ok; _, ok = tasks.Next() {
-		d.turn.tasks++
+	var names []string
+	for task, ok := tasks.Next(); ok; task, ok = tasks.Next() {
+		if d.turn.tasks++; len(names) == namedTasks {
+			continue
+		}
+		name := short(jsonscan.Get(task, "description"))
+		if name == "" {
+			name = short(jsonscan.Get(task, "task_type"))
+		}
+		names = append(names, name)
+	}
+	if more := d.turn.tasks - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	if d.turn.tasks > 0 && !d.turn.deferred && d.turn.open {
 		d.turn.deferred, d.turn.owed = true, 1
 	}
+	out.Add(event.AgentNoticed{What: event.NoticeBackground, Text: cut(strings.Join(names, ", "))})
+	d.orphaned(out)
 }
+
+// namedTasks is how many tasks in the background a notice names.
+const namedTasks = 8

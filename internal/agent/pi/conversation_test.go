@@ -343,8 +343,8 @@ func TestOutcomeIsThatOfTheLastMessage(t *testing.T) {
 		{name: "aborted by an extension", reason: "aborted", problem: "Request was aborted", want: event.AgentFinished{Outcome: "aborted"}},
 		{
 			name: "a limit with a stated end", reason: "error", problem: `429: {"error":{"type":"usage_limit_reached","resets_at":1795225728}}`,
-			want:    event.AgentFinished{Outcome: "error", Kind: "quota", Error: `429: {"error":{"type":"usage_limit_reached","resets_at":1795225728}}`},
-			limited: []event.AgentLimited{{Kind: "quota", Until: "2026-11-21T01:48:48Z", Text: `429: {"error":{"type":"usage_limit_reached","resets_at":1795225728}}`}},
+			want:    event.AgentFinished{Outcome: "error", Kind: "rate", Error: `429: {"error":{"type":"usage_limit_reached","resets_at":1795225728}}`},
+			limited: []event.AgentLimited{{Kind: "rate", Until: "2026-11-21T01:48:48Z", Text: `429: {"error":{"type":"usage_limit_reached","resets_at":1795225728}}`}},
 		},
 		{
 			name: "an error that no waiting mends", reason: "error", problem: "400: bad",

@@ -194,6 +194,8 @@ func (d *Dialect) messageStart(m *members, out *agent.Decoded) {
 	msg := m.get("message")
 	switch string(jsonscan.Get(msg, "role")) {
 	case `"assistant"`:
+		// The model has been given the results of its tools: what has none by now never will.
+		d.calls.Lose(out, func(agent.Call) bool { return true })
 		d.message.begin()
 	case `"user"`:
 		out.DropRaw = true
@@ -222,6 +224,7 @@ func (d *Dialect) messageEnd(m *members, out *agent.Decoded) {
 func (d *Dialect) assistantSaid(msg []byte, out *agent.Decoded) {
 	var content, usage, model []byte
 	end := ending{known: true}
+	var began, took int64
 	fields := jsonscan.Object(msg)
 	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
 		switch string(key) {
@@ -235,7 +238,16 @@ func (d *Dialect) assistantSaid(msg []byte, out *agent.Decoded) {
 			end.reason = text(value)
 		case "errorMessage":
 			end.message = text(value)
+		case "diagnostics":
+			end.status = diagnosed(value)
+		case "timestamp":
+			began = number(value)
+		case "durationMs":
+			took = max(0, number(value))
 		}
+	}
+	if began > 0 {
+		end.at = began + took
 	}
 	if !d.message.open {
 		d.message.begin()
@@ -262,6 +274,17 @@ func (d *Dialect) assistantSaid(msg []byte, out *agent.Decoded) {
 	d.message.close()
 	d.used(usage, model, empty, out)
 	d.turn.last = end
+}
+
+// diagnosed returns the HTTP status in a message's diagnostics, 0 where there is none.
+func diagnosed(list []byte) (status int) {
+	items := jsonscan.Array(list)
+	for item, ok := items.Next(); ok; item, ok = items.Next() {
+		if n := number(jsonscan.Get(item, "details", "status")); n >= 400 && n <= 599 {
+			status = int(n)
+		}
+	}
+	return status
 }
 
 // saidWhole closes the block that a part of the whole message is: the one with

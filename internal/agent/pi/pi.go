@@ -38,6 +38,7 @@ type Dialect struct {
 	turn    turn
 	message message
 	tools   map[string]*tool
+	calls   agent.Calls
 	steers  steers
 	version version
 
@@ -60,6 +61,7 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.clearID, d.probeID, d.resetID = "", "", ""
 	d.message.close()
 	clear(d.tools)
+	d.calls.Reset()
 	d.prompt = p.Text
 	if d.greeted {
 		return [][]byte{d.askPrompt()}

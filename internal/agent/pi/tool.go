@@ -40,6 +40,7 @@ func (d *Dialect) toolStart(m *members, out *agent.Decoded) {
 	called := event.ToolCalled{ID: t.id, Name: text(m.get("toolName")), Input: m.get("args")}
 	called.Parent = text(m.get("parentToolCallId"))
 	out.Add(called)
+	d.calls.Called(agent.Call{ID: t.id, Parent: called.Parent})
 }
 
 // toolUpdate turns the output so far, which pi repeats up to ten times a second,
@@ -82,6 +83,13 @@ func (d *Dialect) toolEnd(m *members, out *agent.Decoded) {
 		Output: event.Quoted(d.resultText(m.get("result"))),
 		Took:   number(m.get("durationMs")),
 	})
+	d.over(t.id, out)
+}
+
+// over notes that a call has returned, and with it what was called under it.
+func (d *Dialect) over(id string, out *agent.Decoded) {
+	d.calls.Returned(id)
+	d.calls.Lose(out, func(c agent.Call) bool { return c.Parent == id && id != "" })
 }
 
 // toolResult reads the message that gives a tool's output to the model. It says
@@ -103,6 +111,7 @@ func (d *Dialect) toolResult(message []byte, out *agent.Decoded) {
 		Output: event.Quoted(d.resultText(message)),
 		Took:   number(jsonscan.Get(message, "durationMs")),
 	})
+	d.over(t.id, out)
 }
 
 // resultText returns the text parts of a result's content as one string value.

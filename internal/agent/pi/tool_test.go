@@ -111,3 +111,42 @@ tool.returned {"id":"c","ok":false,"output":"no such tool"}
 		})
 	}
 }
+
+// A tool whose end pi does not tell is not at work for ever.
+func TestCallsThatAreDropped(t *testing.T) {
+	start := func(id, parent string) string {
+		return fmt.Sprintf(`{"type":"tool_execution_start","toolCallId":%q,"toolName":"bash","args":{},"parentToolCallId":%q}`, id, parent)
+	}
+	end := func(id string) string {
+		return fmt.Sprintf(`{"type":"tool_execution_end","toolCallId":%q,"toolName":"bash","result":{"content":[]},"isError":false}`, id)
+	}
+	const answers = `{"type":"message_start","message":{"role":"assistant"}}`
+	for name, row := range map[string]struct {
+		lines []string
+		want  string // each call's end, in order; those that were lost with a "!"
+	}{
+		"tools of one message run side by side":       {[]string{start("a", ""), start("b", ""), end("b"), end("a"), answers}, "b a"},
+		"one without an end is over with the next":    {[]string{start("a", ""), start("b", ""), end("b"), answers, start("c", ""), end("c")}, "b a! c"},
+		"one that another has called is over with it": {[]string{start("a", ""), start("inner", "a"), end("a"), answers}, "a inner!"},
+		"a turn that ends in a tool":                  {[]string{start("a", "")}, "a!"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t)
+			f.open("go")
+			f.say(row.lines...)
+			f.end("stop", "")
+			f.settle(false)
+			var got []string
+			for _, r := range only[event.ToolReturned](f.facts) {
+				if r.OK {
+					got = append(got, r.ID)
+				} else {
+					got = append(got, r.ID+"!")
+				}
+			}
+			if strings.Join(got, " ") != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+}

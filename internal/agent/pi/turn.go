@@ -25,6 +25,17 @@ type ending struct {
 	known   bool
 	reason  string // pi's stopReason
 	message string // pi's errorMessage
+	status  int    // the HTTP status in pi's diagnostics (Bedrock, of 0.87.1); 0 where there is none
+	at      int64  // when it ended, Unix milliseconds; 0 where pi did not say
+}
+
+// fault reads how the message went wrong.
+func (e ending) fault(message string) fault {
+	f := readFault(message)
+	if f.status == 0 {
+		f.status = e.status
+	}
+	return f
 }
 
 // stirred says that pi is at work: what a probe shows now would be old.
@@ -136,12 +147,14 @@ func (d *Dialect) settled(m *members, out *agent.Decoded) {
 func (d *Dialect) finishTurn(out *agent.Decoded) {
 	finished := d.turn.outcome()
 	if finished.Outcome == "error" && limits(finished.Kind) {
-		out.Add(event.AgentLimited{Kind: finished.Kind, Until: until(finished.Error), Text: finished.Error})
+		until := d.turn.last.fault(finished.Error).until(d.turn.last.at)
+		out.Add(event.AgentLimited{Kind: finished.Kind, Until: until, Text: finished.Error})
 	}
 	d.finish(finished, out)
 }
 
 func (d *Dialect) finish(finished event.AgentFinished, out *agent.Decoded) {
+	d.calls.Lose(out, func(agent.Call) bool { return true })
 	out.Add(finished)
 	d.phase = idle
 	d.clearID, d.promptID, d.prompt = "", "", ""
@@ -162,7 +175,11 @@ func (t *turn) outcome() event.AgentFinished {
 		if message == "" {
 			message = t.gaveUp
 		}
-		return event.AgentFinished{Outcome: "error", Error: message, Kind: classify(message)}
+		kind := last.fault(message).kind()
+		if kind == "context" {
+			return event.AgentFinished{Outcome: "length", Error: message, Kind: kind}
+		}
+		return event.AgentFinished{Outcome: "error", Error: message, Kind: kind}
 	case last.reason == "length":
 		return event.AgentFinished{Outcome: "length"}
 	case !last.known:

@@ -57,6 +57,9 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.iteration, d.running, d.resetting = p.Iteration, true, false
 	d.steers = nil
 	line := strconv.AppendInt([]byte(`{"do":"begin","iteration":`), int64(p.Iteration), 10)
+	if p.Purpose != "" {
+		line = jsonscan.AppendString(append(line, `,"purpose":`...), p.Purpose)
+	}
 	line = jsonscan.AppendString(append(line, `,"prompt":`...), p.Text)
 	return [][]byte{append(line, '}')}
 }

@@ -35,6 +35,18 @@ func TestTheCommandStartsThisRalph(t *testing.T) {
 	}
 }
 
+func TestATurnForACommitMessageSaysSo(t *testing.T) {
+	for purpose, want := range map[string]string{
+		"":                   `{"do":"begin","iteration":3,"prompt":"go"}`,
+		agent.PurposeMessage: `{"do":"begin","iteration":3,"purpose":"message","prompt":"go"}`,
+	} {
+		lines := rehearsal.New("/self").Open(agent.Prompt{Text: "go", Iteration: 3, Purpose: purpose})
+		if len(lines) != 1 || string(lines[0]) != want {
+			t.Errorf("%q, want %s", lines, want)
+		}
+	}
+}
+
 func TestEachLineIsOneFact(t *testing.T) {
 	usd := 0.25
 	for line, want := range map[string]event.Payload{

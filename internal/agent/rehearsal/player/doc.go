@@ -30,7 +30,8 @@
 //
 // A section that ends without saying how finishes its turn. 'iteration *' is every
 // further iteration; without it the last section is played again. A file without any
-// 'iteration' is one section. <<WORD at the end of a line takes the lines up to WORD as
+// 'iteration' is one section. 'message' begins the section that answers when ralph asks
+// for a commit message, wherever it stands; without it the answer names the scenario and the iteration. <<WORD at the end of a line takes the lines up to WORD as
 // its text, less the indent of the first; a single line is text as it stands, without quotes or escapes. Blank lines at its
 // ends are dropped. {iteration} is the iteration's number, {steer} what somebody
 // steered, and {loop} the folder of the loop.
@@ -45,7 +46,7 @@
 //	use in=1 out=1 cacheRead=1 cacheWrite=1 usd=0.1 model=NAME
 //	sleep 2s                               silence: until somebody aborts, or steers and 'steered -> finish'
 //	steered -> STEP                        what to do when steered in this iteration; several add up
-//	limit rate until +2s: TEXT             or overload, quota, auth, network; until and text may be missing
+//	limit rate until +2s: TEXT             or overload, quota, auth, network, context; until and text may be missing
 //	retry 1/3 2s: TEXT                     compact
 //	promise TEXT                           <promise>COMPLETE</promise> where no text is given
 //	response TEXT                          <response>DONE</response> likewise
@@ -59,13 +60,16 @@
 //	talk 20MB                              that much in small pieces as fast as it goes; without end where no size is given
 //	stderr TEXT                            notice TEXT
 //	orphan COMMAND                         a process that outlives the turn, in a session of its own
+//	holder COMMAND                         the same, and it keeps the agent's stdout open
+//	inbox wait TEXT                        a command of that kind into the loop's inbox
 //	stale                                  the next wish for a fresh context is refused
 //
 // # Protocol
 //
 // One JSON object on each line, both ways. To the player:
 //
-//	{"do":"begin","iteration":1,"prompt":"…"}   begins a turn
+//	{"do":"begin","iteration":1,"prompt":"…"}   begins a turn; with "purpose":"message" one that only
+//	                                            asks for a commit message
 //	{"do":"steer","id":"c1","text":"…"}         into the running turn
 //	{"do":"reset"}                              a fresh context for the next turn
 //	{"do":"abort"}                              ends the turn

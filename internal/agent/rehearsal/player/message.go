@@ -11,6 +11,7 @@ import (
 type input struct {
 	Do        string `json:"do"`
 	Iteration int    `json:"iteration"`
+	Purpose   string `json:"purpose"`
 	Prompt    string `json:"prompt"`
 	ID        string `json:"id"`
 	Text      string `json:"text"`

@@ -40,6 +40,8 @@ type parser struct {
 	scenario *Scenario
 	headed   bool // a line said 'iteration'
 	star     bool // it said 'iteration *'
+	message  bool // a line said 'message'
+	aside    bool // what is read now belongs to it
 	faults   []error
 }
 
@@ -72,6 +74,8 @@ func (p *parser) add(line string) error {
 	switch word {
 	case "iteration":
 		return p.iteration(rest)
+	case "message":
+		return p.answer(rest)
 	case "steered":
 		reaction, ok := strings.CutPrefix(rest, "->")
 		if !ok {
@@ -96,6 +100,9 @@ func (p *parser) add(line string) error {
 
 // section returns the section that is being read; the first begins by itself.
 func (p *parser) section() *section {
+	if p.aside {
+		return &p.scenario.message
+	}
 	s := &p.scenario.sections
 	if len(*s) == 0 {
 		*s = append(*s, section{})
@@ -113,8 +120,20 @@ func (p *parser) iteration(which string) error {
 	case which != "" && which != "*" && which != strconv.Itoa(n):
 		return fmt.Errorf("this is iteration %d, not %s: they are played in their order", n, which)
 	}
-	p.headed, p.star = true, which == "*"
+	p.headed, p.star, p.aside = true, which == "*", false
 	p.scenario.sections = append(p.scenario.sections, section{})
+	return nil
+}
+
+// answer begins the section that is played for a commit message.
+func (p *parser) answer(rest string) error {
+	switch {
+	case rest != "":
+		return fmt.Errorf("%q is too much: what is answered stands in the lines below message", rest)
+	case p.message:
+		return errors.New("there is a message already")
+	}
+	p.message, p.aside = true, true
 	return nil
 }
 
@@ -179,7 +198,7 @@ func parseStep(line string) (step, error) {
 		}
 		return s, nil
 	}
-	known := []string{"iteration", "steered"}
+	known := []string{"iteration", "message", "steered"}
 	if slices.Contains(known, name) {
 		return nil, fmt.Errorf("%s cannot stand here", name)
 	}

@@ -183,7 +183,7 @@ func (p *player) decline(in input) error {
 
 // playTurn plays a section, and ends its turn where the section has not.
 func (p *player) playTurn(begin input) error {
-	p.turn = turn{iteration: begin.Iteration, section: p.Scenario.section(begin.Iteration), running: true}
+	p.turn = turn{iteration: begin.Iteration, section: p.Scenario.asked(begin), running: true}
 	err := p.print(begunLine{"begun", begin.Iteration})
 	if err == nil {
 		err = p.playSection()

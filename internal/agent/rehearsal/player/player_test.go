@@ -547,3 +547,42 @@ func TestTheDemoWorks(t *testing.T) {
 		t.Errorf("%d tools failed, want the test's first run alone", failed)
 	}
 }
+
+func TestAMessageIsAnsweredBesideTheIterations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, row := range map[string]struct{ scenario, want string }{
+			"by what the scenario says": {"iteration\n  say work\nmessage\n  say <response>Greet {iteration}</response>\niteration\n  say more", "<response>Greet 1</response>"},
+			"by default":                {"say work", "<response>Play iteration 1 of test</response>"},
+		} {
+			p := play(t, row.scenario, nil)
+			p.send(`{"do":"begin","iteration":1,"purpose":"message","prompt":"the message?"}`)
+			p.expect(`{"type":"begun","iteration":1}`, `{"type":"said","block":"1.1","text":"`+row.want+`","final":true}`, finished)
+			p.begin("1")
+			if p.expect(`{"type":"said","block":"2.1","text":"work","final":true}`, finished); t.Failed() {
+				t.Fatal(name)
+			}
+			p.leave(0)
+		}
+	})
+}
+
+func TestACommandIsDroppedIntoTheInbox(t *testing.T) {
+	dir := t.TempDir()
+	p := play(t, "inbox wait I need the key of {iteration}", func(o *Options) { o.LoopDir = dir })
+	p.begin("3")
+	p.expect(`{"type":"called","id":"t1","name":"inbox","input":{"kind":"wait","text":"I need the key of 3"}}`)
+	var returned struct{ Output string }
+	if err := json.Unmarshal([]byte(p.line()), &returned); err != nil {
+		t.Fatal(err)
+	}
+	id, ok := strings.CutPrefix(returned.Output, "dropped ")
+	p.expect(finished)
+	p.leave(0)
+	text, err := os.ReadFile(filepath.Join(dir, "inbox", id+".json"))
+	if want := `{"v":1,"id":"` + id + `","kind":"wait","from":"agent:rehearsal","text":"I need the key of 3"}` + "\n"; !ok || err != nil || string(text) != want {
+		t.Errorf("%v\ngot  %swant %s", err, text, want)
+	}
+	if names, err := filepath.Glob(filepath.Join(dir, "inbox", ".*")); err != nil || len(names) > 0 {
+		t.Errorf("%v is left, %v", names, err)
+	}
+}

@@ -20,12 +20,27 @@ type Scenario struct {
 	About string // the first comment
 
 	sections []section
+	message  section // how it answers when it is asked for a commit message
 }
 
 // section is what happens in one iteration.
 type section struct {
 	steps   []step
 	steered []step // what it does when steered
+}
+
+// purposeMessage is the purpose of a turn that only asks for a commit message.
+const purposeMessage = "message"
+
+// asked returns what is played when a turn is begun.
+func (s *Scenario) asked(begin input) section {
+	switch {
+	case begin.Purpose != purposeMessage:
+		return s.section(begin.Iteration)
+	case len(s.message.steps) == 0:
+		return section{steps: []step{sayStep{text: "<response>Play iteration {iteration} of " + s.Name + "</response>"}}, steered: s.message.steered}
+	}
+	return s.message
 }
 
 // section returns what iteration n, from 1, plays.

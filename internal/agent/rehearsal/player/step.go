@@ -1,7 +1,6 @@
 package player
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -195,23 +194,23 @@ func (ignoreTermStep) play(*player) error {
 
 type garbageStep struct{}
 
-var garbage = [][]byte{
-	[]byte("npm WARN this is no JSON at all"),
-	[]byte(`{"type":"said","block":"1.1","te`),
-	[]byte("null"), []byte("[]"), []byte("17"), []byte(`"text"`), []byte("{}"),
-	[]byte(`{"type":null}`), []byte(`{"type":"said"}`), []byte(`{"type":"said","block":7,"text":{}}`),
-	[]byte(`{"type":"from the future","data":{"deep":[1,2,3]}}`),
-	[]byte("\xff\xfe invalid \xc3\x28 text"),
-	[]byte("{\"type\":\"said\",\"block\":\"1.1\",\"text\":\"\xff\"}"),
-	[]byte("\x00\x01\x02\x1b[31mred\x1b[0m"),
-	[]byte(`{"type":"returned","id":"never called","ok":true,"output":"?"}`),
-	[]byte(`{"type":"fresh"}`), []byte(`{"type":"steered","id":"nobody"}`),
-	bytes.Repeat([]byte("["), 20000),
-	{},
+// garbage is what every line of a real agent may be. To it comes what is nested too deeply, and an empty line.
+var garbage = [...]string{
+	"npm WARN this is no JSON at all",
+	`{"type":"said","block":"1.1","te`,
+	"null", "[]", "17", `"text"`, "{}",
+	`{"type":null}`, `{"type":"said"}`, `{"type":"said","block":7,"text":{}}`,
+	`{"type":"from the future","data":{"deep":[1,2,3]}}`,
+	"\xff\xfe invalid \xc3\x28 text",
+	"{\"type\":\"said\",\"block\":\"1.1\",\"text\":\"\xff\"}",
+	"\x00\x01\x02\x1b[31mred\x1b[0m",
+	`{"type":"returned","id":"never called","ok":true,"output":"?"}`,
+	`{"type":"fresh"}`, `{"type":"steered","id":"nobody"}`,
 }
 
 func (garbageStep) play(p *player) error {
-	return p.write(append(bytes.Join(garbage, []byte("\n")), '\n'))
+	deep := strings.Repeat("[", 20000)
+	return p.write([]byte(strings.Join(append(garbage[:], deep, ""), "\n") + "\n"))
 }
 
 type floodStep struct{ size int }
@@ -275,11 +274,17 @@ func (s noticeStep) play(p *player) error {
 	return p.print(noticedLine{"noticed", "notice", p.fill(s.text)})
 }
 
-type orphanStep struct{ command string }
+type orphanStep struct {
+	command string
+	holds   bool // keeps our stdout open
+}
 
 func (s orphanStep) play(p *player) error {
 	cmd := shell(context.Background(), p.fill(s.command))
 	cmd.Dir = p.Dir
+	if s.holds {
+		cmd.Stdout = p.Out
+	}
 	detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return p.print(noticedLine{"noticed", "orphan", err.Error()})

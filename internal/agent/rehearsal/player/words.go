@@ -48,7 +48,9 @@ var words = []word{
 	{"talk", "talk 20MB, or talk", parseTalk},
 	{"stderr", "stderr TEXT", textStep(func(text string) step { return stderrStep{text} })},
 	{"notice", "notice TEXT", textStep(func(text string) step { return noticeStep{text} })},
-	{"orphan", "orphan COMMAND", textStep(func(text string) step { return orphanStep{text} })},
+	{"orphan", "orphan COMMAND", textStep(func(text string) step { return orphanStep{text, false} })},
+	{"holder", "holder COMMAND", textStep(func(text string) step { return orphanStep{text, true} })},
+	{"inbox", "inbox wait TEXT", parseInbox},
 	{"stale", "stale", bareStep(staleStep{})},
 }
 
@@ -265,7 +267,7 @@ func parseUse(rest string) (step, error) {
 	return use, nil
 }
 
-var limitKinds = []string{"rate", "overload", "quota", "auth", "network"}
+var limitKinds = []string{"rate", "overload", "quota", "auth", "network", "context"}
 
 func parseLimit(rest string) (step, error) {
 	var limit limitStep
@@ -332,6 +334,14 @@ func parseError(rest string) (step, error) {
 		return nil, errNoText
 	}
 	return finishStep{outcome: "error", kind: kind, text: text}, nil
+}
+
+func parseInbox(rest string) (step, error) {
+	kind, text := cutWord(rest)
+	if kind == "" {
+		return nil, errNoText
+	}
+	return inboxStep{kind, text}, nil
 }
 
 func parseFlood(rest string) (step, error) {

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// contains reports what of want is missing in got.
+func contains(t *testing.T, got string, want ...string) {
+	t.Helper()
+	for _, line := range want {
+		if !strings.Contains(got, line) {
+			t.Errorf("%q is missing in\n%s", line, got)
+		}
+	}
+}
+
+func limitedLoop(t *testing.T) *recorded {
+	t.Helper()
+	r := record(t, "night")
+	r.live()
+	r.iterate(1, "One.")
+	r.append(event.IterationStarted{N: 2, Prompt: event.Blob{Text: "do it"}}, event.Decided{Do: event.DoStart, Iteration: 2})
+	until := r.at.Add(3 * time.Hour).Format(time.RFC3339)
+	r.append(event.AgentStarted{PID: 7, Costs: true}, event.AgentLimited{Kind: "rate", Until: until, Text: "5-hour limit reached"})
+	r.append(event.AgentFinished{Outcome: "error", Kind: "rate", Error: "429"}, event.AgentExited{Code: 1})
+	r.append(event.IterationEnded{N: 2, Outcome: event.OutcomeLimited, Error: "5-hour limit reached", Refunded: true})
+	return r
+}
+
+func TestStatusOfALoopThatWaitsForALimit(t *testing.T) {
+	r := limitedLoop(t)
+	r.register()
+	contains(t, r.printed(&statusVerb{}),
+		"status     waiting\n", "waits for  rate limit until 04:52:", "           5-hour limit reached\nnext",
+		"next       it is tried again at 04:52:", "last one   2 limited in 0.0s · 0 tools (0 failed) · ", " · refunded\n",
+		"used       1 iteration (1 more refunded) · ")
+	contains(t, r.printed(&listVerb{}), "waiting (rate limit, 2h0m)")
+}
+
+func TestStatusOfALoopThatWaitsForAPerson(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.iterate(1, "One.")
+	r.append(event.CommandReceived{ID: "01JDC", Kind: "wait", Text: "the key of the till"}, event.LoopPaused{Why: "the key of the till", For: "person"})
+	r.register()
+	contains(t, r.printed(&statusVerb{}), "status     waiting\n", "waits for  a person: the key of the till\n", "           'ralph resume night' lets it go on\n")
+	contains(t, r.printed(&listVerb{}), "waiting (a person)")
+}
+
+func TestStatusShowsWhatWasChecked(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.append(event.LoopConfigured{Key: "limits.cost", Value: "1", Rules: event.Rules{
+		MaximumIterations: 10, LimitCost: 0.3, LimitTokens: 2_000_000, IterationCost: 0.5, IterationTokens: 90_000, ToolIdleAfter: 3_600_000,
+		OutageLimit: 21_600_000, AfterResult: 30_000, NoProgress: 5, SameError: 3, RestartMax: 100,
+	}})
+	r.append(event.IterationStarted{N: 1, Prompt: event.Blob{Text: "do it"}}, event.AgentStarted{PID: 7, Costs: true}, event.AgentExited{})
+	usd := 0.25
+	r.append(event.AgentUsed{In: 5, USD: &usd}, event.BudgetWarned{Limit: "limits.cost", Why: "w"})
+	r.append(event.Decided{Do: event.DoCheck, Iteration: 1}, event.GuardrailEdited{Path: "Makefile", How: "changed"},
+		event.FolderSeen{Boxes: 3, Ticked: 2, SHA256: "ab"})
+	r.append(event.GuardrailEnded{Name: "make lint", OK: true}, event.GuardrailEnded{Name: "make \x1b[2Jtest", Code: 2}, event.IterationChecked{Guardrails: 2, Failed: 1})
+	r.append(event.RepoCommitted{SHA: "93a1f0c77be2", Message: "Mend the shop\n\nAll"}, event.SCMEnded{Failed: "push", Error: "no upstream"})
+	r.append(event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Progress: "no"})
+	r.register()
+	got := r.printed(&statusVerb{})
+	contains(t, got,
+		"guardrails 1 of 2 passed\n", "           failed: make test\n", "commit     93a1f0c77b Mend the shop\n", "commit     failed: no upstream\n",
+		" · no progress\n", "progress   none for 1 iteration; at 5 the loop ends\n", "task.md    2 of 3 boxes ticked\n",
+		"edited     the file Makefile, which guardrails consist of, was changed\n", "warned     limits.cost: $0.25 of $0.30\n",
+		"limits     10 iterations, $0.30, 2.0M tokens, $0.50 an iteration, 90k tokens an iteration, tool 1h, afterResult 30s, outage 6h\n",
+		"ends at    5 iterations without progress, 3 iterations with the same error, more than 100 failures in a row\n")
+	if strings.Contains(got, "\x1b") {
+		t.Errorf("an escape came through: %q", got)
+	}
+}
+
+func TestStatusOfALoopThatNeededAPerson(t *testing.T) {
+	r := record(t, "night")
+	r.iterate(1, "One.")
+	r.append(event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonBlocked, Why: "the agent is blocked: no key", Hint: "give it what it needs, then resume the loop"})
+	r.register()
+	contains(t, r.printed(&statusVerb{}), "status     stopped (blocked): the agent is blocked: no key\nhint       give it what it needs, then resume the loop\nexit code  4\n")
+	contains(t, r.printed(&listVerb{JSON: true}), `"exitCode":4`)
+	contains(t, r.printed(&statusVerb{JSON: true}), `"hint":"give it what it needs, then resume the loop"`, `"exitCode":4`)
+}
+
+func TestStatusOfALoopThatUsedItsIterationsUp(t *testing.T) {
+	r := record(t, "night")
+	r.iterate(1, "One.")
+	r.append(event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonIterations, Result: event.ReasonIterations.Result(), Why: "1 of 1 iterations are used"})
+	r.register()
+	contains(t, r.printed(&statusVerb{}), "result     MAX_ITERATIONS_REACHED\nexit code  1\n")
+}
+
+func TestTheHeaderSaysUntilWhenALoopWaits(t *testing.T) {
+	r := limitedLoop(t)
+	a := &attached{env: r.env, name: "night"}
+	contains(t, a.header(headOf(&r.state), true), "loop night · waiting: rate limit until 04:52:")
+	h := headOf(&r.state)
+	h.Waiting = "a person: the key\nof the till"
+	if got := a.header(h, true); strings.Contains(got, "\n") || !strings.Contains(got, "waiting: a person: the key · ") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestStatusIsBrokenWhereTheTerminalEnds(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		room int
+		want []string
+	}{
+		{"as it is without a terminal", -1, []string{"as it is without a terminal"}},
+		{"rate limit until 04:52, says the agent", 20, []string{"rate limit until", "04:52, says the", "agent"}},
+		{"in /a/path/that/is/longer/than/that for ever", 20, []string{"in", "/a/path/that/is/longer/than/that", "for ever"}},
+		{"値段の 値段の 値段の 値段の", 20, []string{"値段の 値段の 値段の", "値段の"}},
+		{"no room is room for some", 3, []string{"no room is room for", "some"}},
+		{"", 20, []string{""}},
+	} {
+		if got := wrapped(tt.line, tt.room); !slices.Equal(got, tt.want) {
+			t.Errorf("%q in %d columns: %q", tt.line, tt.room, got)
+		}
+	}
+}

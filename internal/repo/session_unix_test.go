@@ -1,0 +1,35 @@
+//go:build unix
+
+package repo
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A session of its own has no terminal, also where these tests have one.
+func TestHooksRunInASessionOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.hook("pre-commit", "echo pid $$\nexec sleep 600")
+	w.write("a", "x")
+	session := 0
+	_, err := w.runUntil("pid", Config{Message: "x", Log: func(line string) {
+		if number, ok := strings.CutPrefix(line, "pid "); ok {
+			if pid, err := strconv.Atoi(number); err == nil {
+				session, _ = unix.Getsid(pid)
+			}
+		}
+	}})
+	if err == nil {
+		t.Error("the hook did not wait")
+	}
+	own, err := unix.Getsid(0)
+	must(t, err)
+	if session == 0 || session == own {
+		t.Errorf("session %d, that of the tests is %d", session, own)
+	}
+}

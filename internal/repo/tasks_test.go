@@ -1,0 +1,541 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCommitInEachKindOfHash(t *testing.T) {
+	t.Parallel()
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			w := unborn(t, "--object-format="+format)
+			w.write("a", "one\n")
+			w.write(".ralph/loop/task.md", "x")
+			first, err := w.run(Config{AddNew: true, Message: "Begin"})
+			if diff := cmp.Diff(Result{Done: []string{"commit"}, Committed: true, SHA: w.head(), Message: "Begin", Stat: Stat{1, 1, 0}}, first); diff != "" || err != nil {
+				t.Fatalf("%v (-want +got):\n%s", err, diff)
+			}
+			w.write("a", "eins\n")
+			w.write("new", "not taken along\n")
+			second, err := w.run(Config{Message: "Translate"})
+			if diff := cmp.Diff(Result{Done: []string{"commit"}, Committed: true, SHA: w.head(), Message: "Translate", Stat: Stat{1, 1, 1}}, second); diff != "" || err != nil {
+				t.Fatalf("%v (-want +got):\n%s", err, diff)
+			}
+			// The same again, as after a crash.
+			again, err := w.run(Config{})
+			if diff := cmp.Diff(Result{Skipped: []string{"commit"}, Nothing: true}, again); diff != "" || err != nil || w.head() != second.SHA {
+				t.Fatalf("%v (-want +got):\n%s", err, diff)
+			}
+			if s := w.git("status", "--porcelain"); s != "?? .ralph/\n?? new" {
+				t.Fatalf("left: %q", s)
+			}
+		})
+	}
+}
+
+func TestOnlyRalphsFolderIsNothing(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write(".ralph/settings.json", "{}")
+	w.commit("with settings")
+	w.write(".ralph/settings.json", "{ }")
+	w.write("sub/.ralph/x", "")
+	for _, all := range []bool{false, true} {
+		if r, err := w.run(Config{AddNew: all, Message: "x"}); err != nil || !r.Nothing {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	w.write("b", "")
+	w.write("a", "x\n")
+	if r, err := w.run(Config{AddNew: true, Message: "x"}); err != nil || r.Stat.Files != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if files := w.git("show", "--name-only", "--format="); files != "a\nb" {
+		t.Errorf("committed: %q", files)
+	}
+}
+
+func TestRalphsFolderMayBeIgnored(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write(".gitignore", ".ralph\n")
+	w.write(".ralph/x", "")
+	if r, err := w.run(Config{AddNew: true, Message: "x"}); err != nil || r.Stat.Files != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestWhatThePersonStagedIsCommitted(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("staged", "1\n")
+	w.git("add", "staged")
+	w.write("new", "1\n")
+	if r, err := w.run(Config{Message: "x"}); err != nil || r.Stat.Files != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestStagedAndTakenBackIsNothing(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("a", "other")
+	w.git("add", "a")
+	w.write("a", "one\ntwo\nthree\n")
+	before := w.index()
+	if r, err := w.run(Config{Message: "x"}); err != nil || !r.Nothing || r.Committed {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if w.index() != before {
+		t.Error("the index is another one")
+	}
+}
+
+func TestMessagesArriveAsTheyAre(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("config", "commit.cleanup", "strip")
+	for _, message := range []string{
+		"--amend", "-", `"quoted" 'twice' $(touch x) \n`, "#1 is a number", "Subject\n\n# A heading\n- an item", "Ünï ☃", "%s %H",
+	} {
+		w.write("a", message)
+		r, err := Run(t.Context(), Config{Dir: w.dir, Tasks: []string{"commit"}, Message: message}) // git is what is meant
+		if err != nil || r.Message != message {
+			t.Errorf("%q became %q, %v", message, r.Message, err)
+		}
+		if got := w.git("log", "-1", "--format=%B"); strings.TrimSpace(got) != message {
+			t.Errorf("%q: git has %q", message, got)
+		}
+	}
+	for _, none := range []string{"", " \n", "\x00"} {
+		w.write("a", "none")
+		if r, err := w.run(Config{Message: none}); !errors.Is(err, ErrNoMessage) || r.Committed {
+			t.Errorf("%q: %+v, %v", none, r, err)
+		}
+	}
+}
+
+func TestNamesAreNames(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	names := []string{"-n", "--all", ":(exclude)x", "with\nnewline", "q\"uo'te", "tab\t", "ünï", "*", "a b", "sub/ lead"}
+	for _, name := range names {
+		w.write(name, "x\n")
+	}
+	must(t, os.Symlink("nowhere", filepath.Join(w.dir, "link")))
+	if s := w.see(); s.Files != len(names)+1 || s.Partial {
+		t.Fatalf("%+v", s)
+	}
+	r, err := w.run(Config{AddNew: true, Message: "x"})
+	if err != nil || r.Stat.Files != len(names)+1 || w.see().Dirty {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+func TestAFailingHookLeavesAllAsItWas(t *testing.T) {
+	t.Parallel()
+	for name, hook := range map[string]string{"pre-commit": "pre-commit", "commit-msg": "commit-msg"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := born(t)
+			w.write("staged", "x\n")
+			w.git("add", "staged")
+			w.write("planned", "x\n")
+			w.git("add", "-N", "planned")
+			w.write("a", "x\n")
+			w.write("new", "x\n")
+			w.hook(hook, "echo the tests fail\necho in main.go >&2\nexit 3")
+			head, shown := w.head(), w.git("status", "--porcelain")
+			before := w.index() // after git status, which may write it
+			r, err := w.run(Config{AddNew: true, Message: "x", Tasks: []string{"commit", "no-such-task"}})
+			e, ok := errors.AsType[*Error](err)
+			if !ok || e.Doing != "git commit" || e.Output != "the tests fail\nin main.go" || !strings.HasSuffix(e.Error(), "in main.go") {
+				t.Fatalf("%v", err)
+			}
+			if diff := cmp.Diff(Result{}, r); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if w.head() != head || w.index() != before || w.git("status", "--porcelain") != shown {
+				t.Error("something is not as it was")
+			}
+			w.remove(".git/hooks/" + hook)
+			if r, err := w.run(Config{AddNew: true, Message: "x"}); err != nil || r.Stat.Files != 4 {
+				t.Fatalf("without the hook: %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestAFailingHookBeforeTheFirstCommit(t *testing.T) {
+	t.Parallel()
+	w := unborn(t)
+	w.write("a", "x\n")
+	w.hook("pre-commit", "exit 1")
+	if _, err := w.run(Config{AddNew: true, Message: "x"}); err == nil {
+		t.Fatal("committed")
+	}
+	if s := w.git("status", "--porcelain"); s != "?? a" {
+		t.Errorf("%q", s)
+	}
+	if _, err := os.Lstat(filepath.Join(w.dir, ".git/index")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("there is an index: %v", err)
+	}
+}
+
+// index is what git's index holds, with its time of change.
+func (w tree) index() string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, ".git/index")
+	content, err := os.ReadFile(path)
+	must(w.t, err)
+	info, err := os.Stat(path)
+	must(w.t, err)
+	return info.ModTime().String() + info.Mode().String() + string(content)
+}
+
+func TestHooksMayChangeWhatIsCommitted(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.hook("pre-commit", "echo formatted > a && echo made > b && git add a b")
+	w.hook("commit-msg", `echo "[T-1] $(cat "$1")" > "$1"`)
+	w.hook("post-commit", "exit 1")
+	w.write("a", "x\n")
+	r, err := w.run(Config{Message: "Change it"})
+	if err != nil || r.Message != "[T-1] Change it" || r.Stat.Files != 2 || w.see().Dirty {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+func TestAHookThatTakesEverythingOut(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.hook("pre-commit", "git reset -q --hard")
+	w.write("new", "x")
+	w.git("add", "new")
+	// git looks for something to commit before its hooks only.
+	if r, err := w.run(Config{Message: "x"}); err != nil || r.Stat != (Stat{}) || r.SHA != w.head() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if r, err := w.run(Config{Message: "x"}); err != nil || !r.Nothing {
+		t.Fatalf("once more: %+v, %v", r, err)
+	}
+}
+
+func TestAHookThatHangs(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	// It asks whoever sits at the terminal, then waits for a child: nobody may be there, and neither of the two may be left.
+	w.hook("pre-commit", "(read x < /dev/tty) 2>/dev/null && exit 9\nread x && exit 9\nsleep 600 &\necho $! > .git/sleeper\necho waiting\nwait")
+	w.write("a", "x")
+	before := w.index()
+	r, err := w.runUntil("waiting", Config{Message: "x"})
+	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, errStopped) || e.Output != "waiting" || r.Committed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if w.index() != before {
+		t.Error("the index is another one")
+	}
+	waitUntilGone(t, strings.TrimSpace(readFile(t, filepath.Join(w.dir, ".git/sleeper"))))
+}
+
+func TestACommitThatWasEndedInItsLastHookIsMade(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.hook("post-commit", "echo made\nexec sleep 600")
+	w.write("a", "x")
+	r, err := w.runUntil("made", Config{Message: "x"})
+	if !errors.Is(err, errStopped) || !r.Committed || r.SHA != w.head() || w.see().Dirty {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+var errStopped = errors.New("the loop is stopped")
+
+// runUntil cancels when a line is printed that begins like last.
+func (w tree) runUntil(last string, c Config) (Result, error) {
+	ctx, cancel := context.WithCancelCause(w.t.Context())
+	defer cancel(nil)
+	c.Dir, c.Command, c.Tasks = w.dir, "git", []string{"commit"}
+	watch := c.Log
+	c.Log = func(line string) {
+		if watch != nil {
+			watch(line)
+		}
+		if strings.HasPrefix(line, last) {
+			cancel(errStopped)
+		}
+	}
+	return Run(ctx, c)
+}
+
+func TestATaskThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	_, err := Run(t.Context(), Config{Dir: t.TempDir(), Command: "sleep", Tasks: []string{"600"}, Timeout: 20 * time.Millisecond})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not done after 20ms") {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestACommandThatDoesNotListen(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	out := &tail{log: func(string) { cancel(errStopped) }}
+	err := command{argv: []string{"sh", "-c", "trap '' TERM; sleep 600 & echo $!; wait; wait"}, out: out, errs: out, patience: 20 * time.Millisecond}.run(ctx)
+	if !errors.Is(err, errStopped) {
+		t.Fatal(err)
+	}
+	waitUntilGone(t, out.String())
+}
+
+func TestSomebodyHoldsTheOutputOpen(t *testing.T) {
+	t.Parallel()
+	out := &tail{}
+	err := command{argv: []string{"sh", "-c", "sleep 600 & echo $!"}, out: out, errs: out, patience: 20 * time.Millisecond}.run(t.Context())
+	if err != nil {
+		t.Errorf("a command that ended well: %v", err)
+	}
+	if !isAlive(out.String()) {
+		t.Error("what a command leaves behind on purpose was ended")
+	}
+	if out, err := exec.Command("kill", out.String()).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestALeftLock(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("a", "x")
+	w.write(".git/index.lock", "")
+	_, err := w.run(Config{Message: "x"})
+	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrLocked) || !strings.Contains(e.Hint(), filepath.Join(w.dir, ".git/index.lock")) {
+		t.Fatalf("%v", err)
+	}
+	if _, err := os.Lstat(filepath.Join(w.dir, ".git/index.lock")); err != nil {
+		t.Error("somebody else's lock was removed")
+	}
+}
+
+func TestALockThatIsGivenBackInTime(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write(".git/index.lock", "")
+	at, err := here(w.dir).locate(t.Context())
+	must(t, err)
+	done := make(chan error)
+	go func() { done <- waitForLock(t.Context(), at, time.Minute) }()
+	w.remove(".git/index.lock")
+	must(t, <-done)
+}
+
+func TestALockTakenBetweenTheCalls(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("a", "x")
+	// The hook stands for another git that comes in between and stays.
+	w.hook("pre-commit", "touch .git/index.lock; exit 1")
+	_, err := w.run(Config{Message: "x"})
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "restore the index") {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestNobodyIsTheAuthor(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("config", "user.useConfigOnly", "true") // or git makes an address of the machine's name, where it has one
+	w.write("a", "x")
+	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		return strings.HasPrefix(entry, "GIT_AUTHOR") || strings.HasPrefix(entry, "GIT_COMMITTER") || strings.HasPrefix(entry, "EMAIL")
+	})
+	before := w.index()
+	_, err := w.run(Config{Message: "x", Env: env})
+	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrNoIdentity) || !strings.Contains(e.Hint(), "user.email") {
+		t.Fatalf("%v", err)
+	}
+	if w.index() != before {
+		t.Error("the index is another one")
+	}
+}
+
+func TestConflictsWithoutAnOperation(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("a", "stashed\n")
+	w.git("stash", "-q")
+	w.write("a", "committed\n")
+	w.commit("other")
+	if out, err := w.try("stash", "pop"); err == nil {
+		t.Fatal(out)
+	}
+	before := w.index()
+	_, err := w.run(Config{AddNew: true, Message: "x"})
+	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnmerged) || e.Hint() == "" || !strings.Contains(err.Error(), `"a"`) || w.index() != before {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestCommitWhereNoBranchIs(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("checkout", "-q", "--detach")
+	w.write("a", "x")
+	r, err := w.run(Config{Message: "x", Tasks: []string{"commit", "push"}})
+	if e, ok := errors.AsType[*Error](err); !ok || e.Doing != "git push" || !r.Committed || r.SHA != w.head() || !cmp.Equal(r.Done, []string{"commit"}) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+func TestSigningWithoutAKeyDoesNotHang(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("signer", "#!/bin/sh\necho no key for you >&2\n(read x < /dev/tty) 2>/dev/null && exit 0\nexit 2\n")
+	must(t, os.Chmod(filepath.Join(w.dir, "signer"), 0o755))
+	w.git("config", "commit.gpgSign", "true")
+	w.git("config", "gpg.program", filepath.Join(w.dir, "signer"))
+	w.write("a", "x")
+	_, err := w.run(Config{Message: "x"})
+	if e, ok := errors.AsType[*Error](err); !ok || !strings.Contains(e.Output, "failed to sign") {
+		t.Fatalf("%v", err)
+	}
+}
+
+func TestFurtherWordsOfATask(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.hook("pre-commit", "exit 1")
+	w.write("a", "x")
+	r, err := w.run(Config{Message: "x", Tasks: []string{"commit  --no-verify --signoff", " ", "tag v1"}})
+	if err != nil || !cmp.Equal(r.Skipped, []string{" "}) || len(r.Done) != 2 || !strings.Contains(r.Message, "Signed-off-by: Ada") || w.git("rev-parse", "v1") != r.SHA {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	w.git("config", "core.editor", "touch edited; false")
+	if _, err := w.run(Config{Tasks: []string{"tag --annotate v2"}}); err == nil {
+		t.Fatal("a tag without a message was made")
+	}
+	if _, err := os.Lstat(filepath.Join(w.dir, "edited")); err == nil {
+		t.Error("an editor was opened")
+	}
+	w.write("a", "y")
+	if r, err := w.run(Config{Message: "x", Tasks: []string{"commit --dry-run"}}); err != nil || !r.Nothing || r.Committed {
+		t.Fatalf("a commit that makes none: %+v, %v", r, err)
+	}
+}
+
+func TestPush(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	remote := tree{t, t.TempDir()}
+	remote.git("init", "-q", "--bare")
+	w.git("remote", "add", "origin", remote.dir)
+	w.git("push", "-q", "-u", "origin", "main")
+	both := Config{Message: "x", Tasks: []string{"commit", "push"}}
+
+	if r, err := w.run(both); err != nil || !cmp.Equal(r.Skipped, both.Tasks) || len(r.Done) != 0 {
+		t.Fatalf("nothing to do: %+v, %v", r, err)
+	}
+	w.write("a", "1")
+	if r, err := w.run(both); err != nil || !cmp.Equal(r.Done, both.Tasks) || remote.git("rev-parse", "main") != r.SHA {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	w.write("a", "2")
+	own := w.commit("the agent's own commit")
+	if r, err := w.run(both); err != nil || !r.Nothing || remote.git("rev-parse", "main") != own {
+		t.Fatalf("a commit of the agent waits: %+v, %v", r, err)
+	}
+
+	w.write("a", "3")
+	must(t, os.MkdirAll(filepath.Join(remote.dir, "hooks"), 0o755))
+	refuse := filepath.Join(remote.dir, "hooks/pre-receive")
+	must(t, os.WriteFile(refuse, []byte("#!/bin/sh\necho main is protected\nexit 1\n"), 0o755))
+	r, err := w.run(both)
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Doing != "git push" || !strings.Contains(e.Output, "main is protected") || r.SHA != w.head() || !cmp.Equal(r.Done, []string{"commit"}) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	must(t, os.Remove(refuse))
+	if again, err := w.run(both); err != nil || !again.Nothing || !cmp.Equal(again.Done, []string{"push"}) || remote.git("rev-parse", "main") != r.SHA {
+		t.Fatalf("done again after the failure: %+v, %v", again, err)
+	}
+}
+
+func TestPushWithoutARemote(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	if r, err := w.run(Config{Message: "x", Tasks: []string{"push"}}); err == nil || len(r.Skipped) > 0 {
+		t.Fatalf("%+v", r)
+	}
+}
+
+func TestAnotherProgramThanGit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "my hg")
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\nfor word; do printf '[%s]' \"$word\"; done >> said\n[ \"$1\" != refuse ]\n"), 0o755))
+	r, err := Run(t.Context(), Config{Dir: dir, Command: program, Tasks: []string{"commit", "push --all"}, Message: "-Add a \"door\""})
+	if err != nil || !r.Committed || r.SHA != "" || r.Nothing {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	must(t, os.Rename(program, filepath.Join(dir, "hg")))
+	r, err = Run(t.Context(), Config{Dir: dir, Command: "/bin/sh " + filepath.Join(dir, "hg"), Tasks: []string{"refuse", "after"}})
+	if e, ok := errors.AsType[*Error](err); !ok || e.Doing != "sh refuse" || exitCode(err) != 1 || len(r.Done) != 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if said := readFile(t, filepath.Join(dir, "said")); said != `[commit][-am][-Add a "door"][push][--all][refuse]` {
+		t.Errorf("%s", said)
+	}
+	if r, err := Run(t.Context(), Config{Dir: dir, Command: program, Tasks: []string{"commit"}}); !errors.Is(err, ErrNoMessage) {
+		t.Errorf("without a message: %+v, %v", r, err)
+	}
+}
+
+func TestTheLogHasEachLine(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.hook("pre-commit", "printf 'one\\r\\n\\ntwo'; exit 1")
+	w.write("a", "x")
+	var lines []string
+	if _, err := w.run(Config{Message: "x", Log: func(line string) { lines = append(lines, line) }}); err == nil {
+		t.Fatal("committed")
+	}
+	want := []string{"$ git add --update --pathspec-from-file=- --pathspec-file-nul", "$ git commit --cleanup=whitespace --file=-", "one", "", "two"}
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	t.Parallel()
+	var longest, total int
+	out := tail{log: func(line string) { longest, total = max(longest, len(line)), total+len(line) }}
+	for range 10 {
+		out.Write([]byte(strings.Repeat("x", maxTail) + "\n"))
+	}
+	out.Write([]byte("\xffthe end"))
+	out.flush(false)
+	if s := out.String(); s != "\ufffdthe end" {
+		t.Errorf("%d bytes: %.40q", len(s), s)
+	}
+	if want := 10*maxTail + len("\ufffdthe end"); longest != maxLine || total != want {
+		t.Errorf("lines of up to %d bytes, %d of %d in all", longest, total, want)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	must(t, err)
+	return string(content)
+}

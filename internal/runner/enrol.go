@@ -1,0 +1,52 @@
+package runner
+
+import (
+	"cmp"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// enrol writes what stands beside the journal: the settings, the room for the end, and the
+// entry in the registry. Some of it is synced, and so is what Create makes, so that all of it is
+// done at the same time. What it returns waits for the end of that, however often it is asked.
+func (r *runner) enrol(state *projector.State) func() error {
+	if r.id = state.Life.ID; r.id == "" {
+		r.id = NewID(r.clock())
+	}
+	host, _ := os.Hostname()
+	entry := registry.Entry{
+		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: r.about().Protocol, Host: host,
+		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
+	}
+	var all sync.WaitGroup
+	var frozen, reserved, entered error
+	all.Go(func() { frozen = r.freeze() })
+	all.Go(func() { reserved = r.reserve() })
+	all.Go(func() { entered = registry.Put(r.Home, entry) })
+	return func() error {
+		all.Wait()
+		if err := cmp.Or(frozen, reserved, entered); err != nil {
+			return &enrolError{err}
+		}
+		return nil
+	}
+}
+
+// enrolError says that a loop could not be enrolled. It was not begun, whatever its journal holds.
+type enrolError struct{ error }
+
+func (e *enrolError) Unwrap() error { return e.error }
+
+// founded is the journal of a loop that is being enrolled: nothing in it counts as durable, and so
+// nothing is done that cannot be undone, before all of what stands beside it is there as well.
+type founded struct {
+	*journal.Writer
+	enrolled func() error
+}
+
+func (f founded) Sync() error { return cmp.Or(f.Writer.Sync(), f.enrolled()) }

@@ -1,0 +1,63 @@
+package journal_test
+
+import (
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Room that is set aside is not seen in a segment's length, and nothing of it is left behind a
+// seal: neither after a rotation nor at the end.
+func TestRoomSetAsideIsGivenBack(t *testing.T) {
+	dir := t.TempDir()
+	w, _, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 0, nil, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := segmentPath(dir, w.Position().Segment)
+	size, held := disk(t, first)
+	if size != w.Position().Offset {
+		t.Errorf("the segment is %d bytes long, its first line %d", size, w.Position().Offset)
+	}
+	if roomy(t, dir) && held < 64<<20 {
+		t.Errorf("only %d bytes are set aside", held)
+	}
+	if _, err := w.Append([]event.Draft{draft500()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Rotate(1, nil); err != nil {
+		t.Fatal(err)
+	}
+	second := segmentPath(dir, w.Position().Segment)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{first, second} {
+		if size, held := disk(t, name); held > size+1<<20 {
+			t.Errorf("%s of %d bytes still holds %d", name, size, held)
+		}
+	}
+}
+
+func disk(t *testing.T, name string) (size, held int64) {
+	t.Helper()
+	var file unix.Stat_t
+	if err := unix.Stat(name, &file); err != nil {
+		t.Fatal(&os.PathError{Op: "stat", Path: name, Err: err})
+	}
+	return file.Size, file.Blocks * 512
+}
+
+// roomy reports whether dir is where room is set aside.
+func roomy(t *testing.T, dir string) bool {
+	t.Helper()
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		t.Fatal(err)
+	}
+	return fs.Type == unix.EXT4_SUPER_MAGIC && int64(fs.Bavail)*int64(fs.Bsize) > 64*65<<20
+}
