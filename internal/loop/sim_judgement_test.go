@@ -91,7 +91,7 @@ func (w *world) checkRefund(t *tally, e event.Event, p event.IterationEnded) {
 		known = t.stop[policy.StopNow] || t.stop[policy.Kill] || t.fault
 	case event.OutcomeInterrupted:
 		known = t.died
-	case event.OutcomeFailed:
+	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
 		if t.limit.stands() && !t.fault {
 			w.violate(refundsHold, "event %d: the iteration ended by a limit (%s) and counts as failed", e.Seq, t.limit.kind)
 		}

@@ -63,6 +63,10 @@ func (l *limit) read(e event.Event) {
 	switch e.Type {
 	case event.TypeLoopResumed:
 		*l = limit{}
+	case event.TypeLoopUnpaused:
+		l.since = time.Time{}
+	case event.TypeClockJumped:
+		l.since = l.since.Add(time.Duration(as[event.ClockJumped](e).By) * time.Millisecond)
 	case event.TypeIterationStarted, event.TypeAgentSaid, event.TypeToolCalled:
 		l.kind, l.until = "", ""
 	case event.TypeAgentLimited:
@@ -114,7 +118,7 @@ func (l *limit) bearsOut(r event.Reason, rules event.Rules) bool {
 }
 
 // person notes who is waited for.
-type person struct{ waits, blocked, paused bool }
+type person struct{ waits, blocked, paused, opening bool }
 
 func (p *person) read(e event.Event, t *tally) {
 	kind := ""
@@ -127,7 +131,12 @@ func (p *person) read(e event.Event, t *tally) {
 		exit := as[event.AgentExited](e)
 		p.waits = p.waits || t.rules.WaitExitCode != 0 && exit.Code == t.rules.WaitExitCode && exit.Signal == ""
 	case event.TypeFolderSeen:
-		p.waits = p.waits || as[event.FolderSeen](e).Wait
+		// One that lies there when an iteration begins was answered by whoever let it begin.
+		p.waits = p.waits || as[event.FolderSeen](e).Wait && !p.opening
+	case event.TypeDecided:
+		p.opening = p.opening || as[event.Decided](e).Do == event.DoBegin
+	case event.TypeIterationStarted, event.TypeEffectFailed:
+		p.opening = false
 	case event.TypeCommandReceived:
 		kind = as[event.CommandReceived](e).Kind
 	case event.TypeCommandDelivered:
@@ -153,7 +162,10 @@ func (g *gate) read(e event.Event) {
 	case event.TypeLoopResumed:
 		*g = gate{}
 	case event.TypeDecided:
-		if as[event.Decided](e).Do == event.DoCheck {
+		switch as[event.Decided](e).Do {
+		case event.DoBegin:
+			g.checked = false
+		case event.DoCheck:
 			*g = gate{folder: g.folder}
 		}
 	case event.TypeGuardrailEnded:
@@ -252,7 +264,7 @@ func (s *sights) read(e event.Event, g *gate, n *words) {
 		p := as[event.RepoSeen](e)
 		s.stand(fmt.Sprintf("%s at %s with %s;", p.Root, p.Head, p.Fingerprint))
 	case event.TypeFolderSeen:
-		if p := as[event.FolderSeen](e); p.SHA256 != "" {
+		if p := as[event.FolderSeen](e); p.Boxes > 0 {
 			s.stand(fmt.Sprintf("%d of %d boxes;", p.Ticked, p.Boxes))
 		}
 	case event.TypeDecided:

@@ -31,6 +31,8 @@ type tally struct {
 	failed   *event.EffectFailed
 	fault    bool
 
+	faultClass string
+
 	clock   clock
 	limit   limit
 	person  person
@@ -80,6 +82,7 @@ func (t *tally) read(e event.Event) {
 			t.accepted = ""
 		}
 		t.failures, t.instants, t.failed, t.fault = 0, 0, nil, false
+		t.faultClass = ""
 		t.died = t.inside
 		t.signal, t.pausing = false, false
 		clear(t.stop)
@@ -117,11 +120,11 @@ func (t *tally) read(e event.Event) {
 	case event.TypeEffectFailed:
 		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
 			t.failed = &p
-		} else if p.Do != event.DoSteer {
-			t.fault = true
+		} else if p.Do != event.DoSteer && p.Do != event.DoCommit {
+			t.fault, t.faultClass = true, p.Class
 		}
 	case event.TypeFaultRaised:
-		t.fault = true
+		t.fault, t.faultClass = true, as[event.FaultRaised](e).Class
 	}
 }
 
@@ -189,9 +192,9 @@ func (t *tally) bearsOut(r event.Reason) bool {
 	case event.ReasonAgent:
 		return t.failed != nil && t.failed.Do == event.DoStart && class != event.ClassTransient && class != event.ClassDisk
 	case event.ReasonConfig:
-		return t.process.refused || t.failed != nil && t.failed.Do == event.DoBegin && class != event.ClassTransient && class != event.ClassDisk
+		return t.process.refused || t.faultClass == event.ClassConfig || t.failed != nil && t.failed.Do == event.DoBegin && class != event.ClassTransient && class != event.ClassDisk
 	case event.ReasonDisk:
-		return class == event.ClassDisk
+		return class == event.ClassDisk || t.faultClass == event.ClassDisk
 	case event.ReasonFault:
 		return t.fault || t.failed != nil && t.failed.Do == event.DoBegin
 	case event.ReasonStop:
