@@ -88,7 +88,12 @@ const jumpLeast = 10 * time.Second
 func (d *Driver) jump(before time.Time, deadline policy.Deadline) error {
 	now := d.Now()
 	waited := now.Round(0).Sub(before.Round(0))
-	by := waited - now.Sub(before)
+	return d.jumped(now, waited, waited-now.Sub(before), deadline)
+}
+
+// jumped is jump where it was waited for so long by the wall clock, which went further than the
+// other one by as much as by.
+func (d *Driver) jumped(now time.Time, waited, by time.Duration, deadline policy.Deadline) error {
 	switch deadline.Name {
 	case policy.TimerIdle, policy.TimerTool, policy.TimerIteration, policy.TimerAfterResult:
 		if now.Sub(deadline.At) >= jumpLeast {
