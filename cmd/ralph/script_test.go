@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -37,6 +38,7 @@ func TestScript(t *testing.T) {
 		Setup: setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":  await,
+			"exits":  exits,
 			"signal": sendSignal,
 			"sparse": sparse,
 			"flip":   flip,
@@ -73,6 +75,24 @@ func endRunners(home string) {
 		if s.ID != "" {
 			strays(s.ID)
 		}
+	}
+}
+
+// exits runs a program that ends with an exit code: exits CODE PROGRAM ARGUMENT…
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENT…")
+	}
+	got := "0"
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		failed, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = strconv.Itoa(failed.ExitCode())
+	}
+	if got != args[0] {
+		ts.Fatalf("it exits with %s, not with %s", got, args[0])
 	}
 }
 

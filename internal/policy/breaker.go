@@ -13,7 +13,7 @@ import (
 // Breaker stops a loop that gets nowhere. Progress is what the files show: a commit, a
 // difference to the last commit that was not seen before, a box that was ticked. Coming back to where
 // the loop stood a few iterations ago, as in A-B-A-B, is none. Where no repository and no
-// task.md can be looked at, an iteration that used no tool or ended with the very words
+// box of task.md can be looked at, an iteration that used no tool or ended with the very words
 // of the one before got nowhere. After breaker.noProgress such iterations in a row, or
 // breaker.sameError failures in a row that say the same, the loop ends; one before that
 // it waits a while, and two before that the agent is told, with the evidence.
@@ -73,7 +73,7 @@ func (b *Breaker) Apply(e event.Event, c *Completion) error {
 		if err != nil {
 			return err
 		}
-		if p.SHA256 != "" {
+		if p.Boxes > 0 { // one without boxes, as ralph itself lays it out, shows nothing
 			b.stand("task.md", strconv.Itoa(p.Ticked), strconv.Itoa(p.Boxes))
 		}
 	case event.TypeDecided:
