@@ -196,7 +196,6 @@ func checkStreams(t *testing.T, a Agent) {
 	for name, stream := range a.Streams {
 		t.Run(name, func(t *testing.T) {
 			c := open(t, a)
-			c.keep = true // the facts are looked at after their line
 			r := newRebuilt(a)
 			for line := range lines(stream) {
 				facts := c.decode(line, agent.Stdout)
@@ -207,7 +206,6 @@ func checkStreams(t *testing.T, a Agent) {
 	}
 	t.Run("the fake's", func(t *testing.T) {
 		c := open(t, a)
-		c.keep = true
 		r := newRebuilt(a)
 		for _, line := range transcript(t, a) {
 			facts := c.decode(line, agent.Stdout)
