@@ -51,7 +51,7 @@ var _ agent.Dialect = (*Dialect)(nil)
 
 // Abilities says what the agent can do by its profile.
 func (d *Dialect) Abilities() agent.Abilities {
-	return agent.Abilities{Live: d.profile.busy != notTaken, Costs: d.profile.costs, Reset: true, Tools: true, Same: true}
+	return agent.Abilities{Live: d.profile.busy != notTaken, Costs: d.profile.costs, Reset: d.profile.alone, Tools: true, Same: d.profile.alone}
 }
 
 // Open begins a turn. The first one of a process has to be greeted and needs a session.
@@ -77,8 +77,8 @@ func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 	if d.profile.busy == notTaken || d.turn.aborting || d.phase != opening && d.phase != running {
 		return nil, false
 	}
-	if d.phase == opening {
-		d.turn.early = append(d.turn.early, early{id, text})
+	if d.phase == opening || d.profile.busy == isAsked {
+		d.turn.held = append(d.turn.held, held{id, text})
 		return nil, true
 	}
 	return [][]byte{d.steer(id, text)}, true
@@ -94,7 +94,7 @@ func (d *Dialect) steer(id, text string) []byte {
 
 // Reset asks for another session in the same process, and closes the one before where the agent knows how.
 func (d *Dialect) Reset() (lines [][]byte, same bool) {
-	if d.phase != idle || d.session == "" {
+	if d.phase != idle || d.session == "" || !d.profile.alone {
 		return nil, false
 	}
 	d.phase = resetting
@@ -124,15 +124,17 @@ func (d *Dialect) Stop() [][]byte { return d.Abort() }
 type turn struct {
 	open     bool
 	aborting bool
-	early    []early // steers from before the prompt was written
+	held     []held  // steers that wait for the prompt to be written, or for the agent to ask
 	steers   []steer // written and not known to have reached the model
 	ended    []ending
 	worked   bool   // a tool was called
 	spoke    bool   // something was said or thought
-	last     []byte // how the last message begins, unquoted
+	counted  bool   // what was used is told bit by bit
+	retries  int    // of the model's last answer
+	failure  string // the last words, where they may be an error
 }
 
-type early struct{ command, text string }
+type held struct{ command, text string }
 
 // steer is one that was written. passed says that a tool returned since: the model's next request holds it.
 type steer struct {

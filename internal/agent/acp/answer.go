@@ -153,10 +153,13 @@ func (d *Dialect) ready(out *agent.Decoded) {
 			return
 		}
 		out.Reply = append(out.Reply, d.writePrompt())
-		for _, s := range d.turn.early {
+		if d.profile.busy == isAsked {
+			return
+		}
+		for _, s := range d.turn.held {
 			out.Reply = append(out.Reply, d.steer(s.command, s.text))
 		}
-		d.turn.early = nil
+		d.turn.held = nil
 	}
 }
 

@@ -21,6 +21,10 @@ func (d *Dialect) requested(method, id, params []byte, out *agent.Decoded) {
 		d.permission(id, params, out)
 		return
 	}
+	if string(method) == `"craft/drainMidTurnQueue"` && d.profile.busy == isAsked {
+		d.drained(id, params, out)
+		return
+	}
 	out.Reply = append(out.Reply, reply(id, "error", `{"code":-32601,"message":"ralph does not serve this"}`))
 	out.Add(event.AgentNoticed{What: short(method), Text: "refused"})
 }
@@ -39,6 +43,23 @@ func (d *Dialect) permission(id, params []byte, out *agent.Decoded) {
 	d.toolSeen(call, true, out)
 	out.Reply = append(out.Reply, reply(id, "result", `{"outcome":{"outcome":"selected","optionId":`+string(option)+`}}`))
 	out.Add(event.AgentAsked{What: cut(strings.TrimSpace(what)), Answer: answer})
+}
+
+// drained hands over what was steered: Qwen Code asks for it when a tool returns, and gives it to the model with the result.
+func (d *Dialect) drained(id, params []byte, out *agent.Decoded) {
+	out.Add(event.AgentNoticed{What: "craft/drainMidTurnQueue"})
+	messages := []byte(`{"messages":[`)
+	if d.phase == running && !d.turn.aborting && jsonscan.EqualString(jsonscan.Get(params, "sessionId"), d.session) {
+		for i, s := range d.turn.held {
+			if i > 0 {
+				messages = append(messages, ',')
+			}
+			messages = jsonscan.AppendString(messages, s.text)
+			d.turn.steers = append(d.turn.steers, steer{command: s.command, passed: true})
+		}
+		d.turn.held = nil
+	}
+	out.Reply = append(out.Reply, reply(id, "result", string(append(messages, `],"hasQueuedPrompt":false}`...))))
 }
 
 // consent returns the id of the option that allows it, a JSON string, and its kind.

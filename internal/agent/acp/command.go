@@ -31,12 +31,11 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	case !given(users, p.model):
 		argv = append(argv, p.model, model)
 	}
-	switch {
-	case provider == "":
-	case p.vendor == "":
+	if provider != "" {
 		return agent.Command{}, fmt.Errorf("acp: %s takes no agent.provider: choose it in its own settings", p.name)
-	case !given(users, p.vendor):
-		argv = append(argv, p.vendor, provider)
+	}
+	if len(p.yes) > 0 && !slices.ContainsFunc(p.yes, func(flag string) bool { return given(users, flag) }) {
+		argv = append(argv, p.yes[0])
 	}
 	d.wants.thinking, d.dir = spec.Thinking, spec.Dir
 	return agent.Command{Argv: append(argv, spec.Flags...), Env: slices.Clone(p.env)}, nil

@@ -1,7 +1,9 @@
 package acp
 
 import (
+	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -20,9 +22,6 @@ type message struct {
 	name    string // of the block
 }
 
-// lastKept is how much of the beginning of a message is remembered.
-const lastKept = 1 << 10
-
 // chunk reads a piece of a message. The line itself is not kept, since a secret that is cut in two by two pieces could be
 // masked in neither of their lines.
 func (d *Dialect) chunk(update []byte, thought bool, out *agent.Decoded) {
@@ -32,22 +31,26 @@ func (d *Dialect) chunk(update []byte, thought bool, out *agent.Decoded) {
 		out.Add(event.AgentNoticed{What: short(jsonscan.Get(update, "sessionUpdate")), Text: short(jsonscan.Get(content, "type"))})
 		return
 	}
-	out.DropRaw = jsonscan.Get(update, "_meta") == nil
+	meta := jsonscan.Get(update, "_meta")
+	d.counted(jsonscan.Get(meta, "usage"), out)
 	if len(words) == len(`""`) {
-		if !out.DropRaw {
-			out.Add(event.AgentNoticed{What: short(jsonscan.Get(update, "sessionUpdate"))})
-		}
+		out.DropRaw = meta == nil
 		return
 	}
-	m := &d.message
-	if m.enter(jsonscan.Get(update, "messageId"), thought, out) {
-		d.turn.last = d.turn.last[:0]
+	if begins(words, d.profile.retried) {
+		d.turn.retries++
+		out.Add(event.AgentRetried{Attempt: d.turn.retries, Text: short(words)})
+		return
 	}
-	if !thought && len(d.turn.last) < lastKept {
-		d.turn.last = jsonscan.AppendUnquoted(d.turn.last, words)
+	d.turn.failure = ""
+	if begins(words, d.profile.failed) {
+		d.turn.failure = strings.TrimPrefix(short(words), d.profile.failed)
 	}
+	out.DropRaw = true
 	d.turn.spoke = true
 	d.alive(out)
+	m := &d.message
+	m.enter(jsonscan.Get(update, "messageId"), thought, out)
 	if thought {
 		out.Add(event.AgentThought{Block: m.name, Text: event.Quoted(words)})
 		return
@@ -55,11 +58,16 @@ func (d *Dialect) chunk(update []byte, thought bool, out *agent.Decoded) {
 	out.Add(event.AgentSaid{Block: m.name, Text: event.Quoted(words)})
 }
 
-// enter goes to the block that a piece belongs to, and says whether it begins here.
-func (m *message) enter(id []byte, thought bool, out *agent.Decoded) (begins bool) {
+// begins reports whether a string value begins with a text that needs no escaping.
+func begins(words []byte, text string) bool {
+	return text != "" && bytes.HasPrefix(words[1:], []byte(text))
+}
+
+// enter goes to the block that a piece belongs to.
+func (m *message) enter(id []byte, thought bool, out *agent.Decoded) {
 	another := m.over || m.ordinal == 0 || jsonscan.IsString(id) && !jsonscan.EqualString(id, m.id)
 	if m.open && !another && m.thought == thought {
-		return false
+		return
 	}
 	m.close(out)
 	if another {
@@ -70,7 +78,6 @@ func (m *message) enter(id []byte, thought bool, out *agent.Decoded) (begins boo
 	}
 	m.open, m.thought = true, thought
 	m.name = strconv.Itoa(m.ordinal) + "." + strconv.Itoa(m.index)
-	return true
 }
 
 // close ends the open block.

@@ -90,7 +90,7 @@ func (d *Dialect) toolSeen(update []byte, began bool, out *agent.Decoded) (t *to
 func (d *Dialect) tellCall(t *tool, update []byte, out *agent.Decoded) {
 	t.told = true
 	d.message.end(out)
-	d.turn.worked, d.turn.last = true, d.turn.last[:0]
+	d.turn.worked, d.turn.failure = true, ""
 	d.alive(out)
 	if t.name == "" {
 		t.name = text(jsonscan.Get(update, "kind"))

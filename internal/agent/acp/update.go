@@ -61,6 +61,7 @@ func planned(update []byte, out *agent.Decoded) {
 // One that was steered after the request was made and before its first word came counts too early; an agent that takes steers at all asks
 // the model once more for it.
 func (d *Dialect) alive(out *agent.Decoded) {
+	d.turn.retries = 0
 	d.turn.steers = slices.DeleteFunc(d.turn.steers, func(s steer) bool {
 		if s.passed {
 			out.Add(event.CommandDelivered{ID: s.command, How: "live"})

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -79,19 +80,28 @@ func readUsage(usage []byte) use {
 
 // used is what the turn has used. Several prompts of one turn tell the same numbers where they were answered together; that
 // they are the sum of all is for no agent known.
-func (d *Dialect) used() event.AgentUsed {
-	var sum event.AgentUsed
-	var told []use
+func (d *Dialect) used() (sum event.AgentUsed, told bool) {
+	var last use
 	for _, e := range d.turn.ended {
 		u := e.used
-		if !u.known || len(told) > 0 && told[len(told)-1] == u {
+		if !u.known || u == last {
 			continue
 		}
-		told = append(told, u)
+		last = u
 		sum.In, sum.Out = sum.In+u.in, sum.Out+u.out
 		sum.CacheRead, sum.CacheWrite = sum.CacheRead+u.cacheRead, sum.CacheWrite+u.cacheWrite
 		sum.Model = u.model
 	}
 	sum.USD = d.cost.since()
-	return sum
+	return sum, last.known || sum.USD != nil || !d.turn.counted
+}
+
+// counted reads what one request to the model used, where an agent tells that (Qwen Code 0.24.4).
+func (d *Dialect) counted(usage []byte, out *agent.Decoded) {
+	if !jsonscan.IsObject(usage) {
+		return
+	}
+	d.turn.counted = true
+	u := readUsage(usage)
+	out.Add(event.AgentUsed{In: u.in, Out: u.out, CacheRead: u.cacheRead, CacheWrite: u.cacheWrite})
 }

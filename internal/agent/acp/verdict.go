@@ -1,8 +1,6 @@
 package acp
 
 import (
-	"bytes"
-
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -69,7 +67,10 @@ func (d *Dialect) endTurn(out *agent.Decoded) {
 	if finished.Outcome == "ok" {
 		finished = d.unmask(finished)
 	}
-	out.Add(d.used())
+	d.message.end(out)
+	if used, told := d.used(); told {
+		out.Add(used)
+	}
 	d.limit(finished, "", out)
 	d.finish(finished, out)
 }
@@ -80,8 +81,8 @@ func (d *Dialect) unmask(finished event.AgentFinished) event.AgentFinished {
 	switch {
 	case !d.turn.spoke && !d.turn.worked:
 		return event.AgentFinished{Outcome: "error", Error: "the agent ended the turn without a word of the model", Kind: "other"}
-	case d.profile.error != "" && bytes.HasPrefix(d.turn.last, []byte(d.profile.error)):
-		return d.fail(faultOf(string(d.turn.last[len(d.profile.error):])))
+	case d.turn.failure != "":
+		return d.fail(faultOf(d.turn.failure))
 	}
 	return finished
 }
