@@ -13,8 +13,9 @@ const authRequired = -32000
 // fault is an error that an agent reports. Hand readFault and faultOf nothing but what the agent calls one: its words
 // are searched.
 type fault struct {
-	login  bool // ACP's own code for a missing login
-	status int  // HTTP; 0 where none is told
+	login  bool   // ACP's own code for a missing login
+	status int    // HTTP; 0 where none is told
+	name   string // what the agent's program calls it
 	words  string
 }
 
@@ -27,6 +28,7 @@ func readFault(object []byte) fault {
 		f.status = int(code)
 	}
 	data := jsonscan.Get(object, "data")
+	f.name = text(jsonscan.Get(data, "errorName")) // of opencode, which leaves out the status
 	details := text(data)
 	for _, path := range [][]string{{"details"}, {"message"}, {"error"}, {"error", "message"}, {"data", "message"}} {
 		if details == "" {
@@ -108,8 +110,9 @@ var named = []struct {
 		"context_length_exceeded", "context length", "prompt is too long", "input is too long", "context window",
 	}},
 	{"auth", []string{
-		"authentication required", "unauthorized", "unauthenticated", "invalid api key", "invalid_api_key", "no api key",
-		"not logged in", "log in", "permission_denied", "authentication_error",
+		"authentication required", "authentication failed", "authentication_error", "unauthorized", "unauthenticated",
+		"invalid api key", "invalid_api_key", "invalid x-api-key", "incorrect api key", "api key not valid", "api key is missing",
+		"api key expired", "no api key", "not logged in", "log in", "permission_denied", "providerautherror", "token expired",
 	}},
 	{"rate", []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted"}},
 	{"overload", []string{"overloaded", "internal server error", "service unavailable", "bad gateway", "server_error"}},
@@ -121,7 +124,7 @@ var named = []struct {
 
 // kind names the fault: see event.AgentLimited, or other.
 func (f fault) kind() string {
-	words := strings.ToLower(f.words)
+	words := strings.ToLower(f.name + " " + f.words)
 	byWords := ""
 	for _, row := range named {
 		if slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(words, w) }) {

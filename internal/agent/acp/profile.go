@@ -24,6 +24,7 @@ type profile struct {
 
 	busy    busy   // what becomes of a prompt while one is running
 	title   bool   // the first title of a call is the tool's name
+	ids     bool   // the id of a call begins with it, up to two underlines
 	costs   bool   // it tells what it costs
 	retried string // how words begin that are not the model's, but say that it is asked again
 	failed  string // and those that say that the turn failed, under the name of a good end
@@ -52,7 +53,7 @@ var profiles = [...]profile{
 		name: "gemini", names: []string{"gemini", "gemini-cli"}, tried: "0.61.0",
 		// Without the variable it starts itself again, and the parent ignores signals that are meant for both.
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true"}, model: "--model",
-		alone: true,
+		alone: true, ids: true,
 		login: "run `gemini` once and log in, or set GEMINI_API_KEY",
 	},
 	{

@@ -34,6 +34,10 @@ func startLive(t *testing.T, name string, home home, script modelserver.Script, 
 	l := &live{Recorder: agenttest.NewRecorder(t), t: t, server: modelserver.Start(t, script), dir: t.TempDir()}
 	program, env := home(t, l.server)
 	spec := agent.Spec{Command: []string{program}, Dir: l.dir, LoopDir: l.dir, Iteration: 1}
+	if os.Getenv("TEELOG") != "" {
+		spec.Command = []string{"python3", "/tmp/acp-agents/tee.py", program}
+		env = append(env, "TEELOG="+os.Getenv("TEELOG"))
+	}
 	if change != nil {
 		change(&spec)
 	}

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -40,13 +41,13 @@ func (d *Dialect) toolUpdated(update []byte, out *agent.Decoded) {
 		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent == t.id && t.id != "" })
 		d.returned()
 	default:
-		printed := terminalOutput(jsonscan.Get(update, "_meta"))
-		if printed != nil {
+		meta := jsonscan.Get(update, "_meta")
+		if printed := terminalOutput(meta); printed != nil {
 			d.printed(t, printed, out)
 			return
 		}
 		d.progress(t, content, out)
-		out.DropRaw = repeats && t.told && onlyText(content)
+		out.DropRaw = repeats && t.told && meta == nil && onlyText(content)
 	}
 }
 
@@ -92,6 +93,9 @@ func (d *Dialect) tellCall(t *tool, update []byte, out *agent.Decoded) {
 	d.message.end(out)
 	d.turn.worked, d.turn.failure = true, ""
 	d.alive(out)
+	if name, _, cut := strings.Cut(t.id, "__"); cut && t.name == "" && d.profile.ids {
+		t.name = name
+	}
 	if t.name == "" {
 		t.name = text(jsonscan.Get(update, "kind"))
 	}
