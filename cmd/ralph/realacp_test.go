@@ -1,6 +1,6 @@
 //go:build realagents && unix
 
-// The real agents that speak the Agent Client Protocol: run tools/agents/install.sh acp first.
+// The real agents that speak the Agent Client Protocol: run tools/agents/acp/install.sh first.
 package main
 
 import (

@@ -18,6 +18,7 @@ import (
 
 // dialects are the agents that this ralph speaks with.
 var dialects = map[string]func() agent.Dialect{
+	"amp":       func() agent.Dialect { return claude.NewAmp() },
 	"claude":    func() agent.Dialect { return claude.New() },
 	"pi":        func() agent.Dialect { return pi.New() },
 	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
@@ -27,8 +28,11 @@ var dialects = map[string]func() agent.Dialect{
 // Dialect returns a new conversation in the protocol of the settings' agent.
 func Dialect(a config.Agent) (agent.Dialect, error) {
 	protocol := a.ResolvedProtocol()
-	if protocol == config.ProtocolACP {
-		return acp.New(a.Program()), nil
+	switch program := a.Program(); {
+	case protocol == config.ProtocolACP:
+		return acp.New(program), nil
+	case protocol == config.ProtocolClaude && (program == "qwen" || program == "qwen-code"):
+		return claude.NewQwen(), nil
 	}
 	create, ok := dialects[protocol]
 	if !ok {
