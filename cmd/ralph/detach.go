@@ -31,7 +31,7 @@ type job struct {
 
 // config turns a job into what the runner needs.
 func (j job) config(environ []string) (runner.Config, error) {
-	settings, err := config.Thaw([]byte(j.Settings))
+	settings, _, err := config.Thaw([]byte(j.Settings))
 	if err != nil {
 		return runner.Config{}, err
 	}
