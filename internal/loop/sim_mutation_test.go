@@ -168,6 +168,7 @@ func cutLastLine(w *world) {
 	}
 	if shorter := wholeLines(content[:len(content)-1]); len(shorter) > 0 {
 		_ = w.disk.Drop(last, shorter)
+		w.pages = pages{}
 	}
 }
 

@@ -118,7 +118,7 @@ func newReached() *reached { return &reached{words: map[string]bool{}} }
 
 // take takes note of what happened in a night.
 func (r *reached) take(w *world) {
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		return // judged already
 	}
