@@ -150,6 +150,7 @@ func (p *person) read(e event.Event, t *tally) {
 // gate notes what the last check found.
 type gate struct {
 	guards, failed int
+	loose          int  // files of guardrails that are not what they were
 	checked        bool // the check is over
 	inside         bool // it is of the iteration that began last
 	folder         event.FolderSeen
@@ -173,6 +174,10 @@ func (g *gate) read(e event.Event) {
 		if !as[event.GuardrailEnded](e).OK {
 			g.failed++
 		}
+	case event.TypeGuardrailEdited:
+		if !as[event.GuardrailEdited](e).Restored {
+			g.loose++
+		}
 	case event.TypeFolderSeen:
 		g.folder = as[event.FolderSeen](e)
 	case event.TypeIterationChecked:
@@ -181,7 +186,7 @@ func (g *gate) read(e event.Event) {
 }
 
 func (g *gate) passed(rules event.Rules) bool {
-	return rules.Guardrails == 0 || g.checked && g.failed == 0 && g.guards >= rules.Guardrails
+	return rules.Guardrails == 0 || g.checked && g.failed+g.loose == 0 && g.guards >= rules.Guardrails
 }
 
 // words notes what the agent says in its last message, and what it does.
