@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,11 +25,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"ralph":      func() { os.Exit(run(os.Args[1:])) },
 		"solo-agent": func() { os.Exit(soloAgent()) },
 		"follower":   func() { os.Exit(follower()) },
 	})
+}
+
+// tests are the tests of this package. A story mostly waits for other processes, so more of them are
+// told at a time than there are processors, unless -parallel says otherwise.
+type tests struct{ m *testing.M }
+
+func (t tests) Run() int {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+	}
+	return t.m.Run()
 }
 
 // TestScript plays the stories of testdata/script: the whole binary, real

@@ -37,9 +37,9 @@ func (r *runner) wake(deadline policy.Deadline) error {
 	if r.w.broken.deaf {
 		return nil
 	}
-	by := r.w.wall().Sub(r.watch.wall) - r.w.now.Sub(r.watch.machine)
+	waited, ran := r.w.wall().Sub(r.watch.wall), r.w.now.Sub(r.watch.machine)
 	r.wait()
-	return r.driver.Jumped(by, deadline)
+	return r.driver.Jumped(waited, waited-ran, deadline)
 }
 
 // heard takes note of real time: when the agent was heard last.

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -16,7 +17,9 @@ import (
 // box of task.md can be looked at, an iteration that used no tool or ended with the very words
 // of the one before got nowhere. After breaker.noProgress such iterations in a row, or
 // breaker.sameError failures in a row that say the same, the loop ends; one before that
-// it waits a while, and two before that the agent is told, with the evidence.
+// it waits a while, and two before that the agent is told, with the evidence. (Of two, the first is
+// told; of one, nothing comes before the end.) What a person, a limit or a dead runner cut off
+// counts neither way.
 type Breaker struct {
 	Place string   `json:"place,omitempty"` // where the files stand, as far as the open iteration looked
 	Began string   `json:"began,omitempty"` // where they stood when it began
@@ -90,8 +93,9 @@ func (b *Breaker) Apply(e event.Event, c *Completion) error {
 	case event.TypeIterationStarted, event.TypeEffectFailed:
 		b.Opening = false
 	case event.TypeIterationChecked:
-		said := hash(c.Text.String())
-		b.Same = c.Text.String() != "" && said == b.Said
+		text := strings.TrimSpace(c.Text.String())
+		said := hash(text)
+		b.Same = text != "" && said == b.Said
 		b.Said = said
 	case event.TypeIterationEnded:
 		p, err := event.As[event.IterationEnded](e)

@@ -220,10 +220,10 @@ func (in *instrument) variable(spec *ast.ValueSpec) {
 		name := spec.Names[i].Name
 		for row, element := range table.Elts {
 			id := in.mutant(element.Pos(), "row %d of %s is left out", row+1, name)
-			in.rows = append(in.rows, fmt.Sprintf("\tif mutOn(%d) { %s = append(%[2]s[:%d:%[3]d], %[2]s[%d:]...) }", id, name, row, row+1))
+			in.rows = append(in.rows, fmt.Sprintf("\tif mutOn(%[1]d) { %[2]s = append(%[2]s[:%[3]d:%[3]d], %[2]s[%[4]d:]...) }", id, name, row, row+1))
 			if row > 0 {
 				id := in.mutant(element.Pos(), "rows %d and %d of %s change places", row, row+1, name)
-				in.rows = append(in.rows, fmt.Sprintf("\tif mutOn(%d) { %s[%d], %[2]s[%d] = %[2]s[%[4]d], %[2]s[%[3]d] }", id, name, row-1, row))
+				in.rows = append(in.rows, fmt.Sprintf("\tif mutOn(%[1]d) { %[2]s[%[3]d], %[2]s[%[4]d] = %[2]s[%[4]d], %[2]s[%[3]d] }", id, name, row-1, row))
 			}
 		}
 	}

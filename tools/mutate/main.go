@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -18,6 +20,7 @@ type options struct {
 	suites   []suite
 	jobs     int
 	most     int
+	only     *regexp.Regexp
 	least    float64
 	asJSON   bool
 }
@@ -31,7 +34,7 @@ type suite struct {
 // result is what became of all mutants.
 type result struct {
 	Mutants   int      `json:"mutants"`
-	Of        int      `json:"of"` // more than Mutants where only a sample was run
+	Of        int      `json:"of"` // more than Mutants where not all were run
 	Killed    int      `json:"killed"`
 	TimedOut  int      `json:"timedOut"` // of the killed
 	Score     float64  `json:"score"`    // percent
@@ -67,6 +70,10 @@ func parse() options {
 	})
 	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "mutants that are run at once")
 	flag.IntVar(&o.most, "most", 0, "run this many, evenly chosen; 0 for all")
+	flag.Func("only", "run the mutants whose line in the report this pattern matches", func(s string) (err error) {
+		o.only, err = regexp.Compile(s)
+		return err
+	})
 	flag.Float64Var(&o.least, "least", 0, "percent that have to be noticed")
 	flag.BoolVar(&o.asJSON, "json", false, "print the result as JSON")
 	flag.Parse()
@@ -97,7 +104,13 @@ func measure(o options) (result, error) {
 			return result{}, fmt.Errorf("change %s: %w", pkg, err)
 		}
 	}
-	return run(o, work, overlay, all.list)
+	chosen := sample(all.list, o.most)
+	if o.only != nil {
+		chosen = slices.DeleteFunc(slices.Clone(all.list), func(m mutant) bool { return !o.only.MatchString(m.String()) })
+	}
+	r, err := run(o, work, overlay, chosen)
+	r.Of = len(all.list)
+	return r, err
 }
 
 func report(o options, r result, took time.Duration) {
@@ -112,7 +125,7 @@ func report(o options, r result, took time.Duration) {
 	}
 	sample := ""
 	if r.Of > r.Mutants {
-		sample = fmt.Sprintf(" (a sample of %d)", r.Of)
+		sample = fmt.Sprintf(" (chosen of %d)", r.Of)
 	}
 	fmt.Printf("%.1f %% of %d mutants%s are noticed, %d of them by a test that does not end; %s\n",
 		r.Score, r.Mutants, sample, r.TimedOut, took.Round(time.Second))

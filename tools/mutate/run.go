@@ -27,7 +27,7 @@ type binary struct {
 }
 
 // run builds the tests and runs them on each mutant.
-func run(o options, work string, overlay map[string]string, all []mutant) (result, error) {
+func run(o options, work string, overlay map[string]string, chosen []mutant) (result, error) {
 	binaries, err := build(o, work, overlay)
 	if err != nil {
 		return result{}, err
@@ -38,8 +38,7 @@ func run(o options, work string, overlay map[string]string, all []mutant) (resul
 		}
 	}
 	slices.SortFunc(binaries, func(a, b *binary) int { return int(a.took - b.took) })
-	chosen := sample(all, o.most)
-	r := result{Mutants: len(chosen), Of: len(all), Survivors: []mutant{}}
+	r := result{Mutants: len(chosen), Survivors: []mutant{}}
 	var mu sync.Mutex
 	var workers sync.WaitGroup
 	next := make(chan mutant)
@@ -49,14 +48,16 @@ func run(o options, work string, overlay map[string]string, all []mutant) (resul
 			for m := range next {
 				killed, late := judge(&m, binaries, temp)
 				mu.Lock()
-				switch {
-				case killed:
+				if killed {
 					r.Killed++
-				default:
+				} else {
 					r.Survivors = append(r.Survivors, m)
 				}
 				if late {
 					r.TimedOut++
+				}
+				if done := r.Killed + len(r.Survivors); done%200 == 0 {
+					fmt.Fprintf(os.Stderr, "mutate: %d of %d, %d not noticed\n", done, r.Mutants, len(r.Survivors))
 				}
 				mu.Unlock()
 			}
