@@ -66,7 +66,9 @@ func (l *limit) read(e event.Event) {
 	case event.TypeLoopUnpaused:
 		l.since = time.Time{}
 	case event.TypeClockJumped:
-		l.since = l.since.Add(time.Duration(as[event.ClockJumped](e).By) * time.Millisecond)
+		if !l.since.IsZero() {
+			l.since = l.since.Add(time.Duration(as[event.ClockJumped](e).By) * time.Millisecond)
+		}
 	case event.TypeIterationStarted, event.TypeAgentSaid, event.TypeToolCalled:
 		l.kind, l.until = "", ""
 	case event.TypeAgentLimited:
@@ -137,10 +139,8 @@ func (p *person) read(e event.Event, t *tally) {
 		p.opening = p.opening || as[event.Decided](e).Do == event.DoBegin
 	case event.TypeIterationStarted, event.TypeEffectFailed:
 		p.opening = false
-	case event.TypeCommandReceived:
-		kind = as[event.CommandReceived](e).Kind
 	case event.TypeCommandDelivered:
-		// One that the runner before had received is answered by this one.
+		// Not before: a resume that came earlier does not take it back.
 		kind = t.kinds[as[event.CommandDelivered](e).ID]
 	}
 	p.waits = p.waits || kind == policy.Wait
