@@ -28,11 +28,14 @@ type loopOptions struct {
 	Model              string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
+
+	before map[string]string // settings that the loop which is resumed was given
 }
 
 // flags returns the settings that were given on the command line.
 func (o *loopOptions) flags() map[string]string {
 	flags := map[string]string{}
+	maps.Copy(flags, o.before)
 	for key, value := range o.Set {
 		flags[key] = value
 	}
@@ -59,6 +62,24 @@ func (o *loopOptions) flags() map[string]string {
 	return flags
 }
 
+// remember lets a resumed loop keep the settings that it was given on the command line, where none
+// is given anew. A config.json that cannot be read is of another version, and remembers nothing.
+func (o *loopOptions) remember(dir string) {
+	frozen, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	if err != nil {
+		return
+	}
+	_, before, err := config.Thaw(frozen)
+	if err != nil {
+		return
+	}
+	if now := o.flags(); now["agent.command"] != "" || now["agents"] != "" {
+		// Another agent: what was said of the one before does not hold for it.
+		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
+	}
+	o.before = before
+}
+
 // load merges all layers of settings.
 func (o *loopOptions) load(e *env) (config.Settings, error) {
 	loaded, err := config.Load(config.Source{
@@ -70,7 +91,9 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 	for _, warning := range loaded.Warnings {
 		fmt.Fprintf(e.stderr, "ralph: %s\n", warning)
 	}
-	warnIdle(e, loaded.Origins)
+	if err := warnIdle(e, loaded); err != nil {
+		return config.Settings{}, err
+	}
 	if o.Verbose {
 		if err := sayLoaded(e, loaded); err != nil {
 			return config.Settings{}, err
@@ -86,11 +109,18 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 	return loaded.Settings, nil
 }
 
-// warnIdle says which settings were given that nothing acts on: who set a
-// guardrail relies on it.
-func warnIdle(e *env, origins map[string]config.Origin) {
+// warnIdle says which settings were given that nothing acts on. Whoever locks an agent in, or gives
+// it a work tree of its own, relies on it: without that no agent is started.
+func warnIdle(e *env, loaded config.Loaded) error {
+	const hint = "take it out to run the agent with your own rights in this folder, or start ralph itself where the agent may do no harm"
+	switch s := loaded.Settings; {
+	case s.Sandbox.Mode != config.SandboxNone:
+		return refuse(hint, "sandbox.mode is %s (%s), and this version cannot lock an agent in", s.Sandbox.Mode, loaded.Origins["sandbox.mode"])
+	case s.Worktree != "":
+		return refuse(hint, "worktree is %s (%s), and this version has no work trees", s.Worktree, loaded.Origins["worktree"])
+	}
 	var idle []string
-	for _, key := range slices.Sorted(maps.Keys(origins)) {
+	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
 		if idleSetting(key) {
 			idle = append(idle, key)
 		}
@@ -98,6 +128,7 @@ func warnIdle(e *env, origins map[string]config.Origin) {
 	if len(idle) > 0 {
 		fmt.Fprintf(e.stderr, "ralph: this version does not act on %s yet\n", strings.Join(idle, ", "))
 	}
+	return nil
 }
 
 // task says where the prompt of a new loop comes from.

@@ -63,6 +63,8 @@ const (
 	nightEnds = "every night ends"
 	// No iteration begins when the loop has spent what it may: cost, tokens, time.
 	overspends = "none overspends by more than a turn"
+	// Every token that an agent tells of is in the loop's account.
+	allCounted = "what is used is counted"
 	// A turn that has used what an iteration may is ended before anything else is heard.
 	turnOverspends = "a turn that overspends is ended"
 	// No iteration begins before the moment that was stated for the end of a limit.
@@ -106,7 +108,7 @@ func (w *world) checkDo(r *runner, d event.Decided, cause uint64) {
 		if w.begins++; w.begins > beginsMost {
 			w.violate(nightEnds, "%d iterations were asked for", w.begins)
 		}
-		w.checkLimits()
+		w.checkLimits(r)
 	}
 }
 
@@ -146,14 +148,10 @@ func (w *world) checkRecorded(d event.Decided, cause uint64) {
 func fmtSeq(seq uint64) []byte { return []byte(`{"v":1,"seq":` + strconv.FormatUint(seq, 10) + `,`) }
 
 // checkLimits is asked when an iteration was decided.
-func (w *world) checkLimits() {
-	events, err := readAll(w.disk)
-	if err != nil {
-		w.violate(verifies, "%v", err)
-	}
-	t, whole := count(events)
+func (w *world) checkLimits(r *runner) {
+	t := &r.notes
 	switch {
-	case !whole:
+	case !r.whole:
 	case t.counted >= t.rules.MaximumIterations:
 		w.violate(withinLimits, "iteration %d begins after %d of %d", t.open+1, t.counted, t.rules.MaximumIterations)
 	case t.rules.RestartMax > 0 && t.failures > t.rules.RestartMax:
@@ -176,7 +174,7 @@ func (w *world) checkLive(r *runner) {
 		return
 	}
 	live := r.driver.Engine.State()
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "%v", err)
 	}
@@ -192,12 +190,13 @@ func (w *world) checkLive(r *runner) {
 	}
 	w.compareStates("the live state", live, "the fold of the files", &folded)
 	w.checkSize(live)
+	w.checkCounted(r, live)
 }
 
 // checkRebuilt compares the fold from the last checkpoint with the fold from the
 // first event.
 func (w *world) checkRebuilt(rebuilt *projector.State) {
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "%v", err)
 	}
@@ -206,6 +205,7 @@ func (w *world) checkRebuilt(rebuilt *projector.State) {
 		w.violate(stateIsFold, "%v", err)
 	}
 	w.compareStates("the fold from the last checkpoint", rebuilt, "the fold from the first event", &whole)
+	w.runner.notes, w.runner.whole = count(events)
 }
 
 func (w *world) compareStates(name string, a *projector.State, other string, b *projector.State) {
@@ -224,7 +224,7 @@ func (w *world) compareStates(name string, a *projector.State, other string, b *
 
 // checkKept looks for what the driver took of the agent's lines.
 func (w *world) checkKept(r *runner) {
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "%v", err)
 	}
@@ -260,7 +260,7 @@ func numberOf(e event.Event) (int, bool) {
 func (w *world) judge() {
 	w.reader.compare()
 	w.checkFiles()
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "%v", err)
 	}
