@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/claude"
+	"github.com/ralph-loop/ralph/internal/agent/codex"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
@@ -18,6 +19,7 @@ import (
 // dialects are the agents that this ralph speaks with.
 var dialects = map[string]func() agent.Dialect{
 	"claude":    func() agent.Dialect { return claude.New() },
+	"codex":     func() agent.Dialect { return codex.New(codex.Native) },
 	"pi":        func() agent.Dialect { return pi.New() },
 	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
 	"text":      func() agent.Dialect { return text.New() },
@@ -72,7 +74,7 @@ func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
 		Dialect: dialect,
 		Spec: agent.Spec{
 			Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking,
-			Dir: r.Project, LoopDir: r.Dir, Iteration: p.Iteration, Prompt: p.Text, Root: os.Geteuid() == 0,
+			Dir: r.Project, LoopDir: r.Dir, Iteration: p.Iteration, Prompt: p.Text, Purpose: p.Purpose, Root: os.Geteuid() == 0,
 		},
 		Env:     r.environment(a, p.Iteration),
 		Mark:    r.id,
