@@ -13,12 +13,14 @@ SEEDS    ?= 1000
 SOAK     ?= 60
 FUZZTIME ?= 30s
 BENCH    ?= .
+# More arguments of tools/mutate, such as -only next_check or -json.
+MUTANTS  ?=
 
 # Folders, with a leading "./", of test files that hold a pattern.
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(ROOMS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak fuzz golden bench cover demo test-agents lint format fmt fix vuln docs check clean
+.PHONY: help build install test race script sim soak fuzz golden mutate bench cover demo test-agents lint format fmt fix vuln docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-12s %s\n", $$1, $$2 }'
@@ -55,6 +57,14 @@ fuzz: ## each fuzz target for FUZZTIME=30s, one after another
 golden: ## rewrite the golden files; read the diff before you commit it
 	@for folder in $(call having,flag.Bool."update"); do $(GO) test $$folder -update || exit 1; done
 	@git status --short -- '*testdata*' docs
+
+mutate: ## changes of the policies and the loop that no test notices; fails below 85 % (20 minutes)
+	cd tools && $(GO) test ./mutate
+	cd tools && $(GO) run ./mutate -dir .. -mutate internal/policy,internal/loop -least 85 \
+		-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine' \
+		-test internal/policy \
+		-test 'projector -test.run=State|Loop|Summary|Telemetry|Event|Delay -rapid.checks=10 -rapid.seed=1' \
+		-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3' $(MUTANTS)
 
 bench: ## benchmarks matching BENCH=. ; ratios within one run are what counts
 	@mkdir -p bin

@@ -27,7 +27,7 @@ const scarce = 64
 func (f osFile) reserve(bytes int64) {
 	fd := int(f.Fd())
 	var disk unix.Statfs_t
-	if unix.Fstatfs(fd, &disk) != nil || disk.Type != unix.EXT4_SUPER_MAGIC || int64(disk.Bavail)/scarce*int64(disk.Bsize) < bytes {
+	if unix.Fstatfs(fd, &disk) != nil || disk.Type != unix.EXT4_SUPER_MAGIC || int64(disk.Bavail)/scarce*int64(disk.Bsize) < bytes { //nolint:unconvert // Bsize is an int32 on some processors
 		return
 	}
 	_ = unix.Fallocate(fd, unix.FALLOC_FL_KEEP_SIZE, 0, bytes)

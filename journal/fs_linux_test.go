@@ -59,5 +59,5 @@ func roomy(t *testing.T, dir string) bool {
 	if err := unix.Statfs(dir, &fs); err != nil {
 		t.Fatal(err)
 	}
-	return fs.Type == unix.EXT4_SUPER_MAGIC && int64(fs.Bavail)*int64(fs.Bsize) > 64*65<<20
+	return fs.Type == unix.EXT4_SUPER_MAGIC && int64(fs.Bavail)*int64(fs.Bsize) > 64*65<<20 //nolint:unconvert // as in fs_linux.go
 }

@@ -56,6 +56,7 @@ var (
 	over    = event.AgentFinished{Outcome: "ok"}
 	exited  = event.AgentExited{}
 	done    = event.IterationEnded{N: 1, Outcome: event.OutcomeDone}
+	limited = event.IterationEnded{N: 1, Outcome: event.OutcomeLimited, Refunded: true}
 	failed  = event.IterationEnded{N: 1, Outcome: event.OutcomeFailed, Error: "x", Took: 5000}
 )
 
@@ -81,7 +82,19 @@ func TestWhereALoopStands(t *testing.T) {
 		"it stops though it rests":        {[]event.Payload{started, event.LoopPaused{}, stop, granted}, event.StatusStopping, "", ""},
 		"it has ended":                    {[]event.Payload{started, stop, event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonStop}}, event.StatusStopped, "", ""},
 		"an ended loop waits for nothing": {[]event.Payload{started, begin, opened, start, agentUp, exited, failed, event.LoopEnded{Status: event.StatusFailed}}, event.StatusFailed, "", ""},
-		"it is taken up again":            {[]event.Payload{started, begin, opened, start, agentUp, exited, done, event.LoopEnded{Status: event.StatusStopped}, event.LoopResumed{}}, event.StatusRunning, "", ""},
+		"it waits for a limit":            {[]event.Payload{started, begin, opened, start, agentUp, event.AgentLimited{Kind: "rate", Until: "2026-11-21T13:00:00Z"}, exited, limited}, event.StatusWaiting, "rate limit until 2026-11-21T13:00:03Z", policy.TimerLimit},
+		"it waits because it gets nowhere": {[]event.Payload{started, begin, opened, start, agentUp, over, exited, done, event.BreakerTripped{Rule: policy.RuleNoProgress, Step: policy.StepBackoff, Count: 4, Delay: 10_000}},
+			event.StatusWaiting, "no progress until 2026-11-21T12:00:18Z", policy.TimerBreaker},
+		"the later of two delays counts": {[]event.Payload{started, begin, opened, start, agentUp, exited, failed, event.BreakerTripped{Step: policy.StepBackoff, Delay: 600_000}},
+			event.StatusWaiting, "no progress until 2026-11-21T12:10:07Z", policy.TimerBreaker},
+		"whichever that is": {[]event.Payload{started, begin, opened, start, agentUp, exited, failed, event.BreakerTripped{Step: policy.StepBackoff, Delay: 10_000}},
+			event.StatusWaiting, "restart delay until 2026-11-21T12:01:06Z", policy.TimerRestart},
+		"it waits for a person":                          {[]event.Payload{started, begin, opened, start, agentUp, event.CommandReceived{Kind: policy.Wait, Text: "which key?"}, over, exited, done, event.LoopPaused{For: "person"}}, event.StatusWaiting, "a person: which key?", ""},
+		"it no longer does when one resumed it":          {[]event.Payload{started, event.LoopPaused{For: "person"}, event.LoopUnpaused{}}, event.StatusStarting, "", ""},
+		"its guardrails run without a deadline":          {[]event.Payload{started, begin, opened, start, agentUp, over, exited, event.Decided{Do: event.DoCheck}}, event.StatusRunning, "", ""},
+		"a process that is being killed has no deadline": {[]event.Payload{started, begin, opened, start, agentUp, over, event.Decided{Do: event.DoRelease}, event.Decided{Do: event.DoKill}}, event.StatusRunning, "", ""},
+		"one that is released has":                       {[]event.Payload{started, begin, opened, start, agentUp, over, event.Decided{Do: event.DoRelease}}, event.StatusRunning, "", policy.TimerAfterResult},
+		"it is taken up again":                           {[]event.Payload{started, begin, opened, start, agentUp, exited, done, event.LoopEnded{Status: event.StatusStopped}, event.LoopResumed{}}, event.StatusRunning, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := folded(t, row.story...)
@@ -234,14 +247,15 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 	drawnRules := func() event.Rules {
 		return event.Rules{
 			MaximumIterations: n(), CompletionPromise: "COMPLETE", CompletionResponse: "DONE", CompletionMatch: pick("match", "final", "anywhere"),
+			DoneFile: yes(), Checklist: yes(), Guardrails: n(), NoProgress: n(), SameError: n(), WaitExitCode: n(), Context: pick("context", "fresh", "same"),
 			LimitCost: float64(n()), LimitTokens: int64(n()), LimitDuration: int64(n()), IdleAfter: int64(n()), RestartMax: n(), RestartDelay: int64(n()),
 		}
 	}
 	outcome := func() string {
-		return pick("outcome", "", "done", "failed", "idle", "overlong", "aborted", "interrupted", "ok", "error")
+		return pick("outcome", "", "done", "failed", "idle", "overlong", "aborted", "interrupted", "overspent", "limited", "ok", "error")
 	}
 	do := func() string {
-		return pick("do", event.DoBegin, event.DoStart, event.DoSteer, event.DoRelease, event.DoAbort, event.DoKill, "moon.raise")
+		return pick("do", event.DoBegin, event.DoStart, event.DoSteer, event.DoRelease, event.DoAbort, event.DoKill, event.DoCheck, event.DoCommit, event.DoCancel, "moon.raise")
 	}
 	payloads := []func() event.Payload{
 		func() event.Payload {
@@ -256,7 +270,7 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 			return p
 		},
 		func() event.Payload { return event.LoopConfigured{Key: id(), Value: text(), Rules: drawnRules()} },
-		func() event.Payload { return event.LoopPaused{} },
+		func() event.Payload { return event.LoopPaused{For: pick("for", "", "person")} },
 		func() event.Payload { return event.LoopUnpaused{} },
 		func() event.Payload {
 			return event.LoopEnded{Status: event.StatusFailed, Reason: event.ReasonFault, Why: text(), Hint: text()}
@@ -282,7 +296,9 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 		func() event.Payload {
 			return event.AgentPlanned{Todos: []event.Todo{{Text: text(), Status: "done"}}}
 		},
-		func() event.Payload { return event.AgentLimited{Kind: "rate", Text: text()} },
+		func() event.Payload {
+			return event.AgentLimited{Kind: pick("kind", "rate", "network", "auth", "context"), Until: pick("until", "", "2026-11-21T13:00:00Z"), Text: text()}
+		},
 		func() event.Payload { return event.AgentRetried{Attempt: n(), Text: text()} },
 		func() event.Payload { return event.AgentCompacted{} },
 		func() event.Payload { return event.AgentNoticed{What: "x", Text: text()} },
@@ -297,7 +313,7 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 		func() event.Payload { return event.ToolReturned{ID: id(), OK: yes(), Output: words()} },
 		func() event.Payload {
 			return event.CommandReceived{
-				ID: id(), Kind: pick("kind", "steer", "follow-up", "stop", "stop-now", "pause", "resume", "set", "kill", "dance"),
+				ID: id(), Kind: pick("kind", "steer", "follow-up", "stop", "stop-now", "pause", "resume", "set", "kill", "wait", "blocked", "dance"),
 				From: pick("from", "", "cli:ada", "signal"), Text: "a few words", Key: "limits.cost", Val: "1",
 			}
 		},
@@ -316,6 +332,25 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 		},
 		func() event.Payload { return event.TimerFired{Name: "idle"} },
 		func() event.Payload { return event.FaultRaised{Where: "inbox", Error: text()} },
+		func() event.Payload {
+			return event.FolderSeen{Done: yes(), Wait: yes(), Text: text(), Boxes: n(), Ticked: n(), Open: []string{text(), id()}, SHA256: pick("sum", "", "s")}
+		},
+		func() event.Payload {
+			return event.RepoSeen{Root: id(), When: "end", Head: id(), Fingerprint: id()}
+		},
+		func() event.Payload { return event.GuardrailStarted{Name: text()} },
+		func() event.Payload {
+			return event.GuardrailEnded{Name: text(), OK: yes(), Action: "APPEND", Message: &event.Blob{Text: text()}}
+		},
+		func() event.Payload { return event.GuardrailEdited{Path: text(), How: "changed", Restored: yes()} },
+		func() event.Payload { return event.IterationChecked{Guardrails: n(), Failed: n()} },
+		func() event.Payload { return event.RepoCommitted{SHA: id(), Message: text()} },
+		func() event.Payload { return event.SCMEnded{Error: text()} },
+		func() event.Payload { return event.BudgetWarned{Limit: id(), Why: text()} },
+		func() event.Payload {
+			return event.BreakerTripped{Rule: pick("rule", policy.RuleNoProgress, policy.RuleSameError), Step: pick("step", policy.StepHint, policy.StepBackoff, policy.StepStop), Count: n(), Evidence: text(), Delay: 1000}
+		},
+		func() event.Payload { return event.ClockJumped{By: int64(1000 * (n() - 1))} },
 	}
 	i := rapid.IntRange(-1, len(payloads)-1).Draw(t, "type")
 	if i < 0 {
@@ -380,6 +415,10 @@ func TestAStateStaysSmallAndWholeWhateverHappens(t *testing.T) {
 			_, _ = live.Deadline()
 			_, _ = live.Budget.Over()
 			_, _ = live.Life.Outcome()
+			_, _ = live.Budget.Warning(true, false)
+			_, _ = live.Breaker.Trip(live.Budget.Rules)
+			_, _, _ = live.Limits.Over(live.Budget.Rules)
+			_, _, _ = live.Life.Refused(), live.Completion.Blocked(), live.Gate.Missing(live.Budget.Rules)
 			viaJSON = throughJSON(t, viaJSON)
 		}
 	})

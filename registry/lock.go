@@ -42,6 +42,9 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("loop %s is already run by pid %d on %s since %s", e.Loop, e.PID, e.Host, e.Since.Format(time.RFC3339))
 }
 
+// ErrNoFolder says that the loop's folder is not there, or not any more: it was moved to the archive.
+var ErrNoFolder = errors.New("the loop's folder is not there")
+
 // Liveness is the answer to "is it alive?", with what the holder wrote about itself.
 type Liveness struct {
 	Alive bool // a process holds the lock now
@@ -62,7 +65,7 @@ type holder struct {
 }
 
 // Acquire takes the loop's lock, creating run.lock if it is missing; the folder must exist. It does not block: where another process, or another
-// Lock of this one, has it, the error is a *HeldError after some 50 ms. The lock ends with Release or with the process, however that ends.
+// Lock of this one, has it, the error is a *HeldError after some 50 ms; without the folder it is ErrNoFolder. The lock ends with Release or with the process, however that ends.
 func Acquire(loopDir string) (*Lock, error) {
 	path := filepath.Join(loopDir, lockFile)
 	if err := refuseForeign(path); err != nil {
@@ -74,6 +77,9 @@ func Acquire(loopDir string) (*Lock, error) {
 	for try := 1; !got && err == nil && try < lockTries; try++ {
 		time.Sleep(lockPause)
 		got, err = f.TryLock()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.Join(ErrNoFolder, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("take loop lock: %w", err)

@@ -163,7 +163,7 @@ func (t *Text) repoSeen(p event.RepoSeen) string {
 	return colon(where, strings.Join(notes, ", "))
 }
 
-func changes(insertions, deletions int) string { return fmt.Sprintf("+%d -%d", insertions, deletions) }
+func changes(insertions, deletions int) string { return fmt.Sprintf("+%d/-%d", insertions, deletions) }
 
 func committed(p event.RepoCommitted) string {
 	subject, _, _ := strings.Cut(p.Message, "\n")
@@ -193,7 +193,11 @@ func (t *Text) scmEnded(e event.Event) error {
 		if p.Failed != "" {
 			what = p.Failed + " failed"
 		}
-		t.fail(e, colon(what, p.Error))
+		problem := p.Error
+		if !t.opt.Verbose {
+			problem = head(problem, problemLines)
+		}
+		t.fail(e, colon(what, problem))
 	}
 	return nil
 }
@@ -202,7 +206,10 @@ func (t *Text) scmEnded(e event.Event) error {
 func tripped(p event.BreakerTripped) string {
 	text := "no progress: " + p.Evidence
 	if p.Rule == "sameError" {
-		text = p.Evidence
+		if p.Count < 2 {
+			return "" // it is the error right above
+		}
+		text = fmt.Sprintf("%d iterations in a row ended with this error", p.Count)
 	}
 	switch p.Step {
 	case "hint":
@@ -211,6 +218,18 @@ func tripped(p event.BreakerTripped) string {
 		return text + "\nthe next iteration waits " + Span(milliseconds(p.Delay)) + ", and its prompt says so"
 	}
 	return ""
+}
+
+// problemLines are how many lines of a program's complaint are worth a look.
+const problemLines = 5
+
+// head returns the first lines of a text, and how many more there are.
+func head(text string, most int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) <= most+1 {
+		return text
+	}
+	return strings.Join(lines[:most], "\n") + "\n… " + count(len(lines)-most, "more line", "more lines")
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

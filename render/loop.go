@@ -104,7 +104,7 @@ func (t *Text) iterationStarted(e event.Event) error {
 	if e.Seq > t.since {
 		t.sum.iterations++
 	}
-	t.plan = ""
+	t.plan, t.problems = "", ""
 	t.banner(e, bold, title)
 	if t.opt.Verbose {
 		t.entry(dim, "  | ", whole(strings.TrimRight(p.Prompt.Text, "\n")))
@@ -127,7 +127,7 @@ func (t *Text) iterationEnded(e event.Event) error {
 		style = yellow
 	}
 	t.banner(e, style, fmt.Sprintf("iteration %d %s", p.N, Clean(string(p.Outcome))))
-	if p.Error != "" {
+	if p.Error != "" && !t.told(p.Error) {
 		t.remark(red, p.Error)
 	}
 	text := Span(time.Duration(p.Took)*time.Millisecond) + " · " + count(p.Tools, "tool", "tools") + " · " + Usage(p.Usage)
@@ -145,6 +145,24 @@ func (t *Text) iterationEnded(e event.Event) error {
 		t.remark(dim, "the next one not before "+t.clock(at.Format(time.RFC3339))+" (in "+Span(at.Sub(e.At))+")")
 	}
 	return nil
+}
+
+// told reports whether the last problem that was told has the words of this one: of the agent's process
+// its end tells already what its iteration ends with.
+func (t *Text) told(problem string) bool {
+	if _, words, ok := strings.Cut(problem, ": "); ok {
+		problem = words
+	}
+	return strings.Contains(t.problems, strings.TrimSpace(problem))
+}
+
+// problemsMost bounds what is remembered of the problems of one iteration.
+const problemsMost = 8 << 10
+
+func (t *Text) complained(problem string) {
+	if len(t.problems)+len(problem) < problemsMost {
+		t.problems += problem + "\n"
+	}
 }
 
 // ofLoop shows the life of the loop.

@@ -136,13 +136,9 @@ func (t *Text) ofRest(e event.Event) error {
 			return colon("the agent's turn ended with "+p.Outcome, p.Error)
 		})
 	case event.TypeAgentNoticed:
-		if !t.opt.Verbose {
-			return told(t, e, t.warn, func(p event.AgentNoticed) string {
-				if p.What != event.NoticeLingering {
-					return ""
-				}
-				return p.Text
-			})
+		// Not decoded before it is known to be wanted: some agents report at each step.
+		if string(e.Field("what")) == lingering {
+			return told(t, e, t.warn, func(p event.AgentNoticed) string { return p.Text })
 		}
 	case event.TypeAgentExited:
 		return told(t, e, t.warn, exited)
@@ -176,6 +172,9 @@ func (t *Text) ofRest(e event.Event) error {
 	}
 	return nil
 }
+
+// lingering is the notice that is shown to everybody, as its event spells it.
+const lingering = `"` + event.NoticeLingering + `"`
 
 // told shows one note about a payload; none where there is nothing to say.
 func told[P event.Payload](t *Text, e event.Event, note func(event.Event, string), say func(P) string) error {

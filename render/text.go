@@ -45,6 +45,7 @@ type Text struct {
 	boxes    [2]int            // ticked and all, as last seen
 	repos    map[string]string // where each repository was last seen
 	ahead    ahead
+	problems string // those that were told in this iteration
 
 	day           time.Time
 	loop, project string
@@ -348,10 +349,16 @@ func (t *Text) note(e event.Event, style, marker, text string) {
 }
 
 // warn is a note that a person should not miss.
-func (t *Text) warn(e event.Event, text string) { t.note(e, yellow, "! ", text) }
+func (t *Text) warn(e event.Event, text string) {
+	t.complained(text)
+	t.note(e, yellow, "! ", text)
+}
 
 // fail is a note about what went wrong.
-func (t *Text) fail(e event.Event, text string) { t.note(e, red, "! ", text) }
+func (t *Text) fail(e event.Event, text string) {
+	t.complained(text)
+	t.note(e, red, "! ", text)
+}
 
 // Styles.
 const (

@@ -128,7 +128,7 @@ func (a *attached) header(h registry.Head, alive bool) string {
 	case !alive:
 		status = "died"
 	case h.Waiting != "":
-		status += ": " + local(h.Waiting, a.now())
+		status += ": " + local(firstLine(h.Waiting), a.now())
 	}
 	parts := []string{"loop " + a.name, status}
 	if h.Iteration > 0 {

@@ -195,6 +195,9 @@ func runLoop(cfg runner.Config) (event.LoopEnded, error) {
 	if other, ok := errors.AsType[*registry.HeldError](err); ok {
 		err = held(cfg.Name, registry.Liveness{PID: other.PID, Host: other.Host, Since: other.Since})
 	}
+	if errors.Is(err, registry.ErrNoFolder) {
+		err = goneOn(cfg.Name)
+	}
 	return ended, err
 }
 

@@ -143,7 +143,7 @@ func TestStatus(t *testing.T) {
 		"status     running\n", "iteration  2 of 10, the agent works; began ", "           1 tool (0 failed) · 0 tokens in",
 		"last one   1 done in 6.0s · 1 tool (0 failed) · 1.0k tokens in · 100 out · $0.25\n",
 		"next       limits.idle cuts the iteration short at ", "agent      pi, pid 7, can be steered in mid-turn\n",
-		"limits     10 iterations, idle 10m0s\n", "open       follow-up: then the docs (cli:ada), waits for the next prompt\n",
+		"limits     10 iterations, idle 10m\n", "open       follow-up: then the docs (cli:ada), waits for the next prompt\n",
 		"folder     " + r.dir + "\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -175,6 +175,11 @@ func glance(dir string) (standing, error) {
 	return s, err
 }
 
+// goneOn says that another one did something with the loop while this one was about to.
+func goneOn(name string) error {
+	return refuse(fmt.Sprintf("'ralph status %s' shows it", name), "loop %s has gone on meanwhile", name)
+}
+
 // archive moves an ended loop's folder aside, whole, to .ralph/archive. It holds the
 // loop's lock meanwhile, and moves nothing where another one has begun there since it was
 // looked at.
@@ -182,7 +187,7 @@ func (e *env) archive(name, dir string, seen standing) (to string, err error) {
 	err = holding(dir, func() error {
 		now, err := projector.Open(dir)
 		if (err == nil) != (seen.damage == nil) || now.Life.ID != seen.state.Life.ID || now.Seq != seen.state.Seq {
-			return refuse(fmt.Sprintf("'ralph status %s' shows it", name), "loop %s has gone on meanwhile", name)
+			return goneOn(name)
 		}
 		folder := filepath.Join(filepath.Dir(dir), "archive")
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -194,6 +199,9 @@ func (e *env) archive(name, dir string, seen standing) (to string, err error) {
 		}
 		return nil
 	})
+	if errors.Is(err, registry.ErrNoFolder) {
+		err = goneOn(name)
+	}
 	return to, err
 }
 

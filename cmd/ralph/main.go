@@ -93,6 +93,7 @@ func run(args []string) int {
 	if err != nil {
 		return report(os.Stderr, err)
 	}
+	args = settingFlags(args)
 	if plain, ok := quickly(args); ok {
 		return report(e.stderr, plain.Run(e))
 	}

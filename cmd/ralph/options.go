@@ -26,7 +26,7 @@ type loopOptions struct {
 	Agent              string            `short:"a" placeholder:"COMMAND" help:"The agent's command."`
 	Protocol           string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, text or rehearsal; inferred from its name."`
 	Model              string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
-	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m."`
+	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
 }
 

@@ -10,11 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -200,4 +203,197 @@ func TestRealClaude(t *testing.T) {
 	r := newReal(t, twoIterations(t))
 	r.begin(modelserver.ClaudeHome(t, r.server))
 	r.steerTwoIterations("--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agent.passKeys=true")
+}
+
+// told is the loop's journal, to its end.
+func (r *real) told() []event.Event {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	var all []event.Event
+	for e, err := range journal.Follow(ctx, r.dir(), journal.FollowOptions{}) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if all = append(all, e.Clone()); e.Type == event.TypeLoopEnded {
+			return all
+		}
+	}
+	r.t.Fatal("the loop did not end within a minute")
+	return nil
+}
+
+// exits runs one iteration in the foreground and returns what ralph said on stderr and its exit code.
+func (r *real) exits(args ...string) (stderr string, code int) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
+	defer cancel()
+	args = append([]string{"run", "--name", "night", "-m", "1", "-p", "do the task"}, args...)
+	cmd := exec.CommandContext(ctx, r.ralph, args...)
+	cmd.Dir, cmd.Env = r.project, r.env
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		r.t.Fatal(err)
+	}
+	return said.String(), cmd.ProcessState.ExitCode()
+}
+
+// once fails the first request; later ones get a tool and then the promise.
+func once(fault func() modelserver.Step) modelserver.Script {
+	work := modelserver.PerContext(
+		modelserver.Step{Text: "On it.", Tools: []modelserver.ToolCall{modelserver.Bash("echo work")}},
+		modelserver.Step{Text: "All done.\n\n<promise>COMPLETE</promise>"},
+	)
+	return func(req modelserver.Request) modelserver.Step {
+		if req.N == 1 {
+			return fault()
+		}
+		return work(req)
+	}
+}
+
+func always(step modelserver.Step) modelserver.Script {
+	return func(modelserver.Request) modelserver.Step { return step }
+}
+
+// realPi runs pi without retries of its own: by default it takes 14 s to give up.
+func realPi(t *testing.T, script modelserver.Script) (r *real, flags []string) {
+	t.Helper()
+	r = newReal(t, script)
+	env, flags := modelserver.PiHome(t, r.server)
+	for _, entry := range env {
+		if dir, ok := strings.CutPrefix(entry, "PI_CODING_AGENT_DIR="); ok {
+			if err := os.WriteFile(filepath.Join(dir, "settings.json"), []byte(`{"retry":{"enabled":false}}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r.begin(env)
+	return r, []string{"--agent", filepath.Join(modelserver.AgentBin(t), "pi"), "--model", flags[len(flags)-1]}
+}
+
+// realClaude runs Claude Code without retries of its own: by default it makes ten.
+func realClaude(t *testing.T, script modelserver.Script, extra ...string) (r *real, flags []string) {
+	t.Helper()
+	r = newReal(t, script)
+	r.begin(append(append(modelserver.ClaudeHome(t, r.server), "CLAUDE_CODE_MAX_RETRIES=0"), extra...))
+	return r, []string{"--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agent.passKeys=true"}
+}
+
+// outlives is the story of a fault that passes: its iteration is given back, or the only one that
+// may be would be used up, and the next one does the work.
+func (r *real) outlives(kind string, flags []string) (limited event.AgentLimited) {
+	t := r.t
+	if stderr, code := r.exits(flags...); code != 0 {
+		t.Errorf("ralph ended with %d: %s", code, stderr)
+	}
+	var outcomes []event.Outcome
+	for _, e := range r.told() {
+		switch e.Type {
+		case event.TypeAgentLimited:
+			p, err := event.As[event.AgentLimited](e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			limited = p
+		case event.TypeIterationEnded:
+			p, err := event.As[event.IterationEnded](e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if outcomes = append(outcomes, p.Outcome); p.Outcome == event.OutcomeLimited && !p.Refunded {
+				t.Error("the iteration was not given back")
+			}
+		}
+	}
+	if !slices.Equal(outcomes, []event.Outcome{event.OutcomeLimited, event.OutcomeDone}) || limited.Kind != kind {
+		t.Errorf("the iterations ended %q, limited by %+v", outcomes, limited)
+	}
+	return limited
+}
+
+func TestRealFaultsThatPass(t *testing.T) {
+	type agent func(*testing.T, modelserver.Script) (*real, []string)
+	claude := func(t *testing.T, s modelserver.Script) (*real, []string) { return realClaude(t, s) }
+	limited := func() modelserver.Step { return modelserver.Limited(time.Hour) }
+	failed := func(status int) func() modelserver.Step {
+		return func() modelserver.Step { return modelserver.Failed(status) }
+	}
+	for name, row := range map[string]struct {
+		agent agent
+		fault func() modelserver.Step
+		kind  string
+	}{
+		"pi, a rate limit":     {realPi, limited, policy.KindRate},
+		"pi, overloaded":       {realPi, failed(529), policy.KindOverload},
+		"pi, out of order":     {realPi, failed(503), policy.KindOverload},
+		"pi, cut off":          {realPi, func() modelserver.Step { return modelserver.Step{Drop: true} }, policy.KindNetwork},
+		"claude, a rate limit": {claude, limited, policy.KindRate},
+		"claude, overloaded":   {claude, failed(529), policy.KindOverload},
+		"claude, out of order": {claude, failed(503), policy.KindOverload},
+		"claude, cut off":      {claude, func() modelserver.Step { return modelserver.Step{Drop: true} }, policy.KindNetwork},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, flags := row.agent(t, once(row.fault))
+			r.outlives(row.kind, flags)
+		})
+	}
+}
+
+// A subscription's limit says when it ends, and the loop waits until then.
+func TestRealClaudeWaitsForItsSubscription(t *testing.T) {
+	var until time.Time
+	r, flags := realClaude(t, once(func() modelserver.Step {
+		until = time.Now().Add(3 * time.Second).Truncate(time.Second)
+		reset := strconv.FormatInt(until.Unix(), 10)
+		step := modelserver.Limited(time.Hour)
+		for name, value := range map[string]string{
+			"status": "rejected", "reset": reset, "representative-claim": "five_hour", "5h-status": "rejected", "5h-reset": reset,
+		} {
+			step.Header["anthropic-ratelimit-unified-"+name] = value
+		}
+		return step
+	}), "CLAUDE_CODE_OAUTH_TOKEN=made-up-token")
+	// Without the key Claude takes the token, which only subscriptions have.
+	r.env = slices.DeleteFunc(r.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") })
+	limited := r.outlives(policy.KindRate, flags)
+	if limited.Until != until.UTC().Format(time.RFC3339) {
+		t.Errorf("limited until %s, want %s", limited.Until, until.UTC())
+	}
+	for _, e := range r.told() {
+		if e.Type == event.TypeIterationStarted && e.Iter == 2 && e.At.Before(until) {
+			t.Errorf("the next iteration began at %s, before %s", e.At, until)
+		}
+	}
+}
+
+// A login that is missing or not valid is for a person.
+func TestRealLoginThatIsMissing(t *testing.T) {
+	refused := always(modelserver.Failed(401))
+	for name, start := range map[string]func(*testing.T) (*real, []string){
+		"pi, a key that is not valid":     func(t *testing.T) (*real, []string) { return realPi(t, refused) },
+		"claude, a key that is not valid": func(t *testing.T) (*real, []string) { return realClaude(t, refused) },
+		"claude, not logged in": func(t *testing.T) (*real, []string) {
+			r, flags := realClaude(t, refused)
+			return r, flags[:2] // the key is withheld
+		},
+		"claude, a spent balance": func(t *testing.T) (*real, []string) {
+			return realClaude(t, always(modelserver.Step{
+				Status: 400,
+				Body:   `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`,
+			}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, flags := start(t)
+			stderr, code := r.exits(flags...)
+			if code != 4 || !strings.Contains(stderr, "then resume the loop") {
+				t.Errorf("exit %d: %s", code, stderr)
+			}
+			if n := len(r.server.Requests()); n > 1 {
+				t.Errorf("the model was asked %d times", n)
+			}
+		})
+	}
 }

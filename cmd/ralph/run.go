@@ -115,8 +115,19 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 		return err
 	}
 	if code := r.ended.Reason.ExitCode(); code != event.ExitCompleted {
-		fmt.Fprintf(e.stderr, "ralph: loop %s %s: %s\n", v.Name, r.ended.Status, r.ended.Why)
+		if !e.sharedTerminal() { // there the report stands right above
+			fmt.Fprintf(e.stderr, "ralph: loop %s %s: %s\n", v.Name, r.ended.Status, r.ended.Why)
+			if r.ended.Hint != "" {
+				fmt.Fprintf(e.stderr, "ralph: hint: %s\n", r.ended.Hint)
+			}
+		}
 		return exit(code)
 	}
 	return nil
+}
+
+// sharedTerminal reports whether stdout and stderr are both read on a terminal.
+func (e *env) sharedTerminal() bool {
+	f, ok := e.stderr.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && e.isTerminal()
 }

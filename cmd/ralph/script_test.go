@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,11 +25,25 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tests{m}, map[string]func(){
 		"ralph":      func() { os.Exit(run(os.Args[1:])) },
 		"solo-agent": func() { os.Exit(soloAgent()) },
 		"follower":   func() { os.Exit(follower()) },
 	})
+}
+
+// tests are the tests of this package. A story mostly waits for other processes, so more of them are
+// told at a time than there are processors, unless -parallel says otherwise.
+type tests struct{ m *testing.M }
+
+func (t tests) Run() int {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+	}
+	return t.m.Run()
 }
 
 // TestScript plays the stories of testdata/script: the whole binary, real
@@ -37,6 +54,7 @@ func TestScript(t *testing.T) {
 		Setup: setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":  await,
+			"exits":  exits,
 			"signal": sendSignal,
 			"sparse": sparse,
 			"flip":   flip,
@@ -73,6 +91,24 @@ func endRunners(home string) {
 		if s.ID != "" {
 			strays(s.ID)
 		}
+	}
+}
+
+// exits runs a program that ends with an exit code: exits CODE PROGRAM ARGUMENT…
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENT…")
+	}
+	got := "0"
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		failed, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = strconv.Itoa(failed.ExitCode())
+	}
+	if got != args[0] {
+		ts.Fatalf("it exits with %s, not with %s", got, args[0])
 	}
 }
 

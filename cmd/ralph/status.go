@@ -34,17 +34,43 @@ func (v *statusVerb) Run(e *env) error {
 	}
 	d := details{now: e.now(), status: s, State: &state}
 	d.all()
+	width := e.look().Width
 	for _, f := range d.fields {
-		lines := strings.Split(f.value, "\n")
-		for i, line := range lines {
-			name := f.name
-			if i > 0 {
+		name := f.name
+		for line := range strings.SplitSeq(f.value, "\n") {
+			for _, row := range wrapped(render.Clean(line), width-namesWide) {
+				fmt.Fprintf(e.stdout, "%-*s%s\n", namesWide, name, row)
 				name = ""
 			}
-			fmt.Fprintf(e.stdout, "%-10s %s\n", name, render.Clean(line))
 		}
 	}
 	return nil
+}
+
+// namesWide are the columns of a detail's name and the blank behind it, narrowest those that are
+// always left for its value.
+const namesWide, narrowest = 11, 20
+
+// wrapped breaks a clean line between words, where the terminal has less room; without a terminal it
+// stays whole. A word that is longer stays whole as well: it may be a path that is to be copied.
+func wrapped(line string, room int) []string {
+	if room < 0 {
+		return []string{line}
+	}
+	room = max(room, narrowest)
+	var rows []string
+	row := ""
+	for word := range strings.SplitSeq(line, " ") {
+		if row != "" && render.Columns(row)+1+render.Columns(word) > room {
+			rows, row = append(rows, row), word
+			continue
+		}
+		if row != "" {
+			row += " "
+		}
+		row += word
+	}
+	return append(rows, row)
 }
 
 // details puts a state into words.
@@ -122,7 +148,11 @@ func (d *details) waits() {
 	d.add("waits for", "%s", local(d.Waiting(), d.now))
 	switch d.Delay().Name {
 	case policy.TimerLimit:
-		d.add("", "wait %d in a row: %s", d.Limits.Attempt, d.Limits.Error)
+		text := d.Limits.Error
+		if n := d.Limits.Attempt; n > 1 {
+			text = fmt.Sprintf("%d in a row: %s", n, text)
+		}
+		d.add("", "%s", text)
 	case policy.TimerBreaker:
 		d.add("", "%s", d.Breaker.Hint)
 	}
@@ -184,7 +214,7 @@ func (d *details) iteration() {
 		d.add("failures", "%d in a row: %s", n, d.Restart.Error)
 	}
 	if b := d.Breaker; b.Stuck > 0 && d.Budget.Rules.NoProgress > 0 {
-		d.add("progress", "none in the last %s; at %d the loop ends", quantity(b.Stuck, "iteration"), d.Budget.Rules.NoProgress)
+		d.add("progress", "none for %s; at %d the loop ends", quantity(b.Stuck, "iteration"), d.Budget.Rules.NoProgress)
 	}
 	if c := d.Completion; c.Boxes > 0 {
 		d.add("task.md", "%d of %d boxes ticked", c.Ticked, c.Boxes)
@@ -244,95 +274,6 @@ func (d *details) agent() {
 		}
 	}
 	d.add("agent", "%s", text)
-}
-
-func (d *details) account() {
-	b := &d.Budget
-	text := quantity(b.Counted, "iteration")
-	if b.Refunded > 0 {
-		text += fmt.Sprintf(" (%d more refunded)", b.Refunded)
-	}
-	d.add("used", "%s · %s · %s", text, render.Span(b.Ran()), render.Usage(b.Used()))
-	for i, limit := range b.Warned {
-		d.add(map[bool]string{true: "warned"}[i == 0], "%s", d.warning(limit))
-	}
-}
-
-// warning says how near a limit is that was warned of.
-func (d *details) warning(limit string) string {
-	b, r := &d.Budget, &d.Budget.Rules
-	used := b.Used()
-	switch limit {
-	case "limits.cost":
-		if !d.Life.Process.Costs || used.USD == nil {
-			return limit + ": not all costs are reported, and what is not reported cannot stop the loop"
-		}
-		return fmt.Sprintf("%s: %s of %s", limit, render.Cost(used.USD), render.Cost(&r.LimitCost))
-	case "limits.tokens":
-		return fmt.Sprintf("%s: %s of %s", limit, render.Tokens(used.In+used.Out+used.CacheRead+used.CacheWrite), render.Tokens(r.LimitTokens))
-	case "limits.duration":
-		return fmt.Sprintf("%s: %s of %s", limit, render.Span(b.Ran()), render.Span(time.Duration(r.LimitDuration)*time.Millisecond))
-	case "maximumIterations":
-		return fmt.Sprintf("%s: %d of %d", limit, b.Counted, r.MaximumIterations)
-	}
-	return limit + " is near"
-}
-
-func (d *details) limits() {
-	r := d.Budget.Rules
-	var parts []string
-	if r.MaximumIterations > 0 {
-		parts = append(parts, quantity(r.MaximumIterations, "iteration"))
-	}
-	money := func(usd float64, of string) {
-		if usd > 0 {
-			parts = append(parts, render.Cost(&usd)+of)
-		}
-	}
-	tokens := func(n int64, of string) {
-		if n > 0 {
-			parts = append(parts, render.Tokens(n)+" tokens"+of)
-		}
-	}
-	money(r.LimitCost, "")
-	tokens(r.LimitTokens, "")
-	money(r.IterationCost, " an iteration")
-	tokens(r.IterationTokens, " an iteration")
-	for _, l := range []struct {
-		name string
-		ms   int64
-	}{
-		{"duration", r.LimitDuration}, {"iteration", r.IterationLimit}, {"idle", r.IdleAfter}, {"tool", r.ToolIdleAfter},
-		{"afterResult", r.AfterResult}, {"outage", r.OutageLimit},
-	} {
-		if l.ms > 0 {
-			parts = append(parts, l.name+" "+(time.Duration(l.ms)*time.Millisecond).String())
-		}
-	}
-	d.add("limits", "%s", strings.Join(parts, ", "))
-	d.stops()
-}
-
-// stops: what ends the loop besides those limits.
-func (d *details) stops() {
-	r := d.Budget.Rules
-	var parts []string
-	for _, l := range []struct {
-		most int
-		what string
-	}{
-		{r.NoProgress, "%s without progress"}, {r.SameError, "%s with the same error"},
-	} {
-		if l.most > 0 {
-			parts = append(parts, fmt.Sprintf(l.what, quantity(l.most, "iteration")))
-		}
-	}
-	if r.RestartMax > 0 {
-		parts = append(parts, "more than "+quantity(r.RestartMax, "failure")+" in a row")
-	}
-	if len(parts) > 0 {
-		d.add("ends at", "%s", strings.Join(parts, ", "))
-	}
 }
 
 // commands: those that nobody has answered yet.

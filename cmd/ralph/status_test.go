@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestStatusOfALoopThatWaitsForALimit(t *testing.T) {
 	r := limitedLoop(t)
 	r.register()
 	contains(t, r.printed(&statusVerb{}),
-		"status     waiting\n", "waits for  rate limit until 04:52:", "           wait 1 in a row: 5-hour limit reached\n",
+		"status     waiting\n", "waits for  rate limit until 04:52:", "           5-hour limit reached\nnext",
 		"next       it is tried again at 04:52:", "last one   2 limited in 0.0s · 0 tools (0 failed) · ", " · refunded\n",
 		"used       1 iteration (1 more refunded) · ")
 	contains(t, r.printed(&listVerb{}), "waiting (rate limit, 2h0m)")
@@ -70,9 +71,9 @@ func TestStatusShowsWhatWasChecked(t *testing.T) {
 	got := r.printed(&statusVerb{})
 	contains(t, got,
 		"guardrails 1 of 2 passed\n", "           failed: make test\n", "commit     93a1f0c77b Mend the shop\n", "commit     failed: no upstream\n",
-		" · no progress\n", "progress   none in the last 1 iteration; at 5 the loop ends\n", "task.md    2 of 3 boxes ticked\n",
+		" · no progress\n", "progress   none for 1 iteration; at 5 the loop ends\n", "task.md    2 of 3 boxes ticked\n",
 		"edited     the file Makefile, which guardrails consist of, was changed\n", "warned     limits.cost: $0.25 of $0.30\n",
-		"limits     10 iterations, $0.30, 2.0M tokens, $0.50 an iteration, 90k tokens an iteration, tool 1h0m0s, afterResult 30s, outage 6h0m0s\n",
+		"limits     10 iterations, $0.30, 2.0M tokens, $0.50 an iteration, 90k tokens an iteration, tool 1h, afterResult 30s, outage 6h\n",
 		"ends at    5 iterations without progress, 3 iterations with the same error, more than 100 failures in a row\n")
 	if strings.Contains(got, "\x1b") {
 		t.Errorf("an escape came through: %q", got)
@@ -101,4 +102,28 @@ func TestTheHeaderSaysUntilWhenALoopWaits(t *testing.T) {
 	r := limitedLoop(t)
 	a := &attached{env: r.env, name: "night"}
 	contains(t, a.header(headOf(&r.state), true), "loop night · waiting: rate limit until 04:52:")
+	h := headOf(&r.state)
+	h.Waiting = "a person: the key\nof the till"
+	if got := a.header(h, true); strings.Contains(got, "\n") || !strings.Contains(got, "waiting: a person: the key · ") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestStatusIsBrokenWhereTheTerminalEnds(t *testing.T) {
+	for _, tt := range []struct {
+		line string
+		room int
+		want []string
+	}{
+		{"as it is without a terminal", -1, []string{"as it is without a terminal"}},
+		{"rate limit until 04:52, says the agent", 20, []string{"rate limit until", "04:52, says the", "agent"}},
+		{"in /a/path/that/is/longer/than/that for ever", 20, []string{"in", "/a/path/that/is/longer/than/that", "for ever"}},
+		{"値段の 値段の 値段の 値段の", 20, []string{"値段の 値段の 値段の", "値段の"}},
+		{"no room is room for some", 3, []string{"no room is room for", "some"}},
+		{"", 20, []string{""}},
+	} {
+		if got := wrapped(tt.line, tt.room); !slices.Equal(got, tt.want) {
+			t.Errorf("%q in %d columns: %q", tt.line, tt.room, got)
+		}
+	}
 }

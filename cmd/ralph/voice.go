@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/secret"
@@ -57,7 +54,7 @@ type voice struct {
 func voiced(e *env, o followOptions) *voice {
 	shown := &edge{Writer: e.stdout}
 	v := &voice{to: e.stderr, decided: map[string]time.Time{}}
-	if f, ok := e.stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) && e.isTerminal() {
+	if e.sharedTerminal() {
 		v.shown = shown
 	}
 	v.viewer = o.viewer(e, shown)

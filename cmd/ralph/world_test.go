@@ -385,13 +385,18 @@ func TestACommandDoesNotWaitForADeadRunner(t *testing.T) {
 	steer := p.command("steer", "--loop", "deaf", "hello")
 	steer.Stderr = &errs
 	p.must(steer.Start())
+	over := make(chan error, 1)
+	go func() { over <- steer.Wait() }()
 	p.until("the command lies in the inbox", func() bool {
+		if len(over) > 0 {
+			p.Fatalf("steer ended: %v\n%s", <-over, errs.String())
+		}
 		files, _ := filepath.Glob(filepath.Join(p.loop("deaf"), "inbox", "*.json"))
 		return len(files) == 1
 	})
 	began := time.Now()
 	p.must(syscall.Kill(live.PID, syscall.SIGKILL))
-	err = steer.Wait()
+	err = <-over
 	if took := time.Since(began); took > deafAfter/2 {
 		t.Errorf("it was waited for %v", took)
 	}

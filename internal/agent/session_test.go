@@ -4,11 +4,11 @@ package agent_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -19,26 +19,42 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
-	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// The test binary plays rehearsals, as ralph does.
+// The test binary plays rehearsals, as ralph does, and agents that take signals in one way or another.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == "rehearse" {
-		scenario, err := player.Load(os.Args[2])
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-		os.Exit(player.Run(context.Background(), player.Options{Scenario: scenario, Dir: ".", LoopDir: ".", In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	if len(os.Args) > 2 && os.Args[1] == "act" {
+		act(os.Args[2])
 	}
-	_ = process.EnableSubreaper()
-	os.Exit(m.Run())
+	agenttest.MainPlaying(m)
+}
+
+// act says that it is ready and waits for TERM: to take it politely, or not at all. A shell will not do: a signal between its fork and exec is lost.
+func act(how string) {
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	fmt.Println("ready")
+	for range term {
+		if how == "polite" {
+			fmt.Println("bye")
+			os.Exit(5)
+		}
+	}
+}
+
+// acts returns a session with such an agent.
+func acts(t *testing.T, how string, change func(*agent.Config)) *talk {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return converse(t, text.New(), change, self, "act", how)
 }
 
 // talk is a session and what it tells.
@@ -500,7 +516,7 @@ func TestAProcessServesSeveralTurns(t *testing.T) {
 			t.Errorf("turn %d says %q", i+1, said.Text)
 		}
 		c.until(event.TypeAgentFinished)
-		c.s.Release(false, uint64(10 + i))
+		c.s.Release(false, uint64(10+i))
 		if d := c.until(event.TypeAgentRested); d.Cause != uint64(10+i) {
 			t.Errorf("the rest of turn %d is caused by %d", i+1, d.Cause)
 		}
@@ -546,11 +562,10 @@ func TestAnAbortGoesFromPoliteToFirm(t *testing.T) {
 				return d.Type == event.TypeAgentFinished && bytes.Contains(d.Data, []byte("aborted"))
 			}) && exit.Code == 0 && exit.Signal == ""
 		}},
-		"a command is asked by a signal": {shell(t, "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.01; done"), func(all []event.Draft, exit event.AgentExited) bool {
+		"a command is asked by a signal": {acts(t, "polite", nil), func(all []event.Draft, exit event.AgentExited) bool {
 			return exit.Code == 5 && slices.ContainsFunc(all, func(d event.Draft) bool { return bytes.Contains(d.Data, []byte("bye")) })
 		}},
-		"one that does not listen is killed": {converse(t, text.New(), func(cfg *agent.Config) { cfg.Patience.Term = 50 * time.Millisecond },
-			"sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1000; done"), func(_ []event.Draft, exit event.AgentExited) bool {
+		"one that does not listen is killed": {acts(t, "stubborn", func(cfg *agent.Config) { cfg.Patience.Term = 50 * time.Millisecond }), func(_ []event.Draft, exit event.AgentExited) bool {
 			return exit.Signal == "SIGKILL" && exit.Code == -1
 		}},
 	} {

@@ -56,6 +56,9 @@ func (h *Hands) check(ctx context.Context, d event.Decided, cause uint64) {
 		h.fail(d, cause, err)
 		return
 	}
+	if h.cfg.Mail != nil {
+		h.cfg.Mail(ctx) // an agent that asks for a person in its last words is not to be started once more
+	}
 	h.see(ctx, "end", d.Iteration, cause)
 	marks, err := h.look(d.Iteration, cause)
 	if err != nil {

@@ -26,6 +26,10 @@ type Config struct {
 	// ReadFile reads the file that a prompt comes from: a path as the user gave it.
 	ReadFile func(name string) ([]byte, error)
 
+	// Mail returns when every command that was dropped into the inbox before is told, or ctx
+	// is done; nil where there is no inbox.
+	Mail func(ctx context.Context)
+
 	Dir     string   // the loop's folder
 	Project string   // where the agent works
 	Env     []string // of guardrails and of version control
@@ -51,7 +55,7 @@ type Hands struct {
 	worker sync.WaitGroup
 	killed atomic.Bool // agent.kill was asked for: the agent that is being started goes as well
 
-	closed  atomic.Bool
+	closed atomic.Bool
 
 	// Of the worker alone.
 	seals seals

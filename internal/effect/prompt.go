@@ -23,6 +23,7 @@ type promptPlan struct {
 	refused  []string         // why the last claim did not count
 	messages []policy.Message // what people sent
 	rules    event.Rules
+	counted  int              // iterations that were not given back, with this one
 	aside    bool             // a file DONE was refused, and is put aside
 	failures []policy.Failure // guardrails that did not pass
 	left     []string         // by the iteration before
@@ -34,7 +35,7 @@ type promptPlan struct {
 func plan(d event.Decided, s *projector.State) promptPlan {
 	p := promptPlan{do: d, source: s.Life.Task, rules: s.Budget.Rules}
 	p.refused = append(p.refused, s.Completion.Refused...)
-	p.aside = s.Completion.Aside
+	p.aside, p.counted = s.Completion.Aside, s.Budget.Counted+1
 	p.failures = append(p.failures, s.Gate.Failures...)
 	p.left = append(append(p.left, s.Gate.Left...), s.Gate.Edited...)
 	if s.Gate.Commit != "" {
@@ -126,13 +127,14 @@ func (h *Hands) base(source event.Source) (string, error) {
 // compose puts a prompt together.
 func (h *Hands) compose(base string, p promptPlan) (string, error) {
 	parts := prompt.Parts{
-		Base: base, CountInPrompt: h.cfg.Words.Count, Iteration: p.do.Iteration, Of: p.rules.MaximumIterations,
+		Base: base, CountInPrompt: h.cfg.Words.Count, Iteration: p.counted, Of: p.rules.MaximumIterations,
 		Refused: p.refused, Left: p.left, Hints: p.hints, MinToolCalls: p.rules.MinToolCalls,
 	}
 	if h.cfg.Words.Memory {
 		parts.LoopDir = h.folder()
 		parts.TaskFile = path.Join(parts.LoopDir, task.TaskFile)
 		parts.Checklist, parts.DoneFile = p.rules.Checklist, p.rules.DoneFile
+		parts.Blocked = true
 		parts.Promise, parts.Response = p.rules.CompletionPromise, p.rules.CompletionResponse
 	}
 	for _, f := range p.failures {

@@ -3,7 +3,6 @@
 package effect_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,9 +14,8 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
-	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/effect"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -25,19 +23,7 @@ import (
 )
 
 // The test binary plays rehearsals, as ralph does.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == "rehearse" {
-		scenario, err := player.Load(os.Args[2])
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-		os.Exit(player.Run(context.Background(), player.Options{Scenario: scenario, Dir: ".", LoopDir: ".", In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
-	}
-	// As the runner does: what a killed agent leaves behind is this process's to reap.
-	_ = process.EnableSubreaper()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { agenttest.MainPlaying(m) }
 
 // told is what the hands reported.
 type told struct {

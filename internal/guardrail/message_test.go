@@ -138,7 +138,7 @@ func TestPlainDurations(t *testing.T) {
 		1234567 * time.Microsecond: "1.23s",
 	} {
 		if got := plain(d); got != want {
-			t.Errorf("%v: got %s, want %s", time.Duration(d), got, want)
+			t.Errorf("%v: got %s, want %s", d, got, want)
 		}
 	}
 }

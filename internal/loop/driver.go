@@ -83,13 +83,22 @@ const jumpLeast = 10 * time.Second
 // jump records that the machine slept, its clock was set on, or this process was stopped,
 // while the driver waited since before. It shows by the wall clock's having gone further than the
 // monotonic one, which stands still in sleep, or by a timer that comes much too late. The
-// deadlines of the agent move by as much: it could not be heard.
+// deadlines of the agent move by as much: it could not be heard. How much of the time before a late
+// timer the process was stopped is not known, so all of it is taken for lost.
 func (d *Driver) jump(before time.Time, deadline policy.Deadline) error {
 	now := d.Now()
-	by := now.Round(0).Sub(before.Round(0)) - now.Sub(before)
+	waited := now.Round(0).Sub(before.Round(0))
+	return d.jumped(now, waited, waited-now.Sub(before), deadline)
+}
+
+// jumped is jump where it was waited for so long by the wall clock, which went further than the
+// other one by as much as by.
+func (d *Driver) jumped(now time.Time, waited, by time.Duration, deadline policy.Deadline) error {
 	switch deadline.Name {
 	case policy.TimerIdle, policy.TimerTool, policy.TimerIteration, policy.TimerAfterResult:
-		by = max(by, now.Sub(deadline.At))
+		if now.Sub(deadline.At) >= jumpLeast {
+			by = max(by, waited)
+		}
 	}
 	if by < jumpLeast {
 		return nil

@@ -58,8 +58,11 @@ func faulty(s *State) []Decision {
 		return nil
 	}
 	reason := event.ReasonFault
-	if s.Life.Fault.Class == event.ClassDisk {
+	switch s.Life.Fault.Class {
+	case event.ClassDisk:
 		reason = event.ReasonDisk
+	case event.ClassConfig:
+		reason = event.ReasonConfig // something stands where no such thing may stand
 	}
 	return end(s, reason, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
 }

@@ -26,21 +26,25 @@ type agent struct {
 	sent      []event.Decided // words that it was given and has not confirmed
 	causes    []uint64        // of these
 	leaving   bool
+	resting   bool
 	endCause  uint64
 	gone      []func()
+	stderr    string
+	lingered  bool
 }
 
 // abilities are what the agent's protocol can do.
-type abilities struct{ live, costs, tools, exitEnds, reset bool }
+type abilities struct{ live, costs, tools, exitEnds, reset, same bool }
 
 // begin gives the agent its prompt.
 func (a *agent) begin(iteration int, reused bool, cause uint64) {
 	a.turn++
-	a.turning, a.iteration, a.sent, a.causes = true, iteration, nil, nil
+	a.turning, a.resting, a.iteration, a.sent, a.causes = true, false, iteration, nil, nil
 	d := event.Encode(event.AgentStarted{
 		PID: a.pid, Reused: reused, Live: a.able.live, Costs: a.able.costs, Tools: a.able.tools, ExitEnds: a.able.exitEnds,
 	}, a.by())
 	d.Cause = cause
+	a.h.r.heard.last = a.w.now
 	a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}})
 	a.act(a.w.rng.IntN(12))
 }
@@ -59,7 +63,10 @@ func (a *agent) soon(d time.Duration, do func()) {
 
 // act does one thing after another, and then finishes the turn in one of many ways.
 func (a *agent) act(left int) {
-	if a.w.scene.hopeless {
+	if a.w.scene.refuses {
+		a.stderr = "error: unknown option --frobnicate"
+	}
+	if a.w.scene.hopeless || a.w.scene.refuses {
 		a.exit(1, "", a.w.span(0, 100*time.Millisecond))
 		return
 	}
@@ -87,6 +94,7 @@ func (a *agent) act(left int) {
 				batch, facts = append(batch, d), append(facts, n)
 			}
 		}
+		a.h.r.heard.last = a.w.now
 		a.h.r.send(input{loop.Input{Drafts: batch}, facts})
 		a.act(left - 1)
 	})
@@ -103,6 +111,7 @@ func (a *agent) fact(p event.Payload) (event.Draft, int) {
 
 func (a *agent) print(p event.Payload) {
 	d, n := a.fact(p)
+	a.h.r.heard.last = a.w.now
 	a.h.r.send(input{loop.Input{Drafts: []event.Draft{d}}, []int{n}})
 }
 
@@ -111,11 +120,15 @@ func (a *agent) doing() []event.Payload {
 	r := a.w.rng
 	switch roll := r.IntN(100); {
 	case roll < 30:
-		return a.saying([]string{"I count.", "One more.", "Look: `<promise>COMPLETE</promise>` is what I will say.", "All is well\n"}[r.IntN(4)])
+		return a.saying(a.w.long([]string{"I count.", "One more.", "Look: `<promise>COMPLETE</promise>` is what I will say.", "All is well\n"}[r.IntN(4)]))
 	case roll < 40:
 		return []event.Payload{event.AgentThought{Block: a.block(), Text: event.Plain("hm"), Final: true}}
 	case roll < 60 && a.able.tools:
 		id := fmt.Sprint("t", a.w.facts)
+		a.w.project.work(a.iteration)
+		if a.w.scene.silences > 0 && a.w.chance(a.w.scene.silences) {
+			return a.slowTool(id)
+		}
 		return []event.Payload{
 			event.ToolCalled{ID: id, Name: "bash", Input: []byte(`{"command":"ls"}`)},
 			event.ToolProgressed{ID: id, Text: event.Plain("a.go\n")},
@@ -185,6 +198,9 @@ func (a *agent) finish() {
 			a.print(p)
 		}
 	}
+	if w.scene.edition == 2 && a.otherwise() {
+		return
+	}
 	roll := w.rng.IntN(100)
 	if roll >= w.scene.trouble {
 		a.finished("ok", "")
@@ -212,6 +228,7 @@ func (a *agent) finish() {
 
 func (a *agent) finished(outcome, problem string) {
 	a.turning = false
+	a.w.project.leave()
 	if a.able.exitEnds {
 		code := 0
 		if outcome != "ok" {
@@ -221,6 +238,14 @@ func (a *agent) finished(outcome, problem string) {
 		return
 	}
 	a.print(event.AgentFinished{Outcome: outcome, Error: problem})
+	if a.w.scene.edition == 2 && a.w.chance(5) {
+		// Some agents tell what a turn has used when it is over.
+		a.w.schedule(a.h.r, a.w.span(0, 5*time.Second), func() {
+			if a.alive && !a.turning {
+				a.print(event.AgentUsed{In: 300, Out: 100})
+			}
+		})
+	}
 	if a.w.chance(20) {
 		a.soon(a.w.span(0, 50*time.Millisecond), a.confirm)
 	}
@@ -236,6 +261,7 @@ func (a *agent) rest(cause uint64) {
 	}
 	a.sent, a.causes = nil, nil
 	a.turn++
+	a.resting = true
 	if a.w.chance(15) {
 		a.exit(1, "", a.w.span(0, 3*time.Second))
 	}
@@ -276,6 +302,11 @@ func (a *agent) kill() {
 // exit ends the process after a while; its end is delivered once.
 func (a *agent) exit(code int, signal string, in time.Duration) {
 	a.turning = false
+	if a.w.scene.lingers && a.w.project.done && code >= 0 && !a.lingered && a.w.chance(70) {
+		a.lingered = true
+		a.w.schedule(a.h.r, in, func() { a.linger(code) })
+		return
+	}
 	a.w.schedule(a.h.r, in, func() {
 		if !a.alive {
 			return
@@ -285,7 +316,7 @@ func (a *agent) exit(code int, signal string, in time.Duration) {
 			a.alive = true
 		}
 		a.w.note("agent %d exits with %d %s", a.pid, code, signal)
-		d := event.Encode(event.AgentExited{Code: code, Signal: signal, Took: a.w.now.Sub(a.born).Milliseconds()}, a.by())
+		d := event.Encode(event.AgentExited{Code: code, Signal: signal, Took: a.w.now.Sub(a.born).Milliseconds(), Stderr: a.stderr}, a.by())
 		d.Cause = a.endCause
 		drafts := []event.Draft{d}
 		if a.w.broken.exitsTwice {

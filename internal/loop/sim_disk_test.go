@@ -175,17 +175,26 @@ type reader struct {
 	w    *world
 	seen map[string][]byte
 	at   string // the segment that it reads
+
+	changes int // of the disk, at its last look
+	pace    time.Duration
 }
 
 func (r *reader) begin() {
-	r.seen = map[string][]byte{}
+	r.seen, r.pace = map[string][]byte{}, 100*time.Second
 	r.w.ledger.crash(simfs.PowerLost)
 	r.w.after(r.w.span(0, 5*time.Second), r.again)
 }
 
 func (r *reader) again() {
 	r.look()
-	r.w.after(r.w.span(5*time.Millisecond, 100*time.Second), r.again)
+	// Where nothing is written, a reader of many days need not look every minute.
+	if n := r.w.disk.Changes(); n != r.changes || r.w.scene.edition < 2 {
+		r.changes, r.pace = n, 100*time.Second
+	} else {
+		r.pace = min(r.pace*2, 3*time.Hour)
+	}
+	r.w.after(r.w.span(5*time.Millisecond, r.pace), r.again)
 }
 
 // look reads on, and finds that what it saw of the segment before is still there.

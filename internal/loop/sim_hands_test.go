@@ -23,6 +23,9 @@ type hands struct {
 	session *agent // the last that was started
 	queued  int    // jobs ever queued
 	killed  int    // jobs queued before the last agent.kill
+
+	cancelled bool   // the check or commit that is under way was cancelled
+	hurry     func() // ends what it waits for
 }
 
 func (h *hands) Do(d event.Decided, cause uint64, s *projector.State) {
@@ -43,14 +46,30 @@ func (h *hands) Do(d event.Decided, cause uint64, s *projector.State) {
 			}
 		}
 		text := base + strings.Join(append(s.Completion.Refused, messages...), "\n")
-		h.queue(func(done func()) { h.begin(d, text, cause); done() })
+		rules, aside := s.Budget.Rules, s.Completion.Aside
+		h.queue(func(done func()) {
+			if !h.first(d, rules, aside, cause) {
+				h.begin(d, text, cause)
+			}
+			done()
+		})
+	case event.DoCheck:
+		h.cancelled = false
+		rules := s.Budget.Rules
+		h.queue(func(done func()) { h.check(d, rules, cause, done) })
+	case event.DoCommit:
+		h.cancelled = false
+		h.queue(func(done func()) { h.commit(d, cause, done) })
+	case event.DoCancel:
+		h.cancel()
 	case event.DoStart:
 		h.queue(func(done func()) { h.start(d, cause, h.r.w.scene.startFails(h.r.w), done) })
 	case event.DoSteer:
 		h.queue(func(done func()) { h.steer(d, cause); done() })
 	case event.DoRelease:
-		h.queue(func(done func()) { h.release(cause, done) })
+		h.queue(func(done func()) { h.release(d.Same, cause, done) })
 	case event.DoAbort:
+		h.r.w.checkCut(h.r, d, s.Budget.Rules)
 		h.queue(func(done func()) { h.abort(cause, done) })
 	case event.DoKill:
 		h.killed = h.queued
@@ -120,6 +139,7 @@ func (h *hands) begin(d event.Decided, text string, cause uint64) {
 		h.fail(d, cause, effect.Classify(err), fmt.Errorf("store the prompt: %w", err))
 		return
 	}
+	h.r.heard.began = h.r.w.now
 	h.deliver(event.IterationStarted{N: d.Iteration, Mode: "work", Prompt: blob, Commands: d.Commands}, d.Iteration, cause)
 }
 
@@ -152,7 +172,7 @@ func (h *hands) start(d event.Decided, cause uint64, class string, done func()) 
 		fresh()
 		return
 	}
-	if w.chance(70) {
+	if d.Same || w.chance(70) {
 		if w.chance(5) {
 			h.session.exit(1, "", 0) // it goes just now, and that is told first
 			h.session.whenGone(func() {
@@ -182,13 +202,13 @@ func (h *hands) steer(d event.Decided, cause uint64) {
 }
 
 // release lets the process rest, or waits until it is gone.
-func (h *hands) release(cause uint64, done func()) {
+func (h *hands) release(same bool, cause uint64, done func()) {
 	a := h.session
 	if a == nil || !a.alive {
 		done()
 		return
 	}
-	if a.able.reset && h.r.w.chance(80) {
+	if a.able.reset && h.r.w.chance(80) || same && a.able.same {
 		if h.r.w.chance(5) {
 			a.exit(1, "", 0) // it goes while it is put to rest, and that is told first
 			a.whenGone(func() {

@@ -57,6 +57,41 @@ const (
 	sameNight = "same seed, same night"
 )
 
+// The invariants of the second edition.
+const (
+	// A night comes to its end within a month.
+	nightEnds = "every night ends"
+	// No iteration begins when the loop has spent what it may: cost, tokens, time.
+	overspends = "none overspends by more than a turn"
+	// A turn that has used what an iteration may is ended before anything else is heard.
+	turnOverspends = "a turn that overspends is ended"
+	// No iteration begins before the moment that was stated for the end of a limit.
+	resetsHold = "a stated reset is waited for"
+	// An iteration is given back for a limit, a person or a crash, always then and never else.
+	refundsHold = "refunds have their reason"
+	// Nothing is looked at and no guardrail runs while the agent's turn is open.
+	checksAlone = "a check runs alone"
+	// What is committed has passed all guardrails of its iteration.
+	commitsPassed = "a commit has passed"
+	// No hand is asked for what it is already at.
+	oneOfAKind = "one effect of a kind at a time"
+	// A loop that waits for a person, is blocked or paused begins nothing.
+	waitsForPerson = "a loop that waits starts nothing"
+	// Nobody is cut for silence or length that was sleep.
+	realSilence = "sleep is no silence"
+	// A checkpoint does not grow with the night.
+	bounded = "the state is bounded"
+	// A limit is warned of once for each setting, and with reason.
+	warnsOnce = "a warning is given once"
+	// A claim counts when nothing is missing, and only then.
+	claimsHold = "a claim holds"
+	// Progress is what the files show, and a breaker trips by it.
+	progressHolds = "progress is evidence"
+)
+
+// stateMost bounds a checkpoint in the simulation, where people write little.
+const stateMost = 400 << 10
+
 // checkDo is asked whenever a hand is called.
 func (w *world) checkDo(r *runner, d event.Decided, cause uint64) {
 	if w.ledger.failed != nil {
@@ -66,7 +101,11 @@ func (w *world) checkDo(r *runner, d event.Decided, cause uint64) {
 		w.violate(silentAfterFault, "%s is done by a runner that is gone", d.Do)
 	}
 	w.checkRecorded(d, cause)
+	w.checkAbleTo(r, d)
 	if d.Do == event.DoBegin {
+		if w.begins++; w.begins > beginsMost {
+			w.violate(nightEnds, "%d iterations were asked for", w.begins)
+		}
 		w.checkLimits()
 	}
 }
@@ -94,7 +133,7 @@ func (w *world) checkRecorded(d event.Decided, cause uint64) {
 		if want := event.AppendData(nil, d); e.Type != event.TypeDecided || !bytes.Equal(want, e.Data()) {
 			w.violate(recordedFirst, "%s %s is done because of event %d, which is %s %s", d.Do, want, cause, e.Type, e.Data())
 		}
-		irrevocable := d.Do == event.DoStart || d.Do == event.DoSteer
+		irrevocable := d.Do == event.DoStart || d.Do == event.DoSteer || d.Do == event.DoCommit
 		if durable := w.ledger.synced[paths[i]]; irrevocable && (durable < from+end+1 || w.ledger.unnamed[paths[i]]) {
 			w.violate(recordedFirst, "%s is done while its decision %d is not on the disk: %d of %d bytes", d.Do, cause, durable, from+end+1)
 		}
@@ -152,6 +191,7 @@ func (w *world) checkLive(r *runner) {
 		w.violate(stateIsFold, "%v", err)
 	}
 	w.compareStates("the live state", live, "the fold of the files", &folded)
+	w.checkSize(live)
 }
 
 // checkRebuilt compares the fold from the last checkpoint with the fold from the
@@ -324,6 +364,19 @@ func (w *world) checkCauses(events []event.Event) {
 		case event.TypeIterationStarted:
 			p := as[event.IterationStarted](e)
 			fits = func(d event.Decided) bool { return d.Do == event.DoBegin && d.Iteration == p.N }
+		case event.TypeFolderSeen, event.TypeRepoSeen:
+			once = false
+			fits = func(d event.Decided) bool { return d.Do == event.DoBegin || d.Do == event.DoCheck }
+		case event.TypeIterationChecked:
+			fits = func(d event.Decided) bool { return d.Do == event.DoCheck }
+		case event.TypeGuardrailStarted, event.TypeGuardrailEnded, event.TypeGuardrailEdited:
+			once = false
+			fits = func(d event.Decided) bool { return d.Do == event.DoCheck }
+		case event.TypeSCMEnded:
+			fits = func(d event.Decided) bool { return d.Do == event.DoCommit }
+		case event.TypeRepoCommitted:
+			once = false
+			fits = func(d event.Decided) bool { return d.Do == event.DoCommit }
 		case event.TypeAgentStarted:
 			fits = func(d event.Decided) bool { return d.Do == event.DoStart }
 		case event.TypeAgentRested:

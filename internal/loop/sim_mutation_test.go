@@ -43,6 +43,7 @@ type mutation struct {
 	exitsTwice bool // each end of a process is told twice
 	confirms   bool // words are confirmed after the turn that they were for
 	dicey      bool // something does not come from the seed
+	deaf       bool // nobody notices that the clock jumped
 }
 
 func (m mutation) wrap(r *runner) loop.Journal {

@@ -63,6 +63,13 @@ func (p *people) act() {
 
 // loseTime sees to it that a paused loop is not paused for ever.
 func (p *people) loseTime() {
+	if p.w.scene.patient {
+		if r := p.w.runner; r != nil && r.opened && r.driver.Engine.State().Life.Paused {
+			p.drop(event.CommandReceived{Kind: policy.Resume})
+		}
+		p.w.after(time.Hour, p.loseTime)
+		return
+	}
 	p.waits++
 	kinds := []string{policy.Resume, policy.Resume, policy.Stop, policy.StopNow, policy.Kill}
 	p.drop(event.CommandReceived{Kind: kinds[min(p.waits, len(kinds))-1]})

@@ -35,6 +35,9 @@ type runner struct {
 	closing bool  // nothing is taken any more
 	syncing bool  // the goroutine that syncs is awake
 	signals int   // that came
+	watch   watch
+	heard   heard
+	meter   meter
 	taken   []int // serial numbers of the agent's lines that the driver took
 }
 
@@ -45,7 +48,9 @@ type input struct {
 }
 
 // soon schedules something in the runner's process.
-func (r *runner) soon(most time.Duration, do func()) { r.w.schedule(r, r.w.span(0, most), do) }
+func (r *runner) soon(most time.Duration, do func()) {
+	r.w.schedule(r, r.w.span(0, most), do).own = true
+}
 
 // open takes up the journal, as runner.open and runner.begin do.
 func (r *runner) open() error {
@@ -84,6 +89,7 @@ func (r *runner) open() error {
 	r.hands = &hands{r: r}
 	engine := &loop.Engine{Journal: w.broken.wrap(r), Hands: w.broken.hold(r), Folded: r.folded, Segment: iteration}
 	engine.Restore(state)
+	r.meter.rules = state.Budget.Rules
 	r.driver = &loop.Driver{Engine: engine, Now: w.wall}
 	r.opened = true
 	if err := engine.Fold(events); err != nil {
@@ -123,6 +129,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 			// A person who goes on behind an end gives the loop more room.
 			rules := state.Budget.Rules
 			rules.MaximumIterations += 2
+			rules.LimitCost, rules.LimitTokens = rules.LimitCost*2, rules.LimitTokens*2
 			resumed.Rules = &rules
 		}
 		first = resumed
@@ -134,6 +141,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
+	r.wait()
 	return r.writer.Sync()
 }
 
@@ -141,6 +149,10 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 func (r *runner) folded(events []event.Event, s *projector.State) {
 	if r.w.ledger.failed != nil {
 		r.w.violate(silentAfterFault, "event %d is recorded after: %v", s.Seq, r.w.ledger.failed)
+	}
+	r.meter.read(events)
+	if t := events[len(events)-1].Type; t == event.TypeIterationEnded || t == event.TypeIterationStarted {
+		r.w.checkSize(s)
 	}
 	if r.w.broken.folded != nil {
 		r.w.broken.folded(events, s)
@@ -169,9 +181,13 @@ func (r *runner) turn() {
 		in := r.inputs[0]
 		r.inputs = r.inputs[1:]
 		r.fired = 0
-		err := r.driver.Take(in.Input)
+		err := r.wake(policy.Deadline{})
+		if err == nil {
+			err = r.driver.Take(in.Input)
+		}
 		if err == nil {
 			r.taken = append(r.taken, in.facts...)
+			r.checkMeter()
 		}
 		r.settled(err)
 		r.turn()
@@ -213,12 +229,14 @@ func (r *runner) syncLater() {
 // arm sets the timer to the earliest deadline, on the clock that is never set back.
 func (r *runner) arm() {
 	r.stopTimer()
+	r.wait()
 	deadline, found := r.driver.Engine.State().Deadline()
 	if !found || r.w.broken.noTimer {
 		return
 	}
 	wait := max(0, deadline.At.Sub(r.w.wall()))
 	r.armed = r.w.schedule(r, wait, func() { r.fire(deadline) })
+	r.armed.own = true
 }
 
 func (r *runner) stopTimer() {
@@ -237,7 +255,11 @@ func (r *runner) fire(deadline policy.Deadline) {
 	if r.fired++; r.fired > 8 {
 		r.w.violate(timersRest, "the deadline %q fired %d times in a row", deadline.Name, r.fired)
 	}
-	r.settled(r.driver.Fire(deadline))
+	err := r.wake(deadline)
+	if err == nil {
+		err = r.driver.Fire(deadline)
+	}
+	r.settled(err)
 }
 
 // failed ends a runner that can record nothing any more: its agent is killed, and it goes.

@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/simfs"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -29,6 +30,35 @@ type scene struct {
 	handTakes   time.Duration // the longest that a hand takes to begin
 	startFailed int           // permille of starts
 	beginFails  int           // permille of prompts
+
+	// What follows is of the second edition, and nothing of it is in a night of the first: those
+	// of testdata/sim have to stay what they were.
+	edition int
+
+	repo      bool // the project is a git repository
+	task      bool // there is a task.md
+	works     int  // percent of things done that change a file
+	ticks     int  // percent of these that tick a box
+	pendulum  bool // an iteration takes back what the one before has done
+	leaves    int  // percent of turns that leave a file DONE or WAIT_WITHOUT_RESTART
+	edits     int  // percent of turns that change a file of a guardrail
+	passes    int  // percent of guardrails' runs that pass
+	guardTime time.Duration
+	handFails int // permille of checks, commits and cancellations
+	commits   int // percent of commits that are made
+
+	limits    int           // percent of turns that a limit stands in the way of
+	droughts  int           // how many of these may state when they end
+	kinds     []string      // of limits
+	outage    time.Duration // from its beginning nothing can be reached; 0 is never
+	outageFor time.Duration
+	asks      int  // percent of turns that ask for a person
+	wordily   bool // everything that is said and printed is long
+	refuses   bool // the agent does not know one of its flags
+	lingers   bool // what the agent starts may outlive it
+	silences  int  // percent of tools that take long
+	sleeps    bool // the machine sleeps now and then, and its processes are stopped
+	patient   bool // people only go on with what is paused
 
 	disasters int // runners that something happens to
 	powerCuts int // percent of deaths that are the machine's
@@ -83,6 +113,60 @@ func newScene(seed uint64) scene {
 		s.rules.LimitTokens = 5_000
 	case 2:
 		s.rules.LimitDuration = minutes(30)
+	}
+	return s
+}
+
+// second draws a scene of the second edition: a night with everything that a loop can meet.
+func second(seed uint64) scene {
+	s := newScene(seed)
+	r := rand.New(rand.NewPCG(seed, 4))
+	pick := func(n ...int) int { return n[r.IntN(len(n))] }
+	minutes := func(n int) int64 { return int64(n) * 60_000 }
+	s.edition = 2
+	s.repo, s.task = r.IntN(3) > 0, r.IntN(3) > 0
+	s.works, s.ticks = pick(0, 20, 60), pick(0, 10, 50)
+	s.pendulum = r.IntN(8) == 0
+	s.leaves, s.edits = pick(0, 0, 10, 40), pick(0, 0, 20)
+	s.passes, s.guardTime = pick(0, 50, 90, 100, 100), time.Duration(pick(1, 60, 1200))*time.Second
+	s.handFails, s.commits = pick(0, 0, 0, 30), pick(50, 100)
+	s.sleeps, s.wordily, s.lingers = r.IntN(6) == 0, r.IntN(20) == 0, r.IntN(3) == 0
+	s.silences = pick(0, 0, 20)
+	s.patient = r.IntN(2) == 0
+	s.refuses = r.IntN(60) == 0
+
+	s.rules.Guardrails, s.rules.SCM = pick(0, 0, 1, 2, 3), s.repo && r.IntN(2) == 0
+	s.rules.DoneFile, s.rules.Checklist = r.IntN(3) > 0, s.task && r.IntN(2) == 0
+	s.rules.WaitExitCode, s.rules.WaitEnds = pick(0, 42, 42), r.IntN(5) == 0
+	s.rules.OutageLimit = minutes(pick(1, 10, 60, 600))
+	s.rules.ToolIdleAfter = minutes(pick(0, 3, 30))
+	s.rules.NoProgress, s.rules.SameError = pick(0, 2, 3, 5), pick(0, 2, 3, 5)
+	s.rules.ReflectEvery = pick(0, 0, 2, 3)
+	s.rules.MinToolCalls = pick(0, 1, 1, 3)
+	s.rules.OnPromiseNoWork = []string{"reject", "reject", "warn", "accept"}[r.IntN(4)]
+	switch r.IntN(8) {
+	case 0:
+		s.rules.IterationCost = 0.1
+	case 1:
+		s.rules.IterationTokens = 2_000
+	case 2:
+		s.rules.LimitCost = 0.5
+	case 3:
+		s.rules.LimitTokens = 20_000
+	}
+	if !s.able.exitEnds && r.IntN(4) == 0 {
+		s.rules.Context, s.able.same = "same", r.IntN(3) > 0
+	}
+	if r.IntN(3) == 0 {
+		s.limits, s.droughts = pick(10, 50, 100), pick(0, 1, 3)
+		all := []string{policy.KindRate, policy.KindOverload, policy.KindNetwork, policy.KindContext, policy.KindRate, policy.KindOverload, policy.KindQuota, policy.KindAuth}
+		s.kinds = all[:pick(1, 4, len(all))]
+	}
+	if r.IntN(8) == 0 {
+		s.outage, s.outageFor = time.Duration(1+r.IntN(120))*time.Minute, time.Duration(pick(5, 60, 1200))*time.Minute
+	}
+	if r.IntN(6) == 0 {
+		s.asks = pick(10, 50)
 	}
 	return s
 }

@@ -30,6 +30,20 @@ type tally struct {
 	pausing  bool
 	failed   *event.EffectFailed
 	fault    bool
+
+	faultClass string
+
+	clock   clock
+	limit   limit
+	person  person
+	gate    gate
+	words   words
+	sights  sights
+	process processNote
+	warned  map[string]bool
+	ended   event.Outcome // of the last iteration
+	died    bool          // a runner died within the open iteration
+	begun   event.Decided // the last decision to begin an iteration
 }
 
 // count reads a journal. whole is false where its beginning was dropped.
@@ -45,11 +59,19 @@ func count(events []event.Event) (t tally, whole bool) {
 
 func (t *tally) read(e event.Event) {
 	t.now = e.At
+	t.clock.read(e)
+	t.process.read(e)
+	t.limit.read(e)
+	t.person.read(e, t)
+	t.words.read(e, t.rules)
+	t.gate.read(e)
+	t.sights.read(e, &t.gate, &t.words)
 	switch e.Type {
 	case event.TypeLoopStarted:
 		*t = tally{
 			rules: as[event.LoopStarted](e).Rules, started: e.At, now: e.At,
-			kinds: map[string]string{}, signals: map[string]bool{}, stop: map[string]bool{},
+			kinds: map[string]string{}, signals: map[string]bool{}, stop: map[string]bool{}, warned: map[string]bool{},
+			clock: t.clock, words: t.words,
 		}
 	case event.TypeLoopResumed:
 		p := as[event.LoopResumed](e)
@@ -60,12 +82,18 @@ func (t *tally) read(e event.Event) {
 			t.accepted = ""
 		}
 		t.failures, t.instants, t.failed, t.fault = 0, 0, nil, false
+		t.faultClass = ""
+		t.died = t.inside
 		t.signal, t.pausing = false, false
 		clear(t.stop)
 	case event.TypeLoopConfigured:
-		t.rules = as[event.LoopConfigured](e).Rules
+		p := as[event.LoopConfigured](e)
+		t.rules = p.Rules
+		delete(t.warned, p.Key)
+	case event.TypeBudgetWarned:
+		t.warned[as[event.BudgetWarned](e).Limit] = true
 	case event.TypeIterationStarted:
-		t.open, t.inside = as[event.IterationStarted](e).N, true
+		t.open, t.inside, t.died = as[event.IterationStarted](e).N, true, false
 		t.counted++
 	case event.TypeIterationEnded:
 		t.iterationEnded(as[event.IterationEnded](e))
@@ -86,17 +114,17 @@ func (t *tally) read(e event.Event) {
 	case event.TypeLoopUnpaused:
 		t.pausing = false
 	case event.TypeDecided:
-		if as[event.Decided](e).Do == event.DoBegin {
-			t.failed = nil
+		if p := as[event.Decided](e); p.Do == event.DoBegin {
+			t.failed, t.begun = nil, p
 		}
 	case event.TypeEffectFailed:
 		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
 			t.failed = &p
-		} else if p.Do != event.DoSteer {
-			t.fault = true
+		} else if p.Do != event.DoSteer && p.Do != event.DoCommit {
+			t.fault, t.faultClass = true, p.Class
 		}
 	case event.TypeFaultRaised:
-		t.fault = true
+		t.fault, t.faultClass = true, as[event.FaultRaised](e).Class
 	}
 }
 
@@ -111,14 +139,14 @@ func (t *tally) delivered(id string) {
 }
 
 func (t *tally) iterationEnded(p event.IterationEnded) {
-	t.inside = false
+	t.inside, t.ended = false, p.Outcome
 	if p.Refunded {
 		t.counted--
 	}
 	switch p.Outcome {
 	case event.OutcomeDone:
 		t.failures, t.instants = 0, 0
-	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
+	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent:
 		t.failures++
 		switch {
 		case p.Outcome != event.OutcomeFailed || p.Took >= 2000:
@@ -139,8 +167,16 @@ func (t *tally) bearsOut(r event.Reason) bool {
 		class = t.failed.Class
 	}
 	switch r {
-	case event.ReasonPromise, event.ReasonResponse:
+	case event.ReasonPromise, event.ReasonResponse, event.ReasonDoneFile, event.ReasonChecklist:
 		return t.accepted == string(r)
+	case event.ReasonAuth, event.ReasonQuota, event.ReasonOutage:
+		return t.ended == event.OutcomeLimited && t.limit.bearsOut(r, t.rules)
+	case event.ReasonBlocked:
+		return t.person.blocked || t.words.blocked
+	case event.ReasonWait:
+		return t.rules.WaitEnds && t.person.waits
+	case event.ReasonBreaker:
+		return t.sights.stopped(t.rules)
 	case event.ReasonIterations:
 		return t.counted >= t.rules.MaximumIterations
 	case event.ReasonCost:
@@ -148,7 +184,7 @@ func (t *tally) bearsOut(r event.Reason) bool {
 	case event.ReasonTokens:
 		return t.rules.LimitTokens > 0 && t.tokens >= t.rules.LimitTokens
 	case event.ReasonDuration:
-		return t.rules.LimitDuration > 0 && t.now.Sub(t.started).Milliseconds() >= t.rules.LimitDuration
+		return t.rules.LimitDuration > 0 && (t.clock.ran+t.clock.back).Milliseconds() >= t.rules.LimitDuration
 	case event.ReasonRestarts:
 		return t.rules.RestartMax > 0 && t.failures > t.rules.RestartMax
 	case event.ReasonEnvironment:
@@ -156,9 +192,9 @@ func (t *tally) bearsOut(r event.Reason) bool {
 	case event.ReasonAgent:
 		return t.failed != nil && t.failed.Do == event.DoStart && class != event.ClassTransient && class != event.ClassDisk
 	case event.ReasonConfig:
-		return t.failed != nil && t.failed.Do == event.DoBegin && class != event.ClassTransient && class != event.ClassDisk
+		return t.process.refused || t.faultClass == event.ClassConfig || t.failed != nil && t.failed.Do == event.DoBegin && class != event.ClassTransient && class != event.ClassDisk
 	case event.ReasonDisk:
-		return class == event.ClassDisk
+		return class == event.ClassDisk || t.faultClass == event.ClassDisk
 	case event.ReasonFault:
 		return t.fault || t.failed != nil && t.failed.Do == event.DoBegin
 	case event.ReasonStop:
@@ -174,12 +210,18 @@ func (t *tally) bearsOut(r event.Reason) bool {
 // checkStory reads the journal from its first event to its last.
 func (w *world) checkStory(events []event.Event) {
 	var t tally
+	hands := pending{}
 	for _, e := range events {
+		hands.read(w, e)
 		switch e.Type {
 		case event.TypeDecided:
 			switch as[event.Decided](e).Do {
 			case event.DoBegin:
 				w.checkBegin(&t, e)
+			case event.DoCheck:
+				w.checkCheck(&t, e)
+			case event.DoCommit:
+				w.checkCommit(&t, e)
 			case event.DoStart:
 				if t.stop[policy.StopNow] || t.stop[policy.Kill] {
 					w.violate(wishesHold, "event %d: an agent is started after the loop was stopped now", e.Seq)
@@ -197,6 +239,16 @@ func (w *world) checkStory(events []event.Event) {
 			if p.Took < 0 {
 				w.violate(inTurn, "event %d: iteration %d took %d ms", e.Seq, p.N, p.Took)
 			}
+			w.checkRefund(&t, e, p)
+			w.checkProgress(&t, e, p)
+		case event.TypeCompletionAccepted, event.TypeCompletionRefused:
+			w.checkVerdict(&t, e)
+		case event.TypeCompletionClaimed:
+			t.words.claimed = as[event.CompletionClaimed](e).How
+		case event.TypeBudgetWarned:
+			w.checkWarning(&t, e)
+		case event.TypeBreakerTripped:
+			w.checkTrip(&t, e)
 		case event.TypeLoopEnded:
 			p := as[event.LoopEnded](e)
 			if t.inside {
@@ -218,5 +270,15 @@ func (w *world) checkBegin(t *tally, e event.Event) {
 		w.violate(wishesHold, "event %d: an iteration begins after a pause took effect", e.Seq)
 	case t.accepted != "":
 		w.violate(wishesHold, "event %d: an iteration begins after the claim was accepted", e.Seq)
+	case t.person.waits, t.person.blocked, t.person.paused:
+		w.violate(waitsForPerson, "event %d: an iteration begins while the loop waits for a person", e.Seq)
+	case e.At.Before(t.limit.notBefore):
+		w.violate(resetsHold, "event %d: an iteration begins at %s, and nothing can be reached before %s", e.Seq, e.At, t.limit.notBefore)
+	case t.rules.LimitCost > 0 && t.usd >= t.rules.LimitCost+1e-9:
+		w.violate(overspends, "event %d: an iteration begins when $%.3f of $%.3f are spent", e.Seq, t.usd, t.rules.LimitCost)
+	case t.rules.LimitTokens > 0 && t.tokens >= t.rules.LimitTokens:
+		w.violate(overspends, "event %d: an iteration begins when %d of %d tokens are used", e.Seq, t.tokens, t.rules.LimitTokens)
+	case t.rules.LimitDuration > 0 && (t.clock.ran-t.clock.back).Milliseconds() > t.rules.LimitDuration:
+		w.violate(overspends, "event %d: an iteration begins when the loop has run for %s of %d ms", e.Seq, t.clock.ran, t.rules.LimitDuration)
 	}
 }

@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/simfs"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -20,31 +24,60 @@ import (
 var (
 	simSeeds = flag.Int("sim.seeds", 100, "how many nights TestSimulation plays")
 	simSeed  = flag.Uint64("sim.seed", 0, "the one night that TestSimulation plays")
+	simFirst = flag.Bool("sim.first", false, "that night is of the first edition, with nothing in it but iterations, people and crashes")
 )
 
-// Every night is played twice: the same seed gives the same night.
+// The same seed gives the same night: every tenth is played twice.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	if *simSeed != 0 {
-		playTwice(t, *simSeed)
+		playTwice(t, *simSeed, draw(*simSeed, *simFirst))
 		return
 	}
-	reached := map[string]bool{}
-	for seed := range uint64(nights(1)) {
-		w := playTwice(t, seed+1)
-		if t.Failed() {
-			return
-		}
-		reach(t, w, reached)
+	reached := newReached()
+	var next atomic.Uint64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for !t.Failed() {
+				seed := next.Add(1)
+				if seed > uint64(nights(1)) {
+					return
+				}
+				play := playOnce
+				if seed%10 == 1 {
+					play = playTwice
+				}
+				reached.take(play(t, seed, second(seed)))
+			}
+		})
 	}
-	if nights(1) < 100 {
+	workers.Wait()
+	if nights(1) < 100 || t.Failed() {
 		return
 	}
 	for _, word := range worthReaching {
-		if !reached[word] {
+		if !reached.words[word] {
 			t.Errorf("%d nights, and never %q: the simulation has become too tame", nights(1), word)
 		}
 	}
+	if nights(1) < 2000 {
+		return
+	}
+	for _, word := range rarelyReached {
+		if !reached.words[word] {
+			t.Errorf("%d nights, and never %q: the simulation has become too tame", nights(1), word)
+		}
+	}
+	t.Logf("%d nights, %d of them twice, %d steps, %s of virtual time", nights(1), (nights(1)+9)/10, reached.steps, reached.time.Round(time.Hour))
+}
+
+// draw returns the scene of a seed.
+func draw(seed uint64, first bool) scene {
+	if first {
+		return newScene(seed)
+	}
+	return second(seed)
 }
 
 // worthReaching is what has to happen in some of a hundred nights, for the
@@ -61,22 +94,48 @@ var worthReaching = []string{
 	"loop.ended agent", "loop.ended disk", "loop.ended fault",
 }
 
-// reach takes note of what happened in a night.
-func reach(t *testing.T, w *world, reached map[string]bool) {
+// rarelyReached is what has to happen in some of two thousand nights.
+var rarelyReached = []string{
+	"decided check.cancel", "effect.failed iteration.check", "effect.failed repo.commit", "clock.jumped", "budget.warned",
+	"breaker.tripped hint", "breaker.tripped backoff", "breaker.tripped stop", "guardrail.edited", "repo.committed",
+	"timer.fired tool", "timer.fired limit", "timer.fired breaker",
+	"iteration.ended overspent", "iteration.ended limited",
+	"loop.ended cost", "loop.ended tokens", "loop.ended duration", "loop.ended environment", "loop.ended config", "loop.ended response",
+	"loop.ended doneFile", "loop.ended checklist", "loop.ended auth", "loop.ended quota", "loop.ended outage", "loop.ended breaker",
+	"loop.ended blocked", "loop.ended wait",
+	"agent.noticed " + event.NoticeLingering,
+}
+
+// reached is what happened in some night.
+type reached struct {
+	mu    sync.Mutex
+	words map[string]bool
+	steps int
+	time  time.Duration
+}
+
+func newReached() *reached { return &reached{words: map[string]bool{}} }
+
+// take takes note of what happened in a night.
+func (r *reached) take(w *world) {
 	events, err := readAll(w.disk)
 	if err != nil {
-		t.Error(report(w, err))
+		return // judged already
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.steps += w.steps
+	r.time += w.now.Sub(w.began)
 	for _, e := range events {
 		word := string(e.Type)
-		reached[word] = true
-		for _, key := range []string{"do", "how", "name", "outcome", "reason"} {
+		r.words[word] = true
+		for _, key := range []string{"do", "how", "name", "outcome", "reason", "step", "what"} {
 			if value := e.Field(key); len(value) > 2 {
-				reached[word+" "+strings.Trim(string(value), `"`)] = true
+				r.words[word+" "+strings.Trim(string(value), `"`)] = true
 			}
 		}
 		if e.Type == event.TypeAgentStarted && string(e.Field("reused")) == "true" {
-			reached[word+" again"] = true
+			r.words[word+" again"] = true
 		}
 	}
 }
@@ -106,10 +165,14 @@ func TestSimulationRemembers(t *testing.T) {
 			nights := 0
 			for line := range strings.Lines(string(content)) {
 				var seed uint64
-				if _, err := fmt.Sscanf(line, "seed %d", &seed); err == nil {
-					nights++
-					playTwice(t, seed)
+				var first bool
+				if _, err := fmt.Sscanf(line, "first edition, seed %d", &seed); err == nil {
+					first = true
+				} else if _, err := fmt.Sscanf(line, "seed %d", &seed); err != nil {
+					continue
 				}
+				nights++
+				playTwice(t, seed, draw(seed, first))
 			}
 			if nights == 0 {
 				t.Error("the file names no seed")
@@ -157,22 +220,34 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 }
 
 // playTwice plays a night twice and returns the first.
-func playTwice(t *testing.T, seed uint64) *world {
+func playTwice(t *testing.T, seed uint64, s scene) *world {
 	t.Helper()
-	first, problem := playNight(seed, newScene(seed), mutation{})
+	first, problem := playNight(seed, s, mutation{})
 	if problem == nil {
-		var second *world
-		second, problem = playNight(seed, newScene(seed), mutation{})
+		var again *world
+		again, problem = playNight(seed, s, mutation{})
 		if problem == nil {
-			problem = compareNights(first, second)
+			problem = compareNights(first, again)
 		}
 	}
 	if problem != nil {
 		t.Error(report(first, problem))
 		return first
 	}
-	t.Logf("seed %d: %d steps, %d runners, %d crashes, %d agents, %d lines of theirs", seed, first.steps, first.runs, first.crashes, len(first.agents), first.facts)
+	if *simSeed != 0 {
+		t.Logf("seed %d: %d steps, %d runners, %d crashes, %d agents, %d lines of theirs", seed, first.steps, first.runs, first.crashes, len(first.agents), first.facts)
+	}
 	return first
+}
+
+// playOnce plays a night.
+func playOnce(t *testing.T, seed uint64, s scene) *world {
+	t.Helper()
+	w, problem := playNight(seed, s, mutation{})
+	if problem != nil {
+		t.Error(report(w, problem))
+	}
+	return w
 }
 
 // playNight plays a night and returns the violation that ended it, if any.
@@ -193,8 +268,12 @@ func playNight(seed uint64, s scene, broken mutation) (w *world, problem error) 
 
 // report tells a person what went wrong and how to see it again.
 func report(w *world, problem error) string {
-	return fmt.Sprintf("seed %d: %v\n\n%s\n\nreplay: go test ./internal/loop -run 'TestSimulation$' -sim.seed=%d -v",
-		w.seed, problem, w.story(30), w.seed)
+	first := ""
+	if w.scene.edition < 2 {
+		first = " -sim.first"
+	}
+	return fmt.Sprintf("seed %d: %v\n\n%s\n\nreplay: go test ./internal/loop -run 'TestSimulation$' -sim.seed=%d%s -v",
+		w.seed, problem, w.story(30), w.seed, first)
 }
 
 // compareNights finds the first difference of two nights with the same seed.

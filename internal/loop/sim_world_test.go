@@ -20,23 +20,27 @@ type world struct {
 	scene  scene
 	broken mutation
 
-	now   time.Time     // of the machine, never set back
-	skew  time.Duration // of the wall clock
-	queue queue
-	order int
-	ids   int
+	began   time.Time
+	now     time.Time     // of the machine, never set back
+	stopped time.Time     // until when the runner's process stands still
+	skew    time.Duration // of the wall clock
+	queue   queue
+	order   int
+	ids     int
 
-	disk   *simfs.FS
-	ledger ledger
-	reader reader
-	people people
-	runner *runner // nil while none runs
-	runs   int
-	agents []*agent // all that ever lived
-	pids   int
-	facts  int // serial number of the last line that an agent printed
+	disk    *simfs.FS
+	ledger  ledger
+	reader  reader
+	people  people
+	project project
+	runner  *runner // nil while none runs
+	runs    int
+	agents  []*agent // all that ever lived
+	pids    int
+	facts   int // serial number of the last line that an agent printed
 
 	crashes int
+	begins  int // iterations that were asked for
 	changes int // that runners which are gone have made on the disk
 	resumes int
 	trace   []string
@@ -49,6 +53,8 @@ const (
 	// A night has to come to its end within these.
 	stepsMost = 200_000
 	nightMost = 30 * 24 * time.Hour
+	// Those that are given back included: limits, disasters and outages of a night are few.
+	beginsMost = 300
 )
 
 // violation is the panic by which an invariant ends a night.
@@ -70,6 +76,7 @@ type item struct {
 	// runner is the one whose process this happens in: it does not happen when that
 	// one is dead. nil is the world outside.
 	runner *runner
+	own    bool // it is the runner itself that does it, not an agent
 	do     func()
 }
 
@@ -111,7 +118,7 @@ func newWorld(seed uint64, s scene, broken mutation) *world {
 		now:  time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC),
 		disk: simfs.New(rand.New(rand.NewPCG(seed, 3))),
 	}
-	w.ledger.w, w.reader.w, w.people.w = w, w, w
+	w.ledger.w, w.reader.w, w.people.w, w.project.w = w, w, w, w
 	if err := w.lay(); err != nil {
 		panic(err)
 	}
@@ -142,10 +149,14 @@ func (w *world) night() {
 	w.after(0, w.run)
 	w.reader.begin()
 	w.people.begin()
+	if w.scene.edition == 2 {
+		w.project.lay()
+		w.nap()
+	}
 	if w.scene.skews {
 		w.after(w.span(time.Minute, 2*time.Hour), w.setClock)
 	}
-	began := w.now
+	w.began = w.now
 	for !w.done {
 		if len(w.queue) == 0 {
 			w.violate(neverStuck, "nothing will ever happen again, and the loop has not ended")
@@ -156,11 +167,16 @@ func (w *world) night() {
 			if next.runner != w.runner {
 				continue
 			}
+			if next.own && w.stopped.After(next.at) {
+				next.at = w.stopped
+				heap.Push(&w.queue, next)
+				continue
+			}
 			next.runner.coming--
 		}
 		w.now = next.at
-		if w.steps++; w.steps > stepsMost || w.now.Sub(began) > nightMost {
-			w.violate(neverStuck, "the night does not end: %d steps, %s", w.steps, w.now.Sub(began))
+		if w.steps++; w.steps > stepsMost || w.now.Sub(w.began) > nightMost {
+			w.violate(nightEnds, "the night does not end: %d steps, %s", w.steps, w.now.Sub(w.began))
 		}
 		next.do()
 		if w.runner != nil && w.disk.Crashed() {

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -13,10 +14,12 @@ import (
 // Breaker stops a loop that gets nowhere. Progress is what the files show: a commit, a
 // difference to the last commit that was not seen before, a box that was ticked. Coming back to where
 // the loop stood a few iterations ago, as in A-B-A-B, is none. Where no repository and no
-// task.md can be looked at, an iteration that used no tool or ended with the very words
+// box of task.md can be looked at, an iteration that used no tool or ended with the very words
 // of the one before got nowhere. After breaker.noProgress such iterations in a row, or
 // breaker.sameError failures in a row that say the same, the loop ends; one before that
-// it waits a while, and two before that the agent is told, with the evidence.
+// it waits a while, and two before that the agent is told, with the evidence. (Of two, the first is
+// told; of one, nothing comes before the end.) What a person, a limit or a dead runner cut off
+// counts neither way.
 type Breaker struct {
 	Place string   `json:"place,omitempty"` // where the files stand, as far as the open iteration looked
 	Began string   `json:"began,omitempty"` // where they stood when it began
@@ -73,7 +76,7 @@ func (b *Breaker) Apply(e event.Event, c *Completion) error {
 		if err != nil {
 			return err
 		}
-		if p.SHA256 != "" {
+		if p.Boxes > 0 { // one without boxes, as ralph itself lays it out, shows nothing
 			b.stand("task.md", strconv.Itoa(p.Ticked), strconv.Itoa(p.Boxes))
 		}
 	case event.TypeDecided:
@@ -90,8 +93,9 @@ func (b *Breaker) Apply(e event.Event, c *Completion) error {
 	case event.TypeIterationStarted, event.TypeEffectFailed:
 		b.Opening = false
 	case event.TypeIterationChecked:
-		said := hash(c.Text.String())
-		b.Same = c.Text.String() != "" && said == b.Said
+		text := strings.TrimSpace(c.Text.String())
+		said := hash(text)
+		b.Same = text != "" && said == b.Said
 		b.Said = said
 	case event.TypeIterationEnded:
 		p, err := event.As[event.IterationEnded](e)

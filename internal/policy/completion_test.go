@@ -426,3 +426,28 @@ func TestEventsThatCannotBeReadAreErrorsOfTheirPolicies(t *testing.T) {
 		}
 	}
 }
+
+// The hand that begins the next iteration sees the state behind its decision.
+func TestARefusedFileIsPutAsideWhenTheNextIterationBegins(t *testing.T) {
+	c := &policy.Completion{}
+	for _, step := range []struct {
+		happens event.Payload
+		aside   bool
+	}{
+		{event.IterationStarted{N: 1}, false},
+		{event.FolderSeen{Done: true}, false},
+		{event.CompletionClaimed{How: policy.ByDoneFile}, false},
+		{event.CompletionRefused{Missing: []string{"the guardrails have not all run"}}, true},
+		{event.IterationEnded{N: 1, Outcome: event.OutcomeDone}, true},
+		{event.Decided{Do: event.DoBegin, Iteration: 2}, true},
+		{event.FolderSeen{}, true},
+		{event.IterationStarted{N: 2}, false},
+	} {
+		if err := c.Apply(happened(t, noon, step.happens), final); err != nil {
+			t.Fatal(err)
+		}
+		if c.Aside != step.aside {
+			t.Errorf("after %+v: aside is %v", step.happens, c.Aside)
+		}
+	}
+}

@@ -48,6 +48,10 @@ const (
 	failuresMost = 64
 	editedMost   = 32
 	leftMost     = 8
+	nameMost     = 500
+	// Messages are kept whole up to messagesMost bytes together, and in part behind that.
+	messagesMost = 32 << 10
+	messageLeast = 500
 )
 
 // Apply folds one event.
@@ -137,15 +141,22 @@ func (g *Gate) ended(p event.GuardrailEnded) {
 	if p.OK || len(g.Failures) >= failuresMost {
 		return
 	}
-	f := Failure{Name: p.Name, Action: p.Action}
+	f := Failure{Name: firstBytes(p.Name, nameMost), Action: p.Action}
 	if p.Message != nil {
 		f.Message = *p.Message
+	}
+	together := len(f.Message.Text)
+	for _, other := range g.Failures {
+		together += len(other.Message.Text)
+	}
+	if together > messagesMost {
+		f.Message.Text = firstBytes(f.Message.Text, messageLeast)
 	}
 	g.Failures = append(g.Failures, f)
 }
 
 func edited(p event.GuardrailEdited) string {
-	what := fmt.Sprintf("the file %s, which guardrails consist of, was %s", firstBytes(p.Path, 200), p.How)
+	what := fmt.Sprintf("the file %s, which guardrails consist of, was %s", firstBytes(p.Path, 200), firstBytes(p.How, 200))
 	if p.Restored {
 		what += ", and has been put back"
 	}

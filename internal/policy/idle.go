@@ -11,7 +11,8 @@ import (
 // limits.idle, an iteration that lasts longer than limits.iteration, and a process
 // that lives on for limits.afterResult after its final result are cut short. Any
 // line of the agent is a sign of life. While one of its tools is at work the agent may be
-// silent for longer, for limits.tool. Time in which the machine slept does not count.
+// silent for longer, for limits.tool. What an agent that is done left running may go on until the
+// iteration's limit, and is then ended. Time in which the machine slept does not count.
 type Idle struct {
 	Began    time.Time `json:"began,omitzero"`    // of the iteration
 	Heard    time.Time `json:"heard,omitzero"`    // the last sign of life

@@ -9,8 +9,9 @@ import (
 
 // Life is where the loop stands. A loop starts, works through iterations and
 // ends. An iteration begins with its prompt, then the agent starts, has its turn,
-// finishes, and is gone or at rest; only then does the iteration end. A runner that
-// dies leaves an iteration open, which the next runner closes as interrupted.
+// finishes, and is gone or at rest; what it left is looked at, checked and committed; only then
+// does the iteration end. A runner that dies leaves an iteration open, which the next runner
+// closes as interrupted.
 type Life struct {
 	Name    string       `json:"name,omitempty"`
 	ID      string       `json:"id,omitempty"`

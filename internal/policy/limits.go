@@ -157,6 +157,9 @@ func (l *Limits) ended(p event.IterationEnded, at time.Time) {
 		}
 		l.NotUntil = at.Add(l.backoff())
 	}
+	// The journal's clock is no finer than that: a moment between two of its ticks would be
+	// reached by the timer and not by the events, again and again.
+	l.NotUntil = l.NotUntil.Truncate(time.Millisecond)
 }
 
 // backoff is how long to wait where nobody said until when.

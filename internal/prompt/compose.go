@@ -114,6 +114,9 @@ func (p Parts) done(base string) string {
 	if len(ways) > 0 {
 		words = append(words, "When all of the work is done, and only then, "+strings.Join(ways, ", or ")+".")
 	}
+	if p.Blocked && !strings.Contains(base, "<blocked>") {
+		words = append(words, "If you cannot go on without a person, end with <blocked>why</blocked> alone on a line.")
+	}
 	if p.MinToolCalls > 1 {
 		words = append(words, fmt.Sprintf("A claim that it is done counts only after at least %d uses of tools.", p.MinToolCalls))
 	}

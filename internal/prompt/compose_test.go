@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files under testdata
 func usual() prompt.Parts {
 	return prompt.Parts{
 		Base: "# Task\n\nMake the login work.\n", Iteration: 3, Of: 10, LoopDir: ".ralph/login", TaskFile: ".ralph/login/task.md",
-		Checklist: true, Promise: "COMPLETE", Response: "DONE", DoneFile: true, MinToolCalls: 1,
+		Checklist: true, Promise: "COMPLETE", Response: "DONE", DoneFile: true, MinToolCalls: 1, Blocked: true,
 	}
 }
 

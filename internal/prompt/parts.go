@@ -20,6 +20,8 @@ type Parts struct {
 	// DoneFile says that a file DONE in LoopDir claims the same. Where the base holds one of the two
 	// markers or the path of the file, the person has told how, and none of the three is told.
 	DoneFile bool
+	// Blocked says that an agent may end the loop because it cannot go on without a person.
+	Blocked bool
 	// MinToolCalls is how many uses of tools a claim needs. It is told from two on: one is what
 	// any work takes.
 	MinToolCalls int

@@ -68,7 +68,9 @@ type runner struct {
 	project  *projector.Writer
 	driver   *loop.Driver
 	hands    *effect.Hands
-	over     chan struct{} // closed when the driver takes nothing more
+	over     chan struct{}      // closed when the driver takes nothing more
+	asked    chan chan struct{} // who wants to know when the inbox has been read
+	deaf     chan struct{}      // closed when the inbox is read no more
 	ready    bool
 }
 
@@ -83,7 +85,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	defer func() { _ = lock.Release() }() // its end is the process's at the latest
 	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
 	_ = process.EnableSubreaper()
-	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{})}
+	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{}), asked: make(chan chan struct{}), deaf: make(chan struct{})}
 	if err := r.open(ctx); err != nil {
 		if r.enrolled != nil { // nothing is left half written
 			_ = r.enrolled()
@@ -176,7 +178,7 @@ func (r *runner) assemble(state projector.State, iteration int, inputs chan loop
 		inputs <- loop.Input{Drafts: drafts, Release: release}
 	}
 	r.hands = effect.New(effect.Config{
-		Deliver: deliver, Agent: r.agent,
+		Deliver: deliver, Agent: r.agent, Mail: r.heard,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 		Dir: r.Dir, Project: r.Project, Env: r.ownEnvironment(),
 		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.scm(), Words: r.words(),
@@ -277,7 +279,9 @@ func (r *runner) tell(ended *event.LoopEnded) {
 
 // receive takes commands from the inbox until ctx is done.
 func (r *runner) receive(ctx context.Context, box *inbox.Box) {
+	defer close(r.deaf)
 	wake := box.Watch(ctx)
+	var asked chan struct{}
 	for {
 		items, err := box.Pending()
 		if err != nil {
@@ -290,11 +294,34 @@ func (r *runner) receive(ctx context.Context, box *inbox.Box) {
 		if len(items) == inbox.PassLimit {
 			continue
 		}
+		if asked != nil {
+			close(asked)
+			asked = nil
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-wake:
+		case asked = <-r.asked:
 		}
+	}
+}
+
+// heard returns when every command that was dropped before is in the journal, or will not be
+// read any more.
+func (r *runner) heard(ctx context.Context) {
+	done := make(chan struct{})
+	select {
+	case r.asked <- done:
+	case <-r.deaf:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-done:
+	case <-r.deaf:
+	case <-ctx.Done():
 	}
 }
 

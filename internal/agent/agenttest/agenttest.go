@@ -23,6 +23,9 @@ type Agent struct {
 	// Droppable are keys whose strings need not be found anywhere when a line is
 	// dropped: signatures, pieces of what comes whole later.
 	Droppable []string
+	// Piecemeal says of a line that may be dropped that it holds pieces of what comes whole later, in
+	// another spelling: arguments of a tool, as the model writes them.
+	Piecemeal func(line []byte) bool
 }
 
 // Fake is a scripted agent. It gets each line of stdin without its newline, and nil

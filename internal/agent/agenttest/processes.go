@@ -217,7 +217,9 @@ func checkStubborn(t *testing.T, a Agent) {
 func checkSessionAbort(t *testing.T, a Agent) {
 	r := start(t, a, roleStays, Wait)
 	r.Await(event.TypeAgentSaid, 1)
-	aborts := len(a.New().Abort()) > 0 // a dialect of another conversation: only whether there is a way
+	other := begin(t, a, a.Fake()) // another conversation: only whether there is a way
+	other.open(Wait)
+	aborts := len(other.d.Abort()) > 0
 	r.Abort(7)
 	if !aborts {
 		r.over(0)

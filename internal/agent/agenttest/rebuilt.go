@@ -12,6 +12,7 @@ import (
 // can be found in it: each text of it that is long enough to be more than a name.
 type rebuilt struct {
 	droppable []string
+	piecemeal func(line []byte) bool
 	texts     map[string]*strings.Builder // of blocks and tools
 	kept      []string                    // strings of lines that are kept, and of other facts
 	dropped   []droppedText
@@ -22,8 +23,12 @@ type droppedText struct{ key, text string }
 // aName is the length up to which a string may be an id, a model, a state.
 const aName = 24
 
+// newRebuilt knows the prompt, which stands in the journal before the agent has said a word.
 func newRebuilt(a Agent) *rebuilt {
-	return &rebuilt{droppable: a.Droppable, texts: make(map[string]*strings.Builder)}
+	return &rebuilt{
+		droppable: a.Droppable, piecemeal: a.Piecemeal,
+		texts: make(map[string]*strings.Builder), kept: []string{Finish},
+	}
 }
 
 func (r *rebuilt) add(line []byte, facts []fact, drop bool) {
@@ -38,6 +43,9 @@ func (r *rebuilt) add(line []byte, facts []fact, drop bool) {
 		default:
 			leavesOf([]byte(f.Data), func(_, text string) { r.kept = append(r.kept, text) })
 		}
+	}
+	if drop && r.piecemeal != nil && r.piecemeal(line) {
+		return
 	}
 	leavesOf(line, func(key, text string) {
 		switch {

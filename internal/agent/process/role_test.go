@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 func play(role string, args []string) {
 	switch role {
-	case "sit": // until a signal; "stubborn" ignores TERM
+	case "sit": // until a signal; "stubborn" ignores TERM; "until" ends when something is written to the FIFO that it names
 		sit(args)
 	case "daemon": // start a process in a session of its own, say its pid, and leave it
 		startDaemon(os.Environ(), args)
@@ -70,6 +70,11 @@ func sit(args []string) {
 	signal.Ignore(syscall.SIGPIPE) // the runner may be killed between the two lines
 	fmt.Println(os.Getpid())
 	fmt.Fprintln(os.Stderr, "ready")
+	if len(args) > 1 && args[0] == "until" {
+		_, _ = os.ReadFile(args[1])
+		fmt.Println("the end")
+		return
+	}
 	time.Sleep(time.Hour) // an empty select is a deadlock to the Go runtime, which ends the program
 
 }

@@ -62,8 +62,7 @@ func (p *Process) Terminate(ctx context.Context, grace time.Duration) Report {
 }
 
 // ask sends TERM to the whole tree. Launchers that ignore a signal of their own but not their group's (gemini) and tools that run in
-// sessions of their own (claude, pi, codex) are all reached. Whoever outlives the agent nevertheless gets another TERM from family.end:
-// a signal that arrives between a shell's fork and exec is taken by the shell's handler and lost.
+// sessions of their own (claude, pi, codex) are all reached. Whoever outlives the agent nevertheless gets another TERM from family.end.
 func (p *Process) ask() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

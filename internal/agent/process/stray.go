@@ -39,13 +39,14 @@ type family struct {
 
 	mu       sync.Mutex
 	asked    map[identity]syscall.Signal // the last signal each known member was sent
+	image    map[identity]string         // the command line of each when it was sent TERM
 	found    []Stray                     // without how they ended, which asked and survived tell
 	place    map[identity]int            // in found
 	survived map[identity]bool
 }
 
 func newFamily(root identity, mark string) *family {
-	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, place: map[identity]int{}, survived: map[identity]bool{}}
+	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, image: map[identity]string{}, place: map[identity]int{}, survived: map[identity]bool{}}
 }
 
 // live holds the agents of this process, with their marks, from fork to reap.
@@ -141,10 +142,9 @@ func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error
 			}
 		}
 		f.send(found.alive, sig)
-		if !awaitGone(ctx, found.alive) {
-			found, err := f.find()
-			return found.alive, err
-		}
+		again, cancel := context.WithTimeout(ctx, lookAgain)
+		awaitGone(again, found.alive)
+		cancel()
 	}
 }
 
@@ -161,21 +161,29 @@ func (f *family) record(members []member) {
 	}
 }
 
-// send signals each member that has not had sig yet; KILL is sent again.
+// lookAgain is how long members are waited for before a look finds what they have started or become meanwhile.
+const lookAgain = 100 * time.Millisecond
+
+// send signals each member that has not had sig yet. KILL is sent again, and so is TERM to a member that has become another
+// program since: between a shell's fork and exec a signal is taken by the shell's handler and lost.
 func (f *family) send(members []member, sig syscall.Signal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range members {
 		// Never back from KILL to TERM: Kill may have come while TERM was being sent round.
-		if last := f.asked[m.identity]; sig != syscall.SIGKILL && (last == sig || last == syscall.SIGKILL) {
+		last := f.asked[m.identity]
+		if sig == syscall.SIGKILL {
+			f.asked[m.identity] = sig
+			_ = m.signal(sig) // as in terminate
 			continue
 		}
-		f.asked[m.identity] = sig
-		if sig == syscall.SIGTERM {
-			m.terminate()
+		// Read before the signal is sent: what it says then is what takes the signal, or is another later.
+		image := commandLine(m.pid)
+		if last == syscall.SIGKILL || last == sig && f.image[m.identity] == image {
 			continue
 		}
-		_ = m.signal(sig) // as in terminate
+		f.asked[m.identity], f.image[m.identity] = sig, image
+		m.terminate()
 	}
 }
 

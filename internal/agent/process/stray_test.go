@@ -86,7 +86,8 @@ func TestTerminate(t *testing.T) {
 		daemon := a.pidLine()
 		a.line()
 		report := a.Terminate(t.Context(), shortGrace)
-		if alive(daemon) || !report.Gone || !report.Killed || endings(report.Exit.Strays)[daemon] != Killed {
+		// On a busy machine the agent itself may take longer than the grace: the daemon is then killed with it, and outlives nobody.
+		if ended, stray := endings(report.Exit.Strays)[daemon]; alive(daemon) || !report.Gone || !report.Killed || stray && ended != Killed {
 			t.Errorf("got %+v, the daemon %d is alive: %v", report, daemon, alive(daemon))
 		}
 	})
@@ -160,6 +161,18 @@ func TestAfterANormalExitTheStraysAreEnded(t *testing.T) {
 				t.Errorf("left unreaped: %v", zombies)
 			}
 		})
+	}
+}
+
+// As between a shell's fork and exec, TERM is lost here to what the process was before.
+func TestAProcessThatBecomesAnotherProgramIsAskedAgain(t *testing.T) {
+	spec := shell(`sh -c 'trap "exec sleep 1000" TERM; echo $$; while :; do sleep 0.01; done' & read go; exit 5`)
+	spec.KeepStdin = true
+	a := start(t, spec)
+	stray := a.pidLine()
+	a.CloseStdin()
+	if exit := a.ended(); exit.Code != 5 || alive(stray) || endings(exit.Strays)[stray] != Terminated {
+		t.Errorf("got %+v, stray %d", exit, stray)
 	}
 }
 

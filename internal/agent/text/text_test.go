@@ -139,3 +139,28 @@ func FuzzPieces(f *testing.F) {
 		}
 	})
 }
+
+// What a command prints is its text and nothing else: how it went is for its exit code to say.
+func TestWordsAboutLimitsAreWords(t *testing.T) {
+	d := text.New()
+	for _, line := range []string{
+		"429 Too Many Requests: rate limit reached, try again at 02:45\n",
+		`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795229108}}` + "\n",
+		"Error: not logged in, please run /login\n",
+	} {
+		for _, from := range []agent.Stream{agent.Stdout, agent.Stderr} {
+			var out agent.Decoded
+			d.Decode([]byte(line), from, &out)
+			for _, fact := range out.Facts {
+				switch fact.(type) {
+				case event.AgentSaid, event.AgentNoticed:
+				default:
+					t.Errorf("%q came out as %+v", line, fact)
+				}
+			}
+			if len(out.Facts) == 0 {
+				t.Errorf("%q is lost", line)
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/config"
+)
+
+// settingFlags lets every setting of a loop be a flag by its own name: --limits.idle 5m is
+// --set limits.idle=5m, and a switch such as --completion.doneFile needs no value. The names of
+// settings hold dots or capital letters, and those of flags never do.
+func settingFlags(args []string) []string {
+	if len(args) == 0 || args[0] != "run" && args[0] != "start" && !strings.HasPrefix(args[0], "-") {
+		return args
+	}
+	if !slices.ContainsFunc(args, namesSetting) {
+		return args
+	}
+	var read []string
+	for len(args) > 0 {
+		word := args[0]
+		args = args[1:]
+		if word == "--" {
+			return append(append(read, word), args...)
+		}
+		if !namesSetting(word) {
+			read = append(read, word)
+			continue
+		}
+		setting := strings.TrimPrefix(word, "--")
+		if key, _, given := strings.Cut(setting, "="); !given {
+			switch {
+			case isSwitch(key) && (len(args) == 0 || args[0] != "true" && args[0] != "false"):
+				setting += "=true"
+			case len(args) > 0:
+				setting += "=" + args[0]
+				args = args[1:]
+			}
+		}
+		read = append(read, "--set", setting)
+	}
+	return read
+}
+
+// namesSetting reports whether a word is a flag in the spelling of a setting.
+func namesSetting(word string) bool {
+	name, ok := strings.CutPrefix(word, "--")
+	if !ok {
+		return false
+	}
+	name, _, _ = strings.Cut(name, "=")
+	return name != "" && strings.IndexFunc(name, func(r rune) bool { return r == '.' || unicode.IsUpper(r) }) > 0
+}
+
+func isSwitch(name string) bool {
+	return slices.ContainsFunc(config.Keys(), func(key config.Key) bool { return key.Name == name && key.Kind == config.KindBool })
+}

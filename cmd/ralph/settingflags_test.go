@@ -1,0 +1,28 @@
+package main
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestEverySettingIsAFlag(t *testing.T) {
+	for name, row := range map[string]struct{ args, want []string }{
+		"a value may follow":                      {[]string{"run", "-p", "x", "--limits.idle", "5m"}, []string{"run", "-p", "x", "--set", "limits.idle=5m"}},
+		"or be joined":                            {[]string{"start", "night", "--limits.cost=2.5", "-d"}, []string{"start", "night", "--set", "limits.cost=2.5", "-d"}},
+		"a switch needs none":                     {[]string{"run", "--includeIterationCountInPrompt", "-p", "x"}, []string{"run", "--set", "includeIterationCountInPrompt=true", "-p", "x"}},
+		"a switch may be turned off":              {[]string{"run", "--completion.doneFile", "false"}, []string{"run", "--set", "completion.doneFile=false"}},
+		"run is meant where no verb is":           {[]string{"-p", "x", "--reflect.every", "3"}, []string{"-p", "x", "--set", "reflect.every=3"}},
+		"a value may begin with a dash":           {[]string{"run", "--agent.flags", "--fast"}, []string{"run", "--set", "agent.flags=--fast"}},
+		"one without a value is for the settings": {[]string{"run", "--limits.idle"}, []string{"run", "--set", "limits.idle"}},
+		"flags of the verb are left alone":        {[]string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}, []string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}},
+		"other verbs are":                         {[]string{"steer", "--limits.idle", "5m"}, []string{"steer", "--limits.idle", "5m"}},
+		"and what stands behind two dashes":       {[]string{"run", "--limits.idle=1s", "--", "--limits.cost=1"}, []string{"run", "--set", "limits.idle=1s", "--", "--limits.cost=1"}},
+		"nothing is nothing":                      {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := settingFlags(row.args); !slices.Equal(got, row.want) {
+				t.Errorf("reads %q, want %q", got, row.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,208 @@
+//go:build unix
+
+package effect_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/effect"
+	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+var (
+	begin  = event.Decided{Do: event.DoBegin, Iteration: 1}
+	check  = event.Decided{Do: event.DoCheck, Iteration: 1}
+	look   = event.Decided{Do: event.DoCheck, Iteration: 1, Only: "look"}
+	cancel = event.Decided{Do: event.DoCancel, Iteration: 1}
+)
+
+// bare returns hands that start no agent.
+func bare(t *testing.T, guards ...string) *stage {
+	t.Helper()
+	s := set(t, nil)
+	for _, command := range guards {
+		s.cfg.Guardrails = append(s.cfg.Guardrails, effect.Guard{Guardrail: guardrail.Guardrail{
+			Command: command, FailAction: "APPEND", Timeout: 20 * time.Second,
+		}})
+	}
+	return s
+}
+
+// write puts a file into the project, or into the loop's folder.
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func there(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil
+}
+
+// answer is what is told up to the answer of a check or of a begin.
+func (s *stage) answer(d event.Decided) []told {
+	s.t.Helper()
+	cause := s.do(d)
+	var all []told
+	for {
+		e := s.next()
+		all = append(all, e)
+		if e.cause != cause && e.by == "loop" {
+			s.t.Fatalf("%s was caused by %d, not by %d", e.typ, e.cause, cause)
+		}
+		switch e.typ {
+		case event.TypeIterationChecked, event.TypeIterationStarted, event.TypeEffectFailed, event.TypeSCMEnded:
+			return all
+		}
+	}
+}
+
+func types(all []told) string {
+	names := make([]string, len(all))
+	for i, e := range all {
+		names[i] = string(e.typ)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestGuardrailsAreToldOneAfterAnother(t *testing.T) {
+	s := bare(t, "echo fine", "echo broken; exit 3").up()
+	all := s.answer(check)
+	if got, want := types(all), "folder.seen guardrail.started guardrail.ended guardrail.started guardrail.ended iteration.checked"; got != want {
+		t.Fatalf("told\n%s\nwant\n%s", got, want)
+	}
+	passed, failed := all[2].data, all[4].data
+	if !strings.Contains(passed, `"name":"echo fine","ok":true,"code":0`) || strings.Contains(passed, "message") {
+		t.Error(passed)
+	}
+	if !strings.Contains(failed, `"ok":false,"code":3`) || !strings.Contains(failed, `"action":"APPEND"`) || !strings.Contains(failed, "failed with exit code 3.") {
+		t.Error(failed)
+	}
+	if !all[5].is(event.IterationChecked{Guardrails: 2, Failed: 1}) {
+		t.Error(all[5].data)
+	}
+}
+
+func TestALookRunsGuardrailsOnlyForAFileDone(t *testing.T) {
+	s := bare(t, "true").up()
+	if got := types(s.answer(look)); got != "folder.seen iteration.checked" {
+		t.Errorf("without the file: %s", got)
+	}
+	write(t, s.cfg.Dir, "DONE", "all of it\n")
+	all := s.answer(look)
+	if got := types(all); got != "folder.seen guardrail.started guardrail.ended iteration.checked" {
+		t.Errorf("with it: %s", got)
+	}
+	if !all[0].is(event.FolderSeen{Done: true, Text: "all of it"}) {
+		t.Error(all[0].data)
+	}
+}
+
+func TestACancelledCheckGivesNoVerdict(t *testing.T) {
+	s := bare(t, "true", "echo > started; exec sleep 1000", "true").up()
+	cause := s.do(check)
+	for n := 0; n < 2; {
+		if e := s.next(); e.typ == event.TypeGuardrailStarted {
+			n++
+		}
+	}
+	s.do(cancel)
+	all := []told{s.next()}
+	if e := all[0]; e.cause != cause || !e.is(event.IterationChecked{Guardrails: 1}) {
+		t.Errorf("answered by %+v", e)
+	}
+	if rest := s.rest(); len(rest) > 0 {
+		t.Errorf("and by %+v", rest)
+	}
+}
+
+func TestTheInboxIsReadBeforeTheFolderIs(t *testing.T) {
+	s := bare(t)
+	heard := false
+	s.cfg.Mail = func(context.Context) {
+		heard = true
+		write(t, s.cfg.Dir, "DONE", "")
+	}
+	s.up()
+	if all := s.answer(check); !heard || !all[0].is(event.FolderSeen{Done: true}) {
+		t.Errorf("heard is %v, then %+v", heard, all)
+	}
+}
+
+func TestAFolderInTheFilesPlaceIsTheProjectsMistake(t *testing.T) {
+	for _, d := range []event.Decided{begin, check} {
+		s := bare(t).up()
+		if err := os.Mkdir(filepath.Join(s.cfg.Dir, "DONE"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		all := s.answer(d)
+		last := all[len(all)-1]
+		if last.typ != event.TypeEffectFailed || !has(last, `"class":"config"`) || !has(last, "DONE is a folder") {
+			t.Errorf("%s: %+v", d.Do, last)
+		}
+	}
+}
+
+func TestAnEditedGuardrailIsToldAndPutBackWhereItIsProtected(t *testing.T) {
+	for name, protect := range map[string]bool{"told": false, "put back": true} {
+		t.Run(name, func(t *testing.T) {
+			s := bare(t, "sh check.sh work.txt")
+			s.cfg.Guardrails[0].Protect = protect
+			write(t, s.cfg.Project, "check.sh", "exit 1\n")
+			write(t, s.cfg.Project, "work.txt", "before\n")
+			s.up()
+			s.answer(begin)
+			write(t, s.cfg.Project, "check.sh", "exit 0\n")
+			write(t, s.cfg.Project, "work.txt", "after\n") // an argument may be the very work
+			all := s.answer(check)
+			edited := slices.DeleteFunc(all, func(e told) bool { return e.typ != event.TypeGuardrailEdited })
+			if len(edited) != 1 || !edited[0].is(event.GuardrailEdited{Path: "check.sh", How: "changed", Restored: protect}) {
+				t.Errorf("told: %+v", edited)
+			}
+			want := map[bool]string{false: "exit 0\n", true: "exit 1\n"}[protect]
+			if text, err := os.ReadFile(filepath.Join(s.cfg.Project, "check.sh")); err != nil || string(text) != want {
+				t.Errorf("check.sh holds %q, %v", text, err)
+			}
+		})
+	}
+}
+
+func TestWhatABeginFindsInTheFolder(t *testing.T) {
+	s := bare(t)
+	s.cfg.Words.Memory = true
+	s.state.Budget.Rules.DoneFile = true
+	s.up()
+	write(t, s.cfg.Dir, "WAIT_WITHOUT_RESTART", "")
+
+	s.answer(begin)
+	if there(s.cfg.Dir, "WAIT_WITHOUT_RESTART") {
+		t.Error("a wait that was answered lies there still")
+	}
+	if text, err := os.ReadFile(filepath.Join(s.cfg.Dir, "task.md")); err != nil || !strings.Contains(string(text), "> make it work") {
+		t.Errorf("task.md: %q, %v", text, err)
+	}
+	write(t, s.cfg.Dir, "task.md", "mine")
+	s.answer(begin)
+	if text, err := os.ReadFile(filepath.Join(s.cfg.Dir, "task.md")); err != nil || string(text) != "mine" {
+		t.Errorf("task.md was overwritten: %q, %v", text, err)
+	}
+
+	write(t, s.cfg.Dir, "DONE", "")
+	s.do(begin)
+	if e := s.next(); e.typ != event.TypeFolderSeen || !has(e, `"done":true`) {
+		t.Errorf("a file DONE is answered by %+v", e)
+	}
+	s.state.Completion.Aside = true
+	if all := s.answer(begin); all[len(all)-1].typ != event.TypeIterationStarted || there(s.cfg.Dir, "DONE") {
+		t.Errorf("one that was refused: %+v", all)
+	}
+}

@@ -1,0 +1,399 @@
+package loop_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// logbook is a journal that knows the time and remembers what was asked of it.
+type logbook struct {
+	memory
+	clock  func() time.Time
+	asked  []string // append TYPE, sync, rotate
+	full   bool
+	broken error
+}
+
+func (l *logbook) Append(drafts []event.Draft) ([]event.Event, error) {
+	if l.broken != nil {
+		return nil, l.broken
+	}
+	l.now = l.clock()
+	for _, d := range drafts {
+		l.asked = append(l.asked, "append "+string(d.Type))
+	}
+	return l.memory.Append(drafts)
+}
+
+func (l *logbook) Sync() error {
+	l.asked = append(l.asked, "sync")
+	return l.broken
+}
+
+func (l *logbook) Rotate(iteration int, checkpoint json.RawMessage) ([]event.Event, error) {
+	l.asked = append(l.asked, "rotate")
+	if l.broken != nil {
+		return nil, l.broken
+	}
+	l.full = false
+	return l.memory.Append([]event.Draft{event.Encode(event.SegmentOpened{Ordinal: 2, Iteration: iteration, Checkpoint: checkpoint}, "journal")})
+}
+
+func (l *logbook) Full() bool { return l.full }
+
+func (l *logbook) types(t *testing.T) (types []string) {
+	t.Helper()
+	for _, line := range l.lines {
+		e, err := event.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		types = append(types, string(e.Type))
+	}
+	return types
+}
+
+// night is a driver that runs in a bubble of its own time, with hands that do nothing.
+type night struct {
+	*loop.Driver
+	journal *logbook
+	hands   *notebook
+	ahead   time.Duration // of the bubble's clock
+	flushed []time.Time
+	over    chan error
+	stop    context.CancelCauseFunc
+}
+
+// awake starts a driver. It is called in a bubble.
+func awake(t *testing.T) *night {
+	n := &night{hands: &notebook{}, over: make(chan error, 1)}
+	now := func() time.Time { return time.Now().Add(n.ahead) }
+	n.journal = &logbook{clock: now}
+	n.Driver = &loop.Driver{
+		Engine: &loop.Engine{Journal: n.journal, Hands: n.hands}, Inputs: make(chan loop.Input), Now: now,
+		Flush: func(*projector.State) { n.flushed = append(n.flushed, now()) },
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	n.stop = cancel
+	go func() { n.over <- n.Run(ctx) }()
+	t.Cleanup(func() { cancel(nil) })
+	return n
+}
+
+// happens sends what happened, and waits until the driver has done what follows.
+func (n *night) happens(payloads ...event.Payload) {
+	var drafts []event.Draft
+	for _, p := range payloads {
+		drafts = append(drafts, event.Encode(p, "story"))
+	}
+	n.Inputs <- loop.Input{Drafts: drafts}
+	synctest.Wait()
+}
+
+var turning = []event.Payload{
+	event.LoopStarted{Name: "x", ID: "L", Rules: event.Rules{MaximumIterations: 3, IdleAfter: 60_000, IterationLimit: 7_200_000, RestartDelay: 1000}},
+	event.IterationStarted{N: 1}, event.AgentStarted{PID: 7, Tools: true, Costs: true},
+}
+
+func (n *night) begin() {
+	for _, p := range turning {
+		n.happens(p)
+	}
+}
+
+func (n *night) did(do string) bool {
+	return slices.ContainsFunc(n.hands.asked, func(d event.Decided) bool { return d.Do == do })
+}
+
+func TestDriverFiresADeadlineThatPassed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.begin()
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		if n.did(event.DoAbort) {
+			t.Fatal("the agent was ended before its time")
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if !n.did(event.DoAbort) || !slices.Contains(n.journal.types(t), "timer.fired") || slices.Contains(n.journal.types(t), "clock.jumped") {
+			t.Errorf("%v", n.journal.types(t))
+		}
+	})
+}
+
+// A machine that sleeps fires its timers late, all of them at once.
+func TestDriverTakesALateTimerForASleep(t *testing.T) {
+	for late, slept := range map[time.Duration]bool{9 * time.Second: false, 10 * time.Second: true, 8 * time.Hour: true} {
+		synctest.Test(t, func(t *testing.T) {
+			n := awake(t)
+			n.begin()
+			time.Sleep(time.Second) // the state is projected
+			n.ahead = late          // but for the timer, which is armed
+			time.Sleep(59 * time.Second)
+			synctest.Wait()
+			if got := slices.Contains(n.journal.types(t), "clock.jumped"); got != slept || n.did(event.DoAbort) == slept {
+				t.Fatalf("late by %s: %v", late, n.journal.types(t))
+			}
+			if !slept {
+				return
+			}
+			time.Sleep(60 * time.Second)
+			synctest.Wait()
+			if !n.did(event.DoAbort) {
+				t.Errorf("late by %s, and a minute of silence later the agent still runs", late)
+			}
+		})
+	}
+}
+
+func TestDriverDoesNotTakeALateRestartForASleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.begin()
+		n.happens(event.AgentExited{Code: 1})
+		n.ahead = time.Hour
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if types := n.journal.types(t); slices.Contains(types, "clock.jumped") || !slices.Contains(types, "timer.fired") {
+			t.Errorf("%v", types)
+		}
+	})
+}
+
+func TestDriverWaitsAgainWhereTheClockWasSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.begin()
+		n.ahead = -30 * time.Second
+		time.Sleep(60 * time.Second)
+		synctest.Wait()
+		if n.did(event.DoAbort) {
+			t.Fatal("a deadline fired before its time")
+		}
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if !n.did(event.DoAbort) {
+			t.Error("the deadline was forgotten")
+		}
+	})
+}
+
+func TestDriverProjectsSoonAndNotTooOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		synctest.Wait()
+		if len(n.flushed) != 1 {
+			t.Fatalf("at its beginning the state was projected %d times", len(n.flushed))
+		}
+		n.begin()
+		for range 50 {
+			n.happens(event.AgentNoticed{What: "x"})
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		// At the beginning, and then a quarter of a second apart until nothing is new.
+		if len(n.flushed) != 3 {
+			t.Errorf("in half a second the state was projected %d times: %v", len(n.flushed), n.flushed)
+		}
+		for i := range n.flushed[1:] {
+			if apart := n.flushed[i+1].Sub(n.flushed[i]); apart < 250*time.Millisecond || apart > 300*time.Millisecond {
+				t.Errorf("%s apart", apart)
+			}
+		}
+		quiet := len(n.flushed)
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if len(n.flushed) != quiet {
+			t.Error("a loop in which nothing happens is projected")
+		}
+	})
+}
+
+func TestDriverProjectsThoughTheClockWasSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		synctest.Wait()
+		n.ahead = -time.Hour
+		n.happens(turning[0])
+		if len(n.flushed) != 2 {
+			t.Errorf("the state was projected %d times", len(n.flushed))
+		}
+	})
+}
+
+func TestDriverEndsWithItsLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.begin()
+		n.happens(event.CommandReceived{ID: "c", Kind: "kill"})
+		n.happens(event.AgentExited{Code: -1, Signal: "killed"})
+		if err := <-n.over; err != nil {
+			t.Error(err)
+		}
+		if asked := n.journal.asked; !slices.Equal(asked[len(asked)-2:], []string{"append loop.ended", "sync"}) {
+			t.Errorf("the end is not on disk: %v", asked)
+		}
+	})
+}
+
+func TestDriverGoesAtOnceWhereItIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.begin()
+		before := len(n.journal.lines)
+		why := errors.New("the terminal is gone")
+		n.stop(why)
+		if err := <-n.over; !errors.Is(err, why) {
+			t.Errorf("%v", err)
+		}
+		if len(n.journal.lines) != before {
+			t.Error("something is recorded all the same")
+		}
+	})
+}
+
+func TestDriverEndsWhereItsJournalDoes(t *testing.T) {
+	for _, commands := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			n := awake(t)
+			n.begin()
+			n.journal.broken = errors.New("no space left on device")
+			in := loop.Input{Drafts: []event.Draft{event.Encode(event.AgentNoticed{}, "story")}}
+			if commands {
+				in.Synced = func() { t.Error("what is not on disk was told to be") }
+			}
+			n.Inputs <- in
+			if err := <-n.over; !errors.Is(err, n.journal.broken) || !strings.Contains(err.Error(), "append to the journal") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// A command's file is removed when its receipt is on disk, and before anything is done.
+func TestDriverTellsWhenCommandsAreDurable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.begin()
+		var asked []string
+		released := 0
+		send := func(id string) {
+			n.Inputs <- loop.Input{
+				Commands: []event.CommandReceived{{ID: id, Kind: "pause"}},
+				Synced:   func() { asked = slices.Clone(n.journal.asked) }, Release: func() { released++ },
+			}
+			synctest.Wait()
+		}
+		send("c")
+		if !slices.Equal(asked[len(asked)-2:], []string{"append command.received", "sync"}) || released != 1 {
+			t.Errorf("%v, %d", asked, released)
+		}
+		if last := n.journal.asked[len(n.journal.asked)-1]; last != "append command.delivered" {
+			t.Errorf("nothing follows from it: %s", last)
+		}
+		before := len(n.journal.lines)
+		send("c")
+		if len(n.journal.lines) != before || released != 2 {
+			t.Error("a command whose file outlived a crash is taken twice")
+		}
+	})
+}
+
+func TestEngineSyncsBeforeWhatCannotBeUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.happens(turning[0])
+		if last := n.journal.asked[len(n.journal.asked)-1]; last != "rotate" {
+			t.Errorf("an iteration does not begin its own segment: %v", n.journal.asked)
+		}
+		n.happens(turning[1])
+		if asked := n.journal.asked; !slices.Equal(asked[len(asked)-2:], []string{"append decided", "sync"}) {
+			t.Errorf("an agent is started by a decision that is not on disk: %v", asked)
+		}
+		n.happens(turning[2])
+		n.happens(event.AgentFinished{Outcome: "ok"})
+		if asked := n.journal.asked; asked[len(asked)-1] != "append decided" {
+			t.Errorf("a release waits for the disk: %v", asked)
+		}
+		n.happens(event.AgentExited{})
+		if !slices.Equal(n.journal.asked[len(n.journal.asked)-4:], []string{"append iteration.ended", "sync", "append decided", "rotate"}) {
+			t.Errorf("%v", n.journal.asked)
+		}
+	})
+}
+
+func TestEngineBeginsASegmentWhereOneIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.begin()
+		n.journal.full = true
+		n.happens(event.AgentNoticed{What: "x"})
+		if asked := n.journal.asked; !slices.Equal(asked[len(asked)-2:], []string{"rotate", "append agent.noticed"}) {
+			t.Errorf("%v", asked)
+		}
+		if n.Engine.Segment != 1 {
+			t.Errorf("the segment is for iteration %d", n.Engine.Segment)
+		}
+		for _, line := range n.journal.lines[len(n.journal.lines)-1:] {
+			if e, _ := event.Parse(line); e.Iter != 1 {
+				t.Errorf("an event without an iteration is of %d", e.Iter)
+			}
+		}
+	})
+}
+
+func TestEngineEndsWhereASegmentCannotBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.begin()
+		n.journal.full, n.journal.broken = true, errors.New("no space left on device")
+		n.Inputs <- loop.Input{Drafts: []event.Draft{event.Encode(event.AgentNoticed{}, "story")}}
+		if err := <-n.over; err == nil || !strings.Contains(err.Error(), "begin the next segment") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestEngineTellsWhatItFolded(t *testing.T) {
+	journal := &logbook{clock: time.Now}
+	var told []string
+	engine := &loop.Engine{Journal: journal, Hands: &notebook{}, Folded: func(events []event.Event, s *projector.State) {
+		for _, e := range events {
+			if s.Seq < e.Seq {
+				t.Errorf("%s is told before it is folded", e.Type)
+			}
+			told = append(told, string(e.Type))
+		}
+	}}
+	if err := engine.Step([]event.Draft{event.Encode(turning[0], "story")}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(told, []string{"loop.started", "decided", "segment.opened"}) {
+		t.Errorf("%v", told)
+	}
+	other := &loop.Engine{Journal: journal, Hands: &notebook{}}
+	other.Restore(*engine.State())
+	if other.State().Life.Name != "x" {
+		t.Error("a state that is restored is not there")
+	}
+	bad, _ := event.AppendLine(nil, event.Stamp{Seq: 1}, event.Draft{Type: event.TypeIterationEnded, Data: []byte(`[]`)}, 0)
+	e, err := event.Parse(bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Fold([]event.Event{e}); err == nil {
+		t.Error("what cannot be read is folded")
+	}
+}

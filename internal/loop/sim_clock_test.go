@@ -1,0 +1,71 @@
+package loop_test
+
+import (
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// nap lets the machine sleep now and then, or stops the runner's process for a while. In
+// sleep the clock of timers stands still, and so does everything but the wall clock.
+func (w *world) nap() {
+	if !w.scene.sleeps {
+		return
+	}
+	w.after(w.span(time.Minute, 3*time.Hour), func() {
+		lasts := w.span(20*time.Second, 10*time.Hour)
+		if w.chance(60) {
+			w.skew += lasts
+			w.note("the machine has slept for %s", lasts)
+		} else {
+			lasts = min(lasts, 2*time.Hour)
+			w.note("the runner is stopped for %s", lasts)
+			w.stopped = w.now.Add(lasts)
+		}
+		w.nap()
+	})
+}
+
+// watch is what a runner knows of the clocks: where both stood when it began to wait.
+type watch struct{ wall, machine time.Time }
+
+func (r *runner) wait() { r.watch = watch{r.w.wall(), r.w.now} }
+
+// wake is what the driver does first when it wakes up.
+func (r *runner) wake(deadline policy.Deadline) error {
+	if r.w.broken.deaf {
+		return nil
+	}
+	waited, ran := r.w.wall().Sub(r.watch.wall), r.w.now.Sub(r.watch.machine)
+	r.wait()
+	return r.driver.Jumped(waited, waited-ran, deadline)
+}
+
+// heard takes note of real time: when the agent was heard last.
+type heard struct {
+	began time.Time // of the iteration
+	last  time.Time
+}
+
+// clocksDiffer is by how much a clock may be set on without anybody's taking note of it.
+const clocksDiffer = 10 * time.Second
+
+// checkCut asks of an agent that is ended for its silence whether it was really silent for that long.
+func (w *world) checkCut(r *runner, d event.Decided, rules event.Rules) {
+	silent, lasted := w.now.Sub(r.heard.last), w.now.Sub(r.heard.began)
+	limit := rules.IdleAfter
+	if len(r.meter.busy) > 0 {
+		limit = rules.ToolIdleAfter
+	}
+	switch event.Outcome(d.Outcome) {
+	case event.OutcomeIdle:
+		if limit == 0 || silent < time.Duration(limit)*time.Millisecond-clocksDiffer {
+			w.violate(realSilence, "the agent is ended for its silence, and was silent for %s of %d ms", silent, limit)
+		}
+	case event.OutcomeOverlong:
+		if lasted < time.Duration(rules.IterationLimit)*time.Millisecond-clocksDiffer {
+			w.violate(realSilence, "the iteration is ended for its length, and lasted %s of %d ms", lasted, rules.IterationLimit)
+		}
+	}
+}

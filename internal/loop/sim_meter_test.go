@@ -1,0 +1,64 @@
+package loop_test
+
+import (
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// meter counts along what a runner records of its open turn.
+type meter struct {
+	rules  event.Rules
+	usd    float64
+	tokens int64
+	turn   bool // the agent has its prompt, and neither said that it is done nor is it being ended
+	busy   map[string]bool
+}
+
+func (m *meter) read(events []event.Event) {
+	for _, e := range events {
+		switch e.Type {
+		case event.TypeLoopStarted:
+			m.rules = as[event.LoopStarted](e).Rules
+		case event.TypeLoopResumed:
+			if p := as[event.LoopResumed](e); p.Rules != nil {
+				m.rules = *p.Rules
+			}
+		case event.TypeLoopConfigured:
+			m.rules = as[event.LoopConfigured](e).Rules
+		case event.TypeIterationStarted:
+			m.usd, m.tokens, m.busy = 0, 0, map[string]bool{}
+		case event.TypeAgentStarted:
+			m.turn = true
+		case event.TypeAgentFinished:
+			m.turn = false
+			clear(m.busy)
+		case event.TypeAgentExited, event.TypeIterationEnded:
+			m.turn = false
+		case event.TypeDecided:
+			if d := as[event.Decided](e).Do; d == event.DoAbort || d == event.DoKill {
+				m.turn = false
+			}
+		case event.TypeToolCalled:
+			m.busy[as[event.ToolCalled](e).ID] = true
+		case event.TypeToolReturned:
+			delete(m.busy, as[event.ToolReturned](e).ID)
+		case event.TypeAgentUsed:
+			p := as[event.AgentUsed](e)
+			m.tokens += p.In + p.Out + p.CacheRead + p.CacheWrite
+			if p.USD != nil {
+				m.usd += *p.USD
+			}
+		}
+	}
+}
+
+// checkMeter asks whether a turn that has used more than one may goes on.
+func (r *runner) checkMeter() {
+	m, w := &r.meter, r.w
+	switch {
+	case !m.turn || w.disk.Crashed():
+	case m.rules.IterationCost > 0 && m.usd >= m.rules.IterationCost+1e-9:
+		w.violate(turnOverspends, "an iteration may spend $%.3f, has spent $%.3f, and goes on", m.rules.IterationCost, m.usd)
+	case m.rules.IterationTokens > 0 && m.tokens >= m.rules.IterationTokens:
+		w.violate(turnOverspends, "an iteration may use %d tokens, has used %d, and goes on", m.rules.IterationTokens, m.tokens)
+	}
+}

@@ -1,0 +1,137 @@
+package loop_test
+
+import (
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// What agents do in the second edition besides what they did in the first.
+
+// otherwise ends the turn in one of the ways of the second edition, if it does.
+func (a *agent) otherwise() bool {
+	w := a.w
+	switch {
+	case w.unreachable():
+		a.limited(policy.KindNetwork)
+	case w.scene.limits > 0 && w.chance(w.scene.limits):
+		a.limited(w.scene.kinds[w.rng.IntN(len(w.scene.kinds))])
+	case w.scene.asks > 0 && w.chance(w.scene.asks):
+		a.ask()
+	default:
+		return false
+	}
+	return true
+}
+
+// unreachable reports whether there is an outage.
+func (w *world) unreachable() bool {
+	from := w.began.Add(w.scene.outage)
+	return w.scene.outage > 0 && !w.now.Before(from) && w.now.Before(from.Add(w.scene.outageFor))
+}
+
+// limited is a turn that something stands in the way of. Now and then the agent gets over it.
+func (a *agent) limited(kind string) {
+	w := a.w
+	limit := event.AgentLimited{Kind: kind, Text: w.long(kind + " says no")}
+	if kind == policy.KindRate || kind == policy.KindOverload || kind == policy.KindQuota {
+		limit.Until = w.stated()
+	}
+	if w.chance(80) {
+		a.print(limit)
+	}
+	switch w.rng.IntN(6) {
+	case 0:
+		for _, p := range a.saying("it works again") {
+			a.print(p)
+		}
+		a.finished("ok", "")
+	case 1:
+		a.exit(1, "", 0)
+	case 2:
+		a.print(event.AgentLimited{Kind: kind, Until: limit.Until})
+		a.failed(kind, "429 too many words")
+	default:
+		a.failed(kind, "")
+	}
+}
+
+// failed ends the turn with an error of a kind.
+func (a *agent) failed(kind, problem string) {
+	if a.able.exitEnds {
+		a.exit(1, "", 0)
+		return
+	}
+	a.turning = false
+	a.print(event.AgentFinished{Outcome: "error", Kind: kind, Error: a.w.long(problem)})
+}
+
+// stated is when a limit is said to end: in a while, or something that must not be believed.
+func (w *world) stated() string {
+	now := w.wall()
+	switch w.rng.IntN(8) {
+	case 0:
+		return ""
+	case 1:
+		return now.Add(-w.span(0, time.Hour)).Format(time.RFC3339)
+	case 2:
+		return now.Add(60 * 24 * time.Hour).Format(time.RFC3339)
+	case 3:
+		return []string{"tomorrow", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "1764547200"}[w.rng.IntN(4)]
+	}
+	if w.scene.droughts == 0 {
+		return ""
+	}
+	w.scene.droughts--
+	most := []time.Duration{time.Minute, 5 * time.Hour, 7 * 24 * time.Hour}[w.rng.IntN(3)]
+	return now.Add(w.span(0, most)).Format(time.RFC3339)
+}
+
+// ask is a turn by whose end the agent asks for a person.
+func (a *agent) ask() {
+	switch a.w.rng.IntN(5) {
+	case 0:
+		for _, p := range a.saying("I need a key.\n<blocked>" + a.w.long("no key") + "</blocked>") {
+			a.print(p)
+		}
+		a.finished("ok", "")
+	case 1:
+		a.w.people.drop(event.CommandReceived{Kind: policy.Blocked, Text: a.w.long("which way?")})
+		a.finished("ok", "")
+	case 2:
+		a.w.people.drop(event.CommandReceived{Kind: policy.Wait, Text: a.w.long("come and see")})
+		a.finished("ok", "")
+	case 3:
+		a.exit(42, "", 0)
+	case 4:
+		a.w.project.wait = true
+		a.finished("ok", "")
+	}
+}
+
+// slowTool is a tool that says nothing for long.
+func (a *agent) slowTool(id string) []event.Payload {
+	a.soon(a.w.span(0, time.Hour), func() {
+		a.print(event.ToolReturned{ID: id, OK: true, Output: event.Plain("at last")})
+	})
+	return []event.Payload{event.ToolCalled{ID: id, Name: "bash", Input: []byte(`{"command":"make"}`)}}
+}
+
+// linger is what happens when the process is gone, and what it started goes on.
+func (a *agent) linger(code int) {
+	if !a.alive {
+		return
+	}
+	a.print(event.AgentNoticed{What: event.NoticeLingering, Text: "it may go on"})
+	a.exit(code, "", a.w.span(0, 2*time.Hour))
+}
+
+// long makes a text long where everything is.
+func (w *world) long(text string) string {
+	if w.scene.wordily {
+		return text + strings.Repeat(" and so on", 100+w.rng.IntN(800)) + "\n" + text
+	}
+	return text
+}

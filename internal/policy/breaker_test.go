@@ -1,0 +1,325 @@
+package policy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// breaker folds what happened; what the agent said stands in c.
+func breaker(t testing.TB, b *policy.Breaker, c *policy.Completion, story ...event.Payload) *policy.Breaker {
+	t.Helper()
+	for _, p := range story {
+		e := happened(t, noon, p)
+		if err := b.Apply(e, c); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Apply(e, final); err != nil {
+			t.Fatal(err)
+		}
+		*b = *throughJSON(t, b)
+	}
+	return b
+}
+
+func stands(when, head, fingerprint string) event.Payload {
+	return event.RepoSeen{Root: ".", When: when, Head: head, Fingerprint: fingerprint}
+}
+
+func boxes(ticked, all int) event.Payload {
+	return event.FolderSeen{Ticked: ticked, Boxes: all, SHA256: fmt.Sprint(ticked, all)}
+}
+
+var begins = event.Decided{Do: event.DoBegin}
+
+func TestWhatTheFilesShow(t *testing.T) {
+	turn := []event.Payload{event.IterationStarted{N: 1}, turnOver, check}
+	// An iteration from here to there, which is not over yet.
+	from := func(begin, end []event.Payload) (story []event.Payload) {
+		return append(append(append(append(story, begins), begin...), turn...), append(end, checked)...)
+	}
+	over := func(begin, end event.Payload, progress string) []event.Payload {
+		return append(from([]event.Payload{begin}, []event.Payload{end}), event.IterationEnded{Outcome: event.OutcomeDone, Progress: progress})
+	}
+	a, b := stands("begin", "h1", ""), stands("end", "h1", "")
+	one := func(p event.Payload) []event.Payload { return []event.Payload{p} }
+	for name, row := range map[string]struct {
+		story []event.Payload
+		want  string
+	}{
+		"nothing where there is nothing to look at":            {from(nil, nil), ""},
+		"no progress where they stand as they stood":           {from(one(a), one(b)), "no"},
+		"progress where there is a commit":                     {from(one(a), one(stands("end", "h2", ""))), "yes"},
+		"progress where there is another difference":           {from(one(a), one(stands("end", "h1", "x"))), "yes"},
+		"progress where a difference was taken back":           {from(one(stands("begin", "h1", "x")), one(b)), "yes"},
+		"progress where one of two repositories moved":         {from([]event.Payload{a, event.RepoSeen{Root: "sub", Head: "s1"}}, []event.Payload{b, event.RepoSeen{Root: "sub", Head: "s2"}}), "yes"},
+		"no progress where two repositories stand still":       {from([]event.Payload{a, event.RepoSeen{Root: "sub", Head: "s1"}}, []event.Payload{b, event.RepoSeen{Root: "sub", Head: "s1"}}), "no"},
+		"progress where a box was ticked":                      {from([]event.Payload{a, boxes(0, 2)}, []event.Payload{b, boxes(1, 2)}), "yes"},
+		"progress where a box was added":                       {from([]event.Payload{a, boxes(1, 2)}, []event.Payload{b, boxes(1, 3)}), "yes"},
+		"no progress where task.md says other things":          {from([]event.Payload{a, event.FolderSeen{SHA256: "a"}}, []event.Payload{b, event.FolderSeen{SHA256: "b"}}), "no"},
+		"nothing where there is no task.md":                    {from(one(event.FolderSeen{}), one(event.FolderSeen{})), ""},
+		"what a second look finds where there are two":         {append(from(one(a), one(stands("end", "h1", "x"))), check, b), "no"},
+		"no progress where the loop stood two iterations ago":  {append(append(over(a, stands("end", "h1", "x"), "yes"), over(stands("begin", "h1", "x"), b, "yes")...), from(one(a), one(stands("end", "h1", "x")))...), "no"},
+		"no progress in a cycle of eight":                      {append(cycle(8), from(one(stands("begin", "h1", "7")), one(stands("end", "h1", "0")))...), "no"},
+		"progress where that was longer ago":                   {append(cycle(9), from(one(stands("begin", "h1", "8")), one(stands("end", "h1", "0")))...), "yes"},
+		"where a given back iteration stood is no place":       {append(append(from(one(a), one(stands("end", "h1", "x"))), limited), from(one(a), one(stands("end", "h1", "x")))...), "yes"},
+		"where an aborted iteration stood is none either":      {append(append(from(one(a), one(stands("end", "h1", "x"))), event.IterationEnded{Outcome: event.OutcomeAborted}), from(one(a), one(stands("end", "h1", "x")))...), "yes"},
+		"where an interrupted one stood is none":               {append(append(from(one(a), one(stands("end", "h1", "x"))), event.IterationEnded{Outcome: event.OutcomeInterrupted}), from(one(a), one(stands("end", "h1", "x")))...), "yes"},
+		"nothing is known of what the runner before saw":       {append(over(a, stands("end", "h1", "x"), "yes"), append([]event.Payload{event.LoopResumed{}}, from(one(a), one(stands("end", "h1", "x")))...)...), "yes"},
+		"a beginning that failed is begun again":               {append([]event.Payload{begins, a, event.EffectFailed{Do: event.DoBegin}}, from(one(a), one(b))...), "no"},
+		"where the last iteration ended counts, not its start": {append(over(a, stands("end", "h1", "x"), "yes"), from(one(stands("begin", "h2", "")), one(stands("end", "h2", "")))...), "no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...)
+			if got := b.Progress(1, true); got != row.want {
+				t.Errorf("progress %q, want %q", got, row.want)
+			}
+			if len(b.Seen) > 8 {
+				t.Errorf("%d places are kept", len(b.Seen))
+			}
+		})
+	}
+}
+
+// cycle ends at so many different places.
+func cycle(n int) (story []event.Payload) {
+	for i := range n {
+		story = append(story, begins, event.IterationStarted{}, check, stands("end", "h1", fmt.Sprint(i)), event.IterationEnded{Outcome: event.OutcomeDone, Progress: "yes"})
+	}
+	return story
+}
+
+func TestWhatWordsAndToolsShowWhereThereAreNoFiles(t *testing.T) {
+	said := func(text string) []event.Payload {
+		return []event.Payload{opened, says("1.0", text), turnOver, checked, closed}
+	}
+	twice := append(said("Nothing to do."), said("Nothing to do.")...)
+	for name, row := range map[string]struct {
+		story []event.Payload
+		tools int
+		shows bool
+		want  string
+	}{
+		"one message shows nothing":                   {said("Nothing to do."), 1, true, ""},
+		"the same message again shows no progress":    {twice, 1, true, "no"},
+		"... for an agent without tools, too":         {twice, 0, false, "no"},
+		"another message shows nothing":               {append(said("a"), said("b")...), 1, true, ""},
+		"silence twice is not the same message":       {append(said(""), said("")...), 1, true, ""},
+		"the same message with another between is no": {append(append(said("a"), said("b")...), said("a")...), 1, true, ""},
+		"an iteration without a tool shows none":      {said("a"), 0, true, "no"},
+		"where tools are not shown nobody can tell":   {said("a"), 0, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...).Progress(row.tools, row.shows); got != row.want {
+				t.Errorf("progress %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+// stuckFor is a loop of which so many iterations in a row showed no progress.
+func stuckFor(t testing.TB, n int) *policy.Breaker {
+	t.Helper()
+	b := &policy.Breaker{}
+	for range n {
+		breaker(t, b, &policy.Completion{}, event.IterationEnded{Outcome: event.OutcomeDone, Progress: "no"})
+	}
+	return b
+}
+
+func TestStepsOfTheBreaker(t *testing.T) {
+	for _, row := range []struct {
+		limit int
+		steps []string // after 1, 2 … iterations
+	}{
+		{0, []string{"", "", "", "", "", "", ""}},
+		{1, []string{"stop", "stop"}},
+		{2, []string{"hint", "stop", "stop"}},
+		{3, []string{"hint", "backoff", "stop", "stop"}},
+		{4, []string{"", "hint", "backoff", "stop"}},
+		{5, []string{"", "", "hint", "backoff", "stop", "stop"}},
+	} {
+		t.Run(fmt.Sprintf("of %d", row.limit), func(t *testing.T) {
+			r := event.Rules{NoProgress: row.limit, RestartDelay: 1000}
+			for i, want := range row.steps {
+				trip, ok := stuckFor(t, i+1).Trip(r)
+				if ok != (want != "") || trip.Step != want {
+					t.Errorf("after %d: %+v, want %q", i+1, trip, want)
+				}
+				if ok && (trip.Count != i+1 || trip.Rule != policy.RuleNoProgress || (trip.Delay == 10_000) != (want == "backoff") || trip.Delay != 0 && want != "backoff") {
+					t.Errorf("after %d: %+v", i+1, trip)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatTheBreakerCounts(t *testing.T) {
+	end := func(outcome event.Outcome, progress, problem string) event.Payload {
+		return event.IterationEnded{Outcome: outcome, Progress: progress, Error: problem}
+	}
+	done := func(progress string) event.Payload { return end(event.OutcomeDone, progress, "") }
+	fails := func(problem string) event.Payload { return end(event.OutcomeFailed, "", problem) }
+	long := strings.Repeat("x", 400)
+	for name, row := range map[string]struct {
+		story         []event.Payload
+		stuck, errors int
+		moved         bool
+	}{
+		"nothing at first":                                  {nil, 0, 0, false},
+		"iterations without progress":                       {[]event.Payload{done("no"), done("no")}, 2, 0, false},
+		"progress begins anew":                              {[]event.Payload{done("no"), done("yes"), done("no")}, 1, 0, true},
+		"so does what nobody can tell":                      {[]event.Payload{done("no"), done("")}, 0, 0, false},
+		"silence without progress is one":                   {[]event.Payload{done("no"), end(event.OutcomeIdle, "no", "silent")}, 2, 0, false},
+		"what a person ended is left out":                   {[]event.Payload{done("no"), end(event.OutcomeAborted, "", ""), done("no")}, 2, 0, false},
+		"so is what a runner died under":                    {[]event.Payload{done("no"), end(event.OutcomeInterrupted, "", ""), done("no")}, 2, 0, false},
+		"and what was limited":                              {[]event.Payload{done("no"), limited, done("no")}, 2, 0, false},
+		"the same error again":                              {[]event.Payload{fails("a"), fails("a"), fails("a")}, 0, 3, false},
+		"another error begins anew":                         {[]event.Payload{fails("a"), fails("a"), fails("b")}, 0, 1, false},
+		"an iteration that went well takes errors back":     {[]event.Payload{fails("a"), fails("a"), done("yes"), fails("a")}, 0, 1, true},
+		"silence between them takes them back":              {[]event.Payload{fails("a"), end(event.OutcomeIdle, "", "a"), fails("a")}, 0, 1, false},
+		"a limit between them does not":                     {[]event.Payload{fails("a"), limited, fails("a")}, 0, 2, false},
+		"errors are the same by their last 500 bytes":       {[]event.Payload{fails("1" + long + long), fails("2" + long + long)}, 0, 2, false},
+		"and are another by these":                          {[]event.Payload{fails("1" + long), fails("2" + long)}, 0, 1, false},
+		"progress is remembered when the loop is resumed":   {[]event.Payload{done("yes"), done("no"), event.LoopResumed{}}, 0, 0, true},
+		"and errors are not":                                {[]event.Payload{fails("a"), fails("a"), event.LoopResumed{}, fails("a")}, 0, 1, false},
+		"an iteration that fails without progress is both":  {[]event.Payload{end(event.OutcomeFailed, "no", "a"), end(event.OutcomeFailed, "no", "a")}, 2, 2, false},
+		"an iteration that fails with progress is only one": {[]event.Payload{end(event.OutcomeFailed, "yes", "a")}, 0, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...)
+			if b.Stuck != row.stuck || b.Errors != row.errors || b.Moved != row.moved {
+				t.Errorf("%d without progress, %d errors, moved %v; want %d, %d, %v", b.Stuck, b.Errors, b.Moved, row.stuck, row.errors, row.moved)
+			}
+			if len(b.Error) > 500 {
+				t.Errorf("%d bytes of an error are kept", len(b.Error))
+			}
+		})
+	}
+}
+
+func TestTheEvidence(t *testing.T) {
+	no := event.IterationEnded{Outcome: event.OutcomeDone, Progress: "no"}
+	look := []event.Payload{begins, opened, check, stands("end", "h1", ""), checked, no}
+	says := func(text string) []event.Payload {
+		return []event.Payload{begins, opened, says("1.0", text), check, stands("end", "h1", ""), checked, no}
+	}
+	words := func(text string) []event.Payload {
+		return []event.Payload{begins, opened, piece("1.0", text), checked, no}
+	}
+	boom := event.IterationEnded{Outcome: event.OutcomeFailed, Error: "boom"}
+	for name, row := range map[string]struct {
+		story []event.Payload
+		rules event.Rules
+		want  string
+	}{
+		"of files":                       {append(look, look...), event.Rules{NoProgress: 3}, "2 iterations in a row left no new commit, no new change and no ticked box"},
+		"of one iteration":               {look, event.Rules{NoProgress: 3}, "1 iteration left no new commit, no new change and no ticked box"},
+		"of files and words":             {append(says("a"), says("a")...), event.Rules{NoProgress: 3}, "2 iterations in a row changed nothing that lasts, and the last two ended with the same words"},
+		"of words":                       {append(words("a"), words("a")...), event.Rules{NoProgress: 3}, "2 iterations in a row got nowhere, and the last two ended with the same words"},
+		"of nothing at all":              {append(words("a"), words("b")...), event.Rules{NoProgress: 3}, "2 iterations in a row used no tool"},
+		"of an error":                    {[]event.Payload{boom}, event.Rules{SameError: 3}, "the last iteration ended with an error: boom"},
+		"of the same error":              {[]event.Payload{boom, boom}, event.Rules{SameError: 3}, "2 iterations in a row ended with the same error: boom"},
+		"of an error before other words": {[]event.Payload{boom, event.IterationEnded{Outcome: event.OutcomeFailed, Error: "boom", Progress: "no"}}, event.Rules{SameError: 3, NoProgress: 3}, "2 iterations in a row ended with the same error: boom"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			trip, _ := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...).Trip(row.rules)
+			if trip.Evidence != row.want {
+				t.Errorf("%q, want %q", trip.Evidence, row.want)
+			}
+		})
+	}
+}
+
+func TestWhatAStepOfTheBreakerDoes(t *testing.T) {
+	trip := func(rule, step string) event.Payload {
+		return event.BreakerTripped{Rule: rule, Step: step, Count: 2, Evidence: "nothing moved", Delay: 10_000}
+	}
+	b := breaker(t, stuckFor(t, 2), &policy.Completion{}, trip(policy.RuleNoProgress, policy.StepHint))
+	if b.Hint != "nothing moved" || b.Stop != "" || !b.NotUntil.IsZero() || b.AnsweredStuck != 2 || b.AnsweredErrors != 0 {
+		t.Errorf("after a hint: %+v", b)
+	}
+	b = breaker(t, stuckFor(t, 2), &policy.Completion{}, trip(policy.RuleSameError, policy.StepBackoff))
+	if b.Hint != "nothing moved" || b.Stop != "" || !b.NotUntil.Equal(noon.Add(10*time.Second)) || b.AnsweredStuck != 0 || b.AnsweredErrors != 2 {
+		t.Errorf("after a backoff: %+v", b)
+	}
+	b = breaker(t, stuckFor(t, 2), &policy.Completion{}, trip(policy.RuleNoProgress, policy.StepStop))
+	if b.Stop != "nothing moved" || b.Hint != "" {
+		t.Errorf("after a stop: %+v", b)
+	}
+	if _, ok := b.Trip(event.Rules{NoProgress: 2, SameError: 1}); ok {
+		t.Error("a loop that is being stopped is told once more")
+	}
+	b = breaker(t, b, &policy.Completion{}, event.LoopResumed{})
+	if diff := cmp.Diff(&policy.Breaker{}, b); diff != "" {
+		t.Errorf("after a resume:\n%s", diff)
+	}
+}
+
+func TestAHintIsForTheNextPromptThatIsRead(t *testing.T) {
+	hint := event.BreakerTripped{Rule: policy.RuleNoProgress, Step: policy.StepHint, Count: 1, Evidence: strings.Repeat("x", 9000)}
+	b := breaker(t, stuckFor(t, 1), &policy.Completion{}, hint, opened, limited)
+	if len(b.Hint) != 4096 {
+		t.Errorf("after an iteration that was given back the hint has %d bytes", len(b.Hint))
+	}
+	if b = breaker(t, b, &policy.Completion{}, opened, closed); b.Hint != "" {
+		t.Error("the hint is told a second time")
+	}
+}
+
+// Whatever happens, a rule is answered once for each count, and each count that calls for a step gets it.
+func TestTheBreakerNeverTripsTwiceForOneCount(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		rules := event.Rules{NoProgress: rapid.IntRange(0, 6).Draw(r, "noProgress"), SameError: rapid.IntRange(0, 6).Draw(r, "sameError"), RestartDelay: 1000}
+		b, c := &policy.Breaker{}, &policy.Completion{}
+		apply := func(p event.Payload) {
+			if err := b.Apply(happened(t, noon, p), c); err != nil {
+				r.Fatal(err)
+			}
+		}
+		for range rapid.IntRange(1, 40).Draw(r, "iterations") {
+			stuck, errors := b.Stuck, b.Errors
+			apply(event.IterationEnded{
+				Outcome:  rapid.SampledFrom([]event.Outcome{event.OutcomeDone, event.OutcomeFailed, event.OutcomeLimited, event.OutcomeIdle}).Draw(r, "outcome"),
+				Progress: rapid.SampledFrom([]string{"yes", "no", "no", "no", ""}).Draw(r, "progress"),
+				Error:    rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(r, "error"),
+			})
+			told := map[string]int{}
+			for range 3 {
+				trip, ok := b.Trip(rules)
+				if !ok {
+					break
+				}
+				told[trip.Rule]++
+				apply(trip)
+				if trip.Step == policy.StepStop {
+					break
+				}
+			}
+			for rule, n := range told {
+				if n > 1 {
+					r.Fatalf("%s tripped %d times for one count", rule, n)
+				}
+			}
+			if b.Stop != "" {
+				return
+			}
+			if rules.NoProgress > 0 && b.Stuck >= rules.NoProgress || rules.SameError > 0 && b.Errors >= rules.SameError {
+				r.Fatalf("the loop goes on after %d iterations without progress and %d errors", b.Stuck, b.Errors)
+			}
+			if b.Stuck > stuck && b.Stuck >= max(1, rules.NoProgress-2) && rules.NoProgress > 0 && told[policy.RuleNoProgress] == 0 {
+				r.Fatalf("nothing was told of %d iterations without progress", b.Stuck)
+			}
+			if b.Errors > errors && b.Errors >= max(1, rules.SameError-2) && rules.SameError > 0 && told[policy.RuleSameError] == 0 {
+				r.Fatalf("nothing was told of %d errors", b.Errors)
+			}
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// options are what the command line asks for.
+type options struct {
+	dir      string // of the module
+	packages []string
+	suites   []suite
+	jobs     int
+	most     int
+	only     *regexp.Regexp
+	least    float64
+	asJSON   bool
+}
+
+// suite is a package whose tests are run, and with which arguments.
+type suite struct {
+	pkg  string
+	args []string
+}
+
+// result is what became of all mutants.
+type result struct {
+	Mutants   int      `json:"mutants"`
+	Of        int      `json:"of"` // more than Mutants where not all were run
+	Killed    int      `json:"killed"`
+	TimedOut  int      `json:"timedOut"` // of the killed
+	Score     float64  `json:"score"`    // percent
+	Survivors []mutant `json:"survivors"`
+}
+
+func main() {
+	o := parse()
+	began := time.Now()
+	r, err := measure(o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate: error:", err)
+		os.Exit(2)
+	}
+	report(o, r, time.Since(began))
+	if r.Score < o.least {
+		fmt.Fprintf(os.Stderr, "mutate: error: %.1f %% are noticed, and %.1f %% are asked for\n", r.Score, o.least)
+		os.Exit(1)
+	}
+}
+
+func parse() options {
+	o := options{}
+	flag.StringVar(&o.dir, "dir", ".", "folder of the module")
+	packages := flag.String("mutate", "", "packages to change, relative to -dir, separated by commas")
+	flag.Func("test", "a package whose tests are run, and arguments of its test binary; may be repeated", func(s string) error {
+		words := strings.Fields(s)
+		if len(words) == 0 {
+			return fmt.Errorf("no package")
+		}
+		o.suites = append(o.suites, suite{words[0], words[1:]})
+		return nil
+	})
+	flag.IntVar(&o.jobs, "j", runtime.NumCPU(), "mutants that are run at once")
+	flag.IntVar(&o.most, "most", 0, "run this many, evenly chosen; 0 for all")
+	flag.Func("only", "run the mutants whose line in the report this pattern matches", func(s string) (err error) {
+		o.only, err = regexp.Compile(s)
+		return err
+	})
+	flag.Float64Var(&o.least, "least", 0, "percent that have to be noticed")
+	flag.BoolVar(&o.asJSON, "json", false, "print the result as JSON")
+	flag.Parse()
+	if *packages == "" || len(o.suites) == 0 || flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	o.packages = strings.Split(*packages, ",")
+	return o
+}
+
+// measure makes the mutants, builds the tests, and runs them.
+func measure(o options) (result, error) {
+	dir, err := filepath.Abs(o.dir)
+	if err != nil {
+		return result{}, err
+	}
+	o.dir = dir
+	work, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return result{}, err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	var all mutants
+	overlay := map[string]string{}
+	for _, pkg := range o.packages {
+		if err := all.add(o.dir, pkg, work, overlay); err != nil {
+			return result{}, fmt.Errorf("change %s: %w", pkg, err)
+		}
+	}
+	chosen := sample(all.list, o.most)
+	if o.only != nil {
+		chosen = slices.DeleteFunc(slices.Clone(all.list), func(m mutant) bool { return !o.only.MatchString(m.String()) })
+	}
+	r, err := run(o, work, overlay, chosen)
+	r.Of = len(all.list)
+	return r, err
+}
+
+func report(o options, r result, took time.Duration) {
+	if o.asJSON {
+		encoder := json.NewEncoder(os.Stdout)
+		encoder.SetIndent("", "  ")
+		_ = encoder.Encode(r)
+		return
+	}
+	for _, m := range r.Survivors {
+		fmt.Println(m)
+	}
+	sample := ""
+	if r.Of > r.Mutants {
+		sample = fmt.Sprintf(" (chosen of %d)", r.Of)
+	}
+	fmt.Printf("%.1f %% of %d mutants%s are noticed, %d of them by a test that does not end; %s\n",
+		r.Score, r.Mutants, sample, r.TimedOut, took.Round(time.Second))
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// binary is a compiled suite.
+type binary struct {
+	suite
+	path    string
+	dir     string // in which its tests run
+	took    time.Duration
+	reaches map[int]bool
+}
+
+// run builds the tests and runs them on each mutant.
+func run(o options, work string, overlay map[string]string, chosen []mutant) (result, error) {
+	binaries, err := build(o, work, overlay)
+	if err != nil {
+		return result{}, err
+	}
+	for _, b := range binaries {
+		if err := b.explore(work); err != nil {
+			return result{}, err
+		}
+	}
+	slices.SortFunc(binaries, func(a, b *binary) int { return int(a.took - b.took) })
+	r := result{Mutants: len(chosen), Survivors: []mutant{}}
+	var mu sync.Mutex
+	var workers sync.WaitGroup
+	next := make(chan mutant)
+	for n := range o.jobs {
+		workers.Go(func() {
+			temp := filepath.Join(work, "tmp"+strconv.Itoa(n))
+			for m := range next {
+				killed, late := judge(&m, binaries, temp)
+				mu.Lock()
+				if killed {
+					r.Killed++
+				} else {
+					r.Survivors = append(r.Survivors, m)
+				}
+				if late {
+					r.TimedOut++
+				}
+				if done := r.Killed + len(r.Survivors); done%200 == 0 {
+					fmt.Fprintf(os.Stderr, "mutate: %d of %d, %d not noticed\n", done, r.Mutants, len(r.Survivors))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, m := range chosen {
+		next <- m
+	}
+	close(next)
+	workers.Wait()
+	slices.SortFunc(r.Survivors, func(a, b mutant) int { return a.ID - b.ID })
+	if r.Mutants > 0 {
+		r.Score = 100 * float64(r.Killed) / float64(r.Mutants)
+	}
+	return r, nil
+}
+
+// sample chooses so many, evenly; all of them where most is 0.
+func sample(all []mutant, most int) []mutant {
+	if most <= 0 || most >= len(all) {
+		return all
+	}
+	chosen := make([]mutant, most)
+	for i := range chosen {
+		chosen[i] = all[i*len(all)/most]
+	}
+	return chosen
+}
+
+func build(o options, work string, overlay map[string]string) ([]*binary, error) {
+	data, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(work, "overlay.json")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return nil, err
+	}
+	var binaries []*binary
+	for i, s := range o.suites {
+		b := &binary{suite: s, path: filepath.Join(work, fmt.Sprintf("tests%d", i)), dir: filepath.Join(o.dir, filepath.FromSlash(s.pkg))}
+		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", file, "-o", b.path, "./"+s.pkg)
+		cmd.Dir, cmd.Stderr, cmd.Stdout = o.dir, os.Stderr, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return nil, fmt.Errorf("build the tests of %s: %w", s.pkg, err)
+		}
+		binaries = append(binaries, b)
+	}
+	return binaries, nil
+}
+
+// explore runs the tests as they are, to see how long they take and which mutants they reach.
+func (b *binary) explore(work string) error {
+	reached := filepath.Join(work, "reached_"+filepath.Base(b.path))
+	if _, out, err := b.start(work, 10*time.Minute, "MUTANT_REACHED="+reached); err != nil {
+		return fmt.Errorf("the tests of %s fail without any change: %w\n%s", b.pkg, err, out)
+	}
+	began := time.Now()
+	if _, out, err := b.start(work, 10*time.Minute); err != nil {
+		return fmt.Errorf("the tests of %s fail now and then: %w\n%s", b.pkg, err, out)
+	}
+	b.took = time.Since(began)
+	data, err := os.ReadFile(reached)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	b.reaches = map[int]bool{}
+	for word := range strings.FieldsSeq(string(data)) {
+		id, err := strconv.Atoi(word)
+		if err != nil {
+			return err
+		}
+		b.reaches[id] = true
+	}
+	return nil
+}
+
+// judge runs the tests on a mutant. late says that they did not end.
+func judge(m *mutant, binaries []*binary, temp string) (killed, late bool) {
+	for _, b := range binaries {
+		if !b.reaches[m.ID] {
+			continue
+		}
+		m.Reached = true
+		late, _, err := b.start(temp, 10*time.Second+8*b.took, "MUTANT="+strconv.Itoa(m.ID))
+		if err != nil {
+			return true, late
+		}
+	}
+	return false, false
+}
+
+// start runs the tests, all their processes in one group, which goes with them, and with
+// no more memory than 4 GB: a loop without an end may collect something.
+func (b *binary) start(temp string, limit time.Duration, env ...string) (late bool, output []byte, err error) {
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return false, nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	args := append([]string{"-c", `ulimit -v 4194304 2>/dev/null; exec "$0" "$@"`, b.path, "-test.failfast", "-test.timeout=0"}, b.args...)
+	cmd := exec.CommandContext(ctx, "sh", args...)
+	cmd.Dir = b.dir
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+temp), env...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	return ctx.Err() != nil, out.Bytes(), err
+}
