@@ -246,11 +246,11 @@ func (d *Dialect) itemCompleted(p params, out *agent.Decoded) {
 func (d *Dialect) completedItem(it *item, parent string, out *agent.Decoded) {
 	switch string(it.kind) {
 	case `"agentMessage"`, `"agent_message"`:
-		m := d.messages.of(it.id, parent)
+		m := d.messages.of(it.id, parent, out)
 		d.whole(m, speech, 0, it.text, out)
 		d.messages.done(m)
 	case `"reasoning"`:
-		m := d.messages.of(it.id, parent)
+		m := d.messages.of(it.id, parent, out)
 		d.texts(m, summary, it.summary, out)
 		d.texts(m, thought, it.content, out)
 		d.whole(m, summary, 0, it.text, out) // exec's

@@ -52,13 +52,15 @@ const (
 
 func (ms *messages) reset() { ms.open = nil }
 
-// of returns the message that an item is, which begins here where it is new.
-func (ms *messages) of(item []byte, parent string) *message {
+// of returns the message that an item is, which begins here where it is new. One that the same voice had not ended is over then:
+// a steer cuts off what is being written, and nothing more is told of it.
+func (ms *messages) of(item []byte, parent string, out *agent.Decoded) *message {
 	for _, m := range ms.open {
 		if m.parent == parent && jsonscan.EqualString(item, m.item) {
 			return m
 		}
 	}
+	ms.close(out, parent)
 	if len(ms.open) == messagesMost {
 		ms.open = slices.Delete(ms.open, 0, 1)
 	}
@@ -68,7 +70,7 @@ func (ms *messages) of(item []byte, parent string) *message {
 	return m
 }
 
-// close ends the messages of one voice that Codex has dropped: a steer cuts off what is being written.
+// close ends the message of one voice that is being told.
 func (ms *messages) close(out *agent.Decoded, parent string) {
 	ms.open = slices.DeleteFunc(ms.open, func(m *message) bool {
 		if m.parent == parent {
@@ -127,7 +129,7 @@ func (d *Dialect) told(k kind, p params, out *agent.Decoded) {
 	}
 	d.turn.retries = 0
 	_, parent := d.of(p.thread)
-	m := d.messages.of(p.itemID, parent)
+	m := d.messages.of(p.itemID, parent, out)
 	b := m.block(k, p.index)
 	if b.final {
 		return // after its end there is nothing to add
