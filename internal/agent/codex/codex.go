@@ -53,9 +53,10 @@ type Dialect struct {
 // turn is what is known of the turn that Open began.
 type turn struct {
 	id       string
-	aborting bool // Abort was called
-	told     bool // its prompt was echoed
-	retries  int  // in a row
+	aborting bool               // Abort was called
+	told     bool               // its prompt was echoed
+	retries  int                // in a row
+	retried  event.AgentRetried // the last
 	outcome  event.AgentFinished
 	limited  event.AgentLimited
 }

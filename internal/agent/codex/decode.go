@@ -207,7 +207,7 @@ func (d *Dialect) completed(turn []byte, out *agent.Decoded) {
 	case `"interrupted"`:
 		d.turn.outcome = event.AgentFinished{Outcome: "aborted"}
 	default:
-		d.turn.outcome, d.turn.limited = d.account.judge(failure)
+		d.turn.outcome, d.turn.limited = d.account.judge(failure, d.turn.retried)
 		if d.turn.aborting {
 			d.turn.outcome, d.turn.limited = event.AgentFinished{Outcome: "aborted"}, event.AgentLimited{}
 		}

@@ -124,10 +124,14 @@ func byStatus(status int64) string {
 	return "other"
 }
 
-// judge says how a failed turn ended, and by which limit.
-func (a *account) judge(failure []byte) (event.AgentFinished, event.AgentLimited) {
+// judge says how a failed turn ended, and by which limit. 0.169.0 types a stream that breaks off while it tries again, and
+// calls the very same error "other" when it gives up.
+func (a *account) judge(failure []byte, retried event.AgentRetried) (event.AgentFinished, event.AgentLimited) {
 	kind := a.kind(jsonscan.Get(failure, "codexErrorInfo"))
 	why := short(jsonscan.Get(failure, "message"))
+	if kind == "other" && why != "" && why == retried.Text {
+		kind = retried.Kind
+	}
 	finished := event.AgentFinished{Outcome: "error", Error: why, Kind: kind}
 	switch kind {
 	case "context":

@@ -79,6 +79,19 @@ func TestAnAccountThatIsUsedUp(t *testing.T) {
 	}
 }
 
+func TestAFaultThatWasTriedAgainKeepsItsKind(t *testing.T) {
+	const (
+		retry  = `{"method":"error","params":{"threadId":"T","turnId":"U","willRetry":true,"error":{"message":"Reconnecting... 1/1","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":null}},"additionalDetails":"cut off"}}}`
+		failed = `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"U","status":"failed","error":{"message":%q,"codexErrorInfo":"other"}}}}`
+	)
+	for said, want := range map[string]string{"cut off": "network", "another fault": "other"} {
+		k := begun(t).says(retry, delta("a", "half"), fmt.Sprintf(failed, said), answer(4))
+		if last := k.facts[len(k.facts)-1]; last != fmt.Sprintf(`agent.finished {"outcome":"error","error":%q,"kind":%q}`, said, want) {
+			t.Errorf("%s after a network that was tried again: %s", said, last)
+		}
+	}
+}
+
 func TestLimitsThatAreToldAgainAreNotKeptAgain(t *testing.T) {
 	d := begun(t).d
 	line := []byte(`{"method":"account/rateLimits/updated","params":{"rateLimits":{"primary":{"usedPercent":40,"resetsAt":1795294800}}}}`)

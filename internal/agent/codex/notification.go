@@ -203,7 +203,8 @@ func (d *Dialect) erred(p params, out *agent.Decoded) {
 		said = why
 	}
 	d.turn.retries++
-	out.Add(event.AgentRetried{
+	d.turn.retried = event.AgentRetried{
 		Attempt: d.turn.retries, Kind: d.account.kind(jsonscan.Get(failure, "codexErrorInfo")), Text: said,
-	})
+	}
+	out.Add(d.turn.retried)
 }
