@@ -9,7 +9,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOL     := $(GO) tool -modfile=tools/go.mod
 ROOMS    := $(wildcard cmd inbox internal journal projector registry render tools)
-SEEDS    ?= 1000
+SEEDS    ?= 10000
 SOAK     ?= 60
 FUZZTIME ?= 30s
 BENCH    ?= .
@@ -45,7 +45,7 @@ race: ## the unit tests under the race detector
 script: ## stories of the whole program (testdata/script)
 	$(GO) test ./cmd/ralph -run TestScript -count=1
 
-sim: ## SEEDS=1000 simulated loops, with a crash at every write
+sim: ## SEEDS=10000 simulated nights; of some of them, one for each change on the disk, with a crash there
 	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS)
 
 soak: ## SOAK=60 seconds of kill -9 at everything that a real loop is made of

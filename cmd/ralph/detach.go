@@ -31,7 +31,7 @@ type job struct {
 
 // config turns a job into what the runner needs.
 func (j job) config(environ []string) (runner.Config, error) {
-	settings, err := config.Thaw([]byte(j.Settings))
+	settings, _, err := config.Thaw([]byte(j.Settings))
 	if err != nil {
 		return runner.Config{}, err
 	}
@@ -171,14 +171,19 @@ func lastLines(name string) string {
 	return ": " + lines[len(lines)-1]
 }
 
-// announce says what was started.
+// announce says what was started, or that nothing had to be.
 func announce(e *env, name, dir string, r readiness, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(e.stdout).Encode(struct {
-			Name string `json:"name"`
-			Dir  string `json:"dir"`
-			PID  int    `json:"pid"`
-		}{name, dir, r.PID})
+			Name  string           `json:"name"`
+			Dir   string           `json:"dir"`
+			PID   int              `json:"pid"`
+			Ended *event.LoopEnded `json:"ended,omitempty"`
+		}{name, dir, r.PID, r.Ended})
+	}
+	if r.Ended != nil {
+		fmt.Fprintf(e.stdout, "loop %s is %s: %s\n", name, r.Ended.Status, r.Ended.Why)
+		return nil
 	}
 	fmt.Fprintf(e.stdout, "loop %s is running (pid %d)\n", name, r.PID)
 	fmt.Fprintf(e.stderr, "ralph: 'ralph attach %s' shows it, 'ralph stop %s' ends it\n", name, name)

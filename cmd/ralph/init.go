@@ -173,7 +173,7 @@ func (d *dialogue) read() (over bool, err error) {
 // checkDocument holds a settings file that is about to be written to the rules of one that
 // is read.
 func checkDocument(text []byte) error {
-	_, err := config.Thaw(text)
+	_, _, err := config.Thaw(text)
 	if wrong, ok := errors.AsType[*config.Error](err); ok {
 		wrong.File, wrong.Line, wrong.Column = settingsName, 0, 0 // it is in no file yet
 	}

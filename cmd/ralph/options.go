@@ -28,11 +28,14 @@ type loopOptions struct {
 	Model              string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
+
+	before map[string]string // settings that the loop which is resumed was given
 }
 
 // flags returns the settings that were given on the command line.
 func (o *loopOptions) flags() map[string]string {
 	flags := map[string]string{}
+	maps.Copy(flags, o.before)
 	for key, value := range o.Set {
 		flags[key] = value
 	}
@@ -57,6 +60,24 @@ func (o *loopOptions) flags() map[string]string {
 	give("agent.protocol", o.Protocol)
 	give("agent.model", o.Model)
 	return flags
+}
+
+// remember lets a resumed loop keep the settings that it was given on the command line, where none
+// is given anew. A config.json that cannot be read is of another version, and remembers nothing.
+func (o *loopOptions) remember(dir string) {
+	frozen, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	if err != nil {
+		return
+	}
+	_, before, err := config.Thaw(frozen)
+	if err != nil {
+		return
+	}
+	if now := o.flags(); now["agent.command"] != "" || now["agents"] != "" {
+		// Another agent: what was said of the one before does not hold for it.
+		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
+	}
+	o.before = before
 }
 
 // load merges all layers of settings.

@@ -61,6 +61,9 @@ var knownTags = [...]string{"arg", "default", "help", "mapsep", "name", "negatab
 // fields collects the fields of a verb and sets their defaults.
 func (q *quick) fields(of reflect.Value) bool {
 	for field, value := range of.Fields() {
+		if !field.IsExported() && !field.Anonymous {
+			continue
+		}
 		if field.Anonymous && field.Tag == "" {
 			if !q.fields(value) {
 				return false

@@ -56,6 +56,9 @@ func (v *startVerb) Run(e *env) error {
 
 // prepare reads the settings and makes the loop's folder ready.
 func (v *startVerb) prepare(e *env, dir string) (job, error) {
+	if v.Resume {
+		v.remember(dir)
+	}
 	settings, err := v.load(e)
 	if err != nil {
 		return job{}, err
@@ -114,7 +117,7 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		}
 		j.Prompt, j.PromptFile = task.text, task.file
 	}
-	frozen, err := config.Freeze(settings)
+	frozen, err := config.Freeze(settings, v.flags())
 	j.Settings = string(frozen)
 	return j, err
 }

@@ -172,6 +172,7 @@ func local(waiting string, now time.Time) string {
 var deadlines = map[string]string{
 	policy.TimerIdle:        "limits.idle cuts the iteration short",
 	policy.TimerIteration:   "limits.iteration cuts the iteration short",
+	policy.TimerBackground:  "limits.tool cuts the iteration short",
 	policy.TimerTool:        "limits.tool cuts the iteration short",
 	policy.TimerLimit:       "it is tried again",
 	policy.TimerBreaker:     "the next iteration begins",

@@ -21,7 +21,7 @@ func sayLoaded(e *env, loaded config.Loaded) error {
 	for _, file := range loaded.Files {
 		fmt.Fprintf(e.stderr, "[ralph] Loading settings from %s\n", file)
 	}
-	frozen, err := config.Freeze(loaded.Settings)
+	frozen, err := config.Freeze(loaded.Settings, nil)
 	if err != nil {
 		return err
 	}

@@ -16,14 +16,23 @@ type decoder struct {
 	seen   func(key string, offset int) // told of every key that was set, lists and scalars only; may be nil
 
 	at int // offset of the last token
+	// given receives what a frozen file says was given on the command line; nil in all others,
+	// where that is an unknown key.
+	given *map[string]string
 }
 
 // decodeObject reads a whole settings document over s. The error's offset is where it stands in data.
 func decodeObject(data []byte, s *Settings, seen func(string, int)) (*Error, int) {
+	return decodeFrozen(data, s, nil, seen)
+}
+
+// decodeFrozen is decodeObject of a file that Freeze wrote.
+func decodeFrozen(data []byte, s *Settings, given *map[string]string, seen func(string, int)) (*Error, int) {
 	if err, at := checkSyntax(data); err != nil {
 		return err, at
 	}
 	d := newDecoder(data, seen)
+	d.given = given
 	if d.next() != json.Delim('{') {
 		return &Error{Problem: "the settings must be one JSON object"}, d.at
 	}
@@ -75,6 +84,12 @@ func (d *decoder) object(o *object, place reflect.Value, key string) *Error {
 		if key == "" && name == "$schema" {
 			if _, ok := d.next().(string); !ok {
 				return &Error{Key: name, Problem: "$schema: want a string"}
+			}
+			continue
+		}
+		if key == "" && name == givenKey && d.given != nil {
+			if err := d.tokens.Decode(d.given); err != nil {
+				return &Error{Key: name, Problem: givenKey + ": want an object of strings"}
 			}
 			continue
 		}

@@ -6,13 +6,20 @@ import (
 	"fmt"
 )
 
-// Freeze returns the config.json of a loop: the merged settings, indented, every key that has a value.
+// givenKey is the key of config.json under which stands what was given on the command line.
+const givenKey = "$given"
+
+// Freeze returns the config.json of a loop: the merged settings, indented, every key that has a value, and which of them were
+// given on the command line, by key: who resumes the loop need not give them again.
 //
 // The values of agent.env are kept as they are, secrets among them: the loop must be able to start its agent again after a
 // crash, when the environment it was started from is gone. The caller writes the file with mode 0600 into a folder with 0700;
 // nobody may copy it into the journal.
-func Freeze(s Settings) ([]byte, error) {
-	frozen, err := encode(s, "  ")
+func Freeze(s Settings, given map[string]string) ([]byte, error) {
+	frozen, err := encode(struct {
+		Settings
+		Given map[string]string `json:"$given,omitempty"`
+	}{s, given}, "  ")
 	if err != nil {
 		return nil, fmt.Errorf("freeze settings: %w", err)
 	}
@@ -21,18 +28,18 @@ func Freeze(s Settings) ([]byte, error) {
 
 // Thaw reads what Freeze wrote. A key that the file lacks, since it is younger than the file, has its default. The file is
 // checked as strictly as settings.json; the error is an *Error with File config.json.
-func Thaw(frozen []byte) (Settings, error) {
-	s := Defaults()
-	err, at := decodeObject(frozen, &s, nil)
+func Thaw(frozen []byte) (s Settings, given map[string]string, _ error) {
+	s = Defaults()
+	err, at := decodeFrozen(frozen, &s, &given, nil)
 	if err == nil {
 		err, at = checkTogether(s), 0
 	}
 	if err != nil {
 		err.File = "config.json"
 		err.Line, err.Column = locate(frozen, at)
-		return Settings{}, err
+		return Settings{}, nil, err
 	}
-	return s, nil
+	return s, given, nil
 }
 
 // encode writes JSON for people: & and < in a command stay what they are.

@@ -46,11 +46,11 @@ func TestFrozenSettingsThawUnchanged(t *testing.T) {
 		"one agent, all its keys": single,
 	} {
 		t.Run(name, func(t *testing.T) {
-			frozen, err := Freeze(s)
+			frozen, err := Freeze(s, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Thaw(frozen)
+			got, _, err := Thaw(frozen)
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, frozen)
 			}
@@ -72,7 +72,7 @@ func TestFrozenSettingsThawUnchanged(t *testing.T) {
 }
 
 func TestAFrozenFileIsForPeopleToo(t *testing.T) {
-	frozen, err := Freeze(full())
+	frozen, err := Freeze(full(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestAFrozenFileIsForPeopleToo(t *testing.T) {
 }
 
 func TestThawFillsKeysThatTheFileIsTooOldFor(t *testing.T) {
-	got, err := Thaw([]byte(`{"maximumIterations": 3}`))
+	got, _, err := Thaw([]byte(`{"maximumIterations": 3}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestThawFillsKeysThatTheFileIsTooOldFor(t *testing.T) {
 }
 
 func TestThawRefusesWhatItDoesNotKnow(t *testing.T) {
-	_, err := Thaw([]byte("{\n\"breaker\": {\"sameFault\": 1}}"))
+	_, _, err := Thaw([]byte("{\n\"breaker\": {\"sameFault\": 1}}"))
 	bad, ok := errors.AsType[*Error](err)
 	if !ok || bad.Error() != `config.json:2: unknown key "breaker.sameFault"` {
 		t.Errorf("got %v", err)
@@ -199,3 +199,28 @@ func TestValidateChecksWhatWasMadeInGo(t *testing.T) {
 }
 
 var zero float64
+
+func TestAFrozenFileRemembersWhatWasGiven(t *testing.T) {
+	given := map[string]string{"limits.cost": "2.5", "agent.command": "pi --fast"}
+	frozen, err := Freeze(Defaults(), given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, back, err := Thaw(frozen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(given, back); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(Defaults(), s); diff != "" {
+		t.Errorf("what was given became a setting: %s", diff)
+	}
+	if _, _, err := Thaw([]byte(`{"$given": [1]}`)); err == nil {
+		t.Error("a list is taken for what was given")
+	}
+	var none Settings
+	if err, _ := decodeObject(frozen, &none, nil); err == nil || !strings.Contains(err.Error(), givenKey) {
+		t.Errorf("settings.json may have the key as well: %v", err)
+	}
+}

@@ -21,7 +21,7 @@ func FuzzDecode(f *testing.F) {
 	for _, file := range archive.Files {
 		f.Add(file.Data)
 	}
-	frozen, err := Freeze(full())
+	frozen, err := Freeze(full(), nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func FuzzDecode(f *testing.F) {
 		if err := Validate(s); err != nil {
 			t.Fatalf("decoded settings are not valid: %v", err)
 		}
-		frozen, err := Freeze(s)
+		frozen, err := Freeze(s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		thawed, err := Thaw(frozen)
+		thawed, _, err := Thaw(frozen)
 		if err != nil {
 			t.Fatalf("thaw: %v\n%s", err, frozen)
 		}

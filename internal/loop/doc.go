@@ -19,7 +19,7 @@
 // through nights of crashes and full disks:
 //
 //	go test ./internal/loop -run TestSimulation
-//	make sim SEEDS=1000
+//	make sim SEEDS=10000
 //
 // # Not here
 //

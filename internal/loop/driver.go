@@ -95,7 +95,7 @@ func (d *Driver) jump(before time.Time, deadline policy.Deadline) error {
 // other one by as much as by.
 func (d *Driver) jumped(now time.Time, waited, by time.Duration, deadline policy.Deadline) error {
 	switch deadline.Name {
-	case policy.TimerIdle, policy.TimerTool, policy.TimerIteration, policy.TimerAfterResult:
+	case policy.TimerIdle, policy.TimerTool, policy.TimerBackground, policy.TimerIteration, policy.TimerAfterResult:
 		if now.Sub(deadline.At) >= jumpLeast {
 			by = max(by, waited)
 		}

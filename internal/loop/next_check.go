@@ -152,6 +152,8 @@ func early(s *State) []Decision {
 	switch {
 	case !s.Completion.Early || s.Completion.Accepted != "":
 		return nil
+	case s.Mail.Stopping == policy.StopNow || s.Mail.Stopping == policy.Kill:
+		return nil // nobody waits for a check
 	case s.Budget.Rules.Guardrails > 0 && !s.Gate.Checked:
 		return do(event.Decided{Do: event.DoCheck, Iteration: s.Life.Iteration, Why: "the file DONE is there"})
 	}

@@ -115,15 +115,15 @@ func cutShort(s *State) []Decision {
 	if s.Mail.Stopping == policy.Kill {
 		return nil
 	}
+	if s.Idle.Lingering && !s.Life.Process.Killing {
+		// The agent is gone, and its result stands; only what it left running is ended.
+		return do(event.Decided{Do: event.DoKill, Iteration: s.Life.Iteration, Why: "a person stopped the loop now, and the agent is gone"})
+	}
 	switch s.Life.Phase {
 	case policy.Starting, policy.Turning:
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: "a person stopped the loop now"})
 	case policy.Finished:
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Why: "a person stopped the loop now"})
-	case policy.Leaving:
-		if s.Idle.Lingering && !s.Life.Process.Killing {
-			return do(event.Decided{Do: event.DoKill, Iteration: s.Life.Iteration, Why: "a person stopped the loop now, and the agent is gone"})
-		}
 	}
 	return nil
 }

@@ -41,6 +41,8 @@ func overdue(s *State) []Decision {
 		d.Outcome, d.Why = string(event.OutcomeIdle), "the agent was silent for too long"
 	case policy.TimerTool:
 		d.Outcome, d.Why = string(event.OutcomeIdle), "a tool was silent for too long"
+	case policy.TimerBackground:
+		d.Outcome, d.Why = string(event.OutcomeIdle), "work in the background was silent for too long"
 	case policy.TimerIteration:
 		d.Outcome, d.Why = string(event.OutcomeOverlong), "the iteration took too long"
 		if s.Idle.Lingering {

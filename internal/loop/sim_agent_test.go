@@ -261,7 +261,7 @@ func (a *agent) rest(cause uint64) {
 	}
 	a.sent, a.causes = nil, nil
 	a.turn++
-	a.resting = true
+	a.resting = !a.w.broken.hasty
 	if a.w.chance(15) {
 		a.exit(1, "", a.w.span(0, 3*time.Second))
 	}

@@ -139,8 +139,32 @@ func segments(disk *simfs.FS) []string {
 	return paths
 }
 
-// readAll returns all events on a disk, and what keeps from reading further.
-func readAll(disk *simfs.FS) ([]event.Event, error) { return read(disk, journal.ReadOptions{}) }
+// pages are all events on a disk as they were last read.
+type pages struct {
+	disk    *simfs.FS
+	changes int
+	events  []event.Event
+	err     error
+}
+
+// journal returns all events on the disk, and what keeps from reading further. They are read anew
+// when something was written.
+func (w *world) journal() ([]event.Event, error) {
+	if n := w.disk.Changes(); w.pages.disk != w.disk || w.pages.changes != n {
+		w.pages = pages{disk: w.disk, changes: n}
+		w.pages.events, w.pages.err = read(w.disk, journal.ReadOptions{})
+	}
+	return w.pages.events, w.pages.err
+}
+
+// lose replaces the disk by what is left of it when the process dies.
+func (w *world) lose(how simfs.Loss) {
+	read := how == simfs.Killed && w.pages.disk == w.disk && w.pages.changes == w.disk.Changes()
+	w.disk = w.disk.Crash(how)
+	if read {
+		w.pages.disk, w.pages.changes = w.disk, w.disk.Changes() // the kernel has it all
+	}
+}
 
 func read(disk *simfs.FS, opt journal.ReadOptions) (events []event.Event, err error) {
 	opt.FS = disk

@@ -106,7 +106,7 @@ func (w *world) checkDo(r *runner, d event.Decided, cause uint64) {
 		if w.begins++; w.begins > beginsMost {
 			w.violate(nightEnds, "%d iterations were asked for", w.begins)
 		}
-		w.checkLimits()
+		w.checkLimits(r)
 	}
 }
 
@@ -146,14 +146,10 @@ func (w *world) checkRecorded(d event.Decided, cause uint64) {
 func fmtSeq(seq uint64) []byte { return []byte(`{"v":1,"seq":` + strconv.FormatUint(seq, 10) + `,`) }
 
 // checkLimits is asked when an iteration was decided.
-func (w *world) checkLimits() {
-	events, err := readAll(w.disk)
-	if err != nil {
-		w.violate(verifies, "%v", err)
-	}
-	t, whole := count(events)
+func (w *world) checkLimits(r *runner) {
+	t := &r.notes
 	switch {
-	case !whole:
+	case !r.whole:
 	case t.counted >= t.rules.MaximumIterations:
 		w.violate(withinLimits, "iteration %d begins after %d of %d", t.open+1, t.counted, t.rules.MaximumIterations)
 	case t.rules.RestartMax > 0 && t.failures > t.rules.RestartMax:
@@ -176,7 +172,7 @@ func (w *world) checkLive(r *runner) {
 		return
 	}
 	live := r.driver.Engine.State()
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "%v", err)
 	}
@@ -197,7 +193,7 @@ func (w *world) checkLive(r *runner) {
 // checkRebuilt compares the fold from the last checkpoint with the fold from the
 // first event.
 func (w *world) checkRebuilt(rebuilt *projector.State) {
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "%v", err)
 	}
@@ -206,6 +202,7 @@ func (w *world) checkRebuilt(rebuilt *projector.State) {
 		w.violate(stateIsFold, "%v", err)
 	}
 	w.compareStates("the fold from the last checkpoint", rebuilt, "the fold from the first event", &whole)
+	w.runner.notes, w.runner.whole = count(events)
 }
 
 func (w *world) compareStates(name string, a *projector.State, other string, b *projector.State) {
@@ -224,7 +221,7 @@ func (w *world) compareStates(name string, a *projector.State, other string, b *
 
 // checkKept looks for what the driver took of the agent's lines.
 func (w *world) checkKept(r *runner) {
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "%v", err)
 	}
@@ -260,7 +257,7 @@ func numberOf(e event.Event) (int, bool) {
 func (w *world) judge() {
 	w.reader.compare()
 	w.checkFiles()
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "%v", err)
 	}

@@ -50,7 +50,11 @@ func (p pending) read(w *world, e event.Event) {
 		delete(p, event.DoKill)
 		delete(p, event.DoCancel)
 	case event.TypeEffectFailed:
-		delete(p, as[event.EffectFailed](e).Do)
+		do := as[event.EffectFailed](e).Do
+		delete(p, do)
+		if do == event.DoCheck || do == event.DoCommit {
+			delete(p, event.DoCancel)
+		}
 	}
 }
 

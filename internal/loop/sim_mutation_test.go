@@ -44,6 +44,10 @@ type mutation struct {
 	confirms   bool // words are confirmed after the turn that they were for
 	dicey      bool // something does not come from the seed
 	deaf       bool // nobody notices that the clock jumped
+	hasty      bool // an agent is said to rest that is at work
+
+	// stage makes the scene fit where chance would take long to.
+	stage func(*scene)
 }
 
 func (m mutation) wrap(r *runner) loop.Journal {
@@ -60,13 +64,16 @@ func (m mutation) hold(r *runner) loop.Hands {
 	return r.hands
 }
 
+// wrong is something that an invariant has to notice.
+type wrong struct {
+	name   string
+	broken mutation
+	want   string
+}
+
 // Each invariant can fail: here is what it is for, and it notices.
 func TestSimulationCanFail(t *testing.T) {
-	for _, row := range []struct {
-		name   string
-		broken mutation
-		want   string
-	}{
+	for _, row := range []wrong{
 		{"a disk changes a letter", mutation{spoil: changeLetter}, verifies},
 		{"a recovery cuts the last whole line off", mutation{recovered: cutLastLine}, seenIsKept},
 		{"the journal drops a line", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return dropping{j, r.w} }}, factsKept},
@@ -95,32 +102,43 @@ func TestSimulationCanFail(t *testing.T) {
 		{"a delay begins again when it is over", mutation{folded: delayAgain, unfolded: true}, timersRest},
 		{"something does not come from the seed", mutation{dicey: true}, sameNight},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			if *simSeed != 0 {
-				t.Skip("one night is asked for")
-			}
-			const most = 200
-			for seed := range uint64(most) {
-				s := newScene(seed + 1)
-				first, problem := playNight(seed+1, s, row.broken)
-				if problem == nil && row.want == sameNight {
-					if second, failed := playNight(seed+1, s, row.broken); failed == nil {
-						problem = compareNights(first, second)
-					}
-				}
-				if problem == nil {
-					continue
-				}
-				if v, ok := errors.AsType[violation](problem); !ok || v.invariant != row.want {
-					t.Fatalf("want %q, and seed %d is caught as %v", row.want, seed+1, problem)
-				}
-				t.Logf("caught in night %d: %.200v", seed+1, problem)
-				return
-			}
-			t.Fatalf("%d nights went well", most)
-		})
+		notices(t, row, newScene)
 	}
+	for _, row := range wrongInTheSecondEdition {
+		notices(t, row, second)
+	}
+}
+
+// notices plays nights in which something is wrong until one is caught.
+func notices(t *testing.T, row wrong, draw func(uint64) scene) {
+	t.Run(row.name, func(t *testing.T) {
+		t.Parallel()
+		if *simSeed != 0 {
+			t.Skip("one night is asked for")
+		}
+		const most = 200
+		for seed := range uint64(most) {
+			s := draw(seed + 1)
+			if row.broken.stage != nil {
+				row.broken.stage(&s)
+			}
+			first, problem := playNight(seed+1, s, row.broken)
+			if problem == nil && row.want == sameNight {
+				if second, failed := playNight(seed+1, s, row.broken); failed == nil {
+					problem = compareNights(first, second)
+				}
+			}
+			if problem == nil {
+				continue
+			}
+			if v, ok := errors.AsType[violation](problem); !ok || v.invariant != row.want {
+				t.Fatalf("want %q, and seed %d is caught as %v", row.want, seed+1, problem)
+			}
+			t.Logf("caught in night %d: %.200v", seed+1, problem)
+			return
+		}
+		t.Fatalf("%d nights went well", most)
+	})
 }
 
 func changeLetter(w *world, file string, p []byte) []byte {
@@ -168,6 +186,7 @@ func cutLastLine(w *world) {
 	}
 	if shorter := wholeLines(content[:len(content)-1]); len(shorter) > 0 {
 		_ = w.disk.Drop(last, shorter)
+		w.pages = pages{}
 	}
 }
 

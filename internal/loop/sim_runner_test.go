@@ -38,6 +38,8 @@ type runner struct {
 	watch   watch
 	heard   heard
 	meter   meter
+	notes   tally // of all that is recorded
+	whole   bool  // they begin with the first event
 	taken   []int // serial numbers of the agent's lines that the driver took
 }
 
@@ -151,6 +153,11 @@ func (r *runner) folded(events []event.Event, s *projector.State) {
 		r.w.violate(silentAfterFault, "event %d is recorded after: %v", s.Seq, r.w.ledger.failed)
 	}
 	r.meter.read(events)
+	if r.whole {
+		for _, e := range events {
+			r.notes.read(e)
+		}
+	}
 	if t := events[len(events)-1].Type; t == event.TypeIterationEnded || t == event.TypeIterationStarted {
 		r.w.checkSize(s)
 	}

@@ -48,7 +48,7 @@ type tally struct {
 
 // count reads a journal. whole is false where its beginning was dropped.
 func count(events []event.Event) (t tally, whole bool) {
-	if len(events) == 0 || events[0].Seq != 1 {
+	if len(events) > 0 && events[0].Seq != 1 {
 		return t, false
 	}
 	for _, e := range events {

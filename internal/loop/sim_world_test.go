@@ -29,6 +29,7 @@ type world struct {
 	ids     int
 
 	disk    *simfs.FS
+	pages   pages
 	ledger  ledger
 	reader  reader
 	people  people
@@ -242,7 +243,7 @@ func (w *world) crash(how simfs.Loss) {
 		w.reader.forget()
 	}
 	w.changes += w.disk.Changes() - r.before
-	w.disk = w.disk.Crash(how)
+	w.lose(how)
 	w.ledger.crash(how)
 	if how == simfs.Killed {
 		w.checkLive(r)
@@ -252,7 +253,7 @@ func (w *world) crash(how simfs.Loss) {
 		a.orphan(how)
 	}
 	w.reader.compare()
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "after the crash: %v", err)
 	}
@@ -279,7 +280,7 @@ func (w *world) closed(r *runner, err error) {
 	w.runner = nil
 	r.dead = true
 	w.changes += w.disk.Changes() - r.before
-	w.disk = w.disk.Crash(simfs.Killed)
+	w.lose(simfs.Killed)
 	w.ledger.crash(simfs.Killed)
 	for _, a := range w.agents {
 		if a.alive && a.h.r == r {
@@ -335,7 +336,7 @@ func (w *world) note(format string, args ...any) {
 // story is the last that happened, for a person who looks for a mistake.
 func (w *world) story(n int) string {
 	var b strings.Builder
-	events, err := readAll(w.disk)
+	events, err := w.journal()
 	for _, e := range events[max(0, len(events)-n):] {
 		fmt.Fprintf(&b, "%s %4d i%d %s %s cause=%d %.300s\n", e.At.Format("02 15:04:05.000000"), e.Seq, e.Iter, e.By(), e.Type, e.Cause, e.Data())
 	}

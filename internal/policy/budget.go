@@ -97,7 +97,7 @@ func (b *Budget) Apply(e event.Event) error {
 	case event.TypeIterationStarted:
 		b.wake()
 		b.Counted++
-		b.Current = Meter{}
+		b.settle() // some agents tell what a turn has used when it is over
 	case event.TypeIterationEnded:
 		return b.close(e)
 	case event.TypeAgentUsed:
@@ -165,7 +165,12 @@ func (b *Budget) close(e event.Event) error {
 	if p.Outcome == event.OutcomeLimited {
 		b.rest()
 	}
-	// What an iteration used is used, refunded or not.
+	b.settle()
+	return nil
+}
+
+// settle adds what the iteration used to the total: it is used, refunded or not.
+func (b *Budget) settle() {
 	b.Total.In += b.Current.Usage.In
 	b.Total.Out += b.Current.Usage.Out
 	b.Total.CacheRead += b.Current.Usage.CacheRead
@@ -175,7 +180,6 @@ func (b *Budget) close(e event.Event) error {
 		b.Total.USD = plus(b.Total.USD, *b.Current.Usage.USD)
 	}
 	b.Current = Meter{}
-	return nil
 }
 
 // Used returns everything that the loop has used, the open iteration included, with

@@ -404,13 +404,22 @@ func TestEventsThatCannotBeReadAreErrorsOfTheirPolicies(t *testing.T) {
 		"budget":     func(e event.Event) error { return (&policy.Budget{}).Apply(e) },
 		"restart":    func(e event.Event) error { return (&policy.Restart{}).Apply(e, final, false) },
 		"life":       func(e event.Event) error { return (&policy.Life{}).Apply(e, final) },
+		"gate":       func(e event.Event) error { return (&policy.Gate{}).Apply(e) },
+		"person":     func(e event.Event) error { return (&policy.Person{}).Apply(e, final) },
+		"limits":     func(e event.Event) error { return (&policy.Limits{}).Apply(e) },
+		"breaker":    func(e event.Event) error { return (&policy.Breaker{}).Apply(e, &policy.Completion{}) },
 	}
 	for policyName, types := range map[string][]event.Type{
-		"completion": {event.TypeAgentSaid, event.TypeCompletionClaimed, event.TypeCompletionRefused, event.TypeCompletionAccepted},
-		"mailbox":    {event.TypeCommandReceived, event.TypeCommandDelivered, event.TypeCommandRefused, event.TypeDecided, event.TypeEffectFailed, event.TypeIterationStarted},
-		"budget":     {event.TypeLoopStarted, event.TypeLoopResumed, event.TypeLoopConfigured, event.TypeAgentUsed, event.TypeIterationEnded},
-		"restart":    {event.TypeIterationEnded},
-		"life": {event.TypeLoopStarted, event.TypeLoopResumed, event.TypeFaultRaised, event.TypeLoopEnded, event.TypeIterationStarted,
+		"completion": {event.TypeAgentSaid, event.TypeCompletionClaimed, event.TypeCompletionRefused, event.TypeCompletionAccepted,
+			event.TypeDecided, event.TypeFolderSeen, event.TypeIterationEnded, event.TypeLoopResumed},
+		"gate":    {event.TypeDecided, event.TypeGuardrailEnded, event.TypeGuardrailEdited, event.TypeSCMEnded, event.TypeAgentRested, event.TypeAgentExited, event.TypeIterationEnded},
+		"person":  {event.TypeDecided, event.TypeAgentExited, event.TypeFolderSeen, event.TypeCommandReceived},
+		"limits":  {event.TypeLoopStarted, event.TypeAgentLimited, event.TypeAgentFinished, event.TypeIterationEnded, event.TypeClockJumped},
+		"breaker": {event.TypeRepoSeen, event.TypeFolderSeen, event.TypeDecided, event.TypeIterationEnded, event.TypeBreakerTripped},
+		"mailbox": {event.TypeCommandReceived, event.TypeCommandDelivered, event.TypeCommandRefused, event.TypeDecided, event.TypeEffectFailed, event.TypeIterationStarted},
+		"budget":  {event.TypeLoopStarted, event.TypeLoopResumed, event.TypeLoopConfigured, event.TypeAgentUsed, event.TypeIterationEnded, event.TypeClockJumped, event.TypeBudgetWarned},
+		"restart": {event.TypeIterationEnded},
+		"life": {event.TypeLoopPaused, event.TypeLoopStarted, event.TypeLoopResumed, event.TypeFaultRaised, event.TypeLoopEnded, event.TypeIterationStarted,
 			event.TypeDecided, event.TypeEffectFailed, event.TypeAgentStarted, event.TypeAgentFinished, event.TypeAgentExited},
 	} {
 		for _, typ := range types {

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -11,13 +12,16 @@ import (
 // guardrails failed, which of their files the agent had changed, and what became of the
 // commit. A failure goes into the next prompt, and into each prompt after it until the guardrails have
 // run again. The guardrails of an iteration have passed when all of them ran after its agent
-// had gone, and none failed. Where an iteration is given back, the next one is told what
+// had gone, none failed, and none of their files is another one than when the iteration began. Where an iteration is given back, the next one is told what
 // that one was told.
 type Gate struct {
 	Checked  bool      `json:"checked,omitempty"` // since the last iteration began
 	Ran      int       `json:"ran,omitempty"`
 	Failures []Failure `json:"failures,omitempty"`
 	Edited   []string  `json:"edited,omitempty"`
+	// Loose are the files that the agent changed in this iteration and that were not put back: what
+	// passed was not what was asked for.
+	Loose []string `json:"loose,omitempty"`
 	// Left is what the iteration left behind that the next one should know of.
 	Left []string `json:"left,omitempty"`
 	// Background names the work in the background that the agent has not seen the end of.
@@ -72,7 +76,7 @@ func (g *Gate) Apply(e event.Event) error {
 		case event.DoBegin:
 			g.Checked = false // whoever put a file DONE there meanwhile may have mended what failed
 		case event.DoCheck:
-			g.Checked, g.Ran, g.Edited = false, 0, nil
+			g.Checked, g.Ran, g.Edited, g.Loose = false, 0, nil, nil
 		}
 	case event.TypeGuardrailEnded:
 		p, err := event.As[event.GuardrailEnded](e)
@@ -84,6 +88,9 @@ func (g *Gate) Apply(e event.Event) error {
 		p, err := event.As[event.GuardrailEdited](e)
 		if err != nil {
 			return err
+		}
+		if !p.Restored && len(g.Loose) < editedMost {
+			g.Loose = append(g.Loose, firstBytes(p.Path, 200))
 		}
 		if len(g.Edited) < editedMost {
 			g.Edited = append(g.Edited, edited(p))
@@ -233,6 +240,8 @@ func (g *Gate) Missing(r event.Rules) []string {
 		return missing
 	case g.Ran < r.Guardrails:
 		return []string{"the guardrails have not all run"}
+	case len(g.Loose) > 0:
+		return []string{"guardrails passed that were changed in the same iteration: " + strings.Join(g.Loose, ", ")}
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 // Idle watches the clock of a running agent. An agent that says nothing for
 // limits.idle, an iteration that lasts longer than limits.iteration, and a process
 // that lives on for limits.afterResult after its final result are cut short. Any
-// line of the agent is a sign of life. While one of its tools is at work the agent may be
-// silent for longer, for limits.tool. What an agent that is done left running may go on until the
+// line of the agent is a sign of life. While one of its tools is at work, or work that it has put into the
+// background, the agent may be silent for longer, for limits.tool. What an agent that is done left running may go on until the
 // iteration's limit, and is then ended. Time in which the machine slept does not count.
 type Idle struct {
 	Began    time.Time `json:"began,omitzero"`    // of the iteration
@@ -19,6 +19,8 @@ type Idle struct {
 	Finished time.Time `json:"finished,omitzero"` // the end of the turn
 	// Lingering says that what the agent left running is waited for: its silence is nobody's.
 	Lingering bool `json:"lingering,omitempty"`
+	// Background says that the agent waits for work that it has put into the background.
+	Background bool `json:"background,omitempty"`
 	// Busy are the tools at work; the first ones, where there are very many.
 	Busy []string `json:"busy,omitempty"`
 }
@@ -35,6 +37,7 @@ type Deadline struct {
 const (
 	TimerIdle        = "idle"
 	TimerTool        = "tool"
+	TimerBackground  = "background"
 	TimerIteration   = "iteration"
 	TimerAfterResult = "afterResult"
 	TimerRestart     = "restart"
@@ -56,14 +59,18 @@ func (i *Idle) Apply(e event.Event) {
 		event.TypeToolCalled, event.TypeToolProgressed, event.TypeToolReturned:
 		i.Heard = e.At
 	case event.TypeAgentFinished:
-		i.Heard, i.Finished, i.Busy = e.At, e.At, nil
+		i.Heard, i.Finished, i.Busy, i.Background = e.At, e.At, nil, false
 	case event.TypeClockJumped:
 		i.jumped(e)
 	}
 	switch e.Type {
 	case event.TypeAgentNoticed:
-		if string(e.Field("what")) == `"`+event.NoticeLingering+`"` {
+		switch string(e.Field("what")) {
+		case `"` + event.NoticeLingering + `"`:
 			i.Lingering = true
+		case `"` + event.NoticeBackground + `"`:
+			text := string(e.Field("text"))
+			i.Background = text != "" && text != `""`
 		}
 	case event.TypeAgentStarted, event.TypeAgentRested, event.TypeAgentExited:
 		i.Lingering = false
@@ -109,9 +116,12 @@ func (i *Idle) Next(phase Phase, r event.Rules) (Deadline, bool) {
 	}
 	switch phase {
 	case Turning:
-		if len(i.Busy) > 0 {
+		switch {
+		case len(i.Busy) > 0:
 			consider(TimerTool, i.Heard, r.ToolIdleAfter)
-		} else {
+		case i.Background:
+			consider(TimerBackground, i.Heard, r.ToolIdleAfter)
+		default:
 			consider(TimerIdle, i.Heard, r.IdleAfter)
 		}
 		consider(TimerIteration, i.Began, r.IterationLimit)

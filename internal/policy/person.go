@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -16,6 +17,9 @@ import (
 type Person struct {
 	Waits   string `json:"waits,omitempty"`   // why the agent waits
 	Blocked string `json:"blocked,omitempty"` // why it cannot go on
+	// Asked is the message by which the agent asked, until that is answered: a runner that dies
+	// before leaves it to the next one.
+	Asked string `json:"asked,omitempty"`
 	// Opening says that the next iteration is being begun: a file that lies there is an old one.
 	Opening bool `json:"opening,omitempty"`
 }
@@ -32,8 +36,17 @@ const whyMost = 1000
 // Apply folds one event. The rules are those in force when it happened.
 func (p *Person) Apply(e event.Event, r event.Rules) error {
 	switch e.Type {
-	case event.TypeLoopUnpaused, event.TypeLoopResumed:
+	case event.TypeLoopUnpaused:
 		*p = Person{}
+	case event.TypeLoopResumed:
+		if p.Asked == "" {
+			*p = Person{}
+		}
+		p.Opening = false
+	case event.TypeCommandDelivered:
+		if string(e.Field("id")) == strconv.Quote(p.Asked) {
+			p.Asked = ""
+		}
 	case event.TypeDecided:
 		d, err := event.As[event.Decided](e)
 		if err != nil {
@@ -70,8 +83,10 @@ func (p *Person) Apply(e event.Event, r event.Rules) error {
 		}
 		switch c.Kind {
 		case Wait:
+			p.Asked = c.ID
 			p.Waits = orElse(firstBytes(c.Text, whyMost), "the agent asked for a person")
 		case Blocked:
+			p.Asked = c.ID
 			p.Blocked = orElse(firstBytes(c.Text, whyMost), "the agent did not say by what")
 		}
 	}

@@ -60,7 +60,7 @@ func (r *runner) carried(had event.Rules) event.Rules {
 	if err != nil {
 		return Rules(r.Settings)
 	}
-	settings, err := config.Thaw(before)
+	settings, _, err := config.Thaw(before)
 	if err != nil {
 		// Of another version, or edited: what the loop was started with is not known.
 		return Rules(r.Settings)
@@ -84,7 +84,7 @@ func (r *runner) freeze() error {
 	frozen := r.Frozen
 	if frozen == nil {
 		var err error
-		if frozen, err = config.Freeze(r.Settings); err != nil {
+		if frozen, err = config.Freeze(r.Settings, nil); err != nil {
 			return err
 		}
 	}

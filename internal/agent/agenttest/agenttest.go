@@ -85,7 +85,7 @@ func Suite(t *testing.T, a Agent) {
 		{"a turn is aborted", checkAbort},
 		{"a fresh context is confirmed", checkReset},
 		{"garbage is kept and changes nothing", checkGarbage},
-		{"lines of 20 MB are kept", checkLongLines},
+		{"lines of any length are kept", checkLongLines},
 		{"half a line is kept", checkHalfLines},
 		{"facts do not hold on to the line", checkMemory},
 		{"streams keep the contract", checkStreams},

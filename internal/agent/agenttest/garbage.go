@@ -89,7 +89,7 @@ func (c *conversation) means(types []event.Type, line []byte, facts []fact, from
 }
 
 func checkLongLines(t *testing.T, a Agent) {
-	const long = 20 << 20
+	const long = longLine
 	c := open(t, a)
 	quoted, err := json.Marshal(string(bytes.Repeat([]byte("long "), long/5)))
 	if err != nil {

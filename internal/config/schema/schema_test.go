@@ -41,7 +41,7 @@ func check(t *testing.T, r *jsonschema.Resolved, text []byte) error {
 
 func TestTheSchemaTakesWhatLoadTakes(t *testing.T) {
 	r := resolved(t)
-	defaults, err := config.Freeze(config.Defaults())
+	defaults, err := config.Freeze(config.Defaults(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestTheSchemaTakesWhatLoadTakes(t *testing.T) {
 		if err := check(t, r, []byte(text)); err != nil {
 			t.Errorf("%s: the schema refuses what Load takes: %v", name, err)
 		}
-		if _, err := config.Thaw([]byte(text)); err != nil {
+		if _, _, err := config.Thaw([]byte(text)); err != nil {
 			t.Errorf("%s: config refuses it: %v", name, err)
 		}
 	}

@@ -1,0 +1,212 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// behind is how an iteration comes to each of the phases behind its turn.
+func behind(phase policy.Phase) []event.Payload {
+	steps := map[policy.Phase][]event.Payload{
+		policy.Checking:   {decided(event.DoCheck)},
+		policy.Checked:    {decided(event.DoCheck), checked},
+		policy.Committing: {decided(event.DoCheck), checked, decided(event.DoCommit)},
+		policy.Settled:    {decided(event.DoCheck), checked, decided(event.DoCommit), event.SCMEnded{}},
+	}
+	if phase == policy.Verifying {
+		return append(until(policy.Between), decided(event.DoBegin), event.FolderSeen{Done: true}, decided(event.DoCheck))
+	}
+	if more, ok := steps[phase]; ok {
+		return append(until(policy.Gone), more...)
+	}
+	return until(phase)
+}
+
+var behindTurn = []policy.Phase{policy.Checking, policy.Checked, policy.Committing, policy.Settled, policy.Verifying}
+
+func done(l *policy.Life, t *testing.T, p event.Payload) *policy.Life {
+	t.Helper()
+	if err := l.Apply(happened(t, noon, p), files()); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func at(t *testing.T, phase policy.Phase) *policy.Life {
+	t.Helper()
+	l := &policy.Life{}
+	for _, p := range behind(phase) {
+		done(l, t, p)
+	}
+	if l.Phase != phase {
+		t.Fatalf("the phase is %q, want %q", l.Phase, phase)
+	}
+	return throughJSON(t, l)
+}
+
+func TestWhatHappensBehindATurn(t *testing.T) {
+	kill, cancel := decided(event.DoKill), decided(event.DoCancel)
+	for name, row := range map[string]struct {
+		from policy.Phase
+		p    event.Payload
+		want policy.Phase
+	}{
+		"a check of what the agent left is over":          {policy.Checking, checked, policy.Checked},
+		"a check of a file DONE is over":                  {policy.Verifying, checked, policy.Between},
+		"a check that nobody waits for changes nothing":   {policy.Settled, checked, policy.Settled},
+		"a commit is over":                                {policy.Committing, event.SCMEnded{Error: "x"}, policy.Settled},
+		"a commit that nobody waits for changes nothing":  {policy.Checked, event.SCMEnded{}, policy.Checked},
+		"a commit that cannot be done is over":            {policy.Committing, event.EffectFailed{Do: event.DoCommit}, policy.Settled},
+		"a check that cannot be done is over":             {policy.Checking, event.EffectFailed{Do: event.DoCheck}, policy.Checked},
+		"a check of DONE that cannot be done is over":     {policy.Verifying, event.EffectFailed{Do: event.DoCheck}, policy.Between},
+		"a process that rests may go while it is checked": {policy.Checking, gone, policy.Checking},
+		"... when it has been checked":                    {policy.Checked, gone, policy.Checked},
+		"... while it is committed":                       {policy.Committing, gone, policy.Committing},
+		"... when all is settled":                         {policy.Settled, gone, policy.Settled},
+		"... while a file DONE is verified":               {policy.Verifying, gone, policy.Verifying},
+		"a kill waits for the check":                      {policy.Checking, kill, policy.Checking},
+		"a cancelled check goes on until it says so":      {policy.Checking, cancel, policy.Checking},
+		"an iteration without a check can be committed":   {policy.Gone, decided(event.DoCommit), policy.Committing},
+		"the iteration ends":                              {policy.Settled, closed, policy.Between},
+		"a file DONE that is seen is no beginning":        {policy.Beginning, event.FolderSeen{Done: true}, policy.Between},
+		"a folder without one is":                         {policy.Beginning, event.FolderSeen{Wait: true}, policy.Beginning},
+		"a file DONE of the agent changes no phase":       {policy.Checking, event.FolderSeen{Done: true}, policy.Checking},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if l := done(at(t, row.from), t, row.p); l.Phase != row.want {
+				t.Errorf("the phase is %q, want %q", l.Phase, row.want)
+			}
+		})
+	}
+	if l := live(t, &policy.Life{}, append(until(policy.Beginning), event.FolderSeen{Done: true})...); l.Phase != policy.Beginning {
+		t.Errorf("with doneFile off a file DONE makes the phase %q", l.Phase)
+	}
+}
+
+func TestARunnerThatDiedBehindATurnLeavesTheIterationOpen(t *testing.T) {
+	for _, phase := range behindTurn {
+		l := done(at(t, phase), t, decided(event.DoCancel))
+		done(l, t, event.LoopResumed{PID: 9})
+		if phase == policy.Verifying {
+			if l.Broken || l.Phase != policy.Between {
+				t.Errorf("%s: %+v", phase, l)
+			}
+		} else if outcome, _ := l.Outcome(); !l.Broken || outcome != event.OutcomeInterrupted {
+			t.Errorf("%s: %q, %+v", phase, outcome, l)
+		}
+		if l.Cancelled || l.Cut != "" || l.CutWhy != "" || l.Exited != nil || l.Finished != nil || l.Process != (policy.Process{}) {
+			t.Errorf("%s: something of the dead runner is left: %+v", phase, l)
+		}
+	}
+}
+
+func TestWhatCancelsCutsTheIteration(t *testing.T) {
+	l := done(at(t, policy.Checking), t, decided(event.DoCancel))
+	if outcome, _ := l.Outcome(); outcome != event.OutcomeAborted || !l.Cancelled {
+		t.Errorf("%q %+v", outcome, l)
+	}
+	if done(l, t, checked); l.Cancelled {
+		t.Error("a check that is over is cancelled")
+	}
+	if l = done(at(t, policy.Verifying), t, decided(event.DoCancel)); l.Cut != "" || !l.Cancelled {
+		t.Errorf("no iteration is open, and one is cut: %+v", l)
+	}
+}
+
+func TestACheckThatCannotBeDoneIsAFault(t *testing.T) {
+	broken := event.EffectFailed{Do: event.DoCheck, Error: "no space", Class: event.ClassDisk}
+	for _, phase := range []policy.Phase{policy.Checking, policy.Verifying} {
+		want := &event.FaultRaised{Where: event.DoCheck, Error: "no space", Class: event.ClassDisk}
+		if diff := cmp.Diff(want, done(at(t, phase), t, broken).Fault); diff != "" {
+			t.Errorf("%s:\n%s", phase, diff)
+		}
+		l := done(at(t, phase), t, decided(event.DoCancel))
+		if done(l, t, broken); l.Fault != nil {
+			t.Errorf("%s: what a person cancelled is a fault: %+v", phase, l.Fault)
+		}
+	}
+	if l := done(at(t, policy.Committing), t, event.EffectFailed{Do: event.DoCommit, Error: "x"}); l.Fault != nil {
+		t.Errorf("a commit is a fault: %+v", l.Fault)
+	}
+}
+
+func TestWhichProgramsRefuseTheirFlags(t *testing.T) {
+	exit := func(code int, stderr string) event.Payload { return event.AgentExited{Code: code, Stderr: stderr} }
+	const complaint = "error: Unknown option '--modle'"
+	for name, row := range map[string]struct {
+		story []event.Payload // after the agent started
+		want  string
+	}{
+		"one that says so":                    {[]event.Payload{exit(2, "usage\n  "+complaint+"  \nsee --help\n")}, complaint},
+		"one that says so in other words":     {[]event.Payload{exit(1, "flag provided but not defined: -x")}, "flag provided but not defined: -x"},
+		"in these":                            {[]event.Payload{exit(1, "unknown flag: --x")}, "unknown flag: --x"},
+		"in these, too":                       {[]event.Payload{exit(1, "unrecognized option --x")}, "unrecognized option --x"},
+		"or in these":                         {[]event.Payload{exit(1, "error: unexpected argument '--x' found")}, "error: unexpected argument '--x' found"},
+		"or these":                            {[]event.Payload{exit(1, "invalid option -- x")}, "invalid option -- x"},
+		"or these at last":                    {[]event.Payload{exit(1, "illegal option -- x")}, "illegal option -- x"},
+		"not one that says something else":    {[]event.Payload{exit(1, "no such model")}, ""},
+		"not one that ended well":             {[]event.Payload{exit(0, complaint)}, ""},
+		"not one that a signal ended":         {[]event.Payload{event.AgentExited{Code: -1, Signal: "killed", Stderr: complaint}}, ""},
+		"not one that said something":         {[]event.Payload{piece("1.0", "x"), exit(2, complaint)}, ""},
+		"not one that thought":                {[]event.Payload{event.AgentThought{}, exit(2, complaint)}, ""},
+		"not one that used something":         {[]event.Payload{event.AgentUsed{}, exit(2, complaint)}, ""},
+		"not one that used a tool":            {[]event.Payload{event.ToolCalled{ID: "t"}, exit(2, complaint)}, ""},
+		"not one whose turn came to its end":  {[]event.Payload{turnOver, exit(2, complaint)}, ""},
+		"not one that ralph ended":            {[]event.Payload{event.Decided{Do: event.DoAbort, Outcome: "idle"}, exit(2, complaint)}, ""},
+		"not one that has not ended":          {nil, ""},
+		"not the one of the iteration before": {[]event.Payload{exit(2, complaint), closed, event.IterationStarted{N: 2}}, ""},
+		"not after somebody mended them":      {[]event.Payload{exit(2, complaint), closed, event.LoopResumed{}}, ""},
+		"of a long complaint the beginning":   {[]event.Payload{exit(2, "unknown option "+strings.Repeat("x", 900))}, ("unknown option " + strings.Repeat("x", 900))[:300]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := live(t, live(t, &policy.Life{}, until(policy.Turning)...), row.story...)
+			if got := throughJSON(t, l).Refused(); got != row.want {
+				t.Errorf("%q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestWhyALoopIsPaused(t *testing.T) {
+	l := live(t, &policy.Life{}, event.LoopStarted{}, event.LoopPaused{For: "person"})
+	if !l.Paused || !l.Person {
+		t.Errorf("%+v", l)
+	}
+	if live(t, l, event.LoopUnpaused{}); l.Paused || l.Person {
+		t.Errorf("%+v", l)
+	}
+	if live(t, l, event.LoopPaused{}); !l.Paused || l.Person {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestWhatALifeKeepsOfLongWords(t *testing.T) {
+	long := strings.Repeat("x", 9000)
+	l := live(t, &policy.Life{}, append(until(policy.Turning), event.Decided{Do: event.DoAbort, Outcome: "idle", Why: long}, event.AgentFinished{Outcome: "error", Error: long},
+		event.AgentExited{Stderr: long}, event.EffectFailed{Do: event.DoStart, Error: long}, event.FaultRaised{Error: long}, event.LoopEnded{Why: long, Hint: long})...)
+	for what, length := range map[string]int{
+		"error of a turn": len(l.Finished.Error) - 4096, "stderr": len(l.Exited.Stderr) - 2048, "failure": len(l.Failed.Error) - 4096,
+		"fault": len(l.Fault.Error) - 4096, "end": len(l.Ended.Why) - 4096, "hint": len(l.Ended.Hint) - 4096, "cut": len(l.CutWhy) - 200,
+	} {
+		if length != 0 {
+			t.Errorf("%s: %d bytes too many", what, length)
+		}
+	}
+	l = live(t, &policy.Life{}, append(until(policy.Turning), event.Decided{Do: event.DoKill, Outcome: "aborted", Why: long})...)
+	if len(l.CutWhy) != 200 {
+		t.Errorf("kill: %d bytes", len(l.CutWhy))
+	}
+}
+
+// It rested, and its going was told; then it was given the prompt.
+func TestAProcessThatWentUnderItsPromptIsGone(t *testing.T) {
+	l := live(t, &policy.Life{}, append(until(policy.Leaving), event.AgentRested{}, closed, event.IterationStarted{N: 2}, decided(event.DoStart), gone, event.AgentStarted{Reused: true})...)
+	if l.Process.Alive || l.Phase != policy.Gone {
+		t.Errorf("%+v", l)
+	}
+}
