@@ -30,6 +30,10 @@ var granted = []string{
 	"-s", "--sandbox", "--approve-for-me", "--dangerously-bypass-approvals-and-sandbox", "--yolo", "sandbox_mode", "default_permissions",
 }
 
+// disabled are features of Codex that a loop has to be without. With goals Codex begins turns by itself, and the loop is ralph's. Without
+// the limit of its retries it waits for the network for ever and says so to nobody.
+var disabled = []string{"features.goals", "features.unbounded_connection_retries"}
+
 // fullAccess is Codex's word for a sandbox that holds nothing back.
 const fullAccess = "danger-full-access"
 
@@ -50,9 +54,12 @@ type options struct {
 func (o options) get(names ...string) (value string, given bool) {
 	for _, opt := range o.all {
 		name, v := opt.name, opt.value
-		if name == "-c" || name == "--config" {
+		switch name {
+		case "-c", "--config":
 			name, v, _ = strings.Cut(v, "=")
 			v = strings.Trim(v, `"' `)
+		case "--enable", "--disable":
+			name = "features." + v
 		}
 		if slices.Contains(names, strings.TrimSpace(name)) {
 			value, given = v, true
@@ -170,7 +177,9 @@ func execArgv(given options, spec agent.Spec) []string {
 	add([]string{"--skip-git-repo-check"}, "--skip-git-repo-check")
 	add([]string{"--ephemeral"}, "--ephemeral")
 	add([]string{"--dangerously-bypass-approvals-and-sandbox"}, append(granted, "-a", "--ask-for-approval", "approval_policy")...)
-	add(setting("features.goals", "false"), "features.goals")
+	for _, feature := range disabled {
+		add(setting(feature, "false"), feature)
+	}
 	if spec.Model != "" {
 		add([]string{"--model", spec.Model}, "-m", "--model", "model")
 	}
@@ -202,8 +211,7 @@ func effort(thinking string) string {
 	return thinking
 }
 
-// threadParams are what each thread is started with. It is ephemeral: no session file is written. Goals are off because with one Codex
-// begins turns by itself, and the loop is ralph's.
+// threadParams are what each thread is started with. It is ephemeral: no session file is written.
 func (d *Dialect) threadParams(given options, spec agent.Spec) {
 	params := []byte(`{"ephemeral":true`)
 	member := func(name, value string) {
@@ -235,8 +243,10 @@ func (d *Dialect) threadParams(given options, spec agent.Spec) {
 		member("modelProvider", spec.Provider)
 	}
 	var config []string
-	if _, configured := given.get("features.goals"); !configured {
-		config = append(config, `"features.goals":false`)
+	for _, feature := range disabled {
+		if _, configured := given.get(feature); !configured {
+			config = append(config, quoted(feature)+":false")
+		}
 	}
 	if _, configured := given.get("model_reasoning_effort"); !configured && spec.Thinking != "" {
 		config = append(config, `"model_reasoning_effort":`+quoted(effort(spec.Thinking)))

@@ -13,7 +13,7 @@ import (
 )
 
 func TestTheAppServerIsToldByItsThreads(t *testing.T) {
-	const defaults = `{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","config":{"features.goals":false}}`
+	const defaults = `{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","config":{"features.goals":false,"features.unbounded_connection_retries":false}}`
 	for name, row := range map[string]struct {
 		spec   agent.Spec
 		argv   string
@@ -22,21 +22,24 @@ func TestTheAppServerIsToldByItsThreads(t *testing.T) {
 		"with no settings": {agent.Spec{}, "codex app-server", defaults},
 		"with settings": {agent.Spec{Model: "gpt-5.5", Provider: "azure", Thinking: "off"}, "codex app-server",
 			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","model":"gpt-5.5","modelProvider":"azure",` +
-				`"config":{"features.goals":false,"model_reasoning_effort":"none"}}`},
+				`"config":{"features.goals":false,"features.unbounded_connection_retries":false,"model_reasoning_effort":"none"}}`},
 		"with options of the user, which win": {
 			agent.Spec{Flags: []string{"-m", "mine", "--sandbox=workspace-write", "-a", "on-request", "-C", "/other", "--json"}, Model: "gpt-5.5"},
 			"codex app-server",
-			`{"ephemeral":true,"sandbox":"workspace-write","approvalPolicy":"on-request","cwd":"/other","model":"mine","config":{"features.goals":false}}`},
+			`{"ephemeral":true,"sandbox":"workspace-write","approvalPolicy":"on-request","cwd":"/other","model":"mine","config":{"features.goals":false,"features.unbounded_connection_retries":false}}`},
 		"with configuration of the user, which wins": {
 			agent.Spec{
 				Flags: []string{"-c", `sandbox_mode="read-only"`, "-c", "approval_policy=never", "--config=model=mine", "-c", "features.goals=true", "-c", "model_reasoning_effort=high", "--enable", "x"},
 				Model: "gpt-5.5", Thinking: "low",
 			},
 			`codex app-server -c sandbox_mode="read-only" -c approval_policy=never --config=model=mine -c features.goals=true -c model_reasoning_effort=high --enable x`,
-			`{"ephemeral":true,"cwd":"/p","config":{}}`},
+			`{"ephemeral":true,"cwd":"/p","config":{"features.unbounded_connection_retries":false}}`},
+		"with features of the user": {agent.Spec{Flags: []string{"--enable", "goals", "--disable", "unbounded_connection_retries"}},
+			"codex app-server --enable goals --disable unbounded_connection_retries",
+			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","config":{}}`},
 		"when it is named": {agent.Spec{Flags: []string{"app-server", "--strict-config"}}, "codex app-server --strict-config", defaults},
 		"behind another program": {agent.Spec{Command: []string{"docker", "run", "-i", "img", "codex", "-m", "mine"}}, "docker run -i img codex app-server",
-			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","model":"mine","config":{"features.goals":false}}`},
+			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","model":"mine","config":{"features.goals":false,"features.unbounded_connection_retries":false}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, cmd := command(t, row.spec)
@@ -65,7 +68,7 @@ func command(t *testing.T, spec agent.Spec) (*Dialect, agent.Command) {
 }
 
 func TestExec(t *testing.T) {
-	const defaults = "codex exec --json --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox -c features.goals=false"
+	const defaults = "codex exec --json --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox -c features.goals=false -c features.unbounded_connection_retries=false"
 	for name, row := range map[string]struct {
 		spec agent.Spec
 		argv string

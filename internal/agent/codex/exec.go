@@ -40,7 +40,8 @@ func (d *Dialect) said(m members, out *agent.Decoded) {
 }
 
 func (d *Dialect) saidItem(kind, value []byte, out *agent.Decoded) {
-	it := readItem(value)
+	var it item
+	it.read(value)
 	switch {
 	case !d.working():
 	case string(kind) == `"item.completed"`:

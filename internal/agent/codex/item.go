@@ -21,15 +21,14 @@ type item struct {
 	success, parts                []byte
 }
 
-func readItem(value []byte) item {
-	var it item
+// read takes over the members of an item.
+func (it *item) read(value []byte) {
 	fields := jsonscan.Object(value)
 	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
 		if to := it.member(string(key)); to != nil && !jsonscan.IsNull(value) {
 			*to = value
 		}
 	}
-	return it
 }
 
 // member returns where a member's value goes.
@@ -200,8 +199,9 @@ func (d *Dialect) joined(list []byte) []byte {
 	return d.scratch[start:len(d.scratch):len(d.scratch)]
 }
 
-func (d *Dialect) itemStarted(p params, out *agent.Decoded) {
-	it := readItem(p.item)
+func (d *Dialect) itemStarted(p *params, out *agent.Decoded) {
+	var it item
+	it.read(p.item)
 	_, parent := d.of(p.thread)
 	switch {
 	case !d.working():
@@ -231,8 +231,9 @@ func (d *Dialect) called(it *item, parent string, out *agent.Decoded) {
 	out.Add(event.ToolCalled{ID: call.ID, Name: it.name(), Input: d.toolInput(it), Parent: parent})
 }
 
-func (d *Dialect) itemCompleted(p params, out *agent.Decoded) {
-	it := readItem(p.item)
+func (d *Dialect) itemCompleted(p *params, out *agent.Decoded) {
+	var it item
+	it.read(p.item)
 	_, parent := d.of(p.thread)
 	if d.working() {
 		d.completedItem(&it, parent, out)
@@ -278,7 +279,7 @@ func (d *Dialect) returned(it *item, out *agent.Decoded) {
 }
 
 // progressed reports what a tool printed. Its end holds all of it again.
-func (d *Dialect) progressed(p params, out *agent.Decoded) {
+func (d *Dialect) progressed(p *params, out *agent.Decoded) {
 	id := text(p.itemID)
 	if !jsonscan.IsString(p.delta) || !d.working() || !d.calls.Open(id) {
 		return

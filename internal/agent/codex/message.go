@@ -118,7 +118,7 @@ func (m *message) saying(b *block, value []byte, final bool) event.Payload {
 
 // told reports a delta as it is. The line itself is not kept: the item's end holds all of it again, and a secret that is cut in
 // two by two deltas could be masked in neither of their lines.
-func (d *Dialect) told(k kind, p params, out *agent.Decoded) {
+func (d *Dialect) told(k kind, p *params, out *agent.Decoded) {
 	if !jsonscan.IsString(p.delta) || !d.working() {
 		return
 	}

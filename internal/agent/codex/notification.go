@@ -17,8 +17,9 @@ type params struct {
 	index                     int64 // of a part of a reasoning
 }
 
-func readParams(value []byte) params {
-	p := params{all: value}
+// read takes over the members of a notification's params.
+func (p *params) read(value []byte) {
+	p.all = value
 	fields := jsonscan.Object(value)
 	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
 		switch string(key) {
@@ -36,7 +37,6 @@ func readParams(value []byte) params {
 			p.index = number(value)
 		}
 	}
-	return p
 }
 
 // other is a thread that is not ours: a subagent's.
@@ -102,7 +102,9 @@ func (d *Dialect) settled(out *agent.Decoded) {
 
 // notified knows Codex's words. What it does not know is kept as a notice.
 func (d *Dialect) notified(method, value []byte, out *agent.Decoded) {
-	p := readParams(value)
+	var params params
+	params.read(value)
+	p := &params
 	switch string(method) {
 	case `"item/agentMessage/delta"`:
 		d.told(speech, p, out)
@@ -148,7 +150,7 @@ func (d *Dialect) notified(method, value []byte, out *agent.Decoded) {
 	}
 }
 
-func (d *Dialect) turnStarted(p params, out *agent.Decoded) {
+func (d *Dialect) turnStarted(p *params, out *agent.Decoded) {
 	id := jsonscan.Get(p.item, "id")
 	if o, _ := d.of(p.thread); o != nil {
 		o.turn = text(id)
@@ -157,7 +159,7 @@ func (d *Dialect) turnStarted(p params, out *agent.Decoded) {
 	d.began(id, out)
 }
 
-func (d *Dialect) turnCompleted(p params, out *agent.Decoded) {
+func (d *Dialect) turnCompleted(p *params, out *agent.Decoded) {
 	if o, parent := d.of(p.thread); o != nil {
 		o.turn = ""
 		d.messages.close(out, parent)
@@ -172,7 +174,7 @@ func (d *Dialect) turnCompleted(p params, out *agent.Decoded) {
 }
 
 // planned takes the whole list, which Codex tells anew with each change.
-func (d *Dialect) planned(p params, out *agent.Decoded) {
+func (d *Dialect) planned(p *params, out *agent.Decoded) {
 	if o, _ := d.of(p.thread); o != nil || !d.working() {
 		return
 	}
@@ -192,7 +194,7 @@ func (d *Dialect) planned(p params, out *agent.Decoded) {
 }
 
 // erred tells what Codex tries again. What ends the turn is told again by turn/completed.
-func (d *Dialect) erred(p params, out *agent.Decoded) {
+func (d *Dialect) erred(p *params, out *agent.Decoded) {
 	failure := jsonscan.Get(p.all, "error")
 	said := short(jsonscan.Get(failure, "message"))
 	if string(jsonscan.Get(p.all, "willRetry")) != "true" || !d.working() {

@@ -226,6 +226,17 @@ func TestRealSettingsReachTheModel(t *testing.T) {
 	}
 }
 
+func TestRealServerThatIsNotThere(t *testing.T) {
+	provider := "model_providers." + modelserver.CodexProvider
+	s := start(t, modelserver.Sequence(), "", "-c", provider+`.base_url="http://127.0.0.1:1/v1"`, "-c", provider+".stream_max_retries=1")
+	if p := s.finished(1); p.Outcome != "error" || p.Kind != "network" {
+		t.Errorf("%+v", p)
+	}
+	if retried := s.Of(event.TypeAgentRetried); len(retried) != 1 {
+		t.Errorf("tried again %d times", len(retried))
+	}
+}
+
 func TestRealCommitMessage(t *testing.T) {
 	s := start(t, modelserver.Sequence(modelserver.Step{Text: "<response>Add a door</response>", Usage: modelserver.Usage{In: 100, CacheRead: 40, Out: 7}}), agent.PurposeMessage)
 	if p := s.finished(1); p.Outcome != "ok" {

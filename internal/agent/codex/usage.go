@@ -33,7 +33,7 @@ func (u usage) less(before usage) (grown usage, ok bool) {
 }
 
 // used reports what a thread's totals have grown by. Codex tells them again with news of the account's limits.
-func (d *Dialect) used(p params, out *agent.Decoded) {
+func (d *Dialect) used(p *params, out *agent.Decoded) {
 	spent := &d.spent
 	if o, _ := d.of(p.thread); o != nil {
 		spent = &o.spent
