@@ -271,6 +271,23 @@ func TestAFreshThreadThatIsRefusedNeedsAnotherProcess(t *testing.T) {
 	}
 }
 
+func TestAProcessGetsSoManyThreads(t *testing.T) {
+	k := begun(t).says(completed, answer(4))
+	for n := 1; ; n++ {
+		lines, same := k.d.Reset()
+		if !same {
+			if n != threadsMost {
+				t.Errorf("%d threads", n)
+			}
+			return
+		}
+		k.says(strings.Replace(`{"id":"ID","result":{"thread":{"id":"T"}}}`, "ID", k.d.awaited.thread, 1))
+		if len(lines) != 2 || !k.fresh {
+			t.Fatalf("thread %d: fresh %v", n+1, k.fresh)
+		}
+	}
+}
+
 func TestTheSameContextGoesOn(t *testing.T) {
 	k := begun(t).says(completed, answer(4))
 	k.wrote = nil

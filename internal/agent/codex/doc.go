@@ -13,7 +13,7 @@
 //	}
 //
 // It is written for Codex 0.169.0 and tried with it. The app-server is JSON-RPC by lines, without the member "jsonrpc". One
-// process serves all iterations: each gets a thread of its own, which holds nothing of the one before. A steer reaches the model
+// process serves many iterations: each gets a thread of its own, which holds nothing of the one before. A steer reaches the model
 // with the result of the tool that runs; where text is being written, Codex drops that answer and asks again.
 //
 // `codex exec --json` is chosen by agent.flags that begin with exec, and for the prompt that asks for a commit message. It cannot be
@@ -31,6 +31,11 @@
 //   - The texts of a message and of reasoning can be rebuilt exactly from the facts. An [event.AgentSaid] whose block has the name of an earlier one
 //     and a "+" behind it takes the place of that one.
 //   - Memory is bounded by the longest message and line.
+//
+// # What is set for it
+//
+// Threads are ephemeral, allowed everything and never ask, unless options of the user say otherwise. Two features are off: goals, with which Codex
+// begins turns by itself, and retries without end, with which it waits in silence for a network that is down.
 //
 // # Spent accounts
 //

@@ -11,10 +11,11 @@ import (
 
 // params are the members of a notification that several have in common.
 type params struct {
-	all                       []byte
-	thread, turn, item, delta []byte
-	itemID                    []byte
-	index                     int64 // of a part of a reasoning
+	all           []byte
+	thread, delta []byte
+	item          []byte // or the turn, in what is about one
+	itemID        []byte
+	index         int64 // of a part of a reasoning
 }
 
 // read takes over the members of a notification's params.
@@ -25,8 +26,6 @@ func (p *params) read(value []byte) {
 		switch string(key) {
 		case "threadId":
 			p.thread = value
-		case "turnId":
-			p.turn = value
 		case "turn", "item":
 			p.item = value
 		case "itemId":
