@@ -43,6 +43,7 @@ func TestWhetherALoopNeedsAPerson(t *testing.T) {
 		"a resume is the answer":                              {rules, []event.Payload{opened, says42, asks(policy.Blocked, "x"), event.LoopUnpaused{}}, policy.Person{}},
 		"another runner is the answer":                        {rules, []event.Payload{opened, says42, asks(policy.Blocked, "x"), taken, event.LoopResumed{}}, policy.Person{}},
 		"a message that was not answered outlives its runner": {rules, []event.Payload{asks(policy.Blocked, "x"), event.LoopResumed{}}, policy.Person{Blocked: "x", Asked: "c"}},
+		"an answer to another message is none":                {rules, []event.Payload{begin, asks(policy.Wait, "which?"), event.CommandDelivered{ID: "d"}, event.LoopResumed{}}, policy.Person{Waits: "which?", Asked: "c"}},
 		"it asks until somebody answers":                      {rules, []event.Payload{opened, says42, closed, event.LoopPaused{For: "person"}}, policy.Person{Waits: "the agent exited with code 42"}},
 	} {
 		t.Run(name, func(t *testing.T) {
