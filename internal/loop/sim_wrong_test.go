@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -57,7 +58,10 @@ func gated(s *scene) {
 	s.rules.DoneFile, s.rules.Checklist, s.claims, s.leaves = false, false, 0, 0
 }
 
-func sleepy(s *scene) { s.sleeps, s.rules.IdleAfter, s.rules.ToolIdleAfter = true, 120_000, 180_000 }
+func sleepy(s *scene) {
+	s.naps = time.Minute
+	s.sleeps, s.rules.IdleAfter, s.rules.ToolIdleAfter = true, 120_000, 180_000
+}
 
 func thrifty(s *scene) { s.rules.IterationTokens = 1_000 }
 
