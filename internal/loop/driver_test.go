@@ -334,6 +334,18 @@ func TestEngineSyncsBeforeWhatCannotBeUndone(t *testing.T) {
 	})
 }
 
+func TestEngineSyncsBeforeACommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.happens(event.LoopStarted{ID: "L", Rules: event.Rules{MaximumIterations: 3, SCM: true}})
+		n.happens(append(turning[1:], event.AgentFinished{Outcome: "ok"}, event.AgentExited{})...)
+		n.happens(event.IterationChecked{})
+		if asked := n.journal.asked; !n.did(event.DoCommit) || !slices.Equal(asked[len(asked)-2:], []string{"append decided", "sync"}) {
+			t.Errorf("a commit is made by a decision that is not on disk: %v", asked)
+		}
+	})
+}
+
 func TestEngineBeginsASegmentWhereOneIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
