@@ -151,7 +151,7 @@ func (p *person) read(e event.Event, t *tally) {
 type gate struct {
 	guards, failed int
 	checked        bool // the check is over
-	inside         bool // it is of the iteration that began last
+	loose          bool // the agent changed a guardrail, and it was not put back
 	folder         event.FolderSeen
 }
 
@@ -173,6 +173,8 @@ func (g *gate) read(e event.Event) {
 		if !as[event.GuardrailEnded](e).OK {
 			g.failed++
 		}
+	case event.TypeGuardrailEdited:
+		g.loose = g.loose || !as[event.GuardrailEdited](e).Restored
 	case event.TypeFolderSeen:
 		g.folder = as[event.FolderSeen](e)
 	case event.TypeIterationChecked:
@@ -181,7 +183,7 @@ func (g *gate) read(e event.Event) {
 }
 
 func (g *gate) passed(rules event.Rules) bool {
-	return rules.Guardrails == 0 || g.checked && g.failed == 0 && g.guards >= rules.Guardrails
+	return rules.Guardrails == 0 || g.checked && g.failed == 0 && !g.loose && g.guards >= rules.Guardrails
 }
 
 // words notes what the agent says in its last message, and what it does.
