@@ -150,8 +150,8 @@ func (p *person) read(e event.Event, t *tally) {
 // gate notes what the last check found.
 type gate struct {
 	guards, failed int
+	loose          int  // files of guardrails that are not what they were
 	checked        bool // the check is over
-	loose          bool // the agent changed a guardrail, and it was not put back
 	folder         event.FolderSeen
 }
 
@@ -174,7 +174,9 @@ func (g *gate) read(e event.Event) {
 			g.failed++
 		}
 	case event.TypeGuardrailEdited:
-		g.loose = g.loose || !as[event.GuardrailEdited](e).Restored
+		if !as[event.GuardrailEdited](e).Restored {
+			g.loose++
+		}
 	case event.TypeFolderSeen:
 		g.folder = as[event.FolderSeen](e)
 	case event.TypeIterationChecked:
@@ -183,7 +185,7 @@ func (g *gate) read(e event.Event) {
 }
 
 func (g *gate) passed(rules event.Rules) bool {
-	return rules.Guardrails == 0 || g.checked && g.failed == 0 && !g.loose && g.guards >= rules.Guardrails
+	return rules.Guardrails == 0 || g.checked && g.failed+g.loose == 0 && g.guards >= rules.Guardrails
 }
 
 // words notes what the agent says in its last message, and what it does.

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -59,7 +60,8 @@ func gated(s *scene) {
 }
 
 func sleepy(s *scene) {
-	s.sleeps, s.rules.IterationLimit, s.rules.MaximumIterations, s.disasters, s.limits = true, 3_600_000, 10, 0, 0
+	s.naps = time.Minute
+	s.sleeps, s.rules.IdleAfter, s.rules.ToolIdleAfter = true, 120_000, 180_000
 }
 
 func thrifty(s *scene) { s.rules.IterationTokens = 1_000 }
@@ -74,8 +76,6 @@ func listed(s *scene) { s.task, s.rules.Checklist, s.rules.SCM, s.claims = true,
 
 func claiming(s *scene) { s.rules.Guardrails, s.passes, s.rules.SCM, s.claims = 1, 50, false, 80 }
 
-func tampered(s *scene) {
-	s.rules.Guardrails, s.passes, s.edits, s.rules.SCM, s.claims = 1, 100, 60, false, 80
-}
+func tampered(s *scene) { s.rules.Guardrails, s.passes, s.edits, s.rules.SCM, s.claims = 1, 100, 60, false, 80 }
 
 func short(s *scene) { s.rules.LimitDuration, s.rules.MaximumIterations = 60_000, 10 }
