@@ -76,6 +76,8 @@ func listed(s *scene) { s.task, s.rules.Checklist, s.rules.SCM, s.claims = true,
 
 func claiming(s *scene) { s.rules.Guardrails, s.passes, s.rules.SCM, s.claims = 1, 50, false, 80 }
 
-func tampered(s *scene) { s.rules.Guardrails, s.passes, s.edits, s.rules.SCM, s.claims = 1, 100, 60, false, 80 }
+func tampered(s *scene) {
+	s.rules.Guardrails, s.passes, s.edits, s.rules.SCM, s.claims = 1, 100, 60, false, 80
+}
 
 func short(s *scene) { s.rules.LimitDuration, s.rules.MaximumIterations = 60_000, 10 }
