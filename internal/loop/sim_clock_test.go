@@ -41,7 +41,12 @@ func (r *runner) wake(deadline policy.Deadline) error {
 	}
 	waited, ran := r.w.wall().Sub(r.watch.wall), r.w.now.Sub(r.watch.machine)
 	r.wait()
-	return r.driver.Jumped(waited, waited-ran, deadline)
+	before := r.driver.Engine.State().Seq
+	err := r.driver.Jumped(waited, waited-ran, deadline)
+	if r.driver.Engine.State().Seq > before {
+		r.fired = 0 // the deadline has moved, and passes again when the machine sleeps again
+	}
+	return err
 }
 
 // heard takes note of real time: when the agent was heard last.
