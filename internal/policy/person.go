@@ -17,8 +17,8 @@ import (
 type Person struct {
 	Waits   string `json:"waits,omitempty"`   // why the agent waits
 	Blocked string `json:"blocked,omitempty"` // why it cannot go on
-	// Asked is the message by which the agent asked, until that is answered: a runner that dies
-	// before leaves it to the next one.
+	// Asked is the last message by which the agent asked, until that is answered: a runner that dies
+	// before leaves it to the next one, and a resume that came before it does not take it back.
 	Asked string `json:"asked,omitempty"`
 	// Opening says that the next iteration is being begun: a file that lies there is an old one.
 	Opening bool `json:"opening,omitempty"`
@@ -36,9 +36,7 @@ const whyMost = 1000
 // Apply folds one event. The rules are those in force when it happened.
 func (p *Person) Apply(e event.Event, r event.Rules) error {
 	switch e.Type {
-	case event.TypeLoopUnpaused:
-		*p = Person{}
-	case event.TypeLoopResumed:
+	case event.TypeLoopUnpaused, event.TypeLoopResumed:
 		if p.Asked == "" {
 			*p = Person{}
 		}

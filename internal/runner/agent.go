@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/acp"
 	"github.com/ralph-loop/ralph/internal/agent/claude"
+	"github.com/ralph-loop/ralph/internal/agent/codex"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
@@ -17,7 +19,9 @@ import (
 
 // dialects are the agents that this ralph speaks with.
 var dialects = map[string]func() agent.Dialect{
+	"amp":       func() agent.Dialect { return claude.NewAmp() },
 	"claude":    func() agent.Dialect { return claude.New() },
+	"codex":     func() agent.Dialect { return codex.New(codex.Native) },
 	"pi":        func() agent.Dialect { return pi.New() },
 	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
 	"text":      func() agent.Dialect { return text.New() },
@@ -26,11 +30,49 @@ var dialects = map[string]func() agent.Dialect{
 // Dialect returns a new conversation in the protocol of the settings' agent.
 func Dialect(a config.Agent) (agent.Dialect, error) {
 	protocol := a.ResolvedProtocol()
+	switch program := a.Program(); {
+	case protocol == config.ProtocolACP:
+		return acp.New(program), nil
+	case protocol == config.ProtocolClaude && (program == "qwen" || program == "qwen-code"):
+		return claude.NewQwen(), nil
+	}
 	create, ok := dialects[protocol]
 	if !ok {
 		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)
 	}
 	return create(), nil
+}
+
+// Prepared returns a conversation that has the settings' command and flags, on which it may depend what its
+// agent can do. The error says which of them cannot be.
+func Prepared(a config.Agent) (agent.Dialect, error) {
+	dialect, err := Dialect(a)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := specOf(a)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := dialect.Command(spec); err != nil {
+		return nil, err
+	}
+	return dialect, nil
+}
+
+// specOf is what the settings say about how to start their agent.
+func specOf(a config.Agent) (agent.Spec, error) {
+	command, err := config.Agent{Command: a.Command}.Argv()
+	if err != nil {
+		return agent.Spec{}, err
+	}
+	flags, err := config.SplitFlags(a.Flags)
+	if err != nil {
+		return agent.Spec{}, err
+	}
+	return agent.Spec{
+		Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking, Root: os.Geteuid() == 0,
+	}, nil
 }
 
 // ownProgram is what plays rehearsals. A program that cannot find itself is looked
@@ -59,21 +101,16 @@ func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
 	if err != nil {
 		return agent.Config{}, err
 	}
-	command, err := config.Agent{Command: a.Command}.Argv()
+	spec, err := specOf(a)
 	if err != nil {
 		return agent.Config{}, err
 	}
-	flags, err := config.SplitFlags(a.Flags)
-	if err != nil {
-		return agent.Config{}, err
-	}
+	spec.Dir, spec.LoopDir = r.Project, r.Dir
+	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose
 	return agent.Config{
 		Name:    a.ResolvedProtocol(),
 		Dialect: dialect,
-		Spec: agent.Spec{
-			Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking,
-			Dir: r.Project, LoopDir: r.Dir, Iteration: p.Iteration, Prompt: p.Text, Root: os.Geteuid() == 0,
-		},
+		Spec:    spec,
 		Env:     r.environment(a, p.Iteration),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
