@@ -9,12 +9,14 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -143,9 +145,14 @@ type fate struct {
 	Iteration int    `json:"iteration,omitempty"`
 	Why       string `json:"why,omitempty"`
 	Orphan    bool   `json:"runnerEnded,omitempty"` // its runner ended before it was delivered
+
+	key string // of a setting
 }
 
 func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
+	if words := c.Kind == inbox.Steer || c.Kind == inbox.FollowUp; words && strings.TrimSpace(c.Text) == "" {
+		return refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is nothing to tell the agent")
+	}
 	if !s.Live.Alive {
 		return notRunning(s)
 	}
@@ -158,7 +165,7 @@ func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 	if err != nil && id == "" {
 		return fmt.Errorf("put the command into the inbox of loop %s: %w", s.Name, err)
 	}
-	f := fate{ID: id, Loop: s.Name, Kind: string(c.Kind)}
+	f := fate{ID: id, Loop: s.Name, Kind: string(c.Kind), key: c.Key}
 	if err := f.watch(s.Dir, from.Seq+1, v.Wait); err != nil {
 		return err
 	}
@@ -273,9 +280,11 @@ func (f *fate) tell(e *env, asJSON bool) error {
 	}
 	switch {
 	case f.Fate == "refused":
-		return &failure{err: fmt.Errorf("%s was refused: %s", f.Kind, f.Why), code: event.ExitUsage}
+		return &failure{err: fmt.Errorf("%s was refused: %s", f.Kind, f.Why), code: event.ExitUsage, hint: f.hint()}
 	case f.Fate == "received" && f.Orphan:
 		fmt.Fprintf(e.stdout, "%s received by loop %s, whose runner has ended since; 'ralph start %s --resume' goes on with it\n", f.Kind, f.Loop, f.Loop)
+	case f.Fate == "received" && f.Kind == string(inbox.FollowUp):
+		fmt.Fprintf(e.stdout, "follow-up received by loop %s; it stands in the prompt of iteration %d\n", f.Loop, f.Iteration+1)
 	case f.Fate == "received":
 		fmt.Fprintf(e.stdout, "%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d\n", f.Kind, f.Loop, f.Iteration+1)
 	case f.How == "loop" && f.Kind == string(inbox.Wait):
@@ -290,6 +299,17 @@ func (f *fate) tell(e *env, asJSON bool) error {
 		fmt.Fprintf(e.stdout, "%s delivered at iteration %d of loop %s (%s)\n", f.Kind, f.Iteration, f.Loop, f.How)
 	}
 	return nil
+}
+
+// hint is the next step after a refusal.
+func (f *fate) hint() string {
+	if f.Kind != string(inbox.Set) || slices.Contains(config.LiveKeys(), f.key) {
+		return ""
+	}
+	if _, known := config.Text(config.Defaults(), f.key); !known {
+		return "these may change: " + strings.Join(config.LiveKeys(), ", ")
+	}
+	return fmt.Sprintf("'ralph stop %s', then 'ralph start %s --resume --set %s=…'", f.Loop, f.Loop, f.key)
 }
 
 // undelivered takes back a command that nobody took: the runner ended meanwhile,

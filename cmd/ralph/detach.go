@@ -206,6 +206,12 @@ func runLoop(cfg runner.Config) (event.LoopEnded, error) {
 	return ended, err
 }
 
+// limitOf is the setting that ended a loop for a reason.
+var limitOf = map[event.Reason]string{
+	event.ReasonIterations: "maximumIterations", event.ReasonCost: "limits.cost", event.ReasonTokens: "limits.tokens",
+	event.ReasonDuration: "limits.duration", event.ReasonRestarts: "restart.max",
+}
+
 // startHint is the next step after a loop that ended before it began.
 func startHint(ended *event.LoopEnded) string {
 	switch {
@@ -215,6 +221,8 @@ func startHint(ended *event.LoopEnded) string {
 		return ended.Hint
 	case ended.Reason == event.ReasonDisk:
 		return "make room or make the folder writable, then 'ralph start --resume'"
+	case limitOf[ended.Reason] != "":
+		return fmt.Sprintf("'--resume --set %s=…' raises it", limitOf[ended.Reason])
 	}
 	return "'ralph logs' shows what happened"
 }

@@ -26,11 +26,11 @@ type followOptions struct {
 	time    bool
 }
 
-// follow shows a loop from its first event until it has ended.
-func follow(dir string, v viewer) error {
+// follow shows a loop from its first event until it has ended or ctx is done.
+func follow(ctx context.Context, dir string, v viewer) error {
 	var flushed error
 	opt := journal.FollowOptions{UntilEnded: true, Idle: func(journal.Position) { flushed = v.Flush() }}
-	for ev, err := range journal.Follow(context.Background(), dir, opt) {
+	for ev, err := range journal.Follow(ctx, dir, opt) {
 		if err != nil {
 			return err
 		}

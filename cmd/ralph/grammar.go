@@ -34,6 +34,16 @@ func grammar(args []string) any {
 	return new(cli)
 }
 
+// isVerb reports whether a word of the command line is a verb.
+func isVerb(word string) bool {
+	for field := range reflect.TypeFor[cli]().Fields() {
+		if word != "" && verbName(field) == word {
+			return true
+		}
+	}
+	return false
+}
+
 // verbName is how a verb is called; empty for a field that is none.
 func verbName(field reflect.StructField) string {
 	if _, ok := field.Tag.Lookup("cmd"); !ok {

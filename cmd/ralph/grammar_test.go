@@ -54,7 +54,7 @@ func said(t *testing.T, grammar any, args []string) string {
 	parser.Stdout, parser.Stderr = &out, &out
 	parsed, err := parser.Parse(args)
 	if err != nil {
-		report(&out, usage(err))
+		report(&out, usage(args, err))
 		return out.String()
 	}
 	out.WriteString(parsed.Command() + "\n")
@@ -62,4 +62,23 @@ func said(t *testing.T, grammar any, args []string) string {
 		out.WriteString(flag.Name + "=" + flag.Target.String() + "\n")
 	}
 	return out.String()
+}
+
+func TestAMistakeOfUsageNamesTheNextStep(t *testing.T) {
+	for name, row := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a word that is no verb":            {[]string{"statsu"}, "ralph: error: there is no verb \"statsu\"\nralph: hint: 'ralph --help' shows the verbs; 'ralph run -p TEXT' runs an agent\n"},
+		"one argument too many":             {[]string{"status", "a", "b"}, "ralph: error: unexpected argument b\nralph: hint: see 'ralph status --help'\n"},
+		"a flag that no verb has":           {[]string{"logs", "--nosuch"}, "ralph: error: unknown flag --nosuch\nralph: hint: see 'ralph logs --help'\n"},
+		"a flag of run without the verb":    {[]string{"--nosuch"}, "ralph: error: unknown flag --nosuch\nralph: hint: see 'ralph --help'\n"},
+		"a verb of the journal's own tools": {[]string{"journal", "nosuch"}, "ralph: error: unexpected argument nosuch\nralph: hint: see 'ralph journal --help'\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := said(t, grammar(row.args), row.args); got != row.want {
+				t.Errorf("says %q, want %q", got, row.want)
+			}
+		})
+	}
 }

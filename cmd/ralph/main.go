@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -107,7 +108,7 @@ func run(args []string) int {
 		return code // --help and --version have printed what was asked for
 	}
 	if err != nil {
-		return report(e.stderr, usage(err))
+		return report(e.stderr, usage(args, err))
 	}
 	return report(e.stderr, verb.Run(e))
 }
@@ -147,11 +148,15 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-func usage(err error) error {
+func usage(args []string, err error) error {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !isVerb(args[0]) {
+		return refuse("'ralph --help' shows the verbs; 'ralph run -p TEXT' runs an agent", "there is no verb %q", args[0])
+	}
 	var parse *kong.ParseError
 	hint := "see 'ralph --help'"
 	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
-		hint = fmt.Sprintf("see 'ralph %s --help'", parse.Context.Command())
+		verb, _, _ := strings.Cut(parse.Context.Command(), " <") // of its arguments
+		hint = fmt.Sprintf("see 'ralph %s --help'", verb)
 	}
 	return &failure{err: err, code: event.ExitUsage, hint: hint}
 }

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -105,9 +108,16 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 		}
 		done <- r
 	}
+	ctx, leave := context.WithCancel(context.Background())
+	defer leave()
 	shown := make(chan error, 1)
-	go func() { shown <- follow(cfg.Dir, v.viewer(e, stream)) }()
+	go func() { shown <- follow(ctx, cfg.Dir, v.viewer(e, stream)) }()
 	r := <-done
+	_, err := os.Lstat(cfg.Dir)
+	vanished := errors.Is(err, fs.ErrNotExist)
+	if vanished {
+		leave() // the end will not be read there any more
+	}
 	if r.ended.Reason == "" {
 		return r.err
 	}
@@ -118,7 +128,7 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 		fmt.Fprintf(e.stderr, "ralph: %v\n", r.err)
 	}
 	if code := r.ended.Reason.ExitCode(); code != event.ExitCompleted {
-		if !e.sharedTerminal() { // there the report stands right above
+		if vanished || !e.sharedTerminal() { // there the report stands right above
 			fmt.Fprintf(e.stderr, "ralph: loop %s %s: %s\n", v.Name, r.ended.Status, r.ended.Why)
 			if r.ended.Hint != "" {
 				fmt.Fprintf(e.stderr, "ralph: hint: %s\n", r.ended.Hint)

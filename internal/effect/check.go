@@ -23,8 +23,12 @@ type Guard struct {
 	Protect bool
 }
 
-// seals are the files that the guardrails consisted of when the iteration began.
-type seals struct{ watched, protected *guardrail.Seal }
+// seals are the files that the guardrails consisted of when the iteration began. They are held until a check
+// has looked: what an agent changed before a limit cut it off is its doing in the next iteration too.
+type seals struct {
+	watched, protected *guardrail.Seal
+	held               bool
+}
 
 // seal remembers the guardrails' files. What cannot be read is told when it is looked at
 // again, as a change.
@@ -38,7 +42,7 @@ func (h *Hands) seal() error {
 		}
 	}
 	var err error
-	h.seals = seals{}
+	h.seals = seals{held: true}
 	if len(watched) > 0 {
 		if h.seals.watched, err = guardrail.NewSeal(h.cfg.Project, watched); err != nil {
 			return err
@@ -105,6 +109,7 @@ func (h *Hands) unseal(iteration int, cause uint64) error {
 		}
 		tell(changes, true)
 	}
+	h.seals.held = false
 	return nil
 }
 
@@ -230,6 +235,9 @@ func (h *Hands) first(ctx context.Context, p promptPlan, cause uint64) (done boo
 	}
 	if err := task.TakeWait(h.cfg.Dir); err != nil {
 		return false, &promptError{err}
+	}
+	if h.seals.held {
+		return false, nil
 	}
 	if err := h.seal(); err != nil {
 		return false, fmt.Errorf("look at the guardrails' files: %w", err)
