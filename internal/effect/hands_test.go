@@ -132,10 +132,10 @@ func TestAKillReachesTheAgentThatIsBeingStarted(t *testing.T) {
 	s := runs(t, "exec sleep 1000")
 	entered, goOn := make(chan struct{}), make(chan struct{})
 	configure := s.cfg.Agent
-	s.cfg.Agent = func(p agent.Prompt) (agent.Config, error) {
+	s.cfg.Agent = func(place int, p agent.Prompt) (agent.Config, error) {
 		close(entered)
 		<-goOn
-		return configure(p)
+		return configure(place, p)
 	}
 	s.up()
 	s.do(start)
@@ -258,8 +258,8 @@ func TestWhatAnAgentThatCannotBeStartedComesTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := set(t, func() agent.Dialect { return text.New() }, row.command)
 			configure := s.cfg.Agent
-			s.cfg.Agent = func(p agent.Prompt) (agent.Config, error) {
-				cfg, err := configure(p)
+			s.cfg.Agent = func(place int, p agent.Prompt) (agent.Config, error) {
+				cfg, err := configure(place, p)
 				cfg.Spec.Dir = row.dir
 				return cfg, err
 			}
@@ -297,7 +297,7 @@ func payload[T event.Payload](t *testing.T, e told) T {
 
 func TestSettingsThatMakeNoAgentAreTold(t *testing.T) {
 	s := runs(t, "true")
-	s.cfg.Agent = func(agent.Prompt) (agent.Config, error) { return agent.Config{}, errors.New("no such protocol") }
+	s.cfg.Agent = func(int, agent.Prompt) (agent.Config, error) { return agent.Config{}, errors.New("no such protocol") }
 	s.up()
 	s.do(start)
 	if e := s.next(); !e.is(event.EffectFailed{Do: event.DoStart, Error: "no such protocol", Class: event.ClassTransient}) {

@@ -42,7 +42,7 @@ func committed(s *State) []Decision {
 	if outcome, _ := outcomeOf(s); outcome != event.OutcomeDone || len(s.Gate.Missing(s.Budget.Rules)) > 0 {
 		return nil
 	}
-	return do(event.Decided{Do: event.DoCommit, Iteration: s.Life.Iteration, Why: "nothing speaks against the work"})
+	return do(event.Decided{Do: event.DoCommit, Iteration: s.Life.Iteration, Why: "nothing speaks against the work", Agent: s.Life.Worker.Agent})
 }
 
 // concluded ends the iteration, after it has judged what was claimed. A file DONE claims

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,19 +43,27 @@ func ownProgram() string {
 	return "ralph"
 }
 
-// chosen returns the agent that the loop runs.
-func (r *runner) chosen() config.Agent { return r.Settings.Candidates()[0] }
-
-// about says which agent that is, for the journal.
-func (r *runner) about() event.Agent {
-	a := r.chosen()
-	return event.Agent{Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...)}
+// about says of each agent that the loop may run which it is, for the journal.
+func (r *runner) about() []event.Agent {
+	var agents []event.Agent
+	names := config.Names(r.Settings.Candidates())
+	for i, a := range r.Settings.Candidates() {
+		agents = append(agents, event.Agent{Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...)})
+		if len(names) > 1 {
+			agents[i].Name = names[i]
+		}
+	}
+	return agents
 }
 
 // agent returns what a session needs for an iteration. The settings were checked
 // before the loop began.
-func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
-	a := r.chosen()
+func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
+	candidates := r.Settings.Candidates()
+	if place >= len(candidates) {
+		return agent.Config{}, fmt.Errorf("the settings have no agent %d", place+1)
+	}
+	a, about := candidates[place], r.about()[place]
 	dialect, err := Dialect(a)
 	if err != nil {
 		return agent.Config{}, err
@@ -68,7 +77,7 @@ func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
 		return agent.Config{}, err
 	}
 	return agent.Config{
-		Name:    a.ResolvedProtocol(),
+		Name:    cmp.Or(about.Name, about.Protocol),
 		Dialect: dialect,
 		Spec: agent.Spec{
 			Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking,
