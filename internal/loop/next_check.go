@@ -134,6 +134,8 @@ func conclusion(s *State) event.IterationEnded {
 		ended.Refunded = true
 	default:
 		ended.Progress = progress(s)
+		// An agent that cannot even be started costs none of the iterations that another could have.
+		ended.Refunded = several(s) && unfit(s).Reason != ""
 	}
 	return ended
 }

@@ -74,6 +74,8 @@ func replaced(s *State) []Decision {
 		r.Reason, r.Hint, r.Until = current.Reason, current.Hint, ""
 	case r.Until == "":
 		r.Why = fmt.Sprintf("%s can work again, and is preferred", r.Name)
+	case current.Passes:
+		r.Why = s.Limits.Trouble() // that it lasts too long is said where it ends the loop
 	}
 	return record(r)
 }

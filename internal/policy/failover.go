@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -112,11 +111,7 @@ func Stand(l *Limits, s *Restart, r event.Rules) Standing {
 	if reason, why := s.Fatal(r); reason != "" {
 		return Standing{Reason: reason, Why: why}
 	}
-	standing := Standing{Until: l.NotUntil}
-	if l.Waiting != "" {
-		standing.Why = strings.TrimSuffix(LimitName(l.Waiting)+": "+l.Error, ": ")
-	}
-	return standing
+	return Standing{Until: l.NotUntil, Why: l.Trouble()}
 }
 
 // Standing returns that of any agent of the list. current is what is known of the one that works.
