@@ -32,6 +32,9 @@ type foundAgent struct {
 	Reset    bool   `json:"reset"`  // one process serves many iterations
 	Tools    bool   `json:"tools"`  // shows the tools it uses
 	Same     bool   `json:"same"`   // can go on in the same session: context: same
+	// What a loop would start it with, before agent.flags and the other settings have their say.
+	Argv []string `json:"argv,omitempty"`
+	Env  []string `json:"env,omitempty"` // added to the environment
 }
 
 // can says in words what the agent's protocol can do.
@@ -81,8 +84,8 @@ func describe(e *env, name, path string) foundAgent {
 	} else {
 		a.Version = version
 	}
-	if dialect, err := runner.Dialect(config.Agent{Command: name}); err == nil {
-		can := dialect.Abilities()
+	if command, can, err := runner.Preview(config.Agent{Command: name}); err == nil {
+		a.Argv, a.Env = command.Argv, command.Env
 		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools, a.Same = true, can.Live, can.Costs, can.Reset, can.Tools, can.Same
 	}
 	return a
@@ -103,7 +106,25 @@ func candidateFinding(a config.Agent) finding {
 	if _, err := runner.Dialect(a); err != nil {
 		return finding{f.What, fails, err.Error(), hintNotSpoken}
 	}
+	command, _, err := runner.Preview(a)
+	if err != nil {
+		return finding{f.What, fails, err.Error(), "see agent.command and agent.flags"}
+	}
+	f.Says += ", started with: " + asTyped(command.Argv)
 	return f
+}
+
+// asTyped writes a command line as one would type it. The whole of it is shown: it is what a person has to
+// look at who wonders what an agent was told.
+func asTyped(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = word
+		if word == "" || strings.ContainsAny(word, " \t\n\"'\\$`*?;&|<>(){}[]#~") {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // programPatience is how long a program may take to say its version. Agents on Node

@@ -34,6 +34,21 @@ func Dialect(a config.Agent) (agent.Dialect, error) {
 	return create(), nil
 }
 
+// specOf is what the settings say about how to start their agent.
+func specOf(a config.Agent) (agent.Spec, error) {
+	command, err := config.Agent{Command: a.Command}.Argv()
+	if err != nil {
+		return agent.Spec{}, err
+	}
+	flags, err := config.SplitFlags(a.Flags)
+	if err != nil {
+		return agent.Spec{}, err
+	}
+	return agent.Spec{
+		Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking, Root: os.Geteuid() == 0,
+	}, nil
+}
+
 // ownProgram is what plays rehearsals. A program that cannot find itself is looked
 // for on PATH.
 func ownProgram() string {
@@ -68,21 +83,16 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 	if err != nil {
 		return agent.Config{}, err
 	}
-	command, err := config.Agent{Command: a.Command}.Argv()
+	spec, err := specOf(a)
 	if err != nil {
 		return agent.Config{}, err
 	}
-	flags, err := config.SplitFlags(a.Flags)
-	if err != nil {
-		return agent.Config{}, err
-	}
+	spec.Dir, spec.LoopDir = r.Project, r.Dir
+	spec.Iteration, spec.Prompt = p.Iteration, p.Text
 	return agent.Config{
 		Name:    cmp.Or(about.Name, about.Protocol),
 		Dialect: dialect,
-		Spec: agent.Spec{
-			Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking,
-			Dir: r.Project, LoopDir: r.Dir, Iteration: p.Iteration, Prompt: p.Text, Root: os.Geteuid() == 0,
-		},
+		Spec:    spec,
 		Env:     r.environment(a, p.Iteration),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
