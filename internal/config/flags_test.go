@@ -135,6 +135,10 @@ func TestTheProtocolFollowsFromTheCommand(t *testing.T) {
 		{"", "", ProtocolText},
 		{"sh", "-c claude", ProtocolText},
 		{"./claude-wrapper.sh", "", ProtocolText},
+		{"./claude.sh", "", ProtocolClaude},
+		{"tools/codex.py", "--fast", ProtocolCodex},
+		{"/x/bin/pi.bash", "", ProtocolPi},
+		{"uvx", "--from goose-cli goose", ProtocolACP},
 		{"'claude", "x", ProtocolText},
 		{"echo 'claude", "", ProtocolText},
 	} {

@@ -129,7 +129,7 @@ func TestEachOfSeveralAgentsIsToldApart(t *testing.T) {
 			t.Errorf("%s is told of task.md: %v", about.Name, told)
 		}
 	}
-	if want := []string{"claude", "claude-code", "claude-2", "agent.sh"}; !slices.Equal(names, want) {
+	if want := []string{"claude", "claude-code", "claude-2", "agent"}; !slices.Equal(names, want) {
 		t.Errorf("they are called %q, want %q", names, want)
 	}
 	second, err := r.agent(1, agent.Prompt{})
