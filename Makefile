@@ -61,7 +61,7 @@ golden: ## rewrite the golden files; read the diff before you commit it
 mutate: ## changes of the policies and the loop that no test notices; fails below 85 % (20 minutes)
 	cd tools && $(GO) test ./mutate
 	cd tools && $(GO) run ./mutate -dir .. -mutate internal/policy,internal/loop -least 85 \
-		-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine' \
+		-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext' \
 		-test internal/policy \
 		-test 'projector -test.run=State|Loop|Summary|Telemetry|Event|Delay -rapid.checks=10 -rapid.seed=1' \
 		-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3' $(MUTANTS)
@@ -81,7 +81,7 @@ cover: ## what the tests reach: bin/cover.html
 demo: build ## a detached loop without a model, from start to proved done
 	tools/demo.sh bin/ralph
 
-test-agents: ## the tests on the real agents; the first time 750 MB are installed into .agents
+test-agents: ## the tests on the real agents; the first time 1.2 GB are installed into .agents
 	tools/agents/install.sh
 	$(GO) test -tags realagents -run Real -count=1 -timeout 15m $(call having,^//go:build .*realagents)
 

@@ -89,7 +89,7 @@ func TestWhereALoopStands(t *testing.T) {
 			event.StatusWaiting, "no progress until 2026-11-21T12:10:07Z", policy.TimerBreaker},
 		"whichever that is": {[]event.Payload{started, begin, opened, start, agentUp, exited, failed, event.BreakerTripped{Step: policy.StepBackoff, Delay: 10_000}},
 			event.StatusWaiting, "restart delay until 2026-11-21T12:01:06Z", policy.TimerRestart},
-		"it waits for a person":                          {[]event.Payload{started, begin, opened, start, agentUp, event.CommandReceived{Kind: policy.Wait, Text: "which key?"}, over, exited, done, event.LoopPaused{For: "person"}}, event.StatusWaiting, "a person: which key?", ""},
+		"it waits for a person":                          {[]event.Payload{started, begin, opened, start, agentUp, event.CommandReceived{ID: "c", Kind: policy.Wait, Text: "which key?"}, event.CommandDelivered{ID: "c", How: "loop"}, over, exited, done, event.LoopPaused{For: "person"}}, event.StatusWaiting, "a person: which key?", ""},
 		"it no longer does when one resumed it":          {[]event.Payload{started, event.LoopPaused{For: "person"}, event.LoopUnpaused{}}, event.StatusStarting, "", ""},
 		"its guardrails run without a deadline":          {[]event.Payload{started, begin, opened, start, agentUp, over, exited, event.Decided{Do: event.DoCheck}}, event.StatusRunning, "", ""},
 		"a process that is being killed has no deadline": {[]event.Payload{started, begin, opened, start, agentUp, over, event.Decided{Do: event.DoRelease}, event.Decided{Do: event.DoKill}}, event.StatusRunning, "", ""},

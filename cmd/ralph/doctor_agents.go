@@ -84,7 +84,8 @@ func describe(e *env, name, path string) foundAgent {
 	} else {
 		a.Version = version
 	}
-	if command, can, err := runner.Preview(config.Agent{Command: name}); err == nil {
+	if dialect, command, err := runner.Prepared(config.Agent{Command: name}); err == nil {
+		can := dialect.Abilities()
 		a.Argv, a.Env = command.Argv, command.Env
 		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools, a.Same = true, can.Live, can.Costs, can.Reset, can.Tools, can.Same
 	}
@@ -106,7 +107,7 @@ func candidateFinding(a config.Agent) finding {
 	if _, err := runner.Dialect(a); err != nil {
 		return finding{f.What, fails, err.Error(), hintNotSpoken}
 	}
-	command, _, err := runner.Preview(a)
+	_, command, err := runner.Prepared(a)
 	if err != nil {
 		return finding{f.What, fails, err.Error(), "see agent.command and agent.flags"}
 	}

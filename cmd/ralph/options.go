@@ -91,7 +91,9 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 	for _, warning := range loaded.Warnings {
 		fmt.Fprintf(e.stderr, "ralph: %s\n", warning)
 	}
-	warnIdle(e, loaded.Origins)
+	if err := warnIdle(e, loaded); err != nil {
+		return config.Settings{}, err
+	}
 	if o.Verbose {
 		if err := sayLoaded(e, loaded); err != nil {
 			return config.Settings{}, err
@@ -107,11 +109,18 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 	return loaded.Settings, nil
 }
 
-// warnIdle says which settings were given that nothing acts on: who set a
-// guardrail relies on it.
-func warnIdle(e *env, origins map[string]config.Origin) {
+// warnIdle says which settings were given that nothing acts on. Whoever locks an agent in, or gives
+// it a work tree of its own, relies on it: without that no agent is started.
+func warnIdle(e *env, loaded config.Loaded) error {
+	const hint = "take it out to run the agent with your own rights in this folder, or start ralph itself where the agent may do no harm"
+	switch s := loaded.Settings; {
+	case s.Sandbox.Mode != config.SandboxNone:
+		return refuse(hint, "sandbox.mode is %s (%s), and this version cannot lock an agent in", s.Sandbox.Mode, loaded.Origins["sandbox.mode"])
+	case s.Worktree != "":
+		return refuse(hint, "worktree is %s (%s), and this version has no work trees", s.Worktree, loaded.Origins["worktree"])
+	}
 	var idle []string
-	for _, key := range slices.Sorted(maps.Keys(origins)) {
+	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
 		if idleSetting(key) {
 			idle = append(idle, key)
 		}
@@ -119,6 +128,7 @@ func warnIdle(e *env, origins map[string]config.Origin) {
 	if len(idle) > 0 {
 		fmt.Fprintf(e.stderr, "ralph: this version does not act on %s yet\n", strings.Join(idle, ", "))
 	}
+	return nil
 }
 
 // task says where the prompt of a new loop comes from.

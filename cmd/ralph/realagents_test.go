@@ -30,6 +30,8 @@ type real struct {
 	project string
 	env     []string
 	server  *modelserver.Server
+
+	unpriced bool // the agent does not say what it costs
 }
 
 func newReal(t *testing.T, script modelserver.Script) *real {
@@ -186,7 +188,7 @@ func (r *real) checkState() {
 		t.Fatalf("the loop ended as %+v in iteration %d", s.Life.Ended, s.Life.Iteration)
 	}
 	n := int64(len(r.server.Requests()))
-	if used := s.Budget.Used(); used.In != 1000*n || used.Out != 100*n || used.USD == nil || *used.USD <= 0 {
+	if used := s.Budget.Used(); used.In != 1000*n || used.Out != 100*n || (used.USD != nil && *used.USD > 0) == r.unpriced {
 		t.Errorf("%d requests of 1000 and 100 tokens are accounted for as %+v", n, used)
 	}
 }
@@ -203,6 +205,31 @@ func TestRealClaude(t *testing.T) {
 	r := newReal(t, twoIterations(t))
 	r.begin(modelserver.ClaudeHome(t, r.server))
 	r.steerTwoIterations("--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agent.passKeys=true")
+}
+
+func TestRealCodex(t *testing.T) {
+	r := newReal(t, twoIterations(t))
+	program, env := modelserver.CodexHome(t, r.server)
+	r.begin(env)
+	r.unpriced = true
+	r.steerTwoIterations("--agent", program)
+	var pids []int
+	for _, e := range r.told() {
+		if e.Type != event.TypeAgentStarted {
+			continue
+		}
+		p, err := event.As[event.AgentStarted](e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(p.Argv[0], ".js") || p.Argv[0] == program {
+			t.Errorf("the native program is not the one that runs: %s", p.Argv[0])
+		}
+		pids = append(pids, p.PID)
+	}
+	if len(pids) != 2 || pids[0] != pids[1] {
+		t.Errorf("two iterations in processes %v, want one process", pids)
+	}
 }
 
 // told is the loop's journal, to its end.
@@ -281,6 +308,21 @@ func realClaude(t *testing.T, script modelserver.Script, extra ...string) (r *re
 	return r, []string{"--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agent.passKeys=true"}
 }
 
+// realCodex runs Codex without retries of its own: by default it makes five.
+func realCodex(t *testing.T, script modelserver.Script) (r *real, flags []string) {
+	t.Helper()
+	return realCodexRetrying(t, script, 0)
+}
+
+func realCodexRetrying(t *testing.T, script modelserver.Script, retries int) (r *real, flags []string) {
+	t.Helper()
+	r = newReal(t, script)
+	program, env := modelserver.CodexHome(t, r.server)
+	r.begin(env)
+	const provider = " -c model_providers." + modelserver.CodexProvider
+	return r, []string{"--agent", program + provider + ".request_max_retries=0" + provider + ".stream_max_retries=" + strconv.Itoa(retries)}
+}
+
 // outlives is the story of a fault that passes: its iteration is given back, or the only one that
 // may be would be used up, and the next one does the work.
 func (r *real) outlives(kind string, flags []string) (limited event.AgentLimited) {
@@ -320,6 +362,19 @@ func TestRealFaultsThatPass(t *testing.T) {
 	failed := func(status int) func() modelserver.Step {
 		return func() modelserver.Step { return modelserver.Failed(status) }
 	}
+	// Codex says what kind of fault a broken stream is while it tries again.
+	codexCutOff := func(t *testing.T, s modelserver.Script) (*real, []string) {
+		return realCodexRetrying(t, func(req modelserver.Request) modelserver.Step {
+			if req.N == 2 {
+				return modelserver.Step{Drop: true}
+			}
+			return s(req)
+		}, 1)
+	}
+	// Codex tells a full server from a broken one by the code in the body.
+	overloaded := func() modelserver.Step {
+		return modelserver.Step{Status: 503, Body: `{"error":{"code":"server_is_overloaded","message":"at capacity"}}`}
+	}
 	for name, row := range map[string]struct {
 		agent agent
 		fault func() modelserver.Step
@@ -333,6 +388,10 @@ func TestRealFaultsThatPass(t *testing.T) {
 		"claude, overloaded":   {claude, failed(529), policy.KindOverload},
 		"claude, out of order": {claude, failed(503), policy.KindOverload},
 		"claude, cut off":      {claude, func() modelserver.Step { return modelserver.Step{Drop: true} }, policy.KindNetwork},
+		"codex, a rate limit":  {realCodex, limited, policy.KindRate},
+		"codex, overloaded":    {realCodex, overloaded, policy.KindOverload},
+		"codex, out of order":  {realCodex, failed(503), policy.KindOverload},
+		"codex, cut off":       {codexCutOff, func() modelserver.Step { return modelserver.Step{Drop: true} }, policy.KindNetwork},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, flags := row.agent(t, once(row.fault))
@@ -368,12 +427,40 @@ func TestRealClaudeWaitsForItsSubscription(t *testing.T) {
 	}
 }
 
+// A ChatGPT account's window says when it is open again, and the loop waits until then.
+func TestRealCodexWaitsForItsAccount(t *testing.T) {
+	var until time.Time
+	r, flags := realCodex(t, once(func() modelserver.Step {
+		until = time.Now().Add(3 * time.Second).Truncate(time.Second)
+		reset := strconv.FormatInt(until.Unix(), 10)
+		return modelserver.Step{
+			Status: 429, Body: `{"error":{"type":"usage_limit_reached","plan_type":"pro","resets_at":` + reset + `}}`,
+			Header: map[string]string{
+				"x-codex-primary-used-percent": "100", "x-codex-primary-window-minutes": "300", "x-codex-primary-reset-at": reset,
+			},
+		}
+	}))
+	limited := r.outlives(policy.KindRate, flags)
+	if limited.Until != until.UTC().Format(time.RFC3339) {
+		t.Errorf("limited until %s, want %s", limited.Until, until.UTC())
+	}
+	for _, e := range r.told() {
+		if e.Type == event.TypeIterationStarted && e.Iter == 2 && e.At.Before(until) {
+			t.Errorf("the next iteration began at %s, before %s", e.At, until)
+		}
+	}
+}
+
 // A login that is missing or not valid is for a person.
 func TestRealLoginThatIsMissing(t *testing.T) {
 	refused := always(modelserver.Failed(401))
 	for name, start := range map[string]func(*testing.T) (*real, []string){
 		"pi, a key that is not valid":     func(t *testing.T) (*real, []string) { return realPi(t, refused) },
 		"claude, a key that is not valid": func(t *testing.T) (*real, []string) { return realClaude(t, refused) },
+		"codex, a key that is not valid":  func(t *testing.T) (*real, []string) { return realCodex(t, refused) },
+		"codex, a spent account": func(t *testing.T) (*real, []string) {
+			return realCodex(t, always(modelserver.Step{Status: 429, Body: `{"error":{"type":"insufficient_quota","message":"You exceeded your current quota."}}`}))
+		},
 		"claude, not logged in": func(t *testing.T) (*real, []string) {
 			r, flags := realClaude(t, refused)
 			return r, flags[:2] // the key is withheld

@@ -10,7 +10,7 @@ import (
 
 // settingFlags lets every setting of a loop be a flag by its own name: --limits.idle 5m is
 // --set limits.idle=5m, and a switch such as --completion.doneFile needs no value. The names of
-// settings hold dots or capital letters, and those of flags never do.
+// most settings hold dots or capital letters, and those of flags never do; the others are plainSettings.
 func settingFlags(args []string) []string {
 	if len(args) == 0 || args[0] != "run" && args[0] != "start" && !strings.HasPrefix(args[0], "-") {
 		return args
@@ -44,6 +44,12 @@ func settingFlags(args []string) []string {
 	return read
 }
 
+// plainSettings are the settings whose names could be those of flags. Of these, agent is one: --agent takes a command.
+var plainSettings = []string{
+	"agents", "breaker", "completion", "context", "guardrails", "journal", "limits", "notify", "reflect", "restart", "review", "sandbox",
+	"scm", "worktree",
+}
+
 // namesSetting reports whether a word is a flag in the spelling of a setting.
 func namesSetting(word string) bool {
 	name, ok := strings.CutPrefix(word, "--")
@@ -51,7 +57,7 @@ func namesSetting(word string) bool {
 		return false
 	}
 	name, _, _ = strings.Cut(name, "=")
-	return name != "" && strings.IndexFunc(name, func(r rune) bool { return r == '.' || unicode.IsUpper(r) }) > 0
+	return slices.Contains(plainSettings, name) || name != "" && strings.IndexFunc(name, func(r rune) bool { return r == '.' || unicode.IsUpper(r) }) > 0
 }
 
 func isSwitch(name string) bool {

@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/config"
 )
 
 func TestEverySettingIsAFlag(t *testing.T) {
@@ -14,6 +16,8 @@ func TestEverySettingIsAFlag(t *testing.T) {
 		"run is meant where no verb is":           {[]string{"-p", "x", "--reflect.every", "3"}, []string{"-p", "x", "--set", "reflect.every=3"}},
 		"a value may begin with a dash":           {[]string{"run", "--agent.flags", "--fast"}, []string{"run", "--set", "agent.flags=--fast"}},
 		"one without a value is for the settings": {[]string{"run", "--limits.idle"}, []string{"run", "--set", "limits.idle"}},
+		"one in a plain word as well":             {[]string{"run", "--context", "same", "--guardrails=[]"}, []string{"run", "--set", "context=same", "--set", "guardrails=[]"}},
+		"but an agent is a command":               {[]string{"run", "--agent", "pi"}, []string{"run", "--agent", "pi"}},
 		"flags of the verb are left alone":        {[]string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}, []string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}},
 		"other verbs are":                         {[]string{"steer", "--limits.idle", "5m"}, []string{"steer", "--limits.idle", "5m"}},
 		"and what stands behind two dashes":       {[]string{"run", "--limits.idle=1s", "--", "--limits.cost=1"}, []string{"run", "--set", "limits.idle=1s", "--", "--limits.cost=1"}},
@@ -24,5 +28,21 @@ func TestEverySettingIsAFlag(t *testing.T) {
 				t.Errorf("reads %q, want %q", got, row.want)
 			}
 		})
+	}
+}
+
+func TestNoSettingIsWithoutAFlag(t *testing.T) {
+	for _, key := range config.Keys() {
+		if key.Env == "" || key.Name == "agent" { // what is in a list has no name of its own
+			continue
+		}
+		if !namesSetting("--" + key.Name) {
+			t.Errorf("--%s is no flag", key.Name)
+		}
+	}
+	for _, name := range plainSettings {
+		if _, ok := config.Text(config.Defaults(), name); !ok {
+			t.Errorf("%s is no setting", name)
+		}
 	}
 }

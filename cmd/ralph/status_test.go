@@ -46,7 +46,7 @@ func TestStatusOfALoopThatWaitsForAPerson(t *testing.T) {
 	r := record(t, "night")
 	r.live()
 	r.iterate(1, "One.")
-	r.append(event.CommandReceived{ID: "01JDC", Kind: "wait", Text: "the key of the till"}, event.LoopPaused{Why: "the key of the till", For: "person"})
+	r.append(event.CommandReceived{ID: "01JDC", Kind: "wait", Text: "the key of the till"}, event.CommandDelivered{ID: "01JDC", How: "loop"}, event.LoopPaused{Why: "the key of the till", For: "person"})
 	r.register()
 	contains(t, r.printed(&statusVerb{}), "status     waiting\n", "waits for  a person: the key of the till\n", "           'ralph resume night' lets it go on\n")
 	contains(t, r.printed(&listVerb{}), "waiting (a person)")

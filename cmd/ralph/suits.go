@@ -24,9 +24,12 @@ func suits(e *env, settings config.Settings) error {
 // them can never do.
 func unsuited(settings config.Settings) (warning string, err error) {
 	for _, agent := range settings.Candidates() {
-		dialect, err := runner.Dialect(agent)
-		if err != nil {
+		if _, err := runner.Dialect(agent); err != nil {
 			return "", refuse(hintNotSpoken, "%w", err)
+		}
+		dialect, _, err := runner.Prepared(agent)
+		if err != nil {
+			return "", refuse("see agent.command and agent.flags", "%w", err)
 		}
 		protocol, can := agent.ResolvedProtocol(), dialect.Abilities()
 		if settings.Context == config.ContextSame && !can.Same {

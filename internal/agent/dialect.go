@@ -19,8 +19,9 @@ type Spec struct {
 	Iteration int
 	// Prompt is what Open will be given first, for a dialect whose agent takes it as an
 	// argument.
-	Prompt string
-	Root   bool // ralph runs as uid 0
+	Prompt  string
+	Purpose string // of that prompt; see Prompt.Purpose
+	Root    bool   // ralph runs as uid 0
 }
 
 // Command is what the process room starts.

@@ -397,3 +397,128 @@ func TestEngineTellsWhatItFolded(t *testing.T) {
 		t.Error("what cannot be read is folded")
 	}
 }
+
+// Each deadline of the agent moves where its timer comes too late.
+func TestDriverTakesEachLateTimerOfAnAgentForASleep(t *testing.T) {
+	for name, story := range map[string][]event.Payload{
+		"tool":        {event.ToolCalled{ID: "t"}},
+		"iteration":   {event.AgentNoticed{What: event.NoticeLingering}},
+		"afterResult": {event.AgentFinished{Outcome: "ok"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := awake(t)
+			rules := event.Rules{MaximumIterations: 3, IdleAfter: 1000, ToolIdleAfter: 60_000, IterationLimit: 60_000, AfterResult: 60_000}
+			if name != "iteration" {
+				rules.IterationLimit = 0
+			}
+			n.happens(event.LoopStarted{ID: "L", Rules: rules})
+			n.happens(turning[1])
+			n.happens(append([]event.Payload{turning[2]}, story...)...)
+			time.Sleep(time.Second)
+			before := len(n.hands.asked)
+			n.ahead = time.Hour
+			time.Sleep(59 * time.Second)
+			synctest.Wait()
+			if types := n.journal.types(t); len(n.hands.asked) != before || types[len(types)-1] != "clock.jumped" && types[len(types)-2] != "clock.jumped" {
+				t.Fatalf("%s: %v", name, types)
+			}
+			time.Sleep(61 * time.Second)
+			synctest.Wait()
+			if len(n.hands.asked) == before {
+				t.Errorf("%s: the deadline was forgotten: %v", name, n.journal.types(t))
+			}
+		})
+	}
+}
+
+func TestDriverNeedsNobodyToProjectFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &night{hands: &notebook{}, over: make(chan error, 1)}
+		n.journal = &logbook{clock: time.Now}
+		n.Driver = &loop.Driver{Engine: &loop.Engine{Journal: n.journal, Hands: n.hands}, Inputs: make(chan loop.Input), Now: time.Now}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		go func() { n.over <- n.Run(ctx) }()
+		n.begin()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if !n.did(event.DoAbort) {
+			t.Error("the deadline was forgotten")
+		}
+		if n.fired() != 1 {
+			t.Errorf("timers fired %d times", n.fired())
+		}
+	})
+}
+
+// fired counts the deadlines that were recorded.
+func (n *night) fired() (times int) {
+	for _, asked := range n.journal.asked {
+		if asked == "append timer.fired" {
+			times++
+		}
+	}
+	return times
+}
+
+// A deadline that moved while its timer went off is not the one that passed.
+func TestDriverForgetsATimerWhoseDeadlineMoved(t *testing.T) {
+	journal := &logbook{clock: time.Now}
+	engine := &loop.Engine{Journal: journal, Hands: &notebook{}}
+	d := &loop.Driver{Engine: engine, Now: time.Now}
+	for _, p := range turning {
+		if err := engine.Step([]event.Draft{event.Encode(p, "story")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := len(journal.lines)
+	due, found := engine.State().Deadline()
+	if !found {
+		t.Fatal("nothing is waited for")
+	}
+	if err := d.Fire(due); err != nil || len(journal.lines) != before {
+		t.Errorf("a deadline fired before its time: %v", err)
+	}
+	past := due
+	past.At = time.Now().Add(-time.Minute)
+	if err := d.Fire(past); err != nil || len(journal.lines) != before {
+		t.Errorf("a deadline that moved fired: %v", err)
+	}
+	past.Name = ""
+	if err := d.Fire(past); err != nil || len(journal.lines) != before {
+		t.Errorf("no deadline fired: %v", err)
+	}
+	journal.clock = func() time.Time { return due.At }
+	d.Now = journal.clock
+	if err := d.Fire(due); err != nil || len(journal.lines) == before {
+		t.Errorf("a deadline that passed did not fire: %v", err)
+	}
+}
+
+func TestDriverEndsWhereNothingCanBeRecordedOfATimer(t *testing.T) {
+	for _, late := range []time.Duration{0, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			n := awake(t)
+			n.begin()
+			time.Sleep(time.Second)
+			n.journal.broken, n.ahead = errors.New("no space left on device"), late
+			time.Sleep(time.Minute)
+			if err := <-n.over; !errors.Is(err, n.journal.broken) {
+				t.Errorf("late by %s: %v", late, err)
+			}
+		})
+	}
+}
+
+func TestDriverEndsWhereItCannotEvenBegin(t *testing.T) {
+	journal := &logbook{clock: time.Now}
+	engine := &loop.Engine{Journal: journal, Hands: &notebook{}}
+	var s loop.State
+	s.Life.Started, s.Budget.Rules.MaximumIterations = time.Now(), 3
+	engine.Restore(s)
+	journal.broken = errors.New("no space left on device")
+	d := &loop.Driver{Engine: engine, Now: time.Now, Inputs: make(chan loop.Input)}
+	if err := d.Run(t.Context()); !errors.Is(err, journal.broken) {
+		t.Errorf("%v", err)
+	}
+}

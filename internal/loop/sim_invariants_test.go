@@ -63,6 +63,8 @@ const (
 	nightEnds = "every night ends"
 	// No iteration begins when the loop has spent what it may: cost, tokens, time.
 	overspends = "none overspends by more than a turn"
+	// Every token that an agent tells of is in the loop's account.
+	allCounted = "what is used is counted"
 	// A turn that has used what an iteration may is ended before anything else is heard.
 	turnOverspends = "a turn that overspends is ended"
 	// No iteration begins before the moment that was stated for the end of a limit.
@@ -188,6 +190,7 @@ func (w *world) checkLive(r *runner) {
 	}
 	w.compareStates("the live state", live, "the fold of the files", &folded)
 	w.checkSize(live)
+	w.checkCounted(r, live)
 }
 
 // checkRebuilt compares the fold from the last checkpoint with the fold from the

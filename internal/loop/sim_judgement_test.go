@@ -77,6 +77,9 @@ func (w *world) checkCheck(t *tally, e event.Event) {
 	if t.process.alive && !t.process.resting {
 		w.violate(checksAlone, "event %d: the work is looked at before the agent has gone", e.Seq)
 	}
+	if t.stop[policy.StopNow] || t.stop[policy.Kill] {
+		w.violate(wishesHold, "event %d: the work is looked at after the loop was stopped now", e.Seq)
+	}
 }
 
 func (w *world) checkCommit(t *tally, e event.Event) {
@@ -181,6 +184,17 @@ func (w *world) checkWarning(t *tally, e event.Event) {
 	}
 	if !known {
 		w.violate(warnsOnce, "event %d: a warning of %s without a reason: %s", e.Seq, p.Limit, p.Why)
+	}
+}
+
+// checkCounted holds what the state says was used against what agents said.
+func (w *world) checkCounted(r *runner, s *projector.State) {
+	if !r.whole {
+		return
+	}
+	used := s.Budget.Used()
+	if n := used.In + used.Out + used.CacheRead + used.CacheWrite; n != r.notes.tokens {
+		w.violate(allCounted, "the state counts %d tokens at event %d, and the agents told of %d", n, s.Seq, r.notes.tokens)
 	}
 }
 

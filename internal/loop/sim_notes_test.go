@@ -66,7 +66,9 @@ func (l *limit) read(e event.Event) {
 	case event.TypeLoopUnpaused:
 		l.since = time.Time{}
 	case event.TypeClockJumped:
-		l.since = l.since.Add(time.Duration(as[event.ClockJumped](e).By) * time.Millisecond)
+		if !l.since.IsZero() {
+			l.since = l.since.Add(time.Duration(as[event.ClockJumped](e).By) * time.Millisecond)
+		}
 	case event.TypeIterationStarted, event.TypeAgentSaid, event.TypeToolCalled:
 		l.kind, l.until = "", ""
 	case event.TypeAgentLimited:
@@ -137,10 +139,8 @@ func (p *person) read(e event.Event, t *tally) {
 		p.opening = p.opening || as[event.Decided](e).Do == event.DoBegin
 	case event.TypeIterationStarted, event.TypeEffectFailed:
 		p.opening = false
-	case event.TypeCommandReceived:
-		kind = as[event.CommandReceived](e).Kind
 	case event.TypeCommandDelivered:
-		// One that the runner before had received is answered by this one.
+		// Not before: a resume that came earlier does not take it back.
 		kind = t.kinds[as[event.CommandDelivered](e).ID]
 	}
 	p.waits = p.waits || kind == policy.Wait
@@ -150,6 +150,7 @@ func (p *person) read(e event.Event, t *tally) {
 // gate notes what the last check found.
 type gate struct {
 	guards, failed int
+	loose          int  // files of guardrails that are not what they were
 	checked        bool // the check is over
 	inside         bool // it is of the iteration that began last
 	folder         event.FolderSeen
@@ -173,6 +174,10 @@ func (g *gate) read(e event.Event) {
 		if !as[event.GuardrailEnded](e).OK {
 			g.failed++
 		}
+	case event.TypeGuardrailEdited:
+		if !as[event.GuardrailEdited](e).Restored {
+			g.loose++
+		}
 	case event.TypeFolderSeen:
 		g.folder = as[event.FolderSeen](e)
 	case event.TypeIterationChecked:
@@ -181,7 +186,7 @@ func (g *gate) read(e event.Event) {
 }
 
 func (g *gate) passed(rules event.Rules) bool {
-	return rules.Guardrails == 0 || g.checked && g.failed == 0 && g.guards >= rules.Guardrails
+	return rules.Guardrails == 0 || g.checked && g.failed+g.loose == 0 && g.guards >= rules.Guardrails
 }
 
 // words notes what the agent says in its last message, and what it does.

@@ -189,7 +189,7 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 		t.Skip("one night is asked for")
 	}
 	played := 0
-	for seed := uint64(1); played < max(2, nights(250)); seed++ {
+	for seed := uint64(1); played < max(2, nights(500)); seed++ {
 		s := draw(seed, seed%2 == 1)
 		s.disasters, s.resumes, s.keep = 0, 0, 0
 		s.rules.MaximumIterations = min(s.rules.MaximumIterations, 2)

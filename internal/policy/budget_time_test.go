@@ -179,3 +179,32 @@ func TestABudgetIsKeptWhenTheLoopIsResumed(t *testing.T) {
 		t.Errorf("a resume without new rules changed them: %+v", b.Rules)
 	}
 }
+
+func TestLimitsOfOneAreLimits(t *testing.T) {
+	one := event.Rules{MaximumIterations: 9, LimitTokens: 1, LimitDuration: 1, LimitCost: 1}
+	for name, row := range map[string]struct {
+		rules event.Rules
+		want  event.Reason
+	}{
+		"one token":       {event.Rules{MaximumIterations: 9, LimitTokens: one.LimitTokens}, event.ReasonTokens},
+		"one millisecond": {event.Rules{MaximumIterations: 9, LimitDuration: one.LimitDuration}, event.ReasonDuration},
+		"one dollar":      {event.Rules{MaximumIterations: 9, LimitCost: one.LimitCost}, event.ReasonCost},
+	} {
+		if reason, _ := spend(t, &policy.Budget{}, started(row.rules), opened, event.AgentUsed{In: 1, USD: usd(1)}, closed).Over(); reason != row.want {
+			t.Errorf("%s: %q, want %q", name, reason, row.want)
+		}
+	}
+	if b := spend(t, &policy.Budget{}, started(event.Rules{IterationTokens: 1}), opened, event.AgentUsed{In: 1}); b.Overspent() == "" {
+		t.Error("one token of an iteration is no limit")
+	}
+	if b := spend(t, &policy.Budget{}, started(event.Rules{IterationCost: 0.5}), opened, event.AgentUsed{USD: usd(0.5)}); b.Overspent() == "" {
+		t.Error("half a dollar of an iteration is no limit")
+	}
+}
+
+func TestOnlyToolsThatFailedAreCountedAsFailed(t *testing.T) {
+	b := spend(t, &policy.Budget{}, started(event.Rules{}), opened, event.ToolReturned{ID: "a", OK: true}, event.ToolReturned{ID: "b", OK: true}, event.ToolReturned{ID: "c"})
+	if b.Current.Failed != 1 {
+		t.Errorf("%d of three are counted, and one failed", b.Current.Failed)
+	}
+}

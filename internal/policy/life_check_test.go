@@ -3,6 +3,7 @@ package policy_test
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -208,5 +209,39 @@ func TestAProcessThatWentUnderItsPromptIsGone(t *testing.T) {
 	l := live(t, &policy.Life{}, append(until(policy.Leaving), event.AgentRested{}, closed, event.IterationStarted{N: 2}, decided(event.DoStart), gone, event.AgentStarted{Reused: true})...)
 	if l.Process.Alive || l.Phase != policy.Gone {
 		t.Errorf("%+v", l)
+	}
+}
+
+// What is cut off is cut between two characters, at whichever end.
+func TestTextsAreCutBetweenTwoCharacters(t *testing.T) {
+	for pad := range 3 {
+		long := strings.Repeat("x", pad) + strings.Repeat("日", 3000) + strings.Repeat("y", pad)
+		l := live(t, &policy.Life{}, event.FaultRaised{Error: long})
+		if got := l.Fault.Error; !strings.HasPrefix(long, got) || !utf8.ValidString(got) || len(got) > 4096 || len(got) < 4094 {
+			t.Errorf("of the beginning %d bytes are kept: …%q", len(got), got[len(got)-6:])
+		}
+		s := endings(t, &policy.Restart{}, patient, failed(long, 0))
+		if got := s.Error; !strings.HasSuffix(long, got) || !utf8.ValidString(got) || len(got) > 1024 || len(got) < 1022 {
+			t.Errorf("of the end %d bytes are kept: %q…", len(got), got[:6])
+		}
+	}
+	// What is no text at all is cut somewhere.
+	broken := strings.Repeat("\x80", 5000)
+	if s := endings(t, &policy.Restart{}, patient, failed(broken, 0)); len(s.Error) > 3*1024 {
+		t.Errorf("%d bytes", len(s.Error))
+	}
+	l := live(t, &policy.Life{}, append(until(policy.Turning), event.AgentExited{Code: 1, Stderr: strings.Repeat("z", 299) + "\n" + strings.Repeat("x", 900)})...)
+	if _, problem := l.Outcome(); problem != "the agent exited with code 1: "+strings.Repeat("x", 300) {
+		t.Errorf("%d bytes of the last line are told", len(problem))
+	}
+}
+
+func TestAnIterationBegunAgainForgetsWhyTheFirstBeginningFailed(t *testing.T) {
+	l := live(t, &policy.Life{}, append(until(policy.Beginning), event.EffectFailed{Do: event.DoBegin, Error: "x"})...)
+	if l.Failed == nil || l.Phase != policy.Between {
+		t.Fatalf("%+v", l)
+	}
+	if live(t, l, decided(event.DoBegin)); l.Failed != nil {
+		t.Errorf("%+v", l.Failed)
 	}
 }

@@ -29,6 +29,10 @@ func TestWhatMayBeSetWhileALoopRuns(t *testing.T) {
 		{"limits.idle", "90s", func(r *event.Rules) { r.IdleAfter = 90_000 }},
 		{"limits.iteration", "2h", func(r *event.Rules) { r.IterationLimit = 7_200_000 }},
 		{"limits.afterResult", "1500ms", func(r *event.Rules) { r.AfterResult = 1500 }},
+		{"limits.tool", "30m", func(r *event.Rules) { r.ToolIdleAfter = 1_800_000 }},
+		{"limits.outage", "6h", func(r *event.Rules) { r.OutageLimit = 21_600_000 }},
+		{"limits.iterationCost", "0.5", func(r *event.Rules) { r.IterationCost = 0.5 }},
+		{"limits.iterationTokens", "1", func(r *event.Rules) { r.IterationTokens = 1 }},
 		{"restart.delay", "1ms", func(r *event.Rules) { r.RestartDelay = 1 }},
 	} {
 		t.Run(row.key+" "+row.value, func(t *testing.T) {
@@ -56,6 +60,8 @@ func TestWhatMayNotBeSet(t *testing.T) {
 		"maximumIterations": numbers, "restart.max": numbers, "limits.tokens": numbers,
 		"limits.cost":     {"", "x", "0", "-1", "NaN", "nan", "Inf", "+Inf", "-Inf", "infinity", "1e999", "$5", "5 USD"},
 		"limits.duration": spans, "limits.idle": spans, "limits.iteration": spans, "limits.afterResult": spans, "restart.delay": spans,
+		"limits.tool": spans, "limits.outage": spans, "limits.iterationTokens": numbers,
+		"limits.iterationCost": {"x", "0", "-1", "NaN"},
 	} {
 		for _, value := range values {
 			_, err := policy.SetRule(event.Rules{}, key, value)
@@ -94,8 +100,8 @@ func FuzzSetRule(f *testing.F) {
 }
 
 func TestALimitCanBeTakenAway(t *testing.T) {
-	had := event.Rules{MaximumIterations: 3, LimitCost: 1, LimitTokens: 2, LimitDuration: 3, IdleAfter: 4, IterationLimit: 5, AfterResult: 6}
-	for _, key := range []string{"limits.cost", "limits.tokens", "limits.duration", "limits.idle", "limits.iteration", "limits.afterResult"} {
+	had := event.Rules{MaximumIterations: 3, LimitCost: 1, LimitTokens: 2, LimitDuration: 3, IdleAfter: 4, IterationLimit: 5, AfterResult: 6, ToolIdleAfter: 7, OutageLimit: 8, IterationCost: 9, IterationTokens: 10}
+	for _, key := range []string{"limits.tool", "limits.outage", "limits.iterationCost", "limits.iterationTokens", "limits.cost", "limits.tokens", "limits.duration", "limits.idle", "limits.iteration", "limits.afterResult"} {
 		var err error
 		if had, err = policy.SetRule(had, key, "none"); err != nil {
 			t.Errorf("%s: %v", key, err)
@@ -108,5 +114,11 @@ func TestALimitCanBeTakenAway(t *testing.T) {
 		if _, err := policy.SetRule(had, key, "none"); err == nil {
 			t.Errorf("%s was taken away", key)
 		}
+	}
+	if _, err := policy.SetRule(had, "maximumIterations", "none"); err == nil || !strings.Contains(err.Error(), "whole number") {
+		t.Errorf("maximumIterations: %v", err)
+	}
+	if _, err := policy.SetRule(had, "limits.nothing", "none"); err == nil || !strings.Contains(err.Error(), `there is no "limits.nothing"`) {
+		t.Errorf("limits.nothing: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/claude"
+	"github.com/ralph-loop/ralph/internal/agent/codex"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
@@ -19,6 +20,7 @@ import (
 // dialects are the agents that this ralph speaks with.
 var dialects = map[string]func() agent.Dialect{
 	"claude":    func() agent.Dialect { return claude.New() },
+	"codex":     func() agent.Dialect { return codex.New(codex.Native) },
 	"pi":        func() agent.Dialect { return pi.New() },
 	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
 	"text":      func() agent.Dialect { return text.New() },
@@ -32,6 +34,24 @@ func Dialect(a config.Agent) (agent.Dialect, error) {
 		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)
 	}
 	return create(), nil
+}
+
+// Prepared returns a conversation that has the settings' command and flags, on which it may depend what its
+// agent can do, and what would be started. The error says which of them cannot be.
+func Prepared(a config.Agent) (agent.Dialect, agent.Command, error) {
+	dialect, err := Dialect(a)
+	if err != nil {
+		return nil, agent.Command{}, err
+	}
+	spec, err := specOf(a)
+	if err != nil {
+		return nil, agent.Command{}, err
+	}
+	command, err := dialect.Command(spec)
+	if err != nil {
+		return nil, agent.Command{}, err
+	}
+	return dialect, command, nil
 }
 
 // specOf is what the settings say about how to start their agent.
@@ -88,7 +108,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		return agent.Config{}, err
 	}
 	spec.Dir, spec.LoopDir = r.Project, r.Dir
-	spec.Iteration, spec.Prompt = p.Iteration, p.Text
+	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose
 	return agent.Config{
 		Name:    cmp.Or(about.Name, about.Protocol),
 		Dialect: dialect,

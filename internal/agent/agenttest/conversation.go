@@ -21,6 +21,7 @@ type conversation struct {
 	fake Fake // answers what the dialect sends; nil where nobody does
 	text bool // the output is free text
 	json bool // what the dialect sends are JSON lines
+	all  bool // what it sends is the prompt itself, and the end of stdin ends it
 
 	facts     []fact
 	printed   [][]byte // all that was decoded
@@ -73,7 +74,7 @@ func (c *conversation) command(a Agent) {
 	if len(cmd.Argv) == 0 {
 		c.t.Fatal("Command: no program")
 	}
-	c.text = cmd.Text
+	c.text, c.all = cmd.Text, cmd.CloseStdin
 }
 
 func (c *conversation) open(prompt string) {
@@ -101,7 +102,7 @@ func (c *conversation) steer(id, text string) (live bool) {
 func (c *conversation) send(from string, lines [][]byte) {
 	c.t.Helper()
 	for _, line := range lines {
-		if !c.text && bytes.ContainsAny(line, "\n\r") {
+		if !c.all && bytes.ContainsAny(line, "\n\r") {
 			c.t.Errorf("%s: a line break within the line %s", from, short(line))
 		}
 		if c.json && !jsonscan.Valid(line) {

@@ -15,6 +15,12 @@ const AgentsEnv = "RALPH_TEST_AGENTS"
 // to do about it, when they are not installed.
 func AgentBin(tb testing.TB) string {
 	tb.Helper()
+	return binOf(tb, "pi", "claude")
+}
+
+// binOf is that folder, with these programs in it.
+func binOf(tb testing.TB, agents ...string) string {
+	tb.Helper()
 	folder := os.Getenv(AgentsEnv)
 	if folder == "" {
 		folder = filepath.Join(repositoryRoot(tb), ".agents")
@@ -23,7 +29,7 @@ func AgentBin(tb testing.TB) string {
 	if err != nil {
 		tb.Fatalf("find the agents: %v", err)
 	}
-	for _, agent := range []string{"pi", "claude"} {
+	for _, agent := range agents {
 		if info, err := os.Stat(filepath.Join(bin, agent)); err != nil || info.IsDir() {
 			tb.Fatalf("the real agents are not installed: no %s in %s\nrun tools/agents/install.sh, or set %s to the folder it has filled",
 				agent, bin, AgentsEnv)
@@ -118,8 +124,13 @@ func ClaudeHome(tb testing.TB, srv *Server) (env []string) {
 
 func environment(tb testing.TB, home string) []string {
 	tb.Helper()
+	return plainEnvironment(tb, AgentBin(tb), home)
+}
+
+func plainEnvironment(tb testing.TB, bin, home string) []string {
+	tb.Helper()
 	return []string{
-		"PATH=" + AgentBin(tb) + string(os.PathListSeparator) + os.Getenv("PATH"),
+		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOME=" + home,
 		"TMPDIR=" + tb.TempDir(),
 		"TERM=dumb",

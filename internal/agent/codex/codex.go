@@ -1,0 +1,217 @@
+package codex
+
+import (
+	"strconv"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// phase is where the conversation with an app-server stands.
+type phase uint8
+
+const (
+	idle      phase = iota // no turn: before the first, or after AgentFinished
+	greeting               // initialize is asked, the prompt is held
+	opening                // thread/start is asked, the prompt is held
+	starting               // turn/start is asked
+	running                // the turn's id is known
+	settling               // turn/completed came, its terminals are being ended
+	resetting              // thread/start is asked between two turns
+)
+
+// Dialect is one conversation with one Codex process. It implements [agent.Dialect].
+type Dialect struct {
+	find func(program string) string // the native program behind a wrapper
+
+	once   bool   // this is `codex exec`: one prompt on stdin, no requests
+	params []byte // of thread/start
+	trusts bool   // the settings allow everything, so approvals are given
+
+	phase   phase
+	greeted bool
+	prompt  string
+	asked   int // requests so far; numbers their ids
+	// awaited are the ids of the requests whose answers matter; "" when none is.
+	awaited struct{ initialize, thread, turn, clean string }
+
+	thread   string // ours
+	threads  int    // of this process so far
+	turn     turn
+	steers   []steer
+	messages messages
+	calls    agent.Calls
+	others   map[string]*other // threads of subagents
+	spent    usage             // by our thread
+	account  account
+	model    string
+
+	members []jsonscan.Member
+	scratch []byte // texts that had to be joined; valid until the next Decode
+}
+
+// turn is what is known of the turn that Open began.
+type turn struct {
+	id       string
+	aborting bool               // Abort was called
+	told     bool               // its prompt was echoed
+	retries  int                // in a row
+	retried  event.AgentRetried // the last
+	outcome  event.AgentFinished
+	limited  event.AgentLimited
+}
+
+// steer is a text that was sent into the running turn and not given to the model yet.
+type steer struct{ command, request, text string }
+
+// New returns the dialect for a process that has not been started yet. find returns the native program behind the wrapper
+// that npm installs, or ""; see [Native]. nil finds none.
+func New(find func(program string) string) *Dialect {
+	return &Dialect{find: find, others: map[string]*other{}}
+}
+
+var _ agent.Dialect = (*Dialect)(nil)
+
+// Abilities says what the protocol can do. It is known once Command was called.
+func (d *Dialect) Abilities() agent.Abilities {
+	if d.once {
+		return agent.Abilities{Tools: true}
+	}
+	return agent.Abilities{Live: true, Reset: true, Tools: true, Same: true}
+}
+
+// Open begins a turn. The first one of a process begins with initialize: the thread and the prompt follow its answer.
+func (d *Dialect) Open(p agent.Prompt) [][]byte {
+	d.turn, d.steers = turn{}, nil
+	d.awaited.turn, d.awaited.clean = "", ""
+	d.messages.reset()
+	d.calls.Reset()
+	d.prompt = p.Text
+	switch {
+	case d.once:
+		d.phase = running
+		return [][]byte{[]byte(p.Text)}
+	case !d.greeted:
+		d.phase = greeting
+		d.awaited.initialize = d.nextID()
+		return [][]byte{request(d.awaited.initialize, "initialize", greetings)}
+	case d.thread == "":
+		return [][]byte{d.askThread(opening)}
+	}
+	return [][]byte{d.askTurn()}
+}
+
+// Steer sends text into the running turn. What is steered before the turn has an id is held until it has one.
+func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
+	if d.once || d.turn.aborting {
+		return nil, false
+	}
+	switch d.phase {
+	case greeting, opening, starting, running:
+	default:
+		return nil, false
+	}
+	s := steer{command: id, request: d.nextID(), text: event.Plain(text).String()}
+	d.steers = append(d.steers, s)
+	if d.phase != running {
+		return nil, true
+	}
+	return [][]byte{d.askSteer(s)}, true
+}
+
+// threadsMost is how many threads a process gets. 0.169.0 keeps those in memory that were left: 1.6 MB and their context each.
+const threadsMost = 32
+
+// Reset asks for another thread, and leaves the one before.
+func (d *Dialect) Reset() (lines [][]byte, same bool) {
+	if d.once || d.phase != idle || d.thread == "" || d.threads >= threadsMost {
+		return nil, false
+	}
+	left := d.leave(d.thread)
+	d.thread, d.spent, d.others = "", usage{}, map[string]*other{}
+	return [][]byte{left, d.askThread(resetting)}, true
+}
+
+// Abort interrupts the running turn. Before it has an id there is nothing to interrupt yet: it is done as soon as it has one.
+func (d *Dialect) Abort() [][]byte {
+	if d.once || d.turn.aborting {
+		return nil
+	}
+	switch d.phase {
+	case greeting, opening, starting:
+		d.turn.aborting = true
+	case running:
+		d.turn.aborting = true
+		return [][]byte{d.interrupt(d.nextID(), d.thread, d.turn.id)}
+	}
+	return nil
+}
+
+// Stop interrupts a running turn. Without one the closed stdin is all that Codex needs: it ends its tools and itself.
+func (d *Dialect) Stop() [][]byte { return d.Abort() }
+
+// greetings name ralph, which ends up in Codex's user agent. The experimental methods are those that end a thread's terminals. What is
+// opted out of repeats what other lines tell, some of it with each byte of a patch.
+var greetings = []byte(`{"clientInfo":{"name":"ralph","title":"ralph","version":"1"},"capabilities":{"experimentalApi":true,"optOutNotificationMethods":[` +
+	`"turn/diff/updated","item/fileChange/patchUpdated","item/plan/delta","item/reasoning/summaryPartAdded","thread/status/changed",` +
+	`"serverRequest/resolved","remoteControl/status/changed"]}}`)
+
+func (d *Dialect) askThread(next phase) []byte {
+	d.phase = next
+	d.threads++
+	d.awaited.thread = d.nextID()
+	return request(d.awaited.thread, "thread/start", d.params)
+}
+
+// promptID is the id by which Codex echoes the prompt, so that it is not taken for a steer of the same words.
+const promptID = "ralph-prompt"
+
+func (d *Dialect) askTurn() []byte {
+	d.phase = starting
+	d.awaited.turn = d.nextID()
+	line := request(d.awaited.turn, "turn/start", d.input("", promptID, d.prompt))
+	d.prompt = ""
+	return line
+}
+
+func (d *Dialect) askSteer(s steer) []byte {
+	return request(s.request, "turn/steer", d.input(d.turn.id, s.command, s.text))
+}
+
+func (d *Dialect) input(expected, id, text string) []byte {
+	params := jsonscan.AppendString(append(make([]byte, 0, len(text)+len(text)/16+256), `{"threadId":`...), d.thread)
+	if expected != "" {
+		params = jsonscan.AppendString(append(params, `,"expectedTurnId":`...), expected)
+	}
+	params = jsonscan.AppendString(append(params, `,"clientUserMessageId":`...), id)
+	params = jsonscan.AppendString(append(params, `,"input":[{"type":"text","text":`...), text)
+	return append(params, `}]}`...)
+}
+
+func (d *Dialect) interrupt(id, thread, turn string) []byte {
+	params := jsonscan.AppendString([]byte(`{"threadId":`), thread)
+	params = jsonscan.AppendString(append(params, `,"turnId":`...), turn)
+	return request(id, "turn/interrupt", append(params, '}'))
+}
+
+func (d *Dialect) leave(thread string) []byte {
+	return request(d.nextID(), "thread/unsubscribe", onThread(thread))
+}
+
+func onThread(thread string) []byte {
+	return append(jsonscan.AppendString([]byte(`{"threadId":`), thread), '}')
+}
+
+func (d *Dialect) nextID() string {
+	d.asked++
+	return "ralph-" + strconv.Itoa(d.asked)
+}
+
+func request(id, method string, params []byte) []byte {
+	line := make([]byte, 0, len(params)+64)
+	line = append(append(line, `{"id":"`...), id...)
+	line = append(append(line, `","method":"`...), method...)
+	line = append(append(line, `","params":`...), params...)
+	return append(line, '}')
+}

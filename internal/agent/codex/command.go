@@ -1,0 +1,256 @@
+package codex
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+)
+
+// valued are the options of Codex that take the next word.
+var valued = []string{
+	"-c", "--config", "--enable", "--disable", "-m", "--model", "-s", "--sandbox", "-a", "--ask-for-approval", "-C", "--cd",
+	"-p", "--profile", "-i", "--image", "--local-provider", "--add-dir", "--output-schema", "-o", "--output-last-message", "--color",
+	"--thread-source", "--cyber-access-program", "--listen",
+}
+
+// execOnly are options that `codex exec` has and the app-server has no way to be told.
+var execOnly = []string{
+	"-p", "--profile", "--oss", "--local-provider", "-i", "--image", "--add-dir", "--output-schema", "-o", "--output-last-message",
+	"--worktree", "--trust", "--ignore-user-config", "--ignore-rules", "--approve-for-me", "--dangerously-bypass-hook-trust",
+	"--thread-source", "--cyber-access-program",
+}
+
+// granted are the options that say who may do what: with one of them the user has decided it all.
+var granted = []string{
+	"-s", "--sandbox", "--approve-for-me", "--dangerously-bypass-approvals-and-sandbox", "--yolo", "sandbox_mode", "default_permissions",
+}
+
+// disabled are features of Codex that a loop has to be without. With goals Codex begins turns by itself, and the loop is ralph's. Without
+// the limit of its retries it waits for the network for ever and says so to nobody.
+var disabled = []string{"features.goals", "features.unbounded_connection_retries"}
+
+// fullAccess is Codex's word for a sandbox that holds nothing back.
+const fullAccess = "danger-full-access"
+
+// option is one option of the user.
+type option struct {
+	name, value string
+	words       []string // as they were given
+}
+
+// options are what the user gave, in agent.command behind the program and in agent.flags.
+type options struct {
+	program []string
+	mode    string // exec, app-server, or "" where the user did not say
+	all     []option
+}
+
+// get returns the value of the last option with one of these names. A name that is no option is a key of -c.
+func (o options) get(names ...string) (value string, given bool) {
+	for _, opt := range o.all {
+		name, v := opt.name, opt.value
+		switch name {
+		case "-c", "--config":
+			name, v, _ = strings.Cut(v, "=")
+			v = strings.Trim(v, `"' `)
+		case "--enable", "--disable":
+			name = "features." + v
+		}
+		if slices.Contains(names, strings.TrimSpace(name)) {
+			value, given = v, true
+		}
+	}
+	return value, given
+}
+
+// Command returns the argv of the app-server, or of `codex exec`. Options of the user, in agent.command or agent.flags, replace the
+// ones made from settings; those that the app-server takes with each thread only are given there.
+func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
+	if len(spec.Command) == 0 {
+		return agent.Command{}, errors.New("codex: agent.command is empty")
+	}
+	given, err := parse(spec)
+	if err != nil {
+		return agent.Command{}, err
+	}
+	given.program = d.native(given.program)
+	d.once = given.mode == "exec" || given.mode == "" && spec.Purpose == agent.PurposeMessage
+	if d.once {
+		return agent.Command{Argv: execArgv(given, spec), CloseStdin: true, ParentDeath: true}, nil
+	}
+	argv := append(given.program, "app-server")
+	for _, opt := range given.all {
+		switch opt.name {
+		case "-m", "--model", "-s", "--sandbox", "-a", "--ask-for-approval", "-C", "--cd",
+			"--dangerously-bypass-approvals-and-sandbox", "--yolo": // told with thread/start
+		case "--json", "--skip-git-repo-check", "--ephemeral", "--color": // so it is anyway
+		default:
+			if slices.Contains(execOnly, opt.name) {
+				return agent.Command{}, fmt.Errorf("codex: %s is an option of codex exec: begin agent.flags with exec, which cannot be steered", opt.name)
+			}
+			argv = append(argv, opt.words...)
+		}
+	}
+	d.threadParams(given, spec)
+	return agent.Command{Argv: argv}, nil
+}
+
+// native puts the native program into the place of its wrapper.
+func (d *Dialect) native(program []string) []string {
+	if d.find == nil {
+		return program
+	}
+	script := 0
+	if len(program) == 2 && baseName(program[0]) == "node" {
+		script = 1
+	}
+	if script == len(program)-1 {
+		if found := d.find(program[script]); found != "" {
+			return []string{found}
+		}
+	}
+	return program
+}
+
+// parse takes apart what the user gave. What comes before the word codex only starts it.
+func parse(spec agent.Spec) (options, error) {
+	end := len(spec.Command)
+	for i, word := range spec.Command {
+		if baseName(word) == "codex" {
+			end = i + 1
+			break
+		}
+	}
+	o := options{program: slices.Clone(spec.Command[:end])}
+	words := slices.Concat(spec.Command[end:], spec.Flags)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if !strings.HasPrefix(word, "-") {
+			if o.mode != "" || word != "exec" && word != "e" && word != "app-server" {
+				return options{}, fmt.Errorf("codex: %q cannot be driven: ralph begins each turn itself, with the prompt", word)
+			}
+			o.mode = word
+			continue
+		}
+		opt := option{words: []string{word}}
+		var joined bool
+		opt.name, opt.value, joined = strings.Cut(word, "=")
+		if !joined && slices.Contains(valued, word) && i+1 < len(words) {
+			i++
+			opt.value = words[i]
+			opt.words = append(opt.words, words[i])
+		}
+		o.all = append(o.all, opt)
+	}
+	if o.mode == "e" {
+		o.mode = "exec"
+	}
+	return o, nil
+}
+
+// baseName is the last part of a path, without what npm adds: .js, @version.
+func baseName(path string) string {
+	name := filepath.Base(filepath.ToSlash(path))
+	if at := strings.LastIndexByte(name, '@'); at > 0 {
+		name = name[:at]
+	}
+	for _, suffix := range []string{".exe", ".cmd", ".js"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	return name
+}
+
+// execArgv is `codex exec`. The prompt comes on stdin: nothing may follow that could be taken for one.
+func execArgv(given options, spec agent.Spec) []string {
+	argv := append(given.program, "exec")
+	add := func(words []string, unless ...string) {
+		if _, ok := given.get(unless...); !ok {
+			argv = append(argv, words...)
+		}
+	}
+	add([]string{"--json"}, "--json")
+	add([]string{"--skip-git-repo-check"}, "--skip-git-repo-check")
+	add([]string{"--ephemeral"}, "--ephemeral")
+	add([]string{"--dangerously-bypass-approvals-and-sandbox"}, append(granted, "-a", "--ask-for-approval", "approval_policy")...)
+	for _, feature := range disabled {
+		add(setting(feature, "false"), feature)
+	}
+	if spec.Model != "" {
+		add([]string{"--model", spec.Model}, "-m", "--model", "model")
+	}
+	if spec.Provider != "" {
+		add(setting("model_provider", quoted(spec.Provider)), "model_provider")
+	}
+	if spec.Thinking != "" {
+		add(setting("model_reasoning_effort", quoted(effort(spec.Thinking))), "model_reasoning_effort")
+	}
+	for _, opt := range given.all {
+		if opt.name == "-a" || opt.name == "--ask-for-approval" { // which exec does not have
+			opt.words = setting("approval_policy", quoted(opt.value))
+		}
+		argv = append(argv, opt.words...)
+	}
+	return argv
+}
+
+func setting(key, value string) []string { return []string{"-c", key + "=" + value} }
+
+// quoted spells a text as JSON does, which is also how TOML does.
+func quoted(text string) string { return string(jsonscan.AppendString(nil, text)) }
+
+// effort puts ralph's words for how much to think into Codex's.
+func effort(thinking string) string {
+	if thinking == "off" {
+		return "none"
+	}
+	return thinking
+}
+
+// threadParams are what each thread is started with. It is ephemeral: no session file is written.
+func (d *Dialect) threadParams(given options, spec agent.Spec) {
+	params := []byte(`{"ephemeral":true`)
+	member := func(name, value string) {
+		if value != "" {
+			params = append(append(append(params, `,"`...), name...), `":`...)
+			params = jsonscan.AppendString(params, value)
+		}
+	}
+	or := func(fallback string, names ...string) string {
+		if value, ok := given.get(names...); ok {
+			return value
+		}
+		return fallback
+	}
+	sandbox := or(fullAccess, "-s", "--sandbox")
+	_, configured := given.get("sandbox_mode", "default_permissions")
+	d.trusts = sandbox == fullAccess && !configured
+	if !configured {
+		member("sandbox", sandbox)
+	}
+	if _, configured := given.get("approval_policy"); !configured {
+		member("approvalPolicy", or("never", "-a", "--ask-for-approval"))
+	}
+	member("cwd", or(spec.Dir, "-C", "--cd"))
+	if _, configured := given.get("model"); !configured {
+		member("model", or(spec.Model, "-m", "--model"))
+	}
+	if _, configured := given.get("model_provider"); !configured {
+		member("modelProvider", spec.Provider)
+	}
+	var config []string
+	for _, feature := range disabled {
+		if _, configured := given.get(feature); !configured {
+			config = append(config, quoted(feature)+":false")
+		}
+	}
+	if _, configured := given.get("model_reasoning_effort"); !configured && spec.Thinking != "" {
+		config = append(config, `"model_reasoning_effort":`+quoted(effort(spec.Thinking)))
+	}
+	params = append(params, `,"config":{`+strings.Join(config, ",")+`}`...)
+	d.params = append(params, '}')
+}

@@ -1,0 +1,191 @@
+package codex
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+)
+
+func TestTheAppServerIsToldByItsThreads(t *testing.T) {
+	const defaults = `{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","config":{"features.goals":false,"features.unbounded_connection_retries":false}}`
+	for name, row := range map[string]struct {
+		spec   agent.Spec
+		argv   string
+		params string
+	}{
+		"with no settings": {agent.Spec{}, "codex app-server", defaults},
+		"with settings": {agent.Spec{Model: "gpt-5.5", Provider: "azure", Thinking: "off"}, "codex app-server",
+			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","model":"gpt-5.5","modelProvider":"azure",` +
+				`"config":{"features.goals":false,"features.unbounded_connection_retries":false,"model_reasoning_effort":"none"}}`},
+		"with options of the user, which win": {
+			agent.Spec{Flags: []string{"-m", "mine", "--sandbox=workspace-write", "-a", "on-request", "-C", "/other", "--json"}, Model: "gpt-5.5"},
+			"codex app-server",
+			`{"ephemeral":true,"sandbox":"workspace-write","approvalPolicy":"on-request","cwd":"/other","model":"mine","config":{"features.goals":false,"features.unbounded_connection_retries":false}}`},
+		"with configuration of the user, which wins": {
+			agent.Spec{
+				Flags: []string{"-c", `sandbox_mode="read-only"`, "-c", "approval_policy=never", "--config=model=mine", "-c", "features.goals=true", "-c", "model_reasoning_effort=high", "--enable", "x"},
+				Model: "gpt-5.5", Thinking: "low",
+			},
+			`codex app-server -c sandbox_mode="read-only" -c approval_policy=never --config=model=mine -c features.goals=true -c model_reasoning_effort=high --enable x`,
+			`{"ephemeral":true,"cwd":"/p","config":{"features.unbounded_connection_retries":false}}`},
+		"with features of the user": {agent.Spec{Flags: []string{"--enable", "goals", "--disable", "unbounded_connection_retries"}},
+			"codex app-server --enable goals --disable unbounded_connection_retries",
+			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","config":{}}`},
+		"when it is named": {agent.Spec{Flags: []string{"app-server", "--strict-config"}}, "codex app-server --strict-config", defaults},
+		"behind another program": {agent.Spec{Command: []string{"docker", "run", "-i", "img", "codex", "-m", "mine"}}, "docker run -i img codex app-server",
+			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","model":"mine","config":{"features.goals":false,"features.unbounded_connection_retries":false}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, cmd := command(t, row.spec)
+			if diff := cmp.Diff(row.argv, strings.Join(cmd.Argv, " ")) + cmp.Diff(row.params, string(d.params)); diff != "" {
+				t.Error(diff)
+			}
+			if cmd.CloseStdin || !d.Abilities().Live {
+				t.Errorf("%+v, %+v", cmd, d.Abilities())
+			}
+		})
+	}
+}
+
+func command(t *testing.T, spec agent.Spec) (*Dialect, agent.Command) {
+	t.Helper()
+	if spec.Command == nil {
+		spec.Command = []string{"codex"}
+	}
+	spec.Dir = "/p"
+	d := New(nil)
+	cmd, err := d.Command(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, cmd
+}
+
+func TestExec(t *testing.T) {
+	const defaults = "codex exec --json --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox -c features.goals=false -c features.unbounded_connection_retries=false"
+	for name, row := range map[string]struct {
+		spec agent.Spec
+		argv string
+	}{
+		"by a flag":               {agent.Spec{Flags: []string{"exec"}}, defaults},
+		"by its short name":       {agent.Spec{Flags: []string{"e"}}, defaults},
+		"by the command":          {agent.Spec{Command: []string{"codex", "exec", "--json"}}, strings.Replace(defaults, " --json", "", 1) + " --json"},
+		"for a commit message":    {agent.Spec{Purpose: agent.PurposeMessage}, defaults},
+		"with settings":           {agent.Spec{Flags: []string{"exec"}, Model: "m", Provider: "p", Thinking: "low"}, defaults + ` --model m -c model_provider="p" -c model_reasoning_effort="low"`},
+		"with a sandbox":          {agent.Spec{Flags: []string{"exec", "-s", "read-only"}}, strings.Replace(defaults, " --dangerously-bypass-approvals-and-sandbox", "", 1) + " -s read-only"},
+		"with a profile":          {agent.Spec{Flags: []string{"exec", "--profile", "x", "-m", "mine"}, Model: "m"}, defaults + " --profile x -m mine"},
+		"with an approval policy": {agent.Spec{Purpose: agent.PurposeMessage, Flags: []string{"-a", "never"}}, strings.Replace(defaults, " --dangerously-bypass-approvals-and-sandbox", "", 1) + ` -c approval_policy="never"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, cmd := command(t, row.spec)
+			if diff := cmp.Diff(row.argv, strings.Join(cmd.Argv, " ")); diff != "" {
+				t.Error(diff)
+			}
+			if !cmd.CloseStdin || !cmd.ParentDeath || d.Abilities().Live {
+				t.Errorf("%+v, %+v", cmd, d.Abilities())
+			}
+		})
+	}
+	if _, cmd := command(t, agent.Spec{Flags: []string{"app-server"}, Purpose: agent.PurposeMessage}); cmd.CloseStdin {
+		t.Error("who names the app-server gets it for everything")
+	}
+}
+
+func TestWhatCannotBeDriven(t *testing.T) {
+	for name, row := range map[string]struct {
+		spec agent.Spec
+		want string
+	}{
+		"nothing":                   {agent.Spec{Command: []string{}}, "agent.command is empty"},
+		"a session that is resumed": {agent.Spec{Command: []string{"codex"}, Flags: []string{"exec", "resume", "--last"}}, `"resume" cannot be driven`},
+		"a prompt":                  {agent.Spec{Command: []string{"codex", "fix it"}}, `"fix it" cannot be driven`},
+		"an option of exec alone":   {agent.Spec{Command: []string{"codex"}, Flags: []string{"--profile", "x"}}, "begin agent.flags with exec"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := New(nil).Command(row.spec); err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// install makes what npm makes, in one of its shapes, and returns the folder of the wrapper's link and the native program.
+func install(t *testing.T, vendor string) (bin, native string) {
+	t.Helper()
+	platform, ok := triples[[2]string{runtime.GOOS, runtime.GOARCH}]
+	if !ok || runtime.GOOS == "windows" {
+		t.Skip("there is no native Codex behind a link here")
+	}
+	root := t.TempDir()
+	scope := filepath.Join(root, "node_modules", "@openai")
+	native = filepath.Join(scope, filepath.FromSlash(strings.ReplaceAll(vendor, "PKG", platform.pkg)), "vendor", platform.triple, "bin", "codex")
+	wrapper := filepath.Join(scope, "codex", "bin", "codex.js")
+	for _, file := range []string{native, wrapper} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bin = filepath.Join(root, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(wrapper, filepath.Join(bin, "codex")); err != nil {
+		t.Fatal(err)
+	}
+	native, err := filepath.EvalSymlinks(native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin, native
+}
+
+func TestTheNativeProgramIsFoundBehindItsWrapper(t *testing.T) {
+	for name, vendor := range map[string]string{
+		"in the package beside it":   "PKG",
+		"in a package within it":     "codex/node_modules/@openai/PKG",
+		"in the wrapper's own files": "codex",
+	} {
+		t.Run(name, func(t *testing.T) {
+			bin, native := install(t, vendor)
+			wrapper := filepath.Join(bin, "codex")
+			if got := Native(wrapper); got != native {
+				t.Errorf("got %q, want %q", got, native)
+			}
+			t.Setenv("PATH", bin)
+			for _, argv := range [][]string{{"codex"}, {wrapper}, {"node", wrapper}} {
+				cmd, err := New(Native).Command(agent.Spec{Command: argv})
+				if err != nil || cmd.Argv[0] != native || len(cmd.Argv) != 2 {
+					t.Errorf("%v became %v, %v", argv, cmd.Argv, err)
+				}
+			}
+			if err := os.Remove(native); err != nil {
+				t.Fatal(err)
+			}
+			if got := Native(wrapper); got != "" {
+				t.Errorf("what is not there was found: %q", got)
+			}
+		})
+	}
+}
+
+func TestAProgramThatIsNoWrapperStaysAsItIs(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "codex")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{program, filepath.Join(t.TempDir(), "none")} {
+		cmd, err := New(Native).Command(agent.Spec{Command: []string{program}})
+		if err != nil || cmd.Argv[0] != program {
+			t.Errorf("%v, %v", cmd.Argv, err)
+		}
+	}
+}

@@ -1,0 +1,424 @@
+package codex
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// talk is a dialect and a test that plays the app-server by hand.
+type talk struct {
+	t     *testing.T
+	d     *Dialect
+	wrote []string // methods, and answers as they stand
+	facts []string
+	fresh bool
+	stale bool
+}
+
+func newTalk(t *testing.T, flags ...string) *talk {
+	t.Helper()
+	k := &talk{t: t, d: New(nil)}
+	if _, err := k.d.Command(agent.Spec{Command: []string{"codex"}, Flags: flags, Dir: "/project"}); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func (k *talk) write(lines [][]byte) {
+	for _, line := range lines {
+		var a asked
+		if err := json.Unmarshal(line, &a); err != nil {
+			k.t.Fatalf("the dialect wrote %q: %v", line, err)
+		}
+		if a.Method == "" {
+			k.wrote = append(k.wrote, string(line))
+			continue
+		}
+		k.wrote = append(k.wrote, a.Method)
+	}
+}
+
+// says gives the dialect lines of the app-server.
+func (k *talk) says(lines ...string) *talk {
+	for _, line := range lines {
+		var out agent.Decoded
+		k.d.Decode([]byte(line), agent.Stdout, &out)
+		for _, fact := range out.Facts {
+			if fact.EventType() != event.TypeAgentNoticed {
+				k.facts = append(k.facts, fmt.Sprintf("%s %s", fact.EventType(), event.AppendData(nil, fact)))
+			}
+		}
+		k.fresh, k.stale = k.fresh || out.Fresh, k.stale || out.Stale
+		k.write(out.Reply)
+	}
+	return k
+}
+
+func (k *talk) open(prompt string) *talk {
+	k.write(k.d.Open(agent.Prompt{Text: prompt, Iteration: 1}))
+	return k
+}
+
+// The app-server's lines of a first turn. Its requests are numbers 1 to 3.
+const (
+	initialized   = `{"id":"ralph-1","result":{"userAgent":"ralph/0.169.0"}}`
+	threadStarted = `{"id":"ralph-2","result":{"thread":{"id":"T"},"model":"gpt-5.5"}}`
+	turnStarted   = `{"method":"turn/started","params":{"threadId":"T","turn":{"id":"U"}}}`
+	completed     = `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"U","status":"completed"}}}`
+	interrupted   = `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"U","status":"interrupted"}}}`
+	ok            = `agent.finished {"outcome":"ok"}`
+	aborted       = `agent.finished {"outcome":"aborted"}`
+)
+
+// begun is in the middle of a turn.
+func begun(t *testing.T, flags ...string) *talk {
+	t.Helper()
+	return newTalk(t, flags...).open("go").says(initialized, threadStarted, turnStarted)
+}
+
+func answer(number int) string { return fmt.Sprintf(`{"id":"ralph-%d","result":{}}`, number) }
+
+func refusal(number int) string {
+	return fmt.Sprintf(`{"id":"ralph-%d","error":{"code":-32600,"message":"not now"}}`, number)
+}
+
+func (k *talk) expect(what string, want, got []string) {
+	k.t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		k.t.Errorf("%s: %s", what, diff)
+	}
+}
+
+func TestAWholeTurn(t *testing.T) {
+	k := begun(t)
+	k.expect("written", []string{"initialize", "initialized", "thread/start", "turn/start"}, k.wrote)
+	k.says(completed)
+	k.expect("before the terminals are ended", nil, k.facts)
+	k.says(answer(4))
+	k.expect("facts", []string{ok}, k.facts)
+	if k.says(completed, answer(4)); len(k.facts) != 1 {
+		t.Errorf("the end was told again: %v", k.facts)
+	}
+}
+
+func TestTheTurnEndsWhereItsTerminalsCannotBeEnded(t *testing.T) {
+	k := begun(t).says(completed, refusal(4))
+	k.expect("facts", []string{ok}, k.facts)
+}
+
+func TestAnotherTurnOfTheThreadEndsNothing(t *testing.T) {
+	k := begun(t).says(strings.Replace(completed, `"id":"U"`, `"id":"V"`, 1))
+	k.expect("facts", nil, k.facts)
+	k.says(completed, answer(4))
+	k.expect("facts", []string{ok}, k.facts)
+}
+
+func TestWhatCodexRefusesToBegin(t *testing.T) {
+	for name, row := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"initialize":   {[]string{refusal(1)}, "codex app-server refused initialize: not now"},
+		"thread/start": {[]string{initialized, refusal(2)}, "codex app-server refused thread/start: not now"},
+		"turn/start":   {[]string{initialized, threadStarted, refusal(3)}, "codex app-server refused turn/start: not now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newTalk(t).open("go").says(row.lines...)
+			k.expect("facts", []string{fmt.Sprintf(`agent.finished {"outcome":"error","error":%q,"kind":"other"}`, row.want)}, k.facts)
+			if name != "turn/start" {
+				if lines, same := k.d.Reset(); same || lines != nil {
+					t.Error("a process that has no thread is kept")
+				}
+			}
+		})
+	}
+}
+
+func TestASteerBeforeTheTurnHasAnIdWaitsForIt(t *testing.T) {
+	k := newTalk(t).open("go")
+	early := func() {
+		t.Helper()
+		if lines, live := k.d.Steer("early", "x"); !live || len(lines) > 0 {
+			t.Fatalf("live %v, %q", live, lines)
+		}
+	}
+	early() // takes number 2
+	k.says(initialized)
+	early() // takes number 4
+	k.says(strings.Replace(threadStarted, "ralph-2", "ralph-3", 1))
+	k.wrote = nil
+	k.says(turnStarted)
+	k.expect("written", []string{"turn/steer", "turn/steer"}, k.wrote)
+}
+
+func userMessage(client, text string) string {
+	return fmt.Sprintf(`{"method":"item/started","params":{"threadId":"T","turnId":"U","item":{"type":"userMessage","id":"m","clientId":%s,"content":[{"type":"text","text":%q}]}}}`, client, text)
+}
+
+func TestASteerIsDeliveredWhenTheModelIsGivenIt(t *testing.T) {
+	for name, row := range map[string]struct {
+		echoes []string
+		want   []string
+	}{
+		"by its id":                         {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"c2"`, "go")}, []string{"c2"}},
+		"by its words, of an older Codex":   {[]string{userMessage(`null`, "go"), userMessage(`null`, "go")}, []string{"c1"}},
+		"not by the prompt of the same":     {[]string{userMessage(`null`, "go")}, nil},
+		"not by what somebody else sent":    {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"x"`, "go")}, nil},
+		"once, however often it is told":    {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"c1"`, "go"), userMessage(`"c1"`, "go")}, []string{"c1"}},
+		"in the order in which it is taken": {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"c2"`, "go"), userMessage(`"c1"`, "go")}, []string{"c2", "c1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := begun(t)
+			for _, id := range []string{"c1", "c2"} {
+				lines, live := k.d.Steer(id, "go")
+				if !live {
+					t.Fatal("not taken")
+				}
+				k.write(lines)
+			}
+			k.says(row.echoes...)
+			var want []string
+			for _, id := range row.want {
+				want = append(want, fmt.Sprintf(`command.delivered {"id":%q,"how":"live"}`, id))
+			}
+			k.expect("facts", want, k.facts)
+		})
+	}
+}
+
+func TestASteerThatCameTooLateIsNotDelivered(t *testing.T) {
+	k := begun(t)
+	k.d.Steer("c1", "left")
+	k.says(completed, refusal(4), userMessage(`"c1"`, "left"), answer(5))
+	k.expect("facts", []string{ok}, k.facts)
+	if _, live := k.d.Steer("c2", "left"); live {
+		t.Error("a steer was taken after the turn")
+	}
+}
+
+func TestAnAbortWaitsForATurnThatCanBeInterrupted(t *testing.T) {
+	for name, row := range map[string]struct {
+		before, after []string
+		wrote         []string
+	}{
+		"before the greeting is answered": {nil, []string{initialized, threadStarted}, []string{"initialize", "initialized", "thread/start"}},
+		"before there is a thread":        {[]string{initialized}, []string{threadStarted}, []string{"initialize", "initialized", "thread/start"}},
+		"before the turn has an id": {[]string{initialized, threadStarted}, []string{turnStarted, answer(4), interrupted, answer(5)},
+			[]string{"initialize", "initialized", "thread/start", "turn/start", "turn/interrupt", "thread/backgroundTerminals/clean"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newTalk(t).open("go").says(row.before...)
+			if lines := k.d.Abort(); lines != nil {
+				t.Errorf("written at once: %q", lines)
+			}
+			k.says(row.after...)
+			k.expect("facts", []string{aborted}, k.facts)
+			k.expect("written", row.wrote, k.wrote)
+		})
+	}
+}
+
+func TestAnAbortInATurn(t *testing.T) {
+	k := begun(t)
+	k.write(k.d.Abort())
+	if lines := k.d.Abort(); lines != nil {
+		t.Errorf("aborted again: %q", lines)
+	}
+	if _, live := k.d.Steer("c1", "left"); live {
+		t.Error("a steer was taken by a turn that is being aborted")
+	}
+	// It failed, by chance, before it was interrupted.
+	k.says(answer(4), `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"U","status":"failed","error":{"message":"x","codexErrorInfo":"serverOverloaded"}}}}`, answer(5))
+	k.expect("facts", []string{aborted}, k.facts)
+}
+
+func TestAFreshThread(t *testing.T) {
+	k := begun(t)
+	if _, same := k.d.Reset(); same {
+		t.Error("a reset in the middle of a turn")
+	}
+	k.says(completed, answer(4))
+	k.wrote = nil
+	lines, same := k.d.Reset()
+	if !same {
+		t.Fatal("no reset between two turns")
+	}
+	k.write(lines)
+	k.says(`{"id":"ralph-5","result":{"status":"unsubscribed"}}`, `{"id":"ralph-6","result":{"thread":{"id":"T2"},"model":"m"}}`)
+	if !k.fresh || k.stale {
+		t.Errorf("fresh %v, stale %v", k.fresh, k.stale)
+	}
+	k.open("again")
+	k.expect("written", []string{"thread/unsubscribe", "thread/start", "turn/start"}, k.wrote)
+	if k.d.thread != "T2" {
+		t.Errorf("the next turn is on thread %q", k.d.thread)
+	}
+}
+
+func TestAFreshThreadThatIsRefusedNeedsAnotherProcess(t *testing.T) {
+	k := begun(t).says(completed, answer(4))
+	k.d.Reset()
+	if k.says(refusal(6)); k.fresh || !k.stale {
+		t.Errorf("fresh %v, stale %v", k.fresh, k.stale)
+	}
+}
+
+func TestAProcessGetsSoManyThreads(t *testing.T) {
+	k := begun(t).says(completed, answer(4))
+	for n := 1; ; n++ {
+		lines, same := k.d.Reset()
+		if !same {
+			if n != threadsMost {
+				t.Errorf("%d threads", n)
+			}
+			return
+		}
+		k.says(strings.Replace(`{"id":"ID","result":{"thread":{"id":"T"}}}`, "ID", k.d.awaited.thread, 1))
+		if len(lines) != 2 || !k.fresh {
+			t.Fatalf("thread %d: fresh %v", n+1, k.fresh)
+		}
+	}
+}
+
+func TestTheSameContextGoesOn(t *testing.T) {
+	k := begun(t).says(completed, answer(4))
+	k.wrote = nil
+	k.open("again").says(`{"id":"ralph-5","result":{"turn":{"id":"V"}}}`, `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"V","status":"completed"}}}`, answer(6))
+	k.expect("written", []string{"turn/start", "thread/backgroundTerminals/clean"}, k.wrote)
+	k.expect("facts", []string{ok, ok}, k.facts)
+}
+
+func TestRequestsAreAnsweredAtOnce(t *testing.T) {
+	const approval = `{"method":"item/commandExecution/requestApproval","id":7,"params":{"threadId":"T","command":"rm x","reason":"why"}}`
+	for name, row := range map[string]struct {
+		flags    []string
+		request  string
+		reply    string
+		question string
+	}{
+		"a command, where all is allowed": {nil, approval, `{"id":7,"result":{"decision":"accept"}}`, "rm x"},
+		"a command, behind a sandbox":     {[]string{"-s", "workspace-write"}, approval, `{"id":7,"result":{"decision":"decline"}}`, "rm x"},
+		"a command, behind one of -c":     {[]string{"-c", "sandbox_mode=read-only"}, approval, `{"id":7,"result":{"decision":"decline"}}`, "rm x"},
+		"a patch": {nil, `{"method":"item/fileChange/requestApproval","id":"a","params":{"reason":"why"}}`,
+			`{"id":"a","result":{"decision":"accept"}}`, "why"},
+		"more permissions": {nil, `{"method":"item/permissions/requestApproval","id":1,"params":{"reason":"net"}}`,
+			`{"id":1,"result":{"permissions":{},"scope":"turn"}}`, "net"},
+		"a form of a server": {nil, `{"method":"mcpServer/elicitation/request","id":1,"params":{"message":"Your name?"}}`,
+			`{"id":1,"result":{"action":"decline","content":null,"_meta":null}}`, "Your name?"},
+		"questions of the model": {nil, `{"method":"item/tool/requestUserInput","id":1,"params":{"questions":[{"id":"a","question":"Red?"},{"id":"b","question":"Blue?"}]}}`,
+			`{"id":1,"result":{"answers":{"a":{"answers":["` + nobody + `"]},"b":{"answers":["` + nobody + `"]}}}}`, "Red?"},
+		"what a later Codex asks": {nil, `{"method":"moon/read","id":1,"params":{}}`,
+			`{"id":1,"error":{"code":-32601,"message":"ralph does not know this request"}}`, "moon/read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := begun(t, row.flags...)
+			k.wrote = nil
+			k.says(row.request)
+			k.expect("written", []string{row.reply}, k.wrote)
+			if len(k.facts) != 1 || !strings.HasPrefix(k.facts[0], "agent.asked") || !strings.Contains(k.facts[0], row.question) {
+				t.Errorf("facts: %v", k.facts)
+			}
+		})
+	}
+}
+
+func usageLine(thread string, total, last int) string {
+	return fmt.Sprintf(`{"method":"thread/tokenUsage/updated","params":{"threadId":%q,"tokenUsage":{"total":{"inputTokens":%d,"cachedInputTokens":%d,"outputTokens":%d,"reasoningOutputTokens":3},"last":{"inputTokens":%d,"outputTokens":1}}}}`,
+		thread, total, total/10, total/100, last)
+}
+
+func TestTotalsCountOnce(t *testing.T) {
+	k := begun(t)
+	k.says(usageLine("T", 1000, 1000), usageLine("T", 1000, 1000), usageLine("T", 3000, 2000), usageLine("T", 3000, 2000))
+	k.says(usageLine("child", 500, 500), usageLine("T", 3000, 2000))
+	k.says(usageLine("T", 700, 700)) // a total that shrank has begun anew
+	var got []int64
+	for _, fact := range k.facts {
+		var used event.AgentUsed
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(fact, "agent.used ")), &used); err != nil {
+			t.Fatal(err)
+		}
+		if used.USD != nil {
+			t.Errorf("a cost: %s", fact)
+		}
+		got = append(got, used.In+used.CacheRead, used.Out)
+	}
+	if want := []int64{1000, 10, 2000, 20, 500, 5, 700, 1}; !slices.Equal(want, got) {
+		t.Errorf("input and output %v, want %v", got, want)
+	}
+}
+
+func TestASubagentClaimsNothingAndEndsWithTheTurn(t *testing.T) {
+	k := begun(t)
+	k.says(
+		`{"method":"item/completed","params":{"threadId":"T","item":{"type":"collabAgentToolCall","id":"call","tool":"spawnAgent","status":"completed","receiverThreadIds":["C"]}}}`,
+		`{"method":"turn/started","params":{"threadId":"C","turn":{"id":"CU"}}}`,
+		`{"method":"item/completed","params":{"threadId":"C","item":{"type":"agentMessage","id":"m","text":"done"}}}`,
+	)
+	k.wrote, k.facts = nil, k.facts[2:]
+	k.says(completed)
+	k.expect("written", []string{"turn/interrupt", "thread/backgroundTerminals/clean"}, k.wrote)
+	k.says(answer(4), answer(5))
+	k.expect("facts", []string{`agent.said {"block":"1.0","text":"done","final":true,"parent":"call"}`}, k.facts)
+	k.says(`{"method":"turn/completed","params":{"threadId":"C","turn":{"id":"CU","status":"interrupted"}}}`)
+	k.expect("the end", []string{ok}, k.facts[1:])
+}
+
+func TestASubagentThatWasOverAlreadyHoldsNothingUp(t *testing.T) {
+	k := begun(t).says(`{"method":"turn/started","params":{"threadId":"C","turn":{"id":"CU"}}}`, completed, answer(5), refusal(4))
+	k.expect("facts", []string{ok}, k.facts)
+}
+
+func delta(item, text string) string {
+	return fmt.Sprintf(`{"method":"item/agentMessage/delta","params":{"threadId":"T","itemId":%q,"delta":%q}}`, item, text)
+}
+
+func whole(item, text string) string {
+	return fmt.Sprintf(`{"method":"item/completed","params":{"threadId":"T","item":{"type":"agentMessage","id":%q,"text":%q}}}`, item, text)
+}
+
+func TestMessages(t *testing.T) {
+	for name, row := range map[string]struct{ lines, want []string }{
+		"what was streamed is not said again": {[]string{delta("a", "Hel"), delta("a", "lo"), whole("a", "Hello")},
+			[]string{`{"block":"1.0","text":"Hel"}`, `{"block":"1.0","text":"lo"}`, `{"block":"1.0","text":"","final":true}`}},
+		"what was not streamed is said": {[]string{delta("a", "Hel"), whole("a", "Hello")},
+			[]string{`{"block":"1.0","text":"Hel"}`, `{"block":"1.0","text":"lo","final":true}`}},
+		"another text than was streamed takes its place": {[]string{delta("a", "Hel"), whole("a", "Bye")},
+			[]string{`{"block":"1.0","text":"Hel"}`, `{"block":"1.0","text":"","final":true}`, `{"block":"1.0+","text":"Bye","final":true}`}},
+		"one that was cut off ends where the next begins": {[]string{delta("a", "Hel"), delta("b", "As"), whole("b", "As you wish")},
+			[]string{`{"block":"1.0","text":"Hel"}`, `{"block":"1.0","text":"","final":true}`, `{"block":"2.0","text":"As"}`, `{"block":"2.0","text":" you wish","final":true}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := begun(t).says(row.lines...)
+			for i, want := range row.want {
+				row.want[i] = "agent.said " + want
+			}
+			k.expect("facts", row.want, k.facts)
+		})
+	}
+}
+
+func TestAPlan(t *testing.T) {
+	k := begun(t).says(`{"method":"turn/plan/updated","params":{"threadId":"T","turnId":"U","explanation":null,"plan":[{"step":"one","status":"completed"},{"step":"two","status":"inProgress"},{"step":"three","status":"pending"}]}}`)
+	k.expect("facts", []string{`agent.planned {"todos":[{"text":"one","status":"done"},{"text":"two","status":"active"},{"text":"three","status":"pending"}]}`}, k.facts)
+}
+
+func TestThingsToDoOfExec(t *testing.T) {
+	k := newTalk(t, "exec")
+	k.d.Open(agent.Prompt{Text: "go"})
+	k.says(`{"type":"item.updated","item":{"id":"item_1","type":"todo_list","items":[{"text":"one","completed":true},{"text":"two","completed":false}]}}`)
+	k.expect("facts", []string{`agent.planned {"todos":[{"text":"one","status":"done"},{"text":"two","status":"pending"}]}`}, k.facts)
+}
+
+func TestCompactionIsTold(t *testing.T) {
+	k := begun(t).says(`{"method":"item/completed","params":{"threadId":"T","item":{"type":"contextCompaction","id":"x"}}}`)
+	k.expect("facts", []string{`agent.compacted {}`}, k.facts)
+}

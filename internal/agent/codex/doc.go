@@ -1,0 +1,50 @@
+// Package codex speaks with OpenAI's Codex CLI: with `codex app-server`, and where that is not wanted with `codex exec`.
+//
+//	d := codex.New(codex.Native)
+//	cmd, err := d.Command(agent.Spec{Command: []string{"codex"}, Dir: "/project", Model: "gpt-5.5"})
+//	// start cmd.Argv, then
+//	write(d.Open(agent.Prompt{Text: "Do the task", Iteration: 1})) // initialize; the rest follows by itself
+//	var out agent.Decoded
+//	for line := range lines {
+//		out.Reset()
+//		d.Decode(line, agent.Stdout, &out)
+//		write(out.Reply)  // thread/start, turn/start, approvals …
+//		record(out.Facts) // until an event.AgentFinished is among them
+//	}
+//
+// It is written for Codex 0.169.0 and tried with it. The app-server is JSON-RPC by lines, without the member "jsonrpc". One
+// process serves many iterations: each gets a thread of its own, which holds nothing of the one before. A steer reaches the model
+// with the result of the tool that runs; where text is being written, Codex drops that answer and asks again.
+//
+// `codex exec --json` is chosen by agent.flags that begin with exec, and for the prompt that asks for a commit message. It cannot be
+// steered, and tells no kinds of errors.
+//
+// # Guarantees
+//
+//   - A turn ends with turn/completed of the turn that was begun and nothing else. The terminals that it left running are then ended, and
+//     the answer to that is awaited.
+//   - No request of Codex is ever left open: commands and patches are approved where the settings allow everything, and all else is declined at
+//     once.
+//   - What was used is the difference of a thread's totals, so that a total which is told twice counts once. Reasoning is part of the output. The
+//     cost is not known.
+//   - Kinds of errors come from codexErrorInfo and from the windows of account/rateLimits/updated, never from a message's words.
+//   - The texts of a message and of reasoning can be rebuilt exactly from the facts. An [event.AgentSaid] whose block has the name of an earlier one
+//     and a "+" behind it takes the place of that one.
+//   - Memory is bounded by the longest message and line.
+//
+// # What is set for it
+//
+// Threads are ephemeral, allowed everything and never ask, unless options of the user say otherwise. Two features are off: goals, with which Codex
+// begins turns by itself, and retries without end, with which it waits in silence for a network that is down.
+//
+// # Spent accounts
+//
+// Codex says usageLimitExceeded for a subscription's window that is used up and for an account without credit alike. It is a rate limit where
+// the account has windows, until the last full one resets; a quota where it has none (a key that is paid by the token), or where the
+// account's credits are said to be gone.
+//
+// # Not here
+//
+// Processes, pipes, timeouts and restarts (package agent), and what a limit or an error means for the loop (package policy). Threads that
+// are resumed or forked: a loop gives its agent a fresh context.
+package codex

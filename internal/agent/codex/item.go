@@ -1,0 +1,333 @@
+package codex
+
+import (
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// item is one thing that happens in a turn. The app-server spells its members like this, exec like_this.
+type item struct {
+	kind, id                      []byte
+	text, summary, content        []byte
+	command, cwd, output, exit    []byte
+	status, took, changes, result []byte
+	server, tool, arguments       []byte
+	query, action, failure        []byte
+	prompt, receivers, path       []byte
+	clientID, items, message      []byte
+	success, parts                []byte
+}
+
+// read takes over the members of an item.
+func (it *item) read(value []byte) {
+	fields := jsonscan.Object(value)
+	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+		if to := it.member(string(key)); to != nil && !jsonscan.IsNull(value) {
+			*to = value
+		}
+	}
+}
+
+// member returns where a member's value goes.
+func (it *item) member(key string) *[]byte {
+	switch key {
+	case "type":
+		return &it.kind
+	case "id":
+		return &it.id
+	case "text":
+		return &it.text
+	case "summary":
+		return &it.summary
+	case "content":
+		return &it.content
+	case "command":
+		return &it.command
+	case "cwd":
+		return &it.cwd
+	case "aggregatedOutput", "aggregated_output":
+		return &it.output
+	case "exitCode", "exit_code":
+		return &it.exit
+	case "status":
+		return &it.status
+	case "durationMs":
+		return &it.took
+	case "changes":
+		return &it.changes
+	case "result":
+		return &it.result
+	case "contentItems":
+		return &it.parts
+	case "success":
+		return &it.success
+	case "server", "namespace":
+		return &it.server
+	case "tool":
+		return &it.tool
+	case "arguments":
+		return &it.arguments
+	case "query":
+		return &it.query
+	case "action":
+		return &it.action
+	case "error":
+		return &it.failure
+	case "prompt", "revisedPrompt":
+		return &it.prompt
+	case "receiverThreadIds", "receiver_thread_ids":
+		return &it.receivers
+	case "path":
+		return &it.path
+	case "clientId":
+		return &it.clientID
+	case "items":
+		return &it.items
+	case "message":
+		return &it.message
+	}
+	return nil
+}
+
+// name is the tool that an item is the use of, and "" where it is none. Commands and patches have the names that the model
+// knows their tools by, those of other servers the form that is usual for them.
+func (it *item) name() string {
+	switch string(it.kind) {
+	case `"commandExecution"`, `"command_execution"`:
+		return "exec_command"
+	case `"fileChange"`, `"file_change"`:
+		return "apply_patch"
+	case `"mcpToolCall"`, `"mcp_tool_call"`:
+		return "mcp__" + text(it.server) + "__" + text(it.tool)
+	case `"dynamicToolCall"`, `"collabAgentToolCall"`, `"collab_tool_call"`:
+		return text(it.tool)
+	case `"webSearch"`, `"web_search"`:
+		return "web_search"
+	case `"imageView"`, `"image_view"`:
+		return "view_image"
+	case `"imageGeneration"`, `"image_generation"`:
+		return "image_generation"
+	case `"sleep"`:
+		return "sleep"
+	}
+	return ""
+}
+
+// input is what the tool was given, as JSON in the scratch memory; nil where nothing is known of it.
+func (d *Dialect) toolInput(it *item) []byte {
+	if it.arguments != nil {
+		return it.arguments
+	}
+	start := len(d.scratch)
+	for _, member := range []struct {
+		name  string
+		value []byte
+	}{
+		{"command", it.command}, {"cwd", it.cwd}, {"changes", it.changes}, {"query", it.query}, {"action", it.action},
+		{"path", it.path}, {"prompt", it.prompt}, {"agents", it.receivers},
+	} {
+		if member.value == nil {
+			continue
+		}
+		begin := byte(',')
+		if len(d.scratch) == start {
+			begin = '{'
+		}
+		d.scratch = append(append(append(d.scratch, begin, '"'), member.name...), `":`...)
+		d.scratch = append(d.scratch, member.value...)
+	}
+	if len(d.scratch) == start {
+		return nil
+	}
+	d.scratch = append(d.scratch, '}')
+	return d.scratch[start:len(d.scratch):len(d.scratch)]
+}
+
+// ok reports whether the tool did what it was to do.
+func (it *item) ok() bool {
+	switch string(it.status) {
+	case `"failed"`, `"declined"`:
+		return false
+	}
+	return it.failure == nil && (it.exit == nil || number(it.exit) == 0) && string(it.success) != "false"
+}
+
+// toolOutput is what the tool gave back, as a string value.
+func (d *Dialect) toolOutput(it *item) event.Text {
+	if said := jsonscan.Get(it.failure, "message"); jsonscan.IsString(said) {
+		return event.Quoted(said)
+	}
+	if jsonscan.IsString(it.output) {
+		return event.Quoted(it.output)
+	}
+	parts := it.parts
+	if parts == nil {
+		parts = jsonscan.Get(it.result, "content")
+	}
+	if joined := d.joined(parts); joined != nil {
+		return event.Quoted(joined)
+	}
+	if jsonscan.IsObject(it.result) {
+		return event.Text(jsonscan.AppendStringBytes(nil, it.result))
+	}
+	return nil
+}
+
+// joined joins the text parts of a list with newlines, nil where there are none.
+func (d *Dialect) joined(list []byte) []byte {
+	start := len(d.scratch)
+	parts := jsonscan.Array(list)
+	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
+		said := jsonscan.Get(part, "text")
+		if !jsonscan.IsString(said) {
+			continue
+		}
+		if len(d.scratch) == start {
+			d.scratch = append(d.scratch, '"')
+		} else {
+			d.scratch = append(d.scratch, `\n`...)
+		}
+		d.scratch = append(d.scratch, inner(said)...)
+	}
+	if len(d.scratch) == start {
+		return nil
+	}
+	d.scratch = append(d.scratch, '"')
+	return d.scratch[start:len(d.scratch):len(d.scratch)]
+}
+
+func (d *Dialect) itemStarted(p *params, out *agent.Decoded) {
+	var it item
+	it.read(p.item)
+	_, parent := d.of(p.thread)
+	switch {
+	case !d.working():
+	case string(it.kind) == `"userMessage"`:
+		out.DropRaw = true // its end says the same
+		d.echoed(&it, parent, out)
+	case string(it.kind) == `"agentMessage"`, string(it.kind) == `"reasoning"`:
+		out.DropRaw = len(inner(it.text)) == 0 && first(it.summary) == nil // what it begins with need not come again
+		d.turn.retries = 0
+	case it.name() == "web_search" && len(inner(it.query)) == 0: // what is looked for is known at its end
+		out.DropRaw = true
+	case it.name() != "":
+		d.turn.retries = 0
+		d.called(&it, parent, out)
+	}
+	if len(out.Facts) == 0 && !out.DropRaw {
+		out.Add(event.AgentNoticed{What: cut("item/started " + text(it.kind))})
+	}
+}
+
+func (d *Dialect) called(it *item, parent string, out *agent.Decoded) {
+	call := agent.Call{ID: text(it.id), Parent: parent}
+	if d.calls.Open(call.ID) {
+		return
+	}
+	d.calls.Called(call)
+	out.Add(event.ToolCalled{ID: call.ID, Name: it.name(), Input: d.toolInput(it), Parent: parent})
+}
+
+func (d *Dialect) itemCompleted(p *params, out *agent.Decoded) {
+	var it item
+	it.read(p.item)
+	_, parent := d.of(p.thread)
+	if d.working() {
+		d.completedItem(&it, parent, out)
+	}
+	if len(out.Facts) == 0 && !out.DropRaw {
+		out.Add(event.AgentNoticed{What: cut("item/completed " + text(it.kind)), Text: short(it.message)})
+	}
+}
+
+// completedItem takes an item that is over. What it is may not have been told before.
+func (d *Dialect) completedItem(it *item, parent string, out *agent.Decoded) {
+	switch string(it.kind) {
+	case `"agentMessage"`, `"agent_message"`:
+		m := d.messages.of(it.id, parent, out)
+		d.whole(m, speech, 0, it.text, out)
+		d.messages.done(m)
+	case `"reasoning"`:
+		m := d.messages.of(it.id, parent, out)
+		d.texts(m, summary, it.summary, out)
+		d.texts(m, thought, it.content, out)
+		d.whole(m, summary, 0, it.text, out) // exec's
+		m.close(out)
+		d.messages.done(m)
+	case `"contextCompaction"`, `"context_compaction"`:
+		out.Add(event.AgentCompacted{})
+	case `"todo_list"`:
+		d.todos(it.items, out)
+	default:
+		if it.name() != "" {
+			d.called(it, parent, out)
+			d.returned(it, out)
+		}
+	}
+}
+
+func (d *Dialect) returned(it *item, out *agent.Decoded) {
+	id := text(it.id)
+	out.Add(event.ToolReturned{ID: id, OK: it.ok(), Output: d.toolOutput(it), Took: max(number(it.took), 0)})
+	d.calls.Returned(id)
+	if string(it.tool) == `"spawnAgent"` {
+		d.spawned(id, it.receivers)
+	}
+}
+
+// progressed reports what a tool printed. Its end holds all of it again.
+func (d *Dialect) progressed(p *params, out *agent.Decoded) {
+	id := text(p.itemID)
+	if !jsonscan.IsString(p.delta) || !d.working() || !d.calls.Open(id) {
+		return
+	}
+	out.DropRaw = true
+	if len(inner(p.delta)) > 0 {
+		out.Add(event.ToolProgressed{ID: id, Text: event.Quoted(p.delta)})
+	}
+}
+
+// echoed: a text that the model is given now. Ours are known by the id that they were sent with, or by their words
+// where Codex does not tell it.
+func (d *Dialect) echoed(it *item, parent string, out *agent.Decoded) {
+	if parent != "" {
+		return
+	}
+	prompt := !d.turn.told && (it.clientID == nil || jsonscan.EqualString(it.clientID, promptID))
+	d.turn.told = true
+	if prompt {
+		return
+	}
+	words := jsonscan.Get(first(it.content), "text")
+	for i, s := range d.steers {
+		if jsonscan.EqualString(it.clientID, s.command) || it.clientID == nil && jsonscan.EqualString(words, s.text) {
+			d.steers = slices.Delete(d.steers, i, i+1)
+			out.Add(event.CommandDelivered{ID: s.command, How: "live"})
+			return
+		}
+	}
+}
+
+// first is the first item of a list, nil where there is none.
+func first(list []byte) []byte {
+	items := jsonscan.Array(list)
+	item, _ := items.Next()
+	return item
+}
+
+// todos takes exec's list of things to do.
+func (d *Dialect) todos(list []byte, out *agent.Decoded) {
+	var todos []event.Todo
+	items := jsonscan.Array(list)
+	for it, ok := items.Next(); ok; it, ok = items.Next() {
+		status := "pending"
+		if string(jsonscan.Get(it, "completed")) == "true" {
+			status = "done"
+		}
+		todos = append(todos, event.Todo{Text: text(jsonscan.Get(it, "text")), Status: status})
+	}
+	out.Add(event.AgentPlanned{Todos: todos})
+}
