@@ -102,7 +102,7 @@ func examine(e *env) diagnosis {
 	all.Wait()
 	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
 	for _, a := range candidates {
-		f := candidateFinding(a)
+		f := candidateFinding(a, slices.ContainsFunc(candidates, installed))
 		says, _ := masker.Mask([]byte(f.Says))
 		f.Says = string(says)
 		d.Checks = append(d.Checks, f)
@@ -126,13 +126,16 @@ func (d diagnosis) print(to io.Writer) error {
 	for _, a := range d.Agents {
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Name, a.Version, a.Protocol, a.can(), a.Path)
 	}
-	for i, a := range d.Agents {
-		if i == 0 {
+	headed := false
+	for _, a := range d.Agents {
+		if len(a.Argv) == 0 {
+			continue
+		}
+		if !headed {
 			fmt.Fprintln(w, "  a loop starts them with these arguments; agent.flags replaces any of them")
+			headed = true
 		}
-		if len(a.Argv) > 0 {
-			fmt.Fprintf(w, "    %s\n", asTyped(slices.Concat(a.Env, a.Argv)))
-		}
+		fmt.Fprintf(w, "    %s\n", asTyped(slices.Concat(a.Env, a.Argv)))
 	}
 	if len(d.Agents) == 0 {
 		fmt.Fprintln(w, "  none of those ralph knows; any program can be one, with agent.command and --protocol text")

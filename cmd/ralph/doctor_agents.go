@@ -92,8 +92,19 @@ func describe(e *env, name, path string) foundAgent {
 	return a
 }
 
-// candidateFinding says whether an agent of the settings can be started at all.
-func candidateFinding(a config.Agent) finding {
+// installed reports whether the agent's program is there.
+func installed(a config.Agent) bool {
+	argv, err := config.Agent{Command: a.Command}.Argv()
+	if err != nil {
+		return false
+	}
+	_, err = exec.LookPath(argv[0])
+	return err == nil
+}
+
+// candidateFinding says whether an agent of the settings can be started at all. One that is not there
+// is no failure where another of the list would work in its place.
+func candidateFinding(a config.Agent, another bool) finding {
 	f := finding{What: "agent", State: works}
 	argv, err := config.Agent{Command: a.Command}.Argv()
 	if err != nil {
@@ -101,7 +112,11 @@ func candidateFinding(a config.Agent) finding {
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return finding{f.What, fails, fmt.Sprintf("agent.command %q is not found", argv[0]), "install it, or name it by its path"}
+		f.State, f.Says, f.Hint = fails, fmt.Sprintf("agent.command %q is not found", argv[0]), "install it, or name it by its path"
+		if another {
+			f.State, f.Says = warns, f.Says+"; another one of agents works instead"
+		}
+		return f
 	}
 	f.Says = fmt.Sprintf("%s, spoken to as %s", path, a.ResolvedProtocol())
 	if _, err := runner.Dialect(a); err != nil {
