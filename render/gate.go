@@ -190,7 +190,11 @@ func (t *Text) scmEnded(e event.Event) error {
 	}
 	if p.Error != "" {
 		what := "version control failed"
-		if p.Failed != "" {
+		switch p.Failed {
+		case "":
+		case "message": // what comes before a commit
+			what = "commit failed"
+		default:
 			what = p.Failed + " failed"
 		}
 		problem := p.Error

@@ -108,11 +108,14 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 	shown := make(chan error, 1)
 	go func() { shown <- follow(cfg.Dir, v.viewer(e, stream)) }()
 	r := <-done
-	if r.err != nil {
+	if r.ended.Reason == "" {
 		return r.err
 	}
 	if err := <-shown; err != nil {
 		return err
+	}
+	if r.err != nil { // beside the end, which says more
+		fmt.Fprintf(e.stderr, "ralph: %v\n", r.err)
 	}
 	if code := r.ended.Reason.ExitCode(); code != event.ExitCompleted {
 		if !e.sharedTerminal() { // there the report stands right above
@@ -122,6 +125,9 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 			}
 		}
 		return exit(code)
+	}
+	if r.err != nil {
+		return exit(event.ExitFailed)
 	}
 	return nil
 }

@@ -41,6 +41,21 @@ func (a Agent) ResolvedProtocol() string {
 	return InferProtocol(a.Command, flags)
 }
 
+// Program returns the name of the agent's own program, without its path, its package's scope and whatever only starts
+// it: for "npx opencode-ai@latest" it is "opencode-ai". It is "" where the command cannot be read.
+func (a Agent) Program() string {
+	words, err := commandWords(a.Command)
+	if err != nil {
+		return ""
+	}
+	flags, err := SplitFlags(a.Flags)
+	if err != nil {
+		return ""
+	}
+	program, _ := target(append(words, flags...))
+	return agentName(program)
+}
+
 // protocols are the programs known by name: the command people type and the packages it comes in, without their scope.
 var protocols = [...]struct {
 	protocol string
@@ -52,6 +67,7 @@ var protocols = [...]struct {
 	{ProtocolAmp, []string{"amp", "ampcode"}},
 	{ProtocolACP, []string{
 		"opencode", "opencode-ai", "gemini", "gemini-cli", "copilot", "copilot-cli", "qwen", "qwen-code", "goose",
+		"cursor-agent", "kimi", "kimi-cli",
 	}},
 }
 

@@ -82,7 +82,7 @@ type Guardrail struct {
 	Command     string   `json:"command" required:"true" doc:"a shell command"`
 	FailAction  string   `json:"failAction" enum:"APPEND,PREPEND,REPLACE" doc:"where its failed output goes in the next prompt; APPEND when absent"`
 	Hint        string   `json:"hint,omitempty" doc:"told to the agent when it fails"`
-	Timeout     Duration `json:"timeout,omitzero" none:"true" doc:"how long it may take"`
+	Timeout     Duration `json:"timeout,omitzero" doc:"how long it may take; as long as limits.iteration when absent"`
 	Independent bool     `json:"independent,omitempty" doc:"may run at the same time as others that say so too"`
 	Protect     bool     `json:"protect,omitempty" doc:"put the files it consists of back as they were before it runs, where the agent changed them"`
 }

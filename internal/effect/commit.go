@@ -51,7 +51,9 @@ func (h *Hands) commit(ctx context.Context, d event.Decided, cause uint64) {
 			ended.Failed = h.cfg.SCM.Tasks[at]
 		}
 		if failed, ok := errors.AsType[*repo.Error](err); ok {
-			ended.Error = strings.TrimSpace(ended.Error + "\n" + failed.Output)
+			if !strings.HasSuffix(ended.Error, failed.Output) { // its last line is in the error already
+				ended.Error += "\n" + failed.Output
+			}
 			if hint := failed.Hint(); hint != "" {
 				ended.Error += "\n" + hint
 			}

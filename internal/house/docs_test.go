@@ -86,6 +86,8 @@ func settingsPage() string {
 		"`.ralph/settings.local.json`, `RALPH_*` variables, flags. Objects merge key by key; lists and scalars replace. " +
 		"`ralph doctor` shows each value that is not built in and where it comes from; `ralph doctor --schema` " +
 		"prints the JSON schema for editors.\n\n" +
+		"Nothing acts on `notify`, `review`, `sandbox` and `worktree` yet: a loop that asks for a sandbox or a worktree is " +
+		"refused, and the others are said to be without effect when it starts.\n\n" +
 		"Keys marked with * may change while a loop runs: `ralph set KEY=VALUE`.\n\n" +
 		"| key | default | variable | value | meaning |\n|---|---|---|---|---|\n")
 	for _, key := range config.Keys() {

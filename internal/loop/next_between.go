@@ -28,13 +28,18 @@ func completed(s *State) []Decision {
 	if how == "" {
 		return nil
 	}
+	hint := ""
+	if s.Gate.Commit != "" {
+		// Who reads of an end that all is done, looks no further.
+		hint = "not all of it is in version control: 'ralph status' says why"
+	}
 	switch how {
 	case policy.ByDoneFile:
-		return end(s, event.ReasonDoneFile, "the file DONE is there, and nothing is missing", "")
+		return end(s, event.ReasonDoneFile, "the file DONE is there, and nothing is missing", hint)
 	case policy.ByChecklist:
-		return end(s, event.ReasonChecklist, "all boxes of task.md are ticked, and nothing is missing", "")
+		return end(s, event.ReasonChecklist, "all boxes of task.md are ticked, and nothing is missing", hint)
 	}
-	return end(s, event.Reason(how), fmt.Sprintf("the agent gave the %s, and nothing is missing", how), "")
+	return end(s, event.Reason(how), fmt.Sprintf("the agent gave the %s, and nothing is missing", how), hint)
 }
 
 func hopeless(s *State) []Decision {

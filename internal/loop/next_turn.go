@@ -59,14 +59,15 @@ func faulty(s *State) []Decision {
 	if s.Life.Fault == nil {
 		return nil
 	}
-	reason := event.ReasonFault
+	reason, hint := event.ReasonFault, ""
 	switch s.Life.Fault.Class {
 	case event.ClassDisk:
 		reason = event.ReasonDisk
 	case event.ClassConfig:
-		reason = event.ReasonConfig // something stands where no such thing may stand
+		// Something stands where no such thing may stand.
+		reason, hint = event.ReasonConfig, "mend or remove what it names, then resume the loop"
 	}
-	return end(s, reason, s.Life.Fault.Where+": "+s.Life.Fault.Error, "")
+	return end(s, reason, s.Life.Fault.Where+": "+s.Life.Fault.Error, hint)
 }
 
 func release(s *State) []Decision {

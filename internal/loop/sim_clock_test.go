@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -13,7 +14,8 @@ func (w *world) nap() {
 	if !w.scene.sleeps {
 		return
 	}
-	w.after(w.span(time.Minute, 3*time.Hour), func() {
+	most := cmp.Or(w.scene.naps, 3*time.Hour)
+	w.after(w.span(min(time.Minute, most/100), most), func() {
 		lasts := w.span(20*time.Second, 10*time.Hour)
 		if w.chance(60) {
 			w.skew += lasts

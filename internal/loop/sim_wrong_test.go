@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -13,7 +14,7 @@ var wrongInTheSecondEdition = []wrong{
 	{"a refused file DONE stays where it is", mutation{folded: always(func(s *projector.State) { s.Completion.Aside = false }), unfolded: true}, nightEnds},
 	{"what an iteration spent is forgotten", mutation{folded: after(event.TypeIterationEnded, func(s *projector.State) { s.Budget.Total = event.Usage{} }), unfolded: true}, allCounted},
 	{"how long the loop ran is forgotten", mutation{folded: always(func(s *projector.State) { s.Budget.Idle = 1 << 40 }), unfolded: true, stage: short}, overspends},
-	{"the limits of an iteration are forgotten", mutation{folded: always(func(s *projector.State) { s.Budget.Rules.IterationCost, s.Budget.Rules.IterationTokens = 0, 0 }), unfolded: true}, turnOverspends},
+	{"the limits of an iteration are forgotten", mutation{folded: always(func(s *projector.State) { s.Budget.Rules.IterationCost, s.Budget.Rules.IterationTokens = 0, 0 }), unfolded: true, stage: thrifty}, turnOverspends},
 	{"a stated reset is forgotten", mutation{folded: always(func(s *projector.State) { s.Limits.NotUntil = s.At }), unfolded: true, stage: rated}, resetsHold},
 	{"a limit is taken for a failure", mutation{folded: always(func(s *projector.State) { s.Limits.Kind = "" }), unfolded: true}, refundsHold},
 	{"an agent is said to rest that is at work", mutation{hasty: true}, checksAlone},
@@ -22,7 +23,7 @@ var wrongInTheSecondEdition = []wrong{
 	{"a check is asked for twice", mutation{folded: after(event.TypeGuardrailStarted, func(s *projector.State) { s.Life.Phase = policy.Gone }), unfolded: true, stage: gated}, oneOfAKind},
 	{"the person who is waited for is forgotten", mutation{folded: always(func(s *projector.State) { s.Person = policy.Person{} }), unfolded: true, stage: asking}, waitsForPerson},
 	{"a pause for a person is forgotten", mutation{folded: always(forgetPause), unfolded: true, stage: asking}, waitsForPerson},
-	{"nobody notices that the machine slept", mutation{deaf: true}, realSilence},
+	{"nobody notices that the machine slept", mutation{deaf: true, stage: sleepy}, realSilence},
 	{"the state keeps everything", mutation{folded: always(func(s *projector.State) { s.Gate.Left = append(s.Gate.Left, strings.Repeat("x", 5000)) }), unfolded: true}, bounded},
 	{"a warning is forgotten", mutation{folded: after(event.TypeIterationStarted, func(s *projector.State) { s.Budget.Warned = nil }), unfolded: true}, warnsOnce},
 	{"open boxes are taken for ticked ones", mutation{folded: always(func(s *projector.State) { s.Completion.Ticked = s.Completion.Boxes }), unfolded: true, stage: listed}, claimsHold},
@@ -56,6 +57,13 @@ func gated(s *scene) {
 	s.repo, s.rules.SCM, s.rules.Guardrails, s.passes = true, true, 2, 50
 	s.rules.DoneFile, s.rules.Checklist, s.claims, s.leaves = false, false, 0, 0
 }
+
+func sleepy(s *scene) {
+	s.naps = time.Minute
+	s.sleeps, s.rules.IdleAfter, s.rules.ToolIdleAfter = true, 120_000, 180_000
+}
+
+func thrifty(s *scene) { s.rules.IterationTokens = 1_000 }
 
 func rated(s *scene) {
 	s.limits, s.droughts, s.kinds, s.outage, s.rules.OutageLimit = 60, 3, []string{policy.KindRate}, 0, 0

@@ -2,7 +2,7 @@ package policy
 
 import (
 	"fmt"
-	"slices"
+	"strconv"
 
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -17,22 +17,12 @@ import (
 type Person struct {
 	Waits   string `json:"waits,omitempty"`   // why the agent waits
 	Blocked string `json:"blocked,omitempty"` // why it cannot go on
-	// Asked are messages that have no answer yet. They take effect when they are answered: a resume
-	// that came before does not take them back, and a runner that dies leaves them to the next one.
-	Asked []Request `json:"asked,omitempty"`
+	// Asked is the last message by which the agent asked, until that is answered: a runner that dies
+	// before leaves it to the next one, and a resume that came before it does not take it back.
+	Asked string `json:"asked,omitempty"`
 	// Opening says that the next iteration is being begun: a file that lies there is an old one.
 	Opening bool `json:"opening,omitempty"`
 }
-
-// Request is a message by which an agent asks for a person.
-type Request struct {
-	ID   string `json:"id"`
-	Kind string `json:"kind"`
-	Why  string `json:"why"`
-}
-
-// askedMost bounds what is kept: messages are answered as soon as they come.
-const askedMost = 64
 
 // Words of the inbox by which an agent asks for a person.
 const (
@@ -47,13 +37,14 @@ const whyMost = 1000
 func (p *Person) Apply(e event.Event, r event.Rules) error {
 	switch e.Type {
 	case event.TypeLoopUnpaused, event.TypeLoopResumed:
-		*p = Person{Asked: p.Asked}
-	case event.TypeCommandDelivered:
-		d, err := event.As[event.CommandDelivered](e)
-		if err != nil {
-			return err
+		if p.Asked == "" {
+			*p = Person{}
 		}
-		p.obey(d.ID)
+		p.Opening = false
+	case event.TypeCommandDelivered:
+		if string(e.Field("id")) == strconv.Quote(p.Asked) {
+			p.Asked = ""
+		}
 	case event.TypeDecided:
 		d, err := event.As[event.Decided](e)
 		if err != nil {
@@ -88,27 +79,16 @@ func (p *Person) Apply(e event.Event, r event.Rules) error {
 		if err != nil {
 			return err
 		}
-		if (c.Kind == Wait || c.Kind == Blocked) && len(p.Asked) < askedMost {
-			p.Asked = append(p.Asked, Request{c.ID, c.Kind, firstBytes(c.Text, whyMost)})
+		switch c.Kind {
+		case Wait:
+			p.Asked = c.ID
+			p.Waits = orElse(firstBytes(c.Text, whyMost), "the agent asked for a person")
+		case Blocked:
+			p.Asked = c.ID
+			p.Blocked = orElse(firstBytes(c.Text, whyMost), "the agent did not say by what")
 		}
 	}
 	return nil
-}
-
-// obey lets a message take effect.
-func (p *Person) obey(id string) {
-	at := slices.IndexFunc(p.Asked, func(r Request) bool { return r.ID == id })
-	if at < 0 {
-		return
-	}
-	r := p.Asked[at]
-	p.Asked = slices.Delete(slices.Clone(p.Asked), at, at+1)
-	switch r.Kind {
-	case Wait:
-		p.Waits = orElse(r.Why, "the agent asked for a person")
-	case Blocked:
-		p.Blocked = orElse(r.Why, "the agent did not say by what")
-	}
 }
 
 // waitExit reports whether this is how an agent says that it waits for a person.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/acp"
 	"github.com/ralph-loop/ralph/internal/agent/claude"
 	"github.com/ralph-loop/ralph/internal/agent/codex"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
@@ -19,6 +20,7 @@ import (
 
 // dialects are the agents that this ralph speaks with.
 var dialects = map[string]func() agent.Dialect{
+	"amp":       func() agent.Dialect { return claude.NewAmp() },
 	"claude":    func() agent.Dialect { return claude.New() },
 	"codex":     func() agent.Dialect { return codex.New(codex.Native) },
 	"pi":        func() agent.Dialect { return pi.New() },
@@ -29,6 +31,12 @@ var dialects = map[string]func() agent.Dialect{
 // Dialect returns a new conversation in the protocol of the settings' agent.
 func Dialect(a config.Agent) (agent.Dialect, error) {
 	protocol := a.ResolvedProtocol()
+	switch program := a.Program(); {
+	case protocol == config.ProtocolACP:
+		return acp.New(program), nil
+	case protocol == config.ProtocolClaude && (program == "qwen" || program == "qwen-code"):
+		return claude.NewQwen(), nil
+	}
 	create, ok := dialects[protocol]
 	if !ok {
 		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)

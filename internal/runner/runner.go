@@ -288,6 +288,9 @@ func (r *runner) receive(ctx context.Context, box *inbox.Box) {
 	for {
 		items, err := box.Pending()
 		if err != nil {
+			if _, gone := os.Lstat(r.Dir); errors.Is(gone, fs.ErrNotExist) {
+				err = &vanishedError{gone}
+			}
 			r.put(ctx, fault("inbox", err))
 			return
 		}
@@ -362,10 +365,18 @@ func (r *runner) claim(ctx context.Context, box *inbox.Box, items []inbox.Item) 
 
 // fault is an error that ralph itself met.
 func fault(where string, err error) loop.Input {
-	return loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{
-		Where: where, Error: err.Error(), Class: effect.Classify(err),
-	}, "loop")}}
+	class := effect.Classify(err)
+	if _, vanished := errors.AsType[*vanishedError](err); vanished {
+		class = event.ClassDisk
+	}
+	return loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{Where: where, Error: err.Error(), Class: class}, "loop")}}
 }
+
+// vanishedError says that somebody took the loop's folder away.
+type vanishedError struct{ error }
+
+func (e *vanishedError) Error() string { return "the loop's folder vanished: " + e.error.Error() }
+func (e *vanishedError) Unwrap() error { return e.error }
 
 // obey turns signals into wishes: the first to stop after the iteration, the second
 // to stop now, the third to kill.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,14 +16,15 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// guards are the settings' guardrails.
+// guards are the settings' guardrails. One without a time of its own has that of an iteration: a test that
+// hangs would hold the loop until a person comes.
 func (r *runner) guards() []effect.Guard {
 	var guards []effect.Guard
 	for _, g := range r.Settings.Guardrails {
 		guards = append(guards, effect.Guard{
 			Guardrail: guardrail.Guardrail{
 				Command: g.Command, FailAction: g.FailAction, Hint: g.Hint,
-				Timeout: g.Timeout.Std(), Independent: g.Independent,
+				Timeout: cmp.Or(g.Timeout, r.Settings.Limits.Iteration).Std(), Independent: g.Independent,
 			},
 			Protect: g.Protect,
 		})

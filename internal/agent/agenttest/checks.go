@@ -196,6 +196,7 @@ func checkStreams(t *testing.T, a Agent) {
 	for name, stream := range a.Streams {
 		t.Run(name, func(t *testing.T) {
 			c := open(t, a)
+			c.keep = true // texts of facts are read after their line
 			r := newRebuilt(a)
 			for line := range lines(stream) {
 				facts := c.decode(line, agent.Stdout)
@@ -206,6 +207,7 @@ func checkStreams(t *testing.T, a Agent) {
 	}
 	t.Run("the fake's", func(t *testing.T) {
 		c := open(t, a)
+		c.keep = true
 		r := newRebuilt(a)
 		for _, line := range transcript(t, a) {
 			facts := c.decode(line, agent.Stdout)

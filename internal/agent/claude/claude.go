@@ -14,10 +14,13 @@ var Abilities = agent.Abilities{Live: true, Costs: true, Tools: true, Same: true
 
 // Dialect is one conversation with one Claude Code process. It implements [agent.Dialect].
 type Dialect struct {
+	variant *variant // nil for Claude Code itself
+
 	loop      string // seeds the uuids, with iteration and written
 	iteration int
 	written   int // user messages so far
 	requested int // control requests so far
+	unnamed   int // messages without an id so far
 
 	sent []message // all user messages of this process, oldest first
 	// echoes says that this Claude tells when it takes a message. It is known before the first tool returns: the
@@ -40,7 +43,12 @@ func New() *Dialect { return &Dialect{} }
 var _ agent.Dialect = (*Dialect)(nil)
 
 // Abilities says what the protocol can do.
-func (d *Dialect) Abilities() agent.Abilities { return Abilities }
+func (d *Dialect) Abilities() agent.Abilities {
+	if d.variant != nil {
+		return agent.Abilities{Tools: true}
+	}
+	return Abilities
+}
 
 // Open begins a turn with the prompt. Nothing else has to be said first: Claude needs no initialize.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
@@ -49,13 +57,16 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.turn = turn{open: true}
 	d.calls.Reset()
 	d.sent = append(d.sent, message{uuid: uuid, waits: true})
+	if d.variant != nil && d.variant.prompt != "" {
+		return nil
+	}
 	return [][]byte{userLine(uuid, "", p.Text)}
 }
 
 // Steer sends text into the running turn. Priority "next" goes along with the result of the tool that is
 // running, or begins another turn once the text that is being written is complete; "now" would cut that off.
 func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
-	if !d.turn.open || d.turn.aborting {
+	if !d.turn.open || d.turn.aborting || d.variant != nil {
 		return nil, false
 	}
 	uuid := d.nextUUID()
@@ -69,7 +80,7 @@ func (d *Dialect) Reset() (lines [][]byte, same bool) { return nil, false }
 // Abort interrupts the running turn. Claude answers at once, kills the tools that are running and ends with a result; a message that
 // still waits would begin another turn after it, which nobody waits for.
 func (d *Dialect) Abort() [][]byte {
-	if !d.turn.open || d.turn.aborting {
+	if !d.turn.open || d.turn.aborting || d.variant != nil {
 		return nil
 	}
 	d.turn.aborting = true
@@ -77,7 +88,12 @@ func (d *Dialect) Abort() [][]byte {
 }
 
 // Stop asks the process to end. A turn that still runs is interrupted by it, with its tools.
-func (d *Dialect) Stop() [][]byte { return [][]byte{d.request("end_session")} }
+func (d *Dialect) Stop() [][]byte {
+	if d.variant != nil {
+		return nil
+	}
+	return [][]byte{d.request("end_session")}
+}
 
 // nextUUID returns a valid UUID (version 8) that no other message of this loop's iteration has. Claude drops a message whose
 // uuid it has seen in the same session.

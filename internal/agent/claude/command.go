@@ -50,6 +50,9 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		return agent.Command{}, fmt.Errorf("claude: agent.command is empty")
 	}
 	d.loop, d.iteration = spec.LoopDir, spec.Iteration
+	if d.variant != nil {
+		return d.variant.command(spec)
+	}
 	users := given(spec)
 	for _, flag := range []string{"--input-format", "--output-format"} {
 		if format, ok := users[flag]; ok && format != "stream-json" {

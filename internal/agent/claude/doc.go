@@ -28,6 +28,11 @@
 // Two questions are answered with no, because yes would be a lie: those that the model puts to a
 // person, and a hook's "ask". Without the prompt tool Claude denies both by itself.
 //
+// # Variants
+//
+// Amp and Qwen Code print the same lines with small differences ([NewAmp], [NewQwen]). Amp cannot run without its service: what is
+// known of it comes from its documentation and its program, and was not tried. It tells what each message used and no cost.
+//
 // # Guarantees
 //
 // Decode takes any bytes and never panics; it looks at each byte a few times and copies only what has to

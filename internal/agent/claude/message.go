@@ -20,6 +20,10 @@ func (d *Dialect) assistant(m members, out *agent.Decoded) {
 		d.witness(false, out)
 	}
 	id, content := idAndContent(m.get("message"))
+	if d.variant != nil && d.variant.each {
+		d.usedByMessage(m.get("message"), out)
+		id = d.nextMessage()
+	}
 	s := d.streams.of(parent)
 	d.enter(s, id, out)
 	if jsonscan.IsString(content) {

@@ -82,7 +82,10 @@ func (d *Dialect) blame(m members, api bool) string {
 	if api && d.turn.fault != "" && (kind == "" || kind == "other") {
 		kind = d.turn.fault
 	}
-	if kind == "" {
+	switch {
+	case kind == "" && d.variant != nil:
+		return blameWords(complaint(m, ""))
+	case kind == "":
 		return "other"
 	}
 	return kind
@@ -95,6 +98,12 @@ func complaint(m members, name string) string {
 		if said := short(m.get("result")); said != "" {
 			return said
 		}
+	}
+	if said := short(m.get("error")); said != "" {
+		return said // of Amp
+	}
+	if said := short(jsonscan.Get(m.get("error"), "message")); said != "" {
+		return said // of Qwen Code
 	}
 	var all []string
 	list := jsonscan.Array(m.get("errors"))

@@ -45,6 +45,9 @@ func (c *streamJSON) hear(stdin []byte) [][]byte {
 	if stdin == nil {
 		return nil // init comes with the first message
 	}
+	if stdin[0] != '{' {
+		return ampPrints(string(stdin)) // an argument: it is Amp that is played
+	}
 	var in struct {
 		Type, UUID string
 		Message    json.RawMessage

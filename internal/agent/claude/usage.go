@@ -11,6 +11,7 @@ import (
 type spending struct {
 	usd    float64
 	models []modelSpending
+	told   bool // message by message
 }
 
 type modelSpending struct {
@@ -36,6 +37,8 @@ func (d *Dialect) used(m members, out *agent.Decoded) {
 		d.usedSince(since, out)
 	case jsonscan.IsObject(totals):
 		d.usedOf(totals, out)
+	case d.spent.told:
+		return
 	default:
 		d.usedPlain(m, out)
 	}
@@ -68,11 +71,15 @@ func (d *Dialect) usedPlain(m members, out *agent.Decoded) {
 		out.Add(event.AgentUsed{})
 		return
 	}
-	use{
+	u := use{
 		in: count(usage, "input_tokens"), out: count(usage, "output_tokens"),
 		cacheRead: count(usage, "cache_read_input_tokens"), cacheWrite: count(usage, "cache_creation_input_tokens"),
 		usd: since(total, d.spent.usd), known: known,
-	}.report("", out)
+	}
+	if n := count(usage, "total_tokens"); n > 0 && n == u.in+u.out {
+		u.in = max(0, u.in-u.cacheRead-u.cacheWrite) // Qwen Code counts the cache within the input
+	}
+	u.report("", out)
 	d.spent.usd = total
 }
 

@@ -1,0 +1,238 @@
+//go:build realagents && unix
+
+// The real agents that speak the Agent Client Protocol: run tools/agents/acp/install.sh first.
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// aside reports whether a request is none of the conversation: opencode asks for a title, without tools; Qwen Code asks for what to
+// remember and for what a person might say next.
+func aside(req modelserver.Request) bool {
+	return len(req.Tools) == 0 || req.Holds("Managed memory") || req.Holds("[SUGGESTION MODE")
+}
+
+// besides answers what an agent asks aside.
+func besides(script modelserver.Script) modelserver.Script {
+	return func(req modelserver.Request) modelserver.Step {
+		if aside(req) {
+			return modelserver.Step{Text: "Nothing."}
+		}
+		return script(req)
+	}
+}
+
+// conversation are the requests that are not aside.
+func (r *real) conversation() []modelserver.Request {
+	var requests []modelserver.Request
+	for _, req := range r.server.Requests() {
+		if !aside(req) {
+			requests = append(requests, req)
+		}
+	}
+	return requests
+}
+
+// acpIterations is the story of two iterations: the second one's requests hold nothing of the first. Where the agent can be steered, the
+// word reaches the model in mid-turn, else in the second prompt.
+func (r *real) acpIterations(live bool, start ...string) {
+	t := r.t
+	r.run(append([]string{"start", "night", "--detach", "-p", "FIRST-PROMPT: do the task"}, start...)...)
+	r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
+	if live {
+		var fate fate
+		said := r.run("steer", "--loop", "night", "--wait", "0s", "--json", "STEER-WORD use the other branch")
+		if err := json.Unmarshal([]byte(said), &fate); err != nil {
+			t.Fatalf("steer said %q: %v", said, err)
+		}
+		r.until("the steer's decision", func(e event.Event) bool {
+			return e.Type == event.TypeDecided && strings.Contains(string(e.Data()), fate.ID)
+		})
+	}
+	r.run("follow-up", "--loop", "night", "--wait", "0s", "SECOND-WORD then the docs")
+	if err := os.WriteFile(filepath.Join(r.project, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
+	var first, second int
+	steered := false
+	for _, req := range r.conversation() {
+		if req.Holds("SECOND-WORD") {
+			second++
+			for _, stale := range []string{"STEER-WORD", "FIRST-ANSWER", "tool-begins"} {
+				if strings.Contains(string(req.Body), stale) {
+					t.Errorf("a request of the second iteration holds %q of the first", stale)
+				}
+			}
+			continue
+		}
+		first++
+		steered = steered || req.Holds("STEER-WORD") && req.Holds("tool-ends")
+	}
+	// A word that comes while the model answers is told with a request of its own.
+	if first < 2 || first > 3 || second != 2 || steered != live {
+		t.Errorf("%d requests in the first iteration, %d in the second, steer reached the model: %v", first, second, steered)
+	}
+	delivered := 0
+	for _, e := range r.told() {
+		if p, err := event.As[event.CommandDelivered](e); e.Type == event.TypeCommandDelivered && err == nil && p.How == "live" && e.Iter == 1 {
+			delivered++
+		}
+	}
+	if live != (delivered == 1) {
+		t.Errorf("delivered live %d times", delivered)
+	}
+	r.run("journal", "verify", "night")
+}
+
+// used is what the loop says it has used.
+func (r *real) used() event.Usage {
+	r.t.Helper()
+	s, err := projector.Rebuild(r.dir())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if s.Life.Ended == nil || s.Life.Ended.Reason != event.ReasonPromise || s.Life.Iteration != 2 {
+		r.t.Fatalf("the loop ended as %+v in iteration %d", s.Life.Ended, s.Life.Iteration)
+	}
+	return s.Budget.Used()
+}
+
+// processes are those that served the iterations.
+func (r *real) processes() (pids []int) {
+	r.t.Helper()
+	for _, e := range r.told() {
+		if e.Type != event.TypeAgentStarted {
+			continue
+		}
+		p, err := event.As[event.AgentStarted](e)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		pids = append(pids, p.PID)
+	}
+	return pids
+}
+
+func TestRealOpencode(t *testing.T) {
+	r := newReal(t, besides(twoIterations(t)))
+	program, env := modelserver.OpencodeHome(t, r.server)
+	r.begin(env)
+	r.acpIterations(true, "--agent", program, "--model", "fake/"+modelserver.OtherModel)
+	if pids := r.processes(); len(pids) != 2 || pids[0] != pids[1] {
+		t.Errorf("two iterations in processes %v, want one process", pids)
+	}
+	for _, req := range r.conversation() {
+		if req.Model != modelserver.OtherModel {
+			t.Errorf("model %q was asked", req.Model)
+		}
+	}
+	// Requests of 1000 and 100 tokens at 1 and 5 dollars per million. Of the tokens, opencode tells those of each turn's last one.
+	cost := 0.0015 * float64(len(r.conversation()))
+	used := r.used()
+	if used.USD == nil || math.Abs(*used.USD-cost) > 1e-9 || used.In != 2000 || used.Out != 200 {
+		t.Errorf("accounted for as %+v", used)
+	}
+}
+
+func TestRealCopilot(t *testing.T) {
+	r := newReal(t, besides(twoIterations(t)))
+	program, env := modelserver.CopilotHome(t, r.server)
+	r.begin(env)
+	r.acpIterations(false, "--agent", program)
+	if used := r.used(); used.In != int64(1000*len(r.conversation())) || used.Out != int64(100*len(r.conversation())) || used.USD != nil {
+		t.Errorf("accounted for as %+v", used)
+	}
+}
+
+func TestRealQwen(t *testing.T) {
+	r := newReal(t, besides(twoIterations(t)))
+	program, env := modelserver.QwenHome(t, r.server)
+	r.begin(env)
+	r.acpIterations(true, "--agent", program+" --auth-type openai")
+	if used := r.used(); used.In != int64(1000*len(r.conversation())) || used.Out != int64(100*len(r.conversation())) || used.USD != nil {
+		t.Errorf("accounted for as %+v", used)
+	}
+}
+
+// A login that is missing ends the loop, also where the agent says so under the name of a good end (Copilot).
+func TestRealACPLoginThatIsMissing(t *testing.T) {
+	for name, home := range map[string]func(testing.TB, *modelserver.Server) (string, []string){
+		"opencode": modelserver.OpencodeHome,
+		"copilot":  modelserver.CopilotHome,
+		"qwen": func(tb testing.TB, s *modelserver.Server) (string, []string) {
+			program, env := modelserver.QwenHome(tb, s)
+			return program + " --auth-type openai", env
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newReal(t, func(modelserver.Request) modelserver.Step {
+				return modelserver.Step{Status: 401, Body: `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`}
+			})
+			program, env := home(t, r.server)
+			r.begin(env)
+			r.exits("--agent", program)
+			var kinds []string
+			for _, e := range r.told() {
+				if p, err := event.As[event.AgentLimited](e); e.Type == event.TypeAgentLimited && err == nil {
+					kinds = append(kinds, p.Kind)
+				}
+			}
+			if len(kinds) != 1 || kinds[0] != policy.KindAuth {
+				t.Errorf("limits %v, want one of the login", kinds)
+			}
+		})
+	}
+}
+
+// A loop that is stopped or killed in mid-tool leaves no process of opencode or its tool, which has a session of its own.
+func TestRealOpencodeLeavesNothing(t *testing.T) {
+	for _, verb := range []string{"stop", "kill"} {
+		t.Run(verb, func(t *testing.T) {
+			const tool = `echo $$ > tool.pid; ` + waitTool
+			r := newReal(t, besides(func(modelserver.Request) modelserver.Step {
+				return modelserver.Step{Text: "FIRST-ANSWER", Tools: []modelserver.ToolCall{modelserver.Bash(tool)}}
+			}))
+			program, env := modelserver.OpencodeHome(t, r.server)
+			r.begin(env)
+			r.run("start", "night", "--detach", "-p", "FIRST-PROMPT: do the task", "--agent", program)
+			r.until("the tool's output", func(e event.Event) bool { return e.Type == event.TypeToolProgressed })
+			started, err := event.As[event.AgentStarted](r.until("the agent's start", func(e event.Event) bool { return e.Type == event.TypeAgentStarted }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(filepath.Join(r.project, "tool.pid"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := []string{verb, "night"}
+			if verb == "stop" {
+				words = append(words, "--now")
+			}
+			r.run(words...)
+			r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
+			for name, pid := range map[string]int{"opencode": started.PID, "its tool": pid} {
+				if err := syscall.Kill(pid, 0); err == nil {
+					t.Errorf("%s is still there as process %d", name, pid)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,181 @@
+package acp
+
+import (
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+)
+
+// phase is where the conversation stands.
+type phase uint8
+
+const (
+	idle      phase = iota // no turn: before the first, or after AgentFinished
+	opening                // the way to a session: initialize, session/new, its options
+	running                // the prompt is written
+	resetting              // the way to another session
+)
+
+// Dialect is one conversation with one process. It implements [agent.Dialect].
+type Dialect struct {
+	profile *profile
+	dir     string
+	wants   struct{ model, thinking string } // of each session; empty where nothing has to be chosen there
+
+	phase   phase
+	greeted bool   // initialize is answered
+	session string // the id of the session; empty where there is none
+	closes  bool   // the agent can close sessions
+	asked   int64  // requests so far; numbers their ids
+	waiting []request
+	prompt  string // held until there is a session
+
+	turn    turn
+	message message
+	tools   map[string]*tool
+	calls   agent.Calls
+	cost    cost
+
+	members []jsonscan.Member
+	scratch []byte // texts that had to be joined; valid until the next Decode
+}
+
+// New returns the dialect for a process that has not been started yet. program is the name of the program, by which
+// its profile is found; see config.Agent.Program.
+func New(program string) *Dialect {
+	return &Dialect{profile: profileOf(program), tools: map[string]*tool{}}
+}
+
+var _ agent.Dialect = (*Dialect)(nil)
+
+// Abilities says what the agent can do by its profile.
+func (d *Dialect) Abilities() agent.Abilities {
+	return agent.Abilities{Live: d.profile.busy != notTaken, Costs: d.profile.costs, Reset: d.profile.alone, Tools: true, Same: d.profile.alone}
+}
+
+// Open begins a turn. The first one of a process has to be greeted and needs a session.
+func (d *Dialect) Open(p agent.Prompt) [][]byte {
+	d.turn = turn{open: true}
+	d.message.end(nil)
+	clear(d.tools)
+	d.calls.Reset()
+	d.prompt = p.Text
+	switch {
+	case d.session != "":
+		return [][]byte{d.writePrompt()}
+	case d.greeted:
+		d.phase = opening
+		return [][]byte{d.newSession()}
+	}
+	d.phase = opening
+	return [][]byte{d.initialize()}
+}
+
+// Steer puts text into the running turn, where the agent can. What comes before the prompt is written waits for it.
+func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
+	if d.profile.busy == notTaken || d.turn.aborting || d.phase != opening && d.phase != running {
+		return nil, false
+	}
+	if d.phase == opening || d.profile.busy == isAsked {
+		d.turn.held = append(d.turn.held, held{id, text})
+		return nil, true
+	}
+	return [][]byte{d.steer(id, text)}, true
+}
+
+func (d *Dialect) steer(id, text string) []byte {
+	d.turn.steers = append(d.turn.steers, steer{command: id})
+	if d.profile.busy == bySteering {
+		return d.ask(request{kind: asksSteering, command: id}, "_session/steering", d.promptParams(text))
+	}
+	return d.ask(request{kind: asksSteer, command: id}, "session/prompt", d.promptParams(text))
+}
+
+// Reset asks for another session in the same process, and closes the one before where the agent knows how.
+func (d *Dialect) Reset() (lines [][]byte, same bool) {
+	if d.phase != idle || d.session == "" || !d.profile.alone {
+		return nil, false
+	}
+	d.phase = resetting
+	if d.closes {
+		lines = append(lines, d.ask(request{kind: asksClose}, "session/close", d.sessionParams("")))
+	}
+	d.session = ""
+	return append(lines, d.newSession()), true
+}
+
+// Abort cancels the running turn. One that has no session yet ends as soon as there is one.
+func (d *Dialect) Abort() [][]byte {
+	if !d.turn.open || d.turn.aborting {
+		return nil
+	}
+	d.turn.aborting = true
+	if d.phase != running {
+		return nil
+	}
+	return [][]byte{d.tell("session/cancel", d.sessionParams(""))}
+}
+
+// Stop cancels a running turn, so that the agent ends its tools. Without one the closed stdin is all that it needs.
+func (d *Dialect) Stop() [][]byte { return d.Abort() }
+
+// turn is what is known of the turn that Open began.
+type turn struct {
+	open     bool
+	aborting bool
+	held     []held  // steers that wait for the prompt to be written, or for the agent to ask
+	steers   []steer // written and not known to have reached the model
+	ended    []ending
+	worked   bool   // a tool was called
+	spoke    bool   // something was said or thought
+	counted  bool   // what was used is told bit by bit
+	retries  int    // of the model's last answer
+	failure  string // the last words, where they may be an error
+}
+
+type held struct{ command, text string }
+
+// steer is one that was written. passed says that a tool returned since: the model's next request holds it.
+type steer struct {
+	command string
+	passed  bool
+}
+
+// request is one of ours that is not answered.
+type request struct {
+	id      int64
+	kind    asks
+	command string // of a steer
+}
+
+type asks uint8
+
+const (
+	asksInitialize asks = iota
+	asksSession
+	asksModel
+	asksThinking
+	asksPrompt
+	asksSteer    // one more prompt
+	asksSteering // _session/steering
+	asksClose
+)
+
+// take removes the request that an answer is for.
+func (d *Dialect) take(id int64) (r request, ok bool) {
+	at := slices.IndexFunc(d.waiting, func(r request) bool { return r.id == id })
+	if at < 0 {
+		return request{}, false
+	}
+	r = d.waiting[at]
+	d.waiting = slices.Delete(d.waiting, at, at+1)
+	return r, true
+}
+
+// prompted reports whether a prompt of this turn is not answered.
+func (d *Dialect) prompted() bool {
+	return slices.ContainsFunc(d.waiting, func(r request) bool {
+		return r.kind == asksPrompt || r.kind == asksSteer || r.kind == asksSteering
+	})
+}

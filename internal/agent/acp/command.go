@@ -1,0 +1,51 @@
+package acp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+)
+
+// Command returns the argv of the agent as an ACP server. Flags of the user, in agent.command or agent.flags, replace those
+// made from settings. A model without a flag for it is chosen in each session.
+func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
+	if len(spec.Command) == 0 {
+		return agent.Command{}, fmt.Errorf("acp: agent.command is empty")
+	}
+	p := d.profile
+	users := slices.Concat(spec.Command[1:], spec.Flags)
+	argv := slices.Clone(spec.Command)
+	if !p.speaks(users) {
+		argv = append(argv, p.speak[0])
+	}
+	model, provider := spec.Model, spec.Provider
+	if p.joined && provider != "" && model != "" {
+		model, provider = provider+"/"+model, ""
+	}
+	switch {
+	case model == "":
+	case p.model == "":
+		d.wants.model = model
+	case !given(users, p.model):
+		argv = append(argv, p.model, model)
+	}
+	if provider != "" {
+		return agent.Command{}, fmt.Errorf("acp: %s takes no agent.provider: choose it in its own settings", p.name)
+	}
+	if len(p.yes) > 0 && !slices.ContainsFunc(p.yes, func(flag string) bool { return given(users, flag) }) {
+		argv = append(argv, p.yes[0])
+	}
+	d.wants.thinking, d.dir = spec.Thinking, spec.Dir
+	return agent.Command{Argv: append(argv, spec.Flags...), Env: slices.Clone(p.env)}, nil
+}
+
+// given reports whether a flag is among the arguments, `--flag value` or `--flag=value`; -m is short for --model wherever
+// there is one.
+func given(args []string, flag string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return name == flag || flag == "--model" && name == "-m"
+	})
+}

@@ -1,0 +1,50 @@
+// Package acp speaks the Agent Client Protocol (version 1, JSON-RPC over stdio), by which one dialect drives many agents.
+//
+//	d := acp.New("opencode")                 // the name of the program finds its profile
+//	command, err := d.Command(spec)          // opencode acp
+//	lines := d.Open(prompt)                  // initialize; then session/new, and then the prompt, as the answers come
+//	d.Decode(line, agent.Stdout, &out)       // out.Reply answers what the agent asks
+//	lines, same := d.Reset()                 // another session in the same process
+//
+// # What the protocol leaves open
+//
+// Much, so that each agent has a profile (profile.go), which is data: how it is started, what becomes of a prompt while
+// one is running, how an error looks that is told as a good end, where a person logs in.
+//
+//	agent      tried    process of an iteration   steered in mid-turn               tokens                     cost
+//	opencode   1.18.33  the same, a new session   a second prompt joins the first   of the turn's last request  yes
+//	Gemini     0.61.0*  the same, a new session   no: it drops what it is doing     of the turn                no
+//	Copilot    1.0.102  a new one                 no: it drops what it is doing     of the turn                no
+//	Qwen Code  0.24.4   a new one                 it asks for it after each tool    of the turn                no
+//	goose, Cursor, Kimi: from documentation alone, never driven
+//	claude-agent-acp 0.49.0*, codex-acp 2.6.0*, pi-acp 0.0.34*: a second way to agents that have dialects of their own
+//
+// Those with a star were driven by another client, and what they said is among the tests. "A new one": the program starts
+// others of its own, and what a turn has left behind cannot be told from them. An agent without a profile gets a new process for
+// each iteration and is not steered.
+//
+// # Permissions, files, terminals
+//
+// Whatever the agent asks permission for is allowed at once, and rather once than always. Files and terminals are not offered:
+// the agent's own are the same ones.
+//
+// # Guarantees
+//
+//   - A turn is over when all its prompts are answered. An answer without a word of the model and without a tool is an error.
+//   - A steer is delivered when the model speaks after a tool that returned since, or when the steer's own prompt is answered. Where it came between a
+//     tool's return and the model's answer that may be one request too early: the agent makes another for it.
+//   - What a session has cost is told as a sum, and reported as what came to it. A line that only carries a piece of a text is not
+//     kept itself; all others are.
+//   - A model that cannot be chosen ends the turn: the loop would run on another, at another price.
+//
+// # What to know
+//
+// opencode, Gemini and Qwen Code say nothing while they try again after an error of the server's, and Copilot nothing while it waits
+// for a limit: only the loop's idle limit sees that. Qwen Code asks its model for more after a turn (what to remember, what a person might say next), which
+// no turn accounts for, and remembers across iterations unless memory.enableManagedAutoMemory is off in its settings.
+//
+// # Not here
+//
+// Processes and signals (internal/agent/process), what an outcome means for the loop (internal/policy), MCP servers, which the agent's own
+// settings name, and authenticate, which no agent needed that was logged in.
+package acp

@@ -1,0 +1,154 @@
+package acp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+)
+
+// authRequired is ACP's code for a missing login.
+const authRequired = -32000
+
+// fault is an error that an agent reports. Hand readFault and faultOf nothing but what the agent calls one: its words
+// are searched.
+type fault struct {
+	login  bool   // ACP's own code for a missing login
+	status int    // HTTP; 0 where none is told
+	name   string // what the agent's program calls it
+	words  string
+}
+
+// readFault reads a JSON-RPC error. Agents put the provider's answer into its message or its data, as JSON or as words.
+func readFault(object []byte) fault {
+	f := faultOf(text(jsonscan.Get(object, "message")))
+	code, _ := jsonscan.Int(jsonscan.Get(object, "code"))
+	f.login = code == authRequired
+	if f.status == 0 && isStatus(code) {
+		f.status = int(code)
+	}
+	data := jsonscan.Get(object, "data")
+	f.name = text(jsonscan.Get(data, "errorName")) // of opencode, which leaves out the status
+	details := text(data)
+	for _, path := range [][]string{{"details"}, {"message"}, {"error"}, {"error", "message"}, {"data", "message"}} {
+		if details == "" {
+			details = text(jsonscan.Get(data, path...))
+		}
+	}
+	if details != "" {
+		more := faultOf(details)
+		f.words = strings.TrimSpace(f.words + ": " + more.words)
+		if f.status == 0 {
+			f.status = more.status
+		}
+	}
+	if f.words == "" {
+		f.words = "an error without words"
+	}
+	return f
+}
+
+// faultOf reads an error's text, which may be the JSON body of the provider's answer.
+func faultOf(message string) fault {
+	f := fault{words: strings.TrimSpace(message)}
+	body := []byte(message)
+	if at := strings.IndexByte(message, '{'); at >= 0 && at < 60 {
+		body = []byte(message[at:])
+	}
+	if jsonscan.IsObject(body) && jsonscan.Valid(body) {
+		about := body
+		if inner := jsonscan.Get(body, "error"); jsonscan.IsObject(inner) {
+			about = inner
+		}
+		if words := text(jsonscan.Get(about, "message")); words != "" {
+			f.words = words
+			for _, key := range []string{"status", "type", "code"} {
+				if name := text(jsonscan.Get(about, key)); name != "" {
+					f.words = name + ": " + f.words
+					break
+				}
+			}
+		}
+		for _, key := range []string{"code", "status"} {
+			if n, ok := jsonscan.Int(jsonscan.Get(about, key)); ok && isStatus(n) {
+				f.status = int(n)
+			}
+		}
+	}
+	if f.status == 0 {
+		f.status = statusIn(message)
+	}
+	return f
+}
+
+func isStatus(n int64) bool { return n >= 400 && n <= 599 }
+
+// statusIn finds an HTTP status that stands by itself near the beginning of a message: "401 Unauthorized", "Request failed (429)".
+func statusIn(message string) int {
+	if len(message) > 120 {
+		message = message[:120]
+	}
+	words := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(" :()[],;.=", r) })
+	for _, word := range words {
+		if len(word) == 3 && (word[0] == '4' || word[0] == '5') && word[1] >= '0' && word[1] <= '9' && word[2] >= '0' && word[2] <= '9' {
+			return int(word[0]-'0')*100 + int(word[1]-'0')*10 + int(word[2]-'0')
+		}
+	}
+	return 0
+}
+
+// named are the kinds by what the words hold, the most telling first.
+var named = []struct {
+	kind  string
+	words []string
+}{
+	{"quota", []string{
+		"insufficient_quota", "exceeded your current quota", "credit balance", "insufficient credits", "billing",
+		"usage limit", "quota exceeded", "out of credits",
+	}},
+	{"context", []string{
+		"context_length_exceeded", "context length", "prompt is too long", "input is too long", "context window",
+	}},
+	{"auth", []string{
+		"authentication required", "authentication failed", "authentication_error", "unauthorized", "unauthenticated",
+		"invalid api key", "invalid_api_key", "invalid x-api-key", "incorrect api key", "api key not valid", "api key is missing",
+		"api key expired", "no api key", "not logged in", "log in", "permission_denied", "providerautherror", "token expired",
+	}},
+	{"rate", []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted"}},
+	{"overload", []string{"overloaded", "internal server error", "service unavailable", "bad gateway", "server_error"}},
+	{"network", []string{
+		"fetch failed", "econnrefused", "econnreset", "enotfound", "etimedout", "eai_again", "socket hang up",
+		"network error", "connection error", "timed out", "unable to connect",
+	}},
+}
+
+// kind names the fault: see event.AgentLimited, or other.
+func (f fault) kind() string {
+	words := strings.ToLower(f.name + " " + f.words)
+	byWords := ""
+	for _, row := range named {
+		if slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(words, w) }) {
+			byWords = row.kind
+			break
+		}
+	}
+	switch {
+	case byWords == "quota" || byWords == "context":
+		return byWords
+	case f.login, f.status == 401, f.status == 403:
+		return "auth"
+	case f.status == 402:
+		return "quota"
+	case f.status == 408:
+		return "network"
+	case f.status == 413:
+		return "context"
+	case f.status == 429:
+		return "rate"
+	case f.status >= 500:
+		return "overload"
+	case byWords != "":
+		return byWords
+	}
+	return "other"
+}

@@ -1,0 +1,68 @@
+package acp
+
+import "testing"
+
+func TestErrorsAreNamedByWhatHasToBeDone(t *testing.T) {
+	tests := []struct {
+		name, object, kind, words string
+	}{
+		{"ACP's own code for a missing login", `{"code":-32000,"message":"Authentication required"}`, "auth", "Authentication required"},
+		{"Gemini's, whose message is the body of the answer", `{"code":401,"message":"{\"error\":{\"code\":401,\"message\":\"bad key\",\"status\":\"UNAUTHENTICATED\"}}"}`, "auth", "UNAUTHENTICATED: bad key"},
+		{"Gemini's quota", `{"code":429,"message":"{\"error\":{\"code\":429,\"message\":\"You exceeded your current quota\",\"status\":\"RESOURCE_EXHAUSTED\"}}"}`, "quota", "RESOURCE_EXHAUSTED: You exceeded your current quota"},
+		{"Qwen's, whose details begin with the status", `{"code":-32603,"message":"Internal error","data":{"details":"429 slow down"}}`, "rate", "Internal error: 429 slow down"},
+		{"opencode's, without a status", `{"code":-32603,"message":"Internal error: Incorrect API key provided","data":{"service":"session","errorName":"APIError"}}`, "auth", "Internal error: Incorrect API key provided"},
+		{"opencode's name for a login", `{"code":-32603,"message":"Internal error: no","data":{"errorName":"ProviderAuthError"}}`, "auth", "Internal error: no"},
+		{"a server that is down", `{"code":-32603,"message":"Internal error","data":{"details":"503 Service Unavailable"}}`, "overload", "Internal error: 503 Service Unavailable"},
+		{"a network that is", `{"code":-32603,"message":"fetch failed"}`, "network", "fetch failed"},
+		{"a conversation that is too long", `{"code":400,"message":"context_length_exceeded: 200001 tokens"}`, "context", "context_length_exceeded: 200001 tokens"},
+		{"a number that is no status", `{"code":-32603,"message":"made 5001 requests"}`, "other", "made 5001 requests"},
+		{"words that have nothing to do with it", `{"code":-32602,"message":"Invalid params: model not found"}`, "other", "Invalid params: model not found"},
+		{"no words", `{}`, "other", "an error without words"},
+		{"no object", `17`, "other", "an error without words"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := readFault([]byte(test.object))
+			if f.kind() != test.kind || f.words != test.words {
+				t.Errorf("%s: %q, want %s: %q", f.kind(), f.words, test.kind, test.words)
+			}
+		})
+	}
+}
+
+func TestUsageIsReadByItsTotal(t *testing.T) {
+	tests := []struct {
+		name, usage string
+		want        use
+	}{
+		{"opencode: cache and thinking apart", `{"inputTokens":400,"outputTokens":40,"totalTokens":1050,"thoughtTokens":10,"cachedReadTokens":600}`, use{true, 400, 50, 600, 0, ""}},
+		{"Copilot: both within", `{"inputTokens":2000,"outputTokens":100,"totalTokens":2100,"thoughtTokens":20,"cachedReadTokens":1200,"cachedWriteTokens":0}`, use{true, 800, 100, 1200, 0, ""}},
+		{"Codex: cache apart, thinking within", `{"totalTokens":2100,"inputTokens":800,"cachedReadTokens":1200,"outputTokens":100,"thoughtTokens":20}`, use{true, 800, 100, 1200, 0, ""}},
+		{"no total: cache is taken as apart", `{"inputTokens":10,"outputTokens":5,"cachedReadTokens":3}`, use{true, 10, 5, 3, 0, ""}},
+		{"less than nothing", `{"inputTokens":-10,"outputTokens":1e99,"totalTokens":-10}`, use{true, 0, 0, 0, 0, ""}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := readUsage([]byte(test.usage)); got != test.want {
+				t.Errorf("%+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTheCostOfASessionIsToldOnce(t *testing.T) {
+	var c cost
+	if c.since() != nil {
+		t.Error("a cost that nobody has told")
+	}
+	c.read([]byte(`{"amount":3,"currency":"EUR"}`))
+	if c.since() != nil {
+		t.Error("euros are no dollars")
+	}
+	for _, step := range []struct{ told, want float64 }{{0.5, 0.5}, {0.5, 0}, {0.75, 0.25}} {
+		c.total, c.known = step.told, true
+		if got := c.since(); *got != step.want {
+			t.Errorf("told %g: %g more, want %g", step.told, *got, step.want)
+		}
+	}
+}

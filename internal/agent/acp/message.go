@@ -1,0 +1,99 @@
+package acp
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// message is the run of text or thinking that is being told. Messages are numbered through the life of the process, so
+// that a block's name is never used twice. Where the agent does not name its messages, a tool ends one.
+type message struct {
+	ordinal int
+	id      string // the agent's name for it
+	over    bool   // what is said next is another message
+	index   int    // of the block within it
+	open    bool   // a block is
+	thought bool   // and it is thinking
+	name    string // of the block
+}
+
+// chunk reads a piece of a message. The line itself is not kept, since a secret that is cut in two by two pieces could be
+// masked in neither of their lines.
+func (d *Dialect) chunk(update []byte, thought bool, out *agent.Decoded) {
+	content := jsonscan.Get(update, "content")
+	words := jsonscan.Get(content, "text")
+	if string(jsonscan.Get(content, "type")) != `"text"` || !jsonscan.IsString(words) {
+		out.Add(event.AgentNoticed{What: short(jsonscan.Get(update, "sessionUpdate")), Text: short(jsonscan.Get(content, "type"))})
+		return
+	}
+	meta := jsonscan.Get(update, "_meta")
+	d.counted(jsonscan.Get(meta, "usage"), out)
+	if len(words) == len(`""`) {
+		out.DropRaw = meta == nil
+		return
+	}
+	if begins(words, d.profile.retried) {
+		d.turn.retries++
+		out.Add(event.AgentRetried{Attempt: d.turn.retries, Text: short(words)})
+		return
+	}
+	d.turn.failure = ""
+	if begins(words, d.profile.failed) {
+		d.turn.failure = strings.TrimPrefix(short(words), d.profile.failed)
+	}
+	out.DropRaw = true
+	d.turn.spoke = true
+	d.alive(out)
+	m := &d.message
+	m.enter(jsonscan.Get(update, "messageId"), thought, out)
+	if thought {
+		out.Add(event.AgentThought{Block: m.name, Text: event.Quoted(words)})
+		return
+	}
+	out.Add(event.AgentSaid{Block: m.name, Text: event.Quoted(words)})
+}
+
+// begins reports whether a string value begins with a text that needs no escaping.
+func begins(words []byte, text string) bool {
+	return text != "" && bytes.HasPrefix(words[1:], []byte(text))
+}
+
+// enter goes to the block that a piece belongs to.
+func (m *message) enter(id []byte, thought bool, out *agent.Decoded) {
+	another := m.over || m.ordinal == 0 || jsonscan.IsString(id) && !jsonscan.EqualString(id, m.id)
+	if m.open && !another && m.thought == thought {
+		return
+	}
+	m.close(out)
+	if another {
+		m.ordinal++
+		m.index, m.over, m.id = 0, false, text(id)
+	} else {
+		m.index++
+	}
+	m.open, m.thought = true, thought
+	m.name = strconv.Itoa(m.ordinal) + "." + strconv.Itoa(m.index)
+}
+
+// close ends the open block.
+func (m *message) close(out *agent.Decoded) {
+	if m.open && out != nil {
+		if m.thought {
+			out.Add(event.AgentThought{Block: m.name, Final: true})
+		} else {
+			out.Add(event.AgentSaid{Block: m.name, Final: true})
+		}
+	}
+	m.open = false
+}
+
+// end says that what comes next is another message.
+func (m *message) end(out *agent.Decoded) {
+	m.close(out)
+	m.over = true
+}

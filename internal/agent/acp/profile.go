@@ -1,0 +1,111 @@
+package acp
+
+import (
+	"slices"
+	"strings"
+)
+
+// profile is what ralph knows of one agent beyond the protocol. It is data: an agent that is not listed is
+// spoken to all the same, with plainAgent.
+type profile struct {
+	name  string
+	names []string // what its program is called; see config.Agent.Program
+	tried string   // the version that was driven for real; empty where the profile is from documentation alone
+
+	speak  []string // the words that make the program speak ACP; the first is added where none of them is given
+	env    []string // added to its environment
+	model  string   // the flag that takes a model; empty where the session takes one
+	yes    []string // the flag that has nothing asked, and the others by which a person decides that
+	joined bool     // a model is named <provider>/<model>
+
+	// alone says that the program is one process. Of any other, what a turn has left behind cannot be told from the agent
+	// itself, so that each iteration gets a new one.
+	alone bool
+
+	busy    busy   // what becomes of a prompt while one is running
+	title   bool   // the first title of a call is the tool's name
+	ids     bool   // the id of a call begins with it, up to two underlines
+	costs   bool   // it tells what it costs
+	retried string // how words begin that are not the model's, but say that it is asked again
+	failed  string // and those that say that the turn failed, under the name of a good end
+	login   string // what a person does about a missing login
+}
+
+// busy is what an agent does with a prompt while one is running.
+type busy uint8
+
+const (
+	notTaken   busy = iota // it queues it, refuses it, drops what it was doing, or nobody has tried
+	joins                  // the model is given it with its next request; all prompts return when the turn is over
+	bySteering             // there is a request of its own for that: _session/steering
+	isAsked                // the agent asks for it after each tool: craft/drainMidTurnQueue
+)
+
+// profiles are the agents that are known by name.
+var profiles = [...]profile{
+	{
+		name: "opencode", names: []string{"opencode", "opencode-ai"}, tried: "1.18.33",
+		speak: []string{"acp"}, env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"}, joined: true,
+		alone: true, busy: joins, title: true, costs: true,
+		login: "run `opencode auth login`",
+	},
+	{
+		name: "gemini", names: []string{"gemini", "gemini-cli"}, tried: "0.61.0",
+		// Without the variable it starts itself again, and the parent ignores signals that are meant for both.
+		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true"}, model: "--model",
+		alone: true, ids: true,
+		login: "run `gemini` once and log in, or set GEMINI_API_KEY",
+	},
+	{
+		name: "copilot", names: []string{"copilot", "copilot-cli"}, tried: "1.0.102",
+		speak: []string{"--acp"}, env: []string{"COPILOT_AUTO_UPDATE=false"}, model: "--model",
+		retried: "Info: Request failed", failed: "Error: ",
+		login: "run `copilot login`",
+	},
+	{
+		name: "qwen", names: []string{"qwen", "qwen-code"}, tried: "0.24.4",
+		speak: []string{"--acp", "--experimental-acp"}, env: []string{"QWEN_CODE_NO_RELAUNCH=true"}, model: "--model",
+		// What is not allowed beforehand is judged by one more request to the model.
+		yes: []string{"--yolo", "-y", "--approval-mode"}, busy: isAsked,
+		login: "run `qwen` once and log in, or give --auth-type openai with OPENAI_API_KEY",
+	},
+	{
+		name: "goose", names: []string{"goose"},
+		speak: []string{"acp"},
+		login: "run `goose configure`",
+	},
+	{
+		name: "cursor", names: []string{"cursor-agent", "cursor"},
+		speak: []string{"acp"}, model: "--model",
+		login: "run `cursor-agent login`, or set CURSOR_API_KEY",
+	},
+	{
+		name: "kimi", names: []string{"kimi", "kimi-cli"},
+		speak: []string{"acp"},
+		login: "run `kimi` once and log in",
+	},
+	// A second way to agents that ralph speaks to better in their own protocols.
+	{name: "claude", names: []string{"claude-agent-acp", "claude-code-acp"}, busy: joins, costs: true, login: "run `claude` once and log in"},
+	{name: "codex", names: []string{"codex-acp"}, busy: bySteering, login: "run `codex login`"},
+	{name: "pi", names: []string{"pi-acp"}, login: "run `pi` once and log in"},
+}
+
+// plainAgent is any other.
+var plainAgent = profile{name: "acp", login: "log in with the agent's own program"}
+
+// profileOf returns the profile of the program with this name.
+func profileOf(program string) *profile {
+	at := slices.IndexFunc(profiles[:], func(p profile) bool { return slices.Contains(p.names, program) })
+	if at < 0 {
+		return &plainAgent
+	}
+	return &profiles[at]
+}
+
+// speaks reports whether one of the words that make the program speak ACP is given.
+func (p *profile) speaks(words []string) bool {
+	return len(p.speak) == 0 || slices.ContainsFunc(words, func(word string) bool {
+		name, _, _ := strings.Cut(word, "=")
+		return slices.Contains(p.speak, name)
+	})
+}

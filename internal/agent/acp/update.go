@@ -1,0 +1,91 @@
+package acp
+
+import (
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// updated reads a session/update. What comes outside of a turn, or of another session, changes nothing.
+func (d *Dialect) updated(params []byte, out *agent.Decoded) {
+	update := jsonscan.Get(params, "update")
+	kind := jsonscan.Get(update, "sessionUpdate")
+	if !jsonscan.IsString(kind) {
+		out.Add(event.AgentUnread{})
+		return
+	}
+	mine := d.session == "" || jsonscan.EqualString(jsonscan.Get(params, "sessionId"), d.session)
+	if mine && d.turn.open && d.phase == running {
+		d.inTurn(update, kind, out)
+	}
+	if len(out.Facts) == 0 && !out.DropRaw {
+		out.Add(event.AgentNoticed{What: short(kind)})
+	}
+}
+
+func (d *Dialect) inTurn(update, kind []byte, out *agent.Decoded) {
+	switch string(kind) {
+	case `"agent_message_chunk"`:
+		d.chunk(update, false, out)
+	case `"agent_thought_chunk"`:
+		d.chunk(update, true, out)
+	case `"tool_call"`, `"tool_call_update"`:
+		d.toolUpdated(update, out)
+	case `"plan"`:
+		planned(update, out)
+	case `"usage_update"`:
+		d.cost.read(jsonscan.Get(update, "cost"))
+	}
+}
+
+// planned reads the agent's list of things to do, which is told whole each time.
+func planned(update []byte, out *agent.Decoded) {
+	var todos []event.Todo
+	entries := jsonscan.Array(jsonscan.Get(update, "entries"))
+	for entry, ok := entries.Next(); ok; entry, ok = entries.Next() {
+		status := "pending"
+		switch string(jsonscan.Get(entry, "status")) {
+		case `"in_progress"`:
+			status = "active"
+		case `"completed"`:
+			status = "done"
+		}
+		todos = append(todos, event.Todo{Text: text(jsonscan.Get(entry, "content")), Status: status})
+	}
+	out.Add(event.AgentPlanned{Todos: todos})
+}
+
+// alive delivers what the model was given with the request that it now answers: all that was steered before a tool returned.
+// One that was steered after the request was made and before its first word came counts too early; an agent that takes steers at all asks
+// the model once more for it.
+func (d *Dialect) alive(out *agent.Decoded) {
+	d.turn.retries = 0
+	d.turn.steers = slices.DeleteFunc(d.turn.steers, func(s steer) bool {
+		if s.passed {
+			out.Add(event.CommandDelivered{ID: s.command, How: "live"})
+		}
+		return s.passed
+	})
+}
+
+// returned notes that a tool's result goes to the model, and what was steered with it.
+func (d *Dialect) returned() {
+	for i := range d.turn.steers {
+		d.turn.steers[i].passed = true
+	}
+}
+
+// reached notes what became of a steer that has its answer.
+func (d *Dialect) reached(command string, taken bool, out *agent.Decoded) {
+	d.turn.steers = slices.DeleteFunc(d.turn.steers, func(s steer) bool {
+		if s.command != command {
+			return false
+		}
+		if taken {
+			out.Add(event.CommandDelivered{ID: command, How: "live"})
+		}
+		return true
+	})
+}

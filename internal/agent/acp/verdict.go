@@ -1,0 +1,107 @@
+package acp
+
+import (
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// ending is how one prompt of the turn was answered.
+type ending struct {
+	main     bool // the turn's own prompt, not a steer
+	finished event.AgentFinished
+	used     use
+}
+
+// good says that the model came to an end, of whatever kind.
+func (e ending) good() bool { return e.finished.Outcome == "ok" || e.finished.Outcome == "length" }
+
+// judge reads the answer to a prompt.
+func (d *Dialect) judge(result, failed []byte) ending {
+	if failed != nil {
+		if d.turn.aborting {
+			return ending{finished: event.AgentFinished{Outcome: "aborted"}}
+		}
+		return ending{finished: d.fail(readFault(failed))}
+	}
+	e := ending{used: readUse(result)}
+	switch reason := text(jsonscan.Get(result, "stopReason")); reason {
+	case "end_turn":
+		e.finished = event.AgentFinished{Outcome: "ok"}
+	case "cancelled":
+		e.finished = event.AgentFinished{Outcome: "aborted"}
+	case "max_tokens", "max_turn_requests":
+		e.finished = event.AgentFinished{Outcome: "length", Error: reason, Kind: "other"}
+	case "refusal":
+		e.finished = event.AgentFinished{Outcome: "error", Error: "the agent refused to go on", Kind: "other"}
+	default:
+		e.finished = event.AgentFinished{Outcome: "error", Error: cut("the agent stopped for an unknown reason: " + reason), Kind: "other"}
+	}
+	return e
+}
+
+// fail is a turn that ended with a fault.
+func (d *Dialect) fail(f fault) event.AgentFinished {
+	finished := event.AgentFinished{Outcome: "error", Error: cut(f.words), Kind: f.kind()}
+	switch finished.Kind {
+	case "context":
+		finished.Outcome = "length"
+	case "auth":
+		finished.Error = cut(f.words + "; " + d.profile.login)
+	}
+	return finished
+}
+
+// endTurn ends the turn if no prompt of it is open any more. What a steer came to counts where it went well: it may have
+// taken the place of the prompt.
+func (d *Dialect) endTurn(out *agent.Decoded) {
+	if !d.turn.open || len(d.turn.ended) == 0 || d.prompted() {
+		return
+	}
+	var finished event.AgentFinished
+	for _, e := range d.turn.ended {
+		if e.main || e.good() {
+			finished = e.finished
+		}
+	}
+	if finished.Outcome == "ok" {
+		finished = d.unmask(finished)
+	}
+	d.message.end(out)
+	if used, told := d.used(); told {
+		out.Add(used)
+	}
+	d.limit(finished, "", out)
+	d.finish(finished, out)
+}
+
+// unmask finds the error behind a good end: pi-acp 0.0.34 says nothing at all when the model cannot be asked, and
+// Copilot 1.0.102 says the error as if it were the model's last words.
+func (d *Dialect) unmask(finished event.AgentFinished) event.AgentFinished {
+	switch {
+	case !d.turn.spoke && !d.turn.worked:
+		return event.AgentFinished{Outcome: "error", Error: "the agent ended the turn without a word of the model", Kind: "other"}
+	case d.turn.failure != "":
+		return d.fail(faultOf(d.turn.failure))
+	}
+	return finished
+}
+
+// limit tells that waiting or a person is needed.
+func (d *Dialect) limit(finished event.AgentFinished, until string, out *agent.Decoded) {
+	switch finished.Kind {
+	case "rate", "overload", "quota", "auth", "network":
+		out.Add(event.AgentLimited{Kind: finished.Kind, Until: until, Text: finished.Error})
+	}
+}
+
+// finish ends the turn. What was steered and not taken in has no delivery.
+func (d *Dialect) finish(finished event.AgentFinished, out *agent.Decoded) {
+	d.message.end(out)
+	d.calls.Lose(out, func(agent.Call) bool { return true })
+	clear(d.tools)
+	out.Add(finished)
+	d.phase = idle
+	d.turn = turn{}
+	d.prompt = ""
+}

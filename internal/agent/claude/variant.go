@@ -1,0 +1,135 @@
+package claude
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// variant is another program that prints Claude Code's stream-json, and what it does differently. None can be steered or
+// interrupted by a line, and each iteration gets a process of its own.
+type variant struct {
+	name  string
+	flags [][]string // added, each with its value, unless the user gave it
+	yes   []string   // the flag that has nothing asked, and the others by which a person decides that
+	model []string   // the flags that take agent.model; the first is added
+
+	// prompt is the flag in front of the prompt, where that is the last argument; empty where it is written to stdin.
+	prompt string
+	// each says that each message tells what it used, and the result nothing.
+	each bool
+}
+
+// amp is Amp, of its documentation and of the strings in version 0.0.1790142911-g7618fb: it cannot be run without its service, so that nothing of
+// this was tried on the real program.
+var amp = variant{
+	name:   "amp",
+	flags:  [][]string{{"--stream-json"}},
+	yes:    []string{"--dangerously-allow-all"},
+	model:  []string{"-m", "--mode"}, // low, medium, high or ultra: Amp chooses the model itself
+	prompt: "-x", each: true,
+}
+
+// qwen is Qwen Code 0.24.4, which package acp speaks to better: there it can be steered.
+var qwen = variant{
+	name:  "qwen",
+	flags: [][]string{{"--input-format", "stream-json"}, {"--output-format", "stream-json"}},
+	yes:   []string{"--yolo", "-y", "--approval-mode"},
+	model: []string{"--model", "-m"},
+}
+
+// NewAmp returns the dialect for a process of Amp that has not been started yet.
+func NewAmp() *Dialect { return &Dialect{variant: &amp} }
+
+// NewQwen returns the dialect for a process of Qwen Code that has not been started yet.
+func NewQwen() *Dialect { return &Dialect{variant: &qwen} }
+
+// longestArgument is what Linux takes as one argument, less some room.
+const longestArgument = 128<<10 - 64
+
+// command returns the argv: <command> <flags> -x <prompt> for Amp, which wants these two together and last.
+func (v *variant) command(spec agent.Spec) (agent.Command, error) {
+	users := slices.Concat(spec.Command[1:], spec.Flags)
+	has := func(flag string) bool {
+		return slices.ContainsFunc(users, func(arg string) bool {
+			name, _, _ := strings.Cut(arg, "=")
+			return name == flag
+		})
+	}
+	argv := slices.Clone(spec.Command)
+	for _, flag := range v.flags {
+		if !has(flag[0]) {
+			argv = append(argv, flag...)
+		}
+	}
+	if !slices.ContainsFunc(v.yes, has) {
+		argv = append(argv, v.yes[0])
+	}
+	if spec.Provider != "" {
+		return agent.Command{}, fmt.Errorf("%s: it takes no agent.provider: choose it in its own settings", v.name)
+	}
+	if spec.Model != "" && !slices.ContainsFunc(v.model, has) {
+		argv = append(argv, v.model[0], spec.Model)
+	}
+	argv = append(argv, spec.Flags...)
+	if v.prompt == "" {
+		return agent.Command{Argv: argv, ParentDeath: true}, nil
+	}
+	if has(v.prompt) || has("--execute") {
+		return agent.Command{}, fmt.Errorf("%s: %s is for ralph to say: leave it out", v.name, v.prompt)
+	}
+	prompt := strings.ReplaceAll(spec.Prompt, "\x00", "") // which no argument can hold
+	if strings.HasPrefix(prompt, "-") {
+		prompt = " " + prompt // else it would be taken for a flag
+	}
+	if len(prompt) > longestArgument {
+		return agent.Command{}, fmt.Errorf("%s: a prompt of %d bytes is too long: it takes it as an argument", v.name, len(prompt))
+	}
+	return agent.Command{Argv: append(argv, v.prompt, prompt), ParentDeath: true, CloseStdin: true}, nil
+}
+
+// usedByMessage reads what one message used. Amp gives messages no id, and prints each once.
+func (d *Dialect) usedByMessage(message []byte, out *agent.Decoded) {
+	usage := jsonscan.Get(message, "usage")
+	if !jsonscan.IsObject(usage) {
+		return
+	}
+	d.spent.told = true
+	out.Add(event.AgentUsed{
+		In: count(usage, "input_tokens"), Out: count(usage, "output_tokens"),
+		CacheRead: count(usage, "cache_read_input_tokens"), CacheWrite: count(usage, "cache_creation_input_tokens"),
+		Model: text(jsonscan.Get(message, "model")),
+	})
+}
+
+// nextMessage names a message that has no id of its own, as a JSON string.
+func (d *Dialect) nextMessage() []byte {
+	d.unnamed++
+	return append(strconv.AppendInt([]byte{'"'}, int64(d.unnamed), 10), '"')
+}
+
+// blameWords names the error that a variant puts into words.
+func blameWords(words string) string {
+	words = strings.ToLower(words)
+	for _, row := range []struct {
+		kind  string
+		signs []string
+	}{
+		{"quota", []string{"insufficient credit", "out of credits", "balance", "quota"}},
+		{"auth", []string{"401", "unauthorized", "api key", "log in", "login", "not authenticated"}},
+		{"context", []string{"context window", "context length", "prompt is too long"}},
+		{"rate", []string{"429", "rate limit", "too many requests"}},
+		{"overload", []string{"500", "502", "503", "529", "overloaded", "internal server error"}},
+		{"network", []string{"couldn't connect", "fetch failed", "econnrefused", "econnreset", "timed out", "network"}},
+	} {
+		if slices.ContainsFunc(row.signs, func(sign string) bool { return strings.Contains(words, sign) }) {
+			return row.kind
+		}
+	}
+	return "other"
+}

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Installs the real agents that speak the Agent Client Protocol, at the versions of package.json beside this file, for the
+# tests marked "realagents": about 800 MB and one to two minutes. Run ../install.sh first: they run on the Node that it installs.
+#
+#	tools/agents/acp/install.sh [FOLDER]
+#
+# FOLDER is as for ../install.sh. FOLDER/bin then holds `opencode`, `gemini`, `copilot` and `qwen` as well.
+# A second call sees that nothing changed and ends at once.
+set -eu
+
+say() { printf 'agents: %s\n' "$*"; }
+fail() {
+	printf 'agents: error: %s\n' "$1" >&2
+	[ $# -lt 2 ] || printf 'agents: hint: %s\n' "$2" >&2
+	exit 1
+}
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+dest=${1:-${RALPH_TEST_AGENTS:-$(dirname -- "$(dirname -- "$(dirname -- "$here")")")/.agents}}
+[ -x "$dest/node_modules/node/bin/node" ] || fail "no Node in $dest" "run tools/agents/install.sh first"
+dest=$(CDPATH='' cd -- "$dest" && pwd)
+mkdir -p "$dest/acp" "$dest/bin"
+
+# The stamp is written last, so it is there only after a complete installation of these very versions on
+# this kind of machine.
+stamp() {
+	uname -sm
+	cat "$here/install.sh" "$here/package.json"
+}
+if stamp | cmp -s - "$dest/acp/installed"; then
+	say "the agents that speak ACP are in $dest/bin already"
+	exit 0
+fi
+rm -f "$dest/acp/installed"
+cp "$here/package.json" "$dest/acp/package.json"
+
+say "installing opencode, gemini, copilot and qwen into $dest/acp (about 800 MB)"
+npm install --prefix "$dest/acp" --no-package-lock --no-audit --no-fund --engine-strict=false --loglevel=error ||
+	fail "npm install ended with an error" "run it again: what is downloaded already is kept"
+
+# npm may take an older version that fits the running Node, or leave out an optional platform package,
+# without an error: ask the programs themselves.
+for agent in opencode gemini copilot qwen; do
+	cat >"$dest/bin/$agent" <<EOF
+#!/bin/sh
+root=\$(CDPATH='' cd -P -- "\$(dirname -- "\$0")/.." && pwd)
+PATH=\$root/node_modules/node/bin:\$PATH
+export PATH
+exec "\$root/acp/node_modules/.bin/$agent" "\$@"
+EOF
+	chmod 755 "$dest/bin/$agent"
+	got=$("$dest/bin/$agent" --version 2>&1) || fail "$agent does not start: $got"
+	version=$(printf '%s\n' "$got" | sed -n 's/[^0-9]*\([0-9][0-9.]*[0-9]\).*/\1/p' | head -n 1)
+	grep -q "\"[^\"]*$agent[^\"]*\": \"$version\"" "$here/package.json" ||
+		fail "$agent says it is '$got', which is not the version asked for" "remove $dest/acp and run this again"
+	say "$agent $version runs"
+done
+
+stamp >"$dest/acp/installed"
+say "done; put $dest/bin first on PATH"
