@@ -102,7 +102,7 @@ func examine(e *env) diagnosis {
 	all.Wait()
 	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
 	for _, a := range candidates {
-		f := candidateFinding(a, slices.ContainsFunc(candidates, installed))
+		f := candidateFinding(a, slices.ContainsFunc(candidates, present))
 		says, _ := masker.Mask([]byte(f.Says))
 		f.Says = string(says)
 		d.Checks = append(d.Checks, f)

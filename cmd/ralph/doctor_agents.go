@@ -92,8 +92,8 @@ func describe(e *env, name, path string) foundAgent {
 	return a
 }
 
-// installed reports whether the agent's program is there.
-func installed(a config.Agent) bool {
+// present reports whether the agent's program is there.
+func present(a config.Agent) bool {
 	argv, err := config.Agent{Command: a.Command}.Argv()
 	if err != nil {
 		return false

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -22,28 +23,13 @@ func Names(agents []Agent) []string {
 	return names
 }
 
-// name is what a person would call the agent.
+// name is what a person would call the agent: one word, since it stands in "by" and in columns.
 func (a Agent) name() string {
 	protocol := a.ResolvedProtocol()
-	words, err := commandWords(a.Command)
-	if err != nil {
-		return protocol
+	program := a.Program()
+	if words, err := commandWords(a.Command); err == nil && protocol == ProtocolRehearsal {
+		words = append(words, a.Flags...)
+		program = strings.TrimSuffix(filepath.Base(words[len(words)-1]), ".rehearsal")
 	}
-	flags, err := SplitFlags(a.Flags)
-	if err != nil {
-		return protocol
-	}
-	program, rest := target(slices.Concat(words, flags))
-	if protocol == ProtocolRehearsal {
-		if len(rest) > 0 {
-			program = rest[len(rest)-1]
-		}
-		program = strings.TrimSuffix(filepath.Base(program), ".rehearsal")
-	}
-	// What stands in "by" and in columns is one word.
-	name := strings.Join(strings.Fields(agentName(program)), "-")
-	if name == "" {
-		return protocol
-	}
-	return name
+	return cmp.Or(strings.Join(strings.Fields(program), "-"), protocol)
 }
