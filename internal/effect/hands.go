@@ -91,11 +91,11 @@ func (h *Hands) Do(d event.Decided, cause uint64, s *projector.State) {
 	switch d.Do {
 	case event.DoBegin:
 		p := plan(d, s)
-		h.jobs <- func() { h.run(func(ctx context.Context) { h.begin(ctx, p, cause) }) }
+		h.run(func(ctx context.Context) { h.begin(ctx, p, cause) })
 	case event.DoCheck:
-		h.jobs <- func() { h.run(func(ctx context.Context) { h.check(ctx, d, cause) }) }
+		h.run(func(ctx context.Context) { h.check(ctx, d, cause) })
 	case event.DoCommit:
-		h.jobs <- func() { h.run(func(ctx context.Context) { h.commit(ctx, d, cause) }) }
+		h.run(func(ctx context.Context) { h.commit(ctx, d, cause) })
 	case event.DoCancel:
 		h.cancelCheck()
 	case event.DoStart:

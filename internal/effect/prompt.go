@@ -46,6 +46,7 @@ func plan(d event.Decided, s *projector.State) promptPlan {
 	}
 	p.cut = s.Last != nil && s.Last.Outcome != event.OutcomeDone
 	p.same = s.SessionGoesOn()
+	p.messages = append(p.messages, s.Mail.Again...)
 	for _, id := range d.Commands {
 		for _, message := range s.Mail.Open {
 			if message.ID == id {
