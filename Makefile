@@ -62,8 +62,8 @@ mutate: ## changes of the policies and the loop that no test notices; fails belo
 	cd tools && $(GO) test ./mutate
 	cd tools && $(GO) run ./mutate -dir .. -mutate internal/policy,internal/loop -least 85 \
 		-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext' \
-		-test internal/policy \
-		-test 'projector -test.run=State|Loop|Summary|Telemetry|Event|Delay -rapid.checks=10 -rapid.seed=1' \
+		-test 'internal/policy -rapid.seed=1 -rapid.nofailfile' \
+		-test 'projector -test.run=State|Loop|Summary|Telemetry|Event|Delay -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 		-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3' $(MUTANTS)
 
 bench: ## benchmarks matching BENCH=. ; ratios within one run are what counts

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -170,14 +171,7 @@ func TestRealQwen(t *testing.T) {
 
 // A login that is missing ends the loop, also where the agent says so under the name of a good end (Copilot).
 func TestRealACPLoginThatIsMissing(t *testing.T) {
-	for name, home := range map[string]func(testing.TB, *modelserver.Server) (string, []string){
-		"opencode": modelserver.OpencodeHome,
-		"copilot":  modelserver.CopilotHome,
-		"qwen": func(tb testing.TB, s *modelserver.Server) (string, []string) {
-			program, env := modelserver.QwenHome(tb, s)
-			return program + " --auth-type openai", env
-		},
-	} {
+	for name, home := range acpHomes {
 		t.Run(name, func(t *testing.T) {
 			r := newReal(t, func(modelserver.Request) modelserver.Step {
 				return modelserver.Step{Status: 401, Body: `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`}
@@ -198,41 +192,75 @@ func TestRealACPLoginThatIsMissing(t *testing.T) {
 	}
 }
 
-// A loop that is stopped or killed in mid-tool leaves no process of opencode or its tool, which has a session of its own.
-func TestRealOpencodeLeavesNothing(t *testing.T) {
-	for _, verb := range []string{"stop", "kill"} {
-		t.Run(verb, func(t *testing.T) {
-			const tool = `echo $$ > tool.pid; ` + waitTool
-			r := newReal(t, besides(func(modelserver.Request) modelserver.Step {
-				return modelserver.Step{Text: "FIRST-ANSWER", Tools: []modelserver.ToolCall{modelserver.Bash(tool)}}
-			}))
-			program, env := modelserver.OpencodeHome(t, r.server)
-			r.begin(env)
-			r.run("start", "night", "--detach", "-p", "FIRST-PROMPT: do the task", "--agent", program)
-			r.until("the tool's output", func(e event.Event) bool { return e.Type == event.TypeToolProgressed })
-			started, err := event.As[event.AgentStarted](r.until("the agent's start", func(e event.Event) bool { return e.Type == event.TypeAgentStarted }))
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := os.ReadFile(filepath.Join(r.project, "tool.pid"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			words := []string{verb, "night"}
-			if verb == "stop" {
-				words = append(words, "--now")
-			}
-			r.run(words...)
-			r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
-			for name, pid := range map[string]int{"opencode": started.PID, "its tool": pid} {
-				if err := syscall.Kill(pid, 0); err == nil {
-					t.Errorf("%s is still there as process %d", name, pid)
+// acpHomes make what each agent needs to be started: its command and its environment.
+var acpHomes = map[string]func(testing.TB, *modelserver.Server) (command string, env []string){
+	"opencode": modelserver.OpencodeHome,
+	"copilot":  modelserver.CopilotHome,
+	// Without a model it asks one which to take, in a form that the script knows nothing of.
+	"gemini": func(tb testing.TB, s *modelserver.Server) (string, []string) {
+		program, env := modelserver.GeminiHome(tb, s)
+		return program + " --model gemini-2.5-flash", env
+	},
+	"qwen": func(tb testing.TB, s *modelserver.Server) (string, []string) {
+		program, env := modelserver.QwenHome(tb, s)
+		return program + " --auth-type openai", env
+	},
+}
+
+// A loop that is stopped or killed in mid-tool leaves no process of the agent or of its tool, which most give a session of its own.
+func TestRealACPLeavesNothing(t *testing.T) {
+	for name, home := range acpHomes {
+		for _, verb := range [][]string{{"stop", "night", "--now"}, {"kill", "night"}} {
+			t.Run(name+", "+verb[0], func(t *testing.T) {
+				const tool = `echo $$ > tool.pid; ` + waitTool
+				r := newReal(t, besides(func(modelserver.Request) modelserver.Step {
+					return modelserver.Step{Text: "FIRST-ANSWER", Tools: []modelserver.ToolCall{modelserver.Bash(tool)}}
+				}))
+				command, env := home(t, r.server)
+				r.begin(env)
+				r.run("start", "night", "--detach", "-p", "FIRST-PROMPT: do the task", "--agent", command)
+				r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
+				pid := r.pid("tool.pid")
+				r.run(verb...)
+				r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
+				for what, pid := range map[string]int{name: r.processes()[0], "its tool": pid} {
+					if err := syscall.Kill(pid, 0); err == nil {
+						t.Errorf("%s is still there as process %d", what, pid)
+					}
 				}
-			}
-		})
+			})
+		}
+	}
+}
+
+// pid waits for a file of the project that holds a process's id.
+func (r *real) pid(name string) int {
+	r.t.Helper()
+	limit := time.After(time.Minute)
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for {
+		text, _ := os.ReadFile(filepath.Join(r.project, name))
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			return pid
+		}
+		select {
+		case <-look.C:
+		case <-limit:
+			r.t.Fatalf("no %s within a minute", name)
+		}
+	}
+}
+
+func TestRealGemini(t *testing.T) {
+	r := newReal(t, besides(twoIterations(t)))
+	program, env := modelserver.GeminiHome(t, r.server)
+	r.begin(env)
+	r.acpIterations(false, "--agent", program, "--model", "gemini-2.5-flash")
+	if pids := r.processes(); len(pids) != 2 || pids[0] != pids[1] {
+		t.Errorf("two iterations in processes %v, want one process", pids)
+	}
+	if used := r.used(); used.In != int64(1000*len(r.conversation())) || used.Out != int64(100*len(r.conversation())) || used.USD != nil {
+		t.Errorf("accounted for as %+v", used)
 	}
 }

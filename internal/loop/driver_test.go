@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,12 +73,24 @@ type night struct {
 	flushed []time.Time
 	over    chan error
 	stop    context.CancelCauseFunc
+	fence   atomic.Int64
+}
+
+// sleep lets time pass, and waits until the driver has done what follows. What the test has read
+// and written before is known to the driver, which looks at the clock first.
+func (n *night) sleep(d time.Duration) {
+	n.fence.Add(1)
+	time.Sleep(d)
+	synctest.Wait()
 }
 
 // awake starts a driver. It is called in a bubble.
 func awake(t *testing.T) *night {
 	n := &night{hands: &notebook{}, over: make(chan error, 1)}
-	now := func() time.Time { return time.Now().Add(n.ahead) }
+	now := func() time.Time {
+		n.fence.Load()
+		return time.Now().Add(n.ahead)
+	}
 	n.journal = &logbook{clock: now}
 	n.Driver = &loop.Driver{
 		Engine: &loop.Engine{Journal: n.journal, Hands: n.hands}, Inputs: make(chan loop.Input), Now: now,
@@ -119,13 +132,11 @@ func TestDriverFiresADeadlineThatPassed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.begin()
-		time.Sleep(59 * time.Second)
-		synctest.Wait()
+		n.sleep(59 * time.Second)
 		if n.did(event.DoAbort) {
 			t.Fatal("the agent was ended before its time")
 		}
-		time.Sleep(time.Second)
-		synctest.Wait()
+		n.sleep(time.Second)
 		if !n.did(event.DoAbort) || !slices.Contains(n.journal.types(t), "timer.fired") || slices.Contains(n.journal.types(t), "clock.jumped") {
 			t.Errorf("%v", n.journal.types(t))
 		}
@@ -138,18 +149,16 @@ func TestDriverTakesALateTimerForASleep(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := awake(t)
 			n.begin()
-			time.Sleep(time.Second) // the state is projected
-			n.ahead = late          // but for the timer, which is armed
-			time.Sleep(59 * time.Second)
-			synctest.Wait()
+			n.sleep(time.Second) // the state is projected
+			n.ahead = late       // but for the timer, which is armed
+			n.sleep(59 * time.Second)
 			if got := slices.Contains(n.journal.types(t), "clock.jumped"); got != slept || n.did(event.DoAbort) == slept {
 				t.Fatalf("late by %s: %v", late, n.journal.types(t))
 			}
 			if !slept {
 				return
 			}
-			time.Sleep(60 * time.Second)
-			synctest.Wait()
+			n.sleep(60 * time.Second)
 			if !n.did(event.DoAbort) {
 				t.Errorf("late by %s, and a minute of silence later the agent still runs", late)
 			}
@@ -163,8 +172,7 @@ func TestDriverDoesNotTakeALateRestartForASleep(t *testing.T) {
 		n.begin()
 		n.happens(event.AgentExited{Code: 1})
 		n.ahead = time.Hour
-		time.Sleep(time.Second)
-		synctest.Wait()
+		n.sleep(time.Second)
 		if types := n.journal.types(t); slices.Contains(types, "clock.jumped") || !slices.Contains(types, "timer.fired") {
 			t.Errorf("%v", types)
 		}
@@ -176,13 +184,11 @@ func TestDriverWaitsAgainWhereTheClockWasSetBack(t *testing.T) {
 		n := awake(t)
 		n.begin()
 		n.ahead = -30 * time.Second
-		time.Sleep(60 * time.Second)
-		synctest.Wait()
+		n.sleep(60 * time.Second)
 		if n.did(event.DoAbort) {
 			t.Fatal("a deadline fired before its time")
 		}
-		time.Sleep(30 * time.Second)
-		synctest.Wait()
+		n.sleep(30 * time.Second)
 		if !n.did(event.DoAbort) {
 			t.Error("the deadline was forgotten")
 		}
@@ -199,10 +205,9 @@ func TestDriverProjectsSoonAndNotTooOften(t *testing.T) {
 		n.begin()
 		for range 50 {
 			n.happens(event.AgentNoticed{What: "x"})
-			time.Sleep(10 * time.Millisecond)
+			n.sleep(10 * time.Millisecond)
 		}
-		time.Sleep(time.Second)
-		synctest.Wait()
+		n.sleep(time.Second)
 		// At the beginning, and then a quarter of a second apart until nothing is new.
 		if len(n.flushed) != 3 {
 			t.Errorf("in half a second the state was projected %d times: %v", len(n.flushed), n.flushed)
@@ -213,8 +218,7 @@ func TestDriverProjectsSoonAndNotTooOften(t *testing.T) {
 			}
 		}
 		quiet := len(n.flushed)
-		time.Sleep(30 * time.Second)
-		synctest.Wait()
+		n.sleep(30 * time.Second)
 		if len(n.flushed) != quiet {
 			t.Error("a loop in which nothing happens is projected")
 		}
@@ -334,6 +338,18 @@ func TestEngineSyncsBeforeWhatCannotBeUndone(t *testing.T) {
 	})
 }
 
+func TestEngineSyncsBeforeACommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := awake(t)
+		n.happens(event.LoopStarted{ID: "L", Rules: event.Rules{MaximumIterations: 3, SCM: true}})
+		n.happens(append(turning[1:], event.AgentFinished{Outcome: "ok"}, event.AgentExited{})...)
+		n.happens(event.IterationChecked{})
+		if asked := n.journal.asked; !n.did(event.DoCommit) || !slices.Equal(asked[len(asked)-2:], []string{"append decided", "sync"}) {
+			t.Errorf("a commit is made by a decision that is not on disk: %v", asked)
+		}
+	})
+}
+
 func TestEngineBeginsASegmentWhereOneIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
@@ -414,16 +430,14 @@ func TestDriverTakesEachLateTimerOfAnAgentForASleep(t *testing.T) {
 			n.happens(event.LoopStarted{ID: "L", Rules: rules})
 			n.happens(turning[1])
 			n.happens(append([]event.Payload{turning[2]}, story...)...)
-			time.Sleep(time.Second)
+			n.sleep(time.Second)
 			before := len(n.hands.asked)
 			n.ahead = time.Hour
-			time.Sleep(59 * time.Second)
-			synctest.Wait()
+			n.sleep(59 * time.Second)
 			if types := n.journal.types(t); len(n.hands.asked) != before || types[len(types)-1] != "clock.jumped" && types[len(types)-2] != "clock.jumped" {
 				t.Fatalf("%s: %v", name, types)
 			}
-			time.Sleep(61 * time.Second)
-			synctest.Wait()
+			n.sleep(61 * time.Second)
 			if len(n.hands.asked) == before {
 				t.Errorf("%s: the deadline was forgotten: %v", name, n.journal.types(t))
 			}
@@ -434,14 +448,17 @@ func TestDriverTakesEachLateTimerOfAnAgentForASleep(t *testing.T) {
 func TestDriverNeedsNobodyToProjectFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &night{hands: &notebook{}, over: make(chan error, 1)}
-		n.journal = &logbook{clock: time.Now}
-		n.Driver = &loop.Driver{Engine: &loop.Engine{Journal: n.journal, Hands: n.hands}, Inputs: make(chan loop.Input), Now: time.Now}
+		now := func() time.Time {
+			n.fence.Load()
+			return time.Now()
+		}
+		n.journal = &logbook{clock: now}
+		n.Driver = &loop.Driver{Engine: &loop.Engine{Journal: n.journal, Hands: n.hands}, Inputs: make(chan loop.Input), Now: now}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		go func() { n.over <- n.Run(ctx) }()
 		n.begin()
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		n.sleep(time.Minute)
 		if !n.did(event.DoAbort) {
 			t.Error("the deadline was forgotten")
 		}
@@ -500,9 +517,9 @@ func TestDriverEndsWhereNothingCanBeRecordedOfATimer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := awake(t)
 			n.begin()
-			time.Sleep(time.Second)
+			n.sleep(time.Second)
 			n.journal.broken, n.ahead = errors.New("no space left on device"), late
-			time.Sleep(time.Minute)
+			n.sleep(time.Minute)
 			if err := <-n.over; !errors.Is(err, n.journal.broken) {
 				t.Errorf("late by %s: %v", late, err)
 			}

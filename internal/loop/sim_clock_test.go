@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -13,7 +14,8 @@ func (w *world) nap() {
 	if !w.scene.sleeps {
 		return
 	}
-	w.after(w.span(time.Minute, 3*time.Hour), func() {
+	most := cmp.Or(w.scene.naps, 3*time.Hour)
+	w.after(w.span(min(time.Minute, most/100), most), func() {
 		lasts := w.span(20*time.Second, 10*time.Hour)
 		if w.chance(60) {
 			w.skew += lasts
@@ -39,7 +41,12 @@ func (r *runner) wake(deadline policy.Deadline) error {
 	}
 	waited, ran := r.w.wall().Sub(r.watch.wall), r.w.now.Sub(r.watch.machine)
 	r.wait()
-	return r.driver.Jumped(waited, waited-ran, deadline)
+	before := r.driver.Engine.State().Seq
+	err := r.driver.Jumped(waited, waited-ran, deadline)
+	if r.driver.Engine.State().Seq > before {
+		r.fired = 0 // the deadline has moved, and passes again when the machine sleeps again
+	}
+	return err
 }
 
 // heard takes note of real time: when the agent was heard last.

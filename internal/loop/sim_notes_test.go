@@ -152,7 +152,6 @@ type gate struct {
 	guards, failed int
 	loose          int  // files of guardrails that are not what they were
 	checked        bool // the check is over
-	inside         bool // it is of the iteration that began last
 	folder         event.FolderSeen
 }
 

@@ -52,13 +52,14 @@ type scene struct {
 	kinds     []string      // of limits
 	outage    time.Duration // from its beginning nothing can be reached; 0 is never
 	outageFor time.Duration
-	asks      int  // percent of turns that ask for a person
-	wordily   bool // everything that is said and printed is long
-	refuses   bool // the agent does not know one of its flags
-	lingers   bool // what the agent starts may outlive it
-	silences  int  // percent of tools that take long
-	sleeps    bool // the machine sleeps now and then, and its processes are stopped
-	patient   bool // people only go on with what is paused
+	asks      int           // percent of turns that ask for a person
+	wordily   bool          // everything that is said and printed is long
+	refuses   bool          // the agent does not know one of its flags
+	lingers   bool          // what the agent starts may outlive it
+	silences  int           // percent of tools that take long
+	naps      time.Duration // the longest time between two sleeps; three hours where it is 0
+	sleeps    bool          // the machine sleeps now and then, and its processes are stopped
+	patient   bool          // people only go on with what is paused
 
 	disasters int // runners that something happens to
 	powerCuts int // percent of deaths that are the machine's

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -25,6 +26,7 @@ var wrongInTheSecondEdition = []wrong{
 	{"nobody notices that the machine slept", mutation{deaf: true, stage: sleepy}, realSilence},
 	{"the state keeps everything", mutation{folded: always(func(s *projector.State) { s.Gate.Left = append(s.Gate.Left, strings.Repeat("x", 5000)) }), unfolded: true}, bounded},
 	{"a warning is forgotten", mutation{folded: after(event.TypeIterationStarted, func(s *projector.State) { s.Budget.Warned = nil }), unfolded: true}, warnsOnce},
+	{"a guardrail that was changed is believed", mutation{folded: always(func(s *projector.State) { s.Gate.Loose = nil }), unfolded: true, stage: tampered}, claimsHold},
 	{"open boxes are taken for ticked ones", mutation{folded: always(func(s *projector.State) { s.Completion.Ticked = s.Completion.Boxes }), unfolded: true, stage: listed}, claimsHold},
 	{"failed guardrails are taken for passed ones", mutation{folded: always(func(s *projector.State) { s.Gate.Failures = nil }), unfolded: true, stage: claiming}, claimsHold},
 	{"going to and fro is taken for progress", mutation{folded: always(func(s *projector.State) { s.Breaker.Seen, s.Breaker.Began = nil, "" }), unfolded: true}, progressHolds},
@@ -57,7 +59,10 @@ func gated(s *scene) {
 	s.rules.DoneFile, s.rules.Checklist, s.claims, s.leaves = false, false, 0, 0
 }
 
-func sleepy(s *scene) { s.sleeps, s.rules.IdleAfter, s.rules.ToolIdleAfter = true, 120_000, 180_000 }
+func sleepy(s *scene) {
+	s.naps = time.Minute
+	s.sleeps, s.rules.IdleAfter, s.rules.ToolIdleAfter = true, 120_000, 180_000
+}
 
 func thrifty(s *scene) { s.rules.IterationTokens = 1_000 }
 
@@ -70,5 +75,9 @@ func asking(s *scene) { s.asks, s.rules.WaitExitCode, s.rules.WaitEnds = 60, 42,
 func listed(s *scene) { s.task, s.rules.Checklist, s.rules.SCM, s.claims = true, true, false, 60 }
 
 func claiming(s *scene) { s.rules.Guardrails, s.passes, s.rules.SCM, s.claims = 1, 50, false, 80 }
+
+func tampered(s *scene) {
+	s.rules.Guardrails, s.passes, s.edits, s.rules.SCM, s.claims = 1, 100, 60, false, 80
+}
 
 func short(s *scene) { s.rules.LimitDuration, s.rules.MaximumIterations = 60_000, 10 }

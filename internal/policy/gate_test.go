@@ -61,6 +61,11 @@ func TestWhenTheGuardrailsHavePassed(t *testing.T) {
 		"another decision changes nothing":                           {one, []event.Payload{opened, check, passed("a"), checked, event.Decided{Do: event.DoCommit}}, nil},
 		"a runner that takes the loop up knows nothing":              {one, []event.Payload{opened, check, passed("a"), checked, event.LoopResumed{}}, []string{notAll}},
 		"a check that is begun again forgets how many ran":           {two, []event.Payload{opened, check, passed("a"), check, passed("a"), checked}, []string{notAll}},
+		"one that was changed in the same iteration proves nothing":  {one, []event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh", How: "changed"}, passed("a"), checked}, []string{"guardrails passed that were changed in the same iteration: t.sh"}},
+		"each of their files is named":                               {one, []event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh"}, event.GuardrailEdited{Path: "u.sh"}, passed("a"), checked}, []string{"guardrails passed that were changed in the same iteration: t.sh, u.sh"}},
+		"one whose file was put back is itself again":                {one, []event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh", Restored: true}, passed("a"), checked}, nil},
+		"a failure is named before a change":                         {one, []event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh"}, fell("a"), checked}, []string{`the guardrail "a" failed`}},
+		"a change of the iteration before is no change of this":      {one, []event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh"}, passed("a"), checked, closed, opened, check, passed("a"), checked}, nil},
 		"a look behind a failure does not make it a verdict of this": {one, []event.Payload{opened, check, fell("a"), checked, check, checked}, []string{notAll}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,6 +114,8 @@ func TestWhatTheNextPromptIsToldOfAnIteration(t *testing.T) {
 		"its own failed commit before an older one":    {[]event.Payload{opened, bad, closed, opened, event.SCMEnded{Error: "newer"}, limited}, told{commit: "newer"}},
 		"edits that a given back iteration was told":   {[]event.Payload{opened, check, event.GuardrailEdited{Path: "x", How: "changed"}, checked, closed, opened, limited}, told{edited: []string{"the file x, which guardrails consist of, was changed"}}},
 		"no edits of the iteration before":             {[]event.Payload{opened, check, event.GuardrailEdited{Path: "x", How: "changed"}, checked, closed, opened, check, checked, closed}, told{}},
+		"work in the background that had not ended":    {[]event.Payload{opened, event.AgentNoticed{What: event.NoticeBackground, Text: "make bench"}, closed}, told{left: []string{"work that was put into the background had not ended: make bench"}}},
+		"... and told of once":                         {[]event.Payload{opened, event.AgentNoticed{What: event.NoticeBackground, Text: "make bench"}, closed, opened, closed}, told{}},
 		"an end without a beginning says what it says": {[]event.Payload{event.IterationEnded{Outcome: event.OutcomeInterrupted}}, told{left: []string{interrupted}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,6 +146,9 @@ func TestAGateStaysSmall(t *testing.T) {
 	g := gate(t, story...)
 	if len(g.Failures) != 64 || g.Ran != 200 || len(g.Edited) != 32 || len(g.Commit) != 4096 {
 		t.Errorf("%d failures of %d, %d edits, %d bytes of a commit", len(g.Failures), g.Ran, len(g.Edited), len(g.Commit))
+	}
+	if len(g.Loose) != 32 || len(g.Loose[0]) != 200 {
+		t.Errorf("%d files, the first of %d bytes", len(g.Loose), len(g.Loose[0]))
 	}
 	if n := len(g.Edited[0]); n < 200 || n > 300 {
 		t.Errorf("an edit has %d bytes", n)

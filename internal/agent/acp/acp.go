@@ -33,12 +33,13 @@ type Dialect struct {
 
 	turn    turn
 	message message
-	tools   map[string]*tool
+	tools   map[string]*tool // by their ids as JSON spells them
 	calls   agent.Calls
 	cost    cost
 
-	members []jsonscan.Member
-	scratch []byte // texts that had to be joined; valid until the next Decode
+	members []jsonscan.Member // of a frame
+	fields  []jsonscan.Member // of an update
+	scratch []byte            // texts that had to be joined; valid until the next Decode
 }
 
 // New returns the dialect for a process that has not been started yet. program is the name of the program, by which
@@ -57,6 +58,7 @@ func (d *Dialect) Abilities() agent.Abilities {
 // Open begins a turn. The first one of a process has to be greeted and needs a session.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.turn = turn{open: true}
+	d.waiting = d.waiting[:0] // what was not answered by now never will be
 	d.message.end(nil)
 	clear(d.tools)
 	d.calls.Reset()

@@ -32,8 +32,9 @@ func (d *Dialect) requested(method, id, params []byte, out *agent.Decoded) {
 // permission says yes, and rather once than always: what a person has set for the agent stays as it is. While the turn is
 // cancelled ACP wants every such request answered with just that.
 func (d *Dialect) permission(id, params []byte, out *agent.Decoded) {
-	call := jsonscan.Get(params, "toolCall")
-	what := "session/request_permission " + text(jsonscan.Get(call, "title"))
+	about := jsonscan.Object(jsonscan.Get(params, "toolCall"))
+	call := members(nil).of(&about)
+	what := "session/request_permission " + text(call.get("title"))
 	option, answer := consent(jsonscan.Get(params, "options"))
 	if option == nil || d.turn.aborting || !d.turn.open {
 		out.Reply = append(out.Reply, reply(id, "result", `{"outcome":{"outcome":"cancelled"}}`))

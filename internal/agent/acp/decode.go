@@ -29,6 +29,14 @@ func (m members) get(key string) []byte {
 	return nil
 }
 
+// of appends the members of an object that was checked.
+func (m members) of(object *jsonscan.ObjectCursor) members {
+	for key, value, ok := object.Next(); ok; key, value, ok = object.Next() {
+		m = append(m, jsonscan.Member{Key: key, Value: value})
+	}
+	return m
+}
+
 // Decode reads one frame. Lines that are none are kept as they are: launchers print some to stdout, and stderr is
 // meant for a person.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {

@@ -13,7 +13,7 @@
 //
 //	agent      tried    process of an iteration   steered in mid-turn               tokens                     cost
 //	opencode   1.18.33  the same, a new session   a second prompt joins the first   of the turn's last request  yes
-//	Gemini     0.61.0*  the same, a new session   no: it drops what it is doing     of the turn                no
+//	Gemini     0.61.0   the same, a new session   no: it drops what it is doing     of the turn                no
 //	Copilot    1.0.102  a new one                 no: it drops what it is doing     of the turn                no
 //	Qwen Code  0.24.4   a new one                 it asks for it after each tool    of the turn                no
 //	goose, Cursor, Kimi: from documentation alone, never driven

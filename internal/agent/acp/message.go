@@ -24,14 +24,14 @@ type message struct {
 
 // chunk reads a piece of a message. The line itself is not kept, since a secret that is cut in two by two pieces could be
 // masked in neither of their lines.
-func (d *Dialect) chunk(update []byte, thought bool, out *agent.Decoded) {
-	content := jsonscan.Get(update, "content")
+func (d *Dialect) chunk(update members, thought bool, out *agent.Decoded) {
+	content := update.get("content")
 	words := jsonscan.Get(content, "text")
 	if string(jsonscan.Get(content, "type")) != `"text"` || !jsonscan.IsString(words) {
-		out.Add(event.AgentNoticed{What: short(jsonscan.Get(update, "sessionUpdate")), Text: short(jsonscan.Get(content, "type"))})
+		out.Add(event.AgentNoticed{What: short(update.get("sessionUpdate")), Text: short(jsonscan.Get(content, "type"))})
 		return
 	}
-	meta := jsonscan.Get(update, "_meta")
+	meta := update.get("_meta")
 	d.counted(jsonscan.Get(meta, "usage"), out)
 	if len(words) == len(`""`) {
 		out.DropRaw = meta == nil
@@ -50,7 +50,7 @@ func (d *Dialect) chunk(update []byte, thought bool, out *agent.Decoded) {
 	d.turn.spoke = true
 	d.alive(out)
 	m := &d.message
-	m.enter(jsonscan.Get(update, "messageId"), thought, out)
+	m.enter(update.get("messageId"), thought, out)
 	if thought {
 		out.Add(event.AgentThought{Block: m.name, Text: event.Quoted(words)})
 		return

@@ -109,8 +109,8 @@ func TestMain(m *testing.M) { agenttest.Main(m, suiteOf("opencode")) }
 func TestSuite(t *testing.T) { agenttest.Suite(t, captured("opencode")) }
 
 // Each way to take a prompt while another runs.
-func TestSuiteOfAnAgentWithSteering(t *testing.T) { agenttest.Suite(t, captured("codex-acp")) }
+func TestSuiteOfAnAgentWithSteering(t *testing.T) { agenttest.Suite(t, suiteOf("codex-acp")) }
 
-func TestSuiteOfAnAgentThatCannotBeSteered(t *testing.T) { agenttest.Suite(t, captured("some-acp")) }
+func TestSuiteOfAnAgentThatCannotBeSteered(t *testing.T) { agenttest.Suite(t, suiteOf("some-acp")) }
 
 func FuzzDialect(f *testing.F) { agenttest.Fuzz(f, captured("opencode")) }

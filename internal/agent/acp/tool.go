@@ -24,14 +24,14 @@ const (
 )
 
 // toolUpdated reads a tool_call or a tool_call_update.
-func (d *Dialect) toolUpdated(update []byte, out *agent.Decoded) {
-	status := jsonscan.Get(update, "status")
+func (d *Dialect) toolUpdated(update members, out *agent.Decoded) {
+	status := update.get("status")
 	began := string(status) != `"pending"` && status != nil
 	t, repeats := d.toolSeen(update, began, out)
 	if t == nil || t.over {
 		return
 	}
-	content := jsonscan.Get(update, "content")
+	content := update.get("content")
 	switch string(status) {
 	case `"completed"`, `"failed"`:
 		t.over = true
@@ -41,7 +41,7 @@ func (d *Dialect) toolUpdated(update []byte, out *agent.Decoded) {
 		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent == t.id && t.id != "" })
 		d.returned()
 	default:
-		meta := jsonscan.Get(update, "_meta")
+		meta := update.get("_meta")
 		if printed := terminalOutput(meta); printed != nil {
 			d.printed(t, printed, out)
 			return
@@ -53,23 +53,24 @@ func (d *Dialect) toolUpdated(update []byte, out *agent.Decoded) {
 
 // toolSeen notes what a line says of a call, and tells the call once that is enough. repeats says that the line names the
 // call as the lines before did.
-func (d *Dialect) toolSeen(update []byte, began bool, out *agent.Decoded) (t *tool, repeats bool) {
-	id := jsonscan.Get(update, "toolCallId")
+func (d *Dialect) toolSeen(update members, began bool, out *agent.Decoded) (t *tool, repeats bool) {
+	id := update.get("toolCallId")
 	if !jsonscan.IsString(id) {
 		return nil, false
 	}
-	t, known := d.tools[text(id)]
+	t, known := d.tools[string(id)]
 	if !known {
 		if len(d.tools) >= maxTools {
 			clear(d.tools)
 		}
 		t = &tool{id: text(id)}
-		d.tools[t.id] = t
+		d.tools[string(id)] = t
 	}
 	repeats = known
-	if title := jsonscan.Get(update, "title"); jsonscan.IsString(title) {
-		repeats = repeats && jsonscan.EqualString(title, t.title)
-		t.title = text(title)
+	if title := update.get("title"); jsonscan.IsString(title) {
+		if !jsonscan.EqualString(title, t.title) {
+			repeats, t.title = false, text(title)
+		}
 		if !known && d.profile.title {
 			t.name = t.title
 		}
@@ -77,7 +78,7 @@ func (d *Dialect) toolSeen(update []byte, began bool, out *agent.Decoded) (t *to
 	if name := toolName(update); name != "" {
 		t.name = name
 	}
-	if input := jsonscan.Get(update, "rawInput"); input != nil && !jsonscan.IsNull(input) {
+	if input := update.get("rawInput"); input != nil && !jsonscan.IsNull(input) {
 		repeats = repeats && bytes.Equal(input, t.input)
 		t.input = append(t.input[:0], input...)
 	}
@@ -88,7 +89,7 @@ func (d *Dialect) toolSeen(update []byte, began bool, out *agent.Decoded) (t *to
 }
 
 // tellCall says that the tool is called.
-func (d *Dialect) tellCall(t *tool, update []byte, out *agent.Decoded) {
+func (d *Dialect) tellCall(t *tool, update members, out *agent.Decoded) {
 	t.told = true
 	d.message.end(out)
 	d.turn.worked, d.turn.failure = true, ""
@@ -97,7 +98,7 @@ func (d *Dialect) tellCall(t *tool, update []byte, out *agent.Decoded) {
 		t.name = name
 	}
 	if t.name == "" {
-		t.name = text(jsonscan.Get(update, "kind"))
+		t.name = text(update.get("kind"))
 	}
 	if t.name == "" {
 		t.name = "tool"
@@ -107,7 +108,7 @@ func (d *Dialect) tellCall(t *tool, update []byte, out *agent.Decoded) {
 		// A title is all that some agents tell: what is run, or which file is read.
 		input = jsonscan.AppendString(nil, t.title)
 	}
-	parent := text(jsonscan.Get(update, "_meta", "claudeCode", "parentToolUseId"))
+	parent := text(jsonscan.Get(update.get("_meta"), "claudeCode", "parentToolUseId"))
 	out.Add(event.ToolCalled{ID: t.id, Name: t.name, Input: input, Parent: parent})
 	d.calls.Called(agent.Call{ID: t.id, Parent: parent})
 }
@@ -127,11 +128,11 @@ func complete(input []byte) bool {
 }
 
 // toolName returns the name of the tool, which ACP has no word for: its kind is one of ten.
-func toolName(update []byte) string {
-	if name := text(jsonscan.Get(update, "name")); name != "" {
+func toolName(update members) string {
+	if name := text(update.get("name")); name != "" {
 		return name
 	}
-	fields := jsonscan.Object(jsonscan.Get(update, "_meta"))
+	fields := jsonscan.Object(update.get("_meta"))
 	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
 		if string(key) == "toolName" {
 			return text(value)
@@ -183,11 +184,11 @@ func terminalOutput(meta []byte) []byte {
 
 // output returns what a tool came to: its content, else what the agent keeps of the tool's own answer, else what
 // was printed.
-func (d *Dialect) output(t *tool, update []byte) event.Text {
-	if words := d.contentText(jsonscan.Get(update, "content")); words != nil {
+func (d *Dialect) output(t *tool, update members) event.Text {
+	if words := d.contentText(update.get("content")); words != nil {
 		return event.Quoted(words)
 	}
-	raw := jsonscan.Get(update, "rawOutput")
+	raw := update.get("rawOutput")
 	if jsonscan.IsString(raw) {
 		return event.Quoted(raw)
 	}

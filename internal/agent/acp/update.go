@@ -10,13 +10,31 @@ import (
 
 // updated reads a session/update. What comes outside of a turn, or of another session, changes nothing.
 func (d *Dialect) updated(params []byte, out *agent.Decoded) {
-	update := jsonscan.Get(params, "update")
-	kind := jsonscan.Get(update, "sessionUpdate")
+	var session []byte
+	update := members(d.fields[:0])
+	fields := jsonscan.Object(params)
+	for session == nil || len(update) == 0 { // what follows the two need not be looked at
+		key, value, ok := fields.Open()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "sessionId":
+			session = value[:jsonscan.Len(value)]
+		case "update":
+			about := jsonscan.Object(value)
+			update = update.of(&about)
+		}
+	}
+	if d.fields = update; cap(update) > keptMembers {
+		d.fields = nil
+	}
+	kind := update.get("sessionUpdate")
 	if !jsonscan.IsString(kind) {
 		out.Add(event.AgentUnread{})
 		return
 	}
-	mine := d.session == "" || jsonscan.EqualString(jsonscan.Get(params, "sessionId"), d.session)
+	mine := d.session == "" || jsonscan.EqualString(session, d.session)
 	if mine && d.turn.open && d.phase == running {
 		d.inTurn(update, kind, out)
 	}
@@ -25,7 +43,7 @@ func (d *Dialect) updated(params []byte, out *agent.Decoded) {
 	}
 }
 
-func (d *Dialect) inTurn(update, kind []byte, out *agent.Decoded) {
+func (d *Dialect) inTurn(update members, kind []byte, out *agent.Decoded) {
 	switch string(kind) {
 	case `"agent_message_chunk"`:
 		d.chunk(update, false, out)
@@ -36,14 +54,14 @@ func (d *Dialect) inTurn(update, kind []byte, out *agent.Decoded) {
 	case `"plan"`:
 		planned(update, out)
 	case `"usage_update"`:
-		d.cost.read(jsonscan.Get(update, "cost"))
+		d.cost.read(update.get("cost"))
 	}
 }
 
 // planned reads the agent's list of things to do, which is told whole each time.
-func planned(update []byte, out *agent.Decoded) {
+func planned(update members, out *agent.Decoded) {
 	var todos []event.Todo
-	entries := jsonscan.Array(jsonscan.Get(update, "entries"))
+	entries := jsonscan.Array(update.get("entries"))
 	for entry, ok := entries.Next(); ok; entry, ok = entries.Next() {
 		status := "pending"
 		switch string(jsonscan.Get(entry, "status")) {

@@ -1,6 +1,6 @@
 // Package modelserver is a scripted model API on loopback, so that the real agents run in tests without an account.
 //
-// It speaks the three wire formats that coding agents use, and answers each request with the [Step] its [Script] gives:
+// It speaks the four wire formats that coding agents use, and answers each request with the [Step] its [Script] gives:
 //
 //	srv := modelserver.Start(t, modelserver.Sequence(
 //		modelserver.Step{Text: "Let me look.", Tools: []modelserver.ToolCall{modelserver.Bash("ls")}},
@@ -17,6 +17,7 @@
 //	POST /v1/chat/completions        OpenAI chat completions
 //	POST /v1/responses               OpenAI responses
 //	POST /v1/messages                Anthropic messages; Claude Code and pi add ?beta=true
+//	POST /v1beta/models/NAME:…       Google generateContent and streamGenerateContent; of Gemini CLI 0.61.0
 //	POST /v1/messages/count_tokens   answered by size, not seen by the script
 //	GET  /v1/models                  one model, [Model]
 //

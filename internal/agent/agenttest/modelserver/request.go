@@ -14,6 +14,7 @@ const (
 	Chat      Format = "chat"      // OpenAI chat completions
 	Responses Format = "responses" // OpenAI responses
 	Messages  Format = "messages"  // Anthropic messages
+	Google    Format = "google"    // Google generateContent
 )
 
 // A Request is what an agent sent to the model. Its slices are shared between copies: read, do not change.

@@ -49,6 +49,7 @@ func New(script Script) (*Server, error) {
 	mux.Handle("POST /v1/chat/completions", s.handler(Chat, chatWire{}))
 	mux.Handle("POST /v1/responses", s.handler(Responses, responsesWire{}))
 	mux.Handle("POST /v1/messages", s.handler(Messages, messagesWire{}))
+	mux.Handle("POST /v1beta/models/", s.handler(Google, googleWire{}))
 	mux.HandleFunc("POST /v1/messages/count_tokens", countTokens)
 	mux.HandleFunc("GET /v1/models", listModels)
 
