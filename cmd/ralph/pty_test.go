@@ -307,6 +307,15 @@ func TestRunIsKilled(t *testing.T) {
 	p.fine("stop", "run", "--now")
 }
 
+func TestAGuardrailThatAsksTheTerminalFails(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	run := p.terminal(p.command("run", "-p", "work", "-m", "1", "--agent", "true", "--protocol", "text",
+		"--guardrails", `[{"command":"echo asked; read word < /dev/tty || echo nobody is there; exit 1"}]`))
+	run.sees("nobody is there")
+	run.leaves(1)
+}
+
 // Keys that arrive after the loop's end and a terminal without a keyboard are no errors.
 func TestAttachEndsWithItsLoop(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"golang.org/x/term"
 
@@ -44,7 +43,7 @@ func (v *runVerb) Run(e *env) error {
 		return err
 	}
 	received := make(chan os.Signal, len(shutdowns))
-	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
+	hear(received)
 	over := make(chan struct{})
 	defer close(over)
 	defer signal.Stop(received)

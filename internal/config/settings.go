@@ -90,7 +90,7 @@ type Guardrail struct {
 // SCM is what runs in version control when all guardrails pass; without tasks, nothing.
 type SCM struct {
 	Command string   `json:"command,omitempty" doc:"the program, such as git"`
-	Tasks   []string `json:"tasks,omitempty" doc:"its subcommands in order, such as commit, push"`
+	Tasks   []string `json:"tasks,omitempty" doc:"its subcommands in order, such as commit, push; each may take ten minutes"`
 	AddNew  bool     `json:"addNew,omitempty" doc:"commit files that are not tracked yet as well"`
 }
 

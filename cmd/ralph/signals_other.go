@@ -1,0 +1,12 @@
+//go:build !unix
+
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// hear sends what asks a loop in the foreground to stop.
+func hear(received chan<- os.Signal) { signal.Notify(received, os.Interrupt, syscall.SIGTERM) }
