@@ -104,8 +104,8 @@ func (d *details) standing() {
 	switch ended := d.Life.Ended; {
 	case ended != nil:
 		d.add("status", "%s (%s): %s", d.Status(), ended.Reason, ended.Why)
-		if ended.Hint != "" {
-			d.add("hint", "%s", ended.Hint)
+		if hint := nextStep(d.status.Name, ended); hint != "" {
+			d.add("hint", "%s", hint)
 		}
 		if ended.Result != "" {
 			d.add("result", "%s", ended.Result)
