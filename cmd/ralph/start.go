@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -103,6 +104,7 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		return j, taken(runner.Exists(v.Name, &before.state))
 	}
 	j.Resume = before.exists
+	e.warnNeighbours(dir)
 	if err := e.prepare(dir); err != nil {
 		return j, err
 	}
@@ -120,6 +122,26 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	frozen, err := config.Freeze(settings, v.flags())
 	j.Settings = string(frozen)
 	return j, err
+}
+
+// warnNeighbours says which loops are at work in this folder already: what one changes is progress to the other, and
+// one commits what the other has half done.
+func (e *env) warnNeighbours(dir string) {
+	folders, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil {
+		return // there is none yet
+	}
+	var names []string
+	for _, f := range folders {
+		if f.IsDir() && f.Name() != filepath.Base(dir) && registry.CheckName(f.Name()) == nil {
+			if live, err := registry.Probe(filepath.Join(filepath.Dir(dir), f.Name())); err == nil && live.Alive {
+				names = append(names, f.Name())
+			}
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(e.stderr, "ralph: loop %s is at work in this folder too: each takes the other's changes for its own\n", strings.Join(names, ", "))
+	}
 }
 
 // checkPrompt refuses a prompt that cannot be one, without reading it: a pipe would be waited
