@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -208,6 +210,9 @@ func (d *details) iteration() {
 	if m := d.Budget.Current; d.Life.Phase != policy.Between {
 		d.add("", "%s (%d failed) · %s", quantity(m.Tools, "tool"), m.Failed, render.Usage(m.Spent()))
 	}
+	if d.Life.Phase == policy.Checking || d.Life.Phase == policy.Verifying {
+		d.guardrails()
+	}
 	if l := d.Last; l != nil {
 		d.lastOne(l)
 	}
@@ -222,6 +227,36 @@ func (d *details) iteration() {
 	}
 	for i, edited := range d.Gate.Edited {
 		d.add(map[bool]string{true: "edited"}[i == 0], "%s", edited)
+	}
+}
+
+// guardrails: which of them run, and for how long. The state does not say, so the end of the journal is asked; where
+// it cannot be read, what the state says is enough.
+func (d *details) guardrails() {
+	events, _, err := journal.Last(d.status.Dir, 64)
+	if err != nil {
+		return
+	}
+	var running []event.Event
+	for _, e := range events {
+		switch e.Type {
+		case event.TypeGuardrailStarted:
+			running = append(running, e)
+		case event.TypeGuardrailEnded:
+			name := string(e.Field("name"))
+			if i := slices.IndexFunc(running, func(r event.Event) bool { return string(r.Field("name")) == name }); i >= 0 {
+				running = slices.Delete(running, i, i+1)
+			}
+		case event.TypeDecided:
+			running = nil // of another check
+		}
+	}
+	for i, e := range running {
+		p, err := event.As[event.GuardrailStarted](e)
+		if err != nil {
+			continue
+		}
+		d.add(map[bool]string{true: "guardrail"}[i == 0], "%s, for %s", render.Cut(render.Clean(firstLine(p.Name)), 100), render.Span(d.now.Sub(e.At)))
 	}
 }
 
