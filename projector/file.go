@@ -2,6 +2,7 @@ package projector
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ func (s *State) Summary() Summary {
 		MaximumIterations: s.Budget.Rules.MaximumIterations,
 		Since:             s.Life.Started, At: s.At, Cost: used.USD,
 		TokensIn: used.In + used.CacheRead + used.CacheWrite, TokensOut: used.Out,
-		Agent: s.Life.Agent.Protocol, Waiting: s.Waiting(),
+		Agent: cmp.Or(s.Life.Agent.Name, s.Life.Agent.Protocol), Waiting: s.Waiting(),
 	}
 	if s.Life.Ended != nil {
 		summary.Reason = string(s.Life.Ended.Reason)

@@ -24,6 +24,7 @@ type State struct {
 	Restart    policy.Restart    `json:"restart"`
 	Gate       policy.Gate       `json:"gate"`
 	Limits     policy.Limits     `json:"limits"`
+	Failover   policy.Failover   `json:"failover,omitzero"`
 	Breaker    policy.Breaker    `json:"breaker"`
 	Person     policy.Person     `json:"person"`
 	Last       *Telemetry        `json:"last,omitempty"`   // of the last iteration that ended
@@ -71,6 +72,9 @@ func (s *State) Fold(e event.Event) error {
 	}
 	if err == nil {
 		err = s.Limits.Apply(e)
+	}
+	if err == nil {
+		err = s.Failover.Apply(e, rules, &s.Limits, &s.Restart)
 	}
 	if err == nil {
 		err = s.Person.Apply(e, rules)
@@ -131,6 +135,13 @@ func (s *State) Status() string {
 		return event.StatusStarting
 	}
 	return event.StatusRunning
+}
+
+// SessionGoesOn reports whether the next iteration is another prompt in the session of the last
+// one: context is same, and the process that rests is that of the agent that works.
+func (s *State) SessionGoesOn() bool {
+	p := &s.Life.Process
+	return s.Budget.Rules.Context == "same" && p.Resting && p.Agent == s.Failover.Agent
 }
 
 // Waiting says for what and until when a waiting loop waits.

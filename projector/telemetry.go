@@ -10,6 +10,7 @@ import (
 // Telemetry is what one iteration came to: iterations/NNN.json.
 type Telemetry struct {
 	N           int           `json:"n"`
+	Agent       string        `json:"agent,omitempty"` // its name, where the loop has several
 	Outcome     event.Outcome `json:"outcome"`
 	Error       string        `json:"error,omitempty"`
 	Started     time.Time     `json:"started"`
@@ -69,7 +70,7 @@ func (s *State) summarise(e event.Event) error {
 	}
 	meter := s.Budget.Current
 	s.Last = &Telemetry{
-		N: p.N, Outcome: p.Outcome, Error: p.Error, Started: s.Life.Since, Ended: e.At, Took: p.Took,
+		N: p.N, Agent: s.Life.Worker.Name, Outcome: p.Outcome, Error: p.Error, Started: s.Life.Since, Ended: e.At, Took: p.Took,
 		Usage: p.Usage, Tools: p.Tools, ToolsFailed: meter.Failed, Messages: meter.Said, Retries: meter.Retries,
 		Refunded: p.Refunded, Claimed: s.Completion.Claimed, Refused: s.Completion.Refused, LastSeq: e.Seq,
 		Guardrails: s.Gate.Ran, Progress: p.Progress, Commit: s.Commit, Unkept: s.Gate.Commit,

@@ -52,11 +52,12 @@ func (a *ahead) apply(e event.Event) {
 // pause is how long a wait has to be to be told.
 const pause = 2 * time.Second
 
-// next returns before which moment no iteration begins; false where that is as good as now.
+// next returns before which moment no iteration begins; false where that is as good as now. Of several
+// agents another one may go on at once, which agent.replaced tells.
 func (a *ahead) next(e event.Event) (time.Time, bool) {
 	at := a.limits.NotUntil
 	if a.restart.NotUntil.After(at) {
 		at = a.restart.NotUntil
 	}
-	return at, a.known && at.Sub(e.At) >= pause
+	return at, a.known && len(a.rules.Agents) < 2 && at.Sub(e.At) >= pause
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -208,12 +209,12 @@ func (t *Text) loopStarted(e event.Event) error {
 	}
 	t.sum.maximum = p.Rules.MaximumIterations
 	t.banner(e, bold, "loop "+Clean(p.Name))
-	about := p.Agent.Protocol
-	if len(p.Agent.Command) > 0 && p.Agent.Command[0] != p.Agent.Protocol {
-		about += " (" + strings.Join(p.Agent.Command, " ") + ")"
-	}
-	if p.Agent.Version != "" {
-		about += " " + p.Agent.Version
+	about := agentName(p.Agent)
+	if n := len(p.Rules.Agents); n > 1 {
+		about = "in order of preference"
+		for i, agent := range p.Rules.Agents {
+			about += fmt.Sprintf(", %d. %s", i+1, agentName(agent))
+		}
 	}
 	about += " in " + p.Project
 	if n := p.Rules.MaximumIterations; n > 0 {
@@ -221,6 +222,18 @@ func (t *Text) loopStarted(e event.Event) error {
 	}
 	t.remark(dim, about)
 	return nil
+}
+
+// agentName spells which agent that is.
+func agentName(a event.Agent) string {
+	name := cmp.Or(a.Name, a.Protocol)
+	if len(a.Command) > 0 && a.Command[0] != a.Protocol {
+		name += " (" + strings.Join(a.Command, " ") + ")"
+	}
+	if a.Version != "" {
+		name += " " + a.Version
+	}
+	return name
 }
 
 func (t *Text) loopResumed(e event.Event) error {

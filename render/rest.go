@@ -142,6 +142,8 @@ func (t *Text) ofRest(e event.Event) error {
 		}
 	case event.TypeAgentExited:
 		return told(t, e, t.warn, exited)
+	case event.TypeAgentReplaced:
+		return told(t, e, t.warn, t.replaced)
 	case event.TypeCompletionClaimed:
 		return told(t, e, t.mark, func(p event.CompletionClaimed) string { return "completion claimed by " + p.How })
 	case event.TypeCompletionAccepted:
@@ -218,6 +220,25 @@ func exited(p event.AgentExited) string {
 		notes = append(notes, "ended "+count(p.Strays, "process", "processes")+" that the agent left behind")
 	}
 	return strings.Join(notes, "\n")
+}
+
+// replaced says which agent works from now on, and what becomes of the one before.
+func (t *Text) replaced(p event.AgentReplaced) string {
+	text := p.Name + " takes over from " + p.Was
+	if p.NotBefore != "" {
+		text += ", not before " + t.clock(p.NotBefore)
+	}
+	text = colon(text, p.Why)
+	switch {
+	case p.Reason != "":
+		text += "\n" + p.Was + " is not tried again before the loop is resumed"
+		if p.Hint != "" {
+			text += "\nhint: " + p.Hint
+		}
+	case p.Until != "":
+		text += "\n" + p.Was + " is tried again at " + t.clock(p.Until)
+	}
+	return text
 }
 
 // timeout explains the deadlines that cut an iteration short. The others are the

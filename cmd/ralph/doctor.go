@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"text/tabwriter"
 
+	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -98,8 +100,12 @@ func examine(e *env) diagnosis {
 	}
 	d.Agents, d.Missing = findAgents(e)
 	all.Wait()
+	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
 	for _, a := range candidates {
-		d.Checks = append(d.Checks, candidateFinding(a))
+		f := candidateFinding(a, slices.ContainsFunc(candidates, present))
+		says, _ := masker.Mask([]byte(f.Says))
+		f.Says = string(says)
+		d.Checks = append(d.Checks, f)
 	}
 	return d
 }
@@ -119,6 +125,17 @@ func (d diagnosis) print(to io.Writer) error {
 	fmt.Fprintln(w, "\nagents")
 	for _, a := range d.Agents {
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Name, a.Version, a.Protocol, a.can(), a.Path)
+	}
+	headed := false
+	for _, a := range d.Agents {
+		if len(a.Argv) == 0 {
+			continue
+		}
+		if !headed {
+			fmt.Fprintln(w, "  a loop starts them with these arguments; agent.flags replaces any of them")
+			headed = true
+		}
+		fmt.Fprintf(w, "    %s\n", asTyped(slices.Concat(a.Env, a.Argv)))
 	}
 	if len(d.Agents) == 0 {
 		fmt.Fprintln(w, "  none of those ralph knows; any program can be one, with agent.command and --protocol text")

@@ -32,6 +32,9 @@ type foundAgent struct {
 	Reset    bool   `json:"reset"`  // one process serves many iterations
 	Tools    bool   `json:"tools"`  // shows the tools it uses
 	Same     bool   `json:"same"`   // can go on in the same session: context: same
+	// What a loop would start it with, before agent.flags and the other settings have their say.
+	Argv []string `json:"argv,omitempty"`
+	Env  []string `json:"env,omitempty"` // added to the environment
 }
 
 // can says in words what the agent's protocol can do.
@@ -81,15 +84,27 @@ func describe(e *env, name, path string) foundAgent {
 	} else {
 		a.Version = version
 	}
-	if dialect, err := runner.Dialect(config.Agent{Command: name}); err == nil {
+	if dialect, command, err := runner.Prepared(config.Agent{Command: name}); err == nil {
 		can := dialect.Abilities()
+		a.Argv, a.Env = command.Argv, command.Env
 		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools, a.Same = true, can.Live, can.Costs, can.Reset, can.Tools, can.Same
 	}
 	return a
 }
 
-// candidateFinding says whether an agent of the settings can be started at all.
-func candidateFinding(a config.Agent) finding {
+// present reports whether the agent's program is there.
+func present(a config.Agent) bool {
+	argv, err := config.Agent{Command: a.Command}.Argv()
+	if err != nil {
+		return false
+	}
+	_, err = exec.LookPath(argv[0])
+	return err == nil
+}
+
+// candidateFinding says whether an agent of the settings can be started at all. One that is not there
+// is no failure where another of the list would work in its place.
+func candidateFinding(a config.Agent, another bool) finding {
 	f := finding{What: "agent", State: works}
 	argv, err := config.Agent{Command: a.Command}.Argv()
 	if err != nil {
@@ -97,13 +112,35 @@ func candidateFinding(a config.Agent) finding {
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
-		return finding{f.What, fails, fmt.Sprintf("agent.command %q is not found", argv[0]), "install it, or name it by its path"}
+		f.State, f.Says, f.Hint = fails, fmt.Sprintf("agent.command %q is not found", argv[0]), "install it, or name it by its path"
+		if another {
+			f.State, f.Says = warns, f.Says+"; another one of agents works instead"
+		}
+		return f
 	}
 	f.Says = fmt.Sprintf("%s, spoken to as %s", path, a.ResolvedProtocol())
 	if _, err := runner.Dialect(a); err != nil {
 		return finding{f.What, fails, err.Error(), hintNotSpoken}
 	}
+	_, command, err := runner.Prepared(a)
+	if err != nil {
+		return finding{f.What, fails, err.Error(), "see agent.command and agent.flags"}
+	}
+	f.Says += ", started with: " + asTyped(command.Argv)
 	return f
+}
+
+// asTyped writes a command line as one would type it. The whole of it is shown: it is what a person has to
+// look at who wonders what an agent was told.
+func asTyped(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = word
+		if word == "" || strings.ContainsAny(word, " \t\n\"'\\$`*?;&|<>(){}[]#~") {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // programPatience is how long a program may take to say its version. Agents on Node

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -299,7 +300,7 @@ func (d *details) lastOne(l *projector.Telemetry) {
 
 func (d *details) agent() {
 	a := d.Life.Agent
-	text := strings.TrimSpace(a.Protocol + " " + a.Version)
+	text := strings.TrimSpace(cmp.Or(a.Name, a.Protocol) + " " + a.Version)
 	if len(a.Command) > 0 {
 		text += " (" + strings.Join(a.Command, " ") + ")"
 	}
@@ -310,6 +311,23 @@ func (d *details) agent() {
 		}
 	}
 	d.add("agent", "%s", text)
+	rules := d.Budget.Rules
+	for i, other := range rules.Agents {
+		if i != d.Failover.Agent {
+			d.add("", "%s", d.otherAgent(other.Name, d.Failover.Standing(i, policy.Standing{}, rules)))
+		}
+	}
+}
+
+// otherAgent: whether one that does not work now is tried again.
+func (d *details) otherAgent(name string, standing policy.Standing) string {
+	switch {
+	case standing.Gone():
+		return name + " is not tried again before the loop is resumed: " + standing.Why
+	case standing.Until.After(d.now):
+		return fmt.Sprintf("%s is tried again at %s: %s", name, d.clock(standing.Until), standing.Why)
+	}
+	return name + " stands by"
 }
 
 // commands: those that nobody has answered yet.

@@ -10,7 +10,7 @@ import (
 // hintNotSpoken is what to do about an agent whose protocol nobody here speaks.
 const hintNotSpoken = "set agent.protocol to text to run it as a plain program"
 
-// suits refuses what the chosen agent can never do, before anything begins, and says what of the
+// suits refuses what one of the agents can never do, before anything begins, and says what of the
 // settings it cannot be held to.
 func suits(e *env, settings config.Settings) error {
 	warning, err := unsuited(settings)
@@ -20,24 +20,25 @@ func suits(e *env, settings config.Settings) error {
 	return err
 }
 
-// unsuited returns what of the settings the chosen agent cannot be held to, and as an error what
-// it can never do.
+// unsuited returns what of the settings their agents cannot be held to, and as an error what one of
+// them can never do.
 func unsuited(settings config.Settings) (warning string, err error) {
-	agent := settings.Candidates()[0]
-	if _, err := runner.Dialect(agent); err != nil {
-		return "", refuse(hintNotSpoken, "%w", err)
+	for _, agent := range settings.Candidates() {
+		if _, err := runner.Dialect(agent); err != nil {
+			return "", refuse(hintNotSpoken, "%w", err)
+		}
+		dialect, _, err := runner.Prepared(agent)
+		if err != nil {
+			return "", refuse("see agent.command and agent.flags", "%w", err)
+		}
+		protocol, can := agent.ResolvedProtocol(), dialect.Abilities()
+		if settings.Context == config.ContextSame && !can.Same {
+			return "", refuse("leave context at fresh, or choose an agent that 'ralph doctor' shows with 'same'",
+				"context is same, and an agent that is spoken to as %s has no session to go on with", protocol)
+		}
+		if limited := settings.Limits.Cost > 0 || settings.Limits.IterationCost > 0; limited && !can.Costs && warning == "" {
+			warning = fmt.Sprintf("an agent that is spoken to as %s does not report what it costs: no limit of cost can stop it", protocol)
+		}
 	}
-	dialect, err := runner.Prepared(agent)
-	if err != nil {
-		return "", refuse("see agent.command and agent.flags", "%w", err)
-	}
-	protocol, can := agent.ResolvedProtocol(), dialect.Abilities()
-	if settings.Context == config.ContextSame && !can.Same {
-		return "", refuse("leave context at fresh, or choose an agent that 'ralph doctor' shows with 'same'",
-			"context is same, and an agent that is spoken to as %s has no session to go on with", protocol)
-	}
-	if limited := settings.Limits.Cost > 0 || settings.Limits.IterationCost > 0; limited && !can.Costs {
-		return fmt.Sprintf("an agent that is spoken to as %s does not report what it costs: no limit of cost can stop it", protocol), nil
-	}
-	return "", nil
+	return warning, nil
 }

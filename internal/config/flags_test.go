@@ -135,6 +135,10 @@ func TestTheProtocolFollowsFromTheCommand(t *testing.T) {
 		{"", "", ProtocolText},
 		{"sh", "-c claude", ProtocolText},
 		{"./claude-wrapper.sh", "", ProtocolText},
+		{"./claude.sh", "", ProtocolClaude},
+		{"tools/codex.py", "--fast", ProtocolCodex},
+		{"/x/bin/pi.bash", "", ProtocolPi},
+		{"uvx", "--from goose-cli goose", ProtocolACP},
 		{"'claude", "x", ProtocolText},
 		{"echo 'claude", "", ProtocolText},
 	} {
@@ -155,6 +159,25 @@ func TestTheSettingsBeatTheInferredProtocol(t *testing.T) {
 	} {
 		if got := row.agent.ResolvedProtocol(); got != row.want {
 			t.Errorf("%+v speaks %s, want %s", row.agent, got, row.want)
+		}
+	}
+}
+
+func TestEachAgentOfAListHasANameOfItsOwn(t *testing.T) {
+	for name, row := range map[string]struct {
+		agents []Agent
+		want   []string
+	}{
+		"none":                            {nil, nil},
+		"that of their programs":          {[]Agent{{Command: "/usr/bin/claude"}, {Command: "npx -y opencode-ai@latest acp"}, {Command: "./my agent.sh", Protocol: "text"}}, []string{"claude", "opencode-ai", "my"}},
+		"a number where it is the same":   {[]Agent{{Command: "claude"}, {Command: "claude --model x"}, {Command: "claude"}}, []string{"claude", "claude-2", "claude-3"}},
+		"a number that nobody else has":   {[]Agent{{Command: "claude"}, {Command: "claude-2"}, {Command: "claude"}}, []string{"claude", "claude-2", "claude-3"}},
+		"that of the scenario":            {[]Agent{{Command: "ralph rehearse a/night.rehearsal"}, {Command: "ralph rehearse", Flags: []string{"demo"}}}, []string{"night", "demo"}},
+		"one word":                        {[]Agent{{Command: "'/x/my agent'"}}, []string{"my-agent"}},
+		"their protocol's for lack of it": {[]Agent{{Command: "npx", Protocol: "pi"}, {Command: "a 'quote", Protocol: "text"}}, []string{"pi", "text"}},
+	} {
+		if got := Names(row.agents); !slices.Equal(got, row.want) {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}
 }

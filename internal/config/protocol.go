@@ -90,6 +90,7 @@ var launchers = [...]launcher{
 	{"deno", []string{"run"}, []string{"--config", "-c", "--import-map"}},
 	{"env", nil, []string{"-u", "--unset", "-C", "--chdir"}},
 	{"nice", nil, []string{"-n", "--adjustment"}},
+	{"uvx", nil, []string{"--from", "--with", "-p", "--python"}},
 	{"mise", []string{"exec", "x"}, nil},
 }
 
@@ -139,13 +140,14 @@ func agentName(program string) string {
 	return ""
 }
 
-// baseName is the last part of a path in lower case, without what the system or a package adds: .exe, .js, @version.
+// baseName is the last part of a path in lower case, without what the system, a package or a script's language adds: .exe, .js,
+// @version, .sh. A script that is called claude.sh is taken for a wrapper that hands its arguments on; claude-wrapper.sh is not.
 func baseName(path string) string {
 	name := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if at := strings.LastIndexByte(name, '@'); at > 0 {
 		name = name[:at]
 	}
-	for _, suffix := range [...]string{".exe", ".cmd", ".bat", ".ps1", ".js", ".mjs", ".cjs", ".ts"} {
+	for _, suffix := range [...]string{".exe", ".cmd", ".bat", ".ps1", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash", ".zsh", ".py", ".rb"} {
 		if trimmed, ok := strings.CutSuffix(name, suffix); ok {
 			return trimmed
 		}

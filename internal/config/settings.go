@@ -49,7 +49,7 @@ type Settings struct {
 	Context                       string `json:"context" enum:"fresh,same" doc:"fresh: a new session each iteration; same: one session, prompted again until it is done"`
 
 	Agent      Agent       `json:"agent,omitzero" doc:"the agent to run"`
-	Agents     []Agent     `json:"agents,omitempty" doc:"agents in order of preference, instead of agent: when one fails the next takes over"`
+	Agents     []Agent     `json:"agents,omitempty" doc:"agents in order of preference, instead of agent: while one is limited or broken the next works"`
 	Guardrails []Guardrail `json:"guardrails,omitempty" doc:"commands that must succeed after an iteration"`
 	SCM        SCM         `json:"scm,omitzero" doc:"what happens in version control when all guardrails pass"`
 

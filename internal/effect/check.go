@@ -224,7 +224,8 @@ func (h *Hands) first(ctx context.Context, p promptPlan, cause uint64) (done boo
 	if p.rules.NoProgress > 0 || p.rules.MinToolCalls > 0 {
 		h.see(ctx, "begin", p.do.Iteration, cause)
 	}
-	if _, err := os.Lstat(filepath.Join(h.cfg.Dir, task.DoneFile)); err == nil || p.rules.NoProgress > 0 {
+	_, err = os.Lstat(filepath.Join(h.cfg.Dir, task.DoneFile))
+	if err == nil || p.rules.Checklist || p.rules.NoProgress > 0 || p.rules.MinToolCalls > 0 {
 		marks, err := h.look(p.do.Iteration, cause)
 		if err != nil {
 			return false, err
@@ -245,17 +246,25 @@ func (h *Hands) first(ctx context.Context, p promptPlan, cause uint64) (done boo
 	return false, nil
 }
 
-// run gives an effect a context that check.cancel ends.
-func (h *Hands) run(do func(context.Context)) {
+// cancellable returns a context that check.cancel ends, also before the effect's turn has come.
+func (h *Hands) cancellable() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.cancel = cancel
-	h.mu.Unlock()
 	if h.closed.Load() {
 		cancel()
 	}
-	do(ctx)
+	return ctx, cancel
+}
+
+// run puts an effect that can be cancelled behind those that were asked for before it.
+func (h *Hands) run(do func(context.Context)) {
+	ctx, cancel := h.cancellable()
+	h.jobs <- func() {
+		defer cancel()
+		do(ctx)
+	}
 }
 
 func (h *Hands) cancelCheck() {

@@ -178,7 +178,7 @@ func TestAnEditedGuardrailIsToldAndPutBackWhereItIsProtected(t *testing.T) {
 
 func TestWhatABeginFindsInTheFolder(t *testing.T) {
 	s := bare(t)
-	s.cfg.Words.Memory = true
+	s.cfg.Words.Memory = func(int) bool { return true }
 	s.state.Budget.Rules.DoneFile = true
 	s.up()
 	write(t, s.cfg.Dir, "WAIT_WITHOUT_RESTART", "")

@@ -28,7 +28,7 @@ const messageTime = 10 * time.Minute
 // scm.ended: the work tree keeps the work.
 func (h *Hands) commit(ctx context.Context, d event.Decided, cause uint64) {
 	ended := event.SCMEnded{}
-	message, err := h.message(ctx, d.Iteration)
+	message, err := h.message(ctx, d)
 	if err != nil {
 		ended.Failed, ended.Error = "message", "ask for a commit message: "+err.Error()
 		h.deliver(ended, d.Iteration, cause)
@@ -64,7 +64,7 @@ func (h *Hands) commit(ctx context.Context, d event.Decided, cause uint64) {
 
 // message asks the agent for a commit message, where there is something to commit. An agent whose
 // process rests is not disturbed: another one is asked.
-func (h *Hands) message(ctx context.Context, iteration int) (string, error) {
+func (h *Hands) message(ctx context.Context, d event.Decided) (string, error) {
 	commits := func(task string) bool { return task == "commit" || strings.HasPrefix(task, "commit ") }
 	if !slices.ContainsFunc(h.cfg.SCM.Tasks, commits) {
 		return "", nil
@@ -74,7 +74,7 @@ func (h *Hands) message(ctx context.Context, iteration int) (string, error) {
 	if !errors.Is(err, repo.ErrNoMessage) {
 		return "", nil // the run that follows meets the same, and tells it
 	}
-	said, err := h.ask(ctx, repo.MessagePrompt, iteration)
+	said, err := h.ask(ctx, repo.MessagePrompt, d)
 	if err != nil {
 		return "", err
 	}
@@ -83,9 +83,9 @@ func (h *Hands) message(ctx context.Context, iteration int) (string, error) {
 
 // ask runs the agent for one turn beside the loop and returns its final message. What it says
 // is not the iteration's, so only what it used goes into the journal.
-func (h *Hands) ask(ctx context.Context, text string, iteration int) (string, error) {
-	p := agent.Prompt{Text: text, Iteration: iteration, Purpose: agent.PurposeMessage}
-	cfg, err := h.cfg.Agent(p)
+func (h *Hands) ask(ctx context.Context, text string, d event.Decided) (string, error) {
+	p := agent.Prompt{Text: text, Iteration: d.Iteration, Purpose: agent.PurposeMessage}
+	cfg, err := h.cfg.Agent(d.Agent, p)
 	if err != nil {
 		return "", err
 	}

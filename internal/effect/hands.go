@@ -18,8 +18,9 @@ import (
 type Config struct {
 	// Deliver takes what happened, in order, to the loop. It may block.
 	Deliver func(drafts []event.Draft, release func())
-	// Agent returns the configuration of a new session; Deliver is filled in.
-	Agent func(agent.Prompt) (agent.Config, error)
+	// Agent returns the configuration of a new session with the agent at that place of the loop's
+	// list; Deliver is filled in.
+	Agent func(place int, p agent.Prompt) (agent.Config, error)
 	// Blob stores and reads texts that are too long for a line.
 	Blob     func(text []byte) (event.Blob, error)
 	ReadBlob func(sha256 string) ([]byte, error)
@@ -43,10 +44,13 @@ type Config struct {
 // Words say what ralph adds to a person's prompt.
 type Words struct {
 	Count bool // which iteration this is
-	// Memory tells of task.md and of how to say that the work is done. An agent that reads its prompt as
-	// anything but prose, such as a shell, must not be told.
-	Memory bool
+	// Memory says which agents, by their places, are told of task.md and of how to say that the work is
+	// done. One that reads its prompt as anything but prose, such as a shell, must not be told. nil tells
+	// nobody.
+	Memory func(place int) bool
 }
+
+func (w Words) memory(place int) bool { return w.Memory != nil && w.Memory(place) }
 
 // Hands do what decisions ask for. Do is called by one goroutine.
 type Hands struct {
@@ -63,6 +67,7 @@ type Hands struct {
 
 	mu      sync.Mutex
 	session *agent.Session
+	place   int                // whose session it is
 	cancel  context.CancelFunc // of the check or the tasks that run
 }
 
@@ -86,11 +91,11 @@ func (h *Hands) Do(d event.Decided, cause uint64, s *projector.State) {
 	switch d.Do {
 	case event.DoBegin:
 		p := plan(d, s)
-		h.jobs <- func() { h.run(func(ctx context.Context) { h.begin(ctx, p, cause) }) }
+		h.run(func(ctx context.Context) { h.begin(ctx, p, cause) })
 	case event.DoCheck:
-		h.jobs <- func() { h.run(func(ctx context.Context) { h.check(ctx, d, cause) }) }
+		h.run(func(ctx context.Context) { h.check(ctx, d, cause) })
 	case event.DoCommit:
-		h.jobs <- func() { h.run(func(ctx context.Context) { h.commit(ctx, d, cause) }) }
+		h.run(func(ctx context.Context) { h.commit(ctx, d, cause) })
 	case event.DoCancel:
 		h.cancelCheck()
 	case event.DoStart:
@@ -142,10 +147,10 @@ func (h *Hands) start(d event.Decided, prompt event.Blob, cause uint64) {
 		return
 	}
 	p := agent.Prompt{Text: text, Iteration: d.Iteration}
-	if h.reuse(p, d.Same, cause) {
+	if h.reuse(p, d, cause) {
 		return
 	}
-	cfg, err := h.cfg.Agent(p)
+	cfg, err := h.cfg.Agent(d.Agent, p)
 	if err != nil {
 		h.fail(d, cause, err)
 		return
@@ -157,7 +162,7 @@ func (h *Hands) start(d event.Decided, prompt event.Blob, cause uint64) {
 		return
 	}
 	h.mu.Lock()
-	h.session = session
+	h.session, h.place = session, d.Agent
 	h.mu.Unlock()
 	session.Begin(p, false, cause)
 	if h.killed.Load() {
@@ -165,17 +170,17 @@ func (h *Hands) start(d event.Decided, prompt event.Blob, cause uint64) {
 	}
 }
 
-// reuse gives the prompt to a process that rests, if there is one and it can be
+// reuse gives the prompt to a process that rests, if there is one of that agent and it can be
 // given a fresh context, or is to go on in its old one. One that cannot is ended before another
 // is started.
-func (h *Hands) reuse(p agent.Prompt, same bool, cause uint64) bool {
+func (h *Hands) reuse(p agent.Prompt, d event.Decided, cause uint64) bool {
 	h.mu.Lock()
-	session := h.session
+	session, place := h.session, h.place
 	h.mu.Unlock()
 	if session == nil {
 		return false
 	}
-	if same || session.Refresh() {
+	if place == d.Agent && (d.Same || session.Refresh()) {
 		session.Begin(p, true, cause)
 		return true
 	}

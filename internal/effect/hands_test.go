@@ -81,6 +81,43 @@ func TestAProcessThatCannotBeGivenAFreshContextIsReplaced(t *testing.T) {
 	}
 }
 
+func TestAProcessThatRestsBelongsToItsAgent(t *testing.T) {
+	s := plays(t, "iteration *\n  say hello\n")
+	var places []int
+	configure := s.cfg.Agent
+	s.cfg.Agent = func(place int, p agent.Prompt) (agent.Config, error) {
+		places = append(places, place) // by the one worker, and read when it is gone
+		return configure(place, p)
+	}
+	s.up()
+	s.do(start)
+	first := s.until(event.TypeAgentStarted)
+	s.until(event.TypeAgentFinished)
+	s.do(release)
+	s.until(event.TypeAgentRested)
+
+	// Not even a decision that says that the session goes on hands it to another agent.
+	began := s.do(event.Decided{Do: event.DoStart, Iteration: 2, Agent: 1, Same: true})
+	if e := s.until2(event.TypeAgentExited); e.cause != began {
+		t.Errorf("the first agent's process ended by %+v", e)
+	}
+	second := s.until(event.TypeAgentStarted)
+	if second.cause != began || has(second, `"reused"`) || pidOf(t, second) == pidOf(t, first) || alive(pidOf(t, first)) {
+		t.Errorf("the second agent: %+v", second)
+	}
+	s.until(event.TypeAgentFinished)
+	s.do(release)
+	s.until(event.TypeAgentRested)
+	s.do(event.Decided{Do: event.DoStart, Iteration: 3, Agent: 1})
+	if e := s.until(event.TypeAgentStarted); !has(e, `"reused":true`) || pidOf(t, e) != pidOf(t, second) {
+		t.Errorf("the second agent again: %+v", e)
+	}
+	s.rest()
+	if len(places) != 2 || places[0] != 0 || places[1] != 1 {
+		t.Errorf("the agents %v were asked for", places)
+	}
+}
+
 // until2 is until for an exit.
 func (s *stage) until2(typ event.Type) told {
 	s.t.Helper()
@@ -132,10 +169,10 @@ func TestAKillReachesTheAgentThatIsBeingStarted(t *testing.T) {
 	s := runs(t, "exec sleep 1000")
 	entered, goOn := make(chan struct{}), make(chan struct{})
 	configure := s.cfg.Agent
-	s.cfg.Agent = func(p agent.Prompt) (agent.Config, error) {
+	s.cfg.Agent = func(place int, p agent.Prompt) (agent.Config, error) {
 		close(entered)
 		<-goOn
-		return configure(p)
+		return configure(place, p)
 	}
 	s.up()
 	s.do(start)
@@ -258,8 +295,8 @@ func TestWhatAnAgentThatCannotBeStartedComesTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := set(t, func() agent.Dialect { return text.New() }, row.command)
 			configure := s.cfg.Agent
-			s.cfg.Agent = func(p agent.Prompt) (agent.Config, error) {
-				cfg, err := configure(p)
+			s.cfg.Agent = func(place int, p agent.Prompt) (agent.Config, error) {
+				cfg, err := configure(place, p)
 				cfg.Spec.Dir = row.dir
 				return cfg, err
 			}
@@ -297,7 +334,7 @@ func payload[T event.Payload](t *testing.T, e told) T {
 
 func TestSettingsThatMakeNoAgentAreTold(t *testing.T) {
 	s := runs(t, "true")
-	s.cfg.Agent = func(agent.Prompt) (agent.Config, error) { return agent.Config{}, errors.New("no such protocol") }
+	s.cfg.Agent = func(int, agent.Prompt) (agent.Config, error) { return agent.Config{}, errors.New("no such protocol") }
 	s.up()
 	s.do(start)
 	if e := s.next(); !e.is(event.EffectFailed{Do: event.DoStart, Error: "no such protocol", Class: event.ClassTransient}) {

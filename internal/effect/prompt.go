@@ -45,7 +45,8 @@ func plan(d event.Decided, s *projector.State) promptPlan {
 		p.hints = append(p.hints, s.Breaker.Hint)
 	}
 	p.cut = s.Last != nil && s.Last.Outcome != event.OutcomeDone
-	p.same = p.rules.Context == "same" && s.Life.Process.Resting
+	p.same = s.SessionGoesOn()
+	p.messages = append(p.messages, s.Mail.Again...)
 	for _, id := range d.Commands {
 		for _, message := range s.Mail.Open {
 			if message.ID == id {
@@ -80,7 +81,7 @@ func (h *Hands) begin(ctx context.Context, p promptPlan, cause uint64) {
 		h.fail(p.do, cause, err)
 		return
 	}
-	if h.cfg.Words.Memory {
+	if h.cfg.Words.memory(p.do.Agent) {
 		if _, err := task.Create(h.cfg.Dir, task.Template(base)); err != nil {
 			h.fail(p.do, cause, fmt.Errorf("make task.md: %w", err))
 			return
@@ -130,7 +131,7 @@ func (h *Hands) compose(base string, p promptPlan) (string, error) {
 		Base: base, CountInPrompt: h.cfg.Words.Count, Iteration: p.counted, Of: p.rules.MaximumIterations,
 		Refused: p.refused, Left: p.left, Hints: p.hints, MinToolCalls: p.rules.MinToolCalls,
 	}
-	if h.cfg.Words.Memory {
+	if h.cfg.Words.memory(p.do.Agent) {
 		parts.LoopDir = h.folder()
 		parts.TaskFile = path.Join(parts.LoopDir, task.TaskFile)
 		parts.Checklist, parts.DoneFile = p.rules.Checklist, p.rules.DoneFile

@@ -195,3 +195,15 @@ func TestAPromptWhoseBlobIsGoneStartsNoAgent(t *testing.T) {
 		t.Errorf("%+v, %d agents", failed, s.agents)
 	}
 }
+
+func TestWhatAnIterationThatWasGivenBackWasToldIsToldAgain(t *testing.T) {
+	s := runs(t, "true").up()
+	s.state.Mail.Again = []policy.Message{{ID: "z", Kind: policy.Steer, Text: "mind the gap"}}
+	s.state.Mail.Open = []policy.Message{{ID: "a", Kind: policy.FollowUp, Text: "then rest"}}
+	s.do(event.Decided{Do: event.DoBegin, Iteration: 2, Commands: []string{"a"}})
+	s.until(event.TypeIterationStarted)
+	const want = "make it work\n\nMessages from the person you work for, oldest first:\n- mind the gap\n- then rest"
+	if got := s.prompts[len(s.prompts)-1]; got != want {
+		t.Errorf("the prompt is %q", got)
+	}
+}

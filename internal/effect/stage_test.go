@@ -69,7 +69,7 @@ func set(t *testing.T, dialect func() agent.Dialect, command ...string) *stage {
 			}
 			release()
 		},
-		Agent: func(p agent.Prompt) (agent.Config, error) {
+		Agent: func(_ int, p agent.Prompt) (agent.Config, error) {
 			s.mu.Lock()
 			s.agents++
 			s.mu.Unlock()

@@ -70,7 +70,7 @@ var pure = map[string]struct {
 	"internal/policy": {why: "the same events must give the same answers: in a simulation, in a replay, after a crash"},
 	"internal/prompt": {why: "the same parts must give the same words, and what an agent was told is known from what is recorded"},
 	"projector":       {except: []string{"doc.go", "file.go", "open.go"}, why: "State = fold(events), and nothing else; file.go and open.go are its writer and its opener"},
-	"internal/loop":   {only: []string{"next.go", "next_between.go", "next_check.go", "next_people.go", "next_turn.go"}, why: "decisions = Next(State): what it could read besides, a replay could not"},
+	"internal/loop":   {only: []string{"next.go", "next_between.go", "next_check.go", "next_failover.go", "next_people.go", "next_turn.go"}, why: "decisions = Next(State): what it could read besides, a replay could not"},
 }
 
 // world are the standard packages that a pure file must not reach, each with

@@ -42,6 +42,7 @@ var table = []struct {
 	{"what can never start is not tried again", hopeless},
 	{"an agent that is blocked ends the loop", blocked},
 	{"a limit ends the loop", limited},
+	{"an agent that cannot work makes way for one that can", replaced},
 	{"a loop that gets nowhere is told so, slowed and stopped", stuck},
 	{"an agent that waits for a person is not started again", waiting},
 	{"a paused loop waits", paused},

@@ -43,27 +43,23 @@ func completed(s *State) []Decision {
 }
 
 func hopeless(s *State) []Decision {
-	if flag := s.Life.Refused(); flag != "" {
-		return end(s, event.ReasonConfig, "the agent refused its arguments: "+flag, "correct agent.flags")
+	if unfit := unfit(s); unfit.Reason != "" && !several(s) {
+		return end(s, unfit.Reason, unfit.Why, unfit.Hint)
 	}
 	f := s.Life.Failed
-	if f == nil {
+	switch {
+	case f == nil:
+		return nil
+	case f.Class == event.ClassDisk:
+		return end(s, event.ReasonDisk, f.Error, f.Hint)
+	case f.Do != event.DoBegin:
 		return nil
 	}
 	switch f.Class {
 	case event.ClassMissing, event.ClassPermission, event.ClassConfig:
-		reason := event.ReasonAgent
-		if f.Do == event.DoBegin {
-			reason = event.ReasonConfig
-		}
-		return end(s, reason, f.Error, f.Hint)
-	case event.ClassDisk:
-		return end(s, event.ReasonDisk, f.Error, f.Hint)
+		return end(s, event.ReasonConfig, f.Error, f.Hint)
 	}
-	if f.Do == event.DoBegin {
-		return end(s, event.ReasonFault, f.Error, f.Hint)
-	}
-	return nil
+	return end(s, event.ReasonFault, f.Error, f.Hint)
 }
 
 func blocked(s *State) []Decision {
@@ -75,11 +71,12 @@ func blocked(s *State) []Decision {
 }
 
 func limited(s *State) []Decision {
-	if reason, why, hint := s.Limits.Over(s.Budget.Rules); reason != "" {
-		return end(s, reason, why, hint)
-	}
-	if reason, why := s.Restart.Fatal(s.Budget.Rules); reason != "" {
-		return end(s, reason, why, "")
+	if several(s) {
+		if decisions := exhausted(s); decisions != nil {
+			return decisions
+		}
+	} else if standing := policy.Stand(&s.Limits, &s.Restart, s.Budget.Rules); standing.Reason != "" {
+		return end(s, standing.Reason, standing.Why, standing.Hint)
 	}
 	if reason, why := s.Budget.Over(); reason != "" {
 		return end(s, reason, why, "")
@@ -87,9 +84,11 @@ func limited(s *State) []Decision {
 	return nil
 }
 
+const hintStuck = "look at what the agent says with 'ralph logs', change the task, then resume the loop"
+
 func stuck(s *State) []Decision {
 	if s.Breaker.Stop != "" {
-		return end(s, event.ReasonBreaker, s.Breaker.Stop, "look at what the agent says with 'ralph logs', change the task, then resume the loop")
+		return end(s, event.ReasonBreaker, s.Breaker.Stop, hintStuck)
 	}
 	if trip, ok := s.Breaker.Trip(s.Budget.Rules); ok {
 		return record(trip)
@@ -111,7 +110,7 @@ func begin(s *State) []Decision {
 	}
 	every := s.Budget.Rules.ReflectEvery
 	return do(event.Decided{
-		Do: event.DoBegin, Iteration: s.Life.Iteration + 1, Commands: ids,
+		Do: event.DoBegin, Iteration: s.Life.Iteration + 1, Commands: ids, Agent: s.Failover.Agent,
 		Reflect: every > 0 && s.Life.Iteration > 0 && s.Life.Iteration%every == 0,
 	})
 }

@@ -42,7 +42,7 @@ func committed(s *State) []Decision {
 	if outcome, _ := outcomeOf(s); outcome != event.OutcomeDone || len(s.Gate.Missing(s.Budget.Rules)) > 0 {
 		return nil
 	}
-	return do(event.Decided{Do: event.DoCommit, Iteration: s.Life.Iteration, Why: "nothing speaks against the work"})
+	return do(event.Decided{Do: event.DoCommit, Iteration: s.Life.Iteration, Why: "nothing speaks against the work", Agent: s.Life.Worker.Agent})
 }
 
 // concluded ends the iteration, after it has judged what was claimed. A file DONE claims
@@ -134,6 +134,8 @@ func conclusion(s *State) event.IterationEnded {
 		ended.Refunded = true
 	default:
 		ended.Progress = progress(s)
+		// An agent that cannot even be started costs none of the iterations that another could have.
+		ended.Refunded = several(s) && unfit(s).Reason != ""
 	}
 	return ended
 }

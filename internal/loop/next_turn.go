@@ -86,7 +86,7 @@ func working(s *State) []Decision {
 	case policy.Opened:
 		return do(event.Decided{
 			Do: event.DoStart, Iteration: s.Life.Iteration, Why: "the prompt is ready",
-			Same: sameSession(s) && s.Life.Process.Resting,
+			Same: s.SessionGoesOn(), Agent: s.Life.Worker.Agent,
 		})
 	}
 	return wait

@@ -103,6 +103,8 @@ func (b *Breaker) Apply(e event.Event, c *Completion) error {
 			return err
 		}
 		b.ended(p)
+	case event.TypeAgentReplaced:
+		b.Errors, b.Error, b.AnsweredErrors = 0, "", 0 // they were another agent's
 	case event.TypeBreakerTripped:
 		p, err := event.As[event.BreakerTripped](e)
 		if err != nil {
@@ -212,6 +214,14 @@ func (b *Breaker) delay(step string, r event.Rules) int64 {
 		return 0
 	}
 	return breakerDelay * r.RestartDelay
+}
+
+// SameError says of an agent that its failures are as many as end a loop; empty where they are not.
+func (b *Breaker) SameError(r event.Rules) string {
+	if r.SameError <= 0 || b.Errors < r.SameError {
+		return ""
+	}
+	return b.sameError()
 }
 
 func (b *Breaker) sameError() string {

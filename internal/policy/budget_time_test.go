@@ -172,10 +172,10 @@ func TestWhatIsSaidOfALimitThatIsNear(t *testing.T) {
 func TestABudgetIsKeptWhenTheLoopIsResumed(t *testing.T) {
 	rules := event.Rules{MaximumIterations: 3, LimitCost: 7}
 	b := spend(t, &policy.Budget{}, started(event.Rules{MaximumIterations: 9}), opened, event.AgentUsed{USD: usd(2)}, closed, opened, limited, event.LoopResumed{Rules: &rules})
-	if b.Counted != 1 || b.Refunded != 1 || *b.Used().USD != 2 || b.Rules != rules {
+	if b.Counted != 1 || b.Refunded != 1 || *b.Used().USD != 2 || !cmp.Equal(b.Rules, rules) {
 		t.Errorf("%+v", b)
 	}
-	if b = spend(t, b, event.LoopResumed{}); b.Rules != rules {
+	if b = spend(t, b, event.LoopResumed{}); !cmp.Equal(b.Rules, rules) {
 		t.Errorf("a resume without new rules changed them: %+v", b.Rules)
 	}
 }

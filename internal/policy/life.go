@@ -28,6 +28,7 @@ type Life struct {
 	Phase     Phase      `json:"phase,omitempty"`
 	Since     time.Time  `json:"since,omitzero"` // when the iteration began
 	Prompt    event.Blob `json:"prompt"`
+	Worker    Worker     `json:"worker,omitzero"`
 
 	Process Process `json:"process"`
 	// Cut is the outcome of an iteration that ralph itself cut short.
@@ -47,11 +48,18 @@ type Life struct {
 	Ended     *event.LoopEnded   `json:"ended,omitempty"`
 }
 
+// Worker is the agent of the last iteration that began, where the loop has several.
+type Worker struct {
+	Agent int    `json:"agent,omitempty"` // its place in the list; 0 is the first
+	Name  string `json:"name,omitempty"`
+}
+
 // Process is the agent's process as the journal knows it.
 type Process struct {
 	Alive    bool `json:"alive,omitempty"`
 	Resting  bool `json:"resting,omitempty"` // alive between two iterations
 	PID      int  `json:"pid,omitempty"`
+	Agent    int  `json:"agent,omitempty"` // whose process it is, by its place in the list; 0 is the first
 	Live     bool `json:"live,omitempty"`
 	Costs    bool `json:"costs,omitempty"`
 	Tools    bool `json:"tools,omitempty"`
@@ -141,6 +149,15 @@ func (l *Life) Apply(e event.Event, r event.Rules) error {
 		l.Cut, l.CutWhy, l.Finished, l.Exited, l.Failed = "", "", nil, nil, nil
 	case event.TypeIterationEnded:
 		l.Phase, l.Broken = Between, false
+	case event.TypeAgentReplaced:
+		p, err := event.As[event.AgentReplaced](e)
+		if err != nil {
+			return err
+		}
+		if p.To >= 0 && p.To < len(r.Agents) {
+			l.Agent = r.Agents[p.To]
+			l.Finished, l.Exited, l.Failed = nil, nil, nil // they were about the one before
+		}
 	case event.TypeDecided:
 		return l.decided(e)
 	case event.TypeEffectFailed:
@@ -188,6 +205,7 @@ func (l *Life) decided(e event.Event) error {
 	switch p.Do {
 	case event.DoBegin:
 		l.Phase, l.Failed = Beginning, nil
+		l.Worker = Worker{Agent: p.Agent, Name: l.Agent.Name}
 	case event.DoStart:
 		l.Phase = Starting
 		// Whatever was decided about a process before it was about another one.
@@ -274,7 +292,7 @@ func (l *Life) agent(e event.Event) error {
 		}
 		alive := l.Process.Alive
 		l.Process = Process{
-			Alive: true, PID: p.PID, Live: p.Live, Costs: p.Costs, Tools: p.Tools, ExitEnds: p.ExitEnds,
+			Alive: true, PID: p.PID, Agent: l.Worker.Agent, Live: p.Live, Costs: p.Costs, Tools: p.Tools, ExitEnds: p.ExitEnds,
 			Ending: l.Process.Ending, Killing: l.Process.Killing,
 		}
 		if p.Reused && !alive {

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -132,6 +133,14 @@ func LimitName(kind string) string {
 		return "login"
 	}
 	return "outage"
+}
+
+// Trouble says what is waited for; empty where nothing is.
+func (l *Limits) Trouble() string {
+	if l.Waiting == "" {
+		return ""
+	}
+	return strings.TrimSuffix(LimitName(l.Waiting)+": "+l.Error, ": ")
 }
 
 func (l *Limits) ended(p event.IterationEnded, at time.Time) {

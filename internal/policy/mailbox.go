@@ -10,12 +10,17 @@ import (
 // is answered once: delivered or refused. A steer goes into the running turn where
 // the agent can take it there, else into the next prompt; a follow-up waits for the next
 // prompt. What was sent into a turn and not confirmed when the turn was over
-// waits again, so that it is never lost. Stop, pause and kill are wishes that
+// waits again, so that it is never lost; what reached an iteration that was given back is told
+// again in the next. Stop, pause and kill are wishes that
 // take effect when they are answered, in the order in which they came, and stay until
 // they are fulfilled or a new runner takes the loop up.
 type Mailbox struct {
 	// Open are the commands that nobody has answered yet, oldest first.
 	Open []Message `json:"open,omitempty"`
+	// Told are the words that the open iteration's agent was given. Where that iteration is given back, the
+	// next one's prompt says them Again: its context is a fresh one, and nothing came of the other.
+	Told  []Message `json:"told,omitempty"`
+	Again []Message `json:"again,omitempty"`
 	// Stopping is what kind of end a person asked for: stop, stop-now or kill; the
 	// strongest wins.
 	Stopping string `json:"stopping,omitempty"`
@@ -90,6 +95,7 @@ func (m *Mailbox) Apply(e event.Event) error {
 			return err
 		}
 		m.obey(p.ID)
+		m.tell(p)
 		m.answer(p.ID)
 	case event.TypeCommandRefused:
 		p, err := event.As[event.CommandRefused](e)
@@ -118,10 +124,19 @@ func (m *Mailbox) Apply(e event.Event) error {
 		if err != nil {
 			return err
 		}
+		m.Told, m.Again = m.Again, nil
 		for _, id := range p.Commands {
 			m.edit(id, func(c *Message) { c.Prompt = p.N })
 		}
 	case event.TypeIterationEnded:
+		p, err := event.As[event.IterationEnded](e)
+		if err != nil {
+			return err
+		}
+		if p.Refunded {
+			m.Again = m.Told
+		}
+		m.Told = nil
 		for i := range m.Open {
 			m.Open[i].Sent, m.Open[i].Held, m.Open[i].Prompt = false, false, 0
 		}
@@ -151,6 +166,19 @@ func (m *Mailbox) receive(p event.CommandReceived) {
 		m.Seen = slices.Delete(m.Seen, 0, len(m.Seen)-seenKept)
 	}
 	m.Open = append(m.Open, Message{ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From})
+}
+
+// tell notes the words that an agent has. They are bounded as those are that wait.
+func (m *Mailbox) tell(p event.CommandDelivered) {
+	length := 0
+	for _, c := range m.Told {
+		length += len(c.Text)
+	}
+	for _, c := range m.Open {
+		if c.ID == p.ID && (c.Kind == Steer || c.Kind == FollowUp) && len(m.Told) < MaxOpen && length+len(c.Text) <= MaxBytes {
+			m.Told = append(m.Told, Message{ID: c.ID, Kind: c.Kind, Text: c.Text, From: c.From})
+		}
+	}
 }
 
 // obey takes a wish for granted. It is not done when the wish comes: one that came

@@ -198,3 +198,36 @@ func TestARunnerThatResumesKnowsTheCommandsOfTheLast(t *testing.T) {
 		t.Error("a command whose file outlived the runner would be taken twice")
 	}
 }
+
+// What a person said is not lost with an iteration that is given back: its agent's context is gone.
+func TestWhatReachedAnIterationThatIsGivenBackIsToldAgain(t *testing.T) {
+	said := event.CommandReceived{ID: "a", Kind: policy.Steer, Text: "mind the gap", From: "cli"}
+	begun, reached := event.IterationStarted{N: 1}, event.CommandDelivered{ID: "a", How: "prompt", Iteration: 1}
+	back := event.IterationEnded{N: 1, Outcome: event.OutcomeLimited, Refunded: true}
+	gap := []policy.Message{{ID: "a", Kind: policy.Steer, Text: "mind the gap", From: "cli"}}
+	for name, row := range map[string]struct {
+		story []event.Payload
+		want  []policy.Message
+	}{
+		"after an iteration that was given back it is":      {[]event.Payload{said, begun, reached, back}, gap},
+		"also after two of them":                            {[]event.Payload{said, begun, reached, back, begun, back}, gap},
+		"after one that counts it is not":                   {[]event.Payload{said, begun, reached, event.IterationEnded{N: 1, Outcome: event.OutcomeFailed}}, nil},
+		"nor in the one after the next":                     {[]event.Payload{said, begun, reached, back, begun, event.IterationEnded{N: 2}}, nil},
+		"what was refused is nobody's":                      {[]event.Payload{said, begun, event.CommandRefused{ID: "a"}, back}, nil},
+		"a wish of the loop's is not told to agents":        {[]event.Payload{event.CommandReceived{ID: "a", Kind: policy.Pause}, begun, reached, back}, nil},
+		"what came into the running turn is told as well":   {[]event.Payload{begun, said, event.CommandDelivered{ID: "a", How: "live", Iteration: 1}, back}, gap},
+		"while the next iteration runs it is not due again": {[]event.Payload{said, begun, reached, back, begun}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &policy.Mailbox{}
+			for _, p := range row.story {
+				if err := m.Apply(happened(t, noon, p)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(row.want, m.Again); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,20 +45,21 @@ func Dialect(a config.Agent) (agent.Dialect, error) {
 }
 
 // Prepared returns a conversation that has the settings' command and flags, on which it may depend what its
-// agent can do. The error says which of them cannot be.
-func Prepared(a config.Agent) (agent.Dialect, error) {
+// agent can do, and what would be started. The error says which of them cannot be.
+func Prepared(a config.Agent) (agent.Dialect, agent.Command, error) {
 	dialect, err := Dialect(a)
 	if err != nil {
-		return nil, err
+		return nil, agent.Command{}, err
 	}
 	spec, err := specOf(a)
 	if err != nil {
-		return nil, err
+		return nil, agent.Command{}, err
 	}
-	if _, err := dialect.Command(spec); err != nil {
-		return nil, err
+	command, err := dialect.Command(spec)
+	if err != nil {
+		return nil, agent.Command{}, err
 	}
-	return dialect, nil
+	return dialect, command, nil
 }
 
 // specOf is what the settings say about how to start their agent.
@@ -84,19 +86,27 @@ func ownProgram() string {
 	return "ralph"
 }
 
-// chosen returns the agent that the loop runs.
-func (r *runner) chosen() config.Agent { return r.Settings.Candidates()[0] }
-
-// about says which agent that is, for the journal.
-func (r *runner) about() event.Agent {
-	a := r.chosen()
-	return event.Agent{Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...)}
+// about says of each agent that the loop may run which it is, for the journal.
+func (r *runner) about() []event.Agent {
+	var agents []event.Agent
+	names := config.Names(r.Settings.Candidates())
+	for i, a := range r.Settings.Candidates() {
+		agents = append(agents, event.Agent{Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...)})
+		if len(names) > 1 {
+			agents[i].Name = names[i]
+		}
+	}
+	return agents
 }
 
 // agent returns what a session needs for an iteration. The settings were checked
 // before the loop began.
-func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
-	a := r.chosen()
+func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
+	candidates := r.Settings.Candidates()
+	if place >= len(candidates) {
+		return agent.Config{}, fmt.Errorf("the settings have no agent %d", place+1)
+	}
+	a, about := candidates[place], r.about()[place]
 	dialect, err := Dialect(a)
 	if err != nil {
 		return agent.Config{}, err
@@ -108,7 +118,7 @@ func (r *runner) agent(p agent.Prompt) (agent.Config, error) {
 	spec.Dir, spec.LoopDir = r.Project, r.Dir
 	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose
 	return agent.Config{
-		Name:    a.ResolvedProtocol(),
+		Name:    cmp.Or(about.Name, about.Protocol),
 		Dialect: dialect,
 		Spec:    spec,
 		Env:     r.environment(a, p.Iteration),

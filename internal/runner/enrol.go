@@ -20,7 +20,7 @@ func (r *runner) enrol(state *projector.State) func() error {
 	}
 	host, _ := os.Hostname()
 	entry := registry.Entry{
-		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: r.about().Protocol, Host: host,
+		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: cmp.Or(r.about()[0].Name, r.about()[0].Protocol), Host: host,
 		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
 	}
 	var all sync.WaitGroup

@@ -124,7 +124,10 @@ func (r *runner) open(ctx context.Context) error {
 	if state.Seq > 0 {
 		rules = r.carried(state.Budget.Rules) // before config.json is written anew
 	}
-	rules.WaitEnds = r.Unattended
+	rules.WaitEnds, rules.Agents = r.Unattended, nil
+	if about := r.about(); len(about) > 1 {
+		rules.Agents = about
+	}
 	inputs := make(chan loop.Input, inputsMost)
 	r.project = r.projections(inputs) // it tidies the folder, so before anything is written there
 	r.enrolled = r.enrol(&state)
@@ -191,7 +194,7 @@ func (r *runner) assemble(state projector.State, iteration int, inputs chan loop
 // begin records that the loop started or goes on. It becomes durable with the first
 // decision that has to be: until then nothing is done that could not be done again.
 func (r *runner) begin(state *projector.State, rec journal.Recovery, rules event.Rules, swept int) error {
-	about := r.about()
+	about := r.about()[0]
 	host, _ := os.Hostname()
 	var first event.Payload
 	if state.Life.Started.IsZero() {

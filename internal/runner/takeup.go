@@ -72,7 +72,7 @@ func (r *runner) carried(had event.Rules) event.Rules {
 func changed(had, before, now event.Rules) event.Rules {
 	to, from, with := reflect.ValueOf(&had).Elem(), reflect.ValueOf(before), reflect.ValueOf(now)
 	for i := range to.NumField() {
-		if !from.Field(i).Equal(with.Field(i)) {
+		if !reflect.DeepEqual(from.Field(i).Interface(), with.Field(i).Interface()) {
 			to.Field(i).Set(with.Field(i))
 		}
 	}

@@ -88,7 +88,7 @@ func of(a config.Agent, env ...string) *runner {
 func TestWhatAnAgentIsTold(t *testing.T) {
 	r := of(config.Agent{Command: "npx pi", Flags: []string{"--no-session", "--name 'a b'"}, Model: "m", Provider: "v", Thinking: "high"})
 	r.Settings.Journal.Raw = true
-	cfg, err := r.agent(agent.Prompt{Text: "go on", Iteration: 3})
+	cfg, err := r.agent(0, agent.Prompt{Text: "go on", Iteration: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +102,42 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 	if cfg.Name != "pi" || cfg.Mark != "01JD" || !cfg.KeepRaw || cfg.HoldBack == nil {
 		t.Errorf("%+v", cfg)
 	}
-	if about := r.about(); about.Protocol != "pi" || !slices.Equal(about.Command, []string{"npx pi", "--no-session", "--name 'a b'"}) {
+	if about := r.about()[0]; about.Name != "" || about.Protocol != "pi" || !slices.Equal(about.Command, []string{"npx pi", "--no-session", "--name 'a b'"}) {
 		t.Errorf("%+v", about)
+	}
+}
+
+func TestEachOfSeveralAgentsIsToldApart(t *testing.T) {
+	r := of(config.Agent{})
+	r.Settings.Agents = []config.Agent{
+		{Command: "claude", Env: map[string]string{"CLAUDE_CONFIG_DIR": "/a"}},
+		{Command: "npx -y @anthropic-ai/claude-code@latest", Env: map[string]string{"CLAUDE_CONFIG_DIR": "/b"}},
+		{Command: "claude"},
+		{Command: "./agent.sh", Protocol: "text"},
+	}
+	var names []string
+	for i, about := range r.about() {
+		cfg, err := r.agent(i, agent.Prompt{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Name != about.Name {
+			t.Errorf("agent %d speaks as %s and is called %s", i, cfg.Name, about.Name)
+		}
+		names = append(names, about.Name)
+		if told := r.words().Memory(i); told == (about.Protocol == "text") {
+			t.Errorf("%s is told of task.md: %v", about.Name, told)
+		}
+	}
+	if want := []string{"claude", "claude-code", "claude-2", "agent"}; !slices.Equal(names, want) {
+		t.Errorf("they are called %q, want %q", names, want)
+	}
+	second, err := r.agent(1, agent.Prompt{})
+	if err != nil || !slices.Contains(second.Env, "CLAUDE_CONFIG_DIR=/b") {
+		t.Errorf("the second has %q, %v", second.Env, err)
+	}
+	if _, err := r.agent(4, agent.Prompt{}); err == nil {
+		t.Error("there is a fifth")
 	}
 }
 
@@ -114,7 +148,7 @@ func TestSettingsThatMakeNoAgent(t *testing.T) {
 		"a flag's quote stays open":  {Command: "sh", Flags: []string{"-c 'x"}, Protocol: "text"},
 		"a command that is no words": {Command: "  ", Protocol: "text"},
 	} {
-		if _, err := of(a).agent(agent.Prompt{}); err == nil {
+		if _, err := of(a).agent(0, agent.Prompt{}); err == nil {
 			t.Errorf("%s: it was taken", name)
 		}
 	}
@@ -221,7 +255,7 @@ func TestAResumedLoopKeepsWhatWasRaisedAndTakesWhatWasChanged(t *testing.T) {
 	before := event.Rules{MaximumIterations: 10, LimitCost: 5, IdleAfter: 1000}
 	had := event.Rules{MaximumIterations: 30, LimitCost: 5, IdleAfter: 1000}
 	now := event.Rules{MaximumIterations: 10, LimitCost: 7, IdleAfter: 1000}
-	if got, want := changed(had, before, now), (event.Rules{MaximumIterations: 30, LimitCost: 7, IdleAfter: 1000}); got != want {
+	if got, want := changed(had, before, now), (event.Rules{MaximumIterations: 30, LimitCost: 7, IdleAfter: 1000}); !cmp.Equal(got, want) {
 		t.Errorf("the rules are %+v, want %+v", got, want)
 	}
 	now.MaximumIterations = 20

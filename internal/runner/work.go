@@ -40,8 +40,10 @@ func (r *runner) scm() effect.SCM {
 // about task.md.
 func (r *runner) words() effect.Words {
 	return effect.Words{
-		Count:  r.Settings.IncludeIterationCountInPrompt,
-		Memory: r.chosen().ResolvedProtocol() != config.ProtocolText,
+		Count: r.Settings.IncludeIterationCountInPrompt,
+		Memory: func(place int) bool {
+			return r.Settings.Candidates()[place].ResolvedProtocol() != config.ProtocolText
+		},
 	}
 }
 

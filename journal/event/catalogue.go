@@ -24,6 +24,7 @@ func (AgentUnread) EventType() Type        { return TypeAgentUnread }
 func (AgentFinished) EventType() Type      { return TypeAgentFinished }
 func (AgentRested) EventType() Type        { return TypeAgentRested }
 func (AgentExited) EventType() Type        { return TypeAgentExited }
+func (AgentReplaced) EventType() Type      { return TypeAgentReplaced }
 func (ToolCalled) EventType() Type         { return TypeToolCalled }
 func (ToolProgressed) EventType() Type     { return TypeToolProgressed }
 func (ToolReturned) EventType() Type       { return TypeToolReturned }
@@ -101,6 +102,8 @@ func intern(name []byte) Type {
 		return TypeAgentRested
 	case TypeAgentExited:
 		return TypeAgentExited
+	case TypeAgentReplaced:
+		return TypeAgentReplaced
 	case TypeToolCalled:
 		return TypeToolCalled
 	case TypeToolProgressed:
@@ -180,6 +183,7 @@ func Types() []Type {
 		TypeAgentFinished,
 		TypeAgentRested,
 		TypeAgentExited,
+		TypeAgentReplaced,
 		TypeToolCalled,
 		TypeToolProgressed,
 		TypeToolReturned,

@@ -76,6 +76,7 @@ var samples = []event.Payload{
 	event.EffectFailed{Do: event.DoStart, Error: "no such program", Class: event.ClassMissing, Hint: "install it"},
 	event.TimerFired{Name: "idle"},
 	event.FaultRaised{Where: "inbox", Error: "gone", Class: event.ClassDisk},
+	event.AgentReplaced{From: 0, To: 1, Was: "claude", Name: "pi", Why: "rate limit: five hours", Until: "2026-11-21T05:00:00Z"},
 }
 
 func TestEveryTypeOfTheCatalogueHasASample(t *testing.T) {

@@ -164,3 +164,19 @@ type ToolReturned struct {
 	Blob   string `json:"blob,omitempty"`
 	Bytes  int    `json:"bytes,omitempty"` // of the whole output, where Blob is set
 }
+
+// AgentReplaced: another of the loop's agents works from now on. No iteration is open.
+type AgentReplaced struct {
+	From int    `json:"from"`           // its place in rules.agents; 0 is the first
+	To   int    `json:"to"`             // the place of the one that works from now on
+	Was  string `json:"was,omitempty"`  // the name of the one before
+	Name string `json:"name,omitempty"` // of the one that works from now on
+	// Reason by which a loop with this agent alone would have ended: it is not
+	// tried again before a person resumes the loop. Empty where it is.
+	Reason Reason `json:"reason,omitempty"`
+	Why    string `json:"why"`             // one sentence for a person
+	Hint   string `json:"hint,omitempty"`  // the next step for a person
+	Until  string `json:"until,omitempty"` // RFC 3339: when the one before is tried again
+	// NotBefore is the moment before which the other cannot work either; RFC 3339.
+	NotBefore string `json:"notBefore,omitempty"`
+}

@@ -20,6 +20,8 @@ type LoopStarted struct {
 
 // Agent says which agent a loop runs.
 type Agent struct {
+	// Name tells the agents of one loop apart; empty where there is but one.
+	Name     string   `json:"name,omitempty"`
 	Protocol string   `json:"protocol"` // pi, claude, text, rehearsal …
 	Command  []string `json:"command,omitempty"`
 	Version  string   `json:"version,omitempty"`
@@ -64,6 +66,8 @@ type Rules struct {
 	NoProgress         int     `json:"noProgress,omitempty"`   // iterations without progress
 	SameError          int     `json:"sameError,omitempty"`    // iterations that end with the same error
 	ReflectEvery       int     `json:"reflectEvery,omitempty"` // iterations between two reflections
+	// Agents in order of preference; empty where there is but one.
+	Agents []Agent `json:"agents,omitempty"`
 }
 
 // LoopResumed: a runner took up a journal that an earlier runner had left.
@@ -253,6 +257,7 @@ type Decided struct {
 	Only      string   `json:"only,omitempty"`     // of a check: "look", where no guardrail is to run
 	Same      bool     `json:"same,omitempty"`     // of a start: the session goes on, its context is kept
 	Reflect   bool     `json:"reflect,omitempty"`  // of a beginning: the agent is asked to look back
+	Agent     int      `json:"agent,omitempty"`    // of a beginning, a start or a commit: which of the loop's agents; 0 is the first
 }
 
 // EffectFailed: a decided effect could not be done.

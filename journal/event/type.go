@@ -32,6 +32,7 @@ const (
 	TypeAgentFinished  Type = "agent.finished"
 	TypeAgentRested    Type = "agent.rested"
 	TypeAgentExited    Type = "agent.exited"
+	TypeAgentReplaced  Type = "agent.replaced"
 
 	TypeToolCalled     Type = "tool.called"
 	TypeToolProgressed Type = "tool.progressed"

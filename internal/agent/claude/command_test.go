@@ -8,6 +8,49 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 )
 
+// Each flag that is ralph's own, or made of a setting, gives way to one of that name from the user, which then stands there alone.
+func TestAFlagOfTheUsersReplacesRalphsOwn(t *testing.T) {
+	for _, root := range []bool{false, true} {
+		spec := agent.Spec{Command: []string{"claude"}, Model: "m", Thinking: "high", Root: root}
+		command, err := New().Command(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		flags := 0
+		for i, flag := range command.Argv {
+			if !strings.HasPrefix(flag, "--") {
+				continue
+			}
+			flags++
+			mine := []string{flag}
+			if i+1 < len(command.Argv) && !strings.HasPrefix(command.Argv[i+1], "--") {
+				mine = []string{flag, "mine"}
+			}
+			if strings.HasSuffix(flag, "-format") {
+				mine[1] = "stream-json" // no other can be driven
+			}
+			for _, given := range [][]string{mine, {strings.Join(mine, "=")}} {
+				spec.Flags = given
+				got, err := New().Command(spec)
+				if err != nil {
+					t.Errorf("%q: %v", given, err)
+					continue
+				}
+				n := len(got.Argv) - len(given)
+				if slices.Contains(got.Argv[:n], flag) {
+					t.Errorf("%q and ralph's own: %q", given, got.Argv)
+				}
+				if !slices.Equal(got.Argv[n:], given) {
+					t.Errorf("%q is not at the end of %q", given, got.Argv)
+				}
+			}
+		}
+		if want := map[bool]int{false: 8, true: 11}[root]; flags != want {
+			t.Errorf("%d flags in %q", flags, command.Argv)
+		}
+	}
+}
+
 func TestCommand(t *testing.T) {
 	const driven = "--print --input-format stream-json --output-format stream-json --verbose --replay-user-messages "
 	tests := []struct {

@@ -1,11 +1,53 @@
 package pi
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 )
+
+// Each flag that is ralph's own, or made of a setting, gives way to one of that name from the user, which then stands there alone.
+func TestAFlagOfTheUsersReplacesRalphsOwn(t *testing.T) {
+	spec := agent.Spec{Command: []string{"pi"}, Provider: "p", Model: "m", Thinking: "high"}
+	command, err := New().Command(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := 0
+	for i, flag := range command.Argv {
+		if !strings.HasPrefix(flag, "--") {
+			continue
+		}
+		flags++
+		mine := []string{flag}
+		switch {
+		case flag == "--mode":
+			mine = []string{flag, "rpc"} // no other can be driven
+		case i+1 < len(command.Argv) && !strings.HasPrefix(command.Argv[i+1], "--"):
+			mine = []string{flag, "mine"}
+		}
+		for _, given := range [][]string{mine, {strings.Join(mine, "=")}} {
+			spec.Flags = given
+			got, err := New().Command(spec)
+			if err != nil {
+				t.Errorf("%q: %v", given, err)
+				continue
+			}
+			n := len(got.Argv) - len(given)
+			if slices.Contains(got.Argv[:n], flag) {
+				t.Errorf("%q and ralph's own: %q", given, got.Argv)
+			}
+			if !slices.Equal(got.Argv[n:], given) {
+				t.Errorf("%q is not at the end of %q", given, got.Argv)
+			}
+		}
+	}
+	if flags != 5 {
+		t.Errorf("%d flags in %q", flags, command.Argv)
+	}
+}
 
 func TestCommand(t *testing.T) {
 	tests := []struct {
