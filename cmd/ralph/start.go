@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,12 +145,30 @@ func (e *env) warnNeighbours(dir string) {
 	}
 }
 
+// hearPrompt reads a prompt that is to come from stdin, and refuses one without a word.
+func (v *startVerb) hearPrompt(e *env) error {
+	if v.Prompt == "-" {
+		text, err := io.ReadAll(io.LimitReader(e.stdin, runner.MaxPrompt+1))
+		if err != nil {
+			return fmt.Errorf("read the prompt from stdin: %w", err)
+		}
+		if len(text) > runner.MaxPrompt {
+			return refuse("make it shorter, or name files in it", "the prompt on stdin has more than %d bytes", runner.MaxPrompt)
+		}
+		v.Prompt = string(text)
+	}
+	if strings.TrimSpace(v.Prompt) == "" {
+		return refuse("say in it what is to be done", "the prompt is empty")
+	}
+	return nil
+}
+
 // checkPrompt refuses a prompt that cannot be one, without reading it: a pipe would be waited
 // for, and a device may have no end. archived says that the loop's own task.md is
 // about to be put aside with the rest.
 func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
 	if v.Prompt != "" && v.PromptFile == "" {
-		return nil
+		return v.hearPrompt(e)
 	}
 	if v.Prompt != "" {
 		_, err := v.source(e, dir, "") // says that there are two
