@@ -23,7 +23,7 @@ type loopOptions struct {
 	Promise            string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`
 	StreamAgentOutput  *bool             `negatable:"" help:"Show what the agent prints."`
 	Agent              string            `short:"a" placeholder:"COMMAND" help:"The agent's command."`
-	Protocol           string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, amp, acp, text or rehearsal; inferred from its name."`
+	Protocol           string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
 	Model              string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`

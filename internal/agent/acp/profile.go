@@ -91,7 +91,7 @@ var profiles = [...]profile{
 }
 
 // plainAgent is any other.
-var plainAgent = profile{name: "acp", login: "log in with the agent's own program"}
+var plainAgent = profile{name: "agent", login: "log in with the agent's own program"}
 
 // profileOf returns the profile of the program with this name.
 func profileOf(program string) *profile {
