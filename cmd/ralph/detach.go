@@ -212,6 +212,14 @@ var limitOf = map[event.Reason]string{
 	event.ReasonDuration: "limits.duration", event.ReasonRestarts: "restart.max",
 }
 
+// nextStep is what to do about the end of a loop; empty where nothing is known.
+func nextStep(name string, ended *event.LoopEnded) string {
+	if key := limitOf[ended.Reason]; ended.Hint == "" && key != "" {
+		return fmt.Sprintf("'ralph start %s --resume --set %s=…' raises it", name, key)
+	}
+	return ended.Hint
+}
+
 // startHint is the next step after a loop that ended before it began.
 func startHint(ended *event.LoopEnded) string {
 	switch {

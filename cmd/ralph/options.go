@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 // loopOptions are what a loop can be told on the command line: the same for run
 // and start. Each stands for a setting; --set reaches the ones without a flag.
 type loopOptions struct {
-	Prompt             string            `short:"p" placeholder:"TEXT" help:"The prompt of every iteration."`
+	Prompt             string            `short:"p" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
 	PromptFile         string            `short:"f" placeholder:"FILE" help:"A file that is read anew for each iteration's prompt."`
 	MaximumIterations  *int              `short:"m" placeholder:"N" help:"Stop after so many iterations."`
 	CompletionResponse *string           `short:"c" placeholder:"TEXT" help:"What the agent says in <response>…</response> when the work is done."`
@@ -142,12 +141,6 @@ func (o *loopOptions) source(e *env, loopDir, taskFile string) (task, error) {
 	switch {
 	case o.Prompt != "" && o.PromptFile != "":
 		return task{}, refuse("give one of them", "--prompt and --prompt-file are both given")
-	case o.Prompt == "-":
-		text, err := io.ReadAll(e.stdin)
-		if err != nil {
-			return task{}, fmt.Errorf("read the prompt from stdin: %w", err)
-		}
-		return task{text: string(text)}, nil
 	case o.Prompt != "":
 		return task{text: o.Prompt}, nil
 	case o.PromptFile != "":

@@ -129,8 +129,8 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 	if code := r.ended.Reason.ExitCode(); code != event.ExitCompleted {
 		if vanished || !e.sharedTerminal() { // there the report stands right above
 			fmt.Fprintf(e.stderr, "ralph: loop %s %s: %s\n", v.Name, r.ended.Status, r.ended.Why)
-			if r.ended.Hint != "" {
-				fmt.Fprintf(e.stderr, "ralph: hint: %s\n", r.ended.Hint)
+			if hint := nextStep(v.Name, &r.ended); hint != "" {
+				fmt.Fprintf(e.stderr, "ralph: hint: %s\n", hint)
 			}
 		}
 		return exit(code)

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -103,6 +105,7 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		return j, taken(runner.Exists(v.Name, &before.state))
 	}
 	j.Resume = before.exists
+	e.warnNeighbours(dir)
 	if err := e.prepare(dir); err != nil {
 		return j, err
 	}
@@ -122,12 +125,50 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	return j, err
 }
 
+// warnNeighbours says which loops are at work in this folder already: what one changes is progress to the other, and
+// one commits what the other has half done.
+func (e *env) warnNeighbours(dir string) {
+	folders, err := os.ReadDir(filepath.Dir(dir))
+	if err != nil {
+		return // there is none yet
+	}
+	var names []string
+	for _, f := range folders {
+		if f.IsDir() && f.Name() != filepath.Base(dir) && registry.CheckName(f.Name()) == nil {
+			if live, err := registry.Probe(filepath.Join(filepath.Dir(dir), f.Name())); err == nil && live.Alive {
+				names = append(names, f.Name())
+			}
+		}
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(e.stderr, "ralph: loop %s is at work in this folder too: each takes the other's changes for its own\n", strings.Join(names, ", "))
+	}
+}
+
+// hearPrompt reads a prompt that is to come from stdin, and refuses one without a word.
+func (v *startVerb) hearPrompt(e *env) error {
+	if v.Prompt == "-" {
+		text, err := io.ReadAll(io.LimitReader(e.stdin, runner.MaxPrompt+1))
+		if err != nil {
+			return fmt.Errorf("read the prompt from stdin: %w", err)
+		}
+		if len(text) > runner.MaxPrompt {
+			return refuse("make it shorter, or name files in it", "the prompt on stdin has more than %d bytes", runner.MaxPrompt)
+		}
+		v.Prompt = string(text)
+	}
+	if strings.TrimSpace(v.Prompt) == "" {
+		return refuse("say in it what is to be done", "the prompt is empty")
+	}
+	return nil
+}
+
 // checkPrompt refuses a prompt that cannot be one, without reading it: a pipe would be waited
 // for, and a device may have no end. archived says that the loop's own task.md is
 // about to be put aside with the rest.
 func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
 	if v.Prompt != "" && v.PromptFile == "" {
-		return nil
+		return v.hearPrompt(e)
 	}
 	if v.Prompt != "" {
 		_, err := v.source(e, dir, "") // says that there are two

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -105,8 +107,8 @@ func (d *details) standing() {
 	switch ended := d.Life.Ended; {
 	case ended != nil:
 		d.add("status", "%s (%s): %s", d.Status(), ended.Reason, ended.Why)
-		if ended.Hint != "" {
-			d.add("hint", "%s", ended.Hint)
+		if hint := nextStep(d.status.Name, ended); hint != "" {
+			d.add("hint", "%s", hint)
 		}
 		if ended.Result != "" {
 			d.add("result", "%s", ended.Result)
@@ -209,6 +211,9 @@ func (d *details) iteration() {
 	if m := d.Budget.Current; d.Life.Phase != policy.Between {
 		d.add("", "%s (%d failed) · %s", quantity(m.Tools, "tool"), m.Failed, render.Usage(m.Spent()))
 	}
+	if d.Life.Phase == policy.Checking || d.Life.Phase == policy.Verifying {
+		d.guardrails()
+	}
 	if l := d.Last; l != nil {
 		d.lastOne(l)
 	}
@@ -223,6 +228,36 @@ func (d *details) iteration() {
 	}
 	for i, edited := range d.Gate.Edited {
 		d.add(map[bool]string{true: "edited"}[i == 0], "%s", edited)
+	}
+}
+
+// guardrails: which of them run, and for how long. The state does not say, so the end of the journal is asked; where
+// it cannot be read, what the state says is enough.
+func (d *details) guardrails() {
+	events, _, err := journal.Last(d.status.Dir, 64)
+	if err != nil {
+		return
+	}
+	var running []event.Event
+	for _, e := range events {
+		switch e.Type {
+		case event.TypeGuardrailStarted:
+			running = append(running, e)
+		case event.TypeGuardrailEnded:
+			name := string(e.Field("name"))
+			if i := slices.IndexFunc(running, func(r event.Event) bool { return string(r.Field("name")) == name }); i >= 0 {
+				running = slices.Delete(running, i, i+1)
+			}
+		case event.TypeDecided:
+			running = nil // of another check
+		}
+	}
+	for i, e := range running {
+		p, err := event.As[event.GuardrailStarted](e)
+		if err != nil {
+			continue
+		}
+		d.add(map[bool]string{true: "guardrail"}[i == 0], "%s, for %s", render.Cut(render.Clean(firstLine(p.Name)), 100), render.Span(d.now.Sub(e.At)))
 	}
 }
 
