@@ -233,16 +233,30 @@ func TestSeeWhereThereIsNoRepository(t *testing.T) {
 	}
 }
 
+// seeming is a folder that only git can tell from a repository: without an entry .git it is not asked.
+func seeming(t *testing.T) string {
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755))
+	return dir
+}
+
+func TestAFolderWithoutAMarkIsNoRepositoryWhateverGitSays(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // there is no git to ask
+	if _, err := See(t.Context(), t.TempDir()); !errors.Is(err, ErrNoRepository) {
+		t.Error(err)
+	}
+}
+
 func TestWithoutGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := See(t.Context(), t.TempDir()); !errors.Is(err, ErrNoGit) || !Absent(err) {
+	if _, err := See(t.Context(), seeming(t)); !errors.Is(err, ErrNoGit) || !Absent(err) {
 		t.Errorf("see: %v", err)
 	}
-	_, err := Run(t.Context(), Config{Dir: t.TempDir(), Command: "git", Tasks: []string{"commit"}, Message: "x"})
+	_, err := Run(t.Context(), Config{Dir: seeming(t), Command: "git", Tasks: []string{"commit"}, Message: "x"})
 	if !errors.Is(err, ErrNoGit) {
 		t.Errorf("commit: %v", err)
 	}
-	_, err = Run(t.Context(), Config{Dir: t.TempDir(), Command: "git", Tasks: []string{"fetch"}})
+	_, err = Run(t.Context(), Config{Dir: seeming(t), Command: "git", Tasks: []string{"fetch"}})
 	if !errors.Is(err, ErrNoGit) {
 		t.Errorf("fetch: %v", err)
 	}
@@ -252,7 +266,7 @@ func TestThePlaceholderOfAMac(t *testing.T) {
 	path := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(path, "git"), []byte("#!/bin/sh\necho 'xcrun: error: invalid active developer path' >&2\nexit 1\n"), 0o755))
 	t.Setenv("PATH", path)
-	if _, err := See(t.Context(), t.TempDir()); !errors.Is(err, ErrNoGit) {
+	if _, err := See(t.Context(), seeming(t)); !errors.Is(err, ErrNoGit) {
 		t.Error(err)
 	}
 }
@@ -263,7 +277,7 @@ func TestAnswersInAnotherLanguage(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(path, "git"), []byte(script), 0o755))
 	t.Setenv("PATH", path)
 	t.Setenv("LC_ALL", "de_DE.UTF-8")
-	if _, err := See(t.Context(), t.TempDir()); !errors.Is(err, ErrNoRepository) {
+	if _, err := See(t.Context(), seeming(t)); !errors.Is(err, ErrNoRepository) {
 		t.Error(err)
 	}
 }

@@ -25,6 +25,9 @@ type place struct{ root, gitDir string }
 
 // locate finds the working tree around the folder.
 func (g git) locate(ctx context.Context) (place, error) {
+	if !marked(g.dir) {
+		return place{}, ErrNoRepository
+	}
 	// The word between them tells where one path ends: it may hold newlines.
 	out, err := g.read(ctx, "rev-parse", "--show-toplevel", "--is-inside-work-tree", "--absolute-git-dir")
 	if err != nil {
@@ -35,6 +38,29 @@ func (g git) locate(ctx context.Context) (place, error) {
 		return place{}, ErrNoRepository
 	}
 	return place{filepath.FromSlash(root), filepath.FromSlash(gitDir)}, nil
+}
+
+// marked reports whether the folder or one around it has an entry .git, without which there is no working
+// tree. It is known in microseconds, where git takes milliseconds to say that there is none, at the start of each loop
+// outside version control. A folder that cannot be resolved is git's to complain of.
+func marked(dir string) bool {
+	at, err := filepath.Abs(dir)
+	if err == nil {
+		at, err = filepath.EvalSymlinks(at)
+	}
+	if err != nil {
+		return true
+	}
+	for {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return true
+		}
+		above := filepath.Dir(at)
+		if above == at {
+			return false
+		}
+		at = above
+	}
 }
 
 // operations are the files by which git itself knows what it is in the middle of. Each comes with the word for it and the command
