@@ -109,7 +109,7 @@ func Stand(l *Limits, s *Restart, r event.Rules) Standing {
 		return Standing{Until: l.NotUntil, Reason: reason, Why: why, Hint: hint, Passes: reason == event.ReasonOutage}
 	}
 	if reason, why := s.Fatal(r); reason != "" {
-		return Standing{Reason: reason, Why: why}
+		return Standing{Reason: reason, Why: why, Hint: "run the agent's command by hand; 'ralph logs --type agent.exited' has all that it printed at its end"}
 	}
 	return Standing{Until: l.NotUntil, Why: l.Trouble()}
 }

@@ -41,7 +41,6 @@ const (
 	TimerIteration   = "iteration"
 	TimerAfterResult = "afterResult"
 	TimerRestart     = "restart"
-	TimerDuration    = "duration"
 	TimerLimit       = "limit"
 	TimerBreaker     = "breaker"
 )

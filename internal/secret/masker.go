@@ -133,13 +133,6 @@ func (m *Masker) Mask(src []byte) (out []byte, n int) {
 	return out, n
 }
 
-// AppendMasked appends src, masked as Mask does it, to dst and returns the extended slice. dst and src may not overlap.
-// It allocates only when dst has no room or src holds a secret.
-func (m *Masker) AppendMasked(dst, src []byte) []byte {
-	out, _ := m.Mask(src)
-	return append(dst, out...)
-}
-
 func rewrite(src []byte, hits []hit) []byte {
 	size := len(src)
 	for _, h := range hits {

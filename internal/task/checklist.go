@@ -27,9 +27,6 @@ type Boxes struct {
 	Open []string
 }
 
-// AllTicked reports whether there are boxes, and none of them is open.
-func (b Boxes) AllTicked() bool { return b.Total > 0 && b.Ticked == b.Total }
-
 // Checklist counts the task list items of a text, as GitHub Flavored Markdown defines
 // them: list items of any kind and depth whose first block is a paragraph that begins with
 // "[ ]", "[x]" or "[X]". What stands in code, in HTML or anywhere within a quote is shown,

@@ -76,14 +76,6 @@ func TestOnlyTheFirstOpenBoxesAreTold(t *testing.T) {
 	}
 }
 
-func TestAllBoxesAreTickedOnlyWhereThereAreSome(t *testing.T) {
-	for text, want := range map[string]bool{"": false, "- [ ] a": false, "- [x] a\n- [ ] b": false, "- [x] a\n- [x] b": true} {
-		if got := task.Checklist([]byte(text)).AllTicked(); got != want {
-			t.Errorf("%q: %v", text, got)
-		}
-	}
-}
-
 // Each of these would take hours, gigabytes or the whole stack if it were parsed without bounds.
 func TestHostileTextsCostLittle(t *testing.T) {
 	const size = 128 << 10

@@ -11,7 +11,7 @@
 //	switch {
 //	case marks.Wait:
 //		// a person is needed: marks.WaitText
-//	case marks.Done || marks.Boxes.AllTicked():
+//	case marks.Done || marks.Boxes.Total > 0 && marks.Boxes.Ticked == marks.Boxes.Total:
 //		// a claim that the work is done
 //	}
 //
