@@ -42,6 +42,15 @@ type rehearse struct {
 	dir string
 }
 
+// inquiring sends, after each steer, a line that the player does not know: it says so at once, and
+// has read the steer then. Else a command may be over before a steer is read that was sent in time.
+type inquiring struct{ *rehearsal.Dialect }
+
+func (d inquiring) Steer(id, text string) ([][]byte, bool) {
+	lines, live := d.Dialect.Steer(id, text)
+	return append(lines, []byte(`{"do":"heard"}`)), live
+}
+
 // quick is for a player that is not meant to leave by itself.
 var quick = agent.Patience{Abort: 50 * time.Millisecond, Stop: 50 * time.Millisecond, Term: 50 * time.Millisecond}
 
@@ -63,7 +72,7 @@ func start(t *testing.T, scenario string, patience agent.Patience) *rehearse {
 		scenario = file
 	}
 	r.Session, err = agent.Start(agent.Config{
-		Name: "rehearsal", Dialect: rehearsal.New(self), Patience: patience, KeepRaw: true,
+		Name: "rehearsal", Dialect: inquiring{rehearsal.New(self)}, Patience: patience, KeepRaw: true,
 		Spec: agent.Spec{Command: []string{"ralph", "rehearse", scenario}, Dir: r.dir, Iteration: 1},
 		Env:  append(os.Environ(), playVariable+"=1"),
 		Mark: t.Name() + time.Now().String(), Deliver: r.Deliver,
@@ -119,6 +128,7 @@ func TestASteerDuringACommandIsDeliveredAtItsEnd(t *testing.T) {
 	if err := r.Steer("c1", "the other\nbranch", 1); err != nil {
 		t.Fatal(err)
 	}
+	r.Await(event.TypeAgentNoticed, 3) // ready, begun, and what inquiring asked
 	if err := os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
