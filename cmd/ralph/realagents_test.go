@@ -90,8 +90,9 @@ func (r *real) until(what string, fits func(event.Event) bool) event.Event {
 	return event.Event{}
 }
 
-// waitTool is a command that runs until the test makes the file "go" in the project.
-const waitTool = `echo tool-begins; until [ -e go ]; do sleep 0.05; done; echo tool-ends`
+// waitTool is a command that runs until the test makes the file "go" in the project. That a steer was decided is what the test can see;
+// the second is for the way from there into the agent, which most do not tell of before the tool is over.
+const waitTool = `echo tool-begins; until [ -e go ]; do sleep 0.05; done; sleep 1; echo tool-ends`
 
 // twoIterations answers like this: in the first context a tool that waits, then words without a
 // claim; in the second a tool, then the promise.
