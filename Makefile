@@ -98,7 +98,7 @@ fix: ## the modernizers of the toolchain
 vuln: ## known vulnerabilities in what is linked
 	$(TOOL) govulncheck ./...
 
-docs: ## generated: docs/events.md, docs/settings.md and the schema of the settings
+docs: ## generated: docs/events.md, settings.md, rehearsing.md and the schema of the settings
 	$(GO) test ./internal/house -run TestDocs -count=1 -update
 	$(GO) test ./cmd/ralph -run PublishedSchema -count=1 -update
 

@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"golang.org/x/term"
-
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -347,10 +345,7 @@ func (a *attached) conclude() error {
 }
 
 // interactive reports whether a person sits there to type.
-func (a *attached) interactive() bool {
-	stdin, ok := a.stdin.(*os.File)
-	return ok && !a.json && a.isTerminal() && term.IsTerminal(int(stdin.Fd()))
-}
+func (a *attached) interactive() bool { return !a.json && a.isTerminal() && a.typed() }
 
 // history holds what happened before we came, until it is known how much of it
 // fits on the screen.

@@ -122,8 +122,14 @@ func (e *env) look() render.Options {
 }
 
 // isTerminal reports whether stdout is one.
-func (e *env) isTerminal() bool {
-	f, ok := e.stdout.(*os.File)
+func (e *env) isTerminal() bool { return onTerminal(e.stdout) }
+
+// typed reports whether stdin is a terminal.
+func (e *env) typed() bool { return onTerminal(e.stdin) }
+
+// onTerminal reports whether one of the program's streams is a terminal.
+func onTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
-
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -29,7 +27,7 @@ const (
 // code 2, and who leaves has changed nothing.
 func (v *initVerb) Run(e *env) error {
 	stdin, ok := e.stdin.(*os.File)
-	if !ok || !term.IsTerminal(int(stdin.Fd())) {
+	if !ok || !e.typed() {
 		return refuse("run it in a terminal, or write "+settingsName+" by hand: 'ralph doctor --schema' prints what may stand there",
 			"init asks questions, and stdin is not a terminal")
 	}

@@ -48,10 +48,10 @@ type cli struct {
 	Replay   replayVerb   `cmd:"" help:"Play a loop again from its journal, offline."`
 	Journal  journalVerb  `cmd:"" help:"Verify, repair or rebuild what a journal holds."`
 	Doctor   doctorVerb   `cmd:"" help:"Show what will work here and what will not."`
+	Rehearse rehearseVerb `cmd:"" help:"For a loop: an agent without a model, to rehearse a configuration with."`
 	Version  versionVerb  `cmd:"" help:"Print the version."`
 
-	Runner   runnerVerb   `cmd:"" hidden:"" help:"The detached runner; started by 'ralph start'."`
-	Rehearse rehearseVerb `cmd:"" hidden:"" help:"The rehearsal agent; started by a loop whose agent.protocol is rehearsal."`
+	Runner runnerVerb `cmd:"" hidden:"" help:"The detached runner; started by 'ralph start'."`
 
 	ShowVersion kong.VersionFlag `name:"version" short:"v" help:"Print the version."`
 }

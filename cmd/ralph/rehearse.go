@@ -14,21 +14,35 @@ import (
 type rehearseVerb struct {
 	Scenario string  `arg:"" optional:"" help:"A scenario that ralph has built in, or a file."`
 	List     bool    `help:"List the scenarios that are built in."`
+	Steps    bool    `help:"List what a scenario can hold."`
 	Speed    float64 `default:"1" help:"Divide every pause of the scenario by this."`
 }
 
-// Run plays a scenario for a loop, or lists those that there are.
+// Help is for whoever writes a scenario; nobody types this verb but in agent.command.
+func (rehearseVerb) Help() string {
+	return "A loop with --agent 'ralph rehearse FILE' goes through its prompts, guardrails and limits as it would with a real agent. " +
+		"--steps says what a scenario can hold."
+}
+
+// Run plays a scenario for a loop, or lists what there is.
 func (v *rehearseVerb) Run(e *env) error {
-	if v.List {
+	switch {
+	case v.List:
 		for _, s := range player.List() {
 			fmt.Fprintf(e.stdout, "%-12s %s\n", s.Name, s.About)
 		}
 		return nil
-	}
-	if v.Scenario == "" {
+	case v.Steps:
+		for _, s := range player.Steps() {
+			fmt.Fprintf(e.stdout, "%s\n    %s\n", s.Form, s.About)
+		}
+		return nil
+	case v.Scenario == "":
 		return refuse("'ralph rehearse --list' shows those that are built in", "there is no scenario")
+	case e.typed():
+		return refuse("say ralph run -p 'the task' --agent 'ralph rehearse "+v.Scenario+"'", "a scenario is played for a loop, not for a person")
 	}
-	scenario, err := player.Load(v.Scenario)
+	scenario, err := player.Load(e.cwd, v.Scenario)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"os"
 	"os/signal"
 
-	"golang.org/x/term"
-
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -47,8 +45,7 @@ func (v *runVerb) Run(e *env) error {
 	over := make(chan struct{})
 	defer close(over)
 	defer signal.Stop(received)
-	in, _ := e.stdin.(*os.File)
-	cfg.Unattended = in == nil || !term.IsTerminal(int(in.Fd()))
+	cfg.Unattended = !e.typed()
 	cfg.Signals = announced(e, received, over)
 	return v.watch(e, cfg, settings.StreamAgentOutput)
 }
@@ -142,7 +139,4 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 }
 
 // sharedTerminal reports whether stdout and stderr are both read on a terminal.
-func (e *env) sharedTerminal() bool {
-	f, ok := e.stderr.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) && e.isTerminal()
-}
+func (e *env) sharedTerminal() bool { return onTerminal(e.stderr) && e.isTerminal() }

@@ -48,7 +48,7 @@ func soloAgent() int {
 	if os.Args[1] == "text" {
 		return printingAgent()
 	}
-	scenario, err := player.Load(os.Args[2])
+	scenario, err := player.Load("", os.Args[2])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2

@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -187,7 +188,7 @@ func plays(t *testing.T, scenario string, change func(*agent.Config)) *talk {
 	if err := os.WriteFile(path, []byte(scenario), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return converse(t, rehearsal.New(self), change, path)
+	return converse(t, rehearsal.New(self, player.Check), change, path)
 }
 
 func TestWhatIsPrintedBeforeThePromptIsToldBehindTheStart(t *testing.T) {

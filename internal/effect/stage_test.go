@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/effect"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -171,7 +172,7 @@ func plays(t *testing.T, scenario string) *stage {
 	if err := os.WriteFile(path, []byte(scenario), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return set(t, func() agent.Dialect { return rehearsal.New(self) }, path)
+	return set(t, func() agent.Dialect { return rehearsal.New(self, player.Check) }, path)
 }
 
 // runs returns an agent that is a shell's command.

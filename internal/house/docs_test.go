@@ -18,17 +18,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
-var update = flag.Bool("update", false, "write docs/events.md and docs/settings.md anew")
+var update = flag.Bool("update", false, "write the pages anew that are read off the source")
 
 // What is told in two places is told wrongly in one of them, so these pages are read
 // off the source, and a stale one fails.
 func TestDocsAreOfThisSource(t *testing.T) {
 	for name, page := range map[string]string{
-		"docs/events.md":   eventsPage(t),
-		"docs/settings.md": settingsPage(),
+		"docs/events.md":     eventsPage(t),
+		"docs/settings.md":   settingsPage(),
+		"docs/rehearsing.md": rehearsingPage(t),
 	} {
 		path := filepath.Join(root, name)
 		if *update {
@@ -96,6 +98,28 @@ func settingsPage() string {
 			name += " *"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, code(key.Default), code(key.Env), kindOf(key), escape(key.Doc))
+	}
+	return b.String()
+}
+
+// rehearsingPage is what people wrote there, and behind it what a scenario can hold.
+func rehearsingPage(t *testing.T) string {
+	have, err := os.ReadFile(filepath.Join(root, "docs/rehearsing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, ok := strings.Cut(string(have), generated)
+	if !ok {
+		t.Fatalf("docs/rehearsing.md has no line %q", strings.TrimSpace(generated))
+	}
+	var b strings.Builder
+	b.WriteString(text + generated + "| step | what it does |\n|---|---|\n")
+	for _, s := range player.Steps() {
+		fmt.Fprintf(&b, "| %s | %s |\n", code(s.Form), strings.ReplaceAll(s.About, "|", "\\|"))
+	}
+	b.WriteString("\n## Built in\n\n| scenario | what it shows |\n|---|---|\n")
+	for _, s := range player.List() {
+		fmt.Fprintf(&b, "| %s | %s |\n", code(s.Name), escape(s.About))
 	}
 	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -24,7 +25,7 @@ var dialects = map[string]func() agent.Dialect{
 	"claude":    func() agent.Dialect { return claude.New() },
 	"codex":     func() agent.Dialect { return codex.New(codex.Native) },
 	"pi":        func() agent.Dialect { return pi.New() },
-	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
+	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram(), player.Check) },
 	"text":      func() agent.Dialect { return text.New() },
 }
 

@@ -22,7 +22,7 @@ func MainPlaying(m *testing.M) {
 }
 
 func play(file string) int {
-	scenario, err := player.Load(file)
+	scenario, err := player.Load("", file)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2

@@ -1,7 +1,7 @@
 // Package rehearsal speaks to the agent without a model that is built into ralph: a
 // process that plays a scenario (package player).
 //
-//	d := rehearsal.New(executable) // of this ralph
+//	d := rehearsal.New(executable, player.Check) // of this ralph
 //	cmd, err := d.Command(agent.Spec{Command: []string{"ralph", "rehearse", "demo"}})
 //	// start cmd.Argv, then
 //	write(d.Open(agent.Prompt{Text: "…", Iteration: 1}))

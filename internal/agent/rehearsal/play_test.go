@@ -25,7 +25,7 @@ import (
 const playVariable = "REHEARSAL_TEST_PLAY"
 
 func playScenario() int {
-	s, err := player.Load(os.Args[len(os.Args)-1])
+	s, err := player.Load("", os.Args[len(os.Args)-1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -72,7 +72,7 @@ func start(t *testing.T, scenario string, patience agent.Patience) *rehearse {
 		scenario = file
 	}
 	r.Session, err = agent.Start(agent.Config{
-		Name: "rehearsal", Dialect: inquiring{rehearsal.New(self)}, Patience: patience, KeepRaw: true,
+		Name: "rehearsal", Dialect: inquiring{rehearsal.New(self, player.Check)}, Patience: patience, KeepRaw: true,
 		Spec: agent.Spec{Command: []string{"ralph", "rehearse", scenario}, Dir: r.dir, Iteration: 1},
 		Env:  append(os.Environ(), playVariable+"=1"),
 		Mark: t.Name() + time.Now().String(), Deliver: r.Deliver,

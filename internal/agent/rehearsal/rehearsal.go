@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ const verb = "rehearse"
 // Dialect is the conversation with one player.
 type Dialect struct {
 	executable string
+	check      func(dir, scenario string) error
 	iteration  int
 	running    bool            // a turn is
 	resetting  bool            // a fresh context was asked for
@@ -24,8 +26,11 @@ type Dialect struct {
 	members    []jsonscan.Member
 }
 
-// New returns a dialect for one process. executable is ralph's own, which plays.
-func New(executable string) *Dialect { return &Dialect{executable: executable} }
+// New returns a dialect for one process. executable is ralph's own, which plays; check says why a scenario cannot
+// be played, so that its mistakes are the configuration's, and not those of an agent that fails at once.
+func New(executable string, check func(dir, scenario string) error) *Dialect {
+	return &Dialect{executable: executable, check: check}
+}
 
 // Command returns what plays the scenario that the user's command names: by itself, or
 // as the argument of 'ralph rehearse', whichever program in front of it starts that. A bare ralph is this one,
@@ -43,6 +48,11 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	}
 	if at = slices.Index(argv, verb); at == len(argv)-1 {
 		return agent.Command{}, errors.New("rehearsal: no scenario: say 'ralph rehearse demo', or the path of a file")
+	}
+	if scenario := argv[at+1]; argv[at-1] == d.executable && !strings.HasPrefix(scenario, "-") {
+		if err := d.check(spec.Dir, scenario); err != nil {
+			return agent.Command{}, fmt.Errorf("rehearsal: %w", err)
+		}
 	}
 	// A scenario may have the player hang, and then it does not see its stdin end.
 	return agent.Command{Argv: argv, ParentDeath: true}, nil

@@ -1,27 +1,35 @@
 package rehearsal_test
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 func TestTheCommandStartsThisRalph(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "b.rehearsal"), []byte("say hi"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, row := range map[string]struct{ command, flags, want []string }{
 		"ralph by its name":           {[]string{"ralph", "rehearse", "demo"}, nil, []string{"/self", "rehearse", "demo"}},
 		"the scenario among flags":    {[]string{"ralph", "rehearse"}, []string{"demo"}, []string{"/self", "rehearse", "demo"}},
-		"a ralph of one's own":        {[]string{"./bin/ralph", "rehearse", "demo"}, nil, []string{"./bin/ralph", "rehearse", "demo"}},
+		"a ralph of one's own":        {[]string{"./bin/ralph", "rehearse", "its-own"}, nil, []string{"./bin/ralph", "rehearse", "its-own"}},
 		"a program in front of it":    {[]string{"env", "X=1", "ralph", "rehearse", "demo"}, nil, []string{"env", "X=1", "/self", "rehearse", "demo"}},
 		"the verb alone":              {[]string{"rehearse", "demo"}, nil, []string{"/self", "rehearse", "demo"}},
-		"a scenario alone":            {[]string{"a/b.rehearsal"}, nil, []string{"/self", "rehearse", "a/b.rehearsal"}},
+		"a scenario alone":            {[]string{"b.rehearsal"}, nil, []string{"/self", "rehearse", "b.rehearsal"}},
 		"ralph by its name elsewhere": {[]string{"ralph.exe", "rehearse", "demo"}, nil, []string{"/self", "rehearse", "demo"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd, err := rehearsal.New("/self").Command(agent.Spec{Command: row.command, Flags: row.flags})
+			cmd, err := rehearsal.New("/self", player.Check).Command(agent.Spec{Command: row.command, Flags: row.flags, Dir: dir})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -30,8 +38,22 @@ func TestTheCommandStartsThisRalph(t *testing.T) {
 			}
 		})
 	}
-	if cmd, err := rehearsal.New("/self").Command(agent.Spec{Command: []string{"ralph", "rehearse"}}); err == nil {
-		t.Errorf("without a scenario: %v", cmd.Argv)
+}
+
+func TestAScenarioThatCannotBePlayedIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "typo.rehearsal"), []byte("say hi\nfinsh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, command := range map[string][]string{
+		"no scenario: say 'ralph rehearse demo'":        {"ralph", "rehearse"},
+		"built in are crash, demo":                      {"ralph", "rehearse", "nowhere"},
+		`typo.rehearsal:2: "finsh" is no step: did you`: {"ralph", "rehearse", "typo.rehearsal"},
+	} {
+		cmd, err := rehearsal.New("/self", player.Check).Command(agent.Spec{Command: command, Dir: dir})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, %v", command, cmd.Argv, err)
+		}
 	}
 }
 
@@ -40,7 +62,7 @@ func TestATurnForACommitMessageSaysSo(t *testing.T) {
 		"":                   `{"do":"begin","iteration":3,"prompt":"go"}`,
 		agent.PurposeMessage: `{"do":"begin","iteration":3,"purpose":"message","prompt":"go"}`,
 	} {
-		lines := rehearsal.New("/self").Open(agent.Prompt{Text: "go", Iteration: 3, Purpose: purpose})
+		lines := rehearsal.New("/self", player.Check).Open(agent.Prompt{Text: "go", Iteration: 3, Purpose: purpose})
 		if len(lines) != 1 || string(lines[0]) != want {
 			t.Errorf("%q, want %s", lines, want)
 		}
@@ -80,7 +102,7 @@ func TestEachLineIsOneFact(t *testing.T) {
 		`no JSON`:          event.AgentUnread{Line: event.Plain("no JSON")},
 		"{\"a\":\"\xff\"}": event.AgentUnread{Line: event.Plain("{\"a\":\"\xff\"}")},
 	} {
-		d, out := rehearsal.New("/self"), agent.Decoded{}
+		d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
 		d.Open(agent.Prompt{Iteration: 1})
 		d.Decode([]byte(line), agent.Stdout, &out)
 		if diff := cmp.Diff([]event.Payload{want}, out.Facts); diff != "" {

@@ -10,11 +10,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 )
 
 var suite = agenttest.Agent{
-	New:     func() agent.Dialect { return rehearsal.New("/usr/bin/ralph") },
-	Spec:    func(program string) agent.Spec { return agent.Spec{Command: []string{program, "rehearse", "x"}} },
+	New:     func() agent.Dialect { return rehearsal.New("/usr/bin/ralph", player.Check) },
+	Spec:    func(program string) agent.Spec { return agent.Spec{Command: []string{program, "rehearse", "demo"}} },
 	Fake:    newFake,
 	Streams: map[string][]byte{"every word": []byte(everyWord)},
 }

@@ -3,7 +3,7 @@
 // it uses tools, changes files, reports usage, can be steered in mid-turn, runs into
 // limits, crashes, hangs, prints nonsense.
 //
-//	scenario, err := player.Load("demo") // or a file
+//	scenario, err := player.Load(cwd, "demo") // or a file
 //	code := player.Run(ctx, player.Options{
 //		Scenario: scenario, Dir: cwd, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 //	})
@@ -36,33 +36,7 @@
 // ends are dropped. {iteration} is the iteration's number, {steer} what somebody
 // steered, and {loop} the folder of the loop.
 //
-//	say TEXT                               think TEXT
-//	slow 20ms: TEXT                        word by word, with that pause between them
-//	tool NAME {JSON} 300ms -> ok: TEXT     all but the name may be missing; or -> error: TEXT
-//	write FILE TEXT                        append FILE TEXT
-//	tick "TEXT" in FILE                    the open box with that text; in {loop}/task.md where no file is named
-//	run COMMAND                            really, by the shell
-//	plan - [x] a / - [~] b / - [ ] c       done, active, pending
-//	use in=1 out=1 cacheRead=1 cacheWrite=1 usd=0.1 model=NAME
-//	sleep 2s                               silence: until somebody aborts, or steers and 'steered -> finish'
-//	steered -> STEP                        what to do when steered in this iteration; several add up
-//	limit rate until +2s: TEXT             or overload, quota, auth, network, context; until and text may be missing
-//	retry 1/3 2s: TEXT                     compact
-//	promise TEXT                           <promise>COMPLETE</promise> where no text is given
-//	response TEXT                          <response>DONE</response> likewise
-//	finish                                 the turn is over; what stands behind it is played all the same
-//	error rate: TEXT                       the turn is over with an error, of that kind if one is named
-//	crash 3                                exit 0: at once, without an end of the turn
-//	hang                                   says so on stderr; then neither speaks nor listens until a signal comes
-//	ignore-term                            from now on only KILL ends the process
-//	garbage                                lines that nobody understands
-//	flood 20MB                             one line of that size
-//	talk 20MB                              that much in small pieces as fast as it goes; without end where no size is given
-//	stderr TEXT                            notice TEXT
-//	orphan COMMAND                         a process that outlives the turn, in a session of its own
-//	holder COMMAND                         the same, and it keeps the agent's stdout open
-//	inbox wait TEXT                        a command of that kind into the loop's inbox
-//	stale                                  the next wish for a fresh context is refused
+// Steps tells what else there is (ralph rehearse --steps, docs/rehearsing.md).
 //
 // # Protocol
 //

@@ -205,11 +205,11 @@ func TestAScenarioIsLoadedFromItsFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# Mine.\nsay hello\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Load(file)
+	s, err := Load("", file)
 	if err != nil || s.About != "Mine." {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	if _, err := Load("no such scenario"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "demo") {
+	if _, err := Load("", "no such scenario"); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "demo") {
 		t.Errorf("error %v does not say what there is", err)
 	}
 }

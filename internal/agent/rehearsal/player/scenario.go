@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -55,13 +56,19 @@ type Summary struct{ Name, About string }
 func List() []Summary {
 	var list []Summary
 	for _, name := range builtIn() {
-		s, err := Load(name)
+		s, err := Load("", name)
 		if err != nil {
 			panic(err) // a test loads each of them
 		}
 		list = append(list, Summary{Name: s.Name, About: s.About})
 	}
 	return list
+}
+
+// Check says why the scenario that Load would return cannot be played.
+func Check(dir, name string) error {
+	_, err := Load(dir, name)
+	return err
 }
 
 func builtIn() []string {
@@ -74,8 +81,8 @@ func builtIn() []string {
 }
 
 // Load returns the scenario of that name if one is built in, else the one in the file
-// of that path. A scenario with mistakes is an error that names each of them on a line of its own.
-func Load(name string) (*Scenario, error) {
+// of that path, which may be relative to dir. A scenario with mistakes is an error that names each of them on a line of its own.
+func Load(dir, name string) (*Scenario, error) {
 	if slices.Contains(builtIn(), name) {
 		text, err := embedded.ReadFile(path.Join("scenario", name+extension))
 		if err != nil {
@@ -83,7 +90,11 @@ func Load(name string) (*Scenario, error) {
 		}
 		return Parse(name, string(text))
 	}
-	text, err := os.ReadFile(name)
+	file := name
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read scenario (built in are %s): %w", strings.Join(builtIn(), ", "), err)
 	}

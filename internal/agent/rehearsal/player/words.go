@@ -15,43 +15,60 @@ import (
 type word struct {
 	name  string
 	usage string
+	about string
 	parse func(rest string) (step, error)
 }
 
-// words are all of them. What they do stands in doc.go.
+// Step tells of one kind of step: how it is written, and what it does.
+type Step struct{ Form, About string }
+
+// Steps returns all that a scenario can hold, in the order in which a person would read of them.
+func Steps() []Step {
+	steps := []Step{
+		{"iteration", "begins what the next iteration plays; `iteration *` is every further one, and without it the last is played again"},
+		{"message", "begins what is answered when a commit message is asked for"},
+		{"steered -> STEP", "what to do when somebody steers in this iteration; several add up"},
+	}
+	for _, w := range words {
+		steps = append(steps, Step{w.usage, w.about})
+	}
+	return steps
+}
+
+// words are all steps but those that begin others.
 var words = []word{
-	{"say", "say TEXT", textStep(func(text string) step { return sayStep{text: text} })},
-	{"think", "think TEXT", textStep(func(text string) step { return thinkStep{text} })},
-	{"slow", "slow 20ms: TEXT", parseSlow},
-	{"tool", `tool NAME {"key":"value"} 300ms -> ok: TEXT`, parseTool},
-	{"write", "write FILE TEXT", fileStep(func(file, text string) step { return writeStep{file, text} })},
-	{"append", "append FILE TEXT", fileStep(func(file, text string) step { return appendStep{file, text} })},
-	{"tick", `tick "TEXT" in FILE`, parseTick},
-	{"run", "run COMMAND", textStep(func(text string) step { return runStep{text} })},
-	{"plan", "plan - [x] DONE / - [~] ACTIVE / - [ ] PENDING", parsePlan},
-	{"use", "use in=1200 out=300 usd=0.01", parseUse},
-	{"sleep", "sleep 2s", parseSleep},
-	{"silence", "silence", bareStep(silenceStep{})},
-	{"limit", "limit rate until +2s: TEXT", parseLimit},
-	{"retry", "retry 1/3 2s: TEXT", parseRetry},
-	{"compact", "compact", bareStep(compactStep{})},
-	{"promise", "promise TEXT", markerStep("promise", "COMPLETE")},
-	{"response", "response TEXT", markerStep("response", "DONE")},
-	{"finish", "finish", bareStep(finishStep{outcome: "ok"})},
-	{"error", "error TEXT, or error rate: TEXT", parseError},
-	{"crash", "crash 3", codeStep(1, func(code int) step { return crashStep{code} })},
-	{"exit", "exit 0", codeStep(0, func(code int) step { return exitStep{code} })},
-	{"hang", "hang", bareStep(hangStep{})},
-	{"ignore-term", "ignore-term", bareStep(ignoreTermStep{})},
-	{"garbage", "garbage", bareStep(garbageStep{})},
-	{"flood", "flood 20MB", parseFlood},
-	{"talk", "talk 20MB, or talk", parseTalk},
-	{"stderr", "stderr TEXT", textStep(func(text string) step { return stderrStep{text} })},
-	{"notice", "notice TEXT", textStep(func(text string) step { return noticeStep{text} })},
-	{"orphan", "orphan COMMAND", textStep(func(text string) step { return orphanStep{text, false} })},
-	{"holder", "holder COMMAND", textStep(func(text string) step { return orphanStep{text, true} })},
-	{"inbox", "inbox wait TEXT", parseInbox},
-	{"stale", "stale", bareStep(staleStep{})},
+	{"say", "say TEXT", "says it", textStep(func(text string) step { return sayStep{text: text} })},
+	{"think", "think TEXT", "thinks it", textStep(func(text string) step { return thinkStep{text} })},
+	{"slow", "slow 20ms: TEXT", "says it word by word, with that pause between them", parseSlow},
+	{"tool", `tool NAME {"key":"value"} 300ms -> ok: TEXT`, "a call of a tool and what it returned; all but the name may be missing, and it may fail: `-> error: TEXT`", parseTool},
+	{"write", "write FILE TEXT", "writes the file, and the call of the tool that does", fileStep(func(file, text string) step { return writeStep{file, text} })},
+	{"append", "append FILE TEXT", "likewise, at its end", fileStep(func(file, text string) step { return appendStep{file, text} })},
+	{"tick", `tick "TEXT" in FILE`, "ticks the open box with that text; in the loop's task.md where no file is named", parseTick},
+	{"run", "run COMMAND", "runs it, really, by the shell", textStep(func(text string) step { return runStep{text} })},
+	{"plan", "plan - [x] DONE / - [~] ACTIVE / - [ ] PENDING", "its list of todos: done, active, pending", parsePlan},
+	{"use", "use in=1200 out=300 usd=0.01", "what it has used; `cacheRead=` `cacheWrite=` `model=` as well", parseUse},
+	{"sleep", "sleep 2s", "does nothing for that long", parseSleep},
+	{"silence", "silence", "does nothing until somebody aborts, or steers and `steered -> finish`", bareStep(silenceStep{})},
+	{"limit", "limit rate until +2s: TEXT", "says that it is limited: `rate` `overload` `quota` `auth` `network` `context`; until and text may be missing, and `error` ends the turn for it", parseLimit},
+	{"retry", "retry 1/3 2s: TEXT", "says that it tries again, and waits that long", parseRetry},
+	{"compact", "compact", "has made its context smaller", bareStep(compactStep{})},
+	{"promise", "promise TEXT", "says `<promise>COMPLETE</promise>`, or with that text in it", markerStep("promise", "COMPLETE")},
+	{"response", "response TEXT", "says `<response>DONE</response>`, or with that text in it", markerStep("response", "DONE")},
+	{"finish", "finish", "the turn is over and went well; what stands behind it is played all the same", bareStep(finishStep{outcome: "ok"})},
+	{"error", "error TEXT, or error rate: TEXT", "the turn is over with an error, of that kind if one is named", parseError},
+	{"crash", "crash 3", "the process ends at once with that code, without an end of the turn, and says so on stderr", codeStep(1, func(code int) step { return crashStep{code} })},
+	{"exit", "exit 0", "likewise, and says nothing of it", codeStep(0, func(code int) step { return exitStep{code} })},
+	{"hang", "hang", "says so on stderr, then neither speaks nor listens until a signal comes", bareStep(hangStep{})},
+	{"ignore-term", "ignore-term", "from now on only KILL ends the process", bareStep(ignoreTermStep{})},
+	{"garbage", "garbage", "prints lines that nobody understands", bareStep(garbageStep{})},
+	{"flood", "flood 20MB", "prints one line of that size", parseFlood},
+	{"talk", "talk 20MB, or talk", "says that much in small pieces as fast as it goes; without end where no size is given", parseTalk},
+	{"stderr", "stderr TEXT", "prints it to stderr", textStep(func(text string) step { return stderrStep{text} })},
+	{"notice", "notice TEXT", "a word of the program itself", textStep(func(text string) step { return noticeStep{text} })},
+	{"orphan", "orphan COMMAND", "starts a process that outlives the turn, in a session of its own", textStep(func(text string) step { return orphanStep{text, false} })},
+	{"holder", "holder COMMAND", "the same, and it keeps the agent's stdout open", textStep(func(text string) step { return orphanStep{text, true} })},
+	{"inbox", "inbox wait TEXT", "puts a command of that kind into the loop's inbox", parseInbox},
+	{"stale", "stale", "the next wish for a fresh context is refused", bareStep(staleStep{})},
 }
 
 var errNoText = errors.New("nothing follows it")
