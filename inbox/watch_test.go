@@ -54,7 +54,7 @@ func await(t *testing.T, wake <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-wake:
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatal("no wake-up: " + what)
 	}
 }
@@ -109,7 +109,7 @@ func TestTheChannelIsClosedWithItsContext(t *testing.T) {
 				if open {
 					t.Error("a wake-up for nothing")
 				}
-			case <-time.After(5 * time.Second):
+			case <-time.After(20 * time.Second):
 				t.Error("it is still open")
 			}
 		})

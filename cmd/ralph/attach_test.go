@@ -82,7 +82,7 @@ func returned(t *testing.T, done <-chan error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatal("attach does not return")
 		return nil
 	}

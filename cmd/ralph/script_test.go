@@ -224,7 +224,7 @@ func spoken(ts *testscript.TestScript, _ bool, args []string) {
 
 // gone waits until a file holds a pid, and then until no process has it: gone FILE.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	pid := pidIn(ts.MkAbs(args[0]), deadline)
 	if pid == 0 {
 		ts.Fatalf("no pid in %s", args[0])

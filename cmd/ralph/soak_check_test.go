@@ -167,7 +167,7 @@ func (s *soak) end() {
 		s.resume(random)
 		began := time.Now()
 		_, errs, err := s.child("", "ralph", "stop", "soak")
-		if took := time.Since(began); took > 3*time.Second {
+		if took := time.Since(began); took > 8*time.Second {
 			s.Errorf("stop took %v: %v %s", took, err, errs)
 		}
 		if err == nil {

@@ -389,7 +389,7 @@ func TestCloseEndsHeldAnswersAndLeavesNoGoroutine(t *testing.T) {
 
 // serverGoroutines are the stacks of those that the server started, after a while for the ones that have only to return.
 func serverGoroutines() (stacks string) {
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
 		buffer := make([]byte, 1<<20)
 		var ours []string
 		for stack := range strings.SplitSeq(string(buffer[:runtime.Stack(buffer, true)]), "\n\n") {
