@@ -102,7 +102,7 @@ func examine(e *env) diagnosis {
 	all.Wait()
 	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
 	for _, a := range candidates {
-		f := candidateFinding(a, slices.ContainsFunc(candidates, present))
+		f := candidateFinding(e, a, slices.ContainsFunc(candidates, present))
 		says, _ := masker.Mask([]byte(f.Says))
 		f.Says = string(says)
 		d.Checks = append(d.Checks, f)
@@ -136,6 +136,9 @@ func (d diagnosis) print(to io.Writer) error {
 			headed = true
 		}
 		fmt.Fprintf(w, "    %s\n", asTyped(slices.Concat(a.Env, a.Argv)))
+		if a.Notice != "" {
+			fmt.Fprintf(w, "      %s\n", a.Notice)
+		}
 	}
 	if len(d.Agents) == 0 {
 		fmt.Fprintln(w, "  none of those ralph knows; any program can be one, with agent.command and --protocol text")

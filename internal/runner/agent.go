@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/acp"
@@ -22,16 +23,23 @@ import (
 var dialects = map[string]func() agent.Dialect{
 	"amp":       func() agent.Dialect { return claude.NewAmp() },
 	"claude":    func() agent.Dialect { return claude.New() },
-	"codex":     func() agent.Dialect { return codex.New(codex.Native) },
 	"pi":        func() agent.Dialect { return pi.New() },
 	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
 	"text":      func() agent.Dialect { return text.New() },
 }
 
-// Dialect returns a new conversation in the protocol of the settings' agent.
-func Dialect(a config.Agent) (agent.Dialect, error) {
+// Ask asks an agent's program what it can do: see [codex.Ask].
+type Ask = codex.Ask
+
+// Dialect returns a new conversation in the protocol of the settings' agent, whose program is not asked
+// anything.
+func Dialect(a config.Agent) (agent.Dialect, error) { return dialect(a, nil) }
+
+func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 	protocol := a.ResolvedProtocol()
 	switch program := a.Program(); {
+	case protocol == config.ProtocolCodex:
+		return codex.New(codex.Native, ask), nil
 	case protocol == config.ProtocolACP:
 		return acp.New(program), nil
 	case protocol == config.ProtocolClaude && (program == "qwen" || program == "qwen-code"):
@@ -45,9 +53,10 @@ func Dialect(a config.Agent) (agent.Dialect, error) {
 }
 
 // Prepared returns a conversation that has the settings' command and flags, on which it may depend what its
-// agent can do, and what would be started. The error says which of them cannot be.
-func Prepared(a config.Agent) (agent.Dialect, agent.Command, error) {
-	dialect, err := Dialect(a)
+// agent can do, and what would be started. The error says which of them cannot be. With a nil ask the
+// program is taken for a current one.
+func Prepared(a config.Agent, ask Ask) (agent.Dialect, agent.Command, error) {
+	dialect, err := dialect(a, ask)
 	if err != nil {
 		return nil, agent.Command{}, err
 	}
@@ -107,7 +116,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		return agent.Config{}, fmt.Errorf("the settings have no agent %d", place+1)
 	}
 	a, about := candidates[place], r.about()[place]
-	dialect, err := Dialect(a)
+	dialect, err := dialect(a, r.asks(place))
 	if err != nil {
 		return agent.Config{}, err
 	}
@@ -117,7 +126,12 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 	}
 	spec.Dir, spec.LoopDir = r.Project, r.Dir
 	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose
+	quiet := slices.Contains(r.begun, place)
+	if p.Purpose == "" && !quiet {
+		r.begun = append(r.begun, place)
+	}
 	return agent.Config{
+		Quiet:   quiet,
 		Name:    cmp.Or(about.Name, about.Protocol),
 		Dialect: dialect,
 		Spec:    spec,
