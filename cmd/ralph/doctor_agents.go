@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,16 +17,13 @@ import (
 	"github.com/ralph-loop/ralph/internal/runner"
 )
 
-// agentsKnown are the programs that doctor looks for, as they are called on PATH. How
-// ralph talks to each is for config.InferProtocol to say.
-var agentsKnown = []string{"claude", "pi", "codex", "amp", "opencode", "gemini", "copilot", "qwen", "goose"}
-
 // foundAgent is an agent on this machine.
 type foundAgent struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`
 	Version  string `json:"version"`
 	Protocol string `json:"protocol"`
+	Tried    bool   `json:"tried"`            // with the real program, not from its documentation alone
 	Spoken   bool   `json:"spoken"`           // this ralph speaks that protocol
 	Steer    bool   `json:"steer"`            // can be told something in mid-turn
 	Cost     bool   `json:"cost"`             // says what it costs
@@ -36,6 +34,8 @@ type foundAgent struct {
 	// What a loop would start it with, before agent.flags and the other settings have their say.
 	Argv []string `json:"argv,omitempty"`
 	Env  []string `json:"env,omitempty"` // added to the environment
+	// Withheld are the keys that are set here and that it is not given, without agent.passKeys.
+	Withheld []string `json:"withheld,omitempty"`
 }
 
 // can says in words what the agent's protocol can do.
@@ -52,25 +52,34 @@ func (a foundAgent) can() string {
 			words = append(words, ability.word)
 		}
 	}
+	if !a.Tried {
+		words = append(words, "(by its documentation)")
+	}
 	return strings.Join(words, " ")
+}
+
+// agentsKnown are the agents that doctor looks for on PATH.
+func agentsKnown() []config.KnownAgent {
+	return slices.DeleteFunc(config.KnownAgents(), func(k config.KnownAgent) bool { return k.Bridge })
 }
 
 // findAgents asks all agents on PATH for their version at the same time.
 func findAgents(e *env) (found []foundAgent, missing []string) {
-	agents := make([]foundAgent, len(agentsKnown))
+	known := agentsKnown()
+	agents := make([]foundAgent, len(known))
 	var all sync.WaitGroup
-	for i, name := range agentsKnown {
-		path, err := exec.LookPath(name)
+	for i, k := range known {
+		path, err := exec.LookPath(k.Program)
 		if err != nil {
 			continue
 		}
-		all.Go(func() { agents[i] = describe(e, name, path) })
+		all.Go(func() { agents[i] = describe(e, k, path) })
 	}
 	all.Wait()
 	found, missing = []foundAgent{}, []string{}
 	for i, a := range agents {
 		if a.Path == "" {
-			missing = append(missing, agentsKnown[i])
+			missing = append(missing, known[i].Program)
 			continue
 		}
 		found = append(found, a)
@@ -78,14 +87,20 @@ func findAgents(e *env) (found []foundAgent, missing []string) {
 	return found, missing
 }
 
-func describe(e *env, name, path string) foundAgent {
-	a := foundAgent{Name: name, Path: path, Protocol: config.InferProtocol(name, nil)}
+func describe(e *env, known config.KnownAgent, path string) foundAgent {
+	settings := config.Agent{Command: known.Program}
+	a := foundAgent{Name: known.Program, Path: path, Protocol: settings.ResolvedProtocol(), Tried: known.Tried}
+	for _, key := range runner.Withheld(settings) {
+		if e.variable(key) != "" {
+			a.Withheld = append(a.Withheld, key)
+		}
+	}
 	if version, err := programVersion(e, path, "--version"); err != nil {
 		a.Version = "(" + err.Error() + ")"
 	} else {
 		a.Version = version
 	}
-	if dialect, command, err := runner.Prepared(config.Agent{Command: name}, asks(e)); err == nil {
+	if dialect, command, err := runner.Prepared(settings, asks(e)); err == nil {
 		can := dialect.Abilities()
 		a.Argv, a.Env, a.Notice = command.Argv, command.Env, command.Notice
 		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools, a.Same = true, can.Live, can.Costs, can.Reset, can.Tools, can.Same
@@ -146,8 +161,8 @@ func asTyped(argv []string) string {
 }
 
 // programPatience is how long a program may take to say its version. Agents on Node
-// take up to two seconds on a busy machine.
-const programPatience = 5 * time.Second
+// take up to two seconds each on a busy machine, and all are asked at once.
+const programPatience = 10 * time.Second
 
 // versionPattern finds the version in "git version 2.39.5" and "2.1.329 (Claude Code)".
 var versionPattern = sync.OnceValue(func() *regexp.Regexp {
@@ -167,7 +182,7 @@ func versionUntil(ctx context.Context, e *env, path string, args ...string) (str
 		return "", err
 	}
 	if version := versionPattern().Find(out); version != nil {
-		return string(version), nil
+		return strings.TrimRight(string(version), ".+-"), nil // "version 1.0.102."
 	}
 	return "", errors.New("says no version")
 }

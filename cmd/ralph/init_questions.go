@@ -85,7 +85,8 @@ func (d *dialogue) askCommand(was string) (string, error) {
 // first.
 func installed() []string {
 	var spoken, others []string
-	for _, name := range agentsKnown {
+	for _, known := range agentsKnown() {
+		name := known.Program
 		if _, err := exec.LookPath(name); err != nil {
 			continue
 		}

@@ -143,21 +143,20 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 	}, nil
 }
 
-// keys are the variables that make an agent with a login of its own pay by the
-// request instead. They reach it only where agent.passKeys says so.
-var keys = map[string][]string{
-	"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
-	"codex":  {"OPENAI_API_KEY", "CODEX_API_KEY"},
+// Withheld are the variables that the agent is not given: keys by which it would pay for each request instead of
+// using its own login.
+func Withheld(a config.Agent) []string {
+	known, ok := a.Known()
+	if !ok || a.PassKeys {
+		return nil
+	}
+	return known.Keys
 }
 
 // environment is the user's, with what tells the agent where it is. An agent whose
 // process serves several iterations is told the first one's number.
 func (r *runner) environment(a config.Agent, iteration int) []string {
-	var withheld []string
-	if !a.PassKeys {
-		withheld = keys[a.ResolvedProtocol()]
-	}
-	env := process.Environment(r.Env, withheld, []string{
+	env := process.Environment(r.Env, Withheld(a), []string{
 		"RALPH_LOOP=" + r.Name,
 		"RALPH_LOOP_DIR=" + r.Dir,
 		fmt.Sprintf("RALPH_ITERATION=%d", iteration),
