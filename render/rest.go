@@ -137,7 +137,7 @@ func (t *Text) ofRest(e event.Event) error {
 		})
 	case event.TypeAgentNoticed:
 		// Not decoded before it is known to be wanted: some agents report at each step.
-		if string(e.Field("what")) == lingering {
+		if what := string(e.Field("what")); what == lingering || what == fallback {
 			return told(t, e, t.warn, func(p event.AgentNoticed) string { return p.Text })
 		}
 	case event.TypeAgentExited:
@@ -175,8 +175,11 @@ func (t *Text) ofRest(e event.Event) error {
 	return nil
 }
 
-// lingering is the notice that is shown to everybody, as its event spells it.
-const lingering = `"` + event.NoticeLingering + `"`
+// The notices that are shown to everybody, as their events spell them.
+const (
+	lingering = `"` + event.NoticeLingering + `"`
+	fallback  = `"` + event.NoticeFallback + `"`
+)
 
 // told shows one note about a payload; none where there is nothing to say.
 func told[P event.Payload](t *Text, e event.Event, note func(event.Event, string), say func(P) string) error {

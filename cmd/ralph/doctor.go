@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -9,12 +10,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"text/tabwriter"
 
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 )
 
 type doctorVerb struct {
@@ -69,7 +72,7 @@ func (v *doctorVerb) Run(e *env) error {
 		if err := out.Encode(d); err != nil {
 			return err
 		}
-	} else if err := d.print(e.stdout); err != nil {
+	} else if err := d.print(e.stdout, e.look().Width); err != nil {
 		return err
 	}
 	if d.failed() {
@@ -102,7 +105,7 @@ func examine(e *env) diagnosis {
 	all.Wait()
 	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
 	for _, a := range candidates {
-		f := candidateFinding(a, slices.ContainsFunc(candidates, present))
+		f := candidateFinding(e, a, slices.ContainsFunc(candidates, present))
 		says, _ := masker.Mask([]byte(f.Says))
 		f.Says = string(says)
 		d.Checks = append(d.Checks, f)
@@ -119,10 +122,30 @@ func (d diagnosis) failed() bool {
 	return d.Settings.Problem != ""
 }
 
-func (d diagnosis) print(to io.Writer) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+// print writes the diagnosis for a person, in lines of so many columns; 0 for any.
+func (d diagnosis) print(to io.Writer, width int) error {
+	var page bytes.Buffer
+	w := tabwriter.NewWriter(&page, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "ralph %s (%s, %s/%s)\n", d.Ralph.Version, d.Ralph.Go, d.Ralph.OS, d.Ralph.Arch)
 	fmt.Fprintln(w, "\nagents")
+	d.printAgents(w)
+	fmt.Fprintln(w, "\nmachine")
+	for _, f := range d.Checks {
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", f.State, f.What, f.Says)
+		if f.Hint != "" {
+			fmt.Fprintf(w, "  \t\thint: %s\n", f.Hint)
+		}
+	}
+	fmt.Fprintln(w, "\nsettings")
+	d.Settings.print(w)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := to.Write(hung(page.Bytes(), width))
+	return err
+}
+
+func (d diagnosis) printAgents(w io.Writer) {
 	for _, a := range d.Agents {
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Name, a.Version, a.Protocol, a.can(), a.Path)
 	}
@@ -136,26 +159,48 @@ func (d diagnosis) print(to io.Writer) error {
 			headed = true
 		}
 		fmt.Fprintf(w, "    %s\n", asTyped(slices.Concat(a.Env, a.Argv)))
+		if len(a.Withheld) > 0 {
+			fmt.Fprintf(w, "      %s: set here, and handed on only with agent.passKeys\n", strings.Join(a.Withheld, ", "))
+		}
+		if a.Notice != "" {
+			fmt.Fprintf(w, "      %s\n", a.Notice)
+		}
 	}
 	if len(d.Agents) == 0 {
 		fmt.Fprintln(w, "  none of those ralph knows; any program can be one, with agent.command and --protocol text")
 	}
-	for i, name := range d.Missing {
-		if i == 0 {
-			fmt.Fprint(w, "  not on PATH:")
-		}
-		fmt.Fprint(w, " "+name)
+	if len(d.Missing) > 0 {
+		fmt.Fprintf(w, "  not on PATH: %s\n", strings.Join(d.Missing, " "))
 	}
-	fmt.Fprintln(w, "\n\nmachine")
-	for _, f := range d.Checks {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", f.State, f.What, f.Says)
-		if f.Hint != "" {
-			fmt.Fprintf(w, "  \t\thint: %s\n", f.Hint)
+}
+
+// hung breaks lines that are too long between words, and hangs the rest below their beginning.
+func hung(page []byte, width int) []byte {
+	if width <= 0 {
+		return page
+	}
+	const hang = 4
+	var out []byte
+	for line := range strings.Lines(string(page)) {
+		line = strings.TrimRight(line, "\n")
+		words := strings.TrimLeft(line, " ")
+		margin := len(line) - len(words)
+		if margin > width/2 { // a hint below the last column
+			margin = width / 8
+		}
+		if render.Columns(line) <= width {
+			out = append(append(out, line...), '\n')
+			continue
+		}
+		for i, row := range wrapped(words, width-margin-hang) {
+			blanks := margin
+			if i > 0 {
+				blanks += hang
+			}
+			out = append(append(append(out, strings.Repeat(" ", blanks)...), row...), '\n')
 		}
 	}
-	fmt.Fprintln(w, "\nsettings")
-	d.Settings.print(w)
-	return w.Flush()
+	return out
 }
 
 // writableFinding tries to make a file where a folder is or will be, and leaves

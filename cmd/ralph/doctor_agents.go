@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,25 +17,25 @@ import (
 	"github.com/ralph-loop/ralph/internal/runner"
 )
 
-// agentsKnown are the programs that doctor looks for, as they are called on PATH. How
-// ralph talks to each is for config.InferProtocol to say.
-var agentsKnown = []string{"claude", "pi", "codex", "amp", "opencode", "gemini", "copilot", "qwen", "goose"}
-
 // foundAgent is an agent on this machine.
 type foundAgent struct {
 	Name     string `json:"name"`
 	Path     string `json:"path"`
 	Version  string `json:"version"`
 	Protocol string `json:"protocol"`
-	Spoken   bool   `json:"spoken"` // this ralph speaks that protocol
-	Steer    bool   `json:"steer"`  // can be told something in mid-turn
-	Cost     bool   `json:"cost"`   // says what it costs
-	Reset    bool   `json:"reset"`  // one process serves many iterations
-	Tools    bool   `json:"tools"`  // shows the tools it uses
-	Same     bool   `json:"same"`   // can go on in the same session: context: same
+	Tried    bool   `json:"tried"`            // with the real program, not from its documentation alone
+	Spoken   bool   `json:"spoken"`           // this ralph speaks that protocol
+	Steer    bool   `json:"steer"`            // can be told something in mid-turn
+	Cost     bool   `json:"cost"`             // says what it costs
+	Reset    bool   `json:"reset"`            // one process serves many iterations
+	Tools    bool   `json:"tools"`            // shows the tools it uses
+	Same     bool   `json:"same"`             // can go on in the same session: context: same
+	Notice   string `json:"notice,omitempty"` // why it is not spoken with in the usual way
 	// What a loop would start it with, before agent.flags and the other settings have their say.
 	Argv []string `json:"argv,omitempty"`
 	Env  []string `json:"env,omitempty"` // added to the environment
+	// Withheld are the keys that are set here and that it is not given, without agent.passKeys.
+	Withheld []string `json:"withheld,omitempty"`
 }
 
 // can says in words what the agent's protocol can do.
@@ -51,25 +52,34 @@ func (a foundAgent) can() string {
 			words = append(words, ability.word)
 		}
 	}
+	if !a.Tried {
+		words = append(words, "(by its documentation)")
+	}
 	return strings.Join(words, " ")
+}
+
+// agentsKnown are the agents that doctor looks for on PATH.
+func agentsKnown() []config.KnownAgent {
+	return slices.DeleteFunc(config.KnownAgents(), func(k config.KnownAgent) bool { return k.Bridge })
 }
 
 // findAgents asks all agents on PATH for their version at the same time.
 func findAgents(e *env) (found []foundAgent, missing []string) {
-	agents := make([]foundAgent, len(agentsKnown))
+	known := agentsKnown()
+	agents := make([]foundAgent, len(known))
 	var all sync.WaitGroup
-	for i, name := range agentsKnown {
-		path, err := exec.LookPath(name)
+	for i, k := range known {
+		path, err := exec.LookPath(k.Program)
 		if err != nil {
 			continue
 		}
-		all.Go(func() { agents[i] = describe(e, name, path) })
+		all.Go(func() { agents[i] = describe(e, k, path) })
 	}
 	all.Wait()
 	found, missing = []foundAgent{}, []string{}
 	for i, a := range agents {
 		if a.Path == "" {
-			missing = append(missing, agentsKnown[i])
+			missing = append(missing, known[i].Program)
 			continue
 		}
 		found = append(found, a)
@@ -77,16 +87,22 @@ func findAgents(e *env) (found []foundAgent, missing []string) {
 	return found, missing
 }
 
-func describe(e *env, name, path string) foundAgent {
-	a := foundAgent{Name: name, Path: path, Protocol: config.InferProtocol(name, nil)}
+func describe(e *env, known config.KnownAgent, path string) foundAgent {
+	settings := config.Agent{Command: known.Program}
+	a := foundAgent{Name: known.Program, Path: path, Protocol: settings.ResolvedProtocol(), Tried: known.Tried}
+	for _, key := range runner.Withheld(settings) {
+		if e.variable(key) != "" {
+			a.Withheld = append(a.Withheld, key)
+		}
+	}
 	if version, err := programVersion(e, path, "--version"); err != nil {
 		a.Version = "(" + err.Error() + ")"
 	} else {
 		a.Version = version
 	}
-	if dialect, command, err := runner.Prepared(config.Agent{Command: name}); err == nil {
+	if dialect, command, err := runner.Prepared(settings, asks(e)); err == nil {
 		can := dialect.Abilities()
-		a.Argv, a.Env = command.Argv, command.Env
+		a.Argv, a.Env, a.Notice = command.Argv, command.Env, command.Notice
 		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools, a.Same = true, can.Live, can.Costs, can.Reset, can.Tools, can.Same
 	}
 	return a
@@ -104,7 +120,7 @@ func present(a config.Agent) bool {
 
 // candidateFinding says whether an agent of the settings can be started at all. One that is not there
 // is no failure where another of the list would work in its place.
-func candidateFinding(a config.Agent, another bool) finding {
+func candidateFinding(e *env, a config.Agent, another bool) finding {
 	f := finding{What: "agent", State: works}
 	argv, err := config.Agent{Command: a.Command}.Argv()
 	if err != nil {
@@ -122,10 +138,11 @@ func candidateFinding(a config.Agent, another bool) finding {
 	if _, err := runner.Dialect(a); err != nil {
 		return finding{f.What, fails, err.Error(), hintNotSpoken}
 	}
-	_, command, err := runner.Prepared(a)
+	_, command, err := runner.Prepared(a, asks(e))
 	if err != nil {
 		return finding{f.What, fails, err.Error(), "see agent.command and agent.flags"}
 	}
+	f.Hint = command.Notice
 	f.Says += ", started with: " + asTyped(command.Argv)
 	return f
 }
@@ -144,8 +161,8 @@ func asTyped(argv []string) string {
 }
 
 // programPatience is how long a program may take to say its version. Agents on Node
-// take up to two seconds on a busy machine.
-const programPatience = 5 * time.Second
+// take up to two seconds each on a busy machine, and all are asked at once.
+const programPatience = 10 * time.Second
 
 // versionPattern finds the version in "git version 2.39.5" and "2.1.329 (Claude Code)".
 var versionPattern = sync.OnceValue(func() *regexp.Regexp {
@@ -160,24 +177,63 @@ func programVersion(e *env, path string, args ...string) (string, error) {
 }
 
 func versionUntil(ctx context.Context, e *env, path string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, path, args...)
+	out, err := printed(ctx, e, append([]string{path}, args...))
+	if err != nil {
+		return "", err
+	}
+	if version := versionPattern().Find(out); version != nil {
+		return strings.TrimRight(string(version), ".+-"), nil // "version 1.0.102."
+	}
+	return "", errors.New("says no version")
+}
+
+// asks returns what asks an agent's program what it can do.
+func asks(e *env) runner.Ask {
+	return func(argv []string) (said string, code int, ok bool) {
+		ctx, cancel := context.WithTimeout(context.Background(), programPatience)
+		defer cancel()
+		out, err := printed(ctx, e, argv)
+		if exited, failed := errors.AsType[*exec.ExitError](err); failed {
+			return string(out), exited.ExitCode(), exited.Exited()
+		}
+		return string(out), 0, err == nil
+	}
+}
+
+// printed runs a program that should print something and end, and returns the beginning of what it
+// printed. The error says so where it did neither; that of one with another exit code than 0 is an
+// *exec.ExitError.
+func printed(ctx context.Context, e *env, argv []string) ([]byte, error) {
+	var out head
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = process.Environment(e.environ, nil, nil)
 	cmd.Dir = os.TempDir() // what stands in a project is none of its business here
 	cmd.SysProcAttr = ownSession()
+	cmd.Stdout, cmd.Stderr = &out, &out
 	// Agents are often a launcher around the program proper: all of them have to go.
 	cmd.Cancel = func() error { return killSession(cmd.Process) }
 	cmd.WaitDelay = time.Second
-	out, err := cmd.CombinedOutput()
+	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) {
+		_ = killSession(cmd.Process) // what it left holds its output open, and is nobody's
+	}
 	switch {
 	case ctx.Err() != nil:
-		return "", errors.New("does not answer")
+		return nil, errors.New("does not answer")
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
-		return "", fmt.Errorf("does not start: %w", err)
+		return out, fmt.Errorf("does not start: %w", err)
 	}
-	if version := versionPattern().Find(out); version != nil {
-		return string(version), nil
-	}
-	return "", errors.New("says no version")
+	return out, nil
+}
+
+// head is the beginning of what is written to it.
+type head []byte
+
+const headMost = 64 << 10
+
+func (h *head) Write(p []byte) (int, error) {
+	*h = append(*h, p[:min(len(p), headMost-len(*h))]...)
+	return len(p), nil
 }
 
 func gitFinding(e *env) finding {

@@ -55,7 +55,7 @@ func examineSettings(e *env) (settingsFinding, []config.Agent) {
 	s.Files, s.Warnings = append(s.Files, loaded.Files...), loaded.Warnings
 	candidates := loaded.Settings.Candidates()
 	if len(candidates) > 0 {
-		warning, err := unsuited(loaded.Settings)
+		warning, err := unsuited(e, loaded.Settings)
 		if warning != "" {
 			s.Warnings = append(s.Warnings, warning)
 		}

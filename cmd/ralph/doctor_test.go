@@ -35,6 +35,7 @@ func TestProgramVersion(t *testing.T) {
 	}{
 		{"a version among words", "echo 'git version 2.39.5'", "2.39.5", ""},
 		{"a version before words", "echo '2.1.329 (Claude Code)'", "2.1.329", ""},
+		{"a version at the end of a sentence", "echo 'GitHub Copilot CLI 1.0.102.'", "1.0.102", ""},
 		{"a version with a suffix, on stderr", "echo v0.0.1790142911-g7618fb >&2", "0.0.1790142911-g7618fb", ""},
 		{"a program that fails", "echo 1.2.3; exit 3", "", "does not start: exit status 3"},
 		{"a program that says something else", "echo hello", "", "says no version"},
@@ -97,6 +98,76 @@ func awaitPID(name string) int {
 		time.Sleep(5 * time.Millisecond)
 	}
 	return 0
+}
+
+// What doctor says of each agent is what a loop with it does. That the real programs can do it is shown by the tests
+// marked realagents.
+func TestWhatDoctorSaysOfEachAgent(t *testing.T) {
+	want := map[string]string{
+		"claude":       "claude: steer cost tools same; claude --print --input-format stream-json --output-format stream-json --verbose --replay-user-messages; without ANTHROPIC_API_KEY",
+		"pi":           "pi: steer cost reset tools same; pi --mode rpc --no-session",
+		"codex":        "codex: steer reset tools same; codex app-server; without OPENAI_API_KEY CODEX_API_KEY",
+		"amp":          "amp: tools (by its documentation); amp --stream-json --dangerously-allow-all -x",
+		"opencode":     "acp: steer cost reset tools same; opencode acp",
+		"gemini":       "acp: reset tools same; gemini --acp",
+		"copilot":      "acp: tools; copilot --acp",
+		"qwen":         "acp: steer tools; qwen --acp --yolo",
+		"goose":        "acp: tools (by its documentation); goose acp",
+		"cursor-agent": "acp: tools (by its documentation); cursor-agent acp",
+		"kimi":         "acp: tools (by its documentation); kimi acp",
+	}
+	folder := t.TempDir()
+	for name := range want {
+		program(t, folder, name, "echo "+name+" 1.2.3\n")
+	}
+	t.Setenv("PATH", folder+":/bin:/usr/bin")
+	environ := append(os.Environ(), "ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=b", "CODEX_API_KEY=c", "GEMINI_API_KEY=d", "AMP_API_KEY=e")
+	found, missing := findAgents(&env{environ: environ})
+	if len(missing) > 0 || len(found) != len(want) {
+		t.Errorf("found %d of %d; missing %q", len(found), len(want), missing)
+	}
+	for _, a := range found {
+		says := a.Protocol + ": " + a.can() + "; " + strings.TrimSpace(strings.Join(a.Argv, " "))
+		if a.Name == "claude" { // who may do what depends on the user
+			says, _, _ = strings.Cut(says, " --permission-mode")
+			says, _, _ = strings.Cut(says, " --dangerously")
+		}
+		if len(a.Withheld) > 0 {
+			says += "; without " + strings.Join(a.Withheld, " ")
+		}
+		if says != want[a.Name] || a.Version != "1.2.3" || a.Path != filepath.Join(folder, a.Name) {
+			t.Errorf("%s %s at %s\n%s\nwant\n%s", a.Name, a.Version, a.Path, says, want[a.Name])
+		}
+	}
+}
+
+func TestDoctorKeepsToTheTerminal(t *testing.T) {
+	d := diagnosis{
+		Agents: []foundAgent{{
+			Name: "codex", Version: "0.169.0", Protocol: "codex", Path: "/usr/local/bin/codex", Tried: true, Spoken: true, Steer: true, Reset: true, Tools: true,
+			Argv: []string{"codex", "app-server", "-c", "model=x"}, Withheld: []string{"OPENAI_API_KEY"}, Notice: "this codex has no app-server: codex exec works instead",
+		}},
+		Missing: []string{"claude", "pi", "amp", "opencode", "gemini", "copilot", "qwen", "goose"},
+		Checks:  []finding{{"docker", works, "no server answers; sandbox.mode docker needs one", "a hint of some words, as long as a line"}},
+	}
+	words := func(width int) string {
+		var out bytes.Buffer
+		if err := d.print(&out, width); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := len(strings.TrimRight(line, "\n")); width > 0 && n > width {
+				t.Errorf("%d columns of %d: %s", n, width, line)
+			}
+		}
+		return strings.Join(strings.Fields(out.String()), " ")
+	}
+	whole := words(0)
+	for _, width := range []int{40, 80, 200} {
+		if got := words(width); got != whole {
+			t.Errorf("in %d columns it says\n%s\nand not\n%s", width, got, whole)
+		}
+	}
 }
 
 func TestDoctorMasksSecretsOfSettings(t *testing.T) {

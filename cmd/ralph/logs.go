@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -100,7 +103,10 @@ type filter struct {
 
 func (v *logsVerb) filter(now time.Time) (filter, error) {
 	f := filter{types: v.Type}
-	var err error
+	err := knownTypes(v.Type)
+	if err != nil {
+		return f, err
+	}
 	if f.first, f.last, err = span(v.Iteration); err != nil {
 		return f, err
 	}
@@ -109,6 +115,32 @@ func (v *logsVerb) filter(now time.Time) (filter, error) {
 	}
 	f.to, err = moment(v.Until, now)
 	return f, err
+}
+
+// knownTypes refuses a type that no event has: an empty answer would read as if nothing of it had happened.
+func knownTypes(types []string) error {
+	known := event.Types()
+	for _, t := range types {
+		fits := func(k event.Type) bool {
+			return string(k) == t || strings.HasSuffix(t, ".") && strings.HasPrefix(string(k), t)
+		}
+		if slices.ContainsFunc(known, fits) {
+			continue
+		}
+		var all, groups []string
+		for _, k := range known {
+			all = append(all, string(k))
+			if group, _, dotted := strings.Cut(string(k), "."); dotted && !slices.Contains(groups, group+".") {
+				groups = append(groups, group+".")
+			}
+		}
+		hint := "types are " + strings.Join(all, " ") + "; " + groups[0] + " stands for all that begin so"
+		if near := config.Nearest(t, slices.Concat(groups, all)); near != "" {
+			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+		}
+		return refuse(hint, "%q is no type of event", t)
+	}
+	return nil
 }
 
 func (f filter) keeps(e event.Event) bool {

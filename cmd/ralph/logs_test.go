@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,7 @@ func TestLogsFilters(t *testing.T) {
 		"one type":                     {logsVerb{Type: []string{"agent.said"}}, "agent.said agent.said agent.said"},
 		"types that begin so":          {logsVerb{Type: []string{"tool."}, Iteration: "2"}, "tool.called tool.returned"},
 		"several types":                {logsVerb{Type: []string{"loop.ended", "loop.started"}}, "loop.started loop.ended"},
-		"a type that does not exist":   {logsVerb{Type: []string{"tool"}}, ""},
+		"a type that did not happen":   {logsVerb{Type: []string{"breaker.", "fault.raised"}}, ""},
 		"some iterations":              {logsVerb{Iteration: "2-3", Type: []string{"iteration.started"}}, "iteration.started iteration.started"},
 		"iterations from one on":       {logsVerb{Iteration: "3-", Type: []string{"iteration.", "loop."}}, "iteration.started iteration.ended loop.ended"},
 		"before the first iteration":   {logsVerb{Iteration: "0", Type: []string{"loop."}}, "loop.started"},
@@ -72,11 +73,29 @@ func TestLogsRefusesWhatItCannotRead(t *testing.T) {
 		"a range that ends early": {Iteration: "3-2"},
 		"no time":                 {Since: "yesterday"},
 		"no such loop":            {Source: "other"},
+		"no such type":            {Type: []string{"loop.ended", "lop.ended"}},
+		"no such group of types":  {Type: []string{"tools."}},
 		"no such file":            {Source: "./other.jsonl"},
 		"a folder to follow":      {Source: t.TempDir(), Follow: true},
 	} {
 		if err := verb.Run(r.env); codeOf(err) != event.ExitUsage {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestATypeThatDoesNotExistNamesThoseThatDo(t *testing.T) {
+	for typo, want := range map[string]string{
+		"agent.sad":   `did you mean "agent.said"?`,
+		"tool":        `did you mean "tool."?`,
+		"Loop.Ended":  `did you mean "loop.ended"?`,
+		"ended":       `did you mean "`,
+		"nothinglike": "types are loop.started",
+	} {
+		err := knownTypes([]string{typo})
+		hinted, ok := errors.AsType[*failure](err)
+		if !ok || !strings.HasPrefix(hinted.hint, want) || !strings.Contains(hinted.hint, " fault.raised; loop. stands for all") {
+			t.Errorf("%s: %v, %+v", typo, err, hinted)
 		}
 	}
 }

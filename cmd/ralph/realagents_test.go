@@ -233,6 +233,47 @@ func TestRealCodex(t *testing.T) {
 	}
 }
 
+// A Codex whose app-server is too old is spoken with by `codex exec`: two iterations in two processes, and what is said
+// to it in mid-turn stands in the next prompt.
+func TestRealCodexWithoutServer(t *testing.T) {
+	r := newReal(t, twoIterations(t))
+	_, env := modelserver.CodexHome(t, r.server)
+	r.begin(env)
+	r.unpriced = true
+	r.run("start", "night", "--detach", "-p", "FIRST-PROMPT: do the task", "--agent", modelserver.OldCodex(t))
+	r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
+	r.run("steer", "--loop", "night", "--wait", "0s", "SECOND-WORD use the other branch")
+	if err := os.WriteFile(filepath.Join(r.project, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
+	r.checkState()
+	var pids, fallbacks []string
+	for _, e := range r.told() {
+		switch e.Type {
+		case event.TypeAgentStarted:
+			p, err := event.As[event.AgentStarted](e)
+			if err != nil || p.Live || p.Reused || p.Argv[1] != "exec" || strings.HasSuffix(p.Argv[0], ".js") {
+				t.Errorf("started as %+v, %v", p, err)
+			}
+			pids = append(pids, strconv.Itoa(p.PID))
+		case event.TypeAgentNoticed:
+			if p, err := event.As[event.AgentNoticed](e); err == nil && p.What == event.NoticeFallback {
+				fallbacks = append(fallbacks, p.Text)
+			}
+		}
+	}
+	if len(pids) != 2 || len(fallbacks) != 1 || !strings.Contains(fallbacks[0], "codex exec works instead") {
+		t.Errorf("processes %v, told %q", pids, fallbacks)
+	}
+	for _, req := range r.server.Requests() {
+		if req.Holds("SECOND-WORD") && req.Holds("FIRST-ANSWER") {
+			t.Error("the second iteration goes on with the first one's context")
+		}
+	}
+	r.run("journal", "verify", "night")
+}
+
 // told is the loop's journal, to its end.
 func (r *real) told() []event.Event {
 	r.t.Helper()

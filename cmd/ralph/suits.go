@@ -13,7 +13,7 @@ const hintNotSpoken = "set agent.protocol to text to run it as a plain program"
 // suits refuses what one of the agents can never do, before anything begins, and says what of the
 // settings it cannot be held to.
 func suits(e *env, settings config.Settings) error {
-	warning, err := unsuited(settings)
+	warning, err := unsuited(e, settings)
 	if warning != "" {
 		fmt.Fprintf(e.stderr, "ralph: %s\n", warning)
 	}
@@ -22,12 +22,16 @@ func suits(e *env, settings config.Settings) error {
 
 // unsuited returns what of the settings their agents cannot be held to, and as an error what one of
 // them can never do.
-func unsuited(settings config.Settings) (warning string, err error) {
+func unsuited(e *env, settings config.Settings) (warning string, err error) {
 	for _, agent := range settings.Candidates() {
 		if _, err := runner.Dialect(agent); err != nil {
 			return "", refuse(hintNotSpoken, "%w", err)
 		}
-		dialect, _, err := runner.Prepared(agent)
+		var ask runner.Ask // only what needs to be known before the loop begins
+		if settings.Context == config.ContextSame {
+			ask = asks(e)
+		}
+		dialect, _, err := runner.Prepared(agent, ask)
 		if err != nil {
 			return "", refuse("see agent.command and agent.flags", "%w", err)
 		}

@@ -38,6 +38,9 @@ type Command struct {
 	// ParentDeath asks the kernel to end the agent with SIGTERM when ralph dies
 	// (Linux). Agents that quit by themselves when stdin ends do not need it.
 	ParentDeath bool
+	// Notice says what a person should know of the way in which the agent is spoken with, where
+	// that is not the usual one.
+	Notice string
 }
 
 // Prompt is one iteration's prompt.

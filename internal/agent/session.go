@@ -21,6 +21,7 @@ type Config struct {
 	Mark     string   // finds the process tree again after a crash: see process.Sweep
 	Patience Patience // zero means DefaultPatience
 	KeepRaw  bool     // keep the agent's own lines beside the facts
+	Quiet    bool     // what Command.Notice says was told before
 	// Blob stores a text that is too long for a line. It may be called at any time
 	// from the goroutine that reads the agent.
 	Blob func(text []byte) (event.Blob, error)
@@ -43,6 +44,7 @@ type Session struct {
 	argv       []string
 	closeStdin bool // stdin ends with the prompt
 	text       bool // output is free text
+	notice     string
 
 	announced chan struct{} // closed once the first agent.started is delivered
 	announce  sync.Once
@@ -81,6 +83,9 @@ func Start(cfg Config) (*Session, error) {
 		Env:       process.Environment(cfg.Env, command.Drop, command.Env),
 		KeepStdin: true, Raw: command.Text, Output: s.output, Linger: s.linger,
 	}
+	if !cfg.Quiet {
+		s.notice = command.Notice
+	}
 	if command.ParentDeath {
 		spec.ParentDeath = syscall.SIGTERM
 	}
@@ -109,6 +114,9 @@ func (s *Session) Begin(p Prompt, reused bool, cause uint64) {
 		PID: s.proc.PID(), Argv: s.argv, Reused: reused,
 		Live: able.Live, Costs: able.Costs, Tools: able.Tools, ExitEnds: able.ExitEnds,
 	})
+	if s.notice != "" && !reused {
+		s.deliver(cause, event.AgentNoticed{What: event.NoticeFallback, Text: s.notice})
+	}
 	s.announce.Do(func() { close(s.announced) })
 	// An agent that cannot be written to is about to exit, which is told by itself.
 	_ = s.write(lines)

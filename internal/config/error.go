@@ -54,9 +54,9 @@ func locate(data []byte, offset int) (line, column int) {
 	return line, column
 }
 
-// nearest returns the candidate with the least distance to word, or "" if none is near enough to be a slip of the pen.
+// Nearest returns the candidate with the least distance to word, or "" if none is near enough to be a slip of the pen.
 // Dotted keys also compare by their last name alone, since a key at the wrong depth is the commonest slip.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	best, least := "", 2+len(word)/4
 	for _, candidate := range candidates {

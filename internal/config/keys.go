@@ -257,7 +257,7 @@ func nearestKey(unknown string) string {
 		names = append(names, key.Name)
 	}
 	plain, indexes := plainKey(unknown)
-	found := nearest(plain, names)
+	found := Nearest(plain, names)
 	if indexes != "" && strings.Contains(plain, "[]") && strings.HasPrefix(found, plain[:strings.Index(plain, "[]")+2]) {
 		return strings.Replace(found, "[]", indexes, 1)
 	}

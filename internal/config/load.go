@@ -202,7 +202,7 @@ func (l *Loaded) env(env []string) error {
 func unknownVariable(name string) string {
 	var names []string
 	eachField(table(), func(f *field) { names = append(names, strings.TrimPrefix(envName(f.key), "RALPH_")) })
-	if near := nearest(strings.TrimPrefix(name, "RALPH_"), names); near != "" {
+	if near := Nearest(strings.TrimPrefix(name, "RALPH_"), names); near != "" {
 		return fmt.Sprintf("%s is no setting; did you mean RALPH_%s?", name, near)
 	}
 	return name + " is no setting"

@@ -18,10 +18,8 @@ func InferProtocol(command string, args []string) string {
 	if name == "ralph" && len(rest) > 0 && rest[0] == "rehearse" {
 		return ProtocolRehearsal
 	}
-	for _, known := range protocols {
-		if slices.Contains(known.names, name) {
-			return known.protocol
-		}
+	if known, ok := knownAgent(name); ok {
+		return known.Protocol
 	}
 	if strings.HasSuffix(name, "-acp") || slices.Contains(rest, "acp") || slices.Contains(rest, "--acp") {
 		return ProtocolACP
@@ -54,21 +52,6 @@ func (a Agent) Program() string {
 	}
 	program, _ := target(append(words, flags...))
 	return agentName(program)
-}
-
-// protocols are the programs known by name: the command people type and the packages it comes in, without their scope.
-var protocols = [...]struct {
-	protocol string
-	names    []string
-}{
-	{ProtocolClaude, []string{"claude", "claude-code"}},
-	{ProtocolPi, []string{"pi", "pi-coding-agent"}},
-	{ProtocolCodex, []string{"codex"}},
-	{ProtocolAmp, []string{"amp", "ampcode"}},
-	{ProtocolACP, []string{
-		"opencode", "opencode-ai", "gemini", "gemini-cli", "copilot", "copilot-cli", "qwen", "qwen-code", "goose",
-		"cursor-agent", "kimi", "kimi-cli",
-	}},
 }
 
 // launcher is a program that only starts another.

@@ -247,7 +247,7 @@ func checkWord(f *field, key, text string) *Error {
 		return &Error{
 			Key:     key,
 			Problem: fmt.Sprintf("%s: %s is not one of %s", key, shorten(text), strings.Join(f.enum, ", ")),
-			Nearest: nearest(text, f.enum),
+			Nearest: Nearest(text, f.enum),
 		}
 	case text == "" && f.required:
 		return &Error{Key: key, Problem: key + ": must not be empty"}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/acp"
@@ -23,16 +24,23 @@ import (
 var dialects = map[string]func() agent.Dialect{
 	"amp":       func() agent.Dialect { return claude.NewAmp() },
 	"claude":    func() agent.Dialect { return claude.New() },
-	"codex":     func() agent.Dialect { return codex.New(codex.Native) },
 	"pi":        func() agent.Dialect { return pi.New() },
 	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram(), player.Check) },
 	"text":      func() agent.Dialect { return text.New() },
 }
 
-// Dialect returns a new conversation in the protocol of the settings' agent.
-func Dialect(a config.Agent) (agent.Dialect, error) {
+// Ask asks an agent's program what it can do: see [codex.Ask].
+type Ask = codex.Ask
+
+// Dialect returns a new conversation in the protocol of the settings' agent, whose program is not asked
+// anything.
+func Dialect(a config.Agent) (agent.Dialect, error) { return dialect(a, nil) }
+
+func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 	protocol := a.ResolvedProtocol()
 	switch program := a.Program(); {
+	case protocol == config.ProtocolCodex:
+		return codex.New(codex.Native, ask), nil
 	case protocol == config.ProtocolACP:
 		return acp.New(program), nil
 	case protocol == config.ProtocolClaude && (program == "qwen" || program == "qwen-code"):
@@ -46,9 +54,10 @@ func Dialect(a config.Agent) (agent.Dialect, error) {
 }
 
 // Prepared returns a conversation that has the settings' command and flags, on which it may depend what its
-// agent can do, and what would be started. The error says which of them cannot be.
-func Prepared(a config.Agent) (agent.Dialect, agent.Command, error) {
-	dialect, err := Dialect(a)
+// agent can do, and what would be started. The error says which of them cannot be. With a nil ask the
+// program is taken for a current one.
+func Prepared(a config.Agent, ask Ask) (agent.Dialect, agent.Command, error) {
+	dialect, err := dialect(a, ask)
 	if err != nil {
 		return nil, agent.Command{}, err
 	}
@@ -108,7 +117,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		return agent.Config{}, fmt.Errorf("the settings have no agent %d", place+1)
 	}
 	a, about := candidates[place], r.about()[place]
-	dialect, err := Dialect(a)
+	dialect, err := dialect(a, r.asks(place))
 	if err != nil {
 		return agent.Config{}, err
 	}
@@ -118,7 +127,12 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 	}
 	spec.Dir, spec.LoopDir = r.Project, r.Dir
 	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose
+	quiet := slices.Contains(r.begun, place)
+	if p.Purpose == "" && !quiet {
+		r.begun = append(r.begun, place)
+	}
 	return agent.Config{
+		Quiet:   quiet,
 		Name:    cmp.Or(about.Name, about.Protocol),
 		Dialect: dialect,
 		Spec:    spec,
@@ -130,21 +144,20 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 	}, nil
 }
 
-// keys are the variables that make an agent with a login of its own pay by the
-// request instead. They reach it only where agent.passKeys says so.
-var keys = map[string][]string{
-	"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
-	"codex":  {"OPENAI_API_KEY", "CODEX_API_KEY"},
+// Withheld are the variables that the agent is not given: keys by which it would pay for each request instead of
+// using its own login.
+func Withheld(a config.Agent) []string {
+	known, ok := a.Known()
+	if !ok || a.PassKeys {
+		return nil
+	}
+	return known.Keys
 }
 
 // environment is the user's, with what tells the agent where it is. An agent whose
 // process serves several iterations is told the first one's number.
 func (r *runner) environment(a config.Agent, iteration int) []string {
-	var withheld []string
-	if !a.PassKeys {
-		withheld = keys[a.ResolvedProtocol()]
-	}
-	env := process.Environment(r.Env, withheld, []string{
+	env := process.Environment(r.Env, Withheld(a), []string{
 		"RALPH_LOOP=" + r.Name,
 		"RALPH_LOOP_DIR=" + r.Dir,
 		fmt.Sprintf("RALPH_ITERATION=%d", iteration),

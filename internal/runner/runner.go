@@ -72,6 +72,8 @@ type runner struct {
 	asked    chan chan struct{} // who wants to know when the inbox has been read
 	deaf     chan struct{}      // closed when the inbox is read no more
 	ready    bool
+	answers  answers
+	begun    []int // the places of the agents that have had an iteration; of the hands' worker alone
 }
 
 // Run runs the loop until it has ended and returns how. The error is a
@@ -227,6 +229,7 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	if err != nil {
 		return event.LoopEnded{}, err
 	}
+	go r.askAhead()
 	go r.receive(doors, box)
 	go r.obey(doors)
 	failure := r.driver.Run(ctx)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/secret"
@@ -178,6 +179,75 @@ func TestTheEnvironmentOfAnAgent(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// The environment of each agent's process is the user's, less what tells it whose child it is and the keys that its own login
+// should not be mixed up with, plus ralph's.
+func TestTheEnvironmentOfEachAgentsProcess(t *testing.T) {
+	keys := []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "CODEX_API_KEY"}
+	others := []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GH_TOKEN", "COPILOT_PROVIDER_API_KEY", "AMP_API_KEY", "CURSOR_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "EDITOR", "HOME"}
+	claude, codex := keys[:2], keys[2:]
+	withheld := map[string][]string{
+		"claude": claude, "npx @anthropic-ai/claude-code": claude, "claude-agent-acp": claude, "claude-code-acp": claude, "/x/claude.sh": claude,
+		"codex": codex, "node /x/node_modules/@openai/codex/bin/codex.js": codex, "codex-acp": codex,
+		"pi": nil, "amp": nil, "opencode": nil, "gemini": nil, "copilot": nil, "qwen": nil, "goose": nil, "cursor-agent": nil, "kimi": nil, "pi-acp": nil, "./my-agent": nil,
+	}
+	for _, known := range config.KnownAgents() {
+		if _, ok := withheld[known.Program]; !ok {
+			t.Errorf("nobody says which keys %s gets", known.Program)
+		}
+	}
+	var user []string
+	for _, name := range slices.Concat(keys, others, process.NestingMarks) {
+		user = append(user, name+"=users")
+	}
+	look := func(t *testing.T, a config.Agent, without []string) {
+		r := of(a, user...)
+		cfg, err := r.agent(0, agent.Prompt{Text: "go", Iteration: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, err := cfg.Dialect.Command(cfg.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, name := range slices.Concat(keys, others) {
+			if !slices.Contains(without, name) {
+				want = append(want, name+"=users")
+			}
+		}
+		want = slices.Concat(want, command.Env, []string{"RALPH_LOOP=demo", "RALPH_LOOP_DIR=/p/.ralph/demo", "RALPH_ITERATION=3", "TASK_FOLDER=/p/.ralph/demo"})
+		got := process.Environment(cfg.Env, command.Drop, command.Env)
+		slices.Sort(got)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for command, without := range withheld {
+		t.Run(command, func(t *testing.T) {
+			look(t, config.Agent{Command: command}, without)
+			look(t, config.Agent{Command: command, PassKeys: true}, nil)
+		})
+	}
+	t.Run("claude as plain text", func(t *testing.T) { look(t, config.Agent{Command: "claude", Protocol: config.ProtocolText}, claude) })
+	t.Run("what is said to speak as claude", func(t *testing.T) { look(t, config.Agent{Command: "./mine", Protocol: config.ProtocolClaude}, claude) })
+	t.Run("qwen, which speaks as claude", func(t *testing.T) { look(t, config.Agent{Command: "qwen", Protocol: config.ProtocolClaude}, nil) })
+}
+
+// An agent that is known by name to the settings is known by name to its dialect.
+func TestEachACPAgentHasAProfile(t *testing.T) {
+	for _, known := range config.KnownAgents() {
+		if known.Protocol != config.ProtocolACP {
+			continue
+		}
+		// The error names the profile.
+		_, _, err := Prepared(config.Agent{Command: known.Program, Provider: "p"}, nil)
+		if err == nil || strings.Contains(err.Error(), "acp: agent takes") {
+			t.Errorf("%s: %v", known.Program, err)
+		}
 	}
 }
 

@@ -103,6 +103,10 @@ type AgentNoticed struct {
 // processes that it left running are waited for (restart.childWait).
 const NoticeLingering = "ralph/lingering"
 
+// NoticeFallback is what ralph itself notices of an agent that it cannot speak with in the usual way: Text says in which
+// other one it does, and what cannot be done so.
+const NoticeFallback = "ralph/fallback"
+
 // NoticeBackground is what an agent says of work that it has put into the background and that its
 // result does not wait for: Text names what runs there now, and is empty when nothing does any more.
 const NoticeBackground = "agent/background"

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Installs the real agents, at the versions of package.json beside this file, for the tests marked
-# "realagents". Needs Node 20 or newer with npm on PATH, about 1.2 GB of disk and one to two minutes.
+# "realagents". Needs Node 20 or newer with npm on PATH, about 1.4 GB of disk and one to two minutes.
 #
 #	tools/agents/install.sh [FOLDER]
 #
 # FOLDER is $RALPH_TEST_AGENTS or, without it, .agents at the root of the repository; the tests look in
-# the same two places. FOLDER/bin then holds `pi`, `claude` and `codex`, ready to be put first on PATH.
+# the same two places. FOLDER/bin then holds `pi`, `claude` and `codex`, ready to be put first on PATH, and in old/ a `codex` whose
+# app-server is too old for ralph.
 # A second call sees that nothing changed and ends at once.
 set -eu
 
@@ -24,6 +25,7 @@ pinned() { sed -n "s|^ *\"$1\": \"\([0-9][^\"]*\)\".*|\1|p" "$here/package.json"
 claude_version=$(pinned @anthropic-ai/claude-code)
 pi_version=$(pinned @earendil-works/pi-coding-agent)
 codex_version=$(pinned @openai/codex)
+old_version=$(sed -n 's|.*"npm:@openai/codex@\([0-9.]*\)".*|\1|p' "$here/package.json")
 node_version=$(pinned node)
 
 # The stamp is written last, so it is there only after a complete installation of these very versions on
@@ -39,12 +41,12 @@ fi
 
 command -v npm >/dev/null || fail "npm is not on PATH" "install Node 20 or newer"
 
-mkdir -p "$dest/bin"
+mkdir -p "$dest/bin/old"
 dest=$(CDPATH='' cd -- "$dest" && pwd)
 rm -f "$dest/installed"
 cp "$here/package.json" "$dest/package.json"
 
-say "installing claude $claude_version, codex $codex_version, pi $pi_version and node $node_version into $dest (about 1.2 GB)"
+say "installing claude $claude_version, codex $codex_version, pi $pi_version and node $node_version into $dest (about 1.4 GB)"
 
 # npm shows no progress when its output is no terminal; a silent minute looks like a hang.
 (while sleep 5 >/dev/null 2>&1; do say "  $(du -sm "$dest" 2>/dev/null | cut -f1) MB after $(($(date +%s) - started)) s"; done) &
@@ -77,6 +79,7 @@ EOF
 chmod 755 "$dest/bin/pi" "$dest/bin/claude"
 # codex is the link that npm makes: ralph finds the native program behind it, and a script would hide that.
 ln -sf ../node_modules/@openai/codex/bin/codex.js "$dest/bin/codex"
+ln -sf ../../node_modules/codex-old/bin/codex.js "$dest/bin/old/codex"
 
 # npm may take an older version that fits the running Node, or leave out an optional platform package,
 # without an error: ask the programs themselves.
@@ -90,6 +93,7 @@ check() {
 check claude "$claude_version"
 check pi "$pi_version"
 check codex "codex-cli $codex_version"
+check old/codex "codex-cli $old_version"
 
 stamp >"$dest/installed"
 say "done in $(($(date +%s) - started)) s; $(du -sm "$dest" | cut -f1) MB; put $dest/bin first on PATH"

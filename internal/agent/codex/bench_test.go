@@ -24,7 +24,7 @@ func BenchmarkDecode(b *testing.B) {
 	lines := stream(b)
 	var out agent.Decoded
 	decode := func() {
-		d := New(nil)
+		d := New(nil, nil)
 		d.Open(agent.Prompt{})
 		for _, line := range lines {
 			out.Reset()
@@ -59,7 +59,7 @@ func BenchmarkDecodeDelta(b *testing.B) {
 	line := []byte(delta("msg_1", "I will look around "))
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
-	d := New(nil)
+	d := New(nil, nil)
 	d.Open(agent.Prompt{})
 	var out agent.Decoded
 	for _, line := range []string{initialized, threadStarted, turnStarted} {

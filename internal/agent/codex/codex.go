@@ -24,6 +24,7 @@ const (
 // Dialect is one conversation with one Codex process. It implements [agent.Dialect].
 type Dialect struct {
 	find func(program string) string // the native program behind a wrapper
+	ask  Ask                         // what the program can do; nil where nobody is to be asked
 
 	once   bool   // this is `codex exec`: one prompt on stdin, no requests
 	params []byte // of thread/start
@@ -66,9 +67,10 @@ type turn struct {
 type steer struct{ command, request, text string }
 
 // New returns the dialect for a process that has not been started yet. find returns the native program behind the wrapper
-// that npm installs, or ""; see [Native]. nil finds none.
-func New(find func(program string) string) *Dialect {
-	return &Dialect{find: find, others: map[string]*other{}}
+// that npm installs, or ""; see [Native]. nil finds none. ask is for what the program can do, which decides between app-server and exec
+// where the user does not; with nil it is taken for a current one.
+func New(find func(program string) string, ask Ask) *Dialect {
+	return &Dialect{find: find, ask: ask, others: map[string]*other{}}
 }
 
 var _ agent.Dialect = (*Dialect)(nil)

@@ -68,7 +68,8 @@ func (o options) get(names ...string) (value string, given bool) {
 	return value, given
 }
 
-// Command returns the argv of the app-server, or of `codex exec`. Options of the user, in agent.command or agent.flags, replace the
+// Command returns the argv of the app-server, or of `codex exec`: for a commit message, where the user said so, and where the program has no
+// app-server that can be used, which is told by a notice. Options of the user, in agent.command or agent.flags, replace the
 // ones made from settings; those that the app-server takes with each thread only are given there.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if len(spec.Command) == 0 {
@@ -79,9 +80,16 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		return agent.Command{}, err
 	}
 	given.program = d.native(given.program)
+	var notice string
 	d.once = given.mode == "exec" || given.mode == "" && spec.Purpose == agent.PurposeMessage
+	if given.mode == "" && !d.once {
+		if why := d.lacksServer(given.program); why != "" {
+			d.once = true
+			notice = why + ": codex exec works instead. Nothing can be said to it in mid-turn, and each iteration gets a new process"
+		}
+	}
 	if d.once {
-		return agent.Command{Argv: execArgv(given, spec), CloseStdin: true, ParentDeath: true}, nil
+		return d.exec(given, spec, notice)
 	}
 	argv := append(given.program, "app-server")
 	for _, opt := range given.all {
@@ -165,11 +173,23 @@ func baseName(path string) string {
 	return name
 }
 
-// execArgv is `codex exec`. The prompt comes on stdin: nothing may follow that could be taken for one.
-func execArgv(given options, spec agent.Spec) []string {
+// exec is the command of `codex exec`.
+func (d *Dialect) exec(given options, spec agent.Spec, notice string) (agent.Command, error) {
+	has := d.execOptions(given.program)
+	if has != nil && !has["--ephemeral"] {
+		if minor, known := d.minor(given.program); known && minor < execMinor {
+			return agent.Command{}, fmt.Errorf("codex: version 0.%d is older than 0.%d, the first whose exec ralph understands: update it", minor, execMinor)
+		}
+	}
+	return agent.Command{Argv: execArgv(given, spec, has), CloseStdin: true, ParentDeath: true, Notice: notice}, nil
+}
+
+// execArgv is `codex exec`. The prompt comes on stdin: nothing may follow that could be taken for one. Of what ralph adds, an older program gets
+// what it has.
+func execArgv(given options, spec agent.Spec, has map[string]bool) []string {
 	argv := append(given.program, "exec")
 	add := func(words []string, unless ...string) {
-		if _, ok := given.get(unless...); !ok {
+		if _, ok := given.get(unless...); !ok && (has == nil || has[words[0]]) {
 			argv = append(argv, words...)
 		}
 	}

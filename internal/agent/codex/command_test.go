@@ -59,7 +59,7 @@ func command(t *testing.T, spec agent.Spec) (*Dialect, agent.Command) {
 		spec.Command = []string{"codex"}
 	}
 	spec.Dir = "/p"
-	d := New(nil)
+	d := New(nil, nil)
 	cmd, err := d.Command(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestWhatCannotBeDriven(t *testing.T) {
 		"an option of exec alone":   {agent.Spec{Command: []string{"codex"}, Flags: []string{"--profile", "x"}}, "begin agent.flags with exec"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := New(nil).Command(row.spec); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := New(nil, nil).Command(row.spec); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("error %v", err)
 			}
 		})
@@ -116,7 +116,7 @@ func TestWhatCannotBeDriven(t *testing.T) {
 }
 
 // install makes what npm makes, in one of its shapes, and returns the folder of the wrapper's link and the native program.
-func install(t *testing.T, vendor string) (bin, native string) {
+func install(t *testing.T, vendor, folder string) (bin, native string) {
 	t.Helper()
 	platform, ok := triples[[2]string{runtime.GOOS, runtime.GOARCH}]
 	if !ok || runtime.GOOS == "windows" {
@@ -124,7 +124,7 @@ func install(t *testing.T, vendor string) (bin, native string) {
 	}
 	root := t.TempDir()
 	scope := filepath.Join(root, "node_modules", "@openai")
-	native = filepath.Join(scope, filepath.FromSlash(strings.ReplaceAll(vendor, "PKG", platform.pkg)), "vendor", platform.triple, "bin", "codex")
+	native = filepath.Join(scope, filepath.FromSlash(strings.ReplaceAll(vendor, "PKG", platform.pkg)), "vendor", platform.triple, folder, "codex")
 	wrapper := filepath.Join(scope, "codex", "bin", "codex.js")
 	for _, file := range []string{native, wrapper} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -149,20 +149,21 @@ func install(t *testing.T, vendor string) (bin, native string) {
 }
 
 func TestTheNativeProgramIsFoundBehindItsWrapper(t *testing.T) {
-	for name, vendor := range map[string]string{
-		"in the package beside it":   "PKG",
-		"in a package within it":     "codex/node_modules/@openai/PKG",
-		"in the wrapper's own files": "codex",
+	for name, row := range map[string]struct{ vendor, folder string }{
+		"in the package beside it":            {"PKG", "bin"},
+		"in a package within it":              {"codex/node_modules/@openai/PKG", "bin"},
+		"in the wrapper's own files":          {"codex", "bin"},
+		"in a folder of its name, up to 0.98": {"codex", "codex"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bin, native := install(t, vendor)
+			bin, native := install(t, row.vendor, row.folder)
 			wrapper := filepath.Join(bin, "codex")
 			if got := Native(wrapper); got != native {
 				t.Errorf("got %q, want %q", got, native)
 			}
 			t.Setenv("PATH", bin)
 			for _, argv := range [][]string{{"codex"}, {wrapper}, {"node", wrapper}} {
-				cmd, err := New(Native).Command(agent.Spec{Command: argv})
+				cmd, err := New(Native, nil).Command(agent.Spec{Command: argv})
 				if err != nil || cmd.Argv[0] != native || len(cmd.Argv) != 2 {
 					t.Errorf("%v became %v, %v", argv, cmd.Argv, err)
 				}
@@ -183,7 +184,7 @@ func TestAProgramThatIsNoWrapperStaysAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, program := range []string{program, filepath.Join(t.TempDir(), "none")} {
-		cmd, err := New(Native).Command(agent.Spec{Command: []string{program}})
+		cmd, err := New(Native, nil).Command(agent.Spec{Command: []string{program}})
 		if err != nil || cmd.Argv[0] != program {
 			t.Errorf("%v, %v", cmd.Argv, err)
 		}

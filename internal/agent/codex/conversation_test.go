@@ -25,7 +25,7 @@ type talk struct {
 
 func newTalk(t *testing.T, flags ...string) *talk {
 	t.Helper()
-	k := &talk{t: t, d: New(nil)}
+	k := &talk{t: t, d: New(nil, nil)}
 	if _, err := k.d.Command(agent.Spec{Command: []string{"codex"}, Flags: flags, Dir: "/project"}); err != nil {
 		t.Fatal(err)
 	}

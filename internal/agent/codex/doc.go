@@ -1,6 +1,6 @@
 // Package codex speaks with OpenAI's Codex CLI: with `codex app-server`, and where that is not wanted with `codex exec`.
 //
-//	d := codex.New(codex.Native)
+//	d := codex.New(codex.Native, ask)
 //	cmd, err := d.Command(agent.Spec{Command: []string{"codex"}, Dir: "/project", Model: "gpt-5.5"})
 //	// start cmd.Argv, then
 //	write(d.Open(agent.Prompt{Text: "Do the task", Iteration: 1})) // initialize; the rest follows by itself
@@ -16,7 +16,8 @@
 // process serves many iterations: each gets a thread of its own, which holds nothing of the one before. A steer reaches the model
 // with the result of the tool that runs; where text is being written, Codex drops that answer and asks again.
 //
-// `codex exec --json` is chosen by agent.flags that begin with exec, and for the prompt that asks for a commit message. It cannot be
+// `codex exec --json` is chosen by agent.flags that begin with exec, for the prompt that asks for a commit message, and for a program that has no
+// app-server, or one that is older than 0.104.0: that is asked before ([Ask]), since such a program may take the word for a prompt. It cannot be
 // steered, and tells no kinds of errors.
 //
 // # Guarantees

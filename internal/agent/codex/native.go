@@ -43,9 +43,11 @@ func Native(program string) string {
 		filepath.Join(root, "node_modules", "@openai", platform.pkg, "vendor"),
 		filepath.Join(root, "vendor"), // before there were packages by platform
 	} {
-		native := filepath.Join(vendor, platform.triple, "bin", name)
-		if info, err := os.Stat(native); err == nil && info.Mode().IsRegular() {
-			return native
+		for _, folder := range []string{"bin", "codex"} { // the latter up to 0.98 at the least
+			native := filepath.Join(vendor, platform.triple, folder, name)
+			if info, err := os.Stat(native); err == nil && info.Mode().IsRegular() {
+				return native
+			}
 		}
 	}
 	return ""

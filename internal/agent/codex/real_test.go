@@ -45,7 +45,7 @@ func start(t *testing.T, script modelserver.Script, purpose string, flags ...str
 	}
 	t.Cleanup(func() { s.pipe.Close() })
 	s.Session, err = agent.Start(agent.Config{
-		Name: "codex", Dialect: New(Native), Env: env, Mark: t.Name() + time.Now().String(), KeepRaw: true, Deliver: s.Deliver,
+		Name: "codex", Dialect: New(Native, nil), Env: env, Mark: t.Name() + time.Now().String(), KeepRaw: true, Deliver: s.Deliver,
 		Spec: agent.Spec{Command: []string{program}, Flags: flags, Dir: dir, LoopDir: dir, Iteration: 1, Purpose: purpose},
 	})
 	if err != nil {

@@ -112,7 +112,7 @@ func (r *replay) out(line []byte) {
 func TestCapturedConversations(t *testing.T) {
 	for _, path := range glob(t, "testdata/server/*.jsonl", 15) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			r := &replay{t: t, d: New(nil)}
+			r := &replay{t: t, d: New(nil, nil)}
 			spec := agent.Spec{Command: []string{"codex"}, Dir: "/home/dev/project"}
 			if strings.Contains(path, "declined") {
 				spec.Flags = []string{"--sandbox", "workspace-write", "-a", "on-request"}
@@ -158,7 +158,7 @@ func TestCapturedConversations(t *testing.T) {
 func TestCapturedRunsOfExec(t *testing.T) {
 	for _, path := range glob(t, "testdata/exec/*.jsonl", 7) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			r := &replay{t: t, d: New(nil)}
+			r := &replay{t: t, d: New(nil, nil)}
 			if _, err := r.d.Command(agent.Spec{Command: []string{"codex", "exec"}}); err != nil {
 				t.Fatal(err)
 			}

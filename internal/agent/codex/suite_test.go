@@ -13,7 +13,7 @@ import (
 )
 
 var server = agenttest.Agent{
-	New:  func() agent.Dialect { return New(nil) },
+	New:  func() agent.Dialect { return New(nil, nil) },
 	Spec: func(program string) agent.Spec { return agent.Spec{Command: []string{program}} },
 	Fake: newFake,
 }

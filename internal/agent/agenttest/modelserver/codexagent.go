@@ -41,3 +41,10 @@ enabled = false
 	bin := binOf(tb, "codex")
 	return filepath.Join(bin, "codex"), append(plainEnvironment(tb, bin, home), "CODEX_HOME="+folder, "SCRIPTED_KEY=made-up-key")
 }
+
+// OldCodex is the wrapper of Codex 0.44.0, whose app-server speaks another protocol. It runs in the home that CodexHome makes.
+func OldCodex(tb testing.TB) string {
+	tb.Helper()
+	const program = "old/codex"
+	return filepath.Join(binOf(tb, program), program)
+}

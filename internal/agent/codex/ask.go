@@ -1,0 +1,84 @@
+package codex
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Ask runs a command line that should print something and end, and returns what it printed on both streams and its exit
+// code. It reports false where the program could not be run, or did not end in time. The same question is asked for each conversation:
+// who answers it remembers what was answered.
+type Ask func(argv []string) (said string, code int, ok bool)
+
+// What ralph says to the app-server came in steps. 0.42.0 and older have none, and take the word for a prompt of their terminal
+// interface; those up to 0.66.0 refuse thread/start; 0.98.0 has no turn/steer. 0.104.0 is the first that was tried and takes all that a loop needs.
+const (
+	serverMinor = 104
+	execMinor   = 44 // the first whose exec prints threads, turns and items; 0.42.0 printed them with other names and no end
+)
+
+const noServer = "this codex has no app-server"
+
+// lacksServer says why the program has no app-server that a loop could use, and "" where it has one or that is not known.
+func (d *Dialect) lacksServer(program []string) string {
+	if d.ask == nil {
+		return ""
+	}
+	said, code, ok := d.ask(with(program, "app-server", "--help"))
+	named := strings.Contains(said, "app-server")
+	switch {
+	case !ok:
+		return ""
+	case code != 0 && (named || strings.Contains(strings.ToLower(said), "subcommand")): // which it refuses
+		return noServer
+	case code != 0: // it does not even start, of which who starts it is told the reason
+		return ""
+	case !named && strings.Contains(said, "Usage:"): // the help of a program that took the word for a prompt
+		return noServer
+	}
+	if minor, known := d.minor(program); known && minor < serverMinor {
+		return fmt.Sprintf("codex 0.%d has an app-server that is older than 0.%d, the first that ralph speaks with", minor, serverMinor)
+	}
+	return ""
+}
+
+// minor returns the second number of the program's version. Only a version that Codex itself would print is one.
+func (d *Dialect) minor(program []string) (minor int, known bool) {
+	said, code, ok := d.ask(with(program, "--version"))
+	version, found := strings.CutPrefix(strings.TrimSpace(said), "codex-cli 0.")
+	if !ok || code != 0 || !found {
+		return 0, false
+	}
+	digits, _, _ := strings.Cut(version, ".")
+	minor, err := strconv.Atoi(digits)
+	return minor, err == nil
+}
+
+// execOptions returns the options that `codex exec` has; nil where that is not known.
+func (d *Dialect) execOptions(program []string) map[string]bool {
+	if d.ask == nil {
+		return nil
+	}
+	said, code, ok := d.ask(with(program, "exec", "--help"))
+	if !ok || code != 0 {
+		return nil
+	}
+	options := map[string]bool{}
+	for line := range strings.Lines(said) {
+		for word := range strings.FieldsSeq(line) {
+			if word = strings.TrimSuffix(word, ","); !strings.HasPrefix(word, "-") {
+				break // what an option takes, or is about
+			}
+			options[word] = true
+		}
+	}
+	if !options["--json"] { // that is no help of codex exec
+		return nil
+	}
+	return options
+}
+
+func with(program []string, args ...string) []string {
+	return append(program[:len(program):len(program)], args...)
+}
