@@ -80,6 +80,28 @@ func TestRealEndsLeaveNothing(t *testing.T) {
 	}
 }
 
+// An agent that has a protocol is a plain program as well: it works without asking, and its answer is what it prints.
+func TestRealPlainText(t *testing.T) {
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			work := modelserver.PerContext(
+				modelserver.Step{Text: "On it.", Tools: []modelserver.ToolCall{modelserver.Bash("echo work > made.txt")}},
+				modelserver.Step{Text: "All done.\n\n<promise>COMPLETE</promise>"},
+			)
+			r := newReal(t, work)
+			start, env := realHomes()[name](t, r.server)
+			r.begin(env)
+			stderr, code := r.exits(append(start, "--protocol", "text", "--set", "completion.minToolCalls=0")...)
+			if code != 0 {
+				t.Errorf("ralph ended with %d: %s", code, stderr)
+			}
+			if made, err := os.ReadFile(filepath.Join(r.project, "made.txt")); err != nil || string(made) != "work\n" {
+				t.Errorf("the tool made %q, %v", made, err)
+			}
+		})
+	}
+}
+
 // checkEnd holds what the journal tells of an end in mid-tool to what happened: one process, one exit, and no call without its return.
 // told says that the agent had a word in it: one that is killed, or that knows only signals, tells no return.
 func (r *real) checkEnd(reason event.Reason, told bool) {

@@ -25,7 +25,6 @@ var dialects = map[string]func() agent.Dialect{
 	"claude":    func() agent.Dialect { return claude.New() },
 	"pi":        func() agent.Dialect { return pi.New() },
 	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram()) },
-	"text":      func() agent.Dialect { return text.New() },
 }
 
 // Ask asks an agent's program what it can do: see [codex.Ask].
@@ -40,6 +39,8 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 	switch program := a.Program(); {
 	case protocol == config.ProtocolCodex:
 		return codex.New(codex.Native, ask), nil
+	case protocol == config.ProtocolText:
+		return plain(a, ask), nil
 	case protocol == config.ProtocolACP:
 		return acp.New(program), nil
 	case protocol == config.ProtocolClaude && (program == "qwen" || program == "qwen-code"):
@@ -50,6 +51,19 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)
 	}
 	return create(), nil
+}
+
+// plain runs an agent as a program that prints. Those that would begin a conversation with a terminal are told not to.
+func plain(a config.Agent, ask Ask) agent.Dialect {
+	switch known, _ := a.Known(); known.Program {
+	case "claude":
+		return text.NewKnown(claude.TextCommand)
+	case "amp":
+		return text.NewKnown(claude.AmpTextCommand)
+	case "codex":
+		return text.NewKnown(func(spec agent.Spec) (agent.Command, error) { return codex.TextCommand(spec, codex.Native, ask) })
+	}
+	return text.New()
 }
 
 // Prepared returns a conversation that has the settings' command and flags, on which it may depend what its
@@ -136,6 +150,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		Dialect: dialect,
 		Spec:    spec,
 		Env:     r.environment(a, p.Iteration),
+		Own:     own(a),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
 
@@ -162,6 +177,12 @@ func (r *runner) environment(a config.Agent, iteration int) []string {
 		fmt.Sprintf("RALPH_ITERATION=%d", iteration),
 		"TASK_FOLDER=" + filepath.Clean(r.Dir),
 	})
+	return append(env, own(a)...)
+}
+
+// own are the variables that the settings give the agent.
+func own(a config.Agent) []string {
+	var env []string
 	for name, value := range a.Env {
 		env = append(env, name+"="+value)
 	}
