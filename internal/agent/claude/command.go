@@ -20,6 +20,9 @@ var permissionFlags = []string{
 	"--permission-prompts", "--allowedTools", "--restricted",
 }
 
+// sessionFlags go on with the session of an earlier process.
+var sessionFlags = []string{"--resume", "-r", "--continue", "-c"}
+
 // aliases of the flags that matter here.
 var aliases = map[string]string{"-p": "--print", "--allowed-tools": "--allowedTools", "--disallowed-tools": "--disallowedTools"}
 
@@ -54,6 +57,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		return d.variant.command(spec)
 	}
 	c := newCall(spec)
+	d.spent.earlier = slices.ContainsFunc(sessionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
 	for _, flag := range []string{"--input-format", "--output-format"} {
 		if format, ok := c.users[flag]; ok && format != "stream-json" {
 			return agent.Command{}, fmt.Errorf("claude: %s %s cannot be driven: leave it out", flag, format)
