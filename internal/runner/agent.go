@@ -161,11 +161,8 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 // Withheld are the variables that the agent is not given: keys by which it would pay for each request instead of
 // using its own login.
 func Withheld(a config.Agent) []string {
-	known, ok := a.Known()
-	if !ok || a.PassKeys {
-		return nil
-	}
-	return known.Keys
+	known, _ := a.Known()
+	return slices.DeleteFunc(slices.Clone(known.Keys), a.PassKeys.Has)
 }
 
 // environment is the user's, with what tells the agent where it is. An agent whose

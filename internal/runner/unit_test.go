@@ -166,7 +166,8 @@ func TestTheEnvironmentOfAnAgent(t *testing.T) {
 	}{
 		"claude pays by its login":          {config.Agent{Command: "claude"}, []string{"PATH=/bin", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
 		"codex pays by its login":           {config.Agent{Command: "codex"}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b"}},
-		"unless the settings say otherwise": {config.Agent{Command: "claude", PassKeys: true}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
+		"unless the settings say otherwise": {config.Agent{Command: "claude", PassKeys: "true"}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
+		"for one key, or for all":           {config.Agent{Command: "claude", PassKeys: "ANTHROPIC_AUTH_TOKEN,OTHER"}, []string{"PATH=/bin", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
 		"an agent without a login gets all": {config.Agent{Command: "pi"}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
 		"what the settings name is added":   {config.Agent{Command: "claude", Env: map[string]string{"ANTHROPIC_API_KEY": "mine"}}, []string{"PATH=/bin", "OPENAI_API_KEY=c", "CODEX_API_KEY=d", "ANTHROPIC_API_KEY=mine"}},
 	} {
@@ -229,7 +230,7 @@ func TestTheEnvironmentOfEachAgentsProcess(t *testing.T) {
 	for command, without := range withheld {
 		t.Run(command, func(t *testing.T) {
 			look(t, config.Agent{Command: command}, without)
-			look(t, config.Agent{Command: command, PassKeys: true}, nil)
+			look(t, config.Agent{Command: command, PassKeys: "true"}, nil)
 		})
 	}
 	t.Run("claude as plain text", func(t *testing.T) { look(t, config.Agent{Command: "claude", Protocol: config.ProtocolText}, claude) })
