@@ -61,5 +61,7 @@ func namesSetting(word string) bool {
 }
 
 func isSwitch(name string) bool {
-	return slices.ContainsFunc(config.Keys(), func(key config.Key) bool { return key.Name == name && key.Kind == config.KindBool })
+	return slices.ContainsFunc(config.Keys(), func(key config.Key) bool {
+		return key.Name == name && (key.Kind == config.KindBool || key.Kind == config.KindPassed)
+	})
 }

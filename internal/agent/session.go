@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -18,6 +19,7 @@ type Config struct {
 	Dialect  Dialect
 	Spec     Spec
 	Env      []string // the whole environment before the dialect's own additions
+	Own      []string // what the settings put into it, which wins over those
 	Mark     string   // finds the process tree again after a crash: see process.Sweep
 	Patience Patience // zero means DefaultPatience
 	KeepRaw  bool     // keep the agent's own lines beside the facts
@@ -80,7 +82,7 @@ func Start(cfg Config) (*Session, error) {
 	}
 	spec := process.Spec{
 		Argv: command.Argv, Dir: cfg.Spec.Dir, Mark: cfg.Mark,
-		Env:       process.Environment(cfg.Env, command.Drop, command.Env),
+		Env:       process.Environment(cfg.Env, command.Drop, slices.Concat(command.Env, cfg.Own)),
 		KeepStdin: true, Raw: command.Text, Output: s.output, Linger: s.linger,
 	}
 	if !cfg.Quiet {

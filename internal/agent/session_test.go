@@ -191,6 +191,39 @@ func plays(t *testing.T, scenario string, change func(*agent.Config)) *talk {
 	return converse(t, rehearsal.New(self, player.Check), change, path)
 }
 
+// What the settings say wins over what the dialect sets, and that over the user's environment. A notice stands behind the start, and
+// is told by one session of a loop.
+func TestWhoHasTheLastWordOnAnAgentsEnvironment(t *testing.T) {
+	for quiet, want := range map[bool]string{
+		false: "agent.started, agent.noticed, agent.said mine dialect users, agent.exited", true: "agent.started, agent.said mine dialect users, agent.exited",
+	} {
+		dialect := text.NewKnown(func(spec agent.Spec) (agent.Command, error) {
+			return agent.Command{Argv: spec.Command, Env: []string{"A=dialect", "B=dialect"}, Notice: "it is an old one"}, nil
+		})
+		c := converse(t, dialect, func(cfg *agent.Config) {
+			cfg.Env, cfg.Own, cfg.Quiet = append(os.Environ(), "A=users", "B=users", "C=users"), []string{"A=mine"}, quiet
+		}, "sh", "-c", `printf '%s %s %s' "$A" "$B" "$C"`)
+		c.begin()
+		var told []string
+		for len(told) == 0 || told[len(told)-1] != "agent.exited" {
+			d := <-c.events
+			line := string(d.Type)
+			switch d.Type {
+			case event.TypeAgentSaid:
+				line += " " + payload[event.AgentSaid](t, d).Text.String()
+			case event.TypeAgentNoticed:
+				if p := payload[event.AgentNoticed](t, d); p.What != event.NoticeFallback || p.Text != "it is an old one" || d.Cause != 7 {
+					t.Errorf("noticed %+v, caused by %d", p, d.Cause)
+				}
+			}
+			told = append(told, line)
+		}
+		if got := strings.Join(told, ", "); got != want {
+			t.Errorf("told %s, want %s", got, want)
+		}
+	}
+}
+
 func TestWhatIsPrintedBeforeThePromptIsToldBehindTheStart(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "printed")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

@@ -136,6 +136,16 @@ func (d *decoder) value(f *field, key string, place reflect.Value) *Error {
 		}
 		d.seen(key, at)
 		return d.strings(f, key, place)
+	case KindPassed:
+		if token != json.Delim('[') {
+			break
+		}
+		d.seen(key, at)
+		var names []string
+		if err := d.strings(f, key, reflect.ValueOf(&names).Elem()); err != nil {
+			return err
+		}
+		return setPassed(key, names, place)
 	case KindMap:
 		if token != json.Delim('{') {
 			return wrongType(f, key, token)
@@ -150,11 +160,14 @@ func (d *decoder) value(f *field, key string, place reflect.Value) *Error {
 func (d *decoder) scalar(f *field, key string, token json.Token, place reflect.Value) *Error {
 	switch token := token.(type) {
 	case bool:
-		if f.kind != KindBool {
-			return wrongType(f, key, token)
+		switch f.kind {
+		case KindBool:
+			place.SetBool(token)
+			return nil
+		case KindPassed:
+			return parse(f, key, strconv.FormatBool(token), place)
 		}
-		place.SetBool(token)
-		return nil
+		return wrongType(f, key, token)
 	case json.Number:
 		if f.kind != KindInt && f.kind != KindFloat {
 			return wrongType(f, key, token)

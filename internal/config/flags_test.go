@@ -148,6 +148,46 @@ func TestTheProtocolFollowsFromTheCommand(t *testing.T) {
 	}
 }
 
+// Each agent is known by each of its names, whoever starts it.
+func TestEachKnownAgentIsInferredBehindWhateverStartsIt(t *testing.T) {
+	for _, known := range KnownAgents() {
+		for _, name := range append([]string{known.Program}, known.also...) {
+			for _, command := range []string{
+				name, "/usr/local/bin/" + name, `C:\tools\` + name + ".cmd", "./" + name + ".sh", "tools/" + name + ".py",
+				"npx " + name, "npx -y " + name + "@latest", "npx -p typescript @scope/" + name + "@1.2.3", "bunx " + name, "bun x " + name,
+				"pnpm dlx " + name, "npm exec -- " + name, "uvx " + name, "env A=b " + name, "nice -n 5 " + name,
+				"node /x/node_modules/.bin/" + name, "node /x/node_modules/" + name + "/dist/index.js", "node --import ./hook.mjs /x/" + name + "/bundle/cli.js",
+				"node /x/node_modules/@scope/" + name + "/bin/" + name + ".js",
+			} {
+				if got := InferProtocol(command, nil); got != known.Protocol {
+					t.Errorf("%s speaks %s, want %s", command, got, known.Protocol)
+				}
+				if got, ok := (Agent{Command: command}).Known(); !ok || got.Program != known.Program {
+					t.Errorf("%s is %s", command, got.Program)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatIsKnownOfAnAgent(t *testing.T) {
+	for name, row := range map[string]struct {
+		agent Agent
+		want  string
+	}{
+		"its program, whatever it speaks":       {Agent{Command: "qwen", Protocol: ProtocolClaude}, "qwen"},
+		"also as plain text":                    {Agent{Command: "claude", Protocol: ProtocolText}, "claude"},
+		"else whose protocol it speaks":         {Agent{Command: "./mine", Protocol: ProtocolCodex}, "codex"},
+		"many speak ACP":                        {Agent{Command: "./mine", Protocol: ProtocolACP}, ""},
+		"any program prints text":               {Agent{Command: "./mine"}, ""},
+		"a program among the flags is seen too": {Agent{Command: "npx", Flags: []string{"-y @google/gemini-cli"}}, "gemini"},
+	} {
+		if got, _ := row.agent.Known(); got.Program != row.want {
+			t.Errorf("%s: %q, want %q", name, got.Program, row.want)
+		}
+	}
+}
+
 func TestTheSettingsBeatTheInferredProtocol(t *testing.T) {
 	for _, row := range []struct {
 		agent Agent

@@ -17,7 +17,7 @@ func full() Settings {
 		Agents: []Agent{
 			{
 				Command: "npx x", Flags: []string{"--model opus", "a b"}, Protocol: ProtocolACP, Model: "m", Provider: "p", Thinking: "high",
-				Env: map[string]string{"API_KEY": "secret", "EMPTY": ""}, PassKeys: true,
+				Env: map[string]string{"API_KEY": "secret", "EMPTY": ""}, PassKeys: "true",
 			},
 			{Command: "pi"},
 		},

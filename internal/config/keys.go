@@ -21,6 +21,7 @@ const (
 	KindFloat    Kind = "a number"
 	KindDuration Kind = "a duration such as \"10m\""
 	KindStrings  Kind = "a list of strings"
+	KindPassed   Kind = "true, false or a list of names"
 	KindMap      Kind = "an object of strings"
 	KindObject   Kind = "an object"
 	KindObjects  Kind = "a list of objects"
@@ -124,6 +125,8 @@ func kindOf(typ reflect.Type) Kind {
 	switch typ {
 	case reflect.TypeFor[Duration]():
 		return KindDuration
+	case reflect.TypeFor[Passed]():
+		return KindPassed
 	case reflect.TypeFor[[]string]():
 		return KindStrings
 	case reflect.TypeFor[map[string]string]():

@@ -74,7 +74,7 @@ type Agent struct {
 	Provider string            `json:"provider,omitempty" doc:"the model's provider, for agents that know several"`
 	Thinking string            `json:"thinking,omitempty" doc:"how much to think, in the agent's own words"`
 	Env      map[string]string `json:"env,omitempty" doc:"environment variables set for the agent"`
-	PassKeys bool              `json:"passKeys,omitempty" doc:"let API keys of the environment through to an agent that has a login of its own"`
+	PassKeys Passed            `json:"passKeys,omitempty" doc:"let API keys of the environment through to an agent that has a login of its own: all, or those that are named"`
 }
 
 // Guardrail is a command that must exit with 0 after an iteration.

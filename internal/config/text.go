@@ -30,6 +30,8 @@ func parse(f *field, key, text string, place reflect.Value) *Error {
 			return badText(f, key, text)
 		}
 		place.SetBool(value)
+	case KindPassed:
+		return parsePassed(key, text, place)
 	case KindInt:
 		number, err := strconv.ParseInt(text, 10, place.Type().Bits())
 		if errors.Is(err, strconv.ErrRange) {
@@ -81,8 +83,14 @@ func parseField(f *field, value string, place reflect.Value, seen func(string, i
 			return notJSON(f)
 		}
 	}
+	inJSON := f.kind == KindPassed && strings.HasPrefix(trimmed, "[")
 	switch f.kind {
 	case KindStrings, KindMap, KindObject, KindObjects:
+		inJSON = true
+	case KindString:
+		trimmed = value
+	}
+	if inJSON {
 		err, at := decodeField([]byte(value), f, place, seen)
 		switch {
 		case err == nil:
@@ -94,8 +102,6 @@ func parseField(f *field, value string, place reflect.Value, seen func(string, i
 		err.Key = cmp.Or(err.Key, f.key)
 		err.Problem += fmt.Sprintf(" (character %d)", column)
 		return err
-	case KindString:
-		trimmed = value
 	}
 	seen(f.key, 0)
 	return parse(f, f.key, trimmed, place)
@@ -190,6 +196,8 @@ func text(f *field, value reflect.Value) string {
 		return value.String()
 	case KindBool:
 		return strconv.FormatBool(value.Bool())
+	case KindPassed:
+		return cmp.Or(value.String(), "false")
 	case KindInt:
 		return strconv.FormatInt(value.Int(), 10)
 	case KindFloat:

@@ -38,6 +38,8 @@ func checkValues(o *object, value reflect.Value, key string) *Error {
 			err = parse(f, full, strconv.FormatFloat(member.Float(), 'g', -1, 64), reflect.New(member.Type()).Elem())
 		case KindDuration:
 			err = checkBounds(f, full, Duration(member.Int()).String(), float64(member.Int()))
+		case KindPassed:
+			err = parsePassed(full, member.String(), reflect.New(member.Type()).Elem())
 		case KindStrings:
 			for _, text := range member.Interface().([]string) {
 				if err == nil {

@@ -26,7 +26,6 @@ var dialects = map[string]func() agent.Dialect{
 	"claude":    func() agent.Dialect { return claude.New() },
 	"pi":        func() agent.Dialect { return pi.New() },
 	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram(), player.Check) },
-	"text":      func() agent.Dialect { return text.New() },
 }
 
 // Ask asks an agent's program what it can do: see [codex.Ask].
@@ -41,6 +40,8 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 	switch program := a.Program(); {
 	case protocol == config.ProtocolCodex:
 		return codex.New(codex.Native, ask), nil
+	case protocol == config.ProtocolText:
+		return plain(a, ask), nil
 	case protocol == config.ProtocolACP:
 		return acp.New(program), nil
 	case protocol == config.ProtocolClaude && (program == "qwen" || program == "qwen-code"):
@@ -51,6 +52,19 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)
 	}
 	return create(), nil
+}
+
+// plain runs an agent as a program that prints. Those that would begin a conversation with a terminal are told not to.
+func plain(a config.Agent, ask Ask) agent.Dialect {
+	switch known, _ := a.Known(); known.Program {
+	case "claude":
+		return text.NewKnown(claude.TextCommand)
+	case "amp":
+		return text.NewKnown(claude.AmpTextCommand)
+	case "codex":
+		return text.NewKnown(func(spec agent.Spec) (agent.Command, error) { return codex.TextCommand(spec, codex.Native, ask) })
+	}
+	return text.New()
 }
 
 // Prepared returns a conversation that has the settings' command and flags, on which it may depend what its
@@ -137,6 +151,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		Dialect: dialect,
 		Spec:    spec,
 		Env:     r.environment(a, p.Iteration),
+		Own:     own(a),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
 
@@ -147,11 +162,8 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 // Withheld are the variables that the agent is not given: keys by which it would pay for each request instead of
 // using its own login.
 func Withheld(a config.Agent) []string {
-	known, ok := a.Known()
-	if !ok || a.PassKeys {
-		return nil
-	}
-	return known.Keys
+	known, _ := a.Known()
+	return slices.DeleteFunc(slices.Clone(known.Keys), a.PassKeys.Has)
 }
 
 // environment is the user's, with what tells the agent where it is. An agent whose
@@ -163,6 +175,12 @@ func (r *runner) environment(a config.Agent, iteration int) []string {
 		fmt.Sprintf("RALPH_ITERATION=%d", iteration),
 		"TASK_FOLDER=" + filepath.Clean(r.Dir),
 	})
+	return append(env, own(a)...)
+}
+
+// own are the variables that the settings give the agent.
+func own(a config.Agent) []string {
+	var env []string
 	for name, value := range a.Env {
 		env = append(env, name+"="+value)
 	}

@@ -166,7 +166,8 @@ func TestTheEnvironmentOfAnAgent(t *testing.T) {
 	}{
 		"claude pays by its login":          {config.Agent{Command: "claude"}, []string{"PATH=/bin", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
 		"codex pays by its login":           {config.Agent{Command: "codex"}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b"}},
-		"unless the settings say otherwise": {config.Agent{Command: "claude", PassKeys: true}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
+		"unless the settings say otherwise": {config.Agent{Command: "claude", PassKeys: "true"}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
+		"for one key, or for all":           {config.Agent{Command: "claude", PassKeys: "ANTHROPIC_AUTH_TOKEN,OTHER"}, []string{"PATH=/bin", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
 		"an agent without a login gets all": {config.Agent{Command: "pi"}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
 		"what the settings name is added":   {config.Agent{Command: "claude", Env: map[string]string{"ANTHROPIC_API_KEY": "mine"}}, []string{"PATH=/bin", "OPENAI_API_KEY=c", "CODEX_API_KEY=d", "ANTHROPIC_API_KEY=mine"}},
 	} {
@@ -219,7 +220,7 @@ func TestTheEnvironmentOfEachAgentsProcess(t *testing.T) {
 			}
 		}
 		want = slices.Concat(want, command.Env, []string{"RALPH_LOOP=demo", "RALPH_LOOP_DIR=/p/.ralph/demo", "RALPH_ITERATION=3", "TASK_FOLDER=/p/.ralph/demo"})
-		got := process.Environment(cfg.Env, command.Drop, command.Env)
+		got := process.Environment(cfg.Env, command.Drop, slices.Concat(command.Env, cfg.Own))
 		slices.Sort(got)
 		slices.Sort(want)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -229,7 +230,7 @@ func TestTheEnvironmentOfEachAgentsProcess(t *testing.T) {
 	for command, without := range withheld {
 		t.Run(command, func(t *testing.T) {
 			look(t, config.Agent{Command: command}, without)
-			look(t, config.Agent{Command: command, PassKeys: true}, nil)
+			look(t, config.Agent{Command: command, PassKeys: "true"}, nil)
 		})
 	}
 	t.Run("claude as plain text", func(t *testing.T) { look(t, config.Agent{Command: "claude", Protocol: config.ProtocolText}, claude) })
@@ -248,6 +249,69 @@ func TestEachACPAgentHasAProfile(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "acp: agent takes") {
 			t.Errorf("%s: %v", known.Program, err)
 		}
+	}
+}
+
+// Each word that ralph adds to an agent's command, and each word made of a setting, gives way to one of that name in agent.flags, which
+// then stands there alone and behind the rest; each variable gives way to one in agent.env.
+func TestWhatRalphAddsGivesWayToTheUsers(t *testing.T) {
+	// Those without which the agent could not be driven have one value.
+	only := map[string]string{"--mode": "rpc", "--input-format": "stream-json", "--output-format": "stream-json"}
+	agents := []config.Agent{{Command: "codex", Flags: []string{"exec"}}, {Command: "qwen", Protocol: config.ProtocolClaude}}
+	for _, known := range config.KnownAgents() {
+		agents = append(agents, config.Agent{Command: known.Program})
+	}
+	for _, a := range agents {
+		a.Model = "m"
+		t.Run(strings.TrimPrefix(a.Command+" "+a.Protocol+strings.Join(a.Flags, " "), " "), func(t *testing.T) {
+			_, usual, err := Prepared(a, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := usual.Argv[1:]
+			if n := len(words); a.Command == "amp" {
+				words = words[:n-2] // -x and the prompt, which are ralph's to say
+			}
+			for i, word := range words {
+				if word == "-c" || word == a.Model || i > 0 && (words[i-1] == "-c" || only[words[i-1]] == word || strings.HasPrefix(words[i-1], "--") && !strings.HasPrefix(word, "-")) || slices.Contains(a.Flags, word) {
+					continue // a value, or Codex's configuration, whose keys package codex tries
+				}
+				mine := []string{word}
+				if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+					mine = append(mine, "mine")
+					if value, ok := only[word]; ok {
+						mine[1] = value
+					}
+				}
+				b := a
+				b.Flags = slices.Concat(a.Flags, mine)
+				_, given, err := Prepared(b, nil)
+				if err != nil {
+					t.Errorf("%q: %v", mine, err)
+					continue
+				}
+				all := given.Argv
+				if a.Command == "amp" {
+					all = all[:len(all)-2]
+				}
+				n := len(all) - len(mine)
+				if slices.Contains(all[:n], word) || !slices.Equal(all[n:], mine) {
+					t.Errorf("with %q of the user it is %q", mine, given.Argv)
+				}
+			}
+			for _, entry := range usual.Env {
+				name, _, _ := strings.Cut(entry, "=")
+				b := a
+				b.Env = map[string]string{name: "mine"}
+				cfg, err := of(b, "HOME=/h").agent(0, agent.Prompt{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := process.Environment(cfg.Env, usual.Drop, slices.Concat(usual.Env, cfg.Own)); !slices.Contains(got, name+"=mine") {
+					t.Errorf("%s stays ralph's in %q", name, got)
+				}
+			}
+		})
 	}
 }
 

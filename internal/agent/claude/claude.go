@@ -31,7 +31,9 @@ type Dialect struct {
 	streams streams
 	words   words
 	spent   spending // by the whole process, so far
-	calls   agent.Calls
+	// lastResult is the uuid of the last result. One that is told again ends nothing and counts nothing.
+	lastResult string
+	calls      agent.Calls
 
 	members []jsonscan.Member
 	scratch []byte // texts that had to be joined; valid until the next Decode

@@ -20,6 +20,9 @@ var permissionFlags = []string{
 	"--permission-prompts", "--allowedTools", "--restricted",
 }
 
+// sessionFlags go on with the session of an earlier process.
+var sessionFlags = []string{"--resume", "-r", "--continue", "-c"}
+
 // aliases of the flags that matter here.
 var aliases = map[string]string{"-p": "--print", "--allowed-tools": "--allowedTools", "--disallowed-tools": "--disallowedTools"}
 
@@ -53,12 +56,48 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if d.variant != nil {
 		return d.variant.command(spec)
 	}
-	users := given(spec)
+	c := newCall(spec)
+	d.spent.earlier = slices.ContainsFunc(sessionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
 	for _, flag := range []string{"--input-format", "--output-format"} {
-		if format, ok := users[flag]; ok && format != "stream-json" {
+		if format, ok := c.users[flag]; ok && format != "stream-json" {
 			return agent.Command{}, fmt.Errorf("claude: %s %s cannot be driven: leave it out", flag, format)
 		}
 	}
+	c.add("--print")
+	c.add("--input-format", "stream-json")
+	c.add("--output-format", "stream-json")
+	c.add("--verbose") // without it stream-json is refused
+	c.add("--replay-user-messages")
+	return c.command(spec, true)
+}
+
+// TextCommand is Claude Code as a plain program that takes its prompt on stdin and prints its answer: agent.protocol text.
+func TextCommand(spec agent.Spec) (agent.Command, error) {
+	c := newCall(spec)
+	c.add("--print")
+	c.add("--output-format", "text")
+	return c.command(spec, false)
+}
+
+// call is an argv in the making.
+type call struct {
+	argv  []string
+	users map[string]string // what the user gave
+}
+
+func newCall(spec agent.Spec) *call {
+	return &call{argv: slices.Clone(spec.Command), users: given(spec)}
+}
+
+// add adds a flag of ralph's, unless the user gave it.
+func (c *call) add(flag string, value ...string) {
+	if _, ok := c.users[flag]; !ok {
+		c.argv = append(append(c.argv, flag), value...)
+	}
+}
+
+// command adds what the settings say and what nobody is asked for. asks says that Claude can ask ralph.
+func (c *call) command(spec agent.Spec, asks bool) (agent.Command, error) {
 	env := slices.Clone(environment)
 	switch variable, known := providers[spec.Provider]; {
 	case known:
@@ -66,41 +105,31 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	case spec.Provider != "" && spec.Provider != "anthropic":
 		return agent.Command{}, fmt.Errorf("claude: agent.provider %q is none of anthropic, bedrock, vertex, foundry", spec.Provider)
 	}
-
-	argv := slices.Clone(spec.Command)
-	add := func(flag string, value ...string) {
-		if _, ok := users[flag]; !ok {
-			argv = append(append(argv, flag), value...)
-		}
-	}
-	add("--print")
-	add("--input-format", "stream-json")
-	add("--output-format", "stream-json")
-	add("--verbose") // without it stream-json is refused
-	add("--replay-user-messages")
-	if !slices.ContainsFunc(permissionFlags, func(flag string) bool { _, ok := users[flag]; return ok }) {
+	if !slices.ContainsFunc(permissionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok }) {
 		if spec.Root {
-			add("--permission-mode", "acceptEdits")
-			add("--allowedTools", rootTools)
-			add("--disallowedTools", rootDenied)
-			add("--permission-prompt-tool", "stdio")
+			c.add("--permission-mode", "acceptEdits")
+			c.add("--allowedTools", rootTools)
+			c.add("--disallowedTools", rootDenied)
+			if asks {
+				c.add("--permission-prompt-tool", "stdio")
+			}
 		} else {
-			add("--dangerously-skip-permissions")
+			c.add("--dangerously-skip-permissions")
 		}
 	}
 	if spec.Model != "" {
-		add("--model", spec.Model)
+		c.add("--model", spec.Model)
 	}
-	if _, ok := users["--effort"]; !ok {
+	if _, ok := c.users["--effort"]; !ok {
 		level, variable := effort(spec.Thinking)
 		if level != "" {
-			add("--effort", level)
+			c.add("--effort", level)
 		}
 		if variable != "" {
 			env = append(env, variable)
 		}
 	}
-	return agent.Command{Argv: append(argv, spec.Flags...), Env: env, Drop: marks, ParentDeath: true}, nil
+	return agent.Command{Argv: append(c.argv, spec.Flags...), Env: env, Drop: marks, ParentDeath: true}, nil
 }
 
 // effort puts ralph's words for how much to think into Claude's: low, medium, high, xhigh and max are the same.

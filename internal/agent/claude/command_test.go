@@ -109,3 +109,39 @@ func TestCommand(t *testing.T) {
 		})
 	}
 }
+
+// Claude Code as a plain program: the same words, but for what makes it speak lines.
+func TestTextCommand(t *testing.T) {
+	for name, row := range map[string]struct {
+		spec agent.Spec
+		want string
+	}{
+		"it prints text, and nobody is asked": {agent.Spec{Command: []string{"claude"}}, "claude --print --output-format text --dangerously-skip-permissions"},
+		"root may not skip permissions": {agent.Spec{Command: []string{"claude"}, Root: true},
+			"claude --print --output-format text --permission-mode acceptEdits --allowedTools " + rootTools + " --disallowedTools " + rootDenied},
+		"settings become flags": {agent.Spec{Command: []string{"npx", "claude"}, Model: "opus", Thinking: "high"},
+			"npx claude --print --output-format text --dangerously-skip-permissions --model opus --effort high"},
+		"the user's flags win": {agent.Spec{Command: []string{"claude"}, Model: "opus", Flags: []string{"-p", "--output-format=json", "--permission-mode", "plan", "--model", "mine"}},
+			"claude -p --output-format=json --permission-mode plan --model mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			command, err := TextCommand(row.spec)
+			if got := strings.Join(command.Argv, " "); err != nil || got != row.want {
+				t.Errorf("got  %s, %v\nwant %s", got, err, row.want)
+			}
+			if !slices.Equal(command.Env, environment) {
+				t.Errorf("env %q", command.Env)
+			}
+		})
+	}
+	if _, err := TextCommand(agent.Spec{Command: []string{"claude"}, Provider: "openai"}); err == nil {
+		t.Error("an unknown provider was taken")
+	}
+}
+
+func TestAmpTextCommand(t *testing.T) {
+	command, err := AmpTextCommand(agent.Spec{Command: []string{"amp"}, Flags: []string{"--label", "a"}, Prompt: "go"})
+	if got, want := strings.Join(command.Argv, " "), "amp --dangerously-allow-all --label a -x go"; err != nil || got != want || !command.CloseStdin {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}

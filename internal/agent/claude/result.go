@@ -10,6 +10,13 @@ import (
 
 // result reads the end of one of Claude's turns.
 func (d *Dialect) result(m members, out *agent.Decoded) {
+	if uuid := m.get("uuid"); jsonscan.IsString(uuid) {
+		if string(uuid) == d.lastResult {
+			out.Add(event.AgentNoticed{What: "result/repeated"})
+			return
+		}
+		d.lastResult = string(uuid)
+	}
 	d.used(m, out)
 	if tools := denied(m.get("permission_denials")); tools != "" {
 		out.Add(event.AgentNoticed{What: "result/permission_denials", Text: tools})

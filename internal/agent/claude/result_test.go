@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -278,6 +280,13 @@ func TestCosts(t *testing.T) {
 		{"a total that shrank began anew", []string{
 			`"modelUsage":{"a":{"inputTokens":10,"costUSD":1}}`, `"modelUsage":{"a":{"inputTokens":4,"costUSD":0.5}}`,
 		}, []event.AgentUsed{{In: 10, USD: usd(1), Model: "a"}, {In: 4, USD: usd(0.5), Model: "a"}}},
+		{"a result that is told again counts nothing", []string{
+			`"uuid":"a","model_usage_since_last_result":{"a":{"inputTokens":7,"costUSD":0.25}}`, `"uuid":"a","model_usage_since_last_result":{"a":{"inputTokens":7,"costUSD":0.25}}`,
+			`"uuid":"b","model_usage_since_last_result":{"a":{"inputTokens":7,"costUSD":0.25}}`,
+		}, []event.AgentUsed{{In: 7, USD: usd(0.25), Model: "a"}, {In: 7, USD: usd(0.25), Model: "a"}}},
+		{"totals that are told again count nothing", []string{
+			`"uuid":"a","modelUsage":{"a":{"inputTokens":10,"costUSD":1}}`, `"uuid":"b","modelUsage":{"a":{"inputTokens":10,"costUSD":1}}`,
+		}, []event.AgentUsed{{In: 10, USD: usd(1), Model: "a"}, {USD: usd(0)}}},
 		{"nothing said is unknown, not free", []string{`"subtype":"success"`}, []event.AgentUsed{{}}},
 		{"nothing used is free", []string{`"modelUsage":{},"model_usage_since_last_result":{}`}, []event.AgentUsed{{USD: usd(0)}}},
 	}
@@ -298,5 +307,82 @@ func TestCosts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Claude's totals go on across --resume: the first result of the new process holds what was paid for before.
+func TestASessionThatIsGoneOnWithIsNotPaidForAgain(t *testing.T) {
+	usd := func(x float64) *float64 { return &x }
+	const sum = `"total_cost_usd":5,"usage":{"input_tokens":7,"output_tokens":2}`
+	for name, row := range map[string]struct {
+		flags   []string
+		results []string
+		want    []event.AgentUsed
+	}{
+		"what was used since is known": {[]string{"--resume", "id"}, []string{
+			sum + `,"modelUsage":{"a":{"inputTokens":1000,"costUSD":5}},"model_usage_since_last_result":{"a":{"inputTokens":7,"costUSD":0.25}}`,
+		}, []event.AgentUsed{{In: 7, USD: usd(0.25), Model: "a"}}},
+		"else the first cost is not, and the second is": {[]string{"--resume=id"}, []string{
+			sum + `,"modelUsage":{"a":{"inputTokens":1000,"costUSD":5}}`, `"total_cost_usd":5.5,"modelUsage":{"a":{"inputTokens":1010,"costUSD":5.5}}`,
+		}, []event.AgentUsed{{In: 7, Out: 2}, {In: 10, USD: usd(0.5), Model: "a"}}},
+		"also without models": {[]string{"--continue"}, []string{sum, `"total_cost_usd":5.5,"usage":{"input_tokens":1}`},
+			[]event.AgentUsed{{In: 7, Out: 2}, {In: 1, USD: usd(0.5)}}},
+		"nor is what a turn without tokens cost": {[]string{"-c"}, []string{`"total_cost_usd":5,"usage":{}`}, []event.AgentUsed{{}}},
+		"a new session begins with nothing":      {[]string{"--session-id", "id"}, []string{sum}, []event.AgentUsed{{In: 7, Out: 2, USD: usd(5)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := New()
+			if _, err := d.Command(agent.Spec{Command: []string{"claude"}, Flags: row.flags}); err != nil {
+				t.Fatal(err)
+			}
+			d.Open(agent.Prompt{Text: "go", Iteration: 1})
+			var got []event.AgentUsed
+			for _, result := range row.results {
+				got = append(got, only[event.AgentUsed](decode(d, `{`+result+`,"type":"result"}`))...)
+			}
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Amp tells what each message used, and its documentation has the sum of them in the result.
+func TestASumOfWhatWasToldCountsNothing(t *testing.T) {
+	d := NewAmp()
+	if _, err := d.Command(agent.Spec{Command: []string{"amp"}, Prompt: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	d.Open(agent.Prompt{Text: "go", Iteration: 1})
+	var got []event.AgentUsed
+	for _, line := range []string{
+		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"a"}],"usage":{"input_tokens":10,"output_tokens":1}}}`,
+		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"b"}],"usage":{"input_tokens":20,"output_tokens":2}}}`,
+		`{"type":"result","subtype":"success","is_error":false,"result":"b","usage":{"input_tokens":30,"output_tokens":3}}`,
+	} {
+		got = append(got, only[event.AgentUsed](decode(d, line))...)
+	}
+	if diff := cmp.Diff([]event.AgentUsed{{In: 10, Out: 1}, {In: 20, Out: 2}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Qwen Code tells what each message used as well, and counts the turn's result alone.
+func TestOfQwenTheResultCounts(t *testing.T) {
+	d := NewQwen()
+	if _, err := d.Command(agent.Spec{Command: []string{"qwen"}}); err != nil {
+		t.Fatal(err)
+	}
+	d.Open(agent.Prompt{Text: "go", Iteration: 1})
+	var got []event.AgentUsed
+	for _, line := range []string{
+		`{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"a"}],"usage":{"input_tokens":1000,"output_tokens":50}}}`,
+		`{"type":"result","subtype":"success","uuid":"u","is_error":false,"result":"a","usage":{"input_tokens":1000,"output_tokens":50,"cache_read_input_tokens":600,"total_tokens":1050}}`,
+		`{"type":"result","subtype":"success","uuid":"u","is_error":false,"result":"a","usage":{"input_tokens":1000,"output_tokens":50,"cache_read_input_tokens":600,"total_tokens":1050}}`,
+	} {
+		got = append(got, only[event.AgentUsed](decode(d, line))...)
+	}
+	if diff := cmp.Diff([]event.AgentUsed{{In: 400, Out: 50, CacheRead: 600}}, got); diff != "" {
+		t.Error(diff)
 	}
 }

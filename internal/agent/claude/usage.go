@@ -12,6 +12,9 @@ type spending struct {
 	usd    float64
 	models []modelSpending
 	told   bool // message by message
+	// earlier says that the totals begin with those of an earlier process, whose session this one goes on with. With its first
+	// result they are known.
+	earlier bool
 }
 
 type modelSpending struct {
@@ -28,21 +31,27 @@ type use struct {
 
 // used reports what this result adds to what was used. Best is model_usage_since_last_result (2.1.329), which says just that; else the
 // totals by model are compared with those of the result before; `usage` is the last resort, since it counts
-// no subagents and no response that was cut off.
+// no subagents and no response that was cut off. It is the first one where a session is gone on with, of which only tokens are then known.
 func (d *Dialect) used(m members, out *agent.Decoded) {
 	facts := len(out.Facts)
+	defer func() { d.spent.earlier = false }()
 	since, totals := m.get("model_usage_since_last_result"), m.get("modelUsage")
 	switch {
 	case jsonscan.IsObject(since):
 		d.usedSince(since, out)
 	case jsonscan.IsObject(totals):
 		d.usedOf(totals, out)
+		if d.spent.earlier {
+			d.usedPlain(m, out)
+		}
 	case d.spent.told:
 		return
 	default:
 		d.usedPlain(m, out)
 	}
-	if len(out.Facts) == facts {
+	if len(out.Facts) == facts && d.spent.earlier {
+		out.Add(event.AgentUsed{}) // of what it cost nothing is known
+	} else if len(out.Facts) == facts {
 		out.Add(event.AgentUsed{USD: new(float64)}) // known to be nothing
 	}
 }
@@ -59,7 +68,9 @@ func (d *Dialect) usedOf(totals []byte, out *agent.Decoded) {
 	for name, value, ok := models.Next(); ok; name, value, ok = models.Next() {
 		total := readUse(value)
 		before := d.spent.of(key(name))
-		total.less(before.use).report(before.model, out)
+		if !d.spent.earlier {
+			total.less(before.use).report(before.model, out)
+		}
 		before.use = total
 	}
 }
@@ -74,10 +85,14 @@ func (d *Dialect) usedPlain(m members, out *agent.Decoded) {
 	u := use{
 		in: count(usage, "input_tokens"), out: count(usage, "output_tokens"),
 		cacheRead: count(usage, "cache_read_input_tokens"), cacheWrite: count(usage, "cache_creation_input_tokens"),
-		usd: since(total, d.spent.usd), known: known,
+		usd: since(total, d.spent.usd),
 	}
 	if n := count(usage, "total_tokens"); n > 0 && n == u.in+u.out {
 		u.in = max(0, u.in-u.cacheRead-u.cacheWrite) // Qwen Code counts the cache within the input
+	}
+	u.known = known && !d.spent.earlier
+	if !u.known {
+		u.usd = 0
 	}
 	u.report("", out)
 	d.spent.usd = total

@@ -49,6 +49,13 @@ func NewAmp() *Dialect { return &Dialect{variant: &amp} }
 // NewQwen returns the dialect for a process of Qwen Code that has not been started yet.
 func NewQwen() *Dialect { return &Dialect{variant: &qwen} }
 
+// AmpTextCommand is Amp as a plain program that prints its answer: agent.protocol text.
+func AmpTextCommand(spec agent.Spec) (agent.Command, error) {
+	plain := amp
+	plain.flags = nil
+	return plain.command(spec)
+}
+
 // longestArgument is what Linux takes as one argument, less some room.
 const longestArgument = 128<<10 - 64
 

@@ -184,6 +184,23 @@ func (d *Dialect) exec(given options, spec agent.Spec, notice string) (agent.Com
 	return agent.Command{Argv: execArgv(given, spec, has), CloseStdin: true, ParentDeath: true, Notice: notice}, nil
 }
 
+// TextCommand is `codex exec` as a plain program that takes its prompt on stdin and prints its answer: agent.protocol text. What it
+// does meanwhile stands on stderr.
+func TextCommand(spec agent.Spec, find func(program string) string, ask Ask) (agent.Command, error) {
+	given, err := parse(spec)
+	if err != nil {
+		return agent.Command{}, err
+	}
+	if given.mode == "app-server" {
+		return agent.Command{}, errors.New("codex: app-server is no plain program: leave it out, or leave agent.protocol out")
+	}
+	d := New(find, ask)
+	given.program = d.native(given.program)
+	has := d.execOptions(given.program)
+	argv := slices.DeleteFunc(execArgv(given, spec, has), func(word string) bool { return word == "--json" })
+	return agent.Command{Argv: argv, ParentDeath: true}, nil
+}
+
 // execArgv is `codex exec`. The prompt comes on stdin: nothing may follow that could be taken for one. Of what ralph adds, an older program gets
 // what it has.
 func execArgv(given options, spec agent.Spec, has map[string]bool) []string {

@@ -190,3 +190,28 @@ func TestAProgramThatIsNoWrapperStaysAsItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestTextCommand(t *testing.T) {
+	const rest = " -c features.goals=false -c features.unbounded_connection_retries=false"
+	for name, row := range map[string]struct {
+		spec agent.Spec
+		want string // argv, or the error after "error: "
+	}{
+		"it prints text, and nobody is asked": {agent.Spec{}, "codex exec --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox" + rest},
+		"exec is not said twice":              {agent.Spec{Flags: []string{"e", "-o", "last.txt"}}, "codex exec --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox" + rest + " -o last.txt"},
+		"the user's flags win":                {agent.Spec{Model: "m", Flags: []string{"-m", "mine", "-s", "read-only"}}, "codex exec --skip-git-repo-check --ephemeral" + rest + " -m mine -s read-only"},
+		"the app-server prints no text":       {agent.Spec{Flags: []string{"app-server"}}, "error: codex: app-server is no plain program: leave it out, or leave agent.protocol out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row.spec.Command = []string{"codex"}
+			command, err := TextCommand(row.spec, nil, nil)
+			got := strings.Join(command.Argv, " ")
+			if err != nil {
+				got = "error: " + err.Error()
+			}
+			if got != row.want {
+				t.Errorf("got  %s\nwant %s", got, row.want)
+			}
+		})
+	}
+}

@@ -356,6 +356,53 @@ func TestTotalsCountOnce(t *testing.T) {
 	}
 }
 
+// Exec's usage is the thread's sum, and one that is told again adds nothing.
+func TestTotalsOfExecCountOnce(t *testing.T) {
+	k := &talk{t: t, d: New(nil, nil)}
+	if _, err := k.d.Command(agent.Spec{Command: []string{"codex"}, Flags: []string{"exec"}}); err != nil {
+		t.Fatal(err)
+	}
+	k.d.Open(agent.Prompt{Text: "go", Iteration: 1})
+	total := func(n int) string {
+		return fmt.Sprintf(`{"type":"turn.completed","usage":{"input_tokens":%d,"cached_input_tokens":%d,"output_tokens":%d}}`, n, n/10, n/100)
+	}
+	k.says(total(1000), total(1000), total(3000))
+	var used []string
+	for _, fact := range k.facts {
+		if strings.HasPrefix(fact, "agent.used ") {
+			used = append(used, fact)
+		}
+	}
+	k.expect("used", []string{
+		`agent.used {"in":900,"out":10,"cacheRead":100,"cacheWrite":0,"usd":null}`, `agent.used {"in":1800,"out":20,"cacheRead":200,"cacheWrite":0,"usd":null}`,
+	}, used)
+}
+
+// The next iteration's thread begins its sums with nothing.
+func TestTheSumsOfAFreshThreadBeginAnew(t *testing.T) {
+	k := begun(t)
+	k.says(usageLine("T", 1000, 1000), completed, answer(4))
+	if _, same := k.d.Reset(); !same {
+		t.Fatal("no fresh thread")
+	}
+	k.facts = nil
+	k.says(`{"id":"` + k.d.awaited.thread + `","result":{"thread":{"id":"T2"},"model":"gpt-fake"}}`)
+	k.d.Open(agent.Prompt{Text: "again", Iteration: 2})
+	k.says(usageLine("T2", 1200, 1200), usageLine("T2", 1200, 1200))
+	used := 0
+	for _, fact := range k.facts {
+		if strings.HasPrefix(fact, "agent.used ") {
+			used++
+			if !strings.Contains(fact, `"in":1080,"out":12,"cacheRead":120`) {
+				t.Error(fact)
+			}
+		}
+	}
+	if used != 1 {
+		t.Errorf("told %d times: %q", used, k.facts)
+	}
+}
+
 func TestASubagentClaimsNothingAndEndsWithTheTurn(t *testing.T) {
 	k := begun(t)
 	k.says(

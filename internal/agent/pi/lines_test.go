@@ -172,6 +172,35 @@ func TestCosts(t *testing.T) {
 	}
 }
 
+// pi tells a message with its usage four times: as it grows, when it is complete, with its turn and with the whole run. A retry's run
+// holds those before it as well.
+func TestAMessageThatIsToldAgainIsPaidForOnce(t *testing.T) {
+	message := func(n string) string {
+		return `{"role":"assistant","content":[{"type":"text","text":"a` + n + `"}],"model":"m","stopReason":"stop","usage":{"input":1,"output":` + n + `,"cost":{"total":0.5}}}`
+	}
+	first, second := message("1"), message("2")
+	lines := []string{
+		`{"type":"agent_start"}`, `{"type":"turn_start"}`,
+		`{"type":"message_start","message":` + first + `}`,
+		`{"type":"message_update","assistantMessageEvent":{"type":"text_end","contentIndex":0,"content":"a1","partial":` + first + `},"message":` + first + `}`,
+		`{"type":"message_end","message":` + first + `}`, `{"type":"turn_end","message":` + first + `,"toolResults":[]}`,
+		`{"type":"turn_start"}`, `{"type":"message_start","message":` + second + `}`, `{"type":"message_end","message":` + second + `}`,
+		`{"type":"turn_end","message":` + second + `,"toolResults":[]}`,
+		`{"type":"agent_end","messages":[` + first + `,` + second + `],"willRetry":false}`, `{"type":"agent_settled"}`,
+	}
+	var used []string
+	for line := range strings.Lines(data(decodeAll(t, lines...))) {
+		if strings.HasPrefix(line, "agent.used ") {
+			used = append(used, strings.TrimSpace(line))
+		}
+	}
+	want := []string{
+		`agent.used {"in":1,"out":1,"cacheRead":0,"cacheWrite":0,"usd":0.5,"model":"m"}`,
+		`agent.used {"in":1,"out":2,"cacheRead":0,"cacheWrite":0,"usd":0.5,"model":"m"}`,
+	}
+	diff(t, strings.Join(want, "\n"), strings.Join(used, "\n"))
+}
+
 func TestLinesThatAreNotUnderstood(t *testing.T) {
 	long := strings.Repeat("x", 20<<20)
 	tests := []struct{ name, line, want string }{

@@ -8,7 +8,8 @@
 //
 // The prompt comes on stdin, followed by a newline and the end of the input. Where the
 // command or its flags hold the placeholder {prompt}, it is put there instead, each time
-// it occurs, and stdin is empty.
+// it occurs, and stdin is empty. An agent that is known by name is made to print with flags of its own ([NewKnown]),
+// unless the placeholder is used.
 //
 // # Guarantees
 //

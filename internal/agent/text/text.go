@@ -23,7 +23,8 @@ const block = "1.1"
 
 // Dialect is the conversation with one process.
 type Dialect struct {
-	asArgument bool // the prompt stands in argv
+	known      func(agent.Spec) (agent.Command, error) // how an agent that is known by name is made to print; nil for any other
+	asArgument bool                                    // the prompt stands in argv
 	stdout     stream
 	stderr     stream
 }
@@ -37,12 +38,25 @@ type stream struct {
 // New returns a dialect for one process.
 func New() *Dialect { return &Dialect{} }
 
-// Command returns the user's command with the prompt in its place.
+// NewKnown returns a dialect for one process of an agent that is known by name: command adds what makes it take a prompt, print its
+// answer and end. It closes the prompt's way in itself where the prompt is an argument ([agent.Command].CloseStdin).
+func NewKnown(command func(agent.Spec) (agent.Command, error)) *Dialect {
+	return &Dialect{known: command}
+}
+
+// Command returns the user's command with the prompt in its place. Who puts the prompt into its place
+// is not helped with the rest.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if len(spec.Command) == 0 {
 		return agent.Command{}, errors.New("text: agent.command is empty")
 	}
 	argv := slices.Concat(spec.Command, spec.Flags)
+	if d.known != nil && !slices.ContainsFunc(argv, func(arg string) bool { return strings.Contains(arg, Placeholder) }) {
+		command, err := d.known(spec)
+		d.asArgument = command.CloseStdin
+		command.Text, command.CloseStdin = true, true
+		return command, err
+	}
 	for i, arg := range argv {
 		if !strings.Contains(arg, Placeholder) {
 			continue

@@ -47,6 +47,39 @@ func TestThePromptIsPutWhereThePlaceholderStands(t *testing.T) {
 	}
 }
 
+func TestAKnownAgentIsMadeToPrint(t *testing.T) {
+	known := func(atEnd bool) func(agent.Spec) (agent.Command, error) {
+		return func(spec agent.Spec) (agent.Command, error) {
+			argv := append([]string{spec.Command[0], "--print"}, spec.Flags...)
+			if atEnd {
+				argv = append(argv, spec.Prompt)
+			}
+			return agent.Command{Argv: argv, CloseStdin: atEnd}, nil
+		}
+	}
+	for name, row := range map[string]struct {
+		atEnd bool
+		flags []string
+		argv  string
+		stdin int // lines
+	}{
+		"the prompt on stdin":                       {false, nil, "claude --print", 1},
+		"the prompt as an argument":                 {true, nil, "claude --print go", 0},
+		"who puts it into its place says all of it": {true, []string{"-p", "{prompt}"}, "claude -p go", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := text.NewKnown(known(row.atEnd))
+			cmd, err := d.Command(agent.Spec{Command: []string{"claude"}, Flags: row.flags, Prompt: "go"})
+			if got := strings.Join(cmd.Argv, " "); err != nil || got != row.argv || !cmd.Text || !cmd.CloseStdin {
+				t.Errorf("%+v, %v", cmd, err)
+			}
+			if lines := d.Open(agent.Prompt{Text: "go"}); len(lines) != row.stdin {
+				t.Errorf("%q on stdin", lines)
+			}
+		})
+	}
+}
+
 func TestPromptsThatCannotBeAnArgument(t *testing.T) {
 	for name, prompt := range map[string]string{
 		"longer than an argument may be": strings.Repeat("x", 32*4096),

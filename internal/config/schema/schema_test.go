@@ -51,6 +51,7 @@ func TestTheSchemaTakesWhatLoadTakes(t *testing.T) {
 		"a schema's address":  `{"$schema": "x"}`,
 		"no limits":           `{"limits": {"cost": null, "tokens": "none", "idle": "none", "iteration": "0s", "duration": "1h30m", "afterResult": "1.5s"}}`,
 		"an agent":            `{"agent": {"command": "pi", "flags": ["--x y"], "protocol": "pi", "env": {"A": "b"}, "passKeys": true}}`,
+		"one key passes":      `{"agent": {"passKeys": ["ANTHROPIC_API_KEY"]}}`,
 		"agents":              `{"agents": [{"command": "pi"}, {"command": "claude", "model": "opus"}]}`,
 		"half an agent":       `{"agent": {"model": "opus"}}`,
 		"a guardrail":         `{"guardrails": [{"command": "make", "failAction": "REPLACE", "timeout": "5m"}]}`,

@@ -1,0 +1,159 @@
+//go:build realagents && unix
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// realHomes make what each way to speak with each real agent needs: the words behind `ralph start` and the agent's environment.
+func realHomes() map[string]func(testing.TB, *modelserver.Server) (start, env []string) {
+	homes := map[string]func(testing.TB, *modelserver.Server) (start, env []string){
+		"pi": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
+			env, flags := modelserver.PiHome(tb, s)
+			return []string{"--agent", filepath.Join(modelserver.AgentBin(tb), "pi"), "--model", flags[len(flags)-1]}, env
+		},
+		"claude": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
+			return []string{"--agent", filepath.Join(modelserver.AgentBin(tb), "claude"), "--set", "agent.passKeys=true"}, modelserver.ClaudeHome(tb, s)
+		},
+		"codex": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
+			program, env := modelserver.CodexHome(tb, s)
+			return []string{"--agent", program}, env
+		},
+		"codex exec": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
+			program, env := modelserver.CodexHome(tb, s)
+			return []string{"--agent", program + " exec"}, env
+		},
+		"an old codex": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
+			_, env = modelserver.CodexHome(tb, s)
+			return []string{"--agent", modelserver.OldCodex(tb)}, env
+		},
+		"qwen as claude": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
+			command, env := acpHomes["qwen"](tb, s)
+			return []string{"--agent", command, "--protocol", "claude"}, env
+		},
+	}
+	for name, home := range acpHomes {
+		homes[name] = func(tb testing.TB, s *modelserver.Server) (start, env []string) {
+			command, env := home(tb, s)
+			return []string{"--agent", command}, env
+		}
+	}
+	return homes
+}
+
+// A loop that is stopped or killed in mid-tool leaves no process of the agent or of its tool, which most give a session of its own, and
+// nothing is told twice or missing.
+func TestRealEndsLeaveNothing(t *testing.T) {
+	for name, home := range realHomes() {
+		for _, verb := range [][]string{{"stop", "night", "--now"}, {"kill", "night"}} {
+			t.Run(name+", "+verb[0], func(t *testing.T) {
+				const tool = `echo $$ > tool.pid; ` + waitTool
+				r := newReal(t, besides(func(modelserver.Request) modelserver.Step {
+					return modelserver.Step{Text: "FIRST-ANSWER", Tools: []modelserver.ToolCall{modelserver.Bash(tool)}}
+				}))
+				start, env := home(t, r.server)
+				r.begin(env)
+				r.run(append([]string{"start", "night", "--detach", "-p", "FIRST-PROMPT: do the task"}, start...)...)
+				r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
+				child := r.pid("tool.pid")
+				r.run(verb...)
+				r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
+				for what, pid := range map[string]int{"the agent": r.processes()[0], "its tool": child} {
+					if err := syscall.Kill(pid, 0); err == nil {
+						t.Errorf("%s is still there as process %d", what, pid)
+					}
+				}
+				r.checkEnd(event.Reason(verb[0]), verb[0] == "stop" && !strings.Contains(name, "exec") && !strings.Contains(name, "old"))
+				r.run("journal", "verify", "night")
+			})
+		}
+	}
+}
+
+// An agent that has a protocol is a plain program as well: it works without asking, and its answer is what it prints.
+func TestRealPlainText(t *testing.T) {
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			work := modelserver.PerContext(
+				modelserver.Step{Text: "On it.", Tools: []modelserver.ToolCall{modelserver.Bash("echo work > made.txt")}},
+				modelserver.Step{Text: "All done.\n\n<promise>COMPLETE</promise>"},
+			)
+			r := newReal(t, work)
+			start, env := realHomes()[name](t, r.server)
+			r.begin(env)
+			stderr, code := r.exits(append(start, "--protocol", "text", "--set", "completion.minToolCalls=0")...)
+			if code != 0 {
+				t.Errorf("ralph ended with %d: %s", code, stderr)
+			}
+			if made, err := os.ReadFile(filepath.Join(r.project, "made.txt")); err != nil || string(made) != "work\n" {
+				t.Errorf("the tool made %q, %v", made, err)
+			}
+		})
+	}
+}
+
+// checkEnd holds what the journal tells of an end in mid-tool to what happened: one process, one exit, and no call without its return.
+// told says that the agent had a word in it: one that is killed, or that knows only signals, tells no return.
+func (r *real) checkEnd(reason event.Reason, told bool) {
+	r.t.Helper()
+	count := map[event.Type]int{}
+	open := map[string]bool{}
+	var ended event.LoopEnded
+	for _, e := range r.told() {
+		count[e.Type]++
+		var err error
+		switch e.Type {
+		case event.TypeToolCalled:
+			var p event.ToolCalled
+			p, err = event.As[event.ToolCalled](e)
+			open[p.ID] = true
+		case event.TypeToolReturned:
+			var p event.ToolReturned
+			p, err = event.As[event.ToolReturned](e)
+			delete(open, p.ID)
+		case event.TypeLoopEnded:
+			ended, err = event.As[event.LoopEnded](e)
+		}
+		if err != nil {
+			r.t.Error(err)
+		}
+	}
+	if count[event.TypeAgentStarted] != 1 || count[event.TypeAgentExited] != 1 {
+		r.t.Errorf("%d processes began and %d ended", count[event.TypeAgentStarted], count[event.TypeAgentExited])
+	}
+	if ended.Status != event.StatusStopped || ended.Reason != reason {
+		r.t.Errorf("the loop ended as %+v", ended)
+	}
+	if told && len(open) > 0 {
+		r.t.Errorf("calls without a return: %v", open)
+	}
+}
+
+// pid waits for a file of the project that holds a process's id.
+func (r *real) pid(name string) int {
+	r.t.Helper()
+	limit := time.After(time.Minute)
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for {
+		text, _ := os.ReadFile(filepath.Join(r.project, name))
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			return pid
+		}
+		select {
+		case <-look.C:
+		case <-limit:
+			r.t.Fatalf("no %s within a minute", name)
+		}
+	}
+}

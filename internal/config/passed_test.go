@@ -1,0 +1,45 @@
+package config
+
+import "testing"
+
+func TestWhichKeysPass(t *testing.T) {
+	for name, row := range map[string]struct {
+		json string // of agent.passKeys
+		text string // as a flag has it
+		want Passed
+	}{
+		"none":          {`false`, "false", ""},
+		"all":           {`true`, "true", "true"},
+		"one":           {`["ANTHROPIC_API_KEY"]`, "ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"},
+		"several":       {`["A_KEY", "B_KEY"]`, "A_KEY,B_KEY", "A_KEY,B_KEY"},
+		"an empty list": {`[]`, "false", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, err := Thaw([]byte(`{"agent": {"command": "claude", "passKeys": ` + row.json + `}}`))
+			if err != nil || s.Agent.PassKeys != row.want {
+				t.Fatalf("%q, %v", s.Agent.PassKeys, err)
+			}
+			if text, _ := Text(s, "agent.passKeys"); text != row.text {
+				t.Errorf("as a text %q, want %q", text, row.text)
+			}
+			again := Defaults()
+			for _, value := range []string{row.text, row.json} {
+				if err := set(&again, "agent.passKeys", value, func(string, int) {}); err != nil || again.Agent.PassKeys != row.want {
+					t.Errorf("set to %s it is %q, %v", value, again.Agent.PassKeys, err)
+				}
+			}
+			frozen, err := Freeze(s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if thawed, _, err := Thaw(frozen); err != nil || thawed.Agent.PassKeys != row.want {
+				t.Errorf("thawed to %q, %v", thawed.Agent.PassKeys, err)
+			}
+		})
+	}
+	for _, wrong := range []string{`3`, `[true]`, `["A=B"]`, `[""]`, `{}`, `null`, `"A"`} {
+		if s, _, err := Thaw([]byte(`{"agent": {"passKeys": ` + wrong + `}}`)); err == nil {
+			t.Errorf("%s became %q", wrong, s.Agent.PassKeys)
+		}
+	}
+}
