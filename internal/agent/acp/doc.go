@@ -39,8 +39,11 @@
 //
 // # What to know
 //
-// opencode, Gemini and Qwen Code say nothing while they try again after an error of the server's, and Copilot nothing while it waits
-// for a limit: only the loop's idle limit sees that. Qwen Code asks its model for more after a turn (what to remember, what a person might say next), which
+// ACP has no word for a request to the model that failed and is made again, nor for when a limit ends. What is seen of it stands in
+// docs/adapters.md: opencode and Gemini CLI log it (log.go), Copilot tells that it asks again, and of Qwen Code nothing is seen before it
+// gives up, so that only the loop's idle limit ends a longer silence.
+//
+// Qwen Code asks its model for more after a turn (what to remember, what a person might say next), which
 // no turn accounts for, and remembers across iterations unless memory.enableManagedAutoMemory is off in its settings.
 //
 // # Not here
