@@ -5,8 +5,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -97,6 +99,9 @@ func (r *real) acpIterations(live bool, start ...string) {
 	if live != (delivered == 1) {
 		t.Errorf("delivered live %d times", delivered)
 	}
+	if pids := r.processes(); len(pids) != 2 || pids[0] != pids[1] {
+		t.Errorf("two iterations in processes %v, want one process", pids)
+	}
 	r.run("journal", "verify", "night")
 }
 
@@ -134,9 +139,6 @@ func TestRealOpencode(t *testing.T) {
 	program, env := modelserver.OpencodeHome(t, r.server)
 	r.begin(env)
 	r.acpIterations(true, "--agent", program, "--model", "fake/"+modelserver.OtherModel)
-	if pids := r.processes(); len(pids) != 2 || pids[0] != pids[1] {
-		t.Errorf("two iterations in processes %v, want one process", pids)
-	}
 	for _, req := range r.conversation() {
 		if req.Model != modelserver.OtherModel {
 			t.Errorf("model %q was asked", req.Model)
@@ -399,17 +401,46 @@ func TestRealACPLeavesNothing(t *testing.T) {
 				r.begin(env)
 				r.run("start", "night", "--detach", "-p", "FIRST-PROMPT: do the task", "--agent", command)
 				r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
-				pid := r.pid("tool.pid")
+				left := append(inGroup(t, r.started().PID), r.pid("tool.pid"))
 				r.run(verb...)
 				r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
-				for what, pid := range map[string]int{name: r.processes()[0], "its tool": pid} {
+				for _, pid := range left {
 					if err := syscall.Kill(pid, 0); err == nil {
-						t.Errorf("%s is still there as process %d", what, pid)
+						t.Errorf("of %v, the process %d is still there", left, pid)
 					}
 				}
 			})
 		}
 	}
+}
+
+// started is the agent's first start.
+func (r *real) started() event.AgentStarted {
+	r.t.Helper()
+	p, err := event.As[event.AgentStarted](r.until("the agent's start", func(e event.Event) bool { return e.Type == event.TypeAgentStarted }))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+// inGroup are the processes of an agent's group: a launcher has the program itself as a child.
+func inGroup(t *testing.T, leader int) (pids []int) {
+	t.Helper()
+	table, err := exec.Command("ps", "-A", "-o", "pid=,pgid=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		var pid, group int
+		if _, err := fmt.Sscan(line, &pid, &group); err == nil && group == leader {
+			pids = append(pids, pid)
+		}
+	}
+	if !slices.Contains(pids, leader) {
+		t.Fatalf("the agent %d leads no group", leader)
+	}
+	return pids
 }
 
 // pid waits for a file of the project that holds a process's id.
@@ -436,9 +467,6 @@ func TestRealGemini(t *testing.T) {
 	program, env := modelserver.GeminiHome(t, r.server)
 	r.begin(env)
 	r.acpIterations(false, "--agent", program, "--model", "gemini-2.5-flash")
-	if pids := r.processes(); len(pids) != 2 || pids[0] != pids[1] {
-		t.Errorf("two iterations in processes %v, want one process", pids)
-	}
 	if used := r.used(); used.In != int64(1000*len(r.conversation())) || used.Out != int64(100*len(r.conversation())) || used.USD != nil {
 		t.Errorf("accounted for as %+v", used)
 	}

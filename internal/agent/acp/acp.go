@@ -53,7 +53,7 @@ var _ agent.Dialect = (*Dialect)(nil)
 
 // Abilities says what the agent can do by its profile.
 func (d *Dialect) Abilities() agent.Abilities {
-	return agent.Abilities{Live: d.profile.busy != notTaken, Costs: d.profile.costs, Reset: d.profile.alone, Tools: true, Same: d.profile.alone}
+	return agent.Abilities{Live: d.profile.busy != notTaken, Costs: d.profile.costs, Reset: true, Tools: true, Same: true}
 }
 
 // Open begins a turn. The first one of a process has to be greeted and needs a session.
@@ -97,7 +97,7 @@ func (d *Dialect) steer(id, text string) []byte {
 
 // Reset asks for another session in the same process, and closes the one before where the agent knows how.
 func (d *Dialect) Reset() (lines [][]byte, same bool) {
-	if d.phase != idle || d.session == "" || !d.profile.alone {
+	if d.phase != idle || d.session == "" {
 		return nil, false
 	}
 	d.phase = resetting

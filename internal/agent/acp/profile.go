@@ -20,10 +20,6 @@ type profile struct {
 	yes    []string // the flag that has nothing asked, and the others by which a person decides that
 	joined bool     // a model is named <provider>/<model>
 
-	// alone says that the program is one process. Of any other, what a turn has left behind cannot be told from the agent
-	// itself, so that each iteration gets a new one.
-	alone bool
-
 	busy  busy   // what becomes of a prompt while one is running
 	title bool   // the first title of a call is the tool's name
 	ids   bool   // the id of a call begins with it, up to two underlines
@@ -56,7 +52,7 @@ var profiles = [...]profile{
 	{
 		name: "opencode", names: []string{"opencode", "opencode-ai"}, tried: "1.18.33",
 		speak: []string{"acp"}, env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"}, joined: true,
-		alone: true, busy: joins, title: true, costs: true,
+		busy: joins, title: true, costs: true,
 		logs: opencodeLog, logFlags: []string{"--print-logs", "--log-level=ERROR"},
 		login: "run `opencode auth login`",
 	},
@@ -64,7 +60,7 @@ var profiles = [...]profile{
 		name: "gemini", names: []string{"gemini", "gemini-cli"}, tried: "0.61.0",
 		// Without the variable it starts itself again, and the parent ignores signals that are meant for both.
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_DEBUG_LOG_FILE=/dev/stderr"}, model: "--model",
-		alone: true, ids: true, logs: geminiLog,
+		ids: true, logs: geminiLog,
 		login: "run `gemini` once and log in, or set GEMINI_API_KEY",
 	},
 	{
