@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -309,13 +310,17 @@ func (r *real) exits(args ...string) (stderr string, code int) {
 }
 
 // once fails the first request; later ones get a tool and then the promise.
-func once(fault func() modelserver.Step) modelserver.Script {
+func once(fault func() modelserver.Step) modelserver.Script { return failing(1, fault) }
+
+// failing fails the first requests, this many.
+func failing(times int64, fault func() modelserver.Step) modelserver.Script {
 	work := modelserver.PerContext(
 		modelserver.Step{Text: "On it.", Tools: []modelserver.ToolCall{modelserver.Bash("echo work")}},
 		modelserver.Step{Text: "All done.\n\n<promise>COMPLETE</promise>"},
 	)
+	var asked atomic.Int64
 	return func(req modelserver.Request) modelserver.Step {
-		if req.N == 1 {
+		if asked.Add(1) <= times {
 			return fault()
 		}
 		return work(req)

@@ -3,8 +3,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,12 +68,12 @@ func TestRealEndsLeaveNothing(t *testing.T) {
 				r.begin(env)
 				r.run(append([]string{"start", "night", "--detach", "-p", "FIRST-PROMPT: do the task"}, start...)...)
 				r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
-				child := r.pid("tool.pid")
+				left := append(inGroup(t, r.started().PID), r.pid("tool.pid"))
 				r.run(verb...)
 				r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
-				for what, pid := range map[string]int{"the agent": r.processes()[0], "its tool": child} {
+				for _, pid := range left {
 					if err := syscall.Kill(pid, 0); err == nil {
-						t.Errorf("%s is still there as process %d", what, pid)
+						t.Errorf("of %v, the process %d is still there", left, pid)
 					}
 				}
 				r.checkEnd(event.Reason(verb[0]), verb[0] == "stop" && !strings.Contains(name, "exec") && !strings.Contains(name, "old"))
@@ -137,6 +140,35 @@ func (r *real) checkEnd(reason event.Reason, told bool) {
 	if told && len(open) > 0 {
 		r.t.Errorf("calls without a return: %v", open)
 	}
+}
+
+// started is the agent's first start.
+func (r *real) started() event.AgentStarted {
+	r.t.Helper()
+	p, err := event.As[event.AgentStarted](r.until("the agent's start", func(e event.Event) bool { return e.Type == event.TypeAgentStarted }))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return p
+}
+
+// inGroup are the processes of an agent's group: a launcher has the program itself as a child.
+func inGroup(t *testing.T, leader int) (pids []int) {
+	t.Helper()
+	table, err := exec.Command("ps", "-A", "-o", "pid=,pgid=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		var pid, group int
+		if _, err := fmt.Sscan(line, &pid, &group); err == nil && group == leader {
+			pids = append(pids, pid)
+		}
+	}
+	if !slices.Contains(pids, leader) {
+		t.Fatalf("the agent %d leads no group", leader)
+	}
+	return pids
 }
 
 // pid waits for a file of the project that holds a process's id.

@@ -69,13 +69,16 @@ type Decoded struct {
 	// Fresh says that a reset was confirmed; Stale that it was refused and the
 	// process has to be replaced.
 	Fresh, Stale bool
+	// Own says that the agent is ready for a turn and nothing of one is left: the processes that it has started by now are
+	// its own, and live on when what the next turn leaves running is ended.
+	Own bool
 }
 
 // Reset clears d for another line and keeps its memory.
 func (d *Decoded) Reset() {
 	clear(d.Facts)
 	d.Facts, d.Reply = d.Facts[:0], d.Reply[:0]
-	d.DropRaw, d.JSON, d.Fresh, d.Stale = false, false, false, false
+	d.DropRaw, d.JSON, d.Fresh, d.Stale, d.Own = false, false, false, false, false
 }
 
 // Add appends a fact.

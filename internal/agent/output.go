@@ -122,6 +122,10 @@ func (s *Session) line(b *batch, line []byte, from Stream) [][]byte {
 	if len(b.drafts) > before && s.keeps(line, from, d) {
 		b.drafts[before].Raw = b.keep(line)
 	}
+	if d.Own {
+		// Before anything of the turn is written. Where it fails, rest does, and the process is replaced.
+		_ = s.proc.Spare()
+	}
 	if s.reset != nil && (d.Fresh || d.Stale) {
 		s.reset <- d.Fresh
 		s.reset = nil

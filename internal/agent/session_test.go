@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -554,6 +555,40 @@ func TestAProcessServesSeveralTurns(t *testing.T) {
 		if d := c.until(event.TypeAgentRested); d.Cause != uint64(10+i) {
 			t.Errorf("the rest of turn %d is caused by %d", i+1, d.Cause)
 		}
+	}
+}
+
+// answering is echo with a stdin that stays open.
+type answering struct{ echo }
+
+func (answering) Command(s agent.Spec) (agent.Command, error) {
+	return agent.Command{Argv: s.Command}, nil
+}
+
+func TestWhatTheAgentStartedBeforeATurnIsItsOwn(t *testing.T) {
+	pids := map[string]int{}
+	dialect := answering{echo{able: agent.Abilities{Reset: true}, facts: func(line string, _ agent.Stream, out *agent.Decoded) {
+		who, pid, _ := strings.Cut(line, " ")
+		n, err := strconv.Atoi(pid)
+		if err != nil {
+			t.Error(err)
+		}
+		pids[who] = n
+		if who == "server" {
+			out.Own, out.Reply = true, [][]byte{[]byte("begin")}
+			return
+		}
+		out.Add(event.AgentFinished{Outcome: "ok"})
+	}}}
+	c := converse(t, dialect, nil, "sh", "-c", `sleep 1000 & echo server $!; read begin; sleep 1000 & echo tool $!; wait`)
+	c.begin()
+	c.until(event.TypeAgentFinished)
+	c.s.Release(false, 8)
+	if rested := payload[event.AgentRested](t, c.until(event.TypeAgentRested)); rested.Strays != 1 {
+		t.Errorf("%d processes were ended", rested.Strays)
+	}
+	if err := syscall.Kill(pids["server"], 0); err != nil {
+		t.Errorf("the server: %v", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // phase is where the conversation stands.
@@ -52,7 +53,7 @@ var _ agent.Dialect = (*Dialect)(nil)
 
 // Abilities says what the agent can do by its profile.
 func (d *Dialect) Abilities() agent.Abilities {
-	return agent.Abilities{Live: d.profile.busy != notTaken, Costs: d.profile.costs, Reset: d.profile.alone, Tools: true, Same: d.profile.alone}
+	return agent.Abilities{Live: d.profile.busy != notTaken, Costs: d.profile.costs, Reset: true, Tools: true, Same: true}
 }
 
 // Open begins a turn. The first one of a process has to be greeted and needs a session.
@@ -96,7 +97,7 @@ func (d *Dialect) steer(id, text string) []byte {
 
 // Reset asks for another session in the same process, and closes the one before where the agent knows how.
 func (d *Dialect) Reset() (lines [][]byte, same bool) {
-	if d.phase != idle || d.session == "" || !d.profile.alone {
+	if d.phase != idle || d.session == "" {
 		return nil, false
 	}
 	d.phase = resetting
@@ -129,11 +130,16 @@ type turn struct {
 	held     []held  // steers that wait for the prompt to be written, or for the agent to ask
 	steers   []steer // written and not known to have reached the model
 	ended    []ending
-	worked   bool   // a tool was called
-	spoke    bool   // something was said or thought
-	counted  bool   // what was used is told bit by bit
-	retries  int    // of the model's last answer
-	failure  string // the last words, where they may be an error
+	worked   bool               // a tool was called
+	spoke    bool               // something was said or thought
+	counted  bool               // what was used is told bit by bit
+	retries  int                // of the model's last answer
+	failure  string             // the last words, where they may be an error
+	proved   bool               // failure is of a request that was made again before
+	asked    bool               // the model is asked, and nothing came of it yet
+	repeat   string             // words that may say that it is asked again: what comes next tells
+	stuck    string             // the kind of fault that holds up the request that is made again
+	failed   event.AgentRetried // begun in the agent's log: its next line tells whether the request is made again
 }
 
 type held struct{ command, text string }

@@ -146,8 +146,9 @@ func (d *Dialect) ready(out *agent.Decoded) {
 	switch d.phase {
 	case resetting:
 		d.phase = idle
-		out.Fresh = true
+		out.Fresh, out.Own = true, true
 	case opening:
+		out.Own = true
 		if d.turn.aborting {
 			d.finish(event.AgentFinished{Outcome: "aborted"}, out)
 			return

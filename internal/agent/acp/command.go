@@ -37,6 +37,11 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if len(p.yes) > 0 && !slices.ContainsFunc(p.yes, func(flag string) bool { return given(users, flag) }) {
 		argv = append(argv, p.yes[0])
 	}
+	for _, flag := range p.logFlags {
+		if name, _, _ := strings.Cut(flag, "="); !given(users, name) {
+			argv = append(argv, flag)
+		}
+	}
 	d.wants.thinking, d.dir = spec.Thinking, spec.Dir
 	return agent.Command{Argv: append(argv, spec.Flags...), Env: slices.Clone(p.env)}, nil
 }

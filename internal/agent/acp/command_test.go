@@ -14,12 +14,13 @@ func TestCommand(t *testing.T) {
 		spec          agent.Spec
 		want          string // argv, or the error after "error: "
 	}{
-		{"the word that makes it speak ACP", "opencode", agent.Spec{Command: []string{"opencode"}}, "opencode acp"},
-		{"is not said twice", "opencode", agent.Spec{Command: []string{"npx", "opencode-ai", "acp"}, Flags: []string{"--print-logs"}}, "npx opencode-ai acp --print-logs"},
+		{"the word that makes it speak ACP", "opencode", agent.Spec{Command: []string{"opencode"}}, "opencode acp --print-logs --log-level=ERROR"},
+		{"is not said twice", "opencode", agent.Spec{Command: []string{"npx", "opencode-ai", "acp"}, Flags: []string{"--print-logs"}}, "npx opencode-ai acp --log-level=ERROR --print-logs"},
+		{"nor is a log asked for twice", "opencode", agent.Spec{Command: []string{"opencode"}, Flags: []string{"--print-logs", "--log-level", "DEBUG"}}, "opencode acp --print-logs --log-level DEBUG"},
 		{"nor in its older spelling", "gemini", agent.Spec{Command: []string{"gemini"}, Flags: []string{"--experimental-acp"}}, "gemini --experimental-acp"},
 		{"a model is a flag where there is one", "gemini", agent.Spec{Command: []string{"gemini"}, Model: "m"}, "gemini --acp --model m"},
 		{"the user's flag wins", "gemini", agent.Spec{Command: []string{"gemini"}, Model: "m", Flags: []string{"-m", "n"}}, "gemini --acp -m n"},
-		{"else it is chosen in the session", "opencode", agent.Spec{Command: []string{"opencode"}, Provider: "p", Model: "m"}, "opencode acp"},
+		{"else it is chosen in the session", "opencode", agent.Spec{Command: []string{"opencode"}, Provider: "p", Model: "m"}, "opencode acp --print-logs --log-level=ERROR"},
 		{"Qwen Code asks nobody", "qwen", agent.Spec{Command: []string{"qwen"}}, "qwen --acp --yolo"},
 		{"unless the user has it ask", "qwen", agent.Spec{Command: []string{"qwen"}, Flags: []string{"--approval-mode=default"}}, "qwen --acp --approval-mode=default"},
 		{"nothing is added to what is not known", "my-acp", agent.Spec{Command: []string{"my-acp", "--stdio"}}, "my-acp --stdio"},

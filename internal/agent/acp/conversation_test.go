@@ -46,8 +46,14 @@ func (k *talk) steer(id string) (live bool) {
 // say prints the members of a frame.
 func (k *talk) say(format string, args ...any) {
 	k.t.Helper()
+	k.print(fmt.Sprintf(`{"jsonrpc":"2.0",`+format+`}`, args...), agent.Stdout)
+}
+
+// print prints a line.
+func (k *talk) print(line string, to agent.Stream) {
+	k.t.Helper()
 	var out agent.Decoded
-	k.d.Decode(fmt.Appendf(nil, `{"jsonrpc":"2.0",`+format+`}`, args...), agent.Stdout, &out)
+	k.d.Decode([]byte(line), to, &out)
 	k.write(out.Reply)
 	for _, fact := range out.Facts {
 		switch p := fact.(type) {
@@ -66,6 +72,8 @@ func (k *talk) say(format string, args ...any) {
 			k.facts = append(k.facts, "answered "+p.Answer)
 		case event.AgentLimited:
 			k.facts = append(k.facts, "limited "+p.Kind)
+		case event.AgentRetried:
+			k.facts = append(k.facts, strings.TrimSpace(fmt.Sprintf("retried %d %d %s", p.Attempt, p.Delay, p.Kind)))
 		case event.AgentUsed:
 			cost := "unknown"
 			if p.USD != nil {

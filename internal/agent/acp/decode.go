@@ -41,7 +41,9 @@ func (m members) of(object *jsonscan.ObjectCursor) members {
 // meant for a person.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 	if from == agent.Stderr {
-		out.Add(event.AgentUnread{Line: plain(line), Stream: "stderr"})
+		if !d.logged(line, out) {
+			out.Add(event.AgentUnread{Line: plain(line), Stream: "stderr"})
+		}
 		return
 	}
 	if len(bytes.TrimSpace(line)) == 0 {

@@ -11,17 +11,19 @@
 // Much, so that each agent has a profile (profile.go), which is data: how it is started, what becomes of a prompt while
 // one is running, how an error looks that is told as a good end, where a person logs in.
 //
-//	agent      tried    process of an iteration   steered in mid-turn               tokens                     cost
-//	opencode   1.18.33  the same, a new session   a second prompt joins the first   of the turn's last request  yes
-//	Gemini     0.61.0   the same, a new session   no: it drops what it is doing     of the turn                no
-//	Copilot    1.0.102  a new one                 no: it drops what it is doing     of the turn                no
-//	Qwen Code  0.24.4   a new one                 it asks for it after each tool    of the turn                no
+//	agent      tried    steered in mid-turn               tokens                      cost
+//	opencode   1.18.33  a second prompt joins the first   of the turn's last request  yes
+//	Gemini     0.61.0   no: it drops what it is doing     of the turn                 no
+//	Copilot    1.0.102  no: it drops what it is doing     of the turn                 no
+//	Qwen Code  0.24.4   it asks for it after each tool    of the turn                 no
 //	goose, Cursor, Kimi: from documentation alone, never driven
 //	claude-agent-acp 0.49.0*, codex-acp 2.6.0*, pi-acp 0.0.34*: a second way to agents that have dialects of their own
 //
-// Those with a star were driven by another client, and what they said is among the tests. "A new one": the program starts
-// others of its own, and what a turn has left behind cannot be told from them. An agent without a profile gets a new process for
-// each iteration and is not steered.
+// Those with a star were driven by another client, and what they said is among the tests. An agent without a profile is not
+// steered.
+//
+// All iterations have one process, and each a session of its own. What an agent has started before its session's first prompt is its own
+// (Copilot's and Qwen Code's launchers have the program as a child); what appeared since is ended when the turn is over.
 //
 // # Permissions, files, terminals
 //
@@ -39,8 +41,11 @@
 //
 // # What to know
 //
-// opencode, Gemini and Qwen Code say nothing while they try again after an error of the server's, and Copilot nothing while it waits
-// for a limit: only the loop's idle limit sees that. Qwen Code asks its model for more after a turn (what to remember, what a person might say next), which
+// ACP has no word for a request to the model that failed and is made again, nor for when a limit ends. What is seen of it stands in
+// docs/adapters.md: opencode and Gemini CLI log it (log.go), Copilot tells that it asks again, and of Qwen Code nothing is seen before it
+// gives up, so that only the loop's idle limit ends a longer silence.
+//
+// Qwen Code asks its model for more after a turn (what to remember, what a person might say next), which
 // no turn accounts for, and remembers across iterations unless memory.enableManagedAutoMemory is off in its settings.
 //
 // # Not here

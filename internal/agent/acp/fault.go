@@ -97,14 +97,16 @@ func statusIn(message string) int {
 	return 0
 }
 
-// named are the kinds by what the words hold, the most telling first.
+// named are the kinds by what the words hold, the most telling first. Google says of a minute's share what it says of an empty
+// account, and then when to ask again.
 var named = []struct {
 	kind  string
 	words []string
 }{
+	{"rate", []string{"suggested retry after", "please retry in", "please try again in"}},
 	{"quota", []string{
 		"insufficient_quota", "exceeded your current quota", "credit balance", "insufficient credits", "billing",
-		"usage limit", "quota exceeded", "out of credits",
+		"usage limit", "quota exceeded", "out of credits", "insufficient balance", "exhausted your daily quota",
 	}},
 	{"context", []string{
 		"context_length_exceeded", "context length", "prompt is too long", "input is too long", "context window",
@@ -115,10 +117,11 @@ var named = []struct {
 		"api key expired", "no api key", "not logged in", "log in", "permission_denied", "providerautherror", "token expired",
 	}},
 	{"rate", []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted"}},
-	{"overload", []string{"overloaded", "internal server error", "service unavailable", "bad gateway", "server_error"}},
+	{"overload", []string{"overloaded", "internal server error", "service unavailable", "bad gateway", "gateway timeout", "server_error"}},
 	{"network", []string{
 		"fetch failed", "econnrefused", "econnreset", "enotfound", "etimedout", "eai_again", "socket hang up",
-		"network error", "connection error", "timed out", "unable to connect",
+		"network error", "connection error", "timed out", "unable to connect", "cannot connect", "connection closed", "connection was closed",
+		"body from connection", "error sending request", ": terminated",
 	}},
 }
 
@@ -145,6 +148,8 @@ func (f fault) kind() string {
 		return "context"
 	case f.status == 429:
 		return "rate"
+	case f.status == 500 && byWords != "":
+		return byWords // Gemini CLI gives this number to what had none
 	case f.status >= 500:
 		return "overload"
 	case byWords != "":

@@ -37,25 +37,45 @@ func (d *Dialect) chunk(update members, thought bool, out *agent.Decoded) {
 		out.DropRaw = meta == nil
 		return
 	}
-	if begins(words, d.profile.retried) {
-		d.turn.retries++
-		out.Add(event.AgentRetried{Attempt: d.turn.retries, Text: short(words)})
+	if d.profile.repeats(words) != "" {
+		d.turn.repeat, out.DropRaw = text(words), true // what comes next tells whose words they are
 		return
 	}
-	d.turn.failure = ""
+	proved := d.turn.retries > 0
+	d.alive(out)
+	d.turn.failure, d.turn.proved = "", proved
 	if begins(words, d.profile.failed) {
 		d.turn.failure = strings.TrimPrefix(short(words), d.profile.failed)
 	}
 	out.DropRaw = true
+	d.say(update.get("messageId"), event.Quoted(words), thought, out)
+}
+
+// say tells a piece of what the model says or thinks.
+func (d *Dialect) say(id []byte, words event.Text, thought bool, out *agent.Decoded) {
 	d.turn.spoke = true
-	d.alive(out)
 	m := &d.message
-	m.enter(update.get("messageId"), thought, out)
+	m.enter(id, thought, out)
 	if thought {
-		out.Add(event.AgentThought{Block: m.name, Text: event.Quoted(words)})
+		out.Add(event.AgentThought{Block: m.name, Text: words})
 		return
 	}
-	out.Add(event.AgentSaid{Block: m.name, Text: event.Quoted(words)})
+	out.Add(event.AgentSaid{Block: m.name, Text: words})
+}
+
+// modelAsked notes that the model is asked, for an agent that tells so. Asked twice with nothing in between, it failed the first time.
+func (d *Dialect) modelAsked(out *agent.Decoded) {
+	kind, words := "", "the model is asked again"
+	if d.turn.repeat != "" {
+		words, d.turn.repeat = d.turn.repeat, ""
+		kind = d.profile.repeats(event.Plain(words))
+	} else if !d.turn.asked {
+		d.turn.asked = true
+		return
+	}
+	d.turn.asked = true
+	d.turn.retries++
+	d.again(event.AgentRetried{Attempt: d.turn.retries, Kind: kind, Text: cut(words)}, out)
 }
 
 // begins reports whether a string value begins with a text that needs no escaping.

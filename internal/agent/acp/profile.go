@@ -3,6 +3,8 @@ package acp
 import (
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // profile is what ralph knows of one agent beyond the protocol. It is data: an agent that is not listed is
@@ -18,18 +20,22 @@ type profile struct {
 	yes    []string // the flag that has nothing asked, and the others by which a person decides that
 	joined bool     // a model is named <provider>/<model>
 
-	// alone says that the program is one process. Of any other, what a turn has left behind cannot be told from the agent
-	// itself, so that each iteration gets a new one.
-	alone bool
+	busy  busy   // what becomes of a prompt while one is running
+	title bool   // the first title of a call is the tool's name
+	ids   bool   // the id of a call begins with it, up to two underlines
+	costs bool   // it tells what it costs
+	login string // what a person does about a missing login
 
-	busy    busy   // what becomes of a prompt while one is running
-	title   bool   // the first title of a call is the tool's name
-	ids     bool   // the id of a call begins with it, up to two underlines
-	costs   bool   // it tells what it costs
-	retried string // how words begin that are not the model's, but say that it is asked again
-	failed  string // and those that say that the turn failed, under the name of a good end
-	login   string // what a person does about a missing login
+	// What it tells of a request to the model that failed. Of all others nothing is seen until the turn ends.
+	logs     logs     // the log on its stderr, where that tells more than the protocol
+	logFlags []string // by which it writes one; each is added where the user has not given it
+	asks     bool     // a usage_update comes with each request that is made
+	repeated []repeat // words that are not the model's, and come before another such update
+	failed   string   // how words begin that say that the turn failed, under the name of a good end
 }
+
+// repeat is how words begin by which an agent says that it makes a request again, and for what kind of fault.
+type repeat struct{ words, kind string }
 
 // busy is what an agent does with a prompt while one is running.
 type busy uint8
@@ -46,26 +52,29 @@ var profiles = [...]profile{
 	{
 		name: "opencode", names: []string{"opencode", "opencode-ai"}, tried: "1.18.33",
 		speak: []string{"acp"}, env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"}, joined: true,
-		alone: true, busy: joins, title: true, costs: true,
+		busy: joins, title: true, costs: true,
+		logs: opencodeLog, logFlags: []string{"--print-logs", "--log-level=ERROR"},
 		login: "run `opencode auth login`",
 	},
 	{
 		name: "gemini", names: []string{"gemini", "gemini-cli"}, tried: "0.61.0",
 		// Without the variable it starts itself again, and the parent ignores signals that are meant for both.
-		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true"}, model: "--model",
-		alone: true, ids: true,
+		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_DEBUG_LOG_FILE=/dev/stderr"}, model: "--model",
+		ids: true, logs: geminiLog,
 		login: "run `gemini` once and log in, or set GEMINI_API_KEY",
 	},
 	{
 		name: "copilot", names: []string{"copilot", "copilot-cli"}, tried: "1.0.102",
 		speak: []string{"--acp"}, env: []string{"COPILOT_AUTO_UPDATE=false"}, model: "--model",
-		retried: "Info: Request failed", failed: "Error: ",
-		login: "run `copilot login`",
+		// After a 429 it says nothing at all before it asks again. What it logs goes to a file.
+		asks: true, failed: "Error: ",
+		repeated: []repeat{{"Info: Request failed", "overload"}, {"Info: Response was interrupted", "network"}},
+		login:    "run `copilot login`",
 	},
 	{
 		name: "qwen", names: []string{"qwen", "qwen-code"}, tried: "0.24.4",
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"QWEN_CODE_NO_RELAUNCH=true"}, model: "--model",
-		// What is not allowed beforehand is judged by one more request to the model.
+		// A failed request is made again for minutes, and only a file would tell. What is not allowed beforehand is judged by one more request to the model.
 		yes: []string{"--yolo", "-y", "--approval-mode"}, busy: isAsked,
 		login: "run `qwen` once and log in, or give --auth-type openai with OPENAI_API_KEY",
 	},
@@ -100,6 +109,16 @@ func profileOf(program string) *profile {
 		return &plainAgent
 	}
 	return &profiles[at]
+}
+
+// repeats returns the kind of fault that words tell of as the agent's own, "" where they are none.
+func (p *profile) repeats(words event.Text) string {
+	for _, r := range p.repeated {
+		if begins(words, r.words) {
+			return r.kind
+		}
+	}
+	return ""
 }
 
 // speaks reports whether one of the words that make the program speak ACP is given.

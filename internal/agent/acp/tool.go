@@ -91,9 +91,9 @@ func (d *Dialect) toolSeen(update members, began bool, out *agent.Decoded) (t *t
 // tellCall says that the tool is called.
 func (d *Dialect) tellCall(t *tool, update members, out *agent.Decoded) {
 	t.told = true
+	d.alive(out)
 	d.message.end(out)
 	d.turn.worked, d.turn.failure = true, ""
-	d.alive(out)
 	if name, _, cut := strings.Cut(t.id, "__"); cut && t.name == "" && d.profile.ids {
 		t.name = name
 	}

@@ -55,6 +55,9 @@ func (d *Dialect) inTurn(update members, kind []byte, out *agent.Decoded) {
 		planned(update, out)
 	case `"usage_update"`:
 		d.cost.read(update.get("cost"))
+		if d.profile.asks {
+			d.modelAsked(out)
+		}
 	}
 }
 
@@ -79,13 +82,23 @@ func planned(update members, out *agent.Decoded) {
 // One that was steered after the request was made and before its first word came counts too early; an agent that takes steers at all asks
 // the model once more for it.
 func (d *Dialect) alive(out *agent.Decoded) {
-	d.turn.retries = 0
+	d.ownWords(out)
+	d.turn.retries, d.turn.asked, d.turn.stuck = 0, false, ""
 	d.turn.steers = slices.DeleteFunc(d.turn.steers, func(s steer) bool {
 		if s.passed {
 			out.Add(event.CommandDelivered{ID: s.command, How: "live"})
 		}
 		return s.passed
 	})
+}
+
+// ownWords tells what was held back: the model was not asked again, so that the words were its own.
+func (d *Dialect) ownWords(out *agent.Decoded) {
+	if d.turn.repeat == "" {
+		return
+	}
+	d.say(nil, event.Plain(d.turn.repeat), false, out)
+	d.turn.repeat = ""
 }
 
 // returned notes that a tool's result goes to the model, and what was steered with it.

@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"slices"
+
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -64,6 +66,7 @@ func (d *Dialect) endTurn(out *agent.Decoded) {
 			finished = e.finished
 		}
 	}
+	d.ownWords(out)
 	if finished.Outcome == "ok" {
 		finished = d.unmask(finished)
 	}
@@ -76,15 +79,27 @@ func (d *Dialect) endTurn(out *agent.Decoded) {
 }
 
 // unmask finds the error behind a good end: pi-acp 0.0.34 says nothing at all when the model cannot be asked, and
-// Copilot 1.0.102 says the error as if it were the model's last words.
+// Copilot 1.0.102 says the error as if it were the model's last words. A model may end with such words itself. They are the agent's where
+// no request of the turn was answered, so that nothing is counted, and where the last one had to be made again; else the next
+// iteration meets the error with its first request.
 func (d *Dialect) unmask(finished event.AgentFinished) event.AgentFinished {
 	switch {
 	case !d.turn.spoke && !d.turn.worked:
 		return event.AgentFinished{Outcome: "error", Error: "the agent ended the turn without a word of the model", Kind: "other"}
-	case d.turn.failure != "":
+	case d.turn.failure != "" && (d.turn.proved || !slices.ContainsFunc(d.turn.ended, func(e ending) bool { return e.used.known })):
 		return d.fail(faultOf(d.turn.failure))
 	}
 	return finished
+}
+
+// again tells that a request is made again. Until the model answers it is held up, so that an agent which waits for longer than
+// the loop does is none that hangs.
+func (d *Dialect) again(r event.AgentRetried, out *agent.Decoded) {
+	if r.Attempt == 1 || r.Kind != d.turn.stuck {
+		d.turn.stuck = r.Kind
+		d.limit(event.AgentFinished{Kind: r.Kind, Error: r.Text}, "", out)
+	}
+	out.Add(r)
 }
 
 // limit tells that waiting or a person is needed.

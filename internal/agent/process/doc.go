@@ -27,6 +27,7 @@
 //     could not be, are listed in [Exit.Strays]. This holds after a normal exit as well as after [Process.Terminate].
 //     Out of reach is what shows none of the four (a wiped environment in a session of its own, where there is no adoption), and
 //     what keeps forking in ever new groups faster than a look at all processes takes, a millisecond or two.
+//   - [Process.EndOthers] ends between two turns what [Process.Spare] has not found to be the agent's own, by pid and start time.
 //   - A signal never reaches a process that merely inherited a pid: the start time is compared while the process is pinned
 //     (pidfd on Linux), and the agent's own pid stays reserved until its group has been dealt with.
 //   - [Process.Write] returns at once, whatever the agent does with its input.

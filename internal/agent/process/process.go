@@ -105,7 +105,9 @@ type Process struct {
 	mu          sync.Mutex // held while signals are sent and while the agent is reaped, so that its pid is its own
 	reaped      bool
 	killed      bool
-	exit        Exit // written before done is closed
+	own         []identity // what Spare found; never changed, only replaced
+	unknown     error      // what kept Spare from finding it
+	exit        Exit       // written before done is closed
 	done        chan struct{}
 	outputGuard sync.Mutex
 }

@@ -46,6 +46,8 @@ func play(role string, args []string) {
 	case "agent with daemon":
 		startDaemon(os.Environ(), args)
 		sit(nil)
+	case "launcher": // start a process, say its pid, and another one for each line read; see launcher
+		launch()
 	case "runner": // start an agent in the role and with the arguments given, pass on its first line, sit
 		runRunner(args)
 	case "sweeper": // sweep our own mark
@@ -94,6 +96,33 @@ func startDaemon(env, args []string) {
 	if _, err := bufio.NewReader(ready).ReadString('\n'); err != nil {
 		panic(err)
 	}
+}
+
+func launch() {
+	startChild(false)
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		switch lines.Text() {
+		case "daemon":
+			startChild(true)
+		case "child":
+			startChild(false)
+		case "stubborn child":
+			startChild(false, "stubborn")
+		}
+	}
+}
+
+// startChild starts a process in our group, or in a session of its own. It says its pid, and may be ended from then on.
+func startChild(session bool, args ...string) {
+	child := exec.Command(self(), args...)
+	child.Env = append(os.Environ(), roleVariable+"=sit")
+	child.Stdout = os.Stdout
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: session}
+	if err := child.Start(); err != nil {
+		panic(err)
+	}
+	go child.Wait()
 }
 
 func runRunner(args []string) {

@@ -34,8 +34,8 @@ const (
 type family struct {
 	root identity // the zero identity in a sweep, which looks by mark alone
 	mark string
-	// sparing says that the root lives and is to live on, so that its process group must not be killed as a whole.
-	sparing bool
+	// spared are to live on: the root and what is its own. The groups they are in must not be killed as a whole.
+	spared map[identity]bool
 
 	mu       sync.Mutex
 	asked    map[identity]syscall.Signal // the last signal each known member was sent
@@ -47,6 +47,14 @@ type family struct {
 
 func newFamily(root identity, mark string) *family {
 	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, image: map[identity]string{}, place: map[identity]int{}, survived: map[identity]bool{}}
+}
+
+// spare leaves the root alone, and these.
+func (f *family) spare(own []identity) {
+	f.spared = map[identity]bool{f.root: true}
+	for _, id := range own {
+		f.spared[id] = true
+	}
 }
 
 // live holds the agents of this process, with their marks, from fork to reap.
@@ -72,7 +80,7 @@ func (r *registry) others(root identity) map[identity]string {
 }
 
 // end brings down every member but the root: TERM, up to grace for them to leave, KILL, and looks again until none is found. When
-// hurry is done the rest of the grace is skipped. The root must have ended and not been reaped, unless the family is sparing it.
+// hurry is done the rest of the grace is skipped. The root must have ended and not been reaped, unless it is spared.
 func (f *family) end(hurry context.Context, grace time.Duration) error {
 	patience, cancel := context.WithTimeout(hurry, grace)
 	defer cancel()
@@ -136,9 +144,7 @@ func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error
 		if sig == syscall.SIGKILL {
 			// The kernel kills a group in one step, so that members which fork without pause cannot slip away one by one.
 			for _, group := range found.groups {
-				if group != f.root.pid || !f.sparing {
-					_ = killGroup(group)
-				}
+				_ = killGroup(group)
 			}
 		}
 		f.send(found.alive, sig)

@@ -31,7 +31,7 @@ type table []member
 // census is what a look found of a family.
 type census struct {
 	alive []member
-	// groups are the process groups whose every process is a member.
+	// groups are the process groups whose every process is a member that is not spared.
 	groups []int
 }
 
@@ -46,7 +46,7 @@ func (c census) outside(group int) []member {
 	return outside
 }
 
-// find looks for the family's members, the root excepted, and reaps those that have ended and are ours to reap.
+// find looks for the family's members, the root and what is spared excepted, and reaps those that have ended and are ours to reap.
 func (f *family) find() (census, error) {
 	all, err := snapshot()
 	if err != nil {
@@ -57,9 +57,9 @@ func (f *family) find() (census, error) {
 	ours := all.relatives(f, others)
 
 	var found census
-	stranger := map[int]bool{} // groups that have a process which is no member
+	stranger := map[int]bool{} // groups that have a process which is no member, or spared
 	for _, m := range all {
-		if !ours[m.pid] {
+		if !ours[m.pid] || f.spared[m.identity] {
 			stranger[m.pgid] = true
 		}
 	}
@@ -68,6 +68,7 @@ func (f *family) find() (census, error) {
 		switch {
 		case !ours[m.pid] || m.pid == f.root.pid:
 		case m.zombie() && (m.ppid != os.Getpid() || reapAdopted(m.pid)):
+		case f.spared[m.identity]:
 		default:
 			found.alive = append(found.alive, m)
 			if m.pgid > 1 && !stranger[m.pgid] && !counted[m.pgid] {

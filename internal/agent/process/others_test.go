@@ -1,0 +1,125 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// launcher has a program of its own as a child, as npm's launchers have, and starts another process of either kind with each line
+// that it reads: "child" in its own group, "daemon" in a session of its own.
+func launcher(t *testing.T) (a *agent, program int) {
+	t.Helper()
+	spec := actor("launcher")
+	spec.KeepStdin = true
+	a = start(t, spec)
+	program = a.pidLine()
+	return a, program
+}
+
+func (a *agent) starts(what string) (pid int) {
+	a.t.Helper()
+	if err := a.Write([]byte(what + "\n")); err != nil {
+		a.t.Fatal(err)
+	}
+	return a.pidLine()
+}
+
+// others ends what is not the agent's, and returns what that was.
+func (a *agent) others() (pids []int) {
+	a.t.Helper()
+	strays, err := a.EndOthers(a.t.Context(), deadline)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for _, stray := range strays {
+		pids = append(pids, stray.PID)
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+func (a *agent) spare() {
+	a.t.Helper()
+	if err := a.Spare(); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func TestWhatIsTheAgentsOwnOutlivesATurn(t *testing.T) {
+	a, program := launcher(t)
+	daemon := a.starts("daemon")
+	a.spare()
+	child, other := a.starts("child"), a.starts("daemon")
+	want := []int{child, other}
+	slices.Sort(want)
+	if got := a.others(); !slices.Equal(got, want) || alive(child) || alive(other) {
+		t.Errorf("ended %v, want %v", got, want)
+	}
+	if !alive(program) || !alive(daemon) || !alive(a.PID()) {
+		t.Errorf("alive: the program %v, its daemon %v, the agent %v", alive(program), alive(daemon), alive(a.PID()))
+	}
+	if again := a.others(); len(again) > 0 {
+		t.Errorf("ended %v as well", again)
+	}
+	a.Kill()
+	if exit := a.ended(); alive(program) || alive(daemon) {
+		t.Errorf("the end of the agent left the program %v, its daemon %v: %+v", alive(program), alive(daemon), exit)
+	}
+}
+
+func TestWhatAppearedBeforeTheNextTurnIsTheAgentsOwnToo(t *testing.T) {
+	a, program := launcher(t)
+	a.spare()
+	daemon := a.starts("daemon")
+	a.spare()
+	if got := a.others(); len(got) > 0 || !alive(program) || !alive(daemon) {
+		t.Errorf("ended %v", got)
+	}
+}
+
+func TestAProcessOfTheAgentsThatEndedIsNothing(t *testing.T) {
+	a, program := launcher(t)
+	daemon := a.starts("daemon")
+	a.spare()
+	if err := syscall.Kill(daemon, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	awaitDeath(t, daemon)
+	if got := a.others(); len(got) > 0 || !alive(program) {
+		t.Errorf("ended %v", got)
+	}
+}
+
+// The number of one that has ended may be given to a tool.
+func TestAToolWithTheNumberOfTheAgentsOwnIsEnded(t *testing.T) {
+	a, program := launcher(t)
+	a.spare()
+	tool := a.starts("daemon")
+	who, _ := look(tool)
+	a.own = append(a.own, identity{pid: tool, start: who.start - 1})
+	if got := a.others(); !slices.Equal(got, []int{tool}) || alive(tool) || !alive(program) {
+		t.Errorf("ended %v, want %d", got, tool)
+	}
+}
+
+// Those that ignore TERM are killed with their groups, but not one that holds a process of the agent's.
+func TestAGroupWithAProcessOfTheAgentsIsNotKilled(t *testing.T) {
+	a, program := launcher(t)
+	a.spare()
+	child := a.starts("stubborn child")
+	strays, err := a.EndOthers(t.Context(), shortGrace)
+	if err != nil || alive(child) || endings(strays)[child] != Killed || !alive(program) || !alive(a.PID()) {
+		t.Errorf("ended %+v, %v; the program is alive: %v", strays, err, alive(program))
+	}
+}
+
+func TestAnAgentThatHasEndedHasNothingOfItsOwn(t *testing.T) {
+	a := start(t, shell("exit 0"))
+	a.ended()
+	if err := a.Spare(); err == nil {
+		t.Error("no error")
+	}
+}
