@@ -108,13 +108,13 @@ func TestWhatDoctorSaysOfEachAgent(t *testing.T) {
 		"pi":           "pi: steer cost reset tools same; pi --mode rpc --no-session",
 		"codex":        "codex: steer reset tools same; codex app-server; without OPENAI_API_KEY CODEX_API_KEY",
 		"amp":          "amp: tools (by its documentation); amp --stream-json --dangerously-allow-all -x",
-		"opencode":     "acp: steer cost reset tools same; opencode acp",
+		"opencode":     "acp: steer cost reset tools same; opencode acp --print-logs --log-level=ERROR",
 		"gemini":       "acp: reset tools same; gemini --acp",
-		"copilot":      "acp: tools; copilot --acp",
-		"qwen":         "acp: steer tools; qwen --acp --yolo",
-		"goose":        "acp: tools (by its documentation); goose acp",
-		"cursor-agent": "acp: tools (by its documentation); cursor-agent acp",
-		"kimi":         "acp: tools (by its documentation); kimi acp",
+		"copilot":      "acp: reset tools same; copilot --acp",
+		"qwen":         "acp: steer reset tools same; qwen --acp --yolo",
+		"goose":        "acp: reset tools same (by its documentation); goose acp",
+		"cursor-agent": "acp: reset tools same (by its documentation); cursor-agent acp",
+		"kimi":         "acp: reset tools same (by its documentation); kimi acp",
 	}
 	folder := t.TempDir()
 	for name := range want {
