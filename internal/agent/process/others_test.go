@@ -3,6 +3,7 @@
 package process
 
 import (
+	"os"
 	"slices"
 	"syscall"
 	"testing"
@@ -121,5 +122,32 @@ func TestAnAgentThatHasEndedHasNothingOfItsOwn(t *testing.T) {
 	a.ended()
 	if err := a.Spare(); err == nil {
 		t.Error("no error")
+	}
+}
+
+// An agent that is reaped between a look at the machine and one at the registry was alive when the look was taken, and what it had left
+// behind then is nobody else's: both looks, taken in another order, once made it the stray of the only agent that was left.
+func TestAnAgentReapedMeanwhileKeepsItsStrays(t *testing.T) {
+	before := subreaper.Swap(true)
+	t.Cleanup(func() { subreaper.Store(before) })
+	const beyond = 1 << 30 // no process of this machine has such a pid
+	us := member{identity: identity{os.Getpid(), 1}, ppid: 1, sid: 1, threads: 1}
+	one := member{identity: identity{beyond, 5}, ppid: us.pid, pgid: beyond, sid: beyond, threads: 1}
+	other := member{identity: identity{beyond + 1, 5}, ppid: us.pid, pgid: beyond + 1, sid: beyond + 1, state: 'Z', threads: 1}
+	stray := member{identity: identity{beyond + 2, 6}, ppid: us.pid, pgid: beyond + 2, sid: beyond + 2, threads: 1}
+	r := registry{roots: map[identity]string{one.identity: "one", other.identity: "other"}}
+	all, others, err := r.during(func() (table, error) {
+		r.remove(other.identity)
+		return table{us, one, other, stray}, nil
+	}, one.identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ours := all.relatives(newFamily(one.identity, "one"), others); ours[stray.pid] || !ours[one.pid] {
+		t.Errorf("the family of %d is %v", one.pid, ours)
+	}
+	alone := r.others(one.identity)
+	if ours := all.relatives(newFamily(one.identity, "one"), alone); !ours[stray.pid] {
+		t.Error("what is adopted while there is one agent alone is its stray")
 	}
 }

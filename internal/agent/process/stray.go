@@ -79,6 +79,16 @@ func (r *registry) others(root identity) map[identity]string {
 	return others
 }
 
+// during takes a snapshot, and returns with it all agents but root that lived at any moment of it. One that began meanwhile is in the
+// registry afterwards: it was registered before its fork let go of the registry. One that was reaped meanwhile was there
+// before; what it had left running is in the snapshot, and would else be taken for somebody else's.
+func (r *registry) during(snapshot func() (table, error), root identity) (table, map[identity]string, error) {
+	others := r.others(root)
+	all, err := snapshot()
+	maps.Copy(others, r.others(root))
+	return all, others, err
+}
+
 // end brings down every member but the root: TERM, up to grace for them to leave, KILL, and looks again until none is found. When
 // hurry is done the rest of the grace is skipped. The root must have ended and not been reaped, unless it is spared.
 func (f *family) end(hurry context.Context, grace time.Duration) error {

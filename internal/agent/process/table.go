@@ -48,12 +48,10 @@ func (c census) outside(group int) []member {
 
 // find looks for the family's members, the root and what is spared excepted, and reaps those that have ended and are ours to reap.
 func (f *family) find() (census, error) {
-	all, err := snapshot()
+	all, others, err := live.during(snapshot, f.root)
 	if err != nil {
 		return census{}, err
 	}
-	// After the snapshot: an agent that is in it was registered before its fork let go of the registry.
-	others := live.others(f.root)
 	ours := all.relatives(f, others)
 
 	var found census
