@@ -21,6 +21,7 @@ type startVerb struct {
 	Task   string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
 	Detach bool   `short:"d" help:"Return once the loop is running."`
 	Resume bool   `help:"Go on with a loop that has ended or whose runner died."`
+	Reseal bool   `help:"With --resume: what the guardrails consist of is right as it is now, whoever changed it."`
 	Fresh  bool   `help:"Archive the loop of that name and begin anew."`
 	JSON   bool   `help:"With --detach: say as JSON what was started."`
 }
@@ -29,6 +30,9 @@ type startVerb struct {
 func (v *startVerb) Run(e *env) error {
 	if v.Resume && v.Fresh {
 		return refuse("give one of them", "--resume and --fresh are both given")
+	}
+	if v.Reseal && !v.Resume {
+		return refuse("a new loop takes the guardrails as they are", "--reseal is for a loop that is resumed")
 	}
 	if v.Name == "" {
 		v.Name = e.defaultName()
@@ -104,7 +108,12 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	if before.exists && !v.Resume {
 		return j, taken(runner.Exists(v.Name, &before.state))
 	}
-	j.Resume = before.exists
+	j.Resume, j.Reseal = before.exists, v.Reseal
+	if j.Resume && !v.Reseal {
+		if err := e.tellEdited(v.Name, dir, &before.state); err != nil {
+			return j, err
+		}
+	}
 	e.warnNeighbours(dir)
 	if err := e.prepare(dir); err != nil {
 		return j, err

@@ -35,6 +35,9 @@ type Config struct {
 	// Resume goes on with a loop that has a journal. Without it such a loop is an
 	// *ExistsError.
 	Resume bool
+	// Reseal says of a resumed loop that what its guardrails consist of is right as it is now, though an agent may
+	// have changed it.
+	Reseal bool
 	// Prompt or PromptFile is the base prompt of a new loop; a resumed one has its own.
 	Prompt     string
 	PromptFile string
@@ -209,7 +212,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, rules event
 	} else {
 		first = event.LoopResumed{
 			Host: host, PID: os.Getpid(), Version: r.Version,
-			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about,
+			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, Resealed: r.Reseal,
 		}
 	}
 	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
