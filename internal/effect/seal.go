@@ -27,7 +27,7 @@ func (h *Hands) seal(p promptPlan, cause uint64) error {
 	seal, err := guardrail.NewSeal(h.cfg.Project, h.cfg.Guardrails)
 	if err == nil {
 		// Before the event, which must not name what is not there.
-		err = seal.Keep(h.cfg.Dir)
+		err = seal.Keep(h.cfg.Dir, Records(p.sealed.Files))
 	}
 	if err != nil {
 		return fmt.Errorf("look at the guardrails' files: %w", err)

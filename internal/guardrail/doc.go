@@ -3,7 +3,7 @@
 //
 //	guards := []guardrail.Guardrail{{Command: "make lint"}, {Command: "./check.sh", Timeout: time.Minute}}
 //	seal, err := guardrail.NewSeal(project, guards) // before the agent works
-//	err = seal.Keep(loopDir)                        // for the process after this one: guardrail.Reopen
+//	err = seal.Keep(loopDir, nil)                   // for the process after this one: guardrail.Reopen
 //	…
 //	changes, err := seal.Changed()
 //	err = seal.Restore(changes)

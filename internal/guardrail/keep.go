@@ -50,17 +50,18 @@ func (s *Seal) Records() []Record {
 	return records
 }
 
-// Keep writes the content of what is protected into the loop's folder, where Reopen finds it, and removes what an earlier seal kept
-// there and this one does not. What it returns from is on the disk. A copy that is there already is read, and written anew where somebody changed it.
-func (s *Seal) Keep(loopDir string) error {
-	err := s.keep(loopDir)
+// Keep writes the content of what is protected into the loop's folder, where Reopen finds it. On return it is on the disk. A copy that is
+// there already is read, and written anew where somebody changed it. What is there of other seals is removed, but for the one before: until
+// whoever keeps the records has them on the disk, the next process may still be told of that one.
+func (s *Seal) Keep(loopDir string, before []Record) error {
+	err := s.keep(loopDir, before)
 	if err != nil {
 		return fmt.Errorf("keep the guardrails' files: %w", err)
 	}
 	return nil
 }
 
-func (s *Seal) keep(loopDir string) error {
+func (s *Seal) keep(loopDir string, before []Record) error {
 	loop, err := os.OpenRoot(loopDir)
 	if err != nil {
 		return err
@@ -72,7 +73,10 @@ func (s *Seal) keep(loopDir string) error {
 			wanted[e.was.String()] = e.body
 		}
 	}
-	kept, err := clearKept(loop, wanted)
+	known := func(sum string) bool {
+		return wanted[sum] != nil || slices.ContainsFunc(before, func(r Record) bool { return r.Protected && r.SHA256 == sum })
+	}
+	kept, err := clearKept(loop, len(wanted) > 0, known)
 	if err != nil || len(wanted) == 0 {
 		return err
 	}
@@ -92,11 +96,11 @@ func (s *Seal) keep(loopDir string) error {
 	return errors.Join(err, kept.Close())
 }
 
-// clearKept opens the folder of what is kept, without what is not wanted in it. Where nothing is wanted and nothing kept there is none.
-func clearKept(loop *os.Root, wanted map[string][]byte) (*os.Root, error) {
+// clearKept opens the folder of what is kept, without what is not known in it. Where nothing is to be kept and nothing was there is none.
+func clearKept(loop *os.Root, wanted bool, known func(sum string) bool) (*os.Root, error) {
 	info, err := loop.Lstat(KeptDir)
 	switch {
-	case missing(err) && len(wanted) == 0:
+	case missing(err) && !wanted:
 		return nil, nil
 	case err == nil && !info.IsDir():
 		if err := setAside(loop, KeptDir); err != nil {
@@ -114,11 +118,11 @@ func clearKept(loop *os.Root, wanted map[string][]byte) (*os.Root, error) {
 	}
 	names, err := fs.ReadDir(kept.FS(), ".")
 	for _, name := range names {
-		if _, ok := wanted[name.Name()]; !ok {
+		if !known(name.Name()) {
 			err = errors.Join(err, kept.RemoveAll(name.Name()))
 		}
 	}
-	if err != nil || len(wanted) == 0 {
+	if err != nil || !wanted {
 		return nil, errors.Join(err, kept.Close())
 	}
 	return kept, nil

@@ -23,7 +23,7 @@ func kept(t *testing.T) (p tree, loopDir string, records []Record) {
 	p.must(os.Symlink("check.sh", p.at("link.sh")))
 	s, err := NewSeal(p.dir, keepGuards)
 	p.must(err)
-	p.must(s.Keep(loopDir))
+	p.must(s.Keep(loopDir, nil))
 	return p, loopDir, s.Records()
 }
 
@@ -95,7 +95,7 @@ func TestACopyIsBelievedByItsHashAlone(t *testing.T) {
 			p.write("check.sh", "exit 1\n", 0o755)
 			whole, err := NewSeal(p.dir, keepGuards)
 			p.must(err)
-			p.must(whole.Keep(loopDir))
+			p.must(whole.Keep(loopDir, nil))
 			p.write("check.sh", "exit 0\n", 0o755)
 			p.must(reopened(t, p, loopDir, records).Restore(changes))
 		})
@@ -107,7 +107,11 @@ func TestKeepRemovesWhatIsNotSealedAnyMore(t *testing.T) {
 	p.write("check.sh", "exit 3\n", 0o755)
 	s, err := NewSeal(p.dir, keepGuards)
 	p.must(err)
-	p.must(s.Keep(loopDir))
+	p.must(s.Keep(loopDir, records))
+	if copies, err := os.ReadDir(filepath.Join(loopDir, KeptDir)); err != nil || len(copies) != 2 {
+		t.Errorf("beside the seal before: %v, %v", copies, err)
+	}
+	p.must(s.Keep(loopDir, s.Records()))
 	copies, err := os.ReadDir(filepath.Join(loopDir, KeptDir))
 	p.must(err)
 	if len(copies) != 1 || slices.ContainsFunc(records, func(r Record) bool { return r.SHA256 == copies[0].Name() }) {
@@ -115,12 +119,12 @@ func TestKeepRemovesWhatIsNotSealedAnyMore(t *testing.T) {
 	}
 	loose, err := NewSeal(p.dir, keepGuards[1:])
 	p.must(err)
-	p.must(loose.Keep(loopDir))
+	p.must(loose.Keep(loopDir, nil))
 	if copies, err := os.ReadDir(filepath.Join(loopDir, KeptDir)); err != nil || len(copies) != 0 {
 		t.Errorf("kept: %v, %v", copies, err)
 	}
 	fresh := t.TempDir()
-	p.must(loose.Keep(fresh))
+	p.must(loose.Keep(fresh, nil))
 	if _, err := os.Lstat(filepath.Join(fresh, KeptDir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing is kept, and there is a folder for it: %v", err)
 	}

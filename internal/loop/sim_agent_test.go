@@ -198,7 +198,7 @@ func (a *agent) finish() {
 			a.print(p)
 		}
 	}
-	if w.scene.edition == 2 && a.otherwise() {
+	if w.scene.edition >= 2 && a.otherwise() {
 		return
 	}
 	roll := w.rng.IntN(100)
@@ -238,7 +238,7 @@ func (a *agent) finished(outcome, problem string) {
 		return
 	}
 	a.print(event.AgentFinished{Outcome: outcome, Error: problem})
-	if a.w.scene.edition == 2 && a.w.chance(5) {
+	if a.w.scene.edition >= 2 && a.w.chance(5) {
 		// Some agents tell what a turn has used when it is over.
 		a.w.schedule(a.h.r, a.w.span(0, 5*time.Second), func() {
 			if a.alive && !a.turning {

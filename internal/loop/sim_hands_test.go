@@ -24,6 +24,8 @@ type hands struct {
 	queued  int    // jobs ever queued
 	killed  int    // jobs queued before the last agent.kill
 
+	sealed *sealing // what the guardrails consisted of when an agent was let at it last
+
 	cancelled bool   // the check or commit that is under way was cancelled
 	hurry     func() // ends what it waits for
 }
@@ -46,17 +48,21 @@ func (h *hands) Do(d event.Decided, cause uint64, s *projector.State) {
 			}
 		}
 		text := base + strings.Join(append(s.Completion.Refused, messages...), "\n")
-		rules, aside := s.Budget.Rules, s.Completion.Aside
+		rules, aside, sealed := s.Budget.Rules, s.Completion.Aside, s.Seal
 		h.queue(func(done func()) {
 			if !h.first(d, rules, aside, cause) {
-				h.begin(d, text, cause)
+				if err := h.seal(d, sealed, cause); err != nil {
+					h.sealFailed(d, cause, err)
+				} else {
+					h.begin(d, text, cause)
+				}
 			}
 			done()
 		})
 	case event.DoCheck:
 		h.cancelled = false
-		rules := s.Budget.Rules
-		h.queue(func(done func()) { h.check(d, rules, cause, done) })
+		rules, sealed := s.Budget.Rules, s.Seal
+		h.queue(func(done func()) { h.check(d, rules, sealed, cause, done) })
 	case event.DoCommit:
 		h.cancelled = false
 		h.queue(func(done func()) { h.commit(d, cause, done) })

@@ -126,7 +126,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 			Agent: event.Agent{Protocol: "sim"}, Rules: w.scene.rules, Task: event.Source{Text: &task},
 		}
 	} else {
-		resumed := event.LoopResumed{PID: r.number, Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept}
+		resumed := event.LoopResumed{PID: r.number, Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Resealed: w.project.guard.reseal}
 		if state.Life.Ended != nil {
 			// A person who goes on behind an end gives the loop more room.
 			rules := state.Budget.Rules

@@ -44,6 +44,8 @@ type tally struct {
 	ended   event.Outcome // of the last iteration
 	died    bool          // a runner died within the open iteration
 	begun   event.Decided // the last decision to begin an iteration
+
+	sealHeld bool // an agent may have been at the guardrails since they were looked at
 }
 
 // count reads a journal. whole is false where its beginning was dropped.
@@ -85,6 +87,7 @@ func (t *tally) read(e event.Event) {
 		t.faultClass = ""
 		t.died = t.inside
 		t.signal, t.pausing = false, false
+		t.sealHeld = t.sealHeld && !p.Resealed
 		clear(t.stop)
 	case event.TypeLoopConfigured:
 		p := as[event.LoopConfigured](e)
@@ -114,9 +117,14 @@ func (t *tally) read(e event.Event) {
 	case event.TypeLoopUnpaused:
 		t.pausing = false
 	case event.TypeDecided:
-		if p := as[event.Decided](e); p.Do == event.DoBegin {
+		switch p := as[event.Decided](e); p.Do {
+		case event.DoBegin:
 			t.failed, t.begun = nil, p
+		case event.DoStart:
+			t.sealHeld = true
 		}
+	case event.TypeIterationChecked:
+		t.sealHeld = false
 	case event.TypeEffectFailed:
 		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
 			t.failed = &p
