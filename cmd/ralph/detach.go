@@ -201,6 +201,9 @@ func runLoop(cfg runner.Config) (event.LoopEnded, error) {
 	if other, ok := errors.AsType[*registry.HeldError](err); ok {
 		err = held(cfg.Name, registry.Liveness{PID: other.PID, Host: other.Host, Since: other.Since})
 	}
+	if other, ok := errors.AsType[*runner.SharedTreeError](err); ok {
+		err = crowded(other)
+	}
 	if errors.Is(err, registry.ErrNoFolder) {
 		err = goneOn(cfg.Name)
 	}

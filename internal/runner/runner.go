@@ -78,7 +78,7 @@ type runner struct {
 }
 
 // Run runs the loop until it has ended and returns how. The error is a
-// *registry.HeldError, an *ExistsError, a *journal.CorruptError, or says what
+// *registry.HeldError, a *SharedTreeError, an *ExistsError, a *journal.CorruptError, or says what
 // could not be read or written; the loop can be resumed later.
 func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	lock, err := registry.Acquire(cfg.Dir)
@@ -86,6 +86,11 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 		return event.LoopEnded{}, err
 	}
 	defer func() { _ = lock.Release() }() // its end is the process's at the latest
+	tree, err := enter(cfg.Home, cfg.Project, cfg.Settings.Share)
+	if err != nil {
+		return event.LoopEnded{}, err
+	}
+	defer func() { _ = tree.Release() }() // as above
 	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
 	_ = process.EnableSubreaper()
 	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{}), asked: make(chan chan struct{}), deaf: make(chan struct{})}
