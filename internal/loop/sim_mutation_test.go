@@ -109,7 +109,7 @@ func TestSimulationCanFail(t *testing.T) {
 	for _, row := range wrongInTheSecondEdition {
 		notices(t, row, second)
 	}
-	for _, row := range wrongSeals {
+	for _, row := range append(wrongSeals, wrongCrews...) {
 		notices(t, row, third)
 	}
 }

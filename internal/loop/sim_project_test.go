@@ -211,7 +211,7 @@ func (h *hands) commit(d event.Decided, cause uint64, done func()) {
 		return
 	}
 	h.meanwhile(func() {
-		used := event.Encode(h.usage(), "agent:sim")
+		used := event.Encode(h.usage(d.Agent), "agent:"+w.scene.member(d.Agent).name)
 		h.r.send(input{Input: loop.Input{Drafts: []event.Draft{used}}})
 		ended := event.SCMEnded{}
 		switch {
@@ -229,9 +229,9 @@ func (h *hands) commit(d event.Decided, cause uint64, done func()) {
 	})
 }
 
-func (h *hands) usage() event.AgentUsed {
+func (h *hands) usage(place int) event.AgentUsed {
 	used := event.AgentUsed{In: 100, Out: 10}
-	if h.r.w.scene.able.costs {
+	if h.r.w.scene.member(place).costs {
 		usd := 0.001
 		used.USD = &usd
 	}

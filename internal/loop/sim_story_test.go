@@ -13,7 +13,8 @@ type tally struct {
 	rules    event.Rules
 	started  time.Time
 	now      time.Time
-	open     int // the iteration that began last
+	before   time.Time // when the event before was
+	open     int       // the iteration that began last
 	inside   bool
 	counted  int
 	failures int // in a row
@@ -45,6 +46,7 @@ type tally struct {
 	died    bool          // a runner died within the open iteration
 	begun   event.Decided // the last decision to begin an iteration
 
+	others   others
 	sealHeld bool // an agent may have been at the guardrails since they were looked at
 }
 
@@ -60,7 +62,7 @@ func count(events []event.Event) (t tally, whole bool) {
 }
 
 func (t *tally) read(e event.Event) {
-	t.now = e.At
+	t.before, t.now = t.now, e.At
 	t.clock.read(e)
 	t.process.read(e)
 	t.limit.read(e)
@@ -68,6 +70,7 @@ func (t *tally) read(e event.Event) {
 	t.words.read(e, t.rules)
 	t.gate.read(e)
 	t.sights.read(e, &t.gate, &t.words)
+	t.readOthers(e)
 	switch e.Type {
 	case event.TypeLoopStarted:
 		*t = tally{
@@ -221,6 +224,7 @@ func (w *world) checkStory(events []event.Event) {
 	hands := pending{}
 	for _, e := range events {
 		hands.read(w, e)
+		w.checkCrew(&t, e)
 		switch e.Type {
 		case event.TypeDecided:
 			switch as[event.Decided](e).Do {
@@ -262,7 +266,7 @@ func (w *world) checkStory(events []event.Event) {
 			if t.inside {
 				w.violate(inTurn, "event %d: the loop ends within iteration %d", e.Seq, t.open)
 			}
-			if !t.bearsOut(p.Reason) || p.Status != p.Reason.Status() {
+			if !(t.several() && t.ofAgents(p) || t.bearsOut(p.Reason)) || p.Status != p.Reason.Status() {
 				w.violate(reasonHolds, "event %d: the loop ends as %s with reason %s (%s), and the journal says otherwise", e.Seq, p.Status, p.Reason, p.Why)
 			}
 		}

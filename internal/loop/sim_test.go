@@ -92,7 +92,7 @@ var worthReaching = []string{
 // rarelyReached is what has to happen in some of two thousand nights.
 var rarelyReached = []string{
 	"decided check.cancel", "effect.failed iteration.check", "effect.failed repo.commit", "clock.jumped", "budget.warned",
-	"breaker.tripped hint", "breaker.tripped backoff", "breaker.tripped stop", "guardrail.sealed", "guardrail.edited", "repo.committed",
+	"breaker.tripped hint", "breaker.tripped backoff", "breaker.tripped stop", "guardrail.sealed", "guardrail.edited", "agent.replaced", "repo.committed",
 	"timer.fired tool", "timer.fired limit", "timer.fired breaker",
 	"iteration.ended overspent", "iteration.ended limited",
 	"loop.ended cost", "loop.ended tokens", "loop.ended duration", "loop.ended environment", "loop.ended config", "loop.ended response",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -25,6 +26,7 @@ type Budget struct {
 	Total    event.Usage `json:"total"`
 	Unknown  bool        `json:"unknown,omitempty"` // some of the total had no price
 	Current  Meter       `json:"current"`           // of the open iteration
+	Worker   string      `json:"worker,omitempty"`  // whose that is, where the loop has several agents
 	// Idle is how long the loop could do nothing, in milliseconds; Resting is since when it cannot.
 	Idle    int64     `json:"idle,omitempty"`
 	Resting time.Time `json:"resting,omitzero"`
@@ -94,6 +96,14 @@ func (b *Budget) Apply(e event.Event) error {
 		}
 		b.Rules = p.Rules
 		b.Warned = slices.DeleteFunc(b.Warned, func(limit string) bool { return limit == p.Key })
+	case event.TypeDecided:
+		p, err := event.As[event.Decided](e)
+		if err != nil {
+			return err
+		}
+		if p.Do == event.DoBegin && p.Agent < len(b.Rules.Agents) {
+			b.Worker = b.Rules.Agents[max(0, p.Agent)].Name
+		}
 	case event.TypeIterationStarted:
 		b.wake()
 		b.Counted++
@@ -104,6 +114,12 @@ func (b *Budget) Apply(e event.Event) error {
 		p, err := event.As[event.AgentUsed](e)
 		if err != nil {
 			return err
+		}
+		if b.late(e) {
+			var m Meter
+			m.use(p)
+			b.add(m)
+			return nil
 		}
 		b.Current.use(p)
 	case event.TypeToolCalled:
@@ -132,6 +148,13 @@ func (m *Meter) use(p event.AgentUsed) {
 		return
 	}
 	m.Usage.USD = plus(m.Usage.USD, *p.USD)
+}
+
+// late says that an agent tells what it used when the next iteration is another one's already: that costs the loop, and
+// not the iteration.
+func (b *Budget) late(e event.Event) bool {
+	name, isAgent := strings.CutPrefix(e.By(), "agent:")
+	return isAgent && name != b.Worker && slices.ContainsFunc(b.Rules.Agents, func(a event.Agent) bool { return a.Name == name })
 }
 
 // plus never changes what a points to: states that were copied share it. The sum is finite,
@@ -171,15 +194,19 @@ func (b *Budget) close(e event.Event) error {
 
 // settle adds what the iteration used to the total: it is used, refunded or not.
 func (b *Budget) settle() {
-	b.Total.In += b.Current.Usage.In
-	b.Total.Out += b.Current.Usage.Out
-	b.Total.CacheRead += b.Current.Usage.CacheRead
-	b.Total.CacheWrite += b.Current.Usage.CacheWrite
-	b.Unknown = b.Unknown || b.Current.Unknown
-	if b.Current.Usage.USD != nil {
-		b.Total.USD = plus(b.Total.USD, *b.Current.Usage.USD)
-	}
+	b.add(b.Current)
 	b.Current = Meter{}
+}
+
+func (b *Budget) add(m Meter) {
+	b.Total.In += m.Usage.In
+	b.Total.Out += m.Usage.Out
+	b.Total.CacheRead += m.Usage.CacheRead
+	b.Total.CacheWrite += m.Usage.CacheWrite
+	b.Unknown = b.Unknown || m.Unknown
+	if m.Usage.USD != nil {
+		b.Total.USD = plus(b.Total.USD, *m.Usage.USD)
+	}
 }
 
 // Used returns everything that the loop has used, the open iteration included, with
