@@ -5,15 +5,18 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/runner"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 // tellEdited says, before a loop is resumed, what its guardrails consist of and was changed while nobody
 // looked: it is taken for the agent's doing, and who did it by hand has to know. Where that are
 // the settings themselves, and files are to be protected, the loop is not resumed: it would
 // obey what is doubted.
-func (e *env) tellEdited(name, dir string, s *projector.State) error {
-	changes, err := runner.Edited(dir, e.cwd, s)
+func (v *startVerb) tellEdited(e *env, dir string, before standing) error {
+	if !before.exists || v.Reseal {
+		return nil
+	}
+	name := v.Name
+	changes, err := runner.Edited(dir, e.cwd, &before.state)
 	if err != nil {
 		return fmt.Errorf("look at the guardrails' files: %w", err)
 	}

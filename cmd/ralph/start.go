@@ -113,10 +113,8 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		return j, taken(runner.Exists(v.Name, &before.state))
 	}
 	j.Resume, j.Reseal = before.exists, v.Reseal
-	if j.Resume && !v.Reseal {
-		if err := e.tellEdited(v.Name, dir, &before.state); err != nil {
-			return j, err
-		}
+	if err := v.tellEdited(e, dir, before); err != nil {
+		return j, err
 	}
 	if err := e.prepare(dir); err != nil {
 		return j, err

@@ -91,16 +91,6 @@ const (
 	progressHolds = "progress is evidence"
 )
 
-// The invariants of the third edition.
-const (
-	// No protected guardrail runs, or is sealed, as an agent has written it, whatever died in between.
-	sealsHold = "an edited guardrail proves nothing"
-	// What a person writes behind a check is not put back.
-	personsHold = "a person's guardrail is the person's"
-	// The content of what is sealed is there for the next runner, whole, unless an agent has edited it.
-	copiesWhole = "what is sealed is kept"
-)
-
 // stateMost bounds a checkpoint in the simulation, where people write little.
 const stateMost = 400 << 10
 

@@ -19,6 +19,16 @@ const (
 	sealedDir = loopDir + "/sealed"
 )
 
+// The invariants of what guardrails consist of.
+const (
+	// No protected guardrail runs, or is sealed, as an agent has written it, whatever died in between.
+	sealsHold = "an edited guardrail proves nothing"
+	// What a person writes behind a check is not put back.
+	personsHold = "a person's guardrail is the person's"
+	// The content of what is sealed is there for the next runner, whole, unless an agent has edited it.
+	copiesWhole = "what is sealed is kept"
+)
+
 // guard is that file and who wrote what. What it says is its own hash.
 type guard struct {
 	says   string

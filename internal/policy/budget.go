@@ -97,13 +97,7 @@ func (b *Budget) Apply(e event.Event) error {
 		b.Rules = p.Rules
 		b.Warned = slices.DeleteFunc(b.Warned, func(limit string) bool { return limit == p.Key })
 	case event.TypeDecided:
-		p, err := event.As[event.Decided](e)
-		if err != nil {
-			return err
-		}
-		if p.Do == event.DoBegin && p.Agent < len(b.Rules.Agents) {
-			b.Worker = b.Rules.Agents[max(0, p.Agent)].Name
-		}
+		return b.decided(e)
 	case event.TypeIterationStarted:
 		b.wake()
 		b.Counted++
@@ -111,17 +105,7 @@ func (b *Budget) Apply(e event.Event) error {
 	case event.TypeIterationEnded:
 		return b.close(e)
 	case event.TypeAgentUsed:
-		p, err := event.As[event.AgentUsed](e)
-		if err != nil {
-			return err
-		}
-		if b.late(e) {
-			var m Meter
-			m.use(p)
-			b.add(m)
-			return nil
-		}
-		b.Current.use(p)
+		return b.used(e)
 	case event.TypeToolCalled:
 		b.Current.Tools++
 	case event.TypeToolReturned:
@@ -148,6 +132,32 @@ func (m *Meter) use(p event.AgentUsed) {
 		return
 	}
 	m.Usage.USD = plus(m.Usage.USD, *p.USD)
+}
+
+func (b *Budget) decided(e event.Event) error {
+	p, err := event.As[event.Decided](e)
+	if err != nil {
+		return err
+	}
+	if p.Do == event.DoBegin && p.Agent >= 0 && p.Agent < len(b.Rules.Agents) {
+		b.Worker = b.Rules.Agents[p.Agent].Name
+	}
+	return nil
+}
+
+func (b *Budget) used(e event.Event) error {
+	p, err := event.As[event.AgentUsed](e)
+	if err != nil {
+		return err
+	}
+	if b.late(e) {
+		var m Meter
+		m.use(p)
+		b.add(m)
+		return nil
+	}
+	b.Current.use(p)
+	return nil
 }
 
 // late says that an agent tells what it used when the next iteration is another one's already: that costs the loop, and
