@@ -163,7 +163,7 @@ func (t *tally) iterationEnded(p event.IterationEnded) {
 		case p.Outcome != event.OutcomeFailed || p.Took >= 2000:
 			t.instants = 0
 		case t.instants > 0 && p.Error != t.lastSaid:
-			t.instants = 0
+			t.instants = 1
 		default:
 			t.instants++
 		}
