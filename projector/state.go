@@ -23,6 +23,7 @@ type State struct {
 	Idle       policy.Idle       `json:"idle"`
 	Restart    policy.Restart    `json:"restart"`
 	Gate       policy.Gate       `json:"gate"`
+	Seal       policy.Seal       `json:"seal,omitzero"`
 	Limits     policy.Limits     `json:"limits"`
 	Failover   policy.Failover   `json:"failover,omitzero"`
 	Breaker    policy.Breaker    `json:"breaker"`
@@ -69,6 +70,9 @@ func (s *State) Fold(e event.Event) error {
 	}
 	if err == nil {
 		err = s.Gate.Apply(e)
+	}
+	if err == nil {
+		err = s.Seal.Apply(e)
 	}
 	if err == nil {
 		err = s.Limits.Apply(e)

@@ -262,7 +262,7 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 			return event.LoopStarted{Name: "demo", ID: id(), Agent: event.Agent{Protocol: "pi", Command: []string{text()}}, Rules: drawnRules(), Task: event.Source{Text: &event.Blob{Text: "do it"}}}
 		},
 		func() event.Payload {
-			p := event.LoopResumed{Host: "h", PID: n(), Died: yes(), Swept: n()}
+			p := event.LoopResumed{Host: "h", PID: n(), Died: yes(), Swept: n(), Resealed: yes()}
 			if yes() {
 				r := drawnRules()
 				p.Rules, p.Agent = &r, &event.Agent{Protocol: id()}
@@ -341,6 +341,9 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 		func() event.Payload { return event.GuardrailStarted{Name: text()} },
 		func() event.Payload {
 			return event.GuardrailEnded{Name: text(), OK: yes(), Action: "APPEND", Message: &event.Blob{Text: text()}}
+		},
+		func() event.Payload {
+			return event.GuardrailSealed{Files: []event.SealedFile{{Path: text(), Role: "program", Kind: pick("kind", "", "file"), SHA256: id(), Protected: yes()}}}
 		},
 		func() event.Payload { return event.GuardrailEdited{Path: text(), How: "changed", Restored: yes()} },
 		func() event.Payload { return event.IterationChecked{Guardrails: n(), Failed: n()} },

@@ -16,6 +16,8 @@
 //		fmt.Println(s.Name, s.Head.Status, s.Live.Alive)
 //	}
 //
+// A runner also says in which work tree it is at work, so that no two are in one that did not ask for it: [AcquireTree].
+//
 // # Guarantees
 //
 //   - Liveness is the kernel's word. A loop is alive exactly while some process holds the exclusive lock on its run.lock; a runner

@@ -157,6 +157,9 @@ func goesOn(status string) bool {
 	return false
 }
 
+// Ended reports whether state.json says that the loop has ended. Its runner may have yet to go.
+func (h Head) Ended() bool { return h.Status != StatusUnknown && h.Status != "" && !goesOn(h.Status) }
+
 // readHead reads the head of a state.json, in the general spelling if it must. there is false if no such file exists.
 func readHead(path string, buf []byte) (h Head, there bool, _ []byte) {
 	unknown := Head{Status: StatusUnknown}

@@ -110,7 +110,7 @@ func edited(p event.GuardrailEdited) string {
 	if p.Restored {
 		text += ", put back before the check"
 	}
-	return text
+	return colon(text, p.Why)
 }
 
 // folderSeen: the files that claim or ask, and the boxes of task.md when their number changed.

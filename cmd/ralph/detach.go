@@ -26,6 +26,7 @@ type job struct {
 	Prompt     string `json:"prompt,omitempty"`
 	PromptFile string `json:"promptFile,omitempty"`
 	Resume     bool   `json:"resume,omitempty"`
+	Reseal     bool   `json:"reseal,omitempty"`
 	Settings   string `json:"settings"` // as config.json has them
 }
 
@@ -37,7 +38,7 @@ func (j job) config(environ []string) (runner.Config, error) {
 	}
 	return runner.Config{
 		Home: j.Home, Name: j.Name, Dir: j.Dir, Project: j.Project, Settings: settings, Frozen: []byte(j.Settings),
-		Resume: j.Resume, Prompt: j.Prompt, PromptFile: j.PromptFile, Version: j.Version, Env: environ,
+		Resume: j.Resume, Reseal: j.Reseal, Prompt: j.Prompt, PromptFile: j.PromptFile, Version: j.Version, Env: environ,
 	}, nil
 }
 
@@ -199,6 +200,9 @@ func runLoop(cfg runner.Config) (event.LoopEnded, error) {
 	}
 	if other, ok := errors.AsType[*registry.HeldError](err); ok {
 		err = held(cfg.Name, registry.Liveness{PID: other.PID, Host: other.Host, Since: other.Since})
+	}
+	if other, ok := errors.AsType[*runner.SharedTreeError](err); ok {
+		err = crowded(other)
 	}
 	if errors.Is(err, registry.ErrNoFolder) {
 		err = goneOn(cfg.Name)

@@ -26,6 +26,7 @@ type loopOptions struct {
 	Protocol           string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
 	Model              string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
+	Share              bool              `help:"Work in a work tree in which another loop is at work."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
 
 	before map[string]string // settings that the loop which is resumed was given
@@ -53,6 +54,9 @@ func (o *loopOptions) flags() map[string]string {
 	}
 	if o.StreamAgentOutput != nil {
 		flags["streamAgentOutput"] = fmt.Sprint(*o.StreamAgentOutput)
+	}
+	if o.Share {
+		flags["share"] = "true"
 	}
 	give("completion.promise", o.Promise)
 	give("agent.command", o.Agent)

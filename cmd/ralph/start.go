@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -21,6 +22,7 @@ type startVerb struct {
 	Task   string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
 	Detach bool   `short:"d" help:"Return once the loop is running."`
 	Resume bool   `help:"Go on with a loop that has ended or whose runner died."`
+	Reseal bool   `help:"With --resume: what the guardrails consist of is right as it is now, whoever changed it."`
 	Fresh  bool   `help:"Archive the loop of that name and begin anew."`
 	JSON   bool   `help:"With --detach: say as JSON what was started."`
 }
@@ -29,6 +31,9 @@ type startVerb struct {
 func (v *startVerb) Run(e *env) error {
 	if v.Resume && v.Fresh {
 		return refuse("give one of them", "--resume and --fresh are both given")
+	}
+	if v.Reseal && !v.Resume {
+		return refuse("a new loop takes the guardrails as they are", "--reseal is for a loop that is resumed")
 	}
 	if v.Name == "" {
 		v.Name = e.defaultName()
@@ -90,6 +95,9 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 			return j, err
 		}
 	}
+	if err := e.neighbours(settings.Share); err != nil {
+		return j, err
+	}
 	if before.exists && v.Fresh {
 		to, err := e.archive(v.Name, dir, before)
 		if err != nil {
@@ -104,8 +112,10 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	if before.exists && !v.Resume {
 		return j, taken(runner.Exists(v.Name, &before.state))
 	}
-	j.Resume = before.exists
-	e.warnNeighbours(dir)
+	j.Resume, j.Reseal = before.exists, v.Reseal
+	if err := v.tellEdited(e, dir, before); err != nil {
+		return j, err
+	}
 	if err := e.prepare(dir); err != nil {
 		return j, err
 	}
@@ -125,24 +135,29 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	return j, err
 }
 
-// warnNeighbours says which loops are at work in this folder already: what one changes is progress to the other, and
-// one commits what the other has half done.
-func (e *env) warnNeighbours(dir string) {
-	folders, err := os.ReadDir(filepath.Dir(dir))
-	if err != nil {
-		return // there is none yet
+// neighbours refuses a work tree in which another loop is at work, unless that is asked for: what one changes is progress to
+// the other, and one commits what the other has half done. A runner that is about to leave is waited for. It is the
+// runner that decides: here it is asked before anything is changed.
+func (e *env) neighbours(share bool) error {
+	if share {
+		return nil
 	}
-	var names []string
-	for _, f := range folders {
-		if f.IsDir() && f.Name() != filepath.Base(dir) && registry.CheckName(f.Name()) == nil {
-			if live, err := registry.Probe(filepath.Join(filepath.Dir(dir), f.Name())); err == nil && live.Alive {
-				names = append(names, f.Name())
-			}
+	for deadline := time.Now().Add(leaveTime); ; {
+		err := runner.CheckTree(e.home, e.cwd)
+		other, ok := errors.AsType[*runner.SharedTreeError](err)
+		if !ok {
+			return err
 		}
+		if !other.Leaving || time.Now().After(deadline) {
+			return crowded(other)
+		}
+		time.Sleep(2 * time.Millisecond) // as in look
 	}
-	if len(names) > 0 {
-		fmt.Fprintf(e.stderr, "ralph: loop %s is at work in this folder too: each takes the other's changes for its own\n", strings.Join(names, ", "))
-	}
+}
+
+// crowded is the refusal to work where another loop does.
+func crowded(err *runner.SharedTreeError) error {
+	return &failure{err: err, code: event.ExitUsage, hint: err.Hint()}
 }
 
 // hearPrompt reads a prompt that is to come from stdin, and refuses one without a word.

@@ -18,7 +18,11 @@ func (v *voice) hearCheck(e event.Event) error {
 		return heard(e, v.guardrailEnded)
 	case event.TypeGuardrailEdited:
 		return heard(e, func(p event.GuardrailEdited) {
-			v.say("Guardrail's file %s was %s%s", p.Path, p.How, map[bool]string{true: " and is put back"}[p.Restored])
+			after := map[bool]string{true: " and is put back"}[p.Restored]
+			if p.Why != "" {
+				after = " and cannot be put back: " + p.Why
+			}
+			v.say("Guardrail's file %s was %s%s", p.Path, p.How, after)
 		})
 	case event.TypeFolderSeen:
 		return heard(e, v.folderSeen)

@@ -46,6 +46,7 @@ type Settings struct {
 	OutputTruncateChars           int    `json:"outputTruncateChars" doc:"how many characters of a failed guardrail's output the agent is shown"`
 	StreamAgentOutput             bool   `json:"streamAgentOutput" doc:"show the agent's output while it works"`
 	IncludeIterationCountInPrompt bool   `json:"includeIterationCountInPrompt" doc:"begin the prompt with \"Iteration X of Y, Z remaining.\""`
+	Share                         bool   `json:"share,omitempty" doc:"work in a work tree in which another loop is at work"`
 	Context                       string `json:"context" enum:"fresh,same" doc:"fresh: a new session each iteration; same: one session, prompted again until it is done"`
 
 	Agent      Agent       `json:"agent,omitzero" doc:"the agent to run"`

@@ -33,6 +33,7 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 		"agents":                        "[]",
 		"guardrails":                    "[]",
 		"outputTruncateChars":           "5000",
+		"share":                         "false",
 		"streamAgentOutput":             "true",
 		"includeIterationCountInPrompt": "false",
 		"scm.command":                   "",

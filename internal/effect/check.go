@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/task"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -17,46 +17,9 @@ import (
 // onlyLook is Decided.Only of a check that runs no guardrails.
 const onlyLook = "look"
 
-// Guard is a guardrail, and whether the files it consists of are put back before it runs.
-type Guard struct {
-	guardrail.Guardrail
-	Protect bool
-}
-
-// seals are the files that the guardrails consisted of when the iteration began. They are held until a check
-// has looked: what an agent changed before a limit cut it off is its doing in the next iteration too.
-type seals struct {
-	watched, protected *guardrail.Seal
-	held               bool
-}
-
-// seal remembers the guardrails' files. What cannot be read is told when it is looked at
-// again, as a change.
-func (h *Hands) seal() error {
-	var watched, protected []guardrail.Guardrail
-	for _, g := range h.cfg.Guardrails {
-		if g.Protect {
-			protected = append(protected, g.Guardrail)
-		} else {
-			watched = append(watched, g.Guardrail)
-		}
-	}
-	var err error
-	h.seals = seals{held: true}
-	if len(watched) > 0 {
-		if h.seals.watched, err = guardrail.NewSeal(h.cfg.Project, watched); err != nil {
-			return err
-		}
-	}
-	if len(protected) > 0 {
-		h.seals.protected, err = guardrail.NewSeal(h.cfg.Project, protected)
-	}
-	return err
-}
-
 // check looks at what the agent left, and runs the guardrails.
-func (h *Hands) check(ctx context.Context, d event.Decided, cause uint64) {
-	if err := h.unseal(d.Iteration, cause); err != nil {
+func (h *Hands) check(ctx context.Context, d event.Decided, sealed policy.Seal, cause uint64) {
+	if err := h.unseal(d.Iteration, sealed, cause); err != nil {
 		h.fail(d, cause, err)
 		return
 	}
@@ -78,39 +41,6 @@ func (h *Hands) check(ctx context.Context, d event.Decided, cause uint64) {
 		}
 	}
 	h.deliver(checked, d.Iteration, cause)
-}
-
-// unseal tells which files of the guardrails were changed, and puts back those that are protected.
-func (h *Hands) unseal(iteration int, cause uint64) error {
-	// What a guardrail is merely given as an argument may be the very work: a list of what is done.
-	defining := func(changes []guardrail.Change) []guardrail.Change {
-		return slices.DeleteFunc(changes, func(c guardrail.Change) bool { return c.Role == guardrail.Argument })
-	}
-	tell := func(changes []guardrail.Change, restored bool) {
-		for _, c := range changes {
-			h.deliver(event.GuardrailEdited{Path: c.Path, How: string(c.Kind), Restored: restored}, iteration, cause)
-		}
-	}
-	if s := h.seals.watched; s != nil {
-		changes, err := s.Changed()
-		if err != nil {
-			return fmt.Errorf("look at the guardrails' files: %w", err)
-		}
-		tell(defining(changes), false)
-	}
-	if s := h.seals.protected; s != nil {
-		changes, err := s.Changed()
-		if err != nil {
-			return fmt.Errorf("look at the guardrails' files: %w", err)
-		}
-		changes = defining(changes)
-		if err := s.Restore(changes); err != nil {
-			return fmt.Errorf("put the guardrails' files back: %w", err)
-		}
-		tell(changes, true)
-	}
-	h.seals.held = false
-	return nil
 }
 
 // see tells where the repositories stand. A project without any, or without git, is no
@@ -163,15 +93,11 @@ func (h *Hands) look(iteration int, cause uint64) (task.Marks, error) {
 // guard runs the guardrails. One that was cut off by a cancelled ctx gave no verdict, and that
 // is no error.
 func (h *Hands) guard(ctx context.Context, iteration int, cause uint64) (event.IterationChecked, error) {
-	guards := make([]guardrail.Guardrail, len(h.cfg.Guardrails))
-	for i, g := range h.cfg.Guardrails {
-		guards[i] = g.Guardrail
-	}
 	var checked event.IterationChecked
 	var failures error
 	_, err := guardrail.Run(ctx, guardrail.Config{
 		Dir: h.cfg.Project, LoopDir: h.cfg.Dir, Iteration: iteration, Env: h.cfg.Env,
-		TruncateChars: h.cfg.TruncateChars, Guardrails: guards,
+		TruncateChars: h.cfg.TruncateChars, Guardrails: h.cfg.Guardrails,
 		Started: func(_ int, g guardrail.Guardrail) {
 			h.deliver(event.GuardrailStarted{Name: g.Command}, iteration, cause)
 		},
@@ -237,13 +163,7 @@ func (h *Hands) first(ctx context.Context, p promptPlan, cause uint64) (done boo
 	if err := task.TakeWait(h.cfg.Dir); err != nil {
 		return false, &promptError{err}
 	}
-	if h.seals.held {
-		return false, nil
-	}
-	if err := h.seal(); err != nil {
-		return false, fmt.Errorf("look at the guardrails' files: %w", err)
-	}
-	return false, nil
+	return false, h.seal(p, cause)
 }
 
 // cancellable returns a context that check.cancel ends, also before the effect's turn has come.

@@ -4,6 +4,7 @@ package effect_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/effect"
 	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -28,9 +29,9 @@ func bare(t *testing.T, guards ...string) *stage {
 	t.Helper()
 	s := set(t, nil)
 	for _, command := range guards {
-		s.cfg.Guardrails = append(s.cfg.Guardrails, effect.Guard{Guardrail: guardrail.Guardrail{
+		s.cfg.Guardrails = append(s.cfg.Guardrails, guardrail.Guardrail{
 			Command: command, FailAction: "APPEND", Timeout: 20 * time.Second,
-		}})
+		})
 	}
 	return s
 }
@@ -173,6 +174,59 @@ func TestAnEditedGuardrailIsToldAndPutBackWhereItIsProtected(t *testing.T) {
 				t.Errorf("check.sh holds %q, %v", text, err)
 			}
 		})
+	}
+}
+
+func TestASealOutlivesItsHands(t *testing.T) {
+	s := bare(t, "sh check.sh")
+	s.cfg.Guardrails[0].Protect = true
+	write(t, s.cfg.Project, "check.sh", "exit 1\n")
+	s.up()
+	all := s.answer(begin)
+	var sealed event.GuardrailSealed
+	if err := json.Unmarshal([]byte(all[0].data), &sealed); err != nil || all[0].typ != event.TypeGuardrailSealed {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	s.state.Seal.Files = sealed.Files
+	if all := s.answer(begin); types(all) != "iteration.started" {
+		t.Errorf("what was sealed already is told again: %s", types(all))
+	}
+	s.close()
+	write(t, s.cfg.Project, "check.sh", "exit 0\n")
+
+	next := bare(t)
+	next.cfg = s.cfg
+	next.cfg.Deliver = func(drafts []event.Draft, release func()) {
+		for _, d := range drafts {
+			next.events <- told{d.Type, d.By, d.Cause, d.Iter, string(d.Data)}
+		}
+		release()
+	}
+	next.state.Seal = policy.Seal{Files: sealed.Files, Held: true}
+	next.up()
+	if all := next.answer(begin); types(all) != "iteration.started" {
+		t.Errorf("a seal that is held is taken anew: %s", types(all))
+	}
+	// The content is known since the hands began.
+	if err := os.RemoveAll(filepath.Join(next.cfg.Dir, guardrail.KeptDir)); err != nil {
+		t.Fatal(err)
+	}
+	all = next.answer(check)
+	if !all[0].is(event.GuardrailEdited{Path: "check.sh", How: "changed", Restored: true}) || !has(all[len(all)-1], `"failed":1`) {
+		t.Errorf("the check: %+v", all)
+	}
+}
+
+func TestAGuardrailThatCannotBePutBackIsNotRun(t *testing.T) {
+	s := bare(t, "sh check.sh")
+	write(t, s.cfg.Project, "check.sh", "exit 0\n")
+	s.state.Seal = policy.Seal{Held: true, Files: []event.SealedFile{
+		{Path: "check.sh", Role: "program", Kind: "file", SHA256: strings.Repeat("ab", 32), Bytes: 7, Mode: 0o755, Protected: true},
+	}}
+	s.up()
+	all := s.answer(check)
+	if types(all) != "guardrail.edited effect.failed" || !has(all[0], `"how":"changed","why":"restore check.sh: its copy`) || !has(all[1], `"class":"config"`) {
+		t.Errorf("the check: %+v", all)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 )
@@ -35,7 +36,7 @@ type Config struct {
 	Project string   // where the agent works
 	Env     []string // of guardrails and of version control
 	// What has to pass after an iteration, and how much of a failure the agent is shown.
-	Guardrails    []Guard
+	Guardrails    []guardrail.Guardrail
 	TruncateChars int
 	SCM           SCM
 	Words         Words
@@ -62,8 +63,8 @@ type Hands struct {
 	closed atomic.Bool
 
 	// Of the worker alone.
-	seals seals
-	heads map[string]string // where the repositories stood when the iteration began
+	sealed *guardrail.Seal   // what the guardrails consisted of when an agent was let at it last
+	heads  map[string]string // where the repositories stood when the iteration began
 
 	mu      sync.Mutex
 	session *agent.Session
@@ -93,7 +94,8 @@ func (h *Hands) Do(d event.Decided, cause uint64, s *projector.State) {
 		p := plan(d, s)
 		h.run(func(ctx context.Context) { h.begin(ctx, p, cause) })
 	case event.DoCheck:
-		h.run(func(ctx context.Context) { h.check(ctx, d, cause) })
+		sealed := s.Seal
+		h.run(func(ctx context.Context) { h.check(ctx, d, sealed, cause) })
 	case event.DoCommit:
 		h.run(func(ctx context.Context) { h.commit(ctx, d, cause) })
 	case event.DoCancel:

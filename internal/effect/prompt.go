@@ -30,6 +30,7 @@ type promptPlan struct {
 	hints    []string
 	same     bool // the session goes on
 	cut      bool // its last turn did not end by itself
+	sealed   policy.Seal
 }
 
 func plan(d event.Decided, s *projector.State) promptPlan {
@@ -46,6 +47,7 @@ func plan(d event.Decided, s *projector.State) promptPlan {
 	}
 	p.cut = s.Last != nil && s.Last.Outcome != event.OutcomeDone
 	p.same = s.SessionGoesOn()
+	p.sealed = s.Seal // its files are replaced, and never changed
 	p.messages = append(p.messages, s.Mail.Again...)
 	for _, id := range d.Commands {
 		for _, message := range s.Mail.Open {

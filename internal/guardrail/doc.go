@@ -3,6 +3,7 @@
 //
 //	guards := []guardrail.Guardrail{{Command: "make lint"}, {Command: "./check.sh", Timeout: time.Minute}}
 //	seal, err := guardrail.NewSeal(project, guards) // before the agent works
+//	err = seal.Keep(loopDir, nil)                   // for the process after this one: guardrail.Reopen
 //	…
 //	changes, err := seal.Changed()
 //	err = seal.Restore(changes)
@@ -20,6 +21,8 @@
 //     and a look that finds nobody left. What outlives KILL is told in [Result.Warning].
 //   - A verdict is the command's. What kept it from being given (no shell, a missing folder, a cancelled context) is
 //     [Result.Err], and never a failure that the agent is blamed for.
+//   - A copy that Keep wrote is used by the next process only where its SHA-256 is that of the record; the records are the caller's to
+//     keep out of the agent's reach.
 //   - [Result.Message] and what [Truncate] returns are valid UTF-8 without NUL, so that they can be an argument of a program.
 //
 // # Not here
@@ -28,6 +31,6 @@
 // whoever looks for the loop's processes by a mark in their environment. Nor is a guardrail confined: it runs with the runner's
 // own rights. When to run guardrails, whether to put changed files back, and what a failure means for the loop is decided
 // elsewhere. A seal knows the files that a command names and those that well-known build tools read first, not what these
-// include; and it is gone when its process is. Logs are not synced: the journal says what came of a guardrail. On Windows the
+// include. Logs are not synced: the journal says what came of a guardrail. On Windows the
 // shell itself is ended, and what it started is not followed.
 package guardrail

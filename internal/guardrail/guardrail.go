@@ -24,6 +24,8 @@ type Guardrail struct {
 	Timeout time.Duration
 	// Independent lets it run at the same time as neighbours in the list that are independent, too.
 	Independent bool
+	// Protect says of the files that it consists of that they are to be put back when they were changed. A seal keeps their content.
+	Protect bool
 }
 
 // Config says what to run, where.

@@ -1,6 +1,7 @@
 package guardrail
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 	"strconv"
 )
 
-// ErrNotKept says that a file was too large for its content to be kept (see MaxKept).
+// ErrNotKept says that a file's content was not kept: it is too large (see MaxKept), or not protected.
 var ErrNotKept = errors.New("its content was not kept")
 
 // Restore puts back what changes are about, as it was sealed: content and mode of a file, the target of a link. Each is written
@@ -43,7 +44,7 @@ func (s *Seal) Restore(changes []Change) error {
 
 func restore(root *os.Root, e entry) error {
 	if e.was.kind == regular && e.body == nil && e.was.size > 0 {
-		return ErrNotKept
+		return cmp.Or(e.unkept, ErrNotKept)
 	}
 	if err := clearWay(root, path.Dir(e.path)); err != nil {
 		return err

@@ -23,17 +23,20 @@ const (
 )
 
 // Seal remembers the files that define a project's guardrails: their SHA-256, their mode, and, out of the agent's reach in this process's
-// memory, their content. It is immutable and safe for concurrent use.
+// memory, the content of those that are protected. It is immutable and safe for concurrent use. What has to outlive the
+// process is in Records and Keep, from which Reopen makes the seal again.
 type Seal struct {
 	project string
 	entries []entry
 }
 
 type entry struct {
-	path string // with slashes, without links in it
-	role Role
-	was  state
-	body []byte // of a regular file up to MaxKept
+	path    string // with slashes, without links in it
+	role    Role
+	protect bool
+	was     state
+	body    []byte // of a protected regular file up to MaxKept
+	unkept  error  // why there is none
 }
 
 // state is what stands at a path.
@@ -68,6 +71,8 @@ type Change struct {
 	Path string // in the project, with slashes
 	Role Role
 	Kind ChangeKind
+	// Protected: a guardrail that it defines is, so that it is to be put back.
+	Protected bool
 	// Was and Is are the SHA-256 in hex, "link to …" for a symbolic link, "not a file" for what is neither, and empty for nothing.
 	Was, Is string
 }
@@ -94,27 +99,35 @@ func NewSeal(project string, guardrails []Guardrail, extra ...string) (*Seal, er
 	}
 	defer root.Close()
 	b := &sealer{root: root, project: project}
+	b.protect = slices.ContainsFunc(guardrails, func(g Guardrail) bool { return g.Protect })
 	for _, name := range append([]string{SettingsFile}, extra...) {
 		b.take(mention{filepath.ToSlash(name), Settings, true})
 	}
-	// Of the roles of a file the first stands, so arguments come last.
-	var arguments []mention
-	for _, g := range guardrails {
-		for _, m := range mentions(g.Command) {
-			if m.role == Argument {
-				arguments = append(arguments, m)
-				continue
+	// Of the roles of a file the first stands, so arguments come last. Of what is protected and
+	// what is not, the first is protected.
+	guardrails = slices.Clone(guardrails)
+	slices.SortStableFunc(guardrails, func(a, b Guardrail) int { return truth(b.Protect) - truth(a.Protect) })
+	for _, arguments := range []bool{false, true} {
+		for _, g := range guardrails {
+			b.protect = g.Protect
+			for _, m := range mentions(g.Command) {
+				if (m.role == Argument) == arguments {
+					b.take(m)
+				}
 			}
-			b.take(m)
 		}
-	}
-	for _, m := range arguments {
-		b.take(m)
 	}
 	if err := errors.Join(b.errs...); err != nil {
 		return nil, fmt.Errorf("seal guardrails: %w", err)
 	}
 	return &Seal{project, b.entries}, nil
+}
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // Files returns what was sealed and was there, settings first.
@@ -147,7 +160,7 @@ func (s *Seal) Changed() ([]Change, error) {
 		if is == e.was {
 			continue
 		}
-		c := Change{e.path, e.role, Changed, e.was.String(), is.String()}
+		c := Change{e.path, e.role, Changed, e.protect, e.was.String(), is.String()}
 		switch {
 		case e.was.kind == absent:
 			c.Kind = Appeared
@@ -157,6 +170,12 @@ func (s *Seal) Changed() ([]Change, error) {
 		changes = append(changes, c)
 	}
 	return changes, errors.Join(errs...)
+}
+
+// Defining returns the changes of what defines guardrails. What one is merely given as an argument may be
+// the very work: a list of what is done.
+func Defining(changes []Change) []Change {
+	return slices.DeleteFunc(changes, func(c Change) bool { return c.Role == Argument })
 }
 
 func (s state) String() string {
@@ -175,6 +194,7 @@ func (s state) String() string {
 type sealer struct {
 	root    *os.Root
 	project string
+	protect bool // what is being taken
 	entries []entry
 	files   []fs.FileInfo // of each entry; nil where nothing is
 	errs    []error
@@ -199,7 +219,7 @@ func (b *sealer) take(m mention) {
 	}
 	was, body, err := state{}, []byte(nil), error(nil)
 	if ok {
-		was, body, err = inspect(b.root, real, true)
+		was, body, err = inspect(b.root, real, b.protect)
 	}
 	switch {
 	case err != nil && m.role == Argument: // it may be anything, also something that only looks like a file
@@ -211,10 +231,10 @@ func (b *sealer) take(m mention) {
 		return
 	}
 	for _, l := range links {
-		b.add(entry{path: l, role: m.role})
+		b.add(entry{path: l, role: m.role, protect: b.protect})
 	}
 	if ok && (was.kind == regular || m.awaited) {
-		b.add(entry{real, m.role, was, body})
+		b.add(entry{path: real, role: m.role, protect: b.protect, was: was, body: body})
 	}
 }
 

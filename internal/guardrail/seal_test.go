@@ -108,7 +108,7 @@ func (p tree) write(name, text string, mode fs.FileMode) {
 
 func (p tree) seal(command string) *Seal {
 	p.t.Helper()
-	s, err := NewSeal(p.dir, []Guardrail{{Command: command}})
+	s, err := NewSeal(p.dir, []Guardrail{{Command: command, Protect: true}})
 	p.must(err)
 	return s
 }

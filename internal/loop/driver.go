@@ -110,6 +110,10 @@ func (d *Driver) take(in Input) error {
 	if in.Release != nil {
 		defer in.Release()
 	}
+	if d.Engine.State().Life.Ended != nil {
+		// The jump of the clock that was noticed on the way here was the end. A command's file stays.
+		return nil
+	}
 	d.dirty = true
 	if in.Synced == nil {
 		return d.Engine.Step(in.Drafts)

@@ -15,6 +15,7 @@ type agent struct {
 	w     *world
 	h     *hands
 	pid   int
+	place int // in the loop's list
 	able  abilities
 	alive bool
 	born  time.Time
@@ -31,6 +32,8 @@ type agent struct {
 	gone      []func()
 	stderr    string
 	lingered  bool
+
+	member member
 }
 
 // abilities are what the agent's protocol can do.
@@ -49,7 +52,7 @@ func (a *agent) begin(iteration int, reused bool, cause uint64) {
 	a.act(a.w.rng.IntN(12))
 }
 
-func (a *agent) by() string { return "agent:sim" }
+func (a *agent) by() string { return "agent:" + a.member.name }
 
 // soon does something while the agent lives and the turn is the same.
 func (a *agent) soon(d time.Duration, do func()) {
@@ -63,10 +66,10 @@ func (a *agent) soon(d time.Duration, do func()) {
 
 // act does one thing after another, and then finishes the turn in one of many ways.
 func (a *agent) act(left int) {
-	if a.w.scene.refuses {
+	if a.member.refuses {
 		a.stderr = "error: unknown option --frobnicate"
 	}
-	if a.w.scene.hopeless || a.w.scene.refuses {
+	if a.member.hopeless || a.member.refuses {
 		a.exit(1, "", a.w.span(0, 100*time.Millisecond))
 		return
 	}
@@ -198,7 +201,7 @@ func (a *agent) finish() {
 			a.print(p)
 		}
 	}
-	if w.scene.edition == 2 && a.otherwise() {
+	if w.scene.edition >= 2 && a.otherwise() {
 		return
 	}
 	roll := w.rng.IntN(100)
@@ -238,17 +241,21 @@ func (a *agent) finished(outcome, problem string) {
 		return
 	}
 	a.print(event.AgentFinished{Outcome: outcome, Error: problem})
-	if a.w.scene.edition == 2 && a.w.chance(5) {
-		// Some agents tell what a turn has used when it is over.
-		a.w.schedule(a.h.r, a.w.span(0, 5*time.Second), func() {
-			if a.alive && !a.turning {
-				a.print(event.AgentUsed{In: 300, Out: 100})
-			}
-		})
+	if a.w.scene.edition >= 2 && a.w.chance(5) {
+		a.tellLate()
 	}
 	if a.w.chance(20) {
 		a.soon(a.w.span(0, 50*time.Millisecond), a.confirm)
 	}
+}
+
+// tellLate tells what a turn has used when it is over, as some agents do.
+func (a *agent) tellLate() {
+	a.w.schedule(a.h.r, a.w.span(0, 5*time.Second), func() {
+		if a.alive && !a.turning {
+			a.print(event.AgentUsed{In: 300, Out: 100})
+		}
+	})
 }
 
 // rest keeps the process for the next iteration. It may still die.

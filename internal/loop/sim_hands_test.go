@@ -24,6 +24,8 @@ type hands struct {
 	queued  int    // jobs ever queued
 	killed  int    // jobs queued before the last agent.kill
 
+	sealed *sealing // what the guardrails consisted of when an agent was let at it last
+
 	cancelled bool   // the check or commit that is under way was cancelled
 	hurry     func() // ends what it waits for
 }
@@ -46,24 +48,28 @@ func (h *hands) Do(d event.Decided, cause uint64, s *projector.State) {
 			}
 		}
 		text := base + strings.Join(append(s.Completion.Refused, messages...), "\n")
-		rules, aside := s.Budget.Rules, s.Completion.Aside
+		rules, aside, sealed := s.Budget.Rules, s.Completion.Aside, s.Seal
 		h.queue(func(done func()) {
 			if !h.first(d, rules, aside, cause) {
-				h.begin(d, text, cause)
+				if err := h.seal(d, sealed, cause); err != nil {
+					h.sealFailed(d, cause, err)
+				} else {
+					h.begin(d, text, cause)
+				}
 			}
 			done()
 		})
 	case event.DoCheck:
 		h.cancelled = false
-		rules := s.Budget.Rules
-		h.queue(func(done func()) { h.check(d, rules, cause, done) })
+		rules, sealed := s.Budget.Rules, s.Seal
+		h.queue(func(done func()) { h.check(d, rules, sealed, cause, done) })
 	case event.DoCommit:
 		h.cancelled = false
 		h.queue(func(done func()) { h.commit(d, cause, done) })
 	case event.DoCancel:
 		h.cancel()
 	case event.DoStart:
-		h.queue(func(done func()) { h.start(d, cause, h.r.w.scene.startFails(h.r.w), done) })
+		h.queue(func(done func()) { h.start(d, cause, h.r.w.scene.startFails(h.r.w, d.Agent), done) })
 	case event.DoSteer:
 		h.queue(func(done func()) { h.steer(d, cause); done() })
 	case event.DoRelease:
@@ -161,10 +167,10 @@ func (h *hands) start(d event.Decided, cause uint64, class string, done func()) 
 			done()
 			return
 		}
-		h.session = w.spawn(h)
+		h.session = w.spawn(h, d.Agent)
 		h.session.begin(d.Iteration, false, cause)
 		if w.broken.twice && w.chance(30) {
-			w.spawn(h)
+			w.spawn(h, d.Agent)
 		}
 		done()
 	}
@@ -172,7 +178,7 @@ func (h *hands) start(d event.Decided, cause uint64, class string, done func()) 
 		fresh()
 		return
 	}
-	if d.Same || w.chance(70) {
+	if h.session.place == d.Agent && (d.Same || w.chance(70)) {
 		if w.chance(5) {
 			h.session.exit(1, "", 0) // it goes just now, and that is told first
 			h.session.whenGone(func() {
@@ -236,14 +242,15 @@ func (h *hands) abort(cause uint64, done func()) {
 }
 
 // spawn starts a process.
-func (w *world) spawn(h *hands) *agent {
+func (w *world) spawn(h *hands, place int) *agent {
 	for _, other := range w.agents {
 		if other.alive {
 			w.violate(oneAgent, "agent %d is started while agent %d is alive", w.pids+1, other.pid)
 		}
 	}
 	w.pids++
-	a := &agent{w: w, h: h, pid: w.pids, alive: true, able: w.scene.able, born: w.now}
+	a := &agent{w: w, h: h, pid: w.pids, place: place, member: w.scene.member(place), alive: true, able: w.scene.able, born: w.now}
+	a.able.costs = a.member.costs
 	w.agents = append(w.agents, a)
 	w.note("agent %d is born", a.pid)
 	return a

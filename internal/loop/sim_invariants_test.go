@@ -367,6 +367,9 @@ func (w *world) checkCauses(events []event.Event) {
 		case event.TypeFolderSeen, event.TypeRepoSeen:
 			once = false
 			fits = func(d event.Decided) bool { return d.Do == event.DoBegin || d.Do == event.DoCheck }
+		case event.TypeGuardrailSealed:
+			once = false
+			fits = func(d event.Decided) bool { return d.Do == event.DoBegin }
 		case event.TypeIterationChecked:
 			fits = func(d event.Decided) bool { return d.Do == event.DoCheck }
 		case event.TypeGuardrailStarted, event.TypeGuardrailEnded, event.TypeGuardrailEdited:

@@ -99,6 +99,8 @@ func (w *world) checkRefund(t *tally, e event.Event, p event.IterationEnded) {
 	case event.OutcomeInterrupted:
 		known = t.died
 	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
+		t.process.refused = t.process.refused && p.Outcome == event.OutcomeFailed // ralph itself cut the others short
+		known = t.several() && t.unfit()                                          // it costs none of the iterations that another could have
 		if t.limit.stands() && !t.fault {
 			w.violate(refundsHold, "event %d: the iteration ended by a limit (%s) and counts as failed", e.Seq, t.limit.kind)
 		}
@@ -191,6 +193,9 @@ func (w *world) checkWarning(t *tally, e event.Event) {
 func (w *world) checkCounted(r *runner, s *projector.State) {
 	if !r.whole {
 		return
+	}
+	if s.Budget.Counted != r.notes.counted {
+		w.violate(countedOnce, "the state counts %d iterations at event %d, and the journal has %d", s.Budget.Counted, s.Seq, r.notes.counted)
 	}
 	used := s.Budget.Used()
 	if n := used.In + used.Out + used.CacheRead + used.CacheWrite; n != r.notes.tokens {

@@ -11,6 +11,7 @@ type meter struct {
 	tokens int64
 	turn   bool // the agent has its prompt, and neither said that it is done nor is it being ended
 	busy   map[string]bool
+	worker int // whose turn it is
 }
 
 func (m *meter) read(events []event.Event) {
@@ -34,8 +35,11 @@ func (m *meter) read(events []event.Event) {
 		case event.TypeAgentExited, event.TypeIterationEnded:
 			m.turn = false
 		case event.TypeDecided:
-			if d := as[event.Decided](e).Do; d == event.DoAbort || d == event.DoKill {
+			switch d := as[event.Decided](e); d.Do {
+			case event.DoAbort, event.DoKill:
 				m.turn = false
+			case event.DoBegin:
+				m.worker = d.Agent
 			}
 		case event.TypeToolCalled:
 			m.busy[as[event.ToolCalled](e).ID] = true
@@ -43,6 +47,9 @@ func (m *meter) read(events []event.Event) {
 			delete(m.busy, as[event.ToolReturned](e).ID)
 		case event.TypeAgentUsed:
 			p := as[event.AgentUsed](e)
+			if len(m.rules.Agents) > 1 && e.By() != "agent:"+m.rules.Agents[m.worker].Name {
+				continue // of an iteration before
+			}
 			m.tokens += p.In + p.Out + p.CacheRead + p.CacheWrite
 			if p.USD != nil {
 				m.usd += *p.USD

@@ -44,6 +44,8 @@ type mutation struct {
 	confirms   bool // words are confirmed after the turn that they were for
 	dicey      bool // something does not come from the seed
 	deaf       bool // nobody notices that the clock jumped
+	gullible   bool // a copy of a sealed file is used as it is
+	unkept     bool // copies of sealed files are not synced
 	hasty      bool // an agent is said to rest that is at work
 
 	// stage makes the scene fit where chance would take long to.
@@ -106,6 +108,9 @@ func TestSimulationCanFail(t *testing.T) {
 	}
 	for _, row := range wrongInTheSecondEdition {
 		notices(t, row, second)
+	}
+	for _, row := range append(wrongSeals, wrongCrews...) {
+		notices(t, row, third)
 	}
 }
 

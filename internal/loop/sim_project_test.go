@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -20,6 +21,7 @@ type project struct {
 	done    bool
 	wait    bool
 	edited  int // files of guardrails that were changed since the iteration began
+	guard   guard
 }
 
 // lay makes the project as the loop finds it.
@@ -31,11 +33,13 @@ func (p *project) lay() {
 		p.boxes *= 200
 	}
 	p.done = p.w.scene.leaves > 0 && p.w.chance(5)
+	p.guard.write(aPerson)
 }
 
 // work is what one use of a tool may do to the project.
 func (p *project) work(iteration int) {
 	w := p.w
+	p.cheat()
 	switch {
 	case w.scene.edition < 2:
 		return
@@ -71,7 +75,7 @@ func (p *project) leave() {
 		}
 		w.note("the agent leaves DONE %v, WAIT_WITHOUT_RESTART %v", p.done, p.wait)
 	}
-	if w.scene.edits > 0 && w.chance(w.scene.edits) {
+	if p.cheat(); w.scene.edition == 2 && w.scene.edits > 0 && w.chance(w.scene.edits) {
 		p.edited += 1 + w.rng.IntN(3)
 		if w.scene.wordily {
 			p.edited += 100
@@ -134,11 +138,15 @@ func (h *hands) first(d event.Decided, rules event.Rules, aside bool, cause uint
 }
 
 // check looks at what the agent left and runs the guardrails, one after another.
-func (h *hands) check(d event.Decided, rules event.Rules, cause uint64, done func()) {
+func (h *hands) check(d event.Decided, rules event.Rules, sealed policy.Seal, cause uint64, done func()) {
 	w := h.r.w
 	w.checkAlone(h)
 	if w.rng.IntN(1000) < w.scene.handFails {
 		h.failHand(d, cause)
+		done()
+		return
+	}
+	if w.scene.edition > 2 && !h.unseal(d, sealed, cause) {
 		done()
 		return
 	}
@@ -162,6 +170,7 @@ func (h *hands) check(d event.Decided, rules event.Rules, cause uint64, done fun
 			return
 		}
 		left--
+		w.checkGuard()
 		name := fmt.Sprint("guard ", left)
 		h.deliver(event.GuardrailStarted{Name: name}, d.Iteration, cause)
 		h.meanwhile(func() {
@@ -202,7 +211,7 @@ func (h *hands) commit(d event.Decided, cause uint64, done func()) {
 		return
 	}
 	h.meanwhile(func() {
-		used := event.Encode(h.usage(), "agent:sim")
+		used := event.Encode(h.usage(d.Agent), "agent:"+w.scene.member(d.Agent).name)
 		h.r.send(input{Input: loop.Input{Drafts: []event.Draft{used}}})
 		ended := event.SCMEnded{}
 		switch {
@@ -220,9 +229,9 @@ func (h *hands) commit(d event.Decided, cause uint64, done func()) {
 	})
 }
 
-func (h *hands) usage() event.AgentUsed {
+func (h *hands) usage(place int) event.AgentUsed {
 	used := event.AgentUsed{In: 100, Out: 10}
-	if h.r.w.scene.able.costs {
+	if h.r.w.scene.member(place).costs {
 		usd := 0.001
 		used.USD = &usd
 	}

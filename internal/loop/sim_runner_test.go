@@ -123,10 +123,10 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 		}
 		first = event.LoopStarted{
 			Name: "night", ID: "L", Dir: "/d", Project: "/p", PID: r.number,
-			Agent: event.Agent{Protocol: "sim"}, Rules: w.scene.rules, Task: event.Source{Text: &task},
+			Agent: event.Agent{Protocol: "sim", Name: w.firstName()}, Rules: w.scene.rules, Task: event.Source{Text: &task},
 		}
 	} else {
-		resumed := event.LoopResumed{PID: r.number, Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept}
+		resumed := event.LoopResumed{PID: r.number, Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Resealed: w.project.guard.reseal}
 		if state.Life.Ended != nil {
 			// A person who goes on behind an end gives the loop more room.
 			rules := state.Budget.Rules
@@ -145,6 +145,14 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 	}
 	r.wait()
 	return r.writer.Sync()
+}
+
+// firstName is that of the first of several agents.
+func (w *world) firstName() string {
+	if len(w.scene.crew) == 0 {
+		return ""
+	}
+	return w.scene.crew[0].name
 }
 
 // folded sees what the engine has recorded.

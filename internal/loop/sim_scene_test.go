@@ -61,6 +61,12 @@ type scene struct {
 	sleeps    bool          // the machine sleeps now and then, and its processes are stopped
 	patient   bool          // people only go on with what is paused
 
+	// What follows is of the third edition.
+	crew     []member // who works, in order of preference; nobody where there is one agent
+	protects bool     // the file of the guardrails is put back
+	mends    int      // percent of runners before which a person edits it
+	tampers  int      // percent of an agent's edits that the copies in the loop's folder are part of
+
 	disasters int // runners that something happens to
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -172,8 +178,29 @@ func second(seed uint64) scene {
 	return s
 }
 
+// third draws a scene of the third edition: a crash may lie between what an agent does to the guardrails and the check, and several
+// agents may take turns.
+func third(seed uint64) scene {
+	s := second(seed)
+	r := rand.New(rand.NewPCG(seed, 5))
+	pick := func(n ...int) int { return n[r.IntN(len(n))] }
+	s.edition = 3
+	s.protects, s.mends, s.tampers = r.IntN(2) == 0, pick(0, 30, 60), pick(0, 0, 20)
+	crew(r, &s)
+	return s
+}
+
+// editions are what nights of each are drawn by.
+var editions = []func(seed uint64) scene{newScene, second, third}
+
 // startFails says whether an agent cannot be started, and of which class that is.
-func (s *scene) startFails(w *world) string {
+func (s *scene) startFails(w *world, place int) string {
+	switch m := s.member(place); {
+	case m.absent:
+		return event.ClassMissing
+	case !m.clumsy:
+		return ""
+	}
 	if w.rng.IntN(1000) >= s.startFailed {
 		return ""
 	}

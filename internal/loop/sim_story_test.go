@@ -13,7 +13,8 @@ type tally struct {
 	rules    event.Rules
 	started  time.Time
 	now      time.Time
-	open     int // the iteration that began last
+	before   time.Time // when the event before was
+	open     int       // the iteration that began last
 	inside   bool
 	counted  int
 	failures int // in a row
@@ -44,6 +45,9 @@ type tally struct {
 	ended   event.Outcome // of the last iteration
 	died    bool          // a runner died within the open iteration
 	begun   event.Decided // the last decision to begin an iteration
+
+	others   others
+	sealHeld bool // an agent may have been at the guardrails since they were looked at
 }
 
 // count reads a journal. whole is false where its beginning was dropped.
@@ -58,7 +62,7 @@ func count(events []event.Event) (t tally, whole bool) {
 }
 
 func (t *tally) read(e event.Event) {
-	t.now = e.At
+	t.before, t.now = t.now, e.At
 	t.clock.read(e)
 	t.process.read(e)
 	t.limit.read(e)
@@ -66,6 +70,7 @@ func (t *tally) read(e event.Event) {
 	t.words.read(e, t.rules)
 	t.gate.read(e)
 	t.sights.read(e, &t.gate, &t.words)
+	t.readOthers(e)
 	switch e.Type {
 	case event.TypeLoopStarted:
 		*t = tally{
@@ -85,6 +90,7 @@ func (t *tally) read(e event.Event) {
 		t.faultClass = ""
 		t.died = t.inside
 		t.signal, t.pausing = false, false
+		t.sealHeld = t.sealHeld && !p.Resealed
 		clear(t.stop)
 	case event.TypeLoopConfigured:
 		p := as[event.LoopConfigured](e)
@@ -114,9 +120,14 @@ func (t *tally) read(e event.Event) {
 	case event.TypeLoopUnpaused:
 		t.pausing = false
 	case event.TypeDecided:
-		if p := as[event.Decided](e); p.Do == event.DoBegin {
+		switch p := as[event.Decided](e); p.Do {
+		case event.DoBegin:
 			t.failed, t.begun = nil, p
+		case event.DoStart:
+			t.sealHeld = true
 		}
+	case event.TypeIterationChecked:
+		t.sealHeld = false
 	case event.TypeEffectFailed:
 		if p := as[event.EffectFailed](e); p.Do == event.DoBegin || p.Do == event.DoStart {
 			t.failed = &p
@@ -152,7 +163,7 @@ func (t *tally) iterationEnded(p event.IterationEnded) {
 		case p.Outcome != event.OutcomeFailed || p.Took >= 2000:
 			t.instants = 0
 		case t.instants > 0 && p.Error != t.lastSaid:
-			t.instants = 0
+			t.instants = 1
 		default:
 			t.instants++
 		}
@@ -213,6 +224,7 @@ func (w *world) checkStory(events []event.Event) {
 	hands := pending{}
 	for _, e := range events {
 		hands.read(w, e)
+		w.checkCrew(&t, e)
 		switch e.Type {
 		case event.TypeDecided:
 			switch as[event.Decided](e).Do {
@@ -254,7 +266,7 @@ func (w *world) checkStory(events []event.Event) {
 			if t.inside {
 				w.violate(inTurn, "event %d: the loop ends within iteration %d", e.Seq, t.open)
 			}
-			if !t.bearsOut(p.Reason) || p.Status != p.Reason.Status() {
+			if !(t.several() && t.ofAgents(p) || t.bearsOut(p.Reason)) || p.Status != p.Reason.Status() {
 				w.violate(reasonHolds, "event %d: the loop ends as %s with reason %s (%s), and the journal says otherwise", e.Seq, p.Status, p.Reason, p.Why)
 			}
 		}

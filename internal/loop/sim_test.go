@@ -22,16 +22,16 @@ import (
 // like. sim_world_test.go is the world, sim_invariants_test.go says what has to hold
 // in it, and sim_mutation_test.go shows that each of those can fail.
 var (
-	simSeeds = flag.Int("sim.seeds", 100, "how many nights TestSimulation plays")
-	simSeed  = flag.Uint64("sim.seed", 0, "the one night that TestSimulation plays")
-	simFirst = flag.Bool("sim.first", false, "that night is of the first edition, with nothing in it but iterations, people and crashes")
+	simSeeds   = flag.Int("sim.seeds", 100, "how many nights TestSimulation plays")
+	simSeed    = flag.Uint64("sim.seed", 0, "the one night that TestSimulation plays")
+	simEdition = flag.Int("sim.edition", len(editions), "of which edition that night is: each has in it what those before have, and more; the first only iterations, people and crashes")
 )
 
 // The same seed gives the same night: every tenth is played twice.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	if *simSeed != 0 {
-		playTwice(t, *simSeed, draw(*simSeed, *simFirst))
+		playTwice(t, *simSeed, draw(*simSeed, *simEdition))
 		return
 	}
 	reached := newReached()
@@ -48,7 +48,7 @@ func TestSimulation(t *testing.T) {
 				if seed%10 == 1 {
 					play = playTwice
 				}
-				reached.take(play(t, seed, second(seed)))
+				reached.take(play(t, seed, third(seed)))
 			}
 		})
 	}
@@ -72,13 +72,8 @@ func TestSimulation(t *testing.T) {
 	t.Logf("%d nights, %d of them twice, %d steps, %s of virtual time", nights(1), (nights(1)+9)/10, reached.steps, reached.time.Round(time.Hour))
 }
 
-// draw returns the scene of a seed.
-func draw(seed uint64, first bool) scene {
-	if first {
-		return newScene(seed)
-	}
-	return second(seed)
-}
+// draw returns the scene of a seed in an edition.
+func draw(seed uint64, edition int) scene { return editions[edition-1](seed) }
 
 // worthReaching is what has to happen in some of a hundred nights, for the
 // invariants to mean something.
@@ -97,7 +92,7 @@ var worthReaching = []string{
 // rarelyReached is what has to happen in some of two thousand nights.
 var rarelyReached = []string{
 	"decided check.cancel", "effect.failed iteration.check", "effect.failed repo.commit", "clock.jumped", "budget.warned",
-	"breaker.tripped hint", "breaker.tripped backoff", "breaker.tripped stop", "guardrail.edited", "repo.committed",
+	"breaker.tripped hint", "breaker.tripped backoff", "breaker.tripped stop", "guardrail.sealed", "guardrail.edited", "agent.replaced", "repo.committed",
 	"timer.fired tool", "timer.fired limit", "timer.fired breaker",
 	"iteration.ended overspent", "iteration.ended limited",
 	"loop.ended cost", "loop.ended tokens", "loop.ended duration", "loop.ended environment", "loop.ended config", "loop.ended response",
@@ -165,14 +160,12 @@ func TestSimulationRemembers(t *testing.T) {
 			nights := 0
 			for line := range strings.Lines(string(content)) {
 				var seed uint64
-				var first bool
-				if _, err := fmt.Sscanf(line, "first edition, seed %d", &seed); err == nil {
-					first = true
-				} else if _, err := fmt.Sscanf(line, "seed %d", &seed); err != nil {
+				var edition int
+				if _, err := fmt.Sscanf(line, "edition %d, seed %d", &edition, &seed); err != nil {
 					continue
 				}
 				nights++
-				playTwice(t, seed, draw(seed, first))
+				playTwice(t, seed, draw(seed, edition))
 			}
 			if nights == 0 {
 				t.Error("the file names no seed")
@@ -181,7 +174,7 @@ func TestSimulationRemembers(t *testing.T) {
 	}
 }
 
-// Small nights of both editions are played again and again, and the first runner dies at another
+// Small nights of all editions are played again and again, and the first runner dies at another
 // change each time, the second one soon after.
 func TestSimulationCrashesAtEveryChange(t *testing.T) {
 	t.Parallel()
@@ -190,7 +183,7 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 	}
 	played := 0
 	for seed := uint64(1); played < max(2, nights(500)); seed++ {
-		s := draw(seed, seed%2 == 1)
+		s := draw(seed, int(seed%uint64(len(editions)))+1)
 		s.disasters, s.resumes, s.keep = 0, 0, 0
 		s.rules.MaximumIterations = min(s.rules.MaximumIterations, 2)
 		w, problem := playNight(seed, s, mutation{})
@@ -268,12 +261,9 @@ func playNight(seed uint64, s scene, broken mutation) (w *world, problem error) 
 
 // report tells a person what went wrong and how to see it again.
 func report(w *world, problem error) string {
-	first := ""
-	if w.scene.edition < 2 {
-		first = " -sim.first"
-	}
-	return fmt.Sprintf("seed %d: %v\n\n%s\n\nreplay: go test ./internal/loop -run 'TestSimulation$' -sim.seed=%d%s -v",
-		w.seed, problem, w.story(30), w.seed, first)
+	edition := max(1, w.scene.edition)
+	return fmt.Sprintf("seed %d: %v\n\n%s\n\nreplay: go test ./internal/loop -run 'TestSimulation$' -sim.seed=%d -sim.edition=%d -v",
+		w.seed, problem, w.story(30), w.seed, edition)
 }
 
 // compareNights finds the first difference of two nights with the same seed.

@@ -14,10 +14,10 @@ import (
 func (a *agent) otherwise() bool {
 	w := a.w
 	switch {
-	case w.unreachable():
+	case a.member.outages && w.unreachable():
 		a.limited(policy.KindNetwork)
-	case w.scene.limits > 0 && w.chance(w.scene.limits):
-		a.limited(w.scene.kinds[w.rng.IntN(len(w.scene.kinds))])
+	case a.member.limits > 0 && w.chance(a.member.limits):
+		a.limited(a.member.kinds[w.rng.IntN(len(a.member.kinds))])
 	case w.scene.asks > 0 && w.chance(w.scene.asks):
 		a.ask()
 	default:
@@ -66,6 +66,9 @@ func (a *agent) failed(kind, problem string) {
 	}
 	a.turning = false
 	a.print(event.AgentFinished{Outcome: "error", Kind: kind, Error: a.w.long(problem)})
+	if a.w.scene.edition >= 3 && a.w.chance(20) {
+		a.tellLate()
+	}
 }
 
 // stated is when a limit is said to end: in a while, or something that must not be believed.

@@ -150,7 +150,7 @@ func (w *world) night() {
 	w.after(0, w.run)
 	w.reader.begin()
 	w.people.begin()
-	if w.scene.edition == 2 {
+	if w.scene.edition >= 2 {
 		w.project.lay()
 		w.nap()
 	}
@@ -205,6 +205,7 @@ func (w *world) run() {
 	if w.runner != nil {
 		return
 	}
+	w.project.mend()
 	w.runs++
 	r := &runner{w: w, number: w.runs}
 	w.runner = r

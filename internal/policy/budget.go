@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -25,6 +26,7 @@ type Budget struct {
 	Total    event.Usage `json:"total"`
 	Unknown  bool        `json:"unknown,omitempty"` // some of the total had no price
 	Current  Meter       `json:"current"`           // of the open iteration
+	Worker   string      `json:"worker,omitempty"`  // whose that is, where the loop has several agents
 	// Idle is how long the loop could do nothing, in milliseconds; Resting is since when it cannot.
 	Idle    int64     `json:"idle,omitempty"`
 	Resting time.Time `json:"resting,omitzero"`
@@ -94,6 +96,8 @@ func (b *Budget) Apply(e event.Event) error {
 		}
 		b.Rules = p.Rules
 		b.Warned = slices.DeleteFunc(b.Warned, func(limit string) bool { return limit == p.Key })
+	case event.TypeDecided:
+		return b.decided(e)
 	case event.TypeIterationStarted:
 		b.wake()
 		b.Counted++
@@ -101,11 +105,7 @@ func (b *Budget) Apply(e event.Event) error {
 	case event.TypeIterationEnded:
 		return b.close(e)
 	case event.TypeAgentUsed:
-		p, err := event.As[event.AgentUsed](e)
-		if err != nil {
-			return err
-		}
-		b.Current.use(p)
+		return b.used(e)
 	case event.TypeToolCalled:
 		b.Current.Tools++
 	case event.TypeToolReturned:
@@ -132,6 +132,39 @@ func (m *Meter) use(p event.AgentUsed) {
 		return
 	}
 	m.Usage.USD = plus(m.Usage.USD, *p.USD)
+}
+
+func (b *Budget) decided(e event.Event) error {
+	p, err := event.As[event.Decided](e)
+	if err != nil {
+		return err
+	}
+	if p.Do == event.DoBegin && p.Agent >= 0 && p.Agent < len(b.Rules.Agents) {
+		b.Worker = b.Rules.Agents[p.Agent].Name
+	}
+	return nil
+}
+
+func (b *Budget) used(e event.Event) error {
+	p, err := event.As[event.AgentUsed](e)
+	if err != nil {
+		return err
+	}
+	if b.late(e) {
+		var m Meter
+		m.use(p)
+		b.add(m)
+		return nil
+	}
+	b.Current.use(p)
+	return nil
+}
+
+// late says that an agent tells what it used when the next iteration is another one's already: that costs the loop, and
+// not the iteration.
+func (b *Budget) late(e event.Event) bool {
+	name, isAgent := strings.CutPrefix(e.By(), "agent:")
+	return isAgent && name != b.Worker && slices.ContainsFunc(b.Rules.Agents, func(a event.Agent) bool { return a.Name == name })
 }
 
 // plus never changes what a points to: states that were copied share it. The sum is finite,
@@ -171,15 +204,19 @@ func (b *Budget) close(e event.Event) error {
 
 // settle adds what the iteration used to the total: it is used, refunded or not.
 func (b *Budget) settle() {
-	b.Total.In += b.Current.Usage.In
-	b.Total.Out += b.Current.Usage.Out
-	b.Total.CacheRead += b.Current.Usage.CacheRead
-	b.Total.CacheWrite += b.Current.Usage.CacheWrite
-	b.Unknown = b.Unknown || b.Current.Unknown
-	if b.Current.Usage.USD != nil {
-		b.Total.USD = plus(b.Total.USD, *b.Current.Usage.USD)
-	}
+	b.add(b.Current)
 	b.Current = Meter{}
+}
+
+func (b *Budget) add(m Meter) {
+	b.Total.In += m.Usage.In
+	b.Total.Out += m.Usage.Out
+	b.Total.CacheRead += m.Usage.CacheRead
+	b.Total.CacheWrite += m.Usage.CacheWrite
+	b.Unknown = b.Unknown || m.Unknown
+	if m.Usage.USD != nil {
+		b.Total.USD = plus(b.Total.USD, *m.Usage.USD)
+	}
 }
 
 // Used returns everything that the loop has used, the open iteration included, with

@@ -158,3 +158,36 @@ func TestMoneyBeyondAllNumbersCanStillBeWritten(t *testing.T) {
 		t.Errorf("over by %q", reason)
 	}
 }
+
+func TestWhatAnotherAgentTellsLateIsTheLoopsAlone(t *testing.T) {
+	var b policy.Budget
+	apply := func(by string, p event.Payload) {
+		t.Helper()
+		line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: noon}, event.Encode(p, by), 0)
+		e, err := event.Parse(line)
+		if err == nil {
+			err = b.Apply(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	used := func(by string) { apply(by, event.AgentUsed{In: 1, USD: new(0.5)}) }
+	apply("loop", event.LoopStarted{Rules: event.Rules{Agents: []event.Agent{{Name: "claude"}, {Name: "pi"}}}})
+	apply("loop", event.Decided{Do: event.DoBegin, Iteration: 1, Agent: 1})
+	apply("loop", event.IterationStarted{N: 1})
+	used("agent:claude")
+	used("agent:pi")
+	if got := b.Current.Spent(); got.In != 1 || *got.USD != 0.5 {
+		t.Errorf("the iteration has used %+v", got)
+	}
+	if got := b.Used(); got.In != 2 || *got.USD != 1 {
+		t.Errorf("the loop has used %+v", got)
+	}
+	apply("loop", event.Decided{Do: event.DoBegin, Iteration: 2})
+	used("agent:pi")
+	used("agent:claude")
+	if got := b.Current.Spent(); got.In != 2 {
+		t.Errorf("then the iteration has used %+v", got)
+	}
+}

@@ -535,3 +535,23 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestTheWorkTreeOfAFolder(t *testing.T) {
+	root := resolved(t, t.TempDir())
+	for _, dir := range []string{"repo/.git", "repo/web/src", "plain/sub", "linked"} {
+		must(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
+	}
+	must(t, os.WriteFile(filepath.Join(root, "linked", ".git"), []byte("gitdir: elsewhere\n"), 0o644)) // as git worktree leaves it
+	must(t, os.Symlink(filepath.Join(root, "repo", "web"), filepath.Join(root, "plain", "way")))
+	for dir, want := range map[string]string{
+		"repo": "repo", "repo/web": "repo", "repo/web/src": "repo", "linked": "linked",
+		"plain": "plain", "plain/sub": "plain/sub", "plain/way/src": "repo",
+	} {
+		if got, err := WorkTree(filepath.Join(root, dir)); err != nil || got != filepath.Join(root, want) {
+			t.Errorf("%s: %s, %v", dir, got, err)
+		}
+	}
+	if _, err := WorkTree(filepath.Join(root, "absent")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what is not there: %v", err)
+	}
+}

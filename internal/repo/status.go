@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -44,20 +45,37 @@ func (g git) locate(ctx context.Context) (place, error) {
 // tree. It is known in microseconds, where git takes milliseconds to say that there is none, at the start of each loop
 // outside version control. A folder that cannot be resolved is git's to complain of.
 func marked(dir string) bool {
-	at, err := filepath.Abs(dir)
-	if err == nil {
-		at, err = filepath.EvalSymlinks(at)
-	}
+	at, err := withoutLinks(dir)
+	return err != nil || top(at) != ""
+}
+
+// WorkTree returns the working tree that a folder belongs to: the nearest folder around it with an entry .git,
+// without links in its path, and outside version control the folder itself. git is not asked.
+func WorkTree(dir string) (string, error) {
+	at, err := withoutLinks(dir)
 	if err != nil {
-		return true
+		return "", fmt.Errorf("find the work tree of %s: %w", dir, err)
 	}
+	return cmp.Or(top(at), at), nil
+}
+
+func withoutLinks(dir string) (string, error) {
+	at, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(at)
+}
+
+// top returns the nearest folder with an entry .git; empty where there is none.
+func top(at string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return true
+			return at
 		}
 		above := filepath.Dir(at)
 		if above == at {
-			return false
+			return ""
 		}
 		at = above
 	}

@@ -9,7 +9,8 @@
 //
 // # Guarantees
 //
-// Two runners never share a loop: the second gets a *registry.HeldError. What an
+// Two runners never share a loop: the second gets a *registry.HeldError. Nor do two loops share a work tree where
+// the second does not ask for it: a *SharedTreeError. What an
 // earlier runner's agent left running is gone before the agent is started again. A
 // command's file is removed only after its receipt is durable. Run returns when
 // the agent's process tree is gone and the journal is sealed, or when the journal

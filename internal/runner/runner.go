@@ -35,6 +35,9 @@ type Config struct {
 	// Resume goes on with a loop that has a journal. Without it such a loop is an
 	// *ExistsError.
 	Resume bool
+	// Reseal says of a resumed loop that what its guardrails consist of is right as it is now, though an agent may
+	// have changed it.
+	Reseal bool
 	// Prompt or PromptFile is the base prompt of a new loop; a resumed one has its own.
 	Prompt     string
 	PromptFile string
@@ -77,7 +80,7 @@ type runner struct {
 }
 
 // Run runs the loop until it has ended and returns how. The error is a
-// *registry.HeldError, an *ExistsError, a *journal.CorruptError, or says what
+// *registry.HeldError, a *SharedTreeError, an *ExistsError, a *journal.CorruptError, or says what
 // could not be read or written; the loop can be resumed later.
 func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	lock, err := registry.Acquire(cfg.Dir)
@@ -85,6 +88,11 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 		return event.LoopEnded{}, err
 	}
 	defer func() { _ = lock.Release() }() // its end is the process's at the latest
+	tree, err := enter(cfg.Home, cfg.Project, cfg.Settings.Share)
+	if err != nil {
+		return event.LoopEnded{}, err
+	}
+	defer func() { _ = tree.Release() }() // as above
 	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
 	_ = process.EnableSubreaper()
 	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{}), asked: make(chan chan struct{}), deaf: make(chan struct{})}
@@ -211,7 +219,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, rules event
 	} else {
 		first = event.LoopResumed{
 			Host: host, PID: os.Getpid(), Version: r.Version,
-			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about,
+			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, Resealed: r.Reseal,
 		}
 	}
 	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})

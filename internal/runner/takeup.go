@@ -9,6 +9,8 @@ import (
 	"reflect"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/effect"
+	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -51,6 +53,20 @@ func (r *runner) agreed(state *projector.State) error {
 		return fmt.Errorf("loop %s: %w", r.Name, errNothingToResume)
 	}
 	return nil
+}
+
+// Edited returns which files that guardrails consist of are not what they were when an agent was let
+// at them last, where no check has looked since: a resumed loop takes that for the agent's doing.
+func Edited(dir, project string, s *projector.State) ([]guardrail.Change, error) {
+	if !s.Seal.Held {
+		return nil, nil
+	}
+	seal, err := guardrail.Reopen(project, dir, effect.Records(s.Seal.Files), nil)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := seal.Changed()
+	return guardrail.Defining(changes), err
 }
 
 // carried returns the rules that a resumed loop goes on with: those it had, raised

@@ -18,15 +18,12 @@ import (
 
 // guards are the settings' guardrails. One without a time of its own has that of an iteration: a test that
 // hangs would hold the loop until a person comes.
-func (r *runner) guards() []effect.Guard {
-	var guards []effect.Guard
+func (r *runner) guards() []guardrail.Guardrail {
+	var guards []guardrail.Guardrail
 	for _, g := range r.Settings.Guardrails {
-		guards = append(guards, effect.Guard{
-			Guardrail: guardrail.Guardrail{
-				Command: g.Command, FailAction: g.FailAction, Hint: g.Hint,
-				Timeout: cmp.Or(g.Timeout, r.Settings.Limits.Iteration).Std(), Independent: g.Independent,
-			},
-			Protect: g.Protect,
+		guards = append(guards, guardrail.Guardrail{
+			Command: g.Command, FailAction: g.FailAction, Hint: g.Hint,
+			Timeout: cmp.Or(g.Timeout, r.Settings.Limits.Iteration).Std(), Independent: g.Independent, Protect: g.Protect,
 		})
 	}
 	return guards

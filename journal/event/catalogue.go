@@ -36,6 +36,7 @@ func (CompletionRefused) EventType() Type  { return TypeCompletionRefused }
 func (CompletionAccepted) EventType() Type { return TypeCompletionAccepted }
 func (FolderSeen) EventType() Type         { return TypeFolderSeen }
 func (RepoSeen) EventType() Type           { return TypeRepoSeen }
+func (GuardrailSealed) EventType() Type    { return TypeGuardrailSealed }
 func (GuardrailStarted) EventType() Type   { return TypeGuardrailStarted }
 func (GuardrailEnded) EventType() Type     { return TypeGuardrailEnded }
 func (GuardrailEdited) EventType() Type    { return TypeGuardrailEdited }
@@ -126,6 +127,8 @@ func intern(name []byte) Type {
 		return TypeFolderSeen
 	case TypeRepoSeen:
 		return TypeRepoSeen
+	case TypeGuardrailSealed:
+		return TypeGuardrailSealed
 	case TypeGuardrailStarted:
 		return TypeGuardrailStarted
 	case TypeGuardrailEnded:
@@ -195,6 +198,7 @@ func Types() []Type {
 		TypeCompletionAccepted,
 		TypeFolderSeen,
 		TypeRepoSeen,
+		TypeGuardrailSealed,
 		TypeGuardrailStarted,
 		TypeGuardrailEnded,
 		TypeGuardrailEdited,

@@ -47,12 +47,31 @@ type GuardrailEnded struct {
 	Message *Blob `json:"message,omitempty"`
 }
 
-// GuardrailEdited: a file that a guardrail consists of is not what it was when the
-// iteration began.
+// GuardrailSealed: what guardrails consist of, before the agent is let at it. It holds until there is another one:
+// a check compares the files with it, and what differs is the agent's doing. What differs when no check is due, a person
+// has changed, and there is a new one before the next agent starts.
+type GuardrailSealed struct {
+	Files []SealedFile `json:"files"`
+}
+
+// SealedFile is what stood at a path, or that nothing did.
+type SealedFile struct {
+	Path      string `json:"path"`             // relative to the project
+	Role      string `json:"role"`             // program, instructions, argument or settings
+	Kind      string `json:"kind,omitempty"`   // file or link; nothing stood there where it is empty
+	SHA256    string `json:"sha256,omitempty"` // of a file; the content of one that is protected is sealed/<SHA256> in the loop's folder
+	Bytes     int64  `json:"bytes,omitempty"`
+	Mode      uint32 `json:"mode,omitempty"`      // the permissions of a file
+	Target    string `json:"target,omitempty"`    // of a link
+	Protected bool   `json:"protected,omitempty"` // it is put back before a check
+}
+
+// GuardrailEdited: a file that a guardrail consists of is not what it was when it was sealed.
 type GuardrailEdited struct {
 	Path     string `json:"path"`               // relative to the project
 	How      string `json:"how"`                // changed, appeared or vanished
 	Restored bool   `json:"restored,omitempty"` // it was put back before the check
+	Why      string `json:"why,omitempty"`      // it could not be, though it is protected
 }
 
 // IterationChecked: what the iteration left behind has been looked at, and the

@@ -80,6 +80,8 @@ type LoopResumed struct {
 	Swept   int    `json:"swept,omitempty"` // processes of the earlier runner's agent that were still alive and were ended
 	Rules   *Rules `json:"rules,omitempty"` // set when the settings changed
 	Agent   *Agent `json:"agent,omitempty"`
+	// Resealed: a person says that what the guardrails consist of is right as it is now.
+	Resealed bool `json:"resealed,omitempty"`
 }
 
 // Lost names the unfinished last line that a repair cut off.

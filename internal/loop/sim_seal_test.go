@@ -1,0 +1,263 @@
+package loop_test
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/ralph-loop/ralph/internal/effect"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// The file that the guardrails of the third edition consist of: agents edit it, people do between two runners, and
+// hands seal it, put it back and keep copies of it, as internal/effect does.
+
+const (
+	guardFile = "check.sh"
+	sealedDir = loopDir + "/sealed"
+)
+
+// The invariants of what guardrails consist of.
+const (
+	// No protected guardrail runs, or is sealed, as an agent has written it, whatever died in between.
+	sealsHold = "an edited guardrail proves nothing"
+	// What a person writes behind a check is not put back.
+	personsHold = "a person's guardrail is the person's"
+	// The content of what is sealed is there for the next runner, whole, unless an agent has edited it.
+	copiesWhole = "what is sealed is kept"
+)
+
+// guard is that file and who wrote what. What it says is its own hash.
+type guard struct {
+	says   string
+	by     map[string]string // who wrote what it says, or accepted it
+	mine   map[string]bool   // what a person wrote behind a check
+	number int
+	fooled bool // an agent has edited copies
+	reseal bool // the person says that it is right
+}
+
+// write lets somebody change the file.
+func (g *guard) write(by string) {
+	if g.by == nil {
+		g.by, g.mine = map[string]string{}, map[string]bool{}
+	}
+	g.number++
+	g.says = fmt.Sprintf("%s%04d", by, g.number)
+	g.by[g.says] = by
+}
+
+const (
+	anAgent  = "agent"
+	aPerson  = "person"
+	copyMost = 100 // percent
+)
+
+// cheat is what an agent may do to the guardrail, and to what is kept of it.
+func (p *project) cheat() {
+	if p.w.scene.edition < 3 || !p.w.chance(p.w.scene.edits) {
+		return
+	}
+	p.guard.write(anAgent)
+	p.w.note("the agent edits %s: %s", guardFile, p.guard.says)
+	if !p.w.chance(p.w.scene.tampers) {
+		return
+	}
+	copies, _ := p.w.disk.List(sealedDir) // there may be none yet
+	for _, name := range copies {
+		p.guard.fooled = true
+		if err := p.w.disk.Drop(path.Join(sealedDir, name), []byte(p.guard.says)); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// mend is what a person may do to it before a runner begins.
+func (p *project) mend() {
+	w := p.w
+	p.guard.reseal = false
+	if w.scene.edition < 3 {
+		return
+	}
+	if w.runs > 0 && w.chance(w.scene.mends) {
+		p.guard.write(aPerson)
+		w.note("a person edits %s: %s", guardFile, p.guard.says)
+		events, err := w.journal()
+		if err != nil {
+			w.violate(verifies, "%v", err)
+		}
+		if notes, whole := count(events); whole && !notes.sealHeld {
+			p.guard.mine[p.guard.says] = true
+		}
+	}
+	if w.runs > 0 && w.chance(w.scene.mends/2) {
+		p.guard.reseal = true
+		p.guard.by[p.guard.says] = aPerson
+	}
+}
+
+// sealing is what hands know of the file: what it said when it was sealed, and whether they have its content.
+type sealing struct {
+	says string
+	body string
+}
+
+// seal does what effect.Hands.seal does.
+func (h *hands) seal(d event.Decided, sealed policy.Seal, cause uint64) error {
+	w := h.r.w
+	switch {
+	case w.scene.edition < 3:
+		return nil
+	case sealed.Held:
+		h.reopen(sealed)
+		return nil
+	case w.scene.rules.Guardrails == 0:
+		return nil
+	}
+	g := &w.project.guard
+	if w.scene.protects && g.by[g.says] == anAgent {
+		w.violate(sealsHold, "what an agent wrote (%s) is sealed as if it were a person's", g.says)
+	}
+	before := ""
+	if len(sealed.Files) > 0 {
+		before = sealed.Files[0].SHA256
+	}
+	if w.scene.protects {
+		if err := h.keep(g.says, before); err != nil {
+			return err
+		}
+	}
+	h.sealed = &sealing{g.says, g.says}
+	if before != g.says {
+		h.deliver(event.GuardrailSealed{Files: []event.SealedFile{{
+			Path: guardFile, Role: "program", Kind: "file", SHA256: g.says, Protected: w.scene.protects,
+		}}}, d.Iteration, cause)
+	}
+	return nil
+}
+
+// keep writes a copy, and leaves that of the seal before.
+func (h *hands) keep(says, before string) error {
+	w := h.r.w
+	loop, err := w.disk.OpenFolder(loopDir)
+	if err == nil {
+		err = loop.Mkdir("sealed")
+	}
+	if err != nil {
+		return err
+	}
+	names, err := w.disk.List(sealedDir)
+	for _, name := range names {
+		if name == sealedDir+"/"+says || name == says || name == before {
+			continue
+		}
+		err = errors.Join(err, w.disk.Remove(path.Join(sealedDir, path.Base(name))))
+	}
+	if err != nil {
+		return err
+	}
+	if have, err := w.disk.ReadFile(path.Join(sealedDir, says)); err == nil && string(have) == says {
+		return nil
+	}
+	if err := h.write(path.Join(sealedDir, says), says); err != nil || w.broken.unkept {
+		return err
+	}
+	return errors.Join(loop.SyncFolder("sealed"), loop.SyncFolder("."))
+}
+
+// write puts a file in its place in one step.
+func (h *hands) write(name, text string) error {
+	root, err := h.r.w.disk.OpenFolder(".")
+	if err != nil {
+		return err
+	}
+	_ = h.r.w.disk.Remove(name + ".tmp") // of a runner that died
+	file, err := root.Create(name + ".tmp")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write([]byte(text))
+	if err == nil && !h.r.w.broken.unkept {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return root.Rename(name+".tmp", name)
+}
+
+// reopen takes up the seal of a runner that is gone.
+func (h *hands) reopen(sealed policy.Seal) {
+	w := h.r.w
+	if h.sealed != nil || len(sealed.Files) == 0 {
+		return
+	}
+	says := sealed.Files[0].SHA256
+	h.sealed = &sealing{says: says}
+	if !sealed.Files[0].Protected {
+		return
+	}
+	body, err := w.disk.ReadFile(path.Join(sealedDir, says))
+	switch {
+	case err == nil && (string(body) == says || w.broken.gullible):
+		h.sealed.body = string(body)
+	case !w.project.guard.fooled && !w.disk.Crashed():
+		w.violate(copiesWhole, "the copy of %s cannot be used (%q, %v), and no agent has edited it", says, body, err)
+	}
+}
+
+// unseal does what effect.Hands.unseal does. not ok is a check that cannot go on.
+func (h *hands) unseal(d event.Decided, sealed policy.Seal, cause uint64) (ok bool) {
+	w, g := h.r.w, &h.r.w.project.guard
+	h.reopen(sealed)
+	if h.sealed == nil || g.says == h.sealed.says {
+		return true
+	}
+	if g.mine[g.says] {
+		w.violate(personsHold, "what a person wrote behind a check (%s) counts as the agent's doing", g.says)
+	}
+	edited := event.GuardrailEdited{Path: guardFile, How: "changed"}
+	switch {
+	case !w.scene.protects:
+	case h.sealed.body == "":
+		edited.Why = "its copy in the loop's folder is not what was sealed"
+	default:
+		g.says, edited.Restored = h.sealed.body, true
+	}
+	h.deliver(edited, d.Iteration, cause)
+	if edited.Why != "" {
+		h.fail(d, cause, event.ClassConfig, errors.New("put the guardrails' files back: "+edited.Why))
+	}
+	return edited.Why == ""
+}
+
+// checkGuard is asked when a guardrail runs.
+func (w *world) checkGuard() {
+	if g := &w.project.guard; w.scene.edition > 2 && w.scene.protects && g.by[g.says] == anAgent {
+		w.violate(sealsHold, "a guardrail runs as an agent wrote it: %s", g.says)
+	}
+}
+
+// sealFailed is what a begin is answered by that could not seal.
+func (h *hands) sealFailed(d event.Decided, cause uint64, err error) {
+	h.fail(d, cause, effect.Classify(err), fmt.Errorf("look at the guardrails' files: %w", err))
+}
+
+func guarded(s *scene) {
+	s.rules.Guardrails, s.protects, s.edits, s.passes, s.rules.SCM = 1, true, 60, 100, false
+	s.disasters, s.mends, s.claims, s.leaves, s.tampers = 4, 0, 20, 0, 0
+	s.rules.MaximumIterations, s.resumes = 10, 1
+}
+
+var wrongSeals = []wrong{
+	{"what guardrails consisted of is forgotten", mutation{folded: always(func(s *projector.State) { s.Seal = policy.Seal{} }), unfolded: true, stage: guarded}, sealsHold},
+	{"a dead runner's seal is not held", mutation{folded: after(event.TypeLoopResumed, func(s *projector.State) { s.Seal.Held = false }), unfolded: true, stage: guarded}, sealsHold},
+	{"an agent's copy is believed", mutation{gullible: true, stage: func(s *scene) { guarded(s); s.tampers = copyMost }}, sealsHold},
+	{"copies are not synced", mutation{unkept: true, stage: func(s *scene) { guarded(s); s.powerCuts = 100 }}, copiesWhole},
+	{"a seal is held behind a check", mutation{folded: after(event.TypeIterationChecked, func(s *projector.State) { s.Seal.Held = true }), unfolded: true, stage: func(s *scene) {
+		guarded(s)
+		s.edits, s.mends = 0, 100
+	}}, personsHold},
+}
