@@ -37,9 +37,8 @@ type Dialect struct {
 	calls   agent.Calls
 	cost    cost
 
-	members []jsonscan.Member // of a frame
-	fields  []jsonscan.Member // of an update
-	scratch []byte            // texts that had to be joined; valid until the next Decode
+	line    jsonscan.Document
+	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 
 // New returns the dialect for a process that has not been started yet. program is the name of the program, by which

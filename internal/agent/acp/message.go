@@ -24,17 +24,17 @@ type message struct {
 
 // chunk reads a piece of a message. The line itself is not kept, since a secret that is cut in two by two pieces could be
 // masked in neither of their lines.
-func (d *Dialect) chunk(update members, thought bool, out *agent.Decoded) {
-	content := update.get("content")
-	words := jsonscan.Get(content, "text")
-	if string(jsonscan.Get(content, "type")) != `"text"` || !jsonscan.IsString(words) {
-		out.Add(event.AgentNoticed{What: short(update.get("sessionUpdate")), Text: short(jsonscan.Get(content, "type"))})
+func (d *Dialect) chunk(update jsonscan.Value, thought bool, out *agent.Decoded) {
+	content := update.Get("content")
+	words := content.Get("text")
+	if !content.Get("type").Is("text") || !words.IsString() {
+		out.Add(event.AgentNoticed{What: short(update.Get("sessionUpdate")), Text: short(content.Get("type"))})
 		return
 	}
-	meta := update.get("_meta")
-	d.counted(jsonscan.Get(meta, "usage"), out)
-	if len(words) == len(`""`) {
-		out.DropRaw = meta == nil
+	meta := update.Get("_meta")
+	d.counted(meta.Get("usage"), out)
+	if len(words.Inner()) == 0 {
+		out.DropRaw = !meta.Exists()
 		return
 	}
 	if begins(words, d.profile.retried) {
@@ -50,29 +50,29 @@ func (d *Dialect) chunk(update members, thought bool, out *agent.Decoded) {
 	d.turn.spoke = true
 	d.alive(out)
 	m := &d.message
-	m.enter(update.get("messageId"), thought, out)
+	m.enter(update.Get("messageId"), thought, out)
 	if thought {
-		out.Add(event.AgentThought{Block: m.name, Text: event.Quoted(words)})
+		out.Add(event.AgentThought{Block: m.name, Text: event.Quoted(words.Raw())})
 		return
 	}
-	out.Add(event.AgentSaid{Block: m.name, Text: event.Quoted(words)})
+	out.Add(event.AgentSaid{Block: m.name, Text: event.Quoted(words.Raw())})
 }
 
 // begins reports whether a string value begins with a text that needs no escaping.
-func begins(words []byte, text string) bool {
-	return text != "" && bytes.HasPrefix(words[1:], []byte(text))
+func begins(words jsonscan.Value, text string) bool {
+	return text != "" && bytes.HasPrefix(words.Inner(), []byte(text))
 }
 
 // enter goes to the block that a piece belongs to.
-func (m *message) enter(id []byte, thought bool, out *agent.Decoded) {
-	another := m.over || m.ordinal == 0 || jsonscan.IsString(id) && !jsonscan.EqualString(id, m.id)
+func (m *message) enter(id jsonscan.Value, thought bool, out *agent.Decoded) {
+	another := m.over || m.ordinal == 0 || id.IsString() && !id.Is(m.id)
 	if m.open && !another && m.thought == thought {
 		return
 	}
 	m.close(out)
 	if another {
 		m.ordinal++
-		m.index, m.over, m.id = 0, false, text(id)
+		m.index, m.over, m.id = 0, false, id.Text()
 	} else {
 		m.index++
 	}

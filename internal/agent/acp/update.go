@@ -9,32 +9,14 @@ import (
 )
 
 // updated reads a session/update. What comes outside of a turn, or of another session, changes nothing.
-func (d *Dialect) updated(params []byte, out *agent.Decoded) {
-	var session []byte
-	update := members(d.fields[:0])
-	fields := jsonscan.Object(params)
-	for session == nil || len(update) == 0 { // what follows the two need not be looked at
-		key, value, ok := fields.Open()
-		if !ok {
-			break
-		}
-		switch string(key) {
-		case "sessionId":
-			session = value[:jsonscan.Len(value)]
-		case "update":
-			about := jsonscan.Object(value)
-			update = update.of(&about)
-		}
-	}
-	if d.fields = update; cap(update) > keptMembers {
-		d.fields = nil
-	}
-	kind := update.get("sessionUpdate")
-	if !jsonscan.IsString(kind) {
+func (d *Dialect) updated(params jsonscan.Value, out *agent.Decoded) {
+	session, update := params.Get("sessionId"), params.Get("update")
+	kind := update.Get("sessionUpdate")
+	if !kind.IsString() {
 		out.Add(event.AgentUnread{})
 		return
 	}
-	mine := d.session == "" || jsonscan.EqualString(session, d.session)
+	mine := d.session == "" || session.Is(d.session)
 	if mine && d.turn.open && d.phase == running {
 		d.inTurn(update, kind, out)
 	}
@@ -43,34 +25,33 @@ func (d *Dialect) updated(params []byte, out *agent.Decoded) {
 	}
 }
 
-func (d *Dialect) inTurn(update members, kind []byte, out *agent.Decoded) {
-	switch string(kind) {
-	case `"agent_message_chunk"`:
+func (d *Dialect) inTurn(update, kind jsonscan.Value, out *agent.Decoded) {
+	switch string(kind.Inner()) {
+	case "agent_message_chunk":
 		d.chunk(update, false, out)
-	case `"agent_thought_chunk"`:
+	case "agent_thought_chunk":
 		d.chunk(update, true, out)
-	case `"tool_call"`, `"tool_call_update"`:
+	case "tool_call", "tool_call_update":
 		d.toolUpdated(update, out)
-	case `"plan"`:
+	case "plan":
 		planned(update, out)
-	case `"usage_update"`:
-		d.cost.read(update.get("cost"))
+	case "usage_update":
+		d.cost.read(update.Get("cost"))
 	}
 }
 
 // planned reads the agent's list of things to do, which is told whole each time.
-func planned(update members, out *agent.Decoded) {
+func planned(update jsonscan.Value, out *agent.Decoded) {
 	var todos []event.Todo
-	entries := jsonscan.Array(update.get("entries"))
-	for entry, ok := entries.Next(); ok; entry, ok = entries.Next() {
+	for entry := range update.Get("entries").Items() {
 		status := "pending"
-		switch string(jsonscan.Get(entry, "status")) {
-		case `"in_progress"`:
+		switch string(entry.Get("status").Inner()) {
+		case "in_progress":
 			status = "active"
-		case `"completed"`:
+		case "completed":
 			status = "done"
 		}
-		todos = append(todos, event.Todo{Text: text(jsonscan.Get(entry, "content")), Status: status})
+		todos = append(todos, event.Todo{Text: entry.Get("content").Text(), Status: status})
 	}
 	out.Add(event.AgentPlanned{Todos: todos})
 }

@@ -17,15 +17,15 @@ type ending struct {
 func (e ending) good() bool { return e.finished.Outcome == "ok" || e.finished.Outcome == "length" }
 
 // judge reads the answer to a prompt.
-func (d *Dialect) judge(result, failed []byte) ending {
-	if failed != nil {
+func (d *Dialect) judge(result, failed jsonscan.Value) ending {
+	if failed.Exists() {
 		if d.turn.aborting {
 			return ending{finished: event.AgentFinished{Outcome: "aborted"}}
 		}
 		return ending{finished: d.fail(readFault(failed))}
 	}
 	e := ending{used: readUse(result)}
-	switch reason := text(jsonscan.Get(result, "stopReason")); reason {
+	switch reason := result.Get("stopReason").Text(); reason {
 	case "end_turn":
 		e.finished = event.AgentFinished{Outcome: "ok"}
 	case "cancelled":

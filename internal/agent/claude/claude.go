@@ -33,7 +33,7 @@ type Dialect struct {
 	spent   spending // by the whole process, so far
 	calls   agent.Calls
 
-	members []jsonscan.Member
+	line    jsonscan.Document
 	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 

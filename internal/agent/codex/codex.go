@@ -47,7 +47,7 @@ type Dialect struct {
 	account  account
 	model    string
 
-	members []jsonscan.Member
+	line    jsonscan.Document
 	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 

@@ -43,7 +43,7 @@ type Dialect struct {
 	version version
 
 	model   string // of the last usage, so that it is not copied for each message
-	members []jsonscan.Member
+	line    jsonscan.Document
 	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 

@@ -21,7 +21,7 @@ type Dialect struct {
 	running    bool            // a turn is
 	resetting  bool            // a fresh context was asked for
 	steers     map[string]bool // sent in this turn and not delivered yet
-	members    []jsonscan.Member
+	line       jsonscan.Document
 }
 
 // New returns a dialect for one process. executable is ralph's own, which plays.
