@@ -66,6 +66,8 @@ type Decoded struct {
 	// Fresh says that a reset was confirmed; Stale that it was refused and the
 	// process has to be replaced.
 	Fresh, Stale bool
+
+	memory []byte // texts of the facts that had to be put together
 }
 
 // Reset clears d for another line and keeps its memory.
@@ -73,6 +75,9 @@ func (d *Decoded) Reset() {
 	clear(d.Facts)
 	d.Facts, d.Reply = d.Facts[:0], d.Reply[:0]
 	d.DropRaw, d.JSON, d.Fresh, d.Stale = false, false, false, false
+	if d.memory = d.memory[:0]; cap(d.memory) > keptMemory {
+		d.memory = nil
+	}
 }
 
 // Add appends a fact.

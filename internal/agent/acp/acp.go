@@ -37,14 +37,14 @@ type Dialect struct {
 	calls   agent.Calls
 	cost    cost
 
-	line    jsonscan.Document
+	line    *jsonscan.Document
 	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 
 // New returns the dialect for a process that has not been started yet. program is the name of the program, by which
 // its profile is found; see config.Agent.Program.
 func New(program string) *Dialect {
-	return &Dialect{profile: profileOf(program), tools: map[string]*tool{}}
+	return &Dialect{profile: profileOf(program), line: jsonscan.NewDocument(), tools: map[string]*tool{}}
 }
 
 var _ agent.Dialect = (*Dialect)(nil)

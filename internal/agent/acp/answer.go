@@ -45,7 +45,7 @@ func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded)
 	}
 	d.greeted = true
 	about := result.Get("agentInfo")
-	out.Add(event.AgentNoticed{What: "initialize", Text: cut(strings.TrimSpace(about.Get("name").Text() + " " + about.Get("version").Text()))})
+	out.Add(event.AgentNoticed{What: "initialize", Text: agent.Cut(strings.TrimSpace(about.Get("name").Text() + " " + about.Get("version").Text()))})
 	if spoken, ok := result.Get("protocolVersion").Int(); !ok || spoken != version {
 		d.greeted = false
 		d.refuse(event.AgentFinished{
@@ -71,7 +71,7 @@ func (d *Dialect) entered(result, failed jsonscan.Value, out *agent.Decoded) {
 		d.cannotBegin("session/new", fault{words: "the answer to session/new names no session"}, out)
 		return
 	}
-	out.Add(event.AgentNoticed{What: "session/new", Text: cut(d.session)})
+	out.Add(event.AgentNoticed{What: "session/new", Text: agent.Cut(d.session)})
 	d.chooseModel(result, out)
 }
 
@@ -171,7 +171,7 @@ func (d *Dialect) cannotBegin(where string, f fault, out *agent.Decoded) {
 		words += "; " + d.profile.login
 	}
 	d.session = ""
-	d.refuse(event.AgentFinished{Outcome: "error", Kind: f.kind(), Error: cut(where + ": " + words)}, out)
+	d.refuse(event.AgentFinished{Outcome: "error", Kind: f.kind(), Error: agent.Cut(where + ": " + words)}, out)
 }
 
 // refuse ends the way to a session.
@@ -215,7 +215,7 @@ func (d *Dialect) steeringAnswered(r request, result, failed jsonscan.Value, out
 		d.reached(r.command, true, out)
 	} else {
 		d.reached(r.command, false, out)
-		out.Add(event.AgentNoticed{What: "_session/steering", Text: cut(strings.TrimSpace(outcome + " " + complaint(failed)))})
+		out.Add(event.AgentNoticed{What: "_session/steering", Text: agent.Cut(strings.TrimSpace(outcome + " " + complaint(failed)))})
 	}
 	d.endTurn(out)
 	if len(out.Facts) == 0 {
@@ -228,5 +228,5 @@ func complaint(failed jsonscan.Value) string {
 	if !failed.Exists() {
 		return ""
 	}
-	return cut(readFault(failed).words)
+	return agent.Cut(readFault(failed).words)
 }

@@ -26,7 +26,7 @@ func (d *Dialect) requested(method, id, params jsonscan.Value, out *agent.Decode
 		return
 	}
 	out.Reply = append(out.Reply, reply(id.Raw(), "error", `{"code":-32601,"message":"ralph does not serve this"}`))
-	out.Add(event.AgentNoticed{What: short(method), Text: "refused"})
+	out.Add(event.AgentNoticed{What: out.Name("", method), Text: "refused"})
 }
 
 // permission says yes, and rather once than always: what a person has set for the agent stays as it is. While the turn is
@@ -37,12 +37,12 @@ func (d *Dialect) permission(id, params jsonscan.Value, out *agent.Decoded) {
 	option, answer := consent(params.Get("options"))
 	if !option.Exists() || d.turn.aborting || !d.turn.open {
 		out.Reply = append(out.Reply, reply(id.Raw(), "result", `{"outcome":{"outcome":"cancelled"}}`))
-		out.Add(event.AgentAsked{What: cut(strings.TrimSpace(what)), Answer: "cancelled"})
+		out.Add(event.AgentAsked{What: agent.Cut(strings.TrimSpace(what)), Answer: "cancelled"})
 		return
 	}
 	d.toolSeen(call, true, out)
 	out.Reply = append(out.Reply, reply(id.Raw(), "result", `{"outcome":{"outcome":"selected","optionId":`+string(option.Raw())+`}}`))
-	out.Add(event.AgentAsked{What: cut(strings.TrimSpace(what)), Answer: answer})
+	out.Add(event.AgentAsked{What: agent.Cut(strings.TrimSpace(what)), Answer: answer})
 }
 
 // drained hands over what was steered: Qwen Code asks for it when a tool returns, and gives it to the model with the result.

@@ -2,18 +2,13 @@ package acp
 
 import (
 	"bytes"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-const (
-	keptScratch = 1 << 20 // bytes
-	noticeLimit = 2 << 10 // bytes of text in a notice or an error; the whole stands in raw
-)
+const keptScratch = 1 << 20 // bytes
 
 // Decode reads one frame. Lines that are none are kept as they are: launchers print some to stdout, and stderr is
 // meant for a person.
@@ -48,26 +43,12 @@ func (d *Dialect) frame(m jsonscan.Value, out *agent.Decoded) {
 	case method.Is("session/update"):
 		d.updated(m.Get("params"), out)
 	case method.IsString():
-		out.Add(event.AgentNoticed{What: short(method)})
+		out.Add(event.AgentNoticed{What: out.Name("", method)})
 	case id.Exists() && (m.Get("result").Exists() || m.Get("error").Exists()):
 		d.answered(id, m, out)
 	default:
 		out.Add(event.AgentUnread{})
 	}
-}
-
-// short is text for a person.
-func short(value jsonscan.Value) string { return cut(value.Text()) }
-
-func cut(s string) string {
-	if len(s) <= noticeLimit {
-		return s
-	}
-	end := noticeLimit
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return strings.ToValidUTF8(s[:end], "") + "…"
 }
 
 // plain keeps bytes as a text.

@@ -28,7 +28,7 @@ func (d *Dialect) chunk(update jsonscan.Value, thought bool, out *agent.Decoded)
 	content := update.Get("content")
 	words := content.Get("text")
 	if !content.Get("type").Is("text") || !words.IsString() {
-		out.Add(event.AgentNoticed{What: short(update.Get("sessionUpdate")), Text: short(content.Get("type"))})
+		out.Notice(agent.Brief(update.Get("sessionUpdate")), content.Get("type"))
 		return
 	}
 	meta := update.Get("_meta")
@@ -39,12 +39,12 @@ func (d *Dialect) chunk(update jsonscan.Value, thought bool, out *agent.Decoded)
 	}
 	if begins(words, d.profile.retried) {
 		d.turn.retries++
-		out.Add(event.AgentRetried{Attempt: d.turn.retries, Text: short(words)})
+		out.Add(event.AgentRetried{Attempt: d.turn.retries, Text: agent.Brief(words)})
 		return
 	}
 	d.turn.failure = ""
 	if begins(words, d.profile.failed) {
-		d.turn.failure = strings.TrimPrefix(short(words), d.profile.failed)
+		d.turn.failure = strings.TrimPrefix(agent.Brief(words), d.profile.failed)
 	}
 	out.DropRaw = true
 	d.turn.spoke = true

@@ -21,7 +21,7 @@ func (d *Dialect) updated(params jsonscan.Value, out *agent.Decoded) {
 		d.inTurn(update, kind, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Add(event.AgentNoticed{What: short(kind)})
+		out.Add(event.AgentNoticed{What: out.Name("", kind)})
 	}
 }
 

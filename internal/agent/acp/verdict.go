@@ -35,19 +35,19 @@ func (d *Dialect) judge(result, failed jsonscan.Value) ending {
 	case "refusal":
 		e.finished = event.AgentFinished{Outcome: "error", Error: "the agent refused to go on", Kind: "other"}
 	default:
-		e.finished = event.AgentFinished{Outcome: "error", Error: cut("the agent stopped for an unknown reason: " + reason), Kind: "other"}
+		e.finished = event.AgentFinished{Outcome: "error", Error: agent.Cut("the agent stopped for an unknown reason: " + reason), Kind: "other"}
 	}
 	return e
 }
 
 // fail is a turn that ended with a fault.
 func (d *Dialect) fail(f fault) event.AgentFinished {
-	finished := event.AgentFinished{Outcome: "error", Error: cut(f.words), Kind: f.kind()}
+	finished := event.AgentFinished{Outcome: "error", Error: agent.Cut(f.words), Kind: f.kind()}
 	switch finished.Kind {
 	case "context":
 		finished.Outcome = "length"
 	case "auth":
-		finished.Error = cut(f.words + "; " + d.profile.login)
+		finished.Error = agent.Cut(f.words + "; " + d.profile.login)
 	}
 	return finished
 }

@@ -38,7 +38,10 @@ func BenchmarkDecode(b *testing.B, a Agent) {
 		s.measure(b, a, &out)
 		valid += s.valid
 		decoded += s.decoded
-		worst = max(worst, float64(s.decoded)/float64(s.valid))
+		times := float64(s.decoded) / float64(s.valid)
+		if worst = max(worst, times); testing.Verbose() {
+			b.Logf("%s: %d lines, %d bytes, valid %v, decode %.2f times that", s.name, len(s.lines), s.size, s.valid, times)
+		}
 	}
 	b.SetBytes(int64(size))
 	b.ReportAllocs()

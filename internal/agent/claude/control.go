@@ -20,7 +20,7 @@ func (d *Dialect) controlRequest(m jsonscan.Value, out *agent.Decoded) {
 	subtype := request.Get("subtype")
 	if !subtype.Is("can_use_tool") {
 		out.Reply = append(out.Reply, refuse(id, "ralph does not know this request"))
-		out.Add(event.AgentNoticed{What: d.words.of("control_request/", subtype), Text: "refused"})
+		out.Add(event.AgentNoticed{What: out.Name("control_request/", subtype), Text: "refused"})
 		return
 	}
 	tool := request.Get("tool_name")
@@ -32,10 +32,10 @@ func (d *Dialect) controlRequest(m jsonscan.Value, out *agent.Decoded) {
 		out.Reply = append(out.Reply, allow(id, request.Get("input")))
 	}
 	question := "can_use_tool " + tool.Text()
-	if reason := short(request.Get("decision_reason")); reason != "" {
+	if reason := agent.Brief(request.Get("decision_reason")); reason != "" {
 		question += ": " + reason
 	}
-	out.Add(event.AgentAsked{What: cut(question), Answer: answer})
+	out.Add(event.AgentAsked{What: agent.Cut(question), Answer: answer})
 }
 
 // asksPerson reports whether a yes would be a lie: the model's questions to a person, and a hook that wants one to approve.

@@ -1,18 +1,12 @@
 package claude
 
 import (
-	"strings"
-	"unicode/utf8"
-
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-const (
-	keptScratch = 1 << 20 // bytes
-	noticeLimit = 2 << 10 // bytes of text in a notice or an error; the whole stands in raw
-)
+const keptScratch = 1 << 20 // bytes
 
 // Decode reads one line of Claude Code. What stands on stderr is meant for a person.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
@@ -57,7 +51,7 @@ func (d *Dialect) decode(m jsonscan.Value, out *agent.Decoded) {
 	case "control_request":
 		d.controlRequest(m, out)
 	case "control_response":
-		out.Add(event.AgentNoticed{What: "control_response", Text: short(m.Get("response", "error"))})
+		out.Notice("control_response", m.Get("response", "error"))
 	case "control_cancel_request", "keep_alive":
 		out.Add(event.AgentNoticed{What: m.Get("type").Text()})
 	default:
@@ -71,7 +65,7 @@ func progress(m jsonscan.Value, out *agent.Decoded) {
 		out.Add(event.ToolProgressed{ID: id})
 		return
 	}
-	out.Add(event.AgentNoticed{What: "tool_progress", Text: short(m.Get("tool_name"))})
+	out.Notice("tool_progress", m.Get("tool_name"))
 }
 
 // lifecycle says what became of a message.
@@ -86,79 +80,14 @@ func (d *Dialect) lifecycle(m jsonscan.Value, out *agent.Decoded) {
 		}
 	}
 	if len(out.Facts) == 0 {
-		out.Add(event.AgentNoticed{What: d.words.of("command_lifecycle/", m.Get("state"))})
+		out.Add(event.AgentNoticed{What: out.Name("command_lifecycle/", m.Get("state"))})
 	}
-}
-
-// words are names that come again and again, so that each is put together once.
-type words map[word]string
-
-type word struct{ prefix, value string }
-
-// keptWords bounds them against a Claude that never says the same twice.
-const keptWords = 512
-
-// of returns the prefix and the text of a string value.
-func (ws *words) of(prefix string, value jsonscan.Value) string {
-	spelled := value.Raw()
-	if name, ok := (*ws)[word{prefix, string(spelled)}]; ok {
-		return name
-	}
-	name := prefix + value.Text()
-	if len(spelled) > 64 {
-		return name
-	}
-	if *ws == nil || len(*ws) == keptWords {
-		*ws = words{}
-	}
-	(*ws)[word{prefix, string(spelled)}] = name
-	return name
-}
-
-// short is text for a person, cut to noticeLimit.
-func short(value jsonscan.Value) string {
-	if len(value.Raw()) > 6*noticeLimit {
-		// An escaped byte takes up to six, so that what is cut here is cut below anyway.
-		return cut(shorten(value.Inner()))
-	}
-	return cut(value.Text())
-}
-
-// shorten returns the beginning of a text that is spelled with its escapes, without taking one apart.
-func shorten(inner []byte) string {
-	end := min(6*noticeLimit, len(inner))
-	for i := 0; i < end; {
-		next := i + 1
-		if inner[i] == '\\' {
-			next = i + 2
-			if inner[i+1] == 'u' {
-				next = i + 6
-			}
-		}
-		if next > end {
-			end = i
-			break
-		}
-		i = next
-	}
-	return unescaped(inner[:end])
 }
 
 // unescaped returns a text that is spelled with its escapes and without quotes, as names of members are.
 func unescaped(inner []byte) string {
 	quoted := append(append(make([]byte, 0, len(inner)+2), '"'), inner...)
 	return jsonscan.Unquote(append(quoted, '"'))
-}
-
-func cut(s string) string {
-	if len(s) <= noticeLimit {
-		return s
-	}
-	end := noticeLimit
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return strings.ToValidUTF8(s[:end], "") + "…"
 }
 
 // plain keeps a line that is no JSON as a text.

@@ -136,11 +136,12 @@ func TestLongLine(t *testing.T) {
 
 // TestNoticesAreShort: an event that changes nothing does not swell the journal.
 func TestNoticesAreShort(t *testing.T) {
+	const limit = 2 << 10
 	for _, letter := range []string{"x", "é", `\u00e9`, `\\`, "😀"} {
-		for _, n := range []int{100, noticeLimit, 20 * noticeLimit} {
+		for _, n := range []int{100, limit, 20 * limit} {
 			line := `{"type":"system","subtype":"informational","content":"` + strings.Repeat(letter, n) + `"}`
 			notice := only[event.AgentNoticed](decode(opened(), line))
-			if len(notice) != 1 || len(notice[0].Text) > noticeLimit+len("…") || n > noticeLimit && len(notice[0].Text) < noticeLimit-8 {
+			if len(notice) != 1 || len(notice[0].Text) > limit+len("…") || n > limit && len(notice[0].Text) < limit-8 {
 				t.Fatalf("%d times %s: %d bytes", n, letter, len(notice[0].Text))
 			}
 			if !strings.HasPrefix(jsonscan.Unquote([]byte(`"`+strings.Repeat(letter, n)+`"`)), strings.TrimSuffix(notice[0].Text, "…")) {

@@ -50,7 +50,7 @@ func (d *Dialect) failed(m jsonscan.Value, subagent bool, out *agent.Decoded) {
 		}
 	}
 	said := m.Get("message", "content").Item(0).Get("text")
-	out.Add(event.AgentNoticed{What: d.words.of("assistant/", m.Get("error")), Text: short(said)})
+	out.Notice(out.Name("assistant/", m.Get("error")), said)
 }
 
 // block reads one block of an assistant's message.
@@ -62,7 +62,7 @@ func (d *Dialect) block(s *stream, name string, block jsonscan.Value, out *agent
 		d.said(s, name, block.Get("thinking"), false, out)
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		id, tool, input := block.Get("id").Text(), block.Get("name"), block.Get("input")
-		out.Add(event.ToolCalled{ID: id, Name: d.words.of("", tool), Input: input.Raw(), Parent: s.parent})
+		out.Add(event.ToolCalled{ID: id, Name: out.Text(tool), Input: input.Raw(), Parent: s.parent})
 		d.calls.Called(agent.Call{ID: id, Parent: s.parent})
 		if s.parent == "" && tool.Is("TodoWrite") {
 			plan(input, out)
@@ -73,7 +73,7 @@ func (d *Dialect) block(s *stream, name string, block jsonscan.Value, out *agent
 			d.returned(block, out)
 			return
 		}
-		out.Add(event.AgentNoticed{What: d.words.of("assistant/", typ)})
+		out.Add(event.AgentNoticed{What: out.Name("assistant/", typ)})
 	}
 }
 
@@ -129,7 +129,7 @@ func (d *Dialect) user(m jsonscan.Value, out *agent.Decoded) {
 		what = "user/synthetic"
 	}
 	if content.IsString() {
-		out.Add(event.AgentNoticed{What: what, Text: short(content)})
+		out.Notice(what, content)
 		return
 	}
 	facts := len(out.Facts)
@@ -141,7 +141,7 @@ func (d *Dialect) user(m jsonscan.Value, out *agent.Decoded) {
 			}
 			continue
 		}
-		out.Add(event.AgentNoticed{What: what, Text: short(part.Get("text"))})
+		out.Notice(what, part.Get("text"))
 	}
 	if len(out.Facts) == facts {
 		out.Add(event.AgentNoticed{What: what})

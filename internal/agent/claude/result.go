@@ -94,14 +94,14 @@ func (d *Dialect) blame(m jsonscan.Value, api bool) string {
 // else its name.
 func complaint(m jsonscan.Value, name string) string {
 	if m.Get("is_error").IsTrue() {
-		if said := short(m.Get("result")); said != "" {
+		if said := agent.Brief(m.Get("result")); said != "" {
 			return said
 		}
 	}
-	if said := short(m.Get("error")); said != "" {
+	if said := agent.Brief(m.Get("error")); said != "" {
 		return said // of Amp
 	}
-	if said := short(m.Get("error", "message")); said != "" {
+	if said := agent.Brief(m.Get("error", "message")); said != "" {
 		return said // of Qwen Code
 	}
 	var all []string
@@ -109,12 +109,12 @@ func complaint(m jsonscan.Value, name string) string {
 		if len(all) == 8 {
 			break
 		}
-		all = append(all, short(item))
+		all = append(all, agent.Brief(item))
 	}
 	if len(all) > 0 {
-		return cut(strings.Join(all, "; "))
+		return agent.Cut(strings.Join(all, "; "))
 	}
-	return cut(name)
+	return agent.Cut(name)
 }
 
 // denied names the tools that were refused: the turn may be a success all the same.
@@ -126,5 +126,5 @@ func denied(list jsonscan.Value) string {
 		}
 		names = append(names, item.Get("tool_name").Text())
 	}
-	return cut(strings.Join(names, ", "))
+	return agent.Cut(strings.Join(names, ", "))
 }

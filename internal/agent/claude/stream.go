@@ -118,7 +118,7 @@ func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
 		s.writing = false
 		s.forget()
 	}
-	out.Add(event.AgentNoticed{What: d.words.of("stream_event/", typ)})
+	out.Add(event.AgentNoticed{What: out.Name("stream_event/", typ)})
 }
 
 // delta says what is new of the block that is being written. The line is not kept: the block's own event holds it all
@@ -130,7 +130,7 @@ func (d *Dialect) delta(s *stream, delta jsonscan.Value, out *agent.Decoded) {
 	}
 	aloud := typ.Is("text_delta")
 	if !aloud && !typ.Is("thinking_delta") || !words.IsString() || !s.writing {
-		out.Add(event.AgentNoticed{What: d.words.of("stream_event/", typ)})
+		out.Add(event.AgentNoticed{What: out.Name("stream_event/", typ)})
 		return
 	}
 	if s.streamed == "" {

@@ -13,13 +13,13 @@ func (d *Dialect) system(m jsonscan.Value, out *agent.Decoded) {
 	switch subtype := m.Get("subtype"); string(subtype.Inner()) {
 	case "init":
 		d.begun(out)
-		out.Add(event.AgentNoticed{What: "system/init", Text: short(m.Get("claude_code_version"))})
+		out.Notice("system/init", m.Get("claude_code_version"))
 	case "api_retry":
 		attempt, _ := m.Get("attempt").Int()
 		limit, _ := m.Get("max_retries").Int()
 		delay, _ := m.Get("retry_delay_ms").Float() // 2.1.197 writes fractions
 		out.Add(event.AgentRetried{
-			Attempt: int(attempt), Max: int(limit), Delay: milliseconds(delay), Kind: fault(m), Text: short(m.Get("error")),
+			Attempt: int(attempt), Max: int(limit), Delay: milliseconds(delay), Kind: fault(m), Text: agent.Brief(m.Get("error")),
 		})
 	case "compact_boundary":
 		about := m.Get("compact_metadata")
@@ -28,27 +28,27 @@ func (d *Dialect) system(m jsonscan.Value, out *agent.Decoded) {
 		out.Add(event.AgentCompacted{Trigger: about.Get("trigger").Text(), Before: before, After: after})
 	case "permission_denied":
 		out.Add(event.AgentNoticed{
-			What: "system/permission_denied", Text: cut(m.Get("tool_name").Text() + ": " + short(m.Get("message"))),
+			What: "system/permission_denied", Text: agent.Cut(m.Get("tool_name").Text() + ": " + agent.Brief(m.Get("message"))),
 		})
 	case "background_tasks_changed":
 		d.background(m, out)
 	case "hook_response":
-		what := short(m.Get("hook_name"))
+		what := agent.Brief(m.Get("hook_name"))
 		if outcome := m.Get("outcome").Text(); outcome != "success" {
-			what += ": " + cut(outcome)
+			what += ": " + agent.Cut(outcome)
 		}
 		out.Add(event.AgentNoticed{What: "system/hook_response", Text: what})
 	case "thinking_tokens": // comes many times for each thought
 		out.Add(event.AgentNoticed{What: "system/thinking_tokens"})
 	default:
-		out.Add(event.AgentNoticed{What: d.words.of("system/", subtype), Text: note(m)})
+		out.Add(event.AgentNoticed{What: out.Name("system/", subtype), Text: note(m)})
 	}
 }
 
 // note returns what a person would want to read of an event that changes nothing.
 func note(m jsonscan.Value) string {
 	for _, key := range [...]string{"text", "content", "message", "summary", "description", "hook_name", "status", "compact_result"} {
-		if s := short(m.Get(key)); s != "" {
+		if s := agent.Brief(m.Get(key)); s != "" {
 			return s
 		}
 	}
@@ -64,12 +64,12 @@ func (d *Dialect) rateLimit(m jsonscan.Value, out *agent.Decoded) {
 	window := info.Get("rateLimitType").Text()
 	status := info.Get("status").Text()
 	if status != "rejected" || info.Get("isUsingOverage").IsTrue() {
-		out.Add(event.AgentNoticed{What: "rate_limit_event", Text: cut(status + " " + window)})
+		out.Add(event.AgentNoticed{What: "rate_limit_event", Text: agent.Cut(status + " " + window)})
 		return
 	}
 	d.turn.until = resetTime(info.Get("resetsAt"))
 	d.turn.limited = true
-	out.Add(event.AgentLimited{Kind: "rate", Until: d.turn.until, Text: cut(window)})
+	out.Add(event.AgentLimited{Kind: "rate", Until: d.turn.until, Text: agent.Cut(window)})
 }
 
 // resetTime returns a time in Unix seconds as RFC 3339 in UTC, "" for what is no such time.

@@ -148,9 +148,9 @@ func (d *Dialect) background(m jsonscan.Value, out *agent.Decoded) {
 		if d.turn.tasks++; len(names) == namedTasks {
 			continue
 		}
-		name := short(task.Get("description"))
+		name := agent.Brief(task.Get("description"))
 		if name == "" {
-			name = short(task.Get("task_type"))
+			name = agent.Brief(task.Get("task_type"))
 		}
 		names = append(names, name)
 	}
@@ -160,7 +160,7 @@ func (d *Dialect) background(m jsonscan.Value, out *agent.Decoded) {
 	if d.turn.tasks > 0 && !d.turn.deferred && d.turn.open {
 		d.turn.deferred, d.turn.owed = true, 1
 	}
-	out.Add(event.AgentNoticed{What: event.NoticeBackground, Text: cut(strings.Join(names, ", "))})
+	out.Add(event.AgentNoticed{What: event.NoticeBackground, Text: agent.Cut(strings.Join(names, ", "))})
 	d.orphaned(out)
 }
 

@@ -44,10 +44,10 @@ var qwen = variant{
 }
 
 // NewAmp returns the dialect for a process of Amp that has not been started yet.
-func NewAmp() *Dialect { return &Dialect{variant: &amp} }
+func NewAmp() *Dialect { return &Dialect{variant: &amp, line: jsonscan.NewDocument()} }
 
 // NewQwen returns the dialect for a process of Qwen Code that has not been started yet.
-func NewQwen() *Dialect { return &Dialect{variant: &qwen} }
+func NewQwen() *Dialect { return &Dialect{variant: &qwen, line: jsonscan.NewDocument()} }
 
 // longestArgument is what Linux takes as one argument, less some room.
 const longestArgument = 128<<10 - 64

@@ -20,16 +20,16 @@ func (d *Dialect) requested(method, id, value jsonscan.Value, out *agent.Decoded
 		if d.trusts {
 			answer = "accept"
 		}
-		about = short(value.Get("command"))
+		about = agent.Brief(value.Get("command"))
 		if about == "" {
-			about = short(value.Get("reason"))
+			about = agent.Brief(value.Get("reason"))
 		}
 		result = []byte(`{"decision":"` + answer + `"}`)
 	case "item/permissions/requestApproval":
-		about = short(value.Get("reason"))
+		about = agent.Brief(value.Get("reason"))
 		result = []byte(`{"permissions":{},"scope":"turn"}`)
 	case "mcpServer/elicitation/request":
-		about = short(value.Get("message"))
+		about = agent.Brief(value.Get("message"))
 		result = []byte(`{"action":"decline","content":null,"_meta":null}`)
 	case "item/tool/requestUserInput":
 		answer = nobody
@@ -39,7 +39,7 @@ func (d *Dialect) requested(method, id, value jsonscan.Value, out *agent.Decoded
 		answer = "refused"
 		out.Reply = append(out.Reply, append(append([]byte(`{"id":`), id.Raw()...),
 			`,"error":{"code":-32601,"message":"ralph does not know this request"}}`...))
-		out.Add(event.AgentAsked{What: cut(what), Answer: answer})
+		out.Add(event.AgentAsked{What: agent.Cut(what), Answer: answer})
 		return
 	}
 	reply := append(append([]byte(`{"id":`), id.Raw()...), `,"result":`...)
@@ -47,7 +47,7 @@ func (d *Dialect) requested(method, id, value jsonscan.Value, out *agent.Decoded
 	if about != "" {
 		what += ": " + about
 	}
-	out.Add(event.AgentAsked{What: cut(what), Answer: answer})
+	out.Add(event.AgentAsked{What: agent.Cut(what), Answer: answer})
 }
 
 // userInput answers each of the questions alike.
@@ -60,7 +60,7 @@ func userInput(questions jsonscan.Value) (result []byte, about string) {
 			continue
 		}
 		if count++; count == 1 {
-			about = short(question.Get("question"))
+			about = agent.Brief(question.Get("question"))
 		} else {
 			result = append(result, ',')
 		}

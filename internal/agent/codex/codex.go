@@ -47,7 +47,7 @@ type Dialect struct {
 	account  account
 	model    string
 
-	line    jsonscan.Document
+	line    *jsonscan.Document
 	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 
@@ -68,7 +68,7 @@ type steer struct{ command, request, text string }
 // New returns the dialect for a process that has not been started yet. find returns the native program behind the wrapper
 // that npm installs, or ""; see [Native]. nil finds none.
 func New(find func(program string) string) *Dialect {
-	return &Dialect{find: find, others: map[string]*other{}}
+	return &Dialect{find: find, line: jsonscan.NewDocument(), others: map[string]*other{}}
 }
 
 var _ agent.Dialect = (*Dialect)(nil)
@@ -209,7 +209,7 @@ func (d *Dialect) nextID() string {
 }
 
 func request(id, method string, params []byte) []byte {
-	line := make([]byte, 0, len(params)+64)
+	line := make([]byte, 0, len(params)+len(method)+len(id)+len(`{"id":"","method":"","params":}`))
 	line = append(append(line, `{"id":"`...), id...)
 	line = append(append(line, `","method":"`...), method...)
 	line = append(append(line, `","params":`...), params...)

@@ -3,17 +3,13 @@ package codex
 import (
 	"bytes"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-const (
-	keptScratch = 1 << 20 // bytes
-	noticeLimit = 2 << 10 // bytes of text in a notice or an error; the whole stands in raw
-)
+const keptScratch = 1 << 20 // bytes
 
 // Decode reads one line of Codex. What stands on stderr is its log.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
@@ -92,7 +88,7 @@ func (d *Dialect) refused(id, failed jsonscan.Value, out *agent.Decoded) {
 		}
 	}
 	d.settled(out)
-	out.Add(event.AgentNoticed{What: "refused", Text: short(failed.Get("message"))})
+	out.Notice("refused", failed.Get("message"))
 }
 
 func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded) {
@@ -105,7 +101,7 @@ func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded)
 		return
 	}
 	d.greeted = true
-	out.Add(event.AgentNoticed{What: "initialize", Text: short(result.Get("userAgent"))})
+	out.Notice("initialize", result.Get("userAgent"))
 	out.Reply = append(out.Reply, []byte(`{"method":"initialized"}`), d.askThread(opening))
 }
 
@@ -117,7 +113,7 @@ func (d *Dialect) threadStarted(result, failed jsonscan.Value, out *agent.Decode
 	case d.phase == resetting && thread == "":
 		d.phase = idle
 		out.Stale = true
-		out.Add(event.AgentNoticed{What: "thread/start", Text: short(failed.Get("message"))})
+		out.Notice("thread/start", failed.Get("message"))
 		return
 	case d.phase != resetting && d.phase != opening:
 		return
@@ -152,10 +148,10 @@ func (d *Dialect) turnAnswered(result, failed jsonscan.Value, out *agent.Decoded
 
 // began gives the turn its id, and sends what waited for it.
 func (d *Dialect) began(id jsonscan.Value, out *agent.Decoded) {
-	turn := id.Text()
-	if d.phase != starting || turn == "" {
+	if d.phase != starting || len(id.Inner()) == 0 {
 		return
 	}
+	turn := id.Text()
 	d.phase, d.turn.id = running, turn
 	if d.turn.aborting {
 		out.Reply = append(out.Reply, d.interrupt(d.nextID(), d.thread, turn))
@@ -169,7 +165,7 @@ func (d *Dialect) began(id jsonscan.Value, out *agent.Decoded) {
 // fails ends a turn that Codex did not even begin.
 func (d *Dialect) fails(method string, failed jsonscan.Value, out *agent.Decoded) {
 	why := "codex app-server refused " + method
-	if said := short(failed.Get("message")); said != "" {
+	if said := agent.Brief(failed.Get("message")); said != "" {
 		why += ": " + said
 	}
 	d.turn.outcome = event.AgentFinished{Outcome: "error", Error: why, Kind: "other"}
@@ -218,20 +214,6 @@ func (d *Dialect) finish(out *agent.Decoded) {
 // working reports whether what a tool does is part of a turn.
 func (d *Dialect) working() bool {
 	return d.phase == starting || d.phase == running || d.phase == settling
-}
-
-// short is text for a person, cut to noticeLimit.
-func short(value jsonscan.Value) string { return cut(value.Text()) }
-
-func cut(s string) string {
-	if len(s) <= noticeLimit {
-		return s
-	}
-	end := noticeLimit
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
 }
 
 // plain keeps a line that is no JSON as a text.

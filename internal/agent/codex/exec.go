@@ -12,7 +12,7 @@ func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
 	kind := m.Get("type")
 	switch string(kind.Inner()) {
 	case "thread.started":
-		out.Add(event.AgentNoticed{What: "session", Text: short(m.Get("thread_id"))})
+		out.Notice("session", m.Get("thread_id"))
 	case "item.started", "item.updated", "item.completed":
 		d.saidItem(kind, m.Get("item"), out)
 	case "turn.completed":
@@ -24,10 +24,10 @@ func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
 		d.turn.outcome = event.AgentFinished{Outcome: "ok"}
 		d.finish(out)
 	case "turn.failed":
-		d.turn.outcome = event.AgentFinished{Outcome: "error", Error: short(m.Get("error").Get("message")), Kind: "other"}
+		d.turn.outcome = event.AgentFinished{Outcome: "error", Error: agent.Brief(m.Get("error").Get("message")), Kind: "other"}
 		d.finish(out)
 	case "error":
-		out.Add(event.AgentNoticed{What: "error", Text: short(m.Get("message"))})
+		out.Notice("error", m.Get("message"))
 	}
 	if len(out.Facts) > 0 || out.DropRaw {
 		return
@@ -36,7 +36,7 @@ func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
 		out.Add(event.AgentUnread{})
 		return
 	}
-	out.Add(event.AgentNoticed{What: cut(kind.Text())})
+	out.Add(event.AgentNoticed{What: out.Name("", kind)})
 }
 
 func (d *Dialect) saidItem(kind, value jsonscan.Value, out *agent.Decoded) {
@@ -52,6 +52,6 @@ func (d *Dialect) saidItem(kind, value jsonscan.Value, out *agent.Decoded) {
 		d.called(&it, "", out)
 	}
 	if len(out.Facts) == 0 {
-		out.Add(event.AgentNoticed{What: cut(kind.Text() + " " + it.kind.Text()), Text: short(it.message)})
+		out.Notice(agent.Cut(kind.Text()+" "+it.kind.Text()), it.message)
 	}
 }

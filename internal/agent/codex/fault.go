@@ -39,7 +39,7 @@ func (d *Dialect) rateLimits(value jsonscan.Value, out *agent.Decoded) {
 		}
 	}
 	if out.DropRaw = *a == before; !out.DropRaw {
-		out.Add(event.AgentNoticed{What: "account/rateLimits/updated", Text: cut(a.reached)})
+		out.Add(event.AgentNoticed{What: "account/rateLimits/updated", Text: agent.Cut(a.reached)})
 	}
 }
 
@@ -126,7 +126,7 @@ func byStatus(status int64) string {
 // calls the very same error "other" when it gives up.
 func (a *account) judge(failure jsonscan.Value, retried event.AgentRetried) (event.AgentFinished, event.AgentLimited) {
 	kind := a.kind(failure.Get("codexErrorInfo"))
-	why := short(failure.Get("message"))
+	why := agent.Brief(failure.Get("message"))
 	if kind == "other" && why != "" && why == retried.Text {
 		kind = retried.Kind
 	}

@@ -216,7 +216,7 @@ func (d *Dialect) itemStarted(p *params, out *agent.Decoded) {
 		d.called(&it, parent, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Add(event.AgentNoticed{What: cut("item/started " + it.kind.Text())})
+		out.Add(event.AgentNoticed{What: out.Name("item/started ", it.kind)})
 	}
 }
 
@@ -237,7 +237,7 @@ func (d *Dialect) itemCompleted(p *params, out *agent.Decoded) {
 		d.completedItem(&it, parent, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Add(event.AgentNoticed{What: cut("item/completed " + it.kind.Text()), Text: short(it.message)})
+		out.Notice(out.Name("item/completed ", it.kind), it.message)
 	}
 }
 

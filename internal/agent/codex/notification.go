@@ -76,6 +76,9 @@ func (d *Dialect) spawned(call string, threads jsonscan.Value) {
 
 // dismiss ends what subagents still do: their answer would reach nobody, and Codex lets them go on.
 func (d *Dialect) dismiss(out *agent.Decoded) {
+	if len(d.others) == 0 {
+		return
+	}
 	for _, id := range slices.Sorted(maps.Keys(d.others)) {
 		if o := d.others[id]; o.turn != "" {
 			o.ending = d.nextID()
@@ -134,16 +137,16 @@ func (d *Dialect) notified(method, value jsonscan.Value, out *agent.Decoded) {
 		out.Add(event.AgentNoticed{What: "model/rerouted", Text: d.model})
 	case "hook/completed":
 		run := value.Get("run")
-		out.Add(event.AgentNoticed{What: "hook/completed", Text: short(run.Get("eventName")) + " " + short(run.Get("status"))})
+		out.Add(event.AgentNoticed{What: "hook/completed", Text: agent.Brief(run.Get("eventName")) + " " + agent.Brief(run.Get("status"))})
 	case "warning", "guardianWarning", "configWarning", "deprecationNotice":
 		said := p.delta
 		if !said.Exists() {
 			said = value.Get("summary")
 		}
-		out.Add(event.AgentNoticed{What: method.Text(), Text: short(said)})
+		out.Notice(method.Text(), said)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Add(event.AgentNoticed{What: cut(method.Text())})
+		out.Add(event.AgentNoticed{What: out.Name("", method)})
 	}
 }
 
@@ -166,7 +169,7 @@ func (d *Dialect) turnCompleted(p *params, out *agent.Decoded) {
 	ours := d.turn.id == "" || p.item.Get("id").Is(d.turn.id)
 	if ours && (d.phase == starting || d.phase == running) {
 		d.completed(p.item, out)
-		out.Add(event.AgentNoticed{What: "turn/completed", Text: short(p.item.Get("status"))})
+		out.Notice("turn/completed", p.item.Get("status"))
 	}
 }
 
@@ -192,12 +195,12 @@ func (d *Dialect) planned(p *params, out *agent.Decoded) {
 // erred tells what Codex tries again. What ends the turn is told again by turn/completed.
 func (d *Dialect) erred(p *params, out *agent.Decoded) {
 	failure := p.all.Get("error")
-	said := short(failure.Get("message"))
+	said := agent.Brief(failure.Get("message"))
 	if !p.all.Get("willRetry").IsTrue() || !d.working() {
 		out.Add(event.AgentNoticed{What: "error", Text: said})
 		return
 	}
-	if why := short(failure.Get("additionalDetails")); why != "" {
+	if why := agent.Brief(failure.Get("additionalDetails")); why != "" {
 		said = why
 	}
 	d.turn.retries++

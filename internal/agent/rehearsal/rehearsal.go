@@ -21,11 +21,13 @@ type Dialect struct {
 	running    bool            // a turn is
 	resetting  bool            // a fresh context was asked for
 	steers     map[string]bool // sent in this turn and not delivered yet
-	line       jsonscan.Document
+	line       *jsonscan.Document
 }
 
 // New returns a dialect for one process. executable is ralph's own, which plays.
-func New(executable string) *Dialect { return &Dialect{executable: executable} }
+func New(executable string) *Dialect {
+	return &Dialect{executable: executable, line: jsonscan.NewDocument()}
+}
 
 // Command returns what plays the scenario that the user's command names: by itself, or
 // as the argument of 'ralph rehearse', whichever program in front of it starts that. A bare ralph is this one,
