@@ -244,14 +244,30 @@ func (v Value) Get(path ...string) Value {
 }
 
 func (v Value) member(name string) Value {
-	if !v.IsObject() {
+	if v.kind != '{' {
 		return Value{}
 	}
-	b, nodes := v.doc.b, v.doc.nodes
-	for n, end := v.n+1, nodes[v.n].next; n < end; n = nodes[n].next {
-		key := b[nodes[n].key:nodes[n].keyEnd]
-		if string(key) == name && !v.doc.spelled || v.doc.spelled && EqualKey(key, name) {
-			return v.doc.value(n)
+	d := v.doc
+	if d.spelled || name == "" {
+		return v.spelledMember(name)
+	}
+	b, nodes := d.b, d.nodes
+	for n, end := v.n+1, nodes[v.n].next; n < end; {
+		m := &nodes[n]
+		// Most names are told apart by their length and their first byte.
+		if int(m.keyEnd-m.key) == len(name) && b[m.key] == name[0] && string(b[m.key:m.keyEnd]) == name {
+			return d.value(n)
+		}
+		n = m.next
+	}
+	return Value{}
+}
+
+// spelledMember is member where a name may be spelled with escapes.
+func (v Value) spelledMember(name string) Value {
+	for key, member := range v.Members() {
+		if EqualKey(key, name) {
+			return member
 		}
 	}
 	return Value{}

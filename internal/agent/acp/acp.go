@@ -100,7 +100,7 @@ func (d *Dialect) Reset() (lines [][]byte, same bool) {
 	}
 	d.phase = resetting
 	if d.closes {
-		lines = append(lines, d.ask(request{kind: asksClose}, "session/close", d.sessionParams("")))
+		lines = append(lines, d.ask(request{kind: asksClose}, "session/close", append(d.sessionParams(1), '}')))
 	}
 	d.session = ""
 	return append(lines, d.newSession()), true
@@ -115,7 +115,7 @@ func (d *Dialect) Abort() [][]byte {
 	if d.phase != running {
 		return nil
 	}
-	return [][]byte{d.tell("session/cancel", d.sessionParams(""))}
+	return [][]byte{d.tell("session/cancel", append(d.sessionParams(1), '}'))}
 }
 
 // Stop cancels a running turn, so that the agent ends its tools. Without one the closed stdin is all that it needs.

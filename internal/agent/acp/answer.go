@@ -106,8 +106,9 @@ func (d *Dialect) chooseModel(result jsonscan.Value, out *agent.Decoded) {
 	case id.Exists():
 		out.Reply = append(out.Reply, d.setOption(asksModel, id, d.wants.model))
 	case result.Get("models").IsObject():
-		params := jsonscan.AppendString([]byte(`,"modelId":`), d.wants.model)
-		out.Reply = append(out.Reply, d.ask(request{kind: asksModel}, "session/set_model", d.sessionParams(string(params))))
+		params := append(d.sessionParams(len(d.wants.model)+16), `,"modelId":`...)
+		params = append(jsonscan.AppendString(params, d.wants.model), '}')
+		out.Reply = append(out.Reply, d.ask(request{kind: asksModel}, "session/set_model", params))
 	default:
 		d.cannotBegin("model", fault{words: "the agent offers no choice of models: leave agent.model out, or choose it with agent.flags"}, out)
 	}
@@ -137,9 +138,10 @@ func option(result jsonscan.Value, category string) jsonscan.Value {
 }
 
 func (d *Dialect) setOption(what asks, id jsonscan.Value, value string) []byte {
-	params := append([]byte(`,"configId":`), id.Raw()...)
-	params = jsonscan.AppendString(append(params, `,"value":`...), value)
-	return d.ask(request{kind: what}, "session/set_config_option", d.sessionParams(string(params)))
+	params := append(d.sessionParams(len(id.Raw())+len(value)+32), `,"configId":`...)
+	params = append(append(params, id.Raw()...), `,"value":`...)
+	params = append(jsonscan.AppendString(params, value), '}')
+	return d.ask(request{kind: what}, "session/set_config_option", params)
 }
 
 // ready: the session is as it should be.
