@@ -211,12 +211,16 @@ func (v Value) IsNull() bool { return v.kind == 'n' }
 // IsTrue reports whether the value is true.
 func (v Value) IsTrue() bool { return v.kind == 't' }
 
-// Is reports whether the value is a string of this text.
-func (v Value) Is(text string) bool { return v.IsString() && EqualKey(v.Inner(), text) }
+// Is reports whether the value is a string that is spelled like this word, in which there is nothing to escape. It is how the words of a protocol are told, and costs less than
+// Says: a word that somebody spells with escapes is none.
+func (v Value) Is(word string) bool { return v.kind == '"' && string(v.Inner()) == word }
+
+// Says reports whether the value is a string of this text, however it is spelled.
+func (v Value) Says(text string) bool { return v.kind == '"' && EqualKey(v.Inner(), text) }
 
 // Inner returns what stands between the quotes of a string, escapes still in place, a part of the line; nil for what is no string.
 func (v Value) Inner() []byte {
-	if !v.IsString() {
+	if v.kind != '"' {
 		return nil
 	}
 	n := &v.doc.nodes[v.n]

@@ -32,7 +32,8 @@ func sameAsScanned(t *testing.T, v Value, raw []byte) {
 		t.Fatalf("found %.200q, scanned %.200q", v.Raw(), raw)
 	}
 	if v.IsString() != IsString(raw) || v.IsObject() != IsObject(raw) || v.IsArray() != IsArray(raw) || v.IsNull() != IsNull(raw) ||
-		v.IsTrue() != (string(raw) == "true") || !bytes.Equal(v.Inner(), inner(raw)) || v.Text() != Unquote(raw) {
+		v.IsTrue() != (string(raw) == "true") || !bytes.Equal(v.Inner(), inner(raw)) || v.Text() != Unquote(raw) ||
+		v.Says(v.Text()) != IsString(raw) || v.Is(string(v.Inner())) != IsString(raw) {
 		t.Fatalf("%.200q is taken for another kind of value", raw)
 	}
 	scanned := Object(raw)
@@ -173,7 +174,7 @@ func TestWhatIsNotThere(t *testing.T) {
 		"the zero value":                   {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if v.Exists() || v.Raw() != nil || v.Inner() != nil || v.Text() != "" || v.Is("") || v.IsNull() || v.IsObject() {
+			if v.Exists() || v.Raw() != nil || v.Inner() != nil || v.Text() != "" || v.Is("") || v.Says("") || v.IsNull() || v.IsObject() {
 				t.Errorf("there is %q", v.Raw())
 			}
 			for range v.Members() {
@@ -190,7 +191,7 @@ func TestWhatIsNotThere(t *testing.T) {
 	if !value.Get("null").Exists() || !value.Get("null").IsNull() {
 		t.Error("null is not there")
 	}
-	if !value.Get("name").Is("x") || string(value.Get("twice").Raw()) != "1" || string(value.Get("list").Item(1).Item(0).Raw()) != "2" {
+	if !value.Get("name").Is("x") || !value.Get("name").Says("x") || string(value.Get("twice").Raw()) != "1" || string(value.Get("list").Item(1).Item(0).Raw()) != "2" {
 		t.Error("what is there was not found")
 	}
 }

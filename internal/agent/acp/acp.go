@@ -33,7 +33,7 @@ type Dialect struct {
 
 	turn    turn
 	message message
-	tools   map[string]*tool // by their ids as JSON spells them
+	tools   map[string]*tool // by their ids
 	calls   agent.Calls
 	cost    cost
 

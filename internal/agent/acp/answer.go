@@ -45,7 +45,8 @@ func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded)
 	}
 	d.greeted = true
 	about := result.Get("agentInfo")
-	out.Add(event.AgentNoticed{What: "initialize", Text: agent.Cut(strings.TrimSpace(about.Get("name").Text() + " " + about.Get("version").Text()))})
+	name := out.Name(out.Name("", about.Get("name"))+" ", about.Get("version"))
+	out.Add(event.AgentNoticed{What: "initialize", Text: strings.TrimSpace(name)})
 	if spoken, ok := result.Get("protocolVersion").Int(); !ok || spoken != version {
 		d.greeted = false
 		d.refuse(event.AgentFinished{
@@ -130,7 +131,7 @@ func (d *Dialect) chooseThinking(result jsonscan.Value, out *agent.Decoded) {
 // option returns the id of the session's option of a category, a JSON string; nil where there is none.
 func option(result jsonscan.Value, category string) jsonscan.Value {
 	for o := range result.Get("configOptions").Items() {
-		if id := o.Get("id"); o.Get("category").Is(category) && id.IsString() {
+		if id := o.Get("id"); o.Get("category").Says(category) && id.IsString() {
 			return id
 		}
 	}

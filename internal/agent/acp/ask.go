@@ -49,7 +49,7 @@ func (d *Dialect) permission(id, params jsonscan.Value, out *agent.Decoded) {
 func (d *Dialect) drained(id, params jsonscan.Value, out *agent.Decoded) {
 	out.Add(event.AgentNoticed{What: "craft/drainMidTurnQueue"})
 	messages := []byte(`{"messages":[`)
-	if d.phase == running && !d.turn.aborting && params.Get("sessionId").Is(d.session) {
+	if d.phase == running && !d.turn.aborting && params.Get("sessionId").Says(d.session) {
 		for i, s := range d.turn.held {
 			if i > 0 {
 				messages = append(messages, ',')
@@ -67,7 +67,7 @@ func consent(options jsonscan.Value) (id jsonscan.Value, kind string) {
 	for _, wanted := range []string{"allow_once", "allow_always"} {
 		for option := range options.Items() {
 			id := option.Get("optionId")
-			if id.IsString() && option.Get("kind").Is(wanted) {
+			if id.IsString() && option.Get("kind").Says(wanted) {
 				return id, wanted
 			}
 		}

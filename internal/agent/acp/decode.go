@@ -17,15 +17,15 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		out.Add(event.AgentUnread{Line: plain(line), Stream: "stderr"})
 		return
 	}
-	if len(bytes.TrimSpace(line)) == 0 {
-		out.DropRaw = true
-		return
-	}
 	frame, err := d.line.Read(line)
 	if d.scratch = d.scratch[:0]; cap(d.scratch) > keptScratch {
 		d.scratch = nil
 	}
-	if err != nil {
+	switch {
+	case err != nil && len(bytes.TrimSpace(line)) == 0:
+		out.DropRaw = true
+		return
+	case err != nil:
 		out.Add(event.AgentUnread{Line: plain(line)})
 		return
 	}

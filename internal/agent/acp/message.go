@@ -65,7 +65,7 @@ func begins(words jsonscan.Value, text string) bool {
 
 // enter goes to the block that a piece belongs to.
 func (m *message) enter(id jsonscan.Value, thought bool, out *agent.Decoded) {
-	another := m.over || m.ordinal == 0 || id.IsString() && !id.Is(m.id)
+	another := m.over || m.ordinal == 0 || id.IsString() && !id.Says(m.id)
 	if m.open && !another && m.thought == thought {
 		return
 	}

@@ -59,25 +59,25 @@ func (d *Dialect) toolSeen(update jsonscan.Value, began bool, out *agent.Decoded
 	if !id.IsString() {
 		return nil, false
 	}
-	t, known := d.tools[string(id.Inner())]
+	t, known := d.tools[out.Text(id)]
 	if !known {
 		if len(d.tools) >= maxTools {
 			clear(d.tools)
 		}
 		t = &tool{id: id.Text()}
-		d.tools[string(id.Inner())] = t
+		d.tools[t.id] = t
 	}
 	repeats = known
 	if title := update.Get("title"); title.IsString() {
-		if !title.Is(t.title) {
+		if !title.Says(t.title) {
 			repeats, t.title = false, title.Text()
 		}
 		if !known && d.profile.title {
 			t.name = t.title
 		}
 	}
-	if name := toolName(update); name != "" {
-		t.name = name
+	if name := toolName(update); len(name.Inner()) > 0 && !name.Says(t.name) {
+		t.name = name.Text()
 	}
 	if input := update.Get("rawInput"); input.Exists() && !input.IsNull() {
 		repeats = repeats && bytes.Equal(input.Raw(), t.input)
@@ -128,19 +128,19 @@ func complete(input jsonscan.Value) bool {
 }
 
 // toolName returns the name of the tool, which ACP has no word for: its kind is one of ten.
-func toolName(update jsonscan.Value) string {
-	if name := update.Get("name").Text(); name != "" {
+func toolName(update jsonscan.Value) jsonscan.Value {
+	if name := update.Get("name"); len(name.Inner()) > 0 {
 		return name
 	}
 	for key, value := range update.Get("_meta").Members() {
 		if string(key) == "toolName" {
-			return value.Text()
+			return value
 		}
-		if name := value.Get("toolName").Text(); name != "" {
+		if name := value.Get("toolName"); len(name.Inner()) > 0 {
 			return name
 		}
 	}
-	return ""
+	return jsonscan.Value{}
 }
 
 // progress tells what is new in the content of a running tool, which is told whole each time.

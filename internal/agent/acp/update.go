@@ -16,7 +16,7 @@ func (d *Dialect) updated(params jsonscan.Value, out *agent.Decoded) {
 		out.Add(event.AgentUnread{})
 		return
 	}
-	mine := d.session == "" || session.Is(d.session)
+	mine := d.session == "" || session.Says(d.session)
 	if mine && d.turn.open && d.phase == running {
 		d.inTurn(update, kind, out)
 	}
@@ -61,6 +61,9 @@ func planned(update jsonscan.Value, out *agent.Decoded) {
 // the model once more for it.
 func (d *Dialect) alive(out *agent.Decoded) {
 	d.turn.retries = 0
+	if len(d.turn.steers) == 0 {
+		return
+	}
 	d.turn.steers = slices.DeleteFunc(d.turn.steers, func(s steer) bool {
 		if s.passed {
 			out.Add(event.CommandDelivered{ID: s.command, How: "live"})

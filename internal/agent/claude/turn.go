@@ -51,7 +51,7 @@ type message struct {
 // mine returns the message with a uuid, nil where it is none of ours.
 func (d *Dialect) mine(uuid jsonscan.Value) *message {
 	for i := range d.sent {
-		if uuid.Is(d.sent[i].uuid) {
+		if uuid.Says(d.sent[i].uuid) {
 			return &d.sent[i]
 		}
 	}

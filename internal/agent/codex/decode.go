@@ -72,7 +72,7 @@ func (d *Dialect) response(id, m jsonscan.Value, out *agent.Decoded) {
 	}
 }
 
-func is(id jsonscan.Value, awaited string) bool { return awaited != "" && id.Is(awaited) }
+func is(id jsonscan.Value, awaited string) bool { return awaited != "" && id.Says(awaited) }
 
 // refused: a steer that came too late has no delivery, and the loop puts it into the next prompt.
 func (d *Dialect) refused(id, failed jsonscan.Value, out *agent.Decoded) {

@@ -221,10 +221,10 @@ func (d *Dialect) itemStarted(p *params, out *agent.Decoded) {
 }
 
 func (d *Dialect) called(it *item, parent string, out *agent.Decoded) {
-	call := agent.Call{ID: it.id.Text(), Parent: parent}
-	if d.calls.Open(call.ID) {
+	if d.calls.Open(out.Text(it.id)) {
 		return
 	}
+	call := agent.Call{ID: it.id.Text(), Parent: parent}
 	d.calls.Called(call)
 	out.Add(event.ToolCalled{ID: call.ID, Name: it.name(), Input: d.toolInput(it), Parent: parent})
 }
@@ -268,17 +268,17 @@ func (d *Dialect) completedItem(it *item, parent string, out *agent.Decoded) {
 }
 
 func (d *Dialect) returned(it *item, out *agent.Decoded) {
-	id := it.id.Text()
+	id := out.Text(it.id)
 	out.Add(event.ToolReturned{ID: id, OK: it.ok(), Output: d.toolOutput(it), Took: max(number(it.took), 0)})
 	d.calls.Returned(id)
 	if it.tool.Is("spawnAgent") {
-		d.spawned(id, it.receivers)
+		d.spawned(it.id.Text(), it.receivers)
 	}
 }
 
 // progressed reports what a tool printed. Its end holds all of it again.
 func (d *Dialect) progressed(p *params, out *agent.Decoded) {
-	id := p.itemID.Text()
+	id := out.Text(p.itemID)
 	if !p.delta.IsString() || !d.working() || !d.calls.Open(id) {
 		return
 	}
@@ -294,14 +294,14 @@ func (d *Dialect) echoed(it *item, parent string, out *agent.Decoded) {
 	if parent != "" {
 		return
 	}
-	prompt := !d.turn.told && (!it.clientID.Exists() || it.clientID.Is(promptID))
+	prompt := !d.turn.told && (!it.clientID.Exists() || it.clientID.Says(promptID))
 	d.turn.told = true
 	if prompt {
 		return
 	}
 	words := it.content.Item(0).Get("text")
 	for i, s := range d.steers {
-		if it.clientID.Is(s.command) || !it.clientID.Exists() && words.Is(s.text) {
+		if it.clientID.Says(s.command) || !it.clientID.Exists() && words.Says(s.text) {
 			d.steers = slices.Delete(d.steers, i, i+1)
 			out.Add(event.CommandDelivered{ID: s.command, How: "live"})
 			return

@@ -56,7 +56,7 @@ func (ms *messages) reset() { ms.open = nil }
 // a steer cuts off what is being written, and nothing more is told of it.
 func (ms *messages) of(item jsonscan.Value, parent string, out *agent.Decoded) *message {
 	for _, m := range ms.open {
-		if m.parent == parent && item.Is(m.item) {
+		if m.parent == parent && item.Says(m.item) {
 			return m
 		}
 	}

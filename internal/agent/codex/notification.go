@@ -50,7 +50,7 @@ const othersMost = 256
 
 // of returns whose a notification is: other is nil for our own thread, and for what is about no thread.
 func (d *Dialect) of(thread jsonscan.Value) (o *other, parent string) {
-	if !thread.IsString() || thread.Is(d.thread) {
+	if !thread.IsString() || thread.Says(d.thread) {
 		return nil, ""
 	}
 	id := thread.Text()
@@ -131,7 +131,7 @@ func (d *Dialect) notified(method, value jsonscan.Value, out *agent.Decoded) {
 	case "error":
 		d.erred(p, out)
 	case "thread/started":
-		out.DropRaw = value.Get("thread", "id").Is(d.thread) // as the answer to thread/start
+		out.DropRaw = value.Get("thread", "id").Says(d.thread) // as the answer to thread/start
 	case "model/rerouted":
 		d.model = value.Get("toModel").Text()
 		out.Add(event.AgentNoticed{What: "model/rerouted", Text: d.model})
@@ -166,7 +166,7 @@ func (d *Dialect) turnCompleted(p *params, out *agent.Decoded) {
 		d.settled(out)
 		return
 	}
-	ours := d.turn.id == "" || p.item.Get("id").Is(d.turn.id)
+	ours := d.turn.id == "" || p.item.Get("id").Says(d.turn.id)
 	if ours && (d.phase == starting || d.phase == running) {
 		d.completed(p.item, out)
 		out.Notice("turn/completed", p.item.Get("status"))

@@ -319,7 +319,7 @@ func (d *Dialect) used(usage, model jsonscan.Value, empty bool, out *agent.Decod
 	if nothing && empty && used.USD == nil {
 		return
 	}
-	if model.IsString() && !model.Is(d.model) {
+	if model.IsString() && !model.Says(d.model) {
 		d.model = model.Text()
 	}
 	used.Model = d.model

@@ -111,7 +111,7 @@ func (s *steers) accepted(p *steer) {
 // is none.
 func (s *steers) said(text jsonscan.Value) *steer {
 	for _, p := range s.pending {
-		if p.state == taken && text.Is(p.text) {
+		if p.state == taken && text.Says(p.text) {
 			s.forget(p)
 			return p
 		}
@@ -122,7 +122,7 @@ func (s *steers) said(text jsonscan.Value) *steer {
 // answered returns the steer that was asked for with this request id.
 func (s *steers) answered(id jsonscan.Value) *steer {
 	for _, p := range s.pending {
-		if id.Is(p.request) {
+		if id.Says(p.request) {
 			return p
 		}
 	}

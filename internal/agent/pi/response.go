@@ -34,7 +34,7 @@ func (d *Dialect) response(m jsonscan.Value, out *agent.Decoded) {
 }
 
 func is(id jsonscan.Value, awaited string) bool {
-	return awaited != "" && id.Is(awaited)
+	return awaited != "" && id.Says(awaited)
 }
 
 func refused(command jsonscan.Value, m jsonscan.Value) event.AgentNoticed {
