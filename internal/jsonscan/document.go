@@ -141,7 +141,7 @@ closed:
 item:
 	key, keyEnd = 0, 0
 	if object {
-		// The way of nearly all keys: plain ASCII, up to fifteen bytes, the colon right behind them.
+		// What plainKey does, for keys of up to sixteen bytes: a call for each took a tenth of the time.
 		if i+18 < len(b) && b[i] == '"' {
 			end := i + 1
 			m := unplain(load(b, end))
@@ -154,6 +154,11 @@ item:
 				i = skipSpace(b, end+2)
 				goto value
 			}
+		}
+		if end := plainKey(b, i); end > 0 { // a longer one
+			key, keyEnd = uint32(i+1), uint32(end)
+			i = skipSpace(b, end+2)
+			goto value
 		}
 		end, colon, f := checkKey(b, i)
 		if f != sound {

@@ -200,12 +200,14 @@ func (d *Dialect) leave(thread string) []byte {
 }
 
 func onThread(thread string) []byte {
-	return append(jsonscan.AppendString([]byte(`{"threadId":`), thread), '}')
+	params := append(make([]byte, 0, len(thread)+len(`{"threadId":""}`)), `{"threadId":`...)
+	return append(jsonscan.AppendString(params, thread), '}')
 }
 
 func (d *Dialect) nextID() string {
 	d.asked++
-	return "ralph-" + strconv.Itoa(d.asked)
+	var room [32]byte
+	return string(strconv.AppendInt(append(room[:0], "ralph-"...), int64(d.asked), 10))
 }
 
 func request(id, method string, params []byte) []byte {
