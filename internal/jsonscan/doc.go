@@ -24,7 +24,7 @@
 // # Guarantees
 //
 //   - Valid and Document.Read accept exactly RFC 8259: what [encoding/json.Valid] accepts, less strings whose bytes are not UTF-8. Escaped lone surrogates
-//     (\ud800) are within that grammar and pass; they read as U+FFFD.
+//     (\ud800) are within that grammar and pass; they read as U+FFFD. A Document has a bound of its own: some four million values.
 //   - Nesting is refused past [MaxDepth], the limit of encoding/json, and costs a stack frame per 64 levels.
 //   - Nothing allocates, with three exceptions: growing the slice the caller handed in, [Unquote] and Value.Text, which return a new string, and a Document's notes, twenty bytes
 //     for each value of a line, whose memory serves all lines. Returned slices are parts of the input.

@@ -28,12 +28,13 @@ const nowhere = math.MaxUint32
 const (
 	usualNodes = 1 << 10 // the values of a line that has many, 20 KiB
 	keptNodes  = 4 << 10 // what memory is kept for from one line to the next, 80 KiB
+	mostNodes  = 4 << 20 // of a line; it bounds what a hostile one of 64 MiB can have ralph take, to 80 MiB
 )
 
 // NewDocument returns a Document that has the memory for usual lines already.
 func NewDocument() *Document { return &Document{nodes: make([]node, 0, usualNodes)} }
 
-// Read checks line as [Valid] does and returns its value, which holds as long as line is not changed, and no longer than until the next Read. The error is a
+// Read checks line as [Valid] does, refuses one of 4 GiB or of some four million values, and returns its value, which holds as long as line is not changed, and no longer than until the next Read. The error is a
 // *[SyntaxError]; there is no value then.
 func (d *Document) Read(line []byte) (Value, error) {
 	if cap(d.nodes) > keptNodes {
@@ -78,7 +79,9 @@ value:
 		if depth++; depth > MaxDepth {
 			return nodes, i, tooDeep
 		}
-		nodes = room(nodes)
+		if nodes = room(nodes); nodes == nil {
+			return nil, i, tooLong
+		}
 		n := &nodes[len(nodes)-1]
 		n.key, n.keyEnd, n.at, n.next = key, keyEnd, at, outer
 		outer, object = uint32(len(nodes)-1), c == '{'
@@ -107,7 +110,9 @@ value:
 		return nodes, i, unwanted
 	}
 	{
-		nodes = room(nodes)
+		if nodes = room(nodes); nodes == nil {
+			return nil, i, tooLong
+		}
 		n := &nodes[len(nodes)-1]
 		n.key, n.keyEnd, n.at, n.end, n.next = key, keyEnd, at, uint32(i), uint32(len(nodes))
 	}
@@ -171,9 +176,12 @@ item:
 	goto value
 }
 
-// room returns nodes with one more, whose content is anything: filling it in where it lies takes a third of the time of appending a whole one.
+// room returns nodes with one more, whose content is anything, and nil where there are too many: filling it in where it lies takes a third of the time of appending a whole one.
 func room(nodes []node) []node {
 	if len(nodes) == cap(nodes) {
+		if len(nodes) >= mostNodes {
+			return nil
+		}
 		nodes = slices.Grow(nodes, 1)
 	}
 	return nodes[:len(nodes)+1]

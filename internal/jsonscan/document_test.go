@@ -225,3 +225,14 @@ func TestADocumentGivesBackMemory(t *testing.T) {
 		t.Errorf("memory for %d values is kept", cap(d.nodes))
 	}
 }
+
+func TestADocumentOfTooManyValues(t *testing.T) {
+	line := []byte("[" + strings.Repeat("1,", 2*mostNodes) + "1]")
+	var d Document
+	if value, err := d.Read(line); !errors.Is(err, ErrLong) || value.Exists() {
+		t.Errorf("read: %v", err)
+	}
+	if value, err := d.Read(line[len(line)-2 : len(line)-1]); err != nil || string(value.Raw()) != "1" {
+		t.Errorf("the line after it: %v", err)
+	}
+}

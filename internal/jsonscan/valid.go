@@ -25,7 +25,7 @@ var (
 	ErrEscape    = errors.New("unknown escape")
 	ErrControl   = errors.New("control byte in string")
 	ErrDepth     = errors.New("nested too deeply")
-	ErrLong      = errors.New("document of 4 GiB or more")
+	ErrLong      = errors.New("too long, or too many values") // of a Document only
 )
 
 // fault is the reason as the scanners pass it, one byte in a register.
