@@ -15,7 +15,7 @@ type Document struct {
 	spelled bool   // some key is spelled with an escape, so that it has to be compared by what it says
 }
 
-// node is one value. Offsets keep it at twenty bytes without a pointer, so that noting a value costs a sixth of what checking it does.
+// node is one value. Offsets keep it at twenty bytes without a pointer, so that noting a value costs little beside checking it.
 type node struct {
 	key, keyEnd uint32 // of a member, without its quotes
 	at, end     uint32
@@ -34,8 +34,8 @@ const (
 // NewDocument returns a Document that has the memory for usual lines already.
 func NewDocument() *Document { return &Document{nodes: make([]node, 0, usualNodes)} }
 
-// Read checks line as [Valid] does, refuses one of 4 GiB or of some four million values, and returns its value, which holds as long as line is not changed, and no longer than until the next Read. The error is a
-// *[SyntaxError]; there is no value then.
+// Read checks line as [Valid] does, refuses one of 4 GiB or of some four million values as well, and returns its value, which holds as long as line is
+// not changed, and no longer than until the next Read. The error is a *[SyntaxError]; there is no value then.
 func (d *Document) Read(line []byte) (Value, error) {
 	if cap(d.nodes) > keptNodes {
 		d.nodes = make([]node, 0, usualNodes)
