@@ -43,8 +43,11 @@ const NoResult = "no result of this call was told"
 
 // Lose returns the calls that are over, with all that was called under them, as failed.
 func (c *Calls) Lose(out *Decoded, over func(Call) bool) {
+	if !slices.ContainsFunc(c.open, over) {
+		return
+	}
 	lost := map[string]bool{}
-	for again := len(c.open) > 0; again; {
+	for again := true; again; {
 		again = false
 		c.open = slices.DeleteFunc(c.open, func(call Call) bool {
 			if !over(call) && (call.Parent == "" || !lost[call.Parent]) {

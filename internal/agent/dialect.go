@@ -72,6 +72,8 @@ type Decoded struct {
 	// Own says that the agent is ready for a turn and nothing of one is left: the processes that it has started by now are
 	// its own, and live on when what the next turn leaves running is ended.
 	Own bool
+
+	memory []byte // texts of the facts that had to be put together
 }
 
 // Reset clears d for another line and keeps its memory.
@@ -79,6 +81,9 @@ func (d *Decoded) Reset() {
 	clear(d.Facts)
 	d.Facts, d.Reply = d.Facts[:0], d.Reply[:0]
 	d.DropRaw, d.JSON, d.Fresh, d.Stale, d.Own = false, false, false, false, false
+	if d.memory = d.memory[:0]; cap(d.memory) > keptMemory {
+		d.memory = nil
+	}
 }
 
 // Add appends a fact.

@@ -126,12 +126,11 @@ func BenchmarkValid(b *testing.B) {
 	})
 }
 
-func BenchmarkIndex(b *testing.B) {
+func BenchmarkDocument(b *testing.B) {
 	b.Run("jsonscan", func(b *testing.B) {
-		var members []Member
+		var document Document
 		perLine(b, func(line []byte) {
-			var err error
-			if members, err = Index(line, members); err != nil || len(members) < 3 {
+			if value, err := document.Read(line); err != nil || !value.Get("session_id").IsString() {
 				b.Fatal(err)
 			}
 		})

@@ -2,9 +2,8 @@ package jsonscan
 
 // ObjectCursor walks over the members of an object that is known to be valid. The zero value has none.
 type ObjectCursor struct {
-	b    []byte
-	i    int  // after the opening brace or the last value; at that value where it is open
-	open bool // where the last value ends is not known yet
+	b []byte
+	i int // after the opening brace or the last value
 }
 
 // Object returns a cursor before the first member of value. A value that is no object has no members.
@@ -19,52 +18,19 @@ func Object(value []byte) ObjectCursor {
 // Next returns the next member, or false after the last: the key without its quotes, escapes still in place (see [EqualKey]), and the value without
 // whitespace around it. Both are parts of the value the cursor was made from.
 func (c *ObjectCursor) Next() (key, value []byte, ok bool) {
-	c.close()
 	key, v := nextMember(c.b, c.i)
 	if end := skipValue(c.b, v); end > v {
 		c.i = end
 		return key, c.b[v:end:end], true
 	}
-	c.end()
+	*c = ObjectCursor{}
 	return nil, nil, false
-}
-
-// Open is [ObjectCursor.Next] for a value that is entered next, by a cursor or by [Get]: it begins where the value does, and ends behind it. Where the value ends is
-// looked for when the walk goes on, and not at all where it does not: for a long one that is most of the work.
-func (c *ObjectCursor) Open() (key, value []byte, ok bool) {
-	c.close()
-	key, v := nextMember(c.b, c.i)
-	if v >= len(c.b) {
-		c.end()
-		return nil, nil, false
-	}
-	c.i, c.open = v, true
-	return key, c.b[v:], true
-}
-
-func (c *ObjectCursor) close() {
-	if c.open {
-		from := c.i
-		c.open = false
-		if c.i = skipValue(c.b, from); c.i == from { // no value: what is there is not valid
-			c.b = c.b[:0]
-		}
-	}
-}
-
-// end makes c one that has no members left, and lets i be the index after the object.
-func (c *ObjectCursor) end() {
-	if c.i = nextItem(c.b, c.i); c.i < len(c.b) {
-		c.i++
-	}
-	c.b = c.b[:0]
 }
 
 // ArrayCursor walks over the elements of an array that is known to be valid. The zero value has none.
 type ArrayCursor struct {
-	b    []byte
-	i    int // as in ObjectCursor
-	open bool
+	b []byte
+	i int // as in ObjectCursor
 }
 
 // Array returns a cursor before the first element of value. A value that is no array has no elements.
@@ -78,7 +44,6 @@ func Array(value []byte) ArrayCursor {
 
 // Next returns the next element without whitespace around it, a part of the value the cursor was made from, or false after the last.
 func (c *ArrayCursor) Next() (value []byte, ok bool) {
-	c.close()
 	b := c.b
 	v := nextItem(b, c.i)
 	if i := skipValue(b, v); i > v {
@@ -87,39 +52,6 @@ func (c *ArrayCursor) Next() (value []byte, ok bool) {
 	}
 	*c = ArrayCursor{}
 	return nil, false
-}
-
-// Open is to Next what [ObjectCursor.Open] is. Whoever walks over the members of the element with a cursor of [Object] calls Past with it, and the element
-// is read once only.
-func (c *ArrayCursor) Open() (value []byte, ok bool) {
-	c.close()
-	v := nextItem(c.b, c.i)
-	if v >= len(c.b) || c.b[v] == ']' {
-		*c = ArrayCursor{}
-		return nil, false
-	}
-	c.i, c.open = v, true
-	return c.b[v:], true
-}
-
-// Past goes on behind the element that was opened last, which is the object that members walks over. What is left of its members is passed over.
-func (c *ArrayCursor) Past(members *ObjectCursor) {
-	for ok := true; ok; {
-		_, _, ok = members.Next()
-	}
-	if c.open && members.i > 0 {
-		c.i, c.open = min(c.i+members.i, len(c.b)), false
-	}
-}
-
-func (c *ArrayCursor) close() {
-	if c.open {
-		from := c.i
-		c.open = false
-		if c.i = skipValue(c.b, from); c.i == from { // no value: what is there is not valid
-			c.b = c.b[:0]
-		}
-	}
 }
 
 // Get follows path from member to member through nested objects and returns the value at its end, nil where there is none. Of members with the same key it takes

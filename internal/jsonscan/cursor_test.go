@@ -3,8 +3,6 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -55,9 +53,6 @@ func checkCursors(t *testing.T, doc []byte) {
 	d.UseNumber()
 	if err := d.Decode(&want); err != nil {
 		t.Fatal(err)
-	}
-	if err := openWalk(doc, len(doc)); err != nil {
-		t.Fatalf("%.200q: %v", doc, err)
 	}
 	if got := walk(t, doc); !reflect.DeepEqual(got, want) { // cmp.Diff takes minutes over deep nesting
 		t.Fatalf("%.200q is %v, want %v", doc, got, want)
@@ -153,9 +148,6 @@ func walkAnything(t *testing.T, value []byte, levels int) {
 	if n := len(AppendUnquoted(nil, value)); n > len(value) || n != len(Unquote(value)) {
 		t.Fatalf("AppendUnquoted(%q) has %d bytes", value, n)
 	}
-	if err := openWalk(value, levels); errors.Is(err, errEndless) {
-		t.Fatalf("%q: %v", value, err)
-	}
 	items := 0
 	count := func(item []byte) {
 		if items++; items > len(value) || len(item) == 0 || len(item) >= len(value) {
@@ -181,57 +173,6 @@ func walkAnything(t *testing.T, value []byte, levels int) {
 	}
 }
 
-var errEndless = errors.New("more items than there are bytes")
-
-// openWalk holds Open against Next, some levels down: it must find the same items, whether the walk through
-// an item is handed on with Past, is broken off, or never begins.
-func openWalk(value []byte, levels int) error {
-	if levels == 0 {
-		return nil
-	}
-	members, opened := Object(value), Object(value)
-	for n := 0; ; n++ {
-		key, v, more := members.Next()
-		openKey, rest, ok := opened.Open()
-		switch {
-		case n > len(value):
-			return errEndless
-		case !ok && !more:
-		case ok != more || !bytes.Equal(key, openKey) || !bytes.HasPrefix(rest, v):
-			return fmt.Errorf("member %d is %q and opened %q", n, v, rest)
-		default:
-			if err := openWalk(v, levels-1); err != nil {
-				return err
-			}
-			continue
-		}
-		break
-	}
-	items, some := Array(value), Array(value)
-	for n := 0; ; n++ {
-		v, more := items.Next()
-		rest, ok := some.Open()
-		switch {
-		case n > len(value):
-			return errEndless
-		case !ok && !more:
-			return nil
-		case ok != more || !bytes.HasPrefix(rest, v):
-			return fmt.Errorf("item %d is %q and opened %q", n, v, rest)
-		}
-		inner := Object(rest)
-		for range n % 3 {
-			inner.Next()
-		}
-		if n%4 != 3 {
-			some.Past(&inner)
-		}
-		if err := openWalk(v, levels-1); err != nil {
-			return err
-		}
-	}
-}
-
 func TestEndedCursorsStayEnded(t *testing.T) {
 	object, array := Object([]byte(`{"a":1}`)), Array([]byte(`[1]`))
 	object.Next()
@@ -242,12 +183,6 @@ func TestEndedCursorsStayEnded(t *testing.T) {
 		}
 		if _, ok := array.Next(); ok {
 			t.Error("an array cursor began again")
-		}
-		if _, _, ok := object.Open(); ok {
-			t.Error("an object cursor opened again")
-		}
-		if _, ok := array.Open(); ok {
-			t.Error("an array cursor opened again")
 		}
 	}
 	var none ObjectCursor

@@ -62,6 +62,11 @@ func Uint(value []byte) (uint64, bool) {
 
 // Float returns the float64 nearest to value; false where it is no number or too large for one.
 func Float(value []byte) (float64, bool) {
+	if len(value) <= 15 { // whole numbers of so many digits are float64s
+		if u, ok := Uint(value); ok {
+			return float64(u), true
+		}
+	}
 	// strconv also reads 0x1p-2, Inf and 1_000, so the grammar has to be checked here.
 	if len(value) == 0 || value[0] != '-' && value[0]-'0' > 9 {
 		return 0, false

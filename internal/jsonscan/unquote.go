@@ -39,7 +39,8 @@ func EqualKey(key []byte, s string) bool {
 	if len(key) == len(s) {
 		return string(key) == s && bytes.IndexByte(key, '\\') < 0
 	}
-	if bytes.IndexByte(key, '\\') < 0 {
+	// Most longer keys are told by their first byte.
+	if s != "" && key[0] != s[0] && key[0] != '\\' || bytes.IndexByte(key, '\\') < 0 {
 		return false
 	}
 	return equalEscaped(key, s)

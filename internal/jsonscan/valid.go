@@ -25,6 +25,7 @@ var (
 	ErrEscape    = errors.New("unknown escape")
 	ErrControl   = errors.New("control byte in string")
 	ErrDepth     = errors.New("nested too deeply")
+	ErrLong      = errors.New("too long, or too many values") // of a Document only
 )
 
 // fault is the reason as the scanners pass it, one byte in a register.
@@ -38,77 +39,15 @@ const (
 	badEscape
 	control
 	tooDeep
+	tooLong
 )
 
-var reasons = [...]error{truncated: ErrTruncated, unwanted: ErrUnwanted, notUTF8: ErrUTF8, badEscape: ErrEscape, control: ErrControl, tooDeep: ErrDepth}
+var reasons = [...]error{truncated: ErrTruncated, unwanted: ErrUnwanted, notUTF8: ErrUTF8, badEscape: ErrEscape, control: ErrControl, tooDeep: ErrDepth, tooLong: ErrLong}
 
 // Valid reports whether b is one JSON value as RFC 8259 defines it, with nothing but whitespace around it and all strings in valid UTF-8.
 func Valid(b []byte) bool {
 	i, f := checkValue(b, skipSpace(b, 0), 0)
 	return f == sound && skipSpace(b, i) == len(b)
-}
-
-// Member is one member of an object, as parts of the document it was found in.
-type Member struct {
-	Key   []byte // without its quotes, escapes still in place: compare with [EqualKey]
-	Value []byte // without whitespace around it
-}
-
-// Index checks doc as [Valid] does and, if it is an object, returns its top-level members in order, duplicates included. Another kind
-// of value has no members. The result uses the storage of members, whose content is overwritten; it holds parts of doc.
-// The error is a *[SyntaxError]; the members before it are returned with it.
-func Index(doc []byte, members []Member) ([]Member, error) {
-	members = members[:0]
-	i := skipSpace(doc, 0)
-	var f fault
-	if i < len(doc) && doc[i] == '{' {
-		members, i, f = indexObject(doc, i, members)
-	} else {
-		i, f = checkValue(doc, i, 0)
-	}
-	if f == sound {
-		if i = skipSpace(doc, i); i == len(doc) {
-			return members, nil
-		}
-		f = unwanted
-	}
-	return members, &SyntaxError{Offset: i, Reason: reasons[f]}
-}
-
-// indexObject checks the object that opens at b[i] and appends its members.
-func indexObject(b []byte, i int, members []Member) ([]Member, int, fault) {
-	i = skipSpace(b, i+1)
-	if i < len(b) && b[i] == '}' {
-		return members, i + 1, sound
-	}
-	for {
-		key := i + 1
-		colon, f := checkKey(b, i)
-		if f != sound {
-			return members, colon, f
-		}
-		keyEnd := colon - 1
-		for b[keyEnd] != '"' { // whitespace before the colon, which next to nobody writes
-			keyEnd--
-		}
-		i = skipSpace(b, colon+1)
-		value := i
-		if i, f = checkValue(b, i, 1); f != sound {
-			return members, i, f
-		}
-		members = append(members, Member{Key: b[key:keyEnd:keyEnd], Value: b[value:i:i]})
-		i = skipSpace(b, i)
-		switch {
-		case i >= len(b):
-			return members, i, truncated
-		case b[i] == ',':
-			i = skipSpace(b, i+1)
-		case b[i] == '}':
-			return members, i + 1, sound
-		default:
-			return members, i, unwanted
-		}
-	}
 }
 
 // checkValue checks the value at b[i] and returns the index after it, or that of the offending byte. outer is the number of containers
@@ -203,33 +142,52 @@ closed:
 	objects >>= 1
 	goto after
 key:
-	if i, f = checkKey(b, i); f != sound {
+	if end := plainKey(b, i); end > 0 {
+		i = skipSpace(b, end+2)
+		goto value
+	}
+	if _, i, f = checkKey(b, i); f != sound {
 		return i, f
 	}
 	i = skipSpace(b, i+1)
 	goto value
 }
 
-// checkKey checks a member's key at b[i] and returns the index of the colon after it.
-func checkKey(b []byte, i int) (int, fault) {
+// checkKey checks a member's key at b[i] and returns the indices after it and of the colon. That of an offending byte is returned as the colon's.
+func checkKey(b []byte, i int) (end, colon int, f fault) {
 	if i >= len(b) {
-		return i, truncated
+		return i, i, truncated
 	}
 	if b[i] != '"' {
-		return i, unwanted
+		return i, i, unwanted
 	}
-	i, f := checkText(b, i+1)
-	if f != sound {
-		return i, f
+	if end, f = checkText(b, i+1); f != sound {
+		return end, end, f
 	}
-	i = skipSpace(b, i)
-	if i >= len(b) {
-		return i, truncated
+	colon = skipSpace(b, end)
+	if colon >= len(b) {
+		return end, colon, truncated
 	}
-	if b[i] != ':' {
-		return i, unwanted
+	if b[colon] != ':' {
+		return end, colon, unwanted
 	}
-	return i, sound
+	return end, colon, sound
+}
+
+// plainKey returns the index of the closing quote of the key at b[i] if it is plain ASCII without an escape and has the colon right behind it, as nearly all
+// have; else, and near the end of b, 0: then checkKey has to look.
+func plainKey(b []byte, i int) int {
+	if i < len(b) && b[i] == '"' {
+		for i++; i+9 < len(b); i += 8 {
+			if m := unplain(load(b, i)); m != 0 {
+				if i += firstLane(m); b[i] == '"' && b[i+1] == ':' {
+					return i
+				}
+				return 0
+			}
+		}
+	}
+	return 0
 }
 
 func checkWord(b []byte, i int, word string) (int, fault) {

@@ -105,7 +105,7 @@ func TestValid(t *testing.T) {
 			if got, want := Valid([]byte(c.doc)), c.reason == nil; got != want {
 				t.Errorf("Valid = %t, want %t", got, want)
 			}
-			_, err := Index([]byte(c.doc), nil)
+			_, err := new(Document).Read([]byte(c.doc))
 			if c.reason == nil {
 				if err != nil {
 					t.Fatal(err)
@@ -126,8 +126,11 @@ func TestValidAtEveryAlignment(t *testing.T) {
 		for before := range 20 {
 			for after := range 20 {
 				doc := `"` + strings.Repeat("a", before) + piece + strings.Repeat("b", after) + `"`
-				checkAgainstStandard(t, []byte(doc))
-				checkAgainstStandard(t, []byte(doc[:len(doc)-1]))
+				for _, doc := range []string{doc, "{" + doc + ":1}", "{" + doc + " :1}"} {
+					for cut := range min(3, len(doc)) {
+						checkAgainstStandard(t, []byte(doc[:len(doc)-cut])[:len(doc)-cut:len(doc)-cut])
+					}
+				}
 			}
 		}
 	}
@@ -161,7 +164,7 @@ func TestSequence(t *testing.T) {
 	}
 }
 
-// checkAgainstStandard holds Valid and Index against encoding/json.
+// checkAgainstStandard holds Valid and a Document against encoding/json.
 func checkAgainstStandard(t *testing.T, doc []byte) {
 	t.Helper()
 	// Outside strings a valid document is ASCII, so "UTF-8 within its strings" is UTF-8 throughout.
@@ -169,27 +172,27 @@ func checkAgainstStandard(t *testing.T, doc []byte) {
 	if got := Valid(doc); got != want {
 		t.Fatalf("Valid(%.200q) = %t, want %t", doc, got, want)
 	}
-	members, err := Index(doc, nil)
-	if (err == nil) != want {
-		t.Fatalf("Index(%.200q): %v, want valid %t", doc, err, want)
+	value, err := new(Document).Read(doc)
+	if (err == nil) != want || value.Exists() != want {
+		t.Fatalf("Read(%.200q): %v, want valid %t", doc, err, want)
 	}
 	if err != nil {
 		syntax, ok := errors.AsType[*SyntaxError](err)
 		if !ok || syntax.Offset < 0 || syntax.Offset > len(doc) {
-			t.Fatalf("Index(%.200q): %v", doc, err)
+			t.Fatalf("Read(%.200q): %v", doc, err)
 		}
 		return
 	}
-	if diff := cmp.Diff(standardMembers(t, doc), decoded(members)); diff != "" {
-		t.Fatalf("Index(%.200q) (-want +got):\n%s", doc, diff)
+	if diff := cmp.Diff(standardMembers(t, doc), decoded(value)); diff != "" {
+		t.Fatalf("the members of %.200q (-want +got):\n%s", doc, diff)
 	}
 }
 
 type pair struct{ Key, Value string }
 
-func decoded(members []Member) (pairs []pair) {
-	for _, m := range members {
-		pairs = append(pairs, pair{string(appendUnescaped(nil, m.Key)), string(m.Value)})
+func decoded(value Value) (pairs []pair) {
+	for key, member := range value.Members() {
+		pairs = append(pairs, pair{string(appendUnescaped(nil, key)), string(member.Raw())})
 	}
 	return pairs
 }
@@ -215,45 +218,19 @@ func standardMembers(t *testing.T, doc []byte) (pairs []pair) {
 	return pairs
 }
 
-func TestIndexReusesItsStorage(t *testing.T) {
-	doc := []byte(`{"type":"result","usage":{"in":1,"out":[2,3]},"ok":true}`)
-	storage := make([]Member, 5, 8)
-	members, err := Index(doc, storage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []pair{{"type", `"result"`}, {"usage", `{"in":1,"out":[2,3]}`}, {"ok", "true"}}
-	if diff := cmp.Diff(want, decoded(members)); diff != "" {
-		t.Error(diff)
-	}
-	if &members[0] != &storage[0] {
-		t.Error("Index took new storage although there was enough")
-	}
-	// A caller that appends to a member must not write into the document.
-	_ = append(members[0].Key, '!')
-	_ = append(members[1].Value, '!')
-	if !Valid(doc) {
-		t.Errorf("appending to a member changed the document: %s", doc)
-	}
-}
-
-func TestIndexReturnsTheMembersBeforeTheFault(t *testing.T) {
-	members, err := Index([]byte(`{"type":"result","n":tru}`), nil)
-	if !errors.Is(err, ErrUnwanted) || len(members) != 1 || string(members[0].Key) != "type" {
-		t.Errorf("members %q, error %v", members, err)
-	}
-}
-
 func TestNothingAllocates(t *testing.T) {
 	lines := agentLines()[:200]
 	deep := []byte(strings.Repeat(`[{"a":`, MaxDepth/2) + "1" + strings.Repeat("}]", MaxDepth/2))
-	members := make([]Member, 0, 16)
+	var document Document
 	buffer := make([]byte, 0, 1<<20)
 	long := []byte("-1234567890.123456789012345678901234567890e-5")
 	allocs := testing.AllocsPerRun(10, func() {
 		for _, line := range lines {
 			Valid(line)
-			members, _ = Index(line, members)
+			value, _ := document.Read(line)
+			for _, member := range value.Members() {
+				buffer = append(buffer[:0], member.Get("content").Item(0).Get("text").Inner()...)
+			}
 			EqualString(Get(line, "type"), "assistant")
 			for c := Object(line); ; {
 				_, value, ok := c.Next()
@@ -291,7 +268,11 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-func FuzzIndex(f *testing.F) {
+func FuzzDocument(f *testing.F) {
 	addDocuments(f)
-	f.Fuzz(func(t *testing.T, doc []byte) { checkAgainstStandard(t, doc) })
+	var reused Document
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		checkAgainstStandard(t, doc)
+		checkDocument(t, &reused, doc)
+	})
 }

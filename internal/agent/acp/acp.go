@@ -34,19 +34,18 @@ type Dialect struct {
 
 	turn    turn
 	message message
-	tools   map[string]*tool // by their ids as JSON spells them
+	tools   map[string]*tool // by their ids
 	calls   agent.Calls
 	cost    cost
 
-	members []jsonscan.Member // of a frame
-	fields  []jsonscan.Member // of an update
-	scratch []byte            // texts that had to be joined; valid until the next Decode
+	line    *jsonscan.Document
+	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 
 // New returns the dialect for a process that has not been started yet. program is the name of the program, by which
 // its profile is found; see config.Agent.Program.
 func New(program string) *Dialect {
-	return &Dialect{profile: profileOf(program), tools: map[string]*tool{}}
+	return &Dialect{profile: profileOf(program), line: jsonscan.NewDocument(), tools: map[string]*tool{}}
 }
 
 var _ agent.Dialect = (*Dialect)(nil)
@@ -102,7 +101,7 @@ func (d *Dialect) Reset() (lines [][]byte, same bool) {
 	}
 	d.phase = resetting
 	if d.closes {
-		lines = append(lines, d.ask(request{kind: asksClose}, "session/close", d.sessionParams("")))
+		lines = append(lines, d.ask(request{kind: asksClose}, "session/close", append(d.sessionParams(1), '}')))
 	}
 	d.session = ""
 	return append(lines, d.newSession()), true
@@ -117,7 +116,7 @@ func (d *Dialect) Abort() [][]byte {
 	if d.phase != running {
 		return nil
 	}
-	return [][]byte{d.tell("session/cancel", d.sessionParams(""))}
+	return [][]byte{d.tell("session/cancel", append(d.sessionParams(1), '}'))}
 }
 
 // Stop cancels a running turn, so that the agent ends its tools. Without one the closed stdin is all that it needs.

@@ -10,16 +10,16 @@ import (
 )
 
 // answered reads the answer to a request of ours.
-func (d *Dialect) answered(id []byte, m members, out *agent.Decoded) {
-	n, isNumber := jsonscan.Int(id)
+func (d *Dialect) answered(id, m jsonscan.Value, out *agent.Decoded) {
+	n, isNumber := id.Int()
 	r, mine := d.take(n)
 	if !isNumber || !mine {
 		out.Add(event.AgentNoticed{What: "answer to nothing"})
 		return
 	}
-	result, failed := m.get("result"), m.get("error")
-	if jsonscan.IsNull(failed) {
-		failed = nil
+	result, failed := m.Get("result"), m.Get("error")
+	if failed.IsNull() {
+		failed = jsonscan.Value{}
 	}
 	switch r.kind {
 	case asksInitialize:
@@ -38,15 +38,16 @@ func (d *Dialect) answered(id []byte, m members, out *agent.Decoded) {
 }
 
 // initialized: the agent says what it is.
-func (d *Dialect) initialized(result, failed []byte, out *agent.Decoded) {
-	if failed != nil {
+func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded) {
+	if failed.Exists() {
 		d.cannotBegin("initialize", readFault(failed), out)
 		return
 	}
 	d.greeted = true
-	about := jsonscan.Get(result, "agentInfo")
-	out.Add(event.AgentNoticed{What: "initialize", Text: cut(strings.TrimSpace(text(jsonscan.Get(about, "name")) + " " + text(jsonscan.Get(about, "version"))))})
-	if spoken, ok := jsonscan.Int(jsonscan.Get(result, "protocolVersion")); !ok || spoken != version {
+	about := result.Get("agentInfo")
+	name := out.Name(out.Name("", about.Get("name"))+" ", about.Get("version"))
+	out.Add(event.AgentNoticed{What: "initialize", Text: strings.TrimSpace(name)})
+	if spoken, ok := result.Get("protocolVersion").Int(); !ok || spoken != version {
 		d.greeted = false
 		d.refuse(event.AgentFinished{
 			Outcome: "error", Kind: "other",
@@ -54,35 +55,36 @@ func (d *Dialect) initialized(result, failed []byte, out *agent.Decoded) {
 		}, out)
 		return
 	}
-	d.closes = jsonscan.IsObject(jsonscan.Get(result, "agentCapabilities", "sessionCapabilities", "close"))
+	d.closes = result.Get("agentCapabilities", "sessionCapabilities", "close").IsObject()
 	if d.phase == opening {
 		out.Reply = append(out.Reply, d.newSession())
 	}
 }
 
 // entered: there is a session. What has to be chosen in it is chosen before anything is prompted.
-func (d *Dialect) entered(result, failed []byte, out *agent.Decoded) {
-	d.session, d.cost = text(jsonscan.Get(result, "sessionId")), cost{}
-	if failed == nil && d.session == "" {
-		failed = []byte(`{"message":"the answer to session/new names no session"}`)
-	}
-	if failed != nil {
+func (d *Dialect) entered(result, failed jsonscan.Value, out *agent.Decoded) {
+	d.session, d.cost = result.Get("sessionId").Text(), cost{}
+	switch {
+	case failed.Exists():
 		d.cannotBegin("session/new", readFault(failed), out)
 		return
+	case d.session == "":
+		d.cannotBegin("session/new", fault{words: "the answer to session/new names no session"}, out)
+		return
 	}
-	out.Add(event.AgentNoticed{What: "session/new", Text: cut(d.session)})
+	out.Add(event.AgentNoticed{What: "session/new", Text: agent.Cut(d.session)})
 	d.chooseModel(result, out)
 }
 
 // chosen: a choice was made, or not. A model that the agent does not take is an error: the loop would run on another, at
 // another price.
-func (d *Dialect) chosen(what asks, result, failed []byte, out *agent.Decoded) {
+func (d *Dialect) chosen(what asks, result, failed jsonscan.Value, out *agent.Decoded) {
 	switch {
-	case failed != nil && what == asksModel:
+	case failed.Exists() && what == asksModel:
 		f := readFault(failed)
 		d.cannotBegin(fmt.Sprintf("the agent does not take the model %q", d.wants.model), f, out)
 		return
-	case failed != nil:
+	case failed.Exists():
 		out.Add(event.AgentNoticed{What: "thinking refused", Text: complaint(failed)})
 	default:
 		out.Add(event.AgentNoticed{What: "chosen"})
@@ -96,49 +98,51 @@ func (d *Dialect) chosen(what asks, result, failed []byte, out *agent.Decoded) {
 
 // chooseModel asks for the model that is wanted, in the session that result describes: as an option of the session, or as ACP had
 // it before there were options.
-func (d *Dialect) chooseModel(result []byte, out *agent.Decoded) {
-	id := option(result, `"model"`)
-	switch {
-	case d.wants.model == "":
+func (d *Dialect) chooseModel(result jsonscan.Value, out *agent.Decoded) {
+	if d.wants.model == "" {
 		d.chooseThinking(result, out)
-	case id != nil:
+		return
+	}
+	switch id := option(result, "model"); {
+	case id.Exists():
 		out.Reply = append(out.Reply, d.setOption(asksModel, id, d.wants.model))
-	case jsonscan.IsObject(jsonscan.Get(result, "models")):
-		params := jsonscan.AppendString([]byte(`,"modelId":`), d.wants.model)
-		out.Reply = append(out.Reply, d.ask(request{kind: asksModel}, "session/set_model", d.sessionParams(string(params))))
+	case result.Get("models").IsObject():
+		params := append(d.sessionParams(len(d.wants.model)+16), `,"modelId":`...)
+		params = append(jsonscan.AppendString(params, d.wants.model), '}')
+		out.Reply = append(out.Reply, d.ask(request{kind: asksModel}, "session/set_model", params))
 	default:
 		d.cannotBegin("model", fault{words: "the agent offers no choice of models: leave agent.model out, or choose it with agent.flags"}, out)
 	}
 }
 
-func (d *Dialect) chooseThinking(result []byte, out *agent.Decoded) {
-	id := option(result, `"thought_level"`)
-	switch {
-	case d.wants.thinking == "":
+func (d *Dialect) chooseThinking(result jsonscan.Value, out *agent.Decoded) {
+	if d.wants.thinking == "" {
 		d.ready(out)
-	case id != nil:
-		out.Reply = append(out.Reply, d.setOption(asksThinking, id, d.wants.thinking))
-	default:
-		out.Add(event.AgentNoticed{What: "thinking refused", Text: "the agent offers no choice of how much to think"})
-		d.ready(out)
+		return
 	}
+	if id := option(result, "thought_level"); id.Exists() {
+		out.Reply = append(out.Reply, d.setOption(asksThinking, id, d.wants.thinking))
+		return
+	}
+	out.Add(event.AgentNoticed{What: "thinking refused", Text: "the agent offers no choice of how much to think"})
+	d.ready(out)
 }
 
 // option returns the id of the session's option of a category, a JSON string; nil where there is none.
-func option(result []byte, category string) []byte {
-	options := jsonscan.Array(jsonscan.Get(result, "configOptions"))
-	for o, ok := options.Next(); ok; o, ok = options.Next() {
-		if id := jsonscan.Get(o, "id"); string(jsonscan.Get(o, "category")) == category && jsonscan.IsString(id) {
+func option(result jsonscan.Value, category string) jsonscan.Value {
+	for o := range result.Get("configOptions").Items() {
+		if id := o.Get("id"); o.Get("category").Says(category) && id.IsString() {
 			return id
 		}
 	}
-	return nil
+	return jsonscan.Value{}
 }
 
-func (d *Dialect) setOption(what asks, id []byte, value string) []byte {
-	params := append([]byte(`,"configId":`), id...)
-	params = jsonscan.AppendString(append(params, `,"value":`...), value)
-	return d.ask(request{kind: what}, "session/set_config_option", d.sessionParams(string(params)))
+func (d *Dialect) setOption(what asks, id jsonscan.Value, value string) []byte {
+	params := append(d.sessionParams(len(id.Raw())+len(value)+32), `,"configId":`...)
+	params = append(append(params, id.Raw()...), `,"value":`...)
+	params = append(jsonscan.AppendString(params, value), '}')
+	return d.ask(request{kind: what}, "session/set_config_option", params)
 }
 
 // ready: the session is as it should be.
@@ -171,7 +175,7 @@ func (d *Dialect) cannotBegin(where string, f fault, out *agent.Decoded) {
 		words += "; " + d.profile.login
 	}
 	d.session = ""
-	d.refuse(event.AgentFinished{Outcome: "error", Kind: f.kind(), Error: cut(where + ": " + words)}, out)
+	d.refuse(event.AgentFinished{Outcome: "error", Kind: f.kind(), Error: agent.Cut(where + ": " + words)}, out)
 }
 
 // refuse ends the way to a session.
@@ -191,7 +195,7 @@ func (d *Dialect) refuse(finished event.AgentFinished, out *agent.Decoded) {
 
 // promptAnswered ends the turn once all its prompts are answered: one that came while another ran may have begun a run of
 // its own.
-func (d *Dialect) promptAnswered(r request, result, failed []byte, out *agent.Decoded) {
+func (d *Dialect) promptAnswered(r request, result, failed jsonscan.Value, out *agent.Decoded) {
 	e := d.judge(result, failed)
 	e.main = r.kind == asksPrompt
 	if r.kind == asksSteer {
@@ -209,13 +213,13 @@ func (d *Dialect) promptAnswered(r request, result, failed []byte, out *agent.De
 }
 
 // steeringAnswered: the agent has put the text where the model's next request will hold it, or not.
-func (d *Dialect) steeringAnswered(r request, result, failed []byte, out *agent.Decoded) {
-	outcome := text(jsonscan.Get(result, "outcome"))
-	if failed == nil && outcome == "injected" {
+func (d *Dialect) steeringAnswered(r request, result, failed jsonscan.Value, out *agent.Decoded) {
+	outcome := result.Get("outcome").Text()
+	if !failed.Exists() && outcome == "injected" {
 		d.reached(r.command, true, out)
 	} else {
 		d.reached(r.command, false, out)
-		out.Add(event.AgentNoticed{What: "_session/steering", Text: cut(strings.TrimSpace(outcome + " " + complaint(failed)))})
+		out.Add(event.AgentNoticed{What: "_session/steering", Text: agent.Cut(strings.TrimSpace(outcome + " " + complaint(failed)))})
 	}
 	d.endTurn(out)
 	if len(out.Facts) == 0 {
@@ -224,9 +228,9 @@ func (d *Dialect) steeringAnswered(r request, result, failed []byte, out *agent.
 }
 
 // complaint returns what an error object says.
-func complaint(failed []byte) string {
-	if failed == nil {
+func complaint(failed jsonscan.Value) string {
+	if !failed.Exists() {
 		return ""
 	}
-	return cut(readFault(failed).words)
+	return agent.Cut(readFault(failed).words)
 }

@@ -20,19 +20,19 @@ type fault struct {
 }
 
 // readFault reads a JSON-RPC error. Agents put the provider's answer into its message or its data, as JSON or as words.
-func readFault(object []byte) fault {
-	f := faultOf(text(jsonscan.Get(object, "message")))
-	code, _ := jsonscan.Int(jsonscan.Get(object, "code"))
+func readFault(object jsonscan.Value) fault {
+	f := faultOf(object.Get("message").Text())
+	code, _ := object.Get("code").Int()
 	f.login = code == authRequired
 	if f.status == 0 && isStatus(code) {
 		f.status = int(code)
 	}
-	data := jsonscan.Get(object, "data")
-	f.name = text(jsonscan.Get(data, "errorName")) // of opencode, which leaves out the status
-	details := text(data)
+	data := object.Get("data")
+	f.name = data.Get("errorName").Text() // of opencode, which leaves out the status
+	details := data.Text()
 	for _, path := range [][]string{{"details"}, {"message"}, {"error"}, {"error", "message"}, {"data", "message"}} {
 		if details == "" {
-			details = text(jsonscan.Get(data, path...))
+			details = data.Get(path...).Text()
 		}
 	}
 	if details != "" {
@@ -55,22 +55,21 @@ func faultOf(message string) fault {
 	if at := strings.IndexByte(message, '{'); at >= 0 && at < 60 {
 		body = []byte(message[at:])
 	}
-	if jsonscan.IsObject(body) && jsonscan.Valid(body) {
-		about := body
-		if inner := jsonscan.Get(body, "error"); jsonscan.IsObject(inner) {
+	if about, err := new(jsonscan.Document).Read(body); err == nil && about.IsObject() {
+		if inner := about.Get("error"); inner.IsObject() {
 			about = inner
 		}
-		if words := text(jsonscan.Get(about, "message")); words != "" {
+		if words := about.Get("message").Text(); words != "" {
 			f.words = words
 			for _, key := range []string{"status", "type", "code"} {
-				if name := text(jsonscan.Get(about, key)); name != "" {
+				if name := about.Get(key).Text(); name != "" {
 					f.words = name + ": " + f.words
 					break
 				}
 			}
 		}
 		for _, key := range []string{"code", "status"} {
-			if n, ok := jsonscan.Int(jsonscan.Get(about, key)); ok && isStatus(n) {
+			if n, ok := about.Get(key).Int(); ok && isStatus(n) {
 				f.status = int(n)
 			}
 		}

@@ -1,6 +1,10 @@
 package acp
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/jsonscan"
+)
 
 func TestErrorsAreNamedByWhatHasToBeDone(t *testing.T) {
 	tests := []struct {
@@ -28,7 +32,7 @@ func TestErrorsAreNamedByWhatHasToBeDone(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			f := readFault([]byte(test.object))
+			f := readFault(read(t, test.object))
 			if f.kind() != test.kind || f.words != test.words {
 				t.Errorf("%s: %q, want %s: %q", f.kind(), f.words, test.kind, test.words)
 			}
@@ -49,7 +53,7 @@ func TestUsageIsReadByItsTotal(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := readUsage([]byte(test.usage)); got != test.want {
+			if got := readUsage(read(t, test.usage)); got != test.want {
 				t.Errorf("%+v, want %+v", got, test.want)
 			}
 		})
@@ -61,7 +65,7 @@ func TestTheCostOfASessionIsToldOnce(t *testing.T) {
 	if c.since() != nil {
 		t.Error("a cost that nobody has told")
 	}
-	c.read([]byte(`{"amount":3,"currency":"EUR"}`))
+	c.read(read(t, `{"amount":3,"currency":"EUR"}`))
 	if c.since() != nil {
 		t.Error("euros are no dollars")
 	}
@@ -71,4 +75,14 @@ func TestTheCostOfASessionIsToldOnce(t *testing.T) {
 			t.Errorf("told %g: %g more, want %g", step.told, *got, step.want)
 		}
 	}
+}
+
+// read returns the value of a document.
+func read(t *testing.T, doc string) jsonscan.Value {
+	t.Helper()
+	value, err := new(jsonscan.Document).Read([]byte(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
 }

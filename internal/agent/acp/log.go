@@ -66,13 +66,13 @@ func (d *Dialect) opencodeLogged(line []byte, out *agent.Decoded) bool {
 	}
 	switch kind {
 	case "auth", "context", "other":
-		out.Add(event.AgentNoticed{What: "stream error", Text: cut(f.words)})
+		out.Add(event.AgentNoticed{What: "stream error", Text: agent.Cut(f.words)})
 	default:
 		if d.turn.retries > opencodeRetries {
-			out.Add(event.AgentNoticed{What: "stream error", Text: cut(f.words)})
+			out.Add(event.AgentNoticed{What: "stream error", Text: agent.Cut(f.words)})
 			break
 		}
-		d.again(event.AgentRetried{Attempt: d.turn.retries, Max: opencodeRetries, Kind: kind, Text: cut(f.words)}, out)
+		d.again(event.AgentRetried{Attempt: d.turn.retries, Max: opencodeRetries, Kind: kind, Text: agent.Cut(f.words)}, out)
 	}
 	return true
 }
@@ -180,7 +180,7 @@ func geminiRetry(words string) (retried event.AgentRetried, again bool) {
 	if said, ok := strings.CutPrefix(rest, ": "); ok {
 		said, delay, again := strings.Cut(said, " Retrying after ")
 		f := faultOf(said)
-		retried.Text, retried.Kind, retried.Delay = cut(f.words), f.kind(), milliseconds(delay)
+		retried.Text, retried.Kind, retried.Delay = agent.Cut(f.words), f.kind(), milliseconds(delay)
 		if retried.Kind == "quota" || retried.Kind == "other" {
 			retried.Kind = "rate" // of an account that has nothing left it says another thing, and gives up
 		}
@@ -191,7 +191,7 @@ func geminiRetry(words string) (retried event.AgentRetried, again bool) {
 	if f.status == 0 {
 		f.status = statusIn(how)
 	}
-	retried.Text, retried.Kind = cut(f.words), f.kind()
+	retried.Text, retried.Kind = agent.Cut(f.words), f.kind()
 	if retried.Kind == "other" {
 		retried.Kind = "overload" // as in opencodeLogged
 	}

@@ -24,35 +24,35 @@ type message struct {
 
 // chunk reads a piece of a message. The line itself is not kept, since a secret that is cut in two by two pieces could be
 // masked in neither of their lines.
-func (d *Dialect) chunk(update members, thought bool, out *agent.Decoded) {
-	content := update.get("content")
-	words := jsonscan.Get(content, "text")
-	if string(jsonscan.Get(content, "type")) != `"text"` || !jsonscan.IsString(words) {
-		out.Add(event.AgentNoticed{What: short(update.get("sessionUpdate")), Text: short(jsonscan.Get(content, "type"))})
+func (d *Dialect) chunk(update jsonscan.Value, thought bool, out *agent.Decoded) {
+	content := update.Get("content")
+	words := content.Get("text")
+	if !content.Get("type").Is("text") || !words.IsString() {
+		out.Notice(agent.Brief(update.Get("sessionUpdate")), content.Get("type"))
 		return
 	}
-	meta := update.get("_meta")
-	d.counted(jsonscan.Get(meta, "usage"), out)
-	if len(words) == len(`""`) {
-		out.DropRaw = meta == nil
+	meta := update.Get("_meta")
+	d.counted(meta.Get("usage"), out)
+	if len(words.Inner()) == 0 {
+		out.DropRaw = !meta.Exists()
 		return
 	}
-	if d.profile.repeats(words) != "" {
-		d.turn.repeat, out.DropRaw = text(words), true // what comes next tells whose words they are
+	if d.profile.repeats(words.Inner()) != "" {
+		d.turn.repeat, out.DropRaw = words.Text(), true // what comes next tells whose words they are
 		return
 	}
 	proved := d.turn.retries > 0
 	d.alive(out)
 	d.turn.failure, d.turn.proved = "", proved
 	if begins(words, d.profile.failed) {
-		d.turn.failure = strings.TrimPrefix(short(words), d.profile.failed)
+		d.turn.failure = strings.TrimPrefix(agent.Brief(words), d.profile.failed)
 	}
 	out.DropRaw = true
-	d.say(update.get("messageId"), event.Quoted(words), thought, out)
+	d.say(update.Get("messageId"), event.Quoted(words.Raw()), thought, out)
 }
 
 // say tells a piece of what the model says or thinks.
-func (d *Dialect) say(id []byte, words event.Text, thought bool, out *agent.Decoded) {
+func (d *Dialect) say(id jsonscan.Value, words event.Text, thought bool, out *agent.Decoded) {
 	d.turn.spoke = true
 	m := &d.message
 	m.enter(id, thought, out)
@@ -68,31 +68,31 @@ func (d *Dialect) modelAsked(out *agent.Decoded) {
 	kind, words := "", "the model is asked again"
 	if d.turn.repeat != "" {
 		words, d.turn.repeat = d.turn.repeat, ""
-		kind = d.profile.repeats(event.Plain(words))
+		kind = d.profile.repeats([]byte(words))
 	} else if !d.turn.asked {
 		d.turn.asked = true
 		return
 	}
 	d.turn.asked = true
 	d.turn.retries++
-	d.again(event.AgentRetried{Attempt: d.turn.retries, Kind: kind, Text: cut(words)}, out)
+	d.again(event.AgentRetried{Attempt: d.turn.retries, Kind: kind, Text: agent.Cut(words)}, out)
 }
 
 // begins reports whether a string value begins with a text that needs no escaping.
-func begins(words []byte, text string) bool {
-	return text != "" && bytes.HasPrefix(words[1:], []byte(text))
+func begins(words jsonscan.Value, text string) bool {
+	return text != "" && bytes.HasPrefix(words.Inner(), []byte(text))
 }
 
 // enter goes to the block that a piece belongs to.
-func (m *message) enter(id []byte, thought bool, out *agent.Decoded) {
-	another := m.over || m.ordinal == 0 || jsonscan.IsString(id) && !jsonscan.EqualString(id, m.id)
+func (m *message) enter(id jsonscan.Value, thought bool, out *agent.Decoded) {
+	another := m.over || m.ordinal == 0 || id.IsString() && !id.Says(m.id)
 	if m.open && !another && m.thought == thought {
 		return
 	}
 	m.close(out)
 	if another {
 		m.ordinal++
-		m.index, m.over, m.id = 0, false, text(id)
+		m.index, m.over, m.id = 0, false, id.Text()
 	} else {
 		m.index++
 	}

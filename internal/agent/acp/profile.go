@@ -1,10 +1,9 @@
 package acp
 
 import (
+	"bytes"
 	"slices"
 	"strings"
-
-	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // profile is what ralph knows of one agent beyond the protocol. It is data: an agent that is not listed is
@@ -111,10 +110,10 @@ func profileOf(program string) *profile {
 	return &profiles[at]
 }
 
-// repeats returns the kind of fault that words tell of as the agent's own, "" where they are none.
-func (p *profile) repeats(words event.Text) string {
+// repeats returns the kind of fault that words, escaped or not, tell of as the agent's own, "" where they are none.
+func (p *profile) repeats(words []byte) string {
 	for _, r := range p.repeated {
-		if begins(words, r.words) {
+		if bytes.HasPrefix(words, []byte(r.words)) {
 			return r.kind
 		}
 	}

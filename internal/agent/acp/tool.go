@@ -14,6 +14,7 @@ import (
 type tool struct {
 	id, name, title string
 	input           []byte // as it was told last, copied
+	complete        bool   // that says more than where
 	told, over      bool
 	output          []byte // what it has printed, unquoted
 }
@@ -24,72 +25,72 @@ const (
 )
 
 // toolUpdated reads a tool_call or a tool_call_update.
-func (d *Dialect) toolUpdated(update members, out *agent.Decoded) {
-	status := update.get("status")
-	began := string(status) != `"pending"` && status != nil
+func (d *Dialect) toolUpdated(update jsonscan.Value, out *agent.Decoded) {
+	status := update.Get("status")
+	began := !status.Is("pending") && status.Exists()
 	t, repeats := d.toolSeen(update, began, out)
 	if t == nil || t.over {
 		return
 	}
-	content := update.get("content")
-	switch string(status) {
-	case `"completed"`, `"failed"`:
+	content := update.Get("content")
+	switch string(status.Inner()) {
+	case "completed", "failed":
 		t.over = true
-		out.Add(event.ToolReturned{ID: t.id, OK: string(status) == `"completed"`, Output: d.output(t, update)})
+		out.Add(event.ToolReturned{ID: t.id, OK: status.Is("completed"), Output: d.output(t, update)})
 		t.output = nil
 		d.calls.Returned(t.id)
 		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent == t.id && t.id != "" })
 		d.returned()
 	default:
-		meta := update.get("_meta")
-		if printed := terminalOutput(meta); printed != nil {
+		meta := update.Get("_meta")
+		if printed := terminalOutput(meta); printed.Exists() {
 			d.printed(t, printed, out)
 			return
 		}
 		d.progress(t, content, out)
-		out.DropRaw = repeats && t.told && meta == nil && onlyText(content)
+		out.DropRaw = repeats && t.told && !meta.Exists() && onlyText(content)
 	}
 }
 
 // toolSeen notes what a line says of a call, and tells the call once that is enough. repeats says that the line names the
 // call as the lines before did.
-func (d *Dialect) toolSeen(update members, began bool, out *agent.Decoded) (t *tool, repeats bool) {
-	id := update.get("toolCallId")
-	if !jsonscan.IsString(id) {
+func (d *Dialect) toolSeen(update jsonscan.Value, began bool, out *agent.Decoded) (t *tool, repeats bool) {
+	id := update.Get("toolCallId")
+	if !id.IsString() {
 		return nil, false
 	}
-	t, known := d.tools[string(id)]
+	t, known := d.tools[out.Text(id)]
 	if !known {
 		if len(d.tools) >= maxTools {
 			clear(d.tools)
 		}
-		t = &tool{id: text(id)}
-		d.tools[string(id)] = t
+		t = &tool{id: id.Text()}
+		d.tools[t.id] = t
 	}
 	repeats = known
-	if title := update.get("title"); jsonscan.IsString(title) {
-		if !jsonscan.EqualString(title, t.title) {
-			repeats, t.title = false, text(title)
+	if title := update.Get("title"); title.IsString() {
+		if !title.Says(t.title) {
+			repeats, t.title = false, title.Text()
 		}
 		if !known && d.profile.title {
 			t.name = t.title
 		}
 	}
-	if name := toolName(update); name != "" {
-		t.name = name
+	if name := toolName(update); len(name.Inner()) > 0 && !name.Says(t.name) {
+		t.name = name.Text()
 	}
-	if input := update.get("rawInput"); input != nil && !jsonscan.IsNull(input) {
-		repeats = repeats && bytes.Equal(input, t.input)
-		t.input = append(t.input[:0], input...)
+	if input := update.Get("rawInput"); input.Exists() && !input.IsNull() {
+		repeats = repeats && bytes.Equal(input.Raw(), t.input)
+		t.input, t.complete = append(t.input[:0], input.Raw()...), complete(input)
 	}
-	if !t.told && (began || known || complete(t.input)) {
+	if !t.told && (began || known || t.complete) {
 		d.tellCall(t, update, out)
 	}
 	return t, repeats
 }
 
 // tellCall says that the tool is called.
-func (d *Dialect) tellCall(t *tool, update members, out *agent.Decoded) {
+func (d *Dialect) tellCall(t *tool, update jsonscan.Value, out *agent.Decoded) {
 	t.told = true
 	d.alive(out)
 	d.message.end(out)
@@ -98,28 +99,27 @@ func (d *Dialect) tellCall(t *tool, update members, out *agent.Decoded) {
 		t.name = name
 	}
 	if t.name == "" {
-		t.name = text(update.get("kind"))
+		t.name = update.Get("kind").Text()
 	}
 	if t.name == "" {
 		t.name = "tool"
 	}
 	input := t.input
-	if !complete(input) {
+	if !t.complete {
 		// A title is all that some agents tell: what is run, or which file is read.
 		input = jsonscan.AppendString(nil, t.title)
 	}
-	parent := text(jsonscan.Get(update.get("_meta"), "claudeCode", "parentToolUseId"))
+	parent := update.Get("_meta", "claudeCode", "parentToolUseId").Text()
 	out.Add(event.ToolCalled{ID: t.id, Name: t.name, Input: input, Parent: parent})
 	d.calls.Called(agent.Call{ID: t.id, Parent: parent})
 }
 
 // complete reports whether an input says more than where: opencode begins with {"cwd":…}, claude-agent-acp with {}.
-func complete(input []byte) bool {
-	if !jsonscan.IsObject(input) {
-		return len(input) > 0
+func complete(input jsonscan.Value) bool {
+	if !input.IsObject() {
+		return input.Exists()
 	}
-	fields := jsonscan.Object(input)
-	for key, _, ok := fields.Next(); ok; key, _, ok = fields.Next() {
+	for key := range input.Members() {
 		if string(key) != "cwd" {
 			return true
 		}
@@ -128,24 +128,23 @@ func complete(input []byte) bool {
 }
 
 // toolName returns the name of the tool, which ACP has no word for: its kind is one of ten.
-func toolName(update members) string {
-	if name := text(update.get("name")); name != "" {
+func toolName(update jsonscan.Value) jsonscan.Value {
+	if name := update.Get("name"); len(name.Inner()) > 0 {
 		return name
 	}
-	fields := jsonscan.Object(update.get("_meta"))
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+	for key, value := range update.Get("_meta").Members() {
 		if string(key) == "toolName" {
-			return text(value)
+			return value
 		}
-		if name := text(jsonscan.Get(value, "toolName")); name != "" {
+		if name := value.Get("toolName"); len(name.Inner()) > 0 {
 			return name
 		}
 	}
-	return ""
+	return jsonscan.Value{}
 }
 
 // progress tells what is new in the content of a running tool, which is told whole each time.
-func (d *Dialect) progress(t *tool, content []byte, out *agent.Decoded) {
+func (d *Dialect) progress(t *tool, content jsonscan.Value, out *agent.Decoded) {
 	words := d.contentText(content)
 	if words == nil {
 		return
@@ -165,53 +164,52 @@ func (d *Dialect) progress(t *tool, content []byte, out *agent.Decoded) {
 }
 
 // printed tells what a tool printed to a terminal that the agent has of its own.
-func (d *Dialect) printed(t *tool, words []byte, out *agent.Decoded) {
-	out.Add(event.ToolProgressed{ID: t.id, Text: event.Quoted(words)})
+func (d *Dialect) printed(t *tool, words jsonscan.Value, out *agent.Decoded) {
+	out.Add(event.ToolProgressed{ID: t.id, Text: event.Quoted(words.Raw())})
 	if len(t.output) < maxOutput {
-		t.output = jsonscan.AppendUnquoted(t.output, words)
+		t.output = jsonscan.AppendUnquoted(t.output, words.Raw())
 	}
 }
 
 // terminalOutput finds what was printed where an agent shows a terminal of its own (pi-acp 0.0.34, codex-acp 2.6.0).
-func terminalOutput(meta []byte) []byte {
+func terminalOutput(meta jsonscan.Value) jsonscan.Value {
 	for _, name := range []string{"terminal_output", "terminal_output_delta"} {
-		if data := jsonscan.Get(meta, name, "data"); jsonscan.IsString(data) {
+		if data := meta.Get(name, "data"); data.IsString() {
 			return data
 		}
 	}
-	return nil
+	return jsonscan.Value{}
 }
 
 // output returns what a tool came to: its content, else what the agent keeps of the tool's own answer, else what
 // was printed.
-func (d *Dialect) output(t *tool, update members) event.Text {
-	if words := d.contentText(update.get("content")); words != nil {
+func (d *Dialect) output(t *tool, update jsonscan.Value) event.Text {
+	if words := d.contentText(update.Get("content")); words != nil {
 		return event.Quoted(words)
 	}
-	raw := update.get("rawOutput")
-	if jsonscan.IsString(raw) {
-		return event.Quoted(raw)
+	raw := update.Get("rawOutput")
+	if raw.IsString() {
+		return event.Quoted(raw.Raw())
 	}
 	for _, key := range []string{"output", "content", "stdout", "error", "message"} {
-		if words := jsonscan.Get(raw, key); jsonscan.IsString(words) {
-			return event.Quoted(words)
+		if words := raw.Get(key); words.IsString() {
+			return event.Quoted(words.Raw())
 		}
 	}
 	if len(t.output) > 0 {
 		return plain(t.output)
 	}
-	if jsonscan.IsObject(raw) || jsonscan.IsArray(raw) {
-		return plain(raw)
+	if raw.IsObject() || raw.IsArray() {
+		return plain(raw.Raw())
 	}
 	return nil
 }
 
 // contentText returns the texts of a tool's content as one string value, joined as they are spelled; nil where there is none. What
 // is no text is named.
-func (d *Dialect) contentText(content []byte) []byte {
+func (d *Dialect) contentText(content jsonscan.Value) []byte {
 	from := len(d.scratch)
-	parts := jsonscan.Array(content)
-	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
+	for part := range content.Items() {
 		words := partText(part)
 		if words == nil {
 			continue
@@ -231,29 +229,28 @@ func (d *Dialect) contentText(content []byte) []byte {
 }
 
 // partText returns the inside of a part's string value.
-func partText(part []byte) []byte {
-	switch string(jsonscan.Get(part, "type")) {
-	case `"content"`:
-		words := jsonscan.Get(part, "content", "text")
-		if jsonscan.IsString(words) {
-			return words[1 : len(words)-1]
+func partText(part jsonscan.Value) []byte {
+	switch string(part.Get("type").Inner()) {
+	case "content":
+		words := part.Get("content", "text")
+		if words.IsString() {
+			return words.Inner()
 		}
-		if kind := jsonscan.Get(part, "content", "type"); jsonscan.IsString(kind) {
-			return []byte("[" + string(kind[1:len(kind)-1]) + "]")
+		if kind := part.Get("content", "type"); kind.IsString() {
+			return []byte("[" + string(kind.Inner()) + "]")
 		}
-	case `"diff"`:
-		if path := jsonscan.Get(part, "path"); jsonscan.IsString(path) {
-			return []byte("[diff of " + string(path[1:len(path)-1]) + "]")
+	case "diff":
+		if path := part.Get("path"); path.IsString() {
+			return []byte("[diff of " + string(path.Inner()) + "]")
 		}
 	}
 	return nil
 }
 
 // onlyText reports whether a tool's content is nothing but texts.
-func onlyText(content []byte) bool {
-	parts := jsonscan.Array(content)
-	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
-		if string(jsonscan.Get(part, "type")) != `"content"` || !jsonscan.IsString(jsonscan.Get(part, "content", "text")) {
+func onlyText(content jsonscan.Value) bool {
+	for part := range content.Items() {
+		if !part.Get("type").Is("content") || !part.Get("content", "text").IsString() {
 			return false
 		}
 	}

@@ -9,52 +9,34 @@ import (
 )
 
 // updated reads a session/update. What comes outside of a turn, or of another session, changes nothing.
-func (d *Dialect) updated(params []byte, out *agent.Decoded) {
-	var session []byte
-	update := members(d.fields[:0])
-	fields := jsonscan.Object(params)
-	for session == nil || len(update) == 0 { // what follows the two need not be looked at
-		key, value, ok := fields.Open()
-		if !ok {
-			break
-		}
-		switch string(key) {
-		case "sessionId":
-			session = value[:jsonscan.Len(value)]
-		case "update":
-			about := jsonscan.Object(value)
-			update = update.of(&about)
-		}
-	}
-	if d.fields = update; cap(update) > keptMembers {
-		d.fields = nil
-	}
-	kind := update.get("sessionUpdate")
-	if !jsonscan.IsString(kind) {
+func (d *Dialect) updated(params jsonscan.Value, out *agent.Decoded) {
+	session, update := params.Get("sessionId"), params.Get("update")
+	kind := update.Get("sessionUpdate")
+	if !kind.IsString() {
 		out.Add(event.AgentUnread{})
 		return
 	}
-	mine := d.session == "" || jsonscan.EqualString(session, d.session)
+	mine := d.session == "" || session.Says(d.session)
 	if mine && d.turn.open && d.phase == running {
 		d.inTurn(update, kind, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Add(event.AgentNoticed{What: short(kind)})
+		out.Add(event.AgentNoticed{What: out.Name("", kind)})
 	}
 }
 
-func (d *Dialect) inTurn(update members, kind []byte, out *agent.Decoded) {
-	switch string(kind) {
-	case `"agent_message_chunk"`:
+func (d *Dialect) inTurn(update, kind jsonscan.Value, out *agent.Decoded) {
+	switch string(kind.Inner()) {
+	case "agent_message_chunk":
 		d.chunk(update, false, out)
-	case `"agent_thought_chunk"`:
+	case "agent_thought_chunk":
 		d.chunk(update, true, out)
-	case `"tool_call"`, `"tool_call_update"`:
+	case "tool_call", "tool_call_update":
 		d.toolUpdated(update, out)
-	case `"plan"`:
+	case "plan":
 		planned(update, out)
-	case `"usage_update"`:
-		d.cost.read(update.get("cost"))
+	case "usage_update":
+		d.cost.read(update.Get("cost"))
 		if d.profile.asks {
 			d.modelAsked(out)
 		}
@@ -62,18 +44,17 @@ func (d *Dialect) inTurn(update members, kind []byte, out *agent.Decoded) {
 }
 
 // planned reads the agent's list of things to do, which is told whole each time.
-func planned(update members, out *agent.Decoded) {
+func planned(update jsonscan.Value, out *agent.Decoded) {
 	var todos []event.Todo
-	entries := jsonscan.Array(update.get("entries"))
-	for entry, ok := entries.Next(); ok; entry, ok = entries.Next() {
+	for entry := range update.Get("entries").Items() {
 		status := "pending"
-		switch string(jsonscan.Get(entry, "status")) {
-		case `"in_progress"`:
+		switch string(entry.Get("status").Inner()) {
+		case "in_progress":
 			status = "active"
-		case `"completed"`:
+		case "completed":
 			status = "done"
 		}
-		todos = append(todos, event.Todo{Text: text(jsonscan.Get(entry, "content")), Status: status})
+		todos = append(todos, event.Todo{Text: entry.Get("content").Text(), Status: status})
 	}
 	out.Add(event.AgentPlanned{Todos: todos})
 }
@@ -84,6 +65,9 @@ func planned(update members, out *agent.Decoded) {
 func (d *Dialect) alive(out *agent.Decoded) {
 	d.ownWords(out)
 	d.turn.retries, d.turn.asked, d.turn.stuck = 0, false, ""
+	if len(d.turn.steers) == 0 {
+		return
+	}
 	d.turn.steers = slices.DeleteFunc(d.turn.steers, func(s steer) bool {
 		if s.passed {
 			out.Add(event.CommandDelivered{ID: s.command, How: "live"})
@@ -97,7 +81,7 @@ func (d *Dialect) ownWords(out *agent.Decoded) {
 	if d.turn.repeat == "" {
 		return
 	}
-	d.say(nil, event.Plain(d.turn.repeat), false, out)
+	d.say(jsonscan.Value{}, event.Plain(d.turn.repeat), false, out)
 	d.turn.repeat = ""
 }
 

@@ -14,11 +14,11 @@ type cost struct {
 }
 
 // costs reads the cost in a usage_update. Another currency than dollars is no cost that ralph can add up.
-func (c *cost) read(told []byte) {
-	if currency := jsonscan.Get(told, "currency"); currency != nil && string(currency) != `"USD"` {
+func (c *cost) read(told jsonscan.Value) {
+	if currency := told.Get("currency"); currency.Exists() && !currency.Is("USD") {
 		return
 	}
-	if amount, ok := jsonscan.Float(jsonscan.Get(told, "amount")); ok && amount >= 0 {
+	if amount, ok := told.Get("amount").Float(); ok && amount >= 0 {
 		c.known, c.total = true, amount
 	}
 }
@@ -44,20 +44,17 @@ type use struct {
 }
 
 // readUse reads the answer's usage: that of the draft of ACP, or Gemini CLI's.
-func readUse(result []byte) use {
-	if usage := jsonscan.Get(result, "usage"); jsonscan.IsObject(usage) {
+func readUse(result jsonscan.Value) use {
+	if usage := result.Get("usage"); usage.IsObject() {
 		return readUsage(usage)
 	}
-	if quota := jsonscan.Get(result, "_meta", "quota"); jsonscan.IsObject(quota) {
+	if quota := result.Get("_meta", "quota"); quota.IsObject() {
 		u := use{
 			known: true,
-			in:    count(jsonscan.Get(quota, "token_count"), "input_tokens"), // with what came from the cache, which is not told
-			out:   count(jsonscan.Get(quota, "token_count"), "output_tokens"),
+			in:    count(quota.Get("token_count"), "input_tokens"), // with what came from the cache, which is not told
+			out:   count(quota.Get("token_count"), "output_tokens"),
 		}
-		models := jsonscan.Array(jsonscan.Get(quota, "model_usage"))
-		if first, ok := models.Next(); ok {
-			u.model = text(jsonscan.Get(first, "model"))
-		}
+		u.model = quota.Get("model_usage").Item(0).Get("model").Text()
 		return u
 	}
 	return use{}
@@ -65,7 +62,7 @@ func readUse(result []byte) use {
 
 // readUsage tells by the total what each agent counts under its input and its output: for some what came from the
 // cache is part of the input (Copilot), for some it is not (opencode, Codex, Claude); for opencode thinking is not part of the output.
-func readUsage(usage []byte) use {
+func readUsage(usage jsonscan.Value) use {
 	in, out := count(usage, "inputTokens"), count(usage, "outputTokens")
 	read, write := count(usage, "cachedReadTokens"), count(usage, "cachedWriteTokens")
 	total, thought := count(usage, "totalTokens"), count(usage, "thoughtTokens")
@@ -97,8 +94,8 @@ func (d *Dialect) used() (sum event.AgentUsed, told bool) {
 }
 
 // counted reads what one request to the model used, where an agent tells that (Qwen Code 0.24.4).
-func (d *Dialect) counted(usage []byte, out *agent.Decoded) {
-	if !jsonscan.IsObject(usage) {
+func (d *Dialect) counted(usage jsonscan.Value, out *agent.Decoded) {
+	if !usage.IsObject() {
 		return
 	}
 	d.turn.counted = true

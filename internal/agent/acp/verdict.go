@@ -19,15 +19,15 @@ type ending struct {
 func (e ending) good() bool { return e.finished.Outcome == "ok" || e.finished.Outcome == "length" }
 
 // judge reads the answer to a prompt.
-func (d *Dialect) judge(result, failed []byte) ending {
-	if failed != nil {
+func (d *Dialect) judge(result, failed jsonscan.Value) ending {
+	if failed.Exists() {
 		if d.turn.aborting {
 			return ending{finished: event.AgentFinished{Outcome: "aborted"}}
 		}
 		return ending{finished: d.fail(readFault(failed))}
 	}
 	e := ending{used: readUse(result)}
-	switch reason := text(jsonscan.Get(result, "stopReason")); reason {
+	switch reason := result.Get("stopReason").Text(); reason {
 	case "end_turn":
 		e.finished = event.AgentFinished{Outcome: "ok"}
 	case "cancelled":
@@ -37,19 +37,19 @@ func (d *Dialect) judge(result, failed []byte) ending {
 	case "refusal":
 		e.finished = event.AgentFinished{Outcome: "error", Error: "the agent refused to go on", Kind: "other"}
 	default:
-		e.finished = event.AgentFinished{Outcome: "error", Error: cut("the agent stopped for an unknown reason: " + reason), Kind: "other"}
+		e.finished = event.AgentFinished{Outcome: "error", Error: agent.Cut("the agent stopped for an unknown reason: " + reason), Kind: "other"}
 	}
 	return e
 }
 
 // fail is a turn that ended with a fault.
 func (d *Dialect) fail(f fault) event.AgentFinished {
-	finished := event.AgentFinished{Outcome: "error", Error: cut(f.words), Kind: f.kind()}
+	finished := event.AgentFinished{Outcome: "error", Error: agent.Cut(f.words), Kind: f.kind()}
 	switch finished.Kind {
 	case "context":
 		finished.Outcome = "length"
 	case "auth":
-		finished.Error = cut(f.words + "; " + d.profile.login)
+		finished.Error = agent.Cut(f.words + "; " + d.profile.login)
 	}
 	return finished
 }

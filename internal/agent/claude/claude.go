@@ -29,18 +29,17 @@ type Dialect struct {
 
 	turn    turn
 	streams streams
-	words   words
 	spent   spending // by the whole process, so far
 	// lastResult is the uuid of the last result. One that is told again ends nothing and counts nothing.
 	lastResult string
 	calls      agent.Calls
 
-	members []jsonscan.Member
+	line    *jsonscan.Document
 	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 
 // New returns the dialect for a process that has not been started yet.
-func New() *Dialect { return &Dialect{} }
+func New() *Dialect { return &Dialect{line: jsonscan.NewDocument()} }
 
 var _ agent.Dialect = (*Dialect)(nil)
 

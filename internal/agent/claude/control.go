@@ -11,63 +11,64 @@ const nobody = "Nobody is there to answer. Decide by yourself, and go on."
 
 // controlRequest answers at once, so that nothing waits for a person. Replies are written after further lines were
 // decoded, so they have memory of their own.
-func (d *Dialect) controlRequest(m members, out *agent.Decoded) {
-	id, request := m.get("request_id"), m.get("request")
-	if !jsonscan.IsString(id) {
+func (d *Dialect) controlRequest(m jsonscan.Value, out *agent.Decoded) {
+	id, request := m.Get("request_id"), m.Get("request")
+	if !id.IsString() {
 		out.Add(event.AgentUnread{})
 		return
 	}
-	subtype := jsonscan.Get(request, "subtype")
-	if string(subtype) != `"can_use_tool"` {
+	subtype := request.Get("subtype")
+	if !subtype.Is("can_use_tool") {
 		out.Reply = append(out.Reply, refuse(id, "ralph does not know this request"))
-		out.Add(event.AgentNoticed{What: d.words.of("control_request/", subtype), Text: "refused"})
+		out.Add(event.AgentNoticed{What: out.Name("control_request/", subtype), Text: "refused"})
 		return
 	}
-	tool := jsonscan.Get(request, "tool_name")
+	tool := request.Get("tool_name")
 	answer := "allow"
-	if asksPerson(tool, jsonscan.Get(request, "decision_reason_type")) {
+	if asksPerson(tool, request.Get("decision_reason_type")) {
 		answer = "deny"
 		out.Reply = append(out.Reply, deny(id))
 	} else {
-		out.Reply = append(out.Reply, allow(id, jsonscan.Get(request, "input")))
+		out.Reply = append(out.Reply, allow(id, request.Get("input")))
 	}
-	question := "can_use_tool " + text(tool)
-	if reason := short(jsonscan.Get(request, "decision_reason")); reason != "" {
+	question := "can_use_tool " + tool.Text()
+	if reason := agent.Brief(request.Get("decision_reason")); reason != "" {
 		question += ": " + reason
 	}
-	out.Add(event.AgentAsked{What: cut(question), Answer: answer})
+	out.Add(event.AgentAsked{What: agent.Cut(question), Answer: answer})
 }
 
 // asksPerson reports whether a yes would be a lie: the model's questions to a person, and a hook that wants one to approve.
-func asksPerson(tool, reason []byte) bool {
-	switch string(tool) {
-	case `"AskUserQuestion"`, `"EnterPlanMode"`:
+func asksPerson(tool, reason jsonscan.Value) bool {
+	switch string(tool.Inner()) {
+	case "AskUserQuestion", "EnterPlanMode":
 		return true
 	}
-	return string(reason) == `"hook"`
+	return reason.Is("hook")
 }
 
-func respond(id []byte, subtype string) []byte {
+func respond(id jsonscan.Value, subtype string) []byte {
 	line := append([]byte(nil), `{"type":"control_response","response":{"subtype":"`...)
 	line = append(line, subtype...)
 	line = append(line, `","request_id":`...)
-	return append(line, id...)
+	return append(line, id.Raw()...)
 }
 
 // allow repeats the input as it was: the answer may change it.
-func allow(id, input []byte) []byte {
-	if !jsonscan.IsObject(input) {
-		input = []byte(`{}`)
+func allow(id, input jsonscan.Value) []byte {
+	updated := []byte(`{}`)
+	if input.IsObject() {
+		updated = input.Raw()
 	}
 	line := append(respond(id, "success"), `,"response":{"behavior":"allow","updatedInput":`...)
-	line = append(line, input...)
+	line = append(line, updated...)
 	return append(line, `}}}`...)
 }
 
-func deny(id []byte) []byte {
+func deny(id jsonscan.Value) []byte {
 	return append(respond(id, "success"), `,"response":{"behavior":"deny","message":"`+nobody+`"}}}`...)
 }
 
-func refuse(id []byte, why string) []byte {
+func refuse(id jsonscan.Value, why string) []byte {
 	return append(respond(id, "error"), `,"error":"`+why+`"}}`...)
 }

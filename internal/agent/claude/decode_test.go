@@ -3,12 +3,10 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -138,11 +136,12 @@ func TestLongLine(t *testing.T) {
 
 // TestNoticesAreShort: an event that changes nothing does not swell the journal.
 func TestNoticesAreShort(t *testing.T) {
+	const limit = 2 << 10
 	for _, letter := range []string{"x", "é", `\u00e9`, `\\`, "😀"} {
-		for _, n := range []int{100, noticeLimit, 20 * noticeLimit} {
+		for _, n := range []int{100, limit, 20 * limit} {
 			line := `{"type":"system","subtype":"informational","content":"` + strings.Repeat(letter, n) + `"}`
 			notice := only[event.AgentNoticed](decode(opened(), line))
-			if len(notice) != 1 || len(notice[0].Text) > noticeLimit+len("…") || n > noticeLimit && len(notice[0].Text) < noticeLimit-8 {
+			if len(notice) != 1 || len(notice[0].Text) > limit+len("…") || n > limit && len(notice[0].Text) < limit-8 {
 				t.Fatalf("%d times %s: %d bytes", n, letter, len(notice[0].Text))
 			}
 			if !strings.HasPrefix(jsonscan.Unquote([]byte(`"`+strings.Repeat(letter, n)+`"`)), strings.TrimSuffix(notice[0].Text, "…")) {
@@ -199,77 +198,6 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
-}
-
-func corpus(b *testing.B) (lines [][]byte, size int64) {
-	for _, path := range captures(b) {
-		for _, line := range printed(b, path) {
-			lines = append(lines, line)
-			size += int64(len(line))
-		}
-	}
-	return lines, size
-}
-
-// work is a stream as a working agent prints it: mostly tool calls and their output.
-func work(b *testing.B) (lines [][]byte, size int64) {
-	file, err := os.ReadFile("testdata/work.txt")
-	if err != nil {
-		b.Fatal(err)
-	}
-	words := jsonscan.AppendStringBytes(nil, file)
-	for _, line := range printed(b, "testdata/tool-run.jsonl")[1:23] {
-		line = bytes.Replace(line, []byte(`"content":"p1"`), append([]byte(`"content":`), words...), 1)
-		line = bytes.Replace(line, []byte(`"stdout":"p1"`), append([]byte(`"stdout":`), words...), 1)
-		lines = append(lines, line)
-		size += int64(len(line))
-	}
-	return lines, size
-}
-
-// BenchmarkDecode compares with the validation alone, which nobody could leave out. xvalid is how many times as long decoding takes,
-// each at its best of many passes, so that a busy machine says the same as an idle one.
-func BenchmarkDecode(b *testing.B) {
-	for _, set := range []struct {
-		name string
-		of   func(*testing.B) ([][]byte, int64)
-	}{{"captures", corpus}, {"work", work}} {
-		b.Run(set.name, func(b *testing.B) {
-			lines, size := set.of(b)
-			d := opened()
-			var out agent.Decoded
-			decode := func(line []byte) {
-				out.Reset()
-				d.Decode(line, agent.Stdout, &out)
-			}
-			valid := func(line []byte) {
-				if !jsonscan.Valid(line) {
-					b.Fatal("not JSON")
-				}
-			}
-			ratio := float64(best(lines, decode)) / float64(best(lines, valid))
-			b.SetBytes(size)
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, line := range lines {
-					decode(line)
-				}
-			}
-			b.ReportMetric(ratio, "xvalid")
-		})
-	}
-}
-
-func best(lines [][]byte, read func([]byte)) time.Duration {
-	shortest := time.Hour
-	for range 100 {
-		begun := time.Now()
-		for _, line := range lines {
-			read(line)
-		}
-		shortest = min(shortest, time.Since(begun))
-	}
-	return shortest
 }
 
 // TestCallsThatAreDropped: a tool whose result never comes is not at work for ever.

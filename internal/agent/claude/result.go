@@ -9,21 +9,20 @@ import (
 )
 
 // result reads the end of one of Claude's turns.
-func (d *Dialect) result(m members, out *agent.Decoded) {
-	if uuid := m.get("uuid"); jsonscan.IsString(uuid) {
-		if string(uuid) == d.lastResult {
+func (d *Dialect) result(m jsonscan.Value, out *agent.Decoded) {
+	if uuid := m.Get("uuid"); uuid.IsString() {
+		if uuid.Says(d.lastResult) {
 			out.Add(event.AgentNoticed{What: "result/repeated"})
 			return
 		}
-		d.lastResult = string(uuid)
+		d.lastResult = uuid.Text()
 	}
 	d.used(m, out)
-	if tools := denied(m.get("permission_denials")); tools != "" {
+	if tools := denied(m.Get("permission_denials")); tools != "" {
 		out.Add(event.AgentNoticed{What: "result/permission_denials", Text: tools})
 	}
 	// What the result covers was taken, also where no other line said so.
-	uuids := jsonscan.Array(m.get("user_message_uuids"))
-	for uuid, ok := uuids.Next(); ok; uuid, ok = uuids.Next() {
+	for uuid := range m.Get("user_message_uuids").Items() {
 		if sent := d.mine(uuid); sent != nil {
 			d.taken(sent, out)
 		}
@@ -46,10 +45,10 @@ func limits(kind string) bool { return kind != "" && kind != "other" && kind != 
 // judge says how a turn went. Neither the subtype nor is_error nor the terminal reason is enough alone: every failure of the API is a
 // "success" with is_error (2.1.197 even calls it completed), and what a hook stopped is no error. 2.1.329 leaves the reason out where the model was
 // not asked at all: a prompt that a hook blocked, or a command of Claude's own such as /compact.
-func (d *Dialect) judge(m members) event.AgentFinished {
-	reason := text(m.get("terminal_reason"))
-	subtype := text(m.get("subtype"))
-	failed := flag(m.get("is_error"))
+func (d *Dialect) judge(m jsonscan.Value) event.AgentFinished {
+	reason := m.Get("terminal_reason").Text()
+	subtype := m.Get("subtype").Text()
+	failed := m.Get("is_error").IsTrue()
 	switch reason {
 	case "aborted_tools", "aborted_streaming":
 		return event.AgentFinished{Outcome: "aborted"}
@@ -67,7 +66,7 @@ func (d *Dialect) judge(m members) event.AgentFinished {
 	case subtype == "success" && !failed && reason == "completed":
 		return event.AgentFinished{Outcome: "ok"}
 	case subtype == "success" && !failed && reason == "":
-		if string(m.get("num_turns")) == "0" && m.get("local_command") == nil {
+		if string(m.Get("num_turns").Raw()) == "0" && !m.Get("local_command").Exists() {
 			return event.AgentFinished{Outcome: "error", Error: "the prompt was blocked, and the model was not asked", Kind: "other"}
 		}
 		return event.AgentFinished{Outcome: "ok"}
@@ -84,7 +83,7 @@ func (d *Dialect) judge(m members) event.AgentFinished {
 
 // blame returns the kind of error that a failed turn ended with: the result's own, or, where the API failed and the result
 // names no cause, that of the assistant's error before it.
-func (d *Dialect) blame(m members, api bool) string {
+func (d *Dialect) blame(m jsonscan.Value, api bool) string {
 	kind := fault(m)
 	if api && d.turn.fault != "" && (kind == "" || kind == "other") {
 		kind = d.turn.fault
@@ -100,35 +99,39 @@ func (d *Dialect) blame(m members, api bool) string {
 
 // complaint returns what Claude said about an error: the final text of one that the API made, the errors of its own, or
 // else its name.
-func complaint(m members, name string) string {
-	if flag(m.get("is_error")) {
-		if said := short(m.get("result")); said != "" {
+func complaint(m jsonscan.Value, name string) string {
+	if m.Get("is_error").IsTrue() {
+		if said := agent.Brief(m.Get("result")); said != "" {
 			return said
 		}
 	}
-	if said := short(m.get("error")); said != "" {
+	if said := agent.Brief(m.Get("error")); said != "" {
 		return said // of Amp
 	}
-	if said := short(jsonscan.Get(m.get("error"), "message")); said != "" {
+	if said := agent.Brief(m.Get("error", "message")); said != "" {
 		return said // of Qwen Code
 	}
 	var all []string
-	list := jsonscan.Array(m.get("errors"))
-	for item, ok := list.Next(); ok && len(all) < 8; item, ok = list.Next() {
-		all = append(all, short(item))
+	for item := range m.Get("errors").Items() {
+		if len(all) == 8 {
+			break
+		}
+		all = append(all, agent.Brief(item))
 	}
 	if len(all) > 0 {
-		return cut(strings.Join(all, "; "))
+		return agent.Cut(strings.Join(all, "; "))
 	}
-	return cut(name)
+	return agent.Cut(name)
 }
 
 // denied names the tools that were refused: the turn may be a success all the same.
-func denied(list []byte) string {
+func denied(list jsonscan.Value) string {
 	var names []string
-	items := jsonscan.Array(list)
-	for item, ok := items.Next(); ok && len(names) < 64; item, ok = items.Next() {
-		names = append(names, text(jsonscan.Get(item, "tool_name")))
+	for item := range list.Items() {
+		if len(names) == 64 {
+			break
+		}
+		names = append(names, item.Get("tool_name").Text())
 	}
-	return cut(strings.Join(names, ", "))
+	return agent.Cut(strings.Join(names, ", "))
 }

@@ -30,19 +30,16 @@ type streams []*stream
 const keptStreams = 256
 
 // of returns the stream of a speaker, named by a string value; of null and of nothing, the assistant's.
-func (ss *streams) of(parent []byte) *stream {
-	if !jsonscan.IsString(parent) {
-		parent = []byte(`""`)
-	}
+func (ss *streams) of(parent jsonscan.Value) *stream {
 	for _, s := range *ss {
-		if isText(parent, s.parent) {
+		if string(parent.Inner()) == s.parent {
 			return s
 		}
 	}
 	if len(*ss) == keptStreams {
 		*ss = slices.Delete(*ss, 0, 1)
 	}
-	s := &stream{parent: text(parent)}
+	s := &stream{parent: parent.Text()}
 	*ss = append(*ss, s)
 	return s
 }
@@ -59,8 +56,8 @@ func (ss *streams) drop(parent string) {
 
 // enter begins another message, if it is another one.
 func (s *stream) enter(id []byte) {
-	if !isText(id, s.id) {
-		s.id, s.blocks, s.writing = text(id), 0, false
+	if string(id) != s.id {
+		s.id, s.blocks, s.writing = string(id), 0, false
 		s.forget()
 	}
 }
@@ -68,7 +65,7 @@ func (s *stream) enter(id []byte) {
 // enter begins another message of a speaker, if it is another one. The API takes the results of a message's tools before it
 // gives another: a call that has none by now never will.
 func (d *Dialect) enter(s *stream, id []byte, out *agent.Decoded) {
-	if !isText(id, s.id) {
+	if string(id) != s.id {
 		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent == s.parent })
 		s.enter(id)
 	}
@@ -102,72 +99,48 @@ func (s *stream) forget() {
 	}
 }
 
-// isText is EqualString for texts without escapes, which ids are.
-func isText(value []byte, s string) bool {
-	return len(value) == len(s)+2 && string(value[1:len(value)-1]) == s
-}
-
 // streamEvent reads an event of the API's own stream, which Claude passes on with --include-partial-messages.
-func (d *Dialect) streamEvent(m members, out *agent.Decoded) {
-	s := d.streams.of(m.get("parent_tool_use_id"))
-	var typ, index, delta, message []byte
-	fields := jsonscan.Object(m.get("event"))
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
-		switch string(key) {
-		case "type":
-			typ = value
-		case "index":
-			index = value
-		case "delta":
-			delta = value
-		case "message":
-			message = value
-		}
-	}
-	switch string(typ) {
-	case `"content_block_delta"`:
-		d.delta(s, delta, out)
+func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
+	s := d.streams.of(m.Get("parent_tool_use_id"))
+	about := m.Get("event")
+	typ := about.Get("type")
+	switch string(typ.Inner()) {
+	case "content_block_delta":
+		d.delta(s, about.Get("delta"), out)
 		return
-	case `"message_start"`:
-		id, _ := idAndContent(message)
-		d.enter(s, id, out)
-	case `"content_block_start"`:
-		n, _ := jsonscan.Int(index)
+	case "message_start":
+		d.enter(s, about.Get("message", "id").Inner(), out)
+	case "content_block_start":
+		n, _ := about.Get("index").Int()
 		s.writing, s.index = true, int(n)
 		s.forget()
-	case `"content_block_stop"`:
+	case "content_block_stop":
 		s.writing = false
 		s.forget()
 	}
-	out.Add(event.AgentNoticed{What: d.words.of("stream_event/", typ)})
+	out.Add(event.AgentNoticed{What: out.Name("stream_event/", typ)})
 }
 
 // delta says what is new of the block that is being written. The line is not kept: the block's own event holds it all
 // again, and a secret that is cut in two by two deltas could be masked in neither of their lines.
-func (d *Dialect) delta(s *stream, delta []byte, out *agent.Decoded) {
-	var typ, words []byte
-	fields := jsonscan.Object(delta)
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
-		switch string(key) {
-		case "type":
-			typ = value
-		case "text", "thinking":
-			words = value
-		}
+func (d *Dialect) delta(s *stream, delta jsonscan.Value, out *agent.Decoded) {
+	typ, words := delta.Get("type"), delta.Get("text")
+	if !words.Exists() {
+		words = delta.Get("thinking")
 	}
-	aloud := string(typ) == `"text_delta"`
-	if !aloud && string(typ) != `"thinking_delta"` || !jsonscan.IsString(words) || !s.writing {
-		out.Add(event.AgentNoticed{What: d.words.of("stream_event/", typ)})
+	aloud := typ.Is("text_delta")
+	if !aloud && !typ.Is("thinking_delta") || !words.IsString() || !s.writing {
+		out.Add(event.AgentNoticed{What: out.Name("stream_event/", typ)})
 		return
 	}
 	if s.streamed == "" {
 		s.streamed = s.name(s.index)
 	}
-	s.text = jsonscan.AppendUnquoted(s.text, words)
+	s.text = jsonscan.AppendUnquoted(s.text, words.Raw())
 	out.DropRaw = true
 	if aloud {
-		out.Add(event.AgentSaid{Block: s.streamed, Text: event.Quoted(words), Parent: s.parent})
+		out.Add(event.AgentSaid{Block: s.streamed, Text: event.Quoted(words.Raw()), Parent: s.parent})
 	} else {
-		out.Add(event.AgentThought{Block: s.streamed, Text: event.Quoted(words), Parent: s.parent})
+		out.Add(event.AgentThought{Block: s.streamed, Text: event.Quoted(words.Raw()), Parent: s.parent})
 	}
 }

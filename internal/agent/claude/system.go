@@ -9,46 +9,46 @@ import (
 )
 
 // system reads what Claude says about itself.
-func (d *Dialect) system(m members, out *agent.Decoded) {
-	switch subtype := m.get("subtype"); string(subtype) {
-	case `"init"`:
+func (d *Dialect) system(m jsonscan.Value, out *agent.Decoded) {
+	switch subtype := m.Get("subtype"); string(subtype.Inner()) {
+	case "init":
 		d.begun(out)
-		out.Add(event.AgentNoticed{What: "system/init", Text: short(m.get("claude_code_version"))})
-	case `"api_retry"`:
-		attempt, _ := jsonscan.Int(m.get("attempt"))
-		limit, _ := jsonscan.Int(m.get("max_retries"))
-		delay, _ := jsonscan.Float(m.get("retry_delay_ms")) // 2.1.197 writes fractions
+		out.Notice("system/init", m.Get("claude_code_version"))
+	case "api_retry":
+		attempt, _ := m.Get("attempt").Int()
+		limit, _ := m.Get("max_retries").Int()
+		delay, _ := m.Get("retry_delay_ms").Float() // 2.1.197 writes fractions
 		out.Add(event.AgentRetried{
-			Attempt: int(attempt), Max: int(limit), Delay: milliseconds(delay), Kind: fault(m), Text: short(m.get("error")),
+			Attempt: int(attempt), Max: int(limit), Delay: milliseconds(delay), Kind: fault(m), Text: agent.Brief(m.Get("error")),
 		})
-	case `"compact_boundary"`:
-		about := m.get("compact_metadata")
-		before, _ := jsonscan.Int(jsonscan.Get(about, "pre_tokens"))
-		after, _ := jsonscan.Int(jsonscan.Get(about, "post_tokens"))
-		out.Add(event.AgentCompacted{Trigger: text(jsonscan.Get(about, "trigger")), Before: before, After: after})
-	case `"permission_denied"`:
+	case "compact_boundary":
+		about := m.Get("compact_metadata")
+		before, _ := about.Get("pre_tokens").Int()
+		after, _ := about.Get("post_tokens").Int()
+		out.Add(event.AgentCompacted{Trigger: about.Get("trigger").Text(), Before: before, After: after})
+	case "permission_denied":
 		out.Add(event.AgentNoticed{
-			What: "system/permission_denied", Text: cut(text(m.get("tool_name")) + ": " + short(m.get("message"))),
+			What: "system/permission_denied", Text: agent.Cut(m.Get("tool_name").Text() + ": " + agent.Brief(m.Get("message"))),
 		})
-	case `"background_tasks_changed"`:
+	case "background_tasks_changed":
 		d.background(m, out)
-	case `"hook_response"`:
-		what := short(m.get("hook_name"))
-		if outcome := text(m.get("outcome")); outcome != "success" {
-			what += ": " + cut(outcome)
+	case "hook_response":
+		what := agent.Brief(m.Get("hook_name"))
+		if outcome := m.Get("outcome").Text(); outcome != "success" {
+			what += ": " + agent.Cut(outcome)
 		}
 		out.Add(event.AgentNoticed{What: "system/hook_response", Text: what})
-	case `"thinking_tokens"`: // comes many times for each thought
+	case "thinking_tokens": // comes many times for each thought
 		out.Add(event.AgentNoticed{What: "system/thinking_tokens"})
 	default:
-		out.Add(event.AgentNoticed{What: d.words.of("system/", subtype), Text: note(m)})
+		out.Add(event.AgentNoticed{What: out.Name("system/", subtype), Text: note(m)})
 	}
 }
 
 // note returns what a person would want to read of an event that changes nothing.
-func note(m members) string {
+func note(m jsonscan.Value) string {
 	for _, key := range [...]string{"text", "content", "message", "summary", "description", "hook_name", "status", "compact_result"} {
-		if s := short(m.get(key)); s != "" {
+		if s := agent.Brief(m.Get(key)); s != "" {
 			return s
 		}
 	}
@@ -59,23 +59,23 @@ func note(m members) string {
 func milliseconds(ms float64) int64 { return int64(min(max(ms, 0), 24*60*60*1000)) }
 
 // rateLimit reads the state of a subscription's limit. While usage beyond it is paid for, it stops nobody.
-func (d *Dialect) rateLimit(m members, out *agent.Decoded) {
-	info := m.get("rate_limit_info")
-	window := text(jsonscan.Get(info, "rateLimitType"))
-	status := text(jsonscan.Get(info, "status"))
-	if status != "rejected" || flag(jsonscan.Get(info, "isUsingOverage")) {
-		out.Add(event.AgentNoticed{What: "rate_limit_event", Text: cut(status + " " + window)})
+func (d *Dialect) rateLimit(m jsonscan.Value, out *agent.Decoded) {
+	info := m.Get("rate_limit_info")
+	window := info.Get("rateLimitType").Text()
+	status := info.Get("status").Text()
+	if status != "rejected" || info.Get("isUsingOverage").IsTrue() {
+		out.Add(event.AgentNoticed{What: "rate_limit_event", Text: agent.Cut(status + " " + window)})
 		return
 	}
-	d.turn.until = resetTime(jsonscan.Get(info, "resetsAt"))
+	d.turn.until = resetTime(info.Get("resetsAt"))
 	d.turn.limited = true
-	out.Add(event.AgentLimited{Kind: "rate", Until: d.turn.until, Text: cut(window)})
+	out.Add(event.AgentLimited{Kind: "rate", Until: d.turn.until, Text: agent.Cut(window)})
 }
 
 // resetTime returns a time in Unix seconds as RFC 3339 in UTC, "" for what is no such time.
-func resetTime(value []byte) string {
+func resetTime(value jsonscan.Value) string {
 	const year9999 = 253402300799
-	seconds, ok := jsonscan.Int(value)
+	seconds, ok := value.Int()
 	if !ok || seconds <= 0 || seconds > year9999 {
 		return ""
 	}
@@ -85,33 +85,33 @@ func resetTime(value []byte) string {
 // fault returns the kind of an API error: see [event.AgentLimited], or other. It reads api_retry, the assistant's error
 // and the result alike. Names that say what is wrong with the account come first: 2.1.329 gives a spent
 // balance as status 400, and only the assistant's error calls it billing_error. Then the status, which is null where no answer came.
-func fault(m members) string {
-	switch string(m.get("api_error")) {
-	case `"usage_limit_reached"`:
+func fault(m jsonscan.Value) string {
+	switch string(m.Get("api_error").Inner()) {
+	case "usage_limit_reached":
 		return "rate"
-	case `"connection_failed"`:
+	case "connection_failed":
 		return "network"
 	}
-	name := string(m.get("error"))
+	name := string(m.Get("error").Inner())
 	switch {
-	case name == `"billing_error"`, string(m.get("api_error_type")) == `"billing_error"`:
+	case name == "billing_error", m.Get("api_error_type").Is("billing_error"):
 		return "quota"
-	case name == `"authentication_failed"`, name == `"oauth_org_not_allowed"`: // also "Not logged in", which has no status
+	case name == "authentication_failed", name == "oauth_org_not_allowed": // also "Not logged in", which has no status
 		return "auth"
 	}
-	status := m.get("api_error_status")
-	if status == nil {
-		status = m.get("error_status")
+	status := m.Get("api_error_status")
+	if !status.Exists() {
+		status = m.Get("error_status")
 	}
-	if n, ok := jsonscan.Int(status); ok {
+	if n, ok := status.Int(); ok {
 		return faultOf(n)
 	}
 	switch name {
-	case `"rate_limit"`:
+	case "rate_limit":
 		return "rate"
-	case `"overloaded"`:
+	case "overloaded":
 		return "overload"
-	case `"server_error"`, `"unknown"`: // without a status: dropped, timed out, or never connected
+	case "server_error", "unknown": // without a status: dropped, timed out, or never connected
 		return "network"
 	}
 	return ""

@@ -49,9 +49,9 @@ type message struct {
 }
 
 // mine returns the message with a uuid, nil where it is none of ours.
-func (d *Dialect) mine(uuid []byte) *message {
+func (d *Dialect) mine(uuid jsonscan.Value) *message {
 	for i := range d.sent {
-		if isText(uuid, d.sent[i].uuid) {
+		if uuid.Says(d.sent[i].uuid) {
 			return &d.sent[i]
 		}
 	}
@@ -141,17 +141,16 @@ func (d *Dialect) witness(returned bool, out *agent.Decoded) {
 // background notes how many tasks run that the result does not wait for: subagents and commands. They are
 // switched off; this is for a Claude that has been told otherwise. The end of each makes a turn of Claude's own, which
 // 2.1.329 may begin before the result of the turn that it interrupts.
-func (d *Dialect) background(m members, out *agent.Decoded) {
-	tasks := jsonscan.Array(m.get("tasks"))
+func (d *Dialect) background(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.tasks = 0
 	var names []string
-	for task, ok := tasks.Next(); ok; task, ok = tasks.Next() {
+	for task := range m.Get("tasks").Items() {
 		if d.turn.tasks++; len(names) == namedTasks {
 			continue
 		}
-		name := short(jsonscan.Get(task, "description"))
+		name := agent.Brief(task.Get("description"))
 		if name == "" {
-			name = short(jsonscan.Get(task, "task_type"))
+			name = agent.Brief(task.Get("task_type"))
 		}
 		names = append(names, name)
 	}
@@ -161,7 +160,7 @@ func (d *Dialect) background(m members, out *agent.Decoded) {
 	if d.turn.tasks > 0 && !d.turn.deferred && d.turn.open {
 		d.turn.deferred, d.turn.owed = true, 1
 	}
-	out.Add(event.AgentNoticed{What: event.NoticeBackground, Text: cut(strings.Join(names, ", "))})
+	out.Add(event.AgentNoticed{What: event.NoticeBackground, Text: agent.Cut(strings.Join(names, ", "))})
 	d.orphaned(out)
 }
 

@@ -32,14 +32,14 @@ type use struct {
 // used reports what this result adds to what was used. Best is model_usage_since_last_result (2.1.329), which says just that; else the
 // totals by model are compared with those of the result before; `usage` is the last resort, since it counts
 // no subagents and no response that was cut off. It is the first one where a session is gone on with, of which only tokens are then known.
-func (d *Dialect) used(m members, out *agent.Decoded) {
+func (d *Dialect) used(m jsonscan.Value, out *agent.Decoded) {
 	facts := len(out.Facts)
 	defer func() { d.spent.earlier = false }()
-	since, totals := m.get("model_usage_since_last_result"), m.get("modelUsage")
+	since, totals := m.Get("model_usage_since_last_result"), m.Get("modelUsage")
 	switch {
-	case jsonscan.IsObject(since):
+	case since.IsObject():
 		d.usedSince(since, out)
-	case jsonscan.IsObject(totals):
+	case totals.IsObject():
 		d.usedOf(totals, out)
 		if d.spent.earlier {
 			d.usedPlain(m, out)
@@ -56,18 +56,16 @@ func (d *Dialect) used(m members, out *agent.Decoded) {
 	}
 }
 
-func (d *Dialect) usedSince(since []byte, out *agent.Decoded) {
-	models := jsonscan.Object(since)
-	for name, value, ok := models.Next(); ok; name, value, ok = models.Next() {
-		readUse(value).report(key(name), out)
+func (d *Dialect) usedSince(since jsonscan.Value, out *agent.Decoded) {
+	for name, value := range since.Members() {
+		readUse(value).report(unescaped(name), out)
 	}
 }
 
-func (d *Dialect) usedOf(totals []byte, out *agent.Decoded) {
-	models := jsonscan.Object(totals)
-	for name, value, ok := models.Next(); ok; name, value, ok = models.Next() {
+func (d *Dialect) usedOf(totals jsonscan.Value, out *agent.Decoded) {
+	for name, value := range totals.Members() {
 		total := readUse(value)
-		before := d.spent.of(key(name))
+		before := d.spent.of(unescaped(name))
 		if !d.spent.earlier {
 			total.less(before.use).report(before.model, out)
 		}
@@ -75,10 +73,10 @@ func (d *Dialect) usedOf(totals []byte, out *agent.Decoded) {
 	}
 }
 
-func (d *Dialect) usedPlain(m members, out *agent.Decoded) {
-	usage := m.get("usage")
-	total, known := jsonscan.Float(m.get("total_cost_usd"))
-	if !known && !jsonscan.IsObject(usage) {
+func (d *Dialect) usedPlain(m jsonscan.Value, out *agent.Decoded) {
+	usage := m.Get("usage")
+	total, known := m.Get("total_cost_usd").Float()
+	if !known && !usage.IsObject() {
 		out.Add(event.AgentUsed{})
 		return
 	}
@@ -109,11 +107,10 @@ func (s *spending) of(model string) *modelSpending {
 	return &s.models[len(s.models)-1]
 }
 
-func readUse(value []byte) use {
+func readUse(value jsonscan.Value) use {
 	var u use
 	guessed := false
-	fields := jsonscan.Object(value)
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+	for key, value := range value.Members() {
 		switch string(key) {
 		case "inputTokens":
 			u.in = tokens(value)
@@ -124,11 +121,11 @@ func readUse(value []byte) use {
 		case "cacheCreationInputTokens":
 			u.cacheWrite = tokens(value)
 		case "costUSD":
-			u.usd, u.known = jsonscan.Float(value)
+			u.usd, u.known = value.Float()
 			u.usd = max(u.usd, 0)
 		case "costBasis":
 			// Of a model that it does not know, Claude guesses the price.
-			guessed = string(value) == `"unknown"`
+			guessed = value.Is("unknown")
 		}
 	}
 	u.known = u.known && !guessed
@@ -163,15 +160,9 @@ func (u use) report(model string, out *agent.Decoded) {
 	out.Add(fact)
 }
 
-func count(value []byte, name string) int64 { return tokens(jsonscan.Get(value, name)) }
+func count(value jsonscan.Value, name string) int64 { return tokens(value.Get(name)) }
 
-func tokens(value []byte) int64 {
-	n, _ := jsonscan.Int(value)
+func tokens(value jsonscan.Value) int64 {
+	n, _ := value.Int()
 	return max(n, 0)
-}
-
-// key returns the text of a member's key.
-func key(raw []byte) string {
-	quoted := make([]byte, 0, len(raw)+2)
-	return text(append(append(append(quoted, '"'), raw...), '"'))
 }

@@ -44,10 +44,10 @@ var qwen = variant{
 }
 
 // NewAmp returns the dialect for a process of Amp that has not been started yet.
-func NewAmp() *Dialect { return &Dialect{variant: &amp} }
+func NewAmp() *Dialect { return &Dialect{variant: &amp, line: jsonscan.NewDocument()} }
 
 // NewQwen returns the dialect for a process of Qwen Code that has not been started yet.
-func NewQwen() *Dialect { return &Dialect{variant: &qwen} }
+func NewQwen() *Dialect { return &Dialect{variant: &qwen, line: jsonscan.NewDocument()} }
 
 // AmpTextCommand is Amp as a plain program that prints its answer: agent.protocol text.
 func AmpTextCommand(spec agent.Spec) (agent.Command, error) {
@@ -101,23 +101,23 @@ func (v *variant) command(spec agent.Spec) (agent.Command, error) {
 }
 
 // usedByMessage reads what one message used. Amp gives messages no id, and prints each once.
-func (d *Dialect) usedByMessage(message []byte, out *agent.Decoded) {
-	usage := jsonscan.Get(message, "usage")
-	if !jsonscan.IsObject(usage) {
+func (d *Dialect) usedByMessage(message jsonscan.Value, out *agent.Decoded) {
+	usage := message.Get("usage")
+	if !usage.IsObject() {
 		return
 	}
 	d.spent.told = true
 	out.Add(event.AgentUsed{
 		In: count(usage, "input_tokens"), Out: count(usage, "output_tokens"),
 		CacheRead: count(usage, "cache_read_input_tokens"), CacheWrite: count(usage, "cache_creation_input_tokens"),
-		Model: text(jsonscan.Get(message, "model")),
+		Model: message.Get("model").Text(),
 	})
 }
 
-// nextMessage names a message that has no id of its own, as a JSON string.
+// nextMessage names a message that has no id of its own.
 func (d *Dialect) nextMessage() []byte {
 	d.unnamed++
-	return append(strconv.AppendInt([]byte{'"'}, int64(d.unnamed), 10), '"')
+	return strconv.AppendInt(nil, int64(d.unnamed), 10)
 }
 
 // blameWords names the error that a variant puts into words.

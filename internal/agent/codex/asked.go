@@ -11,8 +11,8 @@ const nobody = "Nobody is there to answer. Decide by yourself, and go on."
 
 // requested answers at once, so that nothing waits for a person. Replies are written after further lines were decoded, so they
 // have memory of their own.
-func (d *Dialect) requested(method, id, value []byte, out *agent.Decoded) {
-	what, about := text(method), ""
+func (d *Dialect) requested(method, id, value jsonscan.Value, out *agent.Decoded) {
+	what, about := method.Text(), ""
 	var result []byte
 	answer := "decline"
 	switch what {
@@ -20,52 +20,51 @@ func (d *Dialect) requested(method, id, value []byte, out *agent.Decoded) {
 		if d.trusts {
 			answer = "accept"
 		}
-		about = short(jsonscan.Get(value, "command"))
+		about = agent.Brief(value.Get("command"))
 		if about == "" {
-			about = short(jsonscan.Get(value, "reason"))
+			about = agent.Brief(value.Get("reason"))
 		}
 		result = []byte(`{"decision":"` + answer + `"}`)
 	case "item/permissions/requestApproval":
-		about = short(jsonscan.Get(value, "reason"))
+		about = agent.Brief(value.Get("reason"))
 		result = []byte(`{"permissions":{},"scope":"turn"}`)
 	case "mcpServer/elicitation/request":
-		about = short(jsonscan.Get(value, "message"))
+		about = agent.Brief(value.Get("message"))
 		result = []byte(`{"action":"decline","content":null,"_meta":null}`)
 	case "item/tool/requestUserInput":
 		answer = nobody
-		result, about = userInput(jsonscan.Get(value, "questions"))
+		result, about = userInput(value.Get("questions"))
 	default:
 		// A tool that ralph never offered, a token or a time that it does not hand out, or what a later Codex asks.
 		answer = "refused"
-		out.Reply = append(out.Reply, append(append([]byte(`{"id":`), id...),
+		out.Reply = append(out.Reply, append(append([]byte(`{"id":`), id.Raw()...),
 			`,"error":{"code":-32601,"message":"ralph does not know this request"}}`...))
-		out.Add(event.AgentAsked{What: cut(what), Answer: answer})
+		out.Add(event.AgentAsked{What: agent.Cut(what), Answer: answer})
 		return
 	}
-	reply := append(append([]byte(`{"id":`), id...), `,"result":`...)
+	reply := append(append([]byte(`{"id":`), id.Raw()...), `,"result":`...)
 	out.Reply = append(out.Reply, append(append(reply, result...), '}'))
 	if about != "" {
 		what += ": " + about
 	}
-	out.Add(event.AgentAsked{What: cut(what), Answer: answer})
+	out.Add(event.AgentAsked{What: agent.Cut(what), Answer: answer})
 }
 
 // userInput answers each of the questions alike.
-func userInput(questions []byte) (result []byte, about string) {
+func userInput(questions jsonscan.Value) (result []byte, about string) {
 	result = []byte(`{"answers":{`)
 	count := 0
-	list := jsonscan.Array(questions)
-	for question, ok := list.Next(); ok; question, ok = list.Next() {
-		id := jsonscan.Get(question, "id")
-		if !jsonscan.IsString(id) {
+	for question := range questions.Items() {
+		id := question.Get("id")
+		if !id.IsString() {
 			continue
 		}
 		if count++; count == 1 {
-			about = short(jsonscan.Get(question, "question"))
+			about = agent.Brief(question.Get("question"))
 		} else {
 			result = append(result, ',')
 		}
-		result = append(append(result, id...), `:{"answers":["`+nobody+`"]}`...)
+		result = append(append(result, id.Raw()...), `:{"answers":["`+nobody+`"]}`...)
 	}
 	return append(result, `}}`...), about
 }

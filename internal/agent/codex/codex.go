@@ -48,7 +48,7 @@ type Dialect struct {
 	account  account
 	model    string
 
-	members []jsonscan.Member
+	line    *jsonscan.Document
 	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 
@@ -70,7 +70,7 @@ type steer struct{ command, request, text string }
 // that npm installs, or ""; see [Native]. nil finds none. ask is for what the program can do, which decides between app-server and exec
 // where the user does not; with nil it is taken for a current one.
 func New(find func(program string) string, ask Ask) *Dialect {
-	return &Dialect{find: find, ask: ask, others: map[string]*other{}}
+	return &Dialect{find: find, ask: ask, line: jsonscan.NewDocument(), others: map[string]*other{}}
 }
 
 var _ agent.Dialect = (*Dialect)(nil)
@@ -202,16 +202,18 @@ func (d *Dialect) leave(thread string) []byte {
 }
 
 func onThread(thread string) []byte {
-	return append(jsonscan.AppendString([]byte(`{"threadId":`), thread), '}')
+	params := append(make([]byte, 0, len(thread)+len(`{"threadId":""}`)), `{"threadId":`...)
+	return append(jsonscan.AppendString(params, thread), '}')
 }
 
 func (d *Dialect) nextID() string {
 	d.asked++
-	return "ralph-" + strconv.Itoa(d.asked)
+	var room [32]byte
+	return string(strconv.AppendInt(append(room[:0], "ralph-"...), int64(d.asked), 10))
 }
 
 func request(id, method string, params []byte) []byte {
-	line := make([]byte, 0, len(params)+64)
+	line := make([]byte, 0, len(params)+len(method)+len(id)+len(`{"id":"","method":"","params":}`))
 	line = append(append(line, `{"id":"`...), id...)
 	line = append(append(line, `","method":"`...), method...)
 	line = append(append(line, `","params":`...), params...)

@@ -3,32 +3,13 @@ package codex
 import (
 	"bytes"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-const (
-	keptMembers = 256     // of a line; more are given back
-	keptScratch = 1 << 20 // bytes
-	noticeLimit = 2 << 10 // bytes of text in a notice or an error; the whole stands in raw
-)
-
-// members are the top level of a line.
-type members []jsonscan.Member
-
-// get returns the value of a member, nil where there is none.
-func (m members) get(key string) []byte {
-	for i := range m {
-		if string(m[i].Key) == key {
-			return m[i].Value
-		}
-	}
-	return nil
-}
+const keptScratch = 1 << 20 // bytes
 
 // Decode reads one line of Codex. What stands on stderr is its log.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
@@ -36,11 +17,7 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		out.Add(event.AgentUnread{Line: plain(line), Stream: "stderr"})
 		return
 	}
-	index, err := jsonscan.Index(line, d.members)
-	d.members = index[:0]
-	if cap(index) > keptMembers {
-		d.members = nil
-	}
+	m, err := d.line.Read(line)
 	if d.scratch = d.scratch[:0]; cap(d.scratch) > keptScratch {
 		d.scratch = nil
 	}
@@ -51,31 +28,31 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		out.DropRaw = true
 	case d.once:
 		out.JSON = true
-		d.said(index, out)
+		d.said(m, out)
 	default:
 		out.JSON = true
-		d.message(index, out)
+		d.message(m, out)
 	}
 }
 
 // message tells a response, a request and a notification apart.
-func (d *Dialect) message(m members, out *agent.Decoded) {
-	method, id := m.get("method"), m.get("id")
+func (d *Dialect) message(m jsonscan.Value, out *agent.Decoded) {
+	method, id := m.Get("method"), m.Get("id")
 	switch {
-	case !jsonscan.IsString(method) && id == nil:
+	case !method.IsString() && !id.Exists():
 		out.Add(event.AgentUnread{})
-	case !jsonscan.IsString(method):
+	case !method.IsString():
 		d.response(id, m, out)
-	case id != nil:
-		d.requested(method, id, m.get("params"), out)
+	case id.Exists():
+		d.requested(method, id, m.Get("params"), out)
 	default:
-		d.notified(method, m.get("params"), out)
+		d.notified(method, m.Get("params"), out)
 	}
 }
 
 // response reads the answer to a request. Those that nobody waits for say nothing where they are no errors.
-func (d *Dialect) response(id []byte, m members, out *agent.Decoded) {
-	result, failed := m.get("result"), m.get("error")
+func (d *Dialect) response(id, m jsonscan.Value, out *agent.Decoded) {
+	result, failed := m.Get("result"), m.Get("error")
 	switch {
 	case is(id, d.awaited.initialize):
 		d.initialized(result, failed, out)
@@ -86,19 +63,19 @@ func (d *Dialect) response(id []byte, m members, out *agent.Decoded) {
 	case is(id, d.awaited.clean):
 		d.awaited.clean = ""
 		d.settled(out)
-	case failed != nil:
+	case failed.Exists():
 		d.refused(id, failed, out)
-	case jsonscan.IsObject(result) && strings.HasPrefix(text(id), "ralph-"):
+	case result.IsObject() && bytes.HasPrefix(id.Inner(), []byte("ralph-")):
 		out.DropRaw = true
 	default:
 		out.Add(event.AgentNoticed{What: "response"})
 	}
 }
 
-func is(id []byte, awaited string) bool { return awaited != "" && jsonscan.EqualString(id, awaited) }
+func is(id jsonscan.Value, awaited string) bool { return awaited != "" && id.Says(awaited) }
 
 // refused: a steer that came too late has no delivery, and the loop puts it into the next prompt.
-func (d *Dialect) refused(id, failed []byte, out *agent.Decoded) {
+func (d *Dialect) refused(id, failed jsonscan.Value, out *agent.Decoded) {
 	for i, s := range d.steers {
 		if is(id, s.request) {
 			d.steers = slices.Delete(d.steers, i, i+1)
@@ -111,32 +88,32 @@ func (d *Dialect) refused(id, failed []byte, out *agent.Decoded) {
 		}
 	}
 	d.settled(out)
-	out.Add(event.AgentNoticed{What: "refused", Text: short(jsonscan.Get(failed, "message"))})
+	out.Notice("refused", failed.Get("message"))
 }
 
-func (d *Dialect) initialized(result, failed []byte, out *agent.Decoded) {
+func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded) {
 	d.awaited.initialize = ""
 	if d.phase != greeting {
 		return
 	}
-	if failed != nil {
+	if failed.Exists() {
 		d.fails("initialize", failed, out)
 		return
 	}
 	d.greeted = true
-	out.Add(event.AgentNoticed{What: "initialize", Text: short(jsonscan.Get(result, "userAgent"))})
+	out.Notice("initialize", result.Get("userAgent"))
 	out.Reply = append(out.Reply, []byte(`{"method":"initialized"}`), d.askThread(opening))
 }
 
 // threadStarted gives the turn its thread, or confirms a fresh context.
-func (d *Dialect) threadStarted(result, failed []byte, out *agent.Decoded) {
+func (d *Dialect) threadStarted(result, failed jsonscan.Value, out *agent.Decoded) {
 	d.awaited.thread = ""
-	thread := text(jsonscan.Get(result, "thread", "id"))
+	thread := result.Get("thread", "id").Text()
 	switch {
 	case d.phase == resetting && thread == "":
 		d.phase = idle
 		out.Stale = true
-		out.Add(event.AgentNoticed{What: "thread/start", Text: short(jsonscan.Get(failed, "message"))})
+		out.Notice("thread/start", failed.Get("message"))
 		return
 	case d.phase != resetting && d.phase != opening:
 		return
@@ -144,7 +121,7 @@ func (d *Dialect) threadStarted(result, failed []byte, out *agent.Decoded) {
 		d.fails("thread/start", failed, out)
 		return
 	}
-	d.thread, d.model = thread, text(jsonscan.Get(result, "model"))
+	d.thread, d.model = thread, result.Get("model").Text()
 	out.Add(event.AgentNoticed{What: "session", Text: thread})
 	if d.phase == resetting {
 		d.phase = idle
@@ -159,22 +136,22 @@ func (d *Dialect) threadStarted(result, failed []byte, out *agent.Decoded) {
 	out.Reply = append(out.Reply, d.askTurn())
 }
 
-func (d *Dialect) turnAnswered(result, failed []byte, out *agent.Decoded) {
+func (d *Dialect) turnAnswered(result, failed jsonscan.Value, out *agent.Decoded) {
 	d.awaited.turn = ""
-	if failed != nil && d.phase == starting {
+	if failed.Exists() && d.phase == starting {
 		d.fails("turn/start", failed, out)
 		return
 	}
 	out.DropRaw = true // turn/started says the same
-	d.began(jsonscan.Get(result, "turn", "id"), out)
+	d.began(result.Get("turn", "id"), out)
 }
 
 // began gives the turn its id, and sends what waited for it.
-func (d *Dialect) began(id []byte, out *agent.Decoded) {
-	turn := text(id)
-	if d.phase != starting || turn == "" {
+func (d *Dialect) began(id jsonscan.Value, out *agent.Decoded) {
+	if d.phase != starting || len(id.Inner()) == 0 {
 		return
 	}
+	turn := id.Text()
 	d.phase, d.turn.id = running, turn
 	if d.turn.aborting {
 		out.Reply = append(out.Reply, d.interrupt(d.nextID(), d.thread, turn))
@@ -186,9 +163,9 @@ func (d *Dialect) began(id []byte, out *agent.Decoded) {
 }
 
 // fails ends a turn that Codex did not even begin.
-func (d *Dialect) fails(method string, failed []byte, out *agent.Decoded) {
+func (d *Dialect) fails(method string, failed jsonscan.Value, out *agent.Decoded) {
 	why := "codex app-server refused " + method
-	if said := short(jsonscan.Get(failed, "message")); said != "" {
+	if said := agent.Brief(failed.Get("message")); said != "" {
 		why += ": " + said
 	}
 	d.turn.outcome = event.AgentFinished{Outcome: "error", Error: why, Kind: "other"}
@@ -199,12 +176,12 @@ func (d *Dialect) fails(method string, failed []byte, out *agent.Decoded) {
 }
 
 // completed ends the turn but for what it left running.
-func (d *Dialect) completed(turn []byte, out *agent.Decoded) {
-	status, failure := jsonscan.Get(turn, "status"), jsonscan.Get(turn, "error")
-	switch string(status) {
-	case `"completed"`:
+func (d *Dialect) completed(turn jsonscan.Value, out *agent.Decoded) {
+	status, failure := turn.Get("status"), turn.Get("error")
+	switch string(status.Inner()) {
+	case "completed":
 		d.turn.outcome = event.AgentFinished{Outcome: "ok"}
-	case `"interrupted"`:
+	case "interrupted":
 		d.turn.outcome = event.AgentFinished{Outcome: "aborted"}
 	default:
 		d.turn.outcome, d.turn.limited = d.account.judge(failure, d.turn.retried)
@@ -239,32 +216,10 @@ func (d *Dialect) working() bool {
 	return d.phase == starting || d.phase == running || d.phase == settling
 }
 
-// text returns the text of a string value, "" for anything else.
-func text(value []byte) string {
-	if !jsonscan.IsString(value) {
-		return ""
-	}
-	return jsonscan.Unquote(value)
-}
-
-// short is text for a person, cut to noticeLimit.
-func short(value []byte) string { return cut(text(value)) }
-
-func cut(s string) string {
-	if len(s) <= noticeLimit {
-		return s
-	}
-	end := noticeLimit
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
-}
-
 // plain keeps a line that is no JSON as a text.
 func plain(line []byte) event.Text { return jsonscan.AppendStringBytes(nil, line) }
 
-func number(value []byte) int64 {
-	n, _ := jsonscan.Int(value)
+func number(value jsonscan.Value) int64 {
+	n, _ := value.Int()
 	return n
 }

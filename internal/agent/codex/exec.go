@@ -8,50 +8,50 @@ import (
 
 // said reads one line of `codex exec --json`. Its errors are words alone: what kind they are is not known, and whether
 // one was overcome shows only in what follows.
-func (d *Dialect) said(m members, out *agent.Decoded) {
-	kind := m.get("type")
-	switch string(kind) {
-	case `"thread.started"`:
-		out.Add(event.AgentNoticed{What: "session", Text: short(m.get("thread_id"))})
-	case `"item.started"`, `"item.updated"`, `"item.completed"`:
-		d.saidItem(kind, m.get("item"), out)
-	case `"turn.completed"`:
-		total := readUsage(m.get("usage"))
+func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
+	kind := m.Get("type")
+	switch string(kind.Inner()) {
+	case "thread.started":
+		out.Notice("session", m.Get("thread_id"))
+	case "item.started", "item.updated", "item.completed":
+		d.saidItem(kind, m.Get("item"), out)
+	case "turn.completed":
+		total := readUsage(m.Get("usage"))
 		if grown, ok := total.less(d.spent); ok && grown != (usage{}) {
 			d.spent = total
 			out.Add(grown.fact(""))
 		}
 		d.turn.outcome = event.AgentFinished{Outcome: "ok"}
 		d.finish(out)
-	case `"turn.failed"`:
-		d.turn.outcome = event.AgentFinished{Outcome: "error", Error: short(jsonscan.Get(m.get("error"), "message")), Kind: "other"}
+	case "turn.failed":
+		d.turn.outcome = event.AgentFinished{Outcome: "error", Error: agent.Brief(m.Get("error").Get("message")), Kind: "other"}
 		d.finish(out)
-	case `"error"`:
-		out.Add(event.AgentNoticed{What: "error", Text: short(m.get("message"))})
+	case "error":
+		out.Notice("error", m.Get("message"))
 	}
 	if len(out.Facts) > 0 || out.DropRaw {
 		return
 	}
-	if !jsonscan.IsString(kind) {
+	if !kind.IsString() {
 		out.Add(event.AgentUnread{})
 		return
 	}
-	out.Add(event.AgentNoticed{What: cut(text(kind))})
+	out.Add(event.AgentNoticed{What: out.Name("", kind)})
 }
 
-func (d *Dialect) saidItem(kind, value []byte, out *agent.Decoded) {
+func (d *Dialect) saidItem(kind, value jsonscan.Value, out *agent.Decoded) {
 	var it item
 	it.read(value)
 	switch {
 	case !d.working():
-	case string(kind) == `"item.completed"`:
+	case kind.Is("item.completed"):
 		d.completedItem(&it, "", out)
-	case string(it.kind) == `"todo_list"`:
+	case it.kind.Is("todo_list"):
 		d.todos(it.items, out)
 	case it.name() != "":
 		d.called(&it, "", out)
 	}
 	if len(out.Facts) == 0 {
-		out.Add(event.AgentNoticed{What: cut(text(kind) + " " + text(it.kind)), Text: short(it.message)})
+		out.Notice(agent.Cut(kind.Text()+" "+it.kind.Text()), it.message)
 	}
 }

@@ -24,33 +24,32 @@ type window struct {
 }
 
 // rateLimits takes what is new of the account. Codex tells it with each answer of the model and leaves out what it does not know.
-func (d *Dialect) rateLimits(value []byte, out *agent.Decoded) {
+func (d *Dialect) rateLimits(value jsonscan.Value, out *agent.Decoded) {
 	before, a := d.account, &d.account
-	fields := jsonscan.Object(jsonscan.Get(value, "rateLimits"))
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+	for key, value := range value.Get("rateLimits").Members() {
 		switch string(key) {
 		case "primary":
 			a.windows[0].read(value)
 		case "secondary":
 			a.windows[1].read(value)
 		case "rateLimitReachedType":
-			a.reached = text(value)
+			a.reached = value.Text()
 		case "spendControlReached":
-			a.spent = string(value) == "true"
+			a.spent = value.IsTrue()
 		}
 	}
 	if out.DropRaw = *a == before; !out.DropRaw {
-		out.Add(event.AgentNoticed{What: "account/rateLimits/updated", Text: cut(a.reached)})
+		out.Add(event.AgentNoticed{What: "account/rateLimits/updated", Text: agent.Cut(a.reached)})
 	}
 }
 
-func (w *window) read(value []byte) {
-	if !jsonscan.IsObject(value) {
+func (w *window) read(value jsonscan.Value) {
+	if !value.IsObject() {
 		return
 	}
 	w.known = true
-	w.used, _ = jsonscan.Float(jsonscan.Get(value, "usedPercent"))
-	w.reset = number(jsonscan.Get(value, "resetsAt"))
+	w.used, _ = value.Get("usedPercent").Float()
+	w.reset = number(value.Get("resetsAt"))
 }
 
 // until returns when the last of the windows that are used up resets, RFC 3339 in UTC, or "".
@@ -80,15 +79,14 @@ func (a *account) usageLimit() string {
 }
 
 // kind returns the kind of an error by its codexErrorInfo: see [event.AgentLimited], or other.
-func (a *account) kind(info []byte) string {
-	name, status := text(info), int64(0)
-	if jsonscan.IsObject(info) {
-		members := jsonscan.Object(info)
-		key, about, ok := members.Next()
-		if !ok {
-			return "other"
+func (a *account) kind(info jsonscan.Value) string {
+	name, status := info.Text(), int64(0)
+	if info.IsObject() {
+		name = "other"
+		for key, about := range info.Members() { // there is one
+			name, status = string(key), number(about.Get("httpStatusCode"))
+			break
 		}
-		name, status = string(key), number(jsonscan.Get(about, "httpStatusCode"))
 	}
 	switch name {
 	case "usageLimitExceeded":
@@ -126,9 +124,9 @@ func byStatus(status int64) string {
 
 // judge says how a failed turn ended, and by which limit. 0.169.0 types a stream that breaks off while it tries again, and
 // calls the very same error "other" when it gives up.
-func (a *account) judge(failure []byte, retried event.AgentRetried) (event.AgentFinished, event.AgentLimited) {
-	kind := a.kind(jsonscan.Get(failure, "codexErrorInfo"))
-	why := short(jsonscan.Get(failure, "message"))
+func (a *account) judge(failure jsonscan.Value, retried event.AgentRetried) (event.AgentFinished, event.AgentLimited) {
+	kind := a.kind(failure.Get("codexErrorInfo"))
+	why := agent.Brief(failure.Get("message"))
 	if kind == "other" && why != "" && why == retried.Text {
 		kind = retried.Kind
 	}

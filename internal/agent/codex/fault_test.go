@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -33,7 +34,11 @@ func TestKindsOfErrors(t *testing.T) {
 		`{"activeTurnNotSteerable":{"turnKind":"review"}}`:          "other",
 	} {
 		t.Run(info, func(t *testing.T) {
-			if got := new(account).kind([]byte(info)); got != want {
+			value, err := new(jsonscan.Document).Read([]byte(info))
+			if err != nil && info != "" {
+				t.Fatal(err)
+			}
+			if got := new(account).kind(value); got != want {
 				t.Errorf("kind %q, want %q", got, want)
 			}
 		})

@@ -10,29 +10,28 @@ import (
 
 // item is one thing that happens in a turn. The app-server spells its members like this, exec like_this.
 type item struct {
-	kind, id                      []byte
-	text, summary, content        []byte
-	command, cwd, output, exit    []byte
-	status, took, changes, result []byte
-	server, tool, arguments       []byte
-	query, action, failure        []byte
-	prompt, receivers, path       []byte
-	clientID, items, message      []byte
-	success, parts                []byte
+	kind, id                      jsonscan.Value
+	text, summary, content        jsonscan.Value
+	command, cwd, output, exit    jsonscan.Value
+	status, took, changes, result jsonscan.Value
+	server, tool, arguments       jsonscan.Value
+	query, action, failure        jsonscan.Value
+	prompt, receivers, path       jsonscan.Value
+	clientID, items, message      jsonscan.Value
+	success, parts                jsonscan.Value
 }
 
 // read takes over the members of an item.
-func (it *item) read(value []byte) {
-	fields := jsonscan.Object(value)
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
-		if to := it.member(string(key)); to != nil && !jsonscan.IsNull(value) {
+func (it *item) read(value jsonscan.Value) {
+	for key, value := range value.Members() {
+		if to := it.member(string(key)); to != nil && !value.IsNull() {
 			*to = value
 		}
 	}
 }
 
 // member returns where a member's value goes.
-func (it *item) member(key string) *[]byte {
+func (it *item) member(key string) *jsonscan.Value {
 	switch key {
 	case "type":
 		return &it.kind
@@ -95,22 +94,22 @@ func (it *item) member(key string) *[]byte {
 // name is the tool that an item is the use of, and "" where it is none. Commands and patches have the names that the model
 // knows their tools by, those of other servers the form that is usual for them.
 func (it *item) name() string {
-	switch string(it.kind) {
-	case `"commandExecution"`, `"command_execution"`:
+	switch string(it.kind.Inner()) {
+	case "commandExecution", "command_execution":
 		return "exec_command"
-	case `"fileChange"`, `"file_change"`:
+	case "fileChange", "file_change":
 		return "apply_patch"
-	case `"mcpToolCall"`, `"mcp_tool_call"`:
-		return "mcp__" + text(it.server) + "__" + text(it.tool)
-	case `"dynamicToolCall"`, `"collabAgentToolCall"`, `"collab_tool_call"`:
-		return text(it.tool)
-	case `"webSearch"`, `"web_search"`:
+	case "mcpToolCall", "mcp_tool_call":
+		return "mcp__" + it.server.Text() + "__" + it.tool.Text()
+	case "dynamicToolCall", "collabAgentToolCall", "collab_tool_call":
+		return it.tool.Text()
+	case "webSearch", "web_search":
 		return "web_search"
-	case `"imageView"`, `"image_view"`:
+	case "imageView", "image_view":
 		return "view_image"
-	case `"imageGeneration"`, `"image_generation"`:
+	case "imageGeneration", "image_generation":
 		return "image_generation"
-	case `"sleep"`:
+	case "sleep":
 		return "sleep"
 	}
 	return ""
@@ -118,18 +117,18 @@ func (it *item) name() string {
 
 // input is what the tool was given, as JSON in the scratch memory; nil where nothing is known of it.
 func (d *Dialect) toolInput(it *item) []byte {
-	if it.arguments != nil {
-		return it.arguments
+	if it.arguments.Exists() {
+		return it.arguments.Raw()
 	}
 	start := len(d.scratch)
 	for _, member := range []struct {
 		name  string
-		value []byte
+		value jsonscan.Value
 	}{
 		{"command", it.command}, {"cwd", it.cwd}, {"changes", it.changes}, {"query", it.query}, {"action", it.action},
 		{"path", it.path}, {"prompt", it.prompt}, {"agents", it.receivers},
 	} {
-		if member.value == nil {
+		if !member.value.Exists() {
 			continue
 		}
 		begin := byte(',')
@@ -137,7 +136,7 @@ func (d *Dialect) toolInput(it *item) []byte {
 			begin = '{'
 		}
 		d.scratch = append(append(append(d.scratch, begin, '"'), member.name...), `":`...)
-		d.scratch = append(d.scratch, member.value...)
+		d.scratch = append(d.scratch, member.value.Raw()...)
 	}
 	if len(d.scratch) == start {
 		return nil
@@ -148,41 +147,40 @@ func (d *Dialect) toolInput(it *item) []byte {
 
 // ok reports whether the tool did what it was to do.
 func (it *item) ok() bool {
-	switch string(it.status) {
-	case `"failed"`, `"declined"`:
+	switch string(it.status.Inner()) {
+	case "failed", "declined":
 		return false
 	}
-	return it.failure == nil && (it.exit == nil || number(it.exit) == 0) && string(it.success) != "false"
+	return !it.failure.Exists() && (!it.exit.Exists() || number(it.exit) == 0) && string(it.success.Raw()) != "false"
 }
 
 // toolOutput is what the tool gave back, as a string value.
 func (d *Dialect) toolOutput(it *item) event.Text {
-	if said := jsonscan.Get(it.failure, "message"); jsonscan.IsString(said) {
-		return event.Quoted(said)
+	if said := it.failure.Get("message"); said.IsString() {
+		return event.Quoted(said.Raw())
 	}
-	if jsonscan.IsString(it.output) {
-		return event.Quoted(it.output)
+	if it.output.IsString() {
+		return event.Quoted(it.output.Raw())
 	}
 	parts := it.parts
-	if parts == nil {
-		parts = jsonscan.Get(it.result, "content")
+	if !parts.Exists() {
+		parts = it.result.Get("content")
 	}
 	if joined := d.joined(parts); joined != nil {
 		return event.Quoted(joined)
 	}
-	if jsonscan.IsObject(it.result) {
-		return event.Text(jsonscan.AppendStringBytes(nil, it.result))
+	if it.result.IsObject() {
+		return event.Text(jsonscan.AppendStringBytes(nil, it.result.Raw()))
 	}
 	return nil
 }
 
 // joined joins the text parts of a list with newlines, nil where there are none.
-func (d *Dialect) joined(list []byte) []byte {
+func (d *Dialect) joined(list jsonscan.Value) []byte {
 	start := len(d.scratch)
-	parts := jsonscan.Array(list)
-	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
-		said := jsonscan.Get(part, "text")
-		if !jsonscan.IsString(said) {
+	for part := range list.Items() {
+		said := part.Get("text")
+		if !said.IsString() {
 			continue
 		}
 		if len(d.scratch) == start {
@@ -190,7 +188,7 @@ func (d *Dialect) joined(list []byte) []byte {
 		} else {
 			d.scratch = append(d.scratch, `\n`...)
 		}
-		d.scratch = append(d.scratch, inner(said)...)
+		d.scratch = append(d.scratch, said.Inner()...)
 	}
 	if len(d.scratch) == start {
 		return nil
@@ -205,28 +203,28 @@ func (d *Dialect) itemStarted(p *params, out *agent.Decoded) {
 	_, parent := d.of(p.thread)
 	switch {
 	case !d.working():
-	case string(it.kind) == `"userMessage"`:
+	case it.kind.Is("userMessage"):
 		out.DropRaw = true // its end says the same
 		d.echoed(&it, parent, out)
-	case string(it.kind) == `"agentMessage"`, string(it.kind) == `"reasoning"`:
-		out.DropRaw = len(inner(it.text)) == 0 && first(it.summary) == nil // what it begins with need not come again
+	case it.kind.Is("agentMessage"), it.kind.Is("reasoning"):
+		out.DropRaw = len(it.text.Inner()) == 0 && !it.summary.Item(0).Exists() // what it begins with need not come again
 		d.turn.retries = 0
-	case it.name() == "web_search" && len(inner(it.query)) == 0: // what is looked for is known at its end
+	case it.name() == "web_search" && len(it.query.Inner()) == 0: // what is looked for is known at its end
 		out.DropRaw = true
 	case it.name() != "":
 		d.turn.retries = 0
 		d.called(&it, parent, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Add(event.AgentNoticed{What: cut("item/started " + text(it.kind))})
+		out.Add(event.AgentNoticed{What: out.Name("item/started ", it.kind)})
 	}
 }
 
 func (d *Dialect) called(it *item, parent string, out *agent.Decoded) {
-	call := agent.Call{ID: text(it.id), Parent: parent}
-	if d.calls.Open(call.ID) {
+	if d.calls.Open(out.Text(it.id)) {
 		return
 	}
+	call := agent.Call{ID: it.id.Text(), Parent: parent}
 	d.calls.Called(call)
 	out.Add(event.ToolCalled{ID: call.ID, Name: it.name(), Input: d.toolInput(it), Parent: parent})
 }
@@ -239,27 +237,27 @@ func (d *Dialect) itemCompleted(p *params, out *agent.Decoded) {
 		d.completedItem(&it, parent, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Add(event.AgentNoticed{What: cut("item/completed " + text(it.kind)), Text: short(it.message)})
+		out.Notice(out.Name("item/completed ", it.kind), it.message)
 	}
 }
 
 // completedItem takes an item that is over. What it is may not have been told before.
 func (d *Dialect) completedItem(it *item, parent string, out *agent.Decoded) {
-	switch string(it.kind) {
-	case `"agentMessage"`, `"agent_message"`:
+	switch string(it.kind.Inner()) {
+	case "agentMessage", "agent_message":
 		m := d.messages.of(it.id, parent, out)
 		d.whole(m, speech, 0, it.text, out)
 		d.messages.done(m)
-	case `"reasoning"`:
+	case "reasoning":
 		m := d.messages.of(it.id, parent, out)
 		d.texts(m, summary, it.summary, out)
 		d.texts(m, thought, it.content, out)
 		d.whole(m, summary, 0, it.text, out) // exec's
 		m.close(out)
 		d.messages.done(m)
-	case `"contextCompaction"`, `"context_compaction"`:
+	case "contextCompaction", "context_compaction":
 		out.Add(event.AgentCompacted{})
-	case `"todo_list"`:
+	case "todo_list":
 		d.todos(it.items, out)
 	default:
 		if it.name() != "" {
@@ -270,23 +268,23 @@ func (d *Dialect) completedItem(it *item, parent string, out *agent.Decoded) {
 }
 
 func (d *Dialect) returned(it *item, out *agent.Decoded) {
-	id := text(it.id)
+	id := out.Text(it.id)
 	out.Add(event.ToolReturned{ID: id, OK: it.ok(), Output: d.toolOutput(it), Took: max(number(it.took), 0)})
 	d.calls.Returned(id)
-	if string(it.tool) == `"spawnAgent"` {
-		d.spawned(id, it.receivers)
+	if it.tool.Is("spawnAgent") {
+		d.spawned(it.id.Text(), it.receivers)
 	}
 }
 
 // progressed reports what a tool printed. Its end holds all of it again.
 func (d *Dialect) progressed(p *params, out *agent.Decoded) {
-	id := text(p.itemID)
-	if !jsonscan.IsString(p.delta) || !d.working() || !d.calls.Open(id) {
+	id := out.Text(p.itemID)
+	if !p.delta.IsString() || !d.working() || !d.calls.Open(id) {
 		return
 	}
 	out.DropRaw = true
-	if len(inner(p.delta)) > 0 {
-		out.Add(event.ToolProgressed{ID: id, Text: event.Quoted(p.delta)})
+	if len(p.delta.Inner()) > 0 {
+		out.Add(event.ToolProgressed{ID: id, Text: event.Quoted(p.delta.Raw())})
 	}
 }
 
@@ -296,14 +294,14 @@ func (d *Dialect) echoed(it *item, parent string, out *agent.Decoded) {
 	if parent != "" {
 		return
 	}
-	prompt := !d.turn.told && (it.clientID == nil || jsonscan.EqualString(it.clientID, promptID))
+	prompt := !d.turn.told && (!it.clientID.Exists() || it.clientID.Says(promptID))
 	d.turn.told = true
 	if prompt {
 		return
 	}
-	words := jsonscan.Get(first(it.content), "text")
+	words := it.content.Item(0).Get("text")
 	for i, s := range d.steers {
-		if jsonscan.EqualString(it.clientID, s.command) || it.clientID == nil && jsonscan.EqualString(words, s.text) {
+		if it.clientID.Says(s.command) || !it.clientID.Exists() && words.Says(s.text) {
 			d.steers = slices.Delete(d.steers, i, i+1)
 			out.Add(event.CommandDelivered{ID: s.command, How: "live"})
 			return
@@ -311,23 +309,15 @@ func (d *Dialect) echoed(it *item, parent string, out *agent.Decoded) {
 	}
 }
 
-// first is the first item of a list, nil where there is none.
-func first(list []byte) []byte {
-	items := jsonscan.Array(list)
-	item, _ := items.Next()
-	return item
-}
-
 // todos takes exec's list of things to do.
-func (d *Dialect) todos(list []byte, out *agent.Decoded) {
+func (d *Dialect) todos(list jsonscan.Value, out *agent.Decoded) {
 	var todos []event.Todo
-	items := jsonscan.Array(list)
-	for it, ok := items.Next(); ok; it, ok = items.Next() {
+	for it := range list.Items() {
 		status := "pending"
-		if string(jsonscan.Get(it, "completed")) == "true" {
+		if it.Get("completed").IsTrue() {
 			status = "done"
 		}
-		todos = append(todos, event.Todo{Text: text(jsonscan.Get(it, "text")), Status: status})
+		todos = append(todos, event.Todo{Text: it.Get("text").Text(), Status: status})
 	}
 	out.Add(event.AgentPlanned{Todos: todos})
 }

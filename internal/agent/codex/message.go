@@ -54,9 +54,9 @@ func (ms *messages) reset() { ms.open = nil }
 
 // of returns the message that an item is, which begins here where it is new. One that the same voice had not ended is over then:
 // a steer cuts off what is being written, and nothing more is told of it.
-func (ms *messages) of(item []byte, parent string, out *agent.Decoded) *message {
+func (ms *messages) of(item jsonscan.Value, parent string, out *agent.Decoded) *message {
 	for _, m := range ms.open {
-		if m.parent == parent && jsonscan.EqualString(item, m.item) {
+		if m.parent == parent && item.Says(m.item) {
 			return m
 		}
 	}
@@ -65,7 +65,7 @@ func (ms *messages) of(item []byte, parent string, out *agent.Decoded) *message 
 		ms.open = slices.Delete(ms.open, 0, 1)
 	}
 	ms.count++
-	m := &message{ordinal: ms.count, parent: parent, item: text(item)}
+	m := &message{ordinal: ms.count, parent: parent, item: item.Text()}
 	ms.open = append(ms.open, m)
 	return m
 }
@@ -119,11 +119,11 @@ func (m *message) saying(b *block, value []byte, final bool) event.Payload {
 // told reports a delta as it is. The line itself is not kept: the item's end holds all of it again, and a secret that is cut in
 // two by two deltas could be masked in neither of their lines.
 func (d *Dialect) told(k kind, p *params, out *agent.Decoded) {
-	if !jsonscan.IsString(p.delta) || !d.working() {
+	if !p.delta.IsString() || !d.working() {
 		return
 	}
 	out.DropRaw = true
-	news := inner(p.delta)
+	news := p.delta.Inner()
 	if len(news) == 0 {
 		return
 	}
@@ -135,16 +135,16 @@ func (d *Dialect) told(k kind, p *params, out *agent.Decoded) {
 		return // after its end there is nothing to add
 	}
 	b.said = append(b.said, news...)
-	out.Add(m.saying(b, p.delta, false))
+	out.Add(m.saying(b, p.delta.Raw(), false))
 }
 
 // whole closes a block with what its deltas have not said of its text. Where they have said something else, the whole text is said as a
 // block of another name.
-func (d *Dialect) whole(m *message, k kind, index int64, value []byte, out *agent.Decoded) {
-	if !jsonscan.IsString(value) {
+func (d *Dialect) whole(m *message, k kind, index int64, value jsonscan.Value, out *agent.Decoded) {
+	if !value.IsString() {
 		return
 	}
-	b, all := m.block(k, index), inner(value)
+	b, all := m.block(k, index), value.Inner()
 	if !bytes.HasPrefix(all, b.said) {
 		if !b.final {
 			out.Add(m.saying(b, nil, true))
@@ -164,23 +164,12 @@ func (d *Dialect) whole(m *message, k kind, index int64, value []byte, out *agen
 }
 
 // texts closes the blocks that a list of texts is.
-func (d *Dialect) texts(m *message, k kind, list []byte, out *agent.Decoded) {
-	items := jsonscan.Array(list)
-	for index := int64(0); ; index++ {
-		item, ok := items.Next()
-		if !ok {
-			return
-		}
+func (d *Dialect) texts(m *message, k kind, list jsonscan.Value, out *agent.Decoded) {
+	index := int64(0)
+	for item := range list.Items() {
 		d.whole(m, k, index, item, out)
+		index++
 	}
-}
-
-// inner returns a string value without its quotes, and nothing of any other value.
-func inner(value []byte) []byte {
-	if !jsonscan.IsString(value) || len(value) < 2 {
-		return nil
-	}
-	return value[1 : len(value)-1]
 }
 
 // quote joins parts of a text to a string value in the scratch memory.

@@ -11,18 +11,17 @@ import (
 
 // params are the members of a notification that several have in common.
 type params struct {
-	all           []byte
-	thread, delta []byte
-	item          []byte // or the turn, in what is about one
-	itemID        []byte
+	all           jsonscan.Value
+	thread, delta jsonscan.Value
+	item          jsonscan.Value // or the turn, in what is about one
+	itemID        jsonscan.Value
 	index         int64 // of a part of a reasoning
 }
 
 // read takes over the members of a notification's params.
-func (p *params) read(value []byte) {
+func (p *params) read(value jsonscan.Value) {
 	p.all = value
-	fields := jsonscan.Object(value)
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+	for key, value := range value.Members() {
 		switch string(key) {
 		case "threadId":
 			p.thread = value
@@ -50,11 +49,11 @@ type other struct {
 const othersMost = 256
 
 // of returns whose a notification is: other is nil for our own thread, and for what is about no thread.
-func (d *Dialect) of(thread []byte) (o *other, parent string) {
-	if !jsonscan.IsString(thread) || jsonscan.EqualString(thread, d.thread) {
+func (d *Dialect) of(thread jsonscan.Value) (o *other, parent string) {
+	if !thread.IsString() || thread.Says(d.thread) {
 		return nil, ""
 	}
-	id := text(thread)
+	id := thread.Text()
 	o = d.others[id]
 	if o == nil {
 		if len(d.others) == othersMost {
@@ -67,9 +66,8 @@ func (d *Dialect) of(thread []byte) (o *other, parent string) {
 }
 
 // spawned notes which call began the threads of subagents. Codex tells it before it tells anything of them.
-func (d *Dialect) spawned(call string, threads []byte) {
-	list := jsonscan.Array(threads)
-	for thread, ok := list.Next(); ok; thread, ok = list.Next() {
+func (d *Dialect) spawned(call string, threads jsonscan.Value) {
+	for thread := range threads.Items() {
 		if o, _ := d.of(thread); o != nil {
 			o.parent = call
 		}
@@ -78,6 +76,9 @@ func (d *Dialect) spawned(call string, threads []byte) {
 
 // dismiss ends what subagents still do: their answer would reach nobody, and Codex lets them go on.
 func (d *Dialect) dismiss(out *agent.Decoded) {
+	if len(d.others) == 0 {
+		return
+	}
 	for _, id := range slices.Sorted(maps.Keys(d.others)) {
 		if o := d.others[id]; o.turn != "" {
 			o.ending = d.nextID()
@@ -100,59 +101,59 @@ func (d *Dialect) settled(out *agent.Decoded) {
 }
 
 // notified knows Codex's words. What it does not know is kept as a notice.
-func (d *Dialect) notified(method, value []byte, out *agent.Decoded) {
+func (d *Dialect) notified(method, value jsonscan.Value, out *agent.Decoded) {
 	var params params
 	params.read(value)
 	p := &params
-	switch string(method) {
-	case `"item/agentMessage/delta"`:
+	switch string(method.Inner()) {
+	case "item/agentMessage/delta":
 		d.told(speech, p, out)
-	case `"item/reasoning/summaryTextDelta"`:
+	case "item/reasoning/summaryTextDelta":
 		d.told(summary, p, out)
-	case `"item/reasoning/textDelta"`:
+	case "item/reasoning/textDelta":
 		d.told(thought, p, out)
-	case `"item/commandExecution/outputDelta"`, `"item/fileChange/outputDelta"`, `"item/mcpToolCall/progress"`:
+	case "item/commandExecution/outputDelta", "item/fileChange/outputDelta", "item/mcpToolCall/progress":
 		d.progressed(p, out)
-	case `"item/started"`:
+	case "item/started":
 		d.itemStarted(p, out)
-	case `"item/completed"`:
+	case "item/completed":
 		d.itemCompleted(p, out)
-	case `"turn/started"`:
+	case "turn/started":
 		d.turnStarted(p, out)
-	case `"turn/completed"`:
+	case "turn/completed":
 		d.turnCompleted(p, out)
-	case `"turn/plan/updated"`:
+	case "turn/plan/updated":
 		d.planned(p, out)
-	case `"thread/tokenUsage/updated"`:
+	case "thread/tokenUsage/updated":
 		d.used(p, out)
-	case `"account/rateLimits/updated"`:
+	case "account/rateLimits/updated":
 		d.rateLimits(value, out)
-	case `"error"`:
+	case "error":
 		d.erred(p, out)
-	case `"thread/started"`:
-		out.DropRaw = jsonscan.EqualString(jsonscan.Get(value, "thread", "id"), d.thread) // as the answer to thread/start
-	case `"model/rerouted"`:
-		d.model = text(jsonscan.Get(value, "toModel"))
+	case "thread/started":
+		out.DropRaw = value.Get("thread", "id").Says(d.thread) // as the answer to thread/start
+	case "model/rerouted":
+		d.model = value.Get("toModel").Text()
 		out.Add(event.AgentNoticed{What: "model/rerouted", Text: d.model})
-	case `"hook/completed"`:
-		run := jsonscan.Get(value, "run")
-		out.Add(event.AgentNoticed{What: "hook/completed", Text: short(jsonscan.Get(run, "eventName")) + " " + short(jsonscan.Get(run, "status"))})
-	case `"warning"`, `"guardianWarning"`, `"configWarning"`, `"deprecationNotice"`:
+	case "hook/completed":
+		run := value.Get("run")
+		out.Add(event.AgentNoticed{What: "hook/completed", Text: agent.Brief(run.Get("eventName")) + " " + agent.Brief(run.Get("status"))})
+	case "warning", "guardianWarning", "configWarning", "deprecationNotice":
 		said := p.delta
-		if said == nil {
-			said = jsonscan.Get(value, "summary")
+		if !said.Exists() {
+			said = value.Get("summary")
 		}
-		out.Add(event.AgentNoticed{What: text(method), Text: short(said)})
+		out.Notice(method.Text(), said)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Add(event.AgentNoticed{What: cut(text(method))})
+		out.Add(event.AgentNoticed{What: out.Name("", method)})
 	}
 }
 
 func (d *Dialect) turnStarted(p *params, out *agent.Decoded) {
-	id := jsonscan.Get(p.item, "id")
+	id := p.item.Get("id")
 	if o, _ := d.of(p.thread); o != nil {
-		o.turn = text(id)
+		o.turn = id.Text()
 		return
 	}
 	d.began(id, out)
@@ -165,10 +166,10 @@ func (d *Dialect) turnCompleted(p *params, out *agent.Decoded) {
 		d.settled(out)
 		return
 	}
-	ours := d.turn.id == "" || jsonscan.EqualString(jsonscan.Get(p.item, "id"), d.turn.id)
+	ours := d.turn.id == "" || p.item.Get("id").Says(d.turn.id)
 	if ours && (d.phase == starting || d.phase == running) {
 		d.completed(p.item, out)
-		out.Add(event.AgentNoticed{What: "turn/completed", Text: short(jsonscan.Get(p.item, "status"))})
+		out.Notice("turn/completed", p.item.Get("status"))
 	}
 }
 
@@ -178,34 +179,33 @@ func (d *Dialect) planned(p *params, out *agent.Decoded) {
 		return
 	}
 	var todos []event.Todo
-	steps := jsonscan.Array(jsonscan.Get(p.all, "plan"))
-	for step, ok := steps.Next(); ok; step, ok = steps.Next() {
+	for step := range p.all.Get("plan").Items() {
 		status := "pending"
-		switch string(jsonscan.Get(step, "status")) {
-		case `"inProgress"`:
+		switch string(step.Get("status").Inner()) {
+		case "inProgress":
 			status = "active"
-		case `"completed"`:
+		case "completed":
 			status = "done"
 		}
-		todos = append(todos, event.Todo{Text: text(jsonscan.Get(step, "step")), Status: status})
+		todos = append(todos, event.Todo{Text: step.Get("step").Text(), Status: status})
 	}
 	out.Add(event.AgentPlanned{Todos: todos})
 }
 
 // erred tells what Codex tries again. What ends the turn is told again by turn/completed.
 func (d *Dialect) erred(p *params, out *agent.Decoded) {
-	failure := jsonscan.Get(p.all, "error")
-	said := short(jsonscan.Get(failure, "message"))
-	if string(jsonscan.Get(p.all, "willRetry")) != "true" || !d.working() {
+	failure := p.all.Get("error")
+	said := agent.Brief(failure.Get("message"))
+	if !p.all.Get("willRetry").IsTrue() || !d.working() {
 		out.Add(event.AgentNoticed{What: "error", Text: said})
 		return
 	}
-	if why := short(jsonscan.Get(failure, "additionalDetails")); why != "" {
+	if why := agent.Brief(failure.Get("additionalDetails")); why != "" {
 		said = why
 	}
 	d.turn.retries++
 	d.turn.retried = event.AgentRetried{
-		Attempt: d.turn.retries, Kind: d.account.kind(jsonscan.Get(failure, "codexErrorInfo")), Text: said,
+		Attempt: d.turn.retries, Kind: d.account.kind(failure.Get("codexErrorInfo")), Text: said,
 	}
 	out.Add(d.turn.retried)
 }

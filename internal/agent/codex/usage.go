@@ -9,9 +9,8 @@ import (
 // usage counts tokens as Codex does: input holds what came from the cache and went into it, output holds the reasoning.
 type usage struct{ input, cached, written, output int64 }
 
-func readUsage(value []byte) (u usage) {
-	fields := jsonscan.Object(value)
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+func readUsage(value jsonscan.Value) (u usage) {
+	for key, value := range value.Members() {
 		switch n := max(number(value), 0); string(key) {
 		case "inputTokens", "input_tokens":
 			u.input = n
@@ -38,14 +37,14 @@ func (d *Dialect) used(p *params, out *agent.Decoded) {
 	if o, _ := d.of(p.thread); o != nil {
 		spent = &o.spent
 	}
-	totals := jsonscan.Get(p.all, "tokenUsage", "total")
-	if !jsonscan.IsObject(totals) {
+	totals := p.all.Get("tokenUsage", "total")
+	if !totals.IsObject() {
 		return
 	}
 	total := readUsage(totals)
 	grown, ok := total.less(*spent)
 	if !ok {
-		grown = readUsage(jsonscan.Get(p.all, "tokenUsage", "last"))
+		grown = readUsage(p.all.Get("tokenUsage", "last"))
 	}
 	*spent = total
 	if out.DropRaw = grown == (usage{}); !out.DropRaw {

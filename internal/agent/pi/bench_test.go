@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 )
 
 // stream is what pi prints in a run with tools.
@@ -18,20 +19,7 @@ func stream(b *testing.B) (lines [][]byte, size int64) {
 	return lines, size
 }
 
-func BenchmarkDecode(b *testing.B) {
-	lines, size := stream(b)
-	b.SetBytes(size)
-	b.ReportAllocs()
-	d := New()
-	var out agent.Decoded
-	for b.Loop() {
-		d.Open(agent.Prompt{})
-		for _, line := range lines {
-			out.Reset()
-			d.Decode(line, agent.Stdout, &out)
-		}
-	}
-}
+func BenchmarkDecode(b *testing.B) { agenttest.BenchmarkDecode(b, withStreams(b)) }
 
 // BenchmarkUnmarshal is what merely reading the same lines with encoding/json
 // costs.

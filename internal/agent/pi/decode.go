@@ -8,23 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// members are the top-level members of a line.
-type members []jsonscan.Member
-
-func (m *members) get(key string) []byte {
-	for i := range *m {
-		if string((*m)[i].Key) == key {
-			return (*m)[i].Value
-		}
-	}
-	return nil
-}
-
-// Memory beyond these sizes is not kept from one line to the next.
-const (
-	keepMembers = 1 << 10
-	keepScratch = 1 << 20
-)
+// keepScratch is how much memory for joined texts is kept from one line to the next, in bytes.
+const keepScratch = 1 << 20
 
 // Decode reads one line of pi. What stands on stderr are warnings for a person.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
@@ -37,28 +22,20 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		out.DropRaw = true
 		return
 	}
-	if doc[0] != '{' {
-		if jsonscan.Valid(doc) {
-			out.Add(event.AgentUnread{})
-		} else {
-			unread(line, out)
-		}
-		return
-	}
-	index, err := jsonscan.Index(doc, d.members[:0])
+	m, err := d.line.Read(doc)
 	if err != nil {
 		unread(line, out)
 		return
 	}
-	out.JSON = len(doc) == len(line) // what Go calls space may be none to JSON
-	if cap(index) <= keepMembers {
-		d.members = index
+	if !m.IsObject() {
+		out.Add(event.AgentUnread{})
+		return
 	}
+	out.JSON = len(doc) == len(line) // what Go calls space may be none to JSON
 	if d.scratch = d.scratch[:0]; cap(d.scratch) > keepScratch {
 		d.scratch = nil
 	}
-	m := members(index)
-	d.decode(&m, out)
+	d.decode(m, out)
 }
 
 func unread(line []byte, out *agent.Decoded) {
@@ -67,53 +44,53 @@ func unread(line []byte, out *agent.Decoded) {
 
 // decode knows pi's words. Those that begin or end something which other lines
 // tell come to no fact.
-func (d *Dialect) decode(m *members, out *agent.Decoded) {
-	typ := m.get("type")
-	switch string(typ) {
-	case `"message_update"`:
+func (d *Dialect) decode(m jsonscan.Value, out *agent.Decoded) {
+	typ := m.Get("type")
+	switch string(typ.Inner()) {
+	case "message_update":
 		d.messageUpdate(m, out)
-	case `"tool_execution_update"`:
+	case "tool_execution_update":
 		d.toolUpdate(m, out)
-	case `"tool_execution_start"`:
+	case "tool_execution_start":
 		d.turn.stirred()
 		d.toolStart(m, out)
-	case `"tool_execution_end"`:
+	case "tool_execution_end":
 		d.toolEnd(m, out)
-	case `"message_start"`:
+	case "message_start":
 		d.messageStart(m, out)
-	case `"message_end"`:
+	case "message_end":
 		d.messageEnd(m, out)
-	case `"turn_start"`:
+	case "turn_start":
 		d.turn.stirred()
-	case `"turn_end"`:
+	case "turn_end":
 		out.DropRaw = true
-	case `"agent_start"`:
+	case "agent_start":
 		d.agentStart(out)
-	case `"agent_end"`:
+	case "agent_end":
 		d.agentEnd(m, out)
-	case `"agent_settled"`:
+	case "agent_settled":
 		d.settled(m, out)
-	case `"response"`:
+	case "response":
 		d.response(m, out)
-	case `"queue_update"`:
-		d.queueUpdate(m.get("steering"))
-	case `"auto_retry_start"`:
+	case "queue_update":
+		d.queueUpdate(m.Get("steering"))
+	case "auto_retry_start":
 		d.retryStart(m, out)
-	case `"auto_retry_end"`:
+	case "auto_retry_end":
 		d.retryEnd(m, out)
-	case `"compaction_start"`:
+	case "compaction_start":
 		d.compactionStart(m, out)
-	case `"compaction_end"`:
+	case "compaction_end":
 		d.compactionEnd(m, out)
-	case `"extension_ui_request"`:
+	case "extension_ui_request":
 		d.extensionUI(m, out)
-	case `"extension_error"`:
-		out.Add(event.AgentNoticed{What: "extension_error", Text: text(m.get("error"))})
+	case "extension_error":
+		out.Add(event.AgentNoticed{What: "extension_error", Text: m.Get("error").Text()})
 	default:
-		if !isString(typ) {
+		if !typ.IsString() {
 			out.Add(event.AgentUnread{})
 			return
 		}
-		out.Add(event.AgentNoticed{What: text(typ)})
+		out.Add(event.AgentNoticed{What: typ.Text()})
 	}
 }

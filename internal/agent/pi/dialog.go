@@ -12,34 +12,33 @@ import (
 // once: an open dialog blocks pi for ever, and an abort does not resolve it. A
 // method of a later pi is answered too, since pi ignores an answer that it
 // does not wait for.
-func (d *Dialect) extensionUI(m *members, out *agent.Decoded) {
-	method := text(m.get("method"))
+func (d *Dialect) extensionUI(m jsonscan.Value, out *agent.Decoded) {
+	method := m.Get("method").Text()
 	switch method {
 	case "notify", "setStatus", "setWidget", "setTitle", "set_editor_text":
 		out.Add(event.AgentNoticed{What: method, Text: firstText(m, "message", "statusText", "title", "text")})
 		return
 	}
-	id := m.get("id")
-	if id == nil {
+	id := m.Get("id")
+	if !id.Exists() {
 		out.Add(event.AgentNoticed{What: "extension_ui_request " + method})
 		return
 	}
 	reply := append([]byte(nil), `{"type":"extension_ui_response","id":`...)
-	reply = append(append(reply, id...), `,"cancelled":true}`...)
+	reply = append(append(reply, id.Raw()...), `,"cancelled":true}`...)
 	out.Reply = append(out.Reply, reply)
 	out.Add(event.AgentAsked{What: question(method, m), Answer: "cancelled"})
 }
 
 // question puts a dialog into one line: `select: Allow? (Allow, Block)`.
-func question(method string, m *members) string {
-	words := []string{method + ": " + text(m.get("title"))}
-	if message := text(m.get("message")); message != "" {
+func question(method string, m jsonscan.Value) string {
+	words := []string{method + ": " + m.Get("title").Text()}
+	if message := m.Get("message").Text(); message != "" {
 		words = append(words, message)
 	}
 	var options []string
-	items := jsonscan.Array(m.get("options"))
-	for item, ok := items.Next(); ok; item, ok = items.Next() {
-		options = append(options, text(item))
+	for item := range m.Get("options").Items() {
+		options = append(options, item.Text())
 	}
 	if options != nil {
 		words = append(words, "("+strings.Join(options, ", ")+")")
@@ -47,9 +46,9 @@ func question(method string, m *members) string {
 	return strings.Join(words, " ")
 }
 
-func firstText(m *members, keys ...string) string {
+func firstText(m jsonscan.Value, keys ...string) string {
 	for _, key := range keys {
-		if s := text(m.get(key)); s != "" {
+		if s := m.Get(key).Text(); s != "" {
 			return s
 		}
 	}

@@ -28,32 +28,35 @@ func limits(kind string) bool {
 // words how they begin.
 type fault struct {
 	status int
-	body   []byte   // the JSON object in it; nil where there is none
-	codes  []string // the body's own names for the error, in lower case
-	words  string   // the body's message, or all of it where there is no body; in lower case
+	body   jsonscan.Value // the JSON object in it, if there is one
+	codes  []string       // the body's own names for the error, in lower case
+	words  string         // the body's message, or all of it where there is no body; in lower case
 }
 
 func readFault(message string) fault {
 	f := fault{status: status(message), words: strings.ToLower(strings.TrimSpace(afterStatus(message)))}
 	before, rest, found := strings.Cut(message, "{")
-	body := []byte("{" + rest)
-	if !found || len(before) > longestPrefix || !jsonscan.Valid(body) {
+	if !found || len(before) > longestPrefix {
+		return f
+	}
+	body, err := new(jsonscan.Document).Read([]byte("{" + rest))
+	if err != nil {
 		return f
 	}
 	f.body = body
 	about := body
-	if inner := jsonscan.Get(body, "error"); isObject(inner) {
+	if inner := body.Get("error"); inner.IsObject() {
 		about = inner
 	}
 	for _, key := range []string{"code", "type", "status"} {
-		value := jsonscan.Get(about, key)
-		if name := text(value); name != "" {
+		value := about.Get(key)
+		if name := value.Text(); name != "" {
 			f.codes = append(f.codes, strings.ToLower(name))
 		} else if n := number(value); f.status == 0 && n >= 400 && n <= 599 {
 			f.status = int(n)
 		}
 	}
-	f.words = strings.ToLower(text(jsonscan.Get(about, "message")))
+	f.words = strings.ToLower(about.Get("message").Text())
 	return f
 }
 
@@ -81,7 +84,7 @@ func (f fault) kind() string {
 		return "context"
 	case f.status != 0:
 		return "other"
-	case f.body != nil:
+	case f.body.Exists():
 		return orOther(f.named(serverCodes))
 	}
 	for _, own := range ownWords {
@@ -211,12 +214,12 @@ func afterStatus(message string) string {
 // 0 where pi did not say.
 func (f fault) until(ended int64) string {
 	for _, path := range [][]string{{"resets_at"}, {"error", "resets_at"}, {"reset_at"}, {"error", "reset_at"}} {
-		if at := number(jsonscan.Get(f.body, path...)); at > 1e9 && at < 1e11 { // seconds, from 2001 on
+		if at := number(f.body.Get(path...)); at > 1e9 && at < 1e11 { // seconds, from 2001 on
 			return time.Unix(at, 0).UTC().Format(time.RFC3339)
 		}
 	}
 	_, rest, found := strings.Cut(f.words, "usage limit")
-	if !found || f.body != nil || ended <= 0 {
+	if !found || f.body.Exists() || ended <= 0 {
 		return ""
 	}
 	_, rest, found = strings.Cut(rest, "try again in ~")

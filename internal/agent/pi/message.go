@@ -74,60 +74,46 @@ func (m *message) name(index int64) string {
 // of all. Before pi 0.84.0 it carried the whole message so far, twice. The line
 // itself is not kept: message_end holds all of it again, and a secret that is cut in two
 // by two deltas could be masked in neither of their lines.
-func (d *Dialect) messageUpdate(m *members, out *agent.Decoded) {
+func (d *Dialect) messageUpdate(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.stirred()
 	out.DropRaw = true
-	step := m.get("assistantMessageEvent")
-	if m.get("message") != nil {
+	step := m.Get("assistantMessageEvent")
+	if m.Get("message").Exists() {
 		d.outdated(out)
-	} else if isObject(step) {
+	} else if step.IsObject() {
 		d.version.settles = true
 	}
-	var typ, delta, content []byte
-	var index int64
-	fields := jsonscan.Object(step)
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
-		switch string(key) {
-		case "type":
-			typ = value
-		case "contentIndex":
-			index = number(value)
-		case "delta":
-			delta = value
-		case "content":
-			content = value
-		}
-	}
-	switch string(typ) {
-	case `"text_delta"`:
-		d.told(speech, index, delta, out)
-	case `"thinking_delta"`:
-		d.told(thought, index, delta, out)
-	case `"text_end"`:
-		d.ended(d.message.block(speech, index), content, out)
-	case `"thinking_end"`:
-		d.ended(d.message.block(thought, index), content, out)
-	case `"text_start"`, `"thinking_start"`, `"toolcall_start"`, `"toolcall_delta"`, `"toolcall_end"`:
+	typ, index := step.Get("type"), number(step.Get("contentIndex"))
+	switch string(typ.Inner()) {
+	case "text_delta":
+		d.told(speech, index, step.Get("delta"), out)
+	case "thinking_delta":
+		d.told(thought, index, step.Get("delta"), out)
+	case "text_end":
+		d.ended(d.message.block(speech, index), step.Get("content"), out)
+	case "thinking_end":
+		d.ended(d.message.block(thought, index), step.Get("content"), out)
+	case "text_start", "thinking_start", "toolcall_start", "toolcall_delta", "toolcall_end":
 		// The call itself comes as tool_execution_start.
 	default:
 		out.DropRaw = false
-		out.Add(event.AgentNoticed{What: "message_update " + text(typ)})
+		out.Add(event.AgentNoticed{What: "message_update " + typ.Text()})
 	}
 }
 
 // told reports a delta as it is.
-func (d *Dialect) told(k kind, index int64, delta []byte, out *agent.Decoded) {
-	if !isString(delta) {
+func (d *Dialect) told(k kind, index int64, delta jsonscan.Value, out *agent.Decoded) {
+	if !delta.IsString() {
 		return
 	}
 	b := d.message.block(k, index)
 	b.final = false
-	news := inner(delta)
+	news := delta.Inner()
 	half := highSurrogate(news)
 	if len(b.carried) == 0 && half == nil {
 		if len(news) > 0 {
 			b.said.grow(news)
-			out.Add(saying(k, b.name, delta, false))
+			out.Add(saying(k, b.name, delta.Raw(), false))
 		}
 		return
 	}
@@ -153,9 +139,9 @@ func (d *Dialect) told(k kind, index int64, delta []byte, out *agent.Decoded) {
 // ended closes a block with what its deltas have not said of the whole text,
 // a string value. Where they have said something else, the whole text is said as
 // a block of another name.
-func (d *Dialect) ended(b *block, value []byte, out *agent.Decoded) {
-	whole := inner(value)
-	if !isString(value) { // nothing to compare with
+func (d *Dialect) ended(b *block, value jsonscan.Value, out *agent.Decoded) {
+	whole := value.Inner()
+	if !value.IsString() { // nothing to compare with
 		if !b.final {
 			b.final = true
 			out.Add(saying(b.kind, b.name, nil, true))
@@ -189,44 +175,43 @@ func saying(k kind, name string, value []byte, final bool) event.Payload {
 	return event.AgentSaid{Block: name, Text: event.Quoted(value), Final: final}
 }
 
-func (d *Dialect) messageStart(m *members, out *agent.Decoded) {
+func (d *Dialect) messageStart(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.stirred()
-	msg := m.get("message")
-	switch string(jsonscan.Get(msg, "role")) {
-	case `"assistant"`:
+	msg := m.Get("message")
+	switch string(msg.Get("role").Inner()) {
+	case "assistant":
 		// The model has been given the results of its tools: what has none by now never will.
 		d.calls.Lose(out, func(agent.Call) bool { return true })
 		d.message.begin()
-	case `"user"`:
+	case "user":
 		out.DropRaw = true
-		d.userSaid(jsonscan.Get(msg, "content"), out)
-	case `"system"`:
+		d.userSaid(msg.Get("content"), out)
+	case "system":
 		out.DropRaw = true
 		d.version.settles = true // these came with pi 0.87
-	case `"toolResult"`:
+	case "toolResult":
 		out.DropRaw = true
 	}
 }
 
-func (d *Dialect) messageEnd(m *members, out *agent.Decoded) {
+func (d *Dialect) messageEnd(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.stirred()
-	msg := m.get("message")
-	switch string(jsonscan.Get(msg, "role")) {
-	case `"assistant"`:
+	msg := m.Get("message")
+	switch string(msg.Get("role").Inner()) {
+	case "assistant":
 		d.assistantSaid(msg, out)
-	case `"toolResult"`:
+	case "toolResult":
 		d.toolResult(msg, out)
 	}
 }
 
 // assistantSaid takes the whole message: what of it was not streamed is said
 // now, and its stop reason is the turn's outcome until another message ends.
-func (d *Dialect) assistantSaid(msg []byte, out *agent.Decoded) {
-	var content, usage, model []byte
+func (d *Dialect) assistantSaid(msg jsonscan.Value, out *agent.Decoded) {
+	var content, usage, model jsonscan.Value
 	end := ending{known: true}
 	var began, took int64
-	fields := jsonscan.Object(msg)
-	for key, value, ok := fields.Next(); ok; key, value, ok = fields.Next() {
+	for key, value := range msg.Members() {
 		switch string(key) {
 		case "content":
 			content = value
@@ -235,9 +220,9 @@ func (d *Dialect) assistantSaid(msg []byte, out *agent.Decoded) {
 		case "model":
 			model = value
 		case "stopReason":
-			end.reason = text(value)
+			end.reason = value.Text()
 		case "errorMessage":
-			end.message = text(value)
+			end.message = value.Text()
 		case "diagnostics":
 			end.status = diagnosed(value)
 		case "timestamp":
@@ -254,14 +239,13 @@ func (d *Dialect) assistantSaid(msg []byte, out *agent.Decoded) {
 	}
 	empty := true
 	index := int64(0)
-	parts := jsonscan.Array(content)
-	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
+	for part := range content.Items() {
 		empty = false
-		switch string(jsonscan.Get(part, "type")) {
-		case `"text"`:
-			d.saidWhole(speech, index, jsonscan.Get(part, "text"), out)
-		case `"thinking"`:
-			d.saidWhole(thought, index, jsonscan.Get(part, "thinking"), out)
+		switch string(part.Get("type").Inner()) {
+		case "text":
+			d.saidWhole(speech, index, part.Get("text"), out)
+		case "thinking":
+			d.saidWhole(thought, index, part.Get("thinking"), out)
 		}
 		index++
 	}
@@ -277,10 +261,9 @@ func (d *Dialect) assistantSaid(msg []byte, out *agent.Decoded) {
 }
 
 // diagnosed returns the HTTP status in a message's diagnostics, 0 where there is none.
-func diagnosed(list []byte) (status int) {
-	items := jsonscan.Array(list)
-	for item, ok := items.Next(); ok; item, ok = items.Next() {
-		if n := number(jsonscan.Get(item, "details", "status")); n >= 400 && n <= 599 {
+func diagnosed(list jsonscan.Value) (status int) {
+	for item := range list.Items() {
+		if n := number(item.Get("details", "status")); n >= 400 && n <= 599 {
 			status = int(n)
 		}
 	}
@@ -290,8 +273,8 @@ func diagnosed(list []byte) (status int) {
 // saidWhole closes the block that a part of the whole message is: the one with
 // its index, or any with its very text, should pi have left out an empty part
 // before it.
-func (d *Dialect) saidWhole(k kind, index int64, value []byte, out *agent.Decoded) {
-	whole := inner(value)
+func (d *Dialect) saidWhole(k kind, index int64, value jsonscan.Value, out *agent.Decoded) {
+	whole := value.Inner()
 	var found *block
 	for i := range d.message.blocks {
 		b := &d.message.blocks[i]
@@ -317,27 +300,27 @@ func (d *Dialect) saidWhole(k kind, index int64, value []byte, out *agent.Decode
 }
 
 // used reports what one call of the model took.
-func (d *Dialect) used(usage, model []byte, empty bool, out *agent.Decoded) {
-	if !isObject(usage) {
+func (d *Dialect) used(usage, model jsonscan.Value, empty bool, out *agent.Decoded) {
+	if !usage.IsObject() {
 		return
 	}
 	used := event.AgentUsed{
-		In:         number(jsonscan.Get(usage, "input")),
-		Out:        number(jsonscan.Get(usage, "output")),
-		CacheRead:  number(jsonscan.Get(usage, "cacheRead")),
-		CacheWrite: number(jsonscan.Get(usage, "cacheWrite")),
+		In:         number(usage.Get("input")),
+		Out:        number(usage.Get("output")),
+		CacheRead:  number(usage.Get("cacheRead")),
+		CacheWrite: number(usage.Get("cacheWrite")),
 	}
 	nothing := used == event.AgentUsed{}
-	cost := jsonscan.Get(usage, "cost")
-	total, ok := jsonscan.Float(jsonscan.Get(cost, "total"))
-	if ok && !math.IsInf(total, 0) && (total > 0 || total == 0 && isTrue(jsonscan.Get(cost, "totalFromProvider"))) {
+	cost := usage.Get("cost")
+	total, ok := cost.Get("total").Float()
+	if ok && !math.IsInf(total, 0) && (total > 0 || total == 0 && cost.Get("totalFromProvider").IsTrue()) {
 		used.USD = &total
 	}
 	if nothing && empty && used.USD == nil {
 		return
 	}
-	if isString(model) && !jsonscan.EqualString(model, d.model) {
-		d.model = text(model)
+	if model.IsString() && !model.Says(d.model) {
+		d.model = model.Text()
 	}
 	used.Model = d.model
 	out.Add(used)

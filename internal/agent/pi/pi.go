@@ -43,12 +43,12 @@ type Dialect struct {
 	version version
 
 	model   string // of the last usage, so that it is not copied for each message
-	members []jsonscan.Member
+	line    *jsonscan.Document
 	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 
 // New returns the dialect for a process that has not been started yet.
-func New() *Dialect { return &Dialect{tools: map[string]*tool{}} }
+func New() *Dialect { return &Dialect{line: jsonscan.NewDocument(), tools: map[string]*tool{}} }
 
 var _ agent.Dialect = (*Dialect)(nil)
 

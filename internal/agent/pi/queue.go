@@ -109,9 +109,9 @@ func (s *steers) accepted(p *steer) {
 
 // said returns the steer that this user message is, and forgets it; nil where it
 // is none.
-func (s *steers) said(text []byte) *steer {
+func (s *steers) said(text jsonscan.Value) *steer {
 	for _, p := range s.pending {
-		if p.state == taken && jsonscan.EqualString(text, p.text) {
+		if p.state == taken && text.Says(p.text) {
 			s.forget(p)
 			return p
 		}
@@ -120,9 +120,9 @@ func (s *steers) said(text []byte) *steer {
 }
 
 // answered returns the steer that was asked for with this request id.
-func (s *steers) answered(id []byte) *steer {
+func (s *steers) answered(id jsonscan.Value) *steer {
 	for _, p := range s.pending {
-		if jsonscan.EqualString(id, p.request) {
+		if id.Says(p.request) {
 			return p
 		}
 	}
@@ -139,28 +139,29 @@ func (s *steers) forget(p *steer) {
 	}
 }
 
-func (d *Dialect) queueUpdate(steering []byte) {
+func (d *Dialect) queueUpdate(steering jsonscan.Value) {
 	var now []string
-	items := jsonscan.Array(steering)
-	for item, ok := items.Next(); ok && len(now) < maxQueue; item, ok = items.Next() {
-		now = append(now, jsonscan.Unquote(item))
+	for item := range steering.Items() {
+		if len(now) == maxQueue {
+			break
+		}
+		now = append(now, item.Text())
 	}
 	d.steers.update(now)
 }
 
-func (d *Dialect) userSaid(content []byte, out *agent.Decoded) {
+func (d *Dialect) userSaid(content jsonscan.Value, out *agent.Decoded) {
 	if len(d.steers.pending) == 0 {
 		return
 	}
 	text := content
-	parts := jsonscan.Array(content)
-	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
-		if string(jsonscan.Get(part, "type")) == `"text"` {
-			text = jsonscan.Get(part, "text")
+	for part := range content.Items() {
+		if part.Get("type").Is("text") {
+			text = part.Get("text")
 			break
 		}
 	}
-	if !isString(text) {
+	if !text.IsString() {
 		return
 	}
 	if s := d.steers.said(text); s != nil {

@@ -10,22 +10,22 @@ import (
 
 // response reads the answer to a request. pi 1.5.2 answers each request exactly
 // once, in any order, also after events that happened later.
-func (d *Dialect) response(m *members, out *agent.Decoded) {
-	id, command := m.get("id"), m.get("command")
-	success := isTrue(m.get("success"))
+func (d *Dialect) response(m jsonscan.Value, out *agent.Decoded) {
+	id, command := m.Get("id"), m.Get("command")
+	success := m.Get("success").IsTrue()
 	switch {
-	case !isString(id):
+	case !id.IsString():
 		d.unparsed(m, out)
 	case is(id, d.stateID):
-		d.greetedBy(m.get("data"), out)
+		d.greetedBy(m.Get("data"), out)
 	case is(id, d.promptID):
 		d.promptAnswered(success, m, out)
 	case is(id, d.clearID):
 		d.clearAnswered(success, m, out)
 	case is(id, d.resetID):
-		d.resetAnswered(success && string(jsonscan.Get(m.get("data"), "cancelled")) == "false", out)
+		d.resetAnswered(success && string(m.Get("data", "cancelled").Raw()) == "false", out)
 	case is(id, d.turn.probe):
-		d.looked(success, m.get("data"), out)
+		d.looked(success, m.Get("data"), out)
 	case d.steers.answered(id) != nil:
 		d.steerAnswered(d.steers.answered(id), success, m, out)
 	case !success:
@@ -33,17 +33,17 @@ func (d *Dialect) response(m *members, out *agent.Decoded) {
 	}
 }
 
-func is(id []byte, awaited string) bool {
-	return awaited != "" && jsonscan.EqualString(id, awaited)
+func is(id jsonscan.Value, awaited string) bool {
+	return awaited != "" && id.Says(awaited)
 }
 
-func refused(command []byte, m *members) event.AgentNoticed {
-	return event.AgentNoticed{What: text(command) + " refused", Text: text(m.get("error"))}
+func refused(command jsonscan.Value, m jsonscan.Value) event.AgentNoticed {
+	return event.AgentNoticed{What: command.Text() + " refused", Text: m.Get("error").Text()}
 }
 
-func (d *Dialect) greetedBy(state []byte, out *agent.Decoded) {
+func (d *Dialect) greetedBy(state jsonscan.Value, out *agent.Decoded) {
 	d.greeted, d.stateID = true, ""
-	if session := text(jsonscan.Get(state, "sessionId")); session != "" {
+	if session := state.Get("sessionId").Text(); session != "" {
 		out.Add(event.AgentNoticed{What: "session", Text: session})
 	}
 	if d.phase != greeting {
@@ -58,19 +58,19 @@ func (d *Dialect) greetedBy(state []byte, out *agent.Decoded) {
 
 // promptAnswered starts the turn or ends it: no event follows a prompt that was
 // refused, nor one that an extension took for itself.
-func (d *Dialect) promptAnswered(success bool, m *members, out *agent.Decoded) {
+func (d *Dialect) promptAnswered(success bool, m jsonscan.Value, out *agent.Decoded) {
 	d.promptID = ""
-	disposition := text(jsonscan.Get(m.get("data"), "disposition"))
+	disposition := m.Get("data", "disposition").Text()
 	if disposition != "" {
 		d.version.settles = true // both came with, or before, pi 0.99.0
 	}
 	switch {
 	case d.phase != prompted:
 		if !success {
-			out.Add(refused(m.get("command"), m))
+			out.Add(refused(m.Get("command"), m))
 		}
 	case !success:
-		reason := text(m.get("error"))
+		reason := m.Get("error").Text()
 		d.finish(event.AgentFinished{Outcome: "error", Error: reason, Kind: classify(reason)}, out)
 	case disposition == "handled":
 		d.finish(event.AgentFinished{
@@ -85,8 +85,8 @@ func (d *Dialect) promptAnswered(success bool, m *members, out *agent.Decoded) {
 
 // clearAnswered finishes the turn, also where pi does not know clear_queue
 // (before 0.84.4). The texts that came back are steers without a delivery.
-func (d *Dialect) clearAnswered(success bool, m *members, out *agent.Decoded) {
-	if !success && strings.HasPrefix(text(m.get("error")), "Unknown command") {
+func (d *Dialect) clearAnswered(success bool, m jsonscan.Value, out *agent.Decoded) {
+	if !success && strings.HasPrefix(m.Get("error").Text(), "Unknown command") {
 		d.outdated(out)
 	}
 	d.finishTurn(out)
@@ -103,12 +103,12 @@ func (d *Dialect) resetAnswered(cleared bool, out *agent.Decoded) {
 	out.Fresh, out.Stale = cleared, !cleared
 }
 
-func (d *Dialect) steerAnswered(s *steer, success bool, m *members, out *agent.Decoded) {
+func (d *Dialect) steerAnswered(s *steer, success bool, m jsonscan.Value, out *agent.Decoded) {
 	switch {
 	case !success:
 		d.steers.forget(s)
-		out.Add(refused(m.get("command"), m))
-	case text(jsonscan.Get(m.get("data"), "disposition")) == "handled": // by an extension: it has had its effect
+		out.Add(refused(m.Get("command"), m))
+	case m.Get("data", "disposition").Text() == "handled": // by an extension: it has had its effect
 		d.steers.forget(s)
 		out.Add(event.CommandDelivered{ID: s.command, How: "live"})
 	default:
@@ -118,11 +118,11 @@ func (d *Dialect) steerAnswered(s *steer, success bool, m *members, out *agent.D
 
 // unparsed: an answer without an id is the one to a line that pi could not read,
 // which has to be the one that is waited for.
-func (d *Dialect) unparsed(m *members, out *agent.Decoded) {
-	out.Add(refused(m.get("command"), m))
+func (d *Dialect) unparsed(m jsonscan.Value, out *agent.Decoded) {
+	out.Add(refused(m.Get("command"), m))
 	switch d.phase {
 	case greeting:
-		d.greetedBy(nil, out)
+		d.greetedBy(jsonscan.Value{}, out)
 	case prompted:
 		d.promptAnswered(false, m, out)
 	case settling:

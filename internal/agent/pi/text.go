@@ -39,32 +39,20 @@ func (p *prefix) of(inner []byte) bool {
 	return len(inner) >= p.size && maphash.Bytes(seed, inner[:p.size]) == p.hash.Sum64()
 }
 
-func isString(value []byte) bool { return len(value) >= 2 && value[0] == '"' }
-func isObject(value []byte) bool { return len(value) > 0 && value[0] == '{' }
-func isTrue(value []byte) bool   { return string(value) == "true" }
-
-// inner returns a string value without its quotes, and nothing of any other value.
+// inner returns a string value without its quotes, nothing where there is none.
 func inner(value []byte) []byte {
-	if !isString(value) {
+	if len(value) < 2 {
 		return nil
 	}
 	return value[1 : len(value)-1]
 }
 
-// text returns what a string value says, and "" for any other.
-func text(value []byte) string {
-	if !isString(value) {
-		return ""
-	}
-	return jsonscan.Unquote(value)
-}
-
 // number returns a whole number, also where it is written with a fraction.
-func number(value []byte) int64 {
-	if n, ok := jsonscan.Int(value); ok {
+func number(value jsonscan.Value) int64 {
+	if n, ok := value.Int(); ok {
 		return n
 	}
-	f, ok := jsonscan.Float(value)
+	f, ok := value.Float()
 	if !ok || f < -1<<53 || f > 1<<53 {
 		return 0
 	}

@@ -22,33 +22,33 @@ const (
 )
 
 // toolOf returns the state of a call; known says that it was there before.
-func (d *Dialect) toolOf(id []byte) (t *tool, known bool) {
-	if t, known = d.tools[string(inner(id))]; known {
+func (d *Dialect) toolOf(id jsonscan.Value) (t *tool, known bool) {
+	if t, known = d.tools[string(id.Inner())]; known {
 		return t, true
 	}
 	if len(d.tools) >= maxTools {
 		clear(d.tools)
 	}
-	t = &tool{id: text(id)}
+	t = &tool{id: id.Text()}
 	t.shown.reset()
-	d.tools[string(inner(id))] = t
+	d.tools[string(id.Inner())] = t
 	return t, false
 }
 
-func (d *Dialect) toolStart(m *members, out *agent.Decoded) {
-	t, _ := d.toolOf(m.get("toolCallId"))
-	called := event.ToolCalled{ID: t.id, Name: text(m.get("toolName")), Input: m.get("args")}
-	called.Parent = text(m.get("parentToolCallId"))
+func (d *Dialect) toolStart(m jsonscan.Value, out *agent.Decoded) {
+	t, _ := d.toolOf(m.Get("toolCallId"))
+	called := event.ToolCalled{ID: t.id, Name: m.Get("toolName").Text(), Input: m.Get("args").Raw()}
+	called.Parent = m.Get("parentToolCallId").Text()
 	out.Add(called)
 	d.calls.Called(agent.Call{ID: t.id, Parent: called.Parent})
 }
 
 // toolUpdate turns the output so far, which pi repeats up to ten times a second,
 // into what is new of it.
-func (d *Dialect) toolUpdate(m *members, out *agent.Decoded) {
+func (d *Dialect) toolUpdate(m jsonscan.Value, out *agent.Decoded) {
 	out.DropRaw = true
-	t, _ := d.toolOf(m.get("toolCallId"))
-	now := inner(d.resultText(m.get("partialResult")))
+	t, _ := d.toolOf(m.Get("toolCallId"))
+	now := inner(d.resultText(m.Get("partialResult")))
 	now = now[:len(now)-len(highSurrogate(now))] // half a character may be a whole one next time
 	if len(now) == 0 && t.shown.size == 0 {
 		return
@@ -74,14 +74,14 @@ func (d *Dialect) toolUpdate(m *members, out *agent.Decoded) {
 	}
 }
 
-func (d *Dialect) toolEnd(m *members, out *agent.Decoded) {
-	t, _ := d.toolOf(m.get("toolCallId"))
+func (d *Dialect) toolEnd(m jsonscan.Value, out *agent.Decoded) {
+	t, _ := d.toolOf(m.Get("toolCallId"))
 	t.returned, t.window = true, nil
 	out.Add(event.ToolReturned{
 		ID:     t.id,
-		OK:     !isTrue(m.get("isError")),
-		Output: event.Quoted(d.resultText(m.get("result"))),
-		Took:   number(m.get("durationMs")),
+		OK:     !m.Get("isError").IsTrue(),
+		Output: event.Quoted(d.resultText(m.Get("result"))),
+		Took:   number(m.Get("durationMs")),
 	})
 	d.over(t.id, out)
 }
@@ -94,44 +94,43 @@ func (d *Dialect) over(id string, out *agent.Decoded) {
 
 // toolResult reads the message that gives a tool's output to the model. It says
 // again what tool_execution_end said, unless the call was never executed.
-func (d *Dialect) toolResult(message []byte, out *agent.Decoded) {
-	id := jsonscan.Get(message, "toolCallId")
+func (d *Dialect) toolResult(message jsonscan.Value, out *agent.Decoded) {
+	id := message.Get("toolCallId")
 	t, known := d.toolOf(id)
-	delete(d.tools, string(inner(id))) // nothing follows of this call
+	delete(d.tools, string(id.Inner())) // nothing follows of this call
 	if known && t.returned {
 		out.DropRaw = true
 		return
 	}
 	if !known {
-		out.Add(event.ToolCalled{ID: t.id, Name: text(jsonscan.Get(message, "toolName"))})
+		out.Add(event.ToolCalled{ID: t.id, Name: message.Get("toolName").Text()})
 	}
 	out.Add(event.ToolReturned{
 		ID:     t.id,
-		OK:     !isTrue(jsonscan.Get(message, "isError")),
+		OK:     !message.Get("isError").IsTrue(),
 		Output: event.Quoted(d.resultText(message)),
-		Took:   number(jsonscan.Get(message, "durationMs")),
+		Took:   number(message.Get("durationMs")),
 	})
 	d.over(t.id, out)
 }
 
 // resultText returns the text parts of a result's content as one string value.
-func (d *Dialect) resultText(result []byte) []byte {
-	if isString(result) {
-		return result
+func (d *Dialect) resultText(result jsonscan.Value) []byte {
+	if result.IsString() {
+		return result.Raw()
 	}
-	content := jsonscan.Get(result, "content")
-	if isString(content) {
-		return content
+	content := result.Get("content")
+	if content.IsString() {
+		return content.Raw()
 	}
-	var only []byte
+	var only jsonscan.Value
 	start, n := len(d.scratch), 0
-	parts := jsonscan.Array(content)
-	for part, ok := parts.Next(); ok; part, ok = parts.Next() {
-		if string(jsonscan.Get(part, "type")) != `"text"` {
+	for part := range content.Items() {
+		if !part.Get("type").Is("text") {
 			continue
 		}
-		value := jsonscan.Get(part, "text")
-		if !isString(value) {
+		value := part.Get("text")
+		if !value.IsString() {
 			continue
 		}
 		switch n++; n {
@@ -139,12 +138,12 @@ func (d *Dialect) resultText(result []byte) []byte {
 			only = value
 			continue
 		case 2:
-			d.scratch = append(append(d.scratch, '"'), inner(only)...)
+			d.scratch = append(append(d.scratch, '"'), only.Inner()...)
 		}
-		d.scratch = append(append(d.scratch, `\n`...), inner(value)...)
+		d.scratch = append(append(d.scratch, `\n`...), value.Inner()...)
 	}
 	if n < 2 {
-		return only
+		return only.Raw()
 	}
 	d.scratch = append(d.scratch, '"')
 	return d.scratch[start:len(d.scratch):len(d.scratch)]

@@ -91,14 +91,14 @@ func (d *Dialect) accepted(out *agent.Decoded) {
 // agentEnd ends one run of pi's inner loop. A retry, a compaction or a queued
 // message may begin another, and only pi knows: it says agent_settled when none
 // does. A pi that may be too old to say so is asked.
-func (d *Dialect) agentEnd(m *members, out *agent.Decoded) {
+func (d *Dialect) agentEnd(m jsonscan.Value, out *agent.Decoded) {
 	out.DropRaw = true
 	d.turn.ended = true
-	willRetry := m.get("willRetry")
-	if willRetry == nil {
+	willRetry := m.Get("willRetry")
+	if !willRetry.Exists() {
 		d.outdated(out)
 	}
-	if !isTrue(willRetry) {
+	if !willRetry.IsTrue() {
 		d.look(out)
 	}
 }
@@ -119,9 +119,9 @@ func (d *Dialect) look(out *agent.Decoded) {
 // looked takes the answer of a probe. A pi which sends agent_settled does so
 // before it answers, and nothing else came meanwhile, or the probe would have
 // been forgotten.
-func (d *Dialect) looked(success bool, state []byte, out *agent.Decoded) {
+func (d *Dialect) looked(success bool, state jsonscan.Value, out *agent.Decoded) {
 	d.turn.probe = ""
-	if success && (isTrue(jsonscan.Get(state, "isStreaming")) || isTrue(jsonscan.Get(state, "isCompacting"))) {
+	if success && (state.Get("isStreaming").IsTrue() || state.Get("isCompacting").IsTrue()) {
 		d.look(out)
 		return
 	}
@@ -130,11 +130,11 @@ func (d *Dialect) looked(success bool, state []byte, out *agent.Decoded) {
 
 // settled ends the turn but for the queue: what is left in it would go in front
 // of the model with the next prompt.
-func (d *Dialect) settled(m *members, out *agent.Decoded) {
+func (d *Dialect) settled(m jsonscan.Value, out *agent.Decoded) {
 	d.version.settles = true
 	switch d.phase {
 	case running:
-		d.turn.aborted = isTrue(m.get("aborted"))
+		d.turn.aborted = m.Get("aborted").IsTrue()
 		d.turn.stirred()
 		d.phase = settling
 		d.clearID = d.nextID()
@@ -188,45 +188,45 @@ func (t *turn) outcome() event.AgentFinished {
 	return event.AgentFinished{Outcome: "ok"}
 }
 
-func (d *Dialect) retryStart(m *members, out *agent.Decoded) {
+func (d *Dialect) retryStart(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.probe = ""
-	message := text(m.get("errorMessage"))
+	message := m.Get("errorMessage").Text()
 	out.Add(event.AgentRetried{
-		Attempt: int(number(m.get("attempt"))),
-		Max:     int(number(m.get("maxAttempts"))),
-		Delay:   number(m.get("delayMs")),
+		Attempt: int(number(m.Get("attempt"))),
+		Max:     int(number(m.Get("maxAttempts"))),
+		Delay:   number(m.Get("delayMs")),
 		Kind:    classify(message),
 		Text:    message,
 	})
 }
 
-func (d *Dialect) retryEnd(m *members, out *agent.Decoded) {
-	final := text(m.get("finalError"))
+func (d *Dialect) retryEnd(m jsonscan.Value, out *agent.Decoded) {
+	final := m.Get("finalError").Text()
 	out.Add(event.AgentNoticed{What: "auto_retry_end", Text: final})
-	if !isTrue(m.get("success")) {
+	if !m.Get("success").IsTrue() {
 		d.turn.gaveUp = final
 		d.look(out)
 	}
 }
 
-func (d *Dialect) compactionStart(m *members, out *agent.Decoded) {
+func (d *Dialect) compactionStart(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.probe = ""
-	out.Add(event.AgentNoticed{What: "compaction_start", Text: text(m.get("reason"))})
+	out.Add(event.AgentNoticed{What: "compaction_start", Text: m.Get("reason").Text()})
 }
 
-func (d *Dialect) compactionEnd(m *members, out *agent.Decoded) {
-	result := m.get("result")
-	if isObject(result) && !isTrue(m.get("aborted")) {
+func (d *Dialect) compactionEnd(m jsonscan.Value, out *agent.Decoded) {
+	result := m.Get("result")
+	if result.IsObject() && !m.Get("aborted").IsTrue() {
 		out.Add(event.AgentCompacted{
-			Trigger: text(m.get("reason")),
-			Before:  number(jsonscan.Get(result, "tokensBefore")),
-			After:   number(jsonscan.Get(result, "estimatedTokensAfter")),
+			Trigger: m.Get("reason").Text(),
+			Before:  number(result.Get("tokensBefore")),
+			After:   number(result.Get("estimatedTokensAfter")),
 		})
-		d.used(jsonscan.Get(result, "usage"), nil, true, out)
+		d.used(result.Get("usage"), jsonscan.Value{}, true, out)
 	} else {
-		out.Add(event.AgentNoticed{What: "compaction_end", Text: text(m.get("errorMessage"))})
+		out.Add(event.AgentNoticed{What: "compaction_end", Text: m.Get("errorMessage").Text()})
 	}
-	if !isTrue(m.get("willRetry")) {
+	if !m.Get("willRetry").IsTrue() {
 		d.look(out)
 	}
 }

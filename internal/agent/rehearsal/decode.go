@@ -10,9 +10,6 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// keepMembers bounds the memory that is kept from one line to the next.
-const keepMembers = 1 << 10
-
 // Decode reads one line of the player.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 	if from == agent.Stderr {
@@ -24,16 +21,13 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		out.DropRaw = true
 		return
 	}
-	members, err := jsonscan.Index(line, d.members[:0])
+	value, err := d.line.Read(line)
 	if err != nil {
 		out.Add(event.AgentUnread{Line: event.Plain(string(line))})
 		return
 	}
 	out.JSON = true
-	if cap(members) <= keepMembers {
-		d.members = members
-	}
-	r := reader{members: members}
+	r := reader{line: value}
 	fact := d.fact(&r, out)
 	if r.bad {
 		fact = event.AgentUnread{}
@@ -120,34 +114,23 @@ func (d *Dialect) finished(r *reader) event.Payload {
 // reader takes the fields of a line. One that is not what it should be makes the whole line
 // unread.
 type reader struct {
-	members []jsonscan.Member
-	bad     bool
+	line jsonscan.Value
+	bad  bool
 }
-
-func (r *reader) get(key string) []byte {
-	for _, m := range r.members {
-		if jsonscan.EqualKey(m.Key, key) {
-			return m.Value
-		}
-	}
-	return nil
-}
-
-func isString(value []byte) bool { return len(value) > 0 && value[0] == '"' }
 
 func (r *reader) text(key string) event.Text {
-	value := r.get(key)
-	if !isString(value) {
+	value := r.line.Get(key)
+	if !value.IsString() {
 		r.bad = true
 		return nil
 	}
-	return event.Quoted(value)
+	return event.Quoted(value.Raw())
 }
 
 func (r *reader) string(key string) string { return r.text(key).String() }
 
 func (r *reader) optional(key string) string {
-	if r.get(key) == nil {
+	if !r.line.Get(key).Exists() {
 		return ""
 	}
 	return r.string(key)
@@ -161,35 +144,35 @@ func (r *reader) oneOf(key string, known ...string) string {
 	return s
 }
 
-func (r *reader) raw(key string) json.RawMessage { return r.get(key) }
+func (r *reader) raw(key string) json.RawMessage { return r.line.Get(key).Raw() }
 
 func (r *reader) bool(key string) bool {
-	value := r.get(key)
-	if value == nil {
+	value := r.line.Get(key)
+	if !value.Exists() {
 		return false
 	}
-	b, ok := jsonscan.Bool(value)
+	b, ok := value.Bool()
 	r.bad = r.bad || !ok
 	return b
 }
 
 // count reads a number from 0 that may be missing.
 func (r *reader) count(key string) int64 {
-	value := r.get(key)
-	if value == nil {
+	value := r.line.Get(key)
+	if !value.Exists() {
 		return 0
 	}
-	n, ok := jsonscan.Int(value)
+	n, ok := value.Int()
 	r.bad = r.bad || !ok || n < 0
 	return n
 }
 
 func (r *reader) sum(key string) *float64 {
-	value := r.get(key)
-	if value == nil {
+	value := r.line.Get(key)
+	if !value.Exists() {
 		return nil
 	}
-	sum, ok := jsonscan.Float(value)
+	sum, ok := value.Float()
 	r.bad = r.bad || !ok || sum < 0
 	return &sum
 }
@@ -198,17 +181,16 @@ func (r *reader) sum(key string) *float64 {
 var statuses = []string{"pending", "active", "done"}
 
 func (r *reader) todos(key string) []event.Todo {
-	value := r.get(key)
-	if len(value) == 0 || value[0] != '[' {
+	value := r.line.Get(key)
+	if !value.IsArray() {
 		r.bad = true
 		return nil
 	}
 	todos := []event.Todo{}
-	items := jsonscan.Array(value)
-	for item, ok := items.Next(); ok; item, ok = items.Next() {
-		text, status := jsonscan.Get(item, "text"), jsonscan.Get(item, "status")
-		todo := event.Todo{Text: jsonscan.Unquote(text), Status: jsonscan.Unquote(status)}
-		if !isString(text) || !slices.Contains(statuses, todo.Status) {
+	for item := range value.Items() {
+		text, status := item.Get("text"), item.Get("status")
+		todo := event.Todo{Text: text.Text(), Status: status.Text()}
+		if !text.IsString() || !slices.Contains(statuses, todo.Status) {
 			r.bad = true
 			return nil
 		}

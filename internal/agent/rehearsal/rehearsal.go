@@ -23,13 +23,13 @@ type Dialect struct {
 	running    bool            // a turn is
 	resetting  bool            // a fresh context was asked for
 	steers     map[string]bool // sent in this turn and not delivered yet
-	members    []jsonscan.Member
+	line       *jsonscan.Document
 }
 
 // New returns a dialect for one process. executable is ralph's own, which plays; check says why a scenario cannot
 // be played, so that its mistakes are the configuration's, and not those of an agent that fails at once.
 func New(executable string, check func(dir, scenario string) error) *Dialect {
-	return &Dialect{executable: executable, check: check}
+	return &Dialect{executable: executable, check: check, line: jsonscan.NewDocument()}
 }
 
 // Command returns what plays the scenario that the user's command names: by itself, or

@@ -1,0 +1,9 @@
+package rehearsal_test
+
+import (
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/agent/agenttest"
+)
+
+func BenchmarkDecode(b *testing.B) { agenttest.BenchmarkDecode(b, suite) }
