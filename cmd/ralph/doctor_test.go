@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,10 +26,23 @@ var update = flag.Bool("update", false, "write settings.schema.json anew")
 func program(t *testing.T, folder, name, body string) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o755); err != nil {
+	if err := writeProgram(path, strings.NewReader("#!/bin/sh\n"+body)); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// writeProgram keeps other tests from forking meanwhile: their child would hold the open file until it has become another program, and a
+// file that is open for writing cannot be executed ("text file busy").
+func writeProgram(path string, content io.Reader) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, content)
+	return errors.Join(err, file.Close())
 }
 
 func TestProgramVersion(t *testing.T) {

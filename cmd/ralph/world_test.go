@@ -80,9 +80,7 @@ func (p *place) fine(args ...string) (stdout string) {
 
 // script writes a program and returns its path.
 func (p *place) script(name, text string) string {
-	path := filepath.Join(p.dir, name)
-	p.must(os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
-	return path
+	return program(p.T, p.dir, name, text)
 }
 
 func (p *place) loop(name string) string { return filepath.Join(p.dir, ralphFolder, name) }
@@ -225,10 +223,7 @@ func (p *place) asNobody() {
 	from, err := os.Open(path)
 	p.must(err)
 	defer from.Close()
-	to, err := os.OpenFile(p.program, os.O_WRONLY|os.O_CREATE, 0o755)
-	p.must(err)
-	_, err = io.Copy(to, from)
-	p.must(errors.Join(err, to.Close()))
+	p.must(writeProgram(p.program, from))
 	for _, dir := range []string{folder, p.dir, p.home} {
 		p.must(os.Chmod(filepath.Dir(dir), 0o755))
 		p.must(os.Chmod(dir, 0o777))
@@ -288,8 +283,7 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("the reserve: %v", err)
 			}
 			room()
-			quick := filepath.Join(p.home, "quick.sh")
-			p.must(os.WriteFile(quick, []byte("#!/bin/sh\ncat > /dev/null\necho '<promise>COMPLETE</promise>'\n"), 0o755))
+			quick := program(t, p.home, "quick.sh", "cat > /dev/null\necho '<promise>COMPLETE</promise>'\n")
 			p.fine("start", "one", "--detach", "--resume", "--agent", quick, "--protocol", "text", "--set", "completion.minToolCalls=0")
 			p.until("the loop to end", func() bool { return p.dead("one") })
 			state, err := projector.Open(p.loop("one"))
