@@ -95,7 +95,7 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 			return j, err
 		}
 	}
-	if err := e.neighbours(settings.Share); err != nil {
+	if err := e.neighbours(v.Name, dir, settings.Share); err != nil {
 		return j, err
 	}
 	if before.exists && v.Fresh {
@@ -137,8 +137,9 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 
 // neighbours refuses a work tree in which another loop is at work, unless that is asked for: what one changes is progress to
 // the other, and one commits what the other has half done. A runner that is about to leave is waited for. It is the
-// runner that decides: here it is asked before anything is changed.
-func (e *env) neighbours(share bool) error {
+// runner that decides: here it is asked before anything is changed. Where the other loop turns out to be this very one, which somebody
+// else has started meanwhile, that is what is said.
+func (e *env) neighbours(name, dir string, share bool) error {
 	if share {
 		return nil
 	}
@@ -149,6 +150,9 @@ func (e *env) neighbours(share bool) error {
 			return err
 		}
 		if !other.Leaving || time.Now().After(deadline) {
+			if live, err := registry.Probe(dir); err == nil && live.Alive {
+				return held(name, live)
+			}
 			return crowded(other)
 		}
 		time.Sleep(2 * time.Millisecond) // as in look
