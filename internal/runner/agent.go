@@ -91,7 +91,8 @@ func (r *runner) about() []event.Agent {
 	var agents []event.Agent
 	names := config.Names(r.Settings.Candidates())
 	for i, a := range r.Settings.Candidates() {
-		agents = append(agents, event.Agent{Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...)})
+		protocol, command := a.ResolvedProtocol(), append([]string{a.Command}, a.Flags...)
+		agents = append(agents, event.Agent{Protocol: protocol, Command: command, Login: config.Login(protocol, command)})
 		if len(names) > 1 {
 			agents[i].Name = names[i]
 		}

@@ -45,11 +45,8 @@ func (d *Dialect) judge(result, failed []byte) ending {
 // fail is a turn that ended with a fault.
 func (d *Dialect) fail(f fault) event.AgentFinished {
 	finished := event.AgentFinished{Outcome: "error", Error: cut(f.words), Kind: f.kind()}
-	switch finished.Kind {
-	case "context":
+	if finished.Kind == "context" {
 		finished.Outcome = "length"
-	case "auth":
-		finished.Error = cut(f.words + "; " + d.profile.login)
 	}
 	return finished
 }
