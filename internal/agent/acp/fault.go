@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // authRequired is ACP's code for a missing login.
@@ -79,6 +81,38 @@ func faultOf(message string) fault {
 		f.status = statusIn(message)
 	}
 	return f
+}
+
+// codexTold reads what codex-acp 2.6.0 tells of a request that failed. When Codex gives up, its thread is in error, and the words
+// that follow in the model's place say why; the turn then ends well.
+func (d *Dialect) codexTold(about []byte, out *agent.Decoded) {
+	if status := jsonscan.Get(about, "threadStatus", "type"); status != nil {
+		d.turn.broken = string(status) == `"systemError"`
+		return
+	}
+	object := jsonscan.Get(about, "error")
+	if string(jsonscan.Get(object, "willRetry")) != "true" {
+		return
+	}
+	f := faultOf(text(jsonscan.Get(object, "additionalDetails")))
+	if f.words == "" {
+		f = faultOf(text(jsonscan.Get(object, "message")))
+	}
+	info := jsonscan.Get(object, "codexErrorInfo")
+	f.name = text(info)
+	named := jsonscan.Object(info)
+	for name, about, ok := named.Next(); ok; name, about, ok = named.Next() {
+		f.name = string(name)
+		if status, ok := jsonscan.Int(jsonscan.Get(about, "httpStatusCode")); ok && isStatus(status) {
+			f.status = int(status)
+		}
+	}
+	d.turn.retries++
+	kind := f.kind()
+	if kind == "other" {
+		kind = "network" // of a stream that broke it tells no more than that
+	}
+	d.again(event.AgentRetried{Attempt: d.turn.retries, Kind: kind, Text: cut(f.words)}, out)
 }
 
 func isStatus(n int64) bool { return n >= 400 && n <= 599 }

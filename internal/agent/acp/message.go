@@ -41,10 +41,17 @@ func (d *Dialect) chunk(update members, thought bool, out *agent.Decoded) {
 		d.turn.repeat, out.DropRaw = text(words), true // what comes next tells whose words they are
 		return
 	}
+	if d.profile.besides(words) {
+		out.Add(event.AgentNoticed{What: "aside", Text: short(words)})
+		return
+	}
 	proved := d.turn.retries > 0
 	d.alive(out)
 	d.turn.failure, d.turn.proved = "", proved
-	if begins(words, d.profile.failed) {
+	switch {
+	case d.turn.broken:
+		d.turn.failure, d.turn.proved = short(words), true
+	case begins(words, d.profile.failed):
 		d.turn.failure = strings.TrimPrefix(short(words), d.profile.failed)
 	}
 	out.DropRaw = true

@@ -53,6 +53,8 @@ func (d *Dialect) inTurn(update members, kind []byte, out *agent.Decoded) {
 		d.toolUpdated(update, out)
 	case `"plan"`:
 		planned(update, out)
+	case `"session_info_update"`:
+		d.codexTold(jsonscan.Get(update.get("_meta"), "codex"), out)
 	case `"usage_update"`:
 		d.cost.read(update.get("cost"))
 		if d.profile.asks {
