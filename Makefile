@@ -81,7 +81,7 @@ cover: ## what the tests reach: bin/cover.html
 demo: build ## a detached loop without a model, from start to proved done
 	tools/demo.sh bin/ralph
 
-test-agents: ## the tests on the real agents; the first time 1.2 GB are installed into .agents
+test-agents: ## the tests on the real agents; the first time 2 GB are installed into .agents
 	tools/agents/install.sh
 	tools/agents/acp/install.sh
 	$(GO) test -tags realagents -run Real -count=1 -timeout 15m $(call having,^//go:build .*realagents)

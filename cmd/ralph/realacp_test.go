@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -189,22 +191,25 @@ func TestRealQwenAsClaude(t *testing.T) {
 
 // A login that is missing ends the loop, also where the agent says so under the name of a good end (Copilot).
 func TestRealACPLoginThatIsMissing(t *testing.T) {
-	for name, home := range acpHomes {
+	refused := always(modelserver.Step{Status: 401, Body: `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`})
+	for _, name := range []string{"opencode", "copilot", "gemini", "qwen", "claude-agent-acp", "codex-acp"} {
 		t.Run(name, func(t *testing.T) {
-			r := newReal(t, func(modelserver.Request) modelserver.Step {
-				return modelserver.Step{Status: 401, Body: `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`}
-			})
-			program, env := home(t, r.server)
-			r.begin(env)
-			r.exits("--agent", program)
+			t.Parallel() // it waits more than it works
+			r, flags := startACP(t, name, refused)
+			r.impatient(name)
+			stderr, code := r.exits(flags...)
+			if known, _ := (config.Agent{Command: name}).Known(); code != 4 || known.Login == "" || !strings.Contains(stderr, known.Login+", then resume the loop") {
+				t.Errorf("ralph ended with %d: %s", code, stderr)
+			}
 			var kinds []string
 			for _, e := range r.told() {
 				if p, err := event.As[event.AgentLimited](e); e.Type == event.TypeAgentLimited && err == nil {
 					kinds = append(kinds, p.Kind)
 				}
 			}
-			if len(kinds) != 1 || kinds[0] != policy.KindAuth {
-				t.Errorf("limits %v, want one of the login", kinds)
+			// Copilot takes it for something that passes before it says so.
+			if len(kinds) == 0 || kinds[len(kinds)-1] != policy.KindAuth {
+				t.Errorf("limits %v, want the login", kinds)
 			}
 		})
 	}
@@ -229,9 +234,13 @@ var acpHomes = map[string]func(testing.TB, *modelserver.Server) (command string,
 func startACP(t *testing.T, name string, script modelserver.Script) (r *real, flags []string) {
 	t.Helper()
 	r = newReal(t, besides(script))
-	command, env := acpHomes[name](t, r.server)
+	home, flags := acpHomes[name], []string(nil)
+	if home == nil {
+		home, flags = bridges[name], []string{"--set", "agent.passKeys=true"}
+	}
+	command, env := home(t, r.server)
 	r.begin(env)
-	return r, []string{"--agent", command}
+	return r, append(flags, "--agent", command)
 }
 
 // soon is a fault whose request may be made again after a second.
@@ -260,6 +269,8 @@ func TestRealACPFaultsThatPass(t *testing.T) {
 		"gemini, a rate limit":         {"gemini", soon(429), 1, policy.KindRate, nil},
 		"gemini, cut off":              {"gemini", cutOff, 1, policy.KindNetwork, nil},
 		"qwen, a rate limit":           {"qwen", soon(429), 7, policy.KindRate, nil},
+		"claude-agent-acp, overloaded": {"claude-agent-acp", soon(529), 1, policy.KindOverload, nil},
+		"codex-acp, a rate limit":      {"codex-acp", soon(429), 1, policy.KindRate, nil},
 		"qwen, cut off":                {"qwen", func() modelserver.Step { return modelserver.Step{Text: "Half a", Drop: true} }, 4, policy.KindNetwork, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -281,6 +292,19 @@ func (r *real) impatient(agent string) {
 		switch agent {
 		case "gemini":
 			edit(r.t, filepath.Join(home, ".gemini", "settings.json"), "general", map[string]any{"enableAutoUpdate": false, "maxAttempts": 1})
+		case "claude-agent-acp":
+			r.env = append(r.env, "CLAUDE_CODE_MAX_RETRIES=0")
+		case "codex-acp":
+			path := filepath.Join(home, ".codex", "config.toml")
+			text, err := os.ReadFile(path)
+			if err == nil {
+				const wire = `wire_api = "responses"`
+				text = bytes.Replace(text, []byte(wire), []byte(wire+"\nrequest_max_retries = 0\nstream_max_retries = 0"), 1)
+				err = os.WriteFile(path, text, 0o600)
+			}
+			if err != nil {
+				r.t.Fatal(err)
+			}
 		case "qwen":
 			edit(r.t, filepath.Join(home, ".qwen", "settings.json"), "model", map[string]any{"generationConfig": map[string]any{"maxRetries": 0}})
 		}
@@ -325,7 +349,11 @@ func TestRealACPFaultsThatAreGotOver(t *testing.T) {
 				`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}}`}
 		}, []string{policy.KindRate}},
 		"gemini, out of order": {"gemini", soon(503), []string{policy.KindOverload}},
-		"qwen, a rate limit":   {"qwen", soon(429), nil}, // it says nothing
+		// These say nothing.
+		"qwen, a rate limit":             {"qwen", soon(429), nil},
+		"claude-agent-acp, a rate limit": {"claude-agent-acp", soon(429), nil},
+		"pi-acp, a rate limit":           {"pi-acp", soon(429), nil},
+		"codex-acp, a rate limit":        {"codex-acp", soon(429), []string{policy.KindRate}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits more than it works
@@ -399,6 +427,46 @@ func TestRealACPWordsOfAFault(t *testing.T) {
 				t.Errorf("tried again for %q, limited by %q", retried, limited)
 			}
 			r.ended(event.OutcomeDone)
+		})
+	}
+}
+
+// bridges are the second way to agents that have dialects of their own.
+var bridges = map[string]func(testing.TB, *modelserver.Server) (command string, env []string){
+	"claude-agent-acp": func(tb testing.TB, s *modelserver.Server) (string, []string) {
+		return modelserver.Bridge(tb, "claude-agent-acp"), modelserver.ClaudeHome(tb, s)
+	},
+	"codex-acp": func(tb testing.TB, s *modelserver.Server) (string, []string) {
+		_, env := modelserver.CodexHome(tb, s)
+		return modelserver.Bridge(tb, "codex-acp"), env
+	},
+	"pi-acp": func(tb testing.TB, s *modelserver.Server) (string, []string) {
+		env, _ := modelserver.PiHome(tb, s)
+		return modelserver.Bridge(tb, "pi-acp"), env
+	},
+}
+
+func TestRealACPBridges(t *testing.T) {
+	for name, row := range map[string]struct {
+		live bool
+		more []string
+	}{
+		"claude-agent-acp": {true, []string{"--set", "agent.passKeys=true"}},
+		"codex-acp":        {true, []string{"--set", "agent.passKeys=true"}},
+		"pi-acp":           {false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newReal(t, besides(twoIterations(t)))
+			command, env := bridges[name](t, r.server)
+			r.begin(env)
+			r.acpIterations(row.live, append([]string{"--agent", command}, row.more...)...)
+			n := int64(len(r.conversation()))
+			if name == "pi-acp" {
+				n = 0 // it does not tell
+			}
+			if used := r.used(); used.In != 1000*n || used.Out != 100*n || (used.USD != nil && *used.USD > 0) != (name == "claude-agent-acp") {
+				t.Errorf("%d requests are accounted for as %+v", n, used)
+			}
 		})
 	}
 }

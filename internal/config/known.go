@@ -16,30 +16,35 @@ type KnownAgent struct {
 	// Of the others, Gemini CLI (0.61.0) and Qwen Code (0.24.4) look for a key only where no login was chosen in their settings; pi
 	// prefers its login; opencode has no login that a key could stand in for; what Amp and Copilot take is a token of the same account.
 	Keys []string
+	// Login is what a person does about a missing login.
+	Login string
 	// also are other names of it: those of the packages that it comes in, without their scope.
 	also []string
 }
 
 var (
-	claudeKeys = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}
-	codexKeys  = []string{"OPENAI_API_KEY", "CODEX_API_KEY"}
+	claudeKeys  = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}
+	codexKeys   = []string{"OPENAI_API_KEY", "CODEX_API_KEY"}
+	claudeLogin = "run 'claude' and give it /login, or let its key through with agent.passKeys"
+	codexLogin  = "run 'codex login', or let its key through with agent.passKeys"
+	piLogin     = "run 'pi' and give it /login, or set the provider's key in the environment"
 )
 
 var knownAgents = [...]KnownAgent{
-	{Program: "claude", Protocol: ProtocolClaude, Tried: true, Keys: claudeKeys, also: []string{"claude-code"}},
-	{Program: "pi", Protocol: ProtocolPi, Tried: true, also: []string{"pi-coding-agent"}},
-	{Program: "codex", Protocol: ProtocolCodex, Tried: true, Keys: codexKeys},
-	{Program: "amp", Protocol: ProtocolAmp, also: []string{"ampcode"}},
-	{Program: "opencode", Protocol: ProtocolACP, Tried: true, also: []string{"opencode-ai"}},
-	{Program: "gemini", Protocol: ProtocolACP, Tried: true, also: []string{"gemini-cli"}},
-	{Program: "copilot", Protocol: ProtocolACP, Tried: true, also: []string{"copilot-cli"}},
-	{Program: "qwen", Protocol: ProtocolACP, Tried: true, also: []string{"qwen-code"}},
-	{Program: "goose", Protocol: ProtocolACP},
-	{Program: "cursor-agent", Protocol: ProtocolACP},
-	{Program: "kimi", Protocol: ProtocolACP, also: []string{"kimi-cli"}},
-	{Program: "claude-agent-acp", Protocol: ProtocolACP, Bridge: true, Keys: claudeKeys, also: []string{"claude-code-acp"}},
-	{Program: "codex-acp", Protocol: ProtocolACP, Bridge: true, Keys: codexKeys},
-	{Program: "pi-acp", Protocol: ProtocolACP, Bridge: true},
+	{Program: "claude", Protocol: ProtocolClaude, Tried: true, Keys: claudeKeys, Login: claudeLogin, also: []string{"claude-code"}},
+	{Program: "pi", Protocol: ProtocolPi, Tried: true, Login: piLogin, also: []string{"pi-coding-agent"}},
+	{Program: "codex", Protocol: ProtocolCodex, Tried: true, Keys: codexKeys, Login: codexLogin},
+	{Program: "amp", Protocol: ProtocolAmp, Login: "run 'amp login'", also: []string{"ampcode"}},
+	{Program: "opencode", Protocol: ProtocolACP, Tried: true, Login: "run 'opencode auth login'", also: []string{"opencode-ai"}},
+	{Program: "gemini", Protocol: ProtocolACP, Tried: true, Login: "run 'gemini' and log in there, or set GEMINI_API_KEY", also: []string{"gemini-cli"}},
+	{Program: "copilot", Protocol: ProtocolACP, Tried: true, Login: "run 'copilot login'", also: []string{"copilot-cli"}},
+	{Program: "qwen", Protocol: ProtocolACP, Tried: true, Login: "run 'qwen' and log in there, or give it --auth-type openai with OPENAI_API_KEY", also: []string{"qwen-code"}},
+	{Program: "goose", Protocol: ProtocolACP, Login: "run 'goose configure'"},
+	{Program: "cursor-agent", Protocol: ProtocolACP, Login: "run 'cursor-agent login', or set CURSOR_API_KEY"},
+	{Program: "kimi", Protocol: ProtocolACP, Login: "run 'kimi' and log in there", also: []string{"kimi-cli"}},
+	{Program: "claude-agent-acp", Protocol: ProtocolACP, Bridge: true, Keys: claudeKeys, Login: claudeLogin, also: []string{"claude-code-acp"}},
+	{Program: "codex-acp", Protocol: ProtocolACP, Bridge: true, Keys: codexKeys, Login: codexLogin},
+	{Program: "pi-acp", Protocol: ProtocolACP, Bridge: true, Login: piLogin},
 }
 
 // KnownAgents returns the agents that are known by name, the bridges last.

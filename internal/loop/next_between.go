@@ -76,7 +76,7 @@ func limited(s *State) []Decision {
 			return decisions
 		}
 	} else if standing := policy.Stand(&s.Limits, &s.Restart, s.Budget.Rules); standing.Reason != "" {
-		if login := policy.Login(s.Life.Agent); standing.Reason == event.ReasonAuth && login != "" {
+		if login := s.Life.Agent.Login; standing.Reason == event.ReasonAuth && login != "" {
 			standing.Hint = login + ", then resume the loop"
 		}
 		return end(s, standing.Reason, standing.Why, standing.Hint)

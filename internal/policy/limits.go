@@ -187,21 +187,6 @@ func (l *Limits) jitter(most time.Duration) time.Duration {
 	return time.Duration(h.Sum64() % uint64(most))
 }
 
-// Login says how a person logs in with an agent; empty where that is not known.
-func Login(a event.Agent) string {
-	switch a.Protocol {
-	case "claude":
-		return "run 'claude' and give it /login, or let its key through with agent.passKeys"
-	case "codex":
-		return "run 'codex login', or let its key through with agent.passKeys"
-	case "pi":
-		return "run 'pi' and give it /login, or set the provider's key in the environment"
-	case "amp":
-		return "run 'amp login'"
-	}
-	return ""
-}
-
 // Over says why waiting makes no sense any more, and what a person can do; an empty reason where it does.
 func (l *Limits) Over(r event.Rules) (reason event.Reason, why, hint string) {
 	switch {

@@ -260,11 +260,3 @@ func TestWordsOfALimitAreKeptInPart(t *testing.T) {
 		t.Errorf("an end without words is %q", l.Error)
 	}
 }
-
-func TestHowAPersonLogsIn(t *testing.T) {
-	for protocol, want := range map[string]string{"claude": "/login", "codex": "codex login", "pi": "/login", "amp": "amp login", "text": "", "acp": ""} {
-		if got := policy.Login(event.Agent{Protocol: protocol}); !strings.Contains(got, want) || (got == "") != (want == "") {
-			t.Errorf("%s: %q", protocol, got)
-		}
-	}
-}

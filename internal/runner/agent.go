@@ -115,7 +115,8 @@ func (r *runner) about() []event.Agent {
 	var agents []event.Agent
 	names := config.Names(r.Settings.Candidates())
 	for i, a := range r.Settings.Candidates() {
-		agents = append(agents, event.Agent{Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...)})
+		known, _ := a.Known()
+		agents = append(agents, event.Agent{Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...), Login: known.Login})
 		if len(names) > 1 {
 			agents[i].Name = names[i]
 		}

@@ -25,6 +25,7 @@ type Agent struct {
 	Protocol string   `json:"protocol"` // pi, claude, text, rehearsal …
 	Command  []string `json:"command,omitempty"`
 	Version  string   `json:"version,omitempty"`
+	Login    string   `json:"login,omitempty"` // how a person logs in with it, where that is known
 }
 
 // Source says where the base prompt of every iteration comes from. Exactly one

@@ -137,6 +137,7 @@ type turn struct {
 	proved   bool               // failure is of a request that was made again before
 	asked    bool               // the model is asked, and nothing came of it yet
 	repeat   string             // words that may say that it is asked again: what comes next tells
+	broken   bool               // the agent says that it gave up: what it says next is why
 	stuck    string             // the kind of fault that holds up the request that is made again
 	failed   event.AgentRetried // begun in the agent's log: its next line tells whether the request is made again
 }

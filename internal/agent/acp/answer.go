@@ -170,12 +170,8 @@ func (d *Dialect) ready(out *agent.Decoded) {
 
 // cannotBegin: there is no session, and the process is of no use any more.
 func (d *Dialect) cannotBegin(where string, f fault, out *agent.Decoded) {
-	words := f.words
-	if f.kind() == "auth" {
-		words += "; " + d.profile.login
-	}
 	d.session = ""
-	d.refuse(event.AgentFinished{Outcome: "error", Kind: f.kind(), Error: agent.Cut(where + ": " + words)}, out)
+	d.refuse(event.AgentFinished{Outcome: "error", Kind: f.kind(), Error: agent.Cut(where + ": " + f.words)}, out)
 }
 
 // refuse ends the way to a session.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/config"
 )
 
 func TestCommand(t *testing.T) {
@@ -44,14 +45,17 @@ func TestCommand(t *testing.T) {
 func TestProfiles(t *testing.T) {
 	var names []string
 	for _, p := range profiles {
-		if p.login == "" || len(p.names) == 0 {
-			t.Errorf("%s: nobody can find it, or log in", p.name)
+		if len(p.names) == 0 {
+			t.Errorf("%s: nobody can find it", p.name)
 		}
 		for _, name := range p.names {
 			if slices.Contains(names, name) {
 				t.Errorf("%s is two agents", name)
 			}
 			names = append(names, name)
+			if known, ok := (config.Agent{Command: name, Protocol: config.ProtocolACP}).Known(); !ok || known.Login == "" {
+				t.Errorf("%s: nobody can log in", name)
+			}
 			if New(name).profile.name != p.name {
 				t.Errorf("%s is not found", name)
 			}

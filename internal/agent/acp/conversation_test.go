@@ -279,7 +279,7 @@ func TestAnAgentThatCannotBegin(t *testing.T) {
 		},
 		"no login": {
 			[]string{`"id":1,"result":{"protocolVersion":1}`, `"id":2,"error":{"code":-32000,"message":"Authentication required"}`},
-			[]string{"limited auth", "finished error session/new: Authentication required; run `opencode auth login`"},
+			[]string{"limited auth", "finished error session/new: Authentication required"},
 		},
 		"no session": {
 			[]string{`"id":1,"result":{"protocolVersion":1}`, `"id":2,"result":{}`},

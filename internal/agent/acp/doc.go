@@ -9,18 +9,20 @@
 // # What the protocol leaves open
 //
 // Much, so that each agent has a profile (profile.go), which is data: how it is started, what becomes of a prompt while
-// one is running, how an error looks that is told as a good end, where a person logs in.
+// one is running, how an error looks that is told as a good end.
 //
 //	agent      tried    steered in mid-turn               tokens                      cost
 //	opencode   1.18.33  a second prompt joins the first   of the turn's last request  yes
 //	Gemini     0.61.0   no: it drops what it is doing     of the turn                 no
 //	Copilot    1.0.102  no: it drops what it is doing     of the turn                 no
 //	Qwen Code  0.24.4   it asks for it after each tool    of the turn                 no
+//	Claude     0.100.0  a second prompt joins the first   of the turn                 yes
+//	Codex      2.6.0    _session/steering                 of the turn                 no
+//	pi         0.0.34   no: it queues it                  not told                    no
 //	goose, Cursor, Kimi: from documentation alone, never driven
-//	claude-agent-acp 0.49.0*, codex-acp 2.6.0*, pi-acp 0.0.34*: a second way to agents that have dialects of their own
 //
-// Those with a star were driven by another client, and what they said is among the tests. An agent without a profile is not
-// steered.
+// The versions of the last three are those of claude-agent-acp, codex-acp and pi-acp: a second way to agents that have dialects of
+// their own. An agent without a profile is not steered.
 //
 // All iterations have one process, and each a session of its own. What an agent has started before its session's first prompt is its own
 // (Copilot's and Qwen Code's launchers have the program as a child); what appeared since is ended when the turn is over.

@@ -4,7 +4,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // authRequired is ACP's code for a missing login.
@@ -78,6 +80,37 @@ func faultOf(message string) fault {
 		f.status = statusIn(message)
 	}
 	return f
+}
+
+// codexTold reads what codex-acp 2.6.0 tells of a request that failed. When Codex gives up, its thread is in error, and the words
+// that follow in the model's place say why; the turn then ends well.
+func (d *Dialect) codexTold(about jsonscan.Value, out *agent.Decoded) {
+	if status := about.Get("threadStatus", "type"); status.Exists() {
+		d.turn.broken = status.Is("systemError")
+		return
+	}
+	failed := about.Get("error")
+	if !failed.Get("willRetry").IsTrue() {
+		return
+	}
+	f := faultOf(failed.Get("additionalDetails").Text())
+	if f.words == "" {
+		f = faultOf(failed.Get("message").Text())
+	}
+	info := failed.Get("codexErrorInfo")
+	f.name = info.Text()
+	for name, about := range info.Members() {
+		f.name = string(name)
+		if status, ok := about.Get("httpStatusCode").Int(); ok && isStatus(status) {
+			f.status = int(status)
+		}
+	}
+	d.turn.retries++
+	kind := f.kind()
+	if kind == "other" {
+		kind = "network" // of a stream that broke it tells no more than that
+	}
+	d.again(event.AgentRetried{Attempt: d.turn.retries, Kind: kind, Text: agent.Cut(f.words)}, out)
 }
 
 func isStatus(n int64) bool { return n >= 400 && n <= 599 }

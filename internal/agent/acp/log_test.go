@@ -171,3 +171,42 @@ func TestCopilotAsksTheModelAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestCodexTellsOfARequestThatFailed(t *testing.T) {
+	k := begun(t, "codex-acp")
+	failed := func(info, details, again string) {
+		k.update(`"sessionUpdate":"session_info_update","_meta":{"codex":{"error":{"message":"Reconnecting... 1/5","codexErrorInfo":%s,"additionalDetails":%q,"willRetry":%s}}}`, info, details, again)
+	}
+	failed(`{"responseStreamDisconnected":{"httpStatusCode":429}}`, "exceeded retry limit, last status: 429 Too Many Requests", "true")
+	failed(`{"responseStreamDisconnected":{"httpStatusCode":null}}`, "stream closed before response.completed", "true")
+	failed(`"serverOverloaded"`, "at capacity", "true")
+	failed(`"other"`, "it is over", "false")
+	k.update(`"sessionUpdate":"session_info_update","_meta":{"codex":{"threadStatus":{"type":"idle"}}}`)
+	k.expect("facts", k.facts, "limited rate", "retried 1 0 rate", "limited network", "retried 2 0 network", "limited overload", "retried 3 0 overload")
+}
+
+func TestCodexGivesUpUnderTheNameOfAGoodEnd(t *testing.T) {
+	for name, row := range map[string]struct{ status, want string }{
+		"its thread is in error":         {"systemError", "limited rate, finished error last status: 429 Too Many Requests"},
+		"the same words without its say": {"idle", "finished ok"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := begun(t, "codex-acp")
+			k.update(`"sessionUpdate":"session_info_update","_meta":{"codex":{"threadStatus":{"type":%q}}}`, row.status)
+			k.chunk("last status: 429 Too Many Requests")
+			k.say(`"id":3,"result":{"stopReason":"end_turn","usage":null}`)
+			if got, want := strings.Join(k.facts, ", "), "said last status: 429 Too Many Requests, used 0 0 unknown, "+row.want; got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+// pi-acp drops pi's errors, and says in the model's place what it is and that it tries again.
+func TestWhatPiSaysBesidesIsNoWordOfTheModel(t *testing.T) {
+	k := begun(t, "pi-acp")
+	k.chunk("pi v0.87.1\n---\n")
+	k.chunk("Retrying (attempt 1/3, waiting 2s)...")
+	k.say(`"id":3,"result":{"stopReason":"end_turn"}`)
+	k.expect("facts", k.facts, "used 0 0 unknown", "finished error the agent ended the turn without a word of the model")
+}

@@ -41,10 +41,17 @@ func (d *Dialect) chunk(update jsonscan.Value, thought bool, out *agent.Decoded)
 		d.turn.repeat, out.DropRaw = words.Text(), true // what comes next tells whose words they are
 		return
 	}
+	if d.profile.besides(words.Inner()) {
+		out.Notice("aside", words)
+		return
+	}
 	proved := d.turn.retries > 0
 	d.alive(out)
 	d.turn.failure, d.turn.proved = "", proved
-	if begins(words, d.profile.failed) {
+	switch {
+	case d.turn.broken:
+		d.turn.failure, d.turn.proved = agent.Brief(words), true
+	case begins(words, d.profile.failed):
 		d.turn.failure = strings.TrimPrefix(agent.Brief(words), d.profile.failed)
 	}
 	out.DropRaw = true

@@ -19,11 +19,10 @@ type profile struct {
 	yes    []string // the flag that has nothing asked, and the others by which a person decides that
 	joined bool     // a model is named <provider>/<model>
 
-	busy  busy   // what becomes of a prompt while one is running
-	title bool   // the first title of a call is the tool's name
-	ids   bool   // the id of a call begins with it, up to two underlines
-	costs bool   // it tells what it costs
-	login string // what a person does about a missing login
+	busy  busy // what becomes of a prompt while one is running
+	title bool // the first title of a call is the tool's name
+	ids   bool // the id of a call begins with it, up to two underlines
+	costs bool // it tells what it costs
 
 	// What it tells of a request to the model that failed. Of all others nothing is seen until the turn ends.
 	logs     logs     // the log on its stderr, where that tells more than the protocol
@@ -31,10 +30,14 @@ type profile struct {
 	asks     bool     // a usage_update comes with each request that is made
 	repeated []repeat // words that are not the model's, and come before another such update
 	failed   string   // how words begin that say that the turn failed, under the name of a good end
+	asides   []aside  // words in the model's place that are not the model's
 }
 
 // repeat is how words begin by which an agent says that it makes a request again, and for what kind of fault.
 type repeat struct{ words, kind string }
+
+// aside is how a piece of a message begins, and what it holds after that, as JSON spells both.
+type aside struct{ begins, holds string }
 
 // busy is what an agent does with a prompt while one is running.
 type busy uint8
@@ -53,14 +56,12 @@ var profiles = [...]profile{
 		speak: []string{"acp"}, env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"}, joined: true,
 		busy: joins, title: true, costs: true,
 		logs: opencodeLog, logFlags: []string{"--print-logs", "--log-level=ERROR"},
-		login: "run `opencode auth login`",
 	},
 	{
 		name: "gemini", names: []string{"gemini", "gemini-cli"}, tried: "0.61.0",
 		// Without the variable it starts itself again, and the parent ignores signals that are meant for both.
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_DEBUG_LOG_FILE=/dev/stderr"}, model: "--model",
 		ids: true, logs: geminiLog,
-		login: "run `gemini` once and log in, or set GEMINI_API_KEY",
 	},
 	{
 		name: "copilot", names: []string{"copilot", "copilot-cli"}, tried: "1.0.102",
@@ -68,38 +69,43 @@ var profiles = [...]profile{
 		// After a 429 it says nothing at all before it asks again. What it logs goes to a file.
 		asks: true, failed: "Error: ",
 		repeated: []repeat{{"Info: Request failed", "overload"}, {"Info: Response was interrupted", "network"}},
-		login:    "run `copilot login`",
 	},
 	{
 		name: "qwen", names: []string{"qwen", "qwen-code"}, tried: "0.24.4",
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"QWEN_CODE_NO_RELAUNCH=true"}, model: "--model",
 		// A failed request is made again for minutes, and only a file would tell. What is not allowed beforehand is judged by one more request to the model.
 		yes: []string{"--yolo", "-y", "--approval-mode"}, busy: isAsked,
-		login: "run `qwen` once and log in, or give --auth-type openai with OPENAI_API_KEY",
 	},
 	{
 		name: "goose", names: []string{"goose"},
 		speak: []string{"acp"},
-		login: "run `goose configure`",
 	},
 	{
-		name: "cursor", names: []string{"cursor-agent", "cursor"},
+		name: "cursor", names: []string{"cursor-agent"},
 		speak: []string{"acp"}, model: "--model",
-		login: "run `cursor-agent login`, or set CURSOR_API_KEY",
 	},
 	{
 		name: "kimi", names: []string{"kimi", "kimi-cli"},
 		speak: []string{"acp"},
-		login: "run `kimi` once and log in",
 	},
 	// A second way to agents that ralph speaks to better in their own protocols.
-	{name: "claude", names: []string{"claude-agent-acp", "claude-code-acp"}, busy: joins, costs: true, login: "run `claude` once and log in"},
-	{name: "codex", names: []string{"codex-acp"}, busy: bySteering, login: "run `codex login`"},
-	{name: "pi", names: []string{"pi-acp"}, login: "run `pi` once and log in"},
+	{
+		name: "claude", names: []string{"claude-agent-acp", "claude-code-acp"}, tried: "0.100.0",
+		busy: joins, costs: true, // of a failed request nothing is seen before it gives up
+	},
+	{
+		name: "codex", names: []string{"codex-acp"}, tried: "2.6.0",
+		busy: bySteering,
+	},
+	{
+		name: "pi", names: []string{"pi-acp"}, tried: "0.0.34",
+		// It drops pi's errors: a turn that failed ends well and without a word of the model.
+		asides: []aside{{"pi v", `\n---\n`}, {"Retrying (attempt ", ", waiting "}, {"Retry finished, resuming.", ""}},
+	},
 }
 
 // plainAgent is any other.
-var plainAgent = profile{name: "agent", login: "log in with the agent's own program"}
+var plainAgent = profile{name: "agent"}
 
 // profileOf returns the profile of the program with this name.
 func profileOf(program string) *profile {
@@ -118,6 +124,13 @@ func (p *profile) repeats(words []byte) string {
 		}
 	}
 	return ""
+}
+
+// besides reports whether words, as JSON spells them, are none of the model's.
+func (p *profile) besides(words []byte) bool {
+	return slices.ContainsFunc(p.asides, func(a aside) bool {
+		return bytes.HasPrefix(words, []byte(a.begins)) && bytes.Contains(words, []byte(a.holds))
+	})
 }
 
 // speaks reports whether one of the words that make the program speak ACP is given.

@@ -35,6 +35,8 @@ func (d *Dialect) inTurn(update, kind jsonscan.Value, out *agent.Decoded) {
 		d.toolUpdated(update, out)
 	case "plan":
 		planned(update, out)
+	case "session_info_update":
+		d.codexTold(update.Get("_meta", "codex"), out)
 	case "usage_update":
 		d.cost.read(update.Get("cost"))
 		if d.profile.asks {

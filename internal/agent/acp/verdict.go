@@ -45,11 +45,8 @@ func (d *Dialect) judge(result, failed jsonscan.Value) ending {
 // fail is a turn that ended with a fault.
 func (d *Dialect) fail(f fault) event.AgentFinished {
 	finished := event.AgentFinished{Outcome: "error", Error: agent.Cut(f.words), Kind: f.kind()}
-	switch finished.Kind {
-	case "context":
+	if finished.Kind == "context" {
 		finished.Outcome = "length"
-	case "auth":
-		finished.Error = agent.Cut(f.words + "; " + d.profile.login)
 	}
 	return finished
 }

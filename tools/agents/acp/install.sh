@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs the real agents that speak the Agent Client Protocol, at the versions of package.json beside this file, for the
-# tests marked "realagents": about 800 MB and one to two minutes. Run ../install.sh first: they run on the Node that it installs.
+# tests marked "realagents": about 900 MB and one to two minutes. Run ../install.sh first: they run on the Node that it installs.
 #
 #	tools/agents/acp/install.sh [FOLDER]
 #
-# FOLDER is as for ../install.sh. FOLDER/bin then holds `opencode`, `gemini`, `copilot` and `qwen` as well.
+# FOLDER is as for ../install.sh. FOLDER/bin then holds `opencode`, `gemini`, `copilot` and `qwen` as well, and what speaks ACP for
+# the agents of ../install.sh: `claude-agent-acp`, `codex-acp` and `pi-acp`, at the versions of bridges/package.json.
 # A second call sees that nothing changed and ends at once.
 set -eu
 
@@ -25,7 +26,7 @@ mkdir -p "$dest/acp" "$dest/bin"
 # this kind of machine.
 stamp() {
 	uname -sm
-	cat "$here/install.sh" "$here/package.json"
+	cat "$here/install.sh" "$here/package.json" "$here/bridges/package.json"
 }
 if stamp | cmp -s - "$dest/acp/installed"; then
 	say "the agents that speak ACP are in $dest/bin already"
@@ -54,6 +55,29 @@ EOF
 	grep -q "\"[^\"]*$agent[^\"]*\": \"$version\"" "$here/package.json" ||
 		fail "$agent says it is '$got', which is not the version asked for" "remove $dest/acp and run this again"
 	say "$agent $version runs"
+done
+
+# They bring claude and codex along as optional packages, another 700 MB: they are given those that are here.
+say "installing claude-agent-acp, codex-acp and pi-acp into $dest/bridges (about 90 MB)"
+mkdir -p "$dest/bridges"
+cp "$here/bridges/package.json" "$dest/bridges/package.json"
+npm install --prefix "$dest/bridges" --omit=optional --no-package-lock --no-audit --no-fund --engine-strict=false --loglevel=error ||
+	fail "npm install ended with an error" "run it again: what is downloaded already is kept"
+for package in @agentclientprotocol/claude-agent-acp @agentclientprotocol/codex-acp pi-acp; do
+	bridge=${package#*/}
+	cat >"$dest/bin/$bridge" <<EOF
+#!/bin/sh
+root=\$(CDPATH='' cd -P -- "\$(dirname -- "\$0")/.." && pwd)
+PATH=\$root/bin:\$root/node_modules/node/bin:\$PATH
+: "\${CLAUDE_CODE_EXECUTABLE:=\$root/bin/claude}" "\${CODEX_PATH:=\$root/bin/codex}"
+export PATH CLAUDE_CODE_EXECUTABLE CODEX_PATH
+exec "\$root/bridges/node_modules/.bin/$bridge" "\$@"
+EOF
+	chmod 755 "$dest/bin/$bridge"
+	version=$(sed -n 's/^  "version": "\(.*\)",*$/\1/p' "$dest/bridges/node_modules/$package/package.json")
+	grep -q "\"$package\": \"$version\"" "$here/bridges/package.json" ||
+		fail "$bridge is '$version', which is not the version asked for" "remove $dest/bridges and run this again"
+	say "$bridge $version is there"
 done
 
 stamp >"$dest/acp/installed"

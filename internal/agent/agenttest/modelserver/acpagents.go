@@ -75,6 +75,12 @@ func GeminiHome(tb testing.TB, srv *Server) (program string, env []string) {
 	return program, env
 }
 
+// Bridge is a program that speaks ACP for pi, Claude Code or Codex, such as pi-acp. Its environment is that agent's.
+func Bridge(tb testing.TB, name string) string {
+	tb.Helper()
+	return filepath.Join(binOf(tb, name), name)
+}
+
 func encoded(tb testing.TB, value object) string {
 	tb.Helper()
 	text, err := json.Marshal(value)

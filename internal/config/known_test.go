@@ -1,0 +1,29 @@
+package config
+
+import "testing"
+
+func TestHowToLogIn(t *testing.T) {
+	for name, row := range map[string]struct {
+		protocol string
+		command  []string
+		want     string
+	}{
+		"by the program":                              {ProtocolACP, []string{"/opt/bin/opencode acp", "--print-logs"}, "run 'opencode auth login'"},
+		"behind what only starts it":                  {ProtocolACP, []string{"npx -y @github/copilot@latest"}, "run 'copilot login'"},
+		"by the program, not by the protocol it has":  {ProtocolClaude, []string{"qwen"}, "run 'qwen' and log in there, or give it --auth-type openai with OPENAI_API_KEY"},
+		"what speaks for an agent leads to the agent": {ProtocolACP, []string{"codex-acp"}, "run 'codex login', or let its key through with agent.passKeys"},
+		"a wrapper is known by its protocol":          {ProtocolAmp, []string{"./night-shift"}, "run 'amp login'"},
+		"a loop of before there was a command":        {ProtocolCodex, nil, "run 'codex login', or let its key through with agent.passKeys"},
+		"a command that cannot be read":               {ProtocolPi, []string{"'open"}, "run 'pi' and give it /login, or set the provider's key in the environment"},
+		"an agent that nobody knows":                  {ProtocolACP, []string{"some-acp"}, ""},
+		"a program that reads a prompt is no agent":   {ProtocolText, []string{"cat"}, ""},
+	} {
+		a := Agent{Protocol: row.protocol}
+		if len(row.command) > 0 {
+			a.Command, a.Flags = row.command[0], row.command[1:]
+		}
+		if known, _ := a.Known(); known.Login != row.want {
+			t.Errorf("%s: %q, want %q", name, known.Login, row.want)
+		}
+	}
+}
