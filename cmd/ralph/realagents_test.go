@@ -38,8 +38,14 @@ type real struct {
 func newReal(t *testing.T, script modelserver.Script) *real {
 	t.Helper()
 	r := &real{t: t, ralph: filepath.Join(t.TempDir(), "ralph"), project: t.TempDir()}
-	if out, err := exec.Command("go", "build", "-o", r.ralph, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build ralph: %v\n%s", err, out)
+	// The test binary is ralph where it is called so: see TestMain. A symbolic link would lead back to its own name, and a copy
+	// may be busy: a test that forks meanwhile holds it open for writing.
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Link(self, r.ralph)
+	}
+	if err != nil {
+		t.Fatalf("make ralph of the test binary: %v", err)
 	}
 	r.server = modelserver.Start(t, script)
 	return r

@@ -1,0 +1,220 @@
+//go:build realagents && unix
+
+// What the real agents that speak ACP make of rate limits, full servers and cut connections.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// startACP makes the loop of an agent, and returns what starts it.
+func startACP(t *testing.T, name string, script modelserver.Script) (r *real, flags []string) {
+	t.Helper()
+	r = newReal(t, besides(script))
+	home, flags := acpHomes[name], []string(nil)
+	if home == nil {
+		home, flags = bridges[name], []string{"--set", "agent.passKeys=true"}
+	}
+	command, env := home(t, r.server)
+	r.begin(env)
+	return r, append(flags, "--agent", command)
+}
+
+// soon is a fault whose request may be made again after a second.
+func soon(status int) func() modelserver.Step {
+	return func() modelserver.Step {
+		return modelserver.Step{Status: status, Header: map[string]string{"Retry-After": "1"}}
+	}
+}
+
+func cutOff() modelserver.Step { return modelserver.Step{Drop: true} }
+
+// A fault that lasts until the agent gives up, or the loop no longer waits for it, is none of the iteration's.
+func TestRealACPFaultsThatPass(t *testing.T) {
+	for name, row := range map[string]struct {
+		agent string
+		fault func() modelserver.Step
+		times int64 // as often as the agent asks before it gives up
+		kind  string
+		more  []string
+	}{
+		"opencode, overloaded": {"opencode", soon(529), 6, policy.KindOverload, nil},
+		// It waits for as long as it was told to; what it logged tells the loop what for.
+		"opencode, silent for an hour": {"opencode", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, policy.KindRate, []string{"--set", "limits.idle=20s"}},
+		"copilot, a rate limit":        {"copilot", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, policy.KindRate, nil},
+		"copilot, cut off":             {"copilot", cutOff, 6, policy.KindNetwork, nil},
+		"gemini, a rate limit":         {"gemini", soon(429), 1, policy.KindRate, nil},
+		"gemini, cut off":              {"gemini", cutOff, 1, policy.KindNetwork, nil},
+		"qwen, a rate limit":           {"qwen", soon(429), 7, policy.KindRate, nil},
+		"claude-agent-acp, overloaded": {"claude-agent-acp", soon(529), 1, policy.KindOverload, nil},
+		"codex-acp, a rate limit":      {"codex-acp", soon(429), 1, policy.KindRate, nil},
+		"qwen, cut off":                {"qwen", func() modelserver.Step { return modelserver.Step{Text: "Half a", Drop: true} }, 4, policy.KindNetwork, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits more than it works
+			r, flags := startACP(t, row.agent, failing(row.times, row.fault))
+			r.impatient(row.agent)
+			r.outlives(row.kind, append(flags, row.more...))
+		})
+	}
+}
+
+// impatient has an agent give up soon.
+func (r *real) impatient(agent string) {
+	for _, entry := range r.env {
+		home, ok := strings.CutPrefix(entry, "HOME=")
+		if !ok {
+			continue
+		}
+		switch agent {
+		case "gemini":
+			edit(r.t, filepath.Join(home, ".gemini", "settings.json"), "general", map[string]any{"enableAutoUpdate": false, "maxAttempts": 1})
+		case "claude-agent-acp":
+			r.env = append(r.env, "CLAUDE_CODE_MAX_RETRIES=0")
+		case "codex-acp":
+			path := filepath.Join(home, ".codex", "config.toml")
+			text, err := os.ReadFile(path)
+			if err == nil {
+				const wire = `wire_api = "responses"`
+				text = bytes.Replace(text, []byte(wire), []byte(wire+"\nrequest_max_retries = 0\nstream_max_retries = 0"), 1)
+				err = os.WriteFile(path, text, 0o600)
+			}
+			if err != nil {
+				r.t.Fatal(err)
+			}
+		case "qwen":
+			edit(r.t, filepath.Join(home, ".qwen", "settings.json"), "model", map[string]any{"generationConfig": map[string]any{"maxRetries": 0}})
+		}
+	}
+}
+
+// edit sets a member of an object in a file.
+func edit(t *testing.T, path, name string, value any) {
+	t.Helper()
+	var settings map[string]any
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &settings)
+	}
+	if err == nil {
+		settings[name] = value
+		text, err = json.Marshal(settings)
+	}
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A fault that the agent gets over by itself shows while it lasts, and the iteration goes on.
+func TestRealACPFaultsThatAreGotOver(t *testing.T) {
+	for name, row := range map[string]struct {
+		agent string
+		fault func() modelserver.Step
+		kinds []string // of agent.retried
+	}{
+		"opencode, a rate limit": {"opencode", soon(429), []string{policy.KindRate}},
+		"opencode, cut off":      {"opencode", cutOff, []string{policy.KindNetwork}},
+		"copilot, a rate limit":  {"copilot", soon(429), []string{""}}, // it does not say what for
+		"copilot, out of order":  {"copilot", soon(503), []string{policy.KindOverload}},
+		"copilot, cut off":       {"copilot", cutOff, []string{policy.KindNetwork}},
+		"gemini, a rate limit": {"gemini", func() modelserver.Step {
+			return modelserver.Step{Status: 429, Body: `{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[` +
+				`{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerMinutePerProjectPerModel"}]},` +
+				`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}}`}
+		}, []string{policy.KindRate}},
+		"gemini, out of order": {"gemini", soon(503), []string{policy.KindOverload}},
+		// These say nothing.
+		"qwen, a rate limit":             {"qwen", soon(429), nil},
+		"claude-agent-acp, a rate limit": {"claude-agent-acp", soon(429), nil},
+		"pi-acp, a rate limit":           {"pi-acp", soon(429), nil},
+		"codex-acp, a rate limit":        {"codex-acp", soon(429), []string{policy.KindRate}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits more than it works
+			r, flags := startACP(t, row.agent, once(row.fault))
+			if stderr, code := r.exits(flags...); code != 0 {
+				t.Errorf("ralph ended with %d: %s", code, stderr)
+			}
+			if kinds, limits := r.faults(); !slices.Equal(kinds, row.kinds) || len(limits) > len(kinds) {
+				t.Errorf("tried again for %q, limited by %q, want %q", kinds, limits, row.kinds)
+			}
+			r.ended(event.OutcomeDone)
+		})
+	}
+}
+
+// faults are the kinds of what the loop was told of.
+func (r *real) faults() (retried, limited []string) {
+	r.t.Helper()
+	for _, e := range r.told() {
+		switch e.Type {
+		case event.TypeAgentRetried:
+			p, err := event.As[event.AgentRetried](e)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			retried = append(retried, p.Kind)
+		case event.TypeAgentLimited:
+			p, err := event.As[event.AgentLimited](e)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			limited = append(limited, p.Kind)
+		}
+	}
+	return retried, limited
+}
+
+// ended holds how the iterations ended against what they should have come to.
+func (r *real) ended(want ...event.Outcome) {
+	r.t.Helper()
+	var got []event.Outcome
+	for _, e := range r.told() {
+		if e.Type != event.TypeIterationEnded {
+			continue
+		}
+		p, err := event.As[event.IterationEnded](e)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		got = append(got, p.Outcome)
+	}
+	if !slices.Equal(got, want) {
+		r.t.Errorf("the iterations ended %q, want %q", got, want)
+	}
+}
+
+// What a model and its tools say of faults is none.
+func TestRealACPWordsOfAFault(t *testing.T) {
+	const fault = "Error: 429 Too Many Requests, insufficient_quota"
+	for name := range acpHomes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // it waits more than it works
+			r, flags := startACP(t, name, modelserver.PerContext(
+				modelserver.Step{Text: fault, Tools: []modelserver.ToolCall{modelserver.Bash("echo '" + fault + "'; echo '" + fault + "' >&2")}, Usage: modelserver.Usage{In: 1, Out: 1}},
+				modelserver.Step{Text: fault + " <promise>COMPLETE</promise>", Usage: modelserver.Usage{In: 1, Out: 1}},
+			))
+			if stderr, code := r.exits(flags...); code != 0 {
+				t.Errorf("ralph ended with %d: %s", code, stderr)
+			}
+			if retried, limited := r.faults(); len(retried)+len(limited) > 0 {
+				t.Errorf("tried again for %q, limited by %q", retried, limited)
+			}
+			r.ended(event.OutcomeDone)
+		})
+	}
+}
