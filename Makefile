@@ -84,7 +84,7 @@ demo: build ## a detached loop without a model, from start to proved done
 test-agents: ## the tests on the real agents; the first time 2 GB are installed into .agents
 	tools/agents/install.sh
 	tools/agents/acp/install.sh
-	$(GO) test -tags realagents -run Real -count=1 -timeout 15m $(call having,^//go:build .*realagents)
+	$(GO) test -tags realagents -run Real -count=1 -timeout 20m $(call having,^//go:build .*realagents)
 
 lint: ## golangci-lint; the first run builds it, in some three minutes
 	$(TOOL) golangci-lint run ./...
