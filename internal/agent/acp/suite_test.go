@@ -19,6 +19,15 @@ func suiteOf(program string) agenttest.Agent {
 		New:  func() agent.Dialect { return acp.New(program) },
 		Spec: func(program string) agent.Spec { return agent.Spec{Command: []string{program, "acp"}} },
 		Fake: newFake,
+		Stranger: func() agenttest.Fake {
+			return func(stdin []byte) [][]byte {
+				var in struct{ ID json.RawMessage }
+				if stdin == nil || json.Unmarshal(stdin, &in) != nil {
+					return nil
+				}
+				return [][]byte{fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":2}}`, in.ID)}
+			}
+		},
 	}
 }
 

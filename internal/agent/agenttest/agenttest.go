@@ -18,6 +18,8 @@ type Agent struct {
 	Spec func(program string) agent.Spec
 	// Fake returns the agent's side of one new process.
 	Fake func() Fake
+	// Stranger is the agent's side where it speaks another version of the protocol; nil where the protocol tells none.
+	Stranger func() Fake
 	// Streams are what real agents printed, by name.
 	Streams map[string][]byte
 	// Droppable are keys whose strings need not be found anywhere when a line is
@@ -84,6 +86,7 @@ func Suite(t *testing.T, a Agent) {
 		{"a steer is taken while a turn runs, and only then", checkSteer},
 		{"a turn is aborted", checkAbort},
 		{"a fresh context is confirmed", checkReset},
+		{"another version of the protocol is refused", checkVersion},
 		{"garbage is kept and changes nothing", checkGarbage},
 		{"lines of any length are kept", checkLongLines},
 		{"half a line is kept", checkHalfLines},

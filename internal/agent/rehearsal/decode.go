@@ -3,9 +3,11 @@ package rehearsal
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -33,6 +35,17 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		fact = event.AgentUnread{}
 	}
 	out.Add(fact)
+	d.refuse(out)
+}
+
+// refuse ends the turn of a player whose words may mean other things: a ralph of another version, which agent.command names.
+func (d *Dialect) refuse(out *agent.Decoded) {
+	if !d.running || d.version == 0 || d.version == player.Version {
+		return
+	}
+	d.running, d.steers = false, nil
+	out.Add(event.AgentFinished{Outcome: "error", Kind: "other", Error: fmt.Sprintf(
+		"the player speaks version %d of the rehearsal's protocol, and this ralph speaks %d", d.version, player.Version)})
 }
 
 // fact returns what a line says. It changes nothing before it has read all of it.
@@ -74,6 +87,7 @@ func (d *Dialect) fact(r *reader, out *agent.Decoded) event.Payload {
 	case "noticed":
 		return event.AgentNoticed{What: r.string("what"), Text: r.optional("text")}
 	case "ready":
+		d.version = r.count("version")
 		return event.AgentNoticed{What: kind, Text: r.optional("scenario")}
 	default:
 		return event.AgentNoticed{What: kind}

@@ -19,6 +19,7 @@ const verb = "rehearse"
 type Dialect struct {
 	executable string
 	check      func(dir, scenario string) error
+	version    int64 // of the protocol, as the player says; 0 before
 	iteration  int
 	running    bool            // a turn is
 	resetting  bool            // a fresh context was asked for

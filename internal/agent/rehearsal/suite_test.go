@@ -14,9 +14,17 @@ import (
 )
 
 var suite = agenttest.Agent{
-	New:     func() agent.Dialect { return rehearsal.New("/usr/bin/ralph", player.Check) },
-	Spec:    func(program string) agent.Spec { return agent.Spec{Command: []string{program, "rehearse", "demo"}} },
-	Fake:    newFake,
+	New:  func() agent.Dialect { return rehearsal.New("/usr/bin/ralph", player.Check) },
+	Spec: func(program string) agent.Spec { return agent.Spec{Command: []string{program, "rehearse", "demo"}} },
+	Fake: newFake,
+	Stranger: func() agenttest.Fake {
+		return func(stdin []byte) [][]byte {
+			if stdin == nil {
+				return [][]byte{[]byte(`{"type":"ready","scenario":"x","version":2}`)}
+			}
+			return [][]byte{[]byte(`{"type":"begun","iteration":1}`), []byte(`{"type":"said","block":1}`), []byte(`{"type":"finished","outcome":"ok"}`)}
+		}
+	},
 	Streams: map[string][]byte{"every word": []byte(everyWord)},
 }
 

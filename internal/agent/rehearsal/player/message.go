@@ -40,6 +40,9 @@ func listen(r io.Reader, to chan<- input, done <-chan struct{}) {
 	}
 }
 
+// Version is that of the protocol: it changes when one of its words comes to mean another thing.
+const Version = 1
+
 // The lines that the player prints.
 type (
 	readyLine struct {

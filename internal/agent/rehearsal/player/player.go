@@ -119,7 +119,7 @@ func (p *player) close() {
 
 // serve does what is asked until there is an error.
 func (p *player) serve() error {
-	if err := p.print(readyLine{"ready", p.Scenario.Name, 1}); err != nil {
+	if err := p.print(readyLine{"ready", p.Scenario.Name, Version}); err != nil {
 		return err
 	}
 	for {
