@@ -79,7 +79,7 @@ func (d *Dialect) told(f *frame, out *agent.Decoded) {
 func plain(b []byte) event.Text { return jsonscan.AppendStringBytes(nil, b) }
 
 // count returns a number of tokens.
-func count(value jsonscan.Value, name string) int64 {
-	n, _ := value.Get(name).Int()
+func count(value jsonscan.Value) int64 {
+	n, _ := value.Int()
 	return max(n, 0)
 }

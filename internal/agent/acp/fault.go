@@ -53,11 +53,7 @@ func readFault(object jsonscan.Value) fault {
 // faultOf reads an error's text, which may be the JSON body of the provider's answer.
 func faultOf(message string) fault {
 	f := fault{words: strings.TrimSpace(message)}
-	body := []byte(message)
-	if at := strings.IndexByte(message, '{'); at >= 0 && at < 60 {
-		body = []byte(message[at:])
-	}
-	if about, err := new(jsonscan.Document).Read(body); err == nil && about.IsObject() {
+	if about := bodyIn(message); about.IsObject() {
 		if inner := about.Get("error"); inner.IsObject() {
 			about = inner
 		}
@@ -80,6 +76,19 @@ func faultOf(message string) fault {
 		f.status = statusIn(message)
 	}
 	return f
+}
+
+// bodyIn finds a JSON object with which a message ends, behind a few words at the most.
+func bodyIn(message string) jsonscan.Value {
+	at := strings.IndexByte(message, '{')
+	if at < 0 || at >= 60 {
+		return jsonscan.Value{}
+	}
+	body, err := new(jsonscan.Document).Read([]byte(message[at:]))
+	if err != nil {
+		return jsonscan.Value{}
+	}
+	return body
 }
 
 // codexTold reads what codex-acp 2.6.0 tells of a request that failed. When Codex gives up, its thread is in error, and the words
@@ -120,10 +129,15 @@ func statusIn(message string) int {
 	if len(message) > 120 {
 		message = message[:120]
 	}
-	words := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(" :()[],;.=", r) })
-	for _, word := range words {
-		if len(word) == 3 && (word[0] == '4' || word[0] == '5') && word[1] >= '0' && word[1] <= '9' && word[2] >= '0' && word[2] <= '9' {
-			return int(word[0]-'0')*100 + int(word[1]-'0')*10 + int(word[2]-'0')
+	bound := func(at int) bool {
+		return at < 0 || at == len(message) || strings.IndexByte(" :()[],;.=", message[at]) >= 0
+	}
+	for at := range len(message) - 2 {
+		if message[at] != '4' && message[at] != '5' || !bound(at-1) || !bound(at+3) {
+			continue
+		}
+		if status, ok := jsonscan.Int([]byte(message[at : at+3])); ok {
+			return int(status)
 		}
 	}
 	return 0

@@ -103,7 +103,9 @@ func (d *Dialect) tellCall(t *tool, u *update, out *agent.Decoded) {
 	input := t.input
 	if !t.complete {
 		// A title is all that some agents tell: what is run, or which file is read.
-		input = jsonscan.AppendString(nil, t.title)
+		from := len(d.scratch)
+		d.scratch = jsonscan.AppendString(d.scratch, t.title)
+		input = d.scratch[from:len(d.scratch):len(d.scratch)]
 	}
 	parent := u.meta.Get("claudeCode", "parentToolUseId").Text()
 	out.Add(event.ToolCalled{ID: t.id, Name: t.name, Input: input, Parent: parent})
