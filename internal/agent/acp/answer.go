@@ -45,7 +45,7 @@ func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded)
 	}
 	d.greeted = true
 	about := result.Get("agentInfo")
-	name := out.Name(out.Name("", about.Get("name"))+" ", about.Get("version"))
+	name := agent.Cut(out.Text(about.Get("name")) + " " + out.Text(about.Get("version")))
 	out.Add(event.AgentNoticed{What: "initialize", Text: strings.TrimSpace(name)})
 	if spoken, ok := result.Get("protocolVersion").Int(); !ok || spoken != version {
 		d.greeted = false

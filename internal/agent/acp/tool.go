@@ -103,13 +103,18 @@ func (d *Dialect) tellCall(t *tool, u *update, out *agent.Decoded) {
 	input := t.input
 	if !t.complete {
 		// A title is all that some agents tell: what is run, or which file is read.
-		from := len(d.scratch)
-		d.scratch = jsonscan.AppendString(d.scratch, t.title)
-		input = d.scratch[from:len(d.scratch):len(d.scratch)]
+		input = d.quoted([]byte(t.title))
 	}
 	parent := u.meta.Get("claudeCode", "parentToolUseId").Text()
 	out.Add(event.ToolCalled{ID: t.id, Name: t.name, Input: input, Parent: parent})
 	d.calls.Called(agent.Call{ID: t.id, Parent: parent})
+}
+
+// quoted spells a text as JSON does, in the scratch memory.
+func (d *Dialect) quoted(text []byte) []byte {
+	from := len(d.scratch)
+	d.scratch = jsonscan.AppendStringBytes(d.scratch, text)
+	return d.scratch[from:len(d.scratch):len(d.scratch)]
 }
 
 // complete reports whether an input says more than where: opencode begins with {"cwd":…}, claude-agent-acp with {}.
@@ -157,7 +162,7 @@ func (d *Dialect) progress(t *tool, content jsonscan.Value, out *agent.Decoded) 
 	if !continues {
 		news = now
 	}
-	out.Add(event.ToolProgressed{ID: t.id, Text: plain(news), Replaced: !continues})
+	out.Add(event.ToolProgressed{ID: t.id, Text: d.quoted(news), Replaced: !continues})
 	t.output = append(t.output[:0], now...)
 }
 
