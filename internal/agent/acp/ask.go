@@ -34,16 +34,16 @@ func (d *Dialect) requested(method, id, params jsonscan.Value, out *agent.Decode
 func (d *Dialect) permission(id, params jsonscan.Value, out *agent.Decoded) {
 	var call update
 	call.read(params.Get("toolCall"))
-	what := "session/request_permission " + call.title.Text()
+	what := strings.TrimSpace(out.Name("session/request_permission ", call.title))
 	option, answer := consent(params.Get("options"))
 	if !option.Exists() || d.turn.aborting || !d.turn.open {
 		out.Reply = append(out.Reply, reply(id.Raw(), "result", `{"outcome":{"outcome":"cancelled"}}`))
-		out.Add(event.AgentAsked{What: agent.Cut(strings.TrimSpace(what)), Answer: "cancelled"})
+		out.Add(event.AgentAsked{What: what, Answer: "cancelled"})
 		return
 	}
 	d.toolSeen(&call, true, out)
 	out.Reply = append(out.Reply, reply(id.Raw(), "result", `{"outcome":{"outcome":"selected","optionId":`+string(option.Raw())+`}}`))
-	out.Add(event.AgentAsked{What: agent.Cut(strings.TrimSpace(what)), Answer: answer})
+	out.Add(event.AgentAsked{What: what, Answer: answer})
 }
 
 // drained hands over what was steered: Qwen Code asks for it when a tool returns, and gives it to the model with the result.

@@ -143,12 +143,15 @@ func statusIn(message string) int {
 	return 0
 }
 
-// named are the kinds by what the words hold, the most telling first. Google says of a minute's share what it says of an empty
-// account, and then when to ask again.
-var named = []struct {
+// named is a kind by what the words hold.
+type named struct {
 	kind  string
 	words []string
-}{
+}
+
+// telling are those that tell more than a status, in this order: Google says of a minute's share what it says of an empty account, and
+// then when to ask again.
+var telling = []named{
 	{"rate", []string{"suggested retry after", "please retry in", "please try again in"}},
 	{"quota", []string{
 		"insufficient_quota", "exceeded your current quota", "credit balance", "insufficient credits", "billing",
@@ -157,6 +160,10 @@ var named = []struct {
 	{"context", []string{
 		"context_length_exceeded", "context length", "prompt is too long", "input is too long", "context window",
 	}},
+}
+
+// usual are the others.
+var usual = []named{
 	{"auth", []string{
 		"authentication required", "authentication failed", "authentication_error", "unauthorized", "unauthenticated",
 		"invalid api key", "invalid_api_key", "invalid x-api-key", "incorrect api key", "api key not valid", "api key is missing",
@@ -174,16 +181,37 @@ var named = []struct {
 // kind names the fault: see event.AgentLimited, or other.
 func (f fault) kind() string {
 	words := strings.ToLower(f.name + " " + f.words)
-	byWords := ""
-	for _, row := range named {
-		if slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(words, w) }) {
-			byWords = row.kind
-			break
-		}
+	byWords := kindIn(words, telling)
+	if byWords == "quota" || byWords == "context" {
+		return byWords
+	}
+	if kind := f.byStatus(); kind != "" {
+		return kind
+	}
+	if byWords == "" {
+		byWords = kindIn(words, usual)
 	}
 	switch {
-	case byWords == "quota" || byWords == "context":
+	case byWords != "":
 		return byWords
+	case f.status == 500: // Gemini CLI gives this number to what had none, so that words tell more
+		return "overload"
+	}
+	return "other"
+}
+
+func kindIn(words string, kinds []named) string {
+	for _, row := range kinds {
+		if slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(words, w) }) {
+			return row.kind
+		}
+	}
+	return ""
+}
+
+// byStatus names the fault by the status that is told, "" where that tells nothing.
+func (f fault) byStatus() string {
+	switch {
 	case f.login, f.status == 401, f.status == 403:
 		return "auth"
 	case f.status == 402:
@@ -194,12 +222,8 @@ func (f fault) kind() string {
 		return "context"
 	case f.status == 429:
 		return "rate"
-	case f.status == 500 && byWords != "":
-		return byWords // Gemini CLI gives this number to what had none
-	case f.status >= 500:
+	case f.status > 500:
 		return "overload"
-	case byWords != "":
-		return byWords
 	}
-	return "other"
+	return ""
 }

@@ -75,9 +75,9 @@ func (d *Dialect) toolSeen(u *update, began bool, out *agent.Decoded) (t *tool, 
 	if name := toolName(u); len(name.Inner()) > 0 && !name.Says(t.name) {
 		t.name = name.Text()
 	}
-	if u.input.Exists() && !u.input.IsNull() {
-		repeats = repeats && bytes.Equal(u.input.Raw(), t.input)
-		t.input, t.complete = append(t.input[:0], u.input.Raw()...), complete(u.input)
+	if input := u.input.Raw(); u.input.Exists() && !u.input.IsNull() && !bytes.Equal(input, t.input) {
+		repeats = false
+		t.input, t.complete = append(t.input[:0], input...), complete(u.input)
 	}
 	if !t.told && (began || known || t.complete) {
 		d.tellCall(t, u, out)
@@ -234,11 +234,11 @@ func (d *Dialect) contentText(content jsonscan.Value) []byte {
 func partText(part jsonscan.Value) []byte {
 	switch string(part.Get("type").Inner()) {
 	case "content":
-		words := part.Get("content", "text")
-		if words.IsString() {
+		content := part.Get("content")
+		if words := content.Get("text"); words.IsString() {
 			return words.Inner()
 		}
-		if kind := part.Get("content", "type"); kind.IsString() {
+		if kind := content.Get("type"); kind.IsString() {
 			return []byte("[" + string(kind.Inner()) + "]")
 		}
 	case "diff":

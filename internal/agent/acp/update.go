@@ -40,43 +40,35 @@ type update struct {
 // read takes over the members of an update.
 func (u *update) read(value jsonscan.Value) {
 	for key, value := range value.Members() {
-		if to := u.member(string(key)); to != nil {
-			*to = value
+		switch string(key) {
+		case "sessionUpdate":
+			u.what = value
+		case "content":
+			u.content = value
+		case "_meta":
+			u.meta = value
+		case "messageId":
+			u.messageID = value
+		case "toolCallId":
+			u.callID = value
+		case "title":
+			u.title = value
+		case "status":
+			u.status = value
+		case "kind":
+			u.kind = value
+		case "name":
+			u.name = value
+		case "rawInput":
+			u.input = value
+		case "rawOutput":
+			u.output = value
+		case "entries":
+			u.entries = value
+		case "cost":
+			u.cost = value
 		}
 	}
-}
-
-// member returns where a member's value goes.
-func (u *update) member(key string) *jsonscan.Value {
-	switch key {
-	case "sessionUpdate":
-		return &u.what
-	case "content":
-		return &u.content
-	case "_meta":
-		return &u.meta
-	case "messageId":
-		return &u.messageID
-	case "toolCallId":
-		return &u.callID
-	case "title":
-		return &u.title
-	case "status":
-		return &u.status
-	case "kind":
-		return &u.kind
-	case "name":
-		return &u.name
-	case "rawInput":
-		return &u.input
-	case "rawOutput":
-		return &u.output
-	case "entries":
-		return &u.entries
-	case "cost":
-		return &u.cost
-	}
-	return nil
 }
 
 func (d *Dialect) inTurn(u *update, out *agent.Decoded) {
