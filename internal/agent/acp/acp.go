@@ -45,7 +45,10 @@ type Dialect struct {
 // New returns the dialect for a process that has not been started yet. program is the name of the program, by which
 // its profile is found; see config.Agent.Program.
 func New(program string) *Dialect {
-	return &Dialect{profile: profileOf(program), line: jsonscan.NewDocument(), tools: map[string]*tool{}}
+	return &Dialect{
+		profile: profileOf(program), tools: map[string]*tool{},
+		line: jsonscan.NewDocument(), scratch: make([]byte, 0, usualScratch),
+	}
 }
 
 var _ agent.Dialect = (*Dialect)(nil)

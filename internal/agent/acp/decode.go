@@ -8,7 +8,11 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-const keptScratch = 1 << 20 // bytes
+// Bytes of scratch memory.
+const (
+	usualScratch = 1 << 10
+	keptScratch  = 1 << 20
+)
 
 // Decode reads one frame. Lines that are none are kept as they are: launchers print some to stdout, and stderr is
 // meant for a person.

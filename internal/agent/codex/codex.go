@@ -75,7 +75,7 @@ type steer struct {
 // that npm installs, or ""; see [Native]. nil finds none. ask is for what the program can do, which decides between app-server and exec
 // where the user does not; with nil it is taken for a current one.
 func New(find func(program string) string, ask Ask) *Dialect {
-	return &Dialect{find: find, ask: ask, line: jsonscan.NewDocument(), others: map[string]*other{}}
+	return &Dialect{find: find, ask: ask, line: jsonscan.NewDocument(), scratch: make([]byte, 0, usualScratch), others: map[string]*other{}}
 }
 
 var _ agent.Dialect = (*Dialect)(nil)

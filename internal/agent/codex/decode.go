@@ -9,7 +9,11 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-const keptScratch = 1 << 20 // bytes
+// Bytes of scratch memory.
+const (
+	usualScratch = 1 << 10
+	keptScratch  = 1 << 20
+)
 
 // Decode reads one line of Codex. What stands on stderr is its log.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
