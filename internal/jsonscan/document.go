@@ -26,7 +26,6 @@ type node struct {
 const nowhere = math.MaxUint32
 
 const (
-	fewNodes   = 16      // the least that is made room for
 	usualNodes = 1 << 10 // the values of a line that has many, 20 KiB
 	keptNodes  = 4 << 10 // what memory is kept for from one line to the next, 80 KiB
 	mostNodes  = 4 << 20 // of a line; it bounds what a hostile one of 64 MiB can have ralph take, to 80 MiB
@@ -183,7 +182,7 @@ func room(nodes []node) []node {
 		if len(nodes) >= mostNodes {
 			return nil
 		}
-		nodes = slices.Grow(nodes, fewNodes)
+		nodes = slices.Grow(nodes, 1)
 	}
 	return nodes[:len(nodes)+1]
 }
