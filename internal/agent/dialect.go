@@ -78,7 +78,9 @@ type Decoded struct {
 
 // Reset clears d for another line and keeps its memory.
 func (d *Decoded) Reset() {
-	clear(d.Facts)
+	if len(d.Facts) > 1 {
+		clear(d.Facts[1:]) // the first makes room for the next by itself, and most lines have no more
+	}
 	d.Facts, d.Reply = d.Facts[:0], d.Reply[:0]
 	d.DropRaw, d.JSON, d.Fresh, d.Stale, d.Own = false, false, false, false, false
 	if d.memory = d.memory[:0]; cap(d.memory) > keptMemory {

@@ -273,7 +273,7 @@ func (v Value) member(name string) Value {
 		m := &nodes[n]
 		// Most names are told apart by their length and their first byte.
 		if int(m.keyEnd-m.key) == len(name) && b[m.key] == name[0] && string(b[m.key:m.keyEnd]) == name {
-			return d.value(n)
+			return Value{d, n, b[m.at]}
 		}
 		n = m.next
 	}
@@ -297,11 +297,13 @@ func (v Value) Members() iter.Seq2[[]byte, Value] {
 			return
 		}
 		d := v.doc
-		for n, end := v.n+1, d.nodes[v.n].next; n < end; n = d.nodes[n].next {
-			key, keyEnd := d.nodes[n].key, d.nodes[n].keyEnd
-			if !yield(d.b[key:keyEnd:keyEnd], d.value(n)) {
+		b, nodes := d.b, d.nodes
+		for n, end := v.n+1, nodes[v.n].next; n < end; {
+			m := &nodes[n]
+			if !yield(b[m.key:m.keyEnd:m.keyEnd], Value{d, n, b[m.at]}) {
 				return
 			}
+			n = m.next
 		}
 	}
 }

@@ -45,7 +45,10 @@ type Dialect struct {
 // New returns the dialect for a process that has not been started yet. program is the name of the program, by which
 // its profile is found; see config.Agent.Program.
 func New(program string) *Dialect {
-	return &Dialect{profile: profileOf(program), line: jsonscan.NewDocument(), tools: map[string]*tool{}}
+	return &Dialect{
+		profile: profileOf(program), tools: map[string]*tool{},
+		line: jsonscan.NewDocument(), scratch: make([]byte, 0, usualScratch),
+	}
 }
 
 var _ agent.Dialect = (*Dialect)(nil)
@@ -89,9 +92,9 @@ func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 func (d *Dialect) steer(id, text string) []byte {
 	d.turn.steers = append(d.turn.steers, steer{command: id})
 	if d.profile.busy == bySteering {
-		return d.ask(request{kind: asksSteering, command: id}, "_session/steering", d.promptParams(text))
+		return d.askPrompt(request{kind: asksSteering, command: id}, "_session/steering", text)
 	}
-	return d.ask(request{kind: asksSteer, command: id}, "session/prompt", d.promptParams(text))
+	return d.askPrompt(request{kind: asksSteer, command: id}, "session/prompt", text)
 }
 
 // Reset asks for another session in the same process, and closes the one before where the agent knows how.
@@ -101,7 +104,7 @@ func (d *Dialect) Reset() (lines [][]byte, same bool) {
 	}
 	d.phase = resetting
 	if d.closes {
-		lines = append(lines, d.ask(request{kind: asksClose}, "session/close", append(d.sessionParams(1), '}')))
+		lines = append(lines, append(d.askSession(request{kind: asksClose}, "session/close", 0), ends...))
 	}
 	d.session = ""
 	return append(lines, d.newSession()), true
@@ -116,7 +119,7 @@ func (d *Dialect) Abort() [][]byte {
 	if d.phase != running {
 		return nil
 	}
-	return [][]byte{d.tell("session/cancel", append(d.sessionParams(1), '}'))}
+	return [][]byte{d.cancel()}
 }
 
 // Stop cancels a running turn, so that the agent ends its tools. Without one the closed stdin is all that it needs.

@@ -10,14 +10,14 @@ import (
 )
 
 // answered reads the answer to a request of ours.
-func (d *Dialect) answered(id, m jsonscan.Value, out *agent.Decoded) {
-	n, isNumber := id.Int()
+func (d *Dialect) answered(f *frame, out *agent.Decoded) {
+	n, isNumber := f.id.Int()
 	r, mine := d.take(n)
 	if !isNumber || !mine {
 		out.Add(event.AgentNoticed{What: "answer to nothing"})
 		return
 	}
-	result, failed := m.Get("result"), m.Get("error")
+	result, failed := f.result, f.failed
 	if failed.IsNull() {
 		failed = jsonscan.Value{}
 	}
@@ -45,7 +45,7 @@ func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded)
 	}
 	d.greeted = true
 	about := result.Get("agentInfo")
-	name := out.Name(out.Name("", about.Get("name"))+" ", about.Get("version"))
+	name := agent.Cut(out.Text(about.Get("name")) + " " + out.Text(about.Get("version")))
 	out.Add(event.AgentNoticed{What: "initialize", Text: strings.TrimSpace(name)})
 	if spoken, ok := result.Get("protocolVersion").Int(); !ok || spoken != version {
 		d.greeted = false
@@ -107,9 +107,9 @@ func (d *Dialect) chooseModel(result jsonscan.Value, out *agent.Decoded) {
 	case id.Exists():
 		out.Reply = append(out.Reply, d.setOption(asksModel, id, d.wants.model))
 	case result.Get("models").IsObject():
-		params := append(d.sessionParams(len(d.wants.model)+16), `,"modelId":`...)
-		params = append(jsonscan.AppendString(params, d.wants.model), '}')
-		out.Reply = append(out.Reply, d.ask(request{kind: asksModel}, "session/set_model", params))
+		line := d.askSession(request{kind: asksModel}, "session/set_model", len(d.wants.model)+16)
+		line = jsonscan.AppendString(append(line, `,"modelId":`...), d.wants.model)
+		out.Reply = append(out.Reply, append(line, ends...))
 	default:
 		d.cannotBegin("model", fault{words: "the agent offers no choice of models: leave agent.model out, or choose it with agent.flags"}, out)
 	}
@@ -139,10 +139,9 @@ func option(result jsonscan.Value, category string) jsonscan.Value {
 }
 
 func (d *Dialect) setOption(what asks, id jsonscan.Value, value string) []byte {
-	params := append(d.sessionParams(len(id.Raw())+len(value)+32), `,"configId":`...)
-	params = append(append(params, id.Raw()...), `,"value":`...)
-	params = append(jsonscan.AppendString(params, value), '}')
-	return d.ask(request{kind: what}, "session/set_config_option", params)
+	line := d.askSession(request{kind: what}, "session/set_config_option", len(id.Raw())+len(value)+32)
+	line = append(append(append(line, `,"configId":`...), id.Raw()...), `,"value":`...)
+	return append(jsonscan.AppendString(line, value), ends...)
 }
 
 // ready: the session is as it should be.

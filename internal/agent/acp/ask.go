@@ -32,17 +32,18 @@ func (d *Dialect) requested(method, id, params jsonscan.Value, out *agent.Decode
 // permission says yes, and rather once than always: what a person has set for the agent stays as it is. While the turn is
 // cancelled ACP wants every such request answered with just that.
 func (d *Dialect) permission(id, params jsonscan.Value, out *agent.Decoded) {
-	call := params.Get("toolCall")
-	what := "session/request_permission " + call.Get("title").Text()
+	var call update
+	call.read(params.Get("toolCall"))
+	what := strings.TrimSpace(out.Name("session/request_permission ", call.title))
 	option, answer := consent(params.Get("options"))
 	if !option.Exists() || d.turn.aborting || !d.turn.open {
 		out.Reply = append(out.Reply, reply(id.Raw(), "result", `{"outcome":{"outcome":"cancelled"}}`))
-		out.Add(event.AgentAsked{What: agent.Cut(strings.TrimSpace(what)), Answer: "cancelled"})
+		out.Add(event.AgentAsked{What: what, Answer: "cancelled"})
 		return
 	}
-	d.toolSeen(call, true, out)
+	d.toolSeen(&call, true, out)
 	out.Reply = append(out.Reply, reply(id.Raw(), "result", `{"outcome":{"outcome":"selected","optionId":`+string(option.Raw())+`}}`))
-	out.Add(event.AgentAsked{What: agent.Cut(strings.TrimSpace(what)), Answer: answer})
+	out.Add(event.AgentAsked{What: what, Answer: answer})
 }
 
 // drained hands over what was steered: Qwen Code asks for it when a tool returns, and gives it to the model with the result.

@@ -8,7 +8,11 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-const keptScratch = 1 << 20 // bytes
+// Bytes of scratch memory.
+const (
+	usualScratch = 1 << 10
+	keptScratch  = 1 << 20
+)
 
 // Decode reads one frame. Lines that are none are kept as they are: launchers print some to stdout, and stderr is
 // meant for a person.
@@ -19,7 +23,7 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		}
 		return
 	}
-	frame, err := d.line.Read(line)
+	value, err := d.line.Read(line)
 	if d.scratch = d.scratch[:0]; cap(d.scratch) > keptScratch {
 		d.scratch = nil
 	}
@@ -32,22 +36,44 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		return
 	}
 	out.JSON = true
-	d.frame(frame, out)
+	var f frame
+	f.read(value)
+	d.told(&f, out)
 }
 
-// frame tells the three kinds of JSON-RPC apart: a method with an id is a request, without one a notification, and an
+// frame are the members of a line.
+type frame struct{ method, id, params, result, failed jsonscan.Value }
+
+// read takes over the members of a line.
+func (f *frame) read(line jsonscan.Value) {
+	for key, value := range line.Members() {
+		switch string(key) {
+		case "method":
+			f.method = value
+		case "id":
+			f.id = value
+		case "params":
+			f.params = value
+		case "result":
+			f.result = value
+		case "error":
+			f.failed = value
+		}
+	}
+}
+
+// told tells the three kinds of JSON-RPC apart: a method with an id is a request, without one a notification, and an
 // id without a method is an answer.
-func (d *Dialect) frame(m jsonscan.Value, out *agent.Decoded) {
-	method, id := m.Get("method"), m.Get("id")
+func (d *Dialect) told(f *frame, out *agent.Decoded) {
 	switch {
-	case method.IsString() && id.Exists() && !id.IsNull():
-		d.requested(method, id, m.Get("params"), out)
-	case method.Is("session/update"):
-		d.updated(m.Get("params"), out)
-	case method.IsString():
-		out.Add(event.AgentNoticed{What: out.Name("", method)})
-	case id.Exists() && (m.Get("result").Exists() || m.Get("error").Exists()):
-		d.answered(id, m, out)
+	case f.method.IsString() && f.id.Exists() && !f.id.IsNull():
+		d.requested(f.method, f.id, f.params, out)
+	case f.method.Is("session/update"):
+		d.updated(f.params, out)
+	case f.method.IsString():
+		out.Add(event.AgentNoticed{What: out.Name("", f.method)})
+	case f.id.Exists() && (f.result.Exists() || f.failed.Exists()):
+		d.answered(f, out)
 	default:
 		out.Add(event.AgentUnread{})
 	}
@@ -57,7 +83,7 @@ func (d *Dialect) frame(m jsonscan.Value, out *agent.Decoded) {
 func plain(b []byte) event.Text { return jsonscan.AppendStringBytes(nil, b) }
 
 // count returns a number of tokens.
-func count(value jsonscan.Value, name string) int64 {
-	n, _ := value.Get(name).Int()
+func count(value jsonscan.Value) int64 {
+	n, _ := value.Int()
 	return max(n, 0)
 }

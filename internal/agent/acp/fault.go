@@ -53,11 +53,7 @@ func readFault(object jsonscan.Value) fault {
 // faultOf reads an error's text, which may be the JSON body of the provider's answer.
 func faultOf(message string) fault {
 	f := fault{words: strings.TrimSpace(message)}
-	body := []byte(message)
-	if at := strings.IndexByte(message, '{'); at >= 0 && at < 60 {
-		body = []byte(message[at:])
-	}
-	if about, err := new(jsonscan.Document).Read(body); err == nil && about.IsObject() {
+	if about := bodyIn(message); about.IsObject() {
 		if inner := about.Get("error"); inner.IsObject() {
 			about = inner
 		}
@@ -80,6 +76,19 @@ func faultOf(message string) fault {
 		f.status = statusIn(message)
 	}
 	return f
+}
+
+// bodyIn finds a JSON object with which a message ends, behind a few words at the most.
+func bodyIn(message string) jsonscan.Value {
+	at := strings.IndexByte(message, '{')
+	if at < 0 || at >= 60 {
+		return jsonscan.Value{}
+	}
+	body, err := new(jsonscan.Document).Read([]byte(message[at:]))
+	if err != nil {
+		return jsonscan.Value{}
+	}
+	return body
 }
 
 // codexTold reads what codex-acp 2.6.0 tells of a request that failed. When Codex gives up, its thread is in error, and the words
@@ -120,21 +129,29 @@ func statusIn(message string) int {
 	if len(message) > 120 {
 		message = message[:120]
 	}
-	words := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(" :()[],;.=", r) })
-	for _, word := range words {
-		if len(word) == 3 && (word[0] == '4' || word[0] == '5') && word[1] >= '0' && word[1] <= '9' && word[2] >= '0' && word[2] <= '9' {
-			return int(word[0]-'0')*100 + int(word[1]-'0')*10 + int(word[2]-'0')
+	bound := func(at int) bool {
+		return at < 0 || at == len(message) || strings.IndexByte(" :()[],;.=", message[at]) >= 0
+	}
+	for at := range len(message) - 2 {
+		if message[at] != '4' && message[at] != '5' || !bound(at-1) || !bound(at+3) {
+			continue
+		}
+		if status, ok := jsonscan.Int([]byte(message[at : at+3])); ok {
+			return int(status)
 		}
 	}
 	return 0
 }
 
-// named are the kinds by what the words hold, the most telling first. Google says of a minute's share what it says of an empty
-// account, and then when to ask again.
-var named = []struct {
+// named is a kind by what the words hold.
+type named struct {
 	kind  string
 	words []string
-}{
+}
+
+// telling are those that tell more than a status, in this order: Google says of a minute's share what it says of an empty account, and
+// then when to ask again.
+var telling = []named{
 	{"rate", []string{"suggested retry after", "please retry in", "please try again in"}},
 	{"quota", []string{
 		"insufficient_quota", "exceeded your current quota", "credit balance", "insufficient credits", "billing",
@@ -143,6 +160,10 @@ var named = []struct {
 	{"context", []string{
 		"context_length_exceeded", "context length", "prompt is too long", "input is too long", "context window",
 	}},
+}
+
+// usual are the others.
+var usual = []named{
 	{"auth", []string{
 		"authentication required", "authentication failed", "authentication_error", "unauthorized", "unauthenticated",
 		"invalid api key", "invalid_api_key", "invalid x-api-key", "incorrect api key", "api key not valid", "api key is missing",
@@ -160,16 +181,37 @@ var named = []struct {
 // kind names the fault: see event.AgentLimited, or other.
 func (f fault) kind() string {
 	words := strings.ToLower(f.name + " " + f.words)
-	byWords := ""
-	for _, row := range named {
-		if slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(words, w) }) {
-			byWords = row.kind
-			break
-		}
+	byWords := kindIn(words, telling)
+	if byWords == "quota" || byWords == "context" {
+		return byWords
+	}
+	if kind := f.byStatus(); kind != "" {
+		return kind
+	}
+	if byWords == "" {
+		byWords = kindIn(words, usual)
 	}
 	switch {
-	case byWords == "quota" || byWords == "context":
+	case byWords != "":
 		return byWords
+	case f.status == 500: // Gemini CLI gives this number to what had none, so that words tell more
+		return "overload"
+	}
+	return "other"
+}
+
+func kindIn(words string, kinds []named) string {
+	for _, row := range kinds {
+		if slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(words, w) }) {
+			return row.kind
+		}
+	}
+	return ""
+}
+
+// byStatus names the fault by the status that is told, "" where that tells nothing.
+func (f fault) byStatus() string {
+	switch {
 	case f.login, f.status == 401, f.status == 403:
 		return "auth"
 	case f.status == 402:
@@ -180,12 +222,8 @@ func (f fault) kind() string {
 		return "context"
 	case f.status == 429:
 		return "rate"
-	case f.status == 500 && byWords != "":
-		return byWords // Gemini CLI gives this number to what had none
-	case f.status >= 500:
+	case f.status > 500:
 		return "overload"
-	case byWords != "":
-		return byWords
 	}
-	return "other"
+	return ""
 }

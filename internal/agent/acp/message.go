@@ -24,17 +24,15 @@ type message struct {
 
 // chunk reads a piece of a message. The line itself is not kept, since a secret that is cut in two by two pieces could be
 // masked in neither of their lines.
-func (d *Dialect) chunk(update jsonscan.Value, thought bool, out *agent.Decoded) {
-	content := update.Get("content")
-	words := content.Get("text")
-	if !content.Get("type").Is("text") || !words.IsString() {
-		out.Notice(agent.Brief(update.Get("sessionUpdate")), content.Get("type"))
+func (d *Dialect) chunk(u *update, thought bool, out *agent.Decoded) {
+	kind, words := u.content.Get("type"), u.content.Get("text")
+	if !kind.Is("text") || !words.IsString() {
+		out.Notice(agent.Brief(u.what), kind)
 		return
 	}
-	meta := update.Get("_meta")
-	d.counted(meta.Get("usage"), out)
+	d.counted(u.meta.Get("usage"), out)
 	if len(words.Inner()) == 0 {
-		out.DropRaw = !meta.Exists()
+		out.DropRaw = !u.meta.Exists()
 		return
 	}
 	if d.profile.repeats(words.Inner()) != "" {
@@ -55,7 +53,7 @@ func (d *Dialect) chunk(update jsonscan.Value, thought bool, out *agent.Decoded)
 		d.turn.failure = strings.TrimPrefix(agent.Brief(words), d.profile.failed)
 	}
 	out.DropRaw = true
-	d.say(update.Get("messageId"), event.Quoted(words.Raw()), thought, out)
+	d.say(u.messageID, event.Quoted(words.Raw()), thought, out)
 }
 
 // say tells a piece of what the model says or thinks.

@@ -25,72 +25,68 @@ const (
 )
 
 // toolUpdated reads a tool_call or a tool_call_update.
-func (d *Dialect) toolUpdated(update jsonscan.Value, out *agent.Decoded) {
-	status := update.Get("status")
-	began := !status.Is("pending") && status.Exists()
-	t, repeats := d.toolSeen(update, began, out)
+func (d *Dialect) toolUpdated(u *update, out *agent.Decoded) {
+	began := !u.status.Is("pending") && u.status.Exists()
+	t, repeats := d.toolSeen(u, began, out)
 	if t == nil || t.over {
 		return
 	}
-	content := update.Get("content")
-	switch string(status.Inner()) {
+	switch string(u.status.Inner()) {
 	case "completed", "failed":
 		t.over = true
-		out.Add(event.ToolReturned{ID: t.id, OK: status.Is("completed"), Output: d.output(t, update)})
+		out.Add(event.ToolReturned{ID: t.id, OK: u.status.Is("completed"), Output: d.output(t, u)})
 		t.output = nil
 		d.calls.Returned(t.id)
 		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent == t.id && t.id != "" })
 		d.returned()
 	default:
-		meta := update.Get("_meta")
-		if printed := terminalOutput(meta); printed.Exists() {
+		if printed := terminalOutput(u.meta); printed.Exists() {
 			d.printed(t, printed, out)
 			return
 		}
-		d.progress(t, content, out)
-		out.DropRaw = repeats && t.told && !meta.Exists() && onlyText(content)
+		d.progress(t, u.content, out)
+		out.DropRaw = repeats && t.told && !u.meta.Exists() && onlyText(u.content)
 	}
 }
 
 // toolSeen notes what a line says of a call, and tells the call once that is enough. repeats says that the line names the
 // call as the lines before did.
-func (d *Dialect) toolSeen(update jsonscan.Value, began bool, out *agent.Decoded) (t *tool, repeats bool) {
-	id := update.Get("toolCallId")
-	if !id.IsString() {
+func (d *Dialect) toolSeen(u *update, began bool, out *agent.Decoded) (t *tool, repeats bool) {
+	if !u.callID.IsString() {
 		return nil, false
 	}
-	t, known := d.tools[out.Text(id)]
+	t, known := d.tools[out.Text(u.callID)]
 	if !known {
 		if len(d.tools) >= maxTools {
 			clear(d.tools)
 		}
-		t = &tool{id: id.Text()}
+		t = &tool{id: u.callID.Text()}
 		d.tools[t.id] = t
 	}
 	repeats = known
-	if title := update.Get("title"); title.IsString() {
-		if !title.Says(t.title) {
-			repeats, t.title = false, title.Text()
+	if u.title.IsString() {
+		if !u.title.Says(t.title) {
+			repeats, t.title = false, u.title.Text()
 		}
 		if !known && d.profile.title {
 			t.name = t.title
 		}
 	}
-	if name := toolName(update); len(name.Inner()) > 0 && !name.Says(t.name) {
+	if name := toolName(u); len(name.Inner()) > 0 && !name.Says(t.name) {
 		t.name = name.Text()
 	}
-	if input := update.Get("rawInput"); input.Exists() && !input.IsNull() {
-		repeats = repeats && bytes.Equal(input.Raw(), t.input)
-		t.input, t.complete = append(t.input[:0], input.Raw()...), complete(input)
+	if input := u.input.Raw(); u.input.Exists() && !u.input.IsNull() && !bytes.Equal(input, t.input) {
+		repeats = false
+		t.input, t.complete = append(t.input[:0], input...), complete(u.input)
 	}
 	if !t.told && (began || known || t.complete) {
-		d.tellCall(t, update, out)
+		d.tellCall(t, u, out)
 	}
 	return t, repeats
 }
 
 // tellCall says that the tool is called.
-func (d *Dialect) tellCall(t *tool, update jsonscan.Value, out *agent.Decoded) {
+func (d *Dialect) tellCall(t *tool, u *update, out *agent.Decoded) {
 	t.told = true
 	d.alive(out)
 	d.message.end(out)
@@ -99,7 +95,7 @@ func (d *Dialect) tellCall(t *tool, update jsonscan.Value, out *agent.Decoded) {
 		t.name = name
 	}
 	if t.name == "" {
-		t.name = update.Get("kind").Text()
+		t.name = u.kind.Text()
 	}
 	if t.name == "" {
 		t.name = "tool"
@@ -107,11 +103,18 @@ func (d *Dialect) tellCall(t *tool, update jsonscan.Value, out *agent.Decoded) {
 	input := t.input
 	if !t.complete {
 		// A title is all that some agents tell: what is run, or which file is read.
-		input = jsonscan.AppendString(nil, t.title)
+		input = d.quoted([]byte(t.title))
 	}
-	parent := update.Get("_meta", "claudeCode", "parentToolUseId").Text()
+	parent := u.meta.Get("claudeCode", "parentToolUseId").Text()
 	out.Add(event.ToolCalled{ID: t.id, Name: t.name, Input: input, Parent: parent})
 	d.calls.Called(agent.Call{ID: t.id, Parent: parent})
+}
+
+// quoted spells a text as JSON does, in the scratch memory.
+func (d *Dialect) quoted(text []byte) []byte {
+	from := len(d.scratch)
+	d.scratch = jsonscan.AppendStringBytes(d.scratch, text)
+	return d.scratch[from:len(d.scratch):len(d.scratch)]
 }
 
 // complete reports whether an input says more than where: opencode begins with {"cwd":…}, claude-agent-acp with {}.
@@ -128,11 +131,11 @@ func complete(input jsonscan.Value) bool {
 }
 
 // toolName returns the name of the tool, which ACP has no word for: its kind is one of ten.
-func toolName(update jsonscan.Value) jsonscan.Value {
-	if name := update.Get("name"); len(name.Inner()) > 0 {
-		return name
+func toolName(u *update) jsonscan.Value {
+	if len(u.name.Inner()) > 0 {
+		return u.name
 	}
-	for key, value := range update.Get("_meta").Members() {
+	for key, value := range u.meta.Members() {
 		if string(key) == "toolName" {
 			return value
 		}
@@ -159,7 +162,7 @@ func (d *Dialect) progress(t *tool, content jsonscan.Value, out *agent.Decoded) 
 	if !continues {
 		news = now
 	}
-	out.Add(event.ToolProgressed{ID: t.id, Text: plain(news), Replaced: !continues})
+	out.Add(event.ToolProgressed{ID: t.id, Text: d.quoted(news), Replaced: !continues})
 	t.output = append(t.output[:0], now...)
 }
 
@@ -183,24 +186,23 @@ func terminalOutput(meta jsonscan.Value) jsonscan.Value {
 
 // output returns what a tool came to: its content, else what the agent keeps of the tool's own answer, else what
 // was printed.
-func (d *Dialect) output(t *tool, update jsonscan.Value) event.Text {
-	if words := d.contentText(update.Get("content")); words != nil {
+func (d *Dialect) output(t *tool, u *update) event.Text {
+	if words := d.contentText(u.content); words != nil {
 		return event.Quoted(words)
 	}
-	raw := update.Get("rawOutput")
-	if raw.IsString() {
-		return event.Quoted(raw.Raw())
+	if u.output.IsString() {
+		return event.Quoted(u.output.Raw())
 	}
 	for _, key := range []string{"output", "content", "stdout", "error", "message"} {
-		if words := raw.Get(key); words.IsString() {
+		if words := u.output.Get(key); words.IsString() {
 			return event.Quoted(words.Raw())
 		}
 	}
 	if len(t.output) > 0 {
 		return plain(t.output)
 	}
-	if raw.IsObject() || raw.IsArray() {
-		return plain(raw.Raw())
+	if u.output.IsObject() || u.output.IsArray() {
+		return plain(u.output.Raw())
 	}
 	return nil
 }
@@ -232,11 +234,11 @@ func (d *Dialect) contentText(content jsonscan.Value) []byte {
 func partText(part jsonscan.Value) []byte {
 	switch string(part.Get("type").Inner()) {
 	case "content":
-		words := part.Get("content", "text")
-		if words.IsString() {
+		content := part.Get("content")
+		if words := content.Get("text"); words.IsString() {
 			return words.Inner()
 		}
-		if kind := part.Get("content", "type"); kind.IsString() {
+		if kind := content.Get("type"); kind.IsString() {
 			return []byte("[" + string(kind.Inner()) + "]")
 		}
 	case "diff":

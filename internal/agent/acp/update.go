@@ -10,35 +10,81 @@ import (
 
 // updated reads a session/update. What comes outside of a turn, or of another session, changes nothing.
 func (d *Dialect) updated(params jsonscan.Value, out *agent.Decoded) {
-	session, update := params.Get("sessionId"), params.Get("update")
-	kind := update.Get("sessionUpdate")
-	if !kind.IsString() {
+	session := params.Get("sessionId")
+	var u update
+	u.read(params.Get("update"))
+	if !u.what.IsString() {
 		out.Add(event.AgentUnread{})
 		return
 	}
 	mine := d.session == "" || session.Says(d.session)
 	if mine && d.turn.open && d.phase == running {
-		d.inTurn(update, kind, out)
+		d.inTurn(&u, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Add(event.AgentNoticed{What: out.Name("", kind)})
+		out.Add(event.AgentNoticed{What: out.Name("", u.what)})
 	}
 }
 
-func (d *Dialect) inTurn(update, kind jsonscan.Value, out *agent.Decoded) {
-	switch string(kind.Inner()) {
+// update are the members of what a session/update tells, of which each kind of update has some, and of what permission is asked for.
+type update struct {
+	what, content, meta   jsonscan.Value
+	messageID             jsonscan.Value
+	callID, title, status jsonscan.Value // of a tool
+	kind, name            jsonscan.Value
+	input, output         jsonscan.Value
+	entries               jsonscan.Value // of a plan
+	cost                  jsonscan.Value
+}
+
+// read takes over the members of an update.
+func (u *update) read(value jsonscan.Value) {
+	for key, value := range value.Members() {
+		switch string(key) {
+		case "sessionUpdate":
+			u.what = value
+		case "content":
+			u.content = value
+		case "_meta":
+			u.meta = value
+		case "messageId":
+			u.messageID = value
+		case "toolCallId":
+			u.callID = value
+		case "title":
+			u.title = value
+		case "status":
+			u.status = value
+		case "kind":
+			u.kind = value
+		case "name":
+			u.name = value
+		case "rawInput":
+			u.input = value
+		case "rawOutput":
+			u.output = value
+		case "entries":
+			u.entries = value
+		case "cost":
+			u.cost = value
+		}
+	}
+}
+
+func (d *Dialect) inTurn(u *update, out *agent.Decoded) {
+	switch string(u.what.Inner()) {
 	case "agent_message_chunk":
-		d.chunk(update, false, out)
+		d.chunk(u, false, out)
 	case "agent_thought_chunk":
-		d.chunk(update, true, out)
+		d.chunk(u, true, out)
 	case "tool_call", "tool_call_update":
-		d.toolUpdated(update, out)
+		d.toolUpdated(u, out)
 	case "plan":
-		planned(update, out)
+		planned(u.entries, out)
 	case "session_info_update":
-		d.codexTold(update.Get("_meta", "codex"), out)
+		d.codexTold(u.meta.Get("codex"), out)
 	case "usage_update":
-		d.cost.read(update.Get("cost"))
+		d.cost.read(u.cost)
 		if d.profile.asks {
 			d.modelAsked(out)
 		}
@@ -46,9 +92,9 @@ func (d *Dialect) inTurn(update, kind jsonscan.Value, out *agent.Decoded) {
 }
 
 // planned reads the agent's list of things to do, which is told whole each time.
-func planned(update jsonscan.Value, out *agent.Decoded) {
+func planned(entries jsonscan.Value, out *agent.Decoded) {
 	var todos []event.Todo
-	for entry := range update.Get("entries").Items() {
+	for entry := range entries.Items() {
 		status := "pending"
 		switch string(entry.Get("status").Inner()) {
 		case "in_progress":

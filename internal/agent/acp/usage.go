@@ -51,8 +51,8 @@ func readUse(result jsonscan.Value) use {
 	if quota := result.Get("_meta", "quota"); quota.IsObject() {
 		u := use{
 			known: true,
-			in:    count(quota.Get("token_count"), "input_tokens"), // with what came from the cache, which is not told
-			out:   count(quota.Get("token_count"), "output_tokens"),
+			in:    count(quota.Get("token_count", "input_tokens")), // with what came from the cache, which is not told
+			out:   count(quota.Get("token_count", "output_tokens")),
 		}
 		u.model = quota.Get("model_usage").Item(0).Get("model").Text()
 		return u
@@ -63,9 +63,23 @@ func readUse(result jsonscan.Value) use {
 // readUsage tells by the total what each agent counts under its input and its output: for some what came from the
 // cache is part of the input (Copilot), for some it is not (opencode, Codex, Claude); for opencode thinking is not part of the output.
 func readUsage(usage jsonscan.Value) use {
-	in, out := count(usage, "inputTokens"), count(usage, "outputTokens")
-	read, write := count(usage, "cachedReadTokens"), count(usage, "cachedWriteTokens")
-	total, thought := count(usage, "totalTokens"), count(usage, "thoughtTokens")
+	var in, out, read, write, total, thought int64
+	for key, value := range usage.Members() {
+		switch n := count(value); string(key) {
+		case "inputTokens":
+			in = n
+		case "outputTokens":
+			out = n
+		case "cachedReadTokens":
+			read = n
+		case "cachedWriteTokens":
+			write = n
+		case "totalTokens":
+			total = n
+		case "thoughtTokens":
+			thought = n
+		}
+	}
 	if thought > 0 && (total == in+out+thought || total == in+out+thought+read+write) {
 		out += thought
 	}

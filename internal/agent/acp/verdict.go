@@ -27,17 +27,18 @@ func (d *Dialect) judge(result, failed jsonscan.Value) ending {
 		return ending{finished: d.fail(readFault(failed))}
 	}
 	e := ending{used: readUse(result)}
-	switch reason := result.Get("stopReason").Text(); reason {
+	reason := result.Get("stopReason")
+	switch string(reason.Inner()) {
 	case "end_turn":
 		e.finished = event.AgentFinished{Outcome: "ok"}
 	case "cancelled":
 		e.finished = event.AgentFinished{Outcome: "aborted"}
 	case "max_tokens", "max_turn_requests":
-		e.finished = event.AgentFinished{Outcome: "length", Error: reason, Kind: "other"}
+		e.finished = event.AgentFinished{Outcome: "length", Error: reason.Text(), Kind: "other"}
 	case "refusal":
 		e.finished = event.AgentFinished{Outcome: "error", Error: "the agent refused to go on", Kind: "other"}
 	default:
-		e.finished = event.AgentFinished{Outcome: "error", Error: agent.Cut("the agent stopped for an unknown reason: " + reason), Kind: "other"}
+		e.finished = event.AgentFinished{Outcome: "error", Error: agent.Cut("the agent stopped for an unknown reason: " + reason.Text()), Kind: "other"}
 	}
 	return e
 }

@@ -9,60 +9,58 @@ import (
 // version is the protocol's; it changes only where the two sides could not understand each other.
 const version = 1
 
-// ask writes a request and remembers it.
-func (d *Dialect) ask(r request, method string, params []byte) []byte {
+// ends closes the params of a line, and the line.
+const ends = "}}"
+
+// ask begins a request, and remembers it. What its params hold and ends have to follow, for which there is room.
+func (d *Dialect) ask(r request, method string, room int) []byte {
 	d.asked++
 	r.id = d.asked
 	d.waiting = append(d.waiting, r)
-	line := append(make([]byte, 0, len(params)+len(method)+80), `{"jsonrpc":"2.0","id":`...)
-	line = strconv.AppendInt(line, r.id, 10)
-	return appendMethod(line, method, params)
+	line := append(make([]byte, 0, len(method)+room+80), `{"jsonrpc":"2.0","id":`...)
+	line = append(strconv.AppendInt(line, r.id, 10), `,"method":"`...)
+	return append(append(line, method...), `","params":{`...)
 }
 
-// tell writes a notification.
-func (d *Dialect) tell(method string, params []byte) []byte {
-	line := append(make([]byte, 0, len(params)+len(method)+80), `{"jsonrpc":"2.0"`...)
-	return appendMethod(line, method, params)
+// askSession begins a request about the session, as ask does. More members may follow.
+func (d *Dialect) askSession(r request, method string, room int) []byte {
+	line := d.ask(r, method, len(d.session)+room+16)
+	return jsonscan.AppendString(append(line, `"sessionId":`...), d.session)
 }
 
-func appendMethod(line []byte, method string, params []byte) []byte {
-	line = append(append(append(line, `,"method":"`...), method...), `","params":`...)
-	return append(append(line, params...), '}')
+func (d *Dialect) askPrompt(r request, method, text string) []byte {
+	line := d.askSession(r, method, len(text)+len(text)/16+64)
+	line = append(line, `,"prompt":[{"type":"text","text":`...)
+	return append(append(jsonscan.AppendString(line, text), `}]`...), ends...)
+}
+
+// cancel writes the one notification that ralph sends.
+func (d *Dialect) cancel() []byte {
+	line := []byte(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":`)
+	return append(jsonscan.AppendString(line, d.session), ends...)
 }
 
 // initialize says that nothing is served: an agent that was offered files or terminals would have its tools wait for
 // ralph, and they are the same files.
 func (d *Dialect) initialize() []byte {
-	params := append(make([]byte, 0, 256), `{"protocolVersion":`...)
-	params = strconv.AppendInt(params, version, 10)
-	params = append(params, `,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false},"clientInfo":{"name":"ralph","version":"1"}}`...)
-	return d.ask(request{kind: asksInitialize}, "initialize", params)
+	line := append(d.ask(request{kind: asksInitialize}, "initialize", 256), `"protocolVersion":`...)
+	line = strconv.AppendInt(line, version, 10)
+	line = append(line, `,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false},"clientInfo":{"name":"ralph","version":"1"}`...)
+	return append(line, ends...)
 }
 
 func (d *Dialect) newSession() []byte {
-	params := append(make([]byte, 0, len(d.dir)+64), `{"cwd":`...)
-	params = jsonscan.AppendString(params, d.dir)
-	return d.ask(request{kind: asksSession}, "session/new", append(params, `,"mcpServers":[]}`...))
+	line := append(d.ask(request{kind: asksSession}, "session/new", len(d.dir)+64), `"cwd":`...)
+	line = append(jsonscan.AppendString(line, d.dir), `,"mcpServers":[]`...)
+	return append(line, ends...)
 }
 
 // writePrompt writes the prompt that was held.
 func (d *Dialect) writePrompt() []byte {
 	d.phase = running
-	line := d.ask(request{kind: asksPrompt}, "session/prompt", d.promptParams(d.prompt))
+	line := d.askPrompt(request{kind: asksPrompt}, "session/prompt", d.prompt)
 	d.prompt = ""
 	return line
-}
-
-func (d *Dialect) promptParams(text string) []byte {
-	params := d.sessionParams(len(text) + len(text)/16 + 64)
-	params = append(params, `,"prompt":[{"type":"text","text":`...)
-	return append(jsonscan.AppendString(params, text), `}]}`...)
-}
-
-// sessionParams begins params with the session that they are about. There is room for so many bytes more, the closing brace among them.
-func (d *Dialect) sessionParams(room int) []byte {
-	params := make([]byte, 0, len(d.session)+room+32)
-	return jsonscan.AppendString(append(params, `{"sessionId":`...), d.session)
 }
 
 // reply writes the answer to a request of the agent's; id is as the agent spelled it.

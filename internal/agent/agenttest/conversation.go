@@ -223,7 +223,7 @@ func (c *conversation) apply(p event.Payload) string {
 		if slices.Contains(c.delivered, p.ID) {
 			return fmt.Sprintf("%q once more", p.ID)
 		}
-		c.delivered = append(c.delivered, p.ID)
+		c.delivered = append(c.delivered, strings.Clone(p.ID)) // which may share memory with the line
 	default:
 		return "not a dialect's to tell"
 	}

@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"bytes"
+	"math"
 	"strconv"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -34,8 +36,8 @@ type Dialect struct {
 	greeted bool
 	prompt  string
 	asked   int // requests so far; numbers their ids
-	// awaited are the ids of the requests whose answers matter; "" when none is.
-	awaited struct{ initialize, thread, turn, clean string }
+	// awaited are the requests whose answers matter; 0 when none is.
+	awaited struct{ initialize, thread, turn, clean int }
 
 	thread   string // ours
 	threads  int    // of this process so far
@@ -64,13 +66,16 @@ type turn struct {
 }
 
 // steer is a text that was sent into the running turn and not given to the model yet.
-type steer struct{ command, request, text string }
+type steer struct {
+	command, text string
+	request       int
+}
 
 // New returns the dialect for a process that has not been started yet. find returns the native program behind the wrapper
 // that npm installs, or ""; see [Native]. nil finds none. ask is for what the program can do, which decides between app-server and exec
 // where the user does not; with nil it is taken for a current one.
 func New(find func(program string) string, ask Ask) *Dialect {
-	return &Dialect{find: find, ask: ask, line: jsonscan.NewDocument(), others: map[string]*other{}}
+	return &Dialect{find: find, ask: ask, line: jsonscan.NewDocument(), scratch: make([]byte, 0, usualScratch), others: map[string]*other{}}
 }
 
 var _ agent.Dialect = (*Dialect)(nil)
@@ -86,7 +91,7 @@ func (d *Dialect) Abilities() agent.Abilities {
 // Open begins a turn. The first one of a process begins with initialize: the thread and the prompt follow its answer.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.turn, d.steers = turn{}, nil
-	d.awaited.turn, d.awaited.clean = "", ""
+	d.awaited.turn, d.awaited.clean = 0, 0
 	d.messages.reset()
 	d.calls.Reset()
 	d.prompt = p.Text
@@ -96,7 +101,7 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 		return [][]byte{[]byte(p.Text)}
 	case !d.greeted:
 		d.phase = greeting
-		d.awaited.initialize = d.nextID()
+		d.awaited.initialize = d.next()
 		return [][]byte{request(d.awaited.initialize, "initialize", greetings)}
 	case d.thread == "":
 		return [][]byte{d.askThread(opening)}
@@ -114,7 +119,7 @@ func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 	default:
 		return nil, false
 	}
-	s := steer{command: id, request: d.nextID(), text: event.Plain(text).String()}
+	s := steer{command: id, request: d.next(), text: event.Plain(text).String()}
 	d.steers = append(d.steers, s)
 	if d.phase != running {
 		return nil, true
@@ -145,7 +150,7 @@ func (d *Dialect) Abort() [][]byte {
 		d.turn.aborting = true
 	case running:
 		d.turn.aborting = true
-		return [][]byte{d.interrupt(d.nextID(), d.thread, d.turn.id)}
+		return [][]byte{interrupt(d.next(), d.thread, d.turn.id)}
 	}
 	return nil
 }
@@ -162,7 +167,7 @@ var greetings = []byte(`{"clientInfo":{"name":"ralph","title":"ralph","version":
 func (d *Dialect) askThread(next phase) []byte {
 	d.phase = next
 	d.threads++
-	d.awaited.thread = d.nextID()
+	d.awaited.thread = d.next()
 	return request(d.awaited.thread, "thread/start", d.params)
 }
 
@@ -171,51 +176,69 @@ const promptID = "ralph-prompt"
 
 func (d *Dialect) askTurn() []byte {
 	d.phase = starting
-	d.awaited.turn = d.nextID()
-	line := request(d.awaited.turn, "turn/start", d.input("", promptID, d.prompt))
+	d.awaited.turn = d.next()
+	line := d.input(d.awaited.turn, "turn/start", "", promptID, d.prompt)
 	d.prompt = ""
 	return line
 }
 
 func (d *Dialect) askSteer(s steer) []byte {
-	return request(s.request, "turn/steer", d.input(d.turn.id, s.command, s.text))
+	return d.input(s.request, "turn/steer", d.turn.id, s.command, s.text)
 }
 
-func (d *Dialect) input(expected, id, text string) []byte {
-	params := jsonscan.AppendString(append(make([]byte, 0, len(text)+len(text)/16+256), `{"threadId":`...), d.thread)
+func (d *Dialect) input(number int, method, expected, id, text string) []byte {
+	line := onThread(number, method, d.thread, len(text)+len(text)/16+256)
 	if expected != "" {
-		params = jsonscan.AppendString(append(params, `,"expectedTurnId":`...), expected)
+		line = jsonscan.AppendString(append(line, `,"expectedTurnId":`...), expected)
 	}
-	params = jsonscan.AppendString(append(params, `,"clientUserMessageId":`...), id)
-	params = jsonscan.AppendString(append(params, `,"input":[{"type":"text","text":`...), text)
-	return append(params, `}]}`...)
+	line = jsonscan.AppendString(append(line, `,"clientUserMessageId":`...), id)
+	line = jsonscan.AppendString(append(line, `,"input":[{"type":"text","text":`...), text)
+	return append(line, `}]}}`...)
 }
 
-func (d *Dialect) interrupt(id, thread, turn string) []byte {
-	params := jsonscan.AppendString([]byte(`{"threadId":`), thread)
-	params = jsonscan.AppendString(append(params, `,"turnId":`...), turn)
-	return request(id, "turn/interrupt", append(params, '}'))
+func interrupt(number int, thread, turn string) []byte {
+	line := onThread(number, "turn/interrupt", thread, len(turn)+len(`,"turnId":""}}`))
+	line = jsonscan.AppendString(append(line, `,"turnId":`...), turn)
+	return append(line, `}}`...)
 }
 
 func (d *Dialect) leave(thread string) []byte {
-	return request(d.nextID(), "thread/unsubscribe", onThread(thread))
+	return append(onThread(d.next(), "thread/unsubscribe", thread, len(`}}`)), `}}`...)
 }
 
-func onThread(thread string) []byte {
-	params := append(make([]byte, 0, len(thread)+len(`{"threadId":""}`)), `{"threadId":`...)
-	return append(jsonscan.AppendString(params, thread), '}')
+// onThread begins a request about a thread: more of its params may follow, for which there is room, and then two braces.
+func onThread(number int, method, thread string, room int) []byte {
+	line := begin(number, method, len(`{"threadId":""`)+len(thread)+room)
+	return jsonscan.AppendString(append(line, `{"threadId":`...), thread)
 }
 
-func (d *Dialect) nextID() string {
+// ours begins the ids of ralph's requests; their numbers follow.
+const ours = "ralph-"
+
+func (d *Dialect) next() int {
 	d.asked++
-	var room [32]byte
-	return string(strconv.AppendInt(append(room[:0], "ralph-"...), int64(d.asked), 10))
+	return d.asked
 }
 
-func request(id, method string, params []byte) []byte {
-	line := make([]byte, 0, len(params)+len(method)+len(id)+len(`{"id":"","method":"","params":}`))
-	line = append(append(line, `{"id":"`...), id...)
+// answers returns the number of the request of ours that an answer with this id is for, and -1 where it is for none.
+func answers(id jsonscan.Value) int {
+	digits, found := bytes.CutPrefix(id.Inner(), []byte(ours))
+	number, ok := jsonscan.Int(digits)
+	if !found || !ok || number <= 0 || number > math.MaxInt32 {
+		return -1
+	}
+	return int(number)
+}
+
+func request(number int, method string, params []byte) []byte {
+	return append(append(begin(number, method, len(params)+1), params...), '}')
+}
+
+// begin writes a request up to its params. They follow, for which there is room, and a brace.
+func begin(number int, method string, room int) []byte {
+	const digits = 20 // at the most
+	line := make([]byte, 0, len(`{"id":"","method":"","params":`)+len(ours)+digits+len(method)+room)
+	line = strconv.AppendInt(append(line, `{"id":"`+ours...), int64(number), 10)
 	line = append(append(line, `","method":"`...), method...)
-	line = append(append(line, `","params":`...), params...)
-	return append(line, '}')
+	return append(line, `","params":`...)
 }

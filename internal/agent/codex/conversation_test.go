@@ -281,7 +281,7 @@ func TestAProcessGetsSoManyThreads(t *testing.T) {
 			}
 			return
 		}
-		k.says(strings.Replace(`{"id":"ID","result":{"thread":{"id":"T"}}}`, "ID", k.d.awaited.thread, 1))
+		k.says(fmt.Sprintf(`{"id":"ralph-%d","result":{"thread":{"id":"T"}}}`, k.d.awaited.thread))
 		if len(lines) != 2 || !k.fresh {
 			t.Fatalf("thread %d: fresh %v", n+1, k.fresh)
 		}
@@ -386,7 +386,7 @@ func TestTheSumsOfAFreshThreadBeginAnew(t *testing.T) {
 		t.Fatal("no fresh thread")
 	}
 	k.facts = nil
-	k.says(`{"id":"` + k.d.awaited.thread + `","result":{"thread":{"id":"T2"},"model":"gpt-fake"}}`)
+	k.says(fmt.Sprintf(`{"id":"ralph-%d","result":{"thread":{"id":"T2"},"model":"gpt-fake"}}`, k.d.awaited.thread))
 	k.d.Open(agent.Prompt{Text: "again", Iteration: 2})
 	k.says(usageLine("T2", 1200, 1200), usageLine("T2", 1200, 1200))
 	used := 0

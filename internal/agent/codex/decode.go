@@ -9,7 +9,11 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-const keptScratch = 1 << 20 // bytes
+// Bytes of scratch memory.
+const (
+	usualScratch = 1 << 10
+	keptScratch  = 1 << 20
+)
 
 // Decode reads one line of Codex. What stands on stderr is its log.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
@@ -35,55 +39,74 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 	}
 }
 
+// frame are the members of a line of the app-server.
+type frame struct{ method, id, params, result, failed jsonscan.Value }
+
+// read takes over the members of a line.
+func (f *frame) read(line jsonscan.Value) {
+	for key, value := range line.Members() {
+		switch string(key) {
+		case "method":
+			f.method = value
+		case "id":
+			f.id = value
+		case "params":
+			f.params = value
+		case "result":
+			f.result = value
+		case "error":
+			f.failed = value
+		}
+	}
+}
+
 // message tells a response, a request and a notification apart.
-func (d *Dialect) message(m jsonscan.Value, out *agent.Decoded) {
-	method, id := m.Get("method"), m.Get("id")
+func (d *Dialect) message(line jsonscan.Value, out *agent.Decoded) {
+	var f frame
+	f.read(line)
 	switch {
-	case !method.IsString() && !id.Exists():
+	case !f.method.IsString() && !f.id.Exists():
 		out.Add(event.AgentUnread{})
-	case !method.IsString():
-		d.response(id, m, out)
-	case id.Exists():
-		d.requested(method, id, m.Get("params"), out)
+	case !f.method.IsString():
+		d.response(answers(f.id), f.result, f.failed, out)
+	case f.id.Exists():
+		d.requested(f.method, f.id, f.params, out)
 	default:
-		d.notified(method, m.Get("params"), out)
+		d.notified(f.method, f.params, out)
 	}
 }
 
 // response reads the answer to a request. Those that nobody waits for say nothing where they are no errors.
-func (d *Dialect) response(id, m jsonscan.Value, out *agent.Decoded) {
-	result, failed := m.Get("result"), m.Get("error")
+func (d *Dialect) response(number int, result, failed jsonscan.Value, out *agent.Decoded) {
 	switch {
-	case is(id, d.awaited.initialize):
+	case number == d.awaited.initialize:
 		d.initialized(result, failed, out)
-	case is(id, d.awaited.thread):
+	case number == d.awaited.thread:
 		d.threadStarted(result, failed, out)
-	case is(id, d.awaited.turn):
+	case number == d.awaited.turn:
 		d.turnAnswered(result, failed, out)
-	case is(id, d.awaited.clean):
-		d.awaited.clean = ""
+	case number == d.awaited.clean:
+		d.awaited.clean = 0
 		d.settled(out)
 	case failed.Exists():
-		d.refused(id, failed, out)
-	case result.IsObject() && bytes.HasPrefix(id.Inner(), []byte("ralph-")):
+		d.refused(number, failed, out)
+	case result.IsObject() && number > 0:
 		out.DropRaw = true
 	default:
 		out.Add(event.AgentNoticed{What: "response"})
 	}
 }
 
-func is(id jsonscan.Value, awaited string) bool { return awaited != "" && id.Says(awaited) }
-
 // refused: a steer that came too late has no delivery, and the loop puts it into the next prompt.
-func (d *Dialect) refused(id, failed jsonscan.Value, out *agent.Decoded) {
+func (d *Dialect) refused(number int, failed jsonscan.Value, out *agent.Decoded) {
 	for i, s := range d.steers {
-		if is(id, s.request) {
+		if s.request == number {
 			d.steers = slices.Delete(d.steers, i, i+1)
 			break
 		}
 	}
 	for _, o := range d.others { // it was over already
-		if is(id, o.ending) {
+		if o.ending == number {
 			o.turn = ""
 		}
 	}
@@ -92,7 +115,7 @@ func (d *Dialect) refused(id, failed jsonscan.Value, out *agent.Decoded) {
 }
 
 func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded) {
-	d.awaited.initialize = ""
+	d.awaited.initialize = 0
 	if d.phase != greeting {
 		return
 	}
@@ -107,7 +130,7 @@ func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded)
 
 // threadStarted gives the turn its thread, or confirms a fresh context.
 func (d *Dialect) threadStarted(result, failed jsonscan.Value, out *agent.Decoded) {
-	d.awaited.thread = ""
+	d.awaited.thread = 0
 	thread := result.Get("thread", "id").Text()
 	switch {
 	case d.phase == resetting && thread == "":
@@ -137,7 +160,7 @@ func (d *Dialect) threadStarted(result, failed jsonscan.Value, out *agent.Decode
 }
 
 func (d *Dialect) turnAnswered(result, failed jsonscan.Value, out *agent.Decoded) {
-	d.awaited.turn = ""
+	d.awaited.turn = 0
 	if failed.Exists() && d.phase == starting {
 		d.fails("turn/start", failed, out)
 		return
@@ -154,7 +177,7 @@ func (d *Dialect) began(id jsonscan.Value, out *agent.Decoded) {
 	turn := id.Text()
 	d.phase, d.turn.id = running, turn
 	if d.turn.aborting {
-		out.Reply = append(out.Reply, d.interrupt(d.nextID(), d.thread, turn))
+		out.Reply = append(out.Reply, interrupt(d.next(), d.thread, turn))
 		return
 	}
 	for _, s := range d.steers {
@@ -192,8 +215,9 @@ func (d *Dialect) completed(turn jsonscan.Value, out *agent.Decoded) {
 	d.phase = settling
 	d.messages.close(out, "")
 	d.dismiss(out)
-	d.awaited.clean = d.nextID()
-	out.Reply = append(out.Reply, request(d.awaited.clean, "thread/backgroundTerminals/clean", onThread(d.thread)))
+	d.awaited.clean = d.next()
+	clean := onThread(d.awaited.clean, "thread/backgroundTerminals/clean", d.thread, len(`}}`))
+	out.Reply = append(out.Reply, append(clean, `}}`...))
 }
 
 // finish ends the turn. A command that was ended with it may still be told, behind the answer to its ending.

@@ -24,71 +24,66 @@ type item struct {
 // read takes over the members of an item.
 func (it *item) read(value jsonscan.Value) {
 	for key, value := range value.Members() {
-		if to := it.member(string(key)); to != nil && !value.IsNull() {
-			*to = value
+		if value.IsNull() {
+			continue
+		}
+		switch string(key) {
+		case "type":
+			it.kind = value
+		case "id":
+			it.id = value
+		case "text":
+			it.text = value
+		case "summary":
+			it.summary = value
+		case "content":
+			it.content = value
+		case "command":
+			it.command = value
+		case "cwd":
+			it.cwd = value
+		case "aggregatedOutput", "aggregated_output":
+			it.output = value
+		case "exitCode", "exit_code":
+			it.exit = value
+		case "status":
+			it.status = value
+		case "durationMs":
+			it.took = value
+		case "changes":
+			it.changes = value
+		case "result":
+			it.result = value
+		case "contentItems":
+			it.parts = value
+		case "success":
+			it.success = value
+		case "server", "namespace":
+			it.server = value
+		case "tool":
+			it.tool = value
+		case "arguments":
+			it.arguments = value
+		case "query":
+			it.query = value
+		case "action":
+			it.action = value
+		case "error":
+			it.failure = value
+		case "prompt", "revisedPrompt":
+			it.prompt = value
+		case "receiverThreadIds", "receiver_thread_ids":
+			it.receivers = value
+		case "path":
+			it.path = value
+		case "clientId":
+			it.clientID = value
+		case "items":
+			it.items = value
+		case "message":
+			it.message = value
 		}
 	}
-}
-
-// member returns where a member's value goes.
-func (it *item) member(key string) *jsonscan.Value {
-	switch key {
-	case "type":
-		return &it.kind
-	case "id":
-		return &it.id
-	case "text":
-		return &it.text
-	case "summary":
-		return &it.summary
-	case "content":
-		return &it.content
-	case "command":
-		return &it.command
-	case "cwd":
-		return &it.cwd
-	case "aggregatedOutput", "aggregated_output":
-		return &it.output
-	case "exitCode", "exit_code":
-		return &it.exit
-	case "status":
-		return &it.status
-	case "durationMs":
-		return &it.took
-	case "changes":
-		return &it.changes
-	case "result":
-		return &it.result
-	case "contentItems":
-		return &it.parts
-	case "success":
-		return &it.success
-	case "server", "namespace":
-		return &it.server
-	case "tool":
-		return &it.tool
-	case "arguments":
-		return &it.arguments
-	case "query":
-		return &it.query
-	case "action":
-		return &it.action
-	case "error":
-		return &it.failure
-	case "prompt", "revisedPrompt":
-		return &it.prompt
-	case "receiverThreadIds", "receiver_thread_ids":
-		return &it.receivers
-	case "path":
-		return &it.path
-	case "clientId":
-		return &it.clientID
-	case "items":
-		return &it.items
-	case "message":
-		return &it.message
-	}
-	return nil
 }
 
 // name is the tool that an item is the use of, and "" where it is none. Commands and patches have the names that the model

@@ -35,6 +35,7 @@ type message struct {
 	parent  string // the call of the subagent whose it is
 	item    string
 	blocks  []block
+	first   [1]block // memory of the first, beyond which most have none
 }
 
 // messages are those that are being told. They are numbered through the life of the process, so that a block's
@@ -66,6 +67,7 @@ func (ms *messages) of(item jsonscan.Value, parent string, out *agent.Decoded) *
 	}
 	ms.count++
 	m := &message{ordinal: ms.count, parent: parent, item: item.Text()}
+	m.blocks = m.first[:0]
 	ms.open = append(ms.open, m)
 	return m
 }

@@ -41,7 +41,7 @@ func (p *params) read(value jsonscan.Value) {
 type other struct {
 	parent string // the call that began it, or its own id where that is not known
 	turn   string // that it is in; "" for none
-	ending string // the request that interrupts it
+	ending int    // the request that interrupts it
 	spent  usage
 }
 
@@ -81,19 +81,19 @@ func (d *Dialect) dismiss(out *agent.Decoded) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.others)) {
 		if o := d.others[id]; o.turn != "" {
-			o.ending = d.nextID()
-			out.Reply = append(out.Reply, d.interrupt(o.ending, id, o.turn))
+			o.ending = d.next()
+			out.Reply = append(out.Reply, interrupt(o.ending, id, o.turn))
 		}
 	}
 }
 
 // settled finishes the turn once nothing of it can follow any more.
 func (d *Dialect) settled(out *agent.Decoded) {
-	if d.phase != settling || d.awaited.clean != "" {
+	if d.phase != settling || d.awaited.clean != 0 {
 		return
 	}
 	for _, o := range d.others {
-		if o.turn != "" && o.ending != "" {
+		if o.turn != "" && o.ending != 0 {
 			return
 		}
 	}

@@ -29,8 +29,8 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		return
 	}
 	out.JSON = true
-	r := reader{line: value}
-	fact := d.fact(&r, out)
+	r := reader{line: value, out: out}
+	fact := d.fact(&r)
 	if r.bad {
 		fact = event.AgentUnread{}
 	}
@@ -49,7 +49,7 @@ func (d *Dialect) refuse(out *agent.Decoded) {
 }
 
 // fact returns what a line says. It changes nothing before it has read all of it.
-func (d *Dialect) fact(r *reader, out *agent.Decoded) event.Payload {
+func (d *Dialect) fact(r *reader) event.Payload {
 	switch kind := r.string("type"); kind {
 	case "said":
 		return event.AgentSaid{Block: r.string("block"), Text: r.text("text"), Final: r.bool("final")}
@@ -81,7 +81,7 @@ func (d *Dialect) fact(r *reader, out *agent.Decoded) event.Payload {
 	case "steered":
 		return d.steered(r.string("id"))
 	case "fresh", "stale":
-		return d.answered(kind, r, out)
+		return d.answered(kind, r)
 	case "finished":
 		return d.finished(r)
 	case "noticed":
@@ -102,11 +102,11 @@ func (d *Dialect) steered(id string) event.Payload {
 	return event.CommandDelivered{ID: id, How: "live", Iteration: d.iteration}
 }
 
-func (d *Dialect) answered(kind string, r *reader, out *agent.Decoded) event.Payload {
+func (d *Dialect) answered(kind string, r *reader) event.Payload {
 	why := r.optional("why")
 	if d.resetting && !r.bad {
 		d.resetting = false
-		out.Fresh, out.Stale = kind == "fresh", kind == "stale"
+		r.out.Fresh, r.out.Stale = kind == "fresh", kind == "stale"
 	}
 	return event.AgentNoticed{What: kind, Text: why}
 }
@@ -129,6 +129,7 @@ func (d *Dialect) finished(r *reader) event.Payload {
 // unread.
 type reader struct {
 	line jsonscan.Value
+	out  *agent.Decoded // whose memory texts may take
 	bad  bool
 }
 
@@ -141,21 +142,27 @@ func (r *reader) text(key string) event.Text {
 	return event.Quoted(value.Raw())
 }
 
-func (r *reader) string(key string) string { return r.text(key).String() }
+func (r *reader) string(key string) string {
+	value := r.line.Get(key)
+	r.bad = r.bad || !value.IsString()
+	return r.out.Text(value)
+}
 
 func (r *reader) optional(key string) string {
-	if !r.line.Get(key).Exists() {
-		return ""
-	}
-	return r.string(key)
+	value := r.line.Get(key)
+	r.bad = r.bad || value.Exists() && !value.IsString()
+	return r.out.Text(value)
 }
 
 func (r *reader) oneOf(key string, known ...string) string {
-	s := r.string(key)
-	if !slices.Contains(known, s) {
-		r.bad = true
+	value := r.line.Get(key)
+	for _, word := range known {
+		if value.Says(word) {
+			return word
+		}
 	}
-	return s
+	r.bad = true
+	return ""
 }
 
 func (r *reader) raw(key string) json.RawMessage { return r.line.Get(key).Raw() }
@@ -203,7 +210,7 @@ func (r *reader) todos(key string) []event.Todo {
 	todos := []event.Todo{}
 	for item := range value.Items() {
 		text, status := item.Get("text"), item.Get("status")
-		todo := event.Todo{Text: text.Text(), Status: status.Text()}
+		todo := event.Todo{Text: r.out.Text(text), Status: r.out.Text(status)}
 		if !text.IsString() || !slices.Contains(statuses, todo.Status) {
 			r.bad = true
 			return nil
