@@ -74,6 +74,7 @@ func (d *Dialect) fact(r *reader, out *agent.Decoded) event.Payload {
 	case "noticed":
 		return event.AgentNoticed{What: r.string("what"), Text: r.optional("text")}
 	case "ready":
+		out.Own = true // ralph may have been started by a launcher
 		return event.AgentNoticed{What: kind, Text: r.optional("scenario")}
 	default:
 		return event.AgentNoticed{What: kind}
