@@ -141,6 +141,12 @@ func (s *State) Status() string {
 	return event.StatusRunning
 }
 
+// Leaving reports whether the loop has ended or was told to end at once: if it has a runner, that will be gone when
+// its agent is.
+func (s *State) Leaving() bool {
+	return s.Life.Ended != nil || s.Mail.Stopping == policy.StopNow || s.Mail.Stopping == policy.Kill
+}
+
 // SessionGoesOn reports whether the next iteration is another prompt in the session of the last
 // one: context is same, and the process that rests is that of the agent that works.
 func (s *State) SessionGoesOn() bool {

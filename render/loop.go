@@ -17,14 +17,29 @@ type account struct {
 	unpriced   bool // some iteration's cost is not known
 	started    time.Time
 	maximum    int
+	// worker is whose the next iteration is, where the loop has several agents; first the one that it would rather have.
+	worker, first string
 }
 
 func accountOf(s *projector.State) account {
 	total := s.Budget.Total
-	return account{
+	a := account{
 		iterations: s.Budget.Counted + s.Budget.Refunded,
 		usage:      total, unpriced: total.USD == nil && tokens(total) > 0,
 		started: s.Life.Started, maximum: s.Budget.Rules.MaximumIterations,
+	}
+	a.hire(s.Budget.Rules)
+	if a.first != "" {
+		a.worker = s.Life.Agent.Name
+	}
+	return a
+}
+
+// hire notes whose the next iteration is when a runner takes the loop up.
+func (a *account) hire(r event.Rules) {
+	a.worker, a.first = "", ""
+	if len(r.Agents) > 1 {
+		a.worker, a.first = r.Agents[0].Name, r.Agents[0].Name
 	}
 }
 
@@ -104,6 +119,9 @@ func (t *Text) iterationStarted(e event.Event) error {
 	}
 	if e.Seq > t.since {
 		t.sum.iterations++
+	}
+	if t.sum.worker != "" {
+		title += " · " + Clean(t.sum.worker)
 	}
 	t.plan, t.problems = "", ""
 	t.banner(e, bold, title)
@@ -208,6 +226,7 @@ func (t *Text) loopStarted(e event.Event) error {
 		t.sum = account{started: e.At}
 	}
 	t.sum.maximum = p.Rules.MaximumIterations
+	t.sum.hire(p.Rules)
 	t.banner(e, bold, "loop "+Clean(p.Name))
 	about := agentName(p.Agent)
 	if n := len(p.Rules.Agents); n > 1 {
@@ -241,8 +260,10 @@ func (t *Text) loopResumed(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	t.sum.worker = t.sum.first
 	if p.Rules != nil {
 		t.sum.maximum = p.Rules.MaximumIterations
+		t.sum.hire(*p.Rules)
 	}
 	t.banner(e, bold, strings.Join(strings.Fields("loop "+Clean(t.loop)+" resumed"), " "))
 	if p.Died {

@@ -227,6 +227,7 @@ func exited(p event.AgentExited) string {
 
 // replaced says which agent works from now on, and what becomes of the one before.
 func (t *Text) replaced(p event.AgentReplaced) string {
+	t.sum.worker = p.Name
 	text := p.Name + " takes over from " + p.Was
 	if p.NotBefore != "" {
 		text += ", not before " + t.clock(p.NotBefore)

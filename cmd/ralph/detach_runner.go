@@ -27,7 +27,9 @@ func (v *runnerVerb) Run(e *env) error {
 	signals := make(chan os.Signal, 3)
 	listening.Go(func() {
 		// The terminal that started us may close; nobody is there to read us.
-		signal.Ignore(syscall.SIGHUP, syscall.SIGPIPE)
+		// Heard and not ignored: what is ignored the agent and the guardrails would inherit, and their pipelines and terminals
+		// would not end as they do in a shell.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGPIPE)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	})
 	var j job

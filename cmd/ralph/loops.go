@@ -136,20 +136,41 @@ type standing struct {
 	live   registry.Liveness
 }
 
-// leaveTime is how long a runner whose loop has ended may take to seal its journal
-// and go.
-const leaveTime = 5 * time.Second
+// leaveTime is how long a runner whose loop has ended or was told to end at once may take to go. An agent that
+// breaks off, leaves and obeys TERM as late as it may has had 16 s of them.
+const leaveTime = 20 * time.Second
 
-// look finds out where a loop stands. A runner that is about to leave is waited for:
-// who has just stopped a loop may start it again.
-func look(dir string) (standing, error) {
-	deadline := time.Now().Add(leaveTime)
+// A farewell is the wait for a runner that is about to leave: who has just stopped or killed a loop may go on with it, or begin
+// another one in its place.
+type farewell struct {
+	e     *env
+	begun time.Time
+	pause time.Duration
+	told  bool
+}
+
+// wait lets some time pass, and says what is waited for where that takes long. false says that it took too long.
+func (f *farewell) wait(name string) bool {
+	if f.begun.IsZero() {
+		f.begun, f.pause = time.Now(), 2*time.Millisecond
+	}
+	if !f.told && name != "" && time.Since(f.begun) > time.Second {
+		f.told = true
+		fmt.Fprintf(f.e.stderr, "ralph: loop %s is ending …\n", name)
+	}
+	time.Sleep(f.pause) // a lock has no event for its end
+	f.pause = min(2*f.pause, 50*time.Millisecond)
+	return time.Since(f.begun) < leaveTime
+}
+
+// lookAt finds out where a loop stands. A runner that is about to leave is waited for.
+func (e *env) lookAt(name, dir string) (standing, error) {
+	leaving := farewell{e: e}
 	for {
 		s, err := glance(dir)
-		if err != nil || !s.live.Alive || s.state.Life.Ended == nil || time.Now().After(deadline) {
+		if err != nil || !s.live.Alive || !s.state.Leaving() || !leaving.wait(name) {
 			return s, err
 		}
-		time.Sleep(2 * time.Millisecond) // a lock has no event for its end
 	}
 }
 

@@ -61,12 +61,25 @@ var shutdowns = [...]string{
 func announced(e *env, received <-chan os.Signal, over <-chan struct{}) <-chan os.Signal {
 	signals := make(chan os.Signal, len(shutdowns))
 	go func() {
-		for _, says := range shutdowns {
+		deserted := false
+		for i := 0; i < len(shutdowns); i++ {
 			select {
 			case <-over:
 				return
 			case s := <-received:
-				fmt.Fprintln(e.stderr, says)
+				switch {
+				case !unread(s):
+					fmt.Fprintln(e.stderr, shutdowns[i])
+				case deserted:
+					i-- // each write meets it again
+					continue
+				default:
+					deserted = true
+					if i == 0 { // who has gone away does not wait for the end of the turn
+						signals <- s
+						i++
+					}
+				}
 				signals <- s
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -79,7 +78,7 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	if err := e.ownFolders(dir); err != nil {
 		return j, err
 	}
-	before, err := look(dir)
+	before, err := e.lookAt(v.Name, dir)
 	if err != nil {
 		return j, err
 	}
@@ -95,6 +94,9 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 			return j, err
 		}
 	}
+	if before.exists && before.damage == nil && !v.Resume && !v.Fresh {
+		return j, taken(runner.Exists(v.Name, &before.state))
+	}
 	if err := e.neighbours(v.Name, dir, settings.Share); err != nil {
 		return j, err
 	}
@@ -108,9 +110,6 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	}
 	if before.damage != nil && before.exists {
 		return j, before.damage
-	}
-	if before.exists && !v.Resume {
-		return j, taken(runner.Exists(v.Name, &before.state))
 	}
 	j.Resume, j.Reseal = before.exists, v.Reseal
 	if err := v.tellEdited(e, dir, before); err != nil {
@@ -143,19 +142,18 @@ func (e *env) neighbours(name, dir string, share bool) error {
 	if share {
 		return nil
 	}
-	for deadline := time.Now().Add(leaveTime); ; {
+	for leaving := (farewell{e: e}); ; {
 		err := runner.CheckTree(e.home, e.cwd)
 		other, ok := errors.AsType[*runner.SharedTreeError](err)
 		if !ok {
 			return err
 		}
-		if !other.Leaving || time.Now().After(deadline) {
+		if !other.Leaving || !leaving.wait(other.Loop) {
 			if live, err := registry.Probe(dir); err == nil && live.Alive {
 				return held(name, live)
 			}
 			return crowded(other)
 		}
-		time.Sleep(2 * time.Millisecond) // as in look
 	}
 }
 

@@ -108,6 +108,10 @@ func (s *Session) line(b *batch, line []byte, from Stream) [][]byte {
 	}
 	before := len(b.drafts)
 	for _, fact := range d.Facts {
+		if p, ok := fact.(event.AgentUnread); ok && len(p.Line) == 0 && !s.keeps(line, from, d) {
+			p.Line = event.Plain(string(line)) // else nothing of it would be kept
+			fact = p
+		}
 		s.hold.pass(fact, func(fact event.Payload) {
 			b.add(s.shorten(fact), s.by)
 			if p, ok := fact.(event.CommandDelivered); ok {

@@ -395,6 +395,34 @@ func TestWhenALineIsKeptBesideItsFacts(t *testing.T) {
 	}
 }
 
+func TestALineThatIsNotUnderstoodIsKeptOnce(t *testing.T) {
+	unread := func(_ string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentUnread{}) }
+	for name, row := range map[string]struct {
+		line       string
+		lose       bool // KeepRaw is off
+		fact, kept string
+	}{
+		"beside its fact": {`{"type":"moon"}`, false, "", `{"type":"moon"}`},
+		"in its fact where no agent's lines are kept": {`{"type":"moon"}`, true, `{"type":"moon"}`, ""},
+		"and where it is no JSON":                     {`{"type":`, false, `{"type":`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := converse(t, echo{facts: unread}, func(cfg *agent.Config) { cfg.KeepRaw = !row.lose }, prints(t, row.line+"\n")...)
+			c.begin()
+			for _, d := range c.all() {
+				if d.Type != event.TypeAgentUnread {
+					continue
+				}
+				if line := payload[event.AgentUnread](t, d).Line.String(); line != row.fact || string(d.Raw) != row.kept {
+					t.Errorf("the fact has %q, and beside it stands %q", line, d.Raw)
+				}
+				return
+			}
+			t.Error("it is not told")
+		})
+	}
+}
+
 func TestLinesOfStandardErrorAreNeverKept(t *testing.T) {
 	c := converse(t, echo{facts: func(line string, from agent.Stream, out *agent.Decoded) {
 		out.Add(event.AgentNoticed{What: fmt.Sprint(from == agent.Stderr), Text: line})

@@ -76,15 +76,20 @@ func limited(s *State) []Decision {
 			return decisions
 		}
 	} else if standing := policy.Stand(&s.Limits, &s.Restart, s.Budget.Rules); standing.Reason != "" {
-		if login := s.Life.Agent.Login; standing.Reason == event.ReasonAuth && login != "" {
-			standing.Hint = login + ", then resume the loop"
-		}
-		return end(s, standing.Reason, standing.Why, standing.Hint)
+		return end(s, standing.Reason, standing.Why, nextStep(standing.Reason, standing.Hint, s.Life.Agent))
 	}
 	if reason, why := s.Budget.Over(); reason != "" {
 		return end(s, reason, why, "")
 	}
 	return nil
+}
+
+// nextStep is what a person can do about an agent that is not tried again: how this very one is logged in, where that is known.
+func nextStep(reason event.Reason, hint string, agent event.Agent) string {
+	if reason == event.ReasonAuth && agent.Login != "" {
+		return agent.Login + ", then resume the loop"
+	}
+	return hint
 }
 
 const hintStuck = "look at what the agent says with 'ralph logs', change the task, then resume the loop"

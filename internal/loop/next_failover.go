@@ -51,7 +51,7 @@ func exhausted(s *State) []Decision {
 	for i, agent := range rules.Agents {
 		whys = append(whys, agent.Name+": "+s.Failover.Standing(i, current, rules).Why)
 	}
-	return end(s, preferred.Reason, strings.Join(whys, "; "), preferred.Hint)
+	return end(s, preferred.Reason, strings.Join(whys, "; "), nextStep(preferred.Reason, preferred.Hint, rules.Agents[0]))
 }
 
 // replaced lets another agent work: an iteration is for the first that can work, and where none
@@ -71,7 +71,7 @@ func replaced(s *State) []Decision {
 	}
 	switch {
 	case current.Gone():
-		r.Reason, r.Hint, r.Until = current.Reason, current.Hint, ""
+		r.Reason, r.Hint, r.Until = current.Reason, nextStep(current.Reason, current.Hint, s.Life.Agent), ""
 	case r.Until == "":
 		r.Why = fmt.Sprintf("%s can work again, and is preferred", r.Name)
 	case current.Passes:

@@ -27,10 +27,43 @@ type Budget struct {
 	Unknown  bool        `json:"unknown,omitempty"` // some of the total had no price
 	Current  Meter       `json:"current"`           // of the open iteration
 	Worker   string      `json:"worker,omitempty"`  // whose that is, where the loop has several agents
+	Agents   []Share     `json:"agents,omitempty"`  // what each of these has used
 	// Idle is how long the loop could do nothing, in milliseconds; Resting is since when it cannot.
 	Idle    int64     `json:"idle,omitempty"`
 	Resting time.Time `json:"resting,omitzero"`
 	Warned  []string  `json:"warned,omitempty"` // the limits of which a warning was given
+}
+
+// Share is what one of several agents has used of the total, the open iteration included.
+type Share struct {
+	Name       string      `json:"name"`
+	Iterations int         `json:"iterations"` // ended, and not refunded
+	Refunded   int         `json:"refunded,omitempty"`
+	Usage      event.Usage `json:"usage"`
+	Unknown    bool        `json:"unknown,omitempty"` // some use had no price
+}
+
+// Spent is Usage with its money only where all of it is known.
+func (s *Share) Spent() event.Usage { return Meter{Usage: s.Usage, Unknown: s.Unknown}.Spent() }
+
+// sharesMost bounds them where a loop is resumed with other agents again and again.
+const sharesMost = 32
+
+// share returns that of an agent for writing, nil where the loop has one agent only. Shares of copied states stay as they are.
+func (b *Budget) share(name string) *Share {
+	if len(b.Rules.Agents) < 2 || name == "" {
+		return nil
+	}
+	b.Agents = slices.Clone(b.Agents)
+	at := slices.IndexFunc(b.Agents, func(s Share) bool { return s.Name == name })
+	if at < 0 {
+		if len(b.Agents) == sharesMost {
+			return nil
+		}
+		at = len(b.Agents)
+		b.Agents = append(b.Agents, Share{Name: name})
+	}
+	return &b.Agents[at]
 }
 
 // Meter counts one iteration.
@@ -150,6 +183,13 @@ func (b *Budget) used(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	if name, isAgent := strings.CutPrefix(e.By(), "agent:"); isAgent {
+		if s := b.share(name); s != nil {
+			m := Meter{Usage: s.Usage, Unknown: s.Unknown}
+			m.use(p)
+			s.Usage, s.Unknown = m.Usage, m.Unknown
+		}
+	}
 	if b.late(e) {
 		var m Meter
 		m.use(p)
@@ -194,6 +234,13 @@ func (b *Budget) close(e event.Event) error {
 	if p.Refunded {
 		b.Counted--
 		b.Refunded++
+	}
+	switch s := b.share(b.Worker); {
+	case s == nil:
+	case p.Refunded:
+		s.Refunded++
+	default:
+		s.Iterations++
 	}
 	if p.Outcome == event.OutcomeLimited {
 		b.rest()

@@ -191,3 +191,44 @@ func TestWhatAnotherAgentTellsLateIsTheLoopsAlone(t *testing.T) {
 		t.Errorf("then the iteration has used %+v", got)
 	}
 }
+
+func TestEachOfSeveralAgentsHasItsShare(t *testing.T) {
+	var b policy.Budget
+	apply := func(by string, p event.Payload) {
+		t.Helper()
+		line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: noon}, event.Encode(p, by), 0)
+		e, err := event.Parse(line)
+		if err == nil {
+			err = b.Apply(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply("loop", event.LoopStarted{Rules: event.Rules{Agents: []event.Agent{{Name: "claude"}, {Name: "pi"}}}})
+	apply("loop", event.Decided{Do: event.DoBegin, Iteration: 1})
+	apply("loop", event.IterationStarted{N: 1})
+	apply("agent:claude", event.AgentUsed{In: 1, USD: new(0.5)})
+	before := b
+	apply("loop", event.IterationEnded{N: 1, Outcome: event.OutcomeLimited, Refunded: true})
+	apply("loop", event.Decided{Do: event.DoBegin, Iteration: 2, Agent: 1})
+	apply("loop", event.IterationStarted{N: 2})
+	apply("agent:pi", event.AgentUsed{In: 2})
+	apply("agent:claude", event.AgentUsed{Out: 4, USD: new(0.25)}) // late
+	apply("loop", event.IterationEnded{N: 2, Outcome: event.OutcomeDone})
+	want := []policy.Share{
+		{Name: "claude", Refunded: 1, Usage: event.Usage{In: 1, Out: 4, USD: new(0.75)}},
+		{Name: "pi", Iterations: 1, Usage: event.Usage{In: 2}, Unknown: true},
+	}
+	if diff := cmp.Diff(want, b.Agents); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]policy.Share{{Name: "claude", Usage: event.Usage{In: 1, USD: new(0.5)}}}, before.Agents); diff != "" {
+		t.Errorf("a copied state changed: %s", diff)
+	}
+	apply("loop", event.LoopResumed{Rules: &event.Rules{}})
+	apply("agent:claude", event.AgentUsed{In: 8})
+	if diff := cmp.Diff(want, b.Agents); diff != "" {
+		t.Errorf("with one agent: %s", diff)
+	}
+}

@@ -26,6 +26,9 @@ type Gate struct {
 	Left []string `json:"left,omitempty"`
 	// Background names the work in the background that the agent has not seen the end of.
 	Background string `json:"background,omitempty"`
+	// Untooled says that the agent would have told of its tools and has called none in the open iteration: what is
+	// running then is its own helpers, of which the next one need not know.
+	Untooled bool `json:"untooled,omitempty"`
 	// Commit is why the work could not be committed; empty where it could.
 	Commit string `json:"commit,omitempty"`
 	// Before is what the open iteration was told of those before it.
@@ -105,6 +108,14 @@ func (g *Gate) Apply(e event.Event) error {
 		if p.Error != "" {
 			g.Commit = firstBytes(p.Error, problemMost)
 		}
+	case event.TypeAgentStarted:
+		p, err := event.As[event.AgentStarted](e)
+		if err != nil {
+			return err
+		}
+		g.Untooled = p.Tools
+	case event.TypeToolCalled:
+		g.Untooled = false
 	case event.TypeAgentRested:
 		p, err := event.As[event.AgentRested](e)
 		if err != nil {
@@ -173,6 +184,7 @@ func edited(p event.GuardrailEdited) string {
 // strays are processes that were still running when the turn was over.
 func (g *Gate) strays(n int) {
 	switch {
+	case g.Untooled:
 	case n == 1:
 		g.Left = append(g.Left, "a process that was started in the background was still running at the end, and was ended")
 	case n > 1:
@@ -209,6 +221,7 @@ func firsts(texts []string, n int) []string {
 
 // left notes how an iteration ended that did not end by itself.
 func (g *Gate) left(p event.IterationEnded) {
+	g.Untooled = false
 	if g.Background != "" {
 		g.Left = append(g.Left, "work that was put into the background had not ended: "+g.Background)
 		g.Background = ""

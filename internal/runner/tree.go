@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -15,7 +16,7 @@ type SharedTreeError struct {
 	Loop  string // the other loop's name; "" where it is not known
 	PID   int    // of its runner; 0 as Loop
 	Since time.Time
-	// Leaving says that the other one has ended, and its runner has yet to go.
+	// Leaving says that the other one has ended or was told to end at once, and its runner has yet to go.
 	Leaving bool
 }
 
@@ -57,9 +58,10 @@ func enter(home, project string, share bool) (*registry.TreeLock, error) {
 	return lock, err
 }
 
-// sharedTree finds out who is at work there. One that has just begun may have no entry yet.
+// sharedTree finds out who is at work there. Where nobody is found, one has just begun and has no entry yet, or one has just gone: the
+// next question tells, as it does of one that leaves.
 func sharedTree(home, tree string) error {
-	e := &SharedTreeError{Tree: tree}
+	e := &SharedTreeError{Tree: tree, Leaving: true}
 	loops, err := registry.Survey(home, func(entry registry.Entry) bool {
 		at, err := repo.WorkTree(entry.Project)
 		return err == nil && at == tree
@@ -72,9 +74,15 @@ func sharedTree(home, tree string) error {
 			continue
 		}
 		e.Loop, e.PID, e.Since = s.Name, s.Live.PID, s.Live.Since
-		if e.Leaving = s.Head.Ended(); !e.Leaving {
+		if e.Leaving = s.Head.Ended() || leaving(s.Dir); !e.Leaving {
 			break
 		}
 	}
 	return e
+}
+
+// leaving asks the journal: state.json may be older than a command whose receipt is there.
+func leaving(dir string) bool {
+	state, err := projector.Open(dir)
+	return err == nil && state.Leaving()
 }

@@ -29,7 +29,8 @@ func Processes(t *testing.T, a Agent) {
 		{"an abort in mid-turn", checkSessionAbort},
 		{"a kill in mid-turn", checkKill},
 		{"a steer in mid-turn", checkSessionSteer},
-		{"a second turn in the same process", checkReuse},
+		{"a second turn in the same process", func(t *testing.T, a Agent) { checkReuse(t, a, roleHonest) }},
+		{"a second turn behind a launcher", func(t *testing.T, a Agent) { checkReuse(t, a, roleLauncher) }},
 		{"a process that outlives the turn", checkOrphan},
 	} {
 		t.Run(check.name, func(t *testing.T) {
@@ -56,8 +57,9 @@ func patience(role string) agent.Patience {
 type run struct {
 	*agent.Session
 	*Recorder
-	t testing.TB
-	a Agent
+	t   testing.TB
+	a   Agent
+	dir string // in which the agent works
 }
 
 // start starts this binary as the agent and gives it a prompt.
@@ -68,7 +70,9 @@ func start(t testing.TB, a Agent, role, prompt string) *run {
 		t.Fatal(err)
 	}
 	r := &run{Recorder: NewRecorder(t), t: t, a: a}
-	r.Session, err = agent.Start(config(t, a, self, role, prompt, r.Recorder))
+	cfg := config(t, a, self, role, prompt, r.Recorder)
+	r.dir = cfg.Spec.Dir
+	r.Session, err = agent.Start(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,20 +269,22 @@ func checkSessionSteer(t *testing.T, a Agent) {
 	r.over(1)
 }
 
-func checkReuse(t *testing.T, a Agent) {
-	r := start(t, a, roleHonest, Finish)
+func checkReuse(t *testing.T, a Agent, role string) {
+	able := a.New().Abilities()
+	same := able.Same && !able.Reset // then the second turn goes on in the same context
+	r := start(t, a, role, Finish)
 	r.turn()
-	r.Release(false, 5)
+	r.Release(same, 5)
 	if len(r.Of(event.TypeAgentRested)) == 0 {
 		r.over(r.ends())
 		return
 	}
-	if !r.Refresh() {
+	if !same && !r.Refresh() {
 		t.Fatalf("no fresh context\n%s", r.Recorder)
 	}
 	r.Begin(agent.Prompt{Text: Finish, Iteration: 2}, true, 9)
 	r.Await(event.TypeAgentFinished, 2)
-	r.Release(false, 11)
+	r.Release(same, 11)
 	started := r.Of(event.TypeAgentStarted)
 	first, second := Payload[event.AgentStarted](t, started[0]), Payload[event.AgentStarted](t, started[1])
 	if first.Reused || !second.Reused || first.PID != second.PID || started[1].Cause != 9 {
@@ -293,6 +299,12 @@ func checkReuse(t *testing.T, a Agent) {
 
 func checkOrphan(t *testing.T, a Agent) {
 	r := start(t, a, roleParent, Finish)
+	if !r.exitEnds() { // what its turn began with has been read
+		r.Await(event.TypeAgentSaid, 1)
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, sign), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	r.turn()
 	r.Release(false, 5)
 	strays := 0

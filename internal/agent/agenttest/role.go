@@ -26,6 +26,7 @@ const (
 	roleStubborn = "stubborn" // nor TERM
 	roleParent   = "parent"   // starts a process in a session of its own with each turn
 	roleOrphan   = "orphan"   // is that process
+	roleLauncher = "launcher" // has the honest one as a child, as npx and version managers do
 )
 
 // halfLine is what roleHalf prints last.
@@ -40,6 +41,8 @@ func playRole(role string, fake Fake) int {
 		return 3
 	case roleOrphan:
 		sit()
+	case roleLauncher:
+		return launch()
 	case roleStubborn:
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	}
@@ -50,10 +53,16 @@ func playRole(role string, fake Fake) int {
 	}
 	hear := func(line []byte) (left bool) {
 		begins := isPrompt(string(line))
+		lines := fake(line)
 		if begins && role == roleParent {
+			last := max(len(lines)-1, 0)
+			print(lines[:last])
+			if lines = lines[last:]; last > 0 {
+				awaitSign()
+			}
 			startOrphan()
 		}
-		print(fake(line))
+		print(lines)
 		if begins && role == roleHalf {
 			os.Stdout.WriteString(halfLine)
 		}
@@ -91,6 +100,31 @@ func sit() {
 	for {
 		time.Sleep(time.Hour)
 	}
+}
+
+// sign is the file by which the test says that it has seen what the turn began with: an agent's tools come after that.
+const sign = "seen"
+
+func awaitSign() {
+	for begun := time.Now(); time.Since(begun) < deadline; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(sign); err == nil {
+			return
+		}
+	}
+}
+
+func launch() int {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.Command(self, os.Args[1:]...)
+	cmd.Env = append(os.Environ(), roleVariable+"="+roleHonest)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		panic(err)
+	}
+	return cmd.ProcessState.ExitCode()
 }
 
 func startOrphan() {

@@ -13,6 +13,7 @@ import (
 // turn is what ralph calls one: from Open to AgentFinished.
 type turn struct {
 	open     bool
+	ready    bool // an init came, after which the model is asked
 	aborting bool
 
 	held *event.AgentFinished // the last result, while messages wait that begin another turn of Claude's
@@ -112,6 +113,10 @@ func (d *Dialect) finish(verdict event.AgentFinished, out *agent.Decoded) {
 
 // begun: Claude begins a turn of its own.
 func (d *Dialect) begun(out *agent.Decoded) {
+	// A launcher has Claude as a child, and MCP servers are started before the first init. At a later one of the same
+	// turn its tools may be at work.
+	out.Own = d.turn.open && !d.turn.ready
+	d.turn.ready = true
 	if d.turn.deferred {
 		d.turn.owed++
 	}

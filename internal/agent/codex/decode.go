@@ -146,6 +146,7 @@ func (d *Dialect) threadStarted(result, failed jsonscan.Value, out *agent.Decode
 	}
 	d.thread, d.model = thread, result.Get("model").Text()
 	out.Add(event.AgentNoticed{What: "session", Text: thread})
+	out.Own = true // npm's launcher, or a version manager's, has the program as a child
 	if d.phase == resetting {
 		d.phase = idle
 		out.Fresh = true

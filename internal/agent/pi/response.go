@@ -49,6 +49,7 @@ func (d *Dialect) greetedBy(state jsonscan.Value, out *agent.Decoded) {
 	if d.phase != greeting {
 		return
 	}
+	out.Own = true // a launcher has pi as a child, and extensions may keep servers
 	if d.turn.aborting {
 		d.finish(event.AgentFinished{Outcome: "aborted"}, out)
 		return
@@ -100,7 +101,7 @@ func (d *Dialect) resetAnswered(cleared bool, out *agent.Decoded) {
 	if d.phase == resetting {
 		d.phase = idle
 	}
-	out.Fresh, out.Stale = cleared, !cleared
+	out.Fresh, out.Stale, out.Own = cleared, !cleared, cleared
 }
 
 func (d *Dialect) steerAnswered(s *steer, success bool, m jsonscan.Value, out *agent.Decoded) {

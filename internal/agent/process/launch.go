@@ -125,7 +125,7 @@ func diagnose(spec Spec, err error) error {
 		return fmt.Errorf("start agent: %w", err)
 	case errors.Is(err, fs.ErrNotExist):
 		if _, statErr := os.Stat(program); errors.Is(statErr, fs.ErrNotExist) {
-			return fmt.Errorf("start agent: %w", &exec.Error{Name: name, Err: exec.ErrNotFound})
+			return fmt.Errorf("start agent: %w", &absentError{name})
 		}
 		return fmt.Errorf("start %s: the interpreter or loader it names is missing: %w", name, cause)
 	case errors.Is(err, syscall.ENOEXEC):
@@ -133,6 +133,12 @@ func diagnose(spec Spec, err error) error {
 	}
 	return fmt.Errorf("start %s: %w", name, cause)
 }
+
+// absentError says that a path leads to no program. It is an exec.ErrNotFound, whose own words are about PATH.
+type absentError struct{ path string }
+
+func (e *absentError) Error() string        { return "there is no program " + e.path }
+func (e *absentError) Is(target error) bool { return target == exec.ErrNotFound }
 
 func checkDir(dir string) error {
 	if dir == "" {

@@ -88,6 +88,7 @@ func (d *Dialect) fact(r *reader) event.Payload {
 		return event.AgentNoticed{What: r.string("what"), Text: r.optional("text")}
 	case "ready":
 		d.version = r.count("version")
+		r.out.Own = true // ralph may have been started by a launcher
 		return event.AgentNoticed{What: kind, Text: r.optional("scenario")}
 	default:
 		return event.AgentNoticed{What: kind}
