@@ -38,7 +38,7 @@ type steerVerb struct {
 }
 
 func (v *steerVerb) Run(e *env) error {
-	return v.send(e, inbox.Command{Kind: inbox.Steer, Text: words(e, v.Text)})
+	return v.tell(e, inbox.Steer, v.Text)
 }
 
 type followUpVerb struct {
@@ -47,7 +47,7 @@ type followUpVerb struct {
 }
 
 func (v *followUpVerb) Run(e *env) error {
-	return v.send(e, inbox.Command{Kind: inbox.FollowUp, Text: words(e, v.Text)})
+	return v.tell(e, inbox.FollowUp, v.Text)
 }
 
 // named is sending with the loop as the argument.
@@ -118,6 +118,18 @@ func words(e *env, args []string) string {
 		}
 	}
 	return strings.Join(args, " ")
+}
+
+// tell sends words to the agent. Where they begin with the name of a loop and none is named, that was meant as with the verbs whose
+// argument is a loop, and the words would have gone to another one.
+func (v sending) tell(e *env, kind inbox.Kind, text []string) error {
+	if v.Loop == "" && len(text) > 1 {
+		if s, err := e.named(text[0]); err == nil && (s.Live.Alive || s.Project == e.cwd) {
+			return refuse(fmt.Sprintf("say --loop %s to tell that loop, or put all of the words between quotes", text[0]),
+				"%q is the name of a loop, and would be the first word that the agent is told", text[0])
+		}
+	}
+	return v.send(e, inbox.Command{Kind: kind, Text: words(e, text)})
 }
 
 func (v sending) send(e *env, c inbox.Command) error {

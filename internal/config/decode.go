@@ -96,7 +96,7 @@ func (d *decoder) object(o *object, place reflect.Value, key string) *Error {
 		full := join(key, name)
 		f := o.find(name)
 		if f == nil {
-			return &Error{Key: full, Problem: fmt.Sprintf("unknown key %q", full), Nearest: nearestKey(full)}
+			return unknownKey(full)
 		}
 		if first := firsts[f.position]; first > 0 {
 			line, _ := locate(d.data, first-1)

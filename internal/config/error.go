@@ -46,6 +46,14 @@ func (e *Error) Hint() string {
 	return e.advice
 }
 
+func unknownKey(key string) *Error {
+	e := &Error{Key: key, Problem: "unknown key " + strconv.Quote(key), Nearest: nearestKey(key)}
+	if e.Nearest == "" {
+		e.advice = "'ralph doctor --schema' and docs/settings.md have all of them"
+	}
+	return e
+}
+
 // locate returns the line and the column (in characters) of an offset, both from 1.
 func locate(data []byte, offset int) (line, column int) {
 	before := data[:min(max(offset, 0), len(data))]

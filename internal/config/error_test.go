@@ -108,7 +108,7 @@ func TestBadVariablesAndFlagsNameThemselves(t *testing.T) {
 		},
 		"a key below a scalar": {
 			layers{flags: map[string]string{"context.fresh": "1"}},
-			"command line: unknown key \"context.fresh\"\n",
+			"command line: unknown key \"context.fresh\"\nhint: 'ralph doctor --schema' and docs/settings.md have all of them\n",
 		},
 		"a flag with a bad duration": {
 			layers{flags: map[string]string{"limits.idle": "10"}},

@@ -135,7 +135,7 @@ func parseList(f *field, value string, place reflect.Value, seen func(string, in
 func set(s *Settings, key, value string, seen func(string, int)) *Error {
 	f, entry := lookUp(key)
 	if f == nil {
-		return &Error{Key: key, Problem: fmt.Sprintf("unknown key %q", key), Nearest: nearestKey(key)}
+		return unknownKey(key)
 	}
 	place := reflect.ValueOf(s).Elem().FieldByIndex(f.index)
 	if entry == "" {
