@@ -32,9 +32,12 @@ func exited(ctx context.Context, runner registry.Liveness) <-chan struct{} {
 	stop := context.AfterFunc(ctx, func() { _ = process.Close() })
 	go func() {
 		defer stop()
-		if conn.Read(ended) == nil {
+		if conn.Read(ended) != nil {
+			return
+		}
+		_ = process.Close()
+		if ctx.Err() == nil { // the file of one who called it off may be closed later than the process ends
 			close(over)
-			_ = process.Close()
 		}
 	}()
 	return over

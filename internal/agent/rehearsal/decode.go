@@ -35,17 +35,31 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 		fact = event.AgentUnread{}
 	}
 	out.Add(fact)
-	d.refuse(out)
+	if fact := d.refused(); fact != nil {
+		out.Add(fact)
+	}
+	if d.ready && d.held != nil {
+		out.Reply = append(out.Reply, d.held...)
+		d.held = nil
+	}
 }
 
-// refuse ends the turn of a player whose words may mean other things: a ralph of another version, which agent.command names.
-func (d *Dialect) refuse(out *agent.Decoded) {
-	if !d.running || d.version == 0 || d.version == player.Version {
-		return
+// refused ends a turn that cannot begin: it was aborted before the player was ready, or the words of the player may mean other
+// things, as those of another version of ralph, which agent.command names.
+func (d *Dialect) refused() event.Payload {
+	foreign := d.version != 0 && d.version != player.Version
+	switch {
+	case !d.running || !d.ready:
+		return nil
+	case d.aborted:
+		d.running, d.aborted = false, false
+		return event.AgentFinished{Outcome: "aborted"}
+	case foreign:
+		d.running, d.steers, d.held = false, nil, nil
+		return event.AgentFinished{Outcome: "error", Kind: "other", Error: fmt.Sprintf(
+			"the player speaks version %d of the rehearsal's protocol, and this ralph speaks %d", d.version, player.Version)}
 	}
-	d.running, d.steers = false, nil
-	out.Add(event.AgentFinished{Outcome: "error", Kind: "other", Error: fmt.Sprintf(
-		"the player speaks version %d of the rehearsal's protocol, and this ralph speaks %d", d.version, player.Version)})
+	return nil
 }
 
 // fact returns what a line says. It changes nothing before it has read all of it.
@@ -87,7 +101,7 @@ func (d *Dialect) fact(r *reader) event.Payload {
 	case "noticed":
 		return event.AgentNoticed{What: r.string("what"), Text: r.optional("text")}
 	case "ready":
-		d.version = r.count("version")
+		d.ready, d.version = true, r.count("version")
 		r.out.Own = true // ralph may have been started by a launcher
 		return event.AgentNoticed{What: kind, Text: r.optional("scenario")}
 	default:

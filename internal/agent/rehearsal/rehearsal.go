@@ -19,7 +19,10 @@ const verb = "rehearse"
 type Dialect struct {
 	executable string
 	check      func(dir, scenario string) error
-	version    int64 // of the protocol, as the player says; 0 before
+	ready      bool     // the player has said so
+	version    int64    // of the protocol, as it says
+	held       [][]byte // what it is sent once it is ready: the turn's begin, and what was steered
+	aborted    bool     // that turn was, before it was
 	iteration  int
 	running    bool            // a turn is
 	resetting  bool            // a fresh context was asked for
@@ -63,7 +66,8 @@ func isRalph(program string) bool {
 	return strings.EqualFold(strings.TrimSuffix(program, ".exe"), "ralph") && filepath.Base(program) == program
 }
 
-// Open begins a turn.
+// Open begins a turn. The first one waits until the player is ready: what is running by then is its own (behind a launcher, the
+// player itself), and what it starts later is not.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.iteration, d.running, d.resetting = p.Iteration, true, false
 	d.steers = nil
@@ -71,13 +75,17 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	if p.Purpose != "" {
 		line = jsonscan.AppendString(append(line, `,"purpose":`...), p.Purpose)
 	}
-	line = jsonscan.AppendString(append(line, `,"prompt":`...), p.Text)
-	return [][]byte{append(line, '}')}
+	line = append(jsonscan.AppendString(append(line, `,"prompt":`...), p.Text), '}')
+	if !d.ready {
+		d.held = [][]byte{line}
+		return nil
+	}
+	return [][]byte{line}
 }
 
 // Steer puts text into the running turn.
 func (d *Dialect) Steer(id, text string) ([][]byte, bool) {
-	if !d.running {
+	if !d.running || d.aborted {
 		return nil, false
 	}
 	if d.steers == nil {
@@ -85,8 +93,12 @@ func (d *Dialect) Steer(id, text string) ([][]byte, bool) {
 	}
 	d.steers[id] = true
 	line := jsonscan.AppendString([]byte(`{"do":"steer","id":`), id)
-	line = jsonscan.AppendString(append(line, `,"text":`...), text)
-	return [][]byte{append(line, '}')}, true
+	line = append(jsonscan.AppendString(append(line, `,"text":`...), text), '}')
+	if !d.ready {
+		d.held = append(d.held, line)
+		return nil, true
+	}
+	return [][]byte{line}, true
 }
 
 // Reset asks for a fresh context.
@@ -98,8 +110,14 @@ func (d *Dialect) Reset() ([][]byte, bool) {
 	return [][]byte{[]byte(`{"do":"reset"}`)}, true
 }
 
-// Abort ends the running turn.
-func (d *Dialect) Abort() [][]byte { return [][]byte{[]byte(`{"do":"abort"}`)} }
+// Abort ends the running turn; one that waits for the player is never begun.
+func (d *Dialect) Abort() [][]byte {
+	if !d.ready {
+		d.held, d.aborted = nil, d.running
+		return nil
+	}
+	return [][]byte{[]byte(`{"do":"abort"}`)}
+}
 
 // Stop has no lines: the player leaves when its stdin ends.
 func (d *Dialect) Stop() [][]byte { return nil }

@@ -57,15 +57,46 @@ func TestAScenarioThatCannotBePlayedIsRefused(t *testing.T) {
 	}
 }
 
+// ready is what a player says first.
+const ready = `{"type":"ready","scenario":"x","version":1}`
+
 func TestATurnForACommitMessageSaysSo(t *testing.T) {
 	for purpose, want := range map[string]string{
 		"":                   `{"do":"begin","iteration":3,"prompt":"go"}`,
 		agent.PurposeMessage: `{"do":"begin","iteration":3,"purpose":"message","prompt":"go"}`,
 	} {
-		lines := rehearsal.New("/self", player.Check).Open(agent.Prompt{Text: "go", Iteration: 3, Purpose: purpose})
+		d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
+		d.Decode([]byte(ready), agent.Stdout, &out)
+		lines := d.Open(agent.Prompt{Text: "go", Iteration: 3, Purpose: purpose})
 		if len(lines) != 1 || string(lines[0]) != want {
 			t.Errorf("%q, want %s", lines, want)
 		}
+	}
+}
+
+func TestATurnWaitsForThePlayer(t *testing.T) {
+	d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
+	if lines := d.Open(agent.Prompt{Text: "go", Iteration: 1}); len(lines) > 0 {
+		t.Errorf("begun with %q", lines)
+	}
+	if lines, live := d.Steer("c1", "left"); !live || len(lines) > 0 {
+		t.Errorf("steered with %q: %v", lines, live)
+	}
+	d.Decode([]byte(ready), agent.Stdout, &out)
+	if !out.Own || len(out.Reply) != 2 || !strings.HasPrefix(string(out.Reply[0]), `{"do":"begin"`) || !strings.HasPrefix(string(out.Reply[1]), `{"do":"steer"`) {
+		t.Errorf("own %v, reply %q", out.Own, out.Reply)
+	}
+}
+
+func TestATurnThatIsAbortedBeforeThePlayerIsReadyNeverBegins(t *testing.T) {
+	d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
+	d.Open(agent.Prompt{Text: "go", Iteration: 1})
+	if lines := d.Abort(); len(lines) > 0 {
+		t.Errorf("aborted with %q", lines)
+	}
+	d.Decode([]byte(ready), agent.Stdout, &out)
+	if finished, ok := out.Facts[len(out.Facts)-1].(event.AgentFinished); !ok || finished.Outcome != "aborted" || len(out.Reply) > 0 {
+		t.Errorf("%+v, reply %q", out.Facts, out.Reply)
 	}
 }
 
