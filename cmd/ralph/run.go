@@ -68,10 +68,10 @@ func announced(e *env, received <-chan os.Signal, over <-chan struct{}) <-chan o
 				return
 			case s := <-received:
 				switch {
-				case !unread(s):
+				case !aboutPipes(s):
 					fmt.Fprintln(e.stderr, shutdowns[i])
-				case deserted:
-					i-- // each write meets it again
+				case deserted || !unread(e.stdout, e.stderr): // each write meets it again
+					i--
 					continue
 				default:
 					deserted = true

@@ -11,5 +11,7 @@ import (
 // hear sends what asks a loop in the foreground to stop.
 func hear(received chan<- os.Signal) { signal.Notify(received, os.Interrupt, syscall.SIGTERM) }
 
-// unread reports whether a signal says that nobody reads any more what ralph says: here none does.
-func unread(os.Signal) bool { return false }
+// aboutPipes reports whether a signal says that somebody has stopped reading: here none does.
+func aboutPipes(os.Signal) bool { return false }
+
+func unread(...any) bool { return false }

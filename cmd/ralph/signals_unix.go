@@ -5,7 +5,10 @@ package main
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // hear sends what asks a loop in the foreground to stop: ctrl-c, TERM, and the end of its terminal, where it was
@@ -21,5 +24,19 @@ func hear(received chan<- os.Signal) {
 	signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
-// unread reports whether a signal says that nobody reads any more what ralph says.
-func unread(s os.Signal) bool { return s == syscall.SIGPIPE }
+// aboutPipes reports whether a signal says that somebody has stopped reading.
+func aboutPipes(s os.Signal) bool { return s == syscall.SIGPIPE }
+
+// unread reports whether nobody reads any more what is written to one of these streams. The signal does not say that: it comes as
+// well of a pipe to an agent, or to git, that ends before it has read all that it is told.
+func unread(streams ...any) bool {
+	return slices.ContainsFunc(streams, func(stream any) bool {
+		f, ok := stream.(*os.File)
+		if !ok {
+			return false
+		}
+		fds := []unix.PollFd{{Fd: int32(f.Fd())}}
+		n, err := unix.Poll(fds, 0)
+		return err == nil && n > 0 && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+	})
+}
