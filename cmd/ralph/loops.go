@@ -149,7 +149,12 @@ type farewell struct {
 	told  bool
 }
 
-// wait lets some time pass, and says what is waited for where that takes long. false says that it took too long.
+// strangerTime is how long a runner may take to go that nobody can name: one has just begun or has just gone, or its entry was
+// removed, of which waiting longer would tell nothing.
+const strangerTime = time.Second
+
+// wait lets some time pass, and says what is waited for where that takes long. The name is empty where it is not known. false says
+// that it took too long.
 func (f *farewell) wait(name string) bool {
 	if f.begun.IsZero() {
 		f.begun, f.pause = time.Now(), 2*time.Millisecond
@@ -160,6 +165,9 @@ func (f *farewell) wait(name string) bool {
 	}
 	time.Sleep(f.pause) // a lock has no event for its end
 	f.pause = min(2*f.pause, 50*time.Millisecond)
+	if name == "" {
+		return time.Since(f.begun) < strangerTime
+	}
 	return time.Since(f.begun) < leaveTime
 }
 

@@ -1,0 +1,245 @@
+//go:build unix
+
+package agent_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/secret"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+func TestAllThatWasPrintedIsToldBeforeTheExit(t *testing.T) {
+	c := shell(t, `i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done; printf 'no newline'; exit 3`)
+	c.begin()
+	drafts := c.all()
+	var said strings.Builder
+	for _, d := range drafts {
+		if d.Type == event.TypeAgentSaid {
+			said.WriteString(payload[event.AgentSaid](t, d).Text.String())
+		}
+	}
+	var want strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&want, "line %d\n", i)
+	}
+	want.WriteString("no newline")
+	if said.String() != want.String() {
+		t.Errorf("%d bytes were told of %d", said.Len(), want.Len())
+	}
+	exit := payload[event.AgentExited](t, drafts[len(drafts)-1])
+	if exit.Code != 3 || exit.Signal != "" {
+		t.Errorf("%+v", exit)
+	}
+}
+
+// echo is a protocol whose facts its lines name, so that a test can say what becomes of a line.
+type echo struct {
+	facts func(line string, from agent.Stream, out *agent.Decoded)
+	able  agent.Abilities
+}
+
+func (e echo) Command(s agent.Spec) (agent.Command, error) {
+	return agent.Command{Argv: s.Command, CloseStdin: true}, nil
+}
+func (e echo) Open(agent.Prompt) [][]byte             { return nil }
+func (e echo) Steer(id, text string) ([][]byte, bool) { return nil, false }
+func (e echo) Reset() ([][]byte, bool)                { return nil, e.able.Reset }
+func (e echo) Abort() [][]byte                        { return nil }
+func (e echo) Stop() [][]byte                         { return nil }
+func (e echo) Abilities() agent.Abilities             { return e.able }
+func (e echo) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
+	e.facts(string(line), from, out)
+}
+
+// prints is a command that prints text, byte for byte.
+func prints(t *testing.T, text string) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"cat", path}
+}
+
+func TestWhenALineIsKeptBesideItsFacts(t *testing.T) {
+	one := func(_ string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentNoticed{What: "a"}) }
+	two := func(_ string, _ agent.Stream, out *agent.Decoded) {
+		out.Add(event.AgentNoticed{What: "a"})
+		out.Add(event.AgentNoticed{What: "b"})
+	}
+	dropped := func(_ string, _ agent.Stream, out *agent.Decoded) {
+		out.Add(event.AgentNoticed{What: "a"})
+		out.DropRaw = true
+	}
+	silent := func(_ string, _ agent.Stream, out *agent.Decoded) {}
+	quiet := func(_ string, _ agent.Stream, out *agent.Decoded) { out.DropRaw = true }
+	const line = `{"type":"moon", "n":[1, {"ü":"\u00fc"}] }`
+	for name, row := range map[string]struct {
+		line  string
+		facts func(string, agent.Stream, *agent.Decoded)
+		lose  bool // KeepRaw is off
+		want  []string
+	}{
+		"it is kept byte for byte":                         {line, one, false, []string{`a ` + line}},
+		"with the first of its facts":                      {line, two, false, []string{`a ` + line, `b `}},
+		"not where the dialect says that it repeats":       {line, dropped, false, []string{`a `}},
+		"not where nobody wants it":                        {line, one, true, []string{`a `}},
+		"not where it is no JSON":                          {`{"type":"moon"`, one, false, []string{`a `}},
+		"not where it is no UTF-8":                         {"{\"type\":\"\xff\"}", one, false, []string{`a `}},
+		"a line without facts is noticed by its type":      {line, silent, false, []string{`moon ` + line}},
+		"one without a type is noticed as a line":          {`{"n":1}`, silent, false, []string{`line {"n":1}`}},
+		"one whose type is no word is, too":                {`{"type":7}`, silent, false, []string{`line {"type":7}`}},
+		"and one that is no JSON":                          {`moon`, silent, false, []string{`line `}},
+		"a line that repeats and says nothing is not told": {line, quiet, false, nil},
+		"nor is an empty one":                              {``, silent, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := converse(t, echo{facts: row.facts}, func(cfg *agent.Config) { cfg.KeepRaw = !row.lose }, prints(t, row.line+"\n")...)
+			c.begin()
+			var got []string
+			for _, d := range c.all() {
+				if d.Type == event.TypeAgentNoticed {
+					got = append(got, payload[event.AgentNoticed](t, d).What+" "+string(d.Raw))
+				}
+			}
+			if !slices.Equal(got, row.want) {
+				t.Errorf("told %q,\nwant %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestALineThatIsNotUnderstoodIsKeptOnce(t *testing.T) {
+	unread := func(_ string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentUnread{}) }
+	for name, row := range map[string]struct {
+		line       string
+		lose       bool // KeepRaw is off
+		fact, kept string
+	}{
+		"beside its fact": {`{"type":"moon"}`, false, "", `{"type":"moon"}`},
+		"in its fact where no agent's lines are kept": {`{"type":"moon"}`, true, `{"type":"moon"}`, ""},
+		"and where it is no JSON":                     {`{"type":`, false, `{"type":`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := converse(t, echo{facts: unread}, func(cfg *agent.Config) { cfg.KeepRaw = !row.lose }, prints(t, row.line+"\n")...)
+			c.begin()
+			for _, d := range c.all() {
+				if d.Type != event.TypeAgentUnread {
+					continue
+				}
+				if line := payload[event.AgentUnread](t, d).Line.String(); line != row.fact || string(d.Raw) != row.kept {
+					t.Errorf("the fact has %q, and beside it stands %q", line, d.Raw)
+				}
+				return
+			}
+			t.Error("it is not told")
+		})
+	}
+}
+
+func TestLinesOfStandardErrorAreNeverKept(t *testing.T) {
+	c := converse(t, echo{facts: func(line string, from agent.Stream, out *agent.Decoded) {
+		out.Add(event.AgentNoticed{What: fmt.Sprint(from == agent.Stderr), Text: line})
+	}}, nil, "sh", "-c", `echo '{"a":1}' >&2`)
+	c.begin()
+	drafts := c.all()
+	if len(drafts) != 3 || drafts[1].Raw != nil || !strings.Contains(string(drafts[1].Data), `"true"`) {
+		t.Errorf("%v", types(drafts))
+	}
+	if exit := payload[event.AgentExited](t, drafts[2]); exit.Stderr != "{\"a\":1}\n" {
+		t.Errorf("the last words are %q", exit.Stderr)
+	}
+}
+
+func TestALongOutputOfAToolIsMovedIntoABlob(t *testing.T) {
+	sum := func(text []byte) (event.Blob, error) { return event.Blob{SHA256: fmt.Sprint(len(text))}, nil }
+	long, letters := strings.Repeat("x", 65<<10), "x"+strings.Repeat("é", 40<<10)
+	for name, row := range map[string]struct {
+		output string
+		blob   func([]byte) (event.Blob, error)
+		moved  bool
+	}{
+		"a long one is moved":                        {long, sum, true},
+		"a short one stays":                          {strings.Repeat("x", 60<<10), sum, false},
+		"it is cut between letters":                  {letters, sum, true},
+		"where no blob can be stored it stays":       {long, func([]byte) (event.Blob, error) { return event.Blob{}, errors.New("disk full") }, false},
+		"where a blob is no file it stays":           {long, func([]byte) (event.Blob, error) { return event.Blob{Text: "x"}, nil }, false},
+		"where nobody keeps blobs it stays":          {long, nil, false},
+		"a text of newlines is long in its spelling": {strings.Repeat("\n", 40<<10), sum, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := func(_ string, _ agent.Stream, out *agent.Decoded) {
+				out.Add(event.ToolReturned{ID: "t1", OK: true, Output: event.Plain(row.output), Took: 5})
+			}
+			c := converse(t, echo{facts: facts}, func(cfg *agent.Config) { cfg.Blob = row.blob }, "echo", "go")
+			c.begin()
+			got := payload[event.ToolReturned](t, c.until(event.TypeToolReturned))
+			if got.ID != "t1" || !got.OK || got.Took != 5 {
+				t.Errorf("%+v", got)
+			}
+			head := got.Output.String()
+			if !row.moved {
+				if head != row.output || got.Blob != "" || got.Bytes != 0 {
+					t.Errorf("%d bytes of %d, blob %q", len(head), len(row.output), got.Blob)
+				}
+				return
+			}
+			if got.Blob != fmt.Sprint(len(row.output)) || got.Bytes != len(row.output) {
+				t.Errorf("blob %q of %d bytes", got.Blob, got.Bytes)
+			}
+			if len(head) < 4000 || len(head) > 4096 || !strings.HasPrefix(row.output, head) || !utf8.ValidString(head) {
+				t.Errorf("the head has %d bytes and ends %q", len(head), head[len(head)-4:])
+			}
+		})
+	}
+}
+
+// A value that the head of a long output cuts in two could be recognised in neither half.
+func TestTheHeadOfALongOutputEndsBeforeASecret(t *testing.T) {
+	const hidden = "hunter2-correct-horse"
+	masker := secret.New([]string{"DEMO_TOKEN=" + hidden})
+	output := strings.Repeat("x", 4090) + " " + hidden + strings.Repeat(" y", 40<<10)
+	facts := func(_ string, _ agent.Stream, out *agent.Decoded) {
+		out.Add(event.ToolReturned{ID: "t1", Output: event.Plain(output)})
+	}
+	c := converse(t, echo{facts: facts}, func(cfg *agent.Config) {
+		cfg.HoldBack = masker.HoldBack
+		cfg.Blob = func([]byte) (event.Blob, error) { return event.Blob{SHA256: "ab"}, nil }
+	}, "echo", "go")
+	c.begin()
+	head := payload[event.ToolReturned](t, c.until(event.TypeToolReturned)).Output.String()
+	if strings.Contains(head, "hunt") || len(head) < 4000 {
+		t.Errorf("the head ends %q", head[len(head)-20:])
+	}
+}
+
+func TestStreamedTextIsHeldBackWhereASecretMayBegin(t *testing.T) {
+	const hidden = "hunter2-correct-horse"
+	masker := secret.New([]string{"DEMO_TOKEN=" + hidden})
+	facts := func(line string, _ agent.Stream, out *agent.Decoded) {
+		out.Add(event.AgentSaid{Block: "1.0", Text: event.Plain(line)})
+		out.DropRaw = true
+	}
+	c := converse(t, echo{facts: facts}, func(cfg *agent.Config) { cfg.HoldBack = masker.HoldBack },
+		prints(t, "the token is hunter2-\ncorrect-horse, and\nthe last word is hunter2-corr\n")...)
+	c.begin()
+	var texts []string
+	drafts := c.all()
+	for _, d := range drafts[1 : len(drafts)-1] {
+		texts = append(texts, payload[event.AgentSaid](t, d).Text.String())
+	}
+	// What is still held when the process ends is told before its exit.
+	want := []string{"the token is ", hidden + ", and", "the last word is ", "hunter2-corr"}
+	if !slices.Equal(texts, want) {
+		t.Errorf("told %q,\nwant %q", texts, want)
+	}
+}
