@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -53,14 +54,15 @@ func TestScript(t *testing.T) {
 		Dir:   filepath.Join("testdata", "script"),
 		Setup: setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await":  await,
-			"exits":  exits,
-			"signal": sendSignal,
-			"sparse": sparse,
-			"flip":   flip,
-			"gone":   gone,
-			"cut":    cut,
-			"spoken": spoken,
+			"await":    await,
+			"recorded": awaitLine,
+			"exits":    exits,
+			"signal":   sendSignal,
+			"sparse":   sparse,
+			"flip":     flip,
+			"gone":     gone,
+			"cut":      cut,
+			"spoken":   spoken,
 		},
 		Condition: func(name string) (bool, error) {
 			return name == "root" && os.Geteuid() == 0, nil
@@ -130,6 +132,25 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	log, _ := os.ReadFile(filepath.Join(dir, "runner.log"))
 	ts.Fatalf("%s of loop %s is %q, not %q\nrunner.log:\n%s", args[1], args[0], got, want, log)
+}
+
+// awaitLine waits until a line of a loop's journal matches: recorded NAME PATTERN. What an agent or a
+// guardrail does can be seen before the event that tells of it.
+func awaitLine(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 || neg {
+		ts.Fatalf("usage: recorded NAME PATTERN")
+	}
+	pattern, err := regexp.Compile(args[1])
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	for e, err := range journal.Follow(ctx, ts.MkAbs(filepath.Join(".ralph", args[0])), journal.FollowOptions{}) {
+		ts.Check(err)
+		if pattern.Match(e.Line()) {
+			return
+		}
+	}
+	ts.Fatalf("no line of loop %s matches %s", args[0], args[1])
 }
 
 func field(dir, name string) string {
