@@ -104,6 +104,11 @@ func (w *world) checkDo(r *runner, d event.Decided, cause uint64) {
 	}
 	w.checkRecorded(d, cause)
 	w.checkAbleTo(r, d)
+	if d.Do == event.DoCheck {
+		if w.checks++; w.checks > checksMost {
+			w.violate(nightEnds, "the work was looked at %d times", w.checks)
+		}
+	}
 	if d.Do == event.DoBegin {
 		if w.begins++; w.begins > beginsMost {
 			w.violate(nightEnds, "%d iterations were asked for", w.begins)

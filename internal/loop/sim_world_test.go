@@ -42,6 +42,7 @@ type world struct {
 
 	crashes int
 	begins  int // iterations that were asked for
+	checks  int // of what was left, before or behind them
 	changes int // that runners which are gone have made on the disk
 	resumes int
 	trace   []string
@@ -56,6 +57,7 @@ const (
 	nightMost = 30 * 24 * time.Hour
 	// Those that are given back included: limits, disasters and outages of a night are few.
 	beginsMost = 300
+	checksMost = 2 * beginsMost
 )
 
 // violation is the panic by which an invariant ends a night.
