@@ -88,7 +88,7 @@ func (p *place) loop(name string) string { return filepath.Join(p.dir, ralphFold
 // until waits for something that another process makes true.
 func (p *place) until(what string, is func() bool) {
 	p.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); {
+	for deadline := time.Now().Add(time.Minute); !is(); {
 		if time.Now().After(deadline) {
 			p.Fatalf("waited in vain: %s", what)
 		}
@@ -159,6 +159,10 @@ func TestRacingStarts(t *testing.T) {
 		}
 	}
 	race("start", "one", "--detach", "-p", "x")
+	p.until("the agent to have begun", func() bool {
+		_, err := os.Stat(filepath.Join(p.dir, "started"))
+		return err == nil
+	})
 	p.fine("stop", "one", "--now")
 	p.until("the loop to end", func() bool { return p.dead("one") })
 	race("start", "one", "--detach", "--resume")
