@@ -181,6 +181,7 @@ var deadlines = map[string]string{
 	policy.TimerBreaker:     "the next iteration begins",
 	policy.TimerAfterResult: "limits.afterResult ends the agent's process",
 	policy.TimerRestart:     "the next iteration",
+	policy.TimerDuration:    "limits.duration ends the loop",
 }
 
 // phases says what an iteration is doing.

@@ -301,10 +301,28 @@ func (b *Budget) Over() (event.Reason, string) {
 		return event.ReasonCost, fmt.Sprintf("$%.2f of $%.2f are spent", *used.USD, r.LimitCost)
 	case r.LimitTokens > 0 && tokens >= r.LimitTokens:
 		return event.ReasonTokens, fmt.Sprintf("%d of %d tokens are used", tokens, r.LimitTokens)
-	case r.LimitDuration > 0 && b.Ran() >= milliseconds(r.LimitDuration):
-		return event.ReasonDuration, fmt.Sprintf("the loop has run for %s", milliseconds(r.LimitDuration))
+	}
+	if why := b.Late(); why != "" {
+		return event.ReasonDuration, why
 	}
 	return "", ""
+}
+
+// Late says that the loop has run for as long as it may; empty where it has not.
+func (b *Budget) Late() string {
+	if limit := milliseconds(b.Rules.LimitDuration); limit > 0 && b.Ran() >= limit {
+		return fmt.Sprintf("the loop has run for %s", limit)
+	}
+	return ""
+}
+
+// Until returns the moment at which the loop will have run for as long as it may. False says that there is no limit, or that time
+// does not count now: when the limit is reached is then not known.
+func (b *Budget) Until() (time.Time, bool) {
+	if b.Rules.LimitDuration <= 0 || !b.Resting.IsZero() {
+		return time.Time{}, false
+	}
+	return b.Started.Add(milliseconds(b.Rules.LimitDuration)).Add(milliseconds(b.Idle)), true
 }
 
 // rest begins a time in which the loop can do nothing.
