@@ -129,7 +129,7 @@ func awaitReady(e *env, j job, from *os.File, log string, patience time.Duration
 	_ = from.SetReadDeadline(time.Now().Add(min(slow, patience)))
 	line, err := in.ReadBytes('\n')
 	if errors.Is(err, os.ErrDeadlineExceeded) && patience > slow {
-		fmt.Fprintf(e.stderr, "ralph: loop %s is starting …\n", j.Name)
+		tell(e.stderr, "loop %s is starting …", j.Name)
 		_ = from.SetReadDeadline(time.Now().Add(patience - slow))
 		var rest []byte
 		rest, err = in.ReadBytes('\n')
@@ -183,11 +183,11 @@ func announce(e *env, name, dir string, r readiness, asJSON bool) error {
 		}{name, dir, r.PID, r.Ended})
 	}
 	if r.Ended != nil {
-		fmt.Fprintf(e.stdout, "loop %s is %s: %s\n", name, r.Ended.Status, r.Ended.Why)
+		fmt.Fprintf(e.stdout, "loop %s is %s: %s\n", name, r.Ended.Status, clean(r.Ended.Why))
 		return nil
 	}
 	fmt.Fprintf(e.stdout, "loop %s is running (pid %d)\n", name, r.PID)
-	fmt.Fprintf(e.stderr, "ralph: 'ralph attach %s' shows it, 'ralph stop %s' ends it\n", name, name)
+	tell(e.stderr, "'ralph attach %s' shows it, 'ralph stop %s' ends it", name, name)
 	return nil
 }
 

@@ -45,7 +45,7 @@ func (v *listVerb) Run(e *env) error {
 		return json.NewEncoder(e.stdout).Encode(listed(all))
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(e.stderr, "ralph: "+v.none())
+		tell(e.stderr, "%s", v.none())
 		return nil
 	}
 	_, err = e.stdout.Write(v.table(e, all))
@@ -70,7 +70,7 @@ func (v *listVerb) survey(e *env) ([]registry.Status, error) {
 	for _, s := range all {
 		if s.Name == "" {
 			if !v.Watch {
-				fmt.Fprintf(e.stderr, "ralph: %s\n", render.Clean(fmt.Sprint(s.Err)))
+				tell(e.stderr, "%v", s.Err)
 			}
 			continue
 		}

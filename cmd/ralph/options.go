@@ -92,7 +92,7 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 		return config.Settings{}, err
 	}
 	for _, warning := range loaded.Warnings {
-		fmt.Fprintf(e.stderr, "ralph: %s\n", warning)
+		tell(e.stderr, "%s", warning)
 	}
 	if err := warnIdle(e, loaded); err != nil {
 		return config.Settings{}, err
@@ -129,7 +129,7 @@ func warnIdle(e *env, loaded config.Loaded) error {
 		}
 	}
 	if len(idle) > 0 {
-		fmt.Fprintf(e.stderr, "ralph: this version does not act on %s yet\n", strings.Join(idle, ", "))
+		tell(e.stderr, "this version does not act on %s yet", strings.Join(idle, ", "))
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		if err != nil {
 			return j, err
 		}
-		fmt.Fprintf(e.stderr, "ralph: archived the loop before to %s\n", e.short(to))
+		tell(e.stderr, "archived the loop before to %s", e.short(to))
 		before.exists = false
 	}
 	if before.damage != nil && before.exists {
