@@ -279,8 +279,8 @@ func TestFullDisk(t *testing.T) {
 				t.Error("the agent is alive")
 			}
 			stdout, stderr, code := p.ralph("status", "one")
-			if !strings.Contains(stdout+stderr, way.says) {
-				t.Errorf("status (%d) does not say why:\n%s%s", code, stdout, stderr)
+			if !strings.Contains(stdout+stderr, way.says) || !strings.Contains(stdout, "make room or make the folder writable, then 'ralph start one --resume'") {
+				t.Errorf("status (%d) does not say why and what next:\n%s%s", code, stdout, stderr)
 			}
 			log, err := os.ReadFile(filepath.Join(p.loop("one"), "runner.log"))
 			if err != nil || strings.Count(string(log), "\n") != 1 || !strings.HasPrefix(string(log), "ralph: error: append to the journal: ") {
