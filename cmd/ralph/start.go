@@ -63,7 +63,7 @@ func (v *startVerb) Run(e *env) error {
 // prepare reads the settings and makes the loop's folder ready.
 func (v *startVerb) prepare(e *env, dir string) (job, error) {
 	if v.Resume {
-		v.remember(dir)
+		v.remember(e, dir)
 	}
 	settings, err := v.load(e)
 	if err != nil {
