@@ -117,7 +117,7 @@ func run(args []string) int {
 func newEnv() (*env, error) {
 	home, err := registry.Home(os.Getenv)
 	if err != nil {
-		return nil, err
+		return nil, refuse("set RALPH_HOME to a folder that is yours alone", "%w", err)
 	}
 	cwd, err := os.Getwd()
 	if err != nil {

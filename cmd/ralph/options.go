@@ -219,6 +219,9 @@ func usageError(err error) bool {
 	if _, ok := errors.AsType[*registry.NameError](err); ok {
 		return true
 	}
+	if _, ok := errors.AsType[*registry.HomeError](err); ok {
+		return true
+	}
 	_, ok := errors.AsType[*registry.HeldError](err)
 	return ok
 }
