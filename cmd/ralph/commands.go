@@ -106,7 +106,7 @@ func (v *killVerb) Run(e *env) error {
 	if !errors.Is(err, errDeaf) {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "ralph: the runner of loop %s does not answer; killing it\n", s.Name)
+	tell(e.stderr, "the runner of loop %s does not answer; killing it", s.Name)
 	return killRunner(e, s)
 }
 

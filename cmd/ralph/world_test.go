@@ -102,6 +102,15 @@ func (p *place) dead(name string) bool {
 	return !live.Alive
 }
 
+// written waits until a file in the project holds something: a shell makes it before it writes.
+func (p *place) written(file string) {
+	p.Helper()
+	p.until("something to stand in "+file, func() bool {
+		text, err := os.ReadFile(filepath.Join(p.dir, file))
+		return err == nil && len(text) > 0
+	})
+}
+
 // alive says whether the process lives whose pid a file in the project holds.
 func (p *place) alive(file string) bool {
 	var pid int
@@ -274,8 +283,8 @@ func TestFullDisk(t *testing.T) {
 				t.Error("the agent is alive")
 			}
 			stdout, stderr, code := p.ralph("status", "one")
-			if !strings.Contains(stdout+stderr, way.says) {
-				t.Errorf("status (%d) does not say why:\n%s%s", code, stdout, stderr)
+			if !strings.Contains(stdout+stderr, way.says) || !strings.Contains(stdout, "make room or make the folder writable, then 'ralph start one --resume'") {
+				t.Errorf("status (%d) does not say why and what next:\n%s%s", code, stdout, stderr)
 			}
 			log, err := os.ReadFile(filepath.Join(p.loop("one"), "runner.log"))
 			if err != nil || strings.Count(string(log), "\n") != 1 || !strings.HasPrefix(string(log), "ralph: error: append to the journal: ") {
@@ -347,10 +356,7 @@ func TestStartThatTakesLongSaysSo(t *testing.T) {
 	p := newPlace(t)
 	agent := p.script("agent.sh", "trap '' TERM\ncat > /dev/null\necho $$ > pid\nwhile true; do sleep 300; done\n")
 	p.fine("start", "one", "--detach", "-p", "x", "--agent", agent, "--protocol", "text")
-	p.until("the agent to write its pid", func() bool {
-		text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
-		return err == nil && len(text) > 0
-	})
+	p.written("pid")
 	live, err := registry.Probe(p.loop("one"))
 	p.must(err)
 	p.must(syscall.Kill(live.PID, syscall.SIGKILL))

@@ -81,6 +81,14 @@ func (t *tally) read(e event.Event) {
 	case event.TypeLoopResumed:
 		p := as[event.LoopResumed](e)
 		if p.Rules != nil {
+			for limit, same := range map[string]bool{
+				"limits.cost":       t.rules.LimitCost == p.Rules.LimitCost,
+				"limits.tokens":     t.rules.LimitTokens == p.Rules.LimitTokens,
+				"limits.duration":   t.rules.LimitDuration == p.Rules.LimitDuration,
+				"maximumIterations": t.rules.MaximumIterations == p.Rules.MaximumIterations,
+			} {
+				t.warned[limit] = t.warned[limit] && same
+			}
 			t.rules = *p.Rules
 		}
 		if !p.Died {
