@@ -381,10 +381,20 @@ func TestACommandDoesNotWaitForADeadRunner(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	agent := p.script("agent", "exec sleep 600\n")
-	p.fine("start", "deaf", "--detach", "--agent", agent, "--protocol", "text", "-p", "wait")
-	live, err := registry.Probe(p.loop("deaf"))
-	p.must(err)
-	p.must(syscall.Kill(live.PID, syscall.SIGSTOP)) // alive, and hears nothing
+	// In the foreground it is this process's child, whose standing still can be waited for: SIGSTOP
+	// takes effect some time after kill returns.
+	runner := p.command("run", "--name", "deaf", "--agent", agent, "--protocol", "text", "-p", "wait")
+	p.must(runner.Start())
+	p.until("the loop to run", func() bool {
+		state, err := projector.Open(p.loop("deaf"))
+		return err == nil && state.Status() == "running"
+	})
+	p.must(runner.Process.Signal(syscall.SIGSTOP)) // alive, and hears nothing
+	for status := syscall.WaitStatus(0); !status.Stopped(); {
+		if _, err := syscall.Wait4(runner.Process.Pid, &status, syscall.WUNTRACED, nil); !errors.Is(err, syscall.EINTR) {
+			p.must(err)
+		}
+	}
 	var errs strings.Builder
 	steer := p.command("steer", "--loop", "deaf", "hello")
 	steer.Stderr = &errs
@@ -399,12 +409,13 @@ func TestACommandDoesNotWaitForADeadRunner(t *testing.T) {
 		return len(files) == 1
 	})
 	began := time.Now()
-	p.must(syscall.Kill(live.PID, syscall.SIGKILL))
-	err = <-over
+	p.must(runner.Process.Kill())
+	err := <-over
 	if took := time.Since(began); took >= deafAfter {
 		t.Errorf("it was waited for %v", took)
 	}
 	if code(err) != 2 || !strings.Contains(errs.String(), "ended before it took the steer, which is withdrawn") {
 		t.Errorf("exit %d: %s", code(err), errs.String())
 	}
+	_ = runner.Wait()
 }
