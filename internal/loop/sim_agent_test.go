@@ -32,6 +32,8 @@ type agent struct {
 	gone      []func()
 	stderr    string
 	lingered  bool
+	jobs      []*job // in the background
+	held      bool   // its result waits for them
 
 	member member
 }
@@ -43,11 +45,12 @@ type abilities struct{ live, costs, tools, exitEnds, reset, same bool }
 func (a *agent) begin(iteration int, reused bool, cause uint64) {
 	a.turn++
 	a.turning, a.resting, a.iteration, a.sent, a.causes = true, false, iteration, nil, nil
+	a.jobs, a.held = nil, false
 	d := event.Encode(event.AgentStarted{
 		PID: a.pid, Reused: reused, Live: a.able.live, Costs: a.able.costs, Tools: a.able.tools, ExitEnds: a.able.exitEnds,
 	}, a.by())
 	d.Cause = cause
-	a.h.r.heard.last = a.w.now
+	a.h.r.heard.last, a.h.r.heard.turn = a.w.now, a.alive
 	a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}})
 	a.act(a.w.rng.IntN(12))
 }
@@ -97,7 +100,7 @@ func (a *agent) act(left int) {
 				batch, facts = append(batch, d), append(facts, n)
 			}
 		}
-		a.h.r.heard.last = a.w.now
+		a.h.r.sign()
 		a.h.r.send(input{loop.Input{Drafts: batch}, facts})
 		a.act(left - 1)
 	})
@@ -114,13 +117,19 @@ func (a *agent) fact(p event.Payload) (event.Draft, int) {
 
 func (a *agent) print(p event.Payload) {
 	d, n := a.fact(p)
-	a.h.r.heard.last = a.w.now
+	a.h.r.sign()
+	if p.EventType() == event.TypeAgentFinished {
+		a.h.r.heard.turn = false
+	}
 	a.h.r.send(input{loop.Input{Drafts: []event.Draft{d}}, []int{n}})
 }
 
 // doing is what an agent does in the middle of its turn.
 func (a *agent) doing() []event.Payload {
 	r := a.w.rng
+	if a.w.scene.background > 0 && a.w.chance(a.w.scene.background) {
+		return a.putAside()
+	}
 	switch roll := r.IntN(100); {
 	case roll < 30:
 		return a.saying(a.w.long([]string{"I count.", "One more.", "Look: `<promise>COMPLETE</promise>` is what I will say.", "All is well\n"}[r.IntN(4)]))
@@ -192,6 +201,9 @@ func (a *agent) confirm() {
 // finish ends the turn in one of the ways in which turns end.
 func (a *agent) finish() {
 	w := a.w
+	if a.waits() {
+		return
+	}
 	if w.chance(w.scene.claims) {
 		claim := []string{
 			"<promise>COMPLETE</promise>", "Done.\n<promise>COMPLETE</promise>", "<response>done</response>",
@@ -260,7 +272,7 @@ func (a *agent) tellLate() {
 
 // rest keeps the process for the next iteration. It may still die.
 func (a *agent) rest(cause uint64) {
-	d := event.Encode(event.AgentRested{}, a.by())
+	d := event.Encode(event.AgentRested{Strays: a.strays()}, a.by())
 	d.Cause = cause
 	a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}})
 	if a.w.broken.confirms && len(a.sent) > 0 {
@@ -319,11 +331,12 @@ func (a *agent) exit(code int, signal string, in time.Duration) {
 			return
 		}
 		a.alive = false
+		a.h.r.heard.turn = false
 		if a.w.broken.immortal && a.w.chance(30) {
 			a.alive = true
 		}
 		a.w.note("agent %d exits with %d %s", a.pid, code, signal)
-		d := event.Encode(event.AgentExited{Code: code, Signal: signal, Took: a.w.now.Sub(a.born).Milliseconds(), Stderr: a.stderr}, a.by())
+		d := event.Encode(event.AgentExited{Code: code, Signal: signal, Took: a.w.now.Sub(a.born).Milliseconds(), Strays: a.strays(), Stderr: a.stderr}, a.by())
 		d.Cause = a.endCause
 		drafts := []event.Draft{d}
 		if a.w.broken.exitsTwice {

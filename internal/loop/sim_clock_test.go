@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -53,6 +54,7 @@ func (r *runner) wake(deadline policy.Deadline) error {
 type heard struct {
 	began time.Time // of the iteration
 	last  time.Time
+	turn  bool // its turn is open
 }
 
 // clocksDiffer is by how much a clock may be set on without anybody's taking note of it.
@@ -61,18 +63,19 @@ const clocksDiffer = 10 * time.Second
 // checkCut asks of an agent that is ended for its silence whether it was really silent for that long.
 func (w *world) checkCut(r *runner, d event.Decided, rules event.Rules) {
 	silent, lasted := w.now.Sub(r.heard.last), w.now.Sub(r.heard.began)
-	limit := rules.IdleAfter
-	if len(r.meter.busy) > 0 {
-		limit = rules.ToolIdleAfter
-	}
+	limit, whose := r.meter.patience()
 	switch event.Outcome(d.Outcome) {
 	case event.OutcomeIdle:
 		if limit == 0 || silent < time.Duration(limit)*time.Millisecond-clocksDiffer {
 			w.violate(realSilence, "the agent is ended for its silence, and was silent for %s of %d ms", silent, limit)
 		}
+		if !strings.HasPrefix(d.Why, whose+" was silent") {
+			w.violate(realSilence, "%s was silent, and the agent is ended because %s", whose, d.Why)
+		}
 	case event.OutcomeOverlong:
 		if lasted < time.Duration(rules.IterationLimit)*time.Millisecond-clocksDiffer {
 			w.violate(realSilence, "the iteration is ended for its length, and lasted %s of %d ms", lasted, rules.IterationLimit)
 		}
+		r.checkSilence()
 	}
 }

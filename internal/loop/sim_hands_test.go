@@ -26,8 +26,8 @@ type hands struct {
 
 	sealed *sealing // what the guardrails consisted of when an agent was let at it last
 
-	cancelled bool   // the check or commit that is under way was cancelled
-	hurry     func() // ends what it waits for
+	cancelled bool      // the check or commit that is under way was cancelled
+	errands   []*errand // what it waits for
 }
 
 func (h *hands) Do(d event.Decided, cause uint64, s *projector.State) {

@@ -109,6 +109,7 @@ func (w *world) checkDo(r *runner, d event.Decided, cause uint64) {
 			w.violate(nightEnds, "%d iterations were asked for", w.begins)
 		}
 		w.checkLimits(r)
+		w.checkTold(r)
 	}
 }
 

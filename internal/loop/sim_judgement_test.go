@@ -58,6 +58,15 @@ func (p pending) read(w *world, e event.Event) {
 	}
 }
 
+// checkIdle asks, where an iteration ends, whether its work is still being looked at or committed.
+func (p pending) checkIdle(w *world, e event.Event) {
+	for _, do := range []string{event.DoCheck, event.DoCommit} {
+		if before := p[do]; before != 0 {
+			w.violate(checksEnd, "event %d: the iteration ends, and %s, event %d, has no outcome yet", e.Seq, do, before)
+		}
+	}
+}
+
 // checkAbleTo asks of the world, not of the journal, whether the hand may do that now.
 func (w *world) checkAbleTo(r *runner, d event.Decided) {
 	if d.Do == event.DoCheck || d.Do == event.DoCommit {

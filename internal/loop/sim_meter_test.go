@@ -11,7 +11,9 @@ type meter struct {
 	tokens int64
 	turn   bool // the agent has its prompt, and neither said that it is done nor is it being ended
 	busy   map[string]bool
-	worker int // whose turn it is
+	aside  bool // work goes on in the background
+	ending bool // it is being ended, perhaps before it has its prompt
+	worker int  // whose turn it is
 }
 
 func (m *meter) read(events []event.Event) {
@@ -26,18 +28,22 @@ func (m *meter) read(events []event.Event) {
 		case event.TypeLoopConfigured:
 			m.rules = as[event.LoopConfigured](e).Rules
 		case event.TypeIterationStarted:
-			m.usd, m.tokens, m.busy = 0, 0, map[string]bool{}
+			m.usd, m.tokens, m.busy, m.aside, m.ending = 0, 0, map[string]bool{}, false, false
 		case event.TypeAgentStarted:
-			m.turn = true
+			m.turn = !m.ending
 		case event.TypeAgentFinished:
-			m.turn = false
+			m.turn, m.aside = false, false
 			clear(m.busy)
+		case event.TypeAgentNoticed:
+			if p := as[event.AgentNoticed](e); p.What == event.NoticeBackground {
+				m.aside = p.Text != ""
+			}
 		case event.TypeAgentExited, event.TypeIterationEnded:
 			m.turn = false
 		case event.TypeDecided:
 			switch d := as[event.Decided](e); d.Do {
 			case event.DoAbort, event.DoKill:
-				m.turn = false
+				m.turn, m.ending = false, true
 			case event.DoBegin:
 				m.worker = d.Agent
 			}

@@ -112,6 +112,9 @@ func TestSimulationCanFail(t *testing.T) {
 	for _, row := range append(wrongSeals, wrongCrews...) {
 		notices(t, row, third)
 	}
+	for _, row := range append(wrongBackgrounds, wrongRounds...) {
+		notices(t, row, fourth)
+	}
 }
 
 // notices plays nights in which something is wrong until one is caught.

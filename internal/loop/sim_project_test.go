@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -137,7 +138,7 @@ func (h *hands) first(d event.Decided, rules event.Rules, aside bool, cause uint
 	return false
 }
 
-// check looks at what the agent left and runs the guardrails, one after another.
+// check looks at what the agent left and runs the guardrails.
 func (h *hands) check(d event.Decided, rules event.Rules, sealed policy.Seal, cause uint64, done func()) {
 	w := h.r.w
 	w.checkAlone(h)
@@ -157,35 +158,11 @@ func (h *hands) check(d event.Decided, rules event.Rules, sealed policy.Seal, ca
 		h.deliver(seen, d.Iteration, cause)
 	}
 	h.deliver(w.project.look(), d.Iteration, cause)
-	checked := event.IterationChecked{}
-	left := rules.Guardrails
+	r := &round{h: h, d: d, cause: cause, left: rules.Guardrails, done: done}
 	if d.Only == "look" && !w.project.done {
-		left = 0
+		r.left = 0
 	}
-	var guard func()
-	guard = func() {
-		if left == 0 || h.cancelled {
-			h.deliver(checked, d.Iteration, cause)
-			done()
-			return
-		}
-		left--
-		w.checkGuard()
-		name := fmt.Sprint("guard ", left)
-		h.deliver(event.GuardrailStarted{Name: name}, d.Iteration, cause)
-		h.meanwhile(func() {
-			if !h.cancelled {
-				ended := h.verdict(name)
-				checked.Guardrails++
-				if !ended.OK {
-					checked.Failed++
-				}
-				h.deliver(ended, d.Iteration, cause)
-			}
-			guard()
-		})
-	}
-	guard()
+	r.goOn()
 }
 
 // verdict is how a guardrail's run may come out.
@@ -241,23 +218,29 @@ func (h *hands) usage(place int) event.AgentUsed {
 // cancel ends what of a check or a commit is under way.
 func (h *hands) cancel() {
 	h.cancelled = true
-	if hurry := h.hurry; hurry != nil {
-		h.hurry = nil
-		h.r.soon(h.r.w.scene.handTakes, hurry)
+	errands := h.errands
+	h.errands = nil
+	for _, e := range errands {
+		h.r.soon(h.r.w.scene.handTakes, e.end)
 	}
 }
+
+// errand is something that takes its time.
+type errand struct{ end func() }
 
 // meanwhile lets something take its time that a cancellation cuts short.
 func (h *hands) meanwhile(then func()) {
 	over := false
-	once := func() {
+	e := &errand{}
+	e.end = func() {
 		if !over && !h.r.closing {
-			over, h.hurry = true, nil
+			over = true
+			h.errands = slices.DeleteFunc(h.errands, func(other *errand) bool { return other == e })
 			then()
 		}
 	}
-	h.hurry = once
-	h.r.soon(h.r.w.scene.guardTime, once)
+	h.errands = append(h.errands, e)
+	h.r.soon(h.r.w.scene.guardTime, e.end)
 }
 
 func (h *hands) failHand(d event.Decided, cause uint64) {

@@ -67,6 +67,13 @@ type scene struct {
 	mends    int      // percent of runners before which a person edits it
 	tampers  int      // percent of an agent's edits that the copies in the loop's folder are part of
 
+	// What follows is of the fourth edition.
+	background int  // percent of things done that put work into the background
+	together   uint // which guardrails are independent, by their bits
+	parallel   int  // how many of these run at a time
+	breaks     int  // percent of guardrails that cannot be run
+	impatient  int  // percent of guardrails that a person does not want to wait for
+
 	disasters int // runners that something happens to
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -190,8 +197,27 @@ func third(seed uint64) scene {
 	return s
 }
 
-// editions are what nights of each are drawn by.
-var editions = []func(seed uint64) scene{newScene, second, third}
+// fourth draws a scene of the fourth edition: agents put work into the background, and guardrails run at the same time.
+func fourth(seed uint64) scene {
+	s := third(seed)
+	r := rand.New(rand.NewPCG(seed, 6))
+	pick := func(n ...int) int { return n[r.IntN(len(n))] }
+	s.edition = 4
+	s.background = pick(0, 0, 5, 20)
+	if s.rules.Guardrails > 0 {
+		s.rules.Guardrails = pick(1, 2, 3, 5)
+		s.together, s.parallel = []uint{0, eachOne, r.UintN(eachOne)}[r.IntN(3)], pick(1, 2, 4)
+		s.breaks, s.impatient = pick(0, 0, 0, 10), pick(0, 0, 0, 10)
+	}
+	return s
+}
+
+// eachOne are all guardrails, by their bits.
+const eachOne = 1<<8 - 1
+
+// editions are what nights of each are drawn by. Each night of one stays what it is, for those of testdata/sim: what is new is for
+// a new edition, which draws from a source of its own.
+var editions = []func(seed uint64) scene{newScene, second, third, fourth}
 
 // startFails says whether an agent cannot be started, and of which class that is.
 func (s *scene) startFails(w *world, place int) string {

@@ -47,6 +47,8 @@ type tally struct {
 	begun   event.Decided // the last decision to begin an iteration
 
 	others   others
+	left     leftovers
+	verdicts verdicts
 	sealHeld bool // an agent may have been at the guardrails since they were looked at
 }
 
@@ -64,6 +66,8 @@ func count(events []event.Event) (t tally, whole bool) {
 func (t *tally) read(e event.Event) {
 	t.before, t.now = t.now, e.At
 	t.clock.read(e)
+	t.left.read(e, &t.process)
+	t.verdicts.read(e)
 	t.process.read(e)
 	t.limit.read(e)
 	t.person.read(e, t)
@@ -266,6 +270,7 @@ func (w *world) checkStory(events []event.Event) {
 			if p.Took < 0 {
 				w.violate(inTurn, "event %d: iteration %d took %d ms", e.Seq, p.N, p.Took)
 			}
+			hands.checkIdle(w, e)
 			w.checkRefund(&t, e, p)
 			w.checkProgress(&t, e, p)
 		case event.TypeCompletionAccepted, event.TypeCompletionRefused:

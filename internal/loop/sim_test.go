@@ -48,7 +48,7 @@ func TestSimulation(t *testing.T) {
 				if seed%10 == 1 {
 					play = playTwice
 				}
-				reached.take(play(t, seed, third(seed)))
+				reached.take(play(t, seed, draw(seed, len(editions))))
 			}
 		})
 	}
@@ -98,7 +98,9 @@ var rarelyReached = []string{
 	"loop.ended cost", "loop.ended tokens", "loop.ended duration", "loop.ended environment", "loop.ended config", "loop.ended response",
 	"loop.ended doneFile", "loop.ended checklist", "loop.ended auth", "loop.ended quota", "loop.ended outage", "loop.ended breaker",
 	"loop.ended blocked", "loop.ended wait",
-	"agent.noticed " + event.NoticeLingering,
+	"agent.noticed " + event.NoticeLingering, "agent.noticed " + event.NoticeBackground, "timer.fired background",
+	"guardrail.started beside another", "guardrail.ended before one that started first", "decided check.cancel of several",
+	"effect.failed iteration.check behind results",
 }
 
 // reached is what happened in some night.
@@ -121,6 +123,7 @@ func (r *reached) take(w *world) {
 	defer r.mu.Unlock()
 	r.steps += w.steps
 	r.time += w.now.Sub(w.began)
+	r.readRounds(events)
 	for _, e := range events {
 		word := string(e.Type)
 		r.words[word] = true

@@ -128,6 +128,7 @@ func (a *agent) linger(code int) {
 		return
 	}
 	a.print(event.AgentNoticed{What: event.NoticeLingering, Text: "it may go on"})
+	a.h.r.heard.turn = false // nobody's silence
 	a.exit(code, "", a.w.span(0, 2*time.Hour))
 }
 

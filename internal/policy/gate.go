@@ -29,6 +29,9 @@ type Gate struct {
 	// Untooled says that the agent would have told of its tools and has called none in the open iteration: what is
 	// running then is its own helpers, of which the next one need not know.
 	Untooled bool `json:"untooled,omitempty"`
+	// Rested says that the agent's process went to rest and has no prompt since: all that a turn left running was ended then, and
+	// what still runs is its own.
+	Rested bool `json:"rested,omitempty"`
 	// Commit is why the work could not be committed; empty where it could.
 	Commit string `json:"commit,omitempty"`
 	// Before is what the open iteration was told of those before it.
@@ -65,9 +68,9 @@ const (
 func (g *Gate) Apply(e event.Event) error {
 	switch e.Type {
 	case event.TypeIterationStarted:
-		*g = Gate{Before: &Told{g.Failures, g.Edited, g.Left, g.Commit}}
+		*g = Gate{Rested: g.Rested, Before: &Told{g.Failures, g.Edited, g.Left, g.Commit}}
 	case event.TypeLoopResumed:
-		g.Checked = false // whatever was under way is not known any more
+		g.Checked, g.Rested = false, false // whatever was under way is not known any more
 	case event.TypeAgentNoticed:
 		return g.noticed(e)
 	case event.TypeDecided:
@@ -113,7 +116,7 @@ func (g *Gate) Apply(e event.Event) error {
 		if err != nil {
 			return err
 		}
-		g.Untooled = p.Tools
+		g.Untooled, g.Rested = p.Tools, false
 	case event.TypeToolCalled:
 		g.Untooled = false
 	case event.TypeAgentRested:
@@ -122,6 +125,7 @@ func (g *Gate) Apply(e event.Event) error {
 			return err
 		}
 		g.strays(p.Strays)
+		g.Rested = true
 	case event.TypeAgentExited:
 		p, err := event.As[event.AgentExited](e)
 		if err != nil {
@@ -184,7 +188,7 @@ func edited(p event.GuardrailEdited) string {
 // strays are processes that were still running when the turn was over.
 func (g *Gate) strays(n int) {
 	switch {
-	case g.Untooled:
+	case g.Untooled, g.Rested:
 	case n == 1:
 		g.Left = append(g.Left, "a process that was started in the background was still running at the end, and was ended")
 	case n > 1:

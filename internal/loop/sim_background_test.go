@@ -1,0 +1,229 @@
+package loop_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// What agents of the fourth edition put into the background, what silence they are allowed, and what the next prompt is told.
+
+// The invariants of work in the background.
+const (
+	// An agent whose turn is open is silent for as long as it may be at most: its own silence, that of a tool, that of work in the background.
+	silenceEnds = "a silence has its end"
+	// The next prompt names what was left running in the background, and nothing that had ended.
+	leftIsTold = "what is left running is told"
+)
+
+// job is work in the background: the result of the turn does not wait for it.
+type job struct{ name string }
+
+// putAside puts work into the background. Some of it never ends by itself.
+func (a *agent) putAside() []event.Payload {
+	w := a.w
+	j := &job{w.long([]string{"make bench", "make test", "make docs"}[w.rng.IntN(3)])}
+	a.jobs = append(a.jobs, j)
+	if w.chance(70) {
+		w.schedule(a.h.r, w.span(0, []time.Duration{time.Minute, time.Hour, 3 * time.Hour}[w.rng.IntN(3)]), func() { a.jobEnds(j) })
+	}
+	if !a.able.tools || w.chance(20) {
+		return []event.Payload{a.running()}
+	}
+	id := fmt.Sprint("t", w.facts)
+	return []event.Payload{
+		event.ToolCalled{ID: id, Name: "bash", Input: []byte(`{"command":"make &"}`)},
+		a.running(),
+		event.ToolReturned{ID: id, OK: true, Output: event.Plain("it runs")},
+	}
+}
+
+// running tells what runs in the background now.
+func (a *agent) running() event.AgentNoticed {
+	var names []string
+	for _, j := range a.jobs {
+		names = append(names, j.name)
+	}
+	return event.AgentNoticed{What: event.NoticeBackground, Text: strings.Join(names, ", ")}
+}
+
+// jobEnds tells the agent, which may have waited for just that.
+func (a *agent) jobEnds(j *job) {
+	if !a.alive || !slices.Contains(a.jobs, j) {
+		return
+	}
+	a.jobs = slices.DeleteFunc(a.jobs, func(other *job) bool { return other == j })
+	a.print(a.running())
+	if a.held && len(a.jobs) == 0 {
+		a.held = false
+		a.act(a.w.rng.IntN(3))
+	}
+}
+
+// waits says that the agent keeps its result until its work in the background has ended. Not all agents do.
+func (a *agent) waits() bool {
+	if len(a.jobs) == 0 || !a.w.chance(70) {
+		return false
+	}
+	a.held = true
+	a.print(event.AgentNoticed{What: "result/ok"})
+	if a.w.chance(30) {
+		a.soon(a.w.span(0, 40*time.Minute), func() { a.print(event.AgentUnread{}) })
+	}
+	return true
+}
+
+// strays ends what runs besides the agent when it goes to rest or is gone, and says how much that was. One that
+// rested has helpers of its own at most.
+func (a *agent) strays() int {
+	if a.w.scene.background == 0 {
+		return 0
+	}
+	n := len(a.jobs)
+	if a.jobs = nil; a.resting && a.w.chance(30) {
+		n++
+	}
+	if n > 0 && a.w.chance(30) {
+		a.w.schedule(a.h.r, a.w.span(0, 5*time.Second), func() {
+			if a.alive && !a.leaving {
+				a.print(a.running()) // it takes note of that late
+			}
+		})
+	}
+	return n
+}
+
+// patience says how long the agent may be silent now, and whose silence it is.
+func (m *meter) patience() (limit int64, whose string) {
+	switch {
+	case len(m.busy) > 0:
+		return m.rules.ToolIdleAfter, "a tool"
+	case m.aside:
+		return m.rules.ToolIdleAfter, "work in the background"
+	}
+	return m.rules.IdleAfter, "the agent"
+}
+
+// sign takes note of a sign of life.
+func (r *runner) sign() {
+	if r.meter.turn {
+		r.checkSilence()
+	}
+	r.heard.last = r.w.now
+}
+
+// checkSilence asks whether the agent has been silent for longer than it may. Where clocks are set and machines sleep, nobody can say.
+func (r *runner) checkSilence() {
+	limit, whose := r.meter.patience()
+	silent := r.w.now.Sub(r.heard.last)
+	if !r.heard.turn || limit == 0 || r.w.scene.skews || r.w.scene.sleeps {
+		return
+	}
+	if silent > time.Duration(limit)*time.Millisecond+clocksDiffer {
+		r.w.violate(silenceEnds, "%s was silent for %s of %d ms, and nobody minded", whose, silent, limit)
+	}
+}
+
+// leftovers notes what iterations leave running.
+type leftovers struct {
+	open     string // what runs in the background, by the agent's last word
+	untooled bool   // the agent tells of its tools, and has called none
+	now      []string
+	told     []string // for the next prompt
+}
+
+func (n *leftovers) read(e event.Event, before *processNote) {
+	switch e.Type {
+	case event.TypeIterationStarted:
+		n.open, n.now, n.untooled = "", nil, false
+	case event.TypeAgentStarted:
+		n.untooled = as[event.AgentStarted](e).Tools
+	case event.TypeToolCalled:
+		n.untooled = false
+	case event.TypeAgentNoticed:
+		if p := as[event.AgentNoticed](e); p.What == event.NoticeBackground {
+			n.open = p.Text[:min(len(p.Text), 500)]
+		}
+	case event.TypeAgentRested:
+		n.strays(as[event.AgentRested](e).Strays)
+	case event.TypeAgentExited:
+		if !before.resting { // else all that ran was ended when it went to rest
+			n.strays(as[event.AgentExited](e).Strays)
+		}
+	case event.TypeIterationEnded:
+		if n.open != "" {
+			n.now = append(n.now, "work that was put into the background had not ended: "+n.open)
+		}
+		if !as[event.IterationEnded](e).Refunded {
+			n.told = nil
+		}
+		n.told, n.now, n.open = append(n.told, n.now...), nil, ""
+	}
+}
+
+func (n *leftovers) strays(count int) {
+	switch {
+	case count == 0, n.untooled:
+	case count == 1:
+		n.now = append(n.now, "a process that was started in the background was still running at the end, and was ended")
+	default:
+		n.now = append(n.now, fmt.Sprintf("%d processes that were started in the background were still running at the end, and were ended", count))
+	}
+}
+
+// leftMost is how much of what iterations left a prompt is told.
+const leftMost = 8
+
+// checkTold asks, where an iteration was decided, what its prompt will tell of those before it.
+func (w *world) checkTold(r *runner) {
+	if !r.whole {
+		return
+	}
+	s := r.driver.Engine.State()
+	var told []string
+	for _, left := range s.Gate.Left {
+		if strings.HasPrefix(left, "it was cut short") || !strings.Contains(left, "background") {
+			continue
+		}
+		told = append(told, left)
+		if !slices.Contains(r.notes.left.told, left) {
+			w.violate(leftIsTold, "the prompt of iteration %d tells that %.200s; the journal has %.300q", r.notes.open+1, left, r.notes.left.told)
+		}
+	}
+	for _, left := range r.notes.left.told {
+		if len(s.Gate.Left) < leftMost && !slices.Contains(told, left) {
+			w.violate(leftIsTold, "the prompt of iteration %d does not tell that %.200s, but %.300q", r.notes.open+1, left, told)
+		}
+	}
+	w.checkFailures(r, s)
+}
+
+// busybody is a scene whose agents put much into the background, and in which nothing else is the matter.
+func busybody(s *scene) {
+	s.background, s.trouble, s.silences, s.limits, s.asks, s.outage, s.wishes, s.disasters = 30, 0, 0, 0, 0, 0, 0, 0
+	s.crew, s.rules.Agents, s.hopeless, s.refuses, s.startFailed, s.beginFails = nil, nil, false, false, 0, 0
+	s.skews, s.sleeps, s.wordily, s.handFails, s.breaks, s.impatient = false, false, false, 0, 0, 0
+	s.leaves, s.claims = 0, 0
+	s.rules.IdleAfter, s.rules.ToolIdleAfter, s.rules.IterationLimit = 120_000, 1_800_000, 7_200_000
+	s.rules.MaximumIterations, s.rules.NoProgress, s.rules.SameError, s.rules.RestartMax = 10, 0, 0, 0
+}
+
+var wrongBackgrounds = []wrong{
+	{"work in the background is taken for nothing", mutation{folded: always(func(s *projector.State) { s.Idle.Background = false }), unfolded: true, stage: busybody}, realSilence},
+	{"the end of work in the background is not noticed", mutation{folded: after(event.TypeAgentNoticed, func(s *projector.State) { s.Idle.Background = true }), unfolded: true, stage: func(s *scene) {
+		busybody(s)
+		s.rules.ToolIdleAfter = 0
+	}}, silenceEnds},
+	{"nobody watches work in the background", mutation{folded: always(func(s *projector.State) {
+		if s.Idle.Background && s.Life.Phase == policy.Turning {
+			s.Idle.Busy, s.Budget.Rules.ToolIdleAfter = nil, 0
+		}
+	}), unfolded: true, stage: busybody}, silenceEnds},
+	{"what was left in the background is forgotten", mutation{folded: after(event.TypeIterationEnded, func(s *projector.State) { s.Gate.Left = nil }), unfolded: true, stage: busybody}, leftIsTold},
+	{"what has ended in the background is told", mutation{folded: after(event.TypeAgentFinished, func(s *projector.State) { s.Gate.Background = "make bench" }), unfolded: true, stage: busybody}, leftIsTold},
+}
