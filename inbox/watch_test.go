@@ -284,7 +284,7 @@ func TestNothingIsLostBetweenProcesses(t *testing.T) {
 			senders--
 		case <-wake:
 			take()
-		case <-time.After(10 * time.Second):
+		case <-time.After(20 * time.Second):
 			t.Fatal("nothing happens")
 		}
 	}

@@ -199,5 +199,23 @@ func (s *State) Deadline() (policy.Deadline, bool) {
 	if delay := s.Delay(); s.Life.Phase == policy.Between && !s.Life.Paused && delay.At.After(s.At) {
 		next, found = delay, true
 	}
+	if at, limited := s.Budget.Until(); limited && s.Timed() && (!found || at.Before(next.At)) {
+		next, found = policy.Deadline{Name: policy.TimerDuration, At: at}, true
+	}
 	return next, found
+}
+
+// Timed reports whether the end of the loop's time cuts short what goes on now: a wait, the agent's turn, what the agent left
+// running, guardrails. A commit comes to its end, and what was told to end already is not told again.
+func (s *State) Timed() bool {
+	if s.Idle.Lingering {
+		return !s.Life.Process.Killing
+	}
+	switch s.Life.Phase {
+	case policy.Between, policy.Starting, policy.Turning:
+		return !s.Life.Process.Ending
+	case policy.Checking, policy.Verifying:
+		return s.Budget.Rules.Guardrails > 0 && !s.Life.Cancelled
+	}
+	return false
 }

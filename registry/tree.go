@@ -3,6 +3,7 @@ package registry
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,9 +63,12 @@ const gateTries = 5000
 func enterTree(home, tree string, share bool) (*flock.Flock, error) {
 	dir := filepath.Join(home, "trees")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("take the work tree: %w", err)
+		return nil, &HomeError{err}
 	}
 	gate, err := locked(filepath.Join(dir, "gate.lock"), (*flock.Flock).TryLock, gateTries)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, &HomeError{err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("take the work tree: %w", err)
 	}

@@ -76,6 +76,7 @@ func (t *Text) guardrailEnded(e event.Event) error {
 	took := " in " + Span(milliseconds(p.Took))
 	if p.OK {
 		r.line("passed" + took)
+		r.warning(p.Warning)
 		return nil
 	}
 	r.style = red
@@ -92,11 +93,20 @@ func (t *Text) guardrailEnded(e event.Event) error {
 		r.lines, r.size = splitLines(printed), len(printed)
 		r.show(t.outputLines("", false))
 	}
-	if p.Log != "" {
+	if p.Log != "" && p.Warning == "" {
 		r.style = dim
 		r.line("all of it: " + Clean(p.Log))
 	}
+	r.warning(p.Warning)
 	return nil
+}
+
+// warning says what went wrong beside a command.
+func (r *result) warning(text string) {
+	if text != "" {
+		r.style = yellow
+		r.line("warning: " + Clean(text))
+	}
 }
 
 // outputOf returns what a guardrail printed out of what the agent is told of it.

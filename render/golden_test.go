@@ -285,7 +285,7 @@ func checked() []event.Event {
 		event.GuardrailStarted{Name: "make lint"},
 		event.GuardrailStarted{Name: "make test"},
 		70*time.Second,
-		event.GuardrailEnded{Name: "make lint", OK: true, Took: 2_200, Log: "guardrail_1_make_lint.log"},
+		event.GuardrailEnded{Name: "make lint", OK: true, Took: 2_200, Log: "guardrail_1_make_lint.log", Warning: "its log has only the first 4096 bytes: no space left on device"},
 		event.GuardrailEnded{Name: "make test", Code: 2, Took: 70_000, Log: "guardrail_1_make_test.log", Action: "APPEND", Message: &failed},
 		event.GuardrailStarted{Name: "./slow.sh && echo 'with a command that is rather longer than a narrow terminal is wide'"},
 		event.GuardrailEnded{Name: "./slow.sh && echo 'with a command that is rather longer than a narrow terminal is wide'", Code: -1, TimedOut: true, Took: 600_000, Log: "guardrail_1_slow_sh.log"},

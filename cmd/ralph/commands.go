@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -106,7 +107,7 @@ func (v *killVerb) Run(e *env) error {
 	if !errors.Is(err, errDeaf) {
 		return err
 	}
-	fmt.Fprintf(e.stderr, "ralph: the runner of loop %s does not answer; killing it\n", s.Name)
+	tell(e.stderr, "the runner of loop %s does not answer; killing it", s.Name)
 	return killRunner(e, s)
 }
 
@@ -157,6 +158,7 @@ type fate struct {
 	Iteration int    `json:"iteration,omitempty"`
 	Why       string `json:"why,omitempty"`
 	Orphan    bool   `json:"runnerEnded,omitempty"` // its runner ended before it was delivered
+	Resting   bool   `json:"resting,omitempty"`     // nothing happens before a person resumes the loop
 
 	key string // of a setting
 }
@@ -183,6 +185,10 @@ func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 	}
 	if f.Fate == "" {
 		return undelivered(s, f)
+	}
+	if f.Fate == "received" && !f.Orphan {
+		state, err := projector.Open(s.Dir)
+		f.Resting = err == nil && state.Life.Paused
 	}
 	return f.tell(e, v.JSON)
 }
@@ -295,6 +301,8 @@ func (f *fate) tell(e *env, asJSON bool) error {
 		return &failure{err: fmt.Errorf("%s was refused: %s", f.Kind, f.Why), code: event.ExitUsage, hint: f.hint()}
 	case f.Fate == "received" && f.Orphan:
 		fmt.Fprintf(e.stdout, "%s received by loop %s, whose runner has ended since; 'ralph start %s --resume' goes on with it\n", f.Kind, f.Loop, f.Loop)
+	case f.Fate == "received" && f.Resting:
+		fmt.Fprintf(e.stdout, "%s received by loop %s; it rests, and 'ralph resume %s' lets it go on, with that in its prompt\n", f.Kind, f.Loop, f.Loop)
 	case f.Fate == "received" && f.Kind == string(inbox.FollowUp):
 		fmt.Fprintf(e.stdout, "follow-up received by loop %s; it stands in the prompt of iteration %d\n", f.Loop, f.Iteration+1)
 	case f.Fate == "received":

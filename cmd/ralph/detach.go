@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,7 +130,7 @@ func awaitReady(e *env, j job, from *os.File, log string, patience time.Duration
 	_ = from.SetReadDeadline(time.Now().Add(min(slow, patience)))
 	line, err := in.ReadBytes('\n')
 	if errors.Is(err, os.ErrDeadlineExceeded) && patience > slow {
-		fmt.Fprintf(e.stderr, "ralph: loop %s is starting …\n", j.Name)
+		tell(e.stderr, "loop %s is starting …", j.Name)
 		_ = from.SetReadDeadline(time.Now().Add(patience - slow))
 		var rest []byte
 		rest, err = in.ReadBytes('\n')
@@ -183,11 +184,11 @@ func announce(e *env, name, dir string, r readiness, asJSON bool) error {
 		}{name, dir, r.PID, r.Ended})
 	}
 	if r.Ended != nil {
-		fmt.Fprintf(e.stdout, "loop %s is %s: %s\n", name, r.Ended.Status, r.Ended.Why)
+		fmt.Fprintf(e.stdout, "loop %s is %s: %s\n", name, r.Ended.Status, clean(r.Ended.Why))
 		return nil
 	}
 	fmt.Fprintf(e.stdout, "loop %s is running (pid %d)\n", name, r.PID)
-	fmt.Fprintf(e.stderr, "ralph: 'ralph attach %s' shows it, 'ralph stop %s' ends it\n", name, name)
+	tell(e.stderr, "'ralph attach %s' shows it, 'ralph stop %s' ends it", name, name)
 	return nil
 }
 
@@ -218,23 +219,23 @@ var limitOf = map[event.Reason]string{
 
 // nextStep is what to do about the end of a loop; empty where nothing is known.
 func nextStep(name string, ended *event.LoopEnded) string {
-	if key := limitOf[ended.Reason]; ended.Hint == "" && key != "" {
+	switch key := limitOf[ended.Reason]; {
+	case ended.Hint != "":
+		return ended.Hint
+	case key != "":
 		return fmt.Sprintf("'ralph start %s --resume --set %s=…' raises it", name, key)
+	case ended.Reason == event.ReasonDisk:
+		return fmt.Sprintf("make room or make the folder writable, then 'ralph start %s --resume'", name)
+	case ended.Reason == event.ReasonFault:
+		return fmt.Sprintf("'ralph start %s --resume' goes on with it; 'ralph logs %s --type fault.' makes a good report", name, name)
 	}
-	return ended.Hint
+	return ""
 }
 
 // startHint is the next step after a loop that ended before it began.
-func startHint(ended *event.LoopEnded) string {
-	switch {
-	case ended == nil:
+func startHint(name string, ended *event.LoopEnded) string {
+	if ended == nil {
 		return ""
-	case ended.Hint != "":
-		return ended.Hint
-	case ended.Reason == event.ReasonDisk:
-		return "make room or make the folder writable, then 'ralph start --resume'"
-	case limitOf[ended.Reason] != "":
-		return fmt.Sprintf("'--resume --set %s=…' raises it", limitOf[ended.Reason])
 	}
-	return "'ralph logs' shows what happened"
+	return cmp.Or(nextStep(name, ended), fmt.Sprintf("'ralph logs %s' shows what happened", name))
 }

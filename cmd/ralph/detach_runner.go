@@ -65,7 +65,7 @@ func (v *runnerVerb) loop(e *env, j job, signals <-chan os.Signal, tell func(rea
 		return event.LoopEnded{}, err
 	}
 	cfg.Signals = signals
-	cfg.Ready = func(ended *event.LoopEnded) { tell(readiness{Ended: ended, Hint: startHint(ended)}) }
+	cfg.Ready = func(ended *event.LoopEnded) { tell(readiness{Ended: ended, Hint: startHint(cfg.Name, ended)}) }
 	return runLoop(cfg)
 }
 

@@ -122,7 +122,8 @@ func (d diagnosis) failed() bool {
 	return d.Settings.Problem != ""
 }
 
-// print writes the diagnosis for a person, in lines of so many columns; 0 for any.
+// print writes the diagnosis for a person, in lines of so many columns; 0 for any. Settings and names of
+// files are foreign text: a project is looked at before it is trusted.
 func (d diagnosis) print(to io.Writer, width int) error {
 	var page bytes.Buffer
 	w := tabwriter.NewWriter(&page, 0, 0, 2, ' ', 0)
@@ -131,9 +132,9 @@ func (d diagnosis) print(to io.Writer, width int) error {
 	d.printAgents(w)
 	fmt.Fprintln(w, "\nmachine")
 	for _, f := range d.Checks {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", f.State, f.What, f.Says)
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", f.State, f.What, render.Clean(f.Says))
 		if f.Hint != "" {
-			fmt.Fprintf(w, "  \t\thint: %s\n", f.Hint)
+			fmt.Fprintf(w, "  \t\thint: %s\n", render.Clean(f.Hint))
 		}
 	}
 	fmt.Fprintln(w, "\nsettings")
@@ -147,7 +148,7 @@ func (d diagnosis) print(to io.Writer, width int) error {
 
 func (d diagnosis) printAgents(w io.Writer) {
 	for _, a := range d.Agents {
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Name, a.Version, a.Protocol, a.can(), a.Path)
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\n", a.Name, render.Clean(a.Version), a.Protocol, a.can(), render.Clean(a.Path))
 	}
 	headed := false
 	for _, a := range d.Agents {
@@ -158,12 +159,12 @@ func (d diagnosis) printAgents(w io.Writer) {
 			fmt.Fprintln(w, "  a loop starts them with these arguments; agent.flags replaces any of them")
 			headed = true
 		}
-		fmt.Fprintf(w, "    %s\n", asTyped(slices.Concat(a.Env, a.Argv)))
+		fmt.Fprintf(w, "    %s\n", render.Clean(asTyped(slices.Concat(a.Env, a.Argv))))
 		if len(a.Withheld) > 0 {
 			fmt.Fprintf(w, "      %s: set here, and handed on only with agent.passKeys\n", strings.Join(a.Withheld, ", "))
 		}
 		if a.Notice != "" {
-			fmt.Fprintf(w, "      %s\n", a.Notice)
+			fmt.Fprintf(w, "      %s\n", render.Clean(a.Notice))
 		}
 	}
 	if len(d.Agents) == 0 {

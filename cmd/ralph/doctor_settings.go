@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/secret"
+	"github.com/ralph-loop/ralph/render"
 )
 
 // settingsFinding is what the layers of settings come to in this project.
@@ -90,26 +91,26 @@ func secretsOf(agents []config.Agent) []string {
 
 func (s settingsFinding) print(w io.Writer) {
 	if s.Problem != "" {
-		fmt.Fprintf(w, "  fail\t%s\n", s.Problem)
+		fmt.Fprintf(w, "  fail\t%s\n", render.Clean(s.Problem))
 		if s.Hint != "" {
-			fmt.Fprintf(w, "  \thint: %s\n", s.Hint)
+			fmt.Fprintf(w, "  \thint: %s\n", render.Clean(s.Hint))
 		}
 		return
 	}
 	if len(s.Files) == 0 {
 		fmt.Fprintln(w, "  no settings.json; everything not shown is built in")
 	} else {
-		fmt.Fprintf(w, "  from %s; everything not shown is built in\n", strings.Join(s.Files, ", "))
+		fmt.Fprintf(w, "  from %s; everything not shown is built in\n", render.Clean(strings.Join(s.Files, ", ")))
 	}
 	for _, warning := range s.Warnings {
-		fmt.Fprintf(w, "  warn\t%s\n", warning)
+		fmt.Fprintf(w, "  warn\t%s\n", render.Clean(warning))
 	}
 	for _, v := range s.Values {
 		note := ""
 		if v.Idle {
 			note = "  (this ralph does not act on it yet)"
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", v.Key, cutTo(60, v.Value), v.From, note)
+		fmt.Fprintf(w, "  %s\t%s\t%s%s\n", render.Clean(v.Key), cutTo(60, render.Clean(v.Value)), render.Clean(v.From), note)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 )
 
 type journalVerb struct {
@@ -142,7 +143,7 @@ func (v *journalVerifyVerb) Run(e *env) error {
 	}
 	fmt.Fprintf(e.stdout, "%d events in %d segments, all as they were written\n", found.Events, len(found.Segments))
 	if found.Torn > 0 {
-		fmt.Fprintf(e.stderr, "ralph: the last line is unfinished: a writer is at work, or died; the next start cuts it off\n")
+		tell(e.stderr, "the last line is unfinished: a writer is at work, or died; the next start cuts it off")
 	}
 	return nil
 }
@@ -158,9 +159,9 @@ func (s segmentVerdict) row() string {
 	state := "ok"
 	switch {
 	case s.Line > 0:
-		state = fmt.Sprintf("DAMAGED at line %d: %s", s.Line, s.Problem)
+		state = fmt.Sprintf("DAMAGED at line %d: %s", s.Line, render.Clean(s.Problem))
 	case s.Problem != "":
-		state = "DAMAGED: " + s.Problem
+		state = "DAMAGED: " + render.Clean(s.Problem)
 	case s.Torn > 0:
 		state = fmt.Sprintf("ok, and %d bytes of an unfinished line", s.Torn)
 	}
@@ -220,7 +221,7 @@ func (v *journalRepairVerb) repair(e *env, dir string) error {
 		fmt.Fprintln(e.stdout, "nothing to repair: the journal ends with a whole line")
 		return nil
 	}
-	fmt.Fprintf(e.stdout, "cut %d bytes of an unfinished line off %s, kept in %s\n", r.Cut, r.Segment, e.short(r.Kept))
+	fmt.Fprintf(e.stdout, "cut %d bytes of an unfinished line off %s, kept in %s\n", r.Cut, r.Segment, clean(e.short(r.Kept)))
 	return nil
 }
 

@@ -134,7 +134,7 @@ func (r rebuilt) tell(e *env, asJSON bool, stands uint64) error {
 		fmt.Fprintf(e.stdout, "state.json is what the journal says at event %d of %d, and so are %d iterations\n", stands, r.Seq, r.Iterations)
 	} else {
 		for _, d := range r.Differ {
-			fmt.Fprintln(e.stdout, d)
+			fmt.Fprintln(e.stdout, clean(d))
 		}
 	}
 	if !r.OK {

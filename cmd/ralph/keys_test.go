@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"reflect"
 	"strings"
 	"testing"
@@ -96,6 +97,26 @@ func TestTypedCommands(t *testing.T) {
 	for _, line := range []string{"/", "/nonsense", "/follow-up", "/steer ", "/set", "/set x", "/set =3"} {
 		if got, problem := typedCommand(line); problem == "" {
 			t.Errorf("%q: %+v and no problem", line, got)
+		}
+	}
+}
+
+// A pasted log may be long: what is shown of it takes no longer for that. With each rune looked at anew for
+// each one left out this would not end.
+func TestALongLineShowsItsEnd(t *testing.T) {
+	var out bytes.Buffer
+	s := newScreen(&out)
+	s.aside = time.AfterFunc(time.Hour, s.putAside)
+	for _, tt := range []struct{ line, want string }{
+		{strings.Repeat("x", 1<<20) + " the end", "> " + strings.Repeat("x", 68) + " the end"},
+		{strings.Repeat("日", 1<<19) + "x", "> " + strings.Repeat("日", 37) + "x"},
+		{strings.Repeat("a", 76), "> " + strings.Repeat("a", 76)},
+		{"short", "> short"},
+	} {
+		out.Reset()
+		s.typed(tt.line)
+		if got := out.String(); got != "\r\x1b[K"+tt.want {
+			t.Errorf("of %d bytes is shown %q, want %q", len(tt.line), got, tt.want)
 		}
 	}
 }

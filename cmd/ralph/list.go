@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -45,7 +46,7 @@ func (v *listVerb) Run(e *env) error {
 		return json.NewEncoder(e.stdout).Encode(listed(all))
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(e.stderr, "ralph: "+v.none())
+		tell(e.stderr, "%s", v.none())
 		return nil
 	}
 	_, err = e.stdout.Write(v.table(e, all))
@@ -70,7 +71,7 @@ func (v *listVerb) survey(e *env) ([]registry.Status, error) {
 	for _, s := range all {
 		if s.Name == "" {
 			if !v.Watch {
-				fmt.Fprintf(e.stderr, "ralph: %s\n", render.Clean(fmt.Sprint(s.Err)))
+				tell(e.stderr, "%v", s.Err)
 			}
 			continue
 		}
@@ -178,7 +179,7 @@ func agentOf(s registry.Status) string {
 func (v *listVerb) table(e *env, all []registry.Status) []byte {
 	t := table{head: []string{"NAME", "STATUS", "ITERATION", "STARTED", "AGENT", "COST", "TOKENS"}}
 	if v.All {
-		t.head = append(t.head, "PROJECT")
+		t.head, t.telling = append(t.head, "PROJECT"), true
 	}
 	now, homes := e.now(), e.variable("HOME")
 	for _, s := range all {
@@ -270,13 +271,18 @@ type table struct {
 	head  []string
 	rows  [][]string
 	paint func(column int, cell string) (style string)
+	// telling says that the last column tells rows apart that have the same name: the end of a path.
+	telling bool
 }
 
 // columnsKept are never left out, however narrow the terminal is.
 const columnsKept = 3
 
+// toldApart is how many columns are left to a column that tells rows apart, before others are left out for it.
+const toldApart = 16
+
 // format fits the table into so many columns of a terminal, 0 for any: the last
-// column is cut first, then columns are left out from the right.
+// column is cut first, then columns are left out from the right; a telling one last of those.
 func (t *table) format(width int) []byte {
 	widths := make([]int, len(t.head))
 	for _, row := range append([][]string{t.head}, t.rows...) {
@@ -285,11 +291,14 @@ func (t *table) format(width int) []byte {
 			widths[i] = max(widths[i], render.Columns(row[i]))
 		}
 	}
+	if t.telling && width > 0 {
+		widths = t.makeRoom(widths, width)
+	}
 	widths = fit(widths, width)
 	out := make([]byte, 0, (len(t.rows)+1)*128)
 	for n, row := range append([][]string{t.head}, t.rows...) {
 		for i, w := range widths {
-			cell := render.Cut(row[i], w)
+			cell := t.cut(i, row[i], w)
 			blanks := w - render.Columns(cell) + 2
 			if style := t.style(n, i, cell); style != "" {
 				cell = style + cell + "\x1b[0m"
@@ -302,6 +311,32 @@ func (t *table) format(width int) []byte {
 		out = append(out, '\n')
 	}
 	return out
+}
+
+// makeRoom leaves out columns before the last until that one has enough to tell rows apart.
+func (t *table) makeRoom(widths []int, width int) []int {
+	last := len(widths) - 1
+	need := min(widths[last], toldApart)
+	for _, w := range widths[:last] {
+		need += w + 2
+	}
+	for ; need > width && last > columnsKept; last-- {
+		need -= widths[last-1] + 2
+		widths = slices.Delete(widths, last-1, last)
+		t.head = slices.Delete(t.head, last-1, last)
+		for i, row := range t.rows {
+			t.rows[i] = slices.Delete(row, last-1, last)
+		}
+	}
+	return widths
+}
+
+// cut shortens a cell: of a path that tells rows apart the end is what differs.
+func (t *table) cut(column int, cell string, width int) string {
+	if t.telling && column == len(t.head)-1 && render.Columns(cell) > width {
+		return "…" + ending(cell, width-1)
+	}
+	return render.Cut(cell, width)
 }
 
 func (t *table) style(row, column int, cell string) string {

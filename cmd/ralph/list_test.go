@@ -129,6 +129,30 @@ func TestTableFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// Loops of many projects have the same name, the branch's or "run": on eighty columns their project is what
+// tells them apart.
+func TestTableTellsRowsApart(t *testing.T) {
+	for width, want := range map[int]string{
+		0:  "NAME  STATUS                ITERATION  STARTED    AGENT   COST    TOKENS  PROJECT\nmain  stopped (iterations)  30/30      2m14s ago  claude  $12.30  1.2M    /home/ada/work/shop/till\nmain  running               3/10       2.0s ago   claude  $0.30   45k     ~/x\n",
+		80: "NAME  STATUS                ITERATION  STARTED    AGENT   PROJECT\nmain  stopped (iterations)  30/30      2m14s ago  claude  …me/ada/work/shop/till\nmain  running               3/10       2.0s ago   claude  ~/x\n",
+		60: "NAME  STATUS                ITERATION  PROJECT\nmain  stopped (iterations)  30/30      …e/ada/work/shop/till\nmain  running               3/10       ~/x\n",
+		50: "NAME  STATUS                ITERATION  PROJECT\nmain  stopped (iterations)  30/30      …/shop/till\nmain  running               3/10       ~/x\n",
+		40: "NAME  STATUS                ITERATION\nmain  stopped (iterations)  30/30\nmain  running               3/10\n",
+	} {
+		table := &table{telling: true, head: []string{"NAME", "STATUS", "ITERATION", "STARTED", "AGENT", "COST", "TOKENS", "PROJECT"}, rows: [][]string{
+			{"main", "stopped (iterations)", "30/30", "2m14s ago", "claude", "$12.30", "1.2M", "/home/ada/work/shop/till"},
+			{"main", "running", "3/10", "2.0s ago", "claude", "$0.30", "45k", "~/x"},
+		}}
+		var got strings.Builder
+		for line := range strings.Lines(string(table.format(width))) {
+			got.WriteString(strings.TrimRight(line, " \n") + "\n")
+		}
+		if got.String() != want {
+			t.Errorf("%d columns:\n%s\nwant\n%s", width, got.String(), want)
+		}
+	}
+}
+
 func TestStatus(t *testing.T) {
 	r := record(t, "night")
 	r.live()

@@ -161,7 +161,7 @@ func (f *farewell) wait(name string) bool {
 	}
 	if !f.told && name != "" && time.Since(f.begun) > time.Second {
 		f.told = true
-		fmt.Fprintf(f.e.stderr, "ralph: loop %s is ending …\n", name)
+		tell(f.e.stderr, "loop %s is ending …", name)
 	}
 	time.Sleep(f.pause) // a lock has no event for its end
 	f.pause = min(2*f.pause, 50*time.Millisecond)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 )
 
 // version is set when a release is built: -ldflags "-X main.version=1.0.0".
@@ -116,7 +117,7 @@ func run(args []string) int {
 func newEnv() (*env, error) {
 	home, err := registry.Home(os.Getenv)
 	if err != nil {
-		return nil, err
+		return nil, refuse("set RALPH_HOME to a folder that is yours alone", "%w", err)
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -174,12 +175,27 @@ func report(w io.Writer, err error) int {
 	if silent, ok := errors.AsType[exit](err); ok {
 		return int(silent)
 	}
-	fmt.Fprintf(w, "ralph: error: %v\n", err)
+	tell(w, "error: %v", err)
 	var hinted interface{ Hint() string }
 	if errors.As(err, &hinted) && hinted.Hint() != "" {
-		fmt.Fprintf(w, "ralph: hint: %s\n", hinted.Hint())
+		tell(w, "hint: %s", hinted.Hint())
 	}
 	return exitCode(err)
+}
+
+// tell says something on stderr. An agent's last words, a project's settings and names of files may be
+// part of it, and none of them has a say over the terminal.
+func tell(w io.Writer, format string, args ...any) {
+	fmt.Fprintf(w, "ralph: %s\n", clean(fmt.Sprintf(format, args...)))
+}
+
+// clean returns foreign text for a terminal, with the lines that it has.
+func clean(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = render.Clean(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // exitCode of an error: what its failure says; 2 where a person has to change

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -66,14 +67,14 @@ func (o *loopOptions) flags() map[string]string {
 }
 
 // remember lets a resumed loop keep the settings that it was given on the command line, where none
-// is given anew. A config.json that cannot be read is of another version, and remembers nothing.
-func (o *loopOptions) remember(dir string) {
-	frozen, err := os.ReadFile(filepath.Join(dir, "config.json"))
+// is given anew. Where config.json cannot be read that is said: limits and guardrails may be among what is lost.
+func (o *loopOptions) remember(e *env, dir string) {
+	_, before, err := runner.Frozen(dir)
 	if err != nil {
-		return
-	}
-	_, before, err := config.Thaw(frozen)
-	if err != nil {
+		if _, missing := os.Lstat(dir); missing == nil { // else there is no loop, which is said soon
+			tell(e.stderr, "what loop %s was given on the command line is not known any more: %v", filepath.Base(dir), err)
+			tell(e.stderr, "hint: only the project's settings hold now; give again what was meant for this loop alone")
+		}
 		return
 	}
 	if now := o.flags(); now["agent.command"] != "" || now["agents"] != "" {
@@ -92,7 +93,7 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 		return config.Settings{}, err
 	}
 	for _, warning := range loaded.Warnings {
-		fmt.Fprintf(e.stderr, "ralph: %s\n", warning)
+		tell(e.stderr, "%s", warning)
 	}
 	if err := warnIdle(e, loaded); err != nil {
 		return config.Settings{}, err
@@ -129,7 +130,7 @@ func warnIdle(e *env, loaded config.Loaded) error {
 		}
 	}
 	if len(idle) > 0 {
-		fmt.Fprintf(e.stderr, "ralph: this version does not act on %s yet\n", strings.Join(idle, ", "))
+		tell(e.stderr, "this version does not act on %s yet", strings.Join(idle, ", "))
 	}
 	return nil
 }
@@ -216,6 +217,9 @@ func usageError(err error) bool {
 		return true
 	}
 	if _, ok := errors.AsType[*registry.NameError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*registry.HomeError](err); ok {
 		return true
 	}
 	_, ok := errors.AsType[*registry.HeldError](err)

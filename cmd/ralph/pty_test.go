@@ -179,7 +179,7 @@ func TestLoopOutlivesItsShell(t *testing.T) {
 	p.must(shell.cmd.Process.Kill())
 	<-shell.done
 	p.must(shell.master.Close())
-	p.until("the agent to write its pid", func() bool { _, err := os.Stat(filepath.Join(p.dir, "pid")); return err == nil })
+	p.written("pid")
 	if p.dead("one") || p.status("one") != "running" || !p.alive("pid") {
 		t.Error("the loop has ended with the shell")
 	}

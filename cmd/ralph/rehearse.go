@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -28,15 +29,19 @@ func (rehearseVerb) Help() string {
 func (v *rehearseVerb) Run(e *env) error {
 	switch {
 	case v.List:
+		var page bytes.Buffer
 		for _, s := range player.List() {
-			fmt.Fprintf(e.stdout, "%-12s %s\n", s.Name, s.About)
+			fmt.Fprintf(&page, "%-12s %s\n", s.Name, s.About)
 		}
-		return nil
+		_, err := e.stdout.Write(page.Bytes())
+		return err
 	case v.Steps:
+		var page bytes.Buffer
 		for _, s := range player.Steps() {
-			fmt.Fprintf(e.stdout, "%s\n    %s\n", s.Form, s.About)
+			fmt.Fprintf(&page, "%s\n    %s\n", s.Form, s.About)
 		}
-		return nil
+		_, err := e.stdout.Write(page.Bytes())
+		return err
 	case v.Scenario == "":
 		return refuse("'ralph rehearse --list' shows those that are built in", "there is no scenario")
 	case e.typed():

@@ -34,11 +34,11 @@ func (v *startVerb) tellEdited(e *env, dir string, before standing) error {
 		if c.Protected {
 			after += " and will be put back"
 		}
-		fmt.Fprintf(e.stderr, "ralph: %s: %s\n", what, after)
+		tell(e.stderr, "%s: %s", what, after)
 		told = true
 	}
 	if told {
-		fmt.Fprintf(e.stderr, "ralph: hint: if that was you, stop the loop and say so: %s\n", again)
+		tell(e.stderr, "hint: if that was you, stop the loop and say so: %s", again)
 	}
 	return nil
 }

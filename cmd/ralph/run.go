@@ -134,13 +134,13 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 		return err
 	}
 	if r.err != nil { // beside the end, which says more
-		fmt.Fprintf(e.stderr, "ralph: %v\n", r.err)
+		tell(e.stderr, "%v", r.err)
 	}
 	if code := r.ended.Reason.ExitCode(); code != event.ExitCompleted {
 		if vanished || !e.sharedTerminal() { // there the report stands right above
-			fmt.Fprintf(e.stderr, "ralph: loop %s %s: %s\n", v.Name, r.ended.Status, r.ended.Why)
+			tell(e.stderr, "loop %s %s: %s", v.Name, r.ended.Status, r.ended.Why)
 			if hint := nextStep(v.Name, &r.ended); hint != "" {
-				fmt.Fprintf(e.stderr, "ralph: hint: %s\n", hint)
+				tell(e.stderr, "hint: %s", hint)
 			}
 		}
 		return exit(code)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -114,11 +115,21 @@ func (s *screen) typed(line string) {
 	s.typing = true
 	s.aside.Reset(patience)
 	// All on one line of the terminal: what is longer shows its end.
-	shown := []rune(render.Clean(line))
-	for len(shown) > 0 && render.Columns(string(shown)) > s.columns-4 {
-		shown = shown[1:]
+	_, _ = io.WriteString(s.out, "\r\x1b[K> "+ending(render.Clean(line), s.columns-4))
+}
+
+// ending returns as much of the end of a clean text as so many columns hold. It looks at no more than that: a
+// whole log may have been pasted.
+func ending(text string, columns int) string {
+	from := len(text)
+	for from > 0 {
+		r, n := utf8.DecodeLastRuneInString(text[:from])
+		if columns -= render.Columns(string(r)); columns < 0 {
+			break
+		}
+		from -= n
 	}
-	_, _ = io.WriteString(s.out, "\r\x1b[K> "+string(shown))
+	return text[from:]
 }
 
 // erase takes the typed line off the screen. The lock is held.

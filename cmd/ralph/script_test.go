@@ -123,7 +123,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ts.MkAbs(filepath.Join(".ralph", args[0]))
 	want := strings.Join(args[2:], " ")
 	var got string
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for time.Now().Before(deadline) {
 		if got = field(dir, args[1]); got == want || args[1] == "dead" && got == "dead" {
 			return
@@ -142,7 +142,7 @@ func awaitLine(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile(args[1])
 	ts.Check(err)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for e, err := range journal.Follow(ctx, ts.MkAbs(filepath.Join(".ralph", args[0])), journal.FollowOptions{}) {
 		ts.Check(err)
@@ -245,7 +245,7 @@ func spoken(ts *testscript.TestScript, _ bool, args []string) {
 
 // gone waits until a file holds a pid, and then until no process has it: gone FILE.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	pid := pidIn(ts.MkAbs(args[0]), deadline)
 	if pid == 0 {
 		ts.Fatalf("no pid in %s", args[0])

@@ -63,7 +63,7 @@ func (v *startVerb) Run(e *env) error {
 // prepare reads the settings and makes the loop's folder ready.
 func (v *startVerb) prepare(e *env, dir string) (job, error) {
 	if v.Resume {
-		v.remember(dir)
+		v.remember(e, dir)
 	}
 	settings, err := v.load(e)
 	if err != nil {
@@ -105,7 +105,7 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 		if err != nil {
 			return j, err
 		}
-		fmt.Fprintf(e.stderr, "ralph: archived the loop before to %s\n", e.short(to))
+		tell(e.stderr, "archived the loop before to %s", e.short(to))
 		before.exists = false
 	}
 	if before.damage != nil && before.exists {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -38,16 +39,18 @@ func (v *statusVerb) Run(e *env) error {
 	d := details{now: e.now(), status: s, State: &state}
 	d.all()
 	width := e.look().Width
+	var page bytes.Buffer
 	for _, f := range d.fields {
 		name := f.name
 		for line := range strings.SplitSeq(f.value, "\n") {
 			for _, row := range wrapped(render.Clean(line), width-namesWide) {
-				fmt.Fprintf(e.stdout, "%-*s%s\n", namesWide, name, row)
+				fmt.Fprintf(&page, "%-*s%s\n", namesWide, name, row)
 				name = ""
 			}
 		}
 	}
-	return nil
+	_, err = e.stdout.Write(page.Bytes())
+	return err
 }
 
 // namesWide are the columns of a detail's name and the blank behind it, narrowest those that are
@@ -181,6 +184,7 @@ var deadlines = map[string]string{
 	policy.TimerBreaker:     "the next iteration begins",
 	policy.TimerAfterResult: "limits.afterResult ends the agent's process",
 	policy.TimerRestart:     "the next iteration",
+	policy.TimerDuration:    "limits.duration ends the loop",
 }
 
 // phases says what an iteration is doing.

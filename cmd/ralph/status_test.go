@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +126,25 @@ func TestStatusIsBrokenWhereTheTerminalEnds(t *testing.T) {
 	} {
 		if got := wrapped(tt.line, tt.room); !slices.Equal(got, tt.want) {
 			t.Errorf("%q in %d columns: %q", tt.line, tt.room, got)
+		}
+	}
+}
+
+// Who redirects a page to a disk that is full learns that half of it is missing.
+func TestAPageThatCannotBeWrittenIsAnError(t *testing.T) {
+	r := limitedLoop(t)
+	r.register()
+	broken, err := os.CreateTemp(t.TempDir(), "page")
+	r.must(err)
+	r.must(broken.Close())
+	r.env.stdout = broken
+	for name, verb := range map[string]interface{ Run(*env) error }{
+		"status": &statusVerb{}, "status as JSON": &statusVerb{JSON: true}, "list": &listVerb{}, "list as JSON": &listVerb{JSON: true},
+		"logs": &logsVerb{}, "replay": &replayVerb{Speed: "max"}, "verify": &journalVerifyVerb{}, "version": &versionVerb{},
+		"scenarios": &rehearseVerb{List: true}, "steps": &rehearseVerb{Steps: true},
+	} {
+		if err := verb.Run(r.env); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -15,7 +15,7 @@ const hintNotSpoken = "set agent.protocol to text to run it as a plain program"
 func suits(e *env, settings config.Settings) error {
 	warning, err := unsuited(e, settings)
 	if warning != "" {
-		fmt.Fprintf(e.stderr, "ralph: %s\n", warning)
+		tell(e.stderr, "%s", warning)
 	}
 	return err
 }

@@ -19,7 +19,7 @@ import (
 // sayLoaded says which files the settings come from and what they come to.
 func sayLoaded(e *env, loaded config.Loaded) error {
 	for _, file := range loaded.Files {
-		fmt.Fprintf(e.stderr, "[ralph] Loading settings from %s\n", file)
+		fmt.Fprintf(e.stderr, "[ralph] Loading settings from %s\n", clean(file))
 	}
 	frozen, err := config.Freeze(loaded.Settings, nil)
 	if err != nil {

@@ -83,6 +83,9 @@ func (v *voice) guardrailEnded(p event.GuardrailEnded) {
 	if !p.OK && p.Log != "" {
 		v.say("Output of the guardrail: %s", p.Log)
 	}
+	if p.Warning != "" {
+		v.say("Warning of the guardrail: %s", p.Warning)
+	}
 }
 
 func (v *voice) folderSeen(p event.FolderSeen) {

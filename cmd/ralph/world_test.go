@@ -88,7 +88,7 @@ func (p *place) loop(name string) string { return filepath.Join(p.dir, ralphFold
 // until waits for something that another process makes true.
 func (p *place) until(what string, is func() bool) {
 	p.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); {
+	for deadline := time.Now().Add(time.Minute); !is(); {
 		if time.Now().After(deadline) {
 			p.Fatalf("waited in vain: %s", what)
 		}
@@ -100,6 +100,15 @@ func (p *place) dead(name string) bool {
 	live, err := registry.Probe(p.loop(name))
 	p.must(err)
 	return !live.Alive
+}
+
+// written waits until a file in the project holds something: a shell makes it before it writes.
+func (p *place) written(file string) {
+	p.Helper()
+	p.until("something to stand in "+file, func() bool {
+		text, err := os.ReadFile(filepath.Join(p.dir, file))
+		return err == nil && len(text) > 0
+	})
 }
 
 // alive says whether the process lives whose pid a file in the project holds.
@@ -159,6 +168,10 @@ func TestRacingStarts(t *testing.T) {
 		}
 	}
 	race("start", "one", "--detach", "-p", "x")
+	p.until("the agent to have begun", func() bool {
+		_, err := os.Stat(filepath.Join(p.dir, "started"))
+		return err == nil
+	})
 	p.fine("stop", "one", "--now")
 	p.until("the loop to end", func() bool { return p.dead("one") })
 	race("start", "one", "--detach", "--resume")
@@ -270,8 +283,8 @@ func TestFullDisk(t *testing.T) {
 				t.Error("the agent is alive")
 			}
 			stdout, stderr, code := p.ralph("status", "one")
-			if !strings.Contains(stdout+stderr, way.says) {
-				t.Errorf("status (%d) does not say why:\n%s%s", code, stdout, stderr)
+			if !strings.Contains(stdout+stderr, way.says) || !strings.Contains(stdout, "make room or make the folder writable, then 'ralph start one --resume'") {
+				t.Errorf("status (%d) does not say why and what next:\n%s%s", code, stdout, stderr)
 			}
 			log, err := os.ReadFile(filepath.Join(p.loop("one"), "runner.log"))
 			if err != nil || strings.Count(string(log), "\n") != 1 || !strings.HasPrefix(string(log), "ralph: error: append to the journal: ") {
@@ -343,10 +356,7 @@ func TestStartThatTakesLongSaysSo(t *testing.T) {
 	p := newPlace(t)
 	agent := p.script("agent.sh", "trap '' TERM\ncat > /dev/null\necho $$ > pid\nwhile true; do sleep 300; done\n")
 	p.fine("start", "one", "--detach", "-p", "x", "--agent", agent, "--protocol", "text")
-	p.until("the agent to write its pid", func() bool {
-		text, err := os.ReadFile(filepath.Join(p.dir, "pid"))
-		return err == nil && len(text) > 0
-	})
+	p.written("pid")
 	live, err := registry.Probe(p.loop("one"))
 	p.must(err)
 	p.must(syscall.Kill(live.PID, syscall.SIGKILL))
@@ -371,10 +381,20 @@ func TestACommandDoesNotWaitForADeadRunner(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	agent := p.script("agent", "exec sleep 600\n")
-	p.fine("start", "deaf", "--detach", "--agent", agent, "--protocol", "text", "-p", "wait")
-	live, err := registry.Probe(p.loop("deaf"))
-	p.must(err)
-	p.must(syscall.Kill(live.PID, syscall.SIGSTOP)) // alive, and hears nothing
+	// In the foreground it is this process's child, whose standing still can be waited for: SIGSTOP
+	// takes effect some time after kill returns.
+	runner := p.command("run", "--name", "deaf", "--agent", agent, "--protocol", "text", "-p", "wait")
+	p.must(runner.Start())
+	p.until("the loop to run", func() bool {
+		state, err := projector.Open(p.loop("deaf"))
+		return err == nil && state.Status() == "running"
+	})
+	p.must(runner.Process.Signal(syscall.SIGSTOP)) // alive, and hears nothing
+	for status := syscall.WaitStatus(0); !status.Stopped(); {
+		if _, err := syscall.Wait4(runner.Process.Pid, &status, syscall.WUNTRACED, nil); !errors.Is(err, syscall.EINTR) {
+			p.must(err)
+		}
+	}
 	var errs strings.Builder
 	steer := p.command("steer", "--loop", "deaf", "hello")
 	steer.Stderr = &errs
@@ -389,12 +409,13 @@ func TestACommandDoesNotWaitForADeadRunner(t *testing.T) {
 		return len(files) == 1
 	})
 	began := time.Now()
-	p.must(syscall.Kill(live.PID, syscall.SIGKILL))
-	err = <-over
+	p.must(runner.Process.Kill())
+	err := <-over
 	if took := time.Since(began); took >= deafAfter {
 		t.Errorf("it was waited for %v", took)
 	}
 	if code(err) != 2 || !strings.Contains(errs.String(), "ended before it took the steer, which is withdrawn") {
 		t.Errorf("exit %d: %s", code(err), errs.String())
 	}
+	_ = runner.Wait()
 }

@@ -110,7 +110,7 @@ type Completion struct {
 type Limits struct {
 	Cost            float64  `json:"cost" none:"true" live:"true" doc:"US dollars"`
 	Tokens          int64    `json:"tokens" none:"true" live:"true" doc:"tokens in and out"`
-	Duration        Duration `json:"duration" none:"true" live:"true" doc:"wall time of the whole loop"`
+	Duration        Duration `json:"duration" none:"true" live:"true" doc:"wall time of the whole loop: a turn and guardrails that are under way then are cut short, a commit is not"`
 	Idle            Duration `json:"idle" none:"true" live:"true" doc:"silence of the agent"`
 	Tool            Duration `json:"tool" none:"true" live:"true" doc:"silence while one of the agent's tools is at work"`
 	Iteration       Duration `json:"iteration" none:"true" live:"true" doc:"wall time of one iteration"`

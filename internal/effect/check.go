@@ -128,6 +128,9 @@ func (h *Hands) verdict(r guardrail.Result) (event.GuardrailEnded, error) {
 	ended := event.GuardrailEnded{
 		Name: r.Guardrail.Command, OK: r.OK, Code: r.Code, TimedOut: r.TimedOut, Took: r.Took.Milliseconds(), Log: r.Log,
 	}
+	if r.Warning != nil {
+		ended.Warning = r.Warning.Error()
+	}
 	if r.OK || r.Err != nil {
 		return ended, nil
 	}

@@ -236,8 +236,14 @@ func Classify(err error) string {
 	return event.ClassTransient
 }
 
-// hint is the next step for a person, where the error itself does not say it.
+// hint is the next step for a person: the error's own, where it knows one.
 func hint(do, class string, err error) string {
+	if hinted, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		return hinted.Hint()
+	}
 	_, aboutFile := errors.AsType[*fs.PathError](err)
 	_, aboutPrompt := errors.AsType[*promptError](err)
 	switch {

@@ -213,7 +213,7 @@ func (r *round) run(ctx context.Context, g Guardrail, log *os.File) Result {
 	}
 	result.Code, result.Signal, result.Took = exit.code, exit.signal, exit.took
 	if err := errors.Join(out.err, closeErr, exit.warning); err != nil {
-		result.Warning = fmt.Errorf("guardrail %q: %w", g.Command, err)
+		result.Warning = err
 	}
 	switch exit.cut {
 	case byContext:
@@ -224,7 +224,11 @@ func (r *round) run(ctx context.Context, g Guardrail, log *os.File) Result {
 	}
 	result.OK = exit.code == 0 && !result.TimedOut
 	if !result.OK {
-		result.Message = message(result, r.shown(result.Log), out.text(r.TruncateChars))
+		shown := r.shown(result.Log)
+		if out.err != nil {
+			shown += " (its beginning only)"
+		}
+		result.Message = message(result, shown, out.text(r.TruncateChars))
 	}
 	return result
 }

@@ -31,6 +31,7 @@ type output struct {
 	log  *os.File
 	head []byte
 	keep int   // bytes of head
+	held int64 // bytes of the log
 	err  error // the first that the log met
 }
 
@@ -43,8 +44,13 @@ func newOutput(log *os.File, chars int) *output {
 func (o *output) write(p []byte) {
 	o.head = append(o.head, p[:min(len(p), o.keep-len(o.head))]...)
 	if o.err == nil {
-		if _, err := o.log.Write(p); err != nil {
-			o.err = fmt.Errorf("write its log: %w", err)
+		n, err := o.log.Write(p)
+		o.held += int64(n)
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			err = path.Err // whose log it is stands beside it
+		}
+		if err != nil {
+			o.err = fmt.Errorf("its log has only the first %d bytes: %w", o.held, err)
 		}
 	}
 }

@@ -196,20 +196,35 @@ func TestMuchOutputDoesNotFillMemory(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsNotTheCommandsFault(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "log")
+// fullLog is a log whose disk is full.
+func fullLog(t *testing.T) *os.File {
+	t.Helper()
+	log, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err == nil {
+		return log
+	}
+	name := filepath.Join(t.TempDir(), "log") // there is no such device here; nothing can be written to what is open for reading
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.Open(name) // for reading: every write fails
-	if err != nil {
+	if log, err = os.Open(name); err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
-	out := newOutput(log, 10)
-	e, err := command{line: "head -c 1000000 /dev/zero && echo all", grace: time.Second}.run(t.Context(), out)
-	if err != nil || e.code != 0 || out.err == nil || len(out.head) != out.keep {
-		t.Errorf("%+v %v %v", e, err, out.err)
+	return log
+}
+
+func TestAFullDiskIsNotTheCommandsFault(t *testing.T) {
+	for command, ok := range map[string]bool{"head -c 1000000 /dev/zero && echo all": true, "head -c 1000000 /dev/zero && exit 1": false} {
+		c := scene(t)
+		c.TruncateChars = 10
+		r := (&round{Config: c}).run(t.Context(), Guardrail{Command: command}, fullLog(t))
+		if r.OK != ok || r.Err != nil || r.Warning == nil || !strings.HasPrefix(r.Warning.Error(), "its log has only the first 0 bytes: ") || strings.Contains(r.Warning.Error(), "write") {
+			t.Errorf("%+v", r)
+		}
+		told := strings.Contains(r.Message, " (its beginning only)\n") && strings.HasSuffix(r.Message, strings.Repeat("\uFFFD", 10)+cutMark)
+		if told == ok {
+			t.Errorf("the agent is told: %q", r.Message)
+		}
 	}
 }
 

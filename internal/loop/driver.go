@@ -83,7 +83,7 @@ const jumpLeast = 10 * time.Second
 // jump records that the machine slept, its clock was set on, or this process was stopped,
 // while the driver waited since before. It shows by the wall clock's having gone further than the
 // monotonic one, which stands still in sleep, or by a timer that comes much too late. The
-// deadlines of the agent move by as much: it could not be heard. How much of the time before a late
+// deadlines of the agent and the end of the loop's time move by as much: nobody could be heard. How much of the time before a late
 // timer the process was stopped is not known, so all of it is taken for lost.
 func (d *Driver) jump(before time.Time, deadline policy.Deadline) error {
 	now := d.Now()
@@ -95,7 +95,7 @@ func (d *Driver) jump(before time.Time, deadline policy.Deadline) error {
 // other one by as much as by.
 func (d *Driver) jumped(now time.Time, waited, by time.Duration, deadline policy.Deadline) error {
 	switch deadline.Name {
-	case policy.TimerIdle, policy.TimerTool, policy.TimerBackground, policy.TimerIteration, policy.TimerAfterResult:
+	case policy.TimerIdle, policy.TimerTool, policy.TimerBackground, policy.TimerIteration, policy.TimerAfterResult, policy.TimerDuration:
 		if now.Sub(deadline.At) >= jumpLeast {
 			by = max(by, waited)
 		}

@@ -30,6 +30,7 @@ var table = []struct {
 	{"a limit that is near is told once", warned},
 	{"a turn that uses too much is ended", overspent},
 	{"a deadline that passed ends the turn", overdue},
+	{"the end of the loop's time cuts short what goes on", timeUp},
 	{"a fault of ralph's own ends the loop", faulty},
 	{"after its turn the agent rests or goes", release},
 	{"what the agent left behind is checked", examined},

@@ -11,9 +11,12 @@ import (
 // examined has the files looked at that the agent left, and after a turn that came to its end
 // the guardrails run. Where it did not, or the agent waits for a person, it is only looked. A person who
 // does not want to wait is not kept waiting, and what was cut off by a person, a crash
-// or a limit says nothing.
+// or a limit says nothing. Guardrails do not begin when the loop's time is over: they may take long.
 func examined(s *State) []Decision {
 	if s.Life.Phase != policy.Gone || !looks(s.Budget.Rules) || s.Mail.Stopping == policy.StopNow || s.Mail.Stopping == policy.Kill {
+		return nil
+	}
+	if s.Budget.Rules.Guardrails > 0 && s.Budget.Late() != "" {
 		return nil
 	}
 	d := event.Decided{Do: event.DoCheck, Iteration: s.Life.Iteration, Why: "the agent is gone"}
@@ -156,6 +159,8 @@ func early(s *State) []Decision {
 		return nil
 	case s.Mail.Stopping == policy.StopNow || s.Mail.Stopping == policy.Kill:
 		return nil // nobody waits for a check
+	case s.Budget.Late() != "" && len(s.Gate.Missing(s.Budget.Rules)) > 0:
+		return nil // there is no time for one, and none is no verdict
 	case s.Budget.Rules.Guardrails > 0 && !s.Gate.Checked:
 		return do(event.Decided{Do: event.DoCheck, Iteration: s.Life.Iteration, Why: "the file DONE is there"})
 	}

@@ -115,14 +115,10 @@ func cutShort(s *State) []Decision {
 	if s.Mail.Stopping == policy.Kill {
 		return nil
 	}
-	if s.Idle.Lingering && !s.Life.Process.Killing {
-		// The agent is gone, and its result stands; only what it left running is ended.
-		return do(event.Decided{Do: event.DoKill, Iteration: s.Life.Iteration, Why: "a person stopped the loop now, and the agent is gone"})
+	if decisions := breakOff(s, "a person stopped the loop now"); decisions != nil {
+		return decisions
 	}
-	switch s.Life.Phase {
-	case policy.Starting, policy.Turning:
-		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: "a person stopped the loop now"})
-	case policy.Finished:
+	if s.Life.Phase == policy.Finished {
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Why: "a person stopped the loop now"})
 	}
 	return nil

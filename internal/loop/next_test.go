@@ -204,6 +204,58 @@ func TestNextStopsNowAndKillsInEveryPhase(t *testing.T) {
 	}
 }
 
+// What the end of the loop's time does, in every phase: it cuts short what may take long, and a commit is not broken off.
+func TestNextCutsShortWhatTheLoopHasNoTimeForInEveryPhase(t *testing.T) {
+	resting := policy.Process{Alive: true, PID: 7, Resting: true}
+	ending := policy.Process{Alive: true, PID: 7, Ending: true}
+	alive := policy.Process{Alive: true, PID: 7}
+	for _, row := range []struct {
+		phase   policy.Phase
+		process policy.Process
+		want    string
+		waits   bool // for the end of its time, when that has not come
+	}{
+		{policy.Between, policy.Process{}, "loop.ended", true},
+		{policy.Between, resting, event.DoAbort, true},
+		{policy.Between, ending, "", false},
+		{policy.Beginning, policy.Process{}, "", false},
+		{policy.Opened, policy.Process{}, "iteration.ended", false},
+		{policy.Starting, policy.Process{}, event.DoAbort, true},
+		{policy.Turning, alive, event.DoAbort, true},
+		{policy.Finished, alive, event.DoRelease, false},
+		{policy.Leaving, alive, "", false},
+		{policy.Gone, policy.Process{}, "iteration.ended", false},
+		{policy.Checking, policy.Process{}, event.DoCancel, true},
+		{policy.Checked, policy.Process{}, "iteration.ended", false},
+		{policy.Committing, policy.Process{}, "", false},
+		{policy.Settled, policy.Process{}, "iteration.ended", false},
+		{policy.Verifying, policy.Process{}, event.DoCancel, true},
+	} {
+		s := stateIn(row.phase)
+		s.Life.Process = row.process
+		s.Budget.Rules.SCM, s.Budget.Rules.Guardrails, s.Budget.Rules.LimitDuration = true, 1, 60_000
+		s.Budget.Started = s.At
+		s.Budget.Now = s.At.Add(time.Minute - 1)
+		if deadline, _ := s.Deadline(); (deadline.Name == policy.TimerDuration && deadline.At.Equal(s.At.Add(time.Minute))) != row.waits {
+			t.Errorf("%q, ending %v: its deadline is %q at %s", row.phase, row.process.Ending, deadline.Name, deadline.At)
+		}
+		if rule, _ := loop.Why(s); strings.Contains(rule, "time cuts short") {
+			t.Errorf("%q is cut short before the time is over", row.phase)
+		}
+		s.Budget.Now = s.At.Add(time.Minute)
+		if got := spell(loop.Next(s)); got != row.want {
+			t.Errorf("%q, ending %v: %q, want %q", row.phase, row.process.Ending, got, row.want)
+		}
+		s.Life.Cancelled = true
+		if row.want == event.DoCancel && spell(loop.Next(s)) != "" {
+			t.Errorf("%q is cancelled twice", row.phase)
+		}
+		if deadline, _ := s.Deadline(); row.want == event.DoCancel && deadline.Name != "" {
+			t.Errorf("%q, cancelled, waits for %q", row.phase, deadline.Name)
+		}
+	}
+}
+
 // A turn that did not come to its end says nothing by its words, and is not looked at where nobody can learn from it.
 func TestNextLooksAtWhatATurnLeft(t *testing.T) {
 	for outcome, want := range map[event.Outcome]string{

@@ -55,6 +55,36 @@ func overdue(s *State) []Decision {
 	return do(d)
 }
 
+// timeUp cuts short what goes on when the loop has run for as long as it may. A commit comes to its end: each of its commands has
+// a time of its own, and a hook that is broken off may leave files half written.
+func timeUp(s *State) []Decision {
+	why := s.Budget.Late()
+	switch {
+	case why == "":
+		return nil
+	case s.Life.Phase == policy.Opened:
+		return record(unbegun(s))
+	case !s.Timed():
+		return nil
+	case s.Life.Phase == policy.Checking, s.Life.Phase == policy.Verifying:
+		return cancel(s, why)
+	}
+	return breakOff(s, why)
+}
+
+// breakOff ends the turn that goes on, whose iteration is given back; nil where none does.
+func breakOff(s *State, why string) []Decision {
+	if s.Idle.Lingering && !s.Life.Process.Killing {
+		// The agent is gone, and its result stands; only what it left running is ended.
+		return do(event.Decided{Do: event.DoKill, Iteration: s.Life.Iteration, Why: why + ", and the agent is gone"})
+	}
+	switch s.Life.Phase {
+	case policy.Starting, policy.Turning:
+		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: why})
+	}
+	return nil
+}
+
 func faulty(s *State) []Decision {
 	if s.Life.Fault == nil {
 		return nil

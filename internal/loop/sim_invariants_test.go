@@ -69,7 +69,7 @@ const (
 	turnOverspends = "a turn that overspends is ended"
 	// No iteration begins before the moment that was stated for the end of a limit.
 	resetsHold = "a stated reset is waited for"
-	// An iteration is given back for a limit, a person or a crash, always then and never else.
+	// An iteration is given back for a limit, a person, a crash or the end of the loop's time, always then and never else.
 	refundsHold = "refunds have their reason"
 	// Nothing is looked at and no guardrail runs while the agent's turn is open.
 	checksAlone = "a check runs alone"

@@ -104,7 +104,7 @@ func (w *world) checkRefund(t *tally, e event.Event, p event.IterationEnded) {
 	case event.OutcomeLimited:
 		known = t.limit.stands()
 	case event.OutcomeAborted:
-		known = t.stop[policy.StopNow] || t.stop[policy.Kill] || t.fault
+		known = t.stop[policy.StopNow] || t.stop[policy.Kill] || t.fault || t.late()
 	case event.OutcomeInterrupted:
 		known = t.died
 	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:

@@ -85,6 +85,14 @@ func (t *tally) read(e event.Event) {
 	case event.TypeLoopResumed:
 		p := as[event.LoopResumed](e)
 		if p.Rules != nil {
+			for limit, same := range map[string]bool{
+				"limits.cost":       t.rules.LimitCost == p.Rules.LimitCost,
+				"limits.tokens":     t.rules.LimitTokens == p.Rules.LimitTokens,
+				"limits.duration":   t.rules.LimitDuration == p.Rules.LimitDuration,
+				"maximumIterations": t.rules.MaximumIterations == p.Rules.MaximumIterations,
+			} {
+				t.warned[limit] = t.warned[limit] && same
+			}
 			t.rules = *p.Rules
 		}
 		if !p.Died {
@@ -199,7 +207,7 @@ func (t *tally) bearsOut(r event.Reason) bool {
 	case event.ReasonTokens:
 		return t.rules.LimitTokens > 0 && t.tokens >= t.rules.LimitTokens
 	case event.ReasonDuration:
-		return t.rules.LimitDuration > 0 && (t.clock.ran+t.clock.back).Milliseconds() >= t.rules.LimitDuration
+		return t.late()
 	case event.ReasonRestarts:
 		return t.rules.RestartMax > 0 && t.failures > t.rules.RestartMax
 	case event.ReasonEnvironment:
@@ -220,6 +228,13 @@ func (t *tally) bearsOut(r event.Reason) bool {
 		return t.stop[policy.Kill]
 	}
 	return false
+}
+
+// late reports whether the loop has run for as long as it may. By how much the clock was set back, nobody knew; and of each rest the
+// state does not keep what is less than a millisecond.
+func (t *tally) late() bool {
+	const rounded = 100 * time.Millisecond
+	return t.rules.LimitDuration > 0 && (t.clock.ran+t.clock.back+rounded).Milliseconds() >= t.rules.LimitDuration
 }
 
 // checkStory reads the journal from its first event to its last.

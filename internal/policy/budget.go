@@ -16,7 +16,8 @@ import (
 // nothing: it never counts as 0 in a sum that is shown. Limits may be raised while
 // the loop runs, and what was used is kept when it is resumed. Time in which the loop
 // could do nothing (a limit that was waited for, a pause, a machine that slept, a runner that was dead) is
-// not counted. When four fifths of a limit are used, that is said once.
+// not counted. When four fifths of a limit are used, that is said once
+// for each value that the limit has.
 type Budget struct {
 	Rules    event.Rules `json:"rules"`
 	Started  time.Time   `json:"started,omitzero"`
@@ -98,6 +99,7 @@ func (b *Budget) Apply(e event.Event) error {
 			return err
 		}
 		if p.Rules != nil {
+			b.Warned = slices.DeleteFunc(slices.Clone(b.Warned), func(limit string) bool { return budgeted(b.Rules, limit) != budgeted(*p.Rules, limit) })
 			b.Rules = *p.Rules
 		}
 		if b.Resting.IsZero() {
@@ -128,7 +130,7 @@ func (b *Budget) Apply(e event.Event) error {
 			return err
 		}
 		b.Rules = p.Rules
-		b.Warned = slices.DeleteFunc(b.Warned, func(limit string) bool { return limit == p.Key })
+		b.Warned = slices.DeleteFunc(slices.Clone(b.Warned), func(limit string) bool { return limit == p.Key })
 	case event.TypeDecided:
 		return b.decided(e)
 	case event.TypeIterationStarted:
@@ -301,10 +303,28 @@ func (b *Budget) Over() (event.Reason, string) {
 		return event.ReasonCost, fmt.Sprintf("$%.2f of $%.2f are spent", *used.USD, r.LimitCost)
 	case r.LimitTokens > 0 && tokens >= r.LimitTokens:
 		return event.ReasonTokens, fmt.Sprintf("%d of %d tokens are used", tokens, r.LimitTokens)
-	case r.LimitDuration > 0 && b.Ran() >= milliseconds(r.LimitDuration):
-		return event.ReasonDuration, fmt.Sprintf("the loop has run for %s", milliseconds(r.LimitDuration))
+	}
+	if why := b.Late(); why != "" {
+		return event.ReasonDuration, why
 	}
 	return "", ""
+}
+
+// Late says that the loop has run for as long as it may; empty where it has not.
+func (b *Budget) Late() string {
+	if limit := milliseconds(b.Rules.LimitDuration); limit > 0 && b.Ran() >= limit {
+		return fmt.Sprintf("the loop has run for %s", limit)
+	}
+	return ""
+}
+
+// Until returns the moment at which the loop will have run for as long as it may. False says that there is no limit, or that time
+// does not count now: when the limit is reached is then not known.
+func (b *Budget) Until() (time.Time, bool) {
+	if b.Rules.LimitDuration <= 0 || !b.Resting.IsZero() {
+		return time.Time{}, false
+	}
+	return b.Started.Add(milliseconds(b.Rules.LimitDuration)).Add(milliseconds(b.Idle)), true
 }
 
 // rest begins a time in which the loop can do nothing.
@@ -372,6 +392,21 @@ func (b *Budget) Warning(running, costs bool) (event.BudgetWarned, bool) {
 		}
 	}
 	return event.BudgetWarned{}, false
+}
+
+// budgeted returns how much of what a warning is about the rules allow.
+func budgeted(r event.Rules, limit string) float64 {
+	switch limit {
+	case "limits.cost":
+		return r.LimitCost
+	case "limits.tokens":
+		return float64(r.LimitTokens)
+	case "limits.duration":
+		return float64(r.LimitDuration)
+	case "maximumIterations":
+		return float64(r.MaximumIterations)
+	}
+	return 0
 }
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -55,10 +55,24 @@ func TestHowLongALoopHasRun(t *testing.T) {
 				t.Errorf("it has run for %s, want %s", got, row.want)
 			}
 			reason, _ := b.Over()
-			if (reason == event.ReasonDuration) != (row.want >= 3*m) {
-				t.Errorf("after %s it is over by %q", row.want, reason)
+			if (reason == event.ReasonDuration) != (row.want >= 3*m) || (b.Late() != "") != (row.want >= 3*m) {
+				t.Errorf("after %s it is over by %q, %q", row.want, reason, b.Late())
+			}
+			until, ok := b.Until()
+			if ok != b.Resting.IsZero() {
+				t.Errorf("when it is over is known: %v, and it rests since %s", ok, b.Resting)
+			}
+			if left := until.Sub(b.Now); ok && row.want > 0 && left != 3*m-row.want {
+				t.Errorf("after %s it is over in %s", row.want, left)
 			}
 		})
+	}
+}
+
+func TestWithoutALimitOfTimeNothingIsLate(t *testing.T) {
+	b := lasts(t, event.Rules{MaximumIterations: 9}, moment{1000 * time.Hour, event.TimerFired{Name: "x"}})
+	if until, ok := b.Until(); ok || b.Late() != "" {
+		t.Errorf("it is over at %s (%v): %q", until, ok, b.Late())
 	}
 }
 

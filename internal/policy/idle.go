@@ -43,6 +43,7 @@ const (
 	TimerRestart     = "restart"
 	TimerLimit       = "limit"
 	TimerBreaker     = "breaker"
+	TimerDuration    = "duration"
 )
 
 // Apply folds one event.

@@ -28,7 +28,11 @@ var misleading = []string{
 	"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
 }
 
-// environment returns base, or this process's own where it is nil, without what misleads git.
+// asksAt names the terminal at which gpg's agent asks for a passphrase: a daemon opens it by its name, so that a session of its own does not keep
+// git from it, and the person who looks at a loop there would have what is typed taken away.
+const asksAt = "GPG_TTY"
+
+// environment returns base, or this process's own where it is nil, without what misleads git and what asks at a terminal.
 func environment(base []string) []string {
 	if base == nil {
 		base = os.Environ()
@@ -38,7 +42,7 @@ func environment(base []string) []string {
 		if runtime.GOOS == "windows" {
 			name = strings.ToUpper(name)
 		}
-		return slices.Contains(misleading, name)
+		return name == asksAt || slices.Contains(misleading, name)
 	})
 }
 

@@ -25,8 +25,9 @@
 //     HEAD does. What is too big to be read every time is told apart by its size and time of change; see [Sight.Partial].
 //   - [Run] makes no empty commit, except where a hook takes out what was to be committed, so that doing it again after a crash
 //     makes no second commit of the same work. A commit that did not come about leaves the index, byte for byte, as it was before.
-//   - Hooks, signing, filters, includes and credential helpers run as they do for the user. Nothing can wait for a person: there is
-//     no terminal, no editor and no standard input, and what exceeds its time is ended together with the processes of its session.
+//   - Hooks, signing, filters, includes and credential helpers run as they do for the user. Nothing waits for a person for ever: there is
+//     no terminal, none is named to gpg's agent either, no editor and no standard input. A window may be opened and a key may wait to be
+//     touched; what exceeds its time is ended together with the processes of its session.
 //   - Arguments are never read by a shell, and paths are handed over with NULs between them: names with newlines, quotes or a
 //     leading dash are names.
 //   - Where the repository is, the folder decides: GIT_DIR and its like, as a git hook around ralph would set them, are not passed on.

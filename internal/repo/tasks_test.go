@@ -398,17 +398,53 @@ func TestCommitWhereNoBranchIs(t *testing.T) {
 	}
 }
 
+// sign has commits signed by a shell script.
+func (w tree) sign(script string) {
+	w.t.Helper()
+	w.write(".git/signer", "#!/bin/sh\n"+script+"\n")
+	must(w.t, os.Chmod(filepath.Join(w.dir, ".git/signer"), 0o755))
+	w.git("config", "commit.gpgSign", "true")
+	w.git("config", "gpg.program", filepath.Join(w.dir, ".git/signer"))
+}
+
 func TestSigningWithoutAKeyDoesNotHang(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.write("signer", "#!/bin/sh\necho no key for you >&2\n(read x < /dev/tty) 2>/dev/null && exit 0\nexit 2\n")
-	must(t, os.Chmod(filepath.Join(w.dir, "signer"), 0o755))
-	w.git("config", "commit.gpgSign", "true")
-	w.git("config", "gpg.program", filepath.Join(w.dir, "signer"))
+	w.sign(`echo "at $GPG_TTY." > .git/asked; echo no key for you >&2; (read x < /dev/tty) 2>/dev/null && exit 0; exit 2`)
 	w.write("a", "x")
-	_, err := w.run(Config{Message: "x"})
+	before := w.index()
+	_, err := w.run(Config{Message: "x", Env: append(os.Environ(), "GPG_TTY=/dev/pts/7")})
 	if e, ok := errors.AsType[*Error](err); !ok || !strings.Contains(e.Output, "failed to sign") {
 		t.Fatalf("%v", err)
+	}
+	if asked := readFile(t, filepath.Join(w.dir, ".git/asked")); asked != "at .\n" {
+		t.Errorf("asked %s", asked)
+	}
+	if w.index() != before {
+		t.Error("the index is another one")
+	}
+}
+
+// What opens a window, or waits for a key to be touched, has the time that its command has.
+func TestSigningThatWaitsForAPersonEnds(t *testing.T) {
+	t.Parallel()
+	for patience := 100 * time.Millisecond; ; patience *= 2 {
+		w := born(t)
+		w.sign("sleep 600 & echo $! > .git/sleeper; mv .git/sleeper .git/asked; wait")
+		w.write("a", "x")
+		before := w.index()
+		r, err := w.run(Config{Message: "x", Timeout: patience})
+		if !errors.Is(err, context.DeadlineExceeded) || r.Committed {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if _, err := os.Lstat(filepath.Join(w.dir, ".git/asked")); err != nil {
+			continue // git has not come that far in that time
+		}
+		if w.index() != before || readFile(t, filepath.Join(w.dir, "a")) != "x" {
+			t.Error("the index or the work is another one")
+		}
+		waitUntilGone(t, strings.TrimSpace(readFile(t, filepath.Join(w.dir, ".git/asked"))))
+		return
 	}
 }
 

@@ -39,13 +39,17 @@ func CheckPrompt(path string) error {
 	return nil
 }
 
-// readFile reads a prompt file: a path within the project or an absolute one. It never
-// waits: what was put in the file's place between the look and the opening is opened
-// without blocking, and looked at again.
+// readFile reads a prompt file: a path within the project or an absolute one.
 func (r *runner) readFile(name string) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(r.Project, name)
 	}
+	return readFile(name)
+}
+
+// readFile reads a file that is no longer than a prompt may be. It never waits: what was put in the file's
+// place between the look and the opening is opened without blocking, and looked at again.
+func readFile(name string) ([]byte, error) {
 	if err := CheckPrompt(name); err != nil {
 		return nil, err
 	}

@@ -69,16 +69,25 @@ func Edited(dir, project string, s *projector.State) ([]guardrail.Change, error)
 	return guardrail.Defining(changes), err
 }
 
+// frozenFile is the loop's config.json.
+const frozenFile = "config.json"
+
+// Frozen reads what a loop was started with: its settings, and which of them were given on the command line.
+// The agent may write there too: what it put into the file's place is not waited for.
+func Frozen(dir string) (settings config.Settings, given map[string]string, err error) {
+	text, err := readFile(filepath.Join(dir, frozenFile))
+	if err != nil {
+		return config.Settings{}, nil, err
+	}
+	return config.Thaw(text)
+}
+
 // carried returns the rules that a resumed loop goes on with: those it had, raised
 // limits included, but for what a person has changed in the settings since it was started.
 func (r *runner) carried(had event.Rules) event.Rules {
-	before, err := os.ReadFile(filepath.Join(r.Dir, "config.json"))
+	settings, _, err := Frozen(r.Dir)
 	if err != nil {
-		return Rules(r.Settings)
-	}
-	settings, _, err := config.Thaw(before)
-	if err != nil {
-		// Of another version, or edited: what the loop was started with is not known.
+		// Gone, of another version, or edited: what the loop was started with is not known.
 		return Rules(r.Settings)
 	}
 	return changed(had, Rules(settings), Rules(r.Settings))
@@ -104,7 +113,7 @@ func (r *runner) freeze() error {
 			return err
 		}
 	}
-	return projector.Replace(filepath.Join(r.Dir, "config.json"), frozen)
+	return projector.Replace(filepath.Join(r.Dir, frozenFile), frozen)
 }
 
 // mend writes the telemetry that a runner which died had planned and not yet written. The

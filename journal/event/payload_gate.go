@@ -45,6 +45,9 @@ type GuardrailEnded struct {
 	Action string `json:"action,omitempty"`
 	// Message is what the agent is told of a failure.
 	Message *Blob `json:"message,omitempty"`
+	// Warning is what went wrong beside the command and leaves its verdict standing: its log is not whole, or processes that it
+	// started cannot be ended.
+	Warning string `json:"warning,omitempty"`
 }
 
 // GuardrailSealed: what guardrails consist of, before the agent is let at it. It holds until there is another one:

@@ -180,7 +180,7 @@ const (
 	OutcomeFailed      Outcome = "failed"      // the agent reported an error or its process ended badly
 	OutcomeIdle        Outcome = "idle"        // silent for too long
 	OutcomeOverlong    Outcome = "overlong"    // the iteration took too long
-	OutcomeAborted     Outcome = "aborted"     // a person stopped it
+	OutcomeAborted     Outcome = "aborted"     // a person stopped it, or the loop had run for limits.duration
 	OutcomeInterrupted Outcome = "interrupted" // the runner died under it
 	OutcomeOverspent   Outcome = "overspent"   // the iteration used more money or tokens than one may
 	OutcomeLimited     Outcome = "limited"     // what the agent needs was out of reach: a rate limit, an outage, a login
