@@ -51,7 +51,7 @@ func TestRealACPFaultsThatPass(t *testing.T) {
 	}{
 		"opencode, overloaded": {"opencode", soon(529), 6, policy.KindOverload, nil},
 		// It waits for as long as it was told to; what it logged tells the loop what for.
-		"opencode, silent for an hour": {"opencode", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, policy.KindRate, []string{"--set", "limits.idle=20s"}},
+		"opencode, silent for an hour": {"opencode", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, policy.KindRate, []string{"--set", "limits.idle=45s"}},
 		"copilot, a rate limit":        {"copilot", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, policy.KindRate, nil},
 		"copilot, cut off":             {"copilot", cutOff, 6, policy.KindNetwork, nil},
 		"gemini, a rate limit":         {"gemini", soon(429), 1, policy.KindRate, nil},
