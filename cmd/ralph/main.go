@@ -184,9 +184,16 @@ func report(w io.Writer, err error) int {
 }
 
 // tell says something on stderr. An agent's last words, a project's settings and names of files may be
-// part of it, and none of them has a say over the terminal.
+// part of it, and none of them has a say over the terminal, or speaks as ralph: where they have more lines
+// than one, the others are set in.
 func tell(w io.Writer, format string, args ...any) {
-	fmt.Fprintf(w, "ralph: %s\n", clean(fmt.Sprintf(format, args...)))
+	lines := strings.Split(clean(fmt.Sprintf(format, args...)), "\n")
+	for i, line := range lines[1:] {
+		if line != "" && line[0] != ' ' {
+			lines[i+1] = "  " + line
+		}
+	}
+	fmt.Fprintf(w, "ralph: %s\n", strings.Join(lines, "\n"))
 }
 
 // clean returns foreign text for a terminal, with the lines that it has.

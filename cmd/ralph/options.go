@@ -141,8 +141,18 @@ type task struct {
 	file string // absolute
 }
 
-// source returns the prompt's source: -p, -f, or the loop's own task.md.
+// source returns the prompt's source: -p, -f, or the loop's own task.md, which is made from the task file where one is given.
 func (o *loopOptions) source(e *env, loopDir, taskFile string) (task, error) {
+	own := filepath.Join(loopDir, taskName)
+	if taskFile != "" {
+		given, err := readable(e, taskFile)
+		if err == nil {
+			err = adopt(given.file, own)
+		}
+		if err != nil {
+			return task{}, err
+		}
+	}
 	switch {
 	case o.Prompt != "" && o.PromptFile != "":
 		return task{}, refuse("give one of them", "--prompt and --prompt-file are both given")
@@ -150,14 +160,6 @@ func (o *loopOptions) source(e *env, loopDir, taskFile string) (task, error) {
 		return task{text: o.Prompt}, nil
 	case o.PromptFile != "":
 		return readable(e, o.PromptFile)
-	}
-	own := filepath.Join(loopDir, taskName)
-	if taskFile != "" {
-		given, err := readable(e, taskFile)
-		if err != nil {
-			return task{}, err
-		}
-		return task{file: own}, adopt(given.file, own)
 	}
 	if _, err := os.Stat(own); err == nil {
 		return task{file: own}, nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -184,31 +183,44 @@ func (v *startVerb) hearPrompt(e *env) error {
 // for, and a device may have no end. archived says that the loop's own task.md is
 // about to be put aside with the rest.
 func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
-	if v.Prompt != "" && v.PromptFile == "" {
-		return v.hearPrompt(e)
+	if v.Task != "" {
+		if err := checkFile(e, v.Task); err != nil {
+			return err
+		}
 	}
-	if v.Prompt != "" {
+	switch {
+	case v.Prompt != "" && v.PromptFile != "":
 		_, err := v.source(e, dir, "") // says that there are two
 		return err
-	}
-	name := cmp.Or(v.PromptFile, v.Task)
-	given := name != ""
-	switch {
-	case !given && archived:
+	case v.Prompt != "":
+		return v.hearPrompt(e)
+	case v.PromptFile != "":
+		return checkFile(e, v.PromptFile)
+	case v.Task != "":
+		return nil
+	case archived:
 		return refuse("give it with -p TEXT, -f FILE or --task FILE", "there is no task")
-	case !given:
-		name = filepath.Join(dir, taskName)
-	case !filepath.IsAbs(name):
+	}
+	return checkPlain(filepath.Join(dir, taskName)) // where there is none, source says so
+}
+
+// checkFile refuses a file that was named and cannot be a prompt or a task.
+func checkFile(e *env, name string) error {
+	if !filepath.IsAbs(name) {
 		name = filepath.Join(e.cwd, name)
 	}
-	if err := runner.CheckPrompt(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return refuse("write the file, or name another", "read the prompt: %w", err)
-	}
-	if !given {
-		return nil // where there is none, source says so
+	if err := checkPlain(name); err != nil {
+		return err
 	}
 	_, err := readable(e, name)
 	return err
+}
+
+func checkPlain(path string) error {
+	if err := runner.CheckPrompt(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return refuse("write the file, or name another", "read the prompt: %w", err)
+	}
+	return nil
 }
 
 // taken is the refusal to begin where a loop stands already.
