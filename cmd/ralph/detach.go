@@ -225,7 +225,7 @@ func nextStep(name string, ended *event.LoopEnded) string {
 	case key != "":
 		return fmt.Sprintf("'ralph start %s --resume --set %s=…' raises it", name, key)
 	case ended.Reason == event.ReasonDisk:
-		return fmt.Sprintf("make room or make the folder writable, then 'ralph start %s --resume'", name)
+		return fmt.Sprintf("make room, make the folder writable or put it back, then 'ralph start %s --resume'", name)
 	case ended.Reason == event.ReasonFault:
 		return fmt.Sprintf("'ralph start %s --resume' goes on with it; 'ralph logs %s --type fault.' makes a good report", name, name)
 	}

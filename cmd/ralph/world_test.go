@@ -283,7 +283,7 @@ func TestFullDisk(t *testing.T) {
 				t.Error("the agent is alive")
 			}
 			stdout, stderr, code := p.ralph("status", "one")
-			if !strings.Contains(stdout+stderr, way.says) || !strings.Contains(stdout, "make room or make the folder writable, then 'ralph start one --resume'") {
+			if !strings.Contains(stdout+stderr, way.says) || !strings.Contains(stdout, "make room, make the folder writable or put it back, then 'ralph start one --resume'") {
 				t.Errorf("status (%d) does not say why and what next:\n%s%s", code, stdout, stderr)
 			}
 			log, err := os.ReadFile(filepath.Join(p.loop("one"), "runner.log"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"os/exec"
 	"sync"
 	"sync/atomic"
@@ -214,14 +215,29 @@ func (h *Hands) deliver(p event.Payload, iteration int, cause uint64) {
 }
 
 func (h *Hands) fail(d event.Decided, cause uint64, err error) {
+	if _, gone := os.Lstat(h.cfg.Dir); errors.Is(gone, fs.ErrNotExist) {
+		err = &VanishedError{err}
+	}
 	class := Classify(err)
 	h.deliver(event.EffectFailed{
 		Do: d.Do, Command: d.Command, Error: err.Error(), Class: class, Hint: hint(d.Do, class, err),
 	}, 0, cause)
 }
 
+// VanishedError says that somebody took the loop's folder away.
+type VanishedError struct{ Err error }
+
+func (e *VanishedError) Error() string { return "the loop's folder vanished: " + e.Err.Error() }
+func (e *VanishedError) Unwrap() error { return e.Err }
+
+// Hint returns the next step.
+func (e *VanishedError) Hint() string { return "put the folder back, then resume the loop" }
+
 // Classify says what kind of error a decision has to do with.
 func Classify(err error) string {
+	if _, ok := errors.AsType[*VanishedError](err); ok {
+		return event.ClassDisk
+	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG), errors.Is(err, syscall.EIO):
 		return event.ClassDisk

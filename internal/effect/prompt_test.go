@@ -3,6 +3,7 @@
 package effect_test
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -205,5 +206,23 @@ func TestWhatAnIterationThatWasGivenBackWasToldIsToldAgain(t *testing.T) {
 	const want = "make it work\n\nMessages from the person you work for, oldest first:\n- mind the gap\n- then rest"
 	if got := s.prompts[len(s.prompts)-1]; got != want {
 		t.Errorf("the prompt is %q", got)
+	}
+}
+
+// Somebody took the loop's folder away between two iterations: that is no prompt file to write.
+func TestAFolderThatVanishedIsTold(t *testing.T) {
+	for _, do := range []event.Decided{begins("a"), {Do: event.DoCheck, Iteration: 1}} {
+		s := runs(t, "true")
+		s.up()
+		s.state.Life.Task = event.Source{Text: &event.Blob{Text: "x"}}
+		if err := os.RemoveAll(s.cfg.Dir); err != nil {
+			t.Fatal(err)
+		}
+		s.do(do)
+		failed := payload[event.EffectFailed](t, s.until(event.TypeEffectFailed))
+		if failed.Do != do.Do || failed.Class != event.ClassDisk || failed.Hint != "put the folder back, then resume the loop" ||
+			!strings.HasPrefix(failed.Error, "the loop's folder vanished: ") {
+			t.Errorf("%+v", failed)
+		}
 	}
 }

@@ -242,10 +242,15 @@ func (l *Life) decided(e event.Event) error {
 }
 
 // leave waits for the agent's process, if the open iteration has asked for one. One
-// that rests from an iteration before may be ended at any time, and ends nothing.
+// that rests, from an iteration before or with its turn in this one over, may be ended at any
+// time, and ends nothing: who waited for it would wait for ever.
 func (l *Life) leave() {
 	switch l.Phase {
-	case Starting, Turning, Finished, Gone:
+	case Gone:
+		if !l.Process.Resting {
+			l.Phase = Leaving
+		}
+	case Starting, Turning, Finished:
 		l.Phase = Leaving
 	}
 }

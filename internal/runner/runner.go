@@ -179,7 +179,7 @@ func (r *runner) projections(inputs chan<- loop.Input) *projector.Writer {
 		// more it cannot see, because it holds its files open.
 		if errors.Is(err, fs.ErrNotExist) {
 			select {
-			case inputs <- fault("the loop's folder", err):
+			case inputs <- fault("projections", &effect.VanishedError{Err: err}):
 			case <-r.over:
 			}
 		}
@@ -300,7 +300,7 @@ func (r *runner) receive(ctx context.Context, box *inbox.Box) {
 		items, err := box.Pending()
 		if err != nil {
 			if _, gone := os.Lstat(r.Dir); errors.Is(gone, fs.ErrNotExist) {
-				err = &vanishedError{gone}
+				err = &effect.VanishedError{Err: gone}
 			}
 			r.put(ctx, fault("inbox", err))
 			return
@@ -376,18 +376,8 @@ func (r *runner) claim(ctx context.Context, box *inbox.Box, items []inbox.Item) 
 
 // fault is an error that ralph itself met.
 func fault(where string, err error) loop.Input {
-	class := effect.Classify(err)
-	if _, vanished := errors.AsType[*vanishedError](err); vanished {
-		class = event.ClassDisk
-	}
-	return loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{Where: where, Error: err.Error(), Class: class}, "loop")}}
+	return loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{Where: where, Error: err.Error(), Class: effect.Classify(err)}, "loop")}}
 }
-
-// vanishedError says that somebody took the loop's folder away.
-type vanishedError struct{ error }
-
-func (e *vanishedError) Error() string { return "the loop's folder vanished: " + e.error.Error() }
-func (e *vanishedError) Unwrap() error { return e.error }
 
 // obey turns signals into wishes: the first to stop after the iteration, the second
 // to stop now, the third to kill.
