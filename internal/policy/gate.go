@@ -231,7 +231,7 @@ func (g *Gate) left(p event.IterationEnded) {
 		g.Background = ""
 	}
 	switch p.Outcome {
-	case event.OutcomeInterrupted:
+	case event.OutcomeInterrupted, event.OutcomeAborted:
 		g.Left = append(g.Left, "it was interrupted before it was over: work may be half done")
 	case event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent:
 		g.Left = append(g.Left, "it was cut short: "+firstBytes(p.Error, 200))

@@ -110,7 +110,7 @@ func TestWhatTheNextPromptIsToldOfAnIteration(t *testing.T) {
 		"that it cost too much":                        {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeOverspent, Error: "$9"}}, told{left: []string{"it was cut short: $9"}}},
 		"how it failed":                                {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeFailed, Error: "boom"}}, told{left: []string{"it ended with an error: boom"}}},
 		"nothing of a failure without words":           {[]event.Payload{opened, crashed}, told{}},
-		"nothing of a person's stop":                   {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeAborted, Error: "x", Refunded: true}}, told{}},
+		"that a person stopped it, or the time did":    {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeAborted, Error: "x", Refunded: true}}, told{left: []string{interrupted}}},
 		"nothing that an earlier prompt said":          {[]event.Payload{opened, check, fell("a"), checked, event.AgentExited{Strays: 1}, bad, closed, opened, check, passed("a"), checked, closed}, told{}},
 		"what still fails":                             {[]event.Payload{opened, check, fell("a"), checked, closed, opened, check, fell("a"), checked, closed}, told{failed: []string{"a"}}},
 		"what failed before an agent that crashed":     {[]event.Payload{opened, check, fell("a"), checked, closed, opened, check, checked, crashed}, told{failed: []string{"a"}}},
