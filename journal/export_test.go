@@ -38,6 +38,11 @@ func (w *Writer) Tidied() {
 	w.house.compress = false
 }
 
+// Pack compresses what lies behind the segment being written, in the caller's goroutine.
+func (w *Writer) Pack() {
+	(&housekeeper{folder: w.folder, compress: true, done: make(chan struct{})}).tidy(SegmentInfo{Ordinal: w.ordinal})
+}
+
 // PackForTest compresses one segment, as the housekeeper does with those that lie
 // behind.
 func PackForTest(t *testing.T, dir, segment string) {

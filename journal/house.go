@@ -98,7 +98,8 @@ func (h *housekeeper) tidy(current SegmentInfo) {
 	}
 }
 
-// drop removes a segment and what was cut off it.
+// drop removes a segment and what was cut off it. It is durable on return: a later segment that
+// went while this one stayed would be a hole.
 func (h *housekeeper) drop(s SegmentInfo) error {
 	names, err := h.folder.List(segmentsDir)
 	if err != nil {
@@ -111,7 +112,7 @@ func (h *housekeeper) drop(s SegmentInfo) error {
 			}
 		}
 	}
-	return nil
+	return h.folder.SyncFolder(segmentsDir)
 }
 
 // pack replaces a segment by its compressed form. A crash before the plain file

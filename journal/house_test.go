@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/simfs"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -250,4 +251,30 @@ func reseal(t *testing.T, text string) (out []byte) {
 		out = append(out, '\n')
 	}
 	return out
+}
+
+// The oldest segments go first, also for a disk that takes names in any order: a hole would be damage.
+func TestDroppedSegmentsLeaveNoHoleAfterALossOfPower(t *testing.T) {
+	for crash := 1; crash < 12; crash++ {
+		for seed := range uint64(20) {
+			disk := newDisk(seed)
+			if l := live(disk, 1); l.err != nil {
+				t.Fatal(l.err)
+			}
+			opt := options()
+			opt.FS, opt.KeepIterations = disk, 1
+			rec, err := journal.Recover("loop", opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if crash > 1 { // else none at all
+				disk.Plan(simfs.Plan{CrashAt: disk.Changes() + 4 + crash})
+			}
+			_, _, _ = journal.Create("loop", rec, 20, []byte(`{}`), opt)
+			disk = disk.Crash(simfs.PowerLostAnyOrder)
+			if lines, err := readDisk(disk); err != nil || len(lines) == 0 {
+				t.Fatalf("crash %d, seed %d: %d events, %v; the folder holds %q", crash, seed, len(lines), err, segmentNames(t, disk))
+			}
+		}
+	}
 }

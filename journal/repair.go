@@ -122,6 +122,7 @@ func (r *repair) last(info SegmentInfo) (Recovery, bool, error) {
 		return Recovery{}, false, err
 	}
 	if seg.seq == 0 {
+		// The next segment has its ordinal, and perhaps another name: never are both there.
 		return Recovery{}, false, r.folder.SyncFolder(segmentsDir)
 	}
 	if l.packed == nil {
@@ -171,8 +172,9 @@ func (rec *Recovery) read(seg *events, e event.Event, offset int64) error {
 	return nil
 }
 
-// cut shortens a segment to its whole lines. The side file is durable first, so
-// that no crash loses the bytes; a crash in between leaves a copy too many.
+// cut keeps what stands behind the whole lines of a segment in a side file, which is durable before
+// the segment loses it: a crash in between leaves a copy too many. A segment without a whole line
+// goes; of another one, renew keeps the whole lines.
 func (r *repair) cut(info SegmentInfo, f File, whole int64) error {
 	size, err := f.Size()
 	if err != nil {
@@ -191,22 +193,14 @@ func (r *repair) cut(info SegmentInfo, f File, whole int64) error {
 	if whole == 0 {
 		return r.folder.Remove(info.path)
 	}
-	w, err := r.folder.Append(info.path)
-	if err != nil {
-		return err
-	}
-	err = w.Truncate(whole)
-	if err == nil {
-		err = w.Sync()
-	}
-	return errors.Join(err, w.Close())
+	return nil
 }
 
-// renew puts a copy of the segment in its place, durable before any later segment
+// renew puts a copy of the segment's whole lines in its place, durable before any later segment
 // names its lines. The process before may have died before it synced them, or of a
 // sync that failed: the kernel reports that once and takes the lines for clean, so
 // that syncing the same file again would prove nothing. Readers that have the old
-// file open have the same bytes.
+// file open have the same lines.
 func (r *repair) renew(info SegmentInfo, f File, size int64) error {
 	tmp := info.path + tmpExt
 	copied, err := r.folder.Create(tmp)

@@ -1,6 +1,8 @@
 package journal_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -88,5 +90,103 @@ func TestABlobOutlivesALossOfPowerWhoeverMadeItsFolder(t *testing.T) {
 				t.Fatalf("killed at change %d, seed %d: the blob has %d bytes, %v", crash, seed, len(got), err)
 			}
 		}
+	}
+}
+
+// What Recover cuts off a segment is in the one file or in the other, and stays so when the power is
+// lost at any moment from then on.
+func TestCutOffBytesOutliveALossOfPower(t *testing.T) {
+	sealed, left := twoSegments(t)
+	left = left[:len(left)-7]
+	torn := left[bytes.LastIndexByte(left, '\n')+1:]
+	for crash := 1; crash < 12; crash++ {
+		for seed := range uint64(20) {
+			disk := newDisk(seed)
+			if err := disk.MkdirAll("loop/journal"); err != nil {
+				t.Fatal(err)
+			}
+			durable(t, disk, "loop")
+			disk.Drop("loop/journal/000001-i0000.jsonl", sealed)
+			disk.Drop("loop/journal/"+secondSegment, left)
+			disk.Plan(simfs.Plan{CrashAt: disk.Changes() + crash})
+			opt := options()
+			opt.FS = disk
+			_, err := journal.Recover("loop", opt)
+			if err != nil && !errors.Is(err, simfs.ErrCrashed) {
+				t.Fatal(err)
+			}
+			disk = disk.Crash(simfs.PowerLostAnyOrder)
+			found := bytes.HasSuffix(mustFile(t, disk, secondSegment), torn)
+			for _, name := range segmentNames(t, disk) {
+				found = found || strings.Contains(name, ".torn-") && bytes.Equal(mustFile(t, disk, name), torn)
+			}
+			if !found {
+				t.Fatalf("crash at change %d, seed %d: the bytes are gone; there are %q", crash, seed, segmentNames(t, disk))
+			}
+		}
+	}
+}
+
+// A recovered segment is durable before the next one that names its lines, in whatever order the disk takes names.
+func TestARecoveredSegmentIsDurableBeforeTheNext(t *testing.T) {
+	sealed, left := twoSegments(t)
+	for _, test := range []struct {
+		name         string
+		before, last []byte
+	}{
+		{"with a whole line", sealed, left[:len(left)-7]},
+		{"without one", sealed, left[:bytes.IndexByte(left, '\n')]},
+		{"the first, without one", nil, sealed[:bytes.IndexByte(sealed, '\n')]},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for crash := 1; crash < 20; crash++ {
+				for seed := range uint64(20) {
+					recoverAndCrash(t, test.before, test.last, crash, seed)
+				}
+			}
+		})
+	}
+}
+
+// recoverAndCrash finds a last segment as a killed writer leaves it that synced none of it.
+func recoverAndCrash(t *testing.T, before, last []byte, crash int, seed uint64) {
+	t.Helper()
+	disk := newDisk(seed)
+	opt := options()
+	opt.FS = disk
+	if err := disk.MkdirAll("loop/journal"); err != nil {
+		t.Fatal(err)
+	}
+	durable(t, disk, "loop")
+	name := "000001-i0000.jsonl"
+	if before != nil {
+		disk.Drop("loop/journal/"+name, before)
+		name = secondSegment
+	}
+	if err := disk.WriteFile("loop/journal/"+name, last); err != nil {
+		t.Fatal(err)
+	}
+	durable(t, disk, "loop/journal")
+	disk.Plan(simfs.Plan{CrashAt: disk.Changes() + crash})
+	if rec, err := journal.Recover("loop", opt); err == nil {
+		_, _, _ = journal.Create("loop", rec, 5, nil, opt) // it is cut short somewhere, or not at all
+	}
+	opt.FS = disk.Crash(simfs.PowerLostAnyOrder)
+	if l := live(opt.FS.(*simfs.FS), 6); l.err != nil {
+		t.Fatalf("crash at change %d, seed %d: going on: %v", crash, seed, l.err)
+	}
+	if err := journal.VerifyFS(opt.FS, "loop", nil); err != nil {
+		t.Fatalf("crash at change %d, seed %d: verify: %v", crash, seed, err)
+	}
+}
+
+func durable(t *testing.T, disk *simfs.FS, folder string) {
+	t.Helper()
+	root, err := disk.OpenFolder(folder)
+	if err == nil {
+		err = root.SyncFolder(".")
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

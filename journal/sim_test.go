@@ -45,7 +45,11 @@ func (l *life) keep(events []event.Event, err error) bool {
 }
 
 // live is one process: it takes up the journal and does all that a writer can.
-func live(disk *simfs.FS, run int) (l life) {
+func live(disk *simfs.FS, run int) life { return liveWith(disk, run, false) }
+
+// liveWith compresses on request. It then waits for the compression before it goes on, so that the same plan
+// is the same life.
+func liveWith(disk *simfs.FS, run int, compress bool) (l life) {
 	opt := options()
 	opt.FS = disk
 	opt.InlineBytes = 10
@@ -90,6 +94,9 @@ func live(disk *simfs.FS, run int) (l life) {
 			return l
 		}
 		l.durable = len(l.appended)
+		if compress {
+			w.Pack()
+		}
 	}
 	return l
 }
@@ -108,17 +115,39 @@ func TestNoCrashLosesAnEvent(t *testing.T) {
 	if changes < 40 {
 		t.Fatalf("a life has only %d changes", changes)
 	}
-	for _, how := range []simfs.Loss{simfs.Killed, simfs.PowerLost} {
+	for _, how := range losses {
 		for first := 1; first <= changes; first++ {
 			for seed := range uint64(3) {
-				crashTwice(t, how, first, seed)
+				crashTwice(t, how, first, seed, false)
+			}
+		}
+	}
+}
+
+// losses are all ways to die.
+var losses = []simfs.Loss{simfs.Killed, simfs.PowerLost, simfs.PowerLostAnyOrder}
+
+// A segment is in the one file or in the other, whichever change of its compression is the last.
+func TestNoCrashLosesACompressedSegment(t *testing.T) {
+	disk := newDisk(1)
+	before := disk.Changes()
+	if l := liveWith(disk, 1, true); l.err != nil {
+		t.Fatal(l.err)
+	}
+	if names := segmentNames(t, disk); !strings.HasSuffix(names[0], ".zst") {
+		t.Fatalf("nothing is compressed: %q", names)
+	}
+	for _, how := range losses {
+		for first := 1; first <= disk.Changes()-before; first++ {
+			for seed := range uint64(2) {
+				crashTwice(t, how, first, seed, true)
 			}
 		}
 	}
 }
 
 // crashTwice kills one process at a change, and the next one while it recovers.
-func crashTwice(t *testing.T, how simfs.Loss, first int, seed uint64) {
+func crashTwice(t *testing.T, how simfs.Loss, first int, seed uint64, compress bool) {
 	t.Helper()
 	disk := newDisk(seed)
 	disk.Plan(simfs.Plan{CrashAt: disk.Changes() + first})
@@ -127,12 +156,12 @@ func crashTwice(t *testing.T, how simfs.Loss, first int, seed uint64) {
 		if run > 0 {
 			disk.Plan(simfs.Plan{CrashAt: second})
 		}
-		l := live(disk, run)
+		l := liveWith(disk, run, compress)
 		if run < 2 != errors.Is(l.err, simfs.ErrCrashed) {
 			t.Fatalf("loss %d, crash at %d, seed %d: process %d ended with %v", how, first, seed, run, l.err)
 		}
 		seen := l.appended
-		if how == simfs.PowerLost && run < 2 {
+		if how != simfs.Killed && run < 2 {
 			seen = seen[:l.durable]
 		}
 		disk = disk.Crash(how)

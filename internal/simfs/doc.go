@@ -20,7 +20,7 @@
 // at some byte. After a loss of power the names of a folder are as of its last
 // sync plus some first part of what came later, in order, and a file has its bytes
 // as of its last sync plus some first part of what was appended later. A rename is
-// seen whole or not at all. A sync that failed has thrown its bytes away: a later
+// seen whole or not at all. [PowerLostAnyOrder] promises less of names, as POSIX does. A sync that failed has thrown its bytes away: a later
 // one that succeeds does not make them durable.
 //
 // # Not here

@@ -41,7 +41,10 @@ type Loss int
 
 const (
 	Killed    Loss = iota // kill -9: what was written stays
-	PowerLost             // the machine too: what was not synced may go
+	PowerLost             // the machine too: what was not synced may go, what came last first
+	// PowerLostAnyOrder is a machine whose file system keeps no order: of what was not synced, each
+	// change of names is there or not whatever became of those before it.
+	PowerLostAnyOrder
 )
 
 // FS is the file system. Its methods may be called from several goroutines.
@@ -118,9 +121,15 @@ func (f *FS) Crash(how Loss) *FS {
 	defer f.mu.Unlock()
 	f.dead = true
 	next := &FS{rng: f.rng, root: f.root, log: f.log}
-	if how == PowerLost {
-		for _, change := range f.log[:f.rng.IntN(len(f.log)+1)] {
-			change.apply(func(n *node) map[string]*node { return n.durable })
+	if how != Killed {
+		log := f.log
+		if how == PowerLost {
+			log = log[:f.rng.IntN(len(log)+1)]
+		}
+		for _, change := range log {
+			if how == PowerLost || f.rng.IntN(2) == 0 {
+				change.apply(func(n *node) map[string]*node { return n.durable })
+			}
 		}
 		next.root, next.log = f.afterPowerLoss(f.root), nil
 	}
