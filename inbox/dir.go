@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // Folder names in a loop's folder.
@@ -19,7 +21,7 @@ const (
 // vanish and come back.
 type dir struct {
 	root   *os.Root
-	handle *os.File // the same folder, for what os.Root cannot do: rename without replacing, sync
+	handle *os.File // the same folder, for what os.Root cannot do: rename without replacing
 }
 
 func openDir(loopDir string) (*dir, error) {
@@ -42,7 +44,7 @@ func makeDir(loopDir string) (*dir, error) {
 }
 
 func makeWithin(parent *os.Root, name string) (*dir, error) {
-	if err := parent.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := safefile.Mkdir(safefile.Within(parent), name); err != nil {
 		return nil, err
 	}
 	return openWithin(parent, name)
@@ -82,15 +84,6 @@ func (d *dir) close() {
 	d.root.Close()
 }
 
-// sync makes the names in the folder durable, where the system can.
-func (d *dir) sync() error {
-	err := d.handle.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) || !canSyncFolders {
-		return nil
-	}
-	return err
-}
-
 // moveTo renames name in d to newName in to, and is fs.ErrExist if that name is taken.
 func (d *dir) moveTo(name string, to *dir, newName string) error {
 	if err := renameNoReplace(d.handle, name, to.handle, newName); err != nil {
@@ -98,3 +91,28 @@ func (d *dir) moveTo(name string, to *dir, newName string) error {
 	}
 	return nil
 }
+
+// newFile is a file of which the folder says when it was made.
+type newFile interface {
+	safefile.File
+	Stat() (fs.FileInfo, error)
+}
+
+// dropBox is what a drop does in an inbox.
+type dropBox interface {
+	create(name string) (newFile, error)
+	place(name, newName string) error // as moveTo
+	remove(name string) error
+	sync() error // of the names
+	close()
+}
+
+func openDropBox(loopDir string) (dropBox, error) { return makeDir(loopDir) }
+
+func (d *dir) create(name string) (newFile, error) {
+	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+func (d *dir) place(name, newName string) error { return d.moveTo(name, d, newName) }
+func (d *dir) remove(name string) error         { return d.root.Remove(name) }
+func (d *dir) sync() error                      { return safefile.Within(d.root).Sync() }

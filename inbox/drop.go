@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // File names of the states that a command goes through.
@@ -57,10 +58,11 @@ func Withdraw(loopDir, id string) (bool, error) {
 }
 
 // dropper is this process's. One for all loops keeps its ids in order.
-var dropper = writer{newID: monotonicIDs(rand.Reader), token: rand.Text}
+var dropper = writer{open: openDropBox, newID: monotonicIDs(rand.Reader), token: rand.Text}
 
 // writer drops commands. Its fields are what tests replace.
 type writer struct {
+	open  func(loopDir string) (dropBox, error)
 	newID func(time.Time) (string, error)
 	token func() string // for temporary names
 }
@@ -72,48 +74,47 @@ func (w *writer) drop(loopDir string, c Command) (id string, err error) {
 	if err := c.Check(); err != nil {
 		return "", err
 	}
-	d, err := makeDir(loopDir)
+	d, err := w.open(loopDir)
 	if err != nil {
 		return "", err
 	}
 	defer d.close()
 	temp := tempPrefix + w.token()
-	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := d.create(temp)
 	if err != nil {
 		return "", err
 	}
-	if id, err = w.fill(f, c); err == nil {
-		err = d.moveTo(temp, d, id+droppedSuffix)
+	var line []byte
+	if id, line, err = w.encode(f, c); err == nil {
+		err = safefile.Fill(f, line)
+	} else {
+		err = errors.Join(err, f.Close())
+	}
+	if err == nil {
+		err = d.place(temp, id+droppedSuffix)
 	}
 	if err != nil {
-		return "", errors.Join(err, d.root.Remove(temp))
+		return "", errors.Join(err, d.remove(temp))
 	}
 	return id, d.sync()
 }
 
-// fill writes the command and syncs it. The time, in its id too, is the one the file system gave the new file: this package reads no clock, and
+// encode gives the command its id and its time: the one that the file system gave the new file. This package reads no clock, and
 // all who share the folder, on whichever host, take their ids from one.
-func (w *writer) fill(f *os.File, c Command) (id string, err error) {
-	defer func() { err = errors.Join(err, f.Close()) }()
+func (w *writer) encode(f newFile, c Command) (id string, line []byte, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if c.ID, err = w.newID(info.ModTime()); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if c.At.IsZero() {
 		c.At = info.ModTime()
 	}
 	c.At = c.At.UTC().Truncate(time.Microsecond)
-	line, err := encode(c)
-	if err != nil {
-		return "", err
-	}
-	if _, err := f.Write(line); err != nil {
-		return "", err
-	}
-	return c.ID, f.Sync()
+	line, err = encode(c)
+	return c.ID, line, err
 }
 
 // monotonicIDs returns a source of ULIDs that rise with every call, also within a millisecond and when the time it is given steps back. It is

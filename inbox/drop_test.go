@@ -130,7 +130,7 @@ func TestDropRefuses(t *testing.T) {
 
 func TestDropOverwritesNothing(t *testing.T) {
 	dir := t.TempDir()
-	w := &writer{newID: func(time.Time) (string, error) { return anID, nil }, token: dropper.token}
+	w := &writer{open: openDropBox, newID: func(time.Time) (string, error) { return anID, nil }, token: dropper.token}
 	if _, err := w.drop(dir, Command{Kind: Steer, Text: "first"}); err != nil {
 		t.Fatal(err)
 	}

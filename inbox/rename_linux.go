@@ -7,8 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const canSyncFolders = true
-
 // renameNoReplace renames in one step and never onto another file.
 func renameNoReplace(from *os.File, name string, to *os.File, newName string) error {
 	err := unix.Renameat2(int(from.Fd()), name, int(to.Fd()), newName, unix.RENAME_NOREPLACE)

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 )
 
-const canSyncFolders = false
-
 // renameNoReplace looks, then renames; see renameIfFree of the systems that have better.
 func renameNoReplace(from *os.File, name string, to *os.File, newName string) error {
 	target := filepath.Join(to.Name(), newName)

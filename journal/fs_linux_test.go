@@ -61,3 +61,23 @@ func roomy(t *testing.T, dir string) bool {
 	}
 	return fs.Type == unix.EXT4_SUPER_MAGIC && int64(fs.Bavail)*int64(fs.Bsize) > 64*65<<20 //nolint:unconvert // as in fs_linux.go
 }
+
+// The kernel has no sync for what lies in /proc and says so: whoever does not ask it hears nothing.
+func TestSyncsReachTheKernel(t *testing.T) {
+	proc, err := journal.OSFolder("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proc.Close()
+	if err := proc.SyncFolder("."); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("the sync of a folder without a disk says %v", err)
+	}
+	f, err := proc.Open("version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Sync(); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("the sync of a file without a disk says %v", err)
+	}
+}

@@ -1,7 +1,6 @@
 package projector
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -14,8 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/natefinch/atomic"
-
+	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -128,9 +126,12 @@ func (w *Writer) Iteration(t Telemetry) {
 	w.plan(filepath.Join(IterationsDir, fmt.Sprintf("%03d.json", t.N)), append(data, '\n'))
 }
 
-// leftover says whether a file is called as natefinch/atomic calls the one that it writes before it
-// renames: the projection's name with digits behind it.
+// leftover says whether a file is one that a killed writer left: the name of the one that is written before it is
+// renamed. Versions before this one wrote under the projection's name with digits after it.
 func leftover(name string) bool {
+	if of, ok := safefile.Leftover(name); ok {
+		return strings.HasSuffix(of, ".json")
+	}
 	projection := strings.TrimRight(name, "0123456789")
 	return projection != name && strings.HasSuffix(projection, ".json")
 }
@@ -202,8 +203,8 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// Replace writes a projection: whole or not at all. It is the one function that
-// does. The file is 0600. Its folder is made if it is missing, but not the folder around
+// Replace writes a projection: whole or not at all, also for a loss of power, after which it may be the
+// old one. It is the one function that does. The file is 0600. Its folder is made if it is missing, but not the folder around
 // that: a loop that has vanished is not begun again by its projections.
 func Replace(path string, data []byte) error {
 	folder := filepath.Dir(path)
@@ -218,7 +219,7 @@ func Replace(path string, data []byte) error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), &fs.PathError{Op: "open", Path: folder, Err: syscall.ENOTDIR})
 	}
-	if err := atomic.WriteFile(path, bytes.NewReader(data)); err != nil {
+	if err := safefile.Replace(safefile.Dir(folder), filepath.Base(path), data, 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // Entry is one loop on this machine.
@@ -44,46 +45,30 @@ func Folder(home string) string { return filepath.Join(home, "registry") }
 
 // Put writes e, replacing an entry of the same project and name. The file is synced before it takes its place, so that after a power
 // loss it is the old one, the new one or absent, never half of one. Folders that are missing are made 0700, the file is 0600.
+// A caller can tell a full disk (errors.Is(err, syscall.ENOSPC)) from a read-only one.
 //
-// The replacement is done here and not by natefinch/atomic, which formats its causes away: a caller can tell a full disk
-// (errors.Is(err, syscall.ENOSPC)) from a read-only one. The temporary name begins with a dot, which List and Survey pass over.
+// The temporary name begins with a dot, which List and Survey pass over.
 func Put(home string, e Entry) error {
 	e.Started = e.Started.UTC().Truncate(time.Microsecond)
 	if err := e.check(); err != nil {
-		return fmt.Errorf("put registry entry: %w", err)
-	}
-	line, err := json.Marshal(e)
-	if err != nil {
 		return fmt.Errorf("put registry entry: %w", err)
 	}
 	dir := Folder(home)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("put registry entry: %w", err)
 	}
-	if err := replace(filepath.Join(dir, e.file()), append(line, '\n')); err != nil {
+	if err := put(safefile.Dir(dir), e); err != nil {
 		return fmt.Errorf("put registry entry: %w", err)
 	}
 	return nil
 }
 
-func replace(path string, content []byte) error {
-	dir, file := filepath.Split(path)
-	tmp, err := os.CreateTemp(dir, "."+file+"-*") // 0600
+func put(folder safefile.Folder, e Entry) error {
+	line, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	_, err = tmp.Write(content)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	err = cmp.Or(err, tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
-	}
-	return nil
+	return safefile.Replace(folder, e.file(), append(line, '\n'), 0o600)
 }
 
 // Remove takes the entry of that project and name out of the registry. One that is not there is no error. The loop's folder is not touched.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -197,30 +198,11 @@ func (d *dialogue) write(text []byte) error {
 	default:
 		return fmt.Errorf("write %s: %w", settingsName, err)
 	}
-	if err := replace(path, text, mode); err != nil {
+	// After a loss of power there is the old text or the new one.
+	if err := safefile.Replace(safefile.Dir(filepath.Dir(path)), filepath.Base(path), text, mode); err != nil {
 		return fmt.Errorf("write %s: %w", settingsName, err)
 	}
 	return nil
-}
-
-// replace writes a file beside path and renames it to that. On an error path is as it
-// was, and nothing is left beside it.
-func replace(path string, text []byte, mode os.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".settings-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
-		}
-	}()
-	_, err = f.Write(text)
-	// Synced before it is renamed: after a power cut there is the old text or the new one.
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // farewell says what was done, what stands against it, and what to do next.

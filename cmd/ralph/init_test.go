@@ -141,40 +141,11 @@ func TestInitWritesOverNobody(t *testing.T) {
 			if string(text) != tt.after || tt.after != "" && err != nil {
 				t.Errorf("%v: %s", err, text)
 			}
-			left, err := filepath.Glob(filepath.Join(p.dir, ralphFolder, ".settings-*"))
+			left, err := filepath.Glob(filepath.Join(p.dir, ralphFolder, ".settings.json.*"))
 			if len(left) > 0 || err != nil {
 				t.Errorf("left behind: %v %v", left, err)
 			}
 		})
-	}
-}
-
-// A write that fails leaves what was there and nothing else. The rights of a file that is
-// replaced are kept.
-func TestReplace(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "settings.json")
-	for _, mode := range []os.FileMode{0o644, 0o600} {
-		if err := replace(path, []byte("{}\n"), mode); err != nil {
-			t.Fatal(err)
-		}
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
-			t.Errorf("%v: %v %v", mode, info.Mode(), err)
-		}
-	}
-	// A folder that holds something cannot be replaced by a file.
-	full := filepath.Join(dir, "full")
-	if err := os.MkdirAll(filepath.Join(full, "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := replace(full, []byte("{}\n"), 0o644); err == nil {
-		t.Error("a folder was replaced")
-	}
-	names, err := filepath.Glob(filepath.Join(dir, "*"))
-	hidden, _ := filepath.Glob(filepath.Join(dir, ".*"))
-	if names = append(names, hidden...); err != nil || len(names) != 2 {
-		t.Errorf("%v %v", names, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -223,7 +224,7 @@ func (e *env) archive(name, dir string, seen standing) (to string, err error) {
 			return fmt.Errorf("archive loop %s: %w", name, err)
 		}
 		to = filepath.Join(folder, name+"-"+e.now().UTC().Format("20060102T150405.000Z"))
-		if err := os.Rename(dir, to); err != nil {
+		if err := safefile.Move(dir, to); err != nil { // the next loop takes the name
 			return fmt.Errorf("archive loop %s: %w", name, err)
 		}
 		return nil

@@ -1,8 +1,6 @@
 package guardrail
 
 import (
-	"cmp"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // KeptDir is the folder in a loop's folder with the content of the files that were sealed and are protected, each under its SHA-256.
@@ -80,20 +80,29 @@ func (s *Seal) keep(loopDir string, before []Record) error {
 	if err != nil || len(wanted) == 0 {
 		return err
 	}
-	written := false
-	for sum, body := range wanted {
+	for sum := range wanted {
 		if _, err := readKept(kept, sum); err == nil {
-			continue
+			delete(wanted, sum)
+		} else if info, failed := kept.Lstat(sum); failed == nil && info.IsDir() {
+			if err := kept.RemoveAll(sum); err != nil {
+				return errors.Join(err, kept.Close())
+			}
 		}
-		written = true
-		if err := writeKept(kept, sum, body); err != nil {
+	}
+	return errors.Join(put(safefile.Within(loop), safefile.Within(kept), wanted), kept.Close())
+}
+
+// put writes copies into a folder within the loop's. All of it is durable on return, the folder itself too, whoever made it.
+func put(loop, kept safefile.Folder, copies map[string][]byte) error {
+	if len(copies) == 0 {
+		return nil
+	}
+	for sum, body := range copies {
+		if err := safefile.Replace(kept, sum, body, 0o600); err != nil {
 			return err
 		}
 	}
-	if written {
-		err = errors.Join(syncFolder(kept), syncFolder(loop))
-	}
-	return errors.Join(err, kept.Close())
+	return errors.Join(kept.Sync(), loop.Sync())
 }
 
 // clearKept opens the folder of what is kept, without what is not known in it. Where nothing is to be kept and nothing was there is none.
@@ -126,27 +135,6 @@ func clearKept(loop *os.Root, wanted bool, known func(sum string) bool) (*os.Roo
 		return nil, errors.Join(err, kept.Close())
 	}
 	return kept, nil
-}
-
-// writeKept puts a copy in its place in one step.
-func writeKept(kept *os.Root, sum string, body []byte) error {
-	beside := "." + sum + "-" + rand.Text()
-	file, err := kept.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(body)
-	err = cmp.Or(err, file.Sync(), file.Close())
-	if info, failed := kept.Lstat(sum); err == nil && failed == nil && info.IsDir() {
-		err = kept.RemoveAll(sum)
-	}
-	if err == nil {
-		err = kept.Rename(beside, sum)
-	}
-	if err != nil {
-		_ = kept.Remove(beside) // the error that matters is the first
-	}
-	return err
 }
 
 // ErrCopyChanged says that the copy of a sealed file is not what was sealed: somebody else wrote to the loop's folder.

@@ -42,6 +42,7 @@ var plan = []room{
 	{"internal/sandbox", 1, "one outside thing: the walls around an agent"},
 
 	{"internal/jsonscan", 0, "the ground: JSON as bytes, without a word of ours"},
+	{"internal/safefile", 0, "files on a disk, whatever stands in them"},
 	{"internal/house", 0, "it looks at the house from outside"},
 }
 

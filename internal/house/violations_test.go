@@ -16,7 +16,7 @@ func sound() []pkg {
 		{"inbox", []file{{name: "box.go", imports: []string{"os"}}}},
 		{"projector", []file{
 			{name: "state.go", imports: []string{"./internal/policy", "./journal/event"}},
-			{name: "file.go", imports: []string{"os", "github.com/natefinch/atomic"}, funcs: []string{"Replace"}, spawns: []int{3}},
+			{name: "file.go", imports: []string{"os", "github.com/gofrs/flock"}, funcs: []string{"Replace"}, spawns: []int{3}},
 			{name: "open.go", imports: []string{"os", "./journal"}, funcs: []string{"Open"}},
 		}},
 		{"internal/agent/agenttest", []file{{name: "suite.go", imports: []string{"net", "time"}, clock: []int{1}}}},

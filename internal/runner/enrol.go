@@ -2,10 +2,13 @@ package runner
 
 import (
 	"cmp"
+	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -24,18 +27,35 @@ func (r *runner) enrol(state *projector.State) func() error {
 		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
 	}
 	var all sync.WaitGroup
-	var frozen, reserved, entered error
+	var frozen, reserved, entered, named error
 	all.Go(func() { frozen = r.freeze() })
 	all.Go(func() { reserved = r.reserve() })
 	all.Go(func() { entered = registry.Put(r.Home, entry) })
+	if state.Seq == 0 {
+		all.Go(func() { named = r.name() })
+	}
 	return func() error {
 		all.Wait()
-		if err := cmp.Or(frozen, reserved, entered); err != nil {
+		if err := cmp.Or(frozen, reserved, entered, named); err != nil {
 			return &enrolError{err}
 		}
 		return nil
 	}
 }
+
+// name makes the loop's folder durable under its name, and the project's folder of loops: without them no sync of the
+// journal promises anything.
+func (r *runner) name() error {
+	for _, folder := range []string{filepath.Dir(r.Dir), filepath.Dir(filepath.Dir(r.Dir))} {
+		if err := syncFolder(folder); err != nil {
+			return fmt.Errorf("make the loop's folder durable: %w", err)
+		}
+	}
+	return nil
+}
+
+// syncFolder is what a test replaces, to see which names are durable when the agent starts.
+var syncFolder = func(path string) error { return safefile.Dir(path).Sync() }
 
 // enrolError says that a loop could not be enrolled. It was not begun, whatever its journal holds.
 type enrolError struct{ error }

@@ -1,11 +1,8 @@
 package runner
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -70,7 +67,7 @@ func full(err error) bool {
 func (r *runner) lastWord(failure error, left []event.Draft) (*projector.State, error) {
 	r.release()
 	opt := r.journalOptions()
-	rec, err := r.standing()
+	rec, err := journal.Standing(r.Dir, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -95,49 +92,6 @@ func (r *runner) lastWord(failure error, left []event.Draft) (*projector.State, 
 		return nil, errors.New("the loop's end has to wait for an agent that nobody sees any more")
 	}
 	return engine.State(), nil
-}
-
-// standing is what journal.Recover would find, without its repairs, which need room: a write that
-// fails leaves whole lines.
-func (r *runner) standing() (journal.Recovery, error) {
-	segments, err := journal.Segments(r.Dir)
-	if err != nil {
-		return journal.Recovery{}, err
-	}
-	last, at, err := journal.Last(r.Dir, 1)
-	if err != nil {
-		return journal.Recovery{}, err
-	}
-	if len(segments) == 0 || len(last) == 0 || segments[len(segments)-1].Name != at.Segment {
-		return journal.Recovery{}, errors.New("the journal's last segment is not whole")
-	}
-	sum, err := r.settle(at)
-	if err != nil {
-		return journal.Recovery{}, err
-	}
-	segment := segments[len(segments)-1]
-	return journal.Recovery{
-		Segment: segment.Name, Ordinal: segment.Ordinal, Iteration: segment.Iteration,
-		NextSeq: at.Seq + 1, At: last[0].At, SHA256: sum, Position: at,
-	}, nil
-}
-
-// settle makes the segment durable up to a position where it ends, and hashes it.
-func (r *runner) settle(at journal.Position) (string, error) {
-	f, err := os.OpenFile(filepath.Join(r.Dir, "journal", at.Segment), os.O_RDWR|nonblock, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	n, err := io.Copy(sum, f)
-	if err == nil && n != at.Offset {
-		err = fmt.Errorf("segment %s has %d bytes behind its last whole line", at.Segment, n-at.Offset)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // nobody does nothing: there is no agent any more.

@@ -7,7 +7,7 @@
 //	disk = disk.Crash(simfs.PowerLost)
 //	resume(journal.Options{FS: disk}) // as the next process sees it
 //
-// It implements [journal.FS], and holds other files as well (an inbox, say)
+// It implements [journal.FS] and the folders of package safefile ([FS.Folder]), and holds other files as well
 // through WriteFile, ReadFile, List, Rename and Remove.
 //
 // # Guarantees

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // maxGoals is how many bytes of the task's text stand under Goals. The whole of it is in every prompt.
@@ -55,11 +57,7 @@ func Create(loopDir string, content []byte) (created bool, err error) {
 	if f == nil || err != nil {
 		return false, inCreate(err)
 	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := safefile.Fill(f, content); err != nil {
 		// Half a task must not pass for one.
 		return false, inCreate(errors.Join(err, root.Remove(TaskFile)))
 	}

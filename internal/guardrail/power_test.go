@@ -1,0 +1,35 @@
+package guardrail
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/simfs"
+)
+
+// What is kept is there after a loss of power, in a folder that nobody had made durable.
+func TestCopiesSurviveALossOfPower(t *testing.T) {
+	for seed := range uint64(40) {
+		disk := simfs.New(rand.New(rand.NewPCG(seed, 0)))
+		loop, err := disk.Folder(".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := loop.Mkdir(KeptDir); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := disk.Folder(KeptDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := put(loop, kept, map[string][]byte{"a": []byte("#!/bin/sh"), "b": []byte("make test")}); err != nil {
+			t.Fatal(err)
+		}
+		disk = disk.Crash(simfs.PowerLostAnyOrder)
+		for name, want := range map[string]string{"a": "#!/bin/sh", "b": "make test"} {
+			if got, err := disk.ReadFile(KeptDir + "/" + name); err != nil || string(got) != want {
+				t.Fatalf("seed %d: %s holds %q, %v", seed, name, got, err)
+			}
+		}
+	}
+}

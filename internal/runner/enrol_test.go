@@ -1,0 +1,70 @@
+//go:build unix
+
+package runner
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/config"
+)
+
+// begun runs a loop of one iteration, whose agent leaves a file, and reports whether it did.
+func begun(t *testing.T, home, project string) (bool, error) {
+	t.Helper()
+	dir := filepath.Join(project, ".ralph", "demo")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := config.Defaults()
+	s.MaximumIterations = 1
+	s.Agent = config.Agent{Command: "touch started", Protocol: "text"}
+	_, err := Run(t.Context(), Config{
+		Name: "demo", Dir: dir, Project: project, Home: home, Settings: s, Prompt: "go on", Env: os.Environ(), Unattended: true,
+	})
+	_, missing := os.Stat(filepath.Join(project, "started"))
+	return missing == nil, err
+}
+
+// No agent is started before the loop is entered in the registry.
+func TestAnAgentWaitsForTheEntry(t *testing.T) {
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "registry"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	started, err := begun(t, home, t.TempDir())
+	if started || err == nil {
+		t.Errorf("the agent was started: %v; %v", started, err)
+	}
+	if started, err := begun(t, t.TempDir(), t.TempDir()); !started {
+		t.Fatalf("with a registry the agent is not started: %v", err)
+	}
+}
+
+// What a loop is found by is durable when its agent is started: else no sync of its journal promises anything.
+func TestAnAgentWaitsForTheFoldersNames(t *testing.T) {
+	real := syncFolder
+	t.Cleanup(func() { syncFolder = real })
+	project := t.TempDir()
+	var synced []string
+	syncFolder = func(path string) error {
+		if _, err := os.Stat(filepath.Join(project, "started")); err == nil {
+			t.Errorf("%s is synced after the agent was started", path)
+		}
+		synced = append(synced, path)
+		return real(path)
+	}
+	if started, err := begun(t, t.TempDir(), project); !started {
+		t.Fatal(err)
+	}
+	if want := []string{filepath.Join(project, ".ralph"), project}; !slices.Equal(synced, want) {
+		t.Errorf("synced are %q, want %q", synced, want)
+	}
+	syncFolder = func(string) error { return errors.New("no sync here") }
+	if started, err := begun(t, t.TempDir(), t.TempDir()); started || err == nil {
+		t.Errorf("the agent was started although the folder's name is not durable: %v; %v", started, err)
+	}
+}

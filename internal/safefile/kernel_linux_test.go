@@ -1,0 +1,26 @@
+package safefile_test
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
+)
+
+// The kernel has no sync for folders of /proc and says so: whoever does not ask it hears nothing.
+func TestSyncOfAFolderReachesTheKernel(t *testing.T) {
+	proc, err := os.Open("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proc.Close()
+	if err := safefile.SyncNames(proc); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("the sync of a folder without a disk says %v", err)
+	}
+	// What cannot be synced there has no better to offer.
+	if err := safefile.Dir("/proc").Sync(); err != nil {
+		t.Error(err)
+	}
+}

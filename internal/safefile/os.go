@@ -1,0 +1,65 @@
+package safefile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Dir is the folder at a path.
+func Dir(path string) Folder { return dir(path) }
+
+type dir string
+
+func (d dir) at(name string) string { return filepath.Join(string(d), name) }
+
+func (d dir) Create(name string) (File, error) {
+	return created(os.OpenFile(d.at(name), newFile, 0o600))
+}
+func (d dir) Mkdir(name string) error      { return os.Mkdir(d.at(name), 0o700) }
+func (d dir) Rename(from, to string) error { return os.Rename(d.at(from), d.at(to)) }
+func (d dir) Remove(name string) error     { return os.Remove(d.at(name)) }
+func (d dir) Sync() error                  { return synced(os.Open(string(d))) }
+
+// Within is an open folder, whatever becomes of its path.
+func Within(root *os.Root) Folder { return within{root} }
+
+type within struct{ *os.Root }
+
+func (w within) Create(name string) (File, error) { return created(w.OpenFile(name, newFile, 0o600)) }
+func (w within) Mkdir(name string) error          { return w.Root.Mkdir(name, 0o700) }
+func (w within) Sync() error                      { return synced(w.Open(".")) }
+
+const newFile = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+
+func created(f *os.File, err error) (File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// synced makes the names in an open folder durable, and closes it. Some file systems (of containers, of
+// networks) cannot: they have no better to offer, and say EINVAL.
+func synced(folder *os.File, err error) error {
+	if err == nil {
+		err = errors.Join(syncNames(folder), folder.Close())
+	}
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// syncedFolder is told the path of each folder that was synced; nil but in tests, which see the order by it.
+var syncedFolder func(path string)
+
+// Move renames a file or a folder, from one folder to another. It is durable on return: where the old name is taken
+// again after it, no loss of power leaves the new one without what was moved.
+func Move(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return errors.Join(Dir(filepath.Dir(to)).Sync(), Dir(filepath.Dir(from)).Sync())
+}
