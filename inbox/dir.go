@@ -102,8 +102,7 @@ type newFile interface {
 type dropBox interface {
 	create(name string) (newFile, error)
 	place(name, newName string) error // as moveTo
-	remove(name string) error
-	sync() error // of the names
+	names() safefile.Folder
 	close()
 }
 
@@ -114,5 +113,4 @@ func (d *dir) create(name string) (newFile, error) {
 }
 
 func (d *dir) place(name, newName string) error { return d.moveTo(name, d, newName) }
-func (d *dir) remove(name string) error         { return d.root.Remove(name) }
-func (d *dir) sync() error                      { return safefile.Within(d.root).Sync() }
+func (d *dir) names() safefile.Folder           { return safefile.Within(d.root) }

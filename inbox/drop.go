@@ -94,9 +94,9 @@ func (w *writer) drop(loopDir string, c Command) (id string, err error) {
 		err = d.place(temp, id+droppedSuffix)
 	}
 	if err != nil {
-		return "", errors.Join(err, d.remove(temp))
+		return "", errors.Join(err, d.names().Remove(temp))
 	}
-	return id, d.sync()
+	return id, d.names().Sync()
 }
 
 // encode gives the command its id and its time: the one that the file system gave the new file. This package reads no clock, and

@@ -19,8 +19,7 @@ func (b simBox) create(name string) (newFile, error) {
 	return simFile{f}, err
 }
 func (b simBox) place(name, newName string) error { return b.folder.Rename(name, newName) }
-func (b simBox) remove(name string) error         { return b.folder.Remove(name) }
-func (b simBox) sync() error                      { return b.folder.Sync() }
+func (b simBox) names() safefile.Folder           { return b.folder }
 func (b simBox) close()                           {}
 
 type simFile struct{ safefile.File }

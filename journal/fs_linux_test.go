@@ -1,7 +1,9 @@
 package journal_test
 
 import (
+	"errors"
 	"os"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"

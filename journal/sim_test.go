@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -169,10 +170,21 @@ func crashTwice(t *testing.T, how simfs.Loss, first int, seed uint64, compress b
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatalf("loss %d, crash at %d, seed %d: after process %d: %v", how, first, seed, run, err)
 		}
+		beginWhole(t, disk)
 		sure = mustHold(t, fmt.Sprintf("loss %d, crash at %d, seed %d, process %d", how, first, seed, run), lines, sure, seen)
 	}
 	if err := journal.VerifyFS(disk, "loop", nil); err != nil {
 		t.Fatalf("loss %d, crash at %d, seed %d: verify: %v", how, first, seed, err)
+	}
+}
+
+// beginWhole checks that each segment has its first line: it appears with it or not at all.
+func beginWhole(t *testing.T, disk *simfs.FS) {
+	t.Helper()
+	for _, name := range segmentNames(t, disk) {
+		if text := mustFile(t, disk, name); strings.HasSuffix(name, ".jsonl") && !bytes.Contains(text, []byte("\n")) {
+			t.Fatalf("segment %s has no whole line: %q", name, text)
+		}
 	}
 }
 

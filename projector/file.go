@@ -219,8 +219,12 @@ func Replace(path string, data []byte) error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), &fs.PathError{Op: "open", Path: folder, Err: syscall.ENOTDIR})
 	}
-	if err := safefile.Replace(safefile.Dir(folder), filepath.Base(path), data, 0o600); err != nil {
+	if err := replace(safefile.Dir(folder), filepath.Base(path), data); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	return nil
+}
+
+func replace(folder safefile.Folder, name string, data []byte) error {
+	return safefile.Replace(folder, name, data, 0o600)
 }

@@ -4,12 +4,15 @@ package runner
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // begun runs a loop of one iteration, whose agent leaves a file, and reports whether it did.
@@ -63,8 +66,29 @@ func TestAnAgentWaitsForTheFoldersNames(t *testing.T) {
 	if want := []string{filepath.Join(project, ".ralph"), project}; !slices.Equal(synced, want) {
 		t.Errorf("synced are %q, want %q", synced, want)
 	}
+	if err := real(filepath.Join(project, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the sync of a folder that is not there says %v", err)
+	}
 	syncFolder = func(string) error { return errors.New("no sync here") }
 	if started, err := begun(t, t.TempDir(), t.TempDir()); started || err == nil {
 		t.Errorf("the agent was started although the folder's name is not durable: %v; %v", started, err)
+	}
+}
+
+// While a loop is being entered, its journal is synced as ever.
+func TestAFoundedJournalIsSynced(t *testing.T) {
+	w, _, err := journal.Create(t.TempDir(), journal.Recovery{NextSeq: 1}, 1, nil, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := w.Append([]event.Draft{event.Encode(event.AgentNoticed{What: "line"}, "loop")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := (founded{w, func() error { return nil }}).Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if since, dirty := w.Dirty(); dirty {
+		t.Errorf("an event waits for its sync since %v", since)
 	}
 }
