@@ -31,6 +31,8 @@ type Engine struct {
 	// Folded is called with the events of each append after they are folded; nil
 	// for none. The events are valid during the call.
 	Folded func([]event.Event, *State)
+	// Asked is called with the name of each rule that answered; nil for nobody.
+	Asked func(rule string)
 	// Segment is the iteration that the journal's open segment is for. An iteration
 	// begins a segment of its own, unless the open one was begun for it.
 	Segment int
@@ -75,7 +77,10 @@ func (e *Engine) Step(drafts []event.Draft) error {
 		return err
 	}
 	for range stepsMost {
-		decisions := Next(&e.state)
+		rule, decisions := Why(&e.state)
+		if e.Asked != nil && rule != "" {
+			e.Asked(rule)
+		}
 		if len(decisions) == 0 {
 			return nil
 		}

@@ -6,6 +6,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/policy"
 )
 
+// Rules are the names of the table's rules.
+func Rules() (names []string) {
+	for _, row := range table {
+		names = append(names, row.name)
+	}
+	return names
+}
+
 // Take does with one input what Run does.
 func (d *Driver) Take(in Input) error { return d.take(in) }
 

@@ -364,7 +364,7 @@ func (a *agent) whenGone(do func()) {
 func (a *agent) orphan(how simfs.Loss) {
 	switch {
 	case !a.alive:
-	case how == simfs.PowerLost:
+	case how != simfs.Killed:
 		a.alive = false
 	case a.w.chance(30):
 		a.w.after(a.w.span(0, time.Minute), func() { a.alive = false })

@@ -31,7 +31,7 @@ type ledger struct {
 
 func (l *ledger) crash(how simfs.Loss) {
 	l.failed = nil
-	if how == simfs.PowerLost {
+	if how != simfs.Killed {
 		l.synced, l.unnamed = map[string]int{}, map[string]bool{}
 	}
 }
@@ -118,6 +118,7 @@ func (f *watchedFile) Sync() error {
 
 // took takes note of a failure after which a runner has to be silent.
 func (l *ledger) took(err error) {
+	l.w.seen.failure(err)
 	if err != nil && l.failed == nil && !errors.Is(err, simfs.ErrCrashed) {
 		l.failed = err
 	}

@@ -65,10 +65,12 @@ func (r *runner) open() error {
 		FS: disk, Now: w.wall, NewID: w.id,
 		SegmentBytes: w.scene.segmentBytes, InlineBytes: w.scene.inlineBytes, KeepIterations: w.scene.keep,
 	}
+	before := standing(w.disk)
 	rec, err := journal.Recover(loopDir, opt)
 	if err != nil {
 		return err
 	}
+	w.seen.recovery(before, standing(w.disk), rec)
 	state, err := rebuild(w)
 	if err != nil {
 		return err
@@ -89,7 +91,7 @@ func (r *runner) open() error {
 	}
 	r.writer = writer
 	r.hands = &hands{r: r}
-	engine := &loop.Engine{Journal: w.broken.wrap(r), Hands: w.broken.hold(r), Folded: r.folded, Segment: iteration}
+	engine := &loop.Engine{Journal: w.broken.wrap(r), Hands: w.broken.hold(r), Folded: r.folded, Asked: func(rule string) { w.seen.saw(rules, rule) }, Segment: iteration}
 	engine.Restore(state)
 	r.meter.rules = state.Budget.Rules
 	r.driver = &loop.Driver{Engine: engine, Now: w.wall}
@@ -279,6 +281,7 @@ func (r *runner) fire(deadline policy.Deadline) {
 
 // failed ends a runner that can record nothing any more: its agent is killed, and it goes.
 func (r *runner) failed(err error) {
+	r.w.seen.failure(err)
 	if r.w.disk.Crashed() || r.closing {
 		return
 	}

@@ -74,6 +74,9 @@ type scene struct {
 	breaks     int  // percent of guardrails that cannot be run
 	impatient  int  // percent of guardrails that a person does not want to wait for
 
+	// What follows is of the fifth edition.
+	unordered bool // a disk without power keeps no order of names
+
 	disasters int // runners that something happens to
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -212,12 +215,21 @@ func fourth(seed uint64) scene {
 	return s
 }
 
+// fifth draws a scene of the fifth edition: of names that were not synced, a loss of power leaves any.
+func fifth(seed uint64) scene {
+	s := fourth(seed)
+	r := rand.New(rand.NewPCG(seed, 7))
+	s.edition = 5
+	s.unordered = r.IntN(2) == 0
+	return s
+}
+
 // eachOne are all guardrails, by their bits.
 const eachOne = 1<<8 - 1
 
 // editions are what nights of each are drawn by. Each night of one stays what it is, for those of testdata/sim: what is new is for
 // a new edition, which draws from a source of its own.
-var editions = []func(seed uint64) scene{newScene, second, third, fourth}
+var editions = []func(seed uint64) scene{newScene, second, third, fourth, fifth}
 
 // startFails says whether an agent cannot be started, and of which class that is.
 func (s *scene) startFails(w *world, place int) string {
@@ -272,6 +284,9 @@ func (s *scene) loss(r *rand.Rand, runs int) simfs.Loss {
 		return s.deaths[runs-1]
 	}
 	if r.IntN(100) < s.powerCuts {
+		if s.unordered {
+			return simfs.PowerLostAnyOrder
+		}
 		return simfs.PowerLost
 	}
 	return simfs.Killed

@@ -69,6 +69,7 @@ func TestSimulation(t *testing.T) {
 			t.Errorf("%d nights, and never %q: the simulation has become too tame", nights(1), word)
 		}
 	}
+	reached.seen.report(t, nights(1) >= 10_000)
 	t.Logf("%d nights, %d of them twice, %d steps, %s of virtual time", nights(1), (nights(1)+9)/10, reached.steps, reached.time.Round(time.Hour))
 }
 
@@ -108,11 +109,12 @@ var rarelyReached = []string{
 type reached struct {
 	mu    sync.Mutex
 	words map[string]bool
+	seen  seen
 	steps int
 	time  time.Duration
 }
 
-func newReached() *reached { return &reached{words: map[string]bool{}} }
+func newReached() *reached { return &reached{words: map[string]bool{}, seen: seen{}} }
 
 // take takes note of what happened in a night.
 func (r *reached) take(w *world) {
@@ -125,6 +127,8 @@ func (r *reached) take(w *world) {
 	r.steps += w.steps
 	r.time += w.now.Sub(w.began)
 	r.readRounds(events)
+	w.seen.read(events)
+	r.seen.add(w.seen)
 	for _, e := range events {
 		word := string(e.Type)
 		r.words[word] = true
@@ -200,7 +204,7 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 		played++
 		for change := 1; change <= w.changes; change++ {
 			for _, s.deaths = range [][2]simfs.Loss{
-				{simfs.Killed, simfs.Killed}, {simfs.Killed, simfs.PowerLost}, {simfs.PowerLost, simfs.PowerLost},
+				{simfs.Killed, simfs.Killed}, {simfs.Killed, simfs.PowerLost}, {simfs.PowerLost, simfs.PowerLost}, {simfs.PowerLostAnyOrder, simfs.PowerLostAnyOrder},
 			} {
 				s.crashAt = [2]int{change, 1 + change%30}
 				crashed, problem := playNight(seed, s, mutation{})

@@ -46,6 +46,7 @@ type world struct {
 	changes int // that runners which are gone have made on the disk
 	resumes int
 	trace   []string
+	seen    seen
 	steps   int
 	done    bool
 }
@@ -121,6 +122,7 @@ func newWorld(seed uint64, s scene, broken mutation) *world {
 		now:  time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC),
 		disk: simfs.New(rand.New(rand.NewPCG(seed, 3))),
 	}
+	w.seen = seen{}
 	w.ledger.w, w.reader.w, w.people.w, w.project.w = w, w, w, w
 	if err := w.lay(); err != nil {
 		panic(err)
@@ -236,7 +238,12 @@ func (w *world) run() {
 // crash ends the runner's process, and with PowerLost the machine.
 func (w *world) crash(how simfs.Loss) {
 	r := w.runner
-	w.note("runner %d dies (%s)", r.number, map[simfs.Loss]string{simfs.Killed: "killed", simfs.PowerLost: "power lost"}[how])
+	w.note("runner %d dies (%s)", r.number, deaths[how])
+	if w.disk.Crashed() {
+		w.seen.saw(disks, deaths[how]+" in a change")
+	} else {
+		w.seen.saw(disks, deaths[how]+" between two")
+	}
 	w.crashes++
 	w.runner = nil
 	r.dead = true
@@ -266,6 +273,8 @@ func (w *world) crash(how simfs.Loss) {
 	}
 	w.after(w.span(0, 10*time.Minute), w.run)
 }
+
+var deaths = map[simfs.Loss]string{simfs.Killed: "killed", simfs.PowerLost: "power lost", simfs.PowerLostAnyOrder: "power lost, in any order"}
 
 // ended is called when the loop has ended and no runner is left.
 func (w *world) ended() {

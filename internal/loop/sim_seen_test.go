@@ -1,0 +1,193 @@
+package loop_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/simfs"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// What ten thousand nights have to meet at least once is counted: what they never meet, they say nothing of.
+
+var simTable = flag.String("sim.table", "", "a file for the table of what TestSimulation has met")
+
+// The parts of the table.
+const (
+	rules   = "rules of Next"
+	classes = "classes of faults"
+	disks   = "what happens to the disk"
+	endings = "endings"
+	repairs = "repairs of the journal"
+)
+
+// seen is how often something was met, by part and name.
+type seen map[[2]string]int
+
+func (s seen) saw(part, name string) { s[[2]string{part, name}]++ }
+
+func (s seen) add(other seen) {
+	for what, n := range other {
+		s[what] += n
+	}
+}
+
+// wanted returns what has to be met, in the order of the table.
+func wanted(t *testing.T) (list [][2]string) {
+	t.Helper()
+	for part, names := range map[string][]string{
+		rules:   loop.Rules(),
+		endings: endingsOnPage(t),
+		classes: {
+			event.ClassMissing, event.ClassPermission, event.ClassConfig, event.ClassDisk, event.ClassTransient,
+			policy.KindRate, policy.KindOverload, policy.KindNetwork, policy.KindQuota, policy.KindAuth, policy.KindContext,
+		},
+		disks: {
+			"killed between two", "killed in a change", "power lost between two", "power lost in a change",
+			"power lost, in any order between two", "power lost, in any order in a change",
+			"read-only", "sync: EIO", "sync: ENOSPC", "sync: EDQUOT", "write: EIO", "write: ENOSPC", "write: EDQUOT",
+		},
+		// Two more are in journal/repair.go: a last segment without a whole line, which this writer never leaves
+		// (TestATornTailIsCutAtEveryLength), and a last segment that is compressed, of which only a person has removed the next
+		// (TestACompressedLastSegment).
+		repairs: {
+			"no journal", "no segment", "a file that was being made is removed", "an unfinished line is cut off",
+			"a loss of before is found again", "a sealed segment is followed", "an open segment is followed",
+		},
+	} {
+		for _, name := range names {
+			list = append(list, [2]string{part, name})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	return list
+}
+
+// endingsOnPage returns the reasons of docs/ending.md. Nights can end for each of them.
+func endingsOnPage(t *testing.T) (reasons []string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/ending.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(page)) {
+		if cells := strings.Split(line, "|"); len(cells) > 4 && strings.HasPrefix(line, "| `") {
+			if status := strings.TrimSpace(cells[2]); status == "completed" || status == "stopped" || status == "failed" {
+				reasons = append(reasons, strings.Trim(cells[1], " `"))
+			}
+		}
+	}
+	if len(reasons) < 20 {
+		t.Fatalf("only %d endings on the page", len(reasons))
+	}
+	return reasons
+}
+
+// read counts what a night's journal tells.
+func (s seen) read(events []event.Event) {
+	for _, e := range events {
+		switch e.Type {
+		case event.TypeLoopEnded:
+			s.saw(endings, string(as[event.LoopEnded](e).Reason))
+		case event.TypeEffectFailed:
+			s.saw(classes, as[event.EffectFailed](e).Class)
+		case event.TypeFaultRaised:
+			s.saw(classes, as[event.FaultRaised](e).Class)
+		case event.TypeAgentLimited:
+			s.saw(classes, as[event.AgentLimited](e).Kind)
+		}
+	}
+}
+
+// failure counts what the disk refused.
+func (s seen) failure(err error) {
+	if errors.Is(err, syscall.EROFS) {
+		s.saw(disks, "read-only")
+		return
+	}
+	for name, is := range map[string]error{"EIO": syscall.EIO, "ENOSPC": syscall.ENOSPC, "EDQUOT": syscall.EDQUOT} {
+		if failed, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, is) {
+			s.saw(disks, failed.Op+": "+name)
+		}
+	}
+}
+
+// standing returns the names in the folder of segments; nil where there is none.
+func standing(disk *simfs.FS) []string {
+	names, err := disk.List(segmentsDir)
+	if err == nil && names == nil {
+		names = []string{}
+	}
+	return names
+}
+
+// recovery counts what journal.Recover did, by what it found and what it left.
+func (s seen) recovery(before, after []string, rec journal.Recovery) {
+	torn := func(names []string) (n int) {
+		for _, name := range names {
+			if strings.Contains(name, ".torn-") {
+				n++
+			}
+		}
+		return n
+	}
+	unfinished := func(name string) bool { return strings.HasSuffix(name, ".tmp") }
+	switch {
+	case before == nil:
+		s.saw(repairs, "no journal")
+	case rec.Segment == "":
+		s.saw(repairs, "no segment")
+	case rec.Sealed:
+		s.saw(repairs, "a sealed segment is followed")
+	default:
+		s.saw(repairs, "an open segment is followed")
+	}
+	if slices.ContainsFunc(before, unfinished) && !slices.ContainsFunc(after, unfinished) {
+		s.saw(repairs, "a file that was being made is removed")
+	}
+	switch {
+	case torn(after) > torn(before):
+		s.saw(repairs, "an unfinished line is cut off")
+	case rec.Lost != nil:
+		s.saw(repairs, "a loss of before is found again")
+	}
+}
+
+// report prints the table. Where all of it has to be met, what was not is an error.
+func (s seen) report(t *testing.T, all bool) {
+	var b strings.Builder
+	part := ""
+	list := wanted(t)
+	for _, what := range list {
+		if what[0] != part {
+			part = what[0]
+			fmt.Fprintf(&b, "\n%s\n", part)
+		}
+		fmt.Fprintf(&b, "%9d  %s\n", s[what], what[1])
+		if all && s[what] == 0 {
+			t.Errorf("%d nights, and never %q of the %s", nights(1), what[1], what[0])
+		}
+	}
+	for what := range maps.Keys(s) {
+		if (what[0] == rules || what[0] == endings || what[0] == disks || what[0] == repairs) && !slices.Contains(list, what) {
+			t.Errorf("%q of the %s was met and is in no table", what[1], what[0])
+		}
+	}
+	t.Log(b.String())
+	if *simTable != "" {
+		if err := os.WriteFile(*simTable, []byte(b.String()), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}
