@@ -20,10 +20,10 @@ MUTANTS  ?=
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(ROOMS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak fuzz golden mutate bench cover demo test-agents lint format fmt fix vuln docs check clean
+.PHONY: help build install test race script sim soak fuzz golden mutate mutate-durability bench cover demo test-agents lint format fmt fix vuln docs check clean
 
 help: ## this list
-	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-12s %s\n", $$1, $$2 }'
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
 
 build: ## bin/ralph
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ralph ./cmd/ralph
@@ -46,7 +46,9 @@ script: ## stories of the whole program (testdata/script)
 	$(GO) test ./cmd/ralph -run TestScript -count=1
 
 sim: ## SEEDS=10000 simulated nights; of some of them, one for each change on the disk, with a crash there
-	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS)
+	@mkdir -p bin && rm -f bin/sim.txt
+	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS) -sim.table=$(CURDIR)/bin/sim.txt
+	@cat bin/sim.txt
 
 soak: ## SOAK=60 seconds of kill -9 at everything that a real loop is made of
 	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK)
@@ -65,6 +67,9 @@ mutate: ## changes of the policies and the loop that no test notices; fails belo
 		-test 'internal/policy -rapid.seed=1 -rapid.nofailfile' \
 		-test 'projector -test.run=State|Loop|Summary|Telemetry|Event|Delay -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 		-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3' $(MUTANTS)
+
+mutate-durability: ## syncs and renames left out or moved, each of which a test has to notice (5 minutes)
+	cd tools && $(GO) test ./durability && $(GO) run ./durability -dir ..
 
 bench: ## benchmarks matching BENCH=. ; ratios within one run are what counts
 	@mkdir -p bin
@@ -98,9 +103,10 @@ fix: ## the modernizers of the toolchain
 vuln: ## known vulnerabilities in what is linked
 	$(TOOL) govulncheck ./...
 
-docs: ## generated: docs/events.md, settings.md, rehearsing.md and the schema of the settings
+docs: ## generated: docs/events.md, settings.md, rehearsing.md, durability.md and the schema of the settings
 	$(GO) test ./internal/house -run TestDocs -count=1 -update
 	$(GO) test ./cmd/ralph -run PublishedSchema -count=1 -update
+	cd tools && $(GO) run ./durability -dir .. -docs
 
 check: lint test race script ## what has to pass before a change goes in
 

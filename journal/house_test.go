@@ -278,3 +278,17 @@ func TestDroppedSegmentsLeaveNoHoleAfterALossOfPower(t *testing.T) {
 		}
 	}
 }
+
+// Where a person has removed the segments after it, a compressed one is the last, and is followed as it is.
+func TestACompressedLastSegment(t *testing.T) {
+	dir := t.TempDir()
+	all := packed(t, dir)
+	if err := os.Remove(segmentPath(dir, "000004-i0003.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	begin(t, dir, options())
+	if err := journal.Verify(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "read", mustRead(t, dir, journal.ReadOptions{})[:1506], all[:1506])
+}

@@ -119,7 +119,7 @@ func TestNoCrashLosesAnEvent(t *testing.T) {
 	for _, how := range losses {
 		for first := 1; first <= changes; first++ {
 			for seed := range uint64(3) {
-				crashTwice(t, how, first, seed, false)
+				crashTwice(t, how, first, seed)
 			}
 		}
 	}
@@ -138,17 +138,27 @@ func TestNoCrashLosesACompressedSegment(t *testing.T) {
 	if names := segmentNames(t, disk); !strings.HasSuffix(names[0], ".zst") {
 		t.Fatalf("nothing is compressed: %q", names)
 	}
-	for _, how := range losses {
-		for first := 1; first <= disk.Changes()-before; first++ {
-			for seed := range uint64(2) {
-				crashTwice(t, how, first, seed, true)
+	changes := disk.Changes() - before
+	for how, seeds := range map[simfs.Loss]uint64{simfs.Killed: 1, simfs.PowerLost: 3, simfs.PowerLostAnyOrder: 12} {
+		for crash := 1; crash <= changes; crash++ {
+			for seed := range seeds {
+				disk := newDisk(seed)
+				disk.Plan(simfs.Plan{CrashAt: disk.Changes() + crash})
+				l := liveWith(disk, 1, true)
+				disk = disk.Crash(how)
+				who := fmt.Sprintf("loss %d, crash at %d, seed %d", how, crash, seed)
+				lines, err := readDisk(disk)
+				if err != nil && !errors.Is(err, fs.ErrNotExist) {
+					t.Fatalf("%s: %v; there are %q", who, err, segmentNames(t, disk))
+				}
+				mustHold(t, who, lines, nil, l.appended[:l.durable])
 			}
 		}
 	}
 }
 
 // crashTwice kills one process at a change, and the next one while it recovers.
-func crashTwice(t *testing.T, how simfs.Loss, first int, seed uint64, compress bool) {
+func crashTwice(t *testing.T, how simfs.Loss, first int, seed uint64) {
 	t.Helper()
 	disk := newDisk(seed)
 	disk.Plan(simfs.Plan{CrashAt: disk.Changes() + first})
@@ -157,7 +167,7 @@ func crashTwice(t *testing.T, how simfs.Loss, first int, seed uint64, compress b
 		if run > 0 {
 			disk.Plan(simfs.Plan{CrashAt: second})
 		}
-		l := liveWith(disk, run, compress)
+		l := live(disk, run)
 		if run < 2 != errors.Is(l.err, simfs.ErrCrashed) {
 			t.Fatalf("loss %d, crash at %d, seed %d: process %d ended with %v", how, first, seed, run, l.err)
 		}

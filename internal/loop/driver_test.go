@@ -92,6 +92,7 @@ func awake(t *testing.T) *night {
 		return time.Now().Add(n.ahead)
 	}
 	n.journal = &logbook{clock: now}
+	n.hands.journal, n.hands.before = n.journal, map[string]string{}
 	n.Driver = &loop.Driver{
 		Engine: &loop.Engine{Journal: n.journal, Hands: n.hands}, Inputs: make(chan loop.Input), Now: now,
 		Flush: func(*projector.State) { n.flushed = append(n.flushed, now()) },
@@ -326,6 +327,9 @@ func TestEngineSyncsBeforeWhatCannotBeUndone(t *testing.T) {
 		if asked := n.journal.asked; !slices.Equal(asked[len(asked)-2:], []string{"append decided", "sync"}) {
 			t.Errorf("an agent is started by a decision that is not on disk: %v", asked)
 		}
+		if last := n.hands.before[event.DoStart]; last != "sync" {
+			t.Errorf("an agent is started when the journal was asked for %q last", last)
+		}
 		n.happens(turning[2])
 		n.happens(event.AgentFinished{Outcome: "ok"})
 		if asked := n.journal.asked; asked[len(asked)-1] != "append decided" {
@@ -346,6 +350,9 @@ func TestEngineSyncsBeforeACommit(t *testing.T) {
 		n.happens(event.IterationChecked{})
 		if asked := n.journal.asked; !n.did(event.DoCommit) || !slices.Equal(asked[len(asked)-2:], []string{"append decided", "sync"}) {
 			t.Errorf("a commit is made by a decision that is not on disk: %v", asked)
+		}
+		if last := n.hands.before[event.DoCommit]; last != "sync" {
+			t.Errorf("a commit is made when the journal was asked for %q last", last)
 		}
 	})
 }

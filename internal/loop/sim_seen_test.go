@@ -59,7 +59,7 @@ func wanted(t *testing.T) (list [][2]string) {
 			"read-only", "sync: EIO", "sync: ENOSPC", "sync: EDQUOT", "write: EIO", "write: ENOSPC", "write: EDQUOT",
 		},
 		// Two more are in journal/repair.go: a last segment without a whole line, which this writer never leaves
-		// (TestATornTailIsCutAtEveryLength), and a last segment that is compressed, of which only a person has removed the next
+		// (journal's TestATornTailIsCutAtEveryLength), and a last segment that is compressed, of which only a person has removed the next
 		// (TestACompressedLastSegment).
 		repairs: {
 			"no journal", "no segment", "a file that was being made is removed", "an unfinished line is cut off",

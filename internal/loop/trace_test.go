@@ -48,9 +48,18 @@ func (m *memory) Full() bool                                         { return fa
 func (m *memory) Sync() error                                        { return nil }
 
 // notebook are hands that only write down what they are asked for.
-type notebook struct{ asked []event.Decided }
+type notebook struct {
+	asked   []event.Decided
+	journal *logbook
+	before  map[string]string // what the journal was asked for last, before each effect
+}
 
-func (n *notebook) Do(d event.Decided, _ uint64, _ *projector.State) { n.asked = append(n.asked, d) }
+func (n *notebook) Do(d event.Decided, _ uint64, _ *projector.State) {
+	n.asked = append(n.asked, d)
+	if n.journal != nil {
+		n.before[d.Do] = n.journal.asked[len(n.journal.asked)-1]
+	}
+}
 
 // A trace file is a story: lines that begin with an arrow are what happens,
 //

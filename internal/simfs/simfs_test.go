@@ -155,6 +155,37 @@ func TestARenameIsSeenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+// A file system without an order may know of the second change and not of the first.
+func TestNamesOfAnyOrder(t *testing.T) {
+	story := func(t *testing.T, disk *simfs.FS) {
+		folder := open(t, disk)
+		for _, name := range []string{"first", "second"} {
+			_, err := folder.Create(name)
+			must(t, err)
+		}
+	}
+	for how, want := range map[simfs.Loss]bool{simfs.PowerLost: false, simfs.PowerLostAnyOrder: true} {
+		found := false
+		for seed := range uint64(200) {
+			disk := newDisk(seed)
+			story(t, disk)
+			disk = disk.Crash(how)
+			found = found || content(t, disk, "first") == "none" && content(t, disk, "second") != "none"
+		}
+		if found != want {
+			t.Errorf("loss %d: the second without the first: %v", how, found)
+		}
+	}
+	for seed := range uint64(50) {
+		disk := newDisk(seed)
+		story(t, disk)
+		must(t, open(t, disk).SyncFolder("."))
+		if disk = disk.Crash(simfs.PowerLostAnyOrder); content(t, disk, "first") == "none" {
+			t.Fatalf("seed %d: a name that was synced is gone", seed)
+		}
+	}
+}
+
 func TestAFullDiskWritesWhatFits(t *testing.T) {
 	disk := newDisk(1)
 	disk.Plan(simfs.Plan{Space: 5})

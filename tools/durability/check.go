@@ -24,6 +24,9 @@ var (
 // lasting are the functions that make something durable or give it its name.
 var lasting = regexp.MustCompile(`(?i)^(f?sync|fdatasync|syncfolder|syncnames|rename|renameat2?|renameatxnp|renamenoreplace)$`)
 
+// operation finds the call in a row's text.
+var operation = regexp.MustCompile(`[A-Za-z.]*(?i:fdatasync|syncfolder|syncnames|sync|rename\w*)\b`)
+
 // check holds the table against the tree and returns for each row where it is: the file and the function.
 func check(dir string, rows []row) (places []string, err error) {
 	var errs []error
@@ -48,7 +51,7 @@ func check(dir string, rows []row) (places []string, err error) {
 		}
 		from := bytes.Index(text, []byte(r.at))
 		covered[r.file] = append(covered[r.file], [2]int{from, from + len(r.at)})
-		places = append(places, r.file+": "+function(r.file, text, from))
+		places = append(places, r.file+": "+operation.FindString(r.at)+" in "+function(r.file, text, from))
 	}
 	for _, e := range exempt {
 		if _, err := os.Stat(filepath.Join(dir, e.file)); err != nil {

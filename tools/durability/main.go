@@ -89,7 +89,7 @@ func run(dir string, only *regexp.Regexp, docs bool, jobs int) (survivors int, e
 			verdict = "NOT NOTICED"
 			survivors++
 		}
-		fmt.Printf("%-11s  %-36s  %-32s  %s %s\n", verdict, t.place, t.mutant.how, t.row.pkg, t.row.test)
+		fmt.Printf("%-11s  %-60s  %-32s  %s %s\n", verdict, t.place, t.mutant.how, t.row.pkg, t.row.test)
 	}
 	mutants := len(all) - len(seen)
 	fmt.Printf("%d of %d mutants are noticed; %s\n", mutants-survivors, mutants, time.Since(began).Round(time.Second))
@@ -209,13 +209,13 @@ func document(rows []row, places []string) []byte {
 	for i, r := range rows {
 		if r.under != under {
 			under = r.under
-			fmt.Fprintf(&b, "\n## %s\n\n| call | what it is for | mutants | test |\n|---|---|---|---|\n", under)
+			fmt.Fprintf(&b, "\n## %s\n\n| call | lost without it | mutants | test |\n|---|---|---|---|\n", under)
 		}
 		var how []string
 		for _, m := range r.mutants {
 			how = append(how, m.how)
 		}
-		fmt.Fprintf(&b, "| %s: %s | %s | %s | %s: `%s` |\n", r.file, strings.TrimPrefix(places[i], r.file+": "), r.lost, strings.Join(how, "; "), r.pkg, strings.ReplaceAll(r.test, "|", "`, `"))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s: `%s` |\n", places[i], r.lost, strings.Join(how, "; "), r.pkg, strings.ReplaceAll(r.test, "|", "`, `"))
 	}
 	b.WriteString("\n## Without a mutant\n\n| call | why |\n|---|---|\n")
 	for _, e := range exempt {

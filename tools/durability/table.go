@@ -31,8 +31,9 @@ var exempt = []exemption{
 const introduction = `# Durability
 
 What a loop promises to keep is in [format.md](format.md#durability). Each sync and each rename below is there for a part
-of that promise. A named test fails when the call is left out, or when it comes after what depends on it: 'make
-mutate-durability' tries each of them, and fails where a call has no row here.
+of that promise. A named test fails when the call is left out, or when it comes after what depends on it:
+` + "`make mutate-durability`" + ` tries each of these mutants, and fails where one is not noticed or a call has no row. The table is
+` + "`tools/durability/table.go`" + `, from which ` + "`make docs`" + ` writes this page.
 
 The tests run on a simulated disk that loses its power at a chosen change and forgets what was not synced; of
 names it then has any of those that were not synced, in no order. That a sync reaches the kernel is seen where
@@ -66,14 +67,14 @@ var table = []row{
 	{
 		under: "The journal", file: "journal/writer.go",
 		at:   "w.folder.Rename(path+tmpExt, path)",
-		lost: "a segment is seen with a whole first line or not at all",
+		lost: "a segment is seen that has no whole first line",
 		pkg:  "journal", test: "TestNoCrashLosesAnEvent",
 		mutants: []mutant{without("w.folder.Rename(path+tmpExt, path)", "error(nil)")},
 	},
 	{
 		under: "The journal", file: "journal/writer.go",
 		at:   "if err := w.folder.SyncFolder(segmentsDir)",
-		lost: "a segment with all its synced events",
+		lost: "a segment, with all its synced events",
 		pkg:  "journal", test: "TestNoCrashLosesAnEvent",
 		mutants: []mutant{without("if err := w.folder.SyncFolder(segmentsDir)", "if err := error(nil)")},
 	},
@@ -136,7 +137,7 @@ var table = []row{
 	{
 		under: "Blobs", file: "journal/blob.go",
 		at:   "w.folder.Rename(name+tmpExt, name)",
-		lost: "a blob is whole or not there",
+		lost: "every blob",
 		pkg:  "journal", test: "TestABlobOutlivesALossOfPowerWhoeverMadeItsFolder",
 		mutants: []mutant{without("w.folder.Rename(name+tmpExt, name)", "error(nil)")},
 	},
@@ -150,7 +151,7 @@ var table = []row{
 	{
 		under: "Recovery", file: "journal/repair.go",
 		at:   "return Recovery{}, false, r.folder.SyncFolder(segmentsDir)",
-		lost: "two segments of one ordinal: the journal cannot be read",
+		lost: "the journal: two segments have one ordinal",
 		pkg:  "journal", test: "TestARecoveredSegmentIsDurableBeforeTheNext",
 		mutants: []mutant{without("return Recovery{}, false, r.folder.SyncFolder(segmentsDir)", "return Recovery{}, false, nil")},
 	},
@@ -205,14 +206,14 @@ var table = []row{
 	{
 		under: "Recovery", file: "journal/standing.go",
 		at:   "f.Sync()",
-		lost: "on a full disk, events that the last segment's hash counts on",
+		lost: "after a full disk, events that the last segment's hash counts on",
 		pkg:  "journal", test: "TestAStandingSegmentIsDurableBeforeTheNext",
 		mutants: []mutant{without("f.Sync()", "nil")},
 	},
 	{
 		under: "Compaction", file: "journal/house.go",
 		at:   "return h.folder.SyncFolder(segmentsDir)",
-		lost: "a later segment goes while an earlier one stays: a hole",
+		lost: "the journal: a later segment goes while an earlier one stays",
 		pkg:  "journal", test: "TestDroppedSegmentsLeaveNoHoleAfterALossOfPower",
 		mutants: []mutant{
 			without("return h.folder.SyncFolder(segmentsDir)", "return nil"),
@@ -225,7 +226,7 @@ var table = []row{
 	{
 		under: "Compaction", file: "journal/house.go",
 		at:   "err = dst.Sync()",
-		lost: "a segment: its plain file goes while the compressed one is not on the disk",
+		lost: "a segment: its plain file goes while the compressed one is not durable",
 		pkg:  "journal", test: "TestNoCrashLosesACompressedSegment",
 		mutants: []mutant{
 			without("err = dst.Sync()", "err = nil"),
@@ -297,7 +298,7 @@ var table = []row{
 	{
 		under: "A new loop", file: "internal/runner/enrol.go",
 		at:   "cmp.Or(f.Writer.Sync(), f.enrolled())",
-		lost: "an agent works in a loop that no list shows, whose folder a loss of power takes, or that has no room for its end",
+		lost: "a loop whose agent is at work: no list shows it, a loss of power takes its folder, or there is no room for its end",
 		pkg:  "internal/runner", test: "TestAnAgentWaitsForTheEntry|TestAnAgentWaitsForTheFoldersNames|TestAFoundedJournalIsSynced",
 		mutants: []mutant{
 			{"what stands beside the journal is not waited for", []string{"cmp.Or(f.Writer.Sync(), f.enrolled())", "f.Writer.Sync()"}},
@@ -466,7 +467,7 @@ var table = []row{
 	{
 		under: "Guardrails", file: "internal/guardrail/restore.go",
 		at:   "return root.Rename(name, aside)",
-		lost: "what stands in the way is kept",
+		lost: "what stands in the way of a guardrail that is put back",
 		pkg:  "internal/guardrail", test: "TestWhatAppearedIsKeptAside",
 		mutants: []mutant{without("return root.Rename(name, aside)", "return nil")},
 	},
