@@ -2,7 +2,9 @@ package runner
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -31,9 +33,7 @@ func (r *runner) enrol(state *projector.State) func() error {
 	all.Go(func() { frozen = r.freeze() })
 	all.Go(func() { reserved = r.reserve() })
 	all.Go(func() { entered = registry.Put(r.Home, entry) })
-	if state.Seq == 0 {
-		all.Go(func() { named = r.name() })
-	}
+	all.Go(func() { named = r.name() })
 	return func() error {
 		all.Wait()
 		if err := cmp.Or(frozen, reserved, entered, named); err != nil {
@@ -44,10 +44,11 @@ func (r *runner) enrol(state *projector.State) func() error {
 }
 
 // name makes the loop's folder durable under its name, and the project's folder of loops: without them no sync of the
-// journal promises anything.
+// journal promises anything. It is done again by each runner, since the one before may have been killed before it had.
 func (r *runner) name() error {
 	for _, folder := range []string{filepath.Dir(r.Dir), filepath.Dir(filepath.Dir(r.Dir))} {
-		if err := syncFolder(folder); err != nil {
+		// A folder that may not be read cannot be synced, and is no reason not to begin.
+		if err := syncFolder(folder); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("make the loop's folder durable: %w", err)
 		}
 	}

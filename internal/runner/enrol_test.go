@@ -69,6 +69,10 @@ func TestAnAgentWaitsForTheFoldersNames(t *testing.T) {
 	if err := real(filepath.Join(project, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the sync of a folder that is not there says %v", err)
 	}
+	syncFolder = func(string) error { return fs.ErrPermission }
+	if started, err := begun(t, t.TempDir(), t.TempDir()); !started {
+		t.Errorf("a folder that may not be read: %v", err)
+	}
 	syncFolder = func(string) error { return errors.New("no sync here") }
 	if started, err := begun(t, t.TempDir(), t.TempDir()); started || err == nil {
 		t.Errorf("the agent was started although the folder's name is not durable: %v; %v", started, err)

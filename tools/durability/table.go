@@ -39,8 +39,8 @@ The tests run on a simulated disk that loses its power at a chosen change and fo
 names it then has any of those that were not synced, in no order. That a sync reaches the kernel is seen where
 the kernel refuses it (` + "`/proc`" + `).
 
-Not synced, because nothing is lost that cannot be made again: projections' names, the name of a registry
-entry, config.json's name, run.lock, logs of guardrails, the claim and the rejection of a command, .gitignore.
+Not synced, because nothing is lost that cannot be made again: names of projections, of a registry
+entry, of config.json and of task.md, run.lock, logs of guardrails, the claim and the rejection of a command, .gitignore.
 `
 
 var table = []row{
