@@ -92,11 +92,9 @@ func (s *Seal) keep(loopDir string, before []Record) error {
 	return errors.Join(put(safefile.Within(loop), safefile.Within(kept), wanted), kept.Close())
 }
 
-// put writes copies into a folder within the loop's. All of it is durable on return, the folder itself too, whoever made it.
+// put writes copies into a folder within the loop's. All that is in it is durable on return, and the folder itself: a process that
+// was killed may have put it there and not synced its name.
 func put(loop, kept safefile.Folder, copies map[string][]byte) error {
-	if len(copies) == 0 {
-		return nil
-	}
 	for sum, body := range copies {
 		if err := safefile.Replace(kept, sum, body, 0o600); err != nil {
 			return err
