@@ -2,15 +2,12 @@ package runner
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -29,34 +26,43 @@ func (r *runner) enrol(state *projector.State) func() error {
 		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
 	}
 	var all sync.WaitGroup
-	var frozen, reserved, entered, named error
+	var frozen, reserved, founded, entered error
 	all.Go(func() { frozen = r.freeze() })
 	all.Go(func() { reserved = r.reserve() })
-	all.Go(func() { entered = registry.Put(r.Home, entry) })
-	all.Go(func() { named = r.name() })
+	all.Go(func() { founded = r.settleFolders() })
+	all.Go(func() {
+		if entered = registry.Put(r.Home, entry); entered == nil {
+			entered = r.settleEntry()
+		}
+	})
 	return func() error {
 		all.Wait()
-		if err := cmp.Or(frozen, reserved, entered, named); err != nil {
+		if err := cmp.Or(frozen, reserved, founded, entered); err != nil {
 			return &enrolError{err}
 		}
 		return nil
 	}
 }
 
-// name makes the loop's folder durable under its name, and the project's folder of loops: without them no sync of the
-// journal promises anything. It is done again by each runner, since the one before may have been killed before it had.
-func (r *runner) name() error {
-	for _, folder := range []string{filepath.Dir(r.Dir), filepath.Dir(filepath.Dir(r.Dir))} {
-		// A folder that may not be read cannot be synced, and is no reason not to begin.
-		if err := syncFolder(folder); err != nil && !errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("make the loop's folder durable: %w", err)
-		}
+// settleFolders makes the names of the loop's folder and of the one around it durable: without them, nothing that
+// is synced in the loop's folder is found after a power cut. Both may be new, whoever made them.
+func (r *runner) settleFolders() error {
+	around := filepath.Dir(r.Dir)
+	if err := cmp.Or(syncFolder(around), syncFolder(filepath.Dir(around))); err != nil {
+		return fmt.Errorf("make the loop's folder durable: %w", err)
 	}
 	return nil
 }
 
-// syncFolder is what a test replaces, to see which names are durable when the agent starts.
-var syncFolder = func(path string) error { return safefile.Dir(path).Sync() }
+// settleEntry does the same for the entry in the registry: a loop that is known to run is found.
+func (r *runner) settleEntry() error {
+	for _, folder := range []string{registry.Folder(r.Home), r.Home, filepath.Dir(r.Home)} {
+		if err := syncFolder(folder); err != nil {
+			return fmt.Errorf("make the registry entry durable: %w", err)
+		}
+	}
+	return nil
+}
 
 // enrolError says that a loop could not be enrolled. It was not begun, whatever its journal holds.
 type enrolError struct{ error }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -51,31 +52,59 @@ func TestAnAgentWaitsForTheEntry(t *testing.T) {
 func TestAnAgentWaitsForTheFoldersNames(t *testing.T) {
 	real := syncFolder
 	t.Cleanup(func() { syncFolder = real })
-	project := t.TempDir()
+	home, project := filepath.Join(t.TempDir(), "home"), t.TempDir()
+	var mu sync.Mutex
 	var synced []string
 	syncFolder = func(path string) error {
 		if _, err := os.Stat(filepath.Join(project, "started")); err == nil {
 			t.Errorf("%s is synced after the agent was started", path)
 		}
+		mu.Lock()
 		synced = append(synced, path)
+		mu.Unlock()
 		return real(path)
 	}
-	if started, err := begun(t, t.TempDir(), project); !started {
+	if started, err := begun(t, home, project); !started {
 		t.Fatal(err)
 	}
-	if want := []string{filepath.Join(project, ".ralph"), project}; !slices.Equal(synced, want) {
+	slices.Sort(synced)
+	want := []string{filepath.Join(project, ".ralph"), project, filepath.Join(home, "registry"), home, filepath.Dir(home)}
+	if slices.Sort(want); !slices.Equal(synced, want) {
 		t.Errorf("synced are %q, want %q", synced, want)
 	}
-	if err := real(filepath.Join(project, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the sync of a folder that is not there says %v", err)
+	for _, failing := range want {
+		syncFolder = func(path string) error {
+			if path == failing {
+				return errors.New("no sync here")
+			}
+			return nil
+		}
+		if err := os.RemoveAll(filepath.Join(project, "started")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(project, ".ralph")); err != nil {
+			t.Fatal(err)
+		}
+		if started, err := begun(t, home, project); started || err == nil {
+			t.Errorf("the agent was started although %s cannot be synced: %v; %v", failing, started, err)
+		}
 	}
-	syncFolder = func(string) error { return fs.ErrPermission }
-	if started, err := begun(t, t.TempDir(), t.TempDir()); !started {
-		t.Errorf("a folder that may not be read: %v", err)
+}
+
+func TestWhatCannotBeSynced(t *testing.T) {
+	dir := t.TempDir()
+	if err := syncFolder(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
 	}
-	syncFolder = func(string) error { return errors.New("no sync here") }
-	if started, err := begun(t, t.TempDir(), t.TempDir()); started || err == nil {
-		t.Errorf("the agent was started although the folder's name is not durable: %v; %v", started, err)
+	if os.Geteuid() == 0 {
+		t.Skip("root may read every folder")
+	}
+	closed := filepath.Join(dir, "closed")
+	if err := os.Mkdir(closed, 0o300); err != nil {
+		t.Fatal(err)
+	}
+	if err := syncFolder(closed); err != nil {
+		t.Errorf("a folder that is closed to us: %v", err)
 	}
 }
 

@@ -39,8 +39,8 @@ The tests run on a simulated disk that loses its power at a chosen change and fo
 names it then has any of those that were not synced, in no order. That a sync reaches the kernel is seen where
 the kernel refuses it (` + "`/proc`" + `).
 
-Not synced, because nothing is lost that cannot be made again: names of projections, of a registry
-entry, of config.json and of task.md, run.lock, logs of guardrails, the claim and the rejection of a command, .gitignore.
+Not synced, because nothing is lost that cannot be made again: names of projections, of
+config.json and of task.md, run.lock, logs of guardrails, the claim and the rejection of a command, .gitignore.
 `
 
 var table = []row{
@@ -307,17 +307,27 @@ var table = []row{
 	},
 	{
 		under: "A new loop", file: "internal/runner/enrol.go",
-		at:   "if err := syncFolder(folder)",
+		at:   "cmp.Or(syncFolder(around), syncFolder(filepath.Dir(around)))",
 		lost: "the loop's folder, with its journal",
+		pkg:  "internal/runner", test: "TestAnAgentWaitsForTheFoldersNames",
+		mutants: []mutant{
+			{"the loop's folder is not synced", []string{"cmp.Or(syncFolder(around), syncFolder(filepath.Dir(around)))", "syncFolder(filepath.Dir(around))"}},
+			{"the project's folder is not synced", []string{"cmp.Or(syncFolder(around), syncFolder(filepath.Dir(around)))", "syncFolder(around)"}},
+		},
+	},
+	{
+		under: "A new loop", file: "internal/runner/enrol.go",
+		at:   "if err := syncFolder(folder)",
+		lost: "the entry in the registry: the loop is in no list",
 		pkg:  "internal/runner", test: "TestAnAgentWaitsForTheFoldersNames",
 		mutants: []mutant{without("if err := syncFolder(folder)", "if err := func(string) error { return nil }(folder)")},
 	},
 	{
-		under: "A new loop", file: "internal/runner/enrol.go",
+		under: "A new loop", file: "internal/runner/settle.go",
 		at:   "safefile.Dir(path).Sync()",
-		lost: "as above",
-		pkg:  "internal/runner", test: "TestAnAgentWaitsForTheFoldersNames",
-		mutants: []mutant{without("return safefile.Dir(path).Sync()", "_ = safefile.Dir(path); return nil")},
+		lost: "both of the above",
+		pkg:  "internal/runner", test: "TestWhatCannotBeSynced",
+		mutants: []mutant{without("err := safefile.Dir(path).Sync()", "_, err := safefile.Dir(path), error(nil)")},
 	},
 	{
 		under: "Commands", file: "inbox/drop.go",
