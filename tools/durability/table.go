@@ -60,7 +60,7 @@ var table = []row{
 			without("err = f.Sync()\n\t}\n\treturn errors.Join(err, f.Close())", "err = nil\n\t}\n\treturn errors.Join(err, f.Close())"),
 			{"moved after a segment's name", []string{
 				"err = f.Sync()\n\t}\n\treturn errors.Join(err, f.Close())", "err = nil\n\t}\n\treturn errors.Join(err, f.Close())",
-				"\tw.change(f, int64(len(line)))\n", "\tif err := f.Sync(); err != nil {\n\t\treturn err\n\t}\n\tw.change(f, int64(len(line)))\n",
+				"\tw.name, w.ordinal, w.iteration, w.lines = name,", "\tif err := f.Sync(); err != nil {\n\t\treturn err\n\t}\n\tw.name, w.ordinal, w.iteration, w.lines = name,",
 			}},
 		},
 	},
@@ -101,10 +101,10 @@ var table = []row{
 	},
 	{
 		under: "The journal", file: "journal/sync.go",
-		at:   "w.hashSome() != nil || w.sync() != nil",
+		at:   "w.sync() != nil",
 		lost: "more than a second of events",
 		pkg:  "journal", test: "TestTheBackgroundSyncs|TestManyUnsyncedBytesAreNotWaitedWith",
-		mutants: []mutant{without("w.hashSome() != nil || w.sync() != nil", "w.hashSome() != nil")},
+		mutants: []mutant{without("w.sync() != nil", "w.failure() != nil")},
 	},
 	{
 		under: "The journal", file: "journal/fs_linux.go",
