@@ -41,9 +41,9 @@ func goals(task string) string {
 }
 
 // Create writes task.md with the given content and reports whether it did. One that is there
-// is never overwritten; an empty one, which a process that was killed here leaves,
-// is filled. A link, a folder or anything else in its place is a [NotFileError]; content
-// of more than [MaxTask] bytes is a [TooBigError]. The file is 0600, and its content is on disk on return.
+// is never overwritten; an empty one is filled. A link, a folder or anything else in its place is a [NotFileError]; content
+// of more than [MaxTask] bytes is a [TooBigError]. The file is 0600. Whoever is killed here, or loses power, leaves the whole
+// of it or none: half a task must not pass for one.
 func Create(loopDir string, content []byte) (created bool, err error) {
 	root, err := os.OpenRoot(loopDir)
 	if err != nil {
@@ -53,13 +53,11 @@ func Create(loopDir string, content []byte) (created bool, err error) {
 	if len(content) > MaxTask {
 		return false, inCreate(&TooBigError{path(root, TaskFile), MaxTask})
 	}
-	f, err := place(root)
-	if f == nil || err != nil {
+	if free, err := vacant(root); !free || err != nil {
 		return false, inCreate(err)
 	}
-	if err := safefile.Fill(f, content); err != nil {
-		// Half a task must not pass for one.
-		return false, inCreate(errors.Join(err, root.Remove(TaskFile)))
+	if err := safefile.Replace(safefile.Within(root), TaskFile, content, 0o600); err != nil {
+		return false, inCreate(err)
 	}
 	return true, nil
 }
@@ -71,18 +69,14 @@ func inCreate(err error) error {
 	return err
 }
 
-// place opens an empty task.md for writing; nil where one with content stands.
-func place(root *os.Root) (*os.File, error) {
-	f, err := root.OpenFile(TaskFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if !errors.Is(err, fs.ErrExist) {
-		return f, err
+// vacant reports whether there is no task.md, or an empty one.
+func vacant(root *os.Root) (bool, error) {
+	f, info, err := open(root, TaskFile, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
 	}
-	f, info, err := open(root, TaskFile, os.O_WRONLY)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	if info.Size() > 0 {
-		return nil, f.Close()
-	}
-	return f, nil
+	return info.Size() == 0, f.Close()
 }

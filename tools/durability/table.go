@@ -369,7 +369,7 @@ var table = []row{
 	{
 		under: "Files put in place", file: "internal/safefile/safefile.go",
 		at:   "err = f.Sync()",
-		lost: "a command, an entry of the registry, a projection, a copy of a guardrail or settings of which there is half",
+		lost: "a command, a task, an entry of the registry, a projection, a copy of a guardrail or settings of which there is half",
 		pkg:  "internal/safefile", test: "TestReplaceSurvivesAtEveryChange",
 		mutants: []mutant{
 			without("err = f.Sync()", "err = nil"),
