@@ -173,6 +173,9 @@ func (v verdict) damage() error {
 	if v.problem == nil {
 		return nil
 	}
+	if errors.Is(v.problem, journal.ErrNoSegment) {
+		return &failure{err: v.problem, code: event.ExitFailed, hint: "put the files back from a copy, or begin the loop with 'ralph start'"}
+	}
 	return &failure{
 		err: v.problem, code: event.ExitFailed,
 		hint: "nothing of it is passed over: what stands before can be read; take the segment from a copy, or begin anew with 'ralph start --fresh'",
@@ -233,5 +236,5 @@ func (v verdict) unbegun() bool {
 			return false
 		}
 	}
-	return v.problem != nil
+	return len(v.Segments) > 0 && v.problem != nil
 }
