@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"sync"
 	"time"
@@ -395,6 +396,23 @@ func lockSegments(folder Folder) (io.Closer, error) {
 		return l.lock(segmentsDir)
 	}
 	return nil, nil
+}
+
+// CheckIdle returns [ErrBusy] where a writer has the journal of the loop at dir open, and nil where there is no journal.
+// Who holds the loop's lock asks before it moves or rewrites files: a runner whose lock file somebody
+// removed is found by this alone.
+func CheckIdle(dir string) error {
+	folder, err := osFS{}.OpenFolder(dir)
+	if err != nil {
+		return fmt.Errorf("open loop folder: %w", err)
+	}
+	defer folder.Close()
+	lock, err := lockSegments(folder)
+	unlock(lock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func unlock(lock io.Closer) {
