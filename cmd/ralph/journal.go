@@ -66,7 +66,13 @@ func holding(dir string, do func() error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(), lock.Release())
+	err = journal.CheckIdle(dir)
+	if err == nil {
+		err = do()
+	} else {
+		err = busy(err, filepath.Base(dir))
+	}
+	return errors.Join(err, lock.Release())
 }
 
 // verdict is what verify found.

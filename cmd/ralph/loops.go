@@ -130,10 +130,11 @@ func ambiguous(what string, candidates []registry.Status) error {
 // standing is what start and run have to know of a loop's folder before they
 // begin.
 type standing struct {
-	exists bool // there is a journal
-	state  projector.State
-	damage error // why the state cannot be known
-	live   registry.Liveness
+	exists  bool // there is a journal of a loop that began
+	unbegun bool // there is a journal, and its runner was killed before it recorded the task
+	state   projector.State
+	damage  error // why the state cannot be known
+	live    registry.Liveness
 }
 
 // leaveTime is how long a runner whose loop has ended or was told to end at once may take to go. An agent that
@@ -195,7 +196,8 @@ func glance(dir string) (standing, error) {
 		return s, fmt.Errorf("look at the loop: %w", err)
 	}
 	s.state, s.damage = projector.Open(dir)
-	s.exists = s.state.Seq > 0 || s.damage != nil
+	s.exists = s.state.Begun() || s.damage != nil
+	s.unbegun = !s.exists && s.state.Seq > 0
 	if !s.live.Alive {
 		// Again: a runner takes the lock before it begins the journal, so that one which
 		// has begun since is not taken for one that died.
