@@ -74,6 +74,9 @@ func (v *startVerb) prepare(e *env, dir string) (job, error) {
 // job makes the loop's folder ready for a runner.
 func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, error) {
 	j := job{Name: v.Name, Dir: dir, Project: e.cwd, Home: e.home, Version: buildVersion()}
+	if err := enoughFiles(); err != nil {
+		return j, err
+	}
 	if err := e.ownFolders(dir); err != nil {
 		return j, err
 	}

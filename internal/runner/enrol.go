@@ -14,6 +14,9 @@ import (
 // enrol writes what stands beside the journal: the settings, the room for the end, and the
 // entry in the registry. Some of it is synced, and so is what Create makes, so that all of it is
 // done at the same time. What it returns waits for the end of that, however often it is asked.
+//
+// The settings of a resumed loop come last, when nothing else has failed: which of them a person has changed is known
+// by those of the time before, also when a loop is resumed that could not be resumed at the first try.
 func (r *runner) enrol(state *projector.State) func() error {
 	if r.id = state.Life.ID; r.id == "" {
 		r.id = NewID(r.clock())
@@ -25,16 +28,23 @@ func (r *runner) enrol(state *projector.State) func() error {
 	}
 	var all sync.WaitGroup
 	var frozen, reserved, entered error
-	all.Go(func() { frozen = r.freeze() })
+	if !state.Begun() {
+		all.Go(func() { frozen = r.freeze() })
+	}
 	all.Go(func() { reserved = r.reserve() })
 	all.Go(func() { entered = registry.Put(r.Home, entry) })
-	return func() error {
+	resumed := state.Begun()
+	return sync.OnceValue(func() error {
 		all.Wait()
-		if err := cmp.Or(frozen, reserved, entered); err != nil {
+		err := cmp.Or(frozen, reserved, entered)
+		if err == nil && resumed {
+			err = r.freeze()
+		}
+		if err != nil {
 			return &enrolError{err}
 		}
 		return nil
-	}
+	})
 }
 
 // enrolError says that a loop could not be enrolled. It was not begun, whatever its journal holds.

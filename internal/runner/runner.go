@@ -108,6 +108,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 		if r.enrolled != nil { // nothing is left half written
 			_ = r.enrolled()
 			_ = r.project.Close()
+			r.release()
 		}
 		if r.writer != nil {
 			_ = r.writer.Close()
