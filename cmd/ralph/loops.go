@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -236,9 +237,6 @@ func (e *env) archive(name, dir string, seen standing) (to string, err error) {
 	return to, err
 }
 
-// gitignore keeps everything but the team's settings out of git.
-const gitignore = "*\n!.gitignore\n!settings.json\n"
-
 // ownFolders refuses a project's folder or a loop's that is a symbolic link: what is done
 // there would be done elsewhere.
 func (e *env) ownFolders(dir string) error {
@@ -260,6 +258,9 @@ func (e *env) prepare(dir string) error {
 	if err := e.ownFolders(dir); err != nil {
 		return err
 	}
+	if err := repo.Shield(dir); err != nil {
+		return cannotMake(err)
+	}
 	return e.prepareFolder(folder)
 }
 
@@ -268,15 +269,10 @@ func (e *env) prepareFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return cannotMake(err)
 	}
-	f, err := os.OpenFile(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return nil
-	}
-	if err != nil {
+	if err := repo.Ignore(folder); err != nil {
 		return cannotMake(err)
 	}
-	_, err = f.WriteString(gitignore)
-	return errors.Join(err, f.Close())
+	return nil
 }
 
 func cannotMake(err error) error {

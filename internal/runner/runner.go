@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/effect"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -191,23 +192,6 @@ func (r *runner) projections() *projector.Writer {
 	})
 }
 
-// raise tells the driver of a fault, unless it takes nothing more.
-func (r *runner) raise(where string, err error) {
-	select {
-	case r.inputs <- fault(where, err):
-	case <-r.over:
-	}
-}
-
-// flush projects the state, and looks whether the loop's lock still keeps a second runner out. The journal does so
-// as well, so that there is time to end in good order.
-func (r *runner) flush(s *projector.State) {
-	r.project.State(s)
-	if err := r.lock.Check(); errors.Is(err, registry.ErrLockGone) {
-		r.unlocked.Do(func() { go r.raise("lock", &effect.VanishedError{Part: "the loop's lock", Err: err}) })
-	}
-}
-
 func (r *runner) assemble(state projector.State, iteration int) {
 	deliver := func(drafts []event.Draft, release func()) {
 		r.inputs <- loop.Input{Drafts: drafts, Release: release}
@@ -304,34 +288,14 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	return *state.Life.Ended, err
 }
 
-func (r *runner) warn(err error) {
-	if r.Warn != nil {
-		r.Warn(err)
-	}
-}
-
-// unrecorded is the end of a loop whose journal was taken away or cut under its runner, which no journal holds; nil where
-// that is not what went wrong.
-func (r *runner) unrecorded(err error) *event.LoopEnded {
-	ended := event.LoopEnded{Status: event.ReasonDisk.Status(), Reason: event.ReasonDisk, Result: event.ReasonDisk.Result()}
-	if gone, ok := errors.AsType[*journal.VanishedError](err); ok {
-		ended.Why = fmt.Sprintf("the journal vanished: %v. What the loop recorded is lost with it", gone)
-		ended.Hint = fmt.Sprintf("put the folder back if you have it and 'ralph start %s --resume', else begin the loop again with 'ralph start %s'; "+
-			"look at the work tree first: what removed the journal may have removed more", r.Name, r.Name)
-		return &ended
-	}
-	if damage, ok := errors.AsType[*journal.CorruptError](err); ok {
-		ended.Why = fmt.Sprintf("the journal was damaged while it was being written: %v. What the loop recorded behind that is lost", damage)
-		ended.Hint = fmt.Sprintf("'ralph journal verify %s' shows what can still be read; 'ralph start %s --fresh' puts it aside and begins again", r.Name, r.Name)
-		return &ended
-	}
-	return nil
-}
-
 // folded watches for what is told to others.
 func (r *runner) folded(events []event.Event, s *projector.State) {
 	for _, e := range events {
 		switch e.Type {
+		case event.TypeIterationStarted:
+			// An agent's 'git clean' takes this file away, and without it the next one could add nothing at all: git refuses a
+			// repository without a commit, which is what the loop's folder looks like to it.
+			_ = repo.Ignore(filepath.Dir(r.Dir))
 		case event.TypeIterationEnded:
 			r.project.Iteration(*s.Last)
 		case event.TypeAgentStarted:
