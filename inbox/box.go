@@ -54,9 +54,10 @@ func Open(loopDir string) (*Box, error) {
 // are none. It gives at most PassLimit items; when it gives that many, call it again after their Done and Reject, without waiting for
 // a wake-up. It changes no file but by renaming <id>.json to <id>.claimed.
 //
-// An inbox that has vanished is made again. One that cannot be, because the loop's folder has vanished too, is an error that is fs.ErrNotExist.
+// An inbox that has vanished is an error that is fs.ErrNotExist. It is not made again: somebody removes the loop's folder, of which that
+// would leave something.
 func (b *Box) Pending() ([]Item, error) {
-	d, err := makeDir(b.loopDir)
+	d, err := openDir(b.loopDir)
 	if err != nil {
 		return nil, fmt.Errorf("read inbox: %w", err)
 	}

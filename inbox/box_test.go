@@ -244,7 +244,7 @@ func TestAPassIsBoundedAndCommandsComeFirst(t *testing.T) {
 	}
 }
 
-func TestAVanishedInboxIsMadeAgain(t *testing.T) {
+func TestAVanishedInboxIsTold(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "loop")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -257,9 +257,13 @@ func TestAVanishedInboxIsMadeAgain(t *testing.T) {
 	if err := errors.Join(box.Done(anID), box.Reject("x", "because")); err != nil {
 		t.Error(err)
 	}
-	if c := pending(t, box); c != nil {
-		t.Errorf("%+v", c)
+	if c, err := box.Pending(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%+v, %v", c, err)
 	}
+	if _, err := os.Lstat(filepath.Join(dir, folder)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it was made again: %v", err)
+	}
+	box = mustOpen(t, dir) // the next runner
 	mustDrop(t, dir, Command{Kind: Stop})
 	if c := pending(t, box); len(c) != 1 {
 		t.Errorf("%+v", c)

@@ -49,8 +49,8 @@ func listenFsnotify(dir string) (*listener, error) {
 //
 // Wake-ups come from file system events, some 0.1 ms after the rename, and from a poll every 30 s beside them. Where events cannot be had (the
 // limit of watches is reached, the queue has overflowed, the folder is on a network file system, a poll found what no event had announced), the
-// poll comes every 250 ms; events are tried again after 30 s. An inbox that vanishes is made again. When even that fails, every poll wakes the
-// runner, whose Pending then says why.
+// poll comes every 250 ms; events are tried again after 30 s. When the inbox has vanished, every poll wakes the runner, whose Pending then says
+// so.
 func (b *Box) Watch(ctx context.Context) <-chan struct{} {
 	w := &watcher{box: b, watchSettings: b.watch, wake: make(chan struct{}, 1)}
 	go func() {
@@ -91,9 +91,9 @@ func (w *watcher) run(ctx context.Context) {
 // errVanished ends a follow whose folder is no longer the inbox.
 var errVanished = errors.New("inbox vanished")
 
-// begin makes the inbox if it must, and listens to it. It also returns which folder that is.
+// begin listens to the inbox, and also returns which folder that is.
 func (w *watcher) begin() (*listener, os.FileInfo, error) {
-	d, err := makeDir(w.box.loopDir)
+	d, err := openDir(w.box.loopDir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,7 +187,7 @@ func announces(name string) bool {
 
 // hasDropped reports whether there is something that was not claimed.
 func (b *Box) hasDropped() (bool, error) {
-	d, err := makeDir(b.loopDir)
+	d, err := openDir(b.loopDir)
 	if err != nil {
 		return false, err
 	}

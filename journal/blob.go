@@ -3,7 +3,9 @@ package journal
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -64,6 +66,9 @@ func (w *Writer) storeMasked(content []byte) (string, error) {
 		return sum, nil
 	}
 	if err := w.storeAs(blobsDir+"/"+sum, content); err != nil {
+		if w.blobDir && errors.Is(err, fs.ErrNotExist) {
+			err = &VanishedError{Path: blobsDir}
+		}
 		return "", w.fail(fmt.Errorf("store blob %s: %w", sum, err))
 	}
 	w.blobs[sum] = true
@@ -73,11 +78,14 @@ func (w *Writer) storeMasked(content []byte) (string, error) {
 // storeAs also writes a blob that is there already: one of an earlier run may not
 // have become durable before that run died, and the rename makes it so.
 func (w *Writer) storeAs(name string, content []byte) error {
-	if len(w.blobs) == 0 {
-		// The folder may be there already and not be durable, like the blob.
+	if !w.blobDir {
 		if err := w.folder.Mkdir(blobsDir); err != nil {
 			return err
 		}
+		w.blobDir = true
+	}
+	if len(w.blobs) == 0 {
+		// The folder may have been there already and not be durable, like the blob.
 		if err := w.folder.SyncFolder("."); err != nil {
 			return err
 		}

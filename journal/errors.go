@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -31,6 +33,27 @@ func (e *CorruptError) Error() string {
 func (e *CorruptError) Hint() string {
 	return "run 'ralph journal verify' on the loop to see every damaged place"
 }
+
+// VanishedError says that what a writer has open was removed, moved or replaced by
+// somebody else. Nothing that is appended can be read any more, so the writer has
+// failed for good. It satisfies errors.Is with fs.ErrNotExist.
+type VanishedError struct {
+	Path string // of the open segment or of the folder of blobs
+}
+
+func (e *VanishedError) Error() string {
+	return e.Path + " was removed, moved or replaced while it was being written"
+}
+
+// Unwrap returns fs.ErrNotExist.
+func (e *VanishedError) Unwrap() error { return fs.ErrNotExist }
+
+// ErrBusy is the error of [Recover] and [Create] on a journal that another writer has open, in
+// this process or another.
+var ErrBusy = errors.New("another process has the journal open for writing")
+
+// ErrNoSegment is the error of [Verify] on a journal that has no segment.
+var ErrNoSegment = errors.New("the journal has no segment: its files were removed, or the loop never began")
 
 // RangeError says that an event is not in the journal (any more): First and Last
 // are the numbers of the events that are. Both are 0 in an empty journal.

@@ -16,6 +16,7 @@ func (w *Writer) Abandon() {
 	w.house.stop()
 	w.bell.stop()
 	_ = w.file.Close()
+	unlock(w.lock)
 	_ = w.folder.Close()
 }
 

@@ -67,6 +67,12 @@ func Follow(ctx context.Context, loopDir string, opt FollowOptions) iter.Seq2[ev
 				yield(event.Event{}, err)
 				return
 			}
+			if news == 0 {
+				if err := f.cut(); err != nil {
+					yield(event.Event{}, err)
+					return
+				}
+			}
 			if opt.Idle != nil {
 				opt.Idle(f.at)
 			}
@@ -212,6 +218,19 @@ func (f *follower) rest(yield func(event.Event, error) bool) (n int, err error) 
 			return n, errStop
 		}
 	}
+}
+
+// cut is the damage of a segment that has become shorter than what was read of it: nothing would
+// ever come behind that.
+func (f *follower) cut() error {
+	if f.current == nil || f.current.packed != nil {
+		return nil
+	}
+	size, err := f.current.file.Size()
+	if err == nil && size < f.at.Offset {
+		return f.current.damage(size, fmt.Sprintf("it was cut to %d bytes, and had %d", size, f.at.Offset))
+	}
+	return err
 }
 
 // turn goes on to the next segment, if there is one. Its existence says that the

@@ -67,6 +67,21 @@ type reserver interface {
 	release()
 }
 
+// placed is a File that can report whether it is still what stands at the path that it was opened by,
+// for whoever opens that path now. Another process may have removed or replaced it, or a folder above it.
+type placed interface {
+	// inPlace returns a *VanishedError where it is not.
+	inPlace() error
+}
+
+// locker is a Folder that can keep other writers out of a folder below it. The lock ends with Close or with the
+// process. Readers take none and are not held up.
+type locker interface {
+	// lock returns ErrBusy where another one holds the lock. On a file system without locks it returns
+	// none and no error: the loop's own lock is then all that keeps others out.
+	lock(name string) (io.Closer, error)
+}
+
 // starter is a File that can be told to begin writing a part of itself to the disk, without waiting
 // and without a promise: that is Sync's.
 type starter interface {

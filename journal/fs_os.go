@@ -108,6 +108,21 @@ func (o osFolder) Close() error                 { return o.root.Close() }
 
 type osFile struct{ *os.File }
 
+func (f osFile) inPlace() error {
+	have, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Lstat(f.Name())
+	if err == nil && os.SameFile(have, there) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return err
+	}
+	return &VanishedError{Path: f.Name()}
+}
+
 func (f osFile) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -2,6 +2,15 @@
 
 package journal
 
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
 func (o osFolder) SyncFolder(name string) error {
 	dir, err := o.root.Open(name)
 	if err != nil {
@@ -9,4 +18,28 @@ func (o osFolder) SyncFolder(name string) error {
 	}
 	defer dir.Close()
 	return dir.Sync()
+}
+
+func (o osFolder) lock(name string) (io.Closer, error) {
+	// What is no folder is not opened: a pipe would be waited for.
+	if info, err := o.Stat(name); err != nil || !info.Folder {
+		return nil, cmp.Or(err, error(&os.PathError{Op: "open", Path: name, Err: unix.ENOTDIR}))
+	}
+	dir, err := o.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		switch err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
+		case err == nil:
+			return dir, nil
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EWOULDBLOCK):
+			return nil, errors.Join(ErrBusy, dir.Close())
+		case errors.Is(err, unix.EBADF), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOLCK), errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.ENOSYS):
+			return dir, nil // NFS locks no folders, others nothing at all
+		default:
+			return nil, errors.Join(&os.PathError{Op: "flock", Path: dir.Name(), Err: err}, dir.Close())
+		}
+	}
 }

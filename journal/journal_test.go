@@ -165,7 +165,7 @@ func TestAJournalGoesOnWhereItEnded(t *testing.T) {
 		t.Errorf("after a clean end: %+v", rec)
 	}
 	add(t, w, notices(3, 2)...)
-	// No close: the process is gone.
+	w.Abandon()
 	w2, rec := begin(t, dir, opt)
 	if rec.NextSeq != 8 || rec.Sealed || rec.Lost != nil || rec.Ordinal != 2 || len(rec.SHA256) != 64 {
 		t.Errorf("after a crash: %+v", rec)
@@ -187,6 +187,7 @@ func TestALastLineThatIsNotJSONIsTorn(t *testing.T) {
 	}
 	f.WriteString(strings.Repeat("\x00", 300) + "\n")
 	f.Close()
+	w.Abandon()
 	if lines := mustRead(t, dir, journal.ReadOptions{}); len(lines) != 3 {
 		t.Errorf("%d events, want 3", len(lines))
 	}

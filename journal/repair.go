@@ -37,7 +37,8 @@ type Recovery struct {
 // journal/<segment>.torn-<n>, and reports it as Lost, again on every call until a
 // new segment has begun. Nothing else is ever cut. Every line of the last segment
 // is verified; damage there is a *[CorruptError]. Older segments are left to
-// [Verify]. Calling it twice is the same as calling it once.
+// [Verify]. Calling it twice is the same as calling it once. A journal that another
+// writer has open is [ErrBusy], and nothing of it is touched.
 func Recover(dir string, opt Options) (Recovery, error) {
 	opt = opt.withDefaults(time.Time{})
 	folder, err := opt.FS.OpenFolder(dir)
@@ -46,7 +47,15 @@ func Recover(dir string, opt Options) (Recovery, error) {
 	}
 	defer folder.Close()
 	r := repair{folder: folder}
-	rec, err := r.run()
+	var rec Recovery
+	lock, err := lockSegments(folder)
+	switch {
+	case err == nil:
+		rec, err = r.run()
+		unlock(lock)
+	case errors.Is(err, fs.ErrNotExist):
+		rec, err = Recovery{NextSeq: 1}, nil
+	}
 	if err != nil {
 		return Recovery{}, fmt.Errorf("recover journal: %w", err)
 	}

@@ -21,6 +21,7 @@ type syncer struct {
 	broken  atomic.Pointer[error] // sticky
 	mu      sync.Mutex
 	target  File      // the segment
+	segment string    // its name
 	size    int64     // bytes written to it
 	dirty   int64     // of those, not synced
 	since   time.Time // the oldest unsynced byte
@@ -85,8 +86,10 @@ func (w *Writer) Dirty() (since time.Time, ok bool) {
 	return w.since, !w.since.IsZero()
 }
 
-// Sync returns when every event appended so far is durable. Where they are
-// already it costs nothing. An error is final: see [Writer].
+// Sync returns when every event appended so far is durable, and the segment that
+// holds them is still there for readers: a *[VanishedError] says that it was removed
+// or replaced, a *[CorruptError] that it was cut. Where all events are durable
+// already it takes microseconds. An error is final: see [Writer].
 func (w *Writer) Sync() error {
 	return w.syncer.sync()
 }
@@ -98,8 +101,12 @@ func (s *syncer) sync() error {
 		return err
 	}
 	s.mu.Lock()
+	size := s.size
 	if s.since.IsZero() {
 		s.mu.Unlock()
+		if err := s.intact(size); err != nil {
+			return s.fail(fmt.Errorf("sync journal: %w", err))
+		}
 		return nil
 	}
 	reached := s.dirty
@@ -107,6 +114,9 @@ func (s *syncer) sync() error {
 	s.mu.Unlock()
 
 	err := s.target.Sync()
+	if err == nil {
+		err = s.intact(size)
+	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,13 +129,29 @@ func (s *syncer) sync() error {
 	return s.failure()
 }
 
+// intact returns an error where the segment, to which so many bytes at least were written,
+// was taken away or cut by somebody else: what is synced to it then is lost. The caller holds turn.
+func (s *syncer) intact(written int64) error {
+	if f, ok := s.target.(placed); ok {
+		if err := f.inPlace(); err != nil {
+			return err
+		}
+	}
+	size, err := s.target.Size()
+	if err == nil && size < written {
+		err = &CorruptError{Segment: s.segment, Offset: size,
+			Problem: fmt.Sprintf("it was cut to %d bytes while it was being written, and had %d", size, written)}
+	}
+	return err
+}
+
 // change makes f, which has size bytes and is durable, the segment being written.
-func (w *Writer) change(f File, size int64) {
+func (w *Writer) change(f File, name string, size int64) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	w.mu.Lock()
 	old := w.file
-	w.file, w.target = f, f
+	w.file, w.target, w.segment = f, f, name
 	w.size, w.dirty, w.since, w.next = size, 0, time.Time{}, time.Time{}
 	w.mu.Unlock()
 	if w.hash == nil {
@@ -142,7 +168,11 @@ func (w *Writer) change(f File, size int64) {
 func (w *Writer) sum(n int64) (string, error) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
-	if err := w.hashTo(n); err != nil {
+	err := w.intact(n)
+	if err == nil {
+		err = w.hashTo(n)
+	}
+	if err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(w.hash.Sum(nil)), nil
@@ -209,7 +239,8 @@ func (w *Writer) syncEvery(every time.Duration) {
 			}
 		case <-timer.C:
 		}
-		if w.hashSome() != nil || w.sync() != nil {
+		w.hashSome()
+		if w.sync() != nil {
 			return
 		}
 		if _, dirty := w.Dirty(); dirty {
@@ -219,8 +250,8 @@ func (w *Writer) syncEvery(every time.Duration) {
 }
 
 // hashSome hashes what is there, while the disk writes it: the sync that follows then has
-// little to wait for.
-func (w *Writer) hashSome() error {
+// little to wait for. What cannot be read now is read again for the seal.
+func (w *Writer) hashSome() {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	w.mu.Lock()
@@ -229,5 +260,5 @@ func (w *Writer) hashSome() error {
 	if s, ok := w.target.(starter); ok {
 		s.startWriting(w.hashed, n-w.hashed)
 	}
-	return w.hashTo(n)
+	_ = w.hashTo(n)
 }

@@ -36,7 +36,7 @@ type SegmentReport struct {
 //
 // It goes on behind a damaged segment, so that every damaged one is found. The
 // error is the first problem; each is a *[CorruptError] unless reading itself
-// failed.
+// failed. A journal without any segment is [ErrNoSegment].
 func Verify(src string, report func(SegmentReport)) error {
 	return verify(nil, src, report)
 }
@@ -50,6 +50,9 @@ func verify(fsys FS, src string, report func(SegmentReport)) error {
 	list, err := s.segments()
 	if err != nil {
 		return err
+	}
+	if len(list) == 0 {
+		return ErrNoSegment
 	}
 	v := verifier{src: s, blobs: map[string]string{}}
 	var first error

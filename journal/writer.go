@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"strconv"
 	"sync"
 	"time"
@@ -26,7 +28,8 @@ var ErrClosed = errors.New("journal is closed")
 // lock. Its methods are called from one goroutine, but for PutBlob, Sync and Dirty,
 // which any may call.
 //
-// The first failed write or sync is the last: from then on every call returns
+// The first failed write or sync is the last, and so is a segment that somebody
+// else removed, replaced or cut: from then on every call returns
 // that error, and nothing more is written. After a failed sync nobody knows which
 // bytes are on the disk, and the kernel reports it once only.
 type Writer struct {
@@ -48,8 +51,11 @@ type Writer struct {
 	out    []event.Event
 	opener event.Opener
 
-	blobs  map[string]bool // known to be durable
-	blobMu sync.Mutex      // one blob at a time
+	blobs   map[string]bool // known to be durable
+	blobDir bool            // their folder was there once: it is not made again
+	blobMu  sync.Mutex      // one blob at a time
+
+	lock io.Closer // keeps other writers out; nil where the FS has no locks
 
 	syncer // guards file against the goroutine that syncs it
 }
@@ -57,7 +63,8 @@ type Writer struct {
 // Create begins a new segment behind what [Recover] found and returns its writer,
 // with the event that opens the segment. checkpoint is the state folded over all
 // events before it, and may be nil. The segment is durable on return, and appears
-// at once with its first line whole or not at all. No old segment is touched.
+// at once with its first line whole or not at all. No old segment is touched. A
+// journal that another writer has open is [ErrBusy].
 func Create(dir string, rec Recovery, iteration int, checkpoint json.RawMessage, opt Options) (*Writer, []event.Event, error) {
 	opt = opt.withDefaults(rec.At)
 	folder, err := opt.FS.OpenFolder(dir)
@@ -68,6 +75,7 @@ func Create(dir string, rec Recovery, iteration int, checkpoint json.RawMessage,
 	w.pos.Seq = max(rec.NextSeq, 1) - 1
 	opened, err := w.create(rec, iteration, checkpoint)
 	if err != nil {
+		unlock(w.lock)
 		folder.Close()
 		return nil, nil, fmt.Errorf("create segment: %w", err)
 	}
@@ -81,6 +89,13 @@ func (w *Writer) create(rec Recovery, iteration int, checkpoint json.RawMessage)
 	if err := w.folder.Mkdir(segmentsDir); err != nil {
 		return nil, err
 	}
+	var err error
+	if w.lock, err = lockSegments(w.folder); err != nil {
+		return nil, err
+	}
+	if _, err := w.folder.Stat(blobsDir); err == nil {
+		w.blobDir = true
+	}
 	if rec.Segment == "" {
 		if err := w.folder.SyncFolder("."); err != nil {
 			return nil, err
@@ -90,7 +105,6 @@ func (w *Writer) create(rec Recovery, iteration int, checkpoint json.RawMessage)
 	if rec.Segment != "" {
 		prev = &event.PrevSegment{Name: rec.Segment, SHA256: rec.SHA256, Sealed: rec.Sealed}
 	}
-	var err error
 	if w.opt.Bell {
 		if w.bell, err = hangBell(w.folder); err != nil {
 			return nil, err
@@ -137,7 +151,7 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 	if err != nil {
 		return err
 	}
-	w.change(f, int64(len(line)))
+	w.change(f, name, int64(len(line)))
 	w.name, w.ordinal, w.iteration, w.lines = name, ordinal, iteration, 1
 	w.pos = Position{Segment: name, Offset: int64(len(line)), Seq: w.pos.Seq + 1, CRC: crc}
 	return nil
@@ -371,7 +385,40 @@ func (w *Writer) Close() error {
 	w.bell.stop()
 	_ = w.fail(ErrClosed)
 	err = errors.Join(err, w.file.Close())
+	unlock(w.lock)
 	return errors.Join(err, w.folder.Close())
+}
+
+// lockSegments keeps other writers out of a journal, where that can be done. The loop's own lock does the same
+// unless somebody has removed its file: then two writers would ruin the journal.
+func lockSegments(folder Folder) (io.Closer, error) {
+	if l, ok := folder.(locker); ok {
+		return l.lock(segmentsDir)
+	}
+	return nil, nil
+}
+
+// CheckIdle returns [ErrBusy] where a writer has the journal of the loop at dir open, and nil where there is no journal.
+// Who holds the loop's lock asks before it moves or rewrites files: a runner whose lock file somebody
+// removed is found by this alone.
+func CheckIdle(dir string) error {
+	folder, err := osFS{}.OpenFolder(dir)
+	if err != nil {
+		return fmt.Errorf("open loop folder: %w", err)
+	}
+	defer folder.Close()
+	lock, err := lockSegments(folder)
+	unlock(lock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func unlock(lock io.Closer) {
+	if lock != nil {
+		_ = lock.Close() // nothing was written through it
+	}
 }
 
 // storeRaw puts an agent's own line into a blob and returns what stands for it.

@@ -96,6 +96,7 @@ type Writer struct {
 
 	// failed is told each error, on the writer's goroutine; nil for nobody.
 	failed func(error)
+	made   bool // iterations/ was there once: it is not made again; of the writer's goroutine alone
 
 	mu     sync.Mutex
 	next   map[string][]byte
@@ -106,10 +107,12 @@ type Writer struct {
 // NewWriter returns a writer for a loop's folder, after it has removed what a
 // writer that was killed left half written. failed is told each error, on the writer's
 // goroutine; nil for nobody. One that satisfies errors.Is with fs.ErrNotExist says that the loop's
-// folder is not there any more.
+// folder, or iterations/ in it, is not there any more: neither is made again.
 func NewWriter(dir string, failed func(error)) *Writer {
 	removeLeftovers(dir)
 	w := &Writer{dir: dir, failed: failed, wake: make(chan struct{}, 1), done: make(chan struct{}), next: map[string][]byte{}}
+	_, err := os.Lstat(filepath.Join(dir, IterationsDir))
+	w.made = err == nil
 	go w.run()
 	return w
 }
@@ -186,10 +189,26 @@ func (w *Writer) write() {
 	w.next = map[string][]byte{}
 	w.mu.Unlock()
 	for name, data := range files {
-		if err := Replace(filepath.Join(w.dir, name), data); err != nil {
+		err := w.makeFolder(name)
+		if err == nil {
+			err = Replace(filepath.Join(w.dir, name), data)
+		}
+		if err != nil {
 			w.fail(err)
 		}
 	}
+}
+
+// makeFolder makes iterations/ for the first file in it.
+func (w *Writer) makeFolder(name string) error {
+	if w.made || filepath.Dir(name) != IterationsDir {
+		return nil
+	}
+	if err := os.Mkdir(filepath.Join(w.dir, IterationsDir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("write %s: %w", filepath.Base(name), err)
+	}
+	w.made = true
+	return nil
 }
 
 func (w *Writer) fail(err error) {
@@ -204,15 +223,10 @@ func (w *Writer) fail(err error) {
 }
 
 // Replace writes a projection: whole or not at all, also for a loss of power, after which it may be the
-// old one. It is the one function that does. The file is 0600. Its folder is made if it is missing, but not the folder around
-// that: a loop that has vanished is not begun again by its projections.
+// old one. It is the one function that does. The file is 0600. Its folder is not made: a loop that has
+// vanished is not begun again by its projections.
 func Replace(path string, data []byte) error {
 	folder := filepath.Dir(path)
-	if filepath.Base(folder) == IterationsDir {
-		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("write %s: %w", filepath.Base(path), err)
-		}
-	}
 	// Not through a link: what is written there would be written elsewhere.
 	if info, err := os.Lstat(folder); err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)

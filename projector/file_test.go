@@ -241,6 +241,7 @@ func TestAWriterRemovesWhatAKilledOneLeft(t *testing.T) {
 
 func TestReplaceWritesWholeFilesForTheirOwner(t *testing.T) {
 	dir := t.TempDir()
+	mkdir(t, filepath.Join(dir, projector.IterationsDir))
 	for _, path := range []string{filepath.Join(dir, "state.json"), filepath.Join(dir, projector.IterationsDir, "001.json")} {
 		for _, text := range []string{"a long first version", "short"} {
 			if err := projector.Replace(path, []byte(text)); err != nil {
@@ -255,9 +256,38 @@ func TestReplaceWritesWholeFilesForTheirOwner(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 	}
-	info, err := os.Stat(filepath.Join(dir, projector.IterationsDir))
-	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("%v, %v", info.Mode(), err)
+}
+
+// A writer makes iterations/ for the first file in it, and not again where somebody has removed it: its files would
+// keep the rest of a loop's folder from being removed as well.
+func TestAWriterMakesItsFolderOnce(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, projector.IterationsDir)
+	write := func(n int) error {
+		w := projector.NewWriter(dir, nil)
+		w.Iteration(projector.Telemetry{N: n})
+		return w.Close()
+	}
+	if err := write(1); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+	told := make(chan error, 9)
+	w := projector.NewWriter(dir, func(err error) { told <- err })
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	w.Iteration(projector.Telemetry{N: 2})
+	if err := w.Close(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of an iteration was written to a folder that had been removed: %v", err)
+	}
+	if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder was made again: %v", err)
+	}
+	if err := write(3); err != nil {
+		t.Errorf("the next runner: %v", err)
 	}
 }
 

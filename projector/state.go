@@ -108,6 +108,10 @@ func (s *State) restore(e event.Event) error {
 	return nil
 }
 
+// Begun reports whether the loop has begun. A journal whose runner was killed before it recorded the task
+// opens a segment and holds nothing else: that loop never began.
+func (s *State) Begun() bool { return !s.Life.Started.IsZero() }
+
 // Checkpoint returns the state as segment.opened holds it.
 func (s *State) Checkpoint() json.RawMessage {
 	data, err := json.Marshal(s)

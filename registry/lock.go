@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -169,6 +170,29 @@ func (l *Lock) sign() error {
 	}
 	_, err = l.facts.WriteAt(append(line, '\n'), 0)
 	return err
+}
+
+// ErrLockGone says that run.lock is not the file any more that a [Lock] is on: somebody removed or replaced it, and the next
+// runner would lock another file.
+var ErrLockGone = errors.New("run.lock was removed or replaced")
+
+// Check returns ErrLockGone where the lock keeps nobody out any more. It takes microseconds.
+func (l *Lock) Check() error {
+	if l.facts == nil {
+		return nil // a system that locks by force does not remove a locked file either
+	}
+	have, err := l.facts.Stat()
+	if err != nil {
+		return fmt.Errorf("check loop lock: %w", err)
+	}
+	there, err := os.Lstat(l.flock.Path())
+	switch {
+	case err == nil && os.SameFile(have, there):
+		return nil
+	case err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return ErrLockGone
+	}
+	return fmt.Errorf("check loop lock: %w", err)
 }
 
 // Release empties run.lock and gives the lock back; the file stays. Before it, the runner writes its last state.json: from then on a

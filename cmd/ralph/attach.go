@@ -64,7 +64,7 @@ func attach(e *env, name, dir string, o attachOptions) error {
 	if err != nil {
 		return err
 	}
-	if state.Seq == 0 && !live.Alive {
+	if !state.Begun() && !live.Alive {
 		return refuse(fmt.Sprintf("'ralph start %s' begins it", name), "loop %s has not begun", name)
 	}
 	if !known && !o.json {

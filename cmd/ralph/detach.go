@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -205,10 +206,21 @@ func runLoop(cfg runner.Config) (event.LoopEnded, error) {
 	if other, ok := errors.AsType[*runner.SharedTreeError](err); ok {
 		err = crowded(other)
 	}
+	if errors.Is(err, journal.ErrBusy) {
+		err = busy(err, cfg.Name)
+	}
 	if errors.Is(err, registry.ErrNoFolder) {
 		err = goneOn(cfg.Name)
 	}
 	return ended, err
+}
+
+// busy is the refusal to touch a journal that another runner writes, though run.lock does not say so.
+func busy(err error, name string) error {
+	return &failure{
+		err: fmt.Errorf("loop %s: %w", name, err), code: event.ExitUsage,
+		hint: "a runner lives whose run.lock was removed; it ends by itself when it notices, then try again",
+	}
 }
 
 // limitOf is the setting that ended a loop for a reason.

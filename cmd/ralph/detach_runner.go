@@ -65,6 +65,7 @@ func (v *runnerVerb) loop(e *env, j job, signals <-chan os.Signal, tell func(rea
 		return event.LoopEnded{}, err
 	}
 	cfg.Signals = signals
+	cfg.Warn = warned(e)
 	cfg.Ready = func(ended *event.LoopEnded) { tell(readiness{Ended: ended, Hint: startHint(cfg.Name, ended)}) }
 	return runLoop(cfg)
 }

@@ -66,7 +66,13 @@ func holding(dir string, do func() error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(), lock.Release())
+	err = journal.CheckIdle(dir)
+	if err == nil {
+		err = do()
+	} else {
+		err = busy(err, filepath.Base(dir))
+	}
+	return errors.Join(err, lock.Release())
 }
 
 // verdict is what verify found.
@@ -173,6 +179,9 @@ func (v verdict) damage() error {
 	if v.problem == nil {
 		return nil
 	}
+	if errors.Is(v.problem, journal.ErrNoSegment) {
+		return &failure{err: v.problem, code: event.ExitFailed, hint: "put the files back from a copy, or begin the loop with 'ralph start'"}
+	}
 	return &failure{
 		err: v.problem, code: event.ExitFailed,
 		hint: "nothing of it is passed over: what stands before can be read; take the segment from a copy, or begin anew with 'ralph start --fresh'",
@@ -233,5 +242,5 @@ func (v verdict) unbegun() bool {
 			return false
 		}
 	}
-	return v.problem != nil
+	return len(v.Segments) > 0 && v.problem != nil
 }

@@ -371,7 +371,7 @@ func fit(widths []int, width int) []int {
 // openState returns a loop's state and whether its runner lives.
 func openState(s registry.Status) (projector.State, error) {
 	state, err := projector.Open(s.Dir)
-	if err == nil && state.Seq == 0 && !s.Live.Alive {
+	if err == nil && !state.Begun() && !s.Live.Alive {
 		err = refuse(fmt.Sprintf("'ralph start %s' begins it", s.Name), "loop %s has not begun", s.Name)
 	}
 	return state, err

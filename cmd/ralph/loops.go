@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -131,10 +132,11 @@ func ambiguous(what string, candidates []registry.Status) error {
 // standing is what start and run have to know of a loop's folder before they
 // begin.
 type standing struct {
-	exists bool // there is a journal
-	state  projector.State
-	damage error // why the state cannot be known
-	live   registry.Liveness
+	exists  bool // there is a journal of a loop that began
+	unbegun bool // there is a journal, and its runner was killed before it recorded the task
+	state   projector.State
+	damage  error // why the state cannot be known
+	live    registry.Liveness
 }
 
 // leaveTime is how long a runner whose loop has ended or was told to end at once may take to go. An agent that
@@ -196,7 +198,8 @@ func glance(dir string) (standing, error) {
 		return s, fmt.Errorf("look at the loop: %w", err)
 	}
 	s.state, s.damage = projector.Open(dir)
-	s.exists = s.state.Seq > 0 || s.damage != nil
+	s.exists = s.state.Begun() || s.damage != nil
+	s.unbegun = !s.exists && s.state.Seq > 0
 	if !s.live.Alive {
 		// Again: a runner takes the lock before it begins the journal, so that one which
 		// has begun since is not taken for one that died.
@@ -235,9 +238,6 @@ func (e *env) archive(name, dir string, seen standing) (to string, err error) {
 	return to, err
 }
 
-// gitignore keeps everything but the team's settings out of git.
-const gitignore = "*\n!.gitignore\n!settings.json\n"
-
 // ownFolders refuses a project's folder or a loop's that is a symbolic link: what is done
 // there would be done elsewhere.
 func (e *env) ownFolders(dir string) error {
@@ -259,6 +259,9 @@ func (e *env) prepare(dir string) error {
 	if err := e.ownFolders(dir); err != nil {
 		return err
 	}
+	if err := repo.Shield(dir); err != nil {
+		return cannotMake(err)
+	}
 	return e.prepareFolder(folder)
 }
 
@@ -267,15 +270,10 @@ func (e *env) prepareFolder(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return cannotMake(err)
 	}
-	f, err := os.OpenFile(filepath.Join(folder, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return nil
-	}
-	if err != nil {
+	if err := repo.Ignore(folder); err != nil {
 		return cannotMake(err)
 	}
-	_, err = f.WriteString(gitignore)
-	return errors.Join(err, f.Close())
+	return nil
 }
 
 func cannotMake(err error) error {

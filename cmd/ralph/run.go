@@ -9,6 +9,7 @@ import (
 	"os/signal"
 
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -47,6 +48,7 @@ func (v *runVerb) Run(e *env) error {
 	defer signal.Stop(received)
 	cfg.Unattended = !e.typed()
 	cfg.Signals = announced(e, received, over)
+	cfg.Warn = warned(e)
 	return v.watch(e, cfg, settings.StreamAgentOutput)
 }
 
@@ -87,6 +89,11 @@ func announced(e *env, received <-chan os.Signal, over <-chan struct{}) <-chan o
 	return signals
 }
 
+// warned says on stderr what went wrong beside a loop.
+func warned(e *env) func(error) {
+	return func(err error) { tell(e.stderr, "warning: %v", err) }
+}
+
 // viewer shows the loop on stdout, and with --verbose says on stderr what ralph does.
 func (v *runVerb) viewer(e *env, stream bool) viewer {
 	o := followOptions{json: v.JSON, quiet: !stream}
@@ -122,22 +129,21 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 	shown := make(chan error, 1)
 	go func() { shown <- follow(ctx, cfg.Dir, v.viewer(e, stream)) }()
 	r := <-done
-	_, err := os.Lstat(cfg.Dir)
-	vanished := errors.Is(err, fs.ErrNotExist)
-	if vanished {
+	lost := unreadable(cfg.Dir, r.err)
+	if lost {
 		leave() // the end will not be read there any more
 	}
 	if r.ended.Reason == "" {
 		return r.err
 	}
-	if err := <-shown; err != nil {
+	if err := <-shown; err != nil && !lost {
 		return err
 	}
-	if r.err != nil { // beside the end, which says more
+	if r.err != nil && !lost { // beside the end, which says more
 		tell(e.stderr, "%v", r.err)
 	}
 	if code := r.ended.Reason.ExitCode(); code != event.ExitCompleted {
-		if vanished || !e.sharedTerminal() { // there the report stands right above
+		if lost || !e.sharedTerminal() { // there the report stands right above
 			tell(e.stderr, "loop %s %s: %s", v.Name, r.ended.Status, r.ended.Why)
 			if hint := nextStep(v.Name, &r.ended); hint != "" {
 				tell(e.stderr, "hint: %s", hint)
@@ -149,6 +155,19 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 		return exit(event.ExitFailed)
 	}
 	return nil
+}
+
+// unreadable reports whether the end of a loop does not stand in its journal for anybody to read: the journal, or the folder
+// around it, was taken away or damaged while it was being written.
+func unreadable(dir string, err error) bool {
+	if _, ok := errors.AsType[*journal.VanishedError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*journal.CorruptError](err); ok {
+		return true
+	}
+	_, gone := os.Lstat(dir)
+	return errors.Is(gone, fs.ErrNotExist)
 }
 
 // sharedTerminal reports whether stdout and stderr are both read on a terminal.

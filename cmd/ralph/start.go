@@ -74,6 +74,9 @@ func (v *startVerb) prepare(e *env, dir string) (job, error) {
 // job makes the loop's folder ready for a runner.
 func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, error) {
 	j := job{Name: v.Name, Dir: dir, Project: e.cwd, Home: e.home, Version: buildVersion()}
+	if err := enoughFiles(); err != nil {
+		return j, err
+	}
 	if err := e.ownFolders(dir); err != nil {
 		return j, err
 	}
@@ -83,6 +86,9 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	}
 	if before.live.Alive {
 		return j, held(v.Name, before.live)
+	}
+	if v.Resume && before.unbegun {
+		v.Resume = false // there is nothing to go on with, and nothing that could be lost
 	}
 	if v.Resume && !before.exists {
 		return j, refuse(fmt.Sprintf("'ralph start %s' begins it; 'ralph list --all' shows what there is", v.Name), "there is no loop %q to go on with", v.Name)

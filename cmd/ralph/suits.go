@@ -10,6 +10,19 @@ import (
 // hintNotSpoken is what to do about an agent whose protocol nobody here speaks.
 const hintNotSpoken = "set agent.protocol to text to run it as a plain program"
 
+// filesLeast is how many files a loop needs room for: one with a single guardrail fails with 24, and guardrails that run side by
+// side, helpers of an agent and followers of its output each need some more.
+const filesLeast = 64
+
+// enoughFiles refuses to begin a loop that would meet the limit on open files sooner or later, in whatever it does then.
+func enoughFiles() error {
+	if limit := filesLimit(); limit < filesLeast {
+		return refuse("raise it with 'ulimit -n 1024', in a container with its own setting for it",
+			"at most %d open files are allowed here, and a loop needs up to %d", limit, filesLeast)
+	}
+	return nil
+}
+
 // suits refuses what one of the agents can never do, before anything begins, and says what of the
 // settings it cannot be held to.
 func suits(e *env, settings config.Settings) error {

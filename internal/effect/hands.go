@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -216,7 +217,7 @@ func (h *Hands) deliver(p event.Payload, iteration int, cause uint64) {
 
 func (h *Hands) fail(d event.Decided, cause uint64, err error) {
 	if _, gone := os.Lstat(h.cfg.Dir); errors.Is(gone, fs.ErrNotExist) {
-		err = &VanishedError{err}
+		err = &VanishedError{Err: err}
 	}
 	class := Classify(err)
 	h.deliver(event.EffectFailed{
@@ -224,10 +225,16 @@ func (h *Hands) fail(d event.Decided, cause uint64, err error) {
 	}, 0, cause)
 }
 
-// VanishedError says that somebody took the loop's folder away.
-type VanishedError struct{ Err error }
+// VanishedError says that somebody took away the loop's folder, or something in it without which the loop
+// cannot go on.
+type VanishedError struct {
+	Part string // such as "the inbox"; empty where it is the whole folder
+	Err  error
+}
 
-func (e *VanishedError) Error() string { return "the loop's folder vanished: " + e.Err.Error() }
+func (e *VanishedError) Error() string {
+	return cmp.Or(e.Part, "the loop's folder") + " vanished: " + e.Err.Error()
+}
 func (e *VanishedError) Unwrap() error { return e.Err }
 
 // Hint returns the next step.

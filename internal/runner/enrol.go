@@ -16,6 +16,9 @@ import (
 // enrol writes what stands beside the journal: the settings, the room for the end, and the
 // entry in the registry. Some of it is synced, and so is what Create makes, so that all of it is
 // done at the same time. What it returns waits for the end of that, however often it is asked.
+//
+// The settings of a resumed loop come last, when nothing else has failed: which of them a person has changed is known
+// by those of the time before, also when a loop is resumed that could not be resumed at the first try.
 func (r *runner) enrol(state *projector.State) func() error {
 	if r.id = state.Life.ID; r.id == "" {
 		r.id = NewID(r.clock())
@@ -27,7 +30,9 @@ func (r *runner) enrol(state *projector.State) func() error {
 	}
 	var all sync.WaitGroup
 	var frozen, reserved, founded, entered error
-	all.Go(func() { frozen = r.freeze() })
+	if !state.Begun() {
+		all.Go(func() { frozen = r.freeze() })
+	}
 	all.Go(func() { reserved = r.reserve() })
 	all.Go(func() { founded = r.settleFolders() })
 	all.Go(func() {
@@ -35,13 +40,18 @@ func (r *runner) enrol(state *projector.State) func() error {
 			entered = r.settleEntry()
 		}
 	})
-	return func() error {
+	resumed := state.Begun()
+	return sync.OnceValue(func() error {
 		all.Wait()
-		if err := cmp.Or(frozen, reserved, founded, entered); err != nil {
+		err := cmp.Or(frozen, reserved, founded, entered)
+		if err == nil && resumed {
+			err = r.freeze()
+		}
+		if err != nil {
 			return &enrolError{err}
 		}
 		return nil
-	}
+	})
 }
 
 // settleFolders makes the names of the loop's folder and of the one around it durable: without them, nothing that

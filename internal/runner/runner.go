@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -17,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/effect"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -50,6 +52,9 @@ type Config struct {
 	// Ready is called once: when the first agent runs, or with the end of a loop
 	// that never got so far.
 	Ready func(*event.LoopEnded)
+	// Warn is told what went wrong beside the loop and changes nothing about how it ended; nil where nobody
+	// listens.
+	Warn func(error)
 }
 
 // sweepGrace is how long processes of a dead runner have between TERM and KILL.
@@ -70,7 +75,10 @@ type runner struct {
 	enrolled func() error
 	project  *projector.Writer
 	driver   *loop.Driver
+	inputs   chan loop.Input // the driver's
 	hands    *effect.Hands
+	lock     *registry.Lock
+	unlocked sync.Once          // the loss of the lock's file is told once
 	over     chan struct{}      // closed when the driver takes nothing more
 	asked    chan chan struct{} // who wants to know when the inbox has been read
 	deaf     chan struct{}      // closed when the inbox is read no more
@@ -80,8 +88,9 @@ type runner struct {
 }
 
 // Run runs the loop until it has ended and returns how. The error is a
-// *registry.HeldError, a *SharedTreeError, an *ExistsError, a *journal.CorruptError, or says what
-// could not be read or written; the loop can be resumed later.
+// *registry.HeldError, a *SharedTreeError, an *ExistsError, a *journal.CorruptError, [journal.ErrBusy], or says what
+// could not be read or written; the loop can be resumed later. Where the journal was taken away or damaged while the
+// loop ran, both are returned: the end, which stands in no journal, and a *journal.VanishedError or *journal.CorruptError.
 func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	lock, err := registry.Acquire(cfg.Dir)
 	if err != nil {
@@ -95,11 +104,15 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	defer func() { _ = tree.Release() }() // as above
 	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
 	_ = process.EnableSubreaper()
-	r := &runner{Config: cfg, clock: time.Now, over: make(chan struct{}), asked: make(chan chan struct{}), deaf: make(chan struct{})}
+	r := &runner{Config: cfg, lock: lock, clock: time.Now, inputs: make(chan loop.Input, inputsMost), over: make(chan struct{}), asked: make(chan chan struct{}), deaf: make(chan struct{})}
 	if err := r.open(ctx); err != nil {
 		if r.enrolled != nil { // nothing is left half written
 			_ = r.enrolled()
 			_ = r.project.Close()
+			r.release()
+		}
+		if r.writer != nil {
+			_ = r.writer.Close()
 		}
 		return event.LoopEnded{}, err
 	}
@@ -127,26 +140,23 @@ func (r *runner) open(ctx context.Context) error {
 	}
 	var checkpoint []byte
 	iteration := 1 // a new loop's first segment is its first iteration's
-	if state.Seq > 0 {
-		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
-	}
 	rules := Rules(r.Settings)
-	if state.Seq > 0 {
+	if state.Begun() {
+		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
 		rules = r.carried(state.Budget.Rules) // before config.json is written anew
 	}
 	rules.WaitEnds, rules.Agents = r.Unattended, nil
 	if about := r.about(); len(about) > 1 {
 		rules.Agents = about
 	}
-	inputs := make(chan loop.Input, inputsMost)
-	r.project = r.projections(inputs) // it tidies the folder, so before anything is written there
+	r.project = r.projections() // it tidies the folder, so before anything is written there
 	r.enrolled = r.enrol(&state)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err != nil {
 		return err
 	}
 	r.writer = writer
-	r.assemble(state, iteration, inputs)
+	r.assemble(state, iteration)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return err
 	}
@@ -172,23 +182,19 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 	return swept, nil
 }
 
-// projections returns what writes state.json and its like.
-func (r *runner) projections(inputs chan<- loop.Input) *projector.Writer {
+// projections returns what writes state.json and its like. One that cannot be written stops no loop.
+func (r *runner) projections() *projector.Writer {
 	return projector.NewWriter(r.Dir, func(err error) {
-		// Any other failure is the journal's to meet; a folder that is not there any
-		// more it cannot see, because it holds its files open.
-		if errors.Is(err, fs.ErrNotExist) {
-			select {
-			case inputs <- fault("projections", &effect.VanishedError{Err: err}):
-			case <-r.over:
-			}
+		// The folder's end is seen here first where the loop has nothing to sync for a while.
+		if _, gone := os.Lstat(r.Dir); errors.Is(gone, fs.ErrNotExist) {
+			r.raise("projections", &effect.VanishedError{Err: err})
 		}
 	})
 }
 
-func (r *runner) assemble(state projector.State, iteration int, inputs chan loop.Input) {
+func (r *runner) assemble(state projector.State, iteration int) {
 	deliver := func(drafts []event.Draft, release func()) {
-		inputs <- loop.Input{Drafts: drafts, Release: release}
+		r.inputs <- loop.Input{Drafts: drafts, Release: release}
 	}
 	r.hands = effect.New(effect.Config{
 		Deliver: deliver, Agent: r.agent, Mail: r.heard,
@@ -198,7 +204,7 @@ func (r *runner) assemble(state projector.State, iteration int, inputs chan loop
 	})
 	engine := &loop.Engine{Journal: founded{r.writer, r.enrolled}, Hands: r.hands, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)
-	r.driver = &loop.Driver{Engine: engine, Inputs: inputs, Now: r.clock, Flush: r.project.State}
+	r.driver = &loop.Driver{Engine: engine, Inputs: r.inputs, Now: r.clock, Flush: r.flush}
 }
 
 // begin records that the loop started or goes on. It becomes durable with the first
@@ -207,7 +213,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, rules event
 	about := r.about()[0]
 	host, _ := os.Hostname()
 	var first event.Payload
-	if state.Life.Started.IsZero() {
+	if !state.Begun() {
 		task, err := r.source()
 		if err != nil {
 			return err
@@ -217,6 +223,10 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, rules event
 			Version: r.Version, Agent: about, Rules: rules, Task: task,
 		}
 	} else {
+		// What cannot be enrolled is not resumed: the loop stays as it ended.
+		if err := r.enrolled(); err != nil {
+			return err
+		}
 		first = event.LoopResumed{
 			Host: host, PID: os.Getpid(), Version: r.Version,
 			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, Resealed: r.Reseal,
@@ -259,21 +269,33 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 			}
 		}
 	}
+	if ended := r.unrecorded(err); ended != nil {
+		state.Life.Ended = ended
+	}
 	r.release()
-	r.project.State(state)
-	if projected := r.project.Close(); err == nil {
-		err = projected
+	if r.lock.Check() == nil { // else the folder may be another runner's by now
+		r.project.State(state)
+	}
+	if projected := r.project.Close(); projected != nil && err == nil {
+		r.warn(fmt.Errorf("%w; the journal has all of it, and 'ralph journal rebuild %s' writes it again", projected, r.Name))
 	}
 	if state.Life.Ended == nil {
 		return event.LoopEnded{}, err
 	}
-	return *state.Life.Ended, errors.Join(err, r.announce(*state.Life.Ended))
+	if announced := r.announce(*state.Life.Ended); announced != nil {
+		r.warn(announced)
+	}
+	return *state.Life.Ended, err
 }
 
 // folded watches for what is told to others.
 func (r *runner) folded(events []event.Event, s *projector.State) {
 	for _, e := range events {
 		switch e.Type {
+		case event.TypeIterationStarted:
+			// An agent's 'git clean' takes this file away, and without it the next one could add nothing at all: git refuses a
+			// repository without a commit, which is what the loop's folder looks like to it.
+			_ = repo.Ignore(filepath.Dir(r.Dir))
 		case event.TypeIterationEnded:
 			r.project.Iteration(*s.Last)
 		case event.TypeAgentStarted:
@@ -299,8 +321,12 @@ func (r *runner) receive(ctx context.Context, box *inbox.Box) {
 	for {
 		items, err := box.Pending()
 		if err != nil {
-			if _, gone := os.Lstat(r.Dir); errors.Is(gone, fs.ErrNotExist) {
-				err = &effect.VanishedError{Err: gone}
+			if errors.Is(err, fs.ErrNotExist) {
+				gone := &effect.VanishedError{Part: "the inbox", Err: err}
+				if _, whole := os.Lstat(r.Dir); errors.Is(whole, fs.ErrNotExist) {
+					gone.Part = ""
+				}
+				err = gone
 			}
 			r.put(ctx, fault("inbox", err))
 			return

@@ -47,9 +47,9 @@ var errNothingToResume = errors.New("there is nothing to resume: its folder was 
 // another one may have begun, ended or archived the loop in between.
 func (r *runner) agreed(state *projector.State) error {
 	switch {
-	case state.Seq > 0 && !r.Resume:
+	case state.Begun() && !r.Resume:
 		return Exists(r.Name, state)
-	case state.Seq == 0 && r.Prompt == "" && r.PromptFile == "":
+	case !state.Begun() && r.Prompt == "" && r.PromptFile == "":
 		return fmt.Errorf("loop %s: %w", r.Name, errNothingToResume)
 	}
 	return nil

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+)
+
+// A loop that cannot be resumed for want of room stays as it ended, however often that is tried, and no number of an
+// iteration is used up. The first that finds room goes on where it stopped.
+func TestAResumeWithoutRoomChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, way := range []struct {
+		name  string
+		says  string
+		tight func(*testing.T, *place) (start func(args ...string) *exec.Cmd, room func())
+	}{
+		{"a file system without room", "no space left on device", fullFileSystem},
+		{"a limit on the size of a file", "file too large", tinyFiles},
+	} {
+		t.Run(way.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			agent := program(t, p.home, "agent.sh", "cat > /dev/null\necho working\n")
+			start, room := way.tight(t, p)
+			if _, stderr, code := p.ralph("run", "--name", "one", "-m", "1", "-p", "x", "--agent", agent, "--protocol", "text"); code != event.ExitLimit {
+				t.Fatalf("exit %d: %s", code, stderr)
+			}
+			for range 3 {
+				var errs strings.Builder
+				resume := start("start", "one", "--detach", "--resume", "-m", "2", "--agent", agent, "--protocol", "text")
+				resume.Stderr = &errs
+				if err := resume.Run(); err == nil || !strings.Contains(errs.String(), way.says) {
+					t.Fatalf("the resume: %v\n%s", err, errs.String())
+				}
+				p.until("the runner to leave", func() bool { return p.dead("one") })
+				state, err := projector.Open(p.loop("one"))
+				p.must(err)
+				if state.Status() != "stopped" || state.Life.Iteration != 1 {
+					t.Errorf("the loop is %s in iteration %d", state.Status(), state.Life.Iteration)
+				}
+				if listed := p.fine("list"); !strings.Contains(listed, "stopped") || strings.Contains(listed, "died") {
+					t.Errorf("it is listed as\n%s", listed)
+				}
+			}
+			room()
+			p.fine("start", "one", "--detach", "--resume", "-m", "2", "--agent", agent, "--protocol", "text")
+			p.until("the loop to end", func() bool { return p.dead("one") })
+			state, err := projector.Open(p.loop("one"))
+			p.must(err)
+			if state.Summary().Reason != "iterations" || state.Life.Iteration != 2 {
+				t.Errorf("with room it is %s in iteration %d", state.Summary().Reason, state.Life.Iteration)
+			}
+			p.fine("journal", "verify", "one")
+		})
+	}
+}
+
+// fullFileSystem leaves less room on the file system of .ralph than a runner reserves for its end, from the first start on.
+func fullFileSystem(t *testing.T, p *place) (start func(...string) *exec.Cmd, room func()) {
+	unbounded, _ := smallFileSystem(t, p)
+	ballast := filepath.Join(p.dir, ralphFolder, "ballast")
+	fill := sync.OnceFunc(func() {
+		f, err := os.Create(ballast)
+		p.must(err)
+		for block := make([]byte, 4096); err == nil; {
+			_, err = f.Write(block)
+		}
+		info, err := f.Stat()
+		p.must(err)
+		p.must(f.Truncate(info.Size() - 100<<10))
+		p.must(f.Close())
+	})
+	return func(args ...string) *exec.Cmd {
+		fill()
+		return unbounded(args...)
+	}, func() { p.must(os.Remove(ballast)) }
+}
+
+// tinyFiles lets no file of the runner grow to what it reserves for its end.
+func tinyFiles(t *testing.T, p *place) (start func(...string) *exec.Cmd, room func()) {
+	return limited(p, "ulimit -f 200"), func() {}
+}
+
+// limited runs ralph behind a command of the shell.
+func limited(p *place, limit string) func(...string) *exec.Cmd {
+	return func(args ...string) *exec.Cmd {
+		cmd := p.command()
+		cmd.Path, cmd.Err = "/bin/sh", nil
+		cmd.Args = append([]string{"sh", "-c", limit + `; exec ralph "$@"`, "ralph"}, args...)
+		return cmd
+	}
+}
+
+// Where fewer files may be open than a loop needs, that is told before anything begins; where they are just enough, a loop that
+// completes exits as one.
+func TestFewDescriptors(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{10, 24, 63, 64} {
+		t.Run(fmt.Sprint(most), func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.must(exec.Command("git", "init", "-q", p.dir).Run())
+			p.must(os.Mkdir(filepath.Join(p.dir, ralphFolder), 0o700))
+			p.must(os.WriteFile(filepath.Join(p.dir, ralphFolder, "settings.json"), []byte(`{"guardrails": [{"command": "true"}]}`), 0o600))
+			agent := program(t, p.home, "agent.sh", "cat > /dev/null\necho work >> $RALPH_LOOP_DIR/../../work\necho '<promise>COMPLETE</promise>'\n")
+			run := limited(p, fmt.Sprintf("ulimit -n %d", most))("run", "--name", "one", "-m", "3", "-p", "x", "--agent", agent, "--protocol", "text")
+			said, err := run.CombinedOutput()
+			_, begun := os.Stat(p.loop("one"))
+			switch code := run.ProcessState.ExitCode(); {
+			case code == event.ExitUsage && strings.Contains(string(said), "open files") && begun != nil:
+			case code == event.ExitCompleted && most >= filesLeast:
+				p.fine("journal", "rebuild", "--check", "one")
+			default:
+				t.Errorf("exit %d (%v), begun: %v\n%s", code, err, begun == nil, said)
+			}
+		})
+	}
+}
+
+// Who holds the journal open keeps out every other writer, also where run.lock says that nobody does.
+func TestAJournalInUseIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	agent := p.script("agent.sh", "cat > /dev/null\n")
+	if _, stderr, code := p.ralph("run", "--name", "one", "-m", "1", "-p", "x", "--agent", agent, "--protocol", "text"); code != event.ExitLimit {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	rec, err := journal.Recover(p.loop("one"), journal.Options{})
+	p.must(err)
+	state, err := projector.Open(p.loop("one"))
+	p.must(err)
+	w, _, err := journal.Create(p.loop("one"), rec, 1, state.Checkpoint(), journal.Options{})
+	p.must(err)
+	for _, verb := range [][]string{
+		{"start", "one", "--detach", "--resume", "-m", "2", "--agent", agent, "--protocol", "text"},
+		{"start", "one", "--detach", "--fresh", "-p", "x", "--agent", agent, "--protocol", "text"},
+		{"journal", "repair", "one"},
+		{"journal", "rebuild", "one"},
+	} {
+		_, stderr, code := p.ralph(verb...)
+		if code != event.ExitUsage || !strings.HasPrefix(stderr, "ralph: error: loop one: ") || !strings.Contains(stderr, "another process has the journal open for writing") || !strings.Contains(stderr, "ralph: hint: ") {
+			t.Errorf("%v: exit %d: %s", verb, code, stderr)
+		}
+	}
+	p.must(w.Close())
+	p.fine("journal", "verify", "one")
+	p.fine("start", "one", "--detach", "--resume", "-m", "2", "--agent", agent, "--protocol", "text")
+	p.until("the loop to end", func() bool { return p.dead("one") })
+	p.fine("journal", "verify", "one")
+}
