@@ -226,6 +226,9 @@ func (d *details) iteration() {
 	if b := d.Breaker; b.Stuck > 0 && d.Budget.Rules.NoProgress > 0 {
 		d.add("progress", "none for %s; at %d the loop ends", quantity(b.Stuck, "iteration"), d.Budget.Rules.NoProgress)
 	}
+	if why := d.Breaker.Blind; why != "" {
+		d.add("repository", "not seen, so that progress is not known: %s", why)
+	}
 	if c := d.Completion; c.Boxes > 0 {
 		d.add("task.md", "%d of %d boxes ticked", c.Ticked, c.Boxes)
 	}

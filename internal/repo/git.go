@@ -34,9 +34,9 @@ type git struct {
 	limit time.Duration // of one call; lookTime where zero
 }
 
-// here is the git that is asked for facts.
-func here(dir string) git {
-	return git{words: []string{"git"}, env: environment(nil), dir: dir}
+// here is the git that is asked for facts, with an environment or with this process's.
+func here(dir string, env ...string) git {
+	return git{words: []string{"git"}, env: environment(env), dir: dir}
 }
 
 func (g git) in(dir string) git {

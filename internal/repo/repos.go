@@ -24,11 +24,11 @@ const (
 // Repos returns the working trees in which an agent that works in dir may commit: the one around dir first, then those inside it:
 // submodules and linked worktrees wherever they are, and other repositories three folders deep, sorted and 32 at most. Where none
 // is around dir, those inside dir. Folders named .ralph, .git and node_modules are not entered, and links are not followed. Without
-// any the error satisfies [Absent].
-func Repos(ctx context.Context, dir string) ([]string, error) {
+// any the error satisfies [Absent]. Time and environment are as in [See].
+func Repos(ctx context.Context, dir string, env ...string) ([]string, error) {
 	ctx, cancel := bounded(ctx, lookTime)
 	defer cancel()
-	roots, err := here(dir).repos(ctx)
+	roots, err := here(dir, env...).repos(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for repositories: %w", err)
 	}

@@ -38,11 +38,11 @@ type Sight struct {
 
 // See looks at the working tree around dir. It takes three calls of git, or four where something tracked has changed, as many again
 // for each submodule, and reads the changed files, 128 MiB at most. It ends with ctx, and after a minute with an error that satisfies
-// errors.Is with context.DeadlineExceeded. Without git or a repository the error satisfies [Absent].
-func See(ctx context.Context, dir string) (Sight, error) {
+// errors.Is with context.DeadlineExceeded. git has the environment env, or this process's where it is empty. Without git or a repository the error satisfies [Absent].
+func See(ctx context.Context, dir string, env ...string) (Sight, error) {
 	ctx, cancel := bounded(ctx, lookTime)
 	defer cancel()
-	s, err := lookAt(dir).see(ctx)
+	s, err := lookAt(dir, env...).see(ctx)
 	if err != nil {
 		return Sight{}, fmt.Errorf("look at the repository: %w", err)
 	}
@@ -57,8 +57,8 @@ type look struct {
 }
 
 // lookAt reads for less than a tenth of a second where the processor knows SHA-256, and half a second elsewhere.
-func lookAt(dir string) look {
-	return look{git: here(dir), budget: &budget{file: 16 << 20, bytes: 128 << 20, nested: 16, seen: map[string]seen{}}, depth: 3}
+func lookAt(dir string, env ...string) look {
+	return look{git: here(dir, env...), budget: &budget{file: 16 << 20, bytes: 128 << 20, nested: 16, seen: map[string]seen{}}, depth: 3}
 }
 
 func (l look) see(ctx context.Context) (Sight, error) {

@@ -25,11 +25,11 @@ type Commits struct {
 }
 
 // Since tells what was committed since HEAD was oldHead, which is empty for a repository that had no commit. A name that is no
-// commit here, or has been collected as garbage, is ErrUnknownCommit.
-func Since(ctx context.Context, dir, oldHead string) (Commits, error) {
+// commit here, or has been collected as garbage, is ErrUnknownCommit. Time and environment are as in [See].
+func Since(ctx context.Context, dir, oldHead string, env ...string) (Commits, error) {
 	ctx, cancel := bounded(ctx, lookTime)
 	defer cancel()
-	c, err := here(dir).since(ctx, oldHead)
+	c, err := here(dir, env...).since(ctx, oldHead)
 	if err != nil {
 		return Commits{}, fmt.Errorf("look for new commits: %w", err)
 	}
