@@ -26,9 +26,11 @@ func (p pending) read(w *world, e event.Event) {
 		p[d.Do] = e.Seq
 	case event.TypeIterationStarted:
 		delete(p, event.DoBegin)
+		delete(p, event.DoCancel)
 	case event.TypeFolderSeen:
 		if as[event.FolderSeen](e).Done && e.Cause == p[event.DoBegin] {
 			delete(p, event.DoBegin) // no iteration is needed
+			delete(p, event.DoCancel)
 		}
 	case event.TypeAgentStarted:
 		delete(p, event.DoStart)
@@ -52,7 +54,7 @@ func (p pending) read(w *world, e event.Event) {
 	case event.TypeEffectFailed:
 		do := as[event.EffectFailed](e).Do
 		delete(p, do)
-		if do == event.DoCheck || do == event.DoCommit {
+		if do == event.DoCheck || do == event.DoCommit || do == event.DoBegin {
 			delete(p, event.DoCancel)
 		}
 	}

@@ -41,6 +41,8 @@ func (c *clock) read(e event.Event) {
 		c.resting = true
 	case event.TypeLoopUnpaused, event.TypeLoopResumed, event.TypeIterationStarted:
 		c.resting = false
+	case event.TypeDecided:
+		c.resting = c.resting && as[event.Decided](e).Do != event.DoBegin
 	case event.TypeIterationEnded:
 		c.resting = c.resting || as[event.IterationEnded](e).Outcome == event.OutcomeLimited
 	case event.TypeClockJumped:

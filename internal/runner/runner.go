@@ -162,7 +162,7 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 		return 0, nil
 	}
 	swept := 0
-	for _, mark := range []string{mark, ownMark(mark)} {
+	for _, mark := range Marks(mark) {
 		strays, err := process.Sweep(ctx, mark, sweepGrace)
 		if err != nil {
 			return 0, fmt.Errorf("end the processes of the runner before: %w", err)
