@@ -46,7 +46,7 @@ func (v *killVerb) Run(e *env) error {
 	if !s.Live.Alive {
 		return endLeft(e, s, v.JSON)
 	}
-	asked := kill{Loop: s.Name}
+	asked := kill{Loop: s.Name, Kind: string(inbox.Kill)}
 	at, err := asked.ask(s)
 	if err != nil {
 		tell(e.stderr, "the runner of loop %s cannot be asked: %v", s.Name, err)
@@ -65,6 +65,8 @@ func (v *killVerb) Run(e *env) error {
 type kill struct {
 	Loop      string `json:"loop"`
 	ID        string `json:"id,omitempty"` // of the command
+	Kind      string `json:"kind"`
+	Fate      string `json:"fate,omitempty"` // of the command: delivered, where the runner took it
 	Ended     bool   `json:"ended"`        // nobody runs the loop any more
 	How       string `json:"how"`          // asked: the runner did it; killed: it had to be killed itself; left: there was no runner
 	PID       int    `json:"pid,omitempty"`
@@ -95,7 +97,7 @@ func (k *kill) by(s registry.Status, at journal.Position) {
 	k.Ended, k.How = true, killAsked
 	f := fate{ID: k.ID}
 	if err := f.rest(s.Dir, at.Seq+1); err == nil {
-		k.Iteration = f.Iteration
+		k.Iteration, k.Fate = f.Iteration, f.Fate
 	}
 	_, _ = inbox.Withdraw(s.Dir, k.ID) // a runner that ended for another reason did not take it
 }
@@ -187,7 +189,7 @@ func (k *kill) tell(e *env, asJSON bool) error {
 		fmt.Fprintf(e.stdout, "loop %s had no runner; %s of its agent ended\n", k.Loop, processes(k.Processes))
 	case k.How == killForced && k.PID != 0:
 		fmt.Fprintf(e.stdout, "killed the runner of loop %s (pid %d) and %s that it had started; 'ralph start %s --resume' goes on with it\n", k.Loop, k.PID, processes(k.Processes), k.Loop)
-	case k.Iteration > 0:
+	case k.Fate == "delivered":
 		fmt.Fprintf(e.stdout, "kill taken by loop %s in iteration %d; it has ended\n", k.Loop, k.Iteration)
 	default:
 		fmt.Fprintf(e.stdout, "loop %s has ended\n", k.Loop)
@@ -245,7 +247,7 @@ func endLeft(e *env, s registry.Status, asJSON bool) error {
 	if len(left) == 0 {
 		return notRunning(s)
 	}
-	k := kill{Loop: s.Name, Ended: true, How: killLeft}
+	k := kill{Loop: s.Name, Kind: string(inbox.Kill), Ended: true, How: killLeft}
 	// Held meanwhile, so that the marks are not those of a runner that begins.
 	err = holding(s.Dir, func() error {
 		for _, mark := range marks(s) {
