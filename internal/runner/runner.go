@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/effect"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -349,7 +350,7 @@ func (r *runner) claim(ctx context.Context, box *inbox.Box, items []inbox.Item) 
 	for _, item := range items {
 		if c := item.Command; c != nil {
 			in.Commands = append(in.Commands, event.CommandReceived{
-				ID: c.ID, Kind: string(c.Kind), From: c.From, Text: c.Text, Key: c.Key, Val: c.Value,
+				ID: c.ID, Kind: string(c.Kind), From: policy.Sender(c.From), Text: c.Text, Key: c.Key, Val: c.Value,
 			})
 			continue
 		}
@@ -388,7 +389,7 @@ func (r *runner) obey(ctx context.Context) {
 			return
 		case <-r.Signals:
 			r.put(ctx, loop.Input{Drafts: []event.Draft{event.Encode(event.CommandReceived{
-				ID: NewID(r.clock()), Kind: kind, From: "signal",
+				ID: NewID(r.clock()), Kind: kind, From: policy.FromSignal,
 			}, "loop")}})
 		}
 	}
