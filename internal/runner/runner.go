@@ -365,7 +365,7 @@ func (r *runner) claim(ctx context.Context, box *inbox.Box, items []inbox.Item) 
 	case <-done:
 	}
 	for _, item := range items {
-		// A file that cannot be removed is found again and known again.
+		// A file that cannot be moved away is in the journal, and the box gives it no more.
 		if item.Command != nil {
 			_ = box.Done(item.Command.ID)
 		} else {
