@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -134,11 +133,29 @@ func (k *kill) force(s registry.Status) error {
 			}
 		}
 	}
-	if _, err := inbox.Withdraw(s.Dir, cmp.Or(k.ID, "none")); k.ID != "" && err != nil {
-		return fmt.Errorf("take back the command that loop %s did not take: %w", s.Name, err)
-	}
 	if k.Ended = awaitFree(s.Dir, termWait); !k.Ended {
 		return k.unfound(s)
+	}
+	return k.takeBack(s)
+}
+
+// takeBack removes the wish that the runner did not fulfil: it would end the next one.
+func (k *kill) takeBack(s registry.Status) error {
+	if k.ID == "" {
+		return nil
+	}
+	err := holding(s.Dir, func() error {
+		if _, err := inbox.Withdraw(s.Dir, k.ID); err != nil {
+			return err
+		}
+		box, err := inbox.Open(s.Dir)
+		if err != nil {
+			return err
+		}
+		return box.Done(k.ID)
+	})
+	if err != nil {
+		return fmt.Errorf("the runner of loop %s is killed; take back the command that it did not take: %w", s.Name, err)
 	}
 	return nil
 }

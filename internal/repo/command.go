@@ -69,7 +69,8 @@ func (c command) run(ctx context.Context) error {
 	ownSession(cmd)
 	err := cmd.Run()
 	canceled := ctx.Err() != nil && err != nil
-	if canceled || c.alone {
+	// Not where all has gone by itself: its number may be another one's by now.
+	if canceled || c.alone && errors.Is(err, exec.ErrWaitDelay) {
 		endSession(cmd)
 	}
 	if canceled {
