@@ -66,8 +66,8 @@ type kill struct {
 	ID        string `json:"id,omitempty"` // of the command
 	Kind      string `json:"kind"`
 	Fate      string `json:"fate,omitempty"` // of the command: delivered, where the runner took it
-	Ended     bool   `json:"ended"`        // nobody runs the loop any more
-	How       string `json:"how"`          // asked: the runner did it; killed: it had to be killed itself; left: there was no runner
+	Ended     bool   `json:"ended"`          // nobody runs the loop any more
+	How       string `json:"how"`            // asked: the runner did it; killed: it had to be killed itself; left: there was no runner
 	PID       int    `json:"pid,omitempty"`
 	Processes int    `json:"processes"` // that were ended beside the runner
 	Iteration int    `json:"iteration,omitempty"`

@@ -151,7 +151,7 @@ func (t *tally) missing(how string) string {
 	case !said || t.rules.OnPromiseNoWork != "reject" || t.rules.MinToolCalls == 0:
 	case t.process.tools && t.words.tools < t.rules.MinToolCalls:
 		return "too little was done"
-	case !t.process.tools && t.sights.shown && !t.sights.moved && t.sights.progress(g, &t.words, &t.process, 1) != "yes":
+	case !t.process.tools && t.sights.shown && !t.sights.blind && !t.sights.moved && t.sights.progress(g, &t.words, &t.process, 1) != "yes":
 		return "nothing was done"
 	}
 	return ""
