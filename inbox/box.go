@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"unicode/utf8"
 )
@@ -30,11 +30,18 @@ type Reject struct {
 	Reason string // one line, for a person
 }
 
-// Box is the runner's side of an inbox. It keeps nothing open and remembers nothing: the files are the state.
+// Box is the runner's side of an inbox. It keeps nothing open. The files are the state, but for those that are done with and could
+// not be moved away: these it remembers for as long as they stand there, and passes over.
 type Box struct {
 	loopDir string
 	watch   watchSettings
+
+	mu    sync.Mutex
+	stuck map[string]fs.FileInfo // by name
 }
+
+// stuckMost bounds what is remembered, in files.
+const stuckMost = 1 << 17
 
 // Open returns the inbox of the loop at loopDir and makes its folder if it is missing. The caller holds the loop's lock.
 func Open(loopDir string) (*Box, error) {
@@ -47,12 +54,13 @@ func Open(loopDir string) (*Box, error) {
 		return nil, fmt.Errorf("open inbox: %w", err)
 	}
 	d.close()
-	return &Box{loopDir: abs, watch: defaultWatch}, nil
+	return &Box{loopDir: abs, watch: defaultWatch, stuck: map[string]fs.FileInfo{}}, nil
 }
 
 // Pending claims what was dropped and returns all items that are not yet done or rejected: commands in the order of their ids, then the files that
 // are none. It gives at most PassLimit items; when it gives that many, call it again after their Done and Reject, without waiting for
-// a wake-up. It changes no file but by renaming <id>.json to <id>.claimed.
+// a wake-up. It changes no file but by renaming <id>.json to <id>.claimed. A file of which Done or Reject has failed is not given again
+// by this Box, as long as it is the same file.
 //
 // An inbox that has vanished is an error that is fs.ErrNotExist. It is not made again: somebody removes the loop's folder, of which that
 // would leave something.
@@ -62,7 +70,7 @@ func (b *Box) Pending() ([]Item, error) {
 		return nil, fmt.Errorf("read inbox: %w", err)
 	}
 	defer d.close()
-	files, err := d.firstFiles(PassLimit)
+	files, err := b.firstFiles(d, PassLimit)
 	if err != nil {
 		return nil, fmt.Errorf("read inbox: %w", err)
 	}
@@ -119,13 +127,22 @@ func order(a, b file) int {
 	return strings.Compare(a.name, b.name) // .claimed before .json
 }
 
-// firstFiles returns the first limit files in order. It reads the whole folder and keeps little of it at any time.
-func (d *dir) firstFiles(limit int) ([]file, error) {
+// firstFiles returns the first limit files in order, without those that are stuck. It reads the whole folder and keeps little of it at any
+// time.
+func (b *Box) firstFiles(d *dir, limit int) ([]file, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var first []file
+	there := make(map[string]fs.FileInfo, len(b.stuck))
 	for {
 		names, err := d.handle.Readdirnames(1024)
 		for _, name := range names {
-			if f, concerns := parseName(name); concerns {
+			f, concerns := parseName(name)
+			switch {
+			case !concerns:
+			case b.isStuck(d, name):
+				there[name] = b.stuck[name]
+			default:
 				first = append(first, f)
 			}
 		}
@@ -134,11 +151,35 @@ func (d *dir) firstFiles(limit int) ([]file, error) {
 			first = first[:min(len(first), limit)]
 		}
 		if errors.Is(err, io.EOF) {
+			b.stuck = there
 			return first, nil
 		}
 		if err != nil {
 			return nil, err
 		}
+	}
+}
+
+// isStuck reports whether a name is that of a file that is remembered, and not of another one by now. b.mu is held.
+func (b *Box) isStuck(d *dir, name string) bool {
+	was, ok := b.stuck[name]
+	if !ok {
+		return false
+	}
+	now, err := d.root.Lstat(name)
+	return err == nil && os.SameFile(was, now)
+}
+
+// remember keeps a file from being given again.
+func (b *Box) remember(d *dir, name string) {
+	info, err := d.root.Lstat(name)
+	if err != nil {
+		return // it is gone
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.stuck) < stuckMost {
+		b.stuck[name] = info
 	}
 }
 
@@ -172,8 +213,11 @@ func (d *dir) claim(f file) (Command, error) {
 		return c, nil
 	}
 	err = d.moveTo(f.name, d, f.id+claimedSuffix)
-	if errors.Is(err, fs.ErrExist) {
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		return Command{}, refuse("a command with this id is being handled")
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return Command{}, refuse("it cannot be claimed: %w", err)
 	}
 	return c, err
 }
@@ -232,7 +276,7 @@ func acceptable(info fs.FileInfo) error {
 }
 
 // Done removes a claimed command. Call it when the receipt is in the journal and synced: until then, the file is the only copy. A command that
-// is not there is done already.
+// is not there is done already. One that cannot be removed is an error, and done all the same for this Box.
 func (b *Box) Done(id string) error {
 	if !canonicalID(id) {
 		return fmt.Errorf("remove command: %.40q is not an id", id)
@@ -246,13 +290,15 @@ func (b *Box) Done(id string) error {
 	}
 	defer d.close()
 	if err := d.root.Remove(id + claimedSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.remember(d, id+claimedSuffix)
 		return fmt.Errorf("remove command: %w", err)
 	}
 	return nil
 }
 
 // Reject moves inbox/<name> to inbox/rejected/<name> and writes the reason beside it, in <name>.reason. Where either name is taken, both get
-// a number; a name too long for a suffix is shortened. A file that is not there is rejected already. Nothing is read, followed or copied.
+// a number; a name too long for a suffix is shortened. A file that is not there is rejected already. One that cannot be moved (it or the
+// folder is another user's, or may not be changed) is an error, and this Box gives it no more. Nothing is read, followed or copied.
 func (b *Box) Reject(name, reason string) error {
 	if err := b.reject(name, reason); err != nil {
 		return fmt.Errorf("reject inbox file %.80q: %w", name, err)
@@ -272,13 +318,24 @@ func (b *Box) reject(name, reason string) error {
 		return err
 	}
 	defer d.close()
+	if err := d.moveToRejected(name, reason); err != nil {
+		b.remember(d, name)
+		return err
+	}
+	return nil
+}
+
+// rejectTries is how many names are tried for a rejected file.
+const rejectTries = 1024
+
+func (d *dir) moveToRejected(name, reason string) error {
 	rejected, err := d.openRejected()
 	if err != nil {
 		return err
 	}
 	defer rejected.close()
 	base := shorten(name)
-	for n := range math.MaxInt {
+	for n := range rejectTries {
 		target := base
 		if n > 0 {
 			target += "." + strconv.Itoa(n)
@@ -291,7 +348,7 @@ func (b *Box) reject(name, reason string) error {
 			return err
 		}
 	}
-	return nil
+	return fmt.Errorf("%d files of that name are there: %w", rejectTries, fs.ErrExist)
 }
 
 // rejectAs writes the reason first: if this dies in between, the file is still in the inbox and is rejected again.
@@ -314,7 +371,7 @@ func (d *dir) rejectAs(name string, rejected *dir, target, reason string) error 
 
 // openRejected opens inbox/rejected. Where something else has that name, it is put aside under a hidden one.
 func (d *dir) openRejected() (*dir, error) {
-	for n := 0; ; n++ {
+	for n := range rejectTries {
 		if info, err := d.root.Lstat(rejectedFolder); err != nil || info.IsDir() {
 			return makeWithin(d.root, rejectedFolder)
 		}
@@ -323,6 +380,7 @@ func (d *dir) openRejected() (*dir, error) {
 			return nil, err
 		}
 	}
+	return nil, fmt.Errorf("what stands in the place of %s cannot be put aside: %w", rejectedFolder, fs.ErrExist)
 }
 
 // shorten leaves room in 255 bytes for a number and ".reason". It cuts between characters: macOS takes no other names.

@@ -44,7 +44,8 @@
 //
 //   - Drop is durable on return, and a reader never sees half a file. Nothing is ever overwritten.
 //   - A command is either withdrawn or claimed, never both. One that is claimed comes again from Pending until Done or Reject, also in a
-//     later process: delivery is at least once, and the id tells repetitions.
+//     later process: delivery is at least once, and the id tells repetitions. A file that can be neither removed nor moved is given
+//     once by each Box, and keeps no other waiting.
 //   - Pending gives commands in the order of their ids, at most PassLimit at a time. Commands of one process are in the order of its
 //     calls; those of several, in that of their file system's clock, in milliseconds, and within one in no order.
 //   - A hostile file costs little: links, folders, devices and FIFOs are never opened, files over 1 MiB never read, and memory is

@@ -185,6 +185,13 @@ func announces(name string) bool {
 	return concerns && !f.claimed
 }
 
+// passesOver reports whether a file is stuck.
+func (b *Box) passesOver(d *dir, name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.isStuck(d, name)
+}
+
 // hasDropped reports whether there is something that was not claimed.
 func (b *Box) hasDropped() (bool, error) {
 	d, err := openDir(b.loopDir)
@@ -195,7 +202,7 @@ func (b *Box) hasDropped() (bool, error) {
 	for {
 		names, err := d.handle.Readdirnames(256)
 		for _, name := range names {
-			if announces(name) {
+			if announces(name) && !b.passesOver(d, name) {
 				return true, nil
 			}
 		}

@@ -203,13 +203,34 @@ func (s *State) Deadline() (policy.Deadline, bool) {
 	if delay := s.Delay(); s.Life.Phase == policy.Between && !s.Life.Paused && delay.At.After(s.At) {
 		next, found = delay, true
 	}
-	if at, limited := s.Budget.Until(); limited && s.Timed() && (!found || at.Before(next.At)) {
+	if at := s.TimeUp(); !at.IsZero() && s.Timed() && (!found || at.Before(next.At)) {
 		next, found = policy.Deadline{Name: policy.TimerDuration, At: at}, true
 	}
 	return next, found
 }
 
-// Timed reports whether the end of the loop's time cuts short what goes on now: a wait, the agent's turn, what the agent left
+// lookGrace is how much longer than limits.duration a look at what the agent left may take: it is a matter of moments, and what
+// was claimed would be lost with it. One that hangs is ended.
+const lookGrace = 10 * time.Second
+
+// TimeUp is when limits.duration ends what goes on now; zero where it is not set.
+func (s *State) TimeUp() time.Time {
+	at, limited := s.Budget.Until()
+	switch {
+	case !limited:
+		return time.Time{}
+	case s.Looking():
+		return at.Add(lookGrace)
+	}
+	return at
+}
+
+// Looking reports whether what the agent left is only looked at.
+func (s *State) Looking() bool {
+	return s.Budget.Rules.Guardrails == 0 && (s.Life.Phase == policy.Checking || s.Life.Phase == policy.Verifying)
+}
+
+// Timed reports whether the end of the loop's time cuts short what goes on now: a wait, a look, the agent's turn, what the agent left
 // running, guardrails. A commit comes to its end, and what was told to end already is not told again.
 func (s *State) Timed() bool {
 	if s.Idle.Lingering {
@@ -218,8 +239,8 @@ func (s *State) Timed() bool {
 	switch s.Life.Phase {
 	case policy.Between, policy.Starting, policy.Turning:
 		return !s.Life.Process.Ending
-	case policy.Checking, policy.Verifying:
-		return s.Budget.Rules.Guardrails > 0 && !s.Life.Cancelled
+	case policy.Beginning, policy.Checking, policy.Verifying:
+		return !s.Life.Cancelled
 	}
 	return false
 }

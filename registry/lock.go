@@ -54,7 +54,8 @@ type Liveness struct {
 	PID        int
 	Host       string
 	Since      time.Time // the file system's clock when the facts were written
-	StartTicks uint64    // see ProcessStart; with PID it names one process for ever. 0 where unknown
+	StartTicks uint64    // see ProcessStart; with PID and Boot it names one process for ever. 0 where unknown
+	Boot       string    // names the start of the machine that the holder ran since; "" where unknown
 }
 
 // holder is the content of run.lock.
@@ -63,6 +64,7 @@ type holder struct {
 	Host       string    `json:"host"`
 	Since      time.Time `json:"since"`
 	StartTicks uint64    `json:"startTicks,omitempty"`
+	Boot       string    `json:"boot,omitempty"`
 }
 
 // Acquire takes the loop's lock, creating run.lock if it is missing; the folder must exist. It does not block: where another process, or another
@@ -164,7 +166,8 @@ func (l *Lock) sign() error {
 		return err
 	}
 	start, _ := ProcessStart(os.Getpid()) // unknown is 0
-	line, err := json.Marshal(holder{PID: os.Getpid(), Host: host, Since: info.ModTime().UTC().Truncate(time.Microsecond), StartTicks: start})
+	boot, _ := bootID()                   // unknown is empty
+	line, err := json.Marshal(holder{PID: os.Getpid(), Host: host, Since: info.ModTime().UTC().Truncate(time.Microsecond), StartTicks: start, Boot: boot})
 	if err != nil {
 		return err
 	}
@@ -235,5 +238,5 @@ func decodeHolder(alive bool, b []byte) Liveness {
 			return Liveness{Alive: alive} // caught while it is being written
 		}
 	}
-	return Liveness{Alive: alive, PID: h.PID, Host: h.Host, Since: h.Since, StartTicks: h.StartTicks}
+	return Liveness{Alive: alive, PID: h.PID, Host: h.Host, Since: h.Since, StartTicks: h.StartTicks, Boot: h.Boot}
 }

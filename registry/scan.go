@@ -234,6 +234,8 @@ func scanHolder(b []byte) (holder, bool) {
 	h.Since = s.time()
 	s.key(`,"startTicks":`)
 	h.StartTicks = uint64(s.int())
+	s.key(`,"boot":`)
+	h.Boot = s.str()
 	s.key("}\n")
 	return h, s.ok && len(s.b) == 0
 }

@@ -26,6 +26,8 @@ func (t *Text) ofGate(e event.Event) (shown bool, err error) {
 		err = told(t, e, t.mark, t.folderSeen)
 	case event.TypeRepoSeen:
 		err = told(t, e, t.mark, t.repoSeen)
+	case event.TypeRepoUnseen:
+		err = told(t, e, t.warn, t.repoUnseen)
 	case event.TypeRepoCommitted:
 		err = told(t, e, t.mark, committed)
 	case event.TypeSCMEnded:
@@ -166,11 +168,26 @@ func (t *Text) repoSeen(p event.RepoSeen) string {
 	if len(notes) == 0 {
 		return ""
 	}
-	where := "repository"
-	if p.Root != "." && p.Root != "" {
-		where += " " + p.Root
+	return colon(repository(p.Root), strings.Join(notes, ", "))
+}
+
+// repoUnseen: that a repository cannot be looked at, once as long as the cause is the same.
+func (t *Text) repoUnseen(p event.RepoUnseen) string {
+	if before, known := t.repos[p.Root]; known && before == p.Error {
+		return ""
 	}
-	return colon(where, strings.Join(notes, ", "))
+	if len(t.repos) >= reposKept {
+		clear(t.repos)
+	}
+	t.repos[p.Root] = p.Error
+	return colon(repository(p.Root), "what the iteration changes cannot be seen: "+p.Error)
+}
+
+func repository(root string) string {
+	if root == "." || root == "" {
+		return "repository"
+	}
+	return "repository " + root
 }
 
 func changes(insertions, deletions int) string { return fmt.Sprintf("+%d/-%d", insertions, deletions) }

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -70,7 +69,28 @@ func (v *stopVerb) Run(e *env) error {
 	if v.Now {
 		kind = inbox.StopNow
 	}
-	return v.sending().send(e, inbox.Command{Kind: kind})
+	s, err := e.find(v.Name)
+	if err != nil {
+		return err
+	}
+	if !s.Live.Alive {
+		return v.leftover(e, s)
+	}
+	return v.sending().sendTo(e, s, inbox.Command{Kind: kind})
+}
+
+// leftover is a stop of a loop that has no runner: there may be an agent that outlived it.
+func (v *stopVerb) leftover(e *env, s registry.Status) error {
+	left, err := leftBy(s)
+	switch {
+	case err != nil:
+		return err
+	case len(left) == 0:
+		return notRunning(s)
+	case v.Now:
+		return endLeft(e, s, v.JSON)
+	}
+	return refuse(fmt.Sprintf("'ralph stop %s --now' ends what is left", s.Name), "loop %s has no runner, and its agent outlived it: %s", s.Name, spellStrays(left))
 }
 
 type pauseVerb struct{ named }
@@ -92,23 +112,6 @@ func (v *setVerb) Run(e *env) error {
 		return refuse("write it as in 'ralph set maximumIterations=30'", "%q is not KEY=VALUE", v.Setting)
 	}
 	return v.send(e, inbox.Command{Kind: inbox.Set, Key: key, Value: value})
-}
-
-type killVerb struct{ named }
-
-// Run asks the runner to kill its agent and itself; one that does not answer is
-// killed from outside, and so is what its agent left running.
-func (v *killVerb) Run(e *env) error {
-	s, err := e.find(v.Name)
-	if err != nil {
-		return err
-	}
-	err = v.sending().sendTo(e, s, inbox.Command{Kind: inbox.Kill})
-	if !errors.Is(err, errDeaf) {
-		return err
-	}
-	tell(e.stderr, "the runner of loop %s does not answer; killing it", s.Name)
-	return killRunner(e, s)
 }
 
 // words joins arguments to one text; a single - stands for stdin.
@@ -366,25 +369,4 @@ func sender() string {
 	}
 	host, _ := os.Hostname()
 	return "cli:" + name + "@" + host
-}
-
-// killRunner kills a runner that does not answer, and its agent's processes.
-func killRunner(e *env, s registry.Status) error {
-	host, _ := os.Hostname()
-	ticks, err := registry.ProcessStart(s.Live.PID)
-	if s.Live.Host != host || err != nil || ticks != s.Live.StartTicks {
-		return &failure{
-			err:  fmt.Errorf("the runner of loop %s cannot be found: pid %d on %s", s.Name, s.Live.PID, s.Live.Host),
-			hint: "kill it where it runs", code: event.ExitFailed,
-		}
-	}
-	if err := killProcess(s.Live.PID); err != nil {
-		return fmt.Errorf("kill the runner of loop %s: %w", s.Name, err)
-	}
-	strays, err := process.Sweep(context.Background(), s.ID, time.Second)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(e.stdout, "killed the runner of loop %s (pid %d) and %d processes of its agent\n", s.Name, s.Live.PID, len(strays))
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -131,10 +132,32 @@ type listedLoop struct {
 	ExitCode          *int      `json:"exitCode"` // null where it has not ended
 	PID               int       `json:"pid"`      // of the runner; 0 where there is none
 	Host              string    `json:"host"`
-	Error             string    `json:"error,omitempty"`
+	// Left are the pids of what outlived the runner of a loop that died: its agent works on.
+	Left  []int  `json:"left,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// leftOvers returns what outlived the runners of loops that died, by the files of their entries. Where none did, no process is
+// looked at.
+func leftOvers(all []registry.Status) map[string][]process.Stray {
+	if !slices.ContainsFunc(all, func(s registry.Status) bool { return s.Died }) {
+		return nil
+	}
+	marked, err := process.Marked()
+	if err != nil {
+		return nil // the list is of loops
+	}
+	left := map[string][]process.Stray{}
+	for _, s := range all {
+		if s.Died {
+			left[s.File] = leftOf(marked, s)
+		}
+	}
+	return left
 }
 
 func listed(all []registry.Status) []listedLoop {
+	left := leftOvers(all)
 	loops := make([]listedLoop, 0, len(all))
 	for _, s := range all {
 		l := listedLoop{
@@ -155,6 +178,9 @@ func listed(all []registry.Status) []listedLoop {
 		}
 		if s.Err != nil {
 			l.Error = s.Err.Error()
+		}
+		for _, stray := range left[s.File] {
+			l.Left = append(l.Left, stray.PID)
 		}
 		loops = append(loops, l)
 	}
@@ -181,14 +207,14 @@ func (v *listVerb) table(e *env, all []registry.Status) []byte {
 	if v.All {
 		t.head, t.telling = append(t.head, "PROJECT"), true
 	}
-	now, homes := e.now(), e.variable("HOME")
+	now, homes, left := e.now(), e.variable("HOME"), leftOvers(all)
 	for _, s := range all {
 		cost := "unknown"
 		if s.Head.CostKnown {
 			cost = render.Cost(&s.Head.Cost)
 		}
 		row := []string{
-			s.Name, statusOf(s, now), progress(s.Head.Iteration, s.Head.MaximumIterations),
+			s.Name, standsAs(s, now, left[s.File]), progress(s.Head.Iteration, s.Head.MaximumIterations),
 			render.Span(now.Sub(since(s)).Truncate(time.Second)) + " ago", agentOf(s), cost,
 			render.Tokens(s.Head.TokensIn + s.Head.TokensOut),
 		}
@@ -202,6 +228,15 @@ func (v *listVerb) table(e *env, all []registry.Status) []byte {
 		t.paint = paintStatus
 	}
 	return t.format(look.Width)
+}
+
+// standsAs is a loop's status, with a word of what outlived its runner.
+func standsAs(s registry.Status, now time.Time, left []process.Stray) string {
+	status := statusOf(s, now)
+	if len(left) > 0 {
+		status += ", its agent lives"
+	}
+	return status
 }
 
 // statusOf is what a person wants to know first.
@@ -241,7 +276,7 @@ func paintStatus(column int, cell string) string {
 		return ""
 	}
 	word, _, _ := strings.Cut(cell, " ")
-	switch word {
+	switch strings.TrimSuffix(word, ",") {
 	case "running", "starting":
 		return "\x1b[32m"
 	case "waiting", "paused", "stopping":

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,10 +31,8 @@ func (e *env) loopDir(name string) (string, error) {
 // defaultName is what a loop is called when nobody says: the slug of the git
 // branch, else of the folder.
 func (e *env) defaultName() string {
-	git := exec.Command("git", "symbolic-ref", "--short", "-q", "HEAD")
-	git.Dir = e.cwd
-	if branch, err := git.Output(); err == nil && len(branch) > 0 {
-		return registry.SlugName(strings.TrimSpace(string(branch)))
+	if branch := repo.Branch(context.Background(), e.cwd); branch != "" {
+		return registry.SlugName(branch)
 	}
 	return registry.SlugName(filepath.Base(e.cwd))
 }

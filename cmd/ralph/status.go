@@ -121,6 +121,7 @@ func (d *details) standing() {
 	case !live.Alive:
 		d.add("status", "died: it was %s and no runner has it; 'ralph start %s --resume' goes on with it", d.Status(), d.status.Name)
 		d.add("last event", "%s", d.clock(d.At))
+		d.left()
 	default:
 		d.add("status", "%s", d.Status())
 		d.add("runner", "pid %d on %s since %s", live.PID, live.Host, d.clock(live.Since))
@@ -138,6 +139,18 @@ func (d *details) standing() {
 	}
 	if next, ok := d.Deadline(); ok {
 		d.add("next", "%s at %s (in %s)", deadlines[next.Name], d.clock(next.At), render.Span(next.At.Sub(d.now)))
+	}
+}
+
+// left: what outlived the runner. It works on, and nobody records what it does.
+func (d *details) left() {
+	left, err := leftBy(d.status)
+	switch {
+	case err != nil:
+		d.add("left over", "not known: %v", err)
+	case len(left) > 0:
+		d.add("left over", "%s", spellStrays(left))
+		d.add("", "'ralph kill %s' ends it, and so does a resume", d.status.Name)
 	}
 }
 
@@ -225,6 +238,9 @@ func (d *details) iteration() {
 	}
 	if b := d.Breaker; b.Stuck > 0 && d.Budget.Rules.NoProgress > 0 {
 		d.add("progress", "none for %s; at %d the loop ends", quantity(b.Stuck, "iteration"), d.Budget.Rules.NoProgress)
+	}
+	if why := d.Breaker.Blind; why != "" {
+		d.add("repository", "not seen, so that progress is not known: %s", why)
 	}
 	if c := d.Completion; c.Boxes > 0 {
 		d.add("task.md", "%d of %d boxes ticked", c.Ticked, c.Boxes)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -43,34 +44,51 @@ func (h *Hands) check(ctx context.Context, d event.Decided, sealed policy.Seal, 
 	h.deliver(checked, d.Iteration, cause)
 }
 
-// see tells where the repositories stand. A project without any, or without git, is no
-// error; nor is a repository that cannot be read, for what is not seen shows no progress.
+// seeTime is how long a look at all repositories together may take.
+const seeTime = 2 * time.Minute
+
+// see tells where the repositories stand, and which of them could not be looked at. A project without any, or without git, is no
+// error. Who cancels ctx wants no look.
 func (h *Hands) see(ctx context.Context, when string, iteration int, cause uint64) {
-	roots, err := repo.Repos(ctx, h.cfg.Project)
+	limited, cancel := context.WithTimeoutCause(ctx, seeTime, fmt.Errorf("not done after %s: %w", seeTime, context.DeadlineExceeded))
+	defer cancel()
+	unseen := func(root string, err error) {
+		if ctx.Err() == nil && !repo.Absent(err) {
+			h.deliver(event.RepoUnseen{Root: h.within(root), When: when, Error: err.Error()}, iteration, cause)
+		}
+	}
+	roots, err := repo.Repos(limited, h.cfg.Project, h.cfg.Env...)
 	if err != nil {
+		unseen(h.cfg.Project, err)
 		return
 	}
 	for _, root := range roots {
-		sight, err := repo.See(ctx, root)
+		sight, err := repo.See(limited, root, h.cfg.Env...)
 		if err != nil {
+			unseen(root, err)
 			continue
 		}
 		seen := event.RepoSeen{
-			Root: root, When: when, Head: sight.Head, Dirty: sight.Dirty, Fingerprint: sight.Fingerprint,
+			Root: h.within(root), When: when, Head: sight.Head, Dirty: sight.Dirty, Fingerprint: sight.Fingerprint,
 			Files: sight.Files, Insertions: sight.Insertions, Deletions: sight.Deletions,
-		}
-		if name, err := filepath.Rel(h.cfg.Project, root); err == nil && filepath.IsLocal(name) {
-			seen.Root = filepath.ToSlash(name)
 		}
 		if when == "begin" {
 			h.heads[root] = sight.Head
 		} else if old, known := h.heads[root]; known && old != sight.Head {
-			if made, err := repo.Since(ctx, root, old); err == nil {
+			if made, err := repo.Since(limited, root, old, h.cfg.Env...); err == nil {
 				seen.Commits = made.Count
 			}
 		}
 		h.deliver(seen, iteration, cause)
 	}
+}
+
+// within is a folder as the journal calls it: relative to the project where it lies in it.
+func (h *Hands) within(root string) string {
+	if name, err := filepath.Rel(h.cfg.Project, root); err == nil && filepath.IsLocal(name) {
+		return filepath.ToSlash(name)
+	}
+	return root
 }
 
 // look tells what the loop's folder says of the work.

@@ -8,6 +8,8 @@
 // | effect | done again after a crash | answered by |
 // |---|---|---|
 // | iteration.begin | yes: it only reads | iteration.started or effect.failed |
+// | iteration.check, repo.commit | yes | iteration.checked, scm.ended, or effect.failed |
+// | check.cancel | yes | by what it ends: the beginning, the check or the commit that is under way |
 // | agent.start | no: the next runner sweeps the old process tree and begins a new iteration | agent.started or effect.failed |
 // | agent.steer | no: what was not confirmed goes into the next prompt | command.delivered, from the agent, or effect.failed |
 // | agent.release | yes | agent.rested or agent.exited |

@@ -126,6 +126,10 @@ func begin(s *State) []Decision {
 // end ends the loop once its agent is gone. Words that nobody will read any more
 // are given back to who sent them.
 func end(s *State, reason event.Reason, why, hint string) []Decision {
+	// First: what is asked of the agent waits for the hand that looks, checks or commits.
+	if decisions := cancel(s, "the loop ends"); decisions != nil {
+		return decisions
+	}
 	if s.Life.Process.Alive {
 		if s.Life.Phase == policy.Leaving || s.Life.Process.Ending {
 			return wait
@@ -133,12 +137,7 @@ func end(s *State, reason event.Reason, why, hint string) []Decision {
 		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Why: "the loop ends"})
 	}
 	switch s.Life.Phase {
-	case policy.Checking, policy.Committing, policy.Verifying:
-		if decisions := cancel(s, "the loop ends"); decisions != nil {
-			return decisions
-		}
-		return wait
-	case policy.Beginning, policy.Starting, policy.Leaving:
+	case policy.Beginning, policy.Checking, policy.Committing, policy.Verifying, policy.Starting, policy.Leaving:
 		// A hand is at work and will report.
 		return wait
 	case policy.Opened:

@@ -77,7 +77,7 @@ func concluded(s *State) []Decision {
 func judged(s *State, claim string) []Decision {
 	rules := s.Budget.Rules
 	evidence := policy.Evidence{
-		ShowsTools: s.Life.Process.Tools, Files: s.Breaker.Shown,
+		ShowsTools: s.Life.Process.Tools, Files: s.Breaker.Shown && s.Breaker.Blind == "",
 		Moved: s.Breaker.Moved || progress(s) == "yes", Mail: &s.Mail, Gate: &s.Gate,
 	}
 	if missing := s.Completion.Missing(claim, rules, evidence); len(missing) > 0 {

@@ -91,10 +91,10 @@ func killed(s *State) []Decision {
 	return do(event.Decided{Do: event.DoKill, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: "a person killed the loop"})
 }
 
-// cancel ends guardrails and tasks that run, if there are any.
+// cancel ends the look, the guardrails and the tasks that run, if there are any.
 func cancel(s *State, why string) []Decision {
 	switch s.Life.Phase {
-	case policy.Checking, policy.Committing, policy.Verifying:
+	case policy.Beginning, policy.Checking, policy.Committing, policy.Verifying:
 		if !s.Life.Cancelled {
 			return do(event.Decided{Do: event.DoCancel, Iteration: s.Life.Iteration, Why: why})
 		}

@@ -137,7 +137,8 @@ func TestNextEndsALoopFromEveryPhase(t *testing.T) {
 		{policy.Between, policy.Process{}, "loop.ended"},
 		{policy.Between, alive, event.DoAbort},
 		{policy.Between, ending, ""},
-		{policy.Beginning, policy.Process{}, ""},
+		{policy.Beginning, policy.Process{}, event.DoCancel},
+		{policy.Beginning, alive, event.DoCancel},
 		{policy.Opened, policy.Process{}, "iteration.ended"},
 		{policy.Starting, policy.Process{}, ""},
 		{policy.Turning, alive, event.DoAbort},
@@ -149,8 +150,8 @@ func TestNextEndsALoopFromEveryPhase(t *testing.T) {
 		{policy.Leaving, policy.Process{}, ""},
 		{policy.Gone, policy.Process{}, "iteration.ended"},
 		{policy.Checking, policy.Process{}, event.DoCancel},
-		{policy.Checking, alive, event.DoAbort},
-		{policy.Checking, ending, ""},
+		{policy.Checking, alive, event.DoCancel},
+		{policy.Checking, ending, event.DoCancel},
 		{policy.Checked, policy.Process{}, "iteration.ended"},
 		{policy.Committing, policy.Process{}, event.DoCancel},
 		{policy.Settled, policy.Process{}, "iteration.ended"},
@@ -162,7 +163,7 @@ func TestNextEndsALoopFromEveryPhase(t *testing.T) {
 			t.Errorf("%q, alive %v, ending %v: %s: %q, want %q", row.phase, row.process.Alive, row.process.Ending, rule, spell(decisions), row.want)
 		}
 		s.Life.Cancelled = true
-		if row.want == event.DoCancel && spell(loop.Next(s)) != "" {
+		if row.want == event.DoCancel && spell(loop.Next(s)) == event.DoCancel {
 			t.Errorf("%q is cancelled twice", row.phase)
 		}
 	}
@@ -179,8 +180,8 @@ func TestNextStopsNowAndKillsInEveryPhase(t *testing.T) {
 	}{
 		{policy.Between, policy.Process{}, "loop.ended", "loop.ended"},
 		{policy.Between, resting, event.DoAbort, event.DoKill},
-		{policy.Beginning, policy.Process{}, "", ""},
-		{policy.Beginning, resting, "", event.DoKill},
+		{policy.Beginning, policy.Process{}, event.DoCancel, event.DoCancel},
+		{policy.Beginning, resting, event.DoCancel, event.DoCancel},
 		{policy.Opened, policy.Process{}, "iteration.ended", "iteration.ended"},
 		{policy.Starting, policy.Process{}, event.DoAbort, event.DoKill},
 		{policy.Turning, alive, event.DoAbort, event.DoKill},
@@ -218,7 +219,7 @@ func TestNextCutsShortWhatTheLoopHasNoTimeForInEveryPhase(t *testing.T) {
 		{policy.Between, policy.Process{}, "loop.ended", true},
 		{policy.Between, resting, event.DoAbort, true},
 		{policy.Between, ending, "", false},
-		{policy.Beginning, policy.Process{}, "", false},
+		{policy.Beginning, policy.Process{}, event.DoCancel, true},
 		{policy.Opened, policy.Process{}, "iteration.ended", false},
 		{policy.Starting, policy.Process{}, event.DoAbort, true},
 		{policy.Turning, alive, event.DoAbort, true},

@@ -66,7 +66,9 @@ func timeUp(s *State) []Decision {
 		return record(unbegun(s))
 	case !s.Timed():
 		return nil
-	case s.Life.Phase == policy.Checking, s.Life.Phase == policy.Verifying:
+	case s.Looking() && s.At.Before(s.TimeUp()):
+		return nil
+	case s.Life.Phase == policy.Beginning, s.Life.Phase == policy.Checking, s.Life.Phase == policy.Verifying:
 		return cancel(s, why)
 	}
 	return breakOff(s, why)

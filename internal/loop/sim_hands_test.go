@@ -49,15 +49,18 @@ func (h *hands) Do(d event.Decided, cause uint64, s *projector.State) {
 		}
 		text := base + strings.Join(append(s.Completion.Refused, messages...), "\n")
 		rules, aside, sealed := s.Budget.Rules, s.Completion.Aside, s.Seal
+		h.cancelled = false
 		h.queue(func(done func()) {
-			if !h.first(d, rules, aside, cause) {
-				if err := h.seal(d, sealed, cause); err != nil {
-					h.sealFailed(d, cause, err)
-				} else {
-					h.begin(d, text, cause)
+			h.hang(func() {
+				if !h.first(d, rules, aside, cause) {
+					if err := h.seal(d, sealed, cause); err != nil {
+						h.sealFailed(d, cause, err)
+					} else {
+						h.begin(d, text, cause)
+					}
 				}
-			}
-			done()
+				done()
+			})
 		})
 	case event.DoCheck:
 		h.cancelled = false

@@ -26,9 +26,11 @@ func (p pending) read(w *world, e event.Event) {
 		p[d.Do] = e.Seq
 	case event.TypeIterationStarted:
 		delete(p, event.DoBegin)
+		delete(p, event.DoCancel)
 	case event.TypeFolderSeen:
 		if as[event.FolderSeen](e).Done && e.Cause == p[event.DoBegin] {
 			delete(p, event.DoBegin) // no iteration is needed
+			delete(p, event.DoCancel)
 		}
 	case event.TypeAgentStarted:
 		delete(p, event.DoStart)
@@ -52,7 +54,7 @@ func (p pending) read(w *world, e event.Event) {
 	case event.TypeEffectFailed:
 		do := as[event.EffectFailed](e).Do
 		delete(p, do)
-		if do == event.DoCheck || do == event.DoCommit {
+		if do == event.DoCheck || do == event.DoCommit || do == event.DoBegin {
 			delete(p, event.DoCancel)
 		}
 	}
@@ -149,7 +151,7 @@ func (t *tally) missing(how string) string {
 	case !said || t.rules.OnPromiseNoWork != "reject" || t.rules.MinToolCalls == 0:
 	case t.process.tools && t.words.tools < t.rules.MinToolCalls:
 		return "too little was done"
-	case !t.process.tools && t.sights.shown && !t.sights.moved && t.sights.progress(g, &t.words, &t.process, 1) != "yes":
+	case !t.process.tools && t.sights.shown && !t.sights.blind && !t.sights.moved && t.sights.progress(g, &t.words, &t.process, 1) != "yes":
 		return "nothing was done"
 	}
 	return ""

@@ -41,6 +41,8 @@ func (c *clock) read(e event.Event) {
 		c.resting = true
 	case event.TypeLoopUnpaused, event.TypeLoopResumed, event.TypeIterationStarted:
 		c.resting = false
+	case event.TypeDecided:
+		c.resting = c.resting && as[event.Decided](e).Do != event.DoBegin
 	case event.TypeIterationEnded:
 		c.resting = c.resting || as[event.IterationEnded](e).Outcome == event.OutcomeLimited
 	case event.TypeClockJumped:
@@ -258,6 +260,7 @@ type sights struct {
 	stuck, errors         int
 	problem               string
 	stop                  *event.BreakerTripped
+	blind                 bool // some repository could not be looked at in the open iteration
 }
 
 func (s *sights) read(e event.Event, g *gate, n *words) {
@@ -267,6 +270,8 @@ func (s *sights) read(e event.Event, g *gate, n *words) {
 	case event.TypeRepoSeen:
 		p := as[event.RepoSeen](e)
 		s.stand(fmt.Sprintf("%s at %s with %s;", p.Root, p.Head, p.Fingerprint))
+	case event.TypeRepoUnseen:
+		s.blind = true
 	case event.TypeFolderSeen:
 		if p := as[event.FolderSeen](e); p.Boxes > 0 {
 			s.stand(fmt.Sprintf("%d of %d boxes;", p.Ticked, p.Boxes))
@@ -274,7 +279,7 @@ func (s *sights) read(e event.Event, g *gate, n *words) {
 	case event.TypeDecided:
 		switch as[event.Decided](e).Do {
 		case event.DoBegin:
-			s.opening, s.began, s.place = true, "", ""
+			s.opening, s.began, s.place, s.blind = true, "", "", false
 		case event.DoCheck:
 			s.place = ""
 		}
@@ -303,7 +308,7 @@ func (s *sights) iterationEnded(p event.IterationEnded) {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
 		return
 	}
-	if s.place != "" && !slices.Contains(s.seen, s.place) {
+	if s.place != "" && !s.blind && !slices.Contains(s.seen, s.place) {
 		s.seen = append(s.seen, s.place)
 		s.seen = s.seen[max(0, len(s.seen)-8):]
 	}
@@ -312,8 +317,10 @@ func (s *sights) iterationEnded(p event.IterationEnded) {
 		s.stuck, s.moved = 0, true
 	case "no":
 		s.stuck++
-	default:
-		s.stuck = 0
+	case "":
+		if !s.blind {
+			s.stuck = 0
+		}
 	}
 	switch {
 	case p.Outcome != event.OutcomeFailed:
@@ -328,7 +335,7 @@ func (s *sights) iterationEnded(p event.IterationEnded) {
 // progress says what the files show of the open iteration.
 func (s *sights) progress(g *gate, n *words, p *processNote, tools int) string {
 	switch {
-	case !g.checked:
+	case !g.checked, s.blind:
 		return ""
 	case s.shown && s.place != "":
 		if s.place == s.began || slices.Contains(s.seen, s.place) {

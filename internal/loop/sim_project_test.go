@@ -154,15 +154,22 @@ func (h *hands) check(d event.Decided, rules event.Rules, sealed policy.Seal, ca
 	for i := range w.project.edited {
 		h.deliver(event.GuardrailEdited{Path: w.long(fmt.Sprint("check", i, ".sh")), How: "changed", Restored: w.chance(50)}, d.Iteration, cause)
 	}
-	if seen, ok := w.project.see("end"); ok {
-		h.deliver(seen, d.Iteration, cause)
-	}
-	h.deliver(w.project.look(), d.Iteration, cause)
-	r := &round{h: h, d: d, cause: cause, left: rules.Guardrails, done: done}
-	if d.Only == "look" && !w.project.done {
-		r.left = 0
-	}
-	r.goOn()
+	h.hang(func() {
+		seen, ok := w.project.see("end")
+		switch {
+		case h.cancelled && w.scene.hangs > 0: // nobody waits for it
+		case ok && w.scene.hangs > 0 && w.chance(5):
+			h.deliver(event.RepoUnseen{Root: seen.Root, When: seen.When, Error: "it took too long"}, d.Iteration, cause)
+		case ok:
+			h.deliver(seen, d.Iteration, cause)
+		}
+		h.deliver(w.project.look(), d.Iteration, cause)
+		r := &round{h: h, d: d, cause: cause, left: rules.Guardrails, done: done}
+		if d.Only == "look" && !w.project.done {
+			r.left = 0
+		}
+		r.goOn()
+	})
 }
 
 // verdict is how a guardrail's run may come out.
@@ -241,6 +248,15 @@ func (h *hands) meanwhile(then func()) {
 	}
 	h.errands = append(h.errands, e)
 	h.r.soon(h.r.w.scene.guardTime, e.end)
+}
+
+// hang lets a look take its time before something goes on.
+func (h *hands) hang(then func()) {
+	if h.r.w.scene.hangs > 0 && h.r.w.chance(h.r.w.scene.hangs) {
+		h.meanwhile(then)
+		return
+	}
+	then()
 }
 
 func (h *hands) failHand(d event.Decided, cause uint64) {

@@ -104,9 +104,13 @@ func (r *round) ended(p event.GuardrailEnded) {
 // readRounds takes note of guardrails that ran at the same time.
 func (r *reached) readRounds(events []event.Event) {
 	var running []string
-	results := 0
+	results, beginning := 0, false
 	for _, e := range events {
 		switch e.Type {
+		case event.TypeRepoUnseen:
+			r.words["repo.unseen"] = true
+		case event.TypeIterationStarted:
+			beginning = false
 		case event.TypeGuardrailStarted:
 			if running = append(running, as[event.GuardrailStarted](e).Name); len(running) > 1 {
 				r.words["guardrail.started beside another"] = true
@@ -121,9 +125,14 @@ func (r *reached) readRounds(events []event.Event) {
 			}
 		case event.TypeDecided:
 			switch as[event.Decided](e).Do {
+			case event.DoBegin:
+				beginning = true
 			case event.DoCheck:
-				running, results = nil, 0
+				running, results, beginning = nil, 0, false
 			case event.DoCancel:
+				if beginning {
+					r.words["decided check.cancel of the first look"] = true
+				}
 				if len(running) > 1 {
 					r.words["decided check.cancel of several"] = true
 				}

@@ -77,6 +77,9 @@ type scene struct {
 	// What follows is of the fifth edition.
 	unordered bool // a disk without power keeps no order of names
 
+	// What follows is of the sixth edition.
+	hangs int // percent of looks at the repositories that take their time, and which a cancellation ends
+
 	disasters int // runners that something happens to
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -224,12 +227,21 @@ func fifth(seed uint64) scene {
 	return s
 }
 
+// sixth draws a scene of the sixth edition: looks at the repositories hang, before an iteration and after it.
+func sixth(seed uint64) scene {
+	s := fifth(seed)
+	r := rand.New(rand.NewPCG(seed, 8))
+	s.edition = 6
+	s.hangs = []int{0, 5, 30}[r.IntN(3)]
+	return s
+}
+
 // eachOne are all guardrails, by their bits.
 const eachOne = 1<<8 - 1
 
 // editions are what nights of each are drawn by. Each night of one stays what it is, for those of testdata/sim: what is new is for
 // a new edition, which draws from a source of its own.
-var editions = []func(seed uint64) scene{newScene, second, third, fourth, fifth}
+var editions = []func(seed uint64) scene{newScene, second, third, fourth, fifth, sixth}
 
 // startFails says whether an agent cannot be started, and of which class that is.
 func (s *scene) startFails(w *world, place int) string {

@@ -102,7 +102,7 @@ var rarelyReached = []string{
 	"effect.failed iteration.begin", "fault.raised",
 	"agent.noticed " + event.NoticeLingering, "agent.noticed " + event.NoticeBackground, "timer.fired background",
 	"guardrail.started beside another", "guardrail.ended before one that started first", "decided check.cancel of several",
-	"effect.failed iteration.check behind results",
+	"effect.failed iteration.check behind results", "decided check.cancel of the first look", "repo.unseen",
 }
 
 // reached is what happened in some night.

@@ -19,17 +19,19 @@ import (
 // breaker.sameError failures in a row that say the same, the loop ends; one before that
 // it waits a while, and two before that the agent is told, with the evidence. (Of two, the first is
 // told; of one, nothing comes before the end.) What a person, a limit or a dead runner cut off
-// counts neither way.
+// counts neither way, nor does an iteration in which a repository could not be looked at.
 type Breaker struct {
 	Place string   `json:"place,omitempty"` // where the files stand, as far as the open iteration looked
 	Began string   `json:"began,omitempty"` // where they stood when it began
 	Seen  []string `json:"seen,omitempty"`  // where they stood at the ends of the last iterations
 	Shown bool     `json:"shown,omitempty"` // there are files to look at
 	// Opening says that the next iteration is being begun: what is looked at now is where it begins.
-	Opening bool   `json:"opening,omitempty"`
-	Moved   bool   `json:"moved,omitempty"` // some iteration of this loop made progress
-	Said    string `json:"said,omitempty"`  // hash of the last final message
-	Same    bool   `json:"same,omitempty"`  // the open iteration's final message is the one before
+	Opening bool `json:"opening,omitempty"`
+	// Blind says why a repository could not be looked at in the open iteration: what it changed is not known.
+	Blind string `json:"blind,omitempty"`
+	Moved bool   `json:"moved,omitempty"` // some iteration of this loop made progress
+	Said  string `json:"said,omitempty"`  // hash of the last final message
+	Same  bool   `json:"same,omitempty"`  // the open iteration's final message is the one before
 
 	Stuck  int    `json:"stuck,omitempty"`  // iterations in a row
 	Errors int    `json:"errors,omitempty"` // failures in a row that said the same
@@ -71,6 +73,12 @@ func (b *Breaker) Apply(e event.Event, c *Completion) error {
 			return err
 		}
 		b.stand(p.Root, p.Head, p.Fingerprint)
+	case event.TypeRepoUnseen:
+		p, err := event.As[event.RepoUnseen](e)
+		if err != nil {
+			return err
+		}
+		b.Blind = firstBytes(p.Error, problemMost)
 	case event.TypeFolderSeen:
 		p, err := event.As[event.FolderSeen](e)
 		if err != nil {
@@ -86,7 +94,7 @@ func (b *Breaker) Apply(e event.Event, c *Completion) error {
 		}
 		switch p.Do {
 		case event.DoBegin:
-			b.Opening, b.Began, b.Place = true, "", ""
+			b.Opening, b.Began, b.Place, b.Blind = true, "", "", ""
 		case event.DoCheck:
 			b.Place = "" // another look begins
 		}
@@ -128,6 +136,8 @@ func (b *Breaker) stand(what, a, c string) {
 // Progress says what the files show of the open iteration: yes, no, or nothing.
 func (b *Breaker) Progress(tools int, showsTools bool) string {
 	switch {
+	case b.Blind != "":
+		return ""
 	case b.Shown && b.Place != "":
 		if b.Place == b.Began || slices.Contains(b.Seen, b.Place) {
 			return "no"
@@ -145,7 +155,7 @@ func (b *Breaker) ended(p event.IterationEnded) {
 		return // they say nothing about the work, and the next agent is still to be told
 	}
 	b.Hint = ""
-	if b.Place != "" && !slices.Contains(b.Seen, b.Place) {
+	if b.Place != "" && b.Blind == "" && !slices.Contains(b.Seen, b.Place) {
 		b.Seen = append(b.Seen, b.Place)
 		if len(b.Seen) > placesKept {
 			b.Seen = slices.Delete(b.Seen, 0, len(b.Seen)-placesKept)
@@ -157,7 +167,9 @@ func (b *Breaker) ended(p event.IterationEnded) {
 	case "no":
 		b.Stuck++
 	default:
-		b.Stuck = 0
+		if b.Blind == "" { // else it counts neither way: nobody has seen it
+			b.Stuck = 0
+		}
 	}
 	problem := lastBytes(p.Error, 500)
 	switch {

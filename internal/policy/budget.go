@@ -174,6 +174,9 @@ func (b *Budget) decided(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	if p.Do == event.DoBegin {
+		b.wake() // before the look, which limits.duration ends as well
+	}
 	if p.Do == event.DoBegin && p.Agent >= 0 && p.Agent < len(b.Rules.Agents) {
 		b.Worker = b.Rules.Agents[p.Agent].Name
 	}

@@ -41,7 +41,7 @@ type Life struct {
 	Paused bool `json:"paused,omitempty"`
 	// Person says that the loop is paused because its agent asked for a person.
 	Person bool `json:"person,omitempty"`
-	// Cancelled says that check.cancel was decided, and is not answered yet.
+	// Cancelled says that the end of the look, the check or the tasks was decided, and is not answered yet.
 	Cancelled bool               `json:"cancelled,omitempty"`
 	Broken    bool               `json:"broken,omitempty"` // the runner of this iteration died
 	Fault     *event.FaultRaised `json:"fault,omitempty"`
@@ -118,7 +118,7 @@ func (l *Life) Apply(e event.Event, r event.Rules) error {
 		l.Paused, l.Person = false, false
 	case event.TypeFolderSeen:
 		if r.DoneFile && l.Phase == Beginning && string(e.Field("done")) == "true" {
-			l.Phase = Between // no iteration is needed
+			l.Phase, l.Cancelled = Between, false // no iteration is needed
 		}
 	case event.TypeIterationChecked:
 		l.checked()
@@ -147,6 +147,7 @@ func (l *Life) Apply(e event.Event, r event.Rules) error {
 		}
 		l.Iteration, l.Phase, l.Since, l.Prompt = p.N, Opened, e.At, p.Prompt
 		l.Cut, l.CutWhy, l.Finished, l.Exited, l.Failed = "", "", nil, nil, nil
+		l.Cancelled = false
 	case event.TypeIterationEnded:
 		l.Phase, l.Broken = Between, false
 	case event.TypeAgentReplaced:
@@ -222,7 +223,7 @@ func (l *Life) decided(e event.Event) error {
 		l.Phase = Committing
 	case event.DoCancel:
 		l.Cancelled = true
-		if l.Phase != Verifying {
+		if l.Phase != Verifying && l.Phase != Beginning {
 			l.Cut = event.OutcomeAborted
 		}
 	case event.DoAbort:
@@ -263,7 +264,7 @@ func (l *Life) effectFailed(e event.Event) error {
 	p.Error = firstBytes(p.Error, problemMost)
 	switch p.Do {
 	case event.DoBegin:
-		l.Phase, l.Failed = Between, &p
+		l.Phase, l.Failed, l.Cancelled = Between, &p, false
 	case event.DoStart:
 		l.Failed = &p
 		// A process that rests from an iteration before has no part in this one, and

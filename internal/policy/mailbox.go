@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -64,8 +65,17 @@ const (
 	Kill     = "kill"
 )
 
-// FromSignal marks a command that a signal to the foreground stands for.
+// FromSignal marks a command that a signal to the runner stands for. Only the runner itself may say so: of a file that
+// says it, the sender is not known.
 const FromSignal = "signal"
+
+// Sender is who a command's file says that it is from, without what it cannot know.
+func Sender(from string) string {
+	if from == FromSignal {
+		return "a file"
+	}
+	return from
+}
 
 const (
 	seenKept = 1024
@@ -87,6 +97,9 @@ func (m *Mailbox) Apply(e event.Event) error {
 		p, err := event.As[event.CommandReceived](e)
 		if err != nil {
 			return err
+		}
+		if strings.HasPrefix(e.By(), "inbox") {
+			p.From = Sender(p.From)
 		}
 		m.receive(p)
 	case event.TypeCommandDelivered:

@@ -231,3 +231,23 @@ func TestWhatReachedAnIterationThatIsGivenBackIsToldAgain(t *testing.T) {
 		})
 	}
 }
+
+// A file of the inbox may say anything of its sender. What only the runner can know it is not believed.
+func TestAFileIsNoSignal(t *testing.T) {
+	for by, signal := range map[string]bool{"loop": true, "inbox:s": false} {
+		var m policy.Mailbox
+		for _, p := range append(fromSignal(policy.Stop), event.CommandDelivered{ID: "s", How: "loop"}) {
+			line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: noon}, event.Encode(p, by), 0)
+			e, err := event.Parse(line)
+			if err == nil {
+				err = m.Apply(e)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if m.Stopping != policy.Stop || m.Signal != signal {
+			t.Errorf("by %s: stopping %q, signal %v", by, m.Stopping, m.Signal)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -56,6 +55,7 @@ type command struct {
 	errs  io.Writer
 
 	patience time.Duration // grace, where zero
+	alone    bool          // nothing of its session may outlive it
 }
 
 // run returns when the process has ended. When ctx ends first, the session gets TERM, on which git removes its lock files, and
@@ -68,56 +68,18 @@ func (c command) run(ctx context.Context) error {
 	}
 	ownSession(cmd)
 	err := cmd.Run()
-	if ctx.Err() != nil && err != nil {
+	canceled := ctx.Err() != nil && err != nil
+	// Not where all has gone by itself: its number may be another one's by now.
+	if canceled || c.alone && errors.Is(err, exec.ErrWaitDelay) {
 		endSession(cmd)
+	}
+	if canceled {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, exec.ErrWaitDelay) { // it ended well, and somebody else holds its output
 		return nil
 	}
 	return err
-}
-
-// A git is the user's git in one folder.
-type git struct {
-	words []string // what every command begins with
-	env   []string
-	dir   string
-}
-
-// here is the git that is asked for facts.
-func here(dir string) git {
-	return git{words: []string{"git"}, env: environment(nil), dir: dir}
-}
-
-func (g git) in(dir string) git {
-	g.dir = dir
-	return g
-}
-
-// read returns what a git command prints. It takes no lock that another git would miss, and is spoken to in English, because some
-// answers can be told apart by their words only.
-func (g git) read(ctx context.Context, args ...string) ([]byte, error) {
-	return g.ask(ctx, "", args...)
-}
-
-func (g git) ask(ctx context.Context, stdin string, args ...string) ([]byte, error) {
-	var out bytes.Buffer
-	errs := tail{}
-	err := command{
-		argv: slices.Concat(g.words, args), dir: g.dir, stdin: stdin, out: &out, errs: &errs,
-		env: append(slices.Clip(g.env), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"),
-	}.run(ctx)
-	if err != nil {
-		return nil, readError(strings.Join(append(slices.Clone(g.words), args[0]), " "), errs.String(), err)
-	}
-	return out.Bytes(), nil
-}
-
-// line is read for answers of one line.
-func (g git) line(ctx context.Context, args ...string) (string, error) {
-	out, err := g.read(ctx, args...)
-	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 func readError(doing, said string, err error) error {

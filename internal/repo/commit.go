@@ -14,7 +14,7 @@ import (
 
 const (
 	lockPause = 25 * time.Millisecond
-	tidyTime  = 10 * time.Second // for looking at what is there after a commit was broken off
+	tidyTime  = 3 * time.Second // for looking at what is there after a commit was broken off
 )
 
 // commit adds and commits, and reports whether there was anything to.
@@ -27,7 +27,11 @@ func (r *runner) commit(ctx context.Context, words []string) (bool, error) {
 	if op, abort := at.operation(); op != "" {
 		return false, r.refuse(words, fmt.Errorf("%s %w", op, ErrUnfinished), "finish it, or call it off with '"+abort+"'")
 	}
-	st, err := r.git.status(ctx)
+	looking, err := r.git.withoutFilters(ctx)
+	if err != nil {
+		return false, r.refuse(words, err, "")
+	}
+	st, err := looking.status(ctx)
 	if err != nil {
 		return false, r.refuse(words, err, "")
 	}
@@ -201,7 +205,7 @@ func keepIndex(at place) (keptIndex, error) {
 	}
 	if err == nil {
 		k.info = info
-		k.content, err = os.ReadFile(path)
+		k.content, err = readBounded(path, maxIndex)
 	}
 	if err != nil {
 		return k, fmt.Errorf("keep the index: %w", err)

@@ -25,14 +25,18 @@
 //     HEAD does. What is too big to be read every time is told apart by its size and time of change; see [Sight.Partial].
 //   - [Run] makes no empty commit, except where a hook takes out what was to be committed, so that doing it again after a crash
 //     makes no second commit of the same work. A commit that did not come about leaves the index, byte for byte, as it was before.
-//   - Hooks, signing, filters, includes and credential helpers run as they do for the user. Nothing waits for a person for ever: there is
+//   - [See], [Since], [Repos] and [Branch], and what [Run] asks before and after a commit, start no program that the repository names: no
+//     fsmonitor, hook, filter, external diff, textconv, pager or credential helper; and they fetch nothing. They end with their context,
+//     within a minute in any case, with all that git has started in its session. git's own files are opened only where they are regular files of a
+//     sane size: a pipe in the place of one is an error that names it.
+//   - In what [Run] does for the user, hooks, signing, filters, includes and credential helpers run as they do for the user. Nothing waits for a person for ever: there is
 //     no terminal, none is named to gpg's agent either, no editor and no standard input. A window may be opened and a key may wait to be
 //     touched; what exceeds its time is ended together with the processes of its session.
 //   - Arguments are never read by a shell, and paths are handed over with NULs between them: names with newlines, quotes or a
 //     leading dash are names.
 //   - Where the repository is, the folder decides: GIT_DIR and its like, as a git hook around ralph would set them, are not passed on.
 //
-// Needed is git 2.26 or later. All functions may be called at the same time; two Runs in one working tree meet at git's own lock.
+// Needed is git 2.26 or later; before 2.31 filters are run by a look, within its time. All functions may be called at the same time; two Runs in one working tree meet at git's own lock.
 //
 // # Not here
 //

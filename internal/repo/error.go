@@ -20,6 +20,10 @@ var (
 	ErrUnmerged = errors.New("unresolved conflicts")
 	// ErrLocked: another process holds the index, or died holding it.
 	ErrLocked = errors.New("the index is locked")
+	// ErrTooMuch: git would print, or a file of git's holds, more than any repository that is used needs.
+	ErrTooMuch = errors.New("more than can be looked at")
+	// ErrOddFile: where git keeps a file stands a pipe, a socket or a device, for which git would wait.
+	ErrOddFile = errors.New("not a regular file")
 	// ErrNoIdentity: git does not know who the author is.
 	ErrNoIdentity = errors.New("git does not know who commits")
 )

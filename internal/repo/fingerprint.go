@@ -21,6 +21,13 @@ type budget struct {
 	file   int64 // bytes up to which a file is read
 	bytes  int64 // that are read of all files
 	nested int   // repositories inside that are looked at
+	seen   map[string]seen
+}
+
+// seen is what a look at a repository inside showed.
+type seen struct {
+	Sight
+	err error
 }
 
 // An imprint collects one digest for each path. Their order does not count: git lists a new file elsewhere once it is added.
@@ -123,21 +130,18 @@ func (p *imprint) copy(to io.Writer, name string, size int64) (int64, error) {
 
 // repository takes a submodule, or a repository that git has not been told of, by its commit and its own fingerprint.
 func (p *imprint) repository(ctx context.Context, h hash.Hash, name string) error {
-	inner := look{git: p.in(filepath.Join(p.path, name)), budget: p.budget, depth: p.depth - 1}
-	if inner.depth < 0 || p.budget.nested <= 0 {
-		p.partial = true
-		fmt.Fprint(h, "repository")
-		return nil
-	}
-	p.budget.nested--
-	if !isRepository(inner.dir) { // without one of its own, git would answer for the one around it
+	path := filepath.Join(p.path, name)
+	if !isRepository(path) { // without one of its own, git would answer for the one around it
 		fmt.Fprint(h, "gone")
 		return nil
 	}
-	s, err := inner.see(ctx)
+	s, err := p.inside(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.Is(err, errDeep):
+		p.partial = true
+		fmt.Fprint(h, "repository")
 	case err != nil: // such as one that belongs to somebody else
 		p.partial = true
 		fmt.Fprint(h, "unread")

@@ -24,9 +24,11 @@ const (
 // Repos returns the working trees in which an agent that works in dir may commit: the one around dir first, then those inside it:
 // submodules and linked worktrees wherever they are, and other repositories three folders deep, sorted and 32 at most. Where none
 // is around dir, those inside dir. Folders named .ralph, .git and node_modules are not entered, and links are not followed. Without
-// any the error satisfies [Absent].
-func Repos(ctx context.Context, dir string) ([]string, error) {
-	roots, err := here(dir).repos(ctx)
+// any the error satisfies [Absent]. Time and environment are as in [See].
+func Repos(ctx context.Context, dir string, env ...string) ([]string, error) {
+	ctx, cancel := bounded(ctx, lookTime)
+	defer cancel()
+	roots, err := here(dir, env...).repos(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look for repositories: %w", err)
 	}
@@ -73,33 +75,42 @@ func (g git) told(ctx context.Context, at place) ([]string, error) {
 			found = append(found, root)
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(at.root, ".gitmodules")); err == nil {
-		out, err := g.read(ctx, "config", "-z", "--file", ".gitmodules", "--get-regexp", `^submodule\..*\.path$`)
-		// The agent may have left a file that git cannot read. That is no reason to see nothing.
-		if err != nil && exitCode(err) < 0 {
-			return nil, err
-		}
-		for record := range bytes.SplitSeq(out, []byte{0}) {
-			if _, path, ok := strings.Cut(string(record), "\n"); ok {
-				keep(filepath.Join(at.root, filepath.FromSlash(path)))
-			}
-		}
-	}
-	// gitrepository-layout(5): worktrees/<id>/gitdir holds the path of a linked worktree's .git file.
-	notes, err := filepath.Glob(filepath.Join(escapeGlob(at.gitDir), "worktrees", "*", "gitdir"))
+	modules, err := g.modules(ctx, at.root)
 	if err != nil {
 		return nil, err
 	}
-	for _, note := range notes {
-		if path, err := os.ReadFile(note); err == nil {
+	for _, path := range modules {
+		keep(filepath.Join(at.root, path))
+	}
+	// gitrepository-layout(5): worktrees/<id>/gitdir holds the path of a linked worktree's .git file.
+	notes := filepath.Join(at.gitDir, "worktrees")
+	for _, id := range folders(notes) {
+		if path, err := readBounded(filepath.Join(notes, id, "gitdir"), maxPointer); err == nil {
 			keep(filepath.Dir(strings.TrimSuffix(string(path), "\n")))
 		}
 	}
 	return found, nil
 }
 
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+// modules are the paths of a working tree's submodules, as .gitmodules has them.
+func (g git) modules(ctx context.Context, root string) ([]string, error) {
+	if _, err := os.Lstat(filepath.Join(root, modulesFile)); err != nil {
+		return nil, nil
+	}
+	out, err := g.in(root).read(ctx, "config", "-z", "--file", modulesFile, "--get-regexp", `^submodule\..*\.path$`)
+	// The agent may have left a file that git cannot read. That is no reason to see nothing.
+	if err != nil && exitCode(err) < 0 {
+		return nil, err
+	}
+	var paths []string
+	for record := range bytes.SplitSeq(out, []byte{0}) {
+		_, path, ok := strings.Cut(string(record), "\n")
+		if path = filepath.FromSlash(path); ok && filepath.IsLocal(path) {
+			paths = append(paths, filepath.Clean(path))
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
 }
 
 // walk finds repositories below a folder, level by level.
@@ -127,7 +138,7 @@ func walk(ctx context.Context, base string) []string {
 
 // folders are the names of a folder's folders. What cannot be read has none.
 func folders(path string) []string {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
 	if err != nil {
 		return nil
 	}

@@ -2,7 +2,10 @@ package repo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,10 +36,13 @@ type Sight struct {
 	Stat
 }
 
-// See looks at the working tree around dir. It takes three calls of git, or four where something tracked has changed, and reads
-// the changed files, 128 MiB at most. Without git or a repository the error satisfies [Absent].
-func See(ctx context.Context, dir string) (Sight, error) {
-	s, err := lookAt(dir).see(ctx)
+// See looks at the working tree around dir. It takes three calls of git, or four where something tracked has changed, as many again
+// for each submodule, and reads the changed files, 128 MiB at most. It ends with ctx, and after a minute with an error that satisfies
+// errors.Is with context.DeadlineExceeded. git has the environment env, or this process's where it is empty. Without git or a repository the error satisfies [Absent].
+func See(ctx context.Context, dir string, env ...string) (Sight, error) {
+	ctx, cancel := bounded(ctx, lookTime)
+	defer cancel()
+	s, err := lookAt(dir, env...).see(ctx)
 	if err != nil {
 		return Sight{}, fmt.Errorf("look at the repository: %w", err)
 	}
@@ -51,8 +57,8 @@ type look struct {
 }
 
 // lookAt reads for less than a tenth of a second where the processor knows SHA-256, and half a second elsewhere.
-func lookAt(dir string) look {
-	return look{git: here(dir), budget: &budget{file: 16 << 20, bytes: 128 << 20, nested: 16}, depth: 3}
+func lookAt(dir string, env ...string) look {
+	return look{git: here(dir, env...), budget: &budget{file: 16 << 20, bytes: 128 << 20, nested: 16, seen: map[string]seen{}}, depth: 3}
 }
 
 func (l look) see(ctx context.Context) (Sight, error) {
@@ -61,16 +67,22 @@ func (l look) see(ctx context.Context) (Sight, error) {
 		return Sight{}, err
 	}
 	// Some git commands and settings count from the folder that they are called in.
-	l.git = l.in(at.root)
+	if l.git, err = l.in(at.root).withoutFilters(ctx); err != nil {
+		return Sight{}, err
+	}
 	st, err := l.status(ctx)
 	if err != nil {
 		return Sight{}, err
 	}
+	changed, err := l.changedModules(ctx, at.root, st.entries)
+	if err != nil {
+		return Sight{}, err
+	}
+	tracked := slices.ContainsFunc(st.entries, func(e entry) bool { return e.kind != '?' })
+	st.entries = append(st.entries, changed...)
 	s := Sight{Root: at.root, Head: st.head, Branch: st.branch, Dirty: len(st.entries) > 0}
 	s.Operation, _ = at.operation()
-	tracked := false
 	for _, e := range st.entries {
-		tracked = tracked || e.kind != '?'
 		if e.kind == 'u' {
 			s.Unmerged++
 		}
@@ -88,6 +100,49 @@ func (l look) see(ctx context.Context) (Sight, error) {
 	s.Files = len(st.entries)
 	s.Insertions += found.newLines
 	return s, nil
+}
+
+// changedModules are the submodules in which something is not committed, and which are not known as changed already.
+func (l look) changedModules(ctx context.Context, root string, known []entry) ([]entry, error) {
+	paths, err := l.modules(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	var changed []entry
+	for _, path := range paths {
+		name := filepath.ToSlash(path)
+		is := func(e entry) bool { return strings.TrimSuffix(e.path, "/") == name }
+		if isOwn(name) || slices.ContainsFunc(known, is) || !isRepository(filepath.Join(root, path)) {
+			continue
+		}
+		s, err := l.inside(ctx, filepath.Join(root, path))
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || s.Dirty {
+			changed = append(changed, entry{kind: '1', path: name, headMode: moduleMode, module: true})
+		}
+	}
+	return changed, nil
+}
+
+const moduleMode = "160000"
+
+// errDeep says that a repository stands too deep in others, or that too many were looked at.
+var errDeep = errors.New("too deep inside, or one too many")
+
+// inside looks at a repository inside this one, once in a look.
+func (l look) inside(ctx context.Context, path string) (Sight, error) {
+	if was, ok := l.budget.seen[path]; ok {
+		return was.Sight, was.err
+	}
+	if l.depth <= 0 || l.budget.nested <= 0 {
+		return Sight{}, errDeep
+	}
+	l.budget.nested--
+	s, err := look{git: l.in(path), budget: l.budget, depth: l.depth - 1}.see(ctx)
+	l.budget.seen[path] = seen{s, err}
+	return s, err
 }
 
 // againstHead counts what is tracked. What a submodule holds that is not committed there is a matter of the submodule.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const maxSubjects = 20
@@ -24,9 +25,11 @@ type Commits struct {
 }
 
 // Since tells what was committed since HEAD was oldHead, which is empty for a repository that had no commit. A name that is no
-// commit here, or has been collected as garbage, is ErrUnknownCommit.
-func Since(ctx context.Context, dir, oldHead string) (Commits, error) {
-	c, err := here(dir).since(ctx, oldHead)
+// commit here, or has been collected as garbage, is ErrUnknownCommit. Time and environment are as in [See].
+func Since(ctx context.Context, dir, oldHead string, env ...string) (Commits, error) {
+	ctx, cancel := bounded(ctx, lookTime)
+	defer cancel()
+	c, err := here(dir, env...).since(ctx, oldHead)
 	if err != nil {
 		return Commits{}, fmt.Errorf("look for new commits: %w", err)
 	}
@@ -86,6 +89,23 @@ func (g git) list(ctx context.Context, c *Commits, oldHead string) error {
 	}
 	return nil
 }
+
+// Branch is the name of the branch that HEAD names, in the working tree around dir; empty where there is none.
+func Branch(ctx context.Context, dir string) string {
+	ctx, cancel := bounded(ctx, branchTime)
+	defer cancel()
+	if !marked(dir) || checkFiles(dir) != nil {
+		return ""
+	}
+	name, err := here(dir).line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// branchTime is short because a person waits, and a loop is called otherwise without it.
+const branchTime = 3 * time.Second
 
 // head is the commit that HEAD names, and empty when there is none.
 func (g git) head(ctx context.Context) (string, error) {

@@ -29,6 +29,9 @@ func (g git) locate(ctx context.Context) (place, error) {
 	if !marked(g.dir) {
 		return place{}, ErrNoRepository
 	}
+	if err := checkFiles(g.dir); err != nil {
+		return place{}, err
+	}
 	// The word between them tells where one path ends: it may hold newlines.
 	out, err := g.read(ctx, "rev-parse", "--show-toplevel", "--is-inside-work-tree", "--absolute-git-dir")
 	if err != nil {
@@ -119,9 +122,10 @@ type entry struct {
 }
 
 // status asks with all untracked files one by one. There is no pathspec in it, which would keep git from using its cache of
-// untracked files. Renames are not looked for: they would be read out of contents.
+// untracked files. Renames are not looked for: they would be read out of contents. What is not committed in a submodule is left out: git
+// would look there under that submodule's own settings.
 func (g git) status(ctx context.Context) (status, error) {
-	out, err := g.read(ctx, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--no-ahead-behind")
+	out, err := g.read(ctx, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty")
 	if err != nil {
 		return status{}, err
 	}

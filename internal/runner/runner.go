@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/effect"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal"
@@ -172,7 +173,7 @@ func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
 		return 0, nil
 	}
 	swept := 0
-	for _, mark := range []string{mark, ownMark(mark)} {
+	for _, mark := range Marks(mark) {
 		strays, err := process.Sweep(ctx, mark, sweepGrace)
 		if err != nil {
 			return 0, fmt.Errorf("end the processes of the runner before: %w", err)
@@ -375,7 +376,7 @@ func (r *runner) claim(ctx context.Context, box *inbox.Box, items []inbox.Item) 
 	for _, item := range items {
 		if c := item.Command; c != nil {
 			in.Commands = append(in.Commands, event.CommandReceived{
-				ID: c.ID, Kind: string(c.Kind), From: c.From, Text: c.Text, Key: c.Key, Val: c.Value,
+				ID: c.ID, Kind: string(c.Kind), From: policy.Sender(c.From), Text: c.Text, Key: c.Key, Val: c.Value,
 			})
 			continue
 		}
@@ -390,7 +391,7 @@ func (r *runner) claim(ctx context.Context, box *inbox.Box, items []inbox.Item) 
 	case <-done:
 	}
 	for _, item := range items {
-		// A file that cannot be removed is found again and known again.
+		// A file that cannot be moved away is in the journal, and the box gives it no more.
 		if item.Command != nil {
 			_ = box.Done(item.Command.ID)
 		} else {
@@ -414,7 +415,7 @@ func (r *runner) obey(ctx context.Context) {
 			return
 		case <-r.Signals:
 			r.put(ctx, loop.Input{Drafts: []event.Draft{event.Encode(event.CommandReceived{
-				ID: NewID(r.clock()), Kind: kind, From: "signal",
+				ID: NewID(r.clock()), Kind: kind, From: policy.FromSignal,
 			}, "loop")}})
 		}
 	}

@@ -44,6 +44,9 @@ func (r *runner) words() effect.Words {
 	}
 }
 
+// Marks are what the processes carry that belong to a loop: its agent's, and those that ralph itself runs for it.
+func Marks(id string) []string { return []string{id, ownMark(id)} }
+
 // ownMark finds what ralph itself ran for a loop: guardrails and version control. It is
 // not the agent's mark, because what carries that ends with the agent.
 func ownMark(id string) string { return id + ".ralph" }

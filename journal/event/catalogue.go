@@ -36,6 +36,7 @@ func (CompletionRefused) EventType() Type  { return TypeCompletionRefused }
 func (CompletionAccepted) EventType() Type { return TypeCompletionAccepted }
 func (FolderSeen) EventType() Type         { return TypeFolderSeen }
 func (RepoSeen) EventType() Type           { return TypeRepoSeen }
+func (RepoUnseen) EventType() Type         { return TypeRepoUnseen }
 func (GuardrailSealed) EventType() Type    { return TypeGuardrailSealed }
 func (GuardrailStarted) EventType() Type   { return TypeGuardrailStarted }
 func (GuardrailEnded) EventType() Type     { return TypeGuardrailEnded }
@@ -127,6 +128,8 @@ func intern(name []byte) Type {
 		return TypeFolderSeen
 	case TypeRepoSeen:
 		return TypeRepoSeen
+	case TypeRepoUnseen:
+		return TypeRepoUnseen
 	case TypeGuardrailSealed:
 		return TypeGuardrailSealed
 	case TypeGuardrailStarted:
@@ -198,6 +201,7 @@ func Types() []Type {
 		TypeCompletionAccepted,
 		TypeFolderSeen,
 		TypeRepoSeen,
+		TypeRepoUnseen,
 		TypeGuardrailSealed,
 		TypeGuardrailStarted,
 		TypeGuardrailEnded,

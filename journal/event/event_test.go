@@ -63,6 +63,7 @@ var samples = []event.Payload{
 	event.CompletionAccepted{How: "promise"},
 	event.FolderSeen{Done: true, Text: "all is done", Boxes: 3, Ticked: 2, Open: []string{"write the tests"}, SHA256: "ab"},
 	event.RepoSeen{Root: ".", When: "end", Head: "4b825dc", Dirty: true, Fingerprint: "cd", Files: 2, Insertions: 10, Deletions: 1, Commits: 1},
+	event.RepoUnseen{Root: ".", When: "end", Error: "look at the repository: git status: not done after 1m0s: context deadline exceeded"},
 	event.GuardrailSealed{Files: []event.SealedFile{{Path: "Makefile", Role: "instructions", Kind: "file", SHA256: "ab", Bytes: 9, Mode: 420, Protected: true}, {Path: "GNUmakefile", Role: "instructions"}}},
 	event.GuardrailStarted{Name: "make test"},
 	event.GuardrailEnded{Name: "make test", Code: 2, Took: 1200, Log: "guardrail_1_make_test.log", Action: "APPEND", Message: &event.Blob{Text: "it failed", Bytes: 9}},

@@ -28,6 +28,13 @@ type RepoSeen struct {
 	Commits     int    `json:"commits,omitempty"` // made since the iteration began
 }
 
+// RepoUnseen: a git repository could not be looked at, so that nobody knows what the iteration changed there.
+type RepoUnseen struct {
+	Root  string `json:"root"` // as in repo.seen
+	When  string `json:"when"` // begin (of the iteration) or end
+	Error string `json:"error"`
+}
+
 // GuardrailStarted: ralph runs a command that has to succeed.
 type GuardrailStarted struct {
 	Name string `json:"name"` // the command

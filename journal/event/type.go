@@ -48,6 +48,7 @@ const (
 
 	TypeFolderSeen       Type = "folder.seen"
 	TypeRepoSeen         Type = "repo.seen"
+	TypeRepoUnseen       Type = "repo.unseen"
 	TypeGuardrailSealed  Type = "guardrail.sealed"
 	TypeGuardrailStarted Type = "guardrail.started"
 	TypeGuardrailEnded   Type = "guardrail.ended"

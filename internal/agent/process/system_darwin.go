@@ -78,15 +78,18 @@ func fromKernel(info *unix.KinfoProc) member {
 	return m
 }
 
-// carries reports whether a process of this user was started with the mark in its environment. KERN_PROCARGS2 yields the argument
-// count, the arguments and the environment, separated by NUL, and refuses for other users.
-func carries(pid int, mark string) bool {
+// environOf returns the environment that a process of this user was started with; nil where it cannot be read. KERN_PROCARGS2 yields
+// the argument count, the arguments and the environment, separated by NUL, and refuses for other users.
+func environOf(pid int) []byte {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(info.Eproc.Pcred.P_ruid) != os.Getuid() {
-		return false
+		return nil
 	}
 	args, err := unix.SysctlRaw("kern.procargs2", pid)
-	return err == nil && hasEntry(args, MarkVariable+"="+mark)
+	if err != nil {
+		return nil
+	}
+	return args
 }
 
 func commandLine(pid int) string {

@@ -106,22 +106,23 @@ func parseStat(stat []byte) (m member, ok bool) {
 	return m, false
 }
 
-// carries reports whether a process of this user was started with the mark in its environment.
-func carries(pid int, mark string) bool {
+// environOf returns the environment that a process of this user was started with, each entry closed by a NUL; nil where it cannot
+// be read.
+func environOf(pid int) []byte {
 	file, err := open(pid, "environ")
 	if err != nil {
-		return false
+		return nil
 	}
 	defer unix.Close(file)
 	var stat unix.Stat_t
 	if unix.Fstat(file, &stat) != nil || int(stat.Uid) != os.Getuid() {
-		return false
+		return nil
 	}
 	environ, err := drain(file, make([]byte, 0, 16<<10), maxEnviron)
 	if err != nil {
-		return false
+		return nil
 	}
-	return hasEntry(environ, MarkVariable+"="+mark)
+	return environ
 }
 
 func commandLine(pid int) string {

@@ -32,6 +32,8 @@ func look(int) (member, bool) { return member{}, false }
 
 func carries(int, string) bool { return false }
 
+func markOf(int) string { return "" }
+
 func commandLine(int) string { return "" }
 
 func signalGroup(leader *os.Process, sig syscall.Signal) error {

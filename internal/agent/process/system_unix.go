@@ -41,6 +41,19 @@ func reapAdopted(pid int) bool {
 	return reaped == pid || errors.Is(err, unix.ECHILD)
 }
 
+// carries reports whether a process of this user was started with the mark in its environment.
+func carries(pid int, mark string) bool { return hasEntry(environOf(pid), MarkVariable+"="+mark) }
+
+// markOf returns the mark that a process of this user was started with; empty where there is none.
+func markOf(pid int) string {
+	for entry := range bytes.SplitSeq(environOf(pid), []byte{0}) {
+		if mark, ok := bytes.CutPrefix(entry, []byte(MarkVariable+"=")); ok {
+			return string(mark)
+		}
+	}
+	return ""
+}
+
 // hasEntry reports whether a list of strings, each closed by a NUL, contains entry.
 func hasEntry(list []byte, entry string) bool {
 	for candidate := range bytes.SplitSeq(list, []byte{0}) {

@@ -1,0 +1,104 @@
+//go:build unix
+
+package effect_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// seeing returns hands in a repository whose progress counts.
+func seeing(t *testing.T) *stage {
+	t.Helper()
+	s := bare(t)
+	s.state.Budget.Rules.NoProgress = 3
+	git(t, s, "init", "-q")
+	return s
+}
+
+// stuck makes git wait in the repository, and returns what is closed when it does.
+func stuck(t *testing.T, s *stage) <-chan struct{} {
+	t.Helper()
+	folder := filepath.Join(s.cfg.Project, "deep")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, folder, "file", "x")
+	pipe := filepath.Join(folder, ".gitignore")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	waits := make(chan struct{})
+	go func() {
+		for t.Context().Err() == nil {
+			// It can be opened without waiting when somebody reads it.
+			if fd, err := unix.Open(pipe, unix.O_WRONLY|unix.O_NONBLOCK, 0); err == nil {
+				defer unix.Close(fd)
+				close(waits)
+				<-t.Context().Done()
+				return
+			}
+			time.Sleep(time.Millisecond) // a pipe has no event for its reader
+		}
+	}()
+	return waits
+}
+
+// A look that hangs ends when it is cancelled, before an iteration and after it, and says nothing of what it did not see.
+func TestALookThatHangsIsCancelled(t *testing.T) {
+	t.Parallel()
+	for _, d := range []event.Decided{begin, look} {
+		s := seeing(t).up()
+		waits := stuck(t, s)
+		s.do(d)
+		<-waits
+		s.do(cancel)
+		for done := false; !done; {
+			switch e := s.next(); e.typ {
+			case event.TypeIterationStarted, event.TypeIterationChecked:
+				done = true
+			case event.TypeRepoSeen, event.TypeRepoUnseen, event.TypeEffectFailed:
+				t.Errorf("%s: %s %s", d.Do, e.typ, e.data)
+			}
+		}
+	}
+}
+
+func TestARepositoryThatCannotBeSeenIsTold(t *testing.T) {
+	t.Parallel()
+	s := seeing(t).up()
+	path := filepath.Join(s.cfg.Project, ".gitmodules")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []event.Decided{begin, look} {
+		told := s.answer(d)
+		var unseen []string
+		for _, e := range told {
+			if e.typ == event.TypeRepoUnseen {
+				unseen = append(unseen, e.data)
+			}
+		}
+		when := map[string]string{event.DoBegin: "begin", event.DoCheck: "end"}[d.Do]
+		if len(unseen) != 1 || !strings.Contains(unseen[0], `"root":".","when":"`+when+`"`) || !strings.Contains(unseen[0], path+": not a regular file") {
+			t.Errorf("%s: %s: %q", d.Do, types(told), unseen)
+		}
+	}
+}
+
+// No version control is nothing to tell.
+func TestNoRepositoryIsNotUnseen(t *testing.T) {
+	t.Parallel()
+	s := bare(t)
+	s.state.Budget.Rules.NoProgress = 3
+	if told := types(s.up().answer(begin)); strings.Contains(told, "repo.") {
+		t.Error(told)
+	}
+}

@@ -1,0 +1,288 @@
+//go:build unix
+
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// program writes a script into the repository that leaves a mark when it is run, and never ends by itself.
+func (w tree) program(name string) (path, mark string) {
+	w.t.Helper()
+	path, mark = filepath.Join(w.dir, ".git", name), filepath.Join(w.dir, ".git", name+".ran")
+	w.write(".git/"+name, "#!/bin/sh\ntouch '"+mark+"'\nexec sleep 600\n")
+	must(w.t, os.Chmod(path, 0o755))
+	return path, mark
+}
+
+// patient is a context with far more time than a look needs, and far less than the programs here take.
+func patient(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// Each of these settings has git start a program for a question. None is started, by any look, and none is waited for.
+func TestALookStartsNoProgramOfTheRepository(t *testing.T) {
+	t.Parallel()
+	for name, plant := range map[string]func(w tree, program string){
+		"fsmonitor":  func(w tree, program string) { w.git("config", "core.fsmonitor", program) },
+		"hooks path": func(w tree, program string) { w.git("config", "core.hooksPath", filepath.Dir(program)) },
+		"clean filter": func(w tree, program string) {
+			w.git("config", "filter.odd.clean", program)
+			w.git("config", "filter.odd.required", "true")
+			w.write(".git/info/attributes", "* filter=odd\n")
+		},
+		"process filter": func(w tree, program string) {
+			w.git("config", "filter.odd.process", program)
+			w.git("config", "filter.odd.required", "true")
+			w.write(".git/info/attributes", "* filter=odd\n")
+		},
+		"a filter whose name would end a setting": func(w tree, program string) {
+			w.git("config", "filter.a=b.c.clean", program)
+			w.write(".git/info/attributes", "* filter=a=b.c\n")
+		},
+		"external diff": func(w tree, program string) { w.git("config", "diff.external", program) },
+		"diff driver": func(w tree, program string) {
+			w.git("config", "diff.odd.command", program)
+			w.git("config", "diff.odd.textconv", program)
+			w.write(".git/info/attributes", "* diff=odd\n")
+		},
+		"pager": func(w tree, program string) { w.git("config", "core.pager", program) },
+		"signatures": func(w tree, program string) {
+			w.git("config", "log.showSignature", "true")
+			w.git("config", "gpg.program", program)
+		},
+		"a promised object": func(w tree, program string) {
+			w.git("config", "remote.origin.url", "ext::"+program)
+			w.git("config", "remote.origin.promisor", "true")
+			w.git("config", "remote.origin.partialclonefilter", "blob:none")
+			w.git("config", "core.repositoryFormatVersion", "1")
+			w.git("config", "extensions.partialClone", "origin")
+			blob := w.git("rev-parse", "HEAD:a")
+			must(t, os.Remove(filepath.Join(w.dir, ".git/objects", blob[:2], blob[2:])))
+		},
+		"a promised object by ssh": func(w tree, program string) {
+			w.git("config", "remote.origin.url", "ssh://nowhere.invalid/x")
+			w.git("config", "remote.origin.promisor", "true")
+			w.git("config", "core.repositoryFormatVersion", "1")
+			w.git("config", "extensions.partialClone", "origin")
+			w.git("config", "core.sshCommand", program)
+			blob := w.git("rev-parse", "HEAD:a")
+			must(t, os.Remove(filepath.Join(w.dir, ".git/objects", blob[:2], blob[2:])))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := born(t)
+			old := w.head()
+			w.write("b", "x\n")
+			w.commit("second")
+			program, mark := w.program("post-index-change")
+			plant(w, program)
+			w.write("a", "one\ntwo\nother\n") // has to be compared
+			ctx := patient(t)
+			if _, err := See(ctx, w.dir); errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("See: %v", err)
+			}
+			if _, err := Since(ctx, w.dir, old); err != nil {
+				t.Errorf("Since: %v", err)
+			}
+			if _, err := Repos(ctx, w.dir); err != nil {
+				t.Errorf("Repos: %v", err)
+			}
+			if branch := Branch(ctx, w.dir); branch != "main" {
+				t.Errorf("Branch: %q", branch)
+			}
+			if _, err := os.Lstat(mark); err == nil {
+				t.Error("the program was run")
+			}
+		})
+	}
+}
+
+// The settings of a submodule count in that submodule. What is changed there is seen all the same.
+func TestALookStartsNoProgramOfASubmodule(t *testing.T) {
+	t.Parallel()
+	inner := born(t)
+	w := born(t)
+	w.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.dir, "module")
+	w.commit("with a submodule")
+	clean := w.see()
+	if clean.Dirty {
+		t.Fatalf("%+v", clean)
+	}
+	program, mark := w.program("program")
+	m := w.at("module")
+	m.git("config", "core.fsmonitor", program)
+	m.git("config", "filter.own.clean", program)
+	info := m.git("rev-parse", "--git-path", "info/attributes")
+	must(t, os.MkdirAll(filepath.Dir(info), 0o755))
+	must(t, os.WriteFile(info, []byte("* filter=own\n"), 0o644))
+	m.write("a", "one\ntwo\nother\n")
+	s, err := See(patient(t), w.dir)
+	if err != nil || !s.Dirty || s.Files != 1 || s.Fingerprint == clean.Fingerprint {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	m.write("a", "one\ntwo\nyet another\n")
+	if again := w.see(); again.Fingerprint == s.Fingerprint {
+		t.Error("a change inside the submodule is not in the fingerprint")
+	}
+	if _, err := os.Lstat(mark); err == nil {
+		t.Error("the program was run")
+	}
+}
+
+// A filter stays the user's own in the user's own commit.
+func TestTheCommitKeepsFilters(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("config", "filter.upper.clean", "tr a-z A-Z")
+	w.write(".gitattributes", "shout filter=upper\n")
+	w.write("shout", "hello\n")
+	r, err := w.run(Config{AddNew: true, Message: "x"})
+	if err != nil || !r.Committed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if got := w.git("show", "HEAD:shout"); got != "HELLO" {
+		t.Errorf("committed %q", got)
+	}
+	if r, err := w.run(Config{AddNew: true, Message: "x"}); err != nil || !r.Nothing {
+		t.Errorf("once more: %+v, %v", r, err)
+	}
+}
+
+// A pipe in the place of a file of git's is named, and nobody waits for it.
+func TestAPipeWhereGitKeepsAFile(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		".gitmodules", ".gitattributes", ".git/index", ".git/HEAD", ".git/config", ".git/packed-refs", ".git/refs/heads/main",
+		".git/info/exclude", ".git/commondir",
+	} {
+		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
+			t.Parallel()
+			w := born(t)
+			old := w.head()
+			path := filepath.Join(w.dir, name)
+			must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			w.remove(name)
+			must(t, unix.Mkfifo(path, 0o600))
+			ctx := patient(t)
+			_, seeing := See(ctx, w.dir)
+			_, since := Since(ctx, w.dir, old)
+			_, repos := Repos(ctx, w.dir)
+			_, committing := Run(ctx, Config{Dir: w.dir, Tasks: []string{"commit"}, Message: "x"})
+			for what, err := range map[string]error{"See": seeing, "Since": since, "Repos": repos, "commit": committing} {
+				if !errors.Is(err, ErrOddFile) || !strings.Contains(err.Error(), path) {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			if branch := Branch(ctx, w.dir); branch != "" {
+				t.Errorf("branch %q", branch)
+			}
+		})
+	}
+}
+
+func TestAPipeInPlaceOfTheMark(t *testing.T) {
+	t.Parallel()
+	dir := resolved(t, t.TempDir())
+	must(t, unix.Mkfifo(filepath.Join(dir, ".git"), 0o600))
+	if _, err := See(patient(t), dir); !errors.Is(err, ErrOddFile) {
+		t.Error(err)
+	}
+	if root, err := WorkTree(dir); err != nil || root != dir {
+		t.Errorf("%s, %v", root, err)
+	}
+}
+
+// Notes of linked worktrees are passed over where they are none.
+func TestAPipeInPlaceOfAWorktreesNote(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("worktree", "add", "-q", "linked")
+	must(t, os.MkdirAll(filepath.Join(w.dir, ".git/worktrees/odd"), 0o755))
+	must(t, unix.Mkfifo(filepath.Join(w.dir, ".git/worktrees/odd/gitdir"), 0o600))
+	roots, err := Repos(patient(t), w.dir)
+	if err != nil || len(roots) != 2 || roots[1] != filepath.Join(w.dir, "linked") {
+		t.Fatalf("%q, %v", roots, err)
+	}
+}
+
+func TestFilesOfGitThatAreTooLong(t *testing.T) {
+	t.Parallel()
+	for name, size := range map[string]int64{".git/HEAD": 1 << 32, ".gitmodules": 1 << 32, ".git/config": 1 << 32, ".git/index": 1 << 40} {
+		w := born(t)
+		path := filepath.Join(w.dir, name)
+		if _, err := os.Lstat(path); err != nil {
+			w.write(name, "")
+		}
+		if err := os.Truncate(path, size); err != nil {
+			t.Skip("the file system has no files with holes that long:", err)
+		}
+		_, err := See(patient(t), w.dir)
+		if !errors.Is(err, ErrTooMuch) || !strings.Contains(err.Error(), fmt.Sprintf("%d bytes", size)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// stuckIn is a repository in which git waits for a file that no list of ours has.
+func stuckIn(t *testing.T) tree {
+	w := born(t)
+	w.write("deep/file", "x")
+	must(t, unix.Mkfifo(filepath.Join(w.dir, "deep/.gitignore"), 0o600))
+	return w
+}
+
+func TestALookHasADeadline(t *testing.T) {
+	t.Parallel()
+	w := stuckIn(t)
+	l := lookAt(w.dir)
+	l.limit = 200 * time.Millisecond
+	_, err := l.see(t.Context())
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "git status: not done after 200ms") {
+		t.Fatal(err)
+	}
+}
+
+func TestALookThatWaitsIsCanceled(t *testing.T) {
+	t.Parallel()
+	w := stuckIn(t)
+	ctx, cancel := context.WithCancelCause(patient(t))
+	// A writer can open a pipe at once only when somebody reads it: then git waits.
+	go func() {
+		for ctx.Err() == nil {
+			fd, err := unix.Open(filepath.Join(w.dir, "deep/.gitignore"), unix.O_WRONLY|unix.O_NONBLOCK, 0)
+			if err == nil {
+				cancel(errStopped)
+				<-t.Context().Done() // an end of the pipe would let git go on
+				unix.Close(fd)
+				return
+			}
+			time.Sleep(time.Millisecond) // a pipe has no event for its reader
+		}
+	}()
+	if _, err := See(ctx, w.dir); !errors.Is(err, errStopped) {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatGitPrintsIsBounded(t *testing.T) {
+	t.Parallel()
+	c := capped{most: 10}
+	err := command{argv: []string{"sh", "-c", "yes"}, out: &c, errs: &tail{}}.run(patient(t))
+	if err == nil || !c.over || c.kept.Len() > 10 {
+		t.Errorf("%v, over %v, %d bytes", err, c.over, c.kept.Len())
+	}
+}
