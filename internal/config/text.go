@@ -211,9 +211,13 @@ func text(f *field, value reflect.Value) string {
 		}
 		return "[]"
 	}
-	encoded, err := encode(value.Interface(), "")
+	return inJSON(f.key, value.Interface())
+}
+
+func inJSON(key string, value any) string {
+	encoded, err := encode(value, "")
 	if err != nil {
-		panic(fmt.Sprintf("config: encode %s: %v", f.key, err)) // plain structs, strings and numbers always encode
+		panic(fmt.Sprintf("config: encode %s: %v", key, err)) // plain structs, strings and numbers always encode
 	}
 	return strings.TrimSpace(string(encoded))
 }
