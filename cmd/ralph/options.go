@@ -28,6 +28,7 @@ type loopOptions struct {
 	Model              string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Share              bool              `help:"Work in a work tree in which another loop is at work."`
+	Trust              bool              `help:"Let the settings of this project count this once, whatever they run."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
 
 	before map[string]string // settings that the loop which is resumed was given
@@ -94,6 +95,9 @@ func (o *loopOptions) load(e *env) (config.Settings, error) {
 	}
 	for _, warning := range loaded.Warnings {
 		tell(e.stderr, "%s", warning)
+	}
+	if err := o.trusts(e, loaded); err != nil {
+		return config.Settings{}, err
 	}
 	if err := warnIdle(e, loaded); err != nil {
 		return config.Settings{}, err
