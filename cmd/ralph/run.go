@@ -27,12 +27,12 @@ func (v *runVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	settings, err := v.load(e)
+	loaded, err := v.load(e)
 	if err != nil {
 		return err
 	}
 	start := startVerb{Name: v.Name, loopOptions: v.loopOptions, Fresh: true}
-	j, err := start.job(e, dir, settings)
+	j, err := start.job(e, dir, loaded)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (v *runVerb) Run(e *env) error {
 	defer signal.Stop(received)
 	cfg.Unattended = !e.typed()
 	cfg.Signals = announced(e, received, over)
-	return v.watch(e, cfg, settings.StreamAgentOutput)
+	return v.watch(e, cfg, loaded.Settings.StreamAgentOutput)
 }
 
 // shutdowns are what is said of each signal; what the runner makes of them is the same.
@@ -135,6 +135,9 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 	}
 	if r.err != nil { // beside the end, which says more
 		tell(e.stderr, "%v", r.err)
+	}
+	if vanished || !e.sharedTerminal() {
+		tellUnaccepted(e, v.Name, r.ended.Edited)
 	}
 	if code := r.ended.Reason.ExitCode(); code != event.ExitCompleted {
 		if vanished || !e.sharedTerminal() { // there the report stands right above
