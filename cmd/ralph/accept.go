@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -14,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // A loop that is resumed goes on with what a person gave it. What its agent may have changed meanwhile, in the project's
@@ -28,6 +30,48 @@ func (v *startVerb) accepts(e *env, dir string, before standing) error {
 		return err
 	}
 	return v.settingsAsGiven(e, dir, before)
+}
+
+// knows refuses to resume a loop that nobody has begun on this machine, before a person has seen what it was given: its folder may have come
+// with the project, and what stands there counts as if it had been typed. One that was resumed is known.
+func (v *startVerb) knows(e *env, dir string, before standing) error {
+	if !before.exists || before.damage != nil {
+		return nil
+	}
+	all, err := registry.Survey(e.home, func(entry registry.Entry) bool { return entry.Dir == dir })
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(s registry.Status) bool { return s.ID == before.state.Life.ID }) {
+		return nil
+	}
+	if once, err := v.trustsOnce(e); err != nil || once {
+		return err
+	}
+	said, err := e.consents(fmt.Sprintf("loop %s was not begun on this machine, and goes on with what it was given", v.Name), e.carried(dir, before), countOnce)
+	if err == nil && !said {
+		err = refuse("nothing was started", "loop %s is not trusted", v.Name)
+	}
+	return err
+}
+
+// carried are the lines that say what a loop brings along.
+func (e *env) carried(dir string, before standing) []string {
+	var lines []string
+	switch task := before.state.Life.Task; {
+	case task.File != "":
+		lines = append(lines, "its prompt is the file "+task.File)
+	case task.Text != nil:
+		lines = append(lines, "its prompt is "+strconv.Quote(cutTo(givenMost, task.Text.Text)))
+	}
+	_, flags, err := runner.Frozen(dir)
+	if err != nil {
+		return lines // which is said next
+	}
+	for _, key := range sortedKeys(flags) {
+		lines = append(lines, fmt.Sprintf("%s = %s (%s/config.json)", key, confidence{masker: secret.New(e.environ)}.shown(key, flags[key]), e.short(dir)))
+	}
+	return lines
 }
 
 func (v *startVerb) again() string {

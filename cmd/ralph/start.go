@@ -69,6 +69,9 @@ func (v *startVerb) prepare(e *env, dir string) (job, error) {
 		if err != nil {
 			return job{}, err
 		}
+		if err := v.knows(e, dir, before); err != nil {
+			return job{}, err
+		}
 		if err := v.accepts(e, dir, before); err != nil {
 			return job{}, err
 		}

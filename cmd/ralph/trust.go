@@ -84,10 +84,8 @@ func (v *trustVerb) ask(e *env, c confidence) (bool, error) {
 		return true, nil
 	case v.JSON:
 		return false, nil
-	case !e.typed():
-		return false, refuse("'ralph trust --yes' trusts them", "%s:\n%s", c.about(), strings.Join(c.lines(c.parts), "\n"))
 	}
-	return e.consents(c.about(), c.lines(c.parts))
+	return e.consents(c.about(), c.lines(c.parts), "'ralph trust --yes' trusts them")
 }
 
 func (v *trustVerb) show(e *env, c confidence) {

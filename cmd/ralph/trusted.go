@@ -181,7 +181,7 @@ func (o *loopOptions) trusts(e *env, loaded config.Loaded) error {
 		tell(e.stderr, "%v", c.err)
 	}
 	// All of them, also those in whose place there is a flag now: what is trusted was shown.
-	said, err := e.consents(c.about(), c.lines(c.parts))
+	said, err := e.consents(c.about(), c.lines(c.parts), "look at them, then 'ralph trust'; "+countOnce)
 	if err != nil {
 		return err
 	}
@@ -212,12 +212,14 @@ func (e *env) trustsAll() (bool, error) {
 	return all, nil
 }
 
+const countOnce = "--trust or " + trustVariable + "=1 lets them count this once"
+
 // consents shows what would run and asks a person, who must be there: else it is refused with what was to be shown.
-func (e *env) consents(about string, lines []string) (bool, error) {
+func (e *env) consents(about string, lines []string, hint string) (bool, error) {
 	list := "\n" + strings.Join(lines, "\n")
 	stdin, ok := e.stdin.(*os.File)
 	if !ok || !e.typed() || !onTerminal(e.stderr) {
-		return false, refuse("look at them, then 'ralph trust'; --trust or "+trustVariable+"=1 lets them count this once", "%s:%s", about, list)
+		return false, refuse(hint, "%s:%s", about, list)
 	}
 	tell(e.stderr, "%s:%s", about, list)
 	asker := newAsker(stdin, e.stderr)
