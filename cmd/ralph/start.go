@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -68,6 +69,12 @@ func (v *startVerb) prepare(e *env, dir string) (job, error) {
 		before, err := e.lookAt(v.Name, dir)
 		if err != nil {
 			return job{}, err
+		}
+		if before.exists && before.damage == nil {
+			// Not as state.json has it: that is a file like others, and its agent could write there.
+			if before.state, err = projector.Rebuild(dir); err != nil {
+				return job{}, err
+			}
 		}
 		if err := v.knows(e, dir, before); err != nil {
 			return job{}, err

@@ -245,6 +245,35 @@ func TestAProtectedGuardrailIsComparedAgainBehindItsRun(t *testing.T) {
 	}
 }
 
+// What a guardrail runs may be the agent's own code, and write settings when the agent is gone.
+func TestSettingsThatAGuardrailWritesAreTold(t *testing.T) {
+	for name, row := range map[string]struct {
+		before string // what the agent has written; empty for nothing
+		during string
+		told   int
+	}{
+		"by the guardrail alone":         {"", "x", 1},
+		"by the agent alone":             {"x", "x", 1},
+		"by the agent and the guardrail": {"x", "y", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := bare(t, "printf "+row.during+" > .ralph/settings.local.json")
+			if err := os.Mkdir(filepath.Join(s.cfg.Project, ".ralph"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s.up()
+			s.answer(begin)
+			if row.before != "" {
+				write(t, s.cfg.Project, ".ralph/settings.local.json", row.before)
+			}
+			all := slices.DeleteFunc(s.answer(check), func(e told) bool { return e.typ != event.TypeGuardrailEdited })
+			if len(all) != row.told || !has(all[len(all)-1], sumOf(row.during)) {
+				t.Errorf("%+v", all)
+			}
+		})
+	}
+}
+
 func TestASealOutlivesItsHands(t *testing.T) {
 	s := bare(t, "sh check.sh")
 	s.cfg.Guardrails[0].Protect = true

@@ -78,20 +78,25 @@ func (h *Hands) unseal(iteration int, sealed policy.Seal, cause uint64) error {
 	if err := h.reopen(sealed); err != nil || h.sealed == nil {
 		return err
 	}
+	h.found = nil
 	return h.compare(iteration, cause, false)
 }
 
-// compare holds the files against the seal. While guardrails ran, one of them or what the agent left running may have changed what
-// they consist of: that is looked at where it is protected.
+// compare holds the files against the seal. While guardrails ran, one of them, the agent's code that they ran, or what it left
+// running may have changed what they consist of: that is looked at where it is protected, and settings are in any case.
 func (h *Hands) compare(iteration int, cause uint64, during bool) error {
 	changes, err := h.sealed.Changed()
 	if err != nil {
 		return fmt.Errorf("look at the guardrails' files: %w", err)
 	}
+	changes = slices.DeleteFunc(guardrail.Defining(changes), func(c guardrail.Change) bool {
+		same := func(was guardrail.Change) bool { return was.Path == c.Path && was.Is == c.Is }
+		return during && (!c.Protected && c.Role != guardrail.Settings || slices.ContainsFunc(h.found, same))
+	})
 	var unrestored []string
-	for _, c := range guardrail.Defining(changes) {
-		if during && !c.Protected {
-			continue
+	for _, c := range changes {
+		if !c.Protected {
+			h.found = append(h.found, c)
 		}
 		edited := event.GuardrailEdited{Path: c.Path, How: string(c.Kind), Role: string(c.Role), Is: c.Is, Guardrails: c.Of, During: during}
 		if c.Protected {
