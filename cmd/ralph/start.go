@@ -34,6 +34,9 @@ func (v *startVerb) Run(e *env) error {
 	if v.AcceptChanges && !v.Resume {
 		return refuse("a new loop takes settings and guardrails as they are", "--accept-changes is for a loop that is resumed")
 	}
+	if v.AcceptChanges && e.variable(loopDirVariable) != "" {
+		return refuse("do it in a terminal of your own", "what an agent changed is not for an agent to accept")
+	}
 	if v.Name == "" {
 		v.Name = e.defaultName()
 	}
