@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -97,16 +98,31 @@ func withoutKeys(key, value string) string {
 	if name, ok := strings.CutPrefix(key, "agent.env."); ok && secret.Name(name) {
 		return "[masked:" + name + "]"
 	}
-	if !strings.HasPrefix(key, "agents[") {
-		return value
+	switch {
+	case key == "agents":
+		d := document{{key, json.RawMessage(value)}}
+		agents, err := d.objects(key)
+		if err != nil {
+			return value
+		}
+		for i := range agents {
+			agents[i] = withoutKeysOf(agents[i])
+		}
+		d.setObjects(key, agents)
+		return string(d.get(key))
+	case strings.HasPrefix(key, "agents["):
+		if agent, err := parseDocument([]byte(value)); err == nil {
+			return string(withoutKeysOf(agent).append(nil))
+		}
 	}
-	agent, err := parseDocument([]byte(value))
-	if err != nil {
-		return value
-	}
+	return value
+}
+
+// withoutKeysOf masks in the environment of an agent.
+func withoutKeysOf(agent document) document {
 	env, err := parseDocument(agent.get("env"))
 	if err != nil {
-		return value // it has none
+		return agent // it has none
 	}
 	for _, m := range env {
 		if secret.Name(m.name) {
@@ -114,7 +130,7 @@ func withoutKeys(key, value string) string {
 		}
 	}
 	agent.put("env", env.append(nil))
-	return string(agent.append(nil))
+	return agent
 }
 
 // lines show the parts, each in a line, and what has changed since they were trusted.
