@@ -42,7 +42,9 @@ type File struct {
 	Result   string     `json:"result,omitempty"`   // of an ended loop: as loop.ended has it
 	ExitCode *int       `json:"exitCode,omitempty"` // of an ended loop: what a foreground run exits with
 	Until    *time.Time `json:"until,omitempty"`    // of a loop that waits for a moment
-	State    State      `json:"state"`
+	// Edited are the files of guardrails and settings that the agent changed and no person has accepted.
+	Edited []event.EditedFile `json:"edited,omitempty"`
+	State  State              `json:"state"`
 }
 
 // Summary returns what a list shows of the loop.
@@ -69,7 +71,7 @@ const (
 
 // Encode returns state.json.
 func Encode(s *State) []byte {
-	f := File{Summary: s.Summary(), State: *s}
+	f := File{Summary: s.Summary(), Edited: s.Seal.Unaccepted(), State: *s}
 	if ended := s.Life.Ended; ended != nil {
 		code := ended.Reason.ExitCode()
 		f.Why, f.Hint, f.Result, f.ExitCode = ended.Why, ended.Hint, ended.Result, &code

@@ -24,6 +24,7 @@ type State struct {
 	Restart    policy.Restart    `json:"restart"`
 	Gate       policy.Gate       `json:"gate"`
 	Seal       policy.Seal       `json:"seal,omitzero"`
+	Given      policy.Given      `json:"given,omitzero"`
 	Limits     policy.Limits     `json:"limits"`
 	Failover   policy.Failover   `json:"failover,omitzero"`
 	Breaker    policy.Breaker    `json:"breaker"`
@@ -73,6 +74,9 @@ func (s *State) Fold(e event.Event) error {
 	}
 	if err == nil {
 		err = s.Seal.Apply(e)
+	}
+	if err == nil {
+		err = s.Given.Apply(e)
 	}
 	if err == nil {
 		err = s.Limits.Apply(e)

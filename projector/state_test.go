@@ -345,7 +345,9 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 		func() event.Payload {
 			return event.GuardrailSealed{Files: []event.SealedFile{{Path: text(), Role: "program", Kind: pick("kind", "", "file"), SHA256: id(), Protected: yes()}}}
 		},
-		func() event.Payload { return event.GuardrailEdited{Path: text(), How: "changed", Restored: yes()} },
+		func() event.Payload {
+			return event.GuardrailEdited{Path: text(), How: "changed", Restored: yes(), Is: id(), Guardrails: []string{text()}}
+		},
 		func() event.Payload { return event.IterationChecked{Guardrails: n(), Failed: n()} },
 		func() event.Payload { return event.RepoCommitted{SHA: id(), Message: text()} },
 		func() event.Payload { return event.SCMEnded{Error: text()} },

@@ -118,8 +118,18 @@ func outputOf(message string) string {
 }
 
 func edited(p event.GuardrailEdited) string {
-	text := "a guardrail's file " + p.How + " in this iteration: " + p.Path
-	if p.Restored {
+	what, when := "a guardrail's file ", " in this iteration: "
+	if p.Role == event.RoleSettings {
+		what = "a settings file "
+	}
+	if p.During {
+		when = " while the guardrails ran: "
+	}
+	text := what + p.How + when + p.Path
+	switch {
+	case p.Restored && p.During:
+		text += ", put back"
+	case p.Restored:
 		text += ", put back before the check"
 	}
 	return colon(text, p.Why)

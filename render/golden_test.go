@@ -279,6 +279,8 @@ func checked() []event.Event {
 		event.BudgetWarned{Limit: "limits.cost", Why: "this agent does not report what it costs: no limit of cost can stop it"},
 		event.AgentExited{Code: 0, Took: 5000},
 		event.GuardrailEdited{Path: "Makefile", How: "changed", Restored: true},
+		event.GuardrailEdited{Path: ".ralph/settings.local.json", How: "appeared", Role: event.RoleSettings},
+		event.GuardrailEdited{Path: "check.sh", How: "changed", Restored: true, During: true},
 		event.RepoSeen{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1, Commits: 1},
 		event.RepoSeen{Root: "vendor/till", When: "end", Head: "77", Dirty: true, Fingerprint: "b", Files: 1, Insertions: 1},
 		event.FolderSeen{Boxes: 3, Ticked: 2, SHA256: "cd", Open: []string{"write the tests"}},

@@ -311,6 +311,9 @@ func (t *Text) loopEnded(e event.Event) error {
 		why += " (" + p.Result + ")"
 	}
 	t.remark(style, colon(why, p.Why))
+	for _, f := range p.Edited {
+		t.remark(yellow, f.String())
+	}
 	if p.Hint != "" {
 		t.remark("", "hint: "+p.Hint)
 	}

@@ -28,8 +28,10 @@ type job struct {
 	Prompt     string `json:"prompt,omitempty"`
 	PromptFile string `json:"promptFile,omitempty"`
 	Resume     bool   `json:"resume,omitempty"`
-	Reseal     bool   `json:"reseal,omitempty"`
 	Settings   string `json:"settings"` // as config.json has them
+
+	AcceptChanges bool            `json:"acceptChanges,omitempty"`
+	Given         []event.Setting `json:"given,omitempty"` // what of the settings is not built in
 }
 
 // config turns a job into what the runner needs.
@@ -40,7 +42,7 @@ func (j job) config(environ []string) (runner.Config, error) {
 	}
 	return runner.Config{
 		Home: j.Home, Name: j.Name, Dir: j.Dir, Project: j.Project, Settings: settings, Frozen: []byte(j.Settings),
-		Resume: j.Resume, Reseal: j.Reseal, Prompt: j.Prompt, PromptFile: j.PromptFile, Version: j.Version, Env: environ,
+		Resume: j.Resume, AcceptChanges: j.AcceptChanges, Given: j.Given, Prompt: j.Prompt, PromptFile: j.PromptFile, Version: j.Version, Env: environ,
 	}, nil
 }
 

@@ -105,7 +105,7 @@ func examine(e *env) diagnosis {
 	all.Wait()
 	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
 	for _, a := range candidates {
-		f := candidateFinding(e, a, slices.ContainsFunc(candidates, present))
+		f := candidateFinding(e, a, slices.ContainsFunc(candidates, present), settings.asks(e))
 		says, _ := masker.Mask([]byte(f.Says))
 		f.Says = string(says)
 		d.Checks = append(d.Checks, f)

@@ -119,8 +119,8 @@ func present(a config.Agent) bool {
 }
 
 // candidateFinding says whether an agent of the settings can be started at all. One that is not there
-// is no failure where another of the list would work in its place.
-func candidateFinding(e *env, a config.Agent, another bool) finding {
+// is no failure where another of the list would work in its place. With a nil ask its program is not run.
+func candidateFinding(e *env, a config.Agent, another bool, ask runner.Ask) finding {
 	f := finding{What: "agent", State: works}
 	argv, err := config.Agent{Command: a.Command}.Argv()
 	if err != nil {
@@ -138,12 +138,15 @@ func candidateFinding(e *env, a config.Agent, another bool) finding {
 	if _, err := runner.Dialect(a); err != nil {
 		return finding{f.What, fails, err.Error(), hintNotSpoken}
 	}
-	_, command, err := runner.Prepared(a, asks(e))
+	_, command, err := runner.Prepared(a, ask)
 	if err != nil {
 		return finding{f.What, fails, err.Error(), "see agent.command and agent.flags"}
 	}
 	f.Hint = command.Notice
 	f.Says += ", started with: " + asTyped(command.Argv)
+	if ask == nil {
+		f.Says += "; not asked for its version: the settings of this project are not trusted"
+	}
 	return f
 }
 
@@ -205,8 +208,11 @@ func asks(e *env) runner.Ask {
 // *exec.ExitError.
 func printed(ctx context.Context, e *env, argv []string) ([]byte, error) {
 	var out head
+	if e.wary && e.inProject(argv[0]) {
+		return nil, errors.New("not asked for its version: it lies in this project")
+	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env = process.Environment(e.environ, nil, nil)
+	cmd.Env = process.Environment(e.environ, nil, e.path())
 	cmd.Dir = os.TempDir() // what stands in a project is none of its business here
 	cmd.SysProcAttr = ownSession()
 	cmd.Stdout, cmd.Stderr = &out, &out

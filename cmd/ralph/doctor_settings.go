@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -20,6 +21,8 @@ type settingsFinding struct {
 	Warnings []string       `json:"warnings,omitempty"`
 	Problem  string         `json:"problem,omitempty"`
 	Hint     string         `json:"hint,omitempty"`
+	// Trust is needless, trusted, untrusted or changed: as trustReport has it.
+	Trust string `json:"trust"`
 }
 
 type settingValue struct {
@@ -42,21 +45,23 @@ func idleSetting(key string) bool {
 	})
 }
 
-// examineSettings loads the settings as start would, without flags.
+// examineSettings loads the settings as start would, without flags. Where they are not trusted e is wary from then on.
 func examineSettings(e *env) (settingsFinding, []config.Agent) {
 	s := settingsFinding{Files: []string{}, Values: []settingValue{}}
+	e.wary = true
 	loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ})
 	if err != nil {
-		s.Problem = err.Error()
+		s.Problem, s.Trust = err.Error(), trustNever
 		if wrong, ok := errors.AsType[*config.Error](err); ok {
 			s.Hint = wrong.Hint()
 		}
 		return s, nil
 	}
-	s.Files, s.Warnings = append(s.Files, loaded.Files...), loaded.Warnings
+	s.judge(e, loaded)
+	s.Files, s.Warnings = append(s.Files, loaded.Files...), append(s.Warnings, loaded.Warnings...)
 	candidates := loaded.Settings.Candidates()
 	if len(candidates) > 0 {
-		warning, err := unsuited(e, loaded.Settings)
+		warning, err := unsuited(loaded.Settings, s.asks(e))
 		if warning != "" {
 			s.Warnings = append(s.Warnings, warning)
 		}
@@ -75,6 +80,32 @@ func examineSettings(e *env) (settingsFinding, []config.Agent) {
 		s.Values = append(s.Values, settingValue{Key: key, Value: string(masked), From: loaded.Origins[key].String(), Idle: idleSetting(key)})
 	}
 	return s, candidates
+}
+
+// judge says whether the settings of the project are trusted.
+func (s *settingsFinding) judge(e *env, loaded config.Loaded) {
+	c := e.confidence(loaded)
+	s.Trust = c.standing()
+	if all, err := e.trustsAll(); err != nil {
+		s.Warnings = append(s.Warnings, err.Error())
+	} else if all {
+		s.Trust = trustGiven
+	}
+	e.wary = s.Trust != trustGiven
+	if c.err != nil {
+		s.Warnings = append(s.Warnings, c.err.Error())
+	}
+	if s.Trust == trustNever || s.Trust == trustOvertaken {
+		s.Warnings = append(s.Warnings, c.about()+": 'ralph trust' shows them and asks")
+	}
+}
+
+// asks returns what asks the agents of the settings what they can do; nil where they are not trusted and nothing is run.
+func (s *settingsFinding) asks(e *env) runner.Ask {
+	if s.Trust == trustNever || s.Trust == trustOvertaken {
+		return nil
+	}
+	return asks(e)
 }
 
 // secretsOf returns what the settings put into agents' environments, for the masker

@@ -109,10 +109,14 @@ func (d *dialogue) run() error {
 	if d.left() {
 		return errGone
 	}
+	before := d.beforehand()
 	if err := d.write(text); err != nil {
 		return err
 	}
-	return d.farewell()
+	if err := d.farewell(); err != nil {
+		return err
+	}
+	return d.trusts(before)
 }
 
 func (d *dialogue) path(name string) string { return filepath.Join(d.cwd, ralphFolder, name) }

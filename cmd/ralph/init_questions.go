@@ -38,7 +38,7 @@ func (d *dialogue) askAgent() error {
 		d.say("agent.protocol stays %s: see that this agent speaks it", was.Protocol)
 	}
 	// Said, not refused: the settings are the team's, and this machine is one of many.
-	if f := candidateFinding(d.env, config.Agent{Command: command, Protocol: was.Protocol}, false); f.State != works {
+	if f := candidateFinding(d.env, config.Agent{Command: command, Protocol: was.Protocol}, false, asks(d.env)); f.State != works {
 		d.say("%s", f.Says)
 		if f.Hint != "" {
 			d.say("hint: %s", f.Hint)

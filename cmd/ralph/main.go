@@ -31,6 +31,7 @@ var version = ""
 // cli is the command line: one field, one file for each verb.
 type cli struct {
 	Init     initVerb     `cmd:"" help:"Ask for the settings of this project and write them."`
+	Trust    trustVerb    `cmd:"" help:"Show what the settings of this project would run, and let them."`
 	Run      runVerb      `cmd:"" default:"withargs" help:"Run a loop in the foreground, for scripts and CI."`
 	Start    startVerb    `cmd:"" help:"Start a detached loop and attach to it."`
 	Attach   attachVerb   `cmd:"" help:"Show where a loop stands, then follow and steer it; leaving does not stop it."`
@@ -65,6 +66,8 @@ type env struct {
 	cwd            string
 	environ        []string
 	now            func() time.Time
+	// wary says that no program is run which lies in this project.
+	wary bool
 }
 
 const description = `ralph runs a coding agent again and again, each time with a fresh context, until the work is proved done or a limit says stop.

@@ -28,6 +28,7 @@ type loopOptions struct {
 	Model              string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Share              bool              `help:"Work in a work tree in which another loop is at work."`
+	Trust              bool              `help:"Let the settings of this project count this once, whatever they run."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
 
 	before map[string]string // settings that the loop which is resumed was given
@@ -85,32 +86,35 @@ func (o *loopOptions) remember(e *env, dir string) {
 }
 
 // load merges all layers of settings.
-func (o *loopOptions) load(e *env) (config.Settings, error) {
+func (o *loopOptions) load(e *env) (config.Loaded, error) {
 	loaded, err := config.Load(config.Source{
 		HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ, Flags: o.flags(),
 	})
 	if err != nil {
-		return config.Settings{}, err
+		return config.Loaded{}, err
 	}
 	for _, warning := range loaded.Warnings {
 		tell(e.stderr, "%s", warning)
 	}
+	if err := o.trusts(e, loaded); err != nil {
+		return config.Loaded{}, err
+	}
 	if err := warnIdle(e, loaded); err != nil {
-		return config.Settings{}, err
+		return config.Loaded{}, err
 	}
 	if o.Verbose {
 		if err := sayLoaded(e, loaded); err != nil {
-			return config.Settings{}, err
+			return config.Loaded{}, err
 		}
 	}
 	if len(loaded.Settings.Candidates()) == 0 {
-		return config.Settings{}, refuse("give one with --agent, or set agent.command in .ralph/settings.json; 'ralph doctor' shows what is installed",
+		return config.Loaded{}, refuse("give one with --agent, or set agent.command in .ralph/settings.json; 'ralph doctor' shows what is installed",
 			"no agent is chosen")
 	}
 	if err := suits(e, loaded.Settings); err != nil {
-		return config.Settings{}, err
+		return config.Loaded{}, err
 	}
-	return loaded.Settings, nil
+	return loaded, nil
 }
 
 // warnIdle says which settings were given that nothing acts on. Whoever locks an agent in, or gives
@@ -124,7 +128,7 @@ func warnIdle(e *env, loaded config.Loaded) error {
 		return refuse(hint, "worktree is %s (%s), and this version has no work trees", s.Worktree, loaded.Origins["worktree"])
 	}
 	var idle []string
-	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
+	for _, key := range sortedKeys(loaded.Origins) {
 		if idleSetting(key) {
 			idle = append(idle, key)
 		}
@@ -134,6 +138,8 @@ func warnIdle(e *env, loaded config.Loaded) error {
 	}
 	return nil
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // task says where the prompt of a new loop comes from.
 type task struct {

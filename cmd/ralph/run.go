@@ -28,12 +28,12 @@ func (v *runVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	settings, err := v.load(e)
+	loaded, err := v.load(e)
 	if err != nil {
 		return err
 	}
 	start := startVerb{Name: v.Name, loopOptions: v.loopOptions, Fresh: true}
-	j, err := start.job(e, dir, settings)
+	j, err := start.job(e, dir, loaded)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (v *runVerb) Run(e *env) error {
 	cfg.Unattended = !e.typed()
 	cfg.Signals = announced(e, received, over)
 	cfg.Warn = warned(e)
-	return v.watch(e, cfg, settings.StreamAgentOutput)
+	return v.watch(e, cfg, loaded.Settings.StreamAgentOutput)
 }
 
 // shutdowns are what is said of each signal; what the runner makes of them is the same.
@@ -141,6 +141,9 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 	}
 	if r.err != nil && !lost { // beside the end, which says more
 		tell(e.stderr, "%v", r.err)
+	}
+	if lost || !e.sharedTerminal() {
+		tellUnaccepted(e, v.Name, r.ended.Edited)
 	}
 	if code := r.ended.Reason.ExitCode(); code != event.ExitCompleted {
 		if lost || !e.sharedTerminal() { // there the report stands right above

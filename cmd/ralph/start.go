@@ -11,18 +11,19 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
 type startVerb struct {
 	Name string `arg:"" optional:"" help:"The loop's name; without one the git branch's, else the folder's."`
 	loopOptions
-	Task   string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
-	Detach bool   `short:"d" help:"Return once the loop is running."`
-	Resume bool   `help:"Go on with a loop that has ended or whose runner died."`
-	Reseal bool   `help:"With --resume: what the guardrails consist of is right as it is now, whoever changed it."`
-	Fresh  bool   `help:"Archive the loop of that name and begin anew."`
-	JSON   bool   `help:"With --detach: say as JSON what was started."`
+	Task          string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
+	Detach        bool   `short:"d" help:"Return once the loop is running."`
+	Resume        bool   `help:"Go on with a loop that has ended or whose runner died."`
+	AcceptChanges bool   `help:"With --resume: settings and what the guardrails consist of are right as they are now, whoever changed them."`
+	Fresh         bool   `help:"Archive the loop of that name and begin anew."`
+	JSON          bool   `help:"With --detach: say as JSON what was started."`
 }
 
 // Run starts the detached runner and, unless told otherwise, attaches to it.
@@ -30,8 +31,11 @@ func (v *startVerb) Run(e *env) error {
 	if v.Resume && v.Fresh {
 		return refuse("give one of them", "--resume and --fresh are both given")
 	}
-	if v.Reseal && !v.Resume {
-		return refuse("a new loop takes the guardrails as they are", "--reseal is for a loop that is resumed")
+	if v.AcceptChanges && !v.Resume {
+		return refuse("a new loop takes settings and guardrails as they are", "--accept-changes is for a loop that is resumed")
+	}
+	if v.AcceptChanges && e.variable(loopDirVariable) != "" {
+		return refuse("do it in a terminal of your own", "what an agent changed is not for an agent to accept")
 	}
 	if v.Name == "" {
 		v.Name = e.defaultName()
@@ -62,18 +66,38 @@ func (v *startVerb) Run(e *env) error {
 // prepare reads the settings and makes the loop's folder ready.
 func (v *startVerb) prepare(e *env, dir string) (job, error) {
 	if v.Resume {
+		if err := e.ownFolders(dir); err != nil {
+			return job{}, err
+		}
+		before, err := e.lookAt(v.Name, dir)
+		if err != nil {
+			return job{}, err
+		}
+		if before.exists && before.damage == nil {
+			// Not as state.json has it: that is a file like others, and its agent could write there.
+			if before.state, err = projector.Rebuild(dir); err != nil {
+				return job{}, err
+			}
+		}
+		if err := v.knows(e, dir, before); err != nil {
+			return job{}, err
+		}
+		if err := v.accepts(e, dir, before); err != nil {
+			return job{}, err
+		}
 		v.remember(e, dir)
 	}
-	settings, err := v.load(e)
+	loaded, err := v.load(e)
 	if err != nil {
 		return job{}, err
 	}
-	return v.job(e, dir, settings)
+	return v.job(e, dir, loaded)
 }
 
 // job makes the loop's folder ready for a runner.
-func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, error) {
-	j := job{Name: v.Name, Dir: dir, Project: e.cwd, Home: e.home, Version: buildVersion()}
+func (v *startVerb) job(e *env, dir string, loaded config.Loaded) (job, error) {
+	settings := loaded.Settings
+	j := job{Name: v.Name, Dir: dir, Project: e.cwd, Home: e.home, Version: buildVersion(), Given: given(loaded)}
 	if err := enoughFiles(); err != nil {
 		return j, err
 	}
@@ -116,7 +140,7 @@ func (v *startVerb) job(e *env, dir string, settings config.Settings) (job, erro
 	if before.damage != nil && before.exists {
 		return j, before.damage
 	}
-	j.Resume, j.Reseal = before.exists, v.Reseal
+	j.Resume, j.AcceptChanges = before.exists, v.AcceptChanges
 	if err := v.tellEdited(e, dir, before); err != nil {
 		return j, err
 	}

@@ -245,6 +245,9 @@ func (d *details) iteration() {
 	if c := d.Completion; c.Boxes > 0 {
 		d.add("task.md", "%d of %d boxes ticked", c.Ticked, c.Boxes)
 	}
+	for i, file := range d.Seal.Unaccepted() {
+		d.add(map[bool]string{true: "changed"}[i == 0], "%s", file)
+	}
 	for i, edited := range d.Gate.Edited {
 		d.add(map[bool]string{true: "edited"}[i == 0], "%s", edited)
 	}

@@ -26,7 +26,7 @@ func enoughFiles() error {
 // suits refuses what one of the agents can never do, before anything begins, and says what of the
 // settings it cannot be held to.
 func suits(e *env, settings config.Settings) error {
-	warning, err := unsuited(e, settings)
+	warning, err := unsuited(settings, asks(e))
 	if warning != "" {
 		tell(e.stderr, "%s", warning)
 	}
@@ -34,15 +34,15 @@ func suits(e *env, settings config.Settings) error {
 }
 
 // unsuited returns what of the settings their agents cannot be held to, and as an error what one of
-// them can never do.
-func unsuited(e *env, settings config.Settings) (warning string, err error) {
+// them can never do. With a nil ask no program is asked.
+func unsuited(settings config.Settings, asks runner.Ask) (warning string, err error) {
 	for _, agent := range settings.Candidates() {
 		if _, err := runner.Dialect(agent); err != nil {
 			return "", refuse(hintNotSpoken, "%w", err)
 		}
 		var ask runner.Ask // only what needs to be known before the loop begins
 		if settings.Context == config.ContextSame {
-			ask = asks(e)
+			ask = asks
 		}
 		dialect, _, err := runner.Prepared(agent, ask)
 		if err != nil {

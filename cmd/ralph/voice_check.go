@@ -22,7 +22,11 @@ func (v *voice) hearCheck(e event.Event) error {
 			if p.Why != "" {
 				after = " and cannot be put back: " + p.Why
 			}
-			v.say("Guardrail's file %s was %s%s", p.Path, p.How, after)
+			what, during := "Guardrail's", map[bool]string{true: " while the guardrails ran"}[p.During]
+			if p.Role == event.RoleSettings {
+				what = "Settings"
+			}
+			v.say("%s file %s was %s%s%s", what, p.Path, p.How, during, after)
 		})
 	case event.TypeFolderSeen:
 		return heard(e, v.folderSeen)

@@ -25,6 +25,7 @@ type place struct {
 	dir, home string
 	as        *syscall.Credential // who the processes belong to; nil for whoever tests
 	program   string
+	untrusted bool // what stands in the project's settings is not said to be trusted
 }
 
 func newPlace(t *testing.T) *place {
@@ -49,6 +50,9 @@ func (p *place) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(p.program, args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "RALPH_HOME="+p.home, "HOME="+p.home)
+	if p.untrusted {
+		cmd.Env = append(cmd.Env, trustVariable+"=")
+	}
 	if p.as != nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.as}
 	}

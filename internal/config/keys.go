@@ -38,6 +38,7 @@ type Key struct {
 	Required bool     // not empty; in a list's objects it must be present
 	None     bool     // null and "none" mean no limit
 	Live     bool     // may change while a loop runs
+	Asked    bool     // in the files of a repository it counts only once a person trusts it
 	Doc      string   // one line
 }
 
@@ -49,7 +50,7 @@ func Keys() []Key {
 	walk = func(o *object, inList bool) {
 		for i := range o.fields {
 			f := &o.fields[i]
-			key := Key{Name: f.key, Kind: f.kind, Enum: f.enum, Min: f.min, Max: f.max, Required: f.required, None: f.none, Live: f.live, Doc: f.tag.Get("doc")}
+			key := Key{Name: f.key, Kind: f.kind, Enum: f.enum, Min: f.min, Max: f.max, Required: f.required, None: f.none, Live: f.live, Asked: f.asked, Doc: f.tag.Get("doc")}
 			if !inList {
 				key.Env = envName(f.key)
 				key.Default = text(f, defaults.FieldByIndex(f.index))
@@ -93,6 +94,7 @@ type field struct {
 	required bool
 	none     bool
 	live     bool
+	asked    bool // see Part
 	optional bool // Freeze leaves it out when empty, hence a value made in Go may be empty
 	tag      reflect.StructTag
 	object   *object // of KindObject and KindObjects
@@ -108,6 +110,7 @@ func compile(typ reflect.Type, prefix string, index []int) *object {
 	for i := range o.fields {
 		member := typ.Field(i)
 		f := field{position: i, index: append(index[:len(index):len(index)], i), kind: kindOf(member.Type), max: math.Inf(1), tag: member.Tag}
+		f.asked = f.kind != KindObject
 		f.readTag()
 		f.key = prefix + f.name
 		switch f.kind {
@@ -179,6 +182,8 @@ func (f *field) readTag() {
 			f.none = true
 		case "live":
 			f.live = true
+		case "trust":
+			f.asked = value != trustFree
 		default:
 			panic("config: unknown name in tag " + string(f.tag))
 		}

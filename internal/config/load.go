@@ -64,6 +64,9 @@ type Loaded struct {
 	Origins  map[string]Origin // dotted key to the layer that set it last; a key that is absent has its built-in value
 	Files    []string          // the files read, in layer order, as people know them
 	Warnings []string          // nothing that stops a loop
+	Parts    []Part            // what the repository's files set that counts only once a person trusts it, by key
+
+	own map[string]string // what the person's own settings.json sets, by key
 }
 
 // Load merges the layers. A missing file is no error, an unreadable one is. Whatever is wrong inside is an *Error.
@@ -77,6 +80,7 @@ func Load(source Source) (Loaded, error) {
 			return Loaded{}, err
 		}
 	}
+	slices.SortStableFunc(l.Parts, func(a, b Part) int { return strings.Compare(a.Key, b.Key) })
 	if err := l.env(source.Env); err != nil {
 		return Loaded{}, err
 	}
@@ -99,20 +103,22 @@ type settingsFile struct {
 	layer Layer
 	path  string
 	name  string // as people know it
+	own   bool   // the person's, not a repository's
 }
 
 func (source Source) files() []settingsFile {
 	var files []settingsFile
 	project := filepath.Join(source.ProjectDir, ".ralph")
-	// In the home folder itself both layers are the same file: it is read once.
-	if source.HomeDir != "" && (source.ProjectDir == "" || filepath.Clean(source.HomeDir) != project) {
+	// In the home folder itself both layers are the same file: it is read once, and is the person's own.
+	own := source.HomeDir != "" && source.ProjectDir != "" && filepath.Clean(source.HomeDir) == project
+	if source.HomeDir != "" && !own {
 		path := filepath.Join(source.HomeDir, "settings.json")
-		files = append(files, settingsFile{LayerHome, path, path})
+		files = append(files, settingsFile{LayerHome, path, path, true})
 	}
 	if source.ProjectDir != "" {
 		files = append(files,
-			settingsFile{LayerProject, filepath.Join(project, "settings.json"), ".ralph/settings.json"},
-			settingsFile{LayerLocal, filepath.Join(project, "settings.local.json"), ".ralph/settings.local.json"})
+			settingsFile{LayerProject, filepath.Join(project, "settings.json"), ".ralph/settings.json", own},
+			settingsFile{LayerLocal, filepath.Join(project, "settings.local.json"), ".ralph/settings.local.json", own})
 	}
 	return files
 }
@@ -127,14 +133,21 @@ func (l *Loaded) file(file settingsFile) error {
 	}
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	l.Files = append(l.Files, file.name)
+	var keys []string
 	bad, at := decodeObject(data, &l.Settings, func(key string, offset int) {
 		line, column := locate(data, offset)
 		l.Origins[key] = Origin{Layer: file.layer, Name: file.name, Line: line, column: column}
+		keys = append(keys, key)
 	})
 	if bad != nil {
 		bad.File = file.name
 		bad.Line, bad.Column = locate(data, at)
 		return bad
+	}
+	if file.own {
+		l.remember(keys)
+	} else {
+		l.ask(keys)
 	}
 	return nil
 }
@@ -163,8 +176,9 @@ func readFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// reserved are the RALPH_ variables that are no settings: where ralph lives, how it is debugged, and what it tells agents.
-var reserved = [...]string{"RALPH_HOME", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_RUN"}
+// reserved are the RALPH_ variables that are no settings: where ralph lives, whether a repository's settings
+// count, how it is debugged, and what it tells agents.
+var reserved = [...]string{"RALPH_HOME", "RALPH_TRUST", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_RUN"}
 
 func (l *Loaded) env(env []string) error {
 	var given map[string]string

@@ -40,18 +40,19 @@ const (
 //
 // The tags are the table of keys. json: the name, and whether Freeze leaves it out when empty. doc: its meaning in one line. enum: the words it takes. min and max: bounds of a number (no number is ever below 0). required: not empty, and
 // in a list of objects present. none: null and "none" stand for 0, which means no limit. live: may change while a loop runs.
+// trust: free where anybody's repository may set it, asked where that counts only once a person trusts it (see [Part]).
 type Settings struct {
-	MaximumIterations             int    `json:"maximumIterations" min:"1" live:"true" doc:"iterations before the loop stops; 15 in tasks mode"`
-	CompletionResponse            string `json:"completionResponse" required:"true" doc:"text inside <response>…</response> that claims the work is done; the first tag counts, case does not"`
-	OutputTruncateChars           int    `json:"outputTruncateChars" doc:"how many characters of a failed guardrail's output the agent is shown"`
-	StreamAgentOutput             bool   `json:"streamAgentOutput" doc:"show the agent's output while it works"`
-	IncludeIterationCountInPrompt bool   `json:"includeIterationCountInPrompt" doc:"begin the prompt with \"Iteration X of Y, Z remaining.\""`
-	Share                         bool   `json:"share,omitempty" doc:"work in a work tree in which another loop is at work"`
-	Context                       string `json:"context" enum:"fresh,same" doc:"fresh: a new session each iteration; same: one session, prompted again until it is done"`
+	MaximumIterations             int    `json:"maximumIterations" trust:"free" min:"1" live:"true" doc:"iterations before the loop stops; 15 in tasks mode"`
+	CompletionResponse            string `json:"completionResponse" trust:"free" required:"true" doc:"text inside <response>…</response> that claims the work is done; the first tag counts, case does not"`
+	OutputTruncateChars           int    `json:"outputTruncateChars" trust:"free" doc:"how many characters of a failed guardrail's output the agent is shown"`
+	StreamAgentOutput             bool   `json:"streamAgentOutput" trust:"free" doc:"show the agent's output while it works"`
+	IncludeIterationCountInPrompt bool   `json:"includeIterationCountInPrompt" trust:"free" doc:"begin the prompt with \"Iteration X of Y, Z remaining.\""`
+	Share                         bool   `json:"share,omitempty" trust:"free" doc:"work in a work tree in which another loop is at work"`
+	Context                       string `json:"context" trust:"free" enum:"fresh,same" doc:"fresh: a new session each iteration; same: one session, prompted again until it is done"`
 
 	Agent      Agent       `json:"agent,omitzero" doc:"the agent to run"`
-	Agents     []Agent     `json:"agents,omitempty" doc:"agents in order of preference, instead of agent: while one is limited or broken the next works"`
-	Guardrails []Guardrail `json:"guardrails,omitempty" doc:"commands that must succeed after an iteration"`
+	Agents     []Agent     `json:"agents,omitempty" trust:"asked" doc:"agents in order of preference, instead of agent: while one is limited or broken the next works"`
+	Guardrails []Guardrail `json:"guardrails,omitempty" trust:"asked" doc:"commands that must succeed after an iteration"`
 	SCM        SCM         `json:"scm,omitzero" doc:"what happens in version control when all guardrails pass"`
 
 	Completion Completion `json:"completion" doc:"when a claim to be done counts"`
@@ -61,21 +62,21 @@ type Settings struct {
 	Reflect    Reflect    `json:"reflect" doc:"when the agent is asked to look back"`
 	Review     Review     `json:"review" doc:"reviews with a fresh context in tasks mode"`
 	Sandbox    Sandbox    `json:"sandbox" doc:"where the agent is locked in"`
-	Worktree   string     `json:"worktree,omitempty" doc:"branch whose own git worktree the loop works in"`
+	Worktree   string     `json:"worktree,omitempty" trust:"free" doc:"branch whose own git worktree the loop works in"`
 	Journal    Journal    `json:"journal" doc:"how the journal is kept"`
-	Notify     []Notify   `json:"notify,omitempty" doc:"whom to tell when a loop ends"`
+	Notify     []Notify   `json:"notify,omitempty" trust:"asked" doc:"whom to tell when a loop ends"`
 }
 
 // Agent is a program that does the work, and how to talk to it.
 type Agent struct {
-	Command  string            `json:"command,omitempty" required:"true" doc:"the program, a name on PATH or a path; arguments may follow as in a shell"`
-	Flags    []string          `json:"flags,omitempty" doc:"its arguments; an entry with a dash may hold a flag and its value: \"--model opus\""`
-	Protocol string            `json:"protocol,omitempty" enum:"pi,claude,codex,amp,acp,text,rehearsal" doc:"how to talk to it; inferred from the command when absent"`
-	Model    string            `json:"model,omitempty" doc:"the model, in the agent's own spelling"`
-	Provider string            `json:"provider,omitempty" doc:"the model's provider, for agents that know several"`
-	Thinking string            `json:"thinking,omitempty" doc:"how much to think, in the agent's own words"`
-	Env      map[string]string `json:"env,omitempty" doc:"environment variables set for the agent"`
-	PassKeys Passed            `json:"passKeys,omitempty" doc:"let API keys of the environment through to an agent that has a login of its own: all, or those that are named"`
+	Command  string            `json:"command,omitempty" trust:"asked" required:"true" doc:"the program, a name on PATH or a path; arguments may follow as in a shell"`
+	Flags    []string          `json:"flags,omitempty" trust:"asked" doc:"its arguments; an entry with a dash may hold a flag and its value: \"--model opus\""`
+	Protocol string            `json:"protocol,omitempty" trust:"asked" enum:"pi,claude,codex,amp,acp,text,rehearsal" doc:"how to talk to it; inferred from the command when absent"`
+	Model    string            `json:"model,omitempty" trust:"asked" doc:"the model, in the agent's own spelling"`
+	Provider string            `json:"provider,omitempty" trust:"asked" doc:"the model's provider, for agents that know several"`
+	Thinking string            `json:"thinking,omitempty" trust:"asked" doc:"how much to think, in the agent's own words"`
+	Env      map[string]string `json:"env,omitempty" trust:"asked" doc:"environment variables set for the agent"`
+	PassKeys Passed            `json:"passKeys,omitempty" trust:"asked" doc:"let API keys of the environment through to an agent that has a login of its own: all, or those that are named"`
 }
 
 // Guardrail is a command that must exit with 0 after an iteration.
@@ -90,72 +91,72 @@ type Guardrail struct {
 
 // SCM is what runs in version control when all guardrails pass; without tasks, nothing.
 type SCM struct {
-	Command string   `json:"command,omitempty" doc:"the program, such as git"`
-	Tasks   []string `json:"tasks,omitempty" doc:"its subcommands in order, such as commit, push; each may take ten minutes"`
-	AddNew  bool     `json:"addNew,omitempty" doc:"commit files that are not tracked yet as well"`
+	Command string   `json:"command,omitempty" trust:"asked" doc:"the program, such as git"`
+	Tasks   []string `json:"tasks,omitempty" trust:"asked" doc:"its subcommands in order, such as commit, push; each may take ten minutes"`
+	AddNew  bool     `json:"addNew,omitempty" trust:"asked" doc:"commit files that are not tracked yet as well"`
 }
 
 // Completion says which claims to be done count.
 type Completion struct {
-	Promise         string `json:"promise" required:"true" doc:"text inside <promise>…</promise> that claims the work is done, exact and case-sensitive"`
-	Match           string `json:"match" enum:"final,anywhere" doc:"final: alone on its line or last in the final message, outside code; anywhere: anywhere in the assistant's text"`
-	MinToolCalls    int    `json:"minToolCalls" doc:"tool calls without which an iteration did no work"`
-	OnPromiseNoWork string `json:"onPromiseNoWork" enum:"reject,warn,accept" doc:"what a claim without work is worth"`
-	Checklist       bool   `json:"checklist" doc:"all boxes of task.md must be ticked"`
-	DoneFile        bool   `json:"doneFile" doc:"a file DONE in the loop's folder claims the work is done"`
-	BusFile         string `json:"busFile,omitempty" doc:"a Markdown file to which the end of the loop is appended"`
+	Promise         string `json:"promise" trust:"free" required:"true" doc:"text inside <promise>…</promise> that claims the work is done, exact and case-sensitive"`
+	Match           string `json:"match" trust:"free" enum:"final,anywhere" doc:"final: alone on its line or last in the final message, outside code; anywhere: anywhere in the assistant's text"`
+	MinToolCalls    int    `json:"minToolCalls" trust:"free" doc:"tool calls without which an iteration did no work"`
+	OnPromiseNoWork string `json:"onPromiseNoWork" trust:"free" enum:"reject,warn,accept" doc:"what a claim without work is worth"`
+	Checklist       bool   `json:"checklist" trust:"free" doc:"all boxes of task.md must be ticked"`
+	DoneFile        bool   `json:"doneFile" trust:"free" doc:"a file DONE in the loop's folder claims the work is done"`
+	BusFile         string `json:"busFile,omitempty" trust:"asked" doc:"a Markdown file to which the end of the loop is appended"`
 }
 
 // Limits says when to stop although the work is not done. Zero is no limit.
 type Limits struct {
-	Cost            float64  `json:"cost" none:"true" live:"true" doc:"US dollars"`
-	Tokens          int64    `json:"tokens" none:"true" live:"true" doc:"tokens in and out"`
-	Duration        Duration `json:"duration" none:"true" live:"true" doc:"wall time of the whole loop: a turn and guardrails that are under way then are cut short, a commit is not"`
-	Idle            Duration `json:"idle" none:"true" live:"true" doc:"silence of the agent"`
-	Tool            Duration `json:"tool" none:"true" live:"true" doc:"silence while one of the agent's tools is at work"`
-	Iteration       Duration `json:"iteration" none:"true" live:"true" doc:"wall time of one iteration"`
-	IterationCost   float64  `json:"iterationCost" none:"true" live:"true" doc:"US dollars of one iteration"`
-	IterationTokens int64    `json:"iterationTokens" none:"true" live:"true" doc:"tokens in and out of one iteration"`
-	AfterResult     Duration `json:"afterResult" none:"true" live:"true" doc:"how long the agent's process may live on after its final result"`
-	Outage          Duration `json:"outage" none:"true" live:"true" doc:"waiting in a row for what the agent needs and cannot reach"`
+	Cost            float64  `json:"cost" trust:"free" none:"true" live:"true" doc:"US dollars"`
+	Tokens          int64    `json:"tokens" trust:"free" none:"true" live:"true" doc:"tokens in and out"`
+	Duration        Duration `json:"duration" trust:"free" none:"true" live:"true" doc:"wall time of the whole loop: a turn and guardrails that are under way then are cut short, a commit is not"`
+	Idle            Duration `json:"idle" trust:"free" none:"true" live:"true" doc:"silence of the agent"`
+	Tool            Duration `json:"tool" trust:"free" none:"true" live:"true" doc:"silence while one of the agent's tools is at work"`
+	Iteration       Duration `json:"iteration" trust:"free" none:"true" live:"true" doc:"wall time of one iteration"`
+	IterationCost   float64  `json:"iterationCost" trust:"free" none:"true" live:"true" doc:"US dollars of one iteration"`
+	IterationTokens int64    `json:"iterationTokens" trust:"free" none:"true" live:"true" doc:"tokens in and out of one iteration"`
+	AfterResult     Duration `json:"afterResult" trust:"free" none:"true" live:"true" doc:"how long the agent's process may live on after its final result"`
+	Outage          Duration `json:"outage" trust:"free" none:"true" live:"true" doc:"waiting in a row for what the agent needs and cannot reach"`
 }
 
 // Restart says what happens when the agent's process ends.
 type Restart struct {
-	Max          int      `json:"max" live:"true" doc:"restarts before the loop fails"`
-	Delay        Duration `json:"delay" live:"true" doc:"pause before a restart"`
-	ChildWait    Duration `json:"childWait" doc:"how long processes the agent left behind may finish when the work is done"`
-	WaitExitCode int      `json:"waitExitCode" max:"255" doc:"exit code by which an agent asks to wait for a person instead of a restart; 0 turns it off"`
+	Max          int      `json:"max" trust:"free" live:"true" doc:"restarts before the loop fails"`
+	Delay        Duration `json:"delay" trust:"free" live:"true" doc:"pause before a restart"`
+	ChildWait    Duration `json:"childWait" trust:"free" doc:"how long processes the agent left behind may finish when the work is done"`
+	WaitExitCode int      `json:"waitExitCode" trust:"free" max:"255" doc:"exit code by which an agent asks to wait for a person instead of a restart; 0 turns it off"`
 }
 
 // Breaker says when a loop that gets nowhere is stopped. Zero turns a rule off.
 type Breaker struct {
-	NoProgress int `json:"noProgress" doc:"iterations without progress; 0 turns it off"`
-	SameError  int `json:"sameError" doc:"iterations that end with the same error; 0 turns it off"`
+	NoProgress int `json:"noProgress" trust:"free" doc:"iterations without progress; 0 turns it off"`
+	SameError  int `json:"sameError" trust:"free" doc:"iterations that end with the same error; 0 turns it off"`
 }
 
 // Reflect says when the agent is asked to look back.
 type Reflect struct {
-	Every int `json:"every" doc:"iterations between two reflections; 0 is never"`
+	Every int `json:"every" trust:"free" doc:"iterations between two reflections; 0 is never"`
 }
 
 // Review is about the reviews of tasks mode.
 type Review struct {
-	Enabled bool `json:"enabled" doc:"review each story with a fresh context; true in tasks mode"`
-	Cap     int  `json:"cap" min:"1" doc:"reviews of one story before it is approved with notes"`
+	Enabled bool `json:"enabled" trust:"free" doc:"review each story with a fresh context; true in tasks mode"`
+	Cap     int  `json:"cap" trust:"free" min:"1" doc:"reviews of one story before it is approved with notes"`
 }
 
 // Sandbox says where the agent is locked in.
 type Sandbox struct {
-	Mode string `json:"mode" enum:"none,auto,docker-sandbox,docker,landlock" doc:"auto takes the first that works on this machine"`
+	Mode string `json:"mode" trust:"asked" enum:"none,auto,docker-sandbox,docker,landlock" doc:"auto takes the first that works on this machine"`
 }
 
 // Journal says how the journal is kept.
 type Journal struct {
-	SyncEvery      Duration `json:"syncEvery" doc:"longest time between two fsyncs while lines come"`
-	KeepIterations int      `json:"keepIterations" doc:"iterations whose segments are kept; 0 is all"`
-	Compress       bool     `json:"compress" doc:"compress sealed segments"`
-	Raw            bool     `json:"raw" doc:"keep the agent's own lines beside their meaning"`
+	SyncEvery      Duration `json:"syncEvery" trust:"free" doc:"longest time between two fsyncs while lines come"`
+	KeepIterations int      `json:"keepIterations" trust:"free" doc:"iterations whose segments are kept; 0 is all"`
+	Compress       bool     `json:"compress" trust:"free" doc:"compress sealed segments"`
+	Raw            bool     `json:"raw" trust:"free" doc:"keep the agent's own lines beside their meaning"`
 }
 
 // Notify is one way to tell somebody that a loop has ended.

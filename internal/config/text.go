@@ -187,6 +187,25 @@ func Text(s Settings, key string) (string, bool) {
 	return text(f, value), true
 }
 
+// Changed returns the keys whose values are not built in, but for objects, whose keys have values of their own.
+func Changed(s Settings) []string {
+	var keys []string
+	value, defaults := reflect.ValueOf(s), reflect.ValueOf(Defaults())
+	eachField(table(), func(f *field) {
+		is := value.FieldByIndex(f.index)
+		switch {
+		case f.kind == KindObject:
+		case f.kind == KindMap:
+			for _, entry := range slices.Sorted(maps.Keys(is.Interface().(map[string]string))) {
+				keys = append(keys, join(f.key, entry))
+			}
+		case text(f, is) != text(f, defaults.FieldByIndex(f.index)):
+			keys = append(keys, f.key)
+		}
+	})
+	return keys
+}
+
 func text(f *field, value reflect.Value) string {
 	if f.none && value.IsZero() {
 		return "none"
@@ -211,9 +230,13 @@ func text(f *field, value reflect.Value) string {
 		}
 		return "[]"
 	}
-	encoded, err := encode(value.Interface(), "")
+	return inJSON(f.key, value.Interface())
+}
+
+func inJSON(key string, value any) string {
+	encoded, err := encode(value, "")
 	if err != nil {
-		panic(fmt.Sprintf("config: encode %s: %v", f.key, err)) // plain structs, strings and numbers always encode
+		panic(fmt.Sprintf("config: encode %s: %v", key, err)) // plain structs, strings and numbers always encode
 	}
 	return strings.TrimSpace(string(encoded))
 }

@@ -40,6 +40,12 @@ func (h *Hands) check(ctx context.Context, d event.Decided, sealed policy.Seal, 
 			h.fail(d, cause, fmt.Errorf("run the guardrails: %w", err))
 			return
 		}
+		if h.sealed != nil {
+			if err := h.compare(d.Iteration, cause, true); err != nil {
+				h.fail(d, cause, err)
+				return
+			}
+		}
 	}
 	h.deliver(checked, d.Iteration, cause)
 }

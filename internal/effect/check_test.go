@@ -4,6 +4,8 @@ package effect_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -166,12 +168,107 @@ func TestAnEditedGuardrailIsToldAndPutBackWhereItIsProtected(t *testing.T) {
 			write(t, s.cfg.Project, "work.txt", "after\n") // an argument may be the very work
 			all := s.answer(check)
 			edited := slices.DeleteFunc(all, func(e told) bool { return e.typ != event.TypeGuardrailEdited })
-			if len(edited) != 1 || !edited[0].is(event.GuardrailEdited{Path: "check.sh", How: "changed", Restored: protect}) {
+			if len(edited) != 1 || !edited[0].is(event.GuardrailEdited{
+				Path: "check.sh", How: "changed", Restored: protect, Role: "program", Is: sumOf("exit 0\n"), Guardrails: []string{"sh check.sh work.txt"},
+			}) {
 				t.Errorf("told: %+v", edited)
 			}
 			want := map[bool]string{false: "exit 0\n", true: "exit 1\n"}[protect]
 			if text, err := os.ReadFile(filepath.Join(s.cfg.Project, "check.sh")); err != nil || string(text) != want {
 				t.Errorf("check.sh holds %q, %v", text, err)
+			}
+		})
+	}
+}
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Without any guardrail the settings are watched all the same: a loop that is resumed obeys them.
+func TestSettingsAreWatched(t *testing.T) {
+	for name, guards := range map[string][]string{"without guardrails": nil, "beside a guardrail": {"true"}} {
+		t.Run(name, func(t *testing.T) {
+			s := bare(t, guards...)
+			s.state.Seal.Files = nil
+			s.up()
+			all := s.answer(begin)
+			if want := (event.GuardrailSealed{Files: noSettings}); !all[0].is(want) {
+				t.Fatalf("sealed: %+v", all[0])
+			}
+			if err := os.Mkdir(filepath.Join(s.cfg.Project, ".ralph"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(t, s.cfg.Project, ".ralph/settings.local.json", `{"guardrails":[]}`)
+			all = s.answer(look)
+			if want := (event.GuardrailEdited{Path: ".ralph/settings.local.json", How: "appeared", Role: "settings", Is: sumOf(`{"guardrails":[]}`)}); !all[0].is(want) {
+				t.Errorf("told: %+v", all[0])
+			}
+		})
+	}
+}
+
+// A guardrail that changes what it consists of, or lets somebody else do so, has proved nothing.
+func TestAProtectedGuardrailIsComparedAgainBehindItsRun(t *testing.T) {
+	const changing = "echo 'exit 0' > check.sh\n"
+	for name, row := range map[string]struct {
+		protect bool
+		body    string
+		told    bool
+	}{
+		"it changes itself":             {true, changing, true},
+		"it stays as it is":             {true, "exit 0\n", false},
+		"one that is not protected may": {false, changing, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := bare(t, "sh check.sh")
+			s.cfg.Guardrails[0].Protect = row.protect
+			write(t, s.cfg.Project, "check.sh", row.body)
+			s.up()
+			s.answer(begin)
+			all := s.answer(check)
+			at := slices.IndexFunc(all, func(e told) bool { return e.typ == event.TypeGuardrailEdited })
+			if at < 0 {
+				if row.told {
+					t.Errorf("not told: %s", types(all))
+				}
+				return
+			}
+			if ended := slices.IndexFunc(all, func(e told) bool { return e.typ == event.TypeGuardrailEnded }); !row.told || at < ended || !has(all[at], `"restored":true`) || !has(all[at], `"during":true`) {
+				t.Errorf("%+v", all)
+			}
+			if text, err := os.ReadFile(filepath.Join(s.cfg.Project, "check.sh")); err != nil || string(text) != row.body {
+				t.Errorf("check.sh holds %q, %v", text, err)
+			}
+		})
+	}
+}
+
+// What a guardrail runs may be the agent's own code, and write settings when the agent is gone.
+func TestSettingsThatAGuardrailWritesAreTold(t *testing.T) {
+	for name, row := range map[string]struct {
+		before string // what the agent has written; empty for nothing
+		during string
+		told   int
+	}{
+		"by the guardrail alone":         {"", "x", 1},
+		"by the agent alone":             {"x", "x", 1},
+		"by the agent and the guardrail": {"x", "y", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := bare(t, "printf "+row.during+" > .ralph/settings.local.json")
+			if err := os.Mkdir(filepath.Join(s.cfg.Project, ".ralph"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s.up()
+			s.answer(begin)
+			if row.before != "" {
+				write(t, s.cfg.Project, ".ralph/settings.local.json", row.before)
+			}
+			all := slices.DeleteFunc(s.answer(check), func(e told) bool { return e.typ != event.TypeGuardrailEdited })
+			if len(all) != row.told || !has(all[len(all)-1], sumOf(row.during)) {
+				t.Errorf("%+v", all)
 			}
 		})
 	}
@@ -212,7 +309,9 @@ func TestASealOutlivesItsHands(t *testing.T) {
 		t.Fatal(err)
 	}
 	all = next.answer(check)
-	if !all[0].is(event.GuardrailEdited{Path: "check.sh", How: "changed", Restored: true}) || !has(all[len(all)-1], `"failed":1`) {
+	if !all[0].is(event.GuardrailEdited{
+		Path: "check.sh", How: "changed", Restored: true, Role: "program", Is: sumOf("exit 0\n"), Guardrails: []string{"sh check.sh"},
+	}) || !has(all[len(all)-1], `"failed":1`) {
 		t.Errorf("the check: %+v", all)
 	}
 }

@@ -65,8 +65,9 @@ type Hands struct {
 	closed atomic.Bool
 
 	// Of the worker alone.
-	sealed *guardrail.Seal   // what the guardrails consisted of when an agent was let at it last
-	heads  map[string]string // where the repositories stood when the iteration began
+	sealed *guardrail.Seal    // what the guardrails consisted of when an agent was let at it last
+	found  []guardrail.Change // what the check found changed and left so
+	heads  map[string]string  // where the repositories stood when the iteration began
 
 	mu      sync.Mutex
 	session *agent.Session

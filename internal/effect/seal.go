@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What the guardrails consist of is sealed before an agent is let at it, and held against the seal when
+// What the guardrails consist of, and the files of settings, are sealed before an agent is let at them, and held against the seal when
 // the agent is gone. Where no check could look (a limit cut the agent off, or the runner died), the seal
 // goes on to hold: what was changed then is still the agent's doing.
 
@@ -20,9 +20,6 @@ import (
 func (h *Hands) seal(p promptPlan, cause uint64) error {
 	if p.sealed.Held {
 		return h.reopen(p.sealed)
-	}
-	if len(h.cfg.Guardrails) == 0 {
-		return nil
 	}
 	seal, err := guardrail.NewSeal(h.cfg.Project, h.cfg.Guardrails)
 	if err == nil {
@@ -76,19 +73,32 @@ func Records(files []event.SealedFile) []guardrail.Record {
 	return records
 }
 
-// unseal tells which files of the guardrails were changed, and puts back those that are protected.
+// unseal tells which files of the guardrails and settings were changed, and puts back those that are protected.
 func (h *Hands) unseal(iteration int, sealed policy.Seal, cause uint64) error {
 	if err := h.reopen(sealed); err != nil || h.sealed == nil {
 		return err
 	}
+	h.found = nil
+	return h.compare(iteration, cause, false)
+}
+
+// compare holds the files against the seal. While guardrails ran, one of them, the agent's code that they ran, or what it left
+// running may have changed what they consist of: that is looked at where it is protected, and settings are in any case.
+func (h *Hands) compare(iteration int, cause uint64, during bool) error {
 	changes, err := h.sealed.Changed()
 	if err != nil {
 		return fmt.Errorf("look at the guardrails' files: %w", err)
 	}
-	changes = guardrail.Defining(changes)
+	changes = slices.DeleteFunc(guardrail.Defining(changes), func(c guardrail.Change) bool {
+		same := func(was guardrail.Change) bool { return was.Path == c.Path && was.Is == c.Is }
+		return during && (!c.Protected && c.Role != guardrail.Settings || slices.ContainsFunc(h.found, same))
+	})
 	var unrestored []string
 	for _, c := range changes {
-		edited := event.GuardrailEdited{Path: c.Path, How: string(c.Kind)}
+		if !c.Protected {
+			h.found = append(h.found, c)
+		}
+		edited := event.GuardrailEdited{Path: c.Path, How: string(c.Kind), Role: string(c.Role), Is: c.Is, Guardrails: c.Of, During: during}
 		if c.Protected {
 			if err := h.sealed.Restore([]guardrail.Change{c}); err != nil {
 				edited.Why = err.Error()

@@ -58,6 +58,9 @@ type stage struct {
 // patience of the tests: no step here may take it.
 var patience = agent.Patience{Abort: 20 * time.Second, Stop: 20 * time.Second, Term: 20 * time.Second, Reset: 20 * time.Second}
 
+// noSettings is what is sealed where there are neither guardrails nor settings.
+var noSettings = []event.SealedFile{{Path: ".ralph/settings.json", Role: "settings"}, {Path: ".ralph/settings.local.json", Role: "settings"}}
+
 // set returns hands that run an agent; of a nil dialect, nothing is started.
 func set(t *testing.T, dialect func() agent.Dialect, command ...string) *stage {
 	t.Helper()
@@ -98,6 +101,7 @@ func set(t *testing.T, dialect func() agent.Dialect, command ...string) *stage {
 	}
 	s.state.Life.Prompt = event.Blob{Text: "go on", Bytes: 5}
 	s.state.Life.Task = event.Source{Text: &event.Blob{Text: "make it work\n", Bytes: 13}}
+	s.state.Seal.Files = noSettings // as in most projects, and sealed already
 	return s
 }
 

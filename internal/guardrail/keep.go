@@ -176,9 +176,11 @@ func Reopen(project, loopDir string, records []Record, guardrails []Guardrail) (
 		s.entries = append(s.entries, e)
 	}
 	for _, e := range fresh {
-		if !slices.ContainsFunc(s.entries, func(have entry) bool { return have.path == e.path }) {
-			s.entries = append(s.entries, e)
+		if at := slices.IndexFunc(s.entries, func(have entry) bool { return have.path == e.path }); at >= 0 {
+			s.entries[at].of = e.of
+			continue
 		}
+		s.entries = append(s.entries, e)
 	}
 	return s, nil
 }

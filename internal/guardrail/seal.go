@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// SettingsFile is the team's settings in a project.
-	SettingsFile = ".ralph/settings.json"
+	// SettingsFile is the team's settings in a project, LocalSettingsFile what one person adds to them there.
+	SettingsFile      = ".ralph/settings.json"
+	LocalSettingsFile = ".ralph/settings.local.json"
 
 	// MaxKept is the largest file, in bytes, whose content a seal keeps. Of a larger one it only knows the fingerprint.
 	MaxKept = 16 << 20
@@ -37,6 +38,7 @@ type entry struct {
 	was     state
 	body    []byte // of a protected regular file up to MaxKept
 	unkept  error  // why there is none
+	of      []string
 }
 
 // state is what stands at a path.
@@ -75,6 +77,8 @@ type Change struct {
 	Protected bool
 	// Was and Is are the SHA-256 in hex, "link to …" for a symbolic link, "not a file" for what is neither, and empty for nothing.
 	Was, Is string
+	// Of are the commands of the guardrails that it defines, as far as they are known; none of settings.
+	Of []string
 }
 
 // File is a file as it was sealed.
@@ -85,7 +89,7 @@ type File struct {
 }
 
 // NewSeal takes down the files in project that define guardrails: those that the commands name, those that the commands' build tools read
-// first, the team's settings, and extra, which are paths in the project. What could define them and is not there yet (a
+// first, the project's settings, and extra, which are paths in the project. What could define them and is not there yet (a
 // GNUmakefile beside a Makefile, a ./check.sh) is taken down as absent. A link is followed within the project, and sealed itself,
 // too. An error says that a file is there and cannot be read; of arguments this is not asked.
 func NewSeal(project string, guardrails []Guardrail, extra ...string) (*Seal, error) {
@@ -100,7 +104,7 @@ func NewSeal(project string, guardrails []Guardrail, extra ...string) (*Seal, er
 	defer root.Close()
 	b := &sealer{root: root, project: project}
 	b.protect = slices.ContainsFunc(guardrails, func(g Guardrail) bool { return g.Protect })
-	for _, name := range append([]string{SettingsFile}, extra...) {
+	for _, name := range append([]string{SettingsFile, LocalSettingsFile}, extra...) {
 		b.take(mention{filepath.ToSlash(name), Settings, true})
 	}
 	// Of the roles of a file the first stands, so arguments come last. Of what is protected and
@@ -109,7 +113,7 @@ func NewSeal(project string, guardrails []Guardrail, extra ...string) (*Seal, er
 	slices.SortStableFunc(guardrails, func(a, b Guardrail) int { return truth(b.Protect) - truth(a.Protect) })
 	for _, arguments := range []bool{false, true} {
 		for _, g := range guardrails {
-			b.protect = g.Protect
+			b.protect, b.command = g.Protect, g.Command
 			for _, m := range mentions(g.Command) {
 				if (m.role == Argument) == arguments {
 					b.take(m)
@@ -160,7 +164,7 @@ func (s *Seal) Changed() ([]Change, error) {
 		if is == e.was {
 			continue
 		}
-		c := Change{e.path, e.role, Changed, e.protect, e.was.String(), is.String()}
+		c := Change{Path: e.path, Role: e.role, Kind: Changed, Protected: e.protect, Was: e.was.String(), Is: is.String(), Of: e.of}
 		switch {
 		case e.was.kind == absent:
 			c.Kind = Appeared
@@ -170,6 +174,17 @@ func (s *Seal) Changed() ([]Change, error) {
 		changes = append(changes, c)
 	}
 	return changes, errors.Join(errs...)
+}
+
+// Standing returns what stands at a path in project now, in the words of [Change].Is.
+func Standing(project, name string) (string, error) {
+	root, err := os.OpenRoot(project)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	is, _, err := inspect(root, name, false)
+	return is.String(), err
 }
 
 // Defining returns the changes of what defines guardrails. What one is merely given as an argument may be
@@ -195,6 +210,7 @@ type sealer struct {
 	root    *os.Root
 	project string
 	protect bool // what is being taken
+	command string
 	entries []entry
 	files   []fs.FileInfo // of each entry; nil where nothing is
 	errs    []error
@@ -240,9 +256,11 @@ func (b *sealer) take(m mention) {
 
 // add enters an entry once. What a link says is read here.
 func (b *sealer) add(e entry) {
-	if slices.ContainsFunc(b.entries, func(have entry) bool { return have.path == e.path }) {
+	if at := slices.IndexFunc(b.entries, func(have entry) bool { return have.path == e.path }); at >= 0 {
+		b.name(&b.entries[at])
 		return
 	}
+	b.name(&e)
 	info, err := b.root.Lstat(e.path)
 	if err == nil && info.Mode().Type() == fs.ModeSymlink {
 		e.was, _, err = inspect(b.root, e.path, false)
@@ -261,6 +279,13 @@ func (b *sealer) add(e entry) {
 	}
 	b.entries = append(b.entries, e)
 	b.files = append(b.files, info)
+}
+
+// name notes that the guardrail which is being taken is defined by an entry.
+func (b *sealer) name(e *entry) {
+	if b.command != "" && e.role != Settings && !slices.Contains(e.of, b.command) {
+		e.of = append(e.of, b.command)
+	}
 }
 
 // maxLinks is how many links may lead from one to another, as in the kernel.

@@ -91,11 +91,19 @@ func settingsPage() string {
 		"Nothing acts on `notify`, `review`, `sandbox` and `worktree` yet: a loop that asks for a sandbox or a worktree is " +
 		"refused, and the others are said to be without effect when it starts.\n\n" +
 		"Keys marked with * may change while a loop runs: `ralph set KEY=VALUE`.\n\n" +
+		"Keys marked with ! run a program, say how it is run, write outside the loop's folder or take a lock away. In a project's " +
+		"files they count once you have trusted them: `ralph trust` shows them and asks, and so do `ralph run` and `ralph start` in a " +
+		"terminal. So does any key that your own `~/.ralph/settings.json` sets otherwise. A change is asked about again. Elsewhere " +
+		"`--trust` or `RALPH_TRUST=1` lets them count once. Your own settings, variables and flags are trusted " +
+		"([0027](decisions/0027-trust.md)).\n\n" +
 		"| key | default | variable | value | meaning |\n|---|---|---|---|---|\n")
 	for _, key := range config.Keys() {
 		name := "`" + key.Name + "`"
 		if key.Live {
 			name += " *"
+		}
+		if key.Asked {
+			name += " !"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, code(key.Default), code(key.Env), kindOf(key), escape(key.Doc))
 	}

@@ -19,6 +19,7 @@ var plan = []room{
 
 	{"internal/loop", 4, "the mind and its driver do not know who watches (render, mcp) nor who joins them to the world (runner)"},
 	{"render/...", 4, "a reader of the journal: what it shows must be the same live and a year later, so it knows no loop, no agent and no hand"},
+	{"internal/trust", 4, "whether settings are trusted is asked before a loop begins: no loop, no hand and no reader depends on it"},
 	{"internal/mcp", 4, "one more writer of inbox files and reader of states: it must not reach a running loop by another way"},
 
 	{"projector", 3, "State is a fold of events: whoever has the journal has the state, without the engine that runs loops"},

@@ -149,5 +149,7 @@ func end(s *State, reason event.Reason, why, hint string) []Decision {
 	for _, c := range s.Mail.Open {
 		decisions = append(decisions, refuse(c.ID, "the loop ended before the agent could read it")...)
 	}
-	return append(decisions, record(event.LoopEnded{Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint})...)
+	return append(decisions, record(event.LoopEnded{
+		Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint, Edited: s.Seal.Unaccepted(),
+	})...)
 }

@@ -277,6 +277,7 @@ func (w *world) judge() {
 	w.checkCommands(events)
 	w.checkCauses(events)
 	w.checkProcesses(events)
+	w.checkEdits(events)
 	w.checkStory(events)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/effect"
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -27,6 +28,8 @@ const (
 	personsHold = "a person's guardrail is the person's"
 	// The content of what is sealed is there for the next runner, whole, unless an agent has edited it.
 	copiesWhole = "what is sealed is kept"
+	// What an agent changed and nobody put back stands in the end of the loop, until a person accepts it or writes it again.
+	editsNamed = "what an agent changed is named"
 )
 
 // guard is that file and who wrote what. What it says is its own hash.
@@ -218,7 +221,7 @@ func (h *hands) unseal(d event.Decided, sealed policy.Seal, cause uint64) (ok bo
 	if g.mine[g.says] {
 		w.violate(personsHold, "what a person wrote behind a check (%s) counts as the agent's doing", g.says)
 	}
-	edited := event.GuardrailEdited{Path: guardFile, How: "changed"}
+	edited := event.GuardrailEdited{Path: guardFile, How: "changed", Is: g.says}
 	switch {
 	case !w.scene.protects:
 	case h.sealed.body == "":
@@ -240,6 +243,33 @@ func (w *world) checkGuard() {
 	}
 }
 
+// checkEdits holds each end of the loop against what was told of the file before.
+func (w *world) checkEdits(events []event.Event) {
+	left := "" // what an agent left there
+	for _, e := range events {
+		switch e.Type {
+		case event.TypeLoopResumed:
+			if as[event.LoopResumed](e).Resealed {
+				left = ""
+			}
+		case event.TypeGuardrailSealed:
+			if as[event.GuardrailSealed](e).Files[0].SHA256 != left {
+				left = ""
+			}
+		case event.TypeGuardrailEdited:
+			if p := as[event.GuardrailEdited](e); p.Path == guardFile && !p.Restored {
+				left = p.Is
+			}
+		case event.TypeLoopEnded:
+			edited := as[event.LoopEnded](e).Edited
+			named := slices.ContainsFunc(edited, func(f event.EditedFile) bool { return f.Path == guardFile })
+			if named != (left != "") && len(edited) < 32 { // more are not named
+				w.violate(editsNamed, "event %d: an agent left %q, and the end names %v", e.Seq, left, edited)
+			}
+		}
+	}
+}
+
 // sealFailed is what a begin is answered by that could not seal.
 func (h *hands) sealFailed(d event.Decided, cause uint64, err error) {
 	h.fail(d, cause, effect.Classify(err), fmt.Errorf("look at the guardrails' files: %w", err))
@@ -252,6 +282,10 @@ func guarded(s *scene) {
 }
 
 var wrongSeals = []wrong{
+	{"what agents changed is forgotten when a loop goes on", mutation{folded: after(event.TypeLoopResumed, func(s *projector.State) { s.Seal.Edits = nil }), unfolded: true, stage: func(s *scene) {
+		guarded(s)
+		s.protects = false
+	}}, editsNamed},
 	{"what guardrails consisted of is forgotten", mutation{folded: always(func(s *projector.State) { s.Seal = policy.Seal{} }), unfolded: true, stage: guarded}, sealsHold},
 	{"a dead runner's seal is not held", mutation{folded: after(event.TypeLoopResumed, func(s *projector.State) { s.Seal.Held = false }), unfolded: true, stage: guarded}, sealsHold},
 	{"an agent's copy is believed", mutation{gullible: true, stage: func(s *scene) { guarded(s); s.tampers = copyMost }}, sealsHold},

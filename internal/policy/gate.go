@@ -19,8 +19,8 @@ type Gate struct {
 	Ran      int       `json:"ran,omitempty"`
 	Failures []Failure `json:"failures,omitempty"`
 	Edited   []string  `json:"edited,omitempty"`
-	// Loose are the files that the agent changed in this iteration and that were not put back: what
-	// passed was not what was asked for.
+	// Loose are the files that the agent changed in this iteration and that were not put back, or that changed while the
+	// guardrails ran: what passed was not what was asked for.
 	Loose []string `json:"loose,omitempty"`
 	// Left is what the iteration left behind that the next one should know of.
 	Left []string `json:"left,omitempty"`
@@ -95,7 +95,7 @@ func (g *Gate) Apply(e event.Event) error {
 		if err != nil {
 			return err
 		}
-		if !p.Restored && len(g.Loose) < editedMost {
+		if (!p.Restored || p.During) && len(g.Loose) < editedMost {
 			g.Loose = append(g.Loose, firstBytes(p.Path, 200))
 		}
 		if len(g.Edited) < editedMost {
@@ -179,6 +179,12 @@ func (g *Gate) ended(p event.GuardrailEnded) {
 
 func edited(p event.GuardrailEdited) string {
 	what := fmt.Sprintf("the file %s, which guardrails consist of, was %s", firstBytes(p.Path, 200), firstBytes(p.How, 200))
+	if p.Role == event.RoleSettings {
+		what = fmt.Sprintf("the settings file %s was %s", firstBytes(p.Path, 200), firstBytes(p.How, 200))
+	}
+	if p.During {
+		what += " while the guardrails ran"
+	}
 	if p.Restored {
 		what += ", and has been put back"
 	}

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -55,6 +56,91 @@ func TestASealIsBounded(t *testing.T) {
 	}
 	for _, typ := range []event.Type{event.TypeGuardrailSealed, event.TypeLoopResumed} {
 		if err := s.Apply(misspelt(t, typ)); err == nil {
+			t.Errorf("%s is misspelt and was taken", typ)
+		}
+	}
+}
+
+// What an agent changed stays named until a person accepts it.
+func TestWhatAnAgentChangedStaysNamed(t *testing.T) {
+	const was, agents, persons = "aa", "bb", "cc"
+	sealed := func(sum string) event.Payload {
+		return event.GuardrailSealed{Files: []event.SealedFile{{Path: "check.sh", Role: "program", Kind: "file", SHA256: sum}, {Path: "s.json", Role: "settings"}}}
+	}
+	edited := event.GuardrailEdited{Path: "check.sh", How: "changed", Is: agents, Guardrails: []string{"sh check.sh"}}
+	appeared := event.GuardrailEdited{Path: "s.json", How: "appeared", Is: agents}
+	old := event.GuardrailEdited{Path: "check.sh", How: "changed"}
+	checked, ended, resumed := event.IterationChecked{}, event.LoopEnded{}, event.LoopResumed{}
+	const named, settings = "check.sh, which the guardrail sh check.sh consists of, was changed in iteration 7, and nobody has accepted that", "the settings file s.json appeared in iteration 7, and nobody has accepted that"
+	for name, row := range map[string]struct {
+		story []event.Payload
+		want  string
+	}{
+		"in the same iteration":                        {[]event.Payload{sealed(was), edited}, named},
+		"in the next, though it is sealed now":         {[]event.Payload{sealed(was), edited, checked, sealed(agents)}, named},
+		"when the loop is resumed":                     {[]event.Payload{sealed(was), edited, checked, ended, resumed}, named},
+		"when it is sealed anew after that":            {[]event.Payload{sealed(was), edited, checked, ended, resumed, sealed(agents)}, named},
+		"not what was put back":                        {[]event.Payload{sealed(was), event.GuardrailEdited{Path: "check.sh", Restored: true, Is: agents}}, ""},
+		"not what a person accepts":                    {[]event.Payload{sealed(was), edited, checked, ended, event.LoopResumed{Resealed: true}}, ""},
+		"not what a person has written again":          {[]event.Payload{sealed(was), edited, checked, ended, resumed, sealed(persons)}, ""},
+		"not what a person has put back":               {[]event.Payload{sealed(was), edited, checked, ended, resumed, sealed(was)}, ""},
+		"not what the agent itself has put back":       {[]event.Payload{sealed(was), edited, sealed(agents), event.GuardrailEdited{Path: "check.sh", How: "changed", Is: was}}, ""},
+		"what it has changed again":                    {[]event.Payload{sealed(was), edited, sealed(agents), event.GuardrailEdited{Path: "check.sh", How: "changed", Is: "dd"}, checked, sealed("dd")}, named},
+		"what is not there any more":                   {[]event.Payload{sealed(was), event.GuardrailEdited{Path: "check.sh", How: "vanished", Guardrails: []string{"sh check.sh"}}}, strings.Replace(named, "was changed", "vanished", 1)},
+		"what vanished and a person has written again": {[]event.Payload{sealed(was), event.GuardrailEdited{Path: "check.sh", How: "vanished"}, sealed(persons)}, ""},
+		"settings by their role when they were sealed": {[]event.Payload{sealed(was), appeared}, settings},
+		"of an older version, until it is accepted":    {[]event.Payload{sealed(was), old, checked, sealed(agents), resumed, sealed(persons)}, "check.sh, which guardrails consist of, was changed in iteration 7, and nobody has accepted that"},
+		"not in a loop that begins":                    {[]event.Payload{sealed(was), edited, event.LoopStarted{}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s policy.Seal
+			for _, p := range row.story {
+				e := happened(t, noon, p)
+				e.Iter = 7
+				if err := s.Apply(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := ""
+			for _, f := range s.Unaccepted() {
+				got += f.String()
+			}
+			if got != row.want {
+				t.Errorf("named: %q\nnot:   %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestGiven(t *testing.T) {
+	start := event.Decided{Do: event.DoStart}
+	given := func(sum string) *event.Settings { return &event.Settings{SHA256: sum} }
+	for name, row := range map[string]struct {
+		story []event.Payload
+		want  policy.Given
+	}{
+		"when it begins":                   {[]event.Payload{event.LoopStarted{Settings: given("a")}}, policy.Given{SHA256: "a"}},
+		"once an agent is at work":         {[]event.Payload{event.LoopStarted{Settings: given("a")}, event.Decided{Do: event.DoBegin}, start}, policy.Given{SHA256: "a", Held: true}},
+		"over its end":                     {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.IterationChecked{}, event.LoopEnded{}}, policy.Given{SHA256: "a", Held: true}},
+		"a person gives it anew":           {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{Settings: given("b")}}, policy.Given{SHA256: "b"}},
+		"an older version resumed it":      {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{}, start}, policy.Given{}},
+		"in a journal of an older version": {[]event.Payload{event.LoopStarted{}, start}, policy.Given{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var g policy.Given
+			for _, p := range row.story {
+				if err := g.Apply(happened(t, noon, p)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if g != row.want {
+				t.Errorf("%+v, not %+v", g, row.want)
+			}
+		})
+	}
+	for _, typ := range []event.Type{event.TypeLoopStarted, event.TypeLoopResumed} {
+		var g policy.Given
+		if err := g.Apply(misspelt(t, typ)); err == nil {
 			t.Errorf("%s is misspelt and was taken", typ)
 		}
 	}

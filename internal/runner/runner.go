@@ -38,9 +38,12 @@ type Config struct {
 	// Resume goes on with a loop that has a journal. Without it such a loop is an
 	// *ExistsError.
 	Resume bool
-	// Reseal says of a resumed loop that what its guardrails consist of is right as it is now, though an agent may
+	// AcceptChanges says of a resumed loop that what its guardrails consist of is right as it is now, though an agent may
 	// have changed it.
-	Reseal bool
+	AcceptChanges bool
+	// Given is what of the settings is not built in, for the journal, which masks no secret that is not also in the environment
+	// or in the settings of an agent.
+	Given []event.Setting
 	// Prompt or PromptFile is the base prompt of a new loop; a resumed one has its own.
 	Prompt     string
 	PromptFile string
@@ -123,6 +126,12 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 // open takes up the journal and begins a segment of it.
 func (r *runner) open(ctx context.Context) error {
 	r.masker = secret.New(r.environ())
+	if r.Frozen == nil {
+		var err error
+		if r.Frozen, err = config.Freeze(r.Settings, nil); err != nil {
+			return err
+		}
+	}
 	opt := r.journalOptions()
 	rec, err := journal.Recover(r.Dir, opt)
 	if err != nil {
@@ -221,7 +230,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, rules event
 		}
 		first = event.LoopStarted{
 			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.Project, Host: host, PID: os.Getpid(),
-			Version: r.Version, Agent: about, Rules: rules, Task: task,
+			Version: r.Version, Agent: about, Rules: rules, Task: task, Settings: r.given(),
 		}
 	} else {
 		// What cannot be enrolled is not resumed: the loop stays as it ended.
@@ -230,7 +239,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, rules event
 		}
 		first = event.LoopResumed{
 			Host: host, PID: os.Getpid(), Version: r.Version,
-			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, Resealed: r.Reseal,
+			Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, Resealed: r.AcceptChanges, Settings: r.given(),
 		}
 	}
 	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})

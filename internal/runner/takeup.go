@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -72,14 +74,22 @@ func Edited(dir, project string, s *projector.State) ([]guardrail.Change, error)
 // frozenFile is the loop's config.json.
 const frozenFile = "config.json"
 
+// FrozenText reads the loop's config.json. The agent may write there too: what it put into the file's place is not waited for.
+func FrozenText(dir string) ([]byte, error) { return readFile(filepath.Join(dir, frozenFile)) }
+
 // Frozen reads what a loop was started with: its settings, and which of them were given on the command line.
-// The agent may write there too: what it put into the file's place is not waited for.
 func Frozen(dir string) (settings config.Settings, given map[string]string, err error) {
-	text, err := readFile(filepath.Join(dir, frozenFile))
+	text, err := FrozenText(dir)
 	if err != nil {
 		return config.Settings{}, nil, err
 	}
 	return config.Thaw(text)
+}
+
+// given is what the journal says of the settings.
+func (r *runner) given() *event.Settings {
+	sum := sha256.Sum256(r.Frozen)
+	return &event.Settings{Values: r.Given, SHA256: hex.EncodeToString(sum[:])}
 }
 
 // carried returns the rules that a resumed loop goes on with: those it had, raised
@@ -105,16 +115,7 @@ func changed(had, before, now event.Rules) event.Rules {
 }
 
 // freeze writes config.json: the settings that the loop now runs with.
-func (r *runner) freeze() error {
-	frozen := r.Frozen
-	if frozen == nil {
-		var err error
-		if frozen, err = config.Freeze(r.Settings, nil); err != nil {
-			return err
-		}
-	}
-	return projector.Replace(filepath.Join(r.Dir, frozenFile), frozen)
-}
+func (r *runner) freeze() error { return projector.Replace(filepath.Join(r.Dir, frozenFile), r.Frozen) }
 
 // mend writes the telemetry that a runner which died had planned and not yet written. The
 // journal is read again from its beginning only where more than the last is missing.

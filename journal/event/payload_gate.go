@@ -1,5 +1,10 @@
 package event
 
+import (
+	"fmt"
+	"strings"
+)
+
 // FolderSeen: what the loop's folder says of the work: its marks and the boxes of
 // task.md. It is looked at before an iteration begins, and when its agent is gone.
 type FolderSeen struct {
@@ -82,6 +87,41 @@ type GuardrailEdited struct {
 	How      string `json:"how"`                // changed, appeared or vanished
 	Restored bool   `json:"restored,omitempty"` // it was put back before the check
 	Why      string `json:"why,omitempty"`      // it could not be, though it is protected
+	Role     string `json:"role,omitempty"`     // program, instructions or settings
+	Is       string `json:"is,omitempty"`       // the SHA-256 of a file as it was found, "link to …" of a link; empty where nothing is there
+	// Guardrails are the commands that consist of it; none of settings.
+	Guardrails []string `json:"guardrails,omitempty"`
+	// During: it was changed while the guardrails ran, by one of them or by what the agent left running.
+	During bool `json:"during,omitempty"`
+}
+
+// EditedFile is a file of guardrails or settings that the agent changed, until a person accepts that.
+type EditedFile struct {
+	Path       string   `json:"path"`                 // relative to the project
+	How        string   `json:"how"`                  // changed, appeared or vanished
+	Role       string   `json:"role,omitempty"`       // program, instructions or settings
+	Iteration  int      `json:"iteration"`            // the first after whose beginning it was found so
+	Guardrails []string `json:"guardrails,omitempty"` // the commands that consist of it
+}
+
+// RoleSettings is the role of files of settings.
+const RoleSettings = "settings"
+
+// String says it in words for a person.
+func (f EditedFile) String() string {
+	what := "the settings file " + f.Path
+	switch {
+	case f.Role == RoleSettings:
+	case len(f.Guardrails) == 0:
+		what = f.Path + ", which guardrails consist of,"
+	default:
+		what = f.Path + ", which the guardrail " + strings.Join(f.Guardrails, " and the guardrail ") + " consists of,"
+	}
+	how := "was changed"
+	if f.How == "appeared" || f.How == "vanished" {
+		how = f.How
+	}
+	return fmt.Sprintf("%s %s in iteration %d, and nobody has accepted that", what, how, f.Iteration)
 }
 
 // IterationChecked: what the iteration left behind has been looked at, and the

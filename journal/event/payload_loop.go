@@ -16,6 +16,23 @@ type LoopStarted struct {
 	Agent   Agent  `json:"agent"`
 	Rules   Rules  `json:"rules"`
 	Task    Source `json:"task"` // where the base prompt comes from
+	// Settings are what the loop was given.
+	Settings *Settings `json:"settings,omitempty"`
+}
+
+// Settings are those of a loop when a runner began it or went on with it, as a person had given them: in files,
+// variables and on the command line. The copy in config.json is held against them.
+type Settings struct {
+	// Values are those that are not built in, by key.
+	Values []Setting `json:"values,omitempty"`
+	SHA256 string    `json:"sha256"` // of config.json as it was written then, secrets included
+}
+
+// Setting is one value and where it came from.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"` // as a flag would give it, its beginning where it is long; secrets masked
+	From  string `json:"from"`  // a file with its line, a variable, or the command line
 }
 
 // Agent says which agent a loop runs.
@@ -81,8 +98,10 @@ type LoopResumed struct {
 	Swept   int    `json:"swept,omitempty"` // processes of the earlier runner's agent that were still alive and were ended
 	Rules   *Rules `json:"rules,omitempty"` // set when the settings changed
 	Agent   *Agent `json:"agent,omitempty"`
-	// Resealed: a person says that what the guardrails consist of is right as it is now.
+	// Resealed: a person says that what the guardrails consist of, and the settings, are right as they are now.
 	Resealed bool `json:"resealed,omitempty"`
+	// Settings are what the loop was given by whoever resumed it.
+	Settings *Settings `json:"settings,omitempty"`
 }
 
 // Lost names the unfinished last line that a repair cut off.
@@ -117,6 +136,8 @@ type LoopEnded struct {
 	Result string `json:"result,omitempty"`
 	Why    string `json:"why,omitempty"`  // one sentence for a person
 	Hint   string `json:"hint,omitempty"` // the next step for a person
+	// Edited are the files of guardrails, and of settings, that the agent changed and no person has accepted.
+	Edited []EditedFile `json:"edited,omitempty"`
 }
 
 // SegmentOpened: the first line of a segment.

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"reflect"
+	"slices"
+	"strconv"
+)
+
+// trustFree is the word in the tag of a key that any repository may set. A key without a word is asked about.
+const trustFree = "free"
+
+// Part is a setting in the files of a repository that counts only once a person trusts it: it runs a program, says how that
+// is run or what is in its environment, writes outside the loop's folder, takes away a lock, or stands in the place of what the
+// person's own settings.json says.
+type Part struct {
+	Key    string // one of a list of objects has its place: guardrails[0]
+	Value  string // as Text prints it
+	Origin Origin
+	// Own is the value in the person's own settings.json, where another one stands in its place.
+	Own string
+
+	setting string // the key in Origins
+}
+
+// remember notes what the person's own settings.json says.
+func (l *Loaded) remember(keys []string) {
+	if l.own == nil {
+		l.own = map[string]string{}
+	}
+	for _, key := range keys {
+		l.own[key], _ = Text(l.Settings, key)
+	}
+}
+
+// ask takes down what a file of the repository says about these keys, once it has been read. It takes the place of
+// what a file before it said.
+func (l *Loaded) ask(keys []string) {
+	for _, key := range keys {
+		l.Parts = slices.DeleteFunc(l.Parts, func(p Part) bool { return p.setting == key })
+		f, entry := lookUp(key)
+		if f.kind == KindMap && entry == "" {
+			continue // its entries have keys of their own
+		}
+		value, _ := Text(l.Settings, key)
+		own, set := l.own[key]
+		if own == value {
+			own, set = "", false
+		}
+		if !f.asked && !set {
+			continue
+		}
+		part := Part{Key: key, Value: value, Origin: l.Origins[key], Own: own, setting: key}
+		if f.kind != KindObjects || value == "[]" {
+			l.Parts = append(l.Parts, part)
+			continue
+		}
+		list := reflect.ValueOf(l.Settings).FieldByIndex(f.index)
+		for i := range list.Len() {
+			one := part
+			one.Key += "[" + strconv.Itoa(i) + "]"
+			one.Value = inJSON(one.Key, list.Index(i).Interface())
+			if i > 0 {
+				one.Own = ""
+			}
+			l.Parts = append(l.Parts, one)
+		}
+	}
+}
+
+// Asked returns those of the Parts that are in force: what a variable or a flag says instead is the person's word.
+func (l Loaded) Asked() []Part {
+	return slices.DeleteFunc(slices.Clone(l.Parts), func(p Part) bool { return l.Origins[p.setting] != p.Origin })
+}
+
+// Fingerprint is the SHA-256 in hex of what the parts set, wherever in the files that stands: of a JSON object, its keys
+// sorted.
+func Fingerprint(parts []Part) string {
+	values := map[string]string{}
+	for _, p := range parts {
+		values[p.Key] = p.Value
+	}
+	sum := sha256.Sum256([]byte(inJSON("settings", values)))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,188 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Whoever adds a key has to say whether any repository may set it.
+func TestEveryKeySaysWhetherItNeedsTrust(t *testing.T) {
+	asked, free := 0, 0
+	eachField(table(), func(f *field) {
+		switch word := f.tag.Get("trust"); {
+		case f.kind == KindObject:
+			if word != "" {
+				t.Errorf("%s is an object: its keys say it", f.key)
+			}
+		case word == "asked":
+			asked++
+		case word == trustFree:
+			free++
+		default:
+			t.Errorf("%s has no tag trust:\"asked\" or trust:\"free\"", f.key)
+		}
+		for _, runs := range []string{"command", "flags", "env", "url", "guardrails", "tasks", "busFile", "sandbox"} {
+			if strings.Contains(strings.ToLower(f.key), strings.ToLower(runs)) && f.kind != KindObject && !f.asked {
+				t.Errorf("%s looks as if it ran something, and any repository may set it", f.key)
+			}
+		}
+	})
+	if asked < 12 || free < 30 {
+		t.Errorf("%d keys need trust, %d do not", asked, free)
+	}
+	unsaid := compile(reflect.TypeFor[struct {
+		Hook string `json:"hook" doc:"new"`
+	}](), "", nil)
+	if !unsaid.fields[0].asked {
+		t.Error("a key that does not say it is not asked about")
+	}
+}
+
+// layered writes settings files of a person and a repository, and loads them.
+func layered(t *testing.T, home, team, local string, more Source) Loaded {
+	t.Helper()
+	more.HomeDir, more.ProjectDir = t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{
+		filepath.Join(more.HomeDir, "settings.json"):                    home,
+		filepath.Join(more.ProjectDir, ".ralph", "settings.json"):       team,
+		filepath.Join(more.ProjectDir, ".ralph", "settings.local.json"): local,
+	} {
+		if text == "" {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loaded, err := Load(more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+func spelt(parts []Part) []string {
+	texts := []string{}
+	for _, p := range parts {
+		text := p.Key + "=" + p.Value + " @" + strings.TrimPrefix(p.Origin.String(), ".ralph/")
+		if p.Own != "" {
+			text += " own=" + p.Own
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+func TestParts(t *testing.T) {
+	for _, tt := range []struct {
+		name              string
+		home, team, local string
+		source            Source
+		parts, asked      []string // asked nil: the same
+	}{
+		{name: "no files"},
+		{name: "a person's own settings are nobody else's", home: `{"agent":{"command":"x","env":{"A":"b"}},"limits":{"cost":3}}`},
+		{name: "what runs nothing", team: `{"maximumIterations":99,"limits":{"cost":100},"completion":{"promise":"P"},"journal":{"keepIterations":1}}`},
+		{
+			name:  "what runs something, in the order of keys",
+			team:  `{"scm":{"command":"git","tasks":["commit"]},"guardrails":[{"command":"make"},{"command":"x"}],"agent":{"command":"a","env":{"Z":"1","B":"2"}}}`,
+			parts: []string{"agent.command=a @settings.json:1", "agent.env.B=2 @settings.json:1", "agent.env.Z=1 @settings.json:1", `guardrails[0]={"command":"make","failAction":"APPEND"} @settings.json:1`, `guardrails[1]={"command":"x","failAction":"APPEND"} @settings.json:1`, "scm.command=git @settings.json:1", `scm.tasks=["commit"] @settings.json:1`},
+		},
+		{
+			name:  "an empty list takes a person's guardrails away",
+			home:  `{"guardrails":[{"command":"mine"}]}`,
+			team:  `{"guardrails":[]}`,
+			parts: []string{`guardrails=[] @settings.json:1 own=[{"command":"mine","failAction":"APPEND"}]`},
+		},
+		{
+			name: "the local file counts as the repository's, and over the other",
+			team: `{"agent":{"command":"a"},"guardrails":[{"command":"x"},{"command":"y"}]}`, local: "{\n\"guardrails\":[{\"command\":\"z\"}]}",
+			parts: []string{"agent.command=a @settings.json:1", `guardrails[0]={"command":"z","failAction":"APPEND"} @settings.local.json:2`},
+		},
+		{
+			name: "a limit in the place of the person's own",
+			home: `{"limits":{"cost":5,"tokens":7},"sandbox":{"mode":"none"}}`, team: `{"limits":{"cost":500,"tokens":7,"duration":"9h"}}`,
+			parts: []string{"limits.cost=500 @settings.json:1 own=5"},
+		},
+		{
+			name:   "what a person says instead is not asked about, and what is left is",
+			team:   `{"agent":{"command":"a","flags":["--evil"]},"guardrails":[{"command":"x"}]}`,
+			source: Source{Flags: map[string]string{"agent.command": "mine"}, Env: []string{"RALPH_GUARDRAILS=[]"}},
+			parts:  []string{"agent.command=a @settings.json:1", `agent.flags=["--evil"] @settings.json:1`, `guardrails[0]={"command":"x","failAction":"APPEND"} @settings.json:1`},
+			asked:  []string{`agent.flags=["--evil"] @settings.json:1`},
+		},
+		{
+			name: "a list of agents that a flag replaces",
+			team: `{"agents":[{"command":"a"},{"command":"b"}]}`, source: Source{Flags: map[string]string{"agent.command": "mine"}},
+			parts: []string{`agents[0]={"command":"a"} @settings.json:1`, `agents[1]={"command":"b"} @settings.json:1`},
+			asked: []string{},
+		},
+		{
+			name: "environment of the person is not the repository's",
+			home: `{"agent":{"env":{"MINE":"1"}}}`, team: `{"agent":{"env":{"ANTHROPIC_BASE_URL":"http://x"}}}`,
+			parts: []string{"agent.env.ANTHROPIC_BASE_URL=http://x @settings.json:1"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			loaded := layered(t, tt.home, tt.team, tt.local, tt.source)
+			if got := spelt(loaded.Parts); !slices.Equal(got, tt.parts) {
+				t.Errorf("parts\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(tt.parts, "\n"))
+			}
+			want := tt.asked
+			if want == nil {
+				want = tt.parts
+			}
+			if got := spelt(loaded.Asked()); !slices.Equal(got, want) {
+				t.Errorf("asked\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
+func TestTheHomeFolderIsThePersonsOwn(t *testing.T) {
+	dir := t.TempDir()
+	home := filepath.Join(dir, ".ralph")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "settings.json"), []byte(`{"agent":{"command":"mine"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := Load(Source{HomeDir: home, ProjectDir: dir})
+	if err != nil || loaded.Settings.Agent.Command != "mine" || len(loaded.Parts) > 0 {
+		t.Errorf("%v %+v", err, loaded.Parts)
+	}
+}
+
+// The fingerprint is of what is set: not of where it stands, nor of what is set besides.
+func TestFingerprint(t *testing.T) {
+	print := func(team, local string) string { return Fingerprint(layered(t, "", team, local, Source{}).Parts) }
+	base := print(`{"agent":{"command":"a","env":{"A":"1","B":"2"}}}`, "")
+	for name, other := range map[string]string{
+		"another order and other lines": print("{\"maximumIterations\":3,\n\n\"agent\":{\"env\":{\"B\":\"2\",\"A\":\"1\"},\"command\":\"a\"}}", ""),
+		"another file":                  print("", `{"agent":{"command":"a","env":{"A":"1","B":"2"}}}`),
+	} {
+		if other != base {
+			t.Errorf("%s: another fingerprint", name)
+		}
+	}
+	for name, other := range map[string]string{
+		"another value":        print(`{"agent":{"command":"a","env":{"A":"1","B":"3"}}}`, ""),
+		"one more":             print(`{"agent":{"command":"a","env":{"A":"1","B":"2","C":""}}}`, ""),
+		"one less":             print(`{"agent":{"command":"a","env":{"A":"1"}}}`, ""),
+		"none":                 print("", ""),
+		"what the local says":  print(`{"agent":{"command":"a","env":{"A":"1","B":"2"}}}`, `{"agent":{"command":"c"}}`),
+		"a value with a quote": print(`{"agent":{"command":"a","env":{"A":"1\",\"B\":\"2"}}}`, ""),
+	} {
+		if other == base {
+			t.Errorf("%s: the same fingerprint", name)
+		}
+	}
+}

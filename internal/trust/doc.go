@@ -1,0 +1,22 @@
+// Package trust remembers which repositories' settings a person trusts.
+//
+//	record := trust.Record{Project: cwd, Fingerprint: config.Fingerprint(loaded.Parts), Parts: shown}
+//	err := trust.Put(home, record)
+//	record, err = trust.Get(home, cwd)
+//
+// A record stands in ralph's own home, out of the repository, in a file for each project: trust/<slug>-<hash>.json, 0600 in a
+// folder with 0700. It names the project's path and the fingerprint of what was trusted: another path, or another fingerprint, is
+// not trusted. The parts are kept for people, so that what has changed since can be shown: their values with secrets masked, and a
+// SHA-256 of each.
+//
+// # Guarantees
+//
+//   - A record that was read is one that [Put] wrote, whole, for that very path; anything else is an error and trusts nothing.
+//   - After a power loss a record is the old one, the new one or absent.
+//
+// # Not here
+//
+// Which settings need trust, and their fingerprint: internal/config. Asking a person: cmd/ralph.
+//
+// Whoever may write into ralph's home can trust anything: an agent that runs with its person's rights among them.
+package trust
