@@ -11,6 +11,8 @@ TOOL     := $(GO) tool -modfile=tools/go.mod
 ROOMS    := $(wildcard cmd inbox internal journal projector registry render tools)
 SEEDS    ?= 10000
 SOAK     ?= 60
+CUTS     ?= 500
+SEED     ?=
 FUZZTIME ?= 30s
 BENCH    ?= .
 # More arguments of tools/mutate, such as -only next_check or -json.
@@ -20,7 +22,7 @@ MUTANTS  ?=
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(ROOMS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak fuzz golden mutate mutate-durability bench cover demo test-agents lint format fmt fix vuln docs check clean
+.PHONY: help build install test race script sim soak power fuzz golden mutate mutate-durability bench cover demo test-agents lint format fmt fix vuln docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -52,6 +54,10 @@ sim: ## SEEDS=10000 simulated nights; of some of them, one for each change on th
 
 soak: ## SOAK=60 seconds of kill -9 at everything that a real loop is made of
 	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK)
+
+power: ## CUTS=500 cuts of the power under the real ralph, and a disk that refuses (Linux, root); SEED=n plays one night again
+	cd tools/power && $(GO) test -count=1 -timeout 60m -v $(if $(SEED),-run TestPowerCuts) . -args \
+		-power.cuts=$(CUTS) $(if $(SEED),-power.seed=$(SEED)) | grep -vE '^ *(=== |--- PASS: .*/)'
 
 fuzz: ## each fuzz target for FUZZTIME=30s, one after another
 	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out tools,$(ROOMS))

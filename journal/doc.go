@@ -29,8 +29,9 @@
 //
 // What Append returned has left the process: killing it loses nothing. What was
 // appended before a Sync that succeeded outlasts a loss of power. Recover cuts off
-// an unfinished last line, which nobody was ever shown, keeps its bytes, and says
-// so; nothing else is ever removed, changed or skipped in silence.
+// an unfinished last line, which nobody was ever shown, and what a loss of power left
+// of lines that were never synced; it keeps those bytes, and says so. Nothing else is
+// ever removed, changed or skipped in silence.
 //
 // Readers get every event, in order and once, or an error that names segment and
 // line. They take no lock and write nothing, and the writer does not wait for

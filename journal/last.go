@@ -20,6 +20,9 @@ const tailBytes = 64 << 10
 // unless it has to go back into a compressed segment. Lines are verified against
 // their predecessors. A journal with fewer events returns what it has. The events
 // stay valid.
+//
+// Damage is a *[CorruptError]. Where it is in an older segment than the last one, the events behind it
+// and the position are returned with that error: a loop that lives writes on.
 func Last(loopDir string, n int) ([]event.Event, Position, error) {
 	return last(nil, loopDir, n)
 }
@@ -50,6 +53,10 @@ func (s *source) last(n int) ([]event.Event, Position, error) {
 		// One event at least, so that there is a position.
 		want := max(n-len(found), 1)
 		part, at, err := s.tail(list[i], want, i == len(list)-1)
+		if _, damaged := errors.AsType[*CorruptError](err); damaged && end.Segment != "" {
+			slices.Reverse(found)
+			return found, end, err
+		}
 		if err != nil {
 			return nil, Position{}, err
 		}
@@ -59,7 +66,8 @@ func (s *source) last(n int) ([]event.Event, Position, error) {
 		if end.Segment == "" {
 			end = at
 		} else if oldest := found[len(found)-1].Seq; at.Seq+1 != oldest {
-			return nil, Position{}, &CorruptError{Segment: list[i].Name,
+			slices.Reverse(found)
+			return found, end, &CorruptError{Segment: list[i].Name,
 				Problem: fmt.Sprintf("it ends with event %d and the next segment begins with event %d", at.Seq, oldest)}
 		}
 		slices.Reverse(part)

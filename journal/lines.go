@@ -170,8 +170,8 @@ func (r *events) problem(line []byte) string {
 
 // torn reports whether what stands at the end of the bytes read so far is a
 // line that was never finished, and not damage: it has no newline, or it is not
-// JSON. It is to be asked about the last segment only, after io.EOF or a
-// *CorruptError.
+// JSON and the last one, or a part of it never reached the disk. It is to be asked
+// about the last segment only, after io.EOF or a *CorruptError.
 func (r *events) torn() bool {
 	line, err := r.lines.next()
 	if err != nil {
@@ -181,6 +181,9 @@ func (r *events) torn() bool {
 	if r.packed != nil || jsonscan.Valid(line) {
 		return false
 	}
+	if unwritten(line, r.at-int64(len(line)+1)) {
+		return true
+	}
 	// Is there anything behind it? Reading on must not move the line in the
 	// buffer, so that it can be taken back.
 	if len(r.rest()) > 0 {
@@ -188,6 +191,23 @@ func (r *events) torn() bool {
 	}
 	size, err := r.file.Size()
 	return err == nil && size == r.at
+}
+
+// diskBlock is the smallest piece that disks write whole or not at all.
+const diskBlock = 512
+
+// unwritten reports whether a line, which begins at an offset of its file, lacks a block that was not on the disk when the
+// power went, though a later one was: no disk writes the blocks of a file in their order before it is told to
+// sync. Such a block reads as zeros, from its beginning or from where a write had ended, which is where a line ends, up to
+// its own end; and no line is written with a zero in it. What follows is of the same last moments: had any of it been synced, so
+// would this be.
+func unwritten(line []byte, offset int64) bool {
+	from := bytes.IndexByte(line, 0)
+	if from < 0 {
+		return false
+	}
+	to := len(line) - len(bytes.TrimLeft(line[from:], "\x00"))
+	return (from == 0 || (offset+int64(from))%diskBlock == 0) && (offset+int64(to))%diskBlock == 0
 }
 
 func (r *events) damage(offset int64, problem string) error {
@@ -201,10 +221,13 @@ func (r *events) failed(offset int64, err error) error {
 	return fmt.Errorf("read segment %s: %w", r.segment, err)
 }
 
-// lineAt counts the lines before an offset. Where reading began in the middle,
-// those before that have never been counted: it is done now that somebody asks.
+// lineAt counts the lines up to the one at an offset, which is the last that was handed out or the next. Where reading
+// began in the middle, those before that have never been counted: it is done now that somebody asks.
 func (r *events) lineAt(offset int64) int {
 	n := r.count + 1
+	if offset < r.at {
+		n = r.count
+	}
 	if r.base == 0 || r.packed != nil {
 		return n
 	}

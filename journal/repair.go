@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,7 +33,8 @@ type Recovery struct {
 // and the caller holds the loop's lock.
 //
 // A process that dies while it writes leaves an unfinished last line: without a
-// newline, or not JSON where a machine lost power. Recover cuts such a line off
+// newline. Where a machine lost power it may not be JSON, or a line may lack blocks of the
+// file that later ones have. Recover cuts such a line and what follows it off
 // the last segment, after its bytes are safe in a side file beside it,
 // journal/<segment>.torn-<n>, and reports it as Lost, again on every call until a
 // new segment has begun. Nothing else is ever cut. Every line of the last segment
@@ -92,6 +94,9 @@ func (r *repair) run() (Recovery, error) {
 			return Recovery{NextSeq: 1, Lost: r.lost}, nil
 		}
 		rec, whole, err := r.last(segments[len(segments)-1])
+		if err == nil && whole {
+			rec.Lost, err = r.untold(segments)
+		}
 		if err != nil || whole {
 			return rec, err
 		}
@@ -141,11 +146,6 @@ func (r *repair) last(info SegmentInfo) (Recovery, bool, error) {
 	}
 	rec.Position = seg.position()
 	rec.NextSeq = seg.seq + 1
-	if rec.Lost = r.lost; rec.Lost == nil {
-		if rec.Lost, err = r.lostBefore(info.Name); err != nil {
-			return Recovery{}, false, err
-		}
-	}
 	if !rec.Sealed {
 		if rec.SHA256, err = r.sum(src, info); err != nil {
 			return Recovery{}, false, err
@@ -250,8 +250,50 @@ func (r *repair) keep(segment string, f File, from, to int64) (string, error) {
 	return name, r.folder.SyncFolder(segmentsDir)
 }
 
-// lostBefore finds what an earlier call cut off this segment: while the segment
-// is still the last one, nobody has recorded that loss.
+// untold finds what this call and earlier ones cut off and nobody has recorded: the segment is still the last
+// one, or those behind it have no more than their first line, because the power went before loop.resumed was synced.
+func (r *repair) untold(segments []SegmentInfo) (*event.Lost, error) {
+	newest := r.lost
+	oldest := newest
+	for _, info := range slices.Backward(segments) {
+		lost, err := r.lostBefore(info.Name)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case lost == nil, newest != nil && newest.Segment == lost.Segment:
+		case newest == nil:
+			newest, oldest = lost, lost
+		default:
+			oldest.Before, oldest = lost, lost
+		}
+		if told, err := r.goesOn(info); told || err != nil {
+			return newest, err
+		}
+	}
+	return newest, nil
+}
+
+// goesOn reports whether a segment has more than the line that opens it.
+func (r *repair) goesOn(info SegmentInfo) (bool, error) {
+	src := &source{dir: r.folder, under: segmentsDir}
+	l, err := src.open(info, 0)
+	if err != nil {
+		return false, err
+	}
+	defer l.Close()
+	for range 2 {
+		if _, err := l.next(); err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// lostBefore finds what an earlier call cut off a segment.
 func (r *repair) lostBefore(segment string) (*event.Lost, error) {
 	names, err := r.folder.List(segmentsDir)
 	if err != nil {

@@ -2,10 +2,12 @@ package journal_test
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/simfs"
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 const secondSegment = "000002-i0000.jsonl"
@@ -79,5 +81,59 @@ func TestATornTailIsCutAtEveryLength(t *testing.T) {
 			t.Fatalf("cut to %d bytes: verify: %v", n, err)
 		}
 		disk.Crash(simfs.Killed)
+	}
+}
+
+// A repair is told by the first event after it. Where the power goes before that one is synced, the next
+// repair tells of it, and of its own.
+func TestARepairThatNobodyWasToldOfIsToldByTheNext(t *testing.T) {
+	sealed, left := twoSegments(t)
+	disk := newDisk(1)
+	if err := disk.MkdirAll("loop/journal"); err != nil {
+		t.Fatal(err)
+	}
+	disk.Drop("loop/journal/000001-i0000.jsonl", sealed)
+	disk.Drop("loop/journal/"+secondSegment, left[:len(left)-5])
+	opt := options()
+	opt.FS = disk
+	recovered := func() journal.Recovery {
+		t.Helper()
+		rec, err := journal.Recover("loop", opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	names := func(lost *event.Lost) (names []string) {
+		for ; lost != nil; lost = lost.Before {
+			names = append(names, lost.Segment)
+		}
+		return names
+	}
+	begin := func() *journal.Writer {
+		t.Helper()
+		w, _, err := journal.Create("loop", recovered(), 0, nil, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	begin() // and dies
+	if got := names(recovered().Lost); !slices.Equal(got, []string{secondSegment}) {
+		t.Fatalf("told of %q", got)
+	}
+	third := mustFile(t, disk, "000003-i0000.jsonl")
+	disk.Drop("loop/journal/000003-i0000.jsonl", append(third, "{\"v\":1"...))
+	if got := names(recovered().Lost); !slices.Equal(got, []string{"000003-i0000.jsonl", secondSegment}) {
+		t.Fatalf("told of %q", got)
+	}
+	begin() // and dies
+	if got := names(recovered().Lost); !slices.Equal(got, []string{"000003-i0000.jsonl", secondSegment}) {
+		t.Fatalf("told of %q", got)
+	}
+	w := begin()
+	add(t, w, notices(1, 1)...) // the runner tells
+	if got := names(recovered().Lost); len(got) > 0 {
+		t.Fatalf("told again of %q", got)
 	}
 }

@@ -21,7 +21,7 @@ type SegmentReport struct {
 	FirstSeq, LastSeq uint64
 	Events            int
 	Bytes             int64  // of whole lines, uncompressed
-	Torn              int64  // bytes of an unfinished last line
+	Torn              int64  // bytes that were never finished, at the end: of a last line, or from a line on that the power was lost in
 	Sealed            bool   // ended by its writer, not by a crash
 	SHA256            string // of Bytes, before the seal where it is sealed
 	Blobs             int    // blobs that its events name
@@ -102,6 +102,13 @@ func (v *verifier) read(r *SegmentReport, last bool) error {
 		err := seg.next(&e)
 		if err == io.EOF && (len(seg.rest()) == 0 || last) || err != nil && last && seg.torn() {
 			r.Torn = int64(len(seg.rest()))
+			if err != io.EOF { // it may be more than was read
+				size, err := l.file.Size()
+				if err != nil {
+					return fmt.Errorf("read segment %s: %w", r.Name, err)
+				}
+				r.Torn = size - seg.at
+			}
 			break
 		}
 		if err == io.EOF {

@@ -211,6 +211,18 @@ func TestATypeOfALaterVersionChangesTheSequenceOnly(t *testing.T) {
 	}
 }
 
+// A checkpoint is of the event before its segment, or of the one before a seal.
+func TestACheckpointOfAnotherPlaceIsRefused(t *testing.T) {
+	for seq, fits := range map[uint64]bool{8: false, 9: true, 10: true, 11: false} {
+		s := new(projector.State)
+		checkpoint := json.RawMessage(fmt.Sprintf(`{"seq":%d}`, seq))
+		err := s.Fold(at(t, 11, noon, event.Encode(event.SegmentOpened{Ordinal: 3, Checkpoint: checkpoint}, "loop")))
+		if (err == nil) != fits {
+			t.Errorf("the state at event %d in a segment that begins with event 11: %v", seq, err)
+		}
+	}
+}
+
 func TestACheckpointInTheMiddleIsNotAStateToBeginFrom(t *testing.T) {
 	s := folded(t, started, begin, opened)
 	if err := s.Fold(at(t, 4, noon, event.Encode(event.SegmentOpened{Checkpoint: json.RawMessage(`{"life":{"name":"other"}}`)}, "loop"))); err != nil {
@@ -276,7 +288,7 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 			return event.LoopEnded{Status: event.StatusFailed, Reason: event.ReasonFault, Why: text(), Hint: text()}
 		},
 		func() event.Payload {
-			return event.SegmentOpened{Ordinal: n(), Checkpoint: json.RawMessage(`{"seq":3}`)}
+			return event.SegmentOpened{Ordinal: n(), Checkpoint: json.RawMessage(`{"seq":0}`)}
 		},
 		func() event.Payload { return event.SegmentSealed{Events: n()} },
 		func() event.Payload {

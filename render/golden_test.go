@@ -254,7 +254,7 @@ func night() []event.Event {
 		event.CompletionAccepted{How: "promise"},
 		26*time.Hour,
 		event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Why: "the agent gave the promise, and nothing is missing"},
-		event.SegmentSealed{Events: 70},
+		event.SegmentSealed{Events: 70, SHA256: strings.Repeat("0123456789abcdef", 4)},
 	)
 	return script(steps...)
 }

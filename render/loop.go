@@ -260,6 +260,7 @@ func (t *Text) loopResumed(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	t.ended = false
 	t.sum.worker = t.sum.first
 	if p.Rules != nil {
 		t.sum.maximum = p.Rules.MaximumIterations
@@ -269,8 +270,8 @@ func (t *Text) loopResumed(e event.Event) error {
 	if p.Died {
 		t.remark(yellow, "the runner before had died")
 	}
-	if p.Lost != nil {
-		t.remark(yellow, fmt.Sprintf("%d bytes of an unfinished line were cut off segment %s and kept in %s", p.Lost.Bytes, p.Lost.Segment, p.Lost.Kept))
+	for lost := p.Lost; lost != nil; lost = lost.Before {
+		t.remark(yellow, fmt.Sprintf("%d bytes of an unfinished line were cut off segment %s and kept in %s", lost.Bytes, lost.Segment, lost.Kept))
 	}
 	if p.Swept > 0 {
 		t.remark(yellow, "ended "+count(p.Swept, "process", "processes")+" of its agent that still ran")
@@ -322,5 +323,20 @@ func (t *Text) loopEnded(e event.Event) error {
 		text += " · " + Span(e.At.Sub(t.sum.started))
 	}
 	t.remark("", text+" · "+t.sum.total())
+	t.ended = true
+	return nil
+}
+
+// sealed adds to the report the hash that stands for the whole journal. Only the seal behind the end of a loop does.
+func (t *Text) sealed(e event.Event) error {
+	if !t.ended {
+		return nil
+	}
+	t.ended = false
+	p, err := event.As[event.SegmentSealed](e)
+	if err != nil {
+		return err
+	}
+	t.remark(dim, "journal sha256 "+Clean(p.SHA256))
 	return nil
 }

@@ -51,6 +51,7 @@ type Text struct {
 	loop, project string
 	sum           account
 	since         uint64 // what came up to this event is in sum already
+	ended         bool   // the report was the last thing shown
 }
 
 // group of entries that stand together; a blank line parts them.
@@ -169,7 +170,9 @@ func (t *Text) show(e event.Event) error {
 		return t.iterationStarted(e)
 	case event.TypeIterationEnded:
 		return t.iterationEnded(e)
-	case event.TypeAgentUsed, event.TypeSegmentOpened, event.TypeSegmentSealed:
+	case event.TypeSegmentSealed:
+		return t.sealed(e)
+	case event.TypeAgentUsed, event.TypeSegmentOpened:
 		return nil
 	}
 	before := len(t.out)

@@ -178,6 +178,11 @@ func (a *attached) last() (journal.Position, error) {
 		want = pastLines
 	}
 	past, from, err := journal.Last(a.dir, want)
+	damage, damaged := errors.AsType[*journal.CorruptError](err)
+	if damaged && from.Segment != "" { // what was written since can be shown, and what is being written
+		tell(a.stderr, "warning: %v; what stands behind it is shown, and %s", damage, damage.Hint())
+		err = nil
+	}
 	if err != nil {
 		return from, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -26,19 +27,31 @@ type followOptions struct {
 	time    bool
 }
 
-// follow shows a loop from its first event until it has ended or ctx is done.
+// follow shows a loop from its first event until it has ended, or, where ctx is done, to the last that is there then.
 func follow(ctx context.Context, dir string, v viewer) error {
 	var flushed error
+	var seq uint64
+	show := func(ev event.Event, err error) error {
+		if err == nil {
+			seq = ev.Seq
+			err = v.Event(ev)
+		}
+		return errors.Join(err, flushed)
+	}
 	opt := journal.FollowOptions{UntilEnded: true, Idle: func(journal.Position) { flushed = v.Flush() }}
 	for ev, err := range journal.Follow(ctx, dir, opt) {
-		if err != nil {
+		if err := show(ev, err); err != nil {
 			return err
 		}
-		if err := v.Event(ev); err != nil {
-			return err
-		}
-		if flushed != nil {
-			return flushed
+	}
+	if ctx.Err() != nil {
+		for ev, err := range journal.Read(dir, journal.ReadOptions{FromSeq: seq + 1}) {
+			if none, ok := errors.AsType[*journal.RangeError](err); ok && none.Last == seq {
+				break
+			}
+			if err := show(ev, err); err != nil {
+				return err
+			}
 		}
 	}
 	return v.Close()

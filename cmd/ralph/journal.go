@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,6 +83,7 @@ type verdict struct {
 	OK       bool             `json:"ok"`
 	Events   int              `json:"events"`
 	Torn     int64            `json:"torn,omitempty"` // bytes of an unfinished last line
+	Head     string           `json:"head,omitempty"` // the hash that stands for all of it; none while it is being written
 	Segments []segmentVerdict `json:"segments"`
 
 	problem error // the first
@@ -121,19 +124,33 @@ func verify(path string, tell func(segmentVerdict)) verdict {
 		tell(s)
 	})
 	v.OK = v.problem == nil
+	if last := len(v.Segments) - 1; v.OK && last >= 0 && v.Segments[last].Sealed {
+		v.Head = v.Segments[last].SHA256
+	}
 	return v
 }
 
-type journalVerifyVerb struct{ journalPlace }
+type journalVerifyVerb struct {
+	journalPlace
+	Against string `placeholder:"HASH" help:"Prove that it is the journal of which this hash was told, when it ended or when it was verified before."`
+}
 
 // Run reads the whole journal, of a running loop as well. Damage is exit code 3.
 func (v *journalVerifyVerb) Run(e *env) error {
+	v.Against = strings.ToLower(v.Against)
+	if v.Against != "" && !isHash(v.Against) {
+		return refuse("take it as 'ralph journal verify' or the end of the loop told it", "--against %.80q: want %d hexadecimal digits", v.Against, 2*sha256.Size)
+	}
 	path, err := v.source(e)
 	if err != nil {
 		return err
 	}
 	if v.JSON {
 		found := verify(path, func(segmentVerdict) {})
+		if v.Against != "" && found.OK {
+			_, found.problem = found.proved(v.Against)
+			found.OK = found.problem == nil
+		}
 		if err := json.NewEncoder(e.stdout).Encode(found); err != nil {
 			return err
 		}
@@ -148,6 +165,16 @@ func (v *journalVerifyVerb) Run(e *env) error {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "%d events in %d segments, all as they were written\n", found.Events, len(found.Segments))
+	if found.Head != "" {
+		fmt.Fprintf(e.stdout, "sha256 %s stands for all of it\n", found.Head)
+	}
+	if v.Against != "" {
+		seq, err := found.proved(v.Against)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stdout, "up to event %d it is the journal of which %s was told\n", seq, v.Against)
+	}
 	if found.Torn > 0 {
 		tell(e.stderr, "the last line is unfinished: a writer is at work, or died; the next start cuts it off")
 	}
@@ -174,6 +201,25 @@ func (s segmentVerdict) row() string {
 	return fmt.Sprintf("%s\t%d events\t%d–%d\t%d bytes\t%s\t%s", s.Segment, s.Events, s.FirstSeq, s.LastSeq, s.Size, how, state)
 }
 
+func isHash(text string) bool {
+	sum, err := hex.DecodeString(text)
+	return err == nil && len(sum) == sha256.Size
+}
+
+// proved returns the last event that a hash stands for: each segment names the hash of the one before it. A journal that
+// was written on since has the hash in its middle.
+func (v verdict) proved(hash string) (seq uint64, err error) {
+	for _, s := range v.Segments {
+		if s.SHA256 == hash {
+			return s.LastSeq, nil
+		}
+	}
+	return 0, &failure{
+		err: fmt.Errorf("journal %s: none of its segments has the SHA-256 %s", v.Journal, hash), code: event.ExitFailed,
+		hint: "it is another journal, or somebody has changed what was written by then; a segment that journal.keepIterations dropped has no hash any more",
+	}
+}
+
 // damage is the error of a journal that does not hold what was written.
 func (v verdict) damage() error {
 	if v.problem == nil {
@@ -181,6 +227,9 @@ func (v verdict) damage() error {
 	}
 	if errors.Is(v.problem, journal.ErrNoSegment) {
 		return &failure{err: v.problem, code: event.ExitFailed, hint: "put the files back from a copy, or begin the loop with 'ralph start'"}
+	}
+	if told, ok := errors.AsType[*failure](v.problem); ok {
+		return told
 	}
 	return &failure{
 		err: v.problem, code: event.ExitFailed,

@@ -130,13 +130,13 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 	go func() { shown <- follow(ctx, cfg.Dir, v.viewer(e, stream)) }()
 	r := <-done
 	lost := unreadable(cfg.Dir, r.err)
-	if lost {
-		leave() // the end will not be read there any more
+	if lost || r.err != nil {
+		leave() // the end may not stand there, and nothing more comes
 	}
 	if r.ended.Reason == "" {
 		return r.err
 	}
-	if err := <-shown; err != nil && !lost {
+	if err := <-shown; err != nil && r.err == nil && !lost {
 		return err
 	}
 	if r.err != nil && !lost { // beside the end, which says more

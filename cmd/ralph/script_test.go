@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,6 +66,7 @@ func TestScript(t *testing.T) {
 			"flip":     flip,
 			"gone":     gone,
 			"cut":      cut,
+			"forge":    forge,
 			"spoken":   spoken,
 		},
 		Condition: func(name string) (bool, error) {
@@ -208,6 +211,32 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	data[len(data)/2] ^= 1
 	ts.Check(os.WriteFile(name, data, 0o600))
+}
+
+// forge writes the last segment of an ended loop anew, with another text in it and all that is computed from its
+// bytes: forge NAME OLD NEW, of the same length.
+func forge(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(filepath.Join(".ralph", args[0]))
+	segments, err := journal.Segments(dir)
+	ts.Check(err)
+	name := filepath.Join(dir, "journal", segments[len(segments)-1].Name)
+	text, err := os.ReadFile(name)
+	ts.Check(err)
+	if len(args[1]) != len(args[2]) || !bytes.Contains(text, []byte(args[1])) {
+		ts.Fatalf("%q does not stand in %s, or %q is of another length", args[1], name, args[2])
+	}
+	var forged []byte
+	var crc uint32
+	for line := range bytes.Lines(bytes.ReplaceAll(text, []byte(args[1]), []byte(args[2]))) {
+		line = line[:bytes.LastIndex(line, []byte(`,"crc":`))]
+		if i := bytes.Index(line, []byte(`"sha256":"`)); bytes.Contains(line, []byte(`"type":"segment.sealed"`)) {
+			copy(line[i+len(`"sha256":"`):], fmt.Sprintf("%x", sha256.Sum256(forged)))
+		}
+		start := len(forged)
+		forged, crc = event.Seal(append(forged, line...), start, crc)
+		forged = append(forged, '\n')
+	}
+	ts.Check(os.WriteFile(name, forged, 0o600))
 }
 
 // cut shortens a dead loop's journal to what stood there when the first line with a text in

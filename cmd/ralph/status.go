@@ -117,6 +117,9 @@ func (d *details) standing() {
 			d.add("result", "%s", ended.Result)
 		}
 		d.add("exit code", "%d", ended.Reason.ExitCode())
+		if head, err := journal.Head(d.status.Dir); err == nil && head != "" {
+			d.add("journal", "sha256 %s", head)
+		}
 		d.add("ended", "%s", d.clock(d.At))
 	case !live.Alive:
 		d.add("status", "died: it was %s and no runner has it; 'ralph start %s --resume' goes on with it", d.Status(), d.status.Name)

@@ -108,7 +108,8 @@ type LoopResumed struct {
 type Lost struct {
 	Segment string `json:"segment"`
 	Bytes   int64  `json:"bytes"`
-	Kept    string `json:"kept"` // the side file that holds those bytes
+	Kept    string `json:"kept"`             // the side file that holds those bytes
+	Before  *Lost  `json:"before,omitempty"` // what an earlier repair cut off, which died before it could tell
 }
 
 // LoopConfigured: a setting was changed while the loop ran.

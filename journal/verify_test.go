@@ -1,0 +1,63 @@
+package journal_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Whoever opens the segment in an editor goes to the line that is told: the first is 1.
+func TestDamageIsToldByTheLineItIsIn(t *testing.T) {
+	sealed, left := twoSegments(t)
+	lines := bytes.SplitAfter(sealed, []byte("\n"))
+	first := "000001-i0000.jsonl"
+	for what, c := range map[string]struct {
+		segments map[string][]byte
+		segment  string
+		line     int
+		offset   int
+	}{
+		"a segment under another name": {map[string][]byte{"000003-i0000.jsonl": left}, "000003-i0000.jsonl", 1, 0},
+		"a segment that does not follow": {
+			map[string][]byte{first: bytes.Join(lines[:len(lines)-2], nil), secondSegment: left}, secondSegment, 1, 0,
+		},
+		"a line behind the seal": {
+			map[string][]byte{first: resealed(append(bytes.Clone(sealed), "{\"v\":1,\"seq\":5,\"id\":\"01JD0000000000000000000005\",\"at\":\"2026-11-21T01:52:28.123456Z\",\"iter\":0,\"by\":\"loop\",\"type\":\"loop.paused\",\"data\":{}\n"...))},
+			first, 5, len(sealed),
+		},
+		"a seal for other lines": {
+			map[string][]byte{first: resealed(bytes.Replace(sealed, []byte(`"events":3`), []byte(`"events":4`), 1))}, first, 4, len(sealed) - len(lines[3]),
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			disk := newDisk(1)
+			if err := disk.MkdirAll("loop/journal"); err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range c.segments {
+				disk.Drop("loop/journal/"+name, text)
+			}
+			damage, ok := errors.AsType[*journal.CorruptError](journal.VerifyFS(disk, "loop", nil))
+			if !ok || damage.Segment != c.segment || damage.Line != c.line || damage.Offset != int64(c.offset) {
+				t.Errorf("told as %+v; want line %d of %s, at byte %d", damage, c.line, c.segment, c.offset)
+			}
+		})
+	}
+}
+
+// resealed computes the checksums of lines anew.
+func resealed(text []byte) []byte {
+	var out []byte
+	var crc uint32
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		line, _, _ = bytes.Cut(line, []byte(`,"crc":`))
+		start := len(out)
+		out, crc = event.Seal(append(out, line...), start, crc)
+		out = append(out, '\n')
+	}
+	return out
+}
