@@ -20,6 +20,15 @@ func (o osFolder) SyncFolder(name string) error {
 	return dir.Sync()
 }
 
+// folderLock is an open folder that is locked.
+type folderLock struct{ *os.File }
+
+// Close gives the lock back by itself: a process that is being started at this moment has the folder open until it runs
+// its own program.
+func (l folderLock) Close() error {
+	return errors.Join(unix.Flock(int(l.Fd()), unix.LOCK_UN), l.File.Close())
+}
+
 func (o osFolder) lock(name string) (io.Closer, error) {
 	// What is no folder is not opened: a pipe would be waited for.
 	if info, err := o.Stat(name); err != nil || !info.Folder {
@@ -32,7 +41,7 @@ func (o osFolder) lock(name string) (io.Closer, error) {
 	for {
 		switch err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
 		case err == nil:
-			return dir, nil
+			return folderLock{dir}, nil
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EWOULDBLOCK):
 			return nil, errors.Join(ErrBusy, dir.Close())

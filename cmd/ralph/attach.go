@@ -65,7 +65,7 @@ func attach(e *env, name, dir string, o attachOptions) error {
 		return err
 	}
 	if !state.Begun() && !live.Alive {
-		return refuse(fmt.Sprintf("'ralph start %s' begins it", name), "loop %s has not begun", name)
+		return unbegun(name, o.head)
 	}
 	if !known && !o.json {
 		fmt.Fprintln(e.stdout, a.header(headOf(&state), live.Alive))

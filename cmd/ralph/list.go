@@ -407,7 +407,20 @@ func fit(widths []int, width int) []int {
 func openState(s registry.Status) (projector.State, error) {
 	state, err := projector.Open(s.Dir)
 	if err == nil && !state.Begun() && !s.Live.Alive {
-		err = refuse(fmt.Sprintf("'ralph start %s' begins it", s.Name), "loop %s has not begun", s.Name)
+		err = unbegun(s.Name, s.Head)
 	}
 	return state, err
+}
+
+// unbegun is the error of a loop whose journal says nothing: it never began, or its journal is gone and the head of
+// state.json is all that is left.
+func unbegun(name string, head registry.Head) error {
+	if head.Ended() {
+		return &failure{
+			err:  fmt.Errorf("loop %s has %s (%s), and its journal is gone", name, head.Status, head.Reason),
+			hint: fmt.Sprintf("put its files back from a copy, or begin it again with 'ralph start %s'", name),
+			code: event.ExitFailed,
+		}
+	}
+	return refuse(fmt.Sprintf("'ralph start %s' begins it", name), "loop %s has not begun", name)
 }
