@@ -133,11 +133,15 @@ func (t *Text) ofRest(e event.Event) error {
 			if p.Outcome == "ok" {
 				return ""
 			}
-			return colon("the agent's turn ended with "+p.Outcome, p.Error)
+			how := p.Outcome
+			if p.Kind == event.KindRefusal {
+				how = "a refusal of the model"
+			}
+			return colon("the agent's turn ended with "+how, p.Error)
 		})
 	case event.TypeAgentNoticed:
 		// Not decoded before it is known to be wanted: some agents report at each step.
-		if what := string(e.Field("what")); what == lingering || what == fallback {
+		if what := string(e.Field("what")); what == lingering || what == fallback || what == unreadUsage {
 			return told(t, e, t.warn, func(p event.AgentNoticed) string { return p.Text })
 		}
 	case event.TypeAgentExited:
@@ -177,8 +181,9 @@ func (t *Text) ofRest(e event.Event) error {
 
 // The notices that are shown to everybody, as their events spell them.
 const (
-	lingering = `"` + event.NoticeLingering + `"`
-	fallback  = `"` + event.NoticeFallback + `"`
+	lingering   = `"` + event.NoticeLingering + `"`
+	fallback    = `"` + event.NoticeFallback + `"`
+	unreadUsage = `"` + event.NoticeUnreadUsage + `"`
 )
 
 // told shows one note about a payload; none where there is nothing to say.

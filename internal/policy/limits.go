@@ -32,14 +32,15 @@ type Limits struct {
 	Error    string    `json:"error,omitempty"`
 }
 
-// Kinds of limits, as agent.limited and agent.finished have them.
+// Kinds of faults that are decided by.
 const (
-	KindRate     = "rate"
-	KindOverload = "overload"
-	KindNetwork  = "network"
-	KindQuota    = "quota"
-	KindAuth     = "auth"
-	KindContext  = "context"
+	KindRate     = event.KindRate
+	KindOverload = event.KindOverload
+	KindNetwork  = event.KindNetwork
+	KindQuota    = event.KindQuota
+	KindAuth     = event.KindAuth
+	KindContext  = event.KindContext
+	KindRefusal  = event.KindRefusal
 )
 
 const (
@@ -100,7 +101,8 @@ func (l *Limits) Apply(e event.Event) error {
 
 func (l *Limits) finished(p event.AgentFinished) {
 	switch {
-	case p.Outcome == "ok":
+	case p.Outcome == "ok", p.Kind == KindRefusal, p.Kind == KindContext:
+		// Whatever stood in its way before, this is what ended it, and waiting does not mend it.
 		l.Kind, l.Until, l.Text = "", "", ""
 	case p.Kind != "" && p.Kind != "other" && (l.Kind == "" || l.Kind == p.Kind):
 		l.Kind = p.Kind
