@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -72,6 +73,8 @@ type Decoded struct {
 	// Own says that the agent is ready for a turn and nothing of one is left: the processes that it has started by now are
 	// its own, and live on when what the next turn leaves running is ended.
 	Own bool
+	// At is when the line was read, in the machine's zone; zero where nobody knows.
+	At time.Time
 
 	memory []byte // texts of the facts that had to be put together
 }
@@ -82,7 +85,7 @@ func (d *Decoded) Reset() {
 		clear(d.Facts[1:]) // the first makes room for the next by itself, and most lines have no more
 	}
 	d.Facts, d.Reply = d.Facts[:0], d.Reply[:0]
-	d.DropRaw, d.JSON, d.Fresh, d.Stale, d.Own = false, false, false, false, false
+	d.DropRaw, d.JSON, d.Fresh, d.Stale, d.Own, d.At = false, false, false, false, false, time.Time{}
 	if d.memory = d.memory[:0]; cap(d.memory) > keptMemory {
 		d.memory = nil
 	}
@@ -90,6 +93,18 @@ func (d *Decoded) Reset() {
 
 // Add appends a fact.
 func (d *Decoded) Add(p event.Payload) { d.Facts = append(d.Facts, p) }
+
+// Limit adds what an agent says of a fault that waiting or a person mends; nothing for any other kind. Where it does not state until when,
+// its words may.
+func (d *Decoded) Limit(p event.AgentLimited) {
+	if !fault.Waits(p.Kind) {
+		return
+	}
+	if p.Until == "" {
+		p.Until = fault.Until(p.Text, d.At)
+	}
+	d.Add(p)
+}
 
 // Stream says where a line came from.
 type Stream bool

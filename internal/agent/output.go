@@ -3,6 +3,7 @@ package agent
 import (
 	"slices"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent/process"
@@ -74,6 +75,10 @@ func (s *Session) output(chunk process.Chunk) {
 	if chunk.Stream == process.Stderr {
 		from = Stderr
 	}
+	var at time.Time
+	if s.cfg.Now != nil {
+		at = s.cfg.Now()
+	}
 	var replies [][]byte
 	s.mu.Lock()
 	for i, line := range chunk.Lines {
@@ -82,10 +87,10 @@ func (s *Session) output(chunk process.Chunk) {
 			s.whole = append(append(s.whole[:0], line...), '\n')
 			line = s.whole
 		}
-		replies = append(replies, s.line(b, line, from)...)
+		replies = append(replies, s.line(b, line, from, at)...)
 	}
 	if s.text && chunk.End {
-		replies = append(replies, s.line(b, nil, from)...)
+		replies = append(replies, s.line(b, nil, from, at)...)
 	}
 	s.mu.Unlock()
 	// What the agent waits for must not wait for the journal. An agent that cannot be
@@ -98,10 +103,11 @@ func (s *Session) output(chunk process.Chunk) {
 	s.cfg.Deliver(b.drafts, b.release)
 }
 
-// line decodes one line into b and returns what has to be answered.
-func (s *Session) line(b *batch, line []byte, from Stream) [][]byte {
+// line decodes one line, read at that time, into b and returns what has to be answered.
+func (s *Session) line(b *batch, line []byte, from Stream, at time.Time) [][]byte {
 	d := &s.decoded
 	d.Reset()
+	d.At = at
 	s.cfg.Dialect.Decode(line, from, d)
 	if len(d.Facts) == 0 && !d.DropRaw && len(line) > 0 {
 		d.Add(event.AgentNoticed{What: kindOf(line)})

@@ -29,6 +29,8 @@ type Config struct {
 	Blob func(text []byte) (event.Blob, error)
 	// Linger is how long what the agent left running may go on; see process.Spec. nil gives no time.
 	Linger func() time.Duration
+	// Now says when a line is read, in the machine's zone: some agents state a time of day. nil states none.
+	Now func() time.Time
 	// HoldBack says how many bytes at the end of streamed text may be the beginning of
 	// a secret: see secret.Masker. nil keeps nothing back.
 	HoldBack func(text []byte) int

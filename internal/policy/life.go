@@ -363,6 +363,8 @@ func (l *Life) Outcome() (outcome event.Outcome, problem string) {
 		return l.Cut, l.CutWhy
 	case l.Finished != nil && l.Finished.Outcome == "ok":
 		return event.OutcomeDone, ""
+	case l.Finished != nil && l.Finished.Kind == KindRefusal:
+		return event.OutcomeFailed, strings.TrimSuffix("the model refused to answer: "+l.Finished.Error, ": ")
 	case l.Finished != nil:
 		return event.OutcomeFailed, orElse(l.Finished.Error, l.Finished.Outcome)
 	case l.Failed != nil:

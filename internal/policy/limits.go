@@ -32,14 +32,15 @@ type Limits struct {
 	Error    string    `json:"error,omitempty"`
 }
 
-// Kinds of limits, as agent.limited and agent.finished have them.
+// Kinds of faults that are decided by.
 const (
-	KindRate     = "rate"
-	KindOverload = "overload"
-	KindNetwork  = "network"
-	KindQuota    = "quota"
-	KindAuth     = "auth"
-	KindContext  = "context"
+	KindRate     = event.KindRate
+	KindOverload = event.KindOverload
+	KindNetwork  = event.KindNetwork
+	KindQuota    = event.KindQuota
+	KindAuth     = event.KindAuth
+	KindContext  = event.KindContext
+	KindRefusal  = event.KindRefusal
 )
 
 const (

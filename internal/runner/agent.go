@@ -155,6 +155,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		Own:     own(a),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
+		Now:     r.clock,
 
 		HoldBack: r.masker.HoldBack, Linger: r.linger,
 	}, nil

@@ -122,7 +122,8 @@ type AgentUnread struct {
 type AgentFinished struct {
 	Outcome string `json:"outcome"` // ok, error, aborted or length
 	Error   string `json:"error,omitempty"`
-	Kind    string `json:"kind,omitempty"` // of an error: see AgentLimited.Kind, or other
+	// Kind of an error: see AgentLimited.Kind, or refusal (the model, or who guards it, declined to answer), or other.
+	Kind string `json:"kind,omitempty"`
 }
 
 // AgentRested: the process stays for the next iteration, and nothing else of its

@@ -40,7 +40,7 @@ func (d *Dialect) answered(f *frame, out *agent.Decoded) {
 // initialized: the agent says what it is.
 func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded) {
 	if failed.Exists() {
-		d.cannotBegin("initialize", readFault(failed), out)
+		d.cannotBegin("initialize", readFailure(failed), out)
 		return
 	}
 	d.greeted = true
@@ -66,10 +66,10 @@ func (d *Dialect) entered(result, failed jsonscan.Value, out *agent.Decoded) {
 	d.session, d.cost = result.Get("sessionId").Text(), cost{}
 	switch {
 	case failed.Exists():
-		d.cannotBegin("session/new", readFault(failed), out)
+		d.cannotBegin("session/new", readFailure(failed), out)
 		return
 	case d.session == "":
-		d.cannotBegin("session/new", fault{words: "the answer to session/new names no session"}, out)
+		d.cannotBegin("session/new", said("the answer to session/new names no session"), out)
 		return
 	}
 	out.Add(event.AgentNoticed{What: "session/new", Text: agent.Cut(d.session)})
@@ -81,7 +81,7 @@ func (d *Dialect) entered(result, failed jsonscan.Value, out *agent.Decoded) {
 func (d *Dialect) chosen(what asks, result, failed jsonscan.Value, out *agent.Decoded) {
 	switch {
 	case failed.Exists() && what == asksModel:
-		f := readFault(failed)
+		f := readFailure(failed)
 		d.cannotBegin(fmt.Sprintf("the agent does not take the model %q", d.wants.model), f, out)
 		return
 	case failed.Exists():
@@ -111,7 +111,7 @@ func (d *Dialect) chooseModel(result jsonscan.Value, out *agent.Decoded) {
 		line = jsonscan.AppendString(append(line, `,"modelId":`...), d.wants.model)
 		out.Reply = append(out.Reply, append(line, ends...))
 	default:
-		d.cannotBegin("model", fault{words: "the agent offers no choice of models: leave agent.model out, or choose it with agent.flags"}, out)
+		d.cannotBegin("model", said("the agent offers no choice of models: leave agent.model out, or choose it with agent.flags"), out)
 	}
 }
 
@@ -168,9 +168,9 @@ func (d *Dialect) ready(out *agent.Decoded) {
 }
 
 // cannotBegin: there is no session, and the process is of no use any more.
-func (d *Dialect) cannotBegin(where string, f fault, out *agent.Decoded) {
+func (d *Dialect) cannotBegin(where string, f failure, out *agent.Decoded) {
 	d.session = ""
-	d.refuse(event.AgentFinished{Outcome: "error", Kind: f.kind(), Error: agent.Cut(where + ": " + f.words)}, out)
+	d.refuse(event.AgentFinished{Outcome: "error", Kind: f.kind(), Error: agent.Cut(where + ": " + f.Words)}, out)
 }
 
 // refuse ends the way to a session.
@@ -181,7 +181,7 @@ func (d *Dialect) refuse(finished event.AgentFinished, out *agent.Decoded) {
 		out.Stale = true
 		out.Add(event.AgentNoticed{What: "session/new refused", Text: finished.Error})
 	case opening:
-		d.limit(finished, "", out)
+		out.Limit(event.AgentLimited{Kind: finished.Kind, Text: finished.Error})
 		d.finish(finished, out)
 	default:
 		out.Add(event.AgentNoticed{What: "refused", Text: finished.Error})
@@ -227,5 +227,5 @@ func complaint(failed jsonscan.Value) string {
 	if !failed.Exists() {
 		return ""
 	}
-	return agent.Cut(readFault(failed).words)
+	return agent.Cut(readFailure(failed).Words)
 }

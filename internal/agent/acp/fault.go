@@ -1,10 +1,11 @@
 package acp
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -12,25 +13,28 @@ import (
 // authRequired is ACP's code for a missing login.
 const authRequired = -32000
 
-// fault is an error that an agent reports. Hand readFault and faultOf nothing but what the agent calls one: its words
+// failure is an error that an agent reports. Hand readFailure and failureOf nothing but what the agent calls one: its words
 // are searched.
-type fault struct {
-	login  bool   // ACP's own code for a missing login
-	status int    // HTTP; 0 where none is told
-	name   string // what the agent's program calls it
-	words  string
+type failure struct {
+	fault.Fault
+	login bool // ACP's own code for a missing login
 }
 
-// readFault reads a JSON-RPC error. Agents put the provider's answer into its message or its data, as JSON or as words.
-func readFault(object jsonscan.Value) fault {
-	f := faultOf(object.Get("message").Text())
+// said is a failure of which there are words alone.
+func said(words string) failure { return failure{Fault: fault.Fault{Words: words}} }
+
+// readFailure reads a JSON-RPC error. Agents put the provider's answer into its message or its data, as JSON or as words.
+func readFailure(object jsonscan.Value) failure {
+	f := failureOf(object.Get("message").Text())
 	code, _ := object.Get("code").Int()
 	f.login = code == authRequired
-	if f.status == 0 && isStatus(code) {
-		f.status = int(code)
+	if f.Status == 0 && fault.IsStatus(code) {
+		f.Status = int(code)
 	}
 	data := object.Get("data")
-	f.name = data.Get("errorName").Text() // of opencode, which leaves out the status
+	if name := data.Get("errorName").Text(); name != "" { // of opencode, which leaves out the status
+		f.Names = append(f.Names, name)
+	}
 	details := data.Text()
 	for _, path := range [][]string{{"details"}, {"message"}, {"error"}, {"error", "message"}, {"data", "message"}} {
 		if details == "" {
@@ -38,57 +42,36 @@ func readFault(object jsonscan.Value) fault {
 		}
 	}
 	if details != "" {
-		more := faultOf(details)
-		f.words = strings.TrimSpace(f.words + ": " + more.words)
-		if f.status == 0 {
-			f.status = more.status
+		more := failureOf(details)
+		f.Words = strings.TrimSpace(f.Words + ": " + more.Words)
+		f.Names = append(f.Names, more.Names...)
+		if f.Status == 0 {
+			f.Status = more.Status
 		}
 	}
-	if f.words == "" {
-		f.words = "an error without words"
+	if f.Words == "" {
+		f.Words = "an error without words"
 	}
 	return f
 }
 
-// faultOf reads an error's text, which may be the JSON body of the provider's answer.
-func faultOf(message string) fault {
-	f := fault{words: strings.TrimSpace(message)}
-	if about := bodyIn(message); about.IsObject() {
-		if inner := about.Get("error"); inner.IsObject() {
-			about = inner
+// failureOf reads an error's text, which may be the JSON body of the provider's answer.
+func failureOf(message string) failure {
+	f := failure{Fault: fault.Fault{Words: strings.TrimSpace(message)}}
+	if body, ok := fault.BodyIn(message); ok {
+		told := body.Fault()
+		f.Names, f.Status = told.Names, told.Status
+		if told.Words != "" {
+			f.Words = told.Words
 		}
-		if words := about.Get("message").Text(); words != "" {
-			f.words = words
-			for _, key := range []string{"status", "type", "code"} {
-				if name := about.Get(key).Text(); name != "" {
-					f.words = name + ": " + f.words
-					break
-				}
-			}
-		}
-		for _, key := range []string{"code", "status"} {
-			if n, ok := about.Get(key).Int(); ok && isStatus(n) {
-				f.status = int(n)
-			}
+		if told.Words != "" && len(told.Names) > 0 {
+			f.Words = told.Names[0] + ": " + told.Words
 		}
 	}
-	if f.status == 0 {
-		f.status = statusIn(message)
+	if f.Status == 0 {
+		f.Status = statusIn(message)
 	}
 	return f
-}
-
-// bodyIn finds a JSON object with which a message ends, behind a few words at the most.
-func bodyIn(message string) jsonscan.Value {
-	at := strings.IndexByte(message, '{')
-	if at < 0 || at >= 60 {
-		return jsonscan.Value{}
-	}
-	body, err := new(jsonscan.Document).Read([]byte(message[at:]))
-	if err != nil {
-		return jsonscan.Value{}
-	}
-	return body
 }
 
 // codexTold reads what codex-acp 2.6.0 tells of a request that failed. When Codex gives up, its thread is in error, and the words
@@ -102,27 +85,27 @@ func (d *Dialect) codexTold(about jsonscan.Value, out *agent.Decoded) {
 	if !failed.Get("willRetry").IsTrue() {
 		return
 	}
-	f := faultOf(failed.Get("additionalDetails").Text())
-	if f.words == "" {
-		f = faultOf(failed.Get("message").Text())
+	f := failureOf(failed.Get("additionalDetails").Text())
+	if f.Words == "" {
+		f = failureOf(failed.Get("message").Text())
 	}
 	info := failed.Get("codexErrorInfo")
-	f.name = info.Text()
+	if name := info.Text(); name != "" {
+		f.Names = append(f.Names, name)
+	}
 	for name, about := range info.Members() {
-		f.name = string(name)
-		if status, ok := about.Get("httpStatusCode").Int(); ok && isStatus(status) {
-			f.status = int(status)
+		f.Names = append(f.Names, string(name))
+		if status, ok := about.Get("httpStatusCode").Int(); ok && fault.IsStatus(status) {
+			f.Status = int(status)
 		}
 	}
 	d.turn.retries++
 	kind := f.kind()
-	if kind == "other" {
-		kind = "network" // of a stream that broke it tells no more than that
+	if kind == event.KindOther {
+		kind = event.KindNetwork // of a stream that broke it tells no more than that
 	}
-	d.again(event.AgentRetried{Attempt: d.turn.retries, Kind: kind, Text: agent.Cut(f.words)}, out)
+	d.again(event.AgentRetried{Attempt: d.turn.retries, Kind: kind, Text: agent.Cut(f.Words)}, out)
 }
-
-func isStatus(n int64) bool { return n >= 400 && n <= 599 }
 
 // statusIn finds an HTTP status that stands by itself near the beginning of a message: "401 Unauthorized", "Request failed (429)".
 func statusIn(message string) int {
@@ -143,87 +126,19 @@ func statusIn(message string) int {
 	return 0
 }
 
-// named is a kind by what the words hold.
-type named struct {
-	kind  string
-	words []string
-}
-
-// telling are those that tell more than a status, in this order: Google says of a minute's share what it says of an empty account, and
-// then when to ask again.
-var telling = []named{
-	{"rate", []string{"suggested retry after", "please retry in", "please try again in"}},
-	{"quota", []string{
-		"insufficient_quota", "exceeded your current quota", "credit balance", "insufficient credits", "billing",
-		"usage limit", "quota exceeded", "out of credits", "insufficient balance", "exhausted your daily quota",
-	}},
-	{"context", []string{
-		"context_length_exceeded", "context length", "prompt is too long", "input is too long", "context window",
-	}},
-}
-
-// usual are the others.
-var usual = []named{
-	{"auth", []string{
-		"authentication required", "authentication failed", "authentication_error", "unauthorized", "unauthenticated",
-		"invalid api key", "invalid_api_key", "invalid x-api-key", "incorrect api key", "api key not valid", "api key is missing",
-		"api key expired", "no api key", "not logged in", "log in", "permission_denied", "providerautherror", "token expired",
-	}},
-	{"rate", []string{"rate limit", "rate_limit", "too many requests", "resource_exhausted"}},
-	{"overload", []string{"overloaded", "internal server error", "service unavailable", "bad gateway", "gateway timeout", "server_error"}},
-	{"network", []string{
-		"fetch failed", "econnrefused", "econnreset", "enotfound", "etimedout", "eai_again", "socket hang up",
-		"network error", "connection error", "timed out", "unable to connect", "cannot connect", "connection closed", "connection was closed",
-		"body from connection", "error sending request", ": terminated",
-	}},
-}
-
-// kind names the fault: see event.AgentLimited, or other.
-func (f fault) kind() string {
-	words := strings.ToLower(f.name + " " + f.words)
-	byWords := kindIn(words, telling)
-	if byWords == "quota" || byWords == "context" {
-		return byWords
-	}
-	if kind := f.byStatus(); kind != "" {
-		return kind
-	}
-	if byWords == "" {
-		byWords = kindIn(words, usual)
-	}
+// kind names the fault: see [event.AgentLimited], or other. Only a status that tells something counts: Gemini CLI gives 500 to what had none,
+// and a number in words may be none.
+func (f failure) kind() string {
+	known := f.Fault
 	switch {
-	case byWords != "":
-		return byWords
-	case f.status == 500: // Gemini CLI gives this number to what had none, so that words tell more
-		return "overload"
+	case f.login:
+		known.Status = 401
+	case f.Status == 500, f.Status != 0 && fault.ByStatus(f.Status) == event.KindOther:
+		known.Status = 0
 	}
-	return "other"
-}
-
-func kindIn(words string, kinds []named) string {
-	for _, row := range kinds {
-		if slices.ContainsFunc(row.words, func(w string) bool { return strings.Contains(words, w) }) {
-			return row.kind
-		}
+	kind := fault.ACP.Kind(known)
+	if kind == "" && f.Status == 500 {
+		kind = event.KindOverload
 	}
-	return ""
-}
-
-// byStatus names the fault by the status that is told, "" where that tells nothing.
-func (f fault) byStatus() string {
-	switch {
-	case f.login, f.status == 401, f.status == 403:
-		return "auth"
-	case f.status == 402:
-		return "quota"
-	case f.status == 408:
-		return "network"
-	case f.status == 413:
-		return "context"
-	case f.status == 429:
-		return "rate"
-	case f.status > 500:
-		return "overload"
-	}
-	return ""
+	return cmp.Or(kind, event.KindOther)
 }

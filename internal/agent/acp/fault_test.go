@@ -32,9 +32,9 @@ func TestErrorsAreNamedByWhatHasToBeDone(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			f := readFault(read(t, test.object))
-			if f.kind() != test.kind || f.words != test.words {
-				t.Errorf("%s: %q, want %s: %q", f.kind(), f.words, test.kind, test.words)
+			f := readFailure(read(t, test.object))
+			if f.kind() != test.kind || f.Words != test.words {
+				t.Errorf("%s: %q, want %s: %q", f.kind(), f.Words, test.kind, test.words)
 			}
 		})
 	}

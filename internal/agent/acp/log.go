@@ -59,20 +59,20 @@ func (d *Dialect) opencodeLogged(line []byte, out *agent.Decoded) bool {
 		failure = words
 	}
 	d.turn.retries++
-	f := faultOf(failure)
+	f := failureOf(failure)
 	kind := f.kind()
 	if kind == "other" && d.turn.retries > 1 {
 		kind = "overload" // it was made again, so it is none of what opencode gives up for at once
 	}
 	switch kind {
 	case "auth", "context", "other":
-		out.Add(event.AgentNoticed{What: "stream error", Text: agent.Cut(f.words)})
+		out.Add(event.AgentNoticed{What: "stream error", Text: agent.Cut(f.Words)})
 	default:
 		if d.turn.retries > opencodeRetries {
-			out.Add(event.AgentNoticed{What: "stream error", Text: agent.Cut(f.words)})
+			out.Add(event.AgentNoticed{What: "stream error", Text: agent.Cut(f.Words)})
 			break
 		}
-		d.again(event.AgentRetried{Attempt: d.turn.retries, Max: opencodeRetries, Kind: kind, Text: agent.Cut(f.words)}, out)
+		d.again(event.AgentRetried{Attempt: d.turn.retries, Max: opencodeRetries, Kind: kind, Text: agent.Cut(f.Words)}, out)
 	}
 	return true
 }
@@ -179,19 +179,19 @@ func geminiRetry(words string) (retried event.AgentRetried, again bool) {
 	retried.Attempt = attempt
 	if said, ok := strings.CutPrefix(rest, ": "); ok {
 		said, delay, again := strings.Cut(said, " Retrying after ")
-		f := faultOf(said)
-		retried.Text, retried.Kind, retried.Delay = agent.Cut(f.words), f.kind(), milliseconds(delay)
+		f := failureOf(said)
+		retried.Text, retried.Kind, retried.Delay = agent.Cut(f.Words), f.kind(), milliseconds(delay)
 		if retried.Kind == "quota" || retried.Kind == "other" {
 			retried.Kind = "rate" // of an account that has nothing left it says another thing, and gives up
 		}
 		return retried, again
 	}
 	how, cause, again := strings.Cut(rest, " Retrying with backoff...")
-	f := faultOf(cause)
-	if f.status == 0 {
-		f.status = statusIn(how)
+	f := failureOf(cause)
+	if f.Status == 0 {
+		f.Status = statusIn(how)
 	}
-	retried.Text, retried.Kind = agent.Cut(f.words), f.kind()
+	retried.Text, retried.Kind = agent.Cut(f.Words), f.kind()
 	if retried.Kind == "other" {
 		retried.Kind = "overload" // as in opencodeLogged
 	}

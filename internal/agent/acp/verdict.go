@@ -24,7 +24,7 @@ func (d *Dialect) judge(result, failed jsonscan.Value) ending {
 		if d.turn.aborting {
 			return ending{finished: event.AgentFinished{Outcome: "aborted"}}
 		}
-		return ending{finished: d.fail(readFault(failed))}
+		return ending{finished: d.fail(readFailure(failed))}
 	}
 	e := ending{used: readUse(result)}
 	reason := result.Get("stopReason")
@@ -36,7 +36,7 @@ func (d *Dialect) judge(result, failed jsonscan.Value) ending {
 	case "max_tokens", "max_turn_requests":
 		e.finished = event.AgentFinished{Outcome: "length", Error: reason.Text(), Kind: "other"}
 	case "refusal":
-		e.finished = event.AgentFinished{Outcome: "error", Error: "the agent refused to go on", Kind: "other"}
+		e.finished = event.AgentFinished{Outcome: "error", Error: "the agent refused to go on", Kind: event.KindRefusal}
 	default:
 		e.finished = event.AgentFinished{Outcome: "error", Error: agent.Cut("the agent stopped for an unknown reason: " + reason.Text()), Kind: "other"}
 	}
@@ -44,9 +44,9 @@ func (d *Dialect) judge(result, failed jsonscan.Value) ending {
 }
 
 // fail is a turn that ended with a fault.
-func (d *Dialect) fail(f fault) event.AgentFinished {
-	finished := event.AgentFinished{Outcome: "error", Error: agent.Cut(f.words), Kind: f.kind()}
-	if finished.Kind == "context" {
+func (d *Dialect) fail(f failure) event.AgentFinished {
+	finished := event.AgentFinished{Outcome: "error", Error: agent.Cut(f.Words), Kind: f.kind()}
+	if finished.Kind == event.KindContext {
 		finished.Outcome = "length"
 	}
 	return finished
@@ -72,7 +72,7 @@ func (d *Dialect) endTurn(out *agent.Decoded) {
 	if used, told := d.used(); told {
 		out.Add(used)
 	}
-	d.limit(finished, "", out)
+	out.Limit(event.AgentLimited{Kind: finished.Kind, Text: finished.Error})
 	d.finish(finished, out)
 }
 
@@ -85,7 +85,7 @@ func (d *Dialect) unmask(finished event.AgentFinished) event.AgentFinished {
 	case !d.turn.spoke && !d.turn.worked:
 		return event.AgentFinished{Outcome: "error", Error: "the agent ended the turn without a word of the model", Kind: "other"}
 	case d.turn.failure != "" && (d.turn.proved || !slices.ContainsFunc(d.turn.ended, func(e ending) bool { return e.used.known })):
-		return d.fail(faultOf(d.turn.failure))
+		return d.fail(failureOf(d.turn.failure))
 	}
 	return finished
 }
@@ -95,17 +95,9 @@ func (d *Dialect) unmask(finished event.AgentFinished) event.AgentFinished {
 func (d *Dialect) again(r event.AgentRetried, out *agent.Decoded) {
 	if r.Attempt == 1 || r.Kind != d.turn.stuck {
 		d.turn.stuck = r.Kind
-		d.limit(event.AgentFinished{Kind: r.Kind, Error: r.Text}, "", out)
+		out.Limit(event.AgentLimited{Kind: r.Kind, Text: r.Text})
 	}
 	out.Add(r)
-}
-
-// limit tells that waiting or a person is needed.
-func (d *Dialect) limit(finished event.AgentFinished, until string, out *agent.Decoded) {
-	switch finished.Kind {
-	case "rate", "overload", "quota", "auth", "network":
-		out.Add(event.AgentLimited{Kind: finished.Kind, Until: until, Text: finished.Error})
-	}
 }
 
 // finish ends the turn. What was steered and not taken in has no delivery.

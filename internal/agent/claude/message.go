@@ -44,7 +44,7 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 // model's words, and its result says how the turn ended.
 func (d *Dialect) failed(m jsonscan.Value, subagent bool, out *agent.Decoded) {
 	if !subagent {
-		d.turn.fault = fault(m)
+		d.turn.fault = kindOf(m)
 		if until := resetTime(m.Get("api_error_params", "rate_limit_info", "resetsAt")); until != "" {
 			d.turn.until = until
 		}

@@ -1,9 +1,11 @@
 package claude
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -28,19 +30,16 @@ func (d *Dialect) result(m jsonscan.Value, out *agent.Decoded) {
 		}
 	}
 	verdict := d.judge(m)
-	if limits(verdict.Kind) && d.turn.open && !d.turn.limited {
+	if fault.Waits(verdict.Kind) && d.turn.open && !d.turn.limited {
 		d.turn.limited = true
 		until := d.turn.until
-		if verdict.Kind != "rate" {
+		if verdict.Kind != event.KindRate {
 			until = ""
 		}
-		out.Add(event.AgentLimited{Kind: verdict.Kind, Until: until, Text: verdict.Error})
+		out.Limit(event.AgentLimited{Kind: verdict.Kind, Until: until, Text: verdict.Error})
 	}
 	d.ended(verdict, out)
 }
-
-// limits reports whether a kind of error is one that waiting or a person mends.
-func limits(kind string) bool { return kind != "" && kind != "other" && kind != "context" }
 
 // judge says how a turn went. Neither the subtype nor is_error nor the terminal reason is enough alone: every failure of the API is a
 // "success" with is_error (2.1.197 even calls it completed), and what a hook stopped is no error. 2.1.329 leaves the reason out where the model was
@@ -84,17 +83,14 @@ func (d *Dialect) judge(m jsonscan.Value) event.AgentFinished {
 // blame returns the kind of error that a failed turn ended with: the result's own, or, where the API failed and the result
 // names no cause, that of the assistant's error before it.
 func (d *Dialect) blame(m jsonscan.Value, api bool) string {
-	kind := fault(m)
-	if api && d.turn.fault != "" && (kind == "" || kind == "other") {
+	kind := kindOf(m)
+	if api && d.turn.fault != "" && (kind == "" || kind == event.KindOther) {
 		kind = d.turn.fault
 	}
-	switch {
-	case kind == "" && d.variant != nil:
-		return blameWords(complaint(m, ""))
-	case kind == "":
-		return "other"
+	if kind == "" && d.variant != nil {
+		kind = fault.Variant.Kind(fault.Fault{Words: complaint(m, "")})
 	}
-	return kind
+	return cmp.Or(kind, event.KindOther)
 }
 
 // complaint returns what Claude said about an error: the final text of one that the API made, the errors of its own, or

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -19,7 +20,7 @@ func (d *Dialect) system(m jsonscan.Value, out *agent.Decoded) {
 		limit, _ := m.Get("max_retries").Int()
 		delay, _ := m.Get("retry_delay_ms").Float() // 2.1.197 writes fractions
 		out.Add(event.AgentRetried{
-			Attempt: int(attempt), Max: int(limit), Delay: milliseconds(delay), Kind: fault(m), Text: agent.Brief(m.Get("error")),
+			Attempt: int(attempt), Max: int(limit), Delay: milliseconds(delay), Kind: kindOf(m), Text: agent.Brief(m.Get("error")),
 		})
 	case "compact_boundary":
 		about := m.Get("compact_metadata")
@@ -82,56 +83,22 @@ func resetTime(value jsonscan.Value) string {
 	return time.Unix(seconds, 0).UTC().Format(time.RFC3339)
 }
 
-// fault returns the kind of an API error: see [event.AgentLimited], or other. It reads api_retry, the assistant's error
-// and the result alike. Names that say what is wrong with the account come first: 2.1.329 gives a spent
-// balance as status 400, and only the assistant's error calls it billing_error. Then the status, which is null where no answer came.
-func fault(m jsonscan.Value) string {
-	switch string(m.Get("api_error").Inner()) {
-	case "usage_limit_reached":
-		return "rate"
-	case "connection_failed":
-		return "network"
-	}
-	name := string(m.Get("error").Inner())
-	switch {
-	case name == "billing_error", m.Get("api_error_type").Is("billing_error"):
-		return "quota"
-	case name == "authentication_failed", name == "oauth_org_not_allowed": // also "Not logged in", which has no status
-		return "auth"
+// kindOf returns the kind of an API error: see [event.AgentLimited], or other; "" where nothing tells. It reads api_retry, the assistant's
+// error and the result alike. Names that say what is wrong with the account come before the status: 2.1.329 gives a spent
+// balance as status 400, and only the assistant's error calls it billing_error. The status is null where no answer came.
+func kindOf(m jsonscan.Value) string {
+	var f fault.Fault
+	for _, key := range []string{"api_error", "error", "api_error_type"} {
+		if name := m.Get(key).Text(); name != "" {
+			f.Names = append(f.Names, name)
+		}
 	}
 	status := m.Get("api_error_status")
 	if !status.Exists() {
 		status = m.Get("error_status")
 	}
 	if n, ok := status.Int(); ok {
-		return faultOf(n)
+		f.Status = int(n)
 	}
-	switch name {
-	case "rate_limit":
-		return "rate"
-	case "overloaded":
-		return "overload"
-	case "server_error", "unknown": // without a status: dropped, timed out, or never connected
-		return "network"
-	}
-	return ""
-}
-
-// faultOf returns the kind of an HTTP status.
-func faultOf(status int64) string {
-	switch {
-	case status == 401 || status == 403:
-		return "auth"
-	case status == 402:
-		return "quota"
-	case status == 408:
-		return "network"
-	case status == 413:
-		return "context"
-	case status == 429:
-		return "rate"
-	case status >= 500:
-		return "overload"
-	}
-	return "other"
+	return fault.Claude.Kind(f)
 }

@@ -119,24 +119,3 @@ func (d *Dialect) nextMessage() []byte {
 	d.unnamed++
 	return strconv.AppendInt(nil, int64(d.unnamed), 10)
 }
-
-// blameWords names the error that a variant puts into words.
-func blameWords(words string) string {
-	words = strings.ToLower(words)
-	for _, row := range []struct {
-		kind  string
-		signs []string
-	}{
-		{"quota", []string{"insufficient credit", "out of credits", "balance", "quota"}},
-		{"auth", []string{"401", "unauthorized", "api key", "log in", "login", "not authenticated"}},
-		{"context", []string{"context window", "context length", "prompt is too long"}},
-		{"rate", []string{"429", "rate limit", "too many requests"}},
-		{"overload", []string{"500", "502", "503", "529", "overloaded", "internal server error"}},
-		{"network", []string{"couldn't connect", "fetch failed", "econnrefused", "econnreset", "timed out", "network"}},
-	} {
-		if slices.ContainsFunc(row.signs, func(sign string) bool { return strings.Contains(words, sign) }) {
-			return row.kind
-		}
-	}
-	return "other"
-}

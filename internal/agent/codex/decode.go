@@ -227,9 +227,7 @@ func (d *Dialect) finish(out *agent.Decoded) {
 		return
 	}
 	d.calls.Lose(out, func(agent.Call) bool { return true })
-	if d.turn.limited.Kind != "" {
-		out.Add(d.turn.limited)
-	}
+	out.Limit(d.turn.limited)
 	out.Add(d.turn.outcome)
 	d.phase = idle
 	d.turn, d.steers, d.prompt = turn{}, nil, ""

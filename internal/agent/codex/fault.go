@@ -1,10 +1,12 @@
 package codex
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -67,80 +69,55 @@ func (a *account) until() string {
 	return time.Unix(last, 0).UTC().Format(time.RFC3339)
 }
 
-// usageLimit names the limit of an account that may not go on; see the package.
-func (a *account) usageLimit() string {
+// spentFor says that waiting does not bring back what is spent: the account has no windows, or something else than a window is used up.
+func (a *account) spentFor() bool {
 	switch {
 	case a.spent, strings.HasSuffix(a.reached, "credits_depleted"):
-		return "quota"
+		return true
 	case a.reached != "", a.windows[0].known, a.windows[1].known:
-		return "rate"
+		return false
 	}
-	return "quota"
+	return true
 }
 
-// kind returns the kind of an error by its codexErrorInfo: see [event.AgentLimited], or other.
-func (a *account) kind(info jsonscan.Value) string {
-	name, status := info.Text(), int64(0)
-	if info.IsObject() {
-		name = "other"
-		for key, about := range info.Members() { // there is one
-			name, status = string(key), number(about.Get("httpStatusCode"))
-			break
-		}
+// kind returns the kind of an error as the app-server tells it, or other.
+func (a *account) kind(info jsonscan.Value, words string) string {
+	f := fault.Fault{Words: words}
+	if name := info.Text(); name != "" {
+		f.Names = append(f.Names, name)
 	}
-	switch name {
-	case "usageLimitExceeded":
-		return a.usageLimit()
-	case "rateLimitExceeded":
-		return "rate"
-	case "serverOverloaded", "internalServerError", "flexUnavailable", "policyCapacityUnavailable":
-		return "overload"
-	case "contextWindowExceeded":
-		return "context"
-	case "unauthorized":
-		return "auth"
-	case "httpConnectionFailed", "responseStreamConnectionFailed", "responseStreamDisconnected", "responseTooManyFailedAttempts":
-		return byStatus(status)
+	for name, about := range info.Members() {
+		f.Names = append(f.Names, string(name))
+		f.Status = int(number(about.Get("httpStatusCode")))
 	}
-	return "other"
+	kind := kindOf(f)
+	if kind == event.KindQuota && !a.spentFor() {
+		return event.KindRate
+	}
+	return kind
 }
 
-// byStatus names a failed exchange with the model's server. Without a status there was no answer, or it broke off.
-func byStatus(status int64) string {
-	switch {
-	case status == 0, status == 408:
-		return "network"
-	case status == 401, status == 403:
-		return "auth"
-	case status == 402:
-		return "quota"
-	case status == 429:
-		return "rate"
-	case status >= 500:
-		return "overload"
-	}
-	return "other"
-}
+func kindOf(f fault.Fault) string { return cmp.Or(fault.Codex.Kind(f), event.KindOther) }
 
 // judge says how a failed turn ended, and by which limit. 0.169.0 types a stream that breaks off while it tries again, and
 // calls the very same error "other" when it gives up.
 func (a *account) judge(failure jsonscan.Value, retried event.AgentRetried) (event.AgentFinished, event.AgentLimited) {
-	kind := a.kind(failure.Get("codexErrorInfo"))
 	why := agent.Brief(failure.Get("message"))
-	if kind == "other" && why != "" && why == retried.Text {
+	kind := a.kind(failure.Get("codexErrorInfo"), why)
+	if kind == event.KindOther && why != "" && why == retried.Text {
 		kind = retried.Kind
 	}
+	return ended(kind, why, a.until())
+}
+
+// ended is how a turn ends that failed by this kind of fault.
+func ended(kind, why, until string) (event.AgentFinished, event.AgentLimited) {
 	finished := event.AgentFinished{Outcome: "error", Error: why, Kind: kind}
-	switch kind {
-	case "context":
+	if kind == event.KindContext {
 		finished.Outcome = "length"
-		return finished, event.AgentLimited{}
-	case "other":
-		return finished, event.AgentLimited{}
 	}
-	limited := event.AgentLimited{Kind: kind, Text: why}
-	if kind == "rate" {
-		limited.Until = a.until()
+	if kind != event.KindRate {
+		until = ""
 	}
-	return finished, limited
+	return finished, event.AgentLimited{Kind: kind, Text: why, Until: until}
 }

@@ -38,7 +38,7 @@ func TestKindsOfErrors(t *testing.T) {
 			if err != nil && info != "" {
 				t.Fatal(err)
 			}
-			if got := new(account).kind(value); got != want {
+			if got := new(account).kind(value, ""); got != want {
 				t.Errorf("kind %q, want %q", got, want)
 			}
 		})

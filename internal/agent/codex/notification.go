@@ -205,7 +205,7 @@ func (d *Dialect) erred(p *params, out *agent.Decoded) {
 	}
 	d.turn.retries++
 	d.turn.retried = event.AgentRetried{
-		Attempt: d.turn.retries, Kind: d.account.kind(failure.Get("codexErrorInfo")), Text: said,
+		Attempt: d.turn.retries, Kind: d.account.kind(failure.Get("codexErrorInfo"), said), Text: said,
 	}
 	out.Add(d.turn.retried)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -174,10 +175,13 @@ func (f *fakePi) refuse(id, command, problem string) {
 	f.say(fmt.Sprintf(`{"id":%q,"type":"response","command":%q,"success":false,"error":%q}`, id, command, problem))
 }
 
+// readAt is when the lines of a fake pi are read.
+var readAt = time.Date(2026, 11, 21, 1, 47, 43, 0, time.UTC)
+
 // say prints lines on pi's stdout, which the dialect reads and replies to.
 func (f *fakePi) say(lines ...string) {
 	for _, line := range lines {
-		var out agent.Decoded
+		out := agent.Decoded{At: readAt}
 		f.d.Decode([]byte(line), agent.Stdout, &out)
 		for _, fact := range out.Facts { // what a fact shares with the line ends with it
 			f.facts = append(f.facts, keep(fact))

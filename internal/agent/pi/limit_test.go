@@ -56,24 +56,14 @@ func TestErrorsAreClassified(t *testing.T) {
 }
 
 func TestWhenALimitEnds(t *testing.T) {
-	const ended = 1795225663287 // 01:47:43 UTC
-	for name, row := range map[string]struct {
-		message string
-		ended   int64
-		want    string
-	}{
-		"a moment in the body":              {`429: {"error":{"code":"usage_limit_reached","resets_at":1795229108}}`, 0, "2026-11-21T02:45:08Z"},
-		"one at its top":                    {`429: {"message":"x","resets_at":1795229108}`, ended, "2026-11-21T02:45:08Z"},
-		"one in milliseconds is none":       {`429: {"message":"x","resets_at":1795229108000}`, ended, ""},
-		"minutes from the message's end":    {`You have hit your ChatGPT usage limit (plus plan). Try again in ~42 min.`, ended, "2026-11-21T02:30:43Z"},
-		"minutes without a clock":           {`You have hit your ChatGPT usage limit. Try again in ~42 min.`, 0, ""},
-		"a month and more is not believed":  {`You have hit your ChatGPT usage limit. Try again in ~99999999999999999999 min.`, ended, ""},
-		"no minutes":                        {`You have hit your ChatGPT usage limit (plus plan).`, ended, ""},
-		"minutes that a body quotes":        {`429: {"message":"usage limit, try again in ~5 min"}`, ended, ""},
-		"a span of another kind is nothing": {`429: {"message":"try again in 20s"}`, ended, ""},
+	for name, row := range map[string]struct{ message, want string }{
+		"a moment in the body":         {`429: {"error":{"code":"usage_limit_reached","resets_at":1795229108}}`, "2026-11-21T02:45:08Z"},
+		"one at its top":               {`429: {"message":"x","resets_at":1795229108}`, "2026-11-21T02:45:08Z"},
+		"one in milliseconds is none":  {`429: {"message":"x","resets_at":1795229108000}`, ""},
+		"words are read for all alike": {`You have hit your ChatGPT usage limit. Try again in ~42 min.`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := readFault(row.message).until(row.ended); got != row.want {
+			if got := until(row.message); got != row.want {
 				t.Errorf("until %q, want %q", got, row.want)
 			}
 		})
@@ -89,9 +79,9 @@ func TestALimitIsToldAtTheEndOfTheTurn(t *testing.T) {
 	}
 	for name, row := range map[string]row{
 		"a subscription's limit, with its end": {
-			`"stopReason":"error","errorMessage":"You have hit your ChatGPT usage limit (plus plan). Try again in ~1 min.","timestamp":1795225663000,"durationMs":1000`,
+			`"stopReason":"error","errorMessage":"You have hit your ChatGPT usage limit (plus plan). Try again in ~1 min.","timestamp":1795225663000`,
 			event.AgentFinished{Outcome: "error", Kind: "rate", Error: "You have hit your ChatGPT usage limit (plus plan). Try again in ~1 min."},
-			event.AgentLimited{Kind: "rate", Until: "2026-11-21T01:49:44Z", Text: "You have hit your ChatGPT usage limit (plus plan). Try again in ~1 min."},
+			event.AgentLimited{Kind: "rate", Until: "2026-11-21T01:49:43Z", Text: "You have hit your ChatGPT usage limit (plus plan). Try again in ~1 min."},
 		},
 		"the status in the diagnostics": {
 			`"stopReason":"error","errorMessage":"the model is busy","diagnostics":[{"type":"bedrock_response_failure","details":{"status":503}}]`,

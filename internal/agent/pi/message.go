@@ -210,7 +210,6 @@ func (d *Dialect) messageEnd(m jsonscan.Value, out *agent.Decoded) {
 func (d *Dialect) assistantSaid(msg jsonscan.Value, out *agent.Decoded) {
 	var content, usage, model jsonscan.Value
 	end := ending{known: true}
-	var began, took int64
 	for key, value := range msg.Members() {
 		switch string(key) {
 		case "content":
@@ -225,14 +224,9 @@ func (d *Dialect) assistantSaid(msg jsonscan.Value, out *agent.Decoded) {
 			end.message = value.Text()
 		case "diagnostics":
 			end.status = diagnosed(value)
-		case "timestamp":
-			began = number(value)
-		case "durationMs":
-			took = max(0, number(value))
+		case "rawStopReason":
+			end.raw = value.Text()
 		}
-	}
-	if began > 0 {
-		end.at = began + took
 	}
 	if !d.message.open {
 		d.message.begin()

@@ -1,6 +1,8 @@
 package pi
 
 import (
+	"strings"
+
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -26,16 +28,19 @@ type ending struct {
 	reason  string // pi's stopReason
 	message string // pi's errorMessage
 	status  int    // the HTTP status in pi's diagnostics (Bedrock, of 0.87.1); 0 where there is none
-	at      int64  // when it ended, Unix milliseconds; 0 where pi did not say
+	raw     string // the provider's own stop reason, where pi has one
 }
 
-// fault reads how the message went wrong.
-func (e ending) fault(message string) fault {
+// kind names how the message went wrong.
+func (e ending) kind(message string) string {
 	f := readFault(message)
-	if f.status == 0 {
-		f.status = e.status
+	if f.Status == 0 {
+		f.Status = e.status
 	}
-	return f
+	if e.raw != "" {
+		f.Names = append(f.Names, strings.TrimPrefix(e.raw, "incomplete."))
+	}
+	return kindOf(f)
 }
 
 // stirred says that pi is at work: what a probe shows now would be old.
@@ -146,9 +151,8 @@ func (d *Dialect) settled(m jsonscan.Value, out *agent.Decoded) {
 
 func (d *Dialect) finishTurn(out *agent.Decoded) {
 	finished := d.turn.outcome()
-	if finished.Outcome == "error" && limits(finished.Kind) {
-		until := d.turn.last.fault(finished.Error).until(d.turn.last.at)
-		out.Add(event.AgentLimited{Kind: finished.Kind, Until: until, Text: finished.Error})
+	if finished.Outcome == "error" {
+		out.Limit(event.AgentLimited{Kind: finished.Kind, Until: until(finished.Error), Text: finished.Error})
 	}
 	d.finish(finished, out)
 }
@@ -175,8 +179,8 @@ func (t *turn) outcome() event.AgentFinished {
 		if message == "" {
 			message = t.gaveUp
 		}
-		kind := last.fault(message).kind()
-		if kind == "context" {
+		kind := last.kind(message)
+		if kind == event.KindContext {
 			return event.AgentFinished{Outcome: "length", Error: message, Kind: kind}
 		}
 		return event.AgentFinished{Outcome: "error", Error: message, Kind: kind}

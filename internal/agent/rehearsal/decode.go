@@ -84,7 +84,7 @@ func (d *Dialect) fact(r *reader) event.Payload {
 		return event.AgentPlanned{Todos: r.todos("todos")}
 	case "limited":
 		return event.AgentLimited{
-			Kind: r.oneOf("kind", "rate", "overload", "quota", "auth", "network", "context"), Until: r.optional("until"), Text: r.optional("text"),
+			Kind: r.oneOf("kind", event.LimitKinds...), Until: r.optional("until"), Text: r.optional("text"),
 		}
 	case "retried":
 		return event.AgentRetried{

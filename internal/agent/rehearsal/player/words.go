@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // word is one kind of step in the language of scenarios.
@@ -284,8 +286,6 @@ func parseUse(rest string) (step, error) {
 	return use, nil
 }
 
-var limitKinds = []string{"rate", "overload", "quota", "auth", "network", "context"}
-
 func parseLimit(rest string) (step, error) {
 	var limit limitStep
 	head, text := rest, ""
@@ -295,8 +295,8 @@ func parseLimit(rest string) (step, error) {
 	}
 	limit.text = text
 	fields := strings.Fields(head)
-	if len(fields) == 0 || !slices.Contains(limitKinds, fields[0]) {
-		return nil, fmt.Errorf("its kind is one of %s", strings.Join(limitKinds, ", "))
+	if len(fields) == 0 || !slices.Contains(event.LimitKinds, fields[0]) {
+		return nil, fmt.Errorf("its kind is one of %s", strings.Join(event.LimitKinds, ", "))
 	}
 	limit.kind = fields[0]
 	if len(fields) == 1 {
@@ -344,8 +344,8 @@ func parseRetry(rest string) (step, error) {
 
 func parseError(rest string) (step, error) {
 	kind, text, ok := strings.Cut(rest, ":")
-	if !ok || !slices.Contains(limitKinds, kind) {
-		kind, text = "other", rest
+	if !ok || kind != event.KindRefusal && !slices.Contains(event.LimitKinds, kind) {
+		kind, text = event.KindOther, rest
 	}
 	if text = strings.TrimSpace(text); text == "" {
 		return nil, errNoText
