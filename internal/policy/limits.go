@@ -101,7 +101,8 @@ func (l *Limits) Apply(e event.Event) error {
 
 func (l *Limits) finished(p event.AgentFinished) {
 	switch {
-	case p.Outcome == "ok":
+	case p.Outcome == "ok", p.Kind == KindRefusal, p.Kind == KindContext:
+		// Whatever stood in its way before, this is what ended it, and waiting does not mend it.
 		l.Kind, l.Until, l.Text = "", "", ""
 	case p.Kind != "" && p.Kind != "other" && (l.Kind == "" || l.Kind == p.Kind):
 		l.Kind = p.Kind

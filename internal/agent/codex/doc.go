@@ -18,7 +18,7 @@
 //
 // `codex exec --json` is chosen by agent.flags that begin with exec, for the prompt that asks for a commit message, and for a program that has no
 // app-server, or one that is older than 0.104.0: that is asked before ([Ask]), since such a program may take the word for a prompt. It cannot be
-// steered, and tells no kinds of errors.
+// steered, and tells errors in words alone.
 //
 // # Guarantees
 //
@@ -28,7 +28,8 @@
 //     once.
 //   - What was used is the difference of a thread's totals, so that a total which is told twice counts once. Reasoning is part of the output. The
 //     cost is not known.
-//   - Kinds of errors come from codexErrorInfo and from the windows of account/rateLimits/updated, never from a message's words.
+//   - Kinds of errors come from codexErrorInfo, from the windows of account/rateLimits/updated and from how the words of Codex's own errors begin,
+//     which are those of exec too, so that a fault has one kind in both.
 //   - The texts of a message and of reasoning can be rebuilt exactly from the facts. An [event.AgentSaid] whose block has the name of an earlier one
 //     and a "+" behind it takes the place of that one.
 //   - Memory is bounded by the longest message and line.
@@ -41,8 +42,13 @@
 // # Spent accounts
 //
 // Codex says usageLimitExceeded for a subscription's window that is used up and for an account without credit alike. It is a rate limit where
-// the account has windows, until the last full one resets; a quota where it has none (a key that is paid by the token), or where the
-// account's credits are said to be gone.
+// the account has windows, until the last full one resets, or where the words say when to try again; a quota where it has neither (a key that is
+// paid by the token), or where the account's credits are said to be gone and nothing says when they come back.
+//
+// # Requests that are made again
+//
+// Codex tells that it asks again and not how long it waits before: a retry-after of any length is obeyed in silence. The first such telling is an
+// [event.AgentLimited] too, so that a wait which is longer than the loop's patience costs no iteration.
 //
 // # Not here
 //

@@ -1,19 +1,21 @@
 package codex
 
 import (
+	"strings"
+
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// said reads one line of `codex exec --json`. Its errors are words alone: what kind they are is not known, and whether
-// one was overcome shows only in what follows.
+// said reads one line of `codex exec --json`. Its errors are words alone.
 func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
 	kind := m.Get("type")
 	switch string(kind.Inner()) {
 	case "thread.started":
 		out.Notice("session", m.Get("thread_id"))
 	case "item.started", "item.updated", "item.completed":
+		d.turn.retries = 0
 		d.saidItem(kind, m.Get("item"), out)
 	case "turn.completed":
 		total := readUsage(m.Get("usage"))
@@ -24,10 +26,11 @@ func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
 		d.turn.outcome = event.AgentFinished{Outcome: "ok"}
 		d.finish(out)
 	case "turn.failed":
-		d.turn.outcome = event.AgentFinished{Outcome: "error", Error: agent.Brief(m.Get("error").Get("message")), Kind: "other"}
+		why := agent.Brief(m.Get("error").Get("message"))
+		d.turn.outcome, d.turn.limited = ended(kindOf(readFault(why)), why, "")
 		d.finish(out)
 	case "error":
-		out.Notice("error", m.Get("message"))
+		d.saidError(m.Get("message"), out)
 	}
 	if len(out.Facts) > 0 || out.DropRaw {
 		return
@@ -37,6 +40,19 @@ func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
 		return
 	}
 	out.Add(event.AgentNoticed{What: out.Name("", kind)})
+}
+
+// saidError reads an error that did not end the turn, or not yet: what ends it is told again by turn.failed.
+func (d *Dialect) saidError(message jsonscan.Value, out *agent.Decoded) {
+	why, ok := strings.CutPrefix(agent.Brief(message), "Reconnecting... ")
+	if !ok || !d.working() {
+		out.Notice("error", message)
+		return
+	}
+	if _, cause, ok := strings.Cut(why, " ("); ok {
+		why = strings.TrimSuffix(cause, ")")
+	}
+	d.again(kindOf(readFault(why)), why, out)
 }
 
 func (d *Dialect) saidItem(kind, value jsonscan.Value, out *agent.Decoded) {

@@ -82,13 +82,15 @@ func (a *account) spentFor() bool {
 
 // kind returns the kind of an error as the app-server tells it, or other.
 func (a *account) kind(info jsonscan.Value, words string) string {
-	f := fault.Fault{Words: words}
+	f := readFault(words)
 	if name := info.Text(); name != "" {
 		f.Names = append(f.Names, name)
 	}
 	for name, about := range info.Members() {
 		f.Names = append(f.Names, string(name))
-		f.Status = int(number(about.Get("httpStatusCode")))
+		if status := number(about.Get("httpStatusCode")); status != 0 {
+			f.Status = int(status)
+		}
 	}
 	kind := kindOf(f)
 	if kind == event.KindQuota && !a.spentFor() {
@@ -98,6 +100,25 @@ func (a *account) kind(info jsonscan.Value, words string) string {
 }
 
 func kindOf(f fault.Fault) string { return cmp.Or(fault.Codex.Kind(f), event.KindOther) }
+
+// readFault reads what Codex says of a fault, of which exec tells no more: the status of an answer and what the model's server said, or
+// how the stream of the answer broke off.
+func readFault(words string) fault.Fault {
+	f := fault.Fault{Words: words}
+	for _, before := range []string{"unexpected status ", "exceeded retry limit, last status: "} {
+		rest, ok := strings.CutPrefix(words, before)
+		if !ok || len(rest) < 3 {
+			continue
+		}
+		if status, ok := jsonscan.Int([]byte(rest[:3])); ok && fault.IsStatus(status) {
+			f.Status = int(status)
+		}
+	}
+	if rest, ok := strings.CutPrefix(words, "stream disconnected before completion: "); ok {
+		f.Words, f.Names = rest, append(f.Names, "responseStreamDisconnected")
+	}
+	return f
+}
 
 // judge says how a failed turn ended, and by which limit. 0.169.0 types a stream that breaks off while it tries again, and
 // calls the very same error "other" when it gives up.
@@ -113,11 +134,23 @@ func (a *account) judge(failure jsonscan.Value, retried event.AgentRetried) (eve
 // ended is how a turn ends that failed by this kind of fault.
 func ended(kind, why, until string) (event.AgentFinished, event.AgentLimited) {
 	finished := event.AgentFinished{Outcome: "error", Error: why, Kind: kind}
-	if kind == event.KindContext {
+	if kind == event.KindContext || strings.HasSuffix(why, "reason: max_output_tokens") {
 		finished.Outcome = "length"
 	}
 	if kind != event.KindRate {
 		until = ""
 	}
 	return finished, event.AgentLimited{Kind: kind, Text: why, Until: until}
+}
+
+// again tells that a request is made again. Codex obeys a retry-after of any length and does not state it: until the model answers, the
+// turn is held up, so that a Codex which waits for longer than the loop does is none that hangs.
+func (d *Dialect) again(kind, why string, out *agent.Decoded) {
+	t := &d.turn
+	t.retries++
+	if passes := kind == event.KindRate || kind == event.KindOverload || kind == event.KindNetwork; passes && (t.retries == 1 || kind != t.retried.Kind) {
+		out.Limit(event.AgentLimited{Kind: kind, Text: why})
+	}
+	t.retried = event.AgentRetried{Attempt: t.retries, Kind: kind, Delay: fault.Span(why).Milliseconds(), Text: why}
+	out.Add(t.retried)
 }

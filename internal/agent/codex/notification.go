@@ -203,9 +203,5 @@ func (d *Dialect) erred(p *params, out *agent.Decoded) {
 	if why := agent.Brief(failure.Get("additionalDetails")); why != "" {
 		said = why
 	}
-	d.turn.retries++
-	d.turn.retried = event.AgentRetried{
-		Attempt: d.turn.retries, Kind: d.account.kind(failure.Get("codexErrorInfo"), said), Text: said,
-	}
-	out.Add(d.turn.retried)
+	d.again(d.account.kind(failure.Get("codexErrorInfo"), said), said, out)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,6 +18,9 @@ import (
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")
+
+// readAt is when a replay reads all its lines: captures tell times of day.
+var readAt = time.Date(2026, 11, 22, 13, 29, 36, 0, time.UTC)
 
 // said is one line of a captured conversation with codex-cli 0.169.0: in is what a driver wrote, out what the app-server
 // printed, byte for byte but for paths.
@@ -93,7 +97,7 @@ func (r *replay) in(a asked, prompts []string) {
 }
 
 func (r *replay) out(line []byte) {
-	var out agent.Decoded
+	out := agent.Decoded{At: readAt}
 	r.d.Decode(line, agent.Stdout, &out)
 	for _, fact := range out.Facts {
 		fmt.Fprintf(&r.facts, "%s %s", fact.EventType(), event.AppendData(nil, fact))

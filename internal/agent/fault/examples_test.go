@@ -34,15 +34,33 @@ var examples = func() (all []example) {
 			"a network problem",
 		}},
 
-		{Codex, event.KindQuota, []string{"usageLimitExceeded"}, nil},
-		{Codex, event.KindAuth, []string{"unauthorized"}, nil},
-		{Codex, event.KindContext, []string{"contextWindowExceeded"}, nil},
-		{Codex, event.KindRate, []string{"rateLimitExceeded"}, nil},
-		{Codex, event.KindOverload, []string{"serverOverloaded", "internalServerError", "flexUnavailable", "policyCapacityUnavailable"}, nil},
+		{Codex, event.KindRefusal, []string{"cyberPolicy", "misalignmentPolicyViolation"}, []string{
+			"Incomplete response returned, reason: content_filter",
+			"This request has been flagged for possible cybersecurity risk.", "This content was flagged for possible biological risk.",
+			"This request was blocked due to a misalignment policy violation.",
+			"Invalid prompt: your prompt was flagged as potentially violating our usage policy. Please try again with a different prompt",
+		}},
+		{Codex, event.KindQuota, []string{"usageLimitExceeded"}, []string{
+			"You’ve hit your usage limit. Visit https://chatgpt.com/settings/usage to purchase more credits.",
+			"Quota exceeded. Check your plan and billing details.",
+		}},
+		{Codex, event.KindAuth, []string{"unauthorized"}, []string{"Missing environment variable: `SCRIPTED_KEY`."}},
+		{Codex, event.KindContext, []string{"contextWindowExceeded"}, []string{"Codex ran out of room in the model's context window. Start a new thread."}},
+		{Codex, event.KindRate, []string{"rateLimitExceeded"}, []string{
+			"rate limit exceeded: slow down", "You’ve hit your usage limit. Try again at 6:04 AM.",
+		}},
+		{Codex, event.KindOverload, []string{"serverOverloaded", "internalServerError", "flexUnavailable", "policyCapacityUnavailable"}, []string{
+			"We’re currently experiencing high demand, which may cause temporary errors.",
+			"Selected model is at capacity. Please try a different model.",
+		}},
 		{Codex, event.KindNetwork, []string{
 			"httpConnectionFailed", "responseStreamConnectionFailed", "responseStreamDisconnected", "responseTooManyFailedAttempts",
-		}, nil},
+		}, []string{"Connection failed: error sending request", "waiting for network"}},
 
+		{Pi, event.KindRefusal, []string{
+			"refusal", "sensitive", "content_filter", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII", "content_filtered", "guardrail_intervened",
+			"invalid_prompt",
+		}, []string{"incomplete: content_filter"}},
 		{Pi, event.KindQuota, []string{
 			"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active", "GoUsageLimitError", "FreeUsageLimitError",
 		}, []string{
@@ -76,6 +94,7 @@ var examples = func() (all []example) {
 			"lookup EAI_AGAIN", "write EPIPE", "UND_ERR_SOCKET",
 		}},
 
+		{ACP, event.KindRefusal, []string{"cyberPolicy", "misalignmentPolicyViolation"}, nil},
 		{ACP, event.KindQuota, []string{"usageLimitExceeded"}, []string{
 			"insufficient_quota: no", "You exceeded your current quota", "Your credit balance is too low", "Insufficient credits", "check the billing page",
 			"You have hit your usage limit", "Quota exceeded", "You are out of credits", "402 Insufficient Balance",

@@ -21,6 +21,12 @@ func Until(words string, now time.Time) string {
 	return at.Add(time.Second - time.Nanosecond).Truncate(time.Second).UTC().Format(time.RFC3339)
 }
 
+// Span returns for how long words say to wait, 0 where they do not say or only until which moment.
+func Span(words string) time.Duration {
+	r, _ := resetIn(words)
+	return r.span
+}
+
 // States reports whether words say when a limit ends.
 func States(words string) bool {
 	_, ok := resetIn(words)

@@ -27,7 +27,10 @@ type answer struct {
 	calls   []encodedCall
 	usage   Usage
 	cutoff  bool
-	at      int64 // seconds since 1970
+	refused bool
+	fault   string // code of an error in the stream; "" for none
+	message string // of the fault
+	at      int64  // seconds since 1970
 }
 
 type encodedCall struct {
@@ -46,7 +49,7 @@ type sse struct {
 type object = map[string]any
 
 func prepare(r Request, s Step) (answer, error) {
-	a := answer{request: r, thought: s.Thought, text: pieces(s.Text, s.Chunks), usage: s.Usage, cutoff: s.Truncated, at: time.Now().Unix()}
+	a := answer{request: r, thought: s.Thought, text: pieces(s.Text, s.Chunks), usage: s.Usage, cutoff: s.Truncated, refused: s.Refused, fault: s.Fault, message: s.Message, at: time.Now().Unix()}
 	for i, c := range s.Tools {
 		if c.resolve != nil {
 			var err error

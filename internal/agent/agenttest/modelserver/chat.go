@@ -97,6 +97,8 @@ func (chatWire) envelope(a answer, kind string, choices []object) object {
 
 func (chatWire) finish(a answer) string {
 	switch {
+	case a.refused:
+		return "content_filter"
 	case a.cutoff:
 		return "length"
 	case len(a.calls) > 0:

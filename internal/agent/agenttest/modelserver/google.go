@@ -149,7 +149,9 @@ func (w googleWire) last(a answer, parts []object) object {
 	}
 	candidate := w.candidate(parts)
 	candidate["finishReason"] = "STOP"
-	if a.cutoff {
+	if a.refused {
+		candidate["finishReason"] = "SAFETY"
+	} else if a.cutoff {
 		candidate["finishReason"] = "MAX_TOKENS"
 	}
 	return object{

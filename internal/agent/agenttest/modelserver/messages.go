@@ -149,6 +149,8 @@ func (messagesWire) envelope(a answer, blocks []object, stopReason any) object {
 
 func (messagesWire) stopReason(a answer) string {
 	switch {
+	case a.refused:
+		return "refusal"
 	case a.cutoff:
 		return "max_tokens"
 	case len(a.calls) > 0:

@@ -116,14 +116,22 @@ func (w responsesWire) stream(a answer) []sse {
 }
 
 func (w responsesWire) whole(a answer) any {
-	status := "completed"
-	if a.cutoff {
-		status = "incomplete"
+	status, reason := "completed", ""
+	switch {
+	case a.fault != "":
+		status = "failed"
+	case a.refused:
+		status, reason = "incomplete", "content_filter"
+	case a.cutoff:
+		status, reason = "incomplete", "max_output_tokens"
 	}
 	response := w.envelope(a, status, w.items(a))
 	response["usage"] = w.usage(a.usage)
-	if a.cutoff {
-		response["incomplete_details"] = object{"reason": "max_output_tokens"}
+	if a.fault != "" {
+		response["error"] = object{"code": a.fault, "message": a.message}
+	}
+	if reason != "" {
+		response["incomplete_details"] = object{"reason": reason}
 	}
 	return response
 }

@@ -63,6 +63,10 @@ type Step struct {
 
 	Usage     Usage
 	Truncated bool // the answer ends as one that ran into the output limit
+	Refused   bool // the answer ends as one that the model, or a filter around it, declined to give
+
+	Fault   string // other than "": the answer breaks off with an error of this code, in the stream; responses only
+	Message string // of the Fault
 
 	Status int               // other than 0 and 200: the answer is this HTTP status and Body, nothing of the above but Until
 	Body   string            // "" with a Status: an error object as the wire format has it
