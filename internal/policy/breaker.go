@@ -16,7 +16,7 @@ import (
 // the loop stood a few iterations ago, as in A-B-A-B, is none. Where no repository and no
 // box of task.md can be looked at, an iteration that used no tool or ended with the very words
 // of the one before got nowhere. After breaker.noProgress such iterations in a row, or
-// breaker.sameError failures in a row that say the same, the loop ends; one before that
+// breaker.sameError failures in a row that say the same, but for ids, numbers and times, the loop ends; one before that
 // it waits a while, and two before that the agent is told, with the evidence. (Of two, the first is
 // told; of one, nothing comes before the end.) What a person, a limit or a dead runner cut off
 // counts neither way, nor does an iteration in which a repository could not be looked at.
@@ -34,8 +34,9 @@ type Breaker struct {
 	Same  bool   `json:"same,omitempty"`  // the open iteration's final message is the one before
 
 	Stuck  int    `json:"stuck,omitempty"`  // iterations in a row
-	Errors int    `json:"errors,omitempty"` // failures in a row that said the same
+	Errors int    `json:"errors,omitempty"` // failures in a row that said the same, but for ids, numbers and times
 	Error  string `json:"error,omitempty"`
+	Alike  string `json:"alike,omitempty"` // what they all said: see alike
 
 	// The counts that the last step of each rule was taken for.
 	AnsweredStuck  int `json:"answeredStuck,omitempty"`
@@ -112,7 +113,7 @@ func (b *Breaker) Apply(e event.Event, c *Completion) error {
 		}
 		b.ended(p)
 	case event.TypeAgentReplaced:
-		b.Errors, b.Error, b.AnsweredErrors = 0, "", 0 // they were another agent's
+		b.Errors, b.Error, b.Alike, b.AnsweredErrors = 0, "", "", 0 // they were another agent's
 	case event.TypeBreakerTripped:
 		p, err := event.As[event.BreakerTripped](e)
 		if err != nil {
@@ -171,14 +172,14 @@ func (b *Breaker) ended(p event.IterationEnded) {
 			b.Stuck = 0
 		}
 	}
-	problem := lastBytes(p.Error, 500)
+	problem, same := lastBytes(p.Error, 500), alike(p.Error)
 	switch {
 	case p.Outcome != event.OutcomeFailed:
-		b.Errors, b.Error = 0, ""
-	case problem == b.Error:
-		b.Errors++
+		b.Errors, b.Error, b.Alike = 0, "", ""
+	case same == b.Alike:
+		b.Errors, b.Error = b.Errors+1, problem
 	default:
-		b.Errors, b.Error = 1, problem
+		b.Errors, b.Error, b.Alike = 1, problem, same
 	}
 	// A row that begins anew has not been answered at all.
 	if b.Stuck <= 1 {

@@ -161,6 +161,42 @@ func TestStepsOfTheBreaker(t *testing.T) {
 	}
 }
 
+// What agents said of one fault twice, and of two.
+func TestErrorsAreComparedWithoutWhatChangesEachTime(t *testing.T) {
+	for name, row := range map[string]struct {
+		first, second string
+		same          bool
+	}{
+		"a request's id":     {"unexpected status 400 Bad Request: no, request id: req_1", "unexpected status 400 Bad Request: no, request id: req_2", true},
+		"a uuid":             {"failed in 01a1fbcd-38bf-77a2-a822-aa073c420d9b", "failed in 01a20379-0214-7bc3-8adf-85a7d0965f46", true},
+		"a port":             {"no answer of http://127.0.0.1:33049/v1/responses", "no answer of http://127.0.0.1:8080/v1/responses", true},
+		"a number":           {"prompt is too long: 213423 tokens > 200000 maximum", "prompt is too long: 213999 tokens > 200000 maximum", true},
+		"a time of day":      {"try again at 6:04 AM.", "try again at 12:30 PM.", true},
+		"a date":             {"try again at Nov 25th, 2026 6:04 AM.", "try again at 11:59 PM", true},
+		"a span":             {"try again in 2 hours 5 minutes", "try again in 59 minutes", true},
+		"a moment":           {"at 2026-11-22T13:29:36Z it broke", "at 2026-11-23T01:02:03.456Z it broke", true},
+		"a body":             {`{"error":{"code":"x","message":"no"},"request_id":"req_011CV"}`, `{"error":{"code":"x","message":"no"},"request_id":"req_99"}`, true},
+		"the case":           {"Connection error.", "connection error", true},
+		"another status":     {"unexpected status 401 Unauthorized", "unexpected status 404 Not Found", false},
+		"another word":       {"the file a is missing", "the file b is missing", false},
+		"another code":       {`{"error":{"code":"x","message":"no"}}`, `{"error":{"code":"y","message":"no"}}`, false},
+		"more words":         {"no", "no more", false},
+		"words in one piece": {"no more", "nomore", false},
+		"other letters":      {"Zugriff verweigert", "Datei fehlt", false},
+		"letters and an id":  {"запрос 17 отклонён", "запрос 18 отклонён", true},
+	} {
+		first, second := failed(row.first, time.Second), failed(row.second, time.Second)
+		b := breaker(t, &policy.Breaker{}, &policy.Completion{}, first, second)
+		s := endings(t, &policy.Restart{}, patient, first, second)
+		if want := map[bool]int{true: 2, false: 1}[row.same]; b.Errors != want || s.Instant != want {
+			t.Errorf("%s: %d errors of the breaker and %d at once, want %d", name, b.Errors, s.Instant, want)
+		}
+		if b.Error != row.second {
+			t.Errorf("%s: told is %q", name, b.Error)
+		}
+	}
+}
+
 func TestWhatTheBreakerCounts(t *testing.T) {
 	end := func(outcome event.Outcome, progress, problem string) event.Payload {
 		return event.IterationEnded{Outcome: outcome, Progress: progress, Error: problem}
@@ -186,8 +222,8 @@ func TestWhatTheBreakerCounts(t *testing.T) {
 		"an iteration that went well takes errors back":     {[]event.Payload{fails("a"), fails("a"), done("yes"), fails("a")}, 0, 1, true},
 		"silence between them takes them back":              {[]event.Payload{fails("a"), end(event.OutcomeIdle, "", "a"), fails("a")}, 0, 1, false},
 		"a limit between them does not":                     {[]event.Payload{fails("a"), limited, fails("a")}, 0, 2, false},
-		"errors are the same by their last 500 bytes":       {[]event.Payload{fails("1" + long + long), fails("2" + long + long)}, 0, 2, false},
-		"and are another by these":                          {[]event.Payload{fails("1" + long), fails("2" + long)}, 0, 1, false},
+		"errors are the same by their last 500 bytes":       {[]event.Payload{fails("a " + long + long), fails("b " + long + long)}, 0, 2, false},
+		"and are another by these":                          {[]event.Payload{fails("a " + long), fails("b " + long)}, 0, 1, false},
 		"progress is remembered when the loop is resumed":   {[]event.Payload{done("yes"), done("no"), event.LoopResumed{}}, 0, 0, true},
 		"and errors are not":                                {[]event.Payload{fails("a"), fails("a"), event.LoopResumed{}, fails("a")}, 0, 1, false},
 		"an iteration that fails without progress is both":  {[]event.Payload{end(event.OutcomeFailed, "no", "a"), end(event.OutcomeFailed, "no", "a")}, 2, 2, false},

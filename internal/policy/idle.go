@@ -10,13 +10,15 @@ import (
 // Idle watches the clock of a running agent. An agent that says nothing for
 // limits.idle, an iteration that lasts longer than limits.iteration, and a process
 // that lives on for limits.afterResult after its final result are cut short. Any
-// line of the agent is a sign of life. While one of its tools is at work, or work that it has put into the
+// line of the agent is a sign of life, and where it says that it tries again after a while, so is that while. While one of its tools is at work, or work that it has put into the
 // background, the agent may be silent for longer, for limits.tool. What an agent that is done left running may go on until the
 // iteration's limit, and is then ended. Time in which the machine slept does not count.
 type Idle struct {
 	Began    time.Time `json:"began,omitzero"`    // of the iteration
 	Heard    time.Time `json:"heard,omitzero"`    // the last sign of life
 	Finished time.Time `json:"finished,omitzero"` // the end of the turn
+	// Retries is when the agent tries again what failed, by its own word. It may be silent until then.
+	Retries time.Time `json:"retries,omitzero"`
 	// Lingering says that what the agent left running is waited for: its silence is nobody's.
 	Lingering bool `json:"lingering,omitempty"`
 	// Background says that the agent waits for work that it has put into the background.
@@ -25,7 +27,11 @@ type Idle struct {
 	Busy []string `json:"busy,omitempty"`
 }
 
-const busyMost = 64
+const (
+	busyMost = 64
+	// retryMost is how long a wait between two tries may be to be believed, in milliseconds; a longer one ends as any other silence.
+	retryMost = 24 * 60 * 60 * 1000
+)
 
 // Deadline is a moment at which something has to be decided.
 type Deadline struct {
@@ -64,6 +70,10 @@ func (i *Idle) Apply(e event.Event) {
 		i.jumped(e)
 	}
 	switch e.Type {
+	case event.TypeAgentRetried:
+		if p, err := event.As[event.AgentRetried](e); err == nil {
+			i.Retries = e.At.Add(milliseconds(min(max(0, p.Delay), retryMost)))
+		}
 	case event.TypeAgentNoticed:
 		switch string(e.Field("what")) {
 		case `"` + event.NoticeLingering + `"`:
@@ -90,7 +100,7 @@ func (i *Idle) jumped(e event.Event) {
 	if err != nil {
 		return
 	}
-	for _, from := range []*time.Time{&i.Began, &i.Heard, &i.Finished} {
+	for _, from := range []*time.Time{&i.Began, &i.Heard, &i.Finished, &i.Retries} {
 		if !from.IsZero() {
 			*from = from.Add(milliseconds(max(0, p.By)))
 		}
@@ -116,13 +126,17 @@ func (i *Idle) Next(phase Phase, r event.Rules) (Deadline, bool) {
 	}
 	switch phase {
 	case Turning:
+		heard := i.Heard
+		if i.Retries.After(heard) {
+			heard = i.Retries
+		}
 		switch {
 		case len(i.Busy) > 0:
-			consider(TimerTool, i.Heard, r.ToolIdleAfter)
+			consider(TimerTool, heard, r.ToolIdleAfter)
 		case i.Background:
-			consider(TimerBackground, i.Heard, r.ToolIdleAfter)
+			consider(TimerBackground, heard, r.ToolIdleAfter)
 		default:
-			consider(TimerIdle, i.Heard, r.IdleAfter)
+			consider(TimerIdle, heard, r.IdleAfter)
 		}
 		consider(TimerIteration, i.Began, r.IterationLimit)
 	case Starting:

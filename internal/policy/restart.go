@@ -11,13 +11,14 @@ import (
 // failed. Each failure in a row doubles the delay, up to five minutes; one more
 // than restart.max in a row is the end. An agent that cannot be found or may not be
 // run will not be there next time either. Three failures in a row that are over
-// within two seconds and say the same mean that something around the agent is
+// within two seconds and say the same (but for ids, numbers and times) mean that something around the agent is
 // broken. An iteration that went well clears the count. An agent whose process ends with each
 // turn is started again after restart.delay also when it went well.
 type Restart struct {
 	Failures int       `json:"failures,omitempty"` // in a row
 	Instant  int       `json:"instant,omitempty"`  // of these, the last ones that were over at once and said the same
 	Error    string    `json:"error,omitempty"`
+	Alike    string    `json:"alike,omitempty"` // what the last ones said: see alike
 	NotUntil time.Time `json:"notUntil,omitzero"`
 }
 
@@ -54,16 +55,16 @@ func (s *Restart) Apply(e event.Event, r event.Rules, exitEnds bool) error {
 
 func (s *Restart) fail(p event.IterationEnded, at time.Time, r event.Rules) {
 	s.Failures++
-	problem := lastBytes(p.Error, 1024)
+	same := alike(p.Error)
 	switch {
 	case p.Outcome != event.OutcomeFailed || p.Took >= instantTook:
 		s.Instant = 0
-	case s.Error == problem:
+	case s.Alike == same:
 		s.Instant++
 	default:
 		s.Instant = 1
 	}
-	s.Error = problem
+	s.Error, s.Alike = lastBytes(p.Error, 1024), same
 	delay := milliseconds(r.RestartDelay)
 	limit := max(delay, restartLimit)
 	for range min(s.Failures-1, 20) {

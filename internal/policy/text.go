@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -33,6 +34,30 @@ func firstBytes(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// alike returns a hash of what is left of an error's text without what is another one each time: words with a digit in them (ids, ports, numbers,
+// times), and the words by which times and spans are told. Two errors that leave the same at their ends are the same.
+func alike(problem string) string {
+	var left []string
+	for word := range strings.FieldsFuncSeq(problem, between) {
+		word = strings.ToLower(strings.Trim(word, ".:/-"))
+		if word == "" || strings.ContainsAny(word, "0123456789") || strings.Contains(timeWords, " "+word+" ") {
+			continue
+		}
+		left = append(left, word)
+	}
+	return hash(lastBytes(strings.Join(left, " "), 500))
+}
+
+// between reports whether a character stands between words. Signs that ids, addresses and times hold do not.
+func between(c rune) bool {
+	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_.:/-", c)
+}
+
+const timeWords = " am pm utc gmt ms s m h d w second seconds minute minutes min mins hour hours day days week weeks " +
+	"mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday " +
+	"jan feb mar apr may jun jul aug sep oct nov dec " +
+	"january february march april june july august september october november december "
 
 // exitProblem says in one line how a process ended that should not have.
 func exitProblem(p event.AgentExited) string {
