@@ -176,7 +176,7 @@ func (r *replay) out(line []byte) {
 }
 
 func (r *replay) decode(line []byte) {
-	var out agent.Decoded
+	out := agent.Decoded{At: readAt}
 	r.d.Decode(line, agent.Stdout, &out)
 	if r.seen != nil {
 		r.seen(line, &out)
