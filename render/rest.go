@@ -137,7 +137,7 @@ func (t *Text) ofRest(e event.Event) error {
 		})
 	case event.TypeAgentNoticed:
 		// Not decoded before it is known to be wanted: some agents report at each step.
-		if what := string(e.Field("what")); what == lingering || what == fallback {
+		if what := string(e.Field("what")); what == lingering || what == fallback || what == unreadUsage {
 			return told(t, e, t.warn, func(p event.AgentNoticed) string { return p.Text })
 		}
 	case event.TypeAgentExited:
@@ -177,8 +177,9 @@ func (t *Text) ofRest(e event.Event) error {
 
 // The notices that are shown to everybody, as their events spell them.
 const (
-	lingering = `"` + event.NoticeLingering + `"`
-	fallback  = `"` + event.NoticeFallback + `"`
+	lingering   = `"` + event.NoticeLingering + `"`
+	fallback    = `"` + event.NoticeFallback + `"`
+	unreadUsage = `"` + event.NoticeUnreadUsage + `"`
 )
 
 // told shows one note about a payload; none where there is nothing to say.

@@ -111,6 +111,10 @@ const NoticeFallback = "ralph/fallback"
 // result does not wait for: Text names what runs there now, and is empty when nothing does any more.
 const NoticeBackground = "agent/background"
 
+// NoticeUnreadUsage is what a dialect notices of an agent that told what it used in a way that cannot be read, wholly or in part: what
+// the agent.used before it says is the least that was used.
+const NoticeUnreadUsage = "agent/unread-usage"
+
 // AgentUnread: a line that the dialect does not understand, kept whole. Line holds it where
 // it is not JSON; where it is, it stands in the envelope's raw.
 type AgentUnread struct {

@@ -172,6 +172,43 @@ func TestCosts(t *testing.T) {
 	}
 }
 
+// What cannot be read is unknown, and said to be: a limit of tokens must not take it for nothing.
+func TestUsageThatCannotBeRead(t *testing.T) {
+	const unread = `agent.noticed {"what":"agent/unread-usage","text":"the agent told what it used in a way that cannot be read: limits of tokens count less than that"}` + "\n"
+	for name, row := range map[string]struct{ usage, want string }{
+		"a count below nothing":  {`{"input":-5,"output":2}`, `{"in":0,"out":2,"cacheRead":0,"cacheWrite":0,"usd":null}`},
+		"all below nothing":      {`{"input":-5,"output":-2,"cacheRead":-1,"cacheWrite":-1,"cost":{"total":-3}}`, `{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"usd":null}`},
+		"a count that is a word": {`{"input":"5","output":2}`, `{"in":0,"out":2,"cacheRead":0,"cacheWrite":0,"usd":null}`},
+		"half a token":           {`{"input":0.5,"output":2}`, `{"in":0,"out":2,"cacheRead":0,"cacheWrite":0,"usd":null}`},
+		"too many to be true":    {`{"input":1e300,"output":2}`, `{"in":0,"out":2,"cacheRead":0,"cacheWrite":0,"usd":null}`},
+		"other names":            {`{"inputTokens":5,"cost":{"total":0.5}}`, `{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"usd":0.5}`},
+	} {
+		line := `{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"stop","usage":` + row.usage + `}}`
+		t.Run(name, func(t *testing.T) { diff(t, "agent.used "+row.want+"\n"+unread, data(decodeAll(t, line))) })
+	}
+	for _, usage := range []string{`{}`, `null`, `{"input":100.0,"output":0}`} {
+		line := `{"type":"message_end","message":{"role":"assistant","content":[],"stopReason":"stop","usage":` + usage + `}}`
+		if got := data(decodeAll(t, line)); strings.Contains(got, "unread") {
+			t.Errorf("usage %s: %s", usage, got)
+		}
+	}
+}
+
+func TestAMessageThatEndsTwiceCountsOnce(t *testing.T) {
+	const (
+		start = `{"type":"message_start","message":{"role":"assistant","stopReason":"pending"}}`
+		end   = `{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"a"}],"stopReason":"stop","timestamp":1,"usage":{"input":1,"output":2}}}`
+		used  = `agent.used {"in":1,"out":2,"cacheRead":0,"cacheWrite":0,"usd":null}` + "\n"
+		again = `agent.noticed {"what":"message_end repeated"}` + "\n"
+	)
+	said := func(block string) string {
+		return `agent.said {"block":"` + block + `.0","text":"a","final":true}` + "\n"
+	}
+	diff(t, said("1")+used+again+again, data(decodeAll(t, start, end, end, end)))
+	// Another answer with the same words is another one.
+	diff(t, said("1")+used+said("2")+used, data(decodeAll(t, start, end, start, end)))
+}
+
 // pi tells a message with its usage four times: as it grows, when it is complete, with its turn and with the whole run. A retry's run
 // holds those before it as well.
 func TestAMessageThatIsToldAgainIsPaidForOnce(t *testing.T) {

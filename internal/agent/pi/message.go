@@ -1,7 +1,7 @@
 package pi
 
 import (
-	"math"
+	"hash/maphash"
 	"strconv"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -15,6 +15,7 @@ type message struct {
 	ordinal int
 	open    bool
 	blocks  []block
+	last    uint64 // hash of the one that ended last, as pi wrote it
 }
 
 // block is one run of text or of thinking within a message.
@@ -199,6 +200,13 @@ func (d *Dialect) messageEnd(m jsonscan.Value, out *agent.Decoded) {
 	msg := m.Get("message")
 	switch string(msg.Get("role").Inner()) {
 	case "assistant":
+		// One that ends twice is one: it has not begun again, and its moment is the same.
+		again := maphash.Bytes(seed, msg.Raw())
+		if again == d.message.last && !d.message.open {
+			out.Add(event.AgentNoticed{What: "message_end repeated"})
+			return
+		}
+		d.message.last = again
 		d.assistantSaid(msg, out)
 	case "toolResult":
 		d.toolResult(msg, out)
@@ -298,19 +306,27 @@ func (d *Dialect) used(usage, model jsonscan.Value, empty bool, out *agent.Decod
 	if !usage.IsObject() {
 		return
 	}
-	used := event.AgentUsed{
-		In:         number(usage.Get("input")),
-		Out:        number(usage.Get("output")),
-		CacheRead:  number(usage.Get("cacheRead")),
-		CacheWrite: number(usage.Get("cacheWrite")),
+	used, named, unread := event.AgentUsed{}, false, false
+	for _, count := range [...]struct {
+		name string
+		to   *int64
+	}{{"input", &used.In}, {"output", &used.Out}, {"cacheRead", &used.CacheRead}, {"cacheWrite", &used.CacheWrite}} {
+		value := usage.Get(count.name)
+		n, ok := agent.Tokens(value)
+		*count.to = n
+		named, unread = named || value.Exists(), unread || value.Exists() && !ok
+	}
+	for range usage.Members() {
+		unread = unread || !named // it tells something, under other names
+		break
 	}
 	nothing := used == event.AgentUsed{}
 	cost := usage.Get("cost")
-	total, ok := cost.Get("total").Float()
-	if ok && !math.IsInf(total, 0) && (total > 0 || total == 0 && cost.Get("totalFromProvider").IsTrue()) {
+	total, ok := agent.Dollars(cost.Get("total"))
+	if ok && (total > 0 || total == 0 && cost.Get("totalFromProvider").IsTrue()) {
 		used.USD = &total
 	}
-	if nothing && empty && used.USD == nil {
+	if nothing && empty && used.USD == nil && !unread {
 		return
 	}
 	if model.IsString() && !model.Says(d.model) {
@@ -318,4 +334,7 @@ func (d *Dialect) used(usage, model jsonscan.Value, empty bool, out *agent.Decod
 	}
 	used.Model = d.model
 	out.Add(used)
+	if unread {
+		out.UnreadUsage()
+	}
 }
