@@ -133,7 +133,11 @@ func (t *Text) ofRest(e event.Event) error {
 			if p.Outcome == "ok" {
 				return ""
 			}
-			return colon("the agent's turn ended with "+p.Outcome, p.Error)
+			how := p.Outcome
+			if p.Kind == event.KindRefusal {
+				how = "a refusal of the model"
+			}
+			return colon("the agent's turn ended with "+how, p.Error)
 		})
 	case event.TypeAgentNoticed:
 		// Not decoded before it is known to be wanted: some agents report at each step.

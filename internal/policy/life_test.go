@@ -166,6 +166,8 @@ func TestWhatAnIterationComesTo(t *testing.T) {
 		"where the exit is the end, code 0 is done":         {[]event.Payload{textAgent, gone}, event.OutcomeDone, ""},
 		"where the exit is the end, another code is none":   {[]event.Payload{textAgent, bad}, event.OutcomeFailed, "the agent exited with code 3: last words"},
 		"where the exit is the end, a signal is none":       {[]event.Payload{textAgent, event.AgentExited{Signal: "SIGTERM"}}, event.OutcomeFailed, "the agent was ended by signal: SIGTERM"},
+		"a refusal is told as one":                          {[]event.Payload{agentUp, event.AgentFinished{Outcome: "error", Kind: policy.KindRefusal, Error: "flagged"}, gone}, event.OutcomeFailed, "the model refused to answer: flagged"},
+		"also without words":                                {[]event.Payload{agentUp, event.AgentFinished{Outcome: "error", Kind: policy.KindRefusal}, gone}, event.OutcomeFailed, "the model refused to answer"},
 		"silence is told":                                   {[]event.Payload{agentUp, abort(event.OutcomeIdle), gone}, event.OutcomeIdle, "it was idle"},
 		"an iteration that took too long is told":           {[]event.Payload{agentUp, abort(event.OutcomeOverlong), gone}, event.OutcomeOverlong, "it was overlong"},
 		"a stop of a person is no failure":                  {[]event.Payload{agentUp, abort(event.OutcomeAborted), gone}, event.OutcomeAborted, ""},

@@ -12,7 +12,7 @@ import (
 // than restart.max in a row is the end. An agent that cannot be found or may not be
 // run will not be there next time either. Three failures in a row that are over
 // within two seconds and say the same (but for ids, numbers and times) mean that something around the agent is
-// broken. An iteration that went well clears the count. An agent whose process ends with each
+// broken; a model that refused to answer is no such thing. An iteration that went well clears the count. An agent whose process ends with each
 // turn is started again after restart.delay also when it went well.
 type Restart struct {
 	Failures int       `json:"failures,omitempty"` // in a row
@@ -20,6 +20,8 @@ type Restart struct {
 	Error    string    `json:"error,omitempty"`
 	Alike    string    `json:"alike,omitempty"` // what the last ones said: see alike
 	NotUntil time.Time `json:"notUntil,omitzero"`
+	// Refused says that the model refused to answer in the open iteration.
+	Refused bool `json:"refused,omitempty"`
 }
 
 const (
@@ -33,6 +35,9 @@ const (
 func (s *Restart) Apply(e event.Event, r event.Rules, exitEnds bool) error {
 	if e.Type == event.TypeLoopResumed {
 		*s = Restart{}
+	}
+	if e.Type == event.TypeAgentFinished {
+		s.Refused = string(e.Field("kind")) == `"`+KindRefusal+`"`
 	}
 	if e.Type != event.TypeIterationEnded {
 		return nil
@@ -57,14 +62,14 @@ func (s *Restart) fail(p event.IterationEnded, at time.Time, r event.Rules) {
 	s.Failures++
 	same := alike(p.Error)
 	switch {
-	case p.Outcome != event.OutcomeFailed || p.Took >= instantTook:
+	case p.Outcome != event.OutcomeFailed || p.Took >= instantTook || s.Refused:
 		s.Instant = 0
 	case s.Alike == same:
 		s.Instant++
 	default:
 		s.Instant = 1
 	}
-	s.Error, s.Alike = lastBytes(p.Error, 1024), same
+	s.Error, s.Alike, s.Refused = lastBytes(p.Error, 1024), same, false
 	delay := milliseconds(r.RestartDelay)
 	limit := max(delay, restartLimit)
 	for range min(s.Failures-1, 20) {

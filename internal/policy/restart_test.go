@@ -57,6 +57,25 @@ func TestEachFailureInARowDoublesTheDelay(t *testing.T) {
 	}
 }
 
+// What a model does not want to answer may be refused in no time, and there is nothing around the agent to be mended.
+func TestARefusalAtOnceIsNoBrokenEnvironment(t *testing.T) {
+	s := &policy.Restart{}
+	refused := event.AgentFinished{Outcome: "error", Kind: policy.KindRefusal}
+	for range 4 {
+		if err := s.Apply(happened(t, noon, refused), patient, false); err != nil {
+			t.Fatal(err)
+		}
+		endings(t, s, patient, failed("flagged", time.Millisecond))
+	}
+	if reason, why := s.Fatal(patient); reason != "" || s.Failures != 4 {
+		t.Errorf("%s: %s after %d failures", reason, why, s.Failures)
+	}
+	endings(t, s, patient, failed("flagged", time.Millisecond), failed("flagged", time.Millisecond), failed("flagged", time.Millisecond))
+	if reason, _ := s.Fatal(patient); reason != event.ReasonEnvironment {
+		t.Errorf("failures that are none of a refusal end for %q", reason)
+	}
+}
+
 func TestWhatCountsAsAFailure(t *testing.T) {
 	for outcome, want := range map[event.Outcome]int{
 		event.OutcomeDone: 0, event.OutcomeFailed: 3, event.OutcomeIdle: 3, event.OutcomeOverlong: 3,

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 func TestErrorsAreNamedByWhatHasToBeDone(t *testing.T) {
@@ -37,6 +38,17 @@ func TestErrorsAreNamedByWhatHasToBeDone(t *testing.T) {
 				t.Errorf("%s: %q, want %s: %q", f.kind(), f.Words, test.kind, test.words)
 			}
 		})
+	}
+}
+
+func TestARefusalIsAKindOfItsOwn(t *testing.T) {
+	d := New("opencode")
+	if got := d.judge(read(t, `{"stopReason":"refusal"}`), jsonscan.Value{}).finished; got.Kind != event.KindRefusal || got.Outcome != "error" {
+		t.Errorf("%+v", got)
+	}
+	// codex-acp puts what Codex says of it into the model's place.
+	if got := failureOf("stream disconnected before completion: Incomplete response returned, reason: content_filter").kind(); got != event.KindRefusal {
+		t.Errorf("a refusal of Codex is %q", got)
 	}
 }
 

@@ -62,6 +62,8 @@ func (d *Dialect) judge(m jsonscan.Value) event.AgentFinished {
 		return event.AgentFinished{Outcome: "aborted"}
 	case subtype == "error_max_turns":
 		return event.AgentFinished{Outcome: "length", Error: complaint(m, subtype), Kind: "other"}
+	case subtype == "success" && !failed && m.Get("stop_reason").Is("refusal"):
+		return event.AgentFinished{Outcome: "error", Error: complaint(m, "refusal"), Kind: event.KindRefusal}
 	case subtype == "success" && !failed && reason == "completed":
 		return event.AgentFinished{Outcome: "ok"}
 	case subtype == "success" && !failed && reason == "":

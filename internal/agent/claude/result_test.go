@@ -57,6 +57,16 @@ func TestOutcomes(t *testing.T) {
 		{"2.1.197 calls a failure of the API completed", "",
 			`"subtype":"success","is_error":true,"terminal_reason":"completed","api_error_status":529,"result":"Overloaded"`,
 			event.AgentFinished{Outcome: "error", Error: "Overloaded", Kind: "overload"}},
+		{"a safeguard stopped the answer, twice", "",
+			`"stop_reason":"refusal","safety_stops":2,"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":null,"result":"API Error: safeguards flagged this message"`,
+			event.AgentFinished{Outcome: "error", Error: "API Error: safeguards flagged this message", Kind: "refusal"}},
+		{"only the assistant's message says that it was refused",
+			`{"type":"assistant","error":"invalid_request","is_api_error_message":true,"message":{"id":"x","stop_reason":"refusal","content":[{"type":"text","text":"flagged"}]}}`,
+			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":null,"result":"flagged"`,
+			event.AgentFinished{Outcome: "error", Error: "flagged", Kind: "refusal"}},
+		{"a refusal that calls itself a success", "",
+			`"stop_reason":"refusal","subtype":"success","is_error":false,"terminal_reason":"completed","num_turns":1,"result":"half"`,
+			event.AgentFinished{Outcome: "error", Error: "refusal", Kind: "refusal"}},
 		{"not authenticated", "",
 			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":401,"api_error_type":"authentication_error","result":"401"`,
 			event.AgentFinished{Outcome: "error", Error: "401", Kind: "auth"}},
@@ -167,7 +177,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
 			limited := only[event.AgentLimited](facts)
-			if wanted := !slices.Contains([]string{"", "other", "context"}, test.want.Kind); len(limited) == 1 != wanted ||
+			if wanted := !slices.Contains([]string{"", "other", "context", "refusal"}, test.want.Kind); len(limited) == 1 != wanted ||
 				wanted && (limited[0].Kind != test.want.Kind || limited[0].Text != test.want.Error) {
 				t.Errorf("limited: %+v", limited)
 			}

@@ -88,8 +88,8 @@ func resetTime(value jsonscan.Value) string {
 // balance as status 400, and only the assistant's error calls it billing_error. The status is null where no answer came.
 func kindOf(m jsonscan.Value) string {
 	var f fault.Fault
-	for _, key := range []string{"api_error", "error", "api_error_type"} {
-		if name := m.Get(key).Text(); name != "" {
+	for _, path := range [][]string{{"api_error"}, {"error"}, {"api_error_type"}, {"stop_reason"}, {"message", "stop_reason"}} {
+		if name := m.Get(path...).Text(); name != "" {
 			f.Names = append(f.Names, name)
 		}
 	}

@@ -11,6 +11,7 @@ var examples = func() (all []example) {
 		names []string
 		words []string
 	}{
+		{Claude, event.KindRefusal, []string{"refusal"}, nil},
 		{Claude, event.KindQuota, []string{"billing_error"}, nil},
 		{Claude, event.KindAuth, []string{"authentication_failed", "oauth_org_not_allowed"}, nil},
 		{Claude, event.KindRate, []string{"usage_limit_reached", "rate_limit"}, nil},
@@ -94,7 +95,9 @@ var examples = func() (all []example) {
 			"lookup EAI_AGAIN", "write EPIPE", "UND_ERR_SOCKET",
 		}},
 
-		{ACP, event.KindRefusal, []string{"cyberPolicy", "misalignmentPolicyViolation"}, nil},
+		{ACP, event.KindRefusal, []string{"cyberPolicy", "misalignmentPolicyViolation"}, []string{
+			"stream disconnected before completion: Incomplete response returned, reason: content_filter",
+		}},
 		{ACP, event.KindQuota, []string{"usageLimitExceeded"}, []string{
 			"insufficient_quota: no", "You exceeded your current quota", "Your credit balance is too low", "Insufficient credits", "check the billing page",
 			"You have hit your usage limit", "Quota exceeded", "You are out of credits", "402 Insufficient Balance",
