@@ -6,6 +6,7 @@ package codex
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +46,7 @@ func start(t *testing.T, script modelserver.Script, purpose string, flags ...str
 	}
 	t.Cleanup(func() { s.pipe.Close() })
 	s.Session, err = agent.Start(agent.Config{
-		Name: "codex", Dialect: New(Native, nil), Env: env, Mark: t.Name() + time.Now().String(), KeepRaw: true, Deliver: s.Deliver,
+		Name: "codex", Dialect: New(Native, nil), Env: env, Mark: t.Name() + time.Now().String(), KeepRaw: true, Deliver: s.Deliver, Now: time.Now,
 		Spec: agent.Spec{Command: []string{program}, Flags: flags, Dir: dir, LoopDir: dir, Iteration: 1, Purpose: purpose},
 	})
 	if err != nil {
@@ -234,6 +235,64 @@ func TestRealServerThatIsNotThere(t *testing.T) {
 	}
 	if retried := s.Of(event.TypeAgentRetried); len(retried) != 1 {
 		t.Errorf("tried again %d times", len(retried))
+	}
+}
+
+// A fault has one kind, whichever way Codex is spoken with.
+func TestRealFaultsHaveOneKindInBothModes(t *testing.T) {
+	reset := time.Now().Add(26 * time.Hour).Truncate(time.Minute)
+	for name, row := range map[string]struct {
+		step modelserver.Step
+		kind string
+	}{
+		"a refusal":                        {modelserver.Step{Text: "half", Refused: true}, event.KindRefusal},
+		"a prompt that was flagged":        {modelserver.Step{Fault: "cyber_policy", Message: "This request has been flagged for possible cybersecurity risk."}, event.KindRefusal},
+		"a conversation that is too long":  {modelserver.Step{Fault: "context_length_exceeded", Message: "no"}, event.KindContext},
+		"an account that has nothing left": {modelserver.Step{Fault: "insufficient_quota", Message: "no"}, event.KindQuota},
+		"a model that has no room":         {modelserver.Step{Fault: "server_is_overloaded", Message: "no"}, event.KindOverload},
+		"a request too many":               {modelserver.Step{Fault: "rate_limit_exceeded", Message: "try again in 0.1s"}, event.KindRate},
+		"a key that is none":               {modelserver.Failed(401), event.KindAuth},
+		"a stream that broke":              {modelserver.Step{Fault: "unheard_of", Message: "no"}, event.KindNetwork},
+		"a share that is used up": {modelserver.Step{
+			Status: 429, Body: fmt.Sprintf(`{"error":{"type":"usage_limit_reached","message":"no","plan_type":"plus","resets_at":%d}}`, reset.Unix()),
+		}, event.KindRate},
+	} {
+		for mode, flags := range map[string][]string{"app-server": nil, "exec": {"exec"}} {
+			t.Run(name+"/"+mode, func(t *testing.T) {
+				flags := append(flags[:len(flags):len(flags)], "-c", "model_providers."+modelserver.CodexProvider+".stream_max_retries=1")
+				s := start(t, func(modelserver.Request) modelserver.Step { return row.step }, "", flags...)
+				if p := s.finished(1); p.Kind != row.kind || p.Outcome == "ok" {
+					t.Errorf("%+v, want kind %q", p, row.kind)
+				}
+				if row.step.Status != 429 {
+					return
+				}
+				limited := s.Of(event.TypeAgentLimited)
+				if len(limited) != 1 {
+					t.Fatalf("limited %d times", len(limited))
+				}
+				p := agenttest.Payload[event.AgentLimited](t, limited[0])
+				if want := reset.Add(time.Minute).UTC().Format(time.RFC3339); p.Until != want {
+					t.Errorf("until %s, want %s: %s", p.Until, want, p.Text)
+				}
+			})
+		}
+	}
+}
+
+// Codex waits in silence for as long as a retry-after says: that the turn is held up has been told by then.
+func TestRealSilenceBeforeARetryIsNoHang(t *testing.T) {
+	for mode, flags := range map[string][]string{"app-server": nil, "exec": {"exec"}} {
+		t.Run(mode, func(t *testing.T) {
+			s := start(t, func(modelserver.Request) modelserver.Step { return modelserver.Limited(time.Hour) }, "", flags...)
+			if p := agenttest.Payload[event.AgentLimited](t, s.Await(event.TypeAgentLimited, 1)); p.Kind != event.KindRate {
+				t.Errorf("%+v", p)
+			}
+			s.Await(event.TypeAgentRetried, 1)
+			if n := len(s.Of(event.TypeAgentFinished)); n != 0 {
+				t.Errorf("finished %d times", n)
+			}
+		})
 	}
 }
 
