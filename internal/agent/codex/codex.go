@@ -88,6 +88,9 @@ func (d *Dialect) Abilities() agent.Abilities {
 	return agent.Abilities{Live: true, Reset: true, Tools: true, Same: true}
 }
 
+// Session returns the id of the thread, "" as long as Codex has not told it.
+func (d *Dialect) Session() string { return d.thread }
+
 // Open begins a turn. The first one of a process begins with initialize: the thread and the prompt follow its answer.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.turn, d.steers = turn{}, nil

@@ -84,6 +84,25 @@ func begun(t *testing.T, flags ...string) *talk {
 	return newTalk(t, flags...).open("go").says(initialized, threadStarted, turnStarted)
 }
 
+func TestTheSessionIsTheThread(t *testing.T) {
+	k := newTalk(t).open("go")
+	if got := k.d.Session(); got != "" {
+		t.Errorf("before there is a thread it is %q", got)
+	}
+	if got := k.says(initialized, threadStarted).d.Session(); got != "T" {
+		t.Errorf("the thread is T, the session %q", got)
+	}
+	once := New(nil, nil)
+	if _, err := once.Command(agent.Spec{Command: []string{"codex", "exec"}}); err != nil {
+		t.Fatal(err)
+	}
+	var out agent.Decoded
+	once.Decode([]byte(`{"type":"thread.started","thread_id":"E"}`), agent.Stdout, &out)
+	if got := once.Session(); got != "E" {
+		t.Errorf("exec's thread is E, the session %q", got)
+	}
+}
+
 func answer(number int) string { return fmt.Sprintf(`{"id":"ralph-%d","result":{}}`, number) }
 
 func refusal(number int) string {

@@ -13,6 +13,7 @@ func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
 	kind := m.Get("type")
 	switch string(kind.Inner()) {
 	case "thread.started":
+		d.thread = m.Get("thread_id").Text()
 		out.Notice("session", m.Get("thread_id"))
 	case "item.started", "item.updated", "item.completed":
 		d.turn.retries = 0

@@ -273,6 +273,7 @@ func TestReset(t *testing.T) {
 				test.set(f)
 			}
 			f.open("go")
+			before := f.d.Session()
 			if _, same := f.d.Reset(); same {
 				t.Fatal("a running turn was reset")
 			}
@@ -292,6 +293,9 @@ func TestReset(t *testing.T) {
 			}
 			if !test.fresh {
 				return
+			}
+			if after := f.d.Session(); before == "" || after == "" || after == before {
+				t.Errorf("the session was %q and is %q", before, after)
 			}
 			f.facts = nil
 			f.open("again")

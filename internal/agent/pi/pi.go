@@ -28,7 +28,8 @@ const (
 // Dialect is one conversation with one pi process. It implements [agent.Dialect].
 type Dialect struct {
 	phase   phase
-	greeted bool // this process has answered get_state
+	greeted bool   // this process has answered get_state
+	session string // pi's id of the conversation, by the last such answer
 	prompt  string
 	asked   int // requests so far; numbers their ids
 
@@ -51,6 +52,9 @@ type Dialect struct {
 func New() *Dialect { return &Dialect{line: jsonscan.NewDocument(), tools: map[string]*tool{}} }
 
 var _ agent.Dialect = (*Dialect)(nil)
+
+// Session returns pi's id of the conversation, "" as long as pi has not told it.
+func (d *Dialect) Session() string { return d.session }
 
 // Open begins a turn. The first one of a process begins with get_state, because pi has no event
 // that says it is ready: a pi that cannot start thus exits before it is given a

@@ -43,8 +43,12 @@ func refused(command jsonscan.Value, m jsonscan.Value) event.AgentNoticed {
 
 func (d *Dialect) greetedBy(state jsonscan.Value, out *agent.Decoded) {
 	d.greeted, d.stateID = true, ""
-	if session := state.Get("sessionId").Text(); session != "" {
-		out.Add(event.AgentNoticed{What: "session", Text: session})
+	if d.session = state.Get("sessionId").Text(); d.session != "" {
+		out.Add(event.AgentNoticed{What: "session", Text: d.session})
+	}
+	if d.phase == resetting {
+		d.phase = idle
+		out.Fresh, out.Own = true, true
 	}
 	if d.phase != greeting {
 		return
@@ -95,13 +99,19 @@ func (d *Dialect) clearAnswered(success bool, m jsonscan.Value, out *agent.Decod
 
 // resetAnswered: pi answers success with cancelled true where an extension
 // vetoed the new session. An answer that does not say cancelled is not trusted:
-// a new process costs half a second, an old context the whole idea.
+// a new process costs half a second, an old context the whole idea. What the new session is called is asked for before it is used.
 func (d *Dialect) resetAnswered(cleared bool, out *agent.Decoded) {
 	d.resetID = ""
-	if d.phase == resetting {
+	switch {
+	case d.phase != resetting:
+	case cleared:
+		d.stateID = d.nextID()
+		out.Reply = append(out.Reply, request(d.stateID, "get_state"))
+		return
+	default:
 		d.phase = idle
 	}
-	out.Fresh, out.Stale, out.Own = cleared, !cleared, cleared
+	out.Stale = true
 }
 
 func (d *Dialect) steerAnswered(s *steer, success bool, m jsonscan.Value, out *agent.Decoded) {

@@ -122,6 +122,9 @@ func (d *Dialect) answered(kind string, r *reader) event.Payload {
 	if d.resetting && !r.bad {
 		d.resetting = false
 		r.out.Fresh, r.out.Stale = kind == "fresh", kind == "stale"
+		if r.out.Fresh {
+			d.session = ""
+		}
 	}
 	return event.AgentNoticed{What: kind, Text: why}
 }

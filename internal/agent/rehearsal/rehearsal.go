@@ -24,6 +24,7 @@ type Dialect struct {
 	held       [][]byte // what it is sent once it is ready: the turn's begin, and what was steered
 	aborted    bool     // that turn was, before it was
 	iteration  int
+	session    string          // what the conversation is called
 	running    bool            // a turn is
 	resetting  bool            // a fresh context was asked for
 	steers     map[string]bool // sent in this turn and not delivered yet
@@ -66,11 +67,17 @@ func isRalph(program string) bool {
 	return strings.EqualFold(strings.TrimSuffix(program, ".exe"), "ralph") && filepath.Base(program) == program
 }
 
+// Session returns what the conversation is called: it is named after the iteration in which it began.
+func (d *Dialect) Session() string { return d.session }
+
 // Open begins a turn. The first one waits until the player is ready: what is running by then is its own (behind a launcher, the
 // player itself), and what it starts later is not.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.iteration, d.running, d.resetting = p.Iteration, true, false
 	d.steers = nil
+	if d.session == "" {
+		d.session = "rehearsal-" + strconv.Itoa(p.Iteration)
+	}
 	line := strconv.AppendInt([]byte(`{"do":"begin","iteration":`), int64(p.Iteration), 10)
 	if p.Purpose != "" {
 		line = jsonscan.AppendString(append(line, `,"purpose":`...), p.Purpose)

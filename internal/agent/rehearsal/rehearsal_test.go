@@ -74,6 +74,24 @@ func TestATurnForACommitMessageSaysSo(t *testing.T) {
 	}
 }
 
+func TestAConversationIsNamedAfterTheIterationInWhichItBegan(t *testing.T) {
+	d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
+	turn := func(iteration int, want string) {
+		t.Helper()
+		d.Open(agent.Prompt{Text: "go", Iteration: iteration})
+		if got := d.Session(); got != want {
+			t.Errorf("iteration %d is in %q, want %q", iteration, got, want)
+		}
+		d.Decode([]byte(`{"type":"finished","outcome":"ok"}`), agent.Stdout, &out)
+	}
+	d.Decode([]byte(ready), agent.Stdout, &out)
+	turn(3, "rehearsal-3")
+	turn(4, "rehearsal-3") // in the same context
+	d.Reset()
+	d.Decode([]byte(`{"type":"fresh"}`), agent.Stdout, &out)
+	turn(5, "rehearsal-5")
+}
+
 func TestATurnWaitsForThePlayer(t *testing.T) {
 	d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
 	if lines := d.Open(agent.Prompt{Text: "go", Iteration: 1}); len(lines) > 0 {
