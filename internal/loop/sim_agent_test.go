@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/simfs"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -252,7 +253,11 @@ func (a *agent) finished(outcome, problem string) {
 		a.exit(code, "", 0)
 		return
 	}
-	a.print(event.AgentFinished{Outcome: outcome, Error: problem})
+	finished := event.AgentFinished{Outcome: outcome, Error: problem}
+	if outcome == "error" && a.refuses() {
+		finished.Kind = policy.KindRefusal
+	}
+	a.print(finished)
 	if a.w.scene.edition >= 2 && a.w.chance(5) {
 		a.tellLate()
 	}

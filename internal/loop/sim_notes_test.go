@@ -78,7 +78,7 @@ func (l *limit) read(e event.Event) {
 		l.kind, l.until = p.Kind, p.Until
 	case event.TypeAgentFinished:
 		p := as[event.AgentFinished](e)
-		if p.Outcome == "ok" {
+		if p.Outcome == "ok" || p.Kind == policy.KindRefusal || p.Kind == policy.KindContext {
 			l.kind, l.until = "", ""
 		} else if l.kind == "" && p.Kind != "other" {
 			l.kind = p.Kind

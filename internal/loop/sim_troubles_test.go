@@ -65,11 +65,17 @@ func (a *agent) failed(kind, problem string) {
 		return
 	}
 	a.turning = false
+	if a.refuses() {
+		kind = policy.KindRefusal
+	}
 	a.print(event.AgentFinished{Outcome: "error", Kind: kind, Error: a.w.long(problem)})
 	if a.w.scene.edition >= 3 && a.w.chance(20) {
 		a.tellLate()
 	}
 }
+
+// refuses reports whether the turn that fails now is one that the model refused. It draws nothing, so that seeds of before play what they played.
+func (a *agent) refuses() bool { return a.w.scene.edition >= 3 && a.w.now.UnixMilli()%4 == 0 }
 
 // stated is when a limit is said to end: in a while, or something that must not be believed.
 func (w *world) stated() string {
