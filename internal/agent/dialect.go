@@ -163,6 +163,12 @@ type Dialect interface {
 	Abilities() Abilities
 }
 
+// Ender is a Dialect that knows more than it has told, until a turn is over: what it used, say. End tells it once the process is
+// gone, after its last line. No turn has to be running.
+type Ender interface {
+	End(out *Decoded)
+}
+
 // Abilities say what an agent's protocol can do, for doctor and for agent.started.
 type Abilities struct {
 	Live  bool // can be steered in mid-turn

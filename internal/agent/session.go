@@ -265,6 +265,13 @@ func (s *Session) bury() {
 	s.mu.Lock()
 	cause := s.endCause
 	s.hold.flush(func(fact event.Payload) { s.deliver(0, fact) })
+	if d, ok := s.cfg.Dialect.(Ender); ok {
+		s.decoded.Reset()
+		d.End(&s.decoded)
+		for _, fact := range s.decoded.Facts {
+			s.deliver(0, fact)
+		}
+	}
 	s.mu.Unlock()
 	s.deliver(cause, event.AgentExited{
 		Code: exit.Code, Signal: exit.Signal, Took: exit.Took.Milliseconds(),

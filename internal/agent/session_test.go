@@ -364,6 +364,25 @@ func (answering) Command(s agent.Spec) (agent.Command, error) {
 	return agent.Command{Argv: s.Command}, nil
 }
 
+// counting tells what was used when the process is gone.
+type counting struct{ answering }
+
+func (counting) End(out *agent.Decoded) { out.Add(event.AgentUsed{In: 100}) }
+
+func TestAnAgentThatIsKilledKeepsWhatItUsed(t *testing.T) {
+	c := converse(t, counting{answering{echo{facts: func(string, agent.Stream, *agent.Decoded) {}}}}, nil, "sh", "-c", `echo ready; exec sleep 1000`)
+	c.begin()
+	c.until(event.TypeAgentNoticed)
+	c.s.Kill()
+	drafts := c.all()
+	if !slices.Equal(types(drafts), []event.Type{event.TypeAgentUsed, event.TypeAgentExited}) {
+		t.Fatalf("%v", types(drafts))
+	}
+	if used := payload[event.AgentUsed](t, drafts[0]); used.In != 100 || used.USD != nil {
+		t.Errorf("%+v", used)
+	}
+}
+
 func TestWhatTheAgentStartedBeforeATurnIsItsOwn(t *testing.T) {
 	pids := map[string]int{}
 	dialect := answering{echo{able: agent.Abilities{Reset: true}, facts: func(line string, _ agent.Stream, out *agent.Decoded) {

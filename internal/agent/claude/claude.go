@@ -41,7 +41,10 @@ type Dialect struct {
 // New returns the dialect for a process that has not been started yet.
 func New() *Dialect { return &Dialect{line: jsonscan.NewDocument()} }
 
-var _ agent.Dialect = (*Dialect)(nil)
+var (
+	_ agent.Dialect = (*Dialect)(nil)
+	_ agent.Ender   = (*Dialect)(nil)
+)
 
 // Abilities says what the protocol can do.
 func (d *Dialect) Abilities() agent.Abilities {

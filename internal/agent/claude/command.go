@@ -57,7 +57,8 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		return d.variant.command(spec)
 	}
 	c := newCall(spec)
-	d.spent.earlier = slices.ContainsFunc(sessionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
+	d.spent.gap = slices.ContainsFunc(sessionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
+	d.spent.gapUSD = d.spent.gap
 	for _, flag := range []string{"--input-format", "--output-format"} {
 		if format, ok := c.users[flag]; ok && format != "stream-json" {
 			return agent.Command{}, fmt.Errorf("claude: %s %s cannot be driven: leave it out", flag, format)

@@ -27,6 +27,7 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 	}
 	s := d.streams.of(parent)
 	d.enter(s, id, out)
+	d.toldUse(s, message.Get("model"), message.Get("usage"))
 	if content.IsString() {
 		d.said(s, s.next(id), content, true, out)
 		return
