@@ -17,6 +17,7 @@ type Spec struct {
 	Thinking  string   // agent.thinking, or ""
 	Dir       string   // absolute working directory of the agent
 	LoopDir   string   // absolute folder of the loop
+	Session   string   // a random UUID, for an agent that takes the id of its conversation; Start makes one
 	Iteration int
 	// Prompt is what Open will be given first, for a dialect whose agent takes it as an
 	// argument.
@@ -161,6 +162,12 @@ type Dialect interface {
 
 	// Abilities says what this protocol can do.
 	Abilities() Abilities
+}
+
+// Namer is a Dialect that knows the agent's own id of the conversation, by which a person finds it again with the agent's own means.
+type Namer interface {
+	// Session returns that id, "" as long as it is not known. Where it is not known once Open was called, the first lines tell it.
+	Session() string
 }
 
 // Ender is a Dialect that knows more than it has told, until a turn is over: what it used, say. End tells it once the process is

@@ -55,7 +55,11 @@ func New(program string) *Dialect {
 var (
 	_ agent.Dialect = (*Dialect)(nil)
 	_ agent.Ender   = (*Dialect)(nil)
+	_ agent.Namer   = (*Dialect)(nil)
 )
+
+// Session returns the id of the session, by which the agent's own means find it.
+func (d *Dialect) Session() string { return d.session }
 
 // Abilities says what the agent can do by its profile.
 func (d *Dialect) Abilities() agent.Abilities {

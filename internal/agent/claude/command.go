@@ -69,6 +69,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	c.add("--output-format", "stream-json")
 	c.add("--verbose") // without it stream-json is refused
 	c.add("--replay-user-messages")
+	d.session = c.session(spec.Session)
 	return c.command(spec, true)
 }
 
@@ -95,6 +96,30 @@ func (c *call) add(flag string, value ...string) {
 	if _, ok := c.users[flag]; !ok {
 		c.argv = append(append(c.argv, flag), value...)
 	}
+}
+
+// session gives the conversation an id, and returns it. Where the user has said which conversation it is, it is that one; "" where only
+// Claude's first line tells.
+func (c *call) session(id string) string {
+	if _, forks := c.users["--fork-session"]; forks {
+		return ""
+	}
+	for _, flag := range []string{"--session-id", "--resume", "-r"} {
+		if users, ok := c.users[flag]; ok {
+			if strings.HasPrefix(users, "-") {
+				return ""
+			}
+			return users
+		}
+	}
+	if _, goesOn := c.users["--continue"]; goesOn || id == "" {
+		return ""
+	}
+	if _, goesOn := c.users["-c"]; goesOn {
+		return ""
+	}
+	c.add("--session-id", id)
+	return id
 }
 
 // command adds what the settings say and what nobody is asked for. asks says that Claude can ask ralph.
