@@ -194,9 +194,10 @@ type Patience struct {
 	Stop  time.Duration // from Stop and the closed stdin to the process's exit
 	Term  time.Duration // from SIGTERM to SIGKILL
 	Reset time.Duration // from Reset to its answer
+	Start time.Duration // until agent.started is told without the id of the conversation
 }
 
 // DefaultPatience is what a real agent needs: Claude Code 2.1.329 takes up to
 // 1.3 s to clean up after SIGTERM, pi 1.5.2 about 30 ms. pi 1.5.2 has a fresh context in
-// 29 ms, with extensions it may be more.
-var DefaultPatience = Patience{Abort: 5 * time.Second, Stop: 5 * time.Second, Term: 5 * time.Second, Reset: 10 * time.Second}
+// 29 ms, with extensions it may be more. Gemini CLI 0.61.0 and Qwen Code 0.24.4 take seconds to start, on a busy machine half a minute.
+var DefaultPatience = Patience{Abort: 5 * time.Second, Stop: 5 * time.Second, Term: 5 * time.Second, Reset: 10 * time.Second, Start: time.Minute}

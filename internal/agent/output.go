@@ -92,7 +92,7 @@ func (s *Session) output(chunk process.Chunk) {
 		replies = append(replies, s.line(b, nil, from, at)...)
 	}
 	s.mu.Unlock()
-	if s.knows() {
+	if s.knows() || b.works() {
 		// The turn goes on after its agent.started.
 		s.name.Do(func() { close(s.named) })
 		<-s.announced

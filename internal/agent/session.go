@@ -78,6 +78,9 @@ func Start(cfg Config) (*Session, error) {
 	if cfg.Patience.Reset == 0 {
 		cfg.Patience.Reset = DefaultPatience.Reset
 	}
+	if cfg.Patience.Start == 0 {
+		cfg.Patience.Start = DefaultPatience.Start
+	}
 	if cfg.Spec.Session == "" {
 		cfg.Spec.Session = newSessionID()
 	}

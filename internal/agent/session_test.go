@@ -382,6 +382,10 @@ func named(t *testing.T, script string) *talk {
 		if line == "first" {
 			out.Reply = [][]byte{[]byte("go")}
 		}
+		if line == "said" {
+			out.Add(event.AgentSaid{Block: "1.0", Text: event.Plain(line)})
+			return
+		}
 		out.Add(event.AgentNoticed{What: line})
 	}}}, &id}, nil, "sh", "-c", script)
 }
@@ -406,6 +410,15 @@ func TestAStartWithoutAnID(t *testing.T) {
 	c.begin()
 	if drafts := c.all(); !slices.Equal(types(drafts), []event.Type{event.TypeAgentStarted, event.TypeAgentNoticed, event.TypeAgentExited}) {
 		t.Errorf("of one that goes: %v", types(drafts))
+	}
+	c = named(t, `echo first; read go; echo said; exec sleep 1000`)
+	c.begin()
+	var told []event.Type
+	for range 3 {
+		told = append(told, c.next().Type)
+	}
+	if !slices.Equal(told, []event.Type{event.TypeAgentStarted, event.TypeAgentNoticed, event.TypeAgentSaid}) {
+		t.Errorf("of one that is at work: %v", told)
 	}
 	c = named(t, `echo first; read go; read more`)
 	c.begin()

@@ -3,6 +3,7 @@ package agent
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ func newSessionID() string {
 }
 
 // introduce delivers the first agent.started of the process: at once where the conversation's id is known or never will be, else once
-// the first lines told it. A start that does not get so far within the patience for a reset is told without.
+// the first lines told it, or the agent is at work without. A start that does not get so far within the patience for it is told without.
 func (s *Session) introduce(cause uint64) {
 	s.announce = sync.OnceFunc(func() {
 		s.order.Lock()
@@ -37,7 +38,7 @@ func (s *Session) introduce(cause uint64) {
 		return
 	}
 	go func() {
-		timeout := time.NewTimer(s.cfg.Patience.Reset)
+		timeout := time.NewTimer(s.cfg.Patience.Start)
 		defer timeout.Stop()
 		select {
 		case <-s.named:
@@ -54,6 +55,18 @@ func (s *Session) knows() bool {
 	defer s.mu.Unlock()
 	n, ok := s.cfg.Dialect.(Namer)
 	return !ok || n.Session() != "" || s.finished == nil
+}
+
+// works reports whether a batch tells of work: whoever tells that will not tell the conversation's id any more.
+func (b *batch) works() bool {
+	return slices.ContainsFunc(b.drafts, func(d event.Draft) bool {
+		switch d.Type {
+		case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentUsed, event.TypeAgentLimited, event.TypeAgentRetried,
+			event.TypeAgentAsked, event.TypeToolCalled:
+			return true
+		}
+		return false
+	})
 }
 
 // started delivers agent.started.
