@@ -315,6 +315,7 @@ func checked() []event.Event {
 		event.IterationStarted{N: 5},
 		event.CommandReceived{ID: "01JDC1", Kind: "wait", From: "cli:ada@mill", Text: "the access key of the till"},
 		event.CommandDelivered{ID: "01JDC1", How: "loop", Iteration: 5},
+		event.AgentNoticed{What: event.NoticeUnreadUsage, Text: "the agent told what it used in a way that cannot be read"},
 		event.AgentNoticed{What: event.NoticeLingering, Text: "what the agent left running may go on for 5m0s"},
 		event.FolderSeen{Wait: true, Text: "the till needs a key", Boxes: 3, Ticked: 3, SHA256: "ef"},
 		event.GuardrailStarted{Name: "make test"},

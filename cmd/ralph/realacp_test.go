@@ -103,6 +103,15 @@ func (r *real) bothIterations(live bool, start ...string) {
 	if live != (delivered == 1) {
 		t.Errorf("delivered live %d times", delivered)
 	}
+	sessions := map[string]bool{}
+	for _, e := range r.told() {
+		if p, err := event.As[event.AgentStarted](e); e.Type == event.TypeAgentStarted && err == nil {
+			sessions[p.Session] = true
+		}
+	}
+	if len(sessions) != 2 || sessions[""] {
+		t.Errorf("two iterations in the conversations %v", sessions)
+	}
 	r.run("journal", "verify", "night")
 }
 

@@ -17,6 +17,7 @@ type Spec struct {
 	Thinking  string   // agent.thinking, or ""
 	Dir       string   // absolute working directory of the agent
 	LoopDir   string   // absolute folder of the loop
+	Session   string   // a random UUID, for an agent that takes the id of its conversation; Start makes one
 	Iteration int
 	// Prompt is what Open will be given first, for a dialect whose agent takes it as an
 	// argument.
@@ -163,6 +164,18 @@ type Dialect interface {
 	Abilities() Abilities
 }
 
+// Namer is a Dialect that knows the agent's own id of the conversation, by which a person finds it again with the agent's own means.
+type Namer interface {
+	// Session returns that id, "" as long as it is not known. Where it is not known once Open was called, the first lines tell it.
+	Session() string
+}
+
+// Ender is a Dialect that knows more than it has told, until a turn is over: what it used, say. End tells it once the process is
+// gone, after its last line. No turn has to be running.
+type Ender interface {
+	End(out *Decoded)
+}
+
 // Abilities say what an agent's protocol can do, for doctor and for agent.started.
 type Abilities struct {
 	Live  bool // can be steered in mid-turn
@@ -181,9 +194,10 @@ type Patience struct {
 	Stop  time.Duration // from Stop and the closed stdin to the process's exit
 	Term  time.Duration // from SIGTERM to SIGKILL
 	Reset time.Duration // from Reset to its answer
+	Start time.Duration // until agent.started is told without the id of the conversation
 }
 
 // DefaultPatience is what a real agent needs: Claude Code 2.1.329 takes up to
 // 1.3 s to clean up after SIGTERM, pi 1.5.2 about 30 ms. pi 1.5.2 has a fresh context in
-// 29 ms, with extensions it may be more.
-var DefaultPatience = Patience{Abort: 5 * time.Second, Stop: 5 * time.Second, Term: 5 * time.Second, Reset: 10 * time.Second}
+// 29 ms, with extensions it may be more. Gemini CLI 0.61.0 and Qwen Code 0.24.4 take seconds to start, on a busy machine half a minute.
+var DefaultPatience = Patience{Abort: 5 * time.Second, Stop: 5 * time.Second, Term: 5 * time.Second, Reset: 10 * time.Second, Start: time.Minute}

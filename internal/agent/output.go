@@ -67,8 +67,7 @@ func (b *batch) keep(line []byte) []byte {
 
 // output takes one read of the process's output.
 func (s *Session) output(chunk process.Chunk) {
-	// Facts of a turn come after its agent.started.
-	<-s.announced
+	<-s.opened // before, nobody has asked for anything
 	b := batches.Get().(*batch)
 	b.expect(chunk.Lines)
 	from := Stdout
@@ -93,14 +92,15 @@ func (s *Session) output(chunk process.Chunk) {
 		replies = append(replies, s.line(b, nil, from, at)...)
 	}
 	s.mu.Unlock()
+	if s.knows() || b.works() {
+		// The turn goes on after its agent.started.
+		s.name.Do(func() { close(s.named) })
+		<-s.announced
+	}
 	// What the agent waits for must not wait for the journal. An agent that cannot be
 	// written to is about to exit, which is told by itself.
 	_ = s.write(replies)
-	if len(b.drafts) == 0 {
-		b.release()
-		return
-	}
-	s.cfg.Deliver(b.drafts, b.release)
+	s.after(b)
 }
 
 // line decodes one line, read at that time, into b and returns what has to be answered.

@@ -50,8 +50,13 @@ type Session struct {
 	text       bool // output is free text
 	notice     string
 
+	opened    chan struct{} // closed once the dialect was given its first prompt
+	named     chan struct{} // closed once the conversation's id is known, or will not be
+	name      sync.Once
 	announced chan struct{} // closed once the first agent.started is delivered
-	announce  sync.Once
+	announce  func()        // delivers it, once; made by the first Begin
+	early     []*batch      // what was told before; guarded by order
+	order     sync.Mutex    // of what is delivered around it
 	gone      chan struct{} // closed once agent.exited is delivered
 
 	mu       sync.Mutex // guards the dialect and what follows
@@ -73,14 +78,20 @@ func Start(cfg Config) (*Session, error) {
 	if cfg.Patience.Reset == 0 {
 		cfg.Patience.Reset = DefaultPatience.Reset
 	}
+	if cfg.Patience.Start == 0 {
+		cfg.Patience.Start = DefaultPatience.Start
+	}
+	if cfg.Spec.Session == "" {
+		cfg.Spec.Session = newSessionID()
+	}
 	command, err := cfg.Dialect.Command(cfg.Spec)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{
 		cfg: cfg, by: "agent:" + cfg.Name, argv: command.Argv, closeStdin: command.CloseStdin, text: command.Text,
-		hold:      holder{back: cfg.HoldBack},
-		announced: make(chan struct{}), gone: make(chan struct{}),
+		hold:   holder{back: cfg.HoldBack},
+		opened: make(chan struct{}), named: make(chan struct{}), announced: make(chan struct{}), gone: make(chan struct{}),
 	}
 	spec := process.Spec{
 		Argv: command.Argv, Dir: cfg.Spec.Dir, Mark: cfg.Mark,
@@ -113,15 +124,11 @@ func (s *Session) Begin(p Prompt, reused bool, cause uint64) {
 	s.finished, s.steers = make(chan struct{}), map[string]uint64{}
 	lines := s.cfg.Dialect.Open(p)
 	s.mu.Unlock()
-	able := s.cfg.Dialect.Abilities()
-	s.deliver(cause, event.AgentStarted{
-		PID: s.proc.PID(), Argv: s.argv, Reused: reused,
-		Live: able.Live, Costs: able.Costs, Tools: able.Tools, ExitEnds: able.ExitEnds,
-	})
-	if s.notice != "" && !reused {
-		s.deliver(cause, event.AgentNoticed{What: event.NoticeFallback, Text: s.notice})
+	if reused {
+		s.started(true, cause)
+	} else {
+		s.introduce(cause)
 	}
-	s.announce.Do(func() { close(s.announced) })
 	// An agent that cannot be written to is about to exit, which is told by itself.
 	_ = s.write(lines)
 	if s.closeStdin {
@@ -225,6 +232,9 @@ func (s *Session) leave(cause uint64) {
 // then the end of its input, then TERM, then KILL. It returns when agent.exited
 // is delivered.
 func (s *Session) Abort(cause uint64) {
+	if s.announce != nil {
+		s.announce()
+	}
 	s.mu.Lock()
 	finished := s.finished
 	var lines [][]byte
@@ -260,11 +270,19 @@ func (s *Session) Kill() { s.proc.Kill() }
 // bury waits for the process and delivers its end.
 func (s *Session) bury() {
 	exit := s.proc.Wait()
+	s.name.Do(func() { close(s.named) })
 	// A process that ended before its prompt was given: agent.started comes first all the same.
 	<-s.announced
 	s.mu.Lock()
 	cause := s.endCause
 	s.hold.flush(func(fact event.Payload) { s.deliver(0, fact) })
+	if d, ok := s.cfg.Dialect.(Ender); ok {
+		s.decoded.Reset()
+		d.End(&s.decoded)
+		for _, fact := range s.decoded.Facts {
+			s.deliver(0, fact)
+		}
+	}
 	s.mu.Unlock()
 	s.deliver(cause, event.AgentExited{
 		Code: exit.Code, Signal: exit.Signal, Took: exit.Took.Milliseconds(),

@@ -364,6 +364,89 @@ func (answering) Command(s agent.Spec) (agent.Command, error) {
 	return agent.Command{Argv: s.Command}, nil
 }
 
+// naming learns the id of its conversation from a line.
+type naming struct {
+	answering
+	id *string
+}
+
+func (n naming) Session() string { return *n.id }
+
+func named(t *testing.T, script string) *talk {
+	t.Helper()
+	id := ""
+	return converse(t, naming{answering{echo{facts: func(line string, _ agent.Stream, out *agent.Decoded) {
+		if word, ok := strings.CutPrefix(line, "id "); ok {
+			id = word
+		}
+		if line == "first" {
+			out.Reply = [][]byte{[]byte("go")}
+		}
+		if line == "said" {
+			out.Add(event.AgentSaid{Block: "1.0", Text: event.Plain(line)})
+			return
+		}
+		out.Add(event.AgentNoticed{What: line})
+	}}}, &id}, nil, "sh", "-c", script)
+}
+
+func TestTheStartTellsTheIDOfTheConversation(t *testing.T) {
+	c := named(t, `echo first; read go; echo id 42; echo last; exec sleep 1000`)
+	c.begin()
+	started := payload[event.AgentStarted](t, c.next())
+	if started.Session != "42" || started.PID != c.s.PID() {
+		t.Errorf("%+v", started)
+	}
+	for _, what := range []string{"first", "id 42", "last"} {
+		if got := payload[event.AgentNoticed](t, c.next()); got.What != what {
+			t.Errorf("told %q, want %q", got.What, what)
+		}
+	}
+}
+
+// What never tells it is told to have started all the same: when it goes, and when it is broken off.
+func TestAStartWithoutAnID(t *testing.T) {
+	c := named(t, `echo first`)
+	c.begin()
+	if drafts := c.all(); !slices.Equal(types(drafts), []event.Type{event.TypeAgentStarted, event.TypeAgentNoticed, event.TypeAgentExited}) {
+		t.Errorf("of one that goes: %v", types(drafts))
+	}
+	c = named(t, `echo first; read go; echo said; exec sleep 1000`)
+	c.begin()
+	var told []event.Type
+	for range 3 {
+		told = append(told, c.next().Type)
+	}
+	if !slices.Equal(told, []event.Type{event.TypeAgentStarted, event.TypeAgentNoticed, event.TypeAgentSaid}) {
+		t.Errorf("of one that is at work: %v", told)
+	}
+	c = named(t, `echo first; read go; read more`)
+	c.begin()
+	c.s.Abort(8)
+	if drafts := c.all(); drafts[0].Type != event.TypeAgentStarted || drafts[0].Cause != 7 {
+		t.Errorf("of one that is broken off: %v", types(drafts))
+	}
+}
+
+// counting tells what was used when the process is gone.
+type counting struct{ answering }
+
+func (counting) End(out *agent.Decoded) { out.Add(event.AgentUsed{In: 100}) }
+
+func TestAnAgentThatIsKilledKeepsWhatItUsed(t *testing.T) {
+	c := converse(t, counting{answering{echo{facts: func(string, agent.Stream, *agent.Decoded) {}}}}, nil, "sh", "-c", `echo ready; exec sleep 1000`)
+	c.begin()
+	c.until(event.TypeAgentNoticed)
+	c.s.Kill()
+	drafts := c.all()
+	if !slices.Equal(types(drafts), []event.Type{event.TypeAgentUsed, event.TypeAgentExited}) {
+		t.Fatalf("%v", types(drafts))
+	}
+	if used := payload[event.AgentUsed](t, drafts[0]); used.In != 100 || used.USD != nil {
+		t.Errorf("%+v", used)
+	}
+}
+
 func TestWhatTheAgentStartedBeforeATurnIsItsOwn(t *testing.T) {
 	pids := map[string]int{}
 	dialect := answering{echo{able: agent.Abilities{Reset: true}, facts: func(line string, _ agent.Stream, out *agent.Decoded) {

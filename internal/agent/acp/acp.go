@@ -27,6 +27,7 @@ type Dialect struct {
 	phase   phase
 	greeted bool   // initialize is answered
 	session string // the id of the session; empty where there is none
+	startup string // what the agent says for itself when the session begins, where it tells beforehand (pi-acp)
 	closes  bool   // the agent can close sessions
 	asked   int64  // requests so far; numbers their ids
 	waiting []request
@@ -51,7 +52,14 @@ func New(program string) *Dialect {
 	}
 }
 
-var _ agent.Dialect = (*Dialect)(nil)
+var (
+	_ agent.Dialect = (*Dialect)(nil)
+	_ agent.Ender   = (*Dialect)(nil)
+	_ agent.Namer   = (*Dialect)(nil)
+)
+
+// Session returns the id of the session, by which the agent's own means find it.
+func (d *Dialect) Session() string { return d.session }
 
 // Abilities says what the agent can do by its profile.
 func (d *Dialect) Abilities() agent.Abilities {

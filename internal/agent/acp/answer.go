@@ -64,6 +64,7 @@ func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded)
 // entered: there is a session. What has to be chosen in it is chosen before anything is prompted.
 func (d *Dialect) entered(result, failed jsonscan.Value, out *agent.Decoded) {
 	d.session, d.cost = result.Get("sessionId").Text(), cost{}
+	d.startup = result.Get("_meta", "piAcp", "startupInfo").Text()
 	switch {
 	case failed.Exists():
 		d.cannotBegin("session/new", readFailure(failed), out)

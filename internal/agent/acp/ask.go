@@ -17,11 +17,11 @@ func (d *Dialect) requested(method, id, params jsonscan.Value, out *agent.Decode
 			return
 		}
 	}
-	if method.Is("session/request_permission") {
+	if method.Says("session/request_permission") {
 		d.permission(id, params, out)
 		return
 	}
-	if method.Is("craft/drainMidTurnQueue") && d.profile.busy == isAsked {
+	if method.Says("craft/drainMidTurnQueue") && d.profile.busy == isAsked {
 		d.drained(id, params, out)
 		return
 	}

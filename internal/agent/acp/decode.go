@@ -68,7 +68,7 @@ func (d *Dialect) told(f *frame, out *agent.Decoded) {
 	switch {
 	case f.method.IsString() && f.id.Exists() && !f.id.IsNull():
 		d.requested(f.method, f.id, f.params, out)
-	case f.method.Is("session/update"):
+	case f.method.Says("session/update"): // PHP and others escape the slash
 		d.updated(f.params, out)
 	case f.method.IsString():
 		out.Add(event.AgentNoticed{What: out.Name("", f.method)})
@@ -81,9 +81,3 @@ func (d *Dialect) told(f *frame, out *agent.Decoded) {
 
 // plain keeps bytes as a text.
 func plain(b []byte) event.Text { return jsonscan.AppendStringBytes(nil, b) }
-
-// count returns a number of tokens.
-func count(value jsonscan.Value) int64 {
-	n, _ := value.Int()
-	return max(n, 0)
-}

@@ -3,6 +3,7 @@ package acp
 import (
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -57,11 +58,15 @@ func TestUsageIsReadByItsTotal(t *testing.T) {
 		name, usage string
 		want        use
 	}{
-		{"opencode: cache and thinking apart", `{"inputTokens":400,"outputTokens":40,"totalTokens":1050,"thoughtTokens":10,"cachedReadTokens":600}`, use{true, 400, 50, 600, 0, ""}},
-		{"Copilot: both within", `{"inputTokens":2000,"outputTokens":100,"totalTokens":2100,"thoughtTokens":20,"cachedReadTokens":1200,"cachedWriteTokens":0}`, use{true, 800, 100, 1200, 0, ""}},
-		{"Codex: cache apart, thinking within", `{"totalTokens":2100,"inputTokens":800,"cachedReadTokens":1200,"outputTokens":100,"thoughtTokens":20}`, use{true, 800, 100, 1200, 0, ""}},
-		{"no total: cache is taken as apart", `{"inputTokens":10,"outputTokens":5,"cachedReadTokens":3}`, use{true, 10, 5, 3, 0, ""}},
-		{"less than nothing", `{"inputTokens":-10,"outputTokens":1e99,"totalTokens":-10}`, use{true, 0, 0, 0, 0, ""}},
+		{"opencode: cache and thinking apart", `{"inputTokens":400,"outputTokens":40,"totalTokens":1050,"thoughtTokens":10,"cachedReadTokens":600}`, use{known: true, in: 400, out: 50, cacheRead: 600, cacheWrite: 0}},
+		{"Copilot: both within", `{"inputTokens":2000,"outputTokens":100,"totalTokens":2100,"thoughtTokens":20,"cachedReadTokens":1200,"cachedWriteTokens":0}`, use{known: true, in: 800, out: 100, cacheRead: 1200, cacheWrite: 0}},
+		{"Codex: cache apart, thinking within", `{"totalTokens":2100,"inputTokens":800,"cachedReadTokens":1200,"outputTokens":100,"thoughtTokens":20}`, use{known: true, in: 800, out: 100, cacheRead: 1200, cacheWrite: 0}},
+		{"no total: cache is taken as apart", `{"inputTokens":10,"outputTokens":5,"cachedReadTokens":3}`, use{known: true, in: 10, out: 5, cacheRead: 3, cacheWrite: 0}},
+		{"less than nothing", `{"inputTokens":-10,"outputTokens":1e99,"totalTokens":-10}`, use{known: true, unread: true}},
+		{"whole numbers, however they are spelled", `{"inputTokens":10.0,"outputTokens":5e0,"cachedReadTokens":null}`, use{known: true, in: 10, out: 5}},
+		{"renamed", `{"prompt":10,"outputTokens":5}`, use{known: true, unread: true, out: 5}},
+		{"texts", `{"inputTokens":"10","outputTokens":5}`, use{known: true, unread: true, out: 5}},
+		{"nothing in it", `{}`, use{known: true, unread: true}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -81,11 +86,34 @@ func TestTheCostOfASessionIsToldOnce(t *testing.T) {
 	if c.since() != nil {
 		t.Error("euros are no dollars")
 	}
-	for _, step := range []struct{ told, want float64 }{{0.5, 0.5}, {0.5, 0}, {0.75, 0.25}} {
-		c.total, c.known = step.told, true
-		if got := c.since(); *got != step.want {
-			t.Errorf("told %g: %g more, want %g", step.told, *got, step.want)
+	for _, step := range []struct {
+		told string
+		want float64 // -1: unknown
+	}{
+		{`{"amount":0.5,"currency":"USD"}`, 0.5}, {`{"amount":0.5}`, 0}, {`{"amount":7.5e-1}`, 0.25},
+		{`{"amount":"1"}`, -1}, {`{"amount":-1}`, -1}, {`{}`, -1}, {`null`, -1}, {`{"amount":1}`, 0.25},
+	} {
+		c.read(read(t, step.told))
+		got := c.since()
+		if step.want < 0 && got != nil || step.want >= 0 && (got == nil || *got != step.want) {
+			t.Errorf("told %s: %v more, want %g", step.told, got, step.want)
 		}
+	}
+}
+
+// A turn that was killed keeps the cost that it told, which is not all.
+func TestATurnThatIsKilledKeepsItsCost(t *testing.T) {
+	d := New("opencode")
+	d.turn.open = true
+	d.cost.read(read(t, `{"amount":0.5,"currency":"USD"}`))
+	var out agent.Decoded
+	d.End(&out)
+	if len(out.Facts) != 2 || *out.Facts[0].(event.AgentUsed).USD != 0.5 || out.Facts[1] != (event.AgentUsed{}) {
+		t.Errorf("%+v", out.Facts)
+	}
+	out.Reset()
+	if d.End(&out); len(out.Facts) > 0 {
+		t.Errorf("told again: %+v", out.Facts)
 	}
 }
 

@@ -39,7 +39,7 @@ func (d *Dialect) chunk(u *update, thought bool, out *agent.Decoded) {
 		d.turn.repeat, out.DropRaw = words.Text(), true // what comes next tells whose words they are
 		return
 	}
-	if d.profile.besides(words.Inner()) {
+	if d.aside(u, words) {
 		out.Notice("aside", words)
 		return
 	}
@@ -54,6 +54,17 @@ func (d *Dialect) chunk(u *update, thought bool, out *agent.Decoded) {
 	}
 	out.DropRaw = true
 	d.say(u.messageID, event.Quoted(words.Raw()), thought, out)
+}
+
+// aside reports whether words in the model's place are the agent's own. Of an agent that gave up they are why.
+func (d *Dialect) aside(u *update, words jsonscan.Value) bool {
+	switch {
+	case d.turn.broken, u.messageID.IsString():
+		return false
+	case d.startup != "" && words.Says(d.startup), u.meta.Get("piAcp", "notify").Exists():
+		return true
+	}
+	return d.profile.besides(words.Inner())
 }
 
 // say tells a piece of what the model says or thinks.

@@ -30,7 +30,7 @@ type profile struct {
 	asks     bool     // a usage_update comes with each request that is made
 	repeated []repeat // words that are not the model's, and come before another such update
 	failed   string   // how words begin that say that the turn failed, under the name of a good end
-	asides   []aside  // words in the model's place that are not the model's
+	asides   []aside  // words in the model's place that are not the model's, and so have no message's id
 }
 
 // repeat is how words begin by which an agent says that it makes a request again, and for what kind of fault.
@@ -61,7 +61,7 @@ var profiles = [...]profile{
 		name: "gemini", names: []string{"gemini", "gemini-cli"}, tried: "0.61.0",
 		// Without the variable it starts itself again, and the parent ignores signals that are meant for both.
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_DEBUG_LOG_FILE=/dev/stderr"}, model: "--model",
-		ids: true, logs: geminiLog,
+		ids: true, logs: geminiLog, asides: []aside{{"[MODE_UPDATE] ", ""}},
 	},
 	{
 		name: "copilot", names: []string{"copilot", "copilot-cli"}, tried: "1.0.102",
@@ -95,12 +95,19 @@ var profiles = [...]profile{
 	},
 	{
 		name: "codex", names: []string{"codex-acp"}, tried: "2.6.0",
-		busy: bySteering,
+		busy:   bySteering,
+		asides: []aside{{"Warning: ", `\n\n`}, {"Config warning: ", `\n\n`}, {"*Context compacted to fit", ""}},
 	},
 	{
 		name: "pi", names: []string{"pi-acp"}, tried: "0.0.34",
 		// It drops pi's errors: a turn that failed ends well and without a word of the model.
-		asides: []aside{{"pi v", `\n---\n`}, {"Retrying (attempt ", ", waiting "}, {"Retry finished, resuming.", ""}},
+		asides: []aside{
+			{"pi v", `\n---\n`}, {"New version available: v", " (installed v"},
+			{"Retrying (attempt ", ", waiting "}, {"Retry finished, resuming.", ""},
+			{"Context nearing limit, running automatic compaction...", ""},
+			{"Automatic compaction finished; context was summarized", ""},
+			{"Queued message (position ", ")."}, {"Starting queued message. (", " remaining)"}, {"Cleared queued prompts.", ""},
+		},
 	},
 }
 

@@ -81,6 +81,8 @@ func (r *replay) in(f frame, next string) {
 	if at := r.found(f.Method); at >= 0 && f.Method != "" {
 		r.ids[string(f.ID)] = string(r.written[at].ID)
 		r.written = append(r.written[:at], r.written[at+1:]...)
+	} else if f.Method != "" {
+		r.ids[string(f.ID)] = "1000000" // the capture's client asked for more: its answer is of no request of the dialect's
 	}
 }
 

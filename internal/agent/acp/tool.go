@@ -34,6 +34,9 @@ func (d *Dialect) toolUpdated(u *update, out *agent.Decoded) {
 	switch string(u.status.Inner()) {
 	case "completed", "failed":
 		t.over = true
+		if printed := terminalOutput(u.meta); printed.Exists() {
+			t.output = jsonscan.AppendUnquoted(t.output, printed.Raw())
+		}
 		out.Add(event.ToolReturned{ID: t.id, OK: u.status.Is("completed"), Output: d.output(t, u)})
 		t.output = nil
 		d.calls.Returned(t.id)
@@ -44,7 +47,9 @@ func (d *Dialect) toolUpdated(u *update, out *agent.Decoded) {
 			d.printed(t, printed, out)
 			return
 		}
-		d.progress(t, u.content, out)
+		if !u.what.Is("tool_call") { // there it is what the call is to do: Gemini, Qwen and Claude describe it
+			d.progress(t, u.content, out)
+		}
 		out.DropRaw = repeats && t.told && !u.meta.Exists() && onlyText(u.content)
 	}
 }
@@ -184,25 +189,36 @@ func terminalOutput(meta jsonscan.Value) jsonscan.Value {
 	return jsonscan.Value{}
 }
 
-// output returns what a tool came to: its content, else what the agent keeps of the tool's own answer, else what
-// was printed.
+// output returns what a tool came to: the tool's own answer where that is text, since content is made for people to look at (fenced, or
+// among words about it), else the content, else an error's message, else what was printed.
 func (d *Dialect) output(t *tool, u *update) event.Text {
+	if text := textIn(u.output, "output", "content", "stdout"); text != nil {
+		return text
+	}
 	if words := d.contentText(u.content); words != nil {
 		return event.Quoted(words)
 	}
-	if u.output.IsString() {
-		return event.Quoted(u.output.Raw())
-	}
-	for _, key := range []string{"output", "content", "stdout", "error", "message"} {
-		if words := u.output.Get(key); words.IsString() {
-			return event.Quoted(words.Raw())
-		}
+	if text := textIn(u.output, "error", "message"); text != nil {
+		return text
 	}
 	if len(t.output) > 0 {
 		return plain(t.output)
 	}
 	if u.output.IsObject() || u.output.IsArray() {
 		return plain(u.output.Raw())
+	}
+	return nil
+}
+
+// textIn returns a value that is a text, or the first of its members that is one and not empty.
+func textIn(value jsonscan.Value, members ...string) event.Text {
+	if len(value.Inner()) > 0 {
+		return event.Quoted(value.Raw())
+	}
+	for _, name := range members {
+		if words := value.Get(name); len(words.Inner()) > 0 {
+			return event.Quoted(words.Raw())
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -32,6 +33,7 @@ type update struct {
 	messageID             jsonscan.Value
 	callID, title, status jsonscan.Value // of a tool
 	kind, name            jsonscan.Value
+	severity, description jsonscan.Value // of a notice
 	input, output         jsonscan.Value
 	entries               jsonscan.Value // of a plan
 	cost                  jsonscan.Value
@@ -57,6 +59,10 @@ func (u *update) read(value jsonscan.Value) {
 			u.status = value
 		case "kind":
 			u.kind = value
+		case "severity":
+			u.severity = value
+		case "description":
+			u.description = value
 		case "name":
 			u.name = value
 		case "rawInput":
@@ -72,7 +78,7 @@ func (u *update) read(value jsonscan.Value) {
 }
 
 func (d *Dialect) inTurn(u *update, out *agent.Decoded) {
-	switch string(u.what.Inner()) {
+	switch out.Text(u.what) {
 	case "agent_message_chunk":
 		d.chunk(u, false, out)
 	case "agent_thought_chunk":
@@ -83,12 +89,23 @@ func (d *Dialect) inTurn(u *update, out *agent.Decoded) {
 		planned(u.entries, out)
 	case "session_info_update":
 		d.codexTold(u.meta.Get("codex"), out)
+	case "notice":
+		d.noticed(u, out)
 	case "usage_update":
 		d.cost.read(u.cost)
 		if d.profile.asks {
 			d.modelAsked(out)
 		}
 	}
+}
+
+// noticed reads what an agent says for itself, which is none of the model's words.
+func (d *Dialect) noticed(u *update, out *agent.Decoded) {
+	words := agent.Brief(u.title)
+	if more := agent.Brief(u.description); more != "" {
+		words = strings.TrimPrefix(words+": "+more, ": ")
+	}
+	out.Add(event.AgentNoticed{What: out.Name("notice/", u.severity), Text: agent.Cut(words)})
 }
 
 // planned reads the agent's list of things to do, which is told whole each time.

@@ -69,9 +69,7 @@ func (d *Dialect) endTurn(out *agent.Decoded) {
 		finished = d.unmask(finished)
 	}
 	d.message.end(out)
-	if used, told := d.used(); told {
-		out.Add(used)
-	}
+	d.used(out)
 	out.Limit(event.AgentLimited{Kind: finished.Kind, Text: finished.Error})
 	d.finish(finished, out)
 }

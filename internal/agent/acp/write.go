@@ -41,11 +41,12 @@ func (d *Dialect) cancel() []byte {
 }
 
 // initialize says that nothing is served: an agent that was offered files or terminals would have its tools wait for
-// ralph, and they are the same files.
+// ralph, and they are the same files. Notices are taken: codex-acp 2.6.0 and claude-agent-acp 0.100.0 else put their own warnings in
+// the model's place.
 func (d *Dialect) initialize() []byte {
 	line := append(d.ask(request{kind: asksInitialize}, "initialize", 256), `"protocolVersion":`...)
 	line = strconv.AppendInt(line, version, 10)
-	line = append(line, `,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false},"clientInfo":{"name":"ralph","version":"1"}`...)
+	line = append(line, `,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false,"session":{"notices":{}}},"clientInfo":{"name":"ralph","version":"1"}`...)
 	return append(line, ends...)
 }
 

@@ -115,5 +115,6 @@ func Fuzz(f *testing.F, a Agent) {
 		for line := range lines(stream) {
 			c.decode(line, agent.Stdout)
 		}
+		c.end()
 	})
 }

@@ -187,6 +187,25 @@ func (c *conversation) check(line []byte, from agent.Stream, facts []fact) {
 	}
 }
 
+// end tells the dialect that the process is gone. What it then says of what was used it says once.
+func (c *conversation) end() {
+	c.t.Helper()
+	d, ok := c.d.(agent.Ender)
+	if !ok {
+		return
+	}
+	for again := range 2 {
+		c.out.Reset()
+		d.End(&c.out)
+		for _, fact := range c.out.Facts {
+			_, used := fact.(event.AgentUsed)
+			if problem := c.apply(fact); problem != "" || !used || again > 0 {
+				c.t.Errorf("at the end, time %d: %+v %s", again+1, fact, problem)
+			}
+		}
+	}
+}
+
 // apply counts a fact and says what is wrong with it.
 func (c *conversation) apply(p event.Payload) string {
 	switch p := p.(type) {

@@ -16,6 +16,7 @@ var Abilities = agent.Abilities{Live: true, Costs: true, Tools: true, Same: true
 type Dialect struct {
 	variant *variant // nil for Claude Code itself
 
+	session   string // the id of the conversation; empty where it is not known beforehand
 	loop      string // seeds the uuids, with iteration and written
 	iteration int
 	written   int // user messages so far
@@ -41,7 +42,14 @@ type Dialect struct {
 // New returns the dialect for a process that has not been started yet.
 func New() *Dialect { return &Dialect{line: jsonscan.NewDocument()} }
 
-var _ agent.Dialect = (*Dialect)(nil)
+var (
+	_ agent.Dialect = (*Dialect)(nil)
+	_ agent.Ender   = (*Dialect)(nil)
+	_ agent.Namer   = (*Dialect)(nil)
+)
+
+// Session returns the id of the conversation, by which `claude --resume` goes on with it.
+func (d *Dialect) Session() string { return d.session }
 
 // Abilities says what the protocol can do.
 func (d *Dialect) Abilities() agent.Abilities {

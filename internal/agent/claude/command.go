@@ -57,7 +57,8 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		return d.variant.command(spec)
 	}
 	c := newCall(spec)
-	d.spent.earlier = slices.ContainsFunc(sessionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
+	d.spent.gap = slices.ContainsFunc(sessionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
+	d.spent.gapUSD = d.spent.gap
 	for _, flag := range []string{"--input-format", "--output-format"} {
 		if format, ok := c.users[flag]; ok && format != "stream-json" {
 			return agent.Command{}, fmt.Errorf("claude: %s %s cannot be driven: leave it out", flag, format)
@@ -68,6 +69,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	c.add("--output-format", "stream-json")
 	c.add("--verbose") // without it stream-json is refused
 	c.add("--replay-user-messages")
+	d.session = c.session(spec.Session)
 	return c.command(spec, true)
 }
 
@@ -94,6 +96,30 @@ func (c *call) add(flag string, value ...string) {
 	if _, ok := c.users[flag]; !ok {
 		c.argv = append(append(c.argv, flag), value...)
 	}
+}
+
+// session gives the conversation an id, and returns it. Where the user has said which conversation it is, it is that one; "" where only
+// Claude's first line tells.
+func (c *call) session(id string) string {
+	if _, forks := c.users["--fork-session"]; forks {
+		return ""
+	}
+	for _, flag := range []string{"--session-id", "--resume", "-r"} {
+		if users, ok := c.users[flag]; ok {
+			if strings.HasPrefix(users, "-") {
+				return ""
+			}
+			return users
+		}
+	}
+	if _, goesOn := c.users["--continue"]; goesOn || id == "" {
+		return ""
+	}
+	if _, goesOn := c.users["-c"]; goesOn {
+		return ""
+	}
+	c.add("--session-id", id)
+	return id
 }
 
 // command adds what the settings say and what nobody is asked for. asks says that Claude can ask ralph.

@@ -111,6 +111,38 @@ func TestCommand(t *testing.T) {
 }
 
 // Claude Code as a plain program: the same words, but for what makes it speak lines.
+func TestTheConversationHasAnID(t *testing.T) {
+	const id = "6f1c2a34-0000-4000-8000-000000000000"
+	for name, row := range map[string]struct {
+		flags []string
+		want  string // told beforehand
+		added bool
+	}{
+		"ralph's":                                {nil, id, true},
+		"the user's":                             {[]string{"--session-id", "mine"}, "mine", false},
+		"of a conversation that is gone on with": {[]string{"--resume=mine"}, "mine", false},
+		"in short":                               {[]string{"-r", "mine"}, "mine", false},
+		"one that the user would choose":         {[]string{"--resume", "--verbose"}, "", false},
+		"the last one":                           {[]string{"--continue"}, "", false},
+		"a branch of another":                    {[]string{"--resume", "mine", "--fork-session"}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := New()
+			command, err := d.Command(agent.Spec{Command: []string{"claude"}, Flags: row.flags, Session: id})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if added := strings.Contains(strings.Join(command.Argv, " "), "--session-id "+id); d.Session() != row.want || added != row.added {
+				t.Errorf("session %q, added %t: %q", d.Session(), added, command.Argv)
+			}
+			d.Open(agent.Prompt{Text: "go", Iteration: 1})
+			if decode(d, `{"type":"system","subtype":"init","session_id":"told"}`); d.Session() != "told" {
+				t.Errorf("session %q after the first line", d.Session())
+			}
+		})
+	}
+}
+
 func TestTextCommand(t *testing.T) {
 	for name, row := range map[string]struct {
 		spec agent.Spec

@@ -43,7 +43,7 @@ func (d *Dialect) decode(m jsonscan.Value, out *agent.Decoded) {
 	case "result":
 		d.result(m, out)
 	case "tool_progress":
-		progress(m, out)
+		d.progress(m, out)
 	case "command_lifecycle":
 		d.lifecycle(m, out)
 	case "rate_limit_event":
@@ -59,9 +59,14 @@ func (d *Dialect) decode(m jsonscan.Value, out *agent.Decoded) {
 	}
 }
 
-// progress is a sign of life, every 30 s, and says nothing of what the tool does.
-func progress(m jsonscan.Value, out *agent.Decoded) {
-	if id := m.Get("tool_use_id").Text(); id != "" {
+// progress is a sign of life, every 30 s, and says nothing of what the tool does. 2.1.329 gives a heartbeat an id of its own
+// and names the tool as the parent; of a subagent's tool that is the subagent's call.
+func (d *Dialect) progress(m jsonscan.Value, out *agent.Decoded) {
+	id, parent := m.Get("tool_use_id").Text(), m.Get("parent_tool_use_id").Text()
+	if parent != "" && !d.calls.Open(id) {
+		id = parent
+	}
+	if id != "" {
 		out.Add(event.ToolProgressed{ID: id})
 		return
 	}

@@ -51,6 +51,7 @@ func TestLines(t *testing.T) {
 			`tool.called {"id":"t","name":"web_search","input":{}}; tool.returned {"id":"t","ok":true,"output":"[web_search_result]"}`},
 		{"an assistant without content", `{"type":"assistant","message":{"id":"m","content":[]}}`, `agent.noticed {"what":"assistant"}`},
 		{"a heartbeat", `{"type":"tool_progress","tool_use_id":"t","tool_name":"Bash","elapsed_time_seconds":30,"heartbeat":true}`, `tool.progressed {"id":"t"}`},
+		{"a heartbeat with an id of its own", `{"type":"tool_progress","tool_use_id":"t-heartbeat-0","tool_name":"Bash","parent_tool_use_id":"t","heartbeat":true}`, `tool.progressed {"id":"t"}`},
 		{"a heartbeat without its tool", `{"type":"tool_progress","tool_name":"Bash"}`, `agent.noticed {"what":"tool_progress","text":"Bash"}`},
 		{"a delay in fractions, as 2.1.197 writes it",
 			`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":1,"retry_delay_ms":503.47924091599145,"error_status":529,"error":"overloaded"}`,
@@ -276,5 +277,21 @@ func TestBackground(t *testing.T) {
 	want := []string{"make", "make, make, make, make, make, make, make, make, and 2 more", "local_bash", ""}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A heartbeat of a subagent's tool is that tool's, and not the subagent's.
+func TestAHeartbeatIsOfItsTool(t *testing.T) {
+	d := opened()
+	decode(d, `{"type":"assistant","message":{"id":"a","content":[{"type":"tool_use","id":"task","name":"Task","input":{}}]},"parent_tool_use_id":null}`)
+	decode(d, `{"type":"assistant","message":{"id":"b","content":[{"type":"tool_use","id":"sub","name":"Bash","input":{}}]},"parent_tool_use_id":"task"}`)
+	for line, want := range map[string]string{
+		`{"type":"tool_progress","tool_use_id":"sub","parent_tool_use_id":"task","heartbeat":true}`:              "sub",
+		`{"type":"tool_progress","tool_use_id":"sub-heartbeat-3","parent_tool_use_id":"sub","heartbeat":true}`:   "sub",
+		`{"type":"tool_progress","tool_use_id":"task-heartbeat-1","parent_tool_use_id":"task","heartbeat":true}`: "task",
+	} {
+		if got := only[event.ToolProgressed](decode(d, line)); len(got) != 1 || got[0].ID != want {
+			t.Errorf("%s is of %+v, want %s", line, got, want)
+		}
 	}
 }

@@ -27,6 +27,7 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 	}
 	s := d.streams.of(parent)
 	d.enter(s, id, out)
+	d.toldUse(s, message.Get("model"), message.Get("usage"))
 	if content.IsString() {
 		d.said(s, s.next(id), content, true, out)
 		return
@@ -44,7 +45,10 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 // model's words, and its result says how the turn ended.
 func (d *Dialect) failed(m jsonscan.Value, subagent bool, out *agent.Decoded) {
 	if !subagent {
-		d.turn.fault = kindOf(m)
+		d.turn.fault, d.turn.cut = kindOf(m), m.Get("error").Is("max_output_tokens")
+		if m.Get("api_error_params", "cut").Is("context_window") {
+			d.turn.fault = event.KindContext
+		}
 		if until := resetTime(m.Get("api_error_params", "rate_limit_info", "resetsAt")); until != "" {
 			d.turn.until = until
 		}

@@ -186,7 +186,11 @@ func TestCaptures(t *testing.T) {
 			var got bytes.Buffer
 			r := newReplay(t)
 			r.seen = func(n int, line []byte, out *agent.Decoded) { golden(&got, n, out) }
-			r.run(name, readSaid(t, path))
+			all := readSaid(t, path)
+			r.run(name, all)
+			var gone agent.Decoded
+			r.d.End(&gone)
+			golden(&got, len(all), &gone)
 			file := filepath.Join("testdata", "golden", name+".jsonl")
 			if *update {
 				if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {

@@ -76,7 +76,7 @@ func (d *Dialect) judge(m jsonscan.Value) event.AgentFinished {
 		reason = subtype
 	}
 	verdict := event.AgentFinished{Outcome: "error", Error: complaint(m, reason), Kind: d.blame(m, failed && subtype == "success")}
-	if verdict.Kind == "context" {
+	if verdict.Kind == event.KindContext || d.turn.cut && failed && subtype == "success" {
 		verdict.Outcome = "length"
 	}
 	return verdict

@@ -96,6 +96,26 @@ func TestOutcomes(t *testing.T) {
 			`{"type":"assistant","error":"server_error","message":{"content":[{"type":"text","text":"Request timed out"}]}}`,
 			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":null,"result":"Request timed out"`,
 			event.AgentFinished{Outcome: "error", Error: "Request timed out", Kind: "network"}},
+		{"an answer that ran into the limit of output, again and again",
+			`{"type":"assistant","error":"max_output_tokens","is_api_error_message":true,"message":{"content":[{"type":"text","text":"x"}]}}`,
+			`"subtype":"success","is_error":true,"terminal_reason":"completed","result":"exceeded the 128000 output token maximum"`,
+			event.AgentFinished{Outcome: "length", Error: "exceeded the 128000 output token maximum", Kind: "other"}},
+		{"an answer that filled the context goes by the same name",
+			`{"type":"assistant","error":"max_output_tokens","api_error_params":{"cut":"context_window"},"message":{"content":[{"type":"text","text":"x"}]}}`,
+			`"subtype":"success","is_error":true,"terminal_reason":"completed","result":"context window limit"`,
+			event.AgentFinished{Outcome: "length", Error: "context window limit", Kind: "context"}},
+		{"an account that is on hold",
+			`{"type":"assistant","error":"account_on_hold","message":{"content":[{"type":"text","text":"x"}]}}`,
+			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":400,"result":"on hold"`,
+			event.AgentFinished{Outcome: "error", Error: "on hold", Kind: "auth"}},
+		{"an account that has to be verified",
+			`{"type":"assistant","error":"verification_required","message":{"content":[{"type":"text","text":"x"}]}}`,
+			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":null,"result":"verify"`,
+			event.AgentFinished{Outcome: "error", Error: "verify", Kind: "auth"}},
+		{"a cloud that does not take the login",
+			`{"type":"assistant","error":"cloud_credential_error","message":{"content":[{"type":"text","text":"x"}]}}`,
+			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":null,"result":"aws sso login"`,
+			event.AgentFinished{Outcome: "error", Error: "aws sso login", Kind: "auth"}},
 		{"a bad request", "",
 			`"subtype":"success","is_error":true,"terminal_reason":"api_error","api_error_status":400,"result":"400"`,
 			event.AgentFinished{Outcome: "error", Error: "400", Kind: "other"}},
@@ -274,31 +294,31 @@ func TestCosts(t *testing.T) {
 		want    []event.AgentUsed
 	}{
 		{"totals become increments, model by model", []string{
-			`"modelUsage":{"a":{"inputTokens":10,"costUSD":1},"b":{"inputTokens":5,"costUSD":0.5}}`,
-			`"modelUsage":{"a":{"inputTokens":30,"costUSD":3},"b":{"inputTokens":5,"costUSD":0.5}}`,
+			`"modelUsage":{"a":{"inputTokens":10,"outputTokens":0,"costUSD":1},"b":{"inputTokens":5,"outputTokens":0,"costUSD":0.5}}`,
+			`"modelUsage":{"a":{"inputTokens":30,"outputTokens":0,"costUSD":3},"b":{"inputTokens":5,"outputTokens":0,"costUSD":0.5}}`,
 		}, []event.AgentUsed{{In: 10, USD: usd(1), Model: "a"}, {In: 5, USD: usd(0.5), Model: "b"}, {In: 20, USD: usd(2), Model: "a"}}},
 		{"what was used since the last result is better than the totals", []string{
-			`"modelUsage":{"a":{"inputTokens":30,"costUSD":3}},"model_usage_since_last_result":{"a":{"inputTokens":7,"outputTokens":1,"cacheReadInputTokens":2,"cacheCreationInputTokens":3,"costUSD":0.25}}`,
+			`"modelUsage":{"a":{"inputTokens":30,"outputTokens":0,"costUSD":3}},"model_usage_since_last_result":{"a":{"inputTokens":7,"outputTokens":1,"cacheReadInputTokens":2,"cacheCreationInputTokens":3,"costUSD":0.25}}`,
 		}, []event.AgentUsed{{In: 7, Out: 1, CacheRead: 2, CacheWrite: 3, USD: usd(0.25), Model: "a"}}},
 		{"of an unknown model the tokens are known and the price is a guess", []string{
-			`"model_usage_since_last_result":{"x":{"inputTokens":7,"costUSD":0.25,"costBasis":"unknown"}}`,
+			`"model_usage_since_last_result":{"x":{"inputTokens":7,"outputTokens":0,"costUSD":0.25,"costBasis":"unknown"}}`,
 		}, []event.AgentUsed{{In: 7, Model: "x"}}},
 		{"without models the result's usage and the total cost count", []string{
 			`"total_cost_usd":0.5,"usage":{"input_tokens":1,"output_tokens":2,"cache_read_input_tokens":3,"cache_creation_input_tokens":4}`,
-			`"total_cost_usd":0.75,"usage":{"input_tokens":5}`,
+			`"total_cost_usd":0.75,"usage":{"input_tokens":5,"output_tokens":0}`,
 		}, []event.AgentUsed{{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: usd(0.5)}, {In: 5, USD: usd(0.25)}}},
 		{"a total that shrank began anew", []string{
-			`"modelUsage":{"a":{"inputTokens":10,"costUSD":1}}`, `"modelUsage":{"a":{"inputTokens":4,"costUSD":0.5}}`,
+			`"modelUsage":{"a":{"inputTokens":10,"outputTokens":0,"costUSD":1}}`, `"modelUsage":{"a":{"inputTokens":4,"outputTokens":0,"costUSD":0.5}}`,
 		}, []event.AgentUsed{{In: 10, USD: usd(1), Model: "a"}, {In: 4, USD: usd(0.5), Model: "a"}}},
 		{"a result that is told again counts nothing", []string{
-			`"uuid":"a","model_usage_since_last_result":{"a":{"inputTokens":7,"costUSD":0.25}}`, `"uuid":"a","model_usage_since_last_result":{"a":{"inputTokens":7,"costUSD":0.25}}`,
-			`"uuid":"b","model_usage_since_last_result":{"a":{"inputTokens":7,"costUSD":0.25}}`,
+			`"uuid":"a","model_usage_since_last_result":{"a":{"inputTokens":7,"outputTokens":0,"costUSD":0.25}}`, `"uuid":"a","model_usage_since_last_result":{"a":{"inputTokens":7,"outputTokens":0,"costUSD":0.25}}`,
+			`"uuid":"b","model_usage_since_last_result":{"a":{"inputTokens":7,"outputTokens":0,"costUSD":0.25}}`,
 		}, []event.AgentUsed{{In: 7, USD: usd(0.25), Model: "a"}, {In: 7, USD: usd(0.25), Model: "a"}}},
 		{"totals that are told again count nothing", []string{
-			`"uuid":"a","modelUsage":{"a":{"inputTokens":10,"costUSD":1}}`, `"uuid":"b","modelUsage":{"a":{"inputTokens":10,"costUSD":1}}`,
+			`"uuid":"a","modelUsage":{"a":{"inputTokens":10,"outputTokens":0,"costUSD":1}}`, `"uuid":"b","modelUsage":{"a":{"inputTokens":10,"outputTokens":0,"costUSD":1}}`,
 		}, []event.AgentUsed{{In: 10, USD: usd(1), Model: "a"}, {USD: usd(0)}}},
 		{"nothing said is unknown, not free", []string{`"subtype":"success"`}, []event.AgentUsed{{}}},
-		{"nothing used is free", []string{`"modelUsage":{},"model_usage_since_last_result":{}`}, []event.AgentUsed{{USD: usd(0)}}},
+		{"nothing used is free", []string{`"total_cost_usd":0,"modelUsage":{},"model_usage_since_last_result":{}`}, []event.AgentUsed{{USD: usd(0)}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -330,12 +350,12 @@ func TestASessionThatIsGoneOnWithIsNotPaidForAgain(t *testing.T) {
 		want    []event.AgentUsed
 	}{
 		"what was used since is known": {[]string{"--resume", "id"}, []string{
-			sum + `,"modelUsage":{"a":{"inputTokens":1000,"costUSD":5}},"model_usage_since_last_result":{"a":{"inputTokens":7,"costUSD":0.25}}`,
+			sum + `,"modelUsage":{"a":{"inputTokens":1000,"outputTokens":0,"costUSD":5}},"model_usage_since_last_result":{"a":{"inputTokens":7,"outputTokens":0,"costUSD":0.25}}`,
 		}, []event.AgentUsed{{In: 7, USD: usd(0.25), Model: "a"}}},
 		"else the first cost is not, and the second is": {[]string{"--resume=id"}, []string{
-			sum + `,"modelUsage":{"a":{"inputTokens":1000,"costUSD":5}}`, `"total_cost_usd":5.5,"modelUsage":{"a":{"inputTokens":1010,"costUSD":5.5}}`,
+			sum + `,"modelUsage":{"a":{"inputTokens":1000,"outputTokens":0,"costUSD":5}}`, `"total_cost_usd":5.5,"modelUsage":{"a":{"inputTokens":1010,"outputTokens":0,"costUSD":5.5}}`,
 		}, []event.AgentUsed{{In: 7, Out: 2}, {In: 10, USD: usd(0.5), Model: "a"}}},
-		"also without models": {[]string{"--continue"}, []string{sum, `"total_cost_usd":5.5,"usage":{"input_tokens":1}`},
+		"also without models": {[]string{"--continue"}, []string{sum, `"total_cost_usd":5.5,"usage":{"input_tokens":1,"output_tokens":0}`},
 			[]event.AgentUsed{{In: 7, Out: 2}, {In: 1, USD: usd(0.5)}}},
 		"nor is what a turn without tokens cost": {[]string{"-c"}, []string{`"total_cost_usd":5,"usage":{}`}, []event.AgentUsed{{}}},
 		"a new session begins with nothing":      {[]string{"--session-id", "id"}, []string{sum}, []event.AgentUsed{{In: 7, Out: 2, USD: usd(5)}}},

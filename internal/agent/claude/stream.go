@@ -15,6 +15,7 @@ type stream struct {
 	parent string // the tool call; empty for the assistant itself
 	id     string // of the message
 	blocks int    // of that message, so far
+	used   use    // of that message, as far as it was told
 
 	// With --include-partial-messages, the block that is being written.
 	writing  bool
@@ -57,7 +58,7 @@ func (ss *streams) drop(parent string) {
 // enter begins another message, if it is another one.
 func (s *stream) enter(id []byte) {
 	if string(id) != s.id {
-		s.id, s.blocks, s.writing = string(id), 0, false
+		s.id, s.blocks, s.used, s.writing = string(id), 0, use{}, false
 		s.forget()
 	}
 }
@@ -109,7 +110,11 @@ func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
 		d.delta(s, about.Get("delta"), out)
 		return
 	case "message_start":
-		d.enter(s, about.Get("message", "id").Inner(), out)
+		message := about.Get("message")
+		d.enter(s, message.Get("id").Inner(), out)
+		d.toldUse(s, message.Get("model"), message.Get("usage"))
+	case "message_delta":
+		d.toldUse(s, jsonscan.Value{}, about.Get("usage"))
 	case "content_block_start":
 		n, _ := about.Get("index").Int()
 		s.writing, s.index = true, int(n)

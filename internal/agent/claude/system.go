@@ -13,6 +13,7 @@ import (
 func (d *Dialect) system(m jsonscan.Value, out *agent.Decoded) {
 	switch subtype := m.Get("subtype"); string(subtype.Inner()) {
 	case "init":
+		d.session = m.Get("session_id").Text()
 		d.begun(out)
 		out.Notice("system/init", m.Get("claude_code_version"))
 	case "api_retry":

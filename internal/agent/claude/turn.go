@@ -23,12 +23,13 @@ type turn struct {
 	owed     int  // inits without their result, counted while deferred
 
 	fault   string // the kind of the API error that the assistant met last and has not got over
+	cut     bool   // that was an answer that ran into the model's limit of output, again and again
 	until   string // when the limit ends, where it said so
 	limited bool   // AgentLimited was reported, and nobody has said or done anything since
 }
 
 // wentOn: the assistant itself has got over what stood in its way.
-func (t *turn) wentOn() { t.fault, t.until = "", "" }
+func (t *turn) wentOn() { t.fault, t.cut, t.until = "", false, "" }
 
 // heard notes what a line came to. Whoever waits for a limit stops waiting when the agent goes on, and has to be told again.
 func (t *turn) heard(facts []event.Payload) {

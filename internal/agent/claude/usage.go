@@ -1,168 +1,135 @@
 package claude
 
 import (
+	"slices"
+
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
-	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // spending is what the process had used by its last result: Claude's totals are those of the process, and it may end
 // several turns.
 type spending struct {
 	usd    float64
-	models []modelSpending
+	models []use
 	told   bool // message by message
-	// earlier says that the totals begin with those of an earlier process, whose session this one goes on with. With its first
-	// result they are known.
-	earlier bool
-}
-
-type modelSpending struct {
-	model string
-	use   use
-}
-
-// use is one model's usage.
-type use struct {
-	in, out, cacheRead, cacheWrite int64
-	usd                            float64
-	known                          bool // whether usd is what it cost
+	// gapUSD and gap say that the next total tells nothing of what is new: a session of an earlier process is gone on with, or totals
+	// could not be read and what was reported instead is not known by model.
+	gapUSD, gap bool
+	// events is what messages told since the last result. A result counts it again, and better: it is all that is known where
+	// none comes.
+	events use
 }
 
 // used reports what this result adds to what was used. Best is model_usage_since_last_result (2.1.329), which says just that; else the
 // totals by model are compared with those of the result before; `usage` is the last resort, since it counts
-// no subagents and no response that was cut off. It is the first one where a session is gone on with, of which only tokens are then known.
+// no subagents and no response that was cut off. The first that can be read counts.
+//
+// The total cost, which is the sum over all models, stands in for prices that cannot be read. Where no tokens can be read, the least
+// that is known is reported, with a notice.
 func (d *Dialect) used(m jsonscan.Value, out *agent.Decoded) {
-	facts := len(out.Facts)
-	defer func() { d.spent.earlier = false }()
-	since, totals := m.Get("model_usage_since_last_result"), m.Get("modelUsage")
+	since, totals := readModels(m.Get("model_usage_since_last_result")), readModels(m.Get("modelUsage"))
+	plain := readUsage(m.Get("usage"))
+	if d.spent.told && len(since)+len(totals) == 0 {
+		return
+	}
+	uses, whole := since, allWhole(since)
+	if !d.spent.gap && (!whole && allWhole(totals) || len(since) == 0) {
+		uses, whole = d.spent.less(totals), allWhole(totals)
+	}
+	more, priced := d.spent.more(m.Get("total_cost_usd"))
+	guessed := sum(since).guessed || sum(totals).guessed
 	switch {
-	case since.IsObject():
-		d.usedSince(since, out)
-	case totals.IsObject():
-		d.usedOf(totals, out)
-		if d.spent.earlier {
-			d.usedPlain(m, out)
-		}
-	case d.spent.told:
-		return
+	case whole && (guessed || allKnown(uses)):
+	case whole:
+		uses = []use{sum(uses).costing(more, priced)}
+	case plain.whole && (plain.tokens() > 0 || more == 0 && (priced || d.spent.events.tokens() == 0)):
+		free := plain.tokens() == 0 && !m.Get("total_cost_usd").Exists()
+		uses, whole = []use{plain.costing(more, free || priced && !guessed)}, true
 	default:
-		d.usedPlain(m, out)
-	}
-	if len(out.Facts) == facts && d.spent.earlier {
-		out.Add(event.AgentUsed{}) // of what it cost nothing is known
-	} else if len(out.Facts) == facts {
-		out.Add(event.AgentUsed{USD: new(float64)}) // known to be nothing
-	}
-}
-
-func (d *Dialect) usedSince(since jsonscan.Value, out *agent.Decoded) {
-	for name, value := range since.Members() {
-		readUse(value).report(unescaped(name), out)
-	}
-}
-
-func (d *Dialect) usedOf(totals jsonscan.Value, out *agent.Decoded) {
-	for name, value := range totals.Members() {
-		total := readUse(value)
-		before := d.spent.of(unescaped(name))
-		if !d.spent.earlier {
-			total.less(before.use).report(before.model, out)
+		least := sum(uses).atLeast(plain).atLeast(d.spent.events)
+		if priced || !least.known {
+			least = least.costing(more, priced && !guessed)
 		}
-		before.use = total
+		uses = []use{least}
 	}
+	report(uses, out)
+	if said := m.Get("usage").Exists() || len(since)+len(totals) > 0; !whole && (said || more > 0) {
+		out.UnreadUsage()
+	}
+	d.spent.book(m.Get("total_cost_usd"), uses, since, totals)
 }
 
-func (d *Dialect) usedPlain(m jsonscan.Value, out *agent.Decoded) {
-	usage := m.Get("usage")
-	total, known := m.Get("total_cost_usd").Float()
-	if !known && !usage.IsObject() {
-		out.Add(event.AgentUsed{})
+// more returns what a total cost has grown by since the last result; false where that is not known.
+func (s *spending) more(total jsonscan.Value) (usd float64, known bool) {
+	usd, known = agent.Dollars(total)
+	if !known || s.gapUSD {
+		return 0, false
+	}
+	return grown(usd, s.usd), true
+}
+
+// less returns what totals have grown by since the last result.
+func (s *spending) less(totals []use) []use {
+	more := make([]use, 0, len(totals))
+	for _, total := range totals {
+		more = append(more, total.less(s.of(total.model)))
+	}
+	return more
+}
+
+// of returns what was spent on a model by the last result.
+func (s *spending) of(model string) use {
+	for _, before := range s.models {
+		if before.model == model {
+			return before
+		}
+	}
+	return use{model: model, known: true}
+}
+
+// book notes what the totals of the next result are compared with.
+func (s *spending) book(cost jsonscan.Value, reported, since, totals []use) {
+	if usd, ok := agent.Dollars(cost); ok {
+		s.usd, s.gapUSD = usd, false
+	} else if n := sum(reported); n.known {
+		s.usd += n.usd
+	}
+	switch {
+	case allWhole(totals):
+		s.models, s.gap = totals, false
+	case allWhole(since):
+		for _, more := range since {
+			more = more.plus(s.of(more.model))
+			s.models = append(slices.DeleteFunc(s.models, func(u use) bool { return u.model == more.model }), more)
+		}
+	default:
+		n := sum(reported)
+		s.gap = s.gap || n.tokens() > 0 || n.usd > 0 || !n.known
+	}
+	s.events = use{}
+}
+
+// toldUse notes what a message says that it used. Each of its lines says it again, and those that come later may say more.
+func (d *Dialect) toldUse(s *stream, model, usage jsonscan.Value) {
+	if !usage.IsObject() || d.variant != nil && d.variant.each {
 		return
 	}
-	u := use{
-		in: count(usage, "input_tokens"), out: count(usage, "output_tokens"),
-		cacheRead: count(usage, "cache_read_input_tokens"), cacheWrite: count(usage, "cache_creation_input_tokens"),
-		usd: since(total, d.spent.usd),
+	now := s.used.atLeast(readUse(usage))
+	more := now.less(s.used)
+	if more.model = model.Text(); more.model == "" {
+		more.model = d.spent.events.model
 	}
-	if n := count(usage, "total_tokens"); n > 0 && n == u.in+u.out {
-		u.in = max(0, u.in-u.cacheRead-u.cacheWrite) // Qwen Code counts the cache within the input
+	if d.spent.events.tokens() == 0 {
+		d.spent.events.model = more.model
 	}
-	u.known = known && !d.spent.earlier
-	if !u.known {
-		u.usd = 0
-	}
-	u.report("", out)
-	d.spent.usd = total
+	s.used, d.spent.events = now, d.spent.events.plus(more)
 }
 
-// of returns what was spent on a model so far.
-func (s *spending) of(model string) *modelSpending {
-	for i := range s.models {
-		if s.models[i].model == model {
-			return &s.models[i]
-		}
+// End says what was told of a turn that has no result. What it cost is not known.
+func (d *Dialect) End(out *agent.Decoded) {
+	if d.spent.events.tokens() > 0 {
+		report([]use{d.spent.events}, out)
 	}
-	s.models = append(s.models, modelSpending{model: model})
-	return &s.models[len(s.models)-1]
-}
-
-func readUse(value jsonscan.Value) use {
-	var u use
-	guessed := false
-	for key, value := range value.Members() {
-		switch string(key) {
-		case "inputTokens":
-			u.in = tokens(value)
-		case "outputTokens":
-			u.out = tokens(value)
-		case "cacheReadInputTokens":
-			u.cacheRead = tokens(value)
-		case "cacheCreationInputTokens":
-			u.cacheWrite = tokens(value)
-		case "costUSD":
-			u.usd, u.known = value.Float()
-			u.usd = max(u.usd, 0)
-		case "costBasis":
-			// Of a model that it does not know, Claude guesses the price.
-			guessed = value.Is("unknown")
-		}
-	}
-	u.known = u.known && !guessed
-	return u
-}
-
-func (u use) less(before use) use {
-	return use{
-		in: since(u.in, before.in), out: since(u.out, before.out),
-		cacheRead: since(u.cacheRead, before.cacheRead), cacheWrite: since(u.cacheWrite, before.cacheWrite),
-		usd: since(u.usd, before.usd), known: u.known,
-	}
-}
-
-// since returns what a total has grown by. One that shrank has begun anew.
-func since[N int64 | float64](total, before N) N {
-	if total < before {
-		return total
-	}
-	return total - before
-}
-
-// report adds the fact, unless there is nothing to say.
-func (u use) report(model string, out *agent.Decoded) {
-	if u.in == 0 && u.out == 0 && u.cacheRead == 0 && u.cacheWrite == 0 && u.usd == 0 {
-		return
-	}
-	fact := event.AgentUsed{In: u.in, Out: u.out, CacheRead: u.cacheRead, CacheWrite: u.cacheWrite, Model: model}
-	if u.known {
-		fact.USD = &u.usd
-	}
-	out.Add(fact)
-}
-
-func count(value jsonscan.Value, name string) int64 { return tokens(value.Get(name)) }
-
-func tokens(value jsonscan.Value) int64 {
-	n, _ := value.Int()
-	return max(n, 0)
+	d.spent.events = use{}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
-	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // variant is another program that prints Claude Code's stream-json, and what it does differently. None can be steered or
@@ -107,11 +106,12 @@ func (d *Dialect) usedByMessage(message jsonscan.Value, out *agent.Decoded) {
 		return
 	}
 	d.spent.told = true
-	out.Add(event.AgentUsed{
-		In: count(usage, "input_tokens"), Out: count(usage, "output_tokens"),
-		CacheRead: count(usage, "cache_read_input_tokens"), CacheWrite: count(usage, "cache_creation_input_tokens"),
-		Model: message.Get("model").Text(),
-	})
+	u := readUse(usage)
+	u.model, u.known = message.Get("model").Text(), false
+	out.Add(u.fact())
+	if !u.whole {
+		out.UnreadUsage()
+	}
 }
 
 // nextMessage names a message that has no id of its own.

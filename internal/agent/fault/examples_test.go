@@ -13,7 +13,9 @@ var examples = func() (all []example) {
 	}{
 		{Claude, event.KindRefusal, []string{"refusal"}, nil},
 		{Claude, event.KindQuota, []string{"billing_error"}, nil},
-		{Claude, event.KindAuth, []string{"authentication_failed", "oauth_org_not_allowed"}, nil},
+		{Claude, event.KindAuth, []string{
+			"authentication_failed", "oauth_org_not_allowed", "account_on_hold", "verification_required", "cloud_credential_error",
+		}, nil},
 		{Claude, event.KindRate, []string{"usage_limit_reached", "rate_limit"}, nil},
 		{Claude, event.KindOverload, []string{"overloaded"}, nil},
 		{Claude, event.KindNetwork, []string{"connection_failed", "server_error", "unknown"}, nil},

@@ -23,6 +23,7 @@ var table = []row{
 	{"503", event.KindOverload, false, columns{Variant: holds}},
 	{"529", event.KindOverload, false, columns{Variant: holds}},
 	{": terminated", event.KindNetwork, false, columns{ACP: holds}},
+	{"account_on_hold", event.KindAuth, true, columns{Claude: is}},
 	{"anthropic stream ended", event.KindNetwork, false, columns{Pi: begins}},
 	{"api key", event.KindAuth, false, columns{Variant: holds}},
 	{"api key expired", event.KindAuth, false, columns{ACP: holds}},
@@ -42,6 +43,7 @@ var table = []row{
 	{"blocklist", event.KindRefusal, true, columns{Pi: is}},
 	{"body from connection", event.KindNetwork, false, columns{ACP: holds}},
 	{"cannot connect", event.KindNetwork, false, columns{ACP: holds}},
+	{"cloud_credential_error", event.KindAuth, true, columns{Claude: is}}, // of Bedrock, Vertex and Foundry
 	{"codex ran out of room in the model's context window", event.KindContext, true, columns{Codex: begins}},
 	{"connection closed", event.KindNetwork, false, columns{ACP: holds}},
 	{"connection error", event.KindNetwork, false, columns{ACP: holds}},
@@ -175,6 +177,7 @@ var table = []row{
 	{"usage limit", event.KindQuota, true, columns{ACP: holds}},
 	{"usageLimitExceeded", event.KindQuota, true, columns{Codex: is, ACP: is}},
 	{"usage_limit_reached", event.KindRate, true, columns{Claude: is, Pi: is}},
+	{"verification_required", event.KindAuth, true, columns{Claude: is}},
 	{"waiting for network", event.KindNetwork, false, columns{Codex: begins}},
 	{"websocket", event.KindNetwork, false, columns{Pi: begins}},
 	{"we’re currently experiencing high demand", event.KindOverload, true, columns{Codex: begins}},
