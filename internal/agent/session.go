@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -29,9 +30,9 @@ type Config struct {
 	Blob func(text []byte) (event.Blob, error)
 	// Linger is how long what the agent left running may go on; see process.Spec. nil gives no time.
 	Linger func() time.Duration
-	// HoldBack says how many bytes at the end of streamed text may be the beginning of
-	// a secret: see secret.Masker. nil keeps nothing back.
-	HoldBack func(text []byte) int
+	// Secrets masks texts that come in pieces, before these become events that are masked one by one. nil
+	// hides nothing.
+	Secrets *secret.Masker
 	// Deliver takes drafts in order; release is to be called when their memory may
 	// be used again. It may block, which holds the agent back.
 	Deliver func(drafts []event.Draft, release func())
@@ -52,14 +53,15 @@ type Session struct {
 	announce  sync.Once
 	gone      chan struct{} // closed once agent.exited is delivered
 
-	mu       sync.Mutex // guards the dialect and what follows
-	decoded  Decoded
-	hold     holder
-	whole    []byte            // a line of text with its newline
-	finished chan struct{}     // closed when the running turn is over; nil while none runs
-	reset    chan bool         // receives whether a reset was confirmed; nil while none is asked for
-	endCause uint64            // the decision that ends the process
-	steers   map[string]uint64 // the decisions that put commands into the running turn
+	mu         sync.Mutex // guards the dialect and what follows
+	decoded    Decoded
+	hold       holder
+	whole      []byte            // a line of text with its newline
+	complained ending            // the end of standard error
+	finished   chan struct{}     // closed when the running turn is over; nil while none runs
+	reset      chan bool         // receives whether a reset was confirmed; nil while none is asked for
+	endCause   uint64            // the decision that ends the process
+	steers     map[string]uint64 // the decisions that put commands into the running turn
 }
 
 // Start starts the process. The agent has no prompt yet. The error says which program or
@@ -77,7 +79,7 @@ func Start(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, by: "agent:" + cfg.Name, argv: command.Argv, closeStdin: command.CloseStdin, text: command.Text,
-		hold:      holder{back: cfg.HoldBack},
+		hold:      holder{secrets: cfg.Secrets},
 		announced: make(chan struct{}), gone: make(chan struct{}),
 	}
 	spec := process.Spec{
@@ -263,10 +265,11 @@ func (s *Session) bury() {
 	s.mu.Lock()
 	cause := s.endCause
 	s.hold.flush(func(fact event.Payload) { s.deliver(0, fact) })
+	complained := s.complained.end()
 	s.mu.Unlock()
 	s.deliver(cause, event.AgentExited{
 		Code: exit.Code, Signal: exit.Signal, Took: exit.Took.Milliseconds(),
-		Strays: len(exit.Strays), Stderr: string(s.proc.StderrTail()),
+		Strays: len(exit.Strays), Stderr: complained,
 	})
 	close(s.gone)
 }

@@ -156,7 +156,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
 
-		HoldBack: r.masker.HoldBack, Linger: r.linger,
+		Secrets: r.masker, Linger: r.linger,
 	}, nil
 }
 
