@@ -125,7 +125,7 @@ func basicAuth(src []byte, start, at int) (from, to int) {
 	plain = plain[:m]
 	user, pass, ok := bytes.Cut(plain, []byte(":"))
 	control := func(r rune) bool { return r < ' ' }
-	if err != nil || !ok || len(user)+len(pass) < 4 || !utf8.Valid(plain) || bytes.ContainsFunc(plain, control) {
+	if err != nil || !ok || len(user)+len(pass) < 4 || placeholder(strings.ToLower(string(pass))) || !utf8.Valid(plain) || bytes.ContainsFunc(plain, control) {
 		return 0, 0
 	}
 	return at, at + n
@@ -186,7 +186,7 @@ func percent(s string) bool { return len(s) > 2 && hexDigit[s[1]] && hexDigit[s[
 func placeholder(lower string) bool {
 	switch strings.TrimRight(lower, "0123456789") {
 	case "pass", "password", "passwd", "pwd", "secret", "token", "user", "admin", "root", "test", "foobar", "foo", "bar", "guest", "mypass",
-		"mypassword", "postgres", "mysql", "mongo", "redis", "rabbitmq", "p@ssword", "xxx", "abc":
+		"mypassword", "postgres", "mysql", "mongo", "redis", "rabbitmq", "p@ssword", "xxx", "abc", "opensesame", "open sesame", "string", "text":
 		return true
 	}
 	return false
@@ -264,6 +264,7 @@ func netrcPassword(src []byte, start, end int) (from, to int) {
 		return 0, 0
 	}
 	to = from + span(src[from:min(len(src), from+200)], netrcValue)
+	to = from + len(bytes.TrimRight(src[from:to], "."))
 	if to-from < 4 || !password("", string(src[from:to])+"0") || placeholder(strings.ToLower(string(src[from:to]))) {
 		return 0, 0
 	}
