@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 
+	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -18,6 +19,7 @@ type holder struct {
 	open    []*openText
 	free    []*openText // to be used again
 	scratch []byte
+	quoted  []byte // a text that lives as long as the call that it is handed on with
 }
 
 // openText is one text in pieces.
@@ -76,7 +78,7 @@ func (h *holder) said(fact event.Payload, p event.AgentSaid, on func(event.Paylo
 		on(fact)
 		return
 	}
-	if p.Text = event.Plain(string(out)); len(out) > 0 || p.Final {
+	if p.Text = h.quote(out); len(out) > 0 || p.Final {
 		on(spoken(kind, p))
 	}
 }
@@ -95,7 +97,7 @@ func (h *holder) progressed(p event.ToolProgressed, on func(event.Payload)) {
 		on(p)
 		return
 	}
-	if p.Text = event.Plain(string(out)); len(out) > 0 || p.Replaced {
+	if p.Text = h.quote(out); len(out) > 0 || p.Replaced {
 		on(p)
 	}
 }
@@ -126,6 +128,11 @@ func (h *holder) write(t *openText, piece event.Text) (out []byte, same bool) {
 	h.scratch = piece.AppendTo(h.scratch[:0])
 	out = t.stream.Write(h.scratch)
 	return out, bytes.Equal(out, h.scratch)
+}
+
+func (h *holder) quote(text []byte) event.Text {
+	h.quoted = jsonscan.AppendStringBytes(h.quoted[:0], text)
+	return event.Quoted(h.quoted)
 }
 
 func (t *openText) conversation() bool {

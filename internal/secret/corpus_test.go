@@ -38,7 +38,8 @@ func TestOrdinaryFilesStayAsTheyAre(t *testing.T) {
 				return nil // no text
 			}
 			size += len(text)
-			for _, h := range m.hits(text, 0, true) {
+			hits, _ := m.hits(text, 0, true)
+			for _, h := range hits {
 				what := string(text[max(0, h.start-30):min(len(text), h.end, h.start+60)])
 				found[h.label] = append(found[h.label], fmt.Sprintf("%s: %q", path, what))
 			}

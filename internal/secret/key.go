@@ -105,6 +105,13 @@ func (k *keyReader) read(text []byte) (n int, over bool) {
 			i += run
 			continue
 		}
+		if text[i] == '[' {
+			if rest := text[i:]; len(rest) < len(maskStart) && strings.HasPrefix(maskStart, string(rest)) {
+				return n, false
+			} else if bytes.HasPrefix(rest, []byte(maskStart)) {
+				return n, true // what was replaced is no line, or a replacement would bring others within reach
+			}
+		}
 		if text[i] == '-' {
 			if len(text)-i < len(keyDash) && strings.HasPrefix(keyDash, string(text[i:])) {
 				return n, false

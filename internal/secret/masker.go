@@ -96,8 +96,8 @@ func (m *Masker) add(l literal) {
 	}
 }
 
-// afterShort are the characters that may follow a phrase's word of six bytes.
-var afterShort = classOf("azAZ09__**--//++")
+// afterShort are the characters that may follow a phrase's word of six bytes: a database's name begins so.
+var afterShort = classOf("az__**")
 
 func (m *Masker) sample(gram uint32, at place) {
 	m.filter.add(gram)
@@ -135,7 +135,7 @@ func (m *Masker) mask(src []byte, from int, plain bool) (out []byte, n int) {
 	// What stands beside a replacement may be a secret only now (a boundary has appeared, two ends have met), so masked
 	// text is scanned again. Each round uses up text that is no replacement, which ends it; the bound is for the proof's sake.
 	for range 8 {
-		hits := m.hits(out, from, plain)
+		hits, _ := m.hits(out, from, plain)
 		if len(hits) == 0 {
 			return out, n
 		}
@@ -145,23 +145,20 @@ func (m *Masker) mask(src []byte, from int, plain bool) (out []byte, n int) {
 	return out, n
 }
 
-// hits returns what is to be replaced in src[from:], in order and without overlap.
-func (m *Masker) hits(src []byte, from int, plain bool) []hit {
-	hits := m.scan(src)
-	if from > 0 && len(hits) > 0 {
-		kept := hits[:0]
-		for _, h := range hits {
-			if h.end > from {
-				h.start = max(h.start, from)
-				kept = append(kept, h)
-			}
+// hits returns what is to be replaced in src[from:], in order and without overlap, and where the last word of a phrase ends, if
+// src has one.
+func (m *Masker) hits(src []byte, from int, plain bool) (hits []hit, phrase int) {
+	hits, phrase = m.scan(src)
+	if from > 0 {
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.end <= from })
+		for i := range hits {
+			hits[i].start = max(hits[i].start, from)
 		}
-		hits = kept
 	}
 	if len(hits) == 0 {
-		return nil
+		return nil, phrase
 	}
-	return m.settle(src, hits, plain)
+	return m.settle(src, hits, plain), phrase
 }
 
 func rewrite(src []byte, hits []hit) []byte {
@@ -227,6 +224,9 @@ func (s *scanner) literalHits(p int) {
 			continue
 		}
 		end := start + len(l.text)
+		if l.phrase != nil {
+			s.phrase = max(s.phrase, end)
+		}
 		switch {
 		case l.phrase == nil:
 			s.hits = append(s.hits, hit{start: start, end: end, label: l.label, rank: rankKnown, literal: at.literal})

@@ -17,7 +17,7 @@ func oddHits(src []byte, start int, hits []hit) []hit {
 		if n := span(run, token); id >= 8 && id <= 10 && n == 35 && boundary(src, start-1-id) {
 			return add(start-1-id, start+n, "[masked:telegram-token]")
 		}
-	case len(run) > 0 && run[0] >= 'M' && run[0] <= 'O':
+	case len(run) > 1 && run[0] >= 'M' && run[0] <= 'O' && (run[1] == 'D' || run[1] == 'T' || run[1] == 'j' || run[1] == 'z'): // a digit, and a digit's half
 		if n := discord(run); n > 0 && boundary(src, start) {
 			return add(start, start+n, "[masked:discord-token]")
 		}

@@ -11,7 +11,7 @@ import (
 // (wordBody), which is what Stream relies on; the words reach back at most phraseReach bytes.
 type phrase struct {
 	label string
-	// words are what the scan looks for: at least six bytes each, and after one of only six comes a letter, a digit, '_', '*', '-' or '/'.
+	// words are what the scan looks for: at least six bytes each, and after one of only six comes one of afterShort.
 	words []string
 	// find returns what is to be masked beside a word, src[start:end]; from == to where that is nothing.
 	find func(src []byte, start, end int) (from, to int)
@@ -25,9 +25,9 @@ const (
 
 var phrases = []phrase{
 	{labelBearer, cased("Bearer "), bearerToken},
-	{"[masked:basic-auth]", []string{"Basic ", " basic ", "\"basic ", ":basic ", "=basic "}, basicAuth},
-	{"[masked:api-key]", headers("X-Api-Key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key"), assigned(token68, 20, 200, hasDigit)},
-	{"[masked:access-token]", headers("Private-Token", "X-Vault-Token", "X-Auth-Token", "X-Shopify-Access-Token"), assigned(token68, 20, 400, hasDigit)},
+	{"[masked:basic-auth]", []string{" Basic ", "\"Basic ", "'Basic ", ":Basic ", "=Basic ", " basic ", "\"basic ", ":basic "}, basicAuth},
+	{"[masked:api-key]", []string{"x-api-key", "X-Api-Key", "X-API-Key", "X-API-KEY", "x-goog-api-key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key"}, assigned(token68, 20, 200, hasDigit)},
+	{"[masked:access-token]", []string{"private-token", "Private-Token", "PRIVATE-TOKEN", "x-vault-token", "X-Vault-Token", "x-auth-token", "X-Auth-Token"}, assigned(token68, 20, 400, hasDigit)},
 	{"[masked:aws-secret-key]", []string{"ecret_access_key", "ecretAccessKey", "ECRET_ACCESS_KEY"}, assigned(base64Body, 40, 40, allKinds)},
 	{"[masked:aws-session-token]", []string{"aws_session_token", "AWS_SESSION_TOKEN", "essionToken", "aws_security_token"}, assigned(base64Body, 100, 4000, allKinds)},
 	{"[masked:azure-storage-key]", []string{"AccountKey=", "accountkey=", "AZURE_STORAGE_KEY", "AZURE_STORAGE_ACCOUNT_KEY"}, assigned(base64Body, 86, 88, allKinds)},
@@ -56,16 +56,6 @@ var (
 
 func cased(word string) []string {
 	return []string{word, strings.ToLower(word), strings.ToUpper(word)}
-}
-
-func headers(names ...string) []string {
-	var all []string
-	for _, name := range names {
-		all = append(all, cased(name)...)
-		parts := strings.Split(name, "-")
-		all = append(all, strings.Join(append(parts[:len(parts)-1:len(parts)-1], strings.ToUpper(parts[len(parts)-1])), "-"))
-	}
-	return all
 }
 
 // gap returns where a value begins after its name at src[at:]: behind blanks, quotes (with backslashes before them), one of ":", "=", "=>" .
@@ -114,10 +104,7 @@ func bearerToken(src []byte, start, at int) (from, to int) {
 }
 
 // basicAuth finds user:password in base64 after "Basic ".
-func basicAuth(src []byte, start, at int) (from, to int) {
-	if alnum[src[start]] && !boundary(src, start) {
-		return 0, 0
-	}
+func basicAuth(src []byte, _, at int) (from, to int) {
 	n := span(src[at:min(len(src), at+1024)], base64Body)
 	code := bytes.TrimRight(src[at:at+n], "=")
 	plain := make([]byte, base64.RawStdEncoding.DecodedLen(len(code)))

@@ -61,10 +61,12 @@ type scanner struct {
 	hits     []hit
 	shapeEnd int // of the shape found last
 	keyEnd   int // of the private key found last
+	phrase   int // where the last word of a phrase ends
 }
 
-// scan returns a hit for every secret in src, in no order and possibly overlapping. Without hits it allocates nothing.
-func (m *Masker) scan(src []byte) []hit {
+// scan returns a hit for every secret in src, in no order and possibly overlapping, and where the last word of a phrase ends.
+// Without hits it allocates nothing.
+func (m *Masker) scan(src []byte) (hits []hit, phrase int) {
 	s := scanner{m: m, src: src}
 	f, i := &m.filter, 0
 	before := uint64(highs) // bad of the word before i
@@ -92,7 +94,7 @@ func (m *Masker) scan(src []byte) []hit {
 	s.literals(i, len(src))
 	s.marks('@', urlPassword, labelURL)
 	s.marks('~', azureSecret, "[masked:azure-client-secret]")
-	return s.hits
+	return s.hits, s.phrase
 }
 
 // marks looks around each mark, a character that ordinary text has seldom enough to stop at.

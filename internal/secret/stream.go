@@ -10,6 +10,11 @@ const (
 	wordTail = 2 << 10  // what is withheld of a longer one that is no secret so far; more than what decides about a token
 )
 
+const (
+	boundaryReach = 24      // what decides whether a token begins where the context ends
+	keptContext   = 2 << 10 // what is kept of the context beyond need, so that it need not be moved each time
+)
+
 // A Stream masks a text that comes in pieces. What it hands out, joined, is what Masker.Text makes of the whole text, however
 // the pieces are cut:
 //
@@ -27,12 +32,11 @@ const (
 // A Stream is for one goroutine.
 type Stream struct {
 	m      *Masker
-	buf    []byte // context, then what is withheld
-	seen   int    // how much of buf is context: the end of what was handed out, as it came
-	shown  []byte // the same as it was handed out
-	masked bool   // the two differ
-	spare  []byte // the memory of the buf before
-	last   []byte // and of the shown before
+	buf    []byte // context as it came, then what is withheld
+	seen   int    // where the context ends
+	phrase int    // where the last word of a phrase ends that the context holds; 0 for none
+	shown  []byte // where masked: the context as it was handed out
+	masked bool
 	key    keyReader
 	inKey  bool // within a private key whose label was handed out
 	inWord bool // within a word whose label was handed out
@@ -46,12 +50,13 @@ func (s *Stream) Held() int { return len(s.buf) - s.seen }
 
 // Write takes the next piece and returns what may be known now, valid until the next call.
 func (s *Stream) Write(piece []byte) []byte {
+	s.tidy()
 	s.buf = append(s.buf, piece...)
 	if !s.passed() {
 		return nil
 	}
 	cut := s.cut()
-	hits := s.m.hits(s.buf, s.seen, true)
+	hits := s.hits()
 	for _, h := range hits {
 		if h.start < cut && cut < h.end {
 			cut = h.start
@@ -60,46 +65,73 @@ func (s *Stream) Write(piece []byte) []byte {
 	if len(s.buf)-cut > max(maxWord, 4*s.m.longest) {
 		return s.overflow(hits)
 	}
-	return s.release(cut, hits)
+	return s.release(cut, len(hits) > 0)
 }
 
 // Flush returns what is withheld: the text has ended.
 func (s *Stream) Flush() []byte {
 	var out []byte
 	if s.passed() {
-		out = s.release(len(s.buf), s.m.hits(s.buf, s.seen, true))
+		out = s.release(len(s.buf), len(s.hits()) > 0)
 	}
-	*s = Stream{m: s.m, spare: s.spare, last: s.last}
+	*s = Stream{m: s.m, buf: s.buf[:0], shown: s.shown[:0]}
 	return out
 }
 
-// release hands out what stands before the cut, which has to be masked where hits are not empty.
-func (s *Stream) release(cut int, hits []hit) []byte {
-	if len(hits) > 0 {
-		hits = s.m.hits(s.buf[:cut], s.seen, true) // without those behind the cut
+// hits returns what is to be replaced in what is withheld.
+func (s *Stream) hits() []hit {
+	from := max(0, s.seen-boundaryReach)
+	if s.phrase > 0 {
+		from = max(0, s.seen-phraseReach)
+	}
+	hits, phrase := s.m.hits(s.buf[from:], s.seen-from, true)
+	if phrase > 0 && s.phrase == 0 { // the first one: what it means may depend on all of the context
+		from = max(0, s.seen-phraseReach)
+		hits, phrase = s.m.hits(s.buf[from:], s.seen-from, true)
+	}
+	if phrase > 0 {
+		s.phrase = from + phrase
+	}
+	for i := range hits {
+		hits[i].start += from
+		hits[i].end += from
+	}
+	return hits
+}
+
+// release hands out what stands before the cut. hit says that something in it, or behind it, is to be replaced.
+func (s *Stream) release(cut int, hit bool) []byte {
+	from := s.seen
+	s.seen = cut
+	if !hit && !s.masked {
+		return s.buf[from:cut]
+	}
+	before := max(0, from-phraseReach)
+	if !s.masked {
+		s.shown = append(s.shown[:0], s.buf[before:from]...)
 	}
 	known := len(s.shown)
-	if len(hits) == 0 {
-		s.shown = append(s.shown, s.buf[s.seen:cut]...)
-	} else {
-		s.shown = append(s.shown, rewrite(s.buf[:cut], hits)[s.seen:]...)
-	}
-	if len(hits) > 0 || s.masked { // as Masker.mask goes on: with what the text has become
-		s.shown, _ = s.m.mask(s.shown, known, true)
-	}
-	out := s.shown[known:]
-	s.handed(cut)
-	return out
+	hits, _ := s.m.hits(s.buf[before:cut], from-before, true)
+	s.shown = append(s.shown, rewrite(s.buf[before:cut], hits)[from-before:]...)
+	s.shown, _ = s.m.mask(s.shown, known, true) // as Masker.mask goes on: with what the text has become
+	s.masked = true
+	return s.shown[known:]
 }
 
-// handed makes the ends of what was handed out, as it came and as it became, the context of what is left behind the cut.
-func (s *Stream) handed(cut int) {
-	before := ending(s.buf[:cut])
-	s.seen = len(before)
-	s.spare = append(append(s.spare[:0], before...), s.buf[cut:]...)
-	s.buf, s.spare = s.spare, s.buf
-	s.last, s.shown = s.shown, append(s.last[:0], ending(s.shown)...)
-	s.masked = !bytes.Equal(s.shown, s.buf[:s.seen])
+// tidy forgets what is no context any more.
+func (s *Stream) tidy() {
+	if s.phrase > 0 && s.seen-s.phrase > phraseReach {
+		s.phrase = 0
+	}
+	if s.masked {
+		s.shown = s.shown[:copy(s.shown, ending(s.shown))]
+		s.masked = s.seen < phraseReach || !bytes.Equal(s.shown, s.buf[s.seen-phraseReach:s.seen])
+	}
+	if drop := s.seen - phraseReach; drop > keptContext {
+		s.buf = s.buf[:copy(s.buf, s.buf[drop:])]
+		s.seen -= drop
+		s.phrase = max(0, s.phrase-drop)
+	}
 }
 
 // ending returns the end of a text that decides about what follows.
@@ -136,7 +168,7 @@ func (s *Stream) cut() int {
 func (s *Stream) overflow(hits []hit) []byte {
 	if _, end, reader := unendedKey(s.buf[s.seen:]); reader.lines {
 		s.key, s.inKey = reader, true
-		return s.release(s.seen+end, hits)
+		return s.release(s.seen+end, true)
 	}
 	cut := max(s.seen, len(s.buf)-max(wordTail, s.m.longest))
 	for _, h := range hits {
@@ -148,7 +180,7 @@ func (s *Stream) overflow(hits []hit) []byte {
 	if s.inWord {
 		cut = len(s.buf)
 	}
-	return s.release(cut, hits)
+	return s.release(cut, len(hits) > 0)
 }
 
 // unendedKey returns where the private key begins in text that more of it may follow, and where the part ends that is surely of it;
