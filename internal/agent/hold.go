@@ -8,6 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
+// noticeStderr is what dialects of free text call a line of standard error.
+const noticeStderr = "stderr"
+
 // holder masks texts that come in pieces, each as the whole that it is a part of: a secret that is cut in two by two pieces could
 // be recognised in neither. What the masking withholds of a text comes with its next piece or, at the latest, when the text ends: with
 // its last piece, with what follows it of the same conversation, or with the turn.
@@ -46,6 +49,8 @@ func (h *holder) pass(fact event.Payload, on func(event.Payload)) {
 		h.progressed(p, on)
 	case event.AgentUnread:
 		h.unread(p, on)
+	case event.AgentNoticed:
+		h.noticed(p, on)
 	case event.ToolCalled:
 		h.end(on, func(t *openText) bool { return t.conversation() && t.parent == p.Parent })
 		on(fact)
@@ -102,24 +107,39 @@ func (h *holder) progressed(p event.ToolProgressed, on func(event.Payload)) {
 	}
 }
 
-// unread takes a line that may be one of several that hold a secret.
+// unread takes a line that no dialect understands.
 func (h *holder) unread(p event.AgentUnread, on func(event.Payload)) {
-	if p.Line.IsZero() {
+	h.scratch = p.Line.AppendTo(h.scratch[:0])
+	h.line(p, event.TypeAgentUnread, p.Stream, on)
+}
+
+// noticed takes a line of standard error, which may be one of several that hold a secret as well.
+func (h *holder) noticed(p event.AgentNoticed, on func(event.Payload)) {
+	if p.What != noticeStderr {
 		on(p)
 		return
 	}
-	t := h.text(event.TypeAgentUnread, p.Stream, "")
-	h.scratch = append(p.Line.AppendTo(h.scratch[:0]), '\n')
+	h.scratch = append(h.scratch[:0], p.Text...)
+	h.line(p, event.TypeAgentNoticed, p.What, on)
+}
+
+// line takes a fact whose line, in scratch, may be one of several that hold a secret.
+func (h *holder) line(fact event.Payload, kind event.Type, name string, on func(event.Payload)) {
+	if len(h.scratch) == 0 {
+		on(fact)
+		return
+	}
+	t := h.text(kind, name, "")
+	h.scratch = append(h.scratch, '\n')
 	out := t.stream.Write(h.scratch)
 	if len(t.line) == 0 && bytes.Equal(out, h.scratch) {
-		on(p)
+		on(fact)
 		return
 	}
 	t.line = append(t.line, out...)
 	if n := bytes.LastIndexByte(t.line, '\n'); n >= 0 {
-		p.Line = event.Plain(string(t.line[:n]))
+		on(t.fact(t.line[:n]))
 		t.line = t.line[:copy(t.line, t.line[n+1:])]
-		on(p)
 	}
 }
 
@@ -199,6 +219,8 @@ func (t *openText) fact(text []byte) event.Payload {
 		return event.ToolProgressed{ID: t.name, Text: plain}
 	case event.TypeAgentUnread:
 		return event.AgentUnread{Line: event.Plain(string(bytes.TrimSuffix(text, []byte("\n")))), Stream: t.name}
+	case event.TypeAgentNoticed:
+		return event.AgentNoticed{What: t.name, Text: string(bytes.TrimSuffix(text, []byte("\n")))}
 	default:
 		return spoken(t.kind, event.AgentSaid{Block: t.name, Parent: t.parent, Text: plain})
 	}

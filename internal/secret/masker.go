@@ -13,10 +13,12 @@ type Masker struct {
 	second   filter             // of the same grams, their halves swapped
 	places   map[uint32][]place // where a sampled gram stands in which literal
 	literals []literal
-	heads    map[uint32][]int32 // the first four bytes of the literals that are known values, for Stream
-	headBits filter             // of the keys of heads
-	firsts   [256][]int32       // their first bytes
-	longest  int                // bytes in the longest of those
+	longest  int // bytes in the longest known value, in any spelling
+	// Of the known values that are more than one word, for Stream:
+	heads       map[uint32][]int32 // their first four bytes
+	headBits    filter             // of the keys of heads
+	firsts      [256][]int32       // their first bytes
+	longestText int                // bytes in the longest of them
 }
 
 // A literal is a text that the scan looks for byte by byte.
@@ -87,12 +89,16 @@ func (m *Masker) add(l literal) {
 			}
 		}
 	}
-	if l.phrase == nil {
+	if l.phrase != nil {
+		return
+	}
+	m.longest = max(m.longest, len(l.text))
+	if span([]byte(l.text), wordBody) < len(l.text) {
 		head := gramAt(l.text, 0)
 		m.heads[head] = append(m.heads[head], at)
 		m.headBits.add(head)
 		m.firsts[l.text[0]] = append(m.firsts[l.text[0]], at)
-		m.longest = max(m.longest, len(l.text))
+		m.longestText = max(m.longestText, len(l.text))
 	}
 }
 

@@ -197,20 +197,26 @@ var base64Token = classOf("azAZ09--__++//==")
 
 var (
 	shapeLabels  = []string{labelBearer, labelKey, labelURL}
-	shapesByByte [256][]*shape
+	shapesByByte [256][]ledShape
 	// shapeStarts has the first three bytes of the prefixes that are token characters to that extent, leads the three bytes before the
 	// run in the others.
 	shapeStarts, leads filter
-	ledShapes          []*shape
+	ledShapes          []ledShape
 )
+
+// A ledShape is a shape and how many bytes of its prefix stand before the run of token characters.
+type ledShape struct {
+	*shape
+	lead int
+}
 
 func init() {
 	for i := range shapes {
-		s := &shapes[i]
+		s := ledShape{&shapes[i], strings.LastIndexAny(shapes[i].prefix, "./~") + 1}
 		shapeLabels = append(shapeLabels, s.label)
-		if lead := s.lead(); lead > 0 {
+		if s.lead > 0 {
 			ledShapes = append(ledShapes, s)
-			leads.add(gram3([]byte(s.prefix), lead-3))
+			leads.add(gram3([]byte(s.prefix), s.lead-3))
 			continue
 		}
 		shapesByByte[s.prefix[0]] = append(shapesByByte[s.prefix[0]], s)
@@ -225,9 +231,6 @@ func init() {
 		}
 	}
 }
-
-// lead returns how many bytes of the prefix stand before the run of token characters.
-func (s *shape) lead() int { return strings.LastIndexAny(s.prefix, "./~") + 1 }
 
 func gram3(text []byte, at int) uint32 {
 	return uint32(text[at]) | uint32(text[at+1])<<8 | uint32(text[at+2])<<16
@@ -254,8 +257,8 @@ func startHits(src []byte, start int, hits []hit) []hit {
 	hits = oddHits(src, start, hits)
 	if start >= 3 && leads.has(gram3(src, start-3)) {
 		for _, s := range ledShapes {
-			from := start - s.lead()
-			if from >= 0 && boundary(src, from) {
+			from := start - s.lead
+			if from >= 0 && string(src[from:start]) == s.prefix[:s.lead] && boundary(src, from) {
 				if n := s.match(src[from:]); n > 0 {
 					return append(hits, hit{start: from, end: from + n, label: s.label, rank: rankShape})
 				}
@@ -337,7 +340,7 @@ func shapeHits(src []byte, at int, hits []hit) []hit {
 }
 
 // match returns the length of the token that text begins with, 0 for none.
-func (s *shape) match(text []byte) int {
+func (s ledShape) match(text []byte) int {
 	if len(text) < len(s.prefix) || string(text[:len(s.prefix)]) != s.prefix {
 		return 0
 	}
@@ -350,7 +353,7 @@ func (s *shape) match(text []byte) int {
 	if len(body) < s.min || s.test != nil && !s.test(body) {
 		return 0
 	}
-	if run := text[s.lead():min(len(text), most)]; span(run[:min(len(run), minRun)], token) < minRun {
+	if run := text[s.lead:min(len(text), most)]; span(run[:min(len(run), minRun)], token) < minRun {
 		return 0 // where the scan would find it by chance only
 	}
 	if s.label == labelJWT {

@@ -187,6 +187,9 @@ func (s *Stream) overflow(hits []hit) []byte {
 // len(text) where there is none.
 func unendedKey(text []byte) (begin, end int, reader keyReader) {
 	begin, end = len(text), len(text)
+	if bytes.IndexByte(text, '-') < 0 {
+		return begin, end, reader
+	}
 	if at := bytes.LastIndex(text, []byte(keyBegin)); at >= 0 {
 		n, sure := keyHeader(text[at:], keyBegin)
 		if n == 0 && !sure {
@@ -213,9 +216,10 @@ func unendedKey(text []byte) (begin, end int, reader keyReader) {
 	return begin, end, keyReader{}
 }
 
-// knownBegin returns where the earliest known value may begin in text[from:] whose rest is still to come, len(text) where none does.
+// knownBegin returns where the earliest known value of more than one word may begin in text[from:] whose rest is still to come,
+// len(text) where none does.
 func (m *Masker) knownBegin(text []byte, from int) int {
-	for i := max(from, len(text)-m.longest+1); i < len(text); i++ {
+	for i := max(from, len(text)-m.longestText+1); i < len(text); i++ {
 		rest := text[i:]
 		begins := m.firsts[text[i]]
 		if len(rest) >= gramBytes {
