@@ -29,23 +29,24 @@ var phrases = []phrase{
 	{"[masked:api-key]", []string{"x-api-key", "X-Api-Key", "X-API-Key", "X-API-KEY", "x-goog-api-key", "X-Goog-Api-Key", "Ocp-Apim-Subscription-Key"}, assigned(token68, 20, 200, hasDigit)},
 	{"[masked:access-token]", []string{"private-token", "Private-Token", "PRIVATE-TOKEN", "x-vault-token", "X-Vault-Token", "x-auth-token", "X-Auth-Token"}, assigned(token68, 20, 400, hasDigit)},
 	{"[masked:aws-secret-key]", []string{"ecret_access_key", "ecretAccessKey", "ECRET_ACCESS_KEY"}, assigned(base64Body, 40, 40, allKinds)},
-	{"[masked:aws-session-token]", []string{"aws_session_token", "AWS_SESSION_TOKEN", "essionToken", "aws_security_token"}, assigned(base64Body, 100, 4000, allKinds)},
+	{"[masked:aws-session-token]", []string{"aws_session_token", "AWS_SESSION_TOKEN", "ionToken"}, assigned(base64Body, 100, 4000, allKinds)},
 	{"[masked:azure-storage-key]", []string{"AccountKey=", "accountkey=", "AZURE_STORAGE_KEY", "AZURE_STORAGE_ACCOUNT_KEY"}, assigned(base64Body, 86, 88, allKinds)},
 	{"[masked:azure-access-key]", []string{"SharedAccessKey=", "sharedaccesskey="}, assigned(base64Body, 42, 44, allKinds)},
 	{"[masked:azure-sas]", []string{"?sv=201", "?sv=202", "&sv=201", "&sv=202", "6sv=201", "6sv=202", "=sv=202", "SharedAccessSignature"}, sharedSignature},
 	{"[masked:twilio-token]", []string{"TWILIO_AUTH_TOKEN", "twilio_auth_token", "twilioAuthToken"}, assigned(lowerHex, 32, 32, hasDigit)},
-	{"[masked:slack-webhook]", []string{"hooks.slack.com/services/", "hooks.slack.com/workflows/"}, assigned(pathBody, 30, 120, allKinds)},
-	{"[masked:discord-webhook]", []string{"discord.com/api/webhooks/", "discordapp.com/api/webhooks/"}, assigned(pathBody, 80, 120, allKinds)},
-	{"[masked:teams-webhook]", []string{"webhook.office.com/webhookb2/"}, assigned(teamsBody, 80, 300, hasDigit)},
+	{"[masked:slack-webhook]", []string{"hooks.slack"}, assigned(hostPath, 40, 160, allKinds)},
+	{"[masked:discord-webhook]", []string{"webhooks/"}, assigned(pathBody, 80, 120, allKinds)},
+	{"[masked:teams-webhook]", []string{"webhookb2/"}, assigned(teamsBody, 80, 300, hasDigit)},
 	{"[masked:terraform-token]", []string{".atlasv1."}, terraformToken},
 	{"[masked:netrc-password]", []string{"password"}, netrcPassword},
-	{"[masked:pgpass-password]", []string{":5432:", "*:*:*:", "localhost:*:"}, pgPassword},
+	{"[masked:pgpass-password]", []string{":5432:", "*:*:*:", "localhost:*:*:"}, pgPassword},
 	{"[masked:password]", []string{"PGPASSWORD=", "MYSQL_PWD=", "REDISCLI_AUTH=", "SSHPASS="}, passwordVariable},
 	{labelKey, []string{keyName, keyLines}, privateKey},
 }
 
 var (
 	pathBody  = classOf("azAZ09--__//")
+	hostPath  = classOf("azAZ09--__//..")
 	teamsBody = classOf("azAZ09--__//@@")
 	// wordBody are the characters that a secret consists of, but for known values and private keys: ASCII without blanks, quotes and brackets.
 	wordBody = classOf("!!#&**++--..//09::==??@Z\\\\^^__az~~")
