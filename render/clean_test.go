@@ -178,6 +178,7 @@ func FuzzText(f *testing.F) {
 	f.Add("I look at the \x1b[31mtests\x1b[0m first", uint8(80), uint16(7))
 	f.Add("値段の計算 \r\n\t- x \u202e\u009b", uint8(2), uint16(3))
 	f.Add(strings.Repeat("word ", 40), uint8(40), uint16(1))
+	f.Add("\t"+strings.Repeat("x", 90)+"\n   "+strings.Repeat("y", 37)+"\n- z", uint8(40), uint16(200))
 	f.Fuzz(func(t *testing.T, said string, width uint8, piece uint16) {
 		said = strings.ToValidUTF8(said, "\uFFFD")
 		var steps []any

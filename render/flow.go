@@ -130,11 +130,15 @@ func (f *flow) place() {
 	}
 	if f.fresh {
 		f.fresh = false
-		if f.col == 0 {
+		indented := f.col == 0
+		if indented {
 			f.blanks(f.margin)
 		}
 		f.gap = min(f.gap, f.width/2-min(f.margin, f.width/2))
 		f.hang = f.margin + f.gap
+		if indented { // nothing stands before the word: what is too long behind the indentation gets less of that
+			f.gap = min(f.gap, max(f.width-f.col-f.wordCols, 0))
+		}
 	}
 	if f.col+f.gap+f.wordCols > f.width && f.col > 0 {
 		f.newline()

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -291,7 +290,7 @@ func (f *fate) take(e event.Event) bool {
 // tell says what became of the command. A refused one is an error.
 func (f *fate) tell(e *env, asJSON bool) error {
 	if asJSON {
-		if err := json.NewEncoder(e.stdout).Encode(f); err != nil {
+		if err := printJSON(e.stdout, f, ""); err != nil {
 			return err
 		}
 		if f.Fate == "refused" {

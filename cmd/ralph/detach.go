@@ -179,12 +179,12 @@ func lastLines(name string) string {
 // announce says what was started, or that nothing had to be.
 func announce(e *env, name, dir string, r readiness, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(e.stdout).Encode(struct {
+		return printJSON(e.stdout, struct {
 			Name  string           `json:"name"`
 			Dir   string           `json:"dir"`
 			PID   int              `json:"pid"`
 			Ended *event.LoopEnded `json:"ended,omitempty"`
-		}{name, dir, r.PID, r.Ended})
+		}{name, dir, r.PID, r.Ended}, "")
 	}
 	if r.Ended != nil {
 		fmt.Fprintf(e.stdout, "loop %s is %s: %s\n", name, r.Ended.Status, clean(r.Ended.Why))

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -67,9 +66,7 @@ func (v *doctorVerb) Run(e *env) error {
 	}
 	d := examine(e)
 	if v.JSON {
-		out := json.NewEncoder(e.stdout)
-		out.SetIndent("", "  ")
-		if err := out.Encode(d); err != nil {
+		if err := printJSON(e.stdout, d, "  "); err != nil {
 			return err
 		}
 	} else if err := d.print(e.stdout, e.look().Width); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -201,18 +199,3 @@ func (l *lineWriter) Flush() error {
 }
 
 func (l *lineWriter) Close() error { return l.Flush() }
-
-// appendEscaped appends a JSON line with DEL and C1 in their escaped spelling.
-func appendEscaped(dst, line []byte) []byte {
-	for len(line) > 0 {
-		i := bytes.IndexFunc(line, func(r rune) bool { return 0x7F <= r && r < 0xA0 })
-		if i < 0 {
-			break
-		}
-		r, n := utf8.DecodeRune(line[i:])
-		dst = append(dst, line[:i]...)
-		dst = append(dst, '\\', 'u', '0', '0', "0123456789abcdef"[r>>4], "0123456789abcdef"[r&15])
-		line = line[i+n:]
-	}
-	return append(dst, line...)
-}

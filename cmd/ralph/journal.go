@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -151,7 +150,7 @@ func (v *journalVerifyVerb) Run(e *env) error {
 			_, found.problem = found.proved(v.Against)
 			found.OK = found.problem == nil
 		}
-		if err := json.NewEncoder(e.stdout).Encode(found); err != nil {
+		if err := printJSON(e.stdout, found, ""); err != nil {
 			return err
 		}
 		return found.damage()
@@ -273,7 +272,7 @@ func (v *journalRepairVerb) repair(e *env, dir string) error {
 		r.Segment, r.Cut, r.Kept = rec.Lost.Segment, rec.Lost.Bytes, filepath.Join(dir, rec.Lost.Kept)
 	}
 	if v.JSON {
-		return json.NewEncoder(e.stdout).Encode(r)
+		return printJSON(e.stdout, r, "")
 	}
 	if r.Cut == 0 {
 		fmt.Fprintln(e.stdout, "nothing to repair: the journal ends with a whole line")

@@ -62,7 +62,7 @@ func (v *journalRebuildVerb) rebuild(e *env, dir string) error {
 	}
 	r.Seq = s.Seq
 	if v.JSON {
-		return json.NewEncoder(e.stdout).Encode(r)
+		return printJSON(e.stdout, r, "")
 	}
 	fmt.Fprintf(e.stdout, "state.json stands at event %d; %d iterations written anew\n", r.Seq, r.Iterations)
 	return nil
@@ -127,7 +127,7 @@ const rebuildHint = "'ralph journal rebuild' writes them anew; the journal is th
 
 func (r rebuilt) tell(e *env, asJSON bool, stands uint64) error {
 	if asJSON {
-		if err := json.NewEncoder(e.stdout).Encode(r); err != nil {
+		if err := printJSON(e.stdout, r, ""); err != nil {
 			return err
 		}
 	} else if r.OK {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -199,7 +198,7 @@ func (k *kill) unfound(s registry.Status) error {
 
 func (k *kill) tell(e *env, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(e.stdout).Encode(k)
+		return printJSON(e.stdout, k, "")
 	}
 	switch {
 	case k.How == killLeft:

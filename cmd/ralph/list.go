@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/signal"
@@ -44,7 +43,7 @@ func (v *listVerb) Run(e *env) error {
 		return err
 	}
 	if v.JSON {
-		return json.NewEncoder(e.stdout).Encode(listed(all))
+		return printJSON(e.stdout, listed(all), "")
 	}
 	if len(all) == 0 {
 		tell(e.stderr, "%s", v.none())

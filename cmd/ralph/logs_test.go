@@ -189,11 +189,3 @@ func TestLogsEndWithTheRunner(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
-
-// JSON may hold control characters that are commands to a terminal.
-func TestJournalLinesOnATerminalAreEscaped(t *testing.T) {
-	line := []byte("{\"text\":\"a\u009b31m\x7fé\u00a0値\"}")
-	if got, want := string(appendEscaped(nil, line)), "{\"text\":\"a\\u009b31m\\u007fé\u00a0値\"}"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

@@ -220,12 +220,8 @@ func (e *env) archive(name, dir string, seen standing) (to string, err error) {
 		if (err == nil) != (seen.damage == nil) || now.Life.ID != seen.state.Life.ID || now.Seq != seen.state.Seq {
 			return goneOn(name)
 		}
-		folder := filepath.Join(filepath.Dir(dir), "archive")
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return fmt.Errorf("archive loop %s: %w", name, err)
-		}
-		to = filepath.Join(folder, name+"-"+e.now().UTC().Format("20060102T150405.000Z"))
-		if err := safefile.Move(dir, to); err != nil { // the next loop takes the name
+		to, err = e.moveAside(name, dir)
+		if err != nil {
 			return fmt.Errorf("archive loop %s: %w", name, err)
 		}
 		return nil
@@ -235,6 +231,27 @@ func (e *env) archive(name, dir string, seen standing) (to string, err error) {
 	}
 	return to, err
 }
+
+// moveAside moves a loop's folder into the project's archive, which must be a real folder: a symbolic link may lead anywhere.
+func (e *env) moveAside(name, dir string) (to string, err error) {
+	folder := filepath.Join(filepath.Dir(dir), "archive")
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", err
+	}
+	switch info, err := os.Lstat(folder); {
+	case err != nil:
+		return "", err
+	case info.Mode()&os.ModeSymlink != 0:
+		return "", refuse("move it away, or make it a real folder", "%s is a symbolic link", e.short(folder))
+	case !info.IsDir():
+		return "", refuse("move it away", "%s is not a folder", e.short(folder))
+	}
+	to = filepath.Join(folder, name+"-"+e.now().UTC().Format("20060102T150405.000Z"))
+	return to, safefile.Move(dir, to) // the next loop takes the name
+}
+
+// gitignore keeps everything but the team's settings out of git.
+const gitignore = "*\n!.gitignore\n!settings.json\n"
 
 // ownFolders refuses a project's folder or a loop's that is a symbolic link: what is done
 // there would be done elsewhere.

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
@@ -188,9 +190,10 @@ func report(w io.Writer, err error) int {
 
 // tell says something on stderr. An agent's last words, a project's settings and names of files may be
 // part of it, and none of them has a say over the terminal, or speaks as ralph: where they have more lines
-// than one, the others are set in.
+// than one, the others are set in. A detached runner speaks into a file, so secrets are hidden.
 func tell(w io.Writer, format string, args ...any) {
-	lines := strings.Split(clean(fmt.Sprintf(format, args...)), "\n")
+	text, _ := ownSecrets().Text(fmt.Appendf(nil, format, args...))
+	lines := strings.Split(clean(string(text)), "\n")
 	for i, line := range lines[1:] {
 		if line != "" && line[0] != ' ' {
 			lines[i+1] = "  " + line
@@ -198,6 +201,9 @@ func tell(w io.Writer, format string, args ...any) {
 	}
 	fmt.Fprintf(w, "ralph: %s\n", strings.Join(lines, "\n"))
 }
+
+// ownSecrets are those of this process's environment.
+var ownSecrets = sync.OnceValue(func() *secret.Masker { return secret.New(os.Environ()) })
 
 // clean returns foreign text for a terminal, with the lines that it has.
 func clean(text string) string {

@@ -33,7 +33,7 @@ func (v *statusVerb) Run(e *env) error {
 		return err
 	}
 	if v.JSON {
-		_, err = e.stdout.Write(projector.Encode(&state))
+		_, err = e.stdout.Write(appendEscaped(nil, projector.Encode(&state)))
 		return err
 	}
 	d := details{now: e.now(), status: s, State: &state}

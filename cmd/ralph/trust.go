@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,7 +51,7 @@ func (v *trustVerb) Run(e *env) error {
 		c = e.confidence(loaded)
 	}
 	if v.JSON {
-		return json.NewEncoder(e.stdout).Encode(c.report(e))
+		return printJSON(e.stdout, c.report(e), "")
 	}
 	switch c.standing() {
 	case trustNeedless:
@@ -144,7 +143,7 @@ func (v *trustVerb) list(e *env) error {
 		if records == nil {
 			records = []trust.Record{}
 		}
-		return json.NewEncoder(e.stdout).Encode(records)
+		return printJSON(e.stdout, records, "")
 	}
 	if len(records) == 0 {
 		tell(e.stderr, "no project's settings are trusted")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -42,7 +41,7 @@ func aboutRalph() about {
 func (v *versionVerb) Run(e *env) error {
 	a := aboutRalph()
 	if v.JSON {
-		return json.NewEncoder(e.stdout).Encode(a)
+		return printJSON(e.stdout, a, "")
 	}
 	_, err := fmt.Fprintf(e.stdout, "ralph %s (%s, %s/%s)\n", a.Version, a.Go, a.OS, a.Arch)
 	return err

@@ -13,7 +13,7 @@ const hidden = "hunter2-hunter2-hunter2"
 // masked plays facts through a holder and masks each as the journal does.
 func masked(facts []event.Payload) (texts []string, types []event.Type) {
 	masker := secret.New([]string{"DEMO_TOKEN=" + hidden})
-	h := holder{back: masker.HoldBack}
+	h := holder{secrets: masker}
 	for _, fact := range facts {
 		h.pass(fact, func(p event.Payload) {
 			data, _ := masker.Mask(event.AppendData(nil, p))

@@ -82,6 +82,9 @@ func (s *Session) output(chunk process.Chunk) {
 	s.mu.Lock()
 	for i, line := range chunk.Lines {
 		open := i == len(chunk.Lines)-1 && (chunk.Partial || chunk.End)
+		if from == Stderr {
+			s.complained.write(s.cfg.Secrets, line, !open)
+		}
 		if s.text && !open {
 			s.whole = append(append(s.whole[:0], line...), '\n')
 			line = s.whole
@@ -153,10 +156,24 @@ func kindOf(line []byte) string {
 
 // keeps reports whether the line itself goes into the journal beside its facts.
 func (s *Session) keeps(line []byte, from Stream, d *Decoded) bool {
-	if !s.cfg.KeepRaw || d.DropRaw || from == Stderr {
+	if !s.cfg.KeepRaw || d.DropRaw || from == Stderr || slices.ContainsFunc(d.Facts, isPiece) {
 		return false
 	}
 	return d.JSON || jsonscan.Valid(line)
+}
+
+// isPiece reports whether a fact is a piece of a longer text. Its line is not kept: a secret that is cut in two by two pieces
+// could be masked in neither of their lines.
+func isPiece(fact event.Payload) bool {
+	switch p := fact.(type) {
+	case event.AgentSaid:
+		return !p.Final && !p.Text.IsZero()
+	case event.AgentThought:
+		return !p.Final && !p.Text.IsZero()
+	case event.ToolProgressed:
+		return !p.Text.IsZero()
+	}
+	return false
 }
 
 // shorten moves a tool's long output into a blob. Where that fails, the line is long:
@@ -176,15 +193,15 @@ func (s *Session) shorten(fact event.Payload) event.Payload {
 	return p
 }
 
-// head returns the beginning of a text. It ends with a whole character, and before what may
-// be the first half of a secret.
+// head returns the beginning of a text, up to a whole character. It is masked as a part of the whole: its end may be the
+// first half of a secret.
 func (s *Session) head(text []byte) []byte {
+	if s.cfg.Secrets != nil {
+		text, _ = s.cfg.Secrets.Text(text)
+	}
 	end := min(blobHead, len(text))
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
-	}
-	if end < len(text) && s.cfg.HoldBack != nil {
-		end -= s.cfg.HoldBack(text[:end])
 	}
 	return text[:end]
 }

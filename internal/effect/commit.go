@@ -78,6 +78,10 @@ func (h *Hands) message(ctx context.Context, d event.Decided) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if h.cfg.Secrets != nil { // a commit goes further than this machine
+		masked, _ := h.cfg.Secrets.Text([]byte(said))
+		said = string(masked)
+	}
 	return repo.Message(said)
 }
 

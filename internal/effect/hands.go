@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 )
@@ -42,6 +43,8 @@ type Config struct {
 	TruncateChars int
 	SCM           SCM
 	Words         Words
+	// Secrets hides them in what is written beside the journal: guardrails' logs, commit messages. nil hides nothing.
+	Secrets *secret.Masker
 }
 
 // Words say what ralph adds to a person's prompt.

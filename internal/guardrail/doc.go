@@ -15,7 +15,8 @@
 // # Guarantees
 //
 //   - What a command writes to its two outputs is in its log whole and in the order written, as long as the disk takes it
-//     ([Result.Warning] says when it did not). Memory is bounded by [Config.TruncateChars], never by what is written.
+//     ([Result.Warning] says when it did not), but for secrets ([Config.Redact]): neither it nor its name holds one. Memory is
+//     bounded by [Config.TruncateChars], never by what is written.
 //   - A log is a new file, mode 0600: nothing that stands under its name is followed, emptied or added to.
 //   - A result arrives. When the shell has ended, or its time is over, its whole process group is ended: TERM, a grace, KILL,
 //     and a look that finds nobody left. What outlives KILL is told in [Result.Warning].

@@ -46,11 +46,30 @@ type Config struct {
 	Parallel int
 	// Grace is the time between TERM and KILL; 0 stands for 2 s.
 	Grace time.Duration
+	// Redact begins a text, such as what one command prints or the command itself, of which no secret is to be kept: not in a log,
+	// in a log's name or in a message. nil keeps all as it is.
+	Redact func() Redactor
 
 	// Started is called before a command is started, and then Ended once, when its result is known, both with its place in
 	// Guardrails. Calls never overlap; those of independent guardrails come as they start and end. Both may be nil.
 	Started func(i int, g Guardrail)
 	Ended   func(i int, r Result)
+}
+
+// A Redactor hides the secrets of a text that comes in pieces, and withholds what may be a part of one until more comes.
+type Redactor interface {
+	Write(piece []byte) []byte
+	Flush() []byte // the text has ended
+}
+
+// redact returns a whole text without its secrets.
+func (c *Config) redact(text string) string {
+	if c.Redact == nil {
+		return text
+	}
+	r := c.Redact()
+	out := string(r.Write([]byte(text)))
+	return out + string(r.Flush())
 }
 
 // Result is what came of one guardrail.
@@ -178,7 +197,7 @@ func (r *round) begin(ctx context.Context, i int) (*os.File, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("guardrail %q: %w before it started: %w", g.Command, ErrInterrupted, context.Cause(ctx))
 	}
-	log, err := createLog(r.loop, r.Iteration, Slug(g.Command))
+	log, err := createLog(r.loop, r.Iteration, Slug(r.redact(g.Command)))
 	if err != nil {
 		return nil, fmt.Errorf("make the log of guardrail %q: %w", g.Command, err)
 	}
@@ -205,7 +224,11 @@ func (r *round) record(i int, result Result, tell func(int, Result)) {
 func (r *round) run(ctx context.Context, g Guardrail, log *os.File) Result {
 	result := Result{Guardrail: g, Code: -1, Log: filepath.Base(log.Name())}
 	out := newOutput(log, r.TruncateChars)
+	if r.Redact != nil {
+		out.redact = r.Redact()
+	}
 	exit, err := command{line: g.Command, dir: r.Dir, env: r.Env, timeout: g.Timeout, grace: r.Grace}.run(ctx, out)
+	out.end()
 	closeErr := log.Close()
 	if err != nil {
 		result.Err = &StartError{g.Command, err}
@@ -228,7 +251,7 @@ func (r *round) run(ctx context.Context, g Guardrail, log *os.File) Result {
 		if out.err != nil {
 			shown += " (its beginning only)"
 		}
-		result.Message = message(result, shown, out.text(r.TruncateChars))
+		result.Message = r.redact(message(result, shown, out.text(r.TruncateChars)))
 	}
 	return result
 }

@@ -28,11 +28,12 @@ func createLog(loop *os.Root, iteration int, slug string) (*os.File, error) {
 
 // output takes what a command writes: all of it to its log, the beginning to memory.
 type output struct {
-	log  *os.File
-	head []byte
-	keep int   // bytes of head
-	held int64 // bytes of the log
-	err  error // the first that the log met
+	redact Redactor // nil: nothing is hidden
+	log    *os.File
+	head   []byte
+	keep   int   // bytes of head
+	held   int64 // bytes of the log
+	err    error // the first that the log met
 }
 
 func newOutput(log *os.File, chars int) *output {
@@ -40,8 +41,23 @@ func newOutput(log *os.File, chars int) *output {
 	return &output{log: log, keep: (max(chars, 0) + 1) * utf8.UTFMax}
 }
 
-// write never refuses: a command must not fail because our disk is full.
+// write takes what the command wrote.
 func (o *output) write(p []byte) {
+	if o.redact != nil {
+		p = o.redact.Write(p)
+	}
+	o.keepOf(p)
+}
+
+// end says that the command writes no more.
+func (o *output) end() {
+	if o.redact != nil {
+		o.keepOf(o.redact.Flush())
+	}
+}
+
+// keepOf never refuses: a command must not fail because our disk is full.
+func (o *output) keepOf(p []byte) {
 	o.head = append(o.head, p[:min(len(p), o.keep-len(o.head))]...)
 	if o.err == nil {
 		n, err := o.log.Write(p)

@@ -157,7 +157,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		KeepRaw: r.Settings.Journal.Raw,
 		Now:     r.clock,
 
-		HoldBack: r.masker.HoldBack, Linger: r.linger,
+		Secrets: r.masker, Linger: r.linger,
 	}, nil
 }
 

@@ -210,7 +210,7 @@ func (r *runner) assemble(state projector.State, iteration int) {
 		Deliver: deliver, Agent: r.agent, Mail: r.heard,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 		Dir: r.Dir, Project: r.Project, Env: r.ownEnvironment(),
-		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.scm(), Words: r.words(),
+		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.scm(), Words: r.words(), Secrets: r.masker,
 	})
 	engine := &loop.Engine{Journal: founded{r.writer, r.enrolled}, Hands: r.hands, Folded: r.folded, Segment: iteration}
 	engine.Restore(state)

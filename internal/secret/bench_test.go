@@ -132,11 +132,14 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-func BenchmarkHoldBack(b *testing.B) {
-	m := benchMasker()
-	text := corpora()["prose"][:200]
+// BenchmarkStream is one piece of a message, as agents send them.
+func BenchmarkStream(b *testing.B) {
+	s := benchMasker().Stream()
+	text := corpora()["prose"][:1<<10]
+	const piece = 40
 	b.ReportAllocs()
-	for b.Loop() {
-		m.HoldBack(text)
+	for i := 0; b.Loop(); i++ {
+		at := i * piece % (len(text) - piece)
+		s.Write(text[at : at+piece])
 	}
 }

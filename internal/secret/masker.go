@@ -13,30 +13,25 @@ type Masker struct {
 	second   filter             // of the same grams, their halves swapped
 	places   map[uint32][]place // where a sampled gram stands in which literal
 	literals []literal
-	heads    map[uint32][]int32 // the first four bytes of the literals that are known values, for HoldBack
-	headBits filter             // of the keys of heads
-	longest  int                // bytes in the longest of those
+	longest  int // bytes in the longest known value, in any spelling
+	// Of the known values that are more than one word, for Stream:
+	heads       map[uint32][]int32 // their first four bytes
+	headBits    filter             // of the keys of heads
+	firsts      [256][]int32       // their first bytes
+	longestText int                // bytes in the longest of them
 }
 
 // A literal is a text that the scan looks for byte by byte.
 type literal struct {
-	text  string
-	label string
-	kind  literalKind
-	depth int // of the spelling, see there
+	text   string
+	label  string
+	phrase *phrase // nil: the literal is a known value
+	depth  int     // of the spelling, see there
 	// plainOnly: in valid JSON this text is not what the value looks like, or stands across the structure.
 	plainOnly bool
 	// bare: made only of characters that JSON has outside strings too, so that a match may be a number.
 	bare bool
 }
-
-type literalKind uint8
-
-const (
-	knownValue literalKind = iota
-	bearerWord
-	pemWords
-)
 
 type place struct{ literal, offset int32 }
 
@@ -45,10 +40,11 @@ type place struct{ literal, offset int32 }
 // are left alone, extra ones too.
 func New(env []string, extra ...string) *Masker {
 	m := &Masker{places: map[uint32][]place{}, heads: map[uint32][]int32{}}
-	for _, word := range [...]string{"Bearer ", "bearer ", "BEARER "} {
-		m.add(literal{text: word, kind: bearerWord})
+	for i := range phrases {
+		for _, word := range phrases[i].words {
+			m.add(literal{text: word, phrase: &phrases[i]})
+		}
 	}
-	m.add(literal{text: "PRIVATE KEY", kind: pemWords})
 	all := knownValues(env, extra)
 	labels := slices.Clone(shapeLabels)
 	for _, k := range all {
@@ -83,17 +79,36 @@ func (m *Masker) add(l literal) {
 	m.literals = append(m.literals, l)
 	offset := sampleOffset(l.text)
 	for o := offset; o < offset+stride; o++ {
-		gram := gramAt(l.text, o)
-		m.filter.add(gram)
-		m.second.add(gram>>16 | gram<<16)
-		m.places[gram] = append(m.places[gram], place{at, int32(o)})
+		if o+gramBytes <= len(l.text) {
+			m.sample(gramAt(l.text, o), place{at, int32(o)})
+			continue
+		}
+		for c, may := range afterShort { // a word of one byte less than the samples need
+			if may {
+				m.sample(gramAt(l.text[o:]+string(rune(c)), 0), place{at, int32(o)})
+			}
+		}
 	}
-	if l.kind == knownValue {
+	if l.phrase != nil {
+		return
+	}
+	m.longest = max(m.longest, len(l.text))
+	if span([]byte(l.text), wordBody) < len(l.text) {
 		head := gramAt(l.text, 0)
 		m.heads[head] = append(m.heads[head], at)
 		m.headBits.add(head)
-		m.longest = max(m.longest, len(l.text))
+		m.firsts[l.text[0]] = append(m.firsts[l.text[0]], at)
+		m.longestText = max(m.longestText, len(l.text))
 	}
+}
+
+// afterShort are the characters that may follow a phrase's word of six bytes: a database's name begins so.
+var afterShort = classOf("az__**")
+
+func (m *Masker) sample(gram uint32, at place) {
+	m.filter.add(gram)
+	m.second.add(gram>>16 | gram<<16)
+	m.places[gram] = append(m.places[gram], at)
 }
 
 // escapedByAll reports the characters that no encoder leaves as they are inside a JSON string.
@@ -115,22 +130,41 @@ func label(name string) string {
 // Mask returns src with every secret replaced by [masked:NAME] and the number of replacements. Without a secret it
 // returns src itself and allocates nothing; otherwise the result is new memory and src is unchanged. Valid JSON stays
 // valid JSON (also each line, when src holds several), and masking the result again changes nothing.
-func (m *Masker) Mask(src []byte) (out []byte, n int) {
+func (m *Masker) Mask(src []byte) (out []byte, n int) { return m.mask(src, 0, false) }
+
+// Text is Mask for what is text whatever it looks like, and may be a part of a longer text: see Stream.
+func (m *Masker) Text(src []byte) (out []byte, n int) { return m.mask(src, 0, true) }
+
+// mask replaces what begins at src[from:]; what stands before was masked already.
+func (m *Masker) mask(src []byte, from int, plain bool) (out []byte, n int) {
 	out = src
 	// What stands beside a replacement may be a secret only now (a boundary has appeared, two ends have met), so masked
 	// text is scanned again. Each round uses up text that is no replacement, which ends it; the bound is for the proof's sake.
 	for range 8 {
-		hits := m.scan(out)
+		hits, _ := m.hits(out, from, plain)
 		if len(hits) == 0 {
-			return out, n
-		}
-		if hits = m.settle(out, hits); len(hits) == 0 {
 			return out, n
 		}
 		out = rewrite(out, hits)
 		n += len(hits)
 	}
 	return out, n
+}
+
+// hits returns what is to be replaced in src[from:], in order and without overlap, and where the last word of a phrase ends, if
+// src has one.
+func (m *Masker) hits(src []byte, from int, plain bool) (hits []hit, phrase int) {
+	hits, phrase = m.scan(src)
+	if from > 0 {
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.end <= from })
+		for i := range hits {
+			hits[i].start = max(hits[i].start, from)
+		}
+	}
+	if len(hits) == 0 {
+		return nil, phrase
+	}
+	return m.settle(src, hits, plain), phrase
 }
 
 func rewrite(src []byte, hits []hit) []byte {
@@ -166,7 +200,7 @@ type rank uint8
 const (
 	rankKnown rank = iota
 	rankShape
-	rankBearer
+	rankPhrase
 )
 
 // merge joins overlapping spans, sorted by start, in place.
@@ -187,28 +221,31 @@ func merge(hits []hit) []hit {
 }
 
 // literalHits appends what stands at position p, where one of the sampled grams has been found.
-func (m *Masker) literalHits(src []byte, p int, hits []hit) []hit {
-	for _, at := range m.places[gramAt(src, p)] {
-		l := &m.literals[at.literal]
+func (s *scanner) literalHits(p int) {
+	src := s.src
+	for _, at := range s.m.places[gramAt(src, p)] {
+		l := &s.m.literals[at.literal]
 		start := p - int(at.offset)
 		if start < 0 || len(src)-start < len(l.text) || string(src[start:start+len(l.text)]) != l.text {
 			continue
 		}
 		end := start + len(l.text)
-		switch l.kind {
-		case knownValue:
-			hits = append(hits, hit{start: start, end: end, label: l.label, rank: rankKnown, literal: at.literal})
-		case bearerWord:
-			if boundary(src, start) {
-				if from, to := bearerToken(src, end); to > from {
-					hits = append(hits, hit{start: from, end: to, label: labelBearer, rank: rankBearer})
-				}
+		if l.phrase != nil {
+			s.phrase = max(s.phrase, end)
+		}
+		switch {
+		case l.phrase == nil:
+			s.hits = append(s.hits, hit{start: start, end: end, label: l.label, rank: rankKnown, literal: at.literal})
+		case l.phrase.label == labelKey && start < s.keyEnd: // within a key; reading on from each of its words takes too long
+		default:
+			from, to := l.phrase.find(src, start, end)
+			if to <= from {
+				continue
 			}
-		case pemWords:
-			if from, to := pemBlock(src, start, end); to > from {
-				hits = append(hits, hit{start: from, end: to, label: labelPEM, rank: rankShape})
+			s.hits = append(s.hits, hit{start: from, end: to, label: l.phrase.label, rank: rankPhrase})
+			if l.phrase.label == labelKey {
+				s.keyEnd = to
 			}
 		}
 	}
-	return hits
 }

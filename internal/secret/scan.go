@@ -1,13 +1,14 @@
 package secret
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
 
 // The scan looks at every byte of every agent, so it is built around what ordinary text does not have.
 //
-// Literals (known values, "Bearer ", "PRIVATE KEY") have at least 7 bytes, so of any 7 bytes of theirs the text holds, one of the 4
+// Literals (known values and the words of phrases) have at least 7 bytes, so of any 7 bytes of theirs the text holds, one of the 4
 // grams of 4 bytes stands at a position divisible by 4. The scan takes the text's grams at those positions only and asks a
 // bit table.
 //
@@ -55,13 +56,17 @@ func gramAt[T string | []byte](text T, at int) uint32 {
 
 // A scanner is one scan of one text. It is apart from the loop so that the loop has few things to keep in registers.
 type scanner struct {
-	m    *Masker
-	src  []byte
-	hits []hit
+	m        *Masker
+	src      []byte
+	hits     []hit
+	shapeEnd int // of the shape found last
+	keyEnd   int // of the private key found last
+	phrase   int // where the last word of a phrase ends
 }
 
-// scan returns a hit for every secret in src, in no order and possibly overlapping. Without hits it allocates nothing.
-func (m *Masker) scan(src []byte) []hit {
+// scan returns a hit for every secret in src, in no order and possibly overlapping, and where the last word of a phrase ends.
+// Without hits it allocates nothing.
+func (m *Masker) scan(src []byte) (hits []hit, phrase int) {
 	s := scanner{m: m, src: src}
 	f, i := &m.filter, 0
 	before := uint64(highs) // bad of the word before i
@@ -87,7 +92,23 @@ func (m *Masker) scan(src []byte) []hit {
 		s.run(i)
 	}
 	s.literals(i, len(src))
-	return s.hits
+	s.marks('@', urlPassword, labelURL)
+	s.marks('~', azureSecret, "[masked:azure-client-secret]")
+	return s.hits, s.phrase
+}
+
+// marks looks around each mark, a character that ordinary text has seldom enough to stop at.
+func (s *scanner) marks(mark byte, find func(src []byte, at int) (from, to int), label string) {
+	for at := 0; ; at++ {
+		next := bytes.IndexByte(s.src[at:], mark)
+		if next < 0 {
+			return
+		}
+		at += next
+		if from, to := find(s.src, at); to > from {
+			s.hits = append(s.hits, hit{start: from, end: to, label: label, rank: rankPhrase})
+		}
+	}
 }
 
 // noToken returns the high bit of bytes of w that are no token characters: 0 when all may be, and never wrong about those below the
@@ -104,7 +125,7 @@ func (s *scanner) literals(i, end int) {
 	for ; i < end && i+gramBytes <= len(s.src); i += stride {
 		// The second filter keeps what the first lets through by chance away from the map.
 		if gram := gramAt(s.src, i); s.m.filter.has(gram) && s.m.second.has(gram>>16|gram<<16) {
-			s.hits = s.m.literalHits(s.src, i, s.hits)
+			s.literalHits(i)
 		}
 	}
 }
@@ -124,28 +145,34 @@ func tokenBytes(w uint64) (in, anchors uint64) {
 // byte that is no token character, or after '-' or '_'. In the middle of base64 there is neither.
 func (s *scanner) run(at int) {
 	if at == 0 {
-		s.hits = shapeHits(s.src, 0, s.hits)
+		s.begin(0, startHits)
 		return
 	}
 	in, anchors := tokenBytes(binary.LittleEndian.Uint64(s.src[at-8:]))
 	if out := in ^ highs; out != 0 {
 		after := 64 - bits.LeadingZeros64(out) // the bits up to the last byte outside
-		s.hits = startHits(s.src, at-8+after/8, s.hits)
+		s.begin(at-8+after/8, startHits)
 		anchors = anchors >> after << after
 	}
 	for ; anchors != 0; anchors &= anchors - 1 {
-		begin := at - 8 + bits.TrailingZeros64(anchors)/8 + 1
-		if n := len(s.hits); n > 0 && s.hits[n-1].start < begin && begin < s.hits[n-1].end {
-			continue // within the token found last
+		if begin := at - 8 + bits.TrailingZeros64(anchors)/8 + 1; begin >= s.shapeEnd { // not within the token found last
+			s.begin(begin, shapeHits)
 		}
-		s.hits = shapeHits(s.src, begin, s.hits)
+	}
+}
+
+func (s *scanner) begin(at int, find func(src []byte, at int, hits []hit) []hit) {
+	known := len(s.hits)
+	s.hits = find(s.src, at, s.hits)
+	for _, h := range s.hits[known:] {
+		s.shapeEnd = max(s.shapeEnd, h.end)
 	}
 }
 
 // sampleOffset chooses which stride+gramBytes-1 bytes of a literal the filter samples: those least like ordinary text.
 func sampleOffset(text string) int {
 	best, bestScore := 0, -1
-	for o := 0; o+stride+gramBytes-1 <= len(text); o++ {
+	for o := 0; o+stride+gramBytes-1 <= len(text); o++ { // not once in a text of six bytes
 		score := 0
 		for _, c := range []byte(text[o : o+stride+gramBytes-1]) {
 			switch {

@@ -10,8 +10,11 @@ import (
 
 // settle turns raw hits into spans that can be replaced: sorted, without overlap, and, where the text is JSON, such that it
 // stays JSON. In plain text every hit stands as it is.
-func (m *Masker) settle(src []byte, hits []hit) []hit {
+func (m *Masker) settle(src []byte, hits []hit, plain bool) []hit {
 	byStart(hits)
+	if plain {
+		return merge(hits)
+	}
 	j := jsonText{src: src}
 	kept := hits[:0]
 	for _, h := range hits {
@@ -20,7 +23,7 @@ func (m *Masker) settle(src []byte, hits []hit) []hit {
 			if m.delicate(src, h) && j.around(h) {
 				h = m.inJSON(&j, h)
 			}
-		case h.label == labelPEM:
+		case h.label == labelKey:
 			// The search for the key's last line may have left the string.
 			if quote := unescapedQuote(src[h.start:h.end]); quote >= 0 && j.around(h) {
 				h.end = h.start + quote

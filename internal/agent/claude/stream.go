@@ -135,6 +135,7 @@ func (d *Dialect) delta(s *stream, delta jsonscan.Value, out *agent.Decoded) {
 	}
 	aloud := typ.Is("text_delta")
 	if !aloud && !typ.Is("thinking_delta") || !words.IsString() || !s.writing {
+		out.DropRaw = typ.Is("input_json_delta") // a piece of a text as well; the call's own event holds all of it
 		out.Add(event.AgentNoticed{What: out.Name("stream_event/", typ)})
 		return
 	}
