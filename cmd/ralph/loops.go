@@ -250,9 +250,6 @@ func (e *env) moveAside(name, dir string) (to string, err error) {
 	return to, safefile.Move(dir, to) // the next loop takes the name
 }
 
-// gitignore keeps everything but the team's settings out of git.
-const gitignore = "*\n!.gitignore\n!settings.json\n"
-
 // ownFolders refuses a project's folder or a loop's that is a symbolic link: what is done
 // there would be done elsewhere.
 func (e *env) ownFolders(dir string) error {
