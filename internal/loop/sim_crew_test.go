@@ -160,7 +160,7 @@ const longestWait = 331 * time.Second
 func (t *tally) free(place int, at time.Time) bool {
 	n := t.others.aside[place]
 	switch {
-	case n.gone != "":
+	case n.gone != "", t.rules.RestartMax > 0 && n.failures > t.rules.RestartMax: // a person may have lowered it since
 		return false
 	case n.limit.last == "":
 		return true
