@@ -159,6 +159,9 @@ func (t *Text) iterationEnded(e event.Event) error {
 	if p.Refunded {
 		text += " · refunded"
 	}
+	if p.GuardrailsSkipped {
+		text += " · guardrails did not run"
+	}
 	t.remark(dim, text)
 	if at, ok := t.ahead.next(e); ok && e.Seq > t.since && p.Outcome != event.OutcomeDone {
 		t.remark(dim, "the next one not before "+t.clock(at.Format(time.RFC3339))+" (in "+Span(at.Sub(e.At))+")")

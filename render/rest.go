@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -159,6 +160,10 @@ func (t *Text) ofRest(e event.Event) error {
 	case event.TypeCompletionRefused:
 		return told(t, e, t.warn, func(p event.CompletionRefused) string {
 			return colon("completion refused", strings.Join(p.Missing, "; "))
+		})
+	case event.TypeCompletionIgnored:
+		return told(t, e, t.warn, func(p event.CompletionIgnored) string {
+			return colon(cmp.Or(p.Text, "the "+p.How)+" did not count as a claim", p.Why)
 		})
 	case event.TypeEffectFailed:
 		return told(t, e, t.fail, func(p event.EffectFailed) string {

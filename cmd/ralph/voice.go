@@ -180,6 +180,8 @@ func (v *voice) hearCompletion(e event.Event) error {
 			v.claimed = true
 			v.say("Completion looked for: %s; claimed by %s", v.markers(), p.How)
 		})
+	case event.TypeCompletionIgnored:
+		return heard(e, func(p event.CompletionIgnored) { v.say("Completion ignored: %s %s: %s", p.How, p.Text, p.Why) })
 	case event.TypeCompletionRefused:
 		return heard(e, func(p event.CompletionRefused) { v.say("Completion refused: %s", strings.Join(p.Missing, "; ")) })
 	case event.TypeCompletionAccepted:

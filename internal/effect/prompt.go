@@ -21,6 +21,7 @@ type promptPlan struct {
 	do       event.Decided
 	source   event.Source
 	refused  []string         // why the last claim did not count
+	ignored  *prompt.Ignored  // what was not taken for a claim
 	messages []policy.Message // what people sent
 	rules    event.Rules
 	counted  int              // iterations that were not given back, with this one
@@ -36,6 +37,9 @@ type promptPlan struct {
 func plan(d event.Decided, s *projector.State) promptPlan {
 	p := promptPlan{do: d, source: s.Life.Task, rules: s.Budget.Rules}
 	p.refused = append(p.refused, s.Completion.Refused...)
+	if i := s.Completion.Ignored; i != nil {
+		p.ignored = &prompt.Ignored{How: i.How, Text: i.Text, Why: i.Why}
+	}
 	p.aside, p.counted = s.Completion.Aside, s.Budget.Counted+1
 	p.failures = append(p.failures, s.Gate.Failures...)
 	p.left = append(append(p.left, s.Gate.Left...), s.Gate.Edited...)
@@ -131,7 +135,7 @@ func (h *Hands) base(source event.Source) (string, error) {
 func (h *Hands) compose(base string, p promptPlan) (string, error) {
 	parts := prompt.Parts{
 		Base: base, CountInPrompt: h.cfg.Words.Count, Iteration: p.counted, Of: p.rules.MaximumIterations,
-		Refused: p.refused, Left: p.left, Hints: p.hints, MinToolCalls: p.rules.MinToolCalls,
+		Refused: p.refused, Ignored: p.ignored, Left: p.left, Hints: p.hints, MinToolCalls: p.rules.MinToolCalls,
 	}
 	if h.cfg.Words.memory(p.do.Agent) {
 		parts.LoopDir = h.folder()

@@ -59,18 +59,22 @@ func concluded(s *State) []Decision {
 	conclusion := conclusion(s)
 	claim := s.Completion.Claim(s.Budget.Rules)
 	switch conclusion.Outcome {
-	case event.OutcomeDone:
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
-		claim = ""
+		return record(conclusion) // the iteration is tried again, and says nothing
+	case event.OutcomeDone:
 	default:
-		if claim != policy.ByDoneFile {
-			claim = ""
+		if claim != "" && claim != policy.ByDoneFile {
+			why := "the turn did not end well: " + orElse(conclusion.Error, string(conclusion.Outcome))
+			return record(event.CompletionIgnored{How: claim, Why: why}, conclusion)
 		}
 	}
-	if claim == "" {
-		return record(conclusion)
+	if claim != "" {
+		return append(judged(s, claim), record(conclusion)...)
 	}
-	return append(judged(s, claim), record(conclusion)...)
+	if miss := s.Completion.NearMiss(s.Budget.Rules); miss != nil {
+		return record(event.CompletionIgnored{How: miss.How, Text: miss.Text, Why: miss.Why}, conclusion)
+	}
+	return record(conclusion)
 }
 
 // judged holds a claim against what is known.
@@ -137,6 +141,7 @@ func conclusion(s *State) event.IterationEnded {
 		ended.Refunded = true
 	default:
 		ended.Progress = progress(s)
+		ended.GuardrailsSkipped = s.Budget.Rules.Guardrails > 0 && s.Gate.Ran == 0
 		// An agent that cannot even be started costs none of the iterations that another could have.
 		ended.Refunded = several(s) && unfit(s).Reason != ""
 	}

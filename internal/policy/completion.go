@@ -12,7 +12,8 @@ import (
 // Only the assistant's own words count: not tool output, not reasoning, not the
 // prompt, not a subagent. With match "final" the marker has to stand in the final message,
 // alone on its line or as the last thing that is said, and outside code; with "anywhere" it may
-// stand in any words of the iteration. The files claim as well: all boxes of task.md are
+// stand in any words of the iteration. Text that only resembles a marker, or stands in the wrong place, is
+// recorded and reported to the agent, and so is a claim of a turn that failed. The files claim as well: all boxes of task.md are
 // ticked, or there is a file DONE in the loop's folder. A claim counts only when nothing is
 // missing: the agent did some work, it has read everything that people sent it, no box
 // is left open, and the guardrails have passed.
@@ -23,10 +24,14 @@ type Completion struct {
 	// Anywhere is the marker that was seen outside the final message, with match "anywhere".
 	Anywhere string `json:"anywhere,omitempty"`
 	Tools    int    `json:"tools,omitempty"`
-	Claimed  string `json:"claimed,omitempty"`
-	Accepted string `json:"accepted,omitempty"`
+	// Earlier is what resembled a claim in a message before the one that is being said.
+	Earlier  *NearMiss `json:"earlier,omitempty"`
+	Claimed  string    `json:"claimed,omitempty"`
+	Accepted string    `json:"accepted,omitempty"`
 	// Refused is why the last claim did not count; the next prompt says so.
 	Refused []string `json:"refused,omitempty"`
+	// Ignored is what did not count as a claim; the next prompt says so.
+	Ignored *Ignored `json:"ignored,omitempty"`
 	// Early says that the file DONE was there before an iteration began, so that none is needed.
 	Early bool `json:"early,omitempty"`
 	// Aside says that a file DONE was refused: it is put aside before the next iteration.
@@ -38,6 +43,12 @@ type Completion struct {
 	Open   []string `json:"open,omitempty"` // the first boxes that are not ticked
 	// Opening says that the next iteration is being begun.
 	Opening bool `json:"opening,omitempty"`
+}
+
+// Ignored is a claim that was not even looked at, with the iteration that it was made in.
+type Ignored struct {
+	event.CompletionIgnored
+	Iteration int `json:"iteration"`
 }
 
 // Ways to claim.
@@ -53,7 +64,7 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 	switch e.Type {
 	case event.TypeIterationStarted:
 		tools := c.Tools
-		*c = Completion{Refused: c.Refused}
+		*c = Completion{Refused: c.Refused, Ignored: c.Ignored}
 		if r.Context == "same" {
 			c.Tools = tools // it is one session, and its work counts as a whole
 		}
@@ -74,14 +85,14 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 	case event.TypeToolCalled:
 		c.Tools++
 		if len(e.Field("parent")) == 0 {
-			c.next("")
+			c.next("", r)
 		}
 	case event.TypeCompletionClaimed:
 		p, err := event.As[event.CompletionClaimed](e)
 		if err != nil {
 			return err
 		}
-		c.Claimed, c.Refused = p.How, nil
+		c.Claimed, c.Refused, c.Ignored = p.How, nil, nil
 	case event.TypeCompletionRefused:
 		p, err := event.As[event.CompletionRefused](e)
 		if err != nil {
@@ -89,6 +100,12 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 		}
 		c.Refused = p.Missing
 		c.Aside, c.Early = c.Done, false
+	case event.TypeCompletionIgnored:
+		p, err := event.As[event.CompletionIgnored](e)
+		if err != nil {
+			return err
+		}
+		c.Refused, c.Ignored = nil, &Ignored{p, e.Iter}
 	case event.TypeCompletionAccepted:
 		p, err := event.As[event.CompletionAccepted](e)
 		if err != nil {
@@ -100,8 +117,14 @@ func (c *Completion) Apply(e event.Event, r event.Rules) error {
 		if err != nil {
 			return err
 		}
-		if c.Claimed == "" && !p.Refunded {
+		if p.Refunded {
+			return nil // the next iteration is the same one again
+		}
+		if c.Claimed == "" {
 			c.Refused = nil // the agent was told, and claims no more
+		}
+		if c.Ignored != nil && c.Ignored.Iteration != p.N {
+			c.Ignored = nil
 		}
 	case event.TypeLoopResumed:
 		p, err := event.As[event.LoopResumed](e)
@@ -149,7 +172,7 @@ func (c *Completion) said(e event.Event, r event.Rules) error {
 		message = message[:dot]
 	}
 	if message != c.Message {
-		c.next(message)
+		c.next(message, r)
 	}
 	if r.CompletionMatch == "anywhere" && c.Anywhere == "" {
 		// Looked for before the tail is cut, and only where the text can end a marker.
@@ -165,7 +188,11 @@ func (c *Completion) said(e event.Event, r event.Rules) error {
 }
 
 // next begins another message: what was said before is not the final one.
-func (c *Completion) next(message string) {
+func (c *Completion) next(message string, r event.Rules) {
+	if miss := nearMiss(c.Text.String(), r); miss != nil {
+		miss.Why = "it does not stand in the final message"
+		c.Earlier = miss
+	}
 	c.Message = message
 	c.Text = Tail{}
 }
@@ -197,6 +224,15 @@ func (c *Completion) words(r event.Rules) string {
 		return ByResponse
 	}
 	return ""
+}
+
+// NearMiss returns what the agent said that resembles a claim, of a turn in which it did not claim;
+// nil where there is nothing of the kind. The final message goes before earlier ones.
+func (c *Completion) NearMiss(r event.Rules) *NearMiss {
+	if miss := nearMiss(c.Text.String(), r); miss != nil {
+		return miss
+	}
+	return c.Earlier
 }
 
 // Evidence is what others know that a claim is held against.
@@ -270,81 +306,4 @@ func (c *Completion) Blocked() string {
 		}
 	}
 	return ""
-}
-
-func promiseMarker(r event.Rules) string {
-	return "<promise>" + r.CompletionPromise + "</promise>"
-}
-
-func anywhere(text string, r event.Rules) string {
-	if r.CompletionPromise != "" && strings.Contains(text, promiseMarker(r)) {
-		return ByPromise
-	}
-	if _, said, ok := response(text); ok && r.CompletionResponse != "" && strings.EqualFold(said, r.CompletionResponse) {
-		return ByResponse
-	}
-	return ""
-}
-
-// stands reports whether the marker is alone on a line or ends the last line.
-func stands(lines []string, marker string) bool {
-	for i, line := range lines {
-		trimmed := strings.TrimSpace(line)
-		if trimmed == marker || i == len(lines)-1 && endsOutsideCode(trimmed, marker) {
-			return true
-		}
-	}
-	return false
-}
-
-// firstResponse returns what the first response tag says that is alone on its line
-// or ends the last one.
-func firstResponse(lines []string) (string, bool) {
-	for i, line := range lines {
-		trimmed := strings.TrimSpace(line)
-		whole, said, ok := response(trimmed)
-		if ok && (trimmed == whole || i == len(lines)-1 && endsOutsideCode(trimmed, whole)) {
-			return said, true
-		}
-	}
-	return "", false
-}
-
-const responseOpen, responseClose = "<response>", "</response>"
-
-// response returns the first response tag of the text that is closed on its line, and what it says.
-func response(text string) (whole, said string, ok bool) {
-	for line := range strings.Lines(text) {
-		open := indexFold(line, responseOpen)
-		if open < 0 {
-			continue
-		}
-		from := open + len(responseOpen)
-		if length := indexFold(line[from:], responseClose); length >= 0 {
-			return line[open : from+length+len(responseClose)], line[from : from+length], true
-		}
-	}
-	return "", "", false
-}
-
-// indexFold returns where the tag begins in s, in any case. Not by the lower case of s: some letters
-// have another length there.
-func indexFold(s, tag string) int {
-	for at := 0; ; at++ {
-		next := strings.IndexByte(s[at:], '<')
-		if next < 0 {
-			return -1
-		}
-		at += next
-		if len(s)-at >= len(tag) && strings.EqualFold(s[at:at+len(tag)], tag) {
-			return at
-		}
-	}
-}
-
-// endsOutsideCode reports whether the line ends with the marker, and not within
-// a code span: an odd number of backticks before it leaves one open.
-func endsOutsideCode(line, marker string) bool {
-	before, ok := strings.CutSuffix(line, marker)
-	return ok && strings.Count(before, "`")%2 == 0
 }

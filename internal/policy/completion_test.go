@@ -47,6 +47,81 @@ func piece(block, text string) event.Payload {
 // message is the text of a message that is the only one of its turn.
 func message(text string) []event.Payload { return []event.Payload{says("1.0", text)} }
 
+// The text that resembles a claim, of a turn that does not claim.
+func TestNearMissOfAClaim(t *testing.T) {
+	const words, other, spelled, elsewhere = "it stands within other words or in code", `it does not say "COMPLETE"`, "it is spelled in another way", "it does not stand in the final message"
+	promise := func(text, why string) *policy.NearMiss { return &policy.NearMiss{How: "promise", Text: text, Why: why} }
+	only := final
+	only.CompletionResponse = ""
+	for name, row := range map[string]struct {
+		rules event.Rules
+		story []event.Payload
+		want  *policy.NearMiss
+	}{
+		"no tag at all":               {final, message("All is done: COMPLETE."), nil},
+		"another tag":                 {final, message("<done>COMPLETE</done>"), nil},
+		"other words":                 {final, message("<promise>DONE</promise>"), promise("<promise>DONE</promise>", other)},
+		"another case":                {final, message("<Promise>Complete</Promise>"), promise("<Promise>Complete</Promise>", spelled)},
+		"space within":                {final, message("<promise> COMPLETE </promise>"), promise("<promise> COMPLETE </promise>", spelled)},
+		"never closed":                {final, message("<promise>COMPLETE"), promise("<promise>COMPLETE", spelled)},
+		"within a sentence":           {final, message("Here is " + marker + " for you."), promise(marker, words)},
+		"in a fenced block":           {final, message("```\n" + marker + "\n```"), promise(marker, words)},
+		"the last of several":         {final, message("<promise>A</promise> <promise>B</promise>"), promise("<promise>B</promise>", other)},
+		"a response within words":     {final, message("It is <response>done</response> now."), &policy.NearMiss{How: "response", Text: "<response>done</response>", Why: words}},
+		"a response with an answer":   {final, message("<response>all went well</response>"), &policy.NearMiss{How: "response", Text: "<response>all went well</response>", Why: `it does not say "DONE"`}},
+		"a response that is off":      {only, message("<response>DONE</response>"), nil},
+		"before a tool":               {final, []event.Payload{says("1.0", marker), event.ToolCalled{ID: "t"}, says("2.0", "Committed.")}, promise(marker, elsewhere)},
+		"in an earlier message":       {final, []event.Payload{says("1.0", marker), says("2.0", "Bye.")}, promise(marker, elsewhere)},
+		"the final message is nearer": {final, []event.Payload{says("1.0", marker), says("2.0", "<promise>DONE</promise>")}, promise("<promise>DONE</promise>", other)},
+		"of a subagent":               {final, []event.Payload{event.AgentSaid{Block: "s", Parent: "t", Text: event.Plain(marker), Final: true}}, nil},
+		"of the iteration before":     {final, []event.Payload{says("1.0", "x "+marker+" y"), event.IterationStarted{N: 2}}, nil},
+		"other words, anywhere":       {anywhere(), message("I <promise>DONE</promise> it"), promise("<promise>DONE</promise>", other)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := hear(t, row.rules, row.story...)
+			if claim := c.Claim(row.rules); claim != "" {
+				t.Fatalf("claims by %s", claim)
+			}
+			if diff := cmp.Diff(row.want, c.NearMiss(row.rules)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestIgnoredClaimIsToldOnce(t *testing.T) {
+	ignored := event.CompletionIgnored{How: "promise", Text: "<promise>DONE</promise>", Why: "x"}
+	at := func(n int, payloads ...event.Payload) (events []event.Event) {
+		for _, p := range payloads {
+			e := happened(t, noon, p)
+			e.Iter = n
+			events = append(events, e)
+		}
+		return events
+	}
+	for name, row := range map[string]struct {
+		events []event.Event
+		told   bool
+	}{
+		"to the next iteration":             {at(1, ignored, event.IterationEnded{N: 1}), true},
+		"to the one that tries it again":    {append(at(1, ignored, event.IterationEnded{N: 1}), at(2, event.IterationStarted{N: 2}, event.IterationEnded{N: 2, Refunded: true})...), true},
+		"not to the one after the next":     {append(at(1, ignored, event.IterationEnded{N: 1}), at(2, event.IterationStarted{N: 2}, event.IterationEnded{N: 2})...), false},
+		"not after a claim that is refused": {append(at(1, ignored, event.IterationEnded{N: 1}), at(2, event.CompletionClaimed{How: "promise"}, event.CompletionRefused{Missing: []string{"y"}})...), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &policy.Completion{}
+			for _, e := range row.events {
+				if err := c.Apply(e, final); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if told := c.Ignored != nil; told != row.told {
+				t.Errorf("told: %v", told)
+			}
+		})
+	}
+}
+
 func TestWhatOneMessageClaims(t *testing.T) {
 	const fence = "```"
 	for name, row := range map[string]struct {
@@ -102,9 +177,21 @@ func TestWhatOneMessageClaims(t *testing.T) {
 		"a marker behind a closed code span is a claim":               {"`make test` passes: " + marker, "promise", "promise"},
 		"a marker quoted in the middle is no claim":                   {"> " + marker + "\n\nThat is what I was told to say.", "", "promise"},
 		"a marker of a fenced block within a quotation is no claim":   {"> " + fence + "\n> " + marker + "\n> " + fence + "\nsaid the task.", "", "promise"},
-		"a marker as an item in the middle of a list is no claim":     {"- " + marker + "\n- not yet", "", "promise"},
+		"a marker as an item in the middle of a list is alone":        {"- " + marker + "\n- I tidied up", "promise", "promise"},
 		"a marker as the last item of a list is the last thing said":  {"- tests pass\n- " + marker, "promise", "promise"},
-		"a marker in bold is not alone and does not end the message":  {"**" + marker + "**", "", "promise"},
+		"a marker in bold is alone":                                   {"All is done.\n\n**" + marker + "**\n\nBye.", "promise", "promise"},
+		"a marker in italics and bold is alone":                       {"_**" + marker + "**_\nBye.", "promise", "promise"},
+		"a marker in a code span of its own is alone":                 {"`" + marker + "`\nBye.", "promise", "promise"},
+		"a marker between quotation marks is alone":                   {"“" + marker + "”\nBye.", "promise", "promise"},
+		"a full stop ends a marker's line":                            {marker + ".\nBye.", "promise", "promise"},
+		"an emoji ends a marker's line":                               {marker + " ✅🎉\nBye.", "promise", "promise"},
+		"an emoji of several characters ends a marker's line":         {marker + " ✔️👩‍💻\nBye.", "promise", "promise"},
+		"a marker in bold as an item is alone":                        {"1. **" + marker + "**!\n2. Bye.", "promise", "promise"},
+		"a question is no claim":                                      {marker + "?\nBye.", "", "promise"},
+		"a marker that is struck out is no claim":                     {"~~" + marker + "~~\nBye.", "", "promise"},
+		"a marker with a box before it is no claim":                   {"- [ ] " + marker + "\nBye.", "", "promise"},
+		"a marker with a word before it in bold is no claim":          {"**Not yet** " + marker + "\nBye.", "", "promise"},
+		"a response in bold is alone":                                 {"**<response>DONE</response>**\nBye.", "response", "response"},
 		"the marker said twice is one claim":                          {marker + "\n" + marker, "promise", "promise"},
 		"a marker in code does not hide the one behind it":            {fence + "\n" + marker + "\n" + fence + "\nDone.\n\n" + marker, "promise", "promise"},
 		"fences of a quotation do not hide what is said behind them":  {"> " + fence + "\n> x\n> " + fence + "\n\n" + marker, "promise", "promise"},

@@ -16,6 +16,7 @@ func Compose(p Parts) string {
 	parts = append(parts,
 		list("The last iteration left this behind:", p.Left),
 		list("Your last claim that the work is done was not accepted:", p.Refused),
+		p.ignored(),
 		list("Hints:", p.Hints),
 		p.Reflection,
 		list("Messages from the person you work for, oldest first:", p.mail()),
@@ -132,6 +133,26 @@ func (p Parts) marker() string {
 		return response(p.Response)
 	}
 	return ""
+}
+
+// ignored says what did not count as a claim, and what would.
+func (p Parts) ignored() string {
+	if p.Ignored == nil {
+		return ""
+	}
+	said := "Your last claim that the work is done"
+	if p.Ignored.Text != "" {
+		said = "Your text `" + p.Ignored.Text + "`"
+	}
+	words := said + " did not count: " + p.Ignored.Why + "."
+	marker := p.marker()
+	if p.Ignored.How == "response" && p.Response != "" {
+		marker = response(p.Response)
+	}
+	if p.Ignored.Text != "" && marker != "" {
+		words += " If all of the work is done, write " + marker + " alone on the last line of your final message, spelled exactly so and outside code."
+	}
+	return words
 }
 
 // doneFile returns the path of the file that claims completion; empty where none does.

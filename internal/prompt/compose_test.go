@@ -82,6 +82,18 @@ var examples = map[string]prompt.Parts{
 		p.Same, p.Refused = &prompt.Same{Again: true}, []string{"no work was done: the claim came without a single use of a tool"}
 		p.CountInPrompt = true
 	}),
+	"22-a-text-that-resembled-a-claim": bare("make it work", func(p *prompt.Parts) {
+		p.Promise = "COMPLETE"
+		p.Ignored = &prompt.Ignored{How: "promise", Text: "<promise>DONE</promise>", Why: `it does not say "COMPLETE"`}
+	}),
+	"23-a-response-within-other-words": bare("make it work", func(p *prompt.Parts) {
+		p.Promise, p.Response = "COMPLETE", "DONE"
+		p.Ignored = &prompt.Ignored{How: "response", Text: "<response>DONE</response>", Why: "it stands within other words or in code"}
+	}),
+	"24-a-claim-of-a-turn-that-failed": bare("make it work", func(p *prompt.Parts) {
+		p.Promise = "COMPLETE"
+		p.Ignored = &prompt.Ignored{How: "promise", Why: "the turn did not end well: the agent exited with code 3"}
+	}),
 }
 
 func TestThePromptsOfTestdata(t *testing.T) {

@@ -29,11 +29,19 @@ type Parts struct {
 	Failures   []Failure // guardrails that failed in the last iteration
 	Left       []string  // what the last iteration left: unfinished work, an interruption, a crash
 	Refused    []string  // why the last claim did not count
+	Ignored    *Ignored  // what the last iteration said that did not count as a claim; nil where there was nothing
 	Hints      []string  // for an agent that gets no further
 	Reflection string    // what an iteration that looks back is told
 	Messages   []Message // what people sent, oldest first
 
 	Same *Same // set where all iterations share one session
+}
+
+// Ignored is what an agent said that was not taken for a claim.
+type Ignored struct {
+	How  string // promise or response; another way where a claim by it was ignored
+	Text string // what was said; empty where it was a claim
+	Why  string // why it did not count
 }
 
 // Failure is a guardrail that failed.

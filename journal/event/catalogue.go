@@ -33,6 +33,7 @@ func (CommandDelivered) EventType() Type   { return TypeCommandDelivered }
 func (CommandRefused) EventType() Type     { return TypeCommandRefused }
 func (CompletionClaimed) EventType() Type  { return TypeCompletionClaimed }
 func (CompletionRefused) EventType() Type  { return TypeCompletionRefused }
+func (CompletionIgnored) EventType() Type  { return TypeCompletionIgnored }
 func (CompletionAccepted) EventType() Type { return TypeCompletionAccepted }
 func (FolderSeen) EventType() Type         { return TypeFolderSeen }
 func (RepoSeen) EventType() Type           { return TypeRepoSeen }
@@ -122,6 +123,8 @@ func intern(name []byte) Type {
 		return TypeCompletionClaimed
 	case TypeCompletionRefused:
 		return TypeCompletionRefused
+	case TypeCompletionIgnored:
+		return TypeCompletionIgnored
 	case TypeCompletionAccepted:
 		return TypeCompletionAccepted
 	case TypeFolderSeen:
@@ -198,6 +201,7 @@ func Types() []Type {
 		TypeCommandRefused,
 		TypeCompletionClaimed,
 		TypeCompletionRefused,
+		TypeCompletionIgnored,
 		TypeCompletionAccepted,
 		TypeFolderSeen,
 		TypeRepoSeen,

@@ -64,6 +64,7 @@ var samples = []event.Payload{
 	event.CommandRefused{ID: "01JD000000000000000000000D", Why: "the loop is not paused"},
 	event.CompletionClaimed{How: "promise"},
 	event.CompletionRefused{Missing: []string{"no work was done"}},
+	event.CompletionIgnored{How: "promise", Text: "<promise>DONE</promise>", Why: `it does not say "COMPLETE"`},
 	event.CompletionAccepted{How: "promise"},
 	event.FolderSeen{Done: true, Text: "all is done", Boxes: 3, Ticked: 2, Open: []string{"write the tests"}, SHA256: "ab"},
 	event.RepoSeen{Root: ".", When: "end", Head: "4b825dc", Dirty: true, Fingerprint: "cd", Files: 2, Insertions: 10, Deletions: 1, Commits: 1},

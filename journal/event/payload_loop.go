@@ -191,6 +191,8 @@ type IterationEnded struct {
 	Refunded bool    `json:"refunded,omitempty"`
 	// Progress is yes or no by what the files show; empty where nothing shows it.
 	Progress string `json:"progress,omitempty"`
+	// GuardrailsSkipped says that there are guardrails and none of them ran: the turn did not end well, or waits for a person.
+	GuardrailsSkipped bool `json:"guardrailsSkipped,omitempty"`
 }
 
 // Outcome of an iteration.
@@ -249,6 +251,14 @@ type CompletionClaimed struct {
 // CompletionRefused: the claim does not count, and the next prompt says why.
 type CompletionRefused struct {
 	Missing []string `json:"missing"`
+}
+
+// CompletionIgnored: what the agent said resembled a claim, or claimed at the end of a turn that failed. It was not
+// looked at, and the next prompt says why.
+type CompletionIgnored struct {
+	How  string `json:"how"`            // promise, response or checklist: the way to claim that it was or resembled
+	Text string `json:"text,omitempty"` // what was said; empty where that is a claim
+	Why  string `json:"why"`            // why it did not count
 }
 
 // CompletionAccepted: the claim counts.

@@ -44,6 +44,7 @@ const (
 
 	TypeCompletionClaimed  Type = "completion.claimed"
 	TypeCompletionRefused  Type = "completion.refused"
+	TypeCompletionIgnored  Type = "completion.ignored"
 	TypeCompletionAccepted Type = "completion.accepted"
 
 	TypeFolderSeen       Type = "folder.seen"

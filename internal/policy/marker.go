@@ -1,0 +1,145 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+func promiseMarker(r event.Rules) string { return promiseOpen + r.CompletionPromise + promiseClose }
+
+const (
+	promiseOpen, promiseClose   = "<promise>", "</promise>"
+	responseOpen, responseClose = "<response>", "</response>"
+)
+
+// anywhere returns how any part of a text claims.
+func anywhere(text string, r event.Rules) string {
+	if r.CompletionPromise != "" && strings.Contains(text, promiseMarker(r)) {
+		return ByPromise
+	}
+	if _, said, ok := response(text); ok && r.CompletionResponse != "" && strings.EqualFold(said, r.CompletionResponse) {
+		return ByResponse
+	}
+	return ""
+}
+
+// stands reports whether the marker is alone on a line or ends the last line.
+func stands(lines []string, marker string) bool {
+	for i, line := range lines {
+		if alone(line, marker) || i == len(lines)-1 && endsOutsideCode(strings.TrimSpace(line), marker) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstResponse returns what the first response tag says that is alone on its line
+// or ends the last one.
+func firstResponse(lines []string) (string, bool) {
+	for i, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		whole, said, ok := response(trimmed)
+		if ok && (alone(trimmed, whole) || i == len(lines)-1 && endsOutsideCode(trimmed, whole)) {
+			return said, true
+		}
+	}
+	return "", false
+}
+
+// alone reports whether a line holds the marker and otherwise only what Markdown and punctuation put around a
+// sentence: a list item's mark, emphasis, a code span or quotation marks, and after it the end of a sentence or a
+// symbol such as an emoji. A question, a struck-out marker and one in a block quotation are not alone: the agent
+// asks, takes it back, or repeats what it was told.
+func alone(line, marker string) bool {
+	before, after, ok := strings.Cut(pastItems(strings.TrimSpace(line)), marker)
+	return ok && strings.Trim(before, around+" ") == "" && strings.TrimFunc(after, closes) == ""
+}
+
+// around may stand on both sides of a marker: emphasis, code spans and quotation marks.
+const around = "*_`\"'“”„‘’‚«»‹›"
+
+// closes reports whether a character may stand after a marker on its line.
+func closes(c rune) bool {
+	return strings.ContainsRune(around+".!,;:…。！", c) || unicode.IsSpace(c) ||
+		unicode.In(c, unicode.So, unicode.Sk) || c == '\ufe0f' || c == '\u200d' // emoji, with how they are shown and joined
+}
+
+// response returns the first response tag of the text that is closed on its line, and what it says.
+func response(text string) (whole, said string, ok bool) {
+	for line := range strings.Lines(text) {
+		open := indexFold(line, responseOpen)
+		if open < 0 {
+			continue
+		}
+		from := open + len(responseOpen)
+		if length := indexFold(line[from:], responseClose); length >= 0 {
+			return line[open : from+length+len(responseClose)], line[from : from+length], true
+		}
+	}
+	return "", "", false
+}
+
+// indexFold returns where the tag begins in s, in any case. Not by the lower case of s: some letters
+// have another length there.
+func indexFold(s, tag string) int {
+	for at := 0; ; at++ {
+		next := strings.IndexByte(s[at:], '<')
+		if next < 0 {
+			return -1
+		}
+		at += next
+		if len(s)-at >= len(tag) && strings.EqualFold(s[at:at+len(tag)], tag) {
+			return at
+		}
+	}
+}
+
+// endsOutsideCode reports whether the line ends with the marker, and not within
+// a code span: an odd number of backticks before it leaves one open.
+func endsOutsideCode(line, marker string) bool {
+	before, ok := strings.CutSuffix(line, marker)
+	return ok && strings.Count(before, "`")%2 == 0
+}
+
+// tags finds what looks like a marker: its tag in any case and with any space in it, closed or not.
+var tags = regexp.MustCompile(`(?i)<\s*(promise|response)\s*>([^<\n]{0,200})(<\s*/\s*(?:promise|response)\s*>)?`)
+
+// NearMiss is a text of the agent that looks like a claim and is none.
+type NearMiss struct {
+	How  string `json:"how"` // the way to claim that it resembles
+	Text string `json:"text"`
+	Why  string `json:"why"` // why it does not count
+}
+
+// nearMiss returns the last text that looks like a claim; nil where there is none. The text is one that does not claim. The tag of a
+// way to claim that the settings have switched off resembles nothing.
+func nearMiss(text string, r event.Rules) *NearMiss {
+	if !strings.Contains(text, "<") {
+		return nil
+	}
+	var found *NearMiss
+	for _, m := range tags.FindAllStringSubmatch(text, -1) {
+		how, words := ByPromise, r.CompletionPromise
+		exact := promiseOpen + words + promiseClose
+		if strings.EqualFold(m[1], "response") {
+			how, words = ByResponse, r.CompletionResponse
+			exact = responseOpen + words + responseClose
+		}
+		if words == "" {
+			continue
+		}
+		why := fmt.Sprintf("it does not say %q", words)
+		switch {
+		case m[0] == exact || how == ByResponse && strings.EqualFold(m[0], exact):
+			why = "it stands within other words or in code"
+		case strings.EqualFold(strings.TrimSpace(m[2]), words):
+			why = "it is spelled in another way"
+		}
+		found = &NearMiss{How: how, Text: strings.TrimSpace(m[0]), Why: why}
+	}
+	return found
+}
