@@ -43,7 +43,7 @@ const (
 // trust: free where anybody's repository may set it, asked where that counts only once a person trusts it (see [Part]).
 type Settings struct {
 	MaximumIterations             int    `json:"maximumIterations" trust:"free" min:"1" live:"true" doc:"iterations before the loop stops; 15 in tasks mode"`
-	CompletionResponse            string `json:"completionResponse" trust:"free" required:"true" doc:"text inside <response>…</response> that claims the work is done; the first tag counts, case does not"`
+	CompletionResponse            string `json:"completionResponse" trust:"free" required:"true" doc:"text inside <response>…</response> that claims the work is done, in any case; completion.match says where it counts"`
 	OutputTruncateChars           int    `json:"outputTruncateChars" trust:"free" doc:"how many characters of a failed guardrail's output the agent is shown"`
 	StreamAgentOutput             bool   `json:"streamAgentOutput" trust:"free" doc:"show the agent's output while it works"`
 	IncludeIterationCountInPrompt bool   `json:"includeIterationCountInPrompt" trust:"free" doc:"begin the prompt with \"Iteration X of Y, Z remaining.\""`
@@ -99,7 +99,7 @@ type SCM struct {
 // Completion says which claims to be done count.
 type Completion struct {
 	Promise         string `json:"promise" trust:"free" required:"true" doc:"text inside <promise>…</promise> that claims the work is done, exact and case-sensitive"`
-	Match           string `json:"match" trust:"free" enum:"final,anywhere" doc:"final: alone on its line or last in the final message, outside code; anywhere: anywhere in the assistant's text"`
+	Match           string `json:"match" trust:"free" enum:"final,anywhere" doc:"where the promise and the response count: final is alone on a line or last in the final message, outside code; anywhere is anywhere in the assistant's text"`
 	MinToolCalls    int    `json:"minToolCalls" trust:"free" doc:"tool calls without which an iteration did no work"`
 	OnPromiseNoWork string `json:"onPromiseNoWork" trust:"free" enum:"reject,warn,accept" doc:"what a claim without work is worth"`
 	Checklist       bool   `json:"checklist" trust:"free" doc:"all boxes of task.md must be ticked"`

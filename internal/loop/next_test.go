@@ -285,7 +285,14 @@ func TestNextLooksAtWhatATurnLeft(t *testing.T) {
 			}
 			wanted := want
 			if name == "nothing" {
-				wanted = map[bool]string{true: "completion.claimed completion.accepted iteration.ended", false: "iteration.ended"}[outcome == event.OutcomeDone]
+				switch outcome {
+				case event.OutcomeDone:
+					wanted = "completion.claimed completion.accepted iteration.ended"
+				case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
+					wanted = "iteration.ended"
+				default:
+					wanted = "completion.ignored iteration.ended"
+				}
 			}
 			decisions := loop.Next(s)
 			got := spell(decisions)
