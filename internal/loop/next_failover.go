@@ -28,7 +28,7 @@ func standing(s *State) policy.Standing {
 
 // unfit says of an agent that was to start that it never can; no reason where it can.
 func unfit(s *State) policy.Standing {
-	if flag := s.Life.Refused(); flag != "" {
+	if flag := s.Life.Refused(); flag != "" && progress(s) != "yes" {
 		return policy.Standing{Reason: event.ReasonConfig, Why: "the agent refused its arguments: " + flag, Hint: "correct agent.flags"}
 	}
 	if f := s.Life.Failed; f != nil && f.Do == event.DoStart {

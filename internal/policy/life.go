@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -37,6 +36,8 @@ type Life struct {
 	Finished *event.AgentFinished `json:"finished,omitempty"`
 	Exited   *event.AgentExited   `json:"exited,omitempty"`
 	Failed   *event.EffectFailed  `json:"failed,omitempty"` // the effect that this iteration failed by
+	// Worked says that the iteration has ended, and that the files showed progress.
+	Worked bool `json:"worked,omitempty"`
 
 	Paused bool `json:"paused,omitempty"`
 	// Person says that the loop is paused because its agent asked for a person.
@@ -64,9 +65,11 @@ type Process struct {
 	Costs    bool `json:"costs,omitempty"`
 	Tools    bool `json:"tools,omitempty"`
 	ExitEnds bool `json:"exitEnds,omitempty"`
-	Heard    bool `json:"heard,omitempty"`   // it said or did something
-	Ending   bool `json:"ending,omitempty"`  // agent.abort or agent.kill was decided
-	Killing  bool `json:"killing,omitempty"` // agent.kill was decided
+	// Flags are the first flags that it was started with, without dashes and values, set apart by spaces.
+	Flags   string `json:"flags,omitempty"`
+	Heard   bool   `json:"heard,omitempty"`   // it said or did something
+	Ending  bool   `json:"ending,omitempty"`  // agent.abort or agent.kill was decided
+	Killing bool   `json:"killing,omitempty"` // agent.kill was decided
 }
 
 // Phase of an iteration.
@@ -146,10 +149,14 @@ func (l *Life) Apply(e event.Event, r event.Rules) error {
 			return err
 		}
 		l.Iteration, l.Phase, l.Since, l.Prompt = p.N, Opened, e.At, p.Prompt
-		l.Cut, l.CutWhy, l.Finished, l.Exited, l.Failed = "", "", nil, nil, nil
+		l.Cut, l.CutWhy, l.Finished, l.Exited, l.Failed, l.Worked = "", "", nil, nil, nil, false
 		l.Cancelled = false
 	case event.TypeIterationEnded:
-		l.Phase, l.Broken = Between, false
+		p, err := event.As[event.IterationEnded](e)
+		if err != nil {
+			return err
+		}
+		l.Phase, l.Broken, l.Worked = Between, false, p.Progress == "yes"
 	case event.TypeAgentReplaced:
 		p, err := event.As[event.AgentReplaced](e)
 		if err != nil {
@@ -298,7 +305,7 @@ func (l *Life) agent(e event.Event) error {
 		}
 		alive := l.Process.Alive
 		l.Process = Process{
-			Alive: true, PID: p.PID, Agent: l.Worker.Agent, Live: p.Live, Costs: p.Costs, Tools: p.Tools, ExitEnds: p.ExitEnds,
+			Alive: true, PID: p.PID, Agent: l.Worker.Agent, Live: p.Live, Costs: p.Costs, Tools: p.Tools, ExitEnds: p.ExitEnds, Flags: flagsOf(p.Argv),
 			Ending: l.Process.Ending, Killing: l.Process.Killing,
 		}
 		if p.Reused && !alive {
@@ -334,7 +341,9 @@ func (l *Life) agent(e event.Event) error {
 		}
 		resting := l.Process.Resting
 		p.Stderr = lastBytes(p.Stderr, 2048)
-		l.Process = Process{Costs: l.Process.Costs, Tools: l.Process.Tools, ExitEnds: l.Process.ExitEnds, Heard: l.Process.Heard}
+		l.Process = Process{
+			Costs: l.Process.Costs, Tools: l.Process.Tools, ExitEnds: l.Process.ExitEnds, Flags: l.Process.Flags, Heard: l.Process.Heard,
+		}
 		if resting {
 			// It served an iteration before this one, and its going ends nothing.
 			return nil
@@ -375,23 +384,6 @@ func (l *Life) Outcome() (outcome event.Outcome, problem string) {
 		return event.OutcomeDone, ""
 	}
 	return event.OutcomeFailed, exitProblem(*l.Exited)
-}
-
-// Refused returns what a program printed that ended without a word because it does not know a
-// flag that it was given; empty where that is not how it ended.
-func (l *Life) Refused() string {
-	if l.Exited == nil || l.Exited.Code <= 0 || l.Process.Heard || l.Finished != nil || l.Cut != "" {
-		return ""
-	}
-	for line := range strings.Lines(l.Exited.Stderr) {
-		lower := strings.ToLower(line)
-		for _, complaint := range []string{"unknown option", "unknown flag", "unrecognized option", "unexpected argument", "invalid option", "illegal option", "flag provided but not defined"} {
-			if strings.Contains(lower, complaint) {
-				return firstBytes(strings.TrimSpace(line), 300)
-			}
-		}
-	}
-	return ""
 }
 
 func orElse(s, other string) string {

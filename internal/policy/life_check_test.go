@@ -137,7 +137,9 @@ func TestACheckThatCannotBeDoneIsAFault(t *testing.T) {
 }
 
 func TestWhichProgramsRefuseTheirFlags(t *testing.T) {
-	exit := func(code int, stderr string) event.Payload { return event.AgentExited{Code: code, Stderr: stderr} }
+	exit := func(code int, stderr string) event.Payload {
+		return event.AgentExited{Code: code, Stderr: stderr, Took: 900}
+	}
 	const complaint = "error: Unknown option '--modle'"
 	for name, row := range map[string]struct {
 		story []event.Payload // after the agent started
@@ -162,10 +164,17 @@ func TestWhichProgramsRefuseTheirFlags(t *testing.T) {
 		"not one that has not ended":          {nil, ""},
 		"not the one of the iteration before": {[]event.Payload{exit(2, complaint), closed, event.IterationStarted{N: 2}}, ""},
 		"not after somebody mended them":      {[]event.Payload{exit(2, complaint), closed, event.LoopResumed{}}, ""},
-		"of a long complaint the beginning":   {[]event.Payload{exit(2, "unknown option "+strings.Repeat("x", 900))}, ("unknown option " + strings.Repeat("x", 900))[:300]},
+		"not one that took long":              {[]event.Payload{event.AgentExited{Code: 2, Stderr: complaint, Took: 10_000}}, ""},
+		"not one whose files show progress":   {[]event.Payload{exit(2, complaint), event.IterationEnded{N: 1, Outcome: event.OutcomeFailed, Progress: "yes"}}, ""},
+		"one whose files show none":           {[]event.Payload{exit(2, complaint), event.IterationEnded{N: 1, Outcome: event.OutcomeFailed, Progress: "no"}}, complaint},
+		"not a complaint of another program":  {[]event.Payload{exit(64, "tar: unrecognized option '--bogus'\nTry 'tar --help'")}, ""},
+		"not a flag in other words":           {[]event.Payload{exit(2, "the flag --modle was given")}, ""},
+		"not a word that is no flag":          {[]event.Payload{exit(2, "unknown option: modle")}, ""},
+		"of a long complaint the beginning":   {[]event.Payload{exit(2, "unknown option --x "+strings.Repeat("x", 900))}, ("unknown option --x " + strings.Repeat("x", 900))[:300]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := live(t, live(t, &policy.Life{}, until(policy.Turning)...), row.story...)
+			started := event.AgentStarted{PID: 9, Argv: []string{"agent", "--modle=x", "-x", "-", "do it"}}
+			l := live(t, live(t, &policy.Life{}, append(until(policy.Starting), started)...), row.story...)
 			if got := throughJSON(t, l).Refused(); got != row.want {
 				t.Errorf("%q, want %q", got, row.want)
 			}
