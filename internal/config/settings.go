@@ -123,7 +123,7 @@ type Limits struct {
 
 // Restart says what happens when the agent's process ends.
 type Restart struct {
-	Max          int      `json:"max" trust:"free" live:"true" doc:"restarts before the loop fails"`
+	Max          int      `json:"max" trust:"free" live:"true" doc:"failures in a row without progress before the loop fails"`
 	Delay        Duration `json:"delay" trust:"free" live:"true" doc:"pause before a restart"`
 	ChildWait    Duration `json:"childWait" trust:"free" doc:"how long processes the agent left behind may finish when the work is done"`
 	WaitExitCode int      `json:"waitExitCode" trust:"free" max:"255" doc:"exit code by which an agent asks to wait for a person instead of a restart; 0 turns it off"`
@@ -131,8 +131,9 @@ type Restart struct {
 
 // Breaker says when a loop that gets nowhere is stopped. Zero turns a rule off.
 type Breaker struct {
-	NoProgress int `json:"noProgress" trust:"free" doc:"iterations without progress; 0 turns it off"`
-	SameError  int `json:"sameError" trust:"free" doc:"iterations that end with the same error; 0 turns it off"`
+	NoProgress  int `json:"noProgress" trust:"free" doc:"iterations without progress; 0 turns it off"`
+	SameError   int `json:"sameError" trust:"free" doc:"iterations without progress that end with the same error; 0 turns it off"`
+	Environment int `json:"environment" trust:"free" doc:"failures at once, in the same way and without progress, that mean a broken environment; 0 turns it off"`
 }
 
 // Reflect says when the agent is asked to look back.
@@ -185,7 +186,7 @@ func Defaults() Settings {
 		},
 		Limits:  Limits{Idle: 10 * minute, Tool: hour, Iteration: 2 * hour, AfterResult: 30 * second, Outage: 6 * hour},
 		Restart: Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
-		Breaker: Breaker{NoProgress: 5, SameError: 3},
+		Breaker: Breaker{NoProgress: 5, SameError: 3, Environment: 3},
 		Review:  Review{Cap: 5},
 		Sandbox: Sandbox{Mode: SandboxNone},
 		Journal: Journal{SyncEvery: second, Compress: true, Raw: true},

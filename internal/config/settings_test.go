@@ -62,6 +62,7 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 		"notify":                        "[]",
 
 		// Beyond the design: docs/decisions/0017-settings-beyond-the-design.md.
+		"breaker.environment":    "3",
 		"completion.busFile":     "",
 		"limits.iterationCost":   "none",
 		"limits.iterationTokens": "none",

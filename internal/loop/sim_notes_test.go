@@ -323,7 +323,7 @@ func (s *sights) iterationEnded(p event.IterationEnded) {
 		}
 	}
 	switch {
-	case p.Outcome != event.OutcomeFailed:
+	case p.Outcome != event.OutcomeFailed || p.Progress == "yes":
 		s.errors, s.problem = 0, ""
 	case s.errors > 0 && s.problem == p.Error:
 		s.errors++

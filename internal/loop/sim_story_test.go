@@ -170,9 +170,12 @@ func (t *tally) iterationEnded(p event.IterationEnded) {
 	case event.OutcomeDone:
 		t.failures, t.instants = 0, 0
 	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent:
+		if p.Progress == "yes" {
+			t.failures = 0
+		}
 		t.failures++
 		switch {
-		case p.Outcome != event.OutcomeFailed || p.Took >= 2000:
+		case p.Outcome != event.OutcomeFailed || p.Took >= 2000 || p.Progress == "yes":
 			t.instants = 0
 		case t.instants > 0 && p.Error != t.lastSaid:
 			t.instants = 1

@@ -16,7 +16,7 @@ import (
 // the loop stood a few iterations ago, as in A-B-A-B, is none. Where no repository and no
 // box of task.md can be looked at, an iteration that used no tool or ended with the very words
 // of the one before got nowhere. After breaker.noProgress such iterations in a row, or
-// breaker.sameError failures in a row that say the same, but for ids, numbers and times, the loop ends; one before that
+// breaker.sameError failures in a row without progress that say the same, but for ids, numbers and times, the loop ends; one before that
 // it waits a while, and two before that the agent is told, with the evidence. (Of two, the first is
 // told; of one, nothing comes before the end.) What a person, a limit or a dead runner cut off
 // counts neither way, nor does an iteration in which a repository could not be looked at.
@@ -174,7 +174,7 @@ func (b *Breaker) ended(p event.IterationEnded) {
 	}
 	problem, same := lastBytes(p.Error, 500), alike(p.Error)
 	switch {
-	case p.Outcome != event.OutcomeFailed:
+	case p.Outcome != event.OutcomeFailed || p.Progress == "yes":
 		b.Errors, b.Error, b.Alike = 0, "", ""
 	case same == b.Alike:
 		b.Errors, b.Error = b.Errors+1, problem

@@ -10,9 +10,10 @@ import (
 // Restart says whether and when the next iteration may begin after one that
 // failed. Each failure in a row doubles the delay, up to five minutes; one more
 // than restart.max in a row is the end. An agent that cannot be found or may not be
-// run will not be there next time either. Three failures in a row that are over
+// run will not be there next time either. As many failures as breaker.environment in a row that are over
 // within two seconds and say the same (but for ids, numbers and times) mean that something around the agent is
-// broken; a model that refused to answer is no such thing. An iteration that went well clears the count. An agent whose process ends with each
+// broken; a model that refused to answer is no such thing. An iteration that went well, or that failed with progress in the files, clears
+// the counts. An agent whose process ends with each
 // turn is started again after restart.delay also when it went well.
 type Restart struct {
 	Failures int       `json:"failures,omitempty"` // in a row
@@ -25,7 +26,8 @@ type Restart struct {
 }
 
 const (
-	instantTook  = 2000 // milliseconds
+	instantTook = 2000 // milliseconds
+	// instantMax is the rule Environment where a journal has none.
 	instantMax   = 3
 	restartLimit = 5 * time.Minute
 )
@@ -59,10 +61,13 @@ func (s *Restart) Apply(e event.Event, r event.Rules, exitEnds bool) error {
 }
 
 func (s *Restart) fail(p event.IterationEnded, at time.Time, r event.Rules) {
-	s.Failures++
 	same := alike(p.Error)
+	if p.Progress == "yes" {
+		s.Failures = 0
+	}
+	s.Failures++
 	switch {
-	case p.Outcome != event.OutcomeFailed || p.Took >= instantTook || s.Refused:
+	case p.Outcome != event.OutcomeFailed || p.Took >= instantTook || s.Refused || p.Progress == "yes":
 		s.Instant = 0
 	case s.Alike == same:
 		s.Instant++
@@ -80,8 +85,12 @@ func (s *Restart) fail(p event.IterationEnded, at time.Time, r event.Rules) {
 
 // Fatal says why no further iteration makes sense; an empty reason where one does.
 func (s *Restart) Fatal(r event.Rules) (event.Reason, string) {
+	most := r.Environment
+	if most == 0 {
+		most = instantMax
+	}
 	switch {
-	case s.Instant >= instantMax:
+	case most > 0 && s.Instant >= most:
 		return event.ReasonEnvironment, fmt.Sprintf("the agent failed at once %d times in the same way: %s", s.Instant, s.Error)
 	case r.RestartMax > 0 && s.Failures > r.RestartMax:
 		return event.ReasonRestarts, fmt.Sprintf("%d iterations failed in a row: %s", s.Failures, s.Error)

@@ -76,6 +76,13 @@ func TestARefusalAtOnceIsNoBrokenEnvironment(t *testing.T) {
 	}
 }
 
+// moved is a failure of an iteration in which the files showed progress.
+func moved(problem string, took time.Duration) event.IterationEnded {
+	p := failed(problem, took)
+	p.Progress = "yes"
+	return p
+}
+
 func TestWhatCountsAsAFailure(t *testing.T) {
 	for outcome, want := range map[event.Outcome]int{
 		event.OutcomeDone: 0, event.OutcomeFailed: 3, event.OutcomeIdle: 3, event.OutcomeOverlong: 3,
@@ -116,6 +123,12 @@ func TestWhenNoFurtherIterationMakesSense(t *testing.T) {
 		"a third is not":                               {few, []event.IterationEnded{failed("a", slow), failed("b", slow), failed("c", slow)}, event.ReasonRestarts},
 		"a good iteration allows two more":             {few, []event.IterationEnded{failed("a", slow), failed("b", slow), {Outcome: event.OutcomeDone}, failed("c", slow), failed("d", slow)}, ""},
 		"without a limit it goes on for ever":          {event.Rules{RestartDelay: 1}, []event.IterationEnded{failed("a", slow), failed("b", slow), failed("c", slow), failed("d", slow)}, ""},
+		"progress each time is no broken environment":  {patient, []event.IterationEnded{moved("a", instant), moved("a", instant), moved("a", instant), moved("a", instant)}, ""},
+		"progress between them begins again":           {patient, []event.IterationEnded{failed("a", instant), failed("a", instant), moved("a", instant), failed("a", instant), failed("a", instant)}, ""},
+		"progress allows two more restarts":            {few, []event.IterationEnded{failed("a", slow), failed("b", slow), moved("c", slow), failed("d", slow)}, ""},
+		"the rule may ask for more failures":           {event.Rules{RestartDelay: 1, Environment: 4}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant)}, ""},
+		"and has them then":                            {event.Rules{RestartDelay: 1, Environment: 4}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant), failed("a", instant)}, event.ReasonEnvironment},
+		"the rule may be off":                          {event.Rules{RestartDelay: 1, Environment: -1}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant), failed("a", instant)}, ""},
 		"a broken environment goes before a limit":     {few, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant)}, event.ReasonEnvironment},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,10 +36,19 @@ func Rules(s config.Settings) event.Rules {
 		SCM:                len(s.SCM.Tasks) > 0,
 		NoProgress:         s.Breaker.NoProgress,
 		SameError:          s.Breaker.SameError,
+		Environment:        orOff(s.Breaker.Environment),
 		ReflectEvery:       s.Reflect.Every,
 		RestartMax:         s.Restart.Max,
 		RestartDelay:       ms(s.Restart.Delay),
 	}
+}
+
+// orOff is a rule whose 0 has another meaning in journals of before there was a setting for it.
+func orOff(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
 }
 
 func (r *runner) journalOptions() journal.Options {

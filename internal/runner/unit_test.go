@@ -28,14 +28,19 @@ func TestTheRulesAreThoseOfTheSettings(t *testing.T) {
 			Iteration: config.Duration(7 * time.Minute), AfterResult: config.Duration(8 * time.Hour),
 		},
 		Restart: config.Restart{Max: 9, Delay: config.Duration(10 * time.Second)},
+		Breaker: config.Breaker{Environment: 11},
 	}
 	want := event.Rules{
 		MaximumIterations: 1, CompletionResponse: "r", CompletionPromise: "p", CompletionMatch: "anywhere", MinToolCalls: 2, OnPromiseNoWork: "warn",
 		LimitCost: 3.5, LimitTokens: 4, LimitDuration: 5, IdleAfter: 6000, IterationLimit: 420_000, AfterResult: 28_800_000,
-		RestartMax: 9, RestartDelay: 10_000,
+		RestartMax: 9, RestartDelay: 10_000, Environment: 11,
 	}
 	if diff := cmp.Diff(want, Rules(s)); diff != "" {
 		t.Error(diff)
+	}
+	s.Breaker.Environment = 0
+	if off := Rules(s).Environment; off != -1 {
+		t.Errorf("a rule that is off is %d in the journal, where 0 is its default", off)
 	}
 }
 

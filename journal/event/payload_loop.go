@@ -83,7 +83,9 @@ type Rules struct {
 	SCM                bool    `json:"scm,omitempty"`          // there are tasks of version control
 	NoProgress         int     `json:"noProgress,omitempty"`   // iterations without progress
 	SameError          int     `json:"sameError,omitempty"`    // iterations that end with the same error
-	ReflectEvery       int     `json:"reflectEvery,omitempty"` // iterations between two reflections
+	// Environment is how many failures at once, in the same way, mean a broken environment: 0 is three, and -1 turns the rule off.
+	Environment  int `json:"environment,omitempty"`
+	ReflectEvery int `json:"reflectEvery,omitempty"` // iterations between two reflections
 	// Agents in order of preference; empty where there is but one.
 	Agents []Agent `json:"agents,omitempty"`
 }
