@@ -25,8 +25,8 @@ func TestEveryKeySaysWhetherItNeedsTrust(t *testing.T) {
 		default:
 			t.Errorf("%s has no tag trust:\"asked\" or trust:\"free\"", f.key)
 		}
-		for _, runs := range []string{"command", "flags", "env", "url", "guardrails", "tasks", "busFile", "sandbox"} {
-			if strings.Contains(strings.ToLower(f.key), strings.ToLower(runs)) && f.kind != KindObject && !f.asked {
+		for _, runs := range []string{"command", "flags", "url", "guardrails", "tasks", "busFile", "sandbox"} {
+			if (strings.Contains(strings.ToLower(f.key), strings.ToLower(runs)) || strings.HasSuffix(f.key, ".env")) && f.kind != KindObject && !f.asked {
 				t.Errorf("%s looks as if it ran something, and any repository may set it", f.key)
 			}
 		}

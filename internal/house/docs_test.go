@@ -79,6 +79,34 @@ func TestLinksOfDocsLead(t *testing.T) {
 	}
 }
 
+// The threat model names stories as the proof of what it says.
+func TestThreatModelNamesStories(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/threat-model.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 5 || strings.HasPrefix(cells[1], "---") || strings.TrimSpace(cells[3]) == "shown by" {
+			continue
+		}
+		for _, proof := range strings.Split(cells[3], ", ") {
+			name := strings.Trim(strings.TrimSpace(proof), "`")
+			if strings.ContainsAny(name, " []") {
+				continue // a command or a page
+			}
+			named++
+			if _, err := os.Stat(filepath.Join(root, "cmd/ralph/testdata/script", name+".txtar")); err != nil {
+				t.Errorf("%q: there is no story %s", strings.TrimSpace(cells[1]), name)
+			}
+		}
+	}
+	if named < 25 {
+		t.Errorf("only %d stories are named", named)
+	}
+}
+
 const generated = "<!-- Generated from the source by `make docs`. -->\n\n"
 
 func settingsPage() string {
