@@ -110,8 +110,9 @@ func (w *world) checkRefund(t *tally, e event.Event, p event.IterationEnded) {
 	case event.OutcomeInterrupted:
 		known = t.died
 	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
-		t.process.refused = t.process.refused && p.Outcome == event.OutcomeFailed // ralph itself cut the others short
-		known = t.several() && t.unfit()                                          // it costs none of the iterations that another could have
+		// ralph itself cut the others short, and who made progress knew its flags
+		t.process.refused = t.process.refused && p.Outcome == event.OutcomeFailed && p.Progress != "yes"
+		known = t.several() && t.unfit() // it costs none of the iterations that another could have
 		if t.limit.stands() && !t.fault {
 			w.violate(refundsHold, "event %d: the iteration ended by a limit (%s) and counts as failed", e.Seq, t.limit.kind)
 		}

@@ -51,7 +51,7 @@ func wanted(t *testing.T) (list [][2]string) {
 		endings: endingsOnPage(t),
 		classes: {
 			event.ClassMissing, event.ClassPermission, event.ClassConfig, event.ClassDisk, event.ClassTransient,
-			policy.KindRate, policy.KindOverload, policy.KindNetwork, policy.KindQuota, policy.KindAuth, policy.KindContext,
+			policy.KindRate, policy.KindOverload, policy.KindNetwork, policy.KindQuota, policy.KindAuth, policy.KindContext, policy.KindRefusal,
 		},
 		disks: {
 			"killed between two", "killed in a change", "power lost between two", "power lost in a change",
@@ -106,6 +106,10 @@ func (s seen) read(events []event.Event) {
 			s.saw(classes, as[event.FaultRaised](e).Class)
 		case event.TypeAgentLimited:
 			s.saw(classes, as[event.AgentLimited](e).Kind)
+		case event.TypeAgentFinished:
+			if kind := as[event.AgentFinished](e).Kind; kind == policy.KindRefusal {
+				s.saw(classes, kind) // of the others the limit was counted
+			}
 		}
 	}
 }
