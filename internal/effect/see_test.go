@@ -30,15 +30,19 @@ func stuck(t *testing.T, s *stage) <-chan struct{} {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	// git reads the attributes of a tracked file whose contents it has to compare.
 	write(t, folder, "file", "x")
-	pipe := filepath.Join(folder, ".gitignore")
+	git(t, s, "add", "deep")
+	git(t, s, "-c", "user.name=ada", "-c", "user.email=ada@mill", "commit", "-qm", "file")
+	write(t, folder, "file", "y")
+	pipe := filepath.Join(folder, ".gitattributes")
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	waits := make(chan struct{})
 	go func() {
 		for t.Context().Err() == nil {
-			// It can be opened without waiting when somebody reads it.
+			// It can be opened without waiting when somebody reads it, who then waits for its end.
 			if fd, err := unix.Open(pipe, unix.O_WRONLY|unix.O_NONBLOCK, 0); err == nil {
 				defer unix.Close(fd)
 				close(waits)
