@@ -153,8 +153,9 @@ func newNight(t *testing.T, seed uint64) *night {
 		n.must(os.Mkdir(n.on(name), 0o755))
 	}
 	n.must(os.WriteFile(n.on("night.rehearsal"), []byte(strings.ReplaceAll(scenario, "WORLD", n.on("world"))), 0o644))
+	// A loop whose entry in the registry did not outlive the power would be asked about like one that came with a clone.
 	n.env = []string{
-		"PATH=" + filepath.Dir(ralph) + ":" + os.Getenv("PATH"), "HOME=" + n.on(""), "RALPH_HOME=" + n.on("mnt/"+homePath),
+		"PATH=" + filepath.Dir(ralph) + ":" + os.Getenv("PATH"), "HOME=" + n.on(""), "RALPH_HOME=" + n.on("mnt/"+homePath), "RALPH_TRUST=1",
 		"NO_COLOR=1", "CI=true",
 	}
 	t.Cleanup(func() {
