@@ -221,7 +221,7 @@ func runLoop(cfg runner.Config) (event.LoopEnded, error) {
 func busy(err error, name string) error {
 	return &failure{
 		err: fmt.Errorf("loop %s: %w", name, err), code: event.ExitUsage,
-		hint: "a runner lives whose run.lock was removed; it ends by itself when it notices, then try again",
+		hint: fmt.Sprintf("a runner lives whose run.lock was removed: 'ralph kill %s' ends it, then try again", name),
 	}
 }
 

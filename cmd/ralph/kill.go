@@ -42,6 +42,9 @@ func (v *killVerb) Run(e *env) error {
 		return err
 	}
 	if !s.Live.Alive {
+		if errors.Is(journal.CheckIdle(s.Dir), journal.ErrBusy) {
+			return v.unlocked(e, s)
+		}
 		return endLeft(e, s, v.JSON)
 	}
 	asked := kill{Loop: s.Name, Kind: string(inbox.Kill)}
@@ -57,6 +60,22 @@ func (v *killVerb) Run(e *env) error {
 		return err
 	}
 	return asked.tell(e, v.JSON)
+}
+
+// unlocked ends a loop whose run.lock was removed: its runner still writes the journal and reads the inbox.
+func (v *killVerb) unlocked(e *env, s registry.Status) error {
+	asked := kill{Loop: s.Name, Kind: string(inbox.Kill)}
+	at, err := asked.ask(s)
+	if err != nil {
+		return busy(fmt.Errorf("ask the runner: %w", err), s.Name)
+	}
+	for begun := time.Now(); time.Since(begun) < killWaitMost; time.Sleep(10 * time.Millisecond) { // a lock has no event for its end
+		if err := journal.CheckIdle(s.Dir); !errors.Is(err, journal.ErrBusy) {
+			asked.by(s, at)
+			return asked.tell(e, v.JSON)
+		}
+	}
+	return busy(journal.ErrBusy, s.Name)
 }
 
 // kill is what became of a loop that was to end.
