@@ -56,7 +56,7 @@ func (v *killVerb) Run(e *env) error {
 		return asked.tell(e, v.JSON)
 	}
 	tell(e.stderr, "the runner of loop %s does not end; killing it", s.Name)
-	if err := asked.force(s); err != nil {
+	if err := asked.force(s, at); err != nil {
 		return err
 	}
 	return asked.tell(e, v.JSON)
@@ -83,7 +83,7 @@ type kill struct {
 	Loop      string `json:"loop"`
 	ID        string `json:"id,omitempty"` // of the command
 	Kind      string `json:"kind"`
-	Fate      string `json:"fate,omitempty"` // of the command: delivered, where the runner took it
+	Fate      string `json:"fate,omitempty"` // of the command: delivered, where the runner took it; withdrawn, where none did
 	Ended     bool   `json:"ended"`          // nobody runs the loop any more
 	How       string `json:"how"`            // asked: the runner did it; killed: it had to be killed itself; left: there was no runner
 	PID       int    `json:"pid,omitempty"`
@@ -97,6 +97,9 @@ const (
 	killForced = "killed"
 	killLeft   = "left"
 )
+
+// fateWithdrawn is of a command that nobody took before it was taken back.
+const fateWithdrawn = "withdrawn"
 
 // ask puts the wish into the inbox, and returns where the journal stood before.
 func (k *kill) ask(s registry.Status) (journal.Position, error) {
@@ -116,7 +119,10 @@ func (k *kill) by(s registry.Status, at journal.Position) {
 	if err := f.rest(s.Dir, at.Seq+1); err == nil {
 		k.Iteration, k.Fate = f.Iteration, f.Fate
 	}
-	_, _ = inbox.Withdraw(s.Dir, k.ID) // a runner that ended for another reason did not take it
+	// A runner that ended for another reason did not take it.
+	if back, _ := inbox.Withdraw(s.Dir, k.ID); back {
+		k.Fate = fateWithdrawn
+	}
 }
 
 // awaitFree reports whether nobody holds the loop's lock before the patience is over.
@@ -133,7 +139,7 @@ func awaitFree(dir string, patience time.Duration) bool {
 
 // force ends a runner that does not end when it is asked, and all that it has started. Whom to end is the kernel's word, asked again
 // at each step: what stands in run.lock anybody may have written who can write there.
-func (k *kill) force(s registry.Status) error {
+func (k *kill) force(s registry.Status, at journal.Position) error {
 	k.How = killForced
 	if err := k.signal(s, syscall.SIGTERM); err != nil {
 		return err
@@ -154,14 +160,15 @@ func (k *kill) force(s registry.Status) error {
 	if k.Ended = awaitFree(s.Dir, termWait); !k.Ended {
 		return k.unfound(s)
 	}
-	return k.takeBack(s)
+	return k.takeBack(s, at)
 }
 
 // takeBack removes the wish that the runner did not fulfil: it would end the next one.
-func (k *kill) takeBack(s registry.Status) error {
+func (k *kill) takeBack(s registry.Status, at journal.Position) error {
 	if k.ID == "" {
 		return nil
 	}
+	f := fate{ID: k.ID}
 	err := holding(s.Dir, func() error {
 		if _, err := inbox.Withdraw(s.Dir, k.ID); err != nil {
 			return err
@@ -170,8 +177,14 @@ func (k *kill) takeBack(s registry.Status) error {
 		if err != nil {
 			return err
 		}
-		return box.Done(k.ID)
+		if err := box.Done(k.ID); err != nil {
+			return err
+		}
+		return f.rest(s.Dir, at.Seq+1)
 	})
+	if k.Fate = f.Fate; err == nil && k.Fate == "" {
+		k.Fate = fateWithdrawn
+	}
 	if err != nil {
 		return fmt.Errorf("the runner of loop %s is killed; take back the command that it did not take: %w", s.Name, err)
 	}

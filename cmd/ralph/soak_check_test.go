@@ -43,12 +43,19 @@ func (s *soak) send(random *rand.Rand) {
 	if killed(err) {
 		return
 	}
-	var f fate
-	if json.Unmarshal([]byte(out), &f) == nil && f.ID != "" {
+	var f struct {
+		fate
+		How string `json:"how"`
+	}
+	switch parsed := json.Unmarshal([]byte(out), &f) == nil; {
+	case parsed && f.ID != "":
 		s.mu.Lock()
-		s.dropped[f.ID], s.told[f.ID] = c.Text, f
+		if s.told[f.ID] = f.fate; f.Fate != fateWithdrawn {
+			s.dropped[f.ID] = c.Text
+		}
 		s.mu.Unlock()
-	} else if !saysWhy(errs) {
+	case parsed && f.How == killLeft: // there was no runner to send it to
+	case !saysWhy(errs):
 		s.Errorf("%v: %v\n%s%s", argv, err, out, errs)
 	}
 	if c.Kind == inbox.Pause {
@@ -60,7 +67,7 @@ func (s *soak) send(random *rand.Rand) {
 
 // saysWhy says whether a sender was told what to make of it that nobody answered.
 func saysWhy(stderr string) bool {
-	for _, why := range []string{"is not running", "is withdrawn", "which has not said what became of it"} {
+	for _, why := range []string{"is not running", "is withdrawn", "which has not said what became of it", "take back the command"} {
 		if strings.Contains(stderr, why) {
 			return true
 		}
@@ -309,7 +316,7 @@ func (s *soak) checkEvents() (folded projector.State) {
 	}
 	for id, f := range s.told {
 		switch f.Fate {
-		case "withdrawn":
+		case fateWithdrawn:
 			if received[id] > 0 {
 				s.Errorf("command %s was withdrawn, and received", id)
 			}

@@ -349,7 +349,7 @@ func (s *soak) drop(random *rand.Rand) {
 		}
 		if back {
 			s.mu.Lock()
-			s.told[id] = fate{ID: id, Fate: "withdrawn"}
+			s.told[id] = fate{ID: id, Fate: fateWithdrawn}
 			s.mu.Unlock()
 			return
 		}
