@@ -97,8 +97,10 @@ test-agents: ## the tests on the real agents; the first time 2 GB are installed 
 	tools/agents/acp/install.sh
 	$(GO) test -tags realagents -run Real -count=1 -timeout 20m $(call having,^//go:build .*realagents)
 
-lint: ## golangci-lint; the first run builds it, in some three minutes
+lint: ## golangci-lint, and vet for the other systems; the first run builds it, in some three minutes
 	$(TOOL) golangci-lint run ./...
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
 
 fmt: ## gofumpt
 	$(TOOL) gofumpt -w $(ROOMS)

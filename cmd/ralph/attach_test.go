@@ -77,17 +77,6 @@ func attachedTo(r *recorded, o attachOptions) <-chan error {
 	return done
 }
 
-func returned(t *testing.T, done <-chan error) error {
-	t.Helper()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(20 * time.Second):
-		t.Fatal("attach does not return")
-		return nil
-	}
-}
-
 func TestAttachFollowsUntilTheLoopEnds(t *testing.T) {
 	r := record(t, "night")
 	r.live()

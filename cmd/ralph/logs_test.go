@@ -189,3 +189,14 @@ func TestLogsEndWithTheRunner(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+func returned(t *testing.T, done <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(20 * time.Second):
+		t.Fatal("attach does not return")
+		return nil
+	}
+}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -67,7 +69,7 @@ func (s *soak) send(random *rand.Rand) {
 
 // saysWhy says whether a sender was told what to make of it that nobody answered.
 func saysWhy(stderr string) bool {
-	for _, why := range []string{"is not running", "is withdrawn", "which has not said what became of it", "take back the command", "has no runner"} {
+	for _, why := range []string{"is not running", "is withdrawn", "which has not said what became of it", "take back the command", "has no runner", "is already run by"} {
 		if strings.Contains(stderr, why) {
 			return true
 		}
