@@ -76,7 +76,7 @@ func (s *State) Fold(e event.Event) error {
 		err = s.Seal.Apply(e)
 	}
 	if err == nil {
-		err = s.Given.Apply(e)
+		err = s.Given.Apply(e, s.Life.Ended != nil)
 	}
 	if err == nil {
 		err = s.Limits.Apply(e)

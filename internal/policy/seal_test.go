@@ -115,23 +115,32 @@ func TestWhatAnAgentChangedStaysNamed(t *testing.T) {
 func TestGiven(t *testing.T) {
 	start := event.Decided{Do: event.DoStart}
 	given := func(sum string) *event.Settings { return &event.Settings{SHA256: sum} }
+	opened := func(sealed bool) event.SegmentOpened {
+		return event.SegmentOpened{Prev: &event.PrevSegment{Name: "000001-i0001.jsonl", Sealed: sealed}}
+	}
 	for name, row := range map[string]struct {
 		story []event.Payload
 		want  policy.Given
 	}{
-		"when it begins":                   {[]event.Payload{event.LoopStarted{Settings: given("a")}}, policy.Given{SHA256: "a"}},
-		"once an agent is at work":         {[]event.Payload{event.LoopStarted{Settings: given("a")}, event.Decided{Do: event.DoBegin}, start}, policy.Given{SHA256: "a", Held: true}},
-		"over its end":                     {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.IterationChecked{}, event.LoopEnded{}}, policy.Given{SHA256: "a", Held: true}},
-		"a person gives it anew":           {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{Settings: given("b")}}, policy.Given{SHA256: "b"}},
-		"an older version resumed it":      {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{}, start}, policy.Given{}},
-		"in a journal of an older version": {[]event.Payload{event.LoopStarted{}, start}, policy.Given{}},
+		"when it begins":                       {[]event.Payload{event.LoopStarted{Settings: given("a")}}, policy.Given{SHA256: "a"}},
+		"once an agent is at work":             {[]event.Payload{event.LoopStarted{Settings: given("a")}, event.Decided{Do: event.DoBegin}, start}, policy.Given{SHA256: "a", Held: true}},
+		"over its end":                         {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.IterationChecked{}, event.LoopEnded{}}, policy.Given{SHA256: "a", Held: true}},
+		"a person gives it anew":               {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{Settings: given("b")}}, policy.Given{SHA256: "b"}},
+		"an older version resumed it":          {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{}, start}, policy.Given{}},
+		"the runner begins a segment":          {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, opened(true)}, policy.Given{SHA256: "a", Held: true}},
+		"one took up what died, and died":      {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, opened(false)}, policy.Given{SHA256: "a"}},
+		"one took up what had ended, and died": {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopEnded{}, opened(true)}, policy.Given{SHA256: "a"}},
+		"its agent":                            {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, opened(false), event.LoopResumed{Settings: given("b")}, start}, policy.Given{SHA256: "b", Held: true}},
+		"in a journal of an older version":     {[]event.Payload{event.LoopStarted{}, start}, policy.Given{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var g policy.Given
+			ended := false
 			for _, p := range row.story {
-				if err := g.Apply(happened(t, noon, p)); err != nil {
+				if err := g.Apply(happened(t, noon, p), ended); err != nil {
 					t.Fatal(err)
 				}
+				_, ended = p.(event.LoopEnded)
 			}
 			if g != row.want {
 				t.Errorf("%+v, not %+v", g, row.want)
@@ -140,7 +149,7 @@ func TestGiven(t *testing.T) {
 	}
 	for _, typ := range []event.Type{event.TypeLoopStarted, event.TypeLoopResumed} {
 		var g policy.Given
-		if err := g.Apply(misspelt(t, typ)); err == nil {
+		if err := g.Apply(misspelt(t, typ), false); err == nil {
 			t.Errorf("%s is misspelt and was taken", typ)
 		}
 	}
