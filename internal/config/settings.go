@@ -133,7 +133,7 @@ type Restart struct {
 type Breaker struct {
 	NoProgress  int `json:"noProgress" trust:"free" doc:"iterations without progress; 0 turns it off"`
 	SameError   int `json:"sameError" trust:"free" doc:"iterations without progress that end with the same error; 0 turns it off"`
-	Environment int `json:"environment" trust:"free" doc:"failures at once, in the same way and without progress, that mean a broken environment; 0 turns it off"`
+	Environment int `json:"environment" trust:"free" doc:"failures at once, in the same way and without progress, or empty iterations in a row, that mean a broken environment; 0 turns it off"`
 }
 
 // Reflect says when the agent is asked to look back.

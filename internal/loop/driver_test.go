@@ -330,7 +330,7 @@ func TestEngineSyncsBeforeWhatCannotBeUndone(t *testing.T) {
 		if last := n.hands.before[event.DoStart]; last != "sync" {
 			t.Errorf("an agent is started when the journal was asked for %q last", last)
 		}
-		n.happens(turning[2])
+		n.happens(turning[2], event.AgentThought{Text: event.Plain("hm")})
 		n.happens(event.AgentFinished{Outcome: "ok"})
 		if asked := n.journal.asked; asked[len(asked)-1] != "append decided" {
 			t.Errorf("a release waits for the disk: %v", asked)
@@ -346,7 +346,7 @@ func TestEngineSyncsBeforeACommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.happens(event.LoopStarted{ID: "L", Rules: event.Rules{MaximumIterations: 3, SCM: true}})
-		n.happens(append(turning[1:], event.AgentFinished{Outcome: "ok"}, event.AgentExited{})...)
+		n.happens(append(turning[1:], event.AgentThought{Text: event.Plain("hm")}, event.AgentFinished{Outcome: "ok"}, event.AgentExited{})...)
 		n.happens(event.IterationChecked{})
 		if asked := n.journal.asked; !n.did(event.DoCommit) || !slices.Equal(asked[len(asked)-2:], []string{"append decided", "sync"}) {
 			t.Errorf("a commit is made by a decision that is not on disk: %v", asked)

@@ -23,7 +23,7 @@ func examined(s *State) []Decision {
 	switch outcome, _ := outcomeOf(s); outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
 		return nil
-	case event.OutcomeDone:
+	case event.OutcomeDone, event.OutcomeEmpty: // what is found may be work
 		if s.Person.Waits != "" {
 			d.Only = "look"
 		}
@@ -59,7 +59,7 @@ func concluded(s *State) []Decision {
 	conclusion := conclusion(s)
 	claim := s.Completion.Claim(s.Budget.Rules)
 	switch conclusion.Outcome {
-	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
 		return record(conclusion) // the iteration is tried again, and says nothing
 	case event.OutcomeDone:
 	default:
@@ -102,8 +102,11 @@ func progress(s *State) string {
 // waited in silence.
 func outcomeOf(s *State) (event.Outcome, string) {
 	outcome, problem := s.Life.Outcome()
+	if outcome == event.OutcomeDone && empty(s) {
+		outcome, problem = event.OutcomeEmpty, s.Life.Nothing()
+	}
 	switch outcome {
-	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
+	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeEmpty:
 	default:
 		return outcome, problem
 	}
@@ -117,6 +120,20 @@ func outcomeOf(s *State) (event.Outcome, string) {
 		return event.OutcomeDone, ""
 	}
 	return outcome, problem
+}
+
+// empty says of a turn that ended well that the agent did not reach its model: nothing was heard of it, it claims nothing and asks for
+// nobody, and the files show no progress. Of an agent whose protocol does not show tools, silence alone says nothing: a script may work
+// without a word. The rule breaker.environment, which bounds how many such iterations are given back, turns it off.
+func empty(s *State) bool {
+	switch {
+	case s.Life.Process.Heard, s.Budget.Rules.Environment < 0:
+		return false
+	case s.Person.Waits != "", s.Person.Blocked != "", s.Completion.Claim(s.Budget.Rules) != "":
+		return false
+	}
+	seen := progress(s)
+	return seen == "no" || seen == "" && s.Life.Process.Tools
 }
 
 func orElse(a, b string) string {
@@ -143,7 +160,7 @@ func conclusion(s *State) event.IterationEnded {
 		ended.Progress = progress(s)
 		ended.GuardrailsSkipped = s.Budget.Rules.Guardrails > 0 && s.Gate.Ran == 0
 		// An agent that cannot even be started costs none of the iterations that another could have.
-		ended.Refunded = several(s) && unfit(s).Reason != ""
+		ended.Refunded = outcome == event.OutcomeEmpty || several(s) && unfit(s).Reason != ""
 	}
 	return ended
 }

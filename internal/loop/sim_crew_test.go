@@ -65,6 +65,7 @@ func (s *scene) member(place int) member {
 type crewNote struct {
 	limit              limit
 	failures, instants int
+	empties            int
 	lastSaid           string
 	gone               event.Reason // why it is not tried again
 }
@@ -83,10 +84,10 @@ func (t *tally) replaced(p event.AgentReplaced) {
 	if t.others.aside == nil {
 		t.others.aside = map[int]crewNote{}
 	}
-	t.others.aside[p.From] = crewNote{t.limit, t.failures, t.instants, t.lastSaid, p.Reason}
+	t.others.aside[p.From] = crewNote{t.limit, t.failures, t.instants, t.empties, t.lastSaid, p.Reason}
 	n := t.others.aside[p.To]
 	delete(t.others.aside, p.To)
-	t.limit, t.failures, t.instants, t.lastSaid = n.limit, n.failures, n.instants, n.lastSaid
+	t.limit, t.failures, t.instants, t.empties, t.lastSaid = n.limit, n.failures, n.instants, n.empties, n.lastSaid
 	t.sights.errors, t.sights.problem = 0, ""
 	t.failed, t.process.refused = nil, false
 	t.others.at = p.To
@@ -100,7 +101,7 @@ func (t *tally) readOthers(e event.Event) {
 			n.limit.read(e)
 		case event.TypeIterationEnded:
 			switch as[event.IterationEnded](e).Outcome {
-			case event.OutcomeLimited, event.OutcomeAborted, event.OutcomeInterrupted:
+			case event.OutcomeLimited, event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeEmpty:
 			default:
 				if !n.limit.since.IsZero() {
 					n.limit.since = e.At // nobody waited

@@ -109,6 +109,12 @@ func (w *world) checkRefund(t *tally, e event.Event, p event.IterationEnded) {
 		known = t.stop[policy.StopNow] || t.stop[policy.Kill] || t.fault || t.late()
 	case event.OutcomeInterrupted:
 		known = t.died
+	case event.OutcomeEmpty:
+		known = t.empty(p) && !t.person.asked
+	case event.OutcomeDone:
+		if t.empty(p) && !t.person.waits && !t.person.asked && !t.fault {
+			w.violate(refundsHold, "event %d: the iteration is done, and nothing was heard of its agent", e.Seq)
+		}
 	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
 		// ralph itself cut the others short, and who made progress knew its flags
 		t.process.refused = t.process.refused && p.Outcome == event.OutcomeFailed && p.Progress != "yes"
@@ -120,6 +126,13 @@ func (w *world) checkRefund(t *tally, e event.Event, p event.IterationEnded) {
 	if known != p.Refunded {
 		w.violate(refundsHold, "event %d: the iteration is %s, refunded: %v; the journal says %v", e.Seq, p.Outcome, p.Refunded, known)
 	}
+}
+
+// empty says that nothing was heard of the agent in the open iteration, and that no file speaks for it.
+func (t *tally) empty(p event.IterationEnded) bool {
+	folder := t.gate.folder
+	claims := t.rules.DoneFile && folder.Done || t.rules.Checklist && folder.Boxes > 0 && folder.Ticked == folder.Boxes
+	return !t.process.spoke && !claims && (p.Progress == "no" || p.Progress == "" && t.process.tools)
 }
 
 // checkVerdict asks what a claim lacks.

@@ -95,6 +95,8 @@ func TestSimulationCanFail(t *testing.T) {
 		{"the live state forgets an answer", mutation{folded: func(_ []event.Event, s *projector.State) { s.Mail.Seen = nil }}, stateIsFold},
 		{"iterations are not counted", mutation{folded: func(_ []event.Event, s *projector.State) { s.Budget.Counted = 0 }, unfolded: true}, withinLimits},
 		{"failures are not counted", mutation{folded: func(_ []event.Event, s *projector.State) { s.Restart.Failures = 0 }, unfolded: true}, withinLimits},
+		{"an agent that says nothing is heard", mutation{folded: func(_ []event.Event, s *projector.State) { s.Life.Process.Heard = true }, unfolded: true}, refundsHold},
+		{"no agent is heard", mutation{folded: func(_ []event.Event, s *projector.State) { s.Life.Process.Heard = false }, unfolded: true}, refundsHold},
 		{"a pause is forgotten", mutation{folded: func(_ []event.Event, s *projector.State) { s.Mail.Pausing = false }, unfolded: true}, wishesHold},
 		{"a stop is forgotten", mutation{folded: forgetStop, unfolded: true}, wishesHold},
 		{"the loop ends for another reason", mutation{journal: func(_ *runner, j loop.Journal) loop.Journal { return lying{j} }}, reasonHolds},

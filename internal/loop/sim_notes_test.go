@@ -122,7 +122,10 @@ func (l *limit) bearsOut(r event.Reason, rules event.Rules) bool {
 }
 
 // person notes who is waited for.
-type person struct{ waits, blocked, paused, opening bool }
+type person struct {
+	waits, blocked, paused, opening bool
+	asked                           bool // a message asked for one in the open iteration
+}
 
 func (p *person) read(e event.Event, t *tally) {
 	kind := ""
@@ -141,6 +144,10 @@ func (p *person) read(e event.Event, t *tally) {
 		p.opening = p.opening || as[event.Decided](e).Do == event.DoBegin
 	case event.TypeIterationStarted, event.TypeEffectFailed:
 		p.opening = false
+		p.asked = p.asked && e.Type != event.TypeIterationStarted
+	case event.TypeCommandReceived:
+		asked := as[event.CommandReceived](e).Kind
+		p.asked = p.asked || asked == policy.Wait || asked == policy.Blocked
 	case event.TypeCommandDelivered:
 		// Not before: a resume that came earlier does not take it back.
 		kind = t.kinds[as[event.CommandDelivered](e).ID]
@@ -305,7 +312,7 @@ func (s *sights) stand(where string) {
 
 func (s *sights) iterationEnded(p event.IterationEnded) {
 	switch p.Outcome {
-	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
 		return
 	}
 	if s.place != "" && !s.blind && !slices.Contains(s.seen, s.place) {
@@ -361,6 +368,7 @@ func (s *sights) stopped(rules event.Rules) bool {
 // processNote notes what the agent's process is.
 type processNote struct {
 	alive, resting, tools, costs, refused, heard bool
+	spoke                                        bool // a word, a thought, a token or a tool
 }
 
 func (n *processNote) read(e event.Event) {
@@ -374,6 +382,7 @@ func (n *processNote) read(e event.Event) {
 		*n = processNote{alive: n.alive || !p.Reused, tools: p.Tools, costs: p.Costs}
 	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentUsed, event.TypeToolCalled, event.TypeAgentFinished:
 		n.heard = true
+		n.spoke = n.spoke || speaks(e)
 	case event.TypeAgentRested:
 		n.resting = n.alive
 	case event.TypeAgentExited:
@@ -381,4 +390,18 @@ func (n *processNote) read(e event.Event) {
 		n.refused = !n.resting && !n.heard && p.Code > 0 && strings.Contains(p.Stderr, "unknown option")
 		n.alive, n.resting = false, false
 	}
+}
+
+// speaks says of a line of the agent that its model has a part in it.
+func speaks(e event.Event) bool {
+	switch e.Type {
+	case event.TypeAgentFinished:
+		return false
+	case event.TypeAgentSaid:
+		return strings.TrimSpace(as[event.AgentSaid](e).Text.String()) != ""
+	case event.TypeAgentUsed:
+		p := as[event.AgentUsed](e)
+		return p.In+p.Out+p.CacheRead+p.CacheWrite > 0 || p.USD != nil && *p.USD > 0
+	}
+	return true
 }

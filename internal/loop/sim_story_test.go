@@ -19,6 +19,7 @@ type tally struct {
 	counted  int
 	failures int // in a row
 	instants int // the last of these that were over at once and said the same
+	empties  int // the last of these in which nothing was heard of the agent
 	lastSaid string
 
 	usd      float64
@@ -98,7 +99,7 @@ func (t *tally) read(e event.Event) {
 		if !p.Died {
 			t.accepted = ""
 		}
-		t.failures, t.instants, t.failed, t.fault = 0, 0, nil, false
+		t.failures, t.instants, t.empties, t.failed, t.fault = 0, 0, 0, nil, false
 		t.faultClass = ""
 		t.died = t.inside
 		t.signal, t.pausing = false, false
@@ -168,8 +169,12 @@ func (t *tally) iterationEnded(p event.IterationEnded) {
 	}
 	switch p.Outcome {
 	case event.OutcomeDone:
-		t.failures, t.instants = 0, 0
-	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent:
+		t.failures, t.instants, t.empties = 0, 0, 0
+	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent, event.OutcomeEmpty:
+		t.empties++
+		if p.Outcome != event.OutcomeEmpty {
+			t.empties = 0
+		}
 		if p.Progress == "yes" {
 			t.failures = 0
 		}
@@ -214,7 +219,7 @@ func (t *tally) bearsOut(r event.Reason) bool {
 	case event.ReasonRestarts:
 		return t.rules.RestartMax > 0 && t.failures > t.rules.RestartMax
 	case event.ReasonEnvironment:
-		return t.instants >= 3
+		return t.instants >= 3 || t.empties >= 3
 	case event.ReasonAgent:
 		return t.failed != nil && t.failed.Do == event.DoStart && class != event.ClassTransient && class != event.ClassDisk
 	case event.ReasonConfig:

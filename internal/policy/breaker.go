@@ -19,7 +19,7 @@ import (
 // breaker.sameError failures in a row without progress that say the same, but for ids, numbers and times, the loop ends; one before that
 // it waits a while, and two before that the agent is told, with the evidence. (Of two, the first is
 // told; of one, nothing comes before the end.) What a person, a limit or a dead runner cut off
-// counts neither way, nor does an iteration in which a repository could not be looked at.
+// counts neither way, nor does an empty iteration, or one in which a repository could not be looked at.
 type Breaker struct {
 	Place string   `json:"place,omitempty"` // where the files stand, as far as the open iteration looked
 	Began string   `json:"began,omitempty"` // where they stood when it began
@@ -152,7 +152,7 @@ func (b *Breaker) Progress(tools int, showsTools bool) string {
 
 func (b *Breaker) ended(p event.IterationEnded) {
 	switch p.Outcome {
-	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
+	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
 		return // they say nothing about the work, and the next agent is still to be told
 	}
 	b.Hint = ""

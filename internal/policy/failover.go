@@ -76,7 +76,7 @@ func (f *Failover) Apply(e event.Event, r event.Rules, limits *Limits, restart *
 // worked lets the waiting of all others begin anew: the loop was not waiting.
 func (f *Failover) worked(outcome event.Outcome, at time.Time) {
 	switch outcome {
-	case event.OutcomeLimited, event.OutcomeAborted, event.OutcomeInterrupted:
+	case event.OutcomeLimited, event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeEmpty:
 		return
 	}
 	for i := range f.Aside {

@@ -319,7 +319,7 @@ func (l *Life) agent(e event.Event) error {
 			l.Phase = Turning
 		}
 	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentUsed, event.TypeToolCalled:
-		l.Process.Heard = true
+		return l.heard(e)
 	case event.TypeAgentFinished:
 		p, err := event.As[event.AgentFinished](e)
 		if err != nil {
@@ -357,6 +357,39 @@ func (l *Life) agent(e event.Event) error {
 		}
 	}
 	return nil
+}
+
+// heard notes that the agent said or did something. Blanks and counts of nothing also come from one that did not reach its model.
+func (l *Life) heard(e event.Event) error {
+	if l.Process.Heard {
+		return nil
+	}
+	switch e.Type {
+	case event.TypeAgentSaid:
+		p, err := event.As[event.AgentSaid](e)
+		if err != nil {
+			return err
+		}
+		l.Process.Heard = strings.TrimSpace(p.Text.String()) != ""
+	case event.TypeAgentUsed:
+		p, err := event.As[event.AgentUsed](e)
+		if err != nil {
+			return err
+		}
+		l.Process.Heard = p.In > 0 || p.Out > 0 || p.CacheRead > 0 || p.CacheWrite > 0 || p.USD != nil && *p.USD > 0
+	default:
+		l.Process.Heard = true
+	}
+	return nil
+}
+
+// Nothing says in words that nothing was heard of an agent whose turn ended well, with the last that it printed as an error.
+func (l *Life) Nothing() string {
+	why := "the agent said nothing, used no tool and reported no tokens"
+	if l.Exited != nil {
+		why += lastLine(l.Exited.Stderr)
+	}
+	return why
 }
 
 // Outcome says what the iteration came to, once the phase is Gone. A turn that

@@ -157,7 +157,7 @@ func TestWhichProgramsRefuseTheirFlags(t *testing.T) {
 		"not one that a signal ended":         {[]event.Payload{event.AgentExited{Code: -1, Signal: "killed", Stderr: complaint}}, ""},
 		"not one that said something":         {[]event.Payload{piece("1.0", "x"), exit(2, complaint)}, ""},
 		"not one that thought":                {[]event.Payload{event.AgentThought{}, exit(2, complaint)}, ""},
-		"not one that used something":         {[]event.Payload{event.AgentUsed{}, exit(2, complaint)}, ""},
+		"not one that used something":         {[]event.Payload{event.AgentUsed{In: 1}, exit(2, complaint)}, ""},
 		"not one that used a tool":            {[]event.Payload{event.ToolCalled{ID: "t"}, exit(2, complaint)}, ""},
 		"not one whose turn came to its end":  {[]event.Payload{turnOver, exit(2, complaint)}, ""},
 		"not one that ralph ended":            {[]event.Payload{event.Decided{Do: event.DoAbort, Outcome: "idle"}, exit(2, complaint)}, ""},

@@ -12,12 +12,14 @@ import (
 // than restart.max in a row is the end. An agent that cannot be found or may not be
 // run will not be there next time either. As many failures as breaker.environment in a row that are over
 // within two seconds and say the same (but for ids, numbers and times) mean that something around the agent is
-// broken; a model that refused to answer is no such thing. An iteration that went well, or that failed with progress in the files, clears
+// broken; a model that refused to answer is no such thing. As many empty iterations in a row, in which the agent did not reach its model,
+// mean the same. An iteration that went well, or that failed with progress in the files, clears
 // the counts. An agent whose process ends with each
 // turn is started again after restart.delay also when it went well.
 type Restart struct {
 	Failures int       `json:"failures,omitempty"` // in a row
 	Instant  int       `json:"instant,omitempty"`  // of these, the last ones that were over at once and said the same
+	Empty    int       `json:"empty,omitempty"`    // of these, the last ones that were empty
 	Error    string    `json:"error,omitempty"`
 	Alike    string    `json:"alike,omitempty"` // what the last ones said: see alike
 	NotUntil time.Time `json:"notUntil,omitzero"`
@@ -49,7 +51,7 @@ func (s *Restart) Apply(e event.Event, r event.Rules, exitEnds bool) error {
 		return err
 	}
 	switch p.Outcome {
-	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent:
+	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent, event.OutcomeEmpty:
 		s.fail(p, e.At, r)
 	case event.OutcomeDone:
 		*s = Restart{}
@@ -66,6 +68,10 @@ func (s *Restart) fail(p event.IterationEnded, at time.Time, r event.Rules) {
 		s.Failures = 0
 	}
 	s.Failures++
+	s.Empty++
+	if p.Outcome != event.OutcomeEmpty {
+		s.Empty = 0
+	}
 	switch {
 	case p.Outcome != event.OutcomeFailed || p.Took >= instantTook || s.Refused || p.Progress == "yes":
 		s.Instant = 0
@@ -92,6 +98,8 @@ func (s *Restart) Fatal(r event.Rules) (event.Reason, string) {
 	switch {
 	case most > 0 && s.Instant >= most:
 		return event.ReasonEnvironment, fmt.Sprintf("the agent failed at once %d times in the same way: %s", s.Instant, s.Error)
+	case most > 0 && s.Empty >= most:
+		return event.ReasonEnvironment, fmt.Sprintf("%s came to nothing: %s", iterations(s.Empty), s.Error)
 	case r.RestartMax > 0 && s.Failures > r.RestartMax:
 		return event.ReasonRestarts, fmt.Sprintf("%d iterations failed in a row: %s", s.Failures, s.Error)
 	}

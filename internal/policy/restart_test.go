@@ -26,6 +26,10 @@ func failed(why string, took time.Duration) event.IterationEnded {
 	return event.IterationEnded{Outcome: event.OutcomeFailed, Error: why, Took: took.Milliseconds()}
 }
 
+func empty(why string) event.IterationEnded {
+	return event.IterationEnded{Outcome: event.OutcomeEmpty, Error: why, Took: 60_000, Refunded: true}
+}
+
 func TestEachFailureInARowDoublesTheDelay(t *testing.T) {
 	for name, row := range map[string]struct {
 		delay time.Duration
@@ -129,6 +133,11 @@ func TestWhenNoFurtherIterationMakesSense(t *testing.T) {
 		"the rule may ask for more failures":           {event.Rules{RestartDelay: 1, Environment: 4}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant)}, ""},
 		"and has them then":                            {event.Rules{RestartDelay: 1, Environment: 4}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant), failed("a", instant)}, event.ReasonEnvironment},
 		"the rule may be off":                          {event.Rules{RestartDelay: 1, Environment: -1}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant), failed("a", instant)}, ""},
+		"three empty ones say the same, in any words":  {patient, []event.IterationEnded{empty("a"), empty("b"), empty("c")}, event.ReasonEnvironment},
+		"two empty ones do not":                        {patient, []event.IterationEnded{empty("a"), empty("a")}, ""},
+		"nor do others between them":                   {patient, []event.IterationEnded{empty("a"), empty("a"), failed("a", slow), empty("a"), {Outcome: event.OutcomeDone}, empty("a"), empty("a")}, ""},
+		"a limit between empty ones changes nothing":   {patient, []event.IterationEnded{empty("a"), empty("a"), {Outcome: event.OutcomeLimited}, empty("a")}, event.ReasonEnvironment},
+		"empty ones are failures":                      {few, []event.IterationEnded{empty("a"), failed("a", slow), empty("a")}, event.ReasonRestarts},
 		"a broken environment goes before a limit":     {few, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant)}, event.ReasonEnvironment},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -65,9 +65,14 @@ func exitProblem(p event.AgentExited) string {
 	if p.Signal != "" {
 		how = "the agent was ended by signal: " + p.Signal
 	}
-	lines := strings.Split(strings.TrimSpace(p.Stderr), "\n")
+	return how + lastLine(p.Stderr)
+}
+
+// lastLine returns the last line of what was printed as an error, after a colon; empty where there is none.
+func lastLine(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		how += ": " + lastBytes(last, 300)
+		return ": " + lastBytes(last, 300)
 	}
-	return how
+	return ""
 }

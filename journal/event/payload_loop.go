@@ -83,7 +83,8 @@ type Rules struct {
 	SCM                bool    `json:"scm,omitempty"`          // there are tasks of version control
 	NoProgress         int     `json:"noProgress,omitempty"`   // iterations without progress
 	SameError          int     `json:"sameError,omitempty"`    // iterations that end with the same error
-	// Environment is how many failures at once, in the same way, mean a broken environment: 0 is three, and -1 turns the rule off.
+	// Environment is how many failures at once, in the same way, mean a broken environment, and how many empty iterations: 0 is
+	// three, and -1 turns the rule off.
 	Environment  int `json:"environment,omitempty"`
 	ReflectEvery int `json:"reflectEvery,omitempty"` // iterations between two reflections
 	// Agents in order of preference; empty where there is but one.
@@ -209,6 +210,7 @@ const (
 	OutcomeAborted     Outcome = "aborted"     // a person stopped it, or the loop had run for limits.duration
 	OutcomeInterrupted Outcome = "interrupted" // the runner died under it
 	OutcomeOverspent   Outcome = "overspent"   // the iteration used more money or tokens than one may
+	OutcomeEmpty       Outcome = "empty"       // the turn ended well, and nothing was heard of the agent: it did not reach its model
 	OutcomeLimited     Outcome = "limited"     // what the agent needs was out of reach: a rate limit, an outage, a login
 )
 

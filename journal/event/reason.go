@@ -16,7 +16,7 @@ const (
 	ReasonRestarts    Reason = "restarts"    // restart.max failures in a row
 	ReasonConfig      Reason = "config"      // settings that cannot work
 	ReasonAgent       Reason = "agent"       // the agent cannot be started
-	ReasonEnvironment Reason = "environment" // the agent fails at once, again and again, in the same way
+	ReasonEnvironment Reason = "environment" // the agent fails at once, again and again, in the same way, or does not reach its model
 	ReasonDisk        Reason = "disk"        // the journal cannot be written
 	ReasonFault       Reason = "fault"       // an error in ralph itself
 	ReasonAuth        Reason = "auth"        // the agent is not logged in
