@@ -25,8 +25,10 @@
 //   - When Done is closed, no descendant is left that can be found by one of four traces: the agent's session and process group,
 //     parentage, adoption (see [EnableSubreaper]) and the mark in the environment ([Spec.Mark]). Those that had to be ended, or
 //     could not be, are listed in [Exit.Strays]. This holds after a normal exit as well as after [Process.Terminate].
-//     Out of reach is what shows none of the four (a wiped environment in a session of its own, where there is no adoption), and
-//     what keeps forking in ever new groups faster than a look at all processes takes, a millisecond or two.
+//     Where there is adoption, no process is missed because it was forked while we looked: a look counts as "nobody is left" only if
+//     no adopted process ended during it. One that forks in ever new groups faster than a look takes, a millisecond or two, may outlast
+//     KILL; [Exit.Err] then says so. Out of reach is what shows none of the four traces: a wiped environment in a session of its own,
+//     where there is no adoption.
 //   - [Process.EndOthers] ends between two turns what [Process.Spare] has not found to be the agent's own, by pid and start time.
 //   - A signal never reaches a process that merely inherited a pid: the start time is compared while the process is pinned
 //     (pidfd on Linux), and the agent's own pid stays reserved until its group has been dealt with.

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -35,7 +36,8 @@ type family struct {
 	root identity // the zero identity in a sweep, which looks by mark alone
 	mark string
 	// spared are to live on: the root and what is its own. The groups they are in must not be killed as a whole.
-	spared map[identity]bool
+	spared   map[identity]bool
+	snapshot func() (table, error) // of all processes; tests put something between its parts
 
 	mu       sync.Mutex
 	asked    map[identity]syscall.Signal // the last signal each known member was sent
@@ -46,7 +48,7 @@ type family struct {
 }
 
 func newFamily(root identity, mark string) *family {
-	return &family{root: root, mark: mark, asked: map[identity]syscall.Signal{}, image: map[identity]string{}, place: map[identity]int{}, survived: map[identity]bool{}}
+	return &family{root: root, mark: mark, snapshot: snapshot, asked: map[identity]syscall.Signal{}, image: map[identity]string{}, place: map[identity]int{}, survived: map[identity]bool{}}
 }
 
 // spare leaves the root alone, and these.
@@ -94,15 +96,18 @@ func (r *registry) during(snapshot func() (table, error), root identity) (table,
 func (f *family) end(hurry context.Context, grace time.Duration) error {
 	patience, cancel := context.WithTimeout(hurry, grace)
 	defer cancel()
-	left, err := f.press(patience, syscall.SIGTERM)
-	if err != nil || len(left) == 0 {
+	_, none, err := f.press(patience, syscall.SIGTERM)
+	if err != nil || none {
 		return err
 	}
 	limit, cancel := context.WithTimeout(context.Background(), killTime)
 	defer cancel()
-	left, err = f.press(limit, syscall.SIGKILL)
-	if err != nil || len(left) == 0 {
+	left, none, err := f.press(limit, syscall.SIGKILL)
+	switch {
+	case err != nil || none:
 		return err
+	case len(left) == 0:
+		return errors.New("end the agent's processes: some were replaced by others faster than they were found")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,7 +122,9 @@ func (f *family) linger(ctx context.Context, ask func() time.Duration) {
 	if ask == nil {
 		return
 	}
-	found, err := f.find()
+	ready, cancel := context.WithTimeout(ctx, lookAgain)
+	defer cancel()
+	found, _, err := f.search(ready)
 	if err != nil || len(found.alive) == 0 {
 		return
 	}
@@ -125,37 +132,33 @@ func (f *family) linger(ctx context.Context, ask func() time.Duration) {
 	if patience <= 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel = context.WithTimeout(ctx, patience)
 	defer cancel()
 	for err == nil && len(found.alive) > 0 {
 		f.remember(found.alive)
 		if !awaitGone(ctx, found.alive) {
 			return
 		}
-		found, err = f.find()
+		found, _, err = f.search(ctx)
 	}
 }
 
-// press sends sig to the members until none is found or ctx is done, and returns those that are left. A member that ends may have
-// started others meanwhile, so nothing is over before a look finds nobody.
-func (f *family) press(ctx context.Context, sig syscall.Signal) ([]member, error) {
+// press sends sig to the members until it is proven that none is left, or until ctx is done: then it returns those it still found. A
+// member that ends may have started others meanwhile, so nothing is over before a search finds nobody.
+func (f *family) press(ctx context.Context, sig syscall.Signal) (left []member, none bool, err error) {
 	for {
-		found, err := f.find()
+		looking, cancel := context.WithTimeout(ctx, lookAgain)
+		found, none, err := f.search(looking)
+		cancel()
 		if err != nil {
-			return nil, fmt.Errorf("find the agent's processes: %w", err)
-		}
-		if len(found.alive) == 0 {
-			return nil, nil
+			return nil, false, fmt.Errorf("find the agent's processes: %w", err)
 		}
 		f.record(found.alive)
-		if ctx.Err() != nil {
-			return found.alive, nil
+		if none || ctx.Err() != nil {
+			return found.alive, none, nil
 		}
 		if sig == syscall.SIGKILL {
-			// The kernel kills a group in one step, so that members which fork without pause cannot slip away one by one.
-			for _, group := range found.groups {
-				_ = killGroup(group)
-			}
+			f.killGroups(found)
 		}
 		f.send(found.alive, sig)
 		again, cancel := context.WithTimeout(ctx, lookAgain)
@@ -174,6 +177,17 @@ func (f *family) record(members []member) {
 		}
 		f.place[m.identity] = len(f.found)
 		f.found = append(f.found, Stray{PID: m.pid, PPID: m.ppid, Command: commandLine(m.pid)})
+	}
+}
+
+// killGroups ends the groups that are the family's alone. The kernel kills a group in one step, so that members which fork without pause
+// cannot slip away one by one.
+func (f *family) killGroups(found census) {
+	if f.root.pid != 0 && f.spared == nil {
+		_ = killGroup(f.root.pid) // the root has not been reaped, so the group is its own, also where no look has seen a member
+	}
+	for _, group := range found.groups {
+		_ = killGroup(group)
 	}
 }
 

@@ -463,3 +463,23 @@ func killAndReap(t *testing.T, pid int) {
 	awaitDeath(t, pid)
 	reapAdopted(pid)
 }
+
+// Where orphans do not come to us, one look may miss a process in the same way: two have to agree.
+func TestWithoutAdoptionTwoLooksHaveToAgree(t *testing.T) {
+	withoutAdoption(t)
+	a := start(t, actor("agent with daemon"))
+	daemon := a.pidLine()
+	f := newFamily(a.family.root, t.Name())
+	looks := 0
+	f.snapshot = func() (table, error) {
+		all, err := snapshot()
+		if looks++; looks == 1 {
+			all = slices.DeleteFunc(all, func(m member) bool { return m.pid == daemon })
+		}
+		return all, err
+	}
+	found, none, err := f.search(t.Context())
+	if err != nil || none || len(found.alive) != 1 || found.alive[0].pid != daemon {
+		t.Errorf("got %+v, none: %v, %v", found, none, err)
+	}
+}

@@ -41,6 +41,15 @@ func widen(pipe *os.File) {
 }
 
 func snapshot() (table, error) {
+	pids, err := listed()
+	if err != nil {
+		return nil, err
+	}
+	return lookAt(pids), nil
+}
+
+// listed returns the pids of /proc. A process that is there from before the call until after it is among them.
+func listed() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -50,15 +59,23 @@ func snapshot() (table, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make(table, 0, len(names))
+	pids := make([]int, 0, len(names))
 	for _, name := range names {
 		if pid, err := strconv.Atoi(name); err == nil {
-			if m, ok := look(pid); ok { // else it has ended since, or is hidden from us (hidepid)
-				all = append(all, m)
-			}
+			pids = append(pids, pid)
 		}
 	}
-	return all, nil
+	return pids, nil
+}
+
+func lookAt(pids []int) table {
+	all := make(table, 0, len(pids))
+	for _, pid := range pids {
+		if m, ok := look(pid); ok { // else it has ended since, or is hidden from us (hidepid)
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 func look(pid int) (member, bool) {

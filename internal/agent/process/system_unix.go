@@ -37,6 +37,7 @@ func groupError(err error) error {
 // reapAdopted collects a child that has ended and that nobody waits for, by its pid: a wait for any child would take the exit
 // status from an os/exec that does wait. It reports whether there is nothing left to collect.
 func reapAdopted(pid int) bool {
+	deaths.Add(1)
 	reaped, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
 	return reaped == pid || errors.Is(err, unix.ECHILD)
 }

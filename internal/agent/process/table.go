@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,8 @@ type census struct {
 	alive []member
 	// groups are the process groups whose every process is a member that is not spared.
 	groups []int
+	// died says that an adopted process ended while we looked. What it forked before that may be in no list.
+	died bool
 }
 
 // outside returns the members that a signal to the group does not reach.
@@ -48,7 +51,8 @@ func (c census) outside(group int) []member {
 
 // find looks for the family's members, the root and what is spared excepted, and reaps those that have ended and are ours to reap.
 func (f *family) find() (census, error) {
-	all, others, err := live.during(snapshot, f.root)
+	before := deaths.Load()
+	all, others, err := live.during(f.snapshot, f.root)
 	if err != nil {
 		return census{}, err
 	}
@@ -76,7 +80,29 @@ func (f *family) find() (census, error) {
 		}
 	}
 	reapForgotten(all, ours, others, f.root)
+	found.died = deaths.Load() != before
 	return found, nil
+}
+
+// search looks until it finds somebody, until the looks prove that nobody is left, or until ctx is done; proven is false then. One look
+// may miss a process that is forked after the list was made, by one that ends before it is read. But where the orphans come to us,
+// every process that is left has a child of ours among its ancestors, or is one. If that child lives, the look finds it. If it
+// ended during the look, it waits for us to reap it, and the look finds that. So a look that finds neither misses nobody,
+// however fast they fork. Where orphans go elsewhere, two looks have to agree.
+func (f *family) search(ctx context.Context) (found census, proven bool, err error) {
+	adopting := f.root.pid != 0 && subreaper.Load()
+	for looks := 1; ; looks++ {
+		found, err = f.find()
+		if err != nil || len(found.alive) > 0 {
+			return found, false, err
+		}
+		if adopting && !found.died || !adopting && looks > 1 {
+			return found, true, nil
+		}
+		if ctx.Err() != nil {
+			return found, false, nil
+		}
+	}
 }
 
 // relatives returns the pids of the family. Four traces lead to a member: it is in the agent's session or group, it carries
@@ -157,6 +183,10 @@ func (f *family) knows(id identity) bool {
 // subreaper is set once orphaned descendants come to us.
 var subreaper atomic.Bool
 
+// deaths counts the adopted processes that were found to have ended. It rises before such a process is reaped, so that whoever looks at
+// the same time sees either the process or the count.
+var deaths atomic.Uint64
+
 // forgotten remembers zombies that are our children and in no family, by when they were first seen.
 var forgotten = struct {
 	mu   sync.Mutex
@@ -183,6 +213,7 @@ func reapForgotten(t table, ours map[int]bool, others map[identity]string, root 
 		since, before := forgotten.seen[m.identity]
 		switch {
 		case !before:
+			deaths.Add(1)
 			still[m.identity] = time.Now()
 		case time.Since(since) < time.Second:
 			still[m.identity] = since
