@@ -157,8 +157,8 @@ func (d diagnosis) printAgents(w io.Writer) {
 			headed = true
 		}
 		fmt.Fprintf(w, "    %s\n", render.Clean(asTyped(slices.Concat(a.Env, a.Argv))))
-		if len(a.Withheld) > 0 {
-			fmt.Fprintf(w, "      %s: set here, and handed on only with agent.passKeys\n", strings.Join(a.Withheld, ", "))
+		if a.keysSays != "" {
+			fmt.Fprintf(w, "      %s\n", render.Clean(a.keysSays))
 		}
 		if a.Notice != "" {
 			fmt.Fprintf(w, "      %s\n", render.Clean(a.Notice))

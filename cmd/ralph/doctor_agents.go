@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // foundAgent is an agent on this machine.
@@ -34,8 +35,9 @@ type foundAgent struct {
 	// What a loop would start it with, before agent.flags and the other settings have their say.
 	Argv []string `json:"argv,omitempty"`
 	Env  []string `json:"env,omitempty"` // added to the environment
-	// Withheld are the keys that are set here and that it is not given, without agent.passKeys.
-	Withheld []string `json:"withheld,omitempty"`
+	// Keys are those of its keys that are set here, without agent.passKeys: which reach it, and why.
+	Keys     *event.Keys `json:"keys,omitempty"`
+	keysSays string
 }
 
 // can says in words what the agent's protocol can do.
@@ -90,10 +92,8 @@ func findAgents(e *env) (found []foundAgent, missing []string) {
 func describe(e *env, known config.KnownAgent, path string) foundAgent {
 	settings := config.Agent{Command: known.Program}
 	a := foundAgent{Name: known.Program, Path: path, Protocol: settings.ResolvedProtocol(), Tried: known.Tried}
-	for _, key := range runner.Withheld(settings) {
-		if e.variable(key) != "" {
-			a.Withheld = append(a.Withheld, key)
-		}
+	if keys := runner.LookAtKeys(settings, e.environ); keys.Why != "" {
+		a.Keys, a.keysSays = &keys.Keys, keys.Says(known.Program)
 	}
 	if version, err := programVersion(e, path, "--version"); err != nil {
 		a.Version = "(" + err.Error() + ")"
@@ -143,11 +143,23 @@ func candidateFinding(e *env, a config.Agent, another bool, ask runner.Ask) find
 		return finding{f.What, fails, err.Error(), "see agent.command and agent.flags"}
 	}
 	f.Hint = command.Notice
+	switch keys := runner.LookAtKeys(a, e.environ); {
+	case len(keys.Passed) > 0 && keys.Why == runner.KeysBySetting:
+		f.Hint = joined(f.Hint, "agent.passKeys hands on "+strings.Join(keys.Passed, " and "))
+	case keys.Why == runner.KeysBySetting:
+		f.Hint = joined(f.Hint, "agent.passKeys withholds "+strings.Join(keys.Withheld, " and "))
+	default:
+		f.Hint = joined(f.Hint, keys.Says(a.Program()))
+	}
 	f.Says += ", started with: " + asTyped(command.Argv)
 	if ask == nil {
 		f.Says += "; not asked for its version: the settings of this project are not trusted"
 	}
 	return f
+}
+
+func joined(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "; ")
 }
 
 // asTyped writes a command line as one would type it. The whole of it is shown: it is what a person has to

@@ -119,10 +119,15 @@ func awaitPID(name string) int {
 // What doctor says of each agent is what a loop with it does. That the real programs can do it is shown by the tests
 // marked realagents.
 func TestWhatDoctorSaysOfEachAgent(t *testing.T) {
+	home := t.TempDir()
+	login := filepath.Join(home, ".codex", "auth.json")
+	if err := errors.Join(os.Mkdir(filepath.Dir(login), 0o700), os.WriteFile(login, []byte(`{"made": "up"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	want := map[string]string{
-		"claude":       "claude: steer cost tools same; claude --print --input-format stream-json --output-format stream-json --verbose --replay-user-messages; without ANTHROPIC_API_KEY",
+		"claude":       "claude: steer cost tools same; claude --print --input-format stream-json --output-format stream-json --verbose --replay-user-messages; claude pays with ANTHROPIC_API_KEY: no login of its own is found; agent.passKeys=false withholds it",
 		"pi":           "pi: steer cost reset tools same; pi --mode rpc --no-session",
-		"codex":        "codex: steer reset tools same; codex app-server; without OPENAI_API_KEY CODEX_API_KEY",
+		"codex":        "codex: steer reset tools same; codex app-server; codex uses its own login (" + login + ") and is not given OPENAI_API_KEY or CODEX_API_KEY; agent.passKeys=true hands it on",
 		"amp":          "amp: tools (by its documentation); amp --stream-json --dangerously-allow-all -x",
 		"opencode":     "acp: steer cost reset tools same; opencode acp --print-logs --log-level=ERROR",
 		"gemini":       "acp: reset tools same; gemini --acp",
@@ -137,7 +142,7 @@ func TestWhatDoctorSaysOfEachAgent(t *testing.T) {
 		program(t, folder, name, "echo "+name+" 1.2.3\n")
 	}
 	t.Setenv("PATH", folder+":/bin:/usr/bin")
-	environ := append(os.Environ(), "ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=b", "CODEX_API_KEY=c", "GEMINI_API_KEY=d", "AMP_API_KEY=e")
+	environ := append(os.Environ(), "HOME="+home, "CODEX_HOME=", "CLAUDE_CONFIG_DIR=", "CLAUDE_CODE_OAUTH_TOKEN=", "ANTHROPIC_API_KEY=a", "OPENAI_API_KEY=b", "CODEX_API_KEY=c", "GEMINI_API_KEY=d", "AMP_API_KEY=e")
 	found, missing := findAgents(&env{environ: environ})
 	if len(missing) > 0 || len(found) != len(want) {
 		t.Errorf("found %d of %d; missing %q", len(found), len(want), missing)
@@ -148,8 +153,8 @@ func TestWhatDoctorSaysOfEachAgent(t *testing.T) {
 			says, _, _ = strings.Cut(says, " --permission-mode")
 			says, _, _ = strings.Cut(says, " --dangerously")
 		}
-		if len(a.Withheld) > 0 {
-			says += "; without " + strings.Join(a.Withheld, " ")
+		if a.Keys != nil {
+			says += "; " + a.keysSays
 		}
 		if says != want[a.Name] || a.Version != "1.2.3" || a.Path != filepath.Join(folder, a.Name) {
 			t.Errorf("%s %s at %s\n%s\nwant\n%s", a.Name, a.Version, a.Path, says, want[a.Name])
@@ -161,7 +166,7 @@ func TestDoctorKeepsToTheTerminal(t *testing.T) {
 	d := diagnosis{
 		Agents: []foundAgent{{
 			Name: "codex", Version: "0.169.0", Protocol: "codex", Path: "/usr/local/bin/codex", Tried: true, Spoken: true, Steer: true, Reset: true, Tools: true,
-			Argv: []string{"codex", "app-server", "-c", "model=x"}, Withheld: []string{"OPENAI_API_KEY"}, Notice: "this codex has no app-server: codex exec works instead",
+			Argv: []string{"codex", "app-server", "-c", "model=x"}, keysSays: "codex uses its own login, and OPENAI_API_KEY is withheld; agent.passKeys=true hands it on", Notice: "this codex has no app-server: codex exec works instead",
 		}},
 		Missing: []string{"claude", "pi", "amp", "opencode", "gemini", "copilot", "qwen", "goose"},
 		Checks:  []finding{{"docker", works, "no server answers; sandbox.mode docker needs one", "a hint of some words, as long as a line"}},

@@ -516,7 +516,7 @@ func TestRealLoginThatIsMissing(t *testing.T) {
 		},
 		"claude, not logged in": func(t *testing.T) (*real, []string) {
 			r, flags := realClaude(t, refused)
-			return r, flags[:2] // the key is withheld
+			return r, append(flags[:2:2], "--set", "agent.passKeys=false")
 		},
 		"claude, a spent balance": func(t *testing.T) (*real, []string) {
 			return realClaude(t, always(modelserver.Step{

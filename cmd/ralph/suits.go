@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
@@ -30,7 +31,22 @@ func suits(e *env, settings config.Settings) error {
 	if warning != "" {
 		tell(e.stderr, "%s", warning)
 	}
+	if err == nil {
+		sayKeys(e, settings)
+	}
 	return err
+}
+
+// sayKeys says of each agent whether it pays with a key of the environment or with its own login, where nobody has decided it.
+func sayKeys(e *env, settings config.Settings) {
+	var said []string
+	for _, a := range settings.Candidates() {
+		says := runner.LookAtKeys(a, e.environ).Says(a.Program())
+		if says != "" && !slices.Contains(said, says) {
+			said = append(said, says)
+			tell(e.stderr, "%s", says)
+		}
+	}
 }
 
 // unsuited returns what of the settings their agents cannot be held to, and as an error what one of

@@ -174,6 +174,9 @@ func (d *decoder) scalar(f *field, key string, token json.Token, place reflect.V
 		}
 		return parse(f, key, token.String(), place)
 	case string:
+		if f.kind == KindPassed && token == passedAuto {
+			return parse(f, key, token, place)
+		}
 		if f.kind != KindString && f.kind != KindDuration && !(f.none && token == "none") {
 			return wrongType(f, key, token)
 		}

@@ -21,7 +21,7 @@ const (
 	KindFloat    Kind = "a number"
 	KindDuration Kind = "a duration such as \"10m\""
 	KindStrings  Kind = "a list of strings"
-	KindPassed   Kind = "true, false or a list of names"
+	KindPassed   Kind = "auto, true, false or a list of names"
 	KindMap      Kind = "an object of strings"
 	KindObject   Kind = "an object"
 	KindObjects  Kind = "a list of objects"

@@ -1,6 +1,9 @@
 package config
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestWhichKeysPass(t *testing.T) {
 	for name, row := range map[string]struct {
@@ -8,11 +11,12 @@ func TestWhichKeysPass(t *testing.T) {
 		text string // as a flag has it
 		want Passed
 	}{
-		"none":          {`false`, "false", ""},
-		"all":           {`true`, "true", "true"},
-		"one":           {`["ANTHROPIC_API_KEY"]`, "ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"},
-		"several":       {`["A_KEY", "B_KEY"]`, "A_KEY,B_KEY", "A_KEY,B_KEY"},
-		"an empty list": {`[]`, "false", ""},
+		"as it turns out": {`"auto"`, "auto", ""},
+		"none":            {`false`, "false", "false"},
+		"all":             {`true`, "true", "true"},
+		"one":             {`["ANTHROPIC_API_KEY"]`, "ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"},
+		"several":         {`["A_KEY", "B_KEY"]`, "A_KEY,B_KEY", "A_KEY,B_KEY"},
+		"an empty list":   {`[]`, "false", "false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, err := Thaw([]byte(`{"agent": {"command": "claude", "passKeys": ` + row.json + `}}`))
@@ -23,7 +27,7 @@ func TestWhichKeysPass(t *testing.T) {
 				t.Errorf("as a text %q, want %q", text, row.text)
 			}
 			again := Defaults()
-			for _, value := range []string{row.text, row.json} {
+			for _, value := range []string{row.text, strings.Trim(row.json, `"`)} {
 				if err := set(&again, "agent.passKeys", value, func(string, int) {}); err != nil || again.Agent.PassKeys != row.want {
 					t.Errorf("set to %s it is %q, %v", value, again.Agent.PassKeys, err)
 				}

@@ -29,7 +29,7 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 		"agent.provider":                "",
 		"agent.thinking":                "",
 		"agent.env":                     "{}",
-		"agent.passKeys":                "false",
+		"agent.passKeys":                "auto",
 		"agents":                        "[]",
 		"guardrails":                    "[]",
 		"outputTruncateChars":           "5000",

@@ -216,7 +216,7 @@ func text(f *field, value reflect.Value) string {
 	case KindBool:
 		return strconv.FormatBool(value.Bool())
 	case KindPassed:
-		return cmp.Or(value.String(), "false")
+		return cmp.Or(value.String(), passedAuto)
 	case KindInt:
 		return strconv.FormatInt(value.Int(), 10)
 	case KindFloat:

@@ -116,7 +116,10 @@ func (r *runner) about() []event.Agent {
 	names := config.Names(r.Settings.Candidates())
 	for i, a := range r.Settings.Candidates() {
 		known, _ := a.Known()
-		agents = append(agents, event.Agent{Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...), Login: known.Login})
+		keys := r.keys(i)
+		agents = append(agents, event.Agent{
+			Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...), Login: keys.hint(known.Login), Keys: keys.event(),
+		})
 		if len(names) > 1 {
 			agents[i].Name = names[i]
 		}
@@ -151,7 +154,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		Name:    cmp.Or(about.Name, about.Protocol),
 		Dialect: dialect,
 		Spec:    spec,
-		Env:     r.environment(a, p.Iteration),
+		Env:     r.environment(place, p.Iteration),
 		Own:     own(a),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
@@ -161,17 +164,22 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 	}, nil
 }
 
-// Withheld are the variables that the agent is not given: keys by which it would pay for each request instead of
-// using its own login.
-func Withheld(a config.Agent) []string {
-	known, _ := a.Known()
-	return slices.DeleteFunc(slices.Clone(known.Keys), a.PassKeys.Has)
+// keys says which keys of the environment the agent at that place is given: decided once in a run of the loop, since that is what
+// the journal says, and a login may come and go.
+func (r *runner) keys(place int) Keys {
+	r.looked.Do(func() {
+		for _, a := range r.Settings.Candidates() {
+			r.decided = append(r.decided, LookAtKeys(a, r.Env))
+		}
+	})
+	return r.decided[place]
 }
 
 // environment is the user's, with what tells the agent where it is. An agent whose
 // process serves several iterations is told the first one's number.
-func (r *runner) environment(a config.Agent, iteration int) []string {
-	env := process.Environment(r.Env, Withheld(a), []string{
+func (r *runner) environment(place, iteration int) []string {
+	a := r.Settings.Candidates()[place]
+	env := process.Environment(r.Env, r.keys(place).drops(a), []string{
 		"RALPH_LOOP=" + r.Name,
 		"RALPH_LOOP_DIR=" + r.Dir,
 		fmt.Sprintf("RALPH_ITERATION=%d", iteration),

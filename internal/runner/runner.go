@@ -88,7 +88,9 @@ type runner struct {
 	deaf     chan struct{}      // closed when the inbox is read no more
 	ready    bool
 	answers  answers
-	begun    []int // the places of the agents that have had an iteration; of the hands' worker alone
+	looked   sync.Once // whether the agents have logins
+	decided  []Keys    // by place
+	begun    []int     // the places of the agents that have had an iteration; of the hands' worker alone
 }
 
 // Run runs the loop until it has ended and returns how. The error is a

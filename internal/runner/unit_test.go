@@ -177,7 +177,7 @@ func TestTheEnvironmentOfAnAgent(t *testing.T) {
 		"what the settings name is added":   {config.Agent{Command: "claude", Env: map[string]string{"ANTHROPIC_API_KEY": "mine"}}, []string{"PATH=/bin", "OPENAI_API_KEY=c", "CODEX_API_KEY=d", "ANTHROPIC_API_KEY=mine"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := of(row.agent, outer...).environment(row.agent, 3)
+			got := of(row.agent, outer...).environment(0, 3)
 			want := slices.Concat(row.want, told)
 			slices.Sort(got)
 			slices.Sort(want)
@@ -234,12 +234,16 @@ func TestTheEnvironmentOfEachAgentsProcess(t *testing.T) {
 	}
 	for command, without := range withheld {
 		t.Run(command, func(t *testing.T) {
-			look(t, config.Agent{Command: command}, without)
+			look(t, config.Agent{Command: command, PassKeys: "false"}, without)
 			look(t, config.Agent{Command: command, PassKeys: "true"}, nil)
 		})
 	}
-	t.Run("claude as plain text", func(t *testing.T) { look(t, config.Agent{Command: "claude", Protocol: config.ProtocolText}, claude) })
-	t.Run("what is said to speak as claude", func(t *testing.T) { look(t, config.Agent{Command: "./mine", Protocol: config.ProtocolClaude}, claude) })
+	t.Run("claude as plain text", func(t *testing.T) {
+		look(t, config.Agent{Command: "claude", Protocol: config.ProtocolText, PassKeys: "false"}, claude)
+	})
+	t.Run("what is said to speak as claude", func(t *testing.T) {
+		look(t, config.Agent{Command: "./mine", Protocol: config.ProtocolClaude, PassKeys: "false"}, claude)
+	})
 	t.Run("qwen, which speaks as claude", func(t *testing.T) { look(t, config.Agent{Command: "qwen", Protocol: config.ProtocolClaude}, nil) })
 }
 
@@ -322,7 +326,7 @@ func TestWhatRalphAddsGivesWayToTheUsers(t *testing.T) {
 
 func TestWhatTheSettingsSetWinsOverTheEnvironment(t *testing.T) {
 	a := config.Agent{Command: "pi", Env: map[string]string{"EDITOR": "ed"}}
-	env := of(a, "EDITOR=vi").environment(a, 3)
+	env := of(a, "EDITOR=vi").environment(0, 3)
 	last := map[string]string{}
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")

@@ -43,6 +43,16 @@ type Agent struct {
 	Command  []string `json:"command,omitempty"`
 	Version  string   `json:"version,omitempty"`
 	Login    string   `json:"login,omitempty"` // how a person logs in with it, where that is known
+	Keys     *Keys    `json:"keys,omitempty"`  // nil where the environment has none of those that the agent could pay with
+}
+
+// Keys says which API keys of the environment an agent is given, by name, and which not.
+type Keys struct {
+	Passed   []string `json:"passed,omitempty"`
+	Withheld []string `json:"withheld,omitempty"`
+	// Why is setting (agent.passKeys decides), login (the agent has one of its own), no login (none is found) or unknown (it may
+	// have one where nobody can look).
+	Why string `json:"why"`
 }
 
 // Source says where the base prompt of every iteration comes from. Exactly one

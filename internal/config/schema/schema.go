@@ -79,7 +79,7 @@ func of(key config.Key) (*jsonschema.Schema, error) {
 	case config.KindStrings:
 		s.Type, s.Items = "array", &jsonschema.Schema{Type: "string", Enum: words(key.Enum)}
 	case config.KindPassed:
-		s.AnyOf = []*jsonschema.Schema{{Type: "boolean"}, {Type: "array", Items: &jsonschema.Schema{Type: "string", MinLength: new(1)}}}
+		s.AnyOf = []*jsonschema.Schema{{Type: "boolean"}, {Enum: []any{"auto"}}, {Type: "array", Items: &jsonschema.Schema{Type: "string", MinLength: new(1)}}}
 	case config.KindMap:
 		s.Type, s.AdditionalProperties = "object", &jsonschema.Schema{Type: "string"}
 	case config.KindObject:
@@ -118,7 +118,7 @@ func defaultOf(key config.Key) (json.RawMessage, error) {
 	switch key.Kind {
 	case config.KindObject, config.KindObjects, config.KindStrings, config.KindMap:
 		return nil, nil
-	case config.KindBool, config.KindPassed, config.KindInt, config.KindFloat:
+	case config.KindBool, config.KindInt, config.KindFloat:
 		if key.Default != "none" {
 			return json.RawMessage(key.Default), nil
 		}
