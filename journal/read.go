@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path/filepath"
 
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -26,7 +27,7 @@ type ReadOptions struct {
 }
 
 // Read iterates over the events of a journal, in order and without a gap. src is
-// a loop's folder, a copy of it, a folder of segments, or one segment file; a
+// a loop's folder, a copy of it, a folder of segments, or one segment file, of whatever name; a
 // compressed segment reads like a plain one. It takes no lock and writes nothing,
 // so it works on a copy as on a loop that is running, of which it reads what is
 // there when it comes to the end.
@@ -38,6 +39,15 @@ type ReadOptions struct {
 // An event is valid until the next one is asked for: keep it with its Clone.
 func Read(src string, opt ReadOptions) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
+		if f := renamed(src, opt); f != nil {
+			defer f.Close()
+			for e, err := range ReadStream(&fileFrom{f: f}, filepath.Base(src)) {
+				if (err != nil || e.Seq >= opt.FromSeq) && !yield(e, err) {
+					return
+				}
+			}
+			return
+		}
 		w, err := openWalk(src, opt)
 		if err != nil {
 			yield(event.Event{}, err)
@@ -54,6 +64,30 @@ func Read(src string, opt ReadOptions) iter.Seq2[event.Event, error] {
 			}
 		}
 	}
+}
+
+// renamed opens a segment that has the name of none; nil where src is something else, or cannot be opened.
+func renamed(src string, opt ReadOptions) File {
+	fsys := opt.FS
+	if fsys == nil {
+		fsys = osFS{}
+	}
+	if _, named := parseSegmentName(filepath.Base(src)); named {
+		return nil
+	}
+	dir, err := fsys.OpenFolder(filepath.Dir(src))
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	if info, err := dir.Stat(filepath.Base(src)); err != nil || info.Folder {
+		return nil
+	}
+	f, err := dir.Open(filepath.Base(src))
+	if err != nil {
+		return nil
+	}
+	return f
 }
 
 // walk goes through segments in their order.

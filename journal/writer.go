@@ -371,13 +371,25 @@ func (w *Writer) seal() (sum string, err error) {
 // error of the writer it only lets go and returns that error. Calling it again
 // does nothing.
 func (w *Writer) Close() error {
+	_, err := w.Finish()
+	return err
+}
+
+// Finish is Close for a caller that folds what it writes: it returns the event that sealed the segment, which is
+// the journal's last. It returns none where the segment could not be sealed; one that was sealed and could not be
+// synced is returned with the error, since readers see it.
+func (w *Writer) Finish() ([]event.Event, error) {
 	err := w.failure()
 	if errors.Is(err, ErrClosed) {
-		return nil
+		return nil, nil
 	}
+	var sealed []event.Event
 	if err == nil {
 		w.begin()
-		_, err = w.seal()
+		before := w.pos.Seq
+		if _, err = w.seal(); w.pos.Seq > before {
+			sealed = w.out
+		}
 		w.bell.ring()
 	}
 	w.stopSyncer()
@@ -386,7 +398,7 @@ func (w *Writer) Close() error {
 	_ = w.fail(ErrClosed)
 	err = errors.Join(err, w.file.Close())
 	unlock(w.lock)
-	return errors.Join(err, w.folder.Close())
+	return sealed, errors.Join(err, w.folder.Close())
 }
 
 // lockSegments keeps other writers out of a journal, where that can be done. The loop's own lock does the same

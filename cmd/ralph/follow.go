@@ -23,6 +23,7 @@ type followOptions struct {
 	quiet   bool // nothing of what the agent says and does
 	verbose bool
 	time    bool
+	color   string // "always" or "never", else as stdout suggests
 }
 
 // follow shows a loop from its first event until it has ended, or, where ctx is done, to the last that is there then.
@@ -118,6 +119,7 @@ func (o followOptions) viewer(e *env, w io.Writer) viewer {
 		return &lineWriter{w: w, tty: e.isTerminal()}
 	}
 	opt := e.look()
+	opt.Color = o.color == "always" || opt.Color && o.color != "never"
 	opt.Quiet, opt.Verbose, opt.Time = o.quiet, o.verbose, o.time
 	return render.New(w, opt)
 }

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -20,9 +23,9 @@ import (
 )
 
 type logsVerb struct {
-	Source    string   `arg:"" optional:"" help:"The loop, a copy of its folder, or one segment of its journal; without it the loop that runs here."`
+	Source    string   `arg:"" optional:"" help:"The loop, a copy of its folder, or a segment of its journal, whatever its name; - reads it from stdin. Without it the loop that runs here."`
 	Type      []string `short:"t" placeholder:"TYPE" help:"Only these types, such as loop.ended; tool. stands for all that begin so."`
-	Iteration string   `short:"i" placeholder:"N" help:"Only these iterations: 3, 2-4 or 5-."`
+	Iteration string   `short:"i" placeholder:"N" help:"Only these iterations: 3, 2..4 or 5..."`
 	Since     string   `placeholder:"TIME" help:"Not before: 2026-11-21T01:30:00Z, 01:30, or so long ago: 10m."`
 	Until     string   `placeholder:"TIME" help:"Not after."`
 	Lines     int      `short:"n" placeholder:"N" help:"Only the last so many."`
@@ -61,17 +64,37 @@ func (v *logsVerb) Run(e *env) error {
 // source is where a journal is read from.
 type source struct {
 	path string
-	loop bool // a loop that may be running
+	loop bool      // a loop that may be running
+	pipe io.Reader // instead of a path
+}
+
+// events reads the journal.
+func (s source) events(opt journal.ReadOptions) iter.Seq2[event.Event, error] {
+	if s.pipe != nil {
+		return journal.ReadStream(s.pipe, "stdin")
+	}
+	return journal.Read(s.path, opt)
+}
+
+// readUpTo adds to the damage of a journal where what could be read ends: everything before it was shown.
+func readUpTo(err error, seq uint64) error {
+	if _, damaged := errors.AsType[*journal.CorruptError](err); !damaged || seq == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; it can be read up to event %d", err, seq)
 }
 
 // source finds what a person names: a loop, else a folder or file.
 func (e *env) source(name string) (source, error) {
+	if name == "-" {
+		return source{pipe: e.stdin}, nil
+	}
 	pathlike := strings.ContainsRune(name, filepath.Separator) || name == "." || name == ".." ||
 		strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".zst")
 	if !pathlike {
 		s, err := e.find(name)
 		if err == nil {
-			return source{s.Dir, true}, nil
+			return source{path: s.Dir, loop: true}, nil
 		}
 		if name == "" {
 			return source{}, err
@@ -84,7 +107,7 @@ func (e *env) source(name string) (source, error) {
 	if _, err := os.Stat(path); err != nil {
 		return source{}, refuse("name a loop, a folder or a segment", "read the journal: %w", err)
 	}
-	return source{path, filepath.Base(filepath.Dir(path)) == ralphFolder}, nil
+	return source{path: path, loop: filepath.Base(filepath.Dir(path)) == ralphFolder}, nil
 }
 
 func (e *env) abs(path string) string {
@@ -163,12 +186,12 @@ func (f filter) all() bool {
 	return len(f.types) == 0 && f.first == 0 && f.last == math.MaxInt && f.from.IsZero() && f.to.IsZero()
 }
 
-// span reads 3, 2-4 or 5-; nothing is all there are.
+// span reads 3, 2..4 or 5.., or the same with one hyphen; nothing is all there are.
 func span(s string) (first, last int, err error) {
 	if s == "" {
 		return 0, math.MaxInt, nil
 	}
-	from, to, ranged := strings.Cut(s, "-")
+	from, to, ranged := strings.Cut(strings.Replace(s, "..", "-", 1), "-")
 	first, err = strconv.Atoi(from)
 	switch {
 	case !ranged:
@@ -179,7 +202,7 @@ func span(s string) (first, last int, err error) {
 		last, err = strconv.Atoi(to)
 	}
 	if err != nil || first < 0 || last < first {
-		return 0, 0, refuse("write it as 3, 2-4 or 5-", "%q is no range of iterations", s)
+		return 0, 0, refuse("write it as 3, 2..4 or 5..", "%q is no range of iterations", s)
 	}
 	return first, last, nil
 }
@@ -257,11 +280,15 @@ func (l *logged) read(src source) error {
 	if l.last > 0 && l.keep.all() && src.loop {
 		return l.readLast(src)
 	}
-	for e, err := range journal.Read(src.path, journal.ReadOptions{FromSeq: l.after()}) {
-		if err == nil {
-			err = l.take(e)
-		}
+	return l.readAll(src)
+}
+
+func (l *logged) readAll(src source) error {
+	for e, err := range src.events(journal.ReadOptions{FromSeq: l.after()}) {
 		if err != nil {
+			return errors.Join(l.release(), readUpTo(err, l.seq))
+		}
+		if err := l.take(e); err != nil {
 			return err
 		}
 	}
@@ -279,6 +306,9 @@ func (l *logged) after() uint64 {
 // readLast reads from the end of the journal: that takes no longer for a long one.
 func (l *logged) readLast(src source) error {
 	events, _, err := journal.Last(src.path, l.last)
+	if _, damaged := errors.AsType[*journal.CorruptError](err); damaged {
+		return l.readAll(src) // the last before the damage
+	}
 	if err != nil {
 		return err
 	}
@@ -315,10 +345,10 @@ func (l *logged) follow(src source) error {
 	opt := journal.FollowOptions{UntilEnded: true, Idle: func(journal.Position) { shown = l.release() }}
 	for e, err := range journal.Follow(ctx, src.path, opt) {
 		heard.Store(true)
-		if err == nil {
-			err = l.take(e)
-		}
 		if err != nil {
+			return errors.Join(l.release(), readUpTo(err, l.seq))
+		}
+		if err := l.take(e); err != nil {
 			return err
 		}
 		if shown != nil {

@@ -44,15 +44,109 @@ func TestReplayFromTheMiddle(t *testing.T) {
 	}
 }
 
-func TestReplayOfADamagedJournalSaysWhere(t *testing.T) {
+// Everything before the damage is shown, by each who reads from the beginning.
+func TestADamagedJournalIsShownUpToTheDamage(t *testing.T) {
 	r := threeIterations(t)
 	segment := filepath.Join(r.dir, "journal", "000002-i0002.jsonl")
 	text, err := os.ReadFile(segment)
 	r.must(err)
 	r.must(os.WriteFile(segment, []byte(strings.Replace(string(text), "Two.", "Too.", 1)), 0o600))
-	err = (&replayVerb{Source: "night", Speed: "max"}).Run(r.env)
-	if codeOf(err) != event.ExitFailed || !strings.Contains(err.Error(), "000002-i0002.jsonl") {
-		t.Errorf("error %v", err)
+	for name, c := range map[string]struct {
+		verb interface{ Run(*env) error }
+		want string
+	}{
+		"replay":         {&replayVerb{Source: "night", Speed: "max"}, "One."},
+		"replay as JSON": {&replayVerb{Source: "night", Speed: "max", JSON: true}, `"iteration.started"`},
+		"logs":           {&logsVerb{Source: "night"}, "One."},
+		"the last logs":  {&logsVerb{Source: r.copied("000003-i0003.jsonl"), Lines: 5}, "iteration.started"},
+	} {
+		r.out.reset()
+		err = c.verb.Run(r.env)
+		if codeOf(err) != event.ExitFailed || !strings.Contains(err.Error(), "000002-i0002.jsonl: line ") || !regexp.MustCompile(`; it can be read up to event \d+$`).MatchString(err.Error()) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if shown := r.out.String(); !strings.Contains(shown, c.want) || strings.Contains(shown, "Three.") {
+			t.Errorf("%s: shown is\n%s", name, shown)
+		}
+	}
+}
+
+// copied is a copy of the loop's folder without one of its segments.
+func (r *recorded) copied(without string) (dir string) {
+	r.t.Helper()
+	dir = filepath.Join(r.t.TempDir(), "copy")
+	r.must(os.CopyFS(dir, os.DirFS(r.dir)))
+	r.must(os.Remove(filepath.Join(dir, "journal", without)))
+	return dir
+}
+
+// A segment needs neither its name nor a file.
+func TestReplayOfASegmentWithoutItsName(t *testing.T) {
+	r := threeIterations(t)
+	segment := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join(r.dir, "journal", name))
+		r.must(err)
+		return text
+	}
+	first, second := segment("000001-i0001.jsonl"), segment("000002-i0002.jsonl")
+	renamed := filepath.Join(t.TempDir(), "yesterday")
+	r.must(os.WriteFile(renamed, second, 0o600))
+	if got := r.printed(&replayVerb{Source: renamed}); strings.Contains(got, "One.") || !strings.Contains(got, "Two.") {
+		t.Errorf("a renamed segment:\n%s", got)
+	}
+	for _, both := range []string{string(first) + string(second), string(first) + string(second) + `{"v":1,"se`} {
+		r.env.stdin = strings.NewReader(both)
+		if got := r.printed(&replayVerb{Source: "-"}); !strings.Contains(got, "One.") || !strings.Contains(got, "Two.") {
+			t.Errorf("two segments from stdin:\n%s", got)
+		}
+	}
+	r.env.stdin = strings.NewReader(string(first))
+	if got := r.printed(&logsVerb{Source: "-", Lines: 1}); strings.Count(got, "\n") != 1 || !strings.Contains(got, "segment.sealed") {
+		t.Errorf("the last line of stdin:\n%s", got)
+	}
+	r.env.stdin = strings.NewReader(string(first) + strings.Replace(string(second), "Two.", "Too.", 1))
+	if err := (&replayVerb{Source: "-"}).Run(r.env); codeOf(err) != event.ExitFailed || !strings.Contains(err.Error(), "journal stdin: line ") {
+		t.Errorf("damage in stdin: %v", err)
+	}
+}
+
+func TestReplayOfSomeIterations(t *testing.T) {
+	r := threeIterations(t)
+	for _, span := range []string{"2", "2..2", "2-2"} {
+		got := r.printed(&replayVerb{Source: "night", Iteration: span})
+		if strings.Contains(got, "One.") || !strings.Contains(got, "Two.") || strings.Contains(got, "Three.") {
+			t.Errorf("%s:\n%s", span, got)
+		}
+	}
+	if got := r.printed(&replayVerb{Source: "night", Iteration: "2.."}); strings.Contains(got, "One.") || !strings.Contains(got, "Three.") {
+		t.Errorf("from the second on:\n%s", got)
+	}
+}
+
+func TestReplayInColour(t *testing.T) {
+	r := threeIterations(t)
+	if got := r.printed(&replayVerb{Source: "night", Color: "always"}); !strings.Contains(got, "\x1b[") {
+		t.Errorf("there is no colour in\n%s", got)
+	}
+	if got := r.printed(&replayVerb{Source: "night", Color: "auto"}); strings.Contains(got, "\x1b[") {
+		t.Errorf("there is colour outside of a terminal: %q", got)
+	}
+}
+
+func TestThePaceOfAReplay(t *testing.T) {
+	for name, c := range map[string]struct {
+		verb     replayVerb
+		terminal bool
+		want     float64
+	}{
+		"for a person":       {replayVerb{}, true, watchable},
+		"for a file":         {replayVerb{}, false, atOnce},
+		"lines for a person": {replayVerb{JSON: true}, true, atOnce},
+		"as asked for":       {replayVerb{Speed: "max"}, true, atOnce},
+	} {
+		if got, err := c.verb.pace(c.terminal); got != c.want || err != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
 	}
 }
 

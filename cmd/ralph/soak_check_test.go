@@ -299,9 +299,8 @@ func (s *soak) checkEvents() (folded projector.State) {
 			answered[f.ID] = f.Fate
 		}
 	}
-	// The last line seals the segment, and comes behind the last projection.
-	if file.Seq+1 != folded.Seq {
-		s.Errorf("state.json stands at event %d of %d", file.Seq, folded.Seq)
+	if file.Seq != folded.Seq {
+		s.Errorf("state.json of the ended loop stands at event %d of %d", file.Seq, folded.Seq)
 	}
 	if missing > 0 {
 		s.Errorf("%d events that were shown are not in the journal", missing)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -298,6 +299,12 @@ func TestFullDisk(t *testing.T) {
 			}
 			p.fine("journal", "verify", "one")
 			p.fine("journal", "rebuild", "--check", "one")
+			onDisk, err := os.ReadFile(filepath.Join(p.loop("one"), projector.StateFile))
+			p.must(err)
+			folded, err := refold(p.loop("one"), func(*projector.State, bool) {})
+			if p.must(err); !bytes.Equal(onDisk, projector.Encode(&folded)) {
+				t.Errorf("state.json is not what the whole journal says:\n%s\nwant\n%s", onDisk, projector.Encode(&folded))
+			}
 			if _, err := os.Stat(filepath.Join(p.loop("one"), "reserve")); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("the reserve: %v", err)
 			}

@@ -85,13 +85,29 @@ func (r *runner) lastWord(failure error, left []event.Draft) (*projector.State, 
 	if err == nil {
 		err = engine.Step(append(fault("the journal", failure).Drafts, left...))
 	}
-	if err = errors.Join(err, writer.Close()); err != nil {
+	if err = errors.Join(err, finish(writer, engine)); err != nil {
 		return nil, err
 	}
 	if engine.State().Life.Ended == nil {
 		return nil, errors.New("the loop's end has to wait for an agent that nobody sees any more")
 	}
 	return engine.State(), nil
+}
+
+// finish closes the journal and folds its last event, which seals the segment: state.json of an ended loop says what the
+// whole journal adds up to.
+func finish(w *journal.Writer, engine *loop.Engine) error {
+	sealed, err := w.Finish()
+	return errors.Join(err, engine.Fold(sealed))
+}
+
+// recorded is the state that the journal adds up to behind a write that failed: the lines before the one that
+// failed are in it and were never folded. Where the journal cannot be read it is what was folded.
+func (r *runner) recorded(folded *projector.State) *projector.State {
+	if state, err := projector.Rebuild(r.Dir); err == nil && state.Seq > folded.Seq {
+		return &state
+	}
+	return folded
 }
 
 // nobody does nothing: there is no agent any more.

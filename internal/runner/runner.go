@@ -266,8 +266,8 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	shut()
 	close(r.over)
 	left := r.empty()
+	err = errors.Join(failure, finish(r.writer, r.driver.Engine))
 	state := r.driver.Engine.State()
-	err = errors.Join(failure, r.writer.Close())
 	if unfounded, ok := errors.AsType[*enrolError](failure); ok {
 		r.release()
 		return event.LoopEnded{}, errors.Join(unfounded.error, r.project.Close())
@@ -275,6 +275,7 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	if failure != nil {
 		// What follows from it is no error of its own.
 		err = failure
+		state = r.recorded(state)
 		if full(failure) {
 			if said, more := r.lastWord(failure, left); more == nil {
 				state = said
