@@ -32,6 +32,7 @@ type Summary struct {
 	TokensOut         int64     `json:"tokensOut"`
 	Agent             string    `json:"agent"`
 	Waiting           string    `json:"waiting"`
+	Pending           string    `json:"pending,omitempty"` // a pause or stop that is still to come
 }
 
 // File is state.json.
@@ -55,7 +56,7 @@ func (s *State) Summary() Summary {
 		MaximumIterations: s.Budget.Rules.MaximumIterations,
 		Since:             s.Life.Started, At: s.At, Cost: used.USD,
 		TokensIn: used.In + used.CacheRead + used.CacheWrite, TokensOut: used.Out,
-		Agent: cmp.Or(s.Life.Agent.Name, s.Life.Agent.Protocol), Waiting: s.Waiting(),
+		Agent: cmp.Or(s.Life.Agent.Name, s.Life.Agent.Protocol), Waiting: s.Waiting(), Pending: s.Pending(),
 	}
 	if s.Life.Ended != nil {
 		summary.Reason = string(s.Life.Ended.Reason)

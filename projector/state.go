@@ -185,6 +185,22 @@ func (s *State) Waiting() string {
 	return "restart delay" + until
 }
 
+// Pending says which pause or stop people asked for that is still to come, as in "pausing after iteration 9"; empty
+// where there is none.
+func (s *State) Pending() string {
+	l := &s.Life
+	switch {
+	case l.Ended != nil:
+		return ""
+	case l.Phase == policy.Between:
+		if l.Paused && s.Mail.Stopping == "" {
+			return "" // it has paused
+		}
+		return s.Mail.Pending(0)
+	}
+	return s.Mail.Pending(l.Iteration)
+}
+
 // Delay returns the moment before which no iteration begins, with the name of what
 // delays it: the last of them where there are several.
 func (s *State) Delay() policy.Deadline {

@@ -3,6 +3,7 @@ package projector_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +107,40 @@ func TestWhereALoopStands(t *testing.T) {
 			}
 			if got, ok := s.Deadline(); got.Name != row.deadline || ok != (row.deadline != "") {
 				t.Errorf("deadline %v %q, want %q", ok, got.Name, row.deadline)
+			}
+		})
+	}
+}
+
+func TestWhatIsStillToCome(t *testing.T) {
+	taken := func(kind string) []event.Payload {
+		return []event.Payload{event.CommandReceived{ID: "c", Kind: kind}, event.CommandDelivered{ID: "c", How: "loop"}}
+	}
+	turning := []event.Payload{started, begin, opened, start, agentUp}
+	between := append(slices.Clone(turning), over, exited, done)
+	resumed := []event.Payload{event.CommandReceived{ID: "d", Kind: policy.Resume}, event.LoopUnpaused{}, event.CommandDelivered{ID: "d", How: "loop"}}
+	for name, row := range map[string]struct {
+		story []event.Payload
+		want  string
+	}{
+		"nothing":                          {turning, ""},
+		"a pause after this iteration":     {slices.Concat(turning, taken(policy.Pause)), "pausing after iteration 1"},
+		"a stop after this iteration":      {slices.Concat(turning, taken(policy.Stop)), "stopping after iteration 1"},
+		"a stop wins over a pause":         {slices.Concat(turning, taken(policy.Pause), taken(policy.Stop)), "stopping after iteration 1"},
+		"a stop at once":                   {slices.Concat(turning, taken(policy.StopNow)), "stopping now"},
+		"a kill":                           {slices.Concat(turning, taken(policy.Kill)), "stopping now"},
+		"a pause that is not taken yet":    {slices.Concat(turning, taken(policy.Pause)[:1]), ""},
+		"a pause that was taken back":      {slices.Concat(turning, taken(policy.Pause), resumed), ""},
+		"between two iterations":           {slices.Concat(between, taken(policy.Pause)), "pausing"},
+		"a stop between two iterations":    {slices.Concat(between, taken(policy.Stop)), "stopping"},
+		"a pause that has come":            {slices.Concat(between, taken(policy.Pause), []event.Payload{event.LoopPaused{}}), ""},
+		"a stop of a loop that has paused": {slices.Concat(between, []event.Payload{event.LoopPaused{}}, taken(policy.Stop)), "stopping"},
+		"a loop that has ended":            {slices.Concat(turning, taken(policy.Stop), []event.Payload{event.LoopEnded{Status: event.StatusStopped}}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := folded(t, row.story...)
+			if got := s.Pending(); got != row.want || s.Summary().Pending != row.want {
+				t.Errorf("pending %q, want %q; the summary has %q", got, row.want, s.Summary().Pending)
 			}
 		})
 	}

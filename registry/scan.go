@@ -26,6 +26,7 @@ type Head struct {
 	TokensOut         int64
 	Agent             string
 	Waiting           string // for what and until when, else ""
+	Pending           string // a pause or stop that is still to come, else ""
 }
 
 // StatusUnknown stands in Head.Status where state.json is missing, torn or not a state.
@@ -144,6 +145,9 @@ func (s *scanner) time() time.Time {
 	return t
 }
 
+// pendingKey is there only where there is something to say.
+const pendingKey = `,"pending":`
+
 // scanHead reads the head as the projector spells it and returns what follows, of which only the first byte was looked at.
 func scanHead(b []byte) (h Head, rest []byte, ok bool) {
 	s := scanner{b: b, ok: true}
@@ -171,6 +175,10 @@ func scanHead(b []byte) (h Head, rest []byte, ok bool) {
 	h.Agent = s.str()
 	s.key(`,"waiting":`)
 	h.Waiting = s.str()
+	if s.ok && bytes.HasPrefix(s.b, []byte(pendingKey)) {
+		s.key(pendingKey)
+		h.Pending = s.str()
+	}
 	return h, s.b, s.ok && len(s.b) > 0 && (s.b[0] == ',' || s.b[0] == '}')
 }
 
@@ -183,13 +191,13 @@ func decodeHead(b []byte) (Head, bool) {
 		Since, At                    time.Time
 		Cost                         *float64
 		TokensIn, TokensOut          int64
-		Agent, Waiting               string
+		Agent, Waiting, Pending      string
 	}
 	if json.Unmarshal(b, &w) != nil || w.Status == "" {
 		return Head{}, false
 	}
 	h := Head{Seq: w.Seq, Status: w.Status, Reason: w.Reason, Iteration: w.Iteration, MaximumIterations: w.MaximumIterations,
-		Since: w.Since, At: w.At, TokensIn: w.TokensIn, TokensOut: w.TokensOut, Agent: w.Agent, Waiting: w.Waiting}
+		Since: w.Since, At: w.At, TokensIn: w.TokensIn, TokensOut: w.TokensOut, Agent: w.Agent, Waiting: w.Waiting, Pending: w.Pending}
 	if w.Cost != nil {
 		h.Cost, h.CostKnown = *w.Cost, true
 	}

@@ -4,6 +4,7 @@ package registry
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -23,6 +24,7 @@ func TestScanHeadReadsTheProjectorsSpelling(t *testing.T) {
 func FuzzScanHead(f *testing.F) {
 	f.Add([]byte(headLine))
 	f.Add([]byte(`{"seq":1,"status":"a","reason":"b","iteration":0,"maximumIterations":0,"since":"2026-11-21T01:52:28Z","at":"2026-11-21T01:52:28+01:00","cost":null,"tokensIn":0,"tokensOut":0,"agent":"","waiting":"x"}`))
+	f.Add([]byte(strings.Replace(headLine, `,"more"`, `,"pending":"pausing after iteration 4","more"`, 1)))
 	f.Add([]byte(headLine[:200]))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, rest, ok := scanHead(b)

@@ -22,6 +22,9 @@ func TestTheQuickScannerReadsWhatTheProjectorWrites(t *testing.T) {
 			Life:   policy.Life{Started: noon.Add(time.Microsecond), Iteration: 4, Phase: policy.Turning, Agent: event.Agent{Protocol: "pi"}},
 			Budget: policy.Budget{Rules: event.Rules{MaximumIterations: 10}, Total: event.Usage{In: 1 << 40, Out: 3, USD: &cost}},
 		},
+		"a loop that pauses soon": {
+			Seq: 412, At: noon, Life: policy.Life{Started: noon, Iteration: 4, Phase: policy.Turning}, Mail: policy.Mailbox{Pausing: true},
+		},
 		"whole seconds":          {Seq: 1, At: noon, Life: policy.Life{Started: noon}},
 		"a tenth":                {Seq: 1, At: noon.Add(100 * time.Millisecond), Life: policy.Life{Started: noon}},
 		"a loop that waits":      {Seq: 9, At: noon, Life: policy.Life{Started: noon, Iteration: 1}, Restart: policy.Restart{NotUntil: noon.Add(time.Minute)}},
@@ -42,7 +45,7 @@ func TestTheQuickScannerReadsWhatTheProjectorWrites(t *testing.T) {
 			if diff := cmp.Diff(slow, quick); diff != "" {
 				t.Errorf("(-decoded +scanned)\n%s", diff)
 			}
-			if quick.Seq != s.Seq || quick.Status != s.Status() || !quick.At.Equal(s.At) {
+			if quick.Seq != s.Seq || quick.Status != s.Status() || quick.Pending != s.Pending() || !quick.At.Equal(s.At) {
 				t.Errorf("read as %+v", quick)
 			}
 		})

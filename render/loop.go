@@ -113,6 +113,7 @@ func (t *Text) iterationStarted(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	t.current = p.N
 	title := fmt.Sprintf("iteration %d", p.N)
 	if t.sum.maximum > 0 {
 		title += fmt.Sprintf(" of %d", max(t.sum.maximum, p.N))
@@ -138,6 +139,7 @@ func (t *Text) iterationEnded(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	t.current = 0
 	if e.Seq > t.since {
 		t.sum.add(p)
 	}

@@ -47,8 +47,13 @@ func (t *Text) commandDelivered(e event.Event) error {
 		how = "done"
 	}
 	kind := t.command(p.ID)
-	if kind == "wait" || kind == "blocked" {
+	switch {
+	case kind == "wait" || kind == "blocked":
 		how = "noted" // nothing of it is done before a person is there
+	case kind == "stop" && t.current > 0:
+		how = fmt.Sprintf("taken: stopping after iteration %d", t.current)
+	case kind == "pause" && t.current > 0:
+		how = fmt.Sprintf("taken: pausing after iteration %d", t.current)
 	}
 	t.note(e, green, "> ", kind+" "+how)
 	return nil

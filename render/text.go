@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 )
@@ -41,6 +42,7 @@ type Text struct {
 	calls    map[string]call
 	called   string // the call whose line is the last one printed
 	commands map[string]string
+	current  int // the iteration that runs, 0 between two
 	plan     string
 	boxes    [2]int            // ticked and all, as last seen
 	repos    map[string]string // where each repository was last seen
@@ -97,6 +99,9 @@ func (t *Text) Resume(s *projector.State) {
 	t.loop, t.project = s.Life.Name, s.Life.Project
 	t.sum = accountOf(s)
 	t.ahead.resume(s)
+	if s.Life.Phase != policy.Between {
+		t.current = s.Life.Iteration
+	}
 	t.boxes = [2]int{s.Completion.Ticked, s.Completion.Boxes}
 	for _, c := range s.Mail.Open {
 		t.commands[c.ID] = c.Kind

@@ -167,3 +167,29 @@ func TestUnits(t *testing.T) {
 		}
 	}
 }
+
+func TestAPauseOrStopSaysWhenItTakesEffect(t *testing.T) {
+	taken := func(id, kind string) []any {
+		return []any{event.CommandReceived{ID: id, Kind: kind}, event.CommandDelivered{ID: id, How: "loop"}}
+	}
+	story := []any{event.IterationStarted{N: 3}}
+	story = append(story, taken("a", "pause")...)
+	story = append(story, taken("b", "stop")...)
+	story = append(story, event.IterationEnded{N: 3, Outcome: event.OutcomeDone})
+	story = append(story, taken("c", "stop")...)
+	var out bytes.Buffer
+	shown := render.New(&out, render.Options{})
+	for _, e := range script(story...) {
+		if err := shown.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := shown.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"> pause taken: pausing after iteration 3\n", "> stop taken: stopping after iteration 3\n", "> stop done\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}

@@ -109,7 +109,7 @@ func headOf(s *projector.State) registry.Head {
 	head := registry.Head{
 		Seq: sum.Seq, Status: sum.Status, Reason: sum.Reason, Iteration: sum.Iteration, MaximumIterations: sum.MaximumIterations,
 		Since: sum.Since, At: sum.At, CostKnown: sum.Cost != nil, TokensIn: sum.TokensIn, TokensOut: sum.TokensOut,
-		Agent: sum.Agent, Waiting: sum.Waiting,
+		Agent: sum.Agent, Waiting: sum.Waiting, Pending: sum.Pending,
 	}
 	if sum.Cost != nil {
 		head.Cost = *sum.Cost
@@ -127,6 +127,9 @@ func (a *attached) header(h registry.Head, alive bool) string {
 		status = "died"
 	case h.Waiting != "":
 		status += ": " + local(firstLine(h.Waiting), a.now())
+	}
+	if alive {
+		status = withPending(status, h.Pending)
 	}
 	parts := []string{"loop " + a.name, status}
 	if h.Iteration > 0 {

@@ -128,8 +128,9 @@ type listedLoop struct {
 	TokensIn          int64     `json:"tokensIn"`
 	TokensOut         int64     `json:"tokensOut"`
 	Waiting           string    `json:"waiting"`
-	ExitCode          *int      `json:"exitCode"` // null where it has not ended
-	PID               int       `json:"pid"`      // of the runner; 0 where there is none
+	Pending           string    `json:"pending,omitempty"` // a pause or stop that is still to come
+	ExitCode          *int      `json:"exitCode"`          // null where it has not ended
+	PID               int       `json:"pid"`               // of the runner; 0 where there is none
 	Host              string    `json:"host"`
 	// Left are the pids of what outlived the runner of a loop that died: its agent works on.
 	Left  []int  `json:"left,omitempty"`
@@ -163,7 +164,7 @@ func listed(all []registry.Status) []listedLoop {
 			Name: s.Name, Dir: s.Dir, Project: s.Project, Alive: s.Live.Alive, Died: s.Died, Gone: s.Gone,
 			Status: s.Head.Status, Reason: s.Head.Reason, Iteration: s.Head.Iteration,
 			MaximumIterations: s.Head.MaximumIterations, Started: since(s), At: s.Head.At, Agent: agentOf(s),
-			TokensIn: s.Head.TokensIn, TokensOut: s.Head.TokensOut, Waiting: s.Head.Waiting, Host: s.Host,
+			TokensIn: s.Head.TokensIn, TokensOut: s.Head.TokensOut, Waiting: s.Head.Waiting, Pending: s.Head.Pending, Host: s.Host,
 		}
 		if s.Head.CostKnown {
 			l.Cost = &s.Head.Cost
@@ -251,6 +252,8 @@ func statusOf(s registry.Status, now time.Time) string {
 		return "starting"
 	case s.Head.Reason != "":
 		return s.Head.Status + " (" + s.Head.Reason + ")"
+	case s.Head.Pending != "":
+		return s.Head.Pending
 	case s.Head.Status == event.StatusWaiting && s.Live.Alive:
 		return s.Head.Status + " (" + shortly(s.Head.Waiting, now) + ")"
 	}
@@ -278,7 +281,7 @@ func paintStatus(column int, cell string) string {
 	switch strings.TrimSuffix(word, ",") {
 	case "running", "starting":
 		return "\x1b[32m"
-	case "waiting", "paused", "stopping":
+	case "waiting", "paused", "stopping", "pausing":
 		return "\x1b[33m"
 	case "died", "failed", "gone", "unreadable":
 		return "\x1b[31m"

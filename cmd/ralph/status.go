@@ -126,7 +126,7 @@ func (d *details) standing() {
 		d.add("last event", "%s", d.clock(d.At))
 		d.left()
 	default:
-		d.add("status", "%s", d.Status())
+		d.add("status", "%s", withPending(d.Status(), d.Pending()))
 		d.add("runner", "pid %d on %s since %s", live.PID, live.Host, d.clock(live.Since))
 	}
 	d.add("started", "%s", d.clock(d.Life.Started))
@@ -137,12 +137,20 @@ func (d *details) standing() {
 		return
 	}
 	d.waits()
-	if d.Mail.Pausing && !d.Life.Paused {
-		d.add("then", "pause")
-	}
 	if next, ok := d.Deadline(); ok {
 		d.add("next", "%s at %s (in %s)", deadlines[next.Name], d.clock(next.At), render.Span(next.At.Sub(d.now)))
 	}
+}
+
+// withPending is a loop's status with the pause or stop that is still to come: "running, pausing after iteration 9".
+func withPending(status, pending string) string {
+	switch {
+	case pending == "":
+		return status
+	case status == event.StatusStopping: // the one word says the other
+		return pending
+	}
+	return status + ", " + pending
 }
 
 // left: what outlived the runner. It works on, and nobody records what it does.

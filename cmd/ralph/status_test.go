@@ -54,6 +54,30 @@ func TestStatusOfALoopThatWaitsForAPerson(t *testing.T) {
 	contains(t, r.printed(&listVerb{}), "waiting (a person)")
 }
 
+func TestAPendingPauseOrStopIsVisible(t *testing.T) {
+	for kind, want := range map[string]struct{ pending, status string }{
+		"pause":    {"pausing after iteration 1", "running, pausing after iteration 1"},
+		"stop":     {"stopping after iteration 1", "stopping after iteration 1"},
+		"stop-now": {"stopping now", "stopping now"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			r := record(t, "night")
+			r.live()
+			r.append(event.IterationStarted{N: 1, Prompt: event.Blob{Text: "do it"}}, event.Decided{Do: event.DoStart, Iteration: 1})
+			r.append(event.AgentStarted{PID: 7, Costs: true}, event.AgentSaid{Block: "1.0", Text: event.Plain("I work."), Final: true})
+			r.append(event.CommandReceived{ID: "01JDC", Kind: kind, From: "cli:ada@mill"}, event.CommandDelivered{ID: "01JDC", How: "loop", Iteration: 1})
+			r.register()
+			contains(t, r.printed(&statusVerb{}), "status     "+want.status+"\n")
+			contains(t, r.printed(&statusVerb{JSON: true}), `"pending":"`+want.pending+`"`)
+			contains(t, r.printed(&listVerb{}), " "+want.pending+" ")
+			contains(t, r.printed(&listVerb{JSON: true}), `"pending":"`+want.pending+`"`)
+			s, err := r.env.find("night")
+			r.must(err)
+			contains(t, (&attached{env: r.env, name: "night"}).header(s.Head, true), "loop night · "+want.status+" · ")
+		})
+	}
+}
+
 func TestStatusShowsWhatWasChecked(t *testing.T) {
 	r := record(t, "night")
 	r.live()

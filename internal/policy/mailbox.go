@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -224,6 +225,24 @@ func (m *Mailbox) edit(id string, change func(*Message)) {
 			change(&m.Open[i])
 		}
 	}
+}
+
+// Pending says what people asked for and the loop has taken, but not yet done, with iteration n open; n is 0 where
+// none is. It is empty where nothing is.
+func (m *Mailbox) Pending(n int) string {
+	after := ""
+	if n > 0 {
+		after = fmt.Sprintf(" after iteration %d", n)
+	}
+	switch {
+	case m.Stopping == StopNow || m.Stopping == Kill:
+		return "stopping now"
+	case m.Stopping == Stop:
+		return "stopping" + after
+	case m.Pausing:
+		return "pausing" + after
+	}
+	return ""
 }
 
 // Words returns the steers and follow-ups that no prompt holds and no turn has
