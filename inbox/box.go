@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -8,11 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
-	"unicode/utf8"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // PassLimit is how many items one Pending gives at most.
@@ -36,8 +38,12 @@ type Box struct {
 	loopDir string
 	watch   watchSettings
 
-	mu    sync.Mutex
-	stuck map[string]fs.FileInfo // by name
+	newID func(time.Time) (string, error) // for files that are named by their kind
+
+	mu         sync.Mutex
+	stuck      map[string]fs.FileInfo // by name
+	unfinished map[string]*unfinished // by name
+	settled    chan struct{}          // holds one wake-up after a file has settled
 }
 
 // stuckMost bounds what is remembered, in files.
@@ -54,13 +60,17 @@ func Open(loopDir string) (*Box, error) {
 		return nil, fmt.Errorf("open inbox: %w", err)
 	}
 	d.close()
-	return &Box{loopDir: abs, watch: defaultWatch, stuck: map[string]fs.FileInfo{}}, nil
+	return &Box{
+		loopDir: abs, watch: defaultWatch, newID: monotonicIDs(rand.Reader),
+		stuck: map[string]fs.FileInfo{}, unfinished: map[string]*unfinished{}, settled: make(chan struct{}, 1),
+	}, nil
 }
 
 // Pending claims what was dropped and returns all items that are not yet done or rejected: commands in the order of their ids, then the files that
 // are none. It gives at most PassLimit items; when it gives that many, call it again after their Done and Reject, without waiting for
-// a wake-up. It changes no file but by renaming <id>.json to <id>.claimed. A file of which Done or Reject has failed is not given again
-// by this Box, as long as it is the same file.
+// a wake-up. It changes no file but by renaming <id>.json to <id>.claimed, and <kind>.json to <id>.<kind>.claimed with a new id. A file of
+// which Done or Reject has failed is not given again by this Box, as long as it is the same file. A file that is named by its kind and is
+// still being written is left for a later call.
 //
 // An inbox that has vanished is an error that is fs.ErrNotExist. It is not made again: somebody removes the loop's folder, of which that
 // would leave something.
@@ -76,9 +86,10 @@ func (b *Box) Pending() ([]Item, error) {
 	}
 	items := make([]Item, 0, len(files))
 	for _, f := range files {
-		c, err := d.claim(f)
+		c, err := b.claim(d, &f)
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // withdrawn since the folder was read
+		case errors.Is(err, errUnfinished):
 		case errors.Is(err, errRefused):
 			items = append(items, Item{Reject: &Reject{Name: f.name, Reason: reason(err)}})
 		case err != nil:
@@ -93,33 +104,45 @@ func (b *Box) Pending() ([]Item, error) {
 // file is a name in the inbox.
 type file struct {
 	name    string
-	id      string // "" if the name is none of a command
+	id      string // "" if the name has none
+	kind    Kind   // "" if the name has none
 	claimed bool
 }
+
+// isCommand reports whether the name is one that a command may have.
+func (f file) isCommand() bool { return f.id != "" || f.kind != "" }
 
 // parseName says what a name in the inbox is, and whether it concerns the runner at all.
 func parseName(name string) (f file, concerns bool) {
 	if strings.HasPrefix(name, ".") || name == rejectedFolder {
 		return file{}, false
 	}
-	f = file{name: name}
-	id, isCommand := strings.CutSuffix(name, droppedSuffix)
-	if !isCommand {
-		id, f.claimed = strings.CutSuffix(name, claimedSuffix)
-		isCommand = f.claimed
+	if stem, ok := strings.CutSuffix(name, droppedSuffix); ok {
+		if canonicalID(stem) {
+			return file{name: name, id: stem}, true
+		}
+		kind, _, _ := strings.Cut(stem, ".")
+		if slices.Contains(kinds, Kind(kind)) {
+			return file{name: name, kind: Kind(kind)}, true
+		}
 	}
-	if isCommand && canonicalID(id) {
-		f.id = id
-	} else {
-		f.claimed = false
+	if stem, ok := strings.CutSuffix(name, claimedSuffix); ok {
+		id, kind, given := strings.Cut(stem, ".")
+		if canonicalID(id) && (!given || slices.Contains(kinds, Kind(kind))) {
+			return file{name: name, id: id, kind: Kind(kind), claimed: true}, true
+		}
 	}
-	return f, true
+	return file{name: name}, true
 }
 
-// order puts commands by id before the rest by name, so that no number of odd files keeps a stop waiting. Of one id, what is claimed goes first.
+// order puts commands by id before those that have none yet, and these before the rest, both by name, so that no number of odd files
+// keeps a stop waiting. Of one id, what is claimed goes first.
 func order(a, b file) int {
 	if (a.id == "") != (b.id == "") {
 		return strings.Compare(b.id, a.id)
+	}
+	if (a.kind == "") != (b.kind == "") && a.id == "" {
+		return strings.Compare(string(b.kind), string(a.kind))
 	}
 	if a.id != b.id {
 		return strings.Compare(a.id, b.id)
@@ -127,13 +150,14 @@ func order(a, b file) int {
 	return strings.Compare(a.name, b.name) // .claimed before .json
 }
 
-// firstFiles returns the first limit files in order, without those that are stuck. It reads the whole folder and keeps little of it at any
+// firstFiles returns the first limit files in order, without those that are stuck or unfinished. It reads the whole folder and keeps little of it at any
 // time.
 func (b *Box) firstFiles(d *dir, limit int) ([]file, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var first []file
 	there := make(map[string]fs.FileInfo, len(b.stuck))
+	writing := make(map[string]*unfinished, len(b.unfinished))
 	for {
 		names, err := d.handle.Readdirnames(1024)
 		for _, name := range names {
@@ -142,7 +166,12 @@ func (b *Box) firstFiles(d *dir, limit int) ([]file, error) {
 			case !concerns:
 			case b.isStuck(d, name):
 				there[name] = b.stuck[name]
+			case b.isBeingWritten(d, name):
+				writing[name] = b.unfinished[name]
 			default:
+				if u := b.unfinished[name]; u != nil {
+					writing[name] = u // of which claim knows whether it has settled
+				}
 				first = append(first, f)
 			}
 		}
@@ -151,7 +180,7 @@ func (b *Box) firstFiles(d *dir, limit int) ([]file, error) {
 			first = first[:min(len(first), limit)]
 		}
 		if errors.Is(err, io.EOF) {
-			b.stuck = there
+			b.stuck, b.unfinished = there, writing
 			return first, nil
 		}
 		if err != nil {
@@ -196,61 +225,117 @@ func reason(err error) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }
 
-// claim reads a command and, in one rename, takes it out of Withdraw's reach.
-func (d *dir) claim(f file) (Command, error) {
-	if f.id == "" {
-		return Command{}, refuse("its name is not <id>%s with the id a ULID in upper case", droppedSuffix)
+// claim reads a command and, in one rename, takes it out of Withdraw's reach. f has the file's name at the time of return.
+func (b *Box) claim(d *dir, f *file) (Command, error) {
+	if !f.isCommand() {
+		return Command{}, refuse("its name is neither <id>%s with the id a ULID in upper case, nor <kind>%s", droppedSuffix, droppedSuffix)
 	}
-	content, err := d.read(f.name)
+	content, info, err := d.read(f.name)
 	if err != nil {
 		return Command{}, err
 	}
-	c, err := decode(f.id, content)
+	if f.kind != "" && !f.claimed && isUnfinished(content) && !b.hasSettled(f.name, info) {
+		return Command{}, errUnfinished
+	}
+	c, err := decode(*f, content)
 	if err != nil {
 		return Command{}, refuse("%w", err)
 	}
 	if f.claimed {
 		return c, nil
 	}
-	err = d.moveTo(f.name, d, f.id+claimedSuffix)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return Command{}, refuse("a command with this id is being handled")
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return Command{}, refuse("it cannot be claimed: %w", err)
+	if f.id == "" {
+		return b.claimByKind(d, f)
 	}
-	return c, err
+	return c, d.moveFile(f, f.id+claimedSuffix)
+}
+
+// claimByKind gives the command of a file that is named by its kind an id, and claims it, in one rename: after a crash it either has
+// both or neither. The folder is synced, or the next runner might find it again, give it another id, and deliver it twice.
+// Another file may have taken its place since it was read, so it is read once more where nobody replaces it.
+func (b *Box) claimByKind(d *dir, f *file) (Command, error) {
+	id, err := b.giveID(d)
+	if err != nil {
+		return Command{}, err
+	}
+	if err := claimAs(d, f, id); err != nil {
+		return Command{}, err
+	}
+	return b.claim(d, f)
+}
+
+// giveID returns an id whose time is that of the folder's last change: the file system's clock, as for a drop. A file that was moved here
+// has kept a time of its own.
+func (b *Box) giveID(d *dir) (string, error) {
+	info, err := d.handle.Stat()
+	if err != nil {
+		return "", err
+	}
+	id, err := b.newID(info.ModTime())
+	if err != nil {
+		return "", refuse("it can be given no id: %w", err)
+	}
+	return id, nil
+}
+
+// claimAs renames the file of a command without id, durably.
+func claimAs(d claimBox, f *file, id string) error {
+	if err := d.moveFile(f, id+"."+string(f.kind)+claimedSuffix); err != nil {
+		return err
+	}
+	f.id, f.claimed = id, true
+	return d.names().Sync()
+}
+
+// claimBox is what a claim changes in an inbox.
+type claimBox interface {
+	moveFile(f *file, newName string) error
+	names() safefile.Folder
+}
+
+// moveFile gives a file the name of a claim.
+func (d *dir) moveFile(f *file, newName string) error {
+	err := d.moveTo(f.name, d, newName)
+	switch {
+	case err == nil:
+		f.name = newName
+	case errors.Is(err, fs.ErrExist):
+		return refuse("a command with this id is being handled")
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return refuse("it cannot be claimed: %w", err)
+	}
+	return err
 }
 
 // read reads a regular file of at most MaxSize, and opens nothing else: some devices act when they are opened.
-func (d *dir) read(name string) ([]byte, error) {
+func (d *dir) read(name string) ([]byte, fs.FileInfo, error) {
 	info, err := d.root.Lstat(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := acceptable(info); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f, err := d.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, nil, unreadable(err)
 	}
 	defer f.Close()
 	opened, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !os.SameFile(info, opened) {
-		return nil, refuse("it was replaced while it was being read")
+		return nil, nil, refuse("it was replaced while it was being read")
 	}
 	content, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, nil, unreadable(err)
 	}
 	if len(content) > MaxSize {
-		return nil, refuse("%w", errTooLarge)
+		return nil, nil, refuse("%w", errTooLarge)
 	}
-	return content, nil
+	return content, opened, nil
 }
 
 // unreadable refuses a file whose reading fails for a cause of its own, which would otherwise keep all others waiting for ever.
@@ -289,109 +374,24 @@ func (b *Box) Done(id string) error {
 		return fmt.Errorf("remove command: %w", err)
 	}
 	defer d.close()
-	if err := d.root.Remove(id + claimedSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.remember(d, id+claimedSuffix)
-		return fmt.Errorf("remove command: %w", err)
-	}
-	return nil
-}
-
-// Reject moves inbox/<name> to inbox/rejected/<name> and writes the reason beside it, in <name>.reason. Where either name is taken, both get
-// a number; a name too long for a suffix is shortened. A file that is not there is rejected already. One that cannot be moved (it or the
-// folder is another user's, or may not be changed) is an error, and this Box gives it no more. Nothing is read, followed or copied.
-func (b *Box) Reject(name, reason string) error {
-	if err := b.reject(name, reason); err != nil {
-		return fmt.Errorf("reject inbox file %.80q: %w", name, err)
-	}
-	return nil
-}
-
-func (b *Box) reject(name, reason string) error {
-	if _, concerns := parseName(name); !concerns || filepath.Base(name) != name {
-		return errors.New("not the name of a file in an inbox")
-	}
-	d, err := openDir(b.loopDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	if err := d.moveToRejected(name, reason); err != nil {
-		b.remember(d, name)
-		return err
-	}
-	return nil
-}
-
-// rejectTries is how many names are tried for a rejected file.
-const rejectTries = 1024
-
-func (d *dir) moveToRejected(name, reason string) error {
-	rejected, err := d.openRejected()
-	if err != nil {
-		return err
-	}
-	defer rejected.close()
-	base := shorten(name)
-	for n := range rejectTries {
-		target := base
-		if n > 0 {
-			target += "." + strconv.Itoa(n)
-		}
-		err := d.rejectAs(name, rejected, target, reason)
-		if errors.Is(err, fs.ErrNotExist) {
+	for _, name := range claimNames(id) {
+		err := d.root.Remove(name)
+		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, fs.ErrExist) {
-			return err
+		if !errors.Is(err, fs.ErrNotExist) {
+			b.remember(d, name)
+			return fmt.Errorf("remove command: %w", err)
 		}
 	}
-	return fmt.Errorf("%d files of that name are there: %w", rejectTries, fs.ErrExist)
+	return nil
 }
 
-// rejectAs writes the reason first: if this dies in between, the file is still in the inbox and is rejected again.
-func (d *dir) rejectAs(name string, rejected *dir, target, reason string) error {
-	note := target + ".reason"
-	f, err := rejected.root.OpenFile(note, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+// claimNames returns the names that the claim of a command may have.
+func claimNames(id string) []string {
+	names := []string{id + claimedSuffix}
+	for _, kind := range kinds {
+		names = append(names, id+"."+string(kind)+claimedSuffix)
 	}
-	_, err = io.WriteString(f, reason+"\n")
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = d.moveTo(name, rejected, target)
-	}
-	if err != nil {
-		_ = rejected.root.Remove(note) // what went wrong is in err
-	}
-	return err
-}
-
-// openRejected opens inbox/rejected. Where something else has that name, it is put aside under a hidden one.
-func (d *dir) openRejected() (*dir, error) {
-	for n := range rejectTries {
-		if info, err := d.root.Lstat(rejectedFolder); err != nil || info.IsDir() {
-			return makeWithin(d.root, rejectedFolder)
-		}
-		err := d.moveTo(rejectedFolder, d, "."+rejectedFolder+"."+strconv.Itoa(n))
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-	}
-	return nil, fmt.Errorf("what stands in the place of %s cannot be put aside: %w", rejectedFolder, fs.ErrExist)
-}
-
-// shorten leaves room in 255 bytes for a number and ".reason". It cuts between characters: macOS takes no other names.
-func shorten(name string) string {
-	const longest = 220
-	if len(name) <= longest {
-		return name
-	}
-	end := longest
-	for end > longest-utf8.UTFMax && !utf8.RuneStart(name[end]) {
-		end--
-	}
-	return name[:end]
+	return names
 }

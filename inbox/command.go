@@ -34,6 +34,9 @@ const (
 	Blocked  Kind = "blocked"   // from the agent: finish the present iteration and end the loop, which needs a person; Text says why
 )
 
+// kinds are all of them.
+var kinds = []Kind{Steer, FollowUp, Stop, StopNow, Pause, Resume, Set, Kill, Wait, Blocked}
+
 // Command is one wish.
 type Command struct {
 	ID    string    `json:"id"` // ULID, given by Drop
@@ -93,21 +96,35 @@ var (
 	errTooLarge = fmt.Errorf("larger than %d bytes", MaxSize)
 )
 
-// decode reads the file of the command id. Its errors are reasons for a person to read.
-func decode(id string, b []byte) (Command, error) {
+// decode reads a command's file. Its errors are reasons for a person to read. Where the name says the kind, the content may leave it out,
+// and the version, and has no id; nothing at all is as good as an object without keys.
+func decode(f file, b []byte) (Command, error) {
 	if !utf8.Valid(b) {
 		return Command{}, errNotUTF8
 	}
 	var w wire
+	id := f.id // that the content has
+	if f.kind != "" {
+		w = wire{version, Command{Kind: f.kind}}
+		id = ""
+		if b = bytes.TrimSpace(b); len(b) == 0 {
+			b = []byte("{}")
+		} else if b[0] != '{' {
+			return Command{}, errors.New("not a command: not a JSON object")
+		}
+	}
 	if err := json.Unmarshal(b, &w); err != nil {
 		return Command{}, fmt.Errorf("not a command: %w", err)
 	}
-	if w.V != version {
+	switch {
+	case w.V != version:
 		return Command{}, fmt.Errorf("version %d: this ralph reads version %d", w.V, version)
-	}
-	if w.ID != id {
+	case w.ID != id:
 		return Command{}, fmt.Errorf("its id %.40q is not its file's name", w.ID)
+	case f.kind != "" && w.Kind != f.kind:
+		return Command{}, fmt.Errorf("its kind %.40q is not its file's name", w.Kind)
 	}
+	w.ID = f.id
 	return w.Command, w.Check()
 }
 

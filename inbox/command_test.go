@@ -37,7 +37,7 @@ func TestDecode(t *testing.T) {
 		{"JSON nested without end is refused", strings.Repeat("[", MaxSize/2), "not a command"},
 	} {
 		t.Run(tt.title, func(t *testing.T) {
-			c, err := decode(anID, []byte(tt.content))
+			c, err := decode(file{id: anID}, []byte(tt.content))
 			if tt.refused == "" {
 				if err != nil || c.ID != anID {
 					t.Errorf("%+v, %v", c, err)
@@ -68,7 +68,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add([]byte(`{"V":1,"ID":"` + anID + `","Kind":"stop","at":"0000-01-01T00:00:00+23:59"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := decode(anID, b)
+		c, err := decode(file{id: anID}, b)
 		if err != nil {
 			if r := reason(refuse("%w", err)); r == "" || strings.ContainsAny(r, "\n\r") {
 				t.Fatalf("reason %q", r)
@@ -86,7 +86,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			t.Fatalf("%+v cannot be written again: %v", c, err)
 		}
-		again, err := decode(anID, line)
+		again, err := decode(file{id: anID}, line)
 		if diff := cmp.Diff(c, again); err != nil || diff != "" {
 			t.Fatalf("%v\n%s", err, diff)
 		}

@@ -38,6 +38,8 @@
 //	.drop-<random>        being written; of no interest to anybody else
 //	<id>.json             dropped; may be withdrawn
 //	<id>.claimed          the runner has read it; gone once its receipt is in the journal
+//	<kind>.json           dropped by a shell script, as <kind>.<anything>.json: without id; v and kind may be left out
+//	<id>.<kind>.claimed   the same, claimed under a new id
 //	rejected/<name>       refused, with the reason in rejected/<name>.reason
 //
 // # Guarantees
@@ -48,6 +50,8 @@
 //     once by each Box, and keeps no other waiting.
 //   - Pending gives commands in the order of their ids, at most PassLimit at a time. Commands of one process are in the order of its
 //     calls; those of several, in that of their file system's clock, in milliseconds, and within one in no order.
+//   - A file that is named by its kind has its id when Pending returns it, and keeps it after a crash and a loss of power. One that is
+//     empty or cut short is left until it is whole, or has not changed for two seconds; it is never misread.
 //   - A hostile file costs little: links, folders, devices and FIFOs are never opened, files over 1 MiB never read, and memory is
 //     bounded by one pass, however many files there are.
 //   - Wake-ups are coalesced and never lost: after each drop that a watcher's file system shows, one comes at or after it; where it

@@ -63,7 +63,7 @@ func TestADropSurvivesALossOfPower(t *testing.T) {
 			if dropped != nil && errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			if c, err := decode(anID, content); err != nil || c.Text != "leave the schema alone" {
+			if c, err := decode(file{id: anID}, content); err != nil || c.Text != "leave the schema alone" {
 				t.Fatalf("change %d, seed %d (%v): left is %q, %v", crash, seed, dropped, content, err)
 			}
 		}

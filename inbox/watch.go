@@ -130,6 +130,9 @@ func (w *watcher) follow(ctx context.Context, l *listener, watched os.FileInfo) 
 			if e.Name == w.path() && !w.isStill(watched) {
 				return errVanished
 			}
+			if e.Has(fsnotify.Write) && mayGrow(filepath.Base(e.Name)) {
+				w.ring()
+			}
 			if e.Has(fsnotify.Create) && announces(filepath.Base(e.Name)) {
 				w.ring()
 				if heard = true; !l.remote && interval != w.slow {
@@ -137,6 +140,8 @@ func (w *watcher) follow(ctx context.Context, l *listener, watched os.FileInfo) 
 					tick.Reset(interval)
 				}
 			}
+		case <-w.box.settled:
+			w.ring()
 		case <-tick.C:
 			if !w.isStill(watched) {
 				return errVanished
@@ -164,6 +169,8 @@ func (w *watcher) poll(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.box.settled:
+			w.ring()
 		case <-tick.C:
 			w.look()
 		}
@@ -185,11 +192,17 @@ func announces(name string) bool {
 	return concerns && !f.claimed
 }
 
-// passesOver reports whether a file is stuck.
+// mayGrow reports whether a name is one under which a shell script writes, and not only moves, a file.
+func mayGrow(name string) bool {
+	f, _ := parseName(name)
+	return f.id == "" && f.kind != ""
+}
+
+// passesOver reports whether a file is stuck or unfinished.
 func (b *Box) passesOver(d *dir, name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.isStuck(d, name)
+	return b.isStuck(d, name) || b.isBeingWritten(d, name)
 }
 
 // hasDropped reports whether there is something that was not claimed.

@@ -343,6 +343,13 @@ var table = []row{
 		},
 	},
 	{
+		under: "Commands", file: "inbox/box.go",
+		at:   "d.names().Sync()",
+		lost: "the id that a claim gave: the command is delivered twice",
+		pkg:  "inbox", test: "TestAClaimKeepsItsIDAfterALossOfPower",
+		mutants: []mutant{without("d.names().Sync()", "nil")},
+	},
+	{
 		under: "Commands", file: "inbox/dir.go",
 		at:   "renameNoReplace(d.handle, name, to.handle, newName)",
 		lost: "every command",

@@ -1,0 +1,112 @@
+package inbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Reject moves inbox/<name> to inbox/rejected/<name> and writes the reason beside it, in <name>.reason. Where either name is taken, both get
+// a number; a name too long for a suffix is shortened. A file that is not there is rejected already. One that cannot be moved (it or the
+// folder is another user's, or may not be changed) is an error, and this Box gives it no more. Nothing is read, followed or copied.
+func (b *Box) Reject(name, reason string) error {
+	if err := b.reject(name, reason); err != nil {
+		return fmt.Errorf("reject inbox file %.80q: %w", name, err)
+	}
+	return nil
+}
+
+func (b *Box) reject(name, reason string) error {
+	if _, concerns := parseName(name); !concerns || filepath.Base(name) != name {
+		return errors.New("not the name of a file in an inbox")
+	}
+	d, err := openDir(b.loopDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if err := d.moveToRejected(name, reason); err != nil {
+		b.remember(d, name)
+		return err
+	}
+	return nil
+}
+
+// rejectTries is how many names are tried for a rejected file.
+const rejectTries = 1024
+
+func (d *dir) moveToRejected(name, reason string) error {
+	rejected, err := d.openRejected()
+	if err != nil {
+		return err
+	}
+	defer rejected.close()
+	base := shorten(name)
+	for n := range rejectTries {
+		target := base
+		if n > 0 {
+			target += "." + strconv.Itoa(n)
+		}
+		err := d.rejectAs(name, rejected, target, reason)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return fmt.Errorf("%d files of that name are there: %w", rejectTries, fs.ErrExist)
+}
+
+// rejectAs writes the reason first: if this dies in between, the file is still in the inbox and is rejected again.
+func (d *dir) rejectAs(name string, rejected *dir, target, reason string) error {
+	note := target + ".reason"
+	f, err := rejected.root.OpenFile(note, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, reason+"\n")
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = d.moveTo(name, rejected, target)
+	}
+	if err != nil {
+		_ = rejected.root.Remove(note) // what went wrong is in err
+	}
+	return err
+}
+
+// openRejected opens inbox/rejected. Where something else has that name, it is put aside under a hidden one.
+func (d *dir) openRejected() (*dir, error) {
+	for n := range rejectTries {
+		if info, err := d.root.Lstat(rejectedFolder); err != nil || info.IsDir() {
+			return makeWithin(d.root, rejectedFolder)
+		}
+		err := d.moveTo(rejectedFolder, d, "."+rejectedFolder+"."+strconv.Itoa(n))
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("what stands in the place of %s cannot be put aside: %w", rejectedFolder, fs.ErrExist)
+}
+
+// shorten leaves room in 255 bytes for a number and ".reason". It cuts between characters: macOS takes no other names.
+func shorten(name string) string {
+	const longest = 220
+	if len(name) <= longest {
+		return name
+	}
+	end := longest
+	for end > longest-utf8.UTFMax && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end]
+}
