@@ -20,6 +20,7 @@ import (
 )
 
 type logsVerb struct {
+	placed
 	Source    string   `arg:"" optional:"" help:"The loop, a copy of its folder, or one segment of its journal; without it the loop that runs here."`
 	Type      []string `short:"t" placeholder:"TYPE" help:"Only these types, such as loop.ended; tool. stands for all that begin so."`
 	Iteration string   `short:"i" placeholder:"N" help:"Only these iterations: 3, 2-4 or 5-."`

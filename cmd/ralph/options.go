@@ -31,7 +31,8 @@ type loopOptions struct {
 	Trust              bool              `help:"Let the settings of this project count this once, whatever they run."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
 
-	before map[string]string // settings that the loop which is resumed was given
+	before  map[string]string // settings that the loop which is resumed was given
+	workDir string            // the agent's
 }
 
 // flags returns the settings that were given on the command line.
@@ -87,9 +88,14 @@ func (o *loopOptions) remember(e *env, dir string) {
 
 // load merges all layers of settings.
 func (o *loopOptions) load(e *env) (config.Loaded, error) {
-	loaded, err := config.Load(config.Source{
-		HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ, Flags: o.flags(),
-	})
+	e.tellForeign()
+	if o.workDir != e.cwd { // what is said here is about the current folder
+		o.Agent = rooted(o.Agent, e.cwd)
+		if command := o.Set["agent.command"]; command != "" {
+			o.Set["agent.command"] = rooted(command, e.cwd)
+		}
+	}
+	loaded, err := e.settings(o.flags(), o.workDir)
 	if err != nil {
 		return config.Loaded{}, err
 	}
@@ -177,10 +183,7 @@ const taskName = "task.md"
 
 // readable checks a prompt file before anything is begun.
 func readable(e *env, name string) (task, error) {
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(e.cwd, path)
-	}
+	path := e.abs(name)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return task{}, refuse("write the file, or name another", "read the prompt: %w", err)

@@ -12,6 +12,7 @@ import (
 )
 
 type replayVerb struct {
+	placed
 	Source  string `arg:"" optional:"" help:"The loop, a copy of its folder, or one segment of its journal, compressed or not; without it the loop that runs here."`
 	Speed   string `default:"max" placeholder:"N" help:"So many times as fast as it was: 1 is as it was, max is at once. Pauses are at most 2 s, but for 1."`
 	From    uint64 `placeholder:"SEQ" help:"Begin with this event."`

@@ -15,6 +15,7 @@ import (
 
 type runVerb struct {
 	loopOptions
+	placed
 	Name string `default:"run" placeholder:"NAME" help:"The loop's name. An ended loop of that name is archived first."`
 	JSON bool   `help:"Print the loop's events as JSON lines."`
 }
@@ -28,6 +29,7 @@ func (v *runVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	v.workDir = e.workDir()
 	loaded, err := v.load(e)
 	if err != nil {
 		return err

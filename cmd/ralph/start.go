@@ -18,6 +18,7 @@ import (
 type startVerb struct {
 	Name string `arg:"" optional:"" help:"The loop's name; without one the git branch's, else the folder's."`
 	loopOptions
+	placed
 	Task          string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
 	Detach        bool   `short:"d" help:"Return once the loop is running."`
 	Resume        bool   `help:"Go on with a loop that has ended or whose runner died."`
@@ -65,6 +66,7 @@ func (v *startVerb) Run(e *env) error {
 
 // prepare reads the settings and makes the loop's folder ready.
 func (v *startVerb) prepare(e *env, dir string) (job, error) {
+	v.workDir = e.workDir()
 	if v.Resume {
 		if err := e.ownFolders(dir); err != nil {
 			return job{}, err
@@ -72,6 +74,9 @@ func (v *startVerb) prepare(e *env, dir string) (job, error) {
 		before, err := e.lookAt(v.Name, dir)
 		if err != nil {
 			return job{}, err
+		}
+		if before.exists {
+			v.workDir = e.workDirOf(before)
 		}
 		if before.exists && before.damage == nil {
 			// Not as state.json has it: that is a file like others, and its agent could write there.
@@ -97,7 +102,7 @@ func (v *startVerb) prepare(e *env, dir string) (job, error) {
 // job makes the loop's folder ready for a runner.
 func (v *startVerb) job(e *env, dir string, loaded config.Loaded) (job, error) {
 	settings := loaded.Settings
-	j := job{Name: v.Name, Dir: dir, Project: e.cwd, Home: e.home, Version: buildVersion(), Given: given(loaded)}
+	j := job{Name: v.Name, Dir: dir, Project: e.root(), WorkDir: v.workDir, Home: e.home, Version: buildVersion(), Given: given(loaded)}
 	if err := enoughFiles(); err != nil {
 		return j, err
 	}
@@ -172,7 +177,7 @@ func (e *env) neighbours(name, dir string, share bool) error {
 		return nil
 	}
 	for leaving := (farewell{e: e}); ; {
-		err := runner.CheckTree(e.home, e.cwd)
+		err := runner.CheckTree(e.home, e.root())
 		other, ok := errors.AsType[*runner.SharedTreeError](err)
 		if !ok {
 			return err
@@ -236,9 +241,7 @@ func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
 
 // checkFile refuses a file that was named and cannot be a prompt or a task.
 func checkFile(e *env, name string) error {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(e.cwd, name)
-	}
+	name = e.abs(name)
 	if err := checkPlain(name); err != nil {
 		return err
 	}
