@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,13 +115,27 @@ func (o *loopOptions) load(e *env) (config.Loaded, error) {
 		}
 	}
 	if len(loaded.Settings.Candidates()) == 0 {
-		return config.Loaded{}, refuse("give one with --agent, or set agent.command in .ralph/settings.json; 'ralph doctor' shows what is installed",
-			"no agent is chosen")
+		return config.Loaded{}, refuse(agentHint(), "no agent is chosen")
 	}
 	if err := suits(e, loaded.Settings); err != nil {
 		return config.Loaded{}, err
 	}
 	return loaded, nil
+}
+
+// agentHint says how to choose an agent, of those that are installed.
+func agentHint() string {
+	var installed []string
+	for _, known := range config.KnownAgents() {
+		if _, err := exec.LookPath(known.Program); err == nil && !known.Bridge {
+			installed = append(installed, known.Program)
+		}
+	}
+	choose := "give one with --agent, or let 'ralph init' ask for it"
+	if len(installed) == 0 {
+		return choose + "; of those that ralph knows, none is on PATH"
+	}
+	return choose + "; installed here: " + commas(installed)
 }
 
 // warnIdle says which settings were given that nothing acts on. Whoever locks an agent in, or gives
