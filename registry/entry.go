@@ -19,7 +19,7 @@ import (
 type Entry struct {
 	Name    string    `json:"name"`    // valid by CheckName
 	Dir     string    `json:"dir"`     // the loop's folder, absolute
-	Project string    `json:"project"` // the working directory the loop was started in, absolute
+	Project string    `json:"project"` // the folder whose .ralph has the loop, absolute
 	ID      string    `json:"id"`      // the loop's ULID
 	Agent   string    `json:"agent"`   // as in the settings: pi, claude, codex …
 	Host    string    `json:"host"`    // where the runner was started

@@ -111,7 +111,7 @@ func (v *startVerb) frozenAsWritten(e *env, dir string, before standing) error {
 
 // settingsAsGiven refuses settings of the project that the loop's agent changed.
 func (v *startVerb) settingsAsGiven(e *env, dir string, before standing) error {
-	changes, err := runner.Edited(dir, e.cwd, &before.state)
+	changes, err := runner.Edited(dir, e.root(), &before.state)
 	if err != nil {
 		return fmt.Errorf("look at the settings' files: %w", err)
 	}
@@ -126,7 +126,7 @@ func (v *startVerb) settingsAsGiven(e *env, dir string, before standing) error {
 		if edit.Role != event.RoleSettings || slices.Contains(files, edit.Path) {
 			continue
 		}
-		is, err := guardrail.Standing(e.cwd, edit.Path)
+		is, err := guardrail.Standing(e.root(), edit.Path)
 		if err != nil {
 			return fmt.Errorf("look at the settings' files: %w", err)
 		}
@@ -138,7 +138,7 @@ func (v *startVerb) settingsAsGiven(e *env, dir string, before standing) error {
 	if len(files) == 0 {
 		return nil
 	}
-	loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ})
+	loaded, err := e.settings(nil, e.workDirOf(before))
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (v *startVerb) tellEdited(e *env, dir string, before standing) error {
 	if !before.exists || v.AcceptChanges {
 		return nil
 	}
-	changes, err := runner.Edited(dir, e.cwd, &before.state)
+	changes, err := runner.Edited(dir, e.root(), &before.state)
 	if err != nil {
 		return fmt.Errorf("look at the guardrails' files: %w", err)
 	}

@@ -21,6 +21,7 @@ import (
 )
 
 type attachVerb struct {
+	placed
 	Name    string `arg:"" optional:"" help:"The loop; without it the one that runs here."`
 	Verbose bool   `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time    bool   `help:"Show the time of each entry."`

@@ -26,6 +26,7 @@ import (
 
 // sending is what all of them can be told.
 type sending struct {
+	placed
 	Loop string        `short:"l" name:"loop" placeholder:"NAME" help:"The loop; without it the one that runs here."`
 	Wait time.Duration `default:"3s" help:"How long to wait for the agent to have it."`
 	JSON bool          `help:"Say as JSON what became of it."`
@@ -51,6 +52,7 @@ func (v *followUpVerb) Run(e *env) error {
 
 // named is sending with the loop as the argument.
 type named struct {
+	placed
 	Name string        `arg:"" optional:"" help:"The loop; without it the one that runs here."`
 	Wait time.Duration `default:"3s" help:"How long to wait for the loop to take it."`
 	JSON bool          `help:"Say as JSON what became of it."`
@@ -127,7 +129,7 @@ func words(e *env, args []string) string {
 // argument is a loop, and the words would have gone to another one.
 func (v sending) tell(e *env, kind inbox.Kind, text []string) error {
 	if v.Loop == "" && len(text) > 1 {
-		if s, err := e.named(text[0]); err == nil && (s.Live.Alive || s.Project == e.cwd) {
+		if s, err := e.named(text[0]); err == nil && (s.Live.Alive || s.Project == e.root()) {
 			return refuse(fmt.Sprintf("say --loop %s to tell that loop, or put all of the words between quotes", text[0]),
 				"%q is the name of a loop, and would be the first word that the agent is told", text[0])
 		}

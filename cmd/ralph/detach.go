@@ -23,6 +23,7 @@ type job struct {
 	Name       string `json:"name"`
 	Dir        string `json:"dir"`
 	Project    string `json:"project"`
+	WorkDir    string `json:"workDir"`
 	Home       string `json:"home"`
 	Version    string `json:"version"`
 	Prompt     string `json:"prompt,omitempty"`
@@ -41,7 +42,7 @@ func (j job) config(environ []string) (runner.Config, error) {
 		return runner.Config{}, err
 	}
 	return runner.Config{
-		Home: j.Home, Name: j.Name, Dir: j.Dir, Project: j.Project, Settings: settings, Frozen: []byte(j.Settings),
+		Home: j.Home, Name: j.Name, Dir: j.Dir, Project: j.Project, WorkDir: j.WorkDir, Settings: settings, Frozen: []byte(j.Settings),
 		Resume: j.Resume, AcceptChanges: j.AcceptChanges, Given: j.Given, Prompt: j.Prompt, PromptFile: j.PromptFile, Version: j.Version, Env: environ,
 	}, nil
 }

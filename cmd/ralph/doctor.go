@@ -20,6 +20,7 @@ import (
 )
 
 type doctorVerb struct {
+	placed
 	JSON   bool `help:"Say it as JSON."`
 	Schema bool `help:"Print the JSON schema of settings.json, for editors."`
 }
@@ -88,8 +89,8 @@ func examine(e *env) diagnosis {
 		func() finding { return dockerFinding(e) },
 		landlockFinding,
 		func() finding { return writableFinding("home", e.home) },
-		func() finding { return writableFinding("project", filepath.Join(e.cwd, ralphFolder)) },
-		func() finding { return spaceFinding(e.cwd) },
+		func() finding { return writableFinding("project", filepath.Join(e.root(), ralphFolder)) },
+		func() finding { return spaceFinding(e.root()) },
 		watchFinding,
 		func() finding { return loopsFinding(e) },
 	}

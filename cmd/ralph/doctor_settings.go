@@ -49,7 +49,7 @@ func idleSetting(key string) bool {
 func examineSettings(e *env) (settingsFinding, []config.Agent) {
 	s := settingsFinding{Files: []string{}, Values: []settingValue{}}
 	e.wary = true
-	loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ})
+	loaded, err := e.settings(nil, e.workDir())
 	if err != nil {
 		s.Problem, s.Trust = err.Error(), trustNever
 		if wrong, ok := errors.AsType[*config.Error](err); ok {

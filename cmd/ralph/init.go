@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-type initVerb struct{}
+type initVerb struct{ placed }
 
 // The settings of a project, as people know the files.
 const (
@@ -119,7 +119,7 @@ func (d *dialogue) run() error {
 	return d.trusts(before)
 }
 
-func (d *dialogue) path(name string) string { return filepath.Join(d.cwd, ralphFolder, name) }
+func (d *dialogue) path(name string) string { return filepath.Join(d.root(), ralphFolder, name) }
 
 // folders refuses a place that cannot be written to, before anybody has answered
 // anything.
@@ -138,7 +138,7 @@ func (d *dialogue) folders() error {
 // read takes in what there is and shows it. over says that there are settings of the
 // team that would be written over. What is broken is an error, and never written over.
 func (d *dialogue) read() (over bool, err error) {
-	loaded, err := config.Load(config.Source{ProjectDir: d.cwd})
+	loaded, err := config.Load(config.Source{ProjectDir: d.root()})
 	if err != nil {
 		return false, err
 	}
@@ -214,7 +214,7 @@ func (d *dialogue) farewell() error {
 	if _, err := fmt.Fprintf(d.stdout, "\nSettings written to %s\n", settingsName); err != nil {
 		return err
 	}
-	loaded, err := config.Load(config.Source{HomeDir: d.home, ProjectDir: d.cwd, Env: d.environ})
+	loaded, err := config.Load(config.Source{HomeDir: d.home, ProjectDir: d.root(), Env: d.environ})
 	if err != nil {
 		d.say("with the settings from elsewhere they cannot be used: %v", err)
 		return nil

@@ -12,7 +12,7 @@ import (
 
 // beforehand is what a person had said of the settings before the dialogue.
 func (d *dialogue) beforehand() confidence {
-	loaded, err := config.Load(config.Source{HomeDir: d.home, ProjectDir: d.cwd})
+	loaded, err := config.Load(config.Source{HomeDir: d.home, ProjectDir: d.root()})
 	if err != nil {
 		return confidence{} // nothing is known of it, and nothing is trusted
 	}
@@ -24,7 +24,7 @@ var askedFor = []string{"agent.command", "agent.flags", "guardrails", "scm.comma
 
 // trusts records that the settings are trusted, where no part of them is left that nobody was asked about.
 func (d *dialogue) trusts(before confidence) error {
-	loaded, err := config.Load(config.Source{HomeDir: d.home, ProjectDir: d.cwd})
+	loaded, err := config.Load(config.Source{HomeDir: d.home, ProjectDir: d.root()})
 	if err != nil {
 		return nil // it was said
 	}

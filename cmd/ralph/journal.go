@@ -24,6 +24,7 @@ type journalVerb struct {
 
 // journalPlace is where a journal lies: what all three are told.
 type journalPlace struct {
+	placed
 	Place string `arg:"" optional:"" name:"name-or-path" help:"A loop, a loop's folder, a copy of one, or for verify one segment; without it the loop of this project."`
 	JSON  bool   `help:"Say it as JSON."`
 }
@@ -36,10 +37,7 @@ func (p journalPlace) source(e *env) (string, error) {
 		s, err := e.find(p.Place)
 		return s.Dir, err
 	}
-	path := p.Place
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(e.cwd, path)
-	}
+	path := e.abs(p.Place)
 	if _, err := os.Stat(path); err != nil {
 		return "", refuse("name a loop, a loop's folder or a segment", "look at the journal: %w", err)
 	}

@@ -18,6 +18,7 @@ import (
 )
 
 type listVerb struct {
+	placed
 	All   bool `short:"A" help:"All loops of this machine."`
 	Watch bool `short:"w" help:"Show them again each second; a terminal is required."`
 	JSON  bool `help:"Print an array of objects."`
@@ -63,7 +64,7 @@ func (v *listVerb) none() string {
 // survey returns the loops in question. What is in the registry and no entry is
 // said on stderr.
 func (v *listVerb) survey(e *env) ([]registry.Status, error) {
-	all, err := registry.Survey(e.home, func(entry registry.Entry) bool { return v.All || entry.Project == e.cwd })
+	all, err := registry.Survey(e.home, func(entry registry.Entry) bool { return v.All || entry.Project == e.root() })
 	if err != nil {
 		return nil, err
 	}

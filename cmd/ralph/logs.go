@@ -23,6 +23,7 @@ import (
 )
 
 type logsVerb struct {
+	placed
 	Source    string   `arg:"" optional:"" help:"The loop, a copy of its folder, or a segment of its journal, whatever its name; - reads it from stdin. Without it the loop that runs here."`
 	Type      []string `short:"t" placeholder:"TYPE" help:"Only these types, such as loop.ended; tool. stands for all that begin so."`
 	Iteration string   `short:"i" placeholder:"N" help:"Only these iterations: 3, 2..4 or 5..."`

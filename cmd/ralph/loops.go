@@ -17,15 +17,12 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// ralphFolder is the project's folder of loops and settings.
-const ralphFolder = ".ralph"
-
 // loopDir returns the folder of a loop of this project.
 func (e *env) loopDir(name string) (string, error) {
 	if err := registry.CheckName(name); err != nil {
 		return "", err
 	}
-	return filepath.Join(e.cwd, ralphFolder, name), nil
+	return filepath.Join(e.root(), ralphFolder, name), nil
 }
 
 // defaultName is what a loop is called when nobody says: the slug of the git
@@ -34,7 +31,7 @@ func (e *env) defaultName() string {
 	if branch := repo.Branch(context.Background(), e.cwd); branch != "" {
 		return registry.SlugName(branch)
 	}
-	return registry.SlugName(filepath.Base(e.cwd))
+	return registry.SlugName(filepath.Base(e.root()))
 }
 
 // find returns the loop that a verb is about. Without a name: the one live loop of
@@ -52,7 +49,7 @@ func (e *env) find(name string) (registry.Status, error) {
 		if s.Err != nil || s.Gone {
 			continue
 		}
-		if s.Project == e.cwd {
+		if s.Project == e.root() {
 			here = append(here, s)
 		}
 		if s.Live.Alive {

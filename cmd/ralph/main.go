@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -66,6 +65,9 @@ type env struct {
 	stdout, stderr io.Writer
 	home           string // ralph's own home
 	cwd            string
+	project        string // whose .ralph is meant; "" for the current folder
+	chosen         bool   // somebody named the project: no other one is meant
+	foreign        string // a .ralph around the current folder that does not count
 	environ        []string
 	now            func() time.Time
 	// wary says that no program is run which lies in this project.
@@ -102,21 +104,31 @@ func run(args []string) int {
 	}
 	args = settingFlags(args)
 	if plain, ok := quickly(args); ok {
-		return report(e.stderr, plain.Run(e))
+		return report(e.stderr, do(e, plain))
 	}
 	code := -1
 	parser, err := newParser(grammar(args), func(n int) { code = n })
 	if err != nil {
 		return report(e.stderr, err)
 	}
-	verb, err := parser.Parse(args)
+	parsed, err := parser.Parse(args)
 	if code >= 0 {
 		return code // --help and --version have printed what was asked for
 	}
 	if err != nil {
 		return report(e.stderr, usage(args, err))
 	}
-	return report(e.stderr, verb.Run(e))
+	return report(e.stderr, do(e, parsed.Selected().Target.Addr().Interface().(verb)))
+}
+
+// do runs a verb for the project that is meant.
+func do(e *env, v verb) error {
+	if about, ok := v.(interface{ place(e *env) error }); ok {
+		if err := about.place(e); err != nil {
+			return err
+		}
+	}
+	return v.Run(e)
 }
 
 func newEnv() (*env, error) {
@@ -128,14 +140,13 @@ func newEnv() (*env, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the current folder: %w", err)
 	}
-	// Two ways to the same folder must not be two projects.
-	if real, err := filepath.EvalSymlinks(cwd); err == nil {
-		cwd = real
-	}
-	return &env{
+	cwd = withoutLinks(cwd)
+	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		home: home, cwd: cwd, environ: os.Environ(), now: time.Now,
-	}, nil
+	}
+	e.locate()
+	return e, nil
 }
 
 // failure is an error with the exit code and the next step.

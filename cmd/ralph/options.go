@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +32,8 @@ type loopOptions struct {
 	Trust              bool              `help:"Let the settings of this project count this once, whatever they run."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
 
-	before map[string]string // settings that the loop which is resumed was given
+	before  map[string]string // settings that the loop which is resumed was given
+	workDir string            // the agent's
 }
 
 // flags returns the settings that were given on the command line.
@@ -87,9 +89,14 @@ func (o *loopOptions) remember(e *env, dir string) {
 
 // load merges all layers of settings.
 func (o *loopOptions) load(e *env) (config.Loaded, error) {
-	loaded, err := config.Load(config.Source{
-		HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ, Flags: o.flags(),
-	})
+	e.tellForeign()
+	if o.workDir != e.cwd { // what is said here is about the current folder
+		o.Agent = rooted(o.Agent, e.cwd)
+		if command := o.Set["agent.command"]; command != "" {
+			o.Set["agent.command"] = rooted(command, e.cwd)
+		}
+	}
+	loaded, err := e.settings(o.flags(), o.workDir)
 	if err != nil {
 		return config.Loaded{}, err
 	}
@@ -108,13 +115,27 @@ func (o *loopOptions) load(e *env) (config.Loaded, error) {
 		}
 	}
 	if len(loaded.Settings.Candidates()) == 0 {
-		return config.Loaded{}, refuse("give one with --agent, or set agent.command in .ralph/settings.json; 'ralph doctor' shows what is installed",
-			"no agent is chosen")
+		return config.Loaded{}, refuse(agentHint(), "no agent is chosen")
 	}
 	if err := suits(e, loaded.Settings); err != nil {
 		return config.Loaded{}, err
 	}
 	return loaded, nil
+}
+
+// agentHint says how to choose an agent, of those that are installed.
+func agentHint() string {
+	var installed []string
+	for _, known := range config.KnownAgents() {
+		if _, err := exec.LookPath(known.Program); err == nil && !known.Bridge {
+			installed = append(installed, known.Program)
+		}
+	}
+	choose := "give one with --agent, or let 'ralph init' ask for it"
+	if len(installed) == 0 {
+		return choose + "; of those that ralph knows, none is on PATH"
+	}
+	return choose + "; installed here: " + commas(installed)
 }
 
 // warnIdle says which settings were given that nothing acts on. Whoever locks an agent in, or gives
@@ -177,10 +198,7 @@ const taskName = "task.md"
 
 // readable checks a prompt file before anything is begun.
 func readable(e *env, name string) (task, error) {
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(e.cwd, path)
-	}
+	path := e.abs(name)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return task{}, refuse("write the file, or name another", "read the prompt: %w", err)

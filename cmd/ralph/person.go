@@ -15,6 +15,7 @@ import (
 
 // asking is what both can be told.
 type asking struct {
+	placed
 	Loop string        `short:"l" name:"loop" placeholder:"NAME" help:"The loop; without it the one that this command was started by, else the one that runs here."`
 	Wait time.Duration `default:"3s" help:"How long to wait for the loop to take it."`
 	JSON bool          `help:"Say as JSON what became of it."`

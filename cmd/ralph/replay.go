@@ -14,6 +14,7 @@ import (
 )
 
 type replayVerb struct {
+	placed
 	Source    string `arg:"" optional:"" help:"The loop, a copy of its folder, or a segment of its journal, compressed or not and whatever its name; - reads it from stdin. Without it the loop that runs here."`
 	Speed     string `placeholder:"N" help:"So many times as fast as it was: 1 is as it was, max is at once. Pauses are at most 2 s, but for 1. On a terminal 10, elsewhere max."`
 	From      uint64 `placeholder:"SEQ" help:"Begin with this event."`

@@ -15,6 +15,7 @@ import (
 
 type runVerb struct {
 	loopOptions
+	placed
 	Name string `default:"run" placeholder:"NAME" help:"The loop's name. An ended loop of that name is archived first."`
 	JSON bool   `help:"Print the loop's events as JSON lines."`
 }
@@ -24,16 +25,11 @@ func (v *runVerb) Run(e *env) error {
 	if v.Prompt == "" && v.PromptFile == "" {
 		return refuse("give -p TEXT or -f FILE; 'ralph run --help' shows all", "there is no prompt")
 	}
-	dir, err := e.loopDir(v.Name)
-	if err != nil {
-		return err
-	}
-	loaded, err := v.load(e)
-	if err != nil {
-		return err
-	}
 	start := startVerb{Name: v.Name, loopOptions: v.loopOptions, Fresh: true}
-	j, err := start.job(e, dir, loaded)
+	if err := start.choose(e); err != nil {
+		return err
+	}
+	j, err := start.prepare(e)
 	if err != nil {
 		return err
 	}
@@ -49,7 +45,7 @@ func (v *runVerb) Run(e *env) error {
 	cfg.Unattended = !e.typed()
 	cfg.Signals = announced(e, received, over)
 	cfg.Warn = warned(e)
-	return v.watch(e, cfg, loaded.Settings.StreamAgentOutput)
+	return v.watch(e, cfg, cfg.Settings.StreamAgentOutput)
 }
 
 // shutdowns are what is said of each signal; what the runner makes of them is the same.

@@ -16,14 +16,18 @@ import (
 )
 
 type startVerb struct {
-	Name string `arg:"" optional:"" help:"The loop's name; without one the git branch's, else the folder's."`
+	Name string `arg:"" optional:"" help:"The loop's name; without one the git branch's, else the folder's; with --resume the one that ran here last."`
 	loopOptions
+	placed
 	Task          string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
 	Detach        bool   `short:"d" help:"Return once the loop is running."`
 	Resume        bool   `help:"Go on with a loop that has ended or whose runner died."`
 	AcceptChanges bool   `help:"With --resume: settings and what the guardrails consist of are right as they are now, whoever changed them."`
 	Fresh         bool   `help:"Archive the loop of that name and begin anew."`
 	JSON          bool   `help:"With --detach: say as JSON what was started."`
+
+	dir   string // the loop's folder
+	heard bool   // stdin was read to its end
 }
 
 // Run starts the detached runner and, unless told otherwise, attaches to it.
@@ -37,18 +41,14 @@ func (v *startVerb) Run(e *env) error {
 	if v.AcceptChanges && e.variable(loopDirVariable) != "" {
 		return refuse("do it in a terminal of your own", "what an agent changed is not for an agent to accept")
 	}
-	if v.Name == "" {
-		v.Name = e.defaultName()
-	}
-	dir, err := e.loopDir(v.Name)
-	if err != nil {
+	if err := v.choose(e); err != nil {
 		return err
 	}
 	runner, err := beginRunner(e)
 	if err != nil {
 		return err
 	}
-	job, err := v.prepare(e, dir)
+	job, err := v.prepare(e)
 	if err != nil {
 		runner.dismiss()
 		return err
@@ -58,79 +58,105 @@ func (v *startVerb) Run(e *env) error {
 		return err
 	}
 	if v.Detach {
-		return announce(e, v.Name, dir, started, v.JSON)
+		return announce(e, v.Name, v.dir, started, v.JSON)
 	}
-	return attach(e, v.Name, dir, attachOptions{started: true})
+	return attach(e, v.Name, v.dir, attachOptions{started: true})
 }
 
-// prepare reads the settings and makes the loop's folder ready.
-func (v *startVerb) prepare(e *env, dir string) (job, error) {
+// choose settles which loop is meant: one to resume is found as by every other verb, and a new one is this project's.
+func (v *startVerb) choose(e *env) (err error) {
 	if v.Resume {
-		if err := e.ownFolders(dir); err != nil {
-			return job{}, err
-		}
-		before, err := e.lookAt(v.Name, dir)
+		s, err := e.find(v.Name)
 		if err != nil {
-			return job{}, err
+			return err
 		}
-		if before.exists && before.damage == nil {
-			// Not as state.json has it: that is a file like others, and its agent could write there.
-			if before.state, err = projector.Rebuild(dir); err != nil {
-				return job{}, err
-			}
-		}
-		if err := v.knows(e, dir, before); err != nil {
-			return job{}, err
-		}
-		if err := v.accepts(e, dir, before); err != nil {
-			return job{}, err
-		}
-		v.remember(e, dir)
+		v.Name, v.dir, e.project = s.Name, s.Dir, filepath.Dir(filepath.Dir(s.Dir))
+		return nil
 	}
-	loaded, err := v.load(e)
-	if err != nil {
-		return job{}, err
+	if v.Name == "" {
+		v.Name = e.defaultName()
 	}
-	return v.job(e, dir, loaded)
+	v.dir, err = e.loopDir(v.Name)
+	return err
 }
 
-// job makes the loop's folder ready for a runner.
-func (v *startVerb) job(e *env, dir string, loaded config.Loaded) (job, error) {
-	settings := loaded.Settings
-	j := job{Name: v.Name, Dir: dir, Project: e.cwd, Home: e.home, Version: buildVersion(), Given: given(loaded)}
-	if err := enoughFiles(); err != nil {
-		return j, err
+// admits refuses what cannot be begun whatever the settings are: for the loop's sake first, then for its prompt's. It changes
+// nothing, so that what is refused later has changed nothing either.
+func (v *startVerb) admits(e *env) (standing, error) {
+	if err := e.ownFolders(v.dir); err != nil {
+		return standing{}, err
 	}
-	if err := e.ownFolders(dir); err != nil {
-		return j, err
-	}
-	before, err := e.lookAt(v.Name, dir)
+	before, err := e.lookAt(v.Name, v.dir)
 	if err != nil {
-		return j, err
+		return before, err
 	}
 	if before.live.Alive {
-		return j, held(v.Name, before.live)
+		return before, held(v.Name, before.live)
 	}
 	if v.Resume && before.unbegun {
 		v.Resume = false // there is nothing to go on with, and nothing that could be lost
 	}
 	if v.Resume && !before.exists {
-		return j, refuse(fmt.Sprintf("'ralph start %s' begins it; 'ralph list --all' shows what there is", v.Name), "there is no loop %q to go on with", v.Name)
-	}
-	if !before.exists || v.Fresh {
-		// Before anything is archived: what is refused changes nothing.
-		if err := v.checkPrompt(e, dir, before.exists); err != nil {
-			return j, err
-		}
+		return before, refuse(fmt.Sprintf("'ralph start %s' begins it; 'ralph list --all' shows what there is", v.Name), "there is no loop %q to go on with", v.Name)
 	}
 	if before.exists && before.damage == nil && !v.Resume && !v.Fresh {
-		return j, taken(runner.Exists(v.Name, &before.state))
+		return before, taken(runner.Exists(v.Name, &before.state))
 	}
-	if err := e.neighbours(v.Name, dir, settings.Share); err != nil {
+	switch {
+	case !before.exists || v.Fresh:
+		err = v.checkPrompt(e, v.dir, before.exists)
+	case v.Prompt != "" || v.PromptFile != "" || v.Task != "":
+		err = refuse("leave the prompt out, or say it with 'ralph follow-up' once it runs", "a resumed loop keeps its prompt")
+	}
+	return before, err
+}
+
+// prepare reads the settings and makes the loop's folder ready.
+func (v *startVerb) prepare(e *env) (job, error) {
+	before, err := v.admits(e)
+	if err != nil {
+		return job{}, err
+	}
+	v.workDir = e.workDir()
+	if v.Resume {
+		v.workDir = e.workDirOf(before)
+		if before.damage == nil {
+			// Not as state.json has it: that is a file like others, and its agent could write there.
+			if before.state, err = projector.Rebuild(v.dir); err != nil {
+				return job{}, err
+			}
+		}
+		if err := v.knows(e, v.dir, before); err != nil {
+			return job{}, err
+		}
+		if err := v.accepts(e, v.dir, before); err != nil {
+			return job{}, err
+		}
+		v.remember(e, v.dir)
+	}
+	loaded, err := v.load(e)
+	if err != nil {
+		return job{}, err
+	}
+	return v.job(e, loaded)
+}
+
+// job makes the loop's folder ready for a runner.
+func (v *startVerb) job(e *env, loaded config.Loaded) (job, error) {
+	settings := loaded.Settings
+	j := job{Name: v.Name, Dir: v.dir, Project: e.root(), WorkDir: v.workDir, Home: e.home, Version: buildVersion(), Given: given(loaded)}
+	if err := enoughFiles(); err != nil {
+		return j, err
+	}
+	before, err := v.admits(e) // again: reading the settings may have taken a person's answer
+	if err != nil {
+		return j, err
+	}
+	if err := e.neighbours(v.Name, v.dir, settings.Share); err != nil {
 		return j, err
 	}
 	if before.exists && v.Fresh {
-		to, err := e.archive(v.Name, dir, before)
+		to, err := e.archive(v.Name, v.dir, before)
 		if err != nil {
 			return j, err
 		}
@@ -141,18 +167,14 @@ func (v *startVerb) job(e *env, dir string, loaded config.Loaded) (job, error) {
 		return j, before.damage
 	}
 	j.Resume, j.AcceptChanges = before.exists, v.AcceptChanges
-	if err := v.tellEdited(e, dir, before); err != nil {
+	if err := v.tellEdited(e, v.dir, before); err != nil {
 		return j, err
 	}
-	if err := e.prepare(dir); err != nil {
+	if err := e.prepare(v.dir); err != nil {
 		return j, err
 	}
-	if before.exists {
-		if v.Prompt != "" || v.PromptFile != "" || v.Task != "" {
-			return j, refuse("leave the prompt out, or say it with 'ralph follow-up' once it runs", "a resumed loop keeps its prompt")
-		}
-	} else {
-		task, err := v.source(e, dir, v.Task)
+	if !before.exists {
+		task, err := v.source(e, v.dir, v.Task)
 		if err != nil {
 			return j, err
 		}
@@ -172,7 +194,7 @@ func (e *env) neighbours(name, dir string, share bool) error {
 		return nil
 	}
 	for leaving := (farewell{e: e}); ; {
-		err := runner.CheckTree(e.home, e.cwd)
+		err := runner.CheckTree(e.home, e.root())
 		other, ok := errors.AsType[*runner.SharedTreeError](err)
 		if !ok {
 			return err
@@ -193,7 +215,8 @@ func crowded(err *runner.SharedTreeError) error {
 
 // hearPrompt reads a prompt that is to come from stdin, and refuses one without a word.
 func (v *startVerb) hearPrompt(e *env) error {
-	if v.Prompt == "-" {
+	if v.Prompt == "-" && !v.heard {
+		v.heard = true
 		text, err := io.ReadAll(io.LimitReader(e.stdin, runner.MaxPrompt+1))
 		if err != nil {
 			return fmt.Errorf("read the prompt from stdin: %w", err)
@@ -231,14 +254,16 @@ func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
 	case archived:
 		return refuse("give it with -p TEXT, -f FILE or --task FILE", "there is no task")
 	}
-	return checkPlain(filepath.Join(dir, taskName)) // where there is none, source says so
+	if err := checkPlain(filepath.Join(dir, taskName)); err != nil {
+		return err
+	}
+	_, err := v.source(e, dir, "") // says so where there is none
+	return err
 }
 
 // checkFile refuses a file that was named and cannot be a prompt or a task.
 func checkFile(e *env, name string) error {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(e.cwd, name)
-	}
+	name = e.abs(name)
 	if err := checkPlain(name); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 )
 
 type statusVerb struct {
+	placed
 	Name string `arg:"" optional:"" help:"The loop; without it the one that runs here."`
 	JSON bool   `help:"Print the state as state.json has it."`
 }
@@ -394,6 +395,9 @@ func (d *details) places() {
 	}
 	d.add("folder", "%s", d.status.Dir)
 	d.add("project", "%s", d.status.Project)
+	if d.Life.Project != d.status.Project && d.Life.Project != "" {
+		d.add("works in", "%s", d.Life.Project)
+	}
 }
 
 // clock spells a moment: the time of day, with the date where it is not today.

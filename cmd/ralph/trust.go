@@ -14,6 +14,7 @@ import (
 )
 
 type trustVerb struct {
+	placed
 	Yes    bool `short:"y" help:"Trust them without being asked."`
 	Revoke bool `help:"Trust them no more."`
 	List   bool `help:"List the projects whose settings are trusted."`
@@ -32,7 +33,7 @@ func (v *trustVerb) Run(e *env) error {
 	case v.Revoke:
 		return v.revoke(e)
 	}
-	loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.cwd})
+	loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.root()})
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (v *trustVerb) Run(e *env) error {
 	case trustNeedless:
 		tell(e.stderr, "the settings of this project set nothing that needs trust")
 	case trustGiven:
-		fmt.Fprintf(e.stdout, "the settings of %s are trusted\n", render.Clean(e.cwd))
+		fmt.Fprintf(e.stdout, "the settings of %s are trusted\n", render.Clean(e.root()))
 	default:
 		tell(e.stderr, "nothing is trusted")
 	}
@@ -92,13 +93,13 @@ func (v *trustVerb) show(e *env, c confidence) {
 }
 
 func (v *trustVerb) revoke(e *env) error {
-	err := trust.Remove(e.home, e.cwd)
+	err := trust.Remove(e.home, e.root())
 	if errors.Is(err, trust.ErrNotTrusted) {
 		tell(e.stderr, "the settings of this project were not trusted")
 		return nil
 	}
 	if err == nil {
-		fmt.Fprintf(e.stdout, "the settings of %s are trusted no more\n", render.Clean(e.cwd))
+		fmt.Fprintf(e.stdout, "the settings of %s are trusted no more\n", render.Clean(e.root()))
 	}
 	return err
 }
@@ -119,7 +120,7 @@ type trustPart struct {
 }
 
 func (c confidence) report(e *env) trustReport {
-	r := trustReport{Project: e.cwd, Standing: c.standing(), Parts: []trustPart{}}
+	r := trustReport{Project: e.root(), Standing: c.standing(), Parts: []trustPart{}}
 	if r.Standing == trustGiven {
 		r.Since = &c.record.At
 	}

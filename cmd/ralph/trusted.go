@@ -47,7 +47,7 @@ func (e *env) confidence(loaded config.Loaded) confidence {
 	if len(c.parts) == 0 {
 		return c
 	}
-	switch record, err := trust.Get(e.home, e.cwd); {
+	switch record, err := trust.Get(e.home, e.root()); {
 	case err == nil:
 		c.record = &record
 	case !errors.Is(err, trust.ErrNotTrusted):
@@ -70,7 +70,7 @@ func (c confidence) standing() string {
 
 // give records that a person trusts them.
 func (c confidence) give(e *env) error {
-	r := trust.Record{Project: e.cwd, Fingerprint: config.Fingerprint(c.parts), At: e.now().UTC()}
+	r := trust.Record{Project: e.root(), Fingerprint: config.Fingerprint(c.parts), At: e.now().UTC()}
 	for _, p := range c.parts {
 		r.Parts = append(r.Parts, trust.NewPart(p.Key, p.Value, c.shown(p.Key, p.Value)))
 	}
@@ -254,14 +254,12 @@ func (e *env) inProject(program string) bool {
 	if err != nil {
 		return errors.Is(err, exec.ErrDot)
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil && e.within(real) {
-		return true
-	}
-	return !filepath.IsAbs(path) || e.within(path)
+	return !filepath.IsAbs(path) || within(e.root(), path) || within(e.root(), withoutLinks(path))
 }
 
-func (e *env) within(path string) bool {
-	inside, err := filepath.Rel(e.cwd, path)
+// within reports whether a path is a folder or stands in it.
+func within(folder, path string) bool {
+	inside, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(inside)
 }
 
@@ -274,7 +272,7 @@ func (e *env) path() []string {
 	var outside []string
 	for _, folder := range filepath.SplitList(e.variable("PATH")) {
 		real, err := filepath.EvalSymlinks(folder)
-		if err == nil && filepath.IsAbs(folder) && !e.within(folder) && !e.within(real) {
+		if err == nil && filepath.IsAbs(folder) && !within(e.root(), folder) && !within(e.root(), real) {
 			outside = append(outside, folder)
 		}
 	}

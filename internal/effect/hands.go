@@ -36,7 +36,8 @@ type Config struct {
 	Mail func(ctx context.Context)
 
 	Dir     string   // the loop's folder
-	Project string   // where the agent works
+	Project string   // the folder that holds .ralph: guardrails run there
+	WorkDir string   // where the agent works; "" for the project's folder
 	Env     []string // of guardrails and of version control
 	// What has to pass after an iteration, and how much of a failure the agent is shown.
 	Guardrails    []guardrail.Guardrail

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,7 +170,7 @@ func (h *Hands) compose(base string, p promptPlan) (string, error) {
 
 // folder is the loop's folder as the agent shall call it.
 func (h *Hands) folder() string {
-	if name, err := filepath.Rel(h.cfg.Project, h.cfg.Dir); err == nil && filepath.IsLocal(name) {
+	if name, err := filepath.Rel(cmp.Or(h.cfg.WorkDir, h.cfg.Project), h.cfg.Dir); err == nil && filepath.IsLocal(name) {
 		return filepath.ToSlash(name)
 	}
 	return filepath.ToSlash(h.cfg.Dir)

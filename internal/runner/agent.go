@@ -143,7 +143,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 	if err != nil {
 		return agent.Config{}, err
 	}
-	spec.Dir, spec.LoopDir = r.Project, r.Dir
+	spec.Dir, spec.LoopDir = r.WorkDir, r.Dir
 	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose
 	quiet := slices.Contains(r.begun, place)
 	if p.Purpose == "" && !quiet {

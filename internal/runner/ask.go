@@ -61,7 +61,7 @@ func (r *runner) askAhead() {
 func (r *runner) ask(place int, argv []string) answer {
 	var said bytes.Buffer
 	p, err := process.Start(process.Spec{
-		Argv: argv, Dir: r.Project, Env: r.environment(place, 0), Mark: r.id + ".asked",
+		Argv: argv, Dir: r.WorkDir, Env: r.environment(place, 0), Mark: r.id + ".asked",
 		Output: func(c process.Chunk) {
 			for _, line := range c.Lines {
 				if said.Len()+len(line) < answerMost {

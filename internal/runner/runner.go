@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -32,7 +33,8 @@ type Config struct {
 	Home     string // ralph's own home
 	Name     string // of the loop
 	Dir      string // the loop's folder, absolute
-	Project  string // where the agent works, absolute
+	Project  string // the folder that holds .ralph, where guardrails run; absolute
+	WorkDir  string // where the agent works, absolute; "" for the project's folder
 	Settings config.Settings
 	Frozen   []byte // what config.Freeze makes of Settings, if that is known
 	// Resume goes on with a loop that has a journal. Without it such a loop is an
@@ -110,6 +112,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	defer func() { _ = tree.Release() }() // as above
 	// Without it, what an agent leaves behind in sessions of its own is found by its mark.
 	_ = process.EnableSubreaper()
+	cfg.WorkDir = cmp.Or(cfg.WorkDir, cfg.Project)
 	r := &runner{Config: cfg, lock: lock, clock: time.Now, inputs: make(chan loop.Input, inputsMost), over: make(chan struct{}), asked: make(chan chan struct{}), deaf: make(chan struct{})}
 	if err := r.open(ctx); err != nil {
 		if r.enrolled != nil { // nothing is left half written
@@ -211,7 +214,7 @@ func (r *runner) assemble(state projector.State, iteration int) {
 	r.hands = effect.New(effect.Config{
 		Deliver: deliver, Agent: r.agent, Mail: r.heard,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
-		Dir: r.Dir, Project: r.Project, Env: r.ownEnvironment(),
+		Dir: r.Dir, Project: r.Project, WorkDir: r.WorkDir, Env: r.ownEnvironment(),
 		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.scm(), Words: r.words(), Secrets: r.masker,
 	})
 	engine := &loop.Engine{Journal: founded{r.writer, r.enrolled}, Hands: r.hands, Folded: r.folded, Segment: iteration}
@@ -231,7 +234,7 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, rules event
 			return err
 		}
 		first = event.LoopStarted{
-			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.Project, Host: host, PID: os.Getpid(),
+			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.WorkDir, Host: host, PID: os.Getpid(),
 			Version: r.Version, Agent: about, Rules: rules, Task: task, Settings: r.given(),
 		}
 	} else {

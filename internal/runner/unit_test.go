@@ -86,7 +86,7 @@ func TestEachProtocolThatIsSpokenHasADialect(t *testing.T) {
 func of(a config.Agent, env ...string) *runner {
 	s := config.Defaults()
 	s.Agent = a
-	r := &runner{Config: Config{Name: "demo", Dir: "/p/.ralph/demo", Project: "/p", Settings: s, Env: env}, id: "01JD"}
+	r := &runner{Config: Config{Name: "demo", Dir: "/p/.ralph/demo", Project: "/p", WorkDir: "/p", Settings: s, Env: env}, id: "01JD"}
 	r.masker = secret.New(env)
 	return r
 }
