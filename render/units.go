@@ -1,69 +1,23 @@
 package render
 
 import (
-	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
-// Tokens spells a count in at most four characters and a unit: 999, 1.2k, 45k, 1.2M.
-func Tokens(n int64) string {
-	switch {
-	case n < 1000:
-		return strconv.FormatInt(n, 10)
-	case n < 9950:
-		return fmt.Sprintf("%.1fk", float64(n)/1e3)
-	case n < 999_500:
-		return fmt.Sprintf("%.0fk", float64(n)/1e3)
-	case n < 9_950_000:
-		return fmt.Sprintf("%.1fM", float64(n)/1e6)
-	case n < 999_500_000:
-		return fmt.Sprintf("%.0fM", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1fG", float64(n)/1e9)
-}
+// Tokens spells a number of tokens: 999, 1.2k, 45M.
+func Tokens(n int64) string { return units.Tokens(n) }
 
 // Cost spells an amount in USD. An unknown one is not nothing.
-func Cost(usd *float64) string {
-	switch {
-	case usd == nil:
-		return "unknown"
-	case *usd != 0 && *usd < 0.01:
-		return fmt.Sprintf("$%.4f", *usd)
-	}
-	return fmt.Sprintf("$%.2f", *usd)
-}
+func Cost(usd *float64) string { return units.Cost(usd) }
 
 // Span spells a duration with its two largest units: 0.3s, 6m7s, 1h20m, 2d3h.
-func Span(d time.Duration) string {
-	s := int64(d.Round(time.Second) / time.Second)
-	switch {
-	case d < 0:
-		return "0s"
-	case d < 9950*time.Millisecond:
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	case s < 60:
-		return fmt.Sprintf("%ds", s)
-	case s < 3600:
-		return fmt.Sprintf("%dm%ds", s/60, s%60)
-	case s < 86400:
-		return fmt.Sprintf("%dh%dm", s/3600, s/60%60)
-	}
-	return fmt.Sprintf("%dd%dh", s/86400, s/3600%24)
-}
+func Span(d time.Duration) string { return units.Span(d) }
 
 // Bytes spells a size: 512 B, 2.1 kB, 3.0 MB.
-func Bytes(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 999_950:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 999_950_000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
-}
+func Bytes(n int64) string { return units.Bytes(n) }
 
 // count spells a number of things.
 func count(n int, one, many string) string {

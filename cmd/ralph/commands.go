@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -355,7 +356,7 @@ func undelivered(s registry.Status, f fate) error {
 		}
 	case live.Alive:
 		return &failure{
-			err:  fmt.Errorf("%w: %s was not taken by loop %s within %s and is withdrawn", errDeaf, f.Kind, s.Name, deafAfter),
+			err:  fmt.Errorf("%w: %s was not taken by loop %s within %s and is withdrawn", errDeaf, f.Kind, s.Name, units.Plain(deafAfter)),
 			hint: fmt.Sprintf("'ralph kill %s' ends it in any case", s.Name), code: event.ExitFailed,
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -147,7 +148,7 @@ func awaitReady(e *env, j job, from *os.File, log string, patience time.Duration
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return r, &failure{
-			err:  fmt.Errorf("loop %s has not begun after %v; its runner goes on trying", j.Name, patience),
+			err:  fmt.Errorf("loop %s has not begun after %s; its runner goes on trying", j.Name, units.Plain(patience)),
 			hint: fmt.Sprintf("'ralph attach %s' shows it once it runs, 'ralph kill %s' ends it; what it said itself stands in %s", j.Name, j.Name, e.short(log)),
 			code: event.ExitFailed,
 		}

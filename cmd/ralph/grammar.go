@@ -11,13 +11,17 @@ import (
 // newParser returns what the command line is read with, and sends the code of a program
 // that has printed its help or version to exit.
 func newParser(grammar any, exit func(int)) (*kong.Kong, error) {
-	return kong.New(grammar,
+	parser, err := kong.New(grammar,
 		kong.Name("ralph"), kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars{"version": "ralph " + buildVersion()},
 		kong.Exit(exit),
 		kong.BindTo(context.Background(), (*context.Context)(nil)),
 	)
+	if err == nil {
+		withExamples(parser.Model.Node, "")
+	}
+	return parser, err
 }
 
 // grammar returns cli, or of it only the verb that the command line names. kong
@@ -42,6 +46,17 @@ func isVerb(word string) bool {
 		}
 	}
 	return false
+}
+
+// verbs are all that people can type.
+func verbs() []string {
+	var names []string
+	for field := range reflect.TypeFor[cli]().Fields() {
+		if _, hidden := field.Tag.Lookup("hidden"); !hidden && verbName(field) != "" {
+			names = append(names, verbName(field))
+		}
+	}
+	return names
 }
 
 // verbName is how a verb is called; empty for a field that is none.

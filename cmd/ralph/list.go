@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
@@ -216,7 +217,7 @@ func (v *listVerb) table(e *env, all []registry.Status) []byte {
 		}
 		row := []string{
 			s.Name, standsAs(s, now, left[s.File]), progress(s.Head.Iteration, s.Head.MaximumIterations),
-			render.Span(now.Sub(since(s)).Truncate(time.Second)) + " ago", agentOf(s), cost,
+			units.Ago(now.Sub(since(s))), agentOf(s), cost,
 			render.Tokens(s.Head.TokensIn + s.Head.TokensOut),
 		}
 		if v.All {

@@ -53,6 +53,7 @@ type cli struct {
 	Doctor   doctorVerb   `cmd:"" help:"Show what will work here and what will not."`
 	Rehearse rehearseVerb `cmd:"" help:"For a loop: an agent without a model, to rehearse a configuration with."`
 	Version  versionVerb  `cmd:"" help:"Print the version."`
+	Help     helpVerb     `cmd:"" help:"Show the help of all verbs, or of one."`
 
 	Runner runnerVerb `cmd:"" hidden:"" help:"The detached runner; started by 'ralph start'."`
 
@@ -101,6 +102,9 @@ func run(args []string) int {
 	e, err := newEnv()
 	if err != nil {
 		return report(os.Stderr, err)
+	}
+	if len(args) == 0 {
+		return report(e.stderr, frontDoor(e))
 	}
 	args = settingFlags(args)
 	if plain, ok := quickly(args); ok {
@@ -164,19 +168,6 @@ func (f *failure) Hint() string  { return f.hint }
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
-
-func usage(args []string, err error) error {
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !isVerb(args[0]) {
-		return refuse("'ralph --help' shows the verbs; 'ralph run -p TEXT' runs an agent", "there is no verb %q", args[0])
-	}
-	var parse *kong.ParseError
-	hint := "see 'ralph --help'"
-	if errors.As(err, &parse) && parse.Context != nil && parse.Context.Command() != "" {
-		verb, _, _ := strings.Cut(parse.Context.Command(), " <") // of its arguments
-		hint = fmt.Sprintf("see 'ralph %s --help'", verb)
-	}
-	return &failure{err: err, code: event.ExitUsage, hint: hint}
-}
 
 // refuse is a usage error with its next step.
 func refuse(hint, format string, args ...any) error {

@@ -15,12 +15,12 @@ func settingFlags(args []string) []string {
 	if len(args) == 0 || args[0] != "run" && args[0] != "start" && !strings.HasPrefix(args[0], "-") {
 		return args
 	}
-	if !slices.ContainsFunc(args, namesSetting) {
+	if !slices.ContainsFunc(args, func(word string) bool { return namesSetting(unaliased(word)) || unaliased(word) != word }) {
 		return args
 	}
 	var read []string
 	for len(args) > 0 {
-		word := args[0]
+		word := unaliased(args[0])
 		args = args[1:]
 		if word == "--" {
 			return append(append(read, word), args...)
@@ -42,6 +42,28 @@ func settingFlags(args []string) []string {
 		read = append(read, "--set", setting)
 	}
 	return read
+}
+
+// aliases are what other loops of this kind call what has another name here. No help names them.
+var aliases = map[string]string{
+	"--max-iterations":     "--maximum-iterations",
+	"--completion-promise": "--promise",
+	"--min-tool-calls":     "--completion.minToolCalls",
+	"--on-promise-no-work": "--completion.onPromiseNoWork",
+	"--reflect-every":      "--reflect.every",
+}
+
+// unaliased returns a flag by the name that it has here.
+func unaliased(word string) string {
+	name, value, joined := strings.Cut(word, "=")
+	own, ok := aliases[name]
+	switch {
+	case !ok:
+		return word
+	case joined:
+		return own + "=" + value
+	}
+	return own
 }
 
 // plainSettings are the settings whose names could be those of flags. Of these, agent is one: --agent takes a command.

@@ -21,7 +21,12 @@ func TestEverySettingIsAFlag(t *testing.T) {
 		"flags of the verb are left alone":        {[]string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}, []string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}},
 		"other verbs are":                         {[]string{"steer", "--limits.idle", "5m"}, []string{"steer", "--limits.idle", "5m"}},
 		"and what stands behind two dashes":       {[]string{"run", "--limits.idle=1s", "--", "--limits.cost=1"}, []string{"run", "--set", "limits.idle=1s", "--", "--limits.cost=1"}},
-		"nothing is nothing":                      {nil, nil},
+		"other names of the same": {
+			[]string{"start", "--max-iterations", "9", "--completion-promise=OK", "--min-tool-calls", "2", "--on-promise-no-work=warn", "--reflect-every", "5"},
+			[]string{"start", "--maximum-iterations", "9", "--promise=OK", "--set", "completion.minToolCalls=2", "--set", "completion.onPromiseNoWork=warn", "--set", "reflect.every=5"},
+		},
+		"which are no flags of other verbs": {[]string{"list", "--max-iterations", "9"}, []string{"list", "--max-iterations", "9"}},
+		"nothing is nothing":                {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := settingFlags(row.args); !slices.Equal(got, row.want) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -88,17 +89,8 @@ func (d *details) limits() {
 	d.stops()
 }
 
-// setting spells milliseconds as a setting has them: 10m, not 10m0s.
-func setting(ms int64) string {
-	text := (time.Duration(ms) * time.Millisecond).String()
-	if short, ok := strings.CutSuffix(text, "m0s"); ok {
-		text = short + "m"
-	}
-	if short, ok := strings.CutSuffix(text, "h0m"); ok {
-		text = short + "h"
-	}
-	return text
-}
+// setting spells milliseconds as a setting has them.
+func setting(ms int64) string { return units.Plain(time.Duration(ms) * time.Millisecond) }
 
 // stops: what ends the loop besides those limits.
 func (d *details) stops() {

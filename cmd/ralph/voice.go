@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/secret"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -216,9 +217,9 @@ func (v *voice) since(do string, e event.Event) string {
 // took spells how long a step took; most of ralph's own take milliseconds.
 func took(d time.Duration) string {
 	if d < time.Second {
-		return max(d, 0).Round(time.Millisecond).String()
+		return units.Took(max(d, 0))
 	}
-	return render.Span(d)
+	return units.Span(d)
 }
 
 func tookMillis(n int64) string { return took(time.Duration(n) * time.Millisecond) }

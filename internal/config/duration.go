@@ -2,8 +2,9 @@ package config
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 const (
@@ -31,16 +32,7 @@ func ParseDuration(text string) (Duration, error) {
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
 // String prints d without the zero units that time.Duration appends: 10m, not 10m0s.
-func (d Duration) String() string {
-	text := time.Duration(d).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
+func (d Duration) String() string { return units.Plain(time.Duration(d)) }
 
 // MarshalText makes d a JSON string.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }

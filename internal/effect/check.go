@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -56,7 +57,7 @@ const seeTime = 2 * time.Minute
 // see tells where the repositories stand, and which of them could not be looked at. A project without any, or without git, is no
 // error. Who cancels ctx wants no look.
 func (h *Hands) see(ctx context.Context, when string, iteration int, cause uint64) {
-	limited, cancel := context.WithTimeoutCause(ctx, seeTime, fmt.Errorf("not done after %s: %w", seeTime, context.DeadlineExceeded))
+	limited, cancel := context.WithTimeoutCause(ctx, seeTime, fmt.Errorf("not done after %s: %w", units.Plain(seeTime), context.DeadlineExceeded))
 	defer cancel()
 	unseen := func(root string, err error) {
 		if ctx.Err() == nil && !repo.Absent(err) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -113,7 +114,7 @@ func (h *Hands) ask(ctx context.Context, text string, d event.Decided) (string, 
 	case <-patience.C:
 		session.Kill()
 		<-session.Done()
-		return "", fmt.Errorf("the agent took longer than %s", messageTime)
+		return "", fmt.Errorf("the agent took longer than %s", units.Plain(messageTime))
 	}
 	if a.problem != "" {
 		return "", errors.New(a.problem)

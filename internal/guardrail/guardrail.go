@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // Guardrail is a command that must exit with 0.
@@ -240,7 +242,7 @@ func (r *round) run(ctx context.Context, g Guardrail, log *os.File) Result {
 	}
 	switch exit.cut {
 	case byContext:
-		result.Err = fmt.Errorf("guardrail %q: %w after %s: %w", g.Command, ErrInterrupted, plain(exit.took), context.Cause(ctx))
+		result.Err = fmt.Errorf("guardrail %q: %w after %s: %w", g.Command, ErrInterrupted, units.Took(exit.took), context.Cause(ctx))
 		return result
 	case byTimeout:
 		result.TimedOut = true

@@ -3,8 +3,9 @@ package guardrail
 import (
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 const (
@@ -62,7 +63,7 @@ func message(r Result, log, output string) string {
 	fmt.Fprintf(&b, "Guardrail \"%s\" ", r.Guardrail.Command)
 	switch {
 	case r.TimedOut:
-		fmt.Fprintf(&b, "timed out after %s.\n", plain(r.Guardrail.Timeout))
+		fmt.Fprintf(&b, "timed out after %s.\n", units.Took(r.Guardrail.Timeout))
 	case r.Signal != "":
 		fmt.Fprintf(&b, "was ended by signal %s.\n", r.Signal)
 	default:
@@ -74,24 +75,4 @@ func message(r Result, log, output string) string {
 	fmt.Fprintf(&b, "Output file: %s\nOutput (truncated):\n%s", log, output)
 	whole := strings.ToValidUTF8(strings.ReplaceAll(b.String(), "\x00", "\uFFFD"), "\uFFFD")
 	return strings.TrimRight(whole, "\r\n")
-}
-
-// plain prints a duration as people write it: 10m, not 10m0s, and no more digits than tell something.
-func plain(d time.Duration) string {
-	switch {
-	case d >= time.Minute:
-		d = d.Round(time.Second)
-	case d >= time.Second:
-		d = d.Round(10 * time.Millisecond)
-	case d >= time.Millisecond:
-		d = d.Round(time.Millisecond)
-	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

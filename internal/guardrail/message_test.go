@@ -128,17 +128,3 @@ func TestMessage(t *testing.T) {
 		})
 	}
 }
-
-func TestPlainDurations(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		10 * time.Minute:           "10m",
-		2 * time.Hour:              "2h",
-		90 * time.Second:           "1m30s",
-		50 * time.Millisecond:      "50ms",
-		1234567 * time.Microsecond: "1.23s",
-	} {
-		if got := plain(d); got != want {
-			t.Errorf("%v: got %s, want %s", d, got, want)
-		}
-	}
-}

@@ -42,6 +42,7 @@ var plan = []room{
 	{"internal/guardrail", 1, "one outside thing: a check's command"},
 	{"internal/sandbox", 1, "one outside thing: the walls around an agent"},
 
+	{"internal/units", 0, "it spells amounts, whatever they are amounts of"},
 	{"internal/jsonscan", 0, "the ground: JSON as bytes, without a word of ours"},
 	{"internal/safefile", 0, "files on a disk, whatever stands in them"},
 	{"internal/house", 0, "it looks at the house from outside"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -303,7 +304,7 @@ func (b *Budget) Over() (event.Reason, string) {
 	case b.Counted >= r.MaximumIterations:
 		return event.ReasonIterations, fmt.Sprintf("%d of %d iterations are used", b.Counted, r.MaximumIterations)
 	case r.LimitCost > 0 && used.USD != nil && *used.USD >= r.LimitCost:
-		return event.ReasonCost, fmt.Sprintf("$%.2f of $%.2f are spent", *used.USD, r.LimitCost)
+		return event.ReasonCost, units.Of(*used.USD, r.LimitCost) + " are spent"
 	case r.LimitTokens > 0 && tokens >= r.LimitTokens:
 		return event.ReasonTokens, fmt.Sprintf("%d of %d tokens are used", tokens, r.LimitTokens)
 	}
@@ -316,7 +317,7 @@ func (b *Budget) Over() (event.Reason, string) {
 // Late says that the loop has run for as long as it may; empty where it has not.
 func (b *Budget) Late() string {
 	if limit := milliseconds(b.Rules.LimitDuration); limit > 0 && b.Ran() >= limit {
-		return fmt.Sprintf("the loop has run for %s", limit)
+		return "the loop has run for " + units.Plain(limit)
 	}
 	return ""
 }
@@ -360,7 +361,7 @@ func (b *Budget) Overspent() string {
 	tokens := used.In + used.Out + used.CacheRead + used.CacheWrite
 	switch {
 	case r.IterationCost > 0 && used.USD != nil && *used.USD >= r.IterationCost:
-		return fmt.Sprintf("the iteration has spent $%.2f of $%.2f", *used.USD, r.IterationCost)
+		return "the iteration has spent " + units.Of(*used.USD, r.IterationCost)
 	case r.IterationTokens > 0 && tokens >= r.IterationTokens:
 		return fmt.Sprintf("the iteration has used %d of %d tokens", tokens, r.IterationTokens)
 	}
@@ -384,9 +385,9 @@ func (b *Budget) Warning(running, costs bool) (event.BudgetWarned, bool) {
 		why   string
 	}{
 		{"limits.cost", running && !costs && (r.LimitCost > 0 || r.IterationCost > 0), "this agent does not report what it costs: no limit of cost can stop it"},
-		{"limits.cost", near(spent, r.LimitCost), fmt.Sprintf("$%.2f of $%.2f are spent", spent, r.LimitCost)},
+		{"limits.cost", near(spent, r.LimitCost), units.Of(spent, r.LimitCost) + " are spent"},
 		{"limits.tokens", near(float64(tokens), float64(r.LimitTokens)), fmt.Sprintf("%d of %d tokens are used", tokens, r.LimitTokens)},
-		{"limits.duration", near(float64(b.Ran()), float64(milliseconds(r.LimitDuration))), fmt.Sprintf("the loop has run for %s of %s", b.Ran().Round(time.Second), milliseconds(r.LimitDuration))},
+		{"limits.duration", near(float64(b.Ran()), float64(milliseconds(r.LimitDuration))), fmt.Sprintf("the loop has run for %s of %s", units.Plain(b.Ran().Round(time.Second)), units.Plain(milliseconds(r.LimitDuration)))},
 		// Of a handful, the last but one is no news.
 		{"maximumIterations", r.MaximumIterations >= 5 && near(float64(b.Counted), float64(r.MaximumIterations)), fmt.Sprintf("%d of %d iterations are used", b.Counted, r.MaximumIterations)},
 	} {

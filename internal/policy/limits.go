@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -197,7 +198,7 @@ func (l *Limits) Over(r event.Rules) (reason event.Reason, why, hint string) {
 	case l.Person == KindQuota:
 		return event.ReasonQuota, "the agent's account has nothing left: " + l.Error, "raise the account's limit or use another one, then resume the loop"
 	case r.OutageLimit > 0 && !l.Since.IsZero() && l.NotUntil.Sub(l.Since) > milliseconds(r.OutageLimit):
-		return event.ReasonOutage, fmt.Sprintf("what the agent needs stayed out of reach for %s: %s", milliseconds(r.OutageLimit), l.Error), "limits.outage says how long to wait"
+		return event.ReasonOutage, fmt.Sprintf("what the agent needs stayed out of reach for %s: %s", units.Plain(milliseconds(r.OutageLimit)), l.Error), "limits.outage says how long to wait"
 	}
 	return "", "", ""
 }

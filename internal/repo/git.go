@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 const (
@@ -80,7 +82,7 @@ func (g git) read(ctx context.Context, args ...string) ([]byte, error) {
 
 // bounded gives a look its time.
 func bounded(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %s: %w", limit, context.DeadlineExceeded))
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %s: %w", units.Plain(limit), context.DeadlineExceeded))
 }
 
 // line is read for answers of one line.

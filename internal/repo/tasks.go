@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 const defaultTimeout = 10 * time.Minute
@@ -140,7 +142,7 @@ func (g git) isLevel(ctx context.Context) bool {
 
 // run runs one command of the user's within its time.
 func (r *runner) run(ctx context.Context, stdin string, args ...string) error {
-	limited, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("not done after %s: %w", r.Timeout, context.DeadlineExceeded))
+	limited, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("not done after %s: %w", units.Plain(r.Timeout), context.DeadlineExceeded))
 	defer cancel()
 	out := tail{log: r.Log}
 	argv := slices.Concat(r.git.words, args)

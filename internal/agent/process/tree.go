@@ -7,6 +7,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // EndTree kills a process at once, which its pid and start time name (see [Facts]), and ends all that it has started and what carries
@@ -25,7 +27,7 @@ func EndTree(ctx context.Context, pid int, start uint64, grace time.Duration, ma
 	gone, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
 	defer cancel()
 	if !awaitGone(gone, []member{root}) {
-		return nil, fmt.Errorf("kill pid %d: it is still there %s after KILL", pid, killTime)
+		return nil, fmt.Errorf("kill pid %d: it is still there %s after KILL", pid, units.Plain(killTime))
 	}
 	// Its pid is free from here on: its children are known by their own.
 	left := newFamily(identity{}, "")
