@@ -29,6 +29,7 @@ type loopOptions struct {
 	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Share              bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust              bool              `help:"Let the settings of this project count this once, whatever they run."`
+	ReflectEvery       *int              `hidden:"" help:"Another name of --reflect.every."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
 
 	before map[string]string // settings that the loop which is resumed was given
@@ -50,6 +51,9 @@ func (o *loopOptions) flags() map[string]string {
 	// default.
 	if o.MaximumIterations != nil {
 		flags["maximumIterations"] = fmt.Sprint(*o.MaximumIterations)
+	}
+	if o.ReflectEvery != nil {
+		flags["reflect.every"] = fmt.Sprint(*o.ReflectEvery)
 	}
 	if o.CompletionResponse != nil {
 		flags["completionResponse"] = *o.CompletionResponse
