@@ -29,6 +29,7 @@ type State struct {
 	Failover   policy.Failover   `json:"failover,omitzero"`
 	Breaker    policy.Breaker    `json:"breaker"`
 	Person     policy.Person     `json:"person"`
+	Reflection policy.Reflection `json:"reflection,omitzero"`
 	Last       *Telemetry        `json:"last,omitempty"`   // of the last iteration that ended
 	Commit     *Commit           `json:"commit,omitempty"` // of the iteration that began last
 }
@@ -86,6 +87,9 @@ func (s *State) Fold(e event.Event) error {
 	}
 	if err == nil {
 		err = s.Person.Apply(e, rules)
+	}
+	if err == nil {
+		err = s.Reflection.Apply(e)
 	}
 	if err != nil {
 		return s.wrap(e, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
+	tasks "github.com/ralph-loop/ralph/internal/task"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -30,6 +31,7 @@ type loopOptions struct {
 	Set                map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	Share              bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust              bool              `help:"Let the settings of this project count this once, whatever they run."`
+	ReflectEvery       *int              `hidden:"" help:"Another name of --reflect.every."`
 	Verbose            bool              `short:"V" help:"Say on stderr what ralph does."`
 
 	before  map[string]string // settings that the loop which is resumed was given
@@ -52,6 +54,9 @@ func (o *loopOptions) flags() map[string]string {
 	// default.
 	if o.MaximumIterations != nil {
 		flags["maximumIterations"] = fmt.Sprint(*o.MaximumIterations)
+	}
+	if o.ReflectEvery != nil {
+		flags["reflect.every"] = fmt.Sprint(*o.ReflectEvery)
 	}
 	if o.CompletionResponse != nil {
 		flags["completionResponse"] = *o.CompletionResponse
@@ -170,11 +175,10 @@ type task struct {
 
 // source returns the prompt's source: -p, -f, or the loop's own task.md, which is made from the task file where one is given.
 func (o *loopOptions) source(e *env, loopDir, taskFile string) (task, error) {
-	own := filepath.Join(loopDir, taskName)
 	if taskFile != "" {
 		given, err := readable(e, taskFile)
 		if err == nil {
-			err = adopt(given.file, own)
+			err = adopt(given.file, filepath.Join(loopDir, taskName))
 		}
 		if err != nil {
 			return task{}, err
@@ -188,10 +192,28 @@ func (o *loopOptions) source(e *env, loopDir, taskFile string) (task, error) {
 	case o.PromptFile != "":
 		return readable(e, o.PromptFile)
 	}
-	if _, err := os.Stat(own); err == nil {
-		return task{file: own}, nil
+	return e.ownTask(loopDir)
+}
+
+// ownTask takes the loop's own task.md for its prompt. Where there is none it is made from the template, for a person to fill in:
+// an agent would be paid for reading an empty one.
+func (e *env) ownTask(loopDir string) (task, error) {
+	own := filepath.Join(loopDir, taskName)
+	hint := fmt.Sprintf("write in it what is to be done, then 'ralph start %s'; or give the task with -p TEXT, -f FILE or --task FILE", filepath.Base(loopDir))
+	made, err := tasks.Create(loopDir, tasks.Template(""))
+	blank := false
+	if err == nil && !made {
+		blank, err = tasks.IsBlank(loopDir)
 	}
-	return task{}, refuse(fmt.Sprintf("give it with -p TEXT, -f FILE or --task FILE, or write %s", e.short(own)), "there is no task")
+	switch {
+	case err != nil:
+		return task{}, refuse("put a file of words in its place", "%w", err)
+	case made:
+		return task{}, refuse(hint, "there is no task yet: %s is made from the template", e.short(own))
+	case blank:
+		return task{}, refuse(hint, "there is no task yet: %s is the template as it was made", e.short(own))
+	}
+	return task{file: own}, nil
 }
 
 const taskName = "task.md"

@@ -168,6 +168,23 @@ func TestLoopOutlivesItsTerminal(t *testing.T) {
 	again.leaves(0)
 }
 
+// A terminal gets the template like any other, and is asked nothing: the words of a task are written in an editor.
+func TestStartWithoutATaskInATerminal(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	start := p.terminal(p.command("start", "one", "--agent", "true", "--protocol", "text"))
+	start.sees("there is no task yet: .ralph/one/task.md is made from the template")
+	start.leaves(2)
+	p.must(os.WriteFile(filepath.Join(p.loop("one"), "task.md"), []byte("mine"), 0o600))
+	again := p.terminal(p.command("start", "one", "--agent", "true", "--protocol", "text", "-m", "1"))
+	again.sees("iteration 1")
+	again.leaves(1)
+	kept, err := os.ReadFile(filepath.Join(p.loop("one"), "task.md"))
+	if p.must(err); string(kept) != "mine" {
+		t.Errorf("task.md is now %q", kept)
+	}
+}
+
 // The shell that a loop was started from is killed, and its terminal is gone.
 func TestLoopOutlivesItsShell(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,7 @@ type quickArgument struct {
 }
 
 // knownTags are the tags whose meaning is known here. A field with another one is left to kong.
-var knownTags = [...]string{"arg", "default", "help", "mapsep", "name", "negatable", "optional", "placeholder", "short"}
+var knownTags = [...]string{"arg", "default", "help", "hidden", "mapsep", "name", "negatable", "optional", "placeholder", "short"}
 
 // fields collects the fields of a verb and sets their defaults.
 func (q *quick) fields(of reflect.Value) bool {

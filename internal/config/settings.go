@@ -138,7 +138,7 @@ type Breaker struct {
 
 // Reflect says when the agent is asked to look back.
 type Reflect struct {
-	Every int `json:"every" trust:"free" doc:"iterations between two reflections; 0 is never"`
+	Every int `json:"every" trust:"free" doc:"each nth iteration looks back before its task, the first never; 0 is none"`
 }
 
 // Review is about the reviews of tasks mode.

@@ -116,10 +116,9 @@ func begin(s *State) []Decision {
 	for _, message := range s.Mail.Words() {
 		ids = append(ids, message.ID)
 	}
-	every := s.Budget.Rules.ReflectEvery
+	n := s.Life.Iteration + 1
 	return do(event.Decided{
-		Do: event.DoBegin, Iteration: s.Life.Iteration + 1, Commands: ids, Agent: s.Failover.Agent,
-		Reflect: every > 0 && s.Life.Iteration > 0 && s.Life.Iteration%every == 0,
+		Do: event.DoBegin, Iteration: n, Commands: ids, Agent: s.Failover.Agent, Reflect: s.Reflection.Due(n, s.Budget.Rules),
 	})
 }
 

@@ -354,11 +354,15 @@ func TestNextTakesALongSilenceBehindALimitForTheLimit(t *testing.T) {
 
 func TestNextAsksForALookBackInTime(t *testing.T) {
 	for _, row := range []struct {
-		every, last int
-		want        bool
-	}{{0, 2, false}, {1, 0, false}, {1, 1, true}, {1, 2, true}, {2, 0, false}, {2, 1, false}, {2, 2, true}, {2, 3, false}, {3, 3, true}} {
+		every, last, reflected int
+		want                   bool
+	}{
+		{0, 2, 0, false}, {1, 0, 0, false}, {1, 1, 0, true}, {1, 2, 2, true}, {2, 0, 0, false}, {2, 1, 0, true}, {2, 2, 2, false},
+		{2, 3, 2, true}, {3, 2, 0, true}, {3, 3, 3, false},
+		{2, 2, 0, true}, // the second was given back
+	} {
 		s := stateIn(policy.Between)
-		s.Life.Iteration, s.Budget.Rules.ReflectEvery = row.last, row.every
+		s.Life.Iteration, s.Budget.Rules.ReflectEvery, s.Reflection.Last = row.last, row.every, row.reflected
 		d := loop.Next(s)[0].Do
 		if d == nil || d.Do != event.DoBegin || d.Reflect != row.want || d.Iteration != row.last+1 {
 			t.Errorf("every %d, after %d: %+v", row.every, row.last, d)

@@ -87,6 +87,8 @@ const (
 	warnsOnce = "a warning is given once"
 	// A claim counts when nothing is missing, and only then.
 	claimsHold = "a claim holds"
+	// An iteration that was given back is not the one that looked back.
+	looksBack = "each nth iteration looks back"
 	// Progress is what the files show, and a breaker trips by it.
 	progressHolds = "progress is evidence"
 )

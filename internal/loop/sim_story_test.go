@@ -46,6 +46,7 @@ type tally struct {
 	ended   event.Outcome // of the last iteration
 	died    bool          // a runner died within the open iteration
 	begun   event.Decided // the last decision to begin an iteration
+	back    int           // the last iteration that looked back and was not given back
 
 	others   others
 	left     leftovers
@@ -166,6 +167,8 @@ func (t *tally) iterationEnded(p event.IterationEnded) {
 	t.inside, t.ended = false, p.Outcome
 	if p.Refunded {
 		t.counted--
+	} else if t.begun.Reflect && t.begun.Iteration == p.N {
+		t.back = p.N
 	}
 	switch p.Outcome {
 	case event.OutcomeDone:
@@ -257,6 +260,7 @@ func (w *world) checkStory(events []event.Event) {
 			switch as[event.Decided](e).Do {
 			case event.DoBegin:
 				w.checkBegin(&t, e)
+				w.checkReflection(&t, e)
 			case event.DoCheck:
 				w.checkCheck(&t, e)
 			case event.DoCommit:
@@ -299,6 +303,14 @@ func (w *world) checkStory(events []event.Event) {
 			}
 		}
 		t.read(e)
+	}
+}
+
+// checkReflection holds whether an iteration looks back against those that did.
+func (w *world) checkReflection(t *tally, e event.Event) {
+	d, every := as[event.Decided](e), t.rules.ReflectEvery
+	if want := every > 0 && d.Iteration != 1 && d.Iteration >= t.back+every; d.Reflect != want {
+		w.violate(looksBack, "event %d: iteration %d looks back: %v; every %d do, and the last was %d", e.Seq, d.Iteration, d.Reflect, every, t.back)
 	}
 }
 

@@ -29,6 +29,7 @@ var wrongInTheSecondEdition = []wrong{
 	{"a guardrail that was changed is believed", mutation{folded: always(func(s *projector.State) { s.Gate.Loose = nil }), unfolded: true, stage: tampered}, claimsHold},
 	{"open boxes are taken for ticked ones", mutation{folded: always(func(s *projector.State) { s.Completion.Ticked = s.Completion.Boxes }), unfolded: true, stage: listed}, claimsHold},
 	{"failed guardrails are taken for passed ones", mutation{folded: always(func(s *projector.State) { s.Gate.Failures = nil }), unfolded: true, stage: claiming}, claimsHold},
+	{"looking back is forgotten", mutation{folded: always(func(s *projector.State) { s.Reflection.Last = 0 }), unfolded: true}, looksBack},
 	{"going to and fro is taken for progress", mutation{folded: always(func(s *projector.State) { s.Breaker.Seen, s.Breaker.Began = nil, "" }), unfolded: true}, progressHolds},
 	{"the loop ends for a reason of its own", mutation{folded: after(event.TypeIterationEnded, func(s *projector.State) { s.Limits.Person = policy.KindAuth }), unfolded: true}, reasonHolds},
 }

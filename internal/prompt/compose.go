@@ -8,7 +8,7 @@ import (
 // Compose returns the text of one iteration.
 func Compose(p Parts) string {
 	base := p.base()
-	parts := []string{p.count(), p.lead()}
+	parts := []string{p.count(), p.lead(), p.Reflection}
 	parts = append(parts, p.failed(Prepend)...)
 	parts = append(parts, base...)
 	parts = append(parts, p.memory(), p.done(strings.Join(base, "\n")))
@@ -18,7 +18,6 @@ func Compose(p Parts) string {
 		list("Your last claim that the work is done was not accepted:", p.Refused),
 		p.ignored(),
 		list("Hints:", p.Hints),
-		p.Reflection,
 		list("Messages from the person you work for, oldest first:", p.mail()),
 	)
 	return join(parts)

@@ -221,14 +221,14 @@ func indented(entry string) string { return strings.ReplaceAll(entry, "\n", "\n 
 func TestTheBaseStandsFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := draw(t)
-		p.CountInPrompt, p.Same = false, nil
+		p.CountInPrompt, p.Same, p.Reflection = false, nil, ""
 		for i := range p.Failures {
 			p.Failures[i].Action = prompt.Append
 		}
 		got := prompt.Compose(p)
 		// What does not change from one iteration to the next stands before all that does.
 		steady := p
-		steady.Failures, steady.Left, steady.Refused, steady.Hints, steady.Reflection, steady.Messages = nil, nil, nil, nil, "", nil
+		steady.Failures, steady.Left, steady.Refused, steady.Hints, steady.Messages = nil, nil, nil, nil, nil
 		blank := strings.TrimSpace(p.Base) == ""
 		if !blank && !strings.HasPrefix(got, p.Base) || !strings.HasPrefix(got, prompt.Compose(steady)) {
 			t.Fatalf("%q", got)

@@ -11,6 +11,7 @@
 //
 //	Iteration 3 of 10, 7 remaining.     where it is asked for
 //	You stopped without saying …        in a session that goes on
+//	the reflection
 //	failed guardrails that prepend
 //	the base                            or the failed guardrails that replace it
 //	the working memory                  } the same in each iteration, so that
@@ -19,7 +20,6 @@
 //	what the last iteration left
 //	why the last claim did not count
 //	hints
-//	the reflection
 //	messages of people                  last: they are the newest word
 //
 // Each part stands apart by an empty line. testdata holds an example of each.

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,12 +14,15 @@ import (
 // maxGoals is how many bytes of the task's text stand under Goals. The whole of it is in every prompt.
 const maxGoals = 4096
 
-// Template returns the task.md of a loop that was given none. The task's text is quoted, so that
+// Template returns the task.md of a loop that was given none; without a text it is for a person to fill in. The task's text is quoted, so that
 // neither a box nor an open code fence within it belongs to the checklist; and there is no box yet,
 // so that nothing is claimed before the agent has written its steps.
 func Template(task string) []byte {
 	var b strings.Builder
 	b.WriteString("# Goals\n\n")
+	if strings.TrimSpace(task) == "" {
+		b.WriteString("<!-- what is to be done, and how to see that it is -->\n")
+	}
 	for line := range strings.Lines(goals(task)) {
 		b.WriteString(strings.TrimRight("> "+strings.TrimSuffix(line, "\n"), " ") + "\n")
 	}
@@ -60,6 +64,22 @@ func Create(loopDir string, content []byte) (created bool, err error) {
 		return false, inCreate(err)
 	}
 	return true, nil
+}
+
+// IsBlank reports whether task.md is the template without a text, which nobody has changed yet, or has nothing but white space. It may be a
+// [NotFileError] or a [TooBigError].
+func IsBlank(loopDir string) (bool, error) {
+	root, err := os.OpenRoot(loopDir)
+	if err != nil {
+		return false, fmt.Errorf("read the task: %w", err)
+	}
+	defer root.Close()
+	content, err := whole(root, TaskFile)
+	if err != nil {
+		return false, fmt.Errorf("read the task: %w", err)
+	}
+	content = bytes.TrimSpace(content)
+	return len(content) == 0 || bytes.Equal(content, bytes.TrimSpace(Template(""))), nil
 }
 
 func inCreate(err error) error {
