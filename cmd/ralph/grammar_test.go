@@ -77,6 +77,7 @@ func TestAMistakeOfUsageNamesTheNextStep(t *testing.T) {
 		"frobnicate":                "there is no verb \"frobnicate\"\nralph: hint: 'ralph help' shows the verbs; 'ralph run -p TEXT' runs an agent",
 		"status a b":                "status takes no more words, and there is \"b\"\nralph: hint: put words that belong together in quotes; see 'ralph status --help'",
 		"logs --folow":              "logs has no flag --folow\nralph: hint: did you mean --follow? see 'ralph logs --help'",
+		"start --max-iteratons 3":   "start has no flag --max-iteratons\nralph: hint: did you mean --max-iterations? see 'ralph start --help'",
 		"logs --nosuch":             "logs has no flag --nosuch\nralph: hint: see 'ralph logs --help'",
 		"logs -x":                   "logs has no flag -x\nralph: hint: see 'ralph logs --help'",
 		"--nosuch":                  "ralph has no flag --nosuch\nralph: hint: see 'ralph help'",

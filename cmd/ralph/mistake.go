@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -135,6 +136,14 @@ func (m *mistake) noFlag(part []string) string {
 		var names []string
 		for _, f := range m.flags() {
 			names = append(names, f.Name)
+		}
+		if m.verb == "start" || m.verb == "run" {
+			for _, key := range config.Keys() {
+				names = append(names, key.Name)
+			}
+			for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+				names = append(names, strings.TrimPrefix(alias, "--"))
+			}
 		}
 		if near := nearest(name, names); near != "" {
 			m.hint = fmt.Sprintf("did you mean --%s? %s", near, m.hint)

@@ -200,6 +200,9 @@ func (o *loopOptions) source(e *env, loopDir, taskFile string) (task, error) {
 func (e *env) ownTask(loopDir string) (task, error) {
 	own := filepath.Join(loopDir, taskName)
 	hint := fmt.Sprintf("write in it what is to be done, then 'ralph start %s'; or give the task with -p TEXT, -f FILE or --task FILE", filepath.Base(loopDir))
+	if err := e.prepare(loopDir); err != nil {
+		return task{}, err
+	}
 	made, err := tasks.Create(loopDir, tasks.Template(""))
 	blank := false
 	if err == nil && !made {
