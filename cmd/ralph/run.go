@@ -45,7 +45,7 @@ func (v *runVerb) Run(e *env) error {
 	cfg.Unattended = !e.typed()
 	cfg.Signals = announced(e, received, over)
 	cfg.Warn = warned(e)
-	return v.watch(e, cfg, cfg.Settings.StreamAgentOutput)
+	return v.watch(e, cfg, &start)
 }
 
 // shutdowns are what is said of each signal; what the runner makes of them is the same.
@@ -100,7 +100,7 @@ func (v *runVerb) viewer(e *env, stream bool) viewer {
 }
 
 // watch runs the loop and shows it by reading its journal, as attach does.
-func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
+func (v *runVerb) watch(e *env, cfg runner.Config, start *startVerb) error {
 	type result struct {
 		ended event.LoopEnded
 		err   error
@@ -123,7 +123,7 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 	ctx, leave := context.WithCancel(context.Background())
 	defer leave()
 	shown := make(chan error, 1)
-	go func() { shown <- follow(ctx, cfg.Dir, v.viewer(e, stream)) }()
+	go func() { shown <- follow(ctx, cfg.Dir, v.viewer(e, cfg.Settings.StreamAgentOutput)) }()
 	r := <-done
 	lost := unreadable(cfg.Dir, r.err)
 	if lost || r.err != nil {
@@ -138,13 +138,17 @@ func (v *runVerb) watch(e *env, cfg runner.Config, stream bool) error {
 	if r.err != nil && !lost { // beside the end, which says more
 		tell(e.stderr, "%v", r.err)
 	}
+	hint := nextStep(v.Name, &r.ended)
+	if start.clear(e, &r.ended) {
+		hint = clearedHint(&r.ended)
+	}
 	if lost || !e.sharedTerminal() {
 		tellUnaccepted(e, v.Name, r.ended.Edited)
 	}
 	if code := r.ended.Reason.ExitCode(); code != event.ExitCompleted {
 		if lost || !e.sharedTerminal() { // there the report stands right above
 			tell(e.stderr, "loop %s %s: %s", v.Name, r.ended.Status, r.ended.Why)
-			if hint := nextStep(v.Name, &r.ended); hint != "" {
+			if hint != "" {
 				tell(e.stderr, "hint: %s", hint)
 			}
 		}

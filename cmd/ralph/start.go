@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -26,8 +27,9 @@ type startVerb struct {
 	Fresh         bool   `help:"Archive the loop of that name and begin anew."`
 	JSON          bool   `help:"With --detach: say as JSON what was started."`
 
-	dir   string // the loop's folder
-	heard bool   // stdin was read to its end
+	dir   string   // the loop's folder
+	found []string // what stood there before a new loop began
+	heard bool     // stdin was read to its end
 }
 
 // Run starts the detached runner and, unless told otherwise, attaches to it.
@@ -54,6 +56,9 @@ func (v *startVerb) Run(e *env) error {
 		return err
 	}
 	started, err := runner.hand(e, job)
+	if refused, ok := errors.AsType[*failure](err); ok && v.clear(e, started.Ended) {
+		refused.hint = clearedHint(started.Ended)
+	}
 	if err != nil {
 		return err
 	}
@@ -99,8 +104,17 @@ func (v *startVerb) admits(e *env) (standing, error) {
 	if v.Resume && !before.exists {
 		return before, refuse(fmt.Sprintf("'ralph start %s' begins it; 'ralph list --all' shows what there is", v.Name), "there is no loop %q to go on with", v.Name)
 	}
-	if before.exists && before.damage == nil && !v.Resume && !v.Fresh {
-		return before, taken(runner.Exists(v.Name, &before.state))
+	if before.damage != nil && !v.Fresh {
+		return before, before.damage
+	}
+	if before.exists && !v.Resume && !v.Fresh {
+		name := v.Name
+		if err := v.settle(e, before); err != nil {
+			return before, err
+		}
+		if v.Name != name {
+			return v.admits(e)
+		}
 	}
 	switch {
 	case !before.exists || v.Fresh:
@@ -120,11 +134,9 @@ func (v *startVerb) prepare(e *env) (job, error) {
 	v.workDir = e.workDir()
 	if v.Resume {
 		v.workDir = e.workDirOf(before)
-		if before.damage == nil {
-			// Not as state.json has it: that is a file like others, and its agent could write there.
-			if before.state, err = projector.Rebuild(v.dir); err != nil {
-				return job{}, err
-			}
+		// Not as state.json has it: that is a file like others, and its agent could write there.
+		if before.state, err = projector.Rebuild(v.dir); err != nil {
+			return job{}, err
 		}
 		if err := v.knows(e, v.dir, before); err != nil {
 			return job{}, err
@@ -144,7 +156,7 @@ func (v *startVerb) prepare(e *env) (job, error) {
 // job makes the loop's folder ready for a runner.
 func (v *startVerb) job(e *env, loaded config.Loaded) (job, error) {
 	settings := loaded.Settings
-	j := job{Name: v.Name, Dir: v.dir, Project: e.root(), WorkDir: v.workDir, Home: e.home, Version: buildVersion(), Given: given(loaded)}
+	j := job{Project: e.root(), WorkDir: v.workDir, Home: e.home, Version: buildVersion(), Given: given(loaded)}
 	if err := enoughFiles(); err != nil {
 		return j, err
 	}
@@ -152,6 +164,7 @@ func (v *startVerb) job(e *env, loaded config.Loaded) (job, error) {
 	if err != nil {
 		return j, err
 	}
+	j.Name, j.Dir = v.Name, v.dir
 	if err := e.neighbours(v.Name, v.dir, settings.Share); err != nil {
 		return j, err
 	}
@@ -163,12 +176,17 @@ func (v *startVerb) job(e *env, loaded config.Loaded) (job, error) {
 		tell(e.stderr, "archived the loop before to %s", e.short(to))
 		before.exists = false
 	}
-	if before.damage != nil && before.exists {
-		return j, before.damage
-	}
 	j.Resume, j.AcceptChanges = before.exists, v.AcceptChanges
 	if err := v.tellEdited(e, v.dir, before); err != nil {
 		return j, err
+	}
+	if !before.exists {
+		if v.found, err = namesIn(v.dir); err != nil {
+			return j, fmt.Errorf("look at the loop's folder: %w", err)
+		}
+		if before.unbegun { // all but a person's words is what is left of a runner
+			v.found = slices.DeleteFunc(v.found, func(name string) bool { return name != taskName && name != "reflect.md" })
+		}
 	}
 	if err := e.prepare(v.dir); err != nil {
 		return j, err
