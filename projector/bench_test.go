@@ -153,7 +153,7 @@ func longJournal(b *testing.B) (dir string) {
 		event.Encode(event.IterationStarted{N: 1, Mode: "work"}, "loop"),
 		event.Encode(event.AgentStarted{PID: 1, Argv: []string{"claude"}, Tools: true}, "agent:claude"),
 	)
-	dialect := claude.New()
+	dialect := claude.New(nil)
 	dialect.Open(agent.Prompt{Text: "work", Iteration: 1})
 	var out agent.Decoded
 	for sealed := int64(0); sealed+w.Position().Offset < journalBytes; {

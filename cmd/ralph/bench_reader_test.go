@@ -134,7 +134,7 @@ func streamDrafts(b *testing.B) (drafts []event.Draft) {
 	if err := agentstream.Claude(&stream, corpus, 8<<20); err != nil {
 		b.Fatal(err)
 	}
-	dialect := claude.New()
+	dialect := claude.New(nil)
 	dialect.Open(agent.Prompt{Text: "work", Iteration: 1})
 	var out agent.Decoded
 	for line := range bytes.Lines(stream.Bytes()) {

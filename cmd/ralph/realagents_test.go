@@ -215,6 +215,47 @@ func TestRealClaude(t *testing.T) {
 	r.steerTwoIterations("--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agent.passKeys=true")
 }
 
+// An answer that takes longer than limits.idle is seen while it is written, and is not cut short.
+func TestRealClaudeStreams(t *testing.T) {
+	const text = "one two three four five six seven eight nine ten eleven\n\n<promise>COMPLETE</promise>"
+	written := make(chan struct{})
+	r := newReal(t, besides(func(modelserver.Request) modelserver.Step {
+		return modelserver.Step{Text: text, Chunks: 12, Delay: time.Second, UntilEnd: written}
+	}))
+	r.begin(modelserver.ClaudeHome(t, r.server))
+	r.run("start", "night", "--detach", "-p", "FIRST-PROMPT", "--set", "limits.idle=8s", "--set", "completion.minToolCalls=0",
+		"--agent", filepath.Join(modelserver.AgentBin(t), "claude"), "--set", "agent.passKeys=true")
+	said := ""
+	r.until("all of the text, before the message is whole", func(e event.Event) bool {
+		if p, err := event.As[event.AgentSaid](e); err == nil && e.Type == event.TypeAgentSaid {
+			said += p.Text.String()
+		}
+		return strings.Contains(said, "eleven")
+	})
+	close(written)
+	r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
+	said = ""
+	for _, e := range r.told() {
+		if e.Type != event.TypeAgentSaid {
+			continue
+		}
+		p, err := event.As[event.AgentSaid](e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said += p.Text.String(); len(e.Raw()) > 0 && !p.Final {
+			t.Errorf("the line of a piece is kept: %s", e.Raw())
+		}
+	}
+	s, err := projector.Rebuild(r.dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said != text || s.Life.Ended.Reason != event.ReasonPromise || s.Life.Iteration != 1 {
+		t.Errorf("it said %q; %+v in iteration %d", said, s.Life.Ended, s.Life.Iteration)
+	}
+}
+
 func TestRealCodex(t *testing.T) {
 	r := newReal(t, twoIterations(t))
 	program, env := modelserver.CodexHome(t, r.server)

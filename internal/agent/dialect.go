@@ -45,6 +45,11 @@ type Command struct {
 	Notice string
 }
 
+// Ask runs a command line that should print something and end, and returns what it printed on both streams and its exit
+// code. It reports false where the program could not be run, or did not end in time. The same question is asked for each conversation:
+// who answers it remembers what was answered.
+type Ask func(argv []string) (said string, code int, ok bool)
+
 // Prompt is one iteration's prompt.
 type Prompt struct {
 	Text      string

@@ -135,6 +135,7 @@ func (s *Session) line(b *batch, line []byte, from Stream, at time.Time) [][]byt
 	if len(b.drafts) > before && s.keeps(line, from, d) {
 		b.drafts[before].Raw = b.keep(line)
 	}
+	s.stir(b, len(b.drafts) > before, len(line) > 0 && from == Stdout, at)
 	if d.Own {
 		// Before anything of the turn is written. Where it fails, rest does, and the process is replaced.
 		_ = s.proc.Spare()
@@ -144,6 +145,21 @@ func (s *Session) line(b *batch, line []byte, from Stream, at time.Time) [][]byt
 		s.reset = nil
 	}
 	return d.Reply
+}
+
+// signEvery is how often it is told that an agent prints what comes to no event.
+const signEvery = time.Second
+
+// stir tells now and then that the agent is alive although its lines come to nothing: it writes what is told when it is whole. Deadlines
+// are counted from events.
+func (s *Session) stir(b *batch, told, printed bool, at time.Time) {
+	switch {
+	case told:
+		s.told = at
+	case printed && !at.IsZero() && at.Sub(s.told) >= signEvery:
+		b.add(event.AgentNoticed{What: event.NoticeWriting}, s.by)
+		s.told = at
+	}
 }
 
 // kindOf names a line that came to no fact by its own word for itself.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -116,6 +117,45 @@ func TestWhenALineIsKeptBesideItsFacts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is written for long is told when it is whole. Until then its pieces are a sign of life, which is told once a second.
+func TestPiecesThatAreNotToldAreASignOfLife(t *testing.T) {
+	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var reads []time.Duration
+	for _, at := range []int{0, 400, 999, 1000, 1900, 2300, 2900, 3300, 3400} { // the sixth is told, and begins another second
+		reads = append(reads, time.Duration(at)*time.Millisecond)
+	}
+	n := 0
+	script := echo{func(line string, _ agent.Stream, out *agent.Decoded) {
+		if out.DropRaw = line != "6"; !out.DropRaw {
+			out.Add(event.AgentNoticed{What: "whole"})
+		}
+		out.Reply = [][]byte{[]byte("on")} // no two lines are read at once
+	}, agent.Abilities{Live: true}}
+	c := converse(t, asking{script}, func(cfg *agent.Config) {
+		cfg.Now = func() time.Time {
+			n++
+			return begun.Add(reads[min(n, len(reads))-1])
+		}
+	}, "sh", "-c", `for i in 1 2 3 4 5 6 7 8 9; do echo $i; read x; done`)
+	c.begin()
+	var got []string
+	for _, d := range c.all() {
+		if d.Type == event.TypeAgentNoticed {
+			got = append(got, payload[event.AgentNoticed](t, d).What)
+		}
+	}
+	if want := []string{event.NoticeWriting, event.NoticeWriting, "whole", event.NoticeWriting}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+// asking is an echo whose stdin stays open.
+type asking struct{ echo }
+
+func (a asking) Command(s agent.Spec) (agent.Command, error) {
+	return agent.Command{Argv: s.Command}, nil
 }
 
 func TestALineThatIsNotUnderstoodIsKeptOnce(t *testing.T) {

@@ -65,6 +65,7 @@ type Session struct {
 	hold       holder
 	whole      []byte            // a line of text with its newline
 	complained ending            // the end of standard error
+	told       time.Time         // when a line last came to something
 	finished   chan struct{}     // closed when the running turn is over; nil while none runs
 	reset      chan bool         // receives whether a reset was confirmed; nil while none is asked for
 	endCause   uint64            // the decision that ends the process

@@ -79,7 +79,7 @@ func KnownAgents() []KnownAgent { return slices.Clone(knownAgents[:]) }
 // Known returns what is known of the agent's own program, by its name; else, where somebody said what it speaks, of the
 // agent that this is the protocol of.
 func (a Agent) Known() (KnownAgent, bool) {
-	if known, ok := knownAgent(a.Program()); ok {
+	if known, ok := KnownProgram(a.Program()); ok {
 		return known, true
 	}
 	protocol := a.ResolvedProtocol()
@@ -90,7 +90,8 @@ func (a Agent) Known() (KnownAgent, bool) {
 	return knownAgents[at], true
 }
 
-func knownAgent(name string) (KnownAgent, bool) {
+// KnownProgram returns what is known of a program by its name, as [Agent.Program] tells it.
+func KnownProgram(name string) (KnownAgent, bool) {
 	at := slices.IndexFunc(knownAgents[:], func(k KnownAgent) bool {
 		return k.Program == name || slices.Contains(k.also, name)
 	})

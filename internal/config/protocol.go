@@ -18,7 +18,7 @@ func InferProtocol(command string, args []string) string {
 	if name == "ralph" && len(rest) > 0 && rest[0] == "rehearse" {
 		return ProtocolRehearsal
 	}
-	if known, ok := knownAgent(name); ok {
+	if known, ok := KnownProgram(name); ok {
 		return known.Protocol
 	}
 	if strings.HasSuffix(name, "-acp") || slices.Contains(rest, "acp") || slices.Contains(rest, "--acp") {

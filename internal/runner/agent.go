@@ -23,13 +23,12 @@ import (
 // dialects are the agents that this ralph speaks with.
 var dialects = map[string]func() agent.Dialect{
 	"amp":       func() agent.Dialect { return claude.NewAmp() },
-	"claude":    func() agent.Dialect { return claude.New() },
 	"pi":        func() agent.Dialect { return pi.New() },
 	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram(), player.Check) },
 }
 
-// Ask asks an agent's program what it can do: see [codex.Ask].
-type Ask = codex.Ask
+// Ask asks an agent's program what it can do: see [agent.Ask].
+type Ask = agent.Ask
 
 // Dialect returns a new conversation in the protocol of the settings' agent, whose program is not asked
 // anything.
@@ -46,6 +45,11 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 		return acp.New(program), nil
 	case protocol == config.ProtocolClaude && (program == "qwen" || program == "qwen-code"):
 		return claude.NewQwen(), nil
+	case protocol == config.ProtocolClaude:
+		if known, _ := config.KnownProgram(program); known.Program != "claude" {
+			ask = unasked // what else speaks as Claude does might take the question for work
+		}
+		return claude.New(ask), nil
 	}
 	create, ok := dialects[protocol]
 	if !ok {
@@ -53,6 +57,9 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 	}
 	return create(), nil
 }
+
+// unasked is the Ask of a program that is not to be asked.
+func unasked([]string) (said string, code int, ok bool) { return "", 0, false }
 
 // plain runs an agent as a program that prints. Those that would begin a conversation with a terminal are told not to.
 func plain(a config.Agent, ask Ask) agent.Dialect {

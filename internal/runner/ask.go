@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
-// askPatience is how long a program may take to say what it can do: Codex 0.169.0 takes 10 ms, one that a container has to be
-// started for a second.
+// askPatience is how long a program may take to say what it can do: Codex 0.169.0 takes 10 ms, Claude Code 2.1.329 200 ms,
+// one that a container has to be started for a second.
 const askPatience = 5 * time.Second
 
 // answerMost is how much of an answer is kept.
@@ -52,7 +52,8 @@ func (r *runner) asks(place int) Ask {
 
 // askAhead asks the first agent while the first iteration is being prepared, which takes as long.
 func (r *runner) askAhead() {
-	if a := r.Settings.Candidates()[0]; a.ResolvedProtocol() == config.ProtocolCodex {
+	switch a := r.Settings.Candidates()[0]; a.ResolvedProtocol() {
+	case config.ProtocolCodex, config.ProtocolClaude:
 		_, _, _ = Prepared(a, r.asks(0)) // what is wrong with it is told when it is started
 	}
 }

@@ -58,9 +58,9 @@ func BenchmarkIngest(b *testing.B) {
 		dialect  func() agent.Dialect
 		compress bool
 	}{
-		{"claude", agentstream.Claude, func() agent.Dialect { return claude.New() }, false},
+		{"claude", agentstream.Claude, func() agent.Dialect { return claude.New(nil) }, false},
 		{"pi", agentstream.Pi, func() agent.Dialect { return pi.New() }, false},
-		{"claude,compressed behind", agentstream.Claude, func() agent.Dialect { return claude.New() }, true},
+		{"claude,compressed behind", agentstream.Claude, func() agent.Dialect { return claude.New(nil) }, true},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			file := filepath.Join(b.TempDir(), "stream.jsonl")

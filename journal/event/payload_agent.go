@@ -111,6 +111,10 @@ const NoticeFallback = "ralph/fallback"
 // result does not wait for: Text names what runs there now, and is empty when nothing does any more.
 const NoticeBackground = "agent/background"
 
+// NoticeWriting is what is noticed, at most once a second, of an agent that prints nothing but pieces of what is told when it is whole, such as
+// the arguments of a tool.
+const NoticeWriting = "agent/writing"
+
 // NoticeUnreadUsage is what a dialect notices of an agent that told what it used in a way that cannot be read, wholly or in part: what
 // the agent.used before it says is the least that was used.
 const NoticeUnreadUsage = "agent/unread-usage"

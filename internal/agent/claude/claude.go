@@ -14,7 +14,8 @@ var Abilities = agent.Abilities{Live: true, Costs: true, Tools: true, Same: true
 
 // Dialect is one conversation with one Claude Code process. It implements [agent.Dialect].
 type Dialect struct {
-	variant *variant // nil for Claude Code itself
+	variant *variant  // nil for Claude Code itself
+	ask     agent.Ask // what the program can do; nil where it is taken for a current one
 
 	session   string // the id of the conversation; empty where it is not known beforehand
 	loop      string // seeds the uuids, with iteration and written
@@ -39,8 +40,9 @@ type Dialect struct {
 	scratch []byte // texts that had to be joined; valid until the next Decode
 }
 
-// New returns the dialect for a process that has not been started yet.
-func New() *Dialect { return &Dialect{line: jsonscan.NewDocument()} }
+// New returns the dialect for a process that has not been started yet. ask asks its program; a nil one asks nobody and takes it for
+// a current one.
+func New(ask agent.Ask) *Dialect { return &Dialect{ask: ask, line: jsonscan.NewDocument()} }
 
 var (
 	_ agent.Dialect = (*Dialect)(nil)

@@ -69,8 +69,33 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	c.add("--output-format", "stream-json")
 	c.add("--verbose") // without it stream-json is refused
 	c.add("--replay-user-messages")
+	partial, notice := d.partial(c, spec.Command)
+	if partial {
+		c.add(partialFlag)
+	}
 	d.session = c.session(spec.Session)
-	return c.command(spec, true)
+	command, err := c.command(spec, true)
+	command.Notice = notice
+	return command, err
+}
+
+// partialFlag has Claude print what it writes while it writes it. Without it nothing is seen before a block is whole.
+const partialFlag = "--include-partial-messages"
+
+// partial says whether the flag is to be added, and what to know where the program has none: one that does not know a flag refuses to
+// start.
+func (d *Dialect) partial(c *call, program []string) (add bool, notice string) {
+	if _, given := c.users[partialFlag]; given || d.ask == nil {
+		return true, ""
+	}
+	help, code, ok := d.ask(append(slices.Clone(program), "--help"))
+	switch {
+	case !ok || code != 0: // that it cannot be run is told when it is
+		return false, ""
+	case strings.Contains(help, partialFlag):
+		return true, ""
+	}
+	return false, "this claude has no " + partialFlag + ": what it writes is seen when it is whole, and until then counts as silence for limits.idle"
 }
 
 // TextCommand is Claude Code as a plain program that takes its prompt on stdin and prints its answer: agent.protocol text.

@@ -12,7 +12,7 @@ import (
 func TestAFlagOfTheUsersReplacesRalphsOwn(t *testing.T) {
 	for _, root := range []bool{false, true} {
 		spec := agent.Spec{Command: []string{"claude"}, Model: "m", Thinking: "high", Root: root}
-		command, err := New().Command(spec)
+		command, err := New(nil).Command(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestAFlagOfTheUsersReplacesRalphsOwn(t *testing.T) {
 			}
 			for _, given := range [][]string{mine, {strings.Join(mine, "=")}} {
 				spec.Flags = given
-				got, err := New().Command(spec)
+				got, err := New(nil).Command(spec)
 				if err != nil {
 					t.Errorf("%q: %v", given, err)
 					continue
@@ -45,14 +45,14 @@ func TestAFlagOfTheUsersReplacesRalphsOwn(t *testing.T) {
 				}
 			}
 		}
-		if want := map[bool]int{false: 8, true: 11}[root]; flags != want {
+		if want := map[bool]int{false: 9, true: 12}[root]; flags != want {
 			t.Errorf("%d flags in %q", flags, command.Argv)
 		}
 	}
 }
 
 func TestCommand(t *testing.T) {
-	const driven = "--print --input-format stream-json --output-format stream-json --verbose --replay-user-messages "
+	const driven = "--print --input-format stream-json --output-format stream-json --verbose --replay-user-messages --include-partial-messages "
 	tests := []struct {
 		name string
 		spec agent.Spec
@@ -76,7 +76,7 @@ func TestCommand(t *testing.T) {
 		{"flags win over settings, joined or not", agent.Spec{Command: []string{"claude"}, Model: "opus", Thinking: "high", Flags: []string{"--model=haiku", "--effort", "low"}},
 			"claude " + driven + "--dangerously-skip-permissions --model=haiku --effort low", ""},
 		{"what is said already is not said again", agent.Spec{Command: []string{"claude"}, Flags: []string{"-p", "--verbose", "--output-format", "stream-json"}},
-			"claude --input-format stream-json --replay-user-messages --dangerously-skip-permissions -p --verbose --output-format stream-json", ""},
+			"claude --input-format stream-json --replay-user-messages --include-partial-messages --dangerously-skip-permissions -p --verbose --output-format stream-json", ""},
 		{"a wrapper's short flags are its own", agent.Spec{Command: []string{"docker", "run", "-p", "80:80", "claude", "--model", "x"}, Model: "opus"},
 			"docker run -p 80:80 claude --model x " + driven + "--dangerously-skip-permissions", ""},
 		{"no thinking is a variable", agent.Spec{Command: []string{"claude"}, Thinking: "off"},
@@ -89,7 +89,7 @@ func TestCommand(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			command, err := New().Command(test.spec)
+			command, err := New(nil).Command(test.spec)
 			if err != nil {
 				if got := "error: " + err.Error(); got != test.want {
 					t.Errorf("got  %s\nwant %s", got, test.want)
@@ -127,7 +127,7 @@ func TestTheConversationHasAnID(t *testing.T) {
 		"a branch of another":                    {[]string{"--resume", "mine", "--fork-session"}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := New()
+			d := New(nil)
 			command, err := d.Command(agent.Spec{Command: []string{"claude"}, Flags: row.flags, Session: id})
 			if err != nil {
 				t.Fatal(err)
@@ -175,5 +175,49 @@ func TestAmpTextCommand(t *testing.T) {
 	command, err := AmpTextCommand(agent.Spec{Command: []string{"amp"}, Flags: []string{"--label", "a"}, Prompt: "go"})
 	if got, want := strings.Join(command.Argv, " "), "amp --dangerously-allow-all --label a -x go"; err != nil || got != want || !command.CloseStdin {
 		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+// A program that does not know a flag refuses to start, so it is asked before; unless the user knows better.
+func TestPartialMessagesAreAskedForWhereTheProgramHasThem(t *testing.T) {
+	const flag = "--include-partial-messages"
+	for name, row := range map[string]struct {
+		ask    agent.Ask // of the program
+		flags  []string
+		want   int // times that the flag is there
+		notice bool
+	}{
+		"nobody is asked":      {nil, nil, 1, false},
+		"one that has it":      {answers("  "+flag+"  Include chunks\n", 0, true), nil, 1, false},
+		"an older one":         {answers("  --input-format <format>\n", 0, true), nil, 0, true},
+		"one that fails":       {answers(flag, 1, true), nil, 0, false},
+		"one that is silent":   {answers("", 0, false), nil, 0, false},
+		"a user who says that": {answers("", 0, true), []string{flag}, 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			command, err := New(row.ask).Command(agent.Spec{Command: []string{"npx", "claude"}, Flags: row.flags})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := 0
+			for _, word := range command.Argv {
+				if word == flag {
+					got++
+				}
+			}
+			if got != row.want || strings.Contains(command.Notice, flag) != row.notice || (command.Notice != "") != row.notice {
+				t.Errorf("%q, notice %q", command.Argv, command.Notice)
+			}
+		})
+	}
+}
+
+// answers is a program that answers to npx claude --help, and to nothing else.
+func answers(said string, code int, ok bool) agent.Ask {
+	return func(argv []string) (string, int, bool) {
+		if !slices.Equal(argv, []string{"npx", "claude", "--help"}) {
+			return "", 64, true
+		}
+		return said, code, ok
 	}
 }

@@ -185,7 +185,7 @@ func TestUUIDs(t *testing.T) {
 	valid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	seen := map[string]bool{}
 	for iteration := range 5 {
-		once, again := New(), New()
+		once, again := New(nil), New(nil)
 		for n := range 5 {
 			for _, d := range []*Dialect{once, again} {
 				if n == 0 {
@@ -206,7 +206,7 @@ func TestUUIDs(t *testing.T) {
 // TestSentTextIsOneLine: a prompt may hold anything.
 func TestSentTextIsOneLine(t *testing.T) {
 	const prompt = "a \"b\"\n\t\x00\xff\u2028\\ </x>"
-	d := New()
+	d := New(nil)
 	lines := d.Open(agent.Prompt{Text: prompt})
 	if len(lines) != 1 || strings.ContainsAny(string(lines[0]), "\n\r") {
 		t.Fatalf("lines %q", lines)

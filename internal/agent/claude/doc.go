@@ -1,7 +1,7 @@
 // Package claude speaks Claude Code's stream-json protocol in both directions. Facts are of 2.1.329 and
 // were compared with 2.1.197 wherever they differ.
 //
-//	d := claude.New()
+//	d := claude.New(nil)
 //	command, err := d.Command(spec)  // claude -p --input-format stream-json …
 //	lines := d.Open(prompt)          // the prompt, as one user message
 //	d.Decode(line, agent.Stdout, &out)
@@ -17,6 +17,12 @@
 // while a message waits. So each message gets a uuid, and a result ends the turn once every message
 // has been taken by the model, which is told by command_lifecycle "started" (2.1.329) and by the replay of the
 // message (both, because of --replay-user-messages). The last result is the one that counts.
+//
+// # Streaming
+//
+// With --include-partial-messages the API's own stream comes along, and words are told as they are written; without it Claude is silent until a
+// block is whole. A program that does not know the flag would refuse to start, so `claude --help` is asked once in a run of the loop. Another
+// program, which speaks as Claude does, is not asked and does not get it: agent.flags can say it.
 //
 // # Permissions
 //

@@ -33,7 +33,7 @@ type fake struct {
 type queued struct{ uuid, text string }
 
 func newFake(t *testing.T, lifecycle, replays bool) *fake {
-	return &fake{t: t, d: New(), lifecycle: lifecycle, replays: replays}
+	return &fake{t: t, d: New(nil), lifecycle: lifecycle, replays: replays}
 }
 
 func (f *fake) prompt() {

@@ -87,15 +87,14 @@ func (d *Dialect) said(s *stream, name string, body jsonscan.Value, aloud bool, 
 	if body.IsString() {
 		words = event.Quoted(body.Raw())
 	}
-	if s.streamed == name {
+	if before, streamed := s.take(name); streamed {
 		from := len(d.scratch)
 		d.scratch = words.AppendTo(d.scratch)
-		rest, continues := bytes.CutPrefix(d.scratch[from:], s.text)
+		rest, continues := bytes.CutPrefix(d.scratch[from:], before)
 		words = nil
 		if continues && len(rest) > 0 {
 			words = plain(rest)
 		}
-		s.forget()
 	}
 	if aloud {
 		out.Add(event.AgentSaid{Block: name, Text: words, Final: true, Parent: s.parent})

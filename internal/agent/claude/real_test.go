@@ -22,7 +22,7 @@ func begin(t *testing.T, step modelserver.Step) (*agent.Session, *agenttest.Reco
 	server := modelserver.Start(t, func(modelserver.Request) modelserver.Step { return step })
 	dir := t.TempDir()
 	s, err := agent.Start(agent.Config{
-		Name: "claude", Dialect: New(), Env: modelserver.ClaudeHome(t, server), Mark: t.Name() + time.Now().String(), KeepRaw: true, Deliver: r.Deliver,
+		Name: "claude", Dialect: New(nil), Env: modelserver.ClaudeHome(t, server), Mark: t.Name() + time.Now().String(), KeepRaw: true, Deliver: r.Deliver,
 		Spec: agent.Spec{Command: []string{filepath.Join(modelserver.AgentBin(t), "claude")}, Dir: dir, LoopDir: dir, Iteration: 1},
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ func only[P event.Payload](facts []event.Payload) []P {
 }
 
 func opened() *Dialect {
-	d := New()
+	d := New(nil)
 	d.Open(agent.Prompt{Text: "x", Iteration: 1})
 	return d
 }
@@ -361,7 +361,7 @@ func TestASessionThatIsGoneOnWithIsNotPaidForAgain(t *testing.T) {
 		"a new session begins with nothing":      {[]string{"--session-id", "id"}, []string{sum}, []event.AgentUsed{{In: 7, Out: 2, USD: usd(5)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := New()
+			d := New(nil)
 			if _, err := d.Command(agent.Spec{Command: []string{"claude"}, Flags: row.flags}); err != nil {
 				t.Fatal(err)
 			}

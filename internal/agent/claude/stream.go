@@ -17,11 +17,18 @@ type stream struct {
 	blocks int    // of that message, so far
 	used   use    // of that message, as far as it was told
 
-	// With --include-partial-messages, the block that is being written.
-	writing  bool
-	index    int    // of that block
-	streamed string // its name, once something of it was said
-	text     []byte // what was said of it
+	// With --include-partial-messages, the block that is being written, and what was said of those of the message that are not
+	// whole yet.
+	writing bool
+	index   int
+	said    []piece
+	current int // the place among them, from 1, of the block that is being written; 0 where it is not known
+}
+
+// piece is the beginning of a block.
+type piece struct {
+	name string
+	text []byte
 }
 
 // streams are the speakers that may be at work. There are more than one where subagents are.
@@ -58,8 +65,7 @@ func (ss *streams) drop(parent string) {
 // enter begins another message, if it is another one.
 func (s *stream) enter(id []byte) {
 	if string(id) != s.id {
-		s.id, s.blocks, s.used, s.writing = string(id), 0, use{}, false
-		s.forget()
+		s.id, s.blocks, s.used, s.writing, s.said, s.current = string(id), 0, use{}, false, s.said[:0], 0
 	}
 }
 
@@ -72,17 +78,13 @@ func (d *Dialect) enter(s *stream, id []byte, out *agent.Decoded) {
 	}
 }
 
-// next names the next block of a message: <message>.<index>. A block that is being streamed has its index already; its
-// event comes before content_block_stop.
+// next names the next block of a message: <message>.<index>. A block that is being streamed has its index already: 2.1.329
+// prints it before its content_block_stop.
 func (s *stream) next(id []byte) string {
 	s.enter(id)
 	index := s.blocks
 	if s.writing {
 		index = s.index
-		if s.streamed != "" {
-			s.blocks = max(s.blocks, index+1)
-			return s.streamed
-		}
 	}
 	s.blocks = max(s.blocks, index+1)
 	return s.name(index)
@@ -94,10 +96,46 @@ func (s *stream) name(index int) string {
 	return string(strconv.AppendInt(append(name, '.'), int64(index), 10))
 }
 
-func (s *stream) forget() {
-	if s.streamed, s.text = "", s.text[:0]; cap(s.text) > keptScratch {
-		s.text = nil
+// begun returns what was said of the block that is being written.
+func (s *stream) begun() *piece {
+	if s.current > 0 {
+		return &s.said[s.current-1]
 	}
+	name := s.name(s.index)
+	for i := range s.said {
+		if s.said[i].name == name {
+			s.current = i + 1
+			return &s.said[i]
+		}
+	}
+	if n := len(s.said); n < cap(s.said) {
+		s.said = s.said[:n+1]
+	} else {
+		s.said = append(s.said, piece{})
+	}
+	s.current = len(s.said)
+	p := &s.said[s.current-1]
+	p.name, p.text = name, p.text[:0]
+	return p
+}
+
+// take returns what was said of a block by its name, until the next piece, and forgets it.
+func (s *stream) take(name string) (text []byte, streamed bool) {
+	for i := range s.said {
+		if s.said[i].name != name {
+			continue
+		}
+		p := s.said[i]
+		s.current = 0
+		if copy(s.said[i:], s.said[i+1:]); cap(p.text) > keptScratch {
+			s.said[len(s.said)-1] = piece{}
+		} else {
+			s.said[len(s.said)-1] = p
+		}
+		s.said = s.said[:len(s.said)-1]
+		return p.text, true
+	}
+	return nil, false
 }
 
 // streamEvent reads an event of the API's own stream, which Claude passes on with --include-partial-messages.
@@ -117,11 +155,15 @@ func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
 		d.toldUse(s, jsonscan.Value{}, about.Get("usage"))
 	case "content_block_start":
 		n, _ := about.Get("index").Int()
-		s.writing, s.index = true, int(n)
-		s.forget()
+		s.writing, s.index, s.current = true, int(n), 0
+		out.DropRaw = true
+		return
 	case "content_block_stop":
-		s.writing = false
-		s.forget()
+		s.writing, out.DropRaw = false, true
+		return
+	case "message_stop", "ping":
+		out.DropRaw = true
+		return
 	}
 	out.Add(event.AgentNoticed{What: out.Name("stream_event/", typ)})
 }
@@ -129,24 +171,26 @@ func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
 // delta says what is new of the block that is being written. The line is not kept: the block's own event holds it all
 // again, and a secret that is cut in two by two deltas could be masked in neither of their lines.
 func (d *Dialect) delta(s *stream, delta jsonscan.Value, out *agent.Decoded) {
-	typ, words := delta.Get("type"), delta.Get("text")
-	if !words.Exists() {
+	out.DropRaw = true
+	typ := delta.Get("type")
+	var words jsonscan.Value
+	switch string(typ.Inner()) {
+	case "text_delta":
+		words = delta.Get("text")
+	case "thinking_delta":
 		words = delta.Get("thinking")
+	case "input_json_delta", "signature_delta": // the call is told when it is whole, a signature says nothing
+		return
 	}
-	aloud := typ.Is("text_delta")
-	if !aloud && !typ.Is("thinking_delta") || !words.IsString() || !s.writing {
-		out.DropRaw = typ.Is("input_json_delta") // a piece of a text as well; the call's own event holds all of it
+	if !words.IsString() || !s.writing {
 		out.Add(event.AgentNoticed{What: out.Name("stream_event/", typ)})
 		return
 	}
-	if s.streamed == "" {
-		s.streamed = s.name(s.index)
-	}
-	s.text = jsonscan.AppendUnquoted(s.text, words.Raw())
-	out.DropRaw = true
-	if aloud {
-		out.Add(event.AgentSaid{Block: s.streamed, Text: event.Quoted(words.Raw()), Parent: s.parent})
+	p := s.begun()
+	p.text = jsonscan.AppendUnquoted(p.text, words.Raw())
+	if typ.Is("text_delta") {
+		out.Add(event.AgentSaid{Block: p.name, Text: event.Quoted(words.Raw()), Parent: s.parent})
 	} else {
-		out.Add(event.AgentThought{Block: s.streamed, Text: event.Quoted(words.Raw()), Parent: s.parent})
+		out.Add(event.AgentThought{Block: p.name, Text: event.Quoted(words.Raw()), Parent: s.parent})
 	}
 }

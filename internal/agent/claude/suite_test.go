@@ -12,7 +12,7 @@ import (
 )
 
 var suite = agenttest.Agent{
-	New:  func() agent.Dialect { return New() },
+	New:  func() agent.Dialect { return New(nil) },
 	Spec: func(program string) agent.Spec { return agent.Spec{Command: []string{program}} },
 	Fake: func() agenttest.Fake { return new(streamJSON).hear },
 }

@@ -6,11 +6,6 @@ import (
 	"strings"
 )
 
-// Ask runs a command line that should print something and end, and returns what it printed on both streams and its exit
-// code. It reports false where the program could not be run, or did not end in time. The same question is asked for each conversation:
-// who answers it remembers what was answered.
-type Ask func(argv []string) (said string, code int, ok bool)
-
 // What ralph says to the app-server came in steps. 0.42.0 and older have none, and take the word for a prompt of their terminal
 // interface; those up to 0.66.0 refuse thread/start; 0.98.0 has no turn/steer. 0.104.0 is the first that was tried and takes all that a loop needs.
 const (

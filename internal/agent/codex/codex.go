@@ -26,7 +26,7 @@ const (
 // Dialect is one conversation with one Codex process. It implements [agent.Dialect].
 type Dialect struct {
 	find func(program string) string // the native program behind a wrapper
-	ask  Ask                         // what the program can do; nil where nobody is to be asked
+	ask  agent.Ask                   // what the program can do; nil where nobody is to be asked
 
 	once   bool   // this is `codex exec`: one prompt on stdin, no requests
 	params []byte // of thread/start
@@ -74,7 +74,7 @@ type steer struct {
 // New returns the dialect for a process that has not been started yet. find returns the native program behind the wrapper
 // that npm installs, or ""; see [Native]. nil finds none. ask is for what the program can do, which decides between app-server and exec
 // where the user does not; with nil it is taken for a current one.
-func New(find func(program string) string, ask Ask) *Dialect {
+func New(find func(program string) string, ask agent.Ask) *Dialect {
 	return &Dialect{find: find, ask: ask, line: jsonscan.NewDocument(), scratch: make([]byte, 0, usualScratch), others: map[string]*other{}}
 }
 

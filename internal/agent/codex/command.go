@@ -186,7 +186,7 @@ func (d *Dialect) exec(given options, spec agent.Spec, notice string) (agent.Com
 
 // TextCommand is `codex exec` as a plain program that takes its prompt on stdin and prints its answer: agent.protocol text. What it
 // does meanwhile stands on stderr.
-func TextCommand(spec agent.Spec, find func(program string) string, ask Ask) (agent.Command, error) {
+func TextCommand(spec agent.Spec, find func(program string) string, ask agent.Ask) (agent.Command, error) {
 	given, err := parse(spec)
 	if err != nil {
 		return agent.Command{}, err

@@ -17,7 +17,7 @@
 // with the result of the tool that runs; where text is being written, Codex drops that answer and asks again.
 //
 // `codex exec --json` is chosen by agent.flags that begin with exec, for the prompt that asks for a commit message, and for a program that has no
-// app-server, or one that is older than 0.104.0: that is asked before ([Ask]), since such a program may take the word for a prompt. It cannot be
+// app-server, or one that is older than 0.104.0: that is asked before ([agent.Ask]), since such a program may take the word for a prompt. It cannot be
 // steered, and tells errors in words alone.
 //
 // # Guarantees

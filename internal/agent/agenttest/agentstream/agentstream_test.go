@@ -27,7 +27,7 @@ func TestStreamsAreWhatAgentsPrint(t *testing.T) {
 		dialect agent.Dialect
 		ends    int // pi's turn is over when it has answered what nobody asks it here
 	}{
-		{"claude", agentstream.Claude, claude.New(), 1},
+		{"claude", agentstream.Claude, claude.New(nil), 1},
 		{"pi", agentstream.Pi, pi.New(), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
