@@ -97,7 +97,7 @@ func (d *dialogue) run() error {
 	d.doc.setDefault("completionResponse", defaults.CompletionResponse)
 	d.doc.setDefault("outputTruncateChars", defaults.OutputTruncateChars)
 	d.doc.setDefault("streamAgentOutput", defaults.StreamAgentOutput)
-	for _, questions := range []func() error{d.askAgent, d.askLoop, d.askGuardrails, d.askSCM} {
+	for _, questions := range []func() error{d.askAgent, d.askLoop, d.askGuardrails, d.askSCM, d.askLimits} {
 		if err := questions(); err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ type asker struct {
 	in      *bufio.Reader
 	out     io.Writer
 	signals chan os.Signal
+	ended   bool // the input has ended, as it does with ctrl-d
 }
 
 func newAsker(in io.Reader, out io.Writer) *asker {
@@ -98,6 +99,7 @@ func (a *asker) line(label string) (string, error) {
 		_, _ = io.WriteString(a.out, label) // who cannot read it can still leave
 		text, err := a.read()
 		if err != nil {
+			a.ended = errors.Is(err, io.EOF)
 			return "", errGone
 		}
 		text = strings.TrimSpace(text)

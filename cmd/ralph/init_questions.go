@@ -29,21 +29,11 @@ func (d *dialogue) askAgent() error {
 	if err != nil {
 		return err
 	}
-	command, err := d.askCommand(was.Command)
+	command, err := d.askAgentHere(was)
 	if err != nil {
 		return err
 	}
 	agent.set("command", command)
-	if was.Protocol != "" && command != was.Command {
-		d.say("agent.protocol stays %s: see that this agent speaks it", was.Protocol)
-	}
-	// Said, not refused: the settings are the team's, and this machine is one of many.
-	if f := candidateFinding(d.env, config.Agent{Command: command, Protocol: was.Protocol}, false, asks(d.env)); f.State != works {
-		d.say("%s", f.Says)
-		if f.Hint != "" {
-			d.say("hint: %s", f.Hint)
-		}
-	}
 	flags, err := d.askFlags(command, was.Flags)
 	if err != nil {
 		return err
@@ -52,13 +42,47 @@ func (d *dialogue) askAgent() error {
 	return d.doc.setFirst(name, agent)
 }
 
+// askAgentHere asks for an agent that works here. One that is not found is asked about, and may be meant all the same: the
+// settings are the team's, and this machine is one of many. One that stands in them already is only said.
+func (d *dialogue) askAgentHere(was askedAgent) (string, error) {
+	for {
+		command, err := d.askCommand(was.Command)
+		if err != nil {
+			return "", err
+		}
+		if was.Protocol != "" && command != was.Command {
+			d.say("agent.protocol stays %s: see that this agent speaks it", was.Protocol)
+		}
+		agent := config.Agent{Command: command, Protocol: was.Protocol}
+		f := candidateFinding(d.env, agent, false, asks(d.env))
+		if f.State != works {
+			d.say("%s", render.Clean(f.Says))
+			if f.Hint != "" {
+				d.say("hint: %s", render.Clean(f.Hint))
+			}
+		}
+		if command == was.Command || present(agent) {
+			return command, nil
+		}
+		answer, err := d.confirm("Use it anyway? (y/N): ")
+		if err != nil || answer == yes {
+			return command, err
+		}
+	}
+}
+
 // askCommand asks until there is an agent. What is found on PATH is taken from the second
 // time on, so that a first empty answer chooses nothing by accident.
 func (d *dialogue) askCommand(was string) (string, error) {
 	here := installed()
 	about := "e.g., claude, codex, amp, or other LLM CLI"
 	if len(here) > 0 {
-		about = "found here: " + commas(here)
+		about = "a number, or another program"
+		choices := make([][2]string, len(here))
+		for i, name := range here {
+			choices[i][0] = name
+		}
+		d.offer("agents found here; a number chooses one", choices)
 	}
 	fallback := was
 	for {
@@ -72,6 +96,9 @@ func (d *dialogue) askCommand(was string) (string, error) {
 				fallback = here[0]
 			}
 			continue
+		}
+		if at := chosen(command, len(here)); at >= 0 {
+			command = here[at]
 		}
 		s := config.Defaults()
 		s.Agent.Command = command
@@ -189,6 +216,14 @@ func (d *dialogue) askGuardrails() error {
 		}
 		d.say("guardrails so far: %s; they stay, %q drops them all, and the command of one changes it", render.Clean(commas(commands)), nothingWord)
 	}
+	seen := slices.DeleteFunc(seenChecks(d.cwd), func(c check) bool {
+		return slices.ContainsFunc(was, func(rail config.Guardrail) bool { return rail.Command == c.command })
+	})
+	choices := make([][2]string, len(seen))
+	for i, c := range seen {
+		choices[i] = [2]string{c.command, c.from}
+	}
+	d.offer("this project has these checks; a number adds one", choices)
 	for {
 		command, err := d.ask("Add guardrail command (leave blank to finish)", "")
 		switch {
@@ -200,6 +235,10 @@ func (d *dialogue) askGuardrails() error {
 		case command == nothingWord && len(was) > 0:
 			rails, was = nil, nil
 			continue
+		}
+		if at := chosen(command, len(seen)); at >= 0 {
+			command = seen[at].command
+			d.say("guardrail %s", command)
 		}
 		at := slices.IndexFunc(was, func(rail config.Guardrail) bool { return rail.Command == command })
 		if at < 0 {

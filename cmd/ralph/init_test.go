@@ -91,7 +91,7 @@ func TestInitAsksAgain(t *testing.T) {
 		talk.types(tt.typed + enter)
 		talk.sees(tt.said)
 	}
-	talk.types("größe=好,🐢" + enter + enter + "jährlich" + enter + enter + enter)
+	talk.types("größe=好,🐢" + enter + enter + "jährlich" + enter + enter + enter + enter + enter)
 	talk.leaves(0)
 	text, err := os.ReadFile(filepath.Join(p.dir, ralphFolder, "settings.json"))
 	p.must(err)
@@ -136,7 +136,7 @@ func TestInitWritesOverNobody(t *testing.T) {
 			talk.types("sh" + enter + enter + enter + enter + enter)
 			talk.sees("Configure SCM? (y/N): ")
 			put(tt.after)
-			talk.types("n" + enter)
+			talk.types("n" + enter + enter + enter)
 			talk.leaves(event.ExitUsage)
 			talk.sees(tt.says)
 			text, err := os.ReadFile(path)
@@ -148,6 +148,85 @@ func TestInitWritesOverNobody(t *testing.T) {
 				t.Errorf("left behind: %v %v", left, err)
 			}
 		})
+	}
+}
+
+// An agent that is not found is taken only from who says so, and one that stands in the settings is not asked about.
+func TestInitAsksAboutAnAgentThatIsNotFound(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	talk := p.terminal(p.command("init"))
+	talk.sees("Agent command")
+	talk.types("no-such-agent" + enter)
+	talk.sees(`agent.command "no-such-agent" is not found`)
+	talk.sees("Use it anyway? (y/N): ")
+	talk.types(enter)
+	p.until("the question again", func() bool { return strings.Count(talk.text(), "Agent command (") == 2 })
+	talk.types("another-agent" + enter)
+	p.until("the second doubt", func() bool { return strings.Count(talk.text(), "Use it anyway?") == 2 })
+	talk.types("y" + enter + enter + enter + enter + enter + enter + enter + enter)
+	talk.leaves(0)
+	text, err := os.ReadFile(filepath.Join(p.dir, ralphFolder, "settings.json"))
+	p.must(err)
+	if !strings.Contains(string(text), `"command": "another-agent"`) || strings.Contains(string(text), "limits") {
+		t.Errorf("written:\n%s", text)
+	}
+}
+
+// Who leaves at a question that was added after the others has written nothing either.
+func TestInitIsLeftAtItsLastQuestions(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	talk := p.terminal(p.command("init"))
+	talk.sees("Agent command")
+	talk.types("sh" + enter + enter + enter + enter + enter + enter)
+	talk.sees("Limit of money")
+	talk.types(ctrlC)
+	talk.leaves(event.ExitInterrupted)
+	if _, err := os.Lstat(filepath.Join(p.dir, ralphFolder)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("there is a folder: %v", err)
+	}
+}
+
+// What a project's files hold is anybody's: of their names only those that are known are offered, what they run is cleaned, and
+// nothing is read that could be waited for.
+func TestChecksOfAProject(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen := seenChecks(dir); len(seen) > 0 {
+		t.Errorf("an empty folder has %v", seen)
+	}
+	put("Makefile", "test := no\n.PHONY: lint\nlint: x\n\tls\ncheck:\ntest: ; rm -rf /\n$(shell evil): x\nbuild:\n\ttest:\n")
+	put("package.json", `{"scripts": {"test": "jest\u001b[31m \u202e\n'; rm -rf ~ #`+strings.Repeat("x", 100)+`", "lint; rm -rf ~": "x", "lint": "echo \"Error: no test specified\" && exit 1", "check": ""}}`)
+	put("yarn.lock", "")
+	put("go.mod", "module x\n")
+	var got []string
+	for _, c := range seenChecks(dir) {
+		got = append(got, c.command+" | "+c.from)
+	}
+	want := []string{
+		"make lint | Makefile", "make check | Makefile", "make test | Makefile",
+		got[min(3, len(got)-1)], // looked at below
+		"go vet ./... | go.mod", "go test ./... | go.mod",
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("seen %q", got)
+	}
+	script := got[3]
+	if !strings.HasPrefix(script, `yarn run test | package.json: "jest`) || strings.ContainsAny(script, "\x1b\u202e\n") || len([]rune(script)) > 120 {
+		t.Errorf("shown is %q", script)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, "package.json")), syscall.Mkfifo(filepath.Join(dir, "package.json"), 0o600),
+		os.Remove(filepath.Join(dir, "Makefile")), os.Symlink("/dev/zero", filepath.Join(dir, "Makefile"))); err != nil {
+		t.Fatal(err)
+	}
+	if seen := seenChecks(dir); len(seen) != 2 {
+		t.Errorf("of a pipe and a device there is %v", seen)
 	}
 }
 

@@ -20,7 +20,7 @@ func (d *dialogue) beforehand() confidence {
 }
 
 // askedFor are the settings whose values the dialogue asks for, by their keys.
-var askedFor = []string{"agent.command", "agent.flags", "guardrails", "scm.command", "scm.tasks"}
+var askedFor = []string{"agent.command", "agent.flags", "guardrails", "scm.command", "scm.tasks", "limits.cost", "limits.duration"}
 
 // trusts records that the settings are trusted, where no part of them is left that nobody was asked about.
 func (d *dialogue) trusts(before confidence) error {

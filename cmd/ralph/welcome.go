@@ -53,9 +53,9 @@ func firstAgent() string {
 // welcome is what somebody is told who has no loop here, in lines of so many columns; 0 for any.
 func welcome(agent string, width int) string {
 	steps := [][2]string{
-		{"ralph doctor", "what is installed here, and what will not work"},
-		{"ralph init", "answer some questions, and .ralph/settings.json is written"},
-		{"ralph start -a " + agent + " -p 'TASK'", "start a loop and watch it; ctrl-d leaves it running"},
+		{"ralph doctor", "see which agents are here, and what works"},
+		{"ralph init", "write the settings of this project"},
+		{"ralph start -a " + agent + " -p 'TASK'", "start a loop; ctrl-d leaves it running"},
 	}
 	left := 0
 	for _, step := range steps {
