@@ -85,7 +85,9 @@ func (v *startVerb) prepare(e *env, dir string) (job, error) {
 		if err := v.accepts(e, dir, before); err != nil {
 			return job{}, err
 		}
-		v.remember(e, dir)
+		if err := v.remember(e, dir); err != nil {
+			return job{}, err
+		}
 	}
 	loaded, err := v.load(e)
 	if err != nil {

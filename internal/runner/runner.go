@@ -34,7 +34,7 @@ type Config struct {
 	Dir      string // the loop's folder, absolute
 	Project  string // where the agent works, absolute
 	Settings config.Settings
-	Frozen   []byte // what config.Freeze makes of Settings, if that is known
+	Frozen   []byte // what config.Freeze makes of Settings, if that is known; secrets do not reach the file
 	// Resume goes on with a loop that has a journal. Without it such a loop is an
 	// *ExistsError.
 	Resume bool
@@ -132,6 +132,7 @@ func (r *runner) open(ctx context.Context) error {
 			return err
 		}
 	}
+	r.Frozen, _ = r.masker.Mask(r.Frozen)
 	opt := r.journalOptions()
 	rec, err := journal.Recover(r.Dir, opt)
 	if err != nil {
