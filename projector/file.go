@@ -72,6 +72,15 @@ const (
 
 // Encode returns state.json.
 func Encode(s *State) []byte {
+	data, err := json.Marshal(FileOf(s))
+	if err != nil {
+		panic(fmt.Sprintf("projector: state.json: %v", err))
+	}
+	return append(data, '\n')
+}
+
+// FileOf returns what state.json says of a state.
+func FileOf(s *State) File {
 	f := File{Summary: s.Summary(), Edited: s.Seal.Unaccepted(), State: *s}
 	if ended := s.Life.Ended; ended != nil {
 		code := ended.Reason.ExitCode()
@@ -81,11 +90,7 @@ func Encode(s *State) []byte {
 		until := s.Delay().At
 		f.Until = &until
 	}
-	data, err := json.Marshal(f)
-	if err != nil {
-		panic(fmt.Sprintf("projector: state.json: %v", err))
-	}
-	return append(data, '\n')
+	return f
 }
 
 // Writer writes projections on a goroutine of its own, so that a slow disk does not

@@ -247,7 +247,7 @@ func (e *env) overFrozen(dir string, frozen config.Settings, flags map[string]st
 			is[s.Key] = s
 		}
 	}
-	return e.differences(was, is, secretsOf(frozen.Candidates()), func(was, is event.Setting) bool {
+	return e.differences(was, is, runner.Secrets(frozen), func(was, is event.Setting) bool {
 		if is.Key != "" || was.From == onCommandLine {
 			return true
 		}
@@ -265,7 +265,7 @@ func (e *env) overGiven(dir string, loaded config.Loaded, files []string) []stri
 	about := func(s event.Setting) bool {
 		return slices.ContainsFunc(files, func(file string) bool { return strings.HasPrefix(s.From, file+":") })
 	}
-	return e.differences(givenBefore(dir), is, secretsOf(loaded.Settings.Candidates()), func(was, is event.Setting) bool {
+	return e.differences(givenBefore(dir), is, runner.Secrets(loaded.Settings), func(was, is event.Setting) bool {
 		return (about(was) || about(is)) && was.From != onCommandLine
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"text/tabwriter"
 
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -101,7 +102,7 @@ func examine(e *env) diagnosis {
 	}
 	d.Agents, d.Missing = findAgents(e)
 	all.Wait()
-	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
+	masker := secret.New(slices.Concat(e.environ, runner.AgentSecrets(candidates)))
 	for _, a := range candidates {
 		f := candidateFinding(e, a, slices.ContainsFunc(candidates, present), settings.asks(e))
 		says, _ := masker.Mask([]byte(f.Says))

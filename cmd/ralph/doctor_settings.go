@@ -70,7 +70,7 @@ func examineSettings(e *env) (settingsFinding, []config.Agent) {
 			s.Problem, s.Hint = refused.Error(), refused.hint
 		}
 	}
-	masker := secret.New(slices.Concat(e.environ, secretsOf(candidates)))
+	masker := secret.New(slices.Concat(e.environ, runner.Secrets(loaded.Settings)))
 	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
 		value, ok := config.Text(loaded.Settings, key)
 		if !ok {
@@ -106,18 +106,6 @@ func (s *settingsFinding) asks(e *env) runner.Ask {
 		return nil
 	}
 	return asks(e)
-}
-
-// secretsOf returns what the settings put into agents' environments, for the masker
-// to choose from.
-func secretsOf(agents []config.Agent) []string {
-	var environ []string
-	for _, a := range agents {
-		for name, value := range a.Env {
-			environ = append(environ, name+"="+value)
-		}
-	}
-	return environ
 }
 
 func (s settingsFinding) print(w io.Writer) {

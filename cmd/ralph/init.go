@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -157,7 +158,7 @@ func (d *dialogue) read() (over bool, err error) {
 	if err := d.doc.into(&d.was); err != nil {
 		return false, fmt.Errorf("read %s: %w", settingsName, err)
 	}
-	masker := secret.New(slices.Concat(d.environ, secretsOf(loaded.Settings.Candidates())))
+	masker := secret.New(slices.Concat(d.environ, runner.Secrets(loaded.Settings)))
 	shown, _ := masker.Mask(overlay(team.document, local.document).text())
 	if _, err := d.stdout.Write(shown); err != nil {
 		return false, fmt.Errorf("show the settings: %w", err)

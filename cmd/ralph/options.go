@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
 	tasks "github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -75,21 +76,46 @@ func (o *loopOptions) flags() map[string]string {
 }
 
 // remember lets a resumed loop keep the settings that it was given on the command line, where none
-// is given anew. Where config.json cannot be read that is said: limits and guardrails may be among what is lost.
-func (o *loopOptions) remember(e *env, dir string) {
+// is given again. Where config.json cannot be read that is said: limits and guardrails may be among what is lost. Secrets are not
+// in it: they are taken from the environment and the settings, and one that is in neither is an error.
+func (o *loopOptions) remember(e *env, dir string) error {
 	_, before, err := runner.Frozen(dir)
 	if err != nil {
 		if _, missing := os.Lstat(dir); missing == nil { // else there is no loop, which is said soon
 			tell(e.stderr, "what loop %s was given on the command line is not known any more: %v", filepath.Base(dir), err)
 			tell(e.stderr, "hint: only the project's settings hold now; give again what was meant for this loop alone")
 		}
-		return
+		return nil
 	}
-	if now := o.flags(); now["agent.command"] != "" || now["agents"] != "" {
+	now := o.flags()
+	if now["agent.command"] != "" || now["agents"] != "" {
 		// Another agent: what was said of the one before does not hold for it.
 		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
 	}
+	if err := e.recall(before, now); err != nil {
+		return err
+	}
 	o.before = before
+	return nil
+}
+
+// recall puts the secrets back into settings that a loop was given, but for those that are given again.
+func (e *env) recall(before, now map[string]string) error {
+	entries := e.environ
+	if loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ}); err == nil { // else it is refused soon
+		entries = slices.Concat(runner.Secrets(loaded.Settings), entries)
+	}
+	for _, key := range sortedKeys(before) {
+		if _, again := now[key]; again {
+			continue
+		}
+		value, err := runner.Recall(key, before[key], entries)
+		if err != nil {
+			return &failure{err: err, code: event.ExitUsage, hint: err.(*runner.WithheldError).Hint()}
+		}
+		before[key] = value
+	}
+	return nil
 }
 
 // load merges all layers of settings.

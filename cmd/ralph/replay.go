@@ -20,6 +20,7 @@ type replayVerb struct {
 	From      uint64 `placeholder:"SEQ" help:"Begin with this event."`
 	Iteration string `short:"i" placeholder:"N" help:"Only these iterations: 3, 2..4 or 5..."`
 	Color     string `enum:"auto,always,never" default:"auto" help:"Use colours: auto (on a terminal), always or never."`
+	Verify    bool   `help:"Show nothing: fold the journal, decide again, and report the first decision that is another one today."`
 	Verbose   bool   `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time      bool   `help:"Show the time of each entry."`
 	JSON      bool   `help:"Print the journal's lines as they are."`
@@ -38,6 +39,9 @@ func (v *replayVerb) Run(e *env) error {
 	src, err := e.source(v.Source)
 	if err != nil {
 		return err
+	}
+	if v.Verify {
+		return decideAgain(e, src, v.JSON)
 	}
 	p.view = followOptions{json: v.JSON, verbose: v.Verbose, time: v.Time, color: v.Color}.viewer(e, e.stdout)
 	if err := p.play(src, speed); err != nil {

@@ -123,6 +123,26 @@ func TestReplayOfSomeIterations(t *testing.T) {
 	}
 }
 
+// A decision that today's rules would not make is reported with both sides.
+func TestReplayVerifyReportsTheFirstDifference(t *testing.T) {
+	r := record(t, "night") // whose decisions the test makes up
+	r.iterate(1, "One.")
+	err := (&replayVerb{Source: "night", Verify: true}).Run(r.env)
+	if codeOf(err) != event.ExitFailed || !strings.Contains(err.Error(), "decide something else at event 3,") {
+		t.Errorf("error %v", err)
+	}
+	for _, want := range []string{"event 3\n", "recorded  no decision\n", `today     decided {"do":"iteration.begin"`, "because   otherwise the next iteration begins\n"} {
+		if got := r.out.String(); !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	r.out.reset()
+	err = (&replayVerb{Source: "night", Verify: true, JSON: true}).Run(r.env)
+	if want := `"ok":false,"events":3,"decisions":0,"seq":3,"rule":"otherwise the next iteration begins","decided":{"type":"decided","data":{"do":"iteration.begin"`; err == nil || !strings.Contains(r.out.String(), want) {
+		t.Errorf("%v\n%s", err, r.out.String())
+	}
+}
+
 func TestReplayInColour(t *testing.T) {
 	r := threeIterations(t)
 	if got := r.printed(&replayVerb{Source: "night", Color: "always"}); !strings.Contains(got, "\x1b[") {

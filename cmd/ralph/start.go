@@ -144,7 +144,9 @@ func (v *startVerb) prepare(e *env) (job, error) {
 		if err := v.accepts(e, v.dir, before); err != nil {
 			return job{}, err
 		}
-		v.remember(e, v.dir)
+		if err := v.remember(e, v.dir); err != nil {
+			return job{}, err
+		}
 	}
 	loaded, err := v.load(e)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 type statusVerb struct {
 	placed
 	Name string `arg:"" optional:"" help:"The loop; without it the one that runs here."`
-	JSON bool   `help:"Print the state as state.json has it."`
+	JSON bool   `help:"Print the state as state.json has it, and who runs the loop."`
 }
 
 // Run shows where one loop stands. How the loop fares is no error of this verb: it
@@ -34,8 +34,7 @@ func (v *statusVerb) Run(e *env) error {
 		return err
 	}
 	if v.JSON {
-		_, err = e.stdout.Write(appendEscaped(nil, projector.Encode(&state)))
-		return err
+		return printJSON(e.stdout, statusFile{projector.FileOf(&state), runnerOf(s.Live)}, "")
 	}
 	d := details{now: e.now(), status: s, State: &state}
 	d.all()
@@ -52,6 +51,28 @@ func (v *statusVerb) Run(e *env) error {
 	}
 	_, err = e.stdout.Write(page.Bytes())
 	return err
+}
+
+// statusFile is state.json with what no file can say.
+type statusFile struct {
+	projector.File
+	Runner runnerNow `json:"runner"`
+}
+
+// runnerNow says whether a loop's runner lives, and who it is or, where it died, was. One that has left in good order has no pid.
+type runnerNow struct {
+	Alive bool       `json:"alive"`
+	PID   int        `json:"pid,omitempty"`
+	Host  string     `json:"host,omitempty"`
+	Since *time.Time `json:"since,omitempty"`
+}
+
+func runnerOf(live registry.Liveness) runnerNow {
+	r := runnerNow{Alive: live.Alive, PID: live.PID, Host: live.Host}
+	if !live.Since.IsZero() {
+		r.Since = &live.Since
+	}
+	return r
 }
 
 // namesWide are the columns of a detail's name and the blank behind it, narrowest those that are

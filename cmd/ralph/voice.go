@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -26,7 +27,7 @@ func sayLoaded(e *env, loaded config.Loaded) error {
 	if err != nil {
 		return err
 	}
-	masker := secret.New(slices.Concat(e.environ, secretsOf(loaded.Settings.Candidates())))
+	masker := secret.New(slices.Concat(e.environ, runner.Secrets(loaded.Settings)))
 	masked, _ := masker.Mask(frozen)
 	fmt.Fprintln(e.stderr, "[ralph] Merged configuration:")
 	for line := range strings.Lines(string(masked)) {

@@ -12,9 +12,8 @@ const givenKey = "$given"
 // Freeze returns the config.json of a loop: the merged settings, indented, every key that has a value, and which of them were
 // given on the command line, by key: who resumes the loop need not give them again.
 //
-// The values of agent.env are kept as they are, secrets among them: the loop must be able to start its agent again after a
-// crash, when the environment it was started from is gone. The caller writes the file with mode 0600 into a folder with 0700;
-// nobody may copy it into the journal.
+// The values are as they were given, secrets among them: so a starter hands them to its runner, which redacts them before
+// it writes the file.
 func Freeze(s Settings, given map[string]string) ([]byte, error) {
 	frozen, err := encode(struct {
 		Settings

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 )
@@ -21,6 +22,8 @@ const (
 	// The live state, the fold from the first event and the fold from the last
 	// checkpoint are the same bytes, whenever a runner dies or ends.
 	stateIsFold = "state is the fold of the files"
+	// The rules decide from the files what the runner decided.
+	decidedAgain = "the same journal gives the same decisions"
 	// Every line that an agent printed and the driver took is in the journal once, in order.
 	factsKept = "every fact is kept once"
 	// A command that was dropped and not withdrawn is received once and answered
@@ -199,6 +202,26 @@ func (w *world) checkLive(r *runner) {
 	w.compareStates("the live state", live, "the fold of the files", &folded)
 	w.checkSize(live)
 	w.checkCounted(r, live)
+	w.checkDecisions(events)
+}
+
+// checkDecisions decides again, from the files alone.
+func (w *world) checkDecisions(events []event.Event) {
+	if w.broken.unfolded && !w.broken.decided {
+		return
+	}
+	var v loop.Verifier
+	for _, e := range events {
+		found, err := v.Event(e)
+		if err != nil {
+			w.violate(decidedAgain, "%v", err)
+		}
+		if found != nil {
+			w.violate(decidedAgain, "at event %d (%s) the journal has %s %s, and %q decides %s %s", found.Seq, found.Met,
+				found.Recorded.Type, found.Recorded.Data, found.Rule, found.Decided.Type, found.Decided.Data)
+			return
+		}
+	}
 }
 
 // checkRebuilt compares the fold from the last checkpoint with the fold from the

@@ -34,6 +34,7 @@ type mutation struct {
 	// unfolded leaves out the comparison of states, which notices every spoiled one
 	// before it does any harm.
 	unfolded bool
+	decided  bool // with unfolded: the decisions are compared all the same
 
 	noSweep    bool // a runner leaves the agent of the one before alone
 	noTimer    bool // no timer goes off
@@ -92,6 +93,7 @@ func TestSimulationCanFail(t *testing.T) {
 		{"the inbox forgets what it has received", mutation{forgetful: true}, answeredOnce},
 		{"a command's file is removed before its receipt is recorded", mutation{early: true}, answeredOnce},
 		{"words are confirmed when the next prompt has them", mutation{confirms: true}, toldOnce},
+		{"a decision is made from another state", mutation{unfolded: true, decided: true, folded: func(_ []event.Event, s *projector.State) { s.Budget.Rules.MaximumIterations = 1 }}, decidedAgain},
 		{"the live state forgets an answer", mutation{folded: func(_ []event.Event, s *projector.State) { s.Mail.Seen = nil }}, stateIsFold},
 		{"iterations are not counted", mutation{folded: func(_ []event.Event, s *projector.State) { s.Budget.Counted = 0 }, unfolded: true}, withinLimits},
 		{"failures are not counted", mutation{folded: func(_ []event.Event, s *projector.State) { s.Restart.Failures = 0 }, unfolded: true}, withinLimits},
@@ -99,7 +101,7 @@ func TestSimulationCanFail(t *testing.T) {
 		{"no agent is heard", mutation{folded: func(_ []event.Event, s *projector.State) { s.Life.Process.Heard = false }, unfolded: true}, refundsHold},
 		{"a pause is forgotten", mutation{folded: func(_ []event.Event, s *projector.State) { s.Mail.Pausing = false }, unfolded: true}, wishesHold},
 		{"a stop is forgotten", mutation{folded: forgetStop, unfolded: true}, wishesHold},
-		{"the loop ends for another reason", mutation{journal: func(_ *runner, j loop.Journal) loop.Journal { return lying{j} }}, reasonHolds},
+		{"the loop ends for another reason", mutation{unfolded: true, journal: func(_ *runner, j loop.Journal) loop.Journal { return lying{j} }}, reasonHolds},
 		{"an iteration skips a number", mutation{folded: skipNumber, unfolded: true}, inTurn},
 		{"a blob is not written", mutation{spoil: loseBlob}, blobsWhole},
 		{"no timer goes off", mutation{noTimer: true}, neverStuck},

@@ -67,14 +67,8 @@ func (r *runner) mask(src []byte) []byte {
 	return masked
 }
 
-// environ is every variable that an agent may be given, for the masker to choose
+// environ is every variable and flag that an agent may be given, for the masker to choose
 // from.
 func (r *runner) environ() []string {
-	environ := slices.Clone(r.Env)
-	for _, a := range r.Settings.Candidates() {
-		for name, value := range a.Env {
-			environ = append(environ, name+"="+value)
-		}
-	}
-	return environ
+	return slices.Concat(r.Env, Secrets(r.Settings))
 }

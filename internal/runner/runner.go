@@ -36,7 +36,7 @@ type Config struct {
 	Project  string // the folder that holds .ralph, where guardrails run; absolute
 	WorkDir  string // where the agent works, absolute; "" for the project's folder
 	Settings config.Settings
-	Frozen   []byte // what config.Freeze makes of Settings, if that is known
+	Frozen   []byte // what config.Freeze makes of Settings, if that is known; secrets do not reach the file
 	// Resume goes on with a loop that has a journal. Without it such a loop is an
 	// *ExistsError.
 	Resume bool
@@ -137,6 +137,7 @@ func (r *runner) open(ctx context.Context) error {
 			return err
 		}
 	}
+	r.Frozen, _ = r.masker.Mask(r.Frozen)
 	opt := r.journalOptions()
 	rec, err := journal.Recover(r.Dir, opt)
 	if err != nil {

@@ -25,7 +25,7 @@ type LoopStarted struct {
 type Settings struct {
 	// Values are those that are not built in, by key.
 	Values []Setting `json:"values,omitempty"`
-	SHA256 string    `json:"sha256"` // of config.json as it was written then, secrets included
+	SHA256 string    `json:"sha256"` // of config.json as it was written then, its secrets masked
 }
 
 // Setting is one value and where it came from.
