@@ -163,13 +163,14 @@ func TestADelayIsOverWhenItsTimeHasCome(t *testing.T) {
 func TestTelemetryOfAnIteration(t *testing.T) {
 	usage := event.Usage{In: 5, Out: 6, USD: usd(0.5)}
 	s := folded(t, started, begin, opened, start, agentUp,
-		event.ToolCalled{ID: "a"}, event.ToolReturned{ID: "a"}, event.ToolReturned{ID: "b", OK: true}, event.ToolCalled{ID: "b"}, event.AgentSaid{Block: "1.0", Final: true}, event.AgentRetried{Attempt: 1},
+		event.ToolCalled{ID: "a"}, event.ToolReturned{ID: "a"}, event.ToolReturned{ID: "b", OK: true}, event.ToolCalled{ID: "b"}, event.AgentSaid{Block: "1.0", Text: event.Plain(" I looked, and \n" + strings.Repeat("é", 2000)), Final: true},
+		event.AgentSaid{Block: "s.0", Text: event.Plain("a subagent"), Parent: "t"}, event.AgentRetried{Attempt: 1},
 		event.AgentUsed{In: 5, Out: 6, USD: usd(0.5)}, over, exited,
 		event.CompletionClaimed{How: "promise"}, event.CompletionRefused{Missing: []string{"x"}},
 		event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Error: "e", Usage: usage, Tools: 1, Took: 4000, Refunded: true})
 	want := &projector.Telemetry{
-		N: 1, Outcome: event.OutcomeDone, Error: "e", Started: noon.Add(2 * time.Second), Ended: noon.Add(16 * time.Second), Took: 4000,
-		Usage: usage, Tools: 1, ToolsFailed: 1, Messages: 1, Retries: 1, Refunded: true, Claimed: "promise", Refused: []string{"x"}, LastSeq: 17,
+		N: 1, Outcome: event.OutcomeDone, Error: "e", Started: noon.Add(2 * time.Second), Ended: noon.Add(17 * time.Second), Took: 4000,
+		Usage: usage, Tools: 1, ToolsFailed: 1, Turns: 2, Messages: 1, Summary: "I looked, and \n" + strings.Repeat("é", 985), Retries: 1, Refunded: true, Claimed: "promise", Refused: []string{"x"}, LastSeq: 18,
 	}
 	if diff := cmp.Diff(want, s.Last); diff != "" {
 		t.Error(diff)

@@ -19,7 +19,9 @@ type Telemetry struct {
 	Usage       event.Usage   `json:"usage"`
 	Tools       int           `json:"tools"`
 	ToolsFailed int           `json:"toolsFailed"`
-	Messages    int           `json:"messages"` // blocks of text the agent said
+	Turns       int           `json:"turns"`             // answers of the model, as far as the agent shows them
+	Messages    int           `json:"messages"`          // blocks of text the agent said
+	Summary     string        `json:"summary,omitempty"` // the beginning of the agent's final message
 	Retries     int           `json:"retries"`
 	Refunded    bool          `json:"refunded,omitempty"`
 	Claimed     string        `json:"claimed,omitempty"`
@@ -39,8 +41,19 @@ type Commit struct {
 	Subject string `json:"subject"` // the first line of its message
 }
 
-// subjectMost bounds what is kept of a commit's subject, in characters.
-const subjectMost = 200
+// Bounds, in characters.
+const (
+	subjectMost = 200  // of a commit's subject
+	summaryMost = 1000 // of an agent's final message
+)
+
+// beginning returns the first characters of a text.
+func beginning(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most])
+	}
+	return text
+}
 
 // commit notes what became of the open iteration's work in version control.
 func (s *State) commit(e event.Event) error {
@@ -53,10 +66,7 @@ func (s *State) commit(e event.Event) error {
 			return err
 		}
 		subject, _, _ := strings.Cut(p.Message, "\n")
-		if runes := []rune(subject); len(runes) > subjectMost {
-			subject = string(runes[:subjectMost])
-		}
-		s.Commit = &Commit{SHA: p.SHA, Subject: subject}
+		s.Commit = &Commit{SHA: p.SHA, Subject: beginning(subject, subjectMost)}
 	}
 	return nil
 }
@@ -71,7 +81,8 @@ func (s *State) summarise(e event.Event) error {
 	meter := s.Budget.Current
 	s.Last = &Telemetry{
 		N: p.N, Agent: s.Life.Worker.Name, Outcome: p.Outcome, Error: p.Error, Started: s.Life.Since, Ended: e.At, Took: p.Took,
-		Usage: p.Usage, Tools: p.Tools, ToolsFailed: meter.Failed, Messages: meter.Said, Retries: meter.Retries,
+		Usage: p.Usage, Tools: p.Tools, ToolsFailed: meter.Failed, Turns: meter.Turns, Messages: meter.Said, Retries: meter.Retries,
+		Summary:  beginning(strings.TrimSpace(strings.ToValidUTF8(s.Completion.Text.String(), "\ufffd")), summaryMost),
 		Refunded: p.Refunded, Claimed: s.Completion.Claimed, Refused: s.Completion.Refused, LastSeq: e.Seq,
 		Guardrails: s.Gate.Ran, Progress: p.Progress, Commit: s.Commit, Unkept: s.Gate.Commit,
 	}

@@ -104,7 +104,7 @@ type Completion struct {
 	OnPromiseNoWork string `json:"onPromiseNoWork" trust:"free" enum:"reject,warn,accept" doc:"what a claim without work is worth"`
 	Checklist       bool   `json:"checklist" trust:"free" doc:"all boxes of task.md must be ticked"`
 	DoneFile        bool   `json:"doneFile" trust:"free" doc:"a file DONE in the loop's folder claims the work is done"`
-	BusFile         string `json:"busFile,omitempty" trust:"asked" doc:"a Markdown file to which the end of the loop is appended"`
+	BusFile         string `json:"busFile,omitempty" trust:"asked" doc:"a Markdown file to which the end of a loop is appended that completed or failed"`
 }
 
 // Limits says when to stop although the work is not done. Zero is no limit.
@@ -123,8 +123,8 @@ type Limits struct {
 
 // Restart says what happens when the agent's process ends.
 type Restart struct {
-	Max          int      `json:"max" trust:"free" live:"true" doc:"failures in a row without progress before the loop fails"`
-	Delay        Duration `json:"delay" trust:"free" live:"true" doc:"pause before a restart"`
+	Max          int      `json:"max" trust:"free" live:"true" doc:"most failures in a row without progress; one more ends the loop. An iteration that went well or made progress begins the count again, and maximumIterations bounds them all"`
+	Delay        Duration `json:"delay" trust:"free" live:"true" doc:"pause before a restart, also after a turn that went well where the agent's process ends with it; after each failure in a row twice as long, up to 5m"`
 	ChildWait    Duration `json:"childWait" trust:"free" doc:"how long processes the agent left behind may finish when the work is done"`
 	WaitExitCode int      `json:"waitExitCode" trust:"free" max:"255" doc:"exit code by which an agent asks to wait for a person instead of a restart; 0 turns it off"`
 }

@@ -76,6 +76,17 @@ type Meter struct {
 	Failed  int         `json:"failed,omitempty"` // tools that returned an error
 	Said    int         `json:"said,omitempty"`   // blocks of text
 	Retries int         `json:"retries,omitempty"`
+	// Turns are answers of the model: what the assistant itself says, thinks and calls before a tool returns is one.
+	Turns     int  `json:"turns,omitempty"`
+	Answering bool `json:"answering,omitempty"` // the last of them goes on
+}
+
+// answer notes that the model answers. A subagent's answers are within one.
+func (m *Meter) answer(e event.Event) {
+	if !m.Answering && len(e.Field("parent")) == 0 {
+		m.Turns++
+		m.Answering = true
+	}
 }
 
 // Apply folds one event.
@@ -144,7 +155,11 @@ func (b *Budget) Apply(e event.Event) error {
 		return b.used(e)
 	case event.TypeToolCalled:
 		b.Current.Tools++
+		b.Current.answer(e)
+	case event.TypeAgentThought:
+		b.Current.answer(e)
 	case event.TypeToolReturned:
+		b.Current.Answering = false
 		if string(e.Field("ok")) == "false" {
 			b.Current.Failed++
 		}
@@ -154,6 +169,7 @@ func (b *Budget) Apply(e event.Event) error {
 		if string(e.Field("final")) == "true" {
 			b.Current.Said++
 		}
+		b.Current.answer(e)
 	}
 	return nil
 }

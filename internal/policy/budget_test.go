@@ -121,6 +121,31 @@ func TestMoneyThatIsNotKnownIsNotNothing(t *testing.T) {
 	}
 }
 
+// A turn is one answer of the model: words, thoughts and calls up to the next return of a tool. What a subagent does is within one.
+func TestTurns(t *testing.T) {
+	call, back := event.ToolCalled{ID: "a"}, event.ToolReturned{ID: "a", OK: true}
+	inner := event.ToolCalled{ID: "s", Parent: "a"}
+	for name, row := range map[string]struct {
+		story []event.Payload
+		want  int
+	}{
+		"nothing was shown":                  {nil, 0},
+		"words alone":                        {[]event.Payload{piece("1.0", "a"), says("1.0", "b")}, 1},
+		"words, a call and more words":       {[]event.Payload{says("1.0", "a"), call, back, says("2.0", "b")}, 2},
+		"two calls at once":                  {[]event.Payload{call, call, back, back, says("1.0", "a")}, 2},
+		"a thought begins one":               {[]event.Payload{event.AgentThought{Block: "1.0"}, call, back}, 1},
+		"a subagent's calls belong to one":   {[]event.Payload{call, inner, back, inner, back, back, says("1.0", "a")}, 2},
+		"a tool that returns, and then none": {[]event.Payload{call, back}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := spend(t, &policy.Budget{}, append([]event.Payload{started(event.Rules{}), opened}, row.story...)...)
+			if b.Current.Turns != row.want {
+				t.Errorf("%d turns, want %d", b.Current.Turns, row.want)
+			}
+		})
+	}
+}
+
 func TestTheMeterCountsOneIteration(t *testing.T) {
 	b := spend(t, &policy.Budget{}, started(event.Rules{}), opened,
 		event.AgentUsed{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: usd(0.5)}, event.AgentUsed{In: 10, Out: 20, CacheRead: 30, CacheWrite: 40, USD: usd(0.25)},
@@ -128,7 +153,7 @@ func TestTheMeterCountsOneIteration(t *testing.T) {
 		piece("1.0", "not yet"), says("1.0", ""), says("1.1", "x"), event.AgentRetried{Attempt: 1},
 	)
 	usage := event.Usage{In: 11, Out: 22, CacheRead: 33, CacheWrite: 44, USD: usd(0.75)}
-	if diff := cmp.Diff(policy.Meter{Usage: usage, Tools: 2, Failed: 1, Said: 2, Retries: 1}, b.Current); diff != "" {
+	if diff := cmp.Diff(policy.Meter{Usage: usage, Tools: 2, Failed: 1, Said: 2, Retries: 1, Turns: 3, Answering: true}, b.Current); diff != "" {
 		t.Error(diff)
 	}
 	before := *b

@@ -70,11 +70,17 @@ func (r *runner) linger() time.Duration {
 	return r.Settings.Restart.ChildWait.Std()
 }
 
-// announce appends the end of a completed loop to the file where a team wants it. That is a
-// courtesy: the journal has it in any case.
+// announce appends the end of a loop that completed or failed to the file where a team wants it, so that others do not wait
+// for it. What a person ended, and a limit that they set, is no news. That is a courtesy: the journal has it in any case.
 func (r *runner) announce(ended event.LoopEnded) error {
 	path := r.Settings.Completion.BusFile
-	if path == "" || ended.Status != event.StatusCompleted {
+	mark := ""
+	switch {
+	case path == "":
+		return nil
+	case ended.Status == event.StatusFailed, ended.Reason == event.ReasonRestarts:
+		mark = "ERROR: "
+	case ended.Status != event.StatusCompleted:
 		return nil
 	}
 	if !filepath.IsAbs(path) {
@@ -84,7 +90,7 @@ func (r *runner) announce(ended event.LoopEnded) error {
 	if err != nil {
 		return fmt.Errorf("append to completion.busFile: %w", err)
 	}
-	line := fmt.Sprintf("- %s: loop %s is %s (%s): %s\n", r.clock().UTC().Format(time.RFC3339), r.Name, ended.Status, ended.Reason, strings.Join(strings.Fields(ended.Why), " "))
+	line := fmt.Sprintf("- %s: %sloop %s is %s (%s): %s\n", r.clock().UTC().Format(time.RFC3339), mark, r.Name, ended.Status, ended.Reason, strings.Join(strings.Fields(ended.Why), " "))
 	_, err = f.WriteString(line)
 	if closed := f.Close(); err == nil {
 		err = closed
