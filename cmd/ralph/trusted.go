@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/internal/trust"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -44,7 +43,7 @@ type confidence struct {
 // confidence holds what the files set against what is trusted.
 func (e *env) confidence(loaded config.Loaded) confidence {
 	// Of the person's own secrets alone: settings that call a command a secret would hide it.
-	c := confidence{parts: loaded.Parts, masker: secret.New(slices.Concat(e.environ, runner.Secrets(loaded.Settings)))}
+	c := confidence{parts: loaded.Parts, masker: secret.New(e.environ)}
 	if len(c.parts) == 0 {
 		return c
 	}
