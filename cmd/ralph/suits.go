@@ -8,12 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/runner"
 )
 
-// hintNotSpoken is what to do about an agent whose protocol nobody here speaks.
-const hintNotSpoken = "set agent.protocol to text to run it as a plain program"
-
-// filesLeast is how many files a loop needs room for: one with a single guardrail fails with 24, and guardrails that run side by
-// side, helpers of an agent and followers of its output each need some more.
-const filesLeast = 64
+// filesLeast is how many files a loop needs room for. One with a single guardrail fails with 24, and on a busy machine now and then with 64,
+// where a look at a repository, a guardrail and the journal's housekeeping meet; guardrails that run side by side need more.
+const filesLeast = 128
 
 // enoughFiles refuses to begin a loop that would meet the limit on open files sooner or later, in whatever it does then.
 func enoughFiles() error {
