@@ -27,9 +27,9 @@ type Summary struct {
 	MaximumIterations int       `json:"maximumIterations"`
 	Since             time.Time `json:"since"`
 	At                time.Time `json:"at"`
-	Cost              *float64  `json:"cost"` // USD; null where it is not known
-	TokensIn          int64     `json:"tokensIn"`
-	TokensOut         int64     `json:"tokensOut"`
+	Cost              *float64  `json:"cost"`     // USD; null where it is not known
+	TokensIn          *int64    `json:"tokensIn"` // null where not all are known
+	TokensOut         *int64    `json:"tokensOut"`
 	Agent             string    `json:"agent"`
 	Waiting           string    `json:"waiting"`
 	Pending           string    `json:"pending,omitempty"` // a pause or stop that is still to come
@@ -55,8 +55,10 @@ func (s *State) Summary() Summary {
 		Seq: s.Seq, Status: s.Status(), Iteration: s.Life.Iteration,
 		MaximumIterations: s.Budget.Rules.MaximumIterations,
 		Since:             s.Life.Started, At: s.At, Cost: used.USD,
-		TokensIn: used.In + used.CacheRead + used.CacheWrite, TokensOut: used.Out,
 		Agent: cmp.Or(s.Life.Agent.Name, s.Life.Agent.Protocol), Waiting: s.Waiting(), Pending: s.Pending(),
+	}
+	if in := used.In + used.CacheRead + used.CacheWrite; !used.TokensUnknown {
+		summary.TokensIn, summary.TokensOut = &in, &used.Out
 	}
 	if s.Life.Ended != nil {
 		summary.Reason = string(s.Life.Ended.Reason)

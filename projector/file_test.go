@@ -98,7 +98,7 @@ func TestASurveyShowsWhatStateJSONSays(t *testing.T) {
 			sum := s.Summary()
 			want := registry.Head{
 				Seq: sum.Seq, Status: sum.Status, Reason: sum.Reason, Iteration: sum.Iteration, MaximumIterations: sum.MaximumIterations,
-				Since: sum.Since, At: sum.At, CostKnown: sum.Cost != nil, TokensIn: sum.TokensIn, TokensOut: sum.TokensOut,
+				Since: sum.Since, At: sum.At, CostKnown: sum.Cost != nil, TokensIn: *sum.TokensIn, TokensOut: *sum.TokensOut, TokensKnown: true,
 				Agent: sum.Agent, Waiting: sum.Waiting,
 			}
 			if sum.Cost != nil {
@@ -115,10 +115,24 @@ func TestWhatASummaryCounts(t *testing.T) {
 	s := folded(t, started, begin, opened, start, agentUp, event.AgentUsed{In: 1, CacheRead: 20, CacheWrite: 300, Out: 4000, USD: usd(0.5)})
 	want := projector.Summary{
 		Seq: 6, Status: event.StatusRunning, Iteration: 1, MaximumIterations: 9, Since: noon, At: noon.Add(5 * time.Second),
-		Cost: usd(0.5), TokensIn: 321, TokensOut: 4000, Agent: "pi",
+		Cost: usd(0.5), TokensIn: new(int64(321)), TokensOut: new(int64(4000)), Agent: "pi",
 	}
 	if diff := cmp.Diff(want, s.Summary()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTokensThatNobodyReportsAreNull(t *testing.T) {
+	plain := event.AgentStarted{PID: 9, ExitEnds: true, Uncounted: true}
+	s := folded(t, started, begin, opened, start, plain)
+	if got := s.Summary(); got.TokensIn != nil || got.TokensOut != nil {
+		t.Errorf("%d in, %d out", *got.TokensIn, *got.TokensOut)
+	}
+	if file := string(projector.Encode(s)); !strings.Contains(file, `"cost":null,"tokensIn":null,"tokensOut":null,`) {
+		t.Error(file)
+	}
+	if got := folded(t, started).Summary(); got.TokensIn == nil || *got.TokensIn != 0 {
+		t.Errorf("of a loop in which no agent has started: %v", got.TokensIn)
 	}
 }
 

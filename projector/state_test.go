@@ -468,7 +468,7 @@ func TestAStateStaysSmallAndWholeWhateverHappens(t *testing.T) {
 			_, _ = live.Deadline()
 			_, _ = live.Budget.Over()
 			_, _ = live.Life.Outcome()
-			_, _ = live.Budget.Warning(true, false)
+			_, _ = live.Budget.Warning(true, live.Life.Process)
 			_, _ = live.Breaker.Trip(live.Budget.Rules)
 			_, _, _ = live.Limits.Over(live.Budget.Rules)
 			_, _, _ = live.Life.Refused(), live.Completion.Blocked(), live.Gate.Missing(live.Budget.Rules)

@@ -22,8 +22,9 @@ type Head struct {
 	At                time.Time // of the event Seq
 	Cost              float64   // USD, if CostKnown
 	CostKnown         bool      // false where the file says null: unknown, not 0
-	TokensIn          int64
+	TokensIn          int64     // if TokensKnown
 	TokensOut         int64
+	TokensKnown       bool // false where the file says null
 	Agent             string
 	Waiting           string // for what and until when, else ""
 	Pending           string // a pause or stop that is still to come, else ""
@@ -120,9 +121,23 @@ func (s *scanner) int() int64 {
 	return n
 }
 
+func (s *scanner) null() bool {
+	if !bytes.HasPrefix(s.b, []byte("null")) {
+		return false
+	}
+	s.key("null")
+	return true
+}
+
+func (s *scanner) tokens() (n int64, known bool) {
+	if s.null() {
+		return 0, false
+	}
+	return s.int(), true
+}
+
 func (s *scanner) cost() (usd float64, known bool) {
-	if bytes.HasPrefix(s.b, []byte("null")) {
-		s.key("null")
+	if s.null() {
 		return 0, false
 	}
 	usd, err := strconv.ParseFloat(string(s.number()), 64)
@@ -168,9 +183,13 @@ func scanHead(b []byte) (h Head, rest []byte, ok bool) {
 	s.key(`,"cost":`)
 	h.Cost, h.CostKnown = s.cost()
 	s.key(`,"tokensIn":`)
-	h.TokensIn = s.int()
+	var in, out bool
+	h.TokensIn, in = s.tokens()
 	s.key(`,"tokensOut":`)
-	h.TokensOut = s.int()
+	h.TokensOut, out = s.tokens()
+	if h.TokensKnown = in && out; !h.TokensKnown {
+		h.TokensIn, h.TokensOut = 0, 0
+	}
 	s.key(`,"agent":`)
 	h.Agent = s.str()
 	s.key(`,"waiting":`)
@@ -190,14 +209,17 @@ func decodeHead(b []byte) (Head, bool) {
 		Iteration, MaximumIterations int
 		Since, At                    time.Time
 		Cost                         *float64
-		TokensIn, TokensOut          int64
+		TokensIn, TokensOut          *int64
 		Agent, Waiting, Pending      string
 	}
 	if json.Unmarshal(b, &w) != nil || w.Status == "" {
 		return Head{}, false
 	}
 	h := Head{Seq: w.Seq, Status: w.Status, Reason: w.Reason, Iteration: w.Iteration, MaximumIterations: w.MaximumIterations,
-		Since: w.Since, At: w.At, TokensIn: w.TokensIn, TokensOut: w.TokensOut, Agent: w.Agent, Waiting: w.Waiting, Pending: w.Pending}
+		Since: w.Since, At: w.At, Agent: w.Agent, Waiting: w.Waiting, Pending: w.Pending}
+	if w.TokensIn != nil && w.TokensOut != nil {
+		h.TokensIn, h.TokensOut, h.TokensKnown = *w.TokensIn, *w.TokensOut, true
+	}
 	if w.Cost != nil {
 		h.Cost, h.CostKnown = *w.Cost, true
 	}

@@ -19,12 +19,23 @@ func TestScanHeadReadsTheProjectorsSpelling(t *testing.T) {
 	}
 }
 
+func TestTokensThatAreNotKnownAreNotZero(t *testing.T) {
+	line := strings.Replace(headLine, `"tokensIn":1000,"tokensOut":200`, `"tokensIn":null,"tokensOut":null`, 1)
+	h, _, ok := scanHead([]byte(line))
+	slow, _ := decodeHead([]byte(line))
+	known, _, _ := scanHead([]byte(headLine))
+	if !ok || h.TokensKnown || h != slow || !known.TokensKnown || known.TokensIn != 1000 || known.TokensOut != 200 {
+		t.Errorf("%+v, %+v, %+v, %v", h, slow, known, ok)
+	}
+}
+
 // Whatever the quick scanners accept, the general decoder must read as the same.
 
 func FuzzScanHead(f *testing.F) {
 	f.Add([]byte(headLine))
 	f.Add([]byte(`{"seq":1,"status":"a","reason":"b","iteration":0,"maximumIterations":0,"since":"2026-11-21T01:52:28Z","at":"2026-11-21T01:52:28+01:00","cost":null,"tokensIn":0,"tokensOut":0,"agent":"","waiting":"x"}`))
 	f.Add([]byte(strings.Replace(headLine, `,"more"`, `,"pending":"pausing after iteration 4","more"`, 1)))
+	f.Add([]byte(strings.Replace(headLine, `"tokensIn":1000`, `"tokensIn":null`, 1)))
 	f.Add([]byte(headLine[:200]))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, rest, ok := scanHead(b)

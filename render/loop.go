@@ -15,6 +15,7 @@ type account struct {
 	iterations int
 	usage      event.Usage
 	unpriced   bool // some iteration's cost is not known
+	uncounted  bool // some iteration's tokens are not known
 	started    time.Time
 	maximum    int
 	// worker is whose the next iteration is, where the loop has several agents; first the one that it would rather have.
@@ -25,7 +26,7 @@ func accountOf(s *projector.State) account {
 	total := s.Budget.Total
 	a := account{
 		iterations: s.Budget.Counted + s.Budget.Refunded,
-		usage:      total, unpriced: total.USD == nil && tokens(total) > 0,
+		usage:      total, unpriced: s.Budget.Unknown, uncounted: s.Budget.TokensUnknown,
 		started: s.Life.Started, maximum: s.Budget.Rules.MaximumIterations,
 	}
 	a.hire(s.Budget.Rules)
@@ -49,8 +50,9 @@ func (a *account) add(p event.IterationEnded) {
 	a.usage.Out += p.Usage.Out
 	a.usage.CacheRead += p.Usage.CacheRead
 	a.usage.CacheWrite += p.Usage.CacheWrite
+	a.uncounted = a.uncounted || p.Usage.TokensUnknown
 	if p.Usage.USD == nil {
-		a.unpriced = a.unpriced || tokens(p.Usage) > 0
+		a.unpriced = a.unpriced || p.Usage.TokensUnknown || p.Usage.Tokens() > 0
 		return
 	}
 	sum := *p.Usage.USD
@@ -60,26 +62,37 @@ func (a *account) add(p event.IterationEnded) {
 	a.usage.USD = &sum
 }
 
-func tokens(u event.Usage) int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
-
 // Usage spells tokens and money.
 func Usage(u event.Usage) string {
-	in := u.In + u.CacheRead + u.CacheWrite
-	text := Tokens(in) + " tokens in"
-	if u.CacheRead > 0 {
-		text += " (" + Tokens(u.CacheRead) + " cached)"
+	text := "tokens unknown"
+	if !u.TokensUnknown {
+		text = counts(u)
 	}
-	text += " · " + Tokens(u.Out) + " out · "
+	text += " · "
 	if u.USD == nil {
 		text += "cost "
 	}
 	return text + Cost(u.USD)
 }
 
-// total spells what all iterations used. What is known of a cost that is partly
+// counts spells tokens, as far as they are known.
+func counts(u event.Usage) string {
+	text := Tokens(u.In+u.CacheRead+u.CacheWrite) + " tokens in"
+	if u.CacheRead > 0 {
+		text += " (" + Tokens(u.CacheRead) + " cached)"
+	}
+	return text + " · " + Tokens(u.Out) + " out"
+}
+
+// total spells what all iterations used. What is known of a cost, or of tokens, that is partly
 // unknown is said to be at least that.
 func (a *account) total() string {
-	text := Usage(a.usage)
+	usage := a.usage
+	usage.TokensUnknown = a.uncounted
+	text := Usage(usage)
+	if rest, ok := strings.CutPrefix(text, "tokens unknown"); ok && usage.Tokens() > 0 {
+		text = "at least " + counts(usage) + rest
+	}
 	if a.unpriced && a.usage.USD != nil {
 		cost := Cost(a.usage.USD)
 		text = strings.TrimSuffix(text, cost) + "cost at least " + cost

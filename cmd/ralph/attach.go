@@ -109,11 +109,14 @@ func headOf(s *projector.State) registry.Head {
 	sum := s.Summary()
 	head := registry.Head{
 		Seq: sum.Seq, Status: sum.Status, Reason: sum.Reason, Iteration: sum.Iteration, MaximumIterations: sum.MaximumIterations,
-		Since: sum.Since, At: sum.At, CostKnown: sum.Cost != nil, TokensIn: sum.TokensIn, TokensOut: sum.TokensOut,
+		Since: sum.Since, At: sum.At, CostKnown: sum.Cost != nil,
 		Agent: sum.Agent, Waiting: sum.Waiting, Pending: sum.Pending,
 	}
 	if sum.Cost != nil {
 		head.Cost = *sum.Cost
+	}
+	if sum.TokensIn != nil {
+		head.TokensIn, head.TokensOut, head.TokensKnown = *sum.TokensIn, *sum.TokensOut, true
 	}
 	return head
 }

@@ -113,7 +113,19 @@ func (v *setVerb) Run(e *env) error {
 	if !ok || key == "" || value == "" {
 		return refuse("write it as in 'ralph set maximumIterations=30'", "%q is not KEY=VALUE", v.Setting)
 	}
-	return v.send(e, inbox.Command{Kind: inbox.Set, Key: key, Value: value})
+	s, err := e.find(v.Loop)
+	if err != nil {
+		return err
+	}
+	if err := v.sendTo(e, s, inbox.Command{Kind: inbox.Set, Key: key, Value: value}); err != nil || value == "none" {
+		return err
+	}
+	if state, err := projector.Open(s.Dir); err == nil {
+		if why := state.Life.Unreported(key); why != "" {
+			tell(e.stderr, "%s: %s", key, why)
+		}
+	}
+	return nil
 }
 
 // words joins arguments to one text; a single - stands for stdin.

@@ -61,10 +61,8 @@ func examineSettings(e *env) (settingsFinding, []config.Agent) {
 	s.Files, s.Warnings = append(s.Files, loaded.Files...), append(s.Warnings, loaded.Warnings...)
 	candidates := loaded.Settings.Candidates()
 	if len(candidates) > 0 {
-		warning, err := unsuited(loaded.Settings, s.asks(e))
-		if warning != "" {
-			s.Warnings = append(s.Warnings, warning)
-		}
+		warnings, err := unsuited(loaded.Settings, s.asks(e))
+		s.Warnings = append(s.Warnings, warnings...)
 		// An agent that is not spoken to is told of among the checks.
 		if refused, ok := errors.AsType[*failure](err); ok && refused.hint != hintNotSpoken {
 			s.Problem, s.Hint = refused.Error(), refused.hint

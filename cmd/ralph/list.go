@@ -126,9 +126,9 @@ type listedLoop struct {
 	Started           time.Time `json:"started"`
 	At                time.Time `json:"at"` // of the last event
 	Agent             string    `json:"agent"`
-	Cost              *float64  `json:"cost"` // USD; null where it is not known
-	TokensIn          int64     `json:"tokensIn"`
-	TokensOut         int64     `json:"tokensOut"`
+	Cost              *float64  `json:"cost"`     // USD; null where it is not known
+	TokensIn          *int64    `json:"tokensIn"` // null where not all are known
+	TokensOut         *int64    `json:"tokensOut"`
 	Waiting           string    `json:"waiting"`
 	Pending           string    `json:"pending,omitempty"` // a pause or stop that is still to come
 	ExitCode          *int      `json:"exitCode"`          // null where it has not ended
@@ -166,10 +166,13 @@ func listed(all []registry.Status) []listedLoop {
 			Name: s.Name, Dir: s.Dir, Project: s.Project, Alive: s.Live.Alive, Died: s.Died, Gone: s.Gone,
 			Status: s.Head.Status, Reason: s.Head.Reason, Iteration: s.Head.Iteration,
 			MaximumIterations: s.Head.MaximumIterations, Started: since(s), At: s.Head.At, Agent: agentOf(s),
-			TokensIn: s.Head.TokensIn, TokensOut: s.Head.TokensOut, Waiting: s.Head.Waiting, Pending: s.Head.Pending, Host: s.Host,
+			Waiting: s.Head.Waiting, Pending: s.Head.Pending, Host: s.Host,
 		}
 		if s.Head.CostKnown {
 			l.Cost = &s.Head.Cost
+		}
+		if s.Head.TokensKnown {
+			l.TokensIn, l.TokensOut = &s.Head.TokensIn, &s.Head.TokensOut
 		}
 		if s.Live.Alive {
 			l.PID = s.Live.PID
@@ -211,14 +214,16 @@ func (v *listVerb) table(e *env, all []registry.Status) []byte {
 	}
 	now, homes, left := e.now(), e.variable("HOME"), leftOvers(all)
 	for _, s := range all {
-		cost := "unknown"
+		cost, tokens := "unknown", "unknown"
 		if s.Head.CostKnown {
 			cost = render.Cost(&s.Head.Cost)
 		}
+		if s.Head.TokensKnown {
+			tokens = render.Tokens(s.Head.TokensIn + s.Head.TokensOut)
+		}
 		row := []string{
 			s.Name, standsAs(s, now, left[s.File]), progress(s.Head.Iteration, s.Head.MaximumIterations),
-			units.Ago(now.Sub(since(s))), agentOf(s), cost,
-			render.Tokens(s.Head.TokensIn + s.Head.TokensOut),
+			units.Ago(now.Sub(since(s))), agentOf(s), cost, tokens,
 		}
 		if v.All {
 			row = append(row, tilde(s.Project, homes))

@@ -38,7 +38,7 @@ func TestListShowsHowEachLoopStands(t *testing.T) {
 	want := strings.Join([]string{
 		"NAME   STATUS               ITERATION  STARTED     AGENT   COST     TOKENS",
 		"dead   died                 1/10       1h0m ago    pi      $0.25    1.1k",
-		"gone   gone                 0          1h0m ago    claude  unknown  0",
+		"gone   gone                 0          1h0m ago    claude  unknown  unknown",
 		"night  completed (promise)  3/10       1h0m ago    pi      $0.75    3.3k",
 		"",
 	}, "\n")

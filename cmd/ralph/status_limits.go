@@ -45,7 +45,10 @@ func (d *details) warning(limit string) string {
 		}
 		return fmt.Sprintf("%s: %s of %s", limit, render.Cost(used.USD), render.Cost(&r.LimitCost))
 	case "limits.tokens":
-		return fmt.Sprintf("%s: %s of %s", limit, render.Tokens(used.In+used.Out+used.CacheRead+used.CacheWrite), render.Tokens(r.LimitTokens))
+		if d.Life.Process.Uncounted || used.TokensUnknown {
+			return limit + ": not all tokens are reported, and what is not reported cannot stop the loop"
+		}
+		return fmt.Sprintf("%s: %s of %s", limit, render.Tokens(used.Tokens()), render.Tokens(r.LimitTokens))
 	case "limits.duration":
 		return fmt.Sprintf("%s: %s of %s", limit, render.Span(b.Ran()), render.Span(time.Duration(r.LimitDuration)*time.Millisecond))
 	case "maximumIterations":

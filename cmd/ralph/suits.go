@@ -24,8 +24,8 @@ func enoughFiles() error {
 // suits refuses what one of the agents can never do, before anything begins, and says what of the
 // settings it cannot be held to.
 func suits(e *env, settings config.Settings) error {
-	warning, err := unsuited(settings, asks(e))
-	if warning != "" {
+	warnings, err := unsuited(settings, asks(e))
+	for _, warning := range warnings {
 		tell(e.stderr, "%s", warning)
 	}
 	if err == nil {
@@ -48,10 +48,12 @@ func sayKeys(e *env, settings config.Settings) {
 
 // unsuited returns what of the settings their agents cannot be held to, and as an error what one of
 // them can never do. With a nil ask no program is asked.
-func unsuited(settings config.Settings, asks runner.Ask) (warning string, err error) {
+func unsuited(settings config.Settings, asks runner.Ask) (warnings []string, err error) {
+	limits := settings.Limits
+	var cost, tokens string // of the first agent that does not report it
 	for _, agent := range settings.Candidates() {
 		if _, err := runner.Dialect(agent); err != nil {
-			return "", refuse(hintNotSpoken, "%w", err)
+			return nil, refuse(hintNotSpoken, "%w", err)
 		}
 		var ask runner.Ask // only what needs to be known before the loop begins
 		if settings.Context == config.ContextSame {
@@ -59,16 +61,19 @@ func unsuited(settings config.Settings, asks runner.Ask) (warning string, err er
 		}
 		dialect, _, err := runner.Prepared(agent, ask)
 		if err != nil {
-			return "", refuse("see agent.command and agent.flags", "%w", err)
+			return nil, refuse("see agent.command and agent.flags", "%w", err)
 		}
 		protocol, can := agent.ResolvedProtocol(), dialect.Abilities()
 		if settings.Context == config.ContextSame && !can.Same {
-			return "", refuse("leave context at fresh, or choose an agent that 'ralph doctor' shows with 'same'",
+			return nil, refuse("leave context at fresh, or choose an agent that 'ralph doctor' shows with 'same'",
 				"context is same, and an agent that is spoken to as %s has no session to go on with", protocol)
 		}
-		if limited := settings.Limits.Cost > 0 || settings.Limits.IterationCost > 0; limited && !can.Costs && warning == "" {
-			warning = fmt.Sprintf("an agent that is spoken to as %s does not report what it costs: no limit of cost can stop it", protocol)
+		if limited := limits.Cost > 0 || limits.IterationCost > 0; limited && !can.Costs && cost == "" {
+			cost = fmt.Sprintf("an agent that is spoken to as %s does not report what it costs: no limit of cost can stop it", protocol)
+		}
+		if limited := limits.Tokens > 0 || limits.IterationTokens > 0; limited && !can.Tokens && tokens == "" {
+			tokens = fmt.Sprintf("an agent that is spoken to as %s does not report the tokens that it uses: no limit of tokens can stop it", protocol)
 		}
 	}
-	return warning, nil
+	return slices.DeleteFunc([]string{cost, tokens}, func(warning string) bool { return warning == "" }), nil
 }

@@ -188,6 +188,8 @@ type Abilities struct {
 	Reset bool // can get a fresh context in the same process
 	Tools bool // shows the tools it uses
 	Same  bool // takes another prompt in the same context
+	// Tokens says that it reports the tokens that it uses.
+	Tokens bool
 	// ExitEnds says that the end of the process is the end of the turn: the
 	// protocol has no other way to say so.
 	ExitEnds bool

@@ -74,7 +74,7 @@ func (s *Session) started(reused bool, cause uint64) {
 	able := s.cfg.Dialect.Abilities()
 	fact := event.AgentStarted{
 		PID: s.proc.PID(), Argv: s.argv, Reused: reused,
-		Live: able.Live, Costs: able.Costs, Tools: able.Tools, ExitEnds: able.ExitEnds,
+		Live: able.Live, Costs: able.Costs, Tools: able.Tools, Uncounted: !able.Tokens, ExitEnds: able.ExitEnds,
 	}
 	if n, ok := s.cfg.Dialect.(Namer); ok {
 		s.mu.Lock()

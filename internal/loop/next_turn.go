@@ -8,13 +8,13 @@ import (
 // The open turn: from the prompt to the moment when the agent is gone or rests.
 
 // warned says of a limit that it is near. An agent of which is not known yet whether it
-// tells what it costs has not started.
+// reports what it costs and uses has not started.
 func warned(s *State) []Decision {
 	if s.Life.Phase == policy.Beginning || s.Life.Phase == policy.Opened || s.Life.Phase == policy.Starting {
 		return nil
 	}
 	running := s.Life.Phase == policy.Turning
-	if w, ok := s.Budget.Warning(running, s.Life.Process.Costs); ok {
+	if w, ok := s.Budget.Warning(running, s.Life.Process); ok {
 		return record(w)
 	}
 	return nil

@@ -49,6 +49,7 @@ func (a *agent) begin(iteration int, reused bool, cause uint64) {
 	a.jobs, a.held = nil, false
 	d := event.Encode(event.AgentStarted{
 		PID: a.pid, Argv: []string{"agent", "--frobnicate"}, Reused: reused, Live: a.able.live, Costs: a.able.costs, Tools: a.able.tools, ExitEnds: a.able.exitEnds,
+		Uncounted: !a.able.costs && !a.able.tools,
 	}, a.by())
 	d.Cause = cause
 	a.h.r.heard.last, a.h.r.heard.turn = a.w.now, a.alive

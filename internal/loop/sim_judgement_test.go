@@ -203,7 +203,7 @@ func (w *world) checkWarning(t *tally, e event.Event) {
 	case "limits.cost":
 		known = !t.process.costs || near(t.usd, t.rules.LimitCost)
 	case "limits.tokens":
-		known = near(float64(t.tokens), float64(t.rules.LimitTokens))
+		known = t.process.uncounted || near(float64(t.tokens), float64(t.rules.LimitTokens))
 	case "limits.duration":
 		known = near(float64((t.clock.ran + t.clock.back).Milliseconds()), float64(t.rules.LimitDuration))
 	case "maximumIterations":

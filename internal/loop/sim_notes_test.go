@@ -367,8 +367,8 @@ func (s *sights) stopped(rules event.Rules) bool {
 
 // processNote notes what the agent's process is.
 type processNote struct {
-	alive, resting, tools, costs, refused, heard bool
-	spoke                                        bool // a word, a thought, a token or a tool
+	alive, resting, tools, costs, uncounted, refused, heard bool
+	spoke                                                   bool // a word, a thought, a token or a tool
 }
 
 func (n *processNote) read(e event.Event) {
@@ -379,7 +379,7 @@ func (n *processNote) read(e event.Event) {
 		n.refused = false
 	case event.TypeAgentStarted:
 		p := as[event.AgentStarted](e)
-		*n = processNote{alive: n.alive || !p.Reused, tools: p.Tools, costs: p.Costs}
+		*n = processNote{alive: n.alive || !p.Reused, tools: p.Tools, costs: p.Costs, uncounted: p.Uncounted}
 	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentUsed, event.TypeToolCalled, event.TypeAgentFinished:
 		n.heard = true
 		n.spoke = n.spoke || speaks(e)

@@ -14,7 +14,7 @@ import (
 // Budget counts what the loop has used and says when a limit is reached:
 // iterations, money, tokens, time. An iteration that failed through no fault of the
 // agent is refunded. Money that an agent does not report is unknown, which is not
-// nothing: it never counts as 0 in a sum that is shown. Limits may be raised while
+// nothing: it never counts as 0 in a sum that is shown. The same holds for tokens. Limits may be raised while
 // the loop runs, and what was used is kept when it is resumed. Time in which the loop
 // could do nothing (a limit that was waited for, a pause, a machine that slept, a runner that was dead) is
 // not counted. When four fifths of a limit are used, that is said once
@@ -27,9 +27,11 @@ type Budget struct {
 	Refunded int         `json:"refunded,omitempty"` // iterations given back
 	Total    event.Usage `json:"total"`
 	Unknown  bool        `json:"unknown,omitempty"` // some of the total had no price
-	Current  Meter       `json:"current"`           // of the open iteration
-	Worker   string      `json:"worker,omitempty"`  // whose that is, where the loop has several agents
-	Agents   []Share     `json:"agents,omitempty"`  // what each of these has used
+	// TokensUnknown says that some agent did not report its tokens, or that not all could be read.
+	TokensUnknown bool    `json:"tokensUnknown,omitempty"`
+	Current       Meter   `json:"current"`          // of the open iteration
+	Worker        string  `json:"worker,omitempty"` // whose that is, where the loop has several agents
+	Agents        []Share `json:"agents,omitempty"` // what each of these has used
 	// Idle is how long the loop could do nothing, in milliseconds; Resting is since when it cannot.
 	Idle    int64     `json:"idle,omitempty"`
 	Resting time.Time `json:"resting,omitzero"`
@@ -43,10 +45,14 @@ type Share struct {
 	Refunded   int         `json:"refunded,omitempty"`
 	Usage      event.Usage `json:"usage"`
 	Unknown    bool        `json:"unknown,omitempty"` // some use had no price
+	// TokensUnknown says that it did not report all its tokens.
+	TokensUnknown bool `json:"tokensUnknown,omitempty"`
 }
 
-// Spent is Usage with its money only where all of it is known.
-func (s *Share) Spent() event.Usage { return Meter{Usage: s.Usage, Unknown: s.Unknown}.Spent() }
+// Spent is Usage with its money and its tokens only where all of them are known.
+func (s *Share) Spent() event.Usage {
+	return Meter{Usage: s.Usage, Unknown: s.Unknown, TokensUnknown: s.TokensUnknown}.Spent()
+}
 
 // sharesMost bounds them where a loop is resumed with other agents again and again.
 const sharesMost = 32
@@ -72,10 +78,12 @@ func (b *Budget) share(name string) *Share {
 type Meter struct {
 	Usage   event.Usage `json:"usage"`
 	Unknown bool        `json:"unknown,omitempty"` // some use had no price
-	Tools   int         `json:"tools"`
-	Failed  int         `json:"failed,omitempty"` // tools that returned an error
-	Said    int         `json:"said,omitempty"`   // blocks of text
-	Retries int         `json:"retries,omitempty"`
+	// TokensUnknown says that the agent does not report its tokens, or that not all could be read.
+	TokensUnknown bool `json:"tokensUnknown,omitempty"`
+	Tools         int  `json:"tools"`
+	Failed        int  `json:"failed,omitempty"` // tools that returned an error
+	Said          int  `json:"said,omitempty"`   // blocks of text
+	Retries       int  `json:"retries,omitempty"`
 	// Turns are answers of the model: what the assistant itself says, thinks and calls before a tool returns is one.
 	Turns     int  `json:"turns,omitempty"`
 	Answering bool `json:"answering,omitempty"` // the last of them goes on
@@ -151,6 +159,17 @@ func (b *Budget) Apply(e event.Event) error {
 		b.settle() // some agents tell what a turn has used when it is over
 	case event.TypeIterationEnded:
 		return b.close(e)
+	case event.TypeAgentStarted:
+		p, err := event.As[event.AgentStarted](e)
+		if err != nil {
+			return err
+		}
+		b.Current.Unknown = b.Current.Unknown || !p.Costs
+		b.Current.TokensUnknown = b.Current.TokensUnknown || p.Uncounted && b.Current.Usage.Tokens() == 0
+	case event.TypeAgentNoticed:
+		if string(e.Field("what")) == `"`+event.NoticeUnreadUsage+`"` {
+			b.Current.TokensUnknown = true
+		}
 	case event.TypeAgentUsed:
 		return b.used(e)
 	case event.TypeToolCalled:
@@ -175,6 +194,9 @@ func (b *Budget) Apply(e event.Event) error {
 }
 
 func (m *Meter) use(p event.AgentUsed) {
+	if m.Usage.Tokens() == 0 && p.In+p.Out+p.CacheRead+p.CacheWrite > 0 {
+		m.TokensUnknown = false // it reports them, whatever was known of it
+	}
 	m.Usage.In += p.In
 	m.Usage.Out += p.Out
 	m.Usage.CacheRead += p.CacheRead
@@ -238,10 +260,11 @@ func plus(a *float64, b float64) *float64 {
 	return &b
 }
 
-// Spent returns the usage of the open iteration, with its money only where all of
-// it is known.
+// Spent returns the usage of the open iteration, with its money and its tokens only where all of
+// them are known.
 func (m Meter) Spent() event.Usage {
 	u := m.Usage
+	u.TokensUnknown = m.TokensUnknown
 	if m.Unknown {
 		u.USD = nil
 	}
@@ -257,12 +280,13 @@ func (b *Budget) close(e event.Event) error {
 		b.Counted--
 		b.Refunded++
 	}
-	switch s := b.share(b.Worker); {
-	case s == nil:
-	case p.Refunded:
-		s.Refunded++
-	default:
-		s.Iterations++
+	if s := b.share(b.Worker); s != nil {
+		s.TokensUnknown = s.TokensUnknown || b.Current.TokensUnknown
+		if p.Refunded {
+			s.Refunded++
+		} else {
+			s.Iterations++
+		}
 	}
 	if p.Outcome == event.OutcomeLimited {
 		b.rest()
@@ -283,22 +307,24 @@ func (b *Budget) add(m Meter) {
 	b.Total.CacheRead += m.Usage.CacheRead
 	b.Total.CacheWrite += m.Usage.CacheWrite
 	b.Unknown = b.Unknown || m.Unknown
+	b.TokensUnknown = b.TokensUnknown || m.TokensUnknown
 	if m.Usage.USD != nil {
 		b.Total.USD = plus(b.Total.USD, *m.Usage.USD)
 	}
 }
 
 // Used returns everything that the loop has used, the open iteration included, with
-// its money only where all of it is known.
+// its money and its tokens only where all of them are known.
 func (b *Budget) Used() event.Usage {
 	u := b.known()
+	u.TokensUnknown = b.TokensUnknown || b.Current.TokensUnknown
 	if b.Unknown || b.Current.Unknown {
 		u.USD = nil
 	}
 	return u
 }
 
-// known is Used with the money that is known, be it all or not: at least that much is spent.
+// known is Used with the money and tokens that are known, be it all or not: at least that much is spent.
 func (b *Budget) known() event.Usage {
 	u := b.Total
 	c := b.Current.Usage
@@ -314,7 +340,7 @@ func (b *Budget) known() event.Usage {
 // reason where none does.
 func (b *Budget) Over() (event.Reason, string) {
 	used := b.known()
-	tokens := used.In + used.Out + used.CacheRead + used.CacheWrite
+	tokens := used.Tokens()
 	r := b.Rules
 	switch {
 	case b.Counted >= r.MaximumIterations:
@@ -374,7 +400,7 @@ func (b *Budget) Ran() time.Duration {
 // Overspent says that the open iteration has used more than one may; empty where it has not.
 func (b *Budget) Overspent() string {
 	used, r := b.Current.Usage, b.Rules
-	tokens := used.In + used.Out + used.CacheRead + used.CacheWrite
+	tokens := used.Tokens()
 	switch {
 	case r.IterationCost > 0 && used.USD != nil && *used.USD >= r.IterationCost:
 		return "the iteration has spent " + units.Of(*used.USD, r.IterationCost)
@@ -384,12 +410,12 @@ func (b *Budget) Overspent() string {
 	return ""
 }
 
-// Warning returns what has to be said of a limit now, once; false where nothing has. costs says
-// whether the agent reports what it costs, where that is known.
-func (b *Budget) Warning(running, costs bool) (event.BudgetWarned, bool) {
+// Warning returns what has to be said of a limit now, once; false where nothing has. running says that an agent is at its turn, of
+// which it is known then whether it reports what it costs and the tokens that it uses.
+func (b *Budget) Warning(running bool, agent Process) (event.BudgetWarned, bool) {
 	used := b.known()
 	r := b.Rules
-	tokens := used.In + used.Out + used.CacheRead + used.CacheWrite
+	tokens := used.Tokens()
 	near := func(used, limit float64) bool { return limit > 0 && used >= limit*4/5 && used < limit }
 	spent := 0.0
 	if used.USD != nil {
@@ -400,7 +426,8 @@ func (b *Budget) Warning(running, costs bool) (event.BudgetWarned, bool) {
 		is    bool
 		why   string
 	}{
-		{"limits.cost", running && !costs && (r.LimitCost > 0 || r.IterationCost > 0), "this agent does not report what it costs: no limit of cost can stop it"},
+		{"limits.cost", running && !agent.Costs && (r.LimitCost > 0 || r.IterationCost > 0), costUnreported},
+		{"limits.tokens", running && agent.Uncounted && (r.LimitTokens > 0 || r.IterationTokens > 0), tokensUnreported},
 		{"limits.cost", near(spent, r.LimitCost), units.Of(spent, r.LimitCost) + " are spent"},
 		{"limits.tokens", near(float64(tokens), float64(r.LimitTokens)), fmt.Sprintf("%d of %d tokens are used", tokens, r.LimitTokens)},
 		{"limits.duration", near(float64(b.Ran()), float64(milliseconds(r.LimitDuration))), fmt.Sprintf("the loop has run for %s of %s", units.Plain(b.Ran().Round(time.Second)), units.Plain(milliseconds(r.LimitDuration)))},
@@ -412,6 +439,24 @@ func (b *Budget) Warning(running, costs bool) (event.BudgetWarned, bool) {
 		}
 	}
 	return event.BudgetWarned{}, false
+}
+
+const (
+	costUnreported   = "this agent does not report what it costs: no limit of cost can stop it"
+	tokensUnreported = "this agent does not report the tokens that it uses: no limit of tokens can stop it"
+)
+
+// Unreported says why a limit cannot stop the agent that was started last; empty where it can, or where that is not known.
+func (l *Life) Unreported(limit string) string {
+	known := l.Process.Alive || l.Exited != nil
+	switch {
+	case !known:
+	case (limit == "limits.cost" || limit == "limits.iterationCost") && !l.Process.Costs:
+		return costUnreported
+	case (limit == "limits.tokens" || limit == "limits.iterationTokens") && l.Process.Uncounted:
+		return tokensUnreported
+	}
+	return ""
 }
 
 // budgeted returns how much of what a warning is about the rules allow.

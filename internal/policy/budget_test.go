@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -255,5 +256,72 @@ func TestEachOfSeveralAgentsHasItsShare(t *testing.T) {
 	apply("agent:claude", event.AgentUsed{In: 8})
 	if diff := cmp.Diff(want, b.Agents); diff != "" {
 		t.Errorf("with one agent: %s", diff)
+	}
+}
+
+// Tokens that an agent does not report are unknown, like money: in its iteration, in all, and in its share.
+func TestTokensAreKnownWhereTheyAreReported(t *testing.T) {
+	counted, plain := event.AgentStarted{PID: 9, Costs: true}, event.AgentStarted{PID: 9, Uncounted: true}
+	used := event.AgentUsed{In: 3, Out: 4, USD: usd(1)}
+	unread := event.AgentNoticed{What: event.NoticeUnreadUsage}
+	for name, row := range map[string]struct {
+		story    []event.Payload
+		now, all bool // are they known of the open iteration, and of all
+		least    int64
+	}{
+		"nothing has begun":                           {nil, true, true, 0},
+		"one that reports them and has said nothing":  {[]event.Payload{opened, counted}, true, true, 0},
+		"one that does not report them":               {[]event.Payload{opened, plain}, false, false, 0},
+		"one that reports them though nobody knew it": {[]event.Payload{opened, plain, used}, true, true, 7},
+		"one that reports nothing by a report":        {[]event.Payload{opened, plain, event.AgentUsed{}}, false, false, 0},
+		"an iteration of each":                        {[]event.Payload{opened, counted, used, closed, opened, plain, closed, opened, counted}, true, false, 7},
+		"a report that cannot be read":                {[]event.Payload{opened, counted, used, unread}, false, false, 7},
+		"a report that can be read after one":         {[]event.Payload{opened, counted, used, unread, used}, false, false, 14},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := throughJSON(t, spend(t, &policy.Budget{}, append([]event.Payload{started(event.Rules{MaximumIterations: 9})}, row.story...)...))
+			all := b.Used()
+			if now := b.Current.Spent(); now.TokensUnknown == row.now || all.TokensUnknown == row.all || all.Tokens() != row.least {
+				t.Errorf("of this iteration %+v, of all %+v", now, all)
+			}
+			if known := all.USD != nil; known && !row.all && name != "a report that cannot be read" && name != "a report that can be read after one" {
+				t.Errorf("the cost of all is $%v, and one agent did not report it", *all.USD)
+			}
+		})
+	}
+	rules := event.Rules{MaximumIterations: 9, Agents: []event.Agent{{Name: "claude"}, {Name: "plain"}}}
+	b := spend(t, &policy.Budget{}, started(rules), event.Decided{Do: event.DoBegin, Agent: 1}, opened, plain, closed)
+	if len(b.Agents) != 1 || !b.Agents[0].Spent().TokensUnknown {
+		t.Errorf("%+v", b.Agents)
+	}
+}
+
+func TestALimitOfTokensThatIsNotReportedIsSaid(t *testing.T) {
+	plain := policy.Process{Alive: true, Costs: true, Uncounted: true}
+	for name, row := range map[string]struct {
+		rules   event.Rules
+		running bool
+		agent   policy.Process
+		want    bool
+	}{
+		"of the loop":                      {event.Rules{LimitTokens: 9}, true, plain, true},
+		"of an iteration":                  {event.Rules{IterationTokens: 9}, true, plain, true},
+		"not without a limit":              {event.Rules{LimitCost: 9}, true, plain, false},
+		"not before its turn":              {event.Rules{LimitTokens: 9}, false, plain, false},
+		"not of one that does report them": {event.Rules{LimitTokens: 9}, true, policy.Process{Alive: true, Costs: true}, false},
+	} {
+		row.rules.MaximumIterations = 9
+		b := spend(t, &policy.Budget{}, started(row.rules))
+		got, ok := b.Warning(row.running, row.agent)
+		if ok != row.want || ok && (got.Limit != "limits.tokens" || !strings.Contains(got.Why, "does not report the tokens")) {
+			t.Errorf("%s: %+v", name, got)
+		}
+		l := policy.Life{Process: row.agent}
+		if why := l.Unreported("limits.tokens"); (why != "") != row.agent.Uncounted {
+			t.Errorf("%s, when it is set: %q", name, why)
+		}
+	}
+	if why := new(policy.Life).Unreported("limits.cost"); why != "" {
+		t.Errorf("of an agent that was not started: %q", why)
 	}
 }

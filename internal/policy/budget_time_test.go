@@ -175,7 +175,7 @@ func TestWhatIsSaidOfALimitThatIsNear(t *testing.T) {
 			b := throughJSON(t, spend(t, &policy.Budget{}, append([]event.Payload{started(row.rules)}, row.story...)...))
 			// A change of the settings brings its own number of iterations.
 			b.Rules.MaximumIterations = row.rules.MaximumIterations
-			got, ok := b.Warning(row.running, row.costs)
+			got, ok := b.Warning(row.running, policy.Process{Costs: row.costs})
 			if diff := cmp.Diff(row.want, got); diff != "" || ok != (row.want.Limit != "") {
 				t.Errorf("%v\n%s", ok, diff)
 			}

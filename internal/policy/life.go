@@ -58,14 +58,16 @@ type Worker struct {
 
 // Process is the agent's process as the journal knows it.
 type Process struct {
-	Alive    bool `json:"alive,omitempty"`
-	Resting  bool `json:"resting,omitempty"` // alive between two iterations
-	PID      int  `json:"pid,omitempty"`
-	Agent    int  `json:"agent,omitempty"` // whose process it is, by its place in the list; 0 is the first
-	Live     bool `json:"live,omitempty"`
-	Costs    bool `json:"costs,omitempty"`
-	Tools    bool `json:"tools,omitempty"`
-	ExitEnds bool `json:"exitEnds,omitempty"`
+	Alive   bool `json:"alive,omitempty"`
+	Resting bool `json:"resting,omitempty"` // alive between two iterations
+	PID     int  `json:"pid,omitempty"`
+	Agent   int  `json:"agent,omitempty"` // whose process it is, by its place in the list; 0 is the first
+	Live    bool `json:"live,omitempty"`
+	Costs   bool `json:"costs,omitempty"`
+	Tools   bool `json:"tools,omitempty"`
+	// Uncounted says that the agent does not report the tokens it uses.
+	Uncounted bool `json:"uncounted,omitempty"`
+	ExitEnds  bool `json:"exitEnds,omitempty"`
 	// Flags are the first flags that it was started with, without dashes and values, set apart by spaces.
 	Flags   string `json:"flags,omitempty"`
 	Heard   bool   `json:"heard,omitempty"`   // it said or did something
@@ -306,7 +308,7 @@ func (l *Life) agent(e event.Event) error {
 		}
 		alive := l.Process.Alive
 		l.Process = Process{
-			Alive: true, PID: p.PID, Agent: l.Worker.Agent, Live: p.Live, Costs: p.Costs, Tools: p.Tools, ExitEnds: p.ExitEnds, Flags: flagsOf(p.Argv),
+			Alive: true, PID: p.PID, Agent: l.Worker.Agent, Live: p.Live, Costs: p.Costs, Tools: p.Tools, Uncounted: p.Uncounted, ExitEnds: p.ExitEnds, Flags: flagsOf(p.Argv),
 			Ending: l.Process.Ending, Killing: l.Process.Killing,
 		}
 		if p.Reused && !alive {
@@ -343,7 +345,8 @@ func (l *Life) agent(e event.Event) error {
 		resting := l.Process.Resting
 		p.Stderr = lastBytes(p.Stderr, 2048)
 		l.Process = Process{
-			Costs: l.Process.Costs, Tools: l.Process.Tools, ExitEnds: l.Process.ExitEnds, Flags: l.Process.Flags, Heard: l.Process.Heard,
+			Costs: l.Process.Costs, Tools: l.Process.Tools, Uncounted: l.Process.Uncounted, ExitEnds: l.Process.ExitEnds,
+			Flags: l.Process.Flags, Heard: l.Process.Heard,
 		}
 		if resting {
 			// It served an iteration before this one, and its going ends nothing.

@@ -326,3 +326,28 @@ func BenchmarkAppendLine(b *testing.B) {
 	}
 	b.SetBytes(int64(len(buf)))
 }
+
+// What is not known is null, for tokens as for money, and a count that older journals left out is 0.
+func TestUsageThatIsNotKnownIsNull(t *testing.T) {
+	usd := 1.5
+	for text, want := range map[string]event.Usage{
+		`{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"usd":1.5}`:              {In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: &usd},
+		`{"in":null,"out":null,"cacheRead":null,"cacheWrite":null,"usd":null}`: {TokensUnknown: true},
+		`{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"usd":null}`:             {},
+	} {
+		var got event.Usage
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
+		if again, err := json.Marshal(got); err != nil || string(again) != text {
+			t.Errorf("%s, %v, want %s", again, err, text)
+		}
+	}
+	var old event.Usage
+	if err := json.Unmarshal([]byte(`{"in":5}`), &old); err != nil || old.TokensUnknown || old.In != 5 || old.Out != 0 {
+		t.Errorf("%+v, %v", old, err)
+	}
+}

@@ -11,6 +11,8 @@ type AgentStarted struct {
 	Live   bool     `json:"live,omitempty"`  // it can be steered in mid-turn
 	Costs  bool     `json:"costs,omitempty"` // it reports what it costs
 	Tools  bool     `json:"tools,omitempty"` // it shows the tools it uses
+	// Uncounted says that it does not report the tokens it uses.
+	Uncounted bool `json:"uncounted,omitempty"`
 	// ExitEnds says that the end of the process is the end of the turn: the agent
 	// has no other way to say so.
 	ExitEnds bool   `json:"exitEnds,omitempty"`

@@ -225,14 +225,48 @@ const (
 )
 
 // Usage counts tokens and money. USD is nil where the agent does not say what it
-// cost: unknown is not nothing.
+// cost: unknown is not nothing. The counts are null where it does not report tokens, or not all of them.
 type Usage struct {
 	In         int64    `json:"in"`
 	Out        int64    `json:"out"`
 	CacheRead  int64    `json:"cacheRead"`
 	CacheWrite int64    `json:"cacheWrite"`
 	USD        *float64 `json:"usd"`
+	// TokensUnknown says that the counts are null in JSON. What they hold was used at least.
+	TokensUnknown bool `json:"-"`
 }
+
+// usageJSON is Usage as JSON has it.
+type usageJSON struct {
+	In         *int64   `json:"in"`
+	Out        *int64   `json:"out"`
+	CacheRead  *int64   `json:"cacheRead"`
+	CacheWrite *int64   `json:"cacheWrite"`
+	USD        *float64 `json:"usd"`
+}
+
+// MarshalJSON writes counts that are not known as null.
+func (u Usage) MarshalJSON() ([]byte, error) {
+	if u.TokensUnknown {
+		return json.Marshal(usageJSON{USD: u.USD})
+	}
+	return json.Marshal(usageJSON{&u.In, &u.Out, &u.CacheRead, &u.CacheWrite, u.USD})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. A count that is not there is 0.
+func (u *Usage) UnmarshalJSON(data []byte) error {
+	var read Usage
+	fields := usageJSON{In: &read.In, Out: &read.Out, CacheRead: &read.CacheRead, CacheWrite: &read.CacheWrite}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return err
+	}
+	read.USD, read.TokensUnknown = fields.USD, fields.In == nil || fields.Out == nil
+	*u = read
+	return nil
+}
+
+// Tokens are all that are known to have been used.
+func (u Usage) Tokens() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
 
 // CommandReceived: a person, a hook or another program asked for something.
 type CommandReceived struct {

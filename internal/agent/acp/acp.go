@@ -63,7 +63,7 @@ func (d *Dialect) Session() string { return d.session }
 
 // Abilities says what the agent can do by its profile.
 func (d *Dialect) Abilities() agent.Abilities {
-	return agent.Abilities{Live: d.profile.busy != notTaken, Costs: d.profile.costs, Reset: true, Tools: true, Same: true}
+	return agent.Abilities{Live: d.profile.busy != notTaken, Costs: d.profile.costs, Reset: true, Tools: true, Tokens: d.profile.tokens, Same: true}
 }
 
 // Open begins a turn. The first one of a process has to be greeted and needs a session.

@@ -23,6 +23,8 @@ type profile struct {
 	title bool // the first title of a call is the tool's name
 	ids   bool // the id of a call begins with it, up to two underlines
 	costs bool // it tells what it costs
+	// tokens says that it tells the tokens that it uses.
+	tokens bool
 
 	// What it tells of a request to the model that failed. Of all others nothing is seen until the turn ends.
 	logs     logs     // the log on its stderr, where that tells more than the protocol
@@ -54,27 +56,27 @@ var profiles = [...]profile{
 	{
 		name: "opencode", names: []string{"opencode", "opencode-ai"}, tried: "1.18.33",
 		speak: []string{"acp"}, env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"}, joined: true,
-		busy: joins, title: true, costs: true,
+		busy: joins, title: true, costs: true, tokens: true,
 		logs: opencodeLog, logFlags: []string{"--print-logs", "--log-level=ERROR"},
 	},
 	{
 		name: "gemini", names: []string{"gemini", "gemini-cli"}, tried: "0.61.0",
 		// Without the variable it starts itself again, and the parent ignores signals that are meant for both.
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_DEBUG_LOG_FILE=/dev/stderr"}, model: "--model",
-		ids: true, logs: geminiLog, asides: []aside{{"[MODE_UPDATE] ", ""}},
+		ids: true, tokens: true, logs: geminiLog, asides: []aside{{"[MODE_UPDATE] ", ""}},
 	},
 	{
 		name: "copilot", names: []string{"copilot", "copilot-cli"}, tried: "1.0.102",
 		speak: []string{"--acp"}, env: []string{"COPILOT_AUTO_UPDATE=false"}, model: "--model",
 		// After a 429 it says nothing at all before it asks again. What it logs goes to a file.
-		asks: true, failed: "Error: ",
+		asks: true, tokens: true, failed: "Error: ",
 		repeated: []repeat{{"Info: Request failed", "overload"}, {"Info: Response was interrupted", "network"}},
 	},
 	{
 		name: "qwen", names: []string{"qwen", "qwen-code"}, tried: "0.24.4",
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"QWEN_CODE_NO_RELAUNCH=true"}, model: "--model",
 		// A failed request is made again for minutes, and only a file would tell. What is not allowed beforehand is judged by one more request to the model.
-		yes: []string{"--yolo", "-y", "--approval-mode"}, busy: isAsked,
+		yes: []string{"--yolo", "-y", "--approval-mode"}, busy: isAsked, tokens: true,
 	},
 	{
 		name: "goose", names: []string{"goose"},
@@ -91,11 +93,11 @@ var profiles = [...]profile{
 	// A second way to agents that ralph speaks to better in their own protocols.
 	{
 		name: "claude", names: []string{"claude-agent-acp", "claude-code-acp"}, tried: "0.100.0",
-		busy: joins, costs: true, // of a failed request nothing is seen before it gives up
+		busy: joins, costs: true, tokens: true, // of a failed request nothing is seen before it gives up
 	},
 	{
 		name: "codex", names: []string{"codex-acp"}, tried: "2.6.0",
-		busy:   bySteering,
+		busy: bySteering, tokens: true,
 		asides: []aside{{"Warning: ", `\n\n`}, {"Config warning: ", `\n\n`}, {"*Context compacted to fit", ""}},
 	},
 	{

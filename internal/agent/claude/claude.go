@@ -10,7 +10,7 @@ import (
 )
 
 // Abilities of Claude Code's stream-json protocol.
-var Abilities = agent.Abilities{Live: true, Costs: true, Tools: true, Same: true}
+var Abilities = agent.Abilities{Live: true, Costs: true, Tools: true, Tokens: true, Same: true}
 
 // Dialect is one conversation with one Claude Code process. It implements [agent.Dialect].
 type Dialect struct {
@@ -56,7 +56,7 @@ func (d *Dialect) Session() string { return d.session }
 // Abilities says what the protocol can do.
 func (d *Dialect) Abilities() agent.Abilities {
 	if d.variant != nil {
-		return agent.Abilities{Tools: true}
+		return agent.Abilities{Tools: true, Tokens: true}
 	}
 	return Abilities
 }

@@ -83,9 +83,9 @@ var _ agent.Dialect = (*Dialect)(nil)
 // Abilities says what the protocol can do. It is known once Command was called.
 func (d *Dialect) Abilities() agent.Abilities {
 	if d.once {
-		return agent.Abilities{Tools: true}
+		return agent.Abilities{Tools: true, Tokens: true}
 	}
-	return agent.Abilities{Live: true, Reset: true, Tools: true, Same: true}
+	return agent.Abilities{Live: true, Reset: true, Tools: true, Tokens: true, Same: true}
 }
 
 // Session returns the id of the thread, "" as long as Codex has not told it.

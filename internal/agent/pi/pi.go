@@ -10,7 +10,7 @@ import (
 
 // Abilities says what pi's RPC protocol can do.
 func (d *Dialect) Abilities() agent.Abilities {
-	return agent.Abilities{Live: true, Costs: true, Reset: true, Tools: true, Same: true}
+	return agent.Abilities{Live: true, Costs: true, Reset: true, Tools: true, Tokens: true, Same: true}
 }
 
 // phase is where the conversation stands.

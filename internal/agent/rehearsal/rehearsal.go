@@ -131,5 +131,5 @@ func (d *Dialect) Stop() [][]byte { return nil }
 
 // Abilities of every scenario.
 func (d *Dialect) Abilities() agent.Abilities {
-	return agent.Abilities{Live: true, Costs: true, Reset: true, Tools: true, Same: true}
+	return agent.Abilities{Live: true, Costs: true, Reset: true, Tools: true, Tokens: true, Same: true}
 }
