@@ -35,7 +35,7 @@ type sending struct {
 
 type steerVerb struct {
 	sending
-	Text []string `arg:"" help:"What to tell the agent; - reads it from stdin."`
+	Text []string `arg:"" help:"What to tell the agent; - reads it from stdin. The name of a loop before other words is the loop to tell; words in quotes are one."`
 }
 
 func (v *steerVerb) Run(e *env) error {
@@ -44,7 +44,7 @@ func (v *steerVerb) Run(e *env) error {
 
 type followUpVerb struct {
 	sending
-	Text []string `arg:"" help:"What to tell the agent; - reads it from stdin."`
+	Text []string `arg:"" help:"What to tell the agent; - reads it from stdin. The name of a loop before other words is the loop to tell; words in quotes are one."`
 }
 
 func (v *followUpVerb) Run(e *env) error {
@@ -105,13 +105,21 @@ func (v *resumeVerb) Run(e *env) error { return v.sending().send(e, inbox.Comman
 
 type setVerb struct {
 	sending
-	Setting string `arg:"" placeholder:"KEY=VALUE" help:"Such as maximumIterations=30 or limits.idle=20m."`
+	Setting []string `arg:"" placeholder:"KEY=VALUE" help:"Such as maximumIterations=30 or limits.idle=20m, after the name of a loop or alone."`
 }
 
 func (v *setVerb) Run(e *env) error {
-	key, value, ok := strings.Cut(v.Setting, "=")
+	const hint = "write it as in 'ralph set maximumIterations=30', or 'ralph set NAME maximumIterations=30'"
+	setting := v.Setting[len(v.Setting)-1]
+	switch {
+	case len(v.Setting) == 2 && v.Loop == "":
+		v.Loop = v.Setting[0]
+	case len(v.Setting) > 1:
+		return refuse(hint, "one setting is changed at a time")
+	}
+	key, value, ok := strings.Cut(setting, "=")
 	if !ok || key == "" || value == "" {
-		return refuse("write it as in 'ralph set maximumIterations=30'", "%q is not KEY=VALUE", v.Setting)
+		return refuse(hint, "%q is not KEY=VALUE", setting)
 	}
 	s, err := e.find(v.Loop)
 	if err != nil {
@@ -138,13 +146,11 @@ func words(e *env, args []string) string {
 	return strings.Join(args, " ")
 }
 
-// tell sends words to the agent. Where they begin with the name of a loop and none is named, that was meant as with the verbs whose
-// argument is a loop, and the words would have gone to another one.
-func (v sending) tell(e *env, kind inbox.Kind, text []string) error {
-	if v.Loop == "" && len(text) > 1 {
-		if s, err := e.named(text[0]); err == nil && (s.Live.Alive || s.Project == e.root()) {
-			return refuse(fmt.Sprintf("say --loop %s to tell that loop, or put all of the words between quotes", text[0]),
-				"%q is the name of a loop, and would be the first word that the agent is told", text[0])
+// tell sends words to the agent. The loop may stand before them.
+func (v sending) tell(e *env, kind inbox.Kind, text []string) (err error) {
+	if v.Loop == "" {
+		if v.Loop, text, err = e.aimed(text); err != nil {
+			return err
 		}
 	}
 	return v.send(e, inbox.Command{Kind: kind, Text: words(e, text)})

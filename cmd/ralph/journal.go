@@ -29,19 +29,10 @@ type journalPlace struct {
 	JSON  bool   `help:"Say it as JSON."`
 }
 
-// source returns the path that the argument stands for. What has a slash in it or is
-// no possible name of a loop is a path.
+// source returns the path that the argument stands for.
 func (p journalPlace) source(e *env) (string, error) {
-	asPath := strings.ContainsRune(p.Place, filepath.Separator) || p.Place != "" && registry.CheckName(p.Place) != nil
-	if !asPath {
-		s, err := e.find(p.Place)
-		return s.Dir, err
-	}
-	path := e.abs(p.Place)
-	if _, err := os.Stat(path); err != nil {
-		return "", refuse("name a loop, a loop's folder or a segment", "look at the journal: %w", err)
-	}
-	return path, nil
+	path, _, err := e.located(p.Place)
+	return path, err
 }
 
 // folder is source for those who write: only a loop's folder will do.

@@ -45,7 +45,7 @@ func (v *listVerb) Run(e *env) error {
 		return err
 	}
 	if v.JSON {
-		return printJSON(e.stdout, listed(all), "")
+		return printJSON(e.stdout, listed(e, all), "")
 	}
 	if len(all) == 0 {
 		tell(e.stderr, "%s", v.none())
@@ -114,6 +114,7 @@ func (v *listVerb) watch(e *env) error {
 // listedLoop is one loop as --json has it. Its keys stay.
 type listedLoop struct {
 	Name              string    `json:"name"`
+	Call              string    `json:"call"` // how it is named from the current folder: its name, PROJECT/NAME or the path of its folder
 	Dir               string    `json:"dir"`
 	Project           string    `json:"project"`
 	Alive             bool      `json:"alive"`
@@ -158,12 +159,13 @@ func leftOvers(all []registry.Status) map[string][]process.Stray {
 	return left
 }
 
-func listed(all []registry.Status) []listedLoop {
+func listed(e *env, all []registry.Status) []listedLoop {
+	call := e.callers(all)
 	left := leftOvers(all)
 	loops := make([]listedLoop, 0, len(all))
 	for _, s := range all {
 		l := listedLoop{
-			Name: s.Name, Dir: s.Dir, Project: s.Project, Alive: s.Live.Alive, Died: s.Died, Gone: s.Gone,
+			Name: s.Name, Call: call(s), Dir: s.Dir, Project: s.Project, Alive: s.Live.Alive, Died: s.Died, Gone: s.Gone,
 			Status: s.Head.Status, Reason: s.Head.Reason, Iteration: s.Head.Iteration,
 			MaximumIterations: s.Head.MaximumIterations, Started: since(s), At: s.Head.At, Agent: agentOf(s),
 			Waiting: s.Head.Waiting, Pending: s.Head.Pending, Host: s.Host,
@@ -212,7 +214,7 @@ func (v *listVerb) table(e *env, all []registry.Status) []byte {
 	if v.All {
 		t.head, t.telling = append(t.head, "PROJECT"), true
 	}
-	now, homes, left := e.now(), e.variable("HOME"), leftOvers(all)
+	now, homes, left, call := e.now(), e.variable("HOME"), leftOvers(all), e.callers(all)
 	for _, s := range all {
 		cost, tokens := "unknown", "unknown"
 		if s.Head.CostKnown {
@@ -222,7 +224,7 @@ func (v *listVerb) table(e *env, all []registry.Status) []byte {
 			tokens = render.Tokens(s.Head.TokensIn + s.Head.TokensOut)
 		}
 		row := []string{
-			s.Name, standsAs(s, now, left[s.File]), progress(s.Head.Iteration, s.Head.MaximumIterations),
+			call(s), standsAs(s, now, left[s.File]), progress(s.Head.Iteration, s.Head.MaximumIterations),
 			units.Ago(now.Sub(since(s))), agentOf(s), cost, tokens,
 		}
 		if v.All {

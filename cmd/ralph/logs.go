@@ -7,8 +7,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,32 +88,8 @@ func (e *env) source(name string) (source, error) {
 	if name == "-" {
 		return source{pipe: e.stdin}, nil
 	}
-	pathlike := strings.ContainsRune(name, filepath.Separator) || name == "." || name == ".." ||
-		strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".zst")
-	if !pathlike {
-		s, err := e.find(name)
-		if err == nil {
-			return source{path: s.Dir, loop: true}, nil
-		}
-		if name == "" {
-			return source{}, err
-		}
-		if _, no := os.Stat(e.abs(name)); no != nil {
-			return source{}, err
-		}
-	}
-	path := e.abs(name)
-	if _, err := os.Stat(path); err != nil {
-		return source{}, refuse("name a loop, a folder or a segment", "read the journal: %w", err)
-	}
-	return source{path: path, loop: filepath.Base(filepath.Dir(path)) == ralphFolder}, nil
-}
-
-func (e *env) abs(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(e.cwd, path)
+	path, loop, err := e.located(name)
+	return source{path: path, loop: loop}, err
 }
 
 // filter says which events are wanted.

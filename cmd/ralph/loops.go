@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/repo"
@@ -16,113 +13,6 @@ import (
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
-
-// loopDir returns the folder of a loop of this project.
-func (e *env) loopDir(name string) (string, error) {
-	if err := registry.CheckName(name); err != nil {
-		return "", err
-	}
-	return filepath.Join(e.root(), ralphFolder, name), nil
-}
-
-// defaultName is what a loop is called when nobody says: the slug of the git
-// branch, else of the folder.
-func (e *env) defaultName() string {
-	if branch := repo.Branch(context.Background(), e.cwd); branch != "" {
-		return registry.SlugName(branch)
-	}
-	return registry.SlugName(filepath.Base(e.root()))
-}
-
-// find returns the loop that a verb is about. Without a name: the one live loop of
-// this project, else its latest, else the only live one on this machine.
-func (e *env) find(name string) (registry.Status, error) {
-	if name != "" {
-		return e.named(name)
-	}
-	all, err := registry.Survey(e.home, nil)
-	if err != nil {
-		return registry.Status{}, err
-	}
-	var here, live []registry.Status
-	for _, s := range all {
-		if s.Err != nil || s.Gone {
-			continue
-		}
-		if s.Project == e.root() {
-			here = append(here, s)
-		}
-		if s.Live.Alive {
-			live = append(live, s)
-		}
-	}
-	hereAlive := slices.DeleteFunc(slices.Clone(here), func(s registry.Status) bool { return !s.Live.Alive })
-	switch {
-	case len(hereAlive) == 1:
-		return hereAlive[0], nil
-	case len(hereAlive) > 1:
-		return registry.Status{}, ambiguous("several loops of this project are running", hereAlive)
-	case len(here) > 0:
-		return slices.MaxFunc(here, func(a, b registry.Status) int { return a.Started.Compare(b.Started) }), nil
-	case len(live) == 1:
-		return live[0], nil
-	case len(live) > 1:
-		return registry.Status{}, ambiguous("no loop of this project, and several are running elsewhere", live)
-	}
-	return registry.Status{}, refuse("begin one with 'ralph start'", "there is no loop here and none is running elsewhere")
-}
-
-// named returns the loop of that name: this project's, else the only one on this
-// machine that is called so.
-func (e *env) named(name string) (registry.Status, error) {
-	dir, err := e.loopDir(name)
-	if err != nil {
-		return registry.Status{}, err
-	}
-	all, err := registry.Survey(e.home, func(entry registry.Entry) bool { return entry.Name == name })
-	if err != nil {
-		return registry.Status{}, err
-	}
-	all = slices.DeleteFunc(all, func(s registry.Status) bool { return s.Err != nil || s.Gone })
-	for _, s := range all {
-		if s.Dir == dir {
-			return s, nil
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "journal")); err == nil {
-		// A loop that the registry does not know: copied here, or RALPH_HOME is another.
-		return e.unlisted(name, dir)
-	}
-	alive := slices.DeleteFunc(slices.Clone(all), func(s registry.Status) bool { return !s.Live.Alive })
-	switch {
-	case len(all) == 1:
-		return all[0], nil
-	case len(alive) == 1:
-		return alive[0], nil
-	case len(all) > 1:
-		return registry.Status{}, ambiguous(fmt.Sprintf("several projects have a loop %q", name), all)
-	}
-	return registry.Status{}, refuse("'ralph list --all' shows the loops of this machine", "there is no loop %q here", name)
-}
-
-func (e *env) unlisted(name, dir string) (registry.Status, error) {
-	live, err := registry.Probe(dir)
-	if err != nil {
-		return registry.Status{}, err
-	}
-	return registry.Status{
-		Entry: registry.Entry{Name: name, Dir: dir, Project: filepath.Dir(filepath.Dir(dir))},
-		Live:  live,
-	}, nil
-}
-
-func ambiguous(what string, candidates []registry.Status) error {
-	var lines []string
-	for _, s := range candidates {
-		lines = append(lines, fmt.Sprintf("\n  %s  %s  %s", s.Name, s.Head.Status, s.Project))
-	}
-	return refuse("name one, from within its project where names repeat", "%s:%s", what, strings.Join(lines, ""))
-}
 
 // standing is what start and run have to know of a loop's folder before they
 // begin.

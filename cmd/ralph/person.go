@@ -19,7 +19,7 @@ type asking struct {
 	Loop string        `short:"l" name:"loop" placeholder:"NAME" help:"The loop; without it the one that this command was started by, else the one that runs here."`
 	Wait time.Duration `default:"3s" help:"How long to wait for the loop to take it."`
 	JSON bool          `help:"Say as JSON what became of it."`
-	Why  []string      `arg:"" optional:"" help:"What the person has to do or to know; - reads it from stdin."`
+	Why  []string      `arg:"" optional:"" help:"What the person has to do or to know; - reads it from stdin. The name of a loop before it is the loop that is meant."`
 }
 
 type waitVerb struct{ asking }
@@ -31,6 +31,9 @@ type blockedVerb struct{ asking }
 func (v *blockedVerb) Run(e *env) error { return v.ask(e, inbox.Blocked) }
 
 func (v *asking) ask(e *env, kind inbox.Kind) error {
+	if err := v.aim(e); err != nil {
+		return err
+	}
 	s, own, err := e.asker(v.Loop)
 	if err != nil {
 		return err
@@ -40,6 +43,27 @@ func (v *asking) ask(e *env, kind inbox.Kind) error {
 		c.From = "agent:" + cmp.Or(s.Agent, s.Name)
 	}
 	return sending{Wait: v.Wait, JSON: v.JSON}.sendTo(e, s, c)
+}
+
+// aim takes the name of a loop that stands before the words, or alone. Of an agent's own words none is taken for another loop's.
+func (v *asking) aim(e *env) (err error) {
+	switch own := e.variable(loopDirVariable); {
+	case v.Loop != "" || len(v.Why) == 0:
+	case own != "":
+		if len(v.Why) > 1 && v.Why[0] == filepath.Base(own) {
+			v.Why = v.Why[1:]
+		}
+	default:
+		alone := len(v.Why) == 1
+		if alone {
+			v.Why = append(v.Why, "")
+		}
+		v.Loop, v.Why, err = e.aimed(v.Why)
+		if alone && err == nil {
+			v.Why = v.Why[:len(v.Why)-1]
+		}
+	}
+	return err
 }
 
 // loopDirVariable is where an agent and all that it starts find their loop.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -74,5 +75,27 @@ func TestRooted(t *testing.T) {
 	}
 	if got := rooted("./it's", "/p"); got != "/p/it's" { // of one word no quote means anything
 		t.Errorf("it is %q", got)
+	}
+}
+
+// A loop is called as its branch, where that tells it from those of other projects.
+func TestDefaultName(t *testing.T) {
+	for _, row := range []struct{ branch, want string }{
+		{"", "my-app"}, {"main", "my-app"}, {"master", "my-app"}, {"fix/Login", "fix-login"}, {"main-2", "main-2"},
+	} {
+		project := filepath.Join(t.TempDir(), "My App")
+		below := filepath.Join(project, "src")
+		if err := os.MkdirAll(below, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if row.branch != "" {
+			if out, err := exec.Command("git", "init", "-q", "-b", row.branch, project).CombinedOutput(); err != nil {
+				t.Fatalf("git init: %v: %s", err, out)
+			}
+		}
+		e := &env{cwd: below, project: project}
+		if got := e.defaultName(); got != row.want {
+			t.Errorf("on branch %q it is %q, not %q", row.branch, got, row.want)
+		}
 	}
 }

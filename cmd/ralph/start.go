@@ -11,13 +11,14 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/runner"
+	tasks "github.com/ralph-loop/ralph/internal/task"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
 type startVerb struct {
-	Name string `arg:"" optional:"" help:"The loop's name; without one the git branch's, else the folder's; with --resume the one that ran here last."`
+	Name string `arg:"" optional:"" help:"The loop's name; without one the git branch's, or the folder's where that is main or master; with --resume the one that ran here last."`
 	loopOptions
 	placed
 	Task          string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`
@@ -70,8 +71,11 @@ func (v *startVerb) Run(e *env) error {
 
 // choose settles which loop is meant: one to resume is found as by every other verb, and a new one is this project's.
 func (v *startVerb) choose(e *env) (err error) {
-	if v.Resume {
+	if v.Resume || qualified(v.Name) {
 		s, err := e.find(v.Name)
+		if refused, ok := errors.AsType[*failure](err); ok && !v.Resume {
+			refused.hint = "to begin a loop in another project, say --project DIR"
+		}
 		if err != nil {
 			return err
 		}
@@ -187,7 +191,7 @@ func (v *startVerb) job(e *env, loaded config.Loaded) (job, error) {
 			return j, fmt.Errorf("look at the loop's folder: %w", err)
 		}
 		if before.unbegun { // all but a person's words is what is left of a runner
-			v.found = slices.DeleteFunc(v.found, func(name string) bool { return name != taskName && name != "reflect.md" })
+			v.found = slices.DeleteFunc(v.found, func(name string) bool { return name != taskName && name != tasks.ReflectFile })
 		}
 	}
 	if err := e.prepare(v.dir); err != nil {
@@ -274,10 +278,16 @@ func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
 	case archived:
 		return refuse("give it with -p TEXT, -f FILE or --task FILE", "there is no task")
 	}
-	if err := checkPlain(filepath.Join(dir, taskName)); err != nil {
+	own := filepath.Join(dir, taskName)
+	if err := checkPlain(own); err != nil {
 		return err
 	}
-	_, err := v.source(e, dir, "") // says so where there is none
+	if !exists(own) { // it will be made
+		if err := e.prepare(dir); err != nil {
+			return err
+		}
+	}
+	_, err := e.ownTask(dir)
 	return err
 }
 

@@ -8,6 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/runner"
 )
 
+// hintNotSpoken is what to do about an agent whose protocol nobody here speaks.
+const hintNotSpoken = "set agent.protocol to text to run it as a plain program"
+
 // filesLeast is how many files a loop needs room for. One with a single guardrail fails with 24, and on a busy machine now and then with 64,
 // where a look at a repository, a guardrail and the journal's housekeeping meet; guardrails that run side by side need more.
 const filesLeast = 128
