@@ -82,13 +82,17 @@ func (t *Text) guardrailEnded(e event.Event) error {
 		return nil
 	}
 	r.style = red
+	action := ""
+	if p.Action != "" {
+		action = ", fail action " + Clean(p.Action)
+	}
 	switch {
 	case p.TimedOut:
-		r.line("timed out after " + Span(milliseconds(p.Took)))
+		r.line("timed out after " + Span(milliseconds(p.Took)) + action)
 	case p.Code < 0:
-		r.line("failed" + took + ", ended by a signal")
+		r.line("failed" + took + ", ended by a signal" + action)
 	default:
-		r.line(fmt.Sprintf("failed with exit code %d%s", p.Code, took))
+		r.line(fmt.Sprintf("failed with exit code %d%s%s", p.Code, took, action))
 	}
 	if p.Message != nil {
 		printed := whole(outputOf(p.Message.Text))

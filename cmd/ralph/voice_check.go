@@ -84,6 +84,9 @@ func (v *voice) guardrailEnded(p event.GuardrailEnded) {
 	default:
 		v.say("Guardrail exited with code %d (%s): %s", p.Code, tookMillis(p.Took), what)
 	}
+	if p.Action != "" {
+		v.say("Fail action of the guardrail: %s", p.Action)
+	}
 	if !p.OK && p.Log != "" {
 		v.say("Output of the guardrail: %s", p.Log)
 	}
