@@ -208,6 +208,9 @@ func changes(insertions, deletions int) string { return fmt.Sprintf("+%d/-%d", i
 
 func committed(p event.RepoCommitted) string {
 	subject, _, _ := strings.Cut(p.Message, "\n")
+	if p.SHA == "" {
+		return "committed: " + subject + " (which commit is not known)"
+	}
 	return fmt.Sprintf("committed %.10s %s (%s, %s)", p.SHA, subject, count(p.Files, "file", "files"), changes(p.Insertions, p.Deletions))
 }
 

@@ -38,6 +38,10 @@ func (v *voice) hearCheck(e event.Event) error {
 		})
 	case event.TypeRepoCommitted:
 		return heard(e, func(p event.RepoCommitted) {
+			if p.SHA == "" {
+				v.say("Committed (which commit is not known): %s", firstLine(p.Message))
+				return
+			}
 			v.say("Committed %.10s: %s (%s, +%d -%d)", p.SHA, firstLine(p.Message), quantity(p.Files, "file"), p.Insertions, p.Deletions)
 		})
 	case event.TypeSCMEnded:
