@@ -65,6 +65,9 @@ func examineSettings(e *env) (settingsFinding, []config.Agent) {
 		if warning != "" {
 			s.Warnings = append(s.Warnings, warning)
 		}
+		if warning := unproved(e, loaded.Settings); warning != "" {
+			s.Warnings = append(s.Warnings, warning+"; "+hintUnproved)
+		}
 		// An agent that is not spoken to is told of among the checks.
 		if refused, ok := errors.AsType[*failure](err); ok && refused.hint != hintNotSpoken {
 			s.Problem, s.Hint = refused.Error(), refused.hint
