@@ -82,13 +82,17 @@ func (t *Text) guardrailEnded(e event.Event) error {
 		return nil
 	}
 	r.style = red
+	action := ""
+	if p.Action != "" {
+		action = ", fail action " + Clean(p.Action)
+	}
 	switch {
 	case p.TimedOut:
-		r.line("timed out after " + Span(milliseconds(p.Took)))
+		r.line("timed out after " + Span(milliseconds(p.Took)) + action)
 	case p.Code < 0:
-		r.line("failed" + took + ", ended by a signal")
+		r.line("failed" + took + ", ended by a signal" + action)
 	default:
-		r.line(fmt.Sprintf("failed with exit code %d%s", p.Code, took))
+		r.line(fmt.Sprintf("failed with exit code %d%s%s", p.Code, took, action))
 	}
 	if p.Message != nil {
 		printed := whole(outputOf(p.Message.Text))
@@ -204,6 +208,9 @@ func changes(insertions, deletions int) string { return fmt.Sprintf("+%d/-%d", i
 
 func committed(p event.RepoCommitted) string {
 	subject, _, _ := strings.Cut(p.Message, "\n")
+	if p.SHA == "" {
+		return "committed: " + subject + " (which commit is not known)"
+	}
 	return fmt.Sprintf("committed %.10s %s (%s, %s)", p.SHA, subject, count(p.Files, "file", "files"), changes(p.Insertions, p.Deletions))
 }
 

@@ -63,6 +63,9 @@ func examineSettings(e *env) (settingsFinding, []config.Agent) {
 	if len(candidates) > 0 {
 		warnings, err := unsuited(loaded.Settings, s.asks(e))
 		s.Warnings = append(s.Warnings, warnings...)
+		if warning := unproved(e, loaded.Settings); warning != "" {
+			s.Warnings = append(s.Warnings, warning+"; "+hintUnproved)
+		}
 		// An agent that is not spoken to is told of among the checks.
 		if refused, ok := errors.AsType[*failure](err); ok && refused.hint != hintNotSpoken {
 			s.Problem, s.Hint = refused.Error(), refused.hint

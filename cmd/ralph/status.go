@@ -345,7 +345,11 @@ func (d *details) lastOne(l *projector.Telemetry) {
 	case l.Guardrails > 0:
 		d.add("guardrails", "all %d passed", l.Guardrails)
 	}
-	if l.Commit != nil {
+	switch {
+	case l.Commit == nil:
+	case l.Commit.SHA == "":
+		d.add("commit", "%s (which commit is not known)", l.Commit.Subject)
+	default:
 		d.add("commit", "%.10s %s", l.Commit.SHA, l.Commit.Subject)
 	}
 	if l.Unkept != "" {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/runner"
 )
 
@@ -33,8 +35,34 @@ func suits(e *env, settings config.Settings) error {
 	}
 	if err == nil {
 		sayKeys(e, settings)
+		if warning := unproved(e, settings); warning != "" {
+			tell(e.stderr, "%s", warning)
+			tell(e.stderr, "hint: %s", hintUnproved)
+		}
 	}
 	return err
+}
+
+const hintUnproved = "add a guardrail, a command that succeeds once the work is done, or begin with 'git init'"
+
+// unproved warns of an agent whose claim that the work is done nothing can be held against: it does not show its tools, there is no
+// repository in which a change would show, and no guardrail. It is empty where a person asked for no evidence.
+func unproved(e *env, settings config.Settings) string {
+	if len(settings.Guardrails) > 0 || settings.Completion.OnPromiseNoWork == config.NoWorkAccept || settings.Completion.MinToolCalls == 0 {
+		return ""
+	}
+	for _, agent := range settings.Candidates() {
+		dialect, err := runner.Dialect(agent)
+		if err != nil || dialect.Abilities().Tools {
+			continue
+		}
+		if _, err := repo.Repos(context.Background(), e.root(), e.environ...); !repo.Absent(err) {
+			return ""
+		}
+		return fmt.Sprintf("nothing can be held against a claim that the work is done: an agent that is spoken to as %s does not show its tools, %s is in no git repository, and there is no guardrail",
+			agent.ResolvedProtocol(), e.root())
+	}
+	return ""
 }
 
 // sayKeys says of each agent whether it pays with a key of the environment or with its own login, where nobody has decided it.

@@ -38,6 +38,10 @@ func (v *voice) hearCheck(e event.Event) error {
 		})
 	case event.TypeRepoCommitted:
 		return heard(e, func(p event.RepoCommitted) {
+			if p.SHA == "" {
+				v.say("Committed (which commit is not known): %s", firstLine(p.Message))
+				return
+			}
 			v.say("Committed %.10s: %s (%s, +%d -%d)", p.SHA, firstLine(p.Message), quantity(p.Files, "file"), p.Insertions, p.Deletions)
 		})
 	case event.TypeSCMEnded:
@@ -83,6 +87,9 @@ func (v *voice) guardrailEnded(p event.GuardrailEnded) {
 		v.say("Guardrail ended by a signal (%s): %s", tookMillis(p.Took), what)
 	default:
 		v.say("Guardrail exited with code %d (%s): %s", p.Code, tookMillis(p.Took), what)
+	}
+	if p.Action != "" {
+		v.say("Fail action of the guardrail: %s", p.Action)
 	}
 	if !p.OK && p.Log != "" {
 		v.say("Output of the guardrail: %s", p.Log)

@@ -91,7 +91,7 @@ type Guardrail struct {
 
 // SCM is what runs in version control when all guardrails pass; without tasks, nothing.
 type SCM struct {
-	Command string   `json:"command,omitempty" trust:"asked" doc:"the program, such as git"`
+	Command string   `json:"command,omitempty" trust:"asked" doc:"the program, such as git; which commit another one made is known where git sees it too"`
 	Tasks   []string `json:"tasks,omitempty" trust:"asked" doc:"its subcommands in order, such as commit, push; each may take ten minutes"`
 	AddNew  bool     `json:"addNew,omitempty" trust:"asked" doc:"commit files that are not tracked yet as well"`
 }

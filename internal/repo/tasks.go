@@ -39,8 +39,9 @@ type Config struct {
 type Result struct {
 	// Done and Skipped are the tasks that came to a good end, and those for which there was nothing to do.
 	Done, Skipped []string
-	// Committed: a commit was made by this Run. SHA, Message (as hooks left it) and Stat are about it; they are empty for a program
-	// other than git.
+	// Committed: a commit was made by this Run. SHA, Message (as hooks left it) and Stat are about it. Of a program other than git
+	// they are known where git sees the commit as well: where the program drives git, or keeps a git repository beside its own. Else SHA and
+	// Stat are empty, and Message is the one that the program was given.
 	Committed bool
 	SHA       string
 	Message   string
@@ -61,7 +62,7 @@ type Result struct {
 // it stands.
 //
 // Another program gets "commit -am <message>" and the other tasks as they stand; whether there is anything to commit is its own
-// affair, and AddNew is not passed on.
+// affair, and AddNew is not passed on. Which commit it made is known where git sees it.
 //
 // Run may be called again after a crash. The index may then hold files that were added for the commit that did not come about.
 func Run(ctx context.Context, c Config) (Result, error) {
@@ -112,8 +113,7 @@ func (r *runner) task(ctx context.Context, task string) error {
 	case words[0] == "commit" && r.Message == "":
 		err = r.refuse(words, ErrNoMessage, "")
 	case words[0] == "commit":
-		err = r.run(ctx, "", slices.Concat(words, []string{"-am", r.Message})...)
-		r.result.Committed = err == nil
+		err = r.commitElsewhere(ctx, words)
 	case task == "push" && r.isGit() && r.git.isLevel(ctx):
 		done = false
 	default:
@@ -127,6 +127,32 @@ func (r *runner) task(ctx context.Context, task string) error {
 		r.result.Skipped = append(r.result.Skipped, task)
 	}
 	return err
+}
+
+// commitElsewhere lets another program than git commit. It may drive git, or keep a repository that git reads too: whether HEAD has moved is
+// then what it has done. Where git sees nothing, the program is believed.
+func (r *runner) commitElsewhere(ctx context.Context, words []string) error {
+	seen := runner{Config: r.Config, git: git{words: []string{"git"}, env: r.git.env, dir: r.git.dir}}
+	before, unseen := seen.git.head(ctx)
+	failed := r.run(ctx, "", slices.Concat(words, []string{"-am", r.Message})...)
+
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
+	defer cancel()
+	head, err := seen.git.head(after)
+	moved := unseen == nil && err == nil && head != before
+	if failed != nil && !moved {
+		return failed
+	}
+	r.result.Committed, r.result.Message = true, r.Message
+	if !moved {
+		return nil
+	}
+	seen.result.SHA = head
+	if seen.describe(after, before) == nil { // else it is a commit all the same
+		r.result.Message, r.result.Stat = seen.result.Message, seen.result.Stat
+	}
+	r.result.SHA = head
+	return failed
 }
 
 func (r *runner) isGit() bool {

@@ -521,7 +521,7 @@ func TestAnotherProgramThanGit(t *testing.T) {
 	program := filepath.Join(dir, "my hg")
 	must(t, os.WriteFile(program, []byte("#!/bin/sh\nfor word; do printf '[%s]' \"$word\"; done >> said\n[ \"$1\" != refuse ]\n"), 0o755))
 	r, err := Run(t.Context(), Config{Dir: dir, Command: program, Tasks: []string{"commit", "push --all"}, Message: "-Add a \"door\""})
-	if err != nil || !r.Committed || r.SHA != "" || r.Nothing {
+	if err != nil || !r.Committed || r.SHA != "" || r.Nothing || r.Message != "-Add a \"door\"" {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	must(t, os.Rename(program, filepath.Join(dir, "hg")))
@@ -534,6 +534,32 @@ func TestAnotherProgramThanGit(t *testing.T) {
 	}
 	if r, err := Run(t.Context(), Config{Dir: dir, Command: program, Tasks: []string{"commit"}}); !errors.Is(err, ErrNoMessage) {
 		t.Errorf("without a message: %+v, %v", r, err)
+	}
+}
+
+// What drives git is seen by git.
+func TestAnotherProgramWhoseCommitGitSees(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	before := w.head()
+	program := filepath.Join(t.TempDir(), "stack")
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\nif [ \"$1\" = commit ]; then git \"$@\" || exit; exit $(cat \"$0.code\"); fi\n"), 0o755))
+	must(t, os.WriteFile(program+".code", []byte("0"), 0o644))
+	w.write("a", "one\ntwo\n")
+	r, err := w.run(Config{Command: program, Tasks: []string{"commit"}, Message: "Add two lines\n\nBecause."})
+	if err != nil || r.SHA != w.head() || r.SHA == before || r.Message != "Add two lines\n\nBecause." || r.Stat.Files != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	// It has committed, and failed after that.
+	must(t, os.WriteFile(program+".code", []byte("7"), 0o644))
+	w.write("a", "three\n")
+	r, err = w.run(Config{Command: program, Tasks: []string{"commit"}, Message: "Three"})
+	if exitCode(err) != 7 || !r.Committed || r.SHA != w.head() || len(r.Done) != 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	// It fails, with nothing to commit.
+	if r, err = w.run(Config{Command: program, Tasks: []string{"commit"}, Message: "None"}); err == nil || r.Committed || r.SHA != "" {
+		t.Fatalf("%+v, %v", r, err)
 	}
 }
 

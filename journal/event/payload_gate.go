@@ -133,7 +133,7 @@ type IterationChecked struct {
 
 // RepoCommitted: the work of the iteration is a commit.
 type RepoCommitted struct {
-	SHA        string `json:"sha"`
+	SHA        string `json:"sha"` // empty where another program than git committed, and git does not see it
 	Message    string `json:"message"`
 	Files      int    `json:"files,omitempty"`
 	Insertions int    `json:"insertions,omitempty"`
