@@ -159,6 +159,9 @@ func (d diagnosis) printAgents(w io.Writer) {
 			headed = true
 		}
 		fmt.Fprintf(w, "    %s\n", render.Clean(asTyped(slices.Concat(a.Env, a.Argv))))
+		if a.May != "" {
+			fmt.Fprintf(w, "      may do: %s\n", render.Clean(a.May))
+		}
 		if a.keysSays != "" {
 			fmt.Fprintf(w, "      %s\n", render.Clean(a.keysSays))
 		}

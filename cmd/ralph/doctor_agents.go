@@ -35,6 +35,7 @@ type foundAgent struct {
 	// What a loop would start it with, before agent.flags and the other settings have their say.
 	Argv []string `json:"argv,omitempty"`
 	Env  []string `json:"env,omitempty"` // added to the environment
+	May  string   `json:"may,omitempty"` // what it may do then without being asked
 	// Keys are those of its keys that are set here, without agent.passKeys: which reach it, and why.
 	Keys     *event.Keys `json:"keys,omitempty"`
 	keysSays string
@@ -102,7 +103,7 @@ func describe(e *env, known config.KnownAgent, path string) foundAgent {
 	}
 	if dialect, command, err := runner.Prepared(settings, asks(e)); err == nil {
 		can := dialect.Abilities()
-		a.Argv, a.Env, a.Notice = command.Argv, command.Env, command.Notice
+		a.Argv, a.Env, a.May, a.Notice = command.Argv, command.Env, command.May, command.Notice
 		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools, a.Same = true, can.Live, can.Costs, can.Reset, can.Tools, can.Same
 	}
 	return a
@@ -150,6 +151,12 @@ func candidateFinding(e *env, a config.Agent, another bool, ask runner.Ask) find
 		f.Hint = joined(f.Hint, "agent.passKeys withholds "+strings.Join(keys.Withheld, " and "))
 	default:
 		f.Hint = joined(f.Hint, keys.Says(a.Program()))
+	}
+	if command.Lax {
+		f.State, f.Hint = warns, joined(f.Hint, "it cannot be held to agent.permissions="+a.Permissions)
+	}
+	if command.May != "" {
+		f.Hint = joined(f.Hint, "it may do: "+command.May)
 	}
 	f.Says += ", started with: " + asTyped(command.Argv)
 	if ask == nil {

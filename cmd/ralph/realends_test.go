@@ -189,3 +189,44 @@ func (r *real) pid(name string) int {
 		}
 	}
 }
+
+// A command that is to write outside of the project does so where everything is permitted, and does not where the agent may only work in
+// its folder. These are the agents that can be held to that.
+func TestRealPermissions(t *testing.T) {
+	homes := realHomes()
+	for _, name := range []string{"claude", "codex", "codex exec", "gemini", "qwen", "copilot"} {
+		home, ok := homes[name]
+		if !ok {
+			t.Fatalf("%s is no agent of these tests", name)
+		}
+		for _, permissions := range []string{"full", "workspace", "ask"} {
+			t.Run(name+", "+permissions, func(t *testing.T) {
+				outside, err := os.MkdirTemp("testdata", "outside-") // Codex lets write into temporary folders
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { os.RemoveAll(outside) })
+				made, err := filepath.Abs(filepath.Join(outside, "made"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := newReal(t, besides(func(req modelserver.Request) modelserver.Step {
+					for _, m := range req.Messages {
+						if m.Role == modelserver.Assistant {
+							return modelserver.Step{Text: "I tried."}
+						}
+					}
+					return modelserver.Step{Tools: []modelserver.ToolCall{modelserver.Bash("echo x > '" + made + "'")}}
+				}))
+				start, env := home(t, r.server)
+				r.begin(env)
+				r.run(append([]string{"start", "night", "--detach", "-m", "1", "-p", "FIRST-PROMPT", "--set", "agent.permissions=" + permissions}, start...)...)
+				r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
+				_, err = os.Stat(made)
+				if full := permissions == "full"; (err == nil) != full {
+					t.Errorf("the file is there: %v", err == nil)
+				}
+			})
+		}
+	}
+}

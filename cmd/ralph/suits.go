@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,6 +40,7 @@ func suits(e *env, settings config.Settings) error {
 			tell(e.stderr, "%s", warning)
 			tell(e.stderr, "hint: %s", hintUnproved)
 		}
+		sayPermissions(e, settings)
 	}
 	return err
 }
@@ -63,6 +65,16 @@ func unproved(e *env, settings config.Settings) string {
 			agent.ResolvedProtocol(), e.root())
 	}
 	return ""
+}
+
+// sayPermissions says which agents cannot be held to agent.permissions.
+func sayPermissions(e *env, settings config.Settings) {
+	for _, a := range settings.Candidates() {
+		if _, command, err := runner.Prepared(a, nil); err == nil && command.Lax {
+			tell(e.stderr, "agent.permissions is %s, and %s cannot be held to it: it may do %s",
+				a.Permissions, cmp.Or(a.Program(), a.ResolvedProtocol()), cmp.Or(command.May, "whatever its program does"))
+		}
+	}
 }
 
 // sayKeys says of each agent whether it pays with a key of the environment or with its own login, where nobody has decided it.

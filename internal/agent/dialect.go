@@ -24,7 +24,22 @@ type Spec struct {
 	Prompt  string
 	Purpose string // of that prompt; see Prompt.Purpose
 	Root    bool   // ralph runs as uid 0
+	// Permissions is agent.permissions: one of those below; "" is PermitFull. What the user's flags say wins.
+	Permissions string
 }
+
+// What an agent may do without being asked.
+const (
+	PermitFull      = "full"      // everything
+	PermitWorkspace = "workspace" // change files in Spec.Dir
+	PermitAsk       = "ask"       // what it asks nobody about, by its own settings
+)
+
+// Confined reports whether the agent may not do everything.
+func (s Spec) Confined() bool { return s.Permissions != "" && s.Permissions != PermitFull }
+
+// ByItsFlags is Command.May where the user's flags or options decide it.
+const ByItsFlags = "what its own flags say"
 
 // Command is what the process room starts.
 type Command struct {
@@ -40,6 +55,10 @@ type Command struct {
 	// ParentDeath asks the kernel to end the agent with SIGTERM when ralph dies
 	// (Linux). Agents that quit by themselves when stdin ends do not need it.
 	ParentDeath bool
+	// May says what the agent may do, for a person; "" where it is not known.
+	May string
+	// Lax says that the agent cannot be held to Spec.Permissions, which asks for less than it may do.
+	Lax bool
 	// Notice says what a person should know of the way in which the agent is spoken with, where
 	// that is not the usual one.
 	Notice string

@@ -16,7 +16,7 @@ func full() Settings {
 		Context: ContextSame,
 		Agents: []Agent{
 			{
-				Command: "npx x", Flags: []string{"--model opus", "a b"}, Protocol: ProtocolACP, Model: "m", Provider: "p", Thinking: "high",
+				Command: "npx x", Flags: []string{"--model opus", "a b"}, Protocol: ProtocolACP, Model: "m", Provider: "p", Thinking: "high", Permissions: "workspace",
 				Env: map[string]string{"API_KEY": "secret", "EMPTY": ""}, PassKeys: "true",
 			},
 			{Command: "pi"},

@@ -69,14 +69,15 @@ type Settings struct {
 
 // Agent is a program that does the work, and how to talk to it.
 type Agent struct {
-	Command  string            `json:"command,omitempty" trust:"asked" required:"true" doc:"the program, a name on PATH or a path; arguments may follow as in a shell"`
-	Flags    []string          `json:"flags,omitempty" trust:"asked" doc:"its arguments; an entry with a dash may hold a flag and its value: \"--model opus\""`
-	Protocol string            `json:"protocol,omitempty" trust:"asked" enum:"pi,claude,codex,amp,acp,text,rehearsal" doc:"how to talk to it; inferred from the command when absent"`
-	Model    string            `json:"model,omitempty" trust:"asked" doc:"the model, in the agent's own spelling"`
-	Provider string            `json:"provider,omitempty" trust:"asked" doc:"the model's provider, for agents that know several"`
-	Thinking string            `json:"thinking,omitempty" trust:"asked" doc:"how much to think, in the agent's own words"`
-	Env      map[string]string `json:"env,omitempty" trust:"asked" doc:"environment variables set for the agent"`
-	PassKeys Passed            `json:"passKeys,omitempty" trust:"asked" doc:"let API keys of the environment through to an agent that can have a login of its own: all, or those that are named; auto does so where no login is found"`
+	Command     string            `json:"command,omitempty" trust:"asked" required:"true" doc:"the program, a name on PATH or a path; arguments may follow as in a shell"`
+	Flags       []string          `json:"flags,omitempty" trust:"asked" doc:"its arguments; an entry with a dash may hold a flag and its value: \"--model opus\""`
+	Protocol    string            `json:"protocol,omitempty" trust:"asked" enum:"pi,claude,codex,amp,acp,text,rehearsal" doc:"how to talk to it; inferred from the command when absent"`
+	Model       string            `json:"model,omitempty" trust:"asked" doc:"the model, in the agent's own spelling"`
+	Provider    string            `json:"provider,omitempty" trust:"asked" doc:"the model's provider, for agents that know several"`
+	Thinking    string            `json:"thinking,omitempty" trust:"asked" doc:"how much to think, in the agent's own words"`
+	Permissions string            `json:"permissions,omitempty" trust:"asked" enum:"full,workspace,ask" doc:"what it may do without being asked: everything, change files in its folder, or what its own settings allow; what else it asks for is denied; full when absent"`
+	Env         map[string]string `json:"env,omitempty" trust:"asked" doc:"environment variables set for the agent"`
+	PassKeys    Passed            `json:"passKeys,omitempty" trust:"asked" doc:"let API keys of the environment through to an agent that can have a login of its own: all, or those that are named; auto does so where no login is found"`
 }
 
 // Guardrail is a command that must exit with 0 after an iteration.

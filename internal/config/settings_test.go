@@ -24,6 +24,7 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 		"context":                       "fresh",
 		"agent.command":                 "",
 		"agent.flags":                   "[]",
+		"agent.permissions":             "",
 		"agent.protocol":                "",
 		"agent.model":                   "",
 		"agent.provider":                "",

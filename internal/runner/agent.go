@@ -104,7 +104,7 @@ func specOf(a config.Agent) (agent.Spec, error) {
 		return agent.Spec{}, err
 	}
 	return agent.Spec{
-		Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking, Root: os.Geteuid() == 0,
+		Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking, Root: os.Geteuid() == 0, Permissions: a.Permissions,
 	}, nil
 }
 

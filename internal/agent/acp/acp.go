@@ -20,9 +20,10 @@ const (
 
 // Dialect is one conversation with one process. It implements [agent.Dialect].
 type Dialect struct {
-	profile *profile
-	dir     string
-	wants   struct{ model, thinking string } // of each session; empty where nothing has to be chosen there
+	profile     *profile
+	dir         string
+	permissions string                           // agent.permissions
+	wants       struct{ model, thinking string } // of each session; empty where nothing has to be chosen there
 
 	phase   phase
 	greeted bool   // initialize is answered

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"path/filepath"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -29,13 +30,16 @@ func (d *Dialect) requested(method, id, params jsonscan.Value, out *agent.Decode
 	out.Add(event.AgentNoticed{What: out.Name("", method), Text: "refused"})
 }
 
-// permission says yes, and rather once than always: what a person has set for the agent stays as it is. While the turn is
-// cancelled ACP wants every such request answered with just that.
+// permission says yes to what agent.permissions allow and no to all else, and rather once than always: what a person has set for the agent stays
+// as it is. While the turn is cancelled ACP wants every such request answered with just that.
 func (d *Dialect) permission(id, params jsonscan.Value, out *agent.Decoded) {
 	var call update
 	call.read(params.Get("toolCall"))
 	what := strings.TrimSpace(out.Name("session/request_permission ", call.title))
-	option, answer := consent(params.Get("options"))
+	option, answer := offered(params.Get("options"), "allow_once", "allow_always")
+	if !d.permits(&call) {
+		option, answer = offered(params.Get("options"), "reject_once", "reject_always")
+	}
 	if !option.Exists() || d.turn.aborting || !d.turn.open {
 		out.Reply = append(out.Reply, reply(id.Raw(), "result", `{"outcome":{"outcome":"cancelled"}}`))
 		out.Add(event.AgentAsked{What: what, Answer: "cancelled"})
@@ -63,9 +67,49 @@ func (d *Dialect) drained(id, params jsonscan.Value, out *agent.Decoded) {
 	out.Reply = append(out.Reply, reply(id.Raw(), "result", string(append(messages, `],"hasQueuedPrompt":false}`...))))
 }
 
-// consent returns the id of the option that allows it, a JSON string, and its kind.
-func consent(options jsonscan.Value) (id jsonscan.Value, kind string) {
-	for _, wanted := range []string{"allow_once", "allow_always"} {
+// permits reports whether a call is allowed. A path is compared as it is spelled: where a link leads is not looked at.
+func (d *Dialect) permits(call *update) bool {
+	switch d.permissions {
+	case agent.PermitAsk:
+		return false
+	case agent.PermitWorkspace:
+	default:
+		return true
+	}
+	switch string(call.kind.Inner()) {
+	case "read", "search", "think":
+		return true
+	case "edit", "delete", "move":
+		return d.inside(call)
+	}
+	return false
+}
+
+// inside reports whether a call names files, and all of them lie in the agent's folder.
+func (d *Dialect) inside(call *update) bool {
+	named := 0
+	for _, list := range []jsonscan.Value{call.locations, call.content} {
+		for item := range list.Items() {
+			path := item.Get("path")
+			if !path.IsString() {
+				continue
+			}
+			named++
+			at := path.Text()
+			if !filepath.IsAbs(at) {
+				at = filepath.Join(d.dir, at)
+			}
+			if rel, err := filepath.Rel(d.dir, at); err != nil || !filepath.IsLocal(rel) {
+				return false
+			}
+		}
+	}
+	return named > 0
+}
+
+// offered returns the id of the first option of one of these kinds, a JSON string, and its kind.
+func offered(options jsonscan.Value, kinds ...string) (id jsonscan.Value, kind string) {
+	for _, wanted := range kinds {
 		for option := range options.Items() {
 			id := option.Get("optionId")
 			if id.IsString() && option.Get("kind").Says(wanted) {

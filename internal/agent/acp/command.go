@@ -34,7 +34,17 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if provider != "" {
 		return agent.Command{}, fmt.Errorf("acp: %s takes no agent.provider: choose it in its own settings", p.name)
 	}
-	if len(p.yes) > 0 && !slices.ContainsFunc(p.yes, func(flag string) bool { return given(users, flag) }) {
+	d.permissions = spec.Permissions
+	may, lax := "everything: what it asks about is allowed", false
+	if spec.Confined() {
+		may, lax = answered[spec.Permissions], !slices.Contains(p.holds, spec.Permissions)
+	}
+	switch decided := slices.ContainsFunc(p.yes, func(flag string) bool { return given(users, flag) }); {
+	case decided:
+		may, lax = agent.ByItsFlags, false
+	case len(p.yes) > 0 && spec.Confined():
+		argv = append(argv, p.modes...)
+	case len(p.yes) > 0:
 		argv = append(argv, p.yes[0])
 	}
 	for _, flag := range p.logFlags {
@@ -43,7 +53,13 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		}
 	}
 	d.wants.thinking, d.dir = spec.Thinking, spec.Dir
-	return agent.Command{Argv: append(argv, spec.Flags...), Env: slices.Clone(p.env)}, nil
+	return agent.Command{Argv: append(argv, spec.Flags...), Env: slices.Clone(p.env), May: may, Lax: lax}, nil
+}
+
+// answered says what the agent may do of what it asks about.
+var answered = map[string]string{
+	agent.PermitWorkspace: "of what it asks about: read, and change files in its folder",
+	agent.PermitAsk:       "nothing that it asks about",
 }
 
 // given reports whether a flag is among the arguments, `--flag value` or `--flag=value`; -m is short for --model wherever

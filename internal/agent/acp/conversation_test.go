@@ -262,6 +262,35 @@ func TestPermission(t *testing.T) {
 	}
 }
 
+// What is asked for is judged by the permissions: by what kind of call it is, and where the files are that it names.
+func TestPermissionsOfTheLoop(t *testing.T) {
+	const options = `[{"optionId":"a","kind":"allow_once"},{"optionId":"r","kind":"reject_once"}]`
+	for name, row := range map[string]struct{ permissions, call, want string }{
+		"everything":                  {"", `"kind":"execute"`, "allow_once"},
+		"a command":                   {agent.PermitWorkspace, `"kind":"execute"`, "reject_once"},
+		"what nobody says of":         {agent.PermitWorkspace, `"title":"x"`, "reject_once"},
+		"reading anywhere":            {agent.PermitWorkspace, `"kind":"read","locations":[{"path":"/etc/hosts"}]`, "allow_once"},
+		"a file in the folder":        {agent.PermitWorkspace, `"kind":"edit","locations":[{"path":"/p/a/b.go"}]`, "allow_once"},
+		"one by its relative name":    {agent.PermitWorkspace, `"kind":"edit","content":[{"type":"diff","path":"b.go","newText":"x"}]`, "allow_once"},
+		"one outside":                 {agent.PermitWorkspace, `"kind":"edit","locations":[{"path":"/etc/hosts"}]`, "reject_once"},
+		"one beside":                  {agent.PermitWorkspace, `"kind":"edit","locations":[{"path":"/p2/x"}]`, "reject_once"},
+		"one that climbs out":         {agent.PermitWorkspace, `"kind":"edit","locations":[{"path":"/p/../etc/hosts"}]`, "reject_once"},
+		"one of two outside":          {agent.PermitWorkspace, `"kind":"move","locations":[{"path":"/p/x"},{"path":"/q/x"}]`, "reject_once"},
+		"the diff says outside":       {agent.PermitWorkspace, `"kind":"edit","locations":[{"path":"/p/x"}],"content":[{"type":"diff","path":"/q"}]`, "reject_once"},
+		"an edit that names no file":  {agent.PermitWorkspace, `"kind":"edit"`, "reject_once"},
+		"a file where all is refused": {agent.PermitAsk, `"kind":"edit","locations":[{"path":"/p/x"}]`, "reject_once"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := begun(t, "gemini")
+			k.d.permissions, k.d.dir = row.permissions, "/p"
+			k.say(`"id":0,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t1",%s},"options":%s}`, row.call, options)
+			if last := k.facts[len(k.facts)-1]; last != "answered "+row.want {
+				t.Error(last)
+			}
+		})
+	}
+}
+
 func TestWhatIsNotServedIsRefusedAtOnce(t *testing.T) {
 	k := begun(t, "opencode")
 	k.say(`"id":12,"method":"fs/read_text_file","params":{"path":"/etc/passwd"}`)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/agent"
 )
 
 // profile is what ralph knows of one agent beyond the protocol. It is data: an agent that is not listed is
@@ -17,6 +19,8 @@ type profile struct {
 	env    []string // added to its environment
 	model  string   // the flag that takes a model; empty where the session takes one
 	yes    []string // the flag that has nothing asked, and the others by which a person decides that
+	modes  []string // the flags that take its place where not everything is allowed: what it asks then is answered by ralph
+	holds  []string // the permissions that it can be held to, because it asks before it does more; see agent.Spec
 	joined bool     // a model is named <provider>/<model>
 
 	busy  busy // what becomes of a prompt while one is running
@@ -63,11 +67,13 @@ var profiles = [...]profile{
 		name: "gemini", names: []string{"gemini", "gemini-cli"}, tried: "0.61.0",
 		// Without the variable it starts itself again, and the parent ignores signals that are meant for both.
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_DEBUG_LOG_FILE=/dev/stderr"}, model: "--model",
-		ids: true, tokens: true, logs: geminiLog, asides: []aside{{"[MODE_UPDATE] ", ""}},
+		holds: confined,
+		ids:   true, tokens: true, logs: geminiLog, asides: []aside{{"[MODE_UPDATE] ", ""}},
 	},
 	{
 		name: "copilot", names: []string{"copilot", "copilot-cli"}, tried: "1.0.102",
 		speak: []string{"--acp"}, env: []string{"COPILOT_AUTO_UPDATE=false"}, model: "--model",
+		holds: confined,
 		// After a 429 it says nothing at all before it asks again. What it logs goes to a file.
 		asks: true, tokens: true, failed: "Error: ",
 		repeated: []repeat{{"Info: Request failed", "overload"}, {"Info: Response was interrupted", "network"}},
@@ -76,7 +82,7 @@ var profiles = [...]profile{
 		name: "qwen", names: []string{"qwen", "qwen-code"}, tried: "0.24.4",
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"QWEN_CODE_NO_RELAUNCH=true"}, model: "--model",
 		// A failed request is made again for minutes, and only a file would tell. What is not allowed beforehand is judged by one more request to the model.
-		yes: []string{"--yolo", "-y", "--approval-mode"}, busy: isAsked, tokens: true,
+		yes: []string{"--yolo", "-y", "--approval-mode"}, modes: []string{"--approval-mode", "default"}, holds: confined, busy: isAsked, tokens: true,
 	},
 	{
 		name: "goose", names: []string{"goose"},
@@ -112,6 +118,9 @@ var profiles = [...]profile{
 		},
 	},
 }
+
+// confined are all permissions but everything.
+var confined = []string{agent.PermitWorkspace, agent.PermitAsk}
 
 // plainAgent is any other.
 var plainAgent = profile{name: "agent"}

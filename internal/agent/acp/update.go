@@ -35,6 +35,7 @@ type update struct {
 	kind, name            jsonscan.Value
 	severity, description jsonscan.Value // of a notice
 	input, output         jsonscan.Value
+	locations             jsonscan.Value
 	entries               jsonscan.Value // of a plan
 	cost                  jsonscan.Value
 }
@@ -69,6 +70,8 @@ func (u *update) read(value jsonscan.Value) {
 			u.input = value
 		case "rawOutput":
 			u.output = value
+		case "locations":
+			u.locations = value
 		case "entries":
 			u.entries = value
 		case "cost":

@@ -17,6 +17,7 @@ type Dialect struct {
 	variant *variant  // nil for Claude Code itself
 	ask     agent.Ask // what the program can do; nil where it is taken for a current one
 
+	confined  bool   // what Claude asks about is denied
 	session   string // the id of the conversation; empty where it is not known beforehand
 	loop      string // seeds the uuids, with iteration and written
 	iteration int

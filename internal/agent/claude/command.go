@@ -11,8 +11,8 @@ import (
 // rootTools are allowed by name where permissions cannot be skipped. Reading needs no permission.
 const rootTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Task,Skill"
 
-// rootDenied are tools that Claude offers only where somebody answers permission prompts, and that wait for a person.
-const rootDenied = "AskUserQuestion,EnterPlanMode,ExitPlanMode"
+// unanswered are tools that Claude offers only where somebody answers permission prompts, and that wait for a person.
+const unanswered = "AskUserQuestion,EnterPlanMode,ExitPlanMode"
 
 // permissionFlags choose who may do what: with one of them the user has decided it all.
 var permissionFlags = []string{
@@ -57,6 +57,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		return d.variant.command(spec)
 	}
 	c := newCall(spec)
+	d.confined = spec.Confined() && !c.decided()
 	d.spent.gap = slices.ContainsFunc(sessionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
 	d.spent.gapUSD = d.spent.gap
 	for _, flag := range []string{"--input-format", "--output-format"} {
@@ -156,18 +157,7 @@ func (c *call) command(spec agent.Spec, asks bool) (agent.Command, error) {
 	case spec.Provider != "" && spec.Provider != "anthropic":
 		return agent.Command{}, fmt.Errorf("claude: agent.provider %q is none of anthropic, bedrock, vertex, foundry", spec.Provider)
 	}
-	if !slices.ContainsFunc(permissionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok }) {
-		if spec.Root {
-			c.add("--permission-mode", "acceptEdits")
-			c.add("--allowedTools", rootTools)
-			c.add("--disallowedTools", rootDenied)
-			if asks {
-				c.add("--permission-prompt-tool", "stdio")
-			}
-		} else {
-			c.add("--dangerously-skip-permissions")
-		}
-	}
+	may := c.permit(spec, asks)
 	if spec.Model != "" {
 		c.add("--model", spec.Model)
 	}
@@ -180,7 +170,40 @@ func (c *call) command(spec agent.Spec, asks bool) (agent.Command, error) {
 			env = append(env, variable)
 		}
 	}
-	return agent.Command{Argv: append(c.argv, spec.Flags...), Env: env, Drop: marks, ParentDeath: true}, nil
+	return agent.Command{Argv: append(c.argv, spec.Flags...), Env: env, Drop: marks, ParentDeath: true, May: may}, nil
+}
+
+// decided reports whether the user's flags say who may do what.
+func (c *call) decided() bool {
+	return slices.ContainsFunc(permissionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
+}
+
+// permit adds what the agent may do, and says it. What Claude asks about comes to ralph where asks says that it can; else it is denied by
+// Claude itself.
+func (c *call) permit(spec agent.Spec, asks bool) (may string) {
+	mode, allowed := "acceptEdits", ""
+	switch {
+	case c.decided():
+		return agent.ByItsFlags
+	case spec.Permissions == agent.PermitWorkspace:
+		may = "change files in its folder, and what its own settings allow; what it asks about is denied"
+	case spec.Permissions == agent.PermitAsk:
+		mode, may = "default", "what its own settings allow; what it asks about is denied"
+	case spec.Root:
+		allowed, may = rootTools, "everything: to root the usual tools are allowed by name, and what it asks about is allowed"
+	default:
+		c.add("--dangerously-skip-permissions")
+		return "everything (--dangerously-skip-permissions)"
+	}
+	c.add("--permission-mode", mode)
+	if allowed != "" {
+		c.add("--allowedTools", allowed)
+	}
+	c.add("--disallowedTools", unanswered)
+	if asks {
+		c.add("--permission-prompt-tool", "stdio")
+	}
+	return may
 }
 
 // effort puts ralph's words for how much to think into Claude's: low, medium, high, xhigh and max are the same.

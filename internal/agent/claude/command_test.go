@@ -65,6 +65,12 @@ func TestCommand(t *testing.T) {
 			agent.Spec{Command: []string{"claude"}, Root: true},
 			"claude " + driven + "--permission-mode acceptEdits --allowedTools " + rootTools +
 				" --disallowedTools AskUserQuestion,EnterPlanMode,ExitPlanMode --permission-prompt-tool stdio", ""},
+		{"the folder is what it may change, and what it asks about is answered", agent.Spec{Command: []string{"claude"}, Permissions: agent.PermitWorkspace},
+			"claude " + driven + "--permission-mode acceptEdits --disallowedTools " + unanswered + " --permission-prompt-tool stdio", ""},
+		{"root may do no more", agent.Spec{Command: []string{"claude"}, Permissions: agent.PermitAsk, Root: true},
+			"claude " + driven + "--permission-mode default --disallowedTools " + unanswered + " --permission-prompt-tool stdio", ""},
+		{"a person's flags win over permissions", agent.Spec{Command: []string{"claude"}, Permissions: agent.PermitAsk, Flags: []string{"--permission-mode", "plan"}},
+			"claude " + driven + "--permission-mode plan", ""},
 		{"a person's permission mode wins", agent.Spec{Command: []string{"claude"}, Flags: []string{"--permission-mode", "plan"}, Root: true},
 			"claude " + driven + "--permission-mode plan", ""},
 		{"so does a list of allowed tools, in either spelling", agent.Spec{Command: []string{"claude"}, Flags: []string{"--allowed-tools", "Edit"}},
@@ -150,7 +156,9 @@ func TestTextCommand(t *testing.T) {
 	}{
 		"it prints text, and nobody is asked": {agent.Spec{Command: []string{"claude"}}, "claude --print --output-format text --dangerously-skip-permissions"},
 		"root may not skip permissions": {agent.Spec{Command: []string{"claude"}, Root: true},
-			"claude --print --output-format text --permission-mode acceptEdits --allowedTools " + rootTools + " --disallowedTools " + rootDenied},
+			"claude --print --output-format text --permission-mode acceptEdits --allowedTools " + rootTools + " --disallowedTools " + unanswered},
+		"it denies by itself": {agent.Spec{Command: []string{"claude"}, Permissions: agent.PermitWorkspace},
+			"claude --print --output-format text --permission-mode acceptEdits --disallowedTools " + unanswered},
 		"settings become flags": {agent.Spec{Command: []string{"npx", "claude"}, Model: "opus", Thinking: "high"},
 			"npx claude --print --output-format text --dangerously-skip-permissions --model opus --effort high"},
 		"the user's flags win": {agent.Spec{Command: []string{"claude"}, Model: "opus", Flags: []string{"-p", "--output-format=json", "--permission-mode", "plan", "--model", "mine"}},

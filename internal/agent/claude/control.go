@@ -6,6 +6,10 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
+// forbidden is what the model is told of what agent.permissions do not allow.
+const forbidden = "The permissions of this loop do not allow that, and nobody is there to be asked. Find another way. " +
+	"If there is none, end your answer with a line that says what you need: <blocked>what you need</blocked>"
+
 // nobody is what the model is told instead of an answer.
 const nobody = "Nobody is there to answer. Decide by yourself, and go on."
 
@@ -25,10 +29,14 @@ func (d *Dialect) controlRequest(m jsonscan.Value, out *agent.Decoded) {
 	}
 	tool := request.Get("tool_name")
 	answer := "allow"
-	if asksPerson(tool, request.Get("decision_reason_type")) {
+	switch {
+	case asksPerson(tool, request.Get("decision_reason_type")):
 		answer = "deny"
-		out.Reply = append(out.Reply, deny(id))
-	} else {
+		out.Reply = append(out.Reply, deny(id, nobody))
+	case d.confined:
+		answer = "deny"
+		out.Reply = append(out.Reply, deny(id, forbidden))
+	default:
 		out.Reply = append(out.Reply, allow(id, request.Get("input")))
 	}
 	question := "can_use_tool " + tool.Text()
@@ -65,8 +73,8 @@ func allow(id, input jsonscan.Value) []byte {
 	return append(line, `}}}`...)
 }
 
-func deny(id jsonscan.Value) []byte {
-	return append(respond(id, "success"), `,"response":{"behavior":"deny","message":"`+nobody+`"}}}`...)
+func deny(id jsonscan.Value, why string) []byte {
+	return append(respond(id, "success"), `,"response":{"behavior":"deny","message":"`+why+`"}}}`...)
 }
 
 func refuse(id jsonscan.Value, why string) []byte {

@@ -16,7 +16,9 @@ type variant struct {
 	name  string
 	flags [][]string // added, each with its value, unless the user gave it
 	yes   []string   // the flag that has nothing asked, and the others by which a person decides that
-	model []string   // the flags that take agent.model; the first is added
+	// waits says that it waits for ever for an answer to what it asks, so that it can only be started where it asks nothing.
+	waits bool
+	model []string // the flags that take agent.model; the first is added
 
 	// prompt is the flag in front of the prompt, where that is the last argument; empty where it is written to stdin.
 	prompt string
@@ -39,6 +41,7 @@ var qwen = variant{
 	name:  "qwen",
 	flags: [][]string{{"--input-format", "stream-json"}, {"--output-format", "stream-json"}},
 	yes:   []string{"--yolo", "-y", "--approval-mode"},
+	waits: true,
 	model: []string{"--model", "-m"},
 }
 
@@ -73,8 +76,14 @@ func (v *variant) command(spec agent.Spec) (agent.Command, error) {
 			argv = append(argv, flag...)
 		}
 	}
+	may, lax := agent.ByItsFlags, false
 	if !slices.ContainsFunc(v.yes, has) {
-		argv = append(argv, v.yes[0])
+		var flags []string
+		var err error
+		if flags, may, lax, err = v.permit(spec); err != nil {
+			return agent.Command{}, err
+		}
+		argv = append(argv, flags...)
 	}
 	if spec.Provider != "" {
 		return agent.Command{}, fmt.Errorf("%s: it takes no agent.provider: choose it in its own settings", v.name)
@@ -84,7 +93,7 @@ func (v *variant) command(spec agent.Spec) (agent.Command, error) {
 	}
 	argv = append(argv, spec.Flags...)
 	if v.prompt == "" {
-		return agent.Command{Argv: argv, ParentDeath: true}, nil
+		return agent.Command{Argv: argv, ParentDeath: true, May: may, Lax: lax}, nil
 	}
 	if has(v.prompt) || has("--execute") {
 		return agent.Command{}, fmt.Errorf("%s: %s is for ralph to say: leave it out", v.name, v.prompt)
@@ -96,7 +105,19 @@ func (v *variant) command(spec agent.Spec) (agent.Command, error) {
 	if len(prompt) > longestArgument {
 		return agent.Command{}, fmt.Errorf("%s: a prompt of %d bytes is too long: it takes it as an argument", v.name, len(prompt))
 	}
-	return agent.Command{Argv: append(argv, v.prompt, prompt), ParentDeath: true, CloseStdin: true}, nil
+	return agent.Command{Argv: append(argv, v.prompt, prompt), ParentDeath: true, CloseStdin: true, May: may, Lax: lax}, nil
+}
+
+// permit returns the flags for what the agent may do, and says it. There are none for less than everything: its own settings decide then.
+func (v *variant) permit(spec agent.Spec) (flags []string, may string, lax bool, err error) {
+	switch {
+	case !spec.Confined():
+		return v.yes[:1], "everything (" + v.yes[0] + ")", false, nil
+	case v.waits:
+		return nil, "", false, fmt.Errorf("%s: with agent.permissions %s it would wait for a person for ever: leave agent.protocol out, so that it is spoken to over ACP",
+			v.name, spec.Permissions)
+	}
+	return nil, "what its own settings allow", true, nil
 }
 
 // usedByMessage reads what one message used. Amp gives messages no id, and prints each once.

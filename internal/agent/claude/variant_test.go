@@ -31,6 +31,9 @@ func TestCommandsOfVariants(t *testing.T) {
 			"qwen --input-format stream-json --output-format stream-json --yolo --model m"},
 		{"a person may want to be asked", NewQwen(), agent.Spec{Command: []string{"qwen"}, Flags: []string{"--approval-mode=auto-edit"}},
 			"qwen --input-format stream-json --output-format stream-json --approval-mode=auto-edit"},
+		{"Qwen would wait for an answer", NewQwen(), agent.Spec{Command: []string{"qwen"}, Permissions: agent.PermitWorkspace},
+			"error: qwen: with agent.permissions workspace it would wait for a person for ever: leave agent.protocol out, so that it is spoken to over ACP"},
+		{"Amp has no flag for that", NewAmp(), agent.Spec{Command: []string{"amp"}, Permissions: agent.PermitWorkspace, Prompt: "go"}, "amp --stream-json -x go"},
 		{"a provider has no place", NewQwen(), agent.Spec{Command: []string{"qwen"}, Provider: "p"}, "error: qwen: it takes no agent.provider: choose it in its own settings"},
 	}
 	for _, test := range tests {

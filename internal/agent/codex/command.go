@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -33,6 +34,25 @@ var granted = []string{
 // disabled are features of Codex that a loop has to be without. With goals Codex begins turns by itself, and the loop is ralph's. Without
 // the limit of its retries it waits for the network for ever and says so to nobody.
 var disabled = []string{"features.goals", "features.unbounded_connection_retries"}
+
+// sandboxes are Codex's words for agent.permissions, and what they come to.
+var sandboxes = map[string]struct{ word, may string }{
+	agent.PermitFull:      {fullAccess, "everything (danger-full-access)"},
+	agent.PermitWorkspace: {"workspace-write", "change files in its folder and in temporary ones, and read everything (workspace-write)"},
+	agent.PermitAsk:       {"read-only", "read everything (read-only); what it asks about is denied"},
+}
+
+// sandbox returns Codex's word for what the agent may do, and says it.
+func sandbox(given options, spec agent.Spec) (word, may string) {
+	permitted := sandboxes[cmp.Or(spec.Permissions, agent.PermitFull)]
+	if _, decided := given.get(granted...); decided {
+		permitted.may = agent.ByItsFlags
+	}
+	if _, all := given.get("--dangerously-bypass-approvals-and-sandbox", "--yolo"); all {
+		permitted.word = fullAccess
+	}
+	return permitted.word, permitted.may
+}
 
 // fullAccess is Codex's word for a sandbox that holds nothing back.
 const fullAccess = "danger-full-access"
@@ -105,7 +125,8 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 		}
 	}
 	d.threadParams(given, spec)
-	return agent.Command{Argv: argv}, nil
+	_, may := sandbox(given, spec)
+	return agent.Command{Argv: argv, May: may}, nil
 }
 
 // native puts the native program into the place of its wrapper.
@@ -181,7 +202,8 @@ func (d *Dialect) exec(given options, spec agent.Spec, notice string) (agent.Com
 			return agent.Command{}, fmt.Errorf("codex: version 0.%d is older than 0.%d, the first whose exec ralph understands: update it", minor, execMinor)
 		}
 	}
-	return agent.Command{Argv: execArgv(given, spec, has), CloseStdin: true, ParentDeath: true, Notice: notice}, nil
+	_, may := sandbox(given, spec)
+	return agent.Command{Argv: execArgv(given, spec, has), CloseStdin: true, ParentDeath: true, Notice: notice, May: may}, nil
 }
 
 // TextCommand is `codex exec` as a plain program that takes its prompt on stdin and prints its answer: agent.protocol text. What it
@@ -198,7 +220,8 @@ func TextCommand(spec agent.Spec, find func(program string) string, ask agent.As
 	given.program = d.native(given.program)
 	has := d.execOptions(given.program)
 	argv := slices.DeleteFunc(execArgv(given, spec, has), func(word string) bool { return word == "--json" })
-	return agent.Command{Argv: argv, ParentDeath: true}, nil
+	_, may := sandbox(given, spec)
+	return agent.Command{Argv: argv, ParentDeath: true, May: may}, nil
 }
 
 // execArgv is `codex exec`. The prompt comes on stdin: nothing may follow that could be taken for one. Of what ralph adds, an older program gets
@@ -213,7 +236,11 @@ func execArgv(given options, spec agent.Spec, has map[string]bool) []string {
 	add([]string{"--json"}, "--json")
 	add([]string{"--skip-git-repo-check"}, "--skip-git-repo-check")
 	add([]string{"--ephemeral"}, "--ephemeral")
-	add([]string{"--dangerously-bypass-approvals-and-sandbox"}, append(granted, "-a", "--ask-for-approval", "approval_policy")...)
+	if word, _ := sandbox(given, spec); spec.Confined() {
+		add([]string{"--sandbox", word}, granted...)
+	} else {
+		add([]string{"--dangerously-bypass-approvals-and-sandbox"}, append(granted, "-a", "--ask-for-approval", "approval_policy")...)
+	}
 	for _, feature := range disabled {
 		add(setting(feature, "false"), feature)
 	}
@@ -263,14 +290,19 @@ func (d *Dialect) threadParams(given options, spec agent.Spec) {
 		}
 		return fallback
 	}
-	sandbox := or(fullAccess, "-s", "--sandbox")
+	word, _ := sandbox(given, spec)
+	word = or(word, "-s", "--sandbox")
 	_, configured := given.get("sandbox_mode", "default_permissions")
-	d.trusts = sandbox == fullAccess && !configured
+	d.trusts = word == fullAccess && !configured
 	if !configured {
-		member("sandbox", sandbox)
+		member("sandbox", word)
 	}
 	if _, configured := given.get("approval_policy"); !configured {
-		member("approvalPolicy", or("never", "-a", "--ask-for-approval"))
+		policy := "never"
+		if spec.Permissions == agent.PermitAsk {
+			policy = "on-request"
+		}
+		member("approvalPolicy", or(policy, "-a", "--ask-for-approval"))
 	}
 	member("cwd", or(spec.Dir, "-C", "--cd"))
 	if _, configured := given.get("model"); !configured {

@@ -23,8 +23,12 @@ func TestTheAppServerIsToldByItsThreads(t *testing.T) {
 		"with settings": {agent.Spec{Model: "gpt-5.5", Provider: "azure", Thinking: "off"}, "codex app-server",
 			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","model":"gpt-5.5","modelProvider":"azure",` +
 				`"config":{"features.goals":false,"features.unbounded_connection_retries":false,"model_reasoning_effort":"none"}}`},
+		"in its folder": {agent.Spec{Permissions: agent.PermitWorkspace}, "codex app-server", strings.Replace(defaults, "danger-full-access", "workspace-write", 1)},
+		"asking": {agent.Spec{Permissions: agent.PermitAsk}, "codex app-server",
+			strings.NewReplacer("danger-full-access", "read-only", "never", "on-request").Replace(defaults)},
+		"with everything by the user's word": {agent.Spec{Permissions: agent.PermitAsk, Flags: []string{"--yolo", "-a", "never"}}, "codex app-server", defaults},
 		"with options of the user, which win": {
-			agent.Spec{Flags: []string{"-m", "mine", "--sandbox=workspace-write", "-a", "on-request", "-C", "/other", "--json"}, Model: "gpt-5.5"},
+			agent.Spec{Permissions: agent.PermitAsk, Flags: []string{"-m", "mine", "--sandbox=workspace-write", "-a", "on-request", "-C", "/other", "--json"}, Model: "gpt-5.5"},
 			"codex app-server",
 			`{"ephemeral":true,"sandbox":"workspace-write","approvalPolicy":"on-request","cwd":"/other","model":"mine","config":{"features.goals":false,"features.unbounded_connection_retries":false}}`},
 		"with configuration of the user, which wins": {
@@ -73,11 +77,15 @@ func TestExec(t *testing.T) {
 		spec agent.Spec
 		argv string
 	}{
-		"by a flag":               {agent.Spec{Flags: []string{"exec"}}, defaults},
-		"by its short name":       {agent.Spec{Flags: []string{"e"}}, defaults},
-		"by the command":          {agent.Spec{Command: []string{"codex", "exec", "--json"}}, strings.Replace(defaults, " --json", "", 1) + " --json"},
-		"for a commit message":    {agent.Spec{Purpose: agent.PurposeMessage}, defaults},
-		"with settings":           {agent.Spec{Flags: []string{"exec"}, Model: "m", Provider: "p", Thinking: "low"}, defaults + ` --model m -c model_provider="p" -c model_reasoning_effort="low"`},
+		"by a flag":            {agent.Spec{Flags: []string{"exec"}}, defaults},
+		"by its short name":    {agent.Spec{Flags: []string{"e"}}, defaults},
+		"by the command":       {agent.Spec{Command: []string{"codex", "exec", "--json"}}, strings.Replace(defaults, " --json", "", 1) + " --json"},
+		"for a commit message": {agent.Spec{Purpose: agent.PurposeMessage}, defaults},
+		"with settings":        {agent.Spec{Flags: []string{"exec"}, Model: "m", Provider: "p", Thinking: "low"}, defaults + ` --model m -c model_provider="p" -c model_reasoning_effort="low"`},
+		"in its folder": {agent.Spec{Flags: []string{"exec"}, Permissions: agent.PermitWorkspace},
+			strings.Replace(defaults, "--dangerously-bypass-approvals-and-sandbox", "--sandbox workspace-write", 1)},
+		"asking": {agent.Spec{Flags: []string{"exec"}, Permissions: agent.PermitAsk},
+			strings.Replace(defaults, "--dangerously-bypass-approvals-and-sandbox", "--sandbox read-only", 1)},
 		"with a sandbox":          {agent.Spec{Flags: []string{"exec", "-s", "read-only"}}, strings.Replace(defaults, " --dangerously-bypass-approvals-and-sandbox", "", 1) + " -s read-only"},
 		"with a profile":          {agent.Spec{Flags: []string{"exec", "--profile", "x", "-m", "mine"}, Model: "m"}, defaults + " --profile x -m mine"},
 		"with an approval policy": {agent.Spec{Purpose: agent.PurposeMessage, Flags: []string{"-a", "never"}}, strings.Replace(defaults, " --dangerously-bypass-approvals-and-sandbox", "", 1) + ` -c approval_policy="never"`},

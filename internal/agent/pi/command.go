@@ -38,7 +38,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	add("--provider", spec.Provider)
 	add("--model", spec.Model)
 	add("--thinking", spec.Thinking)
-	return agent.Command{Argv: append(argv, spec.Flags...)}, nil
+	return agent.Command{Argv: append(argv, spec.Flags...), May: "everything: pi has no permissions", Lax: spec.Confined()}, nil
 }
 
 // flagValue finds a flag in either spelling, `--flag value` or `--flag=value`.

@@ -67,7 +67,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 			return agent.Command{}, err
 		}
 	}
-	return agent.Command{Argv: argv, Text: true, CloseStdin: true, ParentDeath: true}, nil
+	return agent.Command{Argv: argv, Text: true, CloseStdin: true, ParentDeath: true, Lax: spec.Confined()}, nil
 }
 
 func fits(argument string) error {
