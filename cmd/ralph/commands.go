@@ -88,11 +88,11 @@ func (v *stopVerb) leftover(e *env, s registry.Status) error {
 	case err != nil:
 		return err
 	case len(left) == 0:
-		return notRunning(s)
+		return notRunning(e, s)
 	case v.Now:
 		return endLeft(e, s, v.JSON)
 	}
-	return refuse(fmt.Sprintf("'ralph stop %s --now' ends what is left", s.Name), "loop %s has no runner, and its agent outlived it: %s", s.Name, spellStrays(left))
+	return refuse(fmt.Sprintf("'ralph stop %s --now' ends what is left", e.called(s)), "loop %s has no runner, and its agent outlived it: %s", s.Name, spellStrays(left))
 }
 
 type pauseVerb struct{ named }
@@ -191,7 +191,7 @@ func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 		return refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is nothing to tell the agent")
 	}
 	if !s.Live.Alive {
-		return notRunning(s)
+		return notRunning(e, s)
 	}
 	_, from, err := journal.Last(s.Dir, 1)
 	if err != nil {
@@ -207,7 +207,7 @@ func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 		return err
 	}
 	if f.Fate == "" {
-		return undelivered(s, f)
+		return undelivered(e, s, f)
 	}
 	if f.Fate == "received" && !f.Orphan {
 		state, err := projector.Open(s.Dir)
@@ -217,12 +217,12 @@ func (v sending) sendTo(e *env, s registry.Status, c inbox.Command) error {
 }
 
 // notRunning tells a loop that has ended from one whose runner died.
-func notRunning(s registry.Status) error {
+func notRunning(e *env, s registry.Status) error {
 	how := ""
 	if s.Head.Reason != "" {
 		how = fmt.Sprintf(": it has ended (%s)", s.Head.Reason)
 	}
-	return refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it", s.Name), "loop %s is not running%s", s.Name, how)
+	return refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it", e.called(s)), "loop %s is not running%s", s.Name, how)
 }
 
 // watch reads the journal until the command's fate is known, for as long as it is
@@ -357,7 +357,7 @@ func (f *fate) hint() string {
 
 // undelivered takes back a command that nobody took: the runner ended meanwhile,
 // or does not answer.
-func undelivered(s registry.Status, f fate) error {
+func undelivered(e *env, s registry.Status, f fate) error {
 	withdrawn, err := inbox.Withdraw(s.Dir, f.ID)
 	if err != nil {
 		return err
@@ -370,15 +370,15 @@ func undelivered(s registry.Status, f fate) error {
 	case !withdrawn:
 		return &failure{
 			err:  fmt.Errorf("%s was taken by loop %s, which has not said what became of it", f.Kind, s.Name),
-			hint: fmt.Sprintf("'ralph logs %s --type command.' shows it", s.Name), code: event.ExitFailed,
+			hint: fmt.Sprintf("'ralph logs %s --type command.' shows it", e.called(s)), code: event.ExitFailed,
 		}
 	case live.Alive:
 		return &failure{
 			err:  fmt.Errorf("%w: %s was not taken by loop %s within %s and is withdrawn", errDeaf, f.Kind, s.Name, units.Plain(deafAfter)),
-			hint: fmt.Sprintf("'ralph kill %s' ends it in any case", s.Name), code: event.ExitFailed,
+			hint: fmt.Sprintf("'ralph kill %s' ends it in any case", e.called(s)), code: event.ExitFailed,
 		}
 	}
-	return refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it", s.Name), "loop %s ended before it took the %s, which is withdrawn", s.Name, f.Kind)
+	return refuse(fmt.Sprintf("'ralph start %s --resume' goes on with it", e.called(s)), "loop %s ended before it took the %s, which is withdrawn", s.Name, f.Kind)
 }
 
 // sender says who sends: the user and host as people know them.

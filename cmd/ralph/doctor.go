@@ -95,6 +95,10 @@ func examine(e *env) diagnosis {
 		watchFinding,
 		func() finding { return loopsFinding(e) },
 	}
+	if e.foreign != "" {
+		what, hint := e.aboutForeign()
+		checks = append(checks, func() finding { return finding{"project", warns, what, hint} })
+	}
 	d.Checks = make([]finding, len(checks))
 	var all sync.WaitGroup
 	for i, check := range checks {

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/secret"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
 )
 
 type initVerb struct{ placed }
@@ -77,6 +78,9 @@ type askedAgent struct {
 func (d *dialogue) run() error {
 	if err := d.folders(); err != nil {
 		return err
+	}
+	if d.root() != d.cwd {
+		d.say("these are the settings of %s; --project . makes some for this folder alone", render.Clean(d.root()))
 	}
 	over, err := d.read()
 	if err != nil {

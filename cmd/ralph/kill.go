@@ -294,7 +294,7 @@ func endLeft(e *env, s registry.Status, asJSON bool) error {
 		return err
 	}
 	if len(left) == 0 {
-		return notRunning(s)
+		return notRunning(e, s)
 	}
 	k := kill{Loop: s.Name, Kind: string(inbox.Kill), Ended: true, How: killLeft}
 	// Held meanwhile, so that the marks are not those of a runner that begins.

@@ -68,6 +68,7 @@ type env struct {
 	cwd            string
 	project        string // whose .ralph is meant; "" for the current folder
 	chosen         bool   // somebody named the project: no other one is meant
+	asked          string // how the loop was named that was looked for last; "" where it was not
 	foreign        string // a .ralph around the current folder that does not count
 	environ        []string
 	now            func() time.Time

@@ -19,37 +19,37 @@ import (
 // A loop whose agent never ran, because its name was mistyped, say, has nothing that is worth a name: it leaves nothing, and where
 // its starter could not see to that, its name is free all the same.
 
-// agentRan reports whether a loop's agent ran, or may have: its start was decided and the runner died before it knew more.
-func agentRan(dir string) (bool, error) {
+// agentRan reports whether a loop's agent ran, or may have: its start was decided last, and the runner said no more.
+func agentRan(dir string) (ran, perhaps bool, err error) {
 	starting := false
 	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
 		if err != nil {
-			return true, err
+			return true, true, err
 		}
 		switch e.Type {
 		case event.TypeAgentStarted:
-			return true, nil
+			return true, true, nil
 		case event.TypeDecided:
 			p, err := event.As[event.Decided](e)
 			if err != nil {
-				return true, err
+				return true, true, err
 			}
 			starting = starting || p.Do == event.DoStart
 		case event.TypeEffectFailed:
 			p, err := event.As[event.EffectFailed](e)
 			if err != nil {
-				return true, err
+				return true, true, err
 			}
 			starting = starting && p.Do != event.DoStart
 		}
 	}
-	return starting, nil
+	return false, starting, nil
 }
 
 // settle finds out what is to become of a loop that has ended and whose name a new one is to have: an error, or one of the
 // flags is set as if it had been given.
 func (v *startVerb) settle(e *env, before standing) error {
-	ran, err := agentRan(v.dir)
+	_, ran, err := agentRan(v.dir)
 	if err != nil {
 		return err
 	}
@@ -116,10 +116,13 @@ func (v *startVerb) rename(e *env, asker *asker) error {
 	}
 }
 
-// clear leaves nothing of a new loop that failed before its agent ran, but what was in its folder before it. A fault of ralph's own
+// clear leaves nothing of a new loop that failed before its agent ran, or that its runner did not begin, but what was in its folder before it. A fault of ralph's own
 // stays, for the report of it, and so does a loop that a person or a limit stopped meanwhile. cleared says that the loop is gone.
-func (v *startVerb) clear(e *env, ended *event.LoopEnded) (cleared bool) {
-	if ended == nil || v.Resume || ended.Reason == event.ReasonFault || ended.Status != event.StatusFailed {
+func (v *startVerb) clear(e *env, r readiness) (cleared bool) {
+	switch {
+	case v.Resume, r.Ended == nil && r.Error == "":
+		return false
+	case r.Ended != nil && (r.Ended.Reason == event.ReasonFault || r.Ended.Status != event.StatusFailed):
 		return false
 	}
 	if _, err := e.lookAt(v.Name, v.dir); err != nil { // until its runner has left
@@ -127,13 +130,16 @@ func (v *startVerb) clear(e *env, ended *event.LoopEnded) (cleared bool) {
 	}
 	var aside string
 	err := holding(v.dir, func() error {
-		// Another starter may have begun one in its place since.
-		state, err := projector.Open(v.dir)
-		if err != nil || state.Life.Ended == nil {
-			return errors.Join(err, goneOn(v.Name))
-		}
-		if ran, err := agentRan(v.dir); err != nil || ran {
-			return errors.Join(err, goneOn(v.Name))
+		if exists(filepath.Join(v.dir, "journal")) { // another starter may have begun one in its place since
+			state, err := projector.Open(v.dir)
+			if err != nil || state.Begun() && state.Life.PID != r.PID {
+				return errors.Join(err, goneOn(v.Name))
+			}
+			// A runner that says that it could not begin has started nothing that it had decided on.
+			ran, perhaps, err := agentRan(v.dir)
+			if err != nil || ran || perhaps && r.Error == "" {
+				return errors.Join(err, goneOn(v.Name))
+			}
 		}
 		if err := registry.Remove(e.home, e.root(), v.Name); err != nil {
 			return err
@@ -141,6 +147,7 @@ func (v *startVerb) clear(e *env, ended *event.LoopEnded) (cleared bool) {
 		if len(v.found) > 0 {
 			return removeBut(v.dir, v.found)
 		}
+		var err error
 		aside, err = e.moveAside(v.Name, v.dir)
 		return err
 	})

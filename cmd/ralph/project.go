@@ -103,15 +103,21 @@ func (e *env) workDirOf(before standing) string {
 // tellForeign says that there are settings around the current folder which do not count.
 func (e *env) tellForeign() {
 	if e.foreign != "" {
-		tell(e.stderr, "%s is not used: the folder is another user's, or anybody may write there", e.foreign)
-		tell(e.stderr, "hint: if it is right, say --project %s", asTyped([]string{filepath.Dir(e.foreign)}))
+		what, hint := e.aboutForeign()
+		tell(e.stderr, "%s", what)
+		tell(e.stderr, "hint: %s", hint)
 	}
+}
+
+func (e *env) aboutForeign() (what, hint string) {
+	return e.foreign + " is not used: the folder is another user's, or anybody may write there",
+		"if it is right, say --project " + asTyped([]string{filepath.Dir(e.foreign)})
 }
 
 // settings merges all layers of settings of this project, of which flags are the last, for an agent that works in a folder.
 func (e *env) settings(flags map[string]string, workDir string) (config.Loaded, error) {
 	loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.root(), Env: e.environ, Flags: flags})
-	if err != nil || e.root() == workDir && e.root() == e.cwd {
+	if err != nil || (e.root() == workDir && workDir == e.cwd) {
 		return loaded, err
 	}
 	// A program that is named by its path stands where the settings say it does, wherever its loop was started.

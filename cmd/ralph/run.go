@@ -116,6 +116,7 @@ func (v *runVerb) watch(e *env, cfg runner.Config, start *startVerb) error {
 	case <-began:
 	case r := <-done:
 		if r.err != nil {
+			start.clear(e, readiness{PID: os.Getpid(), Error: r.err.Error()})
 			return r.err
 		}
 		done <- r
@@ -139,7 +140,7 @@ func (v *runVerb) watch(e *env, cfg runner.Config, start *startVerb) error {
 		tell(e.stderr, "%v", r.err)
 	}
 	hint := nextStep(v.Name, &r.ended)
-	if start.clear(e, &r.ended) {
+	if start.clear(e, readiness{PID: os.Getpid(), Ended: &r.ended}) {
 		hint = clearedHint(&r.ended)
 	}
 	if lost || !e.sharedTerminal() {

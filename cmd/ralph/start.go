@@ -57,7 +57,7 @@ func (v *startVerb) Run(e *env) error {
 		return err
 	}
 	started, err := runner.hand(e, job)
-	if refused, ok := errors.AsType[*failure](err); ok && v.clear(e, started.Ended) {
+	if refused, ok := errors.AsType[*failure](err); ok && v.clear(e, started) && started.Ended != nil {
 		refused.hint = clearedHint(started.Ended)
 	}
 	if err != nil {

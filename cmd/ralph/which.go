@@ -37,6 +37,7 @@ func (e *env) defaultName() string {
 // find returns the loop that a verb is about. It is called by its name, by its project's and its own with a slash between, or by the
 // path of its folder. Without any: the one live loop of this project, else its latest, else the only live one on this machine.
 func (e *env) find(name string) (registry.Status, error) {
+	e.asked = name
 	switch {
 	case name == "":
 		return e.latest()
@@ -46,6 +47,17 @@ func (e *env) find(name string) (registry.Status, error) {
 		return e.qualified(name)
 	}
 	return e.named(name)
+}
+
+// called is what to type here for the loop that find found last.
+func (e *env) called(s registry.Status) string {
+	switch {
+	case e.chosen:
+		return s.Name + " --project " + asTyped([]string{e.short(e.root())})
+	case e.asked != "":
+		return asTyped([]string{e.asked})
+	}
+	return s.Name
 }
 
 // isPath reports whether a word can only be a path.

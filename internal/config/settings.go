@@ -69,7 +69,7 @@ type Settings struct {
 
 // Agent is a program that does the work, and how to talk to it.
 type Agent struct {
-	Command     string            `json:"command,omitempty" trust:"asked" required:"true" doc:"the program, a name on PATH or a path; arguments may follow as in a shell"`
+	Command     string            `json:"command,omitempty" trust:"asked" required:"true" doc:"the program, a name on PATH or a path, which begins in the project's folder; arguments may follow as in a shell"`
 	Flags       []string          `json:"flags,omitempty" trust:"asked" doc:"its arguments; an entry with a dash may hold a flag and its value: \"--model opus\""`
 	Protocol    string            `json:"protocol,omitempty" trust:"asked" enum:"pi,claude,codex,amp,acp,text,rehearsal" doc:"how to talk to it; inferred from the command when absent"`
 	Model       string            `json:"model,omitempty" trust:"asked" doc:"the model, in the agent's own spelling"`
@@ -82,7 +82,7 @@ type Agent struct {
 
 // Guardrail is a command that must exit with 0 after an iteration.
 type Guardrail struct {
-	Command     string   `json:"command" required:"true" doc:"a shell command"`
+	Command     string   `json:"command" required:"true" doc:"a shell command, run in the project's folder"`
 	FailAction  string   `json:"failAction" enum:"APPEND,PREPEND,REPLACE" doc:"where its failed output goes in the next prompt; APPEND when absent"`
 	Hint        string   `json:"hint,omitempty" doc:"told to the agent when it fails"`
 	Timeout     Duration `json:"timeout,omitzero" doc:"how long it may take; as long as limits.iteration when absent"`
