@@ -76,6 +76,7 @@ type Agent struct {
 	Provider string            `json:"provider,omitempty" trust:"asked" doc:"the model's provider, for agents that know several"`
 	Thinking string            `json:"thinking,omitempty" trust:"asked" doc:"how much to think, in the agent's own words"`
 	Env      map[string]string `json:"env,omitempty" trust:"asked" doc:"environment variables set for the agent"`
+	Outlive  bool              `json:"outlive,omitempty" trust:"asked" doc:"let loops that it starts with 'ralph start --outlive' live on when the iteration ends; without it they end with the iteration"`
 	PassKeys Passed            `json:"passKeys,omitempty" trust:"asked" doc:"let API keys of the environment through to an agent that can have a login of its own: all, or those that are named; auto does so where no login is found"`
 }
 
