@@ -235,7 +235,7 @@ func exited(p event.AgentExited) string {
 		notes = append(notes, colon(fmt.Sprintf("the agent's process exited with code %d", p.Code), lastLines(p.Stderr, 5)))
 	}
 	if p.Strays > 0 {
-		notes = append(notes, "ended "+count(p.Strays, "process", "processes")+" that the agent left behind")
+		notes = append(notes, colon("ended "+count(p.Strays, "process", "processes")+" that the agent left behind", strings.Join(p.Ended, ", ")))
 	}
 	return strings.Join(notes, "\n")
 }

@@ -69,7 +69,7 @@ type waiting struct {
 
 // beginRunner begins a runner in a session of its own. One fork, no second one: it is nobody's
 // job and holds no terminal, which is all that a daemon needs.
-func beginRunner(e *env) (*waiting, error) {
+func beginRunner(e *env, name string) (*waiting, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find ralph's own program: %w", err)
@@ -86,7 +86,7 @@ func beginRunner(e *env) (*waiting, error) {
 	}
 	defer toReady.Close()
 	// Until it has its job, and with that a log, what it says is said here.
-	process, err := spawn(self, []string{"ralph", "runner"}, e, []*os.File{stdin, os.Stderr, os.Stderr, toReady})
+	process, err := spawn(self, []string{"ralph", "runner", name}, e, []*os.File{stdin, os.Stderr, os.Stderr, toReady})
 	if err != nil {
 		job.Close()
 		ready.Close()

@@ -16,7 +16,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-type runnerVerb struct{}
+type runnerVerb struct {
+	Loop string `arg:"" optional:"" help:"The loop, for whoever lists processes: the job says which it is."`
+}
 
 // Run is the detached runner: it reads its job from stdin and says on descriptor
 // 3 when its loop runs.

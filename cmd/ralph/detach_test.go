@@ -21,7 +21,7 @@ func TestARunnerWithoutAJobEnds(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, err := beginRunner(&env{cwd: t.TempDir(), environ: os.Environ()})
+			w, err := beginRunner(&env{cwd: t.TempDir(), environ: os.Environ()}, "loop")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,7 +36,7 @@ func TestARunnerWithoutAJobEnds(t *testing.T) {
 // A log that cannot be written is known before anything is begun.
 func TestARunnerThatCannotSpeakRefuses(t *testing.T) {
 	e := &env{cwd: t.TempDir(), environ: os.Environ()}
-	w, err := beginRunner(e)
+	w, err := beginRunner(e, "loop")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,6 +151,9 @@ func (k *kill) force(s registry.Status, at journal.Position) error {
 			return fmt.Errorf("kill the runner of loop %s: %w", s.Name, err)
 		}
 		if err == nil {
+			if settings, _, err := runner.Frozen(s.Dir); err == nil {
+				runner.LetOutlive(s.ID, settings)
+			}
 			strays, err := process.EndTree(context.Background(), holder.PID, holder.Start, leftGrace, marks(s)...)
 			k.PID, k.Processes = holder.PID, len(strays)
 			if err != nil {

@@ -46,7 +46,7 @@ func TestWhatIsNotPlainIsLeftToTheGrammar(t *testing.T) {
 		{"start", "-p", "a", "--prompt", "b"}, {"start", "--no-stream-agent-output"}, {"start", "--set", "a=b"},
 		{"start", "-m", "x"}, {"start", "-m", "007"}, {"start", "-m", "0x10"}, {"start", "--prompt-file"}, {"start", "-v"},
 		{"list", "--version"}, {"list", "--al"}, {"list", "---all"}, {"steer", "a", "word"}, {"journal", "verify"},
-		{"logs", "-t", "a,b"}, {"set"}, {"sttart"}, {"showversion"}, {"runner", "x"},
+		{"logs", "-t", "a,b"}, {"set"}, {"sttart"}, {"showversion"}, {"runner", "x", "y"},
 	} {
 		if v, ok := quickly(line); ok {
 			t.Errorf("%q is read as %+v", line, v)

@@ -25,6 +25,7 @@ type startVerb struct {
 	Detach        bool   `short:"d" help:"Return once the loop is running."`
 	Resume        bool   `help:"Go on with a loop that has ended or whose runner died."`
 	AcceptChanges bool   `help:"With --resume: settings and what the guardrails consist of are right as they are now, whoever changed them."`
+	Outlive       bool   `help:"For an agent: let the loop live on when the iteration ends that starts it, where agent.outlive allows it."`
 	Fresh         bool   `help:"Archive the loop of that name and begin anew."`
 	JSON          bool   `help:"With --detach: say as JSON what was started."`
 
@@ -47,7 +48,10 @@ func (v *startVerb) Run(e *env) error {
 	if err := v.choose(e); err != nil {
 		return err
 	}
-	runner, err := beginRunner(e)
+	if err := v.outlives(e); err != nil {
+		return err
+	}
+	runner, err := beginRunner(v.apart(e), v.Name)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -216,7 +217,7 @@ func (s *Session) rest(cause uint64) bool {
 	if err != nil {
 		return false
 	}
-	s.deliver(cause, event.AgentRested{Strays: len(strays)})
+	s.deliver(cause, event.AgentRested{Strays: len(strays), Ended: commandLines(strays)})
 	return true
 }
 
@@ -290,9 +291,21 @@ func (s *Session) bury() {
 	s.mu.Unlock()
 	s.deliver(cause, event.AgentExited{
 		Code: exit.Code, Signal: exit.Signal, Took: exit.Took.Milliseconds(),
-		Strays: len(exit.Strays), Stderr: complained,
+		Strays: len(exit.Strays), Stderr: complained, Ended: commandLines(exit.Strays),
 	})
 	close(s.gone)
+}
+
+// endedMost is how many of the processes that were ended are named.
+const endedMost = 8
+
+// commandLines names the first of the processes that were ended.
+func commandLines(strays []process.Stray) []string {
+	var lines []string
+	for _, stray := range strays[:min(len(strays), endedMost)] {
+		lines = append(lines, strings.ToValidUTF8(stray.Command, "\uFFFD"))
+	}
+	return lines
 }
 
 func (s *Session) deliver(cause uint64, p event.Payload) {

@@ -178,7 +178,7 @@ func readFile(path string) ([]byte, error) {
 
 // reserved are the RALPH_ variables that are no settings: where ralph lives, whether a repository's settings
 // count, how it is debugged, and what it tells agents.
-var reserved = [...]string{"RALPH_HOME", "RALPH_TRUST", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_RUN"}
+var reserved = [...]string{"RALPH_HOME", "RALPH_TRUST", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_RUN", "RALPH_OUTLIVE"}
 
 func (l *Loaded) env(env []string) error {
 	var given map[string]string

@@ -77,6 +77,7 @@ type Agent struct {
 	Thinking    string            `json:"thinking,omitempty" trust:"asked" doc:"how much to think, in the agent's own words"`
 	Permissions string            `json:"permissions,omitempty" trust:"asked" enum:"full,workspace,ask" doc:"what it may do without being asked: everything, change files in its folder, or what its own settings allow; what else it asks for is denied; full when absent"`
 	Env         map[string]string `json:"env,omitempty" trust:"asked" doc:"environment variables set for the agent"`
+	Outlive     bool              `json:"outlive,omitempty" trust:"asked" doc:"let loops that it starts with 'ralph start --outlive' live on when the iteration ends; without it they end with the iteration"`
 	PassKeys    Passed            `json:"passKeys,omitempty" trust:"asked" doc:"let API keys of the environment through to an agent that can have a login of its own: all, or those that are named; auto does so where no login is found"`
 }
 

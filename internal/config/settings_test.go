@@ -30,6 +30,7 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 		"agent.provider":                "",
 		"agent.thinking":                "",
 		"agent.env":                     "{}",
+		"agent.outlive":                 "false",
 		"agent.passKeys":                "auto",
 		"agents":                        "[]",
 		"guardrails":                    "[]",

@@ -186,13 +186,26 @@ func (r *runner) keys(place int) Keys {
 // process serves several iterations is told the first one's number.
 func (r *runner) environment(place, iteration int) []string {
 	a := r.Settings.Candidates()[place]
-	env := process.Environment(r.Env, r.keys(place).drops(a), []string{
+	env := process.Environment(r.Env, append(r.keys(place).drops(a), OutliveVariable), []string{
 		"RALPH_LOOP=" + r.Name,
 		"RALPH_LOOP_DIR=" + r.Dir,
 		fmt.Sprintf("RALPH_ITERATION=%d", iteration),
 		"TASK_FOLDER=" + filepath.Clean(r.Dir),
 	})
+	if a.Outlive {
+		env = append(env, OutliveVariable+"=1")
+	}
 	return append(env, own(a)...)
+}
+
+// OutliveVariable tells what an agent starts that loops of its may outlive the iteration: see agent.outlive.
+const OutliveVariable = "RALPH_OUTLIVE"
+
+// LetOutlive lets loops live on that agents of the loop with that id have started, where its settings say so.
+func LetOutlive(id string, s config.Settings) {
+	if slices.ContainsFunc(s.Candidates(), func(a config.Agent) bool { return a.Outlive }) {
+		process.LetOutlive(id)
+	}
 }
 
 // own are the variables that the settings give the agent.

@@ -20,7 +20,8 @@
 // process like any other that the agent leaves behind. When the iteration ends that started it, its
 // runner is asked with TERM to stop, which it does in good order where its own agent
 // leaves in time, and is killed otherwise. It is counted in the strays of
-// agent.exited, its journal is whole, and 'ralph start NAME --resume' goes on with it from outside.
+// agent.exited, its journal is whole, and 'ralph start NAME --resume' goes on with it from outside. Where agent.outlive
+// says so, a loop that was started with --outlive is taken for nobody's, and lives on: LetOutlive.
 //
 // What a starter saw before the lock was taken is held against what is there: a loop that another one
 // began or ended meanwhile is an *ExistsError, and config.json is written under the lock.

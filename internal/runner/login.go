@@ -41,7 +41,7 @@ func LookAtKeys(a config.Agent, environ []string) Keys {
 	var k Keys
 	var present []string
 	for _, name := range known.Keys {
-		if variables[name] != "" {
+		if _, own := a.Env[name]; variables[name] != "" && !own { // agent.env has its own, which reaches it
 			present = append(present, name)
 		}
 	}

@@ -58,6 +58,7 @@ func TestWhichKeysAnAgentPaysWith(t *testing.T) {
 		"codex, moved":                  {config.Agent{Command: "codex"}, "none", []string{"CODEX_HOME=" + filepath.Join(home, "codex", ".codex")}, KeysForLogin, "", "OPENAI_API_KEY CODEX_API_KEY"},
 		"codex with a keyring":          {config.Agent{Command: "codex"}, "ring", nil, KeysForUnknown, "", "OPENAI_API_KEY CODEX_API_KEY"},
 		"codex, told to use its file":   {config.Agent{Command: "codex"}, "file", nil, KeysForNoLogin, "OPENAI_API_KEY CODEX_API_KEY", ""},
+		"a key of agent.env's own":      {config.Agent{Command: "claude", Env: map[string]string{"ANTHROPIC_API_KEY": "mine"}}, "claude", nil, "", "", ""},
 		"what speaks for claude":        {config.Agent{Command: "claude-agent-acp"}, "claude", nil, KeysForLogin, "", "ANTHROPIC_API_KEY"},
 		"an agent with a login and all": {config.Agent{Command: "pi"}, "claude", nil, "", "", ""},
 	} {

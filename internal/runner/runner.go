@@ -167,6 +167,7 @@ func (r *runner) open(ctx context.Context) error {
 	}
 	r.project = r.projections() // it tidies the folder, so before anything is written there
 	r.enrolled = r.enrol(&state)
+	LetOutlive(r.id, r.Settings)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err != nil {
 		return err

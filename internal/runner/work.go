@@ -53,7 +53,7 @@ func ownMark(id string) string { return id + ".ralph" }
 
 // ownEnvironment is what guardrails and version control are run with.
 func (r *runner) ownEnvironment() []string {
-	return process.Environment(r.Env, []string{process.MarkVariable}, []string{
+	return process.Environment(r.Env, []string{process.MarkVariable, OutliveVariable}, []string{
 		process.MarkVariable + "=" + ownMark(r.id),
 		"RALPH_LOOP=" + r.Name,
 		"RALPH_LOOP_DIR=" + r.Dir,

@@ -140,6 +140,8 @@ type AgentFinished struct {
 // process tree is alive.
 type AgentRested struct {
 	Strays int `json:"strays,omitempty"` // processes left over from the turn, ended
+	// Ended are the command lines of the first of them, cut short.
+	Ended []string `json:"ended,omitempty"`
 }
 
 // AgentExited: the process and its whole tree are gone. There is exactly one for
@@ -150,6 +152,8 @@ type AgentExited struct {
 	Took   int64  `json:"took"`             // milliseconds of life
 	Strays int    `json:"strays,omitempty"` // processes it left behind, ended
 	Stderr string `json:"stderr,omitempty"` // the last of it
+	// Ended are the command lines of the first of the strays, cut short.
+	Ended []string `json:"ended,omitempty"`
 }
 
 // ToolCalled: the agent began to use a tool. Input is JSON as the agent gave it.

@@ -29,6 +29,7 @@
 //     no adopted process ended during it. One that forks in ever new groups faster than a look takes, a millisecond or two, may outlast
 //     KILL; [Exit.Err] then says so. Out of reach is what shows none of the four traces: a wiped environment in a session of its own,
 //     where there is no adoption.
+//   - What was let live on (see [LetOutlive]) is nobody's stray, and neither is what it starts.
 //   - [Process.EndOthers] ends between two turns what [Process.Spare] has not found to be the agent's own, by pid and start time.
 //   - A signal never reaches a process that merely inherited a pid: the start time is compared while the process is pinned
 //     (pidfd on Linux), and the agent's own pid stays reserved until its group has been dealt with.

@@ -135,8 +135,8 @@ func (t table) relatives(f *family, others map[identity]string) map[int]bool {
 	return ours
 }
 
-// foreign returns ourselves and the pids that can be no stray of anyone: our ancestors, our own children with all that is theirs, and
-// the living agents with all that is theirs. A child of ours is told from an adopted process by its session: an agent begins
+// foreign returns ourselves and the pids that can be no stray of anyone: our ancestors, our own children with all that is theirs, the
+// living agents with all that is theirs, and what may outlive them. A child of ours is told from an adopted process by its session: an agent begins
 // in a session of its own, and no descendant can come back into ours.
 func (t table) foreign(others map[identity]string) (self member, foreign map[int]bool) {
 	parent := make(map[int]int, len(t))
@@ -149,7 +149,7 @@ func (t table) foreign(others map[identity]string) (self member, foreign map[int
 	foreign = map[int]bool{}
 	for _, m := range t {
 		_, agent := others[m.identity]
-		if agent || m.ppid == self.pid && m.sid == self.sid {
+		if agent || m.ppid == self.pid && m.sid == self.sid || mayOutlive(m) {
 			foreign[m.pid] = true
 		}
 	}
