@@ -62,7 +62,8 @@ func (w *Writer) storeMasked(content []byte) (string, error) {
 	defer w.blobMu.Unlock()
 	digest := sha256.Sum256(content)
 	sum := hex.EncodeToString(digest[:])
-	if w.blobs[sum] {
+	if _, stored := w.blobs[sum]; stored {
+		w.blobs[sum] = w.blobsOf
 		return sum, nil
 	}
 	if err := w.storeAs(blobsDir+"/"+sum, content); err != nil {
@@ -71,8 +72,20 @@ func (w *Writer) storeMasked(content []byte) (string, error) {
 		}
 		return "", w.fail(fmt.Errorf("store blob %s: %w", sum, err))
 	}
-	w.blobs[sum] = true
+	w.blobs[sum] = w.blobsOf
 	return sum, nil
+}
+
+// removeBlob removes a blob that no segment names, unless it was stored for one of that ordinal or a later one.
+func (w *Writer) removeBlob(name string, since int) {
+	w.blobMu.Lock()
+	defer w.blobMu.Unlock()
+	if of, stored := w.blobs[name]; stored && of >= since {
+		return
+	}
+	if w.folder.Remove(blobsDir+"/"+name) == nil {
+		delete(w.blobs, name)
+	}
 }
 
 // storeAs also writes a blob that is there already: one of an earlier run may not

@@ -22,14 +22,15 @@ type housekeeper struct {
 	folder   Folder
 	keep     int
 	compress bool
+	sweeper  sweeper
 
 	work chan SegmentInfo // the segment being written
 	done chan struct{}
 	wait sync.WaitGroup
 }
 
-func startHousekeeper(opt Options, folder Folder) *housekeeper {
-	h := &housekeeper{folder: folder, keep: opt.KeepIterations, compress: opt.Compress}
+func startHousekeeper(opt Options, folder Folder, removeBlob func(name string, since int)) *housekeeper {
+	h := &housekeeper{folder: folder, keep: opt.KeepIterations, compress: opt.Compress, sweeper: sweeper{folder: folder, remove: removeBlob}}
 	if h.compress {
 		h.work, h.done = make(chan SegmentInfo, 1), make(chan struct{})
 		h.wait.Go(func() {
@@ -82,11 +83,15 @@ func (h *housekeeper) tidy(current SegmentInfo) {
 	}
 	// Oldest first, and no further than the first that stays: a hole in the
 	// middle would be damage.
+	dropped := false
 	for len(list) > 0 && h.keep > 0 && list[0].Iteration < current.Iteration-h.keep {
 		if h.drop(list[0]) != nil {
 			return
 		}
-		list = list[1:]
+		list, dropped = list[1:], true
+	}
+	if h.keep > 0 {
+		h.sweeper.sweep(list, current, dropped)
 	}
 	if !h.compress {
 		return

@@ -39,7 +39,7 @@ type Options struct {
 	Compress bool
 
 	// KeepIterations drops, at each new segment, those of iterations before the
-	// last n that came before the current one. 0 keeps all. Blobs stay.
+	// last n that came before the current one, and the blobs that only they named. 0 keeps all.
 	KeepIterations int
 
 	// Bell rings the bell file for followers in other processes. It needs the

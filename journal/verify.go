@@ -254,8 +254,11 @@ func blobsOf(e event.Event) (names []string) {
 	return names
 }
 
+// blobNameBytes is the length of a blob's name.
+const blobNameBytes = 2 * sha256.Size
+
 func isBlobName(name string) bool {
-	if len(name) != sha256.Size*2 {
+	if len(name) != blobNameBytes {
 		return false
 	}
 	_, err := hex.DecodeString(name)

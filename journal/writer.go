@@ -51,9 +51,10 @@ type Writer struct {
 	out    []event.Event
 	opener event.Opener
 
-	blobs   map[string]bool // known to be durable
-	blobDir bool            // their folder was there once: it is not made again
-	blobMu  sync.Mutex      // one blob at a time
+	blobs   map[string]int // known to be durable, and the ordinal of the segment that each was last stored for
+	blobsOf int            // the ordinal of the open segment
+	blobDir bool           // their folder was there once: it is not made again
+	blobMu  sync.Mutex     // one blob at a time
 
 	lock io.Closer // keeps other writers out; nil where the FS has no locks
 
@@ -71,7 +72,7 @@ func Create(dir string, rec Recovery, iteration int, checkpoint json.RawMessage,
 	if err != nil {
 		return nil, nil, fmt.Errorf("open loop folder: %w", err)
 	}
-	w := &Writer{opt: opt, folder: folder, ordinal: rec.Ordinal, blobs: map[string]bool{}}
+	w := &Writer{opt: opt, folder: folder, ordinal: rec.Ordinal, blobs: map[string]int{}}
 	w.pos.Seq = max(rec.NextSeq, 1) - 1
 	opened, err := w.create(rec, iteration, checkpoint)
 	if err != nil {
@@ -80,7 +81,7 @@ func Create(dir string, rec Recovery, iteration int, checkpoint json.RawMessage,
 		return nil, nil, fmt.Errorf("create segment: %w", err)
 	}
 	w.startSyncer()
-	w.house = startHousekeeper(opt, folder)
+	w.house = startHousekeeper(opt, folder, w.removeBlob)
 	w.house.began(w.ordinal, w.iteration)
 	return w, opened, nil
 }
@@ -129,7 +130,7 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 		return fmt.Errorf("segment %s is there already", name)
 	}
 	draft := event.Encode(event.SegmentOpened{
-		Ordinal: ordinal, Iteration: iteration, Prev: prev, Checkpoint: checkpoint,
+		Ordinal: ordinal, Iteration: iteration, Prev: prev, Keep: w.opt.KeepIterations, Checkpoint: checkpoint,
 	}, byLoop)
 	draft.Iter = iteration
 	from := len(w.buf)
@@ -153,6 +154,9 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 	}
 	w.change(f, name, int64(len(line)))
 	w.name, w.ordinal, w.iteration, w.lines = name, ordinal, iteration, 1
+	w.blobMu.Lock()
+	w.blobsOf = ordinal
+	w.blobMu.Unlock()
 	w.pos = Position{Segment: name, Offset: int64(len(line)), Seq: w.pos.Seq + 1, CRC: crc}
 	return nil
 }

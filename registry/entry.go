@@ -26,6 +26,8 @@ type Entry struct {
 	PID     int       `json:"pid"`     // the runner's, when it was started; whether it lives is Probe's to say
 	Started time.Time `json:"started"` // UTC, microseconds
 	Version string    `json:"version"` // of the ralph that runs it
+	// Mount is where the file system of Dir is mounted; "" where that is not known. See [Mount].
+	Mount string `json:"mount,omitempty"`
 }
 
 // EntryError is a file in the registry that cannot be read as an entry. It stays where it is.

@@ -248,6 +248,10 @@ func scanEntry(b []byte) (Entry, bool) {
 	e.Started = s.time()
 	s.key(`,"version":`)
 	e.Version = s.str()
+	if bytes.HasPrefix(s.b, []byte(`,"mount":`)) {
+		s.key(`,"mount":`)
+		e.Mount = s.str()
+	}
 	s.key("}\n")
 	return e, s.ok && len(s.b) == 0
 }

@@ -64,12 +64,17 @@ func (n named) sending() sending { return sending{Loop: n.Name, Wait: n.Wait, JS
 type stopVerb struct {
 	named
 	Now bool `help:"Do not wait for the end of the iteration."`
+	All bool `short:"A" help:"All loops that run on this machine. A person is asked."`
+	Yes bool `short:"y" help:"With --all: do not ask."`
 }
 
 func (v *stopVerb) Run(e *env) error {
 	kind := inbox.Stop
 	if v.Now {
 		kind = inbox.StopNow
+	}
+	if v.All {
+		return v.all(e, kind)
 	}
 	s, err := e.find(v.Name)
 	if err != nil {

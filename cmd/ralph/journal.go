@@ -73,6 +73,9 @@ type verdict struct {
 	Torn     int64            `json:"torn,omitempty"` // bytes of an unfinished last line
 	Head     string           `json:"head,omitempty"` // the hash that stands for all of it; none while it is being written
 	Segments []segmentVerdict `json:"segments"`
+	// Removed is the last iteration whose segments are gone; ByRetention says that journal.keepIterations removed them.
+	Removed     int  `json:"removedIterations,omitempty"`
+	ByRetention bool `json:"removedByKeepIterations,omitempty"`
 
 	problem error // the first
 }
@@ -112,6 +115,9 @@ func verify(path string, tell func(segmentVerdict)) verdict {
 		tell(s)
 	})
 	v.OK = v.problem == nil
+	if dropped, err := journal.DroppedFrom(path); err == nil { // else verify has said it
+		v.Removed, v.ByRetention = dropped.Through, dropped.Kept
+	}
 	if last := len(v.Segments) - 1; v.OK && last >= 0 && v.Segments[last].Sealed {
 		v.Head = v.Segments[last].SHA256
 	}
@@ -153,6 +159,9 @@ func (v *journalVerifyVerb) Run(e *env) error {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "%d events in %d segments, all as they were written\n", found.Events, len(found.Segments))
+	if found.Removed > 0 {
+		fmt.Fprintln(e.stdout, removedIterations(journal.Dropped{Through: found.Removed, First: found.Segments[0].FirstSeq, Kept: found.ByRetention}))
+	}
 	if found.Head != "" {
 		fmt.Fprintf(e.stdout, "sha256 %s stands for all of it\n", found.Head)
 	}

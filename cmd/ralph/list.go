@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/signal"
@@ -20,15 +21,16 @@ import (
 
 type listVerb struct {
 	placed
-	All   bool `short:"A" help:"All loops of this machine."`
-	Watch bool `short:"w" help:"Show them again each second; a terminal is required."`
-	JSON  bool `help:"Print an array of objects."`
+	All     bool `short:"A" help:"All loops of this machine."`
+	Running bool `short:"r" help:"Only those that have a runner."`
+	Watch   bool `short:"w" help:"Show them again each second; a terminal is required."`
+	JSON    bool `help:"Print an array of objects."`
 }
 
 // listMemory is where a list begins to collect garbage all the same: half a million loops' worth, in bytes.
 const listMemory = 512 << 20
 
-// Run lists loops without touching any of them.
+// Run lists loops without touching any of them. Those that were removed with their folders are listed for the last time.
 func (v *listVerb) Run(e *env) error {
 	if v.Watch {
 		if v.JSON || !e.isTerminal() {
@@ -44,18 +46,32 @@ func (v *listVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if v.JSON {
-		return printJSON(e.stdout, listed(e, all), "")
-	}
-	if len(all) == 0 {
+	switch {
+	case v.JSON:
+		err = printJSON(e.stdout, listed(e, all), "")
+	case len(all) == 0:
 		tell(e.stderr, "%s", v.none())
-		return nil
+	default:
+		_, err = e.stdout.Write(v.table(e, all))
 	}
-	_, err = e.stdout.Write(v.table(e, all))
-	return err
+	if err != nil {
+		return err
+	}
+	pruned, err := registry.Prune(e.home, all)
+	if err == nil && len(pruned) > 0 && !v.JSON {
+		tell(e.stderr, "the folders of %s are gone: the next list leaves them out", quantity(len(pruned), "loop"))
+	}
+	// A registry that cannot be written lists the same again.
+	return nil
 }
 
 func (v *listVerb) none() string {
+	if v.Running && v.All {
+		return "no loop is running on this machine; 'ralph list --all' shows those that have ended"
+	}
+	if v.Running {
+		return "no loop is running here; 'ralph list' shows those that have ended"
+	}
 	if v.All {
 		return "there is no loop on this machine; 'ralph start' begins one"
 	}
@@ -77,9 +93,30 @@ func (v *listVerb) survey(e *env) ([]registry.Status, error) {
 			}
 			continue
 		}
-		loops = append(loops, s)
+		if !v.Running || s.Live.Alive {
+			loops = append(loops, s)
+		}
 	}
+	inOrder(loops)
 	return loops, nil
+}
+
+// inOrder puts those first that need a person, then those that run, and of each the newest.
+func inOrder(loops []registry.Status) {
+	slices.SortStableFunc(loops, func(a, b registry.Status) int {
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), since(b).Compare(since(a)))
+	})
+}
+
+func urgency(s registry.Status) int {
+	switch {
+	case s.Err != nil, s.Died, s.Live.Alive && strings.HasPrefix(s.Head.Waiting, "a person"),
+		!s.Live.Alive && s.Head.Reason != "" && event.Reason(s.Head.Reason).ExitCode() == event.ExitPerson:
+		return 0
+	case s.Live.Alive:
+		return 1
+	}
+	return 2
 }
 
 // watch draws the list again and again, until ctrl-c.

@@ -50,6 +50,29 @@ func TestListShowsHowEachLoopStands(t *testing.T) {
 	}
 }
 
+// What needs a person comes first, then what runs, then the newest.
+func TestListPutsFirstWhatNeedsAPerson(t *testing.T) {
+	at := func(days int) registry.Head {
+		return registry.Head{Status: "completed", Reason: "promise", Since: begin.AddDate(0, 0, days)}
+	}
+	loops := []registry.Status{
+		{Entry: registry.Entry{Name: "old"}, Head: at(1)},
+		{Entry: registry.Entry{Name: "new"}, Head: at(2)},
+		{Entry: registry.Entry{Name: "runs"}, Head: registry.Head{Status: "running", Since: begin}, Live: registry.Liveness{Alive: true}},
+		{Entry: registry.Entry{Name: "waits"}, Head: registry.Head{Status: "waiting", Waiting: "a person: log in", Since: begin}, Live: registry.Liveness{Alive: true}},
+		{Entry: registry.Entry{Name: "blocked"}, Head: registry.Head{Status: "stopped", Reason: "blocked", Since: begin.AddDate(0, 0, 1)}},
+		{Entry: registry.Entry{Name: "died"}, Head: registry.Head{Status: "running", Since: begin.AddDate(0, 0, 2)}, Died: true},
+	}
+	inOrder(loops)
+	var names []string
+	for _, s := range loops {
+		names = append(names, s.Name)
+	}
+	if got := strings.Join(names, " "); got != "died blocked waits runs new old" {
+		t.Errorf("the order is %s", got)
+	}
+}
+
 // squeeze makes runs of blanks one blank.
 func squeeze(s string) string {
 	lines := strings.Split(s, "\n")

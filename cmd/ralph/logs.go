@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,7 @@ func (v *logsVerb) Run(e *env) error {
 		view = &lineWriter{w: e.stdout, tty: e.isTerminal()}
 	}
 	l := logged{view: view, keep: keep, last: v.Lines}
+	e.tellDropped(src)
 	if !v.Follow {
 		err = l.read(src)
 	} else if !src.loop {
@@ -73,6 +75,30 @@ func (s source) events(opt journal.ReadOptions) iter.Seq2[event.Event, error] {
 		return journal.ReadStream(s.pipe, "stdin")
 	}
 	return journal.Read(s.path, opt)
+}
+
+// tellDropped says what of a loop is not there any more, so that nobody looks for it.
+func (e *env) tellDropped(src source) {
+	if info, err := os.Stat(src.path); err != nil || !info.IsDir() {
+		return // one segment begins where it begins
+	}
+	if dropped, err := journal.DroppedFrom(src.path); err == nil && dropped.Through > 0 { // else reading says it
+		tell(e.stderr, "%s", removedIterations(dropped))
+	}
+}
+
+func removedIterations(d journal.Dropped) string {
+	what := "iterations 1 to " + strconv.Itoa(d.Through)
+	if d.Through == 1 {
+		what = "iteration 1"
+	}
+	if !d.Kept {
+		return fmt.Sprintf("%s: the segments are not there; the journal begins with event %d", what, d.First)
+	}
+	if d.Through == 1 {
+		return fmt.Sprintf("%s was removed by journal.keepIterations; the journal begins with event %d", what, d.First)
+	}
+	return fmt.Sprintf("%s were removed by journal.keepIterations; the journal begins with event %d", what, d.First)
 }
 
 // readUpTo adds to the damage of a journal where what could be read ends: everything before it was shown.

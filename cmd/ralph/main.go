@@ -46,6 +46,7 @@ type cli struct {
 	Set      setVerb      `cmd:"" help:"Change a setting of a running loop."`
 	Kill     killVerb     `cmd:"" help:"End a loop and its agent at once."`
 	List     listVerb     `cmd:"" help:"List the loops of this project, or all on this machine."`
+	Clean    cleanVerb    `cmd:"" help:"Remove loops that have ended, by name, age or status."`
 	Status   statusVerb   `cmd:"" help:"Show where one loop stands."`
 	Logs     logsVerb     `cmd:"" help:"Print the events of a loop."`
 	Replay   replayVerb   `cmd:"" help:"Play a loop again from its journal, offline."`

@@ -102,7 +102,7 @@ func (o *loopOptions) remember(e *env, dir string) error {
 // recall puts the secrets back into settings that a loop was given, but for those that are given again.
 func (e *env) recall(before, now map[string]string) error {
 	entries := e.environ
-	if loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.cwd, Env: e.environ}); err == nil { // else it is refused soon
+	if loaded, err := config.Load(config.Source{HomeDir: e.home, ProjectDir: e.root(), Env: e.environ}); err == nil { // else it is refused soon
 		entries = slices.Concat(runner.Secrets(loaded.Settings), entries)
 	}
 	for _, key := range sortedKeys(before) {

@@ -40,6 +40,7 @@ func (v *replayVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	e.tellDropped(src)
 	if v.Verify {
 		return decideAgain(e, src, v.JSON)
 	}

@@ -232,6 +232,11 @@ const countOnce = "--trust or " + trustVariable + "=1 lets them count this once"
 
 // consents shows what would run and asks a person, who must be there: else it is refused with what was to be shown.
 func (e *env) consents(about string, lines []string, hint string) (bool, error) {
+	return e.agrees(about, lines, "Trust them?", hint)
+}
+
+// agrees shows what a question is about and asks a person, who must be there: else it is refused with what was to be shown.
+func (e *env) agrees(about string, lines []string, question, hint string) (bool, error) {
 	list := "\n" + strings.Join(lines, "\n")
 	stdin, ok := e.stdin.(*os.File)
 	if !ok || !e.typed() || !onTerminal(e.stderr) {
@@ -240,7 +245,7 @@ func (e *env) consents(about string, lines []string, hint string) (bool, error) 
 	tell(e.stderr, "%s:%s", about, list)
 	asker := newAsker(stdin, e.stderr)
 	defer asker.close()
-	answer, err := asker.confirm("Trust them? (y/N): ")
+	answer, err := asker.confirm(question + " (y/N): ")
 	if errors.Is(err, errGone) {
 		fmt.Fprintln(e.stderr)
 		return false, exit(event.ExitInterrupted)

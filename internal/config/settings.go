@@ -157,7 +157,7 @@ type Sandbox struct {
 // Journal says how the journal is kept.
 type Journal struct {
 	SyncEvery      Duration `json:"syncEvery" trust:"free" doc:"longest time between two fsyncs while lines come"`
-	KeepIterations int      `json:"keepIterations" trust:"free" doc:"iterations whose segments are kept; 0 is all"`
+	KeepIterations int      `json:"keepIterations" trust:"free" doc:"iterations before the current one of which the journal, its texts, the guardrails' logs and the telemetry are kept; 0 is all"`
 	Compress       bool     `json:"compress" trust:"free" doc:"compress sealed segments"`
 	Raw            bool     `json:"raw" trust:"free" doc:"keep the agent's own lines beside their meaning"`
 }

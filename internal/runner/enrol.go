@@ -27,6 +27,7 @@ func (r *runner) enrol(state *projector.State) func() error {
 	entry := registry.Entry{
 		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: cmp.Or(r.about()[0].Name, r.about()[0].Protocol), Host: host,
 		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
+		Mount: registry.Mount(r.Dir),
 	}
 	var all sync.WaitGroup
 	var frozen, reserved, founded, entered error

@@ -292,6 +292,7 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	}
 	r.release()
 	if r.lock.Check() == nil { // else the folder may be another runner's by now
+		r.forget()
 		r.project.State(state)
 	}
 	if projected := r.project.Close(); projected != nil && err == nil {
@@ -314,6 +315,7 @@ func (r *runner) folded(events []event.Event, s *projector.State) {
 			// An agent's 'git clean' takes this file away, and without it the next one could add nothing at all: git refuses a
 			// repository without a commit, which is what the loop's folder looks like to it.
 			_ = repo.Ignore(filepath.Dir(r.Dir))
+			r.forget()
 		case event.TypeIterationEnded:
 			r.project.Iteration(*s.Last)
 		case event.TypeAgentStarted:

@@ -143,13 +143,13 @@ func (r *runner) mend(state *projector.State) error {
 	return nil
 }
 
-// unwritten returns the iterations that ended and have no file.
+// unwritten returns the iterations that ended, of which the journal still tells, and that have no file.
 func (r *runner) unwritten(state *projector.State) map[int]bool {
 	missing := map[int]bool{}
 	if state.Last == nil {
 		return missing
 	}
-	for n := state.Last.N; n > 0; n-- {
+	for n := state.Last.N; n >= max(firstKept(r.Dir), 1); n-- {
 		name := filepath.Join(r.Dir, projector.IterationsDir, fmt.Sprintf("%03d.json", n))
 		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 			missing[n] = true

@@ -159,6 +159,7 @@ type SegmentOpened struct {
 	Ordinal    int             `json:"ordinal"`
 	Iteration  int             `json:"iteration"`
 	Prev       *PrevSegment    `json:"prev,omitempty"`
+	Keep       int             `json:"keep,omitempty"`       // journal.keepIterations: older iterations than so many before this one are removed; absent where all are kept
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"` // the state folded over all that came before this line
 }
 
