@@ -134,6 +134,9 @@ func (e *env) look() render.Options {
 	return render.Options{Width: columns, Color: e.variable("NO_COLOR") == "" && e.variable("TERM") != "dumb"}
 }
 
+// drawable reports whether stdout is a terminal on which something can be drawn in its place.
+func (e *env) drawable() bool { return e.isTerminal() && e.variable("TERM") != "dumb" }
+
 // isTerminal reports whether stdout is one.
 func (e *env) isTerminal() bool { return onTerminal(e.stdout) }
 
