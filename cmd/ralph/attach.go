@@ -81,7 +81,7 @@ func attach(e *env, name, dir string, o attachOptions) error {
 	}
 	a.ended, a.project = state.Life.Ended, state.Life.Project
 	a.history = &history{to: a.screen}
-	a.view = followOptions{json: o.json, verbose: o.verbose, time: o.time}.viewer(e, a.history)
+	a.view = followOptions{json: o.json, verbose: o.verbose, time: o.time, diffs: e.isTerminal()}.viewer(e, a.history)
 	if text, ok := a.view.(*render.Text); ok {
 		text.Resume(&state)
 		if e.drawable() && live.Alive {

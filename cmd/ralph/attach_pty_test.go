@@ -283,6 +283,9 @@ func TestWithoutColoursNothingIsColoured(t *testing.T) {
 	done := attachedTo(r, attachOptions{})
 	s.shown.await(t, "  | ok a")
 	s.shown.await(t, "· bash")
+	r.append(event.ToolCalled{ID: "b", Name: "Edit", Input: []byte(`{"file_path":"x.go","old_string":"a\nb","new_string":"a\nc"}`)})
+	s.shown.await(t, "  - b")
+	s.shown.await(t, "  + c")
 	s.types(ctrlD)
 	r.must(returned(t, done))
 	if got := s.shown.String(); regexp.MustCompile(`\x1b\[[0-9;]*m|\x1b\]`).MatchString(got) {

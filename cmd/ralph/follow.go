@@ -23,6 +23,7 @@ type followOptions struct {
 	quiet   bool // nothing of what the agent says and does
 	verbose bool
 	time    bool
+	diffs   bool   // of what tools change
 	color   string // "always" or "never", else as stdout suggests
 }
 
@@ -120,7 +121,7 @@ func (o followOptions) viewer(e *env, w io.Writer) viewer {
 	}
 	opt := e.look()
 	opt.Color = o.color == "always" || opt.Color && o.color != "never"
-	opt.Quiet, opt.Verbose, opt.Time = o.quiet, o.verbose, o.time
+	opt.Quiet, opt.Verbose, opt.Time, opt.Diffs = o.quiet, o.verbose, o.time, o.diffs
 	return render.New(w, opt)
 }
 
