@@ -18,6 +18,7 @@ type Options struct {
 	Width    int            // columns of a line, at least Narrowest; 0 leaves lines and tabs as they are
 	Verbose  bool           // also prompts, decisions, notices, what tools print as they run
 	Quiet    bool           // nothing of what the agent says and does
+	Diffs    bool           // the first lines of what a tool changes in a file
 	Time     bool           // the time of day before each entry
 	Location *time.Location // of times of day; nil is the system's
 }

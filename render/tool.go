@@ -47,6 +47,9 @@ func (t *Text) toolCalled(e event.Event) error {
 	t.blanks(c.margin())
 	t.paint(cyan, "- ")
 	t.head(c)
+	if t.opt.Diffs {
+		t.diff(p.Input, c.margin()+2)
+	}
 	t.called = p.ID
 	return nil
 }

@@ -10,8 +10,10 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -22,10 +24,11 @@ import (
 
 type attachVerb struct {
 	placed
-	Name    string `arg:"" optional:"" help:"The loop; without it the one that runs here."`
-	Verbose bool   `short:"V" help:"Show prompts, decisions and notices as well."`
-	Time    bool   `help:"Show the time of each entry."`
-	JSON    bool   `help:"Print the journal's lines as they are."`
+	Name     string `arg:"" optional:"" help:"The loop; without it the one that runs here."`
+	Verbose  bool   `short:"V" help:"Show prompts, decisions and notices as well."`
+	Time     bool   `help:"Show the time of each entry."`
+	NoStatus bool   `help:"Show no status line, and no output of tools that run."`
+	JSON     bool   `help:"Print the journal's lines as they are."`
 }
 
 // Run shows a loop and lets a person steer it. Any number may attach at a time.
@@ -34,7 +37,7 @@ func (v *attachVerb) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return attach(e, s.Name, s.Dir, attachOptions{json: v.JSON, verbose: v.Verbose, time: v.Time, head: s.Head})
+	return attach(e, s.Name, s.Dir, attachOptions{json: v.JSON, verbose: v.Verbose, time: v.Time, plain: v.NoStatus, head: s.Head})
 }
 
 type attachOptions struct {
@@ -42,6 +45,7 @@ type attachOptions struct {
 	json    bool
 	verbose bool
 	time    bool
+	plain   bool          // without a status line
 	head    registry.Head // where the loop stands, if that is known
 }
 
@@ -55,7 +59,8 @@ func attach(e *env, name, dir string, o attachOptions) error {
 	if err != nil {
 		return err
 	}
-	a := &attached{env: e, name: name, dir: dir, json: o.json}
+	a := &attached{env: e, name: name, dir: dir, json: o.json, verbose: o.verbose, time: o.time}
+	a.screen = newScreen(e.stdout)
 	// The first line before anything that takes longer.
 	known := o.head.Seq > 0
 	if known && !o.json {
@@ -71,15 +76,17 @@ func attach(e *env, name, dir string, o attachOptions) error {
 	if !known && !o.json {
 		fmt.Fprintln(e.stdout, a.header(headOf(&state), live.Alive))
 	}
-	if live.Alive && a.interactive() {
+	if live.Alive && a.listens() {
 		fmt.Fprintln(e.stdout, a.faint("type to steer the agent, /help for more, ctrl-d to leave"))
 	}
-	a.ended = state.Life.Ended
-	a.screen = newScreen(e.stdout)
+	a.ended, a.project = state.Life.Ended, state.Life.Project
 	a.history = &history{to: a.screen}
-	a.view = followOptions{json: o.json, verbose: o.verbose, time: o.time}.viewer(e, a.history)
+	a.view = followOptions{json: o.json, verbose: o.verbose, time: o.time, diffs: e.isTerminal()}.viewer(e, a.history)
 	if text, ok := a.view.(*render.Text); ok {
 		text.Resume(&state)
+		if e.drawable() && live.Alive {
+			a.draws(o, state)
+		}
 	}
 	from, err := a.last()
 	if err != nil {
@@ -96,9 +103,14 @@ type attached struct {
 	*env
 	name, dir string
 	json      bool
+	verbose   bool
+	time      bool
+	project   string
 	view      viewer
 	screen    *screen
 	history   *history
+	pulse     *pulse           // nil without a status line
+	typist    *typist          // nil without a keyboard
 	ended     *event.LoopEnded // the last known end of the loop, if it has not gone on since
 	seq       uint64           // the last event shown
 	heard     atomic.Bool      // something came since the last look at the runner
@@ -219,6 +231,10 @@ func (a *attached) show(ev event.Event) error {
 	case event.TypeLoopResumed, event.TypeLoopStarted:
 		a.ended = nil
 	}
+	if a.pulse != nil {
+		a.pulse.event(ev)
+	}
+	a.told(ev)
 	a.seq = ev.Seq
 	a.heard.Store(true)
 	return a.view.Event(ev)
@@ -236,19 +252,28 @@ var (
 func (a *attached) follow(from journal.Position) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
+	defer a.screen.restore()
 	defer a.screen.close()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	go a.watch(ctx, signals, died(ctx, a.dir, &a.heard), cancel)
 	if a.interactive() {
-		restore, err := a.screen.keyboard(a.stdin.(*os.File))
-		if err != nil {
+		if err := a.screen.keyboard(a.stdin.(*os.File)); err != nil {
 			return err
 		}
-		defer restore()
+	}
+	if a.listens() {
+		a.typist = newTypist()
 		// Ends with the process: a read of a terminal cannot be called off.
-		go a.listen(cancel)
+		go a.guarded(func() { a.listen(cancel) })
+	}
+	if a.screen.draws {
+		ticks, done := context.WithCancel(ctx)
+		var ticking sync.WaitGroup
+		ticking.Go(func() { a.guarded(func() { a.tick(ticks) }) })
+		defer ticking.Wait()
+		defer done()
 	}
 	if err := a.live(ctx, from); err != nil {
 		return err
@@ -266,12 +291,33 @@ func (a *attached) follow(from journal.Position) error {
 			return err
 		}
 	}
-	return a.conclude()
+	cancel(nil)
+	if a.pulse != nil {
+		a.pulse.end()
+		a.stands()
+	}
+	ended := a.conclude()
+	if words := a.unsent(); words != "" {
+		return a.offer(words, signals, ended)
+	}
+	return ended
+}
+
+// guarded runs what has a goroutine of its own. A panic there ends the program without what others deferred, and is not
+// to leave the terminal in the modes of a screen.
+func (a *attached) guarded(run func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.screen.restore()
+			panic(p)
+		}
+	}()
+	run()
 }
 
 // say tells the person something that is not the loop's.
 func (a *attached) say(text string) {
-	if a.screen.keys {
+	if a.typist != nil {
 		a.screen.say(text)
 		return
 	}
@@ -282,8 +328,10 @@ func (a *attached) say(text string) {
 func (a *attached) live(ctx context.Context, from journal.Position) error {
 	var flushed error
 	opt := journal.FollowOptions{From: from, UntilEnded: true, Idle: func(journal.Position) {
+		a.resize()
+		a.stands()
 		if flushed = a.view.Flush(); flushed == nil {
-			a.resize()
+			a.screen.refresh()
 		}
 	}}
 	for ev, err := range journal.Follow(ctx, a.dir, opt) {
@@ -297,12 +345,57 @@ func (a *attached) live(ctx context.Context, from journal.Position) error {
 	return flushed
 }
 
-// resize takes on the size that the terminal has now.
+// resize has the text take on the size that the terminal has now.
 func (a *attached) resize() {
-	if text, ok := a.view.(*render.Text); ok && a.screen.keys {
-		columns, _ := a.size()
+	if text, ok := a.view.(*render.Text); ok && a.isTerminal() {
+		columns, rows := a.size()
 		text.SetWidth(columns)
-		a.screen.setColumns(columns)
+		a.screen.size(columns, rows)
+	}
+}
+
+// draws has the screen draw what stands below the output.
+func (a *attached) draws(o attachOptions, state projector.State) {
+	a.screen.draws, a.screen.color = true, a.look().Color
+	a.screen.columns, a.screen.rows = a.size()
+	if !o.plain {
+		a.screen.prompt, a.pulse = true, newPulse(state)
+	}
+}
+
+// stands says below the output where the loop stands now.
+func (a *attached) stands() {
+	if a.pulse == nil {
+		return
+	}
+	columns, _ := a.size()
+	status, tail := a.pulse.line(a.now(), columns-1)
+	if a.verbose {
+		tail = nil // it is shown above
+	}
+	a.screen.footer(status, tail)
+}
+
+// tick keeps the time in what stands below the output, and that in its place where the terminal changes.
+func (a *attached) tick(ctx context.Context) {
+	changes := make(chan os.Signal, 1)
+	hearTerminal(changes)
+	defer signal.Stop(changes)
+	seconds := time.NewTicker(time.Second)
+	defer seconds.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-seconds.C:
+		case s := <-changes:
+			if continued(s) {
+				a.screen.continued()
+			}
+		}
+		a.screen.size(a.size())
+		a.stands()
+		a.screen.refresh()
 	}
 }
 
@@ -356,8 +449,11 @@ func (a *attached) conclude() error {
 	return nil
 }
 
-// interactive reports whether a person sits there to type.
-func (a *attached) interactive() bool { return !a.json && a.isTerminal() && a.typed() }
+// listens reports whether a person sits there to type, interactive whether that shows on a line that can be drawn again.
+// Where it cannot, the terminal's own line mode has to do.
+func (a *attached) listens() bool { return !a.json && a.isTerminal() && a.typed() }
+
+func (a *attached) interactive() bool { return !a.json && a.drawable() && a.typed() }
 
 // history holds what happened before we came, until it is known how much of it
 // fits on the screen.

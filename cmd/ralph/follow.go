@@ -23,6 +23,7 @@ type followOptions struct {
 	quiet   bool // nothing of what the agent says and does
 	verbose bool
 	time    bool
+	diffs   bool   // of what tools change
 	color   string // "always" or "never", else as stdout suggests
 }
 
@@ -120,7 +121,7 @@ func (o followOptions) viewer(e *env, w io.Writer) viewer {
 	}
 	opt := e.look()
 	opt.Color = o.color == "always" || opt.Color && o.color != "never"
-	opt.Quiet, opt.Verbose, opt.Time = o.quiet, o.verbose, o.time
+	opt.Quiet, opt.Verbose, opt.Time, opt.Diffs = o.quiet, o.verbose, o.time, o.diffs
 	return render.New(w, opt)
 }
 
@@ -133,6 +134,9 @@ func (e *env) look() render.Options {
 	columns, _ := e.size()
 	return render.Options{Width: columns, Color: e.variable("NO_COLOR") == "" && e.variable("TERM") != "dumb"}
 }
+
+// drawable reports whether stdout is a terminal on which something can be drawn in its place.
+func (e *env) drawable() bool { return e.isTerminal() && e.variable("TERM") != "dumb" }
 
 // isTerminal reports whether stdout is one.
 func (e *env) isTerminal() bool { return onTerminal(e.stdout) }

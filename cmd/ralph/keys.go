@@ -1,83 +1,241 @@
 package main
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/render"
 )
 
-// keyboard turns the bytes of a terminal in raw mode into lines.
+// keyboard turns the bytes of a terminal in raw mode into a line that golang.org/x/term edits, with its arrows and its
+// history. Of that, only the editing is used: it draws on one more row where a line is long, and it takes every
+// character for one column wide. It reads what this hands on and draws into nothing; the screen shows the line.
+//
+// What a person typed or pasted as text goes to the editor between the marks of a paste. It has no limit there, and
+// no control character means anything.
 type keyboard struct {
-	line    []rune
 	part    []byte // of a character that came in pieces
 	escape  []byte // of a sequence that is not over
 	pasting bool
+
+	editor *term.Terminal
+	past   *typedLines
+	input  []byte // what the editor has not read yet
+	quoted bool   // input ends within the marks
+	line   string // what is typed, as of the last settle
+	pos    int    // of the cursor, in bytes
 }
 
-// key takes one byte. It reports a line that was sent, and whether the person
-// leaves: ctrl-d, or ctrl-c with nothing typed.
-func (k *keyboard) key(b byte) (line string, sent, leaves bool) {
+// stroke is what a key asks for besides editing.
+type stroke int
+
+const (
+	edits    stroke = iota
+	sends           // the line is complete
+	leaves          // ctrl-d, or ctrl-c with nothing typed
+	suspends        // ctrl-z
+)
+
+// lineBreak stands for a newline of a pasted text: to the editor, a newline is the end of the line. It is a code point
+// that no text has.
+const lineBreak = '\uFDD0'
+
+// probe is a key without a meaning, for which the editor says what the line is.
+const probe = 0
+
+func newKeyboard() *keyboard {
+	k := &keyboard{past: &typedLines{}}
+	k.renew()
+	return k
+}
+
+// renew begins an empty line.
+func (k *keyboard) renew() {
+	k.input, k.quoted, k.line, k.pos = nil, false, "", 0
+	k.editor = term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{k, io.Discard}, "")
+	k.editor.History = k.past
+	_ = k.editor.SetSize(math.MaxInt32, 1) // no line of it wraps
+	k.editor.AutoCompleteCallback = func(line string, pos int, key rune) (string, int, bool) {
+		if key == probe {
+			k.line, k.pos = unmarked(line), len(unmarked(line[:pos]))
+		}
+		return "", 0, false
+	}
+}
+
+func unmarked(line string) string { return strings.ReplaceAll(line, string(lineBreak), "\n") }
+
+// errMore ends a read of the editor that has no input left.
+var errMore = errors.New("no more keys")
+
+// Read hands the editor its input.
+func (k *keyboard) Read(p []byte) (int, error) {
+	if len(k.input) == 0 {
+		return 0, errMore
+	}
+	n := copy(p, k.input)
+	k.input = k.input[n:]
+	return n, nil
+}
+
+// settle has the editor take its input and say what the line is now.
+func (k *keyboard) settle() (line string, sent bool) {
+	k.control(probe)
+	for {
+		text, err := k.editor.ReadLine()
+		if errors.Is(err, errMore) {
+			return line, sent
+		}
+		if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
+			k.renew() // cannot be: what ends the input is never handed on
+			return line, sent
+		}
+		line, sent = unmarked(text), true
+	}
+}
+
+// control hands on what is not text.
+func (k *keyboard) control(keys ...byte) {
+	if k.quoted {
+		k.input, k.quoted = append(k.input, "\x1b[201~"...), false
+	}
+	k.input = append(k.input, keys...)
+}
+
+// insert puts a text before what is typed.
+func (k *keyboard) insert(text string) {
+	if k.settle(); k.line != "" {
+		text += " "
+	}
+	k.control(1) // ctrl-a
+	for _, r := range text {
+		if r == '\n' {
+			r = lineBreak
+		}
+		k.text(r)
+	}
+	k.control(5) // ctrl-e
+}
+
+// text hands on a character of the line.
+func (k *keyboard) text(r rune) {
+	if !k.quoted {
+		k.input, k.quoted = append(k.input, "\x1b[200~"...), true
+	}
+	k.input = utf8.AppendRune(k.input, r)
+}
+
+// key takes one byte. Where it sends, line is what was typed, without the blanks around it. The line is up to date
+// after settle only.
+func (k *keyboard) key(b byte) (line string, does stroke) {
 	if k.escape != nil {
 		k.sequence(b)
-		return "", false, false
+		return "", edits
 	}
 	switch {
 	case b == 0x1B:
 		k.escape = []byte{}
 	case k.pasting && (b == '\r' || b == '\n'):
-		k.line = append(k.line, '\n')
-	case b == '\r' || b == '\n':
-		line = strings.TrimSpace(string(k.line))
-		k.line = nil
-		return line, line != "", false
-	case b == 3 && len(k.line) > 0, b == 21: // ctrl-c, ctrl-u
-		k.line = nil
-	case b == 3 || b == 4 && len(k.line) == 0:
-		return "", false, true
-	case b == 8 || b == 0x7F:
-		k.line = k.line[:max(len(k.line)-1, 0)]
-	case b == 23: // ctrl-w
-		text := strings.TrimRight(string(k.line), " ")
-		k.line = []rune(text[:strings.LastIndexByte(text, ' ')+1])
+		k.text(lineBreak)
 	case b == '\t':
-		k.line = append(k.line, ' ')
+		k.text(' ')
+	case k.pasting && b < 0x20 || b == 0x7F && k.pasting: // of a pasted text only the text counts
+	case b == '\r' || b == '\n':
+		k.control('\r')
+		line, _ = k.settle()
+		if line = strings.TrimSpace(line); line != "" {
+			return line, sends
+		}
+	case b == 3: // ctrl-c
+		if k.settle(); k.line == "" {
+			return "", leaves
+		}
+		k.renew()
+	case b == 4: // ctrl-d
+		if k.settle(); k.line == "" {
+			return "", leaves
+		}
+		k.control(b)
+	case b == 26: // ctrl-z
+		return "", suspends
+	case strings.IndexByte(editingKeys, b) >= 0:
+		k.control(b)
 	case b >= 0x20:
 		k.character(b)
 	}
-	return "", false, false
+	return "", edits
 }
+
+// editingKeys are those that the editor knows: ctrl-a b e f h k n p t u w, and backspace.
+const editingKeys = "\x01\x02\x05\x06\x08\x0b\x0e\x10\x14\x15\x17\x7f"
 
 func (k *keyboard) character(b byte) {
 	k.part = append(k.part, b)
 	if !utf8.FullRune(k.part) {
 		return
 	}
-	if r, _ := utf8.DecodeRune(k.part); r != utf8.RuneError {
-		k.line = append(k.line, r)
+	if r, _ := utf8.DecodeRune(k.part); r != utf8.RuneError && r != lineBreak {
+		k.text(r)
 	}
 	k.part = k.part[:0]
 }
 
-// sequence takes a byte of an escape sequence: cursor and function keys, which do
-// nothing here, and the marks around a pasted text.
+// editingSequences are the keys that terminals send as sequences, by what the editor knows them as.
+var editingSequences = map[string]string{
+	"[A": "[A", "[B": "[B", "[C": "[C", "[D": "[D", "[H": "[H", "[F": "[F",
+	"OA": "[A", "OB": "[B", "OC": "[C", "OD": "[D", "OH": "[H", "OF": "[F",
+	"[1~": "[H", "[7~": "[H", "[4~": "[F", "[8~": "[F", "[3~": "[3~",
+	"[1;3C": "[1;3C", "[1;5C": "[1;3C", "f": "[1;3C", "[1;3D": "[1;3D", "[1;5D": "[1;3D", "b": "[1;3D",
+}
+
+// sequence takes a byte of an escape sequence: cursor keys, the marks around a pasted text, and others, which do nothing.
 func (k *keyboard) sequence(b byte) {
 	k.escape = append(k.escape, b)
 	introduced := k.escape[0] == '[' || k.escape[0] == 'O'
 	if introduced && (len(k.escape) == 1 || b < 0x40) && len(k.escape) < 16 {
 		return
 	}
-	switch string(k.escape) {
-	case "[200~":
+	switch sequence := string(k.escape); {
+	case sequence == "[200~":
 		k.pasting = true
-	case "[201~":
+	case sequence == "[201~":
 		k.pasting = false
+	case k.pasting:
+	case editingSequences[sequence] != "":
+		k.control(append([]byte{0x1B}, editingSequences[sequence]...)...)
 	}
 	k.escape = nil
 }
+
+// typedLines is the history of the typed line: the latest last.
+type typedLines struct{ lines []string }
+
+// linesKept is how far back the history goes.
+const linesKept = 100
+
+// Add takes a line that was sent. A blank one, and the same one again, is no news.
+func (h *typedLines) Add(line string) {
+	if strings.TrimSpace(unmarked(line)) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line {
+		return
+	}
+	h.lines = append(h.lines, line)
+	h.lines = h.lines[max(len(h.lines)-linesKept, 0):]
+}
+
+func (h *typedLines) Len() int { return len(h.lines) }
+
+// At returns a line, the latest for 0.
+func (h *typedLines) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
 const attachHelp = `type a line to steer the agent, or:
   /follow-up TEXT   tell it with its next prompt
@@ -86,53 +244,8 @@ const attachHelp = `type a line to steer the agent, or:
   /set KEY=VALUE    change a setting, such as maximumIterations=30
   /kill             end the loop and its agent without asking
   /detach           leave; the loop goes on (also ctrl-d, ctrl-c)
-a line that begins with // is sent with one /; while you type, the output waits`
-
-// listen reads the keyboard until the person leaves.
-func (a *attached) listen(cancel context.CancelCauseFunc) {
-	var k keyboard
-	buf := make([]byte, 4096)
-	for {
-		n, err := a.stdin.Read(buf)
-		for _, b := range buf[:n] {
-			line, sent, leaves := k.key(b)
-			if sent {
-				a.screen.typed("")
-				leaves = a.obey(line)
-			}
-			if leaves {
-				a.leave(cancel, errLeft)
-				return
-			}
-		}
-		if err != nil {
-			a.leave(cancel, errLeft) // the terminal is gone
-			return
-		}
-		a.screen.typed(string(k.line))
-	}
-}
-
-// obey does what a typed line says, and reports whether that is to leave. What
-// becomes of a command is told by the journal.
-func (a *attached) obey(line string) (leaves bool) {
-	command, problem := typedCommand(line)
-	switch {
-	case line == "/detach" || line == "/quit" || line == "/exit":
-		return true
-	case line == "/help":
-		a.screen.say(attachHelp)
-		return false
-	case problem != "":
-		a.screen.say("ralph: " + problem)
-		return false
-	}
-	command.From = sender()
-	if id, err := inbox.Drop(a.dir, command); err != nil && id == "" {
-		a.screen.say(fmt.Sprintf("ralph: error: put the command into the inbox: %s", render.Clean(err.Error())))
-	}
-	return false
-}
+arrows move within the line and through earlier ones, ctrl-z suspends
+a line that begins with // is sent with one /`
 
 // typedCommand reads a line as a command; problem says what is wrong with it.
 func typedCommand(line string) (c inbox.Command, problem string) {

@@ -1,75 +1,114 @@
 package main
 
 import (
-	"bytes"
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
 )
+
+// struck is what a person's keys come to.
+type struck struct {
+	sent   []string
+	line   string // typed and not sent
+	before string // of it what stands before the cursor
+	leaves bool
+}
+
+// strike types into a keyboard, in pieces of so many bytes.
+func strike(k *keyboard, typed string, piece int) (got struck) {
+	for i, b := range []byte(typed) {
+		line, does := k.key(b)
+		if does == sends {
+			got.sent = append(got.sent, line)
+		}
+		got.leaves = got.leaves || does == leaves
+		if i%piece == 0 {
+			k.settle()
+		}
+	}
+	k.settle()
+	got.line, got.before = k.line, k.line[:k.pos]
+	return got
+}
 
 func TestKeyboard(t *testing.T) {
 	for name, c := range map[string]struct {
 		typed  string
 		sent   []string
-		left   string // typed and not sent
+		left   string // typed and not sent, with | where the cursor stands
 		leaves bool
 	}{
-		"a line":                                {"go on\r", []string{"go on"}, "", false},
-		"blanks around a line are cut":          {"  go on \n", []string{"go on"}, "", false},
-		"an empty line is nothing":              {"\r \r", nil, "", false},
-		"backspace takes a character back":      {"abé\x7fc", nil, "abc", false},
-		"and nothing where there is none":       {"\x7f\x08a", nil, "a", false},
-		"ctrl-u takes the line back":            {"abc\x15d", nil, "d", false},
-		"ctrl-w takes a word back":              {"ab cd  \x17e", nil, "ab e", false},
-		"characters of several bytes":           {"値段\r", []string{"値段"}, "", false},
-		"broken UTF-8 is passed over":           {"a\xff\xfeb", nil, "ab", false},
-		"cursor keys do nothing":                {"a\x1b[Ab\x1bOHc\x1b[1;5Dd\x1b[3~e", nil, "abcde", false},
-		"a pasted text is one line":             {"\x1b[200~one\rtwo\nthree\x1b[201~\r", []string{"one\ntwo\nthree"}, "", false},
-		"ctrl-c takes back what was typed":      {"abc\x03", nil, "", false},
-		"ctrl-c with nothing typed leaves":      {"\x03", nil, "", true},
-		"ctrl-d leaves":                         {"abc\r\x04", []string{"abc"}, "", true},
-		"ctrl-d in a line does nothing":         {"abc\x04", nil, "abc", false},
-		"other controls do nothing":             {"a\x01\x0c\x1ab\x00", nil, "ab", false},
-		"a tab is a blank":                      {"a\tb", nil, "a b", false},
-		"an endless sequence ends":              {"\x1b[" + strings.Repeat("1", 40) + "x", nil, strings.Repeat("1", 25) + "x", false},
-		"escape and a letter is one keystroke":  {"\x1bba", nil, "a", false},
-		"two lines are two commands":            {"a\rb\r", []string{"a", "b"}, "", false},
-		"a line may begin right after leaving?": {"\x04a", nil, "a", true},
+		"a line":                               {"go on\r", []string{"go on"}, "|", false},
+		"blanks around a line are cut":         {"  go on \n", []string{"go on"}, "|", false},
+		"an empty line is nothing":             {"\r \r", nil, "|", false},
+		"backspace takes a character back":     {"abé\x7fc", nil, "abc|", false},
+		"and nothing where there is none":      {"\x7f\x08a", nil, "a|", false},
+		"ctrl-u takes back what is before":     {"abc\x15d", nil, "d|", false},
+		"ctrl-w takes a word back":             {"ab cd  \x17e", nil, "ab e|", false},
+		"ctrl-k takes what is after":           {"abc\x1b[D\x1b[D\x0b", nil, "a|", false},
+		"characters of several bytes":          {"値段\r", []string{"値段"}, "|", false},
+		"broken UTF-8 is passed over":          {"a\xff\xfeb", nil, "ab|", false},
+		"arrows move":                          {"abd\x1b[Dc\x1b[D\x1b[D>\x1b[C", nil, "a>b|cd", false},
+		"in application mode too":              {"ab\x1bOD\x1bODx", nil, "x|ab", false},
+		"home and end":                         {"bc\x1b[Ha\x1b[Fd\x1b[1~>\x1b[4~<", nil, ">abcd<|", false},
+		"by words":                             {"one two\x1bbx \x1b[1;5D\x1b[1;5D|", nil, "||one x two", false},
+		"delete takes what is under it":        {"abc\x1b[D\x1b[D\x1b[3~", nil, "a|c", false},
+		"up is the line before":                {"one\rtwo\r\x1b[A\x1b[A\x1b[B", []string{"one", "two"}, "two|", false},
+		"and down what was typed":              {"one\rtw\x1b[A\x1b[B", []string{"one"}, "tw|", false},
+		"an edited one is sent":                {"one\r\x1b[A!\r", []string{"one", "one!"}, "|", false},
+		"other keys do nothing":                {"a\x1b[15~b\x1b[1;2Pc", nil, "abc|", false},
+		"a pasted text is one line":            {"\x1b[200~one\rtwo\nthree\x1b[201~\r", []string{"one\ntwo\nthree"}, "|", false},
+		"of a pasted text no key counts":       {"\x1b[200~one\x03\x04\x1a\x15\x1b[Dtwo\x1b[201~", nil, "onetwo|", false},
+		"it comes back whole":                  {"\x1b[200~a\nb\x1b[201~\r\x10", []string{"a\nb"}, "a\nb|", false},
+		"ctrl-c takes back what was typed":     {"abc\x03", nil, "|", false},
+		"ctrl-c with nothing typed leaves":     {"\x03", nil, "|", true},
+		"ctrl-d leaves":                        {"abc\r\x04", []string{"abc"}, "|", true},
+		"ctrl-d in a line deletes":             {"abc\x1b[D\x04", nil, "ab|", false},
+		"and at its end does nothing":          {"abc\x04", nil, "abc|", false},
+		"other controls do nothing":            {"a\x0c\x11b\x00", nil, "ab|", false},
+		"a tab is a blank":                     {"a\tb", nil, "a b|", false},
+		"an endless sequence ends":             {"\x1b[" + strings.Repeat("1", 40) + "x", nil, strings.Repeat("1", 25) + "x|", false},
+		"escape and a letter is one keystroke": {"\x1bxa", nil, "a|", false},
+		"two lines are two commands":           {"a\rb\r", []string{"a", "b"}, "|", false},
+		"a line has no end":                    {strings.Repeat("x", 5000) + "y", nil, strings.Repeat("x", 5000) + "y|", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var k keyboard
-			var sent []string
-			leaves := false
-			for _, b := range []byte(c.typed) {
-				line, done, left := k.key(b)
-				if done {
-					sent = append(sent, line)
+			for _, piece := range []int{1, 3, 4096} {
+				got := strike(newKeyboard(), c.typed, piece)
+				left := got.before + "|" + got.line[len(got.before):]
+				if !reflect.DeepEqual(got.sent, c.sent) || left != c.left || got.leaves != c.leaves {
+					t.Errorf("read %d at a time: sent %q, left %q, leaves %v; want %q, %q, %v", piece, got.sent, left, got.leaves, c.sent, c.left, c.leaves)
 				}
-				leaves = leaves || left
-			}
-			if !reflect.DeepEqual(sent, c.sent) || string(k.line) != c.left || leaves != c.leaves {
-				t.Errorf("sent %q, left %q, leaves %v; want %q, %q, %v", sent, string(k.line), leaves, c.sent, c.left, c.leaves)
 			}
 		})
 	}
 }
 
+func TestWordsAreKeptBeforeWhatIsTyped(t *testing.T) {
+	k := newKeyboard()
+	strike(k, "and the tests\x1b[D", 1)
+	k.insert("mend the docs,\nplease")
+	if k.settle(); k.line != "mend the docs,\nplease and the tests" || k.pos != len(k.line) {
+		t.Errorf("%q, cursor at %d", k.line, k.pos)
+	}
+}
+
 func FuzzKeyboard(f *testing.F) {
 	f.Add([]byte("go on\r\x1b[200~a\rb\x1b[201~\x7f\x15"))
+	f.Add([]byte("\x1b[A\x1b[1;5D\x14\x0b\x1a\x03\xef\xb7\x90\r"))
 	f.Fuzz(func(t *testing.T, typed []byte) {
-		var k keyboard
-		for _, b := range typed {
-			line, sent, _ := k.key(b)
-			if sent && (line == "" || line != strings.TrimSpace(line)) {
+		k := newKeyboard()
+		got := strike(k, string(typed), 7)
+		for _, line := range got.sent {
+			if line == "" || line != strings.TrimSpace(line) {
 				t.Errorf("sent %q", line)
 			}
-			for _, r := range k.line {
-				if r < 0x20 && r != '\n' || r == 0x7F {
-					t.Errorf("%U is in the line", r)
-				}
+		}
+		for _, r := range k.line {
+			if r < 0x20 && r != '\n' || r == 0x7F || r == lineBreak {
+				t.Errorf("%U is in the line", r)
 			}
 		}
 	})
@@ -99,68 +138,4 @@ func TestTypedCommands(t *testing.T) {
 			t.Errorf("%q: %+v and no problem", line, got)
 		}
 	}
-}
-
-// A pasted log may be long: what is shown of it takes no longer for that. With each rune looked at anew for
-// each one left out this would not end.
-func TestALongLineShowsItsEnd(t *testing.T) {
-	var out bytes.Buffer
-	s := newScreen(&out)
-	s.aside = time.AfterFunc(time.Hour, s.putAside)
-	for _, tt := range []struct{ line, want string }{
-		{strings.Repeat("x", 1<<20) + " the end", "> " + strings.Repeat("x", 68) + " the end"},
-		{strings.Repeat("日", 1<<19) + "x", "> " + strings.Repeat("日", 37) + "x"},
-		{strings.Repeat("a", 76), "> " + strings.Repeat("a", 76)},
-		{"short", "> short"},
-	} {
-		out.Reset()
-		s.typed(tt.line)
-		if got := out.String(); got != "\r\x1b[K"+tt.want {
-			t.Errorf("of %d bytes is shown %q, want %q", len(tt.line), got, tt.want)
-		}
-	}
-}
-
-func TestOutputWaitsWhileALineIsTyped(t *testing.T) {
-	out := newOutput()
-	s := newScreen(out)
-	s.keys = true
-	s.aside = time.AfterFunc(time.Hour, s.putAside)
-	write := func(text string) <-chan struct{} {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			_, _ = s.Write([]byte(text))
-		}()
-		return done
-	}
-	<-write("one\nhalf a li")
-	s.typed("l")
-	s.typed("le")
-	waits := write("ne\n")
-	select {
-	case <-waits:
-		t.Error("output came between")
-	case <-time.After(20 * time.Millisecond):
-	}
-	s.typed("")
-	<-waits
-	const want = "one\r\nhalf a li\r\n\r\x1b[K> l\r\x1b[K> le\r\x1b[Kne\r\n"
-	if got := out.String(); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	// A line that nobody goes on with does not hold the output up for ever, and one
-	// that is longer than the terminal shows its end.
-	s.typed("forgotten")
-	forgotten := write("more\n")
-	s.putAside()
-	<-forgotten
-	out.reset()
-	s.typed(strings.Repeat("x", 100) + "end")
-	if got := out.String(); len(got) > 90 || !strings.HasSuffix(got, "xend") {
-		t.Errorf("a long line shows as %q", got)
-	}
-	closed := write("last\n")
-	s.close()
-	<-closed
 }

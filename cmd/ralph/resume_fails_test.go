@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -158,4 +159,21 @@ func TestAJournalInUseIsLeftAlone(t *testing.T) {
 	p.fine("start", "one", "--detach", "--resume", "-m", "2", "--agent", agent, "--protocol", "text")
 	p.until("the loop to end", func() bool { return p.dead("one") })
 	p.fine("journal", "verify", "one")
+}
+
+// What was dropped into the inbox of a loop that nobody ran stands in the first prompt after it is resumed.
+func TestAResumeReadsTheInboxFirst(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.rehearsed("one")
+	p.fine("stop", "one", "--now")
+	p.until("the runner to be gone", func() bool { return p.dead("one") })
+	_, err := inbox.Drop(p.loop("one"), inbox.Command{Kind: inbox.FollowUp, Text: "and the docs, please", From: "cli:ada@mill"})
+	p.must(err)
+	p.fine("start", "one", "--detach", "--resume")
+	began := strings.Split(strings.TrimSpace(p.fine("logs", "one", "--json", "--type", "iteration.started")), "\n")
+	if len(began) != 2 || !strings.Contains(began[1], "and the docs, please") {
+		t.Errorf("the words are not in the next prompt:\n%s", began)
+	}
+	p.fine("stop", "one", "--now")
 }

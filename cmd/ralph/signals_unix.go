@@ -24,6 +24,18 @@ func hear(received chan<- os.Signal) {
 	signal.Ignore(syscall.SIGTTIN, syscall.SIGTTOU)
 }
 
+// hearTerminal sends what says that a terminal has another size, or that a program that was suspended goes on.
+func hearTerminal(received chan<- os.Signal) {
+	signal.Notify(received, syscall.SIGWINCH, syscall.SIGCONT)
+}
+
+// continued reports whether a signal says that this program was suspended and goes on.
+func continued(s os.Signal) bool { return s == syscall.SIGCONT }
+
+// suspendSelf stops this program and its job, as ctrl-z does in a terminal's line mode. Where no shell could let it go on, the
+// kernel does nothing.
+func suspendSelf() { _ = syscall.Kill(0, syscall.SIGTSTP) }
+
 // aboutPipes reports whether a signal says that somebody has stopped reading.
 func aboutPipes(s os.Signal) bool { return s == syscall.SIGPIPE }
 

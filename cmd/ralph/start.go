@@ -32,6 +32,8 @@ type startVerb struct {
 	dir   string   // the loop's folder
 	found []string // what stood there before a new loop began
 	heard bool     // stdin was read to its end
+
+	shown attachOptions // how it is attached to
 }
 
 // Run starts the detached runner and, unless told otherwise, attaches to it.
@@ -70,7 +72,8 @@ func (v *startVerb) Run(e *env) error {
 	if v.Detach {
 		return announce(e, v.Name, v.dir, started, v.JSON)
 	}
-	return attach(e, v.Name, v.dir, attachOptions{started: true})
+	v.shown.started = true
+	return attach(e, v.Name, v.dir, v.shown)
 }
 
 // choose settles which loop is meant: one to resume is found as by every other verb, and a new one is this project's.

@@ -31,6 +31,9 @@ type Driver struct {
 	// Flush projects the state: called soon after it changed, and not more often
 	// than flushEvery. An idle loop does not wake up for it.
 	Flush func(*State)
+	// Before is closed when what was there before the loop went on is among the inputs; nil for nothing. Nothing is
+	// decided until then, so that the first prompt has the words that were dropped for it.
+	Before <-chan struct{}
 
 	dirty   bool
 	flushed time.Time
@@ -45,10 +48,19 @@ const flushEvery = 250 * time.Millisecond
 func (d *Driver) Run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	held, err := d.before(ctx)
+	if err != nil {
+		return err
+	}
 	// What the journal already holds may call for something: a resumed loop has
 	// no input to begin with.
 	if err := d.Engine.Step(nil); err != nil {
 		return err
+	}
+	for _, in := range held {
+		if err := d.take(in); err != nil {
+			return err
+		}
 	}
 	d.dirty = true
 	for d.Engine.State().Life.Ended == nil {
@@ -75,6 +87,25 @@ func (d *Driver) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// before takes commands until Before is closed, and decides nothing yet. It returns what else came.
+func (d *Driver) before(ctx context.Context) (held []Input, err error) {
+	for waits := d.Before; waits != nil; {
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-waits:
+			waits = nil
+		case in := <-d.Inputs:
+			if in.Synced == nil {
+				held = append(held, in)
+			} else if err := d.record(in); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return held, nil
 }
 
 // jumpLeast is what a clock may be off and a busy machine may be late by.
@@ -118,6 +149,14 @@ func (d *Driver) take(in Input) error {
 	if in.Synced == nil {
 		return d.Engine.Step(in.Drafts)
 	}
+	if err := d.record(in); err != nil {
+		return err
+	}
+	return d.Engine.Step(nil)
+}
+
+// record has the commands of an input on disk.
+func (d *Driver) record(in Input) error {
 	if err := d.Engine.append(append(in.Drafts, d.fresh(in.Commands)...)); err != nil {
 		return err
 	}
@@ -125,7 +164,7 @@ func (d *Driver) take(in Input) error {
 		return err
 	}
 	in.Synced()
-	return d.Engine.Step(nil)
+	return nil
 }
 
 // fresh returns drafts of the commands that the journal does not have yet.

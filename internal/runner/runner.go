@@ -267,6 +267,14 @@ func (r *runner) run(ctx context.Context) (event.LoopEnded, error) {
 	go r.askAhead()
 	go r.receive(doors, box)
 	go r.obey(doors)
+	if r.driver.Engine.State().Life.Resumed > 0 {
+		before := make(chan struct{})
+		go func() {
+			defer close(before)
+			r.heard(doors)
+		}()
+		r.driver.Before = before
+	}
 	failure := r.driver.Run(ctx)
 	shut()
 	close(r.over)

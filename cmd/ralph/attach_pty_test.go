@@ -1,0 +1,368 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// shell runs a script in a terminal of its own, with ralph in its path.
+func (p *place) shell(script string) *terminal {
+	p.Helper()
+	cmd := p.command()
+	cmd.Path, cmd.Err = "/bin/sh", nil
+	cmd.Args = []string{"sh", "-c", script}
+	return p.terminal(cmd)
+}
+
+// A loop ends while a line is typed: the line stays, and enter resumes the loop with it.
+func TestTypedWordsResumeALoopThatEnded(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.rehearsed("one")
+	attach := p.terminal(p.command("attach", "one"))
+	attach.sees(listening)
+	attach.types("and the do")
+	attach.sees("> and the do")
+	p.fine("stop", "one", "--now")
+	attach.sees("loop one has ended; enter resumes it with these words, ctrl-c leaves")
+	attach.types("cs, please")
+	attach.sees("> and the docs, please")
+	if got := p.status("one"); got != "stopped" {
+		t.Errorf("the loop is %s though nobody resumed it", got)
+	}
+	attach.types(enter)
+	attach.sees("follow-up (")
+	attach.sees("iteration 2 of 10")
+	p.until("keys to reach ralph again", func() bool { return strings.Count(attach.text(), listening) == 2 })
+	attach.types(ctrlC)
+	attach.leaves(0)
+	began := strings.Split(strings.TrimSpace(p.fine("logs", "one", "--json", "--type", "iteration.started")), "\n")
+	if len(began) != 2 || !strings.Contains(began[1], "and the docs, please") {
+		t.Errorf("the words are not in the next prompt:\n%s", began)
+	}
+	p.fine("stop", "one", "--now")
+}
+
+// Or ctrl-c leaves it as it is. Of all that was typed nothing reaches the shell.
+func TestTypedWordsDoNotReachTheShell(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.rehearsed("one")
+	shell := p.shell("ralph attach one; echo exit $?; read word; echo the shell has: $word.")
+	shell.sees(listening)
+	shell.types("touch it")
+	shell.sees("> touch it")
+	p.fine("stop", "one", "--now")
+	shell.sees("enter resumes it with these words")
+	shell.types(" all" + ctrlC + "touch more" + enter)
+	shell.sees(fmt.Sprintf("exit %d", event.ExitInterrupted))
+	shell.types("mine" + enter)
+	shell.sees("the shell has: mine.")
+	shell.leaves(0)
+	if got := p.status("one"); got != "stopped" {
+		t.Errorf("the loop is %s though nobody resumed it", got)
+	}
+}
+
+// Ctrl-z gives the terminal back to the shell as it was, and fg takes it again, with what was typed.
+func TestAttachIsSuspended(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.rehearsed("one")
+	shell := p.shell("set -m; stty -g > before; ralph attach one; stty -g > after; cmp before after && echo the modes are the same; read wait; fg; echo over")
+	shell.sees(listening)
+	shell.types("half a li\x1a")
+	shell.sees("the modes are the same")
+	shell.sees("\x1b[?2004l")
+	shell.types(enter)
+	again := regexp.MustCompile(`(?s)modes are the same.*\x1b\[\?2004h.*> half a li`)
+	p.until("the terminal to be taken again", func() bool { return again.MatchString(shell.text()) })
+	shell.types("ne" + enter)
+	shell.sees("I heard you: half a line")
+	shell.types(ctrlD)
+	shell.sees("left loop one, which goes on")
+	shell.sees("over")
+	p.fine("stop", "one", "--now")
+}
+
+// Where no shell could let it go on, ctrl-z changes nothing.
+func TestAttachWithoutAShellIsNotSuspended(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.rehearsed("one")
+	attach := p.terminal(p.command("attach", "one"))
+	attach.sees(listening)
+	attach.types("half a li\x1ane" + enter)
+	attach.sees("I heard you: half a line")
+	attach.types(ctrlC)
+	attach.leaves(0)
+	p.fine("stop", "one", "--now")
+}
+
+// seat is a person at a terminal that a test attaches from.
+type seat struct {
+	*recorded
+	keys  io.Writer
+	shown *output
+	size  func(columns, rows uint16)
+}
+
+// sit gives a recorded loop's environment a terminal.
+func sit(t *testing.T, r *recorded, columns, rows uint16, environ ...string) *seat {
+	t.Helper()
+	master, tty, err := pty.Open()
+	r.must(err)
+	t.Cleanup(func() { _ = tty.Close(); _ = master.Close() })
+	size := func(columns, rows uint16) { r.must(pty.Setsize(master, &pty.Winsize{Cols: columns, Rows: rows})) }
+	size(columns, rows)
+	s := &seat{recorded: r, keys: master, shown: newOutput(), size: size}
+	go func() { _, _ = io.Copy(s.shown, master) }()
+	r.env.stdin, r.env.stdout, r.env.stderr = tty, tty, tty
+	r.env.environ = environ
+	before, err := term.GetState(int(tty.Fd()))
+	r.must(err)
+	t.Cleanup(func() {
+		if after, err := term.GetState(int(tty.Fd())); err != nil || !reflect.DeepEqual(before, after) {
+			t.Errorf("the terminal is left in other modes: %v", err)
+		}
+	})
+	return s
+}
+
+func (s *seat) types(keys string) {
+	s.t.Helper()
+	_, err := io.WriteString(s.keys, keys)
+	s.must(err)
+}
+
+// Whoever types while output arrives loses no letter, of what is typed or of the output.
+func TestNoLetterIsLost(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7})
+	s := sit(t, r, 60, 20, "NO_COLOR=1")
+	box, err := inbox.Open(r.dir)
+	r.must(err)
+	done := attachedTo(r, attachOptions{})
+	s.shown.await(t, listening)
+	var typed, said strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&typed, "%d", i)
+		s.types(fmt.Sprint(i))
+		word := fmt.Sprintf("word%d ", i)
+		said.WriteString(word)
+		r.append(event.AgentSaid{Block: "1.0", Text: event.Plain(word)})
+	}
+	r.append(event.AgentSaid{Block: "1.0", Final: true})
+	s.shown.await(t, "word299")
+	s.types(enter)
+	if got := claimed(t, box); got.Text != typed.String() {
+		t.Errorf("typed\n%s\nsent\n%s", typed.String(), got.Text)
+	}
+	s.types(ctrlD)
+	r.must(returned(t, done))
+	s.shown.await(t, "left loop night")
+	g := newGlass(60)
+	_, _ = io.WriteString(g, s.shown.String())
+	text := strings.Join(g.lines(), "\n")
+	if got := strings.Join(strings.Fields(text), " "); !strings.Contains(got, strings.TrimSpace(said.String())) {
+		t.Errorf("the output is not whole:\n%s", text)
+	}
+	if strings.Contains(text, "> 0") || strings.Contains(text, "iteration 1 of 10 ·") && strings.Count(text, "cost unknown") > 1 {
+		t.Errorf("the footer is left on the terminal:\n%s", text)
+	}
+}
+
+// Words that were sent and that the loop did not take before it ended are offered as well.
+func TestWordsThatCameTooLateAreOffered(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7})
+	s := sit(t, r, 60, 20)
+	done := attachedTo(r, attachOptions{})
+	s.shown.await(t, listening)
+	s.types("mend the docs" + enter)
+	s.types("/pause" + enter)
+	s.types("and more")
+	s.shown.await(t, "> and more")
+	r.end(event.ReasonStop, "so it was")
+	s.shown.await(t, "ended before it took the pause, which is withdrawn")
+	s.shown.await(t, "> mend the docs and more")
+	s.shown.await(t, "enter resumes it with these words")
+	s.types("/pause\x15/pause" + enter)
+	s.shown.await(t, "a line of words and enter resume it")
+	s.types(ctrlC)
+	if got := codeOf(returned(t, done)); got != event.ExitInterrupted {
+		t.Errorf("exit code %d, want %d", got, event.ExitInterrupted)
+	}
+}
+
+// And words that it refuses because it ends; not those that it refused before for another reason.
+func TestWordsThatWereRefusedAtTheEndAreOffered(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.append(event.IterationStarted{N: 1}, event.AgentStarted{PID: 7})
+	s := sit(t, r, 60, 20)
+	box, err := inbox.Open(r.dir)
+	r.must(err)
+	done := attachedTo(r, attachOptions{})
+	s.shown.await(t, listening)
+	for _, words := range []string{"too much", "delivered", "mend the docs"} {
+		s.types(words + enter)
+		c := claimed(t, box)
+		r.append(event.CommandReceived{ID: c.ID, Kind: string(c.Kind), Text: c.Text, From: c.From})
+		switch words {
+		case "too much":
+			r.append(event.CommandRefused{ID: c.ID, Why: "too many wait"})
+			r.append(event.AgentSaid{Block: "1.0", Text: event.Plain("I work."), Final: true})
+		case "delivered":
+			r.append(event.CommandDelivered{ID: c.ID, How: "live"})
+		default:
+			r.append(event.CommandRefused{ID: c.ID, Why: "the loop ended before the agent could read it"})
+		}
+	}
+	r.end(event.ReasonStop, "so it was")
+	s.shown.await(t, "enter resumes it with these words")
+	s.shown.await(t, "> mend the docs\x1b[K")
+	s.types(ctrlC)
+	if got := codeOf(returned(t, done)); got != event.ExitInterrupted {
+		t.Errorf("exit code %d, want %d", got, event.ExitInterrupted)
+	}
+}
+
+// Nobody types: nothing is asked.
+func TestAnEndWithNothingTypedIsTheEnd(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	s := sit(t, r, 60, 20)
+	done := attachedTo(r, attachOptions{})
+	s.shown.await(t, listening)
+	r.end(event.ReasonPromise, "done")
+	r.must(returned(t, done))
+}
+
+// A terminal that cannot be drawn on is not drawn on, and lines are typed as the terminal has them.
+func TestAttachAtADumbTerminal(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "bash"}, event.ToolProgressed{ID: "a", Text: event.Plain("ok a\n")})
+	s := sit(t, r, 60, 20, "TERM=dumb")
+	box, err := inbox.Open(r.dir)
+	r.must(err)
+	done := attachedTo(r, attachOptions{})
+	s.shown.await(t, "- bash")
+	s.types("go on\n")
+	if got := claimed(t, box); got.Text != "go on" {
+		t.Errorf("sent %q", got.Text)
+	}
+	s.types(ctrlD)
+	r.must(returned(t, done))
+	if got := s.shown.String(); strings.Contains(got, "\x1b") || strings.Contains(got, "ok a") {
+		t.Errorf("it is drawn on: %q", got)
+	}
+}
+
+func TestWithoutColoursNothingIsColoured(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "ba\x1b[31msh"}, event.ToolProgressed{ID: "a", Text: event.Plain("o\x1b[31mk a\x1b]0;title\x07\n")})
+	s := sit(t, r, 60, 20, "NO_COLOR=1")
+	done := attachedTo(r, attachOptions{})
+	s.shown.await(t, "  | ok a")
+	s.shown.await(t, "· bash")
+	r.append(event.ToolCalled{ID: "b", Name: "Edit", Input: []byte(`{"file_path":"x.go","old_string":"a\nb","new_string":"a\nc"}`)})
+	s.shown.await(t, "  - b")
+	s.shown.await(t, "  + c")
+	s.types(ctrlD)
+	r.must(returned(t, done))
+	if got := s.shown.String(); regexp.MustCompile(`\x1b\[[0-9;]*m|\x1b\]`).MatchString(got) {
+		t.Errorf("a colour or a title: %q", got)
+	}
+}
+
+// Without a status line the typed line is below the output, and nothing else.
+func TestAttachWithoutAStatusLine(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "bash"}, event.ToolProgressed{ID: "a", Text: event.Plain("ok a\n")})
+	s := sit(t, r, 60, 20)
+	done := attachedTo(r, attachOptions{plain: true})
+	s.shown.await(t, listening)
+	s.types("x")
+	s.shown.await(t, "> x")
+	s.types(ctrlC + ctrlD)
+	r.must(returned(t, done))
+	if got := s.shown.String(); strings.Contains(got, "ok a") || strings.Contains(got, "cost unknown · ") {
+		t.Errorf("a status: %q", got)
+	}
+}
+
+// A terminal that changes its size has the footer in its place, once.
+func TestTheFooterFollowsTheTerminalsSize(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "bash", Input: []byte(`{"command":"` + strings.Repeat("long ", 30) + `"}`)})
+	s := sit(t, r, 120, 20)
+	done := attachedTo(r, attachOptions{})
+	s.shown.await(t, "iteration 1 of 10 · ")
+	s.shown.reset()
+	s.size(30, 20)
+	// The test is no process of that terminal, to which the kernel would say so. It is seen at the next second.
+	s.shown.await(t, "1/10 · ")
+	s.types(ctrlD)
+	r.must(returned(t, done))
+	_, after, _ := strings.Cut(s.shown.String(), "1/10 · ")
+	for row := range strings.SplitSeq(regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`).ReplaceAllString(after, "\n"), "\n") {
+		if n := wide(strings.Trim(row, "\r")); n > 30 && !strings.Contains(row, "ralph: left") {
+			t.Errorf("%q has %d columns", row, n)
+		}
+	}
+}
+
+// A panic on any goroutine of an attach leaves the terminal as it was.
+func TestAPanicRestoresTheTerminal(t *testing.T) {
+	r := record(t, "night")
+	s := sit(t, r, 60, 20)
+	a := &attached{env: r.env, screen: newScreen(r.env.stdout)}
+	a.draws(attachOptions{}, r.state)
+	r.must(a.screen.keyboard(r.env.stdin.(*os.File)))
+	defer func() {
+		if recover() == nil {
+			t.Error("the panic is lost")
+		}
+		s.shown.await(t, pasteOff)
+	}()
+	a.guarded(func() { panic("a mistake") })
+}
+
+// To a file or a pipe goes what always went there: the status, what runs and what is typed are for terminals.
+func TestAttachToAPipeIsText(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.iterate(1, "I look at the tests first.")
+	r.append(event.IterationStarted{N: 2}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "Edit", Input: []byte(`{"file_path":"x.go","old_string":"a\nb","new_string":"a\nc"}`)},
+		event.ToolProgressed{ID: "a", Text: event.Plain("ok a\n")}, event.ToolReturned{ID: "a", OK: true, Output: event.Plain("done")})
+	r.end(event.ReasonPromise, "done")
+	r.must(r.lock.Release())
+	err := attach(r.env, r.name, r.dir, attachOptions{})
+	r.must(err)
+	const want = `- Edit  x.go  -2 +2
+  done
+`
+	if got := r.out.String(); !strings.Contains(got, want) || strings.ContainsAny(got, "\x1b\r") {
+		t.Errorf("%s\nis to hold\n%s", got, want)
+	}
+}

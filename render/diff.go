@@ -1,0 +1,152 @@
+package render
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// How much of an edit is shown, and the largest input that is looked at for one.
+const (
+	diffLines   = 12
+	diffContext = 1
+	diffMost    = 256 << 10
+)
+
+// fileChange is what a tool's input says of a change to a file: the members of Claude Code 2, pi 0.87 and Codex.
+type fileChange struct {
+	textEdit
+	Edits []textEdit `json:"edits"`
+
+	Path     string  `json:"path"`
+	FilePath string  `json:"file_path"`
+	Content  *string `json:"content"` // of a file that is written whole
+
+	Changes []struct {
+		Kind struct {
+			Type string `json:"type"`
+		} `json:"kind"`
+		Diff string `json:"diff"`
+	} `json:"changes"`
+}
+
+// textEdit puts one text in the place of another.
+type textEdit struct {
+	OldString *string `json:"old_string"`
+	NewString *string `json:"new_string"`
+	OldText   *string `json:"oldText"`
+	NewText   *string `json:"newText"`
+}
+
+func (e textEdit) texts() (before, after string, ok bool) {
+	switch {
+	case e.OldString != nil && e.NewString != nil:
+		return *e.OldString, *e.NewString, true
+	case e.OldText != nil && e.NewText != nil:
+		return *e.OldText, *e.NewText, true
+	}
+	return "", "", false
+}
+
+// diffLine is one line of a change: '+', '-', or ' ' where it stays.
+type diffLine struct {
+	sign byte
+	text string
+}
+
+// diffOf returns the lines of the changes that a tool's input describes; none where it describes no change, or one that is
+// not understood.
+func diffOf(input []byte) (diff []diffLine) {
+	var e fileChange
+	if len(input) > diffMost {
+		return nil
+	}
+	// Members of other types than these are of other tools, and of no use here; the rest is read all the same.
+	_ = json.Unmarshal(input, &e)
+	for _, edit := range append([]textEdit{e.textEdit}, e.Edits...) {
+		if before, after, ok := edit.texts(); ok {
+			diff = append(diff, between(before, after)...)
+		}
+	}
+	if e.Content != nil && e.Path+e.FilePath != "" {
+		diff = append(diff, all('+', *e.Content)...)
+	}
+	for _, change := range e.Changes {
+		switch change.Kind.Type {
+		case "add":
+			diff = append(diff, all('+', change.Diff)...)
+		case "delete":
+			diff = append(diff, all('-', change.Diff)...)
+		default:
+			diff = append(diff, unified(change.Diff)...)
+		}
+	}
+	return diff
+}
+
+// between compares two texts by line.
+func between(before, after string) []diffLine {
+	before, after = endLine(before), endLine(after)
+	text, err := udiff.ToUnified("", "", before, udiff.Lines(before, after), diffContext)
+	if err != nil {
+		return append(all('-', before), all('+', after)...)
+	}
+	return unified(text)
+}
+
+// endLine returns a text whose last line ends.
+func endLine(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+func all(sign byte, text string) (diff []diffLine) {
+	if text == "" {
+		return nil
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		diff = append(diff, diffLine{sign, line})
+	}
+	return diff
+}
+
+// unified reads the lines of a diff in the unified format. What stands before the first hunk names the files.
+func unified(text string) (diff []diffLine) {
+	within := false
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "@@"):
+			within = true
+		case within && line != "" && strings.IndexByte("+- ", line[0]) >= 0:
+			diff = append(diff, diffLine{line[0], line[1:]})
+		}
+	}
+	return diff
+}
+
+// diff shows what a call changes, below its line.
+func (t *Text) diff(input []byte, margin int) {
+	lines := diffOf(input)
+	shown := lines
+	if len(lines) > diffLines+1 { // the line that says so would be as long
+		shown = lines[:diffLines]
+	}
+	for _, line := range shown {
+		style := dim
+		switch line.sign {
+		case '+':
+			style = green
+		case '-':
+			style = red
+		}
+		t.blanks(margin)
+		t.line(style, string(line.sign)+" ", strings.ReplaceAll(string(whole(line.text)), "\t", "    "))
+	}
+	if left := len(lines) - len(shown); left > 0 {
+		t.blanks(margin)
+		t.line(dim, "", "… "+count(left, "more line of the change", "more lines of the change"))
+	}
+}

@@ -1,0 +1,143 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Running knows what runs in a loop at the moment: tools, guardrails, the model. Its texts are clean. It belongs to one
+// goroutine.
+type Running struct {
+	// Project is the folder whose files are named as they stand from there.
+	Project string
+
+	tools, guardrails []task
+	doing             string // what the agent does while no tool runs
+	since             time.Time
+}
+
+// task is a tool or a guardrail that runs.
+type task struct {
+	id, text string
+	at       time.Time
+	clean    cleaner
+	tail     []byte // of its output
+}
+
+// Tasks and output that are remembered; the oldest are forgotten.
+const (
+	tasksKept = 256
+	tailKept  = 8 << 10
+)
+
+// Event takes in what an event says. What cannot be read says nothing: it is told where it is shown.
+func (r *Running) Event(e event.Event) {
+	switch e.Type {
+	case event.TypeAgentSaid:
+		r.doing, r.since = "the agent writes", e.At
+	case event.TypeAgentThought:
+		r.doing, r.since = "the agent thinks", e.At
+	case event.TypeToolCalled:
+		if p, err := event.As[event.ToolCalled](e); err == nil {
+			r.tools = begun(r.tools, p.ID, r.called(p), e.At)
+		}
+	case event.TypeToolProgressed:
+		if p, err := event.As[event.ToolProgressed](e); err == nil {
+			r.progressed(p)
+		}
+	case event.TypeToolReturned:
+		if p, err := event.As[event.ToolReturned](e); err == nil {
+			r.tools = ended(r.tools, p.ID)
+		}
+		r.doing, r.since = "the agent works", e.At
+	case event.TypeGuardrailStarted:
+		if p, err := event.As[event.GuardrailStarted](e); err == nil {
+			r.guardrails = begun(r.guardrails, p.Name, "guardrail  "+firstLine(p.Name), e.At)
+		}
+	case event.TypeGuardrailEnded:
+		if p, err := event.As[event.GuardrailEnded](e); err == nil {
+			r.guardrails = ended(r.guardrails, p.Name)
+		}
+	case event.TypeAgentStarted:
+		r.tools, r.guardrails = nil, nil
+		r.doing, r.since = "the agent works", e.At
+	case event.TypeIterationStarted, event.TypeAgentFinished, event.TypeAgentExited, event.TypeIterationEnded, event.TypeLoopEnded:
+		r.tools, r.guardrails = nil, nil
+		r.doing, r.since = "", e.At
+	}
+}
+
+// called is a call as its line has it.
+func (r *Running) called(p event.ToolCalled) string {
+	about := summary(p.Input)
+	if r.Project != "" {
+		about = strings.TrimPrefix(about, r.Project+"/")
+	}
+	return strings.TrimSpace(Clean(p.Name) + "  " + about)
+}
+
+func begun(tasks []task, id, text string, at time.Time) []task {
+	tasks = append(ended(tasks, id), task{id: id, text: text, at: at})
+	return tasks[max(len(tasks)-tasksKept, 0):]
+}
+
+func ended(tasks []task, id string) []task {
+	for i, t := range tasks {
+		if t.id == id {
+			return append(tasks[:i:i], tasks[i+1:]...)
+		}
+	}
+	return tasks
+}
+
+func (r *Running) progressed(p event.ToolProgressed) {
+	for i := range r.tools {
+		t := &r.tools[i]
+		if t.id != p.ID {
+			continue
+		}
+		if p.Replaced {
+			t.tail = nil
+			t.clean.reset()
+		}
+		t.tail = t.clean.append(t.tail, p.Text.AppendTo(nil))
+		if len(t.tail) > 2*tailKept {
+			t.tail = append([]byte(nil), t.tail[len(t.tail)-tailKept:]...)
+		}
+	}
+}
+
+// Now says what runs and since when: the tool that was called last with how many others, a guardrail, or what the agent
+// does. It is empty where nothing of that is known.
+func (r *Running) Now() (what string, since time.Time) {
+	for _, tasks := range [][]task{r.guardrails, r.tools} {
+		if n := len(tasks); n > 0 {
+			what = tasks[n-1].text
+			if n > 1 {
+				what += " (and " + count(n-1, "other", "others") + ")"
+			}
+			return what, tasks[n-1].at
+		}
+	}
+	return r.doing, r.since
+}
+
+// Tail returns the last lines, at most n, that the tool which Now names has printed.
+func (r *Running) Tail(n int) []string {
+	if len(r.guardrails) > 0 || len(r.tools) == 0 {
+		return nil
+	}
+	text := bytes.TrimRight(r.tools[len(r.tools)-1].tail, "\n\t ")
+	if len(text) == 0 {
+		return nil
+	}
+	lines := bytes.Split(text, []byte{'\n'})
+	var tail []string
+	for _, line := range lines[max(len(lines)-n, 0):] {
+		tail = append(tail, strings.ReplaceAll(string(line), "\t", "    "))
+	}
+	return tail
+}
