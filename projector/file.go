@@ -32,7 +32,8 @@ type Summary struct {
 	TokensOut         *int64    `json:"tokensOut"`
 	Agent             string    `json:"agent"`
 	Waiting           string    `json:"waiting"`
-	Pending           string    `json:"pending,omitempty"` // a pause or stop that is still to come
+	Pending           string    `json:"pending,omitempty"`  // a pause or stop that is still to come
+	Refunded          int       `json:"refunded,omitempty"` // of the iterations
 }
 
 // File is state.json.
@@ -55,7 +56,7 @@ func (s *State) Summary() Summary {
 		Seq: s.Seq, Status: s.Status(), Iteration: s.Life.Iteration,
 		MaximumIterations: s.Budget.Rules.MaximumIterations,
 		Since:             s.Life.Started, At: s.At, Cost: used.USD,
-		Agent: cmp.Or(s.Life.Agent.Name, s.Life.Agent.Protocol), Waiting: s.Waiting(), Pending: s.Pending(),
+		Agent: cmp.Or(s.Life.Agent.Name, s.Life.Agent.Protocol), Waiting: s.Waiting(), Pending: s.Pending(), Refunded: s.Budget.Refunded,
 	}
 	if in := used.In + used.CacheRead + used.CacheWrite; !used.TokensUnknown {
 		summary.TokensIn, summary.TokensOut = &in, &used.Out

@@ -75,6 +75,7 @@ func TestASurveyShowsWhatStateJSONSays(t *testing.T) {
 		"a loop that starts":         {started},
 		"a loop that runs":           append([]event.Payload{started}, iteration(1)[:6]...),
 		"a loop of unknown cost":     {started, begin, opened, start, agentUp, event.AgentUsed{In: 1, CacheRead: 2, CacheWrite: 3, Out: 4}},
+		"a loop with a refund":       {started, begin, opened, start, agentUp, exited, event.IterationEnded{N: 1, Outcome: event.OutcomeEmpty, Refunded: true}},
 		"a loop that waits":          {started, begin, opened, start, agentUp, exited, failed},
 		"a loop that has ended":      {started, event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonStop, Why: "a \"person\" stopped it ✋"}},
 		"a loop with a strange name": {event.LoopStarted{Agent: event.Agent{Protocol: "ä<b>\"\\\n"}, Rules: rules}},
@@ -99,7 +100,7 @@ func TestASurveyShowsWhatStateJSONSays(t *testing.T) {
 			want := registry.Head{
 				Seq: sum.Seq, Status: sum.Status, Reason: sum.Reason, Iteration: sum.Iteration, MaximumIterations: sum.MaximumIterations,
 				Since: sum.Since, At: sum.At, CostKnown: sum.Cost != nil, TokensIn: *sum.TokensIn, TokensOut: *sum.TokensOut, TokensKnown: true,
-				Agent: sum.Agent, Waiting: sum.Waiting,
+				Agent: sum.Agent, Waiting: sum.Waiting, Refunded: sum.Refunded,
 			}
 			if sum.Cost != nil {
 				want.Cost = *sum.Cost

@@ -28,6 +28,7 @@ type Head struct {
 	Agent             string
 	Waiting           string // for what and until when, else ""
 	Pending           string // a pause or stop that is still to come, else ""
+	Refunded          int    // of the iterations: the others are used
 }
 
 // StatusUnknown stands in Head.Status where state.json is missing, torn or not a state.
@@ -160,8 +161,11 @@ func (s *scanner) time() time.Time {
 	return t
 }
 
-// pendingKey is there only where there is something to say.
-const pendingKey = `,"pending":`
+// These are there only where there is something to say.
+const (
+	pendingKey  = `,"pending":`
+	refundedKey = `,"refunded":`
+)
 
 // scanHead reads the head as the projector spells it and returns what follows, of which only the first byte was looked at.
 func scanHead(b []byte) (h Head, rest []byte, ok bool) {
@@ -198,6 +202,10 @@ func scanHead(b []byte) (h Head, rest []byte, ok bool) {
 		s.key(pendingKey)
 		h.Pending = s.str()
 	}
+	if s.ok && bytes.HasPrefix(s.b, []byte(refundedKey)) {
+		s.key(refundedKey)
+		h.Refunded = int(s.int())
+	}
 	return h, s.b, s.ok && len(s.b) > 0 && (s.b[0] == ',' || s.b[0] == '}')
 }
 
@@ -211,12 +219,13 @@ func decodeHead(b []byte) (Head, bool) {
 		Cost                         *float64
 		TokensIn, TokensOut          *int64
 		Agent, Waiting, Pending      string
+		Refunded                     int
 	}
 	if json.Unmarshal(b, &w) != nil || w.Status == "" {
 		return Head{}, false
 	}
 	h := Head{Seq: w.Seq, Status: w.Status, Reason: w.Reason, Iteration: w.Iteration, MaximumIterations: w.MaximumIterations,
-		Since: w.Since, At: w.At, Agent: w.Agent, Waiting: w.Waiting, Pending: w.Pending}
+		Since: w.Since, At: w.At, Agent: w.Agent, Waiting: w.Waiting, Pending: w.Pending, Refunded: w.Refunded}
 	if w.TokensIn != nil && w.TokensOut != nil {
 		h.TokensIn, h.TokensOut, h.TokensKnown = *w.TokensIn, *w.TokensOut, true
 	}

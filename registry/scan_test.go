@@ -36,6 +36,8 @@ func FuzzScanHead(f *testing.F) {
 	f.Add([]byte(`{"seq":1,"status":"a","reason":"b","iteration":0,"maximumIterations":0,"since":"2026-11-21T01:52:28Z","at":"2026-11-21T01:52:28+01:00","cost":null,"tokensIn":0,"tokensOut":0,"agent":"","waiting":"x"}`))
 	f.Add([]byte(strings.Replace(headLine, `,"more"`, `,"pending":"pausing after iteration 4","more"`, 1)))
 	f.Add([]byte(strings.Replace(headLine, `"tokensIn":1000`, `"tokensIn":null`, 1)))
+	f.Add([]byte(strings.Replace(headLine, `,"more"`, `,"refunded":2,"more"`, 1)))
+	f.Add([]byte(strings.Replace(headLine, `,"more"`, `,"pending":"pausing after iteration 4","refunded":2,"more"`, 1)))
 	f.Add([]byte(headLine[:200]))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, rest, ok := scanHead(b)

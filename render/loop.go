@@ -6,18 +6,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 )
 
 // account is what a loop came to.
 type account struct {
-	iterations int
-	usage      event.Usage
-	unpriced   bool // some iteration's cost is not known
-	uncounted  bool // some iteration's tokens are not known
-	started    time.Time
-	maximum    int
+	count     units.Count
+	usage     event.Usage
+	unpriced  bool // some iteration's cost is not known
+	uncounted bool // some iteration's tokens are not known
+	started   time.Time
 	// worker is whose the next iteration is, where the loop has several agents; first the one that it would rather have.
 	worker, first string
 }
@@ -25,9 +25,9 @@ type account struct {
 func accountOf(s *projector.State) account {
 	total := s.Budget.Total
 	a := account{
-		iterations: s.Budget.Counted + s.Budget.Refunded,
-		usage:      total, unpriced: s.Budget.Unknown, uncounted: s.Budget.TokensUnknown,
-		started: s.Life.Started, maximum: s.Budget.Rules.MaximumIterations,
+		count: s.Budget.Count(),
+		usage: total, unpriced: s.Budget.Unknown, uncounted: s.Budget.TokensUnknown,
+		started: s.Life.Started,
 	}
 	a.hire(s.Budget.Rules)
 	if a.first != "" {
@@ -127,13 +127,14 @@ func (t *Text) iterationStarted(e event.Event) error {
 		return err
 	}
 	t.current = p.N
-	title := fmt.Sprintf("iteration %d", p.N)
-	if t.sum.maximum > 0 {
-		title += fmt.Sprintf(" of %d", max(t.sum.maximum, p.N))
-	}
+	count := t.sum.count
+	count.Begun = p.N
 	if e.Seq > t.since {
-		t.sum.iterations++
+		t.sum.count.Begun++
+	} else if count.Refunded > 0 {
+		count.Refunded, count.Maximum = 0, 0 // how many of these were before this one is not known
 	}
+	title := "iteration " + count.Number()
 	if t.sum.worker != "" {
 		title += " · " + Clean(t.sum.worker)
 	}
@@ -155,6 +156,9 @@ func (t *Text) iterationEnded(e event.Event) error {
 	t.current = 0
 	if e.Seq > t.since {
 		t.sum.add(p)
+		if p.Refunded && t.sum.count.Used() > 0 { // else it began before what is shown
+			t.sum.count.Refunded++
+		}
 	}
 	style := dim
 	if p.Outcome != event.OutcomeDone {
@@ -243,7 +247,7 @@ func (t *Text) loopStarted(e event.Event) error {
 	if e.Seq > t.since {
 		t.sum = account{started: e.At}
 	}
-	t.sum.maximum = p.Rules.MaximumIterations
+	t.sum.count.Maximum = p.Rules.MaximumIterations
 	t.sum.hire(p.Rules)
 	t.banner(e, bold, "loop "+Clean(p.Name))
 	about := agentName(p.Agent)
@@ -281,7 +285,7 @@ func (t *Text) loopResumed(e event.Event) error {
 	t.ended = false
 	t.sum.worker = t.sum.first
 	if p.Rules != nil {
-		t.sum.maximum = p.Rules.MaximumIterations
+		t.sum.count.Maximum = p.Rules.MaximumIterations
 		t.sum.hire(*p.Rules)
 	}
 	t.banner(e, bold, strings.Join(strings.Fields("loop "+Clean(t.loop)+" resumed"), " "))
@@ -302,7 +306,7 @@ func (t *Text) loopConfigured(e event.Event) error {
 	if err != nil {
 		return err
 	}
-	t.sum.maximum = p.Rules.MaximumIterations
+	t.sum.count.Maximum = p.Rules.MaximumIterations
 	t.note(e, "", "> ", p.Key+" is now "+p.Value)
 	return nil
 }
@@ -336,7 +340,7 @@ func (t *Text) loopEnded(e event.Event) error {
 	if p.Hint != "" {
 		t.remark("", "hint: "+p.Hint)
 	}
-	text := count(t.sum.iterations, "iteration", "iterations")
+	text := t.sum.count.Iterations()
 	if !t.sum.started.IsZero() {
 		text += " · " + Span(e.At.Sub(t.sum.started))
 	}

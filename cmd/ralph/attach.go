@@ -122,7 +122,7 @@ func headOf(s *projector.State) registry.Head {
 	head := registry.Head{
 		Seq: sum.Seq, Status: sum.Status, Reason: sum.Reason, Iteration: sum.Iteration, MaximumIterations: sum.MaximumIterations,
 		Since: sum.Since, At: sum.At, CostKnown: sum.Cost != nil,
-		Agent: sum.Agent, Waiting: sum.Waiting, Pending: sum.Pending,
+		Agent: sum.Agent, Waiting: sum.Waiting, Pending: sum.Pending, Refunded: sum.Refunded,
 	}
 	if sum.Cost != nil {
 		head.Cost = *sum.Cost
@@ -149,7 +149,7 @@ func (a *attached) header(h registry.Head, alive bool) string {
 	}
 	parts := []string{"loop " + a.name, status}
 	if h.Iteration > 0 {
-		parts = append(parts, iterations(h.Iteration, h.MaximumIterations))
+		parts = append(parts, "iteration "+countOf(h).Number())
 	}
 	if !h.Since.IsZero() {
 		parts = append(parts, render.Span(until.Sub(h.Since)))
@@ -175,13 +175,6 @@ func (a *attached) faint(text string) string {
 		return "\x1b[2m" + text + "\x1b[0m"
 	}
 	return text
-}
-
-func iterations(n, most int) string {
-	if most > 0 {
-		return fmt.Sprintf("iteration %d of %d", n, max(n, most))
-	}
-	return fmt.Sprintf("iteration %d", n)
 }
 
 // What is shown of the past: so many lines, or a screen of them, out of so many events.

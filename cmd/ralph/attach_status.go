@@ -61,11 +61,11 @@ const short = 60
 // it, the name of what goes on is cut, and not for how long that has been.
 func statusLine(s *projector.State, running *render.Running, now time.Time, columns int) string {
 	var parts []string
-	switch n, most := s.Life.Iteration, s.Budget.Rules.MaximumIterations; {
-	case n > 0 && columns < short:
-		parts = append(parts, progress(n, most))
-	case n > 0:
-		parts = append(parts, iterations(n, most))
+	switch count := s.Budget.Count(); {
+	case count.Begun > 0 && columns < short:
+		parts = append(parts, count.Short())
+	case count.Begun > 0:
+		parts = append(parts, "iteration "+count.Number())
 	}
 	cost := "cost unknown"
 	if usd := s.Budget.Used().USD; usd != nil {

@@ -94,7 +94,7 @@ func (v *listVerb) survey(e *env) ([]registry.Status, error) {
 			continue
 		}
 		if !v.Running || s.Live.Alive {
-			loops = append(loops, s)
+			loops = append(loops, refreshed(s))
 		}
 	}
 	inOrder(loops)
@@ -117,6 +117,22 @@ func urgency(s registry.Status) int {
 		return 1
 	}
 	return 2
+}
+
+// refreshed takes from the journal what state.json does not say yet: it is written a moment after what it tells, so that of a loop that
+// has just begun, was resumed, or whose runner was killed soon, it is missing or from before.
+func refreshed(s registry.Status) registry.Status {
+	old := s.Head.Status == event.StatusStarting || s.Head.Ended()
+	if s.Err != nil || s.Gone || s.Head.Status != registry.StatusUnknown && !(s.Live.Alive && old) {
+		return s
+	}
+	state, err := projector.Open(s.Dir)
+	if err != nil || !state.Begun() {
+		return s // status says what is wrong with it
+	}
+	s.Head = headOf(&state)
+	s.Died = !s.Live.Alive && !s.Head.Ended()
+	return s
 }
 
 // watch draws the list again and again, until ctrl-c.
@@ -160,6 +176,8 @@ type listedLoop struct {
 	Status            string    `json:"status"`
 	Reason            string    `json:"reason"`
 	Iteration         int       `json:"iteration"`
+	Counted           int       `json:"counted"`  // iterations that are used: begun, and not refunded
+	Refunded          int       `json:"refunded"` // iterations
 	MaximumIterations int       `json:"maximumIterations"`
 	Started           time.Time `json:"started"`
 	At                time.Time `json:"at"` // of the last event
@@ -204,7 +222,7 @@ func listed(e *env, all []registry.Status) []listedLoop {
 		l := listedLoop{
 			Name: s.Name, Call: call(s), Dir: s.Dir, Project: s.Project, Alive: s.Live.Alive, Died: s.Died, Gone: s.Gone,
 			Status: s.Head.Status, Reason: s.Head.Reason, Iteration: s.Head.Iteration,
-			MaximumIterations: s.Head.MaximumIterations, Started: since(s), At: s.Head.At, Agent: agentOf(s),
+			Counted: countOf(s.Head).Used(), Refunded: s.Head.Refunded, MaximumIterations: s.Head.MaximumIterations, Started: since(s), At: s.Head.At, Agent: agentOf(s),
 			Waiting: s.Head.Waiting, Pending: s.Head.Pending, Host: s.Host,
 		}
 		if s.Head.CostKnown {
@@ -261,7 +279,7 @@ func (v *listVerb) table(e *env, all []registry.Status) []byte {
 			tokens = render.Tokens(s.Head.TokensIn + s.Head.TokensOut)
 		}
 		row := []string{
-			call(s), standsAs(s, now, left[s.File]), progress(s.Head.Iteration, s.Head.MaximumIterations),
+			call(s), standsAs(s, now, left[s.File]), countOf(s.Head).Short(),
 			units.Ago(now.Sub(since(s))), agentOf(s), cost, tokens,
 		}
 		if v.All {
@@ -335,11 +353,9 @@ func paintStatus(column int, cell string) string {
 	return "\x1b[2m"
 }
 
-func progress(n, most int) string {
-	if most > 0 {
-		return fmt.Sprintf("%d/%d", n, most)
-	}
-	return fmt.Sprint(n)
+// countOf returns the iterations of a loop by the head of its state.json.
+func countOf(h registry.Head) units.Count {
+	return units.Count{Begun: h.Iteration, Refunded: h.Refunded, Maximum: h.MaximumIterations}
 }
 
 func tilde(path, home string) string {

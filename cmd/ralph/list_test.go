@@ -90,7 +90,7 @@ func TestListAsJSON(t *testing.T) {
 		t.Fatalf("%d loops", len(loops))
 	}
 	for _, l := range loops {
-		for _, key := range []string{"name", "dir", "project", "alive", "died", "gone", "status", "reason", "iteration", "maximumIterations", "started", "at", "agent", "cost", "tokensIn", "tokensOut", "waiting", "pid", "host"} {
+		for _, key := range []string{"name", "dir", "project", "alive", "died", "gone", "status", "reason", "iteration", "counted", "refunded", "maximumIterations", "started", "at", "agent", "cost", "tokensIn", "tokensOut", "waiting", "pid", "host"} {
 			if _, has := l[key]; !has {
 				t.Errorf("%s has no %q", l["name"], key)
 			}
@@ -215,5 +215,37 @@ func TestStatusOfLoopsThatAreOver(t *testing.T) {
 	}
 	if err := (&statusVerb{Name: "gone"}).Run(r.env); codeOf(err) != event.ExitUsage {
 		t.Errorf("gone: %v", err)
+	}
+}
+
+// A state.json that is missing, or from before the runner took the loop up, is not what a list shows.
+func TestAListReadsTheJournalWhereStateIsBehind(t *testing.T) {
+	for name, state := range map[string]string{
+		"missing":        "",
+		"of a beginning": `{"seq":1,"status":"starting","reason":"","iteration":0,"maximumIterations":10}`,
+		"of an end":      `{"seq":1,"status":"stopped","reason":"stop","iteration":0,"maximumIterations":10}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := record(t, "live")
+			r.iterate(1, "One.")
+			r.iterate(2, "Two.")
+			r.register()
+			file := filepath.Join(r.dir, projector.StateFile)
+			r.must(os.RemoveAll(file))
+			if state != "" {
+				r.must(os.WriteFile(file, []byte(state), 0o600))
+			}
+			r.live()
+			if got := squeeze(r.printed(&listVerb{})); !strings.Contains(got, "live running 2/10 ") {
+				t.Errorf("listed\n%s", got)
+			}
+		})
+	}
+	r := record(t, "dead")
+	r.iterate(1, "One.")
+	r.register()
+	r.must(os.RemoveAll(filepath.Join(r.dir, projector.StateFile)))
+	if got := squeeze(r.printed(&listVerb{})); !strings.Contains(got, "dead died 1/10 ") {
+		t.Errorf("of a loop whose runner was killed before it wrote state.json:\n%s", got)
 	}
 }

@@ -255,8 +255,7 @@ func (d *details) iteration() {
 	if d.Life.Iteration == 0 {
 		return
 	}
-	text := iterations(d.Life.Iteration, d.Budget.Rules.MaximumIterations)
-	d.add("iteration", "%s, %s; began %s", strings.TrimPrefix(text, "iteration "), phases[d.Life.Phase], d.clock(d.Life.Since))
+	d.add("iteration", "%s, %s; began %s", d.Budget.Count().Number(), phases[d.Life.Phase], d.clock(d.Life.Since))
 	if m := d.Budget.Current; d.Life.Phase != policy.Between {
 		d.add("", "%s (%d failed) · %s", quantity(m.Tools, "tool"), m.Failed, render.Usage(m.Spent()))
 	}

@@ -13,21 +13,13 @@ import (
 
 func (d *details) account() {
 	b := &d.Budget
-	text := quantity(b.Counted, "iteration")
-	if b.Refunded > 0 {
-		text += fmt.Sprintf(" (%d more refunded)", b.Refunded)
-	}
-	d.add("used", "%s · %s · %s", text, render.Span(b.Ran()), render.Usage(b.Used()))
+	d.add("used", "%s · %s · %s", b.Count().Iterations(), render.Span(b.Ran()), render.Usage(b.Used()))
 	for i := range b.Agents {
 		if len(b.Rules.Agents) < 2 {
 			break // it was resumed with one, whose share nobody keeps
 		}
 		s := &b.Agents[i]
-		text := s.Name + ": " + quantity(s.Iterations, "iteration")
-		if s.Refunded > 0 {
-			text += fmt.Sprintf(" (%d more refunded)", s.Refunded)
-		}
-		d.add("", "%s · %s", text, render.Usage(s.Spent()))
+		d.add("", "%s: %s · %s", s.Name, s.Count().Iterations(), render.Usage(s.Spent()))
 	}
 	for i, limit := range b.Warned {
 		d.add(map[bool]string{true: "warned"}[i == 0], "%s", d.warning(limit))

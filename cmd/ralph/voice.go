@@ -46,6 +46,7 @@ type voice struct {
 
 	lines   []byte
 	rules   event.Rules
+	given   int                  // iterations that were refunded
 	decided map[string]time.Time // when each kind of effect was last decided
 	started time.Time            // the agent's turn
 	began   time.Time            // the loop
@@ -251,10 +252,11 @@ func (v *voice) iterationStarted(p event.IterationStarted, e event.Event) {
 }
 
 func (v *voice) count(n int) string {
-	if most := v.rules.MaximumIterations; most > 0 {
-		return fmt.Sprintf("%d/%d", n, most)
+	c := units.Count{Begun: n, Refunded: v.given, Maximum: v.rules.MaximumIterations}
+	if c.Refunded == 0 {
+		return c.Short()
 	}
-	return strconv.Itoa(n)
+	return c.Number()
 }
 
 func (v *voice) iterationEnded(p event.IterationEnded) {
@@ -276,6 +278,9 @@ func (v *voice) iterationEnded(p event.IterationEnded) {
 		notes += ", refunded"
 	}
 	v.say("Iteration %s ended: %s (%s)", v.count(p.N), text, notes)
+	if p.Refunded {
+		v.given++
+	}
 }
 
 // markers are what completion is claimed with.

@@ -142,7 +142,7 @@ func TestVoice(t *testing.T) {
 			"[ralph] Breaker noProgress, backoff for 10s: nothing moved",
 			"[ralph] Clock jumped by 1h0m",
 			"[ralph] Waiting for a person: the till needs a key",
-			"[ralph] Iteration 2 ended: overspent (4.2s, no progress)",
+			"[ralph] Iteration 2 (1 refunded) ended: overspent (4.2s, no progress)",
 			"[ralph] Loop stopped: the agent is blocked: no key",
 			"[ralph] Hint: give it what it needs",
 			"[ralph] Result: blocked, exit code 4",

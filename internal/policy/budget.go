@@ -49,6 +49,11 @@ type Share struct {
 	TokensUnknown bool `json:"tokensUnknown,omitempty"`
 }
 
+// Count returns how many iterations of the agent have ended, and how many of these were refunded.
+func (s *Share) Count() units.Count {
+	return units.Count{Begun: s.Iterations + s.Refunded, Refunded: s.Refunded}
+}
+
 // Spent is Usage with its money and its tokens only where all of them are known.
 func (s *Share) Spent() event.Usage {
 	return Meter{Usage: s.Usage, Unknown: s.Unknown, TokensUnknown: s.TokensUnknown}.Spent()
@@ -258,6 +263,11 @@ func plus(a *float64, b float64) *float64 {
 		b = min(b+*a, math.MaxFloat64)
 	}
 	return &b
+}
+
+// Count returns how many iterations the loop has begun, of these refunded, and may use.
+func (b *Budget) Count() units.Count {
+	return units.Count{Begun: b.Counted + b.Refunded, Refunded: b.Refunded, Maximum: b.Rules.MaximumIterations}
 }
 
 // Spent returns the usage of the open iteration, with its money and its tokens only where all of
