@@ -256,6 +256,54 @@ func TestRealClaudeStreams(t *testing.T) {
 	}
 }
 
+// The first iteration goes on from a session that was there before, and so does the one that takes its place when it is given back. Later
+// ones begin anew, and the session itself stays as it was.
+func TestRealEarlierSession(t *testing.T) {
+	const id = "6f1e2c1a-3f0b-4c1e-9a53-0d6a1b9f2e77"
+	for name, row := range map[string]struct {
+		agent func(*testing.T, modelserver.Script) (*real, []string)
+		set   []string // for the loop
+		flags []string // of the session before it
+	}{
+		"claude": {func(t *testing.T, s modelserver.Script) (*real, []string) { return realClaude(t, s) }, nil, nil},
+		"pi":     {realPi, []string{"--set", "agent.sessionDir=sessions"}, []string{"--session-dir", "sessions"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var begun, failed atomic.Bool
+			r, start := row.agent(t, besides(func(modelserver.Request) modelserver.Step {
+				switch {
+				case !begun.Load():
+					return modelserver.Step{Text: "EARLIER-ANSWER"}
+				case !failed.Swap(true):
+					return modelserver.Failed(529)
+				}
+				return modelserver.Step{Text: "more to do"}
+			}))
+			before := exec.CommandContext(t.Context(), start[1], append(row.flags, "-p", "--session-id", id, "EARLIER-WORD")...)
+			before.Dir, before.Env = r.project, r.env
+			if at := slices.Index(start, "--model"); at >= 0 {
+				before.Args = append(before.Args, start[at:at+2]...)
+			}
+			if out, err := before.CombinedOutput(); err != nil || !strings.Contains(string(out), "EARLIER-ANSWER") {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			asked := len(r.server.Requests())
+			begun.Store(true)
+			r.run(slices.Concat([]string{"start", "night", "--detach", "-m", "2", "-p", "FIRST-PROMPT", "--set", "agent.session=" + id}, row.set, start)...)
+			r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
+			var held []bool
+			for _, req := range r.server.Requests()[asked:] {
+				if req.Holds("FIRST-PROMPT") {
+					held = append(held, req.Holds("EARLIER-ANSWER"))
+				}
+			}
+			if !slices.Equal(held, []bool{true, true, false}) {
+				t.Errorf("requests that hold the earlier session: %v", held)
+			}
+		})
+	}
+}
+
 func TestRealCodex(t *testing.T) {
 	r := newReal(t, twoIterations(t))
 	program, env := modelserver.CodexHome(t, r.server)

@@ -19,6 +19,11 @@ type Spec struct {
 	LoopDir   string   // absolute folder of the loop
 	Session   string   // a random UUID, for an agent that takes the id of its conversation; Start makes one
 	Iteration int
+	// Resume is the agent's own id of an earlier session, in a copy of which this process begins; "" is a fresh one.
+	Resume string
+	// Of pi alone.
+	SessionDir         string
+	Extensions, Skills []string
 	// Prompt is what Open will be given first, for a dialect whose agent takes it as an
 	// argument.
 	Prompt  string

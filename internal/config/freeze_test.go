@@ -17,6 +17,7 @@ func full() Settings {
 		Agents: []Agent{
 			{
 				Command: "npx x", Flags: []string{"--model opus", "a b"}, Protocol: ProtocolACP, Model: "m", Provider: "p", Thinking: "high", Permissions: "workspace",
+				Session: "s", SessionDir: "d", Extensions: []string{"e"}, Skills: []string{"k"},
 				Env: map[string]string{"API_KEY": "secret", "EMPTY": ""}, PassKeys: "true",
 			},
 			{Command: "pi"},

@@ -75,6 +75,10 @@ type Agent struct {
 	Model       string            `json:"model,omitempty" trust:"asked" doc:"the model, in the agent's own spelling"`
 	Provider    string            `json:"provider,omitempty" trust:"asked" doc:"the model's provider, for agents that know several"`
 	Thinking    string            `json:"thinking,omitempty" trust:"asked" doc:"how much to think, in the agent's own words"`
+	Session     string            `json:"session,omitempty" trust:"asked" doc:"an earlier session of the agent's, by its id: the first iteration goes on from a copy of it, all later ones begin anew; of Claude Code and pi"`
+	SessionDir  string            `json:"sessionDir,omitempty" trust:"asked" doc:"where pi keeps its sessions and finds session, relative to where the agent works; absent, it keeps none"`
+	Extensions  []string          `json:"extensions,omitempty" trust:"asked" doc:"extensions that pi loads beside those that it finds by itself"`
+	Skills      []string          `json:"skills,omitempty" trust:"asked" doc:"skills that pi loads beside those that it finds by itself"`
 	Permissions string            `json:"permissions,omitempty" trust:"asked" enum:"full,workspace,ask" doc:"what it may do without being asked: everything, change files in its folder, or what its own settings allow; what else it asks for is denied; full when absent"`
 	Env         map[string]string `json:"env,omitempty" trust:"asked" doc:"environment variables set for the agent"`
 	Outlive     bool              `json:"outlive,omitempty" trust:"asked" doc:"let loops that it starts with 'ralph start --outlive' live on when the iteration ends; without it they end with the iteration"`

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 )
 
 // dialects are the agents that this ralph speaks with.
@@ -103,9 +104,50 @@ func specOf(a config.Agent) (agent.Spec, error) {
 	if err != nil {
 		return agent.Spec{}, err
 	}
+	if a.ResolvedProtocol() != config.ProtocolPi {
+		for _, only := range []struct {
+			key   string
+			given bool
+		}{{"extensions", len(a.Extensions) > 0}, {"skills", len(a.Skills) > 0}, {"sessionDir", a.SessionDir != ""}} {
+			if only.given {
+				return agent.Spec{}, fmt.Errorf("agent.%s is of pi, and %s is spoken to as %s: leave it out", only.key, a.Command, a.ResolvedProtocol())
+			}
+		}
+	}
+	if a.Session != "" && !resumable(a) {
+		return agent.Spec{}, fmt.Errorf("agent.session: an agent that is spoken to as %s cannot go on from an earlier session: leave it out", a.ResolvedProtocol())
+	}
 	return agent.Spec{
+		SessionDir: a.SessionDir, Extensions: a.Extensions, Skills: a.Skills,
 		Command: command, Flags: flags, Model: a.Model, Provider: a.Provider, Thinking: a.Thinking, Root: os.Geteuid() == 0, Permissions: a.Permissions,
 	}, nil
+}
+
+// resumable reports whether ralph can have the agent go on from an earlier session.
+func resumable(a config.Agent) bool {
+	switch a.ResolvedProtocol() {
+	case config.ProtocolPi:
+		return true
+	case config.ProtocolClaude:
+		known, _ := config.KnownProgram(a.Program())
+		return known.Program != "qwen"
+	}
+	return false
+}
+
+// resumed returns the session with which an iteration goes on: the first one does, and one that takes its place because it was given back.
+func (r *runner) resumed(a config.Agent, p agent.Prompt) (string, error) {
+	if a.Session == "" || p.Purpose != "" {
+		return "", nil
+	}
+	if p.Iteration > 1 {
+		// What decided this iteration is on the disk.
+		state, err := projector.Rebuild(r.Dir)
+		if err != nil || state.Budget.Counted > 1 {
+			return "", err
+		}
+	}
+	return a.Session, nil
 }
 
 // ownProgram is what plays rehearsals. A program that cannot find itself is looked
@@ -149,6 +191,9 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 	spec, err := specOf(a)
 	if err != nil {
 		return agent.Config{}, err
+	}
+	if spec.Resume, err = r.resumed(a, p); err != nil {
+		return agent.Config{}, fmt.Errorf("look for the first iteration: %w", err)
 	}
 	spec.Dir, spec.LoopDir = r.WorkDir, r.Dir
 	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/config"
@@ -39,6 +40,27 @@ func TestPermissionsOfEachAgent(t *testing.T) {
 			if command.May == "" && a.ResolvedProtocol() != config.ProtocolText {
 				t.Errorf("%s, %q: nothing is said of what it may do", row.command, permissions)
 			}
+		}
+	}
+}
+
+// What an agent cannot do is refused before anything begins.
+func TestSettingsOfOneAgentAreRefusedToOthers(t *testing.T) {
+	for _, row := range []struct {
+		agent config.Agent
+		want  string
+	}{
+		{config.Agent{Command: "pi", Extensions: []string{"a"}, Skills: []string{"b"}, SessionDir: "c", Session: "d"}, ""},
+		{config.Agent{Command: "claude", Session: "d"}, ""},
+		{config.Agent{Command: "claude", Skills: []string{"b"}}, "agent.skills is of pi, and claude is spoken to as claude: leave it out"},
+		{config.Agent{Command: "codex", Extensions: []string{"b"}}, "agent.extensions is of pi, and codex is spoken to as codex: leave it out"},
+		{config.Agent{Command: "./work.sh", SessionDir: "b"}, "agent.sessionDir is of pi, and ./work.sh is spoken to as text: leave it out"},
+		{config.Agent{Command: "codex", Session: "b"}, "agent.session: an agent that is spoken to as codex cannot go on from an earlier session: leave it out"},
+		{config.Agent{Command: "qwen", Protocol: "claude", Session: "b"}, "agent.session: an agent that is spoken to as claude cannot go on from an earlier session: leave it out"},
+	} {
+		_, _, err := Prepared(row.agent, nil)
+		if got := fmt.Sprint(err); err != nil && got != row.want || err == nil && row.want != "" {
+			t.Errorf("%+v: %v, want %q", row.agent, err, row.want)
 		}
 	}
 }

@@ -74,7 +74,13 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if partial {
 		c.add(partialFlag)
 	}
-	d.session = c.session(spec.Session)
+	if spec.Resume != "" && !d.spent.gap { // a copy: an iteration that is tried again begins where the first began
+		c.add("--resume", spec.Resume)
+		c.add("--fork-session")
+		d.spent.gap, d.spent.gapUSD = true, true
+	} else {
+		d.session = c.session(spec.Session)
+	}
 	command, err := c.command(spec, true)
 	command.Notice = notice
 	return command, err

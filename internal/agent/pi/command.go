@@ -33,11 +33,22 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	}
 	add("--mode", "rpc")
 	if !slices.ContainsFunc(users, isSessionFlag) {
-		argv = append(argv, "--no-session")
+		add("--session-dir", spec.SessionDir)
+		d.forked = spec.Resume != ""
+		add("--fork", spec.Resume) // a copy: an iteration that is tried again begins where the first began
+		if spec.SessionDir == "" && spec.Resume == "" {
+			argv = append(argv, "--no-session")
+		}
 	}
 	add("--provider", spec.Provider)
 	add("--model", spec.Model)
 	add("--thinking", spec.Thinking)
+	for _, path := range spec.Extensions {
+		argv = append(argv, "--extension", path)
+	}
+	for _, path := range spec.Skills {
+		argv = append(argv, "--skill", path)
+	}
 	return agent.Command{Argv: append(argv, spec.Flags...), May: "everything: pi has no permissions", Lax: spec.Confined()}, nil
 }
 

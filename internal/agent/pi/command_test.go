@@ -55,6 +55,13 @@ func TestCommand(t *testing.T) {
 		spec agent.Spec
 		want string
 	}{
+		{"a folder for its sessions", agent.Spec{Command: []string{"pi"}, SessionDir: "s"}, "pi --mode rpc --session-dir s"},
+		{"a copy of an earlier session", agent.Spec{Command: []string{"pi"}, SessionDir: "s", Resume: "id"}, "pi --mode rpc --session-dir s --fork id"},
+		{"the user's own session", agent.Spec{Command: []string{"pi"}, SessionDir: "s", Resume: "id", Flags: []string{"--continue"}}, "pi --mode rpc --continue"},
+		{
+			"extensions and skills", agent.Spec{Command: []string{"pi"}, Extensions: []string{"a.ts", "b.ts"}, Skills: []string{"s"}},
+			"pi --mode rpc --no-session --extension a.ts --extension b.ts --skill s",
+		},
 		{"nothing but the program", agent.Spec{Command: []string{"pi"}}, "pi --mode rpc --no-session"},
 		{
 			"all settings", agent.Spec{Command: []string{"npx", "pi"}, Provider: "fake", Model: "text", Thinking: "high", Flags: []string{"--no-extensions"}},

@@ -10,7 +10,7 @@ import (
 
 // Abilities says what pi's RPC protocol can do.
 func (d *Dialect) Abilities() agent.Abilities {
-	return agent.Abilities{Live: true, Costs: true, Reset: true, Tools: true, Tokens: true, Same: true}
+	return agent.Abilities{Live: true, Costs: true, Reset: !d.forked, Tools: true, Tokens: true, Same: true}
 }
 
 // phase is where the conversation stands.
@@ -29,6 +29,7 @@ const (
 type Dialect struct {
 	phase   phase
 	greeted bool   // this process has answered get_state
+	forked  bool   // it began in a copy of an earlier session; whether the copy counts is not known before the iteration's end
 	session string // pi's id of the conversation, by the last such answer
 	prompt  string
 	asked   int // requests so far; numbers their ids
@@ -108,7 +109,7 @@ func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 
 // Reset asks for a new session. It is refused where a turn still runs.
 func (d *Dialect) Reset() (lines [][]byte, same bool) {
-	if d.phase != idle || !d.greeted {
+	if d.phase != idle || !d.greeted || d.forked {
 		return nil, false
 	}
 	d.phase = resetting
