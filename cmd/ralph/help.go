@@ -60,10 +60,13 @@ var examples = map[string][]string{
 	"journal verify":  {"ralph journal verify night"},
 	"journal repair":  {"ralph journal repair night"},
 	"journal rebuild": {"ralph journal rebuild night --check"},
-	"doctor":          {"ralph doctor", "ralph doctor --schema > settings.schema.json"},
-	"rehearse":        {"ralph rehearse --list", "ralph rehearse demo --speed 10"},
-	"version":         {"ralph version --json"},
-	"help":            {"ralph help", "ralph help start"},
+
+	"journal redecode": {"ralph journal redecode night", "ralph journal redecode night --json --all"},
+
+	"doctor":   {"ralph doctor", "ralph doctor --schema > settings.schema.json"},
+	"rehearse": {"ralph rehearse --list", "ralph rehearse demo --speed 10"},
+	"version":  {"ralph version --json"},
+	"help":     {"ralph help", "ralph help start"},
 }
 
 // withExamples adds the examples to the help of each verb.

@@ -20,6 +20,8 @@ type journalVerb struct {
 	Verify  journalVerifyVerb  `cmd:"" help:"Hold everything that a journal says twice against each other."`
 	Repair  journalRepairVerb  `cmd:"" help:"Cut off a last line that was never finished, and keep its bytes."`
 	Rebuild journalRebuildVerb `cmd:"" help:"Make state.json and iterations/ anew from the journal."`
+
+	Redecode journalRedecodeVerb `cmd:"" help:"Decode the agent's own lines again, and show which come to other events today."`
 }
 
 // journalPlace is where a journal lies: what all three are told.
