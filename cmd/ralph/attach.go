@@ -59,7 +59,7 @@ func attach(e *env, name, dir string, o attachOptions) error {
 	if err != nil {
 		return err
 	}
-	a := &attached{env: e, name: name, dir: dir, json: o.json, verbose: o.verbose, time: o.time}
+	a := &attached{env: e, name: name, dir: dir, json: o.json, verbose: o.verbose, time: o.time, stale: make(chan struct{}, 1)}
 	a.screen = newScreen(e.stdout)
 	// The first line before anything that takes longer.
 	known := o.head.Seq > 0
@@ -113,6 +113,7 @@ type attached struct {
 	typist    *typist          // nil without a keyboard
 	ended     *event.LoopEnded // the last known end of the loop, if it has not gone on since
 	seq       uint64           // the last event shown
+	stale     chan struct{}    // something came since the status was drawn
 	heard     atomic.Bool      // something came since the last look at the runner
 }
 
@@ -322,9 +323,10 @@ func (a *attached) live(ctx context.Context, from journal.Position) error {
 	var flushed error
 	opt := journal.FollowOptions{From: from, UntilEnded: true, Idle: func(journal.Position) {
 		a.resize()
-		a.stands()
-		if flushed = a.view.Flush(); flushed == nil {
-			a.screen.refresh()
+		flushed = a.view.Flush()
+		select {
+		case a.stale <- struct{}{}:
+		default:
 		}
 	}}
 	for ev, err := range journal.Follow(ctx, a.dir, opt) {
@@ -369,6 +371,9 @@ func (a *attached) stands() {
 	a.screen.footer(status, tail)
 }
 
+// frameEvery is how often what stands below the output is drawn where much happens.
+const frameEvery = 100 * time.Millisecond
+
 // tick keeps the time in what stands below the output, and that in its place where the terminal changes.
 func (a *attached) tick(ctx context.Context) {
 	changes := make(chan os.Signal, 1)
@@ -376,10 +381,19 @@ func (a *attached) tick(ctx context.Context) {
 	defer signal.Stop(changes)
 	seconds := time.NewTicker(time.Second)
 	defer seconds.Stop()
+	var drawn time.Time
+	var soon <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-a.stale:
+			if soon == nil {
+				soon = time.After(frameEvery - time.Since(drawn))
+			}
+			continue
+		case <-soon:
+			soon = nil
 		case <-seconds.C:
 		case s := <-changes:
 			if continued(s) {
@@ -389,6 +403,7 @@ func (a *attached) tick(ctx context.Context) {
 		a.screen.size(a.size())
 		a.stands()
 		a.screen.refresh()
+		drawn = time.Now()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
@@ -365,4 +366,27 @@ func TestAttachToAPipeIsText(t *testing.T) {
 	if got := r.out.String(); !strings.Contains(got, want) || strings.ContainsAny(got, "\x1b\r") {
 		t.Errorf("%s\nis to hold\n%s", got, want)
 	}
+}
+
+// A tool that prints much does not have the footer drawn for each line.
+func TestATalkativeToolIsDrawnNowAndThen(t *testing.T) {
+	r := record(t, "night")
+	r.live()
+	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "bash"})
+	s := sit(t, r, 60, 20)
+	done := attachedTo(r, attachOptions{})
+	s.shown.await(t, "· bash")
+	s.shown.reset()
+	began := time.Now()
+	const lines = 400
+	for i := range lines {
+		r.append(event.ToolProgressed{ID: "a", Text: event.Plain(fmt.Sprintf("line %d\n", i))})
+	}
+	s.shown.await(t, fmt.Sprintf("line %d", lines-1))
+	most := int(time.Since(began)/frameEvery) + int(time.Since(began)/time.Second) + 3
+	if n := strings.Count(s.shown.String(), frameOn); n > most {
+		t.Errorf("drawn %d times in %s", n, time.Since(began))
+	}
+	s.types(ctrlD)
+	r.must(returned(t, done))
 }
