@@ -21,27 +21,30 @@ import (
 
 // agentRan reports whether a loop's agent ran, or may have: its start was decided last, and the runner said no more.
 func agentRan(dir string) (ran, perhaps bool, err error) {
-	starting := false
+	first, starting := true, false
 	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
 		if err != nil {
 			return true, true, err
 		}
-		switch e.Type {
-		case event.TypeAgentStarted:
+		switch {
+		case first && e.Seq > 1: // what came before is gone
 			return true, true, nil
-		case event.TypeDecided:
+		case e.Type == event.TypeAgentStarted:
+			return true, true, nil
+		case e.Type == event.TypeDecided:
 			p, err := event.As[event.Decided](e)
 			if err != nil {
 				return true, true, err
 			}
 			starting = starting || p.Do == event.DoStart
-		case event.TypeEffectFailed:
+		case e.Type == event.TypeEffectFailed:
 			p, err := event.As[event.EffectFailed](e)
 			if err != nil {
 				return true, true, err
 			}
 			starting = starting && p.Do != event.DoStart
 		}
+		first = false
 	}
 	return false, starting, nil
 }
@@ -130,7 +133,10 @@ func (v *startVerb) clear(e *env, r readiness) (cleared bool) {
 	}
 	var aside string
 	err := holding(v.dir, func() error {
-		if exists(filepath.Join(v.dir, "journal")) { // another starter may have begun one in its place since
+		switch there := exists(filepath.Join(v.dir, "journal")); {
+		case !there && r.Ended != nil:
+			return goneOn(v.Name) // it was taken away, and nobody knows what stood there
+		case there: // another starter may have begun one in its place since
 			state, err := projector.Open(v.dir)
 			if err != nil || state.Begun() && state.Life.PID != r.PID {
 				return errors.Join(err, goneOn(v.Name))
