@@ -89,7 +89,7 @@ func (s *screen) restore() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status, s.tail, s.prompt, s.line = "", nil, false, ""
-	s.draw(nil, false)
+	_ = s.draw(nil, false) // where that fails the terminal is gone
 	if s.before != nil {
 		drainKeys(s.tty)
 		s.giveBack()

@@ -222,9 +222,7 @@ func TestOutputAndFooterDoNotHarmEachOther(t *testing.T) {
 				if at := len(got) - len(rows) + cursor; len(rows) > 0 && (g.row != at || g.col != column) {
 					t.Fatalf("the cursor stands in row %d at %d, not in row %d at %d, of\n%q", g.row, g.col, at, column, got)
 				}
-				for _, row := range rows {
-					want = append(want, row)
-				}
+				want = append(want, rows...)
 				if len(rows) == 0 && strings.HasSuffix(output.String(), "\n") || len(want) == 0 {
 					want = append(want, "")
 				}
