@@ -340,12 +340,15 @@ func (t *Text) loopEnded(e event.Event) error {
 	if p.Hint != "" {
 		t.remark("", "hint: "+p.Hint)
 	}
+	t.ended = true
+	if e.Seq < t.accounted {
+		return nil
+	}
 	text := t.sum.count.Iterations()
 	if !t.sum.started.IsZero() {
 		text += " · " + Span(e.At.Sub(t.sum.started))
 	}
 	t.remark("", text+" · "+t.sum.total())
-	t.ended = true
 	return nil
 }
 

@@ -54,7 +54,9 @@ type Text struct {
 	loop, project string
 	sum           account
 	since         uint64 // what came up to this event is in sum already
-	ended         bool   // the report was the last thing shown
+	// accounted is the first event at which an end may be the one that the account is of: what was used at earlier ones is not known.
+	accounted uint64
+	ended     bool // the report was the last thing shown
 }
 
 // group of entries that stand together; a blank line parts them.
@@ -96,7 +98,10 @@ func New(w io.Writer, opt Options) *Text {
 // account at the end is of the whole loop. s is the state of the same loop; the
 // events that it has taken in may be shown again.
 func (t *Text) Resume(s *projector.State) {
-	t.since = s.Seq
+	t.since, t.accounted = s.Seq, s.Seq+1
+	if s.Life.Ended != nil {
+		t.accounted = s.Seq - 1 // only a seal may follow the end
+	}
 	t.loop, t.project = s.Life.Name, s.Life.Project
 	t.sum = accountOf(s)
 	t.ahead.resume(s)
