@@ -46,7 +46,7 @@ func TestTypedWordsResumeALoopThatEnded(t *testing.T) {
 	}
 	attach.types(enter)
 	attach.sees("follow-up (")
-	attach.sees("iteration 2 (1 of 10 used, 1 refunded)")
+	attach.sees("── iteration 2")
 	p.until("keys to reach ralph again", func() bool { return strings.Count(attach.text(), listening) == 2 })
 	attach.types(ctrlC)
 	attach.leaves(0)
