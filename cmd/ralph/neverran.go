@@ -97,13 +97,13 @@ func (v *startVerb) ask(e *env, exists *runner.ExistsError, prompted bool) error
 			v.Fresh = true
 			return nil
 		case prompted && (answer == "n" || answer == "name"):
-			return v.rename(e, asker)
+			return v.another(e, asker)
 		}
 	}
 }
 
-// rename has a person give the new loop another name.
-func (v *startVerb) rename(e *env, asker *asker) error {
+// another has a person give the new loop another name.
+func (v *startVerb) another(e *env, asker *asker) error {
 	for {
 		name, err := asker.line("Name: ")
 		if err != nil {

@@ -110,8 +110,8 @@ func (e *env) recall(before, now map[string]string) error {
 			continue
 		}
 		value, err := runner.Recall(key, before[key], entries)
-		if err != nil {
-			return &failure{err: err, code: event.ExitUsage, hint: err.(*runner.WithheldError).Hint()}
+		if withheld, ok := errors.AsType[*runner.WithheldError](err); ok {
+			return &failure{err: err, code: event.ExitUsage, hint: withheld.Hint()}
 		}
 		before[key] = value
 	}

@@ -109,7 +109,8 @@ func (v *startVerb) admits(e *env) (standing, error) {
 	if before.live.Alive {
 		return before, held(v.Name, before.live)
 	}
-	if v.Resume && before.unbegun {
+	began := !v.Resume || !before.unbegun
+	if !began {
 		v.Resume = false // there is nothing to go on with, and nothing that could be lost
 	}
 	if v.Resume && !before.exists {
@@ -129,7 +130,7 @@ func (v *startVerb) admits(e *env) (standing, error) {
 	}
 	switch {
 	case !before.exists || v.Fresh:
-		err = v.checkPrompt(e, v.dir, before.exists)
+		err = v.checkPrompt(e, v.dir, before.exists || !began && !exists(filepath.Join(v.dir, taskName)))
 	case v.Prompt != "" || v.PromptFile != "" || v.Task != "":
 		err = refuse("leave the prompt out, or say it with 'ralph follow-up' once it runs", "a resumed loop keeps its prompt")
 	}
@@ -264,9 +265,9 @@ func (v *startVerb) hearPrompt(e *env) error {
 }
 
 // checkPrompt refuses a prompt that cannot be one, without reading it: a pipe would be waited
-// for, and a device may have no end. archived says that the loop's own task.md is
-// about to be put aside with the rest.
-func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
+// for, and a device may have no end. needed says that one has to be given: the loop's own task.md is about to be put aside with
+// the rest, or there was to be one.
+func (v *startVerb) checkPrompt(e *env, dir string, needed bool) error {
 	if v.Task != "" {
 		if err := checkFile(e, v.Task); err != nil {
 			return err
@@ -282,7 +283,7 @@ func (v *startVerb) checkPrompt(e *env, dir string, archived bool) error {
 		return checkFile(e, v.PromptFile)
 	case v.Task != "":
 		return nil
-	case archived:
+	case needed: // what stands there is archived, or was to go on
 		return refuse("give it with -p TEXT, -f FILE or --task FILE", "there is no task")
 	}
 	own := filepath.Join(dir, taskName)

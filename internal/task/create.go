@@ -45,7 +45,7 @@ func goals(task string) string {
 }
 
 // Create writes task.md with the given content and reports whether it did. One that is there
-// is never overwritten; an empty one is filled. A link, a folder or anything else in its place is a [NotFileError]; content
+// is never overwritten; an empty one is filled, and so is the template that nobody has changed where there are words for it. A link, a folder or anything else in its place is a [NotFileError]; content
 // of more than [MaxTask] bytes is a [TooBigError]. The file is 0600. Whoever is killed here, or loses power, leaves the whole
 // of it or none: half a task must not pass for one.
 func Create(loopDir string, content []byte) (created bool, err error) {
@@ -57,7 +57,7 @@ func Create(loopDir string, content []byte) (created bool, err error) {
 	if len(content) > MaxTask {
 		return false, inCreate(&TooBigError{path(root, TaskFile), MaxTask})
 	}
-	if free, err := vacant(root); !free || err != nil {
+	if free, err := vacant(root, content); !free || err != nil {
 		return false, inCreate(err)
 	}
 	if err := safefile.Replace(safefile.Within(root), TaskFile, content, 0o600); err != nil {
@@ -89,8 +89,8 @@ func inCreate(err error) error {
 	return err
 }
 
-// vacant reports whether there is no task.md, or an empty one.
-func vacant(root *os.Root) (bool, error) {
+// vacant reports whether there is no task.md, an empty one, or the template as it was made where it gets other words.
+func vacant(root *os.Root, content []byte) (bool, error) {
 	f, info, err := open(root, TaskFile, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -98,5 +98,10 @@ func vacant(root *os.Root) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return info.Size() == 0, f.Close()
+	if err := f.Close(); err != nil || info.Size() == 0 {
+		return err == nil, err
+	}
+	blank := Template("")
+	text, err := beginning(root, TaskFile, int64(len(blank))+1)
+	return bytes.Equal(text, blank) && !bytes.Equal(content, blank), err
 }

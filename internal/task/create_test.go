@@ -110,3 +110,32 @@ func TestATaskDoesNotReachIntoTheChecklist(t *testing.T) {
 		}
 	})
 }
+
+// The template that nobody has changed gives way to words, and one that a person has touched to nothing.
+func TestTheBlankTemplateIsFilled(t *testing.T) {
+	dir := t.TempDir()
+	for _, step := range []struct {
+		write   []byte // by a person, before
+		content []byte
+		created bool
+		want    []byte
+	}{
+		{nil, task.Template(""), true, task.Template("")},
+		{nil, task.Template(""), false, task.Template("")},
+		{nil, task.Template("do it"), true, task.Template("do it")},
+		{append(task.Template(""), "- [ ] one\n"...), task.Template("do it"), false, append(task.Template(""), "- [ ] one\n"...)},
+	} {
+		if step.write != nil {
+			if err := os.WriteFile(filepath.Join(dir, task.TaskFile), step.write, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		created, err := task.Create(dir, step.content)
+		if err != nil || created != step.created {
+			t.Errorf("%q: %v, %v", step.content, created, err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, task.TaskFile)); err != nil || string(got) != string(step.want) {
+			t.Errorf("task.md is %q, want %q; %v", got, step.want, err)
+		}
+	}
+}
