@@ -68,7 +68,7 @@ func TestAnAgentWaitsForTheFoldersNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(synced)
-	want := []string{filepath.Join(project, ".ralph"), project, filepath.Join(home, "registry"), home, filepath.Dir(home)}
+	want := []string{filepath.Join(project, ".ralph", "demo"), filepath.Join(project, ".ralph"), project, filepath.Join(home, "registry"), home, filepath.Dir(home)}
 	if slices.Sort(want); !slices.Equal(synced, want) {
 		t.Errorf("synced are %q, want %q", synced, want)
 	}

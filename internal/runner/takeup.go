@@ -114,8 +114,17 @@ func changed(had, before, now event.Rules) event.Rules {
 	return had
 }
 
-// freeze writes config.json: the settings that the loop now runs with.
-func (r *runner) freeze() error { return projector.Replace(filepath.Join(r.Dir, frozenFile), r.Frozen) }
+// freeze writes config.json: the settings that the loop now runs with. It is durable: a resume without it would not know what a person
+// gave the loop.
+func (r *runner) freeze() error {
+	if err := projector.Replace(filepath.Join(r.Dir, frozenFile), r.Frozen); err != nil {
+		return err
+	}
+	if err := syncFolder(r.Dir); err != nil {
+		return fmt.Errorf("make %s durable: %w", frozenFile, err)
+	}
+	return nil
+}
 
 // mend writes the telemetry that a runner which died had planned and not yet written. The
 // journal is read again from its beginning only where more than the last is missing.

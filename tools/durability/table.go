@@ -279,7 +279,7 @@ var table = []row{
 	{
 		under: "The loop", file: "internal/loop/engine.go",
 		at:   "e.Journal.Sync()",
-		lost: "both of the above",
+		lost: "all of the above",
 		pkg:  "internal/loop", test: "TestEngineSyncsBeforeWhatCannotBeUndone",
 		mutants: []mutant{without("e.Journal.Sync()", "error(nil)")},
 	},
@@ -323,9 +323,16 @@ var table = []row{
 		mutants: []mutant{without("if err := syncFolder(folder)", "if err := func(string) error { return nil }(folder)")},
 	},
 	{
+		under: "A new loop", file: "internal/runner/takeup.go",
+		at:   "if err := syncFolder(r.Dir)",
+		lost: "config.json: a resume does not know what a person gave the loop",
+		pkg:  "internal/runner", test: "TestAnAgentWaitsForTheFoldersNames",
+		mutants: []mutant{without("if err := syncFolder(r.Dir)", "if err := error(nil)")},
+	},
+	{
 		under: "A new loop", file: "internal/runner/settle.go",
 		at:   "safefile.Dir(path).Sync()",
-		lost: "both of the above",
+		lost: "all of the above",
 		pkg:  "internal/runner", test: "TestWhatCannotBeSynced",
 		mutants: []mutant{without("err := safefile.Dir(path).Sync()", "_, err := safefile.Dir(path), error(nil)")},
 	},
