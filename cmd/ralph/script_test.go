@@ -139,7 +139,21 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(5 * time.Millisecond) // polling another process, which has no event for this
 	}
 	log, _ := os.ReadFile(filepath.Join(dir, "runner.log"))
-	ts.Fatalf("%s of loop %s is %q, not %q\nrunner.log:\n%s", args[1], args[0], got, want, log)
+	ts.Fatalf("%s of loop %s is %q, not %q\nrunner.log:\n%s\nits last events:\n%s", args[1], args[0], got, want, log, lastEvents(dir))
+}
+
+// lastEvents is what a loop's journal ends with.
+func lastEvents(dir string) string {
+	const most = 30
+	events, _, err := journal.Last(dir, most)
+	var b strings.Builder
+	for _, e := range events {
+		fmt.Fprintf(&b, "%.300s\n", e.Line())
+	}
+	if err != nil {
+		fmt.Fprintln(&b, err)
+	}
+	return b.String()
 }
 
 // awaitLine waits until a line of a loop's journal matches: recorded NAME PATTERN. What an agent or a
