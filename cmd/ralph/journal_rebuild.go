@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -131,7 +132,7 @@ func (r rebuilt) tell(e *env, asJSON bool, stands uint64) error {
 			return err
 		}
 	} else if r.OK {
-		fmt.Fprintf(e.stdout, "state.json is what the journal says at event %d of %d, and so are %d iterations\n", stands, r.Seq, r.Iterations)
+		fmt.Fprintf(e.stdout, "state.json is what the journal says at event %d of %d, and so is the file of each of %s\n", stands, r.Seq, units.Count{Begun: r.Iterations}.Iterations())
 	} else {
 		for _, d := range r.Differ {
 			fmt.Fprintln(e.stdout, clean(d))

@@ -218,7 +218,7 @@ func (e *env) ambiguous(what string, candidates []registry.Status) error {
 	}
 	call := e.callers(all)
 	for _, s := range candidates {
-		err.lines += fmt.Sprintf("\n  %s  %s  %s", call(s), s.Head.Status, s.Project)
+		err.lines += fmt.Sprintf("\n  %s  %s  %s", call(s), refreshed(s).Head.Status, s.Project)
 	}
 	return refuse("name one as it stands at the beginning of its line", "%w", err)
 }
