@@ -201,7 +201,7 @@ func TestRealPermissions(t *testing.T) {
 		}
 		for _, permissions := range []string{"full", "workspace", "ask"} {
 			t.Run(name+", "+permissions, func(t *testing.T) {
-				outside, err := os.MkdirTemp("testdata", "outside-") // Codex lets write into temporary folders
+				outside, err := os.MkdirTemp("/var/tmp", "ralph-outside-") // Codex lets write into /tmp and TMPDIR, where the checkout may be
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -78,7 +78,6 @@ func (s *Session) output(chunk process.Chunk) {
 	if s.cfg.Now != nil {
 		at = s.cfg.Now()
 	}
-	var replies [][]byte
 	s.mu.Lock()
 	for i, line := range chunk.Lines {
 		open := i == len(chunk.Lines)-1 && (chunk.Partial || chunk.End)
@@ -89,10 +88,10 @@ func (s *Session) output(chunk process.Chunk) {
 			s.whole = append(append(s.whole[:0], line...), '\n')
 			line = s.whole
 		}
-		replies = append(replies, s.line(b, line, from, at)...)
+		s.queue(s.line(b, line, from, at))
 	}
 	if s.text && chunk.End {
-		replies = append(replies, s.line(b, nil, from, at)...)
+		s.queue(s.line(b, nil, from, at))
 	}
 	s.mu.Unlock()
 	if s.knows() || b.works() {
@@ -102,7 +101,7 @@ func (s *Session) output(chunk process.Chunk) {
 	}
 	// What the agent waits for must not wait for the journal. An agent that cannot be
 	// written to is about to exit, which is told by itself.
-	_ = s.write(replies)
+	_ = s.send()
 	s.after(b)
 }
 

@@ -71,6 +71,7 @@ type Session struct {
 	reset      chan bool         // receives whether a reset was confirmed; nil while none is asked for
 	endCause   uint64            // the decision that ends the process
 	steers     map[string]uint64 // the decisions that put commands into the running turn
+	queued     [][]byte          // lines for the agent's stdin
 }
 
 // Start starts the process. The agent has no prompt yet. The error says which program or
@@ -126,7 +127,7 @@ func (s *Session) Done() <-chan struct{} { return s.gone }
 func (s *Session) Begin(p Prompt, reused bool, cause uint64) {
 	s.mu.Lock()
 	s.finished, s.steers = make(chan struct{}), map[string]uint64{}
-	lines := s.cfg.Dialect.Open(p)
+	s.queue(s.cfg.Dialect.Open(p))
 	s.mu.Unlock()
 	if reused {
 		s.started(true, cause)
@@ -134,7 +135,7 @@ func (s *Session) Begin(p Prompt, reused bool, cause uint64) {
 		s.introduce(cause)
 	}
 	// An agent that cannot be written to is about to exit, which is told by itself.
-	_ = s.write(lines)
+	_ = s.send()
 	if s.closeStdin {
 		s.proc.CloseStdin()
 	}
@@ -151,8 +152,9 @@ func (s *Session) Refresh() bool {
 	}
 	answer := make(chan bool, 1)
 	s.reset = answer
+	s.queue(lines)
 	s.mu.Unlock()
-	_ = s.write(lines) // one that is gone is seen below
+	_ = s.send() // one that is gone is seen below
 	timeout := time.NewTimer(s.cfg.Patience.Reset)
 	defer timeout.Stop()
 	select {
@@ -171,12 +173,13 @@ func (s *Session) Steer(id, text string, cause uint64) error {
 	lines, live := s.cfg.Dialect.Steer(id, text)
 	if live {
 		s.steers[id] = cause
+		s.queue(lines)
 	}
 	s.mu.Unlock()
 	if !live {
 		return errors.New("the agent takes nothing into a running turn now")
 	}
-	return s.write(lines)
+	return s.send()
 }
 
 // Release lets the process rest for another iteration, or asks it to go where it
@@ -224,11 +227,11 @@ func (s *Session) rest(cause uint64) bool {
 // leave asks the process to end by itself.
 func (s *Session) leave(cause uint64) {
 	s.mu.Lock()
-	lines := s.cfg.Dialect.Stop()
+	s.queue(s.cfg.Dialect.Stop())
 	s.endCause = cause
 	s.mu.Unlock()
 	// A process that is gone already cannot be written to, and needs no asking.
-	_ = s.write(lines)
+	_ = s.send()
 	s.proc.CloseStdin()
 }
 
@@ -244,9 +247,10 @@ func (s *Session) Abort(cause uint64) {
 	var lines [][]byte
 	if finished != nil {
 		lines = s.cfg.Dialect.Abort()
+		s.queue(lines)
 	}
 	s.mu.Unlock()
-	if len(lines) > 0 && s.write(lines) == nil {
+	if len(lines) > 0 && s.send() == nil {
 		s.await(finished, s.cfg.Patience.Abort)
 	}
 	s.leave(cause)
@@ -314,8 +318,16 @@ func (s *Session) deliver(cause uint64, p event.Payload) {
 	s.cfg.Deliver([]event.Draft{d}, func() {})
 }
 
-// write sends lines to the agent's stdin.
-func (s *Session) write(lines [][]byte) error {
+// queue takes lines for the agent in the order in which the dialect has them, and send writes them in that order, whoever calls it: a steer that
+// went before the prompt would be lost. s.mu is held.
+func (s *Session) queue(lines [][]byte) { s.queued = append(s.queued, lines...) }
+
+// send writes what is queued. It waits for nobody: the process has a queue of its own.
+func (s *Session) send() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := s.queued
+	s.queued = nil
 	for _, line := range lines {
 		if err := s.proc.Write(append(line[:len(line):len(line)], '\n')); err != nil {
 			return fmt.Errorf("write to the agent: %w", err)

@@ -494,6 +494,51 @@ func TestSteering(t *testing.T) {
 	}
 }
 
+// known is a rehearsal whose conversation has an id from when it is ready.
+type known struct {
+	*rehearsal.Dialect
+	ready bool
+}
+
+func (k *known) Decode(line []byte, from agent.Stream, d *agent.Decoded) {
+	k.Dialect.Decode(line, from, d)
+	k.ready = k.ready || bytes.Contains(line, []byte(`"ready"`))
+}
+
+func (k *known) Session() string {
+	if k.ready {
+		return "one"
+	}
+	return ""
+}
+
+// A steer that is decided as soon as agent.started is told does not overtake the prompt, which is only answered then.
+func TestASteerGoesAfterThePrompt(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "test.rehearsal")
+	if err := os.WriteFile(path, []byte("iteration *\n  silence\n  steered -> finish\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var c *talk
+	c = converse(t, &known{Dialect: rehearsal.New(self, player.Check)}, func(cfg *agent.Config) {
+		deliver := cfg.Deliver
+		cfg.Deliver = func(drafts []event.Draft, release func()) {
+			if drafts[0].Type == event.TypeAgentStarted {
+				if err := c.s.Steer("c1", "now", 7); err != nil {
+					t.Error(err)
+				}
+			}
+			deliver(drafts, release)
+		}
+	}, path)
+	c.begin()
+	c.until(event.TypeCommandDelivered)
+	c.until(event.TypeAgentFinished)
+}
+
 func TestAnAgentThatCannotBeSteeredSaysSo(t *testing.T) {
 	c := shell(t, "echo ready; exec sleep 1000")
 	c.begin()
