@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -33,20 +32,16 @@ func last(fsys FS, loopDir string, n int) ([]event.Event, Position, error) {
 		return nil, Position{}, err
 	}
 	defer s.Close()
-	for {
-		events, at, err := s.last(n)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // a segment was dropped since it was listed
-		}
-		return events, at, err
-	}
+	var events []event.Event
+	var at Position
+	err = s.listed(func(list []SegmentInfo) (err error) {
+		events, at, err = s.last(list, n)
+		return err
+	})
+	return events, at, err
 }
 
-func (s *source) last(n int) ([]event.Event, Position, error) {
-	list, err := s.segments()
-	if err != nil {
-		return nil, Position{}, err
-	}
+func (s *source) last(list []SegmentInfo, n int) ([]event.Event, Position, error) {
 	var found []event.Event // newest first
 	var end Position
 	for i := len(list) - 1; i >= 0 && (end.Segment == "" || len(found) < n); i-- {

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -246,21 +245,22 @@ func Checkpoint(loopDir string) (json.RawMessage, Position, error) {
 		return nil, Position{}, err
 	}
 	defer s.Close()
-	for {
-		list, err := s.segments()
-		if err != nil || len(list) == 0 {
-			return nil, Position{}, err
+	var state json.RawMessage
+	var at Position
+	err = s.listed(func(list []SegmentInfo) error {
+		if len(list) == 0 {
+			return nil
 		}
-		l, err := s.open(list[len(list)-1], 0)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // dropped since: there is a later one
-		}
+		newest := list[len(list)-1]
+		l, err := s.open(newest, 0)
 		if err != nil {
-			return nil, Position{}, err
+			return err
 		}
 		defer l.Close()
-		return checkpoint(&events{lines: l, segment: list[len(list)-1].Name, verify: true})
-	}
+		state, at, err = checkpoint(&events{lines: l, segment: newest.Name, verify: true})
+		return err
+	})
+	return state, at, err
 }
 
 func checkpoint(seg *events) (json.RawMessage, Position, error) {

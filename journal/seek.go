@@ -2,10 +2,8 @@ package journal
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -20,17 +18,12 @@ func Seek(loopDir string, seq uint64) (Position, error) {
 		return Position{}, err
 	}
 	defer s.Close()
-	for {
-		list, err := s.segments()
-		if err != nil {
-			return Position{}, err
-		}
-		at, err := s.seek(list, seq)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // a segment was dropped since it was listed
-		}
-		return at, err
-	}
+	var at Position
+	err = s.listed(func(list []SegmentInfo) (err error) {
+		at, err = s.seek(list, seq)
+		return err
+	})
+	return at, err
 }
 
 func (s *source) seek(list []SegmentInfo, seq uint64) (Position, error) {

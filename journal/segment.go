@@ -193,6 +193,20 @@ func (s *source) segments() ([]SegmentInfo, error) {
 	}
 }
 
+// listed does something with the segments, and again where one of them is not there: it may have been dropped or compressed since they were
+// listed. Where that stays so, or the journal itself is gone, the error is fs.ErrNotExist.
+func (s *source) listed(do func([]SegmentInfo) error) error {
+	for try := 0; ; try++ {
+		list, err := s.segments()
+		if err != nil {
+			return err
+		}
+		if err = do(list); !errors.Is(err, fs.ErrNotExist) || try == listTries {
+			return err
+		}
+	}
+}
+
 // listTries bounds the looks at a folder that changes faster than it can be read.
 const listTries = 20
 

@@ -1,0 +1,51 @@
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// goneFS is a disk whose loop folder is removed as soon as a reader has opened it.
+type goneFS struct{ FS }
+
+func (g goneFS) OpenFolder(dir string) (Folder, error) {
+	folder, err := g.FS.OpenFolder(dir)
+	return goneFolder{folder, dir}, err
+}
+
+type goneFolder struct {
+	Folder
+	dir string
+}
+
+func (g goneFolder) List(name string) ([]string, error) {
+	if err := os.RemoveAll(g.dir); err != nil {
+		return nil, err
+	}
+	return g.Folder.List(name)
+}
+
+// A journal that is removed while it is read is an error, and nothing to try again for ever.
+func TestAJournalThatGoesWhileItIsReadIsAnError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "night")
+	if err := os.MkdirAll(filepath.Join(dir, segmentsDir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := last(goneFS{osFS{}}, dir, 1)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it is looked for again and again")
+	}
+}
