@@ -86,8 +86,8 @@ func (a *attached) strokes(typed []byte) (done bool) {
 	return false
 }
 
-// suspend gives the terminal to the shell. The signal by which that lets go on takes it again; where nobody stopped
-// us, there is none.
+// suspend gives the terminal to the shell. SIGCONT takes it back. Where no shell could stop this program, no SIGCONT comes,
+// and suspend takes it back itself.
 func (a *attached) suspend() {
 	a.screen.suspend()
 	suspendSelf()
@@ -100,7 +100,7 @@ const notStopped = 300 * time.Millisecond
 // leaving reports whether a line says to leave.
 func leaving(line string) bool { return line == "/detach" || line == "/quit" || line == "/exit" }
 
-// obey does what a typed line says. What becomes of a command is told by the journal.
+// obey does what a typed line says. The journal tells what becomes of a command.
 func (a *attached) obey(line string) {
 	command, problem := typedCommand(line)
 	switch {

@@ -42,7 +42,7 @@ func TestTypedWordsResumeALoopThatEnded(t *testing.T) {
 	attach.types("cs, please")
 	attach.sees("> and the docs, please")
 	if got := p.status("one"); got != "stopped" {
-		t.Errorf("the loop is %s though nobody resumed it", got)
+		t.Errorf("nobody resumed the loop, and it is %s", got)
 	}
 	attach.types(enter)
 	attach.sees("follow-up (")
@@ -74,7 +74,7 @@ func TestTypedWordsDoNotReachTheShell(t *testing.T) {
 	shell.sees("the shell has: mine.")
 	shell.leaves(0)
 	if got := p.status("one"); got != "stopped" {
-		t.Errorf("the loop is %s though nobody resumed it", got)
+		t.Errorf("nobody resumed the loop, and it is %s", got)
 	}
 }
 
