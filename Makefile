@@ -8,7 +8,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 # Without cgo: a static program runs anywhere, and starts in three quarters of the time.
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOL     := $(GO) tool -modfile=tools/go.mod
-ROOMS    := $(wildcard cmd inbox internal journal projector registry render tools)
+FOLDERS    := $(wildcard cmd inbox internal journal projector registry render tools)
 SEEDS    ?= 10000
 SOAK     ?= 60
 CUTS     ?= 500
@@ -17,12 +17,13 @@ FUZZTIME ?= 30s
 BENCH    ?= .
 # More arguments of tools/mutate, such as -only next_check or -json.
 MUTANTS  ?=
+BASE     ?= HEAD~1
 
 # Folders, with a leading "./", of test files that hold a pattern.
-having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(ROOMS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak power fuzz golden mutate mutate-durability bench cover demo test-agents lint format fmt fix vuln docs check clean
+.PHONY: help build install test race script sim soak power fuzz golden mutate mutate-sample mutate-durability bench cover outside demo test-agents lint format fmt fix vuln docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -33,12 +34,12 @@ build: ## bin/ralph
 install: ## ralph into Go's bin folder
 	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/ralph
 
-test: format ## everything that is fast: format, vet, unit tests, walls
+test: format ## everything that is fast: format, vet, unit tests, import rules
 	$(GO) vet ./...
 	$(GO) test -short ./...
 
 format: # fails where gofmt would change a file
-	@unformatted=$$(gofmt -l $(ROOMS)); \
+	@unformatted=$$(gofmt -l $(FOLDERS)); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
 
 race: ## the unit tests under the race detector
@@ -47,7 +48,7 @@ race: ## the unit tests under the race detector
 script: ## stories of the whole program (testdata/script)
 	$(GO) test ./cmd/ralph -run TestScript -count=1
 
-sim: ## SEEDS=10000 simulated nights; of some of them, one for each change on the disk, with a crash there
+sim: ## SEEDS=10000 simulated runs; some again with a crash at each change on the disk
 	@mkdir -p bin && rm -f bin/sim.txt
 	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS) -sim.table=$(CURDIR)/bin/sim.txt
 	@cat bin/sim.txt
@@ -55,24 +56,30 @@ sim: ## SEEDS=10000 simulated nights; of some of them, one for each change on th
 soak: ## SOAK=60 seconds of kill -9 at everything that a real loop is made of
 	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK)
 
-power: ## CUTS=500 cuts of the power under the real ralph, and a disk that refuses (Linux, root); SEED=n plays one night again
+power: ## CUTS=500 cuts of the power under the real ralph, and a disk that refuses (Linux, root); SEED=n plays one run again
 	cd tools/power && $(GO) test -count=1 -timeout 60m -v $(if $(SEED),-run TestPowerCuts) . -args \
 		-power.cuts=$(CUTS) $(if $(SEED),-power.seed=$(SEED)) | grep -vE '^ *(=== |--- PASS: .*/)'
 
 fuzz: ## each fuzz target for FUZZTIME=30s, one after another
-	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out tools,$(ROOMS))
+	@FUZZTIME=$(FUZZTIME) tools/fuzz.sh $(filter-out tools,$(FOLDERS))
 
 golden: ## rewrite the golden files; read the diff before you commit it
 	@for folder in $(call having,flag.Bool."update"); do $(GO) test $$folder -update || exit 1; done
 	@git status --short -- '*testdata*' docs
 
+# The packages that are mutated, and the tests that run against each mutant.
+MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/policy,internal/loop -least 85 \
+	-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext' \
+	-test 'internal/policy -rapid.seed=1 -rapid.nofailfile' \
+	-test 'internal/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
+	-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3'
+
 mutate: ## changes of the policies and the loop that no test notices; fails below 85 % (20 minutes)
-	cd tools && $(GO) test ./mutate
-	cd tools && $(GO) run ./mutate -dir .. -mutate internal/policy,internal/loop -least 85 \
-		-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext' \
-		-test 'internal/policy -rapid.seed=1 -rapid.nofailfile' \
-		-test 'projector -test.run=State|Loop|Summary|Telemetry|Event|Delay -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
-		-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3' $(MUTANTS)
+	$(GO) -C tools/mutate test .
+	$(MUTATE) $(MUTANTS)
+
+mutate-sample: ## the same for 3 minutes: files that differ from BASE=HEAD~1 first, then those that SEED=1 picks
+	$(MUTATE) -within 3m -seed $(or $(SEED),1) -changed $(BASE) $(MUTANTS)
 
 mutate-durability: ## syncs and renames left out or moved, each of which a test has to notice (5 minutes)
 	cd tools && $(GO) test ./durability && $(GO) run ./durability -dir ..
@@ -89,6 +96,9 @@ cover: ## what the tests reach: bin/cover.html
 	$(GO) tool cover -html=bin/cover.out -o bin/cover.html
 	@$(GO) tool cover -func=bin/cover.out | tail -n 1
 
+outside: ## a program outside of the module that uses the public packages alone
+	cd tools/outside && $(GO) vet ./... && $(GO) test -count=1 ./...
+
 demo: build ## a detached loop without a model, from start to proved done
 	tools/demo.sh bin/ralph
 
@@ -103,16 +113,16 @@ lint: ## golangci-lint, and vet for the other systems; the first run builds it, 
 	GOOS=windows $(GO) vet ./...
 
 fmt: ## gofumpt
-	$(TOOL) gofumpt -w $(ROOMS)
+	$(TOOL) gofumpt -w $(FOLDERS)
 
 fix: ## the modernizers of the toolchain
 	$(GO) fix ./...
 
 vuln: ## known vulnerabilities in what is linked
-	$(TOOL) govulncheck ./...
+	@tools/vuln.sh $(TOOL) govulncheck ./...
 
-docs: ## generated: docs/events.md, settings.md, rehearsing.md, durability.md and the schema of the settings
-	$(GO) test ./internal/house -run TestDocs -count=1 -update
+docs: ## generated: docs/reference/{events,settings,rehearsing,durability}.md and the schema of the settings
+	$(GO) test ./internal/archtest -run TestDocs -count=1 -update
 	$(GO) test ./cmd/ralph -run PublishedSchema -count=1 -update
 	cd tools && $(GO) run ./durability -dir .. -docs
 

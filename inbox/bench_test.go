@@ -10,8 +10,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// BenchmarkWake measures from the rename into the inbox to the wake-up in the runner's hands, and interleaves it with a bare fsnotify watch on
-// the same folder. The ratio carries over to other machines.
+// BenchmarkWake measures from the rename into the inbox to the wake-up in the runner's hands, and
+// interleaves it with a bare fsnotify watch on the same folder. The ratio carries over to other
+// machines.
 func BenchmarkWake(b *testing.B) {
 	box := mustOpen(b, b.TempDir())
 	wake := box.Watch(b.Context())

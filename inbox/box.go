@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // PassLimit is how many items one Pending gives at most.
@@ -32,8 +34,9 @@ type Reject struct {
 	Reason string // one line, for a person
 }
 
-// Box is the runner's side of an inbox. It keeps nothing open. The files are the state, but for those that are done with and could
-// not be moved away: these it remembers for as long as they stand there, and passes over.
+// Box is the runner's side of an inbox. It keeps nothing open. The files are the state, but for
+// those that are done with and could not be moved away: these it remembers for as long as they
+// stand there, and passes over.
 type Box struct {
 	loopDir string
 	watch   watchSettings
@@ -43,13 +46,14 @@ type Box struct {
 	mu         sync.Mutex
 	stuck      map[string]fs.FileInfo // by name
 	unfinished map[string]*unfinished // by name
-	settled    chan struct{}          // holds one wake-up after a file has settled
+	wake       chan struct{}          // of the running Watch
 }
 
 // stuckMost bounds what is remembered, in files.
 const stuckMost = 1 << 17
 
-// Open returns the inbox of the loop at loopDir and makes its folder if it is missing. The caller holds the loop's lock.
+// Open returns the inbox of the loop at loopDir and makes its folder if it is missing. The caller
+// holds the loop's lock.
 func Open(loopDir string) (*Box, error) {
 	abs, err := filepath.Abs(loopDir)
 	if err != nil {
@@ -62,18 +66,20 @@ func Open(loopDir string) (*Box, error) {
 	d.close()
 	return &Box{
 		loopDir: abs, watch: defaultWatch, newID: monotonicIDs(rand.Reader),
-		stuck: map[string]fs.FileInfo{}, unfinished: map[string]*unfinished{}, settled: make(chan struct{}, 1),
+		stuck: map[string]fs.FileInfo{}, unfinished: map[string]*unfinished{},
 	}, nil
 }
 
-// Pending claims what was dropped and returns all items that are not yet done or rejected: commands in the order of their ids, then the files that
-// are none. It gives at most PassLimit items; when it gives that many, call it again after their Done and Reject, without waiting for
-// a wake-up. It changes no file but by renaming <id>.json to <id>.claimed, and <kind>.json to <id>.<kind>.claimed with a new id. A file of
-// which Done or Reject has failed is not given again by this Box, as long as it is the same file. A file that is named by its kind and is
-// still being written is left for a later call.
+// Pending claims what was dropped and returns all items that are not yet done or rejected: commands
+// in the order of their ids, then the files that are none. It gives at most PassLimit items; when
+// it gives that many, call it again after their Done and Reject, without waiting for a wake-up. It
+// changes no file but by renaming <id>.json to <id>.claimed, and <kind>.json to <id>.<kind>.claimed
+// with a new id. A file of which Done or Reject has failed is not given again by this Box, as long
+// as it is the same file. A file that is named by its kind and is still being written is left for a
+// later call.
 //
-// An inbox that has vanished is an error that is fs.ErrNotExist. It is not made again: somebody removes the loop's folder, of which that
-// would leave something.
+// An inbox that has vanished is an error that is fs.ErrNotExist. It is not made again: the loop's
+// folder is being removed, and would not become empty.
 func (b *Box) Pending() ([]Item, error) {
 	d, err := openDir(b.loopDir)
 	if err != nil {
@@ -122,36 +128,38 @@ func parseName(name string) (f file, concerns bool) {
 			return file{name: name, id: stem}, true
 		}
 		kind, _, _ := strings.Cut(stem, ".")
-		if slices.Contains(kinds, Kind(kind)) {
+		if slices.Contains(event.CommandKinds, Kind(kind)) {
 			return file{name: name, kind: Kind(kind)}, true
 		}
 	}
 	if stem, ok := strings.CutSuffix(name, claimedSuffix); ok {
 		id, kind, given := strings.Cut(stem, ".")
-		if canonicalID(id) && (!given || slices.Contains(kinds, Kind(kind))) {
+		if canonicalID(id) && (!given || slices.Contains(event.CommandKinds, Kind(kind))) {
 			return file{name: name, id: id, kind: Kind(kind), claimed: true}, true
 		}
 	}
 	return file{name: name}, true
 }
 
-// order puts commands by id before those that have none yet, and these before the rest, both by name, so that no number of odd files
-// keeps a stop waiting. Of one id, what is claimed goes first.
+// order puts commands by id before those that have none yet, and these before the rest, both by
+// name, so that no number of odd files delays a stop. Of one id, what is claimed comes first.
 func order(a, b file) int {
-	if (a.id == "") != (b.id == "") {
-		return strings.Compare(b.id, a.id)
-	}
-	if (a.kind == "") != (b.kind == "") && a.id == "" {
-		return strings.Compare(string(b.kind), string(a.kind))
-	}
-	if a.id != b.id {
-		return strings.Compare(a.id, b.id)
-	}
-	return strings.Compare(a.name, b.name) // .claimed before .json
+	return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.id, b.id),
+		strings.Compare(a.name, b.name)) // .claimed before .json
 }
 
-// firstFiles returns the first limit files in order, without those that are stuck or unfinished. It reads the whole folder and keeps little of it at any
-// time.
+func (f file) rank() int {
+	switch {
+	case f.id != "":
+		return 0
+	case f.kind != "":
+		return 1
+	}
+	return 2
+}
+
+// firstFiles returns the first limit files in order, without those that are stuck or unfinished. It
+// reads the whole folder and keeps little of it at any time.
 func (b *Box) firstFiles(d *dir, limit int) ([]file, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,7 +197,8 @@ func (b *Box) firstFiles(d *dir, limit int) ([]file, error) {
 	}
 }
 
-// isStuck reports whether a name is that of a file that is remembered, and not of another one by now. b.mu is held.
+// isStuck reports whether a name is that of a file that is remembered, and not of another one by
+// now. b.mu is held.
 func (b *Box) isStuck(d *dir, name string) bool {
 	was, ok := b.stuck[name]
 	if !ok {
@@ -212,7 +221,8 @@ func (b *Box) remember(d *dir, name string) {
 	}
 }
 
-// errRefused marks the errors for which a file is rejected. All others are the folder's, and may pass.
+// errRefused marks the errors for which a file is rejected. All others are the folder's, and may
+// pass.
 var errRefused = errors.New("refused")
 
 func refuse(format string, args ...any) error {
@@ -225,7 +235,8 @@ func reason(err error) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }
 
-// claim reads a command and, in one rename, takes it out of Withdraw's reach. f has the file's name at the time of return.
+// claim reads a command and, in one rename, takes it out of Withdraw's reach. f has the file's name
+// at the time of return.
 func (b *Box) claim(d *dir, f *file) (Command, error) {
 	if !f.isCommand() {
 		return Command{}, refuse("its name is neither <id>%s with the id a ULID in upper case, nor <kind>%s", droppedSuffix, droppedSuffix)
@@ -247,12 +258,13 @@ func (b *Box) claim(d *dir, f *file) (Command, error) {
 	if f.id == "" {
 		return b.claimByKind(d, f)
 	}
-	return c, d.moveFile(f, f.id+claimedSuffix)
+	return c, moveFile(d, f, f.id+claimedSuffix)
 }
 
-// claimByKind gives the command of a file that is named by its kind an id, and claims it, in one rename: after a crash it either has
-// both or neither. The folder is synced, or the next runner might find it again, give it another id, and deliver it twice.
-// Another file may have taken its place since it was read, so it is read once more where nobody replaces it.
+// claimByKind gives the command of a file that is named by its kind an id, and claims it, in one
+// rename: after a crash it either has both or neither. The folder is synced, or the next runner
+// might find it again, give it another id, and deliver it twice. Another file may have taken its
+// place since it was read, so it is read once more under the new name, which no other takes.
 func (b *Box) claimByKind(d *dir, f *file) (Command, error) {
 	id, err := b.giveID(d)
 	if err != nil {
@@ -264,8 +276,8 @@ func (b *Box) claimByKind(d *dir, f *file) (Command, error) {
 	return b.claim(d, f)
 }
 
-// giveID returns an id whose time is that of the folder's last change: the file system's clock, as for a drop. A file that was moved here
-// has kept a time of its own.
+// giveID returns an id whose time is that of the folder's last change: the file system's clock, as
+// for a drop. A file that was moved here has kept a time of its own.
 func (b *Box) giveID(d *dir) (string, error) {
 	info, err := d.handle.Stat()
 	if err != nil {
@@ -279,23 +291,17 @@ func (b *Box) giveID(d *dir) (string, error) {
 }
 
 // claimAs renames the file of a command without id, durably.
-func claimAs(d claimBox, f *file, id string) error {
-	if err := d.moveFile(f, id+"."+string(f.kind)+claimedSuffix); err != nil {
+func claimAs(d openBox, f *file, id string) error {
+	if err := moveFile(d, f, id+"."+string(f.kind)+claimedSuffix); err != nil {
 		return err
 	}
 	f.id, f.claimed = id, true
 	return d.names().Sync()
 }
 
-// claimBox is what a claim changes in an inbox.
-type claimBox interface {
-	moveFile(f *file, newName string) error
-	names() safefile.Folder
-}
-
 // moveFile gives a file the name of a claim.
-func (d *dir) moveFile(f *file, newName string) error {
-	err := d.moveTo(f.name, d, newName)
+func moveFile(d openBox, f *file, newName string) error {
+	err := d.place(f.name, newName)
 	switch {
 	case err == nil:
 		f.name = newName
@@ -307,61 +313,39 @@ func (d *dir) moveFile(f *file, newName string) error {
 	return err
 }
 
-// read reads a regular file of at most MaxSize, and opens nothing else: some devices act when they are opened.
+// read reads a regular file of at most MaxSize.
 func (d *dir) read(name string) ([]byte, fs.FileInfo, error) {
-	info, err := d.root.Lstat(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := acceptable(info); err != nil {
-		return nil, nil, err
-	}
-	f, err := d.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	f, err := safefile.OpenIn(d.root, name)
 	if err != nil {
 		return nil, nil, unreadable(err)
 	}
 	defer f.Close()
-	opened, err := f.Stat()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, nil, err
 	}
-	if !os.SameFile(info, opened) {
-		return nil, nil, refuse("it was replaced while it was being read")
-	}
-	content, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	content, err := safefile.ReadAll(f, MaxSize)
 	if err != nil {
 		return nil, nil, unreadable(err)
 	}
-	if len(content) > MaxSize {
-		return nil, nil, refuse("%w", errTooLarge)
-	}
-	return content, opened, nil
+	return content, info, nil
 }
 
-// unreadable refuses a file whose reading fails for a cause of its own, which would otherwise keep all others waiting for ever.
+// unreadable refuses a file whose reading fails for a cause of its own. Other errors are the
+// folder's.
 func unreadable(err error) error {
+	if wrong, ok := errors.AsType[*safefile.Error](err); ok {
+		return refuse("it %s", wrong.Reason())
+	}
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EIO) {
 		return refuse("it cannot be read: %w", err)
 	}
 	return err
 }
 
-func acceptable(info fs.FileInfo) error {
-	switch mode := info.Mode(); {
-	case mode.IsDir():
-		return refuse("it is a folder")
-	case mode&fs.ModeSymlink != 0:
-		return refuse("it is a symbolic link")
-	case !mode.IsRegular():
-		return refuse("it is not a regular file")
-	case info.Size() > MaxSize:
-		return refuse("%w", errTooLarge)
-	}
-	return nil
-}
-
-// Done removes a claimed command. Call it when the receipt is in the journal and synced: until then, the file is the only copy. A command that
-// is not there is done already. One that cannot be removed is an error, and done all the same for this Box.
+// Done removes a claimed command. Call it when the receipt is in the journal and synced: until
+// then, the file is the only copy. A command that is not there is done already. One that cannot be
+// removed is an error, and done all the same for this Box.
 func (b *Box) Done(id string) error {
 	if !canonicalID(id) {
 		return fmt.Errorf("remove command: %.40q is not an id", id)
@@ -390,7 +374,7 @@ func (b *Box) Done(id string) error {
 // claimNames returns the names that the claim of a command may have.
 func claimNames(id string) []string {
 	names := []string{id + claimedSuffix}
-	for _, kind := range kinds {
+	for _, kind := range event.CommandKinds {
 		names = append(names, id+"."+string(kind)+claimedSuffix)
 	}
 	return names

@@ -27,7 +27,7 @@ func put(t *testing.T, path, content string) {
 	}
 }
 
-func TestHostileFilesAreRejectedAndHarmOthersNot(t *testing.T) {
+func TestHostileFilesAreRejected(t *testing.T) {
 	for _, tt := range []struct {
 		title, name string
 		make        func(path string) error
@@ -47,7 +47,7 @@ func TestHostileFilesAreRejectedAndHarmOthersNot(t *testing.T) {
 		{"a link to nowhere", anID + ".json", func(p string) error { return os.Symlink("absent", p) }, "symbolic link"},
 		{"a link to a device without end", anID + ".json", func(p string) error { return os.Symlink("/dev/zero", p) }, "symbolic link"},
 		{"a folder", anID + ".json", func(p string) error { return os.MkdirAll(filepath.Join(p, "full"), 0o700) }, "folder"},
-		{"a FIFO that nobody writes to", anID + ".json", func(p string) error { return syscall.Mkfifo(p, 0o600) }, "regular"},
+		{"a FIFO that nobody writes to", anID + ".json", func(p string) error { return syscall.Mkfifo(p, 0o600) }, "named pipe"},
 		{"a socket", "s.json", func(p string) error {
 			l, err := net.Listen("unix", p)
 			if err == nil {
@@ -119,7 +119,7 @@ func TestHostileFilesAreRejectedAndHarmOthersNot(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotTheRunnersIsPassedOver(t *testing.T) {
+func TestHiddenFilesAreIgnored(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
 	put(t, filepath.Join(dir, folder, ".drop-abc"), `{"v":1`)
@@ -161,7 +161,7 @@ func TestRejectOverwritesNothing(t *testing.T) {
 	}
 }
 
-func TestARejectedFolderThatIsALinkIsPutAside(t *testing.T) {
+func TestLinkNamedRejectedIsMoved(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
 	victim := filepath.Join(dir, folder, ".victim")
@@ -180,7 +180,7 @@ func TestARejectedFolderThatIsALinkIsPutAside(t *testing.T) {
 	}
 }
 
-func TestAClaimedIDThatIsDroppedAgainIsRejected(t *testing.T) {
+func TestRepeatedIDIsRejected(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
 	put(t, filepath.Join(dir, folder, anID+".json"), good)
@@ -200,7 +200,7 @@ func TestAClaimedIDThatIsDroppedAgainIsRejected(t *testing.T) {
 	}
 }
 
-func TestAPassIsBoundedAndCommandsComeFirst(t *testing.T) {
+func TestPendingIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
 	const n = 3*PassLimit + 10
@@ -276,7 +276,7 @@ func TestAVanishedInboxIsTold(t *testing.T) {
 	}
 }
 
-func TestAFileThatMayNotBeReadIsRejected(t *testing.T) {
+func TestUnreadableFileIsRejected(t *testing.T) {
 	err := unreadable(&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES})
 	if !errors.Is(err, errRefused) || !bytes.Contains([]byte(reason(err)), []byte("permission")) {
 		t.Errorf("%v", err)

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // version is the v of the wire format.
@@ -18,65 +21,61 @@ const version = 1
 // MaxSize is the largest command file in bytes.
 const MaxSize = 1 << 20
 
-// Kind is what a command asks for.
-type Kind string
+// Kind is what a command asks for; package event has the list.
+type Kind = event.CommandKind
 
+// The kinds of commands.
 const (
-	Steer    Kind = "steer"     // give the agent Text now, in mid-turn if it can be told so, else with its next prompt
-	FollowUp Kind = "follow-up" // give the agent Text when its present turn has ended
-	Stop     Kind = "stop"      // finish the present iteration, then end the loop; Text may say why
-	StopNow  Kind = "stop-now"  // end the loop now: the agent is asked to stop, then made to; Text may say why
-	Pause    Kind = "pause"     // finish the present iteration and begin no other until a resume
-	Resume   Kind = "resume"    // go on after a pause
-	Set      Kind = "set"       // change the setting Key to Value, spelled as on the command line
-	Kill     Kind = "kill"      // end the agent's processes at once, without asking, and the loop with them
-	Wait     Kind = "wait"      // from the agent: finish the present iteration and begin no other until a person resumes; Text says what for
-	Blocked  Kind = "blocked"   // from the agent: finish the present iteration and end the loop, which needs a person; Text says why
+	Steer    = event.CommandSteer
+	FollowUp = event.CommandFollowUp
+	Stop     = event.CommandStop
+	StopNow  = event.CommandStopNow
+	Pause    = event.CommandPause
+	Resume   = event.CommandResume
+	Set      = event.CommandSet
+	Kill     = event.CommandKill
+	Wait     = event.CommandWait
+	Blocked  = event.CommandBlocked
 )
 
-// kinds are all of them.
-var kinds = []Kind{Steer, FollowUp, Stop, StopNow, Pause, Resume, Set, Kill, Wait, Blocked}
-
-// Command is one wish.
+// Command is what a person or a program asks of a loop.
 type Command struct {
-	ID    string    `json:"id"` // ULID, given by Drop
-	Kind  Kind      `json:"kind"`
-	From  string    `json:"from,omitempty"` // door and sender, such as cli:ada@mill, mcp:claude, hook:stop
-	At    time.Time `json:"at,omitzero"`    // when it was wished; by Drop the time of dropping, unless set
+	ID   string `json:"id"` // ULID, given by Drop
+	Kind Kind   `json:"kind"`
+	// interface and sender, such as cli:ada@mill, mcp:claude, hook:stop
+	From string `json:"from,omitempty"`
+	// when it was given; Drop sets the time of dropping, unless set
+	At    time.Time `json:"at,omitzero"`
 	Text  string    `json:"text,omitempty"`
 	Key   string    `json:"key,omitempty"`
 	Value string    `json:"value,omitempty"`
 }
 
-// wire is what stands in the file.
+// wire is the content of the file.
 type wire struct {
 	V int `json:"v"`
 	Command
 }
 
-// Check reports what Command c lacks for its kind: Steer and FollowUp need a Text, Set needs a Key. ID and At are not looked at.
+// Check reports what Command c lacks for its kind: Steer and FollowUp need a Text, Set needs a Key.
+// ID and At are not looked at.
 func (c Command) Check() error {
-	switch c.Kind {
-	case Steer, FollowUp:
-		if strings.TrimSpace(c.Text) == "" {
-			return fmt.Errorf("%s without text", c.Kind)
-		}
-	case Set:
-		if c.Key == "" {
-			return errors.New("set without key")
-		}
-	case Stop, StopNow, Pause, Resume, Kill, Wait, Blocked:
-	default:
+	switch {
+	case !slices.Contains(event.CommandKinds, c.Kind):
 		return fmt.Errorf("unknown kind %.40q", c.Kind)
+	case (c.Kind == Steer || c.Kind == FollowUp) && strings.TrimSpace(c.Text) == "":
+		return fmt.Errorf("%s without text", c.Kind)
+	case c.Kind == Set && c.Key == "":
+		return errors.New("set without key")
 	}
 	return nil
 }
 
-// encode spells c for its file.
+// encode returns the content of the file of c.
 func encode(c Command) ([]byte, error) {
 	for _, s := range []string{c.From, c.Text, c.Key, c.Value} {
 		if !utf8.ValidString(s) {
-			return nil, errNotUTF8 // encoding/json would change it without a word
+			return nil, errNotUTF8 // encoding/json would change it silently
 		}
 	}
 	var b bytes.Buffer
@@ -96,8 +95,9 @@ var (
 	errTooLarge = fmt.Errorf("larger than %d bytes", MaxSize)
 )
 
-// decode reads a command's file. Its errors are reasons for a person to read. Where the name says the kind, the content may leave it out,
-// and the version, and has no id; nothing at all is as good as an object without keys.
+// decode reads a command's file. Its errors are reasons for a person to read. Where the name says
+// the kind, the content may leave it out, and the version, and has no id; nothing at all is as good
+// as an object without keys.
 func decode(f file, b []byte) (Command, error) {
 	if !utf8.Valid(b) {
 		return Command{}, errNotUTF8
@@ -128,7 +128,8 @@ func decode(f file, b []byte) (Command, error) {
 	return w.Command, w.Check()
 }
 
-// canonicalID reports whether s is a ULID in upper case, as it must be for names to sort by time and to be one for each id.
+// canonicalID reports whether s is a ULID in upper case, as it must be for names to sort by time
+// and to be one for each id.
 func canonicalID(s string) bool {
 	id, err := ulid.ParseStrict(s)
 	return err == nil && id.String() == s

@@ -17,30 +17,25 @@ const (
 	rejectedFolder = "rejected"
 )
 
-// dir is an open folder of an inbox. Names are resolved in it alone, whatever becomes of its path; every operation opens it anew, since it may
-// vanish and come back.
+// dir is an open folder of an inbox. Names are resolved in it alone, whatever becomes of its path.
+// Each operation opens it again, since it may vanish and return.
 type dir struct {
 	root   *os.Root
 	handle *os.File // the same folder, for what os.Root cannot do: rename without replacing
 }
 
-func openDir(loopDir string) (*dir, error) {
-	loop, err := os.OpenRoot(loopDir)
-	if err != nil {
-		return nil, err
-	}
-	defer loop.Close()
-	return openWithin(loop, folder)
-}
+func openDir(loopDir string) (*dir, error) { return inLoop(loopDir, openWithin) }
 
 // makeDir is openDir, and makes the inbox if it is missing.
-func makeDir(loopDir string) (*dir, error) {
+func makeDir(loopDir string) (*dir, error) { return inLoop(loopDir, makeWithin) }
+
+func inLoop(loopDir string, open func(parent *os.Root, name string) (*dir, error)) (*dir, error) {
 	loop, err := os.OpenRoot(loopDir)
 	if err != nil {
 		return nil, err
 	}
 	defer loop.Close()
-	return makeWithin(loop, folder)
+	return open(loop, folder)
 }
 
 func makeWithin(parent *os.Root, name string) (*dir, error) {
@@ -50,7 +45,8 @@ func makeWithin(parent *os.Root, name string) (*dir, error) {
 	return openWithin(parent, name)
 }
 
-// openWithin opens a folder that must itself stand there. os.Root would follow a link that stays within the parent.
+// openWithin opens a folder that must itself stand there. os.Root would follow a link that stays
+// within the parent.
 func openWithin(parent *os.Root, name string) (*dir, error) {
 	want, err := parent.Lstat(name)
 	if err == nil && !want.IsDir() {
@@ -98,15 +94,15 @@ type newFile interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// dropBox is what a drop does in an inbox.
-type dropBox interface {
+// openBox is an open inbox, as a drop and a claim change it.
+type openBox interface {
 	create(name string) (newFile, error)
 	place(name, newName string) error // as moveTo
 	names() safefile.Folder
 	close()
 }
 
-func openDropBox(loopDir string) (dropBox, error) { return makeDir(loopDir) }
+func makeBox(loopDir string) (openBox, error) { return makeDir(loopDir) }
 
 func (d *dir) create(name string) (newFile, error) {
 	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

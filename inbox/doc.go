@@ -1,14 +1,14 @@
-// Package inbox is the one door into a loop: whoever wants to influence it drops a file.
+// Package inbox is the only input of a loop: each command is a file in the inbox of its folder.
 //
 // A person, an MCP tool, a hook or another ralph writes a command:
 //
 //	id, err := inbox.Drop(loopDir, inbox.Command{Kind: inbox.Steer, From: "cli:ada@mill", Text: "leave the schema alone"})
 //
-// and may take it back as long as the runner has not seen it:
+// and can withdraw it until the runner has claimed it:
 //
 //	withdrawn, err := inbox.Withdraw(loopDir, id)
 //
-// The one runner, who holds the loop's lock, waits, claims, journals, and then removes:
+// The one runner, which holds the loop's lock, waits, claims, journals, and then removes:
 //
 //	box, err := inbox.Open(loopDir)
 //	for range box.Watch(ctx) {
@@ -25,42 +25,48 @@
 //
 // # Wire format
 //
-// One file for each command, inbox/<id>.json in the loop's folder. The id is a ULID in its canonical spelling, so that names sort in
-// the order of dropping. The content is one JSON object in UTF-8, of at most 1 MiB:
+// A command is the file inbox/<id>.json in the loop's folder. The id is a ULID in upper case, so
+// that names sort in the order of dropping. The content is one JSON object in UTF-8, of at most
+// 1 MiB:
 //
 //	{"v":1,"id":"01JD…","kind":"steer","from":"cli:ada@mill","at":"2026-11-21T01:52:28.123Z","text":"…","key":"…","value":"…"}
 //
-// v, id and kind are required, and what the kind needs; see Kind. Readers ignore keys they do not know; a changed meaning gets a new v.
-// A writer without this package writes under a name that begins with a dot, then renames: only a whole file may stand under its id.
+// v, id and kind are required, and what the kind needs; see Kind. Readers ignore keys they do not
+// know; a changed meaning gets a new v. A writer without this package writes under a name that
+// begins with a dot, then renames: only a complete file may have the name of an id.
 //
 // The name carries the command's state:
 //
-//	.drop-<random>        being written; of no interest to anybody else
-//	<id>.json             dropped; may be withdrawn
-//	<id>.claimed          the runner has read it; gone once its receipt is in the journal
+//	.drop-<random>        being written; ignored
+//	<id>.json             dropped; can be withdrawn
+//	<id>.claimed          the runner has read it; removed once its receipt is in the journal
 //	<kind>.json           dropped by a shell script, as <kind>.<anything>.json: without id; v and kind may be left out
 //	<id>.<kind>.claimed   the same, claimed under a new id
-//	rejected/<name>       refused, with the reason in rejected/<name>.reason
+//	rejected/<name>       rejected, with the reason in rejected/<name>.reason
 //
 // # Guarantees
 //
 //   - Drop is durable on return, and a reader never sees half a file. Nothing is ever overwritten.
-//   - A command is either withdrawn or claimed, never both. One that is claimed comes again from Pending until Done or Reject, also in a
-//     later process: delivery is at least once, and the id tells repetitions. A file that can be neither removed nor moved is given
-//     once by each Box, and keeps no other waiting.
-//   - Pending gives commands in the order of their ids, at most PassLimit at a time. Commands of one process are in the order of its
-//     calls; those of several, in that of their file system's clock, in milliseconds, and within one in no order.
-//   - A file that is named by its kind has its id when Pending returns it, and keeps it after a crash and a loss of power. One that is
-//     empty or cut short is left until it is whole, or has not changed for two seconds; it is never misread.
-//   - A hostile file costs little: links, folders, devices and FIFOs are never opened, files over 1 MiB never read, and memory is
-//     bounded by one pass, however many files there are.
-//   - Wake-ups are coalesced and never lost: after each drop that a watcher's file system shows, one comes at or after it; where it
-//     shows nothing, a poll finds the file within 30 s, from then on within 250 ms.
-//   - Drop and Withdraw may be called by any number of processes and goroutines. The methods of Box may be called by any goroutine
-//     of the one runner.
+//   - A command is either withdrawn or claimed, never both. Pending returns a claimed command until
+//     Done or Reject, also in a later process: delivery is at least once, and the id identifies
+//     repetitions. A file that can be neither removed nor moved is returned once by each Box, and
+//     delays no other.
+//   - Pending returns commands in the order of their ids, at most PassLimit at a time. Commands of
+//     one process are in the order of its calls; those of several, in that of their file system's
+//     clock, in milliseconds. Within one millisecond there is no order.
+//   - A file that is named by its kind has its id when Pending returns it, and keeps it after a
+//     crash and a loss of power. One that is empty or cut short is left until it is complete, or has
+//     not changed for two seconds; it is never misread.
+//   - A hostile file costs little: links, folders, devices and FIFOs are never opened, files over
+//     1 MiB never read, and memory is bounded by one pass, however many files there are.
+//   - Wake-ups are coalesced and never lost. One comes at or after each drop that the file system
+//     announces; otherwise a poll finds the file within 30 s, and from then on within 250 ms.
+//   - Drop and Withdraw may be called by any number of processes and goroutines. The methods of Box
+//     may be called by any goroutine of the one runner.
 //
 // # Not here
 //
-// What a command does (policies decide that), its receipt and its outcome (the journal: command.received, command.delivered,
-// command.refused), and who may write: the folder is its owner's, and whoever may write there may steer.
+// What a command does (policies decide that), its receipt and its outcome (the journal:
+// command.received, command.delivered, command.refused), and who may write: the folder is its
+// owner's, and any program that can write there can steer.
 package inbox

@@ -21,11 +21,13 @@ const (
 	tempPrefix    = ".drop-"
 )
 
-// Drop puts c into the inbox of the loop at loopDir and returns the id that it gives it. c.ID must be empty. On return without error the file and
-// its name are synced. The inbox is made if it is missing, the loop's folder is not. An error with an id means that the command stands in the
-// inbox and may be lost in a power failure.
+// Drop puts c into the inbox of the loop at loopDir and returns the id that it gives it. c.ID must
+// be empty. On return without error the file and its name are synced. The inbox is made if it is
+// missing, the loop's folder is not. An error with an id means that the command stands in the inbox
+// and may be lost in a power failure.
 //
-// That a loop takes no command (it has ended, its runner died) is not seen here; the command waits for the next runner.
+// That a loop takes no command (it has ended, its runner died) is not seen here; the command waits
+// for the next runner.
 func Drop(loopDir string, c Command) (id string, err error) {
 	id, err = dropper.drop(loopDir, c)
 	if err != nil {
@@ -34,35 +36,29 @@ func Drop(loopDir string, c Command) (id string, err error) {
 	return id, err
 }
 
-// Withdraw takes a command back and reports whether it did: false means that the runner has claimed it, or that no such command was dropped.
+// Withdraw takes a command back and reports whether it did: false means that the runner has claimed
+// it, or that no such command was dropped.
 func Withdraw(loopDir, id string) (bool, error) {
 	if !canonicalID(id) {
 		return false, fmt.Errorf("withdraw command: %.40q is not an id", id)
 	}
 	d, err := openDir(loopDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	if err == nil {
+		defer d.close()
+		err = d.root.Remove(id + droppedSuffix)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("withdraw command: %w", err)
 	}
-	defer d.close()
-	err = d.root.Remove(id + droppedSuffix)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("withdraw command: %w", err)
-	}
-	return true, nil
+	return err == nil, nil
 }
 
 // dropper is this process's. One for all loops keeps its ids in order.
-var dropper = writer{open: openDropBox, newID: monotonicIDs(rand.Reader), token: rand.Text}
+var dropper = writer{open: makeBox, newID: monotonicIDs(rand.Reader), token: rand.Text}
 
 // writer drops commands. Its fields are what tests replace.
 type writer struct {
-	open  func(loopDir string) (dropBox, error)
+	open  func(loopDir string) (openBox, error)
 	newID func(time.Time) (string, error)
 	token func() string // for temporary names
 }
@@ -99,8 +95,9 @@ func (w *writer) drop(loopDir string, c Command) (id string, err error) {
 	return id, d.names().Sync()
 }
 
-// encode gives the command its id and its time: the one that the file system gave the new file. This package reads no clock, and
-// all who share the folder, on whichever host, take their ids from one.
+// encode gives the command its id and its time: the one that the file system gave the new file.
+// This package reads no clock, and all who share the folder, on whichever host, take their ids from
+// one.
 func (w *writer) encode(f newFile, c Command) (id string, line []byte, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -117,8 +114,8 @@ func (w *writer) encode(f newFile, c Command) (id string, line []byte, err error
 	return c.ID, line, err
 }
 
-// monotonicIDs returns a source of ULIDs that rise with every call, also within a millisecond and when the time it is given steps back. It is
-// safe for concurrent use.
+// monotonicIDs returns a source of ULIDs that rise with every call, also within a millisecond and
+// when the time it is given steps back. It is safe for concurrent use.
 func monotonicIDs(random io.Reader) func(time.Time) (string, error) {
 	var (
 		mu      sync.Mutex

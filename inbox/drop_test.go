@@ -49,7 +49,7 @@ func pending(t testing.TB, box *Box) (commands []Command) {
 	return commands
 }
 
-func TestWhatIsDroppedIsWhatIsClaimed(t *testing.T) {
+func TestClaimReturnsDroppedCommand(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2026, 11, 21, 1, 52, 28, 123456789, time.FixedZone("", 3600))
 	want := []Command{
@@ -87,7 +87,7 @@ func TestWhatIsDroppedIsWhatIsClaimed(t *testing.T) {
 	}
 }
 
-func TestDropTakesItsTimeFromTheFile(t *testing.T) {
+func TestDropTakesFileTime(t *testing.T) {
 	dir := t.TempDir()
 	before := time.Now().Add(-time.Second)
 	mustDrop(t, dir, Command{Kind: Stop})
@@ -130,7 +130,7 @@ func TestDropRefuses(t *testing.T) {
 
 func TestDropOverwritesNothing(t *testing.T) {
 	dir := t.TempDir()
-	w := &writer{open: openDropBox, newID: func(time.Time) (string, error) { return anID, nil }, token: dropper.token}
+	w := &writer{open: makeBox, newID: func(time.Time) (string, error) { return anID, nil }, token: dropper.token}
 	if _, err := w.drop(dir, Command{Kind: Steer, Text: "first"}); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestDropOverwritesNothing(t *testing.T) {
 	}
 }
 
-func TestAnInboxThatIsALinkIsRefused(t *testing.T) {
+func TestLinkedInboxIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "elsewhere"), 0o700), os.Symlink("elsewhere", filepath.Join(dir, folder))); err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestWithdraw(t *testing.T) {
 	}
 }
 
-func TestACommandIsWithdrawnOrClaimedNeverBoth(t *testing.T) {
+func TestWithdrawExcludesClaim(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
 	const n = 200

@@ -9,7 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/inbox"
 )
 
-// A person steers; the runner is woken, claims, and removes the command once its journal has the receipt.
+// A person steers; the runner is woken, claims, and removes the command once its journal has the
+// receipt.
 func Example() {
 	loopDir, err := os.MkdirTemp("", "inbox")
 	if err != nil {

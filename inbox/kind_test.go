@@ -19,8 +19,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/simfs"
 )
 
-// A shell script moves a file named by its kind: the claim gives it an id, which a crash does not change.
-func TestAFileNamedByItsKindIsACommand(t *testing.T) {
+// A shell script moves a file named by its kind: the claim gives it an id, which a crash does not
+// change.
+func TestFileNamedByKind(t *testing.T) {
 	for _, tt := range []struct {
 		name, content string
 		want          Command
@@ -65,7 +66,7 @@ func TestAFileNamedByItsKindIsACommand(t *testing.T) {
 	}
 }
 
-func TestHostileFilesNamedByTheirKind(t *testing.T) {
+func TestHostileFilesNamedByKind(t *testing.T) {
 	write := func(s string) func(string) error {
 		return func(p string) error { return os.WriteFile(p, []byte(s), 0o600) }
 	}
@@ -86,7 +87,7 @@ func TestHostileFilesNamedByTheirKind(t *testing.T) {
 		{"too large", "steer.json", write(`{"text":"` + strings.Repeat("x", MaxSize) + `"}`), "larger"},
 		{"2 GB", "steer.json", func(p string) error { return errors.Join(os.WriteFile(p, nil, 0o600), os.Truncate(p, 2<<30)) }, "larger"},
 		{"a link", "stop.json", func(p string) error { return os.Symlink("/dev/null", p) }, "symbolic link"},
-		{"a FIFO", "stop.json", func(p string) error { return syscall.Mkfifo(p, 0o600) }, "regular"},
+		{"a FIFO", "stop.json", func(p string) error { return syscall.Mkfifo(p, 0o600) }, "named pipe"},
 		{"a folder", "stop.json", func(p string) error { return os.Mkdir(p, 0o700) }, "folder"},
 		{"an unknown kind", "explode.json", write("{}"), "its name"},
 		{"a claim of an unknown kind", anID + ".explode.claimed", write("{}"), "its name"},
@@ -112,8 +113,8 @@ func TestHostileFilesNamedByTheirKind(t *testing.T) {
 	}
 }
 
-// No beginning of a command is one: a file that grows where it stands is taken when it is whole.
-func TestAFileThatIsBeingWrittenIsLeftAlone(t *testing.T) {
+// No beginning of a command is one: a file that grows in place is claimed when it is complete.
+func TestUnfinishedFileIsNotClaimed(t *testing.T) {
 	const whole = `{"text":"drop nothing, \"ü\" and {}"}`
 	for end := range len(whole) {
 		if !isUnfinished([]byte(whole[:end])) {
@@ -147,17 +148,19 @@ func TestAFileThatIsBeingWrittenIsLeftAlone(t *testing.T) {
 	})
 }
 
-// What nobody goes on writing is judged as it is: nothing is all that a stop needs, half a steer is none.
-func TestAnUnfinishedFileSettles(t *testing.T) {
+// A file that no process writes any more is judged as it is: an empty file is a complete stop, half
+// a steer is none.
+func TestUnfinishedFileSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		box := mustOpen(t, dir)
+		box.wake = make(chan struct{}, 1)
 		put(t, filepath.Join(dir, folder, "stop.json"), "")
 		put(t, filepath.Join(dir, folder, "steer.json"), `{"text":"half`)
 		if got := pending(t, box); len(got) != 0 {
 			t.Fatalf("at once: %+v", got)
 		}
-		<-box.settled
+		<-box.wake
 		synctest.Wait()
 		items, err := box.Pending()
 		if err != nil || len(items) != 2 {
@@ -173,7 +176,7 @@ func TestAnUnfinishedFileSettles(t *testing.T) {
 }
 
 // Another file took the name after the first was read: what is claimed is what is given.
-func TestWhatIsClaimedIsWhatIsGiven(t *testing.T) {
+func TestReplacedFileIsReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
 	path := filepath.Join(dir, folder, "steer.json")
@@ -187,7 +190,7 @@ func TestWhatIsClaimedIsWhatIsGiven(t *testing.T) {
 	}
 }
 
-func TestAWriterInPlaceWakesTheRunner(t *testing.T) {
+func TestUnfinishedFileWakesRunner(t *testing.T) {
 	settings := defaultWatch
 	settings.slow, settings.fast = never, never
 	box, wake := watched(t, settings)
@@ -202,14 +205,9 @@ func TestAWriterInPlaceWakesTheRunner(t *testing.T) {
 	}
 }
 
-// simClaims is an inbox on a simulated disk, as a claim changes it.
-type simClaims struct{ folder safefile.Folder }
-
-func (c simClaims) moveFile(f *file, newName string) error { return c.folder.Rename(f.name, newName) }
-func (c simClaims) names() safefile.Folder                 { return c.folder }
-
-// A claim that was given to the runner keeps its id when the power goes: the next runner delivers it under that id, not again under another.
-func TestAClaimKeepsItsIDAfterALossOfPower(t *testing.T) {
+// A claim that was given to the runner keeps its id when the power goes: the next runner delivers
+// it under that id, not again under another.
+func TestClaimIDSurvivesPowerLoss(t *testing.T) {
 	for seed := range uint64(30) {
 		disk := simfs.New(rand.New(rand.NewPCG(seed, 0)))
 		root, err := disk.Folder(".")
@@ -221,7 +219,7 @@ func TestAClaimKeepsItsIDAfterALossOfPower(t *testing.T) {
 			err = safefile.Replace(box, "stop.json", []byte("{}"), 0o600)
 		}
 		if err == nil {
-			err = claimAs(simClaims{box}, &file{name: "stop.json", kind: Stop}, anID)
+			err = claimAs(simBox{box}, &file{name: "stop.json", kind: Stop}, anID)
 		}
 		if err != nil {
 			t.Fatal(err)

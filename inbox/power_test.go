@@ -30,8 +30,8 @@ type madeAt struct{ fs.FileInfo }
 
 func (madeAt) ModTime() time.Time { return time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC) }
 
-// A command is whole or not there, whenever the power is lost, and there once Drop has returned.
-func TestADropSurvivesALossOfPower(t *testing.T) {
+// A command is complete or not there, whenever the power is lost, and there once Drop has returned.
+func TestDropSurvivesPowerLoss(t *testing.T) {
 	for crash := 1; crash <= 9; crash++ {
 		for seed := range uint64(30) {
 			disk := simfs.New(rand.New(rand.NewPCG(seed, 0)))
@@ -43,7 +43,7 @@ func TestADropSurvivesALossOfPower(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := &writer{newID: func(time.Time) (string, error) { return anID, nil }, token: func() string { return "x" }}
-			w.open = func(string) (dropBox, error) {
+			w.open = func(string) (openBox, error) {
 				loop, err := disk.Folder("loop")
 				if err == nil {
 					err = safefile.Mkdir(loop, folder) // as makeDir does

@@ -11,9 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// Reject moves inbox/<name> to inbox/rejected/<name> and writes the reason beside it, in <name>.reason. Where either name is taken, both get
-// a number; a name too long for a suffix is shortened. A file that is not there is rejected already. One that cannot be moved (it or the
-// folder is another user's, or may not be changed) is an error, and this Box gives it no more. Nothing is read, followed or copied.
+// Reject moves inbox/<name> to inbox/rejected/<name> and writes the reason beside it, in
+// <name>.reason. Where either name is taken, both get a number; a name too long for a suffix is
+// shortened. A file that is not there is rejected already. One that cannot be moved (it or the
+// folder is another user's, or may not be changed) is an error, and this Box gives it no more.
+// Nothing is read, followed or copied.
 func (b *Box) Reject(name, reason string) error {
 	if err := b.reject(name, reason); err != nil {
 		return fmt.Errorf("reject inbox file %.80q: %w", name, err)
@@ -66,7 +68,8 @@ func (d *dir) moveToRejected(name, reason string) error {
 	return fmt.Errorf("%d files of that name are there: %w", rejectTries, fs.ErrExist)
 }
 
-// rejectAs writes the reason first: if this dies in between, the file is still in the inbox and is rejected again.
+// rejectAs writes the reason first: if this dies in between, the file is still in the inbox and is
+// rejected again.
 func (d *dir) rejectAs(name string, rejected *dir, target, reason string) error {
 	note := target + ".reason"
 	f, err := rejected.root.OpenFile(note, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -84,7 +87,8 @@ func (d *dir) rejectAs(name string, rejected *dir, target, reason string) error 
 	return err
 }
 
-// openRejected opens inbox/rejected. Where something else has that name, it is put aside under a hidden one.
+// openRejected opens inbox/rejected. Where something else has that name, it is put aside under a
+// hidden one.
 func (d *dir) openRejected() (*dir, error) {
 	for n := range rejectTries {
 		if info, err := d.root.Lstat(rejectedFolder); err != nil || info.IsDir() {
@@ -98,7 +102,8 @@ func (d *dir) openRejected() (*dir, error) {
 	return nil, fmt.Errorf("what stands in the place of %s cannot be put aside: %w", rejectedFolder, fs.ErrExist)
 }
 
-// shorten leaves room in 255 bytes for a number and ".reason". It cuts between characters: macOS takes no other names.
+// shorten leaves room in 255 bytes for a number and ".reason". It cuts between characters: macOS
+// takes no other names.
 func shorten(name string) string {
 	const longest = 220
 	if len(name) <= longest {

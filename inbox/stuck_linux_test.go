@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unprivileged makes a test's folder one that nobody owns, and lets the test go on without the rights of root on files, if it has them.
+// unprivileged makes a test's folder one that another user owns, and takes root's rights on files
+// from the test, if it has them.
 func unprivileged(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -58,8 +59,8 @@ func refuseAll(t *testing.T, b *Box) (refused int) {
 	}
 }
 
-// Files that cannot be moved away are given once, keep no command waiting, and wake nobody.
-func TestWhatCannotBeRejectedIsGivenOnce(t *testing.T) {
+// Files that cannot be moved away are returned once, delay no command, and send no wake-up.
+func TestUnremovableFileIsReturnedOnce(t *testing.T) {
 	dir := unprivileged(t)
 	b, err := Open(dir)
 	if err != nil {
@@ -111,8 +112,9 @@ func TestWhatCannotBeRejectedIsGivenOnce(t *testing.T) {
 	}
 }
 
-// A command that was done and cannot be removed is not given again; one that cannot be claimed is refused, once.
-func TestCommandsInAFolderThatCannotBeChanged(t *testing.T) {
+// A command that was done and cannot be removed is not given again; one that cannot be claimed is
+// refused, once.
+func TestCommandsInReadOnlyInbox(t *testing.T) {
 	dir := unprivileged(t)
 	b, err := Open(dir)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// settleAfter is how long a file that is named by its kind has to stay as it is before it counts as written to its end, although it is
-// empty or cut short. Who moves a whole file here never waits.
+// settleAfter is how long a file that is named by its kind has to stay as it is before it counts as
+// written to its end, although it is empty or cut short. Who moves a whole file here never waits.
 const settleAfter = 2 * time.Second
 
 // errUnfinished marks a file that is still being written.
@@ -23,15 +23,16 @@ type unfinished struct {
 	settled bool
 }
 
-// isUnfinished reports whether what was read is the beginning of a JSON text, or nothing. A JSON object that is cut short anywhere is not
-// valid, so half a command is never taken for another one.
+// isUnfinished reports whether what was read is the beginning of a JSON text, or nothing. A JSON
+// object that is cut short anywhere is not valid, so half a command is never taken for another one.
 func isUnfinished(content []byte) bool {
 	var value json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(content)).Decode(&value)
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// hasSettled reports whether an unfinished file has not changed for settleAfter. Where it has not stood so long, the Box looks again when it has.
+// hasSettled reports whether an unfinished file has not changed for settleAfter. Where it has not
+// stood so long, the Box looks again when it has.
 func (b *Box) hasSettled(name string, now fs.FileInfo) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,17 +43,15 @@ func (b *Box) hasSettled(name string, now fs.FileInfo) bool {
 	b.unfinished[name] = u
 	time.AfterFunc(settleAfter, func() {
 		b.mu.Lock()
+		defer b.mu.Unlock()
 		u.settled = true
-		b.mu.Unlock()
-		select {
-		case b.settled <- struct{}{}:
-		default: // one is waiting already
-		}
+		b.ring()
 	})
 	return false
 }
 
-// isBeingWritten reports whether a name is that of an unfinished file that has not settled and is as it was. b.mu is held.
+// isBeingWritten reports whether a name is that of an unfinished file that has not settled and is
+// as it was. b.mu is held.
 func (b *Box) isBeingWritten(d *dir, name string) bool {
 	u := b.unfinished[name]
 	if u == nil || u.settled {

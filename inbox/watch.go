@@ -6,93 +6,95 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
+	"github.com/ralph-loop/ralph/internal/filewatch"
 )
 
-// watchSettings are the clockwork of a Watch. Tests replace them.
+// watchSettings are how a Watch waits. Tests replace them.
 type watchSettings struct {
-	// slow is the poll beside file system events that work: they miss nothing, so it only has to notice that they do not. Each wakes an idle
-	// runner, which otherwise sleeps.
+	// slow is the interval of the poll beside notifications that work. It only has to notice when
+	// they fail, and each poll wakes an idle runner.
 	slow time.Duration
-	// fast is the poll where there are no events.
+	// fast is the interval of the poll where there are no notifications.
 	fast time.Duration
-	// listen begins to watch a folder.
-	listen func(dir string) (*listener, error)
+	// watch begins to watch a folder.
+	watch func(path string) (folderWatch, error)
 }
 
-var defaultWatch = watchSettings{slow: 30 * time.Second, fast: 250 * time.Millisecond, listen: listenFsnotify}
+var defaultWatch = watchSettings{slow: 30 * time.Second, fast: 250 * time.Millisecond, watch: watchFolder}
 
-// listener is a running watch on one folder.
-type listener struct {
-	events <-chan fsnotify.Event
-	errors <-chan error
-	remote bool // others may change the folder from where no event comes
-	close  func() error
+// folderWatch is a [filewatch.Watch].
+type folderWatch interface {
+	Wait(ctx context.Context) (changed []string, err error)
+	Close() error
 }
 
-func listenFsnotify(dir string) (*listener, error) {
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		return nil, err
-	}
-	if err := w.Add(dir); err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
-	return &listener{events: w.Events, errors: w.Errors, remote: isRemote(dir), close: w.Close}, nil
-}
+func watchFolder(path string) (folderWatch, error) { return filewatch.New(path) }
 
-// Watch returns a channel that holds one wake-up as long as there may be something to claim since the last was taken: one at once, and one
-// after each drop. Many drops may share a wake-up, and one may come for nothing; so on each, call Pending until it gives fewer than PassLimit.
-// The channel is closed when ctx is done; ctx must end, or the watch does not.
+// Watch returns a channel that holds one wake-up as long as there may be something to claim since
+// the last was taken: one at once, and one after each drop. Several drops may share a wake-up, and
+// a wake-up may find nothing; so on each, call Pending until it returns fewer than PassLimit items.
+// The channel is closed when ctx has ended, and ctx must end. An inbox has one Watch at a time.
 //
-// Wake-ups come from file system events, some 0.1 ms after the rename, and from a poll every 30 s beside them. Where events cannot be had (the
-// limit of watches is reached, the queue has overflowed, the folder is on a network file system, a poll found what no event had announced), the
-// poll comes every 250 ms; events are tried again after 30 s. When the inbox has vanished, every poll wakes the runner, whose Pending then says
-// so.
+// Wake-ups come from file system notifications, some 0.1 ms after the rename, and from a poll every
+// 30 s beside them. Where there are no notifications (the limit of watches is reached, the inbox is
+// on a network file system, a poll found what no notification announced), the poll comes every
+// 250 ms; notifications are tried again after 30 s. When the inbox has vanished, every poll sends a
+// wake-up, and Pending then returns the error.
 func (b *Box) Watch(ctx context.Context) <-chan struct{} {
-	w := &watcher{box: b, watchSettings: b.watch, wake: make(chan struct{}, 1)}
+	wake := make(chan struct{}, 1)
+	b.mu.Lock()
+	b.wake = wake
+	b.mu.Unlock()
 	go func() {
-		defer close(w.wake)
-		w.run(ctx)
+		(&watcher{box: b, watchSettings: b.watch}).run(ctx)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.wake = nil
+		close(wake)
 	}()
-	return w.wake
+	return wake
+}
+
+// ring sends a wake-up to the running Watch, if there is one. b.mu is held.
+func (b *Box) ring() {
+	select {
+	case b.wake <- struct{}{}:
+	default: // one is waiting already, and its receiver will see everything
+	}
 }
 
 // watcher is one Watch; its goroutine owns it.
 type watcher struct {
 	box *Box
 	watchSettings
-	wake chan struct{}
 }
 
 func (w *watcher) ring() {
-	select {
-	case w.wake <- struct{}{}:
-	default: // one is waiting already, and will see all there is
-	}
+	w.box.mu.Lock()
+	defer w.box.mu.Unlock()
+	w.box.ring()
 }
 
 func (w *watcher) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		l, folder, err := w.begin()
-		w.ring() // after the watch stands: what was dropped before it is seen now, what comes later is announced
+		watch, inbox, err := w.begin()
+		// What was dropped before the watch began is seen now. What comes later is announced.
+		w.ring()
 		if err == nil {
-			err = w.follow(ctx, l, folder)
-			_ = l.close() // a failure to end a watch leaves nothing to do
+			err = w.follow(ctx, watch, inbox)
+			_ = watch.Close() // a watch that cannot be ended leaves nothing to do
 		}
-		if !errors.Is(err, errVanished) {
+		if !errors.Is(err, filewatch.ErrGone) {
 			w.poll(ctx)
 		}
 	}
 }
 
-// errVanished ends a follow whose folder is no longer the inbox.
-var errVanished = errors.New("inbox vanished")
-
-// begin listens to the inbox, and also returns which folder that is.
-func (w *watcher) begin() (*listener, os.FileInfo, error) {
+// begin watches the inbox, and also returns which folder that is.
+func (w *watcher) begin() (folderWatch, os.FileInfo, error) {
 	d, err := openDir(w.box.loopDir)
 	if err != nil {
 		return nil, nil, err
@@ -102,66 +104,61 @@ func (w *watcher) begin() (*listener, os.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := w.listen(w.path())
-	return l, info, err
+	watch, err := w.watch(w.path())
+	return watch, info, err
 }
 
 func (w *watcher) path() string { return filepath.Join(w.box.loopDir, folder) }
 
-// follow turns events into wake-ups until ctx is done or the events end, and says why.
-func (w *watcher) follow(ctx context.Context, l *listener, watched os.FileInfo) error {
+// follow turns notifications into wake-ups until ctx has ended or the watch fails, and returns why.
+func (w *watcher) follow(ctx context.Context, watch folderWatch, inbox os.FileInfo) error {
+	remote := filewatch.Remote(w.path())
 	interval := w.slow
-	if l.remote {
+	if remote {
 		interval = w.fast
 	}
-	tick := time.NewTimer(interval)
-	defer tick.Stop()
-	heard := false // an announcement since the last tick
 	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case err := <-l.errors:
-			return errors.Join(errors.New("file system events ended"), err)
-		case e, ok := <-l.events:
-			if !ok {
-				return errors.New("file system events ended")
-			}
-			if e.Name == w.path() && !w.isStill(watched) {
-				return errVanished
-			}
-			if e.Has(fsnotify.Write) && mayGrow(filepath.Base(e.Name)) {
-				w.ring()
-			}
-			if e.Has(fsnotify.Create) && announces(filepath.Base(e.Name)) {
-				w.ring()
-				if heard = true; !l.remote && interval != w.slow {
-					interval = w.slow // they work after all
-					tick.Reset(interval)
-				}
-			}
-		case <-w.box.settled:
-			w.ring()
-		case <-tick.C:
-			if !w.isStill(watched) {
-				return errVanished
-			}
-			if w.look() && !heard {
-				interval = w.fast
-			}
-			heard = false
-			tick.Reset(interval)
+		notified, err := w.wait(ctx, watch, interval)
+		if err == nil && !w.isInbox(inbox) {
+			err = filewatch.ErrGone
+		}
+		if err != nil {
+			return err
+		}
+		switch found := w.check(); {
+		case notified && !remote:
+			interval = w.slow
+		case found && !notified:
+			interval = w.fast
 		}
 	}
 }
 
-// isStill reports whether the inbox is the folder that is being watched.
-func (w *watcher) isStill(watched os.FileInfo) bool {
+// wait sends a wake-up for each notification until the next poll is due, and reports whether there
+// was one.
+func (w *watcher) wait(ctx context.Context, watch folderWatch, interval time.Duration) (notified bool, err error) {
+	poll, cancel := context.WithTimeout(ctx, interval)
+	defer cancel()
+	for poll.Err() == nil {
+		changed, err := watch.Wait(poll)
+		if err != nil {
+			return notified, err
+		}
+		if slices.ContainsFunc(changed, isDropped) {
+			w.ring()
+			notified = true
+		}
+	}
+	return notified, ctx.Err()
+}
+
+// isInbox reports whether the watched folder is still the inbox.
+func (w *watcher) isInbox(watched os.FileInfo) bool {
 	now, err := os.Lstat(w.path())
 	return err == nil && os.SameFile(watched, now)
 }
 
-// poll looks quickly until it is time to try for events again.
+// poll polls quickly until it is time to try notifications again.
 func (w *watcher) poll(ctx context.Context) {
 	tick := time.NewTicker(w.fast)
 	defer tick.Stop()
@@ -169,16 +166,15 @@ func (w *watcher) poll(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-w.box.settled:
-			w.ring()
 		case <-tick.C:
-			w.look()
+			w.check()
 		}
 	}
 }
 
-// look rings if there is something to claim, or if the inbox cannot be read, which Pending then tells.
-func (w *watcher) look() bool {
+// check sends a wake-up if there is something to claim, or if the inbox cannot be read, which
+// Pending then returns.
+func (w *watcher) check() bool {
 	found, err := w.box.hasDropped()
 	if found || err != nil {
 		w.ring()
@@ -186,16 +182,11 @@ func (w *watcher) look() bool {
 	return found
 }
 
-// announces reports whether a new name in the inbox is for the runner: not its own claim.
-func announces(name string) bool {
+// isDropped reports whether a file that was created or changed is for the runner, and not its own
+// claim. The empty name stands for any.
+func isDropped(name string) bool {
 	f, concerns := parseName(name)
 	return concerns && !f.claimed
-}
-
-// mayGrow reports whether a name is one under which a shell script writes, and not only moves, a file.
-func mayGrow(name string) bool {
-	f, _ := parseName(name)
-	return f.id == "" && f.kind != ""
 }
 
 // passesOver reports whether a file is stuck or unfinished.
@@ -215,7 +206,7 @@ func (b *Box) hasDropped() (bool, error) {
 	for {
 		names, err := d.handle.Readdirnames(256)
 		for _, name := range names {
-			if announces(name) && !b.passesOver(d, name) {
+			if isDropped(name) && !b.passesOver(d, name) {
 				return true, nil
 			}
 		}

@@ -15,14 +15,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 )
 
 // never is a poll that no test lives to see.
 const never = time.Hour
 
-// The test binary plays other processes: with RALPH_TEST_DROP set it drops commands there and prints each id once it stands.
+// The test binary plays other processes: with RALPH_TEST_DROP set it drops commands there and
+// prints each id once it stands.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("RALPH_TEST_DROP")
 	if dir == "" {
@@ -70,8 +69,8 @@ func doneAll(t *testing.T, box *Box) (n int) {
 	return n
 }
 
-func TestEventsWakeTheRunner(t *testing.T) {
-	box, wake := watched(t, watchSettings{slow: never, fast: never, listen: listenFsnotify})
+func TestDropSendsWakeUp(t *testing.T) {
+	box, wake := watched(t, watchSettings{slow: never, fast: never, watch: watchFolder})
 	await(t, wake, "the first")
 	for range 20 {
 		mustDrop(t, box.loopDir, Command{Kind: Pause})
@@ -82,24 +81,24 @@ func TestEventsWakeTheRunner(t *testing.T) {
 	}
 }
 
-func TestWhatWasThereBeforeTheWatchWakesIt(t *testing.T) {
+func TestWatchFindsEarlierDrop(t *testing.T) {
 	box := mustOpen(t, t.TempDir())
 	mustDrop(t, box.loopDir, Command{Kind: Pause})
-	box.watch = watchSettings{slow: never, fast: never, listen: listenFsnotify}
+	box.watch = watchSettings{slow: never, fast: never, watch: watchFolder}
 	await(t, box.Watch(t.Context()), "the first")
 	if n := doneAll(t, box); n != 1 {
 		t.Errorf("%d commands", n)
 	}
 }
 
-func TestTheChannelIsClosedWithItsContext(t *testing.T) {
-	for title, listen := range map[string]func(string) (*listener, error){
-		"while events come": listenFsnotify,
-		"while it polls":    func(string) (*listener, error) { return nil, fsnotify.ErrEventOverflow },
+func TestWatchEndsWithContext(t *testing.T) {
+	for title, watch := range map[string]func(string) (folderWatch, error){
+		"with notifications": watchFolder,
+		"with polls":         noWatches,
 	} {
 		t.Run(title, func(t *testing.T) {
 			box := mustOpen(t, t.TempDir())
-			box.watch = watchSettings{slow: never, fast: never, listen: listen}
+			box.watch = watchSettings{slow: never, fast: never, watch: watch}
 			ctx, cancel := context.WithCancel(t.Context())
 			wake := box.Watch(ctx)
 			await(t, wake, "the first")
@@ -116,9 +115,8 @@ func TestTheChannelIsClosedWithItsContext(t *testing.T) {
 	}
 }
 
-func TestWithoutEventsThePollWakes(t *testing.T) {
-	noWatches := func(string) (*listener, error) { return nil, errors.New("no space left on device") }
-	box, wake := watched(t, watchSettings{slow: never, fast: time.Millisecond, listen: noWatches})
+func TestPollFindsDrop(t *testing.T) {
+	box, wake := watched(t, watchSettings{slow: never, fast: time.Millisecond, watch: noWatches})
 	await(t, wake, "the first")
 	mustDrop(t, box.loopDir, Command{Kind: Pause})
 	await(t, wake, "a poll")
@@ -127,40 +125,56 @@ func TestWithoutEventsThePollWakes(t *testing.T) {
 	}
 }
 
-// fake is a listener whose events the test sends.
-type fake struct {
-	*listener
-	events chan fsnotify.Event
-	errors chan error
-	closed chan struct{}
+func noWatches(string) (folderWatch, error) { return nil, errors.New("no space left on device") }
+
+// fakeWatch is a watch whose notifications the test sends.
+type fakeWatch struct {
+	changed chan string
+	failed  chan error
+	closed  chan struct{}
 }
 
-func newFake() *fake {
-	f := &fake{events: make(chan fsnotify.Event), errors: make(chan error), closed: make(chan struct{})}
-	f.listener = &listener{events: f.events, errors: f.errors, close: func() error { close(f.closed); return nil }}
-	return f
+func newFakeWatch() *fakeWatch {
+	return &fakeWatch{changed: make(chan string), failed: make(chan error), closed: make(chan struct{})}
 }
 
-func TestAnOverflowWakesThenPollsThenListensAgain(t *testing.T) {
-	first, second := newFake(), newFake()
-	listens := make(chan *fake, 2)
-	listens <- first
-	listens <- second
-	box, wake := watched(t, watchSettings{slow: 20 * time.Millisecond, fast: time.Millisecond, listen: func(string) (*listener, error) {
-		return (<-listens).listener, nil
+func (f *fakeWatch) Wait(ctx context.Context) ([]string, error) {
+	select {
+	case name := <-f.changed:
+		return []string{name}, nil
+	case err := <-f.failed:
+		return nil, err
+	case <-ctx.Done():
+		return nil, nil
+	}
+}
+
+func (f *fakeWatch) Close() error {
+	close(f.closed)
+	return nil
+}
+
+func (f *fakeWatch) watch(string) (folderWatch, error) { return f, nil }
+
+func TestFailedWatchIsRetried(t *testing.T) {
+	first, second := newFakeWatch(), newFakeWatch()
+	watches := make(chan *fakeWatch, 2)
+	watches <- first
+	watches <- second
+	box, wake := watched(t, watchSettings{slow: 20 * time.Millisecond, fast: time.Millisecond, watch: func(string) (folderWatch, error) {
+		return <-watches, nil
 	}})
 	await(t, wake, "the first")
 	mustDrop(t, box.loopDir, Command{Kind: Pause})
-	first.errors <- fsnotify.ErrEventOverflow
+	first.failed <- errors.New("the watch has failed")
 	<-first.closed
-	await(t, wake, "what the overflow hid")
-	second.events <- fsnotify.Event{Name: filepath.Join(inboxPath(box), anID+".json"), Op: fsnotify.Create} // taken: it listens again
-	await(t, wake, "an event again")
+	await(t, wake, "a poll")
+	second.changed <- anID + ".json" // received, so the second watch is in use
+	await(t, wake, "a notification again")
 }
 
-func TestSilentEventsAreFoundOut(t *testing.T) {
-	f := newFake()
-	box, wake := watched(t, watchSettings{slow: 10 * time.Millisecond, fast: time.Millisecond, listen: func(string) (*listener, error) { return f.listener, nil }})
+func TestMissingNotificationsAreDetected(t *testing.T) {
+	box, wake := watched(t, watchSettings{slow: 10 * time.Millisecond, fast: time.Millisecond, watch: newFakeWatch().watch})
 	await(t, wake, "the first")
 	for range 3 {
 		mustDrop(t, box.loopDir, Command{Kind: Pause})
@@ -170,38 +184,31 @@ func TestSilentEventsAreFoundOut(t *testing.T) {
 	}
 }
 
-func TestTheRunnersOwnRenamesDoNotWakeIt(t *testing.T) {
-	f := newFake()
-	box, wake := watched(t, watchSettings{slow: never, fast: never, listen: func(string) (*listener, error) { return f.listener, nil }})
+func TestOwnRenamesWakeNothing(t *testing.T) {
+	f := newFakeWatch()
+	_, wake := watched(t, watchSettings{slow: never, fast: never, watch: f.watch})
 	await(t, wake, "the first")
-	for _, e := range []fsnotify.Event{
-		{Name: filepath.Join(inboxPath(box), ".drop-x"), Op: fsnotify.Create},
-		{Name: filepath.Join(inboxPath(box), ".drop-x"), Op: fsnotify.Write},
-		{Name: filepath.Join(inboxPath(box), anID+".claimed"), Op: fsnotify.Create},
-		{Name: filepath.Join(inboxPath(box), anID+".json"), Op: fsnotify.Rename},
-		{Name: filepath.Join(inboxPath(box), anID+".claimed"), Op: fsnotify.Remove},
-		{Name: filepath.Join(inboxPath(box), rejectedFolder), Op: fsnotify.Create},
-		{Name: inboxPath(box), Op: fsnotify.Chmod},
-	} {
-		f.events <- e // unbuffered: the next is taken only when this one is dealt with
+	for _, name := range []string{".drop-x", anID + ".claimed", anID + ".stop.claimed", rejectedFolder, ".last"} {
+		f.changed <- name // unbuffered: the next is received only after this one was handled
 	}
-	f.events <- fsnotify.Event{Name: filepath.Join(inboxPath(box), ".last"), Op: fsnotify.Create}
 	select {
 	case <-wake:
-		t.Error("woken")
+		t.Error("a wake-up")
 	default:
 	}
+	f.changed <- "" // some notifications were lost
+	await(t, wake, "what was lost")
 }
 
-// It is not made again, or a loop's folder could not be removed as a whole while its runner lives. Where somebody else puts another in its place,
-// that one counts.
-func TestAnInboxThatVanishesIsTold(t *testing.T) {
+// It is not made again, or a loop's folder could not be removed while its runner lives. Where
+// another process puts a folder in its place, that one counts.
+func TestVanishedInboxIsReported(t *testing.T) {
 	for title, vanish := range map[string]func(path string) error{
 		"removed":    os.RemoveAll,
 		"moved away": func(path string) error { return os.Rename(path, path+".old") },
 	} {
 		t.Run(title, func(t *testing.T) {
-			box, wake := watched(t, watchSettings{slow: never, fast: time.Millisecond, listen: listenFsnotify})
+			box, wake := watched(t, watchSettings{slow: never, fast: time.Millisecond, watch: watchFolder})
 			await(t, wake, "the first")
 			if err := vanish(inboxPath(box)); err != nil {
 				t.Fatal(err)
@@ -223,8 +230,8 @@ func TestAnInboxThatVanishesIsTold(t *testing.T) {
 	}
 }
 
-func TestALoopFolderThatVanishesIsTold(t *testing.T) {
-	box, wake := watched(t, watchSettings{slow: time.Millisecond, fast: time.Millisecond, listen: listenFsnotify})
+func TestVanishedLoopFolderIsReported(t *testing.T) {
+	box, wake := watched(t, watchSettings{slow: time.Millisecond, fast: time.Millisecond, watch: watchFolder})
 	await(t, wake, "the first")
 	if err := os.RemoveAll(box.loopDir); err != nil {
 		t.Fatal(err)
@@ -239,9 +246,10 @@ func TestALoopFolderThatVanishesIsTold(t *testing.T) {
 	}
 }
 
-// Three processes drop, one of them is killed at some point, and a runner takes what they say they dropped: each once, in the order of each.
-func TestNothingIsLostBetweenProcesses(t *testing.T) {
-	box, wake := watched(t, watchSettings{slow: never, fast: never, listen: listenFsnotify})
+// Three processes drop, one of them is killed at some point, and a runner takes what they say they
+// dropped: each once, in the order of each.
+func TestConcurrentDropsAreNeverLost(t *testing.T) {
+	box, wake := watched(t, watchSettings{slow: never, fast: never, watch: watchFolder})
 	said := make(chan []string)
 	for i := range 3 {
 		cmd := exec.Command(os.Args[0])
@@ -312,7 +320,8 @@ func TestNothingIsLostBetweenProcesses(t *testing.T) {
 		}
 	}
 	left, err := os.ReadDir(inboxPath(box))
-	left = slices.DeleteFunc(left, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), tempPrefix) }) // the killed one's
+	// the killed one's
+	left = slices.DeleteFunc(left, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), tempPrefix) })
 	if err != nil || len(left) != 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -49,7 +50,7 @@ func race(b *testing.B, name string, round int, prepare func(), ours, yardstick 
 func draft500() event.Draft {
 	d := event.Draft{Type: event.TypeAgentSaid, By: "agent:pi", Iter: 3, Cause: 398}
 	d.Data = []byte(`{"block":"` + string(bytes.Repeat([]byte("x"), 500)) + `"}`)
-	line, _ := event.AppendLine(nil, event.Stamp{Seq: 1_000_000, At: time.Now()}, d, 0)
+	line, _ := frame.Append(nil, frame.Stamp{Seq: 1_000_000, At: time.Now()}, d, 0)
 	d.Data = []byte(`{"block":"` + string(bytes.Repeat([]byte("x"), 500-(len(line)+1-500))) + `"}`)
 	return d
 }
@@ -95,13 +96,13 @@ func BenchmarkAppend(b *testing.B) {
 		{"single", 1, journal.Options{}},
 		{"batch32", 32, journal.Options{}},
 		{"single,synced each second", 1, journal.Options{SyncEvery: time.Second}},
-		{"single,with bell", 1, journal.Options{Bell: true}},
+		{"single,with notifier", 1, journal.Options{Notify: true}},
 		{"single,masked", 1, journal.Options{Mask: func(src []byte) []byte { return src }}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var w *journal.Writer
 			var f *os.File
-			// Files stay small and go soon, so that nobody is held up by
+			// Files stay small and go soon, so that no append waits for
 			// write-back.
 			fresh, remove := 0, func() {}
 			drafts := make([]event.Draft, c.batch)
@@ -234,13 +235,6 @@ func BenchmarkSeek(b *testing.B) {
 	})
 }
 
-func BenchmarkCheckpoint(b *testing.B) {
-	against(b, func(dir string) error {
-		_, _, err := journal.Checkpoint(dir)
-		return err
-	})
-}
-
 func against(b *testing.B, do func(dir string) error) {
 	small, large := benchJournal(b, 4<<20), benchJournal(b, 60<<20)
 	on := func(dir string) func(int) {
@@ -257,13 +251,13 @@ func against(b *testing.B, do func(dir string) error) {
 
 // BenchmarkFollowed measures what followers cost the writer: appends at 50 lines
 // a second with a hundred of them would take long, so they come as fast as the
-// bell rings.
+// path rings.
 func BenchmarkFollowed(b *testing.B) {
 	for _, followers := range []int{1, 10, 100} {
 		b.Run(fmt.Sprint(followers), func(b *testing.B) {
-			alone, _ := benchWriter(b, journal.Options{Bell: true})
+			alone, _ := benchWriter(b, journal.Options{Notify: true})
 			dir := b.TempDir()
-			w, _, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 3, nil, journal.Options{Bell: true})
+			w, _, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 3, nil, journal.Options{Notify: true})
 			if err != nil {
 				b.Fatal(err)
 			}

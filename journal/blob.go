@@ -11,14 +11,14 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// headBytes is how much of a long text stands in the event that names its blob.
+// headBytes is how much of a long text an event contains beside the name of its blob.
 const headBytes = 1 << 10
 
-// PutBlob stores a text and returns what an event says of it. A text shorter than
-// Options.InlineBytes stands in the event itself. A longer one, or one that is not
-// UTF-8 and would not survive in JSON, becomes the file blobs/<sha256>, which is
-// whole and durable on return, and the event has its first kilobyte. The same text
-// is stored once. An error of the disk is final: see [Writer].
+// PutBlob stores a text and returns its reference for an event. The event itself contains a text
+// shorter than Options.InlineBytes. A longer one, or one that is not UTF-8 and would not survive in
+// JSON, becomes the file blobs/<sha256>, which is complete and durable on return; the event
+// contains its first kilobyte. The same text is stored once. An error of the disk is final: see
+// [Writer].
 func (w *Writer) PutBlob(text []byte) (event.Blob, error) {
 	if err := w.failure(); err != nil {
 		return event.Blob{}, err
@@ -33,10 +33,10 @@ func (w *Writer) PutBlob(text []byte) (event.Blob, error) {
 	if err != nil {
 		return event.Blob{}, err
 	}
-	return event.Blob{Text: head(text), Bytes: len(text), SHA256: sum}, nil
+	return event.Blob{Text: head(text), Bytes: len(text), SHA256: event.BlobRef(sum)}, nil
 }
 
-// head returns the beginning of a text, up to a whole character.
+// head returns the beginning of a text, up to a complete character.
 func head(text []byte) string {
 	if len(text) <= headBytes {
 		return string(text)
@@ -76,7 +76,8 @@ func (w *Writer) storeMasked(content []byte) (string, error) {
 	return sum, nil
 }
 
-// removeBlob removes a blob that no segment names, unless it was stored for one of that ordinal or a later one.
+// removeBlob removes a blob that no segment names, unless it was stored for one of that ordinal or
+// a later one.
 func (w *Writer) removeBlob(name string, since int) {
 	w.blobMu.Lock()
 	defer w.blobMu.Unlock()
@@ -88,8 +89,8 @@ func (w *Writer) removeBlob(name string, since int) {
 	}
 }
 
-// storeAs also writes a blob that is there already: one of an earlier run may not
-// have become durable before that run died, and the rename makes it so.
+// storeAs also writes a blob that exists: one of an earlier run may not have become durable before
+// that run died, and the rename makes it durable.
 func (w *Writer) storeAs(name string, content []byte) error {
 	if !w.blobDir {
 		if err := w.folder.Mkdir(blobsDir); err != nil {
@@ -98,16 +99,13 @@ func (w *Writer) storeAs(name string, content []byte) error {
 		w.blobDir = true
 	}
 	if len(w.blobs) == 0 {
-		// The folder may have been there already and not be durable, like the blob.
+		// The folder may exist and not be durable, like the blob.
 		if err := w.folder.SyncFolder("."); err != nil {
 			return err
 		}
 	}
-	if err := w.written(name+tmpExt, content, 0); err != nil {
+	return replaceFile(w.folder, name, func(f file) error {
+		_, err := f.Write(content)
 		return err
-	}
-	if err := w.folder.Rename(name+tmpExt, name); err != nil {
-		return err
-	}
-	return w.folder.SyncFolder(blobsDir)
+	})
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// CorruptError says that a journal does not hold what was written to it. Line
-// counts from 1 within the segment and is 0 where no single line is meant; Offset
-// is where that line begins, in the uncompressed bytes of the segment.
+// CorruptError reports that a journal does not contain what was written to it. Line counts from 1
+// within the segment and is 0 where no single line is meant. Offset is where that line begins, in
+// the uncompressed bytes of the segment.
 type CorruptError struct {
 	Segment string
 	Line    int
@@ -29,14 +31,14 @@ func (e *CorruptError) Error() string {
 	return b.String()
 }
 
-// Hint says what a person can do.
+// Hint is the next step for a person.
 func (e *CorruptError) Hint() string {
 	return "run 'ralph journal verify' on the loop to see every damaged place"
 }
 
-// VanishedError says that what a writer has open was removed, moved or replaced by
-// somebody else. Nothing that is appended can be read any more, so the writer has
-// failed for good. It satisfies errors.Is with fs.ErrNotExist.
+// VanishedError reports that another process removed, moved or replaced a file that the writer has
+// open. What is appended can no longer be read, so the writer has failed for good. It satisfies
+// errors.Is with fs.ErrNotExist.
 type VanishedError struct {
 	Path string // of the open segment or of the folder of blobs
 }
@@ -48,17 +50,17 @@ func (e *VanishedError) Error() string {
 // Unwrap returns fs.ErrNotExist.
 func (e *VanishedError) Unwrap() error { return fs.ErrNotExist }
 
-// ErrBusy is the error of [Recover] and [Create] on a journal that another writer has open, in
-// this process or another.
+// ErrBusy is the error of [Recover] and [Create] on a journal that another writer has open, in this
+// process or another one.
 var ErrBusy = errors.New("another process has the journal open for writing")
 
 // ErrNoSegment is the error of [Verify] on a journal that has no segment.
 var ErrNoSegment = errors.New("the journal has no segment: its files were removed, or the loop never began")
 
-// RangeError says that an event is not in the journal (any more): First and Last
-// are the numbers of the events that are. Both are 0 in an empty journal.
+// RangeError reports that the journal does not contain an event (any more). First and Last are the
+// numbers of the events that it contains; both are 0 in an empty journal.
 type RangeError struct {
-	Seq, First, Last uint64
+	Seq, First, Last event.Seq
 }
 
 func (e *RangeError) Error() string {

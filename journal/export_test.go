@@ -6,46 +6,45 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Abandon leaves the writer as a killed process would: nothing is sealed.
+// Abandon leaves the writer like a killed process: nothing is sealed.
 func (w *Writer) Abandon() {
 	if w.failure() == ErrClosed {
 		return
 	}
 	_ = w.fail(ErrClosed)
 	w.stopSyncer()
-	w.house.stop()
-	w.bell.stop()
+	w.retention.stop()
+	w.notifier.stop()
 	_ = w.file.Close()
 	unlock(w.lock)
 	_ = w.folder.Close()
 }
 
 // OSFolder opens a folder of the operating system.
-func OSFolder(path string) (Folder, error) { return osFS{}.OpenFolder(path) }
+func OSFolder(path string) (folder, error) { return osFS{}.OpenFolder(path) }
 
-func VerifyFS(fsys FS, src string, report func(SegmentReport)) error {
+func VerifyFS(fsys fileSystem, src string, report func(SegmentReport)) error {
 	return verify(fsys, src, report)
 }
 
-func LastFS(fsys FS, loopDir string, n int) ([]event.Event, Position, error) {
+func LastFS(fsys fileSystem, loopDir string, n int) ([]event.Event, Position, error) {
 	return last(fsys, loopDir, n)
 }
 
-// Tidied waits until the housekeeper has done what it was asked for. The writer
-// must not rotate afterwards.
+// Tidied waits until retention has done what it was asked for. The writer must not rotate
+// afterwards.
 func (w *Writer) Tidied() {
-	close(w.house.work)
-	w.house.wait.Wait()
-	w.house.compress = false
+	close(w.retention.requests)
+	w.retention.wait.Wait()
+	w.retention.compress = false
 }
 
-// Pack compresses what lies behind the segment being written, in the caller's goroutine.
+// Pack compresses the segments before the one being written, in the goroutine of the caller.
 func (w *Writer) Pack() {
-	(&housekeeper{folder: w.folder, compress: true, done: make(chan struct{})}).tidy(SegmentInfo{Ordinal: w.ordinal})
+	(&retention{folder: w.folder, compress: true, done: make(chan struct{})}).apply(SegmentInfo{Ordinal: w.ordinal})
 }
 
-// PackForTest compresses one segment, as the housekeeper does with those that lie
-// behind.
+// PackForTest compresses one segment, as retention does.
 func PackForTest(t *testing.T, dir, segment string) {
 	t.Helper()
 	folder, err := osFS{}.OpenFolder(dir)
@@ -53,10 +52,31 @@ func PackForTest(t *testing.T, dir, segment string) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	h := &housekeeper{folder: folder, done: make(chan struct{})}
+	h := &retention{folder: folder, done: make(chan struct{})}
 	s, _ := parseSegmentName(segment)
 	s.path = segmentsDir + "/" + segment
-	if err := h.pack(s); err != nil {
+	if err := h.compressSegment(s); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Seek returns the position before an event.
+func Seek(loopDir string, seq event.Seq) (at Position, err error) {
+	err = withSegments(nil, loopDir, func(s *source, list []SegmentInfo) (err error) {
+		at, err = s.seek(list, seq)
+		return err
+	})
+	return at, err
+}
+
+// Checkpoint returns the state that the last segment begins with and the position after it.
+func Checkpoint(loopDir string) (state string, at Position, err error) {
+	for e, err := range Read(loopDir, ReadOptions{FromCheckpoint: true}) {
+		if err != nil {
+			return "", Position{}, err
+		}
+		at, err := Seek(loopDir, e.Seq+1)
+		return string(e.Field("checkpoint")), at, err
+	}
+	return "", Position{}, nil
 }

@@ -8,46 +8,40 @@ import (
 	"io/fs"
 	"iter"
 
+	"github.com/ralph-loop/ralph/internal/journalfs"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// FollowOptions say where following begins and when it ends.
+// FollowOptions define where following begins and when it ends.
 type FollowOptions struct {
-	// From is the place to go on from, as [Last], [Checkpoint] or
-	// [Writer.Position] gave it. The zero Position leaves it to FromSeq.
+	// From is the position to continue from, as [Last] or [Writer.Position] returned it. With the
+	// zero Position FromSeq counts.
 	From Position
-	// FromSeq is the first event wanted; 0 is the first that the journal has.
-	FromSeq uint64
-	// UntilEnded ends the iteration when the loop has ended and its journal is
-	// closed.
+	// FromSeq is the first event; 0 is the first that the journal has.
+	FromSeq event.Seq
+	// UntilEnded ends the iteration when the loop has ended and its journal is closed.
 	UntilEnded bool
-	// Idle is called, by the iterating goroutine, each time everything that is
-	// on disk has been handed out: the first time is the switch from history to
-	// live.
+	// Idle is called, by the iterating goroutine, each time all events on disk have been returned.
+	// The first call marks the switch from history to live events.
 	Idle func(Position)
-	// NoVerify leaves out the checksums. seq is still held to be dense.
-	NoVerify bool
-	// FS is where the loop's folder lies; nil is the operating system. Another
-	// one is polled.
-	FS FS
+	// FS is where the folder of the loop is; nil is the operating system. Another one is polled.
+	FS journalfs.FS
 }
 
-// Follow iterates over the events of a loop from a place on, first those that are
-// there and then each one as it is written, across rotations and restarts, until
-// ctx ends, which is no error. It is lossless and ordered, and hands out whole
-// lines only. It takes no lock and writes nothing: any number may follow a loop,
-// from any process, and the writer does not wait for them. A loop that has no
-// journal yet is waited for.
+// Follow iterates over the events of a loop from a position on: first the existing ones, then each
+// one as it is written, across rotations and restarts, until ctx ends, which is no error. No event
+// is lost or reordered, and only complete lines are returned. Follow takes no lock and writes
+// nothing: any number of processes may follow a loop, and the writer does not wait for them. Where
+// a loop has no journal yet, Follow waits for it.
 //
-// It sleeps until the loop's bell rings. Where there are no file events (the
-// user's watches are used up, a file system without them, a writer that does not
-// ring) it looks by itself, every 100 ms while events come and every second while
-// none do.
+// It sleeps until the loop's notify file is written to. Where there are no file events (the user's
+// watches are used up, a file system without them, a writer that does not notify) it polls: every
+// 100 ms while events come, every second while none do.
 //
-// An event is valid until the next one is asked for. Errors are those of [Read]
-// and end the iteration. A segment that is compressed meanwhile makes no
-// difference; one that is dropped before it was reached is a *[RangeError], and
-// the way on is the [Checkpoint].
+// An event is valid until the next one is requested. Errors are those of [Read] and end the
+// iteration. It makes no difference when a segment is compressed meanwhile. A segment that is
+// dropped before it was reached is a *[RangeError]; [Read] with FromCheckpoint continues from
+// there.
 func Follow(ctx context.Context, loopDir string, opt FollowOptions) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		f, err := newFollower(ctx, loopDir, opt)
@@ -56,7 +50,7 @@ func Follow(ctx context.Context, loopDir string, opt FollowOptions) iter.Seq2[ev
 			return
 		}
 		defer f.close()
-		w := newWaiter(ctx, loopDir, f.src.dir)
+		w := newWaiter(loopDir, f.src.dir)
 		defer w.close()
 		for {
 			news, err := f.drain(yield)
@@ -68,7 +62,7 @@ func Follow(ctx context.Context, loopDir string, opt FollowOptions) iter.Seq2[ev
 				return
 			}
 			if news == 0 {
-				if err := f.cut(); err != nil {
+				if err := f.checkCut(); err != nil {
 					yield(event.Event{}, err)
 					return
 				}
@@ -83,36 +77,31 @@ func Follow(ctx context.Context, loopDir string, opt FollowOptions) iter.Seq2[ev
 	}
 }
 
-// errStop says that the one who iterates wants no more.
+// errStop: the caller stops the iteration.
 var errStop = errors.New("stop")
 
 type follower struct {
 	walk
-	ctx   context.Context
-	opt   FollowOptions
-	at    Position
-	live  bool // history is behind it
-	ended bool // nothing but a seal came since loop.ended
+	ctx      context.Context
+	opt      FollowOptions
+	at       Position
+	caughtUp bool // all history was read
+	ended    bool // nothing but a seal came since loop.ended
 	// sealed says that the last event ends its segment.
 	sealed bool
 }
 
 func newFollower(ctx context.Context, loopDir string, opt FollowOptions) (*follower, error) {
-	fsys := opt.FS
-	if fsys == nil {
-		fsys = osFS{}
-	}
-	dir, err := fsys.OpenFolder(loopDir)
+	dir, err := orOS(opt.FS).OpenFolder(loopDir)
 	if err != nil {
 		return nil, fmt.Errorf("open loop folder: %w", err)
 	}
 	f := &follower{ctx: ctx, opt: opt, at: opt.From}
 	f.src = &source{dir: dir, under: segmentsDir}
-	f.verify = !opt.NoVerify
 	return f, nil
 }
 
-// drain hands out everything that is on disk and returns how much that was.
+// drain returns all events on disk to yield, and counts them.
 func (f *follower) drain(yield func(event.Event, error) bool) (news int, err error) {
 	for {
 		if f.current == nil {
@@ -120,22 +109,22 @@ func (f *follower) drain(yield func(event.Event, error) bool) (news int, err err
 				return news, err
 			}
 		}
-		n, err := f.rest(yield)
+		n, err := f.readRest(yield)
 		news += n
 		if err != nil {
 			return news, err
 		}
-		// While a segment grows, there is none behind it: looking for one with
-		// each line would cost more than the line.
-		if f.live && news > 0 && !f.sealed {
+		// While a segment grows, it is the last one: looking for the next with each line would cost
+		// more than the line.
+		if f.caughtUp && news > 0 && !f.sealed {
 			return news, nil
 		}
-		more, err := f.turn(yield)
+		more, err := f.nextSegment(yield)
 		if err != nil {
 			return news, err
 		}
 		if !more {
-			f.live = true
+			f.caughtUp = true
 			return news, nil
 		}
 	}
@@ -147,37 +136,20 @@ func (f *follower) start() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if len(list) == 0 {
-		if f.opt.From != (Position{}) {
-			return false, fmt.Errorf("open segment %s: %w", f.opt.From.Segment, fs.ErrNotExist)
-		}
-		if f.opt.FromSeq > 1 {
-			return false, &RangeError{Seq: f.opt.FromSeq}
-		}
-		return false, nil
+	if len(list) == 0 && f.opt.From == (Position{}) && f.opt.FromSeq <= 1 {
+		return false, nil // not yet
 	}
-	switch {
-	case f.opt.From != (Position{}):
-		err = f.enterAt(list, f.opt.From)
-	case f.opt.FromSeq == 0:
-		err = f.enter(list, 0, Position{})
-	default:
-		var at Position
-		if at, err = f.src.seek(list, f.opt.FromSeq); err == nil {
-			err = f.enterAt(list, at)
-		}
-	}
-	if err != nil {
+	if err := f.enterFrom(list, f.opt.From, f.opt.FromSeq); err != nil {
 		return false, err
 	}
 	if f.opt.UntilEnded {
-		err = f.remember()
+		err = f.checkEnded()
 	}
 	return true, err
 }
 
-// remember finds out whether the loop had ended already where following begins.
-func (f *follower) remember() error {
+// checkEnded finds out whether the loop had ended before the position where following begins.
+func (f *follower) checkEnded() error {
 	if f.current.base == 0 || f.current.packed != nil {
 		return nil // what matters comes, or a later segment does
 	}
@@ -197,8 +169,8 @@ func (f *follower) list() ([]SegmentInfo, error) {
 	return list, err
 }
 
-// rest hands out the whole lines that the current segment has left.
-func (f *follower) rest(yield func(event.Event, error) bool) (n int, err error) {
+// readRest yields the complete lines that the current segment has left.
+func (f *follower) readRest(yield func(event.Event, error) bool) (n int, err error) {
 	var e event.Event
 	for ; ; n++ {
 		if f.ctx.Err() != nil {
@@ -220,9 +192,9 @@ func (f *follower) rest(yield func(event.Event, error) bool) (n int, err error) 
 	}
 }
 
-// cut is the damage of a segment that has become shorter than what was read of it: nothing would
-// ever come behind that.
-func (f *follower) cut() error {
+// checkCut reports a segment that has become shorter than what was read of it. Nothing would ever
+// follow.
+func (f *follower) checkCut() error {
 	if f.current == nil || f.current.packed != nil {
 		return nil
 	}
@@ -233,30 +205,23 @@ func (f *follower) cut() error {
 	return err
 }
 
-// turn goes on to the next segment, if there is one. Its existence says that the
-// current one will not grow again; what it grew by until then is handed out
-// first. An unfinished line that is left was cut by the writer who began the next
-// segment.
-func (f *follower) turn(yield func(event.Event, error) bool) (bool, error) {
+// nextSegment enters the next segment, if there is one. Once it exists the current one does not
+// grow again; what it grew by until then is yielded first. A torn line at its end was cut off by
+// the writer of the next segment.
+func (f *follower) nextSegment(yield func(event.Event, error) bool) (bool, error) {
 	list, err := f.list()
 	if err != nil {
 		return false, err
 	}
-	for i, info := range list {
-		if info.Ordinal <= f.info.Ordinal {
-			continue
-		}
-		if _, err := f.rest(yield); err != nil {
-			return false, err
-		}
-		err := f.follows(list, i)
-		if err == nil {
-			err = f.enter(list, i, Position{Seq: f.current.seq})
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return true, nil // dropped since it was listed: look again
-		}
-		return err == nil, err
+	if len(list) == 0 || list[len(list)-1].Ordinal <= f.info.Ordinal {
+		return false, nil
 	}
-	return false, nil
+	if _, err := f.readRest(yield); err != nil {
+		return false, err
+	}
+	err = f.enterNext(list)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil // dropped since it was listed: list again
+	}
+	return err == nil, err
 }

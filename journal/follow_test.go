@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/journalfs"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -48,7 +49,7 @@ func equal(t *testing.T, who string, got, want []string) {
 func TestFollowersSeeEveryEventOnce(t *testing.T) {
 	dir := t.TempDir()
 	ctx := patience(t)
-	opt := journal.Options{Bell: true, Compress: true, SyncEvery: 10 * time.Millisecond, SegmentBytes: 64 << 10}
+	opt := journal.Options{Notify: true, Compress: true, SyncEvery: 10 * time.Millisecond, SegmentBytes: 64 << 10}
 
 	const followers = 8
 	got := make([][]string, followers)
@@ -156,13 +157,13 @@ func TestFollowingBeginsAnywhere(t *testing.T) {
 		}
 	}
 	for seq := 1; seq <= len(all)+1; seq++ {
-		got, err := follow(ctx, dir, journal.FollowOptions{FromSeq: uint64(seq)})
+		got, err := follow(ctx, dir, journal.FollowOptions{FromSeq: event.Seq(seq)})
 		if err != nil {
 			t.Fatalf("from event %d: %v", seq, err)
 		}
 		equal(t, fmt.Sprint("from event ", seq), got, all[seq-1:])
 	}
-	if _, err := follow(ctx, dir, journal.FollowOptions{FromSeq: uint64(len(all) + 2)}); err == nil {
+	if _, err := follow(ctx, dir, journal.FollowOptions{FromSeq: event.Seq(len(all) + 2)}); err == nil {
 		t.Error("followed from an event that has not been written")
 	}
 	wrong := places[3]
@@ -174,15 +175,15 @@ func TestFollowingBeginsAnywhere(t *testing.T) {
 	}
 }
 
-// elsewhere is a file system that nobody can watch.
+// elsewhere is a file system that cannot be watched.
 type elsewhere struct{ dir string }
 
-func (e elsewhere) OpenFolder(path string) (journal.Folder, error) {
+func (e elsewhere) OpenFolder(path string) (journalfs.Folder, error) {
 	f, err := journal.OSFolder(path)
-	return struct{ journal.Folder }{f}, err
+	return struct{ journalfs.Folder }{f}, err
 }
 
-func TestWithoutFileEventsAFollowerLooksByItself(t *testing.T) {
+func TestFollowPollsWithoutFileEvents(t *testing.T) {
 	dir := t.TempDir()
 	ctx := patience(t)
 	w, _ := begin(t, dir, options())
@@ -209,10 +210,10 @@ func TestWithoutFileEventsAFollowerLooksByItself(t *testing.T) {
 	}
 }
 
-func TestAWriterThatDoesNotRingIsFound(t *testing.T) {
+func TestFollowPollsSilentWriter(t *testing.T) {
 	dir := t.TempDir()
 	ctx := patience(t)
-	if err := os.WriteFile(filepath.Join(dir, "bell"), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "notify"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w, _ := begin(t, dir, options())
@@ -251,7 +252,7 @@ func TestFollowingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestDroppedSegmentsAreSaidToBeDropped(t *testing.T) {
+func TestDroppedSegmentsAreReported(t *testing.T) {
 	dir := t.TempDir()
 	ctx := patience(t)
 	opt := options()
@@ -277,7 +278,7 @@ func TestDroppedSegmentsAreSaidToBeDropped(t *testing.T) {
 	if err != nil || len(names) != 5 || names[0].Name() != "000005-i0004.jsonl" {
 		t.Fatalf("kept %v, %v; want the segments of iterations 4, 5 and 6", names, err)
 	}
-	first := uint64(4*4 + 1)
+	first := event.Seq(4*4 + 1)
 	if got := mustRead(t, dir, journal.ReadOptions{}); len(got) != 9 {
 		t.Errorf("%d events are left, want 9", len(got))
 	}
@@ -297,7 +298,7 @@ func TestDroppedSegmentsAreSaidToBeDropped(t *testing.T) {
 	check("follow from 1", err)
 }
 
-func TestAFollowerThatIsTooSlowIsTold(t *testing.T) {
+func TestSlowFollowerGetsRangeError(t *testing.T) {
 	dir := t.TempDir()
 	ctx := patience(t)
 	opt := options()

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-var update = flag.Bool("update", false, "write testdata/v1.golden anew; never testdata/v1")
+var update = flag.Bool("update", false, "write testdata/v1.golden again; never testdata/v1")
 
 // TestVersion1IsReadForEver reads a loop that version 1 wrote: a compressed
 // segment, one whose writer was killed, what was cut off it, and a sealed one with
@@ -106,7 +106,7 @@ func writeVersion1(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	// Data stands here as text: a field that a payload gets later changes nothing.
-	with := func(typ event.Type, by string, iter int, cause uint64, data, raw string) event.Draft {
+	with := func(typ event.Type, by string, iter int, cause event.Seq, data, raw string) event.Draft {
 		d := event.Draft{Type: typ, By: by, Iter: iter, Cause: cause, Data: []byte(data)}
 		if raw != "" {
 			d.Raw = []byte(raw)

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 	"testing"
@@ -12,9 +13,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Room that is set aside is not seen in a segment's length, and nothing of it is left behind a
-// seal: neither after a rotation nor at the end.
-func TestRoomSetAsideIsGivenBack(t *testing.T) {
+// Reserved space does not change the length of a segment, and none is left after a seal: neither
+// after a rotation nor at the end.
+func TestReservedSpaceIsReleased(t *testing.T) {
 	dir := t.TempDir()
 	w, _, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 0, nil, journal.Options{})
 	if err != nil {
@@ -64,15 +65,15 @@ func roomy(t *testing.T, dir string) bool {
 	return fs.Type == unix.EXT4_SUPER_MAGIC && int64(fs.Bavail)*int64(fs.Bsize) > 64*65<<20 //nolint:unconvert // as in fs_linux.go
 }
 
-// The kernel has no sync for what lies in /proc and says so: whoever does not ask it hears nothing.
+// The kernel cannot sync files in /proc and returns an error, so that an error shows a real sync.
 func TestSyncsReachTheKernel(t *testing.T) {
 	proc, err := journal.OSFolder("/proc")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer proc.Close()
-	if err := proc.SyncFolder("."); !errors.Is(err, syscall.EINVAL) {
-		t.Errorf("the sync of a folder without a disk says %v", err)
+	if err := proc.SyncFolder("missing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the sync of a missing folder returned %v", err)
 	}
 	f, err := proc.Open("version")
 	if err != nil {
@@ -81,5 +82,24 @@ func TestSyncsReachTheKernel(t *testing.T) {
 	defer f.Close()
 	if err := f.Sync(); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("the sync of a file without a disk says %v", err)
+	}
+}
+
+func TestRenameMovesFile(t *testing.T) {
+	folder, err := journal.OSFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	f, err := folder.Create("old")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := folder.Rename("old", "new"); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := folder.List("."); err != nil || len(names) != 1 || names[0] != "new" {
+		t.Errorf("%v, %v", names, err)
 	}
 }

@@ -7,11 +7,21 @@ import (
 	"os"
 	"slices"
 	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 type osFS struct{}
 
-func (osFS) OpenFolder(path string) (Folder, error) {
+// orOS returns the operating system in place of nil.
+func orOS(fsys fileSystem) fileSystem {
+	if fsys == nil {
+		return osFS{}
+	}
+	return fsys
+}
+
+func (osFS) OpenFolder(path string) (folder, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
@@ -19,20 +29,20 @@ func (osFS) OpenFolder(path string) (Folder, error) {
 	return osFolder{root}, nil
 }
 
-// osFolder confines names through os.Root, which follows links that stay inside.
-// A loop's folder has no links at all, so each name is looked at first: what is
-// not a plain file was put there by somebody else.
+// osFolder confines names through os.Root, which follows links that stay inside. The folder of a
+// loop has no links, so each name is checked first: another program created what is not a plain
+// file.
 type osFolder struct{ root *os.Root }
 
-func (o osFolder) Open(name string) (File, error) {
+func (o osFolder) Open(name string) (file, error) {
 	return o.open(name, os.O_RDONLY)
 }
 
-func (o osFolder) Append(name string) (File, error) {
+func (o osFolder) Append(name string) (file, error) {
 	return o.open(name, os.O_RDWR|os.O_APPEND)
 }
 
-func (o osFolder) Create(name string) (File, error) {
+func (o osFolder) Create(name string) (file, error) {
 	f, err := o.root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -40,23 +50,12 @@ func (o osFolder) Create(name string) (File, error) {
 	return osFile{f}, nil
 }
 
-func (o osFolder) open(name string, flag int) (File, error) {
-	if _, err := o.regular(name); err != nil {
-		return nil, err
-	}
-	f, err := o.root.OpenFile(name, flag, 0)
+func (o osFolder) open(name string, flag int) (file, error) {
+	f, err := safefile.OpenFileIn(o.root, name, flag, 0)
 	if err != nil {
 		return nil, err
 	}
 	return osFile{f}, nil
-}
-
-func (o osFolder) regular(name string) (fs.FileInfo, error) {
-	info, err := o.root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: %s", errNotPlain, info.Mode().Type())}
-	}
-	return info, err
 }
 
 var errNotPlain = errors.New("neither a plain file nor a folder")
@@ -91,20 +90,22 @@ func (o osFolder) List(name string) ([]string, error) {
 	return names, err
 }
 
-func (o osFolder) Stat(name string) (Info, error) {
+func (o osFolder) Stat(name string) (fileInfo, error) {
 	info, err := o.root.Lstat(name)
 	if err != nil {
-		return Info{}, err
+		return fileInfo{}, err
 	}
 	if !info.Mode().IsRegular() && !info.IsDir() {
-		return Info{}, &fs.PathError{Op: "stat", Path: name, Err: fmt.Errorf("%w: %s", errNotPlain, info.Mode().Type())}
+		return fileInfo{}, &fs.PathError{Op: "stat", Path: name, Err: fmt.Errorf("%w: %s", errNotPlain, info.Mode().Type())}
 	}
-	return Info{Size: info.Size(), Folder: info.IsDir()}, nil
+	return fileInfo{Size: info.Size(), Folder: info.IsDir()}, nil
 }
 
 func (o osFolder) Rename(from, to string) error { return o.root.Rename(from, to) }
 func (o osFolder) Remove(name string) error     { return o.root.Remove(name) }
 func (o osFolder) Close() error                 { return o.root.Close() }
+
+func (o osFolder) SyncFolder(name string) error { return safefile.SyncFolderIn(o.root, name) }
 
 type osFile struct{ *os.File }
 

@@ -11,20 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (o osFolder) SyncFolder(name string) error {
-	dir, err := o.root.Open(name)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
-}
-
 // folderLock is an open folder that is locked.
 type folderLock struct{ *os.File }
 
-// Close gives the lock back by itself: a process that is being started at this moment has the folder open until it runs
-// its own program.
+// Close gives the lock back by itself: a process that is being started at this moment has the
+// folder open until it runs its own program.
 func (l folderLock) Close() error {
 	return errors.Join(unix.Flock(int(l.Fd()), unix.LOCK_UN), l.File.Close())
 }

@@ -10,15 +10,15 @@ import (
 )
 
 // goneFS is a disk whose loop folder is removed as soon as a reader has opened it.
-type goneFS struct{ FS }
+type goneFS struct{ fileSystem }
 
-func (g goneFS) OpenFolder(dir string) (Folder, error) {
-	folder, err := g.FS.OpenFolder(dir)
+func (g goneFS) OpenFolder(dir string) (folder, error) {
+	folder, err := g.fileSystem.OpenFolder(dir)
 	return goneFolder{folder, dir}, err
 }
 
 type goneFolder struct {
-	Folder
+	folder
 	dir string
 }
 
@@ -26,11 +26,11 @@ func (g goneFolder) List(name string) ([]string, error) {
 	if err := os.RemoveAll(g.dir); err != nil {
 		return nil, err
 	}
-	return g.Folder.List(name)
+	return g.folder.List(name)
 }
 
 // A journal that is removed while it is read is an error, and nothing to try again for ever.
-func TestAJournalThatGoesWhileItIsReadIsAnError(t *testing.T) {
+func TestRemovedJournalIsError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "night")
 	if err := os.MkdirAll(filepath.Join(dir, segmentsDir), 0o700); err != nil {
 		t.Fatal(err)

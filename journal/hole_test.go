@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// A disk writes the blocks of a file in any order until it is told to sync. When the power goes, the first of
-// them may be missing though later ones are there, and reads as zeros.
-func TestATailWithAHoleIsCutAtEveryBlock(t *testing.T) {
+// A disk writes the blocks of a file in any order until it is told to sync. When the power goes,
+// the first of them may be missing though later ones are there, and reads as zeros.
+func TestHoleInTailIsCut(t *testing.T) {
 	const block = 512
 	disk := newDisk(1)
 	opt := options()
@@ -44,7 +45,7 @@ func TestATailWithAHoleIsCutAtEveryBlock(t *testing.T) {
 			opt := options()
 			opt.FS = disk
 			rec, err := journal.Recover("loop", opt)
-			if err != nil || rec.NextSeq != uint64(events+1) || rec.Lost == nil || rec.Lost.Bytes != torn {
+			if err != nil || rec.NextSeq != event.Seq(events+1) || rec.Lost == nil || rec.Lost.Bytes != torn {
 				t.Fatalf("a hole at %d: %+v, %v; want next seq %d", hole, rec, err, events+1)
 			}
 			kept, err := disk.ReadFile("loop/" + rec.Lost.Kept)
@@ -61,8 +62,9 @@ func TestATailWithAHoleIsCutAtEveryBlock(t *testing.T) {
 	}
 }
 
-// A write that has reached the disk and one that has not may share a block: what is missing begins where a line ends.
-func TestAHoleMayBeginBehindALine(t *testing.T) {
+// A write that has reached the disk and one that has not may share a block: what is missing begins
+// where a line ends.
+func TestHoleAfterLineIsCut(t *testing.T) {
 	disk := newDisk(1)
 	opt := options()
 	opt.FS = disk
@@ -74,12 +76,12 @@ func TestAHoleMayBeginBehindALine(t *testing.T) {
 	clear(left[end : (end/512+1)*512])
 	disk.Drop("loop/journal/"+name, left)
 	rec, err := journal.Recover("loop", opt)
-	if err != nil || rec.NextSeq != uint64(bytes.Count(left[:end], []byte("\n"))+1) || rec.Lost.Bytes != int64(len(left)-end) {
+	if err != nil || rec.NextSeq != event.Seq(bytes.Count(left[:end], []byte("\n"))+1) || rec.Lost.Bytes != int64(len(left)-end) {
 		t.Errorf("%+v, %v", rec, err)
 	}
 }
 
-// Zeros in other places were never a block: that is damage, and nobody cuts it.
+// Zeros in other places were never a block: that is damage, and is not cut.
 func TestOtherZerosAreDamage(t *testing.T) {
 	for _, zeros := range [][2]int{{1000, 1020}, {1000, 1024}, {1024, 1300}, {1023, 1024}} {
 		disk := newDisk(1)

@@ -129,7 +129,7 @@ func TestWhatIsAppendedIsRead(t *testing.T) {
 	}
 
 	state, at, err := journal.Checkpoint(dir)
-	if err != nil || string(state) != `{"n":4}` || at.Seq != 6 || at.Segment != "000002-i0001.jsonl" {
+	if err != nil || state != `{"n":4}` || at.Seq != 6 || at.Segment != "000002-i0001.jsonl" {
 		t.Errorf("checkpoint = %s at %+v, %v", state, at, err)
 	}
 	if lines := mustRead(t, dir, journal.ReadOptions{FromCheckpoint: true}); len(lines) != 3 {
@@ -152,7 +152,7 @@ func TestWhatIsAppendedIsRead(t *testing.T) {
 	}
 }
 
-func TestAJournalGoesOnWhereItEnded(t *testing.T) {
+func TestWriterContinuesJournal(t *testing.T) {
 	dir := t.TempDir()
 	opt := options()
 	w, _ := begin(t, dir, opt)
@@ -176,7 +176,7 @@ func TestAJournalGoesOnWhereItEnded(t *testing.T) {
 	}
 }
 
-func TestALastLineThatIsNotJSONIsTorn(t *testing.T) {
+func TestInvalidLastLineIsTorn(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := begin(t, dir, options())
 	add(t, w, notices(1, 2)...)
@@ -281,7 +281,7 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 }
 
-func TestADraftThatCannotBeALineIsRefused(t *testing.T) {
+func TestAppendRefusesInvalidDrafts(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := begin(t, dir, options())
 	good := notice("good")
@@ -369,7 +369,7 @@ func TestBlobs(t *testing.T) {
 	if err != nil || long.Bytes != 40_000 || long.Text != strings.Repeat("ü", 512) {
 		t.Fatalf("long text is %d bytes, %d in the event, %v", long.Bytes, len(long.Text), err)
 	}
-	file := filepath.Join(dir, "blobs", long.SHA256)
+	file := filepath.Join(dir, "blobs", string(long.SHA256))
 	if got, err := os.ReadFile(file); err != nil || string(got) != text {
 		t.Errorf("the blob has %d bytes, %v", len(got), err)
 	}
@@ -400,20 +400,20 @@ func TestSeekFindsEveryEvent(t *testing.T) {
 	}
 	all := mustRead(t, dir, journal.ReadOptions{})
 	for seq := 1; seq <= len(all)+1; seq++ {
-		at, err := journal.Seek(dir, uint64(seq))
-		if err != nil || at.Seq != uint64(seq)-1 {
+		at, err := journal.Seek(dir, event.Seq(seq))
+		if err != nil || at.Seq != event.Seq(seq)-1 {
 			t.Fatalf("seek %d: %+v, %v", seq, at, err)
 		}
 		if seq%17 == 0 || seq > len(all)-3 {
-			got, err := read(dir, journal.ReadOptions{FromSeq: uint64(seq)})
+			got, err := read(dir, journal.ReadOptions{FromSeq: event.Seq(seq)})
 			if err != nil || strings.Join(got, "\n") != strings.Join(all[seq-1:], "\n") {
 				t.Fatalf("read from %d: %d events, %v; want %d", seq, len(got), err, len(all)-seq+1)
 			}
 		}
 	}
-	if _, err := journal.Seek(dir, uint64(len(all)+2)); err == nil {
+	if _, err := journal.Seek(dir, event.Seq(len(all)+2)); err == nil {
 		t.Error("an event that has not been written was found")
-	} else if r, ok := errors.AsType[*journal.RangeError](err); !ok || r.Last != uint64(len(all)) {
+	} else if r, ok := errors.AsType[*journal.RangeError](err); !ok || r.Last != event.Seq(len(all)) {
 		t.Errorf("beyond the end: %v", err)
 	}
 	for _, n := range []int{0, 1, 2, 5, 6, 50, 120, len(all), len(all) + 10} {

@@ -7,34 +7,27 @@ import (
 	"io"
 	"slices"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // tailBytes is the step in which the end of a segment is read.
 const tailBytes = 64 << 10
 
-// Last returns the last n events of a journal in their order, and the position
-// behind them, from where [Follow] goes on without a gap. It reads backwards from
-// the end, so that its time depends on n and not on the size of the journal,
-// unless it has to go back into a compressed segment. Lines are verified against
-// their predecessors. A journal with fewer events returns what it has. The events
+// Last returns the last n events of a journal in their order, and the position after them, from
+// where [Follow] continues without a gap. It reads backwards from the end: its time depends on n
+// and not on the size of the journal, unless it has to go back into a compressed segment. Each line
+// is verified against the one before. A journal with fewer events returns all of them. The events
 // stay valid.
 //
-// Damage is a *[CorruptError]. Where it is in an older segment than the last one, the events behind it
-// and the position are returned with that error: a loop that lives writes on.
+// Damage is a *[CorruptError]. Where it is in an older segment than the last one, the events after
+// it and the position are returned with that error, since a live loop continues to write.
 func Last(loopDir string, n int) ([]event.Event, Position, error) {
 	return last(nil, loopDir, n)
 }
 
-func last(fsys FS, loopDir string, n int) ([]event.Event, Position, error) {
-	s, err := openSource(fsys, loopDir)
-	if err != nil {
-		return nil, Position{}, err
-	}
-	defer s.Close()
-	var events []event.Event
-	var at Position
-	err = s.listed(func(list []SegmentInfo) (err error) {
+func last(fsys fileSystem, loopDir string, n int) (events []event.Event, at Position, err error) {
+	err = withSegments(fsys, loopDir, func(s *source, list []SegmentInfo) (err error) {
 		events, at, err = s.last(list, n)
 		return err
 	})
@@ -81,7 +74,7 @@ func (s *source) tail(info SegmentInfo, n int, last bool) ([]event.Event, Positi
 	}
 	defer l.Close()
 	if l.packed != nil {
-		return tailOfPacked(&events{lines: l, segment: info.Name, verify: true}, n)
+		return tailOfPacked(&eventReader{lineReader: l, segment: info.Name, verify: true}, n)
 	}
 	size, err := l.file.Size()
 	if err != nil {
@@ -91,11 +84,10 @@ func (s *source) tail(info SegmentInfo, n int, last bool) ([]event.Event, Positi
 }
 
 // tailOf returns the last n events before an offset.
-func tailOf(f File, info SegmentInfo, end int64, n int, last bool) ([]event.Event, Position, error) {
+func tailOf(f file, info SegmentInfo, end int64, n int, last bool) ([]event.Event, Position, error) {
 	b := &backward{file: f, start: end}
-	// One line more than wanted, as far as there is one: it seeds the checksum
-	// of the oldest wanted line. One for an unfinished end, and one of which the step
-	// may hold no more than a part of the checksum.
+	// Three lines more than wanted, as far as there are any: one seeds the checksum of the oldest
+	// wanted line, one may be a torn line at the end, and one may begin before the bytes read.
 	for lines := 0; lines < n+3 && b.start > 0; {
 		more, err := b.read()
 		if err != nil {
@@ -106,15 +98,15 @@ func tailOf(f File, info SegmentInfo, end int64, n int, last bool) ([]event.Even
 	return b.events(info, n, last)
 }
 
-// backward holds the end of a file and grows towards its beginning.
+// backward contains the end of a file and grows towards its beginning.
 type backward struct {
-	file  File
+	file  file
 	buf   []byte // the bytes are at its end, from skip on
 	skip  int
 	start int64 // offset of buf[skip] in the file
 }
 
-// read adds one step and returns how many newlines it has.
+// read adds one step and returns how many newlines it contains.
 func (b *backward) read() (int, error) {
 	step := int(min(tailBytes, b.start))
 	if b.skip < step {
@@ -127,7 +119,7 @@ func (b *backward) read() (int, error) {
 	part := b.buf[b.skip-step : b.skip]
 	if n, err := b.file.ReadAt(part, b.start-int64(step)); n < step {
 		if err == io.EOF {
-			err = io.ErrUnexpectedEOF // it was cut while we looked
+			err = io.ErrUnexpectedEOF // it was cut meanwhile
 		}
 		return 0, err
 	}
@@ -136,26 +128,25 @@ func (b *backward) read() (int, error) {
 	return bytes.Count(part, []byte{'\n'}), nil
 }
 
-// events reads the bytes forward from the first line that is whole.
+// events reads the bytes forward from the first complete line.
 func (b *backward) events(info SegmentInfo, n int, last bool) ([]event.Event, Position, error) {
 	text := b.buf[b.skip:]
-	seg := &events{segment: info.Name, verify: true, lines: &lines{
+	seg := &eventReader{segment: info.Name, verify: true, lineReader: &lineReader{
 		file: b.file, buf: text, w: len(text), at: b.start, base: b.start,
 	}}
 	if b.start > 0 {
-		line, err := seg.lines.next()
+		line, err := seg.lineReader.next()
 		if err != nil {
-			return nil, Position{}, nil // one unfinished line longer than all that was read
+			return nil, Position{}, nil // one torn line, longer than all that was read
 		}
-		crc, ok := event.CRC(line)
+		crc, ok := frame.CRC(line)
 		if !ok {
-			// Most lines that are cut in two still end with their checksum. This one was
-			// cut within it, and the next one is whole.
+			// Reading began within the checksum of this line. The next line is complete.
 			start := seg.at
-			if line, err = seg.lines.next(); err != nil {
+			if line, err = seg.lineReader.next(); err != nil {
 				return nil, Position{}, nil
 			}
-			if crc, ok = event.CRC(line); !ok {
+			if crc, ok = frame.CRC(line); !ok {
 				return nil, Position{}, seg.damage(start, "it carries no checksum")
 			}
 		}
@@ -164,36 +155,29 @@ func (b *backward) events(info SegmentInfo, n int, last bool) ([]event.Event, Po
 	var found []event.Event
 	for {
 		var e event.Event
-		err := seg.next(&e)
-		if err == nil {
-			found = append(found, e)
-			continue
-		}
-		if last && seg.torn() || err == io.EOF && len(seg.rest()) == 0 {
+		err := seg.nextOf(&e, last)
+		if err == io.EOF {
 			break
 		}
-		if err == io.EOF {
-			err = seg.damage(seg.at, "the segment ends in the middle of a line, and there is a later one")
+		if err != nil {
+			return nil, Position{}, err
 		}
-		return nil, Position{}, err
+		found = append(found, e)
 	}
 	return found[max(0, len(found)-n):], seg.position(), nil
 }
 
-func tailOfPacked(seg *events, n int) ([]event.Event, Position, error) {
+func tailOfPacked(seg *eventReader, n int) ([]event.Event, Position, error) {
 	ring := make([]event.Event, 0, min(n, 1024))
 	for count := 0; ; count++ {
 		var e event.Event
-		err := seg.next(&e)
-		if err == io.EOF && len(seg.rest()) == 0 {
+		err := seg.nextOf(&e, false)
+		if err == io.EOF {
 			if len(ring) == n {
 				at := count % n
 				ring = slices.Concat(ring[at:], ring[:at])
 			}
 			return ring, seg.position(), nil
-		}
-		if err == io.EOF {
-			err = seg.damage(seg.at, "the segment ends in the middle of a line")
 		}
 		if err != nil {
 			return nil, Position{}, err

@@ -10,7 +10,7 @@ import (
 // Last reads backwards in steps of 64 KiB, and a step may begin anywhere in a line,
 // within its checksum too. Here the end moves on by lines of different lengths, so
 // that steps begin at every place of one.
-func TestLastBeginsAnywhereInALine(t *testing.T) {
+func TestLastFromMidLine(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := begin(t, dir, options())
 	for range 60 {

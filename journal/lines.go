@@ -6,36 +6,39 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 const (
-	firstBytes = 16 << 10  // the first read: most who look at a journal want little
-	readBytes  = 256 << 10 // one read from then on; it and what is made of it stay in the second-level cache
-	keepBytes  = 1 << 20   // a buffer that grew beyond this for one line is let go
-	maxLine    = 1 << 30   // no line of a journal; a bound on what a damaged file can make a reader allocate
+	firstBytes = 16 << 10 // the first read: most readers of a journal want little
+	// each later read; larger ones are slower, since they leave the second-level cache
+	readBytes = 256 << 10
+	keepBytes = 1 << 20 // a buffer that grew beyond this for one line is released
+	// longer than any line; bounds what a damaged file can make a reader allocate
+	maxLine = 1 << 30
 )
 
-// lines cuts a segment into lines. It stands for one buffer, which every line
-// shares and the next call overwrites.
-type lines struct {
-	file   File
+// lineReader cuts a segment into lines. All lines share one buffer, and the next call overwrites
+// it.
+type lineReader struct {
+	file   file
 	from   io.Reader // nil where buf holds all there is
 	packed *unpacker // set where from decompresses
 
 	buf     []byte
-	r, w    int // buf[r:w] is read and not handed out
-	scanned int // of those, known to hold no newline
+	r, w    int // buf[r:w] is read and not returned
+	scanned int // of those, known to contain no newline
 
 	at    int64 // offset of buf[r] in the segment
 	base  int64 // where reading began
-	count int   // lines handed out since
+	count int   // lines returned since
 }
 
-// next returns the next whole line without its newline, or io.EOF: then more may
-// come, and the beginning of a line is kept for when it does.
-func (l *lines) next() ([]byte, error) {
+// next returns the next complete line without its newline, or io.EOF. After io.EOF more may come,
+// and the beginning of a line is kept.
+func (l *lineReader) next() ([]byte, error) {
 	for {
 		if i := bytes.IndexByte(l.buf[l.r+l.scanned:l.w], '\n'); i >= 0 {
 			end := l.r + l.scanned + i
@@ -53,7 +56,7 @@ func (l *lines) next() ([]byte, error) {
 	}
 }
 
-func (l *lines) fill() error {
+func (l *lineReader) fill() error {
 	if l.from == nil {
 		return io.EOF // everything is in buf, and events share it: nothing may move
 	}
@@ -90,11 +93,11 @@ func (l *lines) fill() error {
 	return err
 }
 
-// rest returns what stands behind the last newline that was read.
-func (l *lines) rest() []byte { return l.buf[l.r:l.w] }
+// rest returns the bytes after the last newline that was read.
+func (l *lineReader) rest() []byte { return l.buf[l.r:l.w] }
 
 // back takes back the line that next returned last.
-func (l *lines) back(line []byte) {
+func (l *lineReader) back(line []byte) {
 	n := len(line) + 1
 	l.r -= n
 	l.at -= int64(n)
@@ -102,27 +105,27 @@ func (l *lines) back(line []byte) {
 	l.scanned = 0
 }
 
-func (l *lines) Close() error {
+func (l *lineReader) Close() error {
 	if l.packed != nil {
 		l.packed.close()
 	}
 	return l.file.Close()
 }
 
-// events reads the lines of one segment as events and holds them against each
-// other: the chain of checksums and the density of seq.
-type events struct {
-	*lines
+// eventReader reads the lines of one segment as events, and verifies the chain of checksums and the
+// density of seq.
+type eventReader struct {
+	*lineReader
 	segment string
 	verify  bool
-	crc     uint32 // of the last line
-	seq     uint64 // of the last event; 0 before the first
+	crc     uint32    // of the last line
+	seq     event.Seq // of the last event; 0 before the first
 }
 
 // next reads one event into e. A *CorruptError leaves the line unread.
-func (r *events) next(e *event.Event) error {
+func (r *eventReader) next(e *event.Event) error {
 	start := r.at
-	line, err := r.lines.next()
+	line, err := r.lineReader.next()
 	if err != nil {
 		if err == io.EOF {
 			return io.EOF
@@ -131,9 +134,9 @@ func (r *events) next(e *event.Event) error {
 	}
 	crc, carried := uint32(0), true
 	if r.verify {
-		crc, carried = event.Verify(line, r.crc)
+		crc, carried = frame.Verify(line, r.crc)
 	} else {
-		crc, _ = event.CRC(line)
+		crc, _ = frame.CRC(line)
 	}
 	if carried {
 		*e, err = event.Parse(line)
@@ -147,8 +150,22 @@ func (r *events) next(e *event.Event) error {
 	return r.damage(start, problem)
 }
 
-// problem says what is wrong with a line, for a person.
-func (r *events) problem(line []byte) string {
+// nextOf is next for a reader that does not wait: io.EOF is the end of the segment. A torn line at
+// the end is damage unless the segment is the last one.
+func (r *eventReader) nextOf(e *event.Event, last bool) error {
+	switch err := r.next(e); {
+	// After io.EOF torn would read further, and might find that the line was finished meanwhile.
+	case err == io.EOF && len(r.rest()) > 0 && !(last && r.packed == nil):
+		return r.damage(r.at, "the segment ends in the middle of a line, and there is a later one")
+	case err != nil && err != io.EOF && last && r.torn():
+		return io.EOF
+	default:
+		return err
+	}
+}
+
+// problem describes what is wrong with a line.
+func (r *eventReader) problem(line []byte) string {
 	e, err := event.Parse(line)
 	if err != nil || !jsonscan.Valid(line) {
 		if jsonscan.Valid(line) {
@@ -162,18 +179,17 @@ func (r *events) problem(line []byte) string {
 	if r.seq != 0 && e.Seq != r.seq+1 {
 		return fmt.Sprintf("event %d stands where event %d belongs", e.Seq, r.seq+1)
 	}
-	if _, ok := event.CRC(line); !ok {
+	if _, ok := frame.CRC(line); !ok {
 		return "it carries no checksum"
 	}
 	return "its checksum does not fit: it or the line before it is not what was written"
 }
 
-// torn reports whether what stands at the end of the bytes read so far is a
-// line that was never finished, and not damage: it has no newline, or it is not
-// JSON and the last one, or a part of it never reached the disk. It is to be asked
-// about the last segment only, after io.EOF or a *CorruptError.
-func (r *events) torn() bool {
-	line, err := r.lines.next()
+// torn reports whether the bytes read so far end in a torn line, which is no damage: it has no
+// newline, or is the last line and no JSON, or a part of it never reached the disk. It is for the
+// last segment only, after io.EOF or a *CorruptError.
+func (r *eventReader) torn() bool {
+	line, err := r.lineReader.next()
 	if err != nil {
 		return err == io.EOF && r.packed == nil
 	}
@@ -181,11 +197,11 @@ func (r *events) torn() bool {
 	if r.packed != nil || jsonscan.Valid(line) {
 		return false
 	}
-	if unwritten(line, r.at-int64(len(line)+1)) {
+	if hasLostBlock(line, r.at-int64(len(line)+1)) {
 		return true
 	}
-	// Is there anything behind it? Reading on must not move the line in the
-	// buffer, so that it can be taken back.
+	// Does anything follow? Reading further must not move the line in the buffer, so that it can be
+	// taken back.
 	if len(r.rest()) > 0 {
 		return false
 	}
@@ -193,15 +209,15 @@ func (r *events) torn() bool {
 	return err == nil && size == r.at
 }
 
-// diskBlock is the smallest piece that disks write whole or not at all.
+// diskBlock is the smallest piece that a disk writes completely or not at all.
 const diskBlock = 512
 
-// unwritten reports whether a line, which begins at an offset of its file, lacks a block that was not on the disk when the
-// power went, though a later one was: no disk writes the blocks of a file in their order before it is told to
-// sync. Such a block reads as zeros, from its beginning or from where a write had ended, which is where a line ends, up to
-// its own end; and no line is written with a zero in it. What follows is of the same last moments: had any of it been synced, so
-// would this be.
-func unwritten(line []byte, offset int64) bool {
+// hasLostBlock reports whether a line, which begins at an offset of its file, lacks a block that
+// was not on the disk when the power went, though a later one was: a disk writes the blocks of a
+// file in any order before a sync. Such a block reads as zeros, from its beginning or from the end
+// of an earlier write, which is the end of a line, up to its own end; and no line contains a zero.
+// Nothing that follows can have been synced, since that sync would have written this block too.
+func hasLostBlock(line []byte, offset int64) bool {
 	from := bytes.IndexByte(line, 0)
 	if from < 0 {
 		return false
@@ -210,20 +226,20 @@ func unwritten(line []byte, offset int64) bool {
 	return (from == 0 || (offset+int64(from))%diskBlock == 0) && (offset+int64(to))%diskBlock == 0
 }
 
-func (r *events) damage(offset int64, problem string) error {
+func (r *eventReader) damage(offset int64, problem string) error {
 	return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Problem: problem}
 }
 
-func (r *events) failed(offset int64, err error) error {
+func (r *eventReader) failed(offset int64, err error) error {
 	if c, ok := errors.AsType[*unpackError](err); ok {
 		return &CorruptError{Segment: r.segment, Line: r.lineAt(offset), Offset: offset, Problem: "it cannot be decompressed: " + c.Error()}
 	}
 	return fmt.Errorf("read segment %s: %w", r.segment, err)
 }
 
-// lineAt counts the lines up to the one at an offset, which is the last that was handed out or the next. Where reading
-// began in the middle, those before that have never been counted: it is done now that somebody asks.
-func (r *events) lineAt(offset int64) int {
+// lineAt returns the number of the line at an offset, which is the last line returned or the next.
+// Where reading began in the middle, it counts the lines before that now.
+func (r *eventReader) lineAt(offset int64) int {
 	n := r.count + 1
 	if offset < r.at {
 		n = r.count
@@ -244,6 +260,6 @@ func (r *events) lineAt(offset int64) int {
 	return n
 }
 
-func (r *events) position() Position {
+func (r *eventReader) position() Position {
 	return Position{Segment: r.segment, Offset: r.at, Seq: r.seq, CRC: r.crc}
 }

@@ -1,44 +1,41 @@
 package journal
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 	"path/filepath"
+	"slices"
 
+	"github.com/ralph-loop/ralph/internal/journalfs"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// ReadOptions say where reading begins and what it trusts.
+// ReadOptions define where reading begins.
 type ReadOptions struct {
-	// FromSeq is the first event wanted. 0 is the first that the journal still
-	// has; any other that it does not have is a *[RangeError].
-	FromSeq uint64
-	// FromCheckpoint begins with the event that opens the last segment, whose
-	// checkpoint is the state of all that came before. It wins over FromSeq.
+	// FromSeq is the first event. 0 is the first that the journal still has; any other that it does
+	// not have is a *[RangeError].
+	FromSeq event.Seq
+	// FromCheckpoint begins with the event that opens the last segment. Its checkpoint is the state
+	// of all earlier events. FromSeq is then ignored.
 	FromCheckpoint bool
-	// NoVerify leaves out the checksums. seq is still held to be dense.
-	NoVerify bool
-	// FS is where the journal lies; nil is the operating system.
-	FS FS
+	// FS is where the journal is; nil is the operating system.
+	FS journalfs.FS
 }
 
-// Read iterates over the events of a journal, in order and without a gap. src is
-// a loop's folder, a copy of it, a folder of segments, or one segment file, of whatever name; a
-// compressed segment reads like a plain one. It takes no lock and writes nothing,
-// so it works on a copy as on a loop that is running, of which it reads what is
-// there when it comes to the end.
+// Read iterates over the events of a journal, in order and without a gap. src is the folder of a
+// loop, a copy of it, a folder of segments, or one segment file of any name; a compressed segment
+// reads like a plain one. Read takes no lock and writes nothing. It works on a copy and on a
+// running loop, of which it reads what exists when it reaches the end.
 //
-// Every line is verified against the one before it. Damage ends the iteration
-// with a *[CorruptError]; nothing is skipped. An unfinished last line of the last
-// segment is not there yet.
+// Every line is verified against the one before it. Damage ends the iteration with a
+// *[CorruptError]; nothing is skipped. A torn line at the end of the last segment is ignored.
 //
-// An event is valid until the next one is asked for: keep it with its Clone.
+// An event is valid until the next one is requested: keep it with its Clone.
 func Read(src string, opt ReadOptions) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		if f := renamed(src, opt); f != nil {
+		if f := openFile(src, opt); f != nil {
 			defer f.Close()
 			for e, err := range ReadStream(&fileFrom{f: f}, filepath.Base(src)) {
 				if (err != nil || e.Seq >= opt.FromSeq) && !yield(e, err) {
@@ -65,16 +62,13 @@ func Read(src string, opt ReadOptions) iter.Seq2[event.Event, error] {
 	}
 }
 
-// renamed opens a segment that has the name of none; nil where src is something else, or cannot be opened.
-func renamed(src string, opt ReadOptions) File {
-	fsys := opt.FS
-	if fsys == nil {
-		fsys = osFS{}
-	}
+// openFile opens a segment file that does not have the name of a segment. It returns nil where src
+// is something else or cannot be opened.
+func openFile(src string, opt ReadOptions) file {
 	if _, named := parseSegmentName(filepath.Base(src)); named {
 		return nil
 	}
-	dir, err := fsys.OpenFolder(filepath.Dir(src))
+	dir, err := orOS(opt.FS).OpenFolder(filepath.Dir(src))
 	if err != nil {
 		return nil
 	}
@@ -89,11 +83,10 @@ func renamed(src string, opt ReadOptions) File {
 	return f
 }
 
-// walk goes through segments in their order.
+// walk reads segments in their order.
 type walk struct {
 	src     *source
-	verify  bool
-	current *events
+	current *eventReader
 	info    SegmentInfo
 	last    bool // there was no later segment when the current one was opened
 }
@@ -103,7 +96,7 @@ func openWalk(src string, opt ReadOptions) (*walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{src: s, verify: !opt.NoVerify}
+	w := &walk{src: s}
 	if err := w.begin(opt); err != nil {
 		s.Close()
 		return nil, err
@@ -119,12 +112,20 @@ func (w *walk) begin(opt ReadOptions) error {
 	if opt.FromCheckpoint {
 		return w.enter(list, len(list)-1, Position{})
 	}
-	if opt.FromSeq == 0 {
-		return w.enter(list, 0, Position{})
-	}
-	at, err := w.src.seek(list, opt.FromSeq)
-	if err != nil {
-		return err
+	return w.enterFrom(list, Position{}, opt.FromSeq)
+}
+
+// enterFrom opens the segment in which reading begins: at a position, or where that is zero, before
+// the event seq. The list is not empty, or one of the two is beyond the first event.
+func (w *walk) enterFrom(list []SegmentInfo, at Position, seq event.Seq) error {
+	if at == (Position{}) {
+		if seq == 0 {
+			return w.enter(list, 0, at)
+		}
+		var err error
+		if at, err = w.src.seek(list, seq); err != nil {
+			return err
+		}
 	}
 	return w.enterAt(list, at)
 }
@@ -157,36 +158,29 @@ func (w *walk) enter(list []SegmentInfo, i int, at Position) error {
 		w.current.Close()
 	}
 	w.info, w.last = list[i], i == len(list)-1
-	w.current = &events{lines: l, segment: list[i].Name, verify: w.verify, crc: at.CRC, seq: at.Seq}
+	w.current = &eventReader{lineReader: l, segment: list[i].Name, verify: true, crc: at.CRC, seq: at.Seq}
 	return nil
 }
 
-// segment yields what the current segment has left, and reports whether to go on.
+// segment yields what the current segment has left, and reports whether to continue.
 func (w *walk) segment(yield func(event.Event, error) bool) bool {
 	var e event.Event
 	for {
-		switch err := w.current.next(&e); {
-		case err == nil:
-			if !yield(e, nil) {
-				return false
-			}
-		case err == io.EOF && (len(w.current.rest()) == 0 || w.last && w.current.packed == nil):
-			// Whatever follows was written since. torn must not be asked: it would read on, and
-			// find that the line has been finished meanwhile.
+		err := w.current.nextOf(&e, w.last)
+		if err == io.EOF {
 			return true
-		case err != io.EOF && w.last && w.current.torn():
-			return true
-		case err == io.EOF:
-			yield(event.Event{}, w.current.damage(w.current.at, "the segment ends in the middle of a line, and there is a later one"))
-			return false
-		default:
+		}
+		if err != nil {
 			yield(event.Event{}, err)
+			return false
+		}
+		if !yield(e, nil) {
 			return false
 		}
 	}
 }
 
-// advance goes on to the next segment; current is nil where there is none.
+// advance enters the next segment; current is nil where there is none.
 func (w *walk) advance() error {
 	if w.last {
 		w.current.Close()
@@ -197,24 +191,26 @@ func (w *walk) advance() error {
 	if err != nil {
 		return err
 	}
-	for i, info := range list {
-		if info.Ordinal <= w.info.Ordinal {
-			continue
-		}
-		if err := w.follows(list, i); err != nil {
-			return err
-		}
-		return w.enter(list, i, Position{Seq: w.current.seq})
-	}
-	return fmt.Errorf("open the segment behind %s: %w", w.info.Name, fs.ErrNotExist)
+	return w.enterNext(list)
 }
 
-// follows checks that the segment to be entered is the one behind the current
-// one. Dropping takes the oldest segments only, so a hole is damage unless
-// everything before it is gone as well.
+// enterNext opens the segment after the current one.
+func (w *walk) enterNext(list []SegmentInfo) error {
+	i := slices.IndexFunc(list, func(info SegmentInfo) bool { return info.Ordinal > w.info.Ordinal })
+	if i < 0 {
+		return fmt.Errorf("open the segment after %s: %w", w.info.Name, fs.ErrNotExist)
+	}
+	if err := w.follows(list, i); err != nil {
+		return err
+	}
+	return w.enter(list, i, Position{Seq: w.current.seq})
+}
+
+// follows checks that the segment to be entered is the one after the current one. Only the oldest
+// segments are dropped, so a hole is damage unless everything before it is gone as well.
 func (w *walk) follows(list []SegmentInfo, i int) error {
 	if w.current.base == 0 && w.current.count == 0 {
-		return w.current.damage(0, "it has no whole line, and there is a later segment")
+		return w.current.damage(0, "it has no complete line, and there is a later segment")
 	}
 	if list[i].Ordinal == w.info.Ordinal+1 {
 		return nil
@@ -234,47 +230,4 @@ func (w *walk) close() {
 		w.current.Close()
 	}
 	w.src.Close()
-}
-
-// Checkpoint returns the state that the last segment begins with, and the
-// position right behind it: whoever has that state follows from there. A journal
-// that has no event yet has no checkpoint and the zero Position.
-func Checkpoint(loopDir string) (json.RawMessage, Position, error) {
-	s, err := openSource(nil, loopDir)
-	if err != nil {
-		return nil, Position{}, err
-	}
-	defer s.Close()
-	var state json.RawMessage
-	var at Position
-	err = s.listed(func(list []SegmentInfo) error {
-		if len(list) == 0 {
-			return nil
-		}
-		newest := list[len(list)-1]
-		l, err := s.open(newest, 0)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-		state, at, err = checkpoint(&events{lines: l, segment: newest.Name, verify: true})
-		return err
-	})
-	return state, at, err
-}
-
-func checkpoint(seg *events) (json.RawMessage, Position, error) {
-	var e event.Event
-	err := seg.next(&e)
-	if err == io.EOF || (err != nil && seg.torn()) {
-		return nil, Position{}, nil
-	}
-	if err != nil {
-		return nil, Position{}, err
-	}
-	if e.Type != event.TypeSegmentOpened {
-		return nil, Position{}, seg.damage(0, "it does not open the segment")
-	}
-	state := append(json.RawMessage(nil), e.Field("checkpoint")...)
-	return state, seg.position(), nil
 }

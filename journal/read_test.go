@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/journalfs"
 	"github.com/ralph-loop/ralph/journal"
 )
 
 // A reader may come upon the last segment while its writer is in the middle of a line,
 // and the writer may finish that line at any moment: also between two looks at it.
-func TestReadWhileALineIsBeingWritten(t *testing.T) {
+func TestReadDuringWrite(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := begin(t, dir, options())
 	add(t, w, notices(1, 3)...)
@@ -28,27 +29,27 @@ func TestReadWhileALineIsBeingWritten(t *testing.T) {
 	}
 }
 
-// growing is a file system whose files end at size for whoever reads them first, and then
-// have the rest as well.
+// growing is a file system whose files end at size for the first reader, and then have the rest as
+// well.
 type growing struct{ size int64 }
 
-func (g growing) OpenFolder(path string) (journal.Folder, error) {
+func (g growing) OpenFolder(path string) (journalfs.Folder, error) {
 	folder, err := journal.OSFolder(path)
 	return growingFolder{folder, g}, err
 }
 
 type growingFolder struct {
-	journal.Folder
+	journalfs.Folder
 	growing
 }
 
-func (g growingFolder) Open(name string) (journal.File, error) {
+func (g growingFolder) Open(name string) (journalfs.File, error) {
 	f, err := g.Folder.Open(name)
 	return &growingFile{File: f, size: g.size}, err
 }
 
 type growingFile struct {
-	journal.File
+	journalfs.File
 	size int64 // 0 once the end was read
 }
 

@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -15,32 +13,30 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Recovery tells where a journal stands, for [Create] to go on from there. The
-// zero value but for NextSeq 1 is a journal that has no event yet.
+// Recovery is the end of a journal, from where [Create] continues. The zero value but for NextSeq 1
+// is a journal that has no event yet.
 type Recovery struct {
 	Segment   string // the last segment, empty where there is none
 	Ordinal   int
 	Iteration int
-	NextSeq   uint64      // of the event to be written next
+	NextSeq   event.Seq   // of the event to be written next
 	At        time.Time   // of the last event
-	Lost      *event.Lost // what was cut off, for loop.resumed
+	Lost      *event.Lost // the torn tail that was cut off, for loop.resumed
 	Sealed    bool        // the writer before closed its journal
 	SHA256    string      // of the segment's bytes, before the seal where it is sealed
-	Position  Position    // behind the last event
+	Position  Position    // after the last event
 }
 
-// Recover makes a loop's journal ready for [Create]. dir is the loop's folder,
-// and the caller holds the loop's lock.
+// Recover prepares the journal of a loop for [Create]. dir is the folder of the loop, and the
+// caller holds the lock of the loop.
 //
-// A process that dies while it writes leaves an unfinished last line: without a
-// newline. Where a machine lost power it may not be JSON, or a line may lack blocks of the
-// file that later ones have. Recover cuts such a line and what follows it off
-// the last segment, after its bytes are safe in a side file beside it,
-// journal/<segment>.torn-<n>, and reports it as Lost, again on every call until a
-// new segment has begun. Nothing else is ever cut. Every line of the last segment
-// is verified; damage there is a *[CorruptError]. Older segments are left to
-// [Verify]. Calling it twice is the same as calling it once. A journal that another
-// writer has open is [ErrBusy], and nothing of it is touched.
+// A process that dies while it writes leaves a torn line without a newline. After a loss of power
+// the last line may not be JSON, or lines may lack blocks of the file that later ones have. Recover
+// cuts such a torn tail off the last segment and reports it as Lost, again on every call until a
+// new segment has begun. Before that it saves the bytes in the file journal/<segment>.torn-<n>.
+// Nothing else is ever cut. Every line of the last segment is verified; damage there is a
+// *[CorruptError]. Older segments are left to [Verify]. Calling Recover twice is the same as
+// calling it once. A journal that another writer has open is [ErrBusy] and stays as it is.
 func Recover(dir string, opt Options) (Recovery, error) {
 	opt = opt.withDefaults(time.Time{})
 	folder, err := opt.FS.OpenFolder(dir)
@@ -65,7 +61,7 @@ func Recover(dir string, opt Options) (Recovery, error) {
 }
 
 type repair struct {
-	folder Folder
+	folder folder
 	lost   *event.Lost
 }
 
@@ -78,7 +74,7 @@ func (r *repair) run() (Recovery, error) {
 		return Recovery{}, err
 	}
 	for _, name := range names {
-		// What never got its name was never part of the journal.
+		// A file that was not renamed was never part of the journal.
 		if strings.HasSuffix(name, tmpExt) {
 			if err := r.folder.Remove(segmentsDir + "/" + name); err != nil {
 				return Recovery{}, err
@@ -93,18 +89,18 @@ func (r *repair) run() (Recovery, error) {
 		if len(segments) == 0 {
 			return Recovery{NextSeq: 1, Lost: r.lost}, nil
 		}
-		rec, whole, err := r.last(segments[len(segments)-1])
-		if err == nil && whole {
-			rec.Lost, err = r.untold(segments)
+		rec, complete, err := r.last(segments[len(segments)-1])
+		if err == nil && complete {
+			rec.Lost, err = r.unreportedLoss(segments)
 		}
-		if err != nil || whole {
+		if err != nil || complete {
 			return rec, err
 		}
 	}
 }
 
-// last reads the last segment and cuts its tail. It reports false where not even
-// the first line of the segment was whole and the segment is gone.
+// last reads the last segment and cuts its torn tail. It returns false where the segment had no
+// complete line and was removed.
 func (r *repair) last(info SegmentInfo) (Recovery, bool, error) {
 	src := &source{dir: r.folder, under: segmentsDir}
 	l, err := src.open(info, 0)
@@ -112,151 +108,94 @@ func (r *repair) last(info SegmentInfo) (Recovery, bool, error) {
 		return Recovery{}, false, err
 	}
 	defer l.Close()
-	seg := &events{lines: l, segment: info.Name, verify: true}
+	seg := &eventReader{lineReader: l, segment: info.Name, verify: true}
+	check := newSegmentCheck(seg, info)
 	rec := Recovery{Segment: info.Name, Ordinal: info.Ordinal, Iteration: info.Iteration}
 	var e event.Event
 	for {
-		before := seg.at
-		err = seg.next(&e)
-		if err != nil {
+		err := check.next(&e, true)
+		if err == io.EOF {
 			break
 		}
-		if err := rec.read(seg, e, before); err != nil {
+		if err != nil {
+			return Recovery{}, false, err
+		}
+		rec.At = e.At
+	}
+	if l.packed == nil {
+		if err := r.saveTornTail(info, l.file, seg.at); err != nil {
 			return Recovery{}, false, err
 		}
 	}
-	if err != io.EOF && !seg.torn() {
-		return Recovery{}, false, err
-	}
-	if l.packed != nil {
-		if len(l.rest()) > 0 {
-			return Recovery{}, false, seg.damage(seg.at, "it ends in the middle of a line")
-		}
-	} else if err := r.cut(info, l.file, seg.at); err != nil {
-		return Recovery{}, false, err
-	}
 	if seg.seq == 0 {
-		// The next segment has its ordinal, and perhaps another name: never are both there.
+		// The next segment has the same ordinal and may have another name: they must not both
+		// exist.
 		return Recovery{}, false, r.folder.SyncFolder(segmentsDir)
 	}
 	if l.packed == nil {
-		if err := r.renew(info, l.file, seg.at); err != nil {
+		if err := r.rewrite(info, l.file, seg.at); err != nil {
 			return Recovery{}, false, fmt.Errorf("make %s durable: %w", info.Name, err)
 		}
 	}
-	rec.Position = seg.position()
-	rec.NextSeq = seg.seq + 1
-	if !rec.Sealed {
-		if rec.SHA256, err = r.sum(src, info); err != nil {
-			return Recovery{}, false, err
-		}
-	}
+	rec.Position, rec.NextSeq = seg.position(), seg.seq+1
+	rec.Sealed, rec.SHA256 = check.sealed, check.sha256()
 	return rec, true, nil
 }
 
-// read takes one event of the last segment into account.
-func (rec *Recovery) read(seg *events, e event.Event, offset int64) error {
-	if rec.Sealed {
-		return seg.damage(offset, "it stands behind the seal")
-	}
-	if seg.count == 1 {
-		opened, err := event.As[event.SegmentOpened](e)
-		if err != nil || opened.Ordinal != rec.Ordinal {
-			return seg.damage(offset, "it does not open a segment of this name")
-		}
-	}
-	rec.At = e.At
-	if e.Type != event.TypeSegmentSealed {
-		return nil
-	}
-	sealed, err := event.As[event.SegmentSealed](e)
-	if err != nil {
-		return seg.damage(offset, err.Error())
-	}
-	if sealed.Bytes != offset || sealed.Events != seg.count-1 {
-		return seg.damage(offset, fmt.Sprintf("the seal is for %d events in %d bytes, and there are %d in %d",
-			sealed.Events, sealed.Bytes, seg.count-1, offset))
-	}
-	rec.Sealed, rec.SHA256 = true, sealed.SHA256
-	return nil
-}
-
-// cut keeps what stands behind the whole lines of a segment in a side file, which is durable before
-// the segment loses it: a crash in between leaves a copy too many. A segment without a whole line
-// goes; of another one, renew keeps the whole lines.
-func (r *repair) cut(info SegmentInfo, f File, whole int64) error {
+// saveTornTail saves what follows the complete lines of a segment in a side file. That file is
+// durable before the segment loses the bytes: a crash in between leaves a copy too many. A segment
+// without a complete line is removed; rewrite keeps the complete lines of another one.
+func (r *repair) saveTornTail(info SegmentInfo, f file, complete int64) error {
 	size, err := f.Size()
 	if err != nil {
 		return err
 	}
-	if size == whole && whole > 0 {
+	if size == complete && complete > 0 {
 		return nil
 	}
 	if size > 0 {
-		kept, err := r.keep(info.Name, f, whole, size)
+		kept, err := r.saveTail(info.Name, f, complete, size)
 		if err != nil {
 			return fmt.Errorf("keep the unfinished line of %s: %w", info.Name, err)
 		}
-		r.lost = &event.Lost{Segment: info.Name, Bytes: size - whole, Kept: kept}
+		r.lost = &event.Lost{Segment: info.Name, Bytes: size - complete, Kept: kept}
 	}
-	if whole == 0 {
+	if complete == 0 {
 		return r.folder.Remove(info.path)
 	}
 	return nil
 }
 
-// renew puts a copy of the segment's whole lines in its place, durable before any later segment
-// names its lines. The process before may have died before it synced them, or of a
-// sync that failed: the kernel reports that once and takes the lines for clean, so
-// that syncing the same file again would prove nothing. Readers that have the old
-// file open have the same lines.
-func (r *repair) renew(info SegmentInfo, f File, size int64) error {
-	tmp := info.path + tmpExt
-	copied, err := r.folder.Create(tmp)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(copied, io.NewSectionReader(f, 0, size))
-	if err == nil {
-		err = copied.Sync()
-	}
-	if err = errors.Join(err, copied.Close()); err != nil {
-		return err
-	}
-	if err := r.folder.Rename(tmp, info.path); err != nil {
-		return err
-	}
-	return r.folder.SyncFolder(segmentsDir)
+// rewrite replaces the segment by a copy of its complete lines, which is durable before any later
+// segment refers to them. The process before may have died before it synced them, or of a failed
+// sync: the kernel reports that once and treats the lines as clean, so that another sync of the
+// same file would prove nothing. Readers that have the old file open have the same lines.
+func (r *repair) rewrite(info SegmentInfo, f file, size int64) error {
+	return replaceFile(r.folder, info.path, copyOf(f, 0, size))
 }
 
-func (r *repair) keep(segment string, f File, from, to int64) (string, error) {
-	var side File
-	var name string
-	for n := 1; side == nil; n++ {
-		var err error
-		name = segmentsDir + "/" + segment + tornMark + strconv.Itoa(n)
-		side, err = r.folder.Create(name)
-		if err != nil && !errors.Is(err, fs.ErrExist) {
+func (r *repair) saveTail(segment string, f file, from, to int64) (string, error) {
+	for n := 1; ; n++ {
+		name := segmentsDir + "/" + segment + tornMark + strconv.Itoa(n)
+		err := writeFile(r.folder, name, copyOf(f, from, to))
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
 			return "", err
 		}
+		return name, r.folder.SyncFolder(segmentsDir)
 	}
-	_, err := io.Copy(side, io.NewSectionReader(f, from, to-from))
-	if err == nil {
-		err = side.Sync()
-	}
-	if err = errors.Join(err, side.Close()); err != nil {
-		return "", err
-	}
-	return name, r.folder.SyncFolder(segmentsDir)
 }
 
-// untold finds what this call and earlier ones cut off and nobody has recorded: the segment is still the last
-// one, or those behind it have no more than their first line, because the power went before loop.resumed was synced.
-func (r *repair) untold(segments []SegmentInfo) (*event.Lost, error) {
+// unreportedLoss finds the torn tails, of this call and of earlier ones, that no event has
+// reported: their segment is still the last one, or the later segments have only their first line,
+// because the power went before loop.resumed was synced.
+func (r *repair) unreportedLoss(segments []SegmentInfo) (*event.Lost, error) {
 	newest := r.lost
 	oldest := newest
 	for _, info := range slices.Backward(segments) {
-		lost, err := r.lostBefore(info.Name)
+		lost, err := r.keptTail(info.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -267,15 +206,15 @@ func (r *repair) untold(segments []SegmentInfo) (*event.Lost, error) {
 		default:
 			oldest.Before, oldest = lost, lost
 		}
-		if told, err := r.goesOn(info); told || err != nil {
+		if reported, err := r.hasEvents(info); reported || err != nil {
 			return newest, err
 		}
 	}
 	return newest, nil
 }
 
-// goesOn reports whether a segment has more than the line that opens it.
-func (r *repair) goesOn(info SegmentInfo) (bool, error) {
+// hasEvents reports whether a segment has more than the line that opens it.
+func (r *repair) hasEvents(info SegmentInfo) (bool, error) {
 	src := &source{dir: r.folder, under: segmentsDir}
 	l, err := src.open(info, 0)
 	if err != nil {
@@ -293,8 +232,8 @@ func (r *repair) goesOn(info SegmentInfo) (bool, error) {
 	return true, nil
 }
 
-// lostBefore finds what an earlier call cut off a segment.
-func (r *repair) lostBefore(segment string) (*event.Lost, error) {
+// keptTail finds the torn tail that an earlier call cut off a segment.
+func (r *repair) keptTail(segment string) (*event.Lost, error) {
 	names, err := r.folder.List(segmentsDir)
 	if err != nil {
 		return nil, err
@@ -316,18 +255,4 @@ func (r *repair) lostBefore(segment string) (*event.Lost, error) {
 		return nil, err
 	}
 	return &event.Lost{Segment: segment, Bytes: info.Size, Kept: kept}, nil
-}
-
-// sum hashes a segment that has no seal, for the next one to name.
-func (r *repair) sum(src *source, info SegmentInfo) (string, error) {
-	l, err := src.open(info, 0)
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, l.from); err != nil {
-		return "", fmt.Errorf("hash segment %s: %w", info.Name, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

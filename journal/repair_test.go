@@ -14,7 +14,7 @@ import (
 
 // An agent's output and the next prompt are stored by goroutines of their own, while
 // the driver appends. The same text must not trip over itself.
-func TestBlobsMayBeStoredByManyAtOnce(t *testing.T) {
+func TestPutBlobFromManyGoroutines(t *testing.T) {
 	w, _ := begin(t, t.TempDir(), journal.Options{InlineBytes: 1})
 	var wait sync.WaitGroup
 	for i := range 8 {
@@ -35,7 +35,7 @@ func TestBlobsMayBeStoredByManyAtOnce(t *testing.T) {
 
 // What a killed writer left in the kernel, or could not sync, must be on the disk
 // before a later segment counts on it: the power may go after the next start.
-func TestRecoverMakesDurableWhatTheDeadWriterLeft(t *testing.T) {
+func TestRecoverSyncsUnsyncedLines(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		plan simfs.Plan
@@ -68,7 +68,7 @@ func TestRecoverMakesDurableWhatTheDeadWriterLeft(t *testing.T) {
 }
 
 // The folder of blobs may be the work of a writer that was killed before it was durable.
-func TestABlobOutlivesALossOfPowerWhoeverMadeItsFolder(t *testing.T) {
+func TestBlobSurvivesPowerLoss(t *testing.T) {
 	text := []byte("a prompt that is long enough for a file of its own")
 	for crash := 1; crash < 8; crash++ {
 		for seed := range uint64(10) {
@@ -85,7 +85,7 @@ func TestABlobOutlivesALossOfPowerWhoeverMadeItsFolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := disk.Crash(simfs.PowerLost).ReadFile("loop/blobs/" + blob.SHA256)
+			got, err := disk.Crash(simfs.PowerLost).ReadFile(string("loop/blobs/" + blob.SHA256))
 			if err != nil || string(got) != string(text) {
 				t.Fatalf("killed at change %d, seed %d: the blob has %d bytes, %v", crash, seed, len(got), err)
 			}
@@ -93,9 +93,9 @@ func TestABlobOutlivesALossOfPowerWhoeverMadeItsFolder(t *testing.T) {
 	}
 }
 
-// What Recover cuts off a segment is in the one file or in the other, and stays so when the power is
-// lost at any moment from then on.
-func TestCutOffBytesOutliveALossOfPower(t *testing.T) {
+// What Recover cuts off a segment is in the one file or in the other, and stays so when the power
+// is lost at any moment from then on.
+func TestTornBytesSurvivePowerLoss(t *testing.T) {
 	sealed, left := twoSegments(t)
 	left = left[:len(left)-7]
 	torn := left[bytes.LastIndexByte(left, '\n')+1:]
@@ -127,8 +127,9 @@ func TestCutOffBytesOutliveALossOfPower(t *testing.T) {
 	}
 }
 
-// A recovered segment is durable before the next one that names its lines, in whatever order the disk takes names.
-func TestARecoveredSegmentIsDurableBeforeTheNext(t *testing.T) {
+// A recovered segment is durable before the next one that names its lines, in whatever order the
+// disk takes names.
+func TestRecoveredSegmentIsDurable(t *testing.T) {
 	sealed, left := twoSegments(t)
 	for _, test := range []struct {
 		name         string

@@ -5,35 +5,22 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Seek returns the position before the event seq: reading on from it begins with
-// that event, which may be the next one to be written. It bisects the segment, so
-// that it takes microseconds whatever the size; a compressed one has to be read up
-// to the place. An event that the journal does not have is a *[RangeError].
-func Seek(loopDir string, seq uint64) (Position, error) {
-	s, err := openSource(nil, loopDir)
-	if err != nil {
-		return Position{}, err
-	}
-	defer s.Close()
-	var at Position
-	err = s.listed(func(list []SegmentInfo) (err error) {
-		at, err = s.seek(list, seq)
-		return err
-	})
-	return at, err
-}
-
-func (s *source) seek(list []SegmentInfo, seq uint64) (Position, error) {
+// seek returns the position before the event seq, which may be the next one to be written. In a
+// plain segment it bisects: 20 to 60 µs in place of up to 60 ms for a segment of 64 MiB
+// (BenchmarkSeek), which attach and resume would wait for. An event that the journal does not have
+// is a *RangeError.
+func (s *source) seek(list []SegmentInfo, seq event.Seq) (Position, error) {
 	if len(list) == 0 {
 		if seq <= 1 {
 			return Position{}, nil
 		}
 		return Position{}, &RangeError{Seq: seq}
 	}
-	// The last segment that begins at or before seq. Most want the newest.
+	// The last segment that begins at or before seq. Most callers want the newest.
 	lo, hi := 0, len(list)
 	for lo < hi {
 		mid := (lo + hi) / 2
@@ -60,33 +47,29 @@ func (s *source) seek(list []SegmentInfo, seq uint64) (Position, error) {
 	return s.seekIn(list[lo-1], seq)
 }
 
-// firstSeq returns the seq of a segment's first event.
-func (s *source) firstSeq(info SegmentInfo) (uint64, error) {
-	l, err := s.open(info, 0)
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	l.buf = make([]byte, 4<<10) // a checkpoint is longer, but seq stands before it
-	seg := &events{lines: l, segment: info.Name}
-	if err := l.fill(); err != nil && err != io.EOF {
-		return 0, seg.failed(0, err)
-	}
-	if seq, ok := seqOf(l.rest()); ok {
-		return seq, nil
-	}
-	var e event.Event
-	if err := seg.next(&e); err != nil {
-		if err == io.EOF {
-			err = seg.damage(0, "it has no whole line")
-		}
-		return 0, err
-	}
-	return e.Seq, nil
+// firstSeq returns the seq of the first event of a segment.
+func (s *source) firstSeq(info SegmentInfo) (event.Seq, error) {
+	e, err := s.firstEvent(info)
+	return e.Seq, err
 }
 
-// seqOf reads the seq of a line of which only the beginning may be there.
-func seqOf(line []byte) (uint64, bool) {
+// firstEvent returns the first event of a segment. Its checksum is not verified.
+func (s *source) firstEvent(info SegmentInfo) (e event.Event, err error) {
+	l, err := s.open(info, 0)
+	if err != nil {
+		return e, err
+	}
+	defer l.Close()
+	seg := &eventReader{lineReader: l, segment: info.Name}
+	err = seg.next(&e)
+	if err == io.EOF {
+		err = seg.damage(0, "it has no complete line")
+	}
+	return e, err
+}
+
+// seqOf reads the seq of a line, of which only the beginning may be there.
+func seqOf(line []byte) (event.Seq, bool) {
 	if i := bytes.IndexByte(line, '\n'); i >= 0 {
 		line = line[:i]
 	}
@@ -97,9 +80,8 @@ func seqOf(line []byte) (uint64, bool) {
 	return e.Seq, err == nil
 }
 
-// seekIn finds the place in one segment, of which seq is not before the first
-// event.
-func (s *source) seekIn(info SegmentInfo, seq uint64) (Position, error) {
+// seekIn finds the position in one segment, whose first event is not after seq.
+func (s *source) seekIn(info SegmentInfo, seq event.Seq) (Position, error) {
 	l, err := s.open(info, 0)
 	if err != nil {
 		return Position{}, err
@@ -120,9 +102,9 @@ func (s *source) seekIn(info SegmentInfo, seq uint64) (Position, error) {
 		}
 		start.Seq = first - 1
 	}
-	// The first line behind the start is not verified where its predecessor has
-	// not been read; the reader that goes on from here verifies what it reads.
-	seg := &events{lines: l, segment: info.Name, crc: start.CRC, seq: start.Seq}
+	// The first line is not verified, since the line before it has not been read. The reader that
+	// continues from here verifies what it reads.
+	seg := &eventReader{lineReader: l, segment: info.Name, crc: start.CRC, seq: start.Seq}
 	var e event.Event
 	for seg.seq+1 < seq {
 		err := seg.next(&e)
@@ -140,9 +122,9 @@ func (s *source) seekIn(info SegmentInfo, seq uint64) (Position, error) {
 	return seg.position(), nil
 }
 
-// bisect returns the place behind a line shortly before the event seq, or the
-// beginning. It reads a few kilobytes at a dozen places.
-func bisect(f File, segment string, seq uint64) (Position, error) {
+// bisect returns the position after a line shortly before the event seq, or the beginning. It reads
+// a few kilobytes at a dozen places.
+func bisect(f file, segment string, seq event.Seq) (Position, error) {
 	hi, err := f.Size()
 	if err != nil {
 		return Position{}, fmt.Errorf("read segment %s: %w", segment, err)
@@ -156,8 +138,7 @@ func bisect(f File, segment string, seq uint64) (Position, error) {
 		if err != nil {
 			return Position{}, fmt.Errorf("read segment %s: %w", segment, err)
 		}
-		// Without a whole line between mid and hi, or before the place, the
-		// search goes on in the lower half.
+		// Without a complete line between mid and hi, the search continues in the lower half.
 		if !ok || at.Seq+1 > seq {
 			hi = mid
 			continue
@@ -169,13 +150,12 @@ func bisect(f File, segment string, seq uint64) (Position, error) {
 }
 
 type probe struct {
-	file File
+	file file
 	buf  []byte
 }
 
-// lineAfter finds the first line that ends behind from and before to, and returns
-// the place behind it, as that line itself tells: its checksum stands at its end,
-// and its seq is one less than that of the line which follows.
+// lineAfter finds the first line that ends after from and before to, and returns the position after
+// it. The checksum is at the end of that line, and its seq is one less than that of the next line.
 func (p *probe) lineAfter(from, to int64) (Position, bool, error) {
 	end, err := p.newline(from, to)
 	if err != nil || end < 0 {
@@ -186,7 +166,7 @@ func (p *probe) lineAfter(from, to int64) (Position, bool, error) {
 	if _, err := p.file.ReadAt(tail[:end-begin], begin); err != nil {
 		return Position{}, false, err
 	}
-	crc, ok := event.CRC(tail[:end-begin])
+	crc, ok := frame.CRC(tail[:end-begin])
 	if !ok {
 		return Position{}, false, nil
 	}
@@ -201,7 +181,7 @@ func (p *probe) lineAfter(from, to int64) (Position, bool, error) {
 	return Position{Offset: end + 1, Seq: seq - 1, CRC: crc}, true, nil
 }
 
-// newline returns where the first newline in [from, to) stands, or -1.
+// newline returns the index of the first newline in [from, to), or -1.
 func (p *probe) newline(from, to int64) (int64, error) {
 	for from < to {
 		n, err := p.file.ReadAt(p.buf[:min(int64(len(p.buf)), to-from)], from)

@@ -10,20 +10,22 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // The folder and file names of a journal inside its loop's folder.
 const (
 	segmentsDir = "journal"
 	blobsDir    = "blobs"
-	bellName    = "bell"
+	notifyName  = "notify"
 	plainExt    = ".jsonl"
 	packedExt   = ".jsonl.zst"
 	tmpExt      = ".tmp"
 	tornMark    = ".torn-"
 )
 
-// SegmentInfo is one segment as its name and its file tell it.
+// SegmentInfo describes one segment by its name and its file.
 type SegmentInfo struct {
 	Name      string // "000007-i0003.jsonl", the same whether it is compressed or not
 	Ordinal   int
@@ -32,24 +34,23 @@ type SegmentInfo struct {
 	Size      int64 // of the file in bytes, compressed where it is
 
 	path string // in the source's folder
-	both bool   // a compressed one lies beside the plain one
 }
 
-// Position is a place between two lines: behind the event Seq, which the segment
-// has up to Offset. The zero Position is the beginning of the journal.
+// Position is a place between two lines: after the event Seq, which the segment contains up to
+// Offset. The zero Position is the beginning of the journal.
 type Position struct {
-	Segment string `json:"segment"`
-	Offset  int64  `json:"offset"` // in the bytes of the segment, uncompressed
-	Seq     uint64 `json:"seq"`    // of the event before it
-	CRC     uint32 `json:"crc"`    // of that event's line
+	Segment string    `json:"segment"`
+	Offset  int64     `json:"offset"` // in the bytes of the segment, uncompressed
+	Seq     event.Seq `json:"seq"`    // of the event before it
+	CRC     uint32    `json:"crc"`    // of that event's line
 }
 
 func segmentName(ordinal, iteration int) string {
 	return fmt.Sprintf("%06d-i%04d%s", ordinal, iteration, plainExt)
 }
 
-// parseSegmentName reads a name of at least six and four digits, so that a
-// loop's ten-thousandth iteration still has one.
+// parseSegmentName reads a name of at least six and four digits: a loop may have more than 9,999
+// iterations.
 func parseSegmentName(name string) (s SegmentInfo, ok bool) {
 	base, packed := strings.CutSuffix(name, packedExt)
 	if !packed {
@@ -67,9 +68,9 @@ func parseSegmentName(name string) (s SegmentInfo, ok bool) {
 	return s, err1 == nil && err2 == nil && o > 0 && segmentName(s.Ordinal, s.Iteration) == s.Name
 }
 
-// listSegments returns the segments in a folder, oldest first. Where a crash left
-// a segment both plain and compressed, the plain one counts.
-func listSegments(dir Folder, under string) ([]SegmentInfo, error) {
+// listSegments returns the segments in a folder, oldest first. Where a crash left a segment both
+// plain and compressed, the plain one counts.
+func listSegments(dir folder, under string) ([]SegmentInfo, error) {
 	names, err := dir.List(under)
 	if err != nil {
 		return nil, err
@@ -97,53 +98,40 @@ func listSegments(dir Folder, under string) ([]SegmentInfo, error) {
 			kept = append(kept, s)
 		case kept[last].Name != s.Name:
 			return nil, &CorruptError{Segment: s.Name, Problem: "another segment has the same ordinal: " + kept[last].Name}
-		default:
-			kept[last].both = true
 		}
 	}
 	return kept, nil
 }
 
-// Segments lists the segments of a journal, oldest first. src is what [Read]
-// takes. A journal that has none yet is an empty list.
+// Segments lists the segments of a journal, oldest first. src is the same as for [Read]. A journal
+// that has none yet is an empty list.
 func Segments(src string) ([]SegmentInfo, error) {
-	s, err := openSource(nil, src)
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	list, err := s.segments()
-	if err != nil {
-		return nil, err
-	}
-	kept := list[:0]
-	for _, info := range list {
-		stat, err := s.dir.Stat(info.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // compressed or dropped since
+	var segments []SegmentInfo
+	err := withSegments(nil, src, func(s *source, list []SegmentInfo) error {
+		for i, info := range list {
+			stat, err := s.dir.Stat(info.path)
+			if err != nil {
+				return fmt.Errorf("examine segment %s: %w", info.Name, err)
+			}
+			list[i].Size = stat.Size
 		}
-		if err != nil {
-			return nil, fmt.Errorf("look at segment %s: %w", info.Name, err)
-		}
-		info.Size = stat.Size
-		kept = append(kept, info)
-	}
-	return kept, nil
+		segments = list
+		return nil
+	})
+	return segments, err
 }
 
-// source is where segments are read from: a loop's folder, a folder of segments,
-// or one segment.
+// source is where segments are read from: the folder of a loop, a folder of segments, or one
+// segment.
 type source struct {
-	dir   Folder
+	dir   folder
 	under string       // the folder of segments in dir
 	one   *SegmentInfo // set where src is one segment
 	blobs string       // the folder of blobs in dir, empty where there is none to look in
 }
 
-func openSource(fsys FS, src string) (*source, error) {
-	if fsys == nil {
-		fsys = osFS{}
-	}
+func openSource(fsys fileSystem, src string) (*source, error) {
+	fsys = orOS(fsys)
 	if one, ok := parseSegmentName(filepath.Base(src)); ok {
 		dir, err := fsys.OpenFolder(filepath.Dir(src))
 		if err != nil {
@@ -193,34 +181,39 @@ func (s *source) segments() ([]SegmentInfo, error) {
 	}
 }
 
-// listed does something with the segments, and again where one of them is not there: it may have been dropped or compressed since they were
-// listed. Where that stays so, or the journal itself is gone, the error is fs.ErrNotExist.
-func (s *source) listed(do func([]SegmentInfo) error) error {
+// withSegments calls do with the segments of a journal, and again where a segment is missing that
+// was dropped or compressed since. Where this does not end, or the journal itself is gone, the
+// error is fs.ErrNotExist.
+func withSegments(fsys fileSystem, src string, do func(*source, []SegmentInfo) error) error {
+	s, err := openSource(fsys, src)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
 	for try := 0; ; try++ {
 		list, err := s.segments()
-		if err != nil {
-			return err
+		if err == nil {
+			if err = do(s, list); errors.Is(err, fs.ErrNotExist) && try < listTries {
+				continue
+			}
 		}
-		if err = do(list); !errors.Is(err, fs.ErrNotExist) || try == listTries {
-			return err
-		}
+		return err
 	}
 }
 
-// listTries bounds the looks at a folder that changes faster than it can be read.
+// listTries bounds how often a folder is listed that changes faster than it can be read.
 const listTries = 20
 
-// sameNames reports whether two looks at the folder saw the same segments. One look alone
-// may miss the end of a journal: a segment that is compressed while the folder is read has
-// its new name where the reading has been and its old one no more where it comes to, and the
-// segment behind it may have been made in between. What is missed so is there a moment later.
+// sameNames reports whether two lists contain the same segments. A single list may lack the end of
+// a journal: when a segment is compressed while the folder is read, both its names may be missed,
+// together with a segment that was created in between. The next list contains them.
 func sameNames(a, b []SegmentInfo) bool {
 	return slices.EqualFunc(a, b, func(a, b SegmentInfo) bool { return a.Name == b.Name })
 }
 
-// open opens a segment that may be compressed or gone by now: gone is
+// open opens a segment that may be compressed or gone by now. Where it is gone the error is
 // fs.ErrNotExist, and the caller lists again.
-func (s *source) open(info SegmentInfo, at int64) (*lines, error) {
+func (s *source) open(info SegmentInfo, at int64) (*lineReader, error) {
 	f, err := s.dir.Open(info.path)
 	if errors.Is(err, fs.ErrNotExist) && !info.Packed && s.one == nil {
 		info.Packed = true
@@ -230,7 +223,7 @@ func (s *source) open(info SegmentInfo, at int64) (*lines, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open segment: %w", err)
 	}
-	l := &lines{file: f, base: at, at: at}
+	l := &lineReader{file: f, base: at, at: at}
 	if !info.Packed {
 		l.from = &fileFrom{f: f, at: at}
 		return l, nil
@@ -249,10 +242,10 @@ func (s *source) open(info SegmentInfo, at int64) (*lines, error) {
 	return l, nil
 }
 
-// fileFrom reads a file on from an offset, and further when it has grown. A read
-// that reached the end is followed by one io.EOF that costs no system call.
+// fileFrom reads a file from an offset on, and further when it has grown. After a read that reached
+// the end comes one io.EOF without a system call.
 type fileFrom struct {
-	f   File
+	f   file
 	at  int64
 	end bool
 }

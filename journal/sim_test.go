@@ -32,7 +32,7 @@ func newDisk(seed uint64) *simfs.FS {
 
 // life is what one process saw of its journal before it died.
 type life struct {
-	appended []string // events that were handed back, in the kernel at least
+	appended []string // eventReader that were handed back, in the kernel at least
 	durable  int      // of those, so many were synced
 	err      error
 }
@@ -45,11 +45,11 @@ func (l *life) keep(events []event.Event, err error) bool {
 	return err == nil
 }
 
-// live is one process: it takes up the journal and does all that a writer can.
+// caughtUp is one process: it takes up the journal and does all that a writer can.
 func live(disk *simfs.FS, run int) life { return liveWith(disk, run, false) }
 
-// liveWith compresses on request. It then waits for the compression before it goes on, so that the same plan
-// is the same life.
+// liveWith compresses on request. It then waits for the compression before it goes on, so that the
+// same plan is the same life.
 func liveWith(disk *simfs.FS, run int, compress bool) (l life) {
 	opt := options()
 	opt.FS = disk
@@ -129,7 +129,7 @@ func TestNoCrashLosesAnEvent(t *testing.T) {
 var losses = []simfs.Loss{simfs.Killed, simfs.PowerLost, simfs.PowerLostAnyOrder}
 
 // A segment is in the one file or in the other, whichever change of its compression is the last.
-func TestNoCrashLosesACompressedSegment(t *testing.T) {
+func TestCrashesKeepCompressedSegments(t *testing.T) {
 	disk := newDisk(1)
 	before := disk.Changes()
 	if l := liveWith(disk, 1, true); l.err != nil {
@@ -262,7 +262,7 @@ func segmentNames(t *testing.T, disk *simfs.FS) []string {
 	return names
 }
 
-func TestAFailedSyncIsTheLast(t *testing.T) {
+func TestFailedSyncIsFinal(t *testing.T) {
 	for k := 1; k <= 30; k++ {
 		disk := newDisk(uint64(k))
 		disk.Plan(simfs.Plan{FailSync: k})
@@ -288,7 +288,7 @@ func TestAFailedSyncIsTheLast(t *testing.T) {
 	}
 }
 
-func TestAfterAFailureEveryCallSaysSo(t *testing.T) {
+func TestFailureIsSticky(t *testing.T) {
 	for what, plan := range map[string]simfs.Plan{
 		"a sync":  {FailSync: 1},
 		"a write": {FailWrite: 1},
@@ -336,7 +336,7 @@ func mustFile(t *testing.T, disk *simfs.FS, segment string) []byte {
 	return text
 }
 
-func TestAReadOnlyDiskIsAClearEnding(t *testing.T) {
+func TestReadOnlyDiskFails(t *testing.T) {
 	disk := newDisk(1)
 	disk.Plan(simfs.Plan{ReadOnly: true})
 	if l := live(disk, 1); !errors.Is(l.err, syscall.EROFS) {

@@ -14,9 +14,10 @@ import (
 // packedMagic is how a compressed segment begins.
 var packedMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// ReadStream is [Read] for what has no name of a segment: a renamed file, a pipe, or several segments one after the
-// other, compressed or not. name stands in errors. It may begin with any segment; from there on every event has to
-// follow the one before it. An unfinished last line is not there yet.
+// ReadStream is [Read] for a stream without the name of a segment: a renamed file, a pipe, or
+// several segments one after the other, compressed or not. name is for errors. The stream may begin
+// with any segment; from there on each event has to follow the one before it. A torn line at the
+// end is ignored.
 func ReadStream(from io.Reader, name string) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		l, err := streamLines(from)
@@ -27,7 +28,7 @@ func ReadStream(from io.Reader, name string) iter.Seq2[event.Event, error] {
 		if l.packed != nil {
 			defer l.packed.close()
 		}
-		seg := &events{lines: l, segment: name, verify: true}
+		seg := &eventReader{lineReader: l, segment: name, verify: true}
 		var e event.Event
 		for {
 			err := seg.nextOfStream(&e)
@@ -41,13 +42,13 @@ func ReadStream(from io.Reader, name string) iter.Seq2[event.Event, error] {
 	}
 }
 
-func streamLines(from io.Reader) (*lines, error) {
+func streamLines(from io.Reader) (*lineReader, error) {
 	buffered := bufio.NewReaderSize(from, firstBytes)
 	begin, err := buffered.Peek(len(packedMagic))
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	l := &lines{from: buffered}
+	l := &lineReader{from: buffered}
 	if bytes.Equal(begin, packedMagic) {
 		if l.packed, err = unpack(buffered); err != nil {
 			return nil, err
@@ -57,8 +58,8 @@ func streamLines(from io.Reader) (*lines, error) {
 	return l, nil
 }
 
-// nextOfStream is next, and lets a segment begin where another one ended: its checksums begin again.
-func (r *events) nextOfStream(e *event.Event) error {
+// nextOfStream is next, but a segment may begin after another one: its checksums begin again.
+func (r *eventReader) nextOfStream(e *event.Event) error {
 	crc := r.crc
 	err := r.next(e)
 	damage, ok := errors.AsType[*CorruptError](err)

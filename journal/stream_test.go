@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 )
 
-// Segments that were renamed, compressed or put together read like those in their folder, and what is wrong with them
-// is found as well.
+// Segments that were renamed, compressed or put together read like those in their folder, and what
+// is wrong with them is found as well.
 func TestReadStream(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := begin(t, dir, options())

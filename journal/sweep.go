@@ -5,18 +5,21 @@ import (
 	"io"
 )
 
-// sweeper removes blobs that no segment names any more. A blob goes after the segments that named it are durably gone, so that
-// wherever the machine dies every event that can be read has its blob; what that leaves behind is removed when the next writer begins.
-type sweeper struct {
-	folder Folder
-	// remove takes a blob away, unless it was stored for a segment of this ordinal or a later one: its event may come yet.
+// blobSweeper removes blobs that no segment refers to any more. A blob is removed after the
+// segments that referred to it are durably gone, so that each event that can be read has its blob
+// wherever the machine dies. Blobs that this leaves are removed when the next writer begins.
+type blobSweeper struct {
+	folder folder
+	// remove removes a blob, unless it was stored for a segment of this ordinal or a later one: its
+	// event may not be written yet.
 	remove func(name string, since int)
 	named  map[string]map[string]bool // what each segment names that does not change any more
 	begun  bool
 }
 
-// sweep looks at all blobs where segments were dropped, and once when a writer begins. What cannot be read leaves all as it is.
-func (s *sweeper) sweep(kept []SegmentInfo, current SegmentInfo, dropped bool) {
+// sweep checks all blobs after segments were dropped, and once when a writer begins. Where
+// something cannot be read, it removes nothing.
+func (s *blobSweeper) sweep(kept []SegmentInfo, current SegmentInfo, dropped bool) {
 	if len(kept) == 0 || s.begun && !dropped {
 		return
 	}
@@ -52,7 +55,7 @@ func (s *sweeper) sweep(kept []SegmentInfo, current SegmentInfo, dropped bool) {
 }
 
 // names returns all that could be the name of a blob in a segment, in its checkpoint as well.
-func (s *sweeper) names(info SegmentInfo) (map[string]bool, error) {
+func (s *blobSweeper) names(info SegmentInfo) (map[string]bool, error) {
 	l, err := (&source{dir: s.folder, under: segmentsDir}).open(info, 0)
 	if err != nil {
 		return nil, err

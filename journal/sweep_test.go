@@ -12,8 +12,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// retained writes iterations, each with a text of its own and one that all have, and keeps two of them. The first text is
-// named by each checkpoint as well. It returns the blobs' names: that one, the common one, and those of the iterations.
+// retained writes iterations, each with a text of its own and one that all have, and keeps two of
+// them. The first text is named by each checkpoint as well. It returns the blobs' names: that one,
+// the common one, and those of the iterations.
 func retained(disk *simfs.FS, from, to int) (first, common string, own []string, err error) {
 	opt := options()
 	opt.FS, opt.KeepIterations, opt.InlineBytes = disk, 1, 8
@@ -29,7 +30,7 @@ func retained(disk *simfs.FS, from, to int) (first, common string, own []string,
 		if blob, err = w.PutBlob([]byte(text)); err == nil {
 			_, err = w.Append([]event.Draft{event.Encode(event.IterationStarted{N: 1, Prompt: blob}, "loop")})
 		}
-		return blob.SHA256
+		return string(blob.SHA256)
 	}
 	checkpoint := func() json.RawMessage { return fmt.Appendf(nil, `{"task":%q}`, first) }
 	w, _, err := journal.Create("loop", rec, from, checkpoint(), opt)
@@ -73,8 +74,9 @@ func TestBlobsGoWithTheirSegments(t *testing.T) {
 	}
 }
 
-// Wherever it is interrupted, every event that is left has its blob, and the next writer removes what is in nobody's name.
-func TestBlobsGoWithTheirSegmentsWhereverItIsInterrupted(t *testing.T) {
+// Wherever removal is interrupted, every event that is left has its blob, and the next writer
+// removes the blobs without a reference.
+func TestUnusedBlobsAreRemoved(t *testing.T) {
 	whole := newDisk(1)
 	if _, _, _, err := retained(whole, 1, 6); err != nil {
 		t.Fatal(err)
@@ -92,7 +94,7 @@ func TestBlobsGoWithTheirSegmentsWhereverItIsInterrupted(t *testing.T) {
 				if e.Type != event.TypeIterationStarted {
 					continue
 				}
-				if p, err := event.As[event.IterationStarted](e); err != nil || !slices.Contains(blobsOn(t, disk), p.Prompt.SHA256) {
+				if p, err := event.As[event.IterationStarted](e); err != nil || !slices.Contains(blobsOn(t, disk), string(p.Prompt.SHA256)) {
 					t.Fatalf("cut at change %d, %v: event %d has no blob: %v", at, how, e.Seq, err)
 				}
 			}

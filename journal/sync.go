@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// dirtyBytes is how much may be unsynced before the syncing goroutine acts early:
-// an ext4 commit of 50 MB was seen to hold up a write for 12 ms.
+// dirtyBytes is how much may be unsynced before the goroutine syncs early: an ext4 commit of 50 MB
+// held up a write for 12 ms.
 const dirtyBytes = 8 << 20
 
-// syncer makes the segment durable, when asked and by itself. mu is held for a
-// few instructions only; turn for as long as a sync takes.
+// syncer makes the segment durable, on request and by itself. mu is held for a few instructions
+// only, turn for as long as a sync takes.
 type syncer struct {
 	broken  atomic.Pointer[error] // sticky
 	mu      sync.Mutex
-	target  File      // the segment
+	target  file      // the segment
 	segment string    // its name
 	size    int64     // bytes written to it
 	dirty   int64     // of those, not synced
@@ -45,8 +45,8 @@ func (s *syncer) failure() error {
 	return nil
 }
 
-// fail makes err the answer to every later call, unless one has failed before,
-// and returns what that answer is.
+// fail makes err the result of every later call, unless one has failed before, and returns that
+// result.
 func (s *syncer) fail(err error) error {
 	if err == ErrClosed {
 		s.broken.Store(&err)
@@ -56,7 +56,7 @@ func (s *syncer) fail(err error) error {
 	return s.failure()
 }
 
-// wrote takes note of n more bytes.
+// wrote counts n more bytes.
 func (s *syncer) wrote(n int, at time.Time) {
 	s.mu.Lock()
 	first := s.since.IsZero()
@@ -78,18 +78,17 @@ func (s *syncer) wrote(n int, at time.Time) {
 	}
 }
 
-// Dirty returns since when an event has been waiting for its sync, and false
-// where none is.
+// Dirty returns since when an event has been waiting for its sync, and false where none is.
 func (w *Writer) Dirty() (since time.Time, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.since, !w.since.IsZero()
 }
 
-// Sync returns when every event appended so far is durable, and the segment that
-// holds them is still there for readers: a *[VanishedError] says that it was removed
-// or replaced, a *[CorruptError] that it was cut. Where all events are durable
-// already it takes microseconds. An error is final: see [Writer].
+// Sync returns when every event appended so far is durable, and the segment that contains them is
+// still there for readers: a *[VanishedError] reports that it was removed or replaced, a
+// *[CorruptError] that it was cut. Where all events are durable already it takes microseconds. An
+// error is final: see [Writer].
 func (w *Writer) Sync() error {
 	return w.syncer.sync()
 }
@@ -129,10 +128,10 @@ func (s *syncer) sync() error {
 	return s.failure()
 }
 
-// intact returns an error where the segment, to which so many bytes at least were written,
-// was taken away or cut by somebody else: what is synced to it then is lost. The caller holds turn.
+// intact returns an error where another process removed or cut the segment, to which so many bytes
+// at least were written: what is synced to it is lost. The caller holds turn.
 func (s *syncer) intact(written int64) error {
-	if f, ok := s.target.(placed); ok {
+	if f, ok := s.target.(placeChecker); ok {
 		if err := f.inPlace(); err != nil {
 			return err
 		}
@@ -145,8 +144,8 @@ func (s *syncer) intact(written int64) error {
 	return err
 }
 
-// change makes f, which has size bytes and is durable, the segment being written.
-func (w *Writer) change(f File, name string, size int64) {
+// setSegment makes f, which has size bytes and is durable, the segment being written.
+func (w *Writer) setSegment(f file, name string, size int64) {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	w.mu.Lock()
@@ -178,10 +177,10 @@ func (w *Writer) sum(n int64) (string, error) {
 	return hex.EncodeToString(w.hash.Sum(nil)), nil
 }
 
-// hashTo reads back what has been written since the last time. Hashing a line of
-// 500 bytes takes a third as long as writing it, and reading it back from the page
-// cache very little, so the append path does without: the syncing goroutine hashes
-// before each sync, at most 8 MiB at a time, and sealing what is left.
+// hashTo reads back and hashes what has been written since the last call. Hashing a line of 500
+// bytes while appending would take a third as long as writing it, and reading it from the page
+// cache takes little. So the syncing goroutine hashes before each sync, at most 8 MiB, and the seal
+// what is left.
 func (s *syncer) hashTo(n int64) error {
 	if s.block == nil {
 		s.block = make([]byte, readBytes)
@@ -219,8 +218,8 @@ func (w *Writer) stopSyncer() {
 	}
 }
 
-// syncEvery sleeps while nothing is dirty. Its errors reach the writer's caller
-// through the sticky error.
+// syncEvery sleeps while nothing is dirty. The caller of the writer gets its errors through the
+// sticky error.
 func (w *Writer) syncEvery(every time.Duration) {
 	timer := time.NewTimer(every)
 	timer.Stop()
@@ -249,16 +248,12 @@ func (w *Writer) syncEvery(every time.Duration) {
 	}
 }
 
-// hashSome hashes what is there, while the disk writes it: the sync that follows then has
-// little to wait for. What cannot be read now is read again for the seal.
+// hashSome hashes what has been written. What cannot be read now is read again for the seal.
 func (w *Writer) hashSome() {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	w.mu.Lock()
 	n := w.size
 	w.mu.Unlock()
-	if s, ok := w.target.(starter); ok {
-		s.startWriting(w.hashed, n-w.hashed)
-	}
 	_ = w.hashTo(n)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/journalfs"
 	"github.com/ralph-loop/ralph/journal"
 )
 
@@ -17,21 +18,21 @@ type syncedFS struct {
 }
 
 type syncedFolder struct {
-	journal.Folder
+	journalfs.Folder
 	fs syncedFS
 }
 
 type syncedFile struct {
-	journal.File
+	journalfs.File
 	fs syncedFS
 }
 
-func (s syncedFS) OpenFolder(path string) (journal.Folder, error) {
+func (s syncedFS) OpenFolder(path string) (journalfs.Folder, error) {
 	f, err := journal.OSFolder(path)
 	return syncedFolder{f, s}, err
 }
 
-func (s syncedFolder) Append(name string) (journal.File, error) {
+func (s syncedFolder) Append(name string) (journalfs.File, error) {
 	f, err := s.Folder.Append(name)
 	return syncedFile{f, s.fs}, err
 }
@@ -85,7 +86,7 @@ func TestTheBackgroundSyncs(t *testing.T) {
 	}
 }
 
-func TestManyUnsyncedBytesAreNotWaitedWith(t *testing.T) {
+func TestManyDirtyBytesSyncEarly(t *testing.T) {
 	disk := syncedFS{make(chan struct{}, 100), new(atomic.Bool)}
 	w, _ := begin(t, t.TempDir(), journal.Options{FS: disk, SyncEvery: time.Hour})
 	for range 9 {

@@ -101,7 +101,7 @@ func BenchmarkTail(b *testing.B) {
 	drafts := []event.Draft{draft500()}
 	loop := func(bell bool) (*journal.Writer, string) {
 		dir := b.TempDir()
-		w, _, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 0, nil, journal.Options{Bell: bell})
+		w, _, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 0, nil, journal.Options{Notify: bell})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func twoSegments(t *testing.T) (sealed, left []byte) {
 	return mustFile(t, disk, "000001-i0000.jsonl"), mustFile(t, disk, secondSegment)
 }
 
-func TestATornTailIsCutAtEveryLength(t *testing.T) {
+func TestTornTailIsCut(t *testing.T) {
 	sealed, left := twoSegments(t)
 	for n := range len(left) + 1 {
 		disk := newDisk(uint64(n))
@@ -52,7 +52,7 @@ func TestATornTailIsCutAtEveryLength(t *testing.T) {
 		if got, err := readDisk(disk); err != nil || len(got) != 4+whole {
 			t.Fatalf("cut to %d bytes: read %d events, %v; want %d", n, len(got), err, 4+whole)
 		}
-		if got, at, err := journal.LastFS(disk, "loop", 2); err != nil || len(got) != 2 || at.Seq != uint64(4+whole) {
+		if got, at, err := journal.LastFS(disk, "loop", 2); err != nil || len(got) != 2 || at.Seq != event.Seq(4+whole) {
 			t.Fatalf("cut to %d bytes: last is %d events up to %d, %v; want 2 up to %d", n, len(got), at.Seq, err, 4+whole)
 		}
 		opt := options()
@@ -61,7 +61,7 @@ func TestATornTailIsCutAtEveryLength(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cut to %d bytes: %v", n, err)
 		}
-		if rec.NextSeq != uint64(5+whole) || (rec.Lost != nil) != (torn > 0) {
+		if rec.NextSeq != event.Seq(5+whole) || (rec.Lost != nil) != (torn > 0) {
 			t.Fatalf("cut to %d bytes: %+v, want next seq %d", n, rec, 5+whole)
 		}
 		if torn > 0 {
@@ -84,9 +84,9 @@ func TestATornTailIsCutAtEveryLength(t *testing.T) {
 	}
 }
 
-// A repair is told by the first event after it. Where the power goes before that one is synced, the next
-// repair tells of it, and of its own.
-func TestARepairThatNobodyWasToldOfIsToldByTheNext(t *testing.T) {
+// A repair is told by the first event after it. Where the power goes before that one is synced, the
+// next repair tells of it, and of its own.
+func TestUnreportedLossIsReportedAgain(t *testing.T) {
 	sealed, left := twoSegments(t)
 	disk := newDisk(1)
 	if err := disk.MkdirAll("loop/journal"); err != nil {

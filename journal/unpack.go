@@ -6,7 +6,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// unpacker reads a compressed segment from its beginning.
+// unpacker decompresses a segment from its beginning.
 type unpacker struct {
 	dec *zstd.Decoder
 }
@@ -20,7 +20,8 @@ func unpack(from io.Reader) (*unpacker, error) {
 	dec, err := zstd.NewReader(from,
 		zstd.WithDecoderConcurrency(1), // no goroutines
 		zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxWindow(8<<20)) // our own is 256 KiB; a foreign file shall not take gigabytes
+		// our own is 256 KiB; a foreign file shall not take gigabytes
+		zstd.WithDecoderMaxWindow(8<<20))
 	if err != nil {
 		return nil, err
 	}

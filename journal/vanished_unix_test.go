@@ -14,9 +14,9 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 )
 
-// A segment that was taken away is reported by each call that makes events durable, whether something is left to
-// sync or not, and nothing is written where it was.
-func TestAVanishedSegmentFailsTheWriter(t *testing.T) {
+// A segment that was taken away is reported by each call that makes events durable, whether
+// something is left to sync or not, and nothing is written where it was.
+func TestVanishedSegmentFailsWriter(t *testing.T) {
 	calls := map[string]func(w *journal.Writer) error{
 		"sync": func(w *journal.Writer) error { return w.Sync() },
 		"sync of what was appended since": func(w *journal.Writer) error {
@@ -90,7 +90,7 @@ func names(dir string) (found []string) {
 }
 
 // The goroutine that syncs finds it by itself.
-func TestTheBackgroundFindsAVanishedSegment(t *testing.T) {
+func TestSyncerFindsVanishedSegment(t *testing.T) {
 	dir := t.TempDir()
 	opt := options()
 	opt.SyncEvery = time.Millisecond
@@ -138,7 +138,8 @@ func TestVanishedBlobsFailTheWriter(t *testing.T) {
 	}
 }
 
-// A segment that was cut is damage, whatever is appended to it then, and what stands before the cut can be read.
+// A segment that was cut is damage, whatever is appended to it then, and what stands before the cut
+// can be read.
 func TestACutSegmentIsDamage(t *testing.T) {
 	calls := map[string]func(w *journal.Writer) error{
 		"sync": func(w *journal.Writer) error { return w.Sync() },
@@ -157,7 +158,7 @@ func TestACutSegmentIsDamage(t *testing.T) {
 			w, _ := begin(t, dir, options())
 			add(t, w, notices(1, 5)...)
 			at := w.Position()
-			// To the end of a whole line, so that what is left looks like a journal.
+			// To the end of a line, so that what is left looks like a journal.
 			if err := os.Truncate(segmentPath(dir, at.Segment), firstLine(t, segmentPath(dir, at.Segment))); err != nil {
 				t.Fatal(err)
 			}
@@ -174,10 +175,10 @@ func TestACutSegmentIsDamage(t *testing.T) {
 }
 
 // Who has read further than the cut is told, and does not wait for what would never come.
-func TestACutSegmentEndsItsFollowers(t *testing.T) {
+func TestCutSegmentFailsFollowers(t *testing.T) {
 	dir := t.TempDir()
 	opt := options()
-	opt.Bell = true
+	opt.Notify = true
 	w, _ := begin(t, dir, opt)
 	add(t, w, notices(1, 5)...)
 	name := segmentPath(dir, w.Position().Segment)
@@ -213,8 +214,9 @@ func firstLine(t *testing.T, name string) int64 {
 	return 0
 }
 
-// A journal that a writer has open is nobody else's to repair or to write, and any number may read it.
-func TestAnOpenJournalHasOneWriter(t *testing.T) {
+// A journal that a writer has open cannot be repaired or written by another one, and any number may
+// read it.
+func TestJournalHasOneWriter(t *testing.T) {
 	dir := t.TempDir()
 	w, rec := begin(t, dir, options())
 	add(t, w, notices(1, 3)...)
@@ -244,7 +246,7 @@ func TestAnOpenJournalHasOneWriter(t *testing.T) {
 	}
 }
 
-func TestAJournalWithoutASegmentDoesNotVerify(t *testing.T) {
+func TestVerifyWithoutSegmentFails(t *testing.T) {
 	dir := t.TempDir()
 	if err := journal.Verify(dir, nil); !errors.Is(err, journal.ErrNoSegment) {
 		t.Errorf("a folder without a journal: %v", err)

@@ -15,33 +15,35 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// SegmentReport is what [Verify] found in one segment.
+// SegmentReport is the result of [Verify] for one segment.
 type SegmentReport struct {
 	SegmentInfo
-	FirstSeq, LastSeq uint64
+	FirstSeq, LastSeq event.Seq
 	Events            int
-	Bytes             int64  // of whole lines, uncompressed
-	Torn              int64  // bytes that were never finished, at the end: of a last line, or from a line on that the power was lost in
-	Sealed            bool   // ended by its writer, not by a crash
-	SHA256            string // of Bytes, before the seal where it is sealed
-	Blobs             int    // blobs that its events name
-	Problem           error  // nil where everything is as it was written
+	Bytes             int64 // of complete lines, uncompressed
+	// bytes that were never finished, at the end: of a last line, or from a line on that the power
+	// was lost in
+	Torn    int64
+	Sealed  bool   // ended by its writer, not by a crash
+	SHA256  string // of Bytes, before the seal where it is sealed
+	Blobs   int    // blobs that its events name
+	Problem error  // nil where everything is as it was written
 }
 
-// Verify reads a whole journal and holds everything that is written twice against
-// each other: the checksum of each line, the order of events, the count and hash
-// in each seal, the name and hash of each segment in the next one, and the blobs
-// that events name. src is what [Read] takes; blobs are looked at where src is a
-// loop's folder. report, which may be nil, is told of each segment in order.
+// Verify reads a complete journal and compares everything that is written twice: the checksum of
+// each line, the order of events, the count and hash in each seal, the name and hash of each
+// segment in the next one, and the blobs that events refer to. src is the same as for [Read]; blobs
+// are checked where src is the folder of a loop. report, which may be nil, is called with each
+// segment in order.
 //
-// It goes on behind a damaged segment, so that every damaged one is found. The
-// error is the first problem; each is a *[CorruptError] unless reading itself
-// failed. A journal without any segment is [ErrNoSegment].
+// Verify continues after a damaged segment, so that it finds every damaged one. The error is the
+// first problem; each is a *[CorruptError] unless reading itself failed. A journal without any
+// segment is [ErrNoSegment].
 func Verify(src string, report func(SegmentReport)) error {
 	return verify(nil, src, report)
 }
 
-func verify(fsys FS, src string, report func(SegmentReport)) error {
+func verify(fsys fileSystem, src string, report func(SegmentReport)) error {
 	s, err := openSource(fsys, src)
 	if err != nil {
 		return err
@@ -70,7 +72,7 @@ func verify(fsys FS, src string, report func(SegmentReport)) error {
 
 type verifier struct {
 	src   *source
-	prev  *SegmentReport // nil before the first, and behind a damaged one
+	prev  *SegmentReport // nil before the first, and after a damaged one
 	blobs map[string]string
 }
 
@@ -93,48 +95,37 @@ func (v *verifier) read(r *SegmentReport, last bool) error {
 	if stat, err := v.src.dir.Stat(r.path); err == nil {
 		r.Size = stat.Size
 	}
-	// A seal is for the bytes before it, so that hashing follows line by line.
-	sum := sha256.New()
-	seg := &events{lines: l, segment: r.Name, verify: true}
+	seg := &eventReader{lineReader: l, segment: r.Name, verify: true}
+	check := newSegmentCheck(seg, r.SegmentInfo)
 	var e event.Event
 	for {
-		before := seg.at
-		err := seg.next(&e)
-		if err == io.EOF && (len(seg.rest()) == 0 || last) || err != nil && last && seg.torn() {
-			r.Torn = int64(len(seg.rest()))
-			if err != io.EOF { // it may be more than was read
-				size, err := l.file.Size()
-				if err != nil {
-					return fmt.Errorf("read segment %s: %w", r.Name, err)
-				}
-				r.Torn = size - seg.at
-			}
-			break
-		}
+		offset := seg.at
+		err := check.next(&e, last)
 		if err == io.EOF {
-			return seg.damage(seg.at, "the segment ends in the middle of a line, and there is a later one")
+			break
 		}
 		if err != nil {
 			return err
 		}
-		if err := v.event(r, seg, e, before, sum); err != nil {
+		if err := v.event(r, seg, e, offset); err != nil {
 			return err
 		}
 	}
-	r.Bytes = seg.at
-	if seg.count == 0 {
-		return seg.damage(0, "it has no whole line")
+	r.Torn, r.Bytes, r.Sealed, r.SHA256 = int64(len(seg.rest())), seg.at, check.sealed, check.sha256()
+	if bytes.IndexByte(seg.rest(), '\n') >= 0 { // it may be more than was read
+		size, err := l.file.Size()
+		if err != nil {
+			return fmt.Errorf("read segment %s: %w", r.Name, err)
+		}
+		r.Torn = size - seg.at
 	}
-	if !r.Sealed {
-		r.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	if seg.count == 0 {
+		return seg.damage(0, "it has no complete line")
 	}
 	return nil
 }
 
-func (v *verifier) event(r *SegmentReport, seg *events, e event.Event, offset int64, sum hash.Hash) error {
-	if r.Sealed {
-		return seg.damage(offset, "it stands behind the seal")
-	}
+func (v *verifier) event(r *SegmentReport, seg *eventReader, e event.Event, offset int64) error {
 	r.Events, r.LastSeq = seg.count, e.Seq
 	if seg.count == 1 {
 		r.FirstSeq = e.Seq
@@ -142,14 +133,6 @@ func (v *verifier) event(r *SegmentReport, seg *events, e event.Event, offset in
 			return seg.damage(offset, problem)
 		}
 	}
-	if e.Type == event.TypeSegmentSealed {
-		r.Sealed, r.SHA256 = true, hex.EncodeToString(sum.Sum(nil))
-		if problem := seal(r, e, offset); problem != "" {
-			return seg.damage(offset, problem)
-		}
-	}
-	sum.Write(e.Line())
-	sum.Write([]byte{'\n'})
 	for _, name := range blobsOf(e) {
 		r.Blobs++
 		problem, err := v.blob(name)
@@ -163,14 +146,13 @@ func (v *verifier) event(r *SegmentReport, seg *events, e event.Event, offset in
 	return nil
 }
 
-// opening checks a segment's first line against its name and the segment before.
+// opening checks the first line of a segment against the segment before.
 func (v *verifier) opening(r *SegmentReport, e event.Event) string {
 	opened, err := event.As[event.SegmentOpened](e)
-	if err != nil || opened.Ordinal != r.Ordinal || opened.Iteration != r.Iteration {
-		return "it does not open a segment of this name"
-	}
 	p := v.prev
 	switch {
+	case err != nil:
+		return err.Error()
 	case p == nil:
 		return ""
 	case p.Ordinal != r.Ordinal-1:
@@ -185,18 +167,52 @@ func (v *verifier) opening(r *SegmentReport, e event.Event) string {
 	return ""
 }
 
-func seal(r *SegmentReport, e event.Event, offset int64) string {
-	sealed, err := event.As[event.SegmentSealed](e)
+// segmentCheck reads the events of one segment, and checks the line that opens it and its seal.
+type segmentCheck struct {
+	*eventReader
+	info   SegmentInfo
+	sum    hash.Hash // of all lines, or of those before the seal
+	sealed bool
+}
+
+func newSegmentCheck(seg *eventReader, info SegmentInfo) *segmentCheck {
+	return &segmentCheck{eventReader: seg, info: info, sum: sha256.New()}
+}
+
+func (c *segmentCheck) sha256() string { return hex.EncodeToString(c.sum.Sum(nil)) }
+
+// next is [eventReader.nextOf].
+func (c *segmentCheck) next(e *event.Event, last bool) error {
+	offset := c.at
+	if err := c.nextOf(e, last); err != nil {
+		return err
+	}
+	if c.sealed {
+		return c.damage(offset, "it follows the seal")
+	}
+	if c.count == 1 {
+		opened, err := event.As[event.SegmentOpened](*e)
+		if err != nil || opened.Ordinal != c.info.Ordinal || opened.Iteration != c.info.Iteration {
+			return c.damage(offset, "it does not open a segment of this name")
+		}
+	}
+	if e.Type != event.TypeSegmentSealed {
+		c.sum.Write(e.Line())
+		c.sum.Write([]byte{'\n'})
+		return nil
+	}
+	c.sealed = true
+	sealed, err := event.As[event.SegmentSealed](*e)
 	switch {
 	case err != nil:
-		return err.Error()
-	case sealed.Bytes != offset || sealed.Events != r.Events-1:
-		return fmt.Sprintf("the seal is for %d events in %d bytes, and there are %d in %d",
-			sealed.Events, sealed.Bytes, r.Events-1, offset)
-	case sealed.SHA256 != r.SHA256:
-		return "the seal has another SHA-256"
+		return c.damage(offset, err.Error())
+	case sealed.Bytes != offset || sealed.Events != c.count-1:
+		return c.damage(offset, fmt.Sprintf("the seal is for %d events in %d bytes, and there are %d in %d",
+			sealed.Events, sealed.Bytes, c.count-1, offset))
+	case sealed.SHA256 != c.sha256():
+		return c.damage(offset, "the seal has another SHA-256")
 	}
-	return ""
+	return nil
 }
 
 // blob checks one blob, once.
@@ -246,8 +262,8 @@ func blobsOf(e event.Event) (names []string) {
 	case event.TypeToolReturned:
 		add(e.Field("blob"))
 	}
-	// An agent's own line may begin like this as well; what the writer puts in
-	// its place has nothing else.
+	// A line of an agent may begin like this as well; what the writer puts in its place has nothing
+	// else.
 	if _, tail, found := bytes.Cut(e.Line(), []byte(`,"raw":{"blob":"`)); found && len(tail) < 128 {
 		add(jsonscan.Get(e.Raw(), "blob"))
 	}

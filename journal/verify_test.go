@@ -5,12 +5,12 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal"
-	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Whoever opens the segment in an editor goes to the line that is told: the first is 1.
-func TestDamageIsToldByTheLineItIsIn(t *testing.T) {
+// A person opens the segment in an editor and goes to that line: the first is 1.
+func TestDamageNamesItsLine(t *testing.T) {
 	sealed, left := twoSegments(t)
 	lines := bytes.SplitAfter(sealed, []byte("\n"))
 	first := "000001-i0000.jsonl"
@@ -24,12 +24,12 @@ func TestDamageIsToldByTheLineItIsIn(t *testing.T) {
 		"a segment that does not follow": {
 			map[string][]byte{first: bytes.Join(lines[:len(lines)-2], nil), secondSegment: left}, secondSegment, 1, 0,
 		},
-		"a line behind the seal": {
-			map[string][]byte{first: resealed(append(bytes.Clone(sealed), "{\"v\":1,\"seq\":5,\"id\":\"01JD0000000000000000000005\",\"at\":\"2026-11-21T01:52:28.123456Z\",\"iter\":0,\"by\":\"loop\",\"type\":\"loop.paused\",\"data\":{}\n"...))},
+		"a line after the seal": {
+			map[string][]byte{first: rechecked(append(bytes.Clone(sealed), "{\"v\":1,\"seq\":5,\"id\":\"01JD0000000000000000000005\",\"at\":\"2026-11-21T01:52:28.123456Z\",\"iter\":0,\"by\":\"loop\",\"type\":\"loop.paused\",\"data\":{}\n"...))},
 			first, 5, len(sealed),
 		},
 		"a seal for other lines": {
-			map[string][]byte{first: resealed(bytes.Replace(sealed, []byte(`"events":3`), []byte(`"events":4`), 1))}, first, 4, len(sealed) - len(lines[3]),
+			map[string][]byte{first: rechecked(bytes.Replace(sealed, []byte(`"events":3`), []byte(`"events":4`), 1))}, first, 4, len(sealed) - len(lines[3]),
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -48,15 +48,15 @@ func TestDamageIsToldByTheLineItIsIn(t *testing.T) {
 	}
 }
 
-// resealed computes the checksums of lines anew.
-func resealed(text []byte) []byte {
+// rechecked computes the checksums of lines again.
+func rechecked(text []byte) []byte {
 	var out []byte
 	var crc uint32
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		line, _, _ = bytes.Cut(line, []byte(`,"crc":`))
 		start := len(out)
-		out, crc = event.Seal(append(out, line...), start, crc)
+		out, crc = frame.Close(append(out, line...), start, crc)
 		out = append(out, '\n')
 	}
 	return out

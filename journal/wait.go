@@ -4,120 +4,103 @@ import (
 	"context"
 	"path/filepath"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/filewatch"
 )
 
-// How often a follower looks by itself.
+// How often a follower polls.
 const (
-	pollFlow  = 100 * time.Millisecond // without a bell, while events come
-	pollIdle  = time.Second            // without a bell, while none do
-	flowPolls = 20                     // so many empty looks are "none do"
-	pollFirst = time.Second            // beside a bell, after an event …
-	pollMost  = 30 * time.Second       // … doubling up to this
+	pollActive  = 100 * time.Millisecond // without notifications, while events come
+	pollIdle    = time.Second            // without notifications, while none do
+	activePolls = 20                     // so many polls without events are "none do"
+	safetyFirst = time.Second            // with notifications, after an event …
+	safetyMost  = 30 * time.Second       // … doubling up to this
 )
 
-// heard is what ended a listener's wait.
-type heard int
-
-const (
-	nothing heard = iota
-	ring
-	bellGone // the loop's folder is being moved or cleaned away
-)
-
-// waiter sleeps until there may be something new. It listens to the bell file
-// itself: the writer never replaces it, and a watch on the folder would also wake
-// for each projection that is written there. The slow look beside the bell finds
-// out whether the bell rings at all; if events come without it, looking is all
-// there is until it rings again.
+// waiter sleeps until there may be new events. It watches the notify file, which the writer never
+// replaces; a watch on the folder would also wake for each projection. With notifications it still
+// polls, rarely, to find out whether they arrive: where events come without one, it polls often
+// until the next notification.
 type waiter struct {
-	dir     Folder
-	bell    string // its path, empty where there can be none
-	ears    *listener
-	refused bool // there is a bell, and no watch to be had
-	trusted bool // events have not come without a ring since the last ring
-	looked  bool // the last wait ended by itself
-	empty   int  // so many looks have found nothing
+	dir        folder
+	path       string // of the notify file, empty where there can be none
+	watch      *filewatch.Watch
+	reliable   bool // no event came without a notification since the last one
+	polled     bool // the last wait ended without a notification
+	emptyReads int  // polls without events, in a row
 }
 
-func newWaiter(ctx context.Context, loopDir string, dir Folder) *waiter {
+func newWaiter(loopDir string, dir folder) *waiter {
 	w := &waiter{dir: dir}
 	if _, real := dir.(osFolder); real {
-		w.bell = filepath.Join(loopDir, bellName)
+		w.path = filepath.Join(loopDir, notifyName)
 	}
-	w.listen(ctx)
+	w.listen()
 	return w
 }
 
-// listen begins to listen to the bell, if it can. It is tried again and again: the
-// bell may not hang yet, or others may hold all watches for the moment.
-func (w *waiter) listen(ctx context.Context) {
-	if w.bell == "" {
+// listen begins to watch the notify file, if it can. It is tried repeatedly: the file may not exist
+// yet, or other processes may use up all watches for the moment.
+func (w *waiter) listen() {
+	if w.path == "" {
 		return
 	}
-	if _, err := w.dir.Stat(bellName); err != nil {
+	if _, err := w.dir.Stat(notifyName); err != nil {
 		return
 	}
-	ears, err := listen(ctx, w.bell)
-	w.refused = err != nil
-	if err == nil {
-		w.ears, w.trusted = ears, true
+	if watch, err := filewatch.New(w.path); err == nil {
+		w.watch, w.reliable = watch, true
 	}
 }
 
-// wait returns when there may be news, or false when ctx has ended. news is how
-// much the last look found.
+// wait returns when there may be new events, or false when ctx has ended. news is how many events
+// the last read returned.
 func (w *waiter) wait(ctx context.Context, news int) bool {
 	if news > 0 {
-		w.empty = 0
-		if w.looked {
-			w.trusted = false
+		w.emptyReads = 0
+		if w.polled {
+			w.reliable = false
 		}
 	} else {
-		w.empty++
+		w.emptyReads++
 	}
-	what := nothing
-	if w.ears != nil {
-		what = w.ears.wait(ctx, w.interval())
+	poll, cancel := context.WithTimeout(ctx, w.interval())
+	defer cancel()
+	var changed []string
+	var err error
+	if w.watch != nil {
+		changed, err = w.watch.Wait(poll)
 	} else {
-		sleep(ctx, w.interval())
+		<-poll.Done()
 	}
-	w.looked = what == nothing
+	w.polled = len(changed) == 0
 	switch {
-	case what == ring:
-		w.trusted = true
-	case what == bellGone:
+	case err != nil: // the loop's folder is being moved or removed
 		w.close()
-	case w.ears == nil && (!w.refused || w.empty >= flowPolls):
-		w.listen(ctx)
-		// What came before the watch is found by the look that follows.
-		w.looked = w.ears == nil
+	case !w.polled:
+		w.reliable = true
+	case w.watch == nil:
+		w.listen()
+		// The read that follows finds what came before the watch.
+		w.polled = w.watch == nil
 	}
 	return ctx.Err() == nil
 }
 
 func (w *waiter) interval() time.Duration {
 	switch {
-	case w.trusted:
-		return min(pollFirst<<min(w.empty, 5), pollMost)
-	case w.empty < flowPolls:
-		return pollFlow
+	case w.reliable:
+		return min(safetyFirst<<min(w.emptyReads, 5), safetyMost)
+	case w.emptyReads < activePolls:
+		return pollActive
 	}
 	return pollIdle
 }
 
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 func (w *waiter) close() {
-	if w.ears != nil {
-		w.ears.close()
-		w.ears = nil
+	if w.watch != nil {
+		_ = w.watch.Close()
+		w.watch = nil
 	}
-	w.trusted = false
+	w.reliable = false
 }

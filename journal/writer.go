@@ -11,61 +11,63 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// By of the events that the journal writes about itself.
+// byLoop is the author of the events that the journal writes about itself.
 const byLoop = "loop"
 
-// maxRaw is the length from which an agent's own line goes into a blob, so that
-// one enormous line does not slow every later reader of its segment.
+// maxRaw is the length from which a line of an agent becomes a blob, so that one enormous line does
+// not slow every later reader of its segment.
 const maxRaw = 256 << 10
 
 // ErrClosed is the error of every call on a closed writer but Close.
 var ErrClosed = errors.New("journal is closed")
 
-// Writer appends to a journal. It is the only one: the caller holds the loop's
-// lock. Its methods are called from one goroutine, but for PutBlob, Sync and Dirty,
-// which any may call.
+// Writer appends to a journal. It is the only one: the caller holds the lock of the loop. Its
+// methods are called from one goroutine, except PutBlob, Sync and Dirty, which any goroutine may
+// call.
 //
-// The first failed write or sync is the last, and so is a segment that somebody
-// else removed, replaced or cut: from then on every call returns
-// that error, and nothing more is written. After a failed sync nobody knows which
-// bytes are on the disk, and the kernel reports it once only.
+// The first failed write or sync is final, and so is a segment that another process removed,
+// replaced or cut: from then on every call returns that error, and nothing more is written. After a
+// failed sync it is unknown which bytes are on the disk, and the kernel reports the failure only
+// once.
 type Writer struct {
-	opt    Options
-	folder Folder
-	bell   *bell
-	house  *housekeeper
+	opt       Options
+	folder    folder
+	notifier  *notifier
+	retention *retention
 
 	// The segment being written.
-	file      File
+	file      file
 	name      string
 	ordinal   int
 	iteration int
 	lines     int
-	pos       Position // behind the last event
+	pos       Position // after the last event
 
-	// Memory that calls share: what Append returns lies in buf and out.
-	buf    []byte
-	out    []event.Event
-	opener event.Opener
+	// Memory that calls share: what Append returns is in buf and out; stamp keeps the text of a
+	// time.
+	buf   []byte
+	out   []event.Event
+	stamp frame.Stamp
 
-	blobs   map[string]int // known to be durable, and the ordinal of the segment that each was last stored for
-	blobsOf int            // the ordinal of the open segment
-	blobDir bool           // their folder was there once: it is not made again
-	blobMu  sync.Mutex     // one blob at a time
+	// the durable ones, each with the ordinal of the segment that it was last stored for
+	blobs   map[string]int
+	blobsOf int        // the ordinal of the open segment
+	blobDir bool       // their folder existed once: it is not created again
+	blobMu  sync.Mutex // one blob at a time
 
-	lock io.Closer // keeps other writers out; nil where the FS has no locks
+	lock io.Closer // excludes other writers; nil where the FS has no locks
 
 	syncer // guards file against the goroutine that syncs it
 }
 
-// Create begins a new segment behind what [Recover] found and returns its writer,
-// with the event that opens the segment. checkpoint is the state folded over all
-// events before it, and may be nil. The segment is durable on return, and appears
-// at once with its first line whole or not at all. No old segment is touched. A
-// journal that another writer has open is [ErrBusy].
+// Create begins a new segment after the end that [Recover] found and returns its writer, with the
+// event that opens the segment. checkpoint is the state folded over all earlier events, and may be
+// nil. The segment is durable on return. It appears together with its complete first line or not at
+// all. No old segment is changed. A journal that another writer has open is [ErrBusy].
 func Create(dir string, rec Recovery, iteration int, checkpoint json.RawMessage, opt Options) (*Writer, []event.Event, error) {
 	opt = opt.withDefaults(rec.At)
 	folder, err := opt.FS.OpenFolder(dir)
@@ -81,8 +83,8 @@ func Create(dir string, rec Recovery, iteration int, checkpoint json.RawMessage,
 		return nil, nil, fmt.Errorf("create segment: %w", err)
 	}
 	w.startSyncer()
-	w.house = startHousekeeper(opt, folder, w.removeBlob)
-	w.house.began(w.ordinal, w.iteration)
+	w.retention = startRetention(opt, folder, w.removeBlob)
+	w.retention.segmentOpened(w.ordinal, w.iteration)
 	return w, opened, nil
 }
 
@@ -106,28 +108,28 @@ func (w *Writer) create(rec Recovery, iteration int, checkpoint json.RawMessage)
 	if rec.Segment != "" {
 		prev = &event.PrevSegment{Name: rec.Segment, SHA256: rec.SHA256, Sealed: rec.Sealed}
 	}
-	if w.opt.Bell {
-		if w.bell, err = hangBell(w.folder); err != nil {
+	if w.opt.Notify {
+		if w.notifier, err = openNotifier(w.folder); err != nil {
 			return nil, err
 		}
 	}
 	w.begin()
 	if err = w.open(iteration, prev, checkpoint); err != nil {
-		w.bell.stop()
+		w.notifier.stop()
 		return nil, err
 	}
-	w.bell.ring()
+	w.notifier.notify()
 	return w.out, nil
 }
 
-// open makes the next segment. Its first line is written under a temporary name:
-// a reader that finds a segment finds the line that opens it.
+// open creates the next segment. Its first line is written under a temporary name: a reader that
+// finds a segment finds the line that opens it.
 func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.RawMessage) error {
 	ordinal := w.ordinal + 1
 	name := segmentName(ordinal, iteration)
 	path := segmentsDir + "/" + name
 	if _, err := w.folder.Stat(path); err == nil {
-		return fmt.Errorf("segment %s is there already", name)
+		return fmt.Errorf("segment %s exists already", name)
 	}
 	draft := event.Encode(event.SegmentOpened{
 		Ordinal: ordinal, Iteration: iteration, Prev: prev, Keep: w.opt.KeepIterations, Checkpoint: checkpoint,
@@ -139,20 +141,21 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 		return err
 	}
 	line := w.buf[from:]
-	if err := w.written(path+tmpExt, line, min(w.opt.SegmentBytes, defaultSegmentBytes)); err != nil {
+	err = replaceFile(w.folder, path, func(f file) error {
+		if r, ok := f.(reserver); ok {
+			r.reserve(min(w.opt.SegmentBytes, defaultSegmentBytes))
+		}
+		_, err := f.Write(line)
 		return err
-	}
-	if err := w.folder.Rename(path+tmpExt, path); err != nil {
-		return err
-	}
-	if err := w.folder.SyncFolder(segmentsDir); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	f, err := w.folder.Append(path)
 	if err != nil {
 		return err
 	}
-	w.change(f, name, int64(len(line)))
+	w.setSegment(f, name, int64(len(line)))
 	w.name, w.ordinal, w.iteration, w.lines = name, ordinal, iteration, 1
 	w.blobMu.Lock()
 	w.blobsOf = ordinal
@@ -161,37 +164,14 @@ func (w *Writer) open(iteration int, prev *event.PrevSegment, checkpoint json.Ra
 	return nil
 }
 
-// written makes a durable file, with room to grow, under a name that a crash may have left taken.
-func (w *Writer) written(name string, content []byte, room int64) error {
-	if _, err := w.folder.Stat(name); err == nil {
-		if err := w.folder.Remove(name); err != nil {
-			return err
-		}
-	}
-	f, err := w.folder.Create(name)
-	if err != nil {
-		return err
-	}
-	if r, ok := f.(reserver); ok && room > 0 {
-		r.reserve(room)
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// Append writes the drafts as one batch, with one time and one write(2), and
-// returns them as events, which are valid until the next call on w. When it
-// returns, they have left this process: only the machine's death can undo them,
-// and Sync sees to that.
+// Append writes the drafts as one batch, with one time and one write(2), and returns them as
+// events, which are valid until the next call on w. When it returns, they have left this process:
+// only the end of the machine can undo them, and Sync prevents that.
 //
-// A draft whose data is missing or has a newline in it is refused with an error
-// before anything is written, and the writer stays usable. Any other error is
-// final; whole lines that were written before it stay in the journal. A raw line
-// of more than 256 KiB is stored as a blob and stands in the event as
-// {"blob":"<sha256>","bytes":N}.
+// A draft whose data is missing or contains a newline is refused with an error before anything is
+// written, and the writer stays usable. Any other error is final; complete lines that were written
+// before it stay in the journal. A raw line of more than 256 KiB is stored as a blob, and the event
+// contains {"blob":"<sha256>","bytes":N} in its place.
 func (w *Writer) Append(drafts []event.Draft) ([]event.Event, error) {
 	if err := w.failure(); err != nil {
 		return nil, err
@@ -224,11 +204,11 @@ func (w *Writer) Append(drafts []event.Draft) ([]event.Event, error) {
 	w.lines += len(drafts)
 	w.pos.Offset += int64(len(w.buf))
 	w.pos.Seq, w.pos.CRC = seq, crc
-	w.bell.ring()
+	w.notifier.notify()
 	return w.out, nil
 }
 
-// begin makes the memory of the call before free for this one.
+// begin frees the memory of the call before for this one.
 func (w *Writer) begin() {
 	if cap(w.buf) > keepBytes {
 		w.buf = nil
@@ -236,51 +216,42 @@ func (w *Writer) begin() {
 	w.buf, w.out = w.buf[:0], w.out[:0]
 }
 
-// now is the time as a line has it.
+// now is the time with the precision of a line.
 func (w *Writer) now() time.Time {
 	at := w.opt.Now()
 	return time.Unix(at.Unix(), int64(at.Nanosecond()/1000*1000)).UTC()
 }
 
-// frame adds one line to the buffer and its event to what is returned. What could
-// not be read again is refused.
-func (w *Writer) frame(d *event.Draft, at time.Time, seq uint64, prev uint32) (crc uint32, err error) {
+// frame adds one line to the buffer and its event to the result. It refuses what could not be read
+// again.
+func (w *Writer) frame(d *event.Draft, at time.Time, seq event.Seq, prev uint32) (crc uint32, err error) {
 	if err := check(d); err != nil {
 		return 0, err
 	}
 	start := len(w.buf)
-	stamp := event.Stamp{Seq: seq, ID: w.opt.NewID(at), At: at}
-	var said int
-	w.buf, said = w.opener.Append(w.buf, &stamp, d)
-	changed := false
+	w.stamp.Seq, w.stamp.ID, w.stamp.At = seq, w.opt.NewID(at), at
+	var authored int
+	w.buf, authored = frame.AppendOpen(w.buf, &w.stamp, d)
 	if w.opt.Mask != nil {
-		masked := w.opt.Mask(w.buf[said:])
-		if changed = len(masked) == 0 || &masked[0] != &w.buf[said]; changed {
-			w.buf = append(w.buf[:said], masked...)
-		}
+		masked := w.opt.Mask(w.buf[authored:])
+		w.buf = append(w.buf[:authored], masked...)
 	}
-	if bytes.IndexByte(w.buf[said:], '\n') >= 0 {
+	if bytes.IndexByte(w.buf[authored:], '\n') >= 0 {
 		return 0, fmt.Errorf("a draft of type %s holds a newline", d.Type)
 	}
-	w.buf, crc = event.Seal(w.buf, start, prev)
-	// The buffer may move when it grows, and leaves this line behind as it is.
-	line := w.buf[start:len(w.buf):len(w.buf)]
-	w.out = append(w.out, event.Event{})
-	e := &w.out[len(w.out)-1]
-	if changed || !w.opener.Event(e, line, &stamp, d) {
-		var ok bool
-		if *e, ok = event.Written(line, said-start, &stamp, d); !ok {
-			if *e, err = event.Parse(line); err != nil {
-				return 0, err
-			}
-		}
+	w.buf, crc = frame.Close(w.buf, start, prev)
+	// When the buffer grows it may move. The line in the old buffer stays as it is.
+	e, err := event.Parse(w.buf[start:len(w.buf):len(w.buf)])
+	if err != nil {
+		return 0, err
 	}
+	w.out = append(w.out, e)
 	w.buf = append(w.buf, '\n')
 	return crc, nil
 }
 
-// check refuses a draft that cannot become a line. That data and raw are JSON all
-// through is their author's promise; looking would cost more than writing.
+// check refuses a draft that cannot become a line. It does not check that data and raw are valid
+// JSON, which would take longer than writing them: their author guarantees it.
 func check(d *event.Draft) error {
 	plain := d.Type != ""
 	for i := range len(d.Type) {
@@ -298,16 +269,16 @@ func check(d *event.Draft) error {
 	return nil
 }
 
-// write appends whole lines to the segment.
+// write appends complete lines to the segment.
 func (w *Writer) write(p []byte, at time.Time) error {
 	n, err := w.file.Write(p)
 	if err == nil {
 		w.wrote(len(p), at)
 		return nil
 	}
-	// The disk is full or gone in the middle of a line. The whole lines before
-	// it stay, since a reader may have shown them already; the rest goes, so that
-	// no reader waits for its end. Recover cuts it where this fails too.
+	// The disk became full, or vanished, in the middle of a line. The complete lines before it
+	// stay, since a reader may have shown them already. The rest is cut off, so that no reader
+	// waits for its end; where that fails too, Recover cuts it.
 	whole := bytes.LastIndexByte(p[:n], '\n') + 1
 	if n > whole {
 		_ = w.file.Truncate(w.pos.Offset + int64(whole))
@@ -315,11 +286,10 @@ func (w *Writer) write(p []byte, at time.Time) error {
 	return w.fail(fmt.Errorf("write segment %s: %w", w.name, err))
 }
 
-// Full says that the segment has reached Options.SegmentBytes and it is time to
-// rotate.
+// Full reports that the segment has reached Options.SegmentBytes and should be rotated.
 func (w *Writer) Full() bool { return w.pos.Offset >= w.opt.SegmentBytes }
 
-// Position is the place behind the last event.
+// Position is the position after the last event.
 func (w *Writer) Position() Position { return w.pos }
 
 // Rotate seals the segment and begins the next one. It returns the two events,
@@ -339,8 +309,8 @@ func (w *Writer) Rotate(iteration int, checkpoint json.RawMessage) ([]event.Even
 	if err := w.open(iteration, prev, checkpoint); err != nil {
 		return nil, w.fail(fmt.Errorf("create segment: %w", err))
 	}
-	w.bell.ring()
-	w.house.began(w.ordinal, w.iteration)
+	w.notifier.notify()
+	w.retention.segmentOpened(w.ordinal, w.iteration)
 	return w.out, nil
 }
 
@@ -371,17 +341,16 @@ func (w *Writer) seal() (sum string, err error) {
 	return sum, w.Sync()
 }
 
-// Close seals the segment, makes it durable and lets everything go. After an
-// error of the writer it only lets go and returns that error. Calling it again
-// does nothing.
+// Close seals the segment, makes it durable and closes all files. After an error of the writer it
+// only closes the files and returns that error. Another call does nothing.
 func (w *Writer) Close() error {
 	_, err := w.Finish()
 	return err
 }
 
-// Finish is Close for a caller that folds what it writes: it returns the event that sealed the segment, which is
-// the journal's last. It returns none where the segment could not be sealed; one that was sealed and could not be
-// synced is returned with the error, since readers see it.
+// Finish is Close for a caller that folds what it writes: it returns the event that sealed the
+// segment, which is the last of the journal. It returns none where the segment could not be sealed.
+// A seal that was written and could not be synced is returned with the error, since readers see it.
 func (w *Writer) Finish() ([]event.Event, error) {
 	err := w.failure()
 	if errors.Is(err, ErrClosed) {
@@ -394,29 +363,29 @@ func (w *Writer) Finish() ([]event.Event, error) {
 		if _, err = w.seal(); w.pos.Seq > before {
 			sealed = w.out
 		}
-		w.bell.ring()
+		w.notifier.notify()
 	}
 	w.stopSyncer()
-	w.house.stop()
-	w.bell.stop()
+	w.retention.stop()
+	w.notifier.stop()
 	_ = w.fail(ErrClosed)
 	err = errors.Join(err, w.file.Close())
 	unlock(w.lock)
 	return sealed, errors.Join(err, w.folder.Close())
 }
 
-// lockSegments keeps other writers out of a journal, where that can be done. The loop's own lock does the same
-// unless somebody has removed its file: then two writers would ruin the journal.
-func lockSegments(folder Folder) (io.Closer, error) {
+// lockSegments excludes other writers from a journal, where the file system has locks. The lock of
+// the loop does the same until its file is removed; two writers would then ruin the journal.
+func lockSegments(folder folder) (io.Closer, error) {
 	if l, ok := folder.(locker); ok {
 		return l.lock(segmentsDir)
 	}
 	return nil, nil
 }
 
-// CheckIdle returns [ErrBusy] where a writer has the journal of the loop at dir open, and nil where there is no journal.
-// Who holds the loop's lock asks before it moves or rewrites files: a runner whose lock file somebody
-// removed is found by this alone.
+// CheckIdle returns [ErrBusy] where a writer has the journal of the loop at dir open, and nil where
+// there is no journal. A process that holds the lock of the loop calls it before it moves or
+// rewrites files: it is the only check that finds a runner whose lock file was removed.
 func CheckIdle(dir string) error {
 	folder, err := osFS{}.OpenFolder(dir)
 	if err != nil {
@@ -437,7 +406,7 @@ func unlock(lock io.Closer) {
 	}
 }
 
-// storeRaw puts an agent's own line into a blob and returns what stands for it.
+// storeRaw puts a line of an agent into a blob and returns its replacement.
 func (w *Writer) storeRaw(raw []byte) ([]byte, error) {
 	sum, n, err := w.store(raw)
 	if err != nil {

@@ -1,28 +1,34 @@
-// Package projector turns events into what is true now.
+// Package projector says what is true of a loop now, from the files in its folder alone. It takes
+// no lock and writes nothing.
 //
-//	var s projector.State
-//	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
-//		if err != nil {
-//			return err
-//		}
-//		if err := s.Fold(e); err != nil {
-//			return err
-//		}
+//	loop, err := projector.Load(loopDir)
+//	if err != nil {
+//		return err
 //	}
-//	fmt.Println(s.Status(), s.Life.Iteration)
+//	view := loop.View()
+//	fmt.Println(view.Status, view.Iteration, view.Waiting)
+//
+// A program that follows a loop folds each event, and has a view of every moment:
+//
+//	var loop projector.Loop
+//	for e, err := range journal.Follow(ctx, loopDir, journal.FollowOptions{}) {
+//		…
+//		err = loop.Fold(e)
+//	}
 //
 // # Guarantees
 //
-// State = fold(events), and nothing else: for any journal, folding its files gives
-// the state that the live runner had, also when the fold begins at a segment's
-// checkpoint. State is bounded in size whatever the number of events. Types that
-// this version does not know change nothing but the sequence number.
+// A view is a function of the events: the one of [Load], the one of [Rebuild] and the one of a
+// reader that folded every event are equal at the same event. A fold may also begin at the first
+// event of any segment, which holds all that came before. Its size does not grow with the journal.
+// Types of events that this version does not know change nothing but the sequence number.
 //
-// state.json and iterations/NNN.json are projections: they can be deleted at any
-// time, and the next one that is written is right again.
+// state.json and iterations/NNN.json have these facts for programs in other languages;
+// docs/reference/format.md describes them. They can be deleted at any time: the runner writes them
+// again, and so does 'ralph journal rebuild'.
 //
 // # Not here
 //
-// Reading and writing events (package journal) and what follows from a state
-// (internal/loop).
+// Reading events (package journal), lists of loops (package registry), and the state that the
+// runner decides from, which has no stable form.
 package projector

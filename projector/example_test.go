@@ -18,18 +18,19 @@ func Example_followAndSteer() {
 	loopDir := runALoop()
 	defer os.RemoveAll(loopDir)
 
-	var state projector.State
+	var loop projector.Loop
 	var sent string
 	for e, err := range journal.Follow(context.Background(), loopDir, journal.FollowOptions{UntilEnded: true}) {
 		if err == nil {
-			err = state.Fold(e)
+			err = loop.Fold(e)
 		}
 		if err != nil {
 			log.Fatal(err)
 		}
 		switch e.Type {
 		case event.TypeAgentStarted:
-			fmt.Printf("%s is %s in iteration %d\n", state.Life.Name, state.Status(), state.Life.Iteration)
+			view := loop.View()
+			fmt.Printf("%s is %s in iteration %d\n", view.Name, view.Status, view.Iteration)
 		case event.TypeAgentSaid:
 			said, _ := event.As[event.AgentSaid](e)
 			fmt.Println("agent:", said.Text)
@@ -44,7 +45,8 @@ func Example_followAndSteer() {
 			}
 		}
 	}
-	fmt.Println(state.Status(), "by", state.Life.Ended.Reason)
+	view := loop.View()
+	fmt.Println(view.Status, "by", view.Ended.Reason)
 	// Output:
 	// demo is running in iteration 1
 	// agent: I shall change the schema.
@@ -60,7 +62,7 @@ func runALoop() (loopDir string) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	opt := journal.Options{Bell: true}
+	opt := journal.Options{Notify: true}
 	recovery, err := journal.Recover(loopDir, opt)
 	if err != nil {
 		log.Fatal(err)
@@ -107,26 +109,24 @@ func runALoop() (loopDir string) {
 			event.AgentSaid{Block: "2.0", Text: event.Plain("The schema stays as it is."), Final: true},
 			event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise},
 		)
-		if err := writer.Close(); err != nil {
-			log.Fatal(err)
-		}
+		_ = writer.Close() // the example may have removed the folder by now
 	}()
 	return loopDir
 }
 
 // What is true of a loop now, from its files alone.
-func ExampleOpen() {
+func ExampleLoad() {
 	loopDir, err := os.MkdirTemp("", "loop")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(loopDir)
 
-	state, err := projector.Open(loopDir)
+	loop, err := projector.Load(loopDir)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%q after %d events\n", state.Status(), state.Seq)
+	fmt.Printf("%q after %d events\n", loop.View().Status, loop.Seq())
 	// Output:
 	// "" after 0 events
 }

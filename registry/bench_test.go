@@ -1,6 +1,6 @@
 //go:build unix
 
-package registry
+package registry_test
 
 import (
 	"encoding/json"
@@ -12,10 +12,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/registry"
 )
 
-// BenchmarkSurvey asks about 1,000 and 10,000 loops of which half are dead, and interleaves it with reading the names of the registry
-// folder alone and with the usual way (ReadDir, ReadFile, json, pid check). Absolute times hold for one machine; the ratios carry over.
+// BenchmarkSurvey asks about 1,000 and 10,000 loops of which half are dead, and interleaves it with
+// reading the names of the registry folder alone and with the usual way (ReadDir, ReadFile, json,
+// pid check). Absolute times hold for one machine; the ratios carry over.
 func BenchmarkSurvey(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("loops=%d", n), func(b *testing.B) {
@@ -31,7 +35,7 @@ func BenchmarkSurvey(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				timed(&survey, func() int {
-					statuses, err := Survey(home, nil)
+					statuses, err := registry.Survey(home, nil)
 					if err != nil || !statuses[0].Live.Alive || !statuses[1].Died {
 						b.Fatal(statuses[:2], err)
 					}
@@ -39,7 +43,7 @@ func BenchmarkSurvey(b *testing.B) {
 				})
 				b.StopTimer()
 				timed(&names, func() int {
-					f, err := os.Open(Folder(home))
+					f, err := os.Open(registry.Folder(home))
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -58,21 +62,21 @@ func BenchmarkSurvey(b *testing.B) {
 }
 
 func naiveSurvey(b *testing.B, home string) (seen int) {
-	files, err := os.ReadDir(Folder(home))
+	files, err := os.ReadDir(registry.Folder(home))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, file := range files {
-		var e Entry
-		line, err := os.ReadFile(filepath.Join(Folder(home), file.Name()))
+		var e registry.Entry
+		line, err := os.ReadFile(filepath.Join(registry.Folder(home), file.Name()))
 		if err := errors.Join(err, json.Unmarshal(line, &e)); err != nil {
 			b.Fatal(err)
 		}
 		if syscall.Kill(os.Getpid(), 0) == nil {
-			ProcessStart(os.Getpid())
+			process.StartTime(os.Getpid())
 		}
 		var state struct{ Status string }
-		line, err = os.ReadFile(filepath.Join(e.Dir, stateFile))
+		line, err = os.ReadFile(filepath.Join(e.Dir, "state.json"))
 		if err := errors.Join(err, json.Unmarshal(line, &state)); err != nil {
 			b.Fatal(err)
 		}
@@ -87,22 +91,22 @@ func manyLoops(b *testing.B, n int) (home string) {
 	project := b.TempDir()
 	state := []byte(strings.TrimSuffix(headLine, "}") + `,"rest":"` + strings.Repeat("x", 3500) + `"}`)
 	facts := []byte(`{"pid":4711,"host":"mill","since":"2026-11-21T01:52:28.123456Z","startTicks":815}` + "\n")
-	if err := os.MkdirAll(Folder(home), 0o700); err != nil {
+	if err := os.MkdirAll(registry.Folder(home), 0o700); err != nil {
 		b.Fatal(err)
 	}
 	for i := range n {
 		e := entryOf(fmt.Sprintf("loop-%05d", i), project)
 		line, err := json.Marshal(e)
 		if err := errors.Join(err, os.MkdirAll(e.Dir, 0o700),
-			os.WriteFile(filepath.Join(Folder(home), e.file()), append(line, '\n'), 0o600),
-			os.WriteFile(filepath.Join(e.Dir, lockFile), facts, 0o600),
-			os.WriteFile(filepath.Join(e.Dir, stateFile), state, 0o600)); err != nil {
+			os.WriteFile(filepath.Join(registry.Folder(home), e.File()), append(line, '\n'), 0o600),
+			os.WriteFile(filepath.Join(e.Dir, registry.LockFile), facts, 0o600),
+			os.WriteFile(filepath.Join(e.Dir, "state.json"), state, 0o600)); err != nil {
 			b.Fatal(err)
 		}
 		if i%2 == 1 {
 			continue
 		}
-		f, err := os.Open(filepath.Join(e.Dir, lockFile))
+		f, err := os.Open(filepath.Join(e.Dir, registry.LockFile))
 		if err := errors.Join(err, syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)); err != nil {
 			b.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -23,19 +24,19 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	lock, err := registry.Acquire(loopDir)
+	lock, err := registration.Acquire(loopDir)
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = registry.Put(home, registry.Entry{
-		Name: registry.SlugName("Fix/Login"), Dir: loopDir, Project: dir, Agent: "pi", PID: os.Getpid(), Started: time.Now(),
+	err = registration.Put(home, registry.Entry{
+		Name: registration.SlugName("Fix/Login"), Dir: loopDir, Project: dir, Agent: "pi", PID: os.Getpid(), Started: time.Now(),
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	_, err = registry.Acquire(loopDir)
-	_, held := errors.AsType[*registry.HeldError](err)
+	_, err = registration.Acquire(loopDir)
+	_, held := errors.AsType[*registration.HeldError](err)
 	fmt.Println("a second runner is refused:", held)
 
 	statuses, err := registry.Survey(home, nil)

@@ -10,19 +10,8 @@ import (
 // ErrNoHome is returned by Home when the environment names no place for it.
 var ErrNoHome = errors.New("neither RALPH_HOME nor a home directory is set")
 
-// HomeError says that nothing can be written in ralph's home.
-type HomeError struct{ err error }
-
-func (e *HomeError) Error() string { return "use ralph's home: " + e.err.Error() }
-func (e *HomeError) Unwrap() error { return e.err }
-
-// Hint returns the next step.
-func (e *HomeError) Hint() string {
-	return "which loops there are on this machine is kept there: make it writable, or set RALPH_HOME to a folder that is"
-}
-
-// Home returns the absolute folder of the person's settings and registry: RALPH_HOME if it is set, else .ralph in the home
-// directory. env is os.Getenv or a stand-in. The folder need not exist.
+// Home returns the absolute folder of the person's settings and registry: RALPH_HOME if it is set,
+// else .ralph in the home directory. env is os.Getenv or a stand-in. The folder need not exist.
 func Home(env func(string) string) (string, error) {
 	if dir := env("RALPH_HOME"); dir != "" {
 		abs, err := filepath.Abs(dir)

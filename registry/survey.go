@@ -7,174 +7,140 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/journal/event"
 )
-
-// stateFile is the name of the projection in a loop's folder whose head Survey reads.
-const stateFile = "state.json"
-
-// maxState bounds in bytes what is read of a state.json that is spelled otherwise than the projector spells it.
-const maxState = 8 << 20
 
 // Status is what Survey found out about one loop.
 type Status struct {
 	Entry
 	File string   // the entry's file name in the registry
 	Live Liveness // whether a runner holds the lock
-	Head Head     // how state.json begins; Status is StatusUnknown where it cannot be read
-	Died bool     // state.json says that it goes on, and no runner holds the lock: ralph start NAME --resume
-	Gone bool     // the loop's folder is no longer there
-	// Err is set where something could not be found out: an *EntryError, with nothing else but File known, or the error of the probe.
+	Head Summary  // how state.json begins; its Status is unknown where it cannot be read
+	// Died is set where state.json says that the loop runs and no runner holds the lock. 'ralph
+	// start NAME --resume' continues it.
+	Died bool
+	Gone bool // the loop's folder is no longer there
+	// Err is set where something could not be read: an *EntryError, with only File known, or the
+	// error of the probe.
 	Err error
 }
 
-// Survey lists all loops with their liveness and the head of their state.json, ordered by project and name. keep, unless nil, chooses
-// entries before anything is asked about them; it is called from several goroutines. Files that are not entries come as a Status with Err,
-// whatever keep says. The error is about the registry folder itself; one that is not there yet is empty.
+// maxWorkers bounds the goroutines of one Survey. Two cores read 1,000 loops in two thirds of the
+// time of one.
+const maxWorkers = 4
+
+// Survey lists all loops with their liveness and their summary, ordered by project and name. keep,
+// unless nil, chooses entries before their folders are read; it is called from several goroutines.
+// Files that are not entries come as a Status with Err, whatever keep says. The error is about the
+// registry folder itself. A registry that does not exist is empty.
 //
-// The statuses are not of one instant: each is what held while that loop was asked. Ten thousand loops take some 0.1 s.
+// The statuses are not of one instant: each was true while that loop was read.
 func Survey(home string, keep func(Entry) bool) ([]Status, error) {
-	r, err := openReader(Folder(home))
-	if err != nil {
-		return nil, fmt.Errorf("survey registry: %w", err)
-	}
-	if r == nil {
+	root, err := os.OpenRoot(Folder(home))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	defer r.close()
-	files, err := r.names()
 	if err != nil {
 		return nil, fmt.Errorf("survey registry: %w", err)
 	}
-	statuses := make([]Status, len(files))
-	wanted := make([]bool, len(files))
-	inParallel(len(files), func(next func() (int, bool)) {
-		buf := make([]byte, 0, firstRead)
-		for i, ok := next(); ok; i, ok = next() {
-			wanted[i] = r.survey(&statuses[i], files[i], keep, &buf)
-		}
-	})
-	kept := statuses[:0]
-	for i := range statuses {
-		if wanted[i] {
-			kept = append(kept, statuses[i])
-		}
+	defer root.Close()
+	files, err := entryFiles(root)
+	if err != nil {
+		return nil, fmt.Errorf("survey registry: %w", err)
 	}
-	return kept, nil
-}
-
-// surveyors bounds the workers of one Survey. Beyond a few, they wait for each other in the kernel's file table.
-const surveyors = 4
-
-// inParallel runs work in as many goroutines as are worth it and returns when all are done. next hands out 0 to n-1, each once, in runs of
-// neighbours so that workers seldom write to one cache line.
-func inParallel(n int, work func(next func() (int, bool))) {
-	const run = 32
-	var taken atomic.Int64
-	worker := func() {
-		i, end := 0, 0
-		work(func() (int, bool) {
-			if i == end {
-				i = int(taken.Add(run)) - run
-				end = min(i+run, n)
+	found := make([]*Status, len(files))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), maxWorkers) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
+				found[i] = survey(root, files[i], keep)
 			}
-			if i >= n {
-				return 0, false
-			}
-			i++
-			return i - 1, true
 		})
 	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), surveyors, n/run) {
-		workers.Go(worker)
-	}
-	worker() // the caller is one of them
 	workers.Wait()
+	statuses := make([]Status, 0, len(files))
+	for _, s := range found {
+		if s != nil {
+			statuses = append(statuses, *s)
+		}
+	}
+	return statuses, nil
 }
 
-// survey fills s and reports whether it is wanted.
-func (r *reader) survey(s *Status, file string, keep func(Entry) bool, buf *[]byte) bool {
-	s.File, s.Head.Status = file, StatusUnknown
-	var (
-		e   Entry
-		err error
-	)
-	e, *buf, err = r.entry(file, *buf)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false // removed since the folder was read
-	}
+// entryFiles returns the sorted names of what may be entries. Names with a dot at their beginning
+// are temporary files.
+func entryFiles(root *os.Root) ([]string, error) {
+	dir, err := root.Open(".")
 	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	names = slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, ".") })
+	slices.Sort(names)
+	return names, err
+}
+
+// survey returns nil for an entry that keep does not choose, or that was removed meanwhile.
+func survey(root *os.Root, file string, keep func(Entry) bool) *Status {
+	s := &Status{File: file, Head: Summary{Status: event.StatusUnknown}}
+	entry, err := readEntry(root, file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
 		s.Err = &EntryError{File: file, Err: err}
-		return true
+		return s
+	case keep != nil && !keep(entry):
+		return nil
 	}
-	s.Entry = e
-	if keep != nil && !keep(e) {
-		return false
-	}
-	if err := s.examine(buf); err != nil {
+	s.Entry = entry
+	if err := s.examine(); err != nil {
 		s.Err = fmt.Errorf("probe loop lock: %w", err)
 	}
-	return true
+	return s
 }
 
-// examine asks the lock, then reads the state. A runner writes its last state before it gives the lock back, so a state read after the lock
-// was found free is that of no runner, unless one began in between: a loop has died only if the lock is free again after the reading.
-func (s *Status) examine(buf *[]byte) error {
-	dir := s.Dir + string(filepath.Separator)
-	lock, err := openProbe(dir + lockFile)
+func readEntry(root *os.Root, file string) (Entry, error) {
+	text, err := safefile.ReadIn(root, file, maxEntry)
+	if err != nil {
+		return Entry{}, err
+	}
+	return decodeEntry(text, file)
+}
+
+// examine probes the lock, then reads the state. A runner writes its last state before it releases
+// the lock. So a state that was read after the lock was found free is final, unless a runner began
+// in between: a loop has died only if the lock is still free after the reading.
+func (s *Status) examine() error {
+	lock, err := openLock(s.Dir)
 	if err != nil {
 		return err
 	}
-	defer lock.close()
-	alive, err := lock.alive()
+	defer lock.Close()
+	alive, err := held(lock)
 	if err != nil {
 		return err
 	}
-	var there bool
-	s.Head, there, *buf = readHead(dir+stateFile, *buf)
-	if !alive && goesOn(s.Head.Status) {
-		if alive, err = lock.alive(); err != nil {
+	var found bool
+	s.Head, found = readSummary(filepath.Join(s.Dir, stateFile))
+	if !alive && s.Head.Status.Active() {
+		if alive, err = held(lock); err != nil {
 			return err
 		}
 		s.Died = !alive
 	}
-	s.Live = decodeHolder(alive, lock.facts(*buf))
-	if !there && !alive {
+	s.Live = liveness(lock, alive)
+	if !found && !alive {
 		_, err := os.Lstat(s.Dir)
 		s.Gone = errors.Is(err, fs.ErrNotExist)
 	}
 	return nil
-}
-
-// goesOn reports whether a loop in this status has a runner, if nothing has gone wrong.
-func goesOn(status string) bool {
-	switch status {
-	case "starting", "running", "waiting", "paused", "stopping":
-		return true
-	}
-	return false
-}
-
-// Ended reports whether state.json says that the loop has ended. Its runner may have yet to go.
-func (h Head) Ended() bool { return h.Status != StatusUnknown && h.Status != "" && !goesOn(h.Status) }
-
-// readHead reads the head of a state.json, in the general spelling if it must. there is false if no such file exists.
-func readHead(path string, buf []byte) (h Head, there bool, _ []byte) {
-	unknown := Head{Status: StatusUnknown}
-	buf, err := readHeadBytes(path, buf)
-	if err != nil {
-		return unknown, !errors.Is(err, fs.ErrNotExist), buf
-	}
-	if h, _, ok := scanHead(buf); ok {
-		return h, true, buf
-	}
-	if buf, err = readState(path, buf); err != nil {
-		return unknown, true, buf
-	}
-	if h, ok := decodeHead(buf); ok {
-		return h, true, buf
-	}
-	return unknown, true, buf
 }

@@ -169,5 +169,5 @@ func (c *cleaner) ground(dst []byte, r rune, n int) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// reset ends a stream. A carriage return or a sequence that waits is gone.
+// reset ends a stream. An unfinished sequence is dropped.
 func (c *cleaner) reset() { *c = cleaner{} }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
@@ -78,7 +79,7 @@ func poisoned(t testing.TB, poison string) []event.Event {
 				t.Fatal(err)
 			}
 			var line []byte
-			line, crc = event.AppendLine(nil, event.Stamp{Seq: uint64(len(events) + 1), ID: [26]byte([]byte("01JD0000000000000000000000")), At: clock.Add(time.Duration(len(events)) * time.Second)},
+			line, crc = frame.Append(nil, frame.Stamp{Seq: event.Seq(len(events) + 1), ID: [26]byte([]byte("01JD0000000000000000000000")), At: clock.Add(time.Duration(len(events)) * time.Second)},
 				event.Draft{Type: e.Type, By: "x", Data: spoiled}, crc)
 			if typ != e.Type {
 				name, _ := json.Marshal(string(typ))
@@ -138,7 +139,7 @@ func checkHarmless(t *testing.T, events []event.Event, width int) {
 	}
 }
 
-func TestNothingHarmfulReachesTheTerminal(t *testing.T) {
+func TestTerminalGetsNoControlCharacters(t *testing.T) {
 	for name, poison := range map[string]string{
 		"an escape sequence":     "\x1b[2Jowned",
 		"a title":                "\x1b]0;owned\x07",
@@ -160,9 +161,9 @@ func TestNothingHarmfulReachesTheTerminal(t *testing.T) {
 }
 
 // Colours are this package's own: without them, the text is the same.
-func TestColourChangesNothingElse(t *testing.T) {
-	plain := text(t, render.Options{Width: 80}, night())
-	coloured := text(t, render.Options{Width: 80, Color: true}, night())
+func TestColorChangesNothingElse(t *testing.T) {
+	plain := text(t, render.Options{Width: 80}, busyRun())
+	coloured := text(t, render.Options{Width: 80, Color: true}, busyRun())
 	for _, style := range []string{"0", "1", "2", "31", "32", "33", "36"} {
 		coloured = strings.ReplaceAll(coloured, "\x1b["+style+"m", "")
 	}
@@ -205,9 +206,9 @@ func FuzzText(f *testing.F) {
 func letters(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // What came before is in the account at the end.
-func TestResumeCountsWhatCameBefore(t *testing.T) {
-	events := night()
-	var s projector.State
+func TestResumeCountsEarlierIterations(t *testing.T) {
+	events := busyRun()
+	var s projector.Loop
 	var from int
 	for i, e := range events {
 		if err := s.Fold(e); err != nil {
@@ -220,7 +221,7 @@ func TestResumeCountsWhatCameBefore(t *testing.T) {
 	}
 	var out bytes.Buffer
 	resumed := render.New(&out, render.Options{Location: time.UTC})
-	resumed.Resume(&s)
+	resumed.Resume(s.View())
 	show(t, resumed, events[from:])
 	all := strings.Split(strings.TrimSpace(text(t, render.Options{}, events)), "\n")
 	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); got[len(got)-1] != all[len(all)-1] {

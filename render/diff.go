@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // How much of an edit is shown, and the largest input that is looked at for one.
@@ -14,7 +15,8 @@ const (
 	diffMost    = 256 << 10
 )
 
-// fileChange is what a tool's input says of a change to a file: the members of Claude Code 2, pi 0.87 and Codex.
+// fileChange is what a tool's input says of a change to a file: the members of Claude Code 2, pi
+// 0.87 and Codex.
 type fileChange struct {
 	textEdit
 	Edits []textEdit `json:"edits"`
@@ -55,14 +57,15 @@ type diffLine struct {
 	text string
 }
 
-// diffOf returns the lines of the changes that a tool's input describes; none where it describes no change, or one that is
-// not understood.
+// diffOf returns the lines of the changes that a tool's input describes; none where it describes no
+// change, or one that is not understood.
 func diffOf(input []byte) (diff []diffLine) {
 	var e fileChange
 	if len(input) > diffMost {
 		return nil
 	}
-	// Members of other types than these are of other tools, and of no use here; the rest is read all the same.
+	// Members of other types than these are of other tools, and of no use here; the rest is read
+	// all the same.
 	_ = json.Unmarshal(input, &e)
 	for _, edit := range append([]textEdit{e.textEdit}, e.Edits...) {
 		if before, after, ok := edit.texts(); ok {
@@ -113,7 +116,8 @@ func all(sign byte, text string) (diff []diffLine) {
 	return diff
 }
 
-// unified reads the lines of a diff in the unified format. What stands before the first hunk names the files.
+// unified reads the lines of a diff in the unified format. What stands before the first hunk names
+// the files.
 func unified(text string) (diff []diffLine) {
 	within := false
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -143,10 +147,10 @@ func (t *Text) diff(input []byte, margin int) {
 			style = red
 		}
 		t.blanks(margin)
-		t.line(style, string(line.sign)+" ", strings.ReplaceAll(string(whole(line.text)), "\t", "    "))
+		t.line(style, string(line.sign)+" ", strings.ReplaceAll(string(cleanText(line.text)), "\t", "    "))
 	}
 	if left := len(lines) - len(shown); left > 0 {
 		t.blanks(margin)
-		t.line(dim, "", "… "+count(left, "more line of the change", "more lines of the change"))
+		t.line(dim, "", "… "+units.Quantity(left, "more line")+" of the change")
 	}
 }

@@ -63,7 +63,7 @@ func TestDiffs(t *testing.T) {
 }
 
 // A large edit takes no time that a person would notice.
-func TestALargeEditIsNotCompared(t *testing.T) {
+func TestLargeEditsAreNotCompared(t *testing.T) {
 	var out bytes.Buffer
 	text := render.New(&out, render.Options{Diffs: true})
 	input := fmt.Sprintf(`{"file_path":"x","old_string":%q,"new_string":%q}`, strings.Repeat("a\n", 100_000), strings.Repeat("b\n", 100_000))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -81,7 +82,7 @@ func script(steps ...any) []event.Event {
 		var id [26]byte
 		copy(id[:], fmt.Sprintf("01JD%022d", len(events)+1))
 		var line []byte
-		line, crc = event.AppendLine(nil, event.Stamp{Seq: uint64(len(events) + 1), ID: id, At: at},
+		line, crc = frame.Append(nil, frame.Stamp{Seq: event.Seq(len(events) + 1), ID: id, At: at},
 			event.Encode(step.(event.Payload), "loop"), crc)
 		e, err := event.Parse(line)
 		if err != nil {
@@ -136,9 +137,9 @@ func TestEachTypeOfEvent(t *testing.T) {
 	golden(t, "catalogue.golden", out.Bytes())
 }
 
-// Whole runs: recorded ones, and a night in which everything happens.
-func TestWholeRuns(t *testing.T) {
-	runs := map[string][]event.Event{"night": night(), "checked": checked()}
+// Recorded runs, and a long one with every kind of event.
+func TestRuns(t *testing.T) {
+	runs := map[string][]event.Event{"night": busyRun(), "checked": checked()}
 	paths, err := filepath.Glob(filepath.Join("testdata", "runs", "*.jsonl"))
 	if err != nil || len(paths) < 6 {
 		t.Fatalf("recorded runs: %d, %v", len(paths), err)
@@ -167,7 +168,7 @@ func TestWholeRuns(t *testing.T) {
 		"no-terminal": {},
 	} {
 		t.Run("night, "+name, func(t *testing.T) {
-			golden(t, "runs/night."+name+".golden", []byte(text(t, opt, night())))
+			golden(t, "runs/night."+name+".golden", []byte(text(t, opt, busyRun())))
 			golden(t, "runs/checked."+name+".golden", []byte(text(t, opt, checked())))
 		})
 	}
@@ -175,8 +176,8 @@ func TestWholeRuns(t *testing.T) {
 
 func usd(v float64) *float64 { return &v }
 
-// night is a run in which everything happens that can.
-func night() []event.Event {
+// busyRun is a run with every kind of event.
+func busyRun() []event.Event {
 	said := func(block, s string) event.AgentSaid { return event.AgentSaid{Block: block, Text: event.Plain(s)} }
 	final := func(block, s string) event.AgentSaid {
 		return event.AgentSaid{Block: block, Text: event.Plain(s), Final: true}
@@ -229,7 +230,7 @@ func night() []event.Event {
 		event.AgentCompacted{Before: 180_000, After: 21_000},
 		event.AgentAsked{What: "Which of the two?", Answer: "decide by yourself"},
 		event.AgentNoticed{What: "session", Text: "abc"},
-		event.AgentUnread{Line: event.Plain("Warning: \x1b]0;owned\x07what is this"), Stream: "stderr"},
+		event.AgentUnparsed{Line: event.Plain("Warning: \x1b]0;owned\x07what is this"), Stream: "stderr"},
 		event.AgentUsed{In: 350_000, Out: 45_000, CacheRead: 850_000, USD: usd(5.76)},
 		event.CompletionClaimed{How: "promise"},
 		event.CompletionRefused{Missing: []string{"2 boxes of task.md are not ticked", "the steer of 23:58 was not delivered"}},
@@ -263,17 +264,17 @@ func night() []event.Event {
 // everything that there is to wait for.
 func checked() []event.Event {
 	ended := func(n int, outcome event.Outcome, problem, progress string) event.IterationEnded {
-		return event.IterationEnded{N: n, Outcome: outcome, Error: problem, Progress: progress, Tools: 3, Took: 61_000, Refunded: outcome == event.OutcomeLimited}
+		return event.IterationEnded{N: n, Outcome: outcome, Error: problem, Progress: event.Progress(progress), Tools: 3, Took: 61_000, Refunded: outcome == event.OutcomeLimited}
 	}
 	failed := event.Blob{Text: "Guardrail \"make test\" failed with exit code 2.\nHint: read the first failure\nOutput file: guardrail_1_make_test.log\nOutput (truncated):\n" +
 		"ok  shop/cart\n\x1b[31mFAIL\x1b[0m shop/price\n" + strings.Repeat("more\n", 30) + "make: *** [test] Error 1"}
 	return script(
 		event.LoopStarted{
 			Name: "checked", ID: "01JD", Project: "/home/ada/shop", Agent: event.Agent{Protocol: "text", Command: []string{"./agent.sh"}},
-			Rules: event.Rules{MaximumIterations: 10, RestartDelay: 1000, LimitCost: 10},
+			Rules: event.Rules{MaximumIterations: 10, Restart: event.RestartRules{Delay: event.Duration(time.Second)}, Limits: event.LimitRules{Cost: 10}},
 		},
-		event.RepoSeen{Root: ".", When: "begin", Head: "4b825dc642cb", Fingerprint: "a"},
-		event.FolderSeen{Boxes: 3, SHA256: "ab"},
+		event.RepoInspected{Root: ".", When: "begin", Head: "4b825dc642cb", Fingerprint: "a"},
+		event.FolderInspected{Boxes: 3, SHA256: "ab"},
 		event.IterationStarted{N: 1, Prompt: event.Blob{Text: "Mend the shop."}},
 		event.AgentStarted{PID: 12, ExitEnds: true},
 		event.BudgetWarned{Limit: "limits.cost", Why: "this agent does not report what it costs: no limit of cost can stop it"},
@@ -281,9 +282,9 @@ func checked() []event.Event {
 		event.GuardrailEdited{Path: "Makefile", How: "changed", Restored: true},
 		event.GuardrailEdited{Path: ".ralph/settings.local.json", How: "appeared", Role: event.RoleSettings},
 		event.GuardrailEdited{Path: "check.sh", How: "changed", Restored: true, During: true},
-		event.RepoSeen{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1, Commits: 1},
-		event.RepoSeen{Root: "vendor/till", When: "end", Head: "77", Dirty: true, Fingerprint: "b", Files: 1, Insertions: 1},
-		event.FolderSeen{Boxes: 3, Ticked: 2, SHA256: "cd", Open: []string{"write the tests"}},
+		event.RepoInspected{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1, Commits: 1},
+		event.RepoInspected{Root: "vendor/till", When: "end", Head: "77", Dirty: true, Fingerprint: "b", Files: 1, Insertions: 1},
+		event.FolderInspected{Boxes: 3, Ticked: 2, SHA256: "cd", Open: []string{"write the tests"}},
 		event.GuardrailStarted{Name: "make lint"},
 		event.GuardrailStarted{Name: "make test"},
 		70*time.Second,
@@ -300,13 +301,15 @@ func checked() []event.Event {
 		event.AgentLimited{Kind: "rate", Until: "2026-11-22T04:30:00Z", Text: "5-hour limit reached"},
 		event.AgentFinished{Outcome: "error", Error: "429 rate_limit_error", Kind: "rate"},
 		ended(2, event.OutcomeLimited, "5-hour limit reached", ""),
+		event.LoopWaiting{For: event.WaitRate, Until: time.Date(2026, 11, 22, 4, 30, 3, 0, time.UTC)},
 		5*time.Hour,
 		event.TimerFired{Name: "limit"},
+		event.LoopWaited{For: event.WaitRate},
 		event.IterationStarted{N: 3},
 		event.ClockJumped{By: 3_600_000},
 		event.TimerFired{Name: "tool"},
-		event.RepoSeen{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1},
-		event.FolderSeen{Boxes: 3, Ticked: 2, SHA256: "cd"},
+		event.RepoInspected{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1},
+		event.FolderInspected{Boxes: 3, Ticked: 2, SHA256: "cd"},
 		ended(3, event.OutcomeIdle, "the agent was silent for too long", "no"),
 		event.BreakerTripped{Rule: "noProgress", Step: "hint", Count: 3, Evidence: "3 iterations in a row left no new commit, no new change and no ticked box"},
 		event.IterationStarted{N: 4},
@@ -317,16 +320,16 @@ func checked() []event.Event {
 		event.CommandDelivered{ID: "01JDC1", How: "loop", Iteration: 5},
 		event.AgentNoticed{What: event.NoticeUnreadUsage, Text: "the agent told what it used in a way that cannot be read"},
 		event.AgentNoticed{What: event.NoticeLingering, Text: "what the agent left running may go on for 5m0s"},
-		event.FolderSeen{Wait: true, Text: "the till needs a key", Boxes: 3, Ticked: 3, SHA256: "ef"},
+		event.FolderInspected{Wait: true, Text: "the till needs a key", Boxes: 3, Ticked: 3, SHA256: "ef"},
 		event.GuardrailStarted{Name: "make test"},
 		event.GuardrailEnded{Name: "make test", OK: true, Took: 900},
 		event.RepoCommitted{SHA: "93a1f0c77be2", Message: "Mend the shop\n\nPrices are whole again.", Files: 3, Insertions: 12, Deletions: 1},
 		event.SCMEnded{Tasks: []string{"commit -q"}, Failed: "push", Error: "git push: exit status 1\nfatal: no upstream branch\nset one with git push -u"},
 		ended(5, event.OutcomeDone, "", "yes"),
-		event.LoopPaused{Why: "the agent left the file WAIT_WITHOUT_RESTART: the till needs a key", For: "person"},
+		event.LoopWaiting{Why: "the agent left the file WAIT_WITHOUT_RESTART: the till needs a key", For: event.WaitPerson},
 		time.Hour,
-		event.LoopUnpaused{},
-		event.FolderSeen{Done: true, Text: "all is done", Boxes: 3, Ticked: 3, SHA256: "ef"},
+		event.LoopWaited{For: event.WaitPerson},
+		event.FolderInspected{Done: true, Text: "all is done", Boxes: 3, Ticked: 3, SHA256: "ef"},
 		event.SCMEnded{Nothing: true},
 		event.SCMEnded{Tasks: []string{"commit", "push", "tag"}},
 		event.BreakerTripped{Rule: "noProgress", Step: "stop", Count: 5, Evidence: "5 iterations in a row used no tool"},

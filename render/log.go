@@ -32,7 +32,7 @@ func (l *Log) Event(e event.Event) error {
 	l.paint(dim, func() {
 		l.out = e.At.In(l.opt.Location).AppendFormat(l.out, "2006-01-02 15:04:05.000 ")
 	})
-	l.out = padded(l.out, strconv.FormatUint(e.Seq, 10), -6)
+	l.out = padded(l.out, e.Seq.String(), -6)
 	l.out = padded(append(l.out, ' '), strconv.Itoa(e.Iter), -3)
 	l.out = append(l.out, ' ')
 	l.now = data(l.now[:0], e)
@@ -49,7 +49,7 @@ func (l *Log) Event(e event.Event) error {
 	return nil
 }
 
-// left is the room behind time, seq, iteration and type.
+// left is the space after time, seq, iteration and type.
 func (l *Log) left() int {
 	if l.opt.Width <= 0 {
 		return 0
@@ -104,7 +104,7 @@ func fields(dst []byte, e event.Event) []byte {
 	return dst
 }
 
-// fieldMost is where a field is cut: what comes behind it is worth more.
+// fieldMost is where a field is cut: later fields are worth more.
 const fieldMost = 400
 
 // data appends the members of an event's data as key=value: strings without quotes

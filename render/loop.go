@@ -8,44 +8,30 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
-// account is what a loop came to.
-type account struct {
+// totals are the sums of a loop.
+type totals struct {
 	count     units.Count
 	usage     event.Usage
 	unpriced  bool // some iteration's cost is not known
 	uncounted bool // some iteration's tokens are not known
 	started   time.Time
-	// worker is whose the next iteration is, where the loop has several agents; first the one that it would rather have.
+	// Where the loop has several agents, worker has the next iteration and first is the preferred
+	// one.
 	worker, first string
 }
 
-func accountOf(s *projector.State) account {
-	total := s.Budget.Total
-	a := account{
-		count: s.Budget.Count(),
-		usage: total, unpriced: s.Budget.Unknown, uncounted: s.Budget.TokensUnknown,
-		started: s.Life.Started,
-	}
-	a.hire(s.Budget.Rules)
-	if a.first != "" {
-		a.worker = s.Life.Agent.Name
-	}
-	return a
-}
-
-// hire notes whose the next iteration is when a runner takes the loop up.
-func (a *account) hire(r event.Rules) {
+// prefer notes whose the next iteration is when a runner begins or resumes the loop.
+func (a *totals) prefer(agents []event.Agent) {
 	a.worker, a.first = "", ""
-	if len(r.Agents) > 1 {
-		a.worker, a.first = r.Agents[0].Name, r.Agents[0].Name
+	if len(agents) > 1 {
+		a.worker, a.first = agents[0].Name, agents[0].Name
 	}
 }
 
 // add takes in an iteration.
-func (a *account) add(p event.IterationEnded) {
+func (a *totals) add(p event.IterationEnded) {
 	a.usage.In += p.Usage.In
 	a.usage.Out += p.Usage.Out
 	a.usage.CacheRead += p.Usage.CacheRead
@@ -62,7 +48,7 @@ func (a *account) add(p event.IterationEnded) {
 	a.usage.USD = &sum
 }
 
-// Usage spells tokens and money.
+// Usage formats tokens and money.
 func Usage(u event.Usage) string {
 	text := "tokens unknown"
 	if !u.TokensUnknown {
@@ -75,7 +61,7 @@ func Usage(u event.Usage) string {
 	return text + Cost(u.USD)
 }
 
-// counts spells tokens, as far as they are known.
+// counts formats tokens, as far as they are known.
 func counts(u event.Usage) string {
 	text := Tokens(u.In+u.CacheRead+u.CacheWrite) + " tokens in"
 	if u.CacheRead > 0 {
@@ -84,9 +70,9 @@ func counts(u event.Usage) string {
 	return text + " · " + Tokens(u.Out) + " out"
 }
 
-// total spells what all iterations used. What is known of a cost, or of tokens, that is partly
-// unknown is said to be at least that.
-func (a *account) total() string {
+// total formats what all iterations used. A cost, or a count of tokens, that is partly unknown is
+// shown as "at least" what is known.
+func (a *totals) total() string {
 	usage := a.usage
 	usage.TokensUnknown = a.uncounted
 	text := Usage(usage)
@@ -119,45 +105,36 @@ func (t *Text) banner(e event.Event, style, title string) {
 }
 
 // below a banner stand lines of their own.
-func (t *Text) remark(style, text string) { t.entry(style, "", whole(text)) }
+func (t *Text) remark(style, text string) { t.entry(style, "", cleanText(text)) }
 
-func (t *Text) iterationStarted(e event.Event) error {
-	p, err := event.As[event.IterationStarted](e)
-	if err != nil {
-		return err
-	}
+func (t *Text) iterationStarted(e event.Event, p event.IterationStarted) {
 	t.current = p.N
-	count := t.sum.count
+	count := t.totals.count
 	count.Begun = p.N
 	if e.Seq > t.since {
-		t.sum.count.Begun++
+		t.totals.count.Begun++
 	} else if count.Refunded > 0 {
 		count.Refunded, count.Maximum = 0, 0 // how many of these were before this one is not known
 	}
 	title := "iteration " + count.Number()
-	if t.sum.worker != "" {
-		title += " · " + Clean(t.sum.worker)
+	if t.totals.worker != "" {
+		title += " · " + Clean(t.totals.worker)
 	}
 	t.plan, t.problems = "", ""
 	t.banner(e, bold, title)
 	if t.opt.Verbose {
-		t.entry(dim, "  | ", whole(strings.TrimRight(p.Prompt.Text, "\n")))
+		t.entry(dim, "  | ", cleanText(strings.TrimRight(p.Prompt.Text, "\n")))
 		t.before = nothing
 		t.newline()
 	}
-	return nil
 }
 
-func (t *Text) iterationEnded(e event.Event) error {
-	p, err := event.As[event.IterationEnded](e)
-	if err != nil {
-		return err
-	}
+func (t *Text) iterationEnded(e event.Event, p event.IterationEnded) {
 	t.current = 0
 	if e.Seq > t.since {
-		t.sum.add(p)
-		if p.Refunded && t.sum.count.Used() > 0 { // else it began before what is shown
-			t.sum.count.Refunded++
+		t.totals.add(p)
+		if p.Refunded && t.totals.count.Used() > 0 { // else it began before what is shown
+			t.totals.count.Refunded++
 		}
 	}
 	style := dim
@@ -165,32 +142,33 @@ func (t *Text) iterationEnded(e event.Event) error {
 		style = yellow
 	}
 	t.banner(e, style, fmt.Sprintf("iteration %d %s", p.N, Clean(string(p.Outcome))))
-	if p.Error != "" && !t.told(p.Error) {
+	if p.Error != "" && !t.repeats(p.Error) {
 		t.remark(red, p.Error)
 	}
-	text := Span(time.Duration(p.Took)*time.Millisecond) + " · " + count(p.Tools, "tool", "tools") + " · " + Usage(p.Usage)
-	switch p.Progress {
-	case "yes":
-		text += " · progress"
-	case "no":
-		text += " · no progress"
-	}
-	if p.Refunded {
-		text += " · refunded"
-	}
+	about := append([]string{Span(milliseconds(p.Took)), units.Quantity(p.Tools, "tool"), Usage(p.Usage)}, gained(p)...)
 	if p.GuardrailsSkipped {
-		text += " · guardrails did not run"
+		about = append(about, "guardrails did not run")
 	}
-	t.remark(dim, text)
-	if at, ok := t.ahead.next(e); ok && e.Seq > t.since && p.Outcome != event.OutcomeDone {
-		t.remark(dim, "the next one not before "+t.clock(at.Format(time.RFC3339))+" (in "+Span(at.Sub(e.At))+")")
-	}
-	return nil
+	t.remark(dim, strings.Join(about, " · "))
 }
 
-// told reports whether the last problem that was told has the words of this one: of the agent's process
-// its end tells already what its iteration ends with.
-func (t *Text) told(problem string) bool {
+// gained says whether an iteration made progress, and whether it counts.
+func gained(p event.IterationEnded) (notes []string) {
+	switch p.Progress {
+	case event.ProgressYes:
+		notes = append(notes, "progress")
+	case event.ProgressNo:
+		notes = append(notes, "no progress")
+	}
+	if p.Refunded {
+		notes = append(notes, "refunded")
+	}
+	return notes
+}
+
+// repeats reports whether the text of a problem was shown in this iteration: the exit of the
+// agent's process often shows what its iteration ends with.
+func (t *Text) repeats(problem string) bool {
 	if _, words, ok := strings.Cut(problem, ": "); ok {
 		problem = words
 	}
@@ -206,49 +184,68 @@ func (t *Text) complained(problem string) {
 	}
 }
 
-// ofLoop shows the life of the loop.
-func (t *Text) ofLoop(e event.Event) (shown bool, err error) {
-	switch e.Type {
-	case event.TypeLoopStarted:
-		err = t.loopStarted(e)
-	case event.TypeLoopResumed:
-		err = t.loopResumed(e)
-	case event.TypeLoopConfigured:
-		err = t.loopConfigured(e)
-	case event.TypeLoopPaused:
-		var p event.LoopPaused
-		p, err = event.As[event.LoopPaused](e)
-		if p.For == "person" {
-			t.banner(e, yellow, "waiting for a person")
-			t.remark(yellow, p.Why)
-			t.remark(dim, strings.TrimSpace("'ralph resume "+t.loop)+"' lets the loop go on")
-			break
-		}
+// ofLoop shows what happens to the loop and its iterations.
+func (t *Text) ofLoop(e event.Event, p event.Payload) bool {
+	switch p := p.(type) {
+	case event.LoopStarted:
+		t.loopStarted(e, p)
+	case event.LoopResumed:
+		t.loopResumed(e, p)
+	case event.LoopConfigured:
+		t.totals.count.Maximum = p.Rules.MaximumIterations
+		t.note(e, "", "> ", p.Key+" is now "+p.Value)
+	case event.LoopPaused:
 		t.banner(e, yellow, "paused")
 		if p.Why != "" {
 			t.remark(dim, p.Why)
 		}
-	case event.TypeLoopUnpaused:
+	case event.LoopUnpaused:
 		t.banner(e, yellow, "going on")
-	case event.TypeLoopEnded:
-		err = t.loopEnded(e)
+	case event.LoopWaiting:
+		t.loopWaiting(e, p)
+	case event.LoopWaited:
+		if p.For == event.WaitPerson {
+			t.banner(e, yellow, "going on")
+		}
+	case event.LoopEnded:
+		t.loopEnded(e, p)
+	case event.IterationStarted:
+		t.iterationStarted(e, p)
+	case event.IterationEnded:
+		t.iterationEnded(e, p)
+	case event.SegmentSealed:
+		t.ended = false
+		t.remark(dim, "journal sha256 "+Clean(p.SHA256))
 	default:
-		return false, nil
+		return false
 	}
-	return true, err
+	return true
 }
 
-func (t *Text) loopStarted(e event.Event) error {
-	p, err := event.As[event.LoopStarted](e)
-	if err != nil {
-		return err
+// lasts reports whether a wait that begins now is long enough to be shown.
+func lasts(p event.LoopWaiting, now time.Time) bool {
+	return p.For == event.WaitPerson || p.Until.Sub(now) >= 2*time.Second
+}
+
+func (t *Text) loopWaiting(e event.Event, p event.LoopWaiting) {
+	if p.For == event.WaitPerson {
+		t.banner(e, yellow, "waiting for a person")
+		t.remark(yellow, p.Why)
+		t.remark(dim, strings.TrimSpace("'ralph resume "+t.loop)+"' lets the loop go on")
+		return
 	}
+	if lasts(p, e.At) {
+		t.note(e, dim, "", fmt.Sprintf("waiting until %s (%s): %s", t.clock(p.Until.Format(time.RFC3339)), Span(p.Until.Sub(e.At)), p.For))
+	}
+}
+
+func (t *Text) loopStarted(e event.Event, p event.LoopStarted) {
 	t.loop, t.project = p.Name, p.Project
 	if e.Seq > t.since {
-		t.sum = account{started: e.At}
+		t.totals = totals{started: e.At}
 	}
-	t.sum.count.Maximum = p.Rules.MaximumIterations
-	t.sum.hire(p.Rules)
+	t.totals.count.Maximum = p.Rules.MaximumIterations
+	t.totals.prefer(p.Rules.Agents)
 	t.banner(e, bold, "loop "+Clean(p.Name))
 	about := agentName(p.Agent)
 	if n := len(p.Rules.Agents); n > 1 {
@@ -259,13 +256,12 @@ func (t *Text) loopStarted(e event.Event) error {
 	}
 	about += " in " + p.Project
 	if n := p.Rules.MaximumIterations; n > 0 {
-		about += ", at most " + count(n, "iteration", "iterations")
+		about += ", at most " + units.Quantity(n, "iteration")
 	}
 	t.remark(dim, about)
-	return nil
 }
 
-// agentName spells which agent that is.
+// agentName returns the name, command and version of an agent.
 func agentName(a event.Agent) string {
 	name := cmp.Or(a.Name, a.Protocol)
 	if len(a.Command) > 0 && a.Command[0] != a.Protocol {
@@ -277,16 +273,12 @@ func agentName(a event.Agent) string {
 	return name
 }
 
-func (t *Text) loopResumed(e event.Event) error {
-	p, err := event.As[event.LoopResumed](e)
-	if err != nil {
-		return err
-	}
+func (t *Text) loopResumed(e event.Event, p event.LoopResumed) {
 	t.ended = false
-	t.sum.worker = t.sum.first
+	t.totals.worker = t.totals.first
 	if p.Rules != nil {
-		t.sum.count.Maximum = p.Rules.MaximumIterations
-		t.sum.hire(*p.Rules)
+		t.totals.count.Maximum = p.Rules.MaximumIterations
+		t.totals.prefer(p.Rules.Agents)
 	}
 	t.banner(e, bold, strings.Join(strings.Fields("loop "+Clean(t.loop)+" resumed"), " "))
 	if p.Died {
@@ -296,27 +288,13 @@ func (t *Text) loopResumed(e event.Event) error {
 		t.remark(yellow, fmt.Sprintf("%d bytes of an unfinished line were cut off segment %s and kept in %s", lost.Bytes, lost.Segment, lost.Kept))
 	}
 	if p.Swept > 0 {
-		t.remark(yellow, "ended "+count(p.Swept, "process", "processes")+" of its agent that still ran")
+		t.remark(yellow, "ended "+units.Quantity(p.Swept, "process")+" of its agent that still ran")
 	}
-	return nil
 }
 
-func (t *Text) loopConfigured(e event.Event) error {
-	p, err := event.As[event.LoopConfigured](e)
-	if err != nil {
-		return err
-	}
-	t.sum.count.Maximum = p.Rules.MaximumIterations
-	t.note(e, "", "> ", p.Key+" is now "+p.Value)
-	return nil
-}
-
-// loopEnded is the report.
-func (t *Text) loopEnded(e event.Event) error {
-	p, err := event.As[event.LoopEnded](e)
-	if err != nil {
-		return err
-	}
+// loopEnded is the report. The seal after it adds the hash that covers the complete journal; other
+// seals are not shown.
+func (t *Text) loopEnded(e event.Event, p event.LoopEnded) {
 	style := green
 	switch p.Status {
 	case event.StatusStopped:
@@ -324,9 +302,9 @@ func (t *Text) loopEnded(e event.Event) error {
 	case event.StatusFailed:
 		style = red
 	}
-	title := "loop " + Clean(p.Status)
+	title := "loop " + Clean(p.Status.String())
 	if t.loop != "" {
-		title = "loop " + Clean(t.loop) + " " + Clean(p.Status)
+		title = "loop " + Clean(t.loop) + " " + Clean(p.Status.String())
 	}
 	t.banner(e, style, title)
 	why := string(p.Reason)
@@ -341,27 +319,12 @@ func (t *Text) loopEnded(e event.Event) error {
 		t.remark("", "hint: "+p.Hint)
 	}
 	t.ended = true
-	if e.Seq < t.accounted {
-		return nil
+	if e.Seq < t.totalsFrom {
+		return
 	}
-	text := t.sum.count.Iterations()
-	if !t.sum.started.IsZero() {
-		text += " · " + Span(e.At.Sub(t.sum.started))
+	text := t.totals.count.Iterations()
+	if !t.totals.started.IsZero() {
+		text += " · " + Span(e.At.Sub(t.totals.started))
 	}
-	t.remark("", text+" · "+t.sum.total())
-	return nil
-}
-
-// sealed adds to the report the hash that stands for the whole journal. Only the seal behind the end of a loop does.
-func (t *Text) sealed(e event.Event) error {
-	if !t.ended {
-		return nil
-	}
-	t.ended = false
-	p, err := event.As[event.SegmentSealed](e)
-	if err != nil {
-		return err
-	}
-	t.remark(dim, "journal sha256 "+Clean(p.SHA256))
-	return nil
+	t.remark("", text+" · "+t.totals.total())
 }

@@ -6,19 +6,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func (t *Text) commandReceived(e event.Event) error {
-	p, err := event.As[event.CommandReceived](e)
-	if err != nil {
-		return err
-	}
+func (t *Text) commandReceived(e event.Event, p event.CommandReceived) {
 	if len(t.commands) >= commandsKept {
 		clear(t.commands)
 	}
-	t.commands[p.ID] = p.Kind
-	text := p.Kind
+	t.commands[p.ID] = string(p.Kind)
+	text := string(p.Kind)
 	if p.Key != "" {
 		text += " " + p.Key + "=" + p.Val
 	}
@@ -29,21 +26,16 @@ func (t *Text) commandReceived(e event.Event) error {
 		text += ": " + p.Text
 	}
 	t.note(e, green, "> ", text)
-	return nil
 }
 
-func (t *Text) commandDelivered(e event.Event) error {
-	p, err := event.As[event.CommandDelivered](e)
-	if err != nil {
-		return err
-	}
-	how := p.How
+func (t *Text) commandDelivered(e event.Event, p event.CommandDelivered) {
+	how := string(p.How)
 	switch p.How {
-	case "live":
+	case event.DeliveredLive:
 		how = "delivered into the running turn"
-	case "prompt":
+	case event.DeliveredPrompt:
 		how = fmt.Sprintf("delivered with the prompt of iteration %d", p.Iteration)
-	case "loop":
+	case event.DeliveredLoop:
 		how = "done"
 	}
 	kind := t.command(p.ID)
@@ -56,16 +48,10 @@ func (t *Text) commandDelivered(e event.Event) error {
 		how = fmt.Sprintf("taken: pausing after iteration %d", t.current)
 	}
 	t.note(e, green, "> ", kind+" "+how)
-	return nil
 }
 
-func (t *Text) commandRefused(e event.Event) error {
-	p, err := event.As[event.CommandRefused](e)
-	if err != nil {
-		return err
-	}
+func (t *Text) commandRefused(e event.Event, p event.CommandRefused) {
 	t.warn(e, t.command(p.ID)+" refused: "+p.Why)
-	return nil
 }
 
 // command names a command that was answered.
@@ -79,26 +65,22 @@ func (t *Text) command(id string) string {
 }
 
 // planned shows the agent's own list when it is another than the last one shown.
-func (t *Text) planned(e event.Event) error {
-	p, err := event.As[event.AgentPlanned](e)
-	if err != nil {
-		return err
-	}
+func (t *Text) planned(e event.Event, p event.AgentPlanned) {
 	done := 0
 	var b strings.Builder
 	for _, todo := range p.Todos {
 		mark := "[ ] "
 		switch todo.Status {
-		case "done":
+		case event.TodoDone:
 			mark = "[x] "
 			done++
-		case "active":
+		case event.TodoActive:
 			mark = "[>] "
 		}
 		fmt.Fprintf(&b, "%s%s\n", mark, Clean(todo.Text))
 	}
 	if b.String() == t.plan || len(p.Todos) == 0 {
-		return nil
+		return
 	}
 	t.plan = b.String()
 	t.part(e, work)
@@ -106,106 +88,72 @@ func (t *Text) planned(e event.Event) error {
 	for line := range strings.Lines(t.plan) {
 		t.line("", "  ", strings.TrimSuffix(line, "\n"))
 	}
-	return nil
 }
 
-// ofRest shows what is rare, and what only a verbose reader wants.
-func (t *Text) ofRest(e event.Event) error {
-	switch e.Type {
-	case event.TypeAgentLimited:
-		return told(t, e, t.fail, func(p event.AgentLimited) string {
-			text := p.Kind + " limit"
-			if p.Until != "" {
-				text += " until " + t.clock(p.Until)
-			}
-			return colon(text, p.Text)
-		})
-	case event.TypeAgentRetried:
-		return told(t, e, t.warn, retried)
-	case event.TypeAgentCompacted:
-		return told(t, e, t.warn, func(p event.AgentCompacted) string {
-			text := "the agent compacted its context"
-			if p.Before > 0 {
-				text += fmt.Sprintf(" from %s to %s tokens", Tokens(p.Before), Tokens(p.After))
-			}
-			return text
-		})
-	case event.TypeAgentAsked:
-		return told(t, e, t.warn, func(p event.AgentAsked) string {
-			return "the agent asked: " + p.What + "\nand was answered: " + p.Answer
-		})
-	case event.TypeAgentFinished:
-		return told(t, e, t.fail, func(p event.AgentFinished) string {
-			if p.Outcome == "ok" {
-				return ""
-			}
-			how := p.Outcome
-			if p.Kind == event.KindRefusal {
-				how = "a refusal of the model"
-			}
-			return colon("the agent's turn ended with "+how, p.Error)
-		})
-	case event.TypeAgentNoticed:
-		// Not decoded before it is known to be wanted: some agents report at each step.
-		if what := string(e.Field("what")); what == lingering || what == fallback || what == unreadUsage {
-			return told(t, e, t.warn, func(p event.AgentNoticed) string { return p.Text })
+// rare shows what the agent and ralph report now and then.
+func (t *Text) rare(e event.Event, p event.Payload) bool {
+	switch p := p.(type) {
+	case event.AgentLimited:
+		text := string(p.Kind) + " limit"
+		if p.Until != "" {
+			text += " until " + t.clock(p.Until)
 		}
-	case event.TypeAgentExited:
-		return told(t, e, t.warn, exited)
-	case event.TypeAgentReplaced:
-		return told(t, e, t.warn, t.replaced)
-	case event.TypeCompletionClaimed:
-		return told(t, e, t.mark, func(p event.CompletionClaimed) string { return "completion claimed by " + p.How })
-	case event.TypeCompletionAccepted:
-		err := told(t, e, t.mark, func(event.CompletionAccepted) string { return "completion accepted" })
-		if err != nil {
-			return err
+		t.fail(e, colon(text, p.Text))
+	case event.AgentRetried:
+		t.warn(e, retried(p))
+	case event.AgentCompacted:
+		text := "the agent compacted its context"
+		if p.Before > 0 {
+			text += fmt.Sprintf(" from %s to %s tokens", Tokens(p.Before), Tokens(p.After))
 		}
-		return told(t, e, t.warn, func(p event.CompletionAccepted) string { return p.Warning })
-	case event.TypeCompletionRefused:
-		return told(t, e, t.warn, func(p event.CompletionRefused) string {
-			return colon("completion refused", strings.Join(p.Missing, "; "))
-		})
-	case event.TypeCompletionIgnored:
-		return told(t, e, t.warn, func(p event.CompletionIgnored) string {
-			return colon(cmp.Or(p.Text, "the "+p.How)+" did not count as a claim", p.Why)
-		})
-	case event.TypeEffectFailed:
-		return told(t, e, t.fail, func(p event.EffectFailed) string {
-			text := colon(p.Do+" failed", p.Error)
-			if p.Hint != "" {
-				text += "\nhint: " + p.Hint
-			}
-			return text
-		})
-	case event.TypeFaultRaised:
-		return told(t, e, t.fail, func(p event.FaultRaised) string { return colon("ralph: "+p.Where, p.Error) })
-	case event.TypeTimerFired:
-		return told(t, e, t.warn, timeout)
+		t.warn(e, text)
+	case event.AgentAsked:
+		t.warn(e, "the agent asked: "+p.What+"\nand was answered: "+p.Answer)
+	case event.AgentFinished:
+		how := string(p.Outcome)
+		if p.Kind == event.KindRefusal {
+			how = "a refusal of the model"
+		}
+		if p.Outcome != event.TurnOK {
+			t.fail(e, colon("the agent's turn ended with "+how, p.Error))
+		}
+	case event.AgentNoticed:
+		if !important[string(e.Field("what"))] {
+			return false
+		}
+		t.warn(e, p.Text)
+	case event.AgentExited:
+		t.warn(e, exited(p))
+	case event.AgentReplaced:
+		t.warn(e, t.replaced(p))
+	case event.CompletionClaimed:
+		t.mark(e, "completion claimed by "+string(p.How))
+	case event.CompletionAccepted:
+		t.mark(e, "completion accepted")
+		t.warn(e, p.Warning)
+	case event.CompletionRefused:
+		t.warn(e, colon("completion refused", strings.Join(p.Missing, "; ")))
+	case event.CompletionIgnored:
+		t.warn(e, colon(cmp.Or(p.Text, "the "+string(p.How))+" did not count as a claim", p.Why))
+	case event.EffectFailed:
+		text := colon(string(p.Do)+" failed", p.Error)
+		if p.Hint != "" {
+			text += "\nhint: " + p.Hint
+		}
+		t.fail(e, text)
+	case event.FaultRaised:
+		t.fail(e, colon("ralph: "+p.Where, p.Error))
+	case event.TimerFired:
+		t.warn(e, timeouts[p.Name])
+	default:
+		return false
 	}
-	if t.opt.Verbose {
-		t.detail(e)
-	}
-	return nil
+	return true
 }
 
-// The notices that are shown to everybody, as their events spell them.
-const (
-	lingering   = `"` + event.NoticeLingering + `"`
-	fallback    = `"` + event.NoticeFallback + `"`
-	unreadUsage = `"` + event.NoticeUnreadUsage + `"`
-)
-
-// told shows one note about a payload; none where there is nothing to say.
-func told[P event.Payload](t *Text, e event.Event, note func(event.Event, string), say func(P) string) error {
-	p, err := event.As[P](e)
-	if err != nil {
-		return err
-	}
-	if text := say(p); text != "" {
-		note(e, text)
-	}
-	return nil
+// important are the notices that every reader sees, as their events spell them.
+var important = map[string]bool{
+	`"` + event.NoticeLingering + `"`: true, `"` + event.NoticeFallback + `"`: true, `"` + event.NoticeUnreadUsage + `"`: true,
 }
 
 // mark is a note about something good.
@@ -217,10 +165,10 @@ func retried(p event.AgentRetried) string {
 		text += fmt.Sprintf(" of %d", p.Max)
 	}
 	if p.Delay > 0 {
-		text += " in " + Span(time.Duration(p.Delay)*time.Millisecond)
+		text += " in " + Span(milliseconds(p.Delay))
 	}
 	if p.Kind != "" {
-		text += " (" + p.Kind + ")"
+		text += " (" + string(p.Kind) + ")"
 	}
 	return colon(text, p.Text)
 }
@@ -235,14 +183,14 @@ func exited(p event.AgentExited) string {
 		notes = append(notes, colon(fmt.Sprintf("the agent's process exited with code %d", p.Code), lastLines(p.Stderr, 5)))
 	}
 	if p.Strays > 0 {
-		notes = append(notes, colon("ended "+count(p.Strays, "process", "processes")+" that the agent left behind", strings.Join(p.Ended, ", ")))
+		notes = append(notes, colon("ended "+units.Quantity(p.Strays, "process")+" that the agent left behind", strings.Join(p.Ended, ", ")))
 	}
 	return strings.Join(notes, "\n")
 }
 
 // replaced says which agent works from now on, and what becomes of the one before.
 func (t *Text) replaced(p event.AgentReplaced) string {
-	t.sum.worker = p.Name
+	t.totals.worker = p.Name
 	text := p.Name + " takes over from " + p.Was
 	if p.NotBefore != "" {
 		text += ", not before " + t.clock(p.NotBefore)
@@ -260,29 +208,15 @@ func (t *Text) replaced(p event.AgentReplaced) string {
 	return text
 }
 
-// timeout explains the deadlines that cut an iteration short. The others are the
-// loop's own affair.
-func timeout(p event.TimerFired) string {
-	switch p.Name {
-	case "idle":
-		return "the agent said nothing for as long as limits.idle allows"
-	case "tool":
-		return "one of the agent's tools said nothing for as long as limits.tool allows"
-	case "iteration":
-		return "the iteration took as long as limits.iteration allows"
-	case "afterResult":
-		return "the agent's process lived on after its final result for as long as limits.afterResult allows"
-	}
-	return ""
+// timeouts explains the deadlines that cut an iteration short. The others concern the loop alone.
+var timeouts = map[string]string{
+	"idle":      "the agent said nothing for as long as limits.idle allows",
+	"tool":      "one of the agent's tools said nothing for as long as limits.tool allows",
+	"iteration": "the iteration took as long as limits.iteration allows",
+	"exitGrace": "the agent's process lived on after its final result for as long as limits.exitGrace allows",
 }
 
-// detail is one dim line about an event that has no words of its own here.
-func (t *Text) detail(e event.Event) {
-	t.part(e, work)
-	t.line(dim, "  ", string(fields(nil, e)))
-}
-
-// clock spells an RFC 3339 time as a time of day, with the date where that is not
+// clock formats an RFC 3339 time as a time of day, with the date where that is not
 // the present one; what is no such time stays as it is.
 func (t *Text) clock(rfc3339 string) string {
 	at, err := time.Parse(time.RFC3339, rfc3339)

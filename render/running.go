@@ -2,14 +2,16 @@ package render
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Running knows what runs in a loop at the moment: tools, guardrails, the model. Its texts are clean. It belongs to one
-// goroutine.
+// Running knows what runs in a loop at the moment: tools, guardrails, the model. Its texts are
+// clean. It belongs to one goroutine.
 type Running struct {
 	// Project is the folder whose files are named as they stand from there.
 	Project string
@@ -33,38 +35,33 @@ const (
 	tailKept  = 8 << 10
 )
 
-// Event takes in what an event says. What cannot be read says nothing: it is told where it is shown.
+// Event takes in what an event says. An unreadable payload changes nothing: it is reported where it
+// is shown.
 func (r *Running) Event(e event.Event) {
-	switch e.Type {
-	case event.TypeAgentSaid:
+	payload, err := event.Decode(e)
+	if err != nil {
+		return
+	}
+	switch p := payload.(type) {
+	case event.AgentSaid:
 		r.doing, r.since = "the agent writes", e.At
-	case event.TypeAgentThought:
+	case event.AgentThought:
 		r.doing, r.since = "the agent thinks", e.At
-	case event.TypeToolCalled:
-		if p, err := event.As[event.ToolCalled](e); err == nil {
-			r.tools = begun(r.tools, p.ID, r.called(p), e.At)
-		}
-	case event.TypeToolProgressed:
-		if p, err := event.As[event.ToolProgressed](e); err == nil {
-			r.progressed(p)
-		}
-	case event.TypeToolReturned:
-		if p, err := event.As[event.ToolReturned](e); err == nil {
-			r.tools = ended(r.tools, p.ID)
-		}
+	case event.ToolCalled:
+		r.tools = begun(r.tools, p.ID, r.called(p), e.At)
+	case event.ToolProgressed:
+		r.progressed(p)
+	case event.ToolReturned:
+		r.tools = ended(r.tools, p.ID)
 		r.doing, r.since = "the agent works", e.At
-	case event.TypeGuardrailStarted:
-		if p, err := event.As[event.GuardrailStarted](e); err == nil {
-			r.guardrails = begun(r.guardrails, p.Name, "guardrail  "+firstLine(p.Name), e.At)
-		}
-	case event.TypeGuardrailEnded:
-		if p, err := event.As[event.GuardrailEnded](e); err == nil {
-			r.guardrails = ended(r.guardrails, p.Name)
-		}
-	case event.TypeAgentStarted:
+	case event.GuardrailStarted:
+		r.guardrails = begun(r.guardrails, p.Name, "guardrail  "+firstLine(p.Name), e.At)
+	case event.GuardrailEnded:
+		r.guardrails = ended(r.guardrails, p.Name)
+	case event.AgentStarted:
 		r.tools, r.guardrails = nil, nil
 		r.doing, r.since = "the agent works", e.At
-	case event.TypeIterationStarted, event.TypeAgentFinished, event.TypeAgentExited, event.TypeIterationEnded, event.TypeLoopEnded:
+	case event.IterationStarted, event.AgentFinished, event.AgentExited, event.IterationEnded, event.LoopEnded:
 		r.tools, r.guardrails = nil, nil
 		r.doing, r.since = "", e.At
 	}
@@ -85,12 +82,7 @@ func begun(tasks []task, id, text string, at time.Time) []task {
 }
 
 func ended(tasks []task, id string) []task {
-	for i, t := range tasks {
-		if t.id == id {
-			return append(tasks[:i:i], tasks[i+1:]...)
-		}
-	}
-	return tasks
+	return slices.DeleteFunc(tasks, func(t task) bool { return t.id == id })
 }
 
 func (r *Running) progressed(p event.ToolProgressed) {
@@ -110,14 +102,14 @@ func (r *Running) progressed(p event.ToolProgressed) {
 	}
 }
 
-// Now says what runs and since when: the tool that was called last with how many others, a guardrail, or what the agent
-// does. It is empty where nothing of that is known.
+// Now says what runs and since when: the tool that was called last with how many others, a
+// guardrail, or what the agent does. It is empty where nothing of that is known.
 func (r *Running) Now() (what string, since time.Time) {
 	for _, tasks := range [][]task{r.guardrails, r.tools} {
 		if n := len(tasks); n > 0 {
 			what = tasks[n-1].text
 			if n > 1 {
-				what += " (and " + count(n-1, "other", "others") + ")"
+				what += " (and " + units.Quantity(n-1, "other") + ")"
 			}
 			return what, tasks[n-1].at
 		}

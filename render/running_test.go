@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-func TestWhatRunsNow(t *testing.T) {
+func TestRunning(t *testing.T) {
 	call := func(id, command string) event.ToolCalled {
 		return event.ToolCalled{ID: id, Name: "bash", Input: []byte(`{"command":"` + command + `"}`)}
 	}
@@ -53,8 +53,9 @@ func TestWhatRunsNow(t *testing.T) {
 	}
 }
 
-// A tool that prints without end holds no more than what is shown of it, and takes no time that grows.
-func TestWhatAToolPrintsIsBounded(t *testing.T) {
+// A tool that prints without end holds no more than what is shown of it, and takes no time that
+// grows.
+func TestRunningBoundsToolOutput(t *testing.T) {
 	running := render.Running{}
 	events := script(event.ToolCalled{ID: "a", Name: "yes"}, event.ToolProgressed{ID: "a", Text: event.Plain("0123456789abcdefghijklmnopqrstuvwxyz\n")})
 	running.Event(events[0])

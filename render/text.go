@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 )
@@ -14,8 +14,9 @@ import (
 // Options say for whom and how much. The zero value is for a file: no colours, no
 // line broken.
 type Options struct {
-	Color    bool           // escape sequences of this package's own
-	Width    int            // columns of a line, at least Narrowest; 0 leaves lines and tabs as they are
+	Color bool // escape sequences of this package's own
+	// columns of a line, at least Narrowest; 0 leaves lines and tabs as they are
+	Width    int
 	Verbose  bool           // also prompts, decisions, notices, what tools print as they run
 	Quiet    bool           // nothing of what the agent says and does
 	Diffs    bool           // the first lines of what a tool changes in a file
@@ -30,15 +31,15 @@ const Narrowest = 20
 type Text struct {
 	w   io.Writer
 	opt Options
-	flow
+	wrapper
 	clean   cleaner
 	scratch []byte
 	cleaned []byte
 
-	before  group
-	block   string // the block of words that is open
-	speaker event.Type
-	asides  map[string][]byte // what subagents have begun to say
+	before    group
+	block     string // the block of words that is open
+	speaker   event.Type
+	subagents map[string][]byte // incomplete lines of subagents
 
 	calls    map[string]call
 	called   string // the call whose line is the last one printed
@@ -47,16 +48,15 @@ type Text struct {
 	plan     string
 	boxes    [2]int            // ticked and all, as last seen
 	repos    map[string]string // where each repository was last seen
-	ahead    ahead
-	problems string // those that were told in this iteration
+	problems string            // those shown in this iteration
 
 	day           time.Time
 	loop, project string
-	sum           account
-	since         uint64 // what came up to this event is in sum already
-	// accounted is the first event at which an end may be the one that the account is of: what was used at earlier ones is not known.
-	accounted uint64
-	ended     bool // the report was the last thing shown
+	totals        totals
+	since         event.Seq // events up to this one are in totals already
+	// totalsFrom is the first event whose end totals describe: what was used before it is unknown.
+	totalsFrom event.Seq
+	ended      bool // the report was the last thing shown
 }
 
 // group of entries that stand together; a blank line parts them.
@@ -75,11 +75,11 @@ const batch = 16 << 10
 
 // The oldest of a kind are forgotten when there are more than this.
 const (
-	callsKept    = 1024
-	commandsKept = 512
-	asidesKept   = 64
-	reposKept    = 256
-	asideMost    = 4 << 10
+	callsKept     = 1024
+	commandsKept  = 512
+	subagentsKept = 64
+	reposKept     = 256
+	subagentMost  = 4 << 10
 )
 
 // New returns a Text that writes to w.
@@ -88,29 +88,35 @@ func New(w io.Writer, opt Options) *Text {
 		opt.Location = time.Local
 	}
 	return &Text{
-		w: w, opt: opt, flow: flow{width: columns(opt.Width)},
-		calls: map[string]call{}, commands: map[string]string{}, asides: map[string][]byte{},
+		w: w, opt: opt, wrapper: wrapper{width: columns(opt.Width)},
+		calls: map[string]call{}, commands: map[string]string{}, subagents: map[string][]byte{},
 		repos: map[string]string{},
 	}
 }
 
-// Resume tells what came before the first event that will be shown, so that the
-// account at the end is of the whole loop. s is the state of the same loop; the
-// events that it has taken in may be shown again.
-func (t *Text) Resume(s *projector.State) {
-	t.since, t.accounted = s.Seq, s.Seq+1
-	if s.Life.Ended != nil {
-		t.accounted = s.Seq - 1 // only a seal may follow the end
+// Resume sets what came before the first event that will be shown, so that the totals at the end
+// are those of the complete loop. v is of the same loop; the events that it knows may be shown
+// again.
+func (t *Text) Resume(v projector.View) {
+	t.since, t.totalsFrom = v.Seq, v.Seq+1
+	if v.Ended != nil {
+		t.totalsFrom = v.Seq - 1 // only a seal may follow the end
 	}
-	t.loop, t.project = s.Life.Name, s.Life.Project
-	t.sum = accountOf(s)
-	t.ahead.resume(s)
-	if s.Life.Phase != policy.Between {
-		t.current = s.Life.Iteration
+	t.loop, t.project = v.Name, v.Project
+	t.totals = totals{
+		count: units.Count{Begun: v.Begun, Refunded: v.Refunded, Maximum: v.MaximumIterations},
+		usage: v.Used, unpriced: v.CostUnknown, uncounted: v.TokensUnknown, started: v.Since,
 	}
-	t.boxes = [2]int{s.Completion.Ticked, s.Completion.Boxes}
-	for _, c := range s.Mail.Open {
-		t.commands[c.ID] = c.Kind
+	t.totals.prefer(v.Agents)
+	if t.totals.first != "" {
+		t.totals.worker = v.Agent
+	}
+	if v.Open {
+		t.current = v.Iteration
+	}
+	t.boxes = [2]int{v.Ticked, v.Boxes}
+	for _, c := range v.Commands {
+		t.commands[c.ID] = string(c.Kind)
 	}
 }
 
@@ -127,9 +133,6 @@ func columns(width int) int {
 
 // Event shows an event. The error is the writer's.
 func (t *Text) Event(e event.Event) error {
-	if e.Seq > t.since {
-		t.ahead.apply(e)
-	}
 	if err := t.show(e); err != nil {
 		t.warn(e, fmt.Sprintf("event %d %s: %v", e.Seq, e.Type, err))
 	}
@@ -139,8 +142,8 @@ func (t *Text) Event(e event.Event) error {
 	return nil
 }
 
-// Flush writes what there is. The last word of an unfinished line may be held back
-// until it is whole.
+// Flush writes what there is. The last word of an unfinished line may be withheld
+// until it is complete.
 func (t *Text) Flush() error {
 	if len(t.out) == 0 {
 		return nil
@@ -152,68 +155,80 @@ func (t *Text) Flush() error {
 
 // Close ends the last line and writes it. The writer is not closed.
 func (t *Text) Close() error {
-	t.hush()
+	t.closeText()
 	return t.Flush()
 }
 
+// show decodes an event that will be shown. A payload that cannot be read is an error.
 func (t *Text) show(e event.Event) error {
-	if t.opt.Quiet && ofAgent(e.Type) {
+	if t.unshown(e) {
 		return nil
 	}
-	switch e.Type {
-	case event.TypeAgentSaid, event.TypeAgentThought:
-		return t.said(e)
-	case event.TypeToolCalled:
-		return t.toolCalled(e)
-	case event.TypeToolProgressed:
-		return t.toolProgressed(e)
-	case event.TypeToolReturned:
-		return t.toolReturned(e)
-	case event.TypeAgentPlanned:
-		return t.planned(e)
-	case event.TypeCommandReceived:
-		return t.commandReceived(e)
-	case event.TypeCommandDelivered:
-		return t.commandDelivered(e)
-	case event.TypeCommandRefused:
-		return t.commandRefused(e)
-	case event.TypeIterationStarted:
-		return t.iterationStarted(e)
-	case event.TypeIterationEnded:
-		return t.iterationEnded(e)
-	case event.TypeSegmentSealed:
-		return t.sealed(e)
-	case event.TypeAgentUsed, event.TypeSegmentOpened:
-		return nil
-	}
-	before := len(t.out)
-	shown, err := t.ofLoop(e)
-	if !shown {
-		shown, err = t.ofGate(e)
-	}
-	if shown {
-		if err == nil && t.opt.Verbose && len(t.out) == before {
-			t.detail(e)
-		}
+	p, err := event.Decode(e)
+	if err != nil {
 		return err
 	}
-	return t.ofRest(e)
+	before := len(t.out)
+	if t.ofAgent(e, p) || t.rare(e, p) {
+		return nil
+	}
+	if shown := t.ofLoop(e, p) || t.ofVerification(e, p); t.opt.Verbose && (!shown || len(t.out) == before) {
+		t.part(e, work)
+		t.line(dim, "  ", string(fields(nil, e)))
+	}
+	return nil
 }
 
-// ofAgent says which events are left out when the agent's output is not wanted.
-func ofAgent(t event.Type) bool {
-	switch t {
-	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentPlanned, event.TypeAgentNoticed, event.TypeAgentUnread,
-		event.TypeToolCalled, event.TypeToolProgressed, event.TypeToolReturned:
+// unshown reports whether an event is left out whatever it says: some types occur by the thousand.
+func (t *Text) unshown(e event.Event) bool {
+	switch e.Type {
+	case event.TypeAgentUsed, event.TypeSegmentOpened:
 		return true
+	case event.TypeSegmentSealed:
+		return !t.ended
+	case event.TypeToolProgressed:
+		return t.opt.Quiet || !t.opt.Verbose
+	case event.TypeAgentNoticed:
+		return t.opt.Quiet || !t.opt.Verbose && !important[string(e.Field("what"))]
+	case event.TypeAgentUnparsed:
+		return t.opt.Quiet || !t.opt.Verbose
+	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentPlanned, event.TypeToolCalled, event.TypeToolReturned:
+		return t.opt.Quiet
 	}
 	return false
+}
+
+// ofAgent shows what the agent says and does, and what people ask for.
+func (t *Text) ofAgent(e event.Event, p event.Payload) bool {
+	switch p := p.(type) {
+	case event.AgentSaid:
+		t.said(e, p)
+	case event.AgentThought:
+		t.said(e, event.AgentSaid(p))
+	case event.AgentPlanned:
+		t.planned(e, p)
+	case event.ToolCalled:
+		t.toolCalled(e, p)
+	case event.ToolProgressed:
+		t.toolProgressed(e, p)
+	case event.ToolReturned:
+		t.toolReturned(e, p)
+	case event.CommandReceived:
+		t.commandReceived(e, p)
+	case event.CommandDelivered:
+		t.commandDelivered(e, p)
+	case event.CommandRefused:
+		t.commandRefused(e, p)
+	default:
+		return false
+	}
+	return true
 }
 
 // part begins an entry: what was open is closed, and a blank line stands before an
 // entry of another kind and between paragraphs.
 func (t *Text) part(e event.Event, g group) {
-	t.hush()
+	t.closeText()
 	switch {
 	case t.before == nothing, t.before == heading && g != heading:
 	case g != t.before, g != work:
@@ -225,10 +240,10 @@ func (t *Text) part(e event.Event, g group) {
 	}
 }
 
-// hush ends the words that are open, and the line.
-func (t *Text) hush() {
+// closeText ends the open text and the line.
+func (t *Text) closeText() {
 	if t.block != "" {
-		t.styled(t.tone(), t.end)
+		t.styled(t.textStyle(), t.end)
 		t.block = ""
 		t.clean.reset()
 	}
@@ -238,8 +253,8 @@ func (t *Text) hush() {
 	t.called = ""
 }
 
-// tone is the style of the words that are open.
-func (t *Text) tone() string {
+// textStyle is the style of the open text.
+func (t *Text) textStyle() string {
 	if t.speaker == event.TypeAgentThought {
 		return dim
 	}
@@ -247,34 +262,20 @@ func (t *Text) tone() string {
 }
 
 // said shows words and thoughts. Pieces of one block continue its line.
-func (t *Text) said(e event.Event) error {
-	p, err := saying(e)
-	if err != nil {
-		return err
-	}
+func (t *Text) said(e event.Event, p event.AgentSaid) {
 	switch {
 	case p.Parent != "":
-		t.aside(e, p)
-		return nil
+		t.subagentSaid(e, p)
+		return
 	case p.Text.IsZero() && p.Block != t.block:
-		return nil
+		return
 	case p.Block != t.block || e.Type != t.speaker:
 		t.open(e, p.Block)
 	}
-	t.styled(t.tone(), func() { t.text(t.plain(p.Text)) })
+	t.styled(t.textStyle(), func() { t.text(t.plain(p.Text)) })
 	if p.Final {
-		t.hush()
+		t.closeText()
 	}
-	return nil
-}
-
-// saying reads either kind of words; they have the same fields.
-func saying(e event.Event) (event.AgentSaid, error) {
-	if e.Type == event.TypeAgentThought {
-		p, err := event.As[event.AgentThought](e)
-		return event.AgentSaid(p), err
-	}
-	return event.As[event.AgentSaid](e)
 }
 
 // open begins a block of words.
@@ -291,25 +292,25 @@ func (t *Text) open(e event.Event, block string) {
 	t.begin(margin)
 }
 
-// aside shows what a subagent says, in whole lines: several may speak at once.
-func (t *Text) aside(e event.Event, p event.AgentSaid) {
+// subagentSaid shows the text of a subagent in complete lines, since several may write at once.
+func (t *Text) subagentSaid(e event.Event, p event.AgentSaid) {
 	key := string(e.Type) + p.Block
-	said := p.Text.AppendTo(t.asides[key])
-	if len(t.asides) >= asidesKept && t.asides[key] == nil {
-		clear(t.asides)
+	said := p.Text.AppendTo(t.subagents[key])
+	if len(t.subagents) >= subagentsKept && t.subagents[key] == nil {
+		clear(t.subagents)
 	}
-	t.asides[key] = said
+	t.subagents[key] = said
 	cut := len(said)
-	if !p.Final && cut < asideMost {
+	if !p.Final && cut < subagentMost {
 		cut = bytes.LastIndexByte(said, '\n') + 1
 	}
 	if line := bytes.TrimRight(said[:cut], "\r\n"); len(line) > 0 {
 		t.part(e, work)
-		t.entry(dim, "  | ", whole(string(line)))
+		t.entry(dim, "  | ", cleanText(string(line)))
 	}
-	t.asides[key] = append(said[:0], said[cut:]...)
+	t.subagents[key] = append(said[:0], said[cut:]...)
 	if p.Final {
-		delete(t.asides, key)
+		delete(t.subagents, key)
 	}
 }
 
@@ -321,14 +322,13 @@ func (t *Text) plain(text event.Text) []byte {
 	return t.cleaned
 }
 
-// whole returns a foreign text that is complete, clean, with its newlines.
-func whole(s string) []byte {
+// cleanText returns a complete text from outside, cleaned, with its newlines.
+func cleanText(s string) []byte {
 	var c cleaner
 	return c.append(nil, []byte(s))
 }
 
-// entry writes one entry behind its marker; what is broken or has lines goes on
-// below the text. The text is clean.
+// entry writes a marker and a clean text. Further lines are indented by the width of the marker.
 func (t *Text) entry(style, marker string, text []byte) {
 	t.paint(style, marker)
 	t.styled(style, func() {
@@ -356,10 +356,13 @@ func (t *Text) left() int {
 // unbrokenMost is where an entry of one line is cut when lines are not broken.
 const unbrokenMost = 240
 
-// note is an entry of the loop itself.
+// note is an entry of the loop itself; none where there is nothing to say.
 func (t *Text) note(e event.Event, style, marker, text string) {
+	if text == "" {
+		return
+	}
 	t.part(e, work)
-	t.entry(style, marker, whole(text))
+	t.entry(style, marker, cleanText(text))
 }
 
 // warn is a note that a person should not miss.

@@ -22,7 +22,7 @@ func (w *writes) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-func TestWritesAreLargeWhenBehindAndAtOnceWhenLive(t *testing.T) {
+func TestTextBatchesWritesInReplay(t *testing.T) {
 	var w writes
 	shown := render.New(&w, render.Options{Width: 80})
 	pieces := make([]any, 5000)
@@ -52,7 +52,7 @@ func TestWritesAreLargeWhenBehindAndAtOnceWhenLive(t *testing.T) {
 	}
 }
 
-func TestAFailedWriteIsReported(t *testing.T) {
+func TestTextReportsFailedWrite(t *testing.T) {
 	full := errors.New("no space left on device")
 	shown := render.New(failing{full}, render.Options{})
 	if err := shown.Event(script(event.LoopPaused{})[0]); err != nil {
@@ -67,7 +67,7 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-func TestAPayloadThatCannotBeReadIsShown(t *testing.T) {
+func TestTextShowsUnreadablePayload(t *testing.T) {
 	line := []byte(`{"v":1,"seq":7,"id":"01JD","at":"2026-11-21T01:52:28.123456Z","iter":3,"by":"loop","type":"loop.ended","data":{"status":5},"crc":"00000000"}`)
 	e, err := event.Parse(line)
 	if err != nil {
@@ -78,9 +78,8 @@ func TestAPayloadThatCannotBeReadIsShown(t *testing.T) {
 	}
 }
 
-// A word that a piece ends with is held back near the edge only, and no longer than
-// until it is known to be whole.
-func TestAWordAtTheEdgeIsHeldBack(t *testing.T) {
+// The last word of a piece is withheld near the edge only, until it is known to be complete.
+func TestLastWordIsWithheld(t *testing.T) {
 	for name, c := range map[string]struct {
 		pieces []string
 		shown  string // before the block is over
@@ -123,7 +122,7 @@ func TestAWordAtTheEdgeIsHeldBack(t *testing.T) {
 	}
 }
 
-func TestToolsInALine(t *testing.T) {
+func TestToolLines(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"command":"make test","timeout":5}`:                          "make test",
 		`{"command":["bash","-lc","ls"]}`:                              "bash -lc ls",
@@ -168,8 +167,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-func TestAPauseOrStopSaysWhenItTakesEffect(t *testing.T) {
-	taken := func(id, kind string) []any {
+func TestPauseSaysWhenItBegins(t *testing.T) {
+	taken := func(id string, kind event.CommandKind) []any {
 		return []any{event.CommandReceived{ID: id, Kind: kind}, event.CommandDelivered{ID: id, How: "loop"}}
 	}
 	story := []any{event.IterationStarted{N: 3}}

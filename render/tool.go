@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -33,11 +34,7 @@ const (
 )
 
 // toolCalled: one line, such as "- bash  make test".
-func (t *Text) toolCalled(e event.Event) error {
-	p, err := event.As[event.ToolCalled](e)
-	if err != nil {
-		return err
-	}
+func (t *Text) toolCalled(e event.Event, p event.ToolCalled) {
 	c := call{name: Clean(p.Name), about: t.within(summary(p.Input)), at: e.At, nested: p.Parent != ""}
 	if len(t.calls) >= callsKept {
 		clear(t.calls)
@@ -51,7 +48,6 @@ func (t *Text) toolCalled(e event.Event) error {
 		t.diff(p.Input, c.margin()+2)
 	}
 	t.called = p.ID
-	return nil
 }
 
 // within writes a path in the loop's project as it stands from there.
@@ -73,37 +69,25 @@ func (t *Text) head(c call) {
 }
 
 // toolProgressed shows what a tool prints while it runs, where that is wanted.
-func (t *Text) toolProgressed(e event.Event) error {
-	if !t.opt.Verbose {
-		return nil
-	}
-	p, err := event.As[event.ToolProgressed](e)
-	if err != nil {
-		return err
-	}
+func (t *Text) toolProgressed(e event.Event, p event.ToolProgressed) {
 	text := strings.TrimRight(p.Text.String(), "\r\n")
 	if text == "" {
-		return nil
+		return
 	}
 	t.below(e, p.ID)
-	t.entry(dim, "  : ", whole(text))
+	t.entry(dim, "  : ", cleanText(text))
 	t.called = p.ID
-	return nil
 }
 
 // toolReturned: the first lines of the output below the call, and how much more
 // there is.
-func (t *Text) toolReturned(e event.Event) error {
-	p, err := event.As[event.ToolReturned](e)
-	if err != nil {
-		return err
-	}
+func (t *Text) toolReturned(e event.Event, p event.ToolReturned) {
 	c := t.below(e, p.ID)
 	delete(t.calls, p.ID)
 	var own cleaner
 	t.scratch = p.Output.AppendTo(t.scratch[:0])
 	t.cleaned = own.append(t.cleaned[:0], t.scratch)
-	took := time.Duration(p.Took) * time.Millisecond
+	took := milliseconds(p.Took)
 	if took == 0 && !c.at.IsZero() {
 		took = e.At.Sub(c.at)
 	}
@@ -120,7 +104,6 @@ func (t *Text) toolReturned(e event.Event) error {
 		r.line("ok")
 	}
 	t.called = ""
-	return nil
 }
 
 // below makes sure that the line of the call stands right above: calls that run at
@@ -182,9 +165,9 @@ func (r *result) show(head, tail int) {
 	var about []string
 	switch {
 	case left > 0 && head > 0:
-		about = append(about, "… "+count(left, "more line", "more lines"), Bytes(int64(r.size)))
+		about = append(about, "… "+units.Quantity(left, "more line"), Bytes(int64(r.size)))
 	case left > 0:
-		about = append(about, count(left, "line", "lines"), Bytes(int64(r.size)))
+		about = append(about, units.Quantity(left, "line"), Bytes(int64(r.size)))
 	case r.cut:
 		about = append(about, "… "+Bytes(int64(r.size)))
 	}

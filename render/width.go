@@ -75,7 +75,7 @@ func Cut(s string, columns int) string {
 			return s[:end] + "…"
 		}
 		used += w
-		if used < columns { // there is room for the mark behind it
+		if used < columns { // the mark fits after it
 			end = i + utf8.RuneLen(r)
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// In a terminal clean and stop --all show what they are about to do, and do it for a plain yes alone.
-func TestWhatEndsAPersonsWorkIsAsked(t *testing.T) {
+// In a terminal clean and stop --all show what they are about to do, and do it for a plain yes
+// alone.
+func TestStopAllAndCleanAsk(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	agent := p.script("agent.sh", "#!/bin/sh\ncat > /dev/null\necho words\nexec sleep 300\n")

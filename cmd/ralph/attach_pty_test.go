@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
@@ -16,7 +15,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/attach"
+	"github.com/ralph-loop/ralph/internal/terminaltest"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
 )
 
 // shell runs a script in a terminal of its own, with ralph in its path.
@@ -29,7 +31,7 @@ func (p *place) shell(script string) *terminal {
 }
 
 // A loop ends while a line is typed: the line stays, and enter resumes the loop with it.
-func TestTypedWordsResumeALoopThatEnded(t *testing.T) {
+func TestTypedTextResumesEndedLoop(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")
@@ -58,7 +60,7 @@ func TestTypedWordsResumeALoopThatEnded(t *testing.T) {
 }
 
 // Or ctrl-c leaves it as it is. Of all that was typed nothing reaches the shell.
-func TestTypedWordsDoNotReachTheShell(t *testing.T) {
+func TestTypedTextStaysFromShell(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")
@@ -78,7 +80,8 @@ func TestTypedWordsDoNotReachTheShell(t *testing.T) {
 	}
 }
 
-// Ctrl-z gives the terminal back to the shell as it was, and fg takes it again, with what was typed.
+// Ctrl-z gives the terminal back to the shell as it was, and fg takes it again, with what was
+// typed.
 func TestAttachIsSuspended(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -100,7 +103,7 @@ func TestAttachIsSuspended(t *testing.T) {
 }
 
 // Where no shell could let it go on, ctrl-z changes nothing.
-func TestAttachWithoutAShellIsNotSuspended(t *testing.T) {
+func TestAttachWithoutShellIgnoresSuspend(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")
@@ -131,8 +134,8 @@ func sit(t *testing.T, r *recorded, columns, rows uint16, environ ...string) *se
 	size(columns, rows)
 	s := &seat{recorded: r, keys: master, shown: newOutput(), size: size}
 	go func() { _, _ = io.Copy(s.shown, master) }()
-	r.env.stdin, r.env.stdout, r.env.stderr = tty, tty, tty
-	r.env.environ = environ
+	r.env.Stdin, r.env.Stdout, r.env.Stderr = tty, tty, tty
+	r.env.Environ = environ
 	before, err := term.GetState(int(tty.Fd()))
 	r.must(err)
 	t.Cleanup(func() {
@@ -149,7 +152,7 @@ func (s *seat) types(keys string) {
 	s.must(err)
 }
 
-// Whoever types while output arrives loses no letter, of what is typed or of the output.
+// Typing while output arrives loses no letter, neither of the input nor of the output.
 func TestNoLetterIsLost(t *testing.T) {
 	r := record(t, "night")
 	r.live()
@@ -157,7 +160,7 @@ func TestNoLetterIsLost(t *testing.T) {
 	s := sit(t, r, 60, 20, "NO_COLOR=1")
 	box, err := inbox.Open(r.dir)
 	r.must(err)
-	done := attachedTo(r, attachOptions{})
+	done := attachedTo(r, attach.Options{})
 	s.shown.await(t, listening)
 	var typed, said strings.Builder
 	for i := range 300 {
@@ -176,9 +179,9 @@ func TestNoLetterIsLost(t *testing.T) {
 	s.types(ctrlD)
 	r.must(returned(t, done))
 	s.shown.await(t, "left loop night")
-	g := newGlass(60)
+	g := terminaltest.New(60)
 	_, _ = io.WriteString(g, s.shown.String())
-	text := strings.Join(g.lines(), "\n")
+	text := strings.Join(g.Lines(), "\n")
 	if got := strings.Join(strings.Fields(text), " "); !strings.Contains(got, strings.TrimSpace(said.String())) {
 		t.Errorf("the output is not whole:\n%s", text)
 	}
@@ -188,12 +191,12 @@ func TestNoLetterIsLost(t *testing.T) {
 }
 
 // Words that were sent and that the loop did not take before it ended are offered as well.
-func TestWordsThatCameTooLateAreOffered(t *testing.T) {
+func TestLateTextIsOffered(t *testing.T) {
 	r := record(t, "night")
 	r.live()
 	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7})
 	s := sit(t, r, 60, 20)
-	done := attachedTo(r, attachOptions{})
+	done := attachedTo(r, attach.Options{})
 	s.shown.await(t, listening)
 	s.types("mend the docs" + enter)
 	s.types("/pause" + enter)
@@ -212,19 +215,19 @@ func TestWordsThatCameTooLateAreOffered(t *testing.T) {
 }
 
 // And words that it refuses because it ends; not those that it refused before for another reason.
-func TestWordsThatWereRefusedAtTheEndAreOffered(t *testing.T) {
+func TestRefusedTextIsOffered(t *testing.T) {
 	r := record(t, "night")
 	r.live()
 	r.append(event.IterationStarted{N: 1}, event.AgentStarted{PID: 7})
 	s := sit(t, r, 60, 20)
 	box, err := inbox.Open(r.dir)
 	r.must(err)
-	done := attachedTo(r, attachOptions{})
+	done := attachedTo(r, attach.Options{})
 	s.shown.await(t, listening)
 	for _, words := range []string{"too much", "delivered", "mend the docs"} {
 		s.types(words + enter)
 		c := claimed(t, box)
-		r.append(event.CommandReceived{ID: c.ID, Kind: string(c.Kind), Text: c.Text, From: c.From})
+		r.append(event.CommandReceived{ID: c.ID, Kind: c.Kind, Text: c.Text, From: c.From})
 		switch words {
 		case "too much":
 			r.append(event.CommandRefused{ID: c.ID, Why: "too many wait"})
@@ -244,12 +247,12 @@ func TestWordsThatWereRefusedAtTheEndAreOffered(t *testing.T) {
 	}
 }
 
-// Nobody types: nothing is asked.
-func TestAnEndWithNothingTypedIsTheEnd(t *testing.T) {
+// Without typed text there is no question.
+func TestEndWithoutTextEnds(t *testing.T) {
 	r := record(t, "night")
 	r.live()
 	s := sit(t, r, 60, 20)
-	done := attachedTo(r, attachOptions{})
+	done := attachedTo(r, attach.Options{})
 	s.shown.await(t, listening)
 	r.end(event.ReasonPromise, "done")
 	r.must(returned(t, done))
@@ -263,7 +266,7 @@ func TestAttachAtADumbTerminal(t *testing.T) {
 	s := sit(t, r, 60, 20, "TERM=dumb")
 	box, err := inbox.Open(r.dir)
 	r.must(err)
-	done := attachedTo(r, attachOptions{})
+	done := attachedTo(r, attach.Options{})
 	s.shown.await(t, "- bash")
 	s.types("go on\n")
 	if got := claimed(t, box); got.Text != "go on" {
@@ -281,7 +284,7 @@ func TestWithoutColoursNothingIsColoured(t *testing.T) {
 	r.live()
 	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "ba\x1b[31msh"}, event.ToolProgressed{ID: "a", Text: event.Plain("o\x1b[31mk a\x1b]0;title\x07\n")})
 	s := sit(t, r, 60, 20, "NO_COLOR=1")
-	done := attachedTo(r, attachOptions{})
+	done := attachedTo(r, attach.Options{})
 	s.shown.await(t, "  | ok a")
 	s.shown.await(t, "· bash")
 	r.append(event.ToolCalled{ID: "b", Name: "Edit", Input: []byte(`{"file_path":"x.go","old_string":"a\nb","new_string":"a\nc"}`)})
@@ -300,7 +303,7 @@ func TestAttachWithoutAStatusLine(t *testing.T) {
 	r.live()
 	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "bash"}, event.ToolProgressed{ID: "a", Text: event.Plain("ok a\n")})
 	s := sit(t, r, 60, 20)
-	done := attachedTo(r, attachOptions{plain: true})
+	done := attachedTo(r, attach.Options{Plain: true})
 	s.shown.await(t, listening)
 	s.types("x")
 	s.shown.await(t, "> x")
@@ -312,45 +315,31 @@ func TestAttachWithoutAStatusLine(t *testing.T) {
 }
 
 // A terminal that changes its size has the footer in its place, once.
-func TestTheFooterFollowsTheTerminalsSize(t *testing.T) {
+func TestFooterFollowsTerminalSize(t *testing.T) {
 	r := record(t, "night")
 	r.live()
 	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "bash", Input: []byte(`{"command":"` + strings.Repeat("long ", 30) + `"}`)})
 	s := sit(t, r, 120, 20)
-	done := attachedTo(r, attachOptions{})
+	done := attachedTo(r, attach.Options{})
 	s.shown.await(t, "iteration 1 of 10 · ")
 	s.shown.reset()
 	s.size(30, 20)
-	// The test is no process of that terminal, to which the kernel would say so. It is seen at the next second.
+	// The test is no process of that terminal, to which the kernel would say so. It is seen at the
+	// next second.
 	s.shown.await(t, "1/10 · ")
 	s.types(ctrlD)
 	r.must(returned(t, done))
 	_, after, _ := strings.Cut(s.shown.String(), "1/10 · ")
 	for row := range strings.SplitSeq(regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`).ReplaceAllString(after, "\n"), "\n") {
-		if n := wide(strings.Trim(row, "\r")); n > 30 && !strings.Contains(row, "ralph: left") {
+		if n := render.Columns(strings.Trim(row, "\r")); n > 30 && !strings.Contains(row, "ralph: left") {
 			t.Errorf("%q has %d columns", row, n)
 		}
 	}
 }
 
-// A panic on any goroutine of an attach leaves the terminal as it was.
-func TestAPanicRestoresTheTerminal(t *testing.T) {
-	r := record(t, "night")
-	s := sit(t, r, 60, 20)
-	a := &attached{env: r.env, screen: newScreen(r.env.stdout)}
-	a.draws(attachOptions{}, r.state)
-	r.must(a.screen.keyboard(r.env.stdin.(*os.File)))
-	defer func() {
-		if recover() == nil {
-			t.Error("the panic is lost")
-		}
-		s.shown.await(t, pasteOff)
-	}()
-	a.guarded(func() { panic("a mistake") })
-}
-
-// To a file or a pipe goes what always went there: the status, what runs and what is typed are for terminals.
-func TestAttachToAPipeIsText(t *testing.T) {
+// To a file or a pipe goes what always went there: the status, what runs and what is typed are for
+// terminals.
+func TestAttachToPipePrintsText(t *testing.T) {
 	r := record(t, "night")
 	r.live()
 	r.iterate(1, "I look at the tests first.")
@@ -358,7 +347,7 @@ func TestAttachToAPipeIsText(t *testing.T) {
 		event.ToolProgressed{ID: "a", Text: event.Plain("ok a\n")}, event.ToolReturned{ID: "a", OK: true, Output: event.Plain("done")})
 	r.end(event.ReasonPromise, "done")
 	r.must(r.lock.Release())
-	err := attach(r.env, r.name, r.dir, attachOptions{})
+	err := attach.Run(r.env, r.name, r.dir, attach.Options{})
 	r.must(err)
 	const want = `- Edit  x.go  -2 +2
   done
@@ -369,12 +358,12 @@ func TestAttachToAPipeIsText(t *testing.T) {
 }
 
 // A tool that prints much does not have the footer drawn for each line.
-func TestATalkativeToolIsDrawnNowAndThen(t *testing.T) {
+func TestFastToolOutputIsThrottled(t *testing.T) {
 	r := record(t, "night")
 	r.live()
 	r.append(event.IterationStarted{N: 1}, event.Decided{Do: event.DoStart, Iteration: 1}, event.AgentStarted{PID: 7}, event.ToolCalled{ID: "a", Name: "bash"})
 	s := sit(t, r, 60, 20)
-	done := attachedTo(r, attachOptions{})
+	done := attachedTo(r, attach.Options{})
 	s.shown.await(t, "· bash")
 	s.shown.reset()
 	began := time.Now()
@@ -383,8 +372,8 @@ func TestATalkativeToolIsDrawnNowAndThen(t *testing.T) {
 		r.append(event.ToolProgressed{ID: "a", Text: event.Plain(fmt.Sprintf("line %d\n", i))})
 	}
 	s.shown.await(t, fmt.Sprintf("line %d", lines-1))
-	most := int(time.Since(began)/frameEvery) + int(time.Since(began)/time.Second) + 3
-	if n := strings.Count(s.shown.String(), frameOn); n > most {
+	most := int(time.Since(began)/(100*time.Millisecond)) + int(time.Since(began)/time.Second) + 3
+	if n := strings.Count(s.shown.String(), "\x1b[?2026h"); n > most {
 		t.Errorf("drawn %d times in %s", n, time.Since(began))
 	}
 	s.types(ctrlD)

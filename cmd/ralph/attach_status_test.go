@@ -4,15 +4,16 @@ import (
 	"iter"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/ralph-loop/ralph/internal/attach"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 )
 
 // readFrom reads what a recorded loop's journal has from an event on.
-func readFrom(r *recorded, seq uint64) iter.Seq2[event.Event, error] {
+func readFrom(r *recorded, seq event.Seq) iter.Seq2[event.Event, error] {
 	return journal.Read(r.dir, journal.ReadOptions{FromSeq: seq})
 }
 
@@ -49,23 +50,23 @@ func TestStatusLine(t *testing.T) {
 		},
 		"paused": {[]event.Payload{event.LoopPaused{}}, 80, "2s · cost unknown · paused"},
 		"it waits for a person": {
-			[]event.Payload{event.CommandReceived{ID: "c", Kind: "wait", Text: "which\nkey?"}, event.CommandDelivered{ID: "c", How: "loop"}, event.LoopPaused{For: "person"}}, 80,
+			[]event.Payload{event.CommandReceived{ID: "c", Kind: "wait", Text: "which\nkey?"}, event.CommandDelivered{ID: "c", How: "loop"}, event.LoopWaiting{For: event.WaitPerson, Why: "which\nkey?"}}, 80,
 			"4s · cost unknown · waits for a person: which",
 		},
 		"it has ended": {[]event.Payload{event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonStop}}, 80, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := record(t, "night")
-			p := newPulse(r.state)
+			p := attach.NewLiveStatus(r.loop())
 			for _, payload := range c.story {
 				before := r.state.Seq
 				r.append(payload)
 				for e, err := range readFrom(r, before+1) {
 					r.must(err)
-					p.event(e)
+					p.Event(e)
 				}
 			}
-			got, _ := p.line(r.at, c.columns)
+			got, _ := p.Line(r.at, c.columns)
 			if got != c.want || render.Columns(got) > c.columns {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -74,31 +75,22 @@ func TestStatusLine(t *testing.T) {
 }
 
 // What attach shows of the past may come again: the state has it already.
-func TestTheStatusLineCountsNothingTwice(t *testing.T) {
+func TestStatusLineCountsEventsOnce(t *testing.T) {
 	r := record(t, "night")
 	r.iterate(1, "One.")
-	p := newPulse(r.state)
-	want, _ := p.line(r.at, 80)
+	p := attach.NewLiveStatus(r.loop())
+	want, _ := p.Line(r.at, 80)
 	for e, err := range readFrom(r, 1) {
 		r.must(err)
-		p.event(e)
+		p.Event(e)
 	}
-	if got, _ := p.line(r.at, 80); got != want || !strings.Contains(got, "$0.25") {
+	if got, _ := p.Line(r.at, 80); got != want || !strings.Contains(got, "$0.25") {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-func TestTheTimeInTheStatusLineIsInWholeSeconds(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		-time.Second: "0s", 999 * time.Millisecond: "0s", 9999 * time.Millisecond: "9s", 59*time.Second + 900*time.Millisecond: "59s",
-		61 * time.Second: "1m1s", 3*time.Hour + 2*time.Minute: "3h2m",
-	} {
-		if got := elapsed(begin, begin.Add(d)); got != want {
-			t.Errorf("%v is %q, want %q", d, got, want)
-		}
-	}
-	// All of them count at the same moments.
-	if got := elapsed(begin.Add(900*time.Millisecond), begin.Add(time.Second)); got != "1s" {
-		t.Errorf("at the next second of the clock it is %q", got)
-	}
+func (r *recorded) loop() *projector.Loop {
+	loop, err := projector.Rebuild(r.dir)
+	r.must(err)
+	return loop
 }

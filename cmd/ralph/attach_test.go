@@ -13,12 +13,15 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/attach"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
-func TestAttachToAnEndedLoopShowsItsEndAndReturnsItsCode(t *testing.T) {
+func TestAttachShowsEndedLoop(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason event.Reason
 		code   int
@@ -40,7 +43,7 @@ func TestAttachToAnEndedLoopShowsItsEndAndReturnsItsCode(t *testing.T) {
 				t.Errorf("exit code %d, want %d", got, c.code)
 			}
 			lines := strings.Split(strings.TrimSpace(beforeHash(t, r.out.String())), "\n")
-			status := c.reason.Status()
+			status := c.reason.Status().String()
 			if got, want := lines[0], "loop night · "+status+" · iteration 2 of 10 · 15s · pi · $0.50"; c.reason != "" && got != want {
 				t.Errorf("first line %q, want %q", got, want)
 			}
@@ -54,7 +57,7 @@ func TestAttachToAnEndedLoopShowsItsEndAndReturnsItsCode(t *testing.T) {
 	}
 }
 
-func TestAttachSaysThatTheRunnerDied(t *testing.T) {
+func TestAttachReportsDeadRunner(t *testing.T) {
 	r := record(t, "night")
 	r.iterate(1, "I look at the tests first.")
 	r.register()
@@ -62,7 +65,7 @@ func TestAttachSaysThatTheRunnerDied(t *testing.T) {
 	if codeOf(err) != event.ExitFailed || !strings.Contains(err.Error(), "the runner of loop night died") {
 		t.Errorf("error %v, code %d", err, codeOf(err))
 	}
-	if f, ok := errors.AsType[*failure](err); !ok || !strings.Contains(f.hint, "'ralph start night --resume'") {
+	if f, ok := errors.AsType[*cli.Failure](err); !ok || !strings.Contains(f.NextStep, "'ralph start night --resume'") {
 		t.Errorf("hint of %v", err)
 	}
 	if got := r.out.String(); !strings.HasPrefix(got, "loop night · died · iteration 1 of 10") {
@@ -71,17 +74,17 @@ func TestAttachSaysThatTheRunnerDied(t *testing.T) {
 }
 
 // attachedTo runs attach until it returns.
-func attachedTo(r *recorded, o attachOptions) <-chan error {
+func attachedTo(r *recorded, o attach.Options) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- attach(r.env, r.name, r.dir, o) }()
+	go func() { done <- attach.Run(r.env, r.name, r.dir, o) }()
 	return done
 }
 
-func TestAttachFollowsUntilTheLoopEnds(t *testing.T) {
+func TestAttachFollowsUntilEnd(t *testing.T) {
 	r := record(t, "night")
 	r.live()
 	r.iterate(1, "I look at the tests first.")
-	done := attachedTo(r, attachOptions{started: true})
+	done := attachedTo(r, attach.Options{})
 	r.out.await(t, "I look at the tests first.")
 	r.next(2)
 	r.iterate(2, "Now I mend them.")
@@ -107,9 +110,9 @@ func TestSeveralAttachAtOnce(t *testing.T) {
 		one := *r
 		e := *r.env
 		one.env, one.out = &e, newOutput()
-		e.stdout = one.out
+		e.Stdout = one.out
 		outs = append(outs, one.out)
-		all = append(all, attachedTo(&one, attachOptions{}))
+		all = append(all, attachedTo(&one, attach.Options{}))
 	}
 	for _, out := range outs {
 		out.await(t, "I look at the tests first.")
@@ -125,9 +128,9 @@ func TestSeveralAttachAtOnce(t *testing.T) {
 	}
 }
 
-func TestAttachNoticesThatTheRunnerDies(t *testing.T) {
-	runnerCheck = 20 * time.Millisecond
-	t.Cleanup(func() { runnerCheck = 2 * time.Second })
+func TestAttachNoticesDyingRunner(t *testing.T) {
+	send.RunnerCheck = 20 * time.Millisecond
+	t.Cleanup(func() { send.RunnerCheck = 2 * time.Second })
 	for name, last := range map[string]struct {
 		ended bool
 		code  int
@@ -136,7 +139,7 @@ func TestAttachNoticesThatTheRunnerDies(t *testing.T) {
 			r := record(t, "night")
 			r.live()
 			r.iterate(1, "I look at the tests first.")
-			done := attachedTo(r, attachOptions{})
+			done := attachedTo(r, attach.Options{})
 			r.out.await(t, "I look at the tests first.")
 			if last.ended {
 				r.append(event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise})
@@ -154,7 +157,7 @@ func TestAttachNoticesThatTheRunnerDies(t *testing.T) {
 	}
 }
 
-func TestAttachAsJSONPrintsTheJournalsLines(t *testing.T) {
+func TestAttachPrintsJournalLines(t *testing.T) {
 	r := record(t, "night")
 	r.iterate(1, "I look at the tests first.")
 	r.end(event.ReasonPromise, "done")
@@ -167,9 +170,9 @@ func TestAttachAsJSONPrintsTheJournalsLines(t *testing.T) {
 	}
 }
 
-func TestAttachToALoopThatNeverBeganIsRefused(t *testing.T) {
+func TestAttachRefusesUnbegunLoop(t *testing.T) {
 	r := record(t, "night")
-	if err := attach(r.env, "other", t.TempDir(), attachOptions{}); codeOf(err) != event.ExitUsage {
+	if err := attach.Run(r.env, "other", t.TempDir(), attach.Options{}); codeOf(err) != event.ExitUsage {
 		t.Errorf("error %v", err)
 	}
 }
@@ -186,11 +189,11 @@ func TestAttachAtATerminal(t *testing.T) {
 	r.must(pty.Setsize(master, &pty.Winsize{Cols: 60, Rows: 20}))
 	screen := newOutput()
 	go func() { _, _ = io.Copy(screen, master) }()
-	r.env.stdin, r.env.stdout, r.env.stderr = tty, tty, tty
-	r.env.environ = []string{"NO_COLOR=1"}
+	r.env.Stdin, r.env.Stdout, r.env.Stderr = tty, tty, tty
+	r.env.Environ = []string{"NO_COLOR=1"}
 	box, err := inbox.Open(r.dir)
 	r.must(err)
-	done := attachedTo(r, attachOptions{})
+	done := attachedTo(r, attach.Options{})
 	screen.await(t, "\x1b[?2004h") // the keyboard is ours
 	for _, c := range []struct {
 		typed string
@@ -206,7 +209,7 @@ func TestAttachAtATerminal(t *testing.T) {
 		if got.Kind != c.want.Kind || got.Text != c.want.Text || got.Key != c.want.Key || got.Value != c.want.Value || !strings.HasPrefix(got.From, "cli:") {
 			t.Errorf("%q became %+v, want %+v", c.typed, got, c.want)
 		}
-		r.append(event.CommandReceived{ID: got.ID, Kind: string(got.Kind), Text: got.Text, From: "cli:me", Key: got.Key, Val: got.Value})
+		r.append(event.CommandReceived{ID: got.ID, Kind: got.Kind, Text: got.Text, From: "cli:me", Key: got.Key, Val: got.Value})
 		screen.await(t, "> "+string(got.Kind))
 		screen.reset()
 	}
@@ -253,13 +256,12 @@ func TestHeaderOfBothSources(t *testing.T) {
 	r := record(t, "night")
 	r.iterate(1, "x")
 	r.register()
-	s, err := r.env.find("night")
+	s, err := r.env.Find("night")
 	r.must(err)
-	state, err := projector.Open(r.dir)
+	state, err := loopstate.Open(r.dir)
 	r.must(err)
-	a := &attached{env: r.env, name: "night"}
 	for _, alive := range []bool{true, false} {
-		if got, want := a.header(s.Head, alive), a.header(headOf(&state), alive); got != want {
+		if got, want := attach.Header(r.env, "night", s.Head, alive), attach.Header(r.env, "night", state.Summary(), alive); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

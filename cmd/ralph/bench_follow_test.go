@@ -15,9 +15,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// BenchmarkFollow is from before an append to the moment at which a follower in another process
-// has printed the line into a pipe, against 'tail -f' of a file that is written to in turns. Two hundred lines a
-// second, as agents print them: both sides sleep in between.
+// BenchmarkFollow is from before an append to the moment at which a follower in another process has
+// printed the line into a pipe, against 'tail -f' of a file that is written to in turns. Two
+// hundred lines a second, as agents print them: both sides sleep in between.
 func BenchmarkFollow(b *testing.B) {
 	const appends, pause = 400, 5 * time.Millisecond
 	if _, err := exec.LookPath("tail"); err != nil {

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkIdle is what a runner whose agent is silent and an attach to it take while nothing happens for
-// twenty seconds: of a core, how often they wake up, and of memory. There is no yardstick: the kernel
-// counts, so that a loaded machine changes nothing.
+// BenchmarkIdle is what a runner whose agent is silent and an attach to it take while nothing
+// happens for twenty seconds: of a core, how often they wake up, and of memory. There is no
+// yardstick: the kernel counts, so that a loaded machine changes nothing.
 func BenchmarkIdle(b *testing.B) {
 	const watched = 20 * time.Second
 	p := newBinary(b)
@@ -28,7 +28,8 @@ func BenchmarkIdle(b *testing.B) {
 		attached.Wait()
 		p.end(b, "idle")
 	}()
-	// The first seconds are those of state.json, of the first sync and of the collector's last look.
+	// The first seconds are those of state.json, of the first sync and of the collector's last
+	// look.
 	time.Sleep(5 * time.Second)
 	for b.Loop() {
 		runner, reader := spentBy(b, started.PID), spentBy(b, attached.Process.Pid)

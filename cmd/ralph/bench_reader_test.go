@@ -16,16 +16,20 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/agent/agenttest/agentstream"
+	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 	"github.com/ralph-loop/ralph/internal/agent/claude"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
+
+	"github.com/ralph-loop/ralph/internal/process"
 )
 
-// BenchmarkAttach is the time to the first line of a plain 'ralph attach' to a loop whose journal is
-// small and to one whose journal is large, against the first byte of 'tmux attach' in a
+// BenchmarkAttach is the time to the first line of a plain 'ralph attach' to a loop whose journal
+// is small and to one whose journal is large, against the first byte of 'tmux attach' in a
 // terminal, and against a Go program that does nothing.
 func BenchmarkAttach(b *testing.B) {
 	for _, size := range []int64{10 << 20, 1 << 30} {
@@ -44,9 +48,9 @@ func BenchmarkAttach(b *testing.B) {
 	}
 }
 
-// BenchmarkList is 'ralph list --all', the whole program, of loops half of which are dead, against reading
-// the names of the registry's files, and against the way it is written first: read, unmarshal, ask for the
-// pid; both within this process, which is already running.
+// BenchmarkList is 'ralph list --all', the whole program, of loops half of which are dead, against
+// reading the names of the registry's files, and against the way it is written first: read,
+// unmarshal, ask for the pid; both within this process, which is already running.
 func BenchmarkList(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("loops=%d", n), func(b *testing.B) {
@@ -79,17 +83,17 @@ func (p *binary) liveLoop(b *testing.B, name string, size int64) *journal.Writer
 		b.Fatal(err)
 	}
 	p.enlist(b, name, "claude")
-	lock, err := registry.Acquire(dir)
+	lock, err := registration.Acquire(dir)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { lock.Release() })
-	w, events, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 1, nil, journal.Options{Bell: true})
+	w, events, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 1, nil, journal.Options{Notify: true})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { w.Close() })
-	var s projector.State
+	var s loopstate.State
 	fold := func(events []event.Event, err error) {
 		for _, e := range events {
 			err = errors.Join(err, s.Fold(e))
@@ -102,7 +106,7 @@ func (p *binary) liveLoop(b *testing.B, name string, size int64) *journal.Writer
 	fold(w.Append([]event.Draft{
 		event.Encode(event.LoopStarted{
 			Name: name, ID: "01M7ZG7MMYVFD9GXSY2ZE2N2KQ", Dir: dir, Project: p.project, Agent: event.Agent{Protocol: "claude"},
-			Rules: event.Rules{MaximumIterations: 10, CompletionPromise: "COMPLETE", CompletionMatch: "final"},
+			Rules: event.Rules{MaximumIterations: 10, Completion: event.CompletionRules{Promise: "COMPLETE", Match: "final"}},
 		}, "loop"),
 		event.Encode(event.IterationStarted{N: 1, Mode: "work"}, "loop"),
 		event.Encode(event.AgentStarted{PID: os.Getpid(), Tools: true}, "agent:claude"),
@@ -117,7 +121,7 @@ func (p *binary) liveLoop(b *testing.B, name string, size int64) *journal.Writer
 			}
 		}
 	}
-	if err := errors.Join(w.Sync(), projector.Replace(filepath.Join(dir, projector.StateFile), projector.Encode(&s))); err != nil {
+	if err := errors.Join(w.Sync(), safefile.WriteFile(filepath.Join(dir, loopstate.StateFile), loopstate.Encode(&s), 0o600)); err != nil {
 		b.Fatal(err)
 	}
 	return w
@@ -126,18 +130,11 @@ func (p *binary) liveLoop(b *testing.B, name string, size int64) *journal.Writer
 // streamDrafts are what a session makes of some megabytes of an agent's output.
 func streamDrafts(b *testing.B) (drafts []event.Draft) {
 	b.Helper()
-	corpus, err := agentstream.GoSource()
-	if err != nil {
-		b.Skip(err)
-	}
-	var stream bytes.Buffer
-	if err := agentstream.Claude(&stream, corpus, 8<<20); err != nil {
-		b.Fatal(err)
-	}
+	stream := agenttest.WorkStream(b, "../../internal/agent/claude/testdata/tool-run.jsonl", 8<<20)
 	dialect := claude.New(nil)
 	dialect.Open(agent.Prompt{Text: "work", Iteration: 1})
 	var out agent.Decoded
-	for line := range bytes.Lines(stream.Bytes()) {
+	for line := range bytes.Lines(stream) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		out.Reset()
 		dialect.Decode(line, agent.Stdout, &out)
@@ -159,7 +156,7 @@ func streamDrafts(b *testing.B) (drafts []event.Draft) {
 // enlist puts a loop into the registry.
 func (p *binary) enlist(b *testing.B, name, protocol string) {
 	b.Helper()
-	err := registry.Put(p.home, registry.Entry{
+	err := registration.Put(p.home, registry.Entry{
 		Name: name, Dir: p.dir(name), Project: p.project, ID: "01M7ZG7MMYVFD9GXSY2ZE2N2KQ", Agent: protocol,
 		Host: "mill", PID: os.Getpid(), Started: time.Now(), Version: "1.0.0",
 	})
@@ -181,11 +178,11 @@ func (p *binary) manyLoops(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var s projector.State
+	var s loopstate.State
 	s.Seq, s.At = 4711, time.Now()
-	s.Life.Started, s.Life.Iteration, s.Life.Agent.Protocol = s.At.Add(-time.Hour), 3, "claude"
+	s.Lifecycle.Started, s.Lifecycle.Iteration, s.Lifecycle.Agent.Protocol = s.At.Add(-time.Hour), 3, "claude"
 	s.Completion.Text.Append(bytes.Repeat([]byte("I will look at the tests.\n"), 100))
-	state := projector.Encode(&s)
+	state := loopstate.Encode(&s)
 	facts := []byte(`{"pid":4711,"host":"mill","since":"2026-11-21T01:52:28.123456Z","startTicks":815}` + "\n")
 	for i := range n {
 		name := fmt.Sprintf("loop-%05d", i)
@@ -194,7 +191,7 @@ func (p *binary) manyLoops(b *testing.B, n int) {
 		file := bytes.ReplaceAll([]byte(files[0]), []byte("loop-00000"), []byte(name))
 		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(string(file), own, 0o600),
 			os.WriteFile(filepath.Join(dir, "run.lock"), facts, 0o600),
-			os.WriteFile(filepath.Join(dir, projector.StateFile), state, 0o600)); err != nil {
+			os.WriteFile(filepath.Join(dir, loopstate.StateFile), state, 0o600)); err != nil {
 			b.Fatal(err)
 		}
 		if i%2 == 1 {
@@ -234,10 +231,10 @@ func naiveList(b *testing.B, folder string, n int) time.Duration {
 			b.Fatal(err)
 		}
 		if syscall.Kill(e.PID, 0) == nil {
-			registry.ProcessStart(e.PID)
+			process.StartTime(e.PID)
 		}
-		var state projector.Summary
-		line, err = os.ReadFile(filepath.Join(e.Dir, projector.StateFile))
+		var state registry.Summary
+		line, err = os.ReadFile(filepath.Join(e.Dir, loopstate.StateFile))
 		if err := errors.Join(err, json.Unmarshal(line, &state)); err != nil {
 			b.Fatal(err)
 		}

@@ -20,12 +20,13 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// These benchmarks run the program as it is built and time it from outside. A time
-// says something of this machine at this moment only, so each is taken in turns with a yardstick and
-// reported as the ratio of the medians; milliseconds stand beside it for orientation.
+// These benchmarks run the program as it is built and time it from outside. A time says something
+// of this machine at this moment only, so each is taken in turns with a yardstick and reported as
+// the ratio of the medians; milliseconds stand beside it for orientation.
 
 const programRounds = 15
 
@@ -119,7 +120,7 @@ func (p *binary) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (p *binary) dir(name string) string { return filepath.Join(p.project, ralphFolder, name) }
+func (p *binary) dir(name string) string { return filepath.Join(p.project, cli.RalphFolder, name) }
 
 // nothing builds the least program that Go makes.
 func (p *binary) nothing(b *testing.B) string {

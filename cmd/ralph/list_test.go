@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
-	"github.com/ralph-loop/ralph/render"
 )
 
 // machine is a home with loops of every kind.
@@ -19,20 +20,20 @@ func machine(t *testing.T) *recorded {
 	t.Helper()
 	r := threeIterations(t)
 	other := record(t, "live")
-	other.env.home = r.env.home
+	other.env.Home = r.env.Home
 	other.iterate(1, "One.")
 	other.register()
 	other.live()
 	dead := record(t, "dead")
-	dead.env.home, dead.env.cwd = r.env.home, r.env.cwd
+	dead.env.Home, dead.env.Cwd = r.env.Home, r.env.Cwd
 	dead.iterate(1, "One.")
 	dead.register()
-	gone := registry.Entry{Name: "gone", Dir: filepath.Join(r.env.cwd, ralphFolder, "gone"), Project: r.env.cwd, ID: "x", Agent: "claude", Started: begin}
-	r.must(registry.Put(r.env.home, gone))
+	gone := registry.Entry{Name: "gone", Dir: filepath.Join(r.env.Cwd, cli.RalphFolder, "gone"), Project: r.env.Cwd, ID: "x", Agent: "claude", Started: begin}
+	r.must(registration.Put(r.env.Home, gone))
 	return r
 }
 
-func TestListShowsHowEachLoopStands(t *testing.T) {
+func TestListShowsStatuses(t *testing.T) {
 	r := machine(t)
 	got := r.printed(&listVerb{})
 	want := strings.Join([]string{
@@ -47,29 +48,6 @@ func TestListShowsHowEachLoopStands(t *testing.T) {
 	}
 	if all := r.printed(&listVerb{All: true}); !strings.Contains(all, "PROJECT") || !strings.Contains(all, "live ") || strings.Count(all, "\n") != 5 {
 		t.Errorf("all:\n%s", all)
-	}
-}
-
-// What needs a person comes first, then what runs, then the newest.
-func TestListPutsFirstWhatNeedsAPerson(t *testing.T) {
-	at := func(days int) registry.Head {
-		return registry.Head{Status: "completed", Reason: "promise", Since: begin.AddDate(0, 0, days)}
-	}
-	loops := []registry.Status{
-		{Entry: registry.Entry{Name: "old"}, Head: at(1)},
-		{Entry: registry.Entry{Name: "new"}, Head: at(2)},
-		{Entry: registry.Entry{Name: "runs"}, Head: registry.Head{Status: "running", Since: begin}, Live: registry.Liveness{Alive: true}},
-		{Entry: registry.Entry{Name: "waits"}, Head: registry.Head{Status: "waiting", Waiting: "a person: log in", Since: begin}, Live: registry.Liveness{Alive: true}},
-		{Entry: registry.Entry{Name: "blocked"}, Head: registry.Head{Status: "stopped", Reason: "blocked", Since: begin.AddDate(0, 0, 1)}},
-		{Entry: registry.Entry{Name: "died"}, Head: registry.Head{Status: "running", Since: begin.AddDate(0, 0, 2)}, Died: true},
-	}
-	inOrder(loops)
-	var names []string
-	for _, s := range loops {
-		names = append(names, s.Name)
-	}
-	if got := strings.Join(names, " "); got != "died blocked waits runs new old" {
-		t.Errorf("the order is %s", got)
 	}
 }
 
@@ -118,62 +96,12 @@ func TestListOfNothing(t *testing.T) {
 	}
 }
 
-func TestListReportsWhatIsNoEntry(t *testing.T) {
+func TestListReportsInvalidEntries(t *testing.T) {
 	r := threeIterations(t)
-	r.must(os.WriteFile(filepath.Join(registry.Folder(r.env.home), "--x--y.json"), []byte("{\x1b[2J"), 0o600))
+	r.must(os.WriteFile(filepath.Join(registry.Folder(r.env.Home), "--x--y.json"), []byte("{\x1b[2J"), 0o600))
 	got := r.printed(&listVerb{})
 	if !strings.Contains(got, "night") || !strings.Contains(r.err.String(), "--x--y.json") || strings.Contains(r.err.String(), "\x1b") {
 		t.Errorf("stdout %q, stderr %q", got, r.err)
-	}
-}
-
-func TestTableFitsTheTerminal(t *testing.T) {
-	rows := func() *table {
-		return &table{head: []string{"NAME", "STATUS", "ITERATION", "AGENT", "PROJECT"}, rows: [][]string{
-			{"night", "running", "3/10", "pi", "/home/ada/a/long/way/to/the/shop"},
-			{"値段\x1b[2J", "died", "1/10", "claude", "/p"},
-		}}
-	}
-	for _, width := range []int{0, 200, 80, 60, 40, 30, 20, 5} {
-		got := string(rows().format(width))
-		if strings.Contains(got, "\x1b") {
-			t.Errorf("%d columns: an escape came through: %q", width, got)
-		}
-		for line := range strings.Lines(got) {
-			if n := render.Columns(strings.TrimSuffix(line, "\n")); width >= 30 && n > width {
-				t.Errorf("%d columns: a line has %d: %q", width, n, line)
-			}
-		}
-		if width >= 30 && !strings.Contains(got, "running") {
-			t.Errorf("%d columns: the status is gone:\n%s", width, got)
-		}
-	}
-	if got := string(rows().format(0)); !strings.Contains(got, "/home/ada/a/long/way/to/the/shop") {
-		t.Errorf("without a width something is cut:\n%s", got)
-	}
-}
-
-// Loops of many projects have the same name, the branch's or "run": on eighty columns their project is what
-// tells them apart.
-func TestTableTellsRowsApart(t *testing.T) {
-	for width, want := range map[int]string{
-		0:  "NAME  STATUS                ITERATION  STARTED    AGENT   COST    TOKENS  PROJECT\nmain  stopped (iterations)  30/30      2m14s ago  claude  $12.30  1.2M    /home/ada/work/shop/till\nmain  running               3/10       2.0s ago   claude  $0.30   45k     ~/x\n",
-		80: "NAME  STATUS                ITERATION  STARTED    AGENT   PROJECT\nmain  stopped (iterations)  30/30      2m14s ago  claude  …me/ada/work/shop/till\nmain  running               3/10       2.0s ago   claude  ~/x\n",
-		60: "NAME  STATUS                ITERATION  PROJECT\nmain  stopped (iterations)  30/30      …e/ada/work/shop/till\nmain  running               3/10       ~/x\n",
-		50: "NAME  STATUS                ITERATION  PROJECT\nmain  stopped (iterations)  30/30      …/shop/till\nmain  running               3/10       ~/x\n",
-		40: "NAME  STATUS                ITERATION\nmain  stopped (iterations)  30/30\nmain  running               3/10\n",
-	} {
-		table := &table{telling: true, head: []string{"NAME", "STATUS", "ITERATION", "STARTED", "AGENT", "COST", "TOKENS", "PROJECT"}, rows: [][]string{
-			{"main", "stopped (iterations)", "30/30", "2m14s ago", "claude", "$12.30", "1.2M", "/home/ada/work/shop/till"},
-			{"main", "running", "3/10", "2.0s ago", "claude", "$0.30", "45k", "~/x"},
-		}}
-		var got strings.Builder
-		for line := range strings.Lines(string(table.format(width))) {
-			got.WriteString(strings.TrimRight(line, " \n") + "\n")
-		}
-		if got.String() != want {
-			t.Errorf("%d columns:\n%s\nwant\n%s", width, got.String(), want)
-		}
 	}
 }
 
@@ -198,18 +126,19 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
-	state := strings.TrimSuffix(string(projector.Encode(&r.state)), "}\n") // and who runs it
+	file := strings.Replace(string(loopstate.Encode(&r.state)), "\n", "", 1)
+	state := strings.TrimSuffix(file, "}\n") // and who runs it
 	if got := r.printed(&statusVerb{JSON: true}); !strings.HasPrefix(got, state+fmt.Sprintf(`,"runner":{"alive":true,"pid":%d,"host":"`, os.Getpid())) {
 		t.Errorf("as JSON\n%s\nwant\n%s", got, state)
 	}
 }
 
-func TestStatusOfLoopsThatAreOver(t *testing.T) {
+func TestStatusOfEndedLoops(t *testing.T) {
 	r := machine(t)
 	if got := r.printed(&statusVerb{Name: "night"}); !strings.Contains(got, "status     completed (promise): done\n") || strings.Contains(got, "next ") {
 		t.Errorf("ended:\n%s", got)
 	}
-	r.env.cwd = t.TempDir()
+	r.env.Cwd = t.TempDir()
 	if got := r.printed(&statusVerb{Name: "dead"}); !strings.Contains(got, "status     died: it was running and no runner has it; 'ralph start dead --resume'") {
 		t.Errorf("dead:\n%s", got)
 	}
@@ -218,8 +147,9 @@ func TestStatusOfLoopsThatAreOver(t *testing.T) {
 	}
 }
 
-// A state.json that is missing, or from before the runner took the loop up, is not what a list shows.
-func TestAListReadsTheJournalWhereStateIsBehind(t *testing.T) {
+// A state.json that is missing, or from before the runner took the loop up, is not what a list
+// shows.
+func TestStaleStateReadsJournal(t *testing.T) {
 	for name, state := range map[string]string{
 		"missing":        "",
 		"of a beginning": `{"seq":1,"status":"starting","reason":"","iteration":0,"maximumIterations":10}`,
@@ -230,7 +160,7 @@ func TestAListReadsTheJournalWhereStateIsBehind(t *testing.T) {
 			r.iterate(1, "One.")
 			r.iterate(2, "Two.")
 			r.register()
-			file := filepath.Join(r.dir, projector.StateFile)
+			file := filepath.Join(r.dir, loopstate.StateFile)
 			r.must(os.RemoveAll(file))
 			if state != "" {
 				r.must(os.WriteFile(file, []byte(state), 0o600))
@@ -244,7 +174,7 @@ func TestAListReadsTheJournalWhereStateIsBehind(t *testing.T) {
 	r := record(t, "dead")
 	r.iterate(1, "One.")
 	r.register()
-	r.must(os.RemoveAll(filepath.Join(r.dir, projector.StateFile)))
+	r.must(os.RemoveAll(filepath.Join(r.dir, loopstate.StateFile)))
 	if got := squeeze(r.printed(&listVerb{})); !strings.Contains(got, "dead died 1/10 ") {
 		t.Errorf("of a loop whose runner was killed before it wrote state.json:\n%s", got)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -66,7 +67,7 @@ func TestLogsFilters(t *testing.T) {
 	}
 }
 
-func TestLogsRefusesWhatItCannotRead(t *testing.T) {
+func TestLogsRefusesInvalidArguments(t *testing.T) {
 	r := threeIterations(t)
 	for name, verb := range map[string]logsVerb{
 		"no range":                {Iteration: "x"},
@@ -80,43 +81,6 @@ func TestLogsRefusesWhatItCannotRead(t *testing.T) {
 	} {
 		if err := verb.Run(r.env); codeOf(err) != event.ExitUsage {
 			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func TestATypeThatDoesNotExistNamesThoseThatDo(t *testing.T) {
-	for typo, want := range map[string]string{
-		"agent.sad":   `did you mean "agent.said"?`,
-		"tool":        `did you mean "tool."?`,
-		"Loop.Ended":  `did you mean "loop.ended"?`,
-		"ended":       `did you mean "`,
-		"nothinglike": "types are loop.started",
-	} {
-		err := knownTypes([]string{typo})
-		hinted, ok := errors.AsType[*failure](err)
-		if !ok || !strings.HasPrefix(hinted.hint, want) || !strings.Contains(hinted.hint, " fault.raised; loop. stands for all") {
-			t.Errorf("%s: %v, %+v", typo, err, hinted)
-		}
-	}
-}
-
-func TestTimesAsPeopleWriteThem(t *testing.T) {
-	zone := time.FixedZone("CET", 3600)
-	now := time.Date(2026, 11, 21, 2, 0, 0, 0, zone)
-	for s, want := range map[string]time.Time{
-		"":                     {},
-		"10m":                  now.Add(-10 * time.Minute),
-		"-10m":                 now.Add(-10 * time.Minute),
-		"01:30":                time.Date(2026, 11, 21, 1, 30, 0, 0, zone),
-		"01:30:05":             time.Date(2026, 11, 21, 1, 30, 5, 0, zone),
-		"23:30":                time.Date(2026, 11, 20, 23, 30, 0, 0, zone), // it was yesterday
-		"2026-11-20":           time.Date(2026, 11, 20, 0, 0, 0, 0, zone),
-		"2026-11-20 23:30":     time.Date(2026, 11, 20, 23, 30, 0, 0, zone),
-		"2026-11-20T23:30:01":  time.Date(2026, 11, 20, 23, 30, 1, 0, zone),
-		"2026-11-20T23:30:00Z": time.Date(2026, 11, 20, 23, 30, 0, 0, time.UTC),
-	} {
-		if got, err := moment(s, now); err != nil || !got.Equal(want) {
-			t.Errorf("%q: %v, %v, want %v", s, got, err, want)
 		}
 	}
 }
@@ -141,7 +105,7 @@ func TestLogsReadFromAnywhere(t *testing.T) {
 		"a copy of the folder":   {copied, all},
 		"one segment":            {second, string(text)},
 		"one compressed segment": {packed, string(text)},
-		"the loop's folder":      {filepath.Join(ralphFolder, "night"), all},
+		"the loop's folder":      {filepath.Join(cli.RalphFolder, "night"), all},
 		"the loop of this place": {"", all},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,8 +136,8 @@ func TestLogsFollowALiveLoop(t *testing.T) {
 }
 
 func TestLogsEndWithTheRunner(t *testing.T) {
-	runnerCheck = 20 * time.Millisecond
-	t.Cleanup(func() { runnerCheck = 2 * time.Second })
+	send.RunnerCheck = 20 * time.Millisecond
+	t.Cleanup(func() { send.RunnerCheck = 2 * time.Second })
 	r := record(t, "night")
 	r.live()
 	r.register()

@@ -12,7 +12,7 @@ import (
 )
 
 // In a terminal a person is asked what is to become of an ended loop.
-func TestStartAsksAboutAnEndedLoop(t *testing.T) {
+func TestStartAsksAboutEndedLoop(t *testing.T) {
 	p := newPlace(t)
 	agent := p.script("agent.sh", "#!/bin/sh\ncat > /dev/null\n")
 	begin := func(name string) {
@@ -70,9 +70,9 @@ func TestStartAsksAboutAnEndedLoop(t *testing.T) {
 	})
 }
 
-// Of many that begin loops of one name at once, with agents that are not there and one that is, those whose agent never ran take nothing
-// from the one that runs.
-func TestNeverRanBesideOneThatRuns(t *testing.T) {
+// Of many that begin loops of one name at once, with agents that are not there and one that is,
+// those whose agent never ran take nothing from the one that runs.
+func TestUnbegunLoopBesideRunningOne(t *testing.T) {
 	p := newPlace(t)
 	agent := p.script("agent.sh", "#!/bin/sh\ncat > /dev/null\nexec sleep 300\n")
 	var all sync.WaitGroup

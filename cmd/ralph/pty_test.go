@@ -15,8 +15,8 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 // terminal is a program that runs in a terminal of its own, and the person before it.
@@ -141,9 +141,9 @@ func (p *place) rehearsed(name string) {
 
 func (p *place) status(name string) string {
 	p.Helper()
-	s, err := projector.Open(p.loop(name))
+	s, err := loopstate.Open(p.loop(name))
 	p.must(err)
-	return s.Status()
+	return s.Status().String()
 }
 
 // A foreground start whose terminal is closed is gone; its loop is not.
@@ -168,8 +168,9 @@ func TestLoopOutlivesItsTerminal(t *testing.T) {
 	again.leaves(0)
 }
 
-// A terminal gets the template like any other, and is asked nothing: the words of a task are written in an editor.
-func TestStartWithoutATaskInATerminal(t *testing.T) {
+// A terminal gets the template like any other, and is asked nothing: the words of a task are
+// written in an editor.
+func TestStartAsksForTask(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	start := p.terminal(p.command("start", "one", "--agent", "true", "--protocol", "text"))
@@ -326,7 +327,7 @@ func TestRunIsKilled(t *testing.T) {
 	p.fine("stop", "run", "--now")
 }
 
-func TestAGuardrailThatAsksTheTerminalFails(t *testing.T) {
+func TestGuardrailCannotAskTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	run := p.terminal(p.command("run", "-p", "work", "-m", "1", "--agent", "true", "--protocol", "text",

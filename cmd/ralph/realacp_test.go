@@ -13,13 +13,13 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
-// aside reports whether a request is none of the conversation: opencode asks for a title, without tools; Qwen Code asks for what to
-// remember and for what a person might say next.
+// aside reports whether a request is none of the conversation: opencode asks for a title, without
+// tools; Qwen Code asks for what to remember and for what a person might say next.
 func aside(req modelserver.Request) bool {
 	return len(req.Tools) == 0 || req.Holds("Managed memory") || req.Holds("[SUGGESTION MODE")
 }
@@ -54,20 +54,21 @@ func (r *real) acpIterations(live bool, start ...string) {
 	}
 }
 
-// bothIterations is the story of two iterations: the second one's requests hold nothing of the first. Where the agent can be steered, the
-// word reaches the model in mid-turn, else in the second prompt.
+// bothIterations is the story of two iterations: the second one's requests hold nothing of the
+// first. Where the agent can be steered, the word reaches the model in mid-turn, else in the second
+// prompt.
 func (r *real) bothIterations(live bool, start ...string) {
 	t := r.t
 	r.run(append([]string{"start", "night", "--detach", "-p", "FIRST-PROMPT: do the task"}, start...)...)
 	r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
 	if live {
-		var fate fate
+		var outcome send.Report
 		said := r.run("steer", "--loop", "night", "--wait", "0s", "--json", "STEER-WORD use the other branch")
-		if err := json.Unmarshal([]byte(said), &fate); err != nil {
+		if err := json.Unmarshal([]byte(said), &outcome); err != nil {
 			t.Fatalf("steer said %q: %v", said, err)
 		}
 		r.until("the steer's decision", func(e event.Event) bool {
-			return e.Type == event.TypeDecided && strings.Contains(string(e.Data()), fate.ID)
+			return e.Type == event.TypeDecided && strings.Contains(string(e.Data()), outcome.ID)
 		})
 	}
 	r.run("follow-up", "--loop", "night", "--wait", "0s", "SECOND-WORD then the docs")
@@ -118,12 +119,12 @@ func (r *real) bothIterations(live bool, start ...string) {
 // used is what the loop says it has used.
 func (r *real) used() event.Usage {
 	r.t.Helper()
-	s, err := projector.Rebuild(r.dir())
+	s, err := loopstate.Rebuild(r.dir())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if s.Life.Ended == nil || s.Life.Ended.Reason != event.ReasonPromise || s.Life.Iteration != 2 {
-		r.t.Fatalf("the loop ended as %+v in iteration %d", s.Life.Ended, s.Life.Iteration)
+	if s.Lifecycle.Ended == nil || s.Lifecycle.Ended.Reason != event.ReasonPromise || s.Lifecycle.Iteration != 2 {
+		r.t.Fatalf("the loop ended as %+v in iteration %d", s.Lifecycle.Ended, s.Lifecycle.Iteration)
 	}
 	return s.Budget.Used()
 }
@@ -154,7 +155,8 @@ func TestRealOpencode(t *testing.T) {
 			t.Errorf("model %q was asked", req.Model)
 		}
 	}
-	// Requests of 1000 and 100 tokens at 1 and 5 dollars per million. Of the tokens, opencode tells those of each turn's last one.
+	// Requests of 1000 and 100 tokens at 1 and 5 dollars per million. Of the tokens, opencode tells
+	// those of each turn's last one.
 	cost := 0.0015 * float64(len(r.conversation()))
 	used := r.used()
 	if used.USD == nil || math.Abs(*used.USD-cost) > 1e-9 || used.In != 2000 || used.Out != 200 {
@@ -182,7 +184,8 @@ func TestRealQwen(t *testing.T) {
 	}
 }
 
-// Qwen Code speaks Claude Code's stream-json as well: a process for each iteration, which cannot be steered.
+// Qwen Code speaks Claude Code's stream-json as well: a process for each iteration, which cannot be
+// steered.
 func TestRealQwenAsClaude(t *testing.T) {
 	r := newReal(t, besides(twoIterations(t)))
 	program, env := modelserver.QwenHome(t, r.server)
@@ -195,14 +198,15 @@ func TestRealQwenAsClaude(t *testing.T) {
 		t.Errorf("accounted for as %+v", used)
 	}
 	for _, e := range r.told() {
-		if p, err := event.As[event.AgentUnread](e); e.Type == event.TypeAgentUnread && (err != nil || p.Stream == "") {
+		if p, err := event.As[event.AgentUnparsed](e); e.Type == event.TypeAgentUnparsed && (err != nil || p.Stream == "") {
 			t.Errorf("not understood: %s %s", e.Data(), e.Raw())
 		}
 	}
 }
 
-// A login that is missing ends the loop, also where the agent says so under the name of a good end (Copilot).
-func TestRealACPLoginThatIsMissing(t *testing.T) {
+// A login that is missing ends the loop, also where the agent says so under the name of a good end
+// (Copilot).
+func TestRealACPMissingLogin(t *testing.T) {
 	refused := always(modelserver.Step{Status: 401, Body: `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`})
 	for _, name := range []string{"opencode", "copilot", "gemini", "qwen", "claude-agent-acp", "codex-acp"} {
 		t.Run(name, func(t *testing.T) {
@@ -213,14 +217,14 @@ func TestRealACPLoginThatIsMissing(t *testing.T) {
 			if known, _ := (config.Agent{Command: name}).Known(); code != 4 || known.Login == "" || !strings.Contains(stderr, known.Login+", then resume the loop") {
 				t.Errorf("ralph ended with %d: %s", code, stderr)
 			}
-			var kinds []string
+			var kinds []event.FaultKind
 			for _, e := range r.told() {
 				if p, err := event.As[event.AgentLimited](e); e.Type == event.TypeAgentLimited && err == nil {
 					kinds = append(kinds, p.Kind)
 				}
 			}
 			// Copilot takes it for something that passes before it says so.
-			if len(kinds) == 0 || kinds[len(kinds)-1] != policy.KindAuth {
+			if len(kinds) == 0 || kinds[len(kinds)-1] != event.KindAuth {
 				t.Errorf("limits %v, want the login", kinds)
 			}
 		})

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
-	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -40,26 +39,27 @@ func soon(status int) func() modelserver.Step {
 
 func cutOff() modelserver.Step { return modelserver.Step{Drop: true} }
 
-// A fault that lasts until the agent gives up, or the loop no longer waits for it, is none of the iteration's.
+// A fault that lasts until the agent gives up, or the loop no longer waits for it, is none of the
+// iteration's.
 func TestRealACPFaultsThatPass(t *testing.T) {
 	for name, row := range map[string]struct {
 		agent string
 		fault func() modelserver.Step
 		times int64 // as often as the agent asks before it gives up
-		kind  string
+		kind  event.FaultKind
 		more  []string
 	}{
-		"opencode, overloaded": {"opencode", soon(529), 6, policy.KindOverload, nil},
+		"opencode, overloaded": {"opencode", soon(529), 6, event.KindOverload, nil},
 		// It waits for as long as it was told to; what it logged tells the loop what for.
-		"opencode, silent for an hour": {"opencode", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, policy.KindRate, []string{"--set", "limits.idle=45s"}},
-		"copilot, a rate limit":        {"copilot", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, policy.KindRate, nil},
-		"copilot, cut off":             {"copilot", cutOff, 6, policy.KindNetwork, nil},
-		"gemini, a rate limit":         {"gemini", soon(429), 1, policy.KindRate, nil},
-		"gemini, cut off":              {"gemini", cutOff, 1, policy.KindNetwork, nil},
-		"qwen, a rate limit":           {"qwen", soon(429), 7, policy.KindRate, nil},
-		"claude-agent-acp, overloaded": {"claude-agent-acp", soon(529), 1, policy.KindOverload, nil},
-		"codex-acp, a rate limit":      {"codex-acp", soon(429), 1, policy.KindRate, nil},
-		"qwen, cut off":                {"qwen", func() modelserver.Step { return modelserver.Step{Text: "Half a", Drop: true} }, 4, policy.KindNetwork, nil},
+		"opencode, silent for an hour": {"opencode", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, event.KindRate, []string{"--set", "limits.idle=45s"}},
+		"copilot, a rate limit":        {"copilot", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, event.KindRate, nil},
+		"copilot, cut off":             {"copilot", cutOff, 6, event.KindNetwork, nil},
+		"gemini, a rate limit":         {"gemini", soon(429), 1, event.KindRate, nil},
+		"gemini, cut off":              {"gemini", cutOff, 1, event.KindNetwork, nil},
+		"qwen, a rate limit":           {"qwen", soon(429), 7, event.KindRate, nil},
+		"claude-agent-acp, overloaded": {"claude-agent-acp", soon(529), 1, event.KindOverload, nil},
+		"codex-acp, a rate limit":      {"codex-acp", soon(429), 1, event.KindRate, nil},
+		"qwen, cut off":                {"qwen", func() modelserver.Step { return modelserver.Step{Text: "Half a", Drop: true} }, 4, event.KindNetwork, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits more than it works
@@ -120,28 +120,28 @@ func edit(t *testing.T, path, name string, value any) {
 }
 
 // A fault that the agent gets over by itself shows while it lasts, and the iteration goes on.
-func TestRealACPFaultsThatAreGotOver(t *testing.T) {
+func TestRealACPRecoversFromFaults(t *testing.T) {
 	for name, row := range map[string]struct {
 		agent string
 		fault func() modelserver.Step
-		kinds []string // of agent.retried
+		kinds []event.FaultKind // of agent.retried
 	}{
-		"opencode, a rate limit": {"opencode", soon(429), []string{policy.KindRate}},
-		"opencode, cut off":      {"opencode", cutOff, []string{policy.KindNetwork}},
-		"copilot, a rate limit":  {"copilot", soon(429), []string{""}}, // it does not say what for
-		"copilot, out of order":  {"copilot", soon(503), []string{policy.KindOverload}},
-		"copilot, cut off":       {"copilot", cutOff, []string{policy.KindNetwork}},
+		"opencode, a rate limit": {"opencode", soon(429), []event.FaultKind{event.KindRate}},
+		"opencode, cut off":      {"opencode", cutOff, []event.FaultKind{event.KindNetwork}},
+		"copilot, a rate limit":  {"copilot", soon(429), []event.FaultKind{""}}, // it does not say what for
+		"copilot, out of order":  {"copilot", soon(503), []event.FaultKind{event.KindOverload}},
+		"copilot, cut off":       {"copilot", cutOff, []event.FaultKind{event.KindNetwork}},
 		"gemini, a rate limit": {"gemini", func() modelserver.Step {
 			return modelserver.Step{Status: 429, Body: `{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[` +
 				`{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerMinutePerProjectPerModel"}]},` +
 				`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}}`}
-		}, []string{policy.KindRate}},
-		"gemini, out of order": {"gemini", soon(503), []string{policy.KindOverload}},
+		}, []event.FaultKind{event.KindRate}},
+		"gemini, out of order": {"gemini", soon(503), []event.FaultKind{event.KindOverload}},
 		// These say nothing.
 		"qwen, a rate limit":             {"qwen", soon(429), nil},
 		"claude-agent-acp, a rate limit": {"claude-agent-acp", soon(429), nil},
 		"pi-acp, a rate limit":           {"pi-acp", soon(429), nil},
-		"codex-acp, a rate limit":        {"codex-acp", soon(429), []string{policy.KindRate}},
+		"codex-acp, a rate limit":        {"codex-acp", soon(429), []event.FaultKind{event.KindRate}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it waits more than it works
@@ -157,8 +157,8 @@ func TestRealACPFaultsThatAreGotOver(t *testing.T) {
 	}
 }
 
-// faults are the kinds of what the loop was told of.
-func (r *real) faults() (retried, limited []string) {
+// faults are the kinds of faults in the journal.
+func (r *real) faults() (retried, limited []event.FaultKind) {
 	r.t.Helper()
 	for _, e := range r.told() {
 		switch e.Type {
@@ -199,7 +199,7 @@ func (r *real) ended(want ...event.Outcome) {
 }
 
 // What a model and its tools say of faults is none.
-func TestRealACPWordsOfAFault(t *testing.T) {
+func TestRealACPFaultMessages(t *testing.T) {
 	const fault = "Error: 429 Too Many Requests, insufficient_quota"
 	for name := range acpHomes {
 		t.Run(name, func(t *testing.T) {

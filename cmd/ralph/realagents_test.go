@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
-	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 // real is one real agent under a detached loop.
@@ -38,8 +38,9 @@ type real struct {
 func newReal(t *testing.T, script modelserver.Script) *real {
 	t.Helper()
 	r := &real{t: t, ralph: filepath.Join(t.TempDir(), "ralph"), project: t.TempDir()}
-	// The test binary is ralph where it is called so: see TestMain. A symbolic link would lead back to its own name, and a copy
-	// may be busy: a test that forks meanwhile holds it open for writing.
+	// The test binary is ralph where it is called so: see TestMain. A symbolic link would lead back
+	// to its own name, and a copy may be busy: a test that forks meanwhile holds it open for
+	// writing.
 	self, err := os.Executable()
 	if err == nil {
 		err = os.Link(self, r.ralph)
@@ -97,8 +98,9 @@ func (r *real) until(what string, fits func(event.Event) bool) event.Event {
 	return event.Event{}
 }
 
-// waitTool is a command that runs until the test makes the file "go" in the project. That a steer was decided is what the test can see;
-// the second is for the way from there into the agent, which most do not tell of before the tool is over.
+// waitTool is a command that runs until the test makes the file "go" in the project. That a steer
+// was decided is what the test can see; the second is for the way from there into the agent, which
+// most do not tell of before the tool is over.
 const waitTool = `echo tool-begins; until [ -e go ]; do sleep 0.05; done; sleep 1; echo tool-ends`
 
 // twoIterations answers like this: in the first context a tool that waits, then words without a
@@ -133,19 +135,19 @@ func (r *real) steerTwoIterations(start ...string) {
 	r.run(append([]string{"start", "night", "--detach", "-p", "FIRST-PROMPT: do the task"}, start...)...)
 	r.until("the tool's call", func(e event.Event) bool { return e.Type == event.TypeToolCalled })
 	steer := r.run("steer", "--loop", "night", "--wait", "0s", "--json", "STEER-WORD use the other branch")
-	var fate fate
-	if err := json.Unmarshal([]byte(steer), &fate); err != nil {
+	var outcome send.Report
+	if err := json.Unmarshal([]byte(steer), &outcome); err != nil {
 		t.Fatalf("steer said %q: %v", steer, err)
 	}
 	r.run("follow-up", "--loop", "night", "--wait", "0s", "SECOND-WORD then the docs")
 	r.until("the steer's decision", func(e event.Event) bool {
-		return e.Type == event.TypeDecided && strings.Contains(string(e.Data()), fate.ID)
+		return e.Type == event.TypeDecided && strings.Contains(string(e.Data()), outcome.ID)
 	})
 	if err := os.WriteFile(filepath.Join(r.project, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	delivered := r.until("the steer's delivery", func(e event.Event) bool {
-		return e.Type == event.TypeCommandDelivered && strings.Contains(string(e.Data()), fate.ID)
+		return e.Type == event.TypeCommandDelivered && strings.Contains(string(e.Data()), outcome.ID)
 	})
 	if p, err := event.As[event.CommandDelivered](delivered); err != nil || p.How != "live" || delivered.Iter != 1 {
 		t.Errorf("the steer was delivered as %s in iteration %d", delivered.Data(), delivered.Iter)
@@ -188,12 +190,12 @@ func (r *real) checkRequests() {
 // checkState holds the loop's own account against the model's.
 func (r *real) checkState() {
 	t := r.t
-	s, err := projector.Rebuild(r.dir())
+	s, err := loopstate.Rebuild(r.dir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Life.Ended == nil || s.Life.Ended.Reason != event.ReasonPromise || s.Life.Iteration != 2 {
-		t.Fatalf("the loop ended as %+v in iteration %d", s.Life.Ended, s.Life.Iteration)
+	if s.Lifecycle.Ended == nil || s.Lifecycle.Ended.Reason != event.ReasonPromise || s.Lifecycle.Iteration != 2 {
+		t.Fatalf("the loop ended as %+v in iteration %d", s.Lifecycle.Ended, s.Lifecycle.Iteration)
 	}
 	n := int64(len(r.server.Requests()))
 	if used := s.Budget.Used(); used.In != 1000*n || used.Out != 100*n || (used.USD != nil && *used.USD > 0) == r.unpriced {
@@ -247,17 +249,18 @@ func TestRealClaudeStreams(t *testing.T) {
 			t.Errorf("the line of a piece is kept: %s", e.Raw())
 		}
 	}
-	s, err := projector.Rebuild(r.dir())
+	s, err := loopstate.Rebuild(r.dir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said != text || s.Life.Ended.Reason != event.ReasonPromise || s.Life.Iteration != 1 {
-		t.Errorf("it said %q; %+v in iteration %d", said, s.Life.Ended, s.Life.Iteration)
+	if said != text || s.Lifecycle.Ended.Reason != event.ReasonPromise || s.Lifecycle.Iteration != 1 {
+		t.Errorf("it said %q; %+v in iteration %d", said, s.Lifecycle.Ended, s.Lifecycle.Iteration)
 	}
 }
 
-// The first iteration goes on from a session that was there before, and so does the one that takes its place when it is given back. Later
-// ones begin anew, and the session itself stays as it was.
+// The first iteration goes on from a session that was there before, and so does the one that takes
+// its place when it is given back. Later ones begin a new session, and the session itself stays as
+// it was.
 func TestRealEarlierSession(t *testing.T) {
 	const id = "6f1e2c1a-3f0b-4c1e-9a53-0d6a1b9f2e77"
 	for name, row := range map[string]struct {
@@ -329,8 +332,8 @@ func TestRealCodex(t *testing.T) {
 	}
 }
 
-// A Codex whose app-server is too old is spoken with by `codex exec`: two iterations in two processes, and what is said
-// to it in mid-turn stands in the next prompt.
+// A Codex whose app-server is too old is spoken with by `codex exec`: two iterations in two
+// processes, and what is said to it in mid-turn stands in the next prompt.
 func TestRealCodexWithoutServer(t *testing.T) {
 	r := newReal(t, twoIterations(t))
 	_, env := modelserver.CodexHome(t, r.server)
@@ -388,7 +391,8 @@ func (r *real) told() []event.Event {
 	return nil
 }
 
-// exits runs one iteration in the foreground and returns what ralph said on stderr and its exit code.
+// exits runs one iteration in the foreground and returns what ralph said on stderr and its exit
+// code.
 func (r *real) exits(args ...string) (stderr string, code int) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
@@ -467,7 +471,7 @@ func realCodexRetrying(t *testing.T, script modelserver.Script, retries int) (r 
 
 // outlives is the story of a fault that passes: its iteration is given back, or the only one that
 // may be would be used up, and the next one does the work.
-func (r *real) outlives(kind string, flags []string) (limited event.AgentLimited) {
+func (r *real) outlives(kind event.FaultKind, flags []string) (limited event.AgentLimited) {
 	t := r.t
 	if stderr, code := r.exits(flags...); code != 0 {
 		t.Errorf("ralph ended with %d: %s", code, stderr)
@@ -520,20 +524,20 @@ func TestRealFaultsThatPass(t *testing.T) {
 	for name, row := range map[string]struct {
 		agent agent
 		fault func() modelserver.Step
-		kind  string
+		kind  event.FaultKind
 	}{
-		"pi, a rate limit":     {realPi, limited, policy.KindRate},
-		"pi, overloaded":       {realPi, failed(529), policy.KindOverload},
-		"pi, out of order":     {realPi, failed(503), policy.KindOverload},
-		"pi, cut off":          {realPi, func() modelserver.Step { return modelserver.Step{Drop: true} }, policy.KindNetwork},
-		"claude, a rate limit": {claude, limited, policy.KindRate},
-		"claude, overloaded":   {claude, failed(529), policy.KindOverload},
-		"claude, out of order": {claude, failed(503), policy.KindOverload},
-		"claude, cut off":      {claude, func() modelserver.Step { return modelserver.Step{Drop: true} }, policy.KindNetwork},
-		"codex, a rate limit":  {realCodex, limited, policy.KindRate},
-		"codex, overloaded":    {realCodex, overloaded, policy.KindOverload},
-		"codex, out of order":  {realCodex, failed(503), policy.KindOverload},
-		"codex, cut off":       {codexCutOff, func() modelserver.Step { return modelserver.Step{Drop: true} }, policy.KindNetwork},
+		"pi, a rate limit":     {realPi, limited, event.KindRate},
+		"pi, overloaded":       {realPi, failed(529), event.KindOverload},
+		"pi, out of order":     {realPi, failed(503), event.KindOverload},
+		"pi, cut off":          {realPi, func() modelserver.Step { return modelserver.Step{Drop: true} }, event.KindNetwork},
+		"claude, a rate limit": {claude, limited, event.KindRate},
+		"claude, overloaded":   {claude, failed(529), event.KindOverload},
+		"claude, out of order": {claude, failed(503), event.KindOverload},
+		"claude, cut off":      {claude, func() modelserver.Step { return modelserver.Step{Drop: true} }, event.KindNetwork},
+		"codex, a rate limit":  {realCodex, limited, event.KindRate},
+		"codex, overloaded":    {realCodex, overloaded, event.KindOverload},
+		"codex, out of order":  {realCodex, failed(503), event.KindOverload},
+		"codex, cut off":       {codexCutOff, func() modelserver.Step { return modelserver.Step{Drop: true} }, event.KindNetwork},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, flags := row.agent(t, once(row.fault))
@@ -543,7 +547,7 @@ func TestRealFaultsThatPass(t *testing.T) {
 }
 
 // A subscription's limit says when it ends, and the loop waits until then.
-func TestRealClaudeWaitsForItsSubscription(t *testing.T) {
+func TestRealClaudeWaitsForSubscription(t *testing.T) {
 	var until time.Time
 	r, flags := realClaude(t, once(func() modelserver.Step {
 		until = time.Now().Add(3 * time.Second).Truncate(time.Second)
@@ -558,7 +562,7 @@ func TestRealClaudeWaitsForItsSubscription(t *testing.T) {
 	}), "CLAUDE_CODE_OAUTH_TOKEN=made-up-token")
 	// Without the key Claude takes the token, which only subscriptions have.
 	r.env = slices.DeleteFunc(r.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") })
-	limited := r.outlives(policy.KindRate, flags)
+	limited := r.outlives(event.KindRate, flags)
 	if limited.Until != until.UTC().Format(time.RFC3339) {
 		t.Errorf("limited until %s, want %s", limited.Until, until.UTC())
 	}
@@ -570,7 +574,7 @@ func TestRealClaudeWaitsForItsSubscription(t *testing.T) {
 }
 
 // A ChatGPT account's window says when it is open again, and the loop waits until then.
-func TestRealCodexWaitsForItsAccount(t *testing.T) {
+func TestRealCodexWaitsForAccount(t *testing.T) {
 	var until time.Time
 	r, flags := realCodex(t, once(func() modelserver.Step {
 		until = time.Now().Add(3 * time.Second).Truncate(time.Second)
@@ -582,7 +586,7 @@ func TestRealCodexWaitsForItsAccount(t *testing.T) {
 			},
 		}
 	}))
-	limited := r.outlives(policy.KindRate, flags)
+	limited := r.outlives(event.KindRate, flags)
 	if limited.Until != until.UTC().Format(time.RFC3339) {
 		t.Errorf("limited until %s, want %s", limited.Until, until.UTC())
 	}

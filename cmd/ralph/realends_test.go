@@ -18,7 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// realHomes make what each way to speak with each real agent needs: the words behind `ralph start` and the agent's environment.
+// realHomes make what each way to speak with each real agent needs: the words behind `ralph start`
+// and the agent's environment.
 func realHomes() map[string]func(testing.TB, *modelserver.Server) (start, env []string) {
 	homes := map[string]func(testing.TB, *modelserver.Server) (start, env []string){
 		"pi": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
@@ -54,8 +55,8 @@ func realHomes() map[string]func(testing.TB, *modelserver.Server) (start, env []
 	return homes
 }
 
-// A loop that is stopped or killed in mid-tool leaves no process of the agent or of its tool, which most give a session of its own, and
-// nothing is told twice or missing.
+// A loop that is stopped or killed in mid-tool leaves no process of the agent or of its tool, which
+// most give a session of its own, and nothing is told twice or missing.
 func TestRealEndsLeaveNothing(t *testing.T) {
 	for name, home := range realHomes() {
 		for _, verb := range [][]string{{"stop", "night", "--now"}, {"kill", "night"}} {
@@ -83,7 +84,8 @@ func TestRealEndsLeaveNothing(t *testing.T) {
 	}
 }
 
-// An agent that has a protocol is a plain program as well: it works without asking, and its answer is what it prints.
+// An agent that has a protocol is a plain program as well: it works without asking, and its answer
+// is what it prints.
 func TestRealPlainText(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
@@ -105,8 +107,9 @@ func TestRealPlainText(t *testing.T) {
 	}
 }
 
-// checkEnd holds what the journal tells of an end in mid-tool to what happened: one process, one exit, and no call without its return.
-// told says that the agent had a word in it: one that is killed, or that knows only signals, tells no return.
+// checkEnd holds what the journal tells of an end in mid-tool to what happened: one process, one
+// exit, and no call without its return. told says that the agent had a word in it: one that is
+// killed, or that knows only signals, tells no return.
 func (r *real) checkEnd(reason event.Reason, told bool) {
 	r.t.Helper()
 	count := map[event.Type]int{}
@@ -190,8 +193,8 @@ func (r *real) pid(name string) int {
 	}
 }
 
-// A command that is to write outside of the project does so where everything is permitted, and does not where the agent may only work in
-// its folder. These are the agents that can be held to that.
+// A command that is to write outside of the project does so where everything is permitted, and does
+// not where the agent may only work in its folder. These are the agents that can be held to that.
 func TestRealPermissions(t *testing.T) {
 	homes := realHomes()
 	for _, name := range []string{"claude", "codex", "codex exec", "gemini", "qwen", "copilot"} {

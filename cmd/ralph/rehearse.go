@@ -2,14 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
+	"github.com/ralph-loop/ralph/internal/cli"
 )
 
 type rehearseVerb struct {
@@ -19,46 +20,41 @@ type rehearseVerb struct {
 	Speed    float64 `default:"1" help:"Divide every pause of the scenario by this."`
 }
 
-// Help is for whoever writes a scenario; nobody types this verb but in agent.command.
+// Help is for authors of scenarios. The verb itself is used in agent.command only.
 func (rehearseVerb) Help() string {
 	return "A loop with --agent 'ralph rehearse FILE' goes through its prompts, guardrails and limits as it would with a real agent. " +
-		"--steps says what a scenario can hold."
+		"--steps says what a scenario can hold.\n\n" + cli.Examples("ralph rehearse --list", "ralph rehearse demo --speed 10")
 }
 
 // Run plays a scenario for a loop, or lists what there is.
-func (v *rehearseVerb) Run(e *env) error {
+func (v *rehearseVerb) Run(e *cli.Env) error {
+	var page bytes.Buffer
 	switch {
 	case v.List:
-		var page bytes.Buffer
 		for _, s := range player.List() {
 			fmt.Fprintf(&page, "%-12s %s\n", s.Name, s.About)
 		}
-		_, err := e.stdout.Write(page.Bytes())
-		return err
 	case v.Steps:
-		var page bytes.Buffer
 		for _, s := range player.Steps() {
 			fmt.Fprintf(&page, "%s\n    %s\n", s.Form, s.About)
 		}
-		_, err := e.stdout.Write(page.Bytes())
-		return err
 	case v.Scenario == "":
-		return refuse("'ralph rehearse --list' shows those that are built in", "there is no scenario")
-	case e.typed():
-		return refuse("say ralph run -p 'the task' --agent 'ralph rehearse "+v.Scenario+"'", "a scenario is played for a loop, not for a person")
+		return cli.Refuse("'ralph rehearse --list' shows those that are built in", "there is no scenario")
+	case e.StdinIsTerminal():
+		return cli.Refuse("say ralph run -p 'the task' --agent 'ralph rehearse "+v.Scenario+"'", "a scenario is played for a loop, not for a person")
 	}
-	scenario, err := player.Load(e.cwd, v.Scenario)
+	if page.Len() > 0 {
+		_, err := e.Stdout.Write(page.Bytes())
+		return err
+	}
+	scenario, err := player.Load(e.Cwd, v.Scenario)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	loopDir := os.Getenv("RALPH_LOOP_DIR")
-	if loopDir == "" {
-		loopDir = filepath.Clean(e.cwd)
-	}
-	return exit(player.Run(ctx, player.Options{
-		Scenario: scenario, Dir: e.cwd, LoopDir: loopDir,
-		In: e.stdin, Out: e.stdout, Err: e.stderr, Speed: v.Speed,
+	return cli.Exit(player.Run(ctx, player.Options{
+		Scenario: scenario, Dir: e.Cwd, LoopDir: cmp.Or(e.Variable(cli.LoopDirVariable), e.Cwd),
+		In: e.Stdin, Out: e.Stdout, Err: e.Stderr, Speed: v.Speed,
 	}))
 }

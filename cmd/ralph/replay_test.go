@@ -6,12 +6,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/journaltool"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestReplayShowsTheWholeLoopAgain(t *testing.T) {
+func TestReplayShowsCompleteLoop(t *testing.T) {
 	r := threeIterations(t)
 	got := r.printed(&replayVerb{Source: "night", Speed: "max"})
 	for _, want := range []string{"── loop night ── ", "One.", "── iteration 2 of 10 ── ", "- bash  make test\n  ok\n", "Three.", "promise: done"} {
@@ -45,14 +46,14 @@ func TestReplayFromTheMiddle(t *testing.T) {
 }
 
 // Everything before the damage is shown, by each who reads from the beginning.
-func TestADamagedJournalIsShownUpToTheDamage(t *testing.T) {
+func TestDamagedJournalIsShownPartly(t *testing.T) {
 	r := threeIterations(t)
 	segment := filepath.Join(r.dir, "journal", "000002-i0002.jsonl")
 	text, err := os.ReadFile(segment)
 	r.must(err)
 	r.must(os.WriteFile(segment, []byte(strings.Replace(string(text), "Two.", "Too.", 1)), 0o600))
 	for name, c := range map[string]struct {
-		verb interface{ Run(*env) error }
+		verb interface{ Run(*cli.Env) error }
 		want string
 	}{
 		"replay":         {&replayVerb{Source: "night", Speed: "max"}, "One."},
@@ -81,7 +82,7 @@ func (r *recorded) copied(without string) (dir string) {
 }
 
 // A segment needs neither its name nor a file.
-func TestReplayOfASegmentWithoutItsName(t *testing.T) {
+func TestReplayOfRenamedSegment(t *testing.T) {
 	r := threeIterations(t)
 	segment := func(name string) []byte {
 		text, err := os.ReadFile(filepath.Join(r.dir, "journal", name))
@@ -95,16 +96,16 @@ func TestReplayOfASegmentWithoutItsName(t *testing.T) {
 		t.Errorf("a renamed segment:\n%s", got)
 	}
 	for _, both := range []string{string(first) + string(second), string(first) + string(second) + `{"v":1,"se`} {
-		r.env.stdin = strings.NewReader(both)
+		r.env.Stdin = strings.NewReader(both)
 		if got := r.printed(&replayVerb{Source: "-"}); !strings.Contains(got, "One.") || !strings.Contains(got, "Two.") {
 			t.Errorf("two segments from stdin:\n%s", got)
 		}
 	}
-	r.env.stdin = strings.NewReader(string(first))
+	r.env.Stdin = strings.NewReader(string(first))
 	if got := r.printed(&logsVerb{Source: "-", Lines: 1}); strings.Count(got, "\n") != 1 || !strings.Contains(got, "segment.sealed") {
 		t.Errorf("the last line of stdin:\n%s", got)
 	}
-	r.env.stdin = strings.NewReader(string(first) + strings.Replace(string(second), "Two.", "Too.", 1))
+	r.env.Stdin = strings.NewReader(string(first) + strings.Replace(string(second), "Two.", "Too.", 1))
 	if err := (&replayVerb{Source: "-"}).Run(r.env); codeOf(err) != event.ExitFailed || !strings.Contains(err.Error(), "journal stdin: line ") {
 		t.Errorf("damage in stdin: %v", err)
 	}
@@ -124,7 +125,7 @@ func TestReplayOfSomeIterations(t *testing.T) {
 }
 
 // A decision that today's rules would not make is reported with both sides.
-func TestReplayVerifyReportsTheFirstDifference(t *testing.T) {
+func TestReplayVerifyReportsDifference(t *testing.T) {
 	r := record(t, "night") // whose decisions the test makes up
 	r.iterate(1, "One.")
 	err := (&replayVerb{Source: "night", Verify: true}).Run(r.env)
@@ -153,57 +154,25 @@ func TestReplayInColour(t *testing.T) {
 	}
 }
 
-func TestThePaceOfAReplay(t *testing.T) {
+func TestReplaySpeed(t *testing.T) {
 	for name, c := range map[string]struct {
 		verb     replayVerb
 		terminal bool
 		want     float64
 	}{
-		"for a person":       {replayVerb{}, true, watchable},
-		"for a file":         {replayVerb{}, false, atOnce},
-		"lines for a person": {replayVerb{JSON: true}, true, atOnce},
-		"as asked for":       {replayVerb{Speed: "max"}, true, atOnce},
+		"for a person":       {replayVerb{}, true, journaltool.DefaultSpeed},
+		"for a file":         {replayVerb{}, false, journaltool.NoDelay},
+		"lines for a person": {replayVerb{JSON: true}, true, journaltool.NoDelay},
+		"as asked for":       {replayVerb{Speed: "max"}, true, journaltool.NoDelay},
 	} {
-		if got, err := c.verb.pace(c.terminal); got != c.want || err != nil {
+		if got, err := c.verb.speed(c.terminal); got != c.want || err != nil {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
 }
 
-func TestReplayPauses(t *testing.T) {
-	for name, c := range map[string]struct {
-		speed string
-		gap   time.Duration
-		want  time.Duration
-	}{
-		"at once":                    {"max", time.Hour, 0},
-		"zero is at once as well":    {"0", time.Hour, 0},
-		"as it was":                  {"1", time.Hour, time.Hour},
-		"ten times as fast":          {"10", time.Second, 100 * time.Millisecond},
-		"with an x":                  {"10x", time.Second, 100 * time.Millisecond},
-		"half as fast":               {"0.5", time.Second, 2 * time.Second},
-		"no longer than two seconds": {"10", time.Hour, 2 * time.Second},
-		"a clock that was set back":  {"1", -time.Hour, -time.Hour}, // which is no pause
-	} {
-		speed, err := pace(c.speed)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if got := pause(begin, begin.Add(c.gap), speed); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-	}
-	if got := pause(time.Time{}, begin, 1); got != 0 {
-		t.Errorf("before the first event: %v", got)
-	}
-	for _, bad := range []string{"", "fast", "-1", "NaN", "Inf"} {
-		if _, err := pace(bad); codeOf(err) != event.ExitUsage {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-}
-
-// beforeHash returns the report of a loop that has ended without its last line, the hash of its journal.
+// beforeHash returns the report of a loop that has ended without its last line, the hash of its
+// journal.
 func beforeHash(t *testing.T, report string) string {
 	t.Helper()
 	at := regexp.MustCompile(`journal sha256 [0-9a-f]{64}\n$`).FindStringIndex(report)

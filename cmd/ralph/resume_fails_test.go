@@ -12,14 +12,15 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
-// A loop that cannot be resumed for want of room stays as it ended, however often that is tried, and no number of an
-// iteration is used up. The first that finds room goes on where it stopped.
-func TestAResumeWithoutRoomChangesNothing(t *testing.T) {
+// A loop that cannot be resumed for want of room stays as it ended, however often that is tried,
+// and no number of an iteration is used up. The first that finds room goes on where it stopped.
+func TestResumeOnFullDiskFails(t *testing.T) {
 	t.Parallel()
 	for _, way := range []struct {
 		name  string
@@ -32,7 +33,7 @@ func TestAResumeWithoutRoomChangesNothing(t *testing.T) {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			agent := program(t, p.home, "agent.sh", "cat > /dev/null\necho working\n")
+			agent := Program(t, p.home, "agent.sh", "cat > /dev/null\necho working\n")
 			start, room := way.tight(t, p)
 			if _, stderr, code := p.ralph("run", "--name", "one", "-m", "1", "-p", "x", "--agent", agent, "--protocol", "text"); code != event.ExitLimit {
 				t.Fatalf("exit %d: %s", code, stderr)
@@ -45,10 +46,10 @@ func TestAResumeWithoutRoomChangesNothing(t *testing.T) {
 					t.Fatalf("the resume: %v\n%s", err, errs.String())
 				}
 				p.until("the runner to leave", func() bool { return p.dead("one") })
-				state, err := projector.Open(p.loop("one"))
+				state, err := loopstate.Open(p.loop("one"))
 				p.must(err)
-				if state.Status() != "stopped" || state.Life.Iteration != 1 {
-					t.Errorf("the loop is %s in iteration %d", state.Status(), state.Life.Iteration)
+				if state.Status() != "stopped" || state.Lifecycle.Iteration != 1 {
+					t.Errorf("the loop is %s in iteration %d", state.Status(), state.Lifecycle.Iteration)
 				}
 				if listed := p.fine("list"); !strings.Contains(listed, "stopped") || strings.Contains(listed, "died") {
 					t.Errorf("it is listed as\n%s", listed)
@@ -57,20 +58,21 @@ func TestAResumeWithoutRoomChangesNothing(t *testing.T) {
 			room()
 			p.fine("start", "one", "--detach", "--resume", "-m", "2", "--agent", agent, "--protocol", "text")
 			p.until("the loop to end", func() bool { return p.dead("one") })
-			state, err := projector.Open(p.loop("one"))
+			state, err := loopstate.Open(p.loop("one"))
 			p.must(err)
-			if state.Summary().Reason != "iterations" || state.Life.Iteration != 2 {
-				t.Errorf("with room it is %s in iteration %d", state.Summary().Reason, state.Life.Iteration)
+			if state.Summary().Reason != "iterations" || state.Lifecycle.Iteration != 2 {
+				t.Errorf("with room it is %s in iteration %d", state.Summary().Reason, state.Lifecycle.Iteration)
 			}
 			p.fine("journal", "verify", "one")
 		})
 	}
 }
 
-// fullFileSystem leaves less room on the file system of .ralph than a runner reserves for its end, from the first start on.
+// fullFileSystem leaves less room on the file system of .ralph than a runner reserves for its end,
+// from the first start on.
 func fullFileSystem(t *testing.T, p *place) (start func(...string) *exec.Cmd, room func()) {
 	unbounded, _ := smallFileSystem(t, p)
-	ballast := filepath.Join(p.dir, ralphFolder, "ballast")
+	ballast := filepath.Join(p.dir, cli.RalphFolder, "ballast")
 	fill := sync.OnceFunc(func() {
 		f, err := os.Create(ballast)
 		p.must(err)
@@ -93,7 +95,7 @@ func tinyFiles(t *testing.T, p *place) (start func(...string) *exec.Cmd, room fu
 	return limited(p, "ulimit -f 200"), func() {}
 }
 
-// limited runs ralph behind a command of the shell.
+// limited runs ralph after a command of the shell.
 func limited(p *place, limit string) func(...string) *exec.Cmd {
 	return func(args ...string) *exec.Cmd {
 		cmd := p.command()
@@ -103,24 +105,24 @@ func limited(p *place, limit string) func(...string) *exec.Cmd {
 	}
 }
 
-// Where fewer files may be open than a loop needs, that is told before anything begins; where they are just enough, a loop that
-// completes exits as one.
+// Where fewer files may be open than a loop needs, that is told before anything begins; where they
+// are just enough, a loop that completes exits as one.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
-	for _, most := range []int{24, filesLeast - 1, filesLeast} {
+	for _, most := range []int{24, 127, 128} {
 		t.Run(fmt.Sprint(most), func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			p.must(exec.Command("git", "init", "-q", p.dir).Run())
-			p.must(os.Mkdir(filepath.Join(p.dir, ralphFolder), 0o700))
-			p.must(os.WriteFile(filepath.Join(p.dir, ralphFolder, "settings.json"), []byte(`{"guardrails": [{"command": "true"}]}`), 0o600))
-			agent := program(t, p.home, "agent.sh", "cat > /dev/null\necho work >> $RALPH_LOOP_DIR/../../work\necho '<promise>COMPLETE</promise>'\n")
+			p.must(os.Mkdir(filepath.Join(p.dir, cli.RalphFolder), 0o700))
+			p.must(os.WriteFile(filepath.Join(p.dir, cli.RalphFolder, "settings.json"), []byte(`{"guardrails": [{"command": "true"}]}`), 0o600))
+			agent := Program(t, p.home, "agent.sh", "cat > /dev/null\necho work >> $RALPH_LOOP_DIR/../../work\necho '<promise>COMPLETE</promise>'\n")
 			run := limited(p, fmt.Sprintf("ulimit -n %d", most))("run", "--name", "one", "-m", "3", "-p", "x", "--agent", agent, "--protocol", "text")
 			said, err := run.CombinedOutput()
 			_, begun := os.Stat(p.loop("one"))
 			switch code := run.ProcessState.ExitCode(); {
 			case code == event.ExitUsage && strings.Contains(string(said), "open files") && begun != nil:
-			case code == event.ExitCompleted && most >= filesLeast:
+			case code == event.ExitCompleted && most >= 128:
 				p.fine("journal", "rebuild", "--check", "one")
 			default:
 				t.Errorf("exit %d (%v), begun: %v\n%s", code, err, begun == nil, said)
@@ -129,8 +131,9 @@ func TestFewDescriptors(t *testing.T) {
 	}
 }
 
-// Who holds the journal open keeps out every other writer, also where run.lock says that nobody does.
-func TestAJournalInUseIsLeftAlone(t *testing.T) {
+// A process that holds the journal open keeps out every other writer, even if no process holds
+// run.lock.
+func TestJournalInUseIsUntouched(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	agent := p.script("agent.sh", "cat > /dev/null\n")
@@ -139,7 +142,7 @@ func TestAJournalInUseIsLeftAlone(t *testing.T) {
 	}
 	rec, err := journal.Recover(p.loop("one"), journal.Options{})
 	p.must(err)
-	state, err := projector.Open(p.loop("one"))
+	state, err := loopstate.Open(p.loop("one"))
 	p.must(err)
 	w, _, err := journal.Create(p.loop("one"), rec, 1, state.Checkpoint(), journal.Options{})
 	p.must(err)
@@ -161,8 +164,9 @@ func TestAJournalInUseIsLeftAlone(t *testing.T) {
 	p.fine("journal", "verify", "one")
 }
 
-// What was dropped into the inbox of a loop that nobody ran stands in the first prompt after it is resumed.
-func TestAResumeReadsTheInboxFirst(t *testing.T) {
+// Commands that were dropped into the inbox of a loop without a runner are in the first prompt
+// after it is resumed.
+func TestResumeReadsInboxFirst(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")

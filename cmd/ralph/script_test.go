@@ -22,10 +22,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/frame"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -37,13 +38,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// tests are the tests of this package. A story mostly waits for other processes, so more of them are
-// told at a time than there are processors, unless -parallel says otherwise.
+// tests are the tests of this package. A story mostly waits for other processes, so more of them
+// are told at a time than there are processors, unless -parallel says otherwise.
 type tests struct{ m *testing.M }
 
 func (t tests) Run() int {
-	// What stands in the settings of most tests' projects is their own; those about trust take this away.
-	_ = os.Setenv(trustVariable, "1")
+	// What stands in the settings of most tests' projects is their own; those about trust take this
+	// away.
+	_ = os.Setenv("RALPH_TRUST", "1")
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
@@ -82,7 +84,7 @@ func setup(e *testscript.Env) error {
 	home := filepath.Join(e.WorkDir, "ralph-home")
 	e.Setenv("RALPH_HOME", home)
 	e.Setenv("HOME", e.WorkDir)
-	e.Setenv(trustVariable, os.Getenv(trustVariable))
+	e.Setenv("RALPH_TRUST", os.Getenv("RALPH_TRUST"))
 	e.Defer(func() { endRunners(home) })
 	scripts, err := filepath.Glob(filepath.Join(e.WorkDir, "*.sh"))
 	for _, script := range scripts {
@@ -156,8 +158,8 @@ func lastEvents(dir string) string {
 	return b.String()
 }
 
-// awaitLine waits until a line of a loop's journal matches: recorded NAME PATTERN. What an agent or a
-// guardrail does can be seen before the event that tells of it.
+// awaitLine waits until a line of a loop's journal matches: recorded NAME PATTERN. What an agent or
+// a guardrail does can be seen before the event that tells of it.
 func awaitLine(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: recorded NAME PATTERN")
@@ -182,19 +184,19 @@ func field(dir, name string) string {
 		}
 		return "alive"
 	}
-	s, err := projector.Open(dir)
+	s, err := loopstate.Open(dir)
 	if err != nil {
 		return err.Error()
 	}
 	switch name {
 	case "status":
-		return s.Status()
+		return s.Status().String()
 	case "reason":
 		return s.Summary().Reason
 	case "iteration":
-		return strconv.Itoa(s.Life.Iteration)
+		return strconv.Itoa(s.Lifecycle.Iteration)
 	case "phase":
-		return string(s.Life.Phase)
+		return string(s.Lifecycle.Phase)
 	}
 	return "no such field"
 }
@@ -229,8 +231,8 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(name, data, 0o600))
 }
 
-// forge writes the last segment of an ended loop anew, with another text in it and all that is computed from its
-// bytes: forge NAME OLD NEW, of the same length.
+// forge writes the last segment of an ended loop again, with another text in it and all that is
+// computed from its bytes: forge NAME OLD NEW, of the same length.
 func forge(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(filepath.Join(".ralph", args[0]))
 	segments, err := journal.Segments(dir)
@@ -249,7 +251,7 @@ func forge(ts *testscript.TestScript, _ bool, args []string) {
 			copy(line[i+len(`"sha256":"`):], fmt.Sprintf("%x", sha256.Sum256(forged)))
 		}
 		start := len(forged)
-		forged, crc = event.Seal(append(forged, line...), start, crc)
+		forged, crc = frame.Close(append(forged, line...), start, crc)
 		forged = append(forged, '\n')
 	}
 	ts.Check(os.WriteFile(name, forged, 0o600))
@@ -299,7 +301,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no pid in %s", args[0])
 	}
 	for {
-		_, alive := process.Facts(pid)
+		_, alive := process.StartTime(pid)
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			alive = false
 		}

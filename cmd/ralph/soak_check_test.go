@@ -18,10 +18,11 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -46,17 +47,17 @@ func (s *soak) send(random *rand.Rand) {
 		return
 	}
 	var f struct {
-		fate
+		send.Report
 		How string `json:"how"`
 	}
 	switch parsed := json.Unmarshal([]byte(out), &f) == nil; {
 	case parsed && f.ID != "":
 		s.mu.Lock()
-		if s.told[f.ID] = f.fate; f.Fate != fateWithdrawn {
+		if s.told[f.ID] = f.Report; f.Outcome != "withdrawn" {
 			s.dropped[f.ID] = c.Text
 		}
 		s.mu.Unlock()
-	case parsed && f.How == killLeft: // there was no runner to send it to
+	case parsed && f.How == "left": // there was no runner to send it to
 	case !saysWhy(errs):
 		s.Errorf("%v: %v\n%s%s", argv, err, out, errs)
 	}
@@ -67,7 +68,7 @@ func (s *soak) send(random *rand.Rand) {
 	}
 }
 
-// saysWhy says whether a sender was told what to make of it that nobody answered.
+// saysWhy reports whether the sender of a command without an answer got a reason and a next step.
 func saysWhy(stderr string) bool {
 	for _, why := range []string{"is not running", "is withdrawn", "which has not said what became of it", "take back the command", "has no runner", "is already run by"} {
 		if strings.Contains(stderr, why) {
@@ -80,9 +81,9 @@ func saysWhy(stderr string) bool {
 // follow is one seat from which the loop is watched, until the end: by ever new
 // processes, since these are killed.
 func (s *soak) follow(random *rand.Rand, n int, ended <-chan struct{}) {
-	var last uint64
+	var last event.Seq
 	for round := 0; ; round++ {
-		if closed(ended) {
+		if isClosed(ended) {
 			return
 		}
 		argv := [][]string{
@@ -95,8 +96,8 @@ func (s *soak) follow(random *rand.Rand, n int, ended <-chan struct{}) {
 	}
 }
 
-// followOnce runs one follower and remembers every whole line that it printed.
-func (s *soak) followOnce(argv []string, ended <-chan struct{}) (last uint64) {
+// followOnce runs one follower and remembers every complete line that it printed.
+func (s *soak) followOnce(argv []string, ended <-chan struct{}) (last event.Seq) {
 	var errs strings.Builder
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stderr = s.project, s.env, &errs
@@ -141,7 +142,7 @@ func (s *soak) followOnce(argv []string, ended <-chan struct{}) (last uint64) {
 }
 
 // shown remembers a line, and holds it against what others were shown.
-func (s *soak) shown(who string, line []byte) (seq uint64) {
+func (s *soak) shown(who string, line []byte) (seq event.Seq) {
 	seq = sequence(line)
 	if seq == 0 {
 		s.Errorf("%s showed what is no event: %.200q", who, line)
@@ -157,7 +158,7 @@ func (s *soak) shown(who string, line []byte) (seq uint64) {
 }
 
 // sequence reads the seq of a journal line, whose keys stand in a fixed order.
-func sequence(line []byte) (seq uint64) {
+func sequence(line []byte) (seq event.Seq) {
 	_, _ = fmt.Sscanf(string(line[:min(len(line), 40)]), `{"v":1,"seq":%d,`, &seq)
 	return seq
 }
@@ -219,7 +220,7 @@ func (s *soak) check() {
 	}
 	folded := s.checkEvents()
 	s.checkState(folded)
-	if folded.Life.Ended == nil {
+	if folded.Lifecycle.Ended == nil {
 		s.Errorf("the loop has not ended: %s", folded.Status())
 	}
 	if left := s.waiting(); len(left) > 0 {
@@ -228,7 +229,7 @@ func (s *soak) check() {
 	if rejected, err := os.ReadDir(filepath.Join(s.dir, "inbox", "rejected")); err == nil && len(rejected) > 0 {
 		s.Errorf("rejected: %v", rejected)
 	}
-	strays, err := process.Sweep(s.Context(), folded.Life.ID, 0)
+	strays, err := process.Sweep(s.Context(), folded.Lifecycle.ID, 0)
 	if err != nil || len(strays) > 0 {
 		s.Errorf("alive after the end: %v %v", strays, err)
 	}
@@ -257,10 +258,10 @@ func complaints(log string) (found []string) {
 
 // checkEvents holds the journal against what followers were shown and senders were told,
 // and folds it.
-func (s *soak) checkEvents() (folded projector.State) {
-	onDisk, err := os.ReadFile(filepath.Join(s.dir, projector.StateFile))
+func (s *soak) checkEvents() (folded loopstate.State) {
+	onDisk, err := os.ReadFile(filepath.Join(s.dir, loopstate.StateFile))
 	s.must(err)
-	var file projector.File
+	var file loopstate.File
 	s.must(json.Unmarshal(onDisk, &file))
 	received, answered := map[string]int{}, map[string]string{}
 	texts := map[string]string{}
@@ -280,8 +281,8 @@ func (s *soak) checkEvents() (folded projector.State) {
 		if err := folded.Fold(e); err != nil {
 			s.Errorf("fold event %d: %v", e.Seq, err)
 		}
-		if e.Seq == file.Seq && !bytes.Equal(onDisk, projector.Encode(&folded)) {
-			s.Errorf("state.json is not what the journal says at event %d:\n%s\nwant\n%s", e.Seq, onDisk, projector.Encode(&folded))
+		if e.Seq == file.Seq && !bytes.Equal(onDisk, loopstate.Encode(&folded)) {
+			s.Errorf("state.json is not what the journal says at event %d:\n%s\nwant\n%s", e.Seq, onDisk, loopstate.Encode(&folded))
 		}
 		switch e.Type {
 		case event.TypeCommandReceived:
@@ -290,13 +291,13 @@ func (s *soak) checkEvents() (folded projector.State) {
 			received[p.ID]++
 			texts[p.ID] = p.Text
 		case event.TypeCommandDelivered, event.TypeCommandRefused:
-			var f fate
+			var f send.Report
 			f.ID = answeredID(e)
-			f.take(e)
+			f.Apply(e)
 			if received[f.ID] == 0 || answered[f.ID] != "" {
 				s.Errorf("command %s (received %d times) was answered by event %d, and before: %q", f.ID, received[f.ID], e.Seq, answered[f.ID])
 			}
-			answered[f.ID] = f.Fate
+			answered[f.ID] = f.Outcome
 		}
 	}
 	if file.Seq != folded.Seq {
@@ -316,14 +317,14 @@ func (s *soak) checkEvents() (folded projector.State) {
 		}
 	}
 	for id, f := range s.told {
-		switch f.Fate {
-		case fateWithdrawn:
+		switch f.Outcome {
+		case "withdrawn":
 			if received[id] > 0 {
 				s.Errorf("command %s was withdrawn, and received", id)
 			}
 		case "delivered", "refused":
-			if answered[id] != f.Fate {
-				s.Errorf("command %s was said to be %s, and is %q", id, f.Fate, answered[id])
+			if answered[id] != f.Outcome {
+				s.Errorf("command %s was said to be %s, and is %q", id, f.Outcome, answered[id])
 			}
 		}
 	}
@@ -339,13 +340,13 @@ func answeredID(e event.Event) string {
 }
 
 // checkState holds three ways to the state against each other.
-func (s *soak) checkState(folded projector.State) {
-	opened, err := projector.Open(s.dir)
+func (s *soak) checkState(folded loopstate.State) {
+	opened, err := loopstate.Open(s.dir)
 	s.must(err)
-	rebuilt, err := projector.Rebuild(s.dir)
+	rebuilt, err := loopstate.Rebuild(s.dir)
 	s.must(err)
-	want := projector.Encode(&folded)
-	for way, got := range map[string][]byte{"opened": projector.Encode(&opened), "rebuilt": projector.Encode(&rebuilt)} {
+	want := loopstate.Encode(&folded)
+	for way, got := range map[string][]byte{"opened": loopstate.Encode(&opened), "rebuilt": loopstate.Encode(&rebuilt)} {
 		if !bytes.Equal(got, want) {
 			s.Errorf("the state %s is not what the journal says:\n%s\nwant\n%s", way, got, want)
 		}

@@ -16,9 +16,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
+	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Programs that the soak runs beside ralph. They are this test binary under other
@@ -39,7 +40,7 @@ func soloAgent() int {
 		// The kernel gives the lock back when this process is gone, and not before.
 		err = syscall.Flock(int(alone.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	}
-	start, _ := process.Facts(os.Getpid())
+	start, _ := process.StartTime(os.Getpid())
 	if err != nil {
 		note(togetherFile, fmt.Sprintf("%d %d %v\n", os.Getpid(), start, err))
 		return 9
@@ -77,7 +78,7 @@ func leaveSlowly() (wait func()) {
 		os.Exit(143)
 	}()
 	return func() {
-		if closed(asked) {
+		if isClosed(asked) {
 			select {}
 		}
 	}
@@ -121,7 +122,7 @@ func printingAgent() int {
 func follower() int {
 	out := bufio.NewWriter(os.Stdout)
 	opt := journal.FollowOptions{Idle: func(journal.Position) { out.Flush() }}
-	if from, err := strconv.ParseUint(os.Args[2], 10, 64); err == nil {
+	if from, err := event.ParseSeq(os.Args[2]); err == nil {
 		opt.FromSeq = from
 	}
 	for e, err := range journal.Follow(context.Background(), filepath.Clean(os.Args[1]), opt) {

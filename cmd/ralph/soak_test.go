@@ -17,8 +17,11 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
-	"github.com/ralph-loop/ralph/internal/agent/process"
-	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -45,7 +48,7 @@ func TestSoak(t *testing.T) {
 	act := func(group *sync.WaitGroup, n uint64, do func(*rand.Rand)) {
 		random := s.random(n)
 		group.Go(func() {
-			for !closed(stop) {
+			for !isClosed(stop) {
 				do(random)
 			}
 		})
@@ -84,10 +87,11 @@ type soak struct {
 
 	mu      sync.Mutex
 	victims map[string]map[*os.Process]bool // running children by kind
-	seen    map[uint64]uint64               // what followers were shown: hash of the line by seq
-	dropped map[string]string               // text by id of the commands whose drop succeeded and stood
-	told    map[string]fate                 // what senders were told
-	lastSeq uint64                          // of the state as it was last read
+	seen    map[event.Seq]uint64            // what followers were shown: hash of the line by seq
+	// text by id of the commands whose drop succeeded and stood
+	dropped map[string]string
+	told    map[string]send.Report // what senders printed
+	lastSeq event.Seq              // of the state as it was last read
 	kills   int
 	starts  int
 	sent    int
@@ -109,9 +113,9 @@ func newSoak(t *testing.T) *soak {
 	s := &soak{
 		T: t, seed: seed, lasts: time.Duration(seconds) * time.Second,
 		home: filepath.Join(root, "home"), project: filepath.Join(root, "project"), hash: maphash.MakeSeed(),
-		victims: map[string]map[*os.Process]bool{}, seen: map[uint64]uint64{}, dropped: map[string]string{}, told: map[string]fate{},
+		victims: map[string]map[*os.Process]bool{}, seen: map[event.Seq]uint64{}, dropped: map[string]string{}, told: map[string]send.Report{},
 	}
-	s.dir = filepath.Join(s.project, ralphFolder, "soak")
+	s.dir = filepath.Join(s.project, cli.RalphFolder, "soak")
 	s.env = append(os.Environ(), "RALPH_HOME="+s.home, "HOME="+root)
 	t.Cleanup(func() {
 		endRunners(s.home)
@@ -280,7 +284,7 @@ func end(pid int, started uint64) bool {
 		return false
 	}
 	defer p.Release()
-	if now, ok := process.Facts(pid); !ok || started != 0 && now != started {
+	if now, ok := process.StartTime(pid); !ok || started != 0 && now != started {
 		return false
 	}
 	return p.Kill() == nil
@@ -351,7 +355,7 @@ func (s *soak) drop(random *rand.Rand) {
 		}
 		if back {
 			s.mu.Lock()
-			s.told[id] = fate{ID: id, Fate: fateWithdrawn}
+			s.told[id] = send.Report{ID: id, Outcome: "withdrawn"}
 			s.mu.Unlock()
 			return
 		}
@@ -369,7 +373,7 @@ func (s *soak) drop(random *rand.Rand) {
 // look reads the loop as list and status do: never an error, and never back.
 func (s *soak) look(random *rand.Rand) {
 	linger(random, 60*time.Millisecond)
-	state, err := projector.Open(s.dir)
+	state, err := loopstate.Open(s.dir)
 	if err != nil {
 		s.Errorf("open the state: %v", err)
 		return
@@ -381,5 +385,14 @@ func (s *soak) look(random *rand.Rand) {
 	loops, err := registry.Survey(s.home, nil)
 	if err != nil || len(loops) != 1 || loops[0].Err != nil {
 		s.Errorf("survey: %v %v", loops, err)
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }

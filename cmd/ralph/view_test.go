@@ -11,9 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -21,13 +24,13 @@ import (
 // each batch is a second after the one before.
 type recorded struct {
 	t     *testing.T
-	env   *env
+	env   *cli.Env
 	name  string
 	dir   string
 	w     *journal.Writer
-	state projector.State
+	state loopstate.State
 	at    time.Time
-	lock  *registry.Lock
+	lock  *registration.Lock
 	out   *output
 	err   *output
 }
@@ -39,15 +42,15 @@ func record(t *testing.T, name string) *recorded {
 	t.Helper()
 	root := t.TempDir()
 	r := &recorded{t: t, name: name, at: begin, out: newOutput(), err: newOutput()}
-	r.env = &env{
-		stdin: strings.NewReader(""), stdout: r.out, stderr: r.err,
-		home: filepath.Join(root, "home"), cwd: filepath.Join(root, "project"),
-		now: func() time.Time { return begin.Add(time.Hour) },
+	r.env = &cli.Env{
+		Stdin: strings.NewReader(""), Stdout: r.out, Stderr: r.err,
+		Home: filepath.Join(root, "home"), Cwd: filepath.Join(root, "project"),
+		Now: func() time.Time { return begin.Add(time.Hour) },
 	}
-	r.dir = filepath.Join(r.env.cwd, ralphFolder, name)
+	r.dir = filepath.Join(r.env.Cwd, cli.RalphFolder, name)
 	r.must(os.MkdirAll(r.dir, 0o700))
 	opt := journal.Options{
-		Now: func() time.Time { return r.at }, Bell: true,
+		Now: func() time.Time { return r.at }, Notify: true,
 		NewID: func(time.Time) (id [26]byte) {
 			copy(id[:], fmt.Sprintf("01JD%022d", r.state.Seq+1))
 			return id
@@ -61,8 +64,8 @@ func record(t *testing.T, name string) *recorded {
 	r.fold(events)
 	t.Cleanup(func() { _ = w.Close() })
 	r.append(event.LoopStarted{
-		Name: name, ID: "01JD000000000000000000000A", Dir: r.dir, Project: r.env.cwd,
-		Agent: event.Agent{Protocol: "pi"}, Rules: event.Rules{MaximumIterations: 10, IdleAfter: 600_000},
+		Name: name, ID: "01JD000000000000000000000A", Dir: r.dir, Project: r.env.Cwd,
+		Agent: event.Agent{Protocol: "pi"}, Rules: event.Rules{MaximumIterations: 10, Limits: event.LimitRules{Idle: event.Duration(10 * time.Minute)}},
 	})
 	return r
 }
@@ -86,7 +89,7 @@ func (r *recorded) append(payloads ...event.Payload) {
 	var drafts []event.Draft
 	for _, p := range payloads {
 		d := event.Encode(p, "loop")
-		d.Iter = r.state.Life.Iteration
+		d.Iter = r.state.Lifecycle.Iteration
 		if started, ok := p.(event.IterationStarted); ok {
 			d.Iter = started.N
 		}
@@ -107,7 +110,7 @@ func (r *recorded) iterate(n int, says string) {
 	r.append(event.AgentSaid{Block: fmt.Sprintf("%d.0", n), Text: event.Plain(says), Final: true})
 	r.append(event.ToolCalled{ID: fmt.Sprint(n), Name: "bash", Input: []byte(`{"command":"make test"}`)})
 	r.append(event.ToolReturned{ID: fmt.Sprint(n), OK: true, Output: event.Plain("ok")})
-	r.append(event.AgentUsed{In: 1000, Out: 100, USD: &usd}, event.AgentFinished{Outcome: "ok"}, event.AgentRested{})
+	r.append(event.AgentUsed{In: 1000, Out: 100, USD: &usd}, event.AgentFinished{Outcome: "ok"}, event.AgentParked{})
 	r.append(event.IterationEnded{N: n, Outcome: event.OutcomeDone, Usage: event.Usage{In: 1000, Out: 100, USD: &usd}, Tools: 1, Took: 6000})
 }
 
@@ -129,23 +132,23 @@ func (r *recorded) end(reason event.Reason, why string) {
 // register makes the loop known to this machine.
 func (r *recorded) register() {
 	r.t.Helper()
-	r.must(registry.Put(r.env.home, registry.Entry{
-		Name: r.name, Dir: r.dir, Project: r.env.cwd, ID: "01JD000000000000000000000A", Agent: "pi", Host: "mill", Started: begin,
+	r.must(registration.Put(r.env.Home, registry.Entry{
+		Name: r.name, Dir: r.dir, Project: r.env.Cwd, ID: "01JD000000000000000000000A", Agent: "pi", Host: "mill", Started: begin,
 	}))
-	r.must(projector.Replace(filepath.Join(r.dir, projector.StateFile), projector.Encode(&r.state)))
+	r.must(safefile.WriteFile(filepath.Join(r.dir, loopstate.StateFile), loopstate.Encode(&r.state), 0o600))
 }
 
 // live takes the loop's lock, as a runner does.
 func (r *recorded) live() {
 	r.t.Helper()
-	lock, err := registry.Acquire(r.dir)
+	lock, err := registration.Acquire(r.dir)
 	r.must(err)
 	r.lock = lock
 	r.t.Cleanup(func() { _ = lock.Release() })
 }
 
 // printed runs a verb and returns what it wrote to stdout.
-func (r *recorded) printed(verb interface{ Run(*env) error }) string {
+func (r *recorded) printed(verb interface{ Run(*cli.Env) error }) string {
 	r.t.Helper()
 	r.out.reset()
 	r.must(verb.Run(r.env))
@@ -207,11 +210,11 @@ func (o *output) await(t *testing.T, want string) {
 
 // codeOf is the exit code that an error stands for.
 func codeOf(err error) int {
-	if silent, ok := errors.AsType[exit](err); ok {
+	if silent, ok := errors.AsType[cli.Exit](err); ok {
 		return int(silent)
 	}
 	if err == nil {
 		return event.ExitCompleted
 	}
-	return exitCode(err)
+	return cli.ExitCode(err)
 }

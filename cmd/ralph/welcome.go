@@ -1,56 +1,56 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
 
-// frontDoor is what 'ralph' alone says: the loops of this project. Where there are none, the loops that run elsewhere on this
-// machine, and what to do next.
-func frontDoor(e *env) error {
-	v := listVerb{}
-	here, err := v.survey(e)
+// overview is what 'ralph' alone says: the loops of this project. Where there are none, the loops
+// that run elsewhere on this machine, and what to do next.
+func overview(e *cli.Env) error {
+	here, err := listing.Find(e, listing.Options{})
 	if err != nil {
 		return err
 	}
 	if len(here) > 0 {
-		if _, err := e.stdout.Write(v.table(e, here)); err != nil {
+		if _, err := e.Stdout.Write(listing.Table(e, here, false)); err != nil {
 			return err
 		}
-		tell(e.stderr, "'ralph attach' shows one, 'ralph help' the verbs")
+		cli.Tell(e.Stderr, "'ralph attach' shows one, 'ralph help' the verbs")
 		return nil
 	}
-	elsewhere := listVerb{All: true}
-	all, err := registry.Survey(e.home, nil)
+	all, err := registry.Survey(e.Home, nil)
 	if err != nil {
 		return err
 	}
 	page := ""
 	running := slices.DeleteFunc(all, func(s registry.Status) bool { return !s.Live.Alive })
 	if len(running) > 0 {
-		page = "Running on this machine:\n\n" + string(elsewhere.table(e, running)) + "\n"
+		page = "Running on this machine:\n\n" + string(listing.Table(e, running, true)) + "\n"
 	}
-	_, err = fmt.Fprint(e.stdout, page+welcome(firstAgent(), e.look().Width))
+	_, err = fmt.Fprint(e.Stdout, page+welcome(firstAgent(), e.RenderOptions().Width))
 	return err
 }
 
-// firstAgent is the first agent that is installed, to name it where one is needed; claude where none is.
+// firstAgent is the first agent that is installed, to name it where one is needed; claude where
+// none is.
 func firstAgent() string {
-	for _, known := range agentsKnown() {
-		if _, err := exec.LookPath(known.Program); err == nil {
-			return known.Program
-		}
+	if here := launch.InstalledAgents(); len(here) > 0 {
+		return here[0]
 	}
 	return config.KnownAgents()[0].Program
 }
 
-// welcome is what somebody is told who has no loop here, in lines of so many columns; 0 for any.
+// welcome is the page for a project without a loop, in lines of so many columns; 0 for any.
 func welcome(agent string, width int) string {
 	steps := [][2]string{
 		{"ralph doctor", "see which agents are here, and what works"},
@@ -63,29 +63,19 @@ func welcome(agent string, width int) string {
 	}
 	var b strings.Builder
 	paragraph := func(text string) {
-		room := width
-		if width <= 0 {
-			room = 80
-		}
-		for _, row := range wrapped(text, room) {
-			b.WriteString(row + "\n")
-		}
+		b.WriteString(strings.Join(cli.Wrapped(text, cmp.Or(width, 80)), "\n") + "\n")
 	}
 	paragraph("ralph runs a coding agent again and again, each time with a fresh context, until the work is proved done.")
 	b.WriteString("\n")
 	paragraph("There is no loop here yet. Three steps to the first:")
 	b.WriteString("\n")
 	for i, step := range steps {
-		const margin, gap = 3, 2 // "1. "
-		beside := width <= 0 || margin+left+gap+render.Columns(step[1]) <= width
-		if beside {
-			fmt.Fprintf(&b, "%d. %-*s  %s\n", i+1, left, step[0], step[1])
-			continue
+		row := fmt.Sprintf("%d. %-*s  %s", i+1, left, step[0], step[1])
+		if width > 0 && render.Columns(row) > width {
+			const margin = "     "
+			row = fmt.Sprintf("%d. %s\n%s%s", i+1, step[0], margin, strings.Join(cli.Wrapped(step[1], width-len(margin)), "\n"+margin))
 		}
-		fmt.Fprintf(&b, "%d. %s\n", i+1, step[0])
-		for _, row := range wrapped(step[1], width-margin-gap) {
-			b.WriteString(strings.Repeat(" ", margin+gap) + row + "\n")
-		}
+		b.WriteString(row + "\n")
 	}
 	b.WriteString("\n")
 	paragraph("'ralph help' shows all verbs, 'ralph help start' one of them.")

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/doctor"
 	"github.com/ralph-loop/ralph/render"
 )
 
-func TestTheWelcomeKeepsToTheTerminal(t *testing.T) {
+func TestWelcomeFitsTerminal(t *testing.T) {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-	for _, known := range agentsKnown() {
+	for _, known := range doctor.AgentsKnown() {
 		whole := welcome(known.Program, 0)
 		for _, want := range []string{"ralph doctor", "ralph init", "ralph start -a " + known.Program + " -p 'TASK'", "ralph help"} {
 			if !strings.Contains(whole, want) {

@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/ralph-loop/ralph/internal/cli"
 )
 
 // smallFileSystem puts .ralph on a file system of 2 MB.
 func smallFileSystem(t *testing.T, p *place) (start func(...string) *exec.Cmd, room func()) {
-	at := filepath.Join(p.dir, ralphFolder)
+	at := filepath.Join(p.dir, cli.RalphFolder)
 	p.must(exec.Command("mkdir", at).Run())
 	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=2m"); err != nil {
 		t.Skipf("this user may not mount a file system (the limit on files is tried in any case): %v", err)

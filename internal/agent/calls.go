@@ -6,9 +6,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Calls are the tool calls of one conversation that have not returned. An agent may drop a call without
-// a word: an answer that broke off and was asked for again, a turn that was aborted, a subagent that died. Nobody
-// must take such a tool for one that is still at work.
+// Calls are the tool calls of one conversation that have not returned. An agent may drop a call
+// without notice: after an answer that broke off, an aborted turn, a subagent that died. Such a
+// tool must not count as one that still works.
 type Calls struct{ open []Call }
 
 // Call is one of them.
@@ -17,20 +17,22 @@ type Call struct {
 	Parent string // the call under which a subagent made it; empty for the agent's own
 }
 
-// callsMost bounds them against an agent whose calls never return; the oldest go first.
+// callsMost limits them for an agent whose calls never return; the oldest go first.
 const callsMost = 1024
 
-// Called notes a call.
-func (c *Calls) Called(call Call) {
+// Called reports a call.
+func (c *Calls) Called(out *Decoded, p event.ToolCalled) {
+	out.Add(p)
 	if len(c.open) == callsMost {
 		c.open = slices.Delete(c.open, 0, 1)
 	}
-	c.open = append(c.open, call)
+	c.open = append(c.open, Call{p.ID, p.Parent})
 }
 
-// Returned notes that a call has its result.
-func (c *Calls) Returned(id string) {
-	c.open = slices.DeleteFunc(c.open, func(call Call) bool { return call.ID == id })
+// Returned reports the result of a call.
+func (c *Calls) Returned(out *Decoded, p event.ToolReturned) {
+	out.Add(p)
+	c.open = slices.DeleteFunc(c.open, func(call Call) bool { return call.ID == p.ID })
 }
 
 // Open reports whether a call has not returned.
@@ -38,10 +40,10 @@ func (c *Calls) Open(id string) bool {
 	return slices.ContainsFunc(c.open, func(call Call) bool { return call.ID == id })
 }
 
-// NoResult is the output of a call that is over and whose result was never told.
-const NoResult = "no result of this call was told"
+// NoResult is the output of a call that is over and whose result was never reported.
+const NoResult = "no result of this call was reported"
 
-// Lose returns the calls that are over, with all that was called under them, as failed.
+// Lose reports the calls that are over, with all calls under them, as failed.
 func (c *Calls) Lose(out *Decoded, over func(Call) bool) {
 	if !slices.ContainsFunc(c.open, over) {
 		return

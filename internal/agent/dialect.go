@@ -10,16 +10,19 @@ import (
 // Spec says what a dialect is asked to run. It is plain data: everything that a
 // dialect may depend on stands here.
 type Spec struct {
-	Command   []string // the user's agent.command, split; never empty
-	Flags     []string // the user's agent.flags, split; they replace a dialect's defaults where they collide
-	Model     string   // agent.model, or ""
-	Provider  string   // agent.provider, or ""
-	Thinking  string   // agent.thinking, or ""
-	Dir       string   // absolute working directory of the agent
-	LoopDir   string   // absolute folder of the loop
-	Session   string   // a random UUID, for an agent that takes the id of its conversation; Start makes one
+	Command []string // the user's agent.command, split; never empty
+	// the user's agent.flags, split; they replace a dialect's defaults where they collide
+	Flags    []string
+	Model    string // agent.model, or ""
+	Provider string // agent.provider, or ""
+	Thinking string // agent.thinking, or ""
+	Dir      string // absolute working directory of the agent
+	LoopDir  string // absolute folder of the loop
+	// a random UUID, for an agent that takes the id of its conversation; Start makes one
+	Session   string
 	Iteration int
-	// Resume is the agent's own id of an earlier session, in a copy of which this process begins; "" is a fresh one.
+	// Resume is the agent's own id of an earlier session, in a copy of which this process begins;
+	// "" is a fresh one.
 	Resume string
 	// Of pi alone.
 	SessionDir         string
@@ -29,7 +32,8 @@ type Spec struct {
 	Prompt  string
 	Purpose string // of that prompt; see Prompt.Purpose
 	Root    bool   // ralph runs as uid 0
-	// Permissions is agent.permissions: one of those below; "" is PermitFull. What the user's flags say wins.
+	// Permissions is agent.permissions: one of those below; "" is PermitFull. What the user's flags
+	// say wins.
 	Permissions string
 }
 
@@ -37,7 +41,7 @@ type Spec struct {
 const (
 	PermitFull      = "full"      // everything
 	PermitWorkspace = "workspace" // change files in Spec.Dir
-	PermitAsk       = "ask"       // what it asks nobody about, by its own settings
+	PermitAsk       = "ask"       // what its own settings allow without asking
 )
 
 // Confined reports whether the agent may not do everything.
@@ -46,7 +50,7 @@ func (s Spec) Confined() bool { return s.Permissions != "" && s.Permissions != P
 // ByItsFlags is Command.May where the user's flags or options decide it.
 const ByItsFlags = "what its own flags say"
 
-// Command is what the process room starts.
+// Command is what internal/process starts.
 type Command struct {
 	Argv []string
 	Env  []string // added to the agent's environment, KEY=VALUE
@@ -62,17 +66,22 @@ type Command struct {
 	ParentDeath bool
 	// May says what the agent may do, for a person; "" where it is not known.
 	May string
-	// Lax says that the agent cannot be held to Spec.Permissions, which asks for less than it may do.
+	// Lax says that the agent cannot be held to Spec.Permissions, which asks for less than it may
+	// do.
 	Lax bool
 	// Notice says what a person should know of the way in which the agent is spoken with, where
 	// that is not the usual one.
 	Notice string
 }
 
-// Ask runs a command line that should print something and end, and returns what it printed on both streams and its exit
-// code. It reports false where the program could not be run, or did not end in time. The same question is asked for each conversation:
-// who answers it remembers what was answered.
+// Ask runs a command line that should print something and end, and returns what it printed on both
+// streams and its exit code. It reports false where the program could not be run, or did not end in
+// time. The same question is asked for each conversation: who answers it remembers what was
+// answered.
 type Ask func(argv []string) (said string, code int, ok bool)
+
+// NoPerson is the answer to an agent's question for a person.
+const NoPerson = "No person is there to answer. Decide by yourself, and continue."
 
 // Prompt is one iteration's prompt.
 type Prompt struct {
@@ -95,15 +104,15 @@ type Decoded struct {
 	// facts are kept of it.
 	DropRaw bool
 	// JSON says that the dialect has checked the line to be one valid JSON value, so
-	// that nobody has to do it again before it stands in the journal.
+	// that it need not be checked again before it goes into the journal.
 	JSON bool
 	// Fresh says that a reset was confirmed; Stale that it was refused and the
 	// process has to be replaced.
 	Fresh, Stale bool
-	// Own says that the agent is ready for a turn and nothing of one is left: the processes that it has started by now are
-	// its own, and live on when what the next turn leaves running is ended.
+	// Own says that the agent is ready for a turn and nothing of one is left: the processes that it
+	// has started by now are its own, and live on when what the next turn leaves running is ended.
 	Own bool
-	// At is when the line was read, in the machine's zone; zero where nobody knows.
+	// At is when the line was read, in the machine's zone; zero if that is not known.
 	At time.Time
 
 	memory []byte // texts of the facts that had to be put together
@@ -112,7 +121,8 @@ type Decoded struct {
 // Reset clears d for another line and keeps its memory.
 func (d *Decoded) Reset() {
 	if len(d.Facts) > 1 {
-		clear(d.Facts[1:]) // the first makes room for the next by itself, and most lines have no more
+		// the first makes room for the next by itself, and most lines have no more
+		clear(d.Facts[1:])
 	}
 	d.Facts, d.Reply = d.Facts[:0], d.Reply[:0]
 	d.DropRaw, d.JSON, d.Fresh, d.Stale, d.Own, d.At = false, false, false, false, false, time.Time{}
@@ -124,8 +134,8 @@ func (d *Decoded) Reset() {
 // Add appends a fact.
 func (d *Decoded) Add(p event.Payload) { d.Facts = append(d.Facts, p) }
 
-// Limit adds what an agent says of a fault that waiting or a person mends; nothing for any other kind. Where it does not state until when,
-// its words may.
+// Limit adds what an agent says of a fault that waiting or a person mends; nothing for any other
+// kind. Where it does not state until when, its words may.
 func (d *Decoded) Limit(p event.AgentLimited) {
 	if !fault.Waits(p.Kind) {
 		return
@@ -145,15 +155,15 @@ const (
 	Stderr Stream = true
 )
 
-// A Dialect speaks one agent's line protocol. It does no I/O, starts no goroutine, reads no clock, and
-// keeps only what one conversation needs; a new process gets a new Dialect. Its
-// methods are called by one goroutine at a time.
+// A Dialect speaks one agent's line protocol. It does no I/O, starts no goroutine, reads no clock,
+// and keeps only what one conversation needs; a new process gets a new Dialect. Its methods are
+// called by one goroutine at a time.
 //
-// A dialect tells what happened; it never decides whether the loop goes on. For
+// A dialect reports what happened; it never decides whether the loop goes on. For
 // each turn that Open starts it reports [event.AgentFinished] exactly once, when
 // nothing of the turn can follow any more, or not at all where the process ends
 // first. It never panics and never reports an error: what it does not
-// understand becomes [event.AgentUnread].
+// understand becomes [event.AgentUnparsed].
 type Dialect interface {
 	// Command returns what to start. Called once, first.
 	Command(Spec) (Command, error)
@@ -193,14 +203,16 @@ type Dialect interface {
 	Abilities() Abilities
 }
 
-// Namer is a Dialect that knows the agent's own id of the conversation, by which a person finds it again with the agent's own means.
+// Namer is a Dialect that knows the agent's own id of the conversation, by which a person finds it
+// again with the agent's own means.
 type Namer interface {
-	// Session returns that id, "" as long as it is not known. Where it is not known once Open was called, the first lines tell it.
+	// Session returns that id, "" as long as it is not known. Where it is not known once Open was
+	// called, the first lines tell it.
 	Session() string
 }
 
-// Ender is a Dialect that knows more than it has told, until a turn is over: what it used, say. End tells it once the process is
-// gone, after its last line. No turn has to be running.
+// Ender is a Dialect that may know more than it has reported, such as usage, when the process ends.
+// End reports it after the last line. No turn has to be running.
 type Ender interface {
 	End(out *Decoded)
 }
@@ -225,10 +237,11 @@ type Patience struct {
 	Stop  time.Duration // from Stop and the closed stdin to the process's exit
 	Term  time.Duration // from SIGTERM to SIGKILL
 	Reset time.Duration // from Reset to its answer
-	Start time.Duration // until agent.started is told without the id of the conversation
+	Start time.Duration // until agent.started is reported without the id of the conversation
 }
 
-// DefaultPatience is what a real agent needs: Claude Code 2.1.329 takes up to
-// 1.3 s to clean up after SIGTERM, pi 1.5.2 about 30 ms. pi 1.5.2 has a fresh context in
-// 29 ms, with extensions it may be more. Gemini CLI 0.61.0 and Qwen Code 0.24.4 take seconds to start, on a busy machine half a minute.
+// DefaultPatience is what a real agent needs: Claude Code 2.1.329 takes up to 1.3 s to clean up
+// after SIGTERM, pi 1.5.2 about 30 ms. pi 1.5.2 has a fresh context in 29 ms, with extensions it
+// may be more. Gemini CLI 0.61.0 and Qwen Code 0.24.4 take seconds to start, on a busy machine half
+// a minute.
 var DefaultPatience = Patience{Abort: 5 * time.Second, Stop: 5 * time.Second, Term: 5 * time.Second, Reset: 10 * time.Second, Start: time.Minute}

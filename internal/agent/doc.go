@@ -18,5 +18,5 @@
 // # Not here
 //
 // What the facts mean for the loop (internal/policy), how processes are started
-// and ended (internal/agent/process), and each agent's protocol (one folder each).
+// and ended (internal/process), and each agent's protocol (one folder each).
 package agent

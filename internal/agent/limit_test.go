@@ -10,8 +10,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// An agent that states in words when its limit ends is waited for: the words are read by the clock of the machine that runs it.
-func TestALimitToldInWordsIsUntilThen(t *testing.T) {
+// An agent that states in words when its limit ends is waited for: the words are read by the clock
+// of the machine that runs it.
+func TestLimitInWordsHasEnd(t *testing.T) {
 	zone := time.FixedZone("", 2*3600)
 	now := time.Date(2026, 11, 22, 23, 0, 0, 0, zone)
 	for name, row := range map[string]struct {

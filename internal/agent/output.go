@@ -4,10 +4,9 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unicode/utf8"
 
-	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -24,13 +23,13 @@ type batch struct {
 	memory []byte
 }
 
+// batches are used again: new ones for each read cost ingest a fifth more processor time.
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
-// batchKept bounds what a batch may hold on to when it is used again.
+// batchKept limits the memory that a batch keeps when it is used again.
 const batchKept = 4 << 20
 
-// expect makes room for what lines come to, so that nothing is moved while it grows: their own
-// bytes, their facts, which repeat some of them, and names.
+// expect makes room for the lines, their facts, which repeat some of them, and names.
 func (b *batch) expect(lines [][]byte) {
 	size := 256 * len(lines)
 	for _, line := range lines {
@@ -58,7 +57,7 @@ func (b *batch) add(p event.Payload, by string) {
 	})
 }
 
-// keep copies an agent's line, which lives only as long as the call that brought it.
+// keep copies an agent's line, which is valid only during the call that delivers it.
 func (b *batch) keep(line []byte) []byte {
 	from := len(b.memory)
 	b.memory = append(b.memory, line...)
@@ -67,7 +66,7 @@ func (b *batch) keep(line []byte) []byte {
 
 // output takes one read of the process's output.
 func (s *Session) output(chunk process.Chunk) {
-	<-s.opened // before, nobody has asked for anything
+	<-s.opened
 	b := batches.Get().(*batch)
 	b.expect(chunk.Lines)
 	from := Stdout
@@ -82,15 +81,18 @@ func (s *Session) output(chunk process.Chunk) {
 	for i, line := range chunk.Lines {
 		open := i == len(chunk.Lines)-1 && (chunk.Partial || chunk.End)
 		if from == Stderr {
-			s.complained.write(s.cfg.Secrets, line, !open)
+			s.stderr.write(s.cfg.Secrets, line)
+			if !open {
+				s.stderr.write(s.cfg.Secrets, []byte{'\n'})
+			}
 		}
-		if s.text && !open {
-			s.whole = append(append(s.whole[:0], line...), '\n')
-			line = s.whole
+		if s.command.Text && !open {
+			s.complete = append(append(s.complete[:0], line...), '\n')
+			line = s.complete
 		}
 		s.queue(s.line(b, line, from, at))
 	}
-	if s.text && chunk.End {
+	if s.command.Text && chunk.End {
 		s.queue(s.line(b, nil, from, at))
 	}
 	s.mu.Unlock()
@@ -99,8 +101,8 @@ func (s *Session) output(chunk process.Chunk) {
 		s.name.Do(func() { close(s.named) })
 		<-s.announced
 	}
-	// What the agent waits for must not wait for the journal. An agent that cannot be
-	// written to is about to exit, which is told by itself.
+	// The agent must not wait for the journal. One that cannot be written to is about to exit,
+	// which agent.exited reports.
 	_ = s.send()
 	s.after(b)
 }
@@ -116,11 +118,11 @@ func (s *Session) line(b *batch, line []byte, from Stream, at time.Time) [][]byt
 	}
 	before := len(b.drafts)
 	for _, fact := range d.Facts {
-		if p, ok := fact.(event.AgentUnread); ok && len(p.Line) == 0 && !s.keeps(line, from, d) {
-			p.Line = event.Plain(string(line)) // else nothing of it would be kept
+		if p, ok := fact.(event.AgentUnparsed); ok && len(p.Line) == 0 && !s.keeps(line, from, d) {
+			p.Line = event.Plain(string(line)) // or nothing of it would be kept
 			fact = p
 		}
-		s.hold.pass(fact, func(fact event.Payload) {
+		s.redactor.pass(fact, func(fact event.Payload) {
 			b.add(s.shorten(fact), s.by)
 			if p, ok := fact.(event.CommandDelivered); ok {
 				b.drafts[len(b.drafts)-1].Cause = s.steers[p.ID]
@@ -134,10 +136,11 @@ func (s *Session) line(b *batch, line []byte, from Stream, at time.Time) [][]byt
 	if len(b.drafts) > before && s.keeps(line, from, d) {
 		b.drafts[before].Raw = b.keep(line)
 	}
-	s.stir(b, len(b.drafts) > before, len(line) > 0 && from == Stdout, at)
+	s.signal(b, len(b.drafts) > before, len(line) > 0 && from == Stdout, at)
 	if d.Own {
-		// Before anything of the turn is written. Where it fails, rest does, and the process is replaced.
-		_ = s.proc.Spare()
+		// before anything of the turn is written; if it fails, park fails, and the process is
+		// replaced
+		_ = s.proc.SetBaseline()
 	}
 	if s.reset != nil && (d.Fresh || d.Stale) {
 		s.reset <- d.Fresh
@@ -146,18 +149,18 @@ func (s *Session) line(b *batch, line []byte, from Stream, at time.Time) [][]byt
 	return d.Reply
 }
 
-// signEvery is how often it is told that an agent prints what comes to no event.
+// signEvery is how often a sign of life is reported for lines that come to no event.
 const signEvery = time.Second
 
-// stir tells now and then that the agent is alive although its lines come to nothing: it writes what is told when it is whole. Deadlines
-// are counted from events.
-func (s *Session) stir(b *batch, told, printed bool, at time.Time) {
+// signal reports now and then that the agent is alive although its lines come to no event: it
+// writes what is reported once it is complete. Deadlines are counted from events.
+func (s *Session) signal(b *batch, told, printed bool, at time.Time) {
 	switch {
 	case told:
-		s.told = at
-	case printed && !at.IsZero() && at.Sub(s.told) >= signEvery:
+		s.reported = at
+	case printed && !at.IsZero() && at.Sub(s.reported) >= signEvery:
 		b.add(event.AgentNoticed{What: event.NoticeWriting}, s.by)
-		s.told = at
+		s.reported = at
 	}
 }
 
@@ -177,8 +180,8 @@ func (s *Session) keeps(line []byte, from Stream, d *Decoded) bool {
 	return d.JSON || jsonscan.Valid(line)
 }
 
-// isPiece reports whether a fact is a piece of a longer text. Its line is not kept: a secret that is cut in two by two pieces
-// could be masked in neither of their lines.
+// isPiece reports whether a fact is a piece of a longer text. Its line is not kept: a secret that
+// two pieces cut in two could be masked in neither of their lines.
 func isPiece(fact event.Payload) bool {
 	switch p := fact.(type) {
 	case event.AgentSaid:
@@ -191,32 +194,27 @@ func isPiece(fact event.Payload) bool {
 	return false
 }
 
-// shorten moves a tool's long output into a blob. Where that fails, the line is long:
-// better than lost.
+// shorten moves a tool's long output into a blob. If that fails, the line remains long.
 func (s *Session) shorten(fact event.Payload) event.Payload {
 	p, ok := fact.(event.ToolReturned)
 	if !ok || len(p.Output) <= blobAbove || s.cfg.Blob == nil {
 		return fact
 	}
-	whole := p.Output.AppendTo(nil)
-	blob, err := s.cfg.Blob(whole)
+	output := p.Output.AppendTo(nil)
+	blob, err := s.cfg.Blob(output)
 	if err != nil || blob.SHA256 == "" {
 		return fact
 	}
-	p.Output = event.Plain(string(s.head(whole)))
-	p.Blob, p.Bytes = blob.SHA256, len(whole)
+	p.Output = event.Plain(string(s.head(output)))
+	p.Blob, p.Bytes = blob.SHA256, len(output)
 	return p
 }
 
-// head returns the beginning of a text, up to a whole character. It is masked as a part of the whole: its end may be the
-// first half of a secret.
+// head returns the beginning of a text, up to a complete character. It is masked as part of the
+// text: it may end within a secret.
 func (s *Session) head(text []byte) []byte {
 	if s.cfg.Secrets != nil {
 		text, _ = s.cfg.Secrets.Text(text)
 	}
-	end := min(blobHead, len(text))
-	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
+	return prefix(text, blobHead)
 }

@@ -14,11 +14,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/secret"
+	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestAllThatWasPrintedIsToldBeforeTheExit(t *testing.T) {
+func TestOutputComesBeforeExit(t *testing.T) {
 	c := shell(t, `i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i+1)); done; printf 'no newline'; exit 3`)
 	c.begin()
 	drafts := c.all()
@@ -71,7 +71,7 @@ func prints(t *testing.T, text string) []string {
 	return []string{"cat", path}
 }
 
-func TestWhenALineIsKeptBesideItsFacts(t *testing.T) {
+func TestRawLinesKept(t *testing.T) {
 	one := func(_ string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentNoticed{What: "a"}) }
 	two := func(_ string, _ agent.Stream, out *agent.Decoded) {
 		out.Add(event.AgentNoticed{What: "a"})
@@ -119,8 +119,9 @@ func TestWhenALineIsKeptBesideItsFacts(t *testing.T) {
 	}
 }
 
-// What is written for long is told when it is whole. Until then its pieces are a sign of life, which is told once a second.
-func TestPiecesThatAreNotToldAreASignOfLife(t *testing.T) {
+// What is written for long is reported when it is complete. Until then its pieces are a sign of
+// life, which is told once a second.
+func TestHiddenPiecesShowProgress(t *testing.T) {
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var reads []time.Duration
 	for _, at := range []int{0, 400, 999, 1000, 1900, 2300, 2900, 3300, 3400} { // the sixth is told, and begins another second
@@ -158,8 +159,8 @@ func (a asking) Command(s agent.Spec) (agent.Command, error) {
 	return agent.Command{Argv: s.Command}, nil
 }
 
-func TestALineThatIsNotUnderstoodIsKeptOnce(t *testing.T) {
-	unread := func(_ string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentUnread{}) }
+func TestUnparsedLineKeptOnce(t *testing.T) {
+	unread := func(_ string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentUnparsed{}) }
 	for name, row := range map[string]struct {
 		line       string
 		lose       bool // KeepRaw is off
@@ -173,10 +174,10 @@ func TestALineThatIsNotUnderstoodIsKeptOnce(t *testing.T) {
 			c := converse(t, echo{facts: unread}, func(cfg *agent.Config) { cfg.KeepRaw = !row.lose }, prints(t, row.line+"\n")...)
 			c.begin()
 			for _, d := range c.all() {
-				if d.Type != event.TypeAgentUnread {
+				if d.Type != event.TypeAgentUnparsed {
 					continue
 				}
-				if line := payload[event.AgentUnread](t, d).Line.String(); line != row.fact || string(d.Raw) != row.kept {
+				if line := payload[event.AgentUnparsed](t, d).Line.String(); line != row.fact || string(d.Raw) != row.kept {
 					t.Errorf("the fact has %q, and beside it stands %q", line, d.Raw)
 				}
 				return
@@ -186,7 +187,7 @@ func TestALineThatIsNotUnderstoodIsKeptOnce(t *testing.T) {
 	}
 }
 
-func TestLinesOfStandardErrorAreNeverKept(t *testing.T) {
+func TestStderrLinesNotKept(t *testing.T) {
 	c := converse(t, echo{facts: func(line string, from agent.Stream, out *agent.Decoded) {
 		out.Add(event.AgentNoticed{What: fmt.Sprint(from == agent.Stderr), Text: line})
 	}}, nil, "sh", "-c", `echo '{"a":1}' >&2`)
@@ -200,8 +201,10 @@ func TestLinesOfStandardErrorAreNeverKept(t *testing.T) {
 	}
 }
 
-func TestALongOutputOfAToolIsMovedIntoABlob(t *testing.T) {
-	sum := func(text []byte) (event.Blob, error) { return event.Blob{SHA256: fmt.Sprint(len(text))}, nil }
+func TestLongOutputMovesToBlob(t *testing.T) {
+	sum := func(text []byte) (event.Blob, error) {
+		return event.Blob{SHA256: event.BlobRef(fmt.Sprint(len(text)))}, nil
+	}
 	long, letters := strings.Repeat("x", 65<<10), "x"+strings.Repeat("é", 40<<10)
 	for name, row := range map[string]struct {
 		output string
@@ -233,7 +236,7 @@ func TestALongOutputOfAToolIsMovedIntoABlob(t *testing.T) {
 				}
 				return
 			}
-			if got.Blob != fmt.Sprint(len(row.output)) || got.Bytes != len(row.output) {
+			if string(got.Blob) != fmt.Sprint(len(row.output)) || got.Bytes != len(row.output) {
 				t.Errorf("blob %q of %d bytes", got.Blob, got.Bytes)
 			}
 			if len(head) < 4000 || len(head) > 4096 || !strings.HasPrefix(row.output, head) || !utf8.ValidString(head) {
@@ -244,9 +247,9 @@ func TestALongOutputOfAToolIsMovedIntoABlob(t *testing.T) {
 }
 
 // A value that the head of a long output cuts in two could be recognised in neither half.
-func TestTheHeadOfALongOutputEndsBeforeASecret(t *testing.T) {
+func TestBlobHeadIsMasked(t *testing.T) {
 	const hidden = "hunter2-correct-horse"
-	masker := secret.New([]string{"DEMO_TOKEN=" + hidden})
+	masker := redact.New([]string{"DEMO_TOKEN=" + hidden})
 	output := strings.Repeat("x", 4090) + " " + hidden + strings.Repeat(" y", 40<<10)
 	facts := func(_ string, _ agent.Stream, out *agent.Decoded) {
 		out.Add(event.ToolReturned{ID: "t1", Output: event.Plain(output)})
@@ -262,9 +265,9 @@ func TestTheHeadOfALongOutputEndsBeforeASecret(t *testing.T) {
 	}
 }
 
-func TestStreamedTextIsHeldBackWhereASecretMayBegin(t *testing.T) {
+func TestStreamedTextIsWithheld(t *testing.T) {
 	const hidden = "hunter2-correct-horse"
-	masker := secret.New([]string{"DEMO_TOKEN=" + hidden})
+	masker := redact.New([]string{"DEMO_TOKEN=" + hidden})
 	facts := func(line string, _ agent.Stream, out *agent.Decoded) {
 		out.Add(event.AgentSaid{Block: "1.0", Text: event.Plain(line)})
 		out.DropRaw = true

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/agent/process"
-	"github.com/ralph-loop/ralph/internal/secret"
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -20,22 +21,24 @@ type Config struct {
 	Name     string // of the agent, for "by": agent:<Name>
 	Dialect  Dialect
 	Spec     Spec
-	Env      []string // the whole environment before the dialect's own additions
+	Env      []string // the complete environment before the dialect's own additions
 	Own      []string // what the settings put into it, which wins over those
 	Mark     string   // finds the process tree again after a crash: see process.Sweep
 	Patience Patience // zero means DefaultPatience
 	KeepRaw  bool     // keep the agent's own lines beside the facts
-	Quiet    bool     // what Command.Notice says was told before
+	Quiet    bool     // Command.Notice was reported before
 	// Blob stores a text that is too long for a line. It may be called at any time
 	// from the goroutine that reads the agent.
 	Blob func(text []byte) (event.Blob, error)
-	// Linger is how long what the agent left running may go on; see process.Spec. nil gives no time.
+	// Linger is how long processes that the agent leaves may go on; see process.Spec. nil gives no
+	// time.
 	Linger func() time.Duration
-	// Now says when a line is read, in the machine's zone: some agents state a time of day. nil states none.
+	// Now returns the time in the machine's zone, for agents that state a time of day. It may be
+	// nil.
 	Now func() time.Time
-	// Secrets masks texts that come in pieces, before these become events that are masked one by one. nil
-	// hides nothing.
-	Secrets *secret.Masker
+	// Secrets masks texts that come in pieces, before these become events that are masked one by
+	// one. nil masks nothing.
+	Secrets *redact.Redactor
 	// Deliver takes drafts in order; release is to be called when their memory may
 	// be used again. It may block, which holds the agent back.
 	Deliver func(drafts []event.Draft, release func())
@@ -44,34 +47,32 @@ type Config struct {
 // Session is one agent's process and its conversation. Begin, Steer, Release and
 // Abort are called by one goroutine at a time; Kill and Done at any time.
 type Session struct {
-	cfg        Config
-	by         string
-	proc       *process.Process
-	argv       []string
-	closeStdin bool // stdin ends with the prompt
-	text       bool // output is free text
-	notice     string
+	cfg     Config
+	by      string
+	proc    *process.Process
+	command Command
 
-	opened    chan struct{} // closed once the dialect was given its first prompt
+	opened    chan struct{} // closed once the dialect has its first prompt
 	named     chan struct{} // closed once the conversation's id is known, or will not be
 	name      sync.Once
 	announced chan struct{} // closed once the first agent.started is delivered
 	announce  func()        // delivers it, once; made by the first Begin
-	early     []*batch      // what was told before; guarded by order
+	early     []*batch      // what came before; guarded by order
 	order     sync.Mutex    // of what is delivered around it
 	gone      chan struct{} // closed once agent.exited is delivered
 
-	mu         sync.Mutex // guards the dialect and what follows
-	decoded    Decoded
-	hold       holder
-	whole      []byte            // a line of text with its newline
-	complained ending            // the end of standard error
-	told       time.Time         // when a line last came to something
-	finished   chan struct{}     // closed when the running turn is over; nil while none runs
-	reset      chan bool         // receives whether a reset was confirmed; nil while none is asked for
-	endCause   uint64            // the decision that ends the process
-	steers     map[string]uint64 // the decisions that put commands into the running turn
-	queued     [][]byte          // lines for the agent's stdin
+	mu       sync.Mutex // guards the dialect and what follows
+	decoded  Decoded
+	redactor streamRedactor
+	complete []byte        // a line of text with its newline
+	stderr   tail          // of standard error
+	reported time.Time     // when a line last came to something
+	finished chan struct{} // closed when the running turn is over; nil while none runs
+	// receives whether a reset was confirmed; nil while none is asked for
+	reset    chan bool
+	endCause event.Seq            // the decision that ends the process
+	steers   map[string]event.Seq // the decisions that put commands into the running turn
+	queued   [][]byte             // lines for the agent's stdin
 }
 
 // Start starts the process. The agent has no prompt yet. The error says which program or
@@ -80,31 +81,22 @@ func Start(cfg Config) (*Session, error) {
 	if cfg.Patience == (Patience{}) {
 		cfg.Patience = DefaultPatience
 	}
-	if cfg.Patience.Reset == 0 {
-		cfg.Patience.Reset = DefaultPatience.Reset
-	}
-	if cfg.Patience.Start == 0 {
-		cfg.Patience.Start = DefaultPatience.Start
-	}
-	if cfg.Spec.Session == "" {
-		cfg.Spec.Session = newSessionID()
-	}
+	cfg.Patience.Reset = cmp.Or(cfg.Patience.Reset, DefaultPatience.Reset)
+	cfg.Patience.Start = cmp.Or(cfg.Patience.Start, DefaultPatience.Start)
+	cfg.Spec.Session = cmp.Or(cfg.Spec.Session, newSessionID())
 	command, err := cfg.Dialect.Command(cfg.Spec)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{
-		cfg: cfg, by: "agent:" + cfg.Name, argv: command.Argv, closeStdin: command.CloseStdin, text: command.Text,
-		hold:   holder{secrets: cfg.Secrets},
-		opened: make(chan struct{}), named: make(chan struct{}), announced: make(chan struct{}), gone: make(chan struct{}),
+		cfg: cfg, by: "agent:" + cfg.Name, command: command,
+		redactor: streamRedactor{secrets: cfg.Secrets},
+		opened:   make(chan struct{}), named: make(chan struct{}), announced: make(chan struct{}), gone: make(chan struct{}),
 	}
 	spec := process.Spec{
 		Argv: command.Argv, Dir: cfg.Spec.Dir, Mark: cfg.Mark,
 		Env:       process.Environment(cfg.Env, command.Drop, slices.Concat(command.Env, cfg.Own)),
 		KeepStdin: true, Raw: command.Text, Output: s.output, Linger: s.linger,
-	}
-	if !cfg.Quiet {
-		s.notice = command.Notice
 	}
 	if command.ParentDeath {
 		spec.ParentDeath = syscall.SIGTERM
@@ -112,7 +104,7 @@ func Start(cfg Config) (*Session, error) {
 	if s.proc, err = process.Start(spec); err != nil {
 		return nil, err
 	}
-	go s.bury()
+	go s.reap()
 	return s, nil
 }
 
@@ -124,9 +116,9 @@ func (s *Session) Done() <-chan struct{} { return s.gone }
 
 // Begin gives the agent its prompt and delivers agent.started. reused says that the
 // process served an earlier iteration.
-func (s *Session) Begin(p Prompt, reused bool, cause uint64) {
+func (s *Session) Begin(p Prompt, reused bool, cause event.Seq) {
 	s.mu.Lock()
-	s.finished, s.steers = make(chan struct{}), map[string]uint64{}
+	s.finished, s.steers = make(chan struct{}), map[string]event.Seq{}
 	s.queue(s.cfg.Dialect.Open(p))
 	s.mu.Unlock()
 	if reused {
@@ -134,15 +126,15 @@ func (s *Session) Begin(p Prompt, reused bool, cause uint64) {
 	} else {
 		s.introduce(cause)
 	}
-	// An agent that cannot be written to is about to exit, which is told by itself.
+	// One that cannot be written to is about to exit, which agent.exited reports.
 	_ = s.send()
-	if s.closeStdin {
+	if s.command.CloseStdin {
 		s.proc.CloseStdin()
 	}
 }
 
-// Refresh asks the process for a fresh context and reports whether it has one
-// now. Where it has not, the process has to be replaced.
+// Refresh asks the process for a fresh context and reports whether it has one. If not, the process
+// has to be replaced.
 func (s *Session) Refresh() bool {
 	s.mu.Lock()
 	lines, same := s.cfg.Dialect.Reset()
@@ -154,21 +146,13 @@ func (s *Session) Refresh() bool {
 	s.reset = answer
 	s.queue(lines)
 	s.mu.Unlock()
-	_ = s.send() // one that is gone is seen below
-	timeout := time.NewTimer(s.cfg.Patience.Reset)
-	defer timeout.Stop()
-	select {
-	case fresh := <-answer:
-		return fresh
-	case <-s.gone:
-	case <-timeout.C:
-	}
-	return false
+	_ = s.send() // its exit ends the wait below
+	return await(s, answer, s.cfg.Patience.Reset)
 }
 
 // Steer puts text into the running turn. It returns an error where that cannot be
 // done now: the text then goes into the next prompt.
-func (s *Session) Steer(id, text string, cause uint64) error {
+func (s *Session) Steer(id, text string, cause event.Seq) error {
 	s.mu.Lock()
 	lines, live := s.cfg.Dialect.Steer(id, text)
 	if live {
@@ -182,21 +166,21 @@ func (s *Session) Steer(id, text string, cause uint64) error {
 	return s.send()
 }
 
-// Release lets the process rest for another iteration, or asks it to go where it
-// cannot be used again, and waits until it is gone. It waits for as long as the process
-// takes; Kill ends the waiting.
-// same says that the next prompt goes on in the same context.
-func (s *Session) Release(same bool, cause uint64) {
+// Release parks the process for another iteration. One that cannot be used again is asked to end,
+// and Release waits for that as long as it takes; Kill ends the wait. same says that the next
+// prompt goes on in the same context.
+func (s *Session) Release(same bool, cause event.Seq) {
 	able := s.cfg.Dialect.Abilities()
 	reusable := able.Reset || same && able.Same
-	if reusable && s.rest(cause) {
+	if reusable && s.park(cause) {
 		return
 	}
 	s.leave(cause)
 	<-s.gone
 }
 
-// linger tells that something is waited for, so that nobody takes the silence for the agent's.
+// linger reports the wait for processes that the agent left, so that the silence is not the
+// agent's.
 func (s *Session) linger() time.Duration {
 	if s.cfg.Linger == nil {
 		return 0
@@ -209,28 +193,28 @@ func (s *Session) linger() time.Duration {
 	return patience
 }
 
-// rest ends what the turn left running, and keeps the process.
-func (s *Session) rest(cause uint64) bool {
+// park ends what the turn left running, and keeps the process.
+func (s *Session) park(cause event.Seq) bool {
 	select {
 	case <-s.gone:
-		return true // agent.exited has told it
+		return true
 	default:
 	}
 	strays, err := s.proc.EndOthers(context.Background(), s.cfg.Patience.Term)
 	if err != nil {
 		return false
 	}
-	s.deliver(cause, event.AgentRested{Strays: len(strays), Ended: commandLines(strays)})
+	s.deliver(cause, event.AgentParked{Strays: len(strays), Ended: commandLines(strays)})
 	return true
 }
 
 // leave asks the process to end by itself.
-func (s *Session) leave(cause uint64) {
+func (s *Session) leave(cause event.Seq) {
 	s.mu.Lock()
 	s.queue(s.cfg.Dialect.Stop())
 	s.endCause = cause
 	s.mu.Unlock()
-	// A process that is gone already cannot be written to, and needs no asking.
+	// a process that is gone cannot be written to
 	_ = s.send()
 	s.proc.CloseStdin()
 }
@@ -238,7 +222,7 @@ func (s *Session) leave(cause uint64) {
 // Abort ends the running turn and then the process: the protocol's own way first,
 // then the end of its input, then TERM, then KILL. It returns when agent.exited
 // is delivered.
-func (s *Session) Abort(cause uint64) {
+func (s *Session) Abort(cause event.Seq) {
 	if s.announce != nil {
 		s.announce()
 	}
@@ -251,39 +235,41 @@ func (s *Session) Abort(cause uint64) {
 	}
 	s.mu.Unlock()
 	if len(lines) > 0 && s.send() == nil {
-		s.await(finished, s.cfg.Patience.Abort)
+		await(s, finished, s.cfg.Patience.Abort)
 	}
 	s.leave(cause)
 	if finished == nil || len(lines) > 0 || s.cfg.Dialect.Abilities().Live {
-		s.await(nil, s.cfg.Patience.Stop)
+		await[bool](s, nil, s.cfg.Patience.Stop)
 	}
-	s.proc.Terminate(context.Background(), s.cfg.Patience.Term)
+	// An agent that is stuck in the kernel is waited for all the same.
+	_ = s.proc.Terminate(context.Background(), s.cfg.Patience.Term)
 	<-s.gone
 }
 
-// await waits for a channel, for the end of the process, or for the time.
-func (s *Session) await(c <-chan struct{}, patience time.Duration) {
+// await waits for a value, for the end of the process, or for the time, and returns the value.
+func await[T any](s *Session, c <-chan T, patience time.Duration) (value T) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	select {
-	case <-c:
+	case value = <-c:
 	case <-s.gone:
 	case <-timeout.C:
 	}
+	return value
 }
 
 // Kill ends the process and all it started at once, and returns without waiting.
 func (s *Session) Kill() { s.proc.Kill() }
 
-// bury waits for the process and delivers its end.
-func (s *Session) bury() {
+// reap waits for the process and delivers its end.
+func (s *Session) reap() {
 	exit := s.proc.Wait()
 	s.name.Do(func() { close(s.named) })
-	// A process that ended before its prompt was given: agent.started comes first all the same.
+	// agent.started comes first, even if the process ended before its prompt
 	<-s.announced
 	s.mu.Lock()
 	cause := s.endCause
-	s.hold.flush(func(fact event.Payload) { s.deliver(0, fact) })
+	s.redactor.flush(func(fact event.Payload) { s.deliver(0, fact) })
 	if d, ok := s.cfg.Dialect.(Ender); ok {
 		s.decoded.Reset()
 		d.End(&s.decoded)
@@ -291,19 +277,19 @@ func (s *Session) bury() {
 			s.deliver(0, fact)
 		}
 	}
-	complained := s.complained.end()
+	stderr := s.stderr.end()
 	s.mu.Unlock()
 	s.deliver(cause, event.AgentExited{
 		Code: exit.Code, Signal: exit.Signal, Took: exit.Took.Milliseconds(),
-		Strays: len(exit.Strays), Stderr: complained, Ended: commandLines(exit.Strays),
+		Strays: len(exit.Strays), Stderr: stderr, Ended: commandLines(exit.Strays),
 	})
 	close(s.gone)
 }
 
-// endedMost is how many of the processes that were ended are named.
+// endedMost is how many of the ended processes are named.
 const endedMost = 8
 
-// commandLines names the first of the processes that were ended.
+// commandLines names the first of the ended processes.
 func commandLines(strays []process.Stray) []string {
 	var lines []string
 	for _, stray := range strays[:min(len(strays), endedMost)] {
@@ -312,17 +298,17 @@ func commandLines(strays []process.Stray) []string {
 	return lines
 }
 
-func (s *Session) deliver(cause uint64, p event.Payload) {
+func (s *Session) deliver(cause event.Seq, p event.Payload) {
 	d := event.Encode(p, s.by)
 	d.Cause = cause
 	s.cfg.Deliver([]event.Draft{d}, func() {})
 }
 
-// queue takes lines for the agent in the order in which the dialect has them, and send writes them in that order, whoever calls it: a steer that
-// went before the prompt would be lost. s.mu is held.
+// queue takes lines for the agent in the order in which the dialect returns them, and send writes
+// them in that order: a steer before the prompt would be lost. s.mu is held.
 func (s *Session) queue(lines [][]byte) { s.queued = append(s.queued, lines...) }
 
-// send writes what is queued. It waits for nobody: the process has a queue of its own.
+// send writes what is queued. It does not block: the process has a queue of its own.
 func (s *Session) send() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

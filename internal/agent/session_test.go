@@ -23,10 +23,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/agent/text"
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// The test binary plays rehearsals, as ralph does, and agents that take signals in one way or another.
+// The test binary plays rehearsals, as ralph does, and agents that take signals in one way or
+// another.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "act" {
 		act(os.Args[2])
@@ -34,7 +36,8 @@ func TestMain(m *testing.M) {
 	agenttest.MainPlaying(m)
 }
 
-// act says that it is ready and waits for TERM: to take it politely, or not at all. A shell will not do: a signal between its fork and exec is lost.
+// act says that it is ready and waits for TERM: to take it politely, or not at all. A shell will
+// not do: a signal between its fork and exec is lost.
 func act(how string) {
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
@@ -78,7 +81,7 @@ func converse(t *testing.T, dialect agent.Dialect, change func(*agent.Config), c
 				d.Data, d.Raw = bytes.Clone(d.Data), bytes.Clone(d.Raw)
 				c.events <- d
 			}
-			// Whoever reads on after the release reads other words.
+			// Readers after the release read other words.
 			for _, d := range drafts {
 				for i := range d.Data {
 					d.Data[i] = '#'
@@ -159,7 +162,7 @@ func types(drafts []event.Draft) (list []event.Type) {
 
 func payload[T event.Payload](t *testing.T, d event.Draft) T {
 	t.Helper()
-	line, _ := event.AppendLine(nil, event.Stamp{Seq: 1}, d, 0)
+	line, _ := frame.Append(nil, frame.Stamp{Seq: 1}, d, 0)
 	e, err := event.Parse(line)
 	if err != nil {
 		t.Fatal(err)
@@ -190,9 +193,9 @@ func plays(t *testing.T, scenario string, change func(*agent.Config)) *talk {
 	return converse(t, rehearsal.New(self, player.Check), change, path)
 }
 
-// What the settings say wins over what the dialect sets, and that over the user's environment. A notice stands behind the start, and
-// is told by one session of a loop.
-func TestWhoHasTheLastWordOnAnAgentsEnvironment(t *testing.T) {
+// What the settings say wins over what the dialect sets, and that over the user's environment. A
+// notice follows the start, and one session of a loop reports it.
+func TestSettingsWinOverDialectEnvironment(t *testing.T) {
 	for quiet, want := range map[bool]string{
 		false: "agent.started, agent.noticed, agent.said mine dialect users, agent.exited", true: "agent.started, agent.said mine dialect users, agent.exited",
 	} {
@@ -223,7 +226,7 @@ func TestWhoHasTheLastWordOnAnAgentsEnvironment(t *testing.T) {
 	}
 }
 
-func TestWhatIsPrintedBeforeThePromptIsToldBehindTheStart(t *testing.T) {
+func TestEarlyOutputFollowsStart(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "printed")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -246,7 +249,7 @@ func TestWhatIsPrintedBeforeThePromptIsToldBehindTheStart(t *testing.T) {
 	}
 }
 
-func TestAnExitBeforeThePromptIsToldBehindTheStart(t *testing.T) {
+func TestEarlyExitFollowsStart(t *testing.T) {
 	c := shell(t, "exit 3")
 	for deadline := time.Now().Add(20 * time.Second); !errors.Is(syscall.Kill(c.s.PID(), 0), syscall.ESRCH); {
 		if time.Now().After(deadline) {
@@ -260,8 +263,9 @@ func TestAnExitBeforeThePromptIsToldBehindTheStart(t *testing.T) {
 	}
 }
 
-// The loop takes drafts when it has time: until it says that it is done with them, they stay what they are.
-func TestDraftsKeepTheirWordsUntilTheyAreReleased(t *testing.T) {
+// The loop takes drafts when it has time: until it says that it is done with them, they stay what
+// they are.
+func TestDraftsStayUntilReleased(t *testing.T) {
 	var want, got []string
 	for i := range 3000 {
 		want = append(want, fmt.Sprintf(`{"type":"n%d","text":%q}`, i, strings.Repeat("x", i%700)))
@@ -307,7 +311,7 @@ func stop(t *testing.T, pid int) {
 	}
 }
 
-func TestWhetherAProcessHasAFreshContext(t *testing.T) {
+func TestRefresh(t *testing.T) {
 	over := func(c *talk) { c.until(event.TypeAgentFinished) }
 	for name, row := range map[string]struct {
 		scenario string
@@ -336,13 +340,13 @@ func TestWhetherAProcessHasAFreshContext(t *testing.T) {
 	}
 }
 
-func TestAProcessServesSeveralTurns(t *testing.T) {
+func TestProcessServesSeveralTurns(t *testing.T) {
 	c := plays(t, "iteration\n  say one\niteration\n  say two\n", nil)
 	for i, word := range []string{"one", "two"} {
 		if i > 0 && !c.s.Refresh() {
 			t.Fatal("no fresh context")
 		}
-		c.s.Begin(agent.Prompt{Text: "go on", Iteration: i + 1}, i > 0, uint64(i))
+		c.s.Begin(agent.Prompt{Text: "go on", Iteration: i + 1}, i > 0, event.Seq(i))
 		if started := payload[event.AgentStarted](t, c.until(event.TypeAgentStarted)); started.Reused != (i > 0) {
 			t.Errorf("turn %d: %+v", i+1, started)
 		}
@@ -350,8 +354,8 @@ func TestAProcessServesSeveralTurns(t *testing.T) {
 			t.Errorf("turn %d says %q", i+1, said.Text)
 		}
 		c.until(event.TypeAgentFinished)
-		c.s.Release(false, uint64(10+i))
-		if d := c.until(event.TypeAgentRested); d.Cause != uint64(10+i) {
+		c.s.Release(false, event.Seq(10+i))
+		if d := c.until(event.TypeAgentParked); d.Cause != event.Seq(10+i) {
 			t.Errorf("the rest of turn %d is caused by %d", i+1, d.Cause)
 		}
 	}
@@ -390,7 +394,7 @@ func named(t *testing.T, script string) *talk {
 	}}}, &id}, nil, "sh", "-c", script)
 }
 
-func TestTheStartTellsTheIDOfTheConversation(t *testing.T) {
+func TestStartReportsConversationID(t *testing.T) {
 	c := named(t, `echo first; read go; echo id 42; echo last; exec sleep 1000`)
 	c.begin()
 	started := payload[event.AgentStarted](t, c.next())
@@ -404,8 +408,9 @@ func TestTheStartTellsTheIDOfTheConversation(t *testing.T) {
 	}
 }
 
-// What never tells it is told to have started all the same: when it goes, and when it is broken off.
-func TestAStartWithoutAnID(t *testing.T) {
+// What never tells it is told to have started all the same: when it goes, and when it is broken
+// off.
+func TestStartWithoutID(t *testing.T) {
 	c := named(t, `echo first`)
 	c.begin()
 	if drafts := c.all(); !slices.Equal(types(drafts), []event.Type{event.TypeAgentStarted, event.TypeAgentNoticed, event.TypeAgentExited}) {
@@ -433,7 +438,7 @@ type counting struct{ answering }
 
 func (counting) End(out *agent.Decoded) { out.Add(event.AgentUsed{In: 100}) }
 
-func TestAnAgentThatIsKilledKeepsWhatItUsed(t *testing.T) {
+func TestKilledAgentReportsUsage(t *testing.T) {
 	c := converse(t, counting{answering{echo{facts: func(string, agent.Stream, *agent.Decoded) {}}}}, nil, "sh", "-c", `echo ready; exec sleep 1000`)
 	c.begin()
 	c.until(event.TypeAgentNoticed)
@@ -447,7 +452,7 @@ func TestAnAgentThatIsKilledKeepsWhatItUsed(t *testing.T) {
 	}
 }
 
-func TestWhatTheAgentStartedBeforeATurnIsItsOwn(t *testing.T) {
+func TestEarlyProcessesAreSpared(t *testing.T) {
 	pids := map[string]int{}
 	dialect := answering{echo{able: agent.Abilities{Reset: true}, facts: func(line string, _ agent.Stream, out *agent.Decoded) {
 		who, pid, _ := strings.Cut(line, " ")
@@ -466,7 +471,7 @@ func TestWhatTheAgentStartedBeforeATurnIsItsOwn(t *testing.T) {
 	c.begin()
 	c.until(event.TypeAgentFinished)
 	c.s.Release(false, 8)
-	if rested := payload[event.AgentRested](t, c.until(event.TypeAgentRested)); rested.Strays != 1 {
+	if rested := payload[event.AgentParked](t, c.until(event.TypeAgentParked)); rested.Strays != 1 {
 		t.Errorf("%d processes were ended", rested.Strays)
 	}
 	if err := syscall.Kill(pids["server"], 0); err != nil {
@@ -512,8 +517,9 @@ func (k *known) Session() string {
 	return ""
 }
 
-// A steer that is decided as soon as agent.started is told does not overtake the prompt, which is only answered then.
-func TestASteerGoesAfterThePrompt(t *testing.T) {
+// A steer that is decided as soon as agent.started is told does not overtake the prompt, which is
+// only answered then.
+func TestSteerFollowsPrompt(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -539,7 +545,7 @@ func TestASteerGoesAfterThePrompt(t *testing.T) {
 	c.until(event.TypeAgentFinished)
 }
 
-func TestAnAgentThatCannotBeSteeredSaysSo(t *testing.T) {
+func TestSteerWithoutAbilityFails(t *testing.T) {
 	c := shell(t, "echo ready; exec sleep 1000")
 	c.begin()
 	c.until(event.TypeAgentSaid)
@@ -548,7 +554,7 @@ func TestAnAgentThatCannotBeSteeredSaysSo(t *testing.T) {
 	}
 }
 
-func TestAnAbortGoesFromPoliteToFirm(t *testing.T) {
+func TestAbortEscalates(t *testing.T) {
 	for name, row := range map[string]struct {
 		talk *talk
 		want func(agent []event.Draft, exit event.AgentExited) bool
@@ -579,7 +585,7 @@ func TestAnAbortGoesFromPoliteToFirm(t *testing.T) {
 	}
 }
 
-func TestALineIsDecodedWhateverItsLength(t *testing.T) {
+func TestLongLinesAreDecoded(t *testing.T) {
 	facts := func(line string, _ agent.Stream, out *agent.Decoded) {
 		out.Add(event.AgentNoticed{What: fmt.Sprint(len(line))})
 	}
@@ -595,7 +601,7 @@ func TestALineIsDecodedWhateverItsLength(t *testing.T) {
 	}
 }
 
-func TestASessionThatCannotStartSaysWhy(t *testing.T) {
+func TestStartErrorNamesCause(t *testing.T) {
 	_, err := agent.Start(agent.Config{Dialect: text.New(), Spec: agent.Spec{Command: []string{"no-such-agent-anywhere"}, Dir: t.TempDir()}})
 	if err == nil || !strings.Contains(err.Error(), "no-such-agent-anywhere") {
 		t.Errorf("%v", err)

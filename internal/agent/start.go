@@ -2,10 +2,8 @@ package agent
 
 import (
 	"crypto/rand"
-	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -14,14 +12,13 @@ import (
 func newSessionID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
-	id[6] = id[6]&0x0f | 0x40
-	id[8] = id[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	return UUID(id, 4)
 }
 
-// introduce delivers the first agent.started of the process: at once where the conversation's id is known or never will be, else once
-// the first lines told it, or the agent is at work without. A start that does not get so far within the patience for it is told without.
-func (s *Session) introduce(cause uint64) {
+// introduce delivers the first agent.started of the process: at once if the conversation's id is
+// known or never will be, else once the first lines report it, the agent works without it, or the
+// time for the start is over.
+func (s *Session) introduce(cause event.Seq) {
 	s.announce = sync.OnceFunc(func() {
 		s.order.Lock()
 		defer s.order.Unlock()
@@ -38,13 +35,7 @@ func (s *Session) introduce(cause uint64) {
 		return
 	}
 	go func() {
-		timeout := time.NewTimer(s.cfg.Patience.Start)
-		defer timeout.Stop()
-		select {
-		case <-s.named:
-		case <-timeout.C:
-		case <-s.announced:
-		}
+		await(s, s.named, s.cfg.Patience.Start)
 		s.announce()
 	}()
 }
@@ -57,23 +48,22 @@ func (s *Session) knows() bool {
 	return !ok || n.Session() != "" || s.finished == nil
 }
 
-// works reports whether a batch tells of work: whoever tells that will not tell the conversation's id any more.
+// works reports whether a batch shows work: an agent at work no longer reports the conversation's
+// id.
 func (b *batch) works() bool {
-	return slices.ContainsFunc(b.drafts, func(d event.Draft) bool {
-		switch d.Type {
-		case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentUsed, event.TypeAgentLimited, event.TypeAgentRetried,
-			event.TypeAgentAsked, event.TypeToolCalled:
-			return true
-		}
-		return false
-	})
+	return slices.ContainsFunc(b.drafts, func(d event.Draft) bool { return slices.Contains(work, d.Type) })
+}
+
+var work = []event.Type{
+	event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentUsed, event.TypeAgentLimited, event.TypeAgentRetried,
+	event.TypeAgentAsked, event.TypeToolCalled,
 }
 
 // started delivers agent.started.
-func (s *Session) started(reused bool, cause uint64) {
+func (s *Session) started(reused bool, cause event.Seq) {
 	able := s.cfg.Dialect.Abilities()
 	fact := event.AgentStarted{
-		PID: s.proc.PID(), Argv: s.argv, Reused: reused,
+		PID: s.proc.PID(), Argv: s.command.Argv, Reused: reused,
 		Live: able.Live, Costs: able.Costs, Tools: able.Tools, Uncounted: !able.Tokens, ExitEnds: able.ExitEnds,
 	}
 	if n, ok := s.cfg.Dialect.(Namer); ok {
@@ -82,12 +72,12 @@ func (s *Session) started(reused bool, cause uint64) {
 		s.mu.Unlock()
 	}
 	s.deliver(cause, fact)
-	if s.notice != "" && !reused {
-		s.deliver(cause, event.AgentNoticed{What: event.NoticeFallback, Text: s.notice})
+	if s.command.Notice != "" && !s.cfg.Quiet && !reused {
+		s.deliver(cause, event.AgentNoticed{What: event.NoticeFallback, Text: s.command.Notice})
 	}
 }
 
-// after hands a batch on, after the first agent.started.
+// after delivers a batch after the first agent.started.
 func (s *Session) after(b *batch) {
 	s.order.Lock()
 	defer s.order.Unlock()

@@ -4,209 +4,222 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 )
 
-// decoder writes one JSON text over settings that earlier layers have filled. It goes from token to token and keeps no tree:
-// the first thing that is wrong ends it, and the offset of every token gives the error its place.
-type decoder struct {
+// A node is one JSON value and its place in the text.
+type node struct {
+	key   string     // dotted from the root, with the index in lists
+	token json.Token // the value; of an object or a list, the delimiter that opens it
+	at    int        // its offset
+	// of an object or a list
+	nodes []node
+	// of a member of an object
+	name   string
+	nameAt int
+}
+
+// decodeObject reads the text of a settings file over s. It calls seen with every key that was set
+// and the value's offset: lists and scalars, but nothing in a list. given receives the settings of
+// the command line that a frozen file has; if it is nil, their key is unknown.
+func decodeObject(data []byte, s *Settings, given *map[string]string, seen func(key string, at int)) *Error {
+	root, err := parseJSON(data, "")
+	if err != nil {
+		return err
+	}
+	if root.token != json.Delim('{') {
+		return &Error{Problem: "the settings must be one JSON object", at: root.at}
+	}
+	d := decoder{seen: seen, given: given}
+	return d.object("", root, reflect.ValueOf(s).Elem())
+}
+
+func parseJSON(data []byte, key string) (node, *Error) {
+	if err := checkSyntax(data); err != nil {
+		return node{}, err
+	}
+	p := parser{data: data, tokens: json.NewDecoder(bytes.NewReader(data))}
+	p.tokens.UseNumber()
+	return p.value(key)
+}
+
+// parser makes nodes of a text that has passed checkSyntax, so that no token is malformed.
+type parser struct {
 	data   []byte
 	tokens *json.Decoder
-	seen   func(key string, offset int) // told of every key that was set, lists and scalars only; may be nil
+}
 
-	at int // offset of the last token
-	// given receives what a frozen file says was given on the command line; nil in all others,
-	// where that is an unknown key.
+func (p *parser) next() (token json.Token, at int) {
+	at = int(p.tokens.InputOffset())
+	for at < len(p.data) && bytes.IndexByte([]byte(" \t\r\n,:"), p.data[at]) >= 0 {
+		at++
+	}
+	token, err := p.tokens.Token()
+	if err != nil {
+		panic(fmt.Sprintf("config: token at %d of a checked text: %v", at, err))
+	}
+	return token, at
+}
+
+func (p *parser) value(key string) (n node, err *Error) {
+	n.key = key
+	n.token, n.at = p.next()
+	switch n.token {
+	case json.Delim('{'):
+		ends := map[string]int{} // where the name of a member ends
+		for p.tokens.More() {
+			token, at := p.next()
+			name, _ := token.(string)
+			full := join(key, name)
+			if first := ends[name]; first > 0 {
+				line, _ := locate(p.data, first)
+				return n, &Error{Key: full, Problem: fmt.Sprintf("%q is set twice, first on line %d", full, line), advice: "keep one of them", at: at}
+			}
+			ends[name] = int(p.tokens.InputOffset())
+			member, err := p.value(full)
+			if err != nil {
+				return n, err
+			}
+			member.name, member.nameAt = name, at
+			n.nodes = append(n.nodes, member)
+		}
+		p.next()
+	case json.Delim('['):
+		for p.tokens.More() {
+			item, err := p.value(fmt.Sprintf("%s[%d]", key, len(n.nodes)))
+			if err != nil {
+				return n, err
+			}
+			n.nodes = append(n.nodes, item)
+		}
+		p.next()
+	}
+	return n, nil
+}
+
+// decoder writes nodes over settings that earlier layers have filled.
+type decoder struct {
+	seen  func(key string, at int)
 	given *map[string]string
 }
 
-// decodeObject reads a whole settings document over s. The error's offset is where it stands in data.
-func decodeObject(data []byte, s *Settings, seen func(string, int)) (*Error, int) {
-	return decodeFrozen(data, s, nil, seen)
-}
-
-// decodeFrozen is decodeObject of a file that Freeze wrote.
-func decodeFrozen(data []byte, s *Settings, given *map[string]string, seen func(string, int)) (*Error, int) {
-	if err, at := checkSyntax(data); err != nil {
-		return err, at
-	}
-	d := newDecoder(data, seen)
-	d.given = given
-	if d.next() != json.Delim('{') {
-		return &Error{Problem: "the settings must be one JSON object"}, d.at
-	}
-	err := d.object(table(), reflect.ValueOf(s).Elem(), "")
-	return err, d.at
-}
-
-// decodeField reads the JSON value of one key over its place in the settings.
-func decodeField(data []byte, f *field, place reflect.Value, seen func(string, int)) (*Error, int) {
-	if err, at := checkSyntax(data); err != nil {
-		return err, at
-	}
-	d := newDecoder(data, seen)
-	err := d.value(f, f.key, place)
-	return err, d.at
-}
-
-func newDecoder(data []byte, seen func(string, int)) *decoder {
-	tokens := json.NewDecoder(bytes.NewReader(data))
-	tokens.UseNumber()
-	if seen == nil {
-		seen = func(string, int) {}
-	}
-	return &decoder{data: data, tokens: tokens, seen: seen}
-}
-
-// next returns the next token and notes its offset. The text has passed checkSyntax, so that no token is malformed.
-func (d *decoder) next() json.Token {
-	d.at = int(d.tokens.InputOffset())
-	for d.at < len(d.data) && bytes.IndexByte([]byte(" \t\r\n,:"), d.data[d.at]) >= 0 {
-		d.at++
-	}
-	token, err := d.tokens.Token()
-	if err != nil {
-		panic(fmt.Sprintf("config: token at %d of a checked text: %v", d.at, err))
-	}
-	return token
-}
-
-// object reads the members of an object whose brace has been read. key is the object's own key, empty at the root.
-func (d *decoder) object(o *object, place reflect.Value, key string) *Error {
-	firsts := make([]int, len(o.fields)) // offset+1 of each member's name
-	for {
-		token := d.next()
-		name, more := token.(string)
-		if !more {
-			return nil
-		}
-		if key == "" && name == "$schema" {
-			if _, ok := d.next().(string); !ok {
-				return &Error{Key: name, Problem: "$schema: want a string"}
+// object reads the members of an object. parent is its key in the table.
+func (d *decoder) object(parent string, n node, base reflect.Value) *Error {
+	for _, m := range n.nodes {
+		f := member(parent, m.name)
+		switch {
+		case m.key == "$schema":
+			if _, ok := m.token.(string); !ok {
+				return &Error{Key: m.key, Problem: "$schema: want a string", at: m.at}
 			}
-			continue
-		}
-		if key == "" && name == givenKey && d.given != nil {
-			if err := d.tokens.Decode(d.given); err != nil {
-				return &Error{Key: name, Problem: givenKey + ": want an object of strings"}
+		case m.key == givenKey && d.given != nil:
+			merged, err := entries(m, nil, func(string, int) {})
+			if err != nil || m.token != json.Delim('{') {
+				return wrongType(m, KindMap)
 			}
-			continue
-		}
-		full := join(key, name)
-		f := o.find(name)
-		if f == nil {
-			return unknownKey(full)
-		}
-		if first := firsts[f.position]; first > 0 {
-			line, _ := locate(d.data, first-1)
-			return &Error{Key: full, Problem: fmt.Sprintf("%q is set twice, first on line %d", full, line), advice: "keep one of them"}
-		}
-		firsts[f.position] = d.at + 1
-		if err := d.value(f, full, place.Field(f.position)); err != nil {
+			*d.given = merged
+		case f == nil:
+			err := unknownKey(m.key)
+			err.at = m.nameAt
 			return err
+		default:
+			if err := d.value(f, m, base); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
-// value reads one value of the field f, whose full key is key, into place.
-func (d *decoder) value(f *field, key string, place reflect.Value) *Error {
-	token := d.next()
-	at := d.at
-	if token == nil && f.none {
+// value reads the value of a field; base is the struct that the field's index begins at. An error
+// that has no place yet gets that of the value.
+func (d *decoder) value(f *field, n node, base reflect.Value) *Error {
+	err := d.assign(f, n, base)
+	if err != nil && err.at == 0 {
+		err.at = n.at
+	}
+	return err
+}
+
+func (d *decoder) assign(f *field, n node, base reflect.Value) *Error {
+	place := base.FieldByIndex(f.index)
+	if f.Kind == KindObject && n.token == json.Delim('{') {
+		return d.object(f.Name, n, base)
+	}
+	d.seen(n.key, n.at)
+	if n.token == nil && f.None {
 		place.SetZero()
-		d.seen(key, at)
 		return nil
 	}
-	switch f.kind {
-	case KindObject:
-		if token != json.Delim('{') {
-			return wrongType(f, key, token)
-		}
-		return d.object(f.object, place, key)
-	case KindObjects:
-		if token != json.Delim('[') {
-			return wrongType(f, key, token)
-		}
-		d.seen(key, at)
-		return d.objects(f, key, place)
-	case KindStrings:
-		if token != json.Delim('[') {
-			return wrongType(f, key, token)
-		}
-		d.seen(key, at)
-		return d.strings(f, key, place)
-	case KindPassed:
-		if token != json.Delim('[') {
-			break
-		}
-		d.seen(key, at)
-		var names []string
-		if err := d.strings(f, key, reflect.ValueOf(&names).Elem()); err != nil {
-			return err
-		}
-		return setPassed(key, names, place)
-	case KindMap:
-		if token != json.Delim('{') {
-			return wrongType(f, key, token)
-		}
-		d.seen(key, at)
-		return d.entries(f, key, place)
+	if f.Kind == KindPassed {
+		return decodePassed(f, n, place)
 	}
-	d.seen(key, at)
-	return d.scalar(f, key, token, place)
-}
-
-func (d *decoder) scalar(f *field, key string, token json.Token, place reflect.Value) *Error {
-	switch token := token.(type) {
-	case bool:
-		switch f.kind {
-		case KindBool:
-			place.SetBool(token)
+	switch n.token {
+	case json.Delim('['):
+		switch f.Kind {
+		case KindObjects:
+			return objects(f, n, place)
+		case KindStrings:
+			list, err := texts(f, n)
+			if err != nil {
+				return err
+			}
+			setList(place, reflect.ValueOf(list))
 			return nil
-		case KindPassed:
-			return parse(f, key, strconv.FormatBool(token), place)
 		}
-		return wrongType(f, key, token)
-	case json.Number:
-		if f.kind != KindInt && f.kind != KindFloat {
-			return wrongType(f, key, token)
-		}
-		return parse(f, key, token.String(), place)
-	case string:
-		if f.kind == KindPassed && token == passedAuto {
-			return parse(f, key, token, place)
-		}
-		if f.kind != KindString && f.kind != KindDuration && !(f.none && token == "none") {
-			return wrongType(f, key, token)
-		}
-		return parse(f, key, token, place)
-	}
-	return wrongType(f, key, token)
-}
-
-func (d *decoder) objects(f *field, key string, place reflect.Value) *Error {
-	// A list is replaced as a whole, so that its keys have no origin of their own.
-	defer func(seen func(string, int)) { d.seen = seen }(d.seen)
-	d.seen = func(string, int) {}
-
-	list := reflect.MakeSlice(place.Type(), 0, 4)
-	for i := 0; ; i++ {
-		token := d.next()
-		if token == json.Delim(']') {
-			break
-		}
-		own := key + "[" + strconv.Itoa(i) + "]"
-		if token != json.Delim('{') {
-			return wrongItem(own, KindObject, token)
-		}
-		at := d.at
-		item := newItem(f.object.typ)
-		if err := d.object(f.object, item, own); err != nil {
+	case json.Delim('{'):
+		if f.Kind == KindMap {
+			merged, err := entries(n, place.Interface().(map[string]string), d.seen)
+			if len(merged) > 0 {
+				place.Set(reflect.ValueOf(merged))
+			}
 			return err
 		}
-		if err := checkItem(f.object, item, own); err != nil {
-			d.at = at
+	}
+	return scalar(f, n, place)
+}
+
+func scalar(f *field, n node, place reflect.Value) *Error {
+	var text string
+	var fits bool
+	switch token := n.token.(type) {
+	case bool:
+		text, fits = strconv.FormatBool(token), f.Kind == KindBool
+	case json.Number:
+		text, fits = token.String(), f.Kind == KindInt || f.Kind == KindFloat
+	case string:
+		text, fits = token, f.Kind == KindString || f.Kind == KindDuration || f.None && token == "none"
+	}
+	if fits {
+		return parse(f, n.key, text, place)
+	}
+	err := wrongType(n, f.Kind)
+	if number, ok := n.token.(json.Number); ok && f.Kind == KindDuration {
+		err.advice = fmt.Sprintf("write %q for seconds", number.String()+"s")
+	}
+	return err
+}
+
+// objects replaces a list as a whole. Its keys have no origin of their own.
+func objects(f *field, n node, place reflect.Value) *Error {
+	list := reflect.MakeSlice(place.Type(), 0, len(n.nodes))
+	d := decoder{seen: func(string, int) {}}
+	for _, m := range n.nodes {
+		if m.token != json.Delim('{') {
+			return wrongType(m, KindObject)
+		}
+		item := reflect.New(place.Type().Elem()).Elem()
+		if guardrail, ok := item.Addr().Interface().(*Guardrail); ok {
+			guardrail.FailAction = FailAppend
+		}
+		err := d.object(f.Name+"[]", m, item)
+		if err == nil {
+			err = checkItem(f.Name+"[]", m.key, item)
+		}
+		if err != nil {
+			err.at = max(err.at, m.at)
 			return err
 		}
 		list = reflect.Append(list, item)
@@ -215,68 +228,42 @@ func (d *decoder) objects(f *field, key string, place reflect.Value) *Error {
 	return nil
 }
 
-func (d *decoder) strings(f *field, key string, place reflect.Value) *Error {
+func texts(f *field, n node) ([]string, *Error) {
 	var list []string
-	for {
-		token := d.next()
-		if token == json.Delim(']') {
-			break
-		}
-		text, ok := token.(string)
+	for _, m := range n.nodes {
+		text, ok := m.token.(string)
 		if !ok {
-			return wrongItem(key+"["+strconv.Itoa(len(list))+"]", KindString, token)
+			return nil, wrongType(m, KindString)
 		}
-		if err := checkWord(f, key, text); err != nil {
-			return err
+		if err := checkWord(f, n.key, text); err != nil {
+			err.at = m.at
+			return nil, err
 		}
 		list = append(list, text)
 	}
-	setList(place, reflect.ValueOf(list))
-	return nil
+	return list, nil
 }
 
-// entries merges an object of strings into a copy of the map, since the map may belong to another value of settings.
-func (d *decoder) entries(f *field, key string, place reflect.Value) *Error {
-	merged := map[string]string{}
-	for name, text := range place.Interface().(map[string]string) {
-		merged[name] = text
-	}
-	given := map[string]bool{}
-	for {
-		token := d.next()
-		name, more := token.(string)
-		if !more {
-			break
+// entries merges an object of strings into a copy of the map, since the map may belong to another
+// value of settings.
+func entries(n node, old map[string]string, seen func(key string, at int)) (map[string]string, *Error) {
+	merged := maps.Clone(old)
+	for _, m := range n.nodes {
+		if err := checkVariable(m.key, m.name); err != nil {
+			err.at = m.nameAt
+			return nil, err
 		}
-		full := join(key, name)
-		if err := checkVariable(full, name); err != nil {
-			return err
-		}
-		if given[name] {
-			return &Error{Key: full, Problem: fmt.Sprintf("%q is set twice", full), advice: "keep one of them"}
-		}
-		given[name] = true
-		token = d.next()
-		text, ok := token.(string)
+		text, ok := m.token.(string)
 		if !ok {
-			return wrongItem(full, KindString, token)
+			return nil, wrongType(m, KindString)
 		}
-		d.seen(full, d.at)
-		merged[name] = text
+		if merged == nil {
+			merged = map[string]string{}
+		}
+		seen(m.key, m.at)
+		merged[m.name] = text
 	}
-	if len(merged) > 0 {
-		place.Set(reflect.ValueOf(merged))
-	}
-	return nil
-}
-
-// newItem returns the settable object that a list's entry is read into, with its defaults.
-func newItem(typ reflect.Type) reflect.Value {
-	item := reflect.New(typ).Elem()
-	if guardrail, ok := item.Addr().Interface().(*Guardrail); ok {
-		guardrail.FailAction = FailAppend
-	}
-	return item
+	return merged, nil
 }
 
 // setList stores a list; an empty one is nil, so that equal settings are equal in Go.
@@ -288,19 +275,12 @@ func setList(place, list reflect.Value) {
 	place.Set(list)
 }
 
-func wrongType(f *field, key string, token json.Token) *Error {
-	err := wrongItem(key, f.kind, token)
-	if number, ok := token.(json.Number); ok && f.kind == KindDuration {
-		err.advice = fmt.Sprintf("write %q for seconds", number.String()+"s")
-	}
-	return err
+func wrongType(n node, want Kind) *Error {
+	return &Error{Key: n.key, Problem: fmt.Sprintf("%s: want %s, got %s", n.key, want, describe(n.token)), at: n.at}
 }
 
-func wrongItem(key string, want Kind, token json.Token) *Error {
-	return &Error{Key: key, Problem: fmt.Sprintf("%s: want %s, got %s", key, want, describe(token))}
-}
-
-// describe says what a token is. The text of a string is not repeated: it might be somebody's key in the wrong place.
+// describe names a value's type. The text of a string is left out: it may be a secret in the wrong
+// place.
 func describe(token json.Token) string {
 	switch token := token.(type) {
 	case nil:

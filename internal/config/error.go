@@ -7,16 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// An Error is one thing that is wrong with the settings, and where it stands.
+// An Error is one thing that is wrong with the settings, and its place.
 type Error struct {
-	File    string // as people know it: .ralph/settings.json, RALPH_LIMITS_IDLE, command line; empty for a value made in Go
-	Line    int    // from 1; 0 where there are no lines
-	Column  int    // in characters, from 1; 0 where there are no lines
-	Key     string // dotted, with the index in lists: guardrails[1].failAction; empty for a syntax error
+	// as people know it: .ralph/settings.json, RALPH_LIMITS_IDLE, command line; empty for a value
+	// made in Go
+	File   string
+	Line   int // from 1; 0 where there are no lines
+	Column int // in characters, from 1; 0 where there are no lines
+	// dotted, with the index in lists: guardrails[1].failAction; empty for a syntax error
+	Key     string
 	Problem string // what is wrong, the key named
 	Nearest string // the known key or value nearest to the one given, if any is near
 
 	advice string
+	at     int // the offset in the text that was read; 0 if it is not known yet
+}
+
+// in completes an error of the text of a file.
+func (e *Error) in(file string, text []byte) *Error {
+	e.File = file
+	e.Line, e.Column = locate(text, e.at)
+	return e
 }
 
 // Error reads "file:line: problem"; a syntax error names the column too.
@@ -49,7 +60,7 @@ func (e *Error) Hint() string {
 func unknownKey(key string) *Error {
 	e := &Error{Key: key, Problem: "unknown key " + strconv.Quote(key), Nearest: nearestKey(key)}
 	if e.Nearest == "" {
-		e.advice = "'ralph doctor --schema' and docs/settings.md have all of them"
+		e.advice = "'ralph doctor --schema' and docs/reference/settings.md have all of them"
 	}
 	return e
 }
@@ -62,8 +73,9 @@ func locate(data []byte, offset int) (line, column int) {
 	return line, column
 }
 
-// Nearest returns the candidate with the least distance to word, or "" if none is near enough to be a slip of the pen.
-// Dotted keys also compare by their last name alone, since a key at the wrong depth is the commonest slip.
+// Nearest returns the candidate with the least distance to word, or "" if none is near enough to be
+// a typing error. Dotted keys also compare by their last name alone, since a key at the wrong
+// depth is the most common one.
 func Nearest(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	best, least := "", 2+len(word)/4

@@ -10,14 +10,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestWhatPeopleAreToldAboutBadSettings reads testdata/errors.txtar: each file is a settings.json, and the file of the same name
-// with ".golden" is the message, its column and its hint.
-func TestWhatPeopleAreToldAboutBadSettings(t *testing.T) {
+// TestErrorMessages reads testdata/errors.txtar: each file is a settings.json,
+// and the file of the same name with ".golden" is the message, its column and its hint.
+func TestErrorMessages(t *testing.T) {
 	path := filepath.Join("testdata", "errors.txtar")
 	archive, err := txtar.ParseFile(path)
 	if err != nil {
@@ -29,7 +30,7 @@ func TestWhatPeopleAreToldAboutBadSettings(t *testing.T) {
 			continue
 		}
 		text := strings.ReplaceAll(strings.TrimSuffix(string(file.Data), "\n"), `\x00`, "\x00")
-		got := told(t, layers{project: text + "\n"})
+		got := errorText(t, layers{project: text + "\n"})
 		rewritten = append(rewritten, file, txtar.File{Name: file.Name + ".golden", Data: []byte(got)})
 		if *update {
 			continue
@@ -53,8 +54,8 @@ func TestWhatPeopleAreToldAboutBadSettings(t *testing.T) {
 	}
 }
 
-// told is what Load's error says; a text without one is a failure.
-func told(t *testing.T, l layers) string {
+// errorText returns the message, column and hint of Load's error.
+func errorText(t *testing.T, l layers) string {
 	t.Helper()
 	_, err := Load(l.source(t))
 	bad, ok := errors.AsType[*Error](err)
@@ -73,7 +74,7 @@ func told(t *testing.T, l layers) string {
 	return b.String()
 }
 
-func TestBadVariablesAndFlagsNameThemselves(t *testing.T) {
+func TestErrorsNameVariableOrFlag(t *testing.T) {
 	for name, row := range map[string]struct {
 		layers layers
 		want   string
@@ -108,7 +109,7 @@ func TestBadVariablesAndFlagsNameThemselves(t *testing.T) {
 		},
 		"a key below a scalar": {
 			layers{flags: map[string]string{"context.fresh": "1"}},
-			"command line: unknown key \"context.fresh\"\nhint: 'ralph doctor --schema' and docs/settings.md have all of them\n",
+			"command line: unknown key \"context.fresh\"\nhint: 'ralph doctor --schema' and docs/reference/settings.md have all of them\n",
 		},
 		"a flag with a bad duration": {
 			layers{flags: map[string]string{"limits.idle": "10"}},
@@ -136,7 +137,7 @@ func TestBadVariablesAndFlagsNameThemselves(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := told(t, row.layers)
+			got := errorText(t, row.layers)
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
@@ -144,7 +145,7 @@ func TestBadVariablesAndFlagsNameThemselves(t *testing.T) {
 	}
 }
 
-func TestErrorsCarryTheirPlaceForACaller(t *testing.T) {
+func TestErrorHasPlaceAndKey(t *testing.T) {
 	_, err := Load(layers{local: "{\n  \"limits\": {\n    \"idel\": \"1m\"\n  }\n}"}.source(t))
 	bad, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -154,12 +155,12 @@ func TestErrorsCarryTheirPlaceForACaller(t *testing.T) {
 		File: ".ralph/settings.local.json", Line: 3, Column: 5,
 		Key: "limits.idel", Problem: `unknown key "limits.idel"`, Nearest: "limits.idle",
 	}
-	if diff := cmp.Diff(want, *bad, cmp.AllowUnexported(Error{})); diff != "" {
+	if diff := cmp.Diff(want, *bad, cmpopts.IgnoreUnexported(Error{})); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestLevenshteinCountsEdits(t *testing.T) {
+func TestLevenshtein(t *testing.T) {
 	for _, row := range []struct {
 		a, b string
 		want int

@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// SplitFlags makes arguments of the entries of agent.flags. An entry that begins with a dash is split at white space as a POSIX
-// shell would, so that "--model opus" is two arguments and "--note 'two words'" keeps its value together; nothing is expanded.
-// Any other entry is one argument as it stands, so that ["--note", "two words"] means what it says.
+// SplitFlags makes arguments of the entries of agent.flags. An entry that begins with a dash is
+// split at white space as a POSIX shell would, so that "--model opus" is two arguments and "--note
+// 'two words'" keeps its value together; nothing is expanded. Any other entry is one argument as it
+// stands, so that ["--note", "two words"] means what it says.
 func SplitFlags(flags []string) ([]string, error) {
 	arguments := make([]string, 0, len(flags)+4)
 	for _, flag := range flags {
@@ -25,8 +26,8 @@ func SplitFlags(flags []string) ([]string, error) {
 	return arguments, nil
 }
 
-// Argv returns the agent's program and all its arguments. A command without white space is the program as it stands, with any
-// backslash; another is split as a shell would.
+// Argv returns the agent's program and all its arguments. A command without white space is the
+// program as it stands, with any backslash; another is split as a shell would.
 func (a Agent) Argv() ([]string, error) {
 	argv, err := commandWords(a.Command)
 	if err != nil {
@@ -50,8 +51,9 @@ func commandWords(command string) ([]string, error) {
 	return words, err
 }
 
-// splitWords splits as a POSIX shell splits a simple command: single quotes keep everything, double quotes all but a
-// backslash before $ ` " \ and a line break, a bare backslash keeps the next character.
+// splitWords splits as a POSIX shell splits a simple command: single quotes keep everything, double
+// quotes all but a backslash before $ ` " \ and a line break, a bare backslash keeps the next
+// character.
 func splitWords(text string) ([]string, error) {
 	var words []string
 	var word strings.Builder

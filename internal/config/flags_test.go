@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestFlagsSplitAsAShellWould(t *testing.T) {
+func TestSplitFlags(t *testing.T) {
 	for name, row := range map[string]struct {
 		flags []string
 		want  []string
@@ -34,7 +34,7 @@ func TestFlagsSplitAsAShellWould(t *testing.T) {
 	}
 }
 
-func TestFlagsThatCannotBeSplit(t *testing.T) {
+func TestSplitFlagsErrors(t *testing.T) {
 	for flag, want := range map[string]string{
 		`--a 'b`: `"--a 'b": closing quote ' is missing`,
 		`--a "b`: `"--a \"b": closing quote " is missing`,
@@ -46,7 +46,7 @@ func TestFlagsThatCannotBeSplit(t *testing.T) {
 	}
 }
 
-func TestArgvIsTheProgramAndItsFlags(t *testing.T) {
+func TestArgv(t *testing.T) {
 	for name, row := range map[string]struct {
 		agent Agent
 		want  []string
@@ -87,7 +87,7 @@ func FuzzSplitFlags(f *testing.F) {
 	})
 }
 
-func TestTheProtocolFollowsFromTheCommand(t *testing.T) {
+func TestProtocolInference(t *testing.T) {
 	for _, row := range []struct {
 		command string
 		args    string
@@ -142,14 +142,14 @@ func TestTheProtocolFollowsFromTheCommand(t *testing.T) {
 		{"'claude", "x", ProtocolText},
 		{"echo 'claude", "", ProtocolText},
 	} {
-		if got := InferProtocol(row.command, strings.Fields(row.args)); got != row.want {
+		if got := (Agent{Command: row.command, Flags: strings.Fields(row.args)}).ResolvedProtocol(); got != row.want {
 			t.Errorf("%s %s speaks %s, want %s", row.command, row.args, got, row.want)
 		}
 	}
 }
 
-// Each agent is known by each of its names, whoever starts it.
-func TestEachKnownAgentIsInferredBehindWhateverStartsIt(t *testing.T) {
+// Each agent is known by each of its names, with any launcher.
+func TestKnownAgentsBehindLaunchers(t *testing.T) {
 	for _, known := range KnownAgents() {
 		for _, name := range append([]string{known.Program}, known.also...) {
 			for _, command := range []string{
@@ -159,7 +159,7 @@ func TestEachKnownAgentIsInferredBehindWhateverStartsIt(t *testing.T) {
 				"node /x/node_modules/.bin/" + name, "node /x/node_modules/" + name + "/dist/index.js", "node --import ./hook.mjs /x/" + name + "/bundle/cli.js",
 				"node /x/node_modules/@scope/" + name + "/bin/" + name + ".js",
 			} {
-				if got := InferProtocol(command, nil); got != known.Protocol {
+				if got := (Agent{Command: command}).ResolvedProtocol(); got != known.Protocol {
 					t.Errorf("%s speaks %s, want %s", command, got, known.Protocol)
 				}
 				if got, ok := (Agent{Command: command}).Known(); !ok || got.Program != known.Program {
@@ -170,7 +170,7 @@ func TestEachKnownAgentIsInferredBehindWhateverStartsIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownOfAnAgent(t *testing.T) {
+func TestKnown(t *testing.T) {
 	for name, row := range map[string]struct {
 		agent Agent
 		want  string
@@ -188,7 +188,7 @@ func TestWhatIsKnownOfAnAgent(t *testing.T) {
 	}
 }
 
-func TestTheSettingsBeatTheInferredProtocol(t *testing.T) {
+func TestProtocolSettingOverridesInference(t *testing.T) {
 	for _, row := range []struct {
 		agent Agent
 		want  string
@@ -203,7 +203,7 @@ func TestTheSettingsBeatTheInferredProtocol(t *testing.T) {
 	}
 }
 
-func TestEachAgentOfAListHasANameOfItsOwn(t *testing.T) {
+func TestAgentNamesAreUnique(t *testing.T) {
 	for name, row := range map[string]struct {
 		agents []Agent
 		want   []string

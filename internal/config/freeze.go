@@ -6,14 +6,13 @@ import (
 	"fmt"
 )
 
-// givenKey is the key of config.json under which stands what was given on the command line.
+// givenKey is the key of config.json that holds the settings of the command line.
 const givenKey = "$given"
 
-// Freeze returns the config.json of a loop: the merged settings, indented, every key that has a value, and which of them were
-// given on the command line, by key: who resumes the loop need not give them again.
+// Freeze returns the config.json of a loop: the merged settings, indented, every key that has a
+// value, and which of them were given on the command line, by key: a resume need not repeat them.
 //
-// The values are as they were given, secrets among them: so a starter hands them to its runner, which redacts them before
-// it writes the file.
+// The values include secrets; the runner redacts them before it writes the file.
 func Freeze(s Settings, given map[string]string) ([]byte, error) {
 	frozen, err := encode(struct {
 		Settings
@@ -25,18 +24,17 @@ func Freeze(s Settings, given map[string]string) ([]byte, error) {
 	return frozen, nil
 }
 
-// Thaw reads what Freeze wrote. A key that the file lacks, since it is younger than the file, has its default. The file is
-// checked as strictly as settings.json; the error is an *Error with File config.json.
+// Thaw reads what Freeze wrote. A key that the file lacks, since it is younger than the file, has
+// its default. The file is checked as strictly as settings.json; the error is an *Error with File
+// config.json.
 func Thaw(frozen []byte) (s Settings, given map[string]string, _ error) {
 	s = Defaults()
-	err, at := decodeFrozen(frozen, &s, &given, nil)
-	if err == nil {
-		err, at = checkTogether(s), 0
+	bad := decodeObject(frozen, &s, &given, func(string, int) {})
+	if bad == nil {
+		bad = checkTogether(s)
 	}
-	if err != nil {
-		err.File = "config.json"
-		err.Line, err.Column = locate(frozen, at)
-		return Settings{}, nil, err
+	if bad != nil {
+		return Settings{}, nil, bad.in("config.json", frozen)
 	}
 	return s, given, nil
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// FuzzDecode: no text makes the decoder panic, an error stands inside the text, and what is accepted is JSON that freezes and
-// thaws to the same settings.
+// FuzzDecode: no text makes the decoder panic, an error stands inside the text, and what is
+// accepted is JSON that freezes and thaws to the same settings.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(exampleOfThePRD))
+	f.Add([]byte(specificationExample))
 	f.Add([]byte(`{"limits": {"cost": 1e-300, "idle": null, "tokens": "none"}, "agent": {"env": {"A": "\ud800"}}}`))
 	archive, err := txtar.ParseFile("testdata/errors.txtar")
 	if err != nil {
@@ -28,10 +28,10 @@ func FuzzDecode(f *testing.F) {
 	f.Add(frozen)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := Defaults()
-		bad, at := decodeObject(data, &s, nil)
+		bad := decodeObject(data, &s, nil, func(string, int) {})
 		if bad != nil {
-			if at < 0 || at > len(data) || bad.Problem == "" {
-				t.Errorf("error %q at %d of %d bytes", bad, at, len(data))
+			if bad.at < 0 || bad.at > len(data) || bad.Problem == "" {
+				t.Errorf("error %q at %d of %d bytes", bad, bad.at, len(data))
 			}
 			return
 		}

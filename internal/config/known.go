@@ -6,36 +6,42 @@ import "slices"
 type KnownAgent struct {
 	Program  string // the command that people type
 	Protocol string
-	// Tried says that the real program was driven. Else all that is known of it is its documentation.
+	// Tried says that ralph was tested with the real program. Else only its documentation is known.
 	Tried bool
 	// Bridge says that it is a second way to an agent that ralph speaks with itself.
 	Bridge bool
-	// Keys are the variables by which it pays for each request although it may have the login of a subscription. It takes
-	// them without asking, so that they reach it where it has no login, or agent.passKeys says so.
+	// Keys are the variables by which it pays for each request although it may have the login of a
+	// subscription. It takes them without asking, so that they reach it where it has no login, or
+	// agent.passKeys says so.
 	//
-	// Of the others, Gemini CLI (0.61.0) and Qwen Code (0.24.4) look for a key only where no login was chosen in their settings; pi
-	// prefers its login; opencode has no login that a key could stand in for; what Amp and Copilot take is a token of the same account.
+	// Of the others, Gemini CLI (0.61.0) and Qwen Code (0.24.4) look for a key only where no login
+	// was chosen in their settings; pi prefers its login; opencode has no login that a key could
+	// stand in for; what Amp and Copilot take is a token of the same account.
 	Keys []string
-	// Own is where it keeps that login; nil for an agent without Keys.
+	// Own is the place of that login; nil for an agent without Keys.
 	Own *Login
-	// Login is what a person does about a missing login.
+	// Login says how a person logs in.
 	Login string
 	// also are other names of it: those of the packages that it comes in, without their scope.
 	also []string
 }
 
-// Login is where an agent keeps a login of its own. Only that it is there is looked at.
+// Login is where an agent keeps a login of its own. Only its presence is checked, never its
+// content.
 type Login struct {
 	// Variables are tokens of the same login: one that is set is a login.
 	Variables []string
-	// Folder is the variable that names the agent's folder; Default is that folder, below the home folder, where it is not set.
+	// Folder is the variable that names the agent's folder; Default is that folder, below the home
+	// folder, where it is not set.
 	Folder, Default string
 	// File is what it keeps the login in, in that folder.
 	File string
-	// Keychain is the item of the system's keychain that has it on macOS, of the user's account. Where the folder was named, the
-	// item's name ends in a dash and the first eight digits of the SHA-256 of that name.
+	// Keychain is the item with it in the user's keychain on macOS. If the variable names the
+	// folder, the item's name ends in a dash and the first eight digits of the SHA-256 of that
+	// name.
 	Keychain string
-	// Config is a file in that folder whose key Store says that the login lies where nobody can look: in the system's keyring.
+	// Config is a file in that folder whose key Store says that the login is in the system's
+	// keyring, which cannot be read.
 	Config, Store string
 }
 
@@ -76,21 +82,21 @@ var knownAgents = [...]KnownAgent{
 // KnownAgents returns the agents that are known by name, the bridges last.
 func KnownAgents() []KnownAgent { return slices.Clone(knownAgents[:]) }
 
-// Known returns what is known of the agent's own program, by its name; else, where somebody said what it speaks, of the
-// agent that this is the protocol of.
+// Known returns what is known of the agent's own program, by its name; else of the agent whose
+// protocol the settings name.
 func (a Agent) Known() (KnownAgent, bool) {
 	if known, ok := KnownProgram(a.Program()); ok {
 		return known, true
 	}
 	protocol := a.ResolvedProtocol()
 	at := slices.IndexFunc(knownAgents[:], func(k KnownAgent) bool { return k.Protocol == protocol })
-	if at < 0 || protocol == ProtocolACP { // which is nobody's
+	if at < 0 || protocol == ProtocolACP { // many agents speak it
 		return KnownAgent{}, false
 	}
 	return knownAgents[at], true
 }
 
-// KnownProgram returns what is known of a program by its name, as [Agent.Program] tells it.
+// KnownProgram returns what is known of a program by its name, as [Agent.Program] returns it.
 func KnownProgram(name string) (KnownAgent, bool) {
 	at := slices.IndexFunc(knownAgents[:], func(k KnownAgent) bool {
 		return k.Program == name || slices.Contains(k.also, name)

@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-func TestHowToLogIn(t *testing.T) {
+func TestLoginHints(t *testing.T) {
 	for name, row := range map[string]struct {
 		protocol string
 		command  []string

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // maxFile bounds a settings file, in bytes: what is longer is no settings file.
@@ -31,11 +31,13 @@ const (
 
 // Source is what Load reads.
 type Source struct {
-	HomeDir    string            // ralph's own home, RALPH_HOME or ~/.ralph; empty for no such layer
-	ProjectDir string            // the folder that holds .ralph; empty for no such layers
-	Env        []string          // NAME=value, the last of a name counts; an empty value sets nothing
-	Flags      map[string]string // dotted key to text; lists and objects as JSON, lists of strings also with commas
-	Tasks      bool              // tasks mode: TasksDefaults is the built-in layer
+	// ralph's own home, RALPH_HOME or ~/.ralph; empty for no such layer
+	HomeDir    string
+	ProjectDir string // the folder that holds .ralph; empty for no such layers
+	// NAME=value, the last of a name counts; an empty value sets nothing
+	Env []string
+	// dotted key to text; lists and objects as JSON, lists of strings also with commas
+	Flags map[string]string
 }
 
 // Origin is the place that a value comes from.
@@ -61,20 +63,20 @@ func (o Origin) String() string {
 // Loaded is what Load found.
 type Loaded struct {
 	Settings Settings
-	Origins  map[string]Origin // dotted key to the layer that set it last; a key that is absent has its built-in value
-	Files    []string          // the files read, in layer order, as people know them
-	Warnings []string          // nothing that stops a loop
-	Parts    []Part            // what the repository's files set that counts only once a person trusts it, by key
+	// dotted key to the layer that set it last; a key that is absent has its built-in value
+	Origins  map[string]Origin
+	Files    []string // the files read, in layer order, as people know them
+	Warnings []string // nothing that stops a loop
+	// what the repository's files set that counts only once a person trusts it, by key
+	Parts []Part
 
 	own map[string]string // what the person's own settings.json sets, by key
 }
 
-// Load merges the layers. A missing file is no error, an unreadable one is. Whatever is wrong inside is an *Error.
+// Load merges the layers. A missing file is no error, an unreadable one is. Whatever is wrong
+// inside is an *Error.
 func Load(source Source) (Loaded, error) {
 	l := Loaded{Settings: Defaults(), Origins: map[string]Origin{}}
-	if source.Tasks {
-		l.Settings = TasksDefaults()
-	}
 	for _, file := range source.files() {
 		if err := l.file(file); err != nil {
 			return Loaded{}, err
@@ -109,7 +111,8 @@ type settingsFile struct {
 func (source Source) files() []settingsFile {
 	var files []settingsFile
 	project := filepath.Join(source.ProjectDir, ".ralph")
-	// In the home folder itself both layers are the same file: it is read once, and is the person's own.
+	// In the home folder itself both layers are the same file: it is read once, and is the person's
+	// own.
 	own := source.HomeDir != "" && source.ProjectDir != "" && filepath.Clean(source.HomeDir) == project
 	if source.HomeDir != "" && !own {
 		path := filepath.Join(source.HomeDir, "settings.json")
@@ -124,7 +127,7 @@ func (source Source) files() []settingsFile {
 }
 
 func (l *Loaded) file(file settingsFile) error {
-	data, err := readFile(file.path)
+	data, err := safefile.ReadLinked(file.path, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -134,15 +137,13 @@ func (l *Loaded) file(file settingsFile) error {
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	l.Files = append(l.Files, file.name)
 	var keys []string
-	bad, at := decodeObject(data, &l.Settings, func(key string, offset int) {
-		line, column := locate(data, offset)
+	bad := decodeObject(data, &l.Settings, nil, func(key string, at int) {
+		line, column := locate(data, at)
 		l.Origins[key] = Origin{Layer: file.layer, Name: file.name, Line: line, column: column}
 		keys = append(keys, key)
 	})
 	if bad != nil {
-		bad.File = file.name
-		bad.Line, bad.Column = locate(data, at)
-		return bad
+		return bad.in(file.name, data)
 	}
 	if file.own {
 		l.remember(keys)
@@ -152,74 +153,37 @@ func (l *Loaded) file(file settingsFile) error {
 	return nil
 }
 
-// readFile reads a plain file of at most maxFile bytes. A named pipe would block for ever, so that it is refused.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a plain file")}
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("longer than %d bytes", maxFile)}
-	}
-	return data, nil
-}
-
-// reserved are the RALPH_ variables that are no settings: where ralph lives, whether a repository's settings
-// count, how it is debugged, and what it tells agents.
+// reserved are the RALPH_ variables that are no settings: where ralph lives, whether a repository's
+// settings count, how it is debugged, and what it tells agents.
 var reserved = [...]string{"RALPH_HOME", "RALPH_TRUST", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_RUN", "RALPH_OUTLIVE"}
 
 func (l *Loaded) env(env []string) error {
-	var given map[string]string
+	given := map[string]string{}
 	for _, entry := range env {
-		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "RALPH_") || slices.Contains(reserved[:], name) {
-			continue
+		if name, value, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "RALPH_") && !slices.Contains(reserved[:], name) {
+			given[name] = value
 		}
-		if given == nil {
-			given = map[string]string{}
-		}
-		given[name] = value
 	}
-	if given == nil {
-		return nil
-	}
-	var err *Error
-	eachField(table(), func(f *field) {
-		name := envName(f.key)
-		value, ok := given[name]
-		delete(given, name)
-		if ok && value != "" && err == nil {
-			err = l.text(LayerEnv, name, f.key, value)
+	var names []string
+	for _, f := range table() {
+		if value := given[f.Env]; value != "" {
+			if err := l.text(LayerEnv, f.Env, f.Name, value); err != nil {
+				return err
+			}
 		}
-	})
-	if err != nil {
-		return err
+		delete(given, f.Env)
+		if f.Env != "" {
+			names = append(names, strings.TrimPrefix(f.Env, "RALPH_"))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		l.Warnings = append(l.Warnings, unknownVariable(name))
+		warning := name + " is no setting"
+		if near := Nearest(strings.TrimPrefix(name, "RALPH_"), names); near != "" {
+			warning += "; did you mean RALPH_" + near + "?"
+		}
+		l.Warnings = append(l.Warnings, warning)
 	}
 	return nil
-}
-
-func unknownVariable(name string) string {
-	var names []string
-	eachField(table(), func(f *field) { names = append(names, strings.TrimPrefix(envName(f.key), "RALPH_")) })
-	if near := Nearest(strings.TrimPrefix(name, "RALPH_"), names); near != "" {
-		return fmt.Sprintf("%s is no setting; did you mean RALPH_%s?", name, near)
-	}
-	return name + " is no setting"
 }
 
 func (l *Loaded) flags(flags map[string]string) error {
@@ -242,7 +206,8 @@ func (l *Loaded) text(layer Layer, name, key, value string) *Error {
 	return err
 }
 
-// chooseAgent settles agent against agents where both are set: the later layer means its own instead of the other.
+// chooseAgent settles agent against agents where both are set: the later layer means its own
+// instead of the other.
 func (l *Loaded) chooseAgent() *Error {
 	if len(l.Settings.Agents) == 0 {
 		return nil

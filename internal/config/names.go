@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Names returns a name for each agent that no other one of the list has: that of its program, looking through what only starts
-// another, or of the scenario that is rehearsed. The second of the same name is called claude-2.
+// Names returns a name for each agent that no other one of the list has: that of its program,
+// looking through what only starts another, or of the scenario that is rehearsed. The second of the
+// same name is called claude-2.
 func Names(agents []Agent) []string {
 	names := make([]string, 0, len(agents))
 	for _, a := range agents {
@@ -23,13 +24,12 @@ func Names(agents []Agent) []string {
 	return names
 }
 
-// name is what a person would call the agent: one word, since it stands in "by" and in columns.
+// name is what a person would call the agent: one word, since it appears in "by" and in columns.
 func (a Agent) name() string {
 	protocol := a.ResolvedProtocol()
 	program := a.Program()
-	if words, err := commandWords(a.Command); err == nil && protocol == ProtocolRehearsal {
-		words = append(words, a.Flags...)
-		program = strings.TrimSuffix(filepath.Base(words[len(words)-1]), ".rehearsal")
+	if argv, err := a.Argv(); err == nil && protocol == ProtocolRehearsal {
+		program = strings.TrimSuffix(filepath.Base(argv[len(argv)-1]), ".rehearsal")
 	}
 	return cmp.Or(strings.Join(strings.Fields(program), "-"), protocol)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhichKeysPass(t *testing.T) {
+func TestPassKeys(t *testing.T) {
 	for name, row := range map[string]struct {
 		json string // of agent.passKeys
 		text string // as a flag has it

@@ -5,15 +5,18 @@ import (
 	"strings"
 )
 
-// InferProtocol says how to talk to a command when agent.protocol does not: by the name of the program, looking through what
-// only starts another (npx, node, env …), else acp for any program told to speak it, else text. The command may hold arguments.
-func InferProtocol(command string, args []string) string {
-	words, err := commandWords(command)
+// ResolvedProtocol returns the protocol of the settings. If there is none, it is inferred from the
+// name of the program, looking through what only starts another (npx, node, env …); else it is acp
+// for a program with such an argument, else text.
+func (a Agent) ResolvedProtocol() string {
+	if a.Protocol != "" {
+		return a.Protocol
+	}
+	argv, err := a.Argv()
 	if err != nil {
 		return ProtocolText
 	}
-	words = append(words, args...)
-	program, rest := target(words)
+	program, rest := target(argv)
 	name := agentName(program)
 	if name == "ralph" && len(rest) > 0 && rest[0] == "rehearse" {
 		return ProtocolRehearsal
@@ -27,30 +30,15 @@ func InferProtocol(command string, args []string) string {
 	return ProtocolText
 }
 
-// ResolvedProtocol returns the protocol of the settings, or the inferred one.
-func (a Agent) ResolvedProtocol() string {
-	if a.Protocol != "" {
-		return a.Protocol
-	}
-	flags, err := SplitFlags(a.Flags)
-	if err != nil {
-		return ProtocolText
-	}
-	return InferProtocol(a.Command, flags)
-}
-
-// Program returns the name of the agent's own program, without its path, its package's scope and whatever only starts
-// it: for "npx opencode-ai@latest" it is "opencode-ai". It is "" where the command cannot be read.
+// Program returns the name of the agent's own program, without its path, its package's scope and
+// any launcher: for "npx opencode-ai@latest" it is "opencode-ai". It is "" if the command
+// cannot be read.
 func (a Agent) Program() string {
-	words, err := commandWords(a.Command)
+	argv, err := a.Argv()
 	if err != nil {
 		return ""
 	}
-	flags, err := SplitFlags(a.Flags)
-	if err != nil {
-		return ""
-	}
-	program, _ := target(append(words, flags...))
+	program, _ := target(argv)
 	return agentName(program)
 }
 
@@ -79,7 +67,8 @@ var launchers = [...]launcher{
 
 // target returns the program that a command line starts in the end, and its arguments.
 func target(words []string) (program string, rest []string) {
-	// A launcher may start a launcher (env X=1 npx claude); each round takes at least one word away.
+	// A launcher may start a launcher (env X=1 npx claude); each round takes at least one word
+	// away.
 	for len(words) > 0 {
 		name := baseName(words[0])
 		at := slices.IndexFunc(launchers[:], func(l launcher) bool { return l.name == name })
@@ -110,8 +99,8 @@ func (l launcher) skip(words []string) []string {
 // generic are the parts of a path that say nothing about whose program it is.
 var generic = [...]string{"cli", "index", "main", "bin", "dist", "bundle", "lib", "build", "out", "src", "package", ".bin"}
 
-// agentName finds the name in a program's path or package: claude in /usr/bin/claude, pi in /opt/pi/dist/cli.js, gemini-cli in
-// @google/gemini-cli@latest, ampcode in @ampcode/cli.
+// agentName finds the name in a program's path or package: claude in /usr/bin/claude, pi in
+// /opt/pi/dist/cli.js, gemini-cli in @google/gemini-cli@latest, ampcode in @ampcode/cli.
 func agentName(program string) string {
 	parts := strings.FieldsFunc(program, func(r rune) bool { return r == '/' || r == '\\' })
 	for _, part := range slices.Backward(parts) {
@@ -123,8 +112,9 @@ func agentName(program string) string {
 	return ""
 }
 
-// baseName is the last part of a path in lower case, without what the system, a package or a script's language adds: .exe, .js,
-// @version, .sh. A script that is called claude.sh is taken for a wrapper that hands its arguments on; claude-wrapper.sh is not.
+// baseName is the last part of a path in lower case, without what the system, a package or a
+// script's language adds: .exe, .js, @version, .sh. A script that is called claude.sh is taken for
+// a wrapper that hands its arguments on; claude-wrapper.sh is not.
 func baseName(path string) string {
 	name := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if at := strings.LastIndexByte(name, '@'); at > 0 {

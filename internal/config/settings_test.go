@@ -1,17 +1,21 @@
 package config
 
 import (
-	"math"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// TestDefaultsAreTheDesignsTable spells the defaults out once more, as text, so that neither side changes alone.
-func TestDefaultsAreTheDesignsTable(t *testing.T) {
+// TestDefaults spells the defaults out once more, as text, so that neither side
+// changes alone.
+func TestDefaults(t *testing.T) {
 	want := map[string]string{
 		"maximumIterations":             "10",
 		"completionResponse":            "DONE",
@@ -39,7 +43,7 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 		"agents":                        "[]",
 		"guardrails":                    "[]",
 		"outputTruncateChars":           "5000",
-		"share":                         "false",
+		"allowSharedWorktree":           "false",
 		"streamAgentOutput":             "true",
 		"includeIterationCountInPrompt": "false",
 		"scm.command":                   "",
@@ -49,7 +53,7 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 		"limits.duration":               "none",
 		"limits.idle":                   "10m",
 		"limits.iteration":              "2h",
-		"limits.afterResult":            "30s",
+		"limits.exitGrace":              "30s",
 		"restart.max":                   "100",
 		"restart.delay":                 "1s",
 		"restart.childWait":             "5m",
@@ -57,24 +61,19 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 		"breaker.noProgress":            "5",
 		"breaker.sameError":             "3",
 		"reflect.every":                 "0",
-		"review.enabled":                "false",
-		"review.cap":                    "5",
-		"sandbox.mode":                  "none",
-		"worktree":                      "",
 		"journal.syncEvery":             "1s",
 		"journal.keepIterations":        "0",
 		"journal.compress":              "true",
 		"journal.raw":                   "true",
-		"notify":                        "[]",
 
 		// Beyond the design: docs/decisions/0017-settings-beyond-the-design.md.
 		"breaker.environment":    "3",
-		"completion.busFile":     "",
+		"completion.appendTo":    "",
 		"limits.iterationCost":   "none",
 		"limits.iterationTokens": "none",
-		"limits.outage":          "6h",
+		"limits.maxOutage":       "6h",
 		"limits.tool":            "1h",
-		"scm.addNew":             "false",
+		"scm.addUntracked":       "false",
 	}
 	got := map[string]string{}
 	for _, key := range Keys() {
@@ -90,15 +89,7 @@ func TestDefaultsAreTheDesignsTable(t *testing.T) {
 	}
 }
 
-func TestTasksModeHasItsOwnDefaults(t *testing.T) {
-	want := Defaults()
-	want.MaximumIterations, want.Review.Enabled = 15, true
-	if diff := cmp.Diff(want, TasksDefaults()); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestEveryKeyHasAMeaningAndAVariableOfItsOwn(t *testing.T) {
+func TestKeysHaveDocAndVariable(t *testing.T) {
 	seen := map[string]string{}
 	for _, key := range Keys() {
 		if key.Doc == "" {
@@ -120,7 +111,7 @@ func TestEveryKeyHasAMeaningAndAVariableOfItsOwn(t *testing.T) {
 	}
 	for variable, name := range map[string]string{
 		"RALPH_MAXIMUM_ITERATIONS":            "maximumIterations",
-		"RALPH_LIMITS_AFTER_RESULT":           "limits.afterResult",
+		"RALPH_LIMITS_EXIT_GRACE":             "limits.exitGrace",
 		"RALPH_AGENT_COMMAND":                 "agent.command",
 		"RALPH_COMPLETION_ON_PROMISE_NO_WORK": "completion.onPromiseNoWork",
 		"RALPH_SCM_TASKS":                     "scm.tasks",
@@ -131,49 +122,42 @@ func TestEveryKeyHasAMeaningAndAVariableOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestTagsAreReadWhole holds the one-pass reading of tags against reflect's own.
-func TestTagsAreReadWhole(t *testing.T) {
-	fields := 0
-	var walk func(*object)
-	walk = func(o *object) {
-		for _, f := range o.fields {
-			fields++
-			name, options, _ := strings.Cut(f.tag.Get("json"), ",")
-			enum := strings.Join(f.enum, ",")
-			if name != f.name || (options != "") != f.optional || enum != f.tag.Get("enum") || (f.tag.Get("required") != "") != f.required ||
-				(f.tag.Get("none") != "") != f.none || (f.tag.Get("live") != "") != f.live ||
-				f.min != boundOr(f.tag.Get("min"), 0) || f.max != boundOr(f.tag.Get("max"), math.Inf(1)) {
-				t.Errorf("%s: %s was read as %+v", f.key, f.tag, f)
-			}
-			if f.object != nil {
-				walk(f.object)
+// tagOf returns the tag that a field was compiled from.
+func tagOf(f *field) string {
+	owner := reflect.TypeFor[Settings]()
+	if list, _, in := strings.Cut(f.parent, "[]"); in {
+		owner = owner.FieldByIndex(member("", list).index).Type.Elem()
+	}
+	return string(owner.FieldByIndex(f.index).Tag)
+}
+
+// A misspelt name in a tag would have no effect.
+func TestTagNames(t *testing.T) {
+	names := regexp.MustCompile(`([a-z]+):"[^"]*"`)
+	known := []string{"json", "doc", "enum", "min", "max", "required", "none", "live", "trust"}
+	for _, f := range table() {
+		for _, m := range names.FindAllStringSubmatch(tagOf(f), -1) {
+			if !slices.Contains(known, m[1]) {
+				t.Errorf("%s: the tag has the unknown name %q", f.Name, m[1])
 			}
 		}
 	}
-	walk(table())
-	if fields < 70 {
-		t.Errorf("only %d fields", fields)
+	if len(table()) < 70 {
+		t.Errorf("only %d fields", len(table()))
 	}
-}
-
-func boundOr(value string, otherwise float64) float64 {
-	if value == "" {
-		return otherwise
-	}
-	return bound(value)
 }
 
 func TestLiveKeys(t *testing.T) {
 	want := []string{
-		"limits.afterResult", "limits.cost", "limits.duration", "limits.idle", "limits.iteration", "limits.iterationCost",
-		"limits.iterationTokens", "limits.outage", "limits.tokens", "limits.tool", "maximumIterations", "restart.delay", "restart.max",
+		"limits.cost", "limits.duration", "limits.exitGrace", "limits.idle", "limits.iteration", "limits.iterationCost",
+		"limits.iterationTokens", "limits.maxOutage", "limits.tokens", "limits.tool", "maximumIterations", "restart.delay", "restart.max",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(slices.Values(LiveKeys()))); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestDurationsPrintAsPeopleWriteThem(t *testing.T) {
+func TestDurationText(t *testing.T) {
 	for duration, want := range map[time.Duration]string{
 		0:                               "0s",
 		10 * time.Minute:                "10m",
@@ -193,13 +177,13 @@ func TestDurationsPrintAsPeopleWriteThem(t *testing.T) {
 		if got != want {
 			t.Errorf("%v prints %q, want %q", duration, got, want)
 		}
-		if back, err := ParseDuration(got); err != nil || back.Std() != duration {
+		if back, err := event.ParseDuration(got); err != nil || back.Std() != duration {
 			t.Errorf("%q reads as %v, %v", got, back, err)
 		}
 	}
 }
 
-func TestCandidatesAreTheListOrElseTheOneAgent(t *testing.T) {
+func TestCandidates(t *testing.T) {
 	claude, pi := Agent{Command: "claude"}, Agent{Command: "pi"}
 	for name, row := range map[string]struct {
 		settings Settings

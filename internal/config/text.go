@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,167 +11,136 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // parse reads the text of a scalar into place and checks it.
 func parse(f *field, key, text string, place reflect.Value) *Error {
-	if f.none && text == "none" {
+	if f.None && text == "none" {
 		place.SetZero()
 		return nil
 	}
-	switch f.kind {
+	var number float64
+	var err error
+	switch f.Kind {
 	case KindString:
-		if err := checkWord(f, key, text); err != nil {
-			return err
-		}
 		place.SetString(text)
-	case KindBool:
-		value, err := strconv.ParseBool(text)
-		if err != nil {
-			return badText(f, key, text)
-		}
-		place.SetBool(value)
-	case KindPassed:
-		return parsePassed(key, text, place)
-	case KindInt:
-		number, err := strconv.ParseInt(text, 10, place.Type().Bits())
-		if errors.Is(err, strconv.ErrRange) {
-			return tooLarge(key, text)
-		}
-		if err != nil {
-			return badText(f, key, text)
-		}
-		if err := checkBounds(f, key, text, float64(number)); err != nil {
-			return err
-		}
-		place.SetInt(number)
-	case KindFloat:
-		number, err := strconv.ParseFloat(text, 64)
-		if errors.Is(err, strconv.ErrRange) {
-			return tooLarge(key, text)
-		}
-		if err != nil || math.IsNaN(number) || math.IsInf(number, 0) {
-			return badText(f, key, text)
-		}
-		if err := checkBounds(f, key, text, number); err != nil {
-			return err
-		}
-		place.SetFloat(number)
+		return checkWord(f, key, text)
 	case KindDuration:
-		duration, err := ParseDuration(text)
+		duration, err := event.ParseDuration(text)
 		if err != nil {
 			return &Error{Key: key, Problem: key + ": " + err.Error()}
 		}
 		place.SetInt(int64(duration))
+		return nil
+	case KindBool:
+		var value bool
+		value, err = strconv.ParseBool(text)
+		place.SetBool(value)
+	case KindInt:
+		var whole int64
+		whole, err = strconv.ParseInt(text, 10, place.Type().Bits())
+		place.SetInt(whole)
+		number = float64(whole)
+	case KindFloat:
+		number, err = strconv.ParseFloat(text, 64)
+		place.SetFloat(number)
 	}
-	return nil
+	problem := ""
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		problem = text + " is too large"
+	case err != nil, math.IsNaN(number), math.IsInf(number, 0):
+		got := shorten(text)
+		if json.Unmarshal([]byte(text), new(float64)) == nil {
+			got = text
+		}
+		problem = fmt.Sprintf("want %s, got %s", f.Kind, got)
+	case number < f.Min:
+		problem = fmt.Sprintf("%s is below %v", text, f.Min)
+	case number > f.Max:
+		problem = fmt.Sprintf("%s is above %v", text, f.Max)
+	default:
+		return nil
+	}
+	return &Error{Key: key, Problem: key + ": " + problem}
 }
 
-// parseField reads what a variable or a flag says for one key: the text of a scalar, JSON for objects and lists, and for a
-// list of strings also the strings with commas between.
-func parseField(f *field, value string, place reflect.Value, seen func(string, int)) *Error {
+// parseField reads what a variable or a flag says for one key: the text of a scalar, JSON for
+// objects and lists, and for a list of strings also the strings with commas between them.
+func parseField(f *field, value string, base reflect.Value, seen func(key string, at int)) *Error {
 	trimmed := strings.TrimSpace(value)
-	if f.kind == KindStrings && !strings.HasPrefix(trimmed, "[") {
-		return parseList(f, trimmed, place, seen)
-	}
-	switch f.kind {
-	case KindObject, KindMap:
-		if !strings.HasPrefix(trimmed, "{") {
+	isJSON := strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")
+	d := decoder{seen: seen}
+	switch f.Kind {
+	case KindObject, KindMap, KindObjects:
+		if !isJSON {
 			return notJSON(f)
 		}
-	case KindObjects:
-		if !strings.HasPrefix(trimmed, "[") {
-			return notJSON(f)
+	case KindStrings, KindPassed:
+		if !isJSON {
+			return d.value(f, commaList(f, trimmed), base)
 		}
-	}
-	inJSON := f.kind == KindPassed && strings.HasPrefix(trimmed, "[")
-	switch f.kind {
-	case KindStrings, KindMap, KindObject, KindObjects:
-		inJSON = true
 	case KindString:
-		trimmed = value
+		return d.value(f, node{key: f.Name, token: value}, base)
+	default:
+		seen(f.Name, 0)
+		return parse(f, f.Name, trimmed, base.FieldByIndex(f.index))
 	}
-	if inJSON {
-		err, at := decodeField([]byte(value), f, place, seen)
-		switch {
-		case err == nil:
-			return nil
-		case err.Key == "":
-			err.Problem = f.key + ": not JSON: " + err.Problem
-		}
-		_, column := locate([]byte(value), at)
-		err.Key = cmp.Or(err.Key, f.key)
-		err.Problem += fmt.Sprintf(" (character %d)", column)
-		return err
+	n, err := parseJSON([]byte(value), f.Name)
+	if err != nil {
+		err.Key, err.Problem = f.Name, f.Name+": not JSON: "+err.Problem
+	} else if err = d.value(f, n, base); err == nil {
+		return nil
 	}
-	seen(f.key, 0)
-	return parse(f, f.key, trimmed, place)
+	_, column := locate([]byte(value), err.at)
+	err.Problem += fmt.Sprintf(" (character %d)", column)
+	return err
 }
 
 func notJSON(f *field) *Error {
-	err := &Error{Key: f.key, Problem: f.key + ": want " + string(f.kind) + " in JSON"}
-	if f.kind == KindObject {
-		err.advice = fmt.Sprintf("its keys can be set one by one: %s or %s", f.object.fields[0].key, envName(f.object.fields[0].key))
+	err := &Error{Key: f.Name, Problem: f.Name + ": want " + string(f.Kind) + " in JSON"}
+	if f.Kind == KindObject {
+		first := table()[slices.IndexFunc(table(), func(m *field) bool { return m.parent == f.Name })]
+		err.advice = fmt.Sprintf("its keys can be set one by one: %s or %s", first.Name, first.Env)
 	}
 	return err
 }
 
-func parseList(f *field, value string, place reflect.Value, seen func(string, int)) *Error {
-	var list []string
-	if value != "" {
-		list = strings.Split(value, ",")
-	}
-	for i, text := range list {
-		list[i] = strings.TrimSpace(text)
-		if err := checkWord(f, f.key, list[i]); err != nil {
-			return err
+// commaList returns the node of a list that is written with commas, or of one of the words that
+// stand for a list.
+func commaList(f *field, text string) node {
+	n := node{key: f.Name, token: json.Delim('[')}
+	switch {
+	case f.Kind == KindPassed && (text == string(passedAll) || text == string(passedNone)):
+		n.token = text == string(passedAll)
+	case f.Kind == KindPassed && (text == passedAuto || text == ""):
+		n.token = passedAuto
+	case text != "":
+		for i, entry := range strings.Split(text, ",") {
+			n.nodes = append(n.nodes, node{key: fmt.Sprintf("%s[%d]", f.Name, i), token: strings.TrimSpace(entry)})
 		}
 	}
-	seen(f.key, 0)
-	setList(place, reflect.ValueOf(list))
-	return nil
+	return n
 }
 
-// set parses the text of a dotted key into s. seen is told of every key that was set.
-func set(s *Settings, key, value string, seen func(string, int)) *Error {
+// set parses the text of a dotted key into s, and calls seen with every key that was set.
+func set(s *Settings, key, value string, seen func(key string, at int)) *Error {
 	f, entry := lookUp(key)
 	if f == nil {
 		return unknownKey(key)
 	}
-	place := reflect.ValueOf(s).Elem().FieldByIndex(f.index)
+	base := reflect.ValueOf(s).Elem()
 	if entry == "" {
-		return parseField(f, value, place, seen)
+		return parseField(f, value, base, seen)
 	}
-	if err := checkVariable(key, entry); err != nil {
-		return err
+	place := base.FieldByIndex(f.index)
+	merged, err := entries(node{nodes: []node{{key: key, name: entry, token: value}}}, place.Interface().(map[string]string), seen)
+	if err == nil {
+		place.Set(reflect.ValueOf(merged))
 	}
-	merged := maps.Clone(place.Interface().(map[string]string))
-	if merged == nil {
-		merged = map[string]string{}
-	}
-	merged[entry] = value
-	place.Set(reflect.ValueOf(merged))
-	seen(key, 0)
-	return nil
-}
-
-// Set parses value and gives it to one key of a running loop. A key that is not among LiveKeys, an unknown one and a bad value
-// are an *Error, and settings are then as they were.
-func Set(settings *Settings, key, value string) error {
-	f, _ := lookUp(key)
-	if f != nil && !f.live {
-		return &Error{
-			Key:     key,
-			Problem: key + ": cannot change while the loop runs",
-			advice:  "these can: " + strings.Join(LiveKeys(), ", "),
-		}
-	}
-	changed := *settings
-	if err := set(&changed, key, value, func(string, int) {}); err != nil {
-		return err
-	}
-	*settings = changed
-	return nil
+	return err
 }
 
 // Text returns the value of a dotted key as a flag would give it; false for an unknown key.
@@ -187,50 +157,44 @@ func Text(s Settings, key string) (string, bool) {
 	return text(f, value), true
 }
 
-// Changed returns the keys whose values are not built in, but for objects, whose keys have values of their own.
+// Changed returns the keys whose values are not built in, but for objects, whose keys have values
+// of their own.
 func Changed(s Settings) []string {
 	var keys []string
-	value, defaults := reflect.ValueOf(s), reflect.ValueOf(Defaults())
-	eachField(table(), func(f *field) {
-		is := value.FieldByIndex(f.index)
+	for _, f := range table() {
 		switch {
-		case f.kind == KindObject:
-		case f.kind == KindMap:
-			for _, entry := range slices.Sorted(maps.Keys(is.Interface().(map[string]string))) {
-				keys = append(keys, join(f.key, entry))
+		case f.Env == "" || f.Kind == KindObject:
+		case f.Kind == KindMap:
+			entries := reflect.ValueOf(s).FieldByIndex(f.index).Interface().(map[string]string)
+			for _, entry := range slices.Sorted(maps.Keys(entries)) {
+				keys = append(keys, join(f.Name, entry))
 			}
-		case text(f, is) != text(f, defaults.FieldByIndex(f.index)):
-			keys = append(keys, f.key)
+		case text(f, reflect.ValueOf(s).FieldByIndex(f.index)) != f.Default:
+			keys = append(keys, f.Name)
 		}
-	})
+	}
 	return keys
 }
 
 func text(f *field, value reflect.Value) string {
-	if f.none && value.IsZero() {
+	empty := value.IsZero()
+	switch {
+	case f.None && empty:
 		return "none"
-	}
-	switch f.kind {
-	case KindString:
+	case f.Kind == KindString:
 		return value.String()
-	case KindBool:
-		return strconv.FormatBool(value.Bool())
-	case KindPassed:
+	case f.Kind == KindPassed:
 		return cmp.Or(value.String(), passedAuto)
-	case KindInt:
-		return strconv.FormatInt(value.Int(), 10)
-	case KindFloat:
+	case f.Kind == KindFloat:
 		return strconv.FormatFloat(value.Float(), 'f', -1, 64)
-	case KindDuration:
-		return Duration(value.Int()).String()
-	}
-	if value.IsZero() && f.kind != KindObject {
-		if f.kind == KindMap {
-			return "{}"
-		}
+	case f.Kind == KindMap && empty:
+		return "{}"
+	case (f.Kind == KindStrings || f.Kind == KindObjects) && empty:
 		return "[]"
+	case f.Kind == KindObject, f.Kind == KindObjects, f.Kind == KindStrings, f.Kind == KindMap:
+		return inJSON(f.Name, value.Interface())
 	}
-	return inJSON(f.key, value.Interface())
+	return fmt.Sprint(value.Interface())
 }
 
 func inJSON(key string, value any) string {
@@ -241,18 +205,6 @@ func inJSON(key string, value any) string {
 	return strings.TrimSpace(string(encoded))
 }
 
-func badText(f *field, key, text string) *Error {
-	got := shorten(text)
-	if number, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(number) && !math.IsInf(number, 0) {
-		got = text
-	}
-	return &Error{Key: key, Problem: fmt.Sprintf("%s: want %s, got %s", key, f.kind, got)}
-}
-
-func tooLarge(key, number string) *Error {
-	return &Error{Key: key, Problem: fmt.Sprintf("%s: %s is too large", key, number)}
-}
-
 // shorten quotes a value for a message.
 func shorten(text string) string {
 	if runes := []rune(text); len(runes) > 40 {
@@ -261,26 +213,16 @@ func shorten(text string) string {
 	return strconv.Quote(text)
 }
 
-func checkBounds(f *field, key, text string, number float64) *Error {
-	switch {
-	case number < f.min:
-		return &Error{Key: key, Problem: fmt.Sprintf("%s: %s is below %v", key, text, f.min)}
-	case number > f.max:
-		return &Error{Key: key, Problem: fmt.Sprintf("%s: %s is above %v", key, text, f.max)}
-	}
-	return nil
-}
-
 // checkWord checks a string against the words its key takes.
 func checkWord(f *field, key, text string) *Error {
 	switch {
-	case f.enum != nil && !slices.Contains(f.enum, text):
+	case f.Enum != nil && !slices.Contains(f.Enum, text):
 		return &Error{
 			Key:     key,
-			Problem: fmt.Sprintf("%s: %s is not one of %s", key, shorten(text), strings.Join(f.enum, ", ")),
-			Nearest: Nearest(text, f.enum),
+			Problem: fmt.Sprintf("%s: %s is not one of %s", key, shorten(text), strings.Join(f.Enum, ", ")),
+			Nearest: Nearest(text, f.Enum),
 		}
-	case text == "" && f.required:
+	case text == "" && f.Required:
 		return &Error{Key: key, Problem: key + ": must not be empty"}
 	case strings.ContainsRune(text, 0):
 		return &Error{Key: key, Problem: key + ": holds a NUL character"}

@@ -8,17 +8,18 @@ import (
 	"strconv"
 )
 
-// trustFree is the word in the tag of a key that any repository may set. A key without a word is asked about.
+// trustFree is the word in the tag of a key that any repository may set. A key without a word is
+// asked about.
 const trustFree = "free"
 
-// Part is a setting in the files of a repository that counts only once a person trusts it: it runs a program, says how that
-// is run or what is in its environment, writes outside the loop's folder, takes away a lock, or stands in the place of what the
-// person's own settings.json says.
+// Part is a setting in the files of a repository that counts only once a person trusts it: it runs
+// a program, says how that is run or what is in its environment, writes outside the loop's folder,
+// takes away a lock, or replaces a value of the person's own settings.json.
 type Part struct {
 	Key    string // one of a list of objects has its place: guardrails[0]
 	Value  string // as Text prints it
 	Origin Origin
-	// Own is the value in the person's own settings.json, where another one stands in its place.
+	// Own is the value in the person's own settings.json that this one replaces.
 	Own string
 
 	setting string // the key in Origins
@@ -34,13 +35,13 @@ func (l *Loaded) remember(keys []string) {
 	}
 }
 
-// ask takes down what a file of the repository says about these keys, once it has been read. It takes the place of
-// what a file before it said.
+// ask adds the values that a file of the repository gives to these keys. They replace those of an
+// earlier file.
 func (l *Loaded) ask(keys []string) {
 	for _, key := range keys {
 		l.Parts = slices.DeleteFunc(l.Parts, func(p Part) bool { return p.setting == key })
 		f, entry := lookUp(key)
-		if f.kind == KindMap && entry == "" {
+		if f.Kind == KindMap && entry == "" {
 			continue // its entries have keys of their own
 		}
 		value, _ := Text(l.Settings, key)
@@ -48,11 +49,11 @@ func (l *Loaded) ask(keys []string) {
 		if own == value {
 			own, set = "", false
 		}
-		if !f.asked && !set {
+		if !f.Asked && !set {
 			continue
 		}
 		part := Part{Key: key, Value: value, Origin: l.Origins[key], Own: own, setting: key}
-		if f.kind != KindObjects || value == "[]" {
+		if f.Kind != KindObjects || value == "[]" {
 			l.Parts = append(l.Parts, part)
 			continue
 		}
@@ -69,13 +70,14 @@ func (l *Loaded) ask(keys []string) {
 	}
 }
 
-// Asked returns those of the Parts that are in force: what a variable or a flag says instead is the person's word.
+// Asked returns the Parts that are in force: a variable or a flag that replaces one comes from the
+// person.
 func (l Loaded) Asked() []Part {
 	return slices.DeleteFunc(slices.Clone(l.Parts), func(p Part) bool { return l.Origins[p.setting] != p.Origin })
 }
 
-// Fingerprint is the SHA-256 in hex of what the parts set, wherever in the files that stands: of a JSON object, its keys
-// sorted.
+// Fingerprint is the SHA-256 in hex of the parts as a JSON object with sorted keys. It does not
+// depend on their place in the files.
 func Fingerprint(parts []Part) string {
 	values := map[string]string{}
 	for _, p := range parts {

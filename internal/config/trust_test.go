@@ -9,35 +9,38 @@ import (
 	"testing"
 )
 
-// Whoever adds a key has to say whether any repository may set it.
-func TestEveryKeySaysWhetherItNeedsTrust(t *testing.T) {
+// A new key has to say whether any repository may set it.
+func TestEveryKeyDeclaresTrust(t *testing.T) {
 	asked, free := 0, 0
-	eachField(table(), func(f *field) {
-		switch word := f.tag.Get("trust"); {
-		case f.kind == KindObject:
+	for _, f := range table() {
+		if f.Env == "" {
+			continue
+		}
+		switch word := reflect.StructTag(tagOf(f)).Get("trust"); {
+		case f.Kind == KindObject:
 			if word != "" {
-				t.Errorf("%s is an object: its keys say it", f.key)
+				t.Errorf("%s is an object: its keys say it", f.Name)
 			}
 		case word == "asked":
 			asked++
 		case word == trustFree:
 			free++
 		default:
-			t.Errorf("%s has no tag trust:\"asked\" or trust:\"free\"", f.key)
+			t.Errorf("%s has no tag trust:\"asked\" or trust:\"free\"", f.Name)
 		}
-		for _, runs := range []string{"command", "flags", "url", "guardrails", "tasks", "busFile", "sandbox"} {
-			if (strings.Contains(strings.ToLower(f.key), strings.ToLower(runs)) || strings.HasSuffix(f.key, ".env")) && f.kind != KindObject && !f.asked {
-				t.Errorf("%s looks as if it ran something, and any repository may set it", f.key)
+		for _, runs := range []string{"command", "flags", "url", "guardrails", "tasks", "appendTo"} {
+			if (strings.Contains(strings.ToLower(f.Name), strings.ToLower(runs)) || strings.HasSuffix(f.Name, ".env")) && f.Kind != KindObject && !f.Asked {
+				t.Errorf("%s looks as if it ran something, and any repository may set it", f.Name)
 			}
 		}
-	})
+	}
 	if asked < 12 || free < 30 {
 		t.Errorf("%d keys need trust, %d do not", asked, free)
 	}
 	unsaid := compile(reflect.TypeFor[struct {
 		Hook string `json:"hook" doc:"new"`
-	}](), "", nil)
-	if !unsaid.fields[0].asked {
+	}](), "", nil, reflect.Value{})
+	if !unsaid[0].Asked {
 		t.Error("a key that does not say it is not asked about")
 	}
 }
@@ -68,7 +71,7 @@ func layered(t *testing.T, home, team, local string, more Source) Loaded {
 	return loaded
 }
 
-func spelt(parts []Part) []string {
+func formatParts(parts []Part) []string {
 	texts := []string{}
 	for _, p := range parts {
 		text := p.Key + "=" + p.Value + " @" + strings.TrimPrefix(p.Origin.String(), ".ralph/")
@@ -108,7 +111,7 @@ func TestParts(t *testing.T) {
 		},
 		{
 			name: "a limit in the place of the person's own",
-			home: `{"limits":{"cost":5,"tokens":7},"sandbox":{"mode":"none"}}`, team: `{"limits":{"cost":500,"tokens":7,"duration":"9h"}}`,
+			home: `{"limits":{"cost":5,"tokens":7}}`, team: `{"limits":{"cost":500,"tokens":7,"duration":"9h"}}`,
 			parts: []string{"limits.cost=500 @settings.json:1 own=5"},
 		},
 		{
@@ -132,21 +135,21 @@ func TestParts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			loaded := layered(t, tt.home, tt.team, tt.local, tt.source)
-			if got := spelt(loaded.Parts); !slices.Equal(got, tt.parts) {
+			if got := formatParts(loaded.Parts); !slices.Equal(got, tt.parts) {
 				t.Errorf("parts\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(tt.parts, "\n"))
 			}
 			want := tt.asked
 			if want == nil {
 				want = tt.parts
 			}
-			if got := spelt(loaded.Asked()); !slices.Equal(got, want) {
+			if got := formatParts(loaded.Asked()); !slices.Equal(got, want) {
 				t.Errorf("asked\n%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		})
 	}
 }
 
-func TestTheHomeFolderIsThePersonsOwn(t *testing.T) {
+func TestHomeFolderNeedsNoTrust(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, ".ralph")
 	if err := os.MkdirAll(home, 0o700); err != nil {

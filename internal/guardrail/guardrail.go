@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/units"
 )
 
@@ -18,15 +18,17 @@ import (
 type Guardrail struct {
 	// Command is run by sh -c, on Windows by cmd /c.
 	Command string
-	// FailAction says where Result.Message goes in the next prompt. It is handed on as it is: see internal/prompt.
+	// FailAction is where Result.Message goes in the next prompt; see internal/prompt. It is passed
+	// on unchanged.
 	FailAction string
-	// Hint is told to the agent when the command fails, whole and as it is.
+	// Hint is a part of Result.Message, unchanged.
 	Hint string
 	// Timeout ends the command after this time; 0 lets it run.
 	Timeout time.Duration
-	// Independent lets it run at the same time as neighbours in the list that are independent, too.
+	// Independent lets it run at the same time as independent neighbors in the list.
 	Independent bool
-	// Protect says of the files that it consists of that they are to be put back when they were changed. A seal keeps their content.
+	// Protect: the files that define it are to be restored when they were changed. A snapshot keeps
+	// their content.
 	Protect bool
 }
 
@@ -38,112 +40,111 @@ type Config struct {
 	LoopDir string
 	// Iteration is the number in the logs' names.
 	Iteration int
-	// Env is the whole environment; nil stands for the caller's. It should not hold the mark by which an agent's strays are
-	// found: when that agent ends, what carries its mark is ended with it.
+	// Env is the complete environment; nil stands for the caller's. It should not contain the mark
+	// of an agent: the end of that agent ends what carries its mark.
 	Env []string
-	// TruncateChars is how many characters of a failed command's output the message holds; 0 holds none.
+	// TruncateChars is how many characters of a failed command's output are in the message.
 	TruncateChars int
 	Guardrails    []Guardrail
-	// Parallel bounds how many independent ones run at a time; 0 stands for the number of processors.
+	// Parallel bounds how many independent ones run at a time; 0 stands for the number of
+	// processors.
 	Parallel int
 	// Grace is the time between TERM and KILL; 0 stands for 2 s.
 	Grace time.Duration
-	// Redact begins a text, such as what one command prints or the command itself, of which no secret is to be kept: not in a log,
-	// in a log's name or in a message. nil keeps all as it is.
+	// Redact begins a text, such as what one command prints or the command itself. It keeps secrets
+	// out of logs, their names and messages. nil keeps everything unchanged.
 	Redact func() Redactor
 
-	// Started is called before a command is started, and then Ended once, when its result is known, both with its place in
-	// Guardrails. Calls never overlap; those of independent guardrails come as they start and end. Both may be nil.
+	// Started is called before a command is started, and then Ended once, when its result is known,
+	// both with its place in Guardrails. Calls never overlap; those of independent guardrails come
+	// as they start and end. Both may be nil.
 	Started func(i int, g Guardrail)
 	Ended   func(i int, r Result)
 }
 
-// A Redactor hides the secrets of a text that comes in pieces, and withholds what may be a part of one until more comes.
+// A Redactor hides the secrets of a text that is written in pieces. It withholds what may be a part
+// of a secret until more is written.
 type Redactor interface {
 	Write(piece []byte) []byte
 	Flush() []byte // the text has ended
 }
 
-// redact returns a whole text without its secrets.
+// unredacted is the Redactor where nothing is hidden.
+type unredacted struct{}
+
+func (unredacted) Write(piece []byte) []byte { return piece }
+func (unredacted) Flush() []byte             { return nil }
+
+// redact returns a complete text without its secrets.
 func (c *Config) redact(text string) string {
-	if c.Redact == nil {
-		return text
-	}
 	r := c.Redact()
 	out := string(r.Write([]byte(text)))
 	return out + string(r.Flush())
 }
 
-// Result is what came of one guardrail.
+// Result is the result of one guardrail.
 type Result struct {
 	Guardrail Guardrail
 	// OK: it exited with 0 in time. Nothing else passes.
 	OK bool
-	// Code is the exit status, or -1 when a signal ended the shell or there is none. A command that the shell cannot find or run is a
-	// failure like others (127, 126).
+	// Code is the exit status, or -1 when a signal ended the shell or there is none. A command that
+	// the shell cannot find or run is a failure like others (127, 126).
 	Code int
 	// Signal names the signal that ended the shell, such as "SIGKILL", or is empty.
 	Signal string
-	// TimedOut: it was ended because its Timeout was over. OK is then false whatever the exit status.
+	// TimedOut: it was ended because its Timeout was over. OK is then false whatever the exit
+	// status.
 	TimedOut bool
 	// Took is the time from start to the shell's end.
 	Took time.Duration
 	// Log is the name of the log in the loop's folder; empty when none could be made.
 	Log string
-	// Message is what the agent is told when the guardrail failed; empty when it passed and when there is no verdict.
+	// Message is for the agent when the guardrail failed; empty when it passed and when there is no
+	// verdict.
 	Message string
-	// Err is why there is no verdict: a *StartError, ErrInterrupted with the context's cause, or a log that could not be made.
+	// Err is why there is no verdict: the shell could not be started, ErrInterrupted with the
+	// context's cause, or a log that could not be created. It satisfies errors.Is with
+	// exec.ErrNotFound when there is no shell, and with fs.ErrNotExist when the working directory
+	// is missing.
 	Err error
-	// Warning is what went wrong on our side and leaves the verdict standing: a log that is not whole, processes that
-	// outlived KILL.
+	// Warning is what went wrong on our side and does not change the verdict: an incomplete log,
+	// processes that outlived KILL.
 	Warning error
 }
 
 // ErrInterrupted says that the context ended before the guardrail did.
 var ErrInterrupted = errors.New("interrupted")
 
-// StartError says that the shell could not be started. It satisfies errors.Is with exec.ErrNotFound when there is no shell, and with
-// fs.ErrNotExist when the working directory is gone.
-type StartError struct {
-	Command string
-	Err     error
-}
+var errTimedOut = errors.New("timed out")
 
-func (e *StartError) Error() string { return fmt.Sprintf("start guardrail %q: %v", e.Command, e.Err) }
-func (e *StartError) Unwrap() error { return e.Err }
-
-const (
-	defaultGrace = 2 * time.Second
-	// killTime bounds the wait for processes that have been sent KILL: only those stuck inside the kernel outlast it.
-	killTime = 3 * time.Second
-)
-
-// Run runs the guardrails in their order, also after one that failed. Independent ones that stand next to each other run at the same
-// time; the next dependent one waits for all before it. The results are in the order of the guardrails.
+// Run runs the guardrails in their order, also after one that failed. Independent ones that stand
+// next to each other run at the same time; the next dependent one waits for all before it. The
+// results are in the order of the guardrails.
 //
-// The error joins what kept guardrails from a verdict (see Result.Err). No further one is started after such an error, so the
-// results are then those of the first ones only. Run may be called again for the same iteration: logs get new names.
+// The error joins what kept guardrails from a verdict (see Result.Err). No further one is started
+// after such an error, so the results are then those of the first ones only. Run may be called
+// again for the same iteration: logs get new names.
 func Run(ctx context.Context, c Config) ([]Result, error) {
 	loop, err := os.OpenRoot(c.LoopDir)
 	if err != nil {
 		return nil, fmt.Errorf("open the loop's folder for guardrail logs: %w", err)
 	}
 	defer loop.Close()
-	if c.Grace <= 0 {
-		c.Grace = defaultGrace
-	}
 	if c.Parallel <= 0 {
 		c.Parallel = runtime.GOMAXPROCS(0)
 	}
-	r := &round{Config: c, loop: loop, results: make([]Result, len(c.Guardrails))}
+	if c.Redact == nil {
+		c.Redact = func() Redactor { return unredacted{} }
+	}
+	r := &runState{Config: c, loop: loop, results: make([]Result, len(c.Guardrails))}
 	for r.started < len(c.Guardrails) && r.failed() == nil {
-		r.runTogether(ctx, together(c.Guardrails, r.started))
+		r.runBatch(ctx, runEnd(c.Guardrails, r.started))
 	}
 	return r.results[:r.started], r.failed()
 }
 
-// together returns the end of the guardrails that may run at the same time as the one at from.
-func together(all []Guardrail, from int) int {
+// runEnd returns the end of the guardrails that may run at the same time as the one at from.
+func runEnd(all []Guardrail, from int) int {
 	end := from + 1
 	for all[from].Independent && end < len(all) && all[end].Independent {
 		end++
@@ -151,8 +152,8 @@ func together(all []Guardrail, from int) int {
 	return end
 }
 
-// round is one Run.
-type round struct {
+// runState is one Run.
+type runState struct {
 	Config
 	loop    *os.Root
 	started int // how many have been begun; only Run's goroutine touches it
@@ -162,14 +163,15 @@ type round struct {
 	errs    []error
 }
 
-func (r *round) failed() error {
+func (r *runState) failed() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return errors.Join(r.errs...)
 }
 
-// runTogether runs the guardrails before end that have not been started, and returns when all that were have ended.
-func (r *round) runTogether(ctx context.Context, end int) {
+// runBatch runs the guardrails before end that have not been started, and returns when all that
+// were have ended.
+func (r *runState) runBatch(ctx context.Context, end int) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	free := make(chan struct{}, r.Parallel)
@@ -194,7 +196,7 @@ func (r *round) runTogether(ctx context.Context, end int) {
 }
 
 // begin makes the log of a guardrail and says that it starts.
-func (r *round) begin(ctx context.Context, i int) (*os.File, error) {
+func (r *runState) begin(ctx context.Context, i int) (*os.File, error) {
 	g := r.Guardrails[i]
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("guardrail %q: %w before it started: %w", g.Command, ErrInterrupted, context.Cause(ctx))
@@ -211,44 +213,42 @@ func (r *round) begin(ctx context.Context, i int) (*os.File, error) {
 	return log, nil
 }
 
-func (r *round) record(i int, result Result, tell func(int, Result)) {
+func (r *runState) record(i int, result Result, notify func(int, Result)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.results[i] = result
 	if result.Err != nil {
 		r.errs = append(r.errs, result.Err)
 	}
-	if tell != nil {
-		tell(i, result)
+	if notify != nil {
+		notify(i, result)
 	}
 }
 
-func (r *round) run(ctx context.Context, g Guardrail, log *os.File) Result {
+func (r *runState) run(ctx context.Context, g Guardrail, log *os.File) Result {
 	result := Result{Guardrail: g, Code: -1, Log: filepath.Base(log.Name())}
-	out := newOutput(log, r.TruncateChars)
-	if r.Redact != nil {
-		out.redact = r.Redact()
+	out := newOutput(log, r.Redact(), r.TruncateChars)
+	if g.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, g.Timeout, errTimedOut)
+		defer cancel()
 	}
-	exit, err := command{line: g.Command, dir: r.Dir, env: r.Env, timeout: g.Timeout, grace: r.Grace}.run(ctx, out)
+	exit, err := process.Run(ctx, process.Command{Shell: g.Command, Dir: r.Dir, Env: r.Env, Stdout: out, Stderr: out, Grace: r.Grace})
 	out.end()
 	closeErr := log.Close()
-	if err != nil {
-		result.Err = &StartError{g.Command, err}
+	result.Code, result.Signal, result.Took = exit.Code, exit.Signal, exit.Took
+	result.TimedOut = errors.Is(err, errTimedOut)
+	switch {
+	case result.TimedOut, err == nil:
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		result.Err = fmt.Errorf("guardrail %q: %w after %s: %w", g.Command, ErrInterrupted, units.Took(exit.Took), err)
+	default:
+		result.Err = fmt.Errorf("start guardrail %q: %w", g.Command, err)
 		return result
 	}
-	result.Code, result.Signal, result.Took = exit.code, exit.signal, exit.took
-	if err := errors.Join(out.err, closeErr, exit.warning); err != nil {
-		result.Warning = err
-	}
-	switch exit.cut {
-	case byContext:
-		result.Err = fmt.Errorf("guardrail %q: %w after %s: %w", g.Command, ErrInterrupted, units.Took(exit.took), context.Cause(ctx))
-		return result
-	case byTimeout:
-		result.TimedOut = true
-	}
-	result.OK = exit.code == 0 && !result.TimedOut
-	if !result.OK {
+	result.Warning = errors.Join(out.err, closeErr, exit.Err)
+	result.OK = err == nil && exit.Code == 0
+	if !result.OK && result.Err == nil {
 		shown := r.shown(result.Log)
 		if out.err != nil {
 			shown += " (its beginning only)"
@@ -258,17 +258,17 @@ func (r *round) run(ctx context.Context, g Guardrail, log *os.File) Result {
 	return result
 }
 
-// shown returns a log's path as the agent can open it: from the working directory when it lies below, else absolute.
-func (r *round) shown(log string) string {
+// shown returns a log's path as the agent can open it: from the working directory when it lies
+// below, else absolute.
+func (r *runState) shown(log string) string {
 	path := filepath.Join(r.LoopDir, log)
 	dir, dirErr := filepath.Abs(r.Dir)
 	abs, err := filepath.Abs(path)
 	if err != nil || dirErr != nil {
 		return path
 	}
-	rel, err := filepath.Rel(dir, abs)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return abs
+	if rel, err := filepath.Rel(dir, abs); err == nil && filepath.IsLocal(rel) {
+		return rel
 	}
-	return rel
+	return abs
 }

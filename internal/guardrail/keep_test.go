@@ -15,27 +15,27 @@ import (
 var keepGuards = []Guardrail{{Command: "./check.sh", Protect: true}, {Command: "sh loose.sh"}}
 
 // kept is a project whose guardrails were sealed by a process that is gone.
-func kept(t *testing.T) (p tree, loopDir string, records []Record) {
+func kept(t *testing.T) (p project, loopDir string, records []Record) {
 	t.Helper()
-	p, loopDir = newTree(t), t.TempDir()
+	p, loopDir = newProject(t), t.TempDir()
 	p.write("check.sh", "exit 1\n", 0o755)
 	p.write("loose.sh", "exit 2\n", 0o644)
 	p.must(os.Symlink("check.sh", p.at("link.sh")))
-	s, err := NewSeal(p.dir, keepGuards)
+	s, err := NewSnapshot(p.dir, keepGuards)
 	p.must(err)
 	p.must(s.Keep(loopDir, nil))
 	return p, loopDir, s.Records()
 }
 
 // reopened returns what the next process sees.
-func reopened(t *testing.T, p tree, loopDir string, records []Record) *Seal {
+func reopened(t *testing.T, p project, loopDir string, records []Record) *FileSnapshot {
 	t.Helper()
 	s, err := Reopen(p.dir, loopDir, records, keepGuards)
 	p.must(err)
 	return s
 }
 
-func TestASealOutlivesItsProcess(t *testing.T) {
+func TestSnapshotIsReopened(t *testing.T) {
 	p, loopDir, records := kept(t)
 	p.write("check.sh", "exit 0\n", 0o755)
 	p.write("loose.sh", "exit 0\n", 0o644)
@@ -62,7 +62,7 @@ func TestASealOutlivesItsProcess(t *testing.T) {
 	}
 }
 
-func TestACopyIsBelievedByItsHashAlone(t *testing.T) {
+func TestChangedCopyIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(file string) error{
 		"edited":   func(file string) error { return os.WriteFile(file, []byte("exit 0\n"), 0o600) },
 		"gone":     os.Remove,
@@ -93,7 +93,7 @@ func TestACopyIsBelievedByItsHashAlone(t *testing.T) {
 			}
 			// A process that has the content sets it right.
 			p.write("check.sh", "exit 1\n", 0o755)
-			whole, err := NewSeal(p.dir, keepGuards)
+			whole, err := NewSnapshot(p.dir, keepGuards)
 			p.must(err)
 			p.must(whole.Keep(loopDir, nil))
 			p.write("check.sh", "exit 0\n", 0o755)
@@ -102,10 +102,10 @@ func TestACopyIsBelievedByItsHashAlone(t *testing.T) {
 	}
 }
 
-func TestKeepRemovesWhatIsNotSealedAnyMore(t *testing.T) {
+func TestKeepRemovesOldCopies(t *testing.T) {
 	p, loopDir, records := kept(t)
 	p.write("check.sh", "exit 3\n", 0o755)
-	s, err := NewSeal(p.dir, keepGuards)
+	s, err := NewSnapshot(p.dir, keepGuards)
 	p.must(err)
 	p.must(s.Keep(loopDir, records))
 	if copies, err := os.ReadDir(filepath.Join(loopDir, KeptDir)); err != nil || len(copies) != 2 {
@@ -117,7 +117,7 @@ func TestKeepRemovesWhatIsNotSealedAnyMore(t *testing.T) {
 	if len(copies) != 1 || slices.ContainsFunc(records, func(r Record) bool { return r.SHA256 == copies[0].Name() }) {
 		t.Errorf("kept: %v", copies)
 	}
-	loose, err := NewSeal(p.dir, keepGuards[1:])
+	loose, err := NewSnapshot(p.dir, keepGuards[1:])
 	p.must(err)
 	p.must(loose.Keep(loopDir, nil))
 	if copies, err := os.ReadDir(filepath.Join(loopDir, KeptDir)); err != nil || len(copies) != 0 {
@@ -130,7 +130,7 @@ func TestKeepRemovesWhatIsNotSealedAnyMore(t *testing.T) {
 	}
 }
 
-func TestWhatGuardrailsAreDefinedByBesidesIsSealedOnReopening(t *testing.T) {
+func TestReopenAddsNewFiles(t *testing.T) {
 	p, loopDir, records := kept(t)
 	p.write("more.sh", "exit 4\n", 0o755)
 	s, err := Reopen(p.dir, loopDir, records, append(slices.Clone(keepGuards), Guardrail{Command: "./more.sh", Protect: true}))
@@ -144,11 +144,11 @@ func TestWhatGuardrailsAreDefinedByBesidesIsSealedOnReopening(t *testing.T) {
 	}
 }
 
-func TestRecordsThatNoSealWroteAreRefused(t *testing.T) {
+func TestBadRecordsAreRefused(t *testing.T) {
 	for name, r := range map[string]Record{
-		"of another kind":        {Path: "a", Kind: "device"},
+		"of another kind":        {Path: "a", State: State{Kind: "device"}},
 		"outside the project":    {Path: "../a"},
-		"of a hash that is none": {Path: "a", Kind: kindFile, SHA256: "ab"},
+		"of a hash that is none": {Path: "a", State: State{Kind: KindFile, SHA256: "ab"}},
 	} {
 		if _, err := Reopen(t.TempDir(), t.TempDir(), []Record{r}, nil); err == nil {
 			t.Errorf("%s: reopened", name)
@@ -156,10 +156,10 @@ func TestRecordsThatNoSealWroteAreRefused(t *testing.T) {
 	}
 }
 
-func TestAFileOfSeveralGuardrailsIsProtectedWhereOneIs(t *testing.T) {
-	p := newTree(t)
+func TestOneProtectingGuardrailIsEnough(t *testing.T) {
+	p := newProject(t)
 	p.write("Makefile", "all:\n", 0o644)
-	s, err := NewSeal(p.dir, []Guardrail{{Command: "make lint"}, {Command: "make test", Protect: true}})
+	s, err := NewSnapshot(p.dir, []Guardrail{{Command: "make lint"}, {Command: "make test", Protect: true}})
 	p.must(err)
 	for _, r := range s.Records() {
 		if !r.Protected {

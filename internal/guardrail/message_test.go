@@ -58,7 +58,7 @@ func FuzzTruncate(f *testing.F) {
 		}
 		// What a command writes is cut in the same place although only its beginning is kept.
 		if n >= 0 {
-			out := newOutput(nil, n)
+			out := newOutput(nil, unredacted{}, n)
 			head := []byte(text)[:min(len(text), out.keep)]
 			if kept := Truncate(string(head), n); kept != got {
 				t.Fatalf("from the beginning alone: %q, from all: %q", kept, got)
@@ -108,7 +108,7 @@ func TestMessage(t *testing.T) {
 		"without a hint": {
 			Result{Guardrail: g, Code: 2},
 			"Guardrail \"sh -c \"make lint\"\" failed with exit code 2.\nOutput file: x.log\nOutput (truncated):\nout"},
-		"a hint is told whole": {
+		"a hint is complete": {
 			Result{Guardrail: hinted, Code: 2},
 			"Guardrail \"sh -c \"make lint\"\" failed with exit code 2.\nHint: " + hinted.Hint + "\nOutput file: x.log\nOutput (truncated):\nout"},
 		"a timeout says after how long": {

@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/simfs"
 )
 
-// What is kept is there after a loss of power, in a folder that nobody had made durable.
-func TestCopiesSurviveALossOfPower(t *testing.T) {
+// Kept copies are there after a loss of power, also in a folder that was not durable before.
+func TestCopiesSurvivePowerLoss(t *testing.T) {
 	for seed := range uint64(40) {
 		disk := simfs.New(rand.New(rand.NewPCG(seed, 0)))
 		loop, err := disk.Folder(".")

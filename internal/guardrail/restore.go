@@ -10,19 +10,21 @@ import (
 	"path"
 	"slices"
 	"strconv"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// ErrNotKept says that a file's content was not kept: it is too large (see MaxKept), or not protected.
+// ErrNotKept says that a file's content was not kept: it is larger than MaxKept, or not protected.
 var ErrNotKept = errors.New("its content was not kept")
 
-// Restore puts back what changes are about, as it was sealed: content and mode of a file, the target of a link. Each is written
-// beside its place and moved there in one step, and none through a link, so nothing outside the project is ever touched. What the
-// agent wrote into a changed file is lost; what appeared, and a folder or the like in a file's place, is moved aside to
-// the same name with ".set-aside".
+// Restore restores what changes are about: content and mode of a file, the target of a link. Each
+// is written to a temporary file and renamed, and none through a link, so nothing outside the
+// project is touched. What the agent wrote into a changed file is lost. What appeared, and a folder
+// or the like in a file's place, is renamed to the same name with ".set-aside".
 //
-// It goes on after an error; the error names each path that is not as it was. It does not sync. Who restores should have
-// looked at [Change.Role] first: an argument may be the agent's work.
-func (s *Seal) Restore(changes []Change) error {
+// It continues after an error; the error names each path that could not be restored. It does not
+// sync.
+func (s *FileSnapshot) Restore(changes []Change) error {
 	root, err := os.OpenRoot(s.project)
 	if err != nil {
 		return fmt.Errorf("restore guardrails: %w", err)
@@ -30,9 +32,9 @@ func (s *Seal) Restore(changes []Change) error {
 	defer root.Close()
 	var errs []error
 	for _, c := range changes {
-		at := slices.IndexFunc(s.entries, func(e entry) bool { return e.path == c.Path })
+		at := slices.IndexFunc(s.entries, func(e entry) bool { return e.Path == c.Path })
 		if at < 0 {
-			errs = append(errs, fmt.Errorf("restore %s: it was not sealed", c.Path))
+			errs = append(errs, fmt.Errorf("restore %s: it is not in the snapshot", c.Path))
 			continue
 		}
 		if err := restore(root, s.entries[at]); err != nil {
@@ -43,46 +45,48 @@ func (s *Seal) Restore(changes []Change) error {
 }
 
 func restore(root *os.Root, e entry) error {
-	if e.was.kind == regular && e.body == nil && e.was.size > 0 {
-		return cmp.Or(e.unkept, ErrNotKept)
+	if e.Kind == KindFile && e.content == nil && e.Size > 0 {
+		return cmp.Or(e.lost, ErrNotKept)
 	}
-	if err := clearWay(root, path.Dir(e.path)); err != nil {
+	if err := clearWay(root, path.Dir(e.Path)); err != nil {
 		return err
 	}
-	info, err := root.Lstat(e.path)
+	info, err := root.Lstat(e.Path)
 	if err != nil && !missing(err) {
 		return err
 	}
-	there := err == nil
-	replaceable := there && (info.Mode().IsRegular() || info.Mode().Type() == fs.ModeSymlink)
-	if there && (e.was.kind == absent || !replaceable) {
-		if err := setAside(root, e.path); err != nil {
+	if err == nil && (e.Kind == "" || !info.Mode().IsRegular() && info.Mode().Type() != fs.ModeSymlink) {
+		if err := setAside(root, e.Path); err != nil {
 			return err
 		}
 	}
-	if e.was.kind == absent {
+	if e.Kind == "" {
 		return nil
 	}
-	dir := path.Dir(e.path)
+	dir := path.Dir(e.Path)
 	if err := root.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	beside := path.Join(dir, ".ralph-restore-"+rand.Text())
-	if e.was.kind == link {
-		err = root.Symlink(e.was.target, beside)
-	} else {
-		err = writeNew(root, beside, e.body, e.was.mode)
+	folder, err := root.OpenRoot(dir)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = root.Rename(beside, e.path)
+	defer folder.Close()
+	name := path.Base(e.Path)
+	if e.Kind == KindFile {
+		return safefile.Replace(safefile.Within(folder), name, e.content, e.Mode)
+	}
+	beside := ".ralph-restore-" + rand.Text()
+	if err = folder.Symlink(e.Target, beside); err == nil {
+		err = folder.Rename(beside, name)
 	}
 	if err != nil {
-		_ = root.Remove(beside) // the error that matters is the first
+		_ = folder.Remove(beside) // the error that matters is the first
 	}
 	return err
 }
 
-// clearWay moves aside what stands in the place of a folder, from the top down.
+// clearWay sets aside what is in the place of a folder, from the top down.
 func clearWay(root *os.Root, dir string) error {
 	if dir == "." {
 		return nil
@@ -92,17 +96,15 @@ func clearWay(root *os.Root, dir string) error {
 	}
 	info, err := root.Lstat(dir)
 	switch {
-	case err != nil && missing(err):
-		return nil
-	case err != nil:
+	case err == nil && !info.IsDir():
+		return setAside(root, dir)
+	case err != nil && !missing(err):
 		return err
-	case info.IsDir():
-		return nil
 	}
-	return setAside(root, dir)
+	return nil
 }
 
-// setAside gives what stands at name the first free name after it.
+// setAside renames what is at name to the first free name after it.
 func setAside(root *os.Root, name string) error {
 	aside := name + ".set-aside"
 	for n := 2; ; n++ {
@@ -113,16 +115,4 @@ func setAside(root *os.Root, name string) error {
 		}
 		aside = name + ".set-aside-" + strconv.Itoa(n)
 	}
-}
-
-func writeNew(root *os.Root, name string, body []byte, mode fs.FileMode) error {
-	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(body)
-	if err == nil {
-		err = file.Chmod(mode) // by the handle, past the umask
-	}
-	return errors.Join(err, file.Close())
 }

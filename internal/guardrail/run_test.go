@@ -113,7 +113,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestFailureIsTold(t *testing.T) {
+func TestFailureMessage(t *testing.T) {
 	c := scene(t, Guardrail{Command: "echo one; echo two >&2; echo three; exit 7", Hint: "Look again."})
 	c.TruncateChars = 9
 	r := run1(t, c)
@@ -132,7 +132,7 @@ func TestFailureIsTold(t *testing.T) {
 	}
 }
 
-func TestLoopOutsideTheProjectIsNamedAbsolutely(t *testing.T) {
+func TestOutsideLogPathIsAbsolute(t *testing.T) {
 	c := scene(t, Guardrail{Command: "false"})
 	c.LoopDir = t.TempDir()
 	if r := run1(t, c); !strings.Contains(r.Message, "Output file: "+filepath.Join(c.LoopDir, r.Log)+"\n") {
@@ -141,7 +141,7 @@ func TestLoopOutsideTheProjectIsNamedAbsolutely(t *testing.T) {
 }
 
 // Were the log itself the command's output, opening /dev/stderr would empty it.
-func TestOutputThatIsOpenedAnewKeepsTheLog(t *testing.T) {
+func TestReopenedOutputKeepsTheLog(t *testing.T) {
 	c := scene(t, Guardrail{Command: "echo one; echo two > /dev/stderr; echo three > /dev/stdout"})
 	if got := logOf(t, c, run1(t, c)); got != "one\ntwo\nthree\n" {
 		t.Errorf("log: %q", got)
@@ -177,7 +177,7 @@ func TestLogsAreNeverOverwritten(t *testing.T) {
 	}
 }
 
-func TestMuchOutputDoesNotFillMemory(t *testing.T) {
+func TestOutputInMemoryIsBounded(t *testing.T) {
 	const size = 64 << 20
 	c := scene(t, Guardrail{Command: fmt.Sprintf("head -c %d /dev/zero; exit 1", size)})
 	var before, after runtime.MemStats
@@ -213,17 +213,18 @@ func fullLog(t *testing.T) *os.File {
 	return log
 }
 
-func TestAFullDiskIsNotTheCommandsFault(t *testing.T) {
+func TestFullDiskIsAWarning(t *testing.T) {
 	for command, ok := range map[string]bool{"head -c 1000000 /dev/zero && echo all": true, "head -c 1000000 /dev/zero && exit 1": false} {
 		c := scene(t)
 		c.TruncateChars = 10
-		r := (&round{Config: c}).run(t.Context(), Guardrail{Command: command}, fullLog(t))
+		c.Redact = func() Redactor { return unredacted{} }
+		r := (&runState{Config: c}).run(t.Context(), Guardrail{Command: command}, fullLog(t))
 		if r.OK != ok || r.Err != nil || r.Warning == nil || !strings.HasPrefix(r.Warning.Error(), "its log has only the first 0 bytes: ") || strings.Contains(r.Warning.Error(), "write") {
 			t.Errorf("%+v", r)
 		}
-		told := strings.Contains(r.Message, " (its beginning only)\n") && strings.HasSuffix(r.Message, strings.Repeat("\uFFFD", 10)+cutMark)
-		if told == ok {
-			t.Errorf("the agent is told: %q", r.Message)
+		reported := strings.Contains(r.Message, " (its beginning only)\n") && strings.HasSuffix(r.Message, strings.Repeat("\uFFFD", 10)+cutMark)
+		if reported == ok {
+			t.Errorf("the agent reads: %q", r.Message)
 		}
 	}
 }
@@ -252,7 +253,7 @@ func TestTimeout(t *testing.T) {
 			if !strings.Contains(r.Message, " timed out after 700ms.\n") {
 				t.Error(r.Message)
 			}
-			if r.Took < 700*time.Millisecond || r.Took > 15*time.Second {
+			if r.Took < 350*time.Millisecond || r.Took > 15*time.Second {
 				t.Errorf("took %v", r.Took)
 			}
 			expectGone(t, logOf(t, c, r))
@@ -278,7 +279,7 @@ func expectGone(t *testing.T, text string) {
 	}
 }
 
-func TestWhatIsLeftInTheBackgroundIsEnded(t *testing.T) {
+func TestBackgroundProcessIsEnded(t *testing.T) {
 	c := scene(t, Guardrail{Command: "sleep 60 & echo $!"})
 	began := time.Now()
 	r := run1(t, c)
@@ -288,7 +289,7 @@ func TestWhatIsLeftInTheBackgroundIsEnded(t *testing.T) {
 	expectGone(t, logOf(t, c, r))
 }
 
-func TestADaemonThatHoldsTheOutputHoldsNobody(t *testing.T) {
+func TestDaemonDelaysNoResult(t *testing.T) {
 	c := scene(t, Guardrail{Command: os.Args[0]})
 	c.Env = append(os.Environ(), roleVariable+"=launch a daemon")
 	began := time.Now()
@@ -310,7 +311,7 @@ func TestADaemonThatHoldsTheOutputHoldsNobody(t *testing.T) {
 	}
 }
 
-func TestCancelledContextGivesNoVerdict(t *testing.T) {
+func TestCanceledContextGivesNoVerdict(t *testing.T) {
 	c := scene(t, Guardrail{Command: "trap 'echo bye; exit 0' TERM; echo up > fifo; sleep 60 & wait"}, Guardrail{Command: "true"})
 	fifo := filepath.Join(c.Dir, "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
@@ -337,7 +338,7 @@ func TestCancelledContextGivesNoVerdict(t *testing.T) {
 	}
 }
 
-func TestNothingStartsUnderACancelledContext(t *testing.T) {
+func TestNothingStartsAfterCancel(t *testing.T) {
 	c := scene(t, Guardrail{Command: "touch ran"})
 	c.Started = func(int, Guardrail) { t.Error("started") }
 	c.Ended = func(int, Result) { t.Error("ended") }
@@ -351,7 +352,7 @@ func TestNothingStartsUnderACancelledContext(t *testing.T) {
 	}
 }
 
-func TestWhatCannotStartIsOurError(t *testing.T) {
+func TestStartErrors(t *testing.T) {
 	for name, row := range map[string]struct {
 		spoil func(t *testing.T, c *Config)
 		want  error
@@ -366,8 +367,7 @@ func TestWhatCannotStartIsOurError(t *testing.T) {
 			ended := 0
 			c.Ended = func(int, Result) { ended++ }
 			results, err := Run(t.Context(), c)
-			start, ok := errors.AsType[*StartError](err)
-			if !ok || !errors.Is(err, row.want) || start.Command != c.Guardrails[0].Command {
+			if !errors.Is(err, row.want) || !strings.Contains(err.Error(), fmt.Sprintf("start guardrail %q", c.Guardrails[0].Command)) {
 				t.Errorf("got %v", err)
 			}
 			if len(results) != 1 || ended != 1 || results[0].OK || results[0].Message != "" || results[0].Code != -1 {
@@ -377,7 +377,7 @@ func TestWhatCannotStartIsOurError(t *testing.T) {
 	}
 }
 
-func TestNoLoopFolder(t *testing.T) {
+func TestMissingLoopFolder(t *testing.T) {
 	c := scene(t, Guardrail{Command: "true"})
 	c.LoopDir += "/gone"
 	if results, err := Run(t.Context(), c); !errors.Is(err, fs.ErrNotExist) || len(results) != 0 {
@@ -385,7 +385,7 @@ func TestNoLoopFolder(t *testing.T) {
 	}
 }
 
-func TestAFailureDoesNotKeepTheNextFromRunning(t *testing.T) {
+func TestNextRunsAfterFailure(t *testing.T) {
 	c := scene(t, Guardrail{Command: "exit 1"}, Guardrail{Command: "exit 0"}, Guardrail{Command: "exit 2"})
 	var codes []int
 	c.Ended = func(i int, r Result) { codes = append(codes, i, r.Code) }
@@ -394,7 +394,7 @@ func TestAFailureDoesNotKeepTheNextFromRunning(t *testing.T) {
 	}
 }
 
-func TestIndependentNeighboursRunAtTheSameTime(t *testing.T) {
+func TestIndependentNeighborsRunConcurrently(t *testing.T) {
 	c := scene(t,
 		Guardrail{Command: "echo a > one; read x < two", Independent: true, Timeout: 10 * time.Second},
 		Guardrail{Command: "read x < one; echo b > two", Independent: true, Timeout: 10 * time.Second},
@@ -424,7 +424,7 @@ func TestIndependentNeighboursRunAtTheSameTime(t *testing.T) {
 	}
 }
 
-func TestIndependentOnesAreBounded(t *testing.T) {
+func TestConcurrencyIsBounded(t *testing.T) {
 	c := scene(t, slices.Repeat([]Guardrail{{Command: "true", Independent: true}}, 7)...)
 	c.Parallel = 2
 	running, most := 0, 0

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// pieces are what generated programme text consists of. In a text drawn from them every sixteenth byte or so needs a backslash, as in Go's own source, and nothing
-// repeats: a branch predictor learns a text of a kilobyte by heart, and then shows twice the speed that foreign text will see.
+// pieces are what generated programme text consists of. In a text drawn from them every sixteenth
+// byte or so needs a backslash, as in Go's own source, and nothing repeats: a branch predictor
+// learns a text of a kilobyte by heart, and then shows twice the speed that foreign text will see.
 var pieces = strings.Fields(`\n\t \n\t\t \n\t \n "open" "closed" \\n if err != nil { } return nil, err ( ) := = , . func for range len(b) i < i++ append string []byte
 	l.file.Write record fmt.Errorf("append: %w", offset // is not durable before Sync x ok switch case default: break segment.go struct int64 uint32
 	context.Context ErrClosed := map[string]int make copy go defer close the reader stops at first short read instead of asking again type
@@ -37,8 +38,8 @@ func programText(r *rand.Rand, n int) string {
 	return text.String()[:n]
 }
 
-// agentLines is about 4 MB of stream-json as agents print it, the same in every run: many small updates, some texts, few large tool
-// results. See TestAgentLines for its figures.
+// agentLines is about 4 MB of stream-json as agents print it, the same in every run: many small
+// updates, some texts, few large tool results. See TestAgentLines for its figures.
 var agentLines = sync.OnceValue(func() [][]byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	say := func(n int) string {
@@ -93,7 +94,8 @@ func TestAgentLines(t *testing.T) {
 	}
 }
 
-// perLine measures f over all lines and reports MB/s. A benchmark with sub-benchmarks runs both sides in one process, one after the other.
+// perLine measures f over all lines and reports MB/s. A benchmark with sub-benchmarks runs both
+// sides in one process, one after the other.
 func perLine(b *testing.B, f func(line []byte)) {
 	lines := agentLines()
 	size := 0
@@ -145,7 +147,7 @@ func BenchmarkDocument(b *testing.B) {
 	})
 }
 
-// BenchmarkCursor walks all top-level members, and so skips over each whole line.
+// BenchmarkCursor walks all top-level members, and so skips over each line.
 func BenchmarkCursor(b *testing.B) {
 	b.Run("jsonscan", func(b *testing.B) {
 		perLine(b, func(line []byte) {
@@ -188,7 +190,8 @@ func BenchmarkUsage(b *testing.B) {
 	})
 }
 
-// texts are the string values that are measured: text that needs no escapes, text that needs many, text beyond ASCII.
+// texts are the string values that are measured: text that needs no escapes, text that needs many,
+// text beyond ASCII.
 var texts = []struct{ name, text string }{
 	{"clean", strings.Repeat("The quick brown fox jumps over the lazy dog and looks back. ", 70)},
 	{"source", programText(rand.New(rand.NewPCG(3, 4)), 100_000)},

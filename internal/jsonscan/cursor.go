@@ -1,12 +1,16 @@
 package jsonscan
 
-// ObjectCursor walks over the members of an object that is known to be valid. The zero value has none.
+import "bytes"
+
+// ObjectCursor walks over the members of an object that is known to be valid. The zero value has
+// none.
 type ObjectCursor struct {
 	b []byte
 	i int // after the opening brace or the last value
 }
 
-// Object returns a cursor before the first member of value. A value that is no object has no members.
+// Object returns a cursor before the first member of value. A value that is no object has no
+// members.
 func Object(value []byte) ObjectCursor {
 	i := skipSpace(value, 0)
 	if i >= len(value) || value[i] != '{' {
@@ -15,8 +19,9 @@ func Object(value []byte) ObjectCursor {
 	return ObjectCursor{b: value, i: i + 1}
 }
 
-// Next returns the next member, or false after the last: the key without its quotes, escapes still in place (see [EqualKey]), and the value without
-// whitespace around it. Both are parts of the value the cursor was made from.
+// Next returns the next member, or false after the last: the key without its quotes, escapes still
+// in place (see [EqualKey]), and the value without whitespace around it. Both are parts of the
+// value the cursor was made from.
 func (c *ObjectCursor) Next() (key, value []byte, ok bool) {
 	key, v := nextMember(c.b, c.i)
 	if end := skipValue(c.b, v); end > v {
@@ -27,42 +32,17 @@ func (c *ObjectCursor) Next() (key, value []byte, ok bool) {
 	return nil, nil, false
 }
 
-// ArrayCursor walks over the elements of an array that is known to be valid. The zero value has none.
-type ArrayCursor struct {
-	b []byte
-	i int // as in ObjectCursor
-}
-
-// Array returns a cursor before the first element of value. A value that is no array has no elements.
-func Array(value []byte) ArrayCursor {
-	i := skipSpace(value, 0)
-	if i >= len(value) || value[i] != '[' {
-		return ArrayCursor{}
-	}
-	return ArrayCursor{b: value, i: i + 1}
-}
-
-// Next returns the next element without whitespace around it, a part of the value the cursor was made from, or false after the last.
-func (c *ArrayCursor) Next() (value []byte, ok bool) {
-	b := c.b
-	v := nextItem(b, c.i)
-	if i := skipValue(b, v); i > v {
-		c.i = i
-		return b[v:i:i], true
-	}
-	*c = ArrayCursor{}
-	return nil, false
-}
-
-// Get follows path from member to member through nested objects and returns the value at its end, nil where there is none. Of members with the same key it takes
-// the first, and looks no further. An empty path leads to value itself.
+// Get follows path from member to member through nested objects and returns the value at its end,
+// nil where there is none. Of members with the same key it takes the first, and looks no further.
+// An empty path leads to value itself.
 func Get(value []byte, path ...string) []byte {
 	v := skipSpace(value, 0)
 	for _, name := range path {
 		if v >= len(value) || value[v] != '{' {
 			return nil
 		}
-		// An object on the way is entered where it begins. Where it ends does not matter, and finding out would be most of the work.
+		// An object on the way is entered where it begins. Where it ends does not matter, and
+		// finding out would be most of the work.
 		var key []byte
 		for key, v = nextMember(value, v+1); v < len(value) && !EqualKey(key, name); {
 			key, v = nextMember(value, skipValue(value, v))
@@ -75,8 +55,8 @@ func Get(value []byte, path ...string) []byte {
 	return value[v:end:end]
 }
 
-// nextMember returns the key of the next member and the index of its value, len(b) if there is none. Here i is after the opening brace or
-// after the last value.
+// nextMember returns the key of the next member and the index of its value, len(b) if there is
+// none. Here i is after the opening brace or after the last value.
 func nextMember(b []byte, i int) (key []byte, v int) {
 	i = nextItem(b, i)
 	if i >= len(b) || b[i] != '"' {
@@ -91,7 +71,8 @@ func nextMember(b []byte, i int) (key []byte, v int) {
 	return key, skipSpace(b, i+1)
 }
 
-// Len returns the length of the value that data begins with, whatever follows it; leading whitespace counts. It is 0 where no value begins.
+// Len returns the length of the value that data begins with, whatever follows it; leading
+// whitespace counts. It is 0 where no value begins.
 func Len(data []byte) int {
 	from := skipSpace(data, 0)
 	if end := skipValue(data, from); end > from {
@@ -100,7 +81,8 @@ func Len(data []byte) int {
 	return 0
 }
 
-// nextItem passes over the comma before the next item, if there is one, and the whitespace around it.
+// nextItem passes over the comma before the next item, if there is one, and the whitespace around
+// it.
 func nextItem(b []byte, i int) int {
 	i = skipSpace(b, i)
 	if i < len(b) && b[i] == ',' {
@@ -109,7 +91,8 @@ func nextItem(b []byte, i int) int {
 	return i
 }
 
-// skipValue returns the index after the value at b[i], or i where none can begin. Unterminated values end with b.
+// skipValue returns the index after the value at b[i], or i where none can begin. Unterminated
+// values end with b.
 func skipValue(b []byte, i int) int {
 	if i >= len(b) {
 		return i
@@ -129,101 +112,29 @@ func skipValue(b []byte, i int) int {
 // ends holds the bytes after which a number or a word is over.
 var ends = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, ',': true, ':': true, ']': true, '}': true, '[': true, '{': true, '"': true}
 
-// skipText returns the index after the closing quote of the string whose opening quote stands before b[i], or len(b).
+// skipText returns the index after the closing quote of the string whose opening quote is before
+// b[i], or len(b).
 func skipText(b []byte, i int) int {
-	for i+8 <= len(b) {
-		m := quoteOrBackslash(load(b, i))
-		if m == 0 {
-			i += 8
-			continue
+	for start := i; ; i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
 		}
-		i += firstLane(m)
-		if b[i] == '"' {
+		i += n
+		slashes := i
+		for slashes > start && b[slashes-1] == '\\' {
+			slashes--
+		}
+		if (i-slashes)%2 == 0 {
 			return i + 1
 		}
-		i = skipEscapes(b, i)
 	}
-	for i < len(b) {
-		switch b[i] {
-		case '"':
-			return i + 1
-		case '\\':
-			i++
-		}
-		i++
-	}
-	return len(b)
 }
 
-// skipEscapes goes on from the escape at b[i] within a string and returns the index of the first byte that is a quote without a backslash before it, or of that after a
-// doubled backslash. It is what passEscapes is to checkText, and for the same reason.
-func skipEscapes(b []byte, i int) int {
-	escaped := uint64(0)
-	for i+8 <= len(b) {
-		w := load(b, i)
-		low := w &^ highs
-		quote, slash := equal(low, '"')&^w, equal(low, '\\')&^w
-		escaped |= slash << 8
-		m := (quote&^escaped | slash&escaped) & highs
-		if m != 0 {
-			k := firstLane(m)
-			return i + k + int(escaped>>(8*k+7)&1)
-		}
-		escaped = slash >> 56
-		i += 8
-	}
-	return i + int(escaped>>7&1)
-}
-
-// skipContainer returns the index after the container that opens at b[i], or len(b). Braces and brackets are not told apart: in a valid value
-// they match.
-//
-// Going from one quote or bracket to the next is a jump of unknown length every few bytes, which the processor guesses wrongly, and waits. So a word is taken
-// as a whole: which lanes lie within strings follows from the parity of the quotes below them, and the brackets in the other lanes are
-// counted, not visited. Only what is rare is branched on: the end, an escape, a string that fills a word; skipText has the latter two. On lines as
-// agents print them that is a third faster. Asking "is there a backslash" before it has to be asked took a third away again from those with programme text.
+// skipContainer returns the index after the container that opens at b[i], or len(b). Braces and
+// brackets are not told apart: in a valid value they match.
 func skipContainer(b []byte, i int) int {
 	depth := 0
-	inside := uint64(0) // all ones where the word begins within a string
-	for i+8 <= len(b) {
-		w := load(b, i)
-		low := w &^ highs
-		lanes := highs &^ w
-		slash := equal(low, '\\') & lanes
-		lanes &= slash - 1 // those below the first backslash; all where there is none
-		quote := equal(low, '"') & lanes
-		if quote == 0 && inside != 0 {
-			i = skipText(b, i)
-			inside = 0
-			continue
-		}
-		// A multiplication by ones adds to each lane all those below it.
-		within := (quote>>7*ones)<<7 ^ inside
-		lanes &^= within
-		both := low | 0x20*ones // bit 5 is all that tells a bracket from a brace
-		opens, shuts := equal(both, '{')&lanes, equal(both, '}')&lanes
-		if lanesSet(shuts) < depth {
-			depth += lanesSet(opens) - lanesSet(shuts)
-		} else {
-			for m := opens | shuts; m != 0; m &= m - 1 {
-				if opens&m&-m != 0 {
-					depth++
-				} else if depth--; depth == 0 {
-					return i + firstLane(m) + 1
-				}
-			}
-		}
-		if slash != 0 {
-			i = skipText(b, i+firstLane(slash))
-			inside = 0
-			continue
-		}
-		inside = uint64(int64(within) >> 63)
-		i += 8
-	}
-	if inside != 0 {
-		i = skipText(b, i)
-	}
 	for i < len(b) {
 		switch b[i] {
 		case '"':

@@ -40,7 +40,8 @@ func TestCursorsOverCutLines(t *testing.T) {
 	}
 }
 
-// checkCursors walks doc to its last scalar. If it is valid, what is found must be what encoding/json finds; else the walk must just end.
+// checkCursors walks doc to its last scalar. If it is valid, what is found must be what
+// encoding/json finds; else the walk must just end.
 func checkCursors(t *testing.T, doc []byte) {
 	t.Helper()
 	if !json.Valid(doc) || !utf8.Valid(doc) {
@@ -82,16 +83,13 @@ func walk(t *testing.T, value []byte) any {
 		}
 	case IsArray(value):
 		array := []any{}
-		for c := Array(value); ; {
-			v, ok := c.Next()
-			if !ok {
-				return array
-			}
-			array = append(array, walk(t, v))
+		for _, item := range items(t, value) {
+			array = append(array, walk(t, item))
 		}
+		return array
 	case IsString(value):
 		text := Unquote(value)
-		if !EqualString(value, text) || EqualString(value, text+"x") || string(AppendUnquoted([]byte("before"), value)) != "before"+text {
+		if !EqualKey(inner(value), text) || EqualKey(inner(value), text+"x") || string(AppendUnquoted([]byte("before"), value)) != "before"+text {
 			t.Fatalf("Unquote(%q) = %q", value, text)
 		}
 		return text
@@ -108,7 +106,20 @@ func walk(t *testing.T, value []byte) any {
 	return json.Number(value)
 }
 
-// checkNumbers holds the number functions against encoding/json. The value need not be a number, nor valid.
+// items returns the elements of a valid array as the array spells them.
+func items(t *testing.T, array []byte) (items []json.RawMessage) {
+	t.Helper()
+	if !IsArray(array) {
+		return nil
+	}
+	if err := json.Unmarshal(array, &items); err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
+// checkNumbers holds the number functions against encoding/json. The value need not be a number,
+// nor valid.
 func checkNumbers(t *testing.T, value []byte) {
 	t.Helper()
 	if !bytes.Equal(value, bytes.TrimSpace(value)) || IsNull(value) { // which encoding/json takes for 0
@@ -135,14 +146,16 @@ func checkNumbers(t *testing.T, value []byte) {
 	}
 }
 
-// walkAnything takes the way of walk over bytes that are no JSON, where the answers mean nothing: each cursor has to end, yielding no more
-// items than there are bytes, all of them parts of the value. It goes only some levels down, since a garbled value may be found again in each of its parts.
+// walkAnything takes the way of walk over bytes that are no JSON, where the answers mean nothing:
+// each cursor has to end, yielding no more items than there are bytes, all of them parts of the
+// value. It goes only some levels down, since a garbled value may be found again in each of its
+// parts.
 func walkAnything(t *testing.T, value []byte, levels int) {
 	if levels == 0 {
 		return
 	}
 	Get(value, "a", "b")
-	EqualString(value, "abc")
+	EqualKey(value, "abc")
 	Int(value)
 	Float(value)
 	if n := len(AppendUnquoted(nil, value)); n > len(value) || n != len(Unquote(value)) {
@@ -163,26 +176,14 @@ func walkAnything(t *testing.T, value []byte, levels int) {
 		EqualKey(key, "abc")
 		count(item)
 	}
-	items = 0
-	for c := Array(value); ; {
-		item, ok := c.Next()
-		if !ok {
-			break
-		}
-		count(item)
-	}
 }
 
 func TestEndedCursorsStayEnded(t *testing.T) {
-	object, array := Object([]byte(`{"a":1}`)), Array([]byte(`[1]`))
+	object := Object([]byte(`{"a":1}`))
 	object.Next()
-	array.Next()
 	for range 3 {
 		if _, _, ok := object.Next(); ok {
 			t.Error("an object cursor began again")
-		}
-		if _, ok := array.Next(); ok {
-			t.Error("an array cursor began again")
 		}
 	}
 	var none ObjectCursor
@@ -191,13 +192,11 @@ func TestEndedCursorsStayEnded(t *testing.T) {
 	}
 }
 
-func TestAppendingToWhatACursorReturnsLeavesTheDocumentAlone(t *testing.T) {
+func TestCursorResultsDoNotAlias(t *testing.T) {
 	doc := []byte(`{"a":"b","c":[1,2]}`)
 	members := Object(doc)
 	key, value, _ := members.Next()
-	elements := Array(Get(doc, "c"))
-	element, _ := elements.Next()
-	for _, part := range [][]byte{key, value, element, Get(doc, "a")} {
+	for _, part := range [][]byte{key, value, Get(doc, "a")} {
 		_ = append(part, '!')
 	}
 	if string(doc) != `{"a":"b","c":[1,2]}` {

@@ -1,6 +1,7 @@
-// Package jsonscan reads and writes the JSON lines that agents print and the journal keeps, without allocating and without building a tree.
+// Package jsonscan reads and writes the JSON lines that agents print and the journal keeps, without
+// allocating and without building a tree.
 //
-// A line is checked once, where it comes in, and what is looked for in it is found without reading it again:
+// A line is checked once, where it comes in. Its values are found without reading it again:
 //
 //	var line jsonscan.Document // is used again for the next line
 //	value, err := line.Read(bytes)
@@ -12,27 +13,30 @@
 //		…
 //	}
 //
-// # Two ways in
+// # Checked and unchecked bytes
 //
-// A [Document] and [Valid] trust nothing. [Object], [Array], [Get] and the scalar functions take bytes that have passed one of
-// them, such as those of a journal, and skip over what they do not need: a skipped string is searched for its closing quote and for nothing else. That is where
-// the speed of replay comes from, and why an unchecked line must not go there. If one does, the answers mean nothing, but there
-// is no panic, no endless loop and no read outside the slice.
-//
-// Of bytes that nobody has checked a Document is the way, also where little of them is wanted: noting where the values lie adds a twentieth to the time of checking them.
+// A [Document] and [Valid] take any bytes. [Object], [Get] and the scalar functions take bytes that
+// have passed one of them, such as those of a journal, and skip what they do not need: a skipped
+// string is searched for its closing quote and for nothing else. For unchecked bytes their answers
+// mean nothing, but there is no panic, no endless loop and no read outside of the slice.
 //
 // # Guarantees
 //
-//   - Valid and Document.Read accept exactly RFC 8259: what [encoding/json.Valid] accepts, less strings whose bytes are not UTF-8. Escaped lone surrogates
-//     (\ud800) are within that grammar and pass; they read as U+FFFD. A Document has a bound of its own: some four million values.
-//   - Nesting is refused past [MaxDepth], the limit of encoding/json, and costs a stack frame per 64 levels.
-//   - Nothing allocates, with three exceptions: growing the slice the caller handed in, [Unquote] and Value.Text, which return a new string, and a Document's notes, twenty bytes
-//     for each value of a line, whose memory serves all lines. Returned slices are parts of the input.
-//   - Every function may be called from several goroutines at once. A cursor and a Document with its values belong to one.
-//   - What [AppendString] writes decodes with encoding/json to the same text, in which each byte that is not UTF-8 has become U+FFFD.
+//   - Valid and Document.Read accept exactly RFC 8259: what [encoding/json.Valid] accepts, less
+//     strings whose bytes are not UTF-8. Escaped lone surrogates (\ud800) are within that grammar and
+//     pass; they read as U+FFFD. A Document also has a bound of some four million values.
+//   - Nesting is refused past [MaxDepth], the limit of encoding/json.
+//   - Nothing allocates, with three exceptions: growing the slice of the caller; [Unquote] and
+//     Value.Text, which return a new string; and the nodes of a Document, twenty bytes for each
+//     value, whose memory serves all lines. Returned slices are parts of the input.
+//   - Every function may be called from several goroutines at once. A cursor and a Document with
+//     its values belong to one.
+//   - What [AppendString] writes decodes with encoding/json to the same text, in which each byte
+//     that is not UTF-8 has become U+FFFD.
 //
 // # Not here
 //
-// Decoding into Go values, numbers beyond int64, uint64 and float64, rewriting or indenting documents. Duplicate keys are legal and all of them are
-// reported, in order; only [Get] and Value.Get choose, and take the first, where encoding/json takes the last.
+// Decoding into Go values, numbers beyond int64, uint64 and float64, rewriting or indenting
+// documents. Duplicate keys are legal and all of them are reported, in order; only [Get] and
+// Value.Get choose, and take the first, where encoding/json takes the last.
 package jsonscan

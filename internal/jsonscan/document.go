@@ -1,193 +1,126 @@
 package jsonscan
 
 import (
-	"bytes"
 	"iter"
 	"math"
-	"slices"
 )
 
-// Document is a line that was checked once, with a note of where each of its values lies: what is looked for in it is found without the bytes being read
-// again. The zero value is ready to [Document.Read]. It may be used again for the next line, and by one goroutine at a time.
+// Document is a line that was checked once, with a note of where each of its values is: a value is
+// found without reading the bytes again. The zero value is ready to [Document.Read]. It may be used
+// again for the next line, and by one goroutine at a time.
 type Document struct {
-	b       []byte
-	nodes   []node // the values in the order in which they begin
-	spelled bool   // some key is spelled with an escape, so that it has to be compared by what it says
+	b     []byte
+	nodes []node // the values in the order in which they begin
 }
 
-// node is one value. Offsets keep it at twenty bytes without a pointer, so that noting a value costs little beside checking it.
+// node is one value. Offsets keep it at twenty bytes without a pointer.
 type node struct {
 	key, keyEnd uint32 // of a member, without its quotes
 	at, end     uint32
-	next        uint32 // the node after this one and all within it; while a container is open, the one around it
+	next        uint32 // the node after this one and all within it
 }
-
-// nowhere is around the outermost value.
-const nowhere = math.MaxUint32
 
 const (
 	usualNodes = 1 << 10 // the values of a line that has many, 20 KiB
 	keptNodes  = 4 << 10 // what memory is kept for from one line to the next, 80 KiB
-	mostNodes  = 4 << 20 // of a line; it bounds what a hostile one of 64 MiB can have ralph take, to 80 MiB
+	maxNodes   = 4 << 20 // of a line: a hostile one takes at most 80 MiB
 )
 
 // NewDocument returns a Document that has the memory for usual lines already.
 func NewDocument() *Document { return &Document{nodes: make([]node, 0, usualNodes)} }
 
-// Read checks line as [Valid] does, refuses one of 4 GiB or of some four million values as well, and returns its value, which holds as long as line is
-// not changed, and no longer than until the next Read. The error is a *[SyntaxError]; there is no value then.
+// Read checks line as [Valid] does, refuses one of 4 GiB or of some four million values as well,
+// and returns its value. The value is valid until line is changed or Read is called again. The
+// error is [ErrInvalid].
 func (d *Document) Read(line []byte) (Value, error) {
 	if cap(d.nodes) > keptNodes {
 		d.nodes = make([]node, 0, usualNodes)
 	}
-	var i int
-	f := tooLong
+	d.b, d.nodes = line, d.nodes[:0]
 	if len(line) < math.MaxUint32 {
-		d.spelled = false
-		d.nodes, i, f = d.note(line, d.nodes[:0])
+		if i := d.scan(skipSpace(line, 0), node{}, 0); i != invalid && skipSpace(line, i) == len(line) {
+			return d.value(0), nil
+		}
 	}
-	if f != sound {
-		d.b, d.nodes = nil, d.nodes[:0]
-		return Value{}, &SyntaxError{Offset: i, Reason: reasons[f]}
-	}
-	d.b = line
-	return d.value(0), nil
+	d.b, d.nodes = nil, d.nodes[:0]
+	return Value{}, ErrInvalid
 }
 
-// note checks a document and appends a node for each of its values. It returns the length of b, or the index of the offending byte. It is checkValue with a memory, and
-// knows by the nodes what is open.
-func (d *Document) note(b []byte, nodes []node) ([]node, int, fault) {
-	var (
-		key, keyEnd, at uint32            // of the value that is being read
-		outer           = uint32(nowhere) // the container that is open
-		object          bool              // whether that is an object
-		depth           int
-		f               fault
-	)
-	i := skipSpace(b, 0)
-value:
-	if i >= len(b) {
-		return nodes, i, truncated
+// scan checks the value at b[i], appends n as its node and those of all values in it, and returns
+// the index after it, or invalid. depth is the number of containers around it.
+func (d *Document) scan(i int, n node, depth int) int {
+	b := d.b
+	if i >= len(b) || len(d.nodes) >= maxNodes {
+		return invalid
 	}
-	at = uint32(i)
-	switch c := b[i]; c {
+	n.at = uint32(i)
+	index := len(d.nodes)
+	d.nodes = append(d.nodes, n)
+	switch b[i] {
 	case '"':
-		if i, f = checkText(b, i+1); f != sound {
-			return nodes, i, f
-		}
+		i = checkText(b, i+1)
 	case '{', '[':
-		if depth++; depth > MaxDepth {
-			return nodes, i, tooDeep
+		if depth == MaxDepth {
+			return invalid
 		}
-		if nodes = room(nodes); nodes == nil {
-			return nil, i, tooLong
-		}
-		n := &nodes[len(nodes)-1]
-		n.key, n.keyEnd, n.at, n.next = key, keyEnd, at, outer
-		outer, object = uint32(len(nodes)-1), c == '{'
-		i = skipSpace(b, i+1)
-		if i < len(b) && b[i] == c+2 { // both closing brackets stand two after the opening ones
-			goto closed
-		}
-		goto item
+		i = d.scanItems(i, depth+1)
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		if i, f = checkNumber(b, i); f != sound {
-			return nodes, i, f
-		}
+		i = checkNumber(b, i)
 	case 't':
-		if i, f = checkWord(b, i, "true"); f != sound {
-			return nodes, i, f
-		}
+		i = checkWord(b, i, "true")
 	case 'f':
-		if i, f = checkWord(b, i, "false"); f != sound {
-			return nodes, i, f
-		}
+		i = checkWord(b, i, "false")
 	case 'n':
-		if i, f = checkWord(b, i, "null"); f != sound {
-			return nodes, i, f
-		}
+		i = checkWord(b, i, "null")
 	default:
-		return nodes, i, unwanted
+		return invalid
 	}
-	{
-		if nodes = room(nodes); nodes == nil {
-			return nil, i, tooLong
+	d.nodes[index].end, d.nodes[index].next = uint32(i), uint32(len(d.nodes))
+	return i
+}
+
+// scanItems checks the container that opens at b[i].
+func (d *Document) scanItems(i, depth int) int {
+	b := d.b
+	object, closing := b[i] == '{', b[i]+2 // both closing brackets are two after the opening ones
+	i = skipSpace(b, i+1)
+	if i < len(b) && b[i] == closing {
+		return i + 1
+	}
+	for {
+		var n node
+		if object {
+			if i >= len(b) || b[i] != '"' {
+				return invalid
+			}
+			n.key = uint32(i + 1)
+			if i = checkText(b, i+1); i == invalid {
+				return invalid
+			}
+			n.keyEnd = uint32(i - 1)
+			if i = skipSpace(b, i); i >= len(b) || b[i] != ':' {
+				return invalid
+			}
+			i = skipSpace(b, i+1)
 		}
-		n := &nodes[len(nodes)-1]
-		n.key, n.keyEnd, n.at, n.end, n.next = key, keyEnd, at, uint32(i), uint32(len(nodes))
-	}
-after:
-	i = skipSpace(b, i)
-	if outer == nowhere {
-		if i < len(b) {
-			return nodes, i, unwanted
+		if i = d.scan(i, n, depth); i == invalid {
+			return invalid
 		}
-		return nodes, i, sound
-	}
-	if i >= len(b) {
-		return nodes, i, truncated
-	}
-	switch c := b[i]; {
-	case c == ',':
+		i = skipSpace(b, i)
+		switch {
+		case i >= len(b):
+			return invalid
+		case b[i] == closing:
+			return i + 1
+		case b[i] != ',':
+			return invalid
+		}
 		i = skipSpace(b, i+1)
-		goto item
-	case c == '}' && object, c == ']' && !object:
-		goto closed
-	default:
-		return nodes, i, unwanted
 	}
-closed:
-	i++
-	depth--
-	nodes[outer].end = uint32(i)
-	nodes[outer].next, outer = uint32(len(nodes)), nodes[outer].next
-	object = outer != nowhere && b[nodes[outer].at] == '{'
-	goto after
-item:
-	key, keyEnd = 0, 0
-	if object {
-		// What plainKey does, for keys of up to sixteen bytes: a call for each took a tenth of the time.
-		if i+18 < len(b) && b[i] == '"' {
-			end := i + 1
-			m := unplain(load(b, end))
-			if m == 0 {
-				end += 8
-				m = unplain(load(b, end))
-			}
-			if end += firstLane(m); b[end] == '"' && b[end+1] == ':' {
-				key, keyEnd = uint32(i+1), uint32(end)
-				i = skipSpace(b, end+2)
-				goto value
-			}
-		}
-		if end := plainKey(b, i); end > 0 { // a longer one
-			key, keyEnd = uint32(i+1), uint32(end)
-			i = skipSpace(b, end+2)
-			goto value
-		}
-		end, colon, f := checkKey(b, i)
-		if f != sound {
-			return nodes, colon, f
-		}
-		key, keyEnd = uint32(i+1), uint32(end-1)
-		d.spelled = d.spelled || bytes.IndexByte(b[key:keyEnd], '\\') >= 0
-		i = skipSpace(b, colon+1)
-	}
-	goto value
 }
 
-// room returns nodes with one more, whose content is anything, and nil where there are too many: filling it in where it lies takes a third of the time of appending a whole one.
-func room(nodes []node) []node {
-	if len(nodes) == cap(nodes) {
-		if len(nodes) >= mostNodes {
-			return nil
-		}
-		nodes = slices.Grow(nodes, 1)
-	}
-	return nodes[:len(nodes)+1]
-}
-
-// Value is a value of a [Document]. The zero Value is one that is not there: it is of no kind, has no members and no text.
+// Value is a value of a [Document]. The zero Value is one that is not there: it is of no kind, has
+// no members and no text.
 type Value struct {
 	doc  *Document
 	n    uint32
@@ -224,14 +157,16 @@ func (v Value) IsNull() bool { return v.kind == 'n' }
 // IsTrue reports whether the value is true.
 func (v Value) IsTrue() bool { return v.kind == 't' }
 
-// Is reports whether the value is a string that is spelled like this word, in which there is nothing to escape. It is how the words of a protocol are told, and costs less than
-// Says: a word that somebody spells with escapes is none.
+// Is reports whether the value is a string that equals word without resolving escapes. It costs
+// less than Says. Words of a protocol are compared with it: a word written with escapes is not
+// recognised.
 func (v Value) Is(word string) bool { return v.kind == '"' && string(v.Inner()) == word }
 
-// Says reports whether the value is a string of this text, however it is spelled.
+// Says reports whether the value is a string of this text, with any encoding.
 func (v Value) Says(text string) bool { return v.kind == '"' && EqualKey(v.Inner(), text) }
 
-// Inner returns what stands between the quotes of a string, escapes still in place, a part of the line; nil for what is no string.
+// Inner returns what stands between the quotes of a string, escapes still in place, a part of the
+// line; nil for what is no string.
 func (v Value) Inner() []byte {
 	if v.kind != '"' {
 		return nil
@@ -252,7 +187,8 @@ func (v Value) Float() (float64, bool) { return Float(v.Raw()) }
 // Bool is [Bool] of the value.
 func (v Value) Bool() (b, ok bool) { return Bool(v.Raw()) }
 
-// Get follows path from member to member through nested objects, and returns the value at its end. Of members of the same name it takes the first.
+// Get follows path from member to member through nested objects, and returns the value at its end.
+// Of members of the same name it takes the first.
 func (v Value) Get(path ...string) Value {
 	for _, name := range path {
 		v = v.member(name)
@@ -261,27 +197,6 @@ func (v Value) Get(path ...string) Value {
 }
 
 func (v Value) member(name string) Value {
-	if v.kind != '{' {
-		return Value{}
-	}
-	d := v.doc
-	if d.spelled || name == "" {
-		return v.spelledMember(name)
-	}
-	b, nodes := d.b, d.nodes
-	for n, end := v.n+1, nodes[v.n].next; n < end; {
-		m := &nodes[n]
-		// Most names are told apart by their length and their first byte.
-		if int(m.keyEnd-m.key) == len(name) && b[m.key] == name[0] && string(b[m.key:m.keyEnd]) == name {
-			return Value{d, n, b[m.at]}
-		}
-		n = m.next
-	}
-	return Value{}
-}
-
-// spelledMember is member where a name may be spelled with escapes.
-func (v Value) spelledMember(name string) Value {
 	for key, member := range v.Members() {
 		if EqualKey(key, name) {
 			return member
@@ -290,7 +205,8 @@ func (v Value) spelledMember(name string) Value {
 	return Value{}
 }
 
-// Members returns the members of an object in order, those of the same name included, with their names as [Value.Inner] has them.
+// Members returns the members of an object in order, those of the same name included, with their
+// names as [Value.Inner] has them.
 func (v Value) Members() iter.Seq2[[]byte, Value] {
 	return func(yield func([]byte, Value) bool) {
 		if !v.IsObject() {

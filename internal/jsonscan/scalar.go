@@ -1,7 +1,6 @@
 package jsonscan
 
 import (
-	"math"
 	"strconv"
 	"unsafe"
 )
@@ -24,60 +23,33 @@ func Bool(value []byte) (b, ok bool) {
 	return b, b || string(value) == "false"
 }
 
-// Int returns value as an integer; false where it is no number, has a fraction or an exponent, or lies outside int64.
+// Int returns value as an integer; false where it is no number, has a fraction or an exponent, or
+// lies outside int64.
 func Int(value []byte) (int64, bool) {
-	if len(value) > 0 && value[0] == '-' {
-		u, ok := Uint(value[1:])
-		if !ok || u > 1<<63 {
-			return 0, false
-		}
-		return -int64(u), true // 1<<63 becomes MinInt64, which is its own negation
-	}
-	u, ok := Uint(value)
-	if !ok || u > math.MaxInt64 {
-		return 0, false
-	}
-	return int64(u), true
+	return number(value, func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) })
 }
 
-// Uint returns value as an integer; false where it is no number, has a sign, a fraction or an exponent, or lies outside uint64.
+// Uint returns value as an integer; false where it is no number, has a sign, a fraction or an
+// exponent, or lies outside uint64.
 func Uint(value []byte) (uint64, bool) {
-	if len(value) == 0 || len(value) > 20 || value[0] == '0' && len(value) > 1 {
-		return 0, false
-	}
-	var u uint64
-	for k, c := range value {
-		d := uint64(c - '0')
-		if d > 9 {
-			return 0, false
-		}
-		// Only the twentieth digit can overflow.
-		if k == 19 && (u > math.MaxUint64/10 || u == math.MaxUint64/10 && d > math.MaxUint64%10) {
-			return 0, false
-		}
-		u = u*10 + d
-	}
-	return u, true
+	return number(value, func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) })
 }
 
 // Float returns the float64 nearest to value; false where it is no number or too large for one.
 func Float(value []byte) (float64, bool) {
-	if len(value) <= 15 { // whole numbers of so many digits are float64s
-		if u, ok := Uint(value); ok {
-			return float64(u), true
-		}
+	return number(value, func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })
+}
+
+// number parses a number of JSON. strconv also reads +1, 01, 0x1p-2, Inf and 1_000.
+func number[T any](value []byte, parse func(string) (T, error)) (n T, ok bool) {
+	if len(value) == 0 || checkNumber(value, 0) != len(value) {
+		return n, false
 	}
-	// strconv also reads 0x1p-2, Inf and 1_000, so the grammar has to be checked here.
-	if len(value) == 0 || value[0] != '-' && value[0]-'0' > 9 {
-		return 0, false
-	}
-	if end, f := checkNumber(value, 0); f != sound || end != len(value) {
-		return 0, false
-	}
-	// A string that shares the bytes spares a copy. ParseFloat keeps no reference to it, not even in its error, which holds a clone.
-	x, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(value), len(value)), 64)
+	// A string that shares the bytes spares a copy. strconv keeps no reference to it: its errors
+	// contain a clone.
+	parsed, err := parse(unsafe.String(unsafe.SliceData(value), len(value)))
 	if err != nil {
-		return 0, false
+		return n, false
 	}
-	return x, true
+	return parsed, true
 }

@@ -32,7 +32,8 @@ func TestAppendString(t *testing.T) {
 	}
 }
 
-// TestStringsAtEveryAlignment moves each kind of piece through all lanes of a word, alone and in runs that outgrow the room first taken.
+// TestStringsAtEveryAlignment moves each kind of piece through all lanes of a word, alone and in
+// runs that outgrow the room first taken.
 func TestStringsAtEveryAlignment(t *testing.T) {
 	for _, piece := range []string{`"`, `\`, "\n", "\x01", "\x80", "é", "€", "😀", "\u2028", strings.Repeat("\x00", 100), strings.Repeat("\xff\"", 50)} {
 		for before := range 18 {
@@ -87,16 +88,16 @@ func checkUnquoted(t *testing.T, value []byte) {
 	if got := string(AppendUnquoted(dst, value)); got != "~~~"+want {
 		t.Fatalf("AppendUnquoted(%s) = %q, want %q", value, got, want)
 	}
-	if !EqualString(value, want) {
-		t.Fatalf("EqualString(%s, %q) = false", value, want)
+	if !equalString(value, want) {
+		t.Fatalf("equalString(%s, %q) = false", value, want)
 	}
 	raw := string(value[1 : len(value)-1])
-	if EqualString(value, raw) != (raw == want) {
-		t.Fatalf("EqualString(%s, %q) = %t", value, raw, raw != want)
+	if equalString(value, raw) != (raw == want) {
+		t.Fatalf("equalString(%s, %q) = %t", value, raw, raw != want)
 	}
 	for _, other := range []string{want + "a", "a" + want, want[:len(want)/2] + "\x00" + want[len(want)/2:]} {
-		if EqualString(value, other) {
-			t.Fatalf("EqualString(%s, %q) = true", value, other)
+		if equalString(value, other) {
+			t.Fatalf("equalString(%s, %q) = true", value, other)
 		}
 	}
 }
@@ -155,7 +156,7 @@ func TestEqualString(t *testing.T) {
 		{"null is no string", `null`, "null", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := EqualString([]byte(c.value), c.s); got != c.want {
+			if got := equalString([]byte(c.value), c.s); got != c.want {
 				t.Errorf("got %t", got)
 			}
 		})
@@ -189,3 +190,5 @@ func FuzzString(f *testing.F) {
 		}
 	})
 }
+
+func equalString(value []byte, s string) bool { return IsString(value) && EqualKey(inner(value), s) }

@@ -8,14 +8,14 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Input is something that happened: one batch of drafts from one source.
+// Input is one batch of drafts from one source.
 type Input struct {
 	Drafts []event.Draft
-	// Commands came through the inbox. One that the journal has already, because
-	// its file outlived a crash, is not recorded again.
+	// Commands are from the inbox. One that is already in the journal, because its file survived a
+	// crash, is not recorded again.
 	Commands []event.CommandReceived
-	// Synced is called once all of it is durable, before anything that follows
-	// from it is done; nil where nobody waits for that. It runs on the driver's goroutine.
+	// Synced, if not nil, is called on the driver's goroutine after the input is durable and before
+	// any decision follows from it.
 	Synced func()
 	// Release is called when the drafts' memory may be used again.
 	Release func()
@@ -24,16 +24,16 @@ type Input struct {
 // Driver is the one goroutine that owns an Engine.
 type Driver struct {
 	Engine *Engine
-	// Inputs is the one channel on which everything arrives. Senders wait: an agent
-	// that prints faster than the journal writes is held back by its pipe.
+	// Inputs is the only channel for inputs. Senders wait: an agent that prints faster than the
+	// journal writes blocks on its pipe.
 	Inputs chan Input
 	Now    func() time.Time
-	// Flush projects the state: called soon after it changed, and not more often
-	// than flushEvery. An idle loop does not wake up for it.
+	// Flush projects the state. It is called soon after a change, at most once in flushEvery. An
+	// idle loop does not wake up for it.
 	Flush func(*State)
-	// Before is closed when what was there before the loop went on is among the inputs; nil for nothing. Nothing is
-	// decided until then, so that the first prompt has the words that were dropped for it.
-	Before <-chan struct{}
+	// InboxRead, if not nil, is closed when the commands that a resumed loop finds in its inbox are
+	// recorded. Nothing is decided before, so that the first prompt contains them.
+	InboxRead <-chan struct{}
 
 	dirty   bool
 	flushed time.Time
@@ -42,28 +42,27 @@ type Driver struct {
 // flushEvery is how old state.json may be while events come.
 const flushEvery = 250 * time.Millisecond
 
-// Run takes inputs until the loop has ended, the journal fails, or ctx is done. A
-// cancelled ctx means that the process has to go at once: nothing more is recorded.
-// Only a journal that cannot be written and ctx are errors.
+// Run handles inputs until the loop has ended, the journal fails, or ctx is done. After ctx is
+// cancelled nothing more is recorded: the process has to exit at once. Its errors are those of the
+// journal and of ctx.
 func (d *Driver) Run(ctx context.Context) error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	held, err := d.before(ctx)
+	held, err := d.waitForInbox(ctx)
 	if err != nil {
 		return err
 	}
-	// What the journal already holds may call for something: a resumed loop has
-	// no input to begin with.
+	// A resumed loop may have decisions to make before its first input.
 	if err := d.Engine.Step(nil); err != nil {
 		return err
 	}
 	for _, in := range held {
-		if err := d.take(in); err != nil {
+		if err := d.handle(in); err != nil {
 			return err
 		}
 	}
 	d.dirty = true
-	for d.Engine.State().Life.Ended == nil {
+	for d.Engine.State().Lifecycle.Ended == nil {
 		d.flush()
 		deadline := d.arm(timer)
 		before := d.Now()
@@ -71,14 +70,14 @@ func (d *Driver) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case in := <-d.Inputs:
-			if err := d.jump(before, policy.Deadline{}); err != nil {
+			if err := d.detectJump(before, policy.Deadline{}); err != nil {
 				return err
 			}
-			if err := d.take(in); err != nil {
+			if err := d.handle(in); err != nil {
 				return err
 			}
 		case <-timer.C:
-			if err := d.jump(before, deadline); err != nil {
+			if err := d.detectJump(before, deadline); err != nil {
 				return err
 			}
 			if err := d.fire(deadline); err != nil {
@@ -89,9 +88,10 @@ func (d *Driver) Run(ctx context.Context) error {
 	return nil
 }
 
-// before takes commands until Before is closed, and decides nothing yet. It returns what else came.
-func (d *Driver) before(ctx context.Context) (held []Input, err error) {
-	for waits := d.Before; waits != nil; {
+// waitForInbox records commands until InboxRead is closed, without deciding. It returns the other
+// inputs.
+func (d *Driver) waitForInbox(ctx context.Context) (held []Input, err error) {
+	for waits := d.InboxRead; waits != nil; {
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
@@ -108,41 +108,41 @@ func (d *Driver) before(ctx context.Context) (held []Input, err error) {
 	return held, nil
 }
 
-// jumpLeast is what a clock may be off and a busy machine may be late by.
-const jumpLeast = 10 * time.Second
+// minJump is the smallest jump: less can be an adjusted clock or a busy machine.
+const minJump = 10 * time.Second
 
-// jump records that the machine slept, its clock was set on, or this process was stopped,
-// while the driver waited since before. It shows by the wall clock's having gone further than the
-// monotonic one, which stands still in sleep, or by a timer that comes much too late. The
-// deadlines of the agent and the end of the loop's time move by as much: nobody could be heard. How much of the time before a late
-// timer the process was stopped is not known, so all of it is taken for lost.
-func (d *Driver) jump(before time.Time, deadline policy.Deadline) error {
+// detectJump records that the machine slept, its clock was set forward, or this process was stopped
+// since before. Then the wall clock has advanced further than the monotonic clock, which stops
+// during sleep, or a timer fires much too late. The deadlines of the agent and of the loop move by
+// as much, because the agent could not be heard meanwhile. How long the process was stopped before
+// a late timer is unknown, so all of the wait counts as lost.
+func (d *Driver) detectJump(before time.Time, deadline policy.Deadline) error {
 	now := d.Now()
 	waited := now.Round(0).Sub(before.Round(0))
-	return d.jumped(now, waited, waited-now.Sub(before), deadline)
+	return d.recordJump(now, waited, waited-now.Sub(before), deadline)
 }
 
-// jumped is jump where it was waited for so long by the wall clock, which went further than the
-// other one by as much as by.
-func (d *Driver) jumped(now time.Time, waited, by time.Duration, deadline policy.Deadline) error {
+// recordJump records a jump after the driver waited for that long by the wall clock, which advanced
+// by that much more than the monotonic clock.
+func (d *Driver) recordJump(now time.Time, waited, by time.Duration, deadline policy.Deadline) error {
 	switch deadline.Name {
-	case policy.TimerIdle, policy.TimerTool, policy.TimerBackground, policy.TimerIteration, policy.TimerAfterResult, policy.TimerDuration:
-		if now.Sub(deadline.At) >= jumpLeast {
+	case policy.TimerIdle, policy.TimerTool, policy.TimerBackground, policy.TimerIteration, policy.TimerExitGrace, policy.TimerDuration:
+		if now.Sub(deadline.At) >= minJump {
 			by = max(by, waited)
 		}
 	}
-	if by < jumpLeast {
+	if by < minJump {
 		return nil
 	}
 	return d.Engine.Step([]event.Draft{event.Encode(event.ClockJumped{By: by.Milliseconds()}, "clock")})
 }
 
-func (d *Driver) take(in Input) error {
+func (d *Driver) handle(in Input) error {
 	if in.Release != nil {
 		defer in.Release()
 	}
-	if d.Engine.State().Life.Ended != nil {
-		// The jump of the clock that was noticed on the way here was the end. A command's file stays.
+	if d.Engine.State().Lifecycle.Ended != nil {
+		// The jump of the clock has just ended the loop. A command's file stays.
 		return nil
 	}
 	d.dirty = true
@@ -155,9 +155,9 @@ func (d *Driver) take(in Input) error {
 	return d.Engine.Step(nil)
 }
 
-// record has the commands of an input on disk.
+// record makes the commands of an input durable.
 func (d *Driver) record(in Input) error {
-	if err := d.Engine.append(append(in.Drafts, d.fresh(in.Commands)...)); err != nil {
+	if err := d.Engine.append(append(in.Drafts, d.newCommands(in.Commands)...)); err != nil {
 		return err
 	}
 	if err := d.Engine.Sync(); err != nil {
@@ -167,18 +167,18 @@ func (d *Driver) record(in Input) error {
 	return nil
 }
 
-// fresh returns drafts of the commands that the journal does not have yet.
-func (d *Driver) fresh(commands []event.CommandReceived) []event.Draft {
+// newCommands returns drafts of the commands that are not in the journal yet.
+func (d *Driver) newCommands(commands []event.CommandReceived) []event.Draft {
 	var drafts []event.Draft
 	for _, c := range commands {
-		if !d.Engine.State().Mail.Has(c.ID) {
+		if !d.Engine.State().Commands.Has(c.ID) {
 			drafts = append(drafts, event.Encode(c, "inbox:"+c.ID))
 		}
 	}
 	return drafts
 }
 
-// flush projects a state that changed, unless it did so a moment ago.
+// flush projects a changed state, unless it did so less than flushEvery ago.
 func (d *Driver) flush() {
 	if !d.dirty || d.Flush == nil {
 		return
@@ -191,8 +191,7 @@ func (d *Driver) flush() {
 	d.Flush(d.Engine.State())
 }
 
-// arm sets the timer to the earliest deadline. The zero deadline stands for a
-// projection that is due, or for none.
+// arm sets the timer to the earliest deadline. The zero deadline is that of a projection, or none.
 func (d *Driver) arm(timer *time.Timer) policy.Deadline {
 	deadline, found := d.Engine.State().Deadline()
 	if d.dirty && d.Flush != nil {
@@ -208,15 +207,14 @@ func (d *Driver) arm(timer *time.Timer) policy.Deadline {
 	return deadline
 }
 
-// fire records that a deadline passed. A timer may fire a little before the wall clock
-// says so (the clock was set back, or the timer's own clock runs ahead); the deadline is
-// then armed again.
+// fire records that a deadline passed. If the timer fires before it by the wall clock, which can be
+// set back or run slower, the driver arms the deadline again.
 func (d *Driver) fire(deadline policy.Deadline) error {
 	if deadline.Name == "" || d.Now().Before(deadline.At) {
 		return nil
 	}
 	if due, found := d.Engine.State().Deadline(); !found || due != deadline {
-		return nil // it was moved meanwhile
+		return nil // the deadline was moved meanwhile
 	}
 	return d.Engine.Step([]event.Draft{event.Encode(event.TimerFired{Name: deadline.Name}, "clock")})
 }

@@ -11,13 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
-// logbook is a journal that knows the time and remembers what was asked of it.
-type logbook struct {
+// memJournal is a journal that knows the time and remembers what was asked of it.
+type memJournal struct {
 	memory
 	clock  func() time.Time
 	asked  []string // append TYPE, sync, rotate
@@ -25,7 +26,7 @@ type logbook struct {
 	broken error
 }
 
-func (l *logbook) Append(drafts []event.Draft) ([]event.Event, error) {
+func (l *memJournal) Append(drafts []event.Draft) ([]event.Event, error) {
 	if l.broken != nil {
 		return nil, l.broken
 	}
@@ -36,12 +37,12 @@ func (l *logbook) Append(drafts []event.Draft) ([]event.Event, error) {
 	return l.memory.Append(drafts)
 }
 
-func (l *logbook) Sync() error {
+func (l *memJournal) Sync() error {
 	l.asked = append(l.asked, "sync")
 	return l.broken
 }
 
-func (l *logbook) Rotate(iteration int, checkpoint json.RawMessage) ([]event.Event, error) {
+func (l *memJournal) Rotate(iteration int, checkpoint json.RawMessage) ([]event.Event, error) {
 	l.asked = append(l.asked, "rotate")
 	if l.broken != nil {
 		return nil, l.broken
@@ -50,9 +51,9 @@ func (l *logbook) Rotate(iteration int, checkpoint json.RawMessage) ([]event.Eve
 	return l.memory.Append([]event.Draft{event.Encode(event.SegmentOpened{Ordinal: 2, Iteration: iteration, Checkpoint: checkpoint}, "journal")})
 }
 
-func (l *logbook) Full() bool { return l.full }
+func (l *memJournal) Full() bool { return l.full }
 
-func (l *logbook) types(t *testing.T) (types []string) {
+func (l *memJournal) types(t *testing.T) (types []string) {
 	t.Helper()
 	for _, line := range l.lines {
 		e, err := event.Parse(line)
@@ -64,48 +65,48 @@ func (l *logbook) types(t *testing.T) (types []string) {
 	return types
 }
 
-// night is a driver that runs in a bubble of its own time, with hands that do nothing.
-type night struct {
+// driverRun is a driver that runs in a bubble of its own time, with an executor that do nothing.
+type driverRun struct {
 	*loop.Driver
-	journal *logbook
-	hands   *notebook
-	ahead   time.Duration // of the bubble's clock
-	flushed []time.Time
-	over    chan error
-	stop    context.CancelCauseFunc
-	fence   atomic.Int64
+	journal     *memJournal
+	executor    *recordingExecutor
+	clockOffset time.Duration // of the bubble's clock
+	flushed     []time.Time
+	done        chan error
+	stop        context.CancelCauseFunc
+	fence       atomic.Int64
 }
 
 // sleep lets time pass, and waits until the driver has done what follows. What the test has read
 // and written before is known to the driver, which looks at the clock first.
-func (n *night) sleep(d time.Duration) {
+func (n *driverRun) sleep(d time.Duration) {
 	n.fence.Add(1)
 	time.Sleep(d)
 	synctest.Wait()
 }
 
 // awake starts a driver. It is called in a bubble.
-func awake(t *testing.T) *night {
-	n := &night{hands: &notebook{}, over: make(chan error, 1)}
+func awake(t *testing.T) *driverRun {
+	n := &driverRun{executor: &recordingExecutor{}, done: make(chan error, 1)}
 	now := func() time.Time {
 		n.fence.Load()
-		return time.Now().Add(n.ahead)
+		return time.Now().Add(n.clockOffset)
 	}
-	n.journal = &logbook{clock: now}
-	n.hands.journal, n.hands.before = n.journal, map[string]string{}
+	n.journal = &memJournal{clock: now}
+	n.executor.journal, n.executor.before = n.journal, map[string]string{}
 	n.Driver = &loop.Driver{
-		Engine: &loop.Engine{Journal: n.journal, Hands: n.hands}, Inputs: make(chan loop.Input), Now: now,
-		Flush: func(*projector.State) { n.flushed = append(n.flushed, now()) },
+		Engine: &loop.Engine{Journal: n.journal, Executor: n.executor}, Inputs: make(chan loop.Input), Now: now,
+		Flush: func(*loopstate.State) { n.flushed = append(n.flushed, now()) },
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	n.stop = cancel
-	go func() { n.over <- n.Run(ctx) }()
+	go func() { n.done <- n.Run(ctx) }()
 	t.Cleanup(func() { cancel(nil) })
 	return n
 }
 
 // happens sends what happened, and waits until the driver has done what follows.
-func (n *night) happens(payloads ...event.Payload) {
+func (n *driverRun) happens(payloads ...event.Payload) {
 	var drafts []event.Draft
 	for _, p := range payloads {
 		drafts = append(drafts, event.Encode(p, "story"))
@@ -115,21 +116,21 @@ func (n *night) happens(payloads ...event.Payload) {
 }
 
 var turning = []event.Payload{
-	event.LoopStarted{Name: "x", ID: "L", Rules: event.Rules{MaximumIterations: 3, IdleAfter: 60_000, IterationLimit: 7_200_000, RestartDelay: 1000}},
+	event.LoopStarted{Name: "x", ID: "L", Rules: event.Rules{MaximumIterations: 3, Limits: event.LimitRules{Idle: event.Duration(time.Minute), Iteration: event.Duration(2 * time.Hour)}, Restart: event.RestartRules{Delay: event.Duration(time.Second)}}},
 	event.IterationStarted{N: 1}, event.AgentStarted{PID: 7, Tools: true, Costs: true},
 }
 
-func (n *night) begin() {
+func (n *driverRun) begin() {
 	for _, p := range turning {
 		n.happens(p)
 	}
 }
 
-func (n *night) did(do string) bool {
-	return slices.ContainsFunc(n.hands.asked, func(d event.Decided) bool { return d.Do == do })
+func (n *driverRun) did(do event.Effect) bool {
+	return slices.ContainsFunc(n.executor.asked, func(d event.Decided) bool { return d.Do == do })
 }
 
-func TestDriverFiresADeadlineThatPassed(t *testing.T) {
+func TestDriverFiresPassedDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.begin()
@@ -145,13 +146,13 @@ func TestDriverFiresADeadlineThatPassed(t *testing.T) {
 }
 
 // A machine that sleeps fires its timers late, all of them at once.
-func TestDriverTakesALateTimerForASleep(t *testing.T) {
+func TestDriverRecordsLateTimer(t *testing.T) {
 	for late, slept := range map[time.Duration]bool{9 * time.Second: false, 10 * time.Second: true, 8 * time.Hour: true} {
 		synctest.Test(t, func(t *testing.T) {
 			n := awake(t)
 			n.begin()
 			n.sleep(time.Second) // the state is projected
-			n.ahead = late       // but for the timer, which is armed
+			n.clockOffset = late // but for the timer, which is armed
 			n.sleep(59 * time.Second)
 			if got := slices.Contains(n.journal.types(t), "clock.jumped"); got != slept || n.did(event.DoAbort) == slept {
 				t.Fatalf("late by %s: %v", late, n.journal.types(t))
@@ -167,12 +168,12 @@ func TestDriverTakesALateTimerForASleep(t *testing.T) {
 	}
 }
 
-func TestDriverDoesNotTakeALateRestartForASleep(t *testing.T) {
+func TestDriverIgnoresLateRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.begin()
 		n.happens(event.AgentExited{Code: 1})
-		n.ahead = time.Hour
+		n.clockOffset = time.Hour
 		n.sleep(time.Second)
 		if types := n.journal.types(t); slices.Contains(types, "clock.jumped") || !slices.Contains(types, "timer.fired") {
 			t.Errorf("%v", types)
@@ -180,11 +181,11 @@ func TestDriverDoesNotTakeALateRestartForASleep(t *testing.T) {
 	})
 }
 
-func TestDriverWaitsAgainWhereTheClockWasSetBack(t *testing.T) {
+func TestDriverRearmsAfterClockChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.begin()
-		n.ahead = -30 * time.Second
+		n.clockOffset = -30 * time.Second
 		n.sleep(60 * time.Second)
 		if n.did(event.DoAbort) {
 			t.Fatal("a deadline fired before its time")
@@ -196,7 +197,7 @@ func TestDriverWaitsAgainWhereTheClockWasSetBack(t *testing.T) {
 	})
 }
 
-func TestDriverProjectsSoonAndNotTooOften(t *testing.T) {
+func TestDriverLimitsProjections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		synctest.Wait()
@@ -226,11 +227,11 @@ func TestDriverProjectsSoonAndNotTooOften(t *testing.T) {
 	})
 }
 
-func TestDriverProjectsThoughTheClockWasSetBack(t *testing.T) {
+func TestDriverProjectsAfterClockChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		synctest.Wait()
-		n.ahead = -time.Hour
+		n.clockOffset = -time.Hour
 		n.happens(turning[0])
 		if len(n.flushed) != 2 {
 			t.Errorf("the state was projected %d times", len(n.flushed))
@@ -244,7 +245,7 @@ func TestDriverEndsWithItsLoop(t *testing.T) {
 		n.begin()
 		n.happens(event.CommandReceived{ID: "c", Kind: "kill"})
 		n.happens(event.AgentExited{Code: -1, Signal: "killed"})
-		if err := <-n.over; err != nil {
+		if err := <-n.done; err != nil {
 			t.Error(err)
 		}
 		if asked := n.journal.asked; !slices.Equal(asked[len(asked)-2:], []string{"append loop.ended", "sync"}) {
@@ -253,14 +254,14 @@ func TestDriverEndsWithItsLoop(t *testing.T) {
 	})
 }
 
-func TestDriverGoesAtOnceWhereItIsTold(t *testing.T) {
+func TestDriverReturnsOnCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.begin()
 		before := len(n.journal.lines)
 		why := errors.New("the terminal is gone")
 		n.stop(why)
-		if err := <-n.over; !errors.Is(err, why) {
+		if err := <-n.done; !errors.Is(err, why) {
 			t.Errorf("%v", err)
 		}
 		if len(n.journal.lines) != before {
@@ -269,7 +270,7 @@ func TestDriverGoesAtOnceWhereItIsTold(t *testing.T) {
 	})
 }
 
-func TestDriverEndsWhereItsJournalDoes(t *testing.T) {
+func TestDriverReturnsJournalError(t *testing.T) {
 	for _, commands := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			n := awake(t)
@@ -280,7 +281,7 @@ func TestDriverEndsWhereItsJournalDoes(t *testing.T) {
 				in.Synced = func() { t.Error("what is not on disk was told to be") }
 			}
 			n.Inputs <- in
-			if err := <-n.over; !errors.Is(err, n.journal.broken) || !strings.Contains(err.Error(), "append to the journal") {
+			if err := <-n.done; !errors.Is(err, n.journal.broken) || !strings.Contains(err.Error(), "append to the journal") {
 				t.Errorf("%v", err)
 			}
 		})
@@ -288,7 +289,7 @@ func TestDriverEndsWhereItsJournalDoes(t *testing.T) {
 }
 
 // A command's file is removed when its receipt is on disk, and before anything is done.
-func TestDriverTellsWhenCommandsAreDurable(t *testing.T) {
+func TestDriverReportsDurableCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.begin()
@@ -316,7 +317,7 @@ func TestDriverTellsWhenCommandsAreDurable(t *testing.T) {
 	})
 }
 
-func TestEngineSyncsBeforeWhatCannotBeUndone(t *testing.T) {
+func TestEngineSyncsBeforeIrrevocableEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.happens(turning[0])
@@ -327,7 +328,7 @@ func TestEngineSyncsBeforeWhatCannotBeUndone(t *testing.T) {
 		if asked := n.journal.asked; !slices.Equal(asked[len(asked)-2:], []string{"append decided", "sync"}) {
 			t.Errorf("an agent is started by a decision that is not on disk: %v", asked)
 		}
-		if last := n.hands.before[event.DoStart]; last != "sync" {
+		if last := n.executor.before[string(event.DoStart)]; last != "sync" {
 			t.Errorf("an agent is started when the journal was asked for %q last", last)
 		}
 		n.happens(turning[2], event.AgentThought{Text: event.Plain("hm")})
@@ -342,7 +343,7 @@ func TestEngineSyncsBeforeWhatCannotBeUndone(t *testing.T) {
 	})
 }
 
-func TestEngineSyncsBeforeACommit(t *testing.T) {
+func TestEngineSyncsBeforeCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.happens(event.LoopStarted{ID: "L", Rules: event.Rules{MaximumIterations: 3, SCM: true}})
@@ -351,13 +352,13 @@ func TestEngineSyncsBeforeACommit(t *testing.T) {
 		if asked := n.journal.asked; !n.did(event.DoCommit) || !slices.Equal(asked[len(asked)-2:], []string{"append decided", "sync"}) {
 			t.Errorf("a commit is made by a decision that is not on disk: %v", asked)
 		}
-		if last := n.hands.before[event.DoCommit]; last != "sync" {
+		if last := n.executor.before[string(event.DoCommit)]; last != "sync" {
 			t.Errorf("a commit is made when the journal was asked for %q last", last)
 		}
 	})
 }
 
-func TestEngineBeginsASegmentWhereOneIsFull(t *testing.T) {
+func TestEngineRotatesFullSegment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.begin()
@@ -377,22 +378,22 @@ func TestEngineBeginsASegmentWhereOneIsFull(t *testing.T) {
 	})
 }
 
-func TestEngineEndsWhereASegmentCannotBegin(t *testing.T) {
+func TestEngineReturnsRotationError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := awake(t)
 		n.begin()
 		n.journal.full, n.journal.broken = true, errors.New("no space left on device")
 		n.Inputs <- loop.Input{Drafts: []event.Draft{event.Encode(event.AgentNoticed{}, "story")}}
-		if err := <-n.over; err == nil || !strings.Contains(err.Error(), "begin the next segment") {
+		if err := <-n.done; err == nil || !strings.Contains(err.Error(), "begin the next segment") {
 			t.Errorf("%v", err)
 		}
 	})
 }
 
-func TestEngineTellsWhatItFolded(t *testing.T) {
-	journal := &logbook{clock: time.Now}
+func TestEngineReportsFoldedEvents(t *testing.T) {
+	journal := &memJournal{clock: time.Now}
 	var told []string
-	engine := &loop.Engine{Journal: journal, Hands: &notebook{}, Folded: func(events []event.Event, s *projector.State) {
+	engine := &loop.Engine{Journal: journal, Executor: &recordingExecutor{}, Folded: func(events []event.Event, s *loopstate.State) {
 		for _, e := range events {
 			if s.Seq < e.Seq {
 				t.Errorf("%s is told before it is folded", e.Type)
@@ -406,12 +407,12 @@ func TestEngineTellsWhatItFolded(t *testing.T) {
 	if !slices.Equal(told, []string{"loop.started", "decided", "segment.opened"}) {
 		t.Errorf("%v", told)
 	}
-	other := &loop.Engine{Journal: journal, Hands: &notebook{}}
+	other := &loop.Engine{Journal: journal, Executor: &recordingExecutor{}}
 	other.Restore(*engine.State())
-	if other.State().Life.Name != "x" {
+	if other.State().Lifecycle.Name != "x" {
 		t.Error("a state that is restored is not there")
 	}
-	bad, _ := event.AppendLine(nil, event.Stamp{Seq: 1}, event.Draft{Type: event.TypeIterationEnded, Data: []byte(`[]`)}, 0)
+	bad, _ := frame.Append(nil, frame.Stamp{Seq: 1}, event.Draft{Type: event.TypeIterationEnded, Data: []byte(`[]`)}, 0)
 	e, err := event.Parse(bad)
 	if err != nil {
 		t.Fatal(err)
@@ -422,48 +423,48 @@ func TestEngineTellsWhatItFolded(t *testing.T) {
 }
 
 // Each deadline of the agent moves where its timer comes too late.
-func TestDriverTakesEachLateTimerOfAnAgentForASleep(t *testing.T) {
+func TestDriverRecordsLateAgentTimers(t *testing.T) {
 	for name, story := range map[string][]event.Payload{
-		"tool":        {event.ToolCalled{ID: "t"}},
-		"iteration":   {event.AgentNoticed{What: event.NoticeLingering}},
-		"afterResult": {event.AgentFinished{Outcome: "ok"}},
+		"tool":      {event.ToolCalled{ID: "t"}},
+		"iteration": {event.AgentNoticed{What: event.NoticeLingering}},
+		"exitGrace": {event.AgentFinished{Outcome: "ok"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			n := awake(t)
-			rules := event.Rules{MaximumIterations: 3, IdleAfter: 1000, ToolIdleAfter: 60_000, IterationLimit: 60_000, AfterResult: 60_000}
+			rules := event.Rules{MaximumIterations: 3, Limits: event.LimitRules{Idle: event.Duration(time.Second), Tool: event.Duration(time.Minute), Iteration: event.Duration(time.Minute), ExitGrace: event.Duration(time.Minute)}}
 			if name != "iteration" {
-				rules.IterationLimit = 0
+				rules.Limits.Iteration = 0
 			}
 			n.happens(event.LoopStarted{ID: "L", Rules: rules})
 			n.happens(turning[1])
 			n.happens(append([]event.Payload{turning[2]}, story...)...)
 			n.sleep(time.Second)
-			before := len(n.hands.asked)
-			n.ahead = time.Hour
+			before := len(n.executor.asked)
+			n.clockOffset = time.Hour
 			n.sleep(59 * time.Second)
-			if types := n.journal.types(t); len(n.hands.asked) != before || types[len(types)-1] != "clock.jumped" && types[len(types)-2] != "clock.jumped" {
+			if types := n.journal.types(t); len(n.executor.asked) != before || types[len(types)-1] != "clock.jumped" && types[len(types)-2] != "clock.jumped" {
 				t.Fatalf("%s: %v", name, types)
 			}
 			n.sleep(61 * time.Second)
-			if len(n.hands.asked) == before {
+			if len(n.executor.asked) == before {
 				t.Errorf("%s: the deadline was forgotten: %v", name, n.journal.types(t))
 			}
 		})
 	}
 }
 
-func TestDriverNeedsNobodyToProjectFor(t *testing.T) {
+func TestDriverWorksWithoutFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := &night{hands: &notebook{}, over: make(chan error, 1)}
+		n := &driverRun{executor: &recordingExecutor{}, done: make(chan error, 1)}
 		now := func() time.Time {
 			n.fence.Load()
 			return time.Now()
 		}
-		n.journal = &logbook{clock: now}
-		n.Driver = &loop.Driver{Engine: &loop.Engine{Journal: n.journal, Hands: n.hands}, Inputs: make(chan loop.Input), Now: now}
+		n.journal = &memJournal{clock: now}
+		n.Driver = &loop.Driver{Engine: &loop.Engine{Journal: n.journal, Executor: n.executor}, Inputs: make(chan loop.Input), Now: now}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
-		go func() { n.over <- n.Run(ctx) }()
+		go func() { n.done <- n.Run(ctx) }()
 		n.begin()
 		n.sleep(time.Minute)
 		if !n.did(event.DoAbort) {
@@ -476,7 +477,7 @@ func TestDriverNeedsNobodyToProjectFor(t *testing.T) {
 }
 
 // fired counts the deadlines that were recorded.
-func (n *night) fired() (times int) {
+func (n *driverRun) fired() (times int) {
 	for _, asked := range n.journal.asked {
 		if asked == "append timer.fired" {
 			times++
@@ -486,9 +487,9 @@ func (n *night) fired() (times int) {
 }
 
 // A deadline that moved while its timer went off is not the one that passed.
-func TestDriverForgetsATimerWhoseDeadlineMoved(t *testing.T) {
-	journal := &logbook{clock: time.Now}
-	engine := &loop.Engine{Journal: journal, Hands: &notebook{}}
+func TestDriverForgetsMovedDeadline(t *testing.T) {
+	journal := &memJournal{clock: time.Now}
+	engine := &loop.Engine{Journal: journal, Executor: &recordingExecutor{}}
 	d := &loop.Driver{Engine: engine, Now: time.Now}
 	for _, p := range turning {
 		if err := engine.Step([]event.Draft{event.Encode(p, "story")}); err != nil {
@@ -519,26 +520,26 @@ func TestDriverForgetsATimerWhoseDeadlineMoved(t *testing.T) {
 	}
 }
 
-func TestDriverEndsWhereNothingCanBeRecordedOfATimer(t *testing.T) {
+func TestDriverReturnsTimerError(t *testing.T) {
 	for _, late := range []time.Duration{0, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			n := awake(t)
 			n.begin()
 			n.sleep(time.Second)
-			n.journal.broken, n.ahead = errors.New("no space left on device"), late
+			n.journal.broken, n.clockOffset = errors.New("no space left on device"), late
 			n.sleep(time.Minute)
-			if err := <-n.over; !errors.Is(err, n.journal.broken) {
+			if err := <-n.done; !errors.Is(err, n.journal.broken) {
 				t.Errorf("late by %s: %v", late, err)
 			}
 		})
 	}
 }
 
-func TestDriverEndsWhereItCannotEvenBegin(t *testing.T) {
-	journal := &logbook{clock: time.Now}
-	engine := &loop.Engine{Journal: journal, Hands: &notebook{}}
+func TestDriverReturnsFirstError(t *testing.T) {
+	journal := &memJournal{clock: time.Now}
+	engine := &loop.Engine{Journal: journal, Executor: &recordingExecutor{}}
 	var s loop.State
-	s.Life.Started, s.Budget.Rules.MaximumIterations = time.Now(), 3
+	s.Started, s.Rules.MaximumIterations = time.Now(), 3
 	engine.Restore(s)
 	journal.broken = errors.New("no space left on device")
 	d := &loop.Driver{Engine: engine, Now: time.Now, Inputs: make(chan loop.Input)}

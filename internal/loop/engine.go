@@ -16,47 +16,44 @@ type Journal interface {
 	Sync() error
 }
 
-// Hands do effects. Do starts an effect that was recorded as event cause, and
-// returns at once; the outcome comes back as events with that cause. The state
-// may be read during the call, and not after.
-type Hands interface {
-	Do(d event.Decided, cause uint64, s *State)
+// Executor performs effects. Do starts an effect that was recorded as event cause, and returns at
+// once; the outcome comes back as events with that cause. Do may read the state until it returns.
+type Executor interface {
+	Do(d event.Decided, cause event.Seq, s *State)
 }
 
-// Engine records what happens, and what follows from it. It has no goroutine and no clock,
-// and is used by one goroutine.
+// Engine records events and the decisions that follow from them. It has no goroutine and no clock,
+// and one goroutine uses it.
 type Engine struct {
-	Journal Journal
-	Hands   Hands
-	// Folded is called with the events of each append after they are folded; nil
-	// for none. The events are valid during the call.
+	Journal  Journal
+	Executor Executor
+	// Folded, if not nil, is called with the events of each append after they are folded. They are
+	// valid during the call.
 	Folded func([]event.Event, *State)
-	// Asked is called with the name of each rule that answered; nil for nobody.
-	Asked func(rule string)
-	// Segment is the iteration that the journal's open segment is for. An iteration
-	// begins a segment of its own, unless the open one was begun for it.
+	// Answered, if not nil, is called with the name of each rule that decided something.
+	Answered func(rule string)
+	// Segment is the iteration of the journal's open segment. Each iteration begins a segment,
+	// unless the open one was begun for it.
 	Segment int
 
 	state  State
 	drafts [1]event.Draft
 }
 
-// stepsMost bounds how often the table may answer without anything happening
-// from outside. The longest honest chain (a claim, an ended iteration, three hundred refused
-// messages, an ended loop) is far below it.
-const stepsMost = 2000
+// maxSteps limits the decisions that follow from one input. The longest legitimate chain (a claim,
+// an ended iteration, three hundred refused messages, an ended loop) is far below it.
+const maxSteps = 2000
 
-// ErrRestless means that the mind does not come to rest: a mistake in its table.
-var ErrRestless = errors.New("loop: decisions do not come to an end")
+// ErrTooManyDecisions means that a state always leads to another decision: a bug in the rules.
+var ErrTooManyDecisions = errors.New("loop: decisions do not come to an end")
 
 // State returns the state, which later calls change.
 func (e *Engine) State() *State { return &e.state }
 
-// Restore sets the state that the journal's earlier segments add up to. Call it
-// before anything else.
+// Restore sets the state that the journal's earlier segments add up to. Call it first.
 func (e *Engine) Restore(s State) { e.state = s }
 
-// Fold takes events into the state that the journal wrote by itself.
+// Fold folds events that the journal wrote by itself.
 func (e *Engine) Fold(events []event.Event) error {
 	for _, ev := range events {
 		if err := e.state.Fold(ev); err != nil {
@@ -69,17 +66,16 @@ func (e *Engine) Fold(events []event.Event) error {
 	return nil
 }
 
-// Step records what happened and does what follows. An error means that the
-// journal could not be written or holds what cannot be folded: nothing may be
-// done any more.
+// Step records drafts and performs the decisions that follow. After an error, which says that the
+// journal could not be written or folded, nothing else may be done.
 func (e *Engine) Step(drafts []event.Draft) error {
 	if err := e.append(drafts); err != nil {
 		return err
 	}
-	for range stepsMost {
+	for range maxSteps {
 		rule, decisions := Why(&e.state)
-		if e.Asked != nil && rule != "" {
-			e.Asked(rule)
+		if e.Answered != nil && rule != "" {
+			e.Answered(rule)
 		}
 		if len(decisions) == 0 {
 			return nil
@@ -90,23 +86,22 @@ func (e *Engine) Step(drafts []event.Draft) error {
 			}
 		}
 	}
-	return ErrRestless
+	return ErrTooManyDecisions
 }
 
 func (e *Engine) append(drafts []event.Draft) error {
 	if len(drafts) == 0 {
 		return nil
 	}
-	// Before the drafts, not behind them: the state then stands at the last of them,
-	// which is the cause of what is done because of it.
+	// Rotate before the drafts: the last of them is the cause of the decisions that follow.
 	if e.Journal.Full() {
-		if err := e.rotate(max(e.Segment, e.state.Life.Iteration)); err != nil {
+		if err := e.rotate(max(e.Segment, e.state.Lifecycle.Iteration)); err != nil {
 			return err
 		}
 	}
 	for i := range drafts {
 		if drafts[i].Iter == 0 {
-			drafts[i].Iter = e.state.Life.Iteration
+			drafts[i].Iter = e.state.Lifecycle.Iteration
 		}
 	}
 	events, err := e.Journal.Append(drafts)
@@ -126,50 +121,43 @@ func (e *Engine) rotate(iteration int) error {
 }
 
 func (e *Engine) decide(d Decision) error {
-	if d.Record != nil {
-		if err := e.record(d.Record); err != nil {
-			return err
-		}
-		switch d.Record.EventType() {
+	e.drafts[0] = event.Encode(d, byLoop)
+	if err := e.append(e.drafts[:]); err != nil {
+		return err
+	}
+	effect, ok := d.(event.Decided)
+	if !ok {
+		switch d.EventType() {
 		case event.TypeIterationEnded, event.TypeLoopEnded:
 			return e.Sync()
 		}
 		return nil
 	}
-	if err := e.record(*d.Do); err != nil {
-		return err
-	}
 	cause := e.state.Seq
-	if d.Do.Do == event.DoBegin && d.Do.Iteration != e.Segment {
-		if err := e.rotate(d.Do.Iteration); err != nil {
+	if effect.Do == event.DoBegin && effect.Iteration != e.Segment {
+		if err := e.rotate(effect.Iteration); err != nil {
 			return err
 		}
 	}
-	if irrevocable(d.Do.Do) {
+	if irrevocable(effect.Do) {
 		if err := e.Sync(); err != nil {
 			return err
 		}
 	}
-	e.Hands.Do(*d.Do, cause, &e.state)
+	e.Executor.Do(effect, cause, &e.state)
 	return nil
 }
 
-// irrevocable says which effects cannot be undone once they are done, so that
-// the decision has to be on disk before. Ending a process is not among them: doing
-// it twice is as good as once.
-func irrevocable(do string) bool {
+// irrevocable reports whether an effect cannot be undone, so that its decision has to be on disk
+// first. Ending a process is not among them: it can be repeated.
+func irrevocable(do event.Effect) bool {
 	return do == event.DoStart || do == event.DoSteer || do == event.DoCommit
 }
 
-// Sync makes everything recorded so far durable.
+// Sync makes all recorded events durable.
 func (e *Engine) Sync() error {
 	if err := e.Journal.Sync(); err != nil {
 		return fmt.Errorf("sync the journal: %w", err)
 	}
 	return nil
-}
-
-func (e *Engine) record(p event.Payload) error {
-	e.drafts[0] = event.Encode(p, "loop")
-	return e.append(e.drafts[:])
 }

@@ -15,13 +15,13 @@ func Rules() (names []string) {
 }
 
 // Take does with one input what Run does.
-func (d *Driver) Take(in Input) error { return d.take(in) }
+func (d *Driver) Take(in Input) error { return d.handle(in) }
 
 // Fire does what Run does when the timer for a deadline goes off.
 func (d *Driver) Fire(deadline policy.Deadline) error { return d.fire(deadline) }
 
-// Jumped does what Run does when it wakes up, before anything else: it waited for so long by the wall
-// clock, which went further than the one that stands still in sleep, by as much as by.
+// Jumped does what Run does first when it wakes up, after it waited for that long by the
+// wall clock, which advanced by that much more than the monotonic clock.
 func (d *Driver) Jumped(waited, by time.Duration, deadline policy.Deadline) error {
-	return d.jumped(d.Now(), waited, by, deadline)
+	return d.recordJump(d.Now(), waited, by, deadline)
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -10,14 +11,14 @@ import (
 // Between two iterations: whether the loop ends, waits or goes on.
 
 func ended(s *State) []Decision {
-	if s.Life.Started.IsZero() || s.Life.Ended != nil {
+	if s.Started.IsZero() || s.Ended != nil {
 		return wait
 	}
 	return nil
 }
 
 func interrupted(s *State) []Decision {
-	if !s.Life.Broken {
+	if !s.Broken {
 		return nil
 	}
 	return record(conclusion(s))
@@ -29,24 +30,24 @@ func completed(s *State) []Decision {
 		return nil
 	}
 	hint := ""
-	if s.Gate.Commit != "" {
-		// Who reads of an end that all is done, looks no further.
+	if s.Verification.Commit != "" {
+		// A person who reads that the loop is completed looks no further.
 		hint = "not all of it is in version control: 'ralph status' says why"
 	}
 	switch how {
-	case policy.ByDoneFile:
+	case event.ClaimDoneFile:
 		return end(s, event.ReasonDoneFile, "the file DONE is there, and nothing is missing", hint)
-	case policy.ByChecklist:
+	case event.ClaimChecklist:
 		return end(s, event.ReasonChecklist, "all boxes of task.md are ticked, and nothing is missing", hint)
 	}
 	return end(s, event.Reason(how), fmt.Sprintf("the agent gave the %s, and nothing is missing", how), hint)
 }
 
-func hopeless(s *State) []Decision {
-	if unfit := unfit(s); unfit.Reason != "" && !several(s) {
+func unstartable(s *State) []Decision {
+	if unfit := unusable(s); unfit.Reason != "" && !several(s) {
 		return end(s, unfit.Reason, unfit.Why, unfit.Hint)
 	}
-	f := s.Life.Failed
+	f := s.Failed
 	switch {
 	case f == nil:
 		return nil
@@ -63,7 +64,7 @@ func hopeless(s *State) []Decision {
 }
 
 func blocked(s *State) []Decision {
-	why := orElse(s.Person.Blocked, s.Completion.Blocked())
+	why := cmp.Or(s.Escalation.Blocked, s.Completion.Blocked())
 	if why == "" {
 		return nil
 	}
@@ -75,17 +76,18 @@ func limited(s *State) []Decision {
 		if decisions := exhausted(s); decisions != nil {
 			return decisions
 		}
-	} else if standing := policy.Stand(&s.Limits, &s.Restart, s.Budget.Rules); standing.Reason != "" {
-		return end(s, standing.Reason, standing.Why, nextStep(standing.Reason, standing.Hint, s.Life.Agent))
+	} else if standing := s.Failover.AgentRecord.Availability(s.Rules); standing.Reason != "" {
+		return end(s, standing.Reason, standing.Why, loginHint(standing.Reason, standing.Hint, s.Agent))
 	}
-	if reason, why := s.Budget.Over(); reason != "" {
+	if reason, why := s.Budget.Over(s.Rules); reason != "" {
 		return end(s, reason, why, "")
 	}
 	return nil
 }
 
-// nextStep is what a person can do about an agent that is not tried again: how this very one is logged in, where that is known.
-func nextStep(reason event.Reason, hint string, agent event.Agent) string {
+// loginHint is what a person can do about an agent that is not tried again: how this very one is
+// logged in, where that is known.
+func loginHint(reason event.Reason, hint string, agent event.Agent) string {
 	if reason == event.ReasonAuth && agent.Login != "" {
 		return agent.Login + ", then resume the loop"
 	}
@@ -98,57 +100,90 @@ func stuck(s *State) []Decision {
 	if s.Breaker.Stop != "" {
 		return end(s, event.ReasonBreaker, s.Breaker.Stop, hintStuck)
 	}
-	if trip, ok := s.Breaker.Trip(s.Budget.Rules); ok {
+	if trip, ok := s.Breaker.Trip(s.Rules); ok {
 		return record(trip)
 	}
 	return nil
 }
 
-func delayed(s *State) []Decision {
-	if s.At.Before(s.Delay().At) {
+// waiting records what the loop waits for, and when it no longer does.
+func waiting(s *State) []Decision {
+	if s.Escalation.Waits != "" && s.Rules.WaitEnds {
+		return end(s, event.ReasonWait, s.Escalation.Waits, "do what it waits for, then resume the loop")
+	}
+	next, needed := nextWait(s)
+	switch {
+	case !needed:
+		return waited(s)
+	case s.Wait != nil && s.Wait.For == next.For && s.Wait.Until.Equal(next.Until) && s.Wait.Why == next.Why:
 		return wait
 	}
-	return nil
+	return record(next)
+}
+
+// nextWait returns what the next iteration has to wait for: a person, or the last of the moments
+// before which it may not begin.
+func nextWait(s *State) (next event.LoopWaiting, needed bool) {
+	if s.Escalation.Waits != "" {
+		return event.LoopWaiting{For: event.WaitPerson, Why: s.Escalation.Waits}, true
+	}
+	limits := &s.Failover.Limits
+	for _, w := range []event.LoopWaiting{
+		{For: event.WaitRestart, Until: s.Failover.Restart.NotUntil},
+		{For: event.Wait(limits.Waiting), Until: limits.NotUntil},
+		{For: event.WaitBreaker, Until: s.Breaker.NotUntil},
+	} {
+		if w.Until.After(next.Until) {
+			next = w
+		}
+	}
+	return next, next.Until.After(s.At)
+}
+
+// waited ends the wait that goes on; nil where none does.
+func waited(s *State) []Decision {
+	if s.Wait == nil {
+		return nil
+	}
+	return record(event.LoopWaited{For: s.Wait.For})
 }
 
 func begin(s *State) []Decision {
 	var ids []string
-	for _, message := range s.Mail.Words() {
+	for _, message := range s.Commands.Messages() {
 		ids = append(ids, message.ID)
 	}
-	n := s.Life.Iteration + 1
-	return do(event.Decided{
-		Do: event.DoBegin, Iteration: n, Commands: ids, Agent: s.Failover.Agent, Reflect: s.Reflection.Due(n, s.Budget.Rules),
+	n := s.Iteration + 1
+	return record(event.Decided{
+		Do: event.DoBegin, Iteration: n, Commands: ids, Agent: s.Failover.Agent, Reflect: s.Reflection.Due(n, s.Rules),
 	})
 }
 
-// end ends the loop once its agent is gone. Words that nobody will read any more
-// are given back to who sent them.
+// end ends the loop after its agent has exited. Messages that no agent will read are refused.
 func end(s *State, reason event.Reason, why, hint string) []Decision {
-	// First: what is asked of the agent waits for the hand that looks, checks or commits.
+	// First, because an executor that checks or commits is waited for.
 	if decisions := cancel(s, "the loop ends"); decisions != nil {
 		return decisions
 	}
-	if s.Life.Process.Alive {
-		if s.Life.Phase == policy.Leaving || s.Life.Process.Ending {
+	if s.Process.Alive {
+		if s.Phase == policy.Leaving || s.Process.Ending {
 			return wait
 		}
-		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Why: "the loop ends"})
+		return record(event.Decided{Do: event.DoAbort, Iteration: s.Iteration, Why: "the loop ends"})
 	}
-	switch s.Life.Phase {
-	case policy.Beginning, policy.Checking, policy.Committing, policy.Verifying, policy.Starting, policy.Leaving:
-		// A hand is at work and will report.
-		return wait
-	case policy.Opened:
-		return record(unbegun(s))
-	case policy.Turning, policy.Finished, policy.Gone, policy.Checked, policy.Settled:
+	switch {
+	case s.Phase.Cancellable(), s.Phase == policy.Starting, s.Phase == policy.Leaving:
+		return wait // an executor is at work and will report
+	case s.Phase == policy.Opened:
+		return record(notStarted(s))
+	case s.Phase.Open():
 		return record(conclusion(s))
 	}
 	var decisions []Decision
-	for _, c := range s.Mail.Open {
+	for _, c := range s.Commands.Open {
 		decisions = append(decisions, refuse(c.ID, "the loop ended before the agent could read it")...)
 	}
 	return append(decisions, record(event.LoopEnded{
-		Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint, Edited: s.Seal.Unaccepted(),
+		Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint, Edited: s.FileChanges.Unaccepted(),
 	})...)
 }

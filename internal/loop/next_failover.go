@@ -12,46 +12,46 @@ import (
 // Which of several agents works. With one, its troubles are the loop's.
 
 // several reports whether the loop has more than one agent.
-func several(s *State) bool { return len(s.Budget.Rules.Agents) > 1 }
+func several(s *State) bool { return len(s.Rules.Agents) > 1 }
 
 // standing says whether the agent that works can have another iteration.
-func standing(s *State) policy.Standing {
-	if unfit := unfit(s); unfit.Reason != "" {
+func availability(s *State) policy.Availability {
+	if unfit := unusable(s); unfit.Reason != "" {
 		return unfit
 	}
-	standing := policy.Stand(&s.Limits, &s.Restart, s.Budget.Rules)
-	if evidence := s.Breaker.SameError(s.Budget.Rules); evidence != "" && standing.Reason == "" {
-		return policy.Standing{Reason: event.ReasonBreaker, Why: evidence, Hint: hintStuck}
+	standing := s.Failover.AgentRecord.Availability(s.Rules)
+	if evidence := s.Breaker.SameError(s.Rules); evidence != "" && standing.Reason == "" {
+		return policy.Availability{Reason: event.ReasonBreaker, Why: evidence, Hint: hintStuck}
 	}
 	return standing
 }
 
 // unfit says of an agent that was to start that it never can; no reason where it can.
-func unfit(s *State) policy.Standing {
-	if flag := s.Life.Refused(); flag != "" && progress(s) != "yes" {
-		return policy.Standing{Reason: event.ReasonConfig, Why: "the agent refused its arguments: " + flag, Hint: "correct agent.flags"}
+func unusable(s *State) policy.Availability {
+	if flag := s.Lifecycle.Refused(); flag != "" && progress(s) != event.ProgressYes {
+		return policy.Availability{Reason: event.ReasonConfig, Why: "the agent refused its arguments: " + flag, Hint: "correct agent.flags"}
 	}
-	if f := s.Life.Failed; f != nil && f.Do == event.DoStart {
+	if f := s.Failed; f != nil && f.Do == event.DoStart {
 		switch f.Class {
 		case event.ClassMissing, event.ClassPermission, event.ClassConfig:
-			return policy.Standing{Reason: event.ReasonAgent, Why: f.Error, Hint: f.Hint}
+			return policy.Availability{Reason: event.ReasonAgent, Why: f.Error, Hint: f.Hint}
 		}
 	}
-	return policy.Standing{}
+	return policy.Availability{}
 }
 
 // exhausted ends a loop none of whose agents is to be tried again.
 func exhausted(s *State) []Decision {
-	rules, current := s.Budget.Rules, standing(s)
+	rules, current := s.Rules, availability(s)
 	if _, ok := s.Failover.Choose(current, s.At, rules); ok {
 		return nil
 	}
-	preferred := s.Failover.Standing(0, current, rules)
+	preferred := s.Failover.Of(0, current, rules)
 	var whys []string
 	for i, agent := range rules.Agents {
-		whys = append(whys, agent.Name+": "+s.Failover.Standing(i, current, rules).Why)
+		whys = append(whys, agent.Name+": "+s.Failover.Of(i, current, rules).Why)
 	}
-	return end(s, preferred.Reason, strings.Join(whys, "; "), nextStep(preferred.Reason, preferred.Hint, rules.Agents[0]))
+	return end(s, preferred.Reason, strings.Join(whys, "; "), loginHint(preferred.Reason, preferred.Hint, rules.Agents[0]))
 }
 
 // replaced lets another agent work: an iteration is for the first that can work, and where none
@@ -60,22 +60,22 @@ func replaced(s *State) []Decision {
 	if !several(s) {
 		return nil
 	}
-	rules, current := s.Budget.Rules, standing(s)
+	rules, current := s.Rules, availability(s)
 	to, ok := s.Failover.Choose(current, s.At, rules)
 	if !ok || to == s.Failover.Agent {
 		return nil
 	}
 	r := event.AgentReplaced{
-		From: s.Failover.Agent, To: to, Was: s.Life.Agent.Name, Name: rules.Agents[to].Name, Why: current.Why,
-		Until: moment(s, current.Until), NotBefore: moment(s, s.Failover.Standing(to, current, rules).Until),
+		From: s.Failover.Agent, To: to, Was: s.Agent.Name, Name: rules.Agents[to].Name, Why: current.Why,
+		Until: moment(s, current.Until), NotBefore: moment(s, s.Failover.Of(to, current, rules).Until),
 	}
 	switch {
 	case current.Gone():
-		r.Reason, r.Hint, r.Until = current.Reason, nextStep(current.Reason, current.Hint, s.Life.Agent), ""
+		r.Reason, r.Hint, r.Until = current.Reason, loginHint(current.Reason, current.Hint, s.Agent), ""
 	case r.Until == "":
 		r.Why = fmt.Sprintf("%s can work again, and is preferred", r.Name)
 	case current.Passes:
-		r.Why = s.Limits.Trouble() // that it lasts too long is said where it ends the loop
+		r.Why = s.Failover.Limits.Trouble() // that it lasts too long is said where it ends the loop
 	}
 	return record(r)
 }

@@ -14,44 +14,46 @@ import (
 func answer(s *State) []Decision {
 	var decisions []Decision
 	words, length := 0, 0
-	for _, c := range s.Mail.Open {
+	for _, c := range s.Commands.Open {
 		if c.Stale {
 			decisions = append(decisions, refuse(c.ID, "the signal was meant for the runner before")...)
 			continue
 		}
 		switch c.Kind {
-		case policy.Steer, policy.FollowUp:
+		case event.CommandSteer, event.CommandFollowUp:
 			words, length = words+1, length+len(c.Text)
 			if words > policy.MaxOpen || length > policy.MaxBytes {
 				decisions = append(decisions, refuse(c.ID, "too many messages wait already")...)
 				length -= len(c.Text)
-			} else if c.Prompt != 0 && c.Prompt == s.Life.Iteration && promptGiven(s) {
+			} else if c.Prompt != 0 && c.Prompt == s.Iteration && promptGiven(s) {
 				decisions = append(decisions, record(event.CommandDelivered{ID: c.ID, How: "prompt", Iteration: c.Prompt})...)
-			} else if c.Kind == policy.Steer && !c.Sent && !c.Held && c.Prompt == 0 &&
-				s.Life.Phase == policy.Turning && s.Life.Process.Live && s.Mail.Stopping != policy.StopNow && s.Mail.Stopping != policy.Kill {
-				decisions = append(decisions, do(event.Decided{Do: event.DoSteer, Command: c.ID, Iteration: s.Life.Iteration, Why: "a person steers"})...)
+			} else if c.Kind == event.CommandSteer && !c.Sent && !c.Held && c.Prompt == 0 &&
+				s.Phase == policy.Turning && s.Process.Live && !s.Commands.Stopping.EndsNow() {
+				decisions = append(decisions, record(event.Decided{Do: event.DoSteer, Command: c.ID, Iteration: s.Iteration, Why: "a person steers"})...)
 			}
-		case policy.Set:
-			rules, err := policy.SetRule(s.Budget.Rules, c.Key, c.Val)
+		case event.CommandSet:
+			rules, err := policy.SetRule(s.Rules, c.Key, c.Val)
 			if err != nil {
 				decisions = append(decisions, refuse(c.ID, err.Error())...)
 				continue
 			}
 			// One at a time: the next one starts from what this one made of the state.
 			return append(decisions, record(event.LoopConfigured{Key: c.Key, Value: c.Val, Rules: rules}, delivered(s, c.ID))...)
-		case policy.Resume:
-			if !s.Life.Paused && !s.Mail.Pausing {
-				decisions = append(decisions, refuse(c.ID, "the loop is not paused")...)
-				continue
+		case event.CommandResume:
+			switch {
+			case s.Wait != nil && s.Wait.For == event.WaitPerson:
+				return append(decisions, record(event.LoopWaited{For: event.WaitPerson}, delivered(s, c.ID))...)
+			case s.Paused || s.Commands.Pausing:
+				return append(decisions, record(event.LoopUnpaused{}, delivered(s, c.ID))...)
 			}
-			return append(decisions, record(event.LoopUnpaused{}, delivered(s, c.ID))...)
-		case policy.Pause:
-			if s.Life.Paused {
+			decisions = append(decisions, refuse(c.ID, "the loop is not paused")...)
+		case event.CommandPause:
+			if s.NeedsResume() {
 				decisions = append(decisions, refuse(c.ID, "the loop is paused already")...)
 				continue
 			}
 			return append(decisions, record(delivered(s, c.ID))...)
-		case policy.Stop, policy.StopNow, policy.Kill, policy.Wait, policy.Blocked:
+		case event.CommandStop, event.CommandStopNow, event.CommandKill, event.CommandWait, event.CommandBlocked:
 			return append(decisions, record(delivered(s, c.ID))...)
 		default:
 			decisions = append(decisions, refuse(c.ID, fmt.Sprintf("%q is not a command that this ralph knows", c.Kind))...)
@@ -62,97 +64,81 @@ func answer(s *State) []Decision {
 
 // promptGiven reports whether the agent of the open iteration has its prompt.
 func promptGiven(s *State) bool {
-	switch s.Life.Phase {
-	case policy.Turning, policy.Finished, policy.Leaving, policy.Gone, policy.Checking, policy.Checked, policy.Committing, policy.Settled:
-		return s.Life.Process.PID != 0 || s.Life.Exited != nil
-	}
-	return false
+	return s.Phase.Open() && s.Phase != policy.Opened && s.Phase != policy.Starting && (s.Process.PID != 0 || s.Exited != nil)
 }
 
 func delivered(s *State, id string) event.CommandDelivered {
-	return event.CommandDelivered{ID: id, How: "loop", Iteration: s.Life.Iteration}
+	return event.CommandDelivered{ID: id, How: "loop", Iteration: s.Iteration}
 }
 
 func refuse(id, why string) []Decision { return record(event.CommandRefused{ID: id, Why: why}) }
 
 func killed(s *State) []Decision {
-	if s.Mail.Stopping != policy.Kill {
+	if s.Commands.Stopping != event.CommandKill {
 		return nil
 	}
 	if decisions := cancel(s, "a person killed the loop"); decisions != nil {
 		return decisions
 	}
-	if s.Life.Process.Killing {
+	if s.Process.Killing {
 		return nil
 	}
-	if !s.Life.Process.Alive && s.Life.Phase != policy.Starting {
+	if !s.Process.Alive && s.Phase != policy.Starting {
 		return nil
 	}
-	return do(event.Decided{Do: event.DoKill, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: "a person killed the loop"})
+	return record(event.Decided{Do: event.DoKill, Iteration: s.Iteration, Outcome: event.OutcomeAborted, Why: "a person killed the loop"})
 }
 
 // cancel ends the look, the guardrails and the tasks that run, if there are any.
 func cancel(s *State, why string) []Decision {
-	switch s.Life.Phase {
-	case policy.Beginning, policy.Checking, policy.Committing, policy.Verifying:
-		if !s.Life.Cancelled {
-			return do(event.Decided{Do: event.DoCancel, Iteration: s.Life.Iteration, Why: why})
-		}
+	if s.Phase.Cancellable() && !s.Cancelled {
+		return record(event.Decided{Do: event.DoCancel, Iteration: s.Iteration, Why: why})
 	}
 	return nil
 }
 
-func cutShort(s *State) []Decision {
-	if s.Mail.Stopping != policy.StopNow && s.Mail.Stopping != policy.Kill {
+func stoppedNow(s *State) []Decision {
+	if !s.Commands.Stopping.EndsNow() {
 		return nil
 	}
-	if s.Life.Phase == policy.Opened {
-		return record(unbegun(s))
+	if s.Phase == policy.Opened {
+		return record(notStarted(s))
 	}
 	if decisions := cancel(s, "a person stopped the loop now"); decisions != nil {
 		return decisions
 	}
-	if s.Mail.Stopping == policy.Kill {
+	if s.Commands.Stopping == event.CommandKill {
 		return nil
 	}
-	if decisions := breakOff(s, "a person stopped the loop now"); decisions != nil {
+	if decisions := abortTurn(s, "a person stopped the loop now"); decisions != nil {
 		return decisions
 	}
-	if s.Life.Phase == policy.Finished {
-		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Why: "a person stopped the loop now"})
+	if s.Phase == policy.Finished {
+		return record(event.Decided{Do: event.DoAbort, Iteration: s.Iteration, Why: "a person stopped the loop now"})
 	}
 	return nil
 }
 
 func stopped(s *State) []Decision {
-	switch s.Mail.Stopping {
+	switch s.Commands.Stopping {
 	case "":
 		return nil
-	case policy.Kill:
+	case event.CommandKill:
 		return end(s, event.ReasonKill, "a person killed the loop", "")
 	}
-	if s.Mail.Signal {
+	if s.Commands.Signal {
 		return end(s, event.ReasonInterrupt, "a signal asked the loop to stop", "")
 	}
 	return end(s, event.ReasonStop, "a person stopped the loop", "")
 }
 
-func waiting(s *State) []Decision {
-	switch {
-	case s.Person.Waits == "" || s.Life.Paused:
-		return nil
-	case s.Budget.Rules.WaitEnds:
-		return end(s, event.ReasonWait, s.Person.Waits, "do what it waits for, then resume the loop")
-	}
-	return record(event.LoopPaused{Why: s.Person.Waits, For: "person"})
-}
-
+// paused: the need for a person goes before a pause, as a resume ends both.
 func paused(s *State) []Decision {
 	switch {
-	case s.Life.Paused:
+	case s.Paused:
 		return wait
-	case s.Mail.Pausing:
-		return record(event.LoopPaused{Why: "a person paused the loop"})
+	case s.Commands.Pausing && s.Escalation.Waits == "":
+		return append(waited(s), record(event.LoopPaused{Why: "a person paused the loop"})...)
 	}
 	return nil
 }

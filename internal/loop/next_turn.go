@@ -10,115 +10,115 @@ import (
 // warned says of a limit that it is near. An agent of which is not known yet whether it
 // reports what it costs and uses has not started.
 func warned(s *State) []Decision {
-	if s.Life.Phase == policy.Beginning || s.Life.Phase == policy.Opened || s.Life.Phase == policy.Starting {
+	if s.Phase == policy.Beginning || s.Phase == policy.Opened || s.Phase == policy.Starting {
 		return nil
 	}
-	running := s.Life.Phase == policy.Turning
-	if w, ok := s.Budget.Warning(running, s.Life.Process); ok {
+	running := s.Phase == policy.Turning
+	if w, ok := s.Budget.Warning(running, &s.Lifecycle); ok {
 		return record(w)
 	}
 	return nil
 }
 
 func overspent(s *State) []Decision {
-	if s.Life.Phase != policy.Turning || s.Life.Process.Ending {
+	if s.Phase != policy.Turning || s.Process.Ending {
 		return nil
 	}
-	if why := s.Budget.Overspent(); why != "" {
-		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeOverspent), Why: why})
+	if why := s.Budget.Overspent(s.Rules); why != "" {
+		return record(event.Decided{Do: event.DoAbort, Iteration: s.Iteration, Outcome: event.OutcomeOverspent, Why: why})
 	}
 	return nil
 }
 
 func overdue(s *State) []Decision {
-	deadline, ok := s.Idle.Next(s.Life.Phase, s.Budget.Rules)
-	if !ok || s.At.Before(deadline.At) || s.Life.Process.Killing {
+	deadline, ok := s.Idle.Next(&s.Lifecycle)
+	if !ok || s.At.Before(deadline.At) || s.Process.Killing {
 		return nil
 	}
-	d := event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration}
+	d := event.Decided{Do: event.DoAbort, Iteration: s.Iteration}
 	switch deadline.Name {
 	case policy.TimerIdle:
-		d.Outcome, d.Why = string(event.OutcomeIdle), "the agent was silent for too long"
+		d.Outcome, d.Why = event.OutcomeIdle, "the agent was silent for too long"
 	case policy.TimerTool:
-		d.Outcome, d.Why = string(event.OutcomeIdle), "a tool was silent for too long"
+		d.Outcome, d.Why = event.OutcomeIdle, "a tool was silent for too long"
 	case policy.TimerBackground:
-		d.Outcome, d.Why = string(event.OutcomeIdle), "work in the background was silent for too long"
+		d.Outcome, d.Why = event.OutcomeIdle, "work in the background was silent for too long"
 	case policy.TimerIteration:
-		d.Outcome, d.Why = string(event.OutcomeOverlong), "the iteration took too long"
+		d.Outcome, d.Why = event.OutcomeOverlong, "the iteration took too long"
 		if s.Idle.Lingering {
 			// The agent is gone, and its result stands.
 			d.Do, d.Outcome, d.Why = event.DoKill, "", "what the agent left running took too long"
 		}
-	case policy.TimerAfterResult:
+	case policy.TimerExitGrace:
 		d.Do, d.Why = event.DoKill, "the process lived on after its final result"
 	}
-	return do(d)
+	return record(d)
 }
 
-// timeUp cuts short what goes on when the loop has run for as long as it may. A commit comes to its end: each of its commands has
-// a time of its own, and a hook that is broken off may leave files half written.
+// timeUp cuts short what goes on when the loop has run for as long as it may. A commit comes to its
+// end: each of its commands has a time of its own, and a hook that is broken off may leave files
+// half written.
 func timeUp(s *State) []Decision {
-	why := s.Budget.Late()
+	why := s.Budget.Late(s.Rules)
 	switch {
 	case why == "":
 		return nil
-	case s.Life.Phase == policy.Opened:
-		return record(unbegun(s))
+	case s.Phase == policy.Opened:
+		return record(notStarted(s))
 	case !s.Timed():
 		return nil
 	case s.Looking() && s.At.Before(s.TimeUp()):
 		return nil
-	case s.Life.Phase == policy.Beginning, s.Life.Phase == policy.Checking, s.Life.Phase == policy.Verifying:
+	case s.Phase.Cancellable():
 		return cancel(s, why)
 	}
-	return breakOff(s, why)
+	return abortTurn(s, why)
 }
 
-// breakOff ends the turn that goes on, whose iteration is given back; nil where none does.
-func breakOff(s *State, why string) []Decision {
-	if s.Idle.Lingering && !s.Life.Process.Killing {
+// abortTurn ends the turn that goes on, whose iteration is given back; nil where none does.
+func abortTurn(s *State, why string) []Decision {
+	if s.Idle.Lingering && !s.Process.Killing {
 		// The agent is gone, and its result stands; only what it left running is ended.
-		return do(event.Decided{Do: event.DoKill, Iteration: s.Life.Iteration, Why: why + ", and the agent is gone"})
+		return record(event.Decided{Do: event.DoKill, Iteration: s.Iteration, Why: why + ", and the agent is gone"})
 	}
-	switch s.Life.Phase {
-	case policy.Starting, policy.Turning:
-		return do(event.Decided{Do: event.DoAbort, Iteration: s.Life.Iteration, Outcome: string(event.OutcomeAborted), Why: why})
+	if s.Phase.Working() {
+		return record(event.Decided{Do: event.DoAbort, Iteration: s.Iteration, Outcome: event.OutcomeAborted, Why: why})
 	}
 	return nil
 }
 
 func faulty(s *State) []Decision {
-	if s.Life.Fault == nil {
+	if s.Fault == nil {
 		return nil
 	}
 	reason, hint := event.ReasonFault, ""
-	switch s.Life.Fault.Class {
+	switch s.Fault.Class {
 	case event.ClassDisk:
 		reason = event.ReasonDisk
 	case event.ClassConfig:
 		// Something stands where no such thing may stand.
 		reason, hint = event.ReasonConfig, "mend or remove what it names, then resume the loop"
 	}
-	return end(s, reason, s.Life.Fault.Where+": "+s.Life.Fault.Error, hint)
+	return end(s, reason, s.Fault.Where+": "+s.Fault.Error, hint)
 }
 
 func release(s *State) []Decision {
-	if s.Life.Phase != policy.Finished {
+	if s.Phase != policy.Finished {
 		return nil
 	}
-	return do(event.Decided{Do: event.DoRelease, Iteration: s.Life.Iteration, Why: "the turn is over", Same: sameSession(s)})
+	return record(event.Decided{Do: event.DoRelease, Iteration: s.Iteration, Why: "the turn is over", Same: sameSession(s)})
 }
 
-func sameSession(s *State) bool { return s.Budget.Rules.Context == "same" }
+func sameSession(s *State) bool { return s.Rules.Context == "same" }
 
 func working(s *State) []Decision {
-	switch s.Life.Phase {
+	switch s.Phase {
 	case policy.Between:
 		return nil
 	case policy.Opened:
-		return do(event.Decided{
-			Do: event.DoStart, Iteration: s.Life.Iteration, Why: "the prompt is ready",
-			Same: s.SessionGoesOn(), Agent: s.Life.Worker.Agent,
+		return record(event.Decided{
+			Do: event.DoStart, Iteration: s.Iteration, Why: "the prompt is ready",
+			Same: s.SessionGoesOn(), Agent: s.Worker.Agent,
 		})
 	}
 	return wait

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/simfs"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -14,7 +13,7 @@ import (
 // seed has it: says things, uses tools, claims to be done, falls silent, dies.
 type agent struct {
 	w     *world
-	h     *hands
+	h     *simExecutor
 	pid   int
 	place int // in the loop's list
 	able  abilities
@@ -26,10 +25,10 @@ type agent struct {
 	iteration int
 	message   int
 	sent      []event.Decided // words that it was given and has not confirmed
-	causes    []uint64        // of these
+	causes    []event.Seq     // of these
 	leaving   bool
 	resting   bool
-	endCause  uint64
+	endCause  event.Seq
 	gone      []func()
 	stderr    string
 	lingered  bool
@@ -43,7 +42,7 @@ type agent struct {
 type abilities struct{ live, costs, tools, exitEnds, reset, same bool }
 
 // begin gives the agent its prompt.
-func (a *agent) begin(iteration int, reused bool, cause uint64) {
+func (a *agent) begin(iteration int, reused bool, cause event.Seq) {
 	a.turn++
 	a.turning, a.resting, a.iteration, a.sent, a.causes = true, false, iteration, nil, nil
 	a.jobs, a.held = nil, false
@@ -129,7 +128,7 @@ func (a *agent) print(p event.Payload) {
 // doing is what an agent does in the middle of its turn.
 func (a *agent) doing() []event.Payload {
 	r := a.w.rng
-	if a.w.scene.background > 0 && a.w.chance(a.w.scene.background) {
+	if a.w.scenario.background > 0 && a.w.chance(a.w.scenario.background) {
 		return a.putAside()
 	}
 	switch roll := r.IntN(100); {
@@ -140,7 +139,7 @@ func (a *agent) doing() []event.Payload {
 	case roll < 60 && a.able.tools:
 		id := fmt.Sprint("t", a.w.facts)
 		a.w.project.work(a.iteration)
-		if a.w.scene.silences > 0 && a.w.chance(a.w.scene.silences) {
+		if a.w.scenario.silences > 0 && a.w.chance(a.w.scenario.silences) {
 			return a.slowTool(id)
 		}
 		return []event.Payload{
@@ -160,7 +159,7 @@ func (a *agent) doing() []event.Payload {
 	case roll < 90:
 		return []event.Payload{event.AgentPlanned{Todos: []event.Todo{{Text: "count", Status: "active"}}}}
 	case roll < 95:
-		return []event.Payload{event.AgentUnread{}}
+		return []event.Payload{event.AgentUnparsed{}}
 	}
 	return []event.Payload{event.AgentNoticed{What: "weather", Text: "rain"}}
 }
@@ -206,7 +205,7 @@ func (a *agent) finish() {
 	if a.waits() {
 		return
 	}
-	if w.chance(w.scene.claims) {
+	if w.chance(w.scenario.claims) {
 		claim := []string{
 			"<promise>COMPLETE</promise>", "Done.\n<promise>COMPLETE</promise>", "<response>done</response>",
 			"```\n<promise>COMPLETE</promise>\n```", "I will soon say <promise>COMPLETE</promise>, but not now",
@@ -215,11 +214,11 @@ func (a *agent) finish() {
 			a.print(p)
 		}
 	}
-	if w.scene.edition >= 2 && a.otherwise() {
+	if w.scenario.edition >= 2 && a.otherwise() {
 		return
 	}
 	roll := w.rng.IntN(100)
-	if roll >= w.scene.trouble {
+	if roll >= w.scenario.trouble {
 		a.finished("ok", "")
 		return
 	}
@@ -254,12 +253,12 @@ func (a *agent) finished(outcome, problem string) {
 		a.exit(code, "", 0)
 		return
 	}
-	finished := event.AgentFinished{Outcome: outcome, Error: problem}
+	finished := event.AgentFinished{Outcome: event.TurnOutcome(outcome), Error: problem}
 	if outcome == "error" && a.refuses() {
-		finished.Kind = policy.KindRefusal
+		finished.Kind = event.KindRefusal
 	}
 	a.print(finished)
-	if a.w.scene.edition >= 2 && a.w.chance(5) {
+	if a.w.scenario.edition >= 2 && a.w.chance(5) {
 		a.tellLate()
 	}
 	if a.w.chance(20) {
@@ -277,8 +276,8 @@ func (a *agent) tellLate() {
 }
 
 // rest keeps the process for the next iteration. It may still die.
-func (a *agent) rest(cause uint64) {
-	d := event.Encode(event.AgentRested{Strays: a.strays()}, a.by())
+func (a *agent) rest(cause event.Seq) {
+	d := event.Encode(event.AgentParked{Strays: a.strays()}, a.by())
 	d.Cause = cause
 	a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}})
 	if a.w.broken.confirms && len(a.sent) > 0 {
@@ -293,7 +292,7 @@ func (a *agent) rest(cause uint64) {
 }
 
 // leave asks the process to go by itself. Some do not.
-func (a *agent) leave(cause uint64) {
+func (a *agent) leave(cause event.Seq) {
 	a.turning, a.leaving, a.endCause = false, true, cause
 	if a.w.chance(10) {
 		return
@@ -302,7 +301,7 @@ func (a *agent) leave(cause uint64) {
 }
 
 // abort ends the turn and the process, politely first.
-func (a *agent) abort(cause uint64) {
+func (a *agent) abort(cause event.Seq) {
 	wasTurning := a.turning
 	a.turning, a.leaving, a.endCause = false, true, cause
 	if wasTurning && a.able.live && a.w.chance(50) {
@@ -327,7 +326,7 @@ func (a *agent) kill() {
 // exit ends the process after a while; its end is delivered once.
 func (a *agent) exit(code int, signal string, in time.Duration) {
 	a.turning = false
-	if a.w.scene.lingers && a.w.project.done && code >= 0 && !a.lingered && a.w.chance(70) {
+	if a.w.scenario.lingers && a.w.project.done && code >= 0 && !a.lingered && a.w.chance(70) {
 		a.lingered = true
 		a.w.schedule(a.h.r, in, func() { a.linger(code) })
 		return

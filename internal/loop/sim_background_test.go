@@ -6,19 +6,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
-// What agents of the fourth edition put into the background, what silence they are allowed, and what the next prompt is told.
+// What agents of the fourth edition put into the background, what silence they are allowed, and
+// what the next prompt is told.
 
 // The invariants of work in the background.
 const (
-	// An agent whose turn is open is silent for as long as it may be at most: its own silence, that of a tool, that of work in the background.
+	// An agent whose turn is open is silent for as long as it may be at most: its own silence, that
+	// of a tool, that of work in the background.
 	silenceEnds = "a silence has its end"
 	// The next prompt names what was left running in the background, and nothing that had ended.
-	leftIsTold = "what is left running is told"
+	leftIsReported = "what is left running is told"
 )
 
 // job is work in the background: the result of the turn does not wait for it.
@@ -65,7 +67,8 @@ func (a *agent) jobEnds(j *job) {
 	}
 }
 
-// waits says that the agent keeps its result until its work in the background has ended. Not all agents do.
+// waits says that the agent keeps its result until its work in the background has ended. Not all
+// agents do.
 func (a *agent) waits() bool {
 	if len(a.jobs) == 0 || !a.w.chance(70) {
 		return false
@@ -73,15 +76,15 @@ func (a *agent) waits() bool {
 	a.held = true
 	a.print(event.AgentNoticed{What: "result/ok"})
 	if a.w.chance(30) {
-		a.soon(a.w.span(0, 40*time.Minute), func() { a.print(event.AgentUnread{}) })
+		a.soon(a.w.span(0, 40*time.Minute), func() { a.print(event.AgentUnparsed{}) })
 	}
 	return true
 }
 
-// strays ends what runs besides the agent when it goes to rest or is gone, and says how much that was. One that
-// rested has helpers of its own at most.
+// strays ends the processes besides the agent when the agent is parked or gone, and returns their
+// number. An agent that was parked has helpers of its own at most.
 func (a *agent) strays() int {
-	if a.w.scene.background == 0 {
+	if a.w.scenario.background == 0 {
 		return 0
 	}
 	n := len(a.jobs)
@@ -99,14 +102,14 @@ func (a *agent) strays() int {
 }
 
 // patience says how long the agent may be silent now, and whose silence it is.
-func (m *meter) patience() (limit int64, whose string) {
+func (m *meter) patience() (limit event.Duration, whose string) {
 	switch {
 	case len(m.busy) > 0:
-		return m.rules.ToolIdleAfter, "a tool"
+		return m.rules.Limits.Tool, "a tool"
 	case m.aside:
-		return m.rules.ToolIdleAfter, "work in the background"
+		return m.rules.Limits.Tool, "work in the background"
 	}
-	return m.rules.IdleAfter, "the agent"
+	return m.rules.Limits.Idle, "the agent"
 }
 
 // sign takes note of a sign of life.
@@ -117,15 +120,16 @@ func (r *runner) sign() {
 	r.heard.last = r.w.now
 }
 
-// checkSilence asks whether the agent has been silent for longer than it may. Where clocks are set and machines sleep, nobody can say.
+// checkSilence asks whether the agent has been silent for longer than it may. Where clocks are set
+// and machines sleep, no one can say.
 func (r *runner) checkSilence() {
 	limit, whose := r.meter.patience()
 	silent := r.w.now.Sub(r.heard.last)
-	if !r.heard.turn || limit == 0 || r.w.scene.skews || r.w.scene.sleeps {
+	if !r.heard.turn || limit == 0 || r.w.scenario.skews || r.w.scenario.sleeps {
 		return
 	}
-	if silent > time.Duration(limit)*time.Millisecond+clocksDiffer {
-		r.w.violate(silenceEnds, "%s was silent for %s of %d ms, and nobody minded", whose, silent, limit)
+	if silent > limit.Std()+clocksDiffer {
+		r.w.violate(silenceEnds, "%s was silent for %s of %s, and nobody minded", whose, silent, limit)
 	}
 }
 
@@ -134,7 +138,7 @@ type leftovers struct {
 	open     string // what runs in the background, by the agent's last word
 	untooled bool   // the agent tells of its tools, and has called none
 	now      []string
-	told     []string // for the next prompt
+	reported []string // for the next prompt
 }
 
 func (n *leftovers) read(e event.Event, before *processNote) {
@@ -149,8 +153,8 @@ func (n *leftovers) read(e event.Event, before *processNote) {
 		if p := as[event.AgentNoticed](e); p.What == event.NoticeBackground {
 			n.open = p.Text[:min(len(p.Text), 500)]
 		}
-	case event.TypeAgentRested:
-		n.strays(as[event.AgentRested](e).Strays)
+	case event.TypeAgentParked:
+		n.strays(as[event.AgentParked](e).Strays)
 	case event.TypeAgentExited:
 		if !before.resting { // else all that ran was ended when it went to rest
 			n.strays(as[event.AgentExited](e).Strays)
@@ -160,9 +164,9 @@ func (n *leftovers) read(e event.Event, before *processNote) {
 			n.now = append(n.now, "work that was put into the background had not ended: "+n.open)
 		}
 		if !as[event.IterationEnded](e).Refunded {
-			n.told = nil
+			n.reported = nil
 		}
-		n.told, n.now, n.open = append(n.told, n.now...), nil, ""
+		n.reported, n.now, n.open = append(n.reported, n.now...), nil, ""
 	}
 }
 
@@ -186,44 +190,45 @@ func (w *world) checkTold(r *runner) {
 	}
 	s := r.driver.Engine.State()
 	var told []string
-	for _, left := range s.Gate.Left {
+	for _, left := range s.Verification.Left {
 		if strings.HasPrefix(left, "it was cut short") || !strings.Contains(left, "background") {
 			continue
 		}
 		told = append(told, left)
-		if !slices.Contains(r.notes.left.told, left) {
-			w.violate(leftIsTold, "the prompt of iteration %d tells that %.200s; the journal has %.300q", r.notes.open+1, left, r.notes.left.told)
+		if !slices.Contains(r.notes.left.reported, left) {
+			w.violate(leftIsReported, "the prompt of iteration %d tells that %.200s; the journal has %.300q", r.notes.open+1, left, r.notes.left.reported)
 		}
 	}
-	for _, left := range r.notes.left.told {
-		if len(s.Gate.Left) < leftMost && !slices.Contains(told, left) {
-			w.violate(leftIsTold, "the prompt of iteration %d does not tell that %.200s, but %.300q", r.notes.open+1, left, told)
+	for _, left := range r.notes.left.reported {
+		if len(s.Verification.Left) < leftMost && !slices.Contains(told, left) {
+			w.violate(leftIsReported, "the prompt of iteration %d does not tell that %.200s, but %.300q", r.notes.open+1, left, told)
 		}
 	}
 	w.checkFailures(r, s)
 }
 
-// busybody is a scene whose agents put much into the background, and in which nothing else is the matter.
-func busybody(s *scene) {
-	s.background, s.trouble, s.silences, s.limits, s.asks, s.outage, s.wishes, s.disasters = 30, 0, 0, 0, 0, 0, 0, 0
-	s.crew, s.rules.Agents, s.hopeless, s.refuses, s.startFailed, s.beginFails = nil, nil, false, false, 0, 0
-	s.skews, s.sleeps, s.wordily, s.handFails, s.breaks, s.impatient = false, false, false, 0, 0, 0
+// manyJobs is a scenario whose agents put much into the background, and in which nothing else is
+// the matter.
+func manyJobs(s *scenario) {
+	s.background, s.trouble, s.silences, s.limits, s.asks, s.outage, s.commands, s.disasters = 30, 0, 0, 0, 0, 0, 0, 0
+	s.agents, s.rules.Agents, s.hopeless, s.refuses, s.startFailed, s.beginFails = nil, nil, false, false, 0, 0
+	s.skews, s.sleeps, s.wordily, s.effectFails, s.breaks, s.impatient = false, false, false, 0, 0, 0
 	s.leaves, s.claims = 0, 0
-	s.rules.IdleAfter, s.rules.ToolIdleAfter, s.rules.IterationLimit = 120_000, 1_800_000, 7_200_000
-	s.rules.MaximumIterations, s.rules.NoProgress, s.rules.SameError, s.rules.RestartMax = 10, 0, 0, 0
+	s.rules.Limits.Idle, s.rules.Limits.Tool, s.rules.Limits.Iteration = event.Duration(2*time.Minute), event.Duration(30*time.Minute), event.Duration(2*time.Hour)
+	s.rules.MaximumIterations, s.rules.Breaker.NoProgress, s.rules.Breaker.SameError, s.rules.Restart.Max = 10, 0, 0, 0
 }
 
 var wrongBackgrounds = []wrong{
-	{"work in the background is taken for nothing", mutation{folded: always(func(s *projector.State) { s.Idle.Background = false }), unfolded: true, stage: busybody}, realSilence},
-	{"the end of work in the background is not noticed", mutation{folded: after(event.TypeAgentNoticed, func(s *projector.State) { s.Idle.Background = true }), unfolded: true, stage: func(s *scene) {
-		busybody(s)
-		s.rules.ToolIdleAfter = 0
-	}}, silenceEnds},
-	{"nobody watches work in the background", mutation{folded: always(func(s *projector.State) {
-		if s.Idle.Background && s.Life.Phase == policy.Turning {
-			s.Idle.Busy, s.Budget.Rules.ToolIdleAfter = nil, 0
+	{"work in the background is taken for nothing", mutation{folded: always(func(s *loopstate.State) { s.Background = "" }), unfolded: true, stage: manyJobs}, realSilence},
+	{"the end of work in the background is not noticed", mutation{folded: after(event.TypeAgentNoticed, func(s *loopstate.State) { s.Background = "make bench" }), unfolded: true, stage: func(s *scenario) {
+		manyJobs(s)
+		s.rules.Limits.Tool = 0
+	}}, leftIsReported},
+	{"nobody watches work in the background", mutation{folded: always(func(s *loopstate.State) {
+		if s.Background != "" && s.Phase == policy.Turning {
+			s.Idle.Busy, s.Rules.Limits.Tool = nil, 0
 		}
-	}), unfolded: true, stage: busybody}, silenceEnds},
-	{"what was left in the background is forgotten", mutation{folded: after(event.TypeIterationEnded, func(s *projector.State) { s.Gate.Left = nil }), unfolded: true, stage: busybody}, leftIsTold},
-	{"what has ended in the background is told", mutation{folded: after(event.TypeAgentFinished, func(s *projector.State) { s.Gate.Background = "make bench" }), unfolded: true, stage: busybody}, leftIsTold},
+	}), unfolded: true, stage: manyJobs}, silenceEnds},
+	{"what was left in the background is forgotten", mutation{folded: after(event.TypeIterationEnded, func(s *loopstate.State) { s.Verification.Left = nil }), unfolded: true, stage: manyJobs}, leftIsReported},
+	{"what has ended in the background is told", mutation{folded: after(event.TypeAgentFinished, func(s *loopstate.State) { s.Background = "make bench" }), unfolded: true, stage: manyJobs}, leftIsReported},
 }

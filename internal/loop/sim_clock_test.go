@@ -12,10 +12,10 @@ import (
 // nap lets the machine sleep now and then, or stops the runner's process for a while. In
 // sleep the clock of timers stands still, and so does everything but the wall clock.
 func (w *world) nap() {
-	if !w.scene.sleeps {
+	if !w.scenario.sleeps {
 		return
 	}
-	most := cmp.Or(w.scene.naps, 3*time.Hour)
+	most := cmp.Or(w.scenario.naps, 3*time.Hour)
 	w.after(w.span(min(time.Minute, most/100), most), func() {
 		lasts := w.span(20*time.Second, 10*time.Hour)
 		if w.chance(60) {
@@ -60,21 +60,22 @@ type heard struct {
 // clocksDiffer is by how much a clock may be set on without anybody's taking note of it.
 const clocksDiffer = 10 * time.Second
 
-// checkCut asks of an agent that is ended for its silence whether it was really silent for that long.
+// checkCut asks of an agent that is ended for its silence whether it was really silent for that
+// long.
 func (w *world) checkCut(r *runner, d event.Decided, rules event.Rules) {
 	silent, lasted := w.now.Sub(r.heard.last), w.now.Sub(r.heard.began)
 	limit, whose := r.meter.patience()
-	switch event.Outcome(d.Outcome) {
+	switch d.Outcome {
 	case event.OutcomeIdle:
-		if limit == 0 || silent < time.Duration(limit)*time.Millisecond-clocksDiffer {
-			w.violate(realSilence, "the agent is ended for its silence, and was silent for %s of %d ms", silent, limit)
+		if limit == 0 || silent < limit.Std()-clocksDiffer {
+			w.violate(realSilence, "the agent is ended for its silence, and was silent for %s of %s", silent, limit)
 		}
 		if !strings.HasPrefix(d.Why, whose+" was silent") {
 			w.violate(realSilence, "%s was silent, and the agent is ended because %s", whose, d.Why)
 		}
 	case event.OutcomeOverlong:
-		if lasted < time.Duration(rules.IterationLimit)*time.Millisecond-clocksDiffer {
-			w.violate(realSilence, "the iteration is ended for its length, and lasted %s of %d ms", lasted, rules.IterationLimit)
+		if lasted < rules.Limits.Iteration.Std()-clocksDiffer {
+			w.violate(realSilence, "the iteration is ended for its length, and lasted %s of %s", lasted, rules.Limits.Iteration)
 		}
 		r.checkSilence()
 	}

@@ -10,17 +10,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/journalfs"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/simfs"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 const segmentsDir = loopDir + "/journal"
 
-// ledger watches what the journal asks of the disk, so that the invariants need not
+// faultModel watches what the journal asks of the disk, so that the invariants need not
 // believe the journal's own word for what is durable.
-type ledger struct {
+type faultModel struct {
 	w *world
 	// synced is how many bytes of each segment were made durable.
 	synced map[string]int
@@ -29,7 +30,7 @@ type ledger struct {
 	failed  error // the first write or sync that went wrong
 }
 
-func (l *ledger) crash(how simfs.Loss) {
+func (l *faultModel) crash(how simfs.Loss) {
 	l.failed = nil
 	if how != simfs.Killed {
 		l.synced, l.unnamed = map[string]int{}, map[string]bool{}
@@ -39,21 +40,21 @@ func (l *ledger) crash(how simfs.Loss) {
 // watched is the disk as the journal sees it.
 type watched struct {
 	*simfs.FS
-	l *ledger
+	l *faultModel
 }
 
-func (w watched) OpenFolder(path string) (journal.Folder, error) {
+func (w watched) OpenFolder(path string) (journalfs.Folder, error) {
 	f, err := w.FS.OpenFolder(path)
 	return watchedFolder{f, path, w.l}, err
 }
 
 type watchedFolder struct {
-	journal.Folder
+	journalfs.Folder
 	path string
-	l    *ledger
+	l    *faultModel
 }
 
-func (f watchedFolder) Append(name string) (journal.File, error) {
+func (f watchedFolder) Append(name string) (journalfs.File, error) {
 	file, err := f.Folder.Append(name)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (f watchedFolder) Append(name string) (journal.File, error) {
 	return &watchedFile{file, f.path + "/" + name, f.l}, nil
 }
 
-func (f watchedFolder) Create(name string) (journal.File, error) {
+func (f watchedFolder) Create(name string) (journalfs.File, error) {
 	file, err := f.Folder.Create(name)
 	if err != nil {
 		return nil, err
@@ -89,9 +90,9 @@ func (f watchedFolder) SyncFolder(name string) error {
 }
 
 type watchedFile struct {
-	journal.File
+	journalfs.File
 	name string
-	l    *ledger
+	l    *faultModel
 }
 
 func (f *watchedFile) Write(p []byte) (int, error) {
@@ -117,7 +118,7 @@ func (f *watchedFile) Sync() error {
 }
 
 // took takes note of a failure after which a runner has to be silent.
-func (l *ledger) took(err error) {
+func (l *faultModel) took(err error) {
 	l.w.seen.failure(err)
 	if err != nil && l.failed == nil && !errors.Is(err, simfs.ErrCrashed) {
 		l.failed = err
@@ -148,7 +149,7 @@ type pages struct {
 	err     error
 }
 
-// journal returns all events on the disk, and what keeps from reading further. They are read anew
+// journal returns all events on the disk, and what keeps from reading further. They are read again
 // when something was written.
 func (w *world) journal() ([]event.Event, error) {
 	if n := w.disk.Changes(); w.pages.disk != w.disk || w.pages.changes != n {
@@ -179,7 +180,7 @@ func read(disk *simfs.FS, opt journal.ReadOptions) (events []event.Event, err er
 }
 
 // fold adds events up, those up to a sequence number; 0 is all.
-func fold(events []event.Event, upTo uint64) (s projector.State, err error) {
+func fold(events []event.Event, upTo event.Seq) (s loopstate.State, err error) {
 	for _, e := range events {
 		if upTo > 0 && e.Seq > upTo {
 			break
@@ -207,14 +208,14 @@ type reader struct {
 
 func (r *reader) begin() {
 	r.seen, r.pace = map[string][]byte{}, 100*time.Second
-	r.w.ledger.crash(simfs.PowerLost)
+	r.w.faults.crash(simfs.PowerLost)
 	r.w.after(r.w.span(0, 5*time.Second), r.again)
 }
 
 func (r *reader) again() {
 	r.look()
 	// Where nothing is written, a reader of many days need not look every minute.
-	if n := r.w.disk.Changes(); n != r.changes || r.w.scene.edition < 2 {
+	if n := r.w.disk.Changes(); n != r.changes || r.w.scenario.edition < 2 {
 		r.changes, r.pace = n, 100*time.Second
 	} else {
 		r.pace = min(r.pace*2, 3*time.Hour)
@@ -249,7 +250,7 @@ func (r *reader) compare() {
 	there := segments(r.w.disk)
 	for _, path := range slices.Sorted(maps.Keys(r.seen)) {
 		content, err := r.w.disk.ReadFile(path)
-		if err != nil && r.w.scene.keep > 0 && len(there) > 0 && path < there[0] {
+		if err != nil && r.w.scenario.keep > 0 && len(there) > 0 && path < there[0] {
 			delete(r.seen, path) // dropped, as the settings ask for
 			continue
 		}
@@ -261,8 +262,8 @@ func (r *reader) compare() {
 func (r *reader) forget() {
 	clear(r.seen)
 	r.at = ""
-	for path, n := range r.w.ledger.synced {
-		if content, err := r.w.disk.ReadFile(path); err == nil && isSegment(path) && !r.w.ledger.unnamed[path] {
+	for path, n := range r.w.faults.synced {
+		if content, err := r.w.disk.ReadFile(path); err == nil && isSegment(path) && !r.w.faults.unnamed[path] {
 			r.seen[path] = wholeLines(content[:min(n, len(content))])
 		}
 	}

@@ -60,9 +60,9 @@ func (w *world) checkBlobs(events []event.Event) {
 		if b.SHA256 == "" {
 			return
 		}
-		content, err := w.disk.ReadFile(loopDir + "/blobs/" + b.SHA256)
+		content, err := w.disk.ReadFile(string(loopDir + "/blobs/" + b.SHA256))
 		sum := sha256.Sum256(content)
-		if err != nil || hex.EncodeToString(sum[:]) != b.SHA256 || len(content) != b.Bytes {
+		if err != nil || hex.EncodeToString(sum[:]) != string(b.SHA256) || len(content) != b.Bytes {
 			w.violate(blobsWhole, "blob %s of %d bytes has %d: %v", b.SHA256, b.Bytes, len(content), err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 // The invariants of DESIGN.md section 9, by the names under which they are reported.
@@ -31,7 +31,7 @@ const (
 	answeredOnce = "a command is answered once"
 	// A command that the running turn took is in no prompt, and none is put into a turn twice.
 	toldOnce = "a command is told once"
-	// When a hand is called, its decision is in the files, and on the disk where
+	// When an effect is started, its decision is in the files, and on the disk where
 	// the effect cannot be undone.
 	recordedFirst = "recorded before done"
 	// Every outcome names the decision that it answers, and no decision has two.
@@ -49,21 +49,21 @@ const (
 	// A loop ends for a reason that the journal bears out.
 	reasonHolds = "the reason holds"
 	// No iteration begins after a stop or a pause took effect or a claim was accepted.
-	wishesHold = "stop, pause and completion hold"
+	commandsHold = "stop, pause and completion hold"
 	// A text that an event keeps in a file is there, whole.
 	blobsWhole = "blobs are whole"
-	// A loop that has not ended and is not paused always waits for something, and a night ends.
+	// A loop that has not ended and is not paused always waits for something, and a run ends.
 	neverStuck = "never stuck"
 	// A deadline that passed is dealt with and does not fire again and again.
 	timersRest = "timers rest"
-	// The same seed gives the same bytes on the disk and the same calls of hands.
-	sameNight = "same seed, same night"
+	// The same seed gives the same bytes on the disk and the same calls of executor.
+	sameRun = "same seed, same run"
 )
 
 // The invariants of the second edition.
 const (
-	// A night comes to its end within a month.
-	nightEnds = "every night ends"
+	// A run comes to its end within a month.
+	runEnds = "every run ends"
 	// No iteration begins when the loop has spent what it may: cost, tokens, time.
 	overspends = "none overspends by more than a turn"
 	// Every token that an agent tells of is in the loop's account.
@@ -72,7 +72,8 @@ const (
 	turnOverspends = "a turn that overspends is ended"
 	// No iteration begins before the moment that was stated for the end of a limit.
 	resetsHold = "a stated reset is waited for"
-	// An iteration is given back for a limit, a person, a crash or the end of the loop's time, always then and never else.
+	// An iteration is given back for a limit, a person, a crash or the end of the loop's time,
+	// always then and never else.
 	refundsHold = "refunds have their reason"
 	// Nothing is looked at and no guardrail runs while the agent's turn is open.
 	checksAlone = "a check runs alone"
@@ -82,9 +83,9 @@ const (
 	oneOfAKind = "one effect of a kind at a time"
 	// A loop that waits for a person, is blocked or paused begins nothing.
 	waitsForPerson = "a loop that waits starts nothing"
-	// Nobody is cut for silence or length that was sleep.
+	// No one is cut for silence or length that was sleep.
 	realSilence = "sleep is no silence"
-	// A checkpoint does not grow with the night.
+	// A checkpoint does not grow with the run.
 	bounded = "the state is bounded"
 	// A limit is warned of once for each setting, and with reason.
 	warnsOnce = "a warning is given once"
@@ -99,10 +100,10 @@ const (
 // stateMost bounds a checkpoint in the simulation, where people write little.
 const stateMost = 400 << 10
 
-// checkDo is asked whenever a hand is called.
-func (w *world) checkDo(r *runner, d event.Decided, cause uint64) {
-	if w.ledger.failed != nil {
-		w.violate(silentAfterFault, "%s is done after: %v", d.Do, w.ledger.failed)
+// checkDo is called for each effect.
+func (w *world) checkDo(r *runner, d event.Decided, cause event.Seq) {
+	if w.faults.failed != nil {
+		w.violate(silentAfterFault, "%s is done after: %v", d.Do, w.faults.failed)
 	}
 	if r.dead || r.closing {
 		w.violate(silentAfterFault, "%s is done by a runner that is gone", d.Do)
@@ -111,12 +112,12 @@ func (w *world) checkDo(r *runner, d event.Decided, cause uint64) {
 	w.checkAbleTo(r, d)
 	if d.Do == event.DoCheck {
 		if w.checks++; w.checks > checksMost {
-			w.violate(nightEnds, "the work was looked at %d times", w.checks)
+			w.violate(runEnds, "the work was looked at %d times", w.checks)
 		}
 	}
 	if d.Do == event.DoBegin {
 		if w.begins++; w.begins > beginsMost {
-			w.violate(nightEnds, "%d iterations were asked for", w.begins)
+			w.violate(runEnds, "%d iterations were asked for", w.begins)
 		}
 		w.checkLimits(r)
 		w.checkTold(r)
@@ -124,7 +125,7 @@ func (w *world) checkDo(r *runner, d event.Decided, cause uint64) {
 }
 
 // checkRecorded finds the decision in the files.
-func (w *world) checkRecorded(d event.Decided, cause uint64) {
+func (w *world) checkRecorded(d event.Decided, cause event.Seq) {
 	paths := segments(w.disk)
 	for i := len(paths) - 1; i >= 0; i-- {
 		content, err := w.disk.ReadFile(paths[i])
@@ -147,7 +148,7 @@ func (w *world) checkRecorded(d event.Decided, cause uint64) {
 			w.violate(recordedFirst, "%s %s is done because of event %d, which is %s %s", d.Do, want, cause, e.Type, e.Data())
 		}
 		irrevocable := d.Do == event.DoStart || d.Do == event.DoSteer || d.Do == event.DoCommit
-		if durable := w.ledger.synced[paths[i]]; irrevocable && (durable < from+end+1 || w.ledger.unnamed[paths[i]]) {
+		if durable := w.faults.synced[paths[i]]; irrevocable && (durable < from+end+1 || w.faults.unnamed[paths[i]]) {
 			w.violate(recordedFirst, "%s is done while its decision %d is not on the disk: %d of %d bytes", d.Do, cause, durable, from+end+1)
 		}
 		return
@@ -156,7 +157,7 @@ func (w *world) checkRecorded(d event.Decided, cause uint64) {
 }
 
 // fmtSeq is how the line of an event begins.
-func fmtSeq(seq uint64) []byte { return []byte(`{"v":1,"seq":` + strconv.FormatUint(seq, 10) + `,`) }
+func fmtSeq(seq event.Seq) []byte { return []byte(`{"v":1,"seq":` + seq.String() + `,`) }
 
 // checkLimits is asked when an iteration was decided.
 func (w *world) checkLimits(r *runner) {
@@ -165,8 +166,8 @@ func (w *world) checkLimits(r *runner) {
 	case !r.whole:
 	case t.counted >= t.rules.MaximumIterations:
 		w.violate(withinLimits, "iteration %d begins after %d of %d", t.open+1, t.counted, t.rules.MaximumIterations)
-	case t.rules.RestartMax > 0 && t.failures > t.rules.RestartMax:
-		w.violate(withinLimits, "an iteration begins after %d failures, and restart.max is %d", t.failures, t.rules.RestartMax)
+	case t.rules.Restart.Max > 0 && t.failures > t.rules.Restart.Max:
+		w.violate(withinLimits, "an iteration begins after %d failures, and restart.max is %d", t.failures, t.rules.Restart.Max)
 	}
 }
 
@@ -226,7 +227,7 @@ func (w *world) checkDecisions(events []event.Event) {
 
 // checkRebuilt compares the fold from the last checkpoint with the fold from the
 // first event.
-func (w *world) checkRebuilt(rebuilt *projector.State) {
+func (w *world) checkRebuilt(rebuilt *loopstate.State) {
 	events, err := w.journal()
 	if err != nil {
 		w.violate(verifies, "%v", err)
@@ -239,7 +240,7 @@ func (w *world) checkRebuilt(rebuilt *projector.State) {
 	w.runner.notes, w.runner.whole = count(events)
 }
 
-func (w *world) compareStates(name string, a *projector.State, other string, b *projector.State) {
+func (w *world) compareStates(name string, a *loopstate.State, other string, b *loopstate.State) {
 	if w.broken.unfolded {
 		return
 	}
@@ -272,7 +273,7 @@ func (w *world) checkKept(r *runner) {
 		last, kept[n] = n, true
 	}
 	for _, n := range r.taken {
-		if !kept[n] && w.scene.keep == 0 {
+		if !kept[n] && w.scenario.keep == 0 {
 			w.violate(factsKept, "line %d of the agents was taken, and is in no file", n)
 		}
 	}
@@ -353,7 +354,7 @@ func (w *world) checkCommands(events []event.Event) {
 		}
 	}
 	ended := hasEnded(events)
-	for _, c := range w.people.wishes {
+	for _, c := range w.users.commands {
 		_, err := w.disk.ReadFile(inboxDir + "/" + c.ID + dropped)
 		_, err2 := w.disk.ReadFile(inboxDir + "/" + c.ID + claimed)
 		waits := err == nil || err2 == nil
@@ -376,7 +377,7 @@ func (w *world) checkCommands(events []event.Event) {
 	}
 }
 
-func (w *world) answered(answers map[string]int, id string, seq uint64) {
+func (w *world) answered(answers map[string]int, id string, seq event.Seq) {
 	if answers[id]++; answers[id] > 1 {
 		w.violate(answeredOnce, "command %s is answered again by event %d", id, seq)
 	}
@@ -384,8 +385,8 @@ func (w *world) answered(answers map[string]int, id string, seq uint64) {
 
 // checkCauses finds for each outcome the decision that it names.
 func (w *world) checkCauses(events []event.Event) {
-	decided := map[uint64]event.Decided{}
-	answers := map[uint64]int{}
+	decided := map[event.Seq]event.Decided{}
+	answers := map[event.Seq]int{}
 	for _, e := range events {
 		var fits func(event.Decided) bool
 		once := true
@@ -396,10 +397,10 @@ func (w *world) checkCauses(events []event.Event) {
 		case event.TypeIterationStarted:
 			p := as[event.IterationStarted](e)
 			fits = func(d event.Decided) bool { return d.Do == event.DoBegin && d.Iteration == p.N }
-		case event.TypeFolderSeen, event.TypeRepoSeen:
+		case event.TypeFolderInspected, event.TypeRepoInspected:
 			once = false
 			fits = func(d event.Decided) bool { return d.Do == event.DoBegin || d.Do == event.DoCheck }
-		case event.TypeGuardrailSealed:
+		case event.TypeGuardrailSnapshotted:
 			once = false
 			fits = func(d event.Decided) bool { return d.Do == event.DoBegin }
 		case event.TypeIterationChecked:
@@ -414,7 +415,7 @@ func (w *world) checkCauses(events []event.Event) {
 			fits = func(d event.Decided) bool { return d.Do == event.DoCommit }
 		case event.TypeAgentStarted:
 			fits = func(d event.Decided) bool { return d.Do == event.DoStart }
-		case event.TypeAgentRested:
+		case event.TypeAgentParked:
 			fits = func(d event.Decided) bool { return d.Do == event.DoRelease }
 		case event.TypeEffectFailed:
 			p := as[event.EffectFailed](e)
@@ -456,7 +457,7 @@ func (w *world) checkProcesses(events []event.Event) {
 		case event.TypeLoopResumed:
 			alive = false // it was swept
 		case event.TypeAgentStarted:
-			// A process that rested may go just before it has its prompt.
+			// A parked process may exit just before it has its prompt.
 			if reused := as[event.AgentStarted](e).Reused; alive && !reused {
 				w.violate(oneExit, "event %d: a process starts, and the one before has not exited", e.Seq)
 			} else if !reused {

@@ -3,13 +3,13 @@ package loop_test
 import (
 	"fmt"
 
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 // pending are the effects that were decided and have no outcome yet, by their kind.
-type pending map[string]uint64
+type pending map[event.Effect]event.Seq
 
 func (p pending) read(w *world, e event.Event) {
 	switch e.Type {
@@ -27,14 +27,14 @@ func (p pending) read(w *world, e event.Event) {
 	case event.TypeIterationStarted:
 		delete(p, event.DoBegin)
 		delete(p, event.DoCancel)
-	case event.TypeFolderSeen:
-		if as[event.FolderSeen](e).Done && e.Cause == p[event.DoBegin] {
+	case event.TypeFolderInspected:
+		if as[event.FolderInspected](e).Done && e.Cause == p[event.DoBegin] {
 			delete(p, event.DoBegin) // no iteration is needed
 			delete(p, event.DoCancel)
 		}
 	case event.TypeAgentStarted:
 		delete(p, event.DoStart)
-	case event.TypeAgentRested:
+	case event.TypeAgentParked:
 		delete(p, event.DoRelease)
 	case event.TypeAgentExited:
 		delete(p, event.DoRelease)
@@ -62,21 +62,21 @@ func (p pending) read(w *world, e event.Event) {
 
 // checkIdle asks, where an iteration ends, whether its work is still being looked at or committed.
 func (p pending) checkIdle(w *world, e event.Event) {
-	for _, do := range []string{event.DoCheck, event.DoCommit} {
+	for _, do := range []event.Effect{event.DoCheck, event.DoCommit} {
 		if before := p[do]; before != 0 {
 			w.violate(checksEnd, "event %d: the iteration ends, and %s, event %d, has no outcome yet", e.Seq, do, before)
 		}
 	}
 }
 
-// checkAbleTo asks of the world, not of the journal, whether the hand may do that now.
+// checkAbleTo asks of the world, not of the journal, whether the effect is possible now.
 func (w *world) checkAbleTo(r *runner, d event.Decided) {
 	if d.Do == event.DoCheck || d.Do == event.DoCommit {
-		w.checkAlone(r.hands)
+		w.checkAlone(r.executor)
 	}
 }
 
-func (w *world) checkAlone(h *hands) {
+func (w *world) checkAlone(h *simExecutor) {
 	for _, a := range w.agents {
 		if a.alive && !a.resting {
 			w.violate(checksAlone, "agent %d is at its turn while its work is looked at", a.pid)
@@ -84,29 +84,29 @@ func (w *world) checkAlone(h *hands) {
 	}
 }
 
-func (w *world) checkCheck(t *tally, e event.Event) {
+func (w *world) checkCheck(t *counts, e event.Event) {
 	if t.process.alive && !t.process.resting {
 		w.violate(checksAlone, "event %d: the work is looked at before the agent has gone", e.Seq)
 	}
-	if t.stop[policy.StopNow] || t.stop[policy.Kill] {
-		w.violate(wishesHold, "event %d: the work is looked at after the loop was stopped now", e.Seq)
+	if t.stop[event.CommandStopNow] || t.stop[event.CommandKill] {
+		w.violate(commandsHold, "event %d: the work is looked at after the loop was stopped now", e.Seq)
 	}
 }
 
-func (w *world) checkCommit(t *tally, e event.Event) {
-	if !t.inside || !t.gate.checked || !t.gate.passed(t.rules) {
-		w.violate(commitsPassed, "event %d: the work is committed when %d of %d guardrails ran and %d failed", e.Seq, t.gate.guards, t.rules.Guardrails, t.gate.failed)
+func (w *world) checkCommit(t *counts, e event.Event) {
+	if !t.inside || !t.verification.checked || !t.verification.passed(t.rules) {
+		w.violate(commitsPassed, "event %d: the work is committed when %d of %d guardrails ran and %d failed", e.Seq, t.verification.guards, t.rules.Guardrails, t.verification.failed)
 	}
 }
 
 // checkRefund asks why an iteration is given back.
-func (w *world) checkRefund(t *tally, e event.Event, p event.IterationEnded) {
+func (w *world) checkRefund(t *counts, e event.Event, p event.IterationEnded) {
 	known := false
 	switch p.Outcome {
 	case event.OutcomeLimited:
 		known = t.limit.stands()
 	case event.OutcomeAborted:
-		known = t.stop[policy.StopNow] || t.stop[policy.Kill] || t.fault || t.late()
+		known = t.stop[event.CommandStopNow] || t.stop[event.CommandKill] || t.fault || t.late()
 	case event.OutcomeInterrupted:
 		known = t.died
 	case event.OutcomeEmpty:
@@ -128,15 +128,16 @@ func (w *world) checkRefund(t *tally, e event.Event, p event.IterationEnded) {
 	}
 }
 
-// empty says that nothing was heard of the agent in the open iteration, and that no file speaks for it.
-func (t *tally) empty(p event.IterationEnded) bool {
-	folder := t.gate.folder
-	claims := t.rules.DoneFile && folder.Done || t.rules.Checklist && folder.Boxes > 0 && folder.Ticked == folder.Boxes
+// empty says that nothing was heard of the agent in the open iteration, and that no file speaks for
+// it.
+func (t *counts) empty(p event.IterationEnded) bool {
+	folder := t.verification.folder
+	claims := t.rules.Completion.DoneFile && folder.Done || t.rules.Completion.Checklist && folder.Boxes > 0 && folder.Ticked == folder.Boxes
 	return !t.process.spoke && !claims && (p.Progress == "no" || p.Progress == "" && t.process.tools)
 }
 
 // checkVerdict asks what a claim lacks.
-func (w *world) checkVerdict(t *tally, e event.Event) {
+func (w *world) checkVerdict(t *counts, e event.Event) {
 	missing := t.missing(t.words.claimed)
 	if e.Type == event.TypeCompletionAccepted && missing != "" {
 		w.violate(claimsHold, "event %d: the claim by %s is accepted, and %s", e.Seq, t.words.claimed, missing)
@@ -146,53 +147,53 @@ func (w *world) checkVerdict(t *tally, e event.Event) {
 	}
 }
 
-func (t *tally) missing(how string) string {
-	said := how == policy.ByPromise || how == policy.ByResponse
-	g := &t.gate
+func (t *counts) missing(how event.Claim) string {
+	said := how == event.ClaimPromise || how == event.ClaimResponse
+	g := &t.verification
 	switch {
 	case said && !t.words.claim(how, t.rules):
 		return "nobody said so"
-	case how == policy.ByDoneFile && !(g.folder.Done && t.rules.DoneFile):
+	case how == event.ClaimDoneFile && !(g.folder.Done && t.rules.Completion.DoneFile):
 		return "there is no file"
-	case how == policy.ByChecklist && !(t.rules.Checklist && g.folder.Boxes > 0):
+	case how == event.ClaimChecklist && !(t.rules.Completion.Checklist && g.folder.Boxes > 0):
 		return "there is no checklist"
-	case how != policy.ByDoneFile && t.rules.Checklist && g.folder.Ticked < g.folder.Boxes:
+	case how != event.ClaimDoneFile && t.rules.Completion.Checklist && g.folder.Ticked < g.folder.Boxes:
 		return "boxes are open"
 	case !g.passed(t.rules):
 		return fmt.Sprintf("%d of %d guardrails ran and %d failed", g.guards, t.rules.Guardrails, g.failed)
 	case len(t.words.unread) > 0:
 		return "a message was not read"
-	case !said || t.rules.OnPromiseNoWork != "reject" || t.rules.MinToolCalls == 0:
-	case t.process.tools && t.words.tools < t.rules.MinToolCalls:
+	case !said || t.rules.Completion.OnPromiseNoWork != "reject" || t.rules.Completion.MinToolCalls == 0:
+	case t.process.tools && t.words.tools < t.rules.Completion.MinToolCalls:
 		return "too little was done"
-	case !t.process.tools && t.sights.shown && !t.sights.blind && !t.sights.moved && t.sights.progress(g, &t.words, &t.process, 1) != "yes":
+	case !t.process.tools && t.progress.shown && !t.progress.blind && !t.progress.moved && t.progress.progress(g, &t.words, &t.process, 1) != "yes":
 		return "nothing was done"
 	}
 	return ""
 }
 
 // checkProgress holds an iteration's progress against what was seen of the files.
-func (w *world) checkProgress(t *tally, e event.Event, p event.IterationEnded) {
-	if p.Refunded || w.scene.wordily {
+func (w *world) checkProgress(t *counts, e event.Event, p event.IterationEnded) {
+	if p.Refunded || w.scenario.wordily {
 		return // of the longest texts only the end is compared
 	}
-	if want := t.sights.progress(&t.gate, &t.words, &t.process, p.Tools); p.Progress != want {
-		w.violate(progressHolds, "event %d: progress is %q, and the files say %q (%s, then %s)", e.Seq, p.Progress, want, t.sights.began, t.sights.place)
+	if want := t.progress.progress(&t.verification, &t.words, &t.process, p.Tools); string(p.Progress) != want {
+		w.violate(progressHolds, "event %d: progress is %q, and the files say %q (%s, then %s)", e.Seq, p.Progress, want, t.progress.began, t.progress.place)
 	}
 }
 
-func (w *world) checkTrip(t *tally, e event.Event) {
+func (w *world) checkTrip(t *counts, e event.Event) {
 	p := as[event.BreakerTripped](e)
-	count, limit := t.sights.stuck, t.rules.NoProgress
+	count, limit := t.progress.stuck, t.rules.Breaker.NoProgress
 	if p.Rule == policy.RuleSameError {
-		count, limit = t.sights.errors, t.rules.SameError
+		count, limit = t.progress.errors, t.rules.Breaker.SameError
 	}
-	if limit == 0 || p.Count != count && !w.scene.wordily || (p.Step == policy.StepStop) != (p.Count >= limit) {
+	if limit == 0 || p.Count != count && !w.scenario.wordily || (p.Step == policy.StepStop) != (p.Count >= limit) {
 		w.violate(progressHolds, "event %d: %s after %d iterations in a row, and the journal says %d of %d", e.Seq, e.Data(), p.Count, count, limit)
 	}
 }
 
-func (w *world) checkWarning(t *tally, e event.Event) {
+func (w *world) checkWarning(t *counts, e event.Event) {
 	p := as[event.BudgetWarned](e)
 	if t.warned[p.Limit] {
 		w.violate(warnsOnce, "event %d: another warning of %s", e.Seq, p.Limit)
@@ -201,11 +202,11 @@ func (w *world) checkWarning(t *tally, e event.Event) {
 	known := false
 	switch p.Limit {
 	case "limits.cost":
-		known = !t.process.costs || near(t.usd, t.rules.LimitCost)
+		known = !t.process.costs || near(t.usd, t.rules.Limits.Cost)
 	case "limits.tokens":
-		known = t.process.uncounted || near(float64(t.tokens), float64(t.rules.LimitTokens))
+		known = t.process.uncounted || near(float64(t.tokens), float64(t.rules.Limits.Tokens))
 	case "limits.duration":
-		known = near(float64((t.clock.ran + t.clock.back).Milliseconds()), float64(t.rules.LimitDuration))
+		known = near(float64(t.clock.ran+t.clock.back), float64(t.rules.Limits.Duration))
 	case "maximumIterations":
 		known = near(float64(t.counted), float64(t.rules.MaximumIterations))
 	}
@@ -215,7 +216,7 @@ func (w *world) checkWarning(t *tally, e event.Event) {
 }
 
 // checkCounted holds what the state says was used against what agents said.
-func (w *world) checkCounted(r *runner, s *projector.State) {
+func (w *world) checkCounted(r *runner, s *loopstate.State) {
 	if !r.whole {
 		return
 	}
@@ -228,7 +229,7 @@ func (w *world) checkCounted(r *runner, s *projector.State) {
 	}
 }
 
-func (w *world) checkSize(s *projector.State) {
+func (w *world) checkSize(s *loopstate.State) {
 	if n := len(s.Checkpoint()); n > stateMost {
 		w.violate(bounded, "the state has %d bytes at event %d", n, s.Seq)
 	}

@@ -69,9 +69,9 @@ func (r *runner) checkMeter() {
 	m, w := &r.meter, r.w
 	switch {
 	case !m.turn || w.disk.Crashed():
-	case m.rules.IterationCost > 0 && m.usd >= m.rules.IterationCost+1e-9:
-		w.violate(turnOverspends, "an iteration may spend $%.3f, has spent $%.3f, and goes on", m.rules.IterationCost, m.usd)
-	case m.rules.IterationTokens > 0 && m.tokens >= m.rules.IterationTokens:
-		w.violate(turnOverspends, "an iteration may use %d tokens, has used %d, and goes on", m.rules.IterationTokens, m.tokens)
+	case m.rules.Limits.IterationCost > 0 && m.usd >= m.rules.Limits.IterationCost+1e-9:
+		w.violate(turnOverspends, "an iteration may spend $%.3f, has spent $%.3f, and goes on", m.rules.Limits.IterationCost, m.usd)
+	case m.rules.Limits.IterationTokens > 0 && m.tokens >= m.rules.Limits.IterationTokens:
+		w.violate(turnOverspends, "an iteration may use %d tokens, has used %d, and goes on", m.rules.Limits.IterationTokens, m.tokens)
 	}
 }

@@ -10,10 +10,9 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/simfs"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 // mutation is something that is wrong with a world on purpose. The zero mutation is
@@ -21,11 +20,11 @@ import (
 type mutation struct {
 	// spoil returns what is written in place of p.
 	spoil func(w *world, file string, p []byte) []byte
-	// folded is called behind the engine's own fold, and may spoil the state.
-	folded func([]event.Event, *projector.State)
-	// journal and hands stand between the engine and the real ones.
-	journal func(*runner, loop.Journal) loop.Journal
-	hands   func(*runner, loop.Hands) loop.Hands
+	// folded is called after the engine's own fold, and may spoil the state.
+	folded func([]event.Event, *loopstate.State)
+	// journal and executor stand between the engine and the real ones.
+	journal  func(*runner, loop.Journal) loop.Journal
+	executor func(*runner, loop.Executor) loop.Executor
 	// recovered is called before a runner opens the journal, and may spoil the disk.
 	recovered func(*world)
 	// early is when the files of commands are removed: before their receipt is recorded.
@@ -44,13 +43,13 @@ type mutation struct {
 	exitsTwice bool // each end of a process is told twice
 	confirms   bool // words are confirmed after the turn that they were for
 	dicey      bool // something does not come from the seed
-	deaf       bool // nobody notices that the clock jumped
+	deaf       bool // no one notices that the clock jumped
 	gullible   bool // a copy of a sealed file is used as it is
 	unkept     bool // copies of sealed files are not synced
 	hasty      bool // an agent is said to rest that is at work
 
-	// stage makes the scene fit where chance would take long to.
-	stage func(*scene)
+	// stage makes the scenario fit where chance would take long to.
+	stage func(*scenario)
 }
 
 func (m mutation) wrap(r *runner) loop.Journal {
@@ -60,11 +59,11 @@ func (m mutation) wrap(r *runner) loop.Journal {
 	return r.writer
 }
 
-func (m mutation) hold(r *runner) loop.Hands {
-	if m.hands != nil {
-		return m.hands(r, r.hands)
+func (m mutation) hold(r *runner) loop.Executor {
+	if m.executor != nil {
+		return m.executor(r, r.executor)
 	}
-	return r.hands
+	return r.executor
 }
 
 // wrong is something that an invariant has to notice.
@@ -84,8 +83,8 @@ func TestSimulationCanFail(t *testing.T) {
 		{"the journal does not sync", mutation{journal: func(_ *runner, j loop.Journal) loop.Journal { return unsynced{j} }}, recordedFirst},
 		{"the journal goes on after a failed sync", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return carefree{j, r} }}, silentAfterFault},
 		{"a hand is called before its decision is recorded", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return hasty{j, r} }}, recordedFirst},
-		{"a hand does something else than was decided", mutation{hands: func(_ *runner, h loop.Hands) loop.Hands { return wilful{h} }}, recordedFirst},
-		{"the hands name no cause", mutation{hands: func(r *runner, h loop.Hands) loop.Hands { return causeless{h, r.hands} }}, causesMatch},
+		{"a hand does something else than was decided", mutation{executor: func(_ *runner, h loop.Executor) loop.Executor { return wilful{h} }}, recordedFirst},
+		{"the hands name no cause", mutation{executor: func(r *runner, h loop.Executor) loop.Executor { return causeless{h, r.executor} }}, causesMatch},
 		{"two agents are started", mutation{twice: true}, oneAgent},
 		{"a runner does not sweep", mutation{noSweep: true}, oneAgent},
 		{"an agent lives on after its end was told", mutation{immortal: true}, oneAgent},
@@ -93,27 +92,27 @@ func TestSimulationCanFail(t *testing.T) {
 		{"the inbox forgets what it has received", mutation{forgetful: true}, answeredOnce},
 		{"a command's file is removed before its receipt is recorded", mutation{early: true}, answeredOnce},
 		{"words are confirmed when the next prompt has them", mutation{confirms: true}, toldOnce},
-		{"a decision is made from another state", mutation{unfolded: true, decided: true, folded: func(_ []event.Event, s *projector.State) { s.Budget.Rules.MaximumIterations = 1 }}, decidedAgain},
-		{"the live state forgets an answer", mutation{folded: func(_ []event.Event, s *projector.State) { s.Mail.Seen = nil }}, stateIsFold},
-		{"iterations are not counted", mutation{folded: func(_ []event.Event, s *projector.State) { s.Budget.Counted = 0 }, unfolded: true}, withinLimits},
-		{"failures are not counted", mutation{folded: func(_ []event.Event, s *projector.State) { s.Restart.Failures = 0 }, unfolded: true}, withinLimits},
-		{"an agent that says nothing is heard", mutation{folded: func(_ []event.Event, s *projector.State) { s.Life.Process.Heard = true }, unfolded: true}, refundsHold},
-		{"no agent is heard", mutation{folded: func(_ []event.Event, s *projector.State) { s.Life.Process.Heard = false }, unfolded: true}, refundsHold},
-		{"a pause is forgotten", mutation{folded: func(_ []event.Event, s *projector.State) { s.Mail.Pausing = false }, unfolded: true}, wishesHold},
-		{"a stop is forgotten", mutation{folded: forgetStop, unfolded: true}, wishesHold},
+		{"a decision is made from another state", mutation{unfolded: true, decided: true, folded: func(_ []event.Event, s *loopstate.State) { s.Rules.MaximumIterations = 1 }}, decidedAgain},
+		{"the live state forgets an answer", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Commands.Seen = nil }}, stateIsFold},
+		{"iterations are not counted", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Budget.Counted = 0 }, unfolded: true}, withinLimits},
+		{"failures are not counted", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Failover.Restart.Failures = 0 }, unfolded: true}, withinLimits},
+		{"an agent that says nothing is heard", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Process.Heard = true }, unfolded: true}, refundsHold},
+		{"no agent is heard", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Process.Heard = false }, unfolded: true}, refundsHold},
+		{"a pause is forgotten", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Commands.Pausing = false }, unfolded: true}, commandsHold},
+		{"a stop is forgotten", mutation{folded: forgetStop, unfolded: true}, commandsHold},
 		{"the loop ends for another reason", mutation{unfolded: true, journal: func(_ *runner, j loop.Journal) loop.Journal { return lying{j} }}, reasonHolds},
 		{"an iteration skips a number", mutation{folded: skipNumber, unfolded: true}, inTurn},
 		{"a blob is not written", mutation{spoil: loseBlob}, blobsWhole},
 		{"no timer goes off", mutation{noTimer: true}, neverStuck},
 		{"a delay begins again when it is over", mutation{folded: delayAgain, unfolded: true}, timersRest},
-		{"something does not come from the seed", mutation{dicey: true}, sameNight},
+		{"something does not come from the seed", mutation{dicey: true}, sameRun},
 	} {
-		notices(t, row, newScene)
+		notices(t, row, newScenario)
 	}
 	for _, row := range wrongInTheSecondEdition {
 		notices(t, row, second)
 	}
-	for _, row := range append(wrongSeals, wrongCrews...) {
+	for _, row := range append(wrongSnapshots, wrongAgents...) {
 		notices(t, row, third)
 	}
 	for _, row := range append(wrongBackgrounds, wrongRounds...) {
@@ -121,12 +120,12 @@ func TestSimulationCanFail(t *testing.T) {
 	}
 }
 
-// notices plays nights in which something is wrong until one is caught.
-func notices(t *testing.T, row wrong, draw func(uint64) scene) {
+// notices plays runs in which something is wrong until one is caught.
+func notices(t *testing.T, row wrong, draw func(uint64) scenario) {
 	t.Run(row.name, func(t *testing.T) {
 		t.Parallel()
 		if *simSeed != 0 {
-			t.Skip("one night is asked for")
+			t.Skip("one run is asked for")
 		}
 		const most = 200
 		for seed := range uint64(most) {
@@ -134,10 +133,10 @@ func notices(t *testing.T, row wrong, draw func(uint64) scene) {
 			if row.broken.stage != nil {
 				row.broken.stage(&s)
 			}
-			first, problem := playNight(seed+1, s, row.broken)
-			if problem == nil && row.want == sameNight {
-				if second, failed := playNight(seed+1, s, row.broken); failed == nil {
-					problem = compareNights(first, second)
+			first, problem := playRun(seed+1, s, row.broken)
+			if problem == nil && row.want == sameRun {
+				if second, failed := playRun(seed+1, s, row.broken); failed == nil {
+					problem = compareRuns(first, second)
 				}
 			}
 			if problem == nil {
@@ -146,10 +145,10 @@ func notices(t *testing.T, row wrong, draw func(uint64) scene) {
 			if v, ok := errors.AsType[violation](problem); !ok || v.invariant != row.want {
 				t.Fatalf("want %q, and seed %d is caught as %v", row.want, seed+1, problem)
 			}
-			t.Logf("caught in night %d: %.200v", seed+1, problem)
+			t.Logf("caught in run %d: %.200v", seed+1, problem)
 			return
 		}
-		t.Fatalf("%d nights went well", most)
+		t.Fatalf("%d runs went well", most)
 	})
 }
 
@@ -167,22 +166,22 @@ func loseBlob(_ *world, file string, p []byte) []byte {
 	return p
 }
 
-func forgetStop(_ []event.Event, s *projector.State) {
-	if s.Mail.Stopping == policy.Stop {
-		s.Mail.Stopping = ""
+func forgetStop(_ []event.Event, s *loopstate.State) {
+	if s.Commands.Stopping == event.CommandStop {
+		s.Commands.Stopping = ""
 	}
 }
 
 // skipNumber spoils the state only where nothing else would notice first.
-func skipNumber(events []event.Event, s *projector.State) {
+func skipNumber(events []event.Event, s *loopstate.State) {
 	if events[len(events)-1].Type == event.TypeIterationEnded {
-		s.Life.Iteration++
+		s.Iteration++
 	}
 }
 
-func delayAgain(events []event.Event, s *projector.State) {
-	if events[len(events)-1].Type == event.TypeTimerFired && !s.Restart.NotUntil.IsZero() {
-		s.Restart.NotUntil = s.At.Add(time.Millisecond)
+func delayAgain(events []event.Event, s *loopstate.State) {
+	if events[len(events)-1].Type == event.TypeTimerFired && !s.Failover.Restart.NotUntil.IsZero() {
+		s.Failover.Restart.NotUntil = s.At.Add(time.Millisecond)
 	}
 }
 
@@ -249,7 +248,7 @@ func (j carefree) Append(drafts []event.Draft) ([]event.Event, error) {
 	return (&memory{now: j.r.w.now}).Append(drafts)
 }
 
-// hasty calls the hand first.
+// hasty starts the effect before it is recorded.
 type hasty struct {
 	loop.Journal
 	r *runner
@@ -262,32 +261,32 @@ func (j hasty) Append(drafts []event.Draft) ([]event.Event, error) {
 			return nil, err
 		}
 		s := j.r.driver.Engine.State()
-		j.r.hands.Do(d, s.Seq+1, s)
+		j.r.executor.Do(d, s.Seq+1, s)
 	}
 	return j.Journal.Append(drafts)
 }
 
-type wilful struct{ loop.Hands }
+type wilful struct{ loop.Executor }
 
-func (h wilful) Do(d event.Decided, cause uint64, s *projector.State) {
+func (h wilful) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	if d.Do == event.DoRelease {
 		d.Do = event.DoKill
 	}
-	h.Hands.Do(d, cause, s)
+	h.Executor.Do(d, cause, s)
 }
 
 // causeless forgets why an iteration was begun.
 type causeless struct {
-	loop.Hands
-	real *hands
+	loop.Executor
+	real *simExecutor
 }
 
-func (h causeless) Do(d event.Decided, cause uint64, s *projector.State) {
+func (h causeless) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	if d.Do == event.DoBegin {
 		h.real.queue(func(done func()) { h.real.begin(d, "go", 0); done() })
 		return
 	}
-	h.Hands.Do(d, cause, s)
+	h.Executor.Do(d, cause, s)
 }
 
 // lying gives another reason for the end.
@@ -300,5 +299,5 @@ func (j lying) Append(drafts []event.Draft) ([]event.Event, error) {
 	return j.Journal.Append(drafts)
 }
 
-// dice are thrown behind the seed's back.
+// dice are thrown after the seed's back.
 func dice(n int) int { return rand.IntN(n) }

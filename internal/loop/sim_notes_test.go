@@ -39,8 +39,10 @@ func (c *clock) read(e event.Event) {
 	switch e.Type {
 	case event.TypeLoopPaused:
 		c.resting = true
-	case event.TypeLoopUnpaused, event.TypeLoopResumed, event.TypeIterationStarted:
-		c.resting = false
+	case event.TypeLoopWaiting:
+		c.resting = c.resting || as[event.LoopWaiting](e).For == event.WaitPerson
+	case event.TypeLoopUnpaused, event.TypeLoopWaited, event.TypeLoopResumed, event.TypeIterationStarted:
+		c.resting = c.resting && !resumed(e)
 	case event.TypeDecided:
 		c.resting = c.resting && as[event.Decided](e).Do != event.DoBegin
 	case event.TypeIterationEnded:
@@ -50,6 +52,11 @@ func (c *clock) read(e event.Event) {
 			c.ran -= time.Duration(as[event.ClockJumped](e).By) * time.Millisecond
 		}
 	}
+}
+
+// resumed reports whether the loop goes on by an event that a person or a runner asked for.
+func resumed(e event.Event) bool {
+	return e.Type != event.TypeLoopWaited || as[event.LoopWaited](e).For == event.WaitPerson
 }
 
 // limit notes what stands in the way of the agent.
@@ -65,8 +72,10 @@ func (l *limit) read(e event.Event) {
 	switch e.Type {
 	case event.TypeLoopResumed:
 		*l = limit{}
-	case event.TypeLoopUnpaused:
-		l.since = time.Time{}
+	case event.TypeLoopUnpaused, event.TypeLoopWaited:
+		if resumed(e) {
+			l.since = time.Time{}
+		}
 	case event.TypeClockJumped:
 		if !l.since.IsZero() {
 			l.since = l.since.Add(time.Duration(as[event.ClockJumped](e).By) * time.Millisecond)
@@ -75,13 +84,13 @@ func (l *limit) read(e event.Event) {
 		l.kind, l.until = "", ""
 	case event.TypeAgentLimited:
 		p := as[event.AgentLimited](e)
-		l.kind, l.until = p.Kind, p.Until
+		l.kind, l.until = string(p.Kind), p.Until
 	case event.TypeAgentFinished:
 		p := as[event.AgentFinished](e)
-		if p.Outcome == "ok" || p.Kind == policy.KindRefusal || p.Kind == policy.KindContext {
+		if p.Outcome == "ok" || p.Kind == event.KindRefusal || p.Kind == event.KindContext {
 			l.kind, l.until = "", ""
 		} else if l.kind == "" && p.Kind != "other" {
-			l.kind = p.Kind
+			l.kind = string(p.Kind)
 		}
 	case event.TypeIterationEnded:
 		switch as[event.IterationEnded](e).Outcome {
@@ -94,7 +103,7 @@ func (l *limit) read(e event.Event) {
 }
 
 func (l *limit) stands() bool {
-	return slices.Contains([]string{policy.KindRate, policy.KindOverload, policy.KindNetwork, policy.KindQuota, policy.KindAuth}, l.kind)
+	return slices.Contains([]event.FaultKind{event.KindRate, event.KindOverload, event.KindNetwork, event.KindQuota, event.KindAuth}, event.FaultKind(l.kind))
 }
 
 func (l *limit) wait(at time.Time) {
@@ -112,34 +121,39 @@ func (l *limit) wait(at time.Time) {
 func (l *limit) bearsOut(r event.Reason, rules event.Rules) bool {
 	switch r {
 	case event.ReasonAuth:
-		return l.last == policy.KindAuth
+		return l.last == string(event.KindAuth)
 	case event.ReasonQuota:
-		return l.last == policy.KindQuota && !l.stated
+		return l.last == string(event.KindQuota) && !l.stated
 	}
 	// The wait that it would have been next is at most five minutes and a tenth of them.
 	longest := l.at.Sub(l.since) + 330*time.Second
-	return !l.stated && rules.OutageLimit > 0 && longest.Milliseconds() > rules.OutageLimit
+	return !l.stated && rules.Limits.MaxOutage > 0 && longest > rules.Limits.MaxOutage.Std()
 }
 
 // person notes who is waited for.
 type person struct {
 	waits, blocked, paused, opening bool
-	asked                           bool // a message asked for one in the open iteration
+	wait                            event.Wait // what loop.waiting says, until its end
+	asked                           bool       // a message asked for one in the open iteration
 }
 
-func (p *person) read(e event.Event, t *tally) {
-	kind := ""
+func (p *person) read(e event.Event, t *counts) {
+	var kind event.CommandKind
 	switch e.Type {
-	case event.TypeLoopUnpaused, event.TypeLoopResumed:
-		*p = person{}
+	case event.TypeLoopUnpaused, event.TypeLoopWaited, event.TypeLoopResumed:
+		if p.wait = ""; resumed(e) {
+			*p = person{}
+		}
 	case event.TypeLoopPaused:
 		p.paused = true
+	case event.TypeLoopWaiting:
+		p.wait = as[event.LoopWaiting](e).For
 	case event.TypeAgentExited:
 		exit := as[event.AgentExited](e)
-		p.waits = p.waits || t.rules.WaitExitCode != 0 && exit.Code == t.rules.WaitExitCode && exit.Signal == ""
-	case event.TypeFolderSeen:
-		// One that lies there when an iteration begins was answered by whoever let it begin.
-		p.waits = p.waits || as[event.FolderSeen](e).Wait && !p.opening
+		p.waits = p.waits || t.rules.Restart.WaitExitCode != 0 && exit.Code == t.rules.Restart.WaitExitCode && exit.Signal == ""
+	case event.TypeFolderInspected:
+		// One that lies there when an iteration begins was answered by who let it begin.
+		p.waits = p.waits || as[event.FolderInspected](e).Wait && !p.opening
 	case event.TypeDecided:
 		p.opening = p.opening || as[event.Decided](e).Do == event.DoBegin
 	case event.TypeIterationStarted, event.TypeEffectFailed:
@@ -147,35 +161,35 @@ func (p *person) read(e event.Event, t *tally) {
 		p.asked = p.asked && e.Type != event.TypeIterationStarted
 	case event.TypeCommandReceived:
 		asked := as[event.CommandReceived](e).Kind
-		p.asked = p.asked || asked == policy.Wait || asked == policy.Blocked
+		p.asked = p.asked || asked == event.CommandWait || asked == event.CommandBlocked
 	case event.TypeCommandDelivered:
 		// Not before: a resume that came earlier does not take it back.
 		kind = t.kinds[as[event.CommandDelivered](e).ID]
 	}
-	p.waits = p.waits || kind == policy.Wait
-	p.blocked = p.blocked || kind == policy.Blocked
+	p.waits = p.waits || kind == event.CommandWait
+	p.blocked = p.blocked || kind == event.CommandBlocked
 }
 
-// gate notes what the last check found.
-type gate struct {
+// verificationModel notes what the last check found.
+type verificationModel struct {
 	guards, failed int
 	loose          int  // files of guardrails that are not what they were
 	checked        bool // the check is over
-	folder         event.FolderSeen
+	folder         event.FolderInspected
 }
 
-func (g *gate) read(e event.Event) {
+func (g *verificationModel) read(e event.Event) {
 	switch e.Type {
 	case event.TypeIterationStarted:
-		*g = gate{}
+		*g = verificationModel{}
 	case event.TypeLoopResumed:
-		*g = gate{}
+		*g = verificationModel{}
 	case event.TypeDecided:
 		switch as[event.Decided](e).Do {
 		case event.DoBegin:
 			g.checked = false
 		case event.DoCheck:
-			*g = gate{folder: g.folder}
+			*g = verificationModel{folder: g.folder}
 		}
 	case event.TypeGuardrailEnded:
 		g.guards++
@@ -186,14 +200,14 @@ func (g *gate) read(e event.Event) {
 		if !as[event.GuardrailEdited](e).Restored {
 			g.loose++
 		}
-	case event.TypeFolderSeen:
-		g.folder = as[event.FolderSeen](e)
+	case event.TypeFolderInspected:
+		g.folder = as[event.FolderInspected](e)
 	case event.TypeIterationChecked:
 		g.checked = true
 	}
 }
 
-func (g *gate) passed(rules event.Rules) bool {
+func (g *verificationModel) passed(rules event.Rules) bool {
 	return rules.Guardrails == 0 || g.checked && g.failed+g.loose == 0 && g.guards >= rules.Guardrails
 }
 
@@ -204,7 +218,7 @@ type words struct {
 	all      string // of the iteration
 	tools    int
 	blocked  bool
-	claimed  string
+	claimed  event.Claim
 	unread   map[string]bool
 	lastText string
 	same     bool
@@ -237,7 +251,7 @@ func (n *words) read(e event.Event, rules event.Rules) {
 		n.tools++
 		n.message, n.text, n.blocked = "", "", false
 	case event.TypeCommandReceived:
-		if p := as[event.CommandReceived](e); p.Kind == policy.Steer || p.Kind == policy.FollowUp {
+		if p := as[event.CommandReceived](e); p.Kind.IsMessage() {
 			n.unread[p.ID] = true
 		}
 	case event.TypeCommandDelivered:
@@ -251,16 +265,16 @@ func (n *words) read(e event.Event, rules event.Rules) {
 }
 
 // claim says how the agent claims to be done.
-func (n *words) claim(how string, rules event.Rules) bool {
-	marker := map[string]string{policy.ByPromise: "<promise>COMPLETE</promise>", policy.ByResponse: "<response>done</response>"}[how]
-	if rules.CompletionMatch == "anywhere" {
+func (n *words) claim(how event.Claim, rules event.Rules) bool {
+	marker := map[event.Claim]string{event.ClaimPromise: "<promise>COMPLETE</promise>", event.ClaimResponse: "<response>done</response>"}[how]
+	if rules.Completion.Match == "anywhere" {
 		return strings.Contains(n.all, marker)
 	}
 	return strings.HasSuffix(strings.TrimSpace(n.text), marker)
 }
 
-// sights notes where the files stand.
-type sights struct {
+// progressModel notes where the files stand.
+type progressModel struct {
 	opening, shown, moved bool
 	began, place          string
 	seen                  []string
@@ -270,17 +284,17 @@ type sights struct {
 	blind                 bool // some repository could not be looked at in the open iteration
 }
 
-func (s *sights) read(e event.Event, g *gate, n *words) {
+func (s *progressModel) read(e event.Event, g *verificationModel, n *words) {
 	switch e.Type {
 	case event.TypeLoopResumed:
-		*s = sights{moved: s.moved}
-	case event.TypeRepoSeen:
-		p := as[event.RepoSeen](e)
+		*s = progressModel{moved: s.moved}
+	case event.TypeRepoInspected:
+		p := as[event.RepoInspected](e)
 		s.stand(fmt.Sprintf("%s at %s with %s;", p.Root, p.Head, p.Fingerprint))
-	case event.TypeRepoUnseen:
+	case event.TypeRepoUnreadable:
 		s.blind = true
-	case event.TypeFolderSeen:
-		if p := as[event.FolderSeen](e); p.Boxes > 0 {
+	case event.TypeFolderInspected:
+		if p := as[event.FolderInspected](e); p.Boxes > 0 {
 			s.stand(fmt.Sprintf("%d of %d boxes;", p.Ticked, p.Boxes))
 		}
 	case event.TypeDecided:
@@ -301,7 +315,7 @@ func (s *sights) read(e event.Event, g *gate, n *words) {
 	}
 }
 
-func (s *sights) stand(where string) {
+func (s *progressModel) stand(where string) {
 	if s.opening {
 		s.began += where
 		return
@@ -310,7 +324,7 @@ func (s *sights) stand(where string) {
 	s.place += where
 }
 
-func (s *sights) iterationEnded(p event.IterationEnded) {
+func (s *progressModel) iterationEnded(p event.IterationEnded) {
 	switch p.Outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
 		return
@@ -340,7 +354,7 @@ func (s *sights) iterationEnded(p event.IterationEnded) {
 }
 
 // progress says what the files show of the open iteration.
-func (s *sights) progress(g *gate, n *words, p *processNote, tools int) string {
+func (s *progressModel) progress(g *verificationModel, n *words, p *processNote, tools int) string {
 	switch {
 	case !g.checked, s.blind:
 		return ""
@@ -355,20 +369,21 @@ func (s *sights) progress(g *gate, n *words, p *processNote, tools int) string {
 	return ""
 }
 
-func (s *sights) stopped(rules event.Rules) bool {
+func (s *progressModel) stopped(rules event.Rules) bool {
 	if s.stop == nil {
 		return false
 	}
 	if s.stop.Rule == policy.RuleSameError {
-		return s.errors >= rules.SameError
+		return s.errors >= rules.Breaker.SameError
 	}
-	return s.stuck >= rules.NoProgress
+	return s.stuck >= rules.Breaker.NoProgress
 }
 
 // processNote notes what the agent's process is.
 type processNote struct {
 	alive, resting, tools, costs, uncounted, refused, heard bool
-	spoke                                                   bool // a word, a thought, a token or a tool
+	// a word, a thought, a token or a tool
+	spoke bool
 }
 
 func (n *processNote) read(e event.Event) {
@@ -383,7 +398,7 @@ func (n *processNote) read(e event.Event) {
 	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentUsed, event.TypeToolCalled, event.TypeAgentFinished:
 		n.heard = true
 		n.spoke = n.spoke || speaks(e)
-	case event.TypeAgentRested:
+	case event.TypeAgentParked:
 		n.resting = n.alive
 	case event.TypeAgentExited:
 		p := as[event.AgentExited](e)

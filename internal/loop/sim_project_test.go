@@ -27,13 +27,13 @@ type project struct {
 
 // lay makes the project as the loop finds it.
 func (p *project) lay() {
-	if p.w.scene.task {
+	if p.w.scenario.task {
 		p.boxes = 1 + p.w.rng.IntN(6)
 	}
-	if p.w.scene.wordily {
+	if p.w.scenario.wordily {
 		p.boxes *= 200
 	}
-	p.done = p.w.scene.leaves > 0 && p.w.chance(5)
+	p.done = p.w.scenario.leaves > 0 && p.w.chance(5)
 	p.guard.write(aPerson)
 }
 
@@ -42,12 +42,12 @@ func (p *project) work(iteration int) {
 	w := p.w
 	p.cheat()
 	switch {
-	case w.scene.edition < 2:
+	case w.scenario.edition < 2:
 		return
-	case w.scene.pendulum:
+	case w.scenario.pendulum:
 		p.diff = 1 + iteration%2
 		return
-	case !w.chance(w.scene.works):
+	case !w.chance(w.scenario.works):
 		return
 	}
 	p.changes++
@@ -55,7 +55,7 @@ func (p *project) work(iteration int) {
 	if w.chance(10) {
 		p.commit()
 	}
-	if p.ticked < p.boxes && w.chance(w.scene.ticks) {
+	if p.ticked < p.boxes && w.chance(w.scenario.ticks) {
 		p.ticked++
 	}
 }
@@ -68,7 +68,7 @@ func (p *project) commit() {
 // leave is what an agent may leave at the end of its turn.
 func (p *project) leave() {
 	w := p.w
-	if w.scene.leaves > 0 && w.chance(w.scene.leaves) {
+	if w.scenario.leaves > 0 && w.chance(w.scenario.leaves) {
 		if w.chance(70) {
 			p.done = true
 		} else {
@@ -76,20 +76,20 @@ func (p *project) leave() {
 		}
 		w.note("the agent leaves DONE %v, WAIT_WITHOUT_RESTART %v", p.done, p.wait)
 	}
-	if p.cheat(); w.scene.edition == 2 && w.scene.edits > 0 && w.chance(w.scene.edits) {
+	if p.cheat(); w.scenario.edition == 2 && w.scenario.edits > 0 && w.chance(w.scenario.edits) {
 		p.edited += 1 + w.rng.IntN(3)
-		if w.scene.wordily {
+		if w.scenario.wordily {
 			p.edited += 100
 		}
 	}
 }
 
 // see tells where the repository stands.
-func (p *project) see(when string) (seen event.RepoSeen, ok bool) {
-	if !p.w.scene.repo {
+func (p *project) see(when event.Moment) (seen event.RepoInspected, ok bool) {
+	if !p.w.scenario.repo {
 		return seen, false
 	}
-	seen = event.RepoSeen{Root: ".", When: when, Dirty: p.diff > 0}
+	seen = event.RepoInspected{Root: ".", When: when, Dirty: p.diff > 0}
 	if p.head > 0 {
 		seen.Head = fmt.Sprintf("%040d", p.head)
 	}
@@ -100,9 +100,9 @@ func (p *project) see(when string) (seen event.RepoSeen, ok bool) {
 }
 
 // look tells what the loop's folder says.
-func (p *project) look() event.FolderSeen {
-	seen := event.FolderSeen{Done: p.done, Wait: p.wait, Boxes: p.boxes, Ticked: p.ticked}
-	if p.w.scene.task {
+func (p *project) look() event.FolderInspected {
+	seen := event.FolderInspected{Done: p.done, Wait: p.wait, Boxes: p.boxes, Ticked: p.ticked}
+	if p.w.scenario.task {
 		seen.SHA256 = fmt.Sprintf("%064d", p.ticked)
 	}
 	for i := range min(10, p.boxes-p.ticked) {
@@ -114,23 +114,23 @@ func (p *project) look() event.FolderSeen {
 	return seen
 }
 
-// first is what effect.Hands does before an iteration begins. done says that none is needed.
-func (h *hands) first(d event.Decided, rules event.Rules, aside bool, cause uint64) (done bool) {
+// first is what executor.Executor does before an iteration begins. done says that none is needed.
+func (h *simExecutor) first(d event.Decided, rules event.Rules, aside bool, cause event.Seq) (done bool) {
 	p := &h.r.w.project
-	if h.r.w.scene.edition < 2 {
+	if h.r.w.scenario.edition < 2 {
 		return false
 	}
 	if aside {
 		p.done = false
 	}
-	if rules.NoProgress > 0 || rules.MinToolCalls > 0 {
+	if rules.Breaker.NoProgress > 0 || rules.Completion.MinToolCalls > 0 {
 		if seen, ok := p.see("begin"); ok {
 			h.deliver(seen, d.Iteration, cause)
 		}
 	}
-	if p.done || rules.NoProgress > 0 {
+	if p.done || rules.Breaker.NoProgress > 0 {
 		h.deliver(p.look(), d.Iteration, cause)
-		if p.done && rules.DoneFile {
+		if p.done && rules.Completion.DoneFile {
 			return true
 		}
 	}
@@ -139,15 +139,15 @@ func (h *hands) first(d event.Decided, rules event.Rules, aside bool, cause uint
 }
 
 // check looks at what the agent left and runs the guardrails.
-func (h *hands) check(d event.Decided, rules event.Rules, sealed policy.Seal, cause uint64, done func()) {
+func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.FileChanges, cause event.Seq, done func()) {
 	w := h.r.w
 	w.checkAlone(h)
-	if w.rng.IntN(1000) < w.scene.handFails {
-		h.failHand(d, cause)
+	if w.rng.IntN(1000) < w.scenario.effectFails {
+		h.failEffect(d, cause)
 		done()
 		return
 	}
-	if w.scene.edition > 2 && !h.unseal(d, sealed, cause) {
+	if w.scenario.edition > 2 && !h.restoreSnapshot(d, sealed, cause) {
 		done()
 		return
 	}
@@ -157,14 +157,14 @@ func (h *hands) check(d event.Decided, rules event.Rules, sealed policy.Seal, ca
 	h.hang(func() {
 		seen, ok := w.project.see("end")
 		switch {
-		case h.cancelled && w.scene.hangs > 0: // nobody waits for it
-		case ok && w.scene.hangs > 0 && w.chance(5):
-			h.deliver(event.RepoUnseen{Root: seen.Root, When: seen.When, Error: "it took too long"}, d.Iteration, cause)
+		case h.cancelled && w.scenario.hangs > 0: // no one waits for it
+		case ok && w.scenario.hangs > 0 && w.chance(5):
+			h.deliver(event.RepoUnreadable{Root: seen.Root, When: seen.When, Error: "it took too long"}, d.Iteration, cause)
 		case ok:
 			h.deliver(seen, d.Iteration, cause)
 		}
 		h.deliver(w.project.look(), d.Iteration, cause)
-		r := &round{h: h, d: d, cause: cause, left: rules.Guardrails, done: done}
+		r := &guardrailRun{h: h, d: d, cause: cause, left: rules.Guardrails, done: done}
 		if d.Only == "look" && !w.project.done {
 			r.left = 0
 		}
@@ -173,9 +173,9 @@ func (h *hands) check(d event.Decided, rules event.Rules, sealed policy.Seal, ca
 }
 
 // verdict is how a guardrail's run may come out.
-func (h *hands) verdict(name string) event.GuardrailEnded {
+func (h *simExecutor) verdict(name string) event.GuardrailEnded {
 	w := h.r.w
-	ended := event.GuardrailEnded{Name: w.long(name), OK: w.chance(w.scene.passes), Took: 1000, Log: "guardrails/1.log"}
+	ended := event.GuardrailEnded{Name: w.long(name), OK: w.chance(w.scenario.passes), Took: 1000, Log: "guardrails/1.log"}
 	if ended.OK {
 		return ended
 	}
@@ -187,19 +187,19 @@ func (h *hands) verdict(name string) event.GuardrailEnded {
 }
 
 // commit does the tasks of version control. A message is asked of an agent, which uses something.
-func (h *hands) commit(d event.Decided, cause uint64, done func()) {
+func (h *simExecutor) commit(d event.Decided, cause event.Seq, done func()) {
 	w := h.r.w
-	if w.rng.IntN(1000) < w.scene.handFails {
-		h.failHand(d, cause)
+	if w.rng.IntN(1000) < w.scenario.effectFails {
+		h.failEffect(d, cause)
 		done()
 		return
 	}
 	h.meanwhile(func() {
-		used := event.Encode(h.usage(d.Agent), "agent:"+w.scene.member(d.Agent).name)
+		used := event.Encode(h.usage(d.Agent), "agent:"+w.scenario.member(d.Agent).name)
 		h.r.send(input{Input: loop.Input{Drafts: []event.Draft{used}}})
 		ended := event.SCMEnded{}
 		switch {
-		case h.cancelled, !w.chance(w.scene.commits):
+		case h.cancelled, !w.chance(w.scenario.commits):
 			ended.Failed, ended.Error = "commit", w.long("the hook says no")
 		case w.project.diff == 0:
 			ended.Nothing = true
@@ -213,9 +213,9 @@ func (h *hands) commit(d event.Decided, cause uint64, done func()) {
 	})
 }
 
-func (h *hands) usage(place int) event.AgentUsed {
+func (h *simExecutor) usage(place int) event.AgentUsed {
 	used := event.AgentUsed{In: 100, Out: 10}
-	if h.r.w.scene.member(place).costs {
+	if h.r.w.scenario.member(place).costs {
 		usd := 0.001
 		used.USD = &usd
 	}
@@ -223,12 +223,12 @@ func (h *hands) usage(place int) event.AgentUsed {
 }
 
 // cancel ends what of a check or a commit is under way.
-func (h *hands) cancel() {
+func (h *simExecutor) cancel() {
 	h.cancelled = true
 	errands := h.errands
 	h.errands = nil
 	for _, e := range errands {
-		h.r.soon(h.r.w.scene.handTakes, e.end)
+		h.r.soon(h.r.w.scenario.effectTakes, e.end)
 	}
 }
 
@@ -236,7 +236,7 @@ func (h *hands) cancel() {
 type errand struct{ end func() }
 
 // meanwhile lets something take its time that a cancellation cuts short.
-func (h *hands) meanwhile(then func()) {
+func (h *simExecutor) meanwhile(then func()) {
 	over := false
 	e := &errand{}
 	e.end = func() {
@@ -247,19 +247,19 @@ func (h *hands) meanwhile(then func()) {
 		}
 	}
 	h.errands = append(h.errands, e)
-	h.r.soon(h.r.w.scene.guardTime, e.end)
+	h.r.soon(h.r.w.scenario.guardTime, e.end)
 }
 
 // hang lets a look take its time before something goes on.
-func (h *hands) hang(then func()) {
-	if h.r.w.scene.hangs > 0 && h.r.w.chance(h.r.w.scene.hangs) {
+func (h *simExecutor) hang(then func()) {
+	if h.r.w.scenario.hangs > 0 && h.r.w.chance(h.r.w.scenario.hangs) {
 		h.meanwhile(then)
 		return
 	}
 	then()
 }
 
-func (h *hands) failHand(d event.Decided, cause uint64) {
-	class := []string{event.ClassConfig, event.ClassPermission, event.ClassTransient}[h.r.w.rng.IntN(3)]
+func (h *simExecutor) failEffect(d event.Decided, cause event.Seq) {
+	class := []event.Class{event.ClassConfig, event.ClassPermission, event.ClassTransient}[h.r.w.rng.IntN(3)]
 	h.deliver(event.EffectFailed{Do: d.Do, Error: h.r.w.long("task.md is a folder"), Class: class}, d.Iteration, cause)
 }

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 // runner is one process of internal/runner: the same wiring around the same engine
@@ -22,9 +22,9 @@ type runner struct {
 	dead   bool
 	coming int // items in the queue that this runner waits for
 
-	writer *journal.Writer
-	driver *loop.Driver
-	hands  *hands
+	writer   *journal.Writer
+	driver   *loop.Driver
+	executor *simExecutor
 
 	inputs  []input
 	turning bool  // the driver will take an input
@@ -38,9 +38,9 @@ type runner struct {
 	watch   watch
 	heard   heard
 	meter   meter
-	notes   tally // of all that is recorded
-	whole   bool  // they begin with the first event
-	taken   []int // serial numbers of the agent's lines that the driver took
+	notes   counts // of all that is recorded
+	whole   bool   // they begin with the first event
+	taken   []int  // serial numbers of the agent's lines that the driver took
 }
 
 // input is a loop.Input and the serial numbers of the agent's lines in it.
@@ -60,40 +60,40 @@ func (r *runner) open() error {
 	if w.broken.recovered != nil {
 		w.broken.recovered(w)
 	}
-	disk := watched{w.disk, &w.ledger}
+	disk := watched{w.disk, &w.faults}
 	opt := journal.Options{
 		FS: disk, Now: w.wall, NewID: w.id,
-		SegmentBytes: w.scene.segmentBytes, InlineBytes: w.scene.inlineBytes, KeepIterations: w.scene.keep,
+		SegmentBytes: w.scenario.segmentBytes, InlineBytes: w.scenario.inlineBytes, KeepIterations: w.scenario.keep,
 	}
-	before := standing(w.disk)
+	before := availability(w.disk)
 	rec, err := journal.Recover(loopDir, opt)
 	if err != nil {
 		return err
 	}
-	w.seen.recovery(before, standing(w.disk), rec)
+	w.seen.recovery(before, availability(w.disk), rec)
 	state, err := rebuild(w)
 	if err != nil {
 		return err
 	}
 	w.checkRebuilt(&state)
 	swept := 0
-	if state.Life.ID != "" && !w.broken.noSweep {
+	if state.Lifecycle.ID != "" && !w.broken.noSweep {
 		swept = w.sweep()
 	}
 	var checkpoint []byte
 	iteration := 1
 	if state.Seq > 0 {
-		checkpoint, iteration = state.Checkpoint(), state.Life.Iteration
+		checkpoint, iteration = state.Checkpoint(), state.Lifecycle.Iteration
 	}
 	writer, events, err := journal.Create(loopDir, rec, iteration, checkpoint, opt)
 	if err != nil {
 		return err
 	}
 	r.writer = writer
-	r.hands = &hands{r: r}
-	engine := &loop.Engine{Journal: w.broken.wrap(r), Hands: w.broken.hold(r), Folded: r.folded, Asked: func(rule string) { w.seen.saw(rules, rule) }, Segment: iteration}
+	r.executor = &simExecutor{r: r}
+	engine := &loop.Engine{Journal: w.broken.wrap(r), Executor: w.broken.hold(r), Folded: r.folded, Answered: func(rule string) { w.seen.saw(rules, rule) }, Segment: iteration}
 	engine.Restore(state)
-	r.meter.rules = state.Budget.Rules
+	r.meter.rules = state.Rules
 	r.driver = &loop.Driver{Engine: engine, Now: w.wall}
 	r.opened = true
 	if err := engine.Fold(events); err != nil {
@@ -107,33 +107,33 @@ func (r *runner) open() error {
 	return nil
 }
 
-func rebuild(w *world) (projector.State, error) {
+func rebuild(w *world) (loopstate.State, error) {
 	events, err := read(w.disk, journal.ReadOptions{FromCheckpoint: true})
 	if err != nil {
-		return projector.State{}, err
+		return loopstate.State{}, err
 	}
 	return fold(events, 0)
 }
 
-func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) error {
+func (r *runner) begin(state *loopstate.State, rec journal.Recovery, swept int) error {
 	w := r.w
 	var first event.Payload
-	if state.Life.Started.IsZero() {
-		task, err := r.writer.PutBlob([]byte("count the sheep" + strings.Repeat(" and the goats", w.scene.wordy)))
+	if state.Lifecycle.Started.IsZero() {
+		task, err := r.writer.PutBlob([]byte("count the sheep" + strings.Repeat(" and the goats", w.scenario.wordy)))
 		if err != nil {
 			return err
 		}
 		first = event.LoopStarted{
 			Name: "night", ID: "L", Dir: "/d", Project: "/p", PID: r.number,
-			Agent: event.Agent{Protocol: "sim", Name: w.firstName()}, Rules: w.scene.rules, Task: event.Source{Text: &task},
+			Agent: event.Agent{Protocol: "sim", Name: w.firstName()}, Rules: w.scenario.rules, Task: event.Source{Text: &task},
 		}
 	} else {
-		resumed := event.LoopResumed{PID: r.number, Died: state.Life.Ended == nil, Lost: rec.Lost, Swept: swept, Resealed: w.project.guard.reseal}
-		if state.Life.Ended != nil {
-			// A person who goes on behind an end gives the loop more room.
-			rules := state.Budget.Rules
+		resumed := event.LoopResumed{PID: r.number, Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, AcceptedChanges: w.project.guard.reseal}
+		if state.Lifecycle.Ended != nil {
+			// A person who goes on after an end gives the loop more room.
+			rules := state.Rules
 			rules.MaximumIterations += 2
-			rules.LimitCost, rules.LimitTokens = rules.LimitCost*2, rules.LimitTokens*2
+			rules.Limits.Cost, rules.Limits.Tokens = rules.Limits.Cost*2, rules.Limits.Tokens*2
 			resumed.Rules = &rules
 		}
 		first = resumed
@@ -151,16 +151,16 @@ func (r *runner) begin(state *projector.State, rec journal.Recovery, swept int) 
 
 // firstName is that of the first of several agents.
 func (w *world) firstName() string {
-	if len(w.scene.crew) == 0 {
+	if len(w.scenario.agents) == 0 {
 		return ""
 	}
-	return w.scene.crew[0].name
+	return w.scenario.agents[0].name
 }
 
 // folded sees what the engine has recorded.
-func (r *runner) folded(events []event.Event, s *projector.State) {
-	if r.w.ledger.failed != nil {
-		r.w.violate(silentAfterFault, "event %d is recorded after: %v", s.Seq, r.w.ledger.failed)
+func (r *runner) folded(events []event.Event, s *loopstate.State) {
+	if r.w.faults.failed != nil {
+		r.w.violate(silentAfterFault, "event %d is recorded after: %v", s.Seq, r.w.faults.failed)
 	}
 	r.meter.read(events)
 	if r.whole {
@@ -217,7 +217,7 @@ func (r *runner) settled(err error) {
 	case r.w.disk.Crashed():
 	case err != nil:
 		r.failed(err)
-	case r.driver.Engine.State().Life.Ended != nil:
+	case r.driver.Engine.State().Lifecycle.Ended != nil:
 		r.w.checkEnded()
 		r.close(nil)
 	default:
@@ -285,7 +285,7 @@ func (r *runner) failed(err error) {
 	if r.w.disk.Crashed() || r.closing {
 		return
 	}
-	if errors.Is(err, loop.ErrRestless) {
+	if errors.Is(err, loop.ErrTooManyDecisions) {
 		r.w.violate(neverStuck, "%v", err)
 	}
 	var corrupt *journal.CorruptError
@@ -295,7 +295,7 @@ func (r *runner) failed(err error) {
 	r.close(err)
 }
 
-// close ends what the hands still hold, seals the journal, and ends the process.
+// close ends what the executor still hold, seals the journal, and ends the process.
 func (r *runner) close(failure error) {
 	r.closing = true
 	r.stopTimer()
@@ -309,9 +309,9 @@ func (r *runner) close(failure error) {
 			r.w.closed(r, errors.Join(failure, err))
 		}
 	}
-	if r.hands != nil && r.hands.session != nil && r.hands.session.alive {
-		r.hands.session.kill()
-		r.hands.session.whenGone(end)
+	if r.executor != nil && r.executor.session != nil && r.executor.session.alive {
+		r.executor.session.kill()
+		r.executor.session.whenGone(end)
 		return
 	}
 	end()

@@ -13,13 +13,13 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/loop"
-	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/simfs"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What ten thousand nights have to meet at least once is counted: what they never meet, they say nothing of.
+// What ten thousand runs have to meet at least once is counted: what they never meet, they say
+// nothing of.
 
 var simTable = flag.String("sim.table", "", "a file for the table of what TestSimulation has met")
 
@@ -50,17 +50,17 @@ func wanted(t *testing.T) (list [][2]string) {
 		rules:   loop.Rules(),
 		endings: endingsOnPage(t),
 		classes: {
-			event.ClassMissing, event.ClassPermission, event.ClassConfig, event.ClassDisk, event.ClassTransient,
-			policy.KindRate, policy.KindOverload, policy.KindNetwork, policy.KindQuota, policy.KindAuth, policy.KindContext, policy.KindRefusal,
+			string(event.ClassMissing), string(event.ClassPermission), string(event.ClassConfig), string(event.ClassDisk), string(event.ClassTransient),
+			string(event.KindRate), string(event.KindOverload), string(event.KindNetwork), string(event.KindQuota), string(event.KindAuth), string(event.KindContext), string(event.KindRefusal),
 		},
 		disks: {
 			"killed between two", "killed in a change", "power lost between two", "power lost in a change",
 			"power lost, in any order between two", "power lost, in any order in a change",
 			"read-only", "sync: EIO", "sync: ENOSPC", "sync: EDQUOT", "write: EIO", "write: ENOSPC", "write: EDQUOT",
 		},
-		// Two more are in journal/repair.go: a last segment without a whole line, which this writer never leaves
-		// (journal's TestATornTailIsCutAtEveryLength), and a last segment that is compressed, of which only a person has removed the next
-		// (TestACompressedLastSegment).
+		// Two more are in journal/repair.go: a last segment without a complete line, which this
+		// writer never leaves (journal's TestATornTailIsCutAtEveryLength), and a last segment that
+		// is compressed, of which only a person has removed the next (TestACompressedLastSegment).
 		repairs: {
 			"no journal", "no segment", "a file that was being made is removed", "an unfinished line is cut off",
 			"a loss of before is found again", "a sealed segment is followed", "an open segment is followed",
@@ -74,10 +74,10 @@ func wanted(t *testing.T) (list [][2]string) {
 	return list
 }
 
-// endingsOnPage returns the reasons of docs/ending.md. Nights can end for each of them.
+// endingsOnPage returns the reasons of docs/concepts/ending.md. Runs can end for each of them.
 func endingsOnPage(t *testing.T) (reasons []string) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/ending.md")
+	page, err := os.ReadFile("../../docs/concepts/ending.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,21 +94,21 @@ func endingsOnPage(t *testing.T) (reasons []string) {
 	return reasons
 }
 
-// read counts what a night's journal tells.
+// read counts what a run's journal tells.
 func (s seen) read(events []event.Event) {
 	for _, e := range events {
 		switch e.Type {
 		case event.TypeLoopEnded:
 			s.saw(endings, string(as[event.LoopEnded](e).Reason))
 		case event.TypeEffectFailed:
-			s.saw(classes, as[event.EffectFailed](e).Class)
+			s.saw(classes, string(as[event.EffectFailed](e).Class))
 		case event.TypeFaultRaised:
-			s.saw(classes, as[event.FaultRaised](e).Class)
+			s.saw(classes, string(as[event.FaultRaised](e).Class))
 		case event.TypeAgentLimited:
-			s.saw(classes, as[event.AgentLimited](e).Kind)
+			s.saw(classes, string(as[event.AgentLimited](e).Kind))
 		case event.TypeAgentFinished:
-			if kind := as[event.AgentFinished](e).Kind; kind == policy.KindRefusal {
-				s.saw(classes, kind) // of the others the limit was counted
+			if kind := as[event.AgentFinished](e).Kind; kind == event.KindRefusal {
+				s.saw(classes, string(kind)) // of the others the limit was counted
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func (s seen) failure(err error) {
 }
 
 // standing returns the names in the folder of segments; nil where there is none.
-func standing(disk *simfs.FS) []string {
+func availability(disk *simfs.FS) []string {
 	names, err := disk.List(segmentsDir)
 	if err == nil && names == nil {
 		names = []string{}
@@ -168,7 +168,8 @@ func (s seen) recovery(before, after []string, rec journal.Recovery) {
 	}
 }
 
-// table returns how often each of a list was met, what of it never was, and what was met and is not in it.
+// table returns how often each of a list was met, what of it never was, and what was met and is not
+// in it.
 func (s seen) table(list [][2]string) (text string, never, unlisted [][2]string) {
 	var b strings.Builder
 	part := ""
@@ -191,7 +192,7 @@ func (s seen) table(list [][2]string) (text string, never, unlisted [][2]string)
 	return b.String(), never, unlisted
 }
 
-func TestWhatWasNeverMetIsNamed(t *testing.T) {
+func TestSimulationNamesUnmetCases(t *testing.T) {
 	s := seen{}
 	s.saw(endings, "stop")
 	s.add(seen{{endings, "stop"}: 2, {endings, "odd"}: 1, {classes, "other"}: 1})
@@ -212,7 +213,7 @@ func (s seen) report(t *testing.T, all bool) {
 	text, never, unlisted := s.table(wanted(t))
 	for _, what := range never {
 		if all {
-			t.Errorf("%d nights, and never %q of the %s", nights(1), what[1], what[0])
+			t.Errorf("%d runs, and never %q of the %s", seeds(1), what[1], what[0])
 		}
 	}
 	for _, what := range unlisted {

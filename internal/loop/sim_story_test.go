@@ -9,7 +9,7 @@ import (
 
 // tally is what a person with a pencil would note while reading the journal: a
 // second, plainer opinion on what the policies count.
-type tally struct {
+type counts struct {
 	rules    event.Rules
 	started  time.Time
 	now      time.Time
@@ -24,29 +24,29 @@ type tally struct {
 
 	usd      float64
 	tokens   int64
-	accepted string
-	kinds    map[string]string // of commands, by id
-	signals  map[string]bool   // commands that came as a signal
-	stop     map[string]bool   // kinds of stops that took effect
+	accepted event.Claim
+	kinds    map[string]event.CommandKind // of commands, by id
+	signals  map[string]bool              // commands that came as a signal
+	stop     map[event.CommandKind]bool   // kinds of stops that took effect
 	signal   bool
 	pausing  bool
 	failed   *event.EffectFailed
 	fault    bool
 
-	faultClass string
+	faultClass event.Class
 
-	clock   clock
-	limit   limit
-	person  person
-	gate    gate
-	words   words
-	sights  sights
-	process processNote
-	warned  map[string]bool
-	ended   event.Outcome // of the last iteration
-	died    bool          // a runner died within the open iteration
-	begun   event.Decided // the last decision to begin an iteration
-	back    int           // the last iteration that looked back and was not given back
+	clock        clock
+	limit        limit
+	person       person
+	verification verificationModel
+	words        words
+	progress     progressModel
+	process      processNote
+	warned       map[string]bool
+	ended        event.Outcome // of the last iteration
+	died         bool          // a runner died within the open iteration
+	begun        event.Decided // the last decision to begin an iteration
+	back         int           // the last iteration that looked back and was not given back
 
 	others   others
 	left     leftovers
@@ -55,7 +55,7 @@ type tally struct {
 }
 
 // count reads a journal. whole is false where its beginning was dropped.
-func count(events []event.Event) (t tally, whole bool) {
+func count(events []event.Event) (t counts, whole bool) {
 	if len(events) > 0 && events[0].Seq != 1 {
 		return t, false
 	}
@@ -65,7 +65,7 @@ func count(events []event.Event) (t tally, whole bool) {
 	return t, true
 }
 
-func (t *tally) read(e event.Event) {
+func (t *counts) read(e event.Event) {
 	t.before, t.now = t.now, e.At
 	t.clock.read(e)
 	t.left.read(e, &t.process)
@@ -74,23 +74,23 @@ func (t *tally) read(e event.Event) {
 	t.limit.read(e)
 	t.person.read(e, t)
 	t.words.read(e, t.rules)
-	t.gate.read(e)
-	t.sights.read(e, &t.gate, &t.words)
+	t.verification.read(e)
+	t.progress.read(e, &t.verification, &t.words)
 	t.readOthers(e)
 	switch e.Type {
 	case event.TypeLoopStarted:
-		*t = tally{
+		*t = counts{
 			rules: as[event.LoopStarted](e).Rules, started: e.At, now: e.At,
-			kinds: map[string]string{}, signals: map[string]bool{}, stop: map[string]bool{}, warned: map[string]bool{},
+			kinds: map[string]event.CommandKind{}, signals: map[string]bool{}, stop: map[event.CommandKind]bool{}, warned: map[string]bool{},
 			clock: t.clock, words: t.words,
 		}
 	case event.TypeLoopResumed:
 		p := as[event.LoopResumed](e)
 		if p.Rules != nil {
 			for limit, same := range map[string]bool{
-				"limits.cost":       t.rules.LimitCost == p.Rules.LimitCost,
-				"limits.tokens":     t.rules.LimitTokens == p.Rules.LimitTokens,
-				"limits.duration":   t.rules.LimitDuration == p.Rules.LimitDuration,
+				"limits.cost":       t.rules.Limits.Cost == p.Rules.Limits.Cost,
+				"limits.tokens":     t.rules.Limits.Tokens == p.Rules.Limits.Tokens,
+				"limits.duration":   t.rules.Limits.Duration == p.Rules.Limits.Duration,
 				"maximumIterations": t.rules.MaximumIterations == p.Rules.MaximumIterations,
 			} {
 				t.warned[limit] = t.warned[limit] && same
@@ -104,7 +104,7 @@ func (t *tally) read(e event.Event) {
 		t.faultClass = ""
 		t.died = t.inside
 		t.signal, t.pausing = false, false
-		t.sealHeld = t.sealHeld && !p.Resealed
+		t.sealHeld = t.sealHeld && !p.AcceptedChanges
 		clear(t.stop)
 	case event.TypeLoopConfigured:
 		p := as[event.LoopConfigured](e)
@@ -131,8 +131,8 @@ func (t *tally) read(e event.Event) {
 		t.signals[p.ID] = p.From == policy.FromSignal
 	case event.TypeCommandDelivered:
 		t.delivered(as[event.CommandDelivered](e).ID)
-	case event.TypeLoopUnpaused:
-		t.pausing = false
+	case event.TypeLoopUnpaused, event.TypeLoopWaited:
+		t.pausing = t.pausing && !resumed(e)
 	case event.TypeDecided:
 		switch p := as[event.Decided](e); p.Do {
 		case event.DoBegin:
@@ -153,17 +153,17 @@ func (t *tally) read(e event.Event) {
 	}
 }
 
-func (t *tally) delivered(id string) {
+func (t *counts) delivered(id string) {
 	switch kind := t.kinds[id]; kind {
-	case policy.Stop, policy.StopNow, policy.Kill:
+	case event.CommandStop, event.CommandStopNow, event.CommandKill:
 		t.stop[kind] = true
 		t.signal = t.signal || t.signals[id]
-	case policy.Pause:
+	case event.CommandPause:
 		t.pausing = true
 	}
 }
 
-func (t *tally) iterationEnded(p event.IterationEnded) {
+func (t *counts) iterationEnded(p event.IterationEnded) {
 	t.inside, t.ended = false, p.Outcome
 	if p.Refunded {
 		t.counted--
@@ -195,14 +195,14 @@ func (t *tally) iterationEnded(p event.IterationEnded) {
 }
 
 // bearsOut reports whether the journal so far gives a loop that reason to end.
-func (t *tally) bearsOut(r event.Reason) bool {
+func (t *counts) bearsOut(r event.Reason) bool {
 	class := ""
 	if t.failed != nil {
-		class = t.failed.Class
+		class = string(t.failed.Class)
 	}
 	switch r {
 	case event.ReasonPromise, event.ReasonResponse, event.ReasonDoneFile, event.ReasonChecklist:
-		return t.accepted == string(r)
+		return string(t.accepted) == string(r)
 	case event.ReasonAuth, event.ReasonQuota, event.ReasonOutage:
 		return t.ended == event.OutcomeLimited && t.limit.bearsOut(r, t.rules)
 	case event.ReasonBlocked:
@@ -210,47 +210,47 @@ func (t *tally) bearsOut(r event.Reason) bool {
 	case event.ReasonWait:
 		return t.rules.WaitEnds && t.person.waits
 	case event.ReasonBreaker:
-		return t.sights.stopped(t.rules)
+		return t.progress.stopped(t.rules)
 	case event.ReasonIterations:
 		return t.counted >= t.rules.MaximumIterations
 	case event.ReasonCost:
-		return t.rules.LimitCost > 0 && t.usd >= t.rules.LimitCost-1e-9
+		return t.rules.Limits.Cost > 0 && t.usd >= t.rules.Limits.Cost-1e-9
 	case event.ReasonTokens:
-		return t.rules.LimitTokens > 0 && t.tokens >= t.rules.LimitTokens
+		return t.rules.Limits.Tokens > 0 && t.tokens >= t.rules.Limits.Tokens
 	case event.ReasonDuration:
 		return t.late()
 	case event.ReasonRestarts:
-		return t.rules.RestartMax > 0 && t.failures > t.rules.RestartMax
+		return t.rules.Restart.Max > 0 && t.failures > t.rules.Restart.Max
 	case event.ReasonEnvironment:
 		return t.instants >= 3 || t.empties >= 3
 	case event.ReasonAgent:
-		return t.failed != nil && t.failed.Do == event.DoStart && class != event.ClassTransient && class != event.ClassDisk
+		return t.failed != nil && t.failed.Do == event.DoStart && class != string(event.ClassTransient) && class != string(event.ClassDisk)
 	case event.ReasonConfig:
-		return t.process.refused || t.faultClass == event.ClassConfig || t.failed != nil && t.failed.Do == event.DoBegin && class != event.ClassTransient && class != event.ClassDisk
+		return t.process.refused || t.faultClass == event.ClassConfig || t.failed != nil && t.failed.Do == event.DoBegin && class != string(event.ClassTransient) && class != string(event.ClassDisk)
 	case event.ReasonDisk:
-		return class == event.ClassDisk || t.faultClass == event.ClassDisk
+		return class == string(event.ClassDisk) || t.faultClass == event.ClassDisk
 	case event.ReasonFault:
 		return t.fault || t.failed != nil && t.failed.Do == event.DoBegin
 	case event.ReasonStop:
-		return (t.stop[policy.Stop] || t.stop[policy.StopNow]) && !t.signal
+		return (t.stop[event.CommandStop] || t.stop[event.CommandStopNow]) && !t.signal
 	case event.ReasonInterrupt:
 		return t.signal
 	case event.ReasonKill:
-		return t.stop[policy.Kill]
+		return t.stop[event.CommandKill]
 	}
 	return false
 }
 
-// late reports whether the loop has run for as long as it may. By how much the clock was set back, nobody knew; and of each rest the
-// state does not keep what is less than a millisecond.
-func (t *tally) late() bool {
+// late reports whether the loop has run for as long as it may. By how much the clock was set back,
+// no one knew; and of each rest the state does not keep what is less than a millisecond.
+func (t *counts) late() bool {
 	const rounded = 100 * time.Millisecond
-	return t.rules.LimitDuration > 0 && (t.clock.ran+t.clock.back+rounded).Milliseconds() >= t.rules.LimitDuration
+	return t.rules.Limits.Duration > 0 && t.clock.ran+t.clock.back+rounded >= t.rules.Limits.Duration.Std()
 }
 
 // checkStory reads the journal from its first event to its last.
 func (w *world) checkStory(events []event.Event) {
-	var t tally
+	var t counts
 	hands := pending{}
 	for _, e := range events {
 		hands.read(w, e)
@@ -266,8 +266,8 @@ func (w *world) checkStory(events []event.Event) {
 			case event.DoCommit:
 				w.checkCommit(&t, e)
 			case event.DoStart:
-				if t.stop[policy.StopNow] || t.stop[policy.Kill] {
-					w.violate(wishesHold, "event %d: an agent is started after the loop was stopped now", e.Seq)
+				if t.stop[event.CommandStopNow] || t.stop[event.CommandKill] {
+					w.violate(commandsHold, "event %d: an agent is started after the loop was stopped now", e.Seq)
 				}
 			}
 		case event.TypeIterationStarted:
@@ -307,30 +307,30 @@ func (w *world) checkStory(events []event.Event) {
 }
 
 // checkReflection holds whether an iteration looks back against those that did.
-func (w *world) checkReflection(t *tally, e event.Event) {
-	d, every := as[event.Decided](e), t.rules.ReflectEvery
+func (w *world) checkReflection(t *counts, e event.Event) {
+	d, every := as[event.Decided](e), t.rules.Reflect.Every
 	if want := every > 0 && d.Iteration != 1 && d.Iteration >= t.back+every; d.Reflect != want {
 		w.violate(looksBack, "event %d: iteration %d looks back: %v; every %d do, and the last was %d", e.Seq, d.Iteration, d.Reflect, every, t.back)
 	}
 }
 
-func (w *world) checkBegin(t *tally, e event.Event) {
+func (w *world) checkBegin(t *counts, e event.Event) {
 	switch {
 	case len(t.stop) > 0:
-		w.violate(wishesHold, "event %d: an iteration begins after a stop took effect", e.Seq)
+		w.violate(commandsHold, "event %d: an iteration begins after a stop took effect", e.Seq)
 	case t.pausing:
-		w.violate(wishesHold, "event %d: an iteration begins after a pause took effect", e.Seq)
+		w.violate(commandsHold, "event %d: an iteration begins after a pause took effect", e.Seq)
 	case t.accepted != "":
-		w.violate(wishesHold, "event %d: an iteration begins after the claim was accepted", e.Seq)
-	case t.person.waits, t.person.blocked, t.person.paused:
+		w.violate(commandsHold, "event %d: an iteration begins after the claim was accepted", e.Seq)
+	case t.person.waits, t.person.blocked, t.person.paused, t.person.wait != "":
 		w.violate(waitsForPerson, "event %d: an iteration begins while the loop waits for a person", e.Seq)
 	case e.At.Before(t.limit.notBefore):
 		w.violate(resetsHold, "event %d: an iteration begins at %s, and nothing can be reached before %s", e.Seq, e.At, t.limit.notBefore)
-	case t.rules.LimitCost > 0 && t.usd >= t.rules.LimitCost+1e-9:
-		w.violate(overspends, "event %d: an iteration begins when $%.3f of $%.3f are spent", e.Seq, t.usd, t.rules.LimitCost)
-	case t.rules.LimitTokens > 0 && t.tokens >= t.rules.LimitTokens:
-		w.violate(overspends, "event %d: an iteration begins when %d of %d tokens are used", e.Seq, t.tokens, t.rules.LimitTokens)
-	case t.rules.LimitDuration > 0 && (t.clock.ran-t.clock.back).Milliseconds() > t.rules.LimitDuration:
-		w.violate(overspends, "event %d: an iteration begins when the loop has run for %s of %d ms", e.Seq, t.clock.ran, t.rules.LimitDuration)
+	case t.rules.Limits.Cost > 0 && t.usd >= t.rules.Limits.Cost+1e-9:
+		w.violate(overspends, "event %d: an iteration begins when $%.3f of $%.3f are spent", e.Seq, t.usd, t.rules.Limits.Cost)
+	case t.rules.Limits.Tokens > 0 && t.tokens >= t.rules.Limits.Tokens:
+		w.violate(overspends, "event %d: an iteration begins when %d of %d tokens are used", e.Seq, t.tokens, t.rules.Limits.Tokens)
+	case t.rules.Limits.Duration > 0 && (t.clock.ran-t.clock.back).Truncate(time.Millisecond) > t.rules.Limits.Duration.Std():
+		w.violate(overspends, "event %d: an iteration begins when the loop has run for %s of %s", e.Seq, t.clock.ran, t.rules.Limits.Duration)
 	}
 }

@@ -17,17 +17,17 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// The simulation plays nights of a loop: the real engine, driver, policies and
+// The simulation plays runs of a loop: the real engine, driver, policies and
 // journal, on a disk that fails, among people, agents and processes that do what they
 // like. sim_world_test.go is the world, sim_invariants_test.go says what has to hold
 // in it, and sim_mutation_test.go shows that each of those can fail.
 var (
-	simSeeds   = flag.Int("sim.seeds", 100, "how many nights TestSimulation plays")
-	simSeed    = flag.Uint64("sim.seed", 0, "the one night that TestSimulation plays")
-	simEdition = flag.Int("sim.edition", len(editions), "of which edition that night is: each has in it what those before have, and more; the first only iterations, people and crashes")
+	simSeeds   = flag.Int("sim.seeds", 100, "how many runs TestSimulation plays")
+	simSeed    = flag.Uint64("sim.seed", 0, "the one run that TestSimulation plays")
+	simEdition = flag.Int("sim.edition", len(editions), "of which edition that run is: each has in it what those before have, and more; the first only iterations, people and crashes")
 )
 
-// The same seed gives the same night: every tenth is played twice.
+// The same seed gives the same run: every tenth is played twice.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	if *simSeed != 0 {
@@ -41,7 +41,7 @@ func TestSimulation(t *testing.T) {
 		workers.Go(func() {
 			for !t.Failed() {
 				seed := next.Add(1)
-				if seed > uint64(nights(1)) {
+				if seed > uint64(seeds(1)) {
 					return
 				}
 				play := playOnce
@@ -53,47 +53,48 @@ func TestSimulation(t *testing.T) {
 		})
 	}
 	workers.Wait()
-	reached.seen.report(t, nights(1) >= 10_000 && !t.Failed())
-	if nights(1) < 100 || t.Failed() {
+	reached.seen.report(t, seeds(1) >= 10_000 && !t.Failed())
+	if seeds(1) < 100 || t.Failed() {
 		return
 	}
 	for _, word := range worthReaching {
 		if !reached.words[word] {
-			t.Errorf("%d nights, and never %q: the simulation has become too tame", nights(1), word)
+			t.Errorf("%d runs, and never %q: the simulation has become too tame", seeds(1), word)
 		}
 	}
-	if nights(1) < 2000 {
+	if seeds(1) < 2000 {
 		return
 	}
 	for _, word := range rarelyReached {
 		if !reached.words[word] {
-			t.Errorf("%d nights, and never %q: the simulation has become too tame", nights(1), word)
+			t.Errorf("%d runs, and never %q: the simulation has become too tame", seeds(1), word)
 		}
 	}
-	t.Logf("%d nights, %d of them twice, %d steps, %s of virtual time", nights(1), (nights(1)+9)/10, reached.steps, reached.time.Round(time.Hour))
+	t.Logf("%d runs, %d of them twice, %d steps, %s of virtual time", seeds(1), (seeds(1)+9)/10, reached.steps, reached.time.Round(time.Hour))
 }
 
 // draw returns the scene of a seed in an edition.
-func draw(seed uint64, edition int) scene { return editions[edition-1](seed) }
+func draw(seed uint64, edition int) scenario { return editions[edition-1](seed) }
 
-// worthReaching is what has to happen in some of a hundred nights, for the
+// worthReaching is what has to happen in some of a hundred runs, for the
 // invariants to mean something.
 var worthReaching = []string{
-	"agent.started", "agent.started again", "agent.rested", "agent.exited", "agent.finished",
+	"agent.started", "agent.started again", "agent.parked", "agent.exited", "agent.finished",
 	"decided iteration.begin", "decided agent.start", "decided agent.steer", "decided agent.release", "decided agent.abort", "decided agent.kill",
 	"effect.failed agent.start", "effect.failed agent.steer",
 	"command.delivered live", "command.delivered prompt", "command.delivered loop", "command.refused",
 	"completion.accepted", "completion.refused", "loop.paused", "loop.unpaused", "loop.configured", "loop.resumed",
-	"timer.fired idle", "timer.fired iteration", "timer.fired afterResult", "timer.fired restart",
+	"timer.fired idle", "timer.fired iteration", "timer.fired exitGrace", "timer.fired restart",
 	"iteration.ended done", "iteration.ended failed", "iteration.ended idle", "iteration.ended overlong", "iteration.ended aborted", "iteration.ended interrupted",
 	"loop.ended iterations", "loop.ended stop", "loop.ended kill", "loop.ended interrupt", "loop.ended restarts",
 	"loop.ended agent", "loop.ended fault",
 }
 
-// rarelyReached is what has to happen in some of two thousand nights: in a hundred, there may be none by chance.
+// rarelyReached is what has to happen in some of two thousand runs: in a hundred, there may be
+// none by chance.
 var rarelyReached = []string{
 	"decided check.cancel", "effect.failed iteration.check", "effect.failed repo.commit", "clock.jumped", "budget.warned",
-	"breaker.tripped hint", "breaker.tripped backoff", "breaker.tripped stop", "guardrail.sealed", "guardrail.edited", "agent.replaced", "repo.committed",
+	"breaker.tripped hint", "breaker.tripped backoff", "breaker.tripped stop", "guardrail.snapshotted", "guardrail.edited", "agent.replaced", "repo.committed",
 	"timer.fired tool", "timer.fired limit", "timer.fired breaker",
 	"iteration.ended overspent", "iteration.ended limited",
 	"loop.ended cost", "loop.ended tokens", "loop.ended duration", "loop.ended environment", "loop.ended config", "loop.ended response",
@@ -102,10 +103,10 @@ var rarelyReached = []string{
 	"effect.failed iteration.begin", "fault.raised",
 	"agent.noticed " + event.NoticeLingering, "agent.noticed " + event.NoticeBackground, "timer.fired background",
 	"guardrail.started beside another", "guardrail.ended before one that started first", "decided check.cancel of several",
-	"effect.failed iteration.check behind results", "decided check.cancel of the first look", "repo.unseen",
+	"effect.failed iteration.check behind results", "decided check.cancel of the first look", "repo.unreadable",
 }
 
-// reached is what happened in some night.
+// reached is what happened in some run.
 type reached struct {
 	mu    sync.Mutex
 	words map[string]bool
@@ -116,7 +117,7 @@ type reached struct {
 
 func newReached() *reached { return &reached{words: map[string]bool{}, seen: seen{}} }
 
-// take takes note of what happened in a night.
+// take takes note of what happened in a run.
 func (r *reached) take(w *world) {
 	events, err := w.journal()
 	if err != nil {
@@ -126,7 +127,7 @@ func (r *reached) take(w *world) {
 	defer r.mu.Unlock()
 	r.steps += w.steps
 	r.time += w.now.Sub(w.began)
-	r.readRounds(events)
+	r.readGuardrailRuns(events)
 	w.seen.read(events)
 	r.seen.add(w.seen)
 	for _, e := range events {
@@ -143,8 +144,8 @@ func (r *reached) take(w *world) {
 	}
 }
 
-// nights is how many nights to play where each costs as much as so many.
-func nights(each int) int {
+// seeds is how many runs to play where each costs as much as so many.
+func seeds(each int) int {
 	n := *simSeeds
 	if testing.Short() {
 		n /= 4
@@ -152,12 +153,12 @@ func nights(each int) int {
 	return max(1, n/each)
 }
 
-// Nights that once went wrong, each under the name of what was wrong.
-func TestSimulationRemembers(t *testing.T) {
+// Runs that once went wrong, each under the name of what was wrong.
+func TestSimulationPastFailures(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "sim", "*.txt"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no nights: %v", err)
+		t.Fatalf("no runs: %v", err)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
@@ -165,36 +166,36 @@ func TestSimulationRemembers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			nights := 0
+			played := 0
 			for line := range strings.Lines(string(content)) {
 				var seed uint64
 				var edition int
 				if _, err := fmt.Sscanf(line, "edition %d, seed %d", &edition, &seed); err != nil {
 					continue
 				}
-				nights++
+				played++
 				playTwice(t, seed, draw(seed, edition))
 			}
-			if nights == 0 {
+			if played == 0 {
 				t.Error("the file names no seed")
 			}
 		})
 	}
 }
 
-// Small nights of all editions are played again and again, and the first runner dies at another
+// Small runs of all editions are played again and again, and the first runner dies at another
 // change each time, the second one soon after.
 func TestSimulationCrashesAtEveryChange(t *testing.T) {
 	t.Parallel()
 	if *simSeed != 0 {
-		t.Skip("one night is asked for")
+		t.Skip("one run is asked for")
 	}
 	played := 0
-	for seed := uint64(1); played < max(2, nights(500)); seed++ {
+	for seed := uint64(1); played < max(2, seeds(500)); seed++ {
 		s := draw(seed, int(seed%uint64(len(editions)))+1)
 		s.disasters, s.resumes, s.keep = 0, 0, 0
 		s.rules.MaximumIterations = min(s.rules.MaximumIterations, 2)
-		w, problem := playNight(seed, s, mutation{})
+		w, problem := playRun(seed, s, mutation{})
 		if problem != nil {
 			t.Fatal(report(w, problem))
 		}
@@ -207,7 +208,7 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 				{simfs.Killed, simfs.Killed}, {simfs.Killed, simfs.PowerLost}, {simfs.PowerLost, simfs.PowerLost}, {simfs.PowerLostAnyOrder, simfs.PowerLostAnyOrder},
 			} {
 				s.crashAt = [2]int{change, 1 + change%30}
-				crashed, problem := playNight(seed, s, mutation{})
+				crashed, problem := playRun(seed, s, mutation{})
 				if problem != nil {
 					t.Fatalf("deaths %v at changes %v of %d: %s", s.deaths, s.crashAt, w.changes, report(crashed, problem))
 				}
@@ -220,15 +221,15 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 	}
 }
 
-// playTwice plays a night twice and returns the first.
-func playTwice(t *testing.T, seed uint64, s scene) *world {
+// playTwice plays a run twice and returns the first.
+func playTwice(t *testing.T, seed uint64, s scenario) *world {
 	t.Helper()
-	first, problem := playNight(seed, s, mutation{})
+	first, problem := playRun(seed, s, mutation{})
 	if problem == nil {
 		var again *world
-		again, problem = playNight(seed, s, mutation{})
+		again, problem = playRun(seed, s, mutation{})
 		if problem == nil {
-			problem = compareNights(first, again)
+			problem = compareRuns(first, again)
 		}
 	}
 	if problem != nil {
@@ -241,18 +242,18 @@ func playTwice(t *testing.T, seed uint64, s scene) *world {
 	return first
 }
 
-// playOnce plays a night.
-func playOnce(t *testing.T, seed uint64, s scene) *world {
+// playOnce plays a run.
+func playOnce(t *testing.T, seed uint64, s scenario) *world {
 	t.Helper()
-	w, problem := playNight(seed, s, mutation{})
+	w, problem := playRun(seed, s, mutation{})
 	if problem != nil {
 		t.Error(report(w, problem))
 	}
 	return w
 }
 
-// playNight plays a night and returns the violation that ended it, if any.
-func playNight(seed uint64, s scene, broken mutation) (w *world, problem error) {
+// playRun plays a run and returns the violation that ended it, if any.
+func playRun(seed uint64, s scenario, broken mutation) (w *world, problem error) {
 	w = newWorld(seed, s, broken)
 	defer func() {
 		switch v := recover().(type) {
@@ -263,35 +264,35 @@ func playNight(seed uint64, s scene, broken mutation) (w *world, problem error) 
 			panic(v)
 		}
 	}()
-	w.night()
+	w.play()
 	return w, nil
 }
 
 // report tells a person what went wrong and how to see it again.
 func report(w *world, problem error) string {
-	edition := max(1, w.scene.edition)
+	edition := max(1, w.scenario.edition)
 	return fmt.Sprintf("seed %d: %v\n\n%s\n\nreplay: go test ./internal/loop -run 'TestSimulation$' -sim.seed=%d -sim.edition=%d -v",
 		w.seed, problem, w.story(30), w.seed, edition)
 }
 
-// compareNights finds the first difference of two nights with the same seed.
-func compareNights(a, b *world) error {
+// compareRuns finds the first difference of two runs with the same seed.
+func compareRuns(a, b *world) error {
 	for i := range max(len(a.trace), len(b.trace)) {
 		if x, y := at(a.trace, i), at(b.trace, i); x != y {
-			return violation{sameNight, fmt.Sprintf("once %q, and then %q", x, y)}
+			return violation{sameRun, fmt.Sprintf("once %q, and then %q", x, y)}
 		}
 	}
 	x, y := files(a.disk, loopDir), files(b.disk, loopDir)
 	for i := range max(len(x), len(y)) {
 		if at(x, i) != at(y, i) {
-			return violation{sameNight, fmt.Sprintf("once the file %q, and then %q", at(x, i), at(y, i))}
+			return violation{sameRun, fmt.Sprintf("once the file %q, and then %q", at(x, i), at(y, i))}
 		}
 	}
 	for _, file := range x {
 		one, err1 := a.disk.ReadFile(file)
 		other, err2 := b.disk.ReadFile(file)
 		if !bytes.Equal(one, other) || err1 != nil || err2 != nil {
-			return violation{sameNight, fmt.Sprintf("%s differs: %s %v %v", file, firstDifference(one, other), err1, err2)}
+			return violation{sameRun, fmt.Sprintf("%s differs: %s %v %v", file, firstDifference(one, other), err1, err2)}
 		}
 	}
 	return nil

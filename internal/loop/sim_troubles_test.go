@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -15,10 +14,10 @@ func (a *agent) otherwise() bool {
 	w := a.w
 	switch {
 	case a.member.outages && w.unreachable():
-		a.limited(policy.KindNetwork)
+		a.limited(event.KindNetwork)
 	case a.member.limits > 0 && w.chance(a.member.limits):
 		a.limited(a.member.kinds[w.rng.IntN(len(a.member.kinds))])
-	case w.scene.asks > 0 && w.chance(w.scene.asks):
+	case w.scenario.asks > 0 && w.chance(w.scenario.asks):
 		a.ask()
 	default:
 		return false
@@ -28,15 +27,15 @@ func (a *agent) otherwise() bool {
 
 // unreachable reports whether there is an outage.
 func (w *world) unreachable() bool {
-	from := w.began.Add(w.scene.outage)
-	return w.scene.outage > 0 && !w.now.Before(from) && w.now.Before(from.Add(w.scene.outageFor))
+	from := w.began.Add(w.scenario.outage)
+	return w.scenario.outage > 0 && !w.now.Before(from) && w.now.Before(from.Add(w.scenario.outageFor))
 }
 
 // limited is a turn that something stands in the way of. Now and then the agent gets over it.
-func (a *agent) limited(kind string) {
+func (a *agent) limited(kind event.FaultKind) {
 	w := a.w
-	limit := event.AgentLimited{Kind: kind, Text: w.long(kind + " says no")}
-	if kind == policy.KindRate || kind == policy.KindOverload || kind == policy.KindQuota {
+	limit := event.AgentLimited{Kind: kind, Text: w.long(string(kind + " says no"))}
+	if kind == event.KindRate || kind == event.KindOverload || kind == event.KindQuota {
 		limit.Until = w.stated()
 	}
 	if w.chance(80) {
@@ -52,9 +51,9 @@ func (a *agent) limited(kind string) {
 		a.exit(1, "", 0)
 	case 2:
 		a.print(event.AgentLimited{Kind: kind, Until: limit.Until})
-		a.failed(kind, "429 too many words")
+		a.failed(string(kind), "429 too many words")
 	default:
-		a.failed(kind, "")
+		a.failed(string(kind), "")
 	}
 }
 
@@ -66,16 +65,17 @@ func (a *agent) failed(kind, problem string) {
 	}
 	a.turning = false
 	if a.refuses() {
-		kind = policy.KindRefusal
+		kind = string(event.KindRefusal)
 	}
-	a.print(event.AgentFinished{Outcome: "error", Kind: kind, Error: a.w.long(problem)})
-	if a.w.scene.edition >= 3 && a.w.chance(20) {
+	a.print(event.AgentFinished{Outcome: "error", Kind: event.FaultKind(kind), Error: a.w.long(problem)})
+	if a.w.scenario.edition >= 3 && a.w.chance(20) {
 		a.tellLate()
 	}
 }
 
-// refuses reports whether the turn that fails now is one that the model refused. It draws nothing, so that seeds of before play what they played.
-func (a *agent) refuses() bool { return a.w.scene.edition >= 3 && a.w.now.UnixMilli()%4 == 0 }
+// refuses reports whether the turn that fails now is one that the model refused. It draws nothing,
+// so that seeds of before play what they played.
+func (a *agent) refuses() bool { return a.w.scenario.edition >= 3 && a.w.now.UnixMilli()%4 == 0 }
 
 // stated is when a limit is said to end: in a while, or something that must not be believed.
 func (w *world) stated() string {
@@ -90,10 +90,10 @@ func (w *world) stated() string {
 	case 3:
 		return []string{"tomorrow", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "1764547200"}[w.rng.IntN(4)]
 	}
-	if w.scene.droughts == 0 {
+	if w.scenario.droughts == 0 {
 		return ""
 	}
-	w.scene.droughts--
+	w.scenario.droughts--
 	most := []time.Duration{time.Minute, 5 * time.Hour, 7 * 24 * time.Hour}[w.rng.IntN(3)]
 	return now.Add(w.span(0, most)).Format(time.RFC3339)
 }
@@ -107,10 +107,10 @@ func (a *agent) ask() {
 		}
 		a.finished("ok", "")
 	case 1:
-		a.w.people.drop(event.CommandReceived{Kind: policy.Blocked, Text: a.w.long("which way?")})
+		a.w.users.drop(event.CommandReceived{Kind: event.CommandBlocked, Text: a.w.long("which way?")})
 		a.finished("ok", "")
 	case 2:
-		a.w.people.drop(event.CommandReceived{Kind: policy.Wait, Text: a.w.long("come and see")})
+		a.w.users.drop(event.CommandReceived{Kind: event.CommandWait, Text: a.w.long("come and see")})
 		a.finished("ok", "")
 	case 3:
 		a.exit(42, "", 0)
@@ -134,13 +134,13 @@ func (a *agent) linger(code int) {
 		return
 	}
 	a.print(event.AgentNoticed{What: event.NoticeLingering, Text: "it may go on"})
-	a.h.r.heard.turn = false // nobody's silence
+	a.h.r.heard.turn = false // no one's silence
 	a.exit(code, "", a.w.span(0, 2*time.Hour))
 }
 
 // long makes a text long where everything is.
 func (w *world) long(text string) string {
-	if w.scene.wordily {
+	if w.scenario.wordily {
 		return text + strings.Repeat(" and so on", 100+w.rng.IntN(800)) + "\n" + text
 	}
 	return text

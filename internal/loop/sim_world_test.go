@@ -11,14 +11,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/simfs"
 )
 
-// world is one simulated night of one loop: a disk, a clock, people, a reader, and
-// runners one after another, each with its hands and agents. Everything happens in
+// world is one simulated run of one loop: a disk, a clock, people, a reader, and
+// runners one after another, each with its executor and agents. Everything happens in
 // one queue, ordered by time; every choice comes from the seed.
 type world struct {
-	seed   uint64
-	rng    *rand.Rand
-	scene  scene
-	broken mutation
+	seed     uint64
+	rng      *rand.Rand
+	scenario scenario
+	broken   mutation
 
 	began   time.Time
 	now     time.Time     // of the machine, never set back
@@ -30,9 +30,9 @@ type world struct {
 
 	disk    *simfs.FS
 	pages   pages
-	ledger  ledger
+	faults  faultModel
 	reader  reader
-	people  people
+	users   users
 	project project
 	runner  *runner // nil while none runs
 	runs    int
@@ -42,7 +42,7 @@ type world struct {
 
 	crashes int
 	begins  int // iterations that were asked for
-	checks  int // of what was left, before or behind them
+	checks  int // of what was left, before or after them
 	changes int // that runners which are gone have made on the disk
 	resumes int
 	trace   []string
@@ -53,15 +53,15 @@ type world struct {
 
 const (
 	loopDir = "loop"
-	// A night has to come to its end within these.
-	stepsMost = 200_000
-	nightMost = 30 * 24 * time.Hour
-	// Those that are given back included: limits, disasters and outages of a night are few.
+	// A run has to come to its end within these.
+	maxSteps = 200_000
+	maxRun   = 30 * 24 * time.Hour
+	// Those that are given back included: limits, disasters and outages of a run are few.
 	beginsMost = 300
 	checksMost = 2 * beginsMost
 )
 
-// violation is the panic by which an invariant ends a night.
+// violation is the panic by which an invariant ends a run.
 type violation struct {
 	invariant string
 	problem   string
@@ -115,15 +115,15 @@ func (w *world) schedule(r *runner, d time.Duration, do func()) *item {
 	return it
 }
 
-// newWorld makes a night that has not begun.
-func newWorld(seed uint64, s scene, broken mutation) *world {
+// newWorld makes a run that has not begun.
+func newWorld(seed uint64, s scenario, broken mutation) *world {
 	w := &world{
-		seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), scene: s, broken: broken,
+		seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), scenario: s, broken: broken,
 		now:  time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC),
 		disk: simfs.New(rand.New(rand.NewPCG(seed, 3))),
 	}
 	w.seen = seen{}
-	w.ledger.w, w.reader.w, w.people.w, w.project.w = w, w, w, w
+	w.faults.w, w.reader.w, w.users.w, w.project.w = w, w, w, w
 	if err := w.lay(); err != nil {
 		panic(err)
 	}
@@ -149,16 +149,16 @@ func (w *world) lay() error {
 	return nil
 }
 
-// night plays until the loop has ended for good. It panics with a violation.
-func (w *world) night() {
+// driverRun plays until the loop has ended for good. It panics with a violation.
+func (w *world) play() {
 	w.after(0, w.run)
 	w.reader.begin()
-	w.people.begin()
-	if w.scene.edition >= 2 {
+	w.users.begin()
+	if w.scenario.edition >= 2 {
 		w.project.lay()
 		w.nap()
 	}
-	if w.scene.skews {
+	if w.scenario.skews {
 		w.after(w.span(time.Minute, 2*time.Hour), w.setClock)
 	}
 	w.began = w.now
@@ -180,28 +180,28 @@ func (w *world) night() {
 			next.runner.coming--
 		}
 		w.now = next.at
-		if w.steps++; w.steps > stepsMost || w.now.Sub(w.began) > nightMost {
-			w.violate(nightEnds, "the night does not end: %d steps, %s", w.steps, w.now.Sub(w.began))
+		if w.steps++; w.steps > maxSteps || w.now.Sub(w.began) > maxRun {
+			w.violate(runEnds, "the run does not end: %d steps, %s", w.steps, w.now.Sub(w.began))
 		}
 		next.do()
 		if w.runner != nil && w.disk.Crashed() {
-			w.crash(w.scene.loss(w.rng, w.runs))
+			w.crash(w.scenario.loss(w.rng, w.runs))
 		}
 	}
 }
 
 // look asserts that a loop which is neither ended nor paused waits for something:
-// an input, a hand at work, an agent that will act, or a deadline.
+// an input, an effect under way, an agent that will act, or a deadline.
 func (w *world) look() {
 	r := w.runner
 	if r == nil || r.coming > 0 {
 		return
 	}
 	s := r.driver.Engine.State()
-	if s.Life.Paused && s.Life.Phase == policy.Between {
+	if s.NeedsResume() && s.Phase == policy.Between {
 		return
 	}
-	w.violate(neverStuck, "status %s, iteration %d, phase %q: no input, hand, agent or deadline is coming", s.Status(), s.Life.Iteration, s.Life.Phase)
+	w.violate(neverStuck, "status %s, iteration %d, phase %q: no input, effect, agent or deadline is coming", s.Status(), s.Iteration, s.Phase)
 }
 
 // run starts a runner.
@@ -214,7 +214,7 @@ func (w *world) run() {
 	r := &runner{w: w, number: w.runs}
 	w.runner = r
 	r.before = w.disk.Changes()
-	plan := w.scene.disaster(w)
+	plan := w.scenario.disaster(w)
 	if plan.CrashAt > 0 {
 		plan.CrashAt += r.before // the disk counts from its making
 	}
@@ -226,10 +226,10 @@ func (w *world) run() {
 	if w.runner != r || w.disk.Crashed() {
 		return
 	}
-	if at, ok := w.scene.kill(w.rng, w.runs); ok {
+	if at, ok := w.scenario.kill(w.rng, w.runs); ok {
 		w.after(at, func() {
 			if w.runner == r {
-				w.crash(w.scene.loss(w.rng, w.runs))
+				w.crash(w.scenario.loss(w.rng, w.runs))
 			}
 		})
 	}
@@ -254,7 +254,7 @@ func (w *world) crash(how simfs.Loss) {
 	}
 	w.changes += w.disk.Changes() - r.before
 	w.lose(how)
-	w.ledger.crash(how)
+	w.faults.crash(how)
 	if how == simfs.Killed {
 		w.checkLive(r)
 		w.checkKept(r)
@@ -279,7 +279,7 @@ var deaths = map[simfs.Loss]string{simfs.Killed: "killed", simfs.PowerLost: "pow
 // ended is called when the loop has ended and no runner is left.
 func (w *world) ended() {
 	w.judge()
-	if w.resumes < w.scene.resumes {
+	if w.resumes < w.scenario.resumes {
 		w.resumes++
 		w.after(w.span(time.Minute, time.Hour), w.run)
 		return
@@ -293,7 +293,7 @@ func (w *world) closed(r *runner, err error) {
 	r.dead = true
 	w.changes += w.disk.Changes() - r.before
 	w.lose(simfs.Killed)
-	w.ledger.crash(simfs.Killed)
+	w.faults.crash(simfs.Killed)
 	for _, a := range w.agents {
 		if a.alive && a.h.r == r {
 			w.violate(oneAgent, "runner %d is gone and its agent %d lives", r.number, a.pid)
@@ -309,10 +309,10 @@ func (w *world) closed(r *runner, err error) {
 		w.note("runner %d gives up: %v", r.number, err)
 		// A person looks into it and starts the loop again.
 		w.after(w.span(time.Minute, 3*time.Hour), w.run)
-	case r.opened && r.driver.Engine.State().Life.Ended == nil:
+	case r.opened && r.driver.Engine.State().Lifecycle.Ended == nil:
 		w.violate(neverStuck, "runner %d ended without an error and without ending the loop", r.number)
 	default:
-		w.note("runner %d ends the loop: %s", r.number, r.driver.Engine.State().Life.Ended.Reason)
+		w.note("runner %d ends the loop: %s", r.number, r.driver.Engine.State().Lifecycle.Ended.Reason)
 		w.ended()
 	}
 }

@@ -12,12 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
-var update = flag.Bool("update", false, "write the decisions of testdata/trace anew; read the diff")
+var update = flag.Bool("update", false, "write the decisions of testdata/trace again; read the diff")
 
 // memory is a journal that is a slice.
 type memory struct {
@@ -29,10 +30,10 @@ type memory struct {
 func (m *memory) Append(drafts []event.Draft) ([]event.Event, error) {
 	var events []event.Event
 	for _, d := range drafts {
-		stamp := event.Stamp{Seq: uint64(len(m.lines) + 1), At: m.now}
+		stamp := frame.Stamp{Seq: event.Seq(len(m.lines) + 1), At: m.now}
 		copy(stamp.ID[:], fmt.Sprintf("%026d", stamp.Seq))
 		var line []byte
-		line, m.crc = event.AppendLine(nil, stamp, d, m.crc)
+		line, m.crc = frame.Append(nil, stamp, d, m.crc)
 		m.lines = append(m.lines, line)
 		e, err := event.Parse(line)
 		if err != nil {
@@ -47,17 +48,17 @@ func (m *memory) Rotate(int, json.RawMessage) ([]event.Event, error) { return ni
 func (m *memory) Full() bool                                         { return false }
 func (m *memory) Sync() error                                        { return nil }
 
-// notebook are hands that only write down what they are asked for.
-type notebook struct {
+// recordingExecutor are an executor that only write down what they are asked for.
+type recordingExecutor struct {
 	asked   []event.Decided
-	journal *logbook
+	journal *memJournal
 	before  map[string]string // what the journal was asked for last, before each effect
 }
 
-func (n *notebook) Do(d event.Decided, _ uint64, _ *projector.State) {
+func (n *recordingExecutor) Do(d event.Decided, _ event.Seq, _ *loopstate.State) {
 	n.asked = append(n.asked, d)
 	if n.journal != nil {
-		n.before[d.Do] = n.journal.asked[len(n.journal.asked)-1]
+		n.before[string(d.Do)] = n.journal.asked[len(n.journal.asked)-1]
 	}
 }
 
@@ -97,8 +98,8 @@ func TestDecisionTraces(t *testing.T) {
 func play(t *testing.T, story string) string {
 	t.Helper()
 	journal := &memory{now: time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)}
-	hands := &notebook{}
-	engine := &loop.Engine{Journal: journal, Hands: hands}
+	hands := &recordingExecutor{}
+	engine := &loop.Engine{Journal: journal, Executor: hands}
 	var out strings.Builder
 	var batch []event.Draft
 	step := func() {
@@ -164,10 +165,10 @@ func parseInput(t *testing.T, journal *memory, input string) []event.Draft {
 }
 
 // stand says where the loop stands and which deadline it waits for.
-func stand(s *projector.State) string {
-	where := s.Status()
-	if s.Life.Phase != "" {
-		where += fmt.Sprintf(", iteration %d %s", s.Life.Iteration, s.Life.Phase)
+func stand(s *loopstate.State) string {
+	where := s.Status().String()
+	if s.Phase != "" {
+		where += fmt.Sprintf(", iteration %d %s", s.Iteration, s.Phase)
 	}
 	if deadline, ok := s.Deadline(); ok {
 		where += fmt.Sprintf(", %s in %s", deadline.Name, deadline.At.Sub(s.At))

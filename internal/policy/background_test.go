@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestWorkInTheBackgroundIsNamedToTheNextIteration(t *testing.T) {
+func TestBackgroundWorkIsReported(t *testing.T) {
 	background := func(names string) event.Payload {
 		return event.AgentNoticed{What: event.NoticeBackground, Text: names}
 	}
@@ -42,18 +42,13 @@ func TestWorkInTheBackgroundIsNamedToTheNextIteration(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := &policy.Gate{}
+			g, l := &policy.Verification{}, &policy.Lifecycle{}
 			for _, p := range row.story {
-				if err := g.Apply(happened(t, noon, p)); err != nil {
-					t.Fatal(err)
-				}
+				fold(g, l, noon, p)
 			}
 			if got := throughJSON(t, g).Left; !slices.Equal(got, row.want) {
 				t.Errorf("left %q, want %q", got, row.want)
 			}
 		})
-	}
-	if err := (&policy.Gate{}).Apply(misspelt(t, event.TypeAgentNoticed)); err != nil {
-		t.Errorf("a notice that is none: %v", err)
 	}
 }

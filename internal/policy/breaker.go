@@ -11,30 +11,32 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Breaker stops a loop that gets nowhere. Progress is what the files show: a commit, a
-// difference to the last commit that was not seen before, a box that was ticked. Coming back to where
-// the loop stood a few iterations ago, as in A-B-A-B, is none. Where no repository and no
-// box of task.md can be looked at, an iteration that used no tool or ended with the very words
-// of the one before got nowhere. After breaker.noProgress such iterations in a row, or
-// breaker.sameError failures in a row without progress that say the same, but for ids, numbers and times, the loop ends; one before that
-// it waits a while, and two before that the agent is told, with the evidence. (Of two, the first is
-// told; of one, nothing comes before the end.) What a person, a limit or a dead runner cut off
-// counts neither way, nor does an empty iteration, or one in which a repository could not be looked at.
+// Breaker is the circuit breaker: it stops a loop without progress. Progress is what the files
+// show: a commit, a difference to the last commit that was not seen before, a box that was ticked.
+// Returning to a state of a few iterations ago, as in A-B-A-B, is none. Without a repository and
+// without boxes in task.md, an iteration made no progress if it used no tool or ended with the same
+// message as the one before. The loop ends after breaker.noProgress such iterations in a row, or
+// after breaker.sameError failures in a row without progress whose errors differ only in ids,
+// numbers and times. One iteration earlier it waits, and two earlier the agent gets a hint with the
+// evidence. (Of two, the first gives the hint; of one, nothing comes before the end.) Iterations
+// that a person, a limit or a dead runner interrupted count neither way, nor do empty iterations
+// and those in which a repository could not be read.
 type Breaker struct {
-	Place string   `json:"place,omitempty"` // where the files stand, as far as the open iteration looked
-	Began string   `json:"began,omitempty"` // where they stood when it began
-	Seen  []string `json:"seen,omitempty"`  // where they stood at the ends of the last iterations
-	Shown bool     `json:"shown,omitempty"` // there are files to look at
-	// Opening says that the next iteration is being begun: what is looked at now is where it begins.
-	Opening bool `json:"opening,omitempty"`
-	// Blind says why a repository could not be looked at in the open iteration: what it changed is not known.
+	// fingerprint of the files, as far as the open iteration inspected them
+	Place string   `json:"place,omitempty"`
+	Began string   `json:"began,omitempty"` // Place when it began
+	Seen  []string `json:"seen,omitempty"`  // Place at the ends of the last iterations
+	Shown bool     `json:"shown,omitempty"` // there are files to inspect
+	// Blind says why a repository could not be read in the open iteration, so that its changes are
+	// unknown.
 	Blind string `json:"blind,omitempty"`
 	Moved bool   `json:"moved,omitempty"` // some iteration of this loop made progress
 	Said  string `json:"said,omitempty"`  // hash of the last final message
 	Same  bool   `json:"same,omitempty"`  // the open iteration's final message is the one before
 
-	Stuck  int    `json:"stuck,omitempty"`  // iterations in a row
-	Errors int    `json:"errors,omitempty"` // failures in a row that said the same, but for ids, numbers and times
+	Stuck int `json:"stuck,omitempty"` // iterations in a row
+	// failures in a row that said the same, but for ids, numbers and times
+	Errors int    `json:"errors,omitempty"`
 	Error  string `json:"error,omitempty"`
 	Alike  string `json:"alike,omitempty"` // what they all said: see alike
 
@@ -63,70 +65,43 @@ const (
 	StepStop       = "stop"
 )
 
-// Apply folds one event. It is asked before Completion, whose text the iteration's end clears.
-func (b *Breaker) Apply(e event.Event, c *Completion) error {
-	switch e.Type {
-	case event.TypeLoopResumed:
+// Apply folds one event. was is the loop before it, and said is what the agent's final message
+// says.
+func (b *Breaker) Apply(at time.Time, p event.Payload, was *Lifecycle, said *Tail) {
+	switch p := p.(type) {
+	case event.LoopResumed:
 		*b = Breaker{Moved: b.Moved}
-	case event.TypeRepoSeen:
-		p, err := event.As[event.RepoSeen](e)
-		if err != nil {
-			return err
-		}
-		b.stand(p.Root, p.Head, p.Fingerprint)
-	case event.TypeRepoUnseen:
-		p, err := event.As[event.RepoUnseen](e)
-		if err != nil {
-			return err
-		}
+	case event.RepoInspected:
+		b.addPlace(was.Phase, p.Root, p.Head, p.Fingerprint)
+	case event.RepoUnreadable:
 		b.Blind = firstBytes(p.Error, problemMost)
-	case event.TypeFolderSeen:
-		p, err := event.As[event.FolderSeen](e)
-		if err != nil {
-			return err
-		}
+	case event.FolderInspected:
 		if p.Boxes > 0 { // one without boxes, as ralph itself lays it out, shows nothing
-			b.stand("task.md", strconv.Itoa(p.Ticked), strconv.Itoa(p.Boxes))
+			b.addPlace(was.Phase, "task.md", strconv.Itoa(p.Ticked), strconv.Itoa(p.Boxes))
 		}
-	case event.TypeDecided:
-		p, err := event.As[event.Decided](e)
-		if err != nil {
-			return err
-		}
+	case event.Decided:
 		switch p.Do {
 		case event.DoBegin:
-			b.Opening, b.Began, b.Place, b.Blind = true, "", "", ""
+			b.Began, b.Place, b.Blind = "", "", ""
 		case event.DoCheck:
-			b.Place = "" // another look begins
+			b.Place = "" // another check begins
 		}
-	case event.TypeIterationStarted, event.TypeEffectFailed:
-		b.Opening = false
-	case event.TypeIterationChecked:
-		text := strings.TrimSpace(c.Text.String())
-		said := hash(text)
-		b.Same = text != "" && said == b.Said
-		b.Said = said
-	case event.TypeIterationEnded:
-		p, err := event.As[event.IterationEnded](e)
-		if err != nil {
-			return err
-		}
+	case event.IterationChecked:
+		text := strings.TrimSpace(said.String())
+		b.Same = text != "" && hash(text) == b.Said
+		b.Said = hash(text)
+	case event.IterationEnded:
 		b.ended(p)
-	case event.TypeAgentReplaced:
+	case event.AgentReplaced:
 		b.Errors, b.Error, b.Alike, b.AnsweredErrors = 0, "", "", 0 // they were another agent's
-	case event.TypeBreakerTripped:
-		p, err := event.As[event.BreakerTripped](e)
-		if err != nil {
-			return err
-		}
-		b.tripped(p, e.At)
+	case event.BreakerTripped:
+		b.tripped(p, at)
 	}
-	return nil
 }
 
 // stand adds one thing that was looked at to where the files stand.
-func (b *Breaker) stand(what, a, c string) {
-	if b.Opening {
+func (b *Breaker) addPlace(phase Phase, what, a, c string) {
+	if phase == Beginning {
 		b.Began = hash(b.Began, what, a, c)
 		return
 	}
@@ -134,18 +109,18 @@ func (b *Breaker) stand(what, a, c string) {
 	b.Place = hash(b.Place, what, a, c)
 }
 
-// Progress says what the files show of the open iteration: yes, no, or nothing.
-func (b *Breaker) Progress(tools int, showsTools bool) string {
+// Progress returns what the files show of the open iteration; empty if they show nothing.
+func (b *Breaker) Progress(tools int, showsTools bool) event.Progress {
 	switch {
 	case b.Blind != "":
 		return ""
 	case b.Shown && b.Place != "":
 		if b.Place == b.Began || slices.Contains(b.Seen, b.Place) {
-			return "no"
+			return event.ProgressNo
 		}
-		return "yes"
+		return event.ProgressYes
 	case showsTools && tools == 0, b.Same:
-		return "no"
+		return event.ProgressNo
 	}
 	return ""
 }
@@ -153,7 +128,7 @@ func (b *Breaker) Progress(tools int, showsTools bool) string {
 func (b *Breaker) ended(p event.IterationEnded) {
 	switch p.Outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
-		return // they say nothing about the work, and the next agent is still to be told
+		return // they say nothing about the work, and the hint is still unread
 	}
 	b.Hint = ""
 	if b.Place != "" && b.Blind == "" && !slices.Contains(b.Seen, b.Place) {
@@ -163,25 +138,25 @@ func (b *Breaker) ended(p event.IterationEnded) {
 		}
 	}
 	switch p.Progress {
-	case "yes":
+	case event.ProgressYes:
 		b.Stuck, b.Moved = 0, true
-	case "no":
+	case event.ProgressNo:
 		b.Stuck++
 	default:
-		if b.Blind == "" { // else it counts neither way: nobody has seen it
+		if b.Blind == "" { // else it counts neither way: the files are unknown
 			b.Stuck = 0
 		}
 	}
 	problem, same := lastBytes(p.Error, 500), alike(p.Error)
 	switch {
-	case p.Outcome != event.OutcomeFailed || p.Progress == "yes":
+	case p.Outcome != event.OutcomeFailed || p.Progress == event.ProgressYes:
 		b.Errors, b.Error, b.Alike = 0, "", ""
 	case same == b.Alike:
 		b.Errors, b.Error = b.Errors+1, problem
 	default:
 		b.Errors, b.Error, b.Alike = 1, problem, same
 	}
-	// A row that begins anew has not been answered at all.
+	// A new row has not been answered at all.
 	if b.Stuck <= 1 {
 		b.AnsweredStuck = 0
 	}
@@ -190,24 +165,25 @@ func (b *Breaker) ended(p event.IterationEnded) {
 	}
 }
 
-// Trip returns the step that has to be taken now; false where none has.
+// Trip returns the step to take now; false for none.
 func (b *Breaker) Trip(r event.Rules) (event.BreakerTripped, bool) {
 	if b.Stop != "" {
 		return event.BreakerTripped{}, false
 	}
-	if step := stepOf(b.Errors, r.SameError); step != "" && b.AnsweredErrors < b.Errors {
-		return event.BreakerTripped{
-			Rule: RuleSameError, Step: step, Count: b.Errors, Delay: b.delay(step, r),
-			Evidence: b.sameError(),
-		}, true
+	trip := event.BreakerTripped{Rule: RuleSameError, Step: stepOf(b.Errors, r.Breaker.SameError), Count: b.Errors, Evidence: b.sameError()}
+	if trip.Step == "" || b.AnsweredErrors >= b.Errors {
+		trip = event.BreakerTripped{Rule: RuleNoProgress, Step: stepOf(b.Stuck, r.Breaker.NoProgress), Count: b.Stuck, Evidence: b.evidence()}
+		if trip.Step == "" || b.AnsweredStuck >= b.Stuck {
+			return event.BreakerTripped{}, false
+		}
 	}
-	if step := stepOf(b.Stuck, r.NoProgress); step != "" && b.AnsweredStuck < b.Stuck {
-		return event.BreakerTripped{Rule: RuleNoProgress, Step: step, Count: b.Stuck, Delay: b.delay(step, r), Evidence: b.evidence()}, true
+	if trip.Step == StepBackoff {
+		trip.Delay = breakerDelay * r.Restart.Delay.Std().Milliseconds()
 	}
-	return event.BreakerTripped{}, false
+	return trip, true
 }
 
-// stepOf returns what follows from a count; nothing below the last two before the limit.
+// stepOf returns the step that follows from a count; nothing below the last two before the limit.
 func stepOf(count, limit int) string {
 	switch {
 	case limit <= 0 || count == 0:
@@ -222,16 +198,9 @@ func stepOf(count, limit int) string {
 	return ""
 }
 
-func (b *Breaker) delay(step string, r event.Rules) int64 {
-	if step != StepBackoff {
-		return 0
-	}
-	return breakerDelay * r.RestartDelay
-}
-
-// SameError says of an agent that its failures are as many as end a loop; empty where they are not.
+// SameError returns the evidence if the agent failed as often as ends a loop, else nothing.
 func (b *Breaker) SameError(r event.Rules) string {
-	if r.SameError <= 0 || b.Errors < r.SameError {
+	if r.Breaker.SameError <= 0 || b.Errors < r.Breaker.SameError {
 		return ""
 	}
 	return b.sameError()
@@ -269,18 +238,18 @@ func (b *Breaker) tripped(p event.BreakerTripped, at time.Time) {
 	} else {
 		b.AnsweredStuck = p.Count
 	}
-	switch p.Step {
-	case StepStop:
-		b.Stop = firstBytes(p.Evidence, problemMost)
-	case StepBackoff:
+	evidence := firstBytes(p.Evidence, problemMost)
+	if p.Step == StepStop {
+		b.Stop = evidence
+		return
+	}
+	b.Hint = evidence
+	if p.Step == StepBackoff {
 		b.NotUntil = at.Add(milliseconds(p.Delay))
-		b.Hint = firstBytes(p.Evidence, problemMost)
-	default:
-		b.Hint = firstBytes(p.Evidence, problemMost)
 	}
 }
 
-// hash tells texts apart. Nobody gains by two that look the same: the worst is a hint too many.
+// hash tells texts apart. A collision costs one hint too many.
 func hash(parts ...string) string {
 	h := fnv.New64a()
 	for _, part := range parts {

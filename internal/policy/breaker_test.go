@@ -16,36 +16,34 @@ import (
 // breaker folds what happened; what the agent said stands in c.
 func breaker(t testing.TB, b *policy.Breaker, c *policy.Completion, story ...event.Payload) *policy.Breaker {
 	t.Helper()
+	l := *by(final)
 	for _, p := range story {
-		e := happened(t, noon, p)
-		if err := b.Apply(e, c); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Apply(e, final); err != nil {
-			t.Fatal(err)
-		}
+		was := l
+		l.Apply(noon, p)
+		b.Apply(noon, p, &was, &c.Text)
+		c.Apply(1, p, &was)
 		*b = *throughJSON(t, b)
 	}
 	return b
 }
 
 func stands(when, head, fingerprint string) event.Payload {
-	return event.RepoSeen{Root: ".", When: when, Head: head, Fingerprint: fingerprint}
+	return event.RepoInspected{Root: ".", When: event.Moment(when), Head: head, Fingerprint: fingerprint}
 }
 
 func boxes(ticked, all int) event.Payload {
-	return event.FolderSeen{Ticked: ticked, Boxes: all, SHA256: fmt.Sprint(ticked, all)}
+	return event.FolderInspected{Ticked: ticked, Boxes: all, SHA256: fmt.Sprint(ticked, all)}
 }
 
 var begins = event.Decided{Do: event.DoBegin}
 
-func TestWhatTheFilesShow(t *testing.T) {
+func TestProgressByFiles(t *testing.T) {
 	turn := []event.Payload{event.IterationStarted{N: 1}, turnOver, check}
 	// An iteration from here to there, which is not over yet.
 	from := func(begin, end []event.Payload) (story []event.Payload) {
 		return append(append(append(append(story, begins), begin...), turn...), append(end, checked)...)
 	}
-	over := func(begin, end event.Payload, progress string) []event.Payload {
+	over := func(begin, end event.Payload, progress event.Progress) []event.Payload {
 		return append(from([]event.Payload{begin}, []event.Payload{end}), event.IterationEnded{Outcome: event.OutcomeDone, Progress: progress})
 	}
 	a, b := stands("begin", "h1", ""), stands("end", "h1", "")
@@ -59,12 +57,12 @@ func TestWhatTheFilesShow(t *testing.T) {
 		"progress where there is a commit":                     {from(one(a), one(stands("end", "h2", ""))), "yes"},
 		"progress where there is another difference":           {from(one(a), one(stands("end", "h1", "x"))), "yes"},
 		"progress where a difference was taken back":           {from(one(stands("begin", "h1", "x")), one(b)), "yes"},
-		"progress where one of two repositories moved":         {from([]event.Payload{a, event.RepoSeen{Root: "sub", Head: "s1"}}, []event.Payload{b, event.RepoSeen{Root: "sub", Head: "s2"}}), "yes"},
-		"no progress where two repositories stand still":       {from([]event.Payload{a, event.RepoSeen{Root: "sub", Head: "s1"}}, []event.Payload{b, event.RepoSeen{Root: "sub", Head: "s1"}}), "no"},
+		"progress where one of two repositories moved":         {from([]event.Payload{a, event.RepoInspected{Root: "sub", Head: "s1"}}, []event.Payload{b, event.RepoInspected{Root: "sub", Head: "s2"}}), "yes"},
+		"no progress where two repositories stand still":       {from([]event.Payload{a, event.RepoInspected{Root: "sub", Head: "s1"}}, []event.Payload{b, event.RepoInspected{Root: "sub", Head: "s1"}}), "no"},
 		"progress where a box was ticked":                      {from([]event.Payload{a, boxes(0, 2)}, []event.Payload{b, boxes(1, 2)}), "yes"},
 		"progress where a box was added":                       {from([]event.Payload{a, boxes(1, 2)}, []event.Payload{b, boxes(1, 3)}), "yes"},
-		"no progress where task.md says other things":          {from([]event.Payload{a, event.FolderSeen{SHA256: "a"}}, []event.Payload{b, event.FolderSeen{SHA256: "b"}}), "no"},
-		"nothing where there is no task.md":                    {from(one(event.FolderSeen{}), one(event.FolderSeen{})), ""},
+		"no progress where task.md says other things":          {from([]event.Payload{a, event.FolderInspected{SHA256: "a"}}, []event.Payload{b, event.FolderInspected{SHA256: "b"}}), "no"},
+		"nothing where there is no task.md":                    {from(one(event.FolderInspected{}), one(event.FolderInspected{})), ""},
 		"what a second look finds where there are two":         {append(from(one(a), one(stands("end", "h1", "x"))), check, b), "no"},
 		"no progress where the loop stood two iterations ago":  {append(append(over(a, stands("end", "h1", "x"), "yes"), over(stands("begin", "h1", "x"), b, "yes")...), from(one(a), one(stands("end", "h1", "x")))...), "no"},
 		"no progress in a cycle of eight":                      {append(cycle(8), from(one(stands("begin", "h1", "7")), one(stands("end", "h1", "0")))...), "no"},
@@ -78,7 +76,7 @@ func TestWhatTheFilesShow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...)
-			if got := b.Progress(1, true); got != row.want {
+			if got := b.Progress(1, true); string(got) != row.want {
 				t.Errorf("progress %q, want %q", got, row.want)
 			}
 			if len(b.Seen) > 8 {
@@ -96,7 +94,7 @@ func cycle(n int) (story []event.Payload) {
 	return story
 }
 
-func TestWhatWordsAndToolsShowWhereThereAreNoFiles(t *testing.T) {
+func TestProgressWithoutFiles(t *testing.T) {
 	said := func(text string) []event.Payload {
 		return []event.Payload{opened, says("1.0", text), turnOver, checked, closed}
 	}
@@ -117,7 +115,7 @@ func TestWhatWordsAndToolsShowWhereThereAreNoFiles(t *testing.T) {
 		"where tools are not shown nobody can tell":   {said("a"), 0, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...).Progress(row.tools, row.shows); got != row.want {
+			if got := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...).Progress(row.tools, row.shows); string(got) != row.want {
 				t.Errorf("progress %q, want %q", got, row.want)
 			}
 		})
@@ -147,7 +145,7 @@ func TestStepsOfTheBreaker(t *testing.T) {
 		{5, []string{"", "", "hint", "backoff", "stop", "stop"}},
 	} {
 		t.Run(fmt.Sprintf("of %d", row.limit), func(t *testing.T) {
-			r := event.Rules{NoProgress: row.limit, RestartDelay: 1000}
+			r := event.Rules{Breaker: event.BreakerRules{NoProgress: row.limit}, Restart: event.RestartRules{Delay: event.Duration(time.Second)}}
 			for i, want := range row.steps {
 				trip, ok := stuckFor(t, i+1).Trip(r)
 				if ok != (want != "") || trip.Step != want {
@@ -162,7 +160,7 @@ func TestStepsOfTheBreaker(t *testing.T) {
 }
 
 // What agents said of one fault twice, and of two.
-func TestErrorsAreComparedWithoutWhatChangesEachTime(t *testing.T) {
+func TestErrorsAreComparedByWords(t *testing.T) {
 	for name, row := range map[string]struct {
 		first, second string
 		same          bool
@@ -197,11 +195,11 @@ func TestErrorsAreComparedWithoutWhatChangesEachTime(t *testing.T) {
 	}
 }
 
-func TestWhatTheBreakerCounts(t *testing.T) {
+func TestBreakerCounts(t *testing.T) {
 	end := func(outcome event.Outcome, progress, problem string) event.Payload {
-		return event.IterationEnded{Outcome: outcome, Progress: progress, Error: problem}
+		return event.IterationEnded{Outcome: outcome, Progress: event.Progress(progress), Error: problem}
 	}
-	done := func(progress string) event.Payload { return end(event.OutcomeDone, progress, "") }
+	done := func(progress event.Progress) event.Payload { return end(event.OutcomeDone, string(progress), "") }
 	fails := func(problem string) event.Payload { return end(event.OutcomeFailed, "", problem) }
 	long := strings.Repeat("x", 400)
 	for name, row := range map[string]struct {
@@ -211,7 +209,7 @@ func TestWhatTheBreakerCounts(t *testing.T) {
 	}{
 		"nothing at first":                                 {nil, 0, 0, false},
 		"iterations without progress":                      {[]event.Payload{done("no"), done("no")}, 2, 0, false},
-		"progress begins anew":                             {[]event.Payload{done("no"), done("yes"), done("no")}, 1, 0, true},
+		"progress begins again":                            {[]event.Payload{done("no"), done("yes"), done("no")}, 1, 0, true},
 		"so does what nobody can tell":                     {[]event.Payload{done("no"), done("")}, 0, 0, false},
 		"silence without progress is one":                  {[]event.Payload{done("no"), end(event.OutcomeIdle, "no", "silent")}, 2, 0, false},
 		"what a person ended is left out":                  {[]event.Payload{done("no"), end(event.OutcomeAborted, "", ""), done("no")}, 2, 0, false},
@@ -219,7 +217,7 @@ func TestWhatTheBreakerCounts(t *testing.T) {
 		"and what was limited":                             {[]event.Payload{done("no"), limited, done("no")}, 2, 0, false},
 		"the same error with progress":                     {[]event.Payload{fails("a"), fails("a"), event.IterationEnded{Outcome: event.OutcomeFailed, Error: "a", Progress: "yes"}}, 0, 0, true},
 		"the same error again":                             {[]event.Payload{fails("a"), fails("a"), fails("a")}, 0, 3, false},
-		"another error begins anew":                        {[]event.Payload{fails("a"), fails("a"), fails("b")}, 0, 1, false},
+		"another error begins again":                       {[]event.Payload{fails("a"), fails("a"), fails("b")}, 0, 1, false},
 		"an iteration that went well takes errors back":    {[]event.Payload{fails("a"), fails("a"), done("yes"), fails("a")}, 0, 1, true},
 		"silence between them takes them back":             {[]event.Payload{fails("a"), end(event.OutcomeIdle, "", "a"), fails("a")}, 0, 1, false},
 		"a limit between them does not":                    {[]event.Payload{fails("a"), limited, fails("a")}, 0, 2, false},
@@ -242,7 +240,7 @@ func TestWhatTheBreakerCounts(t *testing.T) {
 	}
 }
 
-func TestTheEvidence(t *testing.T) {
+func TestBreakerEvidence(t *testing.T) {
 	no := event.IterationEnded{Outcome: event.OutcomeDone, Progress: "no"}
 	look := []event.Payload{begins, opened, check, stands("end", "h1", ""), checked, no}
 	says := func(text string) []event.Payload {
@@ -257,14 +255,14 @@ func TestTheEvidence(t *testing.T) {
 		rules event.Rules
 		want  string
 	}{
-		"of files":                       {append(look, look...), event.Rules{NoProgress: 3}, "2 iterations in a row left no new commit, no new change and no ticked box"},
-		"of one iteration":               {look, event.Rules{NoProgress: 3}, "1 iteration left no new commit, no new change and no ticked box"},
-		"of files and words":             {append(says("a"), says("a")...), event.Rules{NoProgress: 3}, "2 iterations in a row changed nothing that lasts, and the last two ended with the same words"},
-		"of words":                       {append(words("a"), words("a")...), event.Rules{NoProgress: 3}, "2 iterations in a row got nowhere, and the last two ended with the same words"},
-		"of nothing at all":              {append(words("a"), words("b")...), event.Rules{NoProgress: 3}, "2 iterations in a row used no tool"},
-		"of an error":                    {[]event.Payload{boom}, event.Rules{SameError: 3}, "the last iteration ended with an error: boom"},
-		"of the same error":              {[]event.Payload{boom, boom}, event.Rules{SameError: 3}, "2 iterations in a row ended with the same error: boom"},
-		"of an error before other words": {[]event.Payload{boom, event.IterationEnded{Outcome: event.OutcomeFailed, Error: "boom", Progress: "no"}}, event.Rules{SameError: 3, NoProgress: 3}, "2 iterations in a row ended with the same error: boom"},
+		"of files":                       {append(look, look...), event.Rules{Breaker: event.BreakerRules{NoProgress: 3}}, "2 iterations in a row left no new commit, no new change and no ticked box"},
+		"of one iteration":               {look, event.Rules{Breaker: event.BreakerRules{NoProgress: 3}}, "1 iteration left no new commit, no new change and no ticked box"},
+		"of files and words":             {append(says("a"), says("a")...), event.Rules{Breaker: event.BreakerRules{NoProgress: 3}}, "2 iterations in a row changed nothing that lasts, and the last two ended with the same words"},
+		"of words":                       {append(words("a"), words("a")...), event.Rules{Breaker: event.BreakerRules{NoProgress: 3}}, "2 iterations in a row got nowhere, and the last two ended with the same words"},
+		"of nothing at all":              {append(words("a"), words("b")...), event.Rules{Breaker: event.BreakerRules{NoProgress: 3}}, "2 iterations in a row used no tool"},
+		"of an error":                    {[]event.Payload{boom}, event.Rules{Breaker: event.BreakerRules{SameError: 3}}, "the last iteration ended with an error: boom"},
+		"of the same error":              {[]event.Payload{boom, boom}, event.Rules{Breaker: event.BreakerRules{SameError: 3}}, "2 iterations in a row ended with the same error: boom"},
+		"of an error before other words": {[]event.Payload{boom, event.IterationEnded{Outcome: event.OutcomeFailed, Error: "boom", Progress: "no"}}, event.Rules{Breaker: event.BreakerRules{SameError: 3, NoProgress: 3}}, "2 iterations in a row ended with the same error: boom"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			trip, _ := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...).Trip(row.rules)
@@ -275,7 +273,7 @@ func TestTheEvidence(t *testing.T) {
 	}
 }
 
-func TestWhatAStepOfTheBreakerDoes(t *testing.T) {
+func TestBreakerFoldsSteps(t *testing.T) {
 	trip := func(rule, step string) event.Payload {
 		return event.BreakerTripped{Rule: rule, Step: step, Count: 2, Evidence: "nothing moved", Delay: 10_000}
 	}
@@ -291,7 +289,7 @@ func TestWhatAStepOfTheBreakerDoes(t *testing.T) {
 	if b.Stop != "nothing moved" || b.Hint != "" {
 		t.Errorf("after a stop: %+v", b)
 	}
-	if _, ok := b.Trip(event.Rules{NoProgress: 2, SameError: 1}); ok {
+	if _, ok := b.Trip(event.Rules{Breaker: event.BreakerRules{NoProgress: 2, SameError: 1}}); ok {
 		t.Error("a loop that is being stopped is told once more")
 	}
 	b = breaker(t, b, &policy.Completion{}, event.LoopResumed{})
@@ -300,7 +298,7 @@ func TestWhatAStepOfTheBreakerDoes(t *testing.T) {
 	}
 }
 
-func TestAHintIsForTheNextPromptThatIsRead(t *testing.T) {
+func TestBreakerKeepsHintUntilRead(t *testing.T) {
 	hint := event.BreakerTripped{Rule: policy.RuleNoProgress, Step: policy.StepHint, Count: 1, Evidence: strings.Repeat("x", 9000)}
 	b := breaker(t, stuckFor(t, 1), &policy.Completion{}, hint, opened, limited)
 	if len(b.Hint) != 4096 {
@@ -311,21 +309,20 @@ func TestAHintIsForTheNextPromptThatIsRead(t *testing.T) {
 	}
 }
 
-// Whatever happens, a rule is answered once for each count, and each count that calls for a step gets it.
-func TestTheBreakerNeverTripsTwiceForOneCount(t *testing.T) {
+// Whatever happens, a rule is answered once for each count, and each count that calls for a step
+// gets it.
+func TestBreakerTripsOncePerCount(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		rules := event.Rules{NoProgress: rapid.IntRange(0, 6).Draw(r, "noProgress"), SameError: rapid.IntRange(0, 6).Draw(r, "sameError"), RestartDelay: 1000}
+		rules := event.Rules{Breaker: event.BreakerRules{NoProgress: rapid.IntRange(0, 6).Draw(r, "noProgress"), SameError: rapid.IntRange(0, 6).Draw(r, "sameError")}, Restart: event.RestartRules{Delay: event.Duration(time.Second)}}
 		b, c := &policy.Breaker{}, &policy.Completion{}
 		apply := func(p event.Payload) {
-			if err := b.Apply(happened(t, noon, p), c); err != nil {
-				r.Fatal(err)
-			}
+			b.Apply(noon, p, &policy.Lifecycle{}, &c.Text)
 		}
 		for range rapid.IntRange(1, 40).Draw(r, "iterations") {
 			stuck, errors := b.Stuck, b.Errors
 			apply(event.IterationEnded{
 				Outcome:  rapid.SampledFrom([]event.Outcome{event.OutcomeDone, event.OutcomeFailed, event.OutcomeLimited, event.OutcomeIdle}).Draw(r, "outcome"),
-				Progress: rapid.SampledFrom([]string{"yes", "no", "no", "no", ""}).Draw(r, "progress"),
+				Progress: event.Progress(rapid.SampledFrom([]string{"yes", "no", "no", "no", ""}).Draw(r, "progress")),
 				Error:    rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(r, "error"),
 			})
 			told := map[string]int{}
@@ -348,13 +345,13 @@ func TestTheBreakerNeverTripsTwiceForOneCount(t *testing.T) {
 			if b.Stop != "" {
 				return
 			}
-			if rules.NoProgress > 0 && b.Stuck >= rules.NoProgress || rules.SameError > 0 && b.Errors >= rules.SameError {
+			if rules.Breaker.NoProgress > 0 && b.Stuck >= rules.Breaker.NoProgress || rules.Breaker.SameError > 0 && b.Errors >= rules.Breaker.SameError {
 				r.Fatalf("the loop goes on after %d iterations without progress and %d errors", b.Stuck, b.Errors)
 			}
-			if b.Stuck > stuck && b.Stuck >= max(1, rules.NoProgress-2) && rules.NoProgress > 0 && told[policy.RuleNoProgress] == 0 {
+			if b.Stuck > stuck && b.Stuck >= max(1, rules.Breaker.NoProgress-2) && rules.Breaker.NoProgress > 0 && told[policy.RuleNoProgress] == 0 {
 				r.Fatalf("nothing was told of %d iterations without progress", b.Stuck)
 			}
-			if b.Errors > errors && b.Errors >= max(1, rules.SameError-2) && rules.SameError > 0 && told[policy.RuleSameError] == 0 {
+			if b.Errors > errors && b.Errors >= max(1, rules.Breaker.SameError-2) && rules.Breaker.SameError > 0 && told[policy.RuleSameError] == 0 {
 				r.Fatalf("nothing was told of %d errors", b.Errors)
 			}
 		}

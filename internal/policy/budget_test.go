@@ -14,16 +14,14 @@ import (
 func usd(x float64) *float64 { return &x }
 
 // spend folds what happened, a second apart, from noon on.
-func spend(t testing.TB, b *policy.Budget, story ...event.Payload) *policy.Budget {
+func spend(t testing.TB, b *budget, story ...event.Payload) *budget {
 	t.Helper()
 	at := noon
 	if !b.Now.IsZero() {
 		at = b.Now.Add(time.Second)
 	}
 	for _, p := range story {
-		if err := b.Apply(happened(t, at, p)); err != nil {
-			t.Fatal(err)
-		}
+		b.fold(at, p)
 		at = at.Add(time.Second)
 	}
 	return b
@@ -36,7 +34,7 @@ var (
 	closed = event.IterationEnded{N: 1, Outcome: event.OutcomeDone}
 )
 
-func TestWhatForbidsAnotherIteration(t *testing.T) {
+func TestBudgetOver(t *testing.T) {
 	iterations := func(n int) (story []event.Payload) {
 		for range n {
 			story = append(story, opened, closed)
@@ -56,28 +54,28 @@ func TestWhatForbidsAnotherIteration(t *testing.T) {
 		"one iteration is left":                      {event.Rules{MaximumIterations: 2}, iterations(1), "", ""},
 		"all iterations are used":                    {event.Rules{MaximumIterations: 2}, iterations(2), event.ReasonIterations, "2 of 2 iterations are used"},
 		"a refunded iteration can be used again":     {event.Rules{MaximumIterations: 2}, append(iterations(1), opened, refunded), "", ""},
-		"what a refunded iteration cost is spent":    {event.Rules{MaximumIterations: 2, LimitCost: 1}, []event.Payload{opened, priced(1), refunded}, event.ReasonCost, "$1.00 of $1.00 are spent"},
-		"the money is not spent yet":                 {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, priced(0.5), priced(0.49), closed}, "", ""},
-		"the money is spent over several iterations": {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, priced(0.5), closed, opened, priced(0.5), closed}, event.ReasonCost, "$1.00 of $1.00 are spent"},
-		"the open iteration's money counts":          {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, priced(2)}, event.ReasonCost, "$2.00 of $1.00 are spent"},
-		"money that nobody knows spends nothing":     {event.Rules{MaximumIterations: 9, LimitCost: 0.01}, []event.Payload{opened, free, closed}, "", ""},
-		"what is known of it still counts":           {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, free, priced(1), closed}, event.ReasonCost, "$1.00 of $1.00 are spent"},
+		"what a refunded iteration cost is spent":    {event.Rules{MaximumIterations: 2, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, priced(1), refunded}, event.ReasonCost, "$1.00 of $1.00 are spent"},
+		"the money is not spent yet":                 {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, priced(0.5), priced(0.49), closed}, "", ""},
+		"the money is spent over several iterations": {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, priced(0.5), closed, opened, priced(0.5), closed}, event.ReasonCost, "$1.00 of $1.00 are spent"},
+		"the open iteration's money counts":          {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, priced(2)}, event.ReasonCost, "$2.00 of $1.00 are spent"},
+		"money that nobody knows spends nothing":     {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 0.01}}, []event.Payload{opened, free, closed}, "", ""},
+		"what is known of it still counts":           {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, free, priced(1), closed}, event.ReasonCost, "$1.00 of $1.00 are spent"},
 		"no limit of money, any price":               {event.Rules{MaximumIterations: 9}, []event.Payload{opened, priced(1e6), closed}, "", ""},
-		"tokens of all kinds add up":                 {event.Rules{MaximumIterations: 9, LimitTokens: 100}, []event.Payload{opened, free, closed}, event.ReasonTokens, "100 of 100 tokens are used"},
-		"one token is left":                          {event.Rules{MaximumIterations: 9, LimitTokens: 101}, []event.Payload{opened, free, closed}, "", ""},
-		"the time is over":                           {event.Rules{MaximumIterations: 9, LimitDuration: 2000}, []event.Payload{opened, closed}, event.ReasonDuration, "the loop has run for 2s"},
-		"the time is not over":                       {event.Rules{MaximumIterations: 9, LimitDuration: 2001}, []event.Payload{opened, closed}, "", ""},
-		"iterations go before money":                 {event.Rules{MaximumIterations: 1, LimitCost: 1}, []event.Payload{opened, priced(1), closed}, event.ReasonIterations, "1 of 1 iterations are used"},
+		"tokens of all kinds add up":                 {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Tokens: 100}}, []event.Payload{opened, free, closed}, event.ReasonTokens, "100 of 100 tokens are used"},
+		"one token is left":                          {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Tokens: 101}}, []event.Payload{opened, free, closed}, "", ""},
+		"the time is over":                           {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Duration: event.Duration(2 * time.Second)}}, []event.Payload{opened, closed}, event.ReasonDuration, "the loop has run for 2s"},
+		"the time is not over":                       {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Duration: event.Duration(2001 * time.Millisecond)}}, []event.Payload{opened, closed}, "", ""},
+		"iterations go before money":                 {event.Rules{MaximumIterations: 1, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, priced(1), closed}, event.ReasonIterations, "1 of 1 iterations are used"},
 		"a limit that is raised forbids no longer":   {event.Rules{MaximumIterations: 1}, append(iterations(1), event.LoopConfigured{Rules: event.Rules{MaximumIterations: 2}}), "", ""},
 		"a limit that is lowered forbids at once":    {event.Rules{MaximumIterations: 9}, append(iterations(2), event.LoopConfigured{Rules: event.Rules{MaximumIterations: 2}}), event.ReasonIterations, "2 of 2 iterations are used"},
 		"a runner that resumes knows what was used":  {event.Rules{MaximumIterations: 2}, append(iterations(2), event.LoopResumed{}), event.ReasonIterations, "2 of 2 iterations are used"},
 		"a runner that resumes may have other rules": {event.Rules{MaximumIterations: 2}, append(iterations(2), event.LoopResumed{Rules: &event.Rules{MaximumIterations: 3}}), "", ""},
-		"the money outlives the runner":              {event.Rules{MaximumIterations: 9, LimitCost: 1}, []event.Payload{opened, priced(1), closed, event.LoopResumed{}}, event.ReasonCost, "$1.00 of $1.00 are spent"},
+		"the money outlives the runner":              {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, priced(1), closed, event.LoopResumed{}}, event.ReasonCost, "$1.00 of $1.00 are spent"},
 		"another loop begins with nothing used":      {event.Rules{MaximumIterations: 1}, append(iterations(1), started(event.Rules{MaximumIterations: 1})), "", ""},
 		"no iteration was allowed at all":            {event.Rules{}, nil, event.ReasonIterations, "0 of 0 iterations are used"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := spend(t, spend(t, &policy.Budget{}, started(row.rules)), row.story...)
+			b := spend(t, spend(t, &budget{}, started(row.rules)), row.story...)
 			if got, why := b.Over(); got != row.want || why != row.why {
 				t.Errorf("%q: %q, want %q: %q", got, why, row.want, row.why)
 			}
@@ -89,7 +87,7 @@ func TestWhatForbidsAnotherIteration(t *testing.T) {
 	}
 }
 
-func TestMoneyThatIsNotKnownIsNotNothing(t *testing.T) {
+func TestUnknownCostIsNotZero(t *testing.T) {
 	priced, free := event.AgentUsed{In: 1, USD: usd(0.25)}, event.AgentUsed{In: 1}
 	for name, row := range map[string]struct {
 		story []event.Payload
@@ -110,7 +108,7 @@ func TestMoneyThatIsNotKnownIsNotNothing(t *testing.T) {
 		"an iteration with and one without it": {[]event.Payload{opened, priced, closed, opened, free, closed}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := spend(t, spend(t, &policy.Budget{}, started(event.Rules{MaximumIterations: 9})), row.story...)
+			b := spend(t, spend(t, &budget{}, started(event.Rules{MaximumIterations: 9})), row.story...)
 			b = throughJSON(t, b)
 			if diff := cmp.Diff(row.spent, b.Current.Spent().USD); diff != "" {
 				t.Errorf("the open iteration:\n%s", diff)
@@ -122,7 +120,8 @@ func TestMoneyThatIsNotKnownIsNotNothing(t *testing.T) {
 	}
 }
 
-// A turn is one answer of the model: words, thoughts and calls up to the next return of a tool. What a subagent does is within one.
+// A turn is one answer of the model: words, thoughts and calls up to the next return of a tool.
+// What a subagent does is within one.
 func TestTurns(t *testing.T) {
 	call, back := event.ToolCalled{ID: "a"}, event.ToolReturned{ID: "a", OK: true}
 	inner := event.ToolCalled{ID: "s", Parent: "a"}
@@ -139,7 +138,7 @@ func TestTurns(t *testing.T) {
 		"a tool that returns, and then none": {[]event.Payload{call, back}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := spend(t, &policy.Budget{}, append([]event.Payload{started(event.Rules{}), opened}, row.story...)...)
+			b := spend(t, &budget{}, append([]event.Payload{started(event.Rules{}), opened}, row.story...)...)
 			if b.Current.Turns != row.want {
 				t.Errorf("%d turns, want %d", b.Current.Turns, row.want)
 			}
@@ -147,19 +146,19 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-func TestTheMeterCountsOneIteration(t *testing.T) {
-	b := spend(t, &policy.Budget{}, started(event.Rules{}), opened,
+func TestUsageOfIteration(t *testing.T) {
+	b := spend(t, &budget{}, started(event.Rules{}), opened,
 		event.AgentUsed{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: usd(0.5)}, event.AgentUsed{In: 10, Out: 20, CacheRead: 30, CacheWrite: 40, USD: usd(0.25)},
 		event.ToolCalled{ID: "a"}, event.ToolReturned{ID: "a", OK: true}, event.ToolCalled{ID: "b"}, event.ToolReturned{ID: "b"},
 		piece("1.0", "not yet"), says("1.0", ""), says("1.1", "x"), event.AgentRetried{Attempt: 1},
 	)
 	usage := event.Usage{In: 11, Out: 22, CacheRead: 33, CacheWrite: 44, USD: usd(0.75)}
-	if diff := cmp.Diff(policy.Meter{Usage: usage, Tools: 2, Failed: 1, Said: 2, Retries: 1, Turns: 3, Answering: true}, b.Current); diff != "" {
+	if diff := cmp.Diff(policy.IterationUsage{Spending: policy.Spending{Usage: usage}, Tools: 2, Failed: 1, Said: 2, Retries: 1, Turns: 3, Answering: true}, b.Current); diff != "" {
 		t.Error(diff)
 	}
 	before := *b
 	spend(t, b, closed, opened)
-	if diff := cmp.Diff(policy.Meter{}, b.Current); diff != "" {
+	if diff := cmp.Diff(policy.IterationUsage{}, b.Current); diff != "" {
 		t.Errorf("the next iteration begins with %s", diff)
 	}
 	if diff := cmp.Diff(usage, b.Used()); diff != "" {
@@ -169,14 +168,14 @@ func TestTheMeterCountsOneIteration(t *testing.T) {
 	spend(t, b, event.AgentUsed{USD: usd(1)})
 	after := *b
 	spend(t, b, event.AgentUsed{USD: usd(100)}, closed)
-	if *before.Current.Usage.USD != 0.75 || *after.Current.Usage.USD != 1 || *after.Total.USD != 0.75 {
-		t.Errorf("copies became %v, %v and %v", *before.Current.Usage.USD, *after.Current.Usage.USD, *after.Total.USD)
+	if *before.Current.Usage.USD != 0.75 || *after.Current.Usage.USD != 1 || *after.Total.Usage.USD != 0.75 {
+		t.Errorf("copies became %v, %v and %v", *before.Current.Usage.USD, *after.Current.Usage.USD, *after.Total.Usage.USD)
 	}
 }
 
 // What an agent says that it cost is anything at all.
-func TestMoneyBeyondAllNumbersCanStillBeWritten(t *testing.T) {
-	b := spend(t, &policy.Budget{}, started(event.Rules{MaximumIterations: 9, LimitCost: 5}))
+func TestCostStaysFinite(t *testing.T) {
+	b := spend(t, &budget{}, started(event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 5}}))
 	for range 3 {
 		spend(t, b, opened, event.AgentUsed{USD: usd(1.7e308)}, event.AgentUsed{USD: usd(1.7e308)}, closed)
 	}
@@ -185,18 +184,13 @@ func TestMoneyBeyondAllNumbersCanStillBeWritten(t *testing.T) {
 	}
 }
 
-func TestWhatAnotherAgentTellsLateIsTheLoopsAlone(t *testing.T) {
-	var b policy.Budget
+func TestLateUsageOfOtherAgent(t *testing.T) {
+	var b budget
 	apply := func(by string, p event.Payload) {
 		t.Helper()
-		line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: noon}, event.Encode(p, by), 0)
-		e, err := event.Parse(line)
-		if err == nil {
-			err = b.Apply(e)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		was := b.Loop
+		b.Loop.Apply(noon, p)
+		b.Apply(noon, by, p, &was)
 	}
 	used := func(by string) { apply(by, event.AgentUsed{In: 1, USD: new(0.5)}) }
 	apply("loop", event.LoopStarted{Rules: event.Rules{Agents: []event.Agent{{Name: "claude"}, {Name: "pi"}}}})
@@ -218,18 +212,13 @@ func TestWhatAnotherAgentTellsLateIsTheLoopsAlone(t *testing.T) {
 	}
 }
 
-func TestEachOfSeveralAgentsHasItsShare(t *testing.T) {
-	var b policy.Budget
+func TestUsagePerAgent(t *testing.T) {
+	var b budget
 	apply := func(by string, p event.Payload) {
 		t.Helper()
-		line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: noon}, event.Encode(p, by), 0)
-		e, err := event.Parse(line)
-		if err == nil {
-			err = b.Apply(e)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		was := b.Loop
+		b.Loop.Apply(noon, p)
+		b.Apply(noon, by, p, &was)
 	}
 	apply("loop", event.LoopStarted{Rules: event.Rules{Agents: []event.Agent{{Name: "claude"}, {Name: "pi"}}}})
 	apply("loop", event.Decided{Do: event.DoBegin, Iteration: 1})
@@ -242,14 +231,14 @@ func TestEachOfSeveralAgentsHasItsShare(t *testing.T) {
 	apply("agent:pi", event.AgentUsed{In: 2})
 	apply("agent:claude", event.AgentUsed{Out: 4, USD: new(0.25)}) // late
 	apply("loop", event.IterationEnded{N: 2, Outcome: event.OutcomeDone})
-	want := []policy.Share{
-		{Name: "claude", Refunded: 1, Usage: event.Usage{In: 1, Out: 4, USD: new(0.75)}},
-		{Name: "pi", Iterations: 1, Usage: event.Usage{In: 2}, Unknown: true},
+	want := []policy.AgentUsage{
+		{Name: "claude", Refunded: 1, Spending: policy.Spending{Usage: event.Usage{In: 1, Out: 4, USD: new(0.75)}}},
+		{Name: "pi", Iterations: 1, Spending: policy.Spending{Usage: event.Usage{In: 2}, Unknown: true}},
 	}
 	if diff := cmp.Diff(want, b.Agents); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]policy.Share{{Name: "claude", Usage: event.Usage{In: 1, USD: new(0.5)}}}, before.Agents); diff != "" {
+	if diff := cmp.Diff([]policy.AgentUsage{{Name: "claude", Spending: policy.Spending{Usage: event.Usage{In: 1, USD: new(0.5)}}}}, before.Agents); diff != "" {
 		t.Errorf("a copied state changed: %s", diff)
 	}
 	apply("loop", event.LoopResumed{Rules: &event.Rules{}})
@@ -259,8 +248,9 @@ func TestEachOfSeveralAgentsHasItsShare(t *testing.T) {
 	}
 }
 
-// Tokens that an agent does not report are unknown, like money: in its iteration, in all, and in its share.
-func TestTokensAreKnownWhereTheyAreReported(t *testing.T) {
+// Tokens that an agent does not report are unknown, like money: in its iteration, in all, and in
+// its share.
+func TestReportedTokensAreKnown(t *testing.T) {
 	counted, plain := event.AgentStarted{PID: 9, Costs: true}, event.AgentStarted{PID: 9, Uncounted: true}
 	used := event.AgentUsed{In: 3, Out: 4, USD: usd(1)}
 	unread := event.AgentNoticed{What: event.NoticeUnreadUsage}
@@ -279,7 +269,7 @@ func TestTokensAreKnownWhereTheyAreReported(t *testing.T) {
 		"a report that can be read after one":         {[]event.Payload{opened, counted, used, unread, used}, false, false, 14},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := throughJSON(t, spend(t, &policy.Budget{}, append([]event.Payload{started(event.Rules{MaximumIterations: 9})}, row.story...)...))
+			b := throughJSON(t, spend(t, &budget{}, append([]event.Payload{started(event.Rules{MaximumIterations: 9})}, row.story...)...))
 			all := b.Used()
 			if now := b.Current.Spent(); now.TokensUnknown == row.now || all.TokensUnknown == row.all || all.Tokens() != row.least {
 				t.Errorf("of this iteration %+v, of all %+v", now, all)
@@ -290,13 +280,13 @@ func TestTokensAreKnownWhereTheyAreReported(t *testing.T) {
 		})
 	}
 	rules := event.Rules{MaximumIterations: 9, Agents: []event.Agent{{Name: "claude"}, {Name: "plain"}}}
-	b := spend(t, &policy.Budget{}, started(rules), event.Decided{Do: event.DoBegin, Agent: 1}, opened, plain, closed)
+	b := spend(t, &budget{}, started(rules), event.Decided{Do: event.DoBegin, Agent: 1}, opened, plain, closed)
 	if len(b.Agents) != 1 || !b.Agents[0].Spent().TokensUnknown {
 		t.Errorf("%+v", b.Agents)
 	}
 }
 
-func TestALimitOfTokensThatIsNotReportedIsSaid(t *testing.T) {
+func TestUnreportedTokensAreWarnedOf(t *testing.T) {
 	plain := policy.Process{Alive: true, Costs: true, Uncounted: true}
 	for name, row := range map[string]struct {
 		rules   event.Rules
@@ -304,24 +294,24 @@ func TestALimitOfTokensThatIsNotReportedIsSaid(t *testing.T) {
 		agent   policy.Process
 		want    bool
 	}{
-		"of the loop":                      {event.Rules{LimitTokens: 9}, true, plain, true},
-		"of an iteration":                  {event.Rules{IterationTokens: 9}, true, plain, true},
-		"not without a limit":              {event.Rules{LimitCost: 9}, true, plain, false},
-		"not before its turn":              {event.Rules{LimitTokens: 9}, false, plain, false},
-		"not of one that does report them": {event.Rules{LimitTokens: 9}, true, policy.Process{Alive: true, Costs: true}, false},
+		"of the loop":                      {event.Rules{Limits: event.LimitRules{Tokens: 9}}, true, plain, true},
+		"of an iteration":                  {event.Rules{Limits: event.LimitRules{IterationTokens: 9}}, true, plain, true},
+		"not without a limit":              {event.Rules{Limits: event.LimitRules{Cost: 9}}, true, plain, false},
+		"not before its turn":              {event.Rules{Limits: event.LimitRules{Tokens: 9}}, false, plain, false},
+		"not of one that does report them": {event.Rules{Limits: event.LimitRules{Tokens: 9}}, true, policy.Process{Alive: true, Costs: true}, false},
 	} {
 		row.rules.MaximumIterations = 9
-		b := spend(t, &policy.Budget{}, started(row.rules))
-		got, ok := b.Warning(row.running, row.agent)
+		b := spend(t, &budget{}, started(row.rules))
+		got, ok := b.Warning(row.running, &policy.Lifecycle{Rules: b.Loop.Rules, Process: row.agent})
 		if ok != row.want || ok && (got.Limit != "limits.tokens" || !strings.Contains(got.Why, "does not report the tokens")) {
 			t.Errorf("%s: %+v", name, got)
 		}
-		l := policy.Life{Process: row.agent}
+		l := policy.Lifecycle{Process: row.agent}
 		if why := l.Unreported("limits.tokens"); (why != "") != row.agent.Uncounted {
 			t.Errorf("%s, when it is set: %q", name, why)
 		}
 	}
-	if why := new(policy.Life).Unreported("limits.cost"); why != "" {
+	if why := new(policy.Lifecycle).Unreported("limits.cost"); why != "" {
 		t.Errorf("of an agent that was not started: %q", why)
 	}
 }

@@ -12,19 +12,17 @@ import (
 )
 
 // lasts folds what happened so long after noon.
-func lasts(t testing.TB, r event.Rules, story ...moment) *policy.Budget {
+func lasts(t testing.TB, r event.Rules, story ...moment) *budget {
 	t.Helper()
-	b := &policy.Budget{}
+	b := &budget{}
 	for _, m := range append([]moment{{0, started(r)}}, story...) {
-		if err := b.Apply(happened(t, noon.Add(m.after), m.p)); err != nil {
-			t.Fatal(err)
-		}
+		b.fold(noon.Add(m.after), m.p)
 		b = throughJSON(t, b)
 	}
 	return b
 }
 
-func TestHowLongALoopHasRun(t *testing.T) {
+func TestBudgetDuration(t *testing.T) {
 	const m = time.Minute
 	tick := event.TimerFired{Name: "x"}
 	for name, row := range map[string]struct {
@@ -50,7 +48,7 @@ func TestHowLongALoopHasRun(t *testing.T) {
 		"a pause in which the clock was set back ends": {[]moment{{5 * m, event.LoopPaused{}}, {1 * m, event.LoopUnpaused{}}, {6 * m, tick}}, 6 * m},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := lasts(t, event.Rules{MaximumIterations: 9, LimitDuration: (3 * m).Milliseconds()}, row.story...)
+			b := lasts(t, event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Duration: event.Duration(3 * m)}}, row.story...)
 			if got := b.Ran(); got != row.want {
 				t.Errorf("it has run for %s, want %s", got, row.want)
 			}
@@ -59,8 +57,8 @@ func TestHowLongALoopHasRun(t *testing.T) {
 				t.Errorf("after %s it is over by %q, %q", row.want, reason, b.Late())
 			}
 			until, ok := b.Until()
-			if ok != b.Resting.IsZero() {
-				t.Errorf("when it is over is known: %v, and it rests since %s", ok, b.Resting)
+			if ok != b.WaitingSince.IsZero() {
+				t.Errorf("when it is over is known: %v, and it rests since %s", ok, b.WaitingSince)
 			}
 			if left := until.Sub(b.Now); ok && row.want > 0 && left != 3*m-row.want {
 				t.Errorf("after %s it is over in %s", row.want, left)
@@ -69,7 +67,7 @@ func TestHowLongALoopHasRun(t *testing.T) {
 	}
 }
 
-func TestWithoutALimitOfTimeNothingIsLate(t *testing.T) {
+func TestNoDurationIsNeverLate(t *testing.T) {
 	b := lasts(t, event.Rules{MaximumIterations: 9}, moment{1000 * time.Hour, event.TimerFired{Name: "x"}})
 	if until, ok := b.Until(); ok || b.Late() != "" {
 		t.Errorf("it is over at %s (%v): %q", until, ok, b.Late())
@@ -82,31 +80,29 @@ func TestTimeNeverRunsBackwards(t *testing.T) {
 		event.ClockJumped{By: 60_000}, event.ClockJumped{By: -60_000}, event.ClockJumped{By: 1 << 40}, event.SegmentOpened{},
 	}
 	rapid.Check(t, func(r *rapid.T) {
-		b, at := &policy.Budget{}, noon
+		b, at := &budget{}, noon
 		apply := func(p event.Payload) {
-			if err := b.Apply(happened(t, at, p)); err != nil {
-				r.Fatal(err)
-			}
+			b.fold(at, p)
 		}
 		apply(started(event.Rules{MaximumIterations: 9}))
 		for range rapid.IntRange(0, 30).Draw(r, "events") {
 			at = at.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Hour, -time.Hour}).Draw(r, "later"))
 			apply(rapid.SampledFrom(payloads).Draw(r, "event"))
-			if b.Ran() < 0 || b.Idle < 0 {
-				r.Fatalf("it has run for %s and was idle for %d ms", b.Ran(), b.Idle)
+			if b.Ran() < 0 || b.Waited < 0 {
+				r.Fatalf("it has run for %s and was idle for %d ms", b.Ran(), b.Waited)
 			}
 		}
 	})
 }
 
-func TestWhenAnIterationHasUsedTooMuch(t *testing.T) {
-	cost, tokens := event.Rules{IterationCost: 1}, event.Rules{IterationTokens: 100}
+func TestOverspentIteration(t *testing.T) {
+	cost, tokens := event.Rules{Limits: event.LimitRules{IterationCost: 1}}, event.Rules{Limits: event.LimitRules{IterationTokens: 100}}
 	for name, row := range map[string]struct {
 		rules event.Rules
 		used  []event.Payload
 		want  string
 	}{
-		"nothing was used":                       {event.Rules{IterationCost: 1, IterationTokens: 1}, nil, ""},
+		"nothing was used":                       {event.Rules{Limits: event.LimitRules{IterationCost: 1, IterationTokens: 1}}, nil, ""},
 		"less than the money was used":           {cost, []event.Payload{event.AgentUsed{USD: usd(0.99)}}, ""},
 		"the money was used":                     {cost, []event.Payload{event.AgentUsed{USD: usd(0.5)}, event.AgentUsed{USD: usd(0.5)}}, "the iteration has spent $1.00 of $1.00"},
 		"money that is not known is not used":    {cost, []event.Payload{event.AgentUsed{In: 1e9}}, ""},
@@ -117,7 +113,7 @@ func TestWhenAnIterationHasUsedTooMuch(t *testing.T) {
 		"what others used is theirs":             {cost, []event.Payload{event.AgentUsed{USD: usd(5)}, closed, opened}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := spend(t, &policy.Budget{}, append([]event.Payload{started(row.rules), opened}, row.used...)...)
+			b := spend(t, &budget{}, append([]event.Payload{started(row.rules), opened}, row.used...)...)
 			if got := b.Overspent(); got != row.want {
 				t.Errorf("%q, want %q", got, row.want)
 			}
@@ -125,7 +121,7 @@ func TestWhenAnIterationHasUsedTooMuch(t *testing.T) {
 	}
 }
 
-func TestWhatIsSaidOfALimitThatIsNear(t *testing.T) {
+func TestBudgetWarnings(t *testing.T) {
 	use := func(n int64, price float64) event.Payload {
 		return event.AgentUsed{In: n, Out: n, CacheRead: n, CacheWrite: n, USD: usd(price)}
 	}
@@ -143,39 +139,39 @@ func TestWhatIsSaidOfALimitThatIsNear(t *testing.T) {
 		want           event.BudgetWarned
 	}{
 		"nothing without limits":                             {event.Rules{MaximumIterations: 4}, []event.Payload{opened, use(1e6, 1e6)}, true, true, event.BudgetWarned{}},
-		"nothing below four fifths of the money":             {event.Rules{LimitCost: 10}, []event.Payload{opened, use(1, 7.99)}, true, true, event.BudgetWarned{}},
-		"four fifths of the money":                           {event.Rules{LimitCost: 10}, []event.Payload{opened, use(1, 8)}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
-		"nothing where all of it is spent: the loop ends":    {event.Rules{LimitCost: 10}, []event.Payload{opened, use(1, 10)}, true, true, event.BudgetWarned{}},
-		"four fifths of the tokens":                          {event.Rules{LimitTokens: 100}, []event.Payload{opened, use(20, 0)}, true, true, event.BudgetWarned{Limit: "limits.tokens", Why: "80 of 100 tokens are used"}},
-		"nothing below them":                                 {event.Rules{LimitTokens: 100}, []event.Payload{opened, use(19, 0)}, true, true, event.BudgetWarned{}},
-		"nothing where all tokens are used":                  {event.Rules{LimitTokens: 100}, []event.Payload{opened, use(25, 0)}, true, true, event.BudgetWarned{}},
+		"nothing below four fifths of the money":             {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened, use(1, 7.99)}, true, true, event.BudgetWarned{}},
+		"four fifths of the money":                           {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened, use(1, 8)}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
+		"nothing where all of it is spent: the loop ends":    {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened, use(1, 10)}, true, true, event.BudgetWarned{}},
+		"four fifths of the tokens":                          {event.Rules{Limits: event.LimitRules{Tokens: 100}}, []event.Payload{opened, use(20, 0)}, true, true, event.BudgetWarned{Limit: "limits.tokens", Why: "80 of 100 tokens are used"}},
+		"nothing below them":                                 {event.Rules{Limits: event.LimitRules{Tokens: 100}}, []event.Payload{opened, use(19, 0)}, true, true, event.BudgetWarned{}},
+		"nothing where all tokens are used":                  {event.Rules{Limits: event.LimitRules{Tokens: 100}}, []event.Payload{opened, use(25, 0)}, true, true, event.BudgetWarned{}},
 		"four fifths of the iterations":                      {event.Rules{MaximumIterations: 10}, iterations(8), false, true, event.BudgetWarned{Limit: "maximumIterations", Why: "8 of 10 iterations are used"}},
 		"nothing below them, too":                            {event.Rules{MaximumIterations: 10}, iterations(7), false, true, event.BudgetWarned{}},
 		"four of five":                                       {event.Rules{MaximumIterations: 5}, iterations(4), false, true, event.BudgetWarned{Limit: "maximumIterations", Why: "4 of 5 iterations are used"}},
 		"not three of four":                                  {event.Rules{MaximumIterations: 4}, iterations(3), false, true, event.BudgetWarned{}},
-		"a cost that is not reported":                        {event.Rules{LimitCost: 10}, []event.Payload{opened}, true, false, event.BudgetWarned{Limit: "limits.cost", Why: unknown}},
-		"a cost that is not reported, of one iteration":      {event.Rules{IterationCost: 10}, []event.Payload{opened}, true, false, event.BudgetWarned{Limit: "limits.cost", Why: unknown}},
-		"nothing of it where no limit is set":                {event.Rules{LimitTokens: 10}, []event.Payload{opened}, true, false, event.BudgetWarned{}},
-		"nothing of it while no agent runs":                  {event.Rules{LimitCost: 10}, []event.Payload{opened}, false, false, event.BudgetWarned{}},
-		"nothing a second time":                              {event.Rules{LimitCost: 10}, []event.Payload{opened, use(1, 8), event.BudgetWarned{Limit: "limits.cost"}, use(1, 1)}, true, true, event.BudgetWarned{}},
-		"another limit though one was told":                  {event.Rules{LimitCost: 10, LimitTokens: 100}, []event.Payload{opened, use(20, 8), event.BudgetWarned{Limit: "limits.cost"}}, true, true, event.BudgetWarned{Limit: "limits.tokens", Why: "80 of 100 tokens are used"}},
-		"a limit that was changed, again":                    {event.Rules{LimitCost: 10}, []event.Payload{opened, use(1, 8), event.BudgetWarned{Limit: "limits.cost"}, event.LoopConfigured{Key: "limits.cost", Rules: event.Rules{LimitCost: 10}}}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
-		"nothing where another limit was changed":            {event.Rules{LimitCost: 10}, []event.Payload{opened, use(1, 8), event.BudgetWarned{Limit: "limits.cost"}, event.LoopConfigured{Key: "limits.tokens", Rules: event.Rules{LimitCost: 10}}}, true, true, event.BudgetWarned{}},
-		"the money of all iterations and of this one":        {event.Rules{LimitCost: 10}, []event.Payload{opened, use(1, 4), closed, opened, use(1, 4)}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
-		"known money though the rest of it is not known":     {event.Rules{LimitCost: 10}, []event.Payload{opened, event.AgentUsed{}, use(1, 8)}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
-		"four fifths of the time":                            {event.Rules{LimitDuration: 5000}, []event.Payload{opened, closed, opened, closed}, false, true, event.BudgetWarned{Limit: "limits.duration", Why: "the loop has run for 4s of 5s"}},
-		"not three fifths of it":                             {event.Rules{LimitDuration: 5000}, []event.Payload{opened, closed, opened}, false, true, event.BudgetWarned{}},
-		"not all of it":                                      {event.Rules{LimitDuration: 5000}, []event.Payload{opened, closed, opened, closed, opened}, false, true, event.BudgetWarned{}},
-		"what is known first of several: the money, in turn": {event.Rules{LimitCost: 10, LimitTokens: 100, MaximumIterations: 5}, []event.Payload{opened, use(20, 8)}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
+		"a cost that is not reported":                        {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened}, true, false, event.BudgetWarned{Limit: "limits.cost", Why: unknown}},
+		"a cost that is not reported, of one iteration":      {event.Rules{Limits: event.LimitRules{IterationCost: 10}}, []event.Payload{opened}, true, false, event.BudgetWarned{Limit: "limits.cost", Why: unknown}},
+		"nothing of it where no limit is set":                {event.Rules{Limits: event.LimitRules{Tokens: 10}}, []event.Payload{opened}, true, false, event.BudgetWarned{}},
+		"nothing of it while no agent runs":                  {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened}, false, false, event.BudgetWarned{}},
+		"nothing a second time":                              {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened, use(1, 8), event.BudgetWarned{Limit: "limits.cost"}, use(1, 1)}, true, true, event.BudgetWarned{}},
+		"another limit though one was told":                  {event.Rules{Limits: event.LimitRules{Cost: 10, Tokens: 100}}, []event.Payload{opened, use(20, 8), event.BudgetWarned{Limit: "limits.cost"}}, true, true, event.BudgetWarned{Limit: "limits.tokens", Why: "80 of 100 tokens are used"}},
+		"a limit that was changed, again":                    {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened, use(1, 8), event.BudgetWarned{Limit: "limits.cost"}, event.LoopConfigured{Key: "limits.cost", Rules: event.Rules{Limits: event.LimitRules{Cost: 10}}}}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
+		"nothing where another limit was changed":            {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened, use(1, 8), event.BudgetWarned{Limit: "limits.cost"}, event.LoopConfigured{Key: "limits.tokens", Rules: event.Rules{Limits: event.LimitRules{Cost: 10}}}}, true, true, event.BudgetWarned{}},
+		"the money of all iterations and of this one":        {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened, use(1, 4), closed, opened, use(1, 4)}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
+		"known money though the rest of it is not known":     {event.Rules{Limits: event.LimitRules{Cost: 10}}, []event.Payload{opened, event.AgentUsed{}, use(1, 8)}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
+		"four fifths of the time":                            {event.Rules{Limits: event.LimitRules{Duration: event.Duration(5 * time.Second)}}, []event.Payload{opened, closed, opened, closed}, false, true, event.BudgetWarned{Limit: "limits.duration", Why: "the loop has run for 4s of 5s"}},
+		"not three fifths of it":                             {event.Rules{Limits: event.LimitRules{Duration: event.Duration(5 * time.Second)}}, []event.Payload{opened, closed, opened}, false, true, event.BudgetWarned{}},
+		"not all of it":                                      {event.Rules{Limits: event.LimitRules{Duration: event.Duration(5 * time.Second)}}, []event.Payload{opened, closed, opened, closed, opened}, false, true, event.BudgetWarned{}},
+		"what is known first of several: the money, in turn": {event.Rules{Limits: event.LimitRules{Cost: 10, Tokens: 100}, MaximumIterations: 5}, []event.Payload{opened, use(20, 8)}, true, true, event.BudgetWarned{Limit: "limits.cost", Why: "$8.00 of $10.00 are spent"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if row.rules.MaximumIterations == 0 {
 				row.rules.MaximumIterations = 1000
 			}
-			b := throughJSON(t, spend(t, &policy.Budget{}, append([]event.Payload{started(row.rules)}, row.story...)...))
+			b := throughJSON(t, spend(t, &budget{}, append([]event.Payload{started(row.rules)}, row.story...)...))
 			// A change of the settings brings its own number of iterations.
-			b.Rules.MaximumIterations = row.rules.MaximumIterations
-			got, ok := b.Warning(row.running, policy.Process{Costs: row.costs})
+			b.Loop.Rules.MaximumIterations = row.rules.MaximumIterations
+			got, ok := b.Warning(row.running, &policy.Lifecycle{Rules: b.Loop.Rules, Process: policy.Process{Costs: row.costs}})
 			if diff := cmp.Diff(row.want, got); diff != "" || ok != (row.want.Limit != "") {
 				t.Errorf("%v\n%s", ok, diff)
 			}
@@ -183,41 +179,41 @@ func TestWhatIsSaidOfALimitThatIsNear(t *testing.T) {
 	}
 }
 
-func TestABudgetIsKeptWhenTheLoopIsResumed(t *testing.T) {
-	rules := event.Rules{MaximumIterations: 3, LimitCost: 7}
-	b := spend(t, &policy.Budget{}, started(event.Rules{MaximumIterations: 9}), opened, event.AgentUsed{USD: usd(2)}, closed, opened, limited, event.LoopResumed{Rules: &rules})
-	if b.Counted != 1 || b.Refunded != 1 || *b.Used().USD != 2 || !cmp.Equal(b.Rules, rules) {
+func TestBudgetSurvivesResume(t *testing.T) {
+	rules := event.Rules{MaximumIterations: 3, Limits: event.LimitRules{Cost: 7}}
+	b := spend(t, &budget{}, started(event.Rules{MaximumIterations: 9}), opened, event.AgentUsed{USD: usd(2)}, closed, opened, limited, event.LoopResumed{Rules: &rules})
+	if b.Counted != 1 || b.Refunded != 1 || *b.Used().USD != 2 || !cmp.Equal(b.Loop.Rules, rules) {
 		t.Errorf("%+v", b)
 	}
-	if b = spend(t, b, event.LoopResumed{}); !cmp.Equal(b.Rules, rules) {
-		t.Errorf("a resume without new rules changed them: %+v", b.Rules)
+	if b = spend(t, b, event.LoopResumed{}); !cmp.Equal(b.Loop.Rules, rules) {
+		t.Errorf("a resume without new rules changed them: %+v", b.Loop.Rules)
 	}
 }
 
-func TestLimitsOfOneAreLimits(t *testing.T) {
-	one := event.Rules{MaximumIterations: 9, LimitTokens: 1, LimitDuration: 1, LimitCost: 1}
+func TestLimitOfOne(t *testing.T) {
+	one := event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Tokens: 1, Duration: event.Duration(time.Millisecond), Cost: 1}}
 	for name, row := range map[string]struct {
 		rules event.Rules
 		want  event.Reason
 	}{
-		"one token":       {event.Rules{MaximumIterations: 9, LimitTokens: one.LimitTokens}, event.ReasonTokens},
-		"one millisecond": {event.Rules{MaximumIterations: 9, LimitDuration: one.LimitDuration}, event.ReasonDuration},
-		"one dollar":      {event.Rules{MaximumIterations: 9, LimitCost: one.LimitCost}, event.ReasonCost},
+		"one token":       {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Tokens: one.Limits.Tokens}}, event.ReasonTokens},
+		"one millisecond": {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Duration: one.Limits.Duration}}, event.ReasonDuration},
+		"one dollar":      {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: one.Limits.Cost}}, event.ReasonCost},
 	} {
-		if reason, _ := spend(t, &policy.Budget{}, started(row.rules), opened, event.AgentUsed{In: 1, USD: usd(1)}, closed).Over(); reason != row.want {
+		if reason, _ := spend(t, &budget{}, started(row.rules), opened, event.AgentUsed{In: 1, USD: usd(1)}, closed).Over(); reason != row.want {
 			t.Errorf("%s: %q, want %q", name, reason, row.want)
 		}
 	}
-	if b := spend(t, &policy.Budget{}, started(event.Rules{IterationTokens: 1}), opened, event.AgentUsed{In: 1}); b.Overspent() == "" {
+	if b := spend(t, &budget{}, started(event.Rules{Limits: event.LimitRules{IterationTokens: 1}}), opened, event.AgentUsed{In: 1}); b.Overspent() == "" {
 		t.Error("one token of an iteration is no limit")
 	}
-	if b := spend(t, &policy.Budget{}, started(event.Rules{IterationCost: 0.5}), opened, event.AgentUsed{USD: usd(0.5)}); b.Overspent() == "" {
+	if b := spend(t, &budget{}, started(event.Rules{Limits: event.LimitRules{IterationCost: 0.5}}), opened, event.AgentUsed{USD: usd(0.5)}); b.Overspent() == "" {
 		t.Error("half a dollar of an iteration is no limit")
 	}
 }
 
-func TestOnlyToolsThatFailedAreCountedAsFailed(t *testing.T) {
-	b := spend(t, &policy.Budget{}, started(event.Rules{}), opened, event.ToolReturned{ID: "a", OK: true}, event.ToolReturned{ID: "b", OK: true}, event.ToolReturned{ID: "c"})
+func TestFailedToolsAreCounted(t *testing.T) {
+	b := spend(t, &budget{}, started(event.Rules{}), opened, event.ToolReturned{ID: "a", OK: true}, event.ToolReturned{ID: "b", OK: true}, event.ToolReturned{ID: "c"})
 	if b.Current.Failed != 1 {
 		t.Errorf("%d of three are counted, and one failed", b.Current.Failed)
 	}

@@ -7,27 +7,26 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Completion says whether the work is done. The agent claims it with a marker in
-// what it says: the promise, exactly as spelled, or the response, in any case.
-// Only the assistant's own words count: not tool output, not reasoning, not the
-// prompt, not a subagent. With match "final" the marker has to stand in the final message,
-// alone on its line or as the last thing that is said, and outside code; with "anywhere" it may
-// stand in any words of the iteration. Text that only resembles a marker, or stands in the wrong place, is
-// recorded and reported to the agent, and so is a claim of a turn that failed. The files claim as well: all boxes of task.md are
-// ticked, or there is a file DONE in the loop's folder. A claim counts only when nothing is
-// missing: the agent did some work, it has read everything that people sent it, no box
-// is left open, and the guardrails have passed.
+// Completion says whether the work is done. The agent claims it with a marker in what it says: the
+// promise, exactly as spelled, or the response, in any case. Only the assistant's own text counts:
+// not tool output, not reasoning, not the prompt, not a subagent. With match "final" the marker has
+// to be in the final message, alone on its line or at its end, and outside code; with "anywhere" it
+// may be in any message of the iteration. Text that only resembles a marker, or is in the wrong
+// place, is recorded and reported to the agent, and so is a claim of a turn that failed. The files
+// claim as well: all boxes of task.md are ticked, or there is a file DONE in the loop's folder. A
+// claim counts only when nothing is missing: the agent did some work, it has read all messages, no
+// box is open, and the guardrails have passed.
 type Completion struct {
 	// Message is the message that is being said: the blocks of one message share a name.
 	Message string `json:"message,omitempty"`
 	Text    Tail   `json:"text"`
 	// Anywhere is the marker that was seen outside the final message, with match "anywhere".
-	Anywhere string `json:"anywhere,omitempty"`
-	Tools    int    `json:"tools,omitempty"`
+	Anywhere event.Claim `json:"anywhere,omitempty"`
+	Tools    int         `json:"tools,omitempty"`
 	// Earlier is what resembled a claim in a message before the one that is being said.
-	Earlier  *NearMiss `json:"earlier,omitempty"`
-	Claimed  string    `json:"claimed,omitempty"`
-	Accepted string    `json:"accepted,omitempty"`
+	Earlier  *event.CompletionIgnored `json:"earlier,omitempty"`
+	Claimed  event.Claim              `json:"claimed,omitempty"`
+	Accepted event.Claim              `json:"accepted,omitempty"`
 	// Refused is why the last claim did not count; the next prompt says so.
 	Refused []string `json:"refused,omitempty"`
 	// Ignored is what did not count as a claim; the next prompt says so.
@@ -41,8 +40,6 @@ type Completion struct {
 	Boxes  int      `json:"boxes,omitempty"`
 	Ticked int      `json:"ticked,omitempty"`
 	Open   []string `json:"open,omitempty"` // the first boxes that are not ticked
-	// Opening says that the next iteration is being begun.
-	Opening bool `json:"opening,omitempty"`
 }
 
 // Ignored is a claim that was not even looked at, with the iteration that it was made in.
@@ -51,121 +48,70 @@ type Ignored struct {
 	Iteration int `json:"iteration"`
 }
 
-// Ways to claim.
-const (
-	ByPromise   = "promise"
-	ByResponse  = "response"
-	ByChecklist = "checklist"
-	ByDoneFile  = "doneFile"
-)
-
-// Apply folds one event. The rules are those in force when it happened.
-func (c *Completion) Apply(e event.Event, r event.Rules) error {
-	switch e.Type {
-	case event.TypeIterationStarted:
+// Apply folds one event of an iteration. was is the loop before it.
+func (c *Completion) Apply(iteration int, p event.Payload, was *Lifecycle) {
+	r := &was.Rules
+	switch p := p.(type) {
+	case event.IterationStarted:
 		tools := c.Tools
 		*c = Completion{Refused: c.Refused, Ignored: c.Ignored}
 		if r.Context == "same" {
 			c.Tools = tools // it is one session, and its work counts as a whole
 		}
-	case event.TypeDecided:
-		p, err := event.As[event.Decided](e)
-		if err != nil {
-			return err
-		}
-		if p.Do == event.DoBegin {
-			c.Opening = true // what is to be put aside is put aside by this
-		}
-	case event.TypeEffectFailed:
-		c.Opening = false
-	case event.TypeFolderSeen:
-		return c.seen(e, r)
-	case event.TypeAgentSaid:
-		return c.said(e, r)
-	case event.TypeToolCalled:
+	case event.FolderInspected:
+		c.inspected(p, was)
+	case event.AgentSaid:
+		c.said(p, was.Rules)
+	case event.ToolCalled:
 		c.Tools++
-		if len(e.Field("parent")) == 0 {
-			c.next("", r)
+		if p.Parent == "" {
+			c.next("", was.Rules)
 		}
-	case event.TypeCompletionClaimed:
-		p, err := event.As[event.CompletionClaimed](e)
-		if err != nil {
-			return err
-		}
+	case event.CompletionClaimed:
 		c.Claimed, c.Refused, c.Ignored = p.How, nil, nil
-	case event.TypeCompletionRefused:
-		p, err := event.As[event.CompletionRefused](e)
-		if err != nil {
-			return err
-		}
+	case event.CompletionRefused:
 		c.Refused = p.Missing
 		c.Aside, c.Early = c.Done, false
-	case event.TypeCompletionIgnored:
-		p, err := event.As[event.CompletionIgnored](e)
-		if err != nil {
-			return err
-		}
-		c.Refused, c.Ignored = nil, &Ignored{p, e.Iter}
-	case event.TypeCompletionAccepted:
-		p, err := event.As[event.CompletionAccepted](e)
-		if err != nil {
-			return err
-		}
+	case event.CompletionIgnored:
+		c.Refused, c.Ignored = nil, &Ignored{p, iteration}
+	case event.CompletionAccepted:
 		c.Accepted = p.How
-	case event.TypeIterationEnded:
-		p, err := event.As[event.IterationEnded](e)
-		if err != nil {
-			return err
-		}
+	case event.IterationEnded:
 		if p.Refunded {
-			return nil // the next iteration is the same one again
+			return // the next iteration repeats this one
 		}
 		if c.Claimed == "" {
-			c.Refused = nil // the agent was told, and claims no more
+			c.Refused = nil // the agent has read it, and no longer claims
 		}
 		if c.Ignored != nil && c.Ignored.Iteration != p.N {
 			c.Ignored = nil
 		}
-	case event.TypeLoopResumed:
-		p, err := event.As[event.LoopResumed](e)
-		if err != nil {
-			return err
-		}
-		// A runner that died behind an accepted claim left only the end to be recorded.
+	case event.LoopResumed:
+		// A runner that died after an accepted claim left only the end to be recorded.
 		accepted := c.Accepted
 		*c = Completion{}
 		if p.Died {
 			c.Accepted = accepted
 		}
 	}
-	return nil
 }
 
-func (c *Completion) seen(e event.Event, r event.Rules) error {
-	p, err := event.As[event.FolderSeen](e)
-	if err != nil {
-		return err
-	}
+func (c *Completion) inspected(p event.FolderInspected, was *Lifecycle) {
 	c.Done, c.Boxes, c.Ticked, c.Open = p.Done, p.Boxes, p.Ticked, nil
 	for _, box := range p.Open[:min(len(p.Open), openMost)] {
 		c.Open = append(c.Open, firstBytes(box, 200))
 	}
-	if r.DoneFile && c.Opening && p.Done {
-		c.Early, c.Opening = true, false
+	if was.Rules.Completion.DoneFile && was.Phase == Beginning && p.Done {
+		c.Early = true
 	}
-	return nil
 }
 
 // openMost is how many open boxes are named.
 const openMost = 5
 
-func (c *Completion) said(e event.Event, r event.Rules) error {
-	p, err := event.As[event.AgentSaid](e)
-	if err != nil {
-		return err
-	}
+func (c *Completion) said(p event.AgentSaid, r event.Rules) {
 	if p.Parent != "" {
-		return nil
+		return
 	}
 	message := p.Block
 	if dot := strings.LastIndexByte(message, '.'); dot >= 0 {
@@ -174,7 +120,7 @@ func (c *Completion) said(e event.Event, r event.Rules) error {
 	if message != c.Message {
 		c.next(message, r)
 	}
-	if r.CompletionMatch == "anywhere" && c.Anywhere == "" {
+	if r.Completion.Match == "anywhere" && c.Anywhere == "" {
 		// Looked for before the tail is cut, and only where the text can end a marker.
 		if text := p.Text.String(); strings.IndexByte(text, '>') >= 0 {
 			c.Anywhere = anywhere(c.Text.String()+text, r)
@@ -184,7 +130,6 @@ func (c *Completion) said(e event.Event, r event.Rules) error {
 	if p.Final {
 		c.Text.Append([]byte("\n"))
 	}
-	return nil
 }
 
 // next begins another message: what was said before is not the final one.
@@ -199,36 +144,36 @@ func (c *Completion) next(message string, r event.Rules) {
 
 // Claim returns how completion is claimed now that the turn is over; empty where it is
 // not. The agent's own words come first.
-func (c *Completion) Claim(r event.Rules) string {
-	switch how := c.words(r); {
+func (c *Completion) Claim(r event.Rules) event.Claim {
+	switch how := c.claimByText(r); {
 	case how != "":
 		return how
-	case r.DoneFile && c.Done:
-		return ByDoneFile
-	case r.Checklist && c.Boxes > 0 && c.Ticked == c.Boxes:
-		return ByChecklist
+	case r.Completion.DoneFile && c.Done:
+		return event.ClaimDoneFile
+	case r.Completion.Checklist && c.Boxes > 0 && c.Ticked == c.Boxes:
+		return event.ClaimChecklist
 	}
 	return ""
 }
 
 // words returns how the agent's words claim.
-func (c *Completion) words(r event.Rules) string {
-	if r.CompletionMatch == "anywhere" {
+func (c *Completion) claimByText(r event.Rules) event.Claim {
+	if r.Completion.Match == "anywhere" {
 		return c.Anywhere
 	}
 	lines := c.Text.outsideCode()
-	if r.CompletionPromise != "" && stands(lines, promiseMarker(r)) {
-		return ByPromise
+	if r.Completion.Promise != "" && stands(lines, promiseMarker(r)) {
+		return event.ClaimPromise
 	}
 	if text, ok := firstResponse(lines); ok && r.CompletionResponse != "" && strings.EqualFold(text, r.CompletionResponse) {
-		return ByResponse
+		return event.ClaimResponse
 	}
 	return ""
 }
 
 // NearMiss returns what the agent said that resembles a claim, of a turn in which it did not claim;
 // nil where there is nothing of the kind. The final message goes before earlier ones.
-func (c *Completion) NearMiss(r event.Rules) *NearMiss {
+func (c *Completion) NearMiss(r event.Rules) *event.CompletionIgnored {
 	if miss := nearMiss(c.Text.String(), r); miss != nil {
 		return miss
 	}
@@ -237,31 +182,31 @@ func (c *Completion) NearMiss(r event.Rules) *NearMiss {
 
 // Evidence is what others know that a claim is held against.
 type Evidence struct {
-	ShowsTools bool // the agent's protocol shows the tools that it uses
-	Files      bool // there are files whose changes can be seen
-	Moved      bool // they changed in this iteration or an earlier one
-	Mail       *Mailbox
-	Gate       *Gate
+	ShowsTools   bool // the agent's protocol shows the tools that it uses
+	Files        bool // there are files whose changes can be seen
+	Moved        bool // they changed in this iteration or an earlier one
+	Commands     *Commands
+	Verification *Verification
 }
 
 // Missing says what a claim lacks to count; nothing where it counts.
-func (c *Completion) Missing(how string, r event.Rules, ev Evidence) []string {
+func (c *Completion) Missing(how event.Claim, r event.Rules, ev Evidence) []string {
 	var missing []string
-	if r.OnPromiseNoWork == "reject" {
+	if r.Completion.OnPromiseNoWork == "reject" {
 		if why := c.noWork(how, r, ev); why != "" {
 			missing = append(missing, why)
 		}
 	}
-	if r.Checklist && c.Ticked < c.Boxes && how != ByDoneFile {
+	if r.Completion.Checklist && c.Ticked < c.Boxes && how != event.ClaimDoneFile {
 		why := fmt.Sprintf("%d of %d boxes in task.md are not ticked", c.Boxes-c.Ticked, c.Boxes)
 		if len(c.Open) > 0 {
 			why += ": " + strings.Join(c.Open, "; ")
 		}
 		missing = append(missing, why)
 	}
-	missing = append(missing, ev.Gate.Missing(r)...)
-	for _, message := range ev.Mail.Open {
-		if message.Kind == Steer || message.Kind == FollowUp {
+	missing = append(missing, ev.Verification.Missing(r)...)
+	for _, message := range ev.Commands.Open {
+		if message.Kind.IsMessage() {
 			missing = append(missing, "a message has not been read yet: "+lastBytes(message.Text, 200))
 		}
 	}
@@ -269,24 +214,23 @@ func (c *Completion) Missing(how string, r event.Rules, ev Evidence) []string {
 }
 
 // Warning is what is to be said against a claim that is accepted all the same.
-func (c *Completion) Warning(how string, r event.Rules, ev Evidence) string {
-	if r.OnPromiseNoWork != "warn" {
+func (c *Completion) Warning(how event.Claim, r event.Rules, ev Evidence) string {
+	if r.Completion.OnPromiseNoWork != "warn" {
 		return ""
 	}
 	return c.noWork(how, r, ev)
 }
 
-// noWork says that the agent claims without having worked. Where its protocol shows no
-// tools, a change of the files counts; where there are none to look at, nobody can tell. A
-// file or a box is work by itself.
-func (c *Completion) noWork(how string, r event.Rules, ev Evidence) string {
+// noWork says that the agent claims without having worked. If its protocol shows no tools, a change
+// of the files counts; without files to inspect, it is unknown. A file or a box is work by itself.
+func (c *Completion) noWork(how event.Claim, r event.Rules, ev Evidence) string {
 	switch {
-	case how != ByPromise && how != ByResponse, r.MinToolCalls == 0:
+	case how != event.ClaimPromise && how != event.ClaimResponse, r.Completion.MinToolCalls == 0:
 		return ""
 	case ev.ShowsTools && c.Tools == 0:
 		return "no work was done: the claim came without a single use of a tool"
-	case ev.ShowsTools && c.Tools < r.MinToolCalls:
-		return fmt.Sprintf("too little work was done: the claim came after %d uses of a tool, and %d are asked for", c.Tools, r.MinToolCalls)
+	case ev.ShowsTools && c.Tools < r.Completion.MinToolCalls:
+		return fmt.Sprintf("too little work was done: the claim came after %d uses of a tool, and %d are asked for", c.Tools, r.Completion.MinToolCalls)
 	case !ev.ShowsTools && ev.Files && !ev.Moved:
 		return "no work was done: no file has changed, and nothing was committed"
 	}

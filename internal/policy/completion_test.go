@@ -14,22 +14,20 @@ import (
 
 const marker = "<promise>COMPLETE</promise>"
 
-var final = event.Rules{CompletionPromise: "COMPLETE", CompletionResponse: "DONE", CompletionMatch: "final", MinToolCalls: 1, OnPromiseNoWork: "reject"}
+var final = event.Rules{Completion: event.CompletionRules{Promise: "COMPLETE", Match: "final", MinToolCalls: 1, OnPromiseNoWork: "reject"}, CompletionResponse: "DONE"}
 
 func anywhere() event.Rules {
 	r := final
-	r.CompletionMatch = "anywhere"
+	r.Completion.Match = "anywhere"
 	return r
 }
 
 // hear folds what happened in one iteration.
 func hear(t testing.TB, r event.Rules, story ...event.Payload) *policy.Completion {
 	t.Helper()
-	c := &policy.Completion{}
+	c, l := &policy.Completion{}, by(r)
 	for _, p := range append([]event.Payload{event.IterationStarted{N: 1}}, story...) {
-		if err := c.Apply(happened(t, noon, p), r); err != nil {
-			t.Fatal(err)
-		}
+		fold(c, l, noon, p)
 	}
 	return c
 }
@@ -50,13 +48,15 @@ func message(text string) []event.Payload { return []event.Payload{says("1.0", t
 // The text that resembles a claim, of a turn that does not claim.
 func TestNearMissOfAClaim(t *testing.T) {
 	const words, other, spelled, elsewhere = "it stands within other words or in code", `it does not say "COMPLETE"`, "it is spelled in another way", "it does not stand in the final message"
-	promise := func(text, why string) *policy.NearMiss { return &policy.NearMiss{How: "promise", Text: text, Why: why} }
+	promise := func(text, why string) *event.CompletionIgnored {
+		return &event.CompletionIgnored{How: "promise", Text: text, Why: why}
+	}
 	only := final
 	only.CompletionResponse = ""
 	for name, row := range map[string]struct {
 		rules event.Rules
 		story []event.Payload
-		want  *policy.NearMiss
+		want  *event.CompletionIgnored
 	}{
 		"no tag at all":               {final, message("All is done: COMPLETE."), nil},
 		"another tag":                 {final, message("<done>COMPLETE</done>"), nil},
@@ -67,8 +67,8 @@ func TestNearMissOfAClaim(t *testing.T) {
 		"within a sentence":           {final, message("Here is " + marker + " for you."), promise(marker, words)},
 		"in a fenced block":           {final, message("```\n" + marker + "\n```"), promise(marker, words)},
 		"the last of several":         {final, message("<promise>A</promise> <promise>B</promise>"), promise("<promise>B</promise>", other)},
-		"a response within words":     {final, message("It is <response>done</response> now."), &policy.NearMiss{How: "response", Text: "<response>done</response>", Why: words}},
-		"a response with an answer":   {final, message("<response>all went well</response>"), &policy.NearMiss{How: "response", Text: "<response>all went well</response>", Why: `it does not say "DONE"`}},
+		"a response within words":     {final, message("It is <response>done</response> now."), &event.CompletionIgnored{How: "response", Text: "<response>done</response>", Why: words}},
+		"a response with an answer":   {final, message("<response>all went well</response>"), &event.CompletionIgnored{How: "response", Text: "<response>all went well</response>", Why: `it does not say "DONE"`}},
 		"a response that is off":      {only, message("<response>DONE</response>"), nil},
 		"before a tool":               {final, []event.Payload{says("1.0", marker), event.ToolCalled{ID: "t"}, says("2.0", "Committed.")}, promise(marker, elsewhere)},
 		"in an earlier message":       {final, []event.Payload{says("1.0", marker), says("2.0", "Bye.")}, promise(marker, elsewhere)},
@@ -89,7 +89,7 @@ func TestNearMissOfAClaim(t *testing.T) {
 	}
 }
 
-func TestIgnoredClaimIsToldOnce(t *testing.T) {
+func TestIgnoredClaimIsReportedOnce(t *testing.T) {
 	ignored := event.CompletionIgnored{How: "promise", Text: "<promise>DONE</promise>", Why: "x"}
 	at := func(n int, payloads ...event.Payload) (events []event.Event) {
 		for _, p := range payloads {
@@ -111,9 +111,11 @@ func TestIgnoredClaimIsToldOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := &policy.Completion{}
 			for _, e := range row.events {
-				if err := c.Apply(e, final); err != nil {
+				p, err := event.Decode(e)
+				if err != nil {
 					t.Fatal(err)
 				}
+				c.Apply(e.Iter, p, by(final))
 			}
 			if told := c.Ignored != nil; told != row.told {
 				t.Errorf("told: %v", told)
@@ -122,7 +124,7 @@ func TestIgnoredClaimIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestWhatOneMessageClaims(t *testing.T) {
+func TestClaimByMessage(t *testing.T) {
 	const fence = "```"
 	for name, row := range map[string]struct {
 		text string
@@ -225,18 +227,18 @@ func TestWhatOneMessageClaims(t *testing.T) {
 		"a response that is never closed is no response at all": {"<response>DONE", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := hear(t, final, message(row.text)...).Claim(final); got != row.final {
+			if got := hear(t, final, message(row.text)...).Claim(final); string(got) != row.final {
 				t.Errorf("final: %q claims %q, want %q", row.text, got, row.final)
 			}
 			r := anywhere()
-			if got := hear(t, r, message(row.text)...).Claim(r); got != row.anywhere {
+			if got := hear(t, r, message(row.text)...).Claim(r); string(got) != row.anywhere {
 				t.Errorf("anywhere: %q claims %q, want %q", row.text, got, row.anywhere)
 			}
 		})
 	}
 }
 
-func TestWhatATurnClaims(t *testing.T) {
+func TestClaimByTurn(t *testing.T) {
 	call := event.ToolCalled{ID: "t1", Name: "bash"}
 	back := event.ToolReturned{ID: "t1", OK: true, Output: event.Plain(marker)}
 	for name, row := range map[string]struct {
@@ -283,25 +285,25 @@ func TestWhatATurnClaims(t *testing.T) {
 		"a notice claims nothing": {
 			[]event.Payload{event.AgentNoticed{What: "stderr", Text: marker}}, "", ""},
 		"a line that was not understood claims nothing": {
-			[]event.Payload{event.AgentUnread{Line: event.Plain(marker)}}, "", ""},
+			[]event.Payload{event.AgentUnparsed{Line: event.Plain(marker)}}, "", ""},
 		"a name without a dot is a message's name": {
 			[]event.Payload{says("x", "```"), says("x", marker)}, "", "promise"},
 		"a name of many dots is cut at the last": {
 			[]event.Payload{says("a.b.0", "```"), says("a.b.1", marker)}, "", "promise"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := hear(t, final, row.story...).Claim(final); got != row.final {
+			if got := hear(t, final, row.story...).Claim(final); string(got) != row.final {
 				t.Errorf("final: claims %q, want %q", got, row.final)
 			}
 			r := anywhere()
-			if got := hear(t, r, row.story...).Claim(r); got != row.anywhere {
+			if got := hear(t, r, row.story...).Claim(r); string(got) != row.anywhere {
 				t.Errorf("anywhere: claims %q, want %q", got, row.anywhere)
 			}
 		})
 	}
 }
 
-func TestAMarkerMayArriveInPiecesCutAnywhere(t *testing.T) {
+func TestMarkerArrivesInPieces(t *testing.T) {
 	for _, r := range []event.Rules{final, anywhere()} {
 		for text, want := range map[string]string{
 			"Ünd so:\n" + marker:                         "promise",
@@ -310,11 +312,12 @@ func TestAMarkerMayArriveInPiecesCutAnywhere(t *testing.T) {
 		} {
 			for i := range len(text) + 1 {
 				for j := i; j <= len(text); j++ {
-					// A rune that is cut would be another text: the dialects put them together again.
+					// A rune that is cut would be another text: the dialects put them together
+					// again.
 					if !cutsRunes(text, i) && !cutsRunes(text, j) {
 						story := []event.Payload{piece("1.0", text[:i]), piece("1.0", text[i:j]), piece("1.0", text[j:]), says("1.0", "")}
-						if got := hear(t, r, story...).Claim(r); got != want {
-							t.Fatalf("%s: %q | %q | %q claims %q, want %q", r.CompletionMatch, text[:i], text[i:j], text[j:], got, want)
+						if got := hear(t, r, story...).Claim(r); string(got) != want {
+							t.Fatalf("%s: %q | %q | %q claims %q, want %q", r.Completion.Match, text[:i], text[i:j], text[j:], got, want)
 						}
 					}
 				}
@@ -325,7 +328,7 @@ func TestAMarkerMayArriveInPiecesCutAnywhere(t *testing.T) {
 
 func cutsRunes(text string, at int) bool { return at < len(text) && text[at]&0xC0 == 0x80 }
 
-func TestALongMessageClaimsAtItsEnd(t *testing.T) {
+func TestLongMessageClaims(t *testing.T) {
 	megabyte := strings.Repeat("The quick brown fox jumps over the lazy dog, ärgerlich.\n", 1<<20/57)
 	oneLine := strings.Repeat("no line ends here; ", 1<<20/19)
 	for name, row := range map[string]struct {
@@ -343,12 +346,12 @@ func TestALongMessageClaimsAtItsEnd(t *testing.T) {
 			for _, size := range []int{1 << 20, 70_000, 4096, 997} {
 				for _, r := range []event.Rules{final, anywhere()} {
 					want := row.final
-					if r.CompletionMatch == "anywhere" {
+					if r.Completion.Match == "anywhere" {
 						want = row.anywhere
 					}
 					c := hear(t, r, cut(row.text, size)...)
-					if got := c.Claim(r); got != want {
-						t.Errorf("in pieces of %d, %s: claims %q, want %q", size, r.CompletionMatch, got, want)
+					if got := c.Claim(r); string(got) != want {
+						t.Errorf("in pieces of %d, %s: claims %q, want %q", size, r.Completion.Match, got, want)
 					}
 					if n := len(c.Text.String()); n > 32<<10 {
 						t.Errorf("%d bytes are kept", n)
@@ -372,10 +375,10 @@ func cut(text string, size int) (story []event.Payload) {
 	return append(story, says("1.0", ""))
 }
 
-func TestPromisesAndResponsesThatAreNotSetClaimNothing(t *testing.T) {
-	r := event.Rules{CompletionMatch: "final"}
+func TestUnsetMarkersClaimNothing(t *testing.T) {
+	r := event.Rules{Completion: event.CompletionRules{Match: "final"}}
 	for _, match := range []string{"final", "anywhere"} {
-		r.CompletionMatch = match
+		r.Completion.Match = match
 		for _, text := range []string{"<promise></promise>", "<response></response>", marker, "<response>DONE</response>"} {
 			if got := hear(t, r, message(text)...).Claim(r); got != "" {
 				t.Errorf("%s: %q claims %q", match, text, got)
@@ -384,9 +387,9 @@ func TestPromisesAndResponsesThatAreNotSetClaimNothing(t *testing.T) {
 	}
 }
 
-func TestAnotherPromiseIsReadAsItIsSpelled(t *testing.T) {
+func TestCustomPromise(t *testing.T) {
 	r := final
-	r.CompletionPromise = "fertig: 100 %"
+	r.Completion.Promise = "fertig: 100 %"
 	if got := hear(t, r, message("<promise>fertig: 100 %</promise>")...).Claim(r); got != "promise" {
 		t.Errorf("claims %q", got)
 	}
@@ -395,47 +398,47 @@ func TestAnotherPromiseIsReadAsItIsSpelled(t *testing.T) {
 	}
 }
 
-func TestAClaimIsOfItsIteration(t *testing.T) {
+func TestClaimIsOfOneIteration(t *testing.T) {
 	for _, r := range []event.Rules{final, anywhere()} {
 		c := hear(t, r, says("1.0", marker), event.IterationEnded{N: 1}, event.IterationStarted{N: 2})
 		if got := c.Claim(r); got != "" {
-			t.Errorf("%s: the next iteration claims %q by what an earlier one said", r.CompletionMatch, got)
+			t.Errorf("%s: the next iteration claims %q by what an earlier one said", r.Completion.Match, got)
 		}
 	}
 }
 
-func TestWhatAClaimLacks(t *testing.T) {
+func TestMissing(t *testing.T) {
 	work := event.ToolCalled{ID: "t1", Name: "bash"}
-	unread := &policy.Mailbox{Open: []policy.Message{
-		{ID: "a", Kind: policy.Steer, Text: "mind the gap"}, {ID: "b", Kind: policy.Pause}, {ID: "c", Kind: policy.FollowUp, Text: "then rest"},
+	unread := &policy.Commands{Open: []policy.Message{
+		{ID: "a", Kind: event.CommandSteer, Text: "mind the gap"}, {ID: "b", Kind: event.CommandPause}, {ID: "c", Kind: event.CommandFollowUp, Text: "then rest"},
 	}}
 	rules := func(n int, what string) event.Rules {
 		r := final
-		r.MinToolCalls, r.OnPromiseNoWork = n, what
+		r.Completion.MinToolCalls, r.Completion.OnPromiseNoWork = n, what
 		return r
 	}
 	const noWork, gap, rest = "no work was done: the claim came without a single use of a tool", "a message has not been read yet: mind the gap", "a message has not been read yet: then rest"
 	for name, row := range map[string]struct {
 		rules      event.Rules
 		showsTools bool
-		mail       *policy.Mailbox
+		mail       *policy.Commands
 		story      []event.Payload
 		want       []string
 	}{
-		"work and an empty mailbox are all it takes":      {rules(1, "reject"), true, &policy.Mailbox{}, []event.Payload{work}, nil},
-		"a claim without work is refused":                 {rules(1, "reject"), true, &policy.Mailbox{}, nil, []string{noWork}},
-		"a claim without work is accepted where it may":   {rules(1, "accept"), true, &policy.Mailbox{}, nil, nil},
-		"a warning does not refuse":                       {rules(1, "warn"), true, &policy.Mailbox{}, nil, nil},
-		"no work is asked for where none is wanted":       {rules(0, "reject"), true, &policy.Mailbox{}, nil, nil},
-		"an agent that shows no tools cannot be asked":    {rules(1, "reject"), false, &policy.Mailbox{}, nil, nil},
-		"two uses are not three":                          {rules(3, "reject"), true, &policy.Mailbox{}, []event.Payload{work, work}, []string{"too little work was done: the claim came after 2 uses of a tool, and 3 are asked for"}},
-		"a subagent's work is work":                       {rules(1, "reject"), true, &policy.Mailbox{}, []event.Payload{event.ToolCalled{ID: "t2", Parent: "t1"}}, nil},
+		"work and an empty mailbox are all it takes":      {rules(1, "reject"), true, &policy.Commands{}, []event.Payload{work}, nil},
+		"a claim without work is refused":                 {rules(1, "reject"), true, &policy.Commands{}, nil, []string{noWork}},
+		"a claim without work is accepted where it may":   {rules(1, "accept"), true, &policy.Commands{}, nil, nil},
+		"a warning does not refuse":                       {rules(1, "warn"), true, &policy.Commands{}, nil, nil},
+		"no work is asked for where none is wanted":       {rules(0, "reject"), true, &policy.Commands{}, nil, nil},
+		"an agent that shows no tools cannot be asked":    {rules(1, "reject"), false, &policy.Commands{}, nil, nil},
+		"two uses are not three":                          {rules(3, "reject"), true, &policy.Commands{}, []event.Payload{work, work}, []string{"too little work was done: the claim came after 2 uses of a tool, and 3 are asked for"}},
+		"a subagent's work is work":                       {rules(1, "reject"), true, &policy.Commands{}, []event.Payload{event.ToolCalled{ID: "t2", Parent: "t1"}}, nil},
 		"words that were not read are missing, in order":  {rules(1, "reject"), true, unread, []event.Payload{work}, []string{gap, rest}},
 		"all that is missing is told at once":             {rules(1, "reject"), true, unread, nil, []string{noWork, gap, rest}},
-		"work of an earlier iteration is not of this one": {rules(1, "reject"), true, &policy.Mailbox{}, []event.Payload{work, event.IterationEnded{N: 1}, event.IterationStarted{N: 2}}, []string{noWork}},
+		"work of an earlier iteration is not of this one": {rules(1, "reject"), true, &policy.Commands{}, []event.Payload{work, event.IterationEnded{N: 1}, event.IterationStarted{N: 2}}, []string{noWork}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := hear(t, row.rules, row.story...).Missing("promise", row.rules, policy.Evidence{ShowsTools: row.showsTools, Mail: row.mail, Gate: &policy.Gate{}})
+			got := hear(t, row.rules, row.story...).Missing("promise", row.rules, policy.Evidence{ShowsTools: row.showsTools, Commands: row.mail, Verification: &policy.Verification{}})
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -443,15 +446,15 @@ func TestWhatAClaimLacks(t *testing.T) {
 	}
 }
 
-func TestALongUnreadMessageIsNamedByItsEnd(t *testing.T) {
-	mail := &policy.Mailbox{Open: []policy.Message{{Kind: policy.Steer, Text: strings.Repeat("é", 5000)}}}
-	missing := hear(t, final, event.ToolCalled{ID: "t"}).Missing("promise", final, policy.Evidence{ShowsTools: true, Mail: mail, Gate: &policy.Gate{}})
+func TestUnreadMessageIsShortened(t *testing.T) {
+	mail := &policy.Commands{Open: []policy.Message{{Kind: event.CommandSteer, Text: strings.Repeat("é", 5000)}}}
+	missing := hear(t, final, event.ToolCalled{ID: "t"}).Missing("promise", final, policy.Evidence{ShowsTools: true, Commands: mail, Verification: &policy.Verification{}})
 	if len(missing) != 1 || len(missing[0]) > 300 || !strings.HasSuffix(missing[0], "é") || strings.ContainsRune(missing[0], '\ufffd') {
 		t.Errorf("missing is %q", missing)
 	}
 }
 
-func TestARefusedClaimIsRememberedForTheNextPrompt(t *testing.T) {
+func TestRefusalIsKeptForPrompt(t *testing.T) {
 	c := hear(t, final, says("1.0", marker), event.CompletionClaimed{How: "promise"}, event.CompletionRefused{Missing: []string{"x"}}, event.IterationEnded{N: 1})
 	if !slices.Equal(c.Refused, []string{"x"}) {
 		t.Fatalf("the next prompt would be told %q", c.Refused)
@@ -464,84 +467,42 @@ func TestARefusedClaimIsRememberedForTheNextPrompt(t *testing.T) {
 		{"while the next iteration runs", event.IterationStarted{N: 2}, []string{"x"}},
 		{"after it claimed nothing", event.IterationEnded{N: 2}, nil},
 	}
+	l := by(final)
 	for _, step := range steps {
-		if err := c.Apply(happened(t, noon, step.p), final); err != nil {
-			t.Fatal(err)
-		}
+		fold(c, l, noon, step.p)
 		if !slices.Equal(c.Refused, step.want) {
 			t.Errorf("%s it is %q, want %q", step.what, c.Refused, step.want)
 		}
 	}
 }
 
-func TestANewClaimForgetsWhyTheOldOneWasRefused(t *testing.T) {
+func TestNewClaimClearsRefusal(t *testing.T) {
 	c := hear(t, final, event.CompletionRefused{Missing: []string{"x"}}, event.CompletionClaimed{How: "promise"}, event.CompletionAccepted{How: "promise"})
 	if c.Refused != nil || c.Accepted != "promise" || c.Claimed != "promise" {
 		t.Errorf("%+v", c)
 	}
-	if err := c.Apply(happened(t, noon, event.LoopResumed{}), final); err != nil || c.Accepted != "" {
-		t.Errorf("a loop that was resumed after its end is complete already: %+v, %v", c, err)
+	if c.Apply(1, event.LoopResumed{}, by(final)); c.Accepted != "" {
+		t.Errorf("a loop that was resumed after its end is complete already: %+v", c)
 	}
 }
 
-func TestEventsThatCannotBeReadAreErrorsOfTheirPolicies(t *testing.T) {
-	apply := map[string]func(event.Event) error{
-		"completion": func(e event.Event) error { return (&policy.Completion{}).Apply(e, final) },
-		"mailbox":    func(e event.Event) error { return (&policy.Mailbox{}).Apply(e) },
-		"budget":     func(e event.Event) error { return (&policy.Budget{}).Apply(e) },
-		"restart":    func(e event.Event) error { return (&policy.Restart{}).Apply(e, final, false) },
-		"life":       func(e event.Event) error { return (&policy.Life{}).Apply(e, final) },
-		"gate":       func(e event.Event) error { return (&policy.Gate{}).Apply(e) },
-		"person":     func(e event.Event) error { return (&policy.Person{}).Apply(e, final) },
-		"limits":     func(e event.Event) error { return (&policy.Limits{}).Apply(e) },
-		"breaker":    func(e event.Event) error { return (&policy.Breaker{}).Apply(e, &policy.Completion{}) },
-	}
-	for policyName, types := range map[string][]event.Type{
-		"completion": {event.TypeAgentSaid, event.TypeCompletionClaimed, event.TypeCompletionRefused, event.TypeCompletionAccepted,
-			event.TypeDecided, event.TypeFolderSeen, event.TypeIterationEnded, event.TypeLoopResumed},
-		"gate":    {event.TypeDecided, event.TypeGuardrailEnded, event.TypeGuardrailEdited, event.TypeSCMEnded, event.TypeAgentRested, event.TypeAgentExited, event.TypeIterationEnded},
-		"person":  {event.TypeDecided, event.TypeAgentExited, event.TypeFolderSeen, event.TypeCommandReceived},
-		"limits":  {event.TypeLoopStarted, event.TypeAgentLimited, event.TypeAgentFinished, event.TypeIterationEnded, event.TypeClockJumped},
-		"breaker": {event.TypeRepoSeen, event.TypeFolderSeen, event.TypeDecided, event.TypeIterationEnded, event.TypeBreakerTripped},
-		"mailbox": {event.TypeCommandReceived, event.TypeCommandDelivered, event.TypeCommandRefused, event.TypeDecided, event.TypeEffectFailed, event.TypeIterationStarted},
-		"budget":  {event.TypeLoopStarted, event.TypeLoopResumed, event.TypeLoopConfigured, event.TypeAgentUsed, event.TypeIterationEnded, event.TypeClockJumped, event.TypeBudgetWarned},
-		"restart": {event.TypeIterationEnded},
-		"life": {event.TypeLoopPaused, event.TypeLoopStarted, event.TypeLoopResumed, event.TypeFaultRaised, event.TypeLoopEnded, event.TypeIterationStarted,
-			event.TypeDecided, event.TypeEffectFailed, event.TypeAgentStarted, event.TypeAgentFinished, event.TypeAgentExited},
-	} {
-		for _, typ := range types {
-			// A payload of agent.said that is no object says nothing; one whose text is a number cannot be read.
-			e := misspelt(t, typ)
-			if typ == event.TypeAgentSaid {
-				line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: noon}, event.Draft{Type: typ, Data: []byte(`{"text":7}`)}, 0)
-				e, _ = event.Parse(line)
-			}
-			if apply[policyName](e) == nil {
-				t.Errorf("%s took a %s that cannot be read", policyName, typ)
-			}
-		}
-	}
-}
-
-// The hand that begins the next iteration sees the state behind its decision.
-func TestARefusedFileIsPutAsideWhenTheNextIterationBegins(t *testing.T) {
-	c := &policy.Completion{}
+// The executor that begins the next iteration reads the state after its decision.
+func TestRefusedFileIsPutAside(t *testing.T) {
+	c, l := &policy.Completion{}, by(final)
 	for _, step := range []struct {
 		happens event.Payload
 		aside   bool
 	}{
 		{event.IterationStarted{N: 1}, false},
-		{event.FolderSeen{Done: true}, false},
-		{event.CompletionClaimed{How: policy.ByDoneFile}, false},
+		{event.FolderInspected{Done: true}, false},
+		{event.CompletionClaimed{How: event.ClaimDoneFile}, false},
 		{event.CompletionRefused{Missing: []string{"the guardrails have not all run"}}, true},
 		{event.IterationEnded{N: 1, Outcome: event.OutcomeDone}, true},
 		{event.Decided{Do: event.DoBegin, Iteration: 2}, true},
-		{event.FolderSeen{}, true},
+		{event.FolderInspected{}, true},
 		{event.IterationStarted{N: 2}, false},
 	} {
-		if err := c.Apply(happened(t, noon, step.happens), final); err != nil {
-			t.Fatal(err)
-		}
+		fold(c, l, noon, step.happens)
 		if c.Aside != step.aside {
 			t.Errorf("after %+v: aside is %v", step.happens, c.Aside)
 		}

@@ -2,13 +2,22 @@
 // it go on, is the agent alive, what do people want of it. Each policy is one
 // file: a struct of counters that [event.Event]s are folded into, and a question.
 //
-//	var b policy.Budget
+//	var l policy.Lifecycle
+//	var c policy.Completion
 //	for e := range events {
-//		b.Apply(e)
+//		p, err := event.Decode(e)
+//		…
+//		was := l
+//		l.Apply(e.At, p)
+//		c.Apply(e.Iter, p, &was)
 //	}
-//	if reason, why := b.Over(); reason != "" {
+//	if how := c.Claim(l.Rules); how != "" {
 //		…
 //	}
+//
+// [Lifecycle] holds what several policies need: the rules, the phase, which agent works and its
+// process. A policy that needs such a fact is given the Lifecycle as it was before the event, and
+// writes into nothing but itself. The order in which policies are given an event has no meaning.
 //
 // # Guarantees
 //
@@ -20,5 +29,5 @@
 // # Not here
 //
 // The order in which the questions are asked (internal/loop) and the struct that holds the
-// policies together (projector).
+// policies together (internal/loopstate).
 package policy

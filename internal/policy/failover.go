@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -8,20 +9,22 @@ import (
 
 // Failover says which of the loop's agents works. The settings name them in order of preference,
 // and each iteration is for the first of them that can work when it begins. An agent cannot work
-// while it waits for a limit or an outage to pass: until the moment that was stated, else for its own
-// growing delay. It is not tried again at all, before a person resumes the loop, when it is not logged in, has nothing
-// left, is not installed, refuses its flags, or failed as often as would have ended a loop that has
-// no other. Each agent has its own counts of limits and failures, so that the outage of one says
-// nothing against another, and an outage is too long only when nobody worked in it. Where no agent
-// can work now, the loop waits for the one that can be tried first. When none is to be tried
-// again, the loop ends for the reason of the one that it would rather have had.
+// while it waits for a limit or an outage to pass: until the moment that was stated, else for its
+// own growing delay. It is not tried again at all, before a person resumes the loop, when it is not
+// logged in, has nothing left, is not installed, refuses its flags, or failed as often as would
+// have ended a loop that has no other. Each agent has its own counts of limits and failures, so
+// that the outage of one says nothing about another, and an outage is too long only if no agent
+// worked during it. Where no agent can work now, the loop waits for the one that can be tried
+// first. When none is to be tried again, the loop ends for the reason of the preferred one.
 type Failover struct {
-	Agent int     `json:"agent,omitempty"` // the place of the one that works in the list; 0 is the first
-	Aside []Aside `json:"aside,omitempty"` // what is kept of the others, by their places
+	// the place of the one that works in the list; 0 is the first
+	Agent       int           `json:"agent,omitempty"`
+	AgentRecord               // of the one that works
+	Aside       []AgentRecord `json:"aside,omitempty"` // of the others, by their places
 }
 
-// Aside is what is kept of an agent while another one works.
-type Aside struct {
+// AgentRecord is what is kept of one agent.
+type AgentRecord struct {
 	Limits  Limits       `json:"limits"`
 	Restart Restart      `json:"restart"`
 	Reason  event.Reason `json:"reason,omitempty"` // why it is not tried again
@@ -29,56 +32,46 @@ type Aside struct {
 	Hint    string       `json:"hint,omitempty"`
 }
 
-// Standing says whether an agent can work.
-type Standing struct {
+// Availability says whether an agent can work.
+type Availability struct {
 	Until  time.Time    // it cannot before
 	Reason event.Reason // why a loop that has no other agent would end; empty where it would not
 	Why    string       // one sentence about either
 	Hint   string
-	// Passes says that the reason may pass by itself, so that it is an end only where all others have one.
+	// Passes says that the reason may pass by itself, so that it is an end only where all others
+	// have one.
 	Passes bool
 }
 
 // Gone reports that the agent is not to be tried again.
-func (s Standing) Gone() bool { return s.Reason != "" && !s.Passes }
+func (s Availability) Gone() bool { return s.Reason != "" && !s.Passes }
 
-// Apply folds one event, after the counts of the agent that works have taken it. They are
-// exchanged when another one takes over.
-func (f *Failover) Apply(e event.Event, r event.Rules, limits *Limits, restart *Restart) error {
-	switch e.Type {
-	case event.TypeLoopStarted, event.TypeLoopResumed:
+// Apply folds one event. was is the loop before it.
+func (f *Failover) Apply(at time.Time, p event.Payload, was *Lifecycle) {
+	f.Limits.Apply(at, p, was.ID)
+	f.Restart.Apply(at, p, was)
+	switch p := p.(type) {
+	case event.LoopStarted, event.LoopResumed:
 		*f = Failover{}
-	case event.TypeClockJumped, event.TypeLoopUnpaused:
+	case event.ClockJumped, event.LoopUnpaused, event.LoopWaited:
+		f.Aside = slices.Clone(f.Aside)
 		for i := range f.Aside {
-			if err := f.Aside[i].Limits.Apply(e); err != nil {
-				return err
-			}
+			f.Aside[i].Limits.Apply(at, p, was.ID)
 		}
-	case event.TypeIterationEnded:
-		if len(f.Aside) == 0 {
-			return nil
-		}
-		p, err := event.As[event.IterationEnded](e)
-		if err != nil {
-			return err
-		}
-		f.worked(p.Outcome, e.At)
-	case event.TypeAgentReplaced:
-		p, err := event.As[event.AgentReplaced](e)
-		if err != nil {
-			return err
-		}
-		f.replace(p, r, limits, restart)
+	case event.IterationEnded:
+		f.worked(p.Outcome, at)
+	case event.AgentReplaced:
+		f.replace(p, len(was.Rules.Agents))
 	}
-	return nil
 }
 
-// worked lets the waiting of all others begin anew: the loop was not waiting.
+// worked restarts the outages of all others: the loop was not waiting.
 func (f *Failover) worked(outcome event.Outcome, at time.Time) {
 	switch outcome {
 	case event.OutcomeLimited, event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeEmpty:
 		return
 	}
+	f.Aside = slices.Clone(f.Aside)
 	for i := range f.Aside {
 		if l := &f.Aside[i].Limits; !l.Since.IsZero() {
 			l.Since = at
@@ -86,61 +79,58 @@ func (f *Failover) worked(outcome event.Outcome, at time.Time) {
 	}
 }
 
-func (f *Failover) replace(p event.AgentReplaced, r event.Rules, limits *Limits, restart *Restart) {
-	if p.To < 0 || p.To >= len(r.Agents) || p.To == f.Agent || f.Agent >= len(r.Agents) {
+func (f *Failover) replace(p event.AgentReplaced, agents int) {
+	if p.To < 0 || p.To >= agents || p.To == f.Agent || f.Agent >= agents {
 		return // of a list that is not this one
 	}
-	aside := make([]Aside, len(r.Agents))
+	aside := make([]AgentRecord, agents)
 	copy(aside, f.Aside)
-	aside[f.Agent] = Aside{
-		Limits: *limits, Restart: *restart,
-		Reason: p.Reason, Why: firstBytes(p.Why, problemMost), Hint: firstBytes(p.Hint, problemMost),
-	}
-	loop := limits.Loop
-	*limits, *restart = aside[p.To].Limits, aside[p.To].Restart
-	limits.Loop = loop
-	aside[p.To] = Aside{}
-	f.Agent, f.Aside = p.To, aside
+	f.Reason, f.Why, f.Hint = p.Reason, firstBytes(p.Why, problemMost), firstBytes(p.Hint, problemMost)
+	aside[f.Agent] = f.AgentRecord
+	next := AgentRecord{Limits: aside[p.To].Limits, Restart: aside[p.To].Restart}
+	aside[p.To] = AgentRecord{}
+	*f = Failover{Agent: p.To, AgentRecord: next, Aside: aside}
 }
 
-// Stand says what the counts of an agent come to.
-func Stand(l *Limits, s *Restart, r event.Rules) Standing {
+// Availability says what the counts of an agent come to.
+func (a *AgentRecord) Availability(r event.Rules) Availability {
+	l, s := &a.Limits, &a.Restart
 	if reason, why, hint := l.Over(r); reason != "" {
-		return Standing{Until: l.NotUntil, Reason: reason, Why: why, Hint: hint, Passes: reason == event.ReasonOutage}
+		return Availability{Until: l.NotUntil, Reason: reason, Why: why, Hint: hint, Passes: reason == event.ReasonOutage}
 	}
 	if reason, why := s.Fatal(r); reason != "" {
-		return Standing{Reason: reason, Why: why, Hint: "run the agent's command by hand; 'ralph logs --type agent.exited' has all that it printed at its end"}
+		return Availability{Reason: reason, Why: why, Hint: "run the agent's command by hand; 'ralph logs --type agent.exited' has all that it printed at its end"}
 	}
-	return Standing{Until: l.NotUntil, Why: l.Trouble()}
+	return Availability{Until: l.NotUntil, Why: l.Trouble()}
 }
 
-// Standing returns that of any agent of the list. current is what is known of the one that works.
-func (f *Failover) Standing(agent int, current Standing, r event.Rules) Standing {
+// Of returns the availability of any agent of the list. current is that of the one that works.
+func (f *Failover) Of(agent int, current Availability, r event.Rules) Availability {
 	if agent == f.Agent {
 		return current
 	}
 	if agent >= len(f.Aside) {
-		return Standing{} // it was never tried
+		return Availability{} // it was never tried
 	}
 	a := &f.Aside[agent]
 	if a.Reason != "" {
-		return Standing{Reason: a.Reason, Why: a.Why, Hint: a.Hint}
+		return Availability{Reason: a.Reason, Why: a.Why, Hint: a.Hint}
 	}
-	return Stand(&a.Limits, &a.Restart, r)
+	return a.Availability(r)
 }
 
 // Choose returns the agent for the next iteration: the first that can work now, else the one that
 // can be tried first. It reports false where none is to be tried again.
-func (f *Failover) Choose(current Standing, now time.Time, r event.Rules) (agent int, ok bool) {
+func (f *Failover) Choose(current Availability, now time.Time, r event.Rules) (agent int, ok bool) {
 	var earliest time.Time
 	agent = -1
 	for i := range r.Agents {
-		standing := f.Standing(i, current, r)
-		if standing.Gone() {
+		candidate := f.Of(i, current, r)
+		if candidate.Gone() {
 			continue
 		}
-		ok = ok || standing.Reason == ""
-		from := standing.Until
+		ok = ok || candidate.Reason == ""
+		from := candidate.Until
 		if from.Before(now) {
 			from = now
 		}

@@ -11,29 +11,29 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-var three = event.Rules{RestartMax: 5, OutageLimit: time.Hour.Milliseconds(), Agents: []event.Agent{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+var three = event.Rules{Restart: event.RestartRules{Max: 5}, Limits: event.LimitRules{MaxOutage: event.Duration(time.Hour)}, Agents: []event.Agent{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 
-func TestWhoIsChosenForAnIteration(t *testing.T) {
+func TestFailoverChoosesAgent(t *testing.T) {
 	now := noon
 	for name, row := range map[string]struct {
-		stands [3]policy.Standing // the first is that of the agent that works
+		stands [3]policy.Availability // the first is that of the agent that works
 		want   int
 		ok     bool
 	}{
-		"the first, where all can":              {[3]policy.Standing{}, 0, true},
-		"the next, where the first waits":       {[3]policy.Standing{{Until: now.Add(1)}}, 1, true},
-		"the first again, when its time is up":  {[3]policy.Standing{{Until: now}}, 0, true},
-		"the last, where the others cannot":     {[3]policy.Standing{{Until: now.Add(1)}, {Reason: event.ReasonAuth}}, 2, true},
-		"the earliest, where all wait":          {[3]policy.Standing{{Until: now.Add(3)}, {Until: now.Add(1)}, {Until: now.Add(2)}}, 1, true},
-		"the preferred of two that are as late": {[3]policy.Standing{{Until: now.Add(3)}, {Until: now.Add(2)}, {Until: now.Add(2)}}, 1, true},
-		"nobody, where none is to be tried":     {[3]policy.Standing{{Reason: event.ReasonAgent}, {Reason: event.ReasonAuth}, {Reason: event.ReasonQuota}}, -1, false},
+		"the first, where all can":              {[3]policy.Availability{}, 0, true},
+		"the next, where the first waits":       {[3]policy.Availability{{Until: now.Add(1)}}, 1, true},
+		"the first again, when its time is up":  {[3]policy.Availability{{Until: now}}, 0, true},
+		"the last, where the others cannot":     {[3]policy.Availability{{Until: now.Add(1)}, {Reason: event.ReasonAuth}}, 2, true},
+		"the earliest, where all wait":          {[3]policy.Availability{{Until: now.Add(3)}, {Until: now.Add(1)}, {Until: now.Add(2)}}, 1, true},
+		"the preferred of two that are as late": {[3]policy.Availability{{Until: now.Add(3)}, {Until: now.Add(2)}, {Until: now.Add(2)}}, 1, true},
+		"nobody, where none is to be tried":     {[3]policy.Availability{{Reason: event.ReasonAgent}, {Reason: event.ReasonAuth}, {Reason: event.ReasonQuota}}, -1, false},
 		"one in a long outage, while another may come back": {
-			[3]policy.Standing{{Until: now.Add(1), Reason: event.ReasonOutage, Passes: true}, {Until: now.Add(2)}, {Reason: event.ReasonAgent}}, 0, true},
+			[3]policy.Availability{{Until: now.Add(1), Reason: event.ReasonOutage, Passes: true}, {Until: now.Add(2)}, {Reason: event.ReasonAgent}}, 0, true},
 		"nobody, where all are in long outages or broken": {
-			[3]policy.Standing{{Until: now.Add(1), Reason: event.ReasonOutage, Passes: true}, {Reason: event.ReasonAuth}, {Reason: event.ReasonAgent}}, 0, false},
+			[3]policy.Availability{{Until: now.Add(1), Reason: event.ReasonOutage, Passes: true}, {Reason: event.ReasonAuth}, {Reason: event.ReasonAgent}}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &policy.Failover{Aside: make([]policy.Aside, 3)}
+			f := &policy.Failover{Aside: make([]policy.AgentRecord, 3)}
 			for i, standing := range row.stands[1:] {
 				aside := &f.Aside[i+1]
 				aside.Reason = standing.Reason
@@ -52,24 +52,13 @@ func TestWhoIsChosenForAnIteration(t *testing.T) {
 
 // books are the counts of a loop with three agents.
 type books struct {
-	Failover policy.Failover
-	Limits   policy.Limits
-	Restart  policy.Restart
+	policy.Failover
 }
 
 func (b *books) apply(t *testing.T, at time.Time, payloads ...event.Payload) {
 	t.Helper()
 	for _, p := range payloads {
-		e := happened(t, at, p)
-		if err := b.Limits.Apply(e); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Restart.Apply(e, three, false); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Failover.Apply(e, three, &b.Limits, &b.Restart); err != nil {
-			t.Fatal(err)
-		}
+		b.Failover.Apply(at, p, by(three))
 	}
 	again := throughJSON(t, b)
 	if diff := cmp.Diff(b, again); diff != "" {
@@ -78,17 +67,17 @@ func (b *books) apply(t *testing.T, at time.Time, payloads ...event.Payload) {
 }
 
 var overloaded = []event.Payload{
-	event.IterationStarted{N: 1}, event.AgentFinished{Outcome: "error", Error: "529", Kind: policy.KindOverload},
+	event.IterationStarted{N: 1}, event.AgentFinished{Outcome: "error", Error: "529", Kind: event.KindOverload},
 	event.IterationEnded{N: 1, Outcome: event.OutcomeLimited, Error: "529"},
 }
 
-func TestEachAgentHasItsOwnCounts(t *testing.T) {
+func TestFailoverCountsPerAgent(t *testing.T) {
 	b := &books{}
 	b.apply(t, noon, event.LoopStarted{ID: "L"})
 	b.apply(t, noon, overloaded...)
 	first := b.Limits
 	b.apply(t, noon, event.AgentReplaced{From: 0, To: 1, Why: "overload: 529"})
-	if b.Limits.Attempt != 0 || !b.Limits.NotUntil.IsZero() || b.Limits.Loop != "L" {
+	if b.Limits.Attempt != 0 || !b.Limits.NotUntil.IsZero() {
 		t.Fatalf("the second agent begins with %+v", b.Limits)
 	}
 	b.apply(t, noon, failed("x", time.Minute), failed("y", time.Minute))
@@ -106,7 +95,7 @@ func TestEachAgentHasItsOwnCounts(t *testing.T) {
 	}
 }
 
-func TestAnOutageIsOverWhenAnotherAgentWorked(t *testing.T) {
+func TestOtherAgentEndsOutage(t *testing.T) {
 	b := &books{}
 	b.apply(t, noon, event.LoopStarted{ID: "L"})
 	b.apply(t, noon, overloaded...)
@@ -130,7 +119,7 @@ func TestAnOutageIsOverWhenAnotherAgentWorked(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfAnAgentIsBounded(t *testing.T) {
+func TestAgentRecordIsBounded(t *testing.T) {
 	b := &books{}
 	for _, to := range []int{-1, 0, 3, 1 << 40} {
 		b.apply(t, noon, event.AgentReplaced{To: to, Reason: event.ReasonAuth})
@@ -142,10 +131,5 @@ func TestWhatIsKeptOfAnAgentIsBounded(t *testing.T) {
 	b.apply(t, noon, event.AgentReplaced{To: 2, Reason: event.ReasonAuth, Why: long, Hint: long})
 	if kept := b.Failover.Aside[0]; len(b.Failover.Aside) != 3 || len(kept.Why) > 4<<10 || len(kept.Hint) > 4<<10 || kept.Reason != event.ReasonAuth {
 		t.Errorf("%d agents, %d and %d bytes, %q", len(b.Failover.Aside), len(kept.Why), len(kept.Hint), kept.Reason)
-	}
-	for _, typ := range []event.Type{event.TypeAgentReplaced, event.TypeIterationEnded, event.TypeClockJumped} {
-		if err := b.Failover.Apply(misspelt(t, typ), three, &b.Limits, &b.Restart); err == nil {
-			t.Errorf("%s that is none was taken", typ)
-		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -18,13 +19,23 @@ func watch(t testing.TB, story ...moment) *policy.Idle {
 	t.Helper()
 	i := &policy.Idle{}
 	for _, m := range story {
-		i.Apply(happened(t, noon.Add(m.after), m.p))
+		i.Apply(noon.Add(m.after), m.p)
 	}
 	return throughJSON(t, i)
 }
 
+// in returns a loop in that phase, after what happened.
+func in(phase policy.Phase, r event.Rules, story []moment) *policy.Lifecycle {
+	var l policy.Lifecycle
+	for _, m := range story {
+		l.Apply(noon, m.p)
+	}
+	l.Phase, l.Rules = phase, r
+	return &l
+}
+
 func TestDeadlines(t *testing.T) {
-	limits := event.Rules{IdleAfter: 60_000, IterationLimit: 600_000, AfterResult: 5000}
+	limits := event.Rules{Limits: event.LimitRules{Idle: event.Duration(time.Minute), Iteration: event.Duration(10 * time.Minute), ExitGrace: event.Duration(5 * time.Second)}}
 	begun := []moment{{0, event.IterationStarted{N: 1}}, {time.Second, event.AgentStarted{PID: 7}}}
 	for name, row := range map[string]struct {
 		story []moment
@@ -34,23 +45,23 @@ func TestDeadlines(t *testing.T) {
 		after time.Duration // noon
 	}{
 		"an agent that started is silent from then on":       {begun, policy.Turning, limits, policy.TimerIdle, 61 * time.Second},
-		"a word begins the silence anew":                     {append(begun, moment{30 * time.Second, piece("1.0", "x")}), policy.Turning, limits, policy.TimerIdle, 90 * time.Second},
+		"a word begins the silence again":                    {append(begun, moment{30 * time.Second, piece("1.0", "x")}), policy.Turning, limits, policy.TimerIdle, 90 * time.Second},
 		"a wait that was stated is none":                     {append(begun, moment{30 * time.Second, event.AgentRetried{Attempt: 1, Delay: 90_000}}), policy.Turning, limits, policy.TimerIdle, 180 * time.Second},
 		"nor is it cut by what comes in it":                  {append(begun, moment{30 * time.Second, event.AgentRetried{Attempt: 1, Delay: 90_000}}, moment{31 * time.Second, event.AgentNoticed{What: "x"}}), policy.Turning, limits, policy.TimerIdle, 180 * time.Second},
 		"one that is over is over":                           {append(begun, moment{30 * time.Second, event.AgentRetried{Attempt: 1, Delay: 2000}}, moment{50 * time.Second, piece("1.0", "x")}), policy.Turning, limits, policy.TimerIdle, 110 * time.Second},
 		"the next try states its own":                        {append(begun, moment{30 * time.Second, event.AgentRetried{Attempt: 1, Delay: 400_000}}, moment{40 * time.Second, event.AgentRetried{Attempt: 2}}), policy.Turning, limits, policy.TimerIdle, 100 * time.Second},
 		"a wait of less than nothing is none":                {append(begun, moment{30 * time.Second, event.AgentRetried{Attempt: 1, Delay: -90_000}}), policy.Turning, limits, policy.TimerIdle, 90 * time.Second},
-		"one of years is a day":                              {append(begun, moment{30 * time.Second, event.AgentRetried{Attempt: 1, Delay: 1 << 60}}), policy.Turning, event.Rules{IdleAfter: 60_000}, policy.TimerIdle, 24*time.Hour + 90*time.Second},
+		"one of years is a day":                              {append(begun, moment{30 * time.Second, event.AgentRetried{Attempt: 1, Delay: 1 << 60}}), policy.Turning, event.Rules{Limits: event.LimitRules{Idle: event.Duration(time.Minute)}}, policy.TimerIdle, 24*time.Hour + 90*time.Second},
 		"a machine that slept in it waits on":                {append(begun, moment{30 * time.Second, event.AgentRetried{Attempt: 1, Delay: 90_000}}, moment{40 * time.Second, event.ClockJumped{By: 50_000}}), policy.Turning, limits, policy.TimerIdle, 230 * time.Second},
 		"the next iteration waits for none of the old":       {append(begun, moment{30 * time.Second, event.AgentRetried{Attempt: 1, Delay: 90_000}}, moment{40 * time.Second, event.IterationStarted{N: 2}}, moment{41 * time.Second, event.AgentStarted{PID: 7}}), policy.Turning, limits, policy.TimerIdle, 101 * time.Second},
 		"a busy agent runs into the iteration's limit":       {append(begun, moment{550 * time.Second, piece("1.0", "x")}), policy.Turning, limits, policy.TimerIteration, 600 * time.Second},
 		"an agent that does not start is late, too":          {begun[:1], policy.Starting, limits, policy.TimerIteration, 600 * time.Second},
 		"a prompt that is being given is no silence":         {begun, policy.Starting, limits, policy.TimerIteration, 600 * time.Second},
-		"a process that stays after its result is in excess": {append(begun, moment{9 * time.Second, event.AgentFinished{Outcome: "ok"}}), policy.Leaving, limits, policy.TimerAfterResult, 14 * time.Second},
+		"a process that stays after its result is in excess": {append(begun, moment{9 * time.Second, event.AgentFinished{Outcome: "ok"}}), policy.Leaving, limits, policy.TimerExitGrace, 14 * time.Second},
 		"a process that is ended without a result is not":    {begun, policy.Leaving, limits, "", 0},
-		"without a limit silence is golden":                  {begun, policy.Turning, event.Rules{IterationLimit: 600_000}, policy.TimerIteration, 600 * time.Second},
-		"without a limit an iteration is as long as it is":   {begun, policy.Turning, event.Rules{IdleAfter: 60_000}, policy.TimerIdle, 61 * time.Second},
-		"without a limit a process may stay":                 {append(begun, moment{9 * time.Second, event.AgentFinished{Outcome: "ok"}}), policy.Leaving, event.Rules{IdleAfter: 1, IterationLimit: 1}, "", 0},
+		"without a limit silence is golden":                  {begun, policy.Turning, event.Rules{Limits: event.LimitRules{Iteration: event.Duration(10 * time.Minute)}}, policy.TimerIteration, 600 * time.Second},
+		"without a limit an iteration is as long as it is":   {begun, policy.Turning, event.Rules{Limits: event.LimitRules{Idle: event.Duration(time.Minute)}}, policy.TimerIdle, 61 * time.Second},
+		"without a limit a process may stay":                 {append(begun, moment{9 * time.Second, event.AgentFinished{Outcome: "ok"}}), policy.Leaving, event.Rules{Limits: event.LimitRules{Idle: event.Duration(time.Millisecond), Iteration: event.Duration(time.Millisecond)}}, "", 0},
 		"without any limit there is no deadline":             {begun, policy.Turning, event.Rules{}, "", 0},
 		"between two iterations nobody is late":              {begun, policy.Between, limits, "", 0},
 		"while the prompt is composed nobody is late":        {begun, policy.Beginning, limits, "", 0},
@@ -62,7 +73,7 @@ func TestDeadlines(t *testing.T) {
 		"a runner that resumes waits for nothing of the old": {append(begun, moment{100 * time.Second, event.LoopResumed{}}), policy.Turning, limits, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			deadline, ok := watch(t, row.story...).Next(row.phase, row.rules)
+			deadline, ok := watch(t, row.story...).Next(in(row.phase, row.rules, row.story))
 			if ok != (row.name != "") || deadline.Name != row.name {
 				t.Fatalf("%v %+v, want %q", ok, deadline, row.name)
 			}
@@ -77,16 +88,20 @@ func TestSignsOfLife(t *testing.T) {
 	lively := map[event.Type]bool{
 		event.TypeAgentStarted: true, event.TypeAgentSaid: true, event.TypeAgentThought: true, event.TypeAgentUsed: true, event.TypeAgentPlanned: true,
 		event.TypeAgentAsked: true, event.TypeAgentLimited: true, event.TypeAgentRetried: true, event.TypeAgentCompacted: true, event.TypeAgentNoticed: true,
-		event.TypeAgentUnread: true, event.TypeAgentFinished: true, event.TypeToolCalled: true, event.TypeToolProgressed: true, event.TypeToolReturned: true,
+		event.TypeAgentUnparsed: true, event.TypeAgentFinished: true, event.TypeToolCalled: true, event.TypeToolProgressed: true, event.TypeToolReturned: true,
 	}
 	for _, typ := range event.Types() {
 		i := &policy.Idle{Began: noon, Heard: noon}
-		line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: noon.Add(time.Minute)}, event.Draft{Type: typ, Data: []byte(`{}`)}, 0)
+		line, _ := frame.Append(nil, frame.Stamp{Seq: 1, At: noon.Add(time.Minute)}, event.Draft{Type: typ, Data: []byte(`{}`)}, 0)
 		e, err := event.Parse(line)
 		if err != nil {
 			t.Fatal(err)
 		}
-		i.Apply(e)
+		p, err := event.Decode(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i.Apply(e.At, p)
 		if got := i.Heard.Equal(noon.Add(time.Minute)); got != lively[typ] {
 			t.Errorf("%s as a sign of life: %v", typ, got)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// behind is how an iteration comes to each of the phases behind its turn.
+// behind returns the events by which an iteration reaches each phase after its turn.
 func behind(phase policy.Phase) []event.Payload {
 	steps := map[policy.Phase][]event.Payload{
 		policy.Checking:   {decided(event.DoCheck)},
@@ -19,8 +19,8 @@ func behind(phase policy.Phase) []event.Payload {
 		policy.Committing: {decided(event.DoCheck), checked, decided(event.DoCommit)},
 		policy.Settled:    {decided(event.DoCheck), checked, decided(event.DoCommit), event.SCMEnded{}},
 	}
-	if phase == policy.Verifying {
-		return append(until(policy.Between), decided(event.DoBegin), event.FolderSeen{Done: true}, decided(event.DoCheck))
+	if phase == policy.VerifyingDone {
+		return append(until(policy.Between), decided(event.DoBegin), event.FolderInspected{Done: true}, decided(event.DoCheck))
 	}
 	if more, ok := steps[phase]; ok {
 		return append(until(policy.Gone), more...)
@@ -28,19 +28,18 @@ func behind(phase policy.Phase) []event.Payload {
 	return until(phase)
 }
 
-var behindTurn = []policy.Phase{policy.Checking, policy.Checked, policy.Committing, policy.Settled, policy.Verifying}
+var behindTurn = []policy.Phase{policy.Checking, policy.Checked, policy.Committing, policy.Settled, policy.VerifyingDone}
 
-func done(l *policy.Life, t *testing.T, p event.Payload) *policy.Life {
+func done(l *policy.Lifecycle, t *testing.T, p event.Payload) *policy.Lifecycle {
 	t.Helper()
-	if err := l.Apply(happened(t, noon, p), files()); err != nil {
-		t.Fatal(err)
-	}
+	l.Rules = files()
+	l.Apply(noon, p)
 	return l
 }
 
-func at(t *testing.T, phase policy.Phase) *policy.Life {
+func at(t *testing.T, phase policy.Phase) *policy.Lifecycle {
 	t.Helper()
-	l := &policy.Life{}
+	l := &policy.Lifecycle{}
 	for _, p := range behind(phase) {
 		done(l, t, p)
 	}
@@ -50,7 +49,7 @@ func at(t *testing.T, phase policy.Phase) *policy.Life {
 	return throughJSON(t, l)
 }
 
-func TestWhatHappensBehindATurn(t *testing.T) {
+func TestEventsAfterTurn(t *testing.T) {
 	kill, cancel := decided(event.DoKill), decided(event.DoCancel)
 	for name, row := range map[string]struct {
 		from policy.Phase
@@ -58,25 +57,25 @@ func TestWhatHappensBehindATurn(t *testing.T) {
 		want policy.Phase
 	}{
 		"a check of what the agent left is over":          {policy.Checking, checked, policy.Checked},
-		"a check of a file DONE is over":                  {policy.Verifying, checked, policy.Between},
+		"a check of a file DONE is over":                  {policy.VerifyingDone, checked, policy.Between},
 		"a check that nobody waits for changes nothing":   {policy.Settled, checked, policy.Settled},
 		"a commit is over":                                {policy.Committing, event.SCMEnded{Error: "x"}, policy.Settled},
 		"a commit that nobody waits for changes nothing":  {policy.Checked, event.SCMEnded{}, policy.Checked},
 		"a commit that cannot be done is over":            {policy.Committing, event.EffectFailed{Do: event.DoCommit}, policy.Settled},
 		"a check that cannot be done is over":             {policy.Checking, event.EffectFailed{Do: event.DoCheck}, policy.Checked},
-		"a check of DONE that cannot be done is over":     {policy.Verifying, event.EffectFailed{Do: event.DoCheck}, policy.Between},
+		"a check of DONE that cannot be done is over":     {policy.VerifyingDone, event.EffectFailed{Do: event.DoCheck}, policy.Between},
 		"a process that rests may go while it is checked": {policy.Checking, gone, policy.Checking},
 		"... when it has been checked":                    {policy.Checked, gone, policy.Checked},
 		"... while it is committed":                       {policy.Committing, gone, policy.Committing},
 		"... when all is settled":                         {policy.Settled, gone, policy.Settled},
-		"... while a file DONE is verified":               {policy.Verifying, gone, policy.Verifying},
+		"... while a file DONE is verified":               {policy.VerifyingDone, gone, policy.VerifyingDone},
 		"a kill waits for the check":                      {policy.Checking, kill, policy.Checking},
 		"a cancelled check goes on until it says so":      {policy.Checking, cancel, policy.Checking},
 		"an iteration without a check can be committed":   {policy.Gone, decided(event.DoCommit), policy.Committing},
 		"the iteration ends":                              {policy.Settled, closed, policy.Between},
-		"a file DONE that is seen is no beginning":        {policy.Beginning, event.FolderSeen{Done: true}, policy.Between},
-		"a folder without one is":                         {policy.Beginning, event.FolderSeen{Wait: true}, policy.Beginning},
-		"a file DONE of the agent changes no phase":       {policy.Checking, event.FolderSeen{Done: true}, policy.Checking},
+		"a file DONE that is seen is no beginning":        {policy.Beginning, event.FolderInspected{Done: true}, policy.Between},
+		"a folder without one is":                         {policy.Beginning, event.FolderInspected{Wait: true}, policy.Beginning},
+		"a file DONE of the agent changes no phase":       {policy.Checking, event.FolderInspected{Done: true}, policy.Checking},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if l := done(at(t, row.from), t, row.p); l.Phase != row.want {
@@ -84,16 +83,16 @@ func TestWhatHappensBehindATurn(t *testing.T) {
 			}
 		})
 	}
-	if l := live(t, &policy.Life{}, append(until(policy.Beginning), event.FolderSeen{Done: true})...); l.Phase != policy.Beginning {
+	if l := live(t, &policy.Lifecycle{}, append(until(policy.Beginning), event.FolderInspected{Done: true})...); l.Phase != policy.Beginning {
 		t.Errorf("with doneFile off a file DONE makes the phase %q", l.Phase)
 	}
 }
 
-func TestARunnerThatDiedBehindATurnLeavesTheIterationOpen(t *testing.T) {
+func TestDeadRunnerLeavesIterationOpen(t *testing.T) {
 	for _, phase := range behindTurn {
 		l := done(at(t, phase), t, decided(event.DoCancel))
 		done(l, t, event.LoopResumed{PID: 9})
-		if phase == policy.Verifying {
+		if phase == policy.VerifyingDone {
 			if l.Broken || l.Phase != policy.Between {
 				t.Errorf("%s: %+v", phase, l)
 			}
@@ -106,7 +105,7 @@ func TestARunnerThatDiedBehindATurnLeavesTheIterationOpen(t *testing.T) {
 	}
 }
 
-func TestWhatCancelsCutsTheIteration(t *testing.T) {
+func TestCancelAbortsIteration(t *testing.T) {
 	l := done(at(t, policy.Checking), t, decided(event.DoCancel))
 	if outcome, _ := l.Outcome(); outcome != event.OutcomeAborted || !l.Cancelled {
 		t.Errorf("%q %+v", outcome, l)
@@ -114,15 +113,15 @@ func TestWhatCancelsCutsTheIteration(t *testing.T) {
 	if done(l, t, checked); l.Cancelled {
 		t.Error("a check that is over is cancelled")
 	}
-	if l = done(at(t, policy.Verifying), t, decided(event.DoCancel)); l.Cut != "" || !l.Cancelled {
+	if l = done(at(t, policy.VerifyingDone), t, decided(event.DoCancel)); l.Cut != "" || !l.Cancelled {
 		t.Errorf("no iteration is open, and one is cut: %+v", l)
 	}
 }
 
-func TestACheckThatCannotBeDoneIsAFault(t *testing.T) {
+func TestFailedCheckIsFault(t *testing.T) {
 	broken := event.EffectFailed{Do: event.DoCheck, Error: "no space", Class: event.ClassDisk}
-	for _, phase := range []policy.Phase{policy.Checking, policy.Verifying} {
-		want := &event.FaultRaised{Where: event.DoCheck, Error: "no space", Class: event.ClassDisk}
+	for _, phase := range []policy.Phase{policy.Checking, policy.VerifyingDone} {
+		want := &event.FaultRaised{Where: string(event.DoCheck), Error: "no space", Class: event.ClassDisk}
 		if diff := cmp.Diff(want, done(at(t, phase), t, broken).Fault); diff != "" {
 			t.Errorf("%s:\n%s", phase, diff)
 		}
@@ -136,7 +135,7 @@ func TestACheckThatCannotBeDoneIsAFault(t *testing.T) {
 	}
 }
 
-func TestWhichProgramsRefuseTheirFlags(t *testing.T) {
+func TestRefusedFlags(t *testing.T) {
 	exit := func(code int, stderr string) event.Payload {
 		return event.AgentExited{Code: code, Stderr: stderr, Took: 900}
 	}
@@ -174,7 +173,7 @@ func TestWhichProgramsRefuseTheirFlags(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			started := event.AgentStarted{PID: 9, Argv: []string{"agent", "--modle=x", "-x", "-", "do it"}}
-			l := live(t, live(t, &policy.Life{}, append(until(policy.Starting), started)...), row.story...)
+			l := live(t, live(t, &policy.Lifecycle{}, append(until(policy.Starting), started)...), row.story...)
 			if got := throughJSON(t, l).Refused(); got != row.want {
 				t.Errorf("%q, want %q", got, row.want)
 			}
@@ -182,22 +181,22 @@ func TestWhichProgramsRefuseTheirFlags(t *testing.T) {
 	}
 }
 
-func TestWhyALoopIsPaused(t *testing.T) {
-	l := live(t, &policy.Life{}, event.LoopStarted{}, event.LoopPaused{For: "person"})
-	if !l.Paused || !l.Person {
+func TestPauseAndWait(t *testing.T) {
+	l := live(t, &policy.Lifecycle{}, event.LoopStarted{}, event.LoopWaiting{For: event.WaitPerson})
+	if l.Paused || l.Wait == nil || !l.NeedsResume() {
 		t.Errorf("%+v", l)
 	}
-	if live(t, l, event.LoopUnpaused{}); l.Paused || l.Person {
+	if live(t, l, event.LoopWaited{For: event.WaitPerson}); l.Wait != nil || l.NeedsResume() {
 		t.Errorf("%+v", l)
 	}
-	if live(t, l, event.LoopPaused{}); !l.Paused || l.Person {
+	if live(t, l, event.LoopPaused{}); !l.Paused || l.Wait != nil {
 		t.Errorf("%+v", l)
 	}
 }
 
-func TestWhatALifeKeepsOfLongWords(t *testing.T) {
+func TestLifecycleCutsLongTexts(t *testing.T) {
 	long := strings.Repeat("x", 9000)
-	l := live(t, &policy.Life{}, append(until(policy.Turning), event.Decided{Do: event.DoAbort, Outcome: "idle", Why: long}, event.AgentFinished{Outcome: "error", Error: long},
+	l := live(t, &policy.Lifecycle{}, append(until(policy.Turning), event.Decided{Do: event.DoAbort, Outcome: "idle", Why: long}, event.AgentFinished{Outcome: "error", Error: long},
 		event.AgentExited{Stderr: long}, event.EffectFailed{Do: event.DoStart, Error: long}, event.FaultRaised{Error: long}, event.LoopEnded{Why: long, Hint: long})...)
 	for what, length := range map[string]int{
 		"error of a turn": len(l.Finished.Error) - 4096, "stderr": len(l.Exited.Stderr) - 2048, "failure": len(l.Failed.Error) - 4096,
@@ -207,25 +206,25 @@ func TestWhatALifeKeepsOfLongWords(t *testing.T) {
 			t.Errorf("%s: %d bytes too many", what, length)
 		}
 	}
-	l = live(t, &policy.Life{}, append(until(policy.Turning), event.Decided{Do: event.DoKill, Outcome: "aborted", Why: long})...)
+	l = live(t, &policy.Lifecycle{}, append(until(policy.Turning), event.Decided{Do: event.DoKill, Outcome: "aborted", Why: long})...)
 	if len(l.CutWhy) != 200 {
 		t.Errorf("kill: %d bytes", len(l.CutWhy))
 	}
 }
 
-// It rested, and its going was told; then it was given the prompt.
-func TestAProcessThatWentUnderItsPromptIsGone(t *testing.T) {
-	l := live(t, &policy.Life{}, append(until(policy.Leaving), event.AgentRested{}, closed, event.IterationStarted{N: 2}, decided(event.DoStart), gone, event.AgentStarted{Reused: true})...)
+// A parked process exits just before it is given the prompt.
+func TestProcessExitsBeforePrompt(t *testing.T) {
+	l := live(t, &policy.Lifecycle{}, append(until(policy.Leaving), event.AgentParked{}, closed, event.IterationStarted{N: 2}, decided(event.DoStart), gone, event.AgentStarted{Reused: true})...)
 	if l.Process.Alive || l.Phase != policy.Gone {
 		t.Errorf("%+v", l)
 	}
 }
 
 // What is cut off is cut between two characters, at whichever end.
-func TestTextsAreCutBetweenTwoCharacters(t *testing.T) {
+func TestTextsAreCutBetweenRunes(t *testing.T) {
 	for pad := range 3 {
 		long := strings.Repeat("x", pad) + strings.Repeat("日", 3000) + strings.Repeat("y", pad)
-		l := live(t, &policy.Life{}, event.FaultRaised{Error: long})
+		l := live(t, &policy.Lifecycle{}, event.FaultRaised{Error: long})
 		if got := l.Fault.Error; !strings.HasPrefix(long, got) || !utf8.ValidString(got) || len(got) > 4096 || len(got) < 4094 {
 			t.Errorf("of the beginning %d bytes are kept: …%q", len(got), got[len(got)-6:])
 		}
@@ -239,14 +238,14 @@ func TestTextsAreCutBetweenTwoCharacters(t *testing.T) {
 	if s := endings(t, &policy.Restart{}, patient, failed(broken, 0)); len(s.Error) > 3*1024 {
 		t.Errorf("%d bytes", len(s.Error))
 	}
-	l := live(t, &policy.Life{}, append(until(policy.Turning), event.AgentExited{Code: 1, Stderr: strings.Repeat("z", 299) + "\n" + strings.Repeat("x", 900)})...)
+	l := live(t, &policy.Lifecycle{}, append(until(policy.Turning), event.AgentExited{Code: 1, Stderr: strings.Repeat("z", 299) + "\n" + strings.Repeat("x", 900)})...)
 	if _, problem := l.Outcome(); problem != "the agent exited with code 1: "+strings.Repeat("x", 300) {
 		t.Errorf("%d bytes of the last line are told", len(problem))
 	}
 }
 
-func TestAnIterationBegunAgainForgetsWhyTheFirstBeginningFailed(t *testing.T) {
-	l := live(t, &policy.Life{}, append(until(policy.Beginning), event.EffectFailed{Do: event.DoBegin, Error: "x"})...)
+func TestNewIterationClearsFailure(t *testing.T) {
+	l := live(t, &policy.Lifecycle{}, append(until(policy.Beginning), event.EffectFailed{Do: event.DoBegin, Error: "x"})...)
 	if l.Failed == nil || l.Phase != policy.Between {
 		t.Fatalf("%+v", l)
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"strings"
@@ -10,39 +11,27 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Limits is about what the agent needs and cannot reach: its model is out of order or
-// overloaded, the network is down, the account's share is used up, the login is not
-// valid. Only what the agent's protocol says in so many words counts, never words in
-// its text or in the output of a tool, and only where the turn ended by it: an agent that
-// went on had been helped. Such an iteration is given back. The loop waits until the moment that
-// was stated, else two seconds, twice as long each time, up to five minutes, a
-// little more or less for each loop so that not all come back at once. Waiting without a stated end, in a row,
-// for limits.outage is the end, and so is a login or an account that waiting does not mend.
-// Time in which the machine slept is no waiting, and after a pause it is counted anew.
+// Limits is about what the agent needs and cannot reach: its model is out of order or overloaded,
+// the network is down, the account's share is used up, the login is not valid. Only what the
+// agent's protocol says in so many words counts, never words in its text or in the output of a
+// tool, and only where the turn ended by it: an agent that went on had been helped. Such an
+// iteration is given back. The loop waits until the moment that was stated, else two seconds, twice
+// as long each time, up to five minutes, a little more or less for each loop so that not all come
+// back at once. Waiting without a stated end, in a row, for limits.maxOutage is the end, and so is
+// a login or an account that waiting does not mend. Time in which the machine slept does not
+// count, and after a pause the count begins again.
 type Limits struct {
-	Loop  string `json:"loop,omitempty"` // the loop's id
-	Kind  string `json:"kind,omitempty"` // of the limit that stands in the way of the open turn
-	Until string `json:"until,omitempty"`
-	Text  string `json:"text,omitempty"`
+	Kind  event.FaultKind `json:"kind,omitempty"` // of the limit that stands in the way of the open turn
+	Until string          `json:"until,omitempty"`
+	Text  string          `json:"text,omitempty"`
 
-	Attempt  int       `json:"attempt,omitempty"` // waits in a row
-	Waiting  string    `json:"waiting,omitempty"` // the kind that is waited for
-	NotUntil time.Time `json:"notUntil,omitzero"`
-	Since    time.Time `json:"since,omitzero"`   // when the waiting without a stated end began
-	Person   string    `json:"person,omitempty"` // auth or quota: only a person can help
-	Error    string    `json:"error,omitempty"`
+	Attempt  int             `json:"attempt,omitempty"` // waits in a row
+	Waiting  event.FaultKind `json:"waiting,omitempty"` // the kind that is waited for
+	NotUntil time.Time       `json:"notUntil,omitzero"`
+	Since    time.Time       `json:"since,omitzero"`   // when the waiting without a stated end began
+	Person   event.FaultKind `json:"person,omitempty"` // auth or quota: only a person can help
+	Error    string          `json:"error,omitempty"`
 }
-
-// Kinds of faults that are decided by.
-const (
-	KindRate     = event.KindRate
-	KindOverload = event.KindOverload
-	KindNetwork  = event.KindNetwork
-	KindQuota    = event.KindQuota
-	KindAuth     = event.KindAuth
-	KindContext  = event.KindContext
-	KindRefusal  = event.KindRefusal
-)
 
 const (
 	backoffLeast = 2 * time.Second
@@ -52,90 +41,52 @@ const (
 	statedMost = 8 * 24 * time.Hour
 )
 
-// Apply folds one event.
-func (l *Limits) Apply(e event.Event) error {
-	switch e.Type {
-	case event.TypeLoopStarted:
-		p, err := event.As[event.LoopStarted](e)
-		if err != nil {
-			return err
-		}
-		*l = Limits{Loop: p.ID}
-	case event.TypeLoopResumed:
-		*l = Limits{Loop: l.Loop}
-	case event.TypeClockJumped:
-		p, err := event.As[event.ClockJumped](e)
-		if err != nil {
-			return err
-		}
+// Apply folds one event of the loop with that id.
+func (l *Limits) Apply(at time.Time, p event.Payload, loop string) {
+	switch p := p.(type) {
+	case event.LoopStarted, event.LoopResumed:
+		*l = Limits{}
+	case event.ClockJumped:
 		if !l.Since.IsZero() {
 			l.Since = l.Since.Add(milliseconds(max(0, p.By)))
 		}
-	case event.TypeLoopUnpaused:
-		l.Since = time.Time{}
-	case event.TypeIterationStarted:
+	case event.LoopUnpaused, event.LoopWaited:
+		if resumedByPerson(p) {
+			l.Since = time.Time{}
+		}
+	case event.IterationStarted:
 		l.Kind, l.Until, l.Text = "", "", ""
-	case event.TypeAgentSaid, event.TypeToolCalled:
+	case event.AgentSaid, event.ToolCalled:
 		// It goes on: whatever stood in its way does no more.
 		l.Kind, l.Until, l.Text = "", "", ""
-	case event.TypeAgentLimited:
-		p, err := event.As[event.AgentLimited](e)
-		if err != nil {
-			return err
-		}
+	case event.AgentLimited:
 		l.Kind, l.Until, l.Text = p.Kind, p.Until, firstBytes(p.Text, 500)
-	case event.TypeAgentFinished:
-		p, err := event.As[event.AgentFinished](e)
-		if err != nil {
-			return err
-		}
+	case event.AgentFinished:
 		l.finished(p)
-	case event.TypeIterationEnded:
-		p, err := event.As[event.IterationEnded](e)
-		if err != nil {
-			return err
-		}
-		l.ended(p, e.At)
+	case event.IterationEnded:
+		l.ended(p, at, loop)
 	}
-	return nil
 }
 
 func (l *Limits) finished(p event.AgentFinished) {
 	switch {
-	case p.Outcome == "ok", p.Kind == KindRefusal, p.Kind == KindContext:
+	case p.Outcome == "ok", p.Kind == event.KindRefusal, p.Kind == event.KindContext:
 		// Whatever stood in its way before, this is what ended it, and waiting does not mend it.
 		l.Kind, l.Until, l.Text = "", "", ""
 	case p.Kind != "" && p.Kind != "other" && (l.Kind == "" || l.Kind == p.Kind):
 		l.Kind = p.Kind
-		l.Text = orElse(l.Text, firstBytes(p.Error, 500))
+		l.Text = cmp.Or(l.Text, firstBytes(p.Error, 500))
 	}
 }
 
-// Stops reports whether a limit is why the turn did not come to its end. A conversation that
+// StopsTurn reports whether a limit is why the turn did not come to its end. A conversation that
 // is too long is none: the next iteration begins a new one.
-func (l *Limits) Stops() bool {
+func (l *Limits) StopsTurn() bool {
 	switch l.Kind {
-	case KindRate, KindOverload, KindNetwork, KindQuota, KindAuth:
+	case event.KindRate, event.KindOverload, event.KindNetwork, event.KindQuota, event.KindAuth:
 		return true
 	}
 	return false
-}
-
-// LimitName says in words what a kind of limit is.
-func LimitName(kind string) string {
-	switch kind {
-	case KindRate:
-		return "rate limit"
-	case KindOverload:
-		return "overload"
-	case KindNetwork:
-		return "network"
-	case KindQuota:
-		return "quota"
-	case KindAuth:
-		return "login"
-	}
-	return "outage"
 }
 
 // Trouble says what is waited for; empty where nothing is.
@@ -143,62 +94,60 @@ func (l *Limits) Trouble() string {
 	if l.Waiting == "" {
 		return ""
 	}
-	return strings.TrimSuffix(LimitName(l.Waiting)+": "+l.Error, ": ")
+	return strings.TrimSuffix(event.Wait(l.Waiting).String()+": "+l.Error, ": ")
 }
 
-func (l *Limits) ended(p event.IterationEnded, at time.Time) {
+func (l *Limits) ended(p event.IterationEnded, at time.Time, loop string) {
 	if p.Outcome != event.OutcomeLimited {
 		if p.Outcome == event.OutcomeDone || p.Outcome == event.OutcomeFailed {
-			*l = Limits{Loop: l.Loop}
+			*l = Limits{}
 		}
 		return
 	}
-	l.Error, l.Waiting = orElse(firstBytes(p.Error, 500), l.Text), l.Kind
+	l.Error, l.Waiting = cmp.Or(firstBytes(p.Error, 500), l.Text), l.Kind
 	stated, err := time.Parse(time.RFC3339, l.Until)
 	known := err == nil && stated.After(at) && stated.Sub(at) < statedMost
 	l.Attempt++
 	switch {
-	case l.Kind == KindAuth, l.Kind == KindQuota && !known:
+	case l.Kind == event.KindAuth, l.Kind == event.KindQuota && !known:
 		l.Person = l.Kind
 	case known:
 		// A second more than was stated: clocks differ.
-		l.NotUntil, l.Since = stated.Add(time.Second+l.jitter(4*time.Second)), time.Time{}
+		l.NotUntil, l.Since = stated.Add(time.Second+l.jitter(loop, 4*time.Second)), time.Time{}
 	default:
 		if l.Since.IsZero() {
 			l.Since = at
 		}
-		l.NotUntil = at.Add(l.backoff())
+		l.NotUntil = at.Add(l.backoff(loop))
 	}
 	// The journal's clock is no finer than that: a moment between two of its ticks would be
 	// reached by the timer and not by the events, again and again.
 	l.NotUntil = l.NotUntil.Truncate(time.Millisecond)
 }
 
-// backoff is how long to wait where nobody said until when.
-func (l *Limits) backoff() time.Duration {
-	d := backoffLeast
-	for range min(l.Attempt-1, 20) {
-		d = min(d*2, backoffMost)
-	}
-	return d*9/10 + l.jitter(d/5)
+// backoff is how long to wait without a stated end.
+func (l *Limits) backoff(loop string) time.Duration {
+	d := doubled(backoffLeast, l.Attempt-1, backoffMost)
+	return d*9/10 + l.jitter(loop, d/5)
 }
 
 // jitter returns a duration below most that is always the same for a loop and attempt.
-func (l *Limits) jitter(most time.Duration) time.Duration {
+func (l *Limits) jitter(loop string, most time.Duration) time.Duration {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s/%d", l.Loop, l.Attempt)
+	fmt.Fprintf(h, "%s/%d", loop, l.Attempt)
 	return time.Duration(h.Sum64() % uint64(most))
 }
 
-// Over says why waiting makes no sense any more, and what a person can do; an empty reason where it does.
+// Over says why waiting makes no sense any more, and what a person can do; an empty reason where it
+// does.
 func (l *Limits) Over(r event.Rules) (reason event.Reason, why, hint string) {
 	switch {
-	case l.Person == KindAuth:
+	case l.Person == event.KindAuth:
 		return event.ReasonAuth, "the agent is not logged in: " + l.Error, "log in with the agent's own command, then resume the loop"
-	case l.Person == KindQuota:
+	case l.Person == event.KindQuota:
 		return event.ReasonQuota, "the agent's account has nothing left: " + l.Error, "raise the account's limit or use another one, then resume the loop"
-	case r.OutageLimit > 0 && !l.Since.IsZero() && l.NotUntil.Sub(l.Since) > milliseconds(r.OutageLimit):
-		return event.ReasonOutage, fmt.Sprintf("what the agent needs stayed out of reach for %s: %s", units.Plain(milliseconds(r.OutageLimit)), l.Error), "limits.outage says how long to wait"
+	case r.Limits.MaxOutage > 0 && !l.Since.IsZero() && l.NotUntil.Sub(l.Since) > r.Limits.MaxOutage.Std():
+		return event.ReasonOutage, fmt.Sprintf("what the agent needs stayed out of reach for %s: %s", units.Plain(r.Limits.MaxOutage.Std()), l.Error), "limits.maxOutage says how long to wait"
 	}
 	return "", "", ""
 }

@@ -14,20 +14,23 @@ import (
 // reach folds what happened, all at noon, in the loop of that id.
 func reach(t testing.TB, id string, story ...event.Payload) *policy.Limits {
 	t.Helper()
-	return on(t, &policy.Limits{Loop: id}, noon, story...)
+	return onLoop(t, id, &policy.Limits{}, noon, story...)
 }
 
 func on(t testing.TB, l *policy.Limits, at time.Time, story ...event.Payload) *policy.Limits {
 	t.Helper()
+	return onLoop(t, "", l, at, story...)
+}
+
+func onLoop(t testing.TB, id string, l *policy.Limits, at time.Time, story ...event.Payload) *policy.Limits {
+	t.Helper()
 	for _, p := range story {
-		if err := l.Apply(happened(t, at, p)); err != nil {
-			t.Fatal(err)
-		}
+		l.Apply(at, p, id)
 	}
 	return throughJSON(t, l)
 }
 
-func hits(kind string, until ...time.Time) event.Payload {
+func hits(kind event.FaultKind, until ...time.Time) event.Payload {
 	p := event.AgentLimited{Kind: kind, Text: "no more"}
 	if len(until) > 0 {
 		p.Until = until[0].Format(time.RFC3339)
@@ -35,12 +38,12 @@ func hits(kind string, until ...time.Time) event.Payload {
 	return p
 }
 
-func gaveUp(kind string) event.Payload {
+func gaveUp(kind event.FaultKind) event.Payload {
 	return event.AgentFinished{Outcome: "error", Error: "gave up", Kind: kind}
 }
 
-func TestWhatStandsInTheWayOfATurn(t *testing.T) {
-	rate := hits(policy.KindRate)
+func TestLimitOfTurn(t *testing.T) {
+	rate := hits(event.KindRate)
 	for name, row := range map[string]struct {
 		story []event.Payload
 		kind  string
@@ -49,22 +52,22 @@ func TestWhatStandsInTheWayOfATurn(t *testing.T) {
 	}{
 		"nothing does":                                   {nil, "", "", false},
 		"a rate limit does":                              {[]event.Payload{rate}, "rate", "no more", true},
-		"an overload does":                               {[]event.Payload{hits(policy.KindOverload)}, "overload", "no more", true},
-		"a network that is down does":                    {[]event.Payload{hits(policy.KindNetwork)}, "network", "no more", true},
-		"an empty account does":                          {[]event.Payload{hits(policy.KindQuota)}, "quota", "no more", true},
-		"a login that is not valid does":                 {[]event.Payload{hits(policy.KindAuth)}, "auth", "no more", true},
-		"a conversation that is too long does not":       {[]event.Payload{hits(policy.KindContext)}, "context", "no more", false},
+		"an overload does":                               {[]event.Payload{hits(event.KindOverload)}, "overload", "no more", true},
+		"a network that is down does":                    {[]event.Payload{hits(event.KindNetwork)}, "network", "no more", true},
+		"an empty account does":                          {[]event.Payload{hits(event.KindQuota)}, "quota", "no more", true},
+		"a login that is not valid does":                 {[]event.Payload{hits(event.KindAuth)}, "auth", "no more", true},
+		"a conversation that is too long does not":       {[]event.Payload{hits(event.KindContext)}, "context", "no more", false},
 		"a kind that nobody knows does not":              {[]event.Payload{hits("moon")}, "moon", "no more", false},
 		"words show that it went on":                     {[]event.Payload{rate, piece("1.0", "so")}, "", "", false},
 		"a tool shows that it went on":                   {[]event.Payload{rate, event.ToolCalled{ID: "t"}}, "", "", false},
 		"a notice shows nothing":                         {[]event.Payload{rate, event.AgentNoticed{What: "x"}}, "rate", "no more", true},
 		"a good end shows that it went on":               {[]event.Payload{rate, turnOver}, "", "", false},
-		"an end that names it names it":                  {[]event.Payload{gaveUp(policy.KindOverload)}, "overload", "gave up", true},
-		"an end that names it again keeps its words":     {[]event.Payload{rate, gaveUp(policy.KindRate)}, "rate", "no more", true},
-		"an end of another kind does not replace it":     {[]event.Payload{rate, gaveUp(policy.KindNetwork)}, "rate", "no more", true},
-		"a refusal takes it back: it is why it ended":    {[]event.Payload{rate, gaveUp(policy.KindRefusal)}, "", "", false},
-		"so does a conversation that is too long":        {[]event.Payload{rate, gaveUp(policy.KindContext)}, "", "", false},
-		"a refusal is no limit":                          {[]event.Payload{gaveUp(policy.KindRefusal)}, "", "", false},
+		"an end that names it names it":                  {[]event.Payload{gaveUp(event.KindOverload)}, "overload", "gave up", true},
+		"an end that names it again keeps its words":     {[]event.Payload{rate, gaveUp(event.KindRate)}, "rate", "no more", true},
+		"an end of another kind does not replace it":     {[]event.Payload{rate, gaveUp(event.KindNetwork)}, "rate", "no more", true},
+		"a refusal takes it back: it is why it ended":    {[]event.Payload{rate, gaveUp(event.KindRefusal)}, "", "", false},
+		"so does a conversation that is too long":        {[]event.Payload{rate, gaveUp(event.KindContext)}, "", "", false},
+		"a refusal is no limit":                          {[]event.Payload{gaveUp(event.KindRefusal)}, "", "", false},
 		"an end of no kind leaves it":                    {[]event.Payload{rate, gaveUp("")}, "rate", "no more", true},
 		"an end of any other kind is no limit":           {[]event.Payload{gaveUp("other")}, "", "", false},
 		"an end without a kind is no limit":              {[]event.Payload{gaveUp("")}, "", "", false},
@@ -73,36 +76,36 @@ func TestWhatStandsInTheWayOfATurn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := reach(t, "L", row.story...)
-			if l.Kind != row.kind || l.Text != row.text || l.Stops() != row.stops {
-				t.Errorf("%q %q %v, want %q %q %v", l.Kind, l.Text, l.Stops(), row.kind, row.text, row.stops)
+			if string(l.Kind) != row.kind || l.Text != row.text || l.StopsTurn() != row.stops {
+				t.Errorf("%q %q %v, want %q %q %v", l.Kind, l.Text, l.StopsTurn(), row.kind, row.text, row.stops)
 			}
 		})
 	}
 }
 
-func TestHowLongALimitIsWaitedFor(t *testing.T) {
+func TestLimitWaits(t *testing.T) {
 	const week = 7 * 24 * time.Hour
 	for name, row := range map[string]struct {
 		met         event.Payload
 		least, most time.Duration // after noon; 0 where nothing is waited for
 		person      string
 	}{
-		"until the moment that was stated, and up to five seconds more": {hits(policy.KindRate, noon.Add(time.Hour)), time.Hour + time.Second, time.Hour + 5*time.Second, ""},
-		"a week is believed":                                {hits(policy.KindRate, noon.Add(week)), week + time.Second, week + 5*time.Second, ""},
-		"eight days are not":                                {hits(policy.KindRate, noon.Add(week+24*time.Hour)), 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
-		"a moment that has passed is none":                  {hits(policy.KindRate, noon.Add(-time.Hour)), 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
-		"now is no moment either":                           {hits(policy.KindRate, noon), 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
-		"words are no moment":                               {event.AgentLimited{Kind: policy.KindRate, Until: "tomorrow"}, 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
-		"two seconds, a tenth more or less":                 {hits(policy.KindOverload), 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
-		"an account with a stated moment is waited for":     {hits(policy.KindQuota, noon.Add(time.Hour)), time.Hour + time.Second, time.Hour + 5*time.Second, ""},
-		"an account without one needs a person":             {hits(policy.KindQuota), 0, 0, policy.KindQuota},
-		"a login needs a person":                            {hits(policy.KindAuth), 0, 0, policy.KindAuth},
-		"a login needs a person whatever moment was stated": {hits(policy.KindAuth, noon.Add(time.Hour)), 0, 0, policy.KindAuth},
+		"until the moment that was stated, and up to five seconds more": {hits(event.KindRate, noon.Add(time.Hour)), time.Hour + time.Second, time.Hour + 5*time.Second, ""},
+		"a week is believed":                                {hits(event.KindRate, noon.Add(week)), week + time.Second, week + 5*time.Second, ""},
+		"eight days are not":                                {hits(event.KindRate, noon.Add(week+24*time.Hour)), 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
+		"a moment that has passed is none":                  {hits(event.KindRate, noon.Add(-time.Hour)), 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
+		"now is no moment either":                           {hits(event.KindRate, noon), 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
+		"words are no moment":                               {event.AgentLimited{Kind: event.KindRate, Until: "tomorrow"}, 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
+		"two seconds, a tenth more or less":                 {hits(event.KindOverload), 1800 * time.Millisecond, 2200 * time.Millisecond, ""},
+		"an account with a stated moment is waited for":     {hits(event.KindQuota, noon.Add(time.Hour)), time.Hour + time.Second, time.Hour + 5*time.Second, ""},
+		"an account without one needs a person":             {hits(event.KindQuota), 0, 0, string(event.KindQuota)},
+		"a login needs a person":                            {hits(event.KindAuth), 0, 0, string(event.KindAuth)},
+		"a login needs a person whatever moment was stated": {hits(event.KindAuth, noon.Add(time.Hour)), 0, 0, string(event.KindAuth)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, id := range []string{"L", "M", "another"} {
 				l := reach(t, id, opened, row.met, limited)
-				if l.Person != row.person || l.Attempt != 1 || l.Waiting != l.Kind {
+				if string(l.Person) != row.person || l.Attempt != 1 || l.Waiting != l.Kind {
 					t.Errorf("%+v", l)
 				}
 				if row.most == 0 {
@@ -119,11 +122,11 @@ func TestHowLongALimitIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestEachWaitIsTwiceAsLongUpToFiveMinutes(t *testing.T) {
+func TestBackoffDoubles(t *testing.T) {
 	l := reach(t, "L")
 	at, before := noon, time.Duration(0)
 	for _, about := range []time.Duration{2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300} {
-		l = on(t, l, at, opened, hits(policy.KindNetwork), limited)
+		l = on(t, l, at, opened, hits(event.KindNetwork), limited)
 		wait := l.NotUntil.Sub(at)
 		if about *= time.Second; wait < about*9/10 || wait >= about*11/10 {
 			t.Errorf("attempt %d waits for %s, want about %s", l.Attempt, wait, about)
@@ -135,15 +138,13 @@ func TestEachWaitIsTwiceAsLongUpToFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestABackoffHasBoundsAndIsTheSameForALoopAndAttempt(t *testing.T) {
+func TestBackoffIsBoundedAndDeterministic(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		id, attempts := rapid.String().Draw(r, "id"), rapid.IntRange(1, 200).Draw(r, "attempts")
 		wait := func() time.Duration {
-			l := &policy.Limits{Loop: id, Attempt: attempts - 1}
-			for _, p := range []event.Payload{hits(policy.KindNetwork), limited} {
-				if err := l.Apply(happened(t, noon, p)); err != nil {
-					r.Fatal(err)
-				}
+			l := &policy.Limits{Attempt: attempts - 1}
+			for _, p := range []event.Payload{hits(event.KindNetwork), limited} {
+				l.Apply(noon, p, id)
 			}
 			return l.NotUntil.Sub(noon)
 		}
@@ -157,17 +158,17 @@ func TestABackoffHasBoundsAndIsTheSameForALoopAndAttempt(t *testing.T) {
 	})
 }
 
-func TestNotAllLoopsComeBackAtOnce(t *testing.T) {
+func TestBackoffDiffersBetweenLoops(t *testing.T) {
 	different := map[time.Duration]bool{}
 	for n := range 50 {
-		different[reach(t, strings.Repeat("x", n), hits(policy.KindNetwork), limited).NotUntil.Sub(noon)] = true
+		different[reach(t, strings.Repeat("x", n), hits(event.KindNetwork), limited).NotUntil.Sub(noon)] = true
 	}
 	if len(different) < 40 {
 		t.Errorf("50 loops come back at %d moments", len(different))
 	}
 }
 
-func TestWhatEndsTheWaiting(t *testing.T) {
+func TestLimitsAreCleared(t *testing.T) {
 	for name, row := range map[string]struct {
 		ended   event.IterationEnded
 		attempt int
@@ -180,8 +181,8 @@ func TestWhatEndsTheWaiting(t *testing.T) {
 		"certainly not one that was limited":             {limited, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := reach(t, "L", opened, hits(policy.KindNetwork), limited, opened, hits(policy.KindNetwork), row.ended)
-			if l.Attempt != row.attempt || l.Loop != "L" {
+			l := reach(t, "L", opened, hits(event.KindNetwork), limited, opened, hits(event.KindNetwork), row.ended)
+			if l.Attempt != row.attempt {
 				t.Errorf("%+v", l)
 			}
 			if (row.attempt == 0) != l.Since.IsZero() || (row.attempt == 0) != l.NotUntil.IsZero() {
@@ -189,17 +190,17 @@ func TestWhatEndsTheWaiting(t *testing.T) {
 			}
 		})
 	}
-	if l := reach(t, "L", hits(policy.KindNetwork), limited, event.LoopResumed{}); *l != (policy.Limits{Loop: "L"}) {
+	if l := reach(t, "L", hits(event.KindNetwork), limited, event.LoopResumed{}); *l != (policy.Limits{}) {
 		t.Errorf("a loop that is resumed waits: %+v", l)
 	}
-	if l := reach(t, "old", hits(policy.KindNetwork), limited, event.LoopStarted{ID: "new"}); *l != (policy.Limits{Loop: "new"}) {
+	if l := reach(t, "old", hits(event.KindNetwork), limited, event.LoopStarted{ID: "new"}); *l != (policy.Limits{}) {
 		t.Errorf("a loop that starts waits: %+v", l)
 	}
 }
 
-func TestWhenWaitingMakesNoSense(t *testing.T) {
-	hour := event.Rules{OutageLimit: time.Hour.Milliseconds()}
-	net, auth, quota := hits(policy.KindNetwork), hits(policy.KindAuth), hits(policy.KindQuota)
+func TestLimitsOver(t *testing.T) {
+	hour := event.Rules{Limits: event.LimitRules{MaxOutage: event.Duration(time.Hour)}}
+	net, auth, quota := hits(event.KindNetwork), hits(event.KindAuth), hits(event.KindQuota)
 	type at struct {
 		after time.Duration
 		p     []event.Payload
@@ -217,11 +218,11 @@ func TestWhenWaitingMakesNoSense(t *testing.T) {
 		"an outage of an hour":                    {hour, []at{met(0, net), met(time.Hour, net)}, event.ReasonOutage, "what the agent needs stayed out of reach for 1h: no more"},
 		"where no limit is set it may last":       {event.Rules{}, []at{met(0, net), met(1000*time.Hour, net)}, "", ""},
 		"a turn that went well ends it":           {hour, []at{met(0, net), {30 * time.Minute, []event.Payload{opened, closed}}, met(time.Hour, net)}, "", ""},
-		"a stated moment is no outage":            {hour, []at{met(0, net), met(30*time.Minute, hits(policy.KindRate, noon.Add(5*time.Hour))), met(5*time.Hour, net)}, "", ""},
+		"a stated moment is no outage":            {hour, []at{met(0, net), met(30*time.Minute, hits(event.KindRate, noon.Add(5*time.Hour))), met(5*time.Hour, net)}, "", ""},
 		"time in which the machine slept is none": {hour, []at{met(0, net), {2 * time.Hour, []event.Payload{event.ClockJumped{By: 2 * time.Hour.Milliseconds()}}}, met(2*time.Hour+59*time.Minute, net)}, "", ""},
 		"and the rest of it counts":               {hour, []at{met(0, net), {2 * time.Hour, []event.Payload{event.ClockJumped{By: 2 * time.Hour.Milliseconds()}}}, met(3*time.Hour, net)}, event.ReasonOutage, "what the agent needs stayed out of reach for 1h: no more"},
 		"a clock that is set back adds nothing":   {hour, []at{met(0, net), {0, []event.Payload{event.ClockJumped{By: -time.Hour.Milliseconds()}}}, met(59*time.Minute, net)}, "", ""},
-		"after a pause it is counted anew":        {hour, []at{met(0, net), {2 * time.Hour, []event.Payload{event.LoopUnpaused{}}}, met(2*time.Hour, net)}, "", ""},
+		"after a pause it is counted again":       {hour, []at{met(0, net), {2 * time.Hour, []event.Payload{event.LoopUnpaused{}}}, met(2*time.Hour, net)}, "", ""},
 		"a login does not mend itself":            {hour, []at{met(0, auth)}, event.ReasonAuth, "the agent is not logged in: no more"},
 		"an account does not fill itself":         {hour, []at{met(0, quota)}, event.ReasonQuota, "the agent's account has nothing left: no more"},
 	} {
@@ -238,27 +239,16 @@ func TestWhenWaitingMakesNoSense(t *testing.T) {
 	}
 }
 
-func TestNamesOfLimits(t *testing.T) {
-	for kind, want := range map[string]string{
-		policy.KindRate: "rate limit", policy.KindOverload: "overload", policy.KindNetwork: "network",
-		policy.KindQuota: "quota", policy.KindAuth: "login", policy.KindContext: "outage", "": "outage",
-	} {
-		if got := policy.LimitName(kind); got != want {
-			t.Errorf("%q is %q, want %q", kind, got, want)
-		}
-	}
-}
-
-func TestWordsOfALimitAreKeptInPart(t *testing.T) {
+func TestLimitTextIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 3000)
-	l := reach(t, "L", opened, event.AgentLimited{Kind: policy.KindRate, Text: long}, event.IterationEnded{Outcome: event.OutcomeLimited, Error: long})
+	l := reach(t, "L", opened, event.AgentLimited{Kind: event.KindRate, Text: long}, event.IterationEnded{Outcome: event.OutcomeLimited, Error: long})
 	if len(l.Text) != 500 || len(l.Error) != 500 {
 		t.Errorf("%d and %d bytes", len(l.Text), len(l.Error))
 	}
-	if l = reach(t, "L", opened, event.AgentFinished{Outcome: "error", Kind: policy.KindRate, Error: long}); len(l.Text) != 500 {
+	if l = reach(t, "L", opened, event.AgentFinished{Outcome: "error", Kind: event.KindRate, Error: long}); len(l.Text) != 500 {
 		t.Errorf("%d bytes", len(l.Text))
 	}
-	l = reach(t, "L", opened, hits(policy.KindRate), limited)
+	l = reach(t, "L", opened, hits(event.KindRate), limited)
 	if l.Error != "no more" {
 		t.Errorf("an end without words is %q", l.Error)
 	}

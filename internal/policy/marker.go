@@ -2,14 +2,14 @@ package policy
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func promiseMarker(r event.Rules) string { return promiseOpen + r.CompletionPromise + promiseClose }
+func promiseMarker(r event.Rules) string { return promiseOpen + r.Completion.Promise + promiseClose }
 
 const (
 	promiseOpen, promiseClose   = "<promise>", "</promise>"
@@ -17,12 +17,12 @@ const (
 )
 
 // anywhere returns how any part of a text claims.
-func anywhere(text string, r event.Rules) string {
-	if r.CompletionPromise != "" && strings.Contains(text, promiseMarker(r)) {
-		return ByPromise
+func anywhere(text string, r event.Rules) event.Claim {
+	if r.Completion.Promise != "" && strings.Contains(text, promiseMarker(r)) {
+		return event.ClaimPromise
 	}
 	if _, said, ok := response(text); ok && r.CompletionResponse != "" && strings.EqualFold(said, r.CompletionResponse) {
-		return ByResponse
+		return event.ClaimResponse
 	}
 	return ""
 }
@@ -50,10 +50,10 @@ func firstResponse(lines []string) (string, bool) {
 	return "", false
 }
 
-// alone reports whether a line holds the marker and otherwise only what Markdown and punctuation put around a
-// sentence: a list item's mark, emphasis, a code span or quotation marks, and after it the end of a sentence or a
-// symbol such as an emoji. A question, a struck-out marker and one in a block quotation are not alone: the agent
-// asks, takes it back, or repeats what it was told.
+// alone reports whether a line holds the marker and otherwise only what Markdown and punctuation
+// put around a sentence: a list item's mark, emphasis, a code span or quotation marks, and after it
+// the end of a sentence or a symbol such as an emoji. A question, a struck-out marker and one in a
+// block quotation are not alone: the agent asks, takes it back, or repeats what it was told.
 func alone(line, marker string) bool {
 	before, after, ok := strings.Cut(pastItems(strings.TrimSpace(line)), marker)
 	return ok && strings.Trim(before, around+" ") == "" && strings.TrimFunc(after, closes) == ""
@@ -83,8 +83,8 @@ func response(text string) (whole, said string, ok bool) {
 	return "", "", false
 }
 
-// indexFold returns where the tag begins in s, in any case. Not by the lower case of s: some letters
-// have another length there.
+// indexFold returns where the tag begins in s, in any case. Not by the lower case of s: some
+// letters have another length there.
 func indexFold(s, tag string) int {
 	for at := 0; ; at++ {
 		next := strings.IndexByte(s[at:], '<')
@@ -106,27 +106,20 @@ func endsOutsideCode(line, marker string) bool {
 }
 
 // tags finds what looks like a marker: its tag in any case and with any space in it, closed or not.
-var tags = regexp.MustCompile(`(?i)<\s*(promise|response)\s*>([^<\n]{0,200})(<\s*/\s*(?:promise|response)\s*>)?`)
+var tags = units.Pattern(`(?i)<\s*(promise|response)\s*>([^<\n]{0,200})(<\s*/\s*(?:promise|response)\s*>)?`)
 
-// NearMiss is a text of the agent that looks like a claim and is none.
-type NearMiss struct {
-	How  string `json:"how"` // the way to claim that it resembles
-	Text string `json:"text"`
-	Why  string `json:"why"` // why it does not count
-}
-
-// nearMiss returns the last text that looks like a claim; nil where there is none. The text is one that does not claim. The tag of a
-// way to claim that the settings have switched off resembles nothing.
-func nearMiss(text string, r event.Rules) *NearMiss {
+// nearMiss returns the last text that looks like a claim and is none; nil where there is none. The
+// tag of a way to claim that the settings have switched off resembles nothing.
+func nearMiss(text string, r event.Rules) *event.CompletionIgnored {
 	if !strings.Contains(text, "<") {
 		return nil
 	}
-	var found *NearMiss
-	for _, m := range tags.FindAllStringSubmatch(text, -1) {
-		how, words := ByPromise, r.CompletionPromise
+	var found *event.CompletionIgnored
+	for _, m := range tags().FindAllStringSubmatch(text, -1) {
+		how, words := event.ClaimPromise, r.Completion.Promise
 		exact := promiseOpen + words + promiseClose
 		if strings.EqualFold(m[1], "response") {
-			how, words = ByResponse, r.CompletionResponse
+			how, words = event.ClaimResponse, r.CompletionResponse
 			exact = responseOpen + words + responseClose
 		}
 		if words == "" {
@@ -134,12 +127,12 @@ func nearMiss(text string, r event.Rules) *NearMiss {
 		}
 		why := fmt.Sprintf("it does not say %q", words)
 		switch {
-		case m[0] == exact || how == ByResponse && strings.EqualFold(m[0], exact):
+		case m[0] == exact || how == event.ClaimResponse && strings.EqualFold(m[0], exact):
 			why = "it stands within other words or in code"
 		case strings.EqualFold(strings.TrimSpace(m[2]), words):
 			why = "it is spelled in another way"
 		}
-		found = &NearMiss{How: how, Text: strings.TrimSpace(m[0]), Why: why}
+		found = &event.CompletionIgnored{How: how, Text: strings.TrimSpace(m[0]), Why: why}
 	}
 	return found
 }

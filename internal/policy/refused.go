@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// refusedTook is how long a program may take to refuse its arguments, in milliseconds: those that are slow to start are given
-	// some seconds on a busy machine.
+	// refusedTook is how long a program may take to refuse its arguments, in milliseconds: those
+	// that are slow to start are given some seconds on a busy machine.
 	refusedTook = 10_000
 	// flagsMost and flagMost bound what a checkpoint holds of a command line.
 	flagsMost = 32
@@ -20,10 +20,11 @@ var complaints = []string{
 	"unknown option", "unknown flag", "unrecognized option", "unexpected argument", "invalid option", "illegal option", "flag provided but not defined",
 }
 
-// Refused returns what a program printed that does not know a flag that it was given; empty where that is not how it ended. It is when
-// the process failed soon after its start, without a word or a tool and without progress in the files, and when its last words name a
-// flag of its own command line. The same complaint of a program that an agent called names another flag.
-func (l *Life) Refused() string {
+// Refused returns what a program printed that does not know a flag that it was given; empty where
+// that is not how it ended. It is when the process failed soon after its start, without a word or a
+// tool and without progress in the files, and when its last words name a flag of its own command
+// line. The same complaint of a program that an agent called names another flag.
+func (l *Lifecycle) Refused() string {
 	switch {
 	case l.Exited == nil, l.Exited.Code <= 0, l.Exited.Took >= refusedTook:
 		return ""

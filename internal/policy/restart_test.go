@@ -9,15 +9,13 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-var patient = event.Rules{RestartMax: 100, RestartDelay: 1000}
+var patient = event.Rules{Restart: event.RestartRules{Max: 100, Delay: event.Duration(time.Second)}, Breaker: event.BreakerRules{Environment: 3}}
 
 // endings folds iterations that ended so, all at noon.
 func endings(t testing.TB, s *policy.Restart, r event.Rules, ends ...event.IterationEnded) *policy.Restart {
 	t.Helper()
 	for _, p := range ends {
-		if err := s.Apply(happened(t, noon, p), r, false); err != nil {
-			t.Fatal(err)
-		}
+		s.Apply(noon, p, by(r))
 	}
 	return s
 }
@@ -30,7 +28,7 @@ func empty(why string) event.IterationEnded {
 	return event.IterationEnded{Outcome: event.OutcomeEmpty, Error: why, Took: 60_000, Refunded: true}
 }
 
-func TestEachFailureInARowDoublesTheDelay(t *testing.T) {
+func TestRestartDelayDoubles(t *testing.T) {
 	for name, row := range map[string]struct {
 		delay time.Duration
 		want  []time.Duration
@@ -44,7 +42,7 @@ func TestEachFailureInARowDoublesTheDelay(t *testing.T) {
 		"of a millisecond, and far too often": {time.Millisecond, []time.Duration{time.Millisecond, 2 * time.Millisecond, 4 * time.Millisecond}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, r := &policy.Restart{}, event.Rules{RestartDelay: row.delay.Milliseconds()}
+			s, r := &policy.Restart{}, event.Rules{Restart: event.RestartRules{Delay: event.Duration(row.delay)}}
 			for n, want := range row.want {
 				endings(t, s, r, failed("x", time.Hour))
 				if got := s.NotUntil.Sub(noon); got != want {
@@ -61,14 +59,13 @@ func TestEachFailureInARowDoublesTheDelay(t *testing.T) {
 	}
 }
 
-// What a model does not want to answer may be refused in no time, and there is nothing around the agent to be mended.
-func TestARefusalAtOnceIsNoBrokenEnvironment(t *testing.T) {
+// What a model does not want to answer may be refused in no time, and there is nothing around the
+// agent to be mended.
+func TestRefusalIsNoEnvironmentFault(t *testing.T) {
 	s := &policy.Restart{}
-	refused := event.AgentFinished{Outcome: "error", Kind: policy.KindRefusal}
+	refused := event.AgentFinished{Outcome: "error", Kind: event.KindRefusal}
 	for range 4 {
-		if err := s.Apply(happened(t, noon, refused), patient, false); err != nil {
-			t.Fatal(err)
-		}
+		s.Apply(noon, refused, by(patient))
 		endings(t, s, patient, failed("flagged", time.Millisecond))
 	}
 	if reason, why := s.Fatal(patient); reason != "" || s.Failures != 4 {
@@ -87,7 +84,7 @@ func moved(problem string, took time.Duration) event.IterationEnded {
 	return p
 }
 
-func TestWhatCountsAsAFailure(t *testing.T) {
+func TestRestartCountsFailures(t *testing.T) {
 	for outcome, want := range map[event.Outcome]int{
 		event.OutcomeDone: 0, event.OutcomeFailed: 3, event.OutcomeIdle: 3, event.OutcomeOverlong: 3,
 		event.OutcomeAborted: 2, event.OutcomeInterrupted: 2,
@@ -102,10 +99,10 @@ func TestWhatCountsAsAFailure(t *testing.T) {
 	}
 }
 
-func TestWhenNoFurtherIterationMakesSense(t *testing.T) {
+func TestFatalFailures(t *testing.T) {
 	const instant, slow = time.Second, 3 * time.Second
 	long := strings.Repeat("a stack of calls\n", 500)
-	few := event.Rules{RestartMax: 2, RestartDelay: 1}
+	few := event.Rules{Restart: event.RestartRules{Max: 2, Delay: event.Duration(time.Millisecond)}, Breaker: event.BreakerRules{Environment: 3}}
 	idle := event.IterationEnded{Outcome: event.OutcomeIdle, Took: 1}
 	for name, row := range map[string]struct {
 		rules event.Rules
@@ -117,22 +114,22 @@ func TestWhenNoFurtherIterationMakesSense(t *testing.T) {
 		"three that say the same are none":             {patient, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant)}, event.ReasonEnvironment},
 		"three that say different things may be":       {patient, []event.IterationEnded{failed("a", instant), failed("b", instant), failed("c", instant)}, ""},
 		"three in a row count, whatever came before":   {patient, []event.IterationEnded{failed("a", instant), failed("b", instant), failed("b", instant), failed("b", instant)}, event.ReasonEnvironment},
-		"a slow one between them begins anew":          {patient, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", slow), failed("a", instant), failed("a", instant)}, ""},
+		"a slow one between them begins again":         {patient, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", slow), failed("a", instant), failed("a", instant)}, ""},
 		"two seconds are not instant":                  {patient, []event.IterationEnded{failed("a", 2*time.Second), failed("a", 2*time.Second), failed("a", 2*time.Second)}, ""},
 		"silence is no instant failure":                {patient, []event.IterationEnded{idle, idle, idle, idle}, ""},
 		"long errors are the same, too":                {patient, []event.IterationEnded{failed(long, instant), failed(long, instant), failed(long, instant)}, event.ReasonEnvironment},
-		"a good iteration between them begins anew":    {patient, []event.IterationEnded{failed("a", instant), failed("a", instant), {Outcome: event.OutcomeDone}, failed("a", instant)}, ""},
+		"a good iteration between them begins again":   {patient, []event.IterationEnded{failed("a", instant), failed("a", instant), {Outcome: event.OutcomeDone}, failed("a", instant)}, ""},
 		"a person's stop between them changes nothing": {patient, []event.IterationEnded{failed("a", instant), failed("a", instant), {Outcome: event.OutcomeAborted}, failed("a", instant)}, event.ReasonEnvironment},
 		"two restarts are allowed":                     {few, []event.IterationEnded{failed("a", slow), failed("b", slow)}, ""},
 		"a third is not":                               {few, []event.IterationEnded{failed("a", slow), failed("b", slow), failed("c", slow)}, event.ReasonRestarts},
 		"a good iteration allows two more":             {few, []event.IterationEnded{failed("a", slow), failed("b", slow), {Outcome: event.OutcomeDone}, failed("c", slow), failed("d", slow)}, ""},
-		"without a limit it goes on for ever":          {event.Rules{RestartDelay: 1}, []event.IterationEnded{failed("a", slow), failed("b", slow), failed("c", slow), failed("d", slow)}, ""},
+		"without a limit it goes on for ever":          {event.Rules{Restart: event.RestartRules{Delay: event.Duration(time.Millisecond)}}, []event.IterationEnded{failed("a", slow), failed("b", slow), failed("c", slow), failed("d", slow)}, ""},
 		"progress each time is no broken environment":  {patient, []event.IterationEnded{moved("a", instant), moved("a", instant), moved("a", instant), moved("a", instant)}, ""},
 		"progress between them begins again":           {patient, []event.IterationEnded{failed("a", instant), failed("a", instant), moved("a", instant), failed("a", instant), failed("a", instant)}, ""},
 		"progress allows two more restarts":            {few, []event.IterationEnded{failed("a", slow), failed("b", slow), moved("c", slow), failed("d", slow)}, ""},
-		"the rule may ask for more failures":           {event.Rules{RestartDelay: 1, Environment: 4}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant)}, ""},
-		"and has them then":                            {event.Rules{RestartDelay: 1, Environment: 4}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant), failed("a", instant)}, event.ReasonEnvironment},
-		"the rule may be off":                          {event.Rules{RestartDelay: 1, Environment: -1}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant), failed("a", instant)}, ""},
+		"the rule may ask for more failures":           {event.Rules{Restart: event.RestartRules{Delay: event.Duration(time.Millisecond)}, Breaker: event.BreakerRules{Environment: 4}}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant)}, ""},
+		"and has them then":                            {event.Rules{Restart: event.RestartRules{Delay: event.Duration(time.Millisecond)}, Breaker: event.BreakerRules{Environment: 4}}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant), failed("a", instant)}, event.ReasonEnvironment},
+		"the rule may be off":                          {event.Rules{Restart: event.RestartRules{Delay: event.Duration(time.Millisecond)}, Breaker: event.BreakerRules{}}, []event.IterationEnded{failed("a", instant), failed("a", instant), failed("a", instant), failed("a", instant)}, ""},
 		"three empty ones say the same, in any words":  {patient, []event.IterationEnded{empty("a"), empty("b"), empty("c")}, event.ReasonEnvironment},
 		"two empty ones do not":                        {patient, []event.IterationEnded{empty("a"), empty("a")}, ""},
 		"nor do others between them":                   {patient, []event.IterationEnded{empty("a"), empty("a"), failed("a", slow), empty("a"), {Outcome: event.OutcomeDone}, empty("a"), empty("a")}, ""},
@@ -156,9 +153,9 @@ func TestWhenNoFurtherIterationMakesSense(t *testing.T) {
 	}
 }
 
-func TestALoopThatIsResumedBeginsAnew(t *testing.T) {
+func TestResumeClearsRestart(t *testing.T) {
 	s := endings(t, &policy.Restart{}, patient, failed("a", 0), failed("a", 0), failed("a", 0))
-	if err := s.Apply(happened(t, noon, event.LoopResumed{}), patient, false); err != nil || *s != (policy.Restart{}) {
-		t.Errorf("%+v, %v", s, err)
+	if s.Apply(noon, event.LoopResumed{}, by(patient)); *s != (policy.Restart{}) {
+		t.Errorf("%+v", s)
 	}
 }

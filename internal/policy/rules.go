@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -10,92 +11,65 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// SetRule returns the rules with one of them changed: the settings that may
-// change while a loop runs. A limit is taken away by none. The error says what is wrong with
-// key or value in words for the person who typed them.
+// SetRule returns the rules with one of them changed: the settings that may change while a loop
+// runs. The value none takes a limit away. The error says what is wrong with key or value, in words
+// for the person who typed them.
 func SetRule(r event.Rules, key, value string) (event.Rules, error) {
-	var err error
-	switch key {
-	case "maximumIterations":
-		err = set(&r.MaximumIterations, positive, value)
-	case "restart.max":
-		err = set(&r.RestartMax, positive, value)
-	case "restart.delay":
-		err = set(&r.RestartDelay, span, value)
-	case "limits.cost":
-		err = limit(&r.LimitCost, money, value)
-	case "limits.tokens":
-		err = limit(&r.LimitTokens, count, value)
-	case "limits.duration":
-		err = limit(&r.LimitDuration, span, value)
-	case "limits.idle":
-		err = limit(&r.IdleAfter, span, value)
-	case "limits.tool":
-		err = limit(&r.ToolIdleAfter, span, value)
-	case "limits.iteration":
-		err = limit(&r.IterationLimit, span, value)
-	case "limits.iterationCost":
-		err = limit(&r.IterationCost, money, value)
-	case "limits.iterationTokens":
-		err = limit(&r.IterationTokens, count, value)
-	case "limits.afterResult":
-		err = limit(&r.AfterResult, span, value)
-	case "limits.outage":
-		err = limit(&r.OutageLimit, span, value)
-	default:
-		err = fmt.Errorf("%q cannot be changed while the loop runs", key)
+	rule, tag := find(reflect.ValueOf(&r).Elem(), key)
+	if tag.Get("live") == "" {
 		if value == "none" && strings.HasPrefix(key, "limits.") {
-			err = fmt.Errorf("there is no %q", key)
+			return r, fmt.Errorf("there is no %q", key)
+		}
+		return r, fmt.Errorf("%q cannot be changed while the loop runs", key)
+	}
+	if value == "none" && tag.Get("none") != "" {
+		rule.SetZero()
+		return r, nil
+	}
+	switch rule := rule.Addr().Interface().(type) {
+	case *event.Duration:
+		d, err := time.ParseDuration(value)
+		if err != nil || d < time.Millisecond {
+			return r, fmt.Errorf("%q is not a duration such as 90s or 10m", value)
+		}
+		*rule = event.Duration(d)
+	case *float64:
+		usd, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(usd > 0) || math.IsInf(usd, 1) { // the journal has no infinite number
+			return r, fmt.Errorf("%q is not an amount in USD above 0", value)
+		}
+		*rule = usd
+	default:
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 {
+			return r, fmt.Errorf("%q is not a whole number above 0", value)
+		}
+		reflect.Indirect(reflect.ValueOf(rule)).SetInt(int64(n))
+	}
+	return r, nil
+}
+
+// sameRule reports whether a rule has one value in both.
+func sameRule(a, b event.Rules, key string) bool {
+	x, _ := find(reflect.ValueOf(a), key)
+	y, _ := find(reflect.ValueOf(b), key)
+	return !x.IsValid() || x.Equal(y)
+}
+
+// find returns the rule of a key such as limits.cost, with its tag; the zero Value where there is
+// none.
+func find(rules reflect.Value, key string) (reflect.Value, reflect.StructTag) {
+	name, rest, nested := strings.Cut(key, ".")
+	for field, value := range rules.Fields() {
+		if json, _, _ := strings.Cut(field.Tag.Get("json"), ","); json != name {
+			continue
+		}
+		if nested && value.Kind() == reflect.Struct {
+			return find(value, rest)
+		}
+		if !nested {
+			return value, field.Tag
 		}
 	}
-	return r, err
-}
-
-// set changes a rule to what value says; an unreadable value leaves it.
-func set[T any](rule *T, read func(string) (T, error), value string) error {
-	v, err := read(value)
-	if err == nil {
-		*rule = v
-	}
-	return err
-}
-
-// limit is set for a rule of which there may be none.
-func limit[T any](rule *T, read func(string) (T, error), value string) error {
-	if value == "none" {
-		var none T
-		*rule = none
-		return nil
-	}
-	return set(rule, read, value)
-}
-
-// money reads an amount. What is not finite cannot be written into the journal.
-func money(value string) (float64, error) {
-	usd, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(usd > 0) || math.IsInf(usd, 1) {
-		return 0, fmt.Errorf("%q is not an amount in USD above 0", value)
-	}
-	return usd, nil
-}
-
-func positive(value string) (int, error) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%q is not a whole number above 0", value)
-	}
-	return n, nil
-}
-
-func count(value string) (int64, error) {
-	n, err := positive(value)
-	return int64(n), err
-}
-
-func span(value string) (int64, error) {
-	d, err := time.ParseDuration(value)
-	if err != nil || d < time.Millisecond {
-		return 0, fmt.Errorf("%q is not a duration such as 90s or 10m", value)
-	}
-	return d.Milliseconds(), nil
+	return reflect.Value{}, ""
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -11,29 +12,31 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestWhatMayBeSetWhileALoopRuns(t *testing.T) {
+func TestSetRuleChangesLiveSettings(t *testing.T) {
 	before := event.Rules{
-		MaximumIterations: 1, CompletionPromise: "X", LimitCost: 2, LimitTokens: 3, LimitDuration: 4,
-		IdleAfter: 5, IterationLimit: 6, AfterResult: 7, RestartMax: 8, RestartDelay: 9,
+		MaximumIterations: 1,
+		Completion:        event.CompletionRules{Promise: "X"},
+		Limits:            event.LimitRules{Cost: 2, Tokens: 3, Duration: event.Duration(4 * time.Millisecond), Idle: event.Duration(5 * time.Millisecond), Iteration: event.Duration(6 * time.Millisecond), ExitGrace: event.Duration(7 * time.Millisecond)},
+		Restart:           event.RestartRules{Max: 8, Delay: event.Duration(9 * time.Millisecond)},
 	}
 	for _, row := range []struct {
 		key, value string
 		change     func(*event.Rules)
 	}{
 		{"maximumIterations", "30", func(r *event.Rules) { r.MaximumIterations = 30 }},
-		{"restart.max", "1", func(r *event.Rules) { r.RestartMax = 1 }},
-		{"limits.cost", "12.5", func(r *event.Rules) { r.LimitCost = 12.5 }},
-		{"limits.cost", "1e-3", func(r *event.Rules) { r.LimitCost = 0.001 }},
-		{"limits.tokens", "5000000000", func(r *event.Rules) { r.LimitTokens = 5_000_000_000 }},
-		{"limits.duration", "1h30m", func(r *event.Rules) { r.LimitDuration = 5_400_000 }},
-		{"limits.idle", "90s", func(r *event.Rules) { r.IdleAfter = 90_000 }},
-		{"limits.iteration", "2h", func(r *event.Rules) { r.IterationLimit = 7_200_000 }},
-		{"limits.afterResult", "1500ms", func(r *event.Rules) { r.AfterResult = 1500 }},
-		{"limits.tool", "30m", func(r *event.Rules) { r.ToolIdleAfter = 1_800_000 }},
-		{"limits.outage", "6h", func(r *event.Rules) { r.OutageLimit = 21_600_000 }},
-		{"limits.iterationCost", "0.5", func(r *event.Rules) { r.IterationCost = 0.5 }},
-		{"limits.iterationTokens", "1", func(r *event.Rules) { r.IterationTokens = 1 }},
-		{"restart.delay", "1ms", func(r *event.Rules) { r.RestartDelay = 1 }},
+		{"restart.max", "1", func(r *event.Rules) { r.Restart.Max = 1 }},
+		{"limits.cost", "12.5", func(r *event.Rules) { r.Limits.Cost = 12.5 }},
+		{"limits.cost", "1e-3", func(r *event.Rules) { r.Limits.Cost = 0.001 }},
+		{"limits.tokens", "5000000000", func(r *event.Rules) { r.Limits.Tokens = 5_000_000_000 }},
+		{"limits.duration", "1h30m", func(r *event.Rules) { r.Limits.Duration = event.Duration(5_400_000 * time.Millisecond) }},
+		{"limits.idle", "90s", func(r *event.Rules) { r.Limits.Idle = event.Duration(90_000 * time.Millisecond) }},
+		{"limits.iteration", "2h", func(r *event.Rules) { r.Limits.Iteration = event.Duration(7_200_000 * time.Millisecond) }},
+		{"limits.exitGrace", "1500ms", func(r *event.Rules) { r.Limits.ExitGrace = event.Duration(1500 * time.Millisecond) }},
+		{"limits.tool", "30m", func(r *event.Rules) { r.Limits.Tool = event.Duration(1_800_000 * time.Millisecond) }},
+		{"limits.maxOutage", "6h", func(r *event.Rules) { r.Limits.MaxOutage = event.Duration(21_600_000 * time.Millisecond) }},
+		{"limits.iterationCost", "0.5", func(r *event.Rules) { r.Limits.IterationCost = 0.5 }},
+		{"limits.iterationTokens", "1", func(r *event.Rules) { r.Limits.IterationTokens = 1 }},
+		{"restart.delay", "1ms", func(r *event.Rules) { r.Restart.Delay = event.Duration(1 * time.Millisecond) }},
 	} {
 		t.Run(row.key+" "+row.value, func(t *testing.T) {
 			want := before
@@ -53,14 +56,14 @@ func TestWhatMayBeSetWhileALoopRuns(t *testing.T) {
 }
 
 // What comes in through the inbox is anything at all, and what is accepted has to become a line.
-func TestWhatMayNotBeSet(t *testing.T) {
+func TestSetRuleRefusesBadValues(t *testing.T) {
 	numbers := []string{"", " ", "x", "0", "-1", "1.5", "1e3", "99999999999999999999", "0x10", "+", "1 ", "NaN", "Inf"}
 	spans := []string{"", "x", "0", "10", "-5s", "0s", "999us", "1d", "5 m", "Inf", "9999999999h"}
 	for key, values := range map[string][]string{
 		"maximumIterations": numbers, "restart.max": numbers, "limits.tokens": numbers,
 		"limits.cost":     {"", "x", "0", "-1", "NaN", "nan", "Inf", "+Inf", "-Inf", "infinity", "1e999", "$5", "5 USD"},
-		"limits.duration": spans, "limits.idle": spans, "limits.iteration": spans, "limits.afterResult": spans, "restart.delay": spans,
-		"limits.tool": spans, "limits.outage": spans, "limits.iterationTokens": numbers,
+		"limits.duration": spans, "limits.idle": spans, "limits.iteration": spans, "limits.exitGrace": spans, "restart.delay": spans,
+		"limits.tool": spans, "limits.maxOutage": spans, "limits.iterationTokens": numbers,
 		"limits.iterationCost": {"x", "0", "-1", "NaN"},
 	} {
 		for _, value := range values {
@@ -72,7 +75,7 @@ func TestWhatMayNotBeSet(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeChangedIsSaidSo(t *testing.T) {
+func TestSetRuleRefusesFixedSettings(t *testing.T) {
 	for _, key := range []string{"", "completion.promise", "MaximumIterations", "agent.command", "limits", "limits.cost "} {
 		r, err := policy.SetRule(event.Rules{MaximumIterations: 3}, key, "1")
 		if err == nil || !strings.Contains(err.Error(), "cannot be changed while the loop runs") || r.MaximumIterations != 3 {
@@ -99,9 +102,9 @@ func FuzzSetRule(f *testing.F) {
 	})
 }
 
-func TestALimitCanBeTakenAway(t *testing.T) {
-	had := event.Rules{MaximumIterations: 3, LimitCost: 1, LimitTokens: 2, LimitDuration: 3, IdleAfter: 4, IterationLimit: 5, AfterResult: 6, ToolIdleAfter: 7, OutageLimit: 8, IterationCost: 9, IterationTokens: 10}
-	for _, key := range []string{"limits.tool", "limits.outage", "limits.iterationCost", "limits.iterationTokens", "limits.cost", "limits.tokens", "limits.duration", "limits.idle", "limits.iteration", "limits.afterResult"} {
+func TestSetRuleRemovesLimit(t *testing.T) {
+	had := event.Rules{MaximumIterations: 3, Limits: event.LimitRules{Cost: 1, Tokens: 2, Duration: event.Duration(3 * time.Millisecond), Idle: event.Duration(4 * time.Millisecond), Iteration: event.Duration(5 * time.Millisecond), ExitGrace: event.Duration(6 * time.Millisecond), Tool: event.Duration(7 * time.Millisecond), MaxOutage: event.Duration(8 * time.Millisecond), IterationCost: 9, IterationTokens: 10}}
+	for _, key := range []string{"limits.tool", "limits.maxOutage", "limits.iterationCost", "limits.iterationTokens", "limits.cost", "limits.tokens", "limits.duration", "limits.idle", "limits.iteration", "limits.exitGrace"} {
 		var err error
 		if had, err = policy.SetRule(had, key, "none"); err != nil {
 			t.Errorf("%s: %v", key, err)

@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/frame"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -13,7 +16,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // happened returns a payload as an event that was read from a journal's line.
 func happened(t testing.TB, at time.Time, p event.Payload) event.Event {
 	t.Helper()
-	line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: at}, event.Encode(p, "story"), 0)
+	line, _ := frame.Append(nil, frame.Stamp{Seq: 1, At: at}, event.Encode(p, "story"), 0)
 	e, err := event.Parse(line)
 	if err != nil {
 		t.Fatal(err)
@@ -21,13 +24,50 @@ func happened(t testing.TB, at time.Time, p event.Payload) event.Event {
 	return e
 }
 
-// misspelt returns an event of a type whose payload is not what it should be.
-func misspelt(t testing.TB, typ event.Type) event.Event {
-	t.Helper()
-	line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: noon}, event.Draft{Type: typ, Data: []byte(`[]`)}, 0)
-	e, err := event.Parse(line)
-	if err != nil {
-		t.Fatal(err)
+// fold gives a policy what happened, with the loop as it was before.
+func fold(to any, l *policy.Lifecycle, at time.Time, p event.Payload) {
+	was := *l
+	l.Apply(at, p)
+	switch to := to.(type) {
+	case *policy.Breaker:
+		to.Apply(at, p, &was, &policy.Tail{})
+	case *policy.Budget:
+		to.Apply(at, "story", p, &was)
+	case *policy.Commands:
+		to.Apply("story", p)
+	case *policy.Completion:
+		to.Apply(l.Iteration, p, &was)
+	case *policy.Escalation:
+		to.Apply(p, &was)
+	case *policy.Failover:
+		to.Apply(at, p, &was)
+	case *policy.FileChanges:
+		to.Apply(l.Iteration, p)
+	case *policy.GivenSettings:
+		to.Apply(p, &was)
+	case *policy.Idle:
+		to.Apply(at, p)
+	case *policy.Limits:
+		to.Apply(at, p, was.ID)
+	case *policy.Restart:
+		to.Apply(at, p, &was)
+	case *policy.Verification:
+		to.Apply(p, &was)
 	}
-	return e
 }
+
+// by returns a loop with these rules, of which nothing else is known.
+func by(r event.Rules) *policy.Lifecycle { return &policy.Lifecycle{Rules: r} }
+
+// budget is a Budget with the loop whose it is.
+type budget struct {
+	policy.Budget `json:"budget"`
+	Loop          policy.Lifecycle `json:"loop"`
+}
+
+func (b *budget) fold(at time.Time, p event.Payload) { fold(&b.Budget, &b.Loop, at, p) }
+func (b *budget) Over() (event.Reason, string)       { return b.Budget.Over(b.Loop.Rules) }
+func (b *budget) Late() string                       { return b.Budget.Late(b.Loop.Rules) }
+func (b *budget) Until() (time.Time, bool)           { return b.Budget.Until(b.Loop.Rules) }
+func (b *budget) Overspent() string                  { return b.Budget.Overspent(b.Loop.Rules) }
+func (b *budget) Count() units.Count                 { return b.Budget.Count(b.Loop.Rules) }

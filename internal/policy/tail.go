@@ -2,7 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -13,8 +12,8 @@ import (
 // remembers whether that line stands in a fenced block. Of a line that is longer than some
 // 8 KiB the beginning may be cut off; an ellipsis then stands for it.
 type Tail struct {
-	text  []byte
-	fence string // the fence that is open where text begins
+	Text  tailText `json:"text,omitempty"`
+	Fence string   `json:"fence,omitempty"` // the fence that is open where Text begins
 }
 
 const (
@@ -24,48 +23,48 @@ const (
 
 // Append adds text at the end.
 func (t *Tail) Append(text []byte) {
-	t.text = append(t.text, text...)
+	t.Text = append(t.Text, text...)
 	t.trim()
 }
 
 // AppendText is Append of a text that is spelled as JSON.
 func (t *Tail) AppendText(text event.Text) {
-	t.text = text.AppendTo(t.text)
+	t.Text = text.AppendTo(t.Text)
 	t.trim()
 }
 
 func (t *Tail) trim() {
-	if len(t.text) <= tailMost {
+	if len(t.Text) <= tailMost {
 		return
 	}
-	cut := len(t.text) - tailKept
+	cut := len(t.Text) - tailKept
 	var begins string
 	// No further back than half way to tailMost, so that not every text is one too many.
 	from := cut - (tailMost-tailKept)/2
-	if newline := bytes.LastIndexByte(t.text[from:cut], '\n'); newline >= 0 {
+	if newline := bytes.LastIndexByte(t.Text[from:cut], '\n'); newline >= 0 {
 		cut = from + newline + 1
 	} else {
-		for cut < len(t.text) && t.text[cut]&0xC0 == 0x80 {
+		for cut < len(t.Text) && t.Text[cut]&0xC0 == 0x80 {
 			cut++
 		}
 		// The rest of a line is no fence, no indented code, and not alone on its line.
 		begins = "…"
 	}
-	for line := range strings.Lines(string(t.text[:cut])) {
-		t.fence = nextFence(t.fence, line)
+	for line := range strings.Lines(string(t.Text[:cut])) {
+		t.Fence = nextFence(t.Fence, line)
 	}
-	t.text = append([]byte(begins), t.text[cut:]...)
+	t.Text = append([]byte(begins), t.Text[cut:]...)
 }
 
 // String returns what is kept.
-func (t *Tail) String() string { return string(t.text) }
+func (t *Tail) String() string { return string(t.Text) }
 
 // outsideCode returns the lines that stand in no fenced or indented block, without blank
 // lines at the end.
 func (t *Tail) outsideCode() []string {
 	var lines []string
-	fence := t.fence
-	for line := range strings.Lines(strings.TrimRight(string(t.text), " \t\r\n")) {
+	fence := t.Fence
+	for line := range strings.Lines(strings.TrimRight(string(t.Text), " \t\r\n")) {
 		before := fence
 		fence = nextFence(fence, line)
 		indented := strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
@@ -95,7 +94,7 @@ func nextFence(open, line string) string {
 	return mark
 }
 
-// pastItems returns what stands behind the marks of the list items that begin on a line.
+// pastItems returns what follows the marks of the list items that begin on a line.
 func pastItems(line string) string {
 	for {
 		mark := strings.TrimLeft(line, "0123456789")
@@ -121,25 +120,12 @@ func fenceMark(line string) string {
 	return ""
 }
 
-type tailJSON struct {
-	Text  string `json:"text,omitempty"`
-	Fence string `json:"fence,omitempty"`
-}
+// tailText is written as a string, so that a checkpoint can be read.
+type tailText []byte
 
-// MarshalJSON writes the text as a string, so that a checkpoint can be read.
-func (t Tail) MarshalJSON() ([]byte, error) {
-	return json.Marshal(tailJSON{string(t.text), t.fence})
-}
+func (t tailText) MarshalText() ([]byte, error) { return t, nil }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (t *Tail) UnmarshalJSON(data []byte) error {
-	var j tailJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return err
-	}
-	t.text, t.fence = nil, j.Fence
-	if j.Text != "" {
-		t.text = []byte(j.Text)
-	}
+func (t *tailText) UnmarshalText(text []byte) error {
+	*t = bytes.Clone(text)
 	return nil
 }

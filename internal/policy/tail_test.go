@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestATailKeepsAShortTextWhole(t *testing.T) {
+func TestTailKeepsShortText(t *testing.T) {
 	var tail policy.Tail
 	for range 32 {
 		tail.Append([]byte(strings.Repeat("x", 1023) + "\n"))
@@ -22,7 +22,7 @@ func TestATailKeepsAShortTextWhole(t *testing.T) {
 	}
 }
 
-func TestATailIsCutAtTheBeginningOfALine(t *testing.T) {
+func TestTailBeginsAtLine(t *testing.T) {
 	for name, line := range map[string]string{
 		"short lines":           "short\n",
 		"lines of many bytes":   strings.Repeat("x", 700) + "\n",
@@ -44,7 +44,7 @@ func TestATailIsCutAtTheBeginningOfALine(t *testing.T) {
 	}
 }
 
-func TestALineWithoutEndIsCutAtALetter(t *testing.T) {
+func TestTailCutsLongLine(t *testing.T) {
 	var tail policy.Tail
 	for range 20_000 {
 		tail.Append([]byte("日本"))
@@ -59,7 +59,7 @@ func TestALineWithoutEndIsCutAtALetter(t *testing.T) {
 }
 
 // Where the cut falls decides what the rest of a line looks like.
-func TestTheRestOfALongLineIsNoLineOfItsOwn(t *testing.T) {
+func TestTailMarksCutLine(t *testing.T) {
 	for name, begins := range map[string]string{
 		"it is no indented code": "    ",
 		"it opens no fence":      "~~~",
@@ -75,7 +75,7 @@ func TestTheRestOfALongLineIsNoLineOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestALongLineThatEndsLeavesItsEnd(t *testing.T) {
+func TestTailKeepsEndOfLine(t *testing.T) {
 	var tail policy.Tail
 	tail.Append([]byte(strings.Repeat("no line ends here; ", 4000) + marker + "\n"))
 	if !strings.HasSuffix(tail.String(), marker+"\n") {
@@ -94,8 +94,9 @@ var markdown = rapid.Custom(func(t *rapid.T) []string {
 	return rapid.SliceOfN(rapid.SampledFrom(words), 0, 60).Draw(t, "words")
 })
 
-// A runner that resumes has the tail from a checkpoint; it must hear what the dead one would have heard.
-func TestATailAfterJSONIsTheTailBeforeIt(t *testing.T) {
+// A runner that resumes has the tail from a checkpoint; it must hear what the dead one would have
+// heard.
+func TestTailSurvivesJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := final
 		if rapid.Bool().Draw(t, "anywhere") {
@@ -103,13 +104,9 @@ func TestATailAfterJSONIsTheTailBeforeIt(t *testing.T) {
 		}
 		live, resumed := &policy.Completion{}, &policy.Completion{}
 		for _, word := range markdown.Draw(t, "text") {
-			e := happenedIn(t, piece("1.0", word))
-			if err := live.Apply(e, r); err != nil {
-				t.Fatal(err)
-			}
-			if err := resumed.Apply(e, r); err != nil {
-				t.Fatal(err)
-			}
+			said := piece("1.0", word)
+			live.Apply(1, said, by(r))
+			resumed.Apply(1, said, by(r))
 			resumed = throughJSON(t, resumed)
 			if live.Text.String() != resumed.Text.String() {
 				t.Fatalf("the tails differ after %.20q", word)
@@ -125,23 +122,19 @@ func TestATailAfterJSONIsTheTailBeforeIt(t *testing.T) {
 }
 
 // However a message is cut into deltas, the same is claimed, as long as the tail holds all of it.
-func TestDeltasClaimWhatTheWholeClaims(t *testing.T) {
+func TestDeltasClaimLikeFullText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := markdown.Filter(func(w []string) bool { return len(strings.Join(w, "")) < 32<<10 }).Draw(t, "text")
 		for _, r := range []event.Rules{final, anywhere()} {
 			inPieces, whole := &policy.Completion{}, &policy.Completion{}
 			for _, word := range pieces {
-				if err := inPieces.Apply(happenedIn(t, piece("1.0", word)), r); err != nil {
-					t.Fatal(err)
-				}
+				inPieces.Apply(1, piece("1.0", word), by(r))
 			}
-			if err := whole.Apply(happenedIn(t, piece("1.0", strings.Join(pieces, ""))), r); err != nil {
-				t.Fatal(err)
-			}
+			whole.Apply(1, piece("1.0", strings.Join(pieces, "")), by(r))
 			a, b := inPieces.Claim(r), whole.Claim(r)
 			// With anywhere, the claim that comes first is the one that counts.
-			if a != b && (r.CompletionMatch != "anywhere" || (a == "") != (b == "")) {
-				t.Fatalf("%s: in pieces %q, whole %q", r.CompletionMatch, a, b)
+			if a != b && (r.Completion.Match != "anywhere" || (a == "") != (b == "")) {
+				t.Fatalf("%s: in pieces %q, whole %q", r.Completion.Match, a, b)
 			}
 		}
 	})
@@ -149,7 +142,7 @@ func TestDeltasClaimWhatTheWholeClaims(t *testing.T) {
 
 // The tail forgets lines, but never whether it stands in a fence: what is said in its last
 // lines claims what it would claim if nothing had been forgotten.
-func TestALongTextClaimsAtItsEndWhatItClaimsWhole(t *testing.T) {
+func TestTailClaimsLikeFullText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		head := strings.Join(markdown.Draw(t, "head"), "")
 		filler := strings.Repeat("filler\n", rapid.IntRange(0, 9000).Draw(t, "filler"))
@@ -158,18 +151,14 @@ func TestALongTextClaimsAtItsEndWhatItClaimsWhole(t *testing.T) {
 		text := head + "\n" + filler + end
 
 		short := &policy.Completion{} // the same, with a filler that nothing is cut of
-		if err := short.Apply(happenedIn(t, piece("1.0", openFence(head)+end)), final); err != nil {
-			t.Fatal(err)
-		}
+		short.Apply(1, piece("1.0", openFence(head)+end), by(final))
 		long := &policy.Completion{}
 		for len(text) > 0 {
 			n := min(len(text), rapid.IntRange(1, 40_000).Draw(t, "delta"))
 			for n < len(text) && !utf8.RuneStart(text[n]) {
 				n++
 			}
-			if err := long.Apply(happenedIn(t, piece("1.0", text[:n])), final); err != nil {
-				t.Fatal(err)
-			}
+			long.Apply(1, piece("1.0", text[:n]), by(final))
 			text = text[n:]
 		}
 		got, want := long.Claim(final), short.Claim(final)
@@ -229,29 +218,18 @@ type rapidOrTest interface {
 	Fatalf(format string, args ...any)
 }
 
-func happenedIn(t rapidOrTest, p event.Payload) event.Event {
-	line, _ := event.AppendLine(nil, event.Stamp{Seq: 1, At: noon}, event.Encode(p, "story"), 0)
-	e, err := event.Parse(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
-}
-
-func TestAFenceThatBeganBeforeTheTailOutlivesTheRunner(t *testing.T) {
+func TestTailKeepsOpenFence(t *testing.T) {
 	c := hear(t, final, piece("1.0", "~~~\n"+strings.Repeat("filler\n", 10_000)))
 	c = throughJSON(t, c)
 	for _, step := range []struct{ text, want string }{{marker + "\n", ""}, {"~~~\n" + marker, "promise"}} {
-		if err := c.Apply(happened(t, noon, piece("1.0", step.text)), final); err != nil {
-			t.Fatal(err)
-		}
-		if got := c.Claim(final); got != step.want {
+		c.Apply(1, piece("1.0", step.text), by(final))
+		if got := c.Claim(final); string(got) != step.want {
 			t.Errorf("after %q it claims %q", step.text, got)
 		}
 	}
 }
 
-func TestATailThatIsNoObjectIsRefused(t *testing.T) {
+func TestTailRejectsNonObject(t *testing.T) {
 	var tail policy.Tail
 	if err := json.Unmarshal([]byte(`{"text":7}`), &tail); err == nil {
 		t.Error("a number was read as text")
@@ -272,13 +250,9 @@ func FuzzTail(f *testing.F) {
 		for _, r := range []event.Rules{final, anywhere()} {
 			live, resumed := &policy.Completion{}, &policy.Completion{}
 			for _, part := range []string{text[:a], text[a:b], text[b:]} {
-				e := happenedIn(t, piece("1.0", part))
-				if err := live.Apply(e, r); err != nil {
-					t.Fatal(err)
-				}
-				if err := resumed.Apply(e, r); err != nil {
-					t.Fatal(err)
-				}
+				said := piece("1.0", part)
+				live.Apply(1, said, by(r))
+				resumed.Apply(1, said, by(r))
 				resumed = throughJSON(t, resumed)
 			}
 			if live.Text.String() != resumed.Text.String() || live.Claim(r) != resumed.Claim(r) {

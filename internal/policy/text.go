@@ -35,8 +35,9 @@ func firstBytes(s string, n int) string {
 	return s[:n]
 }
 
-// alike returns a hash of what is left of an error's text without what is another one each time: words with a digit in them (ids, ports, numbers,
-// times), and the words by which times and spans are told. Two errors that leave the same at their ends are the same.
+// alike returns a hash of what is left of an error's text without what is another one each time:
+// words with a digit in them (ids, ports, numbers, times), and the words by which times and spans
+// are told. Two errors that leave the same at their ends are the same.
 func alike(problem string) string {
 	var left []string
 	for word := range strings.FieldsFuncSeq(problem, between) {
@@ -49,7 +50,8 @@ func alike(problem string) string {
 	return hash(lastBytes(strings.Join(left, " "), 500))
 }
 
-// between reports whether a character stands between words. Signs that ids, addresses and times hold do not.
+// between reports whether a character stands between words. Signs that ids, addresses and times
+// hold do not.
 func between(c rune) bool {
 	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_.:/-", c)
 }
@@ -68,7 +70,8 @@ func exitProblem(p event.AgentExited) string {
 	return how + lastLine(p.Stderr)
 }
 
-// lastLine returns the last line of what was printed as an error, after a colon; empty where there is none.
+// lastLine returns the last line of what was printed as an error, after a colon; empty where there
+// is none.
 func lastLine(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

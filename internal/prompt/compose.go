@@ -8,7 +8,7 @@ import (
 // Compose returns the text of one iteration.
 func Compose(p Parts) string {
 	base := p.base()
-	parts := []string{p.count(), p.lead(), p.Reflection}
+	parts := []string{p.count(), p.continuation(), p.Reflection}
 	parts = append(parts, p.failed(Prepend)...)
 	parts = append(parts, base...)
 	parts = append(parts, p.memory(), p.done(strings.Join(base, "\n")))
@@ -18,7 +18,7 @@ func Compose(p Parts) string {
 		list("Your last claim that the work is done was not accepted:", p.Refused),
 		p.ignored(),
 		list("Hints:", p.Hints),
-		list("Messages from the person you work for, oldest first:", p.mail()),
+		list("Messages from the person you work for, oldest first:", p.messages()),
 	)
 	return join(parts)
 }
@@ -68,19 +68,19 @@ func (p Parts) count() string {
 }
 
 // lead sends an agent on that ended its turn before the work was done.
-func (p Parts) lead() string {
+func (p Parts) continuation() string {
 	const task = " The original task:"
 	switch marker := p.marker(); {
 	case p.Same == nil || !p.Same.Again:
 		return ""
 	case p.Same.Cut:
-		return "Your last turn was cut off. Go on with the work." + task
+		return "Your last turn was cut off. Continue the work." + task
 	case len(p.Refused) > 0:
-		return "The work is not done. Go on with it." + task
+		return "The work is not done. Continue with it." + task
 	case marker != "":
 		return "You stopped without saying " + marker + ", so the work goes on. Say it only when all of the work is done." + task
 	}
-	return "You stopped, but nothing says that all of the work is done. Go on with it." + task
+	return "You stopped, but nothing says that all of the work is done. Continue with it." + task
 }
 
 func (p Parts) memory() string {
@@ -99,10 +99,10 @@ func (p Parts) memory() string {
 	return words
 }
 
-// done tells how to say that the work is done, unless the base does.
+// done explains how to say that the work is done, unless the base does.
 func (p Parts) done(base string) string {
 	var ways []string
-	if !p.toldIn(base) {
+	if !p.statesClaim(base) {
 		if marker := p.marker(); marker != "" {
 			ways = append(ways, "say "+marker+" as the last line of your final message, spelled exactly so and outside code")
 		}
@@ -162,8 +162,9 @@ func (p Parts) doneFile() string {
 	return strings.TrimRight(p.LoopDir, "/") + "/DONE"
 }
 
-// toldIn reports whether a text tells a way to claim that counts. The case of a response does not matter.
-func (p Parts) toldIn(text string) bool {
+// statesClaim reports whether a text states a way to claim that counts. The case of a response does
+// not matter.
+func (p Parts) statesClaim(text string) bool {
 	return p.Promise != "" && strings.Contains(text, promise(p.Promise)) ||
 		p.Response != "" && strings.Contains(strings.ToLower(text), strings.ToLower(response(p.Response))) ||
 		p.doneFile() != "" && strings.Contains(text, p.doneFile())
@@ -172,7 +173,7 @@ func (p Parts) toldIn(text string) bool {
 func promise(words string) string  { return "<promise>" + words + "</promise>" }
 func response(words string) string { return "<response>" + words + "</response>" }
 
-func (p Parts) mail() []string {
+func (p Parts) messages() []string {
 	var entries []string
 	for _, message := range p.Messages {
 		entry := message.Text

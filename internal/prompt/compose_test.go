@@ -96,7 +96,7 @@ var examples = map[string]prompt.Parts{
 	}),
 }
 
-func TestThePromptsOfTestdata(t *testing.T) {
+func TestTestdataPrompts(t *testing.T) {
 	for name, parts := range examples {
 		t.Run(name, func(t *testing.T) {
 			// A file ends with a newline, a prompt does not.
@@ -131,21 +131,21 @@ func TestBlankPartsLeaveNoTrace(t *testing.T) {
 	}
 }
 
-func TestAnUnknownActionAppends(t *testing.T) {
+func TestUnknownActionAppends(t *testing.T) {
 	got := prompt.Compose(prompt.Parts{Base: "base", Failures: []prompt.Failure{{Action: "append", Message: "failed"}}})
 	if got != "base\n\nfailed" {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestABaseThatNamesTheFileIsNotToldAgain(t *testing.T) {
+func TestBaseNamingTheFile(t *testing.T) {
 	base := "make it work, then touch .ralph/login/DONE"
 	if got := prompt.Compose(prompt.Parts{Base: base, LoopDir: ".ralph/login/", DoneFile: true}); got != base {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestTheCountNeverGoesBelowNone(t *testing.T) {
+func TestCountIsNeverNegative(t *testing.T) {
 	if got := prompt.Compose(prompt.Parts{CountInPrompt: true, Iteration: 12, Of: 10}); got != "Iteration 12 of 10, 0 remaining." {
 		t.Errorf("%q", got)
 	}
@@ -218,7 +218,7 @@ func TestNoPartIsLost(t *testing.T) {
 
 func indented(entry string) string { return strings.ReplaceAll(entry, "\n", "\n  ") }
 
-func TestTheBaseStandsFirst(t *testing.T) {
+func TestBaseComesFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := draw(t)
 		p.CountInPrompt, p.Same, p.Reflection = false, nil, ""
@@ -236,7 +236,7 @@ func TestTheBaseStandsFirst(t *testing.T) {
 	})
 }
 
-func TestComposingIsDeterministicAndBounded(t *testing.T) {
+func TestComposeIsDeterministicAndBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := draw(t)
 		got := prompt.Compose(p)
@@ -264,7 +264,7 @@ func TestComposingIsDeterministicAndBounded(t *testing.T) {
 }
 
 // An agent that repeats its prompt line by line, or only its end, must claim nothing.
-func TestNoLineOfOursIsAClaim(t *testing.T) {
+func TestPromptLinesAreNoClaim(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := draw(t)
 		for line := range strings.Lines(prompt.Compose(p)) {

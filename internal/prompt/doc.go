@@ -1,4 +1,4 @@
-// Package prompt puts the text of one iteration together from its parts.
+// Package prompt composes the prompt of one iteration from its parts.
 //
 //	text := prompt.Compose(prompt.Parts{
 //		Base:     "Make the tests pass.",
@@ -10,7 +10,7 @@
 // # The order
 //
 //	Iteration 3 of 10, 7 remaining.     where it is asked for
-//	You stopped without saying …        in a session that goes on
+//	You stopped without saying …        in a session that continues
 //	the reflection
 //	failed guardrails that prepend
 //	the base                            or the failed guardrails that replace it
@@ -18,23 +18,26 @@
 //	what to say when all is done        } prompt caches hold beyond the base
 //	failed guardrails that append
 //	what the last iteration left
-//	why the last claim did not count
+//	why the last claim was not accepted
 //	hints
-//	messages of people                  last: they are the newest word
+//	messages of people                  last, because they are the newest
 //
-// Each part stands apart by an empty line. testdata holds an example of each.
+// Empty lines separate the parts. testdata has an example of each.
 //
 // # Guarantees
 //
-//   - The same parts give the same text; nothing is read from the world.
-//   - The base stands in it byte for byte, but for newlines at its end, and first, unless the parts say otherwise.
-//   - No part that has words is left out, and none is shortened: what bounds the parts bounds the text, which adds
-//     less than 1.5 KiB, four bytes for each entry of a list besides who it is from, and two for each line within one.
-//   - Where it tells the agent what to say, that does not end a line: an agent that only repeats
-//     its prompt claims nothing.
+//   - The same parts give the same text; nothing else is read.
+//   - The base is in it byte for byte, without the newlines at its end, and first, unless the parts
+//     specify otherwise.
+//   - No part that has text is left out or shortened. The text is less than 1.5 KiB longer than its
+//     parts, plus four bytes and the sender for each entry of a list, and two for each line within
+//     an entry.
+//   - The text that the agent is to say at the end does not end a line, so an agent that only
+//     repeats its prompt claims nothing.
 //
 // # Not here
 //
-// Where the parts come from: the prompt file and the messages (internal/effect), task.md (internal/task), why a claim did not count
-// and what helps a loop that is stuck (internal/policy), the words of a failed guardrail (internal/guardrail).
+// Where the parts come from: the prompt file and the messages (internal/executor), task.md
+// (internal/task), why a claim did not count and what helps a loop that is stuck (internal/policy),
+// the words of a failed guardrail (internal/guardrail).
 package prompt

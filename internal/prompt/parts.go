@@ -14,24 +14,25 @@ type Parts struct {
 	Checklist bool   // all boxes of task.md ticked claims that the work is done
 
 	// Promise and Response are what the agent says when the work is done, without their
-	// tags. Where both are set it is told the promise alone: one of the two is enough.
+	// tags. Where both are set the prompt has the promise alone: one of the two is enough.
 	Promise  string
 	Response string
-	// DoneFile says that a file DONE in LoopDir claims the same. Where the base holds one of the two
-	// markers or the path of the file, the person has told how, and none of the three is told.
+	// DoneFile says that a file DONE in LoopDir claims the same. Where the base contains one of the
+	// two markers or the path of the file, the prompt adds none of the three.
 	DoneFile bool
 	// Blocked says that an agent may end the loop because it cannot go on without a person.
 	Blocked bool
-	// MinToolCalls is how many uses of tools a claim needs. It is told from two on: one is what
-	// any work takes.
+	// MinToolCalls is how many uses of tools a claim needs. The prompt has it from two on: one is
+	// what any work takes.
 	MinToolCalls int
 
-	Failures   []Failure // guardrails that failed in the last iteration
-	Left       []string  // what the last iteration left: unfinished work, an interruption, a crash
-	Refused    []string  // why the last claim did not count
-	Ignored    *Ignored  // what the last iteration said that did not count as a claim; nil where there was nothing
+	Failures []Failure // guardrails that failed in the last iteration
+	Left     []string  // what the last iteration left: unfinished work, an interruption, a crash
+	Refused  []string  // why the last claim did not count
+	// what the last iteration said that did not count as a claim; nil where there was nothing
+	Ignored    *Ignored
 	Hints      []string  // for an agent that gets no further
-	Reflection string    // what an iteration that looks back is told
+	Reflection string    // the text for an iteration that reflects
 	Messages   []Message // what people sent, oldest first
 
 	Same *Same // set where all iterations share one session
@@ -52,7 +53,7 @@ type Failure struct {
 
 // Actions of a failed guardrail, as the settings spell them.
 const (
-	Append  = "APPEND"  // behind the base
+	Append  = "APPEND"  // after the base
 	Prepend = "PREPEND" // before the base
 	Replace = "REPLACE" // instead of the base
 )

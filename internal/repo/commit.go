@@ -10,36 +10,38 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 const (
-	lockPause = 25 * time.Millisecond
-	tidyTime  = 3 * time.Second // for looking at what is there after a commit was broken off
+	lockPause  = 25 * time.Millisecond
+	verifyTime = 3 * time.Second // for checking the result after a commit was interrupted
 )
 
 // commit adds and commits, and reports whether there was anything to.
 func (r *runner) commit(ctx context.Context, words []string) (bool, error) {
 	at, err := r.git.locate(ctx)
 	if err != nil {
-		return false, r.refuse(words, err, "")
+		return false, r.fail(words, err, "")
 	}
 	r.git = r.git.in(at.root)
 	if op, abort := at.operation(); op != "" {
-		return false, r.refuse(words, fmt.Errorf("%s %w", op, ErrUnfinished), "finish it, or call it off with '"+abort+"'")
+		return false, r.fail(words, fmt.Errorf("%s %w", op, ErrUnfinished), "finish it, or call it off with '"+abort+"'")
 	}
-	looking, err := r.git.withoutFilters(ctx)
+	plain, err := r.git.withoutFilters(ctx)
 	if err != nil {
-		return false, r.refuse(words, err, "")
+		return false, r.fail(words, err, "")
 	}
-	st, err := looking.status(ctx)
+	st, err := plain.status(ctx)
 	if err != nil {
-		return false, r.refuse(words, err, "")
+		return false, r.fail(words, err, "")
 	}
 	for _, e := range st.entries {
 		switch {
 		case e.kind == 'u': // git add would call it resolved, with the markers in the file
-			return false, r.refuse(words, fmt.Errorf("%w in %q", ErrUnmerged, e.path), "resolve the conflict, then 'git add' the file")
-		case e.kind == '?' && r.AddNew && strings.HasSuffix(e.path, "/"):
+			return false, r.fail(words, fmt.Errorf("%w in %q", ErrUnmerged, e.path), "resolve the conflict, then 'git add' the file")
+		case e.kind == '?' && r.AddUntracked && strings.HasSuffix(e.path, "/"):
 			r.result.Left = append(r.result.Left, e.path)
 		}
 	}
@@ -48,30 +50,30 @@ func (r *runner) commit(ctx context.Context, words []string) (bool, error) {
 		return false, nil
 	}
 	if err := waitForLock(ctx, at, r.lockWait); err != nil {
-		return false, r.refuse(words, err, lockHint(at))
+		return false, r.fail(words, err, lockHint(at))
 	}
 	return r.commitFrom(ctx, at, st.head, words)
 }
 
-// commitFrom leaves the index as it was unless HEAD is another one afterwards. It asks HEAD and not the exit code: a commit that
-// was ended in its last hook has been made.
-func (r *runner) commitFrom(ctx context.Context, at place, before string, words []string) (bool, error) {
-	kept, err := keepIndex(at)
+// commitFrom leaves the index as it was unless HEAD is another one afterwards. It asks HEAD and not
+// the exit code: a commit that was ended in its last hook has been made.
+func (r *runner) commitFrom(ctx context.Context, at workTree, before string, words []string) (bool, error) {
+	kept, err := saveIndex(at)
 	if err != nil {
-		return false, r.refuse(words, err, "")
+		return false, r.fail(words, err, "")
 	}
 	failed := r.addAndCommit(ctx, before, words)
 
-	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), verifyTime)
 	defer cancel()
 	head, err := r.git.head(after)
 	if err != nil {
-		return false, errors.Join(failed, r.refuse(words, err, ""))
+		return false, errors.Join(failed, r.fail(words, err, ""))
 	}
 	if head != before {
 		r.result.Committed, r.result.SHA = true, head
 		if err := r.describe(after, before); err != nil {
-			failed = errors.Join(failed, r.refuse(words, err, ""))
+			failed = errors.Join(failed, r.fail(words, err, ""))
 		}
 		return true, failed
 	}
@@ -79,7 +81,7 @@ func (r *runner) commitFrom(ctx context.Context, at place, before string, words 
 		r.explain(after, at, failed)
 	}
 	if err := kept.restore(); err != nil {
-		return false, errors.Join(failed, r.refuse(words, fmt.Errorf("restore the index: %w", err), lockHint(at)))
+		return false, errors.Join(failed, r.fail(words, fmt.Errorf("restore the index: %w", err), lockHint(at)))
 	}
 	r.result.Nothing = failed == nil
 	return false, failed
@@ -87,7 +89,7 @@ func (r *runner) commitFrom(ctx context.Context, at place, before string, words 
 
 func (r *runner) addAndCommit(ctx context.Context, before string, words []string) error {
 	which := "--update"
-	if r.AddNew {
+	if r.AddUntracked {
 		which = "--all"
 	}
 	paths := slices.Clone(withoutOwn)
@@ -102,10 +104,11 @@ func (r *runner) addAndCommit(ctx context.Context, before string, words []string
 		return err
 	}
 	if r.Message == "" {
-		return r.refuse(words, ErrNoMessage, "")
+		return r.fail(words, ErrNoMessage, "")
 	}
-	// The message comes by standard input, where a leading dash or a quote means nothing, and hooks are given none of it. Spaces
-	// around lines go, and a line that begins with "#" stays, whatever commit.cleanup says.
+	// The message comes by standard input, where a leading dash or a quote means nothing, and hooks
+	// are given none of it. Spaces around lines go, and a line that begins with "#" stays, whatever
+	// commit.cleanup says.
 	return r.run(ctx, r.Message+"\n", slices.Concat(words, []string{"--cleanup=whitespace", "--file=-"})...)
 }
 
@@ -133,16 +136,17 @@ func (r *runner) describe(ctx context.Context, before string) error {
 	return err
 }
 
-// refuse makes an Error of a reason, which may be one already.
-func (r *runner) refuse(words []string, err error, hint string) error {
+// fail makes an Error of a reason, which may be one already.
+func (r *runner) fail(words []string, err error, hint string) error {
 	if e, ok := errors.AsType[*Error](err); ok && hint == "" {
 		hint = e.hint
 	}
 	return &Error{Doing: r.name(words), Err: err, hint: hint}
 }
 
-// explain finds out why git add or git commit failed. It looks at what is there: what git says is in the user's language.
-func (r *runner) explain(ctx context.Context, at place, failed error) {
+// explain finds out why git add or git commit failed. It inspects the state: git's text is
+// in the user's language.
+func (r *runner) explain(ctx context.Context, at workTree, failed error) {
 	e, ok := errors.AsType[*Error](failed)
 	if !ok || exitCode(failed) <= 0 {
 		return
@@ -160,19 +164,20 @@ func (r *runner) explain(ctx context.Context, at place, failed error) {
 	}
 }
 
-func lockPath(at place) string { return filepath.Join(at.gitDir, "index.lock") }
+func lockPath(at workTree) string { return filepath.Join(at.gitDir, "index.lock") }
 
-func lockHint(at place) string {
+func lockHint(at workTree) string {
 	return "another git is at work here, or one died: if none is running, remove " + lockPath(at)
 }
 
-func isLocked(at place) bool {
+func isLocked(at workTree) bool {
 	_, err := os.Lstat(lockPath(at))
 	return err == nil
 }
 
-// waitForLock gives another git its time: git itself does not wait, and an editor looks at the status every few seconds.
-func waitForLock(ctx context.Context, at place, patience time.Duration) error {
+// waitForLock waits for another git: git itself does not wait, and an editor asks for the status
+// every few seconds.
+func waitForLock(ctx context.Context, at workTree, patience time.Duration) error {
 	enough := time.NewTimer(patience)
 	defer enough.Stop()
 	again := time.NewTicker(lockPause)
@@ -189,15 +194,15 @@ func waitForLock(ctx context.Context, at place, patience time.Duration) error {
 	return nil
 }
 
-// A keptIndex is the index as it was.
-type keptIndex struct {
-	at      place
+// A savedIndex is the index as it was.
+type savedIndex struct {
+	at      workTree
 	content []byte
 	info    fs.FileInfo // nil: there was none
 }
 
-func keepIndex(at place) (keptIndex, error) {
-	k := keptIndex{at: at}
+func saveIndex(at workTree) (savedIndex, error) {
+	k := savedIndex{at: at}
 	path := filepath.Join(at.gitDir, "index")
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +210,7 @@ func keepIndex(at place) (keptIndex, error) {
 	}
 	if err == nil {
 		k.info = info
-		k.content, err = readBounded(path, maxIndex)
+		k.content, err = safefile.ReadLinked(path, maxIndex)
 	}
 	if err != nil {
 		return k, fmt.Errorf("keep the index: %w", err)
@@ -213,9 +218,9 @@ func keepIndex(at place) (keptIndex, error) {
 	return k, nil
 }
 
-// restore puts it back under git's own lock. The time of change comes along: git takes a file for changed in the same moment as
-// the index, and so worth reading, by comparing the two times.
-func (k keptIndex) restore() error {
+// restore puts it back under git's own lock. The time of change comes along: git takes a file for
+// changed in the same moment as the index, and so worth reading, by comparing the two times.
+func (k savedIndex) restore() error {
 	path := filepath.Join(k.at.gitDir, "index")
 	lock, err := os.OpenFile(lockPath(k.at), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {

@@ -16,28 +16,29 @@ var (
 	ErrUnknownCommit = errors.New("no such commit")
 	// ErrUnfinished: a merge, rebase, cherry-pick or revert waits to be finished.
 	ErrUnfinished = errors.New("still in progress")
-	// ErrUnmerged: files hold conflicts that nobody has resolved.
+	// ErrUnmerged: files contain unresolved conflicts.
 	ErrUnmerged = errors.New("unresolved conflicts")
 	// ErrLocked: another process holds the index, or died holding it.
 	ErrLocked = errors.New("the index is locked")
-	// ErrTooMuch: git would print, or a file of git's holds, more than any repository that is used needs.
-	ErrTooMuch = errors.New("more than can be looked at")
-	// ErrOddFile: where git keeps a file stands a pipe, a socket or a device, for which git would wait.
-	ErrOddFile = errors.New("not a regular file")
+	// ErrTooMuch: git would print more than any repository that is used needs.
+	ErrTooMuch = errors.New("more than can be read")
 	// ErrNoIdentity: git does not know who the author is.
 	ErrNoIdentity = errors.New("git does not know who commits")
 )
 
-// Absent reports whether an error only says that there is no version control here, so that a loop can go on without.
+// Absent reports whether an error only says that there is no version control here, so that a loop
+// can go on without.
 func Absent(err error) bool {
 	return errors.Is(err, ErrNoGit) || errors.Is(err, ErrNoRepository)
 }
 
-// An Error is a command that failed, or was not begun for a reason that Err names. A command that took too long satisfies
-// errors.Is with context.DeadlineExceeded.
+// An Error is a command that failed, or was not begun for a reason that Err names. A command that
+// took too long satisfies errors.Is with context.DeadlineExceeded.
 type Error struct {
-	Doing  string // such as "git push"
-	Output string // the end of what it printed, both streams in the order they came, hooks included; at most maxTail bytes
+	Doing string // such as "git push"
+	// the end of what it printed, both streams in the order they came, hooks included; at most
+	// maxTail bytes
+	Output string
 	Err    error
 
 	hint string

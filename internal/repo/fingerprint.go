@@ -14,25 +14,28 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// A budget keeps one look short, whatever lies in the working tree and in the repositories inside.
+// A budget bounds the work of one snapshot, whatever is in the working tree.
 type budget struct {
-	file   int64 // bytes up to which a file is read
-	bytes  int64 // that are read of all files
-	nested int   // repositories inside that are looked at
-	seen   map[string]seen
+	file         int64 // bytes up to which a file is read
+	bytes        int64 // that are read of all files
+	repositories int   // nested repositories that are inspected
+	results      map[string]nestedResult
 }
 
-// seen is what a look at a repository inside showed.
-type seen struct {
-	Sight
+// nestedResult is the result for a nested repository.
+type nestedResult struct {
+	Snapshot
 	err error
 }
 
-// An imprint collects one digest for each path. Their order does not count: git lists a new file elsewhere once it is added.
-type imprint struct {
-	look
+// A fingerprint collects one digest for each path. Their order does not matter: git lists a new
+// file in another place once it is added.
+type fingerprint struct {
+	inspector
 	root     *os.Root
 	path     string // root's
 	digests  [][sha256.Size]byte
@@ -40,13 +43,13 @@ type imprint struct {
 	partial  bool
 }
 
-func (l look) fingerprint(ctx context.Context, root string, entries []entry) (*imprint, error) {
+func (l inspector) fingerprint(ctx context.Context, root string, entries []entry) (*fingerprint, error) {
 	opened, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
 	defer opened.Close()
-	p := &imprint{look: l, root: opened, path: root}
+	p := &fingerprint{inspector: l, root: opened, path: root}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
@@ -58,17 +61,17 @@ func (l look) fingerprint(ctx context.Context, root string, entries []entry) (*i
 	return p, nil
 }
 
-func (p *imprint) sum() string {
+func (p *fingerprint) sum() string {
 	slices.SortFunc(p.digests, func(a, b [sha256.Size]byte) int { return bytes.Compare(a[:], b[:]) })
-	whole := sha256.New()
+	sum := sha256.New()
 	for _, d := range p.digests {
-		whole.Write(d[:])
+		sum.Write(d[:])
 	}
-	return hex.EncodeToString(whole.Sum(nil))
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// add takes a path as it lies on the disk. What has gone since git listed it counts as gone.
-func (p *imprint) add(ctx context.Context, e entry) error {
+// add adds a path with what is on the disk. A file that was removed since git listed it is gone.
+func (p *fingerprint) add(ctx context.Context, e entry) error {
 	name := strings.TrimSuffix(e.path, "/")
 	h := sha256.New()
 	// No field can hold a NUL, so no two different paths are written alike.
@@ -100,16 +103,16 @@ func (p *imprint) add(ctx context.Context, e entry) error {
 	return nil
 }
 
-// file hashes a file's bytes as they are: what filters would make of them, git knows.
-func (p *imprint) file(h hash.Hash, e entry, name string, info fs.FileInfo) {
+// file hashes a file's bytes as they are, without filters.
+func (p *fingerprint) file(h hash.Hash, e entry, name string, info fs.FileInfo) {
 	fmt.Fprintf(h, "file\x00%t\x00%d\x00", info.Mode()&0o100 != 0, info.Size())
 	if info.Size() <= min(p.budget.file, p.budget.bytes) {
-		lines := lineCount{}
-		n, err := p.copy(io.MultiWriter(h, &lines), name, info.Size())
-		p.budget.bytes -= n
+		content, err := p.read(name, info.Size())
+		p.budget.bytes -= int64(len(content))
+		h.Write(content)
 		if err == nil {
 			if e.kind == '?' {
-				p.newLines += lines.sum()
+				p.newLines += lineCount(content)
 			}
 			return
 		}
@@ -118,31 +121,32 @@ func (p *imprint) file(h hash.Hash, e entry, name string, info fs.FileInfo) {
 	fmt.Fprintf(h, "\x00at\x00%d", info.ModTime().UnixNano())
 }
 
-// copy hands over at most size bytes, so that a file that grows meanwhile does not hold up the look.
-func (p *imprint) copy(to io.Writer, name string, size int64) (int64, error) {
-	f, err := p.root.OpenFile(name, os.O_RDONLY|noWait, 0)
+// read reads at most size bytes, so that a growing file cannot delay the snapshot.
+func (p *fingerprint) read(name string, size int64) ([]byte, error) {
+	f, err := safefile.OpenIn(p.root, name)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer f.Close()
-	return io.Copy(to, io.LimitReader(f, size))
+	return io.ReadAll(io.LimitReader(f, size))
 }
 
-// repository takes a submodule, or a repository that git has not been told of, by its commit and its own fingerprint.
-func (p *imprint) repository(ctx context.Context, h hash.Hash, name string) error {
+// repository adds a submodule, or a nested repository that git does not know, by its commit and its
+// own fingerprint.
+func (p *fingerprint) repository(ctx context.Context, h hash.Hash, name string) error {
 	path := filepath.Join(p.path, name)
 	if !isRepository(path) { // without one of its own, git would answer for the one around it
 		fmt.Fprint(h, "gone")
 		return nil
 	}
-	s, err := p.inside(ctx, path)
+	s, err := p.inspectNested(ctx, path)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, errDeep):
+	case errors.Is(err, errTooNested):
 		p.partial = true
 		fmt.Fprint(h, "repository")
-	case err != nil: // such as one that belongs to somebody else
+	case err != nil: // such as one that belongs to another user
 		p.partial = true
 		fmt.Fprint(h, "unread")
 	default:
@@ -152,33 +156,16 @@ func (p *imprint) repository(ctx context.Context, h hash.Hash, name string) erro
 	return nil
 }
 
-// lineCount counts lines as git does: the last one needs no newline, and a file with a NUL near its beginning has none.
-type lineCount struct {
-	seen, lines int
-	last        byte
-	binary      bool
-}
-
-const binaryWithin = 8000 // git looks no further (buffer_is_binary)
-
-func (c *lineCount) Write(b []byte) (int, error) {
-	if near := binaryWithin - c.seen; near > 0 && bytes.IndexByte(b[:min(near, len(b))], 0) >= 0 {
-		c.binary = true
-	}
-	c.seen += len(b)
-	c.lines += bytes.Count(b, []byte{'\n'})
-	if len(b) > 0 {
-		c.last = b[len(b)-1]
-	}
-	return len(b), nil
-}
-
-func (c *lineCount) sum() int {
-	switch {
-	case c.binary:
+// lineCount counts lines as git does: the last one needs no newline, and a file with a NUL near its
+// beginning has none.
+func lineCount(content []byte) int {
+	const binaryWithin = 8000 // git looks no further (buffer_is_binary)
+	if bytes.IndexByte(content[:min(len(content), binaryWithin)], 0) >= 0 {
 		return 0
-	case c.seen > 0 && c.last != '\n':
-		return c.lines + 1
 	}
-	return c.lines
+	n := bytes.Count(content, []byte{'\n'})
+	if len(content) > 0 && content[len(content)-1] != '\n' {
+		n++
+	}
+	return n
 }

@@ -5,7 +5,6 @@ package repo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// program writes a script into the repository that leaves a mark when it is run, and never ends by itself.
+// program writes a script into the repository that leaves a mark when it is run, and never ends by
+// itself.
 func (w tree) program(name string) (path, mark string) {
 	w.t.Helper()
 	path, mark = filepath.Join(w.dir, ".git", name), filepath.Join(w.dir, ".git", name+".ran")
@@ -24,7 +24,8 @@ func (w tree) program(name string) (path, mark string) {
 	return path, mark
 }
 
-// patient is a context with far more time than a look needs on a busy machine, and far less than the programs here take.
+// patient is a context with far more time than a snapshot needs on a busy machine, and far less
+// than the programs here take.
 func patient(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -32,8 +33,9 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// Each of these settings has git start a program for a question. None is started, by any look, and none is waited for.
-func TestALookStartsNoProgramOfTheRepository(t *testing.T) {
+// Each of these settings has git start a program for a question. None is started, by any question,
+// and none is waited for.
+func TestSnapshotStartsNoRepositoryProgram(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(w tree, program string){
 		"fsmonitor":  func(w tree, program string) { w.git("config", "core.fsmonitor", program) },
@@ -92,7 +94,7 @@ func TestALookStartsNoProgramOfTheRepository(t *testing.T) {
 			plant(w, program)
 			w.write("a", "one\ntwo\nother\n") // has to be compared
 			ctx := patient(t)
-			if _, err := See(ctx, w.dir); errors.Is(err, context.DeadlineExceeded) {
+			if _, err := TakeSnapshot(ctx, w.dir); errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("See: %v", err)
 			}
 			if _, err := Since(ctx, w.dir, old); err != nil {
@@ -112,7 +114,7 @@ func TestALookStartsNoProgramOfTheRepository(t *testing.T) {
 }
 
 // The settings of a submodule count in that submodule. What is changed there is seen all the same.
-func TestALookStartsNoProgramOfASubmodule(t *testing.T) {
+func TestSnapshotStartsNoSubmoduleProgram(t *testing.T) {
 	t.Parallel()
 	inner := born(t)
 	w := born(t)
@@ -130,7 +132,7 @@ func TestALookStartsNoProgramOfASubmodule(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Dir(info), 0o755))
 	must(t, os.WriteFile(info, []byte("* filter=own\n"), 0o644))
 	m.write("a", "one\ntwo\nother\n")
-	s, err := See(patient(t), w.dir)
+	s, err := TakeSnapshot(patient(t), w.dir)
 	if err != nil || !s.Dirty || s.Files != 1 || s.Fingerprint == clean.Fingerprint {
 		t.Fatalf("%+v, %v", s, err)
 	}
@@ -150,20 +152,20 @@ func TestTheCommitKeepsFilters(t *testing.T) {
 	w.git("config", "filter.upper.clean", "tr a-z A-Z")
 	w.write(".gitattributes", "shout filter=upper\n")
 	w.write("shout", "hello\n")
-	r, err := w.run(Config{AddNew: true, Message: "x"})
+	r, err := w.run(Config{AddUntracked: true, Message: "x"})
 	if err != nil || !r.Committed {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if got := w.git("show", "HEAD:shout"); got != "HELLO" {
 		t.Errorf("committed %q", got)
 	}
-	if r, err := w.run(Config{AddNew: true, Message: "x"}); err != nil || !r.Nothing {
+	if r, err := w.run(Config{AddUntracked: true, Message: "x"}); err != nil || !r.Nothing {
 		t.Errorf("once more: %+v, %v", r, err)
 	}
 }
 
-// A pipe in the place of a file of git's is named, and nobody waits for it.
-func TestAPipeWhereGitKeepsAFile(t *testing.T) {
+// The error names a pipe in the place of a git file, and nothing waits for it.
+func TestPipeAsGitFile(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		".gitmodules", ".gitattributes", ".git/index", ".git/HEAD", ".git/config", ".git/packed-refs", ".git/refs/heads/main",
@@ -178,12 +180,12 @@ func TestAPipeWhereGitKeepsAFile(t *testing.T) {
 			w.remove(name)
 			must(t, unix.Mkfifo(path, 0o600))
 			ctx := patient(t)
-			_, seeing := See(ctx, w.dir)
+			_, seeing := TakeSnapshot(ctx, w.dir)
 			_, since := Since(ctx, w.dir, old)
 			_, repos := Repos(ctx, w.dir)
 			_, committing := Run(ctx, Config{Dir: w.dir, Tasks: []string{"commit"}, Message: "x"})
 			for what, err := range map[string]error{"See": seeing, "Since": since, "Repos": repos, "commit": committing} {
-				if !errors.Is(err, ErrOddFile) || !strings.Contains(err.Error(), path) {
+				if err == nil || !strings.Contains(err.Error(), path+" is a named pipe") {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
@@ -194,11 +196,11 @@ func TestAPipeWhereGitKeepsAFile(t *testing.T) {
 	}
 }
 
-func TestAPipeInPlaceOfTheMark(t *testing.T) {
+func TestPipeAsDotGit(t *testing.T) {
 	t.Parallel()
 	dir := resolved(t, t.TempDir())
 	must(t, unix.Mkfifo(filepath.Join(dir, ".git"), 0o600))
-	if _, err := See(patient(t), dir); !errors.Is(err, ErrOddFile) {
+	if _, err := TakeSnapshot(patient(t), dir); err == nil || !strings.Contains(err.Error(), "is a named pipe") {
 		t.Error(err)
 	}
 	if root, err := WorkTree(dir); err != nil || root != dir {
@@ -207,7 +209,7 @@ func TestAPipeInPlaceOfTheMark(t *testing.T) {
 }
 
 // Notes of linked worktrees are passed over where they are none.
-func TestAPipeInPlaceOfAWorktreesNote(t *testing.T) {
+func TestPipeAsWorktreeNote(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.git("worktree", "add", "-q", "linked")
@@ -219,7 +221,7 @@ func TestAPipeInPlaceOfAWorktreesNote(t *testing.T) {
 	}
 }
 
-func TestFilesOfGitThatAreTooLong(t *testing.T) {
+func TestTooLongGitFiles(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int64{".git/HEAD": 1 << 32, ".gitmodules": 1 << 32, ".git/config": 1 << 32, ".git/index": 1 << 40} {
 		w := born(t)
@@ -230,8 +232,8 @@ func TestFilesOfGitThatAreTooLong(t *testing.T) {
 		if err := os.Truncate(path, size); err != nil {
 			t.Skip("the file system has no files with holes that long:", err)
 		}
-		_, err := See(patient(t), w.dir)
-		if !errors.Is(err, ErrTooMuch) || !strings.Contains(err.Error(), fmt.Sprintf("%d bytes", size)) {
+		_, err := TakeSnapshot(patient(t), w.dir)
+		if err == nil || !strings.Contains(err.Error(), path+" is larger than") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -245,33 +247,32 @@ func stuckIn(t *testing.T) tree {
 	return w
 }
 
-func TestALookHasADeadline(t *testing.T) {
+func TestSnapshotHasADeadline(t *testing.T) {
 	t.Parallel()
 	w := stuckIn(t)
-	l := lookAt(w.dir)
+	l := newInspector(w.dir)
 	l.limit = time.Second
-	_, err := l.see(t.Context())
+	_, err := l.snapshot(t.Context())
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not done after 1s") {
 		t.Fatal(err)
 	}
 }
 
-func TestALookThatWaitsIsCanceled(t *testing.T) {
+func TestWaitingSnapshotIsCanceled(t *testing.T) {
 	t.Parallel()
 	w := stuckIn(t)
 	ctx, cancel := context.WithCancelCause(patient(t))
-	// The look cannot end by itself, so whenever this comes, it is what ends it.
+	// The snapshot cannot end by itself, so whenever this comes, it is what ends it.
 	time.AfterFunc(300*time.Millisecond, func() { cancel(errStopped) })
-	if _, err := See(ctx, w.dir); !errors.Is(err, errStopped) {
+	if _, err := TakeSnapshot(ctx, w.dir); !errors.Is(err, errStopped) {
 		t.Fatal(err)
 	}
 }
 
-func TestWhatGitPrintsIsBounded(t *testing.T) {
+func TestGitOutputIsBounded(t *testing.T) {
 	t.Parallel()
-	c := capped{most: 10}
-	err := command{argv: []string{"sh", "-c", "yes"}, out: &c, errs: &tail{}}.run(patient(t))
-	if err == nil || !c.over || c.kept.Len() > 10 {
-		t.Errorf("%v, over %v, %d bytes", err, c.over, c.kept.Len())
+	g := git{argv: []string{"sh", "-c", "yes"}, dir: t.TempDir()}
+	if _, err := g.read(patient(t), ""); !errors.Is(err, ErrTooMuch) {
+		t.Error(err)
 	}
 }

@@ -9,13 +9,14 @@ import (
 	"testing"
 )
 
-// TestMain gives all tests a git that nobody has configured, and no repository around them but their own.
+// TestMain gives all tests a git without configuration, and no repository around them but their
+// own.
 func TestMain(m *testing.M) {
 	home, err := os.MkdirTemp("", "repo-test")
 	if err != nil {
 		panic(err)
 	}
-	for _, name := range misleading {
+	for _, name := range redirecting {
 		os.Unsetenv(name)
 	}
 	for name, value := range map[string]string{
@@ -125,16 +126,16 @@ func (w tree) remove(name string) {
 	}
 }
 
-func (w tree) see() Sight {
+func (w tree) see() Snapshot {
 	w.t.Helper()
-	s, err := See(w.t.Context(), w.dir)
+	s, err := TakeSnapshot(w.t.Context(), w.dir)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return s
 }
 
-// run commits with a lock that nobody waits for long.
+// run commits and waits only shortly for a lock.
 func (w tree) run(c Config) (Result, error) {
 	c.Dir, c.lockWait = w.dir, lockPause
 	if c.Command == "" {

@@ -25,27 +25,28 @@ var (
 // quotes are what a message may be wrapped in without being part of it.
 var quotes = [][2]string{{"```", "```"}, {"``", "``"}, {"`", "`"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"}, {"‘", "’"}, {"«", "»"}, {"**", "**"}}
 
-// Message finds the commit message in what an agent said: what stands in the first <response>…</response>, in any case of letters,
-// else the first line that is not empty. Fences, backticks and quotes around the whole are taken off, control characters out, and
-// it ends after 2,000 characters. Where nothing is left, the error is ErrNoMessage.
+// Message finds the commit message in what an agent said: the text of the first
+// <response>…</response>, in any case of letters, else the first line that is not empty. Fences,
+// backticks and quotes around all of it are removed, control characters out, and it ends after
+// 2,000 characters. Where nothing is left, the error is ErrNoMessage.
 func Message(said string) (string, error) {
 	said = clean(said)
 	if start := responseStart.FindStringIndex(said); start != nil {
 		after := said[start[1]:]
 		if end := responseEnd.FindStringIndex(after); end != nil {
-			return some(unwrap(after[:end[0]]))
+			return checkMessage(unwrap(after[:end[0]]))
 		}
 		said = said[:start[0]] + after // never closed: a tag is no message
 	}
 	for line := range strings.SplitSeq(unwrap(said), "\n") {
 		if line = strings.TrimSpace(line); line != "" && !fenceLine.MatchString(line) {
-			return some(unwrap(line))
+			return checkMessage(unwrap(line))
 		}
 	}
 	return "", ErrNoMessage
 }
 
-func some(message string) (string, error) {
+func checkMessage(message string) (string, error) {
 	message = cut(message, maxMessage)
 	if !strings.ContainsFunc(message, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return "", ErrNoMessage
@@ -53,7 +54,7 @@ func some(message string) (string, error) {
 	return message, nil
 }
 
-// unwrap takes off what stands around the whole, layer by layer.
+// unwrap removes what encloses the text, layer by layer.
 func unwrap(s string) string {
 	for {
 		s = strings.TrimSpace(s)
@@ -76,7 +77,8 @@ func unwrap(s string) string {
 	}
 }
 
-// clean leaves text and newlines. Among what goes are the marks by which a line can be shown in another order than it has.
+// clean leaves text and newlines. Among what goes are the marks by which a line can be shown in
+// another order than it has.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "")
 	s = escapes.ReplaceAllString(s, "")

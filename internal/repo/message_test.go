@@ -18,7 +18,7 @@ func TestMessage(t *testing.T) {
 		{"a response across Windows lines", "<response>\r\nAdd\r\nB\r\n</response>", "Add\nB"},
 		{"a response that is never closed", "<response>Add a door\nmore", "Add a door"},
 		{"the first line that is not empty", "\n \n  Add a door \nI hope you like it", "Add a door"},
-		{"a fence around the whole", "```\nAdd a door\n```", "Add a door"},
+		{"a fence around everything", "```\nAdd a door\n```", "Add a door"},
 		{"a fence with a language", "```text\nAdd a door\n```\n", "Add a door"},
 		{"a fence inside the response", "<response>\n```\nAdd a door\n\nBody\n```\n</response>", "Add a door\n\nBody"},
 		{"a response inside a fence", "```\n<response>Add a door</response>\n```", "Add a door"},
@@ -60,7 +60,7 @@ func TestMessageIsBounded(t *testing.T) {
 	}
 }
 
-func TestPromptAsksForWhatIsRead(t *testing.T) {
+func TestMessagePromptMatchesParser(t *testing.T) {
 	t.Parallel()
 	answer := strings.NewReplacer("<response> and </response>", "<response>Add a door</response>").Replace(MessagePrompt)
 	if got, err := Message(answer); got != "Add a door" || err != nil {

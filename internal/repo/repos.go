@@ -5,15 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// How far Repos looks. A folder with very many entries is read in part.
+// How far Repos searches. A folder with very many entries is read in part.
 const (
 	maxRepos   = 32
 	maxDepth   = 3    // folders below the outermost one
@@ -21,16 +21,17 @@ const (
 	maxNames   = 4096 // entries read of one folder
 )
 
-// Repos returns the working trees in which an agent that works in dir may commit: the one around dir first, then those inside it:
-// submodules and linked worktrees wherever they are, and other repositories three folders deep, sorted and 32 at most. Where none
-// is around dir, those inside dir. Folders named .ralph, .git and node_modules are not entered, and links are not followed. Without
-// any the error satisfies [Absent]. Time and environment are as in [See].
+// Repos returns the working trees in which an agent that works in dir may commit: the one around
+// dir first, then those inside it: submodules and linked worktrees wherever they are, and other
+// repositories three folders deep, sorted and 32 at most. Where none is around dir, those inside
+// dir. Folders named .ralph, .git and node_modules are not entered, and links are not followed.
+// Without any the error satisfies [Absent]. Time and environment are as in [TakeSnapshot].
 func Repos(ctx context.Context, dir string, env ...string) ([]string, error) {
-	ctx, cancel := bounded(ctx, lookTime)
+	ctx, cancel := bounded(ctx, readTime)
 	defer cancel()
-	roots, err := here(dir, env...).repos(ctx)
+	roots, err := gitIn(dir, env...).repos(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("look for repositories: %w", err)
+		return nil, fmt.Errorf("find repositories: %w", err)
 	}
 	return roots, nil
 }
@@ -47,7 +48,7 @@ func (g git) repos(ctx context.Context) ([]string, error) {
 	var inside []string
 	if outside == nil {
 		base = at.root
-		if inside, err = g.in(at.root).told(ctx, at); err != nil {
+		if inside, err = g.in(at.root).notedRepos(ctx, at); err != nil {
 			return nil, err
 		}
 	}
@@ -66,8 +67,8 @@ func (g git) repos(ctx context.Context) ([]string, error) {
 	return inside[:min(len(inside), maxRepos)], nil
 }
 
-// told returns the repositories inside that this one has a note of.
-func (g git) told(ctx context.Context, at place) ([]string, error) {
+// notedRepos returns the repositories inside that this one has a note of.
+func (g git) notedRepos(ctx context.Context, at workTree) ([]string, error) {
 	var found []string
 	keep := func(root string) {
 		inside, err := filepath.Rel(at.root, root)
@@ -82,10 +83,11 @@ func (g git) told(ctx context.Context, at place) ([]string, error) {
 	for _, path := range modules {
 		keep(filepath.Join(at.root, path))
 	}
-	// gitrepository-layout(5): worktrees/<id>/gitdir holds the path of a linked worktree's .git file.
+	// gitrepository-layout(5): worktrees/<id>/gitdir holds the path of a linked worktree's .git
+	// file.
 	notes := filepath.Join(at.gitDir, "worktrees")
 	for _, id := range folders(notes) {
-		if path, err := readBounded(filepath.Join(notes, id, "gitdir"), maxPointer); err == nil {
+		if path, err := safefile.ReadLinked(filepath.Join(notes, id, "gitdir"), maxPointer); err == nil {
 			keep(filepath.Dir(strings.TrimSuffix(string(path), "\n")))
 		}
 	}
@@ -138,7 +140,12 @@ func walk(ctx context.Context, base string) []string {
 
 // folders are the names of a folder's folders. What cannot be read has none.
 func folders(path string) []string {
-	f, err := os.OpenFile(path, os.O_RDONLY|noWait, 0)
+	root, err := os.OpenRoot(path) // which does not wait for a pipe
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	f, err := root.Open(".")
 	if err != nil {
 		return nil
 	}
@@ -154,8 +161,8 @@ func folders(path string) []string {
 	return names
 }
 
-// isRepository reports whether a folder is the root of a working tree: it has a .git folder with a HEAD, or a .git file that says
-// where such a folder is.
+// isRepository reports whether a folder is the root of a working tree: it has a .git folder with a
+// HEAD, or a .git file that says where such a folder is.
 func isRepository(path string) bool {
 	dotGit := filepath.Join(path, ".git")
 	info, err := os.Lstat(dotGit)
@@ -165,15 +172,7 @@ func isRepository(path string) bool {
 	case info.IsDir():
 		_, err := os.Lstat(filepath.Join(dotGit, "HEAD"))
 		return err == nil
-	case info.Mode()&fs.ModeType != 0:
-		return false
 	}
-	f, err := os.OpenFile(dotGit, os.O_RDONLY|noWait, 0)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	start := make([]byte, len("gitdir:"))
-	_, err = io.ReadFull(f, start)
-	return err == nil && string(start) == "gitdir:"
+	content, err := safefile.Read(dotGit, maxPointer)
+	return err == nil && bytes.HasPrefix(content, []byte("gitdir:"))
 }

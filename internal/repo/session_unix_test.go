@@ -4,26 +4,23 @@ package repo
 
 import (
 	"strconv"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
 
 // A session of its own has no terminal, also where these tests have one.
-func TestHooksRunInASessionOfTheirOwn(t *testing.T) {
+func TestHooksRunInOwnSession(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.hook("pre-commit", "echo pid $$\nexec sleep 600")
+	w.hook("pre-commit", "echo $$ > .git/said\nexec sleep 600")
 	w.write("a", "x")
 	session := 0
-	_, err := w.runUntil("pid", Config{Message: "x", Log: func(line string) {
-		if number, ok := strings.CutPrefix(line, "pid "); ok {
-			if pid, err := strconv.Atoi(number); err == nil {
-				session, _ = unix.Getsid(pid)
-			}
+	_, err := w.runUntil(Config{Message: "x"}, func(text string) {
+		if pid, err := strconv.Atoi(text); err == nil {
+			session, _ = unix.Getsid(pid)
 		}
-	}})
+	})
 	if err == nil {
 		t.Error("the hook did not wait")
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// ownFolder is ralph's, which changes with every iteration and is nobody's progress.
+// ownFolder is ralph's. It changes with every iteration, which is no progress.
 const ownFolder = ".ralph"
 
 // withoutOwn are the pathspecs for everything but ralph's folders, from the root of a working tree.
@@ -21,48 +21,51 @@ func isOwn(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), ownFolder)
 }
 
-// A place is a working tree and the folder where git keeps what belongs to it alone: its index, its HEAD, what is in progress.
-type place struct{ root, gitDir string }
+// A place is a working tree and the folder where git keeps what belongs to it alone: its index, its
+// HEAD, what is in progress.
+type workTree struct{ root, gitDir string }
 
 // locate finds the working tree around the folder.
-func (g git) locate(ctx context.Context) (place, error) {
-	if !marked(g.dir) {
-		return place{}, ErrNoRepository
+func (g git) locate(ctx context.Context) (workTree, error) {
+	if !hasDotGit(g.dir) {
+		return workTree{}, ErrNoRepository
 	}
 	if err := checkFiles(g.dir); err != nil {
-		return place{}, err
+		return workTree{}, err
 	}
-	// The word between them tells where one path ends: it may hold newlines.
+	// The word between them marks where one path ends: it may hold newlines.
 	out, err := g.read(ctx, "rev-parse", "--show-toplevel", "--is-inside-work-tree", "--absolute-git-dir")
 	if err != nil {
-		return place{}, err
+		return workTree{}, err
 	}
 	root, gitDir, ok := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\ntrue\n")
 	if !ok {
-		return place{}, ErrNoRepository
+		return workTree{}, ErrNoRepository
 	}
-	return place{filepath.FromSlash(root), filepath.FromSlash(gitDir)}, nil
+	return workTree{filepath.FromSlash(root), filepath.FromSlash(gitDir)}, nil
 }
 
-// marked reports whether the folder or one around it has an entry .git, without which there is no working
-// tree. It is known in microseconds, where git takes milliseconds to say that there is none, at the start of each loop
-// outside version control. A folder that cannot be resolved is git's to complain of.
-func marked(dir string) bool {
-	at, err := withoutLinks(dir)
+// hasDotGit reports whether the folder or one around it has an entry .git, without which there is
+// no working tree. It is known in microseconds, where git takes milliseconds to say that there is
+// none, at the start of each loop outside version control. A folder that cannot be resolved is
+// git's to complain of.
+func hasDotGit(dir string) bool {
+	at, err := resolve(dir)
 	return err != nil || top(at) != ""
 }
 
-// WorkTree returns the working tree that a folder belongs to: the nearest folder around it with an entry .git,
-// without links in its path, and outside version control the folder itself. git is not asked.
+// WorkTree returns the working tree that a folder belongs to: the nearest folder around it with an
+// entry .git, without links in its path, and outside version control the folder itself. git is not
+// asked.
 func WorkTree(dir string) (string, error) {
-	at, err := withoutLinks(dir)
+	at, err := resolve(dir)
 	if err != nil {
 		return "", fmt.Errorf("find the work tree of %s: %w", dir, err)
 	}
 	return cmp.Or(top(at), at), nil
 }
 
-func withoutLinks(dir string) (string, error) {
+func resolve(dir string) (string, error) {
 	at, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -84,8 +87,8 @@ func top(at string) string {
 	}
 }
 
-// operations are the files by which git itself knows what it is in the middle of. Each comes with the word for it and the command
-// that calls it off.
+// operations are the files by which git itself knows what it is in the middle of. Each comes with
+// the word for it and the command that calls it off.
 var operations = []struct{ file, name, abort string }{
 	{"MERGE_HEAD", "merge", "git merge --abort"},
 	{"rebase-merge", "rebase", "git rebase --abort"},
@@ -96,7 +99,7 @@ var operations = []struct{ file, name, abort string }{
 }
 
 // operation is what is in progress, and empty when nothing is.
-func (p place) operation() (name, abort string) {
+func (p workTree) operation() (name, abort string) {
 	for _, op := range operations {
 		if _, err := os.Lstat(filepath.Join(p.gitDir, filepath.FromSlash(op.file))); err == nil {
 			return op.name, op.abort
@@ -107,8 +110,8 @@ func (p place) operation() (name, abort string) {
 
 // A status is what git status says, without ralph's folders.
 type status struct {
-	head, branch string // both may be empty: nothing committed yet, no branch
-	entries      []entry
+	head    string // empty where nothing is committed yet
+	entries []entry
 }
 
 // An entry is a path that differs from HEAD, in the index or on disk.
@@ -121,9 +124,10 @@ type entry struct {
 	gone     bool // nothing of this name is on the disk, or in the way to it stands a link
 }
 
-// status asks with all untracked files one by one. There is no pathspec in it, which would keep git from using its cache of
-// untracked files. Renames are not looked for: they would be read out of contents. What is not committed in a submodule is left out: git
-// would look there under that submodule's own settings.
+// status asks with all untracked files one by one. There is no pathspec in it, which would keep git
+// from using its cache of untracked files. Renames are not detected: they would be read out of
+// contents. What is not committed in a submodule is left out: git would look there under that
+// submodule's own settings.
 func (g git) status(ctx context.Context) (status, error) {
 	out, err := g.read(ctx, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty")
 	if err != nil {
@@ -132,22 +136,16 @@ func (g git) status(ctx context.Context) (status, error) {
 	return parseStatus(out)
 }
 
-// parseStatus reads the format of git-status(1), "Porcelain Format Version 2", with -z. Object names may have any length.
+// parseStatus reads the format of git-status(1), "Porcelain Format Version 2", with -z. Object
+// names may have any length.
 func parseStatus(out []byte) (status, error) {
 	var s status
 	for record := range bytes.SplitSeq(out, []byte{0}) {
 		if len(record) == 0 {
 			continue
 		}
-		if header, ok := bytes.CutPrefix(record, []byte("# branch.")); ok {
-			key, value, _ := strings.Cut(string(header), " ")
-			switch {
-			case key == "oid" && value != "(initial)":
-				s.head = value
-			case key == "head" && value != "(detached)":
-				s.branch = value
-			}
-			continue
+		if head, ok := bytes.CutPrefix(record, []byte("# branch.oid ")); ok && string(head) != "(initial)" {
+			s.head = string(head)
 		}
 		if record[0] == '#' || record[0] == '!' {
 			continue

@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestCommitInEachKindOfHash(t *testing.T) {
+func TestCommitInEachHashKind(t *testing.T) {
 	t.Parallel()
 	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {
@@ -22,7 +23,7 @@ func TestCommitInEachKindOfHash(t *testing.T) {
 			w := unborn(t, "--object-format="+format)
 			w.write("a", "one\n")
 			w.write(".ralph/loop/task.md", "x")
-			first, err := w.run(Config{AddNew: true, Message: "Begin"})
+			first, err := w.run(Config{AddUntracked: true, Message: "Begin"})
 			if diff := cmp.Diff(Result{Done: []string{"commit"}, Committed: true, SHA: w.head(), Message: "Begin", Stat: Stat{1, 1, 0}}, first); diff != "" || err != nil {
 				t.Fatalf("%v (-want +got):\n%s", err, diff)
 			}
@@ -44,7 +45,7 @@ func TestCommitInEachKindOfHash(t *testing.T) {
 	}
 }
 
-func TestOnlyRalphsFolderIsNothing(t *testing.T) {
+func TestOnlyRalphFolderIsNothing(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write(".ralph/settings.json", "{}")
@@ -52,13 +53,13 @@ func TestOnlyRalphsFolderIsNothing(t *testing.T) {
 	w.write(".ralph/settings.json", "{ }")
 	w.write("sub/.ralph/x", "")
 	for _, all := range []bool{false, true} {
-		if r, err := w.run(Config{AddNew: all, Message: "x"}); err != nil || !r.Nothing {
+		if r, err := w.run(Config{AddUntracked: all, Message: "x"}); err != nil || !r.Nothing {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
 	w.write("b", "")
 	w.write("a", "x\n")
-	if r, err := w.run(Config{AddNew: true, Message: "x"}); err != nil || r.Stat.Files != 2 {
+	if r, err := w.run(Config{AddUntracked: true, Message: "x"}); err != nil || r.Stat.Files != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if files := w.git("show", "--name-only", "--format="); files != "a\nb" {
@@ -66,17 +67,17 @@ func TestOnlyRalphsFolderIsNothing(t *testing.T) {
 	}
 }
 
-func TestRalphsFolderMayBeIgnored(t *testing.T) {
+func TestRalphFolderMayBeIgnored(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write(".gitignore", ".ralph\n")
 	w.write(".ralph/x", "")
-	if r, err := w.run(Config{AddNew: true, Message: "x"}); err != nil || r.Stat.Files != 1 {
+	if r, err := w.run(Config{AddUntracked: true, Message: "x"}); err != nil || r.Stat.Files != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
-func TestWhatThePersonStagedIsCommitted(t *testing.T) {
+func TestStagedFilesAreCommitted(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write("staged", "1\n")
@@ -87,7 +88,7 @@ func TestWhatThePersonStagedIsCommitted(t *testing.T) {
 	}
 }
 
-func TestStagedAndTakenBackIsNothing(t *testing.T) {
+func TestStagedAndRevertedIsNothing(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write("a", "other")
@@ -102,7 +103,7 @@ func TestStagedAndTakenBackIsNothing(t *testing.T) {
 	}
 }
 
-func TestMessagesArriveAsTheyAre(t *testing.T) {
+func TestMessagesArriveUnchanged(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.git("config", "commit.cleanup", "strip")
@@ -137,13 +138,13 @@ func TestNamesAreNames(t *testing.T) {
 	if s := w.see(); s.Files != len(names)+1 || s.Partial {
 		t.Fatalf("%+v", s)
 	}
-	r, err := w.run(Config{AddNew: true, Message: "x"})
+	r, err := w.run(Config{AddUntracked: true, Message: "x"})
 	if err != nil || r.Stat.Files != len(names)+1 || w.see().Dirty {
 		t.Fatalf("%+v, %v", r, err)
 	}
 }
 
-func TestAFailingHookLeavesAllAsItWas(t *testing.T) {
+func TestFailingHookRestoresIndex(t *testing.T) {
 	t.Parallel()
 	for name, hook := range map[string]string{"pre-commit": "pre-commit", "commit-msg": "commit-msg"} {
 		t.Run(name, func(t *testing.T) {
@@ -158,7 +159,7 @@ func TestAFailingHookLeavesAllAsItWas(t *testing.T) {
 			w.hook(hook, "echo the tests fail\necho in main.go >&2\nexit 3")
 			head, shown := w.head(), w.git("status", "--porcelain")
 			before := w.index() // after git status, which may write it
-			r, err := w.run(Config{AddNew: true, Message: "x", Tasks: []string{"commit", "no-such-task"}})
+			r, err := w.run(Config{AddUntracked: true, Message: "x", Tasks: []string{"commit", "no-such-task"}})
 			e, ok := errors.AsType[*Error](err)
 			if !ok || e.Doing != "git commit" || e.Output != "the tests fail\nin main.go" || !strings.HasSuffix(e.Error(), "in main.go") {
 				t.Fatalf("%v", err)
@@ -170,19 +171,19 @@ func TestAFailingHookLeavesAllAsItWas(t *testing.T) {
 				t.Error("something is not as it was")
 			}
 			w.remove(".git/hooks/" + hook)
-			if r, err := w.run(Config{AddNew: true, Message: "x"}); err != nil || r.Stat.Files != 4 {
+			if r, err := w.run(Config{AddUntracked: true, Message: "x"}); err != nil || r.Stat.Files != 4 {
 				t.Fatalf("without the hook: %+v, %v", r, err)
 			}
 		})
 	}
 }
 
-func TestAFailingHookBeforeTheFirstCommit(t *testing.T) {
+func TestFailingHookBeforeFirstCommit(t *testing.T) {
 	t.Parallel()
 	w := unborn(t)
 	w.write("a", "x\n")
 	w.hook("pre-commit", "exit 1")
-	if _, err := w.run(Config{AddNew: true, Message: "x"}); err == nil {
+	if _, err := w.run(Config{AddUntracked: true, Message: "x"}); err == nil {
 		t.Fatal("committed")
 	}
 	if s := w.git("status", "--porcelain"); s != "?? a" {
@@ -204,7 +205,7 @@ func (w tree) index() string {
 	return info.ModTime().String() + info.Mode().String() + string(content)
 }
 
-func TestHooksMayChangeWhatIsCommitted(t *testing.T) {
+func TestHooksMayChangeTheCommit(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.hook("pre-commit", "echo formatted > a && echo made > b && git add a b")
@@ -217,7 +218,7 @@ func TestHooksMayChangeWhatIsCommitted(t *testing.T) {
 	}
 }
 
-func TestAHookThatTakesEverythingOut(t *testing.T) {
+func TestHookMayUnstageEverything(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.hook("pre-commit", "git reset -q --hard")
@@ -232,14 +233,15 @@ func TestAHookThatTakesEverythingOut(t *testing.T) {
 	}
 }
 
-func TestAHookThatHangs(t *testing.T) {
+func TestHangingHook(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	// It asks whoever sits at the terminal, then waits for a child: nobody may be there, and neither of the two may be left.
-	w.hook("pre-commit", "(read x < /dev/tty) 2>/dev/null && exit 9\nread x && exit 9\nsleep 600 &\necho $! > .git/sleeper\necho waiting\nwait")
+	// It reads from the terminal, then waits for a child: there must be no terminal, and neither of
+	// the two may be left.
+	w.hook("pre-commit", "(read x < /dev/tty) 2>/dev/null && exit 9\nread x && exit 9\nsleep 600 &\necho $! > .git/sleeper\necho waiting\necho > .git/said\nwait")
 	w.write("a", "x")
 	before := w.index()
-	r, err := w.runUntil("waiting", Config{Message: "x"})
+	r, err := w.runUntil(Config{Message: "x"}, func(string) {})
 	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, errStopped) || e.Output != "waiting" || r.Committed {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -249,12 +251,12 @@ func TestAHookThatHangs(t *testing.T) {
 	waitUntilGone(t, strings.TrimSpace(readFile(t, filepath.Join(w.dir, ".git/sleeper"))))
 }
 
-func TestACommitThatWasEndedInItsLastHookIsMade(t *testing.T) {
+func TestCommitEndedInLastHook(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.hook("post-commit", "echo made\nexec sleep 600")
+	w.hook("post-commit", "echo made > .git/said\nexec sleep 600")
 	w.write("a", "x")
-	r, err := w.runUntil("made", Config{Message: "x"})
+	r, err := w.runUntil(Config{Message: "x"}, func(string) {})
 	if !errors.Is(err, errStopped) || !r.Committed || r.SHA != w.head() || w.see().Dirty {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -262,24 +264,24 @@ func TestACommitThatWasEndedInItsLastHookIsMade(t *testing.T) {
 
 var errStopped = errors.New("the loop is stopped")
 
-// runUntil cancels when a line is printed that begins like last.
-func (w tree) runUntil(last string, c Config) (Result, error) {
+// runUntil calls said with what a hook writes to the FIFO .git/said, and then cancels.
+func (w tree) runUntil(c Config, said func(text string)) (Result, error) {
+	w.t.Helper()
+	fifo := filepath.Join(w.dir, ".git/said")
+	must(w.t, exec.Command("mkfifo", fifo).Run())
 	ctx, cancel := context.WithCancelCause(w.t.Context())
-	defer cancel(nil)
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		text, _ := os.ReadFile(fifo)
+		said(strings.TrimSpace(string(text)))
+		cancel(errStopped)
+	})
+	defer reader.Wait()
 	c.Dir, c.Command, c.Tasks = w.dir, "git", []string{"commit"}
-	watch := c.Log
-	c.Log = func(line string) {
-		if watch != nil {
-			watch(line)
-		}
-		if strings.HasPrefix(line, last) {
-			cancel(errStopped)
-		}
-	}
 	return Run(ctx, c)
 }
 
-func TestATaskThatTakesTooLong(t *testing.T) {
+func TestTaskTimeout(t *testing.T) {
 	t.Parallel()
 	_, err := Run(t.Context(), Config{Dir: t.TempDir(), Command: "sleep", Tasks: []string{"600"}, Timeout: 20 * time.Millisecond})
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "not done after 20ms") {
@@ -287,34 +289,23 @@ func TestATaskThatTakesTooLong(t *testing.T) {
 	}
 }
 
-func TestACommandThatDoesNotListen(t *testing.T) {
+func TestBackgroundProcessIsLeft(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	out := &tail{log: func(string) { cancel(errStopped) }}
-	err := command{argv: []string{"sh", "-c", "trap '' TERM; sleep 600 & echo $!; wait; wait"}, out: out, errs: out, patience: 20 * time.Millisecond}.run(ctx)
-	if !errors.Is(err, errStopped) {
-		t.Fatal(err)
-	}
-	waitUntilGone(t, out.String())
-}
-
-func TestSomebodyHoldsTheOutputOpen(t *testing.T) {
-	t.Parallel()
-	out := &tail{}
-	err := command{argv: []string{"sh", "-c", "sleep 600 & echo $!"}, out: out, errs: out, patience: 20 * time.Millisecond}.run(t.Context())
-	if err != nil {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "task"), []byte("sleep 600 & echo $! > pid\n"), 0o600))
+	if _, err := Run(t.Context(), Config{Dir: dir, Command: "sh", Tasks: []string{"task"}}); err != nil {
 		t.Errorf("a command that ended well: %v", err)
 	}
-	if !isAlive(out.String()) {
-		t.Error("what a command leaves behind on purpose was ended")
+	pid := strings.TrimSpace(readFile(t, filepath.Join(dir, "pid")))
+	if !isAlive(pid) {
+		t.Error("what a command leaves running on purpose was ended")
 	}
-	if out, err := exec.Command("kill", out.String()).CombinedOutput(); err != nil {
+	if out, err := exec.Command("kill", pid).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
-func TestALeftLock(t *testing.T) {
+func TestLeftLock(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write("a", "x")
@@ -328,11 +319,11 @@ func TestALeftLock(t *testing.T) {
 	}
 }
 
-func TestALockThatIsGivenBackInTime(t *testing.T) {
+func TestLockIsAwaited(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write(".git/index.lock", "")
-	at, err := here(w.dir).locate(t.Context())
+	at, err := gitIn(w.dir).locate(t.Context())
 	must(t, err)
 	done := make(chan error)
 	go func() { done <- waitForLock(t.Context(), at, time.Minute) }()
@@ -340,7 +331,7 @@ func TestALockThatIsGivenBackInTime(t *testing.T) {
 	must(t, <-done)
 }
 
-func TestALockTakenBetweenTheCalls(t *testing.T) {
+func TestLockTakenBetweenCalls(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write("a", "x")
@@ -352,7 +343,7 @@ func TestALockTakenBetweenTheCalls(t *testing.T) {
 	}
 }
 
-func TestNobodyIsTheAuthor(t *testing.T) {
+func TestMissingAuthor(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.git("config", "user.useConfigOnly", "true") // or git makes an address of the machine's name, where it has one
@@ -381,13 +372,13 @@ func TestConflictsWithoutAnOperation(t *testing.T) {
 		t.Fatal(out)
 	}
 	before := w.index()
-	_, err := w.run(Config{AddNew: true, Message: "x"})
+	_, err := w.run(Config{AddUntracked: true, Message: "x"})
 	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnmerged) || e.Hint() == "" || !strings.Contains(err.Error(), `"a"`) || w.index() != before {
 		t.Fatalf("%v", err)
 	}
 }
 
-func TestCommitWhereNoBranchIs(t *testing.T) {
+func TestCommitOnDetachedHead(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.git("checkout", "-q", "--detach")
@@ -407,7 +398,7 @@ func (w tree) sign(script string) {
 	w.git("config", "gpg.program", filepath.Join(w.dir, ".git/signer"))
 }
 
-func TestSigningWithoutAKeyDoesNotHang(t *testing.T) {
+func TestSigningWithoutKeyFails(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.sign(`echo "at $GPG_TTY." > .git/asked; echo no key for you >&2; (read x < /dev/tty) 2>/dev/null && exit 0; exit 2`)
@@ -426,7 +417,7 @@ func TestSigningWithoutAKeyDoesNotHang(t *testing.T) {
 }
 
 // What opens a window, or waits for a key to be touched, has the time that its command has.
-func TestSigningThatWaitsForAPersonEnds(t *testing.T) {
+func TestWaitingSigningEnds(t *testing.T) {
 	t.Parallel()
 	for patience := 100 * time.Millisecond; ; patience *= 2 {
 		w := born(t)
@@ -515,7 +506,7 @@ func TestPushWithoutARemote(t *testing.T) {
 	}
 }
 
-func TestAnotherProgramThanGit(t *testing.T) {
+func TestAnotherProgram(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "my hg")
@@ -538,7 +529,7 @@ func TestAnotherProgramThanGit(t *testing.T) {
 }
 
 // What drives git is seen by git.
-func TestAnotherProgramWhoseCommitGitSees(t *testing.T) {
+func TestAnotherProgramCommitsToGit(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	before := w.head()
@@ -560,38 +551,6 @@ func TestAnotherProgramWhoseCommitGitSees(t *testing.T) {
 	// It fails, with nothing to commit.
 	if r, err = w.run(Config{Command: program, Tasks: []string{"commit"}, Message: "None"}); err == nil || r.Committed || r.SHA != "" {
 		t.Fatalf("%+v, %v", r, err)
-	}
-}
-
-func TestTheLogHasEachLine(t *testing.T) {
-	t.Parallel()
-	w := born(t)
-	w.hook("pre-commit", "printf 'one\\r\\n\\ntwo'; exit 1")
-	w.write("a", "x")
-	var lines []string
-	if _, err := w.run(Config{Message: "x", Log: func(line string) { lines = append(lines, line) }}); err == nil {
-		t.Fatal("committed")
-	}
-	want := []string{"$ git add --update --pathspec-from-file=- --pathspec-file-nul", "$ git commit --cleanup=whitespace --file=-", "one", "", "two"}
-	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestTailKeepsTheEnd(t *testing.T) {
-	t.Parallel()
-	var longest, total int
-	out := tail{log: func(line string) { longest, total = max(longest, len(line)), total+len(line) }}
-	for range 10 {
-		out.Write([]byte(strings.Repeat("x", maxTail) + "\n"))
-	}
-	out.Write([]byte("\xffthe end"))
-	out.flush(false)
-	if s := out.String(); s != "\ufffdthe end" {
-		t.Errorf("%d bytes: %.40q", len(s), s)
-	}
-	if want := 10*maxTail + len("\ufffdthe end"); longest != maxLine || total != want {
-		t.Errorf("lines of up to %d bytes, %d of %d in all", longest, total, want)
 	}
 }
 

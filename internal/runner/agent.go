@@ -12,13 +12,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent/claude"
 	"github.com/ralph-loop/ralph/internal/agent/codex"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
-	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/agent/text"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/credentials"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 // dialects are the agents that this ralph speaks with.
@@ -31,8 +32,8 @@ var dialects = map[string]func() agent.Dialect{
 // Ask asks an agent's program what it can do: see [agent.Ask].
 type Ask = agent.Ask
 
-// Dialect returns a new conversation in the protocol of the settings' agent, whose program is not asked
-// anything.
+// Dialect returns a new conversation in the protocol of the settings' agent. It does not probe the
+// agent's program.
 func Dialect(a config.Agent) (agent.Dialect, error) { return dialect(a, nil) }
 
 func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
@@ -48,7 +49,7 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 		return claude.NewQwen(), nil
 	case protocol == config.ProtocolClaude:
 		if known, _ := config.KnownProgram(program); known.Program != "claude" {
-			ask = unasked // what else speaks as Claude does might take the question for work
+			ask = noAnswer // other programs with this protocol may take the probe for a prompt
 		}
 		return claude.New(ask), nil
 	}
@@ -59,10 +60,11 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 	return create(), nil
 }
 
-// unasked is the Ask of a program that is not to be asked.
-func unasked([]string) (said string, code int, ok bool) { return "", 0, false }
+// noAnswer is the Ask of a program that must not be probed.
+func noAnswer([]string) (said string, code int, ok bool) { return "", 0, false }
 
-// plain runs an agent as a program that prints. Those that would begin a conversation with a terminal are told not to.
+// plain runs an agent as a program that prints. Known agents get the flags that keep them from
+// starting an interactive session.
 func plain(a config.Agent, ask Ask) agent.Dialect {
 	switch known, _ := a.Known(); known.Program {
 	case "claude":
@@ -75,9 +77,9 @@ func plain(a config.Agent, ask Ask) agent.Dialect {
 	return text.New()
 }
 
-// Prepared returns a conversation that has the settings' command and flags, on which it may depend what its
-// agent can do, and what would be started. The error says which of them cannot be. With a nil ask the
-// program is taken for a current one.
+// Prepared returns a conversation with the settings' command and flags, and the command that would
+// be started. The error names the setting that cannot be used. With a nil ask it assumes a current
+// version of the program.
 func Prepared(a config.Agent, ask Ask) (agent.Dialect, agent.Command, error) {
 	dialect, err := dialect(a, ask)
 	if err != nil {
@@ -94,7 +96,7 @@ func Prepared(a config.Agent, ask Ask) (agent.Dialect, agent.Command, error) {
 	return dialect, command, nil
 }
 
-// specOf is what the settings say about how to start their agent.
+// specOf returns how the settings start their agent.
 func specOf(a config.Agent) (agent.Spec, error) {
 	command, err := config.Agent{Command: a.Command}.Argv()
 	if err != nil {
@@ -123,7 +125,7 @@ func specOf(a config.Agent) (agent.Spec, error) {
 	}, nil
 }
 
-// resumable reports whether ralph can have the agent go on from an earlier session.
+// resumable reports whether the agent can continue an earlier session.
 func resumable(a config.Agent) bool {
 	switch a.ResolvedProtocol() {
 	case config.ProtocolPi:
@@ -135,14 +137,15 @@ func resumable(a config.Agent) bool {
 	return false
 }
 
-// resumed returns the session with which an iteration goes on: the first one does, and one that takes its place because it was given back.
+// resumed returns the session that an iteration continues: the first iteration does, and one that
+// replaces it after a refund.
 func (r *runner) resumed(a config.Agent, p agent.Prompt) (string, error) {
 	if a.Session == "" || p.Purpose != "" {
 		return "", nil
 	}
 	if p.Iteration > 1 {
 		// What decided this iteration is on the disk.
-		state, err := projector.Rebuild(r.Dir)
+		state, err := loopstate.Rebuild(r.Dir)
 		if err != nil || state.Budget.Counted > 1 {
 			return "", err
 		}
@@ -165,9 +168,9 @@ func (r *runner) about() []event.Agent {
 	names := config.Names(r.Settings.Candidates())
 	for i, a := range r.Settings.Candidates() {
 		known, _ := a.Known()
-		keys := r.keys(i)
+		keys := r.keys[i]
 		agents = append(agents, event.Agent{
-			Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...), Login: keys.hint(known.Login), Keys: keys.event(),
+			Protocol: a.ResolvedProtocol(), Command: append([]string{a.Command}, a.Flags...), Login: keys.Hint(known.Login), Keys: keys.Event(),
 		})
 		if len(names) > 1 {
 			agents[i].Name = names[i]
@@ -184,7 +187,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		return agent.Config{}, fmt.Errorf("the settings have no agent %d", place+1)
 	}
 	a, about := candidates[place], r.about()[place]
-	dialect, err := dialect(a, r.asks(place))
+	dialect, err := dialect(a, r.prober(place))
 	if err != nil {
 		return agent.Config{}, err
 	}
@@ -197,9 +200,9 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 	}
 	spec.Dir, spec.LoopDir = r.WorkDir, r.Dir
 	spec.Iteration, spec.Prompt, spec.Purpose = p.Iteration, p.Text, p.Purpose
-	quiet := slices.Contains(r.begun, place)
+	quiet := slices.Contains(r.started, place)
 	if p.Purpose == "" && !quiet {
-		r.begun = append(r.begun, place)
+		r.started = append(r.started, place)
 	}
 	return agent.Config{
 		Quiet:   quiet,
@@ -207,57 +210,45 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		Dialect: dialect,
 		Spec:    spec,
 		Env:     r.environment(place, p.Iteration),
-		Own:     own(a),
+		Own:     credentials.AgentEnv(a),
 		Mark:    r.id,
 		KeepRaw: r.Settings.Journal.Raw,
 		Now:     r.clock,
 
-		Secrets: r.masker, Linger: r.linger,
+		Secrets: r.redactor, Linger: r.linger,
 	}, nil
 }
 
-// keys says which keys of the environment the agent at that place is given: decided once in a run of the loop, since that is what
-// the journal says, and a login may come and go.
-func (r *runner) keys(place int) Keys {
-	r.looked.Do(func() {
-		for _, a := range r.Settings.Candidates() {
-			r.decided = append(r.decided, LookAtKeys(a, r.Env))
-		}
-	})
-	return r.decided[place]
+func (r *runner) decideKeys() {
+	for _, a := range r.Settings.Candidates() {
+		r.keys = append(r.keys, credentials.DecideKeys(a, r.Env))
+	}
 }
 
-// environment is the user's, with what tells the agent where it is. An agent whose
-// process serves several iterations is told the first one's number.
+// environment is the user's, with variables that describe the loop. A process that serves several
+// iterations has the number of its first one.
 func (r *runner) environment(place, iteration int) []string {
 	a := r.Settings.Candidates()[place]
-	env := process.Environment(r.Env, append(r.keys(place).drops(a), OutliveVariable), []string{
-		"RALPH_LOOP=" + r.Name,
-		"RALPH_LOOP_DIR=" + r.Dir,
-		fmt.Sprintf("RALPH_ITERATION=%d", iteration),
-		"TASK_FOLDER=" + filepath.Clean(r.Dir),
-	})
+	env := process.Environment(r.Env, append(r.keys[place].Dropped(a), OutliveVariable), append(r.loopVariables(), fmt.Sprintf("RALPH_ITERATION=%d", iteration)))
 	if a.Outlive {
 		env = append(env, OutliveVariable+"=1")
 	}
-	return append(env, own(a)...)
+	return append(env, credentials.AgentEnv(a)...)
 }
 
-// OutliveVariable tells what an agent starts that loops of its may outlive the iteration: see agent.outlive.
+// loopVariables describe the loop to the processes that it starts.
+func (r *runner) loopVariables() []string {
+	return []string{"RALPH_LOOP=" + r.Name, "RALPH_LOOP_DIR=" + r.Dir, "TASK_FOLDER=" + filepath.Clean(r.Dir)}
+}
+
+// OutliveVariable tells the processes of an agent that loops which they start may outlive the
+// iteration: see agent.outlive.
 const OutliveVariable = "RALPH_OUTLIVE"
 
-// LetOutlive lets loops live on that agents of the loop with that id have started, where its settings say so.
+// LetOutlive lets loops that the agents of the loop with that id started outlive it, if its
+// settings say so.
 func LetOutlive(id string, s config.Settings) {
 	if slices.ContainsFunc(s.Candidates(), func(a config.Agent) bool { return a.Outlive }) {
 		process.LetOutlive(id)
 	}
-}
-
-// own are the variables that the settings give the agent.
-func own(a config.Agent) []string {
-	var env []string
-	for name, value := range a.Env {
-		env = append(env, name+"="+value)
-	}
-	return env
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +23,7 @@ import (
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/agent/agenttest/agentstream"
+	"github.com/ralph-loop/ralph/internal/agent/agenttest"
 	"github.com/ralph-loop/ralph/internal/agent/claude"
 	"github.com/ralph-loop/ralph/internal/agent/pi"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -41,30 +40,31 @@ const (
 	rounds      = 5
 )
 
-// BenchmarkIngest runs a whole loop of one iteration on one core: cat plays the agent
-// and prints a long stream into its pipe, and the runner decodes, checks, masks, journals, folds, syncs
-// and seals it. The yardsticks are the same bytes through cat into a file (two
-// processes on as many cores as there are), and the loop that anybody would write first: scan, unmarshal,
-// marshal, write, on one core. Beside the ratios of time stand those of processor time, which a
-// machine that others use as well distorts less.
+// BenchmarkIngest runs a whole loop of one iteration on one core: cat plays the agent and prints a
+// long stream into its pipe, and the runner decodes, checks, masks, journals, folds, syncs and
+// seals it. The yardsticks are the same bytes through cat into a file (two processes on as many
+// cores as there are), and the loop that anybody would write first: scan, unmarshal, marshal,
+// write, on one core. Beside the ratios of time stand those of processor time, which a machine that
+// others use as well distorts less.
 func BenchmarkIngest(b *testing.B) {
-	corpus, err := agentstream.GoSource()
-	if err != nil {
-		b.Skip(err)
-	}
+	const claudeStream, piStream = "../agent/claude/testdata/tool-run.jsonl", "../agent/pi/testdata/tool_run_v152/said.jsonl"
 	for _, c := range []struct {
 		name     string
-		stream   func(io.Writer, string, int64) error
+		recorded string
 		dialect  func() agent.Dialect
 		compress bool
 	}{
-		{"claude", agentstream.Claude, func() agent.Dialect { return claude.New(nil) }, false},
-		{"pi", agentstream.Pi, func() agent.Dialect { return pi.New() }, false},
-		{"claude,compressed behind", agentstream.Claude, func() agent.Dialect { return claude.New(nil) }, true},
+		{"claude", claudeStream, func() agent.Dialect { return claude.New(nil) }, false},
+		{"pi", piStream, func() agent.Dialect { return pi.New() }, false},
+		{"claude,compressed", claudeStream, func() agent.Dialect { return claude.New(nil) }, true},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			file := filepath.Join(b.TempDir(), "stream.jsonl")
-			size := writeStream(b, file, corpus, c.stream)
+			stream := agenttest.WorkStream(b, c.recorded, streamBytes)
+			size := int64(len(stream))
+			if err := os.WriteFile(file, stream, 0o600); err != nil {
+				b.Fatal(err)
+			}
 			var toCat, toNaive, toCatCPU, toNaiveCPU []float64
 			var journaled int64
 			b.SetBytes(size)
@@ -111,22 +111,6 @@ func stopwatch(b *testing.B, who int) func() cost {
 	return func() cost { return cost{time.Since(began).Seconds(), (cpu() - before).Seconds()} }
 }
 
-func writeStream(b *testing.B, name, corpus string, stream func(io.Writer, string, int64) error) int64 {
-	b.Helper()
-	f, err := os.Create(name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := errors.Join(stream(f, corpus, streamBytes), f.Close()); err != nil {
-		b.Fatal(err)
-	}
-	info, err := os.Stat(name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return info.Size()
-}
-
 // played is a dialect whose agent is a file that is printed.
 type played struct {
 	agent.Dialect
@@ -155,7 +139,7 @@ func ingest(b *testing.B, file string, dialect func() agent.Dialect, compress bo
 	settings.Journal.Compress = compress
 	var since func() cost
 	ended, err := Run(context.Background(), Config{
-		Home: filepath.Join(dir, "home"), Name: "bench", Dir: dir, Project: dir, Settings: settings,
+		Home: filepath.Join(dir, "home"), Name: "bench", Dir: dir, Project: dir, Settings: settings, Frozen: frozen(b, settings),
 		Prompt: "work", Env: os.Environ(), Ready: func(*event.LoopEnded) { since = stopwatch(b, syscall.RUSAGE_SELF) },
 	})
 	took = since()
@@ -173,6 +157,14 @@ func ingest(b *testing.B, file string, dialect func() agent.Dialect, compress bo
 		b.Fatalf("%d bytes in the journal of a stream of %d", size, streamBytes)
 	}
 	return took, size
+}
+
+func frozen(b *testing.B, s config.Settings) []byte {
+	text, err := config.Freeze(s, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return text
 }
 
 func defaults(b *testing.B) config.Settings {
@@ -237,10 +229,10 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// BenchmarkCommand is from the moment at which a command's file appears in the inbox of a running loop
-// to the moment at which its receipt is durable, which is when the runner removes the file. The yardsticks
-// are a bare fsnotify watch that sees a file appear in another folder, and the same with a line appended to a
-// file and synced: the least that can be done; in turns.
+// BenchmarkCommand is from the moment at which a command's file appears in the inbox of a running
+// loop to the moment at which its receipt is durable, which is when the runner removes the file.
+// The yardsticks are a bare fsnotify watch that sees a file appear in another folder, and the same
+// with a line appended to a file and synced: the least that can be done; in turns.
 func BenchmarkCommand(b *testing.B) {
 	const commands = 200
 	dir, stop := runningLoop(b)
@@ -297,7 +289,7 @@ func runningLoop(b *testing.B) (dir string, stop func()) {
 	signals := make(chan os.Signal, 3)
 	go func() {
 		_, err := Run(context.Background(), Config{
-			Home: filepath.Join(dir, "home"), Name: "bench", Dir: dir, Project: dir, Settings: settings,
+			Home: filepath.Join(dir, "home"), Name: "bench", Dir: dir, Project: dir, Settings: settings, Frozen: frozen(b, settings),
 			Prompt: "work", Env: os.Environ(), Signals: signals, Ready: func(*event.LoopEnded) { close(running) },
 		})
 		over <- err

@@ -1,32 +1,41 @@
-// Package runner is one runner of one loop: it takes the loop's lock, takes up or
-// begins its journal, and joins the driver to the agent, the inbox, the signals and the
-// projections until the loop has ended.
+// Package runner assembles one running loop: it takes the loop's lock, opens or creates its
+// journal, and connects the driver with the agent, the inbox, signals and projections until the
+// loop ends.
 //
 //	ended, err := runner.Run(ctx, runner.Config{Dir: dir, Project: cwd, Settings: s, …})
 //	os.Exit(ended.Reason.ExitCode())
 //
-// The detached runner, a foreground start and 'ralph run' are all this one function.
+// The detached runner, a foreground start and 'ralph run' all call this function.
+//
+// # Files
+//
+//	runner.go     Config, Run: from the lock to the sealed journal
+//	open.go       recovers the journal, connects the parts, begins or resumes
+//	register.go   settings, reserved space, registry entry, all durable before an agent starts
+//	inbox.go      commands and signals to the driver, receipts back
+//	agent.go      settings to an agent's session; probe.go asks its program for abilities
+//	commands.go   guardrails, version control, and their environment
+//	resume.go     what a resumed loop keeps; diskfull.go, vanished.go: ends without a journal
+//	worktree.go   one loop per work tree
 //
 // # Guarantees
 //
-// Two runners never share a loop: the second gets a *registry.HeldError. Nor do two loops share a work tree where
-// the second does not ask for it: a *SharedTreeError. What an
-// earlier runner's agent left running is gone before the agent is started again. A
-// command's file is removed only after its receipt is durable. Run returns when
-// the agent's process tree is gone and the journal is sealed, or when the journal
-// cannot be written any more.
+// Two runners never share a loop: the second gets a *registration.HeldError. Two loops do not share
+// a work tree unless the second allows it: it gets a *SharedTreeError. Processes that an earlier
+// runner's agent left are terminated before an agent is started. A command's file is removed only
+// after its receipt is durable. Run returns when the agent's process tree has ended and the journal
+// is sealed, or when the journal can no longer be written; no goroutine of it is left then.
 //
-// Nothing outlives a loop, other loops not excepted: a detached loop that an agent starts is a
-// process like any other that the agent leaves behind. When the iteration ends that started it, its
-// runner is asked with TERM to stop, which it does in good order where its own agent
-// leaves in time, and is killed otherwise. It is counted in the strays of
-// agent.exited, its journal is whole, and 'ralph start NAME --resume' goes on with it from outside. Where agent.outlive
-// says so, a loop that was started with --outlive is taken for nobody's, and lives on: LetOutlive.
+// A loop that an agent starts does not outlive the iteration that started it: its runner gets TERM
+// when the iteration ends, and is killed if its own agent does not exit in time. agent.exited
+// counts it as a stray process, its journal is intact, and 'ralph start NAME --resume' continues
+// it. If agent.outlive is set, a loop that was started with --outlive continues: LetOutlive.
 //
-// What a starter saw before the lock was taken is held against what is there: a loop that another one
-// began or ended meanwhile is an *ExistsError, and config.json is written under the lock.
+// The starter's checks are repeated under the lock: a loop that was started or ended meanwhile is
+// an *ExistsError, and config.json is written under the lock.
 //
 // # Not here
 //
-// Making and detaching the process (cmd/ralph), and every decision (internal/loop).
+// Creating and detaching the process (internal/launch), credentials (internal/credentials), and
+// every decision (internal/loop).
 package runner

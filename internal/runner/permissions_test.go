@@ -7,7 +7,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
-// Each agent says what it may do, and which permissions it cannot be held to. Those that can are tried in the tests of the real agents.
+// Each agent says what it may do, and which permissions it cannot be held to. Those that can are
+// tried in the tests of the real agents.
 func TestPermissionsOfEachAgent(t *testing.T) {
 	for _, row := range []struct {
 		command        string
@@ -45,7 +46,7 @@ func TestPermissionsOfEachAgent(t *testing.T) {
 }
 
 // What an agent cannot do is refused before anything begins.
-func TestSettingsOfOneAgentAreRefusedToOthers(t *testing.T) {
+func TestForeignAgentSettingsAreRefused(t *testing.T) {
 	for _, row := range []struct {
 		agent config.Agent
 		want  string

@@ -10,8 +10,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Redecoder feeds the agents' own lines that a journal keeps through today's dialects, in the order in which they came. It changes
-// nothing. Lines that are not kept (pieces of a text, standard error, text that is no JSON) it does not have.
+// Redecoder decodes the agents' raw lines in a journal again with the present dialects, in order.
+// It changes nothing. Lines that the journal does not keep (pieces of a text, standard error, text
+// that is not JSON) are left out.
 type Redecoder struct {
 	Blob func(sha256 string) ([]byte, error) // reads a line that is kept in a file
 
@@ -24,9 +25,9 @@ type Redecoder struct {
 	open    *Redecoded
 }
 
-// Redecoded is one line of an agent: what was recorded of it, and what it comes to today.
+// Redecoded is one line of an agent, as recorded and as decoded now.
 type Redecoded struct {
-	Seq       uint64 // of the event that keeps the line
+	Seq       event.Seq // of the event that keeps the line
 	Iteration int
 	By        string
 	Recorded  []event.Draft // with events of lines that followed at once and are not kept
@@ -34,7 +35,8 @@ type Redecoded struct {
 	at        event.Event
 }
 
-// Same reports whether the line still comes to what was recorded. What follows in Recorded may be of another line.
+// Same reports whether the line decodes to what was recorded. The end of Recorded may be of another
+// line.
 func (r *Redecoded) Same() bool {
 	if len(r.Decoded) > len(r.Recorded) {
 		return false
@@ -49,7 +51,8 @@ func (r *Redecoded) Same() bool {
 	return len(r.Decoded) > 0
 }
 
-// Event takes the next event of the journal, and returns a line once all that was recorded of it has been taken; nil where there is none.
+// Event takes the next event of the journal, and returns a line after the last event recorded for
+// it; else nil.
 func (r *Redecoder) Event(e event.Event) (*Redecoded, error) {
 	if o := r.open; o != nil && e.By() == o.By && e.At.Equal(o.at.At) && len(e.Raw()) == 0 {
 		o.Recorded = append(o.Recorded, recorded(e))
@@ -58,7 +61,7 @@ func (r *Redecoder) Event(e event.Event) (*Redecoded, error) {
 	done := r.Close()
 	err := r.follow(e)
 	if err == nil && len(e.Raw()) > 0 && r.dialect != nil {
-		err = r.line(e)
+		err = r.decodeLine(e)
 	}
 	if err != nil {
 		err = fmt.Errorf("decode event %d again: %w", e.Seq, err)
@@ -66,14 +69,14 @@ func (r *Redecoder) Event(e event.Event) (*Redecoded, error) {
 	return done, err
 }
 
-// Close returns the last line; nil where there is none.
+// Close returns the last line; nil if there is none.
 func (r *Redecoder) Close() *Redecoded {
 	done := r.open
 	r.open = nil
 	return done
 }
 
-// follow keeps the dialect where the agent's conversation is.
+// follow keeps the dialect's state that of the agent's conversation.
 func (r *Redecoder) follow(e event.Event) error {
 	switch e.Type {
 	case event.TypeLoopStarted:
@@ -105,12 +108,12 @@ func (r *Redecoder) follow(e event.Event) error {
 		return err
 	case event.TypeDecided:
 		p, err := event.As[event.Decided](e)
-		r.ask(p)
+		r.applyDecision(p)
 		return err
 	case event.TypeAgentStarted:
 		p, err := event.As[event.AgentStarted](e)
 		if err == nil && (!p.Reused || r.dialect == nil) {
-			err = r.begin()
+			err = r.startDialect()
 		}
 		if err == nil {
 			r.dialect.Open(r.prompt)
@@ -122,8 +125,8 @@ func (r *Redecoder) follow(e event.Event) error {
 	return nil
 }
 
-// ask does what the session did because of a decision.
-func (r *Redecoder) ask(d event.Decided) {
+// applyDecision calls the dialect as the session did for a decision.
+func (r *Redecoder) applyDecision(d event.Decided) {
 	if d.Do == event.DoStart {
 		r.place = d.Agent
 	}
@@ -140,8 +143,8 @@ func (r *Redecoder) ask(d event.Decided) {
 	}
 }
 
-// begin makes the dialect of a new process.
-func (r *Redecoder) begin() error {
+// startDialect creates the dialect of a new process.
+func (r *Redecoder) startDialect() error {
 	if r.place >= len(r.agents) {
 		return fmt.Errorf("the journal does not say what agent %d is", r.place+1)
 	}
@@ -159,14 +162,14 @@ func (r *Redecoder) begin() error {
 		return err
 	}
 	spec.Iteration, spec.Prompt = r.prompt.Iteration, r.prompt.Text
-	// What cannot be started today, such as a program that is not here, can be read all the same.
+	// The dialect can decode even if its program cannot be started here.
 	_, _ = dialect.Command(spec)
 	r.dialect = dialect
 	return nil
 }
 
-// line decodes a line again.
-func (r *Redecoder) line(e event.Event) error {
+// decodeLine decodes a line again.
+func (r *Redecoder) decodeLine(e event.Event) error {
 	raw := e.Raw()
 	if sum := jsonscan.Get(raw, "blob"); sum != nil && r.Blob != nil && len(raw) < 128 {
 		var err error

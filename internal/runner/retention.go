@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal"
-	"github.com/ralph-loop/ralph/projector"
 )
 
-// firstKept is the first iteration of which the journal still has segments; 0 where it has none, or all.
+// firstKept returns the first iteration that is still in the journal; 0 if it has none, or all.
 func firstKept(dir string) int {
 	segments, err := journal.Segments(dir)
 	if err != nil || len(segments) == 0 || segments[0].Ordinal == 1 {
@@ -19,10 +19,10 @@ func firstKept(dir string) int {
 	return segments[0].Iteration
 }
 
-// forget removes what lies beside the journal of iterations whose segments journal.keepIterations has dropped: logs of
-// guardrails and telemetry. It goes by the segments that are there, so that what a killed runner left is removed by the next one. What
-// cannot be removed stays until then.
-func (r *runner) forget() {
+// removeDropped removes logs of guardrails and telemetry of iterations whose segments
+// journal.keepIterations has dropped. It compares with the segments that exist, so the next call
+// removes what this one could not.
+func (r *runner) removeDropped() {
 	if r.Settings.Journal.KeepIterations == 0 {
 		return
 	}
@@ -39,7 +39,7 @@ func (r *runner) forget() {
 		}
 	}
 	remove(r.Dir, logged)
-	remove(filepath.Join(r.Dir, projector.IterationsDir), func(name string) (n int) {
+	remove(filepath.Join(r.Dir, loopstate.IterationsDir), func(name string) (n int) {
 		if digits, ok := strings.CutSuffix(name, ".json"); ok {
 			_, _ = fmt.Sscanf(digits+"\n", "%d\n", &n)
 		}
@@ -47,7 +47,7 @@ func (r *runner) forget() {
 	})
 }
 
-// logged returns the iteration that a guardrail's log is of; 0 for any other file.
+// logged returns the iteration of a guardrail's log; 0 for any other file.
 func logged(name string) (n int) {
 	if number, slug, ok := strings.Cut(strings.TrimPrefix(name, "guardrail_"), "_"); ok && strings.HasPrefix(name, "guardrail_") && strings.HasSuffix(slug, ".log") {
 		_, _ = fmt.Sscanf(number+"\n", "%d\n", &n)

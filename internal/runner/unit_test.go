@@ -11,41 +11,40 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/policy"
-	"github.com/ralph-loop/ralph/internal/secret"
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Each setting that a decision depends on has to reach the journal under its own name.
-func TestTheRulesAreThoseOfTheSettings(t *testing.T) {
+func TestRulesFollowSettings(t *testing.T) {
 	s := config.Settings{
 		MaximumIterations: 1, CompletionResponse: "r",
 		Completion: config.Completion{Promise: "p", Match: "anywhere", MinToolCalls: 2, OnPromiseNoWork: "warn"},
 		Limits: config.Limits{
 			Cost: 3.5, Tokens: 4, Duration: config.Duration(5 * time.Millisecond), Idle: config.Duration(6 * time.Second),
-			Iteration: config.Duration(7 * time.Minute), AfterResult: config.Duration(8 * time.Hour),
+			Iteration: config.Duration(7 * time.Minute), ExitGrace: config.Duration(8 * time.Hour),
 		},
 		Restart: config.Restart{Max: 9, Delay: config.Duration(10 * time.Second)},
 		Breaker: config.Breaker{Environment: 11},
 	}
 	want := event.Rules{
-		MaximumIterations: 1, CompletionResponse: "r", CompletionPromise: "p", CompletionMatch: "anywhere", MinToolCalls: 2, OnPromiseNoWork: "warn",
-		LimitCost: 3.5, LimitTokens: 4, LimitDuration: 5, IdleAfter: 6000, IterationLimit: 420_000, AfterResult: 28_800_000,
-		RestartMax: 9, RestartDelay: 10_000, Environment: 11,
+		MaximumIterations:  1,
+		CompletionResponse: "r",
+		Completion:         event.CompletionRules{Promise: "p", Match: "anywhere", MinToolCalls: 2, OnPromiseNoWork: "warn"},
+		Limits:             event.LimitRules{Cost: 3.5, Tokens: 4, Duration: event.Duration(5 * time.Millisecond), Idle: event.Duration(6 * time.Second), Iteration: event.Duration(7 * time.Minute), ExitGrace: event.Duration(8 * time.Hour)},
+		Restart:            event.RestartRules{Max: 9, Delay: event.Duration(10 * time.Second)},
+		Breaker:            event.BreakerRules{Environment: 11},
 	}
 	if diff := cmp.Diff(want, Rules(s)); diff != "" {
 		t.Error(diff)
 	}
-	s.Breaker.Environment = 0
-	if off := Rules(s).Environment; off != -1 {
-		t.Errorf("a rule that is off is %d in the journal, where 0 is its default", off)
-	}
 }
 
 // A key that the settings call live can be set while a loop runs, and no other.
-func TestWhatIsLiveInTheSettingsIsLiveInTheLoop(t *testing.T) {
+func TestLiveSettings(t *testing.T) {
 	live := 0
 	for _, key := range config.Keys() {
 		value := "3"
@@ -65,7 +64,7 @@ func TestWhatIsLiveInTheSettingsIsLiveInTheLoop(t *testing.T) {
 	}
 }
 
-func TestEachProtocolThatIsSpokenHasADialect(t *testing.T) {
+func TestProtocolsHaveDialects(t *testing.T) {
 	for _, protocol := range []string{"claude", "pi", "rehearsal", "text"} {
 		if d, err := Dialect(config.Agent{Command: "x", Protocol: protocol}); err != nil || d == nil {
 			t.Errorf("%s: %v", protocol, err)
@@ -87,11 +86,12 @@ func of(a config.Agent, env ...string) *runner {
 	s := config.Defaults()
 	s.Agent = a
 	r := &runner{Config: Config{Name: "demo", Dir: "/p/.ralph/demo", Project: "/p", WorkDir: "/p", Settings: s, Env: env}, id: "01JD"}
-	r.masker = secret.New(env)
+	r.redactor = redact.New(env)
+	r.decideKeys()
 	return r
 }
 
-func TestWhatAnAgentIsTold(t *testing.T) {
+func TestAgentConfig(t *testing.T) {
 	r := of(config.Agent{Command: "npx pi", Flags: []string{"--no-session", "--name 'a b'"}, Model: "m", Provider: "v", Thinking: "high"})
 	r.Settings.Journal.Raw = true
 	cfg, err := r.agent(0, agent.Prompt{Text: "go on", Iteration: 3})
@@ -113,7 +113,7 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 	}
 }
 
-func TestEachOfSeveralAgentsIsToldApart(t *testing.T) {
+func TestAgentsHaveNames(t *testing.T) {
 	r := of(config.Agent{})
 	r.Settings.Agents = []config.Agent{
 		{Command: "claude", Env: map[string]string{"CLAUDE_CONFIG_DIR": "/a"}},
@@ -121,6 +121,8 @@ func TestEachOfSeveralAgentsIsToldApart(t *testing.T) {
 		{Command: "claude"},
 		{Command: "./agent.sh", Protocol: "text"},
 	}
+	r.keys = nil
+	r.decideKeys()
 	var names []string
 	for i, about := range r.about() {
 		cfg, err := r.agent(i, agent.Prompt{})
@@ -131,8 +133,8 @@ func TestEachOfSeveralAgentsIsToldApart(t *testing.T) {
 			t.Errorf("agent %d speaks as %s and is called %s", i, cfg.Name, about.Name)
 		}
 		names = append(names, about.Name)
-		if told := r.words().Memory(i); told == (about.Protocol == "text") {
-			t.Errorf("%s is told of task.md: %v", about.Name, told)
+		if explains := r.explainsMemory(i); explains == (about.Protocol == "text") {
+			t.Errorf("the prompt of %s explains task.md: %v", about.Name, explains)
 		}
 	}
 	if want := []string{"claude", "claude-code", "claude-2", "agent"}; !slices.Equal(names, want) {
@@ -147,7 +149,7 @@ func TestEachOfSeveralAgentsIsToldApart(t *testing.T) {
 	}
 }
 
-func TestSettingsThatMakeNoAgent(t *testing.T) {
+func TestInvalidAgentSettings(t *testing.T) {
 	for name, a := range map[string]config.Agent{
 		"a protocol of nobody":       {Command: "x", Protocol: "moon"},
 		"a quote that stays open":    {Command: "sh -c 'x", Protocol: "text"},
@@ -160,7 +162,7 @@ func TestSettingsThatMakeNoAgent(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentOfAnAgent(t *testing.T) {
+func TestAgentEnvironment(t *testing.T) {
 	outer := []string{
 		"PATH=/bin", "CLAUDECODE=1", "RALPH_LOOP=outer", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d",
 	}
@@ -188,9 +190,9 @@ func TestTheEnvironmentOfAnAgent(t *testing.T) {
 	}
 }
 
-// The environment of each agent's process is the user's, less what tells it whose child it is and the keys that its own login
-// should not be mixed up with, plus ralph's.
-func TestTheEnvironmentOfEachAgentsProcess(t *testing.T) {
+// The environment of each agent's process is the user's, less what tells it whose child it is and
+// the keys that its own login should not be mixed up with, plus ralph's.
+func TestEnvironmentOfEachAgent(t *testing.T) {
 	keys := []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "CODEX_API_KEY"}
 	others := []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GH_TOKEN", "COPILOT_PROVIDER_API_KEY", "AMP_API_KEY", "CURSOR_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "EDITOR", "HOME"}
 	claude, codex := keys[:2], keys[2:]
@@ -248,7 +250,7 @@ func TestTheEnvironmentOfEachAgentsProcess(t *testing.T) {
 }
 
 // An agent that is known by name to the settings is known by name to its dialect.
-func TestEachACPAgentHasAProfile(t *testing.T) {
+func TestACPAgentProfiles(t *testing.T) {
 	for _, known := range config.KnownAgents() {
 		if known.Protocol != config.ProtocolACP {
 			continue
@@ -261,9 +263,9 @@ func TestEachACPAgentHasAProfile(t *testing.T) {
 	}
 }
 
-// Each word that ralph adds to an agent's command, and each word made of a setting, gives way to one of that name in agent.flags, which
-// then stands there alone and behind the rest; each variable gives way to one in agent.env.
-func TestWhatRalphAddsGivesWayToTheUsers(t *testing.T) {
+// A flag in agent.flags replaces the one that ralph or a setting adds, and comes last; a variable
+// in agent.env replaces ralph's.
+func TestUserFlagsWin(t *testing.T) {
 	// Those without which the agent could not be driven have one value.
 	only := map[string]string{"--mode": "rpc", "--input-format": "stream-json", "--output-format": "stream-json"}
 	agents := []config.Agent{{Command: "codex", Flags: []string{"exec"}}, {Command: "qwen", Protocol: config.ProtocolClaude}}
@@ -324,7 +326,7 @@ func TestWhatRalphAddsGivesWayToTheUsers(t *testing.T) {
 	}
 }
 
-func TestWhatTheSettingsSetWinsOverTheEnvironment(t *testing.T) {
+func TestSettingsOverrideEnvironment(t *testing.T) {
 	a := config.Agent{Command: "pi", Env: map[string]string{"EDITOR": "ed"}}
 	env := of(a, "EDITOR=vi").environment(0, 3)
 	last := map[string]string{}
@@ -337,7 +339,7 @@ func TestWhatTheSettingsSetWinsOverTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestWhereAPromptFileLies(t *testing.T) {
+func TestPromptFilePath(t *testing.T) {
 	project := t.TempDir()
 	for _, name := range []string{"prompt.md", filepath.Join("docs", "prompt.md")} {
 		path := filepath.Join(project, name)
@@ -362,7 +364,7 @@ func TestWhereAPromptFileLies(t *testing.T) {
 	}
 }
 
-func TestABlobIsReadByItsNameOnly(t *testing.T) {
+func TestBlobNames(t *testing.T) {
 	r := of(config.Agent{Command: "pi"})
 	r.Dir = t.TempDir()
 	if _, err := r.readBlob("ab"); err == nil {
@@ -380,13 +382,13 @@ func TestABlobIsReadByItsNameOnly(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	for _, name := range []string{"../secret", filepath.Join(r.Dir, "secret"), "", "."} {
-		if text, err := r.readBlob(name); err == nil {
+		if text, err := r.readBlob(event.BlobRef(name)); err == nil {
 			t.Errorf("%q is %q", name, text)
 		}
 	}
 }
 
-func TestIDsAreULIDsOfTheirTime(t *testing.T) {
+func TestNewID(t *testing.T) {
 	at := time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
 	a, b := NewID(at), NewID(at)
 	if len(a) != 26 || a == b || a[:10] != b[:10] || NewID(at.Add(time.Second)) <= a {
@@ -394,11 +396,11 @@ func TestIDsAreULIDsOfTheirTime(t *testing.T) {
 	}
 }
 
-func TestAResumedLoopKeepsWhatWasRaisedAndTakesWhatWasChanged(t *testing.T) {
-	before := event.Rules{MaximumIterations: 10, LimitCost: 5, IdleAfter: 1000}
-	had := event.Rules{MaximumIterations: 30, LimitCost: 5, IdleAfter: 1000}
-	now := event.Rules{MaximumIterations: 10, LimitCost: 7, IdleAfter: 1000}
-	if got, want := changed(had, before, now), (event.Rules{MaximumIterations: 30, LimitCost: 7, IdleAfter: 1000}); !cmp.Equal(got, want) {
+func TestResumedRules(t *testing.T) {
+	before := event.Rules{MaximumIterations: 10, Limits: event.LimitRules{Cost: 5, Idle: event.Duration(time.Second)}}
+	had := event.Rules{MaximumIterations: 30, Limits: event.LimitRules{Cost: 5, Idle: event.Duration(time.Second)}}
+	now := event.Rules{MaximumIterations: 10, Limits: event.LimitRules{Cost: 7, Idle: event.Duration(time.Second)}}
+	if got, want := changed(had, before, now), (event.Rules{MaximumIterations: 30, Limits: event.LimitRules{Cost: 7, Idle: event.Duration(time.Second)}}); !cmp.Equal(got, want) {
 		t.Errorf("the rules are %+v, want %+v", got, want)
 	}
 	now.MaximumIterations = 20

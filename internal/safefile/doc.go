@@ -1,19 +1,25 @@
-// Package safefile puts files in place so that whoever comes after a loss of power finds the old file
-// or the new one, never half of one.
+// Package safefile opens regular files and replaces them. All packages do both through it.
 //
-//	folder := safefile.Dir(dir)
-//	err := safefile.Replace(folder, "state.json", text, 0o600) // whole
-//	err = folder.Sync()                                        // and sure to be the new one
+//	text, err := safefile.Read(path, 1<<20)           // a regular file of at most 1 MiB
+//	err = safefile.WriteFile(path, text, 0o600)       // the old content or the new one, never half
+//	err = safefile.SyncFolder(filepath.Dir(path))     // after it, a loss of power keeps the new one
 //
-// A [Folder] is one of the operating system ([Dir], [Within]) or a simulated one that loses its power
-// (package simfs).
+// # Reading
 //
-// # Guarantees
+// [Open], [Read] and their variants open nothing but regular files: no folder, link, pipe, socket
+// or device. They never block. [OpenLinked] and [ReadLinked] follow links, the others do not. An
+// [Error] names the path and the problem.
 //
-// What [Fill] returned without an error is on the disk, under the name that the file has on the disk. Names
-// are on the disk after [Folder.Sync]. A name that begins with a dot is being written; who dies meanwhile leaves it.
+// # Writing
+//
+// [Replace] writes a temporary file, syncs it and renames it. After a loss of power the file has
+// the old content or the new one. [Folder.Sync] makes the new name durable. The name of a temporary
+// file begins with a dot; a process that was killed may leave one ([Leftover]).
+//
+// A [Folder] belongs to the operating system ([Dir], [Within]), or to the simulated disk that tests
+// use (package simfs).
 //
 // # Not here
 //
-// Reading, and files that grow (package journal).
+// Files that grow: package journal appends, rotates and repairs.
 package safefile

@@ -8,8 +8,8 @@ import (
 // SyncNames makes the names in an open folder durable, without mercy for file systems that cannot.
 func SyncNames(folder *os.File) error { return syncNames(folder) }
 
-// Synced calls told with each folder that is synced while the test runs.
-func Synced(t *testing.T, told func(path string)) {
-	syncedFolder = told
+// Synced calls observe with each folder that is synced while the test runs.
+func Synced(t *testing.T, observe func(path string)) {
+	syncedFolder = observe
 	t.Cleanup(func() { syncedFolder = nil })
 }

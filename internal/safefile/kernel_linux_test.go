@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// The kernel has no sync for folders of /proc and says so: whoever does not ask it hears nothing.
-func TestSyncOfAFolderReachesTheKernel(t *testing.T) {
+// The kernel has no sync for folders of /proc: its error shows that it was asked.
+func TestSyncedFolderReachesKernel(t *testing.T) {
 	proc, err := os.Open("/proc")
 	if err != nil {
 		t.Fatal(err)

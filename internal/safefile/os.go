@@ -2,6 +2,7 @@ package safefile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -40,8 +41,14 @@ func created(f *os.File, err error) (File, error) {
 	return f, nil
 }
 
-// synced makes the names in an open folder durable, and closes it. Some file systems (of containers, of
-// networks) cannot: they have no better to offer, and say EINVAL.
+// SyncFolder makes the names in a folder durable, where the file system can.
+func SyncFolder(path string) error { return synced(os.Open(path)) }
+
+// SyncFolderIn is SyncFolder of a name in a folder.
+func SyncFolderIn(root *os.Root, name string) error { return synced(root.Open(name)) }
+
+// synced makes the names in an open folder durable, and closes it. Some file systems (of
+// containers, of networks) cannot, and return EINVAL: no call does more there.
 func synced(folder *os.File, err error) error {
 	if err == nil {
 		err = errors.Join(syncNames(folder), folder.Close())
@@ -52,14 +59,30 @@ func synced(folder *os.File, err error) error {
 	return err
 }
 
-// syncedFolder is told the path of each folder that was synced; nil but in tests, which see the order by it.
+// syncedFolder is called with the path of each folder that is synced. It is nil outside of tests,
+// which check the order with it.
 var syncedFolder func(path string)
 
-// Move renames a file or a folder, from one folder to another. It is durable on return: where the old name is taken
-// again after it, no loss of power leaves the new one without what was moved.
+// WriteFile replaces the file at path by one with this content and mode, as [Replace] does. The
+// folder must exist; a link in its place is not followed, since the file would be written
+// elsewhere.
+func WriteFile(path string, content []byte, mode fs.FileMode) error {
+	folder := filepath.Dir(path)
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return &fs.PathError{Op: "open", Path: folder, Err: syscall.ENOTDIR}
+	}
+	return Replace(Dir(folder), filepath.Base(path), content, mode)
+}
+
+// Move renames a file or a folder, from one folder to another. It is durable on return: if the old
+// name is taken again afterwards, no loss of power leaves the new name without what was moved.
 func Move(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return errors.Join(Dir(filepath.Dir(to)).Sync(), Dir(filepath.Dir(from)).Sync())
+	return errors.Join(SyncFolder(filepath.Dir(to)), SyncFolder(filepath.Dir(from)))
 }

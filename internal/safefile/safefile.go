@@ -38,8 +38,8 @@ func Fill(f File, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// Replace gives a file this content and mode, in one step for other processes and for a loss of power.
-// The new file is sure to be there after folder.Sync. On an error nothing has changed.
+// Replace gives a file this content and mode, in one step for other processes and for a loss of
+// power. The new file is sure to be there after folder.Sync. On an error nothing has changed.
 func Replace(folder Folder, name string, content []byte, mode fs.FileMode) error {
 	beside := temporary(name)
 	f, err := folder.Create(beside)

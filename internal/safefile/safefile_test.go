@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/safefile"
@@ -62,7 +63,7 @@ func TestReplaceSurvivesAtEveryChange(t *testing.T) {
 	}
 }
 
-func TestReplaceLeavesNothingOnAnError(t *testing.T) {
+func TestFailedReplaceLeavesNothing(t *testing.T) {
 	for _, plan := range []simfs.Plan{{FailWrite: 1}, {FailSync: 1}, {Space: 3}} {
 		d := newDisk(t, 1)
 		d.Plan(plan)
@@ -120,6 +121,37 @@ func TestReplaceOnDisk(t *testing.T) {
 	must(t, err)
 	if len(left) != 3 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestWriteFileReplacesPath(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state.json")
+	for _, text := range []string{"a long first version", "short"} {
+		must(t, safefile.WriteFile(path, []byte(text), 0o600))
+		if got, err := safefile.Read(path, 99); err != nil || string(got) != text {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestWriteFileNeedsItsFolder(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	must(t, os.Symlink(outside, filepath.Join(dir, "link")))
+	for folder, want := range map[string]error{"missing": os.ErrNotExist, "file": syscall.ENOTDIR, "link": syscall.ENOTDIR} {
+		if err := safefile.WriteFile(filepath.Join(dir, folder, "f"), nil, 0o600); !errors.Is(err, want) {
+			t.Errorf("%s: %v", folder, err)
+		}
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
+		t.Errorf("written outside: %v, %v", entries, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "missing")); !errors.Is(err, os.ErrNotExist) {
+		t.Error("the folder was made")
 	}
 }
 

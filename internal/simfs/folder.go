@@ -8,29 +8,26 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/internal/journalfs"
 )
 
-// folder is a journal.Folder.
+// folder is a journalfs.Folder.
 type folder struct {
 	fs *FS
 	at *node
 }
 
-func (d *folder) Open(name string) (journal.File, error) { return d.open(name, false) }
+func (d *folder) Open(name string) (journalfs.File, error) { return d.open(name, false) }
 
-func (d *folder) Append(name string) (journal.File, error) { return d.open(name, true) }
+func (d *folder) Append(name string) (journalfs.File, error) { return d.open(name, true) }
 
-func (d *folder) open(name string, writing bool) (journal.File, error) {
+func (d *folder) open(name string, writing bool) (journalfs.File, error) {
 	d.fs.mu.Lock()
 	defer d.fs.mu.Unlock()
 	if d.fs.dead {
 		return nil, wrong("open", name, ErrCrashed)
 	}
-	n, err := find(d.at, name)
-	if err == nil && n.names != nil {
-		err = syscall.EISDIR
-	}
+	n, err := findFile(d.at, name)
 	if err == nil && writing && d.fs.plan.ReadOnly {
 		err = syscall.EROFS
 	}
@@ -40,7 +37,7 @@ func (d *folder) open(name string, writing bool) (journal.File, error) {
 	return &file{fs: d.fs, at: n, name: name, writing: writing}, nil
 }
 
-func (d *folder) Create(name string) (journal.File, error) {
+func (d *folder) Create(name string) (journalfs.File, error) {
 	d.fs.mu.Lock()
 	defer d.fs.mu.Unlock()
 	in, base, err := place(d.at, name)
@@ -64,7 +61,7 @@ func (f *FS) create(in *node, base string) (*node, error) {
 		if old := in.names[base]; old != nil {
 			f.used -= int64(len(old.data))
 		}
-		f.name(naming{folders: [2]*node{in}, names: [2]string{base}, nodes: [2]*node{n}, n: 1})
+		f.name(naming{{in, base, n}})
 	}
 	return n, err
 }
@@ -94,56 +91,44 @@ func (d *folder) List(name string) ([]string, error) {
 }
 
 func list(from *node, name string) ([]string, error) {
-	n, err := find(from, name)
-	if err == nil && n.names == nil {
-		err = syscall.ENOTDIR
-	}
+	n, err := findFolder(from, name)
 	if err != nil {
 		return nil, wrong("list", name, err)
 	}
 	return slices.Sorted(maps.Keys(n.names)), nil
 }
 
-func (d *folder) Stat(name string) (journal.Info, error) {
+func (d *folder) Stat(name string) (journalfs.Info, error) {
 	d.fs.mu.Lock()
 	defer d.fs.mu.Unlock()
 	if d.fs.dead {
-		return journal.Info{}, wrong("stat", name, ErrCrashed)
+		return journalfs.Info{}, wrong("stat", name, ErrCrashed)
 	}
 	n, err := find(d.at, name)
 	if err != nil {
-		return journal.Info{}, wrong("stat", name, err)
+		return journalfs.Info{}, wrong("stat", name, err)
 	}
-	return journal.Info{Size: int64(len(n.data)), Folder: n.names != nil}, nil
+	return journalfs.Info{Size: int64(len(n.data)), Folder: n.names != nil}, nil
 }
 
 func (d *folder) Rename(from, to string) error {
 	d.fs.mu.Lock()
 	defer d.fs.mu.Unlock()
-	return d.fs.rename(d.at, from, to)
-}
-
-func (f *FS) rename(at *node, from, to string) error {
-	n, err := find(at, from)
+	n, err := find(d.at, from)
 	if err != nil {
 		return wrong("rename", from, err)
 	}
-	oldFolder, oldName, err1 := place(at, from)
-	newFolder, newName, err2 := place(at, to)
+	oldFolder, oldName, err1 := place(d.at, from)
+	newFolder, newName, err2 := place(d.at, to)
 	if err1 != nil || err2 != nil {
 		return wrong("rename", to, fs.ErrNotExist)
 	}
-	done, err := f.change()
+	done, err := d.fs.change()
 	if done {
 		if over := newFolder.names[newName]; over != nil {
-			f.used -= int64(len(over.data))
+			d.fs.used -= int64(len(over.data))
 		}
-		f.name(naming{
-			folders: [2]*node{oldFolder, newFolder},
-			names:   [2]string{oldName, newName},
-			nodes:   [2]*node{nil, n},
-			n:       2,
-		})
+		d.fs.name(naming{{oldFolder, oldName, nil}, {newFolder, newName, n}})
 	}
 	return wrong("rename", to, err)
 }
@@ -151,25 +136,21 @@ func (f *FS) rename(at *node, from, to string) error {
 func (d *folder) Remove(name string) error {
 	d.fs.mu.Lock()
 	defer d.fs.mu.Unlock()
-	return d.fs.remove(d.at, name)
-}
-
-func (f *FS) remove(at *node, name string) error {
-	n, err := find(at, name)
+	n, err := find(d.at, name)
 	if err == nil && len(n.names) > 0 {
 		err = syscall.ENOTEMPTY
 	}
 	if err != nil {
 		return wrong("remove", name, err)
 	}
-	in, base, err := place(at, name)
+	in, base, err := place(d.at, name)
 	if err != nil {
 		return wrong("remove", name, err)
 	}
-	done, err := f.change()
+	done, err := d.fs.change()
 	if done {
-		f.used -= int64(len(n.data))
-		f.name(naming{folders: [2]*node{in}, names: [2]string{base}, n: 1})
+		d.fs.used -= int64(len(n.data))
+		d.fs.name(naming{{in, base, nil}})
 	}
 	return wrong("remove", name, err)
 }
@@ -184,10 +165,10 @@ func (d *folder) SyncFolder(name string) error {
 	done, err := d.fs.sync()
 	if done {
 		d.fs.log = slices.DeleteFunc(d.fs.log, func(change naming) bool {
-			if change.folders[0] != n && change.folders[1] != n {
+			if !slices.ContainsFunc(change, func(c nameChange) bool { return c.folder == n }) {
 				return false
 			}
-			change.apply(func(n *node) map[string]*node { return n.durable })
+			change.apply((*node).afterLoss)
 			return true
 		})
 	}
@@ -207,7 +188,7 @@ func (f *FS) sync() (done bool, err error) {
 
 func (d *folder) Close() error { return nil }
 
-// file is a journal.File. Its node lives on when its name is gone.
+// file is a journalfs.File. Its node lives on when its name is gone.
 type file struct {
 	fs      *FS
 	at      *node

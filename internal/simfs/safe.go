@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/ralph-loop/ralph/internal/journalfs"
 	"github.com/ralph-loop/ralph/internal/safefile"
-	"github.com/ralph-loop/ralph/journal"
 )
 
 // Folder opens a folder for files that are put in place whole. The folder must exist: see MkdirAll.
@@ -14,7 +14,7 @@ func (f *FS) Folder(name string) (safefile.Folder, error) {
 	return safeFolder{opened}, err
 }
 
-type safeFolder struct{ journal.Folder }
+type safeFolder struct{ journalfs.Folder }
 
 func (s safeFolder) Create(name string) (safefile.File, error) {
 	f, err := s.Folder.Create(name)
@@ -30,7 +30,7 @@ func (s safeFolder) Mkdir(name string) error {
 
 func (s safeFolder) Sync() error { return s.SyncFolder(".") }
 
-type safeFile struct{ journal.File }
+type safeFile struct{ journalfs.File }
 
 // Chmod does nothing: there are no modes here.
 func (safeFile) Chmod(fs.FileMode) error { return nil }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/internal/journalfs"
 )
 
 // ErrCrashed is the answer to everything that a process asks for after its death.
@@ -73,12 +73,14 @@ type node struct {
 	spoiled bool // a sync failed: later ones make nothing durable
 }
 
-// naming is one change of names, in one folder or two.
-type naming struct {
-	folders [2]*node
-	names   [2]string
-	nodes   [2]*node // nil removes
-	n       int
+// naming is one change of names: of one, or of two that are seen together.
+type naming []nameChange
+
+// nameChange is a name in a folder that becomes that of a node, or of none.
+type nameChange struct {
+	folder *node
+	name   string
+	node   *node // nil removes
 }
 
 // New makes an empty file system whose every choice comes from rng.
@@ -115,7 +117,7 @@ func (f *FS) Crashed() bool {
 }
 
 // Crash ends the process that uses f, if it lives still, and returns the file
-// system that the next one finds, with no plan and its changes counted anew.
+// system that the next one finds, with no plan and its changes counted from 0.
 func (f *FS) Crash(how Loss) *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -128,7 +130,7 @@ func (f *FS) Crash(how Loss) *FS {
 		}
 		for _, change := range log {
 			if how == PowerLost || f.rng.IntN(2) == 0 {
-				change.apply(func(n *node) map[string]*node { return n.durable })
+				change.apply((*node).afterLoss)
 			}
 		}
 		next.root, next.log = f.afterPowerLoss(f.root), nil
@@ -190,16 +192,19 @@ func (f *FS) change() (done bool, err error) {
 }
 
 func (f *FS) name(n naming) {
-	n.apply(func(n *node) map[string]*node { return n.names })
+	n.apply((*node).now)
 	f.log = append(f.log, n)
 }
 
+func (n *node) now() map[string]*node       { return n.names }
+func (n *node) afterLoss() map[string]*node { return n.durable }
+
 func (n naming) apply(of func(*node) map[string]*node) {
-	for i := range n.n {
-		if n.nodes[i] == nil {
-			delete(of(n.folders[i]), n.names[i])
+	for _, c := range n {
+		if c.node == nil {
+			delete(of(c.folder), c.name)
 		} else {
-			of(n.folders[i])[n.names[i]] = n.nodes[i]
+			of(c.folder)[c.name] = c.node
 		}
 	}
 }
@@ -224,11 +229,24 @@ func find(from *node, name string) (*node, error) {
 // place returns the folder of a path and the path's last part.
 func place(from *node, name string) (*node, string, error) {
 	dir, base := path.Split(path.Clean(name))
-	folder, err := find(from, dir)
-	if err == nil && folder.names == nil {
+	folder, err := findFolder(from, dir)
+	return folder, base, err
+}
+
+func findFolder(from *node, name string) (*node, error) {
+	n, err := find(from, name)
+	if err == nil && n.names == nil {
 		err = syscall.ENOTDIR
 	}
-	return folder, base, err
+	return n, err
+}
+
+func findFile(from *node, name string) (*node, error) {
+	n, err := find(from, name)
+	if err == nil && n.names != nil {
+		err = syscall.EISDIR
+	}
+	return n, err
 }
 
 func wrong(op, name string, err error) error {
@@ -239,16 +257,13 @@ func wrong(op, name string, err error) error {
 }
 
 // OpenFolder opens a folder for a journal. The folder must exist: see MkdirAll.
-func (f *FS) OpenFolder(name string) (journal.Folder, error) {
+func (f *FS) OpenFolder(name string) (journalfs.Folder, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.dead {
 		return nil, wrong("open", name, ErrCrashed)
 	}
-	n, err := find(f.root, name)
-	if err == nil && n.names == nil {
-		err = syscall.ENOTDIR
-	}
+	n, err := findFolder(f.root, name)
 	if err != nil {
 		return nil, wrong("open", name, err)
 	}
@@ -279,7 +294,7 @@ func (f *FS) MkdirAll(name string) error {
 func (f *FS) mkdir(in *node, base string) error {
 	done, err := f.change()
 	if done {
-		f.name(naming{folders: [2]*node{in}, names: [2]string{base}, nodes: [2]*node{newFolder()}, n: 1})
+		f.name(naming{{in, base, newFolder()}})
 	}
 	return err
 }
@@ -320,10 +335,7 @@ func (f *FS) Drop(name string, data []byte) error {
 func (f *FS) ReadFile(name string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n, err := find(f.root, name)
-	if err == nil && n.names != nil {
-		err = syscall.EISDIR
-	}
+	n, err := findFile(f.root, name)
 	if err != nil {
 		return nil, wrong("read", name, err)
 	}
@@ -338,15 +350,7 @@ func (f *FS) List(name string) ([]string, error) {
 }
 
 // Remove removes a file.
-func (f *FS) Remove(name string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.remove(f.root, name)
-}
+func (f *FS) Remove(name string) error { return (&folder{f, f.root}).Remove(name) }
 
 // Rename moves a file, within a folder or to another.
-func (f *FS) Rename(from, to string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.rename(f.root, from, to)
-}
+func (f *FS) Rename(from, to string) error { return (&folder{f, f.root}).Rename(from, to) }

@@ -11,13 +11,13 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/journalfs"
 	"github.com/ralph-loop/ralph/internal/simfs"
-	"github.com/ralph-loop/ralph/journal"
 )
 
 func newDisk(seed uint64) *simfs.FS { return simfs.New(rand.New(rand.NewPCG(seed, 0))) }
 
-func open(t *testing.T, disk *simfs.FS) journal.Folder {
+func open(t *testing.T, disk *simfs.FS) journalfs.Folder {
 	t.Helper()
 	folder, err := disk.OpenFolder(".")
 	if err != nil {
@@ -60,7 +60,7 @@ func outcomes(t *testing.T, how simfs.Loss, name string, story func(t *testing.T
 	return all
 }
 
-func TestAKillKeepsWhatWasWritten(t *testing.T) {
+func TestKillKeepsWrites(t *testing.T) {
 	got := outcomes(t, simfs.Killed, "a", func(t *testing.T, disk *simfs.FS) {
 		f, err := open(t, disk).Create("a")
 		must(t, err)
@@ -72,7 +72,7 @@ func TestAKillKeepsWhatWasWritten(t *testing.T) {
 	}
 }
 
-func TestAKillCutsTheWriteInFlightAnywhere(t *testing.T) {
+func TestKillCutsCurrentWrite(t *testing.T) {
 	got := outcomes(t, simfs.Killed, "a", func(t *testing.T, disk *simfs.FS) {
 		f, err := open(t, disk).Create("a")
 		must(t, err)
@@ -90,7 +90,7 @@ func TestAKillCutsTheWriteInFlightAnywhere(t *testing.T) {
 	}
 }
 
-func TestALossOfPowerKeepsWhatWasSynced(t *testing.T) {
+func TestPowerLossKeepsSynced(t *testing.T) {
 	story := func(syncFile, syncFolder bool) func(t *testing.T, disk *simfs.FS) {
 		return func(t *testing.T, disk *simfs.FS) {
 			folder := open(t, disk)
@@ -120,7 +120,7 @@ func TestALossOfPowerKeepsWhatWasSynced(t *testing.T) {
 	}
 }
 
-func TestASyncThatFailedHasLostItsBytes(t *testing.T) {
+func TestFailedSyncLosesBytes(t *testing.T) {
 	got := outcomes(t, simfs.PowerLost, "a", func(t *testing.T, disk *simfs.FS) {
 		folder := open(t, disk)
 		f, err := folder.Create("a")
@@ -138,7 +138,7 @@ func TestASyncThatFailedHasLostItsBytes(t *testing.T) {
 	}
 }
 
-func TestARenameIsSeenWholeOrNotAtAll(t *testing.T) {
+func TestRenameIsAtomic(t *testing.T) {
 	for seed := range uint64(200) {
 		disk := newDisk(seed)
 		folder := open(t, disk)
@@ -186,7 +186,7 @@ func TestNamesOfAnyOrder(t *testing.T) {
 	}
 }
 
-func TestAFullDiskWritesWhatFits(t *testing.T) {
+func TestFullDiskWritesPart(t *testing.T) {
 	disk := newDisk(1)
 	disk.Plan(simfs.Plan{Space: 5})
 	folder := open(t, disk)
@@ -220,7 +220,7 @@ func TestTruncatingLeavesWhatWasSynced(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedGivesTheSameDisk(t *testing.T) {
+func TestSameSeedSameDisk(t *testing.T) {
 	run := func() string {
 		disk := newDisk(42)
 		disk.Plan(simfs.Plan{CrashAt: 30})

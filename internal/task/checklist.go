@@ -12,9 +12,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Bounds of what is told of open boxes.
+// Bounds of the reported open boxes.
 const (
-	MaxOpen     = 20  // boxes whose text is told
+	MaxOpen     = 20  // boxes whose text is reported
 	MaxOpenText = 200 // bytes of the text of one
 )
 
@@ -33,7 +33,7 @@ type Boxes struct {
 // not asked for, and does not count. A box without text counts: it was put there to
 // be ticked. It takes about 200 bytes of memory for each byte of the text, see [MaxTask].
 func Checklist(markdown []byte) Boxes {
-	source := thin(bytes.TrimPrefix(markdown, []byte("\ufeff")))
+	source := dropBlankLines(bytes.TrimPrefix(markdown, []byte("\ufeff")))
 	var boxes Boxes
 	// The walk never fails, since count does not.
 	_ = ast.Walk(blocks().Parse(text.NewReader(source)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -67,7 +67,7 @@ func (b *Boxes) add(first ast.Node, source []byte) {
 	}
 }
 
-// box reads the line that a list item begins with. White space has to stand behind the
+// box reads the line that a list item begins with. White space has to follow the
 // box, for "[x](page.md)" is a link.
 func box(line []byte) (ticked bool, words []byte, ok bool) {
 	line = bytes.TrimSpace(line)
@@ -99,10 +99,10 @@ func clip(b []byte, limit int) string {
 	return s[:end] + ellipsis
 }
 
-// thin returns the text without the third and further blank lines of a row, which change
+// dropBlankLines returns the text without the third and further blank lines of a row, which change
 // no block. The parser remembers something for each blank line and each container that is
 // open there: a megabyte of them below a deep list would take a gigabyte.
-func thin(source []byte) []byte {
+func dropBlankLines(source []byte) []byte {
 	kept, blank := make([]byte, 0, len(source)), 0
 	for line := range bytes.Lines(source) {
 		if blank++; len(bytes.TrimSpace(line)) > 0 {
@@ -116,8 +116,8 @@ func thin(source []byte) []byte {
 }
 
 // maxDepth is how many lists, items and quotes may stand within one another, so sixteen lists;
-// deeper markers are text. A line of some megabytes of markers would otherwise take hours to parse, and
-// a tree as deep as that more stack than a process has.
+// deeper markers are text. A line of some megabytes of markers would otherwise take hours to parse,
+// and a tree as deep as that more stack than a process has.
 const maxDepth = 32
 
 // blocks returns the parser of the document's blocks. Which list item begins with a box
@@ -128,22 +128,22 @@ var blocks = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(parser.WithBlockParsers(
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
 		util.Prioritized(parser.NewThematicBreakParser(), 200),
-		util.Prioritized(shallow{parser.NewListParser()}, 300),
+		util.Prioritized(depthLimited{parser.NewListParser()}, 300),
 		util.Prioritized(parser.NewListItemParser(), 400),
 		util.Prioritized(parser.NewCodeBlockParser(), 500),
 		util.Prioritized(parser.NewATXHeadingParser(), 600),
 		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-		util.Prioritized(shallow{parser.NewBlockquoteParser()}, 800),
+		util.Prioritized(depthLimited{parser.NewBlockquoteParser()}, 800),
 		util.Prioritized(parser.NewHTMLBlockParser(), 900),
 		util.Prioritized(parser.NewParagraphParser(), 1000),
 	))
 })
 
-// shallow is the parser of a container that opens none below maxDepth. Items are not held back:
-// the list that was opened for one must get it.
-type shallow struct{ parser.BlockParser }
+// depthLimited is the parser of a container that opens none below maxDepth. Items are not held
+// back: the list that was opened for one must get it.
+type depthLimited struct{ parser.BlockParser }
 
-func (s shallow) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+func (s depthLimited) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	if len(pc.OpenedBlocks()) >= maxDepth {
 		return nil, parser.NoChildren
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-func TestBoxesAreCountedFromTheSyntaxTree(t *testing.T) {
+func TestChecklist(t *testing.T) {
 	for name, row := range map[string]struct {
 		text string
 		want task.Boxes
@@ -53,7 +53,7 @@ func TestBoxesAreCountedFromTheSyntaxTree(t *testing.T) {
 		"a byte order mark is not text":                {"\ufeff- [ ] a\n", task.Boxes{Total: 1, Open: []string{"a"}}},
 		"the text is that of the box's own line":       {"- [ ]   **a** `b`  \n  and more\n", task.Boxes{Total: 1, Open: []string{"**a** `b`"}}},
 		"any number of empty lines changes nothing":    {"- [ ] a\n\n\n\n\n\n  - [ ] b\n\n\n \n\t\n\n- [x] c\n", task.Boxes{Total: 3, Ticked: 1, Open: []string{"a", "b"}}},
-		"bytes that are no UTF-8 are told as such":     {"- [ ] a\xffb\n", task.Boxes{Total: 1, Open: []string{"a\ufffdb"}}},
+		"bytes that are no UTF-8 are replaced":         {"- [ ] a\xffb\n", task.Boxes{Total: 1, Open: []string{"a\ufffdb"}}},
 		"a long text is cut":                           {"- [ ] " + strings.Repeat("é", 150), task.Boxes{Total: 1, Open: []string{strings.Repeat("é", 98) + "…"}}},
 		"a text of exactly the bound is not":           {"- [ ] " + strings.Repeat("é", 100), task.Boxes{Total: 1, Open: []string{strings.Repeat("é", 100)}}},
 	} {
@@ -65,7 +65,7 @@ func TestBoxesAreCountedFromTheSyntaxTree(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstOpenBoxesAreTold(t *testing.T) {
+func TestOpenBoxesAreBounded(t *testing.T) {
 	var text strings.Builder
 	for n := range task.MaxOpen + 5 {
 		fmt.Fprintf(&text, "- [ ] step %d\n", n)
@@ -76,7 +76,7 @@ func TestOnlyTheFirstOpenBoxesAreTold(t *testing.T) {
 	}
 }
 
-// Each of these would take hours, gigabytes or the whole stack if it were parsed without bounds.
+// Each of these would take hours, gigabytes or all of the stack if it were parsed without bounds.
 func TestHostileTextsCostLittle(t *testing.T) {
 	const size = 128 << 10
 	again := func(head, s string) []byte { return []byte(head + strings.Repeat(s, size/len(s))) }
@@ -122,8 +122,8 @@ var fragments = []string{
 	"<!--", "-->", "<div>", "</div>", "# ", "---", "===", "\\", "é", "\xff", "\r\n",
 }
 
-// The whole of goldmark with its own task lists is the oracle.
-func TestBoxesAreThoseOfTheExtension(t *testing.T) {
+// All of goldmark with its own task lists is the oracle.
+func TestBoxesMatchGoldmarkExtension(t *testing.T) {
 	md := goldmark.New(goldmark.WithExtensions(extension.TaskList))
 	rapid.Check(t, func(t *rapid.T) {
 		source := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom(fragments), 0, 40).Draw(t, "fragments"), ""))
@@ -132,7 +132,7 @@ func TestBoxesAreThoseOfTheExtension(t *testing.T) {
 			if n.Kind() == ast.KindBlockquote {
 				return ast.WalkSkipChildren, nil
 			}
-			// The extension wants no white space behind a box, and finds one in a heading too.
+			// The extension wants no white space after a box, and finds one in a heading too.
 			box, ok := n.(*extast.TaskCheckBox)
 			if ok && entering && n.Parent().Kind() != ast.KindHeading && spaceBehind(n.Parent().Lines().Value(source)) {
 				want.Total++
@@ -169,7 +169,7 @@ func FuzzChecklist(f *testing.F) {
 				t.Errorf("%q", open)
 			}
 		}
-		// An item of its own behind it all closes whatever list is open, and is the only change.
+		// An item at the end closes whatever list is open, and is the only change.
 		more := task.Checklist(append([]byte("- [ ] first\n\n---\n\n"), bytes.TrimPrefix(source, []byte("\ufeff"))...))
 		if more.Total != boxes.Total+1 || more.Ticked != boxes.Ticked {
 			t.Errorf("%q: one more box makes %+v of %+v", source, more, boxes)

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden file of the template")
 
-func TestATaskIsCreatedOnce(t *testing.T) {
+func TestTaskIsCreatedOnce(t *testing.T) {
 	dir := folder(t, nil)
 	file := filepath.Join(dir, task.TaskFile)
 	if created, err := task.Create(dir, []byte("first")); err != nil || !created {
@@ -36,7 +36,7 @@ func TestATaskIsCreatedOnce(t *testing.T) {
 	}
 }
 
-func TestAnEmptyTaskIsFilled(t *testing.T) {
+func TestEmptyTaskIsFilled(t *testing.T) {
 	dir := folder(t, map[string]string{task.TaskFile: ""})
 	if created, err := task.Create(dir, []byte("first")); err != nil || !created {
 		t.Fatalf("%v, %v", created, err)
@@ -46,10 +46,10 @@ func TestAnEmptyTaskIsFilled(t *testing.T) {
 	}
 }
 
-func TestATaskThatIsTooBigIsNotCreated(t *testing.T) {
+func TestTooLargeTaskIsRefused(t *testing.T) {
 	dir := folder(t, nil)
 	_, err := task.Create(dir, make([]byte, task.MaxTask+1))
-	if _, ok := errors.AsType[*task.TooBigError](err); !ok {
+	if _, ok := errors.AsType[*task.FileError](err); !ok {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, task.TaskFile)); err == nil {
@@ -57,18 +57,18 @@ func TestATaskThatIsTooBigIsNotCreated(t *testing.T) {
 	}
 }
 
-func TestAFolderInThePlaceOfTheTask(t *testing.T) {
+func TestFolderInPlaceOfTask(t *testing.T) {
 	dir := folder(t, nil)
 	if err := os.Mkdir(filepath.Join(dir, task.TaskFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	_, err := task.Create(dir, []byte("a"))
-	if _, ok := errors.AsType[*task.NotFileError](err); !ok {
+	if _, ok := errors.AsType[*task.FileError](err); !ok {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestTheTemplate(t *testing.T) {
+func TestTemplate(t *testing.T) {
 	got := task.Template("Make the login work.\n\n```\n- [ ] an example\r\n\nIt must be fast.\n")
 	const golden = "testdata/template.md"
 	if *update {
@@ -85,7 +85,7 @@ func TestTheTemplate(t *testing.T) {
 	}
 }
 
-func TestTheTemplateTellsTheBeginningOfALongTask(t *testing.T) {
+func TestTemplateOfLongTask(t *testing.T) {
 	lines := strings.Repeat("a line of a task\n", 10_000)
 	for name, text := range map[string]string{"of lines": lines, "of one line": strings.ReplaceAll(lines, "\n", " ")} {
 		got := string(task.Template(text))
@@ -96,7 +96,7 @@ func TestTheTemplateTellsTheBeginningOfALongTask(t *testing.T) {
 }
 
 // Whatever the task says, its template claims nothing, and the agent's boxes are seen.
-func TestATaskDoesNotReachIntoTheChecklist(t *testing.T) {
+func TestTaskStaysOutsideTheChecklist(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(fragments), rapid.String(), rapid.Just("\r")), 0, 30).Draw(t, "task"), "")
 		template := string(task.Template(text))
@@ -111,8 +111,8 @@ func TestATaskDoesNotReachIntoTheChecklist(t *testing.T) {
 	})
 }
 
-// The template that nobody has changed gives way to words, and one that a person has touched to nothing.
-func TestTheBlankTemplateIsFilled(t *testing.T) {
+// Text replaces the unchanged template, and nothing replaces one that a person has changed.
+func TestBlankTemplateIsFilled(t *testing.T) {
 	dir := t.TempDir()
 	for _, step := range []struct {
 		write   []byte // by a person, before

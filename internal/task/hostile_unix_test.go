@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// TestWhatIsNoFileIsNotFollowed hangs where a FIFO is opened.
-func TestWhatIsNoFileIsNotFollowed(t *testing.T) {
+// TestOtherFilesAreNotFollowed hangs where a FIFO is opened.
+func TestOtherFilesAreNotFollowed(t *testing.T) {
 	put := map[string]struct {
 		says string
 		put  func(path string) error
@@ -31,11 +31,11 @@ func TestWhatIsNoFileIsNotFollowed(t *testing.T) {
 				if err := row.put(filepath.Join(dir, name)); err != nil {
 					t.Fatal(err)
 				}
-				_, err := task.Look(dir)
+				_, err := task.ReadMarks(dir)
 				if name == task.ReflectFile {
 					_, err = task.Reflection(dir)
 				}
-				if _, ok := errors.AsType[*task.NotFileError](err); !ok || !strings.Contains(err.Error(), name+" is "+row.says) {
+				if _, ok := errors.AsType[*task.FileError](err); !ok || !strings.Contains(err.Error(), name+" is "+row.says) {
 					t.Errorf("%v", err)
 				}
 			})
@@ -43,7 +43,7 @@ func TestWhatIsNoFileIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestAMarkThatIsNoFileCanBeTakenAway(t *testing.T) {
+func TestOddMarkCanBeRemoved(t *testing.T) {
 	dir := folder(t, map[string]string{"other.md": "kept"})
 	if err := os.Symlink("other.md", filepath.Join(dir, task.DoneFile)); err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestAMarkThatIsNoFileCanBeTakenAway(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, task.WaitFile), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(task.TakeDone(dir), task.TakeWait(dir)); err != nil {
+	if err := errors.Join(task.RemoveDone(dir), task.RemoveWait(dir)); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(dir)
@@ -60,7 +60,7 @@ func TestAMarkThatIsNoFileCanBeTakenAway(t *testing.T) {
 	}
 }
 
-func TestATaskIsNotWrittenThroughALink(t *testing.T) {
+func TestTaskLinkIsNotFollowed(t *testing.T) {
 	for what, target := range map[string]string{"to an empty file": "other.md", "to nothing": "nothing"} {
 		t.Run(what, func(t *testing.T) {
 			dir := folder(t, map[string]string{"other.md": ""})
@@ -68,7 +68,7 @@ func TestATaskIsNotWrittenThroughALink(t *testing.T) {
 				t.Fatal(err)
 			}
 			created, err := task.Create(dir, []byte("a"))
-			if _, ok := errors.AsType[*task.NotFileError](err); !ok || created {
+			if _, ok := errors.AsType[*task.FileError](err); !ok || created {
 				t.Errorf("%v, %v", created, err)
 			}
 			if content, err := os.ReadFile(filepath.Join(dir, "other.md")); err != nil || len(content) > 0 {

@@ -4,19 +4,22 @@
 //	err := trust.Put(home, record)
 //	record, err = trust.Get(home, cwd)
 //
-// A record stands in ralph's own home, out of the repository, in a file for each project: trust/<slug>-<hash>.json, 0600 in a
-// folder with 0700. It names the project's path and the fingerprint of what was trusted: another path, or another fingerprint, is
-// not trusted. The parts are kept for people, so that what has changed since can be shown: their values with secrets masked, and a
-// SHA-256 of each.
+// A record stands in ralph's own home, out of the repository, in a file for each project:
+// trust/<slug>-<hash>.json, 0600 in a folder with 0700. It names the project's path and the
+// fingerprint of what was trusted: another path, or another fingerprint, is not trusted. The parts
+// are kept for people, so that what has changed since can be shown: their values with secrets
+// masked, and a SHA-256 of each.
 //
 // # Guarantees
 //
-//   - A record that was read is one that [Put] wrote, whole, for that very path; anything else is an error and trusts nothing.
+//   - A record that was read is a complete one that [Put] wrote for that very path; anything else
+//     is an error and trusts nothing.
 //   - After a power loss a record is the old one, the new one or absent.
 //
 // # Not here
 //
-// Which settings need trust, and their fingerprint: internal/config. Asking a person: cmd/ralph.
+// Which settings need trust, and their fingerprint: internal/config. Asking a person: internal/cli.
 //
-// Whoever may write into ralph's home can trust anything: an agent that runs with its person's rights among them.
+// Any program that may write into ralph's home can record trust, also an agent that runs with its
+// user's rights.
 package trust

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,12 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // Record is one project whose settings a person trusts.
 type Record struct {
-	Project     string    `json:"project"`     // the folder that holds .ralph, absolute, without links
+	// the folder that holds .ralph, absolute, without links
+	Project     string    `json:"project"`
 	Fingerprint string    `json:"fingerprint"` // of what is trusted, as config.Fingerprint has it
 	At          time.Time `json:"at"`
 	Parts       []Part    `json:"parts"`
@@ -32,7 +32,7 @@ type Part struct {
 	SHA256 string `json:"sha256"` // of the value itself, in hex
 }
 
-// NewPart returns a part whose value is shown as it is given besides.
+// NewPart returns a part; shown is its value for people.
 func NewPart(key, value, shown string) Part {
 	sum := sha256.Sum256([]byte(value))
 	return Part{Key: key, Value: shown, SHA256: hex.EncodeToString(sum[:])}
@@ -41,30 +41,27 @@ func NewPart(key, value, shown string) Part {
 // ErrNotTrusted says that there is no record of a project.
 var ErrNotTrusted = errors.New("its settings are not trusted")
 
-// recordMost bounds the size of a record in bytes: two settings files of their largest size, escaped.
-const recordMost = 8 << 20
+// maxRecord bounds the size of a record in bytes: two settings files of their largest size,
+// escaped.
+const maxRecord = 8 << 20
 
 // Put writes a record in the place of the project's last one.
 func Put(home string, r Record) error {
-	if err := put(home, r); err != nil {
+	path := file(home, r.Project)
+	text, err := json.MarshalIndent(r, "", "  ")
+	if !filepath.IsAbs(r.Project) {
+		err = errors.New("its path is not absolute")
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = safefile.WriteFile(path, append(text, '\n'), 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("record that %s is trusted: %w", r.Project, err)
 	}
 	return nil
-}
-
-func put(home string, r Record) error {
-	if !filepath.IsAbs(r.Project) {
-		return errors.New("its path is not absolute")
-	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	path := file(home, r.Project)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return projector.Replace(path, append(text, '\n'))
 }
 
 // Get returns the record of a project. The error is ErrNotTrusted where there is none.
@@ -94,7 +91,7 @@ func Remove(home, project string) error {
 	return nil
 }
 
-// List returns all records by their projects. Files that are none come as errors beside them.
+// List returns all records, sorted by project, and an error for each file that is not a record.
 func List(home string) ([]Record, []error) {
 	names, err := os.ReadDir(filepath.Join(home, folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,25 +122,9 @@ func List(home string) ([]Record, []error) {
 }
 
 func read(path string) (Record, error) {
-	// Not through a link, and nothing that could be waited for.
-	info, err := os.Lstat(path)
+	text, err := safefile.Read(path, maxRecord)
 	if err != nil {
 		return Record{}, err
-	}
-	if !info.Mode().IsRegular() {
-		return Record{}, errors.New("it is not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return Record{}, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, recordMost+1))
-	switch {
-	case err != nil:
-		return Record{}, err
-	case len(text) > recordMost:
-		return Record{}, errors.New("it is too long")
 	}
 	var r Record
 	if err := json.Unmarshal(text, &r); err != nil {
@@ -157,10 +138,11 @@ func read(path string) (Record, error) {
 
 const folder = "trust"
 
-// slugMost keeps names of files short.
-const slugMost = 40
+// maxSlug keeps names of files short.
+const maxSlug = 40
 
-// file is where the record of a project stands: by the name of its folder, for people, and a hash of its path.
+// file returns the path of a project's record: the name of its folder, for people, and a hash of
+// its path.
 func file(home, project string) string {
 	slug := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -168,7 +150,7 @@ func file(home, project string) string {
 		}
 		return '-'
 	}, filepath.Base(project))
-	slug = strings.Trim(slug[:min(len(slug), slugMost)], "-")
+	slug = strings.Trim(slug[:min(len(slug), maxSlug)], "-")
 	sum := sha256.Sum256([]byte(project))
 	return filepath.Join(home, folder, slug+"-"+hex.EncodeToString(sum[:8])+".json")
 }

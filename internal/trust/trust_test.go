@@ -19,7 +19,7 @@ func record(project string) trust.Record {
 	}
 }
 
-func TestARecordIsOfOneProject(t *testing.T) {
+func TestRecordBelongsToProject(t *testing.T) {
 	home := t.TempDir()
 	if _, err := trust.Get(home, "/srv/a b"); !errors.Is(err, trust.ErrNotTrusted) {
 		t.Errorf("nothing is trusted: %v", err)
@@ -50,7 +50,7 @@ func TestARecordIsOfOneProject(t *testing.T) {
 	}
 }
 
-func TestRecordsAreTheirPersonsAlone(t *testing.T) {
+func TestRecordsArePrivate(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	if err := trust.Put(home, record("/srv/a")); err != nil {
 		t.Fatal(err)
@@ -70,8 +70,8 @@ func TestRecordsAreTheirPersonsAlone(t *testing.T) {
 	}
 }
 
-// What is not a record of that very project trusts nothing, and is named.
-func TestWhatIsNoRecord(t *testing.T) {
+// A file that is not a record of the project trusts nothing, and the error names it.
+func TestInvalidRecordTrustsNothing(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"of another project": func(path string) error {
 			text, err := os.ReadFile(path)

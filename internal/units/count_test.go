@@ -2,7 +2,7 @@ package units
 
 import "testing"
 
-func TestACountOfIterations(t *testing.T) {
+func TestIterationCount(t *testing.T) {
 	for _, row := range []struct {
 		count                     Count
 		short, number, iterations string

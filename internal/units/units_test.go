@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestDurationsAsSettingsHaveThem(t *testing.T) {
+func TestSettingsDurations(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 10 * time.Minute: "10m", 2 * time.Hour: "2h", 90 * time.Second: "1m30s", 2*time.Hour + 5*time.Second: "2h0m5s",
 		100 * time.Minute: "1h40m", 1500 * time.Millisecond: "1.5s",
@@ -16,7 +16,7 @@ func TestDurationsAsSettingsHaveThem(t *testing.T) {
 	}
 }
 
-func TestHowLongThingsTook(t *testing.T) {
+func TestTook(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		10 * time.Minute:           "10m",
 		2 * time.Hour:              "2h",

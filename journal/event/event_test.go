@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-var update = flag.Bool("update", false, "write testdata/catalogue.jsonl anew; never testdata/v1")
+var update = flag.Bool("update", false, "write testdata/catalogue.jsonl again; never testdata/v1")
 
 func usd(x float64) *float64 { return &x }
 
@@ -26,7 +26,7 @@ var samples = []event.Payload{
 	event.LoopStarted{
 		Name: "demo", ID: "01JD000000000000000000000A", Dir: "/p/.ralph/demo", Project: "/p", Host: "h", PID: 7, Version: "1", Git: "2.39.5",
 		Agent: event.Agent{Protocol: "pi", Command: []string{"pi"}, Version: "0.87.1"},
-		Rules: event.Rules{MaximumIterations: 10, CompletionPromise: "COMPLETE", RestartDelay: 1000},
+		Rules: event.Rules{MaximumIterations: 10, Completion: event.CompletionRules{Promise: "COMPLETE"}, Restart: event.RestartRules{Delay: event.Duration(time.Second)}},
 		Task:  event.Source{Text: &event.Blob{Text: "do it", Bytes: 5}},
 	},
 	event.LoopResumed{Host: "h", PID: 8, Died: true, Lost: &event.Lost{Segment: "000002-i0001.jsonl", Bytes: 17, Kept: "000002-i0001.jsonl.torn-1"}, Swept: 2, Settings: &event.Settings{
@@ -35,6 +35,8 @@ var samples = []event.Payload{
 	event.LoopConfigured{Key: "maximumIterations", Value: "30", Rules: event.Rules{MaximumIterations: 30}},
 	event.LoopPaused{Why: "a person paused the loop"},
 	event.LoopUnpaused{},
+	event.LoopWaiting{For: event.WaitRate, Until: time.Date(2026, 11, 22, 4, 30, 1, 125e6, time.UTC)},
+	event.LoopWaited{For: event.WaitRate},
 	event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Why: "done", Edited: []event.EditedFile{
 		{Path: "Makefile", How: "changed", Role: "instructions", Iteration: 3, Guardrails: []string{"make test"}},
 	}},
@@ -52,9 +54,9 @@ var samples = []event.Payload{
 	event.AgentRetried{Attempt: 1, Max: 3, Delay: 2000, Kind: "overload"},
 	event.AgentCompacted{Trigger: "auto", Before: 990161, After: 2546},
 	event.AgentNoticed{What: "system/hook_started", Text: "SessionStart"},
-	event.AgentUnread{Line: event.Plain("not json"), Stream: "stderr"},
+	event.AgentUnparsed{Line: event.Plain("not json"), Stream: "stderr"},
 	event.AgentFinished{Outcome: "error", Error: "401", Kind: "auth"},
-	event.AgentRested{Strays: 1},
+	event.AgentParked{Strays: 1},
 	event.AgentExited{Code: -1, Signal: "SIGKILL", Took: 60000, Strays: 2, Stderr: "bye"},
 	event.ToolCalled{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"ls"}`), Parent: "t0"},
 	event.ToolProgressed{ID: "t1", Text: event.Plain("half"), Replaced: true},
@@ -66,10 +68,10 @@ var samples = []event.Payload{
 	event.CompletionRefused{Missing: []string{"no work was done"}},
 	event.CompletionIgnored{How: "promise", Text: "<promise>DONE</promise>", Why: `it does not say "COMPLETE"`},
 	event.CompletionAccepted{How: "promise"},
-	event.FolderSeen{Done: true, Text: "all is done", Boxes: 3, Ticked: 2, Open: []string{"write the tests"}, SHA256: "ab"},
-	event.RepoSeen{Root: ".", When: "end", Head: "4b825dc", Dirty: true, Fingerprint: "cd", Files: 2, Insertions: 10, Deletions: 1, Commits: 1},
-	event.RepoUnseen{Root: ".", When: "end", Error: "look at the repository: git status: not done after 1m0s: context deadline exceeded"},
-	event.GuardrailSealed{Files: []event.SealedFile{{Path: "Makefile", Role: "instructions", Kind: "file", SHA256: "ab", Bytes: 9, Mode: 420, Protected: true}, {Path: "GNUmakefile", Role: "instructions"}}},
+	event.FolderInspected{Done: true, Text: "all is done", Boxes: 3, Ticked: 2, Open: []string{"write the tests"}, SHA256: "ab"},
+	event.RepoInspected{Root: ".", When: "end", Head: "4b825dc", Dirty: true, Fingerprint: "cd", Files: 2, Insertions: 10, Deletions: 1, Commits: 1},
+	event.RepoUnreadable{Root: ".", When: "end", Error: "look at the repository: git status: not done after 1m0s: context deadline exceeded"},
+	event.GuardrailSnapshotted{Files: []event.SnapshotFile{{Path: "Makefile", Role: "instructions", Kind: "file", SHA256: "ab", Bytes: 9, Mode: 420, Protected: true}, {Path: "GNUmakefile", Role: "instructions"}}},
 	event.GuardrailStarted{Name: "make test"},
 	event.GuardrailEnded{Name: "make test", Code: 2, Took: 1200, Log: "guardrail_1_make_test.log", Action: "APPEND", Message: &event.Blob{Text: "it failed", Bytes: 9}},
 	event.GuardrailEnded{Name: "make docs", OK: true, Took: 900, Log: "guardrail_1_make_docs.log", Warning: "its log has only the first 4096 bytes: no space left on device"},
@@ -87,7 +89,7 @@ var samples = []event.Payload{
 	event.AgentReplaced{From: 0, To: 1, Was: "claude", Name: "pi", Why: "rate limit: five hours", Until: "2026-11-21T05:00:00Z"},
 }
 
-func TestEveryTypeOfTheCatalogueHasASample(t *testing.T) {
+func TestEachTypeHasSample(t *testing.T) {
 	have := map[event.Type]bool{}
 	for _, p := range samples {
 		have[p.EventType()] = true
@@ -112,18 +114,18 @@ func lines(t *testing.T) []byte {
 		d := event.Encode(p, "loop")
 		d.Iter = i / 10
 		if i%3 == 0 {
-			d.Cause = uint64(i + 1)
+			d.Cause = event.Seq(i + 1)
 			d.Raw = []byte(`{"type":"x","n":[1,{"y":"z"}]}`)
 		}
-		stamp := event.Stamp{Seq: uint64(i + 1), At: at.Add(time.Duration(i) * time.Millisecond)}
+		stamp := frame.Stamp{Seq: event.Seq(i + 1), At: at.Add(time.Duration(i) * time.Millisecond)}
 		copy(stamp.ID[:], fmt.Sprintf("01JD%022d", i))
-		out, crc = event.AppendLine(out, stamp, d, crc)
+		out, crc = frame.Append(out, stamp, d, crc)
 		out = append(out, '\n')
 	}
 	return out
 }
 
-func TestEachTypeWritesItsGoldenLine(t *testing.T) {
+func TestGoldenLines(t *testing.T) {
 	got := lines(t)
 	golden := filepath.Join("testdata", "catalogue.jsonl")
 	if *update {
@@ -140,60 +142,21 @@ func TestEachTypeWritesItsGoldenLine(t *testing.T) {
 	}
 }
 
-// decoded returns the payload of e as the type that e names.
+// decoded returns the payload of an event of a known type.
 func decoded(t *testing.T, e event.Event) event.Payload {
 	t.Helper()
-	for _, p := range samples {
-		if p.EventType() == e.Type {
-			return as(t, p, e)
-		}
+	p, err := event.Decode(e)
+	if err != nil || p == nil {
+		t.Fatalf("%s: %v", e.Type, err)
 	}
-	t.Fatalf("no sample of %s", e.Type)
-	return nil
+	return p
 }
 
-// as calls event.As for the type of p.
-func as(t *testing.T, p event.Payload, e event.Event) event.Payload {
-	t.Helper()
-	decode, ok := decoders[p.EventType()]
-	if !ok {
-		// Types whose decoding is encoding/json's.
-		value := reflect.New(reflect.TypeOf(p))
-		if err := json.Unmarshal(e.Data(), value.Interface()); err != nil {
-			t.Fatalf("%s: %v", e.Type, err)
-		}
-		return value.Elem().Interface().(event.Payload)
-	}
-	got, err := decode(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
-func decoder[T event.Payload]() (event.Type, func(event.Event) (event.Payload, error)) {
-	var zero T
-	return zero.EventType(), func(e event.Event) (event.Payload, error) { return event.As[T](e) }
-}
-
-var decoders = func() map[event.Type]func(event.Event) (event.Payload, error) {
-	m := map[event.Type]func(event.Event) (event.Payload, error){}
-	add := func(typ event.Type, f func(event.Event) (event.Payload, error)) { m[typ] = f }
-	add(decoder[event.AgentSaid]())
-	add(decoder[event.AgentThought]())
-	add(decoder[event.AgentUsed]())
-	add(decoder[event.ToolCalled]())
-	add(decoder[event.ToolReturned]())
-	add(decoder[event.LoopStarted]())
-	add(decoder[event.SegmentOpened]())
-	return m
-}()
-
-func TestALineReadsBackAsWhatWasWritten(t *testing.T) {
+func TestLinesReadBack(t *testing.T) {
 	var crc uint32
 	for i, line := range bytes.Split(bytes.TrimSuffix(lines(t), []byte("\n")), []byte("\n")) {
 		var ok bool
-		if crc, ok = event.Verify(line, crc); !ok {
+		if crc, ok = frame.Verify(line, crc); !ok {
 			t.Fatalf("line %d does not verify", i+1)
 		}
 		if !json.Valid(line) {
@@ -203,7 +166,7 @@ func TestALineReadsBackAsWhatWasWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Seq != uint64(i+1) || e.Iter != i/10 || e.By() != "loop" || e.ID() != fmt.Sprintf("01JD%022d", i) {
+		if e.Seq != event.Seq(i+1) || e.Iter != i/10 || e.By() != "loop" || e.ID() != fmt.Sprintf("01JD%022d", i) {
 			t.Errorf("line %d: envelope read as %d %d %s %s", i+1, e.Seq, e.Iter, e.By(), e.ID())
 		}
 		if want := time.Date(2026, 11, 21, 1, 52, 28, 123456000, time.UTC).Add(time.Duration(i) * time.Millisecond); !e.At.Equal(want) {
@@ -218,7 +181,7 @@ func TestALineReadsBackAsWhatWasWritten(t *testing.T) {
 	}
 }
 
-func TestHandWrittenPayloadsAreWhatEncodingJSONWrites(t *testing.T) {
+func TestPayloadsEqualEncodingJSON(t *testing.T) {
 	for _, p := range samples {
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)
@@ -232,7 +195,7 @@ func TestHandWrittenPayloadsAreWhatEncodingJSONWrites(t *testing.T) {
 	}
 }
 
-func TestEnvelopesOfOtherHandsAreRead(t *testing.T) {
+func TestParseReadsForeignEnvelopes(t *testing.T) {
 	for name, line := range map[string]string{
 		"keys in another order": `{"type":"timer.fired","seq":3,"v":1,"data":{"name":"idle"},"at":"2026-11-21T01:52:28.123456Z","iter":2,"id":"x","by":"clock","crc":"00000000"}`,
 		"an unknown key":        `{"v":1,"seq":3,"id":"x","at":"2026-11-21T01:52:28.123456Z","iter":2,"by":"clock","later":[1],"type":"timer.fired","data":{"name":"idle"},"crc":"00000000"}`,
@@ -251,7 +214,7 @@ func TestEnvelopesOfOtherHandsAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoEventIsRefusedWithAReason(t *testing.T) {
+func TestParseRefusesInvalidLines(t *testing.T) {
 	for name, line := range map[string]string{
 		"an empty line":    ``,
 		"an array":         `[1]`,
@@ -269,7 +232,7 @@ func TestWhatIsNoEventIsRefusedWithAReason(t *testing.T) {
 	}
 }
 
-func TestTheFrozenLinesOfVersion1DecodeForEver(t *testing.T) {
+func TestFrozenLinesDecode(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "v1", "catalogue.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -279,7 +242,7 @@ func TestTheFrozenLinesOfVersion1DecodeForEver(t *testing.T) {
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		var ok bool
-		if crc, ok = event.Verify(line, crc); !ok {
+		if crc, ok = frame.Verify(line, crc); !ok {
 			t.Fatalf("line %d does not verify", n+1)
 		}
 		e, err := event.Parse(line)
@@ -316,19 +279,20 @@ func FuzzParse(f *testing.F) {
 
 func BenchmarkAppendLine(b *testing.B) {
 	d := event.Encode(event.ToolReturned{ID: "t1", OK: true, Output: event.Plain(strings.Repeat("x", 300))}, "agent:pi")
-	stamp := event.Stamp{Seq: 1, At: time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)}
+	stamp := frame.Stamp{Seq: 1, At: time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)}
 	buf := make([]byte, 0, 4096)
 	var crc uint32
 	b.ReportAllocs()
 	for b.Loop() {
 		stamp.Seq++
-		buf, crc = event.AppendLine(buf[:0], stamp, d, crc)
+		buf, crc = frame.Append(buf[:0], stamp, d, crc)
 	}
 	b.SetBytes(int64(len(buf)))
 }
 
-// What is not known is null, for tokens as for money, and a count that older journals left out is 0.
-func TestUsageThatIsNotKnownIsNull(t *testing.T) {
+// What is not known is null, for tokens as for money, and a count that older journals left out is
+// 0.
+func TestUnknownUsageIsNull(t *testing.T) {
 	usd := 1.5
 	for text, want := range map[string]event.Usage{
 		`{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"usd":1.5}`:              {In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: &usd},

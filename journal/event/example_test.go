@@ -5,6 +5,7 @@ import (
 	"log"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -12,9 +13,9 @@ import (
 func Example() {
 	draft := event.Encode(event.ToolCalled{ID: "t1", Name: "bash", Input: []byte(`{"command":"make"}`)}, "agent:pi")
 	draft.Iter = 3
-	stamp := event.Stamp{Seq: 412, At: time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)}
+	stamp := frame.Stamp{Seq: 412, At: time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)}
 	copy(stamp.ID[:], "01JD0000000000000000000000")
-	line, _ := event.AppendLine(nil, stamp, draft, 0)
+	line, _ := frame.Append(nil, stamp, draft, 0)
 	fmt.Printf("%s\n", line)
 
 	e, err := event.Parse(line)
@@ -47,20 +48,20 @@ func ExampleParse() {
 
 // Each line carries a checksum over itself and the line before it.
 func ExampleVerify() {
-	stamp := event.Stamp{Seq: 1, At: time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)}
-	first, sum := event.AppendLine(nil, stamp, event.Encode(event.LoopPaused{}, "loop"), 0)
+	stamp := frame.Stamp{Seq: 1, At: time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)}
+	first, sum := frame.Append(nil, stamp, event.Encode(event.LoopPaused{}, "loop"), 0)
 	stamp.Seq++
-	second, _ := event.AppendLine(nil, stamp, event.Encode(event.LoopUnpaused{}, "loop"), sum)
+	second, _ := frame.Append(nil, stamp, event.Encode(event.LoopUnpaused{}, "loop"), sum)
 
-	sum, ok := event.Verify(first, 0)
+	sum, ok := frame.Verify(first, 0)
 	fmt.Println("the first line:", ok)
-	_, ok = event.Verify(second, sum)
-	fmt.Println("the second behind it:", ok)
-	_, ok = event.Verify(second, 0)
+	_, ok = frame.Verify(second, sum)
+	fmt.Println("the second after it:", ok)
+	_, ok = frame.Verify(second, 0)
 	fmt.Println("the second without it:", ok)
 	// Output:
 	// the first line: true
-	// the second behind it: true
+	// the second after it: true
 	// the second without it: false
 }
 

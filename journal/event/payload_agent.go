@@ -19,11 +19,12 @@ type AgentStarted struct {
 	Session  string `json:"session,omitempty"` // the agent's own id of the conversation
 }
 
-// AgentSaid: the assistant said this; Text is what is new since the last event
-// of the same block. Block is the agent's own name for one run of text. The event with Final ends the
-// block; it repeats nothing that deltas have said.
+// AgentSaid: the assistant said this; Text is what is new since the last event of the same block.
+// Block is the agent's own name for one run of text. The event with Final ends the block; it
+// repeats nothing that deltas have said.
 type AgentSaid struct {
-	Block string `json:"block"` // <message>.<index>: the blocks of one message share what stands before the last dot
+	// <message>.<index>: the blocks of one message share what stands before the last dot
+	Block string `json:"block"`
 	Text  Text   `json:"text"`
 	Final bool   `json:"final,omitempty"`
 	// Parent is the tool call under which a subagent said it; empty for the
@@ -50,41 +51,40 @@ type AgentUsed struct {
 	Model      string   `json:"model,omitempty"`
 }
 
-// AgentPlanned: the agent's own list of things to do, whole.
+// AgentPlanned: the agent's own complete list of things to do.
 type AgentPlanned struct {
 	Todos []Todo `json:"todos"`
 }
 
 // Todo is one entry of an agent's own list.
 type Todo struct {
-	Text   string `json:"text"`
-	Status string `json:"status"` // pending, active or done
+	Text   string     `json:"text"`
+	Status TodoStatus `json:"status"` // pending, active or done
 }
 
-// AgentAsked: the agent asked a question that nobody is there to answer, and the
-// dialect gave Answer at once.
+// AgentAsked: the agent asked a question while no person was there to answer, and the dialect gave
+// Answer at once.
 type AgentAsked struct {
 	What   string `json:"what"`
 	Answer string `json:"answer"`
 }
 
-// AgentLimited: the agent may not go on until Until (RFC 3339; empty where it did
-// not say). Kind is rate, overload, quota, auth, network or context (the conversation is too
-// long for the model).
+// AgentLimited: the agent may not continue until Until (RFC 3339; empty where it did not say). Kind
+// is rate, overload, quota, auth, network or context (the conversation is too long for the model).
 type AgentLimited struct {
-	Kind  string `json:"kind"`
-	Until string `json:"until,omitempty"`
-	Text  string `json:"text,omitempty"`
+	Kind  FaultKind `json:"kind"`
+	Until string    `json:"until,omitempty"`
+	Text  string    `json:"text,omitempty"`
 }
 
 // AgentRetried: the agent met a fault and tries again by itself after Delay
 // milliseconds.
 type AgentRetried struct {
-	Attempt int    `json:"attempt"`
-	Max     int    `json:"max,omitempty"`
-	Delay   int64  `json:"delay,omitempty"`
-	Kind    string `json:"kind,omitempty"`
-	Text    string `json:"text,omitempty"`
+	Attempt int       `json:"attempt"`
+	Max     int       `json:"max,omitempty"`
+	Delay   int64     `json:"delay,omitempty"`
+	Kind    FaultKind `json:"kind,omitempty"`
+	Text    string    `json:"text,omitempty"`
 }
 
 // AgentCompacted: the agent shortened its own context. Before and After are tokens.
@@ -101,51 +101,52 @@ type AgentNoticed struct {
 	Text string `json:"text,omitempty"`
 }
 
-// NoticeLingering is what ralph itself notices of an agent that is gone and whose work is done, while
-// processes that it left running are waited for (restart.childWait).
+// NoticeLingering is a notice of ralph itself: the agent is gone and its work is done, and ralph
+// waits for processes that it left running (restart.childWait).
 const NoticeLingering = "ralph/lingering"
 
-// NoticeFallback is what ralph itself notices of an agent that it cannot speak with in the usual way: Text says in which
-// other one it does, and what cannot be done so.
+// NoticeFallback is a notice of ralph itself: it cannot use the usual protocol of the agent. Text
+// says which one it uses instead, and what that cannot do.
 const NoticeFallback = "ralph/fallback"
 
-// NoticeBackground is what an agent says of work that it has put into the background and that its
-// result does not wait for: Text names what runs there now, and is empty when nothing does any more.
+// NoticeBackground is a notice of an agent about background work that its result does not wait for.
+// Text names what runs there now, and is empty when nothing does any more.
 const NoticeBackground = "agent/background"
 
-// NoticeWriting is what is noticed, at most once a second, of an agent that prints nothing but pieces of what is told when it is whole, such as
-// the arguments of a tool.
+// NoticeWriting is noticed at most once a second while an agent prints only parts of something that
+// is reported when it is complete, such as the arguments of a tool.
 const NoticeWriting = "agent/writing"
 
-// NoticeUnreadUsage is what a dialect notices of an agent that told what it used in a way that cannot be read, wholly or in part: what
-// the agent.used before it says is the least that was used.
+// NoticeUnreadUsage is noticed when a report of usage cannot be read, completely or in part. The
+// agent.used before it then has the least that was used.
 const NoticeUnreadUsage = "agent/unread-usage"
 
-// AgentUnread: a line that the dialect does not understand, kept whole. Line holds it where
-// it is not JSON; where it is, it stands in the envelope's raw.
-type AgentUnread struct {
+// AgentUnparsed: a line that the dialect does not understand. Line is its text where it is not
+// JSON; JSON is in the raw of the envelope.
+type AgentUnparsed struct {
 	Line   Text   `json:"line,omitzero"`
 	Stream string `json:"stream,omitempty"` // stderr, where it came from there
 }
 
 // AgentFinished: the agent's turn is over. The process may live on.
 type AgentFinished struct {
-	Outcome string `json:"outcome"` // ok, error, aborted or length
-	Error   string `json:"error,omitempty"`
-	// Kind of an error: see AgentLimited.Kind, or refusal (the model, or who guards it, declined to answer), or other.
-	Kind string `json:"kind,omitempty"`
+	Outcome TurnOutcome `json:"outcome"` // ok, error, aborted or length
+	Error   string      `json:"error,omitempty"`
+	// Kind of an error: see AgentLimited.Kind, or refusal (the model or its provider declined to
+	// answer), or other.
+	Kind FaultKind `json:"kind,omitempty"`
 }
 
-// AgentRested: the process stays for the next iteration, and nothing else of its
+// AgentParked: the process stays for the next iteration, and nothing else of its
 // process tree is alive.
-type AgentRested struct {
+type AgentParked struct {
 	Strays int `json:"strays,omitempty"` // processes left over from the turn, ended
 	// Ended are the command lines of the first of them, cut short.
 	Ended []string `json:"ended,omitempty"`
 }
 
-// AgentExited: the process and its whole tree are gone. There is exactly one for
-// each process that was started.
+// AgentExited: the process and all its descendants are gone. There is exactly one for each process
+// that was started.
 type AgentExited struct {
 	Code   int    `json:"code"`             // -1 when a signal ended it
 	Signal string `json:"signal,omitempty"` // such as "killed"
@@ -173,15 +174,15 @@ type ToolProgressed struct {
 	Replaced bool `json:"replaced,omitempty"`
 }
 
-// ToolReturned: the tool ended. Output longer than a line should be is cut, and
-// Blob names the file that holds it whole.
+// ToolReturned: the tool ended. Output that is too long for a line is cut, and Blob names the file
+// with all of it.
 type ToolReturned struct {
-	ID     string `json:"id"`
-	OK     bool   `json:"ok"`
-	Output Text   `json:"output"`
-	Took   int64  `json:"took,omitempty"` // milliseconds, where the agent says
-	Blob   string `json:"blob,omitempty"`
-	Bytes  int    `json:"bytes,omitempty"` // of the whole output, where Blob is set
+	ID     string  `json:"id"`
+	OK     bool    `json:"ok"`
+	Output Text    `json:"output"`
+	Took   int64   `json:"took,omitempty"` // milliseconds, where the agent says
+	Blob   BlobRef `json:"blob,omitempty"`
+	Bytes  int     `json:"bytes,omitempty"` // of the whole output, where Blob is set
 }
 
 // AgentReplaced: another of the loop's agents works from now on. No iteration is open.

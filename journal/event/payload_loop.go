@@ -1,6 +1,9 @@
 package event
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // LoopStarted: a new loop began in this journal; always its first event after
 // the opening of segment 1.
@@ -20,8 +23,8 @@ type LoopStarted struct {
 	Settings *Settings `json:"settings,omitempty"`
 }
 
-// Settings are those of a loop when a runner began it or went on with it, as a person had given them: in files,
-// variables and on the command line. The copy in config.json is held against them.
+// Settings are those of a loop when a runner began it or went on with it, as a person had given
+// them: in files, variables and on the command line. The copy in config.json is held against them.
 type Settings struct {
 	// Values are those that are not built in, by key.
 	Values []Setting `json:"values,omitempty"`
@@ -30,9 +33,10 @@ type Settings struct {
 
 // Setting is one value and where it came from.
 type Setting struct {
-	Key   string `json:"key"`
-	Value string `json:"value"` // as a flag would give it, its beginning where it is long; secrets masked
-	From  string `json:"from"`  // a file with its line, a variable, or the command line
+	Key string `json:"key"`
+	// as a flag would give it, its beginning where it is long; secrets masked
+	Value string `json:"value"`
+	From  string `json:"from"` // a file with its line, a variable, or the command line
 }
 
 // Agent says which agent a loop runs.
@@ -43,86 +47,52 @@ type Agent struct {
 	Command  []string `json:"command,omitempty"`
 	Version  string   `json:"version,omitempty"`
 	Login    string   `json:"login,omitempty"` // how a person logs in with it, where that is known
-	Keys     *Keys    `json:"keys,omitempty"`  // nil where the environment has none of those that the agent could pay with
+	// nil where the environment has none of those that the agent could pay with
+	Keys *Keys `json:"keys,omitempty"`
 }
 
 // Keys says which API keys of the environment an agent is given, by name, and which not.
 type Keys struct {
 	Passed   []string `json:"passed,omitempty"`
 	Withheld []string `json:"withheld,omitempty"`
-	// Why is setting (agent.passKeys decides), login (the agent has one of its own), no login (none is found) or unknown (it may
-	// have one where nobody can look).
+	// Why is setting (agent.passKeys decides), login (the agent has one of its own), no login (none
+	// is found) or unknown (it may have one that cannot be read).
 	Why string `json:"why"`
 }
 
-// Source says where the base prompt of every iteration comes from. Exactly one
-// of the fields is set: the words themselves, or a file read anew each time.
+// Source says where the base prompt of every iteration comes from. Exactly one of the fields is
+// set: the text itself, or a file that is read again each time.
 type Source struct {
 	Text *Blob  `json:"text,omitempty"`
 	File string `json:"file,omitempty"`
 }
 
-// Rules are the settings that decisions depend on. They stand in the journal so
-// that decisions are a function of events alone. Durations are milliseconds; 0
-// means that there is no such limit.
-type Rules struct {
-	MaximumIterations  int     `json:"maximumIterations"`
-	CompletionResponse string  `json:"completionResponse,omitempty"`
-	CompletionPromise  string  `json:"completionPromise,omitempty"`
-	CompletionMatch    string  `json:"completionMatch,omitempty"` // final or anywhere
-	MinToolCalls       int     `json:"minToolCalls,omitempty"`
-	OnPromiseNoWork    string  `json:"onPromiseNoWork,omitempty"` // reject, warn or accept
-	LimitCost          float64 `json:"limitCost,omitempty"`       // USD
-	LimitTokens        int64   `json:"limitTokens,omitempty"`
-	LimitDuration      int64   `json:"limitDuration,omitempty"`
-	IdleAfter          int64   `json:"idleAfter,omitempty"`      // silence of the agent
-	IterationLimit     int64   `json:"iterationLimit,omitempty"` // one iteration
-	IterationCost      float64 `json:"iterationCost,omitempty"`  // USD of one iteration
-	IterationTokens    int64   `json:"iterationTokens,omitempty"`
-	AfterResult        int64   `json:"afterResult,omitempty"`   // a process alive after its final result
-	ToolIdleAfter      int64   `json:"toolIdleAfter,omitempty"` // silence while a tool is at work
-	OutageLimit        int64   `json:"outageLimit,omitempty"`   // waiting in a row for what is out of order
-	RestartMax         int     `json:"restartMax,omitempty"`
-	RestartDelay       int64   `json:"restartDelay,omitempty"`
-	WaitExitCode       int     `json:"waitExitCode,omitempty"` // of an agent that waits for a person
-	WaitEnds           bool    `json:"waitEnds,omitempty"`     // nobody is there to wait for: such a loop ends
-	Checklist          bool    `json:"checklist,omitempty"`    // all boxes of task.md have to be ticked
-	DoneFile           bool    `json:"doneFile,omitempty"`     // a file DONE is a claim
-	Context            string  `json:"context,omitempty"`      // fresh or same
-	Guardrails         int     `json:"guardrails,omitempty"`   // how many have to pass
-	SCM                bool    `json:"scm,omitempty"`          // there are tasks of version control
-	NoProgress         int     `json:"noProgress,omitempty"`   // iterations without progress
-	SameError          int     `json:"sameError,omitempty"`    // iterations that end with the same error
-	// Environment is how many failures at once, in the same way, mean a broken environment, and how many empty iterations: 0 is
-	// three, and -1 turns the rule off.
-	Environment  int `json:"environment,omitempty"`
-	ReflectEvery int `json:"reflectEvery,omitempty"` // iterations between two reflections
-	// Agents in order of preference; empty where there is but one.
-	Agents []Agent `json:"agents,omitempty"`
-}
-
-// LoopResumed: a runner took up a journal that an earlier runner had left.
+// LoopResumed: a runner resumed a journal that an earlier runner had left.
 type LoopResumed struct {
 	Host    string `json:"host,omitempty"`
 	PID     int    `json:"pid,omitempty"`
 	Version string `json:"version,omitempty"`
-	Died    bool   `json:"died,omitempty"` // the earlier runner did not end its loop: it was killed or crashed
-	Lost    *Lost  `json:"lost,omitempty"`
-	Swept   int    `json:"swept,omitempty"` // processes of the earlier runner's agent that were still alive and were ended
-	Rules   *Rules `json:"rules,omitempty"` // set when the settings changed
-	Agent   *Agent `json:"agent,omitempty"`
-	// Resealed: a person says that what the guardrails consist of, and the settings, are right as they are now.
-	Resealed bool `json:"resealed,omitempty"`
-	// Settings are what the loop was given by whoever resumed it.
+	// the earlier runner did not end its loop: it was killed or crashed
+	Died bool  `json:"died,omitempty"`
+	Lost *Lost `json:"lost,omitempty"`
+	// processes of the earlier runner's agent that were still alive and were ended
+	Swept int    `json:"swept,omitempty"`
+	Rules *Rules `json:"rules,omitempty"` // set when the settings changed
+	Agent *Agent `json:"agent,omitempty"`
+	// AcceptedChanges: a person says that what the guardrails consist of, and the settings, are
+	// right as they are now.
+	AcceptedChanges bool `json:"acceptedChanges,omitempty"`
+	// Settings are what the loop was given when it was resumed.
 	Settings *Settings `json:"settings,omitempty"`
 }
 
-// Lost names the unfinished last line that a repair cut off.
+// Lost describes a torn tail that a recovery cut off.
 type Lost struct {
 	Segment string `json:"segment"`
 	Bytes   int64  `json:"bytes"`
-	Kept    string `json:"kept"`             // the side file that holds those bytes
-	Before  *Lost  `json:"before,omitempty"` // what an earlier repair cut off, which died before it could tell
+	Kept    string `json:"kept"` // the side file that holds those bytes
+	// what an earlier recovery cut off that died before it could report it
+	Before *Lost `json:"before,omitempty"`
 }
 
 // LoopConfigured: a setting was changed while the loop ran.
@@ -135,38 +105,55 @@ type LoopConfigured struct {
 // LoopPaused: the loop waits for resume; no iteration is running.
 type LoopPaused struct {
 	Why string `json:"why,omitempty"`
-	// For is "person" where the agent asked for one, by exit code, file or message.
-	For string `json:"for,omitempty"`
 }
 
 // LoopUnpaused: the loop goes on.
 type LoopUnpaused struct{}
 
+// LoopWaiting: no iteration begins before Until, or before a person resumes the loop. A later
+// loop.waiting replaces it; loop.waited, loop.resumed and loop.ended end it.
+type LoopWaiting struct {
+	// rate, overload, network, quota, restart, breaker or person
+	For   Wait      `json:"for"`
+	Until time.Time `json:"until,omitzero"` // absent where a person is waited for
+	Why   string    `json:"why,omitempty"`  // what the person is needed for
+}
+
+// LoopWaited: the loop no longer waits.
+type LoopWaited struct {
+	For Wait `json:"for"`
+}
+
 // LoopEnded: nothing follows in this run of the loop but its seal.
 type LoopEnded struct {
-	Status string `json:"status"` // completed, stopped or failed
+	Status Status `json:"status"` // completed, stopped or failed
 	Reason Reason `json:"reason"`
 	// Result is PROMISE_ACCEPTED or MAX_ITERATIONS_REACHED, for those who look for these words.
 	Result string `json:"result,omitempty"`
 	Why    string `json:"why,omitempty"`  // one sentence for a person
 	Hint   string `json:"hint,omitempty"` // the next step for a person
-	// Edited are the files of guardrails, and of settings, that the agent changed and no person has accepted.
+	// Edited are the files of guardrails, and of settings, that the agent changed and no person has
+	// accepted.
 	Edited []EditedFile `json:"edited,omitempty"`
 }
 
 // SegmentOpened: the first line of a segment.
 type SegmentOpened struct {
-	Ordinal    int             `json:"ordinal"`
-	Iteration  int             `json:"iteration"`
-	Prev       *PrevSegment    `json:"prev,omitempty"`
-	Keep       int             `json:"keep,omitempty"`       // journal.keepIterations: older iterations than so many before this one are removed; absent where all are kept
-	Checkpoint json.RawMessage `json:"checkpoint,omitempty"` // the state folded over all that came before this line
+	Ordinal   int          `json:"ordinal"`
+	Iteration int          `json:"iteration"`
+	Prev      *PrevSegment `json:"prev,omitempty"`
+	// journal.keepIterations: older iterations than so many before this one are removed; absent
+	// where all are kept
+	Keep int `json:"keep,omitempty"`
+	// the state folded over all that came before this line
+	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
 }
 
 // PrevSegment names the segment that came before and what it held.
 type PrevSegment struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"` // of all its bytes before the seal line; of all its bytes where it has none
+	Name string `json:"name"`
+	// of all its bytes before the seal line; of all its bytes where it has none
+	SHA256 string `json:"sha256"`
 	Sealed bool   `json:"sealed"`
 }
 
@@ -180,9 +167,9 @@ type SegmentSealed struct {
 // Blob is a text that may be too long for a line. A short one stands in Text; of
 // a long one Text is the beginning, and the whole lies in blobs/<SHA256>.
 type Blob struct {
-	Text   string `json:"text"`
-	Bytes  int    `json:"bytes"`
-	SHA256 string `json:"sha256,omitempty"` // set when the whole is a file
+	Text   string  `json:"text"`
+	Bytes  int     `json:"bytes"`
+	SHA256 BlobRef `json:"sha256,omitempty"` // set when the whole is a file
 }
 
 // IterationStarted: a fresh context begins with this prompt.
@@ -193,8 +180,7 @@ type IterationStarted struct {
 	Commands []string `json:"commands,omitempty"` // ids of the commands whose text is in the prompt
 }
 
-// IterationEnded: the agent is gone or at rest, and this is what the iteration
-// came to.
+// IterationEnded: the agent is gone or parked, and this is the result of the iteration.
 type IterationEnded struct {
 	N        int     `json:"n"`
 	Outcome  Outcome `json:"outcome"`
@@ -204,8 +190,9 @@ type IterationEnded struct {
 	Took     int64   `json:"took"` // milliseconds
 	Refunded bool    `json:"refunded,omitempty"`
 	// Progress is yes or no by what the files show; empty where nothing shows it.
-	Progress string `json:"progress,omitempty"`
-	// GuardrailsSkipped says that there are guardrails and none of them ran: the turn did not end well, or waits for a person.
+	Progress Progress `json:"progress,omitempty"`
+	// GuardrailsSkipped says that there are guardrails and none of them ran: the turn did not end
+	// well, or waits for a person.
 	GuardrailsSkipped bool `json:"guardrailsSkipped,omitempty"`
 }
 
@@ -225,8 +212,8 @@ const (
 	OutcomeLimited     Outcome = "limited"     // what the agent needs was out of reach: a rate limit, an outage, a login
 )
 
-// Usage counts tokens and money. USD is nil where the agent does not say what it
-// cost: unknown is not nothing. The counts are null where it does not report tokens, or not all of them.
+// Usage counts tokens and money. USD is nil where the agent does not say what it cost: unknown is
+// not nothing. The counts are null where it does not report tokens, or not all of them.
 type Usage struct {
 	In         int64    `json:"in"`
 	Out        int64    `json:"out"`
@@ -271,19 +258,21 @@ func (u Usage) Tokens() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite
 
 // CommandReceived: a person, a hook or another program asked for something.
 type CommandReceived struct {
-	ID   string `json:"id"`
-	Kind string `json:"kind"` // steer, follow-up, stop, stop-now, pause, resume, set, kill, wait, blocked
-	From string `json:"from,omitempty"`
-	Text string `json:"text,omitempty"`
-	Key  string `json:"key,omitempty"`
-	Val  string `json:"value,omitempty"`
+	ID   string      `json:"id"`
+	Kind CommandKind `json:"kind"`
+	From string      `json:"from,omitempty"`
+	Text string      `json:"text,omitempty"`
+	Key  string      `json:"key,omitempty"`
+	Val  string      `json:"value,omitempty"`
 }
 
 // CommandDelivered: the command has taken effect.
 type CommandDelivered struct {
-	ID        string `json:"id"`
-	How       string `json:"how"` // live (into the running turn), prompt (in the prompt of that iteration), loop (by the loop itself)
-	Iteration int    `json:"iteration,omitempty"`
+	ID string `json:"id"`
+	// live (into the running turn), prompt (in the prompt of that iteration), loop (by the loop
+	// itself)
+	How       Delivery `json:"how"`
+	Iteration int      `json:"iteration,omitempty"`
 }
 
 // CommandRefused: the command will not take effect.
@@ -294,7 +283,7 @@ type CommandRefused struct {
 
 // CompletionClaimed: the agent says that the work is done.
 type CompletionClaimed struct {
-	How string `json:"how"` // promise, response, checklist or doneFile
+	How Claim `json:"how"` // promise, response, checklist or doneFile
 }
 
 // CompletionRefused: the claim does not count, and the next prompt says why.
@@ -302,65 +291,48 @@ type CompletionRefused struct {
 	Missing []string `json:"missing"`
 }
 
-// CompletionIgnored: what the agent said resembled a claim, or claimed at the end of a turn that failed. It was not
-// looked at, and the next prompt says why.
+// CompletionIgnored: what the agent said resembled a claim, or claimed at the end of a turn that
+// failed. It was not looked at, and the next prompt says why.
 type CompletionIgnored struct {
-	How  string `json:"how"`            // promise, response or checklist: the way to claim that it was or resembled
+	// promise, response or checklist: the way to claim that it was or resembled
+	How  Claim  `json:"how"`
 	Text string `json:"text,omitempty"` // what was said; empty where that is a claim
 	Why  string `json:"why"`            // why it did not count
 }
 
 // CompletionAccepted: the claim counts.
 type CompletionAccepted struct {
-	How string `json:"how"`
+	How Claim `json:"how"`
 	// Warning is what is to be said against it, with completion.onPromiseNoWork: warn.
 	Warning string `json:"warning,omitempty"`
 }
 
-// What a decision can ask of a hand.
-const (
-	DoBegin   = "iteration.begin" // compose the prompt; answered by iteration.started
-	DoStart   = "agent.start"     // give the agent the prompt; answered by agent.started
-	DoSteer   = "agent.steer"     // put a command's text into the running turn; answered by command.delivered
-	DoRelease = "agent.release"   // after a finished turn: keep the process or end it; answered by agent.rested or agent.exited
-	DoAbort   = "agent.abort"     // end the running turn and the process, politely first; answered by agent.exited
-	DoKill    = "agent.kill"      // end the process tree at once; answered by agent.exited
-	DoCheck   = "iteration.check" // look at what the agent left, and run the guardrails; answered by iteration.checked
-	DoCommit  = "repo.commit"     // the tasks of version control; answered by scm.ended
-	DoCancel  = "check.cancel"    // end the guardrails or tasks that run; they answer as they would have
-)
-
-// Decided: the mind chose an effect; its outcome names this event as its cause.
+// Decided: the core chose an effect; the outcome of the effect names this event as its cause.
 type Decided struct {
-	Do        string   `json:"do"`
+	Do        Effect   `json:"do"`
 	Why       string   `json:"why,omitempty"`
 	Iteration int      `json:"iteration,omitempty"`
 	Command   string   `json:"command,omitempty"`  // the command it serves
 	Commands  []string `json:"commands,omitempty"` // the commands whose text goes into a prompt
-	Outcome   string   `json:"outcome,omitempty"`  // of the iteration that this cuts short
-	Only      string   `json:"only,omitempty"`     // of a check: "look", where no guardrail is to run
-	Same      bool     `json:"same,omitempty"`     // of a start: the session goes on, its context is kept
-	Reflect   bool     `json:"reflect,omitempty"`  // of a beginning: the agent is asked to look back
-	Agent     int      `json:"agent,omitempty"`    // of a beginning, a start or a commit: which of the loop's agents; 0 is the first
+	Outcome   Outcome  `json:"outcome,omitempty"`  // of the iteration that this cuts short
+	// of a check: "look", where no guardrail is to run
+	Only string `json:"only,omitempty"`
+	// of a start: the session goes on, its context is kept
+	Same bool `json:"same,omitempty"`
+	// of a beginning: the agent is asked to look back
+	Reflect bool `json:"reflect,omitempty"`
+	// of a beginning, a start or a commit: which of the loop's agents; 0 is the first
+	Agent int `json:"agent,omitempty"`
 }
 
 // EffectFailed: a decided effect could not be done.
 type EffectFailed struct {
-	Do      string `json:"do"`
+	Do      Effect `json:"do"`
 	Error   string `json:"error"`
-	Class   string `json:"class,omitempty"`   // see the Class constants
+	Class   Class  `json:"class,omitempty"`   // see the Class constants
 	Hint    string `json:"hint,omitempty"`    // the next step for a person
 	Command string `json:"command,omitempty"` // the command it served
 }
-
-// Classes of errors that decisions differ by.
-const (
-	ClassMissing    = "missing"    // a program or file is not there
-	ClassPermission = "permission" // not allowed
-	ClassConfig     = "config"     // a person has to change settings
-	ClassDisk       = "disk"       // full, read-only or vanished
-	ClassTransient  = "transient"  // another try may succeed
-)
 
 // TimerFired: the deadline of that name passed.
 type TimerFired struct {
@@ -371,5 +343,5 @@ type TimerFired struct {
 type FaultRaised struct {
 	Where string `json:"where"`
 	Error string `json:"error"`
-	Class string `json:"class,omitempty"`
+	Class Class  `json:"class,omitempty"`
 }

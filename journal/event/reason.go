@@ -1,6 +1,6 @@
 package event
 
-// Reason says why a loop ended: a closed list, each with its status and exit code.
+// Reason is why a loop ended: a closed list, each with its status and exit code.
 type Reason string
 
 // The reasons.
@@ -21,10 +21,10 @@ const (
 	ReasonFault       Reason = "fault"       // an error in ralph itself
 	ReasonAuth        Reason = "auth"        // the agent is not logged in
 	ReasonQuota       Reason = "quota"       // the agent's account has nothing left, and does not say until when
-	ReasonOutage      Reason = "outage"      // limits.outage: what the agent needs stayed out of order
+	ReasonOutage      Reason = "outage"      // limits.maxOutage: what the agent needs stayed out of order
 	ReasonBreaker     Reason = "breaker"     // the loop got nowhere
 	ReasonBlocked     Reason = "blocked"     // the agent needs a person's answer
-	ReasonWait        Reason = "wait"        // the agent waits for a person, and nobody is there
+	ReasonWait        Reason = "wait"        // the agent waits for a person, and none is there
 	ReasonStop        Reason = "stop"        // a person asked it to stop
 	ReasonKill        Reason = "kill"        // a person killed it
 	ReasonInterrupt   Reason = "interrupt"   // a signal in the foreground
@@ -40,20 +40,8 @@ const (
 	ExitInterrupted = 130 // interrupted or stopped by the user
 )
 
-// Statuses of a loop.
-const (
-	StatusStarting  = "starting"
-	StatusRunning   = "running"
-	StatusWaiting   = "waiting"
-	StatusPaused    = "paused"
-	StatusStopping  = "stopping"
-	StatusCompleted = "completed"
-	StatusStopped   = "stopped"
-	StatusFailed    = "failed"
-)
-
 // Status returns the status that a loop which ended for this reason has.
-func (r Reason) Status() string {
+func (r Reason) Status() Status {
 	switch r.ExitCode() {
 	case ExitCompleted:
 		return StatusCompleted

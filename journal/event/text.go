@@ -2,13 +2,11 @@ package event
 
 import "github.com/ralph-loop/ralph/internal/jsonscan"
 
-// Text is a string that is kept in its JSON spelling, quotes included. Most text
-// in a journal is copied from an agent's line into an event and never looked at;
-// kept so, it is neither unescaped nor escaped again on the way. The zero Text is
-// the empty string.
+// Text is a string in its JSON encoding, quotes included. Most text in a journal is copied from a
+// line of an agent into an event and never read; a Text is neither unescaped nor escaped again on
+// the way. The zero Text is the empty string.
 //
-// A Text made by [Quoted] or read from an [Event] shares the memory of the line
-// that it came from.
+// A Text made by [Quoted] or read from an [Event] shares the memory of the line that it came from.
 type Text []byte
 
 // Plain returns the Text of s. Bytes that are not UTF-8 become U+FFFD.
@@ -44,8 +42,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return t, nil
 }
 
-// UnmarshalJSON keeps a copy of a string value and treats null as the empty
-// string.
+// UnmarshalJSON keeps a copy of a string value and treats null as the empty string.
 func (t *Text) UnmarshalJSON(value []byte) error {
 	if string(value) == "null" {
 		*t = nil

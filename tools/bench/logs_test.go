@@ -17,6 +17,7 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 	"go.uber.org/zap"
 
+	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -41,7 +42,7 @@ func ours(b *testing.B) log {
 	drafts := make([]event.Draft, batch)
 	for i := range drafts {
 		drafts[i] = event.Draft{Type: event.TypeAgentSaid, By: "agent:pi", Iter: 3}
-		frame, _ := event.AppendLine(nil, event.Stamp{Seq: 100_000, At: time.Now()}, drafts[i], 0)
+		frame, _ := frame.Append(nil, frame.Stamp{Seq: 100_000, At: time.Now()}, drafts[i], 0)
 		drafts[i].Data = []byte(`{"block":"` + string(bytes.Repeat([]byte("x"), lineSize-len(frame)-len(`{"block":""}`)-1)) + `"}`)
 	}
 	return log{"ralph", func() error {
@@ -52,9 +53,8 @@ func ours(b *testing.B) log {
 	}}
 }
 
-// bare is write(2) and fdatasync(2) on a file that grows, as a journal must: a file
-// that was filled with zeroes before is synced faster, and ends in NULs for
-// whoever reads along.
+// bare is write(2) and fdatasync(2) on a file that grows, as a journal must: a file that was filled
+// with zeroes before is synced faster, and a reader would find NULs at its end.
 func bare(b *testing.B) log {
 	f, err := os.OpenFile(filepath.Join(b.TempDir(), "bare"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -140,7 +140,7 @@ func BenchmarkDurableBatches(b *testing.B) {
 			rounds[i] = append(rounds[i], time.Since(start))
 		}
 	}
-	// The median: one sync in a hundred waits for somebody else's write-back.
+	// The median: one sync in a hundred waits for the write-back of other files.
 	took := make([]time.Duration, len(logs))
 	for i := range logs {
 		slices.Sort(rounds[i])

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -29,28 +30,30 @@ func tree(t *testing.T, source string) string {
 
 const source = "package journal\n\nfunc save(f file) error {\n\t_ = f.Rename(a, b)\n\treturn f.Sync()\n}\n"
 
-func TestACallWithoutARowIsAnError(t *testing.T) {
-	rename := row{file: "journal/a.go", at: "f.Rename(a, b)", test: "TestX", mutants: []mutant{without("f.Rename(a, b)", "nil")}}
-	sync := row{file: "journal/a.go", at: "return f.Sync()", test: "TestX", mutants: []mutant{without("return f.Sync()", "return nil")}}
-	gone := sync
-	gone.at = "return f.SyncAll()"
-	common := sync
-	common.at = "f."
-	stale := sync
-	stale.mutants = []mutant{without("return f.Sync(1)", "")}
-	idle := sync
-	idle.mutants = nil
+func rowOf(t *testing.T, file, test, from, to string) row {
+	t.Helper()
+	rows, err := parse("# A heading\n\n" + file + "\nlost: it\ntest: journal " + test + "\nmutant: left out\n-" +
+		strings.ReplaceAll(from, "\n", "\n-") + "\n+" + to + "\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[0]
+}
+
+func TestCallWithoutARow(t *testing.T) {
+	rename := rowOf(t, "journal/a.go", "TestX", "f.Rename(a, b)", "nil")
+	sync := rowOf(t, "journal/a.go", "TestX", "return f.Sync()", "return nil")
+	gone := rowOf(t, "journal/a.go", "TestX", "return f.SyncAll()", "return nil")
+	common := rowOf(t, "journal/a.go", "TestX", "f.", "")
 	for name, c := range map[string]struct {
 		rows []row
 		want string
 	}{
-		"all have one":           {[]row{rename, sync}, ""},
-		"a sync has none":        {[]row{rename}, "journal/a.go:5: a call of Sync without a row"},
-		"a rename has none":      {[]row{sync}, "journal/a.go:4: a call of Rename without a row"},
-		"a text that is gone":    {[]row{rename, gone}, "is there 0 times"},
-		"a text that is common":  {[]row{rename, sync, common}, "is there 2 times"},
-		"a mutant that is stale": {[]row{rename, stale}, "the text of the mutant"},
-		"a row without a mutant": {[]row{rename, idle}, "without a mutant"},
+		"all have one":          {[]row{rename, sync}, ""},
+		"a sync has none":       {[]row{rename}, "journal/a.go:5: a call of Sync without a row"},
+		"a rename has none":     {[]row{sync}, "journal/a.go:4: a call of Rename without a row"},
+		"a text that is gone":   {[]row{rename, gone}, "is there 0 times"},
+		"a text that is common": {[]row{rename, sync, common}, "is there 2 times"},
 	} {
 		places, err := check(tree(t, source), c.rows)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -62,8 +65,21 @@ func TestACallWithoutARowIsAnError(t *testing.T) {
 	}
 }
 
+func TestParseReadsChanges(t *testing.T) {
+	rows, err := parse("// a comment\n\n# Files\n\na.go\nlost: x\ntest: p TestA|TestB\nmutant: moved\n-a\n-\tb\n+c\n+\n-d: e\n\nb.go\ntest: p T\nmutant: m\n-a\n")
+	want := row{under: "Files", file: "a.go", at: "a\n\tb", lost: "x", pkg: "p", test: "TestA|TestB", mutants: []mutant{{"moved", []change{{"a\n\tb", "c\n"}, {"d: e", ""}}}}}
+	if err != nil || len(rows) != 2 || !reflect.DeepEqual(rows[0], want) {
+		t.Errorf("%+v %v", rows, err)
+	}
+	for _, text := range []string{"a.go\nlost: x\ntest: p T", "a.go\n-a\n", "a.go\nmutant: m\n+a\n", "a.go\ntest: p T\nmutant: m\nother\n", "a.go\nmutant: m\n-a"} {
+		if _, err := parse(text); err == nil {
+			t.Errorf("no error for %q", text)
+		}
+	}
+}
+
 // The tool itself fails where a mutant is not noticed.
-func TestAMutantThatNobodyNotices(t *testing.T) {
+func TestUnnoticedMutant(t *testing.T) {
 	dir := tree(t, "package journal\n\ntype File struct{ Synced int }\n\nfunc (f *File) Sync() { f.Synced++ }\n\nfunc Save(f *File) {\n\tf.Sync()\n}\n")
 	for name, text := range map[string]string{
 		"go.mod": "module example.org/m\n\ngo 1.26\n",
@@ -75,7 +91,7 @@ func TestAMutantThatNobodyNotices(t *testing.T) {
 		}
 	}
 	for test, want := range map[string]bool{"TestSaves": false, "TestSyncs": true} {
-		r := row{file: "journal/a.go", at: "f.Sync()\n", pkg: "journal", test: test, mutants: []mutant{without("\tf.Sync()\n", "")}}
+		r := rowOf(t, "journal/a.go", test, "\tf.Sync()\n", "")
 		all := []trial{{row: r, place: "save"}, {row: r, place: "save", mutant: &r.mutants[0]}}
 		if err := runAll(dir, t.TempDir(), all, 2); err != nil {
 			t.Fatal(err)

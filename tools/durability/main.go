@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,7 +23,7 @@ const testLimit = 3 * time.Minute
 
 func main() {
 	dir := flag.String("dir", ".", "folder of the module")
-	docs := flag.Bool("docs", false, "write docs/durability.md, and run nothing")
+	docs := flag.Bool("docs", false, "write docs/reference/durability.md, and run nothing")
 	jobs := flag.Int("j", runtime.NumCPU(), "mutants that are run at once")
 	only := flag.String("only", "", "run the mutants of rows whose place this pattern matches")
 	flag.Parse()
@@ -47,16 +46,20 @@ func run(dir string, only *regexp.Regexp, docs bool, jobs int) (survivors int, e
 	if dir, err = filepath.Abs(dir); err != nil {
 		return 0, err
 	}
+	table, err := parse(mutants)
+	if err != nil {
+		return 0, err
+	}
 	places, err := check(dir, table)
 	if err != nil {
 		return 0, err
 	}
-	page := filepath.Join(dir, "docs", "durability.md")
+	page := filepath.Join(dir, "docs", "reference", "durability.md")
 	if docs {
 		return 0, os.WriteFile(page, document(table, places), 0o644)
 	}
 	if have, err := os.ReadFile(page); err != nil || !bytes.Equal(have, document(table, places)) {
-		return 0, errors.Join(err, errors.New("docs/durability.md is not what the table says; 'make docs' writes it"))
+		return 0, errors.Join(err, errors.New("docs/reference/durability.md is not what the table says; 'make docs' writes it"))
 	}
 	work, err := os.MkdirTemp("", "durability")
 	if err != nil {
@@ -91,8 +94,8 @@ func run(dir string, only *regexp.Regexp, docs bool, jobs int) (survivors int, e
 		}
 		fmt.Printf("%-11s  %-60s  %-32s  %s %s\n", verdict, t.place, t.mutant.how, t.row.pkg, t.row.test)
 	}
-	mutants := len(all) - len(seen)
-	fmt.Printf("%d of %d mutants are noticed; %s\n", mutants-survivors, mutants, time.Since(began).Round(time.Second))
+	tried := len(all) - len(seen)
+	fmt.Printf("%d of %d mutants are noticed; %s\n", tried-survivors, tried, time.Since(began).Round(time.Second))
 	return survivors, failure
 }
 
@@ -186,8 +189,8 @@ func (m *mutant) overlay(dir, file, work string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for change := range slices.Chunk(m.changes, 2) {
-		text = bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)
+	for _, c := range m.changes {
+		text = bytes.Replace(text, []byte(c.from), []byte(c.to), 1)
 	}
 	changed := filepath.Join(work, "changed.go")
 	if err := os.WriteFile(changed, text, 0o600); err != nil {
@@ -201,7 +204,7 @@ func (m *mutant) overlay(dir, file, work string) (string, error) {
 	return overlay, os.WriteFile(overlay, data, 0o600)
 }
 
-// document returns docs/durability.md.
+// document returns docs/reference/durability.md.
 func document(rows []row, places []string) []byte {
 	var b strings.Builder
 	b.WriteString(introduction)

@@ -25,7 +25,7 @@ type mutant struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 	What string `json:"what"`
-	// Reached says that some test executes the place that is changed.
+	// Reached means that a test executes the changed expression.
 	Reached bool `json:"reached"`
 }
 
@@ -39,7 +39,7 @@ func (m mutant) String() string {
 
 type mutants struct{ list []mutant }
 
-// add lays over a package one that holds all its mutants.
+// add puts a package with all its mutants into the overlay.
 func (all *mutants) add(dir, pkg, work string, overlay map[string]string) error {
 	p, err := load(dir, pkg)
 	if err != nil {
@@ -103,7 +103,7 @@ func load(dir, pkg string) (*checked, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		last = next // the package itself comes behind all that it imports
+		last = next // the package comes after its imports
 		exports[last.ImportPath] = last.Export
 	}
 	p := &checked{fset: token.NewFileSet()}
@@ -160,7 +160,7 @@ func (in *instrument) mutant(at token.Pos, format string, args ...any) int {
 	return id
 }
 
-// wrap puts text before and behind a node; what is wrapped first is outermost.
+// wrap puts text before and after a node; the first wrap is outermost.
 func (in *instrument) wrap(n ast.Node, before, behind string) {
 	in.depth++
 	from, to := in.offset(n.Pos()), in.offset(n.End())

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 )
@@ -21,17 +20,20 @@ type options struct {
 	jobs     int
 	most     int
 	only     *regexp.Regexp
+	seed     uint64        // of the order in which mutants run; 0 for that of the source
+	changed  string        // mutants in files that differ from this git revision run first
+	within   time.Duration // start no mutant after so long; 0 for no limit
 	least    float64
 	asJSON   bool
 }
 
-// suite is a package whose tests are run, and with which arguments.
+// suite is a package whose tests are run, with the arguments of its test binary.
 type suite struct {
 	pkg  string
 	args []string
 }
 
-// result is what became of all mutants.
+// result counts the mutants that were run, and lists the survivors.
 type result struct {
 	Mutants   int      `json:"mutants"`
 	Of        int      `json:"of"` // more than Mutants where not all were run
@@ -51,7 +53,7 @@ func main() {
 	}
 	report(o, r, time.Since(began))
 	if r.Score < o.least {
-		fmt.Fprintf(os.Stderr, "mutate: error: %.1f %% are noticed, and %.1f %% are asked for\n", r.Score, o.least)
+		fmt.Fprintf(os.Stderr, "mutate: error: %.1f %% of the mutants were killed, %.1f %% are required\n", r.Score, o.least)
 		os.Exit(1)
 	}
 }
@@ -74,7 +76,10 @@ func parse() options {
 		o.only, err = regexp.Compile(s)
 		return err
 	})
-	flag.Float64Var(&o.least, "least", 0, "percent that have to be noticed")
+	flag.Uint64Var(&o.seed, "seed", 0, "run the mutants in a random order of this seed; 0 for the order of the source")
+	flag.StringVar(&o.changed, "changed", "", "run the mutants in files that differ from this git revision first")
+	flag.DurationVar(&o.within, "within", 0, "start no mutant after so long, so that a sample is run; 0 for no limit")
+	flag.Float64Var(&o.least, "least", 0, "percent that have to be killed")
 	flag.BoolVar(&o.asJSON, "json", false, "print the result as JSON")
 	flag.Parse()
 	if *packages == "" || len(o.suites) == 0 || flag.NArg() > 0 {
@@ -85,7 +90,7 @@ func parse() options {
 	return o
 }
 
-// measure makes the mutants, builds the tests, and runs them.
+// measure creates the mutants, builds the tests, and runs them.
 func measure(o options) (result, error) {
 	dir, err := filepath.Abs(o.dir)
 	if err != nil {
@@ -104,10 +109,7 @@ func measure(o options) (result, error) {
 			return result{}, fmt.Errorf("change %s: %w", pkg, err)
 		}
 	}
-	chosen := sample(all.list, o.most)
-	if o.only != nil {
-		chosen = slices.DeleteFunc(slices.Clone(all.list), func(m mutant) bool { return !o.only.MatchString(m.String()) })
-	}
+	chosen := choose(o, all.list, changedFiles(o))
 	r, err := run(o, work, overlay, chosen)
 	r.Of = len(all.list)
 	return r, err
@@ -125,8 +127,8 @@ func report(o options, r result, took time.Duration) {
 	}
 	sample := ""
 	if r.Of > r.Mutants {
-		sample = fmt.Sprintf(" (chosen of %d)", r.Of)
+		sample = fmt.Sprintf(" (a sample of %d)", r.Of)
 	}
-	fmt.Printf("%.1f %% of %d mutants%s are noticed, %d of them by a test that does not end; %s\n",
+	fmt.Printf("%.1f %% of %d mutants%s killed, %d of them by a test that did not end; %s\n",
 		r.Score, r.Mutants, sample, r.TimedOut, took.Round(time.Second))
 }

@@ -38,7 +38,7 @@ func run(o options, work string, overlay map[string]string, chosen []mutant) (re
 		}
 	}
 	slices.SortFunc(binaries, func(a, b *binary) int { return int(a.took - b.took) })
-	r := result{Mutants: len(chosen), Survivors: []mutant{}}
+	r := result{Survivors: []mutant{}}
 	var mu sync.Mutex
 	var workers sync.WaitGroup
 	next := make(chan mutant)
@@ -57,14 +57,19 @@ func run(o options, work string, overlay map[string]string, chosen []mutant) (re
 					r.TimedOut++
 				}
 				if done := r.Killed + len(r.Survivors); done%200 == 0 {
-					fmt.Fprintf(os.Stderr, "mutate: %d of %d, %d not noticed\n", done, r.Mutants, len(r.Survivors))
+					fmt.Fprintf(os.Stderr, "mutate: %d of %d, %d survive\n", done, len(chosen), len(r.Survivors))
 				}
 				mu.Unlock()
 			}
 		})
 	}
+	began := time.Now()
 	for _, m := range chosen {
+		if o.within > 0 && time.Since(began) >= o.within {
+			break
+		}
 		next <- m
+		r.Mutants++
 	}
 	close(next)
 	workers.Wait()
@@ -73,18 +78,6 @@ func run(o options, work string, overlay map[string]string, chosen []mutant) (re
 		r.Score = 100 * float64(r.Killed) / float64(r.Mutants)
 	}
 	return r, nil
-}
-
-// sample chooses so many, evenly; all of them where most is 0.
-func sample(all []mutant, most int) []mutant {
-	if most <= 0 || most >= len(all) {
-		return all
-	}
-	chosen := make([]mutant, most)
-	for i := range chosen {
-		chosen[i] = all[i*len(all)/most]
-	}
-	return chosen
 }
 
 func build(o options, work string, overlay map[string]string) ([]*binary, error) {
@@ -109,15 +102,15 @@ func build(o options, work string, overlay map[string]string) ([]*binary, error)
 	return binaries, nil
 }
 
-// explore runs the tests as they are, to see how long they take and which mutants they reach.
+// explore runs the tests without a mutant, to find how long they take and which mutants they reach.
 func (b *binary) explore(work string) error {
 	reached := filepath.Join(work, "reached_"+filepath.Base(b.path))
 	if _, out, err := b.start(work, 10*time.Minute, "MUTANT_REACHED="+reached); err != nil {
-		return fmt.Errorf("the tests of %s fail without any change: %w\n%s", b.pkg, err, out)
+		return fmt.Errorf("the tests of %s fail without a mutant: %w\n%s", b.pkg, err, out)
 	}
 	began := time.Now()
 	if _, out, err := b.start(work, 10*time.Minute); err != nil {
-		return fmt.Errorf("the tests of %s fail now and then: %w\n%s", b.pkg, err, out)
+		return fmt.Errorf("the tests of %s fail sometimes: %w\n%s", b.pkg, err, out)
 	}
 	b.took = time.Since(began)
 	data, err := os.ReadFile(reached)
@@ -135,7 +128,7 @@ func (b *binary) explore(work string) error {
 	return nil
 }
 
-// judge runs the tests on a mutant. late says that they did not end.
+// judge runs the tests with a mutant. late means that they did not end.
 func judge(m *mutant, binaries []*binary, temp string) (killed, late bool) {
 	for _, b := range binaries {
 		if !b.reaches[m.ID] {
@@ -150,8 +143,8 @@ func judge(m *mutant, binaries []*binary, temp string) (killed, late bool) {
 	return false, false
 }
 
-// start runs the tests, all their processes in one group, which goes with them, and with
-// no more memory than 4 GB: a loop without an end may collect something.
+// start runs the tests in a process group of their own, which is killed with them, and with at most
+// 4 GB of memory, because a mutant may allocate endlessly.
 func (b *binary) start(temp string, limit time.Duration, env ...string) (late bool, output []byte, err error) {
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		return false, nil, err

@@ -6,7 +6,7 @@ import (
 	"go/token"
 )
 
-// block changes statements that stand one behind another.
+// block changes a list of statements.
 func (in *instrument) block(list []ast.Stmt) {
 	for _, s := range list {
 		if what := removable(s); what != "" {
@@ -20,7 +20,7 @@ func (in *instrument) drop(s ast.Stmt, what string) {
 	in.wrap(s, fmt.Sprintf("if mutKeep(%d) { ", in.mutant(s.Pos(), "%s is left out", what)), " }")
 }
 
-// removable names a statement that may be left out; empty where something depends on its being there.
+// removable names a statement that can be left out; "" if the code would not compile without it.
 func removable(s ast.Stmt) string {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
@@ -48,7 +48,7 @@ func removable(s ast.Stmt) string {
 	return ""
 }
 
-// stmt changes what stands within a statement.
+// stmt changes the parts of a statement.
 func (in *instrument) stmt(s ast.Stmt) {
 	switch s := s.(type) {
 	case *ast.BlockStmt:

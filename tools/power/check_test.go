@@ -14,19 +14,19 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/task"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
-	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// certainEvents returns the lines of events that a sync covered before the power was cut. A segment counts
-// once it has been synced under its own name: until then nobody was told of it.
-func (d *disk) certainEvents() map[uint64]string {
+// certainEvents returns the lines of events that a sync covered before the power was cut. A segment
+// counts once it has been synced under its own name: until then no process knew of it.
+func (d *disk) certainEvents() map[event.Seq]string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	lines := map[uint64]string{}
+	lines := map[event.Seq]string{}
 	for _, n := range d.nodes {
 		if folder, name := path.Split(n.synced); folder != loopPath+"/journal/" || path.Ext(name) != ".jsonl" {
 			continue
@@ -41,27 +41,24 @@ func (d *disk) certainEvents() map[uint64]string {
 }
 
 // saved copies the disk to where this process can read it.
-func (n *night) saved() string {
+func (n *loopRun) saved() string {
 	to, err := os.MkdirTemp(n.root, "saved-")
 	n.must(err)
 	n.must(n.disk.save(to))
 	return to
 }
 
-// lookAtTheWreck holds the disk that a cut left to what the world knew before: nobody has repaired
-// anything yet.
-func (n *night) lookAtTheWreck() {
+// checkBeforeRepair compares the disk that a cut left with what was observed before the cut.
+// Nothing is repaired yet.
+func (n *loopRun) checkBeforeRepair() {
 	at := n.saved()
 	dir := filepath.Join(at, loopPath)
 	n.hasEvents(dir)
-	loops, bad := registry.List(filepath.Join(at, homePath))
-	if len(bad) > 0 {
-		n.Errorf("the registry holds what is no entry: %v", bad)
-	}
+	loops := n.registered(at)
 	if n.started && len(loops) != 1 {
 		n.Errorf("ralph start said that the loop runs, and the registry has %d", len(loops))
 	}
-	// Whoever begins again takes what stands there for the task.
+	// The next start takes its content for the task.
 	if text, err := os.ReadFile(filepath.Join(dir, task.TaskFile)); err == nil && !bytes.Equal(text, task.Template(prompt)) {
 		n.Errorf("half of task.md is there: %q", text)
 	}
@@ -81,14 +78,15 @@ func (n *night) lookAtTheWreck() {
 			n.holes++
 		}
 	}
-	if _, err := projector.Open(dir); err != nil {
+	if _, err := loopstate.Open(dir); err != nil {
 		n.Errorf("open the state: %v", err)
 	}
 	n.hasCommands(at)
 }
 
-// hasEvents finds every event in the journal that a sync had covered, as it was, and no number twice.
-func (n *night) hasEvents(dir string) (events []event.Event) {
+// hasEvents finds every event in the journal that a sync had covered, as it was, and no number
+// twice.
+func (n *loopRun) hasEvents(dir string) (events []event.Event) {
 	missing := maps.Clone(n.synced)
 	ids := map[string]bool{}
 	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
@@ -110,7 +108,7 @@ func (n *night) hasEvents(dir string) (events []event.Event) {
 		events = append(events, e.Clone())
 	}
 	if n.drops() && len(events) > 0 {
-		maps.DeleteFunc(missing, func(seq uint64, _ string) bool { return seq < events[0].Seq })
+		maps.DeleteFunc(missing, func(seq event.Seq, _ string) bool { return seq < events[0].Seq })
 	}
 	if len(missing) > 0 {
 		seqs := slices.Sorted(maps.Keys(missing))
@@ -119,8 +117,8 @@ func (n *night) hasEvents(dir string) (events []event.Event) {
 	return events
 }
 
-// hasCommands finds each command of which its sender was told that it is there, in the inbox or the journal.
-func (n *night) hasCommands(at string) {
+// hasCommands finds each command whose sender got an acknowledgement, in the inbox or the journal.
+func (n *loopRun) hasCommands(at string) {
 	if n.drops() {
 		return // the receipt may be
 	}
@@ -146,8 +144,8 @@ func (n *night) hasCommands(at string) {
 	}
 }
 
-// check holds the end of a night to what the world knows.
-func (n *night) check() {
+// check compares the end of a run with what was observed.
+func (n *loopRun) check() {
 	if !n.completed {
 		n.Error("the loop did not complete")
 		return
@@ -167,35 +165,49 @@ func (n *night) check() {
 	n.checkCommands(events)
 	n.checkWorld(events)
 	n.checkRepairs(dir, events)
-	if loops, bad := registry.List(filepath.Join(at, homePath)); len(loops) != 1 || len(bad) > 0 || loops[0].Name != "night" {
-		n.Errorf("the registry has %v %v", loops, bad)
+	if loops := n.registered(at); len(loops) != 1 || loops[0].Name != "one" {
+		n.Errorf("the registry has %v", loops)
 	}
 }
 
+// registered returns the loops in the registry. What is not an entry is an error.
+func (n *loopRun) registered(at string) []registry.Status {
+	loops, err := registry.Survey(filepath.Join(at, homePath), nil)
+	if err != nil {
+		n.Errorf("survey: %v", err)
+	}
+	for _, s := range loops {
+		if wrong, ok := errors.AsType[*registry.EntryError](s.Err); ok {
+			n.Errorf("the registry holds what is no entry: %v", wrong)
+		}
+	}
+	return loops
+}
+
 // checkState holds the projections against a fold of all events, byte for byte.
-func (n *night) checkState(dir string) {
-	var s projector.State
-	saved, err := os.ReadFile(filepath.Join(dir, projector.StateFile))
+func (n *loopRun) checkState(dir string) {
+	var s loopstate.State
+	saved, err := os.ReadFile(filepath.Join(dir, loopstate.StateFile))
 	n.must(err)
 	same := false
 	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
 		n.must(err)
 		n.must(s.Fold(e))
-		same = same || bytes.Equal(saved, projector.Encode(&s))
+		same = same || bytes.Equal(saved, loopstate.Encode(&s))
 	}
 	if !same {
-		n.Errorf("state.json is what the journal says at no event:\n%s\n%s", saved, projector.Encode(&s))
+		n.Errorf("state.json is what the journal says at no event:\n%s\n%s", saved, loopstate.Encode(&s))
 	}
-	if s.Life.Ended == nil || s.Life.Ended.Reason != event.ReasonPromise {
+	if s.Lifecycle.Ended == nil || s.Lifecycle.Ended.Reason != event.ReasonPromise {
 		n.Errorf("attach said that the loop completed, and the journal that it %s", s.Status())
 	}
-	if rebuilt, err := projector.Rebuild(dir); err != nil || !bytes.Equal(projector.Encode(&rebuilt), projector.Encode(&s)) {
+	if rebuilt, err := loopstate.Rebuild(dir); err != nil || !bytes.Equal(loopstate.Encode(&rebuilt), loopstate.Encode(&s)) {
 		n.Errorf("from its checkpoint the state is another: %v", err)
 	}
 }
 
 // checkCommands finds each command received once and answered once.
-func (n *night) checkCommands(events []event.Event) {
+func (n *loopRun) checkCommands(events []event.Event) {
 	received, answered := map[string]int{}, map[string]int{}
 	for _, e := range events {
 		switch e.Type {
@@ -225,9 +237,10 @@ func (n *night) checkCommands(events []event.Event) {
 	}
 }
 
-// checkWorld holds the journal against what was seen outside of the disk: an agent was started at most once in an iteration, its guardrails
-// ran at most once, and neither before that was written down.
-func (n *night) checkWorld(events []event.Event) {
+// checkWorld holds the journal against what was seen outside of the disk: an agent was started at
+// most once in an iteration, its guardrails ran at most once, and neither before that was written
+// down.
+func (n *loopRun) checkWorld(events []event.Event) {
 	begun, dropped := map[string]bool{}, 0
 	for _, e := range events {
 		if e.Type == event.TypeIterationStarted {
@@ -255,8 +268,9 @@ func (n *night) checkWorld(events []event.Event) {
 	}
 }
 
-// checkRepairs finds each repair told: what was cut off lies beside the journal, and loop.resumed names it.
-func (n *night) checkRepairs(dir string, events []event.Event) {
+// checkRepairs finds each repair told: what was cut off lies beside the journal, and loop.resumed
+// names it.
+func (n *loopRun) checkRepairs(dir string, events []event.Event) {
 	told := map[string]bool{}
 	begun := ""
 	for _, e := range events {

@@ -25,7 +25,8 @@ const (
 	ways
 )
 
-// after returns the disk as the next machine finds it. The one before must be off: nothing uses it any more.
+// after returns the disk as the next machine finds it. The one before must be off: nothing uses it
+// any more.
 func (d *disk) after() *disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,7 +47,8 @@ func (d *disk) lucky(w way, early bool) bool {
 	return w == everything || w == earlier && early || w == chance && d.rng.IntN(2) == 0
 }
 
-// take copies what survived of a folder. Names are taken in order, so that a seed gives the same disk.
+// take copies what survived of a folder. Names are taken in order, so that a seed gives the same
+// disk.
 func (d *disk) take(old *node, next *disk, copied map[*node]*node, w way) {
 	folder := copied[old]
 	for _, name := range slices.Sorted(maps.Keys(old.known)) {
@@ -111,7 +113,8 @@ func survives(base []byte, edits []edit, w way, rng *rand.Rand) []byte {
 		for at := from; at < to; {
 			end := min((at/blockBytes+1)*blockBytes, to)
 			switch {
-			case e.resize && i < last: // what was cut off does not come back where the size grows again
+			// what was cut off does not come back where the size grows again
+			case e.resize && i < last:
 				clear(now[at:end])
 			case !e.resize && i < stops(at/blockBytes):
 				copy(now[at:end], e.data[at-from:end-from])

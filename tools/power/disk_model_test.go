@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What the disk may have after a cut is what the nights depend on: too much, and they ask nothing; too little, and ralph is
-// blamed for what no disk does.
+// The runs depend on what the disk may contain after a cut: too much, and they test nothing; too
+// little, and they fail for what no disk does.
 
 // modelled is a disk with a folder and a file that were there before.
 func modelled(seed uint64) (d *disk, folder, file *node) {
@@ -62,7 +62,7 @@ func TestWhatIsSyncedSurvives(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSyncedMaySurviveInAnyOrder(t *testing.T) {
+func TestUnsyncedNamesSurviveUnordered(t *testing.T) {
 	got := outcomes(t, func(d *disk, folder, _ *node) { d.born(folder, "a"); d.born(folder, "b") })
 	if want := []string{`a="" b="" file="old\n" `, `a="" file="old\n" `, `b="" file="old\n" `, `file="old\n" `}; !slices.Equal(got, want) {
 		t.Errorf("two names: %q", got)

@@ -120,8 +120,8 @@ func (d *disk) node(mode uint32) *node {
 
 func (n *node) folder() bool { return n.mode&syscall.S_IFMT == syscall.S_IFDIR }
 
-// do performs one operation, unless the plan says otherwise. After the cut, and for the operation that meets it, there is no
-// answer until the machine is off.
+// do performs one operation, unless the plan says otherwise. After the cut, and for the operation
+// that meets it, there is no answer until the machine is off.
 func (d *disk) do(k kind, what string, act func() syscall.Errno) syscall.Errno {
 	d.mu.Lock()
 	if d.off {
@@ -235,7 +235,8 @@ func sized(data []byte, size int64) []byte {
 	return append(data, make([]byte, size-int64(len(data)))...)
 }
 
-// path returns one of the paths of a node, from the root on; it is empty where it has lost its last name.
+// path returns one of the paths of a node, from the root on; it is empty where it has lost its last
+// name.
 func (d *disk) path(n *node) string {
 	found := ""
 	d.walk(d.root, "", func(at string, other *node) {

@@ -38,8 +38,9 @@ func mount(d *disk, at string) (*mounted, error) {
 // unmount does not wait for the kernel to forget those who used it a moment ago.
 func (m *mounted) unmount(at string) error { return unix.Unmount(at, unix.MNT_DETACH) }
 
-// Nobody else changes the disk, so the kernel may remember names and attributes. Bytes it is not to keep
-// (FOPEN_DIRECT_IO): a read of a file that another process appends to at that moment was seen to end early.
+// No other process changes the disk, so the kernel may remember names and attributes. Bytes it is
+// not to keep (FOPEN_DIRECT_IO): a read of a file that another process appends to at that moment
+// was seen to end early.
 const remembered = time.Hour
 
 func (m *mounted) entry(n *node, out *fuse.EntryOut) {

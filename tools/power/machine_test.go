@@ -15,9 +15,9 @@ import (
 	"syscall"
 )
 
-// machine is what processes run on: a PID namespace, whose first process is this test binary in another
-// role. Killing that one ends all others at once and in the middle of whatever they do, as a cut
-// of the power does.
+// machine is what processes run on: a PID namespace, whose first process is this test binary in
+// another role. Killing that one ends all others at once and in the middle of whatever they do, as
+// a cut of the power does.
 type machine struct {
 	init  *exec.Cmd
 	tell  *json.Encoder
@@ -102,7 +102,8 @@ func (m *machine) start(dir string, env []string, argv ...string) *started {
 	s.out = filepath.Join(m.out, fmt.Sprintf("%d.out", id))
 	s.err = filepath.Join(m.out, fmt.Sprintf("%d.err", id))
 	m.waits[id] = s.code
-	_ = m.tell.Encode(command{ID: id, Argv: argv, Dir: dir, Env: env, Out: s.out, Err: s.err}) // a machine that is off answers nothing
+	// a machine that is off answers nothing
+	_ = m.tell.Encode(command{ID: id, Argv: argv, Dir: dir, Env: env, Out: s.out, Err: s.err})
 	m.mu.Unlock()
 	return s
 }
@@ -113,7 +114,8 @@ func (s *started) said() (out, err string) {
 	return string(o), string(e)
 }
 
-// playMachine is the first process of a machine: it starts what it is told to and buries all that die.
+// playMachine is the first process of a machine: it starts the requested programs and reaps all
+// that die.
 func playMachine() int {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		fmt.Fprintln(os.Stderr, "machine: keep mounts to itself:", err)

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal"
-	"github.com/ralph-loop/ralph/projector"
 )
 
 var refusals = flag.Int("power.refusals", 1, "how many loops TestRefusedOperations runs for each kind of refusal")
@@ -38,8 +38,9 @@ func everyRefusal() (all []refusal) {
 	return all
 }
 
-// TestRefusedOperations lets the disk refuse one kind of operation at a time. The loop has to come to an end that says what is wrong,
-// within a bound, and may be completed only if it is; when the disk works again, the loop is resumed and completes.
+// TestRefusedOperations lets the disk refuse one kind of operation at a time. The loop has to come
+// to an end that says what is wrong, within a bound, and may be completed only if it is; when the
+// disk works again, the loop is resumed and completes.
 func TestRefusedOperations(t *testing.T) {
 	needs(t)
 	clean := newNight(t, 0)
@@ -91,7 +92,7 @@ func errnoName(e syscall.Errno) string {
 
 // foreground runs the loop in the foreground, and returns its exit code and what it said on stderr.
 func (s *session) foreground() (int, string) {
-	p := s.ralph(append([]string{"run", "--name", "night", "--json", "-p", prompt}, s.settings()...)...)
+	p := s.ralph(append([]string{"run", "--name", "one", "--json", "-p", prompt}, s.settings()...)...)
 	code, ok := s.wait(p)
 	if !ok {
 		s.Fatal("the power is cut, and nobody asked for that")
@@ -100,10 +101,10 @@ func (s *session) foreground() (int, string) {
 	return code, errs
 }
 
-// detached runs the loop detached and watches it; what was said is by whoever failed.
+// detached runs the loop detached and watches it; the text is that of the process that failed.
 func (s *session) detached() (int, string) {
-	start := append([]string{"start", "night", "-d", "--json", "-p", prompt}, s.settings()...)
-	for _, argv := range [][]string{start, {"attach", "night", "--json"}} {
+	start := append([]string{"start", "one", "-d", "--json", "-p", prompt}, s.settings()...)
+	for _, argv := range [][]string{start, {"attach", "one", "--json"}} {
 		p := s.ralph(argv...)
 		code, ok := s.wait(p)
 		if !ok {
@@ -116,8 +117,9 @@ func (s *session) detached() (int, string) {
 	return 0, ""
 }
 
-// endsClearly runs a loop on the disk of a plan, then on a disk without one. It returns the first exit code.
-func (n *night) endsClearly() (code int) {
+// endsClearly runs a loop on the disk of a plan, then on a disk without one. It returns the first
+// exit code.
+func (n *loopRun) endsClearly() (code int) {
 	s := n.session()
 	defer s.end()
 	way := s.foreground
@@ -155,15 +157,15 @@ func (n *night) endsClearly() (code int) {
 }
 
 // checkEnding holds an exit code to what the disk says.
-func (n *night) checkEnding(code int, errs string) {
+func (n *loopRun) checkEnding(code int, errs string) {
 	dir := filepath.Join(n.saved(), loopPath)
-	state, err := projector.Open(dir)
+	state, err := loopstate.Open(dir)
 	if err != nil && code == 0 {
 		n.Errorf("it completed, and the journal cannot be read: %v", err)
 	}
-	if state.Life.Ended != nil {
-		if want := state.Life.Ended.Reason.ExitCode(); code != want && code != 3 {
-			n.Errorf("the journal says that the loop %s (%s): exit %d, want %d", state.Status(), state.Life.Ended.Reason, code, want)
+	if state.Lifecycle.Ended != nil {
+		if want := state.Lifecycle.Ended.Reason.ExitCode(); code != want && code != 3 {
+			n.Errorf("the journal says that the loop %s (%s): exit %d, want %d", state.Status(), state.Lifecycle.Ended.Reason, code, want)
 		}
 	} else if code == 0 {
 		n.Errorf("it completed, and the journal says that it is %s", state.Status())
@@ -175,10 +177,10 @@ func (n *night) checkEnding(code int, errs string) {
 		return
 	}
 	if code < 1 || code > 4 {
-		n.Errorf("exit %d is none of docs/ending.md for this", code)
+		n.Errorf("exit %d is none of docs/concepts/ending.md for this", code)
 	}
 	// Where the loop's end is in the journal, that is shown, and says why.
-	if !strings.Contains(errs, "ralph: ") && state.Life.Ended == nil {
+	if !strings.Contains(errs, "ralph: ") && state.Lifecycle.Ended == nil {
 		n.Errorf("exit %d without a word:\n%s", code, errs)
 	}
 }

@@ -22,15 +22,17 @@ const (
 type Dialect struct {
 	profile     *profile
 	dir         string
-	permissions string                           // agent.permissions
-	wants       struct{ model, thinking string } // of each session; empty where nothing has to be chosen there
+	permissions string // agent.permissions
+	// of each session; empty where nothing has to be chosen there
+	wants struct{ model, thinking string }
 
 	phase   phase
 	greeted bool   // initialize is answered
 	session string // the id of the session; empty where there is none
-	startup string // what the agent says for itself when the session begins, where it tells beforehand (pi-acp)
-	closes  bool   // the agent can close sessions
-	asked   int64  // requests so far; numbers their ids
+	// what the agent says for itself when the session begins, if it says so beforehand (pi-acp)
+	startup string
+	closes  bool  // the agent can close sessions
+	asked   int64 // requests so far; numbers their ids
 	waiting []request
 	prompt  string // held until there is a session
 
@@ -40,16 +42,15 @@ type Dialect struct {
 	calls   agent.Calls
 	cost    cost
 
-	line    *jsonscan.Document
-	scratch []byte // texts that had to be joined; valid until the next Decode
+	line *jsonscan.Document
 }
 
-// New returns the dialect for a process that has not been started yet. program is the name of the program, by which
-// its profile is found; see config.Agent.Program.
+// New returns the dialect for a process that has not been started yet. program is the name of the
+// program, by which its profile is found; see config.Agent.Program.
 func New(program string) *Dialect {
 	return &Dialect{
 		profile: profileOf(program), tools: map[string]*tool{},
-		line: jsonscan.NewDocument(), scratch: make([]byte, 0, usualScratch),
+		line: jsonscan.NewDocument(),
 	}
 }
 
@@ -77,7 +78,7 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.prompt = p.Text
 	switch {
 	case d.session != "":
-		return [][]byte{d.writePrompt()}
+		return [][]byte{d.begin()}
 	case d.greeted:
 		d.phase = opening
 		return [][]byte{d.newSession()}
@@ -86,7 +87,8 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	return [][]byte{d.initialize()}
 }
 
-// Steer puts text into the running turn, where the agent can. What comes before the prompt is written waits for it.
+// Steer puts text into the running turn, where the agent can. What comes before the prompt is
+// written waits for it.
 func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 	if d.profile.busy == notTaken || d.turn.aborting || d.phase != opening && d.phase != running {
 		return nil, false
@@ -101,19 +103,21 @@ func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 func (d *Dialect) steer(id, text string) []byte {
 	d.turn.steers = append(d.turn.steers, steer{command: id})
 	if d.profile.busy == bySteering {
-		return d.askPrompt(request{kind: asksSteering, command: id}, "_session/steering", text)
+		return d.askPrompt(func(result, failed jsonscan.Value, out *agent.Decoded) { d.steeringAnswered(id, result, failed, out) },
+			"_session/steering", text)
 	}
-	return d.askPrompt(request{kind: asksSteer, command: id}, "session/prompt", text)
+	return d.writePrompt(id, text)
 }
 
-// Reset asks for another session in the same process, and closes the one before where the agent knows how.
+// Reset asks for another session in the same process, and closes the one before where the agent
+// knows how.
 func (d *Dialect) Reset() (lines [][]byte, same bool) {
 	if d.phase != idle || d.session == "" {
 		return nil, false
 	}
 	d.phase = resetting
 	if d.closes {
-		lines = append(lines, append(d.askSession(request{kind: asksClose}, "session/close", 0), ends...))
+		lines = append(lines, d.askSession(d.closed, "session/close", nil))
 	}
 	d.session = ""
 	return append(lines, d.newSession()), true
@@ -131,71 +135,51 @@ func (d *Dialect) Abort() [][]byte {
 	return [][]byte{d.cancel()}
 }
 
-// Stop cancels a running turn, so that the agent ends its tools. Without one the closed stdin is all that it needs.
+// Stop cancels a running turn, so that the agent ends its tools. Without one the closed stdin is
+// all that it needs.
 func (d *Dialect) Stop() [][]byte { return d.Abort() }
 
 // turn is what is known of the turn that Open began.
 type turn struct {
-	open     bool
-	aborting bool
-	held     []held  // steers that wait for the prompt to be written, or for the agent to ask
-	steers   []steer // written and not known to have reached the model
-	ended    []ending
-	worked   bool               // a tool was called
-	spoke    bool               // something was said or thought
-	counted  bool               // what was used is told bit by bit
-	retries  int                // of the model's last answer
-	failure  string             // the last words, where they may be an error
-	proved   bool               // failure is of a request that was made again before
-	asked    bool               // the model is asked, and nothing came of it yet
-	repeat   string             // words that may say that it is asked again: what comes next tells
-	broken   bool               // the agent says that it gave up: what it says next is why
-	stuck    string             // the kind of fault that holds up the request that is made again
-	failed   event.AgentRetried // begun in the agent's log: its next line tells whether the request is made again
+	open      bool
+	aborting  bool
+	held      []held  // steers that wait for the prompt to be written, or for the agent to ask
+	steers    []steer // written and not known to have reached the model
+	ended     []ending
+	worked    bool            // a tool was called
+	spoke     bool            // something was said or thought
+	counted   bool            // usage is reported bit by bit
+	retries   int             // of the model's last answer
+	failure   string          // the last words, where they may be an error
+	proved    bool            // failure is of a request that was made again before
+	asked     bool            // the model is asked, and nothing came of it yet
+	retryText string          // words that may say that it is asked again: what comes next decides
+	broken    bool            // the agent says that it gave up: what it says next is why
+	stuck     event.FaultKind // the kind of fault that holds up the request that is made again
+	// begun in the agent's log: its next line shows whether the request is made again
+	failed event.AgentRetried
 }
 
 type held struct{ command, text string }
 
-// steer is one that was written. passed says that a tool returned since: the model's next request holds it.
+// steer is one that was written. passed says that a tool returned since: the model's next request
+// holds it.
 type steer struct {
 	command string
 	passed  bool
 }
 
+// An answer reads what an agent answers to a request: one of both exists.
+type answer func(result, failed jsonscan.Value, out *agent.Decoded)
+
 // request is one of ours that is not answered.
 type request struct {
-	id      int64
-	kind    asks
-	command string // of a steer
-}
-
-type asks uint8
-
-const (
-	asksInitialize asks = iota
-	asksSession
-	asksModel
-	asksThinking
-	asksPrompt
-	asksSteer    // one more prompt
-	asksSteering // _session/steering
-	asksClose
-)
-
-// take removes the request that an answer is for.
-func (d *Dialect) take(id int64) (r request, ok bool) {
-	at := slices.IndexFunc(d.waiting, func(r request) bool { return r.id == id })
-	if at < 0 {
-		return request{}, false
-	}
-	r = d.waiting[at]
-	d.waiting = slices.Delete(d.waiting, at, at+1)
-	return r, true
+	id     int64
+	prompt bool // the turn lasts until it is answered
+	answer answer
 }
 
 // prompted reports whether a prompt of this turn is not answered.
 func (d *Dialect) prompted() bool {
-	return slices.ContainsFunc(d.waiting, func(r request) bool {
-		return r.kind == asksPrompt || r.kind == asksSteer || r.kind == asksSteering
-	})
+	return slices.ContainsFunc(d.waiting, func(r request) bool { return r.prompt })
 }

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -10,31 +11,21 @@ import (
 )
 
 // answered reads the answer to a request of ours.
-func (d *Dialect) answered(f *frame, out *agent.Decoded) {
-	n, isNumber := f.id.Int()
-	r, mine := d.take(n)
-	if !isNumber || !mine {
+func (d *Dialect) answered(id, result, failed jsonscan.Value, out *agent.Decoded) {
+	n, isNumber := id.Int()
+	at := slices.IndexFunc(d.waiting, func(r request) bool { return r.id == n })
+	if !isNumber || at < 0 {
 		out.Add(event.AgentNoticed{What: "answer to nothing"})
 		return
 	}
-	result, failed := f.result, f.failed
-	if failed.IsNull() {
-		failed = jsonscan.Value{}
-	}
-	switch r.kind {
-	case asksInitialize:
-		d.initialized(result, failed, out)
-	case asksSession:
-		d.entered(result, failed, out)
-	case asksModel, asksThinking:
-		d.chosen(r.kind, result, failed, out)
-	case asksPrompt, asksSteer:
-		d.promptAnswered(r, result, failed, out)
-	case asksSteering:
-		d.steeringAnswered(r, result, failed, out)
-	case asksClose:
-		out.Add(event.AgentNoticed{What: "session/close", Text: complaint(failed)})
-	}
+	r := d.waiting[at]
+	d.waiting = slices.Delete(d.waiting, at, at+1)
+	r.answer(result, failed, out)
+}
+
+// closed: the session before is.
+func (d *Dialect) closed(_, failed jsonscan.Value, out *agent.Decoded) {
+	out.Add(event.AgentNoticed{What: "session/close", Text: complaint(failed)})
 }
 
 // initialized: the agent says what it is.
@@ -70,35 +61,35 @@ func (d *Dialect) entered(result, failed jsonscan.Value, out *agent.Decoded) {
 		d.cannotBegin("session/new", readFailure(failed), out)
 		return
 	case d.session == "":
-		d.cannotBegin("session/new", said("the answer to session/new names no session"), out)
+		d.cannotBegin("session/new", failureText("the answer to session/new names no session"), out)
 		return
 	}
 	out.Add(event.AgentNoticed{What: "session/new", Text: agent.Cut(d.session)})
 	d.chooseModel(result, out)
 }
 
-// chosen: a choice was made, or not. A model that the agent does not take is an error: the loop would run on another, at
+// modelChosen: a model that the agent does not take is an error: the loop would run on another, at
 // another price.
-func (d *Dialect) chosen(what asks, result, failed jsonscan.Value, out *agent.Decoded) {
-	switch {
-	case failed.Exists() && what == asksModel:
-		f := readFailure(failed)
-		d.cannotBegin(fmt.Sprintf("the agent does not take the model %q", d.wants.model), f, out)
+func (d *Dialect) modelChosen(result, failed jsonscan.Value, out *agent.Decoded) {
+	if failed.Exists() {
+		d.cannotBegin(fmt.Sprintf("the agent does not take the model %q", d.wants.model), readFailure(failed), out)
 		return
-	case failed.Exists():
-		out.Add(event.AgentNoticed{What: "thinking refused", Text: complaint(failed)})
-	default:
-		out.Add(event.AgentNoticed{What: "chosen"})
 	}
-	if what == asksModel {
-		d.chooseThinking(result, out)
-		return
+	out.Add(event.AgentNoticed{What: "chosen"})
+	d.chooseThinking(result, out)
+}
+
+func (d *Dialect) thinkingChosen(_, failed jsonscan.Value, out *agent.Decoded) {
+	if failed.Exists() {
+		out.Add(event.AgentNoticed{What: "thinking refused", Text: complaint(failed)})
+	} else {
+		out.Add(event.AgentNoticed{What: "chosen"})
 	}
 	d.ready(out)
 }
 
-// chooseModel asks for the model that is wanted, in the session that result describes: as an option of the session, or as ACP had
-// it before there were options.
+// chooseModel asks for the model that is wanted, in the session that result describes: as an option
+// of the session, or as ACP had it before there were options.
 func (d *Dialect) chooseModel(result jsonscan.Value, out *agent.Decoded) {
 	if d.wants.model == "" {
 		d.chooseThinking(result, out)
@@ -106,13 +97,11 @@ func (d *Dialect) chooseModel(result jsonscan.Value, out *agent.Decoded) {
 	}
 	switch id := option(result, "model"); {
 	case id.Exists():
-		out.Reply = append(out.Reply, d.setOption(asksModel, id, d.wants.model))
+		out.Reply = append(out.Reply, d.setOption(d.modelChosen, id, d.wants.model))
 	case result.Get("models").IsObject():
-		line := d.askSession(request{kind: asksModel}, "session/set_model", len(d.wants.model)+16)
-		line = jsonscan.AppendString(append(line, `,"modelId":`...), d.wants.model)
-		out.Reply = append(out.Reply, append(line, ends...))
+		out.Reply = append(out.Reply, d.askSession(d.modelChosen, "session/set_model", object{"modelId": d.wants.model}))
 	default:
-		d.cannotBegin("model", said("the agent offers no choice of models: leave agent.model out, or choose it with agent.flags"), out)
+		d.cannotBegin("model", failureText("the agent offers no choice of models: leave agent.model out, or choose it with agent.flags"), out)
 	}
 }
 
@@ -122,14 +111,15 @@ func (d *Dialect) chooseThinking(result jsonscan.Value, out *agent.Decoded) {
 		return
 	}
 	if id := option(result, "thought_level"); id.Exists() {
-		out.Reply = append(out.Reply, d.setOption(asksThinking, id, d.wants.thinking))
+		out.Reply = append(out.Reply, d.setOption(d.thinkingChosen, id, d.wants.thinking))
 		return
 	}
 	out.Add(event.AgentNoticed{What: "thinking refused", Text: "the agent offers no choice of how much to think"})
 	d.ready(out)
 }
 
-// option returns the id of the session's option of a category, a JSON string; nil where there is none.
+// option returns the id of the session's option of a category, a JSON string; nil where there is
+// none.
 func option(result jsonscan.Value, category string) jsonscan.Value {
 	for o := range result.Get("configOptions").Items() {
 		if id := o.Get("id"); o.Get("category").Says(category) && id.IsString() {
@@ -139,10 +129,8 @@ func option(result jsonscan.Value, category string) jsonscan.Value {
 	return jsonscan.Value{}
 }
 
-func (d *Dialect) setOption(what asks, id jsonscan.Value, value string) []byte {
-	line := d.askSession(request{kind: what}, "session/set_config_option", len(id.Raw())+len(value)+32)
-	line = append(append(append(line, `,"configId":`...), id.Raw()...), `,"value":`...)
-	return append(jsonscan.AppendString(line, value), ends...)
+func (d *Dialect) setOption(chosen answer, id jsonscan.Value, value string) []byte {
+	return d.askSession(chosen, "session/set_config_option", object{"configId": id.Text(), "value": value})
 }
 
 // ready: the session is as it should be.
@@ -157,7 +145,7 @@ func (d *Dialect) ready(out *agent.Decoded) {
 			d.finish(event.AgentFinished{Outcome: "aborted"}, out)
 			return
 		}
-		out.Reply = append(out.Reply, d.writePrompt())
+		out.Reply = append(out.Reply, d.begin())
 		if d.profile.busy == isAsked {
 			return
 		}
@@ -189,32 +177,31 @@ func (d *Dialect) refuse(finished event.AgentFinished, out *agent.Decoded) {
 	}
 }
 
-// promptAnswered ends the turn once all its prompts are answered: one that came while another ran may have begun a run of
-// its own.
-func (d *Dialect) promptAnswered(r request, result, failed jsonscan.Value, out *agent.Decoded) {
-	e := d.judge(result, failed)
-	e.main = r.kind == asksPrompt
-	if r.kind == asksSteer {
-		d.reached(r.command, e.finished.Outcome == "ok" || e.finished.Outcome == "length", out)
+// promptAnswered reads the answer to a prompt, of a steer if there is a command. The turn ends once
+// all its prompts are answered: one that came while another ran may have begun a run of its own.
+func (d *Dialect) promptAnswered(command string, result, failed jsonscan.Value, out *agent.Decoded) {
+	e := d.readOutcome(result, failed)
+	e.main = command == ""
+	if !e.main {
+		d.steerAnswered(command, e.good(), out)
 	}
 	if !d.turn.open {
-		out.Add(event.AgentNoticed{What: "session/prompt", Text: e.finished.Outcome})
+		out.Add(event.AgentNoticed{What: "session/prompt", Text: string(e.finished.Outcome)})
 		return
 	}
 	d.turn.ended = append(d.turn.ended, e)
 	d.endTurn(out)
 	if len(out.Facts) == 0 {
-		out.Add(event.AgentNoticed{What: "session/prompt", Text: e.finished.Outcome})
+		out.Add(event.AgentNoticed{What: "session/prompt", Text: string(e.finished.Outcome)})
 	}
 }
 
 // steeringAnswered: the agent has put the text where the model's next request will hold it, or not.
-func (d *Dialect) steeringAnswered(r request, result, failed jsonscan.Value, out *agent.Decoded) {
+func (d *Dialect) steeringAnswered(command string, result, failed jsonscan.Value, out *agent.Decoded) {
 	outcome := result.Get("outcome").Text()
-	if !failed.Exists() && outcome == "injected" {
-		d.reached(r.command, true, out)
-	} else {
-		d.reached(r.command, false, out)
+	injected := !failed.Exists() && outcome == "injected"
+	d.steerAnswered(command, injected, out)
+	if !injected {
 		out.Add(event.AgentNoticed{What: "_session/steering", Text: agent.Cut(strings.TrimSpace(outcome + " " + complaint(failed)))})
 	}
 	d.endTurn(out)

@@ -9,12 +9,12 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// requested answers a request of the agent's at once, so that nothing waits for a person. Nothing but permission is
-// given: files and terminals were not offered.
+// requested answers a request of the agent's at once, so that nothing waits for a person. Only
+// permissions are served: files and terminals were not offered.
 func (d *Dialect) requested(method, id, params jsonscan.Value, out *agent.Decoded) {
 	if !id.IsString() {
 		if _, ok := id.Float(); !ok {
-			out.Add(event.AgentUnread{})
+			out.Add(event.AgentUnparsed{})
 			return
 		}
 	}
@@ -26,49 +26,47 @@ func (d *Dialect) requested(method, id, params jsonscan.Value, out *agent.Decode
 		d.drained(id, params, out)
 		return
 	}
-	out.Reply = append(out.Reply, reply(id.Raw(), "error", `{"code":-32601,"message":"ralph does not serve this"}`))
+	out.Reply = append(out.Reply, reply(id, "error", object{"code": -32601, "message": "ralph does not serve this"}))
 	out.Add(event.AgentNoticed{What: out.Name("", method), Text: "refused"})
 }
 
-// permission says yes to what agent.permissions allow and no to all else, and rather once than always: what a person has set for the agent stays
-// as it is. While the turn is cancelled ACP wants every such request answered with just that.
+// permission allows what agent.permissions allow and rejects all else, preferably once and not
+// always: it changes no settings of the agent. While the turn is cancelled, ACP wants each such
+// request to be answered as cancelled.
 func (d *Dialect) permission(id, params jsonscan.Value, out *agent.Decoded) {
-	var call update
-	call.read(params.Get("toolCall"))
-	what := strings.TrimSpace(out.Name("session/request_permission ", call.title))
+	call := updateOf(params.Get("toolCall"))
+	what := strings.TrimSpace(out.Name("session/request_permission ", call.Get("title")))
 	option, answer := offered(params.Get("options"), "allow_once", "allow_always")
-	if !d.permits(&call) {
+	if !d.permits(call) {
 		option, answer = offered(params.Get("options"), "reject_once", "reject_always")
 	}
 	if !option.Exists() || d.turn.aborting || !d.turn.open {
-		out.Reply = append(out.Reply, reply(id.Raw(), "result", `{"outcome":{"outcome":"cancelled"}}`))
+		out.Reply = append(out.Reply, reply(id, "result", object{"outcome": object{"outcome": "cancelled"}}))
 		out.Add(event.AgentAsked{What: what, Answer: "cancelled"})
 		return
 	}
-	d.toolSeen(&call, true, out)
-	out.Reply = append(out.Reply, reply(id.Raw(), "result", `{"outcome":{"outcome":"selected","optionId":`+string(option.Raw())+`}}`))
+	d.toolSeen(call, true, out)
+	out.Reply = append(out.Reply, reply(id, "result", object{"outcome": object{"outcome": "selected", "optionId": option.Text()}}))
 	out.Add(event.AgentAsked{What: what, Answer: answer})
 }
 
-// drained hands over what was steered: Qwen Code asks for it when a tool returns, and gives it to the model with the result.
+// drained answers with the steers: Qwen Code asks for them when a tool returns, and gives them to
+// the model with the result.
 func (d *Dialect) drained(id, params jsonscan.Value, out *agent.Decoded) {
 	out.Add(event.AgentNoticed{What: "craft/drainMidTurnQueue"})
-	messages := []byte(`{"messages":[`)
+	messages := []string{}
 	if d.phase == running && !d.turn.aborting && params.Get("sessionId").Says(d.session) {
-		for i, s := range d.turn.held {
-			if i > 0 {
-				messages = append(messages, ',')
-			}
-			messages = jsonscan.AppendString(messages, s.text)
+		for _, s := range d.turn.held {
+			messages = append(messages, s.text)
 			d.turn.steers = append(d.turn.steers, steer{command: s.command, passed: true})
 		}
 		d.turn.held = nil
 	}
-	out.Reply = append(out.Reply, reply(id.Raw(), "result", string(append(messages, `],"hasQueuedPrompt":false}`...))))
+	out.Reply = append(out.Reply, reply(id, "result", object{"messages": messages, "hasQueuedPrompt": false}))
 }
 
-// permits reports whether a call is allowed. A path is compared as it is spelled: where a link leads is not looked at.
-func (d *Dialect) permits(call *update) bool {
+// permits reports whether a call is allowed. Links in paths are not followed.
+func (d *Dialect) permits(call update) bool {
 	switch d.permissions {
 	case agent.PermitAsk:
 		return false
@@ -76,7 +74,7 @@ func (d *Dialect) permits(call *update) bool {
 	default:
 		return true
 	}
-	switch string(call.kind.Inner()) {
+	switch string(call.Get("kind").Inner()) {
 	case "read", "search", "think":
 		return true
 	case "edit", "delete", "move":
@@ -86,9 +84,9 @@ func (d *Dialect) permits(call *update) bool {
 }
 
 // inside reports whether a call names files, and all of them lie in the agent's folder.
-func (d *Dialect) inside(call *update) bool {
+func (d *Dialect) inside(call update) bool {
 	named := 0
-	for _, list := range []jsonscan.Value{call.locations, call.content} {
+	for _, list := range []jsonscan.Value{call.Get("locations"), call.content} {
 		for item := range list.Items() {
 			path := item.Get("path")
 			if !path.IsString() {

@@ -71,7 +71,7 @@ func (k *talk) print(line string, to agent.Stream) {
 		case event.AgentAsked:
 			k.facts = append(k.facts, "answered "+p.Answer)
 		case event.AgentLimited:
-			k.facts = append(k.facts, "limited "+p.Kind)
+			k.facts = append(k.facts, string("limited "+p.Kind))
 		case event.AgentRetried:
 			k.facts = append(k.facts, strings.TrimSpace(fmt.Sprintf("retried %d %d %s", p.Attempt, p.Delay, p.Kind)))
 		case event.AgentUsed:
@@ -81,7 +81,7 @@ func (k *talk) print(line string, to agent.Stream) {
 			}
 			k.facts = append(k.facts, fmt.Sprintf("used %d %d %s", p.In, p.Out, cost))
 		case event.AgentFinished:
-			k.facts = append(k.facts, strings.TrimSpace("finished "+p.Outcome+" "+p.Error))
+			k.facts = append(k.facts, strings.TrimSpace(string("finished "+p.Outcome+" ")+p.Error))
 		default:
 			k.facts = append(k.facts, string(fact.EventType()))
 		}
@@ -134,7 +134,7 @@ func (k *talk) methods() (methods []string) {
 	return methods
 }
 
-func TestThePromptWaitsForASession(t *testing.T) {
+func TestPromptWaitsForSession(t *testing.T) {
 	k := newTalk(t, "opencode", agent.Spec{})
 	k.open("go")
 	k.expect("at first", k.methods(), "initialize")
@@ -142,12 +142,12 @@ func TestThePromptWaitsForASession(t *testing.T) {
 	k.expect("then", k.methods(), "initialize", "session/new")
 	k.say(`"id":2,"result":{"sessionId":"s1"}`)
 	k.expect("then", k.methods(), "initialize", "session/new", "session/prompt")
-	if !strings.Contains(k.wrote[2], `"sessionId":"s1","prompt":[{"type":"text","text":"go"}]`) {
+	if !strings.Contains(k.wrote[2], `"prompt":[{"text":"go","type":"text"}],"sessionId":"s1"`) {
 		t.Errorf("the prompt: %s", k.wrote[2])
 	}
 }
 
-func TestASteerThatComesTooEarlyFollowsThePrompt(t *testing.T) {
+func TestEarlySteerFollowsPrompt(t *testing.T) {
 	k := newTalk(t, "opencode", agent.Spec{})
 	k.open("go")
 	if !k.steer("a") {
@@ -161,7 +161,7 @@ func TestASteerThatComesTooEarlyFollowsThePrompt(t *testing.T) {
 	k.expect("facts", k.facts, "said hi", "delivered a", "used 0 0 unknown", "finished ok")
 }
 
-func TestASteerIsDeliveredWhenTheModelAnswersATool(t *testing.T) {
+func TestSteerDeliveredAfterTool(t *testing.T) {
 	k := begun(t, "opencode")
 	k.tool("t1", "in_progress")
 	k.steer("a")
@@ -172,7 +172,7 @@ func TestASteerIsDeliveredWhenTheModelAnswersATool(t *testing.T) {
 	k.expect("after it", k.facts[3:], "delivered a", "said ok")
 }
 
-func TestATurnWithASteerEndsWithItsLastAnswer(t *testing.T) {
+func TestLastAnswerEndsTurn(t *testing.T) {
 	k := begun(t, "opencode")
 	k.chunk("done")
 	k.steer("a")
@@ -183,7 +183,7 @@ func TestATurnWithASteerEndsWithItsLastAnswer(t *testing.T) {
 	k.expect("facts", k.facts[1:], "said and this", "delivered a", "used 14 5 unknown", "finished ok")
 }
 
-func TestASteerThatIsRefusedIsNotDelivered(t *testing.T) {
+func TestRefusedSteerIsNotDelivered(t *testing.T) {
 	k := begun(t, "claude-agent-acp")
 	k.chunk("done")
 	k.steer("a")
@@ -192,7 +192,7 @@ func TestASteerThatIsRefusedIsNotDelivered(t *testing.T) {
 	k.expect("facts", k.facts, "said done", "used 0 0 unknown", "finished ok")
 }
 
-func TestQwenIsHandedWhatItAsksFor(t *testing.T) {
+func TestQwenDrainsSteers(t *testing.T) {
 	const drain = `"id":7,"method":"craft/drainMidTurnQueue","params":{"sessionId":"s1"}`
 	k := begun(t, "qwen")
 	if !k.steer("a") || len(k.wrote) > 0 {
@@ -200,17 +200,17 @@ func TestQwenIsHandedWhatItAsksFor(t *testing.T) {
 	}
 	k.tool("t1", "completed")
 	k.say(drain)
-	k.expect("written", k.wrote, `{"jsonrpc":"2.0","id":7,"result":{"messages":["text of a"],"hasQueuedPrompt":false}}`)
+	k.expect("written", k.wrote, `{"id":7,"jsonrpc":"2.0","result":{"hasQueuedPrompt":false,"messages":["text of a"]}}`)
 	k.chunk("ok")
 	k.steer("b")
 	k.say(`"id":3,"result":{"stopReason":"end_turn"}`)
 	k.expect("facts", k.facts, "called tool", "returned", "delivered a", "said ok", "used 0 0 unknown", "finished ok")
 	k.wrote = nil
 	k.say(drain)
-	k.expect("after the turn", k.wrote, `{"jsonrpc":"2.0","id":7,"result":{"messages":[],"hasQueuedPrompt":false}}`)
+	k.expect("after the turn", k.wrote, `{"id":7,"jsonrpc":"2.0","result":{"hasQueuedPrompt":false,"messages":[]}}`)
 }
 
-func TestAnAgentThatDropsItsWorkForAPromptIsNotSteered(t *testing.T) {
+func TestUnsteerableAgents(t *testing.T) {
 	k := begun(t, "gemini")
 	if k.steer("a") {
 		t.Error("taken")
@@ -232,7 +232,7 @@ func TestAbort(t *testing.T) {
 		k.say(`"id":"x","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t1"},"options":[{"optionId":"y","kind":"allow_once"}]}`)
 		k.say(`"id":3,"error":{"code":-32603,"message":"aborted"}`)
 		k.expect("written", k.wrote, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`,
-			`{"jsonrpc":"2.0","id":"x","result":{"outcome":{"outcome":"cancelled"}}}`)
+			`{"id":"x","jsonrpc":"2.0","result":{"outcome":{"outcome":"cancelled"}}}`)
 		k.expect("facts", k.facts, "answered cancelled", "used 0 0 unknown", "finished aborted")
 	})
 }
@@ -241,11 +241,11 @@ func TestPermission(t *testing.T) {
 	for name, test := range map[string]struct{ options, reply, answer string }{
 		"once rather than always": {
 			`{"optionId":"a","kind":"allow_always"},{"optionId":"o","kind":"allow_once"},{"optionId":"r","kind":"reject_once"}`,
-			`{"outcome":{"outcome":"selected","optionId":"o"}}`, "answered allow_once",
+			`{"outcome":{"optionId":"o","outcome":"selected"}}`, "answered allow_once",
 		},
 		"always where there is no once": {
 			`{"optionId":"r","kind":"reject_once"},{"optionId":"a","kind":"allow_always"}`,
-			`{"outcome":{"outcome":"selected","optionId":"a"}}`, "answered allow_always",
+			`{"outcome":{"optionId":"a","outcome":"selected"}}`, "answered allow_always",
 		},
 		"none where it cannot be allowed": {
 			`{"optionId":"r","kind":"reject_once"}`, `{"outcome":{"outcome":"cancelled"}}`, "answered cancelled",
@@ -254,7 +254,7 @@ func TestPermission(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := begun(t, "opencode")
 			k.say(`"id":0,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"t1","title":"ls"},"options":[%s]}`, test.options)
-			k.expect("written", k.wrote, `{"jsonrpc":"2.0","id":0,"result":`+test.reply+`}`)
+			k.expect("written", k.wrote, `{"id":0,"jsonrpc":"2.0","result":`+test.reply+`}`)
 			if last := k.facts[len(k.facts)-1]; last != test.answer {
 				t.Error(last)
 			}
@@ -262,8 +262,9 @@ func TestPermission(t *testing.T) {
 	}
 }
 
-// What is asked for is judged by the permissions: by what kind of call it is, and where the files are that it names.
-func TestPermissionsOfTheLoop(t *testing.T) {
+// What is asked for is judged by the permissions: by what kind of call it is, and where the files
+// are that it names.
+func TestPermissionsOfLoop(t *testing.T) {
 	const options = `[{"optionId":"a","kind":"allow_once"},{"optionId":"r","kind":"reject_once"}]`
 	for name, row := range map[string]struct{ permissions, call, want string }{
 		"everything":                  {"", `"kind":"execute"`, "allow_once"},
@@ -291,13 +292,13 @@ func TestPermissionsOfTheLoop(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotServedIsRefusedAtOnce(t *testing.T) {
+func TestUnknownRequestsAreRefused(t *testing.T) {
 	k := begun(t, "opencode")
 	k.say(`"id":12,"method":"fs/read_text_file","params":{"path":"/etc/passwd"}`)
-	k.expect("written", k.wrote, `{"jsonrpc":"2.0","id":12,"error":{"code":-32601,"message":"ralph does not serve this"}}`)
+	k.expect("written", k.wrote, `{"error":{"code":-32601,"message":"ralph does not serve this"},"id":12,"jsonrpc":"2.0"}`)
 }
 
-func TestAnAgentThatCannotBegin(t *testing.T) {
+func TestRefusedStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		answers []string
 		facts   []string
@@ -333,7 +334,7 @@ func TestAnAgentThatCannotBegin(t *testing.T) {
 	}
 }
 
-func TestTheModelIsChosenInTheSession(t *testing.T) {
+func TestModelChosenInSession(t *testing.T) {
 	spec := agent.Spec{Model: "m2", Provider: "p", Thinking: "high"}
 	const options = `"configOptions":[{"id":"mdl","category":"model"},{"id":"thk","category":"thought_level"}]`
 	t.Run("as options", func(t *testing.T) {
@@ -344,8 +345,8 @@ func TestTheModelIsChosenInTheSession(t *testing.T) {
 		k.say(`"id":3,"result":{%s}`, options)
 		k.say(`"id":4,"result":{%s}`, options)
 		k.expect("written", k.wrote[2:4],
-			`{"jsonrpc":"2.0","id":3,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"mdl","value":"p/m2"}}`,
-			`{"jsonrpc":"2.0","id":4,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"thk","value":"high"}}`)
+			`{"id":3,"jsonrpc":"2.0","method":"session/set_config_option","params":{"configId":"mdl","sessionId":"s1","value":"p/m2"}}`,
+			`{"id":4,"jsonrpc":"2.0","method":"session/set_config_option","params":{"configId":"thk","sessionId":"s1","value":"high"}}`)
 		k.expect("methods", k.methods()[4:], "session/prompt")
 	})
 	t.Run("as ACP had it before", func(t *testing.T) {
@@ -372,7 +373,7 @@ func TestTheModelIsChosenInTheSession(t *testing.T) {
 	})
 }
 
-func TestAnotherSessionIsAFreshContext(t *testing.T) {
+func TestNewSessionIsFresh(t *testing.T) {
 	k := begun(t, "opencode")
 	k.chunk("hi")
 	k.update(`"sessionUpdate":"usage_update","cost":{"amount":0.5,"currency":"USD"}`)
@@ -395,7 +396,7 @@ func TestAnotherSessionIsAFreshContext(t *testing.T) {
 	k.expect("facts", k.facts, "said hi", "used 0 0 0.5", "finished ok", "said new", "used 0 0 0.25", "finished ok")
 }
 
-func TestAGoodEndThatIsNone(t *testing.T) {
+func TestErrorsShownAsText(t *testing.T) {
 	for name, test := range map[string]struct {
 		program string
 		chunks  []string
@@ -420,7 +421,7 @@ func TestAGoodEndThatIsNone(t *testing.T) {
 	}
 }
 
-func TestWhyATurnStopped(t *testing.T) {
+func TestStopReasons(t *testing.T) {
 	for reason, want := range map[string]string{
 		"end_turn": "finished ok", "cancelled": "finished aborted", "max_tokens": "finished length max_tokens",
 		"max_turn_requests": "finished length max_turn_requests", "refusal": "finished error the agent refused to go on",
@@ -435,14 +436,14 @@ func TestWhyATurnStopped(t *testing.T) {
 	}
 }
 
-func TestACallThatNeverReturnsIsOverWithTheTurn(t *testing.T) {
+func TestOpenCallsEndWithTurn(t *testing.T) {
 	k := begun(t, "opencode")
 	k.tool("t1", "in_progress")
 	k.say(`"id":3,"result":{"stopReason":"cancelled"}`)
 	k.expect("facts", k.facts, "called ls", "used 0 0 unknown", "returned "+agent.NoResult, "finished aborted")
 }
 
-func TestThePlanIsToldWhole(t *testing.T) {
+func TestPlanIsReported(t *testing.T) {
 	k := begun(t, "opencode")
 	k.update(`"sessionUpdate":"plan","entries":[{"content":"a","status":"completed"},{"content":"b","status":"in_progress"},{"content":"c","status":"pending"}]`)
 	k.expect("facts", k.facts, "agent.planned")

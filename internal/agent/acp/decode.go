@@ -1,83 +1,40 @@
 package acp
 
 import (
-	"bytes"
-
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Bytes of scratch memory.
-const (
-	usualScratch = 1 << 10
-	keptScratch  = 1 << 20
-)
-
-// Decode reads one frame. Lines that are none are kept as they are: launchers print some to stdout, and stderr is
-// meant for a person.
+// Decode reads one message. Other lines are kept as they are: launchers print some to stdout, and
+// stderr is for a person.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
-	if from == agent.Stderr {
-		if !d.logged(line, out) {
-			out.Add(event.AgentUnread{Line: plain(line), Stream: "stderr"})
-		}
+	if from == agent.Stderr && d.profile.log != nil && d.profile.log(d, line, out) {
 		return
 	}
-	value, err := d.line.Read(line)
-	if d.scratch = d.scratch[:0]; cap(d.scratch) > keptScratch {
-		d.scratch = nil
-	}
-	switch {
-	case err != nil && len(bytes.TrimSpace(line)) == 0:
-		out.DropRaw = true
-		return
-	case err != nil:
-		out.Add(event.AgentUnread{Line: plain(line)})
-		return
-	}
-	out.JSON = true
-	var f frame
-	f.read(value)
-	d.told(&f, out)
-}
-
-// frame are the members of a line.
-type frame struct{ method, id, params, result, failed jsonscan.Value }
-
-// read takes over the members of a line.
-func (f *frame) read(line jsonscan.Value) {
-	for key, value := range line.Members() {
-		switch string(key) {
-		case "method":
-			f.method = value
-		case "id":
-			f.id = value
-		case "params":
-			f.params = value
-		case "result":
-			f.result = value
-		case "error":
-			f.failed = value
-		}
+	if m, ok := out.Read(d.line, line, from); ok {
+		d.received(m, out)
 	}
 }
 
-// told tells the three kinds of JSON-RPC apart: a method with an id is a request, without one a notification, and an
-// id without a method is an answer.
-func (d *Dialect) told(f *frame, out *agent.Decoded) {
+// received reads a JSON-RPC message: a method with an id is a request, a method without one is a
+// notification, and an id without a method is an answer.
+func (d *Dialect) received(m jsonscan.Value, out *agent.Decoded) {
+	method, id := m.Get("method"), m.Get("id")
+	result, failed := m.Get("result"), m.Get("error")
 	switch {
-	case f.method.IsString() && f.id.Exists() && !f.id.IsNull():
-		d.requested(f.method, f.id, f.params, out)
-	case f.method.Says("session/update"): // PHP and others escape the slash
-		d.updated(f.params, out)
-	case f.method.IsString():
-		out.Add(event.AgentNoticed{What: out.Name("", f.method)})
-	case f.id.Exists() && (f.result.Exists() || f.failed.Exists()):
-		d.answered(f, out)
+	case method.IsString() && id.Exists() && !id.IsNull():
+		d.requested(method, id, m.Get("params"), out)
+	case method.Says("session/update"): // PHP and others escape the slash
+		d.updated(m.Get("params"), out)
+	case method.IsString():
+		out.Add(event.AgentNoticed{What: out.Name("", method)})
+	case id.Exists() && (result.Exists() || failed.Exists()):
+		if failed.IsNull() {
+			failed = jsonscan.Value{}
+		}
+		d.answered(id, result, failed, out)
 	default:
-		out.Add(event.AgentUnread{})
+		out.Add(event.AgentUnparsed{})
 	}
 }
-
-// plain keeps bytes as a text.
-func plain(b []byte) event.Text { return jsonscan.AppendStringBytes(nil, b) }

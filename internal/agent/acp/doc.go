@@ -1,4 +1,5 @@
-// Package acp speaks the Agent Client Protocol (version 1, JSON-RPC over stdio), by which one dialect drives many agents.
+// Package acp speaks the Agent Client Protocol (version 1, JSON-RPC over stdio), by which one
+// dialect drives many agents.
 //
 //	d := acp.New("opencode")                 // the name of the program finds its profile
 //	command, err := d.Command(spec)          // opencode acp
@@ -8,8 +9,8 @@
 //
 // # What the protocol leaves open
 //
-// Much, so that each agent has a profile (profile.go), which is data: how it is started, what becomes of a prompt while
-// one is running, how an error looks that is told as a good end.
+// Much, so that each agent has a profile (profile.go), which is data: how it is started, what
+// becomes of a prompt while one is running, how an error looks that is reported as a good end.
 //
 //	agent      tried    steered in mid-turn               tokens                      cost
 //	opencode   1.18.33  a second prompt joins the first   of the turn's last request  yes
@@ -18,40 +19,46 @@
 //	Qwen Code  0.24.4   it asks for it after each tool    of the turn                 no
 //	Claude     0.100.0  a second prompt joins the first   of the turn                 yes
 //	Codex      2.6.0    _session/steering                 of the turn                 no
-//	pi         0.0.34   no: it queues it                  not told                    no
+//	pi         0.0.34   no: it queues it                  not reported                no
 //	goose, Cursor, Kimi: from documentation alone, never driven
 //
-// The versions of the last three are those of claude-agent-acp, codex-acp and pi-acp: a second way to agents that have dialects of
-// their own. An agent without a profile is not steered.
+// The versions of the last three are those of claude-agent-acp, codex-acp and pi-acp: a second way
+// to agents that have dialects of their own. An agent without a profile is not steered.
 //
-// All iterations have one process, and each a session of its own. What an agent has started before its session's first prompt is its own
-// (Copilot's and Qwen Code's launchers have the program as a child); what appeared since is ended when the turn is over.
+// All iterations have one process, and each a session of its own. What an agent has started before
+// its session's first prompt is its own (Copilot's and Qwen Code's launchers have the program as a
+// child); what appeared since is ended when the turn is over.
 //
 // # Permissions, files, terminals
 //
-// Whatever the agent asks permission for is allowed at once, and rather once than always. Files and terminals are not offered:
-// the agent's own are the same ones.
+// Whatever the agent asks permission for is allowed at once, and rather once than always. Files and
+// terminals are not offered: the agent's own are the same ones.
 //
 // # Guarantees
 //
-//   - A turn is over when all its prompts are answered. An answer without a word of the model and without a tool is an error.
-//   - A steer is delivered when the model speaks after a tool that returned since, or when the steer's own prompt is answered. Where it came between a
-//     tool's return and the model's answer that may be one request too early: the agent makes another for it.
-//   - What a session has cost is told as a sum, and reported as what came to it. A line that only carries a piece of a text is not
-//     kept itself; all others are.
+//   - A turn is over when all its prompts are answered. An answer without a word of the model and
+//     without a tool is an error.
+//   - A steer is delivered when the model speaks after a tool that returned since, or when the
+//     steer's own prompt is answered. Where it came between a tool's return and the model's answer
+//     that may be one request too early: the agent makes another for it.
+//   - What a session has cost is reported as a sum, and its growth becomes events. A line that only
+//     carries a piece of a text is not kept itself; all others are.
 //   - A model that cannot be chosen ends the turn: the loop would run on another, at another price.
 //
 // # What to know
 //
-// ACP has no word for a request to the model that failed and is made again, nor for when a limit ends. What is seen of it stands in
-// docs/adapters.md: opencode and Gemini CLI log it (log.go), Copilot tells that it asks again, and of Qwen Code nothing is seen before it
-// gives up, so that only the loop's idle limit ends a longer silence.
+// ACP has no word for a request to the model that failed and is made again, nor for when a limit
+// ends. What is seen of it stands in docs/reference/adapters.md: opencode and Gemini CLI log it
+// (log.go), Copilot reports that it asks again, and of Qwen Code nothing is seen before it gives
+// up, so that only the loop's idle limit ends a longer silence.
 //
-// Qwen Code asks its model for more after a turn (what to remember, what a person might say next), which
-// no turn accounts for, and remembers across iterations unless memory.enableManagedAutoMemory is off in its settings.
+// Qwen Code asks its model for more after a turn (what to remember, what a person might say next),
+// which no turn accounts for, and remembers across iterations unless memory.enableManagedAutoMemory
+// is off in its settings.
 //
 // # Not here
 //
-// Processes and signals (internal/agent/process), what an outcome means for the loop (internal/policy), MCP servers, which the agent's own
-// settings name, and authenticate, which no agent needed that was logged in.
+// Processes and signals (internal/process), what an outcome means for the loop (internal/policy),
+// MCP servers, which the agent's own settings name, and authenticate, which no agent needed that
+// was logged in.
 package acp

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestErrorsAreNamedByWhatHasToBeDone(t *testing.T) {
+func TestErrorKinds(t *testing.T) {
 	tests := []struct {
 		name, object, kind, words string
 	}{
@@ -35,16 +35,16 @@ func TestErrorsAreNamedByWhatHasToBeDone(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			f := readFailure(read(t, test.object))
-			if f.kind() != test.kind || f.Words != test.words {
+			if string(f.kind()) != test.kind || f.Words != test.words {
 				t.Errorf("%s: %q, want %s: %q", f.kind(), f.Words, test.kind, test.words)
 			}
 		})
 	}
 }
 
-func TestARefusalIsAKindOfItsOwn(t *testing.T) {
+func TestRefusalKind(t *testing.T) {
 	d := New("opencode")
-	if got := d.judge(read(t, `{"stopReason":"refusal"}`), jsonscan.Value{}).finished; got.Kind != event.KindRefusal || got.Outcome != "error" {
+	if got := d.readOutcome(read(t, `{"stopReason":"refusal"}`), jsonscan.Value{}).finished; got.Kind != event.KindRefusal || got.Outcome != "error" {
 		t.Errorf("%+v", got)
 	}
 	// codex-acp puts what Codex says of it into the model's place.
@@ -53,31 +53,7 @@ func TestARefusalIsAKindOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestUsageIsReadByItsTotal(t *testing.T) {
-	tests := []struct {
-		name, usage string
-		want        use
-	}{
-		{"opencode: cache and thinking apart", `{"inputTokens":400,"outputTokens":40,"totalTokens":1050,"thoughtTokens":10,"cachedReadTokens":600}`, use{known: true, in: 400, out: 50, cacheRead: 600, cacheWrite: 0}},
-		{"Copilot: both within", `{"inputTokens":2000,"outputTokens":100,"totalTokens":2100,"thoughtTokens":20,"cachedReadTokens":1200,"cachedWriteTokens":0}`, use{known: true, in: 800, out: 100, cacheRead: 1200, cacheWrite: 0}},
-		{"Codex: cache apart, thinking within", `{"totalTokens":2100,"inputTokens":800,"cachedReadTokens":1200,"outputTokens":100,"thoughtTokens":20}`, use{known: true, in: 800, out: 100, cacheRead: 1200, cacheWrite: 0}},
-		{"no total: cache is taken as apart", `{"inputTokens":10,"outputTokens":5,"cachedReadTokens":3}`, use{known: true, in: 10, out: 5, cacheRead: 3, cacheWrite: 0}},
-		{"less than nothing", `{"inputTokens":-10,"outputTokens":1e99,"totalTokens":-10}`, use{known: true, unread: true}},
-		{"whole numbers, however they are spelled", `{"inputTokens":10.0,"outputTokens":5e0,"cachedReadTokens":null}`, use{known: true, in: 10, out: 5}},
-		{"renamed", `{"prompt":10,"outputTokens":5}`, use{known: true, unread: true, out: 5}},
-		{"texts", `{"inputTokens":"10","outputTokens":5}`, use{known: true, unread: true, out: 5}},
-		{"nothing in it", `{}`, use{known: true, unread: true}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			if got := readUsage(read(t, test.usage)); got != test.want {
-				t.Errorf("%+v, want %+v", got, test.want)
-			}
-		})
-	}
-}
-
-func TestTheCostOfASessionIsToldOnce(t *testing.T) {
+func TestSessionCostReportedOnce(t *testing.T) {
 	var c cost
 	if c.since() != nil {
 		t.Error("a cost that nobody has told")
@@ -102,7 +78,7 @@ func TestTheCostOfASessionIsToldOnce(t *testing.T) {
 }
 
 // A turn that was killed keeps the cost that it told, which is not all.
-func TestATurnThatIsKilledKeepsItsCost(t *testing.T) {
+func TestKilledTurnKeepsCost(t *testing.T) {
 	d := New("opencode")
 	d.turn.open = true
 	d.cost.read(read(t, `{"amount":0.5,"currency":"USD"}`))

@@ -10,7 +10,7 @@ import (
 // streamError is what opencode 1.18.33 logs when a request fails.
 const streamError = `timestamp=2026-11-21T21:54:06.671Z level=ERROR run=ef850feb message="stream error" providerID=fake modelID=scripted session.id=s1 small=false agent=build mode=primary error.error="AI_APICallError: `
 
-func TestWhatAnAgentLogsOfARequestThatFailed(t *testing.T) {
+func TestLoggedFailures(t *testing.T) {
 	const gemini = "[2026-11-21T22:04:10.841Z] "
 	tests := []struct {
 		name, program string
@@ -28,10 +28,10 @@ func TestWhatAnAgentLogsOfARequestThatFailed(t *testing.T) {
 		{"what nobody knows, until it is tried again", "opencode", []string{streamError + `Provider returned error"`, streamError + `Provider returned error"`}, "limited overload, retried 2 0 overload"},
 		{"a login is not tried again", "opencode", []string{streamError + `Incorrect API key provided"`}, ""},
 		{"the sixth failure is the last", "opencode", slicesOf(6, streamError+`Overloaded"`), "limited overload, retried 1 0 overload, retried 2 0 overload, retried 3 0 overload, retried 4 0 overload, retried 5 0 overload"},
-		{"the title of a session may fail", "opencode", []string{strings.Replace(streamError, "small=false", "small=true", 1) + `Overloaded"`}, "agent.unread"},
-		{"another error", "opencode", []string{`timestamp=x level=ERROR message=process error="429 Too Many Requests"`}, "agent.unread"},
-		{"words that hold such a line", "opencode", []string{`timestamp=x level=ERROR message=process error="message=\"stream error\" small=false error.error=\"429\""`}, "agent.unread"},
-		{"words before such a line", "opencode", []string{`the tool said: ` + streamError + `429 Too Many Requests"`}, "agent.unread"},
+		{"the title of a session may fail", "opencode", []string{strings.Replace(streamError, "small=false", "small=true", 1) + `Overloaded"`}, "agent.unparsed"},
+		{"another error", "opencode", []string{`timestamp=x level=ERROR message=process error="429 Too Many Requests"`}, "agent.unparsed"},
+		{"words that hold such a line", "opencode", []string{`timestamp=x level=ERROR message=process error="message=\"stream error\" small=false error.error=\"429\""`}, "agent.unparsed"},
+		{"words before such a line", "opencode", []string{`the tool said: ` + streamError + `429 Too Many Requests"`}, "agent.unparsed"},
 
 		{
 			"a status", "gemini",
@@ -43,20 +43,20 @@ func TestWhatAnAgentLogsOfARequestThatFailed(t *testing.T) {
 		{
 			"a wait that is stated on the next line", "gemini",
 			[]string{gemini + `[WARN] Attempt 1 failed: You exceeded your current quota, please check your plan and billing details.`, `Suggested retry after 4s.. Retrying after 5320ms...`},
-			"agent.unread, limited rate, retried 1 5320 rate",
+			"agent.unparsed, limited rate, retried 1 5320 rate",
 		},
-		{"the last attempt", "gemini", []string{gemini + `[WARN] Attempt 10 failed: Too fast. Max attempts reached`}, "agent.unread"},
+		{"the last attempt", "gemini", []string{gemini + `[WARN] Attempt 10 failed: Too fast. Max attempts reached`}, "agent.unparsed"},
 		{
 			"the last attempt, on the next line", "gemini",
 			[]string{gemini + `[WARN] Attempt 10 failed: You exceeded your current quota.`, `Suggested retry after 4s.. Max attempts reached`},
-			"agent.unread, agent.unread",
+			"agent.unparsed, agent.unparsed",
 		},
-		{"a warning of another kind", "gemini", []string{gemini + `[WARN] Ripgrep is not available.`}, "agent.unread"},
+		{"a warning of another kind", "gemini", []string{gemini + `[WARN] Ripgrep is not available.`}, "agent.unparsed"},
 		{"what the log holds besides", "gemini", []string{gemini + `[DEBUG] Attempt 1 failed with status 429. Retrying with backoff...`, `  experimentIds: [],`, `}`}, ""},
-		{"such a line without its beginning, as it is printed again in the end", "gemini", []string{`Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {}`}, "agent.unread"},
-		{"a number that is none", "gemini", []string{gemini + `[WARN] Attempt one failed with status 429. Retrying with backoff...`}, "agent.unread"},
+		{"such a line without its beginning, as it is printed again in the end", "gemini", []string{`Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {}`}, "agent.unparsed"},
+		{"a number that is none", "gemini", []string{gemini + `[WARN] Attempt one failed with status 429. Retrying with backoff...`}, "agent.unparsed"},
 
-		{"an agent whose log is not read", "qwen", []string{streamError + `Overloaded"`, gemini + `[WARN] Attempt 1 failed with status 429. Retrying with backoff...`}, "agent.unread, agent.unread"},
+		{"an agent whose log is not read", "qwen", []string{streamError + `Overloaded"`, gemini + `[WARN] Attempt 1 failed with status 429. Retrying with backoff...`}, "agent.unparsed, agent.unparsed"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -79,7 +79,7 @@ func slicesOf(n int, line string) (lines []string) {
 }
 
 // What came of a request that failed is forgotten with the model's next word.
-func TestAFaultThatPassedIsForgotten(t *testing.T) {
+func TestAnswerEndsFault(t *testing.T) {
 	k := begun(t, "opencode")
 	k.print(streamError+`Overloaded"`, agent.Stderr)
 	k.chunk("on it")
@@ -87,15 +87,15 @@ func TestAFaultThatPassedIsForgotten(t *testing.T) {
 	k.expect("facts", k.facts, "limited overload", "retried 1 0 overload", "said on it", "limited overload", "retried 1 0 overload")
 }
 
-func TestALogOutsideOfATurnSaysNothing(t *testing.T) {
+func TestLogOutsideTurn(t *testing.T) {
 	k := newTalk(t, "opencode", agent.Spec{})
 	k.print(streamError+`Overloaded"`, agent.Stderr)
 	k.open("go")
 	k.print(streamError+`Overloaded"`, agent.Stderr)
-	k.expect("facts", k.facts, "agent.unread", "agent.unread")
+	k.expect("facts", k.facts, "agent.unparsed", "agent.unparsed")
 }
 
-func TestCopilotAsksTheModelAgain(t *testing.T) {
+func TestCopilotRetries(t *testing.T) {
 	const (
 		asks    = `"sessionUpdate":"usage_update","used":9,"size":10`
 		info    = "Info: Request failed due to a transient API error. Retrying..."
@@ -172,7 +172,7 @@ func TestCopilotAsksTheModelAgain(t *testing.T) {
 	}
 }
 
-func TestCodexTellsOfARequestThatFailed(t *testing.T) {
+func TestCodexRetries(t *testing.T) {
 	k := begun(t, "codex-acp")
 	failed := func(info, details, again string) {
 		k.update(`"sessionUpdate":"session_info_update","_meta":{"codex":{"error":{"message":"Reconnecting... 1/5","codexErrorInfo":%s,"additionalDetails":%q,"willRetry":%s}}}`, info, details, again)
@@ -185,7 +185,7 @@ func TestCodexTellsOfARequestThatFailed(t *testing.T) {
 	k.expect("facts", k.facts, "limited rate", "retried 1 0 rate", "limited network", "retried 2 0 network", "limited overload", "retried 3 0 overload")
 }
 
-func TestCodexGivesUpUnderTheNameOfAGoodEnd(t *testing.T) {
+func TestCodexGivesUp(t *testing.T) {
 	for name, row := range map[string]struct{ status, want string }{
 		"its thread is in error":         {"systemError", "limited rate, finished error last status: 429 Too Many Requests"},
 		"the same words without its say": {"idle", "finished ok"},
@@ -203,7 +203,7 @@ func TestCodexGivesUpUnderTheNameOfAGoodEnd(t *testing.T) {
 }
 
 // pi-acp drops pi's errors, and says in the model's place what it is and that it tries again.
-func TestWhatPiSaysBesidesIsNoWordOfTheModel(t *testing.T) {
+func TestPiAsides(t *testing.T) {
 	k := begun(t, "pi-acp")
 	k.chunk("pi v0.87.1\n---\n")
 	k.chunk("Retrying (attempt 1/3, waiting 2s)...")

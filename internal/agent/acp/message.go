@@ -10,8 +10,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// message is the run of text or thinking that is being told. Messages are numbered through the life of the process, so
-// that a block's name is never used twice. Where the agent does not name its messages, a tool ends one.
+// message is the run of text or thinking that is being written. Messages are numbered through the
+// life of the process, so that a block's name is never used twice. Where the agent does not name
+// its messages, a tool ends one.
 type message struct {
 	ordinal int
 	id      string // the agent's name for it
@@ -22,9 +23,9 @@ type message struct {
 	name    string // of the block
 }
 
-// chunk reads a piece of a message. The line itself is not kept, since a secret that is cut in two by two pieces could be
-// masked in neither of their lines.
-func (d *Dialect) chunk(u *update, thought bool, out *agent.Decoded) {
+// chunk reads a piece of a message. The line itself is not kept, since a secret that is cut in two
+// by two pieces could be masked in neither of their lines.
+func (d *Dialect) chunk(u update, thought bool, out *agent.Decoded) {
 	kind, words := u.content.Get("type"), u.content.Get("text")
 	if !kind.Is("text") || !words.IsString() {
 		out.Notice(agent.Brief(u.what), kind)
@@ -35,8 +36,9 @@ func (d *Dialect) chunk(u *update, thought bool, out *agent.Decoded) {
 		out.DropRaw = !u.meta.Exists()
 		return
 	}
-	if d.profile.repeats(words.Inner()) != "" {
-		d.turn.repeat, out.DropRaw = words.Text(), true // what comes next tells whose words they are
+	if d.profile.isRetry(words.Inner()) {
+		// what comes next shows whose words they are
+		d.turn.retryText, out.DropRaw = words.Text(), true
 		return
 	}
 	if d.aside(u, words) {
@@ -44,7 +46,7 @@ func (d *Dialect) chunk(u *update, thought bool, out *agent.Decoded) {
 		return
 	}
 	proved := d.turn.retries > 0
-	d.alive(out)
+	d.modelAnswered(out)
 	d.turn.failure, d.turn.proved = "", proved
 	switch {
 	case d.turn.broken:
@@ -53,38 +55,36 @@ func (d *Dialect) chunk(u *update, thought bool, out *agent.Decoded) {
 		d.turn.failure = strings.TrimPrefix(agent.Brief(words), d.profile.failed)
 	}
 	out.DropRaw = true
-	d.say(u.messageID, event.Quoted(words.Raw()), thought, out)
+	d.say(u.Get("messageId"), event.Quoted(words.Raw()), thought, out)
 }
 
-// aside reports whether words in the model's place are the agent's own. Of an agent that gave up they are why.
-func (d *Dialect) aside(u *update, words jsonscan.Value) bool {
+// aside reports whether words in the model's place are the agent's own. Of an agent that gave up
+// they are why.
+func (d *Dialect) aside(u update, words jsonscan.Value) bool {
 	switch {
-	case d.turn.broken, u.messageID.IsString():
+	case d.turn.broken, u.Get("messageId").IsString():
 		return false
 	case d.startup != "" && words.Says(d.startup), u.meta.Get("piAcp", "notify").Exists():
 		return true
 	}
-	return d.profile.besides(words.Inner())
+	return d.profile.isAside(words.Inner())
 }
 
-// say tells a piece of what the model says or thinks.
+// say reports a piece of what the model says or thinks.
 func (d *Dialect) say(id jsonscan.Value, words event.Text, thought bool, out *agent.Decoded) {
 	d.turn.spoke = true
 	m := &d.message
 	m.enter(id, thought, out)
-	if thought {
-		out.Add(event.AgentThought{Block: m.name, Text: words})
-		return
-	}
-	out.Add(event.AgentSaid{Block: m.name, Text: words})
+	out.Say(event.AgentSaid{Block: m.name, Text: words}, thought)
 }
 
-// modelAsked notes that the model is asked, for an agent that tells so. Asked twice with nothing in between, it failed the first time.
+// modelAsked notes that the model is asked, for an agent that reports it. Asked twice with nothing
+// in between, it failed the first time.
 func (d *Dialect) modelAsked(out *agent.Decoded) {
-	kind, words := "", "the model is asked again"
-	if d.turn.repeat != "" {
-		words, d.turn.repeat = d.turn.repeat, ""
-		kind = d.profile.repeats([]byte(words))
+	kind, words := event.FaultKind(""), "the model is asked again"
+	if d.turn.retryText != "" {
+		words, d.turn.retryText = d.turn.retryText, ""
+		kind = failureOf(words).kind()
 	} else if !d.turn.asked {
 		d.turn.asked = true
 		return
@@ -119,11 +119,7 @@ func (m *message) enter(id jsonscan.Value, thought bool, out *agent.Decoded) {
 // close ends the open block.
 func (m *message) close(out *agent.Decoded) {
 	if m.open && out != nil {
-		if m.thought {
-			out.Add(event.AgentThought{Block: m.name, Final: true})
-		} else {
-			out.Add(event.AgentSaid{Block: m.name, Final: true})
-		}
+		out.Say(event.AgentSaid{Block: m.name, Final: true}, m.thought)
 	}
 	m.open = false
 }

@@ -3,44 +3,50 @@ package acp
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 )
 
-// profile is what ralph knows of one agent beyond the protocol. It is data: an agent that is not listed is
-// spoken to all the same, with plainAgent.
+// profile is what ralph knows of one agent beyond the protocol. It is data: an agent that is not
+// listed is spoken to all the same, with plainAgent.
 type profile struct {
 	name  string
 	names []string // what its program is called; see config.Agent.Program
-	tried string   // the version that was driven for real; empty where the profile is from documentation alone
+	// the version that was driven for real; empty where the profile is from documentation alone
+	tried string
 
-	speak  []string // the words that make the program speak ACP; the first is added where none of them is given
-	env    []string // added to its environment
-	model  string   // the flag that takes a model; empty where the session takes one
-	yes    []string // the flag that has nothing asked, and the others by which a person decides that
-	modes  []string // the flags that take its place where not everything is allowed: what it asks then is answered by ralph
-	holds  []string // the permissions that it can be held to, because it asks before it does more; see agent.Spec
-	joined bool     // a model is named <provider>/<model>
+	// the words that make the program speak ACP; the first is added where none of them is given
+	speak []string
+	env   []string // added to its environment
+	model string   // the flag that takes a model; empty where the session takes one
+	// the flag that has nothing asked, and the others by which a person decides that
+	yes []string
+	// the flags that take its place where not everything is allowed: what it asks then is answered
+	// by ralph
+	modes []string
+	// the permissions that it can be held to, because it asks before it does more; see agent.Spec
+	holds  []string
+	joined bool // a model is named <provider>/<model>
 
 	busy  busy // what becomes of a prompt while one is running
 	title bool // the first title of a call is the tool's name
 	ids   bool // the id of a call begins with it, up to two underlines
-	costs bool // it tells what it costs
-	// tokens says that it tells the tokens that it uses.
+	costs bool // it reports what it costs
+	// tokens says that it reports the tokens that it uses.
 	tokens bool
 
-	// What it tells of a request to the model that failed. Of all others nothing is seen until the turn ends.
-	logs     logs     // the log on its stderr, where that tells more than the protocol
+	// What it reports of a request to the model that failed. Of all others nothing is seen until
+	// the turn ends. reads a line of its own log on stderr, where that has more than the protocol,
+	// and reports whether the line needs no keeping as it is. Only a complete line of the log's
+	// form counts: what a model or a tool says stands in none.
+	log      func(d *Dialect, line []byte, out *agent.Decoded) bool
 	logFlags []string // by which it writes one; each is added where the user has not given it
 	asks     bool     // a usage_update comes with each request that is made
-	repeated []repeat // words that are not the model's, and come before another such update
+	repeated []string // how words begin that are not the model's, before a request is made again
 	failed   string   // how words begin that say that the turn failed, under the name of a good end
-	asides   []aside  // words in the model's place that are not the model's, and so have no message's id
+	// words in the model's place that are not the model's, and so have no message's id
+	asides []aside
 }
-
-// repeat is how words begin by which an agent says that it makes a request again, and for what kind of fault.
-type repeat struct{ words, kind string }
 
 // aside is how a piece of a message begins, and what it holds after that, as JSON spells both.
 type aside struct{ begins, holds string }
@@ -49,10 +55,11 @@ type aside struct{ begins, holds string }
 type busy uint8
 
 const (
-	notTaken   busy = iota // it queues it, refuses it, drops what it was doing, or nobody has tried
-	joins                  // the model is given it with its next request; all prompts return when the turn is over
-	bySteering             // there is a request of its own for that: _session/steering
-	isAsked                // the agent asks for it after each tool: craft/drainMidTurnQueue
+	notTaken busy = iota // it queues it, refuses it, drops what it was doing, or it was not tried
+	// the model is given it with its next request; all prompts return when the turn is over
+	joins
+	bySteering // there is a request of its own for that: _session/steering
+	isAsked    // the agent asks for it after each tool: craft/drainMidTurnQueue
 )
 
 // profiles are the agents that are known by name.
@@ -61,14 +68,15 @@ var profiles = [...]profile{
 		name: "opencode", names: []string{"opencode", "opencode-ai"}, tried: "1.18.33",
 		speak: []string{"acp"}, env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1"}, joined: true,
 		busy: joins, title: true, costs: true, tokens: true,
-		logs: opencodeLog, logFlags: []string{"--print-logs", "--log-level=ERROR"},
+		log: (*Dialect).opencodeLogged, logFlags: []string{"--print-logs", "--log-level=ERROR"},
 	},
 	{
 		name: "gemini", names: []string{"gemini", "gemini-cli"}, tried: "0.61.0",
-		// Without the variable it starts itself again, and the parent ignores signals that are meant for both.
+		// Without the variable it starts itself again, and the parent ignores signals that are
+		// meant for both.
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"GEMINI_CLI_NO_RELAUNCH=true", "GEMINI_DEBUG_LOG_FILE=/dev/stderr"}, model: "--model",
 		holds: confined,
-		ids:   true, tokens: true, logs: geminiLog, asides: []aside{{"[MODE_UPDATE] ", ""}},
+		ids:   true, tokens: true, log: (*Dialect).geminiLogged, asides: []aside{{"[MODE_UPDATE] ", ""}},
 	},
 	{
 		name: "copilot", names: []string{"copilot", "copilot-cli"}, tried: "1.0.102",
@@ -76,12 +84,13 @@ var profiles = [...]profile{
 		holds: confined,
 		// After a 429 it says nothing at all before it asks again. What it logs goes to a file.
 		asks: true, tokens: true, failed: "Error: ",
-		repeated: []repeat{{"Info: Request failed", "overload"}, {"Info: Response was interrupted", "network"}},
+		repeated: []string{"Info: Request failed", "Info: Response was interrupted"},
 	},
 	{
 		name: "qwen", names: []string{"qwen", "qwen-code"}, tried: "0.24.4",
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"QWEN_CODE_NO_RELAUNCH=true"}, model: "--model",
-		// A failed request is made again for minutes, and only a file would tell. What is not allowed beforehand is judged by one more request to the model.
+		// A failed request is made again for minutes, and only a file would tell. What is not
+		// allowed beforehand is judged by one more request to the model.
 		yes: []string{"--yolo", "-y", "--approval-mode"}, modes: []string{"--approval-mode", "default"}, holds: confined, busy: isAsked, tokens: true,
 	},
 	{
@@ -99,7 +108,8 @@ var profiles = [...]profile{
 	// A second way to agents that ralph speaks to better in their own protocols.
 	{
 		name: "claude", names: []string{"claude-agent-acp", "claude-code-acp"}, tried: "0.100.0",
-		busy: joins, costs: true, tokens: true, // of a failed request nothing is seen before it gives up
+		// of a failed request nothing is seen before it gives up
+		busy: joins, costs: true, tokens: true,
 	},
 	{
 		name: "codex", names: []string{"codex-acp"}, tried: "2.6.0",
@@ -134,27 +144,14 @@ func profileOf(program string) *profile {
 	return &profiles[at]
 }
 
-// repeats returns the kind of fault that words, escaped or not, tell of as the agent's own, "" where they are none.
-func (p *profile) repeats(words []byte) string {
-	for _, r := range p.repeated {
-		if bytes.HasPrefix(words, []byte(r.words)) {
-			return r.kind
-		}
-	}
-	return ""
+// isRetry reports whether words are the agent's own, and say that it makes a request again.
+func (p *profile) isRetry(words []byte) bool {
+	return slices.ContainsFunc(p.repeated, func(begins string) bool { return bytes.HasPrefix(words, []byte(begins)) })
 }
 
-// besides reports whether words, as JSON spells them, are none of the model's.
-func (p *profile) besides(words []byte) bool {
+// isAside reports whether words, as JSON spells them, are none of the model's.
+func (p *profile) isAside(words []byte) bool {
 	return slices.ContainsFunc(p.asides, func(a aside) bool {
 		return bytes.HasPrefix(words, []byte(a.begins)) && bytes.Contains(words, []byte(a.holds))
-	})
-}
-
-// speaks reports whether one of the words that make the program speak ACP is given.
-func (p *profile) speaks(words []string) bool {
-	return len(p.speak) == 0 || slices.ContainsFunc(words, func(word string) bool {
-		name, _, _ := strings.Cut(word, "=")
-		return slices.Contains(p.speak, name)
 	})
 }

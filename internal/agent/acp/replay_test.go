@@ -29,8 +29,8 @@ type frame struct {
 	Params struct{ Prompt []struct{ Text string } }
 }
 
-// replay plays a captured conversation to a dialect. What the client of the capture asked for, the dialect is asked
-// for too, and answers get the ids that the dialect chose.
+// replay plays a captured conversation to a dialect. What the client of the capture asked for, the
+// dialect is asked for too, and answers get the ids that the dialect chose.
 type replay struct {
 	t       *testing.T
 	d       agent.Dialect
@@ -118,7 +118,7 @@ func (r *replay) out(line []byte) {
 	r.write(out.Reply)
 }
 
-func TestCapturedConversationsComeToTheirFacts(t *testing.T) {
+func TestCaptures(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.wire")
 	if err != nil || len(paths) < 14 {
 		t.Fatalf("captures: %d, %v", len(paths), err)
@@ -189,6 +189,16 @@ func promptOf(lines []string) string {
 	return ""
 }
 
+// canonical sorts the members of a line that the dialect wrote.
+func canonical(line string) string {
+	written, ok := strings.CutPrefix(line, "> ")
+	var value any
+	if !ok || json.Unmarshal([]byte(written), &value) != nil {
+		return line
+	}
+	return "> " + string(agent.Line(value))
+}
+
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
@@ -209,7 +219,7 @@ func golden(t *testing.T, path string, got []byte) {
 		if i < len(gots) {
 			g = gots[i]
 		}
-		if w != g {
+		if canonical(w) != canonical(g) {
 			t.Fatalf("line %d:\nwant %s\ngot  %s", i+1, w, g)
 		}
 	}

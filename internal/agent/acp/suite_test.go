@@ -38,8 +38,8 @@ func captured(program string) agenttest.Agent {
 	return suite
 }
 
-// streams are what the agents of the captured conversations printed. The ids of their answers are the numbers that the
-// dialect gives its requests too.
+// streams are what the agents of the captured conversations printed. The ids of their answers are
+// the numbers that the dialect gives its requests too.
 func streams() map[string][]byte {
 	all := map[string][]byte{}
 	for path, wire := range agenttest.ReadStreams("testdata/*.wire") {
@@ -55,8 +55,8 @@ func streams() map[string][]byte {
 	return all
 }
 
-// newFake plays an agent that gives a second prompt to the model with its next request, as opencode does, and that
-// knows _session/steering, as codex-acp does.
+// newFake plays an agent that gives a second prompt to the model with its next request, as opencode
+// does, and that knows _session/steering, as codex-acp does.
 func newFake() agenttest.Fake {
 	session := 0
 	var waiting []string // the ids of prompts that are not answered
@@ -118,8 +118,8 @@ func TestMain(m *testing.M) { agenttest.Main(m, suiteOf("opencode")) }
 func TestSuite(t *testing.T) { agenttest.Suite(t, captured("opencode")) }
 
 // Each way to take a prompt while another runs.
-func TestSuiteOfAnAgentWithSteering(t *testing.T) { agenttest.Suite(t, suiteOf("codex-acp")) }
+func TestSuiteWithSteering(t *testing.T) { agenttest.Suite(t, suiteOf("codex-acp")) }
 
-func TestSuiteOfAnAgentThatCannotBeSteered(t *testing.T) { agenttest.Suite(t, suiteOf("some-acp")) }
+func TestSuiteWithoutSteering(t *testing.T) { agenttest.Suite(t, suiteOf("some-acp")) }
 
 func FuzzDialect(f *testing.F) { agenttest.Fuzz(f, captured("opencode")) }

@@ -59,7 +59,7 @@ func TestToolOutput(t *testing.T) {
 }
 
 // The same line, as it is spelled by those who escape the slash.
-func TestAnEscapedSlashIsASlash(t *testing.T) {
+func TestEscapedSlash(t *testing.T) {
 	k := begun(t, "qwen")
 	k.say(`"method":"session\/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hello"}}}`)
 	k.say(`"id":7,"method":"session\/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"1"},"options":[{"optionId":"yes","kind":"allow_once"}]}`)
@@ -70,8 +70,9 @@ func TestAnEscapedSlashIsASlash(t *testing.T) {
 	}
 }
 
-// What agents say for themselves is none of the model's words, whether they have a word of the protocol for it or not.
-func TestAnAgentsOwnWordsAreNotTheModels(t *testing.T) {
+// What agents say for themselves is none of the model's words, whether they have a word of the
+// protocol for it or not.
+func TestAsidesAreNotices(t *testing.T) {
 	for name, row := range map[string]struct{ program, update string }{
 		"a notice":                           {"claude-agent-acp", `"sessionUpdate":"notice","severity":"warning","title":"MCP server failed","description":"no such file"`},
 		"Codex's warning":                    {"codex-acp", `"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Warning: Model metadata not found.\n\n"}`},

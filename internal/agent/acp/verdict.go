@@ -18,8 +18,8 @@ type ending struct {
 // good says that the model came to an end, of whatever kind.
 func (e ending) good() bool { return e.finished.Outcome == "ok" || e.finished.Outcome == "length" }
 
-// judge reads the answer to a prompt.
-func (d *Dialect) judge(result, failed jsonscan.Value) ending {
+// readOutcome reads the answer to a prompt.
+func (d *Dialect) readOutcome(result, failed jsonscan.Value) ending {
 	if failed.Exists() {
 		if d.turn.aborting {
 			return ending{finished: event.AgentFinished{Outcome: "aborted"}}
@@ -52,8 +52,8 @@ func (d *Dialect) fail(f failure) event.AgentFinished {
 	return finished
 }
 
-// endTurn ends the turn if no prompt of it is open any more. What a steer came to counts where it went well: it may have
-// taken the place of the prompt.
+// endTurn ends the turn if no prompt of it is open any more. What a steer came to counts where it
+// went well: it may have taken the place of the prompt.
 func (d *Dialect) endTurn(out *agent.Decoded) {
 	if !d.turn.open || len(d.turn.ended) == 0 || d.prompted() {
 		return
@@ -64,9 +64,9 @@ func (d *Dialect) endTurn(out *agent.Decoded) {
 			finished = e.finished
 		}
 	}
-	d.ownWords(out)
+	d.modelText(out)
 	if finished.Outcome == "ok" {
-		finished = d.unmask(finished)
+		finished = d.findError(finished)
 	}
 	d.message.end(out)
 	d.used(out)
@@ -74,11 +74,12 @@ func (d *Dialect) endTurn(out *agent.Decoded) {
 	d.finish(finished, out)
 }
 
-// unmask finds the error behind a good end: pi-acp 0.0.34 says nothing at all when the model cannot be asked, and
-// Copilot 1.0.102 says the error as if it were the model's last words. A model may end with such words itself. They are the agent's where
-// no request of the turn was answered, so that nothing is counted, and where the last one had to be made again; else the next
+// findError finds the error of a turn with a good end: pi-acp 0.0.34 says nothing at all when the
+// model cannot be asked, and Copilot 1.0.102 says the error as if it were the model's last words. A
+// model may end with such words itself. They are the agent's where no request of the turn was
+// answered, so that nothing is counted, and where the last one had to be made again; else the next
 // iteration meets the error with its first request.
-func (d *Dialect) unmask(finished event.AgentFinished) event.AgentFinished {
+func (d *Dialect) findError(finished event.AgentFinished) event.AgentFinished {
 	switch {
 	case !d.turn.spoke && !d.turn.worked:
 		return event.AgentFinished{Outcome: "error", Error: "the agent ended the turn without a word of the model", Kind: "other"}
@@ -88,8 +89,8 @@ func (d *Dialect) unmask(finished event.AgentFinished) event.AgentFinished {
 	return finished
 }
 
-// again tells that a request is made again. Until the model answers it is held up, so that an agent which waits for longer than
-// the loop does is none that hangs.
+// again reports that a request is made again. Until the model answers it is held up, so that an
+// agent which waits for longer than the loop does is none that hangs.
 func (d *Dialect) again(r event.AgentRetried, out *agent.Decoded) {
 	if r.Attempt == 1 || r.Kind != d.turn.stuck {
 		d.turn.stuck = r.Kind

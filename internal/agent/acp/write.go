@@ -1,72 +1,79 @@
 package acp
 
 import (
-	"strconv"
+	"encoding/json"
+	"maps"
 
+	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 )
 
-// version is the protocol's; it changes only where the two sides could not understand each other.
+// version is that of the protocol; it changes only if the two sides could not understand each
+// other.
 const version = 1
 
-// ends closes the params of a line, and the line.
-const ends = "}}"
+type object = agent.Object
 
-// ask begins a request, and remembers it. What its params hold and ends have to follow, for which there is room.
-func (d *Dialect) ask(r request, method string, room int) []byte {
+// ask writes a request, and remembers how its answer is read.
+func (d *Dialect) ask(r request, method string, params object) []byte {
 	d.asked++
 	r.id = d.asked
 	d.waiting = append(d.waiting, r)
-	line := append(make([]byte, 0, len(method)+room+80), `{"jsonrpc":"2.0","id":`...)
-	line = append(strconv.AppendInt(line, r.id, 10), `,"method":"`...)
-	return append(append(line, method...), `","params":{`...)
+	return agent.Line(object{"jsonrpc": "2.0", "id": r.id, "method": method, "params": params})
 }
 
-// askSession begins a request about the session, as ask does. More members may follow.
-func (d *Dialect) askSession(r request, method string, room int) []byte {
-	line := d.ask(r, method, len(d.session)+room+16)
-	return jsonscan.AppendString(append(line, `"sessionId":`...), d.session)
+// askSession writes a request about the session, with further params.
+func (d *Dialect) askSession(read answer, method string, params object) []byte {
+	all := object{"sessionId": d.session}
+	maps.Copy(all, params)
+	return d.ask(request{answer: read}, method, all)
 }
 
-func (d *Dialect) askPrompt(r request, method, text string) []byte {
-	line := d.askSession(r, method, len(text)+len(text)/16+64)
-	line = append(line, `,"prompt":[{"type":"text","text":`...)
-	return append(append(jsonscan.AppendString(line, text), `}]`...), ends...)
+func (d *Dialect) askPrompt(read answer, method, text string) []byte {
+	prompt := object{"sessionId": d.session, "prompt": []object{{"type": "text", "text": text}}}
+	return d.ask(request{prompt: true, answer: read}, method, prompt)
 }
 
 // cancel writes the one notification that ralph sends.
 func (d *Dialect) cancel() []byte {
-	line := []byte(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":`)
-	return append(jsonscan.AppendString(line, d.session), ends...)
+	return agent.Line(object{"jsonrpc": "2.0", "method": "session/cancel", "params": object{"sessionId": d.session}})
 }
 
-// initialize says that nothing is served: an agent that was offered files or terminals would have its tools wait for
-// ralph, and they are the same files. Notices are taken: codex-acp 2.6.0 and claude-agent-acp 0.100.0 else put their own warnings in
-// the model's place.
+// initialize offers neither files nor terminals: the agent's tools would wait for ralph, and they
+// are the same files. It takes notices, or codex-acp 2.6.0 and claude-agent-acp 0.100.0 would
+// report their own warnings as words of the model.
 func (d *Dialect) initialize() []byte {
-	line := append(d.ask(request{kind: asksInitialize}, "initialize", 256), `"protocolVersion":`...)
-	line = strconv.AppendInt(line, version, 10)
-	line = append(line, `,"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false,"session":{"notices":{}}},"clientInfo":{"name":"ralph","version":"1"}`...)
-	return append(line, ends...)
+	return d.ask(request{answer: d.initialized}, "initialize", object{
+		"protocolVersion": version,
+		"clientCapabilities": object{
+			"fs":       object{"readTextFile": false, "writeTextFile": false},
+			"terminal": false, "session": object{"notices": object{}},
+		},
+		"clientInfo": object{"name": "ralph", "version": "1"},
+	})
 }
 
 func (d *Dialect) newSession() []byte {
-	line := append(d.ask(request{kind: asksSession}, "session/new", len(d.dir)+64), `"cwd":`...)
-	line = append(jsonscan.AppendString(line, d.dir), `,"mcpServers":[]`...)
-	return append(line, ends...)
+	return d.ask(request{answer: d.entered}, "session/new", object{"cwd": d.dir, "mcpServers": []object{}})
 }
 
-// writePrompt writes the prompt that was held.
-func (d *Dialect) writePrompt() []byte {
+// begin writes the prompt that was held.
+func (d *Dialect) begin() []byte {
 	d.phase = running
-	line := d.askPrompt(request{kind: asksPrompt}, "session/prompt", d.prompt)
+	line := d.writePrompt("", d.prompt)
 	d.prompt = ""
 	return line
 }
 
-// reply writes the answer to a request of the agent's; id is as the agent spelled it.
-func reply(id []byte, member, value string) []byte {
-	line := append(make([]byte, 0, len(id)+len(value)+48), `{"jsonrpc":"2.0","id":`...)
-	line = append(append(line, id...), `,"`...)
-	return append(append(append(append(line, member...), `":`...), value...), '}')
+// writePrompt writes a prompt: the turn's, or that of a command.
+func (d *Dialect) writePrompt(command, text string) []byte {
+	return d.askPrompt(func(result, failed jsonscan.Value, out *agent.Decoded) {
+		d.promptAnswered(command, result, failed, out)
+	},
+		"session/prompt", text)
+}
+
+// reply writes the answer to a request of the agent's: its member is result or error.
+func reply(id jsonscan.Value, member string, value object) []byte {
+	return agent.Line(object{"jsonrpc": "2.0", "id": json.RawMessage(id.Raw()), member: value})
 }

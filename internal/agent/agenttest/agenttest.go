@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
-	"github.com/ralph-loop/ralph/internal/agent/process"
+	"github.com/ralph-loop/ralph/internal/process"
 )
 
 // Agent is a dialect under test. New, Spec and Fake are required.
@@ -18,15 +18,16 @@ type Agent struct {
 	Spec func(program string) agent.Spec
 	// Fake returns the agent's side of one new process.
 	Fake func() Fake
-	// Stranger is the agent's side where it speaks another version of the protocol; nil where the protocol tells none.
+	// Stranger is the agent's side where it speaks another version of the protocol; nil where the
+	// protocol has none.
 	Stranger func() Fake
 	// Streams are what real agents printed, by name.
 	Streams map[string][]byte
 	// Droppable are keys whose strings need not be found anywhere when a line is
-	// dropped: signatures, pieces of what comes whole later.
+	// dropped: signatures, pieces of what comes complete later.
 	Droppable []string
-	// Piecemeal says of a line that may be dropped that it holds pieces of what comes whole later, in
-	// another spelling: arguments of a tool, as the model writes them.
+	// Piecemeal says of a line that may be dropped that it holds pieces of what comes complete
+	// later, in another spelling: arguments of a tool, as the model writes them.
 	Piecemeal func(line []byte) bool
 }
 

@@ -89,7 +89,8 @@ func checkPrompts(t *testing.T, a Agent) {
 	}
 }
 
-// checkVersion: what an agent of another version says may mean another thing, so that nothing is made of it.
+// checkVersion: what an agent of another version says may mean another thing, so that nothing is
+// made of it.
 func checkVersion(t *testing.T, a Agent) {
 	if a.Stranger == nil {
 		t.Skip("this protocol tells no version: an agent of another one is an agent with unknown words, which other checks are about")
@@ -100,8 +101,8 @@ func checkVersion(t *testing.T, a Agent) {
 	for _, f := range c.facts {
 		switch p := f.Payload.(type) {
 		case event.AgentFinished:
-			why = p.Outcome + ": " + p.Error
-		case event.AgentNoticed, event.AgentUnread:
+			why = string(p.Outcome) + ": " + p.Error
+		case event.AgentNoticed, event.AgentUnparsed:
 		default:
 			t.Errorf("it was believed: %s %s", p.EventType(), f.Data)
 		}

@@ -18,7 +18,7 @@ import (
 type conversation struct {
 	t    testing.TB
 	d    agent.Dialect
-	fake Fake // answers what the dialect sends; nil where nobody does
+	fake Fake // answers what the dialect sends; nil if nothing does
 	text bool // the output is free text
 	json bool // what the dialect sends are JSON lines
 	all  bool // what it sends is the prompt itself, and the end of stdin ends it
@@ -55,7 +55,7 @@ func begin(t testing.TB, a Agent, fake Fake) *conversation {
 	return c
 }
 
-// open returns a conversation within a turn that nobody answers.
+// open returns a conversation within a turn, without a fake.
 func open(t testing.TB, a Agent) *conversation {
 	t.Helper()
 	c := begin(t, a, nil)
@@ -187,7 +187,7 @@ func (c *conversation) check(line []byte, from agent.Stream, facts []fact) {
 	}
 }
 
-// end tells the dialect that the process is gone. What it then says of what was used it says once.
+// end reports the exit to the dialect, which then reports the rest of the usage, once.
 func (c *conversation) end() {
 	c.t.Helper()
 	d, ok := c.d.(agent.Ender)
@@ -210,23 +210,23 @@ func (c *conversation) end() {
 func (c *conversation) apply(p event.Payload) string {
 	switch p := p.(type) {
 	case event.AgentSaid, event.AgentThought, event.AgentAsked, event.AgentRetried,
-		event.AgentCompacted, event.AgentNoticed, event.AgentUnread, event.ToolCalled, event.ToolProgressed, event.ToolReturned:
+		event.AgentCompacted, event.AgentNoticed, event.AgentUnparsed, event.ToolCalled, event.ToolProgressed, event.ToolReturned:
 	case event.AgentUsed:
 		if min(p.In, p.Out, p.CacheRead, p.CacheWrite) < 0 || p.USD != nil && *p.USD < 0 {
 			return fmt.Sprintf("less than nothing was used: %+v", p)
 		}
 	case event.AgentPlanned:
 		for _, todo := range p.Todos {
-			if !slices.Contains([]string{"pending", "active", "done"}, todo.Status) {
+			if !slices.Contains([]event.TodoStatus{event.TodoPending, event.TodoActive, event.TodoDone}, todo.Status) {
 				return fmt.Sprintf("status %q", todo.Status)
 			}
 		}
 	case event.AgentLimited:
-		if !slices.Contains([]string{"rate", "overload", "quota", "auth", "network"}, p.Kind) {
+		if !slices.Contains([]event.FaultKind{event.KindRate, event.KindOverload, event.KindQuota, event.KindAuth, event.KindNetwork}, p.Kind) {
 			return fmt.Sprintf("kind %q", p.Kind)
 		}
 	case event.AgentFinished:
-		if !slices.Contains([]string{"ok", "error", "aborted", "length"}, p.Outcome) {
+		if !slices.Contains([]event.TurnOutcome{event.TurnOK, event.TurnError, event.TurnAborted, event.TurnLength}, p.Outcome) {
 			return fmt.Sprintf("outcome %q", p.Outcome)
 		}
 		if c.finished++; c.finished > c.opened {
@@ -237,12 +237,13 @@ func (c *conversation) apply(p event.Payload) string {
 		}
 	case event.CommandDelivered:
 		if !slices.Contains(c.steered, p.ID) {
-			return fmt.Sprintf("nobody has sent %q", p.ID)
+			return fmt.Sprintf("%q was never sent", p.ID)
 		}
 		if slices.Contains(c.delivered, p.ID) {
 			return fmt.Sprintf("%q once more", p.ID)
 		}
-		c.delivered = append(c.delivered, strings.Clone(p.ID)) // which may share memory with the line
+		// which may share memory with the line
+		c.delivered = append(c.delivered, strings.Clone(p.ID))
 	default:
 		return "not a dialect's to tell"
 	}
@@ -260,7 +261,7 @@ func (c *conversation) keptWhole(line []byte, from agent.Stream, facts []fact) b
 	for _, f := range facts {
 		var held string
 		switch p := f.Payload.(type) {
-		case event.AgentUnread:
+		case event.AgentUnparsed:
 			held = p.Line.String()
 		case event.AgentNoticed:
 			held = plain([]byte(p.Text))

@@ -12,7 +12,6 @@
 //	func TestMain(m *testing.M)     { agenttest.Main(m, pi) }
 //	func TestSuite(t *testing.T)    { agenttest.Suite(t, pi) }
 //	func FuzzDialect(f *testing.F)  { agenttest.Fuzz(f, pi) }
-//	func BenchmarkDecode(b *testing.B) { agenttest.BenchmarkDecode(b, pi) }
 //
 // The fake is the agent's side of the protocol, scripted: a function that gets each
 // line of stdin and returns what the agent prints on it. The same function answers the

@@ -57,7 +57,7 @@ func checkGarbage(t *testing.T, a Agent) {
 				for _, line := range garbage() {
 					c.means(nothing, line, c.decode(line, from), from)
 				}
-				// What stands on stderr is nobody's protocol, however it looks.
+				// Lines on stderr belong to no protocol.
 				if from == agent.Stderr {
 					for _, line := range turn {
 						c.means(nothing, line, c.decode(line, from), from)
@@ -69,7 +69,7 @@ func checkGarbage(t *testing.T, a Agent) {
 }
 
 // nothing are the facts that change nothing for the loop.
-var nothing = []event.Type{event.TypeAgentNoticed, event.TypeAgentUnread}
+var nothing = []event.Type{event.TypeAgentNoticed, event.TypeAgentUnparsed}
 
 // means checks that a line came to these types alone; free text says whatever it
 // holds.

@@ -6,17 +6,17 @@ import (
 	"os"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/agent/process"
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
+	"github.com/ralph-loop/ralph/internal/process"
 )
 
-// MainPlaying runs the tests, or plays a rehearsal where a test has started this binary with the words of
-// `ralph rehearse FILE`. Call it from TestMain.
+// MainPlaying runs the tests, or plays a rehearsal where a test has started this binary with the
+// words of `ralph rehearse FILE`. Call it from TestMain.
 func MainPlaying(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "rehearse" {
 		os.Exit(play(os.Args[2]))
 	}
-	// As a runner does: what a killed agent leaves behind is this process's to reap.
+	// As a runner does: what a killed agent leaves is this process's to reap.
 	_ = process.EnableSubreaper()
 	os.Exit(m.Run())
 }

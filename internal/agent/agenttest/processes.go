@@ -30,7 +30,7 @@ func Processes(t *testing.T, a Agent) {
 		{"a kill in mid-turn", checkKill},
 		{"a steer in mid-turn", checkSessionSteer},
 		{"a second turn in the same process", func(t *testing.T, a Agent) { checkReuse(t, a, roleHonest) }},
-		{"a second turn behind a launcher", func(t *testing.T, a Agent) { checkReuse(t, a, roleLauncher) }},
+		{"a second turn with a launcher", func(t *testing.T, a Agent) { checkReuse(t, a, roleLauncher) }},
 		{"a process that outlives the turn", checkOrphan},
 	} {
 		t.Run(check.name, func(t *testing.T) {
@@ -173,8 +173,8 @@ func checkHalf(t *testing.T, a Agent) {
 	held := false
 	for _, d := range r.Drafts() {
 		switch d.Type {
-		case event.TypeAgentUnread:
-			held = held || Payload[event.AgentUnread](t, d).Line.String() == halfLine
+		case event.TypeAgentUnparsed:
+			held = held || Payload[event.AgentUnparsed](t, d).Line.String() == halfLine
 		case event.TypeAgentSaid:
 			held = held || Payload[event.AgentSaid](t, d).Text.String() == halfLine
 		}
@@ -275,7 +275,7 @@ func checkReuse(t *testing.T, a Agent, role string) {
 	r := start(t, a, role, Finish)
 	r.turn()
 	r.Release(same, 5)
-	if len(r.Of(event.TypeAgentRested)) == 0 {
+	if len(r.Of(event.TypeAgentParked)) == 0 {
 		r.over(r.ends())
 		return
 	}
@@ -290,8 +290,8 @@ func checkReuse(t *testing.T, a Agent, role string) {
 	if first.Reused || !second.Reused || first.PID != second.PID || started[1].Cause != 9 {
 		t.Errorf("%+v\n%+v", first, second)
 	}
-	if n := len(r.Of(event.TypeAgentRested)); n != 2 {
-		t.Errorf("rested %d times", n)
+	if n := len(r.Of(event.TypeAgentParked)); n != 2 {
+		t.Errorf("parked %d times", n)
 	}
 	r.Abort(13)
 	r.over(2)
@@ -308,8 +308,8 @@ func checkOrphan(t *testing.T, a Agent) {
 	r.turn()
 	r.Release(false, 5)
 	strays := 0
-	if rested := r.Of(event.TypeAgentRested); len(rested) > 0 {
-		strays = Payload[event.AgentRested](t, rested[0]).Strays
+	if rested := r.Of(event.TypeAgentParked); len(rested) > 0 {
+		strays = Payload[event.AgentParked](t, rested[0]).Strays
 		r.Abort(7)
 	}
 	if exit := r.over(r.ends()); strays+exit.Strays != 1 {

@@ -2,8 +2,7 @@ package claude
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
-	"strconv"
+	"fmt"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -22,28 +21,30 @@ type Dialect struct {
 	loop      string // seeds the uuids, with iteration and written
 	iteration int
 	written   int // user messages so far
-	requested int // control requests so far
+	requests  agent.Requests
 	unnamed   int // messages without an id so far
 
 	sent []message // all user messages of this process, oldest first
-	// echoes says that this Claude tells when it takes a message. It is known before the first tool returns: the
-	// prompt is echoed with the first response at the latest.
+	// echoes says that this Claude reports when it takes a message. It is known before the first
+	// tool returns: the prompt is echoed with the first response at the latest.
 	echoes bool
 
 	turn    turn
 	streams streams
-	spent   spending // by the whole process, so far
-	// lastResult is the uuid of the last result. One that is told again ends nothing and counts nothing.
+	spent   spending // by the process, so far
+	// lastResult is the uuid of the last result. A repeated one ends nothing and counts
+	// nothing.
 	lastResult string
 	calls      agent.Calls
 
-	line    *jsonscan.Document
-	scratch []byte // texts that had to be joined; valid until the next Decode
+	line *jsonscan.Document
 }
 
-// New returns the dialect for a process that has not been started yet. ask asks its program; a nil one asks nobody and takes it for
-// a current one.
-func New(ask agent.Ask) *Dialect { return &Dialect{ask: ask, line: jsonscan.NewDocument()} }
+// New returns the dialect for a process that has not been started yet. ask asks its program; a nil
+// one takes it for a current one.
+func New(ask agent.Ask) *Dialect {
+	return &Dialect{ask: ask, line: jsonscan.NewDocument(), streams: streams{}}
+}
 
 var (
 	_ agent.Dialect = (*Dialect)(nil)
@@ -51,7 +52,7 @@ var (
 	_ agent.Namer   = (*Dialect)(nil)
 )
 
-// Session returns the id of the conversation, by which `claude --resume` goes on with it.
+// Session returns the id of the conversation, by which `claude --resume` finds it again.
 func (d *Dialect) Session() string { return d.session }
 
 // Abilities says what the protocol can do.
@@ -62,7 +63,8 @@ func (d *Dialect) Abilities() agent.Abilities {
 	return Abilities
 }
 
-// Open begins a turn with the prompt. Nothing else has to be said first: Claude needs no initialize.
+// Open begins a turn with the prompt. Nothing else has to be said first: Claude needs no
+// initialize.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.iteration = p.Iteration
 	uuid := d.nextUUID()
@@ -75,8 +77,9 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	return [][]byte{userLine(uuid, "", p.Text)}
 }
 
-// Steer sends text into the running turn. Priority "next" goes along with the result of the tool that is
-// running, or begins another turn once the text that is being written is complete; "now" would cut that off.
+// Steer sends text into the running turn. Priority "next" goes along with the result of the tool
+// that is running, or begins another turn once the text that is being written is complete; "now"
+// would cut that off.
 func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 	if !d.turn.open || d.turn.aborting || d.variant != nil {
 		return nil, false
@@ -89,8 +92,9 @@ func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 // Reset is not possible: each iteration gets a process of its own.
 func (d *Dialect) Reset() (lines [][]byte, same bool) { return nil, false }
 
-// Abort interrupts the running turn. Claude answers at once, kills the tools that are running and ends with a result; a message that
-// still waits would begin another turn after it, which nobody waits for.
+// Abort interrupts the running turn. Claude answers at once, kills the tools that are running and
+// ends with a result; a message that still waits would begin another turn after it, which is not
+// waits for.
 func (d *Dialect) Abort() [][]byte {
 	if !d.turn.open || d.turn.aborting || d.variant != nil {
 		return nil
@@ -107,37 +111,25 @@ func (d *Dialect) Stop() [][]byte {
 	return [][]byte{d.request("end_session")}
 }
 
-// nextUUID returns a valid UUID (version 8) that no other message of this loop's iteration has. Claude drops a message whose
-// uuid it has seen in the same session.
+// nextUUID returns a valid UUID (version 8) that no other message of this loop's iteration has.
+// Claude drops a message whose uuid it has seen in the same session.
 func (d *Dialect) nextUUID() string {
 	d.written++
-	seed := strconv.AppendInt([]byte(d.loop), int64(d.iteration), 10)
-	sum := sha256.Sum256(strconv.AppendInt(append(seed, '/'), int64(d.written), 10))
-	id := sum[:16]
-	id[6] = id[6]&0x0f | 0x80
-	id[8] = id[8]&0x3f | 0x80
-	text := hex.EncodeToString(id)
-	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s%d/%d", d.loop, d.iteration, d.written))
+	return agent.UUID([16]byte(sum[:]), 8)
 }
 
 func (d *Dialect) request(subtype string) []byte {
-	d.requested++
-	line := append([]byte(nil), `{"type":"control_request","request_id":"ralph-`...)
-	line = strconv.AppendInt(line, int64(d.requested), 10)
-	line = append(line, `","request":{"subtype":"`...)
-	line = append(line, subtype...)
-	return append(line, `"}}`...)
+	return agent.Line(object{"type": "control_request", "request_id": d.requests.Next(), "request": object{"subtype": subtype}})
 }
 
+type object = agent.Object
+
 func userLine(uuid, priority, text string) []byte {
-	line := make([]byte, 0, len(text)+len(text)/16+192)
-	line = append(line, `{"type":"user","uuid":"`...)
-	line = append(line, uuid...)
+	message := object{"role": "user", "content": []object{{"type": "text", "text": text}}}
+	line := object{"type": "user", "uuid": uuid, "message": message}
 	if priority != "" {
-		line = append(line, `","priority":"`...)
-		line = append(line, priority...)
+		line["priority"] = priority
 	}
-	line = append(line, `","message":{"role":"user","content":[{"type":"text","text":`...)
-	line = jsonscan.AppendString(line, text)
-	return append(line, `}]}}`...)
+	return agent.Line(line)
 }

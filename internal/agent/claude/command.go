@@ -11,7 +11,8 @@ import (
 // rootTools are allowed by name where permissions cannot be skipped. Reading needs no permission.
 const rootTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Task,Skill"
 
-// unanswered are tools that Claude offers only where somebody answers permission prompts, and that wait for a person.
+// unanswered are tools that Claude offers only if permission prompts are answered, and that
+// wait for a person.
 const unanswered = "AskUserQuestion,EnterPlanMode,ExitPlanMode"
 
 // permissionFlags choose who may do what: with one of them the user has decided it all.
@@ -20,7 +21,7 @@ var permissionFlags = []string{
 	"--permission-prompts", "--allowedTools", "--restricted",
 }
 
-// sessionFlags go on with the session of an earlier process.
+// sessionFlags continue the session of an earlier process.
 var sessionFlags = []string{"--resume", "-r", "--continue", "-c"}
 
 // aliases of the flags that matter here.
@@ -33,10 +34,11 @@ var marks = []string{
 	"CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_EFFORT", "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA",
 }
 
-// environment of the process. Without the first, `result` is not the end: a background command holds the process for up to
-// 600 s, and another turn follows. Auto-memory would carry notes from one iteration into the next, and a fresh
-// context is to be fresh: what is to be remembered stands in files that a person can read. An update in mid-loop would change
-// the program between two iterations.
+// environment of the process. Without the first, `result` is not the end: a background command
+// holds the process for up to 600 s, and another turn follows. Auto-memory would carry notes from
+// one iteration into the next, and a fresh context is to be fresh: what is to be remembered stands
+// in files that a person can read. An update in mid-loop would change the program between two
+// iterations.
 var environment = []string{
 	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "DISABLE_AUTOUPDATER=1",
 }
@@ -46,116 +48,102 @@ var providers = map[string]string{
 	"bedrock": "CLAUDE_CODE_USE_BEDROCK=1", "vertex": "CLAUDE_CODE_USE_VERTEX=1", "foundry": "CLAUDE_CODE_USE_FOUNDRY=1",
 }
 
-// Command returns the argv of Claude Code. Flags of the user, in agent.command or agent.flags, replace the
-// ones made from settings. A format other than stream-json and a provider that Claude does not have are errors.
+// Command returns the argv of Claude Code. Flags of the user, in agent.command or agent.flags,
+// replace the ones made from settings. A format other than stream-json and a provider that Claude
+// does not have are errors.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
-	if len(spec.Command) == 0 {
-		return agent.Command{}, fmt.Errorf("claude: agent.command is empty")
-	}
 	d.loop, d.iteration = spec.LoopDir, spec.Iteration
 	if d.variant != nil {
 		return d.variant.command(spec)
 	}
-	c := newCall(spec)
-	d.confined = spec.Confined() && !c.decided()
-	d.spent.gap = slices.ContainsFunc(sessionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
+	argv, err := spec.Argv(flagName)
+	if err != nil {
+		return agent.Command{}, fmt.Errorf("claude: %w", err)
+	}
+	d.confined = spec.Confined() && !argv.Has(permissionFlags...)
+	d.spent.gap = argv.Has(sessionFlags...)
 	d.spent.gapUSD = d.spent.gap
 	for _, flag := range []string{"--input-format", "--output-format"} {
-		if format, ok := c.users[flag]; ok && format != "stream-json" {
+		if format, ok := argv.Flag(flag); ok && format != "stream-json" {
 			return agent.Command{}, fmt.Errorf("claude: %s %s cannot be driven: leave it out", flag, format)
 		}
 	}
-	c.add("--print")
-	c.add("--input-format", "stream-json")
-	c.add("--output-format", "stream-json")
-	c.add("--verbose") // without it stream-json is refused
-	c.add("--replay-user-messages")
-	partial, notice := d.partial(c, spec.Command)
+	argv.Add("--print")
+	argv.Add("--input-format", "stream-json")
+	argv.Add("--output-format", "stream-json")
+	argv.Add("--verbose") // without it stream-json is refused
+	argv.Add("--replay-user-messages")
+	partial, notice := d.partial(argv, spec.Command)
 	if partial {
-		c.add(partialFlag)
+		argv.Add(partialFlag)
 	}
 	if spec.Resume != "" && !d.spent.gap { // a copy: an iteration that is tried again begins where the first began
-		c.add("--resume", spec.Resume)
-		c.add("--fork-session")
+		argv.Add("--resume", spec.Resume)
+		argv.Add("--fork-session")
 		d.spent.gap, d.spent.gapUSD = true, true
 	} else {
-		d.session = c.session(spec.Session)
+		d.session = nameSession(argv, spec.Session)
 	}
-	command, err := c.command(spec, true)
+	command, err := complete(argv, spec, true)
 	command.Notice = notice
 	return command, err
 }
 
-// partialFlag has Claude print what it writes while it writes it. Without it nothing is seen before a block is whole.
+// partialFlag has Claude print what it writes while it writes it. Without it nothing is seen before
+// a block is complete.
 const partialFlag = "--include-partial-messages"
 
-// partial says whether the flag is to be added, and what to know where the program has none: one that does not know a flag refuses to
-// start.
-func (d *Dialect) partial(c *call, program []string) (add bool, notice string) {
-	if _, given := c.users[partialFlag]; given || d.ask == nil {
+// partial says whether the flag is to be added, and what to know where the program has none: one
+// that does not know a flag refuses to start.
+func (d *Dialect) partial(argv *agent.Argv, program []string) (add bool, notice string) {
+	if d.ask == nil || argv.Has(partialFlag) {
 		return true, ""
 	}
 	help, code, ok := d.ask(append(slices.Clone(program), "--help"))
 	switch {
-	case !ok || code != 0: // that it cannot be run is told when it is
+	case !ok || code != 0: // its start reports why
 		return false, ""
 	case strings.Contains(help, partialFlag):
 		return true, ""
 	}
-	return false, "this claude has no " + partialFlag + ": what it writes is seen when it is whole, and until then counts as silence for limits.idle"
+	return false, "this claude has no " + partialFlag + ": what it writes is seen when a block is complete, and until then counts as silence for limits.idle"
 }
 
-// TextCommand is Claude Code as a plain program that takes its prompt on stdin and prints its answer: agent.protocol text.
+// TextCommand is Claude Code as a plain program that takes its prompt on stdin and prints its
+// answer: agent.protocol text.
 func TextCommand(spec agent.Spec) (agent.Command, error) {
-	c := newCall(spec)
-	c.add("--print")
-	c.add("--output-format", "text")
-	return c.command(spec, false)
-}
-
-// call is an argv in the making.
-type call struct {
-	argv  []string
-	users map[string]string // what the user gave
-}
-
-func newCall(spec agent.Spec) *call {
-	return &call{argv: slices.Clone(spec.Command), users: given(spec)}
-}
-
-// add adds a flag of ralph's, unless the user gave it.
-func (c *call) add(flag string, value ...string) {
-	if _, ok := c.users[flag]; !ok {
-		c.argv = append(append(c.argv, flag), value...)
+	argv, err := spec.Argv(flagName)
+	if err != nil {
+		return agent.Command{}, fmt.Errorf("claude: %w", err)
 	}
+	argv.Add("--print")
+	argv.Add("--output-format", "text")
+	return complete(argv, spec, false)
 }
 
-// session gives the conversation an id, and returns it. Where the user has said which conversation it is, it is that one; "" where only
-// Claude's first line tells.
-func (c *call) session(id string) string {
-	if _, forks := c.users["--fork-session"]; forks {
+// nameSession gives the conversation an id, and returns it. If the user has chosen the
+// conversation, it is that one; "" if only Claude's first line has it.
+func nameSession(argv *agent.Argv, id string) string {
+	if argv.Has("--fork-session") {
 		return ""
 	}
 	for _, flag := range []string{"--session-id", "--resume", "-r"} {
-		if users, ok := c.users[flag]; ok {
-			if strings.HasPrefix(users, "-") {
+		if chosen, ok := argv.Flag(flag); ok {
+			if strings.HasPrefix(chosen, "-") {
 				return ""
 			}
-			return users
+			return chosen
 		}
 	}
-	if _, goesOn := c.users["--continue"]; goesOn || id == "" {
+	if id == "" || argv.Has("--continue", "-c") {
 		return ""
 	}
-	if _, goesOn := c.users["-c"]; goesOn {
-		return ""
-	}
-	c.add("--session-id", id)
+	argv.Add("--session-id", id)
 	return id
 }
 
-// command adds what the settings say and what nobody is asked for. asks says that Claude can ask ralph.
-func (c *call) command(spec agent.Spec, asks bool) (agent.Command, error) {
+// complete adds the flags of the settings and permissions. asks says that Claude can ask ralph.
+func complete(argv *agent.Argv, spec agent.Spec, asks bool) (agent.Command, error) {
 	env := slices.Clone(environment)
 	switch variable, known := providers[spec.Provider]; {
 	case known:
@@ -163,33 +151,26 @@ func (c *call) command(spec agent.Spec, asks bool) (agent.Command, error) {
 	case spec.Provider != "" && spec.Provider != "anthropic":
 		return agent.Command{}, fmt.Errorf("claude: agent.provider %q is none of anthropic, bedrock, vertex, foundry", spec.Provider)
 	}
-	may := c.permit(spec, asks)
-	if spec.Model != "" {
-		c.add("--model", spec.Model)
+	may := permit(argv, spec, asks)
+	argv.AddValue("--model", spec.Model)
+	// low, medium, high, xhigh and max are the same in both programs.
+	switch level := spec.Thinking; {
+	case level == "minimal":
+		argv.Add("--effort", "low")
+	case level != "off" && level != "none":
+		argv.AddValue("--effort", level)
+	case !argv.Has("--effort"):
+		env = append(env, "MAX_THINKING_TOKENS=0")
 	}
-	if _, ok := c.users["--effort"]; !ok {
-		level, variable := effort(spec.Thinking)
-		if level != "" {
-			c.add("--effort", level)
-		}
-		if variable != "" {
-			env = append(env, variable)
-		}
-	}
-	return agent.Command{Argv: append(c.argv, spec.Flags...), Env: env, Drop: marks, ParentDeath: true, May: may}, nil
+	return agent.Command{Argv: argv.End(), Env: env, Drop: marks, ParentDeath: true, May: may}, nil
 }
 
-// decided reports whether the user's flags say who may do what.
-func (c *call) decided() bool {
-	return slices.ContainsFunc(permissionFlags, func(flag string) bool { _, ok := c.users[flag]; return ok })
-}
-
-// permit adds what the agent may do, and says it. What Claude asks about comes to ralph where asks says that it can; else it is denied by
-// Claude itself.
-func (c *call) permit(spec agent.Spec, asks bool) (may string) {
+// permit adds what the agent may do, and says it. What Claude asks about comes to ralph where asks
+// says that it can; else it is denied by Claude itself.
+func permit(argv *agent.Argv, spec agent.Spec, asks bool) (may string) {
 	mode, allowed := "acceptEdits", ""
 	switch {
-	case c.decided():
+	case argv.Has(permissionFlags...):
 		return agent.ByItsFlags
 	case spec.Permissions == agent.PermitWorkspace:
 		may = "change files in its folder, and what its own settings allow; what it asks about is denied"
@@ -198,51 +179,33 @@ func (c *call) permit(spec agent.Spec, asks bool) (may string) {
 	case spec.Root:
 		allowed, may = rootTools, "everything: to root the usual tools are allowed by name, and what it asks about is allowed"
 	default:
-		c.add("--dangerously-skip-permissions")
+		argv.Add("--dangerously-skip-permissions")
 		return "everything (--dangerously-skip-permissions)"
 	}
-	c.add("--permission-mode", mode)
+	argv.Add("--permission-mode", mode)
 	if allowed != "" {
-		c.add("--allowedTools", allowed)
+		argv.Add("--allowedTools", allowed)
 	}
-	c.add("--disallowedTools", unanswered)
+	argv.Add("--disallowedTools", unanswered)
 	if asks {
-		c.add("--permission-prompt-tool", "stdio")
+		argv.Add("--permission-prompt-tool", "stdio")
 	}
 	return may
 }
 
-// effort puts ralph's words for how much to think into Claude's: low, medium, high, xhigh and max are the same.
-func effort(thinking string) (level, variable string) {
-	switch thinking {
-	case "off", "none":
-		return "", "MAX_THINKING_TOKENS=0"
-	case "minimal":
-		return "low", ""
+// flagName returns a flag of the user by its long name. In agent.command only long flags count: it
+// may be a wrapper such as `docker run -p 80:80 …`.
+func flagName(word string, command bool) string {
+	if command && strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") {
+		return "-"
 	}
-	return thinking, ""
-}
-
-// given returns the user's flags by their long names. In agent.command only long flags count: it may be a wrapper such as
-// `docker run -p 80:80 …`.
-func given(spec agent.Spec) map[string]string {
-	flags := map[string]string{}
-	note := func(args []string, short bool) {
-		for i, arg := range args {
-			name, value, joined := strings.Cut(arg, "=")
-			if !strings.HasPrefix(name, "--") && (!short || !strings.HasPrefix(name, "-")) {
-				continue
-			}
-			if !joined && i+1 < len(args) {
-				value = args[i+1]
-			}
-			if long, ok := aliases[name]; ok {
-				name = long
-			}
-			flags[name] = value
-		}
+	name, value, joined := strings.Cut(word, "=")
+	long, known := aliases[name]
+	switch {
+	case !known:
+		return word
+	case joined:
+		return long + "=" + value
 	}
-	note(spec.Command[1:], false)
-	note(spec.Flags, true)
-	return flags
+	return long
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 )
 
-// Each flag that is ralph's own, or made of a setting, gives way to one of that name from the user, which then stands there alone.
-func TestAFlagOfTheUsersReplacesRalphsOwn(t *testing.T) {
+// Each flag that is ralph's own, or made of a setting, gives way to one of that name from the user,
+// which then stands there alone.
+func TestUserFlagsWin(t *testing.T) {
 	for _, root := range []bool{false, true} {
 		spec := agent.Spec{Command: []string{"claude"}, Model: "m", Thinking: "high", Root: root}
 		command, err := New(nil).Command(spec)
@@ -121,7 +122,7 @@ func TestCommand(t *testing.T) {
 }
 
 // Claude Code as a plain program: the same words, but for what makes it speak lines.
-func TestTheConversationHasAnID(t *testing.T) {
+func TestConversationHasID(t *testing.T) {
 	const id = "6f1c2a34-0000-4000-8000-000000000000"
 	for name, row := range map[string]struct {
 		flags []string
@@ -190,8 +191,9 @@ func TestAmpTextCommand(t *testing.T) {
 	}
 }
 
-// A program that does not know a flag refuses to start, so it is asked before; unless the user knows better.
-func TestPartialMessagesAreAskedForWhereTheProgramHasThem(t *testing.T) {
+// A program that does not know a flag refuses to start, so it is asked before; unless the user
+// knows better.
+func TestPartialMessagesNeedFlag(t *testing.T) {
 	const flag = "--include-partial-messages"
 	for name, row := range map[string]struct {
 		ask    agent.Ask // of the program

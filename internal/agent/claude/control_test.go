@@ -8,8 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What a confined agent asks about is denied, and the model is told what it can do about that. A person's own flags decide it all.
-func TestWhatIsAskedIsAnsweredByThePermissions(t *testing.T) {
+// What a confined agent asks about is denied, and the answer names what the model can do instead. A
+// person's own flags decide it all.
+func TestPermissionsAnswerRequests(t *testing.T) {
 	const asked = `{"type":"control_request","request_id":"q1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"x"}}}`
 	for name, row := range map[string]struct {
 		spec agent.Spec

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// TestConversations plays what may happen around steering and ending, to a Claude that tells when it takes a message in both
-// ways (2.1.329), by replays alone (2.1.197), and not at all.
+// TestConversations plays what may happen around steering and ending, to a Claude that tells when
+// it takes a message in both ways (2.1.329), by replays alone (2.1.197), and not at all.
 func TestConversations(t *testing.T) {
 	tests := []struct {
 		name string
@@ -137,7 +137,7 @@ func TestConversations(t *testing.T) {
 			f.read()
 			f.tool("t")
 			f.say(`{"type":"control_request","request_id":"q1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"x"}}}`)
-			const want = `{"type":"control_response","response":{"subtype":"success","request_id":"q1","response":{"behavior":"allow","updatedInput":{"command":"x"}}}}`
+			const want = `{"response":{"request_id":"q1","response":{"behavior":"allow","updatedInput":{"command":"x"}},"subtype":"success"},"type":"control_response"}`
 			if len(f.unread) != 1 || string(f.unread[0]) != want {
 				f.t.Errorf("reply %s\nwant %s", f.unread, want)
 			}

@@ -22,13 +22,13 @@ func TestLines(t *testing.T) {
 		line string
 		want string // the facts, as JSON
 	}{
-		{"null", `null`, `agent.unread {}`},
-		{"an array", `[{"type":"result"}]`, `agent.unread {}`},
-		{"a type that nobody knows", `{"type":"telepathy"}`, `agent.unread {}`},
-		{"a type that is no string", `{"type":7}`, `agent.unread {}`},
-		{"no JSON", `Error: "x"`, `agent.unread {"line":"Error: \"x\""}`},
-		{"a line that was cut off", `{"type":"assistant"`, `agent.unread {"line":"{\"type\":\"assistant\""}`},
-		{"bytes that are no UTF-8", "{\"type\":\"\xff\"}", `agent.unread {"line":"{\"type\":\"�\"}"}`},
+		{"null", `null`, `agent.unparsed {}`},
+		{"an array", `[{"type":"result"}]`, `agent.unparsed {}`},
+		{"a type that nobody knows", `{"type":"telepathy"}`, `agent.unparsed {}`},
+		{"a type that is no string", `{"type":7}`, `agent.unparsed {}`},
+		{"no JSON", `Error: "x"`, `agent.unparsed {"line":"Error: \"x\""}`},
+		{"a line that was cut off", `{"type":"assistant"`, `agent.unparsed {"line":"{\"type\":\"assistant\""}`},
+		{"bytes that are no UTF-8", "{\"type\":\"\xff\"}", `agent.unparsed {"line":"{\"type\":\"�\"}"}`},
 		{"an empty line", ``, ``},
 		{"tool output in parts is joined, and what is no text is named",
 			`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"a\n\"b\""},{"type":"image","source":{}},{"type":"text","text":"c"}]}]}}`,
@@ -60,7 +60,7 @@ func TestLines(t *testing.T) {
 			`agent.retried {"attempt":1,"max":1,"delay":503,"kind":"overload","text":"overloaded"}`},
 		{"a subtype that nobody knows", `{"type":"system","subtype":"weather","text":"rain"}`, `agent.noticed {"what":"system/weather","text":"rain"}`},
 		{"a hook that failed", `{"type":"system","subtype":"hook_response","hook_name":"Stop","outcome":"error"}`, `agent.noticed {"what":"system/hook_response","text":"Stop: error"}`},
-		{"a request that cannot be answered", `{"type":"control_request","request":{"subtype":"can_use_tool"}}`, `agent.unread {}`},
+		{"a request that cannot be answered", `{"type":"control_request","request":{"subtype":"can_use_tool"}}`, `agent.unparsed {}`},
 		{"a refused request of ours", `{"type":"control_response","response":{"subtype":"error","request_id":"ralph-1","error":"no"}}`, `agent.noticed {"what":"control_response","text":"no"}`},
 		{"deltas before their block", `{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}}`, `agent.noticed {"what":"stream_event/text_delta"}`},
 	}
@@ -84,7 +84,7 @@ func TestStderr(t *testing.T) {
 	if len(out.Facts) != 1 || out.JSON {
 		t.Fatalf("%+v", out)
 	}
-	unread, ok := out.Facts[0].(event.AgentUnread)
+	unread, ok := out.Facts[0].(event.AgentUnparsed)
 	if !ok || unread.Stream != "stderr" || unread.Line.String() != `{"type":"result","subtype":"success"}` {
 		t.Errorf("%+v", out.Facts[0])
 	}
@@ -118,8 +118,8 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
-// TestStreamedMessage: what several blocks of a message are streamed in is told once, whether each is told as a whole before
-// its end is or all of them after the message's.
+// TestStreamedMessage: what several blocks of a message are streamed in is told once, whether each
+// is reported as one before its end is or all of them after the message's.
 func TestStreamedMessage(t *testing.T) {
 	api := func(e string) string {
 		return `{"type":"stream_event","event":` + e + `,"parent_tool_use_id":null}`
@@ -204,7 +204,7 @@ func TestLongLine(t *testing.T) {
 	}
 	out.Reset()
 	d.Decode(append([]byte("no JSON "), words...), agent.Stdout, &out)
-	if len(only[event.AgentUnread](out.Facts)) != 1 {
+	if len(only[event.AgentUnparsed](out.Facts)) != 1 {
 		t.Error("a long line that is no JSON was lost")
 	}
 }
@@ -275,8 +275,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestCallsThatAreDropped: a tool whose result never comes is not at work for ever.
-func TestCallsThatAreDropped(t *testing.T) {
+// TestDroppedCalls: a tool whose result never comes is not at work for ever.
+func TestDroppedCalls(t *testing.T) {
 	const (
 		call   = `{"type":"assistant","message":{"id":"%m","content":[{"type":"tool_use","id":"%t","name":"Bash","input":{}}]},"parent_tool_use_id":%p}`
 		words  = `{"type":"assistant","message":{"id":"%m","content":[{"type":"text","text":"on"}]},"parent_tool_use_id":%p}`
@@ -355,7 +355,7 @@ func TestBackground(t *testing.T) {
 }
 
 // A heartbeat of a subagent's tool is that tool's, and not the subagent's.
-func TestAHeartbeatIsOfItsTool(t *testing.T) {
+func TestHeartbeatNamesTool(t *testing.T) {
 	d := opened()
 	decode(d, `{"type":"assistant","message":{"id":"a","content":[{"type":"tool_use","id":"task","name":"Task","input":{}}]},"parent_tool_use_id":null}`)
 	decode(d, `{"type":"assistant","message":{"id":"b","content":[{"type":"tool_use","id":"sub","name":"Bash","input":{}}]},"parent_tool_use_id":"task"}`)

@@ -10,9 +10,10 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// fake is Claude Code as far as the conversation goes: a queue of user messages, turns, and what is printed when. It behaves as the
-// captures under testdata/said show: what waits when a tool returns goes along with its result; what waits when a turn ends begins
-// the next one, all of it together; an interrupt ends the turn but leaves the queue.
+// fake is Claude Code as far as the conversation goes: a queue of user messages, turns, and what is
+// printed when. It behaves as the captures under testdata/said show: what waits when a tool returns
+// goes along with its result; what waits when a turn ends begins the next one, all of it together;
+// an interrupt ends the turn but leaves the queue.
 type fake struct {
 	t         *testing.T
 	d         *Dialect
@@ -57,7 +58,7 @@ func (f *fake) say(format string, args ...any) {
 	f.unread = append(f.unread, out.Reply...)
 }
 
-// read takes in what was written so far.
+// read processes the lines written so far.
 func (f *fake) read() {
 	lines := f.unread
 	f.unread = nil
@@ -145,7 +146,7 @@ func (f *fake) done() {
 }
 
 // result ends the turn and begins the next, if a message is queued.
-func (f *fake) result(how string) {
+func (f *fake) result(how event.Claim) {
 	for _, m := range f.turn[1:] {
 		f.state(m.uuid, "completed")
 	}
@@ -178,8 +179,8 @@ func (f *fake) story() string {
 		case event.AgentAsked:
 			words = append(words, p.Answer)
 		case event.AgentFinished:
-			words = append(words, "finished "+p.Outcome)
-		case event.AgentUnread:
+			words = append(words, string("finished "+p.Outcome))
+		case event.AgentUnparsed:
 			f.t.Errorf("the fake printed what is not understood")
 		}
 	}

@@ -2,13 +2,15 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// assistant reads one content block: Claude prints an event for each, and those of one message share its id.
+// assistant reads one content block: Claude prints an event for each, and those of one message
+// share its id.
 func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 	parent := m.Get("parent_tool_use_id")
 	if m.Get("error").IsString() {
@@ -16,8 +18,8 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 		return
 	}
 	if !parent.IsString() {
-		d.turn.wentOn()
-		d.witness(false, out)
+		d.turn.clearFault()
+		d.inferDelivery(false, out)
 	}
 	message := m.Get("message")
 	id, content := message.Get("id").Inner(), message.Get("content")
@@ -27,14 +29,14 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 	}
 	s := d.streams.of(parent)
 	d.enter(s, id, out)
-	d.toldUse(s, message.Get("model"), message.Get("usage"))
+	d.messageUsage(s, message.Get("model"), message.Get("usage"))
 	if content.IsString() {
-		d.said(s, s.next(id), content, true, out)
+		d.endBlock(s, s.next(), content, true, out)
 		return
 	}
 	facts := len(out.Facts)
 	for block := range content.Items() {
-		d.block(s, s.next(id), block, out)
+		d.block(s, s.next(), block, out)
 	}
 	if len(out.Facts) == facts {
 		out.Add(event.AgentNoticed{What: "assistant"})
@@ -61,15 +63,15 @@ func (d *Dialect) failed(m jsonscan.Value, subagent bool, out *agent.Decoded) {
 func (d *Dialect) block(s *stream, name string, block jsonscan.Value, out *agent.Decoded) {
 	switch typ := block.Get("type"); string(typ.Inner()) {
 	case "text":
-		d.said(s, name, block.Get("text"), true, out)
+		d.endBlock(s, name, block.Get("text"), true, out)
 	case "thinking":
-		d.said(s, name, block.Get("thinking"), false, out)
+		d.endBlock(s, name, block.Get("thinking"), false, out)
 	case "tool_use", "server_tool_use", "mcp_tool_use":
 		id, tool, input := block.Get("id").Text(), block.Get("name"), block.Get("input")
-		out.Add(event.ToolCalled{ID: id, Name: out.Text(tool), Input: input.Raw(), Parent: s.parent})
-		d.calls.Called(agent.Call{ID: id, Parent: s.parent})
+		d.calls.Called(out, event.ToolCalled{ID: id, Name: out.Text(tool), Input: input.Raw(), Parent: s.parent})
 		if s.parent == "" && tool.Is("TodoWrite") {
-			plan(input, out)
+			// switched off under -p in 2.1.329, but older ones and settings may have it
+			out.Plan(input.Get("todos"), "content")
 		}
 	default:
 		if bytes.HasSuffix(typ.Inner(), []byte("_tool_result")) {
@@ -81,46 +83,25 @@ func (d *Dialect) block(s *stream, name string, block jsonscan.Value, out *agent
 	}
 }
 
-// said ends a block of text or thinking. Where it was streamed, only what the deltas left out is said.
-func (d *Dialect) said(s *stream, name string, body jsonscan.Value, aloud bool, out *agent.Decoded) {
+// endBlock ends a block of text or thinking. Where it was streamed, only what the deltas left out
+// is said.
+func (d *Dialect) endBlock(s *stream, name string, body jsonscan.Value, aloud bool, out *agent.Decoded) {
 	var words event.Text
 	if body.IsString() {
 		words = event.Quoted(body.Raw())
 	}
 	if before, streamed := s.take(name); streamed {
-		from := len(d.scratch)
-		d.scratch = words.AppendTo(d.scratch)
-		rest, continues := bytes.CutPrefix(d.scratch[from:], before)
+		rest, continues := bytes.CutPrefix(out.Unquote(body), before)
 		words = nil
 		if continues && len(rest) > 0 {
-			words = plain(rest)
+			words = out.Plain(rest)
 		}
 	}
-	if aloud {
-		out.Add(event.AgentSaid{Block: name, Text: words, Final: true, Parent: s.parent})
-	} else {
-		out.Add(event.AgentThought{Block: name, Text: words, Final: true, Parent: s.parent})
-	}
+	out.Say(event.AgentSaid{Block: name, Text: words, Final: true, Parent: s.parent}, !aloud)
 }
 
-// plan reads TodoWrite's input. 2.1.329 has the tool switched off under -p; older ones and
-// settings may have it.
-func plan(input jsonscan.Value, out *agent.Decoded) {
-	var todos []event.Todo
-	for item := range input.Get("todos").Items() {
-		status := "pending"
-		switch string(item.Get("status").Inner()) {
-		case "in_progress":
-			status = "active"
-		case "completed":
-			status = "done"
-		}
-		todos = append(todos, event.Todo{Text: item.Get("content").Text(), Status: status})
-	}
-	out.Add(event.AgentPlanned{Todos: todos})
-}
-
-// user reads tool results, replays of our own messages, and texts that Claude itself puts into the conversation.
+// user reads tool results, replays of our own messages, and texts that Claude itself puts into the
+// conversation.
 func (d *Dialect) user(m jsonscan.Value, out *agent.Decoded) {
 	if m.Get("isReplay").IsTrue() && d.replayed(m, out) {
 		return
@@ -140,7 +121,7 @@ func (d *Dialect) user(m jsonscan.Value, out *agent.Decoded) {
 		if part.Get("type").Is("tool_result") {
 			d.returned(part, out)
 			if !subagent {
-				d.witness(true, out)
+				d.inferDelivery(true, out)
 			}
 			continue
 		}
@@ -151,9 +132,10 @@ func (d *Dialect) user(m jsonscan.Value, out *agent.Decoded) {
 	}
 }
 
-// replayed notes that the model was given one of our messages. The prompt, which may be long, stands in the journal already.
+// replayed notes that the model was given one of our messages. The prompt, which may be long,
+// stands in the journal already.
 func (d *Dialect) replayed(m jsonscan.Value, out *agent.Decoded) bool {
-	sent := d.mine(m.Get("uuid"))
+	sent := d.sentMessage(m.Get("uuid"))
 	if sent == nil {
 		return false
 	}
@@ -168,48 +150,35 @@ func (d *Dialect) replayed(m jsonscan.Value, out *agent.Decoded) bool {
 // returned reads a tool's result.
 func (d *Dialect) returned(result jsonscan.Value, out *agent.Decoded) {
 	id := result.Get("tool_use_id").Text()
-	d.streams.drop(id)
-	out.Add(event.ToolReturned{ID: id, OK: !result.Get("is_error").IsTrue(), Output: d.output(result.Get("content"))})
-	d.calls.Returned(id)
+	if id != "" {
+		delete(d.streams, id)
+	}
+	d.calls.Returned(out, event.ToolReturned{ID: id, OK: !result.Get("is_error").IsTrue(), Output: output(result.Get("content"), out)})
 	d.orphaned(out)
 }
 
-// orphaned tells that the calls of subagents are over whose own call is. One that runs in the background outlives it.
+// orphaned ends the calls of subagents whose own call is over. One that runs in the
+// background outlives it.
 func (d *Dialect) orphaned(out *agent.Decoded) {
 	if d.turn.tasks == 0 {
 		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent != "" && !d.calls.Open(c.Parent) })
 	}
 }
 
-// output returns a tool's output, which is a string or a list of parts. What is not text is named. Texts are joined as they are
-// spelled, without being unescaped.
-func (d *Dialect) output(content jsonscan.Value) event.Text {
+// output returns a tool's output, which is a string or a list of parts. Parts without text are
+// named.
+func output(content jsonscan.Value, out *agent.Decoded) event.Text {
 	if content.IsString() {
 		return event.Quoted(content.Raw())
 	}
-	first, second := content.Item(0), content.Item(1)
-	if !first.Exists() {
-		return nil
+	if text := content.Item(0).Get("text"); text.IsString() && !content.Item(1).Exists() {
+		return event.Quoted(text.Raw())
 	}
-	if words := first.Get("text"); !second.Exists() && words.IsString() {
-		return event.Quoted(words.Raw())
-	}
-	from, between := len(d.scratch), ""
-	d.scratch = append(d.scratch, '"')
-	for part := range content.Items() {
-		d.scratch = appendPart(append(d.scratch, between...), part)
-		between = `\n`
-	}
-	d.scratch = append(d.scratch, '"')
-	return event.Quoted(d.scratch[from:len(d.scratch):len(d.scratch)])
-}
-
-func appendPart(dst []byte, part jsonscan.Value) []byte {
-	if words := part.Get("text"); words.IsString() {
-		return append(dst, words.Inner()...)
-	}
-	if kind := part.Get("type"); kind.IsString() {
-		return append(append(append(dst, '['), kind.Inner()...), ']')
-	}
-	return append(dst, "[?]"...)
+	return out.Join(content, func(part jsonscan.Value) ([]byte, bool) {
+		if text, ok := agent.TextPart(part); ok {
+			return text, true
+		}
+		kind := cmp.Or(string(part.Get("type").Inner()), "?")
+		return []byte("[" + kind + "]"), true
+	})
 }

@@ -1,7 +1,7 @@
 //go:build realagents && unix
 
-// These tests run the real Claude Code against a scripted model: run tools/agents/install.sh first, then
-// go test -tags realagents ./internal/agent/claude
+// These tests run the real Claude Code against a scripted model: run tools/agents/install.sh first,
+// then go test -tags realagents ./internal/agent/claude
 package claude
 
 import (
@@ -37,7 +37,7 @@ func begin(t *testing.T, step modelserver.Step) (*agent.Session, *agenttest.Reco
 }
 
 // An answer that is cut off at the output limit again and again.
-func TestRealClaudeRunsIntoItsOutputLimit(t *testing.T) {
+func TestRealClaudeMeetsOutputLimit(t *testing.T) {
 	_, r := begin(t, modelserver.Step{Text: "I begin, and", Usage: modelserver.Usage{In: 1000, Out: 100}, Truncated: true})
 	r.Await(event.TypeAgentFinished, 1)
 	finished := agenttest.Payload[event.AgentFinished](t, r.Of(event.TypeAgentFinished)[0])

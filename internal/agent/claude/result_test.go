@@ -197,7 +197,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, test.want)
 			}
 			limited := only[event.AgentLimited](facts)
-			if wanted := !slices.Contains([]string{"", "other", "context", "refusal"}, test.want.Kind); len(limited) == 1 != wanted ||
+			if wanted := !slices.Contains([]event.FaultKind{"", event.KindOther, event.KindContext, event.KindRefusal}, test.want.Kind); len(limited) == 1 != wanted ||
 				wanted && (limited[0].Kind != test.want.Kind || limited[0].Text != test.want.Error) {
 				t.Errorf("limited: %+v", limited)
 			}
@@ -239,8 +239,9 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestCaptureCosts: what each captured conversation cost, added up by hand from its results. All used one model, whose prices
-// per million are 5, 25 and 0.2 dollars for input, output and cache reads of 2.1.197, and what 2.1.329 said.
+// TestCaptureCosts: what each captured conversation cost, added up from its results. All
+// used one model, whose prices per million are 5, 25 and 0.2 dollars for input, output and cache
+// reads of 2.1.197, and what 2.1.329 said.
 func TestCaptureCosts(t *testing.T) {
 	tests := []struct {
 		capture            string
@@ -307,7 +308,7 @@ func TestCosts(t *testing.T) {
 			`"total_cost_usd":0.5,"usage":{"input_tokens":1,"output_tokens":2,"cache_read_input_tokens":3,"cache_creation_input_tokens":4}`,
 			`"total_cost_usd":0.75,"usage":{"input_tokens":5,"output_tokens":0}`,
 		}, []event.AgentUsed{{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: usd(0.5)}, {In: 5, USD: usd(0.25)}}},
-		{"a total that shrank began anew", []string{
+		{"a total that shrank began again", []string{
 			`"modelUsage":{"a":{"inputTokens":10,"outputTokens":0,"costUSD":1}}`, `"modelUsage":{"a":{"inputTokens":4,"outputTokens":0,"costUSD":0.5}}`,
 		}, []event.AgentUsed{{In: 10, USD: usd(1), Model: "a"}, {In: 4, USD: usd(0.5), Model: "a"}}},
 		{"a result that is told again counts nothing", []string{
@@ -340,8 +341,9 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// Claude's totals go on across --resume: the first result of the new process holds what was paid for before.
-func TestASessionThatIsGoneOnWithIsNotPaidForAgain(t *testing.T) {
+// Claude's totals go on across --resume: the first result of the new process holds what was paid
+// for before.
+func TestResumedSessionCountsNewCosts(t *testing.T) {
 	usd := func(x float64) *float64 { return &x }
 	const sum = `"total_cost_usd":5,"usage":{"input_tokens":7,"output_tokens":2}`
 	for name, row := range map[string]struct {
@@ -378,7 +380,7 @@ func TestASessionThatIsGoneOnWithIsNotPaidForAgain(t *testing.T) {
 }
 
 // Amp tells what each message used, and its documentation has the sum of them in the result.
-func TestASumOfWhatWasToldCountsNothing(t *testing.T) {
+func TestRepeatedSumCountsNothing(t *testing.T) {
 	d := NewAmp()
 	if _, err := d.Command(agent.Spec{Command: []string{"amp"}, Prompt: "go"}); err != nil {
 		t.Fatal(err)
@@ -398,7 +400,7 @@ func TestASumOfWhatWasToldCountsNothing(t *testing.T) {
 }
 
 // Qwen Code tells what each message used as well, and counts the turn's result alone.
-func TestOfQwenTheResultCounts(t *testing.T) {
+func TestQwenResultCounts(t *testing.T) {
 	d := NewQwen()
 	if _, err := d.Command(agent.Spec{Command: []string{"qwen"}}); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -9,136 +8,72 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// stream is the messages of one speaker, which come one after another: those of the assistant itself, or of the subagent
-// under one tool call.
+// stream is the messages of the assistant, or of the subagent under one tool call.
 type stream struct {
 	parent string // the tool call; empty for the assistant itself
 	id     string // of the message
 	blocks int    // of that message, so far
-	used   use    // of that message, as far as it was told
+	used   use    // of that message, as far as it was reported
 
-	// With --include-partial-messages, the block that is being written, and what was said of those of the message that are not
-	// whole yet.
-	writing bool
-	index   int
-	said    []piece
-	current int // the place among them, from 1, of the block that is being written; 0 where it is not known
+	// With --include-partial-messages: the block that is being written, "" for none, and what was
+	// said of the blocks that are not complete.
+	writing  string
+	index    int
+	streamed map[string][]byte
 }
 
-// piece is the beginning of a block.
-type piece struct {
-	name string
-	text []byte
-}
+// streams are those of the assistant and of subagents that may be at work, by the tool calls.
+type streams map[string]*stream
 
-// streams are the speakers that may be at work. There are more than one where subagents are.
-type streams []*stream
-
-// keptStreams bounds them against subagents whose end is never told.
+// keptStreams bounds them against subagents whose end is never reported.
 const keptStreams = 256
 
-// of returns the stream of a speaker, named by a string value; of null and of nothing, the assistant's.
-func (ss *streams) of(parent jsonscan.Value) *stream {
-	for _, s := range *ss {
-		if string(parent.Inner()) == s.parent {
-			return s
+// of returns the stream of the subagent under a call, or that of the assistant if parent is null or
+// absent.
+func (ss streams) of(parent jsonscan.Value) *stream {
+	s := ss[string(parent.Inner())]
+	if s == nil {
+		if len(ss) == keptStreams {
+			clear(ss)
 		}
+		s = &stream{parent: parent.Text(), streamed: map[string][]byte{}}
+		ss[string(parent.Inner())] = s
 	}
-	if len(*ss) == keptStreams {
-		*ss = slices.Delete(*ss, 0, 1)
-	}
-	s := &stream{parent: parent.Text()}
-	*ss = append(*ss, s)
 	return s
 }
 
-// drop forgets the subagent under a tool call that has returned.
-func (ss *streams) drop(parent string) {
-	for i, s := range *ss {
-		if s.parent == parent && parent != "" {
-			*ss = slices.Delete(*ss, i, i+1)
-			return
-		}
-	}
-}
-
-// enter begins another message, if it is another one.
-func (s *stream) enter(id []byte) {
-	if string(id) != s.id {
-		s.id, s.blocks, s.used, s.writing, s.said, s.current = string(id), 0, use{}, false, s.said[:0], 0
-	}
-}
-
-// enter begins another message of a speaker, if it is another one. The API takes the results of a message's tools before it
-// gives another: a call that has none by now never will.
+// enter begins another message of a stream, if it is another one. The API takes the results of a
+// message's tools before it gives the next message: a call without one by now never gets one.
 func (d *Dialect) enter(s *stream, id []byte, out *agent.Decoded) {
 	if string(id) != s.id {
 		d.calls.Lose(out, func(c agent.Call) bool { return c.Parent == s.parent })
-		s.enter(id)
+		*s = stream{parent: s.parent, id: string(id), streamed: s.streamed}
+		clear(s.streamed)
 	}
 }
 
-// next names the next block of a message: <message>.<index>. A block that is being streamed has its index already: 2.1.329
-// prints it before its content_block_stop.
-func (s *stream) next(id []byte) string {
-	s.enter(id)
+// next names the next block of a message: <message>.<index>. A block that is being streamed has its
+// index already: 2.1.329 prints it before its content_block_stop.
+func (s *stream) next() string {
 	index := s.blocks
-	if s.writing {
+	if s.writing != "" {
 		index = s.index
 	}
 	s.blocks = max(s.blocks, index+1)
 	return s.name(index)
 }
 
-func (s *stream) name(index int) string {
-	var room [64]byte
-	name := append(room[:0], s.id...)
-	return string(strconv.AppendInt(append(name, '.'), int64(index), 10))
-}
+func (s *stream) name(index int) string { return s.id + "." + strconv.Itoa(index) }
 
-// begun returns what was said of the block that is being written.
-func (s *stream) begun() *piece {
-	if s.current > 0 {
-		return &s.said[s.current-1]
-	}
-	name := s.name(s.index)
-	for i := range s.said {
-		if s.said[i].name == name {
-			s.current = i + 1
-			return &s.said[i]
-		}
-	}
-	if n := len(s.said); n < cap(s.said) {
-		s.said = s.said[:n+1]
-	} else {
-		s.said = append(s.said, piece{})
-	}
-	s.current = len(s.said)
-	p := &s.said[s.current-1]
-	p.name, p.text = name, p.text[:0]
-	return p
-}
-
-// take returns what was said of a block by its name, until the next piece, and forgets it.
+// take returns what was said of a block, and forgets it.
 func (s *stream) take(name string) (text []byte, streamed bool) {
-	for i := range s.said {
-		if s.said[i].name != name {
-			continue
-		}
-		p := s.said[i]
-		s.current = 0
-		if copy(s.said[i:], s.said[i+1:]); cap(p.text) > keptScratch {
-			s.said[len(s.said)-1] = piece{}
-		} else {
-			s.said[len(s.said)-1] = p
-		}
-		s.said = s.said[:len(s.said)-1]
-		return p.text, true
-	}
-	return nil, false
+	text, streamed = s.streamed[name]
+	delete(s.streamed, name)
+	return text, streamed
 }
 
-// streamEvent reads an event of the API's own stream, which Claude passes on with --include-partial-messages.
+// streamEvent reads an event of the API's own stream, which Claude passes on with
+// --include-partial-messages.
 func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
 	s := d.streams.of(m.Get("parent_tool_use_id"))
 	about := m.Get("event")
@@ -150,16 +85,16 @@ func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
 	case "message_start":
 		message := about.Get("message")
 		d.enter(s, message.Get("id").Inner(), out)
-		d.toldUse(s, message.Get("model"), message.Get("usage"))
+		d.messageUsage(s, message.Get("model"), message.Get("usage"))
 	case "message_delta":
-		d.toldUse(s, jsonscan.Value{}, about.Get("usage"))
+		d.messageUsage(s, jsonscan.Value{}, about.Get("usage"))
 	case "content_block_start":
 		n, _ := about.Get("index").Int()
-		s.writing, s.index, s.current = true, int(n), 0
+		s.writing, s.index = s.name(int(n)), int(n)
 		out.DropRaw = true
 		return
 	case "content_block_stop":
-		s.writing, out.DropRaw = false, true
+		s.writing, out.DropRaw = "", true
 		return
 	case "message_stop", "ping":
 		out.DropRaw = true
@@ -168,8 +103,9 @@ func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
 	out.Add(event.AgentNoticed{What: out.Name("stream_event/", typ)})
 }
 
-// delta says what is new of the block that is being written. The line is not kept: the block's own event holds it all
-// again, and a secret that is cut in two by two deltas could be masked in neither of their lines.
+// delta reports what is new of the block that is being written. The line is not kept: the block's
+// own event repeats it, and a secret that two deltas cut in two could be masked in neither of their
+// lines.
 func (d *Dialect) delta(s *stream, delta jsonscan.Value, out *agent.Decoded) {
 	out.DropRaw = true
 	typ := delta.Get("type")
@@ -179,18 +115,13 @@ func (d *Dialect) delta(s *stream, delta jsonscan.Value, out *agent.Decoded) {
 		words = delta.Get("text")
 	case "thinking_delta":
 		words = delta.Get("thinking")
-	case "input_json_delta", "signature_delta": // the call is told when it is whole, a signature says nothing
+	case "input_json_delta", "signature_delta": // the call is reported when it is complete
 		return
 	}
-	if !words.IsString() || !s.writing {
+	if !words.IsString() || s.writing == "" {
 		out.Add(event.AgentNoticed{What: out.Name("stream_event/", typ)})
 		return
 	}
-	p := s.begun()
-	p.text = jsonscan.AppendUnquoted(p.text, words.Raw())
-	if typ.Is("text_delta") {
-		out.Add(event.AgentSaid{Block: p.name, Text: event.Quoted(words.Raw()), Parent: s.parent})
-	} else {
-		out.Add(event.AgentThought{Block: p.name, Text: event.Quoted(words.Raw()), Parent: s.parent})
-	}
+	s.streamed[s.writing] = jsonscan.AppendUnquoted(s.streamed[s.writing], words.Raw())
+	out.Say(event.AgentSaid{Block: s.writing, Text: event.Quoted(words.Raw()), Parent: s.parent}, typ.Is("thinking_delta"))
 }

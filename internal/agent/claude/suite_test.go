@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/agenttest"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 var suite = agenttest.Agent{
@@ -32,8 +33,8 @@ func withStreams(t testing.TB) agenttest.Agent {
 	return a
 }
 
-// streamJSON is the side of Claude Code 2.1.329 of a process that was given --replay-user-messages: it answers each line
-// of stdin at once with all that follows from it.
+// streamJSON is the side of Claude Code 2.1.329 of a process that was given --replay-user-messages:
+// it answers each line of stdin at once with all that follows from it.
 type streamJSON struct {
 	waiting  string // the uuid of the message whose turn is open
 	messages int
@@ -94,7 +95,7 @@ func (c *streamJSON) block(content string) {
 	c.say(`{"type":"assistant","message":{"id":"msg_%d","role":"assistant","content":[%s]},"parent_tool_use_id":null}`, c.messages, content)
 }
 
-func (c *streamJSON) result(how string) {
+func (c *streamJSON) result(how event.Claim) {
 	c.say(`{%s,"queued_turn_count":0,"model_usage_since_last_result":{"m":{"inputTokens":10,"outputTokens":2,"costUSD":0.01}},"type":"result"}`, how)
 	c.say(`{"type":"command_lifecycle","command_uuid":%q,"state":"completed"}`, c.waiting)
 	c.waiting = ""

@@ -1,8 +1,6 @@
 package claude
 
 import (
-	"time"
-
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
@@ -17,17 +15,16 @@ func (d *Dialect) system(m jsonscan.Value, out *agent.Decoded) {
 		d.begun(out)
 		out.Notice("system/init", m.Get("claude_code_version"))
 	case "api_retry":
-		attempt, _ := m.Get("attempt").Int()
-		limit, _ := m.Get("max_retries").Int()
 		delay, _ := m.Get("retry_delay_ms").Float() // 2.1.197 writes fractions
 		out.Add(event.AgentRetried{
-			Attempt: int(attempt), Max: int(limit), Delay: milliseconds(delay), Kind: kindOf(m), Text: agent.Brief(m.Get("error")),
+			Attempt: int(agent.Int(m.Get("attempt"))), Max: int(agent.Int(m.Get("max_retries"))), Delay: milliseconds(delay),
+			Kind: kindOf(m), Text: agent.Brief(m.Get("error")),
 		})
 	case "compact_boundary":
 		about := m.Get("compact_metadata")
-		before, _ := about.Get("pre_tokens").Int()
-		after, _ := about.Get("post_tokens").Int()
-		out.Add(event.AgentCompacted{Trigger: about.Get("trigger").Text(), Before: before, After: after})
+		out.Add(event.AgentCompacted{
+			Trigger: about.Get("trigger").Text(), Before: agent.Int(about.Get("pre_tokens")), After: agent.Int(about.Get("post_tokens")),
+		})
 	case "permission_denied":
 		out.Add(event.AgentNoticed{
 			What: "system/permission_denied", Text: agent.Cut(m.Get("tool_name").Text() + ": " + agent.Brief(m.Get("message"))),
@@ -43,24 +40,18 @@ func (d *Dialect) system(m jsonscan.Value, out *agent.Decoded) {
 	case "thinking_tokens": // comes many times for each thought
 		out.Add(event.AgentNoticed{What: "system/thinking_tokens"})
 	default:
-		out.Add(event.AgentNoticed{What: out.Name("system/", subtype), Text: note(m)})
+		out.Add(event.AgentNoticed{What: out.Name("system/", subtype), Text: agent.Cut(agent.FirstText(m, notes...))})
 	}
 }
 
-// note returns what a person would want to read of an event that changes nothing.
-func note(m jsonscan.Value) string {
-	for _, key := range [...]string{"text", "content", "message", "summary", "description", "hook_name", "status", "compact_result"} {
-		if s := agent.Brief(m.Get(key)); s != "" {
-			return s
-		}
-	}
-	return ""
-}
+// notes are what a person would want to read of an event that changes nothing.
+var notes = []string{"text", "content", "message", "summary", "description", "hook_name", "status", "compact_result"}
 
 // milliseconds keeps a delay within a day: what is longer is no delay that anyone wrote on purpose.
 func milliseconds(ms float64) int64 { return int64(min(max(ms, 0), 24*60*60*1000)) }
 
-// rateLimit reads the state of a subscription's limit. While usage beyond it is paid for, it stops nobody.
+// rateLimit reads the state of a subscription's limit. While usage beyond it is paid for, it is
+// no limit.
 func (d *Dialect) rateLimit(m jsonscan.Value, out *agent.Decoded) {
 	info := m.Get("rate_limit_info")
 	window := info.Get("rateLimitType").Text()
@@ -74,22 +65,18 @@ func (d *Dialect) rateLimit(m jsonscan.Value, out *agent.Decoded) {
 	out.Add(event.AgentLimited{Kind: "rate", Until: d.turn.until, Text: agent.Cut(window)})
 }
 
-// resetTime returns a time in Unix seconds as RFC 3339 in UTC, "" for what is no such time.
+// resetTime returns a time in Unix seconds as RFC 3339.
 func resetTime(value jsonscan.Value) string {
-	const year9999 = 253402300799
-	seconds, ok := value.Int()
-	if !ok || seconds <= 0 || seconds > year9999 {
-		return ""
-	}
-	return time.Unix(seconds, 0).UTC().Format(time.RFC3339)
+	return agent.UnixTime(agent.Int(value))
 }
 
-// kindOf returns the kind of an API error: see [event.AgentLimited], or other; "" where nothing tells. It reads api_retry, the assistant's
-// error and the result alike. Names that say what is wrong with the account come before the status: 2.1.329 gives a spent
-// balance as status 400, and only the assistant's error calls it billing_error. The status is null where no answer came.
-func kindOf(m jsonscan.Value) string {
+// kindOf returns the kind of an API error: see [event.AgentLimited], or other; "" where nothing
+// says. It reads api_retry, the assistant's error and the result alike. Names that say what is
+// wrong with the account come before the status: 2.1.329 gives a spent balance as status 400, and
+// only the assistant's error calls it billing_error. The status is null where no answer came.
+func kindOf(m jsonscan.Value) event.FaultKind {
 	var f fault.Fault
-	for _, path := range [][]string{{"api_error"}, {"error"}, {"api_error_type"}, {"stop_reason"}, {"message", "stop_reason"}} {
+	for _, path := range [][]string{{"api_error"}, {"error"}, {"api_error_type"}, {"terminal_reason"}, {"stop_reason"}, {"message", "stop_reason"}} {
 		if name := m.Get(path...).Text(); name != "" {
 			f.Names = append(f.Names, name)
 		}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,23 +17,25 @@ type turn struct {
 	ready    bool // an init came, after which the model is asked
 	aborting bool
 
-	held *event.AgentFinished // the last result, while messages wait that begin another turn of Claude's
+	// the last result, while messages wait that begin another turn of Claude's
+	held *event.AgentFinished
 
 	tasks    int  // running in the background, by the last background_tasks_changed
 	deferred bool // there was one: a turn of Claude's own will report its end
 	owed     int  // inits without their result, counted while deferred
 
-	fault   string // the kind of the API error that the assistant met last and has not got over
-	cut     bool   // that was an answer that ran into the model's limit of output, again and again
-	until   string // when the limit ends, where it said so
-	limited bool   // AgentLimited was reported, and nobody has said or done anything since
+	fault   event.FaultKind // the kind of the API error that the assistant met last and has not got over
+	cut     bool            // that was an answer that ran into the model's limit of output, again and again
+	until   string          // when the limit ends, where it said so
+	limited bool            // AgentLimited was reported, and the agent has done nothing since
 }
 
-// wentOn: the assistant itself has got over what stood in its way.
-func (t *turn) wentOn() { t.fault, t.cut, t.until = "", false, "" }
+// clearFault: the assistant itself has got over what stood in its way.
+func (t *turn) clearFault() { t.fault, t.cut, t.until = "", false, "" }
 
-// heard notes what a line came to. Whoever waits for a limit stops waiting when the agent goes on, and has to be told again.
-func (t *turn) heard(facts []event.Payload) {
+// progressed notes what a line came to. The wait for a limit ends when the agent goes on, so that
+// the next limit has to be reported.
+func (t *turn) progressed(facts []event.Payload) {
 	for _, fact := range facts {
 		switch fact.(type) {
 		case event.AgentSaid, event.ToolCalled:
@@ -47,11 +50,11 @@ type message struct {
 	command string // the id of a steer
 	steer   bool
 	waits   bool // the model has not been given it, and may yet be
-	passed  bool // a tool returned since: see witness
+	passed  bool // a tool returned since: see inferDelivery
 }
 
-// mine returns the message with a uuid, nil where it is none of ours.
-func (d *Dialect) mine(uuid jsonscan.Value) *message {
+// sentMessage returns the message with a uuid, nil where it is none of ours.
+func (d *Dialect) sentMessage(uuid jsonscan.Value) *message {
 	for i := range d.sent {
 		if uuid.Says(d.sent[i].uuid) {
 			return &d.sent[i]
@@ -71,7 +74,8 @@ func (d *Dialect) taken(m *message, out *agent.Decoded) {
 	}
 }
 
-// dropped: the model will never be given the message. If nothing else was waited for, the turn is over.
+// dropped: the model will never be given the message. If nothing else was waited for, the turn is
+// over.
 func (d *Dialect) dropped(m *message, out *agent.Decoded) {
 	m.waits = false
 	if d.turn.held != nil && !d.more() {
@@ -99,10 +103,11 @@ func (d *Dialect) ended(verdict event.AgentFinished, out *agent.Decoded) {
 	if d.turn.open {
 		d.turn.held = &verdict
 	}
-	out.Add(event.AgentNoticed{What: "result/" + verdict.Outcome, Text: verdict.Error})
+	out.Add(event.AgentNoticed{What: "result/" + string(verdict.Outcome), Text: verdict.Error})
 }
 
-// finish ends the turn. What still waits was not delivered, and is not even if Claude should take it now.
+// finish ends the turn. What still waits was not delivered, and is not even if Claude should take
+// it now.
 func (d *Dialect) finish(verdict event.AgentFinished, out *agent.Decoded) {
 	d.calls.Lose(out, func(agent.Call) bool { return true })
 	d.turn = turn{}
@@ -114,8 +119,8 @@ func (d *Dialect) finish(verdict event.AgentFinished, out *agent.Decoded) {
 
 // begun: Claude begins a turn of its own.
 func (d *Dialect) begun(out *agent.Decoded) {
-	// A launcher has Claude as a child, and MCP servers are started before the first init. At a later one of the same
-	// turn its tools may be at work.
+	// A launcher has Claude as a child, and MCP servers are started before the first init. At a
+	// later one of the same turn its tools may be at work.
 	out.Own = d.turn.open && !d.turn.ready
 	d.turn.ready = true
 	if d.turn.deferred {
@@ -128,9 +133,10 @@ func (d *Dialect) begun(out *agent.Decoded) {
 	}
 }
 
-// witness stands in for echoes where there are none: Claude gives a message to the model with the next tool result, so the
-// answer to that one shows it. A message written after the result was sent would count too early; that is why echoes are asked for.
-func (d *Dialect) witness(returned bool, out *agent.Decoded) {
+// inferDelivery stands in for echoes where there are none: Claude gives a message to the model with
+// the next tool result, so the answer to that one shows it. A message written after the result was
+// sent would count too early; that is why echoes are asked for.
+func (d *Dialect) inferDelivery(returned bool, out *agent.Decoded) {
 	if d.echoes {
 		return
 	}
@@ -144,21 +150,16 @@ func (d *Dialect) witness(returned bool, out *agent.Decoded) {
 	}
 }
 
-// background notes how many tasks run that the result does not wait for: subagents and commands. They are
-// switched off; this is for a Claude that has been told otherwise. The end of each makes a turn of Claude's own, which
-// 2.1.329 may begin before the result of the turn that it interrupts.
+// background notes how many tasks run that the result does not wait for: subagents and commands.
+// They are switched off; this is for a Claude with other settings. The end of each makes a
+// turn of Claude's own, which 2.1.329 may begin before the result of the turn that it interrupts.
 func (d *Dialect) background(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.tasks = 0
 	var names []string
 	for task := range m.Get("tasks").Items() {
-		if d.turn.tasks++; len(names) == namedTasks {
-			continue
+		if d.turn.tasks++; d.turn.tasks <= namedTasks {
+			names = append(names, cmp.Or(agent.Brief(task.Get("description")), agent.Brief(task.Get("task_type"))))
 		}
-		name := agent.Brief(task.Get("description"))
-		if name == "" {
-			name = agent.Brief(task.Get("task_type"))
-		}
-		names = append(names, name)
 	}
 	if more := d.turn.tasks - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))

@@ -1,51 +1,55 @@
 package claude
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 )
 
-// spending is what the process had used by its last result: Claude's totals are those of the process, and it may end
-// several turns.
+// spending is what the process had used by its last result: Claude's totals are those of the
+// process, and it may end several turns.
 type spending struct {
-	usd    float64
-	models []use
-	told   bool // message by message
-	// gapUSD and gap say that the next total tells nothing of what is new: a session of an earlier process is gone on with, or totals
-	// could not be read and what was reported instead is not known by model.
+	usd       float64
+	models    []use
+	byMessage bool // message by message
+	// gapUSD and gap say that the next total does not show what is new: a session of an earlier
+	// process is gone on with, or totals could not be read and what was reported instead is not
+	// known by model.
 	gapUSD, gap bool
-	// events is what messages told since the last result. A result counts it again, and better: it is all that is known where
-	// none comes.
+	// events is what messages reported since the last result. A result counts it again, and better:
+	// it is all that is known where none comes.
 	events use
 }
 
-// used reports what this result adds to what was used. Best is model_usage_since_last_result (2.1.329), which says just that; else the
-// totals by model are compared with those of the result before; `usage` is the last resort, since it counts
-// no subagents and no response that was cut off. The first that can be read counts.
+// used reports what this result adds to what was used. Best is model_usage_since_last_result
+// (2.1.329), which says just that; else the totals by model are compared with those of the result
+// before; `usage` is the last resort, since it counts no subagents and no response that was cut
+// off. The first that can be read counts.
 //
-// The total cost, which is the sum over all models, stands in for prices that cannot be read. Where no tokens can be read, the least
-// that is known is reported, with a notice.
+// The total cost, which is the sum over all models, stands in for prices that cannot be read. Where
+// no tokens can be read, the least that is known is reported, with a notice.
 func (d *Dialect) used(m jsonscan.Value, out *agent.Decoded) {
 	since, totals := readModels(m.Get("model_usage_since_last_result")), readModels(m.Get("modelUsage"))
-	plain := readUsage(m.Get("usage"))
-	if d.spent.told && len(since)+len(totals) == 0 {
+	plain := readUse(m.Get("usage"))
+	plain.Usage = plain.SplitByTotal()
+	if d.spent.byMessage && len(since)+len(totals) == 0 {
 		return
 	}
-	uses, whole := since, allWhole(since)
-	if !d.spent.gap && (!whole && allWhole(totals) || len(since) == 0) {
-		uses, whole = d.spent.less(totals), allWhole(totals)
+	uses, complete := since, allComplete(since)
+	if !d.spent.gap && (!complete && allComplete(totals) || len(since) == 0) {
+		uses, complete = d.spent.less(totals), allComplete(totals)
 	}
 	more, priced := d.spent.more(m.Get("total_cost_usd"))
 	guessed := sum(since).guessed || sum(totals).guessed
 	switch {
-	case whole && (guessed || allKnown(uses)):
-	case whole:
+	case complete && (guessed || allKnown(uses)):
+	case complete:
 		uses = []use{sum(uses).costing(more, priced)}
-	case plain.whole && (plain.tokens() > 0 || more == 0 && (priced || d.spent.events.tokens() == 0)):
-		free := plain.tokens() == 0 && !m.Get("total_cost_usd").Exists()
-		uses, whole = []use{plain.costing(more, free || priced && !guessed)}, true
+	case plain.Complete && (plain.Tokens() > 0 || more == 0 && (priced || d.spent.events.Tokens() == 0)):
+		free := plain.Tokens() == 0 && !m.Get("total_cost_usd").Exists()
+		uses, complete = []use{plain.costing(more, free || priced && !guessed)}, true
 	default:
 		least := sum(uses).atLeast(plain).atLeast(d.spent.events)
 		if priced || !least.known {
@@ -54,7 +58,7 @@ func (d *Dialect) used(m jsonscan.Value, out *agent.Decoded) {
 		uses = []use{least}
 	}
 	report(uses, out)
-	if said := m.Get("usage").Exists() || len(since)+len(totals) > 0; !whole && (said || more > 0) {
+	if said := m.Get("usage").Exists() || len(since)+len(totals) > 0; !complete && (said || more > 0) {
 		out.UnreadUsage()
 	}
 	d.spent.book(m.Get("total_cost_usd"), uses, since, totals)
@@ -73,19 +77,17 @@ func (s *spending) more(total jsonscan.Value) (usd float64, known bool) {
 func (s *spending) less(totals []use) []use {
 	more := make([]use, 0, len(totals))
 	for _, total := range totals {
-		more = append(more, total.less(s.of(total.model)))
+		more = append(more, total.less(s.of(total.Model)))
 	}
 	return more
 }
 
 // of returns what was spent on a model by the last result.
 func (s *spending) of(model string) use {
-	for _, before := range s.models {
-		if before.model == model {
-			return before
-		}
+	if i := slices.IndexFunc(s.models, func(u use) bool { return u.Model == model }); i >= 0 {
+		return s.models[i]
 	}
-	return use{model: model, known: true}
+	return use{Usage: agent.Usage{Model: model}, known: true}
 }
 
 // book notes what the totals of the next result are compared with.
@@ -96,39 +98,38 @@ func (s *spending) book(cost jsonscan.Value, reported, since, totals []use) {
 		s.usd += n.usd
 	}
 	switch {
-	case allWhole(totals):
+	case allComplete(totals):
 		s.models, s.gap = totals, false
-	case allWhole(since):
+	case allComplete(since):
 		for _, more := range since {
-			more = more.plus(s.of(more.model))
-			s.models = append(slices.DeleteFunc(s.models, func(u use) bool { return u.model == more.model }), more)
+			more = more.plus(s.of(more.Model))
+			s.models = append(slices.DeleteFunc(s.models, func(u use) bool { return u.Model == more.Model }), more)
 		}
 	default:
 		n := sum(reported)
-		s.gap = s.gap || n.tokens() > 0 || n.usd > 0 || !n.known
+		s.gap = s.gap || n.Tokens() > 0 || n.usd > 0 || !n.known
 	}
 	s.events = use{}
 }
 
-// toldUse notes what a message says that it used. Each of its lines says it again, and those that come later may say more.
-func (d *Dialect) toldUse(s *stream, model, usage jsonscan.Value) {
+// messageUsage notes what a message says that it used. Each of its lines says it again, and those
+// that come later may say more.
+func (d *Dialect) messageUsage(s *stream, model, usage jsonscan.Value) {
 	if !usage.IsObject() || d.variant != nil && d.variant.each {
 		return
 	}
 	now := s.used.atLeast(readUse(usage))
 	more := now.less(s.used)
-	if more.model = model.Text(); more.model == "" {
-		more.model = d.spent.events.model
-	}
-	if d.spent.events.tokens() == 0 {
-		d.spent.events.model = more.model
+	more.Model = cmp.Or(model.Text(), d.spent.events.Model)
+	if d.spent.events.Tokens() == 0 {
+		d.spent.events.Model = more.Model
 	}
 	s.used, d.spent.events = now, d.spent.events.plus(more)
 }
 
-// End says what was told of a turn that has no result. What it cost is not known.
+// End reports what is known of a turn without a result. What it cost is not known.
 func (d *Dialect) End(out *agent.Decoded) {
-	if d.spent.events.tokens() > 0 {
+	if d.spent.events.Tokens() > 0 {
 		report([]use{d.spent.events}, out)
 	}
 	d.spent.events = use{}

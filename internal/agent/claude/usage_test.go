@@ -12,8 +12,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// TestUsageThatCannotBeReadIsUnknown: what is not readable never counts as nothing. Each row is the results of one process.
-func TestUsageThatCannotBeReadIsUnknown(t *testing.T) {
+// TestUnreadableUsageIsUnknown: what is not readable never counts as nothing. Each row is the
+// results of one process.
+func TestUnreadableUsageIsUnknown(t *testing.T) {
 	usd := func(x float64) *float64 { return &x }
 	const model = `{"inputTokens":100,"outputTokens":20,"cacheReadInputTokens":50,"cacheCreationInputTokens":5,"costUSD":0.25}`
 	read := event.AgentUsed{In: 100, Out: 20, CacheRead: 50, CacheWrite: 5, USD: usd(0.25), Model: "m"}
@@ -115,8 +116,9 @@ func TestUsageThatCannotBeReadIsUnknown(t *testing.T) {
 	}
 }
 
-// Whatever the results of a process leave out, the money that is known is never more than its total, and never counted twice.
-func TestCostsAddUpToTheTotal(t *testing.T) {
+// Whatever the results of a process leave out, the money that is known is never more than its
+// total, and never counted twice.
+func TestCostsAddUpToTotal(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5_000 {
 		d := opened()
@@ -174,8 +176,9 @@ func resultWithGaps(r *rand.Rand, n int64, cost float64, sum int64, total float6
 	return `{` + strings.Join(append(all, `"type":"result"`), ",") + `}`
 }
 
-// TestATurnWithoutAResultKeepsItsTokens: what the events told of a turn that was killed is used, at a price that is not known.
-func TestATurnWithoutAResultKeepsItsTokens(t *testing.T) {
+// TestTurnWithoutResultKeepsTokens: the usage in the events of a killed turn counts, at
+// a price that is not known.
+func TestTurnWithoutResultKeepsTokens(t *testing.T) {
 	const (
 		first  = `{"type":"assistant","message":{"id":"a","model":"m","content":[{"type":"text","text":"x"}],"usage":{"input_tokens":100,"output_tokens":1,"cache_read_input_tokens":50}},"parent_tool_use_id":null}`
 		second = `{"type":"assistant","message":{"id":"b","model":"m","content":[{"type":"text","text":"y"}],"usage":{"input_tokens":10,"output_tokens":2}},"parent_tool_use_id":null}`

@@ -2,7 +2,6 @@ package claude
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -10,24 +9,27 @@ import (
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 )
 
-// variant is another program that prints Claude Code's stream-json, and what it does differently. None can be steered or
-// interrupted by a line, and each iteration gets a process of its own.
+// variant is another program that prints Claude Code's stream-json, and what it does differently.
+// None can be steered or interrupted by a line, and each iteration gets a process of its own.
 type variant struct {
 	name  string
 	flags [][]string // added, each with its value, unless the user gave it
-	yes   []string   // the flag that has nothing asked, and the others by which a person decides that
-	// waits says that it waits for ever for an answer to what it asks, so that it can only be started where it asks nothing.
+	// the flag that has nothing asked, and the others by which a person decides that
+	yes []string
+	// waits says that it waits for ever for an answer to what it asks, so that it can only be
+	// started where it asks nothing.
 	waits bool
 	model []string // the flags that take agent.model; the first is added
 
-	// prompt is the flag in front of the prompt, where that is the last argument; empty where it is written to stdin.
+	// prompt is the flag in front of the prompt, where that is the last argument; empty where it is
+	// written to stdin.
 	prompt string
-	// each says that each message tells what it used, and the result nothing.
+	// each says that each message reports what it used, and the result nothing.
 	each bool
 }
 
-// amp is Amp, of its documentation and of the strings in version 0.0.1790142911-g7618fb: it cannot be run without its service, so that nothing of
-// this was tried on the real program.
+// amp is Amp, of its documentation and of the strings in version 0.0.1790142911-g7618fb: it cannot
+// be run without its service, so that nothing of this was tried on the real program.
 var amp = variant{
 	name:   "amp",
 	flags:  [][]string{{"--stream-json"}},
@@ -46,10 +48,16 @@ var qwen = variant{
 }
 
 // NewAmp returns the dialect for a process of Amp that has not been started yet.
-func NewAmp() *Dialect { return &Dialect{variant: &amp, line: jsonscan.NewDocument()} }
+func NewAmp() *Dialect { return newVariant(&amp) }
 
 // NewQwen returns the dialect for a process of Qwen Code that has not been started yet.
-func NewQwen() *Dialect { return &Dialect{variant: &qwen, line: jsonscan.NewDocument()} }
+func NewQwen() *Dialect { return newVariant(&qwen) }
+
+func newVariant(v *variant) *Dialect {
+	d := New(nil)
+	d.variant = v
+	return d
+}
 
 // AmpTextCommand is Amp as a plain program that prints its answer: agent.protocol text.
 func AmpTextCommand(spec agent.Spec) (agent.Command, error) {
@@ -61,41 +69,32 @@ func AmpTextCommand(spec agent.Spec) (agent.Command, error) {
 // longestArgument is what Linux takes as one argument, less some room.
 const longestArgument = 128<<10 - 64
 
-// command returns the argv: <command> <flags> -x <prompt> for Amp, which wants these two together and last.
+// command returns the argv: <command> <flags> -x <prompt> for Amp, which wants these two together
+// and last.
 func (v *variant) command(spec agent.Spec) (agent.Command, error) {
-	users := slices.Concat(spec.Command[1:], spec.Flags)
-	has := func(flag string) bool {
-		return slices.ContainsFunc(users, func(arg string) bool {
-			name, _, _ := strings.Cut(arg, "=")
-			return name == flag
-		})
+	argv, err := spec.Argv(nil)
+	if err != nil {
+		return agent.Command{}, fmt.Errorf("%s: %w", v.name, err)
 	}
-	argv := slices.Clone(spec.Command)
 	for _, flag := range v.flags {
-		if !has(flag[0]) {
-			argv = append(argv, flag...)
-		}
+		argv.Add(flag[0], flag[1:]...)
 	}
-	may, lax := agent.ByItsFlags, false
-	if !slices.ContainsFunc(v.yes, has) {
-		var flags []string
-		var err error
-		if flags, may, lax, err = v.permit(spec); err != nil {
+	command := agent.Command{ParentDeath: true, CloseStdin: v.prompt != "", May: agent.ByItsFlags}
+	if !argv.Has(v.yes...) {
+		if err := v.permit(spec, argv, &command); err != nil {
 			return agent.Command{}, err
 		}
-		argv = append(argv, flags...)
 	}
 	if spec.Provider != "" {
 		return agent.Command{}, fmt.Errorf("%s: it takes no agent.provider: choose it in its own settings", v.name)
 	}
-	if spec.Model != "" && !slices.ContainsFunc(v.model, has) {
-		argv = append(argv, v.model[0], spec.Model)
+	if !argv.Has(v.model...) {
+		argv.AddValue(v.model[0], spec.Model)
 	}
-	argv = append(argv, spec.Flags...)
-	if v.prompt == "" {
-		return agent.Command{Argv: argv, ParentDeath: true, May: may, Lax: lax}, nil
+	if command.Argv = argv.End(); v.prompt == "" {
+		return command, nil
 	}
-	if has(v.prompt) || has("--execute") {
+	if argv.Has(v.prompt, "--execute") {
 		return agent.Command{}, fmt.Errorf("%s: %s is for ralph to say: leave it out", v.name, v.prompt)
 	}
 	prompt := strings.ReplaceAll(spec.Prompt, "\x00", "") // which no argument can hold
@@ -105,19 +104,24 @@ func (v *variant) command(spec agent.Spec) (agent.Command, error) {
 	if len(prompt) > longestArgument {
 		return agent.Command{}, fmt.Errorf("%s: a prompt of %d bytes is too long: it takes it as an argument", v.name, len(prompt))
 	}
-	return agent.Command{Argv: append(argv, v.prompt, prompt), ParentDeath: true, CloseStdin: true, May: may, Lax: lax}, nil
+	command.Argv = append(command.Argv, v.prompt, prompt)
+	return command, nil
 }
 
-// permit returns the flags for what the agent may do, and says it. There are none for less than everything: its own settings decide then.
-func (v *variant) permit(spec agent.Spec) (flags []string, may string, lax bool, err error) {
+// permit adds what the agent may do, and says it. There is no flag for less than everything: its
+// own settings decide then.
+func (v *variant) permit(spec agent.Spec, argv *agent.Argv, command *agent.Command) error {
 	switch {
 	case !spec.Confined():
-		return v.yes[:1], "everything (" + v.yes[0] + ")", false, nil
+		argv.Add(v.yes[0])
+		command.May = "everything (" + v.yes[0] + ")"
 	case v.waits:
-		return nil, "", false, fmt.Errorf("%s: with agent.permissions %s it would wait for a person for ever: leave agent.protocol out, so that it is spoken to over ACP",
+		return fmt.Errorf("%s: with agent.permissions %s it would wait for a person for ever: leave agent.protocol out, so that it is spoken to over ACP",
 			v.name, spec.Permissions)
+	default:
+		command.May, command.Lax = "what its own settings allow", true
 	}
-	return nil, "what its own settings allow", true, nil
+	return nil
 }
 
 // usedByMessage reads what one message used. Amp gives messages no id, and prints each once.
@@ -126,11 +130,11 @@ func (d *Dialect) usedByMessage(message jsonscan.Value, out *agent.Decoded) {
 	if !usage.IsObject() {
 		return
 	}
-	d.spent.told = true
+	d.spent.byMessage = true
 	u := readUse(usage)
-	u.model, u.known = message.Get("model").Text(), false
+	u.Model, u.known = message.Get("model").Text(), false
 	out.Add(u.fact())
-	if !u.whole {
+	if !u.Complete {
 		out.UnreadUsage()
 	}
 }

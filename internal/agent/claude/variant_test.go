@@ -50,8 +50,9 @@ func TestCommandsOfVariants(t *testing.T) {
 	}
 }
 
-// TestStreamsOfVariantsComeToTheirFacts: Qwen Code's were captured; Amp's were written from what its program says of them.
-func TestStreamsOfVariantsComeToTheirFacts(t *testing.T) {
+// TestVariantCaptures: Qwen Code's were captured; Amp's were written from what
+// its program says of them.
+func TestVariantCaptures(t *testing.T) {
 	paths, err := filepath.Glob("testdata/variants/*.jsonl")
 	if err != nil || len(paths) < 4 {
 		t.Fatalf("streams: %d, %v", len(paths), err)
@@ -110,12 +111,12 @@ func ampPrints(prompt string) [][]byte {
 	return append(printed, []byte(`{"type":"result","subtype":"success","duration_ms":1,"is_error":false,"num_turns":1,"result":"On it.","session_id":"T-1"}`))
 }
 
-func TestAmpInAProcess(t *testing.T) {
+func TestAmpProcess(t *testing.T) {
 	agenttest.Processes(t, agenttest.Agent{New: func() agent.Dialect { return NewAmp() }, Spec: suite.Spec, Fake: suite.Fake})
 }
 
 // Qwen Code is written to as Claude Code is, and can neither be steered nor interrupted.
-func TestSuiteOfQwen(t *testing.T) {
+func TestQwenSuite(t *testing.T) {
 	agenttest.Suite(t, agenttest.Agent{New: func() agent.Dialect { return NewQwen() }, Spec: suite.Spec, Fake: suite.Fake})
 }
 

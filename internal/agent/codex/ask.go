@@ -6,16 +6,20 @@ import (
 	"strings"
 )
 
-// What ralph says to the app-server came in steps. 0.42.0 and older have none, and take the word for a prompt of their terminal
-// interface; those up to 0.66.0 refuse thread/start; 0.98.0 has no turn/steer. 0.104.0 is the first that was tried and takes all that a loop needs.
+// What ralph says to the app-server came in steps. 0.42.0 and older have none, and take the word
+// for a prompt of their terminal interface; those up to 0.66.0 refuse thread/start; 0.98.0 has no
+// turn/steer. 0.104.0 is the first that was tried and takes all that a loop needs.
 const (
 	serverMinor = 104
-	execMinor   = 44 // the first whose exec prints threads, turns and items; 0.42.0 printed them with other names and no end
+	// the first whose exec prints threads, turns and items; 0.42.0 printed them with other names
+	// and no end
+	execMinor = 44
 )
 
 const noServer = "this codex has no app-server"
 
-// lacksServer says why the program has no app-server that a loop could use, and "" where it has one or that is not known.
+// lacksServer says why the program has no app-server that a loop could use, and "" where it has one
+// or that is not known.
 func (d *Dialect) lacksServer(program []string) string {
 	if d.ask == nil {
 		return ""
@@ -27,7 +31,7 @@ func (d *Dialect) lacksServer(program []string) string {
 		return ""
 	case code != 0 && (named || strings.Contains(strings.ToLower(said), "subcommand")): // which it refuses
 		return noServer
-	case code != 0: // it does not even start, of which who starts it is told the reason
+	case code != 0: // it does not even start, which its start reports
 		return ""
 	case !named && strings.Contains(said, "Usage:"): // the help of a program that took the word for a prompt
 		return noServer
@@ -38,7 +42,8 @@ func (d *Dialect) lacksServer(program []string) string {
 	return ""
 }
 
-// minor returns the second number of the program's version. Only a version that Codex itself would print is one.
+// minor returns the second number of the program's version. Only a version that Codex itself would
+// print is one.
 func (d *Dialect) minor(program []string) (minor int, known bool) {
 	said, code, ok := d.ask(with(program, "--version"))
 	version, found := strings.CutPrefix(strings.TrimSpace(said), "codex-cli 0.")

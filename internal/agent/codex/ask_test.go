@@ -38,7 +38,7 @@ func (p *program) ask(argv []string) (said string, code int, ok bool) {
 	return p.help, p.code, true
 }
 
-func TestACodexWithoutAUsableServerIsSpokenWithByExec(t *testing.T) {
+func TestOldServerMeansExec(t *testing.T) {
 	const (
 		rest = " --dangerously-bypass-approvals-and-sandbox -c features.goals=false -c features.unbounded_connection_retries=false"
 		old  = "codex exec --json --skip-git-repo-check" + rest
@@ -106,7 +106,7 @@ func TestACodexWithoutAUsableServerIsSpokenWithByExec(t *testing.T) {
 }
 
 // 0.42.0 prints other events, and none for the end of a turn.
-func TestACodexThatIsTooOldForExecIsRefused(t *testing.T) {
+func TestTooOldForExec(t *testing.T) {
 	p := program{help: helpOfAll, version: "codex-cli 0.42.0", exec: helpOfExec + "      --experimental-json\n"}
 	_, err := New(nil, p.ask).Command(agent.Spec{Command: []string{"codex"}})
 	if err == nil || !strings.Contains(err.Error(), "version 0.42 is older than 0.44") {

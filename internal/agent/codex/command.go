@@ -19,7 +19,7 @@ var valued = []string{
 	"--thread-source", "--cyber-access-program", "--listen",
 }
 
-// execOnly are options that `codex exec` has and the app-server has no way to be told.
+// execOnly are options that `codex exec` has and the app-server does not take.
 var execOnly = []string{
 	"-p", "--profile", "--oss", "--local-provider", "-i", "--image", "--add-dir", "--output-schema", "-o", "--output-last-message",
 	"--worktree", "--trust", "--ignore-user-config", "--ignore-rules", "--approve-for-me", "--dangerously-bypass-hook-trust",
@@ -31,8 +31,9 @@ var granted = []string{
 	"-s", "--sandbox", "--approve-for-me", "--dangerously-bypass-approvals-and-sandbox", "--yolo", "sandbox_mode", "default_permissions",
 }
 
-// disabled are features of Codex that a loop has to be without. With goals Codex begins turns by itself, and the loop is ralph's. Without
-// the limit of its retries it waits for the network for ever and says so to nobody.
+// disabled are features of Codex that a loop has to be without. With goals Codex begins turns by
+// itself, and the loop is ralph's. Without the limit of its retries it waits for the network for
+// ever without reporting it.
 var disabled = []string{"features.goals", "features.unbounded_connection_retries"}
 
 // sandboxes are Codex's words for agent.permissions, and what they come to.
@@ -45,10 +46,10 @@ var sandboxes = map[string]struct{ word, may string }{
 // sandbox returns Codex's word for what the agent may do, and says it.
 func sandbox(given options, spec agent.Spec) (word, may string) {
 	permitted := sandboxes[cmp.Or(spec.Permissions, agent.PermitFull)]
-	if _, decided := given.get(granted...); decided {
+	if given.has(granted...) {
 		permitted.may = agent.ByItsFlags
 	}
-	if _, all := given.get("--dangerously-bypass-approvals-and-sandbox", "--yolo"); all {
+	if given.has("--dangerously-bypass-approvals-and-sandbox", "--yolo") {
 		permitted.word = fullAccess
 	}
 	return permitted.word, permitted.may
@@ -63,14 +64,15 @@ type option struct {
 	words       []string // as they were given
 }
 
-// options are what the user gave, in agent.command behind the program and in agent.flags.
+// options are what the user gave, in agent.command after the program and in agent.flags.
 type options struct {
 	program []string
 	mode    string // exec, app-server, or "" where the user did not say
 	all     []option
 }
 
-// get returns the value of the last option with one of these names. A name that is no option is a key of -c.
+// get returns the value of the last option with one of these names. A name that is no option is a
+// key of -c.
 func (o options) get(names ...string) (value string, given bool) {
 	for _, opt := range o.all {
 		name, v := opt.name, opt.value
@@ -88,9 +90,15 @@ func (o options) get(names ...string) (value string, given bool) {
 	return value, given
 }
 
-// Command returns the argv of the app-server, or of `codex exec`: for a commit message, where the user said so, and where the program has no
-// app-server that can be used, which is told by a notice. Options of the user, in agent.command or agent.flags, replace the
-// ones made from settings; those that the app-server takes with each thread only are given there.
+func (o options) has(names ...string) bool {
+	_, given := o.get(names...)
+	return given
+}
+
+// Command returns the argv of the app-server, or of `codex exec`: for a commit message, where the
+// user said so, and where the program has no app-server that can be used, which is reported by a
+// notice. Options of the user, in agent.command or agent.flags, replace the ones made from
+// settings; those that the app-server takes with each thread only are given there.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if len(spec.Command) == 0 {
 		return agent.Command{}, errors.New("codex: agent.command is empty")
@@ -115,7 +123,7 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	for _, opt := range given.all {
 		switch opt.name {
 		case "-m", "--model", "-s", "--sandbox", "-a", "--ask-for-approval", "-C", "--cd",
-			"--dangerously-bypass-approvals-and-sandbox", "--yolo": // told with thread/start
+			"--dangerously-bypass-approvals-and-sandbox", "--yolo": // a part of thread/start
 		case "--json", "--skip-git-repo-check", "--ephemeral", "--color": // so it is anyway
 		default:
 			if slices.Contains(execOnly, opt.name) {
@@ -129,19 +137,14 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	return agent.Command{Argv: argv, May: may}, nil
 }
 
-// native puts the native program into the place of its wrapper.
+// native puts the native program into the place of its wrapper, which node may start.
 func (d *Dialect) native(program []string) []string {
-	if d.find == nil {
+	last := len(program) - 1
+	if d.find == nil || last > 1 || last == 1 && baseName(program[0]) != "node" {
 		return program
 	}
-	script := 0
-	if len(program) == 2 && baseName(program[0]) == "node" {
-		script = 1
-	}
-	if script == len(program)-1 {
-		if found := d.find(program[script]); found != "" {
-			return []string{found}
-		}
+	if found := d.find(program[last]); found != "" {
+		return []string{found}
 	}
 	return program
 }
@@ -166,9 +169,8 @@ func parse(spec agent.Spec) (options, error) {
 			o.mode = word
 			continue
 		}
-		opt := option{words: []string{word}}
-		var joined bool
-		opt.name, opt.value, joined = strings.Cut(word, "=")
+		name, value, joined := strings.Cut(word, "=")
+		opt := option{name, value, []string{word}}
 		if !joined && slices.Contains(valued, word) && i+1 < len(words) {
 			i++
 			opt.value = words[i]
@@ -206,8 +208,8 @@ func (d *Dialect) exec(given options, spec agent.Spec, notice string) (agent.Com
 	return agent.Command{Argv: execArgv(given, spec, has), CloseStdin: true, ParentDeath: true, Notice: notice, May: may}, nil
 }
 
-// TextCommand is `codex exec` as a plain program that takes its prompt on stdin and prints its answer: agent.protocol text. What it
-// does meanwhile stands on stderr.
+// TextCommand is `codex exec` as a plain program that takes its prompt on stdin and prints its
+// answer: agent.protocol text. What it does meanwhile stands on stderr.
 func TextCommand(spec agent.Spec, find func(program string) string, ask agent.Ask) (agent.Command, error) {
 	given, err := parse(spec)
 	if err != nil {
@@ -224,12 +226,12 @@ func TextCommand(spec agent.Spec, find func(program string) string, ask agent.As
 	return agent.Command{Argv: argv, ParentDeath: true, May: may}, nil
 }
 
-// execArgv is `codex exec`. The prompt comes on stdin: nothing may follow that could be taken for one. Of what ralph adds, an older program gets
-// what it has.
+// execArgv is `codex exec`. The prompt comes on stdin: nothing may follow that could be taken for
+// one. Of what ralph adds, an older program gets what it has.
 func execArgv(given options, spec agent.Spec, has map[string]bool) []string {
 	argv := append(given.program, "exec")
 	add := func(words []string, unless ...string) {
-		if _, ok := given.get(unless...); !ok && (has == nil || has[words[0]]) {
+		if !given.has(unless...) && (has == nil || has[words[0]]) {
 			argv = append(argv, words...)
 		}
 	}
@@ -277,49 +279,34 @@ func effort(thinking string) string {
 
 // threadParams are what each thread is started with. It is ephemeral: no session file is written.
 func (d *Dialect) threadParams(given options, spec agent.Spec) {
-	params := []byte(`{"ephemeral":true`)
-	member := func(name, value string) {
-		if value != "" {
-			params = append(append(append(params, `,"`...), name...), `":`...)
-			params = jsonscan.AppendString(params, value)
+	config := object{}
+	d.params = object{"ephemeral": true, "config": config}
+	// A key of the configuration wins over a flag, and that over the settings.
+	set := func(member, value string, keys []string, flags ...string) {
+		if chosen, ok := given.get(flags...); ok {
+			value = chosen
 		}
-	}
-	or := func(fallback string, names ...string) string {
-		if value, ok := given.get(names...); ok {
-			return value
+		if value != "" && !given.has(keys...) {
+			d.params[member] = value
 		}
-		return fallback
 	}
 	word, _ := sandbox(given, spec)
-	word = or(word, "-s", "--sandbox")
-	_, configured := given.get("sandbox_mode", "default_permissions")
-	d.trusts = word == fullAccess && !configured
-	if !configured {
-		member("sandbox", word)
+	set("sandbox", word, []string{"sandbox_mode", "default_permissions"}, "-s", "--sandbox")
+	d.trusts = d.params["sandbox"] == fullAccess
+	policy := "never"
+	if spec.Permissions == agent.PermitAsk {
+		policy = "on-request"
 	}
-	if _, configured := given.get("approval_policy"); !configured {
-		policy := "never"
-		if spec.Permissions == agent.PermitAsk {
-			policy = "on-request"
-		}
-		member("approvalPolicy", or(policy, "-a", "--ask-for-approval"))
-	}
-	member("cwd", or(spec.Dir, "-C", "--cd"))
-	if _, configured := given.get("model"); !configured {
-		member("model", or(spec.Model, "-m", "--model"))
-	}
-	if _, configured := given.get("model_provider"); !configured {
-		member("modelProvider", spec.Provider)
-	}
-	var config []string
+	set("approvalPolicy", policy, []string{"approval_policy"}, "-a", "--ask-for-approval")
+	set("cwd", spec.Dir, nil, "-C", "--cd")
+	set("model", spec.Model, []string{"model"}, "-m", "--model")
+	set("modelProvider", spec.Provider, []string{"model_provider"})
 	for _, feature := range disabled {
-		if _, configured := given.get(feature); !configured {
-			config = append(config, quoted(feature)+":false")
+		if !given.has(feature) {
+			config[feature] = false
 		}
 	}
-	if _, configured := given.get("model_reasoning_effort"); !configured && spec.Thinking != "" {
-		config = append(config, `"model_reasoning_effort":`+quoted(effort(spec.Thinking)))
+	if spec.Thinking != "" && !given.has("model_reasoning_effort") {
+		config["model_reasoning_effort"] = effort(spec.Thinking)
 	}
-	params = append(params, `,"config":{`+strings.Join(config, ",")+`}`...)
-	d.params = append(params, '}')
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 )
 
-func TestTheAppServerIsToldByItsThreads(t *testing.T) {
+func TestThreadParams(t *testing.T) {
 	const defaults = `{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","config":{"features.goals":false,"features.unbounded_connection_retries":false}}`
 	for name, row := range map[string]struct {
 		spec   agent.Spec
@@ -47,7 +47,7 @@ func TestTheAppServerIsToldByItsThreads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, cmd := command(t, row.spec)
-			if diff := cmp.Diff(row.argv, strings.Join(cmd.Argv, " ")) + cmp.Diff(row.params, string(d.params)); diff != "" {
+			if diff := cmp.Diff(row.argv, strings.Join(cmd.Argv, " ")) + cmp.Diff(canonical(row.params), string(agent.Line(d.params))); diff != "" {
 				t.Error(diff)
 			}
 			if cmd.CloseStdin || !d.Abilities().Live {
@@ -105,7 +105,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDriven(t *testing.T) {
+func TestRefusedOptions(t *testing.T) {
 	for name, row := range map[string]struct {
 		spec agent.Spec
 		want string
@@ -123,7 +123,8 @@ func TestWhatCannotBeDriven(t *testing.T) {
 	}
 }
 
-// install makes what npm makes, in one of its shapes, and returns the folder of the wrapper's link and the native program.
+// install makes what npm makes, in one of its shapes, and returns the folder of the wrapper's link
+// and the native program.
 func install(t *testing.T, vendor, folder string) (bin, native string) {
 	t.Helper()
 	platform, ok := triples[[2]string{runtime.GOOS, runtime.GOARCH}]
@@ -156,7 +157,7 @@ func install(t *testing.T, vendor, folder string) (bin, native string) {
 	return bin, native
 }
 
-func TestTheNativeProgramIsFoundBehindItsWrapper(t *testing.T) {
+func TestNativeProgramOfWrapper(t *testing.T) {
 	for name, row := range map[string]struct{ vendor, folder string }{
 		"in the package beside it":            {"PKG", "bin"},
 		"in a package within it":              {"codex/node_modules/@openai/PKG", "bin"},
@@ -186,7 +187,7 @@ func TestTheNativeProgramIsFoundBehindItsWrapper(t *testing.T) {
 	}
 }
 
-func TestAProgramThatIsNoWrapperStaysAsItIs(t *testing.T) {
+func TestOtherProgramsStay(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "codex")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// talk is a dialect and a test that plays the app-server by hand.
+// talk is a dialect and a test that plays the app-server.
 type talk struct {
 	t     *testing.T
 	d     *Dialect
@@ -84,7 +84,7 @@ func begun(t *testing.T, flags ...string) *talk {
 	return newTalk(t, flags...).open("go").says(initialized, threadStarted, turnStarted)
 }
 
-func TestTheSessionIsTheThread(t *testing.T) {
+func TestSessionIsThread(t *testing.T) {
 	k := newTalk(t).open("go")
 	if got := k.d.Session(); got != "" {
 		t.Errorf("before there is a thread it is %q", got)
@@ -116,7 +116,7 @@ func (k *talk) expect(what string, want, got []string) {
 	}
 }
 
-func TestAWholeTurn(t *testing.T) {
+func TestCompleteTurn(t *testing.T) {
 	k := begun(t)
 	k.expect("written", []string{"initialize", "initialized", "thread/start", "turn/start"}, k.wrote)
 	k.says(completed)
@@ -128,19 +128,19 @@ func TestAWholeTurn(t *testing.T) {
 	}
 }
 
-func TestTheTurnEndsWhereItsTerminalsCannotBeEnded(t *testing.T) {
+func TestTurnEndsDespiteTerminals(t *testing.T) {
 	k := begun(t).says(completed, refusal(4))
 	k.expect("facts", []string{ok}, k.facts)
 }
 
-func TestAnotherTurnOfTheThreadEndsNothing(t *testing.T) {
+func TestOtherTurnEndsNothing(t *testing.T) {
 	k := begun(t).says(strings.Replace(completed, `"id":"U"`, `"id":"V"`, 1))
 	k.expect("facts", nil, k.facts)
 	k.says(completed, answer(4))
 	k.expect("facts", []string{ok}, k.facts)
 }
 
-func TestWhatCodexRefusesToBegin(t *testing.T) {
+func TestRefusedStart(t *testing.T) {
 	for name, row := range map[string]struct {
 		lines []string
 		want  string
@@ -161,7 +161,7 @@ func TestWhatCodexRefusesToBegin(t *testing.T) {
 	}
 }
 
-func TestASteerBeforeTheTurnHasAnIdWaitsForIt(t *testing.T) {
+func TestEarlySteerWaits(t *testing.T) {
 	k := newTalk(t).open("go")
 	early := func() {
 		t.Helper()
@@ -182,7 +182,7 @@ func userMessage(client, text string) string {
 	return fmt.Sprintf(`{"method":"item/started","params":{"threadId":"T","turnId":"U","item":{"type":"userMessage","id":"m","clientId":%s,"content":[{"type":"text","text":%q}]}}}`, client, text)
 }
 
-func TestASteerIsDeliveredWhenTheModelIsGivenIt(t *testing.T) {
+func TestSteerDeliveredWithEcho(t *testing.T) {
 	for name, row := range map[string]struct {
 		echoes []string
 		want   []string
@@ -213,7 +213,7 @@ func TestASteerIsDeliveredWhenTheModelIsGivenIt(t *testing.T) {
 	}
 }
 
-func TestASteerThatCameTooLateIsNotDelivered(t *testing.T) {
+func TestLateSteerIsNotDelivered(t *testing.T) {
 	k := begun(t)
 	k.d.Steer("c1", "left")
 	k.says(completed, refusal(4), userMessage(`"c1"`, "left"), answer(5))
@@ -223,7 +223,7 @@ func TestASteerThatCameTooLateIsNotDelivered(t *testing.T) {
 	}
 }
 
-func TestAnAbortWaitsForATurnThatCanBeInterrupted(t *testing.T) {
+func TestEarlyAbortWaits(t *testing.T) {
 	for name, row := range map[string]struct {
 		before, after []string
 		wrote         []string
@@ -245,7 +245,7 @@ func TestAnAbortWaitsForATurnThatCanBeInterrupted(t *testing.T) {
 	}
 }
 
-func TestAnAbortInATurn(t *testing.T) {
+func TestAbortInTurn(t *testing.T) {
 	k := begun(t)
 	k.write(k.d.Abort())
 	if lines := k.d.Abort(); lines != nil {
@@ -259,7 +259,7 @@ func TestAnAbortInATurn(t *testing.T) {
 	k.expect("facts", []string{aborted}, k.facts)
 }
 
-func TestAFreshThread(t *testing.T) {
+func TestFreshThread(t *testing.T) {
 	k := begun(t)
 	if _, same := k.d.Reset(); same {
 		t.Error("a reset in the middle of a turn")
@@ -282,7 +282,7 @@ func TestAFreshThread(t *testing.T) {
 	}
 }
 
-func TestAFreshThreadThatIsRefusedNeedsAnotherProcess(t *testing.T) {
+func TestRefusedThreadIsStale(t *testing.T) {
 	k := begun(t).says(completed, answer(4))
 	k.d.Reset()
 	if k.says(refusal(6)); k.fresh || !k.stale {
@@ -290,7 +290,7 @@ func TestAFreshThreadThatIsRefusedNeedsAnotherProcess(t *testing.T) {
 	}
 }
 
-func TestAProcessGetsSoManyThreads(t *testing.T) {
+func TestThreadsAreLimited(t *testing.T) {
 	k := begun(t).says(completed, answer(4))
 	for n := 1; ; n++ {
 		lines, same := k.d.Reset()
@@ -300,14 +300,14 @@ func TestAProcessGetsSoManyThreads(t *testing.T) {
 			}
 			return
 		}
-		k.says(fmt.Sprintf(`{"id":"ralph-%d","result":{"thread":{"id":"T"}}}`, k.d.awaited.thread))
+		k.says(fmt.Sprintf(`{"id":%q,"result":{"thread":{"id":"T"}}}`, k.d.awaited.thread))
 		if len(lines) != 2 || !k.fresh {
 			t.Fatalf("thread %d: fresh %v", n+1, k.fresh)
 		}
 	}
 }
 
-func TestTheSameContextGoesOn(t *testing.T) {
+func TestContextContinues(t *testing.T) {
 	k := begun(t).says(completed, answer(4))
 	k.wrote = nil
 	k.open("again").says(`{"id":"ralph-5","result":{"turn":{"id":"V"}}}`, `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"V","status":"completed"}}}`, answer(6))
@@ -331,11 +331,11 @@ func TestRequestsAreAnsweredAtOnce(t *testing.T) {
 		"more permissions": {nil, `{"method":"item/permissions/requestApproval","id":1,"params":{"reason":"net"}}`,
 			`{"id":1,"result":{"permissions":{},"scope":"turn"}}`, "net"},
 		"a form of a server": {nil, `{"method":"mcpServer/elicitation/request","id":1,"params":{"message":"Your name?"}}`,
-			`{"id":1,"result":{"action":"decline","content":null,"_meta":null}}`, "Your name?"},
+			`{"id":1,"result":{"_meta":null,"action":"decline","content":null}}`, "Your name?"},
 		"questions of the model": {nil, `{"method":"item/tool/requestUserInput","id":1,"params":{"questions":[{"id":"a","question":"Red?"},{"id":"b","question":"Blue?"}]}}`,
-			`{"id":1,"result":{"answers":{"a":{"answers":["` + nobody + `"]},"b":{"answers":["` + nobody + `"]}}}}`, "Red?"},
+			`{"id":1,"result":{"answers":{"a":{"answers":["` + agent.NoPerson + `"]},"b":{"answers":["` + agent.NoPerson + `"]}}}}`, "Red?"},
 		"what a later Codex asks": {nil, `{"method":"moon/read","id":1,"params":{}}`,
-			`{"id":1,"error":{"code":-32601,"message":"ralph does not know this request"}}`, "moon/read"},
+			`{"error":{"code":-32601,"message":"ralph does not know this request"},"id":1}`, "moon/read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := begun(t, row.flags...)
@@ -358,7 +358,7 @@ func TestTotalsCountOnce(t *testing.T) {
 	k := begun(t)
 	k.says(usageLine("T", 1000, 1000), usageLine("T", 1000, 1000), usageLine("T", 3000, 2000), usageLine("T", 3000, 2000))
 	k.says(usageLine("child", 500, 500), usageLine("T", 3000, 2000))
-	k.says(usageLine("T", 700, 700)) // a total that shrank has begun anew
+	k.says(usageLine("T", 700, 700)) // a total that shrank began again
 	var got []int64
 	for _, fact := range k.facts {
 		var used event.AgentUsed
@@ -398,14 +398,14 @@ func TestTotalsOfExecCountOnce(t *testing.T) {
 }
 
 // The next iteration's thread begins its sums with nothing.
-func TestTheSumsOfAFreshThreadBeginAnew(t *testing.T) {
+func TestFreshThreadCountsFromZero(t *testing.T) {
 	k := begun(t)
 	k.says(usageLine("T", 1000, 1000), completed, answer(4))
 	if _, same := k.d.Reset(); !same {
 		t.Fatal("no fresh thread")
 	}
 	k.facts = nil
-	k.says(fmt.Sprintf(`{"id":"ralph-%d","result":{"thread":{"id":"T2"},"model":"gpt-fake"}}`, k.d.awaited.thread))
+	k.says(fmt.Sprintf(`{"id":%q,"result":{"thread":{"id":"T2"},"model":"gpt-fake"}}`, k.d.awaited.thread))
 	k.d.Open(agent.Prompt{Text: "again", Iteration: 2})
 	k.says(usageLine("T2", 1200, 1200), usageLine("T2", 1200, 1200))
 	used := 0
@@ -422,7 +422,7 @@ func TestTheSumsOfAFreshThreadBeginAnew(t *testing.T) {
 	}
 }
 
-func TestASubagentClaimsNothingAndEndsWithTheTurn(t *testing.T) {
+func TestSubagentEndsWithTurn(t *testing.T) {
 	k := begun(t)
 	k.says(
 		`{"method":"item/completed","params":{"threadId":"T","item":{"type":"collabAgentToolCall","id":"call","tool":"spawnAgent","status":"completed","receiverThreadIds":["C"]}}}`,
@@ -438,7 +438,7 @@ func TestASubagentClaimsNothingAndEndsWithTheTurn(t *testing.T) {
 	k.expect("the end", []string{ok}, k.facts[1:])
 }
 
-func TestASubagentThatWasOverAlreadyHoldsNothingUp(t *testing.T) {
+func TestEndedSubagentDoesNotBlock(t *testing.T) {
 	k := begun(t).says(`{"method":"turn/started","params":{"threadId":"C","turn":{"id":"CU"}}}`, completed, answer(5), refusal(4))
 	k.expect("facts", []string{ok}, k.facts)
 }
@@ -472,19 +472,19 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-func TestAPlan(t *testing.T) {
+func TestPlan(t *testing.T) {
 	k := begun(t).says(`{"method":"turn/plan/updated","params":{"threadId":"T","turnId":"U","explanation":null,"plan":[{"step":"one","status":"completed"},{"step":"two","status":"inProgress"},{"step":"three","status":"pending"}]}}`)
 	k.expect("facts", []string{`agent.planned {"todos":[{"text":"one","status":"done"},{"text":"two","status":"active"},{"text":"three","status":"pending"}]}`}, k.facts)
 }
 
-func TestThingsToDoOfExec(t *testing.T) {
+func TestPlanOfExec(t *testing.T) {
 	k := newTalk(t, "exec")
 	k.d.Open(agent.Prompt{Text: "go"})
 	k.says(`{"type":"item.updated","item":{"id":"item_1","type":"todo_list","items":[{"text":"one","completed":true},{"text":"two","completed":false}]}}`)
 	k.expect("facts", []string{`agent.planned {"todos":[{"text":"one","status":"done"},{"text":"two","status":"pending"}]}`}, k.facts)
 }
 
-func TestCompactionIsTold(t *testing.T) {
+func TestCompactionIsReported(t *testing.T) {
 	k := begun(t).says(`{"method":"item/completed","params":{"threadId":"T","item":{"type":"contextCompaction","id":"x"}}}`)
 	k.expect("facts", []string{`agent.compacted {}`}, k.facts)
 }

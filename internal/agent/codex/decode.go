@@ -9,104 +9,60 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Bytes of scratch memory.
-const (
-	usualScratch = 1 << 10
-	keptScratch  = 1 << 20
-)
-
-// Decode reads one line of Codex. What stands on stderr is its log.
+// Decode reads one line of Codex. Its log is on stderr.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
-	if from == agent.Stderr {
-		out.Add(event.AgentUnread{Line: plain(line), Stream: "stderr"})
-		return
-	}
-	m, err := d.line.Read(line)
-	if d.scratch = d.scratch[:0]; cap(d.scratch) > keptScratch {
-		d.scratch = nil
-	}
+	m, ok := out.Read(d.line, line, from)
 	switch {
-	case err != nil && len(bytes.TrimSpace(line)) > 0:
-		out.Add(event.AgentUnread{Line: plain(line)})
-	case err != nil:
-		out.DropRaw = true
+	case !ok:
 	case d.once:
-		out.JSON = true
-		d.said(m, out)
+		d.execLine(m, out)
 	default:
-		out.JSON = true
 		d.message(m, out)
 	}
 }
 
-// frame are the members of a line of the app-server.
-type frame struct{ method, id, params, result, failed jsonscan.Value }
-
-// read takes over the members of a line.
-func (f *frame) read(line jsonscan.Value) {
-	for key, value := range line.Members() {
-		switch string(key) {
-		case "method":
-			f.method = value
-		case "id":
-			f.id = value
-		case "params":
-			f.params = value
-		case "result":
-			f.result = value
-		case "error":
-			f.failed = value
-		}
-	}
-}
-
-// message tells a response, a request and a notification apart.
-func (d *Dialect) message(line jsonscan.Value, out *agent.Decoded) {
-	var f frame
-	f.read(line)
+// message reads a response, a request or a notification.
+func (d *Dialect) message(m jsonscan.Value, out *agent.Decoded) {
+	method, id, params := m.Get("method"), m.Get("id"), m.Get("params")
 	switch {
-	case !f.method.IsString() && !f.id.Exists():
-		out.Add(event.AgentUnread{})
-	case !f.method.IsString():
-		d.response(answers(f.id), f.result, f.failed, out)
-	case f.id.Exists():
-		d.requested(f.method, f.id, f.params, out)
+	case !method.IsString() && !id.Exists():
+		out.Add(event.AgentUnparsed{})
+	case !method.IsString():
+		d.response(id, m.Get("result"), m.Get("error"), out)
+	case id.Exists():
+		d.requested(method, id, params, out)
 	default:
-		d.notified(f.method, f.params, out)
+		d.notified(method, params, out)
 	}
 }
 
-// response reads the answer to a request. Those that nobody waits for say nothing where they are no errors.
-func (d *Dialect) response(number int, result, failed jsonscan.Value, out *agent.Decoded) {
+// response reads the answer to a request. One that is not awaited matters only if it is an error.
+func (d *Dialect) response(id, result, failed jsonscan.Value, out *agent.Decoded) {
 	switch {
-	case number == d.awaited.initialize:
+	case agent.Answers(id, d.awaited.initialize):
 		d.initialized(result, failed, out)
-	case number == d.awaited.thread:
+	case agent.Answers(id, d.awaited.thread):
 		d.threadStarted(result, failed, out)
-	case number == d.awaited.turn:
+	case agent.Answers(id, d.awaited.turn):
 		d.turnAnswered(result, failed, out)
-	case number == d.awaited.clean:
-		d.awaited.clean = 0
+	case agent.Answers(id, d.awaited.clean):
+		d.awaited.clean = ""
 		d.settled(out)
 	case failed.Exists():
-		d.refused(number, failed, out)
-	case result.IsObject() && number > 0:
+		d.refused(id, failed, out)
+	case result.IsObject() && bytes.HasPrefix(id.Inner(), []byte("ralph-")):
 		out.DropRaw = true
 	default:
 		out.Add(event.AgentNoticed{What: "response"})
 	}
 }
 
-// refused: a steer that came too late has no delivery, and the loop puts it into the next prompt.
-func (d *Dialect) refused(number int, failed jsonscan.Value, out *agent.Decoded) {
-	for i, s := range d.steers {
-		if s.request == number {
-			d.steers = slices.Delete(d.steers, i, i+1)
-			break
-		}
-	}
+// refused reads an error. A steer that came too late has no delivery, and the loop puts it into the
+// next prompt.
+func (d *Dialect) refused(id, failed jsonscan.Value, out *agent.Decoded) {
+	d.steers = slices.DeleteFunc(d.steers, func(s steer) bool { return id.Says(s.request) })
 	for _, o := range d.others { // it was over already
-		if o.ending == number {
+		if agent.Answers(id, o.ending) {
 			o.turn = ""
 		}
 	}
@@ -115,7 +71,7 @@ func (d *Dialect) refused(number int, failed jsonscan.Value, out *agent.Decoded)
 }
 
 func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded) {
-	d.awaited.initialize = 0
+	d.awaited.initialize = ""
 	if d.phase != greeting {
 		return
 	}
@@ -130,7 +86,7 @@ func (d *Dialect) initialized(result, failed jsonscan.Value, out *agent.Decoded)
 
 // threadStarted gives the turn its thread, or confirms a fresh context.
 func (d *Dialect) threadStarted(result, failed jsonscan.Value, out *agent.Decoded) {
-	d.awaited.thread = 0
+	d.awaited.thread = ""
 	thread := result.Get("thread", "id").Text()
 	switch {
 	case d.phase == resetting && thread == "":
@@ -153,15 +109,14 @@ func (d *Dialect) threadStarted(result, failed jsonscan.Value, out *agent.Decode
 		return
 	}
 	if d.turn.aborting {
-		d.turn.outcome = event.AgentFinished{Outcome: "aborted"}
-		d.finish(out)
+		d.end(event.AgentFinished{Outcome: "aborted"}, out)
 		return
 	}
 	out.Reply = append(out.Reply, d.askTurn())
 }
 
 func (d *Dialect) turnAnswered(result, failed jsonscan.Value, out *agent.Decoded) {
-	d.awaited.turn = 0
+	d.awaited.turn = ""
 	if failed.Exists() && d.phase == starting {
 		d.fails("turn/start", failed, out)
 		return
@@ -178,7 +133,7 @@ func (d *Dialect) began(id jsonscan.Value, out *agent.Decoded) {
 	turn := id.Text()
 	d.phase, d.turn.id = running, turn
 	if d.turn.aborting {
-		out.Reply = append(out.Reply, interrupt(d.next(), d.thread, turn))
+		out.Reply = append(out.Reply, interrupt(d.requests.Next(), d.thread, turn))
 		return
 	}
 	for _, s := range d.steers {
@@ -192,11 +147,11 @@ func (d *Dialect) fails(method string, failed jsonscan.Value, out *agent.Decoded
 	if said := agent.Brief(failed.Get("message")); said != "" {
 		why += ": " + said
 	}
-	d.turn.outcome = event.AgentFinished{Outcome: "error", Error: why, Kind: "other"}
+	outcome := event.AgentFinished{Outcome: "error", Error: why, Kind: "other"}
 	if d.turn.aborting {
-		d.turn.outcome = event.AgentFinished{Outcome: "aborted"}
+		outcome = event.AgentFinished{Outcome: "aborted"}
 	}
-	d.finish(out)
+	d.end(outcome, out)
 }
 
 // completed ends the turn but for what it left running.
@@ -208,7 +163,7 @@ func (d *Dialect) completed(turn jsonscan.Value, out *agent.Decoded) {
 	case "interrupted":
 		d.turn.outcome = event.AgentFinished{Outcome: "aborted"}
 	default:
-		d.turn.outcome, d.turn.limited = d.account.judge(failure, d.turn.retried)
+		d.turn.outcome, d.turn.limited = d.account.outcome(failure, d.turn.retried)
 		if d.turn.aborting {
 			d.turn.outcome, d.turn.limited = event.AgentFinished{Outcome: "aborted"}, event.AgentLimited{}
 		}
@@ -216,12 +171,17 @@ func (d *Dialect) completed(turn jsonscan.Value, out *agent.Decoded) {
 	d.phase = settling
 	d.messages.close(out, "")
 	d.dismiss(out)
-	d.awaited.clean = d.next()
-	clean := onThread(d.awaited.clean, "thread/backgroundTerminals/clean", d.thread, len(`}}`))
-	out.Reply = append(out.Reply, append(clean, `}}`...))
+	d.awaited.clean = d.requests.Next()
+	out.Reply = append(out.Reply, onThread(d.awaited.clean, "thread/backgroundTerminals/clean", d.thread, nil))
 }
 
-// finish ends the turn. A command that was ended with it may still be told, behind the answer to its ending.
+// end ends the turn with this outcome.
+func (d *Dialect) end(outcome event.AgentFinished, out *agent.Decoded) {
+	d.turn.outcome = outcome
+	d.finish(out)
+}
+
+// finish ends the turn. A command that was ended with it may still be reported later.
 func (d *Dialect) finish(out *agent.Decoded) {
 	if d.phase == idle || d.phase == resetting {
 		return
@@ -237,12 +197,4 @@ func (d *Dialect) finish(out *agent.Decoded) {
 // working reports whether what a tool does is part of a turn.
 func (d *Dialect) working() bool {
 	return d.phase == starting || d.phase == running || d.phase == settling
-}
-
-// plain keeps a line that is no JSON as a text.
-func plain(line []byte) event.Text { return jsonscan.AppendStringBytes(nil, line) }
-
-func number(value jsonscan.Value) int64 {
-	n, _ := value.Int()
-	return n
 }

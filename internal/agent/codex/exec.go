@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// said reads one line of `codex exec --json`. Its errors are words alone.
-func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
+// execLine reads one line of `codex exec --json`. Its errors are words alone.
+func (d *Dialect) execLine(m jsonscan.Value, out *agent.Decoded) {
 	kind := m.Get("type")
 	switch string(kind.Inner()) {
 	case "thread.started":
@@ -17,34 +17,34 @@ func (d *Dialect) said(m jsonscan.Value, out *agent.Decoded) {
 		out.Notice("session", m.Get("thread_id"))
 	case "item.started", "item.updated", "item.completed":
 		d.turn.retries = 0
-		d.saidItem(kind, m.Get("item"), out)
+		d.execItem(kind, m.Get("item"), out)
 	case "turn.completed":
-		total := readUsage(m.Get("usage"))
-		if grown, ok := total.less(d.spent); ok && grown != (usage{}) {
+		total := agent.ReadUsage(m.Get("usage"))
+		if more, ok := grown(total, d.spent); ok && more.Tokens() > 0 {
 			d.spent = total
-			out.Add(grown.fact(""))
+			out.Add(factOf(more, ""))
 		}
-		d.turn.outcome = event.AgentFinished{Outcome: "ok"}
-		d.finish(out)
+		d.end(event.AgentFinished{Outcome: "ok"}, out)
 	case "turn.failed":
 		why := agent.Brief(m.Get("error").Get("message"))
 		d.turn.outcome, d.turn.limited = ended(kindOf(readFault(why)), why, "")
 		d.finish(out)
 	case "error":
-		d.saidError(m.Get("message"), out)
+		d.execError(m.Get("message"), out)
 	}
 	if len(out.Facts) > 0 || out.DropRaw {
 		return
 	}
 	if !kind.IsString() {
-		out.Add(event.AgentUnread{})
+		out.Add(event.AgentUnparsed{})
 		return
 	}
 	out.Add(event.AgentNoticed{What: out.Name("", kind)})
 }
 
-// saidError reads an error that did not end the turn, or not yet: what ends it is told again by turn.failed.
-func (d *Dialect) saidError(message jsonscan.Value, out *agent.Decoded) {
+// execError reads an error that did not end the turn, or not yet: what ends it is repeated by
+// turn.failed.
+func (d *Dialect) execError(message jsonscan.Value, out *agent.Decoded) {
 	why, ok := strings.CutPrefix(agent.Brief(message), "Reconnecting... ")
 	if !ok || !d.working() {
 		out.Notice("error", message)
@@ -56,19 +56,18 @@ func (d *Dialect) saidError(message jsonscan.Value, out *agent.Decoded) {
 	d.again(kindOf(readFault(why)), why, out)
 }
 
-func (d *Dialect) saidItem(kind, value jsonscan.Value, out *agent.Decoded) {
-	var it item
-	it.read(value)
+func (d *Dialect) execItem(kind, value jsonscan.Value, out *agent.Decoded) {
+	it := itemOf(value)
 	switch {
 	case !d.working():
 	case kind.Is("item.completed"):
-		d.completedItem(&it, "", out)
+		d.completedItem(it, "", out)
 	case it.kind.Is("todo_list"):
-		d.todos(it.items, out)
+		out.Plan(it.get("items"), "text")
 	case it.name() != "":
-		d.called(&it, "", out)
+		d.called(it, "", out)
 	}
 	if len(out.Facts) == 0 {
-		out.Notice(agent.Cut(kind.Text()+" "+it.kind.Text()), it.message)
+		out.Notice(agent.Cut(kind.Text()+" "+it.kind.Text()), it.get("message"))
 	}
 }

@@ -2,16 +2,17 @@ package codex
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// account is what Codex has told of the account's limits.
+// account is what Codex reported of the account's limits.
 type account struct {
 	windows [2]window
 	reached string // rateLimitReachedType
@@ -25,20 +26,18 @@ type window struct {
 	reset int64   // Unix seconds; 0 where it was not said
 }
 
-// rateLimits takes what is new of the account. Codex tells it with each answer of the model and leaves out what it does not know.
+// rateLimits takes what is new of the account. Codex reports it with each answer of the model and
+// leaves out what it does not know.
 func (d *Dialect) rateLimits(value jsonscan.Value, out *agent.Decoded) {
 	before, a := d.account, &d.account
-	for key, value := range value.Get("rateLimits").Members() {
-		switch string(key) {
-		case "primary":
-			a.windows[0].read(value)
-		case "secondary":
-			a.windows[1].read(value)
-		case "rateLimitReachedType":
-			a.reached = value.Text()
-		case "spendControlReached":
-			a.spent = value.IsTrue()
-		}
+	limits := value.Get("rateLimits")
+	a.windows[0].read(limits.Get("primary"))
+	a.windows[1].read(limits.Get("secondary"))
+	if reached := limits.Get("rateLimitReachedType"); reached.Exists() {
+		a.reached = reached.Text()
+	}
+	if spent := limits.Get("spendControlReached"); spent.Exists() {
+		a.spent = spent.IsTrue()
 	}
 	if out.DropRaw = *a == before; !out.DropRaw {
 		out.Add(event.AgentNoticed{What: "account/rateLimits/updated", Text: agent.Cut(a.reached)})
@@ -51,25 +50,22 @@ func (w *window) read(value jsonscan.Value) {
 	}
 	w.known = true
 	w.used, _ = value.Get("usedPercent").Float()
-	w.reset = number(value.Get("resetsAt"))
+	w.reset = agent.Int(value.Get("resetsAt"))
 }
 
 // until returns when the last of the windows that are used up resets, RFC 3339 in UTC, or "".
 func (a *account) until() string {
-	const year9999 = 253402300799
 	var last int64
 	for _, w := range a.windows {
-		if w.known && w.used >= 100 && w.reset > 0 && w.reset <= year9999 {
+		if w.known && w.used >= 100 {
 			last = max(last, w.reset)
 		}
 	}
-	if last == 0 {
-		return ""
-	}
-	return time.Unix(last, 0).UTC().Format(time.RFC3339)
+	return agent.UnixTime(last)
 }
 
-// spentFor says that waiting does not bring back what is spent: the account has no windows, or something else than a window is used up.
+// spentFor says that waiting does not bring back what is spent: the account has no windows, or
+// something else than a window is used up.
 func (a *account) spentFor() bool {
 	switch {
 	case a.spent, strings.HasSuffix(a.reached, "credits_depleted"):
@@ -80,18 +76,10 @@ func (a *account) spentFor() bool {
 	return true
 }
 
-// kind returns the kind of an error as the app-server tells it, or other.
-func (a *account) kind(info jsonscan.Value, words string) string {
+// kind returns the kind of an error as the app-server reports it, or other.
+func (a *account) kind(info jsonscan.Value, words string) event.FaultKind {
 	f := readFault(words)
-	if name := info.Text(); name != "" {
-		f.Names = append(f.Names, name)
-	}
-	for name, about := range info.Members() {
-		f.Names = append(f.Names, string(name))
-		if status := number(about.Get("httpStatusCode")); status != 0 {
-			f.Status = int(status)
-		}
-	}
+	f.AddInfo(info)
 	kind := kindOf(f)
 	if kind == event.KindQuota && !a.spentFor() {
 		return event.KindRate
@@ -99,20 +87,16 @@ func (a *account) kind(info jsonscan.Value, words string) string {
 	return kind
 }
 
-func kindOf(f fault.Fault) string { return cmp.Or(fault.Codex.Kind(f), event.KindOther) }
+func kindOf(f fault.Fault) event.FaultKind { return cmp.Or(fault.Codex.Kind(f), event.KindOther) }
 
-// readFault reads what Codex says of a fault, of which exec tells no more: the status of an answer and what the model's server said, or
-// how the stream of the answer broke off.
+var statusPattern = units.Pattern(`^(?:unexpected status |exceeded retry limit, last status: )([45]\d\d)`)
+
+// readFault reads what Codex says of a fault, of which exec reports no more: the status of an
+// answer and what the model's server said, or how the stream of the answer broke off.
 func readFault(words string) fault.Fault {
 	f := fault.Fault{Words: words}
-	for _, before := range []string{"unexpected status ", "exceeded retry limit, last status: "} {
-		rest, ok := strings.CutPrefix(words, before)
-		if !ok || len(rest) < 3 {
-			continue
-		}
-		if status, ok := jsonscan.Int([]byte(rest[:3])); ok && fault.IsStatus(status) {
-			f.Status = int(status)
-		}
+	if m := statusPattern().FindStringSubmatch(words); m != nil {
+		f.Status, _ = strconv.Atoi(m[1])
 	}
 	if rest, ok := strings.CutPrefix(words, "stream disconnected before completion: "); ok {
 		f.Words, f.Names = rest, append(f.Names, "responseStreamDisconnected")
@@ -120,9 +104,9 @@ func readFault(words string) fault.Fault {
 	return f
 }
 
-// judge says how a failed turn ended, and by which limit. 0.169.0 types a stream that breaks off while it tries again, and
-// calls the very same error "other" when it gives up.
-func (a *account) judge(failure jsonscan.Value, retried event.AgentRetried) (event.AgentFinished, event.AgentLimited) {
+// outcome says how a failed turn ended, and by which limit. 0.169.0 types a stream that breaks off
+// while it tries again, and calls the very same error "other" when it gives up.
+func (a *account) outcome(failure jsonscan.Value, retried event.AgentRetried) (event.AgentFinished, event.AgentLimited) {
 	why := agent.Brief(failure.Get("message"))
 	kind := a.kind(failure.Get("codexErrorInfo"), why)
 	if kind == event.KindOther && why != "" && why == retried.Text {
@@ -132,7 +116,7 @@ func (a *account) judge(failure jsonscan.Value, retried event.AgentRetried) (eve
 }
 
 // ended is how a turn ends that failed by this kind of fault.
-func ended(kind, why, until string) (event.AgentFinished, event.AgentLimited) {
+func ended(kind event.FaultKind, why, until string) (event.AgentFinished, event.AgentLimited) {
 	finished := event.AgentFinished{Outcome: "error", Error: why, Kind: kind}
 	if kind == event.KindContext || strings.HasSuffix(why, "reason: max_output_tokens") {
 		finished.Outcome = "length"
@@ -143,9 +127,10 @@ func ended(kind, why, until string) (event.AgentFinished, event.AgentLimited) {
 	return finished, event.AgentLimited{Kind: kind, Text: why, Until: until}
 }
 
-// again tells that a request is made again. Codex obeys a retry-after of any length and does not state it: until the model answers, the
-// turn is held up, so that a Codex which waits for longer than the loop does is none that hangs.
-func (d *Dialect) again(kind, why string, out *agent.Decoded) {
+// again reports that a request is made again. Codex obeys a retry-after of any length and does not
+// state it: until the model answers, the turn is held up, so that a Codex which waits for longer
+// than the loop does is none that hangs.
+func (d *Dialect) again(kind event.FaultKind, why string, out *agent.Decoded) {
 	t := &d.turn
 	t.retries++
 	if passes := kind == event.KindRate || kind == event.KindOverload || kind == event.KindNetwork; passes && (t.retries == 1 || kind != t.retried.Kind) {

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestKindsOfErrors(t *testing.T) {
+func TestErrorKinds(t *testing.T) {
 	for info, want := range map[string]string{
 		`"rateLimitExceeded"`:     "rate",
 		`"serverOverloaded"`:      "overload",
@@ -38,14 +38,14 @@ func TestKindsOfErrors(t *testing.T) {
 			if err != nil && info != "" {
 				t.Fatal(err)
 			}
-			if got := new(account).kind(value, ""); got != want {
+			if got := new(account).kind(value, ""); string(got) != want {
 				t.Errorf("kind %q, want %q", got, want)
 			}
 		})
 	}
 }
 
-func TestAnAccountThatIsUsedUp(t *testing.T) {
+func TestSpentAccount(t *testing.T) {
 	const (
 		none    = `null`
 		some    = `{"usedPercent":40,"windowDurationMins":300,"resetsAt":1795294800}`
@@ -75,8 +75,8 @@ func TestAnAccountThatIsUsedUp(t *testing.T) {
 				`{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"U","status":"failed","error":{"message":"no more","codexErrorInfo":"usageLimitExceeded"}}}}`,
 				answer(4),
 			)
-			limited := event.AgentLimited{Kind: row.kind, Until: row.until, Text: "no more"}
-			finished := event.AgentFinished{Outcome: "error", Error: "no more", Kind: row.kind}
+			limited := event.AgentLimited{Kind: event.FaultKind(row.kind), Until: row.until, Text: "no more"}
+			finished := event.AgentFinished{Outcome: "error", Error: "no more", Kind: event.FaultKind(row.kind)}
 			k.expect("facts", []string{
 				"agent.limited " + string(event.AppendData(nil, limited)), "agent.finished " + string(event.AppendData(nil, finished)),
 			}, k.facts)
@@ -84,7 +84,7 @@ func TestAnAccountThatIsUsedUp(t *testing.T) {
 	}
 }
 
-func TestAFaultThatWasTriedAgainKeepsItsKind(t *testing.T) {
+func TestRetriedFaultKeepsKind(t *testing.T) {
 	const (
 		retry  = `{"method":"error","params":{"threadId":"T","turnId":"U","willRetry":true,"error":{"message":"Reconnecting... 1/1","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":null}},"additionalDetails":"cut off"}}}`
 		failed = `{"method":"turn/completed","params":{"threadId":"T","turn":{"id":"U","status":"failed","error":{"message":%q,"codexErrorInfo":"other"}}}}`
@@ -97,7 +97,7 @@ func TestAFaultThatWasTriedAgainKeepsItsKind(t *testing.T) {
 	}
 }
 
-func TestLimitsThatAreToldAgainAreNotKeptAgain(t *testing.T) {
+func TestRepeatedLimitsAreDropped(t *testing.T) {
 	d := begun(t).d
 	line := []byte(`{"method":"account/rateLimits/updated","params":{"rateLimits":{"primary":{"usedPercent":40,"resetsAt":1795294800}}}}`)
 	for i, want := range []bool{false, true} {

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -8,252 +9,161 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// item is one thing that happens in a turn. The app-server spells its members like this, exec like_this.
+// item is one thing that happens in a turn. The app-server names its members likeThis, exec
+// like_this.
 type item struct {
-	kind, id                      jsonscan.Value
-	text, summary, content        jsonscan.Value
-	command, cwd, output, exit    jsonscan.Value
-	status, took, changes, result jsonscan.Value
-	server, tool, arguments       jsonscan.Value
-	query, action, failure        jsonscan.Value
-	prompt, receivers, path       jsonscan.Value
-	clientID, items, message      jsonscan.Value
-	success, parts                jsonscan.Value
+	jsonscan.Value
+	kind, id jsonscan.Value
 }
 
-// read takes over the members of an item.
-func (it *item) read(value jsonscan.Value) {
-	for key, value := range value.Members() {
-		if value.IsNull() {
-			continue
-		}
-		switch string(key) {
-		case "type":
-			it.kind = value
-		case "id":
-			it.id = value
-		case "text":
-			it.text = value
-		case "summary":
-			it.summary = value
-		case "content":
-			it.content = value
-		case "command":
-			it.command = value
-		case "cwd":
-			it.cwd = value
-		case "aggregatedOutput", "aggregated_output":
-			it.output = value
-		case "exitCode", "exit_code":
-			it.exit = value
-		case "status":
-			it.status = value
-		case "durationMs":
-			it.took = value
-		case "changes":
-			it.changes = value
-		case "result":
-			it.result = value
-		case "contentItems":
-			it.parts = value
-		case "success":
-			it.success = value
-		case "server", "namespace":
-			it.server = value
-		case "tool":
-			it.tool = value
-		case "arguments":
-			it.arguments = value
-		case "query":
-			it.query = value
-		case "action":
-			it.action = value
-		case "error":
-			it.failure = value
-		case "prompt", "revisedPrompt":
-			it.prompt = value
-		case "receiverThreadIds", "receiver_thread_ids":
-			it.receivers = value
-		case "path":
-			it.path = value
-		case "clientId":
-			it.clientID = value
-		case "items":
-			it.items = value
-		case "message":
-			it.message = value
+func itemOf(value jsonscan.Value) item { return item{value, value.Get("type"), value.Get("id")} }
+
+// get returns the first of these members that is not null.
+func (it item) get(names ...string) jsonscan.Value {
+	for _, name := range names {
+		if value := it.Get(name); value.Exists() && !value.IsNull() {
+			return value
 		}
 	}
+	return jsonscan.Value{}
 }
 
-// name is the tool that an item is the use of, and "" where it is none. Commands and patches have the names that the model
-// knows their tools by, those of other servers the form that is usual for them.
-func (it *item) name() string {
-	switch string(it.kind.Inner()) {
-	case "commandExecution", "command_execution":
-		return "exec_command"
-	case "fileChange", "file_change":
-		return "apply_patch"
+// name returns the name of the tool that an item is the use of, "" if it is none. Commands and
+// patches have the names by which the model knows their tools, tools of MCP servers their usual
+// form.
+func (it item) name() string {
+	switch kind := string(it.kind.Inner()); kind {
 	case "mcpToolCall", "mcp_tool_call":
-		return "mcp__" + it.server.Text() + "__" + it.tool.Text()
+		return "mcp__" + it.get("server", "namespace").Text() + "__" + it.get("tool").Text()
 	case "dynamicToolCall", "collabAgentToolCall", "collab_tool_call":
-		return it.tool.Text()
-	case "webSearch", "web_search":
-		return "web_search"
-	case "imageView", "image_view":
-		return "view_image"
-	case "imageGeneration", "image_generation":
-		return "image_generation"
-	case "sleep":
-		return "sleep"
+		return it.get("tool").Text()
+	default:
+		return toolNames[kind]
 	}
-	return ""
 }
 
-// input is what the tool was given, as JSON in the scratch memory; nil where nothing is known of it.
-func (d *Dialect) toolInput(it *item) []byte {
-	if it.arguments.Exists() {
-		return it.arguments.Raw()
+var toolNames = map[string]string{
+	"commandExecution": "exec_command", "command_execution": "exec_command",
+	"fileChange": "apply_patch", "file_change": "apply_patch",
+	"webSearch": "web_search", "web_search": "web_search",
+	"imageView": "view_image", "image_view": "view_image",
+	"imageGeneration": "image_generation", "image_generation": "image_generation",
+	"sleep": "sleep",
+}
+
+// input returns the input of the tool as JSON, nil if nothing is known of it.
+func (it item) input() []byte {
+	if arguments := it.get("arguments"); arguments.Exists() {
+		return arguments.Raw()
 	}
-	start := len(d.scratch)
+	var input []byte
 	for _, member := range []struct {
 		name  string
 		value jsonscan.Value
 	}{
-		{"command", it.command}, {"cwd", it.cwd}, {"changes", it.changes}, {"query", it.query}, {"action", it.action},
-		{"path", it.path}, {"prompt", it.prompt}, {"agents", it.receivers},
+		{"command", it.get("command")}, {"cwd", it.get("cwd")}, {"changes", it.get("changes")}, {"query", it.get("query")},
+		{"action", it.get("action")}, {"path", it.get("path")}, {"prompt", it.get("prompt", "revisedPrompt")},
+		{"agents", it.receivers()},
 	} {
-		if !member.value.Exists() {
-			continue
+		if member.value.Exists() {
+			input = fmt.Appendf(input, `,%q:%s`, member.name, member.value.Raw())
 		}
-		begin := byte(',')
-		if len(d.scratch) == start {
-			begin = '{'
-		}
-		d.scratch = append(append(append(d.scratch, begin, '"'), member.name...), `":`...)
-		d.scratch = append(d.scratch, member.value.Raw()...)
 	}
-	if len(d.scratch) == start {
+	if input == nil {
 		return nil
 	}
-	d.scratch = append(d.scratch, '}')
-	return d.scratch[start:len(d.scratch):len(d.scratch)]
+	input[0] = '{'
+	return append(input, '}')
 }
 
-// ok reports whether the tool did what it was to do.
-func (it *item) ok() bool {
-	switch string(it.status.Inner()) {
+func (it item) receivers() jsonscan.Value { return it.get("receiverThreadIds", "receiver_thread_ids") }
+
+// ok reports whether the tool succeeded.
+func (it item) ok() bool {
+	switch string(it.get("status").Inner()) {
 	case "failed", "declined":
 		return false
 	}
-	return !it.failure.Exists() && (!it.exit.Exists() || number(it.exit) == 0) && string(it.success.Raw()) != "false"
+	exit := it.get("exitCode", "exit_code")
+	return !it.get("error").Exists() && (!exit.Exists() || agent.Int(exit) == 0) && string(it.Get("success").Raw()) != "false"
 }
 
-// toolOutput is what the tool gave back, as a string value.
-func (d *Dialect) toolOutput(it *item) event.Text {
-	if said := it.failure.Get("message"); said.IsString() {
-		return event.Quoted(said.Raw())
+// output returns the output of the tool, as a string value.
+func (it item) output(out *agent.Decoded) event.Text {
+	for _, text := range []jsonscan.Value{it.Get("error", "message"), it.get("aggregatedOutput", "aggregated_output")} {
+		if text.IsString() {
+			return event.Quoted(text.Raw())
+		}
 	}
-	if it.output.IsString() {
-		return event.Quoted(it.output.Raw())
-	}
-	parts := it.parts
+	result, parts := it.get("result"), it.get("contentItems")
 	if !parts.Exists() {
-		parts = it.result.Get("content")
+		parts = result.Get("content")
 	}
-	if joined := d.joined(parts); joined != nil {
-		return event.Quoted(joined)
+	if joined := out.Join(parts, agent.TextPart); joined != nil || !result.IsObject() {
+		return joined
 	}
-	if it.result.IsObject() {
-		return event.Text(jsonscan.AppendStringBytes(nil, it.result.Raw()))
-	}
-	return nil
+	return out.Plain(result.Raw())
 }
 
-// joined joins the text parts of a list with newlines, nil where there are none.
-func (d *Dialect) joined(list jsonscan.Value) []byte {
-	start := len(d.scratch)
-	for part := range list.Items() {
-		said := part.Get("text")
-		if !said.IsString() {
-			continue
-		}
-		if len(d.scratch) == start {
-			d.scratch = append(d.scratch, '"')
-		} else {
-			d.scratch = append(d.scratch, `\n`...)
-		}
-		d.scratch = append(d.scratch, said.Inner()...)
-	}
-	if len(d.scratch) == start {
-		return nil
-	}
-	d.scratch = append(d.scratch, '"')
-	return d.scratch[start:len(d.scratch):len(d.scratch)]
-}
-
-func (d *Dialect) itemStarted(p *params, out *agent.Decoded) {
-	var it item
-	it.read(p.item)
-	_, parent := d.of(p.thread)
+func (d *Dialect) itemStarted(p jsonscan.Value, out *agent.Decoded) {
+	it := itemOf(p.Get("item"))
+	_, parent := d.of(p.Get("threadId"))
 	switch {
 	case !d.working():
 	case it.kind.Is("userMessage"):
 		out.DropRaw = true // its end says the same
-		d.echoed(&it, parent, out)
+		d.echoed(it, parent, out)
 	case it.kind.Is("agentMessage"), it.kind.Is("reasoning"):
-		out.DropRaw = len(it.text.Inner()) == 0 && !it.summary.Item(0).Exists() // what it begins with need not come again
+		out.DropRaw = len(it.get("text").Inner()) == 0 && !it.get("summary").Item(0).Exists()
 		d.turn.retries = 0
-	case it.name() == "web_search" && len(it.query.Inner()) == 0: // what is looked for is known at its end
+	case it.name() == "web_search" && len(it.get("query").Inner()) == 0: // its end has the query
 		out.DropRaw = true
 	case it.name() != "":
 		d.turn.retries = 0
-		d.called(&it, parent, out)
+		d.called(it, parent, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
 		out.Add(event.AgentNoticed{What: out.Name("item/started ", it.kind)})
 	}
 }
 
-func (d *Dialect) called(it *item, parent string, out *agent.Decoded) {
+func (d *Dialect) called(it item, parent string, out *agent.Decoded) {
 	if d.calls.Open(out.Text(it.id)) {
 		return
 	}
-	call := agent.Call{ID: it.id.Text(), Parent: parent}
-	d.calls.Called(call)
-	out.Add(event.ToolCalled{ID: call.ID, Name: it.name(), Input: d.toolInput(it), Parent: parent})
+	d.calls.Called(out, event.ToolCalled{ID: it.id.Text(), Name: it.name(), Input: it.input(), Parent: parent})
 }
 
-func (d *Dialect) itemCompleted(p *params, out *agent.Decoded) {
-	var it item
-	it.read(p.item)
-	_, parent := d.of(p.thread)
+func (d *Dialect) itemCompleted(p jsonscan.Value, out *agent.Decoded) {
+	it := itemOf(p.Get("item"))
+	_, parent := d.of(p.Get("threadId"))
 	if d.working() {
-		d.completedItem(&it, parent, out)
+		d.completedItem(it, parent, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
-		out.Notice(out.Name("item/completed ", it.kind), it.message)
+		out.Notice(out.Name("item/completed ", it.kind), it.get("message"))
 	}
 }
 
-// completedItem takes an item that is over. What it is may not have been told before.
-func (d *Dialect) completedItem(it *item, parent string, out *agent.Decoded) {
+// completedItem reads an item that is over, of which Codex may not have reported the beginning.
+func (d *Dialect) completedItem(it item, parent string, out *agent.Decoded) {
 	switch string(it.kind.Inner()) {
 	case "agentMessage", "agent_message":
 		m := d.messages.of(it.id, parent, out)
-		d.whole(m, speech, 0, it.text, out)
-		d.messages.done(m)
+		m.block(speech, 0).End(it.get("text"), out)
+		d.messages.close(out, parent)
 	case "reasoning":
 		m := d.messages.of(it.id, parent, out)
-		d.texts(m, summary, it.summary, out)
-		d.texts(m, thought, it.content, out)
-		d.whole(m, summary, 0, it.text, out) // exec's
-		m.close(out)
-		d.messages.done(m)
+		m.end(summary, it.get("summary"), out)
+		m.end(thought, it.get("content"), out)
+		if text := it.get("text"); text.IsString() { // exec's
+			m.block(summary, 0).End(text, out)
+		}
+		d.messages.close(out, parent)
 	case "contextCompaction", "context_compaction":
 		out.Add(event.AgentCompacted{})
 	case "todo_list":
-		d.todos(it.items, out)
+		out.Plan(it.get("items"), "text")
 	default:
 		if it.name() != "" {
 			d.called(it, parent, out)
@@ -262,57 +172,41 @@ func (d *Dialect) completedItem(it *item, parent string, out *agent.Decoded) {
 	}
 }
 
-func (d *Dialect) returned(it *item, out *agent.Decoded) {
-	id := out.Text(it.id)
-	out.Add(event.ToolReturned{ID: id, OK: it.ok(), Output: d.toolOutput(it), Took: max(number(it.took), 0)})
-	d.calls.Returned(id)
-	if it.tool.Is("spawnAgent") {
-		d.spawned(it.id.Text(), it.receivers)
+func (d *Dialect) returned(it item, out *agent.Decoded) {
+	d.calls.Returned(out, event.ToolReturned{ID: out.Text(it.id), OK: it.ok(), Output: it.output(out), Took: max(agent.Int(it.get("durationMs")), 0)})
+	if it.get("tool").Is("spawnAgent") {
+		d.spawned(it.id.Text(), it.receivers())
 	}
 }
 
 // progressed reports what a tool printed. Its end holds all of it again.
-func (d *Dialect) progressed(p *params, out *agent.Decoded) {
-	id := out.Text(p.itemID)
-	if !p.delta.IsString() || !d.working() || !d.calls.Open(id) {
+func (d *Dialect) progressed(p jsonscan.Value, out *agent.Decoded) {
+	id, text := out.Text(p.Get("itemId")), deltaText(p)
+	if !text.IsString() || !d.working() || !d.calls.Open(id) {
 		return
 	}
 	out.DropRaw = true
-	if len(p.delta.Inner()) > 0 {
-		out.Add(event.ToolProgressed{ID: id, Text: event.Quoted(p.delta.Raw())})
+	if len(text.Inner()) > 0 {
+		out.Add(event.ToolProgressed{ID: id, Text: event.Quoted(text.Raw())})
 	}
 }
 
-// echoed: a text that the model is given now. Ours are known by the id that they were sent with, or by their words
-// where Codex does not tell it.
-func (d *Dialect) echoed(it *item, parent string, out *agent.Decoded) {
+// echoed reads a text that the model is given now. Those of ralph are known by the id with which
+// they were sent, or by their words if Codex reports no id.
+func (d *Dialect) echoed(it item, parent string, out *agent.Decoded) {
 	if parent != "" {
 		return
 	}
-	prompt := !d.turn.told && (!it.clientID.Exists() || it.clientID.Says(promptID))
-	d.turn.told = true
+	id := it.get("clientId")
+	prompt := !d.turn.echoed && (!id.Exists() || id.Says(promptID))
+	d.turn.echoed = true
 	if prompt {
 		return
 	}
-	words := it.content.Item(0).Get("text")
-	for i, s := range d.steers {
-		if it.clientID.Says(s.command) || !it.clientID.Exists() && words.Says(s.text) {
-			d.steers = slices.Delete(d.steers, i, i+1)
-			out.Add(event.CommandDelivered{ID: s.command, How: "live"})
-			return
-		}
+	words := it.get("content").Item(0).Get("text")
+	i := slices.IndexFunc(d.steers, func(s steer) bool { return id.Says(s.command) || !id.Exists() && words.Says(s.text) })
+	if i >= 0 {
+		out.Add(event.CommandDelivered{ID: d.steers[i].command, How: "live"})
+		d.steers = slices.Delete(d.steers, i, i+1)
 	}
-}
-
-// todos takes exec's list of things to do.
-func (d *Dialect) todos(list jsonscan.Value, out *agent.Decoded) {
-	var todos []event.Todo
-	for it := range list.Items() {
-		status := "pending"
-		if it.Get("completed").IsTrue() {
-			status = "done"
-		}
-		todos = append(todos, event.Todo{Text: it.Get("text").Text(), Status: status})
-	}
-	out.Add(event.AgentPlanned{Todos: todos})
 }

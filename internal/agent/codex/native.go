@@ -7,7 +7,8 @@ import (
 	"runtime"
 )
 
-// triples are the platforms that Codex has a native program for, by the names of Go and of the packages.
+// triples are the platforms that Codex has a native program for, by the names of Go and of the
+// packages.
 var triples = map[[2]string]struct{ pkg, triple string }{
 	{"linux", "amd64"}:   {"codex-linux-x64", "x86_64-unknown-linux-musl"},
 	{"linux", "arm64"}:   {"codex-linux-arm64", "aarch64-unknown-linux-musl"},
@@ -17,9 +18,10 @@ var triples = map[[2]string]struct{ pkg, triple string }{
 	{"windows", "arm64"}: {"codex-win32-arm64", "aarch64-pc-windows-msvc"},
 }
 
-// Native returns the native program behind the wrapper that npm installs as `codex`, and "" where program is none or nothing
-// stands behind it. The wrapper is a script for Node that, before Node had execve, lives on as the parent: killed, it
-// leaves Codex and its tools behind, and it costs 50 MB and a tenth of a second.
+// Native returns the native program that the wrapper `codex` of npm starts, and "" if
+// program is no wrapper or there is none. The wrapper is a script for Node that, before Node
+// had execve, lives on as the parent: killed, Codex and its tools live on, and it costs 50
+// MB and a tenth of a second.
 func Native(program string) string {
 	path, err := exec.LookPath(program)
 	if err != nil {

@@ -9,46 +9,18 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// params are the members of a notification that several have in common.
-type params struct {
-	all           jsonscan.Value
-	thread, delta jsonscan.Value
-	item          jsonscan.Value // or the turn, in what is about one
-	itemID        jsonscan.Value
-	index         int64 // of a part of a reasoning
-}
-
-// read takes over the members of a notification's params.
-func (p *params) read(value jsonscan.Value) {
-	p.all = value
-	for key, value := range value.Members() {
-		switch string(key) {
-		case "threadId":
-			p.thread = value
-		case "turn", "item":
-			p.item = value
-		case "itemId":
-			p.itemID = value
-		case "delta", "message":
-			p.delta = value
-		case "summaryIndex", "contentIndex":
-			p.index = number(value)
-		}
-	}
-}
-
 // other is a thread that is not ours: a subagent's.
 type other struct {
 	parent string // the call that began it, or its own id where that is not known
 	turn   string // that it is in; "" for none
-	ending int    // the request that interrupts it
-	spent  usage
+	ending string // the request that interrupts it
+	spent  agent.Usage
 }
 
 // othersMost bounds them against a Codex that never says the same id twice.
 const othersMost = 256
 
-// of returns whose a notification is: other is nil for our own thread, and for what is about no thread.
+// of returns the thread of a notification: nil for our own thread, and for no thread.
 func (d *Dialect) of(thread jsonscan.Value) (o *other, parent string) {
 	if !thread.IsString() || thread.Says(d.thread) {
 		return nil, ""
@@ -65,7 +37,8 @@ func (d *Dialect) of(thread jsonscan.Value) (o *other, parent string) {
 	return o, o.parent
 }
 
-// spawned notes which call began the threads of subagents. Codex tells it before it tells anything of them.
+// spawned notes the call that began the threads of subagents. Codex reports it before anything of
+// them.
 func (d *Dialect) spawned(call string, threads jsonscan.Value) {
 	for thread := range threads.Items() {
 		if o, _ := d.of(thread); o != nil {
@@ -74,129 +47,122 @@ func (d *Dialect) spawned(call string, threads jsonscan.Value) {
 	}
 }
 
-// dismiss ends what subagents still do: their answer would reach nobody, and Codex lets them go on.
+// dismiss interrupts subagents that still work: Codex lets them go on after the turn.
 func (d *Dialect) dismiss(out *agent.Decoded) {
 	if len(d.others) == 0 {
 		return
 	}
 	for _, id := range slices.Sorted(maps.Keys(d.others)) {
 		if o := d.others[id]; o.turn != "" {
-			o.ending = d.next()
+			o.ending = d.requests.Next()
 			out.Reply = append(out.Reply, interrupt(o.ending, id, o.turn))
 		}
 	}
 }
 
-// settled finishes the turn once nothing of it can follow any more.
+// settled finishes the turn once nothing of it can follow.
 func (d *Dialect) settled(out *agent.Decoded) {
-	if d.phase != settling || d.awaited.clean != 0 {
+	if d.phase != settling || d.awaited.clean != "" {
 		return
 	}
 	for _, o := range d.others {
-		if o.turn != "" && o.ending != 0 {
+		if o.turn != "" && o.ending != "" {
 			return
 		}
 	}
 	d.finish(out)
 }
 
-// notified knows Codex's words. What it does not know is kept as a notice.
-func (d *Dialect) notified(method, value jsonscan.Value, out *agent.Decoded) {
-	var params params
-	params.read(value)
-	p := &params
-	switch string(method.Inner()) {
-	case "item/agentMessage/delta":
-		d.told(speech, p, out)
-	case "item/reasoning/summaryTextDelta":
-		d.told(summary, p, out)
-	case "item/reasoning/textDelta":
-		d.told(thought, p, out)
-	case "item/commandExecution/outputDelta", "item/fileChange/outputDelta", "item/mcpToolCall/progress":
-		d.progressed(p, out)
-	case "item/started":
-		d.itemStarted(p, out)
-	case "item/completed":
-		d.itemCompleted(p, out)
-	case "turn/started":
-		d.turnStarted(p, out)
-	case "turn/completed":
-		d.turnCompleted(p, out)
-	case "turn/plan/updated":
-		d.planned(p, out)
-	case "thread/tokenUsage/updated":
-		d.used(p, out)
-	case "account/rateLimits/updated":
-		d.rateLimits(value, out)
-	case "error":
-		d.erred(p, out)
-	case "thread/started":
-		out.DropRaw = value.Get("thread", "id").Says(d.thread) // as the answer to thread/start
-	case "model/rerouted":
-		d.model = value.Get("toModel").Text()
-		out.Add(event.AgentNoticed{What: "model/rerouted", Text: d.model})
-	case "hook/completed":
-		run := value.Get("run")
-		out.Add(event.AgentNoticed{What: "hook/completed", Text: agent.Brief(run.Get("eventName")) + " " + agent.Brief(run.Get("status"))})
-	case "warning", "guardianWarning", "configWarning", "deprecationNotice":
-		said := p.delta
-		if !said.Exists() {
-			said = value.Get("summary")
-		}
-		out.Notice(method.Text(), said)
+// notified reads a notification. An unknown one is kept as a notice.
+func (d *Dialect) notified(method, p jsonscan.Value, out *agent.Decoded) {
+	if read := notifications[string(method.Inner())]; read != nil {
+		read(d, p, out)
 	}
 	if len(out.Facts) == 0 && !out.DropRaw {
 		out.Add(event.AgentNoticed{What: out.Name("", method)})
 	}
 }
 
-func (d *Dialect) turnStarted(p *params, out *agent.Decoded) {
-	id := p.item.Get("id")
-	if o, _ := d.of(p.thread); o != nil {
+// notifications are their readers by method.
+var notifications = map[string]func(d *Dialect, p jsonscan.Value, out *agent.Decoded){
+	"item/agentMessage/delta":           func(d *Dialect, p jsonscan.Value, out *agent.Decoded) { d.delta(speech, p, out) },
+	"item/reasoning/summaryTextDelta":   func(d *Dialect, p jsonscan.Value, out *agent.Decoded) { d.delta(summary, p, out) },
+	"item/reasoning/textDelta":          func(d *Dialect, p jsonscan.Value, out *agent.Decoded) { d.delta(thought, p, out) },
+	"item/commandExecution/outputDelta": (*Dialect).progressed,
+	"item/fileChange/outputDelta":       (*Dialect).progressed,
+	"item/mcpToolCall/progress":         (*Dialect).progressed,
+	"item/started":                      (*Dialect).itemStarted,
+	"item/completed":                    (*Dialect).itemCompleted,
+	"turn/started":                      (*Dialect).turnStarted,
+	"turn/completed":                    (*Dialect).turnCompleted,
+	"turn/plan/updated":                 (*Dialect).planned,
+	"thread/tokenUsage/updated":         (*Dialect).used,
+	"account/rateLimits/updated":        (*Dialect).rateLimits,
+	"error":                             (*Dialect).erred,
+	"thread/started": func(d *Dialect, p jsonscan.Value, out *agent.Decoded) {
+		out.DropRaw = p.Get("thread", "id").Says(d.thread) // as the answer to thread/start
+	},
+	"model/rerouted": func(d *Dialect, p jsonscan.Value, out *agent.Decoded) {
+		d.model = p.Get("toModel").Text()
+		out.Add(event.AgentNoticed{What: "model/rerouted", Text: d.model})
+	},
+	"hook/completed": func(_ *Dialect, p jsonscan.Value, out *agent.Decoded) {
+		run := p.Get("run")
+		out.Add(event.AgentNoticed{What: "hook/completed", Text: agent.Brief(run.Get("eventName")) + " " + agent.Brief(run.Get("status"))})
+	},
+	"warning":           warned("warning"),
+	"guardianWarning":   warned("guardianWarning"),
+	"configWarning":     warned("configWarning"),
+	"deprecationNotice": warned("deprecationNotice"),
+}
+
+// warned returns the reader of a warning for a person.
+func warned(method string) func(*Dialect, jsonscan.Value, *agent.Decoded) {
+	return func(_ *Dialect, p jsonscan.Value, out *agent.Decoded) {
+		said := deltaText(p)
+		if !said.Exists() {
+			said = p.Get("summary")
+		}
+		out.Notice(method, said)
+	}
+}
+
+func (d *Dialect) turnStarted(p jsonscan.Value, out *agent.Decoded) {
+	id := p.Get("turn", "id")
+	if o, _ := d.of(p.Get("threadId")); o != nil {
 		o.turn = id.Text()
 		return
 	}
 	d.began(id, out)
 }
 
-func (d *Dialect) turnCompleted(p *params, out *agent.Decoded) {
-	if o, parent := d.of(p.thread); o != nil {
+func (d *Dialect) turnCompleted(p jsonscan.Value, out *agent.Decoded) {
+	if o, parent := d.of(p.Get("threadId")); o != nil {
 		o.turn = ""
 		d.messages.close(out, parent)
 		d.settled(out)
 		return
 	}
-	ours := d.turn.id == "" || p.item.Get("id").Says(d.turn.id)
+	ours := d.turn.id == "" || p.Get("turn", "id").Says(d.turn.id)
 	if ours && (d.phase == starting || d.phase == running) {
-		d.completed(p.item, out)
-		out.Notice("turn/completed", p.item.Get("status"))
+		d.completed(p.Get("turn"), out)
+		out.Notice("turn/completed", p.Get("turn", "status"))
 	}
 }
 
-// planned takes the whole list, which Codex tells anew with each change.
-func (d *Dialect) planned(p *params, out *agent.Decoded) {
-	if o, _ := d.of(p.thread); o != nil || !d.working() {
+// planned reads the list of things to do, which Codex repeats with each change.
+func (d *Dialect) planned(p jsonscan.Value, out *agent.Decoded) {
+	if o, _ := d.of(p.Get("threadId")); o != nil || !d.working() {
 		return
 	}
-	var todos []event.Todo
-	for step := range p.all.Get("plan").Items() {
-		status := "pending"
-		switch string(step.Get("status").Inner()) {
-		case "inProgress":
-			status = "active"
-		case "completed":
-			status = "done"
-		}
-		todos = append(todos, event.Todo{Text: step.Get("step").Text(), Status: status})
-	}
-	out.Add(event.AgentPlanned{Todos: todos})
+	out.Plan(p.Get("plan"), "step")
 }
 
-// erred tells what Codex tries again. What ends the turn is told again by turn/completed.
-func (d *Dialect) erred(p *params, out *agent.Decoded) {
-	failure := p.all.Get("error")
+// erred reports a request that Codex makes again. turn/completed repeats what ends the turn.
+func (d *Dialect) erred(p jsonscan.Value, out *agent.Decoded) {
+	failure := p.Get("error")
 	said := agent.Brief(failure.Get("message"))
-	if !p.all.Get("willRetry").IsTrue() || !d.working() {
+	if !p.Get("willRetry").IsTrue() || !d.working() {
 		out.Add(event.AgentNoticed{What: "error", Text: said})
 		return
 	}

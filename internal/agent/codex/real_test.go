@@ -41,7 +41,7 @@ func start(t *testing.T, script modelserver.Script, purpose string, flags ...str
 		t.Fatal(err)
 	}
 	var err error
-	if s.pipe, err = os.OpenFile(pipe, os.O_RDWR, 0); err != nil { // for both, which waits for nobody
+	if s.pipe, err = os.OpenFile(pipe, os.O_RDWR, 0); err != nil { // for both, which does not block
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.pipe.Close() })
@@ -65,7 +65,8 @@ func (s *session) finished(n int) event.AgentFinished {
 	return agenttest.Payload[event.AgentFinished](s.t, s.Await(event.TypeAgentFinished, n))
 }
 
-// sleeper is a tool that tells its process id to a named pipe and stays. Codex 0.169.0 tells nothing of a tool's output before it yields.
+// sleeper is a tool that tells its process id to a named pipe and stays. Codex 0.169.0 tells
+// nothing of a tool's output before it yields.
 const sleeper = `echo $$ > pid; exec sleep 600`
 
 // left waits for the sleeper and returns its process.
@@ -144,7 +145,7 @@ func leaving() modelserver.Script {
 	)
 }
 
-func TestRealTerminalsEndWithTheTurn(t *testing.T) {
+func TestRealTerminalsEndWithTurn(t *testing.T) {
 	s := start(t, leaving(), "")
 	pid := s.left()
 	if p := s.finished(1); p.Outcome != "ok" {
@@ -152,8 +153,8 @@ func TestRealTerminalsEndWithTheTurn(t *testing.T) {
 	}
 	s.Release(false, 5)
 	s.gone(pid)
-	if n := len(s.Of(event.TypeAgentRested)); n != 1 {
-		t.Errorf("rested %d times", n)
+	if n := len(s.Of(event.TypeAgentParked)); n != 1 {
+		t.Errorf("parked %d times", n)
 	}
 }
 
@@ -183,7 +184,7 @@ func TestRealContexts(t *testing.T) {
 	}
 }
 
-func TestRealSteerCutsOffWhatIsBeingWritten(t *testing.T) {
+func TestRealSteerCutsAnswer(t *testing.T) {
 	hold := make(chan struct{})
 	defer close(hold)
 	s := start(t, modelserver.Sequence(
@@ -211,7 +212,7 @@ func TestRealSteerCutsOffWhatIsBeingWritten(t *testing.T) {
 	}
 }
 
-func TestRealSettingsReachTheModel(t *testing.T) {
+func TestRealSettingsReachModel(t *testing.T) {
 	s := start(t, modelserver.Sequence(modelserver.Step{Text: "Done."}), "", "-c", `model_reasoning_effort="low"`, "-m", "gpt-5.4")
 	if p := s.finished(1); p.Outcome != "ok" {
 		t.Errorf("%+v", p)
@@ -227,7 +228,7 @@ func TestRealSettingsReachTheModel(t *testing.T) {
 	}
 }
 
-func TestRealServerThatIsNotThere(t *testing.T) {
+func TestRealMissingServer(t *testing.T) {
 	provider := "model_providers." + modelserver.CodexProvider
 	s := start(t, modelserver.Sequence(), "", "-c", provider+`.base_url="http://127.0.0.1:1/v1"`, "-c", provider+".stream_max_retries=1")
 	if p := s.finished(1); p.Outcome != "error" || p.Kind != "network" {
@@ -239,11 +240,11 @@ func TestRealServerThatIsNotThere(t *testing.T) {
 }
 
 // A fault has one kind, whichever way Codex is spoken with.
-func TestRealFaultsHaveOneKindInBothModes(t *testing.T) {
+func TestRealFaultsInBothModes(t *testing.T) {
 	reset := time.Now().Add(26 * time.Hour).Truncate(time.Minute)
 	for name, row := range map[string]struct {
 		step modelserver.Step
-		kind string
+		kind event.FaultKind
 	}{
 		"a refusal":                        {modelserver.Step{Text: "half", Refused: true}, event.KindRefusal},
 		"a prompt that was flagged":        {modelserver.Step{Fault: "cyber_policy", Message: "This request has been flagged for possible cybersecurity risk."}, event.KindRefusal},
@@ -280,8 +281,9 @@ func TestRealFaultsHaveOneKindInBothModes(t *testing.T) {
 	}
 }
 
-// Codex waits in silence for as long as a retry-after says: that the turn is held up has been told by then.
-func TestRealSilenceBeforeARetryIsNoHang(t *testing.T) {
+// Codex waits in silence for as long as a retry-after says: that the turn is held up has been told
+// by then.
+func TestRealRetryIsNoHang(t *testing.T) {
 	for mode, flags := range map[string][]string{"app-server": nil, "exec": {"exec"}} {
 		t.Run(mode, func(t *testing.T) {
 			s := start(t, func(modelserver.Request) modelserver.Step { return modelserver.Limited(time.Hour) }, "", flags...)

@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "rewrite the golden files under testdata
 // readAt is when a replay reads all its lines: captures tell times of day.
 var readAt = time.Date(2026, 11, 22, 13, 29, 36, 0, time.UTC)
 
-// said is one line of a captured conversation with codex-cli 0.169.0: in is what a driver wrote, out what the app-server
-// printed, byte for byte but for paths.
+// said is one line of a captured conversation with codex-cli 0.169.0: in is what a driver wrote,
+// out what the app-server printed, byte for byte but for paths.
 type said struct {
 	In  json.RawMessage `json:"in"`
 	Out json.RawMessage `json:"out"`
@@ -47,7 +47,8 @@ func (a asked) String() string {
 	return fmt.Sprint(a.ID, " ", a.Method, " ", a.Params.ClientUserMessageID, a.Params.Input)
 }
 
-// replay has a dialect do what the driver of a capture did, and gives it what the app-server printed then.
+// replay has a dialect do what the driver of a capture did, and gives it what the app-server
+// printed then.
 type replay struct {
 	t     *testing.T
 	d     *Dialect
@@ -112,7 +113,8 @@ func (r *replay) out(line []byte) {
 	r.write(out.Reply)
 }
 
-// TestCapturedConversations holds what the dialect writes against what the driver of the capture wrote, and the facts against golden files.
+// TestCapturedConversations holds what the dialect writes against what the driver of the capture
+// wrote, and the facts against golden files.
 func TestCapturedConversations(t *testing.T) {
 	for _, path := range glob(t, "testdata/server/*.jsonl", 15) {
 		t.Run(filepath.Base(path), func(t *testing.T) {

@@ -35,7 +35,8 @@ func withStreams(a agenttest.Agent, streams map[string][]byte) agenttest.Agent {
 
 func execStreams() map[string][]byte { return agenttest.ReadStreams("testdata/exec/*.jsonl") }
 
-// serverStreams are the server's lines of the captured conversations, whose requests have the numbers that the dialect gives them.
+// serverStreams are the server's lines of the captured conversations, whose requests have the
+// numbers that the dialect gives them.
 func serverStreams() map[string][]byte {
 	streams := map[string][]byte{}
 	for path, capture := range agenttest.ReadStreams("testdata/server/*.jsonl") {
@@ -170,3 +171,12 @@ func TestSuiteOfExec(t *testing.T) { agenttest.Suite(t, withStreams(once, execSt
 func FuzzDialect(f *testing.F) { agenttest.Fuzz(f, withStreams(server, serverStreams())) }
 
 func FuzzExec(f *testing.F) { agenttest.Fuzz(f, withStreams(once, execStreams())) }
+
+// canonical spells a JSON value with sorted members, as the dialect writes its lines.
+func canonical(text string) string {
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		panic(err)
+	}
+	return string(agent.Line(value))
+}

@@ -4,15 +4,15 @@
 //	kind := fault.ACP.Kind(f) // event.KindQuota
 //	fault.Until(f.Words, now) // when the words say that it ends
 //
-// The words and codes of all agents stand in one [table], sorted, with a column for each agent: a fault that an agent reports in a
-// new way is one more line there, and a new agent is one more column.
+// The words and codes of all agents stand in one [table] with a column for each agent: a new way to
+// report a fault is one more row, and a new agent is one more column.
 //
 // # Guarantees
 //
-// Everything here is a pure function of its arguments. Hand it nothing but what the agent itself calls an error: words of a model or of a
-// tool are searched like any others.
+// Everything here is a pure function of its arguments. Callers pass only what the agent itself
+// calls an error: words of a model or of a tool are searched like any others.
 //
 // # Not here
 //
-// How an agent tells of a fault (its dialect), and what follows from one (internal/policy).
+// How an agent reports a fault (its dialect), and what follows from one (internal/policy).
 package fault

@@ -2,12 +2,12 @@ package fault
 
 import "github.com/ralph-loop/ralph/journal/event"
 
-// examples are faults as agents were seen to report them, or as they or their providers document them: of each agent the names, then
-// the words.
+// examples are faults as agents were seen to report them, or as they or their providers document
+// them: of each agent the names, then the words.
 var examples = func() (all []example) {
 	for _, e := range []struct {
 		agent Agent
-		kind  string
+		kind  event.FaultKind
 		names []string
 		words []string
 	}{
@@ -19,6 +19,9 @@ var examples = func() (all []example) {
 		{Claude, event.KindRate, []string{"usage_limit_reached", "rate_limit"}, nil},
 		{Claude, event.KindOverload, []string{"overloaded"}, nil},
 		{Claude, event.KindNetwork, []string{"connection_failed", "server_error", "unknown"}, nil},
+		{Claude, event.KindContext, []string{"prompt_too_long", "blocking_limit", "rapid_refill_breaker"}, nil},
+		{ACP, event.KindOverload, nil, []string{"Info: Request failed due to a transient API error. Retrying..."}},
+		{ACP, event.KindNetwork, nil, []string{"Info: Response was interrupted due to a server error. Retrying..."}},
 
 		{Variant, event.KindQuota, nil, []string{
 			"Insufficient credit to run this thread", "You are out of credits", "Your balance is too low", "The quota of the workspace is used up",

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -24,22 +25,35 @@ const (
 
 // Fault is an error as an agent reports it.
 type Fault struct {
-	Names  []string // what programs call it: types, codes, reasons
-	Status int      // HTTP; 0 where none is told
+	Names  []string // its types, codes, reasons
+	Status int      // HTTP; 0 if there is none
 	Words  string   // for a person
-	// Quoted says that the words are those of a provider's answer, which may quote what it was sent. Only those that tell more than
-	// a status count of them.
+	// Quoted says that the words are those of a provider's answer, which may quote what it was
+	// sent. Only rows that are more precise than a status are searched for in them.
 	Quoted bool
 }
 
-// precedence is which kind counts where the words tell of several: first what waiting does not mend.
-var precedence = []string{
+// AddInfo adds what Codex's codexErrorInfo says: a name, or an object whose member has the name.
+func (f *Fault) AddInfo(info jsonscan.Value) {
+	if name := info.Text(); name != "" {
+		f.Names = append(f.Names, name)
+	}
+	for name, about := range info.Members() {
+		f.Names = append(f.Names, string(name))
+		if status, ok := about.Get("httpStatusCode").Int(); ok && IsStatus(status) {
+			f.Status = int(status)
+		}
+	}
+}
+
+// precedence says which kind counts if the words match several: first what waiting does not mend.
+var precedence = []event.FaultKind{
 	event.KindRefusal, event.KindQuota, event.KindAuth, event.KindContext, event.KindRate, event.KindOverload, event.KindNetwork,
 }
 
-// Kind names the fault, and returns "" where nothing tells. Rows that say what has to be done come before the HTTP status, those that only
-// say whose fault it is come after it. A quota that states when it comes back is a rate limit.
-func (a Agent) Kind(f Fault) string {
+// Kind names the fault, "" if nothing does. Rows that are first count more than the HTTP status,
+// the others less. A quota that states when it comes back is a rate limit.
+func (a Agent) Kind(f Fault) event.FaultKind {
 	words := strings.ToLower(strings.TrimSpace(f.Words))
 	kind := a.search(f, words, true)
 	if kind == "" && f.Status != 0 {
@@ -54,7 +68,7 @@ func (a Agent) Kind(f Fault) string {
 	return kind
 }
 
-func (a Agent) search(f Fault, words string, first bool) string {
+func (a Agent) search(f Fault, words string, first bool) event.FaultKind {
 	best := len(precedence)
 	for i := range table {
 		row := &table[i]
@@ -69,7 +83,7 @@ func (a Agent) search(f Fault, words string, first bool) string {
 	return precedence[best]
 }
 
-// how is where a column looks for the text of a row.
+// how says where a column searches for the text of a row.
 type how uint8
 
 const (
@@ -83,73 +97,52 @@ func (h how) matches(text string, names []string, words string, spoken bool) boo
 		spoken && (h&begins != 0 && strings.HasPrefix(words, text) || h&holds != 0 && strings.Contains(words, text))
 }
 
+var statuses = map[int]event.FaultKind{
+	401: event.KindAuth, 402: event.KindQuota, 403: event.KindAuth, 408: event.KindNetwork, 413: event.KindContext, 429: event.KindRate,
+}
+
 // ByStatus names a failed exchange with a model's server by its HTTP status.
-func ByStatus(status int) string {
-	switch {
-	case status == 401, status == 403:
-		return event.KindAuth
-	case status == 402:
-		return event.KindQuota
-	case status == 408:
-		return event.KindNetwork
-	case status == 413:
-		return event.KindContext
-	case status == 429:
-		return event.KindRate
-	case status >= 500:
+func ByStatus(status int) event.FaultKind {
+	if status >= 500 {
 		return event.KindOverload
 	}
-	return event.KindOther
+	return cmp.Or(statuses[status], event.KindOther)
 }
 
-// IsStatus reports whether a number is an HTTP status that tells of a fault.
+// IsStatus reports whether a number is an HTTP status of a fault.
 func IsStatus(n int64) bool { return n >= 400 && n <= 599 }
 
-// Waits reports whether a kind of fault is one that waiting or a person mends: see [event.AgentLimited].
-func Waits(kind string) bool {
-	switch kind {
-	case event.KindRate, event.KindOverload, event.KindQuota, event.KindAuth, event.KindNetwork:
-		return true
-	}
-	return false
+// Waits reports whether waiting or a person mends a kind of fault: see [event.AgentLimited].
+func Waits(kind event.FaultKind) bool {
+	return slices.Contains([]event.FaultKind{event.KindRate, event.KindOverload, event.KindQuota, event.KindAuth, event.KindNetwork}, kind)
 }
 
-// bodyWithin is how far into a message the provider's answer may begin; what comes later is quoted.
+// bodyWithin is how far into a message the provider's answer may begin. A later one is quoted.
 const bodyWithin = 60
 
-// Body is a provider's answer in a message.
-type Body struct {
-	Whole jsonscan.Value // the JSON object
-	about jsonscan.Value // what in it is about the error
-}
-
-// BodyIn finds the JSON object with which a message ends, behind a few words at the most; ok is false where there is none.
-func BodyIn(message string) (b Body, ok bool) {
+// InBody reads the provider's answer in a message: the JSON object with which it ends, after a few
+// words at most. ok is false if there is none.
+func InBody(message string) (f Fault, body jsonscan.Value, ok bool) {
 	at := strings.IndexByte(message, '{')
 	if at < 0 || at > bodyWithin {
-		return Body{}, false
+		return f, body, false
 	}
-	whole, err := new(jsonscan.Document).Read([]byte(message[at:]))
-	if err != nil || !whole.IsObject() {
-		return Body{}, false
+	body, err := new(jsonscan.Document).Read([]byte(message[at:]))
+	if err != nil || !body.IsObject() {
+		return f, body, false
 	}
-	b = Body{whole, whole}
-	if inner := whole.Get("error"); inner.IsObject() {
-		b.about = inner
+	about := body.Get("error")
+	if !about.IsObject() {
+		about = body
 	}
-	return b, true
-}
-
-// Fault returns what the body tells: its names for the error, a status where it has one, and its words.
-func (b Body) Fault() Fault {
-	f := Fault{Words: b.about.Get("message").Text(), Quoted: true}
+	f = Fault{Words: about.Get("message").Text(), Quoted: true}
 	for _, key := range []string{"status", "type", "code"} {
-		value := b.about.Get(key)
+		value := about.Get(key)
 		if name := value.Text(); name != "" {
 			f.Names = append(f.Names, name)
 		} else if n, ok := value.Int(); ok && f.Status == 0 && IsStatus(n) {
 			f.Status = int(n)
 		}
 	}
-	return f
+	return f, body, true
 }

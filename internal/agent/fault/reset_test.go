@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestEndsOfLimitsInWords(t *testing.T) {
+func TestStatedLimitEnds(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func TestEndsOfLimitsInWords(t *testing.T) {
 }
 
 // The hour that a zone leaves out or has twice, and the last day of a year, are moments as well.
-func TestEndsOfLimitsAroundTheClock(t *testing.T) {
+func TestLimitEndsAtMidnight(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)

@@ -2,19 +2,19 @@ package fault
 
 import "github.com/ralph-loop/ralph/journal/event"
 
-// columns say for each agent where the text of a row is looked for; nowhere where a column is left out.
+// columns say for each agent where to search for the text of a row.
 type columns [agents]how
 
-// row is one text by which a fault is known.
+// row is one text that identifies a fault.
 type row struct {
 	text  string // a name as it is spelled, or words in lower case
-	kind  string
-	first bool // it says what has to be done, which is more than an HTTP status tells
+	kind  event.FaultKind
+	first bool // it counts more than the HTTP status
 	in    columns
 }
 
-// table is sorted by text. Each row is reached by an example of the tests. Versions: Claude Code 2.1.329, Codex 0.169.0, pi 1.5.2 and
-// 0.87.1, and for ACP those of package acp's profiles.
+// table is sorted by text. Each row has an example in the tests. Versions: Claude Code
+// 2.1.329, Codex 0.169.0, pi 1.5.2 and 0.87.1, and for ACP those of package acp's profiles.
 var table = []row{
 	{"401", event.KindAuth, false, columns{Variant: holds}},
 	{"429", event.KindRate, false, columns{Variant: holds}},
@@ -40,6 +40,7 @@ var table = []row{
 	{"billing_error", event.KindQuota, true, columns{Claude: is, Pi: is}}, // of a balance that is spent, with status 400
 	{"billing_hard_limit_reached", event.KindQuota, true, columns{Pi: is}},
 	{"billing_not_active", event.KindQuota, true, columns{Pi: is}},
+	{"blocking_limit", event.KindContext, true, columns{Claude: is}}, // the context is full
 	{"blocklist", event.KindRefusal, true, columns{Pi: is}},
 	{"body from connection", event.KindNetwork, false, columns{ACP: holds}},
 	{"cannot connect", event.KindNetwork, false, columns{ACP: holds}},
@@ -82,6 +83,8 @@ var table = []row{
 	{"incomplete response returned, reason: content_filter", event.KindRefusal, true, columns{Codex: begins, ACP: holds}},
 	{"incomplete: content_filter", event.KindRefusal, true, columns{Pi: begins}},
 	{"incorrect api key", event.KindAuth, false, columns{ACP: holds}},
+	{"info: request failed", event.KindOverload, true, columns{ACP: begins}}, // of Copilot
+	{"info: response was interrupted", event.KindNetwork, true, columns{ACP: begins}},
 	{"input is too long", event.KindContext, true, columns{ACP: holds}},
 	{"input is too long for requested model", event.KindContext, true, columns{Pi: begins}},
 	{"input token count", event.KindContext, true, columns{Pi: begins}},
@@ -122,9 +125,11 @@ var table = []row{
 	{"prohibited_content", event.KindRefusal, true, columns{Pi: is}},
 	{"prompt is too long", event.KindContext, true, columns{Variant: holds, Pi: begins, ACP: holds}},
 	{"prompt too long", event.KindContext, true, columns{Pi: begins}},
+	{"prompt_too_long", event.KindContext, true, columns{Claude: is}},
 	{"providerautherror", event.KindAuth, true, columns{ACP: is}}, // of opencode
 	{"quota exceeded", event.KindQuota, true, columns{Codex: begins, ACP: holds}},
 	{"quota", event.KindQuota, false, columns{Variant: holds}},
+	{"rapid_refill_breaker", event.KindContext, true, columns{Claude: is}}, // it is full again right after it was compacted
 	{"rate limit", event.KindRate, false, columns{Variant: holds, Codex: begins, Pi: begins, ACP: holds}},
 	{"rateLimitExceeded", event.KindRate, true, columns{Codex: is, ACP: is}},
 	{"rate_limit", event.KindRate, false, columns{Claude: is, Pi: begins, ACP: holds}},

@@ -12,15 +12,16 @@ import (
 type example struct {
 	agent Agent
 	fault Fault
-	kind  string
+	kind  event.FaultKind
 }
 
 func named(name string) Fault { return Fault{Names: []string{name}} }
 
 func words(words string) Fault { return Fault{Words: words} }
 
-// Each row is reached in each of its columns, and nothing else says the same in its place: without it some example would have another kind.
-func TestEachRowIsReachedAndNeeded(t *testing.T) {
+// Each row is reached in each of its columns, and nothing else says the same in its place: without
+// it some example would have another kind.
+func TestRowsAreNeeded(t *testing.T) {
 	for i := range table {
 		row := &table[i]
 		if row.in == (columns{}) || !slices.Contains(precedence, row.kind) {
@@ -51,7 +52,7 @@ func TestExamplesHaveTheirKinds(t *testing.T) {
 }
 
 func TestTableIsSorted(t *testing.T) {
-	if !slices.IsSortedFunc(table, func(a, b row) int { return strings.Compare(a.text+" "+a.kind, b.text+" "+b.kind) }) {
+	if !slices.IsSortedFunc(table, func(a, b row) int { return strings.Compare(a.text+" "+string(a.kind), b.text+" "+string(b.kind)) }) {
 		t.Error("the rows are not sorted by their texts")
 	}
 	for _, row := range table {
@@ -64,7 +65,7 @@ func TestTableIsSorted(t *testing.T) {
 }
 
 func TestKindsOfStatuses(t *testing.T) {
-	for status, want := range map[int]string{
+	for status, want := range map[int]event.FaultKind{
 		400: event.KindOther, 401: event.KindAuth, 402: event.KindQuota, 403: event.KindAuth, 404: event.KindOther, 408: event.KindNetwork,
 		413: event.KindContext, 429: event.KindRate, 500: event.KindOverload, 503: event.KindOverload, 529: event.KindOverload,
 	} {
@@ -76,11 +77,11 @@ func TestKindsOfStatuses(t *testing.T) {
 	}
 }
 
-func TestWhatComesFirst(t *testing.T) {
+func TestPrecedence(t *testing.T) {
 	for name, row := range map[string]struct {
 		agent Agent
 		fault Fault
-		want  string
+		want  event.FaultKind
 	}{
 		"a name that says what to do, before the status":     {Claude, Fault{Names: []string{"billing_error"}, Status: 400}, event.KindQuota},
 		"the status, before a name that says whose fault":    {Claude, Fault{Names: []string{"server_error"}, Status: 500}, event.KindOverload},
@@ -106,11 +107,7 @@ func TestBodies(t *testing.T) {
 		`{"cut off`: {},
 		`none`:      {},
 	} {
-		body, ok := BodyIn(message)
-		var got Fault
-		if ok {
-			got = body.Fault()
-		}
+		got, _, ok := InBody(message)
 		if ok != want.Quoted || !slices.Equal(got.Names, want.Names) || got.Status != want.Status || got.Words != want.Words {
 			t.Errorf("%s: %+v, want %+v", message, got, want)
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/agent"
 )
 
-// Each flag that is ralph's own, or made of a setting, gives way to one of that name from the user, which then stands there alone.
-func TestAFlagOfTheUsersReplacesRalphsOwn(t *testing.T) {
+// Each flag that is ralph's own, or made of a setting, gives way to one of that name from the user,
+// which then stands there alone.
+func TestUserFlagsWin(t *testing.T) {
 	spec := agent.Spec{Command: []string{"pi"}, Provider: "p", Model: "m", Thinking: "high"}
 	command, err := New().Command(spec)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestThePromptWaitsForTheAnswerOfGetState(t *testing.T) {
+func TestPromptWaitsForGetState(t *testing.T) {
 	d := New()
 	lines := d.Open(agent.Prompt{Text: "go"})
 	if len(lines) != 1 || string(lines[0]) != `{"id":"ralph-1","type":"get_state"}` {
@@ -25,7 +25,7 @@ func TestThePromptWaitsForTheAnswerOfGetState(t *testing.T) {
 	}
 }
 
-func TestTheTurnEndsWhenPiSettledAndTheQueueIsCleared(t *testing.T) {
+func TestTurnEndsAfterClearQueue(t *testing.T) {
 	f := newFake(t)
 	f.open("go")
 	f.end("stop", "")
@@ -144,7 +144,7 @@ func TestSteers(t *testing.T) {
 	}
 }
 
-func TestASteerBeforeTheTurnHasBegunIsHeldUntilItHas(t *testing.T) {
+func TestEarlySteerIsHeld(t *testing.T) {
 	f := newFake(t)
 	greet := f.d.Open(agent.Prompt{Text: "go"})
 	if !f.steer("a", "early") || f.got != nil {
@@ -160,7 +160,7 @@ func TestASteerBeforeTheTurnHasBegunIsHeldUntilItHas(t *testing.T) {
 	}
 }
 
-func TestSteeringIsNotLiveWithoutATurn(t *testing.T) {
+func TestSteerNeedsTurn(t *testing.T) {
 	f := newFake(t)
 	check := func(when string) {
 		t.Helper()
@@ -181,7 +181,7 @@ func TestSteeringIsNotLiveWithoutATurn(t *testing.T) {
 	check("in an aborted turn")
 }
 
-func TestWaitingForTheClearedQueueNeverHangs(t *testing.T) {
+func TestClearQueueNeverHangs(t *testing.T) {
 	tests := []struct {
 		name string
 		set  func(*fakePi)
@@ -224,11 +224,11 @@ func TestWaitingForTheClearedQueueNeverHangs(t *testing.T) {
 
 func mute(f *fakePi) { f.clearing = "mute" }
 
-func TestAPromptWithoutATurnFinishesAtOnce(t *testing.T) {
+func TestPromptWithoutTurnFinishes(t *testing.T) {
 	tests := []struct {
 		name string
 		set  func(*fakePi)
-		kind string
+		kind event.FaultKind
 	}{
 		{"no key", func(f *fakePi) { f.rejects = "No API key found for anthropic.\n\nUse /login" }, "auth"},
 		{"busy", func(f *fakePi) { f.rejects = "Agent is already processing." }, "other"},
@@ -333,7 +333,7 @@ func TestDialogsAreAnsweredAtOnce(t *testing.T) {
 	}
 }
 
-func TestOutcomeIsThatOfTheLastMessage(t *testing.T) {
+func TestLastMessageDecidesOutcome(t *testing.T) {
 	tests := []struct {
 		name    string
 		reason  string

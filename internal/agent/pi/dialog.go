@@ -1,6 +1,7 @@
 package pi
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -16,7 +17,7 @@ func (d *Dialect) extensionUI(m jsonscan.Value, out *agent.Decoded) {
 	method := m.Get("method").Text()
 	switch method {
 	case "notify", "setStatus", "setWidget", "setTitle", "set_editor_text":
-		out.Add(event.AgentNoticed{What: method, Text: firstText(m, "message", "statusText", "title", "text")})
+		out.Add(event.AgentNoticed{What: method, Text: agent.FirstText(m, "message", "statusText", "title", "text")})
 		return
 	}
 	id := m.Get("id")
@@ -24,9 +25,7 @@ func (d *Dialect) extensionUI(m jsonscan.Value, out *agent.Decoded) {
 		out.Add(event.AgentNoticed{What: "extension_ui_request " + method})
 		return
 	}
-	reply := append([]byte(nil), `{"type":"extension_ui_response","id":`...)
-	reply = append(append(reply, id.Raw()...), `,"cancelled":true}`...)
-	out.Reply = append(out.Reply, reply)
+	out.Reply = append(out.Reply, fmt.Appendf(nil, `{"type":"extension_ui_response","id":%s,"cancelled":true}`, id.Raw()))
 	out.Add(event.AgentAsked{What: question(method, m), Answer: "cancelled"})
 }
 
@@ -36,21 +35,8 @@ func question(method string, m jsonscan.Value) string {
 	if message := m.Get("message").Text(); message != "" {
 		words = append(words, message)
 	}
-	var options []string
-	for item := range m.Get("options").Items() {
-		options = append(options, item.Text())
-	}
-	if options != nil {
+	if options := agent.Texts(m.Get("options"), -1); options != nil {
 		words = append(words, "("+strings.Join(options, ", ")+")")
 	}
 	return strings.Join(words, " ")
-}
-
-func firstText(m jsonscan.Value, keys ...string) string {
-	for _, key := range keys {
-		if s := m.Get(key).Text(); s != "" {
-			return s
-		}
-	}
-	return ""
 }

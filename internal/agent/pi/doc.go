@@ -12,31 +12,33 @@
 //		record(out.Facts)    // until an event.AgentFinished is among them
 //	}
 //
-// It is written for pi 0.84.4 and later, tried with 0.87.1 and 1.5.2. An older pi is still driven, and an
-// [event.AgentNoticed] "pi.outdated" says which one to install: before 0.80.4 pi
-// does not say when it is done, so the end is what a get_state after agent_end shows.
+// It is written for pi 0.84.4 and later, tried with 0.87.1 and 1.5.2. An older pi is still driven,
+// and an [event.AgentNoticed] "pi.outdated" says which one to install: before 0.80.4 pi does not
+// say when it is done, so the end is what a get_state after agent_end shows.
 //
 // # Guarantees
 //
-//   - A turn ends with agent_settled and nothing else. pi's queue is then cleared and the answer awaited, so that a steer which came too late is
-//     neither lost (it has no [event.CommandDelivered]) nor seen by the next prompt.
-//   - The prompt is not written before pi has answered get_state, and nothing is
-//     written between new_session and its answer.
+//   - A turn ends with agent_settled and nothing else. pi's queue is then cleared and the answer
+//     awaited, so that a steer which came too late is neither lost (it has no
+//     [event.CommandDelivered]) nor seen by the next prompt.
+//   - The prompt is not written before pi has answered get_state, and nothing is written between
+//     new_session and its answer.
 //   - No dialog of an extension is ever left open: each is answered with cancelled at once.
-//   - The texts of an assistant message and the output of a tool can be rebuilt exactly from the facts. An [event.AgentSaid] whose
-//     block has the name of an earlier one and a "+" behind it takes the place of that one: pi's final text was not what it had streamed.
-//   - The parts of a tool's output are joined with a newline, as pi shows them. Output that pi keeps to a window of its last 50 KB is
-//     reported as what came new into that window.
+//   - The texts of an assistant message and the output of a tool can be rebuilt exactly from the
+//     facts. An [event.AgentSaid] whose block has the name of an earlier one and a "+" after it
+//     takes the place of that one: pi's final text was not what it had streamed.
+//   - The parts of a tool's output are joined with a newline, as pi shows them. Output that pi
+//     keeps to a window of its last 50 KB is reported as what came new into that window.
 //   - Memory is bounded by the longest line, whatever the number of lines.
 //
 // # Cost
 //
-// A message that cost 0 although it used tokens has an unknown cost, unless the provider itself said 0
-// (usage.cost.totalFromProvider): pi says 0 for a model whose price it does not know, for one that is paid by subscription, and for one that is free,
-// and the first two are not nothing. A loop on a local model therefore runs
-// without a known cost. A message with content and without any usage is one of
-// unknown use: pi did not get to know it (an aborted stream, a server that
-// reports none). What a compaction used counts too.
+// A message that cost 0 although it used tokens has an unknown cost, unless the provider itself
+// said 0 (usage.cost.totalFromProvider): pi says 0 for a model whose price it does not know, for
+// one that is paid by subscription, and for one that is free, and the first two are not nothing. A
+// loop on a local model therefore runs without a known cost. A message with content and without any
+// usage is one of unknown use: pi did not get to know it (an aborted stream, a server that reports
+// none). What a compaction used counts too.
 //
 // # Not here
 //

@@ -84,7 +84,7 @@ func script(t testing.TB, path string) []byte {
 	return b.Bytes()
 }
 
-func TestLinesInAnyOrderDoNoHarm(t *testing.T) {
+func TestLinesInAnyOrder(t *testing.T) {
 	var all [][]byte
 	for _, path := range captures(t) {
 		all = append(all, bytes.Split(script(t, path), []byte("\n"))...)
@@ -103,14 +103,14 @@ func TestLinesInAnyOrderDoNoHarm(t *testing.T) {
 	}
 }
 
-func TestWholeCapturesDoNoHarm(t *testing.T) {
+func TestCapturesDoNoHarm(t *testing.T) {
 	for _, path := range captures(t) {
 		survive(t, script(t, path))
 	}
 }
 
 // words returns the shortest captured line of each kind: a fuzzer gets nowhere
-// with whole conversations.
+// with complete conversations.
 func words(t testing.TB) map[string]string {
 	shortest := map[string]string{}
 	for _, path := range captures(t) {

@@ -7,7 +7,10 @@ import (
 )
 
 func TestErrorsAreClassified(t *testing.T) {
-	tests := []struct{ message, kind string }{
+	tests := []struct {
+		message string
+		kind    event.FaultKind
+	}{
 		{`401: {"message":"invalid api key","type":"authentication_error"}`, "auth"},
 		{`403: {"error":{"message":"forbidden"}}`, "auth"},
 		{`429: {"message":"Rate limit reached","type":"rate_limit_error"}`, "rate"},
@@ -55,7 +58,7 @@ func TestErrorsAreClassified(t *testing.T) {
 	}
 }
 
-func TestWhenALimitEnds(t *testing.T) {
+func TestLimitEnds(t *testing.T) {
 	for name, row := range map[string]struct{ message, want string }{
 		"a moment in the body":         {`429: {"error":{"code":"usage_limit_reached","resets_at":1795229108}}`, "2026-11-21T02:45:08Z"},
 		"one at its top":               {`429: {"message":"x","resets_at":1795229108}`, "2026-11-21T02:45:08Z"},
@@ -70,8 +73,9 @@ func TestWhenALimitEnds(t *testing.T) {
 	}
 }
 
-// A limit is told when it ends the turn: what the policy knows of it by then may be forgotten again.
-func TestALimitIsToldAtTheEndOfTheTurn(t *testing.T) {
+// A limit is reported when it ends the turn: what the policy knows of it by then may be forgotten
+// again.
+func TestLimitReportedAtTurnEnd(t *testing.T) {
 	type row struct {
 		message string // the last assistant message, without its braces
 		want    event.AgentFinished
@@ -102,7 +106,7 @@ func TestALimitIsToldAtTheEndOfTheTurn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
 			f.open("go")
-			// A tool's output is nobody's error either.
+			// A tool's output is no error either.
 			f.say(`{"type":"tool_execution_end","toolCallId":"t","toolName":"bash","isError":true,"result":{"content":[{"type":"text","text":"429: {\"type\":\"rate_limit_error\"}"}]}}`)
 			f.say(`{"type":"message_end","message":{"role":"assistant",` + row.message + `}}`)
 			f.settle(false)

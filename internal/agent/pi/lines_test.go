@@ -173,8 +173,8 @@ func TestCosts(t *testing.T) {
 }
 
 // What cannot be read is unknown, and said to be: a limit of tokens must not take it for nothing.
-func TestUsageThatCannotBeRead(t *testing.T) {
-	const unread = `agent.noticed {"what":"agent/unread-usage","text":"the agent told what it used in a way that cannot be read: limits of tokens count less than that"}` + "\n"
+func TestUnreadableUsage(t *testing.T) {
+	const unread = `agent.noticed {"what":"agent/unread-usage","text":"the agent reported its usage in a form that cannot be read: limits of tokens count less than that"}` + "\n"
 	for name, row := range map[string]struct{ usage, want string }{
 		"a count below nothing":  {`{"input":-5,"output":2}`, `{"in":0,"out":2,"cacheRead":0,"cacheWrite":0,"usd":null}`},
 		"all below nothing":      {`{"input":-5,"output":-2,"cacheRead":-1,"cacheWrite":-1,"cost":{"total":-3}}`, `{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"usd":null}`},
@@ -194,7 +194,7 @@ func TestUsageThatCannotBeRead(t *testing.T) {
 	}
 }
 
-func TestAMessageThatEndsTwiceCountsOnce(t *testing.T) {
+func TestMessageEndingTwiceCountsOnce(t *testing.T) {
 	const (
 		start = `{"type":"message_start","message":{"role":"assistant","stopReason":"pending"}}`
 		end   = `{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"a"}],"stopReason":"stop","timestamp":1,"usage":{"input":1,"output":2}}}`
@@ -209,9 +209,9 @@ func TestAMessageThatEndsTwiceCountsOnce(t *testing.T) {
 	diff(t, said("1")+used+said("2")+used, data(decodeAll(t, start, end, start, end)))
 }
 
-// pi tells a message with its usage four times: as it grows, when it is complete, with its turn and with the whole run. A retry's run
-// holds those before it as well.
-func TestAMessageThatIsToldAgainIsPaidForOnce(t *testing.T) {
+// pi tells a message with its usage four times: as it grows, when it is complete, with its turn and
+// with the complete run. A retry's run holds those before it as well.
+func TestRepeatedMessageCostsOnce(t *testing.T) {
 	message := func(n string) string {
 		return `{"role":"assistant","content":[{"type":"text","text":"a` + n + `"}],"model":"m","stopReason":"stop","usage":{"input":1,"output":` + n + `,"cost":{"total":0.5}}}`
 	}
@@ -238,19 +238,19 @@ func TestAMessageThatIsToldAgainIsPaidForOnce(t *testing.T) {
 	diff(t, strings.Join(want, "\n"), strings.Join(used, "\n"))
 }
 
-func TestLinesThatAreNotUnderstood(t *testing.T) {
+func TestUnparsedLines(t *testing.T) {
 	long := strings.Repeat("x", 20<<20)
 	tests := []struct{ name, line, want string }{
-		{"null", `null`, `agent.unread {}`},
-		{"an array", `[1]`, `agent.unread {}`},
-		{"a number", `17`, `agent.unread {}`},
-		{"an object without a type", `{"a":1}`, `agent.unread {}`},
-		{"a type that is no text", `{"type":5}`, `agent.unread {}`},
-		{"no JSON", `Warning: x`, `agent.unread {"line":"Warning: x"}`},
-		{"half a line", `{"type":"agent_sett`, `agent.unread {"line":"{\"type\":\"agent_sett"}`},
-		{"two values", `{"type":"turn_start"} {}`, `agent.unread {"line":"{\"type\":\"turn_start\"} {}"}`},
-		{"no UTF-8", "{\"type\":\"x\xff\"}", `agent.unread {"line":"{\"type\":\"x` + `\ufffd` + `\"}"}`},
-		{"a long line", long, `agent.unread {"line":"` + long + `"}`},
+		{"null", `null`, `agent.unparsed {}`},
+		{"an array", `[1]`, `agent.unparsed {}`},
+		{"a number", `17`, `agent.unparsed {}`},
+		{"an object without a type", `{"a":1}`, `agent.unparsed {}`},
+		{"a type that is no text", `{"type":5}`, `agent.unparsed {}`},
+		{"no JSON", `Warning: x`, `agent.unparsed {"line":"Warning: x"}`},
+		{"half a line", `{"type":"agent_sett`, `agent.unparsed {"line":"{\"type\":\"agent_sett"}`},
+		{"two values", `{"type":"turn_start"} {}`, `agent.unparsed {"line":"{\"type\":\"turn_start\"} {}"}`},
+		{"no UTF-8", "{\"type\":\"x\xff\"}", `agent.unparsed {"line":"{\"type\":\"x` + `\ufffd` + `\"}"}`},
+		{"a long line", long, `agent.unparsed {"line":"` + long + `"}`},
 		{"a word of a later pi", `{"type":"dreamt","of":"sheep"}`, `agent.noticed {"what":"dreamt"}`},
 		{"a step of a later pi", `{"type":"message_update","assistantMessageEvent":{"type":"image_delta"}}`, `agent.noticed {"what":"message_update image_delta"}`},
 		{"nothing", ``, ``},
@@ -274,11 +274,11 @@ func TestLinesThatAreNotUnderstood(t *testing.T) {
 		d := New()
 		var out agent.Decoded
 		d.Decode([]byte(`{"type":"agent_settled"}`), agent.Stderr, &out)
-		diff(t, `agent.unread {"line":"{\"type\":\"agent_settled\"}","stream":"stderr"}`+"\n", data(out.Facts))
+		diff(t, `agent.unparsed {"line":"{\"type\":\"agent_settled\"}","stream":"stderr"}`+"\n", data(out.Facts))
 	})
 }
 
-func TestOnlyLinesThatRepeatOthersLoseTheirRaw(t *testing.T) {
+func TestRepeatingLinesLoseRaw(t *testing.T) {
 	drops := map[string]bool{}
 	for _, path := range captures(t) {
 		r := newReplay(t, path)
@@ -318,7 +318,7 @@ func TestOnlyLinesThatRepeatOthersLoseTheirRaw(t *testing.T) {
 	}
 }
 
-func TestAnOldPiIsAskedWhetherItIsDone(t *testing.T) {
+func TestOldPiIsProbed(t *testing.T) {
 	const end = `{"type":"agent_end","messages":[]}`
 	state := func(id int, streaming, compacting bool) string {
 		return fmt.Sprintf(`{"id":"ralph-%d","type":"response","command":"get_state","success":true,"data":{"isStreaming":%t,"isCompacting":%t}}`, id, streaming, compacting)

@@ -1,43 +1,37 @@
 package pi
 
 import (
+	"bytes"
+	"fmt"
 	"hash/maphash"
-	"strconv"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// message is the assistant message that is being told. Messages are numbered
-// through the life of the process, so that a block's name is never used twice.
+// message is the assistant message that is being written. Messages are numbered through the life of
+// the process, so that no two blocks have the same name.
 type message struct {
 	ordinal int
 	open    bool
-	blocks  []block
+	blocks  []*block
 	last    uint64 // hash of the one that ended last, as pi wrote it
 }
 
-// block is one run of text or of thinking within a message.
+// block is one block of text or thinking in a message.
 type block struct {
-	index   int64 // pi's contentIndex
-	kind    kind
-	name    string
-	said    prefix
-	carried []byte // half a character that waits for its other half
-	final   bool
-	matched bool // found again in the whole message
+	agent.Block
+	index   int64  // pi's contentIndex
+	carried []byte // the first half of a character
+	matched bool   // found in the complete message
 }
-
-type kind uint8
-
-const (
-	speech kind = iota
-	thought
-)
 
 // maxBlocks of one message are remembered; far more than a model makes.
 const maxBlocks = 512
+
+var seed = maphash.MakeSeed()
 
 func (m *message) begin() {
 	m.ordinal++
@@ -47,36 +41,30 @@ func (m *message) begin() {
 
 func (m *message) close() { m.open = false }
 
-// block returns the state of a block, which begins here where it is new.
-func (m *message) block(k kind, index int64) *block {
+// block returns a block, which begins here if it is new.
+func (m *message) block(thought bool, index int64) *block {
 	if !m.open {
 		m.begin()
 	}
-	for i := len(m.blocks) - 1; i >= 0; i-- {
-		if b := &m.blocks[i]; b.index == index && b.kind == k {
+	for _, b := range m.blocks {
+		if b.index == index && b.Thought == thought {
 			return b
 		}
 	}
 	if len(m.blocks) == maxBlocks {
 		m.blocks = m.blocks[:0]
 	}
-	m.blocks = append(m.blocks, block{index: index, kind: k, name: m.name(index)})
-	b := &m.blocks[len(m.blocks)-1]
-	b.said.reset()
+	b := &block{Block: agent.Block{Name: fmt.Sprintf("%d.%d", m.ordinal, index), Thought: thought}, index: index}
+	m.blocks = append(m.blocks, b)
 	return b
 }
 
-func (m *message) name(index int64) string {
-	name := strconv.AppendInt(make([]byte, 0, 24), int64(m.ordinal), 10)
-	return string(strconv.AppendInt(append(name, '.'), index, 10))
-}
-
 // messageUpdate reads one step of the assistant's answer, the most frequent line
-// of all. Before pi 0.84.0 it carried the whole message so far, twice. The line
+// of all. Before pi 0.84.0 it carried the complete message so far, twice. The line
 // itself is not kept: message_end holds all of it again, and a secret that is cut in two
 // by two deltas could be masked in neither of their lines.
 func (d *Dialect) messageUpdate(m jsonscan.Value, out *agent.Decoded) {
-	d.turn.stirred()
+	d.turn.worked()
 	out.DropRaw = true
 	step := m.Get("assistantMessageEvent")
 	if m.Get("message").Exists() {
@@ -84,16 +72,16 @@ func (d *Dialect) messageUpdate(m jsonscan.Value, out *agent.Decoded) {
 	} else if step.IsObject() {
 		d.version.settles = true
 	}
-	typ, index := step.Get("type"), number(step.Get("contentIndex"))
+	typ, index := step.Get("type"), agent.Int(step.Get("contentIndex"))
 	switch string(typ.Inner()) {
 	case "text_delta":
-		d.told(speech, index, step.Get("delta"), out)
+		d.message.delta(false, index, step.Get("delta"), out)
 	case "thinking_delta":
-		d.told(thought, index, step.Get("delta"), out)
+		d.message.delta(true, index, step.Get("delta"), out)
 	case "text_end":
-		d.ended(d.message.block(speech, index), step.Get("content"), out)
+		d.message.block(false, index).ended(step.Get("content"), out)
 	case "thinking_end":
-		d.ended(d.message.block(thought, index), step.Get("content"), out)
+		d.message.block(true, index).ended(step.Get("content"), out)
 	case "text_start", "thinking_start", "toolcall_start", "toolcall_delta", "toolcall_end":
 		// The call itself comes as tool_execution_start.
 	default:
@@ -102,27 +90,20 @@ func (d *Dialect) messageUpdate(m jsonscan.Value, out *agent.Decoded) {
 	}
 }
 
-// told reports a delta as it is.
-func (d *Dialect) told(k kind, index int64, delta jsonscan.Value, out *agent.Decoded) {
+// delta reports a delta. A delta may end with the first half of a character.
+func (m *message) delta(thought bool, index int64, delta jsonscan.Value, out *agent.Decoded) {
 	if !delta.IsString() {
 		return
 	}
-	b := d.message.block(k, index)
-	b.final = false
+	b := m.block(thought, index)
+	b.Final = false
 	news := delta.Inner()
 	half := highSurrogate(news)
-	if len(b.carried) == 0 && half == nil {
-		if len(news) > 0 {
-			b.said.grow(news)
-			out.Add(saying(k, b.name, delta.Raw(), false))
-		}
-		return
-	}
 	var char []byte
 	if len(b.carried) > 0 && len(news) > 0 {
 		var ok bool
 		if char, news, ok = pair(b.carried, news); !ok {
-			char = append(char, b.carried...)
+			char = bytes.Clone(b.carried)
 		}
 		b.carried = b.carried[:0]
 	}
@@ -130,54 +111,18 @@ func (d *Dialect) told(k kind, index int64, delta jsonscan.Value, out *agent.Dec
 		b.carried = append(b.carried, half...)
 		news = news[:len(news)-len(half)]
 	}
-	b.said.grow(char)
-	b.said.grow(news)
 	if len(char)+len(news) > 0 {
-		out.Add(saying(k, b.name, d.quote(char, news), false))
+		b.Say(out, char, news)
 	}
 }
 
-// ended closes a block with what its deltas have not said of the whole text,
-// a string value. Where they have said something else, the whole text is said as
-// a block of another name.
-func (d *Dialect) ended(b *block, value jsonscan.Value, out *agent.Decoded) {
-	whole := value.Inner()
-	if !value.IsString() { // nothing to compare with
-		if !b.final {
-			b.final = true
-			out.Add(saying(b.kind, b.name, nil, true))
-		}
-		return
-	}
-	if b.final && b.said.of(whole) && b.said.size == len(whole) {
-		return
-	}
-	if !b.said.of(whole) {
-		if !b.final {
-			out.Add(saying(b.kind, b.name, nil, true))
-		}
-		b.name += "+"
-		b.said.reset()
-	}
-	rest := whole[b.said.size:]
-	b.said.grow(rest)
-	b.carried, b.final = b.carried[:0], true
-	var last []byte
-	if len(rest) > 0 {
-		last = d.quote(rest)
-	}
-	out.Add(saying(b.kind, b.name, last, true))
-}
-
-func saying(k kind, name string, value []byte, final bool) event.Payload {
-	if k == thought {
-		return event.AgentThought{Block: name, Text: event.Quoted(value), Final: final}
-	}
-	return event.AgentSaid{Block: name, Text: event.Quoted(value), Final: final}
+func (b *block) ended(text jsonscan.Value, out *agent.Decoded) {
+	b.carried = b.carried[:0]
+	b.End(text, out)
 }
 
 func (d *Dialect) messageStart(m jsonscan.Value, out *agent.Decoded) {
-	d.turn.stirred()
+	d.turn.worked()
 	msg := m.Get("message")
 	switch string(msg.Get("role").Inner()) {
 	case "assistant":
@@ -186,7 +131,7 @@ func (d *Dialect) messageStart(m jsonscan.Value, out *agent.Decoded) {
 		d.message.begin()
 	case "user":
 		out.DropRaw = true
-		d.userSaid(msg.Get("content"), out)
+		d.userMessage(msg.Get("content"), out)
 	case "system":
 		out.DropRaw = true
 		d.version.settles = true // these came with pi 0.87
@@ -196,7 +141,7 @@ func (d *Dialect) messageStart(m jsonscan.Value, out *agent.Decoded) {
 }
 
 func (d *Dialect) messageEnd(m jsonscan.Value, out *agent.Decoded) {
-	d.turn.stirred()
+	d.turn.worked()
 	msg := m.Get("message")
 	switch string(msg.Get("role").Inner()) {
 	case "assistant":
@@ -207,83 +152,60 @@ func (d *Dialect) messageEnd(m jsonscan.Value, out *agent.Decoded) {
 			return
 		}
 		d.message.last = again
-		d.assistantSaid(msg, out)
+		d.assistantEnd(msg, out)
 	case "toolResult":
 		d.toolResult(msg, out)
 	}
 }
 
-// assistantSaid takes the whole message: what of it was not streamed is said
+// assistantEnd reads the complete message: what of it was not streamed is said
 // now, and its stop reason is the turn's outcome until another message ends.
-func (d *Dialect) assistantSaid(msg jsonscan.Value, out *agent.Decoded) {
-	var content, usage, model jsonscan.Value
-	end := ending{known: true}
-	for key, value := range msg.Members() {
-		switch string(key) {
-		case "content":
-			content = value
-		case "usage":
-			usage = value
-		case "model":
-			model = value
-		case "stopReason":
-			end.reason = value.Text()
-		case "errorMessage":
-			end.message = value.Text()
-		case "diagnostics":
-			end.status = diagnosed(value)
-		case "rawStopReason":
-			end.raw = value.Text()
-		}
-	}
+func (d *Dialect) assistantEnd(msg jsonscan.Value, out *agent.Decoded) {
+	content := msg.Get("content")
 	if !d.message.open {
 		d.message.begin()
 	}
-	empty := true
 	index := int64(0)
 	for part := range content.Items() {
-		empty = false
 		switch string(part.Get("type").Inner()) {
 		case "text":
-			d.saidWhole(speech, index, part.Get("text"), out)
+			d.message.completed(false, index, part.Get("text"), out)
 		case "thinking":
-			d.saidWhole(thought, index, part.Get("thinking"), out)
+			d.message.completed(true, index, part.Get("thinking"), out)
 		}
 		index++
 	}
-	for i := range d.message.blocks { // streamed, and not kept in the message
-		if b := &d.message.blocks[i]; !b.final {
-			b.final = true
-			out.Add(saying(b.kind, b.name, nil, true))
-		}
+	for _, b := range d.message.blocks { // streamed, and not in the complete message
+		b.Close(out)
 	}
 	d.message.close()
-	d.used(usage, model, empty, out)
-	d.turn.last = end
+	d.used(msg.Get("usage"), msg.Get("model"), index == 0, out)
+	d.turn.last = ending{
+		known: true, reason: msg.Get("stopReason").Text(), message: msg.Get("errorMessage").Text(),
+		status: diagnosed(msg.Get("diagnostics")), raw: msg.Get("rawStopReason").Text(),
+	}
 }
 
 // diagnosed returns the HTTP status in a message's diagnostics, 0 where there is none.
 func diagnosed(list jsonscan.Value) (status int) {
 	for item := range list.Items() {
-		if n := number(item.Get("details", "status")); n >= 400 && n <= 599 {
+		if n := agent.Int(item.Get("details", "status")); fault.IsStatus(n) {
 			status = int(n)
 		}
 	}
 	return status
 }
 
-// saidWhole closes the block that a part of the whole message is: the one with
-// its index, or any with its very text, should pi have left out an empty part
-// before it.
-func (d *Dialect) saidWhole(k kind, index int64, value jsonscan.Value, out *agent.Decoded) {
-	whole := value.Inner()
+// completed closes the block of a part of the complete message: the one with its index, or any with
+// just its text, if pi left out an empty part before it.
+func (m *message) completed(thought bool, index int64, text jsonscan.Value, out *agent.Decoded) {
 	var found *block
-	for i := range d.message.blocks {
-		b := &d.message.blocks[i]
-		if b.matched || b.kind != k {
+	for _, b := range m.blocks {
+		if b.matched || b.Thought != thought {
 			continue
 		}
-		if b.said.of(whole) && (b.index == index || b.said.size == len(whole) && len(whole) > 0) {
+		continues, all := b.Continues(text.Inner())
+		if continues && (b.index == index || all && len(text.Inner()) > 0) {
 			found = b
 			break
 		}
@@ -292,13 +214,13 @@ func (d *Dialect) saidWhole(k kind, index int64, value jsonscan.Value, out *agen
 		}
 	}
 	if found == nil {
-		if len(whole) == 0 {
+		if len(text.Inner()) == 0 {
 			return
 		}
-		found = d.message.block(k, index)
+		found = m.block(thought, index)
 	}
 	found.matched = true
-	d.ended(found, value, out)
+	found.ended(text, out)
 }
 
 // used reports what one call of the model took.
@@ -317,7 +239,7 @@ func (d *Dialect) used(usage, model jsonscan.Value, empty bool, out *agent.Decod
 		named, unread = named || value.Exists(), unread || value.Exists() && !ok
 	}
 	for range usage.Members() {
-		unread = unread || !named // it tells something, under other names
+		unread = unread || !named // it has other names
 		break
 	}
 	nothing := used == event.AgentUsed{}

@@ -1,8 +1,6 @@
 package pi
 
 import (
-	"strconv"
-
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -28,11 +26,13 @@ const (
 // Dialect is one conversation with one pi process. It implements [agent.Dialect].
 type Dialect struct {
 	phase   phase
-	greeted bool   // this process has answered get_state
-	forked  bool   // it began in a copy of an earlier session; whether the copy counts is not known before the iteration's end
-	session string // pi's id of the conversation, by the last such answer
-	prompt  string
-	asked   int // requests so far; numbers their ids
+	greeted bool // this process has answered get_state
+	// it began in a copy of an earlier session; whether the copy counts is not known before the
+	// iteration's end
+	forked   bool
+	session  string // pi's id of the conversation, by the last such answer
+	prompt   string
+	requests agent.Requests
 
 	// The ids of the requests whose answers matter; "" when none is awaited.
 	stateID, promptID, clearID, resetID, probeID string
@@ -44,9 +44,8 @@ type Dialect struct {
 	steers  steers
 	version version
 
-	model   string // of the last usage, so that it is not copied for each message
-	line    *jsonscan.Document
-	scratch []byte // texts that had to be joined; valid until the next Decode
+	model string // of the last usage, so that it is not copied for each message
+	line  *jsonscan.Document
 }
 
 // New returns the dialect for a process that has not been started yet.
@@ -54,12 +53,12 @@ func New() *Dialect { return &Dialect{line: jsonscan.NewDocument(), tools: map[s
 
 var _ agent.Dialect = (*Dialect)(nil)
 
-// Session returns pi's id of the conversation, "" as long as pi has not told it.
+// Session returns pi's id of the conversation, "" as long as pi has not reported it.
 func (d *Dialect) Session() string { return d.session }
 
 // Open begins a turn. The first one of a process begins with get_state, because pi has no event
 // that says it is ready: a pi that cannot start thus exits before it is given a
-// prompt, and a long prompt is not pushed into a pipe that nobody reads yet.
+// prompt, and a long prompt is not pushed into a pipe that is not read yet.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.turn = turn{}
 	d.steers = steers{}
@@ -72,13 +71,13 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 		return [][]byte{d.askPrompt()}
 	}
 	d.phase = greeting
-	d.stateID = d.nextID()
+	d.stateID = d.requests.Next()
 	return [][]byte{request(d.stateID, "get_state")}
 }
 
 func (d *Dialect) askPrompt() []byte {
 	d.phase = prompted
-	d.promptID = d.nextID()
+	d.promptID = d.requests.Next()
 	line := requestWithText(d.promptID, "prompt", d.prompt)
 	d.prompt = ""
 	return line
@@ -97,7 +96,7 @@ func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 	default:
 		return nil, false
 	}
-	s := &steer{command: id, request: d.nextID(), text: event.Plain(text).String()}
+	s := &steer{command: id, request: d.requests.Next(), text: event.Plain(text).String()}
 	line := requestWithText(s.request, "steer", text)
 	d.steers.pending = append(d.steers.pending, s)
 	if d.phase != running {
@@ -113,7 +112,7 @@ func (d *Dialect) Reset() (lines [][]byte, same bool) {
 		return nil, false
 	}
 	d.phase = resetting
-	d.resetID = d.nextID()
+	d.resetID = d.requests.Next()
 	return [][]byte{request(d.resetID, "new_session")}, true
 }
 
@@ -138,28 +137,19 @@ func (d *Dialect) Abort() [][]byte {
 }
 
 func (d *Dialect) abortLines() [][]byte {
-	return [][]byte{request(d.nextID(), "clear_queue"), request(d.nextID(), "abort")}
+	return [][]byte{request(d.requests.Next(), "clear_queue"), request(d.requests.Next(), "abort")}
 }
 
 // Stop aborts a running turn, so that pi ends its tools. Without one the closed
 // stdin is all that pi needs.
 func (d *Dialect) Stop() [][]byte { return d.Abort() }
 
-func (d *Dialect) nextID() string {
-	d.asked++
-	return "ralph-" + strconv.Itoa(d.asked)
+type ask struct {
+	ID      string  `json:"id"`
+	Type    string  `json:"type"`
+	Message *string `json:"message,omitempty"`
 }
 
-func request(id, command string) []byte {
-	line := append([]byte(nil), `{"id":"`...)
-	line = append(line, id...)
-	line = append(line, `","type":"`...)
-	line = append(line, command...)
-	return append(line, `"}`...)
-}
+func request(id, command string) []byte { return agent.Line(ask{ID: id, Type: command}) }
 
-func requestWithText(id, command, text string) []byte {
-	line := request(id, command)
-	line = append(line[:len(line)-1], `,"message":`...)
-	return append(jsonscan.AppendString(line, text), '}')
-}
+func requestWithText(id, command, text string) []byte { return agent.Line(ask{id, command, &text}) }

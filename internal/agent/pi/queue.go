@@ -14,7 +14,7 @@ import (
 // which keeps two equal texts apart.
 type steers struct {
 	pending []*steer // asked for and not given to the model yet, oldest first
-	queue   []entry  // pi's steering queue as it last told it
+	queue   []entry  // pi's steering queue as last reported
 	held    [][]byte // requests that wait until the prompt is accepted
 }
 
@@ -45,7 +45,7 @@ type entry struct {
 // matching two long queues takes time that grows with the square.
 const maxQueue = 256
 
-// update takes over the complete steering queue that pi has told.
+// update takes over the complete steering queue that pi reported.
 func (s *steers) update(now []string) {
 	kept := s.queue
 	for !continues(kept, now) {
@@ -65,30 +65,21 @@ func (s *steers) update(now []string) {
 
 // continues reports whether the queue begins with those entries.
 func continues(entries []entry, queue []string) bool {
-	if len(entries) > len(queue) {
-		return false
-	}
-	for i, e := range entries {
-		if e.text != queue[i] {
-			return false
-		}
-	}
-	return true
+	return len(entries) <= len(queue) &&
+		slices.EqualFunc(entries, queue[:len(entries)], func(e entry, text string) bool { return e.text == text })
 }
 
 // claim finds whose a new entry of the queue is.
 func (s *steers) claim(text string) *steer {
-	for _, p := range s.pending {
-		if p.state == asked && p.text == text {
-			p.state = queued
-			return p
-		}
+	p := s.find(func(p *steer) bool { return p.state == asked && p.text == text })
+	if p != nil {
+		p.state = queued
 	}
-	return nil
+	return p
 }
 
 func (s *steers) waiting() bool {
-	return slices.ContainsFunc(s.pending, func(p *steer) bool { return p.state == asked })
+	return s.find(func(p *steer) bool { return p.state == asked }) != nil
 }
 
 // accepted says that pi has queued the steer. Where no entry is known to be it,
@@ -107,24 +98,25 @@ func (s *steers) accepted(p *steer) {
 	}
 }
 
-// said returns the steer that this user message is, and forgets it; nil where it
+// takenBy returns the steer that this user message is, and forgets it; nil where it
 // is none.
-func (s *steers) said(text jsonscan.Value) *steer {
-	for _, p := range s.pending {
-		if p.state == taken && text.Says(p.text) {
-			s.forget(p)
-			return p
-		}
+func (s *steers) takenBy(text jsonscan.Value) *steer {
+	p := s.find(func(p *steer) bool { return p.state == taken && text.Says(p.text) })
+	if p != nil {
+		s.forget(p)
 	}
-	return nil
+	return p
 }
 
 // answered returns the steer that was asked for with this request id.
 func (s *steers) answered(id jsonscan.Value) *steer {
-	for _, p := range s.pending {
-		if id.Says(p.request) {
-			return p
-		}
+	return s.find(func(p *steer) bool { return id.Says(p.request) })
+}
+
+// find returns the first pending steer of a kind, nil if there is none.
+func (s *steers) find(is func(*steer) bool) *steer {
+	if i := slices.IndexFunc(s.pending, is); i >= 0 {
+		return s.pending[i]
 	}
 	return nil
 }
@@ -139,18 +131,11 @@ func (s *steers) forget(p *steer) {
 	}
 }
 
-func (d *Dialect) queueUpdate(steering jsonscan.Value) {
-	var now []string
-	for item := range steering.Items() {
-		if len(now) == maxQueue {
-			break
-		}
-		now = append(now, item.Text())
-	}
-	d.steers.update(now)
+func (d *Dialect) queueUpdate(m jsonscan.Value, _ *agent.Decoded) {
+	d.steers.update(agent.Texts(m.Get("steering"), maxQueue))
 }
 
-func (d *Dialect) userSaid(content jsonscan.Value, out *agent.Decoded) {
+func (d *Dialect) userMessage(content jsonscan.Value, out *agent.Decoded) {
 	if len(d.steers.pending) == 0 {
 		return
 	}
@@ -164,7 +149,7 @@ func (d *Dialect) userSaid(content jsonscan.Value, out *agent.Decoded) {
 	if !text.IsString() {
 		return
 	}
-	if s := d.steers.said(text); s != nil {
+	if s := d.steers.takenBy(text); s != nil {
 		out.Add(event.CommandDelivered{ID: s.command, How: "live"})
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestRealFaultsInTheStream(t *testing.T) {
+func TestRealStreamFaults(t *testing.T) {
 	for name, row := range map[string]struct {
 		format modelserver.Format
 		step   modelserver.Step
-		kind   string
+		kind   event.FaultKind
 	}{
 		"a refusal, as responses":           {modelserver.Responses, modelserver.Step{Text: "half", Refused: true}, event.KindRefusal},
 		"a refusal, as chat":                {modelserver.Chat, modelserver.Step{Text: "half", Refused: true}, event.KindRefusal},

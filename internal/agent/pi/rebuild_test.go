@@ -95,7 +95,7 @@ func (b *rebuilder) say(name, text string, final, thought bool) {
 	b.blocks[i].final = final
 }
 
-func TestTextsAndOutputsOfCapturesAreRebuiltExactly(t *testing.T) {
+func TestCapturesAreRebuilt(t *testing.T) {
 	for _, path := range captures(t) {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
 			b := newRebuilder()

@@ -188,9 +188,9 @@ func newReplay(t testing.TB, path string) *replay {
 	return &replay{t: t, d: New(), ids: map[string]string{}, old: strings.Contains(path, "_v074")}
 }
 
-// TestCapturedStreamsComeToTheirFacts holds the facts, the replies and what
+// TestCaptures holds the facts, the replies and what
 // becomes of the raw line for every captured conversation.
-func TestCapturedStreamsComeToTheirFacts(t *testing.T) {
+func TestCaptures(t *testing.T) {
 	for _, path := range captures(t) {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
 			var got bytes.Buffer

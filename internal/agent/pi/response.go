@@ -16,25 +16,21 @@ func (d *Dialect) response(m jsonscan.Value, out *agent.Decoded) {
 	switch {
 	case !id.IsString():
 		d.unparsed(m, out)
-	case is(id, d.stateID):
+	case agent.Answers(id, d.stateID):
 		d.greetedBy(m.Get("data"), out)
-	case is(id, d.promptID):
+	case agent.Answers(id, d.promptID):
 		d.promptAnswered(success, m, out)
-	case is(id, d.clearID):
+	case agent.Answers(id, d.clearID):
 		d.clearAnswered(success, m, out)
-	case is(id, d.resetID):
+	case agent.Answers(id, d.resetID):
 		d.resetAnswered(success && string(m.Get("data", "cancelled").Raw()) == "false", out)
-	case is(id, d.turn.probe):
-		d.looked(success, m.Get("data"), out)
+	case agent.Answers(id, d.turn.probe):
+		d.probeAnswered(success, m.Get("data"), out)
 	case d.steers.answered(id) != nil:
 		d.steerAnswered(d.steers.answered(id), success, m, out)
 	case !success:
 		out.Add(refused(command, m))
 	}
-}
-
-func is(id jsonscan.Value, awaited string) bool {
-	return awaited != "" && id.Says(awaited)
 }
 
 func refused(command jsonscan.Value, m jsonscan.Value) event.AgentNoticed {
@@ -97,15 +93,15 @@ func (d *Dialect) clearAnswered(success bool, m jsonscan.Value, out *agent.Decod
 	d.finishTurn(out)
 }
 
-// resetAnswered: pi answers success with cancelled true where an extension
-// vetoed the new session. An answer that does not say cancelled is not trusted:
-// a new process costs half a second, an old context the whole idea. What the new session is called is asked for before it is used.
+// resetAnswered: pi answers success with cancelled true where an extension vetoed the new session.
+// An answer that does not say cancelled is not trusted: a new process costs half a second, an old
+// context the purpose of a loop. What the new session is called is asked for before it is used.
 func (d *Dialect) resetAnswered(cleared bool, out *agent.Decoded) {
 	d.resetID = ""
 	switch {
 	case d.phase != resetting:
 	case cleared:
-		d.stateID = d.nextID()
+		d.stateID = d.requests.Next()
 		out.Reply = append(out.Reply, request(d.stateID, "get_state"))
 		return
 	default:

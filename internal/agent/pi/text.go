@@ -2,73 +2,15 @@ package pi
 
 import (
 	"bytes"
-	"hash/maphash"
-	"unicode/utf16"
-	"unicode/utf8"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 )
 
-// Texts are compared, cut and joined as JSON spells them, without their quotes
-// ("inner" below), so that nothing is unescaped and escaped again. pi writes each
-// text with the same escapes whenever it repeats it, but for one thing: where a
-// part ends between the two halves of a surrogate pair, each half stands as
-// \uXXXX, and the whole has the character itself.
-
-var seed = maphash.MakeSeed()
-
-// prefix remembers a text so that a longer one can be told to begin with it:
-// its length and hash.
-type prefix struct {
-	size int
-	hash maphash.Hash
-}
-
-func (p *prefix) reset() {
-	p.size = 0
-	p.hash.SetSeed(seed)
-}
-
-func (p *prefix) grow(inner []byte) {
-	p.size += len(inner)
-	p.hash.Write(inner)
-}
-
-// of reports whether inner begins with the remembered text.
-func (p *prefix) of(inner []byte) bool {
-	return len(inner) >= p.size && maphash.Bytes(seed, inner[:p.size]) == p.hash.Sum64()
-}
-
-// inner returns a string value without its quotes, nothing where there is none.
-func inner(value []byte) []byte {
-	if len(value) < 2 {
-		return nil
-	}
-	return value[1 : len(value)-1]
-}
-
-// number returns a whole number, also where it is written with a fraction.
-func number(value jsonscan.Value) int64 {
-	if n, ok := value.Int(); ok {
-		return n
-	}
-	f, ok := value.Float()
-	if !ok || f < -1<<53 || f > 1<<53 {
-		return 0
-	}
-	return int64(f)
-}
-
-// quote joins parts of a text to a string value in the scratch memory.
-func (d *Dialect) quote(parts ...[]byte) []byte {
-	start := len(d.scratch)
-	d.scratch = append(d.scratch, '"')
-	for _, part := range parts {
-		d.scratch = append(d.scratch, part...)
-	}
-	d.scratch = append(d.scratch, '"')
-	return d.scratch[start:len(d.scratch):len(d.scratch)]
-}
+// Texts of messages are compared and cut as JSON spells them, without their quotes ("inner" below),
+// so that nothing is unescaped and escaped again. pi writes each text with the same escapes
+// whenever it repeats it, but for one thing: where a part ends between the two halves of a
+// surrogate pair, each half stands as \uXXXX, and the complete text has the character itself.
 
 const escapeLen = len(`\ud83d`)
 
@@ -92,18 +34,6 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
 }
 
-func hex(digits []byte) (n rune) {
-	for _, c := range digits {
-		switch {
-		case c <= '9':
-			n = n<<4 | rune(c-'0')
-		default:
-			n = n<<4 | rune(c|0x20-'a'+10)
-		}
-	}
-	return n
-}
-
 // escaped reports whether the byte at is the one that a backslash escapes.
 func escaped(inner []byte, at int) bool {
 	n := 0
@@ -119,8 +49,8 @@ func pair(carried, inner []byte) (char, rest []byte, ok bool) {
 	if !surrogate(inner, 'c', 'f') {
 		return nil, inner, false
 	}
-	r := utf16.DecodeRune(hex(carried[2:]), hex(inner[2:escapeLen]))
-	return utf8.AppendRune(nil, r), inner[escapeLen:], true
+	quoted := slices.Concat([]byte{'"'}, carried, inner[:escapeLen], []byte{'"'})
+	return jsonscan.AppendUnquoted(nil, quoted), inner[escapeLen:], true
 }
 
 // maxSeams is how many places are tried for a seam, since a text that repeats
@@ -141,23 +71,10 @@ func seam(before, now []byte) (at int, ok bool) {
 			return 0, false
 		}
 		from += i
-		if bytes.HasPrefix(now, before[from:]) && !midEscape(before, from) {
+		if bytes.HasPrefix(now, before[from:]) {
 			return len(before) - from, true
 		}
 		from++
 	}
 	return 0, false
-}
-
-// midEscape reports whether an escape sequence reaches over at.
-func midEscape(inner []byte, at int) bool {
-	if escaped(inner, at) {
-		return true
-	}
-	for back := 2; back < escapeLen && back <= at; back++ { // within the digits of \uXXXX
-		if inner[at-back] == '\\' && inner[at-back+1] == 'u' && !escaped(inner, at-back) {
-			return true
-		}
-	}
-	return false
 }

@@ -14,7 +14,7 @@ func toolUpdate(text string) string {
 	return fmt.Sprintf(`{"type":"tool_execution_update","toolCallId":"c","toolName":"bash","args":{},"partialResult":{"content":[{"type":"text","text":%s}]}}`, q)
 }
 
-func TestToolOutputThatPiRepeatsIsToldOnce(t *testing.T) {
+func TestRepeatedToolOutputReportedOnce(t *testing.T) {
 	var lines []string
 	for i := range 200 {
 		lines = append(lines, fmt.Sprintf(`line %d says "%d" \ and a bit more`, i, i*i))
@@ -59,7 +59,7 @@ func TestToolOutputThatPiRepeatsIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestHalfACharacterOfToolOutputIsHeldBack(t *testing.T) {
+func TestHalfCharacterIsWithheld(t *testing.T) {
 	update := func(inner string) string {
 		return `{"type":"tool_execution_update","toolCallId":"c","partialResult":{"content":[{"type":"text","text":"` + inner + `"}]}}`
 	}
@@ -68,7 +68,7 @@ tool.progressed {"id":"c","text":"😀"}
 `, data(decodeAll(t, update(`a\ud83d`), update(`a😀`))))
 }
 
-func TestToolsOfEveryShape(t *testing.T) {
+func TestToolVariants(t *testing.T) {
 	tests := []struct {
 		name  string
 		lines []string
@@ -113,7 +113,7 @@ tool.returned {"id":"c","ok":false,"output":"no such tool"}
 }
 
 // A tool whose end pi does not tell is not at work for ever.
-func TestCallsThatAreDropped(t *testing.T) {
+func TestDroppedCalls(t *testing.T) {
 	start := func(id, parent string) string {
 		return fmt.Sprintf(`{"type":"tool_execution_start","toolCallId":%q,"toolName":"bash","args":{},"parentToolCallId":%q}`, id, parent)
 	}

@@ -17,9 +17,9 @@ type turn struct {
 	gaveUp   string // finalError of the last retries
 
 	// For a pi that may not say when it is done.
-	ended bool   // agent_end came and nothing has begun since
-	probe string // id of the get_state that asks whether it is
-	looks int    // probes since agent_end
+	ended  bool   // agent_end came and nothing has begun since
+	probe  string // id of the get_state that asks whether it is
+	probes int    // probes since agent_end
 }
 
 // ending is how an assistant message ended.
@@ -27,12 +27,13 @@ type ending struct {
 	known   bool
 	reason  string // pi's stopReason
 	message string // pi's errorMessage
-	status  int    // the HTTP status in pi's diagnostics (Bedrock, of 0.87.1); 0 where there is none
-	raw     string // the provider's own stop reason, where pi has one
+	// the HTTP status in pi's diagnostics (Bedrock, of 0.87.1); 0 where there is none
+	status int
+	raw    string // the provider's own stop reason, where pi has one
 }
 
 // kind names how the message went wrong.
-func (e ending) kind(message string) string {
+func (e ending) kind(message string) event.FaultKind {
 	f := readFault(message)
 	if f.Status == 0 {
 		f.Status = e.status
@@ -43,8 +44,8 @@ func (e ending) kind(message string) string {
 	return kindOf(f)
 }
 
-// stirred says that pi is at work: what a probe shows now would be old.
-func (t *turn) stirred() { t.ended, t.probe, t.looks = false, "", 0 }
+// worked says that pi is at work: what a probe shows now would be old.
+func (t *turn) worked() { t.ended, t.probe, t.probes = false, "", 0 }
 
 // version is what pi's lines tell of its version, which it does not name.
 type version struct {
@@ -65,8 +66,8 @@ func (d *Dialect) outdated(out *agent.Decoded) {
 	})
 }
 
-func (d *Dialect) agentStart(out *agent.Decoded) {
-	d.turn.stirred()
+func (d *Dialect) agentStart(_ jsonscan.Value, out *agent.Decoded) {
+	d.turn.worked()
 	switch d.phase {
 	case prompted:
 		d.accepted(out)
@@ -104,30 +105,30 @@ func (d *Dialect) agentEnd(m jsonscan.Value, out *agent.Decoded) {
 		d.outdated(out)
 	}
 	if !willRetry.IsTrue() {
-		d.look(out)
+		d.sendProbe(out)
 	}
 }
 
-// maxLooks bounds how often a pi that says it is still streaming is asked again
+// maxProbes bounds how often a pi that says it is still streaming is asked again
 // at once.
-const maxLooks = 16
+const maxProbes = 16
 
-func (d *Dialect) look(out *agent.Decoded) {
-	if d.version.settles || d.phase != running || !d.turn.ended || d.turn.looks == maxLooks {
+func (d *Dialect) sendProbe(out *agent.Decoded) {
+	if d.version.settles || d.phase != running || !d.turn.ended || d.turn.probes == maxProbes {
 		return
 	}
-	d.turn.looks++
-	d.turn.probe = d.nextID()
+	d.turn.probes++
+	d.turn.probe = d.requests.Next()
 	out.Reply = append(out.Reply, request(d.turn.probe, "get_state"))
 }
 
-// looked takes the answer of a probe. A pi which sends agent_settled does so
+// probeAnswered takes the answer of a probe. A pi which sends agent_settled does so
 // before it answers, and nothing else came meanwhile, or the probe would have
 // been forgotten.
-func (d *Dialect) looked(success bool, state jsonscan.Value, out *agent.Decoded) {
+func (d *Dialect) probeAnswered(success bool, state jsonscan.Value, out *agent.Decoded) {
 	d.turn.probe = ""
 	if success && (state.Get("isStreaming").IsTrue() || state.Get("isCompacting").IsTrue()) {
-		d.look(out)
+		d.sendProbe(out)
 		return
 	}
 	d.finishTurn(out)
@@ -140,9 +141,9 @@ func (d *Dialect) settled(m jsonscan.Value, out *agent.Decoded) {
 	switch d.phase {
 	case running:
 		d.turn.aborted = m.Get("aborted").IsTrue()
-		d.turn.stirred()
+		d.turn.worked()
 		d.phase = settling
-		d.clearID = d.nextID()
+		d.clearID = d.requests.Next()
 		out.Reply = append(out.Reply, request(d.clearID, "clear_queue"))
 	case settling: // pi settles twice and has not answered: it will not
 		d.finishTurn(out)
@@ -162,7 +163,7 @@ func (d *Dialect) finish(finished event.AgentFinished, out *agent.Decoded) {
 	out.Add(finished)
 	d.phase = idle
 	d.clearID, d.promptID, d.prompt = "", "", ""
-	d.turn.stirred()
+	d.turn.worked()
 	d.steers = steers{}
 }
 
@@ -196,9 +197,9 @@ func (d *Dialect) retryStart(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.probe = ""
 	message := m.Get("errorMessage").Text()
 	out.Add(event.AgentRetried{
-		Attempt: int(number(m.Get("attempt"))),
-		Max:     int(number(m.Get("maxAttempts"))),
-		Delay:   number(m.Get("delayMs")),
+		Attempt: int(agent.Int(m.Get("attempt"))),
+		Max:     int(agent.Int(m.Get("maxAttempts"))),
+		Delay:   agent.Int(m.Get("delayMs")),
 		Kind:    classify(message),
 		Text:    message,
 	})
@@ -209,7 +210,7 @@ func (d *Dialect) retryEnd(m jsonscan.Value, out *agent.Decoded) {
 	out.Add(event.AgentNoticed{What: "auto_retry_end", Text: final})
 	if !m.Get("success").IsTrue() {
 		d.turn.gaveUp = final
-		d.look(out)
+		d.sendProbe(out)
 	}
 }
 
@@ -223,14 +224,14 @@ func (d *Dialect) compactionEnd(m jsonscan.Value, out *agent.Decoded) {
 	if result.IsObject() && !m.Get("aborted").IsTrue() {
 		out.Add(event.AgentCompacted{
 			Trigger: m.Get("reason").Text(),
-			Before:  number(result.Get("tokensBefore")),
-			After:   number(result.Get("estimatedTokensAfter")),
+			Before:  agent.Int(result.Get("tokensBefore")),
+			After:   agent.Int(result.Get("estimatedTokensAfter")),
 		})
 		d.used(result.Get("usage"), jsonscan.Value{}, true, out)
 	} else {
 		out.Add(event.AgentNoticed{What: "compaction_end", Text: m.Get("errorMessage").Text()})
 	}
 	if !m.Get("willRetry").IsTrue() {
-		d.look(out)
+		d.sendProbe(out)
 	}
 }

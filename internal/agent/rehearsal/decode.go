@@ -25,14 +25,14 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 	}
 	value, err := d.line.Read(line)
 	if err != nil {
-		out.Add(event.AgentUnread{Line: event.Plain(string(line))})
+		out.Add(event.AgentUnparsed{Line: event.Plain(string(line))})
 		return
 	}
 	out.JSON = true
 	r := reader{line: value, out: out}
 	fact := d.fact(&r)
 	if r.bad {
-		fact = event.AgentUnread{}
+		fact = event.AgentUnparsed{}
 	}
 	out.Add(fact)
 	if fact := d.refused(); fact != nil {
@@ -44,8 +44,9 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 	}
 }
 
-// refused ends a turn that cannot begin: it was aborted before the player was ready, or the words of the player may mean other
-// things, as those of another version of ralph, which agent.command names.
+// refused ends a turn that cannot begin: it was aborted before the player was ready, or the words
+// of the player may mean other things, as those of another version of ralph, which agent.command
+// names.
 func (d *Dialect) refused() event.Payload {
 	foreign := d.version != 0 && d.version != player.Version
 	switch {
@@ -84,7 +85,7 @@ func (d *Dialect) fact(r *reader) event.Payload {
 		return event.AgentPlanned{Todos: r.todos("todos")}
 	case "limited":
 		return event.AgentLimited{
-			Kind: r.oneOf("kind", event.LimitKinds...), Until: r.optional("until"), Text: r.optional("text"),
+			Kind: oneOf(r, "kind", event.LimitKinds...), Until: r.optional("until"), Text: r.optional("text"),
 		}
 	case "retried":
 		return event.AgentRetried{
@@ -131,7 +132,7 @@ func (d *Dialect) answered(kind string, r *reader) event.Payload {
 
 func (d *Dialect) finished(r *reader) event.Payload {
 	p := event.AgentFinished{
-		Outcome: r.oneOf("outcome", "ok", "error", "aborted", "length"), Kind: r.optional("kind"), Error: r.optional("error"),
+		Outcome: oneOf(r, "outcome", event.TurnOK, event.TurnError, event.TurnAborted, event.TurnLength), Kind: event.FaultKind(r.optional("kind")), Error: r.optional("error"),
 	}
 	if r.bad {
 		return p
@@ -143,7 +144,7 @@ func (d *Dialect) finished(r *reader) event.Payload {
 	return p
 }
 
-// reader takes the fields of a line. One that is not what it should be makes the whole line
+// reader takes the fields of a line. One that is not what it should be makes the line
 // unread.
 type reader struct {
 	line jsonscan.Value
@@ -172,10 +173,10 @@ func (r *reader) optional(key string) string {
 	return r.out.Text(value)
 }
 
-func (r *reader) oneOf(key string, known ...string) string {
+func oneOf[T ~string](r *reader, key string, known ...T) T {
 	value := r.line.Get(key)
 	for _, word := range known {
-		if value.Says(word) {
+		if value.Says(string(word)) {
 			return word
 		}
 	}
@@ -217,7 +218,7 @@ func (r *reader) sum(key string) *float64 {
 }
 
 // statuses of an entry of a plan.
-var statuses = []string{"pending", "active", "done"}
+var statuses = []event.TodoStatus{event.TodoPending, event.TodoActive, event.TodoDone}
 
 func (r *reader) todos(key string) []event.Todo {
 	value := r.line.Get(key)
@@ -228,7 +229,7 @@ func (r *reader) todos(key string) []event.Todo {
 	todos := []event.Todo{}
 	for item := range value.Items() {
 		text, status := item.Get("text"), item.Get("status")
-		todo := event.Todo{Text: r.out.Text(text), Status: r.out.Text(status)}
+		todo := event.Todo{Text: r.out.Text(text), Status: event.TodoStatus(r.out.Text(status))}
 		if !text.IsString() || !slices.Contains(statuses, todo.Status) {
 			r.bad = true
 			return nil

@@ -13,7 +13,7 @@
 // # Guarantees
 //
 // A steer counts as delivered when the player says so, by its id, once. What the player
-// says of a turn that is over, or of a reset that nobody asked for, changes nothing.
+// says of a turn that is over, or of a reset without a request, changes nothing.
 //
 // # Not here
 //

@@ -122,7 +122,7 @@ func (r *rehearse) said(t *testing.T) []string {
 	return all
 }
 
-func TestASteerDuringACommandIsDeliveredAtItsEnd(t *testing.T) {
+func TestSteerDuringCommandIsDelivered(t *testing.T) {
 	r := start(t, "run until test -e go; do sleep 0.01; done\nsay after\nsteered -> say heard {steer}", patient)
 	r.Await(event.TypeToolCalled, 1)
 	if err := r.Steer("c1", "the other\nbranch", 1); err != nil {
@@ -143,11 +143,11 @@ func TestASteerDuringACommandIsDeliveredAtItsEnd(t *testing.T) {
 	}
 }
 
-func TestTheSameProcessPlaysTheNextIteration(t *testing.T) {
+func TestSameProcessPlaysNextIteration(t *testing.T) {
 	r := start(t, "iteration\nsay one\norphan exec sleep 300\niteration\nsay two\nstale", patient)
 	r.Await(event.TypeAgentFinished, 1)
 	r.Release(false, 5)
-	if rested := agenttest.Payload[event.AgentRested](t, r.Await(event.TypeAgentRested, 1)); rested.Strays != 1 {
+	if rested := agenttest.Payload[event.AgentParked](t, r.Await(event.TypeAgentParked, 1)); rested.Strays != 1 {
 		t.Errorf("%d processes were left over, want the orphan", rested.Strays)
 	}
 	if !r.Refresh() {
@@ -168,7 +168,7 @@ func TestTheSameProcessPlaysTheNextIteration(t *testing.T) {
 	}
 }
 
-func TestAnAbortEndsTheTurnAndThenTheProcess(t *testing.T) {
+func TestAbortEndsProcess(t *testing.T) {
 	r := start(t, "run echo started; sleep 300", patient)
 	r.Await(event.TypeToolProgressed, 1)
 	r.Abort(7)
@@ -182,7 +182,7 @@ func TestAnAbortEndsTheTurnAndThenTheProcess(t *testing.T) {
 	}
 }
 
-func TestAHangIsEndedBySignals(t *testing.T) {
+func TestSignalsEndHang(t *testing.T) {
 	r := start(t, "hang", quick)
 	r.hangs()
 	r.Abort(7)
@@ -194,7 +194,7 @@ func TestAHangIsEndedBySignals(t *testing.T) {
 	}
 }
 
-func TestOnlyKillEndsWhoIgnoresTerm(t *testing.T) {
+func TestKillEndsIgnoredTerm(t *testing.T) {
 	r := start(t, "ignore-term\nsay ready\nhang", quick)
 	r.hangs()
 	r.Abort(7)
@@ -206,7 +206,7 @@ func TestOnlyKillEndsWhoIgnoresTerm(t *testing.T) {
 func TestAKillLeavesNothingBehind(t *testing.T) {
 	r := start(t, "run mkfifo held\norphan exec sleep 300 <>held\nrun exec 3<>held; echo started; sleep 300", patient)
 	r.Await(event.TypeToolProgressed, 1)
-	// A pipe that nobody holds open for reading cannot be opened for writing.
+	// A pipe without a reader cannot be opened for writing.
 	write := func() error {
 		f, err := os.OpenFile(filepath.Join(r.dir, "held"), os.O_WRONLY|syscall.O_NONBLOCK, 0)
 		if err == nil {
@@ -215,14 +215,14 @@ func TestAKillLeavesNothingBehind(t *testing.T) {
 		return err
 	}
 	if err := write(); err != nil {
-		t.Fatal("nobody holds the pipe:", err)
+		t.Fatal("no process holds the pipe:", err)
 	}
 	r.Kill()
 	if exit := r.exit(t); exit.Signal != "SIGKILL" {
 		t.Errorf("%+v", exit)
 	}
 	if err := write(); !errors.Is(err, syscall.ENXIO) {
-		t.Errorf("somebody still holds the pipe: %v", err)
+		t.Errorf("a process still holds the pipe: %v", err)
 	}
 }
 
@@ -238,7 +238,7 @@ func TestACrashHasNoResult(t *testing.T) {
 	r.order(t, event.TypeAgentStarted, event.TypeAgentSaid, event.TypeToolCalled, event.TypeToolReturned, event.TypeAgentUsed, event.TypeAgentExited)
 }
 
-func TestGarbageIsKeptAndDoesNotStopTheTurn(t *testing.T) {
+func TestGarbageDoesNotStopTurn(t *testing.T) {
 	r := start(t, "garbage", patient)
 	r.Await(event.TypeAgentFinished, 1)
 	all := r.said(t)
@@ -246,8 +246,8 @@ func TestGarbageIsKeptAndDoesNotStopTheTurn(t *testing.T) {
 		t.Errorf("said %.200q", all)
 	}
 	unread := 0
-	for _, d := range r.Of(event.TypeAgentUnread) {
-		line := agenttest.Payload[event.AgentUnread](t, d).Line
+	for _, d := range r.Of(event.TypeAgentUnparsed) {
+		line := agenttest.Payload[event.AgentUnparsed](t, d).Line
 		if line.IsZero() == (d.Raw == nil) {
 			t.Errorf("kept neither or both: line %.100s, raw %.100s", line, d.Raw)
 		}
@@ -261,7 +261,7 @@ func TestGarbageIsKeptAndDoesNotStopTheTurn(t *testing.T) {
 	}
 }
 
-func TestALimitSaysWhenItEnds(t *testing.T) {
+func TestLimitHasEnd(t *testing.T) {
 	r := start(t, "limit rate until +1h: wait\nerror rate: 429", patient)
 	finished := agenttest.Payload[event.AgentFinished](t, r.Await(event.TypeAgentFinished, 1))
 	if want := (event.AgentFinished{Outcome: "error", Error: "429", Kind: "rate"}); finished != want {
@@ -274,7 +274,7 @@ func TestALimitSaysWhenItEnds(t *testing.T) {
 	}
 }
 
-func TestWhatComesAfterTheEndOfATurnEndsNothing(t *testing.T) {
+func TestOutputAfterTurn(t *testing.T) {
 	r := start(t, "finish\nsay late words\ncrash 4", patient)
 	if exit := r.exit(t); exit.Code != 4 {
 		t.Errorf("%+v", exit)

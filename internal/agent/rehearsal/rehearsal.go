@@ -31,15 +31,16 @@ type Dialect struct {
 	line       *jsonscan.Document
 }
 
-// New returns a dialect for one process. executable is ralph's own, which plays; check says why a scenario cannot
-// be played, so that its mistakes are the configuration's, and not those of an agent that fails at once.
+// New returns a dialect for one process. executable is ralph's own, which plays; check says why a
+// scenario cannot be played, so that its mistakes are the configuration's, and not those of an
+// agent that fails at once.
 func New(executable string, check func(dir, scenario string) error) *Dialect {
 	return &Dialect{executable: executable, check: check, line: jsonscan.NewDocument()}
 }
 
-// Command returns what plays the scenario that the user's command names: by itself, or
-// as the argument of 'ralph rehearse', whichever program in front of it starts that. A bare ralph is this one,
-// which need not be in the PATH.
+// Command returns what plays the scenario that the user's command names: by itself, or as the
+// argument of 'ralph rehearse', whichever program in front of it starts that. A bare ralph is this
+// one, which need not be in the PATH.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	argv := slices.Concat(spec.Command, spec.Flags)
 	at := slices.Index(argv, verb)
@@ -67,11 +68,12 @@ func isRalph(program string) bool {
 	return strings.EqualFold(strings.TrimSuffix(program, ".exe"), "ralph") && filepath.Base(program) == program
 }
 
-// Session returns what the conversation is called: it is named after the iteration in which it began.
+// Session returns what the conversation is called: it is named after the iteration in which it
+// began.
 func (d *Dialect) Session() string { return d.session }
 
-// Open begins a turn. The first one waits until the player is ready: what is running by then is its own (behind a launcher, the
-// player itself), and what it starts later is not.
+// Open begins a turn. The first one waits until the player is ready: what is running by then is its
+// own (with a launcher, the player itself), and what it starts later is not.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.iteration, d.running, d.resetting = p.Iteration, true, false
 	d.steers = nil

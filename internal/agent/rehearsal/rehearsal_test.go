@@ -40,7 +40,7 @@ func TestTheCommandStartsThisRalph(t *testing.T) {
 	}
 }
 
-func TestAScenarioThatCannotBePlayedIsRefused(t *testing.T) {
+func TestInvalidScenarioIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "typo.rehearsal"), []byte("say hi\nfinsh\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestAScenarioThatCannotBePlayedIsRefused(t *testing.T) {
 // ready is what a player says first.
 const ready = `{"type":"ready","scenario":"x","version":1}`
 
-func TestATurnForACommitMessageSaysSo(t *testing.T) {
+func TestCommitMessageTurnHasPurpose(t *testing.T) {
 	for purpose, want := range map[string]string{
 		"":                   `{"do":"begin","iteration":3,"prompt":"go"}`,
 		agent.PurposeMessage: `{"do":"begin","iteration":3,"purpose":"message","prompt":"go"}`,
@@ -74,7 +74,7 @@ func TestATurnForACommitMessageSaysSo(t *testing.T) {
 	}
 }
 
-func TestAConversationIsNamedAfterTheIterationInWhichItBegan(t *testing.T) {
+func TestSessionName(t *testing.T) {
 	d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
 	turn := func(iteration int, want string) {
 		t.Helper()
@@ -92,7 +92,7 @@ func TestAConversationIsNamedAfterTheIterationInWhichItBegan(t *testing.T) {
 	turn(5, "rehearsal-5")
 }
 
-func TestATurnWaitsForThePlayer(t *testing.T) {
+func TestTurnWaitsForPlayer(t *testing.T) {
 	d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
 	if lines := d.Open(agent.Prompt{Text: "go", Iteration: 1}); len(lines) > 0 {
 		t.Errorf("begun with %q", lines)
@@ -106,7 +106,7 @@ func TestATurnWaitsForThePlayer(t *testing.T) {
 	}
 }
 
-func TestATurnThatIsAbortedBeforeThePlayerIsReadyNeverBegins(t *testing.T) {
+func TestAbortBeforeReady(t *testing.T) {
 	d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
 	d.Open(agent.Prompt{Text: "go", Iteration: 1})
 	if lines := d.Abort(); len(lines) > 0 {
@@ -137,19 +137,19 @@ func TestEachLineIsOneFact(t *testing.T) {
 		`{"type":"fresh"}`:                                                event.AgentNoticed{What: "fresh"},
 		`{"type":"finished","outcome":"error","kind":"auth","error":"e"}`: event.AgentFinished{Outcome: "error", Kind: "auth", Error: "e"},
 		`{"type":"from the future"}`:                                      event.AgentNoticed{What: "from the future"},
-		`{"type":"said","block":"1.1"}`:                                   event.AgentUnread{},
-		`{"type":"said","block":1,"text":"x"}`:                            event.AgentUnread{},
-		`{"type":"said","block":"1.1","text":"x","final":1}`:              event.AgentUnread{},
-		`{"type":"used","in":-1}`:                                         event.AgentUnread{},
-		`{"type":"used","in":1.5}`:                                        event.AgentUnread{},
-		`{"type":"used","usd":1e999}`:                                     event.AgentUnread{},
-		`{"type":"planned","todos":[7]}`:                                  event.AgentUnread{},
-		`{"type":"limited","kind":"speed"}`:                               event.AgentUnread{},
-		`{"type":"finished","outcome":"great"}`:                           event.AgentUnread{},
-		`{"type":"planned","todos":[{"text":"a","status":"maybe"}]}`:      event.AgentUnread{},
-		`[]`:               event.AgentUnread{},
-		`no JSON`:          event.AgentUnread{Line: event.Plain("no JSON")},
-		"{\"a\":\"\xff\"}": event.AgentUnread{Line: event.Plain("{\"a\":\"\xff\"}")},
+		`{"type":"said","block":"1.1"}`:                                   event.AgentUnparsed{},
+		`{"type":"said","block":1,"text":"x"}`:                            event.AgentUnparsed{},
+		`{"type":"said","block":"1.1","text":"x","final":1}`:              event.AgentUnparsed{},
+		`{"type":"used","in":-1}`:                                         event.AgentUnparsed{},
+		`{"type":"used","in":1.5}`:                                        event.AgentUnparsed{},
+		`{"type":"used","usd":1e999}`:                                     event.AgentUnparsed{},
+		`{"type":"planned","todos":[7]}`:                                  event.AgentUnparsed{},
+		`{"type":"limited","kind":"speed"}`:                               event.AgentUnparsed{},
+		`{"type":"finished","outcome":"great"}`:                           event.AgentUnparsed{},
+		`{"type":"planned","todos":[{"text":"a","status":"maybe"}]}`:      event.AgentUnparsed{},
+		`[]`:               event.AgentUnparsed{},
+		`no JSON`:          event.AgentUnparsed{Line: event.Plain("no JSON")},
+		"{\"a\":\"\xff\"}": event.AgentUnparsed{Line: event.Plain("{\"a\":\"\xff\"}")},
 	} {
 		d, out := rehearsal.New("/self", player.Check), agent.Decoded{}
 		d.Open(agent.Prompt{Iteration: 1})

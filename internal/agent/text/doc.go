@@ -6,9 +6,9 @@
 //	// start cmd.Argv, write d.Open(…) to its stdin and close it, then for each piece
 //	d.Decode(piece, agent.Stdout, &out) // event.AgentSaid
 //
-// The prompt comes on stdin, followed by a newline and the end of the input. Where the
-// command or its flags hold the placeholder {prompt}, it is put there instead, each time
-// it occurs, and stdin is empty. An agent that is known by name is made to print with flags of its own ([NewKnown]),
+// The prompt comes on stdin, followed by a newline and the end of the input. Where the command or
+// its flags hold the placeholder {prompt}, it is put there instead, each time it occurs, and stdin
+// is empty. An agent that is known by name is made to print with flags of its own ([NewKnown]),
 // unless the placeholder is used.
 //
 // # Guarantees

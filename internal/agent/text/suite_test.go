@@ -34,7 +34,7 @@ func TestMain(m *testing.M) { agenttest.Main(m, onStdin) }
 
 func TestSuite(t *testing.T) { agenttest.Suite(t, onStdin) }
 
-func TestPromptAsAnArgumentInAProcess(t *testing.T) {
+func TestPromptAsArgument(t *testing.T) {
 	agenttest.Processes(t, asArgument)
 }
 

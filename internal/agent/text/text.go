@@ -23,8 +23,9 @@ const block = "1.1"
 
 // Dialect is the conversation with one process.
 type Dialect struct {
-	known      func(agent.Spec) (agent.Command, error) // how an agent that is known by name is made to print; nil for any other
-	asArgument bool                                    // the prompt stands in argv
+	// how an agent that is known by name is made to print; nil for any other
+	known      func(agent.Spec) (agent.Command, error)
+	asArgument bool // the prompt stands in argv
 	stdout     stream
 	stderr     stream
 }
@@ -32,20 +33,21 @@ type Dialect struct {
 // stream is what one stream's last piece left unfinished.
 type stream struct {
 	rune   []byte // the beginning of a character whose rest is in the next piece
-	inLine bool   // the line goes on with the next piece
+	inLine bool   // the next piece continues the line
 }
 
 // New returns a dialect for one process.
 func New() *Dialect { return &Dialect{} }
 
-// NewKnown returns a dialect for one process of an agent that is known by name: command adds what makes it take a prompt, print its
-// answer and end. It closes the prompt's way in itself where the prompt is an argument ([agent.Command].CloseStdin).
+// NewKnown returns a dialect for one process of an agent that is known by name: command adds what
+// makes it take a prompt, print its answer and end. It closes the prompt's way in itself where the
+// prompt is an argument ([agent.Command].CloseStdin).
 func NewKnown(command func(agent.Spec) (agent.Command, error)) *Dialect {
 	return &Dialect{known: command}
 }
 
-// Command returns the user's command with the prompt in its place. Who puts the prompt into its place
-// is not helped with the rest.
+// Command returns the user's command with the prompt in its place. Who puts the prompt into its
+// place is not helped with the rest.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if len(spec.Command) == 0 {
 		return agent.Command{}, errors.New("text: agent.command is empty")
@@ -99,24 +101,24 @@ func (d *Dialect) Decode(piece []byte, from agent.Stream, out *agent.Decoded) {
 		}
 		return
 	}
-	if text := d.stdout.whole(piece); len(text) > 0 {
+	if text := d.stdout.complete(piece); len(text) > 0 {
 		out.Add(event.AgentSaid{Block: block, Text: event.Plain(string(text))})
 	}
 }
 
 // line returns a piece without its newline, and false where there is nothing in it
-// that has not been told.
+// that has not been reported.
 func (s *stream) line(piece []byte) (string, bool) {
 	continued, ended := s.inLine, len(piece) == 0
-	text := s.whole(piece)
+	text := s.complete(piece)
 	cut, complete := strings.CutSuffix(string(text), "\n")
 	s.inLine = !complete && !ended
 	return cut, cut != "" || complete && !continued
 }
 
-// whole joins the beginning of a character to the piece that brings its rest. An
+// complete joins the beginning of a character to the piece that brings its rest. An
 // empty piece is the end of the stream: what is still held is all that came.
-func (s *stream) whole(piece []byte) []byte {
+func (s *stream) complete(piece []byte) []byte {
 	if len(piece) == 0 {
 		held := s.rune
 		s.rune = nil

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-func TestThePromptComesOnStdin(t *testing.T) {
+func TestPromptOnStdin(t *testing.T) {
 	d := text.New()
 	cmd, err := d.Command(agent.Spec{Command: []string{"llm", "-m", "local"}, Flags: []string{"--quiet"}, Prompt: "go on"})
 	if err != nil {
@@ -26,7 +26,7 @@ func TestThePromptComesOnStdin(t *testing.T) {
 	}
 }
 
-func TestThePromptIsPutWhereThePlaceholderStands(t *testing.T) {
+func TestPromptReplacesPlaceholder(t *testing.T) {
 	d := text.New()
 	spec := agent.Spec{
 		Command: []string{"sh", "-c", "echo {prompt}"}, Flags: []string{"--message={prompt}", "{prompt}"}, Prompt: "a {prompt} b",
@@ -47,7 +47,7 @@ func TestThePromptIsPutWhereThePlaceholderStands(t *testing.T) {
 	}
 }
 
-func TestAKnownAgentIsMadeToPrint(t *testing.T) {
+func TestKnownAgentPrints(t *testing.T) {
 	known := func(atEnd bool) func(agent.Spec) (agent.Command, error) {
 		return func(spec agent.Spec) (agent.Command, error) {
 			argv := append([]string{spec.Command[0], "--print"}, spec.Flags...)
@@ -80,7 +80,7 @@ func TestAKnownAgentIsMadeToPrint(t *testing.T) {
 	}
 }
 
-func TestPromptsThatCannotBeAnArgument(t *testing.T) {
+func TestPromptsUnfitForArguments(t *testing.T) {
 	for name, prompt := range map[string]string{
 		"longer than an argument may be": strings.Repeat("x", 32*4096),
 		"with a NUL":                     "a\x00b",
@@ -115,7 +115,7 @@ func said(t *testing.T, pieces ...string) string {
 	return all.String()
 }
 
-func TestWhatIsSaidIsWhatWasPrinted(t *testing.T) {
+func TestSaidEqualsPrinted(t *testing.T) {
 	for name, row := range map[string]struct {
 		pieces []string
 		want   string
@@ -137,7 +137,7 @@ func TestWhatIsSaidIsWhatWasPrinted(t *testing.T) {
 	}
 }
 
-func TestStandardErrorIsShownLineByLine(t *testing.T) {
+func TestStderrLineByLine(t *testing.T) {
 	d, out := text.New(), agent.Decoded{}
 	for _, piece := range []string{"warn", "ing\n", "half", "\n", "\n", "last", ""} {
 		d.Decode([]byte(piece), agent.Stderr, &out)
@@ -174,7 +174,7 @@ func FuzzPieces(f *testing.F) {
 }
 
 // What a command prints is its text and nothing else: how it went is for its exit code to say.
-func TestWordsAboutLimitsAreWords(t *testing.T) {
+func TestLimitTextIsText(t *testing.T) {
 	d := text.New()
 	for _, line := range []string{
 		"429 Too Many Requests: rate limit reached, try again at 02:45\n",

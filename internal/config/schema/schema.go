@@ -4,12 +4,14 @@
 //
 // # Guarantees
 //
-// It is generated from [config.Keys] and from nothing else: what it accepts is what config.Load accepts, but for the rules that
-// join several keys and the form of URLs and branch names. The bytes are the same on every call.
+// It is generated from [config.Keys] and from nothing else: what it accepts is what config.Load
+// accepts, but for the rules that join several keys and the form of URLs and branch names. The
+// bytes are the same on every call.
 //
 // # Not here
 //
-// Checking settings: config.Load does that, with line numbers, and without linking a schema library.
+// Checking settings: config.Load does that, with line numbers, and without linking a schema
+// library.
 package schema
 
 import (

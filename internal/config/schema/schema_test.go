@@ -39,7 +39,7 @@ func check(t *testing.T, r *jsonschema.Resolved, text []byte) error {
 	return r.Validate(instance)
 }
 
-func TestTheSchemaTakesWhatLoadTakes(t *testing.T) {
+func TestSchemaAcceptsValidSettings(t *testing.T) {
 	r := resolved(t)
 	defaults, err := config.Freeze(config.Defaults(), nil)
 	if err != nil {
@@ -49,14 +49,13 @@ func TestTheSchemaTakesWhatLoadTakes(t *testing.T) {
 		"the defaults":        string(defaults),
 		"nothing":             `{}`,
 		"a schema's address":  `{"$schema": "x"}`,
-		"no limits":           `{"limits": {"cost": null, "tokens": "none", "idle": "none", "iteration": "0s", "duration": "1h30m", "afterResult": "1.5s"}}`,
+		"no limits":           `{"limits": {"cost": null, "tokens": "none", "idle": "none", "iteration": "0s", "duration": "1h30m", "exitGrace": "1.5s"}}`,
 		"an agent":            `{"agent": {"command": "pi", "flags": ["--x y"], "protocol": "pi", "env": {"A": "b"}, "passKeys": true}}`,
 		"one key passes":      `{"agent": {"passKeys": ["ANTHROPIC_API_KEY"]}}`,
 		"agents":              `{"agents": [{"command": "pi"}, {"command": "claude", "model": "opus"}]}`,
 		"half an agent":       `{"agent": {"model": "opus"}}`,
 		"a guardrail":         `{"guardrails": [{"command": "make", "failAction": "REPLACE", "timeout": "5m"}]}`,
 		"a guardrail, short":  `{"guardrails": [{"command": "make"}]}`,
-		"everybody is told":   `{"notify": [{"type": "desktop", "on": ["failed"]}, {"type": "webhook", "url": "https://example.org"}]}`,
 		"the largest bounds":  `{"restart": {"waitExitCode": 255}, "maximumIterations": 1000000}`,
 		"the smallest bounds": `{"restart": {"waitExitCode": 0, "max": 0}, "maximumIterations": 1}`,
 	} {
@@ -88,7 +87,7 @@ var beyond = map[string]bool{
 	"a NUL in a command":                    true,
 }
 
-func TestTheSchemaRefusesWhatLoadRefuses(t *testing.T) {
+func TestSchemaRejectsInvalidSettings(t *testing.T) {
 	archive, err := txtar.ParseFile(filepath.Join("..", "testdata", "errors.txtar"))
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +108,7 @@ func TestTheSchemaRefusesWhatLoadRefuses(t *testing.T) {
 	}
 }
 
-func TestEveryKeyIsDescribedInOrder(t *testing.T) {
+func TestSchemaDescribesKeysInOrder(t *testing.T) {
 	first, err := Schema()
 	if err != nil {
 		t.Fatal(err)

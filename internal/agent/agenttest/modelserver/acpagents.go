@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// acpHome makes a home for an agent that speaks ACP, and returns its program and the environment with nothing of this machine's user.
+// acpHome makes a home for an agent that speaks ACP, and returns its program and the environment
+// with nothing of this machine's user.
 func acpHome(tb testing.TB, agent string, more ...string) (program, home string, env []string) {
 	tb.Helper()
 	home = tb.TempDir()
@@ -15,8 +16,9 @@ func acpHome(tb testing.TB, agent string, more ...string) (program, home string,
 	return filepath.Join(bin, agent), home, append(plainEnvironment(tb, bin, home), more...)
 }
 
-// OpencodeHome makes a home for the real opencode (tried with 1.18.33) in which srv is the only provider, with two models: [Model] and
-// [OtherModel]. Its config is in the environment. The prices are 1, 5 and 0.1 dollars per million tokens of input, output and cache.
+// OpencodeHome makes a home for the real opencode (tried with 1.18.33) in which srv is the only
+// provider, with two models: [Model] and [OtherModel]. Its config is in the environment. The prices
+// are 1, 5 and 0.1 dollars per million tokens of input, output and cache.
 func OpencodeHome(tb testing.TB, srv *Server) (program string, env []string) {
 	tb.Helper()
 	model := object{
@@ -39,7 +41,8 @@ func OpencodeHome(tb testing.TB, srv *Server) (program string, env []string) {
 // OtherModel is one more model of opencode's.
 const OtherModel = "scripted-other"
 
-// CopilotHome makes a home for the real GitHub Copilot CLI (tried with 1.0.102), which asks srv for chat completions and nobody else.
+// CopilotHome makes a home for the real GitHub Copilot CLI (tried with 1.0.102), which asks srv for
+// chat completions and no other server.
 func CopilotHome(tb testing.TB, srv *Server) (program string, env []string) {
 	tb.Helper()
 	program, _, env = acpHome(tb, "copilot",
@@ -49,8 +52,8 @@ func CopilotHome(tb testing.TB, srv *Server) (program string, env []string) {
 	return program, env
 }
 
-// QwenHome makes a home for the real Qwen Code (tried with 0.24.4), which asks srv for chat completions. It has to be started
-// with --auth-type openai.
+// QwenHome makes a home for the real Qwen Code (tried with 0.24.4), which asks srv for chat
+// completions. It has to be started with --auth-type openai.
 func QwenHome(tb testing.TB, srv *Server) (program string, env []string) {
 	tb.Helper()
 	program, home, env := acpHome(tb, "qwen",
@@ -62,7 +65,8 @@ func QwenHome(tb testing.TB, srv *Server) (program string, env []string) {
 	return program, env
 }
 
-// GeminiHome makes a home for the real Gemini CLI (tried with 0.61.0), for which srv is Google's API.
+// GeminiHome makes a home for the real Gemini CLI (tried with 0.61.0), for which srv is Google's
+// API.
 func GeminiHome(tb testing.TB, srv *Server) (program string, env []string) {
 	tb.Helper()
 	program, home, env := acpHome(tb, "gemini",
@@ -75,7 +79,8 @@ func GeminiHome(tb testing.TB, srv *Server) (program string, env []string) {
 	return program, env
 }
 
-// Bridge is a program that speaks ACP for pi, Claude Code or Codex, such as pi-acp. Its environment is that agent's.
+// Bridge is a program that speaks ACP for pi, Claude Code or Codex, such as pi-acp. Its environment
+// is that agent's.
 func Bridge(tb testing.TB, name string) string {
 	tb.Helper()
 	return filepath.Join(binOf(tb, name), name)

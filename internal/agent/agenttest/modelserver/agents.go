@@ -1,18 +1,17 @@
 package modelserver
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
-// AgentsEnv names the environment variable with the folder that tools/agents/install.sh has filled. Without it the
-// folder is .agents at the root of the repository.
+// AgentsEnv names the environment variable with the folder that tools/agents/install.sh has filled.
+// Without it the folder is .agents at the root of the repository.
 const AgentsEnv = "RALPH_TEST_AGENTS"
 
-// AgentBin is the folder with the real agents `pi` and `claude`, to be put first on PATH. It fails the test, with what
-// to do about it, when they are not installed.
+// AgentBin is the folder with the real agents `pi` and `claude`, to be put first on PATH. It fails
+// the test, with what to do about it, when they are not installed.
 func AgentBin(tb testing.TB) string {
 	tb.Helper()
 	return binOf(tb, "pi", "claude")
@@ -56,9 +55,10 @@ func repositoryRoot(tb testing.TB) string {
 	}
 }
 
-// PiHome makes a home for the real pi (tried with 0.87.1) in which srv is the only model, in three wire formats. It
-// returns the whole environment for the process, which inherits nothing of this machine's user, and the flags that
-// choose the model: chat completions. For another format give pi `--model` with [PiModel] instead.
+// PiHome makes a home for the real pi (tried with 0.87.1) in which srv is the only model, in three
+// wire formats. It returns the complete environment for the process, which inherits nothing of this
+// machine's user, and the flags that choose the model: chat completions. For another format give pi
+// `--model` with [PiModel] instead.
 //
 // The flags name no mode: add `--mode rpc` or `--mode json`.
 func PiHome(tb testing.TB, srv *Server) (env, flags []string) {
@@ -70,16 +70,7 @@ func PiHome(tb testing.TB, srv *Server) (env, flags []string) {
 		string(Responses): piProvider("openai-responses", srv.URL+"/v1"),
 		string(Messages):  piProvider("anthropic-messages", srv.URL),
 	}}
-	encoded, err := json.MarshalIndent(models, "", "  ")
-	if err != nil {
-		tb.Fatalf("encode pi's models: %v", err)
-	}
-	if err := os.MkdirAll(agentDir, 0o700); err != nil {
-		tb.Fatalf("make pi's home: %v", err)
-	}
-	if err := os.WriteFile(filepath.Join(agentDir, "models.json"), encoded, 0o600); err != nil {
-		tb.Fatalf("write pi's models: %v", err)
-	}
+	write(tb, filepath.Join(agentDir, "models.json"), encoded(tb, models))
 	env = append(environment(tb, home),
 		"PI_CODING_AGENT_DIR="+agentDir,
 		"PI_OFFLINE=1",
@@ -103,9 +94,10 @@ func piProvider(api, url string) object {
 	}
 }
 
-// ClaudeHome makes a home for the real Claude Code (tried with 2.1.329) in which srv is the Anthropic API. It returns
-// the whole environment for the process, which inherits nothing of this machine's user: with it a run sends nothing
-// but messages requests, works as root, and neither remembers nor leaves work in the background.
+// ClaudeHome makes a home for the real Claude Code (tried with 2.1.329) in which srv is the
+// Anthropic API. It returns the complete environment for the process, which inherits nothing of
+// this machine's user: with it a run sends nothing but messages requests, works as root, and
+// neither remembers nor leaves work in the background.
 func ClaudeHome(tb testing.TB, srv *Server) (env []string) {
 	tb.Helper()
 	return append(environment(tb, tb.TempDir()),

@@ -7,22 +7,23 @@ import (
 	"time"
 )
 
-// A wire knows one format: how its requests read and how its answers are written. Wires do no I/O and hold no state.
+// A wire knows one format: how its requests read and how its answers are written. Wires do no I/O
+// and hold no state.
 type wire interface {
 	// read fills Model, Stream, Messages and Tools from the body.
 	read(body []byte, r *Request) error
 	// stream lists the events of a streamed answer.
 	stream(answer) []sse
-	// whole is the same answer as one JSON value.
+	// whole is the complete answer as one JSON value.
 	whole(answer) any
 	// failure is the error object for an HTTP status.
 	failure(status int, message string) any
 }
 
-// An answer is a step made ready for its request: the text in pieces, the tools resolved and encoded.
+// An answer is a step made ready for its request: the text in pieces, the tools resolved and
+// encoded.
 type answer struct {
 	request Request
-	thought string
 	text    []string
 	calls   []encodedCall
 	usage   Usage
@@ -37,19 +38,20 @@ type encodedCall struct {
 	id, name, args string
 }
 
-// An sse is one server-sent event. A piece carries content: a delay comes before it, and what ends an answer comes after
-// the last one.
+// An sse is one server-sent event. A piece carries content: a delay comes before it, and what ends
+// an answer comes after the last one.
 type sse struct {
 	name  string // "" for a format whose events have none
 	data  any
 	piece bool
 }
 
-// object keeps the wires readable; its keys go out in alphabetical order, so that no reader can rely on "type" first.
+// object keeps the wires readable; its keys go out in alphabetical order, so that no reader can
+// rely on "type" first.
 type object = map[string]any
 
 func prepare(r Request, s Step) (answer, error) {
-	a := answer{request: r, thought: s.Thought, text: pieces(s.Text, s.Chunks), usage: s.Usage, cutoff: s.Truncated, refused: s.Refused, fault: s.Fault, message: s.Message, at: time.Now().Unix()}
+	a := answer{request: r, text: pieces(s.Text, s.Chunks), usage: s.Usage, cutoff: s.Truncated, refused: s.Refused, fault: s.Fault, message: s.Message, at: time.Now().Unix()}
 	for i, c := range s.Tools {
 		if c.resolve != nil {
 			var err error
@@ -77,7 +79,8 @@ func encodeArgs(args any) (string, error) {
 	return string(encoded), err
 }
 
-// pieces cuts a text into n parts of about the same length, never inside a character. No text is no piece.
+// pieces cuts a text into n parts of about the same length, never inside a character. No text is no
+// piece.
 func pieces(text string, n int) []string {
 	if text == "" {
 		return nil
@@ -95,16 +98,20 @@ func (a answer) id(prefix string) string { return fmt.Sprintf("%s_%d", prefix, a
 
 func (u Usage) input() int { return u.In + u.CacheRead + u.CacheWrite }
 
-// openAIFailure is the error object of both OpenAI formats.
-func openAIFailure(status int, message string) any {
-	kind := "invalid_request_error"
+// errorKind names an HTTP status as both vendors do.
+func errorKind(status int, server string) string {
 	switch {
 	case status == http.StatusUnauthorized:
-		kind = "authentication_error"
+		return "authentication_error"
 	case status == http.StatusTooManyRequests:
-		kind = "rate_limit_error"
+		return "rate_limit_error"
 	case status >= 500:
-		kind = "server_error"
+		return server
 	}
-	return object{"error": object{"message": message, "type": kind, "code": nil, "param": nil}}
+	return "invalid_request_error"
+}
+
+// openAIFailure is the error object of both OpenAI formats.
+func openAIFailure(status int, message string) any {
+	return object{"error": object{"message": message, "type": errorKind(status, "server_error"), "code": nil, "param": nil}}
 }

@@ -55,9 +55,6 @@ func (w chatWire) stream(a answer) []sse {
 		chunk([]object{{"index": 0, "delta": d, "finish_reason": nil}}, piece)
 	}
 	delta(object{"role": "assistant", "content": ""}, false)
-	if a.thought != "" {
-		delta(object{"reasoning_content": a.thought}, true)
-	}
 	for _, p := range a.text {
 		delta(object{"content": p}, true)
 	}
@@ -67,8 +64,8 @@ func (w chatWire) stream(a answer) []sse {
 	}
 	chunk([]object{{"index": 0, "delta": object{}, "finish_reason": w.finish(a)}}, false)
 
-	// The API sends the usage in a chunk of its own, without choices, and only to those who asked; sending it always
-	// is what the servers that imitate the API do.
+	// The API sends the usage in a chunk of its own, without choices, and only to those who asked;
+	// sending it always is what the servers that imitate the API do.
 	last := w.envelope(a, "chat.completion.chunk", []object{})
 	last["usage"] = w.usage(a.usage)
 	return append(events, sse{data: last}, sse{data: rawData("[DONE]")})
@@ -76,9 +73,6 @@ func (w chatWire) stream(a answer) []sse {
 
 func (w chatWire) whole(a answer) any {
 	message := object{"role": "assistant", "content": join(a.text)}
-	if a.thought != "" {
-		message["reasoning_content"] = a.thought
-	}
 	var calls []object
 	for _, c := range a.calls {
 		calls = append(calls, object{"id": c.id, "type": "function", "function": object{"name": c.name, "arguments": c.args}})

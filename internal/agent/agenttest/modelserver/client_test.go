@@ -14,11 +14,10 @@ import (
 
 // reply is what a client understood of an answer, the same for all formats.
 type reply struct {
-	Thought string
-	Pieces  []string
-	Calls   []replyCall
-	Usage   replyUsage
-	Finish  string
+	Pieces []string
+	Calls  []replyCall
+	Usage  replyUsage
+	Finish string
 }
 
 type replyCall struct{ ID, Name, Args string }
@@ -47,8 +46,8 @@ func (d dialect) post(ctx context.Context, srv *Server, body string) (*http.Resp
 	return http.DefaultClient.Do(q)
 }
 
-// ask gets a streamed answer to the dialect's plain request. The error is that of the stream: the reply then holds what
-// came before it.
+// ask gets a streamed answer to the dialect's plain request. The error is that of the stream: the
+// reply then holds what came before it.
 func (d dialect) ask(t *testing.T, srv *Server) (reply, error) {
 	t.Helper()
 	response, err := d.post(t.Context(), srv, d.bodies["plain"])
@@ -153,9 +152,8 @@ func decodeChat(next func() (event, bool)) (got reply, err error) {
 			Object  string `json:"object"`
 			Choices []struct {
 				Delta struct {
-					Content          string `json:"content"`
-					ReasoningContent string `json:"reasoning_content"`
-					ToolCalls        []struct {
+					Content   string `json:"content"`
+					ToolCalls []struct {
 						Index    int    `json:"index"`
 						ID       string `json:"id"`
 						Function struct{ Name, Arguments string }
@@ -172,7 +170,6 @@ func decodeChat(next func() (event, bool)) (got reply, err error) {
 			return got, fmt.Errorf("an object %q in the stream", chunk.Object)
 		}
 		for _, c := range chunk.Choices {
-			got.Thought += c.Delta.ReasoningContent
 			if c.Delta.Content != "" {
 				got.Pieces = append(got.Pieces, c.Delta.Content)
 			}
@@ -198,7 +195,6 @@ func wholeChat(body []byte) (got reply, err error) {
 		Choices []struct {
 			Message struct {
 				Content   string `json:"content"`
-				Reasoning string `json:"reasoning_content"`
 				ToolCalls []struct {
 					ID       string `json:"id"`
 					Function struct{ Name, Arguments string }
@@ -212,7 +208,7 @@ func wholeChat(body []byte) (got reply, err error) {
 		return got, fmt.Errorf("completion %s: %w", body, err)
 	}
 	c := whole.Choices[0]
-	got = reply{Thought: c.Message.Reasoning, Pieces: []string{c.Message.Content}, Usage: whole.Usage.reply(), Finish: c.FinishReason}
+	got = reply{Pieces: []string{c.Message.Content}, Usage: whole.Usage.reply(), Finish: c.FinishReason}
 	for _, call := range c.Message.ToolCalls {
 		got.Calls = append(got.Calls, replyCall{ID: call.ID, Name: call.Function.Name, Args: call.Function.Arguments})
 	}
@@ -264,8 +260,6 @@ func (w fullResponse) reply() reply {
 	}}
 	for _, item := range w.Output {
 		switch item.Type {
-		case "reasoning":
-			got.Thought += item.Summary[0].Text
 		case "message":
 			got.Pieces = append(got.Pieces, item.Content[0].Text)
 		case "function_call":
@@ -275,7 +269,8 @@ func (w fullResponse) reply() reply {
 	return got
 }
 
-// decodeResponses reads deltas, as a client that shows progress does, and checks them against the final response.
+// decodeResponses reads deltas, as a client that shows progress does, and checks them against the
+// final response.
 func decodeResponses(next func() (event, bool)) (got reply, err error) {
 	sequence := 0
 	for e, ok := next(); ok; e, ok = next() {
@@ -297,8 +292,6 @@ func decodeResponses(next func() (event, bool)) (got reply, err error) {
 		}
 		sequence++
 		switch e.name {
-		case "response.reasoning_summary_text.delta":
-			got.Thought += data.Delta
 		case "response.output_text.delta":
 			got.Pieces = append(got.Pieces, data.Delta)
 		case "response.output_item.added":
@@ -309,7 +302,7 @@ func decodeResponses(next func() (event, bool)) (got reply, err error) {
 			got.Calls[len(got.Calls)-1].Args += data.Delta
 		case "response.completed", "response.incomplete":
 			final := data.Response.reply()
-			if final.text() != got.text() || final.Thought != got.Thought || fmt.Sprint(final.Calls) != fmt.Sprint(got.Calls) {
+			if final.text() != got.text() || fmt.Sprint(final.Calls) != fmt.Sprint(got.Calls) {
 				return got, fmt.Errorf("deltas gave %+v, the response says %+v", got, final)
 			}
 			got.Usage, got.Finish = final.Usage, final.Finish
@@ -377,8 +370,6 @@ func decodeMessages(next func() (event, bool)) (got reply, err error) {
 				return got, fmt.Errorf("a delta of block %d inside block %d", data.Index, open)
 			}
 			switch data.Delta.Type {
-			case "thinking_delta":
-				got.Thought += data.Delta.Thinking
 			case "text_delta":
 				got.Pieces = append(got.Pieces, data.Delta.Text)
 			case "input_json_delta":
@@ -410,8 +401,6 @@ func wholeMessages(body []byte) (got reply, err error) {
 	got = reply{Finish: whole.StopReason, Usage: whole.Usage.reply()}
 	for _, block := range whole.Content {
 		switch block.Type {
-		case "thinking":
-			got.Thought += block.Thinking
 		case "text":
 			got.Pieces = append(got.Pieces, block.Text)
 		case "tool_use":

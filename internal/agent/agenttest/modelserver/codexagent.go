@@ -2,7 +2,6 @@ package modelserver
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 )
@@ -11,10 +10,12 @@ import (
 // -c model_providers.scripted.…
 const CodexProvider = "scripted"
 
-// CodexHome makes a home for the real Codex (tried with 0.169.0) in which srv is the only provider. It returns the program, which
-// is the wrapper that npm installs, and the whole environment for the process. With it a run sends nothing but responses requests.
+// CodexHome makes a home for the real Codex (tried with 0.169.0) in which srv is the only provider.
+// It returns the program, which is the wrapper that npm installs, and the complete environment for
+// the process. With it a run sends nothing but responses requests.
 //
-// The model is one that Codex knows and gives plain tools: it warns of others, and of the newest it wants programs instead of calls.
+// The model is one that Codex knows and gives plain tools: it warns of others, and of the newest it
+// wants programs instead of calls.
 func CodexHome(tb testing.TB, srv *Server) (program string, env []string) {
 	tb.Helper()
 	home := tb.TempDir()
@@ -32,17 +33,13 @@ wire_api = "responses"
 enabled = false
 `, CodexProvider, srv.URL+"/v1")
 	folder := filepath.Join(home, ".codex")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		tb.Fatalf("make Codex's home: %v", err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "config.toml"), []byte(config), 0o600); err != nil {
-		tb.Fatalf("write Codex's settings: %v", err)
-	}
+	write(tb, filepath.Join(folder, "config.toml"), config)
 	bin := binOf(tb, "codex")
 	return filepath.Join(bin, "codex"), append(plainEnvironment(tb, bin, home), "CODEX_HOME="+folder, "SCRIPTED_KEY=made-up-key")
 }
 
-// OldCodex is the wrapper of Codex 0.44.0, whose app-server speaks another protocol. It runs in the home that CodexHome makes.
+// OldCodex is the wrapper of Codex 0.44.0, whose app-server speaks another protocol. It runs in the
+// home that CodexHome makes.
 func OldCodex(tb testing.TB) string {
 	tb.Helper()
 	const program = "old/codex"

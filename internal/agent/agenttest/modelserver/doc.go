@@ -1,6 +1,8 @@
-// Package modelserver is a scripted model API on loopback, so that the real agents run in tests without an account.
+// Package modelserver is a scripted model API on loopback, so that the real agents run in tests
+// without an account.
 //
-// It speaks the four wire formats that coding agents use, and answers each request with the [Step] its [Script] gives:
+// It speaks the four wire formats that coding agents use, and answers each request with the [Step]
+// its [Script] gives:
 //
 //	srv := modelserver.Start(t, modelserver.Sequence(
 //		modelserver.Step{Text: "Let me look.", Tools: []modelserver.ToolCall{modelserver.Bash("ls")}},
@@ -25,15 +27,17 @@
 //
 // # Guarantees
 //
-// A request is recorded before its script runs, so [Server.Wait] sees it while its answer is still held back. A test
-// needs no sleep: [Step.Until] and [Step.UntilEnd] hold an answer until the test lets go, and Wait returns at the
-// moment its condition becomes true. [Server.Close] ends every answer and leaves no goroutine behind.
+// A request is recorded before its script runs, so [Server.Wait] sees it while its answer is still
+// held back. A test needs no sleep: [Step.Until] and [Step.UntilEnd] hold an answer until the test
+// lets go, and Wait returns at the moment its condition becomes true. [Server.Close] ends every
+// answer and leaves no goroutine running.
 //
-// What the script gets wrong (a sequence that is too short, a tool the agent does not declare, a panic) is answered
-// with status 400, which no agent retries, and reported by [Server.Fault]; [Start] makes it fail the test.
+// What the script gets wrong (a sequence that is too short, a tool the agent does not declare, a
+// panic) is answered with status 400, which no agent retries, and reported by [Server.Fault];
+// [Start] makes it fail the test.
 //
 // # Not here
 //
-// No check of keys, no images, no stored conversations (previous_response_id), no WebSocket transport. The server does
-// not judge whether a request is one that the real API would accept.
+// No check of keys, no images, no stored conversations (previous_response_id), no WebSocket
+// transport. The server does not judge whether a request is one that the real API would accept.
 package modelserver

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// googleWire is Google's generateContent, as Gemini CLI 0.61.0 uses it. The model and whether the answer is streamed stand
-// in the path.
+// googleWire is Google's generateContent, as Gemini CLI 0.61.0 uses it. The model and whether the
+// answer is streamed stand in the path.
 type googleWire struct{}
 
 type googlePart struct {
@@ -111,9 +111,6 @@ func (w googleWire) stream(a answer) []sse {
 	emit := func(part object, piece bool) {
 		events = append(events, sse{data: object{"candidates": []object{w.candidate([]object{part})}}, piece: piece})
 	}
-	if a.thought != "" {
-		emit(object{"text": a.thought, "thought": true}, true)
-	}
 	for _, p := range a.text {
 		emit(object{"text": p}, true)
 	}
@@ -142,7 +139,8 @@ func (googleWire) call(c encodedCall) object {
 	return object{"functionCall": object{"name": c.name, "args": json.RawMessage(c.args)}}
 }
 
-// last ends an answer: the reason and the usage, which counts what came from the cache within the prompt.
+// last ends an answer: the reason and the usage, which counts what came from the cache within the
+// prompt.
 func (w googleWire) last(a answer, parts []object) object {
 	if parts == nil {
 		parts = []object{{"text": ""}}

@@ -1,12 +1,13 @@
 package modelserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 )
 
-// messagesWire is Anthropic's messages, as Claude Code 2.1.329 and pi 0.87.1 (api "anthropic-messages") use it.
+// messagesWire is Anthropic's messages, as Claude Code 2.1.329 and pi 0.87.1 (api
+// "anthropic-messages") use it.
 type messagesWire struct{}
 
 func (messagesWire) read(body []byte, r *Request) error {
@@ -15,7 +16,8 @@ func (messagesWire) read(body []byte, r *Request) error {
 		Stream   bool    `json:"stream"`
 		System   content `json:"system"`
 		Messages []struct {
-			Role    string  `json:"role"` // Claude Code 2.1.329 says "system" in the middle of a conversation
+			// Claude Code 2.1.329 says "system" in the middle of a conversation
+			Role    string  `json:"role"`
 			Content content `json:"content"`
 		} `json:"messages"`
 		Tools []struct {
@@ -73,7 +75,8 @@ func (w messagesWire) stream(a answer) []sse {
 		fields["type"] = kind
 		events = append(events, sse{name: kind, data: fields, piece: piece})
 	}
-	// The input is counted at the start, the output at the end; the 1 is what the API reports before there is any.
+	// The input is counted at the start, the output at the end; the 1 is what the API reports
+	// before there is any.
 	begun := w.envelope(a, []object{}, nil)
 	begun["usage"] = w.usage(Usage{In: a.usage.In, Out: 1, CacheRead: a.usage.CacheRead, CacheWrite: a.usage.CacheWrite})
 	emit("message_start", object{"message": begun}, false)
@@ -82,9 +85,6 @@ func (w messagesWire) stream(a answer) []sse {
 		delta := func(d object, piece bool) { emit("content_block_delta", object{"index": i, "delta": d}, piece) }
 		emit("content_block_start", object{"index": i, "content_block": block.begun}, false)
 		switch block.whole["type"] {
-		case "thinking":
-			delta(object{"type": "thinking_delta", "thinking": a.thought}, true)
-			delta(object{"type": "signature_delta", "signature": block.whole["signature"]}, false)
 		case "text":
 			for _, p := range a.text {
 				delta(object{"type": "text_delta", "text": p}, true)
@@ -117,12 +117,6 @@ type block struct {
 
 func (messagesWire) blocks(a answer) []block {
 	var blocks []block
-	if a.thought != "" {
-		blocks = append(blocks, block{
-			begun: object{"type": "thinking", "thinking": "", "signature": ""},
-			whole: object{"type": "thinking", "thinking": a.thought, "signature": "c2NyaXB0ZWQ="}, // opaque to the agent
-		})
-	}
 	if len(a.text) > 0 {
 		blocks = append(blocks, block{
 			begun: object{"type": "text", "text": ""},
@@ -167,20 +161,7 @@ func (messagesWire) usage(u Usage) object {
 }
 
 func (messagesWire) failure(status int, message string) any {
-	kind := "invalid_request_error"
-	switch {
-	case status == http.StatusUnauthorized:
-		kind = "authentication_error"
-	case status == http.StatusForbidden:
-		kind = "permission_error"
-	case status == http.StatusNotFound:
-		kind = "not_found_error"
-	case status == http.StatusTooManyRequests:
-		kind = "rate_limit_error"
-	case status == 529:
-		kind = "overloaded_error"
-	case status >= 500:
-		kind = "api_error"
-	}
+	kinds := map[int]string{403: "permission_error", 404: "not_found_error", 529: "overloaded_error"}
+	kind := cmp.Or(kinds[status], errorKind(status, "api_error"))
 	return object{"type": "error", "error": object{"type": kind, "message": message}}
 }

@@ -30,8 +30,8 @@ type agent struct {
 	work   string // its working directory
 }
 
-// start runs an agent for at most a minute; both need about one second on an idle machine. What is still there when the test ends is
-// told to end, then killed.
+// start runs an agent for at most a minute; both need about one second on an idle machine. What is
+// still there when the test ends is told to end, then killed.
 func start(t *testing.T, program string, env []string, args ...string) *agent {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -180,7 +180,8 @@ func worked(t *testing.T, srv *Server, format Format, prompt, output string) {
 	}
 }
 
-// oneCommand is a prompt's work: the output is put together by the shell, so that only a shell can have made it.
+// oneCommand is a prompt's work: the output is put together by the shell, so that only a shell can
+// have made it.
 func oneCommand() Script {
 	return PerContext(
 		Step{Text: "I look.", Chunks: 2, Tools: []ToolCall{Bash(`printf %s- really ran | tee proof.txt`)}, Usage: Usage{In: 900, Out: 30, CacheRead: 500}},
@@ -190,7 +191,7 @@ func oneCommand() Script {
 
 const output = "really-ran-"
 
-func TestRealPiRunsACommandInEveryFormat(t *testing.T) {
+func TestRealPiRunsCommand(t *testing.T) {
 	for _, format := range []Format{Chat, Responses, Messages} {
 		t.Run(string(format), func(t *testing.T) {
 			srv := Start(t, oneCommand())
@@ -223,7 +224,7 @@ func TestRealPiRunsACommandInEveryFormat(t *testing.T) {
 	}
 }
 
-func TestRealPiIsSteeredWhileAnAnswerIsHeld(t *testing.T) {
+func TestRealPiIsSteered(t *testing.T) {
 	finish := make(chan struct{})
 	srv := Start(t, Sequence(Step{Text: "I look.", UntilEnd: finish}, Step{Text: "As you wish."}))
 	env, flags := PiHome(t, srv)
@@ -242,7 +243,7 @@ func TestRealPiIsSteeredWhileAnAnswerIsHeld(t *testing.T) {
 	}
 }
 
-func TestRealPiForgetsInANewSession(t *testing.T) {
+func TestRealPiForgetsOldSession(t *testing.T) {
 	srv := Start(t, oneCommand())
 	env, flags := PiHome(t, srv)
 	pi := start(t, "pi", env, append(flags, "--mode", "rpc")...)
@@ -301,7 +302,7 @@ func TestRealClaudeRunsACommand(t *testing.T) {
 	}
 }
 
-func TestRealClaudeIsSteeredWhileAToolRuns(t *testing.T) {
+func TestRealClaudeIsSteered(t *testing.T) {
 	srv := Start(t, Sequence(
 		Step{Text: "I look.", Tools: []ToolCall{Bash("cat gate")}},
 		Step{Text: "As you wish."},
@@ -335,7 +336,7 @@ func TestRealClaudeIsSteeredWhileAToolRuns(t *testing.T) {
 	}
 }
 
-// openGate opens a named pipe for writing, which succeeds when somebody reads from it.
+// openGate opens a named pipe for writing, which succeeds once it has a reader.
 func openGate(t *testing.T, path string) *os.File {
 	t.Helper()
 	type opened struct {
@@ -359,7 +360,7 @@ func openGate(t *testing.T, path string) *os.File {
 	}
 }
 
-func TestRealClaudeWaitsAsLongAsItIsTold(t *testing.T) {
+func TestRealClaudeObeysRetryAfter(t *testing.T) {
 	srv := Start(t, Sequence(Limited(2*time.Second), Step{Text: "All done."}))
 	c := start(t, "claude", ClaudeHome(t, srv), "-p", "do the work", "--output-format", "stream-json", "--verbose")
 	c.in.Close()
@@ -379,7 +380,7 @@ func TestRealClaudeWaitsAsLongAsItIsTold(t *testing.T) {
 	}
 }
 
-func TestRealAgentsTakeADroppedStreamForAFailure(t *testing.T) {
+func TestRealAgentsNoticeDroppedStream(t *testing.T) {
 	dropped := func() Script {
 		return Sequence(Step{Text: "half an ans", Chunks: 2, Drop: true}, Step{Text: "All done."})
 	}

@@ -17,7 +17,8 @@ const (
 	Google    Format = "google"    // Google generateContent
 )
 
-// A Request is what an agent sent to the model. Its slices are shared between copies: read, do not change.
+// A Request is what an agent sent to the model. Its slices are shared between copies: read, do not
+// change.
 type Request struct {
 	N      int // from 1, in the order of arrival
 	Format Format
@@ -43,15 +44,17 @@ const (
 	ToolOutput Role = "tool"
 )
 
-// A Message is one entry of a conversation. A tool's output is an entry of its own, also where the wire format wraps it
-// into a message of the user; all that the model said in one answer is one entry.
+// A Message is one entry of a conversation. A tool's output is an entry of its own, also where the
+// wire format wraps it into a message of the user; all that the model said in one answer is one
+// entry.
 type Message struct {
 	Role  Role
 	Text  string // parts are joined by a newline
 	Calls []Call // of the assistant
 }
 
-// A Call is a tool call in a conversation. Args is decoded JSON, or the string itself where that is no JSON.
+// A Call is a tool call in a conversation. Args is decoded JSON, or the string itself where that is
+// no JSON.
 type Call struct {
 	Name string
 	Args any
@@ -68,8 +71,8 @@ const (
 	Closed    Outcome = "closed"    // the server was closed first
 )
 
-// Text is the text of all messages of the given roles, or of all roles when none is given, one message after the other
-// with a newline between. The arguments of tool calls are not part of it.
+// Text is the text of all messages of the given roles, or of all roles when none is given, one
+// message after the other with a newline between. The arguments of tool calls are not part of it.
 func (r Request) Text(roles ...Role) string {
 	var texts []string
 	for _, m := range r.Messages {
@@ -80,7 +83,8 @@ func (r Request) Text(roles ...Role) string {
 	return strings.Join(texts, "\n")
 }
 
-// Holds reports whether the conversation holds a text anywhere, the arguments of tool calls included.
+// Holds reports whether the conversation holds a text anywhere, the arguments of tool calls
+// included.
 func (r Request) Holds(text string) bool {
 	return slices.ContainsFunc(r.Messages, func(m Message) bool {
 		return strings.Contains(m.Text, text) ||
@@ -140,8 +144,8 @@ func (c content) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// say adds to a conversation. What the assistant says right after the assistant belongs to one answer: the responses
-// format lists its text and its calls as separate items.
+// say adds to a conversation. What the assistant says right after the assistant belongs to one
+// answer: the responses format lists its text and its calls as separate items.
 func say(conversation []Message, m Message) []Message {
 	last := len(conversation) - 1
 	if m.Role != Assistant || last < 0 || conversation[last].Role != Assistant {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// responsesWire is OpenAI's responses, as pi 0.87.1 (api "openai-responses") and codex 0.169.0 use it.
+// responsesWire is OpenAI's responses, as pi 0.87.1 (api "openai-responses") and codex 0.169.0 use
+// it.
 type responsesWire struct{}
 
 func (w responsesWire) read(body []byte, r *Request) error {
@@ -16,8 +17,9 @@ func (w responsesWire) read(body []byte, r *Request) error {
 		Instructions string          `json:"instructions"`
 		Input        json.RawMessage `json:"input"`
 		Tools        []struct {
-			Type       string          `json:"type"`
-			Name       string          `json:"name"` // of functions; the tools of the API itself have only a type
+			Type string `json:"type"`
+			// of functions; the tools of the API itself have only a type
+			Name       string          `json:"name"`
 			Parameters json.RawMessage `json:"parameters"`
 		} `json:"tools"`
 	}
@@ -92,11 +94,6 @@ func (w responsesWire) stream(a answer) []sse {
 		}
 		emit("response.output_item.added", object{"output_index": i, "item": w.begun(item)}, false)
 		switch item["type"] {
-		case "reasoning":
-			emit("response.reasoning_summary_part.added", at(object{"summary_index": 0, "part": object{"type": "summary_text", "text": ""}}), false)
-			emit("response.reasoning_summary_text.delta", at(object{"summary_index": 0, "delta": a.thought}), true)
-			emit("response.reasoning_summary_text.done", at(object{"summary_index": 0, "text": a.thought}), false)
-			emit("response.reasoning_summary_part.done", at(object{"summary_index": 0, "part": object{"type": "summary_text", "text": a.thought}}), false)
 		case "message":
 			emit("response.content_part.added", at(object{"content_index": 0, "part": outputText("")}), false)
 			for _, p := range a.text {
@@ -138,11 +135,6 @@ func (w responsesWire) whole(a answer) any {
 
 func (responsesWire) items(a answer) []object {
 	items := []object{}
-	if a.thought != "" {
-		items = append(items, object{
-			"type": "reasoning", "id": a.id("rs"), "summary": []object{{"type": "summary_text", "text": a.thought}},
-		})
-	}
 	if len(a.text) > 0 {
 		items = append(items, object{
 			"type": "message", "id": a.id("msg"), "role": "assistant", "status": "completed",
@@ -162,7 +154,7 @@ func (responsesWire) begun(item object) object {
 	begun := object{}
 	for k, v := range item {
 		switch k {
-		case "summary", "content":
+		case "content":
 			v = []object{}
 		case "arguments":
 			v = ""

@@ -17,10 +17,12 @@ import (
 // Model is the one model that GET /v1/models lists. Requests may name any other.
 const Model = "scripted"
 
-// maxBody is far above what an agent sends (3 MB prompts were seen) and keeps a runaway test from eating the machine.
+// maxBody is far above what an agent sends (3 MB prompts were seen) and keeps a runaway test from
+// eating the machine.
 const maxBody = 64 << 20
 
-// A Server answers on a free port of the loopback interface. Its methods may be called from any goroutine.
+// A Server answers on a free port of the loopback interface. Its methods may be called from any
+// goroutine.
 type Server struct {
 	URL string // without a path: "http://127.0.0.1:PORT"
 
@@ -58,11 +60,13 @@ func New(script Script) (*Server, error) {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnState:   s.count,
 	}
-	s.served.Go(func() { s.http.Serve(listener) }) // always ends with an error, when Close closes the listener
+	// always ends with an error, when Close closes the listener
+	s.served.Go(func() { s.http.Serve(listener) })
 	return s, nil
 }
 
-// Start is New for a test: the server is closed when the test ends, and a fault of the script fails the test.
+// Start is New for a test: the server is closed when the test ends, and a fault of the script fails
+// the test.
 func Start(tb testing.TB, script Script) *Server {
 	tb.Helper()
 	s, err := New(script)
@@ -78,22 +82,23 @@ func Start(tb testing.TB, script Script) *Server {
 	return s
 }
 
-// Close ends all answers, the held ones too, and returns when nothing of the server runs any more. It may be called
-// again.
+// Close ends all answers, the held ones too, and returns when nothing of the server runs any more.
+// It may be called again.
 func (s *Server) Close() {
 	s.stop(errClosed)
 	s.http.Close()
 	s.served.Wait()
 }
 
-// count makes Close wait for connections, which net/http does not. net/http calls it for a new connection on the
-// goroutine that accepts, so served is above zero then.
+// count makes Close wait for connections, which net/http does not. net/http calls it for a new
+// connection on the goroutine that accepts, so served is above zero then.
 func (s *Server) count(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		s.served.Add(1)
 		if s.ctx.Err() != nil {
-			c.Close() // accepted while Close went through the connections: it may have missed this one
+			// accepted while Close went through the connections: it may have missed this one
+			c.Close()
 		}
 	case http.StateClosed, http.StateHijacked:
 		s.served.Done()
@@ -107,8 +112,9 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Wait returns when done says so of the requests received so far. It asks at once, and again with every new request and
-// with every end of an answer. The error is that of ctx, with the number of requests there are.
+// Wait returns when done says so of the requests received so far. It asks at once, and again with
+// every new request and with every end of an answer. The error is that of ctx, with the number of
+// requests there are.
 func (s *Server) Wait(ctx context.Context, done func([]Request) bool) error {
 	for {
 		s.mu.Lock()
@@ -125,7 +131,8 @@ func (s *Server) Wait(ctx context.Context, done func([]Request) bool) error {
 	}
 }
 
-// Fault is the first thing that the script got wrong, or the first request that could not be read; or nil.
+// Fault is the first thing that the script got wrong, or the first request that could not be read;
+// or nil.
 func (s *Server) Fault() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +186,8 @@ func (s *Server) handler(format Format, w wire) http.Handler {
 		err = s.play(in.Context(), out, w, r)
 		s.conclude(r.N, outcome(in.Context(), err))
 		if err != nil {
-			panic(http.ErrAbortHandler) // cuts the connection, so that the agent cannot take the rest for an end
+			// cuts the connection, so that the agent cannot take the rest for an end
+			panic(http.ErrAbortHandler)
 		}
 	})
 }
@@ -282,10 +290,6 @@ func end(ctx context.Context, step Step) error {
 	if err := hold(ctx, step.UntilEnd); err != nil {
 		return err
 	}
-	if step.Hang {
-		<-ctx.Done()
-		return context.Cause(ctx)
-	}
 	if step.Drop {
 		return errDropped
 	}
@@ -367,7 +371,7 @@ func countTokens(out http.ResponseWriter, in *http.Request) {
 	writeJSON(out, http.StatusOK, object{"input_tokens": n / 4})
 }
 
-// listModels has the fields of both houses; each agent reads its own.
+// listModels has the fields of both vendors; each agent reads its own.
 func listModels(out http.ResponseWriter, _ *http.Request) {
 	writeJSON(out, http.StatusOK, object{
 		"object": "list", "has_more": false, "first_id": Model, "last_id": Model,

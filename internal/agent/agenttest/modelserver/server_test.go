@@ -65,7 +65,7 @@ func TestStatusCarriesBodyAndHeaders(t *testing.T) {
 	})
 }
 
-func TestDropCutsTheStreamAfterItsContent(t *testing.T) {
+func TestDropFollowsContent(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
 		srv := Start(t, Sequence(Step{Text: "half an ans", Chunks: 2, Drop: true}))
 		got, err := d.ask(t, srv)
@@ -90,45 +90,6 @@ func TestDropWithoutContentSendsNothing(t *testing.T) {
 	})
 }
 
-func TestHangLastsUntilTheAgentHangsUp(t *testing.T) {
-	forEach(t, func(t *testing.T, d dialect) {
-		for name, step := range map[string]Step{"before the first byte": {Hang: true}, "after some text": {Text: "well", Hang: true}} {
-			t.Run(name, func(t *testing.T) {
-				srv := Start(t, Sequence(step))
-				ctx, hangUp := context.WithCancel(t.Context())
-				defer hangUp()
-				ended := make(chan error, 1)
-				go func() {
-					response, err := d.post(ctx, srv, d.bodies["plain"])
-					if err == nil {
-						_, err = d.read(response.Body)
-						response.Body.Close()
-					}
-					ended <- err
-				}()
-				waitFor(t, srv, Answering)
-				hangUp()
-				if err := <-ended; !errors.Is(err, context.Canceled) {
-					t.Errorf("the client saw %v", err)
-				}
-				waitFor(t, srv, Left)
-			})
-		}
-	})
-}
-
-func TestHangSendsItsTextFirst(t *testing.T) {
-	forEach(t, func(t *testing.T, d dialect) {
-		srv := Start(t, Sequence(Step{Text: "well", Hang: true}))
-		response, err := d.post(within(t), srv, d.bodies["plain"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		readUntil(t, response.Body, "well")
-	})
-}
-
 // readUntil returns what came up to and including a text.
 func readUntil(t *testing.T, body io.Reader, text string) string {
 	t.Helper()
@@ -144,7 +105,7 @@ func readUntil(t *testing.T, body io.Reader, text string) string {
 	return got.String()
 }
 
-func TestUntilHoldsTheAnswerAndUntilEndItsEnd(t *testing.T) {
+func TestUntilAndUntilEndHold(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
 		begin, finish := make(chan struct{}), make(chan struct{})
 		srv := Start(t, Sequence(Step{Text: "streamed", Until: begin, UntilEnd: finish}))
@@ -212,7 +173,7 @@ func (d *discard) WriteHeader(int)             {}
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discard) FlushError() error           { return nil }
 
-func TestPerContextBeginsAgainInEveryFreshContext(t *testing.T) {
+func TestPerContextBeginsAgain(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
 		srv := Start(t, PerContext(Step{Text: "zero"}, Step{Text: "one"}, Step{Text: "two"}))
 		for _, want := range []string{"zero", "zero"} {
@@ -231,14 +192,16 @@ func TestPerContextBeginsAgainInEveryFreshContext(t *testing.T) {
 	})
 }
 
-func TestFaultsOfTheScriptAreAnsweredAndReported(t *testing.T) {
+func TestScriptFaultsAreReported(t *testing.T) {
 	cases := []struct {
 		name   string
 		script func() Script
 		want   string
 	}{
 		{"a sequence that is too short", func() Script { return Sequence() }, "request 1: the script has 0 steps, and step 1 is asked for"},
-		{"a tool that is not declared", func() Script { return Sequence(Step{Tools: []ToolCall{Write("a", "b")}}) }, "request 1: the request declares none of the tools write"},
+		{"a tool that is not declared", func() Script {
+			return Sequence(Step{Tools: []ToolCall{{resolve: func(Request) (ToolCall, error) { return ToolCall{}, errors.New("no such tool") }}}})
+		}, "request 1: no such tool"},
 		{"arguments that are no JSON", func() Script { return Sequence(Step{Tools: []ToolCall{{Name: "x", Args: func() {}}}}) }, "request 1: encode the arguments of x"},
 		{"a panic", func() Script { return func(Request) Step { panic("oh") } }, "request 1: the script panicked: oh"},
 	}
@@ -283,7 +246,7 @@ func TestUnreadableRequestIsRefused(t *testing.T) {
 	})
 }
 
-func TestStartFailsTheTestOnAFault(t *testing.T) {
+func TestStartFailsTestOnFault(t *testing.T) {
 	inner := &recorder{TB: t}
 	srv := Start(inner, Sequence())
 	answerOf(t, dialects[0], srv)
@@ -293,7 +256,7 @@ func TestStartFailsTheTestOnAFault(t *testing.T) {
 	}
 }
 
-func TestWaitGivesUpWithItsContext(t *testing.T) {
+func TestWaitEndsWithContext(t *testing.T) {
 	srv := Start(t, Sequence(Step{}))
 	answerOf(t, dialects[0], srv)
 	gone := errors.New("the test has other plans")
@@ -305,7 +268,7 @@ func TestWaitGivesUpWithItsContext(t *testing.T) {
 	}
 }
 
-func TestRequestsAreNumberedAsTheyCome(t *testing.T) {
+func TestRequestsAreNumbered(t *testing.T) {
 	srv := Start(t, func(r Request) Step { return Step{Text: string(r.Format)} })
 	for _, d := range dialects {
 		if got, err := d.ask(t, srv); err != nil || got.text() != string(d.format) {
@@ -342,9 +305,9 @@ func TestModelsAndTokenCounts(t *testing.T) {
 	}
 }
 
-func TestCloseEndsHeldAnswersAndLeavesNoGoroutine(t *testing.T) {
+func TestCloseLeavesNoGoroutine(t *testing.T) {
 	never := make(chan struct{})
-	steps := []Step{{Hang: true}, {Text: "well", Hang: true}, {Until: never}, {Text: "well", UntilEnd: never}, {Text: "a", Delay: time.Hour}, {}}
+	steps := []Step{{Until: never}, {Text: "well", UntilEnd: never}, {Text: "a", Delay: time.Hour}, {}}
 	srv, err := New(Sequence(steps...))
 	if err != nil {
 		t.Fatal(err)
@@ -387,7 +350,8 @@ func TestCloseEndsHeldAnswersAndLeavesNoGoroutine(t *testing.T) {
 	srv.Close()
 }
 
-// serverGoroutines are the stacks of those that the server started, after a while for the ones that have only to return.
+// serverGoroutines are the stacks of those that the server started, after a while for the ones that
+// have only to return.
 func serverGoroutines() (stacks string) {
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
 		buffer := make([]byte, 1<<20)
@@ -427,7 +391,7 @@ func (r *recorder) cleanup() {
 	}
 }
 
-func TestMissingAgentsFailTheTestWithInstructions(t *testing.T) {
+func TestMissingAgentsFailTest(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv(AgentsEnv, folder)
 	inner := &recorder{TB: t}
@@ -442,7 +406,7 @@ func TestMissingAgentsFailTheTestWithInstructions(t *testing.T) {
 	}
 }
 
-func TestHomesInheritNothingButThePath(t *testing.T) {
+func TestHomesInheritOnlyPath(t *testing.T) {
 	folder := t.TempDir()
 	bin := filepath.Join(folder, "bin")
 	if err := os.Mkdir(bin, 0o700); err != nil {

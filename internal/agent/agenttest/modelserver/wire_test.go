@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestAnswerIsUnderstoodInEveryFormat(t *testing.T) {
+func TestAnswersOfEveryFormat(t *testing.T) {
 	finishes := map[Format]struct{ stop, tools, truncated string }{
 		Chat:      {"stop", "tool_calls", "length"},
 		Responses: {"completed", "completed", "incomplete"},
@@ -33,9 +33,9 @@ func TestAnswerIsUnderstoodInEveryFormat(t *testing.T) {
 			{"more pieces than characters are as many as characters", Step{Text: "ab", Chunks: 9}, reply{Pieces: []string{"a", "b"}, Finish: finishes[d.format].stop}},
 			{"an empty answer ends normally", Step{}, reply{Finish: finishes[d.format].stop}},
 			{
-				"thought, text, calls and usage come in one answer",
-				Step{Thought: "hm", Text: "I look.\n\nNow.", Tools: calls, Usage: usage},
-				reply{Thought: "hm", Pieces: []string{"I look.\n\nNow."}, Calls: wanted(d), Usage: replyUsage(usage), Finish: finishes[d.format].tools},
+				"text, calls and usage come in one answer",
+				Step{Text: "I look.\n\nNow.", Tools: calls, Usage: usage},
+				reply{Pieces: []string{"I look.\n\nNow."}, Calls: wanted(d), Usage: replyUsage(usage), Finish: finishes[d.format].tools},
 			},
 			{"a truncated answer says so", Step{Text: "I wou", Truncated: true}, reply{Pieces: []string{"I wou"}, Finish: finishes[d.format].truncated}},
 		}
@@ -52,7 +52,7 @@ func TestAnswerIsUnderstoodInEveryFormat(t *testing.T) {
 			})
 		}
 		t.Run(string(d.format)+"/a request for no stream gets the same answer whole", func(t *testing.T) {
-			srv := Start(t, Sequence(Step{Thought: "hm", Text: "I look.", Chunks: 3, Tools: calls, Usage: usage}))
+			srv := Start(t, Sequence(Step{Text: "I look.", Chunks: 3, Tools: calls, Usage: usage}))
 			response, err := d.post(t.Context(), srv, d.bodies["unstreamed"])
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +66,7 @@ func TestAnswerIsUnderstoodInEveryFormat(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := reply{Thought: "hm", Pieces: []string{"I look."}, Calls: wanted(d), Usage: replyUsage(usage), Finish: finishes[d.format].tools}
+			want := reply{Pieces: []string{"I look."}, Calls: wanted(d), Usage: replyUsage(usage), Finish: finishes[d.format].tools}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
@@ -74,7 +74,7 @@ func TestAnswerIsUnderstoodInEveryFormat(t *testing.T) {
 	}
 }
 
-func TestConversationReadsTheSameInEveryFormat(t *testing.T) {
+func TestConversationsOfEveryFormat(t *testing.T) {
 	want := []Message{
 		{Role: System, Text: "be brief"},
 		{Role: User, Text: "first\nsecond"},
@@ -111,7 +111,7 @@ func TestConversationReadsTheSameInEveryFormat(t *testing.T) {
 	}
 }
 
-func TestToolOutputsStandInOrderWithTheWordsAroundThem(t *testing.T) {
+func TestToolOutputsStayInOrder(t *testing.T) {
 	var r Request
 	err := messagesWire{}.read([]byte(`{"messages":[{"role":"user","content":[
 		{"type":"text","text":"before"},{"type":"tool_result","content":"out"},{"type":"tool_result"},{"type":"text","text":"after"}]},
@@ -125,7 +125,7 @@ func TestToolOutputsStandInOrderWithTheWordsAroundThem(t *testing.T) {
 	}
 }
 
-func TestShellCallFollowsTheDeclaredTool(t *testing.T) {
+func TestShellCallFollowsDeclaredTool(t *testing.T) {
 	tools := func(name, properties string) []Tool {
 		return []Tool{{Name: "read", Schema: []byte(`{}`)}, {Name: name, Schema: []byte(`{"properties":` + properties + `}`)}}
 	}
@@ -147,22 +147,18 @@ func TestShellCallFollowsTheDeclaredTool(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := BashCall(Request{Tools: c.tools}, "ls")
+			got, err := shellCall(Request{Tools: c.tools}, "ls")
 			if err != nil || !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got %+v, %v; want %+v", got, err, c.want)
 			}
 		})
 	}
-	got, err := WriteCall(Request{Tools: tools("Write", `{"file_path":{"type":"string"},"content":{"type":"string"}}`)}, "/a", "b")
-	if want := (ToolCall{Name: "Write", Args: map[string]any{"file_path": "/a", "content": "b"}}); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("write: got %+v, %v; want %+v", got, err, want)
-	}
-	if _, err := BashCall(Request{Tools: tools("grep", "{}")}, "ls"); err == nil || !strings.Contains(err.Error(), "declares none of the tools bash") {
+	if _, err := shellCall(Request{Tools: tools("grep", "{}")}, "ls"); err == nil || !strings.Contains(err.Error(), "declares none of the tools bash") {
 		t.Errorf("without a shell tool: %v", err)
 	}
 }
 
-func TestFailuresHaveTheFormsOfTheirFormat(t *testing.T) {
+func TestFailuresOfEveryFormat(t *testing.T) {
 	kinds := map[Format]map[int]string{
 		Chat:      {401: "authentication_error", 429: "rate_limit_error", 500: "server_error", 529: "server_error"},
 		Responses: {401: "authentication_error", 429: "rate_limit_error", 500: "server_error", 529: "server_error"},
@@ -211,7 +207,7 @@ func FuzzRead(f *testing.F) {
 			}
 			// Whatever was read must be answerable, and the answer must be JSON.
 			r.N = 1
-			a, err := prepare(r, Step{Thought: "hm", Text: string(body), Chunks: 7, Tools: []ToolCall{{Name: "bash"}}})
+			a, err := prepare(r, Step{Text: string(body), Chunks: 7, Tools: []ToolCall{{Name: "bash"}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// runCommand runs a command by the shell, shows its output line by line, and listens
-// meanwhile. Whatever cuts it short ends it with all that is in its process group.
+// runCommand runs a command in the shell, prints its output line by line, and handles inputs
+// meanwhile. If the turn is cut short, its process group is killed.
 func (p *player) runCommand(id, command string) (output string, ok bool, err error) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
@@ -42,7 +42,7 @@ func (p *player) runCommand(id, command string) (output string, ok bool, err err
 	if err != nil {
 		cancel()
 		for range printed {
-			// What comes after the end of the turn is nobody's.
+			// Output after the end of the turn is dropped.
 		}
 		return output, false, err
 	}
@@ -52,7 +52,7 @@ func (p *player) runCommand(id, command string) (output string, ok bool, err err
 	return output, true, nil
 }
 
-// watch shows what a command prints until it has ended.
+// watch prints a command's output until it has ended.
 func (p *player) watch(id string, printed <-chan string) (string, error) {
 	var output strings.Builder
 	for {
@@ -62,7 +62,7 @@ func (p *player) watch(id string, printed <-chan string) (string, error) {
 				return output.String(), nil
 			}
 			output.WriteString(line)
-			if err := p.print(progressedLine{"progressed", id, line}); err != nil {
+			if err := p.print("progressed", field{"id", id}, field{"text", line}); err != nil {
 				return output.String(), err
 			}
 		case in, ok := <-p.in:

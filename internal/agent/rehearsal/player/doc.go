@@ -1,7 +1,6 @@
-// Package player is an agent without a model: a process that plays a scenario. It is
-// what 'ralph rehearse SCENARIO' runs, and it does what real agents do, well and badly:
-// it uses tools, changes files, reports usage, can be steered in mid-turn, runs into
-// limits, crashes, hangs, prints nonsense.
+// Package player is an agent without a model: a process that plays a scenario. 'ralph rehearse
+// SCENARIO' runs it. It uses tools, changes files, reports usage, can be steered within a turn,
+// meets limits, crashes, hangs, and prints invalid output.
 //
 //	scenario, err := player.Load(cwd, "demo") // or a file
 //	code := player.Run(ctx, player.Options{
@@ -28,15 +27,15 @@
 //	  run cat hello.txt
 //	  promise
 //
-// A section that ends without saying how finishes its turn. 'iteration *' is every
-// further iteration; without it the last section is played again. A file without any
-// 'iteration' is one section. 'message' begins the section that answers when ralph asks
-// for a commit message, wherever it stands; without it the answer names the scenario and the iteration. <<WORD at the end of a line takes the lines up to WORD as
-// its text, less the indent of the first; a single line is text as it stands, without quotes or escapes. Blank lines at its
-// ends are dropped. {iteration} is the iteration's number, {steer} what somebody
-// steered, and {loop} the folder of the loop.
+// A section that ends without saying how finishes its turn. 'iteration *' is every further
+// iteration; without it the last section is played again. A file without any 'iteration' is one
+// section. 'message' begins the section that answers when ralph asks for a commit message, wherever
+// it stands; without it the answer names the scenario and the iteration. <<WORD at the end of a
+// line takes the lines up to WORD as its text, less the indent of the first; a single line is text
+// as it stands, without quotes or escapes. Blank lines at its ends are dropped. {iteration} is the
+// iteration's number, {steer} the text of the last steer, and {loop} the folder of the loop.
 //
-// Steps tells what else there is (ralph rehearse --steps, docs/rehearsing.md).
+// Steps tells what else there is (ralph rehearse --steps, docs/reference/rehearsing.md).
 //
 // # Protocol
 //
@@ -55,11 +54,10 @@
 //
 // # Guarantees
 //
-// A steer is delivered when the step that is being played has ended (but talk and silence
-// take it at once), and said to be with a line "steered" before anything is done about it; one that comes when no turn is
-// running is dropped, and never shows in the next turn. Each turn has at most one "finished". The
-// end of the input ends the process, whatever it is doing, but for hang. Files are
-// written below Dir and LoopDir only, also through symbolic links.
+// A steer is delivered at the end of the current step (talk and silence take it at once). The line
+// "steered" comes before its reaction. A steer outside of a turn is dropped and does not appear in
+// the next turn. Each turn has at most one "finished". The end of the input ends the process,
+// except during hang. Files are written below Dir and LoopDir only, also through symbolic links.
 //
 // # Not here
 //

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
 )
 
 // ParseError is a mistake in a scenario.
@@ -188,67 +190,35 @@ func cutWord(s string) (word, rest string) {
 
 func parseStep(line string) (step, error) {
 	name, rest := cutWord(line)
-	for _, w := range words {
-		if w.name != name {
-			continue
-		}
-		s, err := w.parse(rest)
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	if i >= 0 {
+		s, err := kinds[i].parse(rest)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w; want %s", name, err, w.usage)
+			return step{}, fmt.Errorf("%s: %w; want %s", name, err, kinds[i].usage)
 		}
+		s.kind = &kinds[i]
 		return s, nil
 	}
 	known := []string{"iteration", "message", "steered"}
 	if slices.Contains(known, name) {
-		return nil, fmt.Errorf("%s cannot stand here", name)
+		return step{}, fmt.Errorf("%s cannot stand here", name)
 	}
-	for _, w := range words {
-		known = append(known, w.name)
+	for _, k := range kinds {
+		known = append(known, k.name)
 	}
 	if near := nearest(name, known); near != "" {
-		return nil, fmt.Errorf("%q is no step: did you mean %s?", name, near)
+		return step{}, fmt.Errorf("%q is no step: did you mean %s?", name, near)
 	}
-	return nil, fmt.Errorf("%q is no step: there are %s", name, strings.Join(known, ", "))
+	return step{}, fmt.Errorf("%q is no step: there are %s", name, strings.Join(known, ", "))
 }
 
-// nearest returns the word that is spelled most like s, if any is.
+// nearest returns the word with the same letters as s, or the one with the most similar spelling.
 func nearest(s string, known []string) string {
-	best, least := "", 1+max(1, len(s)/3)
+	letters := func(word string) []byte { return slices.Sorted(slices.Values([]byte(word))) }
 	for _, word := range known {
-		if d := distance(s, word, least); d < least {
-			best, least = word, d
+		if slices.Equal(letters(word), letters(s)) {
+			return word
 		}
 	}
-	return best
-}
-
-// distance counts the letters to insert, delete, replace or swap with their neighbour
-// between a and b; those further apart than limit may be called limit.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	var before, above, row []int
-	for i := range len(a) + 1 {
-		before, above, row = above, row, make([]int, len(b)+1)
-		for j := range row {
-			switch {
-			case i == 0:
-				row[j] = j
-				continue
-			case j == 0:
-				row[j] = i
-				continue
-			}
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
+	return config.Nearest(s, known)
 }

@@ -33,8 +33,8 @@ const (
 )
 
 // Run plays until the scenario ends the process, In ends, Out cannot be written or ctx is done, and
-// returns the exit code. What reads In is left waiting where In has not ended, and commands
-// of 'orphan' go on: the caller is expected to exit.
+// returns the exit code. The reader of In is left waiting if In has not ended, and commands of
+// 'orphan' continue: the caller is expected to exit.
 func Run(ctx context.Context, opt Options) int {
 	p := &player{Options: opt, ctx: ctx, in: make(chan input)}
 	if err := p.open(); err != nil {
@@ -61,7 +61,7 @@ type player struct {
 	Options
 	ctx  context.Context
 	in   chan input
-	next *input // came while what stands behind a finish was played
+	next *input // received while the steps after a finish were played
 
 	project *os.Root
 	loop    *os.Root
@@ -82,12 +82,12 @@ type turn struct {
 	steer     string  // the one that is reacted to
 }
 
-// Ways for the playing to stop before its end.
+// Reasons to stop before the end of a section.
 var (
-	errQuit    = errors.New("nobody is there any more")
+	errQuit    = errors.New("the input has ended")
 	errStopped = errors.New("asked to stop by the system")
 	errAborted = errors.New("the turn was aborted")
-	errNext    = errors.New("the next turn is asked for")
+	errNext    = errors.New("the next turn was requested")
 )
 
 type exitError struct{ code int }
@@ -117,9 +117,9 @@ func (p *player) close() {
 	p.loop.Close()
 }
 
-// serve does what is asked until there is an error.
+// serve handles inputs until an error.
 func (p *player) serve() error {
-	if err := p.print(readyLine{"ready", p.Scenario.Name, Version}); err != nil {
+	if err := p.print("ready", field{"scenario", p.Scenario.Name}, field{"version", Version}); err != nil {
 		return err
 	}
 	for {
@@ -161,49 +161,49 @@ func (p *player) receive() (input, error) {
 func (p *player) reset() error {
 	if p.stale {
 		p.stale = false
-		return p.print(resetLine{"stale", "the scenario says so"})
+		return p.print("stale", field{"why", "the scenario says so"})
 	}
-	return p.print(resetLine{Type: "fresh"})
+	return p.print("fresh")
 }
 
-// decline says that nothing comes of what was asked.
+// decline answers an input that has no effect now.
 func (p *player) decline(in input) error {
 	switch in.Do {
 	case "steer":
-		return p.print(noticedLine{"noticed", "late", "no turn is running: " + in.ID})
+		return p.notice("late", "no turn is running: "+in.ID)
 	case "abort":
-		return p.print(noticedLine{"noticed", "late", "no turn is running"})
+		return p.notice("late", "no turn is running")
 	case "begin":
-		return p.print(noticedLine{"noticed", "refused", "a turn is running"})
+		return p.notice("refused", "a turn is running")
 	case "reset":
-		return p.print(resetLine{"stale", "a turn is running"})
+		return p.print("stale", field{"why", "a turn is running"})
 	}
-	return p.print(noticedLine{"noticed", "unread", cmp.Or(in.Text, in.Do)})
+	return p.notice("unread", cmp.Or(in.Text, in.Do))
 }
 
-// playTurn plays a section, and ends its turn where the section has not.
+// playTurn plays a section, and ends the turn if the section did not.
 func (p *player) playTurn(begin input) error {
 	p.turn = turn{iteration: begin.Iteration, section: p.Scenario.asked(begin), running: true}
-	err := p.print(begunLine{"begun", begin.Iteration})
+	err := p.print("begun", field{"iteration", begin.Iteration})
 	if err == nil {
 		err = p.playSection()
 	}
 	switch {
 	case errors.Is(err, errAborted):
-		return p.finish(finishStep{outcome: "aborted"})
+		return p.finish("aborted", "", "")
 	case errors.Is(err, errNext):
 		return nil
 	case err != nil:
 		return err
 	case p.running:
-		return p.finish(finishStep{outcome: "ok"})
+		return p.finish("ok", "", "")
 	}
 	return nil
 }
 
 func (p *player) playSection() error {
 	for _, s := range p.section.steps {
-		if err := s.play(p); err != nil {
+		if err := s.kind.play(p, s); err != nil {
 			return err
 		}
 		if err := p.hear(); err != nil {
@@ -213,7 +213,7 @@ func (p *player) playSection() error {
 	return nil
 }
 
-// hear takes what has been sent meanwhile, and delivers what waits.
+// hear takes pending inputs and delivers queued steers.
 func (p *player) hear() error {
 	for {
 		select {
@@ -230,7 +230,7 @@ func (p *player) hear() error {
 	}
 }
 
-// take is how input is taken while a section is played.
+// take handles an input while a section is played.
 func (p *player) take(in input, ok bool) error {
 	switch {
 	case !ok:
@@ -248,17 +248,17 @@ func (p *player) take(in input, ok bool) error {
 	return nil
 }
 
-// deliver gives the agent what waits for it. A turn that ends leaves it undelivered.
+// deliver plays the reactions to queued steers. The end of the turn drops the rest.
 func (p *player) deliver() error {
 	for p.running && len(p.queue) > 0 {
 		in := p.queue[0]
 		p.queue = p.queue[1:]
-		if err := p.print(steeredLine{"steered", in.ID}); err != nil {
+		if err := p.print("steered", field{"id", in.ID}); err != nil {
 			return err
 		}
 		p.steer = in.Text
 		for _, s := range p.reactions() {
-			if err := s.play(p); err != nil {
+			if err := s.kind.play(p, s); err != nil {
 				return err
 			}
 		}
@@ -270,18 +270,18 @@ func (p *player) reactions() []step {
 	if len(p.section.steered) > 0 {
 		return p.section.steered
 	}
-	return []step{sayStep{text: "I heard you: {steer}"}}
+	return []step{say("I heard you: {steer}")}
 }
 
-func (p *player) finish(s finishStep) error {
+func (p *player) finish(outcome, kind, text string) error {
 	if !p.running {
 		return nil
 	}
 	p.running, p.queue = false, nil
-	return p.print(finishedLine{"finished", s.outcome, s.kind, p.fill(s.text)})
+	return p.print("finished", field{"outcome", outcome}, given("kind", kind), given("error", text))
 }
 
-// pause waits for d of the scenario's time, and listens meanwhile.
+// pause waits for d of the scenario's time, and handles inputs meanwhile.
 func (p *player) pause(d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -302,7 +302,7 @@ func (p *player) pause(d time.Duration) error {
 	}
 }
 
-// fill puts in what the placeholders stand for.
+// fill replaces the placeholders of a text.
 func (p *player) fill(text string) string {
 	return strings.NewReplacer(
 		"{steer}", p.steer, "{iteration}", strconv.Itoa(p.iteration), "{loop}", cmp.Or(p.LoopDir, "."),

@@ -16,6 +16,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// textLine and returnedLine are lines of the player.
+type (
+	textLine     struct{ Type, Block, Text string }
+	returnedLine struct {
+		Type, ID, Output string
+		OK               bool
+		Took             int64
+	}
+)
+
 // partner is ralph's side of one player, within a synctest bubble.
 type partner struct {
 	t      *testing.T
@@ -140,7 +150,7 @@ func TestASectionIsPlayed(t *testing.T) {
 	})
 }
 
-func TestSlowTextComesWordByWord(t *testing.T) {
+func TestSlowText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := play(t, "slow 20ms: one two three", func(o *Options) { o.Speed = 2 })
 		began := time.Now()
@@ -158,7 +168,7 @@ func TestSlowTextComesWordByWord(t *testing.T) {
 	})
 }
 
-func TestASteerIsDeliveredAtTheEndOfTheTool(t *testing.T) {
+func TestSteerIsDeliveredAfterTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := play(t, `
 			tool bash 1s -> ok
@@ -185,7 +195,7 @@ func TestASteerIsDeliveredAtTheEndOfTheTool(t *testing.T) {
 	})
 }
 
-func TestASilenceIsEndedBySteering(t *testing.T) {
+func TestSteerEndsSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := play(t, "silence\nsteered -> say enough\nsteered -> finish", nil)
 		p.begin("1")
@@ -195,7 +205,7 @@ func TestASilenceIsEndedBySteering(t *testing.T) {
 	})
 }
 
-func TestASteerThatComesTooLateNeverShowsInTheNextTurn(t *testing.T) {
+func TestLateSteerIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := play(t, "say hi\nfinish\nsleep 1h", nil)
 		p.begin("1")
@@ -224,7 +234,7 @@ func TestAResetIsRefused(t *testing.T) {
 	})
 }
 
-func TestAnAbortEndsWhateverIsPlayed(t *testing.T) {
+func TestAbortEndsEachStep(t *testing.T) {
 	for name, row := range map[string]struct{ scenario, shown string }{
 		"a sleep":      {"sleep 1h", ""},
 		"a silence":    {"silence", ""},
@@ -259,7 +269,7 @@ func TestAnAbortEndsWhateverIsPlayed(t *testing.T) {
 	}
 }
 
-func TestAToolThatIsAbortedReturnsAllTheSame(t *testing.T) {
+func TestAbortedToolReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := play(t, "tool bash 1h", nil)
 		p.begin("1")
@@ -274,7 +284,7 @@ func TestAToolThatIsAbortedReturnsAllTheSame(t *testing.T) {
 	})
 }
 
-func TestTheEndOfTheInputEndsThePlayer(t *testing.T) {
+func TestEndOfInputEndsPlayer(t *testing.T) {
 	for name, scenario := range map[string]string{
 		"in a silence": "silence", "in a pause": "sleep 1h", "after the turn": "finish\nsleep 1h", "in endless talk": "talk",
 	} {
@@ -291,7 +301,7 @@ func TestTheEndOfTheInputEndsThePlayer(t *testing.T) {
 	}
 }
 
-func TestAHangIsEndedByASignalOnly(t *testing.T) {
+func TestSignalEndsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := play(t, "hang", nil)
 		p.begin("1")
@@ -307,7 +317,7 @@ func TestAHangIsEndedByASignalOnly(t *testing.T) {
 	})
 }
 
-func TestTheScenarioChoosesTheExitCode(t *testing.T) {
+func TestExitCodes(t *testing.T) {
 	for scenario, code := range map[string]int{"crash 3": 3, "exit 7": 7, "exit": 0, "finish\nexit 4": 4, "sleep 1s\nsteered -> exit 9": 9} {
 		t.Run(scenario, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -330,7 +340,7 @@ func TestTheScenarioChoosesTheExitCode(t *testing.T) {
 	}
 }
 
-func TestATurnEndsWithAnError(t *testing.T) {
+func TestTurnEndsWithError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := play(t, "error rate: 429\nsay what nobody wants to hear any more", nil)
 		p.begin("1")
@@ -354,7 +364,7 @@ func TestNonsenseOnStdinIsNoticed(t *testing.T) {
 	})
 }
 
-func TestAFloodIsOneLineOfItsSize(t *testing.T) {
+func TestFloodSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := play(t, "flood 3MB", nil)
 		p.begin("1")
@@ -386,7 +396,7 @@ func TestTalkIsOfItsSize(t *testing.T) {
 	})
 }
 
-func TestCommandsAndFilesAreReal(t *testing.T) {
+func TestCommandsAndFiles(t *testing.T) {
 	dir, loop := t.TempDir(), t.TempDir()
 	p := play(t, `
 		write sub/hello.txt <<END
@@ -433,7 +443,7 @@ func TestCommandsAndFilesAreReal(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenOutsideTheFolders(t *testing.T) {
+func TestFilesStayInFolders(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
@@ -467,7 +477,7 @@ func TestNothingIsWrittenOutsideTheFolders(t *testing.T) {
 	}
 }
 
-func TestAnAbortEndsARunningCommand(t *testing.T) {
+func TestAbortEndsCommand(t *testing.T) {
 	p := play(t, "run echo started; sleep 300 & wait", nil)
 	p.begin("1")
 	p.line() // called
@@ -481,7 +491,7 @@ func TestAnAbortEndsARunningCommand(t *testing.T) {
 	p.leave(0)
 }
 
-func TestASteerIsDeliveredWhenTheCommandHasEnded(t *testing.T) {
+func TestSteerIsDeliveredAfterCommand(t *testing.T) {
 	dir := t.TempDir()
 	p := play(t, "run echo started; until test -e go; do sleep 0.01; done; echo ended", func(o *Options) { o.Dir = dir })
 	p.begin("1")
@@ -503,7 +513,7 @@ func TestASteerIsDeliveredWhenTheCommandHasEnded(t *testing.T) {
 	p.leave(0)
 }
 
-func TestAFolderThatIsMissingIsAnError(t *testing.T) {
+func TestMissingFolder(t *testing.T) {
 	s, err := Parse("s", "say hi")
 	if err != nil {
 		t.Fatal(err)
@@ -548,7 +558,7 @@ func TestTheDemoWorks(t *testing.T) {
 	}
 }
 
-func TestAMessageIsAnsweredBesideTheIterations(t *testing.T) {
+func TestMessageSection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, row := range map[string]struct{ scenario, want string }{
 			"by what the scenario says": {"iteration\n  say work\nmessage\n  say <response>Greet {iteration}</response>\niteration\n  say more", "<response>Greet 1</response>"},
@@ -566,7 +576,7 @@ func TestAMessageIsAnsweredBesideTheIterations(t *testing.T) {
 	})
 }
 
-func TestACommandIsDroppedIntoTheInbox(t *testing.T) {
+func TestInboxStep(t *testing.T) {
 	dir := t.TempDir()
 	p := play(t, "inbox wait I need the key of {iteration}", func(o *Options) { o.LoopDir = dir })
 	p.begin("3")

@@ -39,10 +39,13 @@ func (s *Scenario) asked(begin input) section {
 	case begin.Purpose != purposeMessage:
 		return s.section(begin.Iteration)
 	case len(s.message.steps) == 0:
-		return section{steps: []step{sayStep{text: "<response>Play iteration {iteration} of " + s.Name + "</response>"}}, steered: s.message.steered}
+		return section{steps: []step{say("<response>Play iteration {iteration} of " + s.Name + "</response>")}, steered: s.message.steered}
 	}
 	return s.message
 }
+
+// say returns a step that says text.
+func say(text string) step { return step{kind: &kind{play: (*player).say}, text: text} }
 
 // section returns what iteration n, from 1, plays.
 func (s *Scenario) section(n int) section {
@@ -80,8 +83,9 @@ func builtIn() []string {
 	return names
 }
 
-// Load returns the scenario of that name if one is built in, else the one in the file
-// of that path, which may be relative to dir. A scenario with mistakes is an error that names each of them on a line of its own.
+// Load returns the scenario of that name if one is built in, else the one in the file of that path,
+// which may be relative to dir. A scenario with mistakes is an error that names each of them on a
+// line of its own.
 func Load(dir, name string) (*Scenario, error) {
 	if slices.Contains(builtIn(), name) {
 		text, err := embedded.ReadFile(path.Join("scenario", name+extension))

@@ -1,7 +1,0 @@
-//go:build unix && !linux
-
-package main
-
-import "golang.org/x/sys/unix"
-
-func dup2(from, to int) error { return unix.Dup2(from, to) }

@@ -1,0 +1,304 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// README and the guides show commands in two kinds of blocks. A block "console" is run here, line
+// by line, in a scratch project of its page; what it shows of the output has to come. A block "sh"
+// is not run. It is listed in notRun with the reason, and only its verbs and flags are checked.
+
+// notRun are the first lines of blocks "sh".
+var notRun = map[string]string{
+	"make demo": "builds the program; make demo itself runs it",
+	"go install github.com/ralph-loop/ralph/cmd/ralph@latest": "installs from the network",
+	"ralph attach": "waits for a person at a terminal",
+	"ralph start -a opencode -p 'Make the tests pass. Say <promise>COMPLETE</promise> when they do.'": "needs an account",
+}
+
+func TestPagesRun(t *testing.T) {
+	for _, page := range pagesWithCommands(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newPageSession(t)
+			for _, command := range commandsOf(string(text)) {
+				s.run(t, filepath.Base(page), command)
+			}
+		})
+	}
+}
+
+func TestPagesNameKnownFlags(t *testing.T) {
+	settings, err := os.ReadFile("../../docs/reference/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, page := range pagesWithCommands(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range blocksOf(string(text), "sh") {
+			first, _, _ := strings.Cut(block.text, "\n")
+			first, _, _ = strings.Cut(first, "   ")
+			seen[first] = true
+			if notRun[first] == "" {
+				t.Errorf("%s:%d: the block of %q is not run and not listed in notRun", page, block.line, first)
+			}
+			for line := range strings.Lines(block.text) {
+				line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
+				if problem := unknownWord(t, line, string(settings)); problem != "" {
+					t.Errorf("%s:%d: %s", page, block.line, problem)
+				}
+			}
+		}
+	}
+	for first := range notRun {
+		if !seen[first] {
+			t.Errorf("no page has the block of %q", first)
+		}
+	}
+}
+
+// TestPageCheckNoticesMistakes shows that a wrong block would be noticed.
+func TestPageCheckNoticesMistakes(t *testing.T) {
+	for name, c := range map[string]struct {
+		shown, got []string
+		same       bool
+	}{
+		"same":          {[]string{"a", "b"}, []string{"a", "b"}, true},
+		"pid and time":  {[]string{"loop x is running (pid 1)", "took 2.5s at 01:02:03"}, []string{"loop x is running (pid 42)", "took 10ms at 11:12:13"}, true},
+		"left out":      {[]string{"a", "…", "d"}, []string{"a", "b", "c", "d"}, true},
+		"nothing shown": {nil, []string{"a"}, true},
+		"another word":  {[]string{"a", "b"}, []string{"a", "c"}, false},
+		"one more":      {[]string{"a"}, []string{"a", "b"}, false},
+		"one missing":   {[]string{"a", "…", "d"}, []string{"a", "b"}, false},
+	} {
+		if got := sameOutput(c.shown, c.got); got != c.same {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	settings := "| `limits.cost` * |"
+	for line, wrong := range map[string]bool{
+		"ralph start -a x --detach": false, "ralph start --limits.cost 4": false, "make test": false,
+		"ralph begin": true, "ralph start --detached": true, "ralph start --limits.price 4": true,
+	} {
+		if got := unknownWord(t, line, settings) != ""; got != wrong {
+			t.Errorf("%s: %v", line, got)
+		}
+	}
+}
+
+func pagesWithCommands(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("../../docs/guide/*.md")
+	if err != nil || len(pages) < 5 {
+		t.Fatalf("%d guides: %v", len(pages), err)
+	}
+	return append(pages, "../../README.md")
+}
+
+type pageBlock struct {
+	line int
+	text string
+}
+
+// blocksOf returns the fenced blocks of a language.
+func blocksOf(page, language string) []pageBlock {
+	var blocks []pageBlock
+	for _, at := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```").FindAllStringSubmatchIndex(page, -1) {
+		blocks = append(blocks, pageBlock{2 + strings.Count(page[:at[0]], "\n"), page[at[2]:at[3]]})
+	}
+	return blocks
+}
+
+type pageCommand struct {
+	line  int
+	text  string
+	shown []string // its output, where "…" stands for any lines
+}
+
+var heredoc = regexp.MustCompile(`<<'?(\w+)'?`)
+
+// commandsOf reads the blocks "console": a command follows "$ ", the text of a here-document "> ".
+func commandsOf(page string) []pageCommand {
+	var commands []pageCommand
+	for _, block := range blocksOf(page, "console") {
+		end := "" // of the here-document that is open
+		for i, line := range strings.Split(strings.TrimSuffix(block.text, "\n"), "\n") {
+			text, isCommand := strings.CutPrefix(line, "$ ")
+			switch {
+			case end != "":
+				text = strings.TrimPrefix(strings.TrimPrefix(line, ">"), " ")
+				commands[len(commands)-1].text += "\n" + text
+				if text == end {
+					end = ""
+				}
+			case isCommand:
+				commands = append(commands, pageCommand{line: block.line + i, text: text})
+				if m := heredoc.FindStringSubmatch(text); m != nil {
+					end = m[1]
+				}
+			case len(commands) > 0:
+				last := &commands[len(commands)-1]
+				last.shown = append(last.shown, line)
+			}
+		}
+	}
+	return commands
+}
+
+// A pageSession is a shell in a scratch project: a person's home with one repository in it.
+type pageSession struct {
+	home, dir string
+	env       []string
+}
+
+func newPageSession(t *testing.T) *pageSession {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stubs, err := filepath.Abs("testdata/stubs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &pageSession{home: home, dir: filepath.Join(home, "greeting")}
+	s.env = []string{
+		"HOME=" + home, "PATH=" + stubs + ":" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "TERM=dumb",
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@localhost", "GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@localhost",
+	}
+	t.Cleanup(func() { endRunners(filepath.Join(home, ".ralph")) })
+	if err := os.Mkdir(s.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := s.shell(t, "git init -q -b main . && git commit -q --allow-empty -m Begin"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return s
+}
+
+// shell runs a command and stays in the folder that it changed to.
+func (s *pageSession) shell(t *testing.T, command string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cwd := filepath.Join(s.home, ".cwd")
+	cmd := exec.CommandContext(ctx, "sh", "-c", command+"\nstatus=$?; pwd >"+cwd+"; exit $status")
+	var out bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.dir, s.env, &out, &out
+	err := cmd.Run()
+	if dir, err := os.ReadFile(cwd); err == nil {
+		s.dir = strings.TrimSpace(string(dir))
+	}
+	return strings.ReplaceAll(out.String(), s.home, "/home/ada"), err
+}
+
+// slowStart is what a start prints only if it takes long.
+var slowStart = regexp.MustCompile(`(?m)^ralph: loop \S+ is starting …\n`)
+
+func (s *pageSession) run(t *testing.T, page string, c pageCommand) {
+	t.Helper()
+	out, err := s.shell(t, c.text)
+	got := strings.Split(strings.TrimRight(slowStart.ReplaceAllString(out, ""), "\n"), "\n")
+	if err != nil {
+		t.Fatalf("%s:%d: %s: %v\n%s", page, c.line, c.text, err, out)
+	}
+	if !sameOutput(c.shown, got) {
+		t.Fatalf("%s:%d: %s\nprints\n%s\nand the page shows\n%s", page, c.line, c.text, out, strings.Join(c.shown, "\n"))
+	}
+}
+
+// placeholders replace what differs from run to run.
+var placeholders = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d\b`), "DATE"},
+	{regexp.MustCompile(`\b\d\d:\d\d(:\d\d(\.\d+)?)?\b`), "TIME"},
+	{regexp.MustCompile(`\bpid \d+`), "pid N"},
+	{regexp.MustCompile(`cli:\S+@[\w.-]+`), "cli:USER@HOST"},
+	{regexp.MustCompile(`\b(\d+(\.\d+)?(ms|s|m|h|d))+\b`), "DURATION"},
+	{regexp.MustCompile(`\b[0-9a-f]{7,64}\b`), "HASH"},
+	{regexp.MustCompile(`\b01[0-9A-HJKMNP-TV-Z]{24}\b`), "ULID"},
+	{regexp.MustCompile(`\b\d+ bytes`), "N bytes"},
+	{regexp.MustCompile(` +`), " "},
+}
+
+func sameOutput(shown, got []string) bool {
+	if len(shown) == 0 {
+		return true
+	}
+	shown, got = normalized(shown), normalized(got)
+	for len(shown) > 0 {
+		if shown[0] == "…" {
+			if len(shown) == 1 {
+				return true
+			}
+			at := slices.Index(got, shown[1])
+			if at < 0 {
+				return false
+			}
+			shown, got = shown[1:], got[at:]
+			continue
+		}
+		if len(got) == 0 || got[0] != shown[0] {
+			return false
+		}
+		shown, got = shown[1:], got[1:]
+	}
+	return len(got) == 0
+}
+
+func normalized(lines []string) []string {
+	var out []string
+	for _, line := range lines {
+		for _, p := range placeholders {
+			line = p.pattern.ReplaceAllString(line, p.with)
+		}
+		out = append(out, strings.TrimSpace(line))
+	}
+	return out
+}
+
+var flagWord = regexp.MustCompile(`--?[a-zA-Z][\w.-]*`)
+
+// unknownWord returns what is wrong with a line that is not run: a verb or flag that ralph has not.
+func unknownWord(t *testing.T, line, settings string) string {
+	t.Helper()
+	words := strings.Fields(regexp.MustCompile(`'[^']*'`).ReplaceAllString(line, "TEXT"))
+	if len(words) < 2 || words[0] != "ralph" {
+		return ""
+	}
+	help, err := exec.CommandContext(t.Context(), "ralph", "help", words[1]).CombinedOutput()
+	if err != nil {
+		return line + ": " + cmp.Or(strings.TrimSpace(string(help)), err.Error())
+	}
+	known := flagWord.FindAllString(strings.ReplaceAll(string(help), "--[no-]", "--"), -1)
+	for _, word := range words[2:] {
+		flag, _, _ := strings.Cut(word, "=")
+		name := strings.TrimLeft(flag, "-")
+		if name != flag && !slices.Contains(known, flag) && !strings.Contains(settings, "`"+name+"`") {
+			return line + ": ralph " + words[1] + " has no flag " + flag
+		}
+	}
+	return ""
+}

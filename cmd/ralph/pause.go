@@ -1,0 +1,16 @@
+package main
+
+import (
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/send"
+)
+
+type pauseVerb struct{ send.LoopFlags }
+
+// Help shows examples.
+func (pauseVerb) Help() string { return cli.Examples("ralph pause demo") }
+
+func (v *pauseVerb) Run(e *cli.Env) error {
+	return v.Flags().Send(e, inbox.Command{Kind: inbox.Pause})
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/send"
+)
+
+type steerVerb struct {
+	send.Flags
+	Text []string `arg:"" help:"What to tell the agent; - reads it from stdin. The name of a loop before other words is the loop to tell; words in quotes are one."`
+}
+
+// Help shows examples.
+func (steerVerb) Help() string {
+	return cli.Examples(
+		"ralph steer 'Leave the parser alone.'",
+		"ralph steer --loop demo - < message.txt",
+	)
+}
+
+func (v *steerVerb) Run(e *cli.Env) error {
+	return v.Tell(e, inbox.Steer, v.Text)
+}

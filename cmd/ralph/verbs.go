@@ -1,0 +1,37 @@
+package main
+
+import (
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/launch"
+)
+
+// commands are all verbs, in the order of the help.
+func commands() cli.Commands {
+	return cli.Commands{
+		{Name: "init", Help: "Ask for the settings of this project and write them.", Verb: func() any { return new(initVerb) }},
+		{Name: "trust", Help: "Show what the settings of this project would run, and let them.", Verb: func() any { return new(trustVerb) }},
+		{Name: "run", Help: "Run a loop in the foreground, for scripts and CI.", Verb: func() any { return new(runVerb) }, Tag: `default:"withargs"`},
+		{Name: "start", Help: "Start a detached loop and attach to it.", Verb: func() any { return new(startVerb) }},
+		{Name: "attach", Help: "Show where a loop stands, then follow and steer it; leaving does not stop it.", Verb: func() any { return new(attachVerb) }},
+		{Name: "steer", Help: "Tell the agent something now, in the middle of its turn where its protocol allows it.", Verb: func() any { return new(steerVerb) }},
+		{Name: "follow-up", Help: "Tell the agent something with its next prompt.", Verb: func() any { return new(followUpVerb) }},
+		{Name: "stop", Help: "Stop a loop after its iteration, or now.", Verb: func() any { return new(stopVerb) }},
+		{Name: "pause", Help: "Let a loop rest after its iteration.", Verb: func() any { return new(pauseVerb) }},
+		{Name: "resume", Help: "Let a paused loop go on.", Verb: func() any { return new(resumeVerb) }},
+		{Name: "wait", Help: "For an agent: have the loop wait for a person after this iteration.", Verb: func() any { return new(waitVerb) }},
+		{Name: "blocked", Help: "For an agent: end the loop after this iteration, because only a person can help.", Verb: func() any { return new(blockedVerb) }},
+		{Name: "set", Help: "Change a setting of a running loop.", Verb: func() any { return new(setVerb) }},
+		{Name: "kill", Help: "End a loop and its agent at once.", Verb: func() any { return new(killVerb) }},
+		{Name: "list", Help: "List the loops of this project, or all on this machine.", Verb: func() any { return new(listVerb) }},
+		{Name: "clean", Help: "Remove loops that have ended, by name, age or status.", Verb: func() any { return new(cleanVerb) }},
+		{Name: "status", Help: "Show where one loop stands.", Verb: func() any { return new(statusVerb) }},
+		{Name: "logs", Help: "Print the events of a loop.", Verb: func() any { return new(logsVerb) }},
+		{Name: "replay", Help: "Play a loop again from its journal, offline.", Verb: func() any { return new(replayVerb) }},
+		{Name: "journal", Help: "Verify, repair or rebuild what a journal holds.", Verb: func() any { return new(journalVerb) }},
+		{Name: "doctor", Help: "Show what will work here and what will not.", Verb: func() any { return new(doctorVerb) }},
+		{Name: "rehearse", Help: "For a loop: an agent without a model, to rehearse a configuration with.", Verb: func() any { return new(rehearseVerb) }},
+		{Name: "version", Help: "Print the version.", Verb: func() any { return new(versionVerb) }},
+		{Name: "help", Help: "Show the help of all verbs, or of one.", Verb: func() any { return new(helpVerb) }},
+		{Name: "runner", Help: "The detached runner; started by 'ralph start'.", Verb: func() any { return new(launch.RunnerVerb) }, Tag: cli.Hidden},
+	}
+}

@@ -1,8 +1,0 @@
-//go:build unix
-
-package inbox
-
-import "syscall"
-
-// nonblock keeps the opening of a file from waiting, should it have turned into a FIFO since it was looked at.
-const nonblock = syscall.O_NONBLOCK

@@ -1,0 +1,168 @@
+package archtest
+
+// module is the path that imports of ours begin with.
+const module = "github.com/ralph-loop/ralph/"
+
+// A layerRule places a package, or with a path that ends in "/..." a package and all below it.
+type layerRule struct {
+	path  string
+	layer int
+	why   string // why it may import neither a higher layer nor another package of its own layer
+}
+
+// plan places every package. A package may import packages of lower layers, and packages that the
+// same rule places.
+var plan = []layerRule{
+	{"cmd/...", 6, "the verbs join everything, so no package may depend on them"},
+
+	{"internal/cli", 5, "verbs share it; it must not know which verbs there are"},
+	{"internal/launch", 5, "it starts a runner for a verb; no running loop depends on how it was started"},
+	{"internal/send", 5, "it sends a command to a loop, whichever verb asks for it"},
+	{"internal/attach", 5, "it shows a running loop, whichever verb asks for it"},
+	{"internal/listing", 5, "it shows the loops of a machine, whichever verb asks for it"},
+	{"internal/statuspage", 5, "it shows the state of one loop, whichever verb asks for it"},
+	{"internal/cleaning", 5, "it removes loops that have ended, whichever verb asks for it"},
+	{"internal/journaltool", 5, "it reads and repairs journals for the verbs; no running loop depends on that"},
+	{"internal/doctor", 5, "it examines a machine and its settings; no loop depends on that"},
+	{"internal/initialize", 5, "it asks for the settings of a project; no loop depends on that"},
+	{"internal/terminaltest", 5, "a terminal for tests"},
+	{"internal/runner", 5, "it assembles one running loop; no part of the loop may know the assembly"},
+	{"internal/web", 5, "an optional server: it reads journals and writes inboxes"},
+	{"internal/mcp", 5, "an optional server: it reads journals and writes inboxes"},
+	{"internal/acpserver", 5, "an optional server: it reads journals and writes inboxes"},
+	{"internal/hub", 5, "an optional server: it reads journals and writes inboxes"},
+
+	{"internal/loop", 4, "the core and its driver do not know who reads (render, web) nor who assembles them (runner)"},
+	{"render/...", 4, "a reader of the journal: what it shows must be the same live and a year later, so it uses no loop, no agent and no executor"},
+	{"internal/hook", 4, "a hook answers from files and the inbox, not from a running loop"},
+	{"internal/workspace", 4, "a work tree is prepared before a loop runs in it"},
+
+	{"internal/loopstate", 3, "State is a fold of events: it needs the journal, not the engine that runs loops"},
+	{"projector", 3, "what other programs see of a loop's state; the loop itself does not need it"},
+	{"internal/executor", 3, "an executor does what was decided; it must not be able to decide (internal/loop)"},
+	{"internal/simfs", 3, "the simulated disk under a journal; it simulates nothing else"},
+
+	{"journal", 2, "it stores lines and knows nothing of the state they add up to, so that every version reads every journal"},
+	{"internal/policy", 2, "a policy answers one question from events; internal/loop decides when to ask"},
+	{"internal/agent/...", 2, "an agent reports what happened; internal/loop decides what follows"},
+	{"internal/sandbox", 2, "it wraps the agent's command and nothing else"},
+	{"internal/credentials", 2, "keys and secrets are found in settings and the environment, before and beside a loop"},
+	{"inbox", 2, "it takes commands, whatever becomes of them"},
+
+	{"journal/event", 1, "the vocabulary that all others are built on"},
+	{"internal/frame", 1, "one line of a journal, whatever file it is in"},
+	{"internal/registration", 1, "it writes what registry reads: a loop's entry and its locks"},
+	{"registry", 1, "which loops exist and whether they live is read from files and the kernel alone"},
+	{"internal/config/...", 1, "settings are read before anything runs"},
+	{"internal/trust", 1, "whether settings are trusted is decided before a loop begins"},
+	{"internal/redact", 1, "it sees bytes before they have a meaning"},
+	{"internal/task", 1, "one external thing: task files"},
+	{"internal/prompt", 1, "it composes a prompt from given parts"},
+	{"internal/repo", 1, "one external thing: git"},
+	{"internal/guardrail", 1, "one external thing: a check's command"},
+	{"internal/notify", 1, "one external thing: notifications"},
+
+	{"internal/process", 0, "processes of the operating system, whatever runs in them"},
+	{"internal/filelock", 0, "locks on open files, whatever they protect"},
+	{"internal/filewatch", 0, "changes of files, whatever they contain"},
+	{"internal/safefile", 0, "files on a disk, whatever they contain"},
+	{"internal/jsonscan", 0, "JSON as bytes"},
+	{"internal/journalfs", 0, "a file system as a journal needs it, whatever the files contain"},
+	{"internal/units", 0, "it formats amounts, whatever they measure"},
+	{"internal/archtest", 0, "it reads the source of the others"},
+}
+
+// sideways are the allowed imports between two rules of one layer, each with its reason.
+var sideways = map[[2]string]string{
+	{"registry", "journal/event"}:               "a summary says where a loop stands in the words of its events",
+	{"internal/registration", "registry"}:       "it writes the files that registry reads, and checks them as a reader does",
+	{"internal/process", "internal/units"}:      "its reports contain amounts for people",
+	{"internal/frame", "journal/event"}:         "a line is the envelope of an event",
+	{"internal/config", "journal/event"}:        "the settings that decisions depend on are in the journal as they are in the settings",
+	{"projector", "internal/loopstate"}:         "a view shows a part of the state",
+	{"internal/executor", "internal/loopstate"}: "an executor is given the state that the decision was made from",
+	{"internal/launch", "internal/runner"}:      "the process that launch starts becomes the runner",
+	{"internal/launch", "internal/cli"}:         "launch reports to a person with the same errors and hints as the verbs",
+
+	{"internal/send", "internal/cli"}:            "it reports with the same errors and hints as the verbs",
+	{"internal/send", "internal/launch"}:         "what works on a loop's files keeps runners out meanwhile",
+	{"internal/send", "internal/runner"}:         "the runner knows which marks its processes carry",
+	{"internal/attach", "internal/cli"}:          "it reports with the same errors and hints as the verbs",
+	{"internal/attach", "internal/send"}:         "it reports the end of a runner as the verbs that send do",
+	{"internal/doctor", "internal/cli"}:          "it prints as the verbs do",
+	{"internal/doctor", "internal/launch"}:       "what it reports is what a start would refuse or warn of",
+	{"internal/doctor", "internal/runner"}:       "the runner knows which dialects there are",
+	{"internal/initialize", "internal/cli"}:      "it asks as the verbs do",
+	{"internal/initialize", "internal/doctor"}:   "it says of an agent what doctor says",
+	{"internal/initialize", "internal/launch"}:   "it makes the folder of a project as a start does",
+	{"internal/listing", "internal/cli"}:         "it prints as the verbs do",
+	{"internal/listing", "internal/send"}:        "what is left of a loop that died is found as for the verbs that end it",
+	{"internal/listing", "internal/attach"}:      "it cuts paths as the terminal's lines are cut",
+	{"internal/statuspage", "internal/cli"}:      "it prints as the verbs do",
+	{"internal/statuspage", "internal/send"}:     "what is left of a loop that died is found as for the verbs that end it",
+	{"internal/statuspage", "internal/launch"}:   "the next step after an end is the one that launch reports",
+	{"internal/cleaning", "internal/cli"}:        "it reports with the same errors and hints as the verbs",
+	{"internal/cleaning", "internal/send"}:       "what is left of a loop that died is found as for the verbs that end it",
+	{"internal/cleaning", "internal/launch"}:     "what works on a loop's files keeps runners out meanwhile",
+	{"internal/journaltool", "internal/cli"}:     "it reports with the same errors and hints as the verbs",
+	{"internal/journaltool", "internal/attach"}:  "lines of a journal are printed as attach prints them",
+	{"internal/journaltool", "internal/send"}:    "it notices the end of a runner as the verbs that send do",
+	{"internal/journaltool", "internal/launch"}:  "what works on a loop's files keeps runners out meanwhile",
+	{"internal/journaltool", "internal/runner"}:  "the runner knows which dialects there are",
+	{"internal/attach", "internal/terminaltest"}: "only its tests do",
+	{"internal/initialize", "internal/runner"}:   "the runner knows what is secret in settings",
+}
+
+// atRoot are the folders of the six packages that other programs may build on, and
+// the folder of all others.
+var atRoot = []string{"cmd", "inbox", "internal", "journal", "projector", "registry", "render"}
+
+const whyRoot = "the six packages at the root are the file protocol, and a promise to other programs; everything that runs a loop is under internal/"
+
+// besideRoot are the folders at the root without a package of this module. Folders that begin with
+// a dot are not checked.
+var besideRoot = []string{"changes", "docs", "tools", "bin", "dist", "node_modules", "ralph"}
+
+// pure says which files of a package must not reach the outside world.
+var pure = map[string]struct {
+	only   []string // these files; all where empty
+	except []string
+	why    string
+}{
+	"journal/event":      {why: "an event means the same wherever and whenever it is read"},
+	"internal/policy":    {why: "the same events must give the same answers: in a simulation, in a replay, after a crash"},
+	"internal/prompt":    {why: "the same parts must give the same words, and what an agent was told is known from what is recorded"},
+	"internal/loopstate": {except: []string{"doc.go", "file.go", "open.go"}, why: "State = fold(events), and nothing else; file.go and open.go are its writer and its opener"},
+	"internal/loop":      {only: []string{"next.go", "next_between.go", "next_check.go", "next_failover.go", "next_people.go", "next_turn.go"}, why: "decisions = Next(State): what it could read besides, a replay could not"},
+}
+
+// world are the standard packages that a pure file must not reach, each with its subpackages.
+var world = []string{"os", "net", "syscall", "math/rand", "crypto/rand", "log", "plugin"}
+
+// clocks are the files in which time.Now, Since and Until may stand, by the beginning
+// of their path.
+var clocks = map[string]string{
+	"internal/loop/driver.go":          "it stamps what comes in; Next gets time from events",
+	"internal/executor/":               "an effect handler measures what it does",
+	"internal/runner/":                 "it is where the loop's clock comes from",
+	"internal/process/":                "how long a process has had to end is no event",
+	"internal/agent/agenttest/":        "a stand-in for a model's server, in tests only",
+	"internal/agent/rehearsal/player/": "it is the agent's own program, in a process of its own",
+	"journal/options.go":               "the default for a writer that was given no clock",
+	"journal/notifier.go":              "how long ago followers were notified, and how long that took",
+	"journal/listen_linux.go":          "the deadline of one read, which nothing remembers",
+	"cmd/":                             "it passes the clock in",
+	"internal/cli/":                    "it passes the clock in",
+	"internal/launch/":                 "how long to wait for a runner is no event",
+	"internal/send/":                   "how long to wait for an answer is no event",
+	"internal/attach/":                 "how often a terminal is drawn is no event",
+}
+
+const whyClock = "time enters a loop as the time of an event, so that a replay sees the same; elsewhere a clock is handed in"
+
+// testOnly are packages that no program may link.
+var testOnly = map[string]string{
+	"internal/agent/agenttest": "what plays an agent or a model in tests must not be part of ralph",
+	"internal/archtest":        "it is a test",
+	"internal/terminaltest":    "what plays a terminal in tests must not be part of ralph",
+}

@@ -1,0 +1,125 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+const mostWords = 5 // of a test's name, after Test
+
+func TestNamesOfTestsAreShort(t *testing.T) {
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	eachText(t, func(name, text string) {
+		if !strings.HasSuffix(name, "_test.go") {
+			return
+		}
+		for _, m := range declared.FindAllStringSubmatchIndex(text, -1) {
+			test := text[m[2]:m[3]]
+			if n := camelWords(strings.TrimPrefix(test, "Test")); n > mostWords {
+				t.Errorf("%s:%d: %s has %d words, at most %d: the names of subtests carry the rest",
+					name, 1+strings.Count(text[:m[0]], "\n"), test, n, mostWords)
+			}
+		}
+	})
+}
+
+func TestCamelWords(t *testing.T) {
+	for name, want := range map[string]int{
+		"": 0, "Next": 1, "StartWaitsForUnregisteredHolder": 5, "ACPAgent": 2, "ReadsJSON": 2, "Version1Reads": 2, "Run_Stops": 2,
+	} {
+		if got := camelWords(name); got != want {
+			t.Errorf("%s has %d words, want %d", name, got, want)
+		}
+	}
+}
+
+// camelWords counts words. Initials, as in ACPAgent, are one word.
+func camelWords(name string) int {
+	runes := []rune(name)
+	count := 0
+	for i, r := range runes {
+		if !unicode.IsUpper(r) {
+			continue
+		}
+		afterLower := i == 0 || !unicode.IsUpper(runes[i-1])
+		beforeLower := i+1 < len(runes) && unicode.IsLower(runes[i+1])
+		if afterLower || beforeLower {
+			count++
+		}
+	}
+	return count
+}
+
+const mostVerbLines = 120 // of a file in cmd/ralph: flags, help and wiring
+
+func TestVerbFilesAreShort(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, "cmd/ralph/*.go"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n > mostVerbLines {
+			t.Errorf("%s has %d lines, at most %d: what a verb does, besides its flags and help, belongs to a package", filepath.Base(path), n, mostVerbLines)
+		}
+	}
+}
+
+const widest = 100 // columns of a comment; a tab counts as four
+
+func TestCommentsWrap(t *testing.T) {
+	eachText(t, func(name, text string) {
+		if !strings.HasSuffix(name, ".go") {
+			return
+		}
+		number := 0
+		for line := range strings.Lines(text) {
+			number++
+			if columns := tooWide(line); columns > 0 {
+				t.Errorf("%s:%d: this comment has %d columns, at most %d", name, number, columns, widest)
+			}
+		}
+	})
+}
+
+func TestTooWide(t *testing.T) {
+	long := strings.Repeat("word ", 20)
+	for line, want := range map[string]bool{
+		"// " + long[:97]:                     false,
+		"\t// " + long[:94]:                   true,
+		"\t\tcall() // " + long:               false, // code
+		"//go:generate " + long:               false,
+		"// see https://example.org/" + long:  false,
+		"//\tcode " + long:                    false,
+		"// " + strings.Repeat("word", 40):    false, // cannot be wrapped
+		"/" + "/ ünïcödé " + long[:88] + "\n": false,
+	} {
+		if got := tooWide(line) > 0; got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}
+
+// tooWide returns the columns of a line that is a comment, is too wide and could be wrapped.
+func tooWide(line string) int {
+	line = strings.TrimRight(line, "\r\n ")
+	comment, ok := strings.CutPrefix(strings.TrimLeft(line, "\t "), "// ")
+	if !ok || strings.HasPrefix(comment, "   ") || strings.Contains(comment, "://") || !strings.Contains(comment, " ") {
+		return 0 // code, a directive, an example, an address, or a single word
+	}
+	if columns := utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")); columns > widest {
+		return columns
+	}
+	return 0
+}

@@ -1,0 +1,49 @@
+package attach
+
+import (
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// Header describes a loop's state in one line.
+func Header(e *cli.Env, name string, h registry.Summary, alive bool) string {
+	status, until := h.Status.String(), e.Now()
+	switch {
+	case h.Reason != "":
+		until = h.At
+	case !alive:
+		status = "died"
+	case h.Waiting != "":
+		status += ": " + cli.Local(units.FirstLine(h.Waiting), e.Now())
+	}
+	if alive {
+		status = cli.WithPending(status, h.Pending)
+	}
+	parts := []string{"loop " + name, status}
+	if h.Iteration > 0 {
+		parts = append(parts, "iteration "+cli.CountOf(h).Number())
+	}
+	if !h.Since.IsZero() {
+		parts = append(parts, render.Span(until.Sub(h.Since)))
+	}
+	if h.Agent != "" {
+		parts = append(parts, h.Agent)
+	}
+	options := e.RenderOptions()
+	line := render.Cut(render.Clean(strings.Join(append(parts, cost(h.Cost)), " · ")), options.Width)
+	if options.Color {
+		line = "\x1b[1m" + line + "\x1b[0m"
+	}
+	return line
+}
+
+func cost(usd *float64) string {
+	if usd == nil {
+		return "cost unknown"
+	}
+	return render.Cost(usd)
+}

@@ -1,0 +1,206 @@
+// Package cleaning removes loops that have ended, with their folders.
+package cleaning
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// A Loop is one that may be removed.
+type Loop struct {
+	Name     string    `json:"name"`
+	Dir      string    `json:"dir"`
+	Archived bool      `json:"archived"`
+	Status   string    `json:"status"` // died for one whose runner died
+	At       time.Time `json:"at"`     // of its last event
+	Bytes    int64     `json:"bytes"`
+	Removed  bool      `json:"removed"`
+	Why      string    `json:"why,omitempty"` // why it stays
+
+	seq event.Seq
+	id  string
+}
+
+// Line describes a loop to a person.
+func (l Loop) Line(now time.Time) string {
+	name := l.Name
+	if l.Archived {
+		name = archive + "/" + name
+	}
+	return fmt.Sprintf("%s  %s %s ago  %s", name, l.Status, units.Span(now.Sub(l.At).Truncate(time.Second)), units.Bytes(l.Bytes))
+}
+
+// A Choice says which loops are removed.
+type Choice struct {
+	Names     []string // only these; all that have ended where there is none
+	OlderThan string   // as a person writes it: 12h or 30d
+	Status    []string // only these
+	Archived  bool     // archived ones as well
+}
+
+const (
+	archive    = "archive"
+	statusDied = "died"
+)
+
+// Choose finds the loops that are meant. One that is named and cannot be removed is an error;
+// others are passed over.
+func (c Choice) Choose(e *cli.Env) ([]Loop, error) {
+	before, ok := units.ParseTime(c.OlderThan, e.Now())
+	if !ok && c.OlderThan != "" {
+		return nil, cli.Refuse("write it as 12h or 30d", "%q is no time", c.OlderThan)
+	}
+	for _, status := range c.Status {
+		if !event.Status(status).Ended() && status != statusDied {
+			return nil, cli.Refuse("it is completed, stopped, failed or died", "%q is not how a loop ends", status)
+		}
+	}
+	folder := filepath.Join(e.Root(), cli.RalphFolder)
+	if err := launch.OwnFolders(e, filepath.Join(folder, "x")); err != nil {
+		return nil, err
+	}
+	dirs := subfolders(folder, func(name string) bool { return registry.CheckName(name) == nil })
+	if c.Archived {
+		dirs = append(dirs, subfolders(filepath.Join(folder, archive), func(name string) bool { return !strings.HasPrefix(name, ".") })...)
+	}
+	var chosen []Loop
+	found := map[string]bool{}
+	for _, dir := range dirs {
+		name := filepath.Base(dir)
+		named := slices.Contains(c.Names, name)
+		if len(c.Names) > 0 && !named {
+			continue
+		}
+		l, stays := inspect(e, name, dir)
+		if stays != nil {
+			if named {
+				return nil, stays
+			}
+			continue
+		}
+		found[name] = true
+		wanted := slices.Contains(c.Status, l.Status) || len(c.Status) == 0 && (named || l.Status != statusDied)
+		if wanted && (before.IsZero() || l.At.Before(before)) {
+			l.Bytes = sizeOf(dir)
+			chosen = append(chosen, l)
+		}
+	}
+	for _, name := range c.Names {
+		if !found[name] {
+			return nil, cli.Refuse("'ralph list' shows the loops of this project, and .ralph/archive holds the archived ones", "there is no loop %q here", name)
+		}
+	}
+	removeLeftovers(folder)
+	return chosen, nil
+}
+
+// subfolders are the real folders in a folder whose names are right.
+func subfolders(folder string, right func(name string) bool) (dirs []string) {
+	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
+		return nil
+	}
+	entries, _ := os.ReadDir(folder)
+	for _, entry := range entries {
+		if entry.IsDir() && right(entry.Name()) {
+			dirs = append(dirs, filepath.Join(folder, entry.Name()))
+		}
+	}
+	return dirs
+}
+
+// inspect reads how a loop ended. The error says why it cannot be removed.
+func inspect(e *cli.Env, name, dir string) (Loop, error) {
+	s, err := launch.InspectLoop(dir)
+	switch {
+	case err != nil:
+		return Loop{}, err
+	case s.Live.Alive:
+		return Loop{}, cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it", name), "loop %s is running", name)
+	case s.Damage != nil:
+		return Loop{}, fmt.Errorf("loop %s: %w", name, s.Damage)
+	case !s.Exists:
+		return Loop{}, cli.Refuse("remove "+e.Short(dir)+" by hand if nothing in it is needed", "%s holds no loop that began", e.Short(dir))
+	}
+	l := Loop{
+		Name: name, Dir: dir, Archived: filepath.Base(filepath.Dir(dir)) == archive,
+		Status: s.State.Status().String(), At: s.State.At, seq: s.State.Seq, id: s.State.Lifecycle.ID,
+	}
+	if s.State.Lifecycle.Ended != nil {
+		return l, nil
+	}
+	l.Status = statusDied
+	left, err := send.LeftBy(registry.Status{Entry: registry.Entry{Name: name, Dir: dir, Project: e.Root(), ID: l.id}})
+	if err == nil && len(left) > 0 {
+		err = cli.Refuse(fmt.Sprintf("'ralph kill %s' ends it", name), "loop %s has no runner, and its agent outlived it: %s", name, send.SpellStrays(left))
+	}
+	return l, err
+}
+
+// removing begins the name of a folder that is being removed. No loop has such a name.
+const removing = ".removing-"
+
+// Remove removes a loop's folder. It is renamed first, so that no half of it passes for a loop.
+// Links in it are removed, not followed.
+func (l *Loop) Remove(e *cli.Env) error {
+	aside := filepath.Join(e.Root(), cli.RalphFolder, removing+l.Name+"-"+strconv.FormatInt(e.Now().UnixNano(), 36))
+	err := launch.WithLock(l.Dir, func() error {
+		now, err := loopstate.Open(l.Dir)
+		if err != nil {
+			return err
+		}
+		if now.Lifecycle.ID != l.id || now.Seq != l.seq {
+			return launch.ChangedMeanwhile(l.Name)
+		}
+		return safefile.Move(l.Dir, aside)
+	})
+	if err == nil {
+		l.Removed = true
+		if !l.Archived {
+			err = registration.Remove(e.Home, e.Root(), l.Name)
+		}
+		err = errors.Join(err, os.RemoveAll(aside))
+	}
+	if err != nil {
+		err = fmt.Errorf("remove loop %s: %w", l.Name, err)
+		l.Why = err.Error()
+	}
+	return err
+}
+
+// removeLeftovers removes what an earlier clean that was killed had put aside. The next clean tries
+// again what stays.
+func removeLeftovers(folder string) {
+	for _, dir := range subfolders(folder, func(name string) bool { return strings.HasPrefix(name, removing) }) {
+		_ = os.RemoveAll(dir)
+	}
+}
+
+// sizeOf is the size of the files in a folder, in bytes.
+func sizeOf(dir string) (size int64) {
+	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			if info, err := entry.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	return size
+}

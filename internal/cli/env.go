@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Env is the world as a verb sees it.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Home           string // ralph's own home
+	Cwd            string
+	Project        string // whose .ralph is meant; "" for the current folder
+	chosen         bool   // the project was named: no other one is meant
+	asked          string // how the loop was named that was looked for last; "" where it was not
+	SkippedFolder  string // a .ralph around the current folder that does not count
+	Environ        []string
+	Now            func() time.Time
+	// Untrusted says that no program in this project may be run.
+	Untrusted bool
+}
+
+func NewEnv() (*Env, error) {
+	home, err := registry.Home(os.Getenv)
+	if err != nil {
+		return nil, Refuse("set RALPH_HOME to a folder that is yours alone", "%w", err)
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("find the current folder: %w", err)
+	}
+	cwd = WithoutLinks(cwd)
+	e := &Env{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Home: home, Cwd: cwd, Environ: os.Environ(), Now: time.Now,
+	}
+	e.locate()
+	return e, nil
+}
+
+// Variable returns a variable of the environment.
+func (e *Env) Variable(name string) string {
+	for i := len(e.Environ) - 1; i >= 0; i-- {
+		if key, value, _ := strings.Cut(e.Environ[i], "="); key == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// Short returns a path as a person in the current folder would write it.
+func (e *Env) Short(path string) string {
+	if rel, err := filepath.Rel(e.Cwd, path); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return path
+}
+
+func (e *Env) Abs(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(e.Cwd, path)
+}

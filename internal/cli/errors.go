@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/redact"
+	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// Failure is an error with the exit code and the next step.
+type Failure struct {
+	Err      error
+	Code     int
+	NextStep string
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+func (f *Failure) Hint() string { return f.NextStep }
+
+// Exit ends the program with a code and no word: everything is said.
+type Exit int
+
+func (e Exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// Refuse is a usage error with its next step.
+func Refuse(hint, format string, args ...any) error {
+	return &Failure{Err: fmt.Errorf(format, args...), Code: event.ExitUsage, NextStep: hint}
+}
+
+// RefuseHinted is a usage error with the hint that an error has of its own.
+func RefuseHinted(err interface {
+	error
+	Hint() string
+}) error {
+	return &Failure{Err: err, Code: event.ExitUsage, NextStep: err.Hint()}
+}
+
+// Failed is an error that is not about usage, with its next step.
+func Failed(hint, format string, args ...any) error {
+	return &Failure{Err: fmt.Errorf(format, args...), Code: event.ExitFailed, NextStep: hint}
+}
+
+// Report prints an error and returns the exit code.
+func Report(w io.Writer, err error) int {
+	if err == nil {
+		return event.ExitCompleted
+	}
+	if silent, ok := errors.AsType[Exit](err); ok {
+		return int(silent)
+	}
+	Tell(w, "error: %v", err)
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		Tell(w, "hint: %s", hinted.Hint())
+	}
+	return ExitCode(err)
+}
+
+// Tell says something on stderr. An agent's last words, a project's settings and names of files may
+// be part of it, and none of them has a say over the terminal, or speaks as ralph: where they have
+// more lines than one, the others are set in. A detached runner speaks into a file, so secrets are
+// hidden.
+func Tell(w io.Writer, format string, args ...any) {
+	text, _ := ownSecrets().Text(fmt.Appendf(nil, format, args...))
+	lines := strings.Split(Clean(string(text)), "\n")
+	for i, line := range lines[1:] {
+		if line != "" && line[0] != ' ' {
+			lines[i+1] = "  " + line
+		}
+	}
+	fmt.Fprintf(w, "ralph: %s\n", strings.Join(lines, "\n"))
+}
+
+// ownSecrets are those of this process's environment.
+var ownSecrets = sync.OnceValue(func() *redact.Redactor { return redact.New(os.Environ()) })
+
+// Clean returns foreign text for a terminal, with the lines that it has.
+func Clean(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = render.Clean(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ExitCode of an error: what its failure says; 2 where a person has to change
+// something that stands in a file or on the command line; else 3.
+func ExitCode(err error) int {
+	if f, ok := errors.AsType[*Failure](err); ok && f.Code != 0 {
+		return f.Code
+	}
+	if usageError(err) {
+		return event.ExitUsage
+	}
+	return event.ExitFailed
+}
+
+// usageError reports whether a person has to change something to get further.
+func usageError(err error) bool {
+	for _, kind := range []any{new(*config.Error), new(*registry.NameError), new(*registration.HomeError), new(*registration.HeldError)} {
+		if errors.As(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// AsTyped writes a command line as one would type it. The whole of it is shown: it is what a person
+// has to look at who wonders what an agent was told.
+func AsTyped(argv []string) string {
+	words := make([]string, len(argv))
+	for i, word := range argv {
+		words[i] = word
+		if word == "" || strings.ContainsAny(word, " \t\n\"'\\$`*?;&|<>(){}[]#~") {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// CountOf returns the iterations of a loop by the head of its state.json.
+func CountOf(h registry.Summary) units.Count {
+	return units.Count{Begun: h.Iteration, Refunded: h.Refunded, Maximum: h.MaximumIterations}
+}
+
+// Local spells the moment at the end of what a loop waits for as a person here reads it.
+func Local(waiting string, now time.Time) string {
+	at := strings.LastIndexByte(waiting, ' ') + 1
+	until, err := time.Parse(time.RFC3339, waiting[at:])
+	if err != nil {
+		return waiting
+	}
+	return waiting[:at] + Clock(until, now)
+}
+
+func Clock(at, now time.Time) string {
+	at = at.In(now.Location())
+	if y, m, day := now.Date(); at.Year() == y && at.Month() == m && at.Day() == day {
+		return at.Format("15:04:05")
+	}
+	return at.Format("2006-01-02 15:04:05")
+}
+
+// WithPending is a loop's status with the pause or stop that is still to come: "running, pausing
+// after iteration 9".
+func WithPending(status, pending string) string {
+	switch {
+	case pending == "":
+		return status
+	case status == event.StatusStopping.String(): // the one word says the other
+		return pending
+	}
+	return status + ", " + pending
+}
+
+// Unbegun is the error of a loop whose journal says nothing: it never began, or its journal is gone
+// and the head of state.json is all that is left.
+func Unbegun(name string, head registry.Summary) error {
+	if head.Status.Ended() {
+		return &Failure{
+			Err:      fmt.Errorf("loop %s has %s (%s), and its journal is gone", name, head.Status, head.Reason),
+			NextStep: fmt.Sprintf("put its files back from a copy, or begin it again with 'ralph start %s'", name),
+			Code:     event.ExitFailed,
+		}
+	}
+	return Refuse(fmt.Sprintf("'ralph start %s' begins it", name), "loop %s has not begun", name)
+}
+
+// Refreshed takes from the journal what state.json does not say yet: it is written a moment after
+// what it tells, so that of a loop that has just begun, was resumed, or whose runner was killed
+// soon, it is missing or from before.
+func Refreshed(s registry.Status) registry.Status {
+	old := s.Head.Status == event.StatusStarting || s.Head.Status.Ended()
+	if s.Err != nil || s.Gone || s.Head.Status != event.StatusUnknown && !(s.Live.Alive && old) {
+		return s
+	}
+	state, err := loopstate.Open(s.Dir)
+	if err != nil || !state.Begun() {
+		return s // status says what is wrong with it
+	}
+	s.Head = state.Summary()
+	s.Died = !s.Live.Alive && !s.Head.Status.Ended()
+	return s
+}
+
+// Wrapped breaks a clean line between words, where the terminal has less room; without a terminal
+// it stays whole. A word that is longer stays whole as well: it may be a path that is to be copied.
+func Wrapped(line string, room int) []string {
+	if room < 0 {
+		return []string{line}
+	}
+	const narrowest = 20 // a narrower column would not be readable
+	room = max(room, narrowest)
+	var rows []string
+	row := ""
+	for word := range strings.SplitSeq(line, " ") {
+		if row != "" && render.Columns(row)+1+render.Columns(word) > room {
+			rows, row = append(rows, row), word
+			continue
+		}
+		if row != "" {
+			row += " "
+		}
+		row += word
+	}
+	return append(rows, row)
+}
+
+// OpenState returns a loop's state and whether its runner lives.
+func OpenState(s registry.Status) (loopstate.State, error) {
+	state, err := loopstate.Open(s.Dir)
+	if err == nil && !state.Begun() && !s.Live.Alive {
+		err = Unbegun(s.Name, s.Head)
+	}
+	return state, err
+}

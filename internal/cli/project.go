@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/config"
+)
+
+// RalphFolder is the project's folder of loops and settings.
+const RalphFolder = ".ralph"
+
+// A search is the way up from a folder to its project: docs/decisions/0035-which-project.md.
+type search struct {
+	cwd       string
+	userHome  string // the home folder, which is never reached from below
+	ralphHome string // ralph's own home, which is no project's
+	// own reports whether a folder is this user's own. The search does not go up through any other.
+	own func(path string) bool
+}
+
+// project returns the folder whose .ralph is meant, and the .ralph that would have been meant if it
+// were not another user's.
+//
+// It is the nearest folder with a .ralph, from the current one up to the root of the work tree;
+// where there is none, the root of the work tree, and outside version control the current folder.
+func (s search) project() (project, foreign string) {
+	for at := s.cwd; ; at = filepath.Dir(at) {
+		folder := filepath.Join(at, RalphFolder)
+		there := Exists(folder) && (at == s.cwd || folder != s.ralphHome)
+		switch {
+		case at == s.cwd && there: // who stands there has chosen it
+			return at, ""
+		case at == s.cwd:
+		case at == s.userHome:
+			return s.cwd, ""
+		case there && !(s.own(at) && s.own(folder)):
+			return s.cwd, folder
+		case !s.own(at):
+			return s.cwd, ""
+		case there:
+			return at, ""
+		}
+		if Exists(filepath.Join(at, ".git")) {
+			return at, ""
+		}
+		if at == filepath.Dir(at) {
+			return s.cwd, ""
+		}
+	}
+}
+
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// locate finds the project that is meant where none is named.
+func (e *Env) locate() {
+	s := search{cwd: e.Cwd, userHome: WithoutLinks(e.Variable("HOME")), ralphHome: WithoutLinks(e.Home)}
+	s.own = func(path string) bool { return ownFolder(path, s.userHome) }
+	e.Project, e.SkippedFolder = s.project()
+}
+
+// WithoutLinks returns a path as the current folder's is: two ways to a folder are not two folders.
+// One that is not there stays as it is.
+func WithoutLinks(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// Root returns the folder of the project: its .ralph has the settings and the loops, and its
+// guardrails run there.
+func (e *Env) Root() string {
+	if e.Project == "" {
+		return e.Cwd
+	}
+	return e.Project
+}
+
+// WorkDir returns the folder that the agent of a new loop works in: the current one, within the
+// project.
+func (e *Env) WorkDir() string {
+	if Within(e.Root(), e.Cwd) {
+		return e.Cwd
+	}
+	return e.Root()
+}
+
+// WarnSkippedFolder says that there are settings around the current folder which do not count.
+func (e *Env) WarnSkippedFolder() {
+	if e.SkippedFolder != "" {
+		what, hint := e.AboutSkippedFolder()
+		Tell(e.Stderr, "%s", what)
+		Tell(e.Stderr, "hint: %s", hint)
+	}
+}
+
+func (e *Env) AboutSkippedFolder() (what, hint string) {
+	return e.SkippedFolder + " is not used: the folder is another user's, or anybody may write there",
+		"if it is right, say --project " + AsTyped([]string{filepath.Dir(e.SkippedFolder)})
+}
+
+// Settings merges all layers of settings of this project, of which flags are the last, for an agent
+// that works in a folder.
+func (e *Env) Settings(flags map[string]string, workDir string) (config.Loaded, error) {
+	loaded, err := config.Load(config.Source{HomeDir: e.Home, ProjectDir: e.Root(), Env: e.Environ, Flags: flags})
+	if err != nil || (e.Root() == workDir && workDir == e.Cwd) {
+		return loaded, err
+	}
+	// A program that is named by its path stands where the settings say it does, wherever its loop
+	// was started.
+	if loaded.Origins["agent.command"].Layer != config.LayerFlags {
+		loaded.Settings.Agent.Command = Rooted(loaded.Settings.Agent.Command, e.Root())
+	}
+	if loaded.Origins["agents"].Layer != config.LayerFlags {
+		for i, agent := range loaded.Settings.Agents {
+			loaded.Settings.Agents[i].Command = Rooted(agent.Command, e.Root())
+		}
+	}
+	return loaded, nil
+}
+
+// Rooted makes the path of a command's program an absolute one, where it is a path: one that is
+// looked for on PATH stays as it is.
+func Rooted(command, folder string) string {
+	argv, err := config.Agent{Command: command}.Argv()
+	if err != nil || len(argv) == 0 || filepath.IsAbs(argv[0]) || !strings.ContainsRune(filepath.ToSlash(argv[0]), '/') {
+		return command // where it is used, the error is reported
+	}
+	argv[0] = filepath.Join(folder, argv[0])
+	if len(argv) == 1 && !strings.ContainsAny(argv[0], " \t\n") {
+		return argv[0]
+	}
+	return AsTyped(argv)
+}
+
+// Placed is for a verb that is about a project or one of its loops.
+type Placed struct {
+	Project string `placeholder:"DIR" help:"The project: a folder, whose .ralph counts; without it the nearest one from here upwards."`
+}
+
+// SetProject chooses the project of --project, before the verb runs.
+func (p Placed) SetProject(e *Env) error {
+	if p.Project == "" {
+		return nil
+	}
+	path := WithoutLinks(e.Abs(p.Project))
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return Refuse("name the folder that holds "+RalphFolder, "--project: there is no folder %s", p.Project)
+	}
+	e.Project, e.SkippedFolder, e.chosen = path, "", true
+	return nil
+}
+
+// The settings of a project, as people know the files.
+const (
+	SettingsName = RalphFolder + "/settings.json"
+	LocalName    = "settings.local.json"
+)

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/redact"
+	"github.com/ralph-loop/ralph/internal/trust"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Settings that come with a project may be anybody's. Those that run programs or change what they
+// find in their environment count only once a person has seen and trusted them. See
+// docs/decisions/0027-trust.md.
+
+// TrustVariable lets the settings of every project count, for machines without a person to
+// ask.
+const TrustVariable = "RALPH_TRUST"
+
+// Statuses of a project's settings.
+const (
+	TrustNotNeeded = "needless" // they set nothing that needs it
+	TrustGiven     = "trusted"
+	TrustMissing   = "untrusted"
+	TrustChanged   = "changed" // since they were trusted
+)
+
+// TrustReview is what a person has said of the settings of this project.
+type TrustReview struct {
+	Parts  []config.Part
+	Masker *redact.Redactor
+	Record *trust.Record // nil where there is none
+	Err    error         // why the record cannot be read: it trusts nothing
+}
+
+// TrustReview holds what the files set against what is trusted.
+func (e *Env) ReviewTrust(loaded config.Loaded) TrustReview {
+	// Of the person's own secrets alone: settings that call a command a secret would hide it.
+	c := TrustReview{Parts: loaded.Parts, Masker: redact.New(e.Environ)}
+	if len(c.Parts) == 0 {
+		return c
+	}
+	switch record, err := trust.Get(e.Home, e.Root()); {
+	case err == nil:
+		c.Record = &record
+	case !errors.Is(err, trust.ErrNotTrusted):
+		c.Err = err
+	}
+	return c
+}
+
+func (c TrustReview) Status() string {
+	switch {
+	case len(c.Parts) == 0:
+		return TrustNotNeeded
+	case c.Record == nil:
+		return TrustMissing
+	case c.Record.Fingerprint != config.Fingerprint(c.Parts):
+		return TrustChanged
+	}
+	return TrustGiven
+}
+
+// Grant records that a person trusts them.
+func (c TrustReview) Grant(e *Env) error {
+	r := trust.Record{Project: e.Root(), Fingerprint: config.Fingerprint(c.Parts), At: e.Now().UTC()}
+	for _, p := range c.Parts {
+		r.Parts = append(r.Parts, trust.NewPart(p.Key, p.Value, c.Shown(p.Key, p.Value)))
+	}
+	return trust.Put(e.Home, r)
+}
+
+// valueMost is how much of a value is shown, in characters: more than anybody writes by hand.
+const valueMost = 4000
+
+// Shown returns a value for a person: in one line, its secrets masked. All of it is shown, since
+// what it does may stand at its end.
+func (c TrustReview) Shown(key, value string) string {
+	masked, _ := c.Masker.Mask([]byte(WithoutKeys(key, value)))
+	text := string(masked)
+	if strings.ContainsFunc(text, unicode.IsControl) || text != strings.TrimSpace(text) || text == "" {
+		text = strconv.Quote(text)
+	}
+	if r := []rune(text); len(r) > valueMost {
+		text = fmt.Sprintf("%s… and %d characters more", string(r[:valueMost]), len(r)-valueMost)
+	}
+	return text
+}
+
+// WithoutKeys masks what an agent is given under a name that credentials have. value is as
+// [config.Text] prints it.
+func WithoutKeys(key, value string) string {
+	var agents []config.Agent
+	switch {
+	case strings.HasPrefix(key, "agent.env.") && redact.Name(key[len("agent.env."):]):
+		return "[masked:" + key[len("agent.env."):] + "]"
+	case key == "agents":
+		if json.Unmarshal([]byte(value), &agents) == nil {
+			return maskedJSON(agents, agents...)
+		}
+	case strings.HasPrefix(key, "agents["):
+		var agent config.Agent
+		if json.Unmarshal([]byte(value), &agent) == nil {
+			return maskedJSON(agent, agent)
+		}
+	}
+	return value
+}
+
+// maskedJSON masks in the environments of agents and returns the value that they are of.
+func maskedJSON(value any, agents ...config.Agent) string {
+	for _, agent := range agents {
+		for name := range agent.Env {
+			if redact.Name(name) {
+				agent.Env[name] = "[masked:" + name + "]"
+			}
+		}
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // & and < in a command stay what they are
+	_ = encoder.Encode(value)    // it was decoded from JSON
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Lines show the parts, each in a line, and what has changed since they were trusted.
+func (c TrustReview) Lines(parts []config.Part) []string {
+	var before map[string]trust.Part
+	if c.Record != nil {
+		before = map[string]trust.Part{}
+		for _, p := range c.Record.Parts {
+			before[p.Key] = p
+		}
+	}
+	var lines []string
+	for _, p := range parts {
+		line := fmt.Sprintf("%s = %s (%s)", p.Key, c.Shown(p.Key, p.Value), p.Origin)
+		if p.Own != "" {
+			line += ", in the place of your own " + c.Shown(p.Key, p.Own)
+		}
+		was, known := before[p.Key]
+		switch {
+		case before == nil:
+		case !known:
+			line += ", which is new"
+		case was.SHA256 != trust.NewPart(p.Key, p.Value, "").SHA256:
+			line += ", which was " + was.Value
+		}
+		lines = append(lines, line)
+	}
+	if c.Record != nil {
+		for _, was := range c.Record.Parts {
+			if !slices.ContainsFunc(c.Parts, func(p config.Part) bool { return p.Key == was.Key }) {
+				lines = append(lines, fmt.Sprintf("%s is not set any more; it was %s", was.Key, was.Value))
+			}
+		}
+	}
+	return lines
+}
+
+// About says in one line how the settings stand.
+func (c TrustReview) About() string {
+	const which = "settings of this project that run programs or replace your own "
+	switch c.Status() {
+	case TrustChanged:
+		return which + "have changed since they were trusted"
+	case TrustGiven:
+		return which + "are trusted"
+	}
+	return which + "are not trusted yet"
+}
+
+// TrustsAll reports whether the environment says that the settings of every project count.
+func (e *Env) TrustsAll() (bool, error) {
+	said := e.Variable(TrustVariable)
+	if said == "" {
+		return false, nil
+	}
+	all, err := strconv.ParseBool(said)
+	if err != nil {
+		return false, Refuse("set it to 1, or leave it out", "%s is %q", TrustVariable, said)
+	}
+	return all, nil
+}
+
+const CountOnce = "--trust or " + TrustVariable + "=1 lets them count this once"
+
+// ConfirmTrust shows what would run and asks a person at the terminal. Without a terminal, the
+// error shows the same.
+func (e *Env) ConfirmTrust(about string, lines []string, hint string) (bool, error) {
+	return e.ConfirmAll(about, lines, "Trust them?", hint)
+}
+
+// ConfirmAll shows what a question is about and asks a person at the terminal. Without a terminal,
+// the error shows the same.
+func (e *Env) ConfirmAll(about string, lines []string, question, hint string) (bool, error) {
+	list := "\n" + strings.Join(lines, "\n")
+	stdin, ok := e.Stdin.(*os.File)
+	if !ok || !e.StdinIsTerminal() || !OnTerminal(e.Stderr) {
+		return false, Refuse(hint, "%s:%s", about, list)
+	}
+	Tell(e.Stderr, "%s:%s", about, list)
+	asker := NewAsker(stdin, e.Stderr)
+	defer asker.Close()
+	answer, err := asker.Confirm(question + " (y/N): ")
+	if errors.Is(err, ErrGone) {
+		fmt.Fprintln(e.Stderr)
+		return false, Exit(event.ExitInterrupted)
+	}
+	return answer == Yes, err
+}
+
+// Within reports whether a path is a folder or stands in it.
+func Within(folder, path string) bool {
+	inside, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(inside)
+}
+
+// trustReport is what is said as JSON.
+type trustReport struct {
+	Project string      `json:"project"`
+	Status  string      `json:"status"` // needless, trusted, untrusted or changed
+	Since   *time.Time  `json:"since,omitempty"`
+	Parts   []trustPart `json:"parts"`
+}
+
+type trustPart struct {
+	Key   string `json:"key"`
+	Value string `json:"value"` // secrets masked
+	From  string `json:"from"`
+	Own   string `json:"own,omitempty"` // the person's own value, in whose place it stands
+}
+
+func (c TrustReview) Report(e *Env) trustReport {
+	r := trustReport{Project: e.Root(), Status: c.Status(), Parts: []trustPart{}}
+	if r.Status == TrustGiven {
+		r.Since = &c.Record.At
+	}
+	for _, p := range c.Parts {
+		part := trustPart{Key: p.Key, Value: c.Shown(p.Key, p.Value), From: p.Origin.String()}
+		if p.Own != "" {
+			part.Own = c.Shown(p.Key, p.Own)
+		}
+		r.Parts = append(r.Parts, part)
+	}
+	return r
+}

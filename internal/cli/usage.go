@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Usage is the error of a command line that cannot be read: what is wrong with it, and the next
+// step.
+func (all Commands) Usage(root *kong.Node, args []string, err error) error {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !all.Has(args[0]) {
+		return all.NoVerb(args[0])
+	}
+	var parse *kong.ParseError
+	if !errors.As(err, &parse) || parse.Context == nil {
+		return &Failure{Err: err, Code: event.ExitUsage, NextStep: "see 'ralph help'"}
+	}
+	m := mistake{node: root, hint: "see 'ralph help'"}
+	verb := ""
+	if node := parse.Context.Selected(); node != nil {
+		m.node, verb = node, node.Path()
+	} else if len(args) > 0 && all.Has(args[0]) { // then there is no other one in the model
+		m.node, verb = root.Children[0], args[0]
+	}
+	m.verb = "ralph"
+	if verb != "" {
+		m.verb = verb
+		m.hint = fmt.Sprintf("see 'ralph %s --help'", verb)
+	}
+	says := m.plainly(err.Error())
+	return &Failure{Err: errors.New(says), Code: event.ExitUsage, NextStep: m.hint}
+}
+
+// NoVerb says that a word is no verb, and which is meant where one is near.
+func (all Commands) NoVerb(word string) error {
+	hint := "'ralph help' shows the verbs; 'ralph run -p TEXT' runs an agent"
+	if near := nearest(word, all.names()); near != "" {
+		hint = fmt.Sprintf("did you mean 'ralph %s'? 'ralph help' shows the verbs", near)
+	}
+	return Refuse(hint, "there is no verb %q", word)
+}
+
+// nearest is the word that is probably meant by a mistyped one: the only one that begins with it,
+// or the one with the fewest differences.
+func nearest(word string, words []string) string {
+	if len(word) > 1 {
+		begins := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return !strings.HasPrefix(w, word) })
+		if len(begins) == 1 {
+			return begins[0]
+		}
+	}
+	return config.Nearest(word, words)
+}
+
+// mistake puts what the parser says into words for people.
+type mistake struct {
+	node *kong.Node // the verb
+	verb string     // how it is called
+	hint string
+}
+
+type wording struct {
+	pattern *regexp.Regexp
+	say     func(m *mistake, part []string) string
+}
+
+// wordings are all that the parser says of a command line of ours.
+var wordings = sync.OnceValue(func() []wording {
+	const flag, quoted = `^(--[a-zA-Z-]+)(?:=\S+)?`, `"((?s:.*?))"`
+	row := func(pattern string, say func(*mistake, []string) string) wording {
+		return wording{regexp.MustCompile(pattern), say}
+	}
+	return []wording{
+		row(`^unknown flag (-\S*?)(?:, did you mean .*)?$`, (*mistake).noFlag),
+		row(`^unexpected argument ((?s:.*?))(?:, did you mean .*)?$`, (*mistake).wordTooMany),
+		row(`^unexpected flag argument `+quoted, func(m *mistake, p []string) string { return fmt.Sprintf("a flag before %q takes no value", p[1]) }),
+		row(flag+`: (?:expected \S+ value but got "EOL"|missing value)`, (*mistake).noValue),
+		row(flag+`: expected \S+ value but got `+quoted+` \(`, func(m *mistake, p []string) string {
+			m.hint = fmt.Sprintf("write it as %s=%s where it is the value", p[1], AsTyped([]string{p[2]}))
+			return fmt.Sprintf("%s needs a value, and %q is a flag", p[1], p[2])
+		}),
+		row(flag+`: expected an? (?:int|valid \d+ bit u?int) but got `+quoted, needs("a whole number")),
+		row(flag+`: expected a float but got `+quoted, needs("a number")),
+		row(flag+`: expected duration but got `+quoted, needs("a duration such as 30s or 5m")),
+		row(flag+`: bool value must be .* but got `+quoted, needs("no value, or true or false")),
+		row(flag+`: expected "<key>=<value>" but got `+quoted, needs("KEY=VALUE")),
+		row(flag+` must be one of (.*) but got `+quoted, func(m *mistake, p []string) string {
+			return fmt.Sprintf("%s is %q, and can be %s", p[1], p[3], strings.ReplaceAll(p[2], ",", ", "))
+		}),
+		row(`^missing flags: (.*)$`, func(m *mistake, p []string) string { return fmt.Sprintf("%s needs %s", m.verb, p[1]) }),
+		row(`^expected "<(\S+)>`, (*mistake).noArgument),
+		row(`^expected (?:one of )?"`, func(m *mistake, p []string) string {
+			return fmt.Sprintf("%s needs one of its verbs: %s", m.verb, strings.Join(childrenOf(m.node), ", "))
+		}),
+	}
+})
+
+// plainly returns the words for what the parser says.
+func (m *mistake) plainly(text string) string {
+	for _, w := range wordings() {
+		if part := w.pattern.FindStringSubmatch(text); part != nil {
+			return w.say(m, part)
+		}
+	}
+	return text
+}
+
+func needs(what string) func(*mistake, []string) string {
+	return func(_ *mistake, part []string) string {
+		return fmt.Sprintf("%s is %q, and needs %s", part[1], part[2], what)
+	}
+}
+
+func (m *mistake) noFlag(part []string) string {
+	flag, _, _ := strings.Cut(part[1], "=")
+	if name, ok := strings.CutPrefix(flag, "--"); ok {
+		var names []string
+		for _, f := range m.flags() {
+			names = append(names, f.Name)
+		}
+		if m.verb == "start" || m.verb == "run" {
+			for _, key := range config.Keys() {
+				names = append(names, key.Name)
+			}
+			for _, alias := range slices.Sorted(maps.Keys(aliases)) {
+				names = append(names, strings.TrimPrefix(alias, "--"))
+			}
+		}
+		if near := nearest(name, names); near != "" {
+			m.hint = fmt.Sprintf("did you mean --%s? %s", near, m.hint)
+		}
+	}
+	return fmt.Sprintf("%s has no flag %s", m.verb, flag)
+}
+
+func (m *mistake) wordTooMany(part []string) string {
+	words := childrenOf(m.node)
+	if len(words) == 0 {
+		m.hint = "put words that belong together in quotes; " + m.hint
+		return fmt.Sprintf("%s takes no more words, and there is %q", m.verb, part[1])
+	}
+	if near := nearest(part[1], words); near != "" {
+		m.hint = fmt.Sprintf("did you mean 'ralph %s %s'? %s", m.verb, near, m.hint)
+	}
+	return fmt.Sprintf("%s has no verb %q", m.verb, part[1])
+}
+
+func (m *mistake) noValue(part []string) string {
+	for _, f := range m.flags() {
+		if "--"+f.Name == part[1] {
+			return fmt.Sprintf("%s needs a value: %s %s", part[1], part[1], f.FormatPlaceHolder())
+		}
+	}
+	return part[1] + " needs a value"
+}
+
+// flags are those that the verb takes; where none is named, those of the verb that is meant then.
+func (m *mistake) flags() []*kong.Flag {
+	node := m.node
+	if node.DefaultCmd != nil {
+		node = node.DefaultCmd
+	}
+	return slices.Concat(node.AllFlags(true)...)
+}
+
+func (m *mistake) noArgument(part []string) string {
+	what := strings.ToUpper(part[1])
+	for _, argument := range m.node.Positional {
+		if argument.Name == part[1] && argument.Tag != nil && argument.Tag.PlaceHolder != "" {
+			what = argument.Tag.PlaceHolder
+		}
+	}
+	return fmt.Sprintf("%s needs %s", m.verb, what)
+}
+
+func childrenOf(node *kong.Node) []string {
+	var names []string
+	for _, child := range node.Children {
+		if !child.Hidden {
+			names = append(names, child.Name)
+		}
+	}
+	return names
+}
+
+// Examples is the part of a verb's help that shows lines which can be typed as they stand.
+func Examples(lines ...string) string { return "Examples:\n\n  " + strings.Join(lines, "\n  ") }

@@ -1,0 +1,15 @@
+// Package filewatch waits for changes of one file, or of the files in one folder.
+//
+//	w, err := filewatch.New(path)
+//	for ctx.Err() == nil {
+//		changed, err := w.Wait(ctx) // several changes may be one
+//		…
+//	}
+//
+// Where [Remote] is true of a path, other machines may change it without a notification: poll.
+package filewatch
+
+import "errors"
+
+// ErrGone is the error of Wait after the watched file or folder was removed or moved.
+var ErrGone = errors.New("the watched path was removed or moved")

@@ -1,0 +1,361 @@
+package guardrail
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/safefile"
+)
+
+const (
+	// SettingsFile is the team's settings in a project, LocalSettingsFile what one person adds to
+	// them there.
+	SettingsFile      = ".ralph/settings.json"
+	LocalSettingsFile = ".ralph/settings.local.json"
+
+	// MaxKept is the largest file, in bytes, whose content a snapshot keeps. Of a larger one it has
+	// only the hash.
+	MaxKept = 16 << 20
+)
+
+// FileSnapshot has the files that define a project's guardrails: their SHA-256, their mode, and in
+// memory, where the agent cannot reach it, the content of those that are protected. It is immutable
+// and safe for concurrent use. Records and Keep write it for a later process, Reopen reads it.
+type FileSnapshot struct {
+	project string
+	entries []entry
+}
+
+type entry struct {
+	Record
+	content  []byte // of a protected regular file up to MaxKept
+	lost     error  // why there is no content
+	commands []string
+}
+
+// Record is what a snapshot has of a path, without its content.
+type Record struct {
+	Path      string // in the project, with slashes, without links in it
+	Role      Role
+	Protected bool
+	State
+}
+
+// State is what is at a path.
+type State struct {
+	Kind   string      // KindFile, KindLink, or empty where nothing is
+	SHA256 string      // of a file, in hex
+	Size   int64       // of a file
+	Mode   fs.FileMode // of a file
+	Target string      // of a link
+}
+
+const (
+	KindFile = "file"
+	KindLink = "link"
+	// kindOther is a folder, a pipe, or a path with a link among its folders.
+	kindOther = "other"
+)
+
+// String returns the SHA-256 of a file, "link to …" for a link, "not a file" for what is neither,
+// and nothing for nothing.
+func (s State) String() string {
+	switch s.Kind {
+	case KindLink:
+		return "link to " + s.Target
+	case kindOther:
+		return "not a file"
+	}
+	return s.SHA256
+}
+
+// ChangeKind is how a file has changed.
+type ChangeKind string
+
+const (
+	Changed  ChangeKind = "changed" // content, mode, or something else in its place
+	Appeared ChangeKind = "appeared"
+	Vanished ChangeKind = "vanished"
+)
+
+// Change is a file that differs from the snapshot.
+type Change struct {
+	Path string // in the project, with slashes
+	Role Role
+	Kind ChangeKind
+	// Protected: it defines a protected guardrail, so it is to be restored.
+	Protected bool
+	// Was and Is are as of State.String.
+	Was, Is string
+	// Commands are the commands of the guardrails that it defines, as far as they are known; none
+	// of settings.
+	Commands []string
+}
+
+// NewSnapshot reads the files in project that define guardrails: those that the commands name,
+// those that the commands' build tools read first, and the project's settings. A file that could
+// define a guardrail and is missing (a GNUmakefile beside a Makefile, a ./check.sh) is recorded as
+// absent. A link is followed within the project, and recorded too. An error says that a file is
+// there and cannot be read.
+func NewSnapshot(project string, guardrails []Guardrail) (*FileSnapshot, error) {
+	project, err := filepath.Abs(project)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot guardrails: %w", err)
+	}
+	root, err := os.OpenRoot(project)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot guardrails: %w", err)
+	}
+	defer root.Close()
+	b := &snapshotter{root: root, project: project}
+	b.protect = slices.ContainsFunc(guardrails, func(g Guardrail) bool { return g.Protect })
+	for _, name := range []string{SettingsFile, LocalSettingsFile} {
+		b.take(mention{name, Settings, true})
+	}
+	// A path is protected where the first guardrail that mentions it is.
+	for _, b.protect = range []bool{true, false} {
+		for _, g := range guardrails {
+			if g.Protect != b.protect {
+				continue
+			}
+			b.command = g.Command
+			for _, m := range mentions(g.Command) {
+				b.take(m)
+			}
+		}
+	}
+	if err := errors.Join(b.errs...); err != nil {
+		return nil, fmt.Errorf("snapshot guardrails: %w", err)
+	}
+	return &FileSnapshot{project, b.entries}, nil
+}
+
+// Changed compares the snapshot with the files as they are. Every file is read completely. An error
+// names a file that could not be read; the changes are then those of the others.
+func (s *FileSnapshot) Changed() ([]Change, error) {
+	root, err := os.OpenRoot(s.project)
+	if err != nil {
+		return nil, fmt.Errorf("compare guardrails: %w", err)
+	}
+	defer root.Close()
+	var changes []Change
+	var errs []error
+	for _, e := range s.entries {
+		is, _, err := inspect(root, e.Path, false)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("compare guardrails: %w", err))
+			continue
+		}
+		if is == e.State {
+			continue
+		}
+		c := Change{Path: e.Path, Role: e.Role, Kind: Changed, Protected: e.Protected, Was: e.String(), Is: is.String(), Commands: e.commands}
+		switch {
+		case e.Kind == "":
+			c.Kind = Appeared
+		case is.Kind == "":
+			c.Kind = Vanished
+		}
+		changes = append(changes, c)
+	}
+	return changes, errors.Join(errs...)
+}
+
+// InspectPath returns what is at a path in project now, as Change.Is does.
+func InspectPath(project, name string) (string, error) {
+	root, err := os.OpenRoot(project)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	is, _, err := inspect(root, name, false)
+	return is.String(), err
+}
+
+// snapshotter collects the entries of a snapshot.
+type snapshotter struct {
+	root    *os.Root
+	project string
+	protect bool   // of the guardrail whose files are taken
+	command string // of that guardrail; empty for settings
+	entries []entry
+	files   []fs.FileInfo // of each entry; nil where nothing is
+	errs    []error
+}
+
+// take adds what is mentioned, and the links on the way to it.
+func (b *snapshotter) take(m mention) {
+	name := m.path
+	if path.IsAbs(name) {
+		inside, err := filepath.Rel(b.project, filepath.FromSlash(name))
+		if err != nil {
+			return
+		}
+		name = filepath.ToSlash(inside)
+	}
+	if name = path.Clean(name); name == "." || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return
+	}
+	links, real, ok := b.follow(name)
+	if !ok && len(links) == 0 {
+		return
+	}
+	var was State
+	var content []byte
+	var err error
+	if ok {
+		was, content, err = inspect(b.root, real, b.protect)
+	}
+	switch {
+	case err != nil:
+		b.errs = append(b.errs, err)
+		return
+	case was.Kind == kindOther, was.Kind == "" && !m.awaited && len(links) == 0:
+		return
+	}
+	for _, l := range links {
+		b.add(entry{Record: Record{Path: l, Role: m.role, Protected: b.protect}})
+	}
+	if ok && (was.Kind == KindFile || m.awaited) {
+		b.add(entry{Record: Record{Path: real, Role: m.role, Protected: b.protect, State: was}, content: content})
+	}
+}
+
+// add adds an entry once. The target of a link is read here.
+func (b *snapshotter) add(e entry) {
+	if at := slices.IndexFunc(b.entries, func(have entry) bool { return have.Path == e.Path }); at >= 0 {
+		b.addCommand(&b.entries[at])
+		return
+	}
+	b.addCommand(&e)
+	info, err := b.root.Lstat(e.Path)
+	if err == nil && info.Mode().Type() == fs.ModeSymlink {
+		e.State, _, err = inspect(b.root, e.Path, false)
+	}
+	if err != nil && (e.Kind != "" || !missing(err)) {
+		b.errs = append(b.errs, err)
+		return
+	}
+	if e.Kind == KindFile {
+		// In a file system that ignores case, Makefile and makefile are one file.
+		for i, have := range b.entries {
+			if have.Kind == KindFile && strings.EqualFold(have.Path, e.Path) && os.SameFile(b.files[i], info) {
+				return
+			}
+		}
+	}
+	b.entries = append(b.entries, e)
+	b.files = append(b.files, info)
+}
+
+// addCommand records that an entry defines the guardrail whose files are taken.
+func (b *snapshotter) addCommand(e *entry) {
+	if b.command != "" && e.Role != Settings && !slices.Contains(e.commands, b.command) {
+		e.commands = append(e.commands, b.command)
+	}
+}
+
+// maxLinks is how many links are followed in a row, as in the kernel.
+const maxLinks = 40
+
+// follow resolves the links in a name. It returns the links and where they lead; ok is false where
+// that is out of the project or nowhere.
+func (b *snapshotter) follow(name string) (links []string, real string, ok bool) {
+	rest, done := strings.Split(name, "/"), "."
+	for len(rest) > 0 {
+		step := rest[0]
+		rest = rest[1:]
+		if step == ".." && done == "." {
+			return links, "", false
+		}
+		at := path.Join(done, step)
+		info, err := b.root.Lstat(at)
+		if err != nil || info.Mode().Type() != fs.ModeSymlink {
+			done = at
+			continue
+		}
+		target, err := b.root.Readlink(at)
+		if links = append(links, at); err != nil || len(links) > maxLinks {
+			return links, "", false
+		}
+		if filepath.IsAbs(target) {
+			if target, err = filepath.Rel(b.project, target); err != nil {
+				return links, "", false
+			}
+			done = "."
+		}
+		rest = append(strings.Split(path.Clean(filepath.ToSlash(target)), "/"), rest...)
+	}
+	return links, done, done != "."
+}
+
+// inspect reads what is at a path that should have no links in it, and its content if that is
+// wanted and not too large.
+func inspect(root *os.Root, name string, want bool) (State, []byte, error) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		info, err := root.Lstat(dir)
+		if err == nil && info.Mode().Type() == fs.ModeSymlink {
+			return State{Kind: kindOther}, nil, nil
+		}
+	}
+	info, err := root.Lstat(name)
+	switch {
+	case err != nil && missing(err):
+		return State{}, nil, nil
+	case err != nil:
+		return State{}, nil, err
+	case info.Mode().Type() == fs.ModeSymlink:
+		target, err := root.Readlink(name)
+		return State{Kind: KindLink, Target: target}, nil, err
+	case !info.Mode().IsRegular():
+		return State{Kind: kindOther}, nil, nil
+	}
+	return readRegular(root, name, want)
+}
+
+func readRegular(root *os.Root, name string, want bool) (State, []byte, error) {
+	file, err := safefile.OpenIn(root, name)
+	if _, ok := errors.AsType[*safefile.Error](err); ok { // it was replaced after inspect's Lstat
+		return State{Kind: kindOther}, nil, nil
+	}
+	if err != nil {
+		return State{}, nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return State{}, nil, err
+	}
+	hash := sha256.New()
+	var content []byte
+	if want && info.Size() <= MaxKept {
+		if content, err = io.ReadAll(io.LimitReader(io.TeeReader(file, hash), MaxKept)); err != nil {
+			return State{}, nil, err
+		}
+	}
+	more, err := io.Copy(hash, file)
+	if err != nil {
+		return State{}, nil, err
+	}
+	state := State{Kind: KindFile, Mode: info.Mode().Perm(), Size: int64(len(content)) + more, SHA256: hex.EncodeToString(hash.Sum(nil))}
+	if more > 0 {
+		content = nil
+	}
+	return state, content, nil
+}
+
+// missing reports whether an error says that nothing is at a path. That includes a path below a
+// file, and a name that no file can have, as words of a command may be.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
+}

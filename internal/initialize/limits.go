@@ -1,0 +1,75 @@
+package initialize
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+)
+
+// askLimits asks for the limits of cost and time. These questions were added after the others: a
+// script that knows only those ends the input here, and keeps the limits as they are.
+func (d *questions) askLimits() error {
+	err := d.askLimit("cost", "Limit of money in US dollars, such as 20", dollars)
+	if err == nil {
+		err = d.askLimit("duration", "Limit of time, such as 8h", func(text string) (any, error) { return text, nil })
+	}
+	if errors.Is(err, cli.ErrGone) && d.Ended && d.StdinIsTerminal() { // not if the terminal was closed
+		fmt.Fprintln(d.Out)
+		return nil
+	}
+	return err
+}
+
+func (d *questions) askLimit(key, label string, read func(string) (any, error)) error {
+	limits, err := d.doc.first("limits")
+	if err != nil {
+		return err
+	}
+	was := strings.Trim(string(limits.get(key)), `"`)
+	if was == "null" || was == "0" || was == nothingWord {
+		was = ""
+	}
+	about := "optional"
+	if was != "" {
+		about = nothingWord + " for no limit"
+	}
+	return d.until(d.AskOver, label+" ("+about+")", was, func(text string) error {
+		switch {
+		case text == "", text == nothingWord && was == "":
+			return nil
+		case text == nothingWord:
+			limits.drop(key)
+			return d.doc.setFirst("limits", limits)
+		}
+		value, err := read(text)
+		if err != nil {
+			return err
+		}
+		var limit, settings document
+		limit.set(key, value)
+		settings.set("limits", json.RawMessage(limit.appendTo(nil)))
+		_, _, err = config.Thaw(settings.appendTo(nil))
+		if wrong, ok := errors.AsType[*config.Error](err); ok {
+			wrong.File, wrong.Line, wrong.Column = "", 0, 0 // it is in no file
+		}
+		if err != nil {
+			return err
+		}
+		limits.set(key, value)
+		return d.doc.setFirst("limits", limits)
+	})
+}
+
+// dollars parses an amount of money: 20, 2.50 or $20.
+func dollars(text string) (any, error) {
+	usd, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimPrefix(text, "$")), 64)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no amount of money", text)
+	}
+	return usd, nil
+}

@@ -1,0 +1,105 @@
+package journaltool
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// A filter says which events are wanted.
+type filter struct {
+	types      []string
+	iterations interval
+	from, to   time.Time
+}
+
+func (o LogOptions) filter(now time.Time) (f filter, err error) {
+	f.types = o.Types
+	if err := checkTypes(o.Types); err != nil {
+		return f, err
+	}
+	if f.iterations, err = parseIterations(o.Iterations); err != nil {
+		return f, err
+	}
+	if f.from, err = parseTime(o.Since, now); err != nil {
+		return f, err
+	}
+	f.to, err = parseTime(o.Until, now)
+	return f, err
+}
+
+func (f filter) keeps(e event.Event) bool {
+	return f.iterations.contains(e.Iter) &&
+		(f.from.IsZero() || !e.At.Before(f.from)) && (f.to.IsZero() || !e.At.After(f.to)) &&
+		(len(f.types) == 0 || slices.ContainsFunc(f.types, func(t string) bool { return matches(t, e.Type) }))
+}
+
+// matches reports whether a type is the one that is named, or of the group, such as "tool.".
+func matches(name string, t event.Type) bool {
+	return string(t) == name || strings.HasSuffix(name, ".") && strings.HasPrefix(string(t), name)
+}
+
+// checkTypes refuses a type that no event has: an empty answer would read as if nothing of it had
+// happened.
+func checkTypes(types []string) error {
+	for _, name := range types {
+		if slices.ContainsFunc(event.Types(), func(t event.Type) bool { return matches(name, t) }) {
+			continue
+		}
+		var all, groups []string
+		for _, t := range event.Types() {
+			all = append(all, string(t))
+			if group, _, dotted := strings.Cut(string(t), "."); dotted && !slices.Contains(groups, group+".") {
+				groups = append(groups, group+".")
+			}
+		}
+		hint := "types are " + strings.Join(all, " ") + "; " + groups[0] + " stands for all that begin so"
+		if near := config.Nearest(name, slices.Concat(groups, all)); near != "" {
+			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+		}
+		return cli.Refuse(hint, "%q is no type of event", name)
+	}
+	return nil
+}
+
+// An interval of iterations contains its ends.
+type interval struct{ first, last int }
+
+func (i interval) contains(n int) bool { return i.first <= n && n <= i.last }
+
+// parseIterations reads 3, 2..4 or 5.., or the same with one hyphen; nothing is all there are.
+func parseIterations(s string) (interval, error) {
+	if s == "" {
+		return interval{0, math.MaxInt}, nil
+	}
+	from, to, ranged := strings.Cut(strings.Replace(s, "..", "-", 1), "-")
+	first, err := strconv.Atoi(from)
+	last := first
+	switch {
+	case ranged && to == "":
+		last = math.MaxInt
+	case ranged && err == nil:
+		last, err = strconv.Atoi(to)
+	}
+	if err != nil || first < 0 || last < first {
+		return interval{}, cli.Refuse("write it as 3, 2..4 or 5..", "%q is no range of iterations", s)
+	}
+	return interval{first, last}, nil
+}
+
+// parseTime reads a time as people write it; the zero time for none.
+func parseTime(s string, now time.Time) (time.Time, error) {
+	at, ok := units.ParseTime(s, now)
+	if !ok && s != "" {
+		return at, cli.Refuse("write it as 2026-11-21T01:30:00Z, 01:30 or 10m", "%q is no time", s)
+	}
+	return at, nil
+}

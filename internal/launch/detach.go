@@ -1,0 +1,177 @@
+package launch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// complete adds what a runner.Config does not carry from a starter to its runner.
+func complete(cfg *runner.Config, environ []string) (err error) {
+	cfg.Env = environ
+	cfg.Settings, _, err = config.Thaw(cfg.Frozen)
+	return err
+}
+
+// readiness is the line by which a runner reports that its loop runs, or why it does not.
+type readiness struct {
+	PID   int              `json:"pid"`
+	Ended *event.LoopEnded `json:"ended,omitempty"`
+	Error string           `json:"error,omitempty"`
+	Hint  string           `json:"hint,omitempty"`
+	Code  int              `json:"code,omitempty"`
+}
+
+// startRunner starts a runner in a session of its own and waits until its loop runs, which is when
+// the agent is started. One fork is enough: a runner is no job of a shell and holds no terminal.
+func startRunner(e *cli.Env, cfg runner.Config) (readiness, error) {
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		return readiness{}, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return readiness{}, fmt.Errorf("find ralph's own program: %w", err)
+	}
+	ready, toReady, err := os.Pipe()
+	if err != nil {
+		return readiness{}, fmt.Errorf("start the runner: %w", err)
+	}
+	defer ready.Close()
+	cmd := exec.Command(self, "runner", cfg.Name)
+	cmd.Args[0] = "ralph"
+	process.Detach(cmd)
+	cmd.Dir, cmd.Env = e.Cwd, e.Environ
+	cmd.Stdin = bytes.NewReader(text)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // until it has opened its log
+	cmd.ExtraFiles = []*os.File{toReady}          // its descriptor 3
+	err = cmd.Start()
+	toReady.Close()
+	if err != nil {
+		return readiness{}, fmt.Errorf("start the runner: %w", err)
+	}
+	go func() { _ = cmd.Wait() }() // reaps it if it ends while this process waits
+	return awaitReady(e, cfg, ready, startTime)
+}
+
+// startTime is how long a starter waits until the loop runs. Disks may be slow, and processes that
+// a dead runner's agent left are waited for some ten seconds.
+const startTime = time.Minute
+
+// awaitReady reads the runner's line. It prints a message if that takes long, and gives up after
+// the patience.
+func awaitReady(e *cli.Env, cfg runner.Config, from *os.File, patience time.Duration) (readiness, error) {
+	const slow = time.Second
+	in := bufio.NewReader(from)
+	// Where a pipe supports no deadline, this waits without one.
+	_ = from.SetReadDeadline(time.Now().Add(min(slow, patience)))
+	line, err := in.ReadBytes('\n')
+	if errors.Is(err, os.ErrDeadlineExceeded) && patience > slow {
+		cli.Tell(e.Stderr, "loop %s is starting …", cfg.Name)
+		_ = from.SetReadDeadline(time.Now().Add(patience - slow))
+		var rest []byte
+		rest, err = in.ReadBytes('\n')
+		line = append(line, rest...)
+	}
+	var r readiness
+	if err == nil {
+		err = json.Unmarshal(line, &r)
+	}
+	log := logOf(cfg.Dir)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return r, cli.Failed(fmt.Sprintf("'ralph attach %s' shows it once it runs, 'ralph kill %s' ends it; its own output is in %s", cfg.Name, cfg.Name, e.Short(log)),
+			"loop %s has not begun after %s; its runner goes on trying", cfg.Name, units.Plain(patience))
+	case err != nil:
+		return r, cli.Failed("see "+e.Short(log), "the runner of loop %s ended before its loop began%s", cfg.Name, lastLine(log))
+	case r.Error != "":
+		return r, &cli.Failure{Err: errors.New(r.Error), NextStep: r.Hint, Code: r.Code}
+	case r.Ended != nil && r.Ended.Reason.ExitCode() != event.ExitCompleted:
+		return r, &cli.Failure{Err: fmt.Errorf("loop %s did not start: %s", cfg.Name, r.Ended.Why), NextStep: r.Hint, Code: r.Ended.Reason.ExitCode()}
+	}
+	return r, nil
+}
+
+// lastLine returns the last line of a log for an error message.
+func lastLine(name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil || len(text) == 0 {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return ": " + lines[len(lines)-1]
+}
+
+// Announce prints what was started, or that nothing had to be.
+func Announce(e *cli.Env, name, dir string, r readiness, asJSON bool) error {
+	if asJSON {
+		return cli.PrintJSON(e.Stdout, struct {
+			Name  string           `json:"name"`
+			Dir   string           `json:"dir"`
+			PID   int              `json:"pid"`
+			Ended *event.LoopEnded `json:"ended,omitempty"`
+		}{name, dir, r.PID, r.Ended}, "")
+	}
+	if r.Ended != nil {
+		fmt.Fprintf(e.Stdout, "loop %s is %s: %s\n", name, r.Ended.Status, cli.Clean(r.Ended.Why))
+		return nil
+	}
+	fmt.Fprintf(e.Stdout, "loop %s is running (pid %d)\n", name, r.PID)
+	cli.Tell(e.Stderr, "'ralph attach %s' shows it, 'ralph stop %s' ends it", name, name)
+	return nil
+}
+
+// runLoop runs a loop in this process. Errors that a person can resolve get a hint.
+func runLoop(cfg runner.Config) (event.LoopEnded, error) {
+	ended, err := runner.Run(context.Background(), cfg)
+	if exists, ok := errors.AsType[*runner.ExistsError](err); ok {
+		err = cli.RefuseHinted(exists)
+	} else if held, ok := errors.AsType[*registration.HeldError](err); ok {
+		err = heldError(cfg.Name, registry.Liveness{PID: held.PID, Host: held.Host, Since: held.Since})
+	} else if shared, ok := errors.AsType[*runner.SharedTreeError](err); ok {
+		err = cli.RefuseHinted(shared)
+	} else if errors.Is(err, journal.ErrBusy) {
+		err = BusyError(err, cfg.Name)
+	} else if errors.Is(err, registration.ErrNoFolder) {
+		err = ChangedMeanwhile(cfg.Name)
+	}
+	return ended, err
+}
+
+// limitOf is the setting that ended a loop for a reason.
+var limitOf = map[event.Reason]string{
+	event.ReasonIterations: "maximumIterations", event.ReasonCost: "limits.cost", event.ReasonTokens: "limits.tokens",
+	event.ReasonDuration: "limits.duration", event.ReasonRestarts: "restart.max",
+}
+
+// NextStep is the hint after the end of a loop; empty if there is none.
+func NextStep(name string, ended *event.LoopEnded) string {
+	switch key := limitOf[ended.Reason]; {
+	case ended.Hint != "":
+		return ended.Hint
+	case key != "":
+		return fmt.Sprintf("'ralph start %s --resume --set %s=…' raises it", name, key)
+	case ended.Reason == event.ReasonDisk:
+		return fmt.Sprintf("make room, make the folder writable or put it back, then 'ralph start %s --resume'", name)
+	case ended.Reason == event.ReasonFault:
+		return fmt.Sprintf("'ralph start %s --resume' resumes it; 'ralph logs %s --type fault.' makes a good report", name, name)
+	}
+	return ""
+}

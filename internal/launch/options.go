@@ -1,0 +1,199 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/credentials"
+	"github.com/ralph-loop/ralph/internal/redact"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// Options are the flags of run and start. Each stands for a setting; --set reaches the settings
+// without a flag.
+type Options struct {
+	Prompt              string            `short:"p" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
+	PromptFile          string            `short:"f" placeholder:"FILE" help:"A file that is read again for each iteration's prompt."`
+	MaximumIterations   *int              `short:"m" placeholder:"N" help:"Stop after so many iterations."`
+	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"What the agent says in <response>…</response> when the work is done."`
+	Promise             string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`
+	StreamAgentOutput   *bool             `negatable:"" help:"Show what the agent prints."`
+	Agent               string            `short:"a" placeholder:"COMMAND" help:"The agent's command."`
+	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
+	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
+	Set                 map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
+	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
+	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
+	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
+	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
+
+	before  map[string]string // the flags of a resumed loop
+	workDir string            // the agent's
+}
+
+// flags returns the settings that were given on the command line. Their values follow the rules of
+// a file: 0 iterations is an error, not a default.
+func (o *Options) flags() map[string]string {
+	flags := map[string]string{}
+	maps.Copy(flags, o.before)
+	maps.Copy(flags, o.Set)
+	for key, value := range map[string]string{
+		"maximumIterations": flagText(o.MaximumIterations), "reflect.every": flagText(o.ReflectEvery), "streamAgentOutput": flagText(o.StreamAgentOutput),
+		"completion.promise": o.Promise, "agent.command": o.Agent, "agent.protocol": o.Protocol, "agent.model": o.Model,
+	} {
+		if value != "" {
+			flags[key] = value
+		}
+	}
+	if o.CompletionResponse != nil { // also an empty one, which is an error
+		flags["completionResponse"] = *o.CompletionResponse
+	}
+	if o.AllowSharedWorktree {
+		flags["allowSharedWorktree"] = "true"
+	}
+	return flags
+}
+
+// flagText spells the value of a flag; it is empty if the flag was not given.
+func flagText[T any](value *T) string {
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(*value)
+}
+
+// remember keeps the flags of a resumed loop that are not given again. If config.json cannot be
+// read, it warns: limits and guardrails may be lost. config.json holds no secrets: they are taken
+// from the environment and the settings, and one that is in neither is an error.
+func (o *Options) remember(e *cli.Env, dir string) error {
+	_, before, err := runner.Frozen(dir)
+	if err != nil {
+		if cli.Exists(dir) { // else there is no loop, which is reported soon
+			cli.Tell(e.Stderr, "what loop %s was given on the command line is not known any more: %v", filepath.Base(dir), err)
+			cli.Tell(e.Stderr, "hint: only the project's settings hold now; give again what was meant for this loop alone")
+		}
+		return nil
+	}
+	now := o.flags()
+	if now["agent.command"] != "" || now["agents"] != "" {
+		// The settings of the agent before do not apply to another agent.
+		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
+	}
+	secrets := e.Environ
+	if loaded, err := config.Load(config.Source{HomeDir: e.Home, ProjectDir: e.Root(), Env: e.Environ}); err == nil { // else it is refused soon
+		secrets = slices.Concat(credentials.Secrets(loaded.Settings), secrets)
+	}
+	for _, key := range slices.Sorted(maps.Keys(before)) {
+		if _, again := now[key]; again {
+			continue
+		}
+		before[key], err = credentials.RestoreSecrets(key, before[key], secrets)
+		if withheld, ok := errors.AsType[*credentials.WithheldError](err); ok {
+			return cli.RefuseHinted(withheld)
+		}
+	}
+	o.before = before
+	return nil
+}
+
+// load merges all layers of settings.
+func (o *Options) load(e *cli.Env) (config.Loaded, error) {
+	e.WarnSkippedFolder()
+	if o.workDir != e.Cwd { // paths on the command line are relative to the current folder
+		o.Agent = cli.Rooted(o.Agent, e.Cwd)
+		if command := o.Set["agent.command"]; command != "" {
+			o.Set["agent.command"] = cli.Rooted(command, e.Cwd)
+		}
+	}
+	loaded, err := e.Settings(o.flags(), o.workDir)
+	if err != nil {
+		return config.Loaded{}, err
+	}
+	for _, warning := range loaded.Warnings {
+		cli.Tell(e.Stderr, "%s", warning)
+	}
+	if err := o.checkTrust(e, loaded); err != nil {
+		return config.Loaded{}, err
+	}
+	if o.Verbose {
+		if err := printLoaded(e, loaded); err != nil {
+			return config.Loaded{}, err
+		}
+	}
+	if len(loaded.Settings.Candidates()) == 0 {
+		return config.Loaded{}, cli.Refuse(agentHint(), "no agent is chosen")
+	}
+	if err := preflight(e, loaded.Settings); err != nil {
+		return config.Loaded{}, err
+	}
+	return loaded, nil
+}
+
+// agentHint returns how to choose an agent, of those that are installed.
+func agentHint() string {
+	choose := "give one with --agent, or let 'ralph init' ask for it"
+	if here := InstalledAgents(); len(here) > 0 {
+		return choose + "; installed here: " + strings.Join(here, ", ")
+	}
+	return choose + "; of those that ralph knows, none is on PATH"
+}
+
+// checkTrust refuses settings of the project that no person trusts. It asks, if it can.
+func (o *Options) checkTrust(e *cli.Env, loaded config.Loaded) error {
+	if len(loaded.Asked()) == 0 {
+		return nil
+	}
+	once, err := o.trustsOnce(e)
+	if err != nil || once {
+		return err
+	}
+	c := e.ReviewTrust(loaded)
+	if c.Status() == cli.TrustGiven {
+		return nil
+	}
+	if c.Err != nil {
+		cli.Tell(e.Stderr, "%v", c.Err)
+	}
+	// All of them, also those that a flag overrides: what is trusted must have been shown.
+	trusted, err := e.ConfirmTrust(c.About(), c.Lines(c.Parts), "look at them, then 'ralph trust'; "+cli.CountOnce)
+	if err != nil {
+		return err
+	}
+	if !trusted {
+		return cli.Refuse("nothing was started; 'ralph trust' asks again", "the settings of this project are not trusted")
+	}
+	return c.Grant(e)
+}
+
+// trustsOnce reports whether a flag or the environment trusts all settings this once.
+func (o *Options) trustsOnce(e *cli.Env) (bool, error) {
+	if o.Trust {
+		return true, nil
+	}
+	return e.TrustsAll()
+}
+
+// printLoaded prints which files the settings come from, and the merged settings.
+func printLoaded(e *cli.Env, loaded config.Loaded) error {
+	for _, file := range loaded.Files {
+		fmt.Fprintf(e.Stderr, "[ralph] Loading settings from %s\n", cli.Clean(file))
+	}
+	frozen, err := config.Freeze(loaded.Settings, nil)
+	if err != nil {
+		return err
+	}
+	masker := redact.New(slices.Concat(e.Environ, credentials.Secrets(loaded.Settings)))
+	masked, _ := masker.Mask(frozen)
+	fmt.Fprintln(e.Stderr, "[ralph] Merged configuration:")
+	for line := range strings.Lines(string(masked)) {
+		fmt.Fprintf(e.Stderr, "[ralph]   %s\n", render.Clean(strings.TrimSuffix(line, "\n")))
+	}
+	return nil
+}

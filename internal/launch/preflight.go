@@ -1,0 +1,127 @@
+package launch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/credentials"
+	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/runner"
+)
+
+// HintNotSpoken is the hint about an agent whose protocol is not supported.
+const HintNotSpoken = "set agent.protocol to text to run it as a plain program"
+
+// minFiles is how many open files a loop needs. One with a single guardrail fails with 24, and
+// sometimes with 64 on a busy machine, when a check of the repository, a guardrail and retention
+// run at the same time; guardrails that run in parallel need more.
+const minFiles = 128
+
+// enoughFiles refuses to begin a loop that would exceed the limit on open files at some point.
+func enoughFiles() error {
+	if limit := filesLimit(); limit < minFiles {
+		return cli.Refuse("raise it with 'ulimit -n 1024', in a container with its own setting for it",
+			"at most %d open files are allowed here, and a loop needs up to %d", limit, minFiles)
+	}
+	return nil
+}
+
+// preflight refuses settings that one of the agents can never satisfy, before anything begins, and
+// warns about limits and permissions that an agent does not support.
+func preflight(e *cli.Env, settings config.Settings) error {
+	warnings, err := CheckAgents(settings, Asks(e))
+	if err == nil {
+		warnings = append(warnings, keyMessages(e, settings)...)
+		if warning := UnprovableClaim(e, settings); warning != "" {
+			warnings = append(warnings, warning, "hint: "+HintUnproved)
+		}
+		warnings = append(warnings, permissionWarnings(settings)...)
+	}
+	for _, warning := range warnings {
+		cli.Tell(e.Stderr, "%s", warning)
+	}
+	return err
+}
+
+// HintUnproved is the hint about a claim that cannot be checked.
+const HintUnproved = "add a guardrail, a command that succeeds once the work is done, or begin with 'git init'"
+
+// UnprovableClaim warns about an agent whose claim that the work is done cannot be checked: it does
+// not show its tools, there is no repository in which a change would show, and no guardrail. The
+// warning is empty if no evidence is asked for.
+func UnprovableClaim(e *cli.Env, settings config.Settings) string {
+	if len(settings.Guardrails) > 0 || settings.Completion.OnPromiseNoWork == config.NoWorkAccept || settings.Completion.MinToolCalls == 0 {
+		return ""
+	}
+	for _, agent := range settings.Candidates() {
+		dialect, err := runner.Dialect(agent)
+		if err != nil || dialect.Abilities().Tools {
+			continue
+		}
+		if _, err := repo.Repos(context.Background(), e.Root(), e.Environ...); !repo.Absent(err) {
+			return ""
+		}
+		return fmt.Sprintf("nothing can be held against a claim that the work is done: an agent that is spoken to as %s does not show its tools, %s is in no git repository, and there is no guardrail",
+			agent.ResolvedProtocol(), e.Root())
+	}
+	return ""
+}
+
+// permissionWarnings names the agents on which agent.permissions cannot be enforced.
+func permissionWarnings(settings config.Settings) (warnings []string) {
+	for _, a := range settings.Candidates() {
+		if _, command, err := runner.Prepared(a, nil); err == nil && command.Lax {
+			warnings = append(warnings, fmt.Sprintf("agent.permissions is %s, and %s cannot be held to it: it may do %s",
+				a.Permissions, cmp.Or(a.Program(), a.ResolvedProtocol()), cmp.Or(command.May, "whatever its program does")))
+		}
+	}
+	return warnings
+}
+
+// keyMessages says for each agent whether it pays with a key of the environment or with its own
+// login, where no setting decides it.
+func keyMessages(e *cli.Env, settings config.Settings) (messages []string) {
+	for _, a := range settings.Candidates() {
+		message := credentials.DecideKeys(a, e.Environ).Message(a.Program())
+		if message != "" && !slices.Contains(messages, message) {
+			messages = append(messages, message)
+		}
+	}
+	return messages
+}
+
+// CheckAgents returns warnings about limits that an agent cannot support, and as an error a setting
+// that one of them can never satisfy. With a nil ask no program is run.
+func CheckAgents(settings config.Settings, asks runner.Ask) (warnings []string, err error) {
+	limits := settings.Limits
+	var cost, tokens string // of the first agent that does not report it
+	for _, agent := range settings.Candidates() {
+		if _, err := runner.Dialect(agent); err != nil {
+			return nil, cli.Refuse(HintNotSpoken, "%w", err)
+		}
+		var ask runner.Ask // nil unless the answer is needed before the loop begins
+		if settings.Context == config.ContextSame {
+			ask = asks
+		}
+		dialect, _, err := runner.Prepared(agent, ask)
+		if err != nil {
+			return nil, cli.Refuse("see agent.command and agent.flags", "%w", err)
+		}
+		protocol, can := agent.ResolvedProtocol(), dialect.Abilities()
+		if settings.Context == config.ContextSame && !can.Same {
+			return nil, cli.Refuse("leave context at fresh, or choose an agent that 'ralph doctor' shows with 'same'",
+				"context is same, and an agent that is spoken to as %s has no session to continue", protocol)
+		}
+		if limited := limits.Cost > 0 || limits.IterationCost > 0; limited && !can.Costs && cost == "" {
+			cost = fmt.Sprintf("an agent that is spoken to as %s does not report what it costs: no limit of cost can stop it", protocol)
+		}
+		if limited := limits.Tokens > 0 || limits.IterationTokens > 0; limited && !can.Tokens && tokens == "" {
+			tokens = fmt.Sprintf("an agent that is spoken to as %s does not report the tokens that it uses: no limit of tokens can stop it", protocol)
+		}
+	}
+	return slices.DeleteFunc([]string{cost, tokens}, func(warning string) bool { return warning == "" }), nil
+}

@@ -1,0 +1,185 @@
+package listing
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Options say which loops are listed.
+type Options struct {
+	All     bool // of this machine, not only of this project
+	Running bool // only those that have a runner
+}
+
+// Find returns the loops in their order. Entries of the registry that cannot be read are reported
+// on stderr.
+func Find(e *cli.Env, o Options) ([]registry.Status, error) {
+	all, err := registry.Survey(e.Home, func(entry registry.Entry) bool { return o.All || entry.Project == e.Root() })
+	if err != nil {
+		return nil, err
+	}
+	var loops []registry.Status
+	for _, s := range all {
+		switch {
+		case s.Name == "":
+			cli.Tell(e.Stderr, "%v", s.Err)
+		case !o.Running || s.Live.Alive:
+			loops = append(loops, cli.Refreshed(s))
+		}
+	}
+	sortByUrgency(loops)
+	return loops, nil
+}
+
+// sortByUrgency puts loops that need a person first, then those that run, and of each the newest.
+func sortByUrgency(loops []registry.Status) {
+	slices.SortStableFunc(loops, func(a, b registry.Status) int {
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), started(b).Compare(started(a)))
+	})
+}
+
+func urgency(s registry.Status) int {
+	switch {
+	case s.Err != nil, s.Died, s.Live.Alive && strings.HasPrefix(s.Head.Waiting, "a person"),
+		!s.Live.Alive && s.Head.Reason != "" && event.Reason(s.Head.Reason).ExitCode() == event.ExitPerson:
+		return 0
+	case s.Live.Alive:
+		return 1
+	}
+	return 2
+}
+
+// Prune removes the entries of loops whose folders are gone from the registry, so that they are
+// listed for the last time, and returns how many there were. A registry that cannot be written
+// lists them again.
+func Prune(e *cli.Env, loops []registry.Status) int {
+	pruned, err := registration.Prune(e.Home, loops)
+	if err != nil {
+		return 0
+	}
+	return len(pruned)
+}
+
+// Watch draws the list again each second, until ctrl-c.
+func Watch(e *cli.Env, o Options) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	silent := *e
+	silent.Stderr = io.Discard
+	clear := "\x1b[2J"
+	for ctx.Err() == nil {
+		loops, err := Find(&silent, o)
+		if err != nil {
+			return err
+		}
+		text := clear + "\x1b[H" + e.Now().Format("15:04:05") + "  " + units.Quantity(len(loops), "loop") + "\x1b[K\n"
+		clear = ""
+		lines := strings.SplitAfter(string(Table(e, loops, o.All)), "\n")
+		_, rows := e.Size()
+		for _, line := range lines[:min(len(lines), max(rows-2, 1))] {
+			text += strings.Replace(line, "\n", "\x1b[K\n", 1)
+		}
+		if _, err := io.WriteString(e.Stdout, text+"\x1b[J"); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+	return nil
+}
+
+// Loop is one loop as JSON: the summary of its state, and what the registry knows of it. Its keys
+// stay.
+type Loop struct {
+	Name string `json:"name"`
+	// how it is named from the current folder: its name, PROJECT/NAME or the path of its folder
+	Call    string `json:"call"`
+	Dir     string `json:"dir"`
+	Project string `json:"project"`
+	Host    string `json:"host"`
+	Alive   bool   `json:"alive"`
+	Died    bool   `json:"died"` // its state has not ended, and no runner has it
+	Gone    bool   `json:"gone"` // its folder does not exist any more
+	registry.Summary
+	// iterations that are used: begun, and not refunded
+	Counted  int       `json:"counted"`
+	Refunded int       `json:"refunded"` // iterations
+	Started  time.Time `json:"started"`
+	Agent    string    `json:"agent"`
+	ExitCode *int      `json:"exitCode"` // null where it has not ended
+	PID      int       `json:"pid"`      // of the runner; 0 where there is none
+	// Left are the pids of processes that outlived the runner of a loop that died: its agent still
+	// works.
+	Left  []int  `json:"left,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// JSON returns loops as they are printed as JSON.
+func JSON(e *cli.Env, all []registry.Status) []Loop {
+	call, strays := e.NamesToType(all), survivors(all)
+	loops := make([]Loop, 0, len(all))
+	for _, s := range all {
+		l := Loop{
+			Name: s.Name, Call: call(s), Dir: s.Dir, Project: s.Project, Host: s.Host, Summary: s.Head, Alive: s.Live.Alive, Died: s.Died, Gone: s.Gone,
+			Counted: cli.CountOf(s.Head).Used(), Refunded: s.Head.Refunded, Started: started(s), Agent: cmp.Or(s.Head.Agent, s.Agent),
+		}
+		if s.Live.Alive {
+			l.PID = s.Live.PID
+		}
+		if s.Head.Reason != "" {
+			code := event.Reason(s.Head.Reason).ExitCode()
+			l.ExitCode = &code
+		}
+		if s.Err != nil {
+			l.Error = s.Err.Error()
+		}
+		for _, stray := range strays[s.File] {
+			l.Left = append(l.Left, stray.PID)
+		}
+		loops = append(loops, l)
+	}
+	return loops
+}
+
+// survivors returns the processes that outlived the runners of loops that died, by the files of
+// the loops' entries. Where no loop died, processes are not listed.
+func survivors(all []registry.Status) map[string][]process.Stray {
+	if !slices.ContainsFunc(all, func(s registry.Status) bool { return s.Died }) {
+		return nil
+	}
+	marked, err := process.Marked()
+	if err != nil {
+		return nil // the list is of loops
+	}
+	strays := map[string][]process.Stray{}
+	for _, s := range all {
+		if s.Died {
+			strays[s.File] = send.LeftOf(marked, s)
+		}
+	}
+	return strays
+}
+
+func started(s registry.Status) time.Time {
+	if s.Head.Since.IsZero() {
+		return s.Started
+	}
+	return s.Head.Since
+}

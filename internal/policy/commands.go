@@ -1,0 +1,208 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Commands holds what people asked for. Every command is answered once: delivered or refused. A
+// steer goes into the running turn if the agent can take it there, else into the next prompt; a
+// follow-up waits for the next prompt. A message that was sent into a turn and not confirmed by its
+// end waits again, so that it is never lost. A message that reached a refunded iteration is
+// repeated in the next one. Stop, pause and kill take effect when they are answered, in the order
+// in which they came, and last until they are fulfilled or another runner resumes the loop.
+type Commands struct {
+	// Open are the unanswered commands, oldest first.
+	Open []Message `json:"open,omitempty"`
+	// Delivered are the messages that the open iteration's agent was given. If that iteration is
+	// refunded, the next prompt repeats them, because its context is a fresh one: they are Again.
+	Delivered []Message `json:"delivered,omitempty"`
+	Again     []Message `json:"again,omitempty"`
+	// Stopping is the end that a person asked for: stop, stop-now or kill; the strongest wins.
+	Stopping event.CommandKind `json:"stopping,omitempty"`
+	// Signal says that the stop came from a signal in the foreground.
+	Signal bool `json:"signal,omitempty"`
+	// Pausing says that the loop should pause between two iterations.
+	Pausing bool `json:"pausing,omitempty"`
+	// Seen are the ids of the latest commands, so that one whose file outlived a
+	// crash is not taken twice. The runner removes each file right after its receipt
+	// is on disk, so that no more than a pass of the inbox can be left over.
+	Seen []string `json:"seen,omitempty"`
+}
+
+// Message is one command that waits for its answer.
+type Message struct {
+	ID   string            `json:"id"`
+	Kind event.CommandKind `json:"kind"`
+	Text string            `json:"text,omitempty"`
+	Key  string            `json:"key,omitempty"`
+	Val  string            `json:"value,omitempty"`
+	From string            `json:"from,omitempty"`
+	// Sent says that it was put into the running turn and not confirmed yet.
+	Sent bool `json:"sent,omitempty"`
+	// Held says that the running turn did not take it: it waits for the next prompt.
+	Held bool `json:"held,omitempty"`
+	// Stale says that it was a signal to a runner that is gone.
+	Stale bool `json:"stale,omitempty"`
+	// Prompt is the iteration whose prompt holds it, 0 for none.
+	Prompt int `json:"prompt,omitempty"`
+}
+
+// FromSignal is the sender of a command that a signal to the runner stands for. Only the runner may
+// use it: the sender of a file that uses it is unknown.
+const FromSignal = "signal"
+
+// Sender returns the sender of a command's file, which cannot be a signal.
+func Sender(from string) string {
+	if from == FromSignal {
+		return "a file"
+	}
+	return from
+}
+
+const (
+	seenKept = 1024
+	// MaxOpen is how many messages may wait, and MaxBytes how long they may be
+	// together; more are refused. Both stand in every checkpoint.
+	MaxOpen  = 256
+	MaxBytes = 1 << 20
+)
+
+var strength = map[event.CommandKind]int{event.CommandStop: 1, event.CommandStopNow: 2, event.CommandKill: 3}
+
+// Has reports whether the command with that id was received before.
+func (m *Commands) Has(id string) bool { return slices.Contains(m.Seen, id) }
+
+// Apply folds one event.
+func (m *Commands) Apply(by string, p event.Payload) {
+	switch p := p.(type) {
+	case event.CommandReceived:
+		if strings.HasPrefix(by, "inbox") {
+			p.From = Sender(p.From)
+		}
+		m.receive(p)
+	case event.CommandDelivered:
+		m.deliver(p.ID)
+		m.answer(p.ID)
+	case event.CommandRefused:
+		m.answer(p.ID)
+	case event.Decided:
+		if p.Do == event.DoSteer {
+			m.edit(p.Command, func(c *Message) { c.Sent = true })
+		}
+	case event.EffectFailed:
+		if p.Do == event.DoSteer {
+			m.edit(p.Command, func(c *Message) { c.Sent, c.Held = false, true })
+		}
+	case event.IterationStarted:
+		m.Delivered, m.Again = m.Again, nil
+		for _, id := range p.Commands {
+			m.edit(id, func(c *Message) { c.Prompt = p.N })
+		}
+	case event.IterationEnded:
+		if p.Refunded {
+			m.Again = m.Delivered
+		}
+		m.Delivered = nil
+		for i := range m.Open {
+			m.Open[i].Sent, m.Open[i].Held, m.Open[i].Prompt = false, false, 0
+		}
+	case event.LoopPaused:
+		m.Pausing = true
+	case event.LoopUnpaused, event.LoopWaited:
+		m.Pausing = m.Pausing && !resumedByPerson(p)
+	case event.LoopResumed:
+		m.resume()
+	}
+}
+
+// resume forgets the commands that took effect. A command that the runner before received and did
+// not answer is answered by this one. A signal was meant for the runner that it reached, and is
+// refused.
+func (m *Commands) resume() {
+	m.Stopping, m.Signal, m.Pausing = "", false, false
+	for i := range m.Open {
+		m.Open[i].Stale = m.Open[i].From == FromSignal
+	}
+}
+
+func (m *Commands) receive(p event.CommandReceived) {
+	m.Seen = append(m.Seen, p.ID)
+	if len(m.Seen) > seenKept {
+		m.Seen = slices.Delete(m.Seen, 0, len(m.Seen)-seenKept)
+	}
+	m.Open = append(m.Open, Message{ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From})
+}
+
+// deliver lets a command take effect, and notes the messages that the agent has, which are bounded
+// as open ones are. A command takes effect when it is answered, not when it is received: one that
+// came just before its runner died would be forgotten, and a resume would end a pause that came
+// later.
+func (m *Commands) deliver(id string) {
+	at := slices.IndexFunc(m.Open, func(c Message) bool { return c.ID == id })
+	if at < 0 {
+		return
+	}
+	c := m.Open[at]
+	switch {
+	case c.Kind == event.CommandPause:
+		m.Pausing = true
+	case strength[c.Kind] > 0:
+		if strength[c.Kind] > strength[m.Stopping] {
+			m.Stopping = c.Kind
+		}
+		m.Signal = m.Signal || c.From == FromSignal
+	case c.Kind.IsMessage():
+		length := len(c.Text)
+		for _, other := range m.Delivered {
+			length += len(other.Text)
+		}
+		if len(m.Delivered) < MaxOpen && length <= MaxBytes {
+			m.Delivered = append(m.Delivered, Message{ID: c.ID, Kind: c.Kind, Text: c.Text, From: c.From})
+		}
+	}
+}
+
+func (m *Commands) answer(id string) {
+	m.Open = slices.DeleteFunc(m.Open, func(c Message) bool { return c.ID == id })
+}
+
+func (m *Commands) edit(id string, change func(*Message)) {
+	for i := range m.Open {
+		if m.Open[i].ID == id {
+			change(&m.Open[i])
+		}
+	}
+}
+
+// Pending says which stop or pause has been accepted and not happened yet, with iteration n open; n
+// is 0 for none. It is empty for nothing.
+func (m *Commands) Pending(n int) string {
+	after := ""
+	if n > 0 {
+		after = fmt.Sprintf(" after iteration %d", n)
+	}
+	switch {
+	case m.Stopping.EndsNow():
+		return "stopping now"
+	case m.Stopping == event.CommandStop:
+		return "stopping" + after
+	case m.Pausing:
+		return "pausing" + after
+	}
+	return ""
+}
+
+// Messages returns the steers and follow-ups that are in no prompt and no turn, oldest first.
+func (m *Commands) Messages() []Message {
+	var words []Message
+	for _, c := range m.Open {
+		if c.Kind.IsMessage() && !c.Sent && c.Prompt == 0 {
+			words = append(words, c)
+		}
+	}
+	return words
+}

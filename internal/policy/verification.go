@@ -1,0 +1,218 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Verification is the result of the check after an agent's turn: which guardrails failed, which of
+// their files the agent changed, and whether the commit failed. A failure goes into every prompt
+// until the guardrails have run again. The guardrails of an iteration have passed if all of them
+// ran after the turn, none failed, and none of their files changed since the iteration began. After
+// a refunded iteration, the next prompt repeats the reports of its prompt.
+type Verification struct {
+	Checked  bool      `json:"checked,omitempty"` // since the last iteration began
+	Ran      int       `json:"ran,omitempty"`
+	Failures []Failure `json:"failures,omitempty"`
+	Edited   []string  `json:"edited,omitempty"`
+	// Unrestored are the files that the agent changed in this iteration and that were not put back,
+	// or that changed while the guardrails ran: what passed was not what was asked for.
+	Unrestored []string `json:"unrestored,omitempty"`
+	// Left reports what the iteration left unfinished or running, for the next prompt.
+	Left []string `json:"left,omitempty"`
+	// Untooled says that the agent reports its tools and has called none in the open
+	// iteration: what is running then is its own helpers, of which the next one need not know.
+	Untooled bool `json:"untooled,omitempty"`
+	// Commit is why the work could not be committed; empty where it could.
+	Commit string `json:"commit,omitempty"`
+	// Before is what the prompt of the open iteration reported.
+	Before *Reported `json:"before,omitempty"`
+}
+
+// Reported is what stood in a prompt of what came before it.
+type Reported struct {
+	Failures []Failure `json:"failures,omitempty"`
+	Edited   []string  `json:"edited,omitempty"`
+	Left     []string  `json:"left,omitempty"`
+	Commit   string    `json:"commit,omitempty"`
+}
+
+// Failure is a guardrail that did not pass.
+type Failure struct {
+	Name    string     `json:"name"`
+	Action  string     `json:"action"` // APPEND, PREPEND or REPLACE
+	Message event.Blob `json:"message"`
+}
+
+const (
+	// failuresMost, editedMost and leftMost bound what a checkpoint holds.
+	failuresMost = 64
+	editedMost   = 32
+	leftMost     = 8
+	nameMost     = 500
+	// Messages are kept complete up to messagesMost bytes together, and in part after that.
+	messagesMost = 32 << 10
+	messageLeast = 500
+)
+
+// Apply folds one event. was is the loop before it.
+func (g *Verification) Apply(p event.Payload, was *Lifecycle) {
+	switch p := p.(type) {
+	case event.IterationStarted:
+		*g = Verification{Before: &Reported{g.Failures, g.Edited, g.Left, g.Commit}}
+	case event.LoopResumed:
+		g.Checked = false // whatever was under way is not known any more
+	case event.Decided:
+		switch p.Do {
+		case event.DoBegin:
+			g.Checked = false // a person who created the file DONE meanwhile may have repaired what failed
+		case event.DoCheck:
+			g.Checked, g.Ran, g.Edited, g.Unrestored = false, 0, nil, nil
+		}
+	case event.GuardrailEnded:
+		g.ended(p)
+	case event.GuardrailEdited:
+		if (!p.Restored || p.During) && len(g.Unrestored) < editedMost {
+			g.Unrestored = append(g.Unrestored, firstBytes(p.Path, 200))
+		}
+		if len(g.Edited) < editedMost {
+			g.Edited = append(g.Edited, edited(p))
+		}
+	case event.IterationChecked:
+		g.Checked = true
+	case event.SCMEnded:
+		if p.Error != "" {
+			g.Commit = firstBytes(p.Error, problemMost)
+		}
+	case event.AgentStarted:
+		g.Untooled = p.Tools
+	case event.ToolCalled:
+		g.Untooled = false
+	case event.AgentParked:
+		g.strays(p.Strays)
+	case event.AgentExited:
+		if !was.Process.Parked { // all that the turn left running was ended then
+			g.strays(p.Strays)
+		}
+	case event.IterationEnded:
+		g.left(p, was.Background)
+		g.carry(p.Refunded)
+	}
+}
+
+func (g *Verification) ended(p event.GuardrailEnded) {
+	if g.Ran == 0 {
+		g.Failures = nil // of the check before
+	}
+	g.Ran++
+	if p.OK || len(g.Failures) >= failuresMost {
+		return
+	}
+	f := Failure{Name: firstBytes(p.Name, nameMost), Action: p.Action}
+	if p.Message != nil {
+		f.Message = *p.Message
+	}
+	together := len(f.Message.Text)
+	for _, other := range g.Failures {
+		together += len(other.Message.Text)
+	}
+	if together > messagesMost {
+		f.Message.Text = firstBytes(f.Message.Text, messageLeast)
+	}
+	g.Failures = append(g.Failures, f)
+}
+
+func edited(p event.GuardrailEdited) string {
+	what := fmt.Sprintf("the file %s, which guardrails consist of, was %s", firstBytes(p.Path, 200), firstBytes(string(p.How), 200))
+	if p.Role == event.RoleSettings {
+		what = fmt.Sprintf("the settings file %s was %s", firstBytes(p.Path, 200), firstBytes(string(p.How), 200))
+	}
+	if p.During {
+		what += " while the guardrails ran"
+	}
+	if p.Restored {
+		what += ", and has been put back"
+	}
+	return what
+}
+
+// strays are processes that were still running when the turn was over.
+func (g *Verification) strays(n int) {
+	switch {
+	case g.Untooled:
+	case n == 1:
+		g.Left = append(g.Left, "a process that was started in the background was still running at the end, and was ended")
+	case n > 1:
+		g.Left = append(g.Left, fmt.Sprintf("%d processes that were started in the background were still running at the end, and were ended", n))
+	}
+}
+
+// carry keeps for the next prompt what the one before held and is still so.
+func (g *Verification) carry(refunded bool) {
+	before := g.Before
+	if g.Before = nil; before == nil {
+		return
+	}
+	if g.Ran == 0 {
+		g.Failures = before.Failures
+	}
+	if refunded {
+		g.Edited = firsts(slices.Concat(before.Edited, g.Edited), editedMost)
+		g.Left = firsts(slices.Concat(before.Left, g.Left), leftMost)
+		g.Commit = cmp.Or(g.Commit, before.Commit)
+	}
+}
+
+// firsts returns the first n different texts.
+func firsts(texts []string, n int) []string {
+	var different []string
+	for _, text := range texts {
+		if len(different) < n && !slices.Contains(different, text) {
+			different = append(different, text)
+		}
+	}
+	return different
+}
+
+// left notes how an iteration ended that did not end by itself.
+func (g *Verification) left(p event.IterationEnded, background string) {
+	g.Untooled = false
+	if background != "" {
+		g.Left = append(g.Left, "work that was put into the background had not ended: "+background)
+	}
+	switch p.Outcome {
+	case event.OutcomeInterrupted, event.OutcomeAborted:
+		g.Left = append(g.Left, "it was interrupted before it was over: work may be half done")
+	case event.OutcomeIdle, event.OutcomeOverlong, event.OutcomeOverspent:
+		g.Left = append(g.Left, "it was cut short: "+firstBytes(p.Error, 200))
+	case event.OutcomeFailed:
+		if p.Error != "" {
+			g.Left = append(g.Left, "it ended with an error: "+firstBytes(p.Error, 500))
+		}
+	}
+}
+
+// Missing says which guardrails are still in the way of a claim.
+func (g *Verification) Missing(r event.Rules) []string {
+	switch {
+	case r.Guardrails == 0:
+		return nil
+	case !g.Checked || g.Ran == 0:
+		return []string{"the guardrails have not all run"}
+	case len(g.Failures) > 0:
+		var missing []string
+		for _, f := range g.Failures {
+			missing = append(missing, fmt.Sprintf("the guardrail %q failed", firstBytes(f.Name, 200)))
+		}
+		return missing
+	case g.Ran < r.Guardrails:
+		return []string{"the guardrails have not all run"}
+	case len(g.Unrestored) > 0:
+		return []string{"guardrails passed that were changed in the same iteration: " + strings.Join(g.Unrestored, ", ")}
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+package process
+
+import "sync"
+
+// Outliving returns the mark of processes that may outlive the run with that mark. It is that of no
+// run, so that no sweep finds it.
+func Outliving(mark string) string { return mark + ".outlives" }
+
+// outliving are the marks of LetOutlive.
+var outliving = struct {
+	mu    sync.RWMutex
+	marks map[string]bool
+}{marks: map[string]bool{}}
+
+// LetOutlive lets the processes live on that carry Outliving(mark), with their descendants: from
+// now on they are no strays of any agent, also where this process has adopted them. Any process
+// that can set its environment can carry that mark. It lasts for the life of this process.
+func LetOutlive(mark string) {
+	outliving.mu.Lock()
+	defer outliving.mu.Unlock()
+	outliving.marks[Outliving(mark)] = true
+}
+
+// mayOutlive reports whether a process carries a mark of LetOutlive.
+func mayOutlive(m info) bool {
+	outliving.mu.RLock()
+	defer outliving.mu.RUnlock()
+	return len(outliving.marks) > 0 && !m.zombie() && outliving.marks[markOf(m.pid)]
+}

@@ -1,0 +1,85 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Command is a program that Run runs to its end. Either Argv or Shell is required.
+type Command struct {
+	Argv []string // as in Spec
+	// Shell is a command line for sh -c, on Windows for cmd /c.
+	Shell string
+	// Dir is the working directory, by default the caller's. PWD is set to it.
+	Dir string
+	// Env is the complete environment; nil stands for the caller's.
+	Env []string
+	// Mark has the effect of Spec.Mark, and makes all descendants the command's. Without a mark
+	// they are those of its process group.
+	Mark string
+	// Stdin is what the program reads; it reads the null device where this is empty.
+	Stdin []byte
+	// Stdout and Stderr receive what the program prints. They are called by two goroutines, unless
+	// they are the same writer: then both streams go through one pipe, in the order in which the
+	// program wrote them. After an error of a writer the program meets a broken pipe. Nil discards.
+	Stdout, Stderr io.Writer
+	// Session starts the program in a session of its own, without a terminal. Otherwise it gets a
+	// process group of its own in the caller's session.
+	Session bool
+	// LeaveStrays lets descendants live that outlive the program, unless the context has ended.
+	// Otherwise they are ended.
+	LeaveStrays bool
+	// Grace is the time between TERM and KILL; 0 stands for 2 s.
+	Grace time.Duration
+}
+
+// Run runs a command, ends what it leaves running and returns how it exited. When ctx ends first,
+// the command and its descendants get TERM, after the grace KILL, and the error is the cause of the
+// context. Any other error says that the command could not be started, as that of Start does. A
+// descendant that holds the output open delays Run by a quarter of a second.
+func Run(ctx context.Context, c Command) (Exit, error) {
+	if ctx.Err() != nil {
+		return Exit{Code: -1}, context.Cause(ctx)
+	}
+	spec := Spec{Argv: c.Argv, Dir: c.Dir, Env: c.Env, Mark: c.Mark, strayGrace: c.Grace}
+	if c.Shell != "" {
+		spec.Argv = shellArgv(c.Shell)
+	}
+	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
+		return Exit{Code: -1}, errors.New("no program given")
+	}
+	p, err := startTree(spec, &c)
+	if err != nil {
+		return Exit{Code: -1}, err
+	}
+	select {
+	case <-p.done:
+		return p.exit, nil
+	case <-ctx.Done():
+	}
+	if err := p.Terminate(context.Background(), p.spec.strayGrace); err != nil {
+		return Exit{Code: -1, Took: time.Since(p.started), Err: err}, context.Cause(ctx)
+	}
+	return p.exit, context.Cause(ctx)
+}
+
+// Failure returns nil for the exit status 0, else an *ExitError.
+func (e Exit) Failure() error {
+	if e.Signal == "" && e.Code == 0 {
+		return nil
+	}
+	return &ExitError{e}
+}
+
+// ExitError is an exit with another status than 0.
+type ExitError struct{ Exit }
+
+func (e *ExitError) Error() string {
+	if e.Signal != "" {
+		return "ended by " + e.Signal
+	}
+	return fmt.Sprintf("exit status %d", e.Code)
+}

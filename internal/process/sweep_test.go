@@ -1,0 +1,58 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"testing"
+	"time"
+)
+
+// A runner is killed together with what carries its mark, stubborn or not; a process that is none
+// of it lives on.
+func TestEndTree(t *testing.T) {
+	r, pids := runner(t, 2, t.Name(), "agent with daemon", "live on", "stubborn")
+	spec := actor("sit")
+	spec.Mark = "another's"
+	bystander := start(t, spec)
+	bystander.line()
+	begun, ok := StartTime(r.Process.Pid)
+	if !ok {
+		t.Fatal("the runner is not there")
+	}
+	if _, err := EndTree(t.Context(), r.Process.Pid, begun+1, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if !alive(pids[0]) {
+		t.Fatal("a pid with another start was taken for the runner")
+	}
+	reaped := make(chan struct{})
+	go func() { defer close(reaped); _ = r.Wait() }()
+	strays, err := EndTree(t.Context(), r.Process.Pid, begun, 50*time.Millisecond, t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-reaped
+	ended := endings(strays)
+	for _, pid := range pids {
+		if ended[pid] == "" || alive(pid) {
+			t.Errorf("pid %d: %q, alive %v", pid, ended[pid], alive(pid))
+		}
+	}
+	if !alive(bystander.PID()) {
+		t.Error("a bystander was ended")
+	}
+}
+
+func TestMarkedFindsMarkedProcesses(t *testing.T) {
+	spec := actor("sit")
+	spec.Mark = t.Name()
+	a := start(t, spec)
+	a.line()
+	marked, err := Marked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := marked[t.Name()]; len(found) != 1 || found[0].PID != a.PID() || found[0].Command == "" {
+		t.Errorf("%+v", found)
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package registration
+
+// deviceOf returns the device that a path lies on, which is not known here.
+func deviceOf(string) (device uint64, ok bool) { return 0, false }

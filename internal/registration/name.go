@@ -1,0 +1,33 @@
+package registration
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/ralph-loop/ralph/registry"
+)
+
+var notInName = regexp.MustCompile(`-?[^a-z0-9._-]+`)
+
+// SlugName turns a branch or folder name into a valid loop name: lower case, runs of other
+// characters become one "-". A valid name comes back unchanged; one of which nothing is left
+// becomes "loop". Two names may share a slug.
+func SlugName(s string) string {
+	if registry.CheckName(s) == nil {
+		return s
+	}
+	slug := strings.TrimLeft(notInName.ReplaceAllString(strings.ToLower(s), "-"), "-._")
+	slug = strings.TrimRight(slug[:min(len(slug), registry.MaxName)], ".-_")
+	if base, ok := strings.CutSuffix(slug, ".lock"); ok {
+		slug = base + "-lock"
+	}
+	switch slug {
+	case "":
+		return "loop"
+	case "archive":
+		return "archive-loop"
+	case "settings.json", "settings.local.json":
+		return strings.ReplaceAll(slug, ".", "-")
+	}
+	return slug
+}

@@ -1,0 +1,69 @@
+package registration
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// mount returns the folder on which the file system of a path is mounted; "" where that cannot be
+// told. An entry has it, so that a loop on a disk that is not there now is not taken for one that
+// was removed.
+func mount(path string) string {
+	path = filepath.Clean(path)
+	device, ok := deviceOf(path)
+	for ok {
+		parent := filepath.Dir(path)
+		around, known := deviceOf(parent)
+		if !known {
+			return ""
+		}
+		if parent == path || around != device {
+			return path
+		}
+		path = parent
+	}
+	return ""
+}
+
+// removed reports whether a loop whose folder is not there was removed with it: seen from the
+// machine that entered it, and with its disk in its place. Where the entry does not say where that
+// is mounted, the project's folder must exist.
+func removed(e registry.Entry) bool {
+	if host, err := os.Hostname(); err != nil || e.Host != host {
+		return false
+	}
+	if _, err := os.Lstat(e.Dir); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if e.Mount == "" {
+		info, err := os.Stat(e.Project)
+		return err == nil && info.IsDir()
+	}
+	return mount(e.Mount) == e.Mount
+}
+
+// Prune takes the entries of loops out of the registry whose folders were removed, and returns
+// them. Of loops on another machine, or on a disk that is not mounted, it keeps them. found is what
+// [registry.Survey] returned; an entry that was replaced meanwhile stays.
+func Prune(home string, found []registry.Status) (pruned []registry.Entry, err error) {
+	for _, s := range found {
+		if !s.Gone || s.Err != nil || !removed(s.Entry) {
+			continue
+		}
+		path := filepath.Join(registry.Folder(home), s.File)
+		now, err := registry.ReadEntry(path)
+		if err != nil || now.ID != s.ID || !now.Started.Equal(s.Started) || !removed(now) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return pruned, fmt.Errorf("prune the registry: %w", err)
+		}
+		pruned = append(pruned, s.Entry)
+	}
+	return pruned, nil
+}

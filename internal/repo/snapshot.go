@@ -1,0 +1,197 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Stat is the size of a difference. Lines of binary files are not counted.
+type Stat struct {
+	Files, Insertions, Deletions int
+}
+
+// A Snapshot is the state of a working tree.
+type Snapshot struct {
+	// Head is the commit's full name; empty when nothing has been committed on this branch yet.
+	Head string
+	// Dirty: something differs from HEAD on disk or in the index, or is untracked and not ignored.
+	Dirty bool
+	// Fingerprint identifies the difference between HEAD and the working tree: 64 hexadecimal
+	// digits, also of a clean one. It covers each path that makes the tree dirty, with what HEAD
+	// has there and what is on the disk. Adding a new file to the index does not change it;
+	// committing does. Of a nested repository it covers the commit and that repository's
+	// fingerprint.
+	Fingerprint string
+	// Partial: some of it entered the fingerprint as size and time of change only, or could not be
+	// read.
+	Partial bool
+	// Stat counts the paths, and the lines against HEAD. All lines of an untracked file are
+	// insertions.
+	Stat
+}
+
+// TakeSnapshot inspects the working tree around dir. It takes three calls of git, or four where
+// something tracked has changed, as many again for each submodule, and reads the changed files, 128
+// MiB at most. It ends with ctx, and after a minute with an error that satisfies errors.Is with
+// context.DeadlineExceeded. git has the environment env, or this process's where it is empty.
+// Without git or a repository the error satisfies [Absent].
+func TakeSnapshot(ctx context.Context, dir string, env ...string) (Snapshot, error) {
+	ctx, cancel := bounded(ctx, readTime)
+	defer cancel()
+	s, err := newInspector(dir, env...).snapshot(ctx)
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("inspect the repository: %w", err)
+	}
+	return s, nil
+}
+
+// An inspector inspects one working tree. Nested ones share its budget.
+type inspector struct {
+	git
+	budget *budget
+	depth  int // how many more levels of nested repositories are inspected
+}
+
+// newInspector reads for less than a tenth of a second where the processor knows SHA-256, and half
+// a second elsewhere.
+func newInspector(dir string, env ...string) inspector {
+	return inspector{git: gitIn(dir, env...), budget: &budget{file: 16 << 20, bytes: 128 << 20, repositories: 16, results: map[string]nestedResult{}}, depth: 3}
+}
+
+func (l inspector) snapshot(ctx context.Context) (Snapshot, error) {
+	at, err := l.locate(ctx)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	// Some git commands and settings count from the folder that they are called in.
+	if l.git, err = l.in(at.root).withoutFilters(ctx); err != nil {
+		return Snapshot{}, err
+	}
+	st, err := l.status(ctx)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	changed, err := l.changedModules(ctx, at.root, st.entries)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	tracked := slices.ContainsFunc(st.entries, func(e entry) bool { return e.kind != '?' })
+	st.entries = append(st.entries, changed...)
+	s := Snapshot{Head: st.head, Dirty: len(st.entries) > 0}
+	if tracked {
+		if s.Stat, err = l.againstHead(ctx, st.head); err != nil {
+			return Snapshot{}, err
+		}
+	}
+	found, err := l.fingerprint(ctx, at.root, st.entries)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	s.Fingerprint, s.Partial = found.sum(), found.partial
+	s.Files = len(st.entries)
+	s.Insertions += found.newLines
+	return s, nil
+}
+
+// changedModules are the submodules in which something is not committed, and which are not known as
+// changed already.
+func (l inspector) changedModules(ctx context.Context, root string, known []entry) ([]entry, error) {
+	paths, err := l.modules(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	var changed []entry
+	for _, path := range paths {
+		name := filepath.ToSlash(path)
+		is := func(e entry) bool { return strings.TrimSuffix(e.path, "/") == name }
+		if isOwn(name) || slices.ContainsFunc(known, is) || !isRepository(filepath.Join(root, path)) {
+			continue
+		}
+		s, err := l.inspectNested(ctx, filepath.Join(root, path))
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil || s.Dirty {
+			changed = append(changed, entry{kind: '1', path: name, headMode: moduleMode, module: true})
+		}
+	}
+	return changed, nil
+}
+
+const moduleMode = "160000"
+
+// errTooNested says that a repository is nested too deep, or that too many were inspected.
+var errTooNested = errors.New("too deep inside, or one too many")
+
+// inspectNested inspects a nested repository, once in a snapshot.
+func (l inspector) inspectNested(ctx context.Context, path string) (Snapshot, error) {
+	if was, ok := l.budget.results[path]; ok {
+		return was.Snapshot, was.err
+	}
+	if l.depth <= 0 || l.budget.repositories <= 0 {
+		return Snapshot{}, errTooNested
+	}
+	l.budget.repositories--
+	s, err := inspector{git: l.in(path), budget: l.budget, depth: l.depth - 1}.snapshot(ctx)
+	l.budget.results[path] = nestedResult{s, err}
+	return s, err
+}
+
+// againstHead counts what is tracked. What a submodule holds that is not committed there is a
+// matter of the submodule.
+func (g git) againstHead(ctx context.Context, head string) (Stat, error) {
+	base, err := g.treeOf(ctx, head)
+	if err != nil {
+		return Stat{}, err
+	}
+	return g.shortstat(ctx, "diff-index", "--ignore-submodules=dirty", base)
+}
+
+// between counts the difference of two commits; from may be empty.
+func (g git) between(ctx context.Context, from, to string) (Stat, error) {
+	base, err := g.treeOf(ctx, from)
+	if err != nil {
+		return Stat{}, err
+	}
+	return g.shortstat(ctx, "diff-tree", "-r", base, to)
+}
+
+// treeOf returns a name for what a commit holds, which is an empty folder where there is no commit.
+// The empty folder's name depends on the repository's kind of hash.
+func (g git) treeOf(ctx context.Context, commit string) (string, error) {
+	if commit != "" {
+		return commit, nil
+	}
+	return g.line(ctx, "hash-object", "-t", "tree", "--stdin")
+}
+
+func (g git) shortstat(ctx context.Context, verb string, args ...string) (Stat, error) {
+	full := append([]string{verb, "-M", "--shortstat", "--no-ext-diff", "--no-textconv"}, args...)
+	line, err := g.line(ctx, append(append(full, "--"), withoutOwn...)...)
+	if err != nil {
+		return Stat{}, err
+	}
+	return parseShortstat(line)
+}
+
+var shortstat = regexp.MustCompile(`^(?: (\d+) files? changed)?(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?$`)
+
+// parseShortstat reads " 3 files changed, 10 insertions(+), 2 deletions(-)", in which each part may
+// be missing.
+func parseShortstat(line string) (Stat, error) {
+	found := shortstat.FindStringSubmatch(line)
+	if found == nil {
+		return Stat{}, fmt.Errorf("read git's count of changes: %.80q", line)
+	}
+	number := func(digits string) int {
+		n, _ := strconv.Atoi(digits) // none where a part is missing
+		return n
+	}
+	return Stat{number(found[1]), number(found[2]), number(found[3])}, nil
+}

@@ -1,0 +1,560 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSnapshotInEachHashKind(t *testing.T) {
+	t.Parallel()
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			w := unborn(t, "--object-format="+format)
+			clean := w.see()
+			if diff := cmp.Diff(Snapshot{Fingerprint: clean.Fingerprint}, clean); diff != "" || len(clean.Fingerprint) != 64 {
+				t.Fatalf("an empty repository (-want +got):\n%s", diff)
+			}
+			w.write("a", "one\ntwo\n")
+			w.write("b", "no newline")
+			w.git("add", "a")
+			if s := w.see(); !s.Dirty || s.Stat != (Stat{Files: 2, Insertions: 3}) || s.Head != "" {
+				t.Fatalf("one file added and one untracked: %+v", s)
+			}
+			head := w.commit("begin")
+			if s := w.see(); s.Head != head || s.Dirty || s.Fingerprint != clean.Fingerprint || s.Files != 0 {
+				t.Fatalf("after the commit: %+v", s)
+			}
+			w.write("a", "one\nzwei\ndrei\n")
+			w.remove("b")
+			if s := w.see(); s.Stat != (Stat{Files: 2, Insertions: 2, Deletions: 2}) {
+				t.Fatalf("a changed and b gone: %+v", s)
+			}
+			w.git("checkout", "-q", "--detach")
+			if s := w.see(); s.Head != head {
+				t.Fatalf("detached: %+v", s)
+			}
+		})
+	}
+}
+
+// Each step changes one thing. The fingerprint must differ from all before it, and stay where
+// nothing happens.
+func TestFingerprintFollowsEveryByte(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("image", "x\x00y")
+	w.commit("with an image")
+	seen := map[string]string{}
+	for _, step := range []struct {
+		name string
+		do   func()
+	}{
+		{"nothing yet", func() {}},
+		{"a line is changed", func() { w.write("a", "one\ntwo\nthreE\n") }},
+		{"another byte in the same length", func() { w.write("a", "one\ntwo\nthrEE\n") }},
+		{"a byte in a binary file", func() { w.write("image", "x\x00z") }},
+		{"an untracked file", func() { w.write("new", "1") }},
+		{"its only byte is another one", func() { w.write("new", "2") }},
+		{"it is empty", func() { w.write("new", "") }},
+		{"it is moved", func() { w.git("add", "new"); w.git("mv", "new", "newer") }},
+		{"it can be executed", func() { must(t, os.Chmod(filepath.Join(w.dir, "newer"), 0o755)) }},
+		{"it is a link", func() { w.remove("newer"); must(t, os.Symlink("a", filepath.Join(w.dir, "newer"))) }},
+		{"the link leads elsewhere", func() { w.remove("newer"); must(t, os.Symlink("b", filepath.Join(w.dir, "newer"))) }},
+		{"a tracked file is gone", func() { w.remove("image") }},
+		{"a folder stands in its place", func() { w.write("image/file", "x") }},
+		{"a file deep in new folders", func() { w.write("p/q/r/file", "x") }},
+		{"a tracked file is moved in the index", func() { w.git("mv", "a", "moved") }},
+		{"names that must be quoted", func() { w.write("p/ \"quoted\"\n\tünï 'x'", "x") }},
+	} {
+		step.do()
+		first, again := w.see(), w.see()
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Errorf("%s: two snapshots differ:\n%s", step.name, diff)
+		}
+		if before, ok := seen[first.Fingerprint]; ok {
+			t.Errorf("%s: same fingerprint as when %s", step.name, before)
+		}
+		if first.Partial {
+			t.Errorf("%s: seen in part only", step.name)
+		}
+		seen[first.Fingerprint] = step.name
+	}
+
+	full := w.see().Fingerprint
+	w.git("add", "-A")
+	if s := w.see(); s.Fingerprint != full {
+		t.Error("adding everything to the index changed the fingerprint")
+	}
+	w.git("commit", "-qm", "all")
+	if _, ok := seen[w.see().Fingerprint]; !ok {
+		t.Error("the fingerprint of a clean tree depends on HEAD")
+	}
+}
+
+func TestFingerprintCoversHEAD(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("a", "other\n")
+	first := w.see()
+	w.git("stash", "-q")
+	w.write("a", "between\n")
+	w.commit("between")
+	w.write("a", "other\n")
+	if second := w.see(); second.Fingerprint == first.Fingerprint {
+		t.Error("the same file against another HEAD has the same fingerprint")
+	}
+}
+
+func TestRalphFolderIsLeftOut(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	clean := w.see()
+	w.write(".ralph/settings.json", "{}")
+	w.write("sub/.ralph/loop/task.md", "x")
+	if s := w.see(); s != clean {
+		t.Fatalf("untracked: %+v", s)
+	}
+	w.git("add", "-A")
+	if s := w.see(); s != clean {
+		t.Fatalf("added: %+v", s)
+	}
+	w.write("b", "x\n")
+	w.git("add", "b")
+	if s := w.see(); s.Stat != (Stat{Files: 1, Insertions: 1}) {
+		t.Fatalf("its lines are counted: %+v", s)
+	}
+	w.write("my.ralph", "x\n")
+	if s := w.see(); s.Files != 2 {
+		t.Fatalf("a file of a similar name is not seen: %+v", s)
+	}
+}
+
+func TestIgnoredFilesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write(".gitignore", "*.log\nbuild/\n")
+	w.commit("ignore")
+	clean := w.see()
+	w.write("x.log", "x")
+	w.write("build/out", "x")
+	if s := w.see(); s != clean {
+		t.Fatalf("%+v", s)
+	}
+}
+
+func TestSnapshotChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("new", "x")
+	// A file that only seems changed is what git status would note in the index.
+	must(t, os.Chtimes(filepath.Join(w.dir, "a"), time.Time{}, time.Unix(1e9, 0)))
+	before := w.listing()
+	w.see()
+	if _, err := Repos(t.Context(), w.dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Since(t.Context(), w.dir, ""); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, w.listing()); diff != "" {
+		t.Errorf("files changed (-before +after):\n%s", diff)
+	}
+	w.git("status")
+	if cmp.Equal(before, w.listing()) {
+		t.Error("git status changes nothing either, so this test proves nothing")
+	}
+}
+
+func TestSnapshotDuringLockedIndex(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("a", "x")
+	w.write(".git/index.lock", "")
+	if s := w.see(); s.Files != 1 {
+		t.Fatalf("%+v", s)
+	}
+}
+
+// listing has the size and time of change of every file, git's own among them.
+func (w tree) listing() map[string]string {
+	w.t.Helper()
+	all := map[string]string{}
+	must(w.t, filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			all[path] = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+		}
+		return err
+	}))
+	return all
+}
+
+func TestSnapshotFromSubfolder(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("config", "diff.relative", "true")
+	w.git("config", "status.relativePaths", "true")
+	w.write("a", "x\n")
+	w.write("sub/b", "x\n")
+	if s := w.at("sub").see(); s != w.see() || s.Stat != (Stat{Files: 2, Insertions: 2, Deletions: 3}) {
+		t.Fatalf("%+v", s)
+	}
+}
+
+func TestSnapshotWithoutRepository(t *testing.T) {
+	t.Parallel()
+	bare := tree{t, t.TempDir()}
+	bare.git("init", "-q", "--bare")
+	for name, dir := range map[string]string{"a plain folder": t.TempDir(), "a bare repository": bare.dir, "git's own folder": filepath.Join(born(t).dir, ".git")} {
+		if _, err := TakeSnapshot(t.Context(), dir); !errors.Is(err, ErrNoRepository) || !Absent(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := Since(t.Context(), dir, ""); !Absent(err) {
+			t.Errorf("since in %s: %v", name, err)
+		}
+		if _, err := Run(t.Context(), Config{Dir: dir, Command: "git", Tasks: []string{"commit"}, Message: "x"}); !Absent(err) {
+			t.Errorf("commit in %s: %v", name, err)
+		}
+	}
+	if _, err := TakeSnapshot(t.Context(), filepath.Join(bare.dir, "missing")); !errors.Is(err, fs.ErrNotExist) || Absent(err) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+}
+
+// seeming is a folder that only git can tell from a repository: without an entry .git it is not
+// asked.
+func seeming(t *testing.T) string {
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755))
+	return dir
+}
+
+func TestFolderWithoutDotGit(t *testing.T) {
+	t.Setenv("PATH", t.TempDir()) // there is no git to ask
+	if _, err := TakeSnapshot(t.Context(), t.TempDir()); !errors.Is(err, ErrNoRepository) {
+		t.Error(err)
+	}
+}
+
+func TestWithoutGit(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := TakeSnapshot(t.Context(), seeming(t)); !errors.Is(err, ErrNoGit) || !Absent(err) {
+		t.Errorf("see: %v", err)
+	}
+	_, err := Run(t.Context(), Config{Dir: seeming(t), Command: "git", Tasks: []string{"commit"}, Message: "x"})
+	if !errors.Is(err, ErrNoGit) {
+		t.Errorf("commit: %v", err)
+	}
+	_, err = Run(t.Context(), Config{Dir: seeming(t), Command: "git", Tasks: []string{"fetch"}})
+	if !errors.Is(err, ErrNoGit) {
+		t.Errorf("fetch: %v", err)
+	}
+}
+
+func TestMacPlaceholder(t *testing.T) {
+	path := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(path, "git"), []byte("#!/bin/sh\necho 'xcrun: error: invalid active developer path' >&2\nexit 1\n"), 0o755))
+	t.Setenv("PATH", path)
+	if _, err := TakeSnapshot(t.Context(), seeming(t)); !errors.Is(err, ErrNoGit) {
+		t.Error(err)
+	}
+}
+
+func TestAnswersInAnotherLanguage(t *testing.T) {
+	path := t.TempDir()
+	script := "#!/bin/sh\n[ \"$LC_ALL\" = C ] && echo 'fatal: not a git repository (or any of the parent directories): .git' >&2\nexit 128\n"
+	must(t, os.WriteFile(filepath.Join(path, "git"), []byte(script), 0o755))
+	t.Setenv("PATH", path)
+	t.Setenv("LC_ALL", "de_DE.UTF-8")
+	if _, err := TakeSnapshot(t.Context(), seeming(t)); !errors.Is(err, ErrNoRepository) {
+		t.Error(err)
+	}
+}
+
+func TestRepositoryInEnvironmentIsIgnored(t *testing.T) {
+	other := born(t)
+	w := born(t)
+	w.write("new", "x")
+	t.Setenv("GIT_DIR", filepath.Join(other.dir, ".git"))
+	t.Setenv("GIT_WORK_TREE", other.dir)
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(other.dir, ".git", "index"))
+	t.Setenv("GIT_LITERAL_PATHSPECS", "1")
+	if s := w.see(); s.Files != 1 {
+		t.Fatalf("%+v", s)
+	}
+	if r, err := w.run(Config{AddUntracked: true, Message: "x"}); err != nil || !r.Committed || r.Stat.Files != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+func TestSnapshotIsCanceled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	if _, err := TakeSnapshot(ctx, born(t).dir); !errors.Is(err, why) {
+		t.Fatal(err)
+	}
+}
+
+func TestLargeFileFingerprint(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("big", "12345")
+	w.write("small", "1234")
+	see := func(b budget) Snapshot {
+		t.Helper()
+		s, err := inspector{git: gitIn(w.dir), budget: &b}.snapshot(t.Context())
+		must(t, err)
+		return s
+	}
+	byFile := see(budget{file: 4, bytes: 100})
+	if !byFile.Partial || byFile.Insertions != 1 {
+		t.Fatalf("%+v", byFile)
+	}
+	if again := see(budget{file: 4, bytes: 100}); again != byFile {
+		t.Fatal("not stable")
+	}
+	if s := see(budget{file: 5, bytes: 9}); s.Partial || s.Insertions != 2 {
+		t.Fatalf("what just fits: %+v", s)
+	}
+	if s := see(budget{file: 5, bytes: 8}); !s.Partial {
+		t.Fatalf("one byte too many: %+v", s)
+	}
+	must(t, os.Chtimes(filepath.Join(w.dir, "big"), time.Time{}, time.Unix(1e9, 0)))
+	if s := see(budget{file: 4, bytes: 100}); s.Fingerprint == byFile.Fingerprint {
+		t.Error("another time of change, the same fingerprint")
+	}
+}
+
+func TestUnreadableFile(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	w := born(t)
+	w.write("closed", "x")
+	must(t, os.Chmod(filepath.Join(w.dir, "closed"), 0))
+	if s := w.see(); !s.Partial || s.Files != 1 {
+		t.Fatalf("%+v", s)
+	}
+}
+
+func TestLinkInPlaceOfFolder(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("sub/file", "x\n")
+	w.commit("sub")
+	outside := t.TempDir()
+	w.remove("sub")
+	must(t, os.Symlink(outside, filepath.Join(w.dir, "sub")))
+	first := w.see()
+	if first.Partial || first.Files != 2 {
+		t.Fatalf("%+v", first)
+	}
+	must(t, os.WriteFile(filepath.Join(outside, "file"), []byte("y"), 0o644))
+	if w.see() != first {
+		t.Error("a file outside was read")
+	}
+}
+
+func TestSubmodulesAndRepositoriesInside(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	lib := born(t)
+	w.git("submodule", "--quiet", "add", lib.dir, "lib")
+	w.commit("with lib")
+	seen := map[string]string{w.see().Fingerprint: "all was clean"}
+	for _, step := range []struct {
+		name string
+		do   func()
+	}{
+		{"a file in the submodule is changed", func() { w.write("lib/a", "1") }},
+		{"and changed again", func() { w.write("lib/a", "2") }},
+		{"the submodule has a commit", func() { w.at("lib").commit("in lib") }},
+		{"a repository without commits inside", func() { w.write("inner/file", "1"); w.at("inner").git("init", "-q") }},
+		{"a file in it is changed", func() { w.write("inner/file", "2") }},
+		{"it has a commit", func() { w.at("inner").commit("in inner") }},
+	} {
+		step.do()
+		s := w.see()
+		if before, ok := seen[s.Fingerprint]; ok || s.Partial || w.see() != s {
+			t.Errorf("%s: partial %t, perhaps the same fingerprint as when %q", step.name, s.Partial, before)
+		}
+		seen[s.Fingerprint] = step.name
+	}
+
+	roots, err := Repos(t.Context(), w.dir)
+	if diff := cmp.Diff([]string{w.dir, filepath.Join(w.dir, "inner"), filepath.Join(w.dir, "lib")}, roots); diff != "" || err != nil {
+		t.Errorf("repos: %v\n%s", err, diff)
+	}
+
+	// A note of a submodule that has not been fetched is none of a repository.
+	w.git("config", "--file", ".git/modules-with-ghost", "submodule.ghost.path", "ghost")
+	must(t, os.Mkdir(filepath.Join(w.dir, "ghost"), 0o755))
+	modules := readFile(t, filepath.Join(w.dir, ".gitmodules"))
+	w.write(".gitmodules", modules+readFile(t, filepath.Join(w.dir, ".git/modules-with-ghost")))
+	if again, err := Repos(t.Context(), w.dir); !cmp.Equal(again, roots) || err != nil {
+		t.Errorf("with a submodule that is not there: %q, %v", again, err)
+	}
+	w.write(".gitmodules", modules)
+
+	// git would record inner as a submodule that cannot be cloned.
+	r, err := w.run(Config{AddUntracked: true, Message: "Take it along"})
+	if err != nil || !cmp.Equal(r.Left, []string{"inner/"}) || r.Stat.Files != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if files := w.git("show", "--name-only", "--format="); files != "lib" {
+		t.Errorf("committed: %q", files)
+	}
+	if r, err := w.run(Config{AddUntracked: true, Message: "Once more"}); err != nil || !r.Nothing {
+		t.Fatalf("with inner alone there is nothing to commit: %+v, %v", r, err)
+	}
+}
+
+func TestSubmoduleWithoutItsRepository(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("submodule", "--quiet", "add", born(t).dir, "lib")
+	w.remove("lib/.git")
+	// Nothing but the repository around it would answer here.
+	if s := w.see(); s.Files != 2 || s.Partial {
+		t.Fatalf("%+v", s)
+	}
+}
+
+func TestLinkedWorktree(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("worktree", "add", "-q", "-b", "side", "deep/er/than/the/walk/goes")
+	w.git("worktree", "add", "-q", "-b", "own", ".ralph/loop/worktree")
+	side := w.at("deep/er/than/the/walk/goes")
+	side.write("new", "x\n")
+	if s := side.see(); s.Head != w.head() || s.Files != 1 {
+		t.Fatalf("%+v", s)
+	}
+	// A worktree of ralph's own stands in .ralph, and nothing in it does.
+	if s := w.at(".ralph/loop/worktree").see(); s.Head != w.head() || s.Dirty {
+		t.Fatalf("%+v", s)
+	}
+	w.write(".ralph/loop/worktree/new", "x")
+	if s := w.at(".ralph/loop/worktree").see(); s.Files != 1 {
+		t.Fatalf("%+v", s)
+	}
+	roots, err := Repos(t.Context(), w.dir)
+	if diff := cmp.Diff([]string{w.dir, side.dir}, roots); diff != "" || err != nil {
+		t.Errorf("repos: %v\n%s", err, diff)
+	}
+	r, err := side.run(Config{AddUntracked: true, Message: "On the side"})
+	if err != nil || r.SHA != side.head() || r.SHA == w.head() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+}
+
+func TestReposWithoutOuterRepository(t *testing.T) {
+	t.Parallel()
+	top := tree{t, resolved(t, t.TempDir())}
+	for _, name := range []string{"one", "two/b", "x/y/z", "x/y/z/deeper", "node_modules/n", ".ralph/r"} {
+		top.write(name+"/file", "")
+		top.at(name).git("init", "-q")
+	}
+	top.write("fake/.git", "nothing of the kind")
+	top.write("fake2/.git/config", "")
+	must(t, os.Symlink("one", filepath.Join(top.dir, "link")))
+	roots, err := Repos(t.Context(), top.dir)
+	want := []string{filepath.Join(top.dir, "one"), filepath.Join(top.dir, "two/b"), filepath.Join(top.dir, "x/y/z")}
+	if diff := cmp.Diff(want, roots); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if _, err := Repos(t.Context(), t.TempDir()); !Absent(err) {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+func TestOperationsInProgress(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string][]string{
+		"merge": {"merge", "other"}, "rebase": {"rebase", "other"}, "cherry-pick": {"cherry-pick", "other"}, "revert": {"revert", "HEAD~1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := conflicting(t)
+			if out, err := w.try(begin...); err == nil {
+				t.Fatalf("no conflict: %s", out)
+			}
+			if s := w.see(); !s.Dirty {
+				t.Fatalf("%+v", s)
+			}
+			head := w.head()
+			before := w.git("status", "--porcelain")
+			_, err := w.run(Config{AddUntracked: true, Message: "x"})
+			e, ok := errors.AsType[*Error](err)
+			if !ok || !errors.Is(err, ErrUnfinished) || !strings.Contains(e.Hint(), "git "+name+" --abort") {
+				t.Fatalf("%v", err)
+			}
+			if w.head() != head || w.git("status", "--porcelain") != before {
+				t.Error("the refused commit changed something")
+			}
+			w.git(name, "--abort")
+			if s := w.see(); s.Dirty {
+				t.Fatalf("after the abort: %+v", s)
+			}
+		})
+	}
+}
+
+// conflicting has a branch "other" that changes the same line, and two commits of its own on that
+// line.
+func conflicting(t *testing.T) tree {
+	t.Helper()
+	w := born(t)
+	w.git("checkout", "-q", "-b", "other")
+	w.write("a", "theirs\n")
+	w.commit("theirs")
+	w.git("checkout", "-q", "main")
+	w.write("a", "ours\n")
+	w.commit("ours")
+	w.write("a", "ours again\n")
+	w.commit("ours again")
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWorkTree(t *testing.T) {
+	root := resolved(t, t.TempDir())
+	for _, dir := range []string{"repo/.git", "repo/web/src", "plain/sub", "linked"} {
+		must(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
+	}
+	must(t, os.WriteFile(filepath.Join(root, "linked", ".git"), []byte("gitdir: elsewhere\n"), 0o644)) // as git worktree leaves it
+	must(t, os.Symlink(filepath.Join(root, "repo", "web"), filepath.Join(root, "plain", "way")))
+	for dir, want := range map[string]string{
+		"repo": "repo", "repo/web": "repo", "repo/web/src": "repo", "linked": "linked",
+		"plain": "plain", "plain/sub": "plain/sub", "plain/way/src": "repo",
+	} {
+		if got, err := WorkTree(filepath.Join(root, dir)); err != nil || got != filepath.Join(root, want) {
+			t.Errorf("%s: %s, %v", dir, got, err)
+		}
+	}
+	if _, err := WorkTree(filepath.Join(root, "absent")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what is not there: %v", err)
+	}
+}

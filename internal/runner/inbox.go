@@ -1,0 +1,131 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/executor"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// readInbox records commands of the inbox until ctx is done.
+func (r *runner) readInbox(ctx context.Context, box *inbox.Box) {
+	defer close(r.inboxClosed)
+	wake := box.Watch(ctx)
+	var asked chan struct{}
+	for {
+		items, err := box.Pending()
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				gone := &executor.VanishedError{Part: "the inbox", Err: err}
+				if _, err := os.Lstat(r.Dir); errors.Is(err, fs.ErrNotExist) {
+					gone.Part = ""
+				}
+				err = gone
+			}
+			r.send(ctx, faultInput("inbox", err))
+			return
+		}
+		if len(items) > 0 && !r.recordCommands(ctx, box, items) {
+			return
+		}
+		if len(items) == inbox.PassLimit {
+			continue
+		}
+		if asked != nil {
+			close(asked)
+			asked = nil
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		case asked = <-r.inboxReads:
+		}
+	}
+}
+
+// waitForInbox returns when all commands that are in the inbox now are recorded, or when the inbox
+// is no longer read.
+func (r *runner) waitForInbox(ctx context.Context) {
+	done := make(chan struct{})
+	select {
+	case r.inboxReads <- done:
+	case <-r.inboxClosed:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-done:
+	case <-r.inboxClosed:
+	case <-ctx.Done():
+	}
+}
+
+// recordCommands records commands and removes their files after the record is durable.
+func (r *runner) recordCommands(ctx context.Context, box *inbox.Box, items []inbox.Item) bool {
+	done := make(chan struct{})
+	in := loop.Input{Synced: func() { close(done) }}
+	for _, item := range items {
+		if c := item.Command; c != nil {
+			in.Commands = append(in.Commands, event.CommandReceived{
+				ID: c.ID, Kind: c.Kind, From: policy.Sender(c.From), Text: c.Text, Key: c.Key, Val: c.Value,
+			})
+			continue
+		}
+		in.Drafts = append(in.Drafts, event.Encode(event.CommandRefused{ID: "file:" + item.Reject.Name, Why: item.Reject.Reason}, "inbox"))
+	}
+	if !r.send(ctx, in) {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-done:
+	}
+	for _, item := range items {
+		// If the file cannot be moved, the box does not return it again, and the journal has it.
+		if item.Command != nil {
+			_ = box.Done(item.Command.ID)
+		} else {
+			_ = box.Reject(item.Reject.Name, item.Reject.Reason)
+		}
+	}
+	return true
+}
+
+// faultInput reports an error of the runner itself.
+func faultInput(where string, err error) loop.Input {
+	return loop.Input{Drafts: []event.Draft{event.Encode(event.FaultRaised{Where: where, Error: err.Error(), Class: executor.Classify(err)}, "loop")}}
+}
+
+// forwardSignals turns signals into commands: the first stops after the iteration, the second stops
+// now, the third kills.
+func (r *runner) forwardSignals(ctx context.Context) {
+	for _, kind := range []inbox.Kind{inbox.Stop, inbox.StopNow, inbox.Kill} {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.Signals:
+			r.send(ctx, loop.Input{Drafts: []event.Draft{event.Encode(event.CommandReceived{
+				ID: NewID(r.clock()), Kind: kind, From: policy.FromSignal,
+			}, "loop")}})
+		}
+	}
+}
+
+// send passes an input to the driver. It reports false if ctx ends first.
+func (r *runner) send(ctx context.Context, in loop.Input) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case r.driver.Inputs <- in:
+		return true
+	}
+}

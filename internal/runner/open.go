@@ -1,0 +1,165 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/credentials"
+	"github.com/ralph-loop/ralph/internal/executor"
+	"github.com/ralph-loop/ralph/internal/loop"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/redact"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// sweepGrace is how long processes of a dead runner have between TERM and KILL.
+const sweepGrace = 5 * time.Second
+
+// open recovers the journal, begins a segment, and opens the inbox. After an error the caller
+// closes what is open: the next runner may start as soon as run.lock is free.
+func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
+	r.redactor = redact.New(slices.Concat(r.Env, credentials.Secrets(r.Settings)))
+	r.Frozen, _ = r.redactor.Mask(r.Frozen)
+	opt := r.journalOptions()
+	rec, err := journal.Recover(r.Dir, opt)
+	if err != nil {
+		return nil, err
+	}
+	state, err := loopstate.Rebuild(r.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.checkResume(&state); err != nil {
+		return nil, err
+	}
+	swept, err := r.sweep(ctx, state.Lifecycle.ID)
+	if err != nil {
+		return nil, err
+	}
+	var checkpoint []byte
+	iteration := 1 // a new loop's first segment is its first iteration's
+	rules := Rules(r.Settings)
+	if state.Begun() {
+		checkpoint, iteration = state.Checkpoint(), state.Lifecycle.Iteration
+		rules = r.resumedRules(state.Rules) // before config.json is replaced
+	}
+	rules.WaitEnds, rules.Agents = r.Unattended, nil
+	if about := r.about(); len(about) > 1 {
+		rules.Agents = about
+	}
+	r.project = r.projections() // removes temporary files, so before anything is written
+	if r.id = state.Lifecycle.ID; r.id == "" {
+		r.id = NewID(r.clock())
+	}
+	if err := r.register(&state); err != nil {
+		return nil, err
+	}
+	LetOutlive(r.id, r.Settings)
+	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
+	if err != nil {
+		return nil, err
+	}
+	r.writer = writer
+	r.assemble(state, iteration)
+	if err := r.driver.Engine.Fold(events); err != nil {
+		return nil, err
+	}
+	if err := r.writeMissingIterations(&state); err != nil {
+		return nil, err
+	}
+	if err := r.begin(&state, rec, rules, swept); err != nil {
+		return nil, err
+	}
+	return inbox.Open(r.Dir)
+}
+
+// sweep ends the processes that a dead runner left.
+func (r *runner) sweep(ctx context.Context, mark string) (int, error) {
+	if mark == "" {
+		return 0, nil
+	}
+	swept := 0
+	for _, mark := range Marks(mark) {
+		strays, err := process.Sweep(ctx, mark, sweepGrace)
+		if err != nil {
+			return 0, fmt.Errorf("end the processes of the last runner: %w", err)
+		}
+		swept += len(strays)
+	}
+	return swept, nil
+}
+
+// projections returns the writer of state.json and iterations. If it fails, the loop continues.
+func (r *runner) projections() *loopstate.Writer {
+	return loopstate.NewWriter(r.Dir, func(err error) {
+		// While the loop has nothing to sync, this is the first to notice that the folder is gone.
+		if _, gone := os.Lstat(r.Dir); errors.Is(gone, fs.ErrNotExist) {
+			r.reportFault("projections", &executor.VanishedError{Err: err})
+		}
+	})
+}
+
+func (r *runner) assemble(state loopstate.State, iteration int) {
+	deliver := func(drafts []event.Draft, release func()) {
+		r.inputs <- loop.Input{Drafts: drafts, Release: release}
+	}
+	r.executor = executor.New(executor.Config{
+		Deliver: deliver, Agent: r.agent, Commands: r.waitForInbox,
+		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
+		Dir: r.Dir, Project: r.Project, WorkDir: r.WorkDir, Env: r.ownEnvironment(),
+		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor,
+		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory,
+	})
+	engine := &loop.Engine{Journal: r.writer, Executor: r.executor, Folded: r.folded, Segment: iteration}
+	engine.Restore(state)
+	r.driver = &loop.Driver{Engine: engine, Inputs: r.inputs, Now: r.clock, Flush: r.flush}
+}
+
+// begin records that the loop started or was resumed. The record becomes durable with the first
+// decision that has to be: before it, nothing is done that cannot be repeated.
+func (r *runner) begin(state *loopstate.State, rec journal.Recovery, rules event.Rules, swept int) error {
+	about := r.about()[0]
+	host, _ := os.Hostname()
+	var first event.Payload
+	if !state.Begun() {
+		task, err := r.source()
+		if err != nil {
+			return err
+		}
+		first = event.LoopStarted{
+			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.WorkDir, Host: host, PID: os.Getpid(),
+			Version: r.Version, Agent: about, Rules: rules, Task: task, Settings: r.settingsEvent(),
+		}
+	} else {
+		// The last step that can fail: the old settings show which ones a person has changed, also
+		// for the next attempt to resume.
+		if err := r.freeze(); err != nil {
+			return err
+		}
+		first = event.LoopResumed{
+			Host: host, PID: os.Getpid(), Version: r.Version,
+			Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, AcceptedChanges: r.AcceptChanges, Settings: r.settingsEvent(),
+		}
+	}
+	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
+	if err != nil {
+		return err
+	}
+	return r.driver.Engine.Fold(events)
+}
+
+func (r *runner) source() (event.Source, error) {
+	if r.PromptFile != "" {
+		return event.Source{File: r.PromptFile}, nil
+	}
+	blob, err := r.writer.PutBlob([]byte(r.Prompt))
+	return event.Source{Text: &blob}, err
+}

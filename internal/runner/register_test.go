@@ -1,0 +1,134 @@
+//go:build unix
+
+package runner
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/journal"
+)
+
+// started runs a loop of one iteration, whose agent leaves a file, and reports whether it did.
+func begun(t *testing.T, home, project string) (bool, error) {
+	t.Helper()
+	dir := filepath.Join(project, ".ralph", "demo")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := config.Defaults()
+	s.MaximumIterations = 1
+	s.Agent = config.Agent{Command: "touch started", Protocol: "text"}
+	frozen, err := config.Freeze(s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Run(t.Context(), Config{
+		Name: "demo", Dir: dir, Project: project, Home: home, Settings: s, Frozen: frozen, Prompt: "go on", Env: os.Environ(), Unattended: true,
+	})
+	_, missing := os.Stat(filepath.Join(project, "started"))
+	return missing == nil, err
+}
+
+// No agent is started before the loop is entered in the registry.
+func TestAgentWaitsForRegistryEntry(t *testing.T) {
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "registry"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	started, err := begun(t, home, t.TempDir())
+	if started || err == nil {
+		t.Errorf("the agent was started: %v; %v", started, err)
+	}
+	if started, err := begun(t, t.TempDir(), t.TempDir()); !started {
+		t.Fatalf("with a registry the agent is not started: %v", err)
+	}
+}
+
+// A runner that cannot open its inbox leaves no journal open for the next one to meet.
+func TestFailedInboxClosesJournal(t *testing.T) {
+	project := t.TempDir()
+	dir := filepath.Join(project, ".ralph", "demo")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "inbox"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if started, err := begun(t, t.TempDir(), project); started || err == nil {
+		t.Errorf("the agent was started: %v; %v", started, err)
+	}
+	if segments, err := journal.Segments(dir); err != nil || len(segments) != 1 {
+		t.Errorf("%v, %v", segments, err)
+	}
+	if err := journal.CheckIdle(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a loop is found by is durable when its agent is started: else no sync of its journal
+// promises anything.
+func TestAgentWaitsForFolderSync(t *testing.T) {
+	real := syncFolder
+	t.Cleanup(func() { syncFolder = real })
+	home, project := filepath.Join(t.TempDir(), "home"), t.TempDir()
+	var mu sync.Mutex
+	var synced []string
+	syncFolder = func(path string) error {
+		if _, err := os.Stat(filepath.Join(project, "started")); err == nil {
+			t.Errorf("%s is synced after the agent was started", path)
+		}
+		mu.Lock()
+		synced = append(synced, path)
+		mu.Unlock()
+		return real(path)
+	}
+	if started, err := begun(t, home, project); !started {
+		t.Fatal(err)
+	}
+	slices.Sort(synced)
+	want := []string{filepath.Join(project, ".ralph", "demo"), filepath.Join(project, ".ralph"), project, filepath.Join(home, "registry"), home, filepath.Dir(home)}
+	if slices.Sort(want); !slices.Equal(synced, want) {
+		t.Errorf("synced are %q, want %q", synced, want)
+	}
+	for _, failing := range want {
+		syncFolder = func(path string) error {
+			if path == failing {
+				return errors.New("no sync here")
+			}
+			return nil
+		}
+		if err := os.RemoveAll(filepath.Join(project, "started")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(project, ".ralph")); err != nil {
+			t.Fatal(err)
+		}
+		if started, err := begun(t, home, project); started || err == nil {
+			t.Errorf("the agent was started although %s cannot be synced: %v; %v", failing, started, err)
+		}
+	}
+}
+
+func TestSyncFolderErrors(t *testing.T) {
+	dir := t.TempDir()
+	if err := syncFolder(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	if os.Geteuid() == 0 {
+		t.Skip("root may read every folder")
+	}
+	closed := filepath.Join(dir, "closed")
+	if err := os.Mkdir(closed, 0o300); err != nil {
+		t.Fatal(err)
+	}
+	if err := syncFolder(closed); err != nil {
+		t.Errorf("a folder that is closed to us: %v", err)
+	}
+}

@@ -1,0 +1,85 @@
+package send
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// ErrNoRunner is the cause of a context of [Alive] that ended because there is no runner.
+var ErrNoRunner = errors.New("no runner holds the loop's lock")
+
+// Alive returns a context that ends with the cause ErrNoRunner when no runner holds the loop's
+// lock, or with ctx. It checks the lock when the runner's process has exited and, while no events
+// come, from time to time. heard is set when an event comes.
+func Alive(ctx context.Context, dir string, heard *atomic.Bool) context.Context {
+	alive, end := context.WithCancelCause(ctx)
+	runner, _ := registry.Probe(dir)
+	exited, every := runnerExit(ctx, runner), RunnerCheck
+	if exited != nil {
+		every *= rareCheck
+	}
+	go func() {
+		ticks := time.NewTicker(every)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				end(context.Cause(ctx))
+				return
+			case <-exited:
+				exited = nil // another runner may hold the lock now
+				ticks.Reset(RunnerCheck)
+			case <-ticks.C:
+				if heard.Swap(false) {
+					continue
+				}
+			}
+			if live, err := registry.Probe(dir); err == nil && !live.Alive {
+				end(ErrNoRunner)
+				return
+			}
+		}
+	}()
+	return alive
+}
+
+// RunnerCheck is the time between two checks of a silent loop's lock. Tests shorten it.
+var RunnerCheck = 2 * time.Second
+
+// rareCheck is by how much that time is longer if the kernel reports the exit of the runner's
+// process.
+const rareCheck = 15
+
+// runnerExit returns a channel that is closed when the runner's process has exited. It is nil where
+// that cannot be watched: on another system than Linux, for another host's runner, or one that is
+// gone.
+func runnerExit(ctx context.Context, runner registry.Liveness) <-chan struct{} {
+	host, _ := os.Hostname()
+	if !runner.Alive || runner.PID <= 0 || runner.Host != host {
+		return nil
+	}
+	return process.AwaitExit(ctx, runner.PID, runner.StartTicks)
+}
+
+// Rest iterates over the events after seq that are in the journal now.
+func Rest(dir string, seq event.Seq) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		for e, err := range journal.Read(dir, journal.ReadOptions{FromSeq: seq + 1}) {
+			if none, ok := errors.AsType[*journal.RangeError](err); ok && none.Last == seq {
+				return
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package send
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// answerTime is how long a live runner may take to take a command. It takes less than a
+// millisecond; a machine under full load may need more.
+const answerTime = 10 * time.Second
+
+// Report is the outcome of a command.
+type Report struct {
+	ID        string         `json:"id"`
+	Loop      string         `json:"loop"`
+	Kind      string         `json:"kind"`
+	Outcome   string         `json:"outcome"` // received, delivered or refused
+	How       event.Delivery `json:"how,omitempty"`
+	Iteration int            `json:"iteration,omitempty"`
+	Why       string         `json:"why,omitempty"`
+	Orphan    bool           `json:"runnerEnded,omitempty"` // its runner ended before it was delivered
+	// nothing happens before a person resumes the loop
+	Resting bool `json:"resting,omitempty"`
+
+	key string // of a setting
+}
+
+// watch reads the events after seq until the command's outcome is known, the patience is over, or
+// the runner has exited.
+func (f *Report) watch(dir string, seq event.Seq, patience time.Duration) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	timer := time.AfterFunc(answerTime, cancel)
+	defer timer.Stop()
+	alive := Alive(ctx, dir, new(atomic.Bool))
+	for e, err := range journal.Follow(alive, dir, journal.FollowOptions{FromSeq: seq + 1}) {
+		if err != nil {
+			return err
+		}
+		seq = e.Seq
+		if !f.Apply(e) {
+			continue
+		}
+		if f.settled() {
+			return nil
+		}
+		timer.Reset(patience) // the runner has it; its delivery may take a while
+	}
+	if !errors.Is(context.Cause(alive), ErrNoRunner) {
+		return nil
+	}
+	err := f.rest(dir, seq)
+	f.Orphan = !f.settled()
+	return err
+}
+
+// rest reads what a runner wrote after seq before it exited.
+func (f *Report) rest(dir string, seq event.Seq) error {
+	for e, err := range Rest(dir, seq) {
+		if err != nil {
+			return err
+		}
+		if f.Apply(e) && f.settled() {
+			break
+		}
+	}
+	return nil
+}
+
+// settled reports whether the outcome is final.
+func (f *Report) settled() bool { return f.Outcome == "delivered" || f.Outcome == "refused" }
+
+// Apply notes the outcome if an event is about the command, and reports whether it is.
+func (f *Report) Apply(e event.Event) bool {
+	payload, _ := event.Decode(e)
+	switch p := payload.(type) {
+	case event.CommandReceived:
+		if p.ID == f.ID {
+			f.Outcome, f.Iteration = "received", e.Iter
+			return true
+		}
+	case event.CommandDelivered:
+		if p.ID == f.ID {
+			f.Outcome, f.How, f.Iteration = "delivered", p.How, e.Iter
+			return true
+		}
+	case event.CommandRefused:
+		if p.ID == f.ID {
+			f.Outcome, f.Why = "refused", p.Why
+			return true
+		}
+	}
+	return false
+}
+
+// print prints the outcome. A refusal is an error.
+func (f *Report) print(e *cli.Env, asJSON bool) error {
+	if asJSON {
+		err := cli.PrintJSON(e.Stdout, f, "")
+		if err == nil && f.Outcome == "refused" {
+			err = cli.Exit(event.ExitUsage)
+		}
+		return err
+	}
+	if f.Outcome == "refused" {
+		return cli.Refuse(f.hint(), "%s was refused: %s", f.Kind, f.Why)
+	}
+	fmt.Fprintln(e.Stdout, f.message())
+	return nil
+}
+
+func (f *Report) message() string {
+	kind, received := inbox.Kind(f.Kind), f.Outcome == "received"
+	switch {
+	case received && f.Orphan:
+		return fmt.Sprintf("%s received by loop %s, whose runner has ended since; 'ralph start %s --resume' resumes it", f.Kind, f.Loop, f.Loop)
+	case received && f.Resting:
+		return fmt.Sprintf("%s received by loop %s; it rests, and 'ralph resume %s' lets it go on, with that in its prompt", f.Kind, f.Loop, f.Loop)
+	case received && kind == inbox.FollowUp:
+		return fmt.Sprintf("follow-up received by loop %s; it stands in the prompt of iteration %d", f.Loop, f.Iteration+1)
+	case received:
+		return fmt.Sprintf("%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d", f.Kind, f.Loop, f.Iteration+1)
+	case f.How != event.DeliveredLoop:
+		return fmt.Sprintf("%s delivered at iteration %d of loop %s (%s)", f.Kind, f.Iteration, f.Loop, f.How)
+	case kind == inbox.Wait:
+		return fmt.Sprintf("wait noted by loop %s: end your turn; no other iteration begins before a person has resumed it", f.Loop)
+	case kind == inbox.Blocked:
+		return fmt.Sprintf("blocked noted by loop %s: end your turn; it ends with that, and a person sees why", f.Loop)
+	}
+	taken := fmt.Sprintf("%s taken by loop %s in iteration %d", f.Kind, f.Loop, f.Iteration)
+	if kind == inbox.Resume {
+		taken += "; it goes on"
+	}
+	return taken
+}
+
+// hint is the next step after a refusal.
+func (f *Report) hint() string {
+	if f.Kind != string(inbox.Set) || slices.Contains(config.LiveKeys(), f.key) {
+		return ""
+	}
+	if _, known := config.Text(config.Defaults(), f.key); !known {
+		return "these may change: " + strings.Join(config.LiveKeys(), ", ")
+	}
+	return fmt.Sprintf("'ralph stop %s', then 'ralph start %s --resume --set %s=…'", f.Loop, f.Loop, f.key)
+}
+
+// undelivered withdraws a command that was not taken, because the runner has exited or does not
+// answer.
+func undelivered(e *cli.Env, s registry.Status, f Report) error {
+	withdrawn, err := inbox.Withdraw(s.Dir, f.ID)
+	if err != nil {
+		return err
+	}
+	live, err := registry.Probe(s.Dir)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !withdrawn:
+		return cli.Failed(fmt.Sprintf("'ralph logs %s --type command.' shows it", e.NameToType(s)),
+			"%s was taken by loop %s, which has not said what became of it", f.Kind, s.Name)
+	case live.Alive:
+		return cli.Failed(fmt.Sprintf("'ralph kill %s' ends it in any case", e.NameToType(s)),
+			"the runner does not answer: %s was not taken by loop %s within %s and is withdrawn", f.Kind, s.Name, units.Plain(answerTime))
+	}
+	return cli.Refuse(fmt.Sprintf("'ralph start %s --resume' resumes it", e.NameToType(s)), "loop %s ended before it took the %s, which is withdrawn", s.Name, f.Kind)
+}

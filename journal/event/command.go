@@ -1,0 +1,30 @@
+package event
+
+// CommandKind is what a command asks for.
+type CommandKind string
+
+// The closed list of commands.
+const (
+	CommandSteer    CommandKind = "steer"     // give the agent Text now, in mid-turn if it takes that, else with its next prompt
+	CommandFollowUp CommandKind = "follow-up" // give the agent Text when its present turn has ended
+	CommandStop     CommandKind = "stop"      // finish the present iteration, then end the loop; Text may say why
+	CommandStopNow  CommandKind = "stop-now"  // end the loop now: the agent is asked to stop, then made to; Text may say why
+	CommandPause    CommandKind = "pause"     // finish the present iteration and begin no other until a resume
+	CommandResume   CommandKind = "resume"    // go on after a pause
+	CommandSet      CommandKind = "set"       // change the setting Key to Value, spelled as on the command line
+	CommandKill     CommandKind = "kill"      // end the agent's processes at once, without asking, and the loop with them
+	CommandWait     CommandKind = "wait"      // from the agent: finish the present iteration and begin no other until a person resumes; Text says what for
+	CommandBlocked  CommandKind = "blocked"   // from the agent: finish the present iteration and end the loop, which needs a person; Text says why
+)
+
+// CommandKinds is the closed list.
+var CommandKinds = []CommandKind{
+	CommandSteer, CommandFollowUp, CommandStop, CommandStopNow, CommandPause,
+	CommandResume, CommandSet, CommandKill, CommandWait, CommandBlocked,
+}
+
+// IsMessage reports whether the command is a message to the agent.
+func (k CommandKind) IsMessage() bool { return k == CommandSteer || k == CommandFollowUp }
+
+// EndsNow reports whether the command ends the loop without waiting for the open iteration.
+func (k CommandKind) EndsNow() bool { return k == CommandStopNow || k == CommandKill }

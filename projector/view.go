@@ -1,0 +1,125 @@
+package projector
+
+import (
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Loop is what the events of a loop add up to. The zero Loop has folded none. It belongs to one
+// goroutine.
+type Loop struct{ state loopstate.State }
+
+// Load returns a loop as its files are now. It reads state.json and the events after it, or the
+// journal alone where state.json is missing, torn or of another journal. The zero Loop stands for a
+// folder without a journal.
+func Load(loopDir string) (*Loop, error) {
+	s, err := loopstate.Open(loopDir)
+	return &Loop{s}, err
+}
+
+// Rebuild returns what the journal says, whatever state.json says.
+func Rebuild(loopDir string) (*Loop, error) {
+	s, err := loopstate.Rebuild(loopDir)
+	return &Loop{s}, err
+}
+
+// Fold takes in the next event. An error means that its payload cannot be read; the Loop must not
+// be used then.
+func (l *Loop) Fold(e event.Event) error { return l.state.Fold(e) }
+
+// Seq is the number of the last event folded.
+func (l *Loop) Seq() event.Seq { return l.state.Seq }
+
+// View is what is true of a loop after the event Seq.
+type View struct {
+	registry.Summary
+	Name    string
+	Project string           // absolute path of the folder that the agent works in
+	Agents  []event.Agent    // in order of preference; a single one for most loops
+	Ended   *event.LoopEnded // why and how it ended; nil while it has not
+	Until   time.Time        // of a loop that waits for a moment
+
+	Begun int    // iterations that have begun
+	Open  bool   // an iteration is open
+	Doing string // what the open iteration does, for people
+
+	// Used is the usage of the iterations that ended, as far as it is known.
+	Used          event.Usage
+	CostUnknown   bool // some of the usage had no price
+	TokensUnknown bool // not all tokens were reported
+
+	Ticked, Boxes int // the checklist of task.md, as last seen
+	// Commands are those that were received and have not taken effect.
+	Commands []event.CommandReceived
+	// Edited are the files of guardrails and settings that the agent changed and no person has
+	// accepted.
+	Edited []event.EditedFile
+	Last   *Iteration // the last iteration that ended
+}
+
+// Iteration is what one iteration came to: iterations/NNN.json.
+type Iteration struct {
+	N           int           `json:"n"`
+	Agent       string        `json:"agent,omitempty"` // its name, where the loop has several
+	Outcome     event.Outcome `json:"outcome"`
+	Error       string        `json:"error,omitempty"`
+	Started     time.Time     `json:"started"`
+	Ended       time.Time     `json:"ended"`
+	Took        int64         `json:"took"` // milliseconds
+	Usage       event.Usage   `json:"usage"`
+	Tools       int           `json:"tools"`
+	ToolsFailed int           `json:"toolsFailed"`
+	// answers of the model, as far as the agent shows them
+	Turns    int `json:"turns"`
+	Messages int `json:"messages"` // blocks of text the agent said
+	// the beginning of the agent's final message
+	Summary  string      `json:"summary,omitempty"`
+	Retries  int         `json:"retries"`
+	Refunded bool        `json:"refunded,omitempty"`
+	Claimed  event.Claim `json:"claimed,omitempty"`
+	Refused  []string    `json:"refused,omitempty"`
+	// What ralph itself found out after the turn.
+	Guardrails int      `json:"guardrails,omitempty"` // that ran
+	Failed     []string `json:"failed,omitempty"`     // of these, by their commands
+	// yes or no by what the files show; empty where nothing shows it
+	Progress event.Progress `json:"progress,omitempty"`
+	// the work of the iteration, where version control took it
+	Commit  *Commit   `json:"commit,omitempty"`
+	Unkept  string    `json:"unkept,omitempty"` // why version control did not
+	LastSeq event.Seq `json:"lastSeq"`          // of its iteration.ended
+}
+
+// Commit is a commit that the loop made.
+type Commit = struct {
+	SHA     string `json:"sha"`
+	Subject string `json:"subject"` // the first line of its message
+}
+
+// View returns what is true now. Later calls of Fold do not change it.
+func (l *Loop) View() View {
+	s := &l.state
+	v := View{
+		Summary: s.Summary(), Name: s.Lifecycle.Name, Project: s.Lifecycle.Project, Agents: s.Rules.Agents, Ended: s.Lifecycle.Ended,
+		Begun: s.Budget.Count(s.Rules).Begun, Open: s.Lifecycle.Phase != policy.Between, Doing: s.Doing(),
+		Used: s.Budget.Total.Usage, CostUnknown: s.Budget.Total.Unknown, TokensUnknown: s.Budget.Total.TokensUnknown,
+		Ticked: s.Completion.Ticked, Boxes: s.Completion.Boxes, Edited: s.FileChanges.Unaccepted(),
+	}
+	if len(v.Agents) == 0 {
+		v.Agents = []event.Agent{s.Lifecycle.Agent}
+	}
+	if s.Wait != nil {
+		v.Until = s.Wait.Until
+	}
+	for _, c := range s.Commands.Open {
+		v.Commands = append(v.Commands, event.CommandReceived{ID: c.ID, Kind: c.Kind, From: c.From, Text: c.Text, Key: c.Key, Val: c.Val})
+	}
+	if s.Last != nil {
+		last := Iteration(*s.Last)
+		v.Last = &last
+	}
+	return v
+}

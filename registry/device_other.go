@@ -1,6 +1,0 @@
-//go:build !unix
-
-package registry
-
-// deviceOf returns the device that a path lies on, which is not known here.
-func deviceOf(string) (device uint64, ok bool) { return 0, false }

@@ -1,0 +1,199 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// stepsBegin is when the first event happened.
+var stepsBegin = time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
+
+// stepsOf plays events, a second apart, to a voice that writes to the same place as the
+// viewer beside it, and returns what stands there.
+func stepsOf(t *testing.T, o Options, terminal bool, events ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	v := NewSteps(&out, &out, terminal, func(w io.Writer) Viewer { return New(w, o) })
+	for i, data := range events {
+		at := stepsBegin.Add(time.Duration(i) * time.Second).UTC().Format("2006-01-02T15:04:05.000000Z")
+		e, err := event.Parse(fmt.Appendf(nil, `{"v":1,"seq":%d,"id":"01JD%022d","at":%q,"iter":1,"by":"loop",%s}`, i+1, i+1, at, data))
+		if err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		if err := v.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+const startedLine = `"type":"loop.started","data":{"name":"run","dir":"/p/.ralph/run","project":"/p","agent":{"protocol":"text","command":["claude","--model opus"]},` +
+	`"rules":{"maximumIterations":3,"completion":{"promise":"COMPLETE"},"completionResponse":"DONE","breaker":{"environment":3}}}`
+
+func TestSteps(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		events []string
+		want   []string
+	}{
+		{"the agent's command, as it was set", []string{startedLine}, []string{
+			"[ralph] Loop run in /p/.ralph/run",
+			"[ralph] Agent command: claude --model opus (spoken to as text)",
+		}},
+		{"an iteration, its prompt, and how long each took", []string{
+			startedLine,
+			`"type":"decided","data":{"do":"iteration.begin","iteration":2}`,
+			`"type":"iteration.started","data":{"n":2,"prompt":{"text":"do\nit","bytes":5}}`,
+			`"type":"decided","data":{"do":"agent.start","iteration":2}`,
+			`"type":"agent.started","data":{"pid":7,"argv":["claude","-p"]}`,
+			`"type":"agent.finished","data":{"outcome":"ok"}`,
+			`"type":"agent.exited","data":{"code":3,"took":250}`,
+			`"type":"iteration.ended","data":{"n":2,"outcome":"done","took":4200}`,
+		}, []string{
+			"[ralph] Iteration 2/3 starting",
+			`[ralph] Prompt of 5 B, made in 1.0s: "do\nit"`,
+			"[ralph] Agent started after 1.0s, pid 7: claude -p",
+			"[ralph] Agent finished its turn: ok (1.0s)",
+			"[ralph] Agent exited with code 3 (250ms)",
+			"[ralph] Completion looked for: <promise>COMPLETE</promise> or <response>DONE</response>; not claimed",
+			"[ralph] Iteration 2/3 ended: done (4.2s)",
+		}},
+		{"of a long prompt the first 200 characters", []string{
+			`"type":"iteration.started","data":{"n":1,"prompt":{"text":"` + strings.Repeat("ä", 250) + `","bytes":99000,"sha256":"0"}}`,
+		}, []string{`[ralph] Prompt of 99.0 kB, made in 0s: "` + strings.Repeat("ä", 200) + `" …`}},
+		{"a claim that is refused, and why", []string{
+			startedLine,
+			`"type":"completion.claimed","data":{"how":"promise"}`,
+			`"type":"completion.refused","data":{"missing":["no work was done","a box is not ticked"]}`,
+			`"type":"iteration.ended","data":{"n":1,"outcome":"done","took":1}`,
+		}, []string{
+			"[ralph] Completion looked for: <promise>COMPLETE</promise> or <response>DONE</response>; claimed by promise",
+			"[ralph] Completion refused: no work was done; a box is not ticked",
+			"[ralph] Iteration 1/3 ended: done (1ms)",
+		}},
+		{"a claim that counts, and the end", []string{
+			startedLine,
+			`"type":"completion.accepted","data":{"how":"response"}`,
+			`"type":"loop.ended","data":{"status":"completed","reason":"promise","why":"nothing is missing"}`,
+		}, []string{
+			"[ralph] Completion accepted by response",
+			"[ralph] Loop completed: nothing is missing (2.0s)",
+			"[ralph] Result: promise, exit code 0",
+		}},
+		{"guardrails, their exit codes and times", []string{
+			`"type":"decided","data":{"do":"iteration.check","iteration":1}`,
+			`"type":"guardrail.edited","data":{"path":"Makefile","how":"changed","restored":true}`,
+			`"type":"folder.inspected","data":{"boxes":3,"ticked":2,"wait":true}`,
+			`"type":"guardrail.started","data":{"name":"make lint"}`,
+			`"type":"guardrail.ended","data":{"name":"make lint","ok":true,"code":0,"took":1200}`,
+			`"type":"guardrail.started","data":{"name":"make test"}`,
+			`"type":"guardrail.ended","data":{"name":"make test","ok":false,"code":2,"action":"APPEND","took":90,"log":"guardrail_1_make_test.log"}`,
+			`"type":"guardrail.ended","data":{"name":"slow","ok":false,"code":-1,"timedOut":true,"took":60000}`,
+			`"type":"guardrail.ended","data":{"name":"shot","ok":false,"code":-1,"took":10}`,
+			`"type":"iteration.checked","data":{"guardrails":4,"failed":3}`,
+		}, []string{
+			"[ralph] Guardrail's file Makefile was changed and is put back",
+			"[ralph] File WAIT_WITHOUT_RESTART is there",
+			"[ralph] Boxes of task.md: 2 of 3 ticked",
+			"[ralph] Running guardrail: make lint",
+			"[ralph] Guardrail exited with code 0 (1.2s): make lint",
+			"[ralph] Running guardrail: make test",
+			"[ralph] Guardrail exited with code 2 (90ms): make test",
+			"[ralph] Fail action of the guardrail: APPEND",
+			"[ralph] Output of the guardrail: guardrail_1_make_test.log",
+			"[ralph] Guardrail timed out (1m0s): slow",
+			"[ralph] Guardrail ended by a signal (10ms): shot",
+			"[ralph] Guardrails: 1 of 4 passed (9.0s)",
+		}},
+		{"what becomes a commit, and what does not", []string{
+			`"type":"decided","data":{"do":"repo.commit","iteration":1}`,
+			`"type":"repo.committed","data":{"sha":"93a1f0c77be2aa","message":"Mend the shop\n\nAll of it.","files":1,"insertions":12,"deletions":1}`,
+			`"type":"scm.ended","data":{"tasks":["commit","push"]}`,
+			`"type":"scm.ended","data":{"nothing":true}`,
+			`"type":"scm.ended","data":{"tasks":["commit"],"failed":"push","error":"no upstream"}`,
+		}, []string{
+			"[ralph] Committed 93a1f0c77b: Mend the shop (1 file, +12 -1)",
+			"[ralph] Version control done (2.0s): commit, push",
+			"[ralph] Nothing to commit (3.0s)",
+			"[ralph] Version control failed after 4.0s, push: no upstream",
+		}},
+		{"limits, waits and an end that needs a person", []string{
+			`"type":"agent.limited","data":{"kind":"rate","until":"2026-11-22T04:30:00Z","text":"5-hour limit"}`,
+			`"type":"iteration.ended","data":{"n":1,"outcome":"limited","error":"5-hour limit","took":4200,"refunded":true}`,
+			`"type":"budget.warned","data":{"limit":"limits.cost","why":"$8.10 of $10.00 are spent"}`,
+			`"type":"breaker.tripped","data":{"rule":"noProgress","step":"backoff","count":4,"evidence":"nothing moved","delay":10000}`,
+			`"type":"clock.jumped","data":{"by":3600000}`,
+			`"type":"loop.waiting","data":{"why":"the till needs a key","for":"person"}`,
+			`"type":"iteration.ended","data":{"n":2,"outcome":"overspent","took":4200,"progress":"no"}`,
+			`"type":"loop.ended","data":{"status":"stopped","reason":"blocked","why":"the agent is blocked: no key","hint":"give it what it needs"}`,
+		}, []string{
+			"[ralph] Agent limited (rate) until 2026-11-22T04:30:00Z: 5-hour limit",
+			"[ralph] Iteration 1 ended: limited: 5-hour limit (4.2s, refunded)",
+			"[ralph] Limit limits.cost: $8.10 of $10.00 are spent",
+			"[ralph] Breaker noProgress, backoff for 10s: nothing moved",
+			"[ralph] Clock jumped by 1h0m",
+			"[ralph] Waiting for a person: the till needs a key",
+			"[ralph] Iteration 2 (1 refunded) ended: overspent (4.2s, no progress)",
+			"[ralph] Loop stopped: the agent is blocked: no key",
+			"[ralph] Hint: give it what it needs",
+			"[ralph] Result: blocked, exit code 4",
+		}},
+		{"what fails", []string{
+			`"type":"decided","data":{"do":"agent.start","iteration":1}`,
+			`"type":"effect.failed","data":{"do":"agent.start","error":"not found"}`,
+			`"type":"agent.exited","data":{"code":-1,"signal":"killed","took":1500}`,
+			`"type":"timer.fired","data":{"name":"idle"}`,
+		}, []string{
+			"[ralph] agent.start failed after 1.0s: not found",
+			"[ralph] Agent ended by signal killed (1.5s)",
+			"[ralph] Deadline passed: idle",
+		}},
+		{"of types that nobody knows yet nothing", []string{`"type":"worktree.opened","data":{"path":"/p"}`, `"type":"decided","data":{"do":"repo.commit"}`}, nil},
+		{"no words of an agent move the cursor or begin a line", []string{
+			`"type":"agent.finished","data":{"outcome":"error","error":"\u001b[2Jgone\n[ralph] Completion accepted"}`,
+		}, []string{"[ralph] Agent finished its turn: error gone [ralph] Completion accepted"}},
+		{"an event that cannot be read is told", []string{`"type":"iteration.ended","data":{"n":"two"}`}, []string{"[ralph] event 1 iteration.ended: "}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			shown := stepsOf(t, Options{Quiet: true}, false, tt.events...)
+			var got []string
+			for line := range strings.Lines(shown) {
+				if strings.HasPrefix(line, "[ralph]") {
+					got = append(got, strings.TrimSuffix(line, "\n"))
+				}
+			}
+			rest := strings.Join(got, "\n")
+			for _, want := range tt.want {
+				_, after, ok := strings.Cut(rest, want)
+				if !ok {
+					t.Fatalf("not in its place: %q\n%s", want, shown)
+				}
+				rest = after
+			}
+			if len(tt.want) == 0 && len(got) > 0 {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
+
+// On a terminal that shows both, a line of ralph's own begins a line, also while the agent
+// is in the middle of one.
+func TestStepsBeginLine(t *testing.T) {
+	shown := stepsOf(t, Options{}, true,
+		`"type":"agent.said","data":{"block":"1.0","text":"I have begun to "}`,
+		`"type":"agent.parked","data":{}`,
+	)
+	if !strings.Contains(shown, "I have begun to") || !strings.Contains(shown, "\n[ralph] Agent kept for the next iteration\n") {
+		t.Errorf("%q", shown)
+	}
+}

@@ -1,0 +1,3 @@
+module github.com/ralph-loop/mutate
+
+go 1.26
