@@ -115,6 +115,22 @@ func nodes(t *testing.T) []*kong.Node {
 	return all
 }
 
+// A field of a verb that holds no flag would be offered as one without a word of help.
+func TestEachFlagHasHelp(t *testing.T) {
+	for _, node := range nodes(t) {
+		for _, flag := range node.Flags {
+			if flag.Help == "" {
+				t.Errorf("%s: --%s", node.Path(), flag.Name)
+			}
+		}
+		for _, argument := range node.Positional {
+			if argument.Help == "" {
+				t.Errorf("%s: <%s>", node.Path(), argument.Name)
+			}
+		}
+	}
+}
+
 func TestEachVerbHasExamples(t *testing.T) {
 	for _, node := range nodes(t) {
 		name := node.Path()

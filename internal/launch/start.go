@@ -31,7 +31,7 @@ type Start struct {
 	Fresh         bool   `help:"Archive the loop of that name and begin again."`
 	JSON          bool   `help:"With --detach: print as JSON what was started."`
 
-	Dir       string   // the loop's folder
+	Dir       string   `kong:"-"` // the loop's folder
 	kept      []string // files that were there before a new loop began
 	stdinRead bool
 }
