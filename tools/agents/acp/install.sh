@@ -51,7 +51,8 @@ exec "\$root/acp/node_modules/.bin/$agent" "\$@"
 EOF
 	chmod 755 "$dest/bin/$agent"
 	got=$("$dest/bin/$agent" --version 2>&1) || fail "$agent does not start: $got"
-	version=$(printf '%s\n' "$got" | sed -n 's/[^0-9]*\([0-9][0-9.]*[0-9]\).*/\1/p' | head -n 1)
+	# Copilot may say first how long it took to unpack itself.
+	version=$(printf '%s\n' "$got" | grep -oE '[0-9]+(\.[0-9]+){2,}' | head -n 1)
 	grep -q "\"[^\"]*$agent[^\"]*\": \"$version\"" "$here/package.json" ||
 		fail "$agent says it is '$got', which is not the version asked for" "remove $dest/acp and run this again"
 	say "$agent $version runs"
