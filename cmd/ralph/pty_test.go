@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -58,7 +59,8 @@ func (p *place) terminal(cmd *exec.Cmd) *terminal {
 // closable returns the same terminal as a file whose Close ends a Read that waits, and
 // thereby closes the terminal.
 func (p *place) closable(master *os.File) *os.File {
-	fd, err := syscall.Dup(int(master.Fd()))
+	// Close-on-exec: else every program that a test starts meanwhile inherits it.
+	fd, err := unix.FcntlInt(master.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	p.must(err)
 	p.must(syscall.SetNonblock(fd, true))
 	p.must(master.Close())
