@@ -190,6 +190,10 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 	if *simSeed != 0 {
 		t.Skip("one run is asked for")
 	}
+	step := 1
+	if testing.Short() {
+		step = 3 // make sim takes each change
+	}
 	played := 0
 	for seed := uint64(1); played < max(2, seeds(500)); seed++ {
 		s := draw(seed, int(seed%uint64(len(editions)))+1)
@@ -203,7 +207,7 @@ func TestSimulationCrashesAtEveryChange(t *testing.T) {
 			continue // not small, or nothing happens
 		}
 		played++
-		for change := 1; change <= w.changes; change++ {
+		for change := 1; change <= w.changes; change += step {
 			for _, s.deaths = range [][2]simfs.Loss{
 				{simfs.Killed, simfs.Killed}, {simfs.Killed, simfs.PowerLost}, {simfs.PowerLost, simfs.PowerLost}, {simfs.PowerLostAnyOrder, simfs.PowerLostAnyOrder},
 			} {
