@@ -206,16 +206,3 @@ func programFinding(e *cli.Env, missing finding) finding {
 	}
 	return finding{missing.What, Works, version, ""}
 }
-
-// dockerFinding reports the version of the server: a client alone runs no container.
-func dockerFinding(e *cli.Env) finding {
-	path, err := exec.LookPath("docker")
-	if err != nil {
-		return finding{"docker", Works, "not on PATH; sandbox.mode docker needs it", ""}
-	}
-	version, err := programVersion(e, path, "version", "--format", "{{.Server.Version}}")
-	if err != nil {
-		return finding{"docker", Works, "no server answers; sandbox.mode docker needs one", ""}
-	}
-	return finding{"docker", Works, "server " + version, ""}
-}

@@ -58,8 +58,6 @@ func Examine(e *cli.Env) Report {
 		func() finding {
 			return programFinding(e, finding{"node", Works, "not on PATH; agents that come with npm need it", ""})
 		},
-		func() finding { return dockerFinding(e) },
-		landlockFinding,
 		func() finding { return WritableFinding("home", e.Home) },
 		func() finding { return WritableFinding("project", filepath.Join(e.Root(), cli.RalphFolder)) },
 		func() finding { return spaceFinding(e.Root()) },

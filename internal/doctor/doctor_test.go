@@ -142,7 +142,7 @@ func TestDoctorKeepsToTheTerminal(t *testing.T) {
 			Argv: []string{"codex", "app-server", "-c", "model=x"}, keyMessage: "codex uses its own login, and OPENAI_API_KEY is withheld; agent.passKeys=true hands it on", Notice: "this codex has no app-server: codex exec works instead",
 		}},
 		Missing: []string{"claude", "pi", "amp", "opencode", "gemini", "copilot", "qwen", "goose"},
-		Checks:  []finding{{"docker", Works, "no server answers; sandbox.mode docker needs one", "a hint of some words, as long as a line"}},
+		Checks:  []finding{{"node", Works, "not on PATH; agents that come with npm need it", "a hint of some words, as long as a line"}},
 	}
 	words := func(width int) string {
 		var out bytes.Buffer

@@ -3,7 +3,3 @@
 package doctor
 
 func watchLimits() (instances, watches int, ok bool) { return 0, 0, false }
-
-func landlockFinding() finding {
-	return finding{"landlock", Works, "is of Linux only", ""}
-}

@@ -48,6 +48,6 @@
 // # Not here
 //
 // What a line means, when an agent is done, and which signal an agent gets first: dialects and the
-// session decide that. Deadlines and restarts are policies. Confinement is package sandbox. On
-// Windows a process can be started, written to, read and killed; its descendants are not followed.
+// session decide that. Deadlines and restarts are policies. On Windows a process can be started,
+// written to, read and killed; its descendants are not followed.
 package process
