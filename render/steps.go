@@ -81,7 +81,7 @@ func (v *Steps) ofLoop(e event.Event, p event.Payload) {
 	case event.LoopStarted:
 		v.rules, v.began = p.Rules, e.At
 		v.say("Loop %s in %s", p.Name, p.Dir)
-		v.say("Agent command: %s (spoken to as %s)", commandLine(p.Agent.Command), p.Agent.Protocol)
+		v.say("Agent command: %s (protocol %s)", commandLine(p.Agent.Command), p.Agent.Protocol)
 	case event.LoopConfigured:
 		v.rules = p.Rules
 		v.say("Setting %s is now %s", p.Key, p.Value)

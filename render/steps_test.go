@@ -47,7 +47,7 @@ func TestSteps(t *testing.T) {
 	}{
 		{"the agent's command, as it was set", []string{startedLine}, []string{
 			"[ralph] Loop run in /p/.ralph/run",
-			"[ralph] Agent command: claude --model opus (spoken to as text)",
+			"[ralph] Agent command: claude --model opus (protocol text)",
 		}},
 		{"an iteration, its prompt, and how long each took", []string{
 			startedLine,

@@ -471,8 +471,8 @@ func TestEarlyProcessesAreSpared(t *testing.T) {
 	c.begin()
 	c.until(event.TypeAgentFinished)
 	c.s.Release(false, 8)
-	if rested := payload[event.AgentParked](t, c.until(event.TypeAgentParked)); rested.Strays != 1 {
-		t.Errorf("%d processes were ended", rested.Strays)
+	if parked := payload[event.AgentParked](t, c.until(event.TypeAgentParked)); parked.Strays != 1 {
+		t.Errorf("%d processes were ended", parked.Strays)
 	}
 	if err := syscall.Kill(pids["server"], 0); err != nil {
 		t.Errorf("the server: %v", err)

@@ -45,7 +45,7 @@ type foundAgent struct {
 // can lists the abilities of the agent's protocol.
 func (a foundAgent) can() string {
 	if !a.Spoken {
-		return "found, but not spoken yet: --protocol text runs it"
+		return "found; its own protocol is not supported: --protocol text runs it"
 	}
 	var words []string
 	add := func(has bool, word string) {
@@ -141,7 +141,7 @@ func CandidateFinding(e *cli.Env, a config.Agent, another bool, ask runner.Ask) 
 		}
 		return f
 	}
-	f.Says = fmt.Sprintf("%s, spoken to as %s", path, a.ResolvedProtocol())
+	f.Says = fmt.Sprintf("%s, protocol %s", path, a.ResolvedProtocol())
 	if _, err := runner.Dialect(a); err != nil {
 		return finding{f.What, Fails, err.Error(), launch.HintNotSpoken}
 	}

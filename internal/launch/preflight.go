@@ -65,7 +65,7 @@ func UnprovableClaim(e *cli.Env, settings config.Settings) string {
 		if _, err := repo.Repos(context.Background(), e.Root(), e.Environ...); !repo.Absent(err) {
 			return ""
 		}
-		return fmt.Sprintf("nothing can be held against a claim that the work is done: an agent that is spoken to as %s does not show its tools, %s is in no git repository, and there is no guardrail",
+		return fmt.Sprintf("ralph cannot check a claim that the work is done: an agent of protocol %s does not show its tools, %s is in no git repository, and there is no guardrail",
 			agent.ResolvedProtocol(), e.Root())
 	}
 	return ""
@@ -114,13 +114,13 @@ func CheckAgents(settings config.Settings, asks runner.Ask) (warnings []string, 
 		protocol, can := agent.ResolvedProtocol(), dialect.Abilities()
 		if settings.Context == config.ContextSame && !can.Same {
 			return nil, cli.Refuse("leave context at fresh, or choose an agent that 'ralph doctor' shows with 'same'",
-				"context is same, and an agent that is spoken to as %s has no session to continue", protocol)
+				"context is same, and an agent of protocol %s has no session to continue", protocol)
 		}
 		if limited := limits.Cost > 0 || limits.IterationCost > 0; limited && !can.Costs && cost == "" {
-			cost = fmt.Sprintf("an agent that is spoken to as %s does not report what it costs: no limit of cost can stop it", protocol)
+			cost = fmt.Sprintf("an agent of protocol %s does not report what it costs: no limit of cost can stop it", protocol)
 		}
 		if limited := limits.Tokens > 0 || limits.IterationTokens > 0; limited && !can.Tokens && tokens == "" {
-			tokens = fmt.Sprintf("an agent that is spoken to as %s does not report the tokens that it uses: no limit of tokens can stop it", protocol)
+			tokens = fmt.Sprintf("an agent of protocol %s does not report the tokens that it uses: no limit of tokens can stop it", protocol)
 		}
 	}
 	return slices.DeleteFunc([]string{cost, tokens}, func(warning string) bool { return warning == "" }), nil

@@ -102,7 +102,7 @@ func TestVerificationForNextPrompt(t *testing.T) {
 		"processes that it left behind":                {[]event.Payload{opened, event.AgentParked{Strays: 3}, closed}, told{left: []string{"3 processes that were started in the background were still running at the end, and were ended"}}},
 		"nothing that outlived a process at rest":      {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, event.AgentExited{Strays: 1}}, told{}},
 		"... and that made way for another":            {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, opened, event.AgentExited{Strays: 1}, event.AgentStarted{}, closed}, told{}},
-		"what one that rested left behind later":       {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, opened, event.AgentStarted{Reused: true}, event.AgentExited{Strays: 1}, closed}, told{left: []string{stray}}},
+		"what one that parked left behind later":       {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, opened, event.AgentStarted{Reused: true}, event.AgentExited{Strays: 1}, closed}, told{left: []string{stray}}},
 		"what the process of another runner left":      {[]event.Payload{opened, event.AgentParked{}, closed, event.LoopResumed{}, opened, event.AgentExited{Strays: 1}, closed}, told{left: []string{stray}}},
 		"no process where there was none":              {[]event.Payload{opened, event.AgentParked{}, event.AgentExited{}, closed}, told{}},
 		"that it was interrupted":                      {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeInterrupted, Refunded: true}}, told{left: []string{interrupted}}},

@@ -55,7 +55,7 @@ func dialect(a config.Agent, ask Ask) (agent.Dialect, error) {
 	}
 	create, ok := dialects[protocol]
 	if !ok {
-		return nil, fmt.Errorf("agent.protocol %q is not spoken by this ralph", protocol)
+		return nil, fmt.Errorf("this ralph does not support agent.protocol %q", protocol)
 	}
 	return create(), nil
 }
@@ -112,12 +112,12 @@ func specOf(a config.Agent) (agent.Spec, error) {
 			given bool
 		}{{"extensions", len(a.Extensions) > 0}, {"skills", len(a.Skills) > 0}, {"sessionDir", a.SessionDir != ""}} {
 			if only.given {
-				return agent.Spec{}, fmt.Errorf("agent.%s is of pi, and %s is spoken to as %s: leave it out", only.key, a.Command, a.ResolvedProtocol())
+				return agent.Spec{}, fmt.Errorf("agent.%s is of pi, and %s uses protocol %s: leave it out", only.key, a.Command, a.ResolvedProtocol())
 			}
 		}
 	}
 	if a.Session != "" && !resumable(a) {
-		return agent.Spec{}, fmt.Errorf("agent.session: an agent that is spoken to as %s cannot go on from an earlier session: leave it out", a.ResolvedProtocol())
+		return agent.Spec{}, fmt.Errorf("agent.session: an agent of protocol %s cannot go on from an earlier session: leave it out", a.ResolvedProtocol())
 	}
 	return agent.Spec{
 		SessionDir: a.SessionDir, Extensions: a.Extensions, Skills: a.Skills,

@@ -63,11 +63,11 @@ func Edited(dir, project string, s *loopstate.State) ([]guardrail.Change, error)
 	if !s.FileChanges.AgentRan {
 		return nil, nil
 	}
-	seal, err := guardrail.Reopen(project, dir, executor.Records(s.FileChanges.Files), nil)
+	snapshot, err := guardrail.Reopen(project, dir, executor.Records(s.FileChanges.Files), nil)
 	if err != nil {
 		return nil, err
 	}
-	return seal.Changed()
+	return snapshot.Changed()
 }
 
 // frozenFile is the loop's config.json.

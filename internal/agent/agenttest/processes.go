@@ -308,8 +308,8 @@ func checkOrphan(t *testing.T, a Agent) {
 	r.turn()
 	r.Release(false, 5)
 	strays := 0
-	if rested := r.Of(event.TypeAgentParked); len(rested) > 0 {
-		strays = Payload[event.AgentParked](t, rested[0]).Strays
+	if parked := r.Of(event.TypeAgentParked); len(parked) > 0 {
+		strays = Payload[event.AgentParked](t, parked[0]).Strays
 		r.Abort(7)
 	}
 	if exit := r.over(r.ends()); strays+exit.Strays != 1 {

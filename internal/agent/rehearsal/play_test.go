@@ -147,8 +147,8 @@ func TestSameProcessPlaysNextIteration(t *testing.T) {
 	r := start(t, "iteration\nsay one\norphan exec sleep 300\niteration\nsay two\nstale", patient)
 	r.Await(event.TypeAgentFinished, 1)
 	r.Release(false, 5)
-	if rested := agenttest.Payload[event.AgentParked](t, r.Await(event.TypeAgentParked, 1)); rested.Strays != 1 {
-		t.Errorf("%d processes were left over, want the orphan", rested.Strays)
+	if parked := agenttest.Payload[event.AgentParked](t, r.Await(event.TypeAgentParked, 1)); parked.Strays != 1 {
+		t.Errorf("%d processes were left over, want the orphan", parked.Strays)
 	}
 	if !r.Refresh() {
 		t.Fatal("no fresh context")
