@@ -7,11 +7,11 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Spec says what a dialect is asked to run. It is plain data: everything that a
-// dialect may depend on stands here.
+// Spec says what a dialect is asked to run. It is plain data and has everything that a dialect may
+// depend on.
 type Spec struct {
 	Command []string // the user's agent.command, split; never empty
-	// the user's agent.flags, split; they replace a dialect's defaults where they collide
+	// the user's agent.flags, split; they replace a dialect's defaults where both set the same
 	Flags    []string
 	Model    string // agent.model, or ""
 	Provider string // agent.provider, or ""
@@ -69,15 +69,13 @@ type Command struct {
 	// Lax says that the agent cannot be held to Spec.Permissions, which asks for less than it may
 	// do.
 	Lax bool
-	// Notice says what a person should know of the way in which the agent is spoken with, where
-	// that is not the usual one.
+	// Notice is what a person should know if ralph speaks with the agent in an unusual way.
 	Notice string
 }
 
 // Ask runs a command line that should print something and end, and returns what it printed on both
 // streams and its exit code. It reports false where the program could not be run, or did not end in
-// time. The same question is asked for each conversation: who answers it remembers what was
-// answered.
+// time. The same question is asked for each conversation, so an Ask remembers its answers.
 type Ask func(argv []string) (said string, code int, ok bool)
 
 // NoPerson is the answer to an agent's question for a person.
@@ -207,7 +205,7 @@ type Dialect interface {
 // again with the agent's own means.
 type Namer interface {
 	// Session returns that id, "" as long as it is not known. Where it is not known once Open was
-	// called, the first lines tell it.
+	// called, the first lines report it.
 	Session() string
 }
 

@@ -17,7 +17,7 @@ const (
 	blobHead  = 4 << 10
 )
 
-// batch is the drafts of one read and the memory they lie in.
+// batch is the drafts of one read and their memory.
 type batch struct {
 	drafts []event.Draft
 	memory []byte
@@ -152,8 +152,8 @@ func (s *Session) line(b *batch, line []byte, from Stream, at time.Time) [][]byt
 // signEvery is how often a sign of life is reported for lines that come to no event.
 const signEvery = time.Second
 
-// signal reports now and then that the agent is alive although its lines come to no event: it
-// writes what is reported once it is complete. Deadlines are counted from events.
+// signal reports now and then that the agent is alive although its lines come to no event, such as
+// the pieces of something that is reported when it is complete. Deadlines are counted from events.
 func (s *Session) signal(b *batch, told, printed bool, at time.Time) {
 	switch {
 	case told:
@@ -181,7 +181,7 @@ func (s *Session) keeps(line []byte, from Stream, d *Decoded) bool {
 }
 
 // isPiece reports whether a fact is a piece of a longer text. Its line is not kept: a secret that
-// two pieces cut in two could be masked in neither of their lines.
+// is cut in two by two pieces could be masked in neither line.
 func isPiece(fact event.Payload) bool {
 	switch p := fact.(type) {
 	case event.AgentSaid:

@@ -22,7 +22,7 @@ type Config struct {
 	Dialect  Dialect
 	Spec     Spec
 	Env      []string // the complete environment before the dialect's own additions
-	Own      []string // what the settings put into it, which wins over those
+	Own      []string // what the settings put into it, which wins over the dialect's additions
 	Mark     string   // finds the process tree again after a crash: see process.Sweep
 	Patience Patience // zero means DefaultPatience
 	KeepRaw  bool     // keep the agent's own lines beside the facts
@@ -168,7 +168,7 @@ func (s *Session) Steer(id, text string, cause event.Seq) error {
 
 // Release parks the process for another iteration. One that cannot be used again is asked to end,
 // and Release waits for that as long as it takes; Kill ends the wait. same says that the next
-// prompt goes on in the same context.
+// prompt continues the same context.
 func (s *Session) Release(same bool, cause event.Seq) {
 	able := s.cfg.Dialect.Abilities()
 	reusable := able.Reset || same && able.Same

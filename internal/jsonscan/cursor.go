@@ -132,7 +132,7 @@ func skipText(b []byte, i int) int {
 }
 
 // skipContainer returns the index after the container that opens at b[i], or len(b). Braces and
-// brackets are not told apart: in a valid value they match.
+// brackets are not distinguished: in a valid value they match.
 func skipContainer(b []byte, i int) int {
 	depth := 0
 	for i < len(b) {

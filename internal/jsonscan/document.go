@@ -22,7 +22,7 @@ type node struct {
 
 const (
 	usualNodes = 1 << 10 // the values of a line that has many, 20 KiB
-	keptNodes  = 4 << 10 // what memory is kept for from one line to the next, 80 KiB
+	keptNodes  = 4 << 10 // how many are kept in memory between lines, 80 KiB
 	maxNodes   = 4 << 20 // of a line: a hostile one takes at most 80 MiB
 )
 
@@ -119,8 +119,8 @@ func (d *Document) scanItems(i, depth int) int {
 	}
 }
 
-// Value is a value of a [Document]. The zero Value is one that is not there: it is of no kind, has
-// no members and no text.
+// Value is a value of a [Document]. The zero Value is an absent one: it is of no kind, has no
+// members and no text.
 type Value struct {
 	doc  *Document
 	n    uint32
@@ -165,8 +165,8 @@ func (v Value) Is(word string) bool { return v.kind == '"' && string(v.Inner()) 
 // Says reports whether the value is a string of this text, with any encoding.
 func (v Value) Says(text string) bool { return v.kind == '"' && EqualKey(v.Inner(), text) }
 
-// Inner returns what stands between the quotes of a string, escapes still in place, a part of the
-// line; nil for what is no string.
+// Inner returns what is between the quotes of a string, escapes still in place, a part of the line;
+// nil for what is no string.
 func (v Value) Inner() []byte {
 	if v.kind != '"' {
 		return nil

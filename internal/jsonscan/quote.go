@@ -39,7 +39,7 @@ func AppendStringBytes(dst, text []byte) []byte {
 	}
 }
 
-// appendEscaped appends a byte that cannot stand in a JSON string in a form that can.
+// appendEscaped appends the escape of a byte that a JSON string cannot contain.
 func appendEscaped(dst []byte, c byte) []byte {
 	if e := shortEscapes[c]; e != 0 {
 		return append(dst, '\\', e)
@@ -54,8 +54,8 @@ func appendEscaped(dst []byte, c byte) []byte {
 // shortEscapes holds the letter of the escapes that have one.
 var shortEscapes = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't'}
 
-// escapes holds, for the byte after a backslash, what it stands for; 0 where it stands for nothing.
-// 'u' is a case of its own.
+// escapes holds, for the byte after a backslash, what it means; 0 if nothing. 'u' is a case of its
+// own.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // AppendUnquoted appends the text of a string value, given with its quotes, to dst, which must not

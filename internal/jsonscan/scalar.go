@@ -24,13 +24,13 @@ func Bool(value []byte) (b, ok bool) {
 }
 
 // Int returns value as an integer; false where it is no number, has a fraction or an exponent, or
-// lies outside int64.
+// is outside int64.
 func Int(value []byte) (int64, bool) {
 	return number(value, func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) })
 }
 
 // Uint returns value as an integer; false where it is no number, has a sign, a fraction or an
-// exponent, or lies outside uint64.
+// exponent, or is outside uint64.
 func Uint(value []byte) (uint64, bool) {
 	return number(value, func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) })
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// SetBaseline makes what runs now of all that the agent has started a part of the agent: launchers
-// have the program as a child, and some agents keep servers. EndOthers leaves it alone until the
-// next SetBaseline. The end of the agent ends it too. After an error there is no baseline, and
-// EndOthers fails.
+// SetBaseline makes every process that the agent has started and that runs now a part of the agent:
+// launchers have the program as a child, and some agents keep servers. EndOthers leaves it alone
+// until the next SetBaseline. The end of the agent ends it too. After an error there is no
+// baseline, and EndOthers fails.
 func (p *Process) SetBaseline() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -30,8 +30,8 @@ func (p *Process) SetBaseline() error {
 }
 
 // EndOthers ends everything that the agent has started and that still runs, without the agent
-// itself and the baseline: between two turns of one process nothing of the first may go on. TERM,
-// up to grace for all of them to exit, KILL, and it returns when they are verified gone. What it
+// itself and the baseline: between two turns of one process nothing of the first may continue. They
+// get TERM, up to grace to exit, then KILL. EndOthers returns when they are verified gone. What it
 // ended is not listed again among the strays of the agent's exit.
 func (p *Process) EndOthers(ctx context.Context, grace time.Duration) ([]Stray, error) {
 	p.mu.Lock()

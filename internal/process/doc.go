@@ -36,9 +36,10 @@
 //     process that forks in ever new groups faster than a scan takes, some milliseconds, may
 //     outlast KILL; [Exit.Err] then reports that. A process with a wiped environment in a session
 //     of its own is not found where there is no adoption.
-//   - [Run] ends what is left of the command's process group, with [Command.Mark] all descendants.
+//   - [Run] ends what is left of the command's process group or, with [Command.Mark], all
+//     descendants.
 //   - Processes with a mark of [LetOutlive] are no strays, and neither are their descendants.
-//   - [Process.EndOthers] ends between two turns what is not in the agent's baseline
+//   - Between two turns [Process.EndOthers] ends what is not in the agent's baseline
 //     ([Process.SetBaseline]), by pid and start time.
 //   - A signal never reaches a process that has inherited a pid: the start time is compared while
 //     the process is pinned (pidfd on Linux), and the agent's own pid stays reserved until its

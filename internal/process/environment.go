@@ -8,7 +8,7 @@ import (
 
 // NestingMarks are the variables that an agent sets for its tools, to say whose children they are.
 // ralph may itself be run from inside an agent, and an agent of ralph has no outer session: with
-// these in place an agent takes itself for a nested one, reports under the outer session's id, or
+// these variables an agent takes itself for a nested one, reports under the outer session's id, or
 // writes to the outer session's files. Settings of the same agents are not listed: they configure
 // the agent that we start as much as the one around us.
 var NestingMarks = []string{
@@ -35,7 +35,7 @@ var NestingMarks = []string{
 }
 
 // Environment returns base without NestingMarks and without the names in drop, followed by add.
-// Entries are "NAME=value"; of several with one name the last stands, so add wins over base and may
+// Entries are "NAME=value"; of several with one name the last counts, so add wins over base and may
 // set what was dropped. None of the arguments is changed.
 func Environment(base, drop, add []string) []string {
 	unwanted := make(map[string]bool, len(NestingMarks)+len(drop))

@@ -36,7 +36,7 @@ type Spec struct {
 	Argv []string
 	// Dir is the working directory, by default the caller's. PWD is set to it.
 	Dir string
-	// Env is the complete environment; nil stands for the caller's. See Environment.
+	// Env is the complete environment; nil means the caller's. See Environment.
 	Env []string
 	// Mark is put into the environment as MarkVariable and replaces an older one. It must differ
 	// from that of every other run on the machine. Without a mark, descendants that left the
@@ -56,12 +56,12 @@ type Spec struct {
 	Raw bool
 
 	// ParentDeath is sent to the agent by the kernel when this process dies; 0 sends none. Linux
-	// only: elsewhere the agent notices the end of its standard input, and Sweep finds what did
-	// not.
+	// only: elsewhere the agent notices the end of its standard input, and Sweep finds processes
+	// that did not.
 	ParentDeath syscall.Signal
 	// Linger is called when the agent has ended and something it started still runs. It returns how
-	// long that may go on before it is ended. It is called at most once for each end or EndOthers.
-	// Without it there is no such time.
+	// long that may run before it is ended. It is called at most once for each end or EndOthers.
+	// Without Linger, it is ended at once.
 	Linger func() time.Duration
 
 	maxLine    int           // a longer line is delivered in pieces of this size
@@ -191,7 +191,7 @@ func (p *Process) run(launched chan<- error) {
 	close(p.done)
 }
 
-// leavesStrays reports whether what outlives the process is left alone.
+// leavesStrays reports whether processes that outlive this one are left alone.
 func (p *Process) leavesStrays() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

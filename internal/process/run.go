@@ -15,12 +15,12 @@ type Command struct {
 	Shell string
 	// Dir is the working directory, by default the caller's. PWD is set to it.
 	Dir string
-	// Env is the complete environment; nil stands for the caller's.
+	// Env is the complete environment; nil means the caller's.
 	Env []string
 	// Mark has the effect of Spec.Mark, and makes all descendants the command's. Without a mark
-	// they are those of its process group.
+	// only those in its process group are.
 	Mark string
-	// Stdin is what the program reads; it reads the null device where this is empty.
+	// Stdin is what the program reads; if it is empty, the null device.
 	Stdin []byte
 	// Stdout and Stderr receive what the program prints. They are called by two goroutines, unless
 	// they are the same writer: then both streams go through one pipe, in the order in which the
@@ -32,13 +32,13 @@ type Command struct {
 	// LeaveStrays lets descendants live that outlive the program, unless the context has ended.
 	// Otherwise they are ended.
 	LeaveStrays bool
-	// Grace is the time between TERM and KILL; 0 stands for 2 s.
+	// Grace is the time between TERM and KILL; 0 means 2 s.
 	Grace time.Duration
 }
 
 // Run runs a command, ends what it leaves running and returns how it exited. When ctx ends first,
 // the command and its descendants get TERM, after the grace KILL, and the error is the cause of the
-// context. Any other error says that the command could not be started, as that of Start does. A
+// context. Any other error says, as Start's does, that the command could not be started. A
 // descendant that holds the output open delays Run by a quarter of a second.
 func Run(ctx context.Context, c Command) (Exit, error) {
 	if ctx.Err() != nil {

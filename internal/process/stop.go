@@ -35,7 +35,7 @@ func (p *Process) Terminate(ctx context.Context, grace time.Duration) error {
 
 // requestExit sends TERM to the tree. It reaches launchers that ignore a signal of their own but
 // not that of their group (gemini), and tools in sessions of their own (claude, pi, codex). What
-// outlives the agent nevertheless gets another TERM from tree.terminate.
+// still outlives the agent gets another TERM from tree.terminate.
 func (p *Process) requestExit() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 // not the ending.
 //
 // A process that wiped its environment, or wrote its title over it, and left no marked parent or
-// session leader alive, is not found. Within the life of one runner EnableSubreaper covers it,
-// after the runner's death nothing does.
+// session leader alive, is not found. While the runner lives, EnableSubreaper covers it; after the
+// runner's death nothing does.
 func Sweep(ctx context.Context, mark string, grace time.Duration) ([]Stray, error) {
 	if mark == "" {
 		return nil, errors.New("sweep: the mark is empty")
@@ -32,11 +32,11 @@ func Sweep(ctx context.Context, mark string, grace time.Duration) ([]Stray, erro
 	return marked.strays(), nil
 }
 
-// EndTree kills a process at once, which its pid and start time name (see [StartTime]), and ends
-// all that it has started and what carries one of the marks: TERM, up to grace to exit, KILL. This
-// process with its ancestors and its own children live on. EndTree returns when all are verified
-// gone, with what it ended besides the first. That the process has ended before is no error. An
-// error says that something could not be listed, may not be signaled, or outlived KILL.
+// EndTree kills the process with this pid and start time (see [StartTime]) at once. It ends all
+// that the process has started and what carries one of the marks: TERM, up to grace to exit, KILL.
+// This process with its ancestors and its own children live on. EndTree returns when all are
+// verified gone, with what it ended besides the first. It is no error if the process ended before.
+// An error says that something could not be listed, may not be signaled, or outlived KILL.
 func EndTree(ctx context.Context, pid int, start uint64, grace time.Duration, marks ...string) ([]Stray, error) {
 	leader := info{identity: identity{pid, start}}
 	found, err := newTree(leader.identity, "").scan()

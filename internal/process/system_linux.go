@@ -26,9 +26,9 @@ func awaitExit(cmd *exec.Cmd) error {
 	}
 }
 
-// AwaitExit returns a channel that is closed when the process ends which a pid and a start time
-// name. It is nil where that process is not there or the kernel cannot report its end. The channel
-// is not closed after ctx has ended.
+// AwaitExit returns a channel that is closed when the process with this pid and start time ends. It
+// is nil if there is no such process or the kernel cannot report its end. The channel is not closed
+// after ctx has ended.
 func AwaitExit(ctx context.Context, pid int, start uint64) <-chan struct{} {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {

@@ -38,7 +38,7 @@ type tree struct {
 	mark string
 	// group: the members are those of the root's process group.
 	group bool
-	// baseline lives on: the root and what counts as its own. It is nil where the root ends too.
+	// baseline is not ended: the root and what counts as its own. It is nil if the root ends too.
 	// The groups that it is in must not be killed in one step.
 	baseline map[identity]bool
 	list     func() (table, error) // lists processes; tests put something between its parts
@@ -107,7 +107,7 @@ func (r *rootSet) others(id identity) map[identity]root {
 // listWith lists processes, and returns with them all roots but one that ran at any moment of the
 // listing. A root that began during the listing is known after it: fork registers it. One that was
 // reaped during the listing was known before it. What it left running is in the list, and would
-// otherwise count as a stray of another agent.
+// otherwise count as another agent's stray.
 func (r *rootSet) listWith(list func() (table, error), but identity) (table, map[identity]root, error) {
 	others := r.others(but)
 	all, err := list()

@@ -23,7 +23,7 @@ func Compose(p Parts) string {
 	return join(parts)
 }
 
-// join sets what there is apart by empty lines.
+// join separates the parts by empty lines.
 func join(parts []string) string {
 	var there []string
 	for _, part := range parts {
@@ -34,7 +34,7 @@ func join(parts []string) string {
 	return strings.Join(there, "\n\n")
 }
 
-// base returns what stands in the base's place.
+// base returns the base, or what replaces it.
 func (p Parts) base() []string {
 	if instead := p.failed(Replace); len(instead) > 0 {
 		return instead

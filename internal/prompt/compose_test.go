@@ -226,7 +226,7 @@ func TestBaseComesFirst(t *testing.T) {
 			p.Failures[i].Action = prompt.Append
 		}
 		got := prompt.Compose(p)
-		// What does not change from one iteration to the next stands before all that does.
+		// What does not change from one iteration to the next comes before all that does.
 		steady := p
 		steady.Failures, steady.Left, steady.Refused, steady.Hints, steady.Messages = nil, nil, nil, nil, nil
 		blank := strings.TrimSpace(p.Base) == ""

@@ -64,7 +64,7 @@ type Message struct {
 	Text string
 }
 
-// Same says how the session stands that all iterations share.
+// Same is the state of the session that all iterations share.
 type Same struct {
 	Again bool // it has had the task before, and its last turn is over
 	Cut   bool // that turn did not end by itself: it would be wrong to say that the agent stopped

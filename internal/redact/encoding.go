@@ -29,7 +29,7 @@ var jsonStyles = []jsonStyle{
 	{html: true, all: "\"'+`", ascii: true, upper: true}, // .NET
 }
 
-// escape writes s as it stands between the quotes of a JSON string.
+// escape writes s as the inside of a JSON string.
 func (st jsonStyle) escape(s string) string {
 	format := `\u%04x`
 	if st.upper {
@@ -58,7 +58,7 @@ func (st jsonStyle) escape(s string) string {
 // An encoding is a text by which a value is searched for.
 type encoding struct {
 	text  string
-	depth int // how often a JSON decoder has to read it to get the value
+	depth int // how many times it has to be decoded as JSON to get the value
 }
 
 // mostDepth covers JSON inside a JSON string (tool output, function arguments), and once more.

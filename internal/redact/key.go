@@ -18,7 +18,7 @@ const (
 	firstKeyLine = 24 // base64 characters, all kinds of them, in the first line of a key
 	laterKeyLine = 16 // in each that follows
 	firstKeyGap  = 64 // bytes between the header and the first line
-	// the same of a PuTTY key; shorter than a header, so that of two headers the last counts
+	// the same of a PuTTY key; shorter than a header, so that the last of two headers counts
 	puttyKeyGap  = 8
 	headerKeyGap = 768 // the same if lines like "Proc-Type: 4,ENCRYPTED" come first
 	laterKeyGap  = 128 // bytes between two lines: their ends, numbers, quotes, a log's time

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/units"
 )
 
-// A keyword is text beside which a secret of some kind stands. The secret itself is one word
-// (wordBody), which Stream relies on; what decides about it lies within keywordReach bytes.
+// A keyword is text that has a secret of some kind beside it. The secret itself is one word
+// (wordBody), which Stream relies on; what decides about it is within keywordReach bytes.
 type keyword struct {
 	label string
 	words []string // of at least seven bytes
@@ -73,7 +73,7 @@ func cased(word string) []string {
 	return []string{word, strings.ToLower(word), strings.ToUpper(word)}
 }
 
-// between stands between a name and its value; backslashes stand before quotes.
+// between matches what separates a name from its value; quotes may have backslashes before them.
 var between = classOf("  \t\t\"\"''``\\\\::=>")
 
 // assigned finds a value of least to most bytes of class c that is assigned to a name.
@@ -125,7 +125,7 @@ var urlLogin = units.Pattern(`:\\*/\\*/([^/:?#]*):([^/?#\\]*)$`)
 // urlPassword finds the password of scheme://user:password@host whose at sign is src[at].
 func urlPassword(src []byte, at int) (from, to int) {
 	begin := at - spanBack(src, at, wordBody, 256)
-	if bytes.IndexByte(src[begin:at], '/') < 0 { // an address of mail
+	if bytes.IndexByte(src[begin:at], '/') < 0 { // an e-mail address
 		return 0, 0
 	}
 	found := urlLogin().FindSubmatchIndex(src[begin:at])

@@ -13,14 +13,15 @@ func (s wordSet) has(word string) bool {
 	return strings.Contains(string(s), "|"+word+"|") && !strings.Contains(word, "|")
 }
 
-// What makes a key the name of a credential, of the key's words with a score before and after each.
+// These decide whether a key is the name of a credential. They match its words, with an underscore
+// before and after each.
 var (
-	// secretName: some words do wherever they stand (SECRET_KEY_BASE, DOCKER_AUTH_CONFIG,
+	// secretName: these words make it one anywhere (SECRET_KEY_BASE, DOCKER_AUTH_CONFIG,
 	// API_KEY_PROD), or without a separator (PGPASSWORD, CLIENTSECRET).
 	secretName = units.Pattern(`_(?:SECRETS?|TOKEN|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|CREDS|AUTH|AUTHORIZATION|` +
 		`APIKEY|BEARER)_|(?:PASSWORD|PASSWD|SECRET|TOKEN|APIKEY)_|_(?:API|ACCESS|PRIVATE|SECRET|SIGNING|ENCRYPTION|MASTER)_KEY_`)
-	// secretEnding: others do only as the last of several words: "key" alone also names map keys
-	// and sort keys, PWD a folder.
+	// secretEnding: these do only as the last of several words: "key" alone also names map keys and
+	// sort keys, PWD a folder.
 	secretEnding = units.Pattern(`._(?:KEYS?|PASS|PWD|PAT|COOKIE)_$|^_PASS_$`)
 	// publicEnding: GPG_KEY is the public fingerprint that the official Python images carry.
 	publicEnding = units.Pattern(`_(?:PUBLIC|PUBLISHABLE|GPG|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|HOT)_KEYS?_$|_OLD_PWD_$`)

@@ -100,7 +100,7 @@ type jsonText struct {
 	inside bool
 }
 
-// around reports whether h stands in valid JSON: src, or a line of it.
+// around reports whether h is in valid JSON: src, or a line of it.
 func (j *jsonText) around(h hit) bool {
 	if h.start >= j.end {
 		start, end := 0, len(j.src)

@@ -70,8 +70,8 @@ const (
 	labelMailchimp = "[masked:mailchimp-key]"
 )
 
-// tokenKinds are facts about the formats that the vendors publish. Of two prefixes of which one
-// begins the other, the longer stands first.
+// tokenKinds are facts about the formats that the vendors publish. If one prefix begins with
+// another, the longer comes first.
 var tokenKinds = []tokenKind{
 	{"sk-ant-", "anthropic-key", token, 20, nil, hasDigit, nil},
 	{"sk-proj- sk-svcacct- sk-admin-", "openai-key", token, 20, nil, hasDigit, nil},
@@ -170,7 +170,7 @@ type pattern struct {
 	*tokenKind
 	prefix string
 	label  string
-	lead   int // how many bytes of the prefix stand before the run of token characters
+	lead   int // how many bytes of the prefix come before the run of token characters
 }
 
 var (
@@ -297,7 +297,7 @@ func discordParts(src []byte, from, to int) (int, int) {
 	return from, end
 }
 
-// after adds the least to most characters of class c that stand before a token.
+// after adds the least to most characters of class c that come before a token.
 func after(c *class, least, most int) func(src []byte, from, to int) (int, int) {
 	return func(src []byte, from, to int) (int, int) {
 		n := spanBack(src, from, c, most+1)
@@ -308,7 +308,7 @@ func after(c *class, least, most int) func(src []byte, from, to int) (int, int) 
 	}
 }
 
-// afterPat adds "pat" and 14 characters, which stand before the 64 of a token of Airtable.
+// afterPat adds "pat" and 14 characters, which come before the 64 of an Airtable token.
 func afterPat(src []byte, from, to int) (int, int) {
 	const before = len("pat") + 14
 	if to-from != len(".")+64 || from < before || spanBack(src, from, alnum, before) < before || string(src[from-before:from-14]) != "pat" {

@@ -24,7 +24,7 @@ type literal struct {
 	depth   int      // of the encoding
 	// plainOnly: no string of valid JSON holds this text as it is.
 	plainOnly bool
-	// bare: all characters may stand outside of strings in JSON, so that a match may be a number.
+	// bare: all characters may occur outside of strings in JSON, so a match may be a number.
 	bare bool
 }
 

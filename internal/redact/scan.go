@@ -5,9 +5,9 @@ import "bytes"
 // The scan reads every byte of every agent, so it skips what ordinary text is made of.
 //
 // Literals (known values and keywords) have at least 7 bytes. Of their first 7 bytes, one of the 4
-// grams of 4 bytes stands at a position divisible by 4. The scan looks up the grams at those
-// positions in a bit table. With a map alone ingest takes 1.6 to 1.9 times as long, with
-// bytes.Contains for each literal more than three times.
+// grams of 4 bytes is at a position divisible by 4. The scan looks up the grams at those positions
+// in a bit table. With a map alone ingest takes 1.6 to 1.9 times as long, with bytes.Contains for
+// each literal more than three times.
 //
 // Tokens have short prefixes (sk-, eyJ), but each has a run of 20 characters of class token. Such a
 // run covers a position divisible by 20.

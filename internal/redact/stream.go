@@ -3,7 +3,7 @@ package redact
 import "bytes"
 
 const (
-	maxWord  = 16 << 10 // withheld of a word, or of known values one within the other, at most
+	maxWord  = 16 << 10 // at most withheld of a word, or of known values within each other
 	wordTail = 2 << 10  // withheld of a longer word; more than what decides about a token
 
 	boundaryReach = 24      // decides whether a token begins at the end of the context
@@ -94,7 +94,7 @@ func (s *Stream) hits() []hit {
 	return hits
 }
 
-// release returns what stands before the cut, masked if there are hits.
+// release returns what comes before the cut, masked if there are hits.
 func (s *Stream) release(cut int, hit bool) []byte {
 	from := s.seen
 	s.seen = cut
@@ -150,7 +150,7 @@ func (s *Stream) passed() bool {
 
 func (s *Stream) drop(n int) { s.buf = append(s.buf[:s.seen], s.buf[s.seen+n:]...) }
 
-// cut returns where the part begins that is withheld.
+// cut returns where the withheld part begins.
 func (s *Stream) cut() int {
 	key, _, _ := unendedKey(s.buf[s.seen:])
 	cut := min(s.seen+key, s.m.knownBegin(s.buf, s.seen))

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// What ralph says to the app-server came in steps. 0.42.0 and older have none, and take the word
-// for a prompt of their terminal interface; those up to 0.66.0 refuse thread/start; 0.98.0 has no
-// turn/steer. 0.104.0 is the first that was tried and takes all that a loop needs.
+// The app-server's requests came in steps. 0.42.0 and older have no app-server, and take the word
+// for a prompt of their terminal interface; versions up to 0.66.0 refuse thread/start; 0.98.0 has
+// no turn/steer. 0.104.0 is the first version tried that has all that a loop needs.
 const (
 	serverMinor = 104
 	// the first whose exec prints threads, turns and items; 0.42.0 printed them with other names
@@ -18,8 +18,8 @@ const (
 
 const noServer = "this codex has no app-server"
 
-// lacksServer says why the program has no app-server that a loop could use, and "" where it has one
-// or that is not known.
+// lacksServer says why the program has no app-server that a loop could use; "" if it has one, or if
+// that is not known.
 func (d *Dialect) lacksServer(program []string) string {
 	if d.ask == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// phase is where the conversation with an app-server stands.
+// phase is the state of the conversation with an app-server.
 type phase uint8
 
 const (
@@ -69,9 +69,9 @@ type steer struct {
 }
 
 // New returns the dialect for a process that has not been started yet. find returns the native
-// program that the wrapper of npm starts, or ""; see [Native]. nil finds none. ask is for
-// what the program can do, which decides between app-server and exec where the user does not; with
-// nil it is taken for a current one.
+// program that the wrapper of npm starts, or ""; see [Native]. nil finds none. ask finds out what
+// the program can do, which decides between app-server and exec if the user does not; without it
+// the program is taken for a current one.
 func New(find func(program string) string, ask agent.Ask) *Dialect {
 	return &Dialect{find: find, ask: ask, line: jsonscan.NewDocument(), others: map[string]*other{}}
 }
@@ -130,8 +130,8 @@ func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 	return [][]byte{d.askSteer(s)}, true
 }
 
-// threadsMost is how many threads a process gets. 0.169.0 keeps those in memory that were left: 1.6
-// MB and their context each.
+// threadsMost is how many threads a process gets. 0.169.0 keeps the earlier ones in memory: 1.6 MB
+// and their context each.
 const threadsMost = 32
 
 // Reset asks for another thread, and leaves the one before.

@@ -32,8 +32,8 @@ var granted = []string{
 }
 
 // disabled are features of Codex that a loop has to be without. With goals Codex begins turns by
-// itself, and the loop is ralph's. Without the limit of its retries it waits for the network for
-// ever without reporting it.
+// itself, and the loop is ralph's. Without the limit of its retries it waits for the network
+// without end and reports nothing.
 var disabled = []string{"features.goals", "features.unbounded_connection_retries"}
 
 // sandboxes are Codex's words for agent.permissions, and what they come to.
@@ -209,7 +209,7 @@ func (d *Dialect) exec(given options, spec agent.Spec, notice string) (agent.Com
 }
 
 // TextCommand is `codex exec` as a plain program that takes its prompt on stdin and prints its
-// answer: agent.protocol text. What it does meanwhile stands on stderr.
+// answer: agent.protocol text. It prints what it does meanwhile to stderr.
 func TextCommand(spec agent.Spec, find func(program string) string, ask agent.Ask) (agent.Command, error) {
 	given, err := parse(spec)
 	if err != nil {

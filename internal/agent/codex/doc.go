@@ -1,5 +1,4 @@
-// Package codex speaks with OpenAI's Codex CLI: with `codex app-server`, and where that is not
-// wanted with `codex exec`.
+// Package codex speaks with OpenAI's Codex CLI: with `codex app-server`, or with `codex exec`.
 //
 //	d := codex.New(codex.Native, ask)
 //	cmd, err := d.Command(agent.Spec{Command: []string{"codex"}, Dir: "/project", Model: "gpt-5.5"})
@@ -19,9 +18,9 @@
 // where text is being written, Codex drops that answer and asks again.
 //
 // `codex exec --json` is chosen by agent.flags that begin with exec, for the prompt that asks for a
-// commit message, and for a program that has no app-server, or one that is older than 0.104.0: that
-// is asked before ([agent.Ask]), since such a program may take the word for a prompt. It cannot be
-// steered, and reports errors in words alone.
+// commit message, and for a program that has no app-server, or one that is older than 0.104.0. The
+// program's help is read first ([agent.Ask]), since such a program may take the word app-server for
+// a prompt. It cannot be steered, and reports errors in words alone.
 //
 // # Guarantees
 //
@@ -56,7 +55,7 @@
 // # Requests that are made again
 //
 // Codex reports that it asks again and not how long it waits before: a retry-after of any length is
-// obeyed in silence. The first such telling is an [event.AgentLimited] too, so that a wait which is
+// obeyed in silence. The first such report is an [event.AgentLimited] too, so that a wait which is
 // longer than the loop's patience costs no iteration.
 //
 // # Not here

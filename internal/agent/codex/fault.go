@@ -65,7 +65,7 @@ func (a *account) until() string {
 }
 
 // spentFor says that waiting does not bring back what is spent: the account has no windows, or
-// something else than a window is used up.
+// something other than a window is used up.
 func (a *account) spentFor() bool {
 	switch {
 	case a.spent, strings.HasSuffix(a.reached, "credits_depleted"):
@@ -129,7 +129,7 @@ func ended(kind event.FaultKind, why, until string) (event.AgentFinished, event.
 
 // again reports that a request is made again. Codex obeys a retry-after of any length and does not
 // state it: until the model answers, the turn is held up, so that a Codex which waits for longer
-// than the loop does is none that hangs.
+// than the loop does is not taken for one that hangs.
 func (d *Dialect) again(kind event.FaultKind, why string, out *agent.Decoded) {
 	t := &d.turn
 	t.retries++

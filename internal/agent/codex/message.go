@@ -102,7 +102,7 @@ func (m *message) end(k kind, texts jsonscan.Value, out *agent.Decoded) {
 }
 
 // delta reports a delta as it is. The line itself is not kept: the item's end repeats it, and a
-// secret that two deltas cut in two could be masked in neither of their lines.
+// secret that is cut in two by two deltas could be masked in neither line.
 func (d *Dialect) delta(k kind, p jsonscan.Value, out *agent.Decoded) {
 	text := deltaText(p)
 	if !text.IsString() || !d.working() {

@@ -17,7 +17,7 @@ type other struct {
 	spent  agent.Usage
 }
 
-// othersMost bounds them against a Codex that never says the same id twice.
+// othersMost bounds them against a Codex that always names another id.
 const othersMost = 256
 
 // of returns the thread of a notification: nil for our own thread, and for no thread.

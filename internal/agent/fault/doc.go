@@ -1,10 +1,10 @@
-// Package fault says of what kind a failed request or turn is, by what an agent reports of it.
+// Package fault finds the kind of a failed request or turn in what an agent reports.
 //
 //	f := fault.Fault{Status: 429, Words: "You exceeded your current quota"}
 //	kind := fault.ACP.Kind(f) // event.KindQuota
 //	fault.Until(f.Words, now) // when the words say that it ends
 //
-// The words and codes of all agents stand in one [table] with a column for each agent: a new way to
+// The words and codes of all agents are in one [table] with a column for each agent: a new way to
 // report a fault is one more row, and a new agent is one more column.
 //
 // # Guarantees

@@ -51,8 +51,8 @@ var precedence = []event.FaultKind{
 	event.KindRefusal, event.KindQuota, event.KindAuth, event.KindContext, event.KindRate, event.KindOverload, event.KindNetwork,
 }
 
-// Kind names the fault, "" if nothing does. Rows that are first count more than the HTTP status,
-// the others less. A quota that states when it comes back is a rate limit.
+// Kind returns the kind of the fault, "" if nothing names it. Rows that are first count more than
+// the HTTP status, the others less. A quota that states when it comes back is a rate limit.
 func (a Agent) Kind(f Fault) event.FaultKind {
 	words := strings.ToLower(strings.TrimSpace(f.Words))
 	kind := a.search(f, words, true)

@@ -10,8 +10,8 @@ import (
 
 // Until returns when a limit ends by these words, RFC 3339 in UTC, or "" if they do not say or the
 // moment is over. now is when the words came, and its zone is that of a moment without one. A time
-// of day without a date is the next one. A minute counts with its end. A span below a minute is not
-// worth stating: the backoff soon waits longer.
+// of day without a date is the next one. A minute counts with its end. A span below a minute is
+// left out: the backoff soon waits longer.
 func Until(words string, now time.Time) string {
 	r, ok := resetIn(words)
 	if !ok || now.IsZero() {

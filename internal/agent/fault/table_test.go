@@ -86,9 +86,9 @@ func TestPrecedence(t *testing.T) {
 		"a name that says what to do, before the status":     {Claude, Fault{Names: []string{"billing_error"}, Status: 400}, event.KindQuota},
 		"the status, before a name that says whose fault":    {Claude, Fault{Names: []string{"server_error"}, Status: 500}, event.KindOverload},
 		"what waiting does not mend":                         {ACP, words("429 rate limit: insufficient_quota"), event.KindQuota},
-		"a status that tells nothing, before words":          {Pi, Fault{Status: 400, Words: "Connection error."}, event.KindOther},
+		"a status that says nothing, before words":           {Pi, Fault{Status: 400, Words: "Connection error."}, event.KindOther},
 		"no words of a provider's answer that only complain": {Pi, Fault{Words: "connection lost", Quoted: true}, ""},
-		"but those that tell more":                           {Pi, Fault{Words: "prompt is too long: 5", Quoted: true}, event.KindContext},
+		"but those that say more":                            {Pi, Fault{Words: "prompt is too long: 5", Quoted: true}, event.KindContext},
 		"a quota that comes back by itself is a rate":        {ACP, words("You exceeded your current quota. Please retry in 38.5s"), event.KindRate},
 		"nothing": {ACP, Fault{}, ""},
 	} {

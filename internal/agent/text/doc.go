@@ -21,5 +21,5 @@
 // # Not here
 //
 // An end of the turn: the process ends it by ending, and its exit code says how
-// ([agent.Abilities].ExitEnds). Steering: a command that has its prompt hears nothing more.
+// ([agent.Abilities].ExitEnds). Steering: a command that has its prompt reads nothing more.
 package text

@@ -18,14 +18,14 @@ const Placeholder = "{prompt}"
 // final NUL (MAX_ARG_STRLEN), and other systems give all arguments together more.
 const longestArgument = 32*4096 - 1
 
-// block is the only block of text: there is no telling where the agent begins another.
+// block is the only block of text: nothing shows where the agent begins another.
 const block = "1.1"
 
 // Dialect is the conversation with one process.
 type Dialect struct {
 	// how an agent that is known by name is made to print; nil for any other
 	known      func(agent.Spec) (agent.Command, error)
-	asArgument bool // the prompt stands in argv
+	asArgument bool // the prompt is in argv
 	stdout     stream
 	stderr     stream
 }
@@ -46,8 +46,8 @@ func NewKnown(command func(agent.Spec) (agent.Command, error)) *Dialect {
 	return &Dialect{known: command}
 }
 
-// Command returns the user's command with the prompt in its place. Who puts the prompt into its
-// place is not helped with the rest.
+// Command returns the user's command with the prompt in its place. A command with the placeholder
+// gets no other help.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if len(spec.Command) == 0 {
 		return agent.Command{}, errors.New("text: agent.command is empty")
@@ -93,7 +93,7 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 
 // Decode takes a piece of output: standard output is said, standard error is shown.
 func (d *Dialect) Decode(piece []byte, from agent.Stream, out *agent.Decoded) {
-	// No line of this is ever JSON to be kept beside its facts, not even where it looks so.
+	// No line is taken for JSON, even if it looks so.
 	out.DropRaw = true
 	if from == agent.Stderr {
 		if line, ok := d.stderr.line(piece); ok {

@@ -97,7 +97,7 @@ func TestPromptsUnfitForArguments(t *testing.T) {
 	}
 }
 
-// said joins what was said, and checks that all of it stands in one block.
+// said joins what was said, and checks that all of it is in one block.
 func said(t *testing.T, pieces ...string) string {
 	t.Helper()
 	d, out, all := text.New(), agent.Decoded{}, strings.Builder{}
