@@ -215,8 +215,8 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(size)/float64(events), "B/event")
 }
 
-// BenchmarkLast, BenchmarkSeek and BenchmarkRecover are to cost the same on a
-// large journal as on a small one.
+// BenchmarkLast, BenchmarkSeek and BenchmarkRecover should cost the same on a large journal as on a
+// small one.
 func BenchmarkLast(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -249,9 +249,8 @@ func against(b *testing.B, do func(dir string) error) {
 	race(b, "small-journal", 100, nil, on(large), on(small))
 }
 
-// BenchmarkFollowed measures what followers cost the writer: appends at 50 lines
-// a second with a hundred of them would take long, so they come as fast as the
-// path rings.
+// BenchmarkFollowed measures what followers cost the writer: 50 appends a second with a hundred of
+// them would take long, so an append comes every 2 ms.
 func BenchmarkFollowed(b *testing.B) {
 	for _, followers := range []int{1, 10, 100} {
 		b.Run(fmt.Sprint(followers), func(b *testing.B) {

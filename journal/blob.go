@@ -89,8 +89,8 @@ func (w *Writer) removeBlob(name string, since int) {
 	}
 }
 
-// storeAs also writes a blob that exists: one of an earlier run may not have become durable before
-// that run died, and the rename makes it durable.
+// storeAs also writes a blob that exists: if an earlier run died, its blob may not be durable, and
+// the rename makes it durable.
 func (w *Writer) storeAs(name string, content []byte) error {
 	if !w.blobDir {
 		if err := w.folder.Mkdir(blobsDir); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Where a write failed for want of room, the next segment follows one that is durable: an open one,
-// or a sealed one where its successor could not be written.
+// After a write that failed because the disk was full, the next segment follows a durable one: an
+// open one, or a sealed one if its successor could not be written.
 func TestFindEndSyncsSegment(t *testing.T) {
 	for name, fail := range map[string]struct {
 		write int

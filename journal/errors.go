@@ -57,8 +57,8 @@ var ErrBusy = errors.New("another process has the journal open for writing")
 // ErrNoSegment is the error of [Verify] on a journal that has no segment.
 var ErrNoSegment = errors.New("the journal has no segment: its files were removed, or the loop never began")
 
-// RangeError reports that the journal does not contain an event (any more). First and Last are the
-// numbers of the events that it contains; both are 0 in an empty journal.
+// RangeError reports that the journal does not contain an event, or no longer contains it. First
+// and Last are the numbers of the events that it contains; both are 0 in an empty journal.
 type RangeError struct {
 	Seq, First, Last event.Seq
 }

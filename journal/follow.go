@@ -14,8 +14,8 @@ import (
 
 // FollowOptions define where following begins and when it ends.
 type FollowOptions struct {
-	// From is the position to continue from, as [Last] or [Writer.Position] returned it. With the
-	// zero Position FromSeq counts.
+	// From is the position to continue from, as [Last] or [Writer.Position] returned it. If it is
+	// zero, FromSeq applies.
 	From Position
 	// FromSeq is the first event; 0 is the first that the journal has.
 	FromSeq event.Seq
@@ -24,7 +24,7 @@ type FollowOptions struct {
 	// Idle is called, by the iterating goroutine, each time all events on disk have been returned.
 	// The first call marks the switch from history to live events.
 	Idle func(Position)
-	// FS is where the folder of the loop is; nil is the operating system. Another one is polled.
+	// FS is where the folder of the loop is; nil is the operating system. Any other one is polled.
 	FS journalfs.FS
 }
 
@@ -86,7 +86,7 @@ type follower struct {
 	opt      FollowOptions
 	at       Position
 	caughtUp bool // all history was read
-	ended    bool // nothing but a seal came since loop.ended
+	ended    bool // only a seal came after loop.ended
 	// sealed says that the last event ends its segment.
 	sealed bool
 }
@@ -151,7 +151,7 @@ func (f *follower) start() (bool, error) {
 // checkEnded finds out whether the loop had ended before the position where following begins.
 func (f *follower) checkEnded() error {
 	if f.current.base == 0 || f.current.packed != nil {
-		return nil // what matters comes, or a later segment does
+		return nil // loop.ended is still to be read, or a later segment follows
 	}
 	before, _, err := tailOf(f.current.file, f.info, f.current.base, 2, false)
 	for _, e := range before {
@@ -192,8 +192,8 @@ func (f *follower) readRest(yield func(event.Event, error) bool) (n int, err err
 	}
 }
 
-// checkCut reports a segment that has become shorter than what was read of it. Nothing would ever
-// follow.
+// checkCut reports a segment that has become shorter than what was read of it. It would never yield
+// another event.
 func (f *follower) checkCut() error {
 	if f.current == nil || f.current.packed != nil {
 		return nil
@@ -205,9 +205,9 @@ func (f *follower) checkCut() error {
 	return err
 }
 
-// nextSegment enters the next segment, if there is one. Once it exists the current one does not
-// grow again; what it grew by until then is yielded first. A torn line at its end was cut off by
-// the writer of the next segment.
+// nextSegment enters the next segment, if there is one. Once that exists, the current one no longer
+// grows; its remaining lines are yielded first. A torn line at its end was cut off by the writer of
+// the next segment.
 func (f *follower) nextSegment(yield func(event.Event, error) bool) (bool, error) {
 	list, err := f.list()
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/v1.golden again; never testdata/v1")
 
-// TestVersion1IsReadForEver reads a loop that version 1 wrote: a compressed
+// TestVersion1StaysReadable reads a loop that version 1 wrote: a compressed
 // segment, one whose writer was killed, what was cut off it, and a sealed one with
 // a blob. Nothing in testdata/v1 is ever edited again.
-func TestVersion1IsReadForEver(t *testing.T) {
+func TestVersion1StaysReadable(t *testing.T) {
 	dir := filepath.Join("testdata", "v1")
 	var got bytes.Buffer
 	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
@@ -105,7 +105,7 @@ func writeVersion1(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Data stands here as text: a field that a payload gets later changes nothing.
+	// Data is text here, so that a field added to a payload later changes nothing.
 	with := func(typ event.Type, by string, iter int, cause event.Seq, data, raw string) event.Draft {
 		d := event.Draft{Type: typ, By: by, Iter: iter, Cause: cause, Data: []byte(data)}
 		if raw != "" {

@@ -19,7 +19,7 @@ func (f osFile) Sync() error {
 	}
 }
 
-// freeShare is the share of what is free on a disk that is not set aside.
+// freeShare: a file reserves at most 1/freeShare of the free space.
 const freeShare = 64
 
 // reserve works on ext4, where it was measured. Other file systems reserve space themselves (XFS),

@@ -29,9 +29,8 @@ func (osFS) OpenFolder(path string) (folder, error) {
 	return osFolder{root}, nil
 }
 
-// osFolder confines names through os.Root, which follows links that stay inside. The folder of a
-// loop has no links, so each name is checked first: another program created what is not a plain
-// file.
+// osFolder confines names through os.Root, which follows links that stay inside. ralph creates only
+// plain files and folders, so each name is checked first: anything else is from another program.
 type osFolder struct{ root *os.Root }
 
 func (o osFolder) Open(name string) (file, error) {

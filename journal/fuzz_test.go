@@ -96,8 +96,8 @@ func FuzzReadPacked(f *testing.F) {
 	})
 }
 
-// FuzzRecover repairs any bytes as the last segment: it refuses them, or makes a
-// journal that can be gone on with and verified, and loses no byte.
+// FuzzRecover repairs any bytes as the last segment: it refuses them, or makes a journal that can
+// be continued and verified, and loses no byte.
 func FuzzRecover(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -29,7 +29,7 @@ func (g goneFolder) List(name string) ([]string, error) {
 	return g.folder.List(name)
 }
 
-// A journal that is removed while it is read is an error, and nothing to try again for ever.
+// Removing a journal while it is read is an error, which the reader does not retry without end.
 func TestRemovedJournalIsError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "night")
 	if err := os.MkdirAll(filepath.Join(dir, segmentsDir), 0o700); err != nil {
@@ -46,6 +46,6 @@ func TestRemovedJournalIsError(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	case <-time.After(20 * time.Second):
-		t.Fatal("it is looked for again and again")
+		t.Fatal("the reader still looks for it")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// A disk writes the blocks of a file in any order until it is told to sync. When the power goes,
-// the first of them may be missing though later ones are there, and reads as zeros.
+// Until a sync, a disk writes the blocks of a file in any order. After a loss of power an earlier
+// block may be missing while later ones are there; it reads as zeros.
 func TestHoleInTailIsCut(t *testing.T) {
 	const block = 512
 	disk := newDisk(1)
@@ -81,7 +81,7 @@ func TestHoleAfterLineIsCut(t *testing.T) {
 	}
 }
 
-// Zeros in other places were never a block: that is damage, and is not cut.
+// Zeros in other places are not a lost block: they are damage, and are not cut.
 func TestOtherZerosAreDamage(t *testing.T) {
 	for _, zeros := range [][2]int{{1000, 1020}, {1000, 1024}, {1024, 1300}, {1023, 1024}} {
 		disk := newDisk(1)

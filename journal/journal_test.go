@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// clock ticks a millisecond at each look.
+// clock advances by a millisecond with each call.
 func clock() func() time.Time {
 	at := time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
 	return func() time.Time {
@@ -219,34 +219,34 @@ func TestDamageIsNamed(t *testing.T) {
 		"a flipped letter": {with(func(l []string) []string {
 			l[3] = strings.Replace(l[3], "number", "nunber", 1)
 			return l
-		}), 4, "its checksum does not fit: it or the line before it is not what was written"},
+		}), 4, "its checksum does not match: this line or the line before was changed"},
 		"a flipped letter in the last line": {with(func(l []string) []string {
 			l[6] = strings.Replace(l[6], "number", "nunber", 1)
 			return l
-		}), 7, "its checksum does not fit: it or the line before it is not what was written"},
+		}), 7, "its checksum does not match: this line or the line before was changed"},
 		"a line that is not JSON": {with(func(l []string) []string {
 			l[2] = "oops\n"
 			return l
 		}), 3, "it is not JSON"},
 		"a dropped line": {with(func(l []string) []string {
 			return append(l[:2], l[3:]...)
-		}), 3, "event 4 stands where event 3 belongs"},
+		}), 3, "it is event 4 instead of event 3"},
 		"a doubled line": {with(func(l []string) []string {
 			return append(l[:3], l[2:]...)
 		}), 0, ""},
 		"two lines in the wrong order": {with(func(l []string) []string {
 			l[2], l[3] = l[3], l[2]
 			return l
-		}), 3, "event 4 stands where event 3 belongs"},
+		}), 3, "it is event 4 instead of event 3"},
 		"a line without a checksum": {with(func(l []string) []string {
 			l[4] = l[4][:strings.Index(l[4], `,"crc"`)] + "}\n"
 			return l
-		}), 5, "it carries no checksum"},
+		}), 5, "it has no checksum"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			if what == "a doubled line" {
 				c.text = strings.Join(append(append(append([]string(nil), lines[:3]...), lines[2]), lines[3:]...), "")
-				c.line, c.problem = 4, "event 3 stands where event 4 belongs"
+				c.line, c.problem = 4, "it is event 3 instead of event 4"
 			}
 			dir := t.TempDir()
 			os.Mkdir(filepath.Join(dir, "journal"), 0o700)

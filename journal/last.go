@@ -147,7 +147,7 @@ func (b *backward) events(info SegmentInfo, n int, last bool) ([]event.Event, Po
 				return nil, Position{}, nil
 			}
 			if crc, ok = frame.CRC(line); !ok {
-				return nil, Position{}, seg.damage(start, "it carries no checksum")
+				return nil, Position{}, seg.damage(start, "it has no checksum")
 			}
 		}
 		seg.crc = crc

@@ -177,17 +177,17 @@ func (r *eventReader) problem(line []byte) string {
 		return "its seq is 0, and the first is 1"
 	}
 	if r.seq != 0 && e.Seq != r.seq+1 {
-		return fmt.Sprintf("event %d stands where event %d belongs", e.Seq, r.seq+1)
+		return fmt.Sprintf("it is event %d instead of event %d", e.Seq, r.seq+1)
 	}
 	if _, ok := frame.CRC(line); !ok {
-		return "it carries no checksum"
+		return "it has no checksum"
 	}
-	return "its checksum does not fit: it or the line before it is not what was written"
+	return "its checksum does not match: this line or the line before was changed"
 }
 
-// torn reports whether the bytes read so far end in a torn line, which is no damage: it has no
-// newline, or is the last line and no JSON, or a part of it never reached the disk. It is for the
-// last segment only, after io.EOF or a *CorruptError.
+// torn reports whether the bytes read so far end in a torn line, which is not damage. A torn line
+// has no newline, or is the last line and not JSON, or lacks a part that never reached the disk.
+// Call it for the last segment only, after io.EOF or a *CorruptError.
 func (r *eventReader) torn() bool {
 	line, err := r.lineReader.next()
 	if err != nil {
@@ -212,11 +212,11 @@ func (r *eventReader) torn() bool {
 // diskBlock is the smallest piece that a disk writes completely or not at all.
 const diskBlock = 512
 
-// hasLostBlock reports whether a line, which begins at an offset of its file, lacks a block that
-// was not on the disk when the power went, though a later one was: a disk writes the blocks of a
-// file in any order before a sync. Such a block reads as zeros, from its beginning or from the end
-// of an earlier write, which is the end of a line, up to its own end; and no line contains a zero.
-// Nothing that follows can have been synced, since that sync would have written this block too.
+// hasLostBlock reports whether a line, which begins at an offset of its file, lacks a block because
+// the power was lost. Until a sync, a disk writes the blocks of a file in any order, so a later
+// block may be there. A lost block reads as zeros, which no line contains. They begin where the
+// block begins, or where an earlier write, and so a line, ended in it; they end with the block.
+// Nothing after them was synced: that sync would have written this block too.
 func hasLostBlock(line []byte, offset int64) bool {
 	from := bytes.IndexByte(line, 0)
 	if from < 0 {

@@ -51,7 +51,8 @@ func openNotifier(folder folder) (*notifier, error) {
 	return b, nil
 }
 
-// notify does not wait. Followers are notified at once, or a millisecond after the last time.
+// notify does not wait. Followers are notified at once, or a millisecond after the last
+// notification.
 func (b *notifier) notify() {
 	if b == nil {
 		return

@@ -29,7 +29,7 @@ type Options struct {
 	// SegmentBytes is the size from which [Writer.Full] is true; 0 is 64 MiB.
 	SegmentBytes int64
 
-	// InlineBytes is the length from which PutBlob makes a file; 0 is 16 KiB.
+	// InlineBytes is the length from which PutBlob stores a text as a file; 0 is 16 KiB.
 	InlineBytes int
 
 	// Compress turns the segments before the current one into .jsonl.zst, on a goroutine.

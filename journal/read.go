@@ -26,13 +26,13 @@ type ReadOptions struct {
 
 // Read iterates over the events of a journal, in order and without a gap. src is the folder of a
 // loop, a copy of it, a folder of segments, or one segment file of any name; a compressed segment
-// reads like a plain one. Read takes no lock and writes nothing. It works on a copy and on a
-// running loop, of which it reads what exists when it reaches the end.
+// reads like a plain one. Read takes no lock and writes nothing. It works on a copy, and on a
+// running loop, where it ends after the last event that exists when it gets there.
 //
 // Every line is verified against the one before it. Damage ends the iteration with a
 // *[CorruptError]; nothing is skipped. A torn line at the end of the last segment is ignored.
 //
-// An event is valid until the next one is requested: keep it with its Clone.
+// An event is valid until the next one is requested; its Clone stays valid.
 func Read(src string, opt ReadOptions) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		if f := openFile(src, opt); f != nil {
@@ -116,7 +116,7 @@ func (w *walk) begin(opt ReadOptions) error {
 }
 
 // enterFrom opens the segment in which reading begins: at a position, or where that is zero, before
-// the event seq. The list is not empty, or one of the two is beyond the first event.
+// the event seq. The list may be empty only if at or seq is after the first event.
 func (w *walk) enterFrom(list []SegmentInfo, at Position, seq event.Seq) error {
 	if at == (Position{}) {
 		if seq == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 )
 
-// A reader may come upon the last segment while its writer is in the middle of a line,
-// and the writer may finish that line at any moment: also between two looks at it.
+// A reader may come upon the last segment while its writer is in the middle of a line, and the
+// writer may finish that line at any moment, even between two reads of it.
 func TestReadDuringWrite(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := begin(t, dir, options())

@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Recovery is the end of a journal, from where [Create] continues. The zero value but for NextSeq 1
-// is a journal that has no event yet.
+// Recovery is the end of a journal, from where [Create] continues. For a journal without events it
+// is the zero value with NextSeq 1.
 type Recovery struct {
 	Segment   string // the last segment, empty where there is none
 	Ordinal   int
@@ -22,8 +22,8 @@ type Recovery struct {
 	NextSeq   event.Seq   // of the event to be written next
 	At        time.Time   // of the last event
 	Lost      *event.Lost // the torn tail that was cut off, for loop.resumed
-	Sealed    bool        // the writer before closed its journal
-	SHA256    string      // of the segment's bytes, before the seal where it is sealed
+	Sealed    bool        // the previous writer closed its journal
+	SHA256    string      // of the segment's bytes before its seal, if it has one
 	Position  Position    // after the last event
 }
 
@@ -31,12 +31,13 @@ type Recovery struct {
 // caller holds the lock of the loop.
 //
 // A process that dies while it writes leaves a torn line without a newline. After a loss of power
-// the last line may not be JSON, or lines may lack blocks of the file that later ones have. Recover
-// cuts such a torn tail off the last segment and reports it as Lost, again on every call until a
-// new segment has begun. Before that it saves the bytes in the file journal/<segment>.torn-<n>.
-// Nothing else is ever cut. Every line of the last segment is verified; damage there is a
-// *[CorruptError]. Older segments are left to [Verify]. Calling Recover twice is the same as
-// calling it once. A journal that another writer has open is [ErrBusy] and stays as it is.
+// the last line may not be JSON, or lines may lack blocks of the file while later blocks are there.
+// Recover cuts such a torn tail off the last segment and reports it as Lost, again on every call
+// until a new segment has begun. Before that it saves the bytes in the file
+// journal/<segment>.torn-<n>. Nothing else is ever cut. Every line of the last segment is verified;
+// damage there is a *[CorruptError]. Older segments are left to [Verify]. Calling Recover twice is
+// the same as calling it once. A journal that another writer has open is [ErrBusy] and stays as it
+// is.
 func Recover(dir string, opt Options) (Recovery, error) {
 	opt = opt.withDefaults(time.Time{})
 	folder, err := opt.FS.OpenFolder(dir)
@@ -143,7 +144,7 @@ func (r *repair) last(info SegmentInfo) (Recovery, bool, error) {
 }
 
 // saveTornTail saves what follows the complete lines of a segment in a side file. That file is
-// durable before the segment loses the bytes: a crash in between leaves a copy too many. A segment
+// durable before the segment loses the bytes: a crash in between leaves an unneeded copy. A segment
 // without a complete line is removed; rewrite keeps the complete lines of another one.
 func (r *repair) saveTornTail(info SegmentInfo, f file, complete int64) error {
 	size, err := f.Size()
@@ -167,9 +168,10 @@ func (r *repair) saveTornTail(info SegmentInfo, f file, complete int64) error {
 }
 
 // rewrite replaces the segment by a copy of its complete lines, which is durable before any later
-// segment refers to them. The process before may have died before it synced them, or of a failed
-// sync: the kernel reports that once and treats the lines as clean, so that another sync of the
-// same file would prove nothing. Readers that have the old file open have the same lines.
+// segment refers to them. The previous process may have died before it synced them, or because a
+// sync failed. The kernel reports that failure once and then treats the lines as clean, so another
+// sync of the same file would prove nothing. Readers that have the old file open have the same
+// lines.
 func (r *repair) rewrite(info SegmentInfo, f file, size int64) error {
 	return replaceFile(r.folder, info.path, copyOf(f, 0, size))
 }
@@ -190,7 +192,7 @@ func (r *repair) saveTail(segment string, f file, from, to int64) (string, error
 
 // unreportedLoss finds the torn tails, of this call and of earlier ones, that no event has
 // reported: their segment is still the last one, or the later segments have only their first line,
-// because the power went before loop.resumed was synced.
+// because the power was lost before loop.resumed was synced.
 func (r *repair) unreportedLoss(segments []SegmentInfo) (*event.Lost, error) {
 	newest := r.lost
 	oldest := newest

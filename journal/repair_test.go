@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 )
 
-// An agent's output and the next prompt are stored by goroutines of their own, while
-// the driver appends. The same text must not trip over itself.
+// An agent's output and the next prompt are stored by goroutines of their own, while the driver
+// appends. Storing one text twice at the same time must work.
 func TestPutBlobFromManyGoroutines(t *testing.T) {
 	w, _ := begin(t, t.TempDir(), journal.Options{InlineBytes: 1})
 	var wait sync.WaitGroup
@@ -33,8 +33,8 @@ func TestPutBlobFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// What a killed writer left in the kernel, or could not sync, must be on the disk
-// before a later segment counts on it: the power may go after the next start.
+// Lines that a killed writer left in the kernel, or could not sync, must be on the disk before a
+// later segment refers to them: the power may be lost after the next start.
 func TestRecoverSyncsUnsyncedLines(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -11,7 +11,7 @@ import (
 )
 
 // retention compresses and drops the segments before the one being written. A journal is correct
-// without it, so it leaves what fails and tries it again at the next segment.
+// without it, so a failure is no error: it tries again at the next segment.
 //
 // One goroutine drops and compresses, because a segment that was compressed while it was dropped
 // would come back. Without Compress there is no goroutine, and segments are dropped at once.

@@ -281,8 +281,8 @@ func TestDroppingLeavesNoHole(t *testing.T) {
 	}
 }
 
-// Where a person has removed the segments after it, a compressed one is the last, and is followed
-// as it is.
+// If a person removed all later segments, the last one is compressed. A new writer continues after
+// it.
 func TestACompressedLastSegment(t *testing.T) {
 	dir := t.TempDir()
 	all := packed(t, dir)

@@ -116,7 +116,7 @@ func (s *source) seekIn(info SegmentInfo, seq event.Seq) (Position, error) {
 		}
 		if e.Seq >= seq {
 			// seq jumped over it, which only the first line read can do.
-			return Position{}, seg.damage(start.Offset, fmt.Sprintf("event %d stands where event %d or one before it belongs", e.Seq, seq))
+			return Position{}, seg.damage(start.Offset, fmt.Sprintf("it is event %d instead of event %d or an earlier one", e.Seq, seq))
 		}
 	}
 	return seg.position(), nil

@@ -31,7 +31,7 @@ type SegmentInfo struct {
 	Ordinal   int
 	Iteration int
 	Packed    bool  // only the compressed file is there
-	Size      int64 // of the file in bytes, compressed where it is
+	Size      int64 // of the file on disk, in bytes
 
 	path string // in the source's folder
 }
@@ -181,9 +181,9 @@ func (s *source) segments() ([]SegmentInfo, error) {
 	}
 }
 
-// withSegments calls do with the segments of a journal, and again where a segment is missing that
-// was dropped or compressed since. Where this does not end, or the journal itself is gone, the
-// error is fs.ErrNotExist.
+// withSegments calls do with the segments of a journal. If do misses a segment, which was then
+// dropped or compressed meanwhile, it lists them again and repeats the call, at most listTries
+// times. After those, or if the journal itself is gone, the error is fs.ErrNotExist.
 func withSegments(fsys fileSystem, src string, do func(*source, []SegmentInfo) error) error {
 	s, err := openSource(fsys, src)
 	if err != nil {

@@ -32,8 +32,8 @@ func newDisk(seed uint64) *simfs.FS {
 
 // life is what one process saw of its journal before it died.
 type life struct {
-	appended []string // eventReader that were handed back, in the kernel at least
-	durable  int      // of those, so many were synced
+	appended []string // lines that Append returned: they have left the process
+	durable  int      // how many of those were synced
 	err      error
 }
 
@@ -45,7 +45,7 @@ func (l *life) keep(events []event.Event, err error) bool {
 	return err == nil
 }
 
-// caughtUp is one process: it takes up the journal and does all that a writer can.
+// live is one process: it continues the journal and does all that a writer can.
 func live(disk *simfs.FS, run int) life { return liveWith(disk, run, false) }
 
 // liveWith compresses on request. It then waits for the compression before it goes on, so that the

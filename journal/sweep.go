@@ -6,14 +6,14 @@ import (
 )
 
 // blobSweeper removes blobs that no segment refers to any more. A blob is removed after the
-// segments that referred to it are durably gone, so that each event that can be read has its blob
-// wherever the machine dies. Blobs that this leaves are removed when the next writer begins.
+// segments that referred to it are durably gone, so after a crash at any moment each event that can
+// be read has its blob. Blobs that a crash leaves are removed when the next writer begins.
 type blobSweeper struct {
 	folder folder
 	// remove removes a blob, unless it was stored for a segment of this ordinal or a later one: its
 	// event may not be written yet.
 	remove func(name string, since int)
-	named  map[string]map[string]bool // what each segment names that does not change any more
+	named  map[string]map[string]bool // by segment that no longer changes
 	begun  bool
 }
 

@@ -78,7 +78,7 @@ func (s *syncer) wrote(n int, at time.Time) {
 	}
 }
 
-// Dirty returns since when an event has been waiting for its sync, and false where none is.
+// Dirty returns since when the oldest unsynced event has been waiting, and false if all are synced.
 func (w *Writer) Dirty() (since time.Time, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,8 +128,8 @@ func (s *syncer) sync() error {
 	return s.failure()
 }
 
-// intact returns an error where another process removed or cut the segment, to which so many bytes
-// at least were written: what is synced to it is lost. The caller holds turn.
+// intact returns an error if another process removed the segment or cut it to less than the written
+// bytes: what is synced to it is lost. The caller holds turn.
 func (s *syncer) intact(written int64) error {
 	if f, ok := s.target.(placeChecker); ok {
 		if err := f.inPlace(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 )
 
-// syncedFS tells of each sync of a segment that is being written.
+// syncedFS reports each sync of a segment that is being written.
 type syncedFS struct {
 	synced chan struct{}
 	fail   *atomic.Bool

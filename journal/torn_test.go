@@ -84,8 +84,8 @@ func TestTornTailIsCut(t *testing.T) {
 	}
 }
 
-// A repair is told by the first event after it. Where the power goes before that one is synced, the
-// next repair tells of it, and of its own.
+// The first event after a repair reports it. If the power is lost before that event is synced, the
+// next repair reports both losses.
 func TestUnreportedLossIsReportedAgain(t *testing.T) {
 	sealed, left := twoSegments(t)
 	disk := newDisk(1)
@@ -120,20 +120,20 @@ func TestUnreportedLossIsReportedAgain(t *testing.T) {
 	}
 	begin() // and dies
 	if got := names(recovered().Lost); !slices.Equal(got, []string{secondSegment}) {
-		t.Fatalf("told of %q", got)
+		t.Fatalf("lost: %q", got)
 	}
 	third := mustFile(t, disk, "000003-i0000.jsonl")
 	disk.Drop("loop/journal/000003-i0000.jsonl", append(third, "{\"v\":1"...))
 	if got := names(recovered().Lost); !slices.Equal(got, []string{"000003-i0000.jsonl", secondSegment}) {
-		t.Fatalf("told of %q", got)
+		t.Fatalf("lost: %q", got)
 	}
 	begin() // and dies
 	if got := names(recovered().Lost); !slices.Equal(got, []string{"000003-i0000.jsonl", secondSegment}) {
-		t.Fatalf("told of %q", got)
+		t.Fatalf("lost: %q", got)
 	}
 	w := begin()
-	add(t, w, notices(1, 1)...) // the runner tells
+	add(t, w, notices(1, 1)...) // the runner reports the loss
 	if got := names(recovered().Lost); len(got) > 0 {
-		t.Fatalf("told again of %q", got)
+		t.Fatalf("reported again: %q", got)
 	}
 }

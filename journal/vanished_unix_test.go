@@ -138,8 +138,7 @@ func TestVanishedBlobsFailTheWriter(t *testing.T) {
 	}
 }
 
-// A segment that was cut is damage, whatever is appended to it then, and what stands before the cut
-// can be read.
+// A cut segment is damage, whatever is appended to it later. The events before the cut can be read.
 func TestACutSegmentIsDamage(t *testing.T) {
 	calls := map[string]func(w *journal.Writer) error{
 		"sync": func(w *journal.Writer) error { return w.Sync() },
@@ -174,7 +173,7 @@ func TestACutSegmentIsDamage(t *testing.T) {
 	}
 }
 
-// Who has read further than the cut is told, and does not wait for what would never come.
+// A follower that has read beyond the cut gets an error instead of waiting without end.
 func TestCutSegmentFailsFollowers(t *testing.T) {
 	dir := t.TempDir()
 	opt := options()

@@ -21,11 +21,10 @@ type SegmentReport struct {
 	FirstSeq, LastSeq event.Seq
 	Events            int
 	Bytes             int64 // of complete lines, uncompressed
-	// bytes that were never finished, at the end: of a last line, or from a line on that the power
-	// was lost in
+	// unfinished bytes at the end: a torn last line, or all from the line of the first lost block
 	Torn    int64
 	Sealed  bool   // ended by its writer, not by a crash
-	SHA256  string // of Bytes, before the seal where it is sealed
+	SHA256  string // of the lines before the seal, or of all if there is none
 	Blobs   int    // blobs that its events name
 	Problem error  // nil where everything is as it was written
 }
@@ -162,7 +161,7 @@ func (v *verifier) opening(r *SegmentReport, e event.Event) string {
 	case opened.Prev.SHA256 != p.SHA256 || opened.Prev.Sealed != p.Sealed:
 		return "the segment before it is not the one that it follows: its SHA-256 or its seal differs"
 	case e.Seq != p.LastSeq+1:
-		return fmt.Sprintf("event %d stands where event %d belongs", e.Seq, p.LastSeq+1)
+		return fmt.Sprintf("it is event %d instead of event %d", e.Seq, p.LastSeq+1)
 	}
 	return ""
 }
@@ -262,8 +261,7 @@ func blobsOf(e event.Event) (names []string) {
 	case event.TypeToolReturned:
 		add(e.Field("blob"))
 	}
-	// A line of an agent may begin like this as well; what the writer puts in its place has nothing
-	// else.
+	// An agent's own line may begin like this too, but only the writer's replacement is this short.
 	if _, tail, found := bytes.Cut(e.Line(), []byte(`,"raw":{"blob":"`)); found && len(tail) < 128 {
 		add(jsonscan.Get(e.Raw(), "blob"))
 	}

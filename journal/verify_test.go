@@ -42,7 +42,7 @@ func TestDamageNamesItsLine(t *testing.T) {
 			}
 			damage, ok := errors.AsType[*journal.CorruptError](journal.VerifyFS(disk, "loop", nil))
 			if !ok || damage.Segment != c.segment || damage.Line != c.line || damage.Offset != int64(c.offset) {
-				t.Errorf("told as %+v; want line %d of %s, at byte %d", damage, c.line, c.segment, c.offset)
+				t.Errorf("reported as %+v; want line %d of %s, at byte %d", damage, c.line, c.segment, c.offset)
 			}
 		})
 	}

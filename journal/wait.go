@@ -12,7 +12,7 @@ import (
 const (
 	pollActive  = 100 * time.Millisecond // without notifications, while events come
 	pollIdle    = time.Second            // without notifications, while none do
-	activePolls = 20                     // so many polls without events are "none do"
+	activePolls = 20                     // after so many empty polls in a row, none do
 	safetyFirst = time.Second            // with notifications, after an event …
 	safetyMost  = 30 * time.Second       // … doubling up to this
 )
@@ -25,7 +25,7 @@ type waiter struct {
 	dir        folder
 	path       string // of the notify file, empty where there can be none
 	watch      *filewatch.Watch
-	reliable   bool // no event came without a notification since the last one
+	reliable   bool // since the last notification, no event came without one
 	polled     bool // the last wait ended without a notification
 	emptyReads int  // polls without events, in a row
 }

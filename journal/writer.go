@@ -208,7 +208,7 @@ func (w *Writer) Append(drafts []event.Draft) ([]event.Event, error) {
 	return w.out, nil
 }
 
-// begin frees the memory of the call before for this one.
+// begin reuses the memory of the previous call.
 func (w *Writer) begin() {
 	if cap(w.buf) > keepBytes {
 		w.buf = nil
@@ -237,7 +237,7 @@ func (w *Writer) frame(d *event.Draft, at time.Time, seq event.Seq, prev uint32)
 		w.buf = append(w.buf[:authored], masked...)
 	}
 	if bytes.IndexByte(w.buf[authored:], '\n') >= 0 {
-		return 0, fmt.Errorf("a draft of type %s holds a newline", d.Type)
+		return 0, fmt.Errorf("a draft of type %s contains a newline", d.Type)
 	}
 	w.buf, crc = frame.Close(w.buf, start, prev)
 	// When the buffer grows it may move. The line in the old buffer stays as it is.
@@ -260,7 +260,7 @@ func check(d *event.Draft) error {
 	}
 	switch {
 	case !plain:
-		return fmt.Errorf("a draft of type %q: that is no name of a type", d.Type)
+		return fmt.Errorf("a draft of type %q: not a valid type name", d.Type)
 	case len(d.Data) < 2 || d.Data[0] != '{' || d.Data[len(d.Data)-1] != '}':
 		return fmt.Errorf("a draft of type %s: its data is not an object", d.Type)
 	case d.Raw != nil && len(d.Raw) == 0:
