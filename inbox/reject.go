@@ -8,7 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // Reject moves inbox/<name> to inbox/rejected/<name> and writes the reason beside it, in
@@ -104,14 +105,4 @@ func (d *dir) openRejected() (*dir, error) {
 
 // shorten leaves room in 255 bytes for a number and ".reason". It cuts between characters: macOS
 // takes no other names.
-func shorten(name string) string {
-	const longest = 220
-	if len(name) <= longest {
-		return name
-	}
-	end := longest
-	for end > longest-utf8.UTFMax && !utf8.RuneStart(name[end]) {
-		end--
-	}
-	return name[:end]
-}
+func shorten(name string) string { return units.Prefix(name, 220) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -216,5 +217,5 @@ func (s *Session) head(text []byte) []byte {
 	if s.cfg.Secrets != nil {
 		text, _ = s.cfg.Secrets.Text(text)
 	}
-	return prefix(text, blobHead)
+	return units.Prefix(text, blobHead)
 }

@@ -2,10 +2,10 @@ package agent
 
 import (
 	"bytes"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -167,14 +167,5 @@ func Cut(s string) string {
 	if len(s) <= noticeLimit {
 		return s
 	}
-	return prefix(s, noticeLimit) + "…"
-}
-
-// prefix returns at most so many bytes of a text, up to a complete character.
-func prefix[T string | []byte](text T, most int) T {
-	end := min(most, len(text))
-	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
+	return units.Prefix(s, noticeLimit) + "…"
 }

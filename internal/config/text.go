@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -207,10 +208,7 @@ func inJSON(key string, value any) string {
 
 // shorten quotes a value for a message.
 func shorten(text string) string {
-	if runes := []rune(text); len(runes) > 40 {
-		text = string(runes[:40]) + "…"
-	}
-	return strconv.Quote(text)
+	return strconv.Quote(units.Cut(text, 41))
 }
 
 // checkWord checks a string against the words its key takes.

@@ -205,7 +205,7 @@ func givenSettings(loaded config.Loaded) []event.Setting {
 func newSetting(key, value, from string) event.Setting {
 	value = cli.WithoutKeys(key, value)
 	if len(value) > maxGiven {
-		value = strings.ToValidUTF8(value[:maxGiven], "") + "…"
+		value = units.Prefix(value, maxGiven) + "…"
 	}
 	return event.Setting{Key: key, Value: value, From: from}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 const (
@@ -131,7 +132,7 @@ func (r *runner) describe(ctx context.Context, before string) error {
 	if err != nil {
 		return err
 	}
-	r.result.Message = cut(strings.TrimSpace(clean(string(message))), maxMessage)
+	r.result.Message = units.Cut(strings.TrimSpace(clean(string(message))), maxMessage)
 	r.result.Stat, err = r.git.between(ctx, before, r.result.SHA)
 	return err
 }

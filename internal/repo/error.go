@@ -3,6 +3,8 @@ package repo
 import (
 	"errors"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 var (
@@ -63,7 +65,7 @@ func lastLine(output string) string {
 	if i := strings.LastIndexByte(output, '\n'); i >= 0 {
 		output = strings.TrimSpace(output[i+1:])
 	}
-	return cut(tidy(output), maxShown)
+	return units.Cut(tidy(output), maxShown)
 }
 
 const maxShown = 200 // characters of a line inside an error

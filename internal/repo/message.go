@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // MessagePrompt asks an agent for the message of the commit that is about to be made.
@@ -47,7 +48,7 @@ func Message(said string) (string, error) {
 }
 
 func checkMessage(message string) (string, error) {
-	message = cut(message, maxMessage)
+	message = units.Cut(message, maxMessage)
 	if !strings.ContainsFunc(message, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return "", ErrNoMessage
 	}
@@ -94,12 +95,4 @@ func clean(s string) string {
 // tidy is clean for one line.
 func tidy(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(clean(s), "\n", " "))
-}
-
-// cut keeps the first n characters.
-func cut(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
 }

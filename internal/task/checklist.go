@@ -10,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // Bounds of the reported open boxes.
@@ -92,11 +94,7 @@ func clip(b []byte, limit int) string {
 		return s
 	}
 	const ellipsis = "…"
-	end := min(len(s), limit-len(ellipsis))
-	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + ellipsis
+	return units.Prefix(s, limit-len(ellipsis)) + ellipsis
 }
 
 // dropBlankLines returns the text without the third and further blank lines of a row, which change

@@ -4,14 +4,29 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// Cut shortens a text to so many characters, the last of which is then an ellipsis.
+// Cut returns a text of at most so many characters. A shortened one ends with an ellipsis, with no
+// blank before it.
 func Cut(text string, most int) string {
 	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
+		return strings.TrimRight(string(r[:most-1]), " ") + "…"
 	}
 	return text
+}
+
+// Prefix returns at most so many bytes of a text. It ends with a complete character, where the text
+// is valid UTF-8.
+func Prefix[T string | []byte](text T, most int) T {
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for end > max(most-utf8.UTFMax, 0) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
 }
 
 // FirstLine is the first line of a text.
