@@ -48,7 +48,7 @@ func TestRootHoldsNothingElse(t *testing.T) {
 	for _, entry := range entries {
 		name := entry.Name()
 		if entry.IsDir() && !strings.HasPrefix(name, ".") && !slices.Contains(atRoot, name) && !slices.Contains(besideRoot, name) {
-			t.Errorf("folder %s stands at the root\n\twhy not: %s", name, whyRoot)
+			t.Errorf("folder %s is at the root\n\twhy not: %s", name, whyRoot)
 		}
 	}
 	for _, name := range []string{"LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "Makefile", ".ci/run", ".ralph/settings.json"} {
@@ -61,8 +61,8 @@ func TestRootHoldsNothingElse(t *testing.T) {
 // load reads all packages of the module, with the files of other platforms.
 func load(t *testing.T) []pkg {
 	t.Helper()
-	// go test believes an earlier result while what this process itself read is
-	// unchanged. A new package or file has to be seen here, too.
+	// go test caches a result until a file that this process read has changed. Read every folder,
+	// so that a new package or file counts as a change.
 	for _, name := range atRoot {
 		err := filepath.WalkDir(filepath.Join(root, name), func(string, os.DirEntry, error) error { return nil })
 		if err != nil {
@@ -105,7 +105,7 @@ func load(t *testing.T) []pkg {
 	}
 }
 
-// read returns what a Go file tells about itself.
+// read returns the facts about a Go file that check uses.
 func read(name string, source []byte) (file, error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)

@@ -14,7 +14,7 @@ type pkg struct {
 	files []file
 }
 
-// A file is one Go file that is no test.
+// A file is one Go file, but no test.
 type file struct {
 	name    string
 	imports []string // ours without the module's path and with a leading "./"
@@ -168,8 +168,8 @@ func (g graph) reach(f file, seen map[string]bool) []string {
 	return trails
 }
 
-// isPure says whether a file counts where its package is reached. In a package
-// without a rule of its own every file does.
+// isPure reports whether a file counts when its package is reached. In a package without a rule,
+// every file does.
 func isPure(pkgPath, name string) bool {
 	rule := pure[pkgPath]
 	if len(rule.only) > 0 {
@@ -178,8 +178,7 @@ func isPure(pkgPath, name string) bool {
 	return !slices.Contains(rule.except, name)
 }
 
-// isWorld says whether an import is of the world. Another module is:
-// what it reaches is unknown.
+// isWorld reports whether an import may reach the outside world. Any other module may.
 func isWorld(imported string) bool {
 	if strings.HasPrefix(imported, "./") {
 		return false
@@ -202,7 +201,7 @@ func ours(imports []string) []string {
 	return paths
 }
 
-// within returns the reason of the entry whose path a name equals or lies under.
+// within returns the reason of the entry whose path a name equals or is below.
 func within(name string, reasons map[string]string) string {
 	for base, why := range reasons {
 		if name == base || strings.HasPrefix(name, strings.TrimSuffix(base, "/")+"/") {

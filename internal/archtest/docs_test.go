@@ -176,7 +176,7 @@ func eventsPage(t *testing.T) string {
 		}
 		fmt.Fprintf(&b, "\n```json\n%s\n```\n", example)
 	}
-	b.WriteString("\n## Parts\n\nObjects that stand in several events.\n")
+	b.WriteString("\n## Parts\n\nObjects that several events contain.\n")
 	for _, name := range v.names {
 		if s := v.structs[name]; !payloads[name] && len(s.fields) > 0 {
 			fmt.Fprintf(&b, "\n### %s\n\n%s\n%s", name, escape(s.doc), fieldTable(s))

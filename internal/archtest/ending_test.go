@@ -12,7 +12,7 @@ import (
 )
 
 // docs/concepts/ending.md is written by hand. Every reason is listed there once, with its status
-// and its exit code, under a heading of that code, and so is everything that a loop waits for.
+// and its exit code, under a heading of that code. Everything that a loop waits for is listed too.
 func TestEndingPageListsReasons(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs", "concepts", "ending.md"))
 	if err != nil {
@@ -22,7 +22,7 @@ func TestEndingPageListsReasons(t *testing.T) {
 	if len(reasons) < 20 {
 		t.Fatalf("only %d reasons in the source", len(reasons))
 	}
-	told := map[string]int{}
+	listed := map[string]int{}
 	waits := map[string]bool{}
 	heading := ""
 	for line := range strings.Lines(string(page)) {
@@ -38,25 +38,25 @@ func TestEndingPageListsReasons(t *testing.T) {
 			waits[name] = true
 			continue
 		}
-		told[name]++
+		listed[name]++
 		reason := event.Reason(name)
 		if want := fmt.Sprintf(" %s | %d ", reason.Status(), reason.ExitCode()); strings.Join(cells[1:3], "|") != want {
 			t.Errorf("%s: the page says%s, the source%s", name, strings.Join(cells[1:3], "|"), want)
 		}
 		if !strings.HasSuffix(heading, fmt.Sprintf("exit code %d", reason.ExitCode())) {
-			t.Errorf("%s stands under %q", name, heading)
+			t.Errorf("%s is under %q", name, heading)
 		}
 		if result := reason.Result(); result != "" && !strings.Contains(line, result) {
-			t.Errorf("%s: its result %s is not told", name, result)
+			t.Errorf("%s: its result %s is missing", name, result)
 		}
 	}
 	for _, reason := range reasons {
-		if told[reason.text] != 1 {
-			t.Errorf("reason %q is told %d times", reason.text, told[reason.text])
+		if listed[reason.text] != 1 {
+			t.Errorf("reason %q is listed %d times", reason.text, listed[reason.text])
 		}
-		delete(told, reason.text)
+		delete(listed, reason.text)
 	}
-	for name := range told {
+	for name := range listed {
 		t.Errorf("there is no reason %q", name)
 	}
 	var wanted []string
@@ -65,7 +65,7 @@ func TestEndingPageListsReasons(t *testing.T) {
 	}
 	for _, name := range wanted {
 		if !waits[name] {
-			t.Errorf("waiting for %q is not told", name)
+			t.Errorf("waiting for %q is not listed", name)
 		}
 	}
 	for name := range waits {

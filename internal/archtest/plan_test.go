@@ -39,7 +39,7 @@ var plan = []layerRule{
 
 	{"internal/loopstate", 3, "State is a fold of events: it needs the journal, not the engine that runs loops"},
 	{"projector", 3, "what other programs see of a loop's state; the loop itself does not need it"},
-	{"internal/executor", 3, "an executor does what was decided; it must not be able to decide (internal/loop)"},
+	{"internal/executor", 3, "an executor does what internal/loop decided; it must not decide"},
 	{"internal/simfs", 3, "the simulated disk under a journal; it simulates nothing else"},
 
 	{"journal", 2, "it stores lines and knows nothing of the state they add up to, so that every version reads every journal"},
@@ -74,7 +74,7 @@ var plan = []layerRule{
 
 // sideways are the allowed imports between two rules of one layer, each with its reason.
 var sideways = map[[2]string]string{
-	{"registry", "journal/event"}:               "a summary says where a loop stands in the words of its events",
+	{"registry", "journal/event"}:               "a summary describes a loop's status in the words of its events",
 	{"internal/registration", "registry"}:       "it writes the files that registry reads, and checks them as a reader does",
 	{"internal/process", "internal/units"}:      "its reports contain amounts for people",
 	{"internal/frame", "journal/event"}:         "a line is the envelope of an event",
@@ -131,22 +131,21 @@ var pure = map[string]struct {
 }{
 	"journal/event":      {why: "an event means the same wherever and whenever it is read"},
 	"internal/policy":    {why: "the same events must give the same answers: in a simulation, in a replay, after a crash"},
-	"internal/prompt":    {why: "the same parts must give the same words, and what an agent was told is known from what is recorded"},
+	"internal/prompt":    {why: "the same parts must give the same words, so that the record shows what an agent read"},
 	"internal/loopstate": {except: []string{"doc.go", "file.go", "open.go"}, why: "State = fold(events), and nothing else; file.go and open.go are its writer and its opener"},
-	"internal/loop":      {only: []string{"next.go", "next_between.go", "next_check.go", "next_failover.go", "next_people.go", "next_turn.go"}, why: "decisions = Next(State): what it could read besides, a replay could not"},
+	"internal/loop":      {only: []string{"next.go", "next_between.go", "next_check.go", "next_failover.go", "next_people.go", "next_turn.go"}, why: "decisions = Next(State): a replay has nothing else to read"},
 }
 
 // world are the standard packages that a pure file must not reach, each with its subpackages.
 var world = []string{"os", "net", "syscall", "math/rand", "crypto/rand", "log", "plugin"}
 
-// clocks are the files in which time.Now, Since and Until may stand, by the beginning
-// of their path.
+// clocks are the files that may call time.Now, Since and Until, by the beginning of their path.
 var clocks = map[string]string{
 	"internal/loop/driver.go":          "it stamps what comes in; Next gets time from events",
 	"internal/executor/":               "an effect handler measures what it does",
 	"internal/runner/":                 "it is where the loop's clock comes from",
 	"internal/process/":                "how long a process has had to end is no event",
-	"internal/agent/agenttest/":        "a stand-in for a model's server, in tests only",
+	"internal/agent/agenttest/":        "a substitute for a model's server, in tests only",
 	"internal/agent/rehearsal/player/": "it is the agent's own program, in a process of its own",
 	"journal/options.go":               "the default for a writer that was given no clock",
 	"journal/notifier.go":              "how long ago followers were notified, and how long that took",

@@ -21,7 +21,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
-// A listed package is what 'go list' reports of it.
+// A listed package is what 'go list' reports about it.
 type listed struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string

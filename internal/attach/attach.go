@@ -90,7 +90,7 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	return a.follow(from)
 }
 
-// What is shown of the past: the last events, in so many lines or as many as fit on the screen.
+// The past is shown as the last events, in so many lines or as many as fit on the screen.
 const (
 	pastEvents = 1000
 	pastLines  = 30
@@ -161,8 +161,8 @@ func (a *session) finish() error {
 	return nil
 }
 
-// listens reports whether a person can type, interactive whether that shows on a line that can be
-// drawn again. Otherwise the terminal's own line mode is used.
+// listens reports whether a person can type. interactive reports whether the typed line can be
+// drawn again; if not, the terminal's own line mode is used.
 func (a *session) listens() bool { return !a.JSON && a.IsTerminal() && a.StdinIsTerminal() }
 
 func (a *session) interactive() bool { return !a.JSON && a.Drawable() && a.StdinIsTerminal() }

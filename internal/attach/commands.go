@@ -9,8 +9,8 @@ import (
 )
 
 const attachHelp = `type a line to steer the agent, or:
-  /follow-up TEXT   tell it with its next prompt
-  /pause  /resume   let the loop rest after this iteration, go on
+  /follow-up TEXT   add it to the next prompt
+  /pause  /resume   pause the loop after this iteration, resume it
   /stop  /stop now  end the loop after this iteration, or at once
   /set KEY=VALUE    change a setting, such as maximumIterations=30
   /kill             end the loop and its agent without asking

@@ -18,8 +18,8 @@ func (c *counted) Event(e event.Event) error { c.types = append(c.types, e.Type)
 func (c *counted) Flush() error              { return nil }
 func (c *counted) Close() error              { c.closed = true; return nil }
 
-// A runner whose last sync fails leaves a journal that ends without a seal: nothing comes any more,
-// and a reader that waited for it would wait for ever. Everything before is shown nevertheless.
+// A runner whose last sync fails leaves a journal without a seal at its end. A reader must not wait
+// for the seal, and still shows everything before.
 func TestFollowEndsWithoutRunner(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

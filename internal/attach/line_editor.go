@@ -12,11 +12,11 @@ import (
 
 // lineEditor passes the bytes of a terminal in raw mode to golang.org/x/term, which edits a line
 // with arrows and a history. Only its editing is used: it would draw a long line on several rows,
-// and it takes every character for one column wide. The screen draws the line. See
+// and it counts every character as one column. The screen draws the line. See
 // docs/decisions/0039-the-typed-line.md.
 //
-// Text is passed on between the marks of a paste, where the editor limits neither its length nor
-// acts on control characters.
+// Text is passed on between the marks of a paste: there, the editor does not limit its length and
+// ignores control characters.
 type lineEditor struct {
 	partial []byte // the first bytes of a character
 	escape  []byte // the first bytes of an escape sequence
@@ -40,7 +40,7 @@ const (
 	actionSuspend           // ctrl-z
 )
 
-// lineBreak stands for a newline of a pasted text, at which the editor would end the line. It is a
+// lineBreak replaces a newline of a pasted text, at which the editor would end the line. It is a
 // code point that no text has.
 const lineBreak = '\uFDD0'
 
@@ -125,7 +125,7 @@ func (k *lineEditor) insert(text string) {
 	k.control(5) // ctrl-e
 }
 
-// text passes on a character of the line.
+// text passes a character of the line on to the editor.
 func (k *lineEditor) text(r rune) {
 	if !k.quoted {
 		k.input, k.quoted = append(k.input, "\x1b[200~"...), true

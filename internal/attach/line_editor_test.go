@@ -37,7 +37,7 @@ func TestKeyboard(t *testing.T) {
 	for name, c := range map[string]struct {
 		typed  string
 		sent   []string
-		left   string // typed and not sent, with | where the cursor stands
+		left   string // typed and not sent, with | at the cursor
 		leaves bool
 	}{
 		"a line":                               {"go on\r", []string{"go on"}, "|", false},
@@ -49,7 +49,7 @@ func TestKeyboard(t *testing.T) {
 		"ctrl-w takes a word back":             {"ab cd  \x17e", nil, "ab e|", false},
 		"ctrl-k takes what is after":           {"abc\x1b[D\x1b[D\x0b", nil, "a|", false},
 		"characters of several bytes":          {"値段\r", []string{"値段"}, "|", false},
-		"broken UTF-8 is passed over":          {"a\xff\xfeb", nil, "ab|", false},
+		"broken UTF-8 is skipped":              {"a\xff\xfeb", nil, "ab|", false},
 		"arrows move":                          {"abd\x1b[Dc\x1b[D\x1b[D>\x1b[C", nil, "a>b|cd", false},
 		"in application mode too":              {"ab\x1bOD\x1bODx", nil, "x|ab", false},
 		"home and end":                         {"bc\x1b[Ha\x1b[Fd\x1b[1~>\x1b[4~<", nil, ">abcd<|", false},

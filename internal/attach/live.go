@@ -87,8 +87,8 @@ func (a *session) follow(from journal.Position) error {
 	return ended
 }
 
-// restoreOnPanic restores the terminal if run panics in a goroutine of its own: the program ends
-// without the deferred calls of others.
+// restoreOnPanic restores the terminal if run panics in a goroutine of its own: the deferred calls
+// of other goroutines do not run then.
 func (a *session) restoreOnPanic(run func()) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -39,7 +39,7 @@ type screen struct {
 	pos    int    // of the cursor in it, in bytes
 
 	drawn  []int // columns of the footer's rows on the terminal
-	cursor int   // the row of drawn in which the cursor stands
+	cursor int   // the row of drawn that has the cursor
 	column int   // and its column
 	shown  string
 }
@@ -66,7 +66,7 @@ func (s *screen) keyboard(stdin *os.File) error {
 	return s.take()
 }
 
-// take sets the terminal's modes, also again after a suspension. The lock is held.
+// take sets the terminal's modes, at first and after a suspension. The lock is held.
 func (s *screen) take() error {
 	before, err := term.MakeRaw(int(s.tty.Fd()))
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *screen) restore() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status, s.tail, s.prompt, s.line = "", nil, false, ""
-	_ = s.draw(nil, false) // where that fails the terminal is gone
+	_ = s.draw(nil, false) // fails only if the terminal is gone
 	if s.before != nil {
 		drainKeys(s.tty)
 		s.giveBack()

@@ -42,7 +42,7 @@ func TestFooterIsDrawnBelowOutput(t *testing.T) {
 	s.typed("leave it", 5)
 	want("one", "half a line", "two", "  | ok a", "  | ok b", "iteration 3 of 10 · 12m5s · bash  make…", "> leave it")
 	if g.Row != 6 || g.Col != 7 {
-		t.Errorf("the cursor stands in row %d at %d", g.Row, g.Col)
+		t.Errorf("the cursor is in row %d at %d", g.Row, g.Col)
 	}
 	_, _ = s.Write([]byte("three\n"))
 	want("one", "half a line", "two", "three", "  | ok a", "  | ok b", "iteration 3 of 10 · 12m5s · bash  make…", "> leave it")
@@ -130,7 +130,7 @@ func TestFooterKeepsOutputIntact(t *testing.T) {
 				got := g.Lines()
 				rows, cursor, column := s.layout()
 				if at := len(got) - len(rows) + cursor; len(rows) > 0 && (g.Row != at || g.Col != column) {
-					t.Fatalf("the cursor stands in row %d at %d, not in row %d at %d, of\n%q", g.Row, g.Col, at, column, got)
+					t.Fatalf("the cursor is in row %d at %d, not in row %d at %d, of\n%q", g.Row, g.Col, at, column, got)
 				}
 				want = append(want, rows...)
 				if len(rows) == 0 && strings.HasSuffix(output.String(), "\n") || len(want) == 0 {

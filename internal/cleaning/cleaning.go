@@ -49,7 +49,7 @@ func (l Loop) Line(now time.Time) string {
 
 // A Choice says which loops are removed.
 type Choice struct {
-	Names     []string // only these; all that have ended where there is none
+	Names     []string // only these; if empty, all that have ended
 	OlderThan string   // as a person writes it: 12h or 30d
 	Status    []string // only these
 	Archived  bool     // archived ones as well
@@ -60,8 +60,8 @@ const (
 	statusDied = "died"
 )
 
-// Choose finds the loops that are meant. One that is named and cannot be removed is an error;
-// others are passed over.
+// Choose finds the loops that a choice means. It skips loops that cannot be removed; one that is
+// named is an error.
 func (c Choice) Choose(e *cli.Env) ([]Loop, error) {
 	before, ok := units.ParseTime(c.OlderThan, e.Now())
 	if !ok && c.OlderThan != "" {
@@ -156,8 +156,8 @@ func inspect(e *cli.Env, name, dir string) (Loop, error) {
 // removing begins the name of a folder that is being removed. No loop has such a name.
 const removing = ".removing-"
 
-// Remove removes a loop's folder. It is renamed first, so that no half of it passes for a loop.
-// Links in it are removed, not followed.
+// Remove removes a loop's folder. It is renamed first, so that a half removed folder does not look
+// like a loop. Links in it are removed, not followed.
 func (l *Loop) Remove(e *cli.Env) error {
 	aside := filepath.Join(e.Root(), cli.RalphFolder, removing+l.Name+"-"+strconv.FormatInt(e.Now().UnixNano(), 36))
 	err := launch.WithLock(l.Dir, func() error {
@@ -184,8 +184,8 @@ func (l *Loop) Remove(e *cli.Env) error {
 	return err
 }
 
-// removeLeftovers removes what an earlier clean that was killed had put aside. The next clean tries
-// again what stays.
+// removeLeftovers removes the folders that a killed clean had renamed. If that fails, the next
+// clean tries again.
 func removeLeftovers(folder string) {
 	for _, dir := range subfolders(folder, func(name string) bool { return strings.HasPrefix(name, removing) }) {
 		_ = os.RemoveAll(dir)

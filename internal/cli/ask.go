@@ -57,7 +57,7 @@ func (a *Asker) Ask(label, fallback string) (string, error) {
 	return text, err
 }
 
-// AskOver is ask that leaves an empty answer empty.
+// AskOver is Ask, but an empty answer stays empty.
 func (a *Asker) AskOver(label, shown string) (string, error) {
 	if shown != "" {
 		label += " [" + render.Clean(shown) + "]"
@@ -92,11 +92,11 @@ func (a *Asker) Confirm(label string) (consent, error) {
 	}
 }
 
-// Line asks until it gets a line that can stand in a settings file, without the blanks
-// around it. The error is errGone.
+// Line asks until it gets a line that a settings file can contain, without the blanks around it.
+// The error is ErrGone.
 func (a *Asker) Line(label string) (string, error) {
 	for {
-		_, _ = io.WriteString(a.Out, label) // who cannot read it can still leave
+		_, _ = io.WriteString(a.Out, label) // a person who cannot read it can still leave
 		text, err := a.read()
 		if err != nil {
 			a.Ended = errors.Is(err, io.EOF)
@@ -109,15 +109,15 @@ func (a *Asker) Line(label string) (string, error) {
 		case !utf8.ValidString(text):
 			a.Say("that is not UTF-8 text")
 		case strings.ContainsFunc(text, unicode.IsControl):
-			a.Say("that holds control characters; only the keys that erase work here")
+			a.Say("that contains control characters; only the keys that erase work here")
 		default:
 			return text, nil
 		}
 	}
 }
 
-// answerMost is the longest answer in bytes. Linux passes the first 4095 of a typed line
-// on and drops the others without a word.
+// answerMost is the longest answer in bytes. Linux passes on the first 4095 of a typed line and
+// drops the others silently.
 const answerMost = 4000
 
 // read reads one line, or returns that the person has left. The goroutine of a line that
@@ -149,7 +149,7 @@ func readAnswer(r *bufio.Reader) (string, error) {
 		c, err := r.ReadByte()
 		switch {
 		case err != nil:
-			return "", err // what was begun is no answer
+			return "", err // an incomplete line is no answer
 		case c == '\x03', c == '\x04' && len(line) == 0:
 			return "", ErrGone
 		case c == '\r':

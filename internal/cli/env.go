@@ -18,8 +18,8 @@ type Env struct {
 	Home           string // ralph's own home
 	Cwd            string
 	Project        string // whose .ralph is meant; "" for the current folder
-	chosen         bool   // the project was named: no other one is meant
-	asked          string // how the loop was named that was looked for last; "" where it was not
+	chosen         bool   // the project was named: use no other
+	asked          string // the name of the loop that was looked for last; "" if it had none
 	SkippedFolder  string // a .ralph around the current folder that does not count
 	Environ        []string
 	Now            func() time.Time

@@ -29,7 +29,7 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 func (f *Failure) Hint() string { return f.NextStep }
 
-// Exit ends the program with a code and no word: everything is said.
+// Exit ends the program with a code and without a message.
 type Exit int
 
 func (e Exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
@@ -68,10 +68,10 @@ func Report(w io.Writer, err error) int {
 	return ExitCode(err)
 }
 
-// Tell says something on stderr. An agent's last words, a project's settings and names of files may
-// be part of it, and none of them has a say over the terminal, or speaks as ralph: where they have
-// more lines than one, the others are set in. A detached runner speaks into a file, so secrets are
-// hidden.
+// Tell prints a message on stderr. It may contain an agent's last words, a project's settings or
+// names of files: control characters are removed, and lines after the first are indented, so that
+// none of them looks like a message of ralph's. A detached runner's stderr is a file, so secrets
+// are masked.
 func Tell(w io.Writer, format string, args ...any) {
 	text, _ := ownSecrets().Text(fmt.Appendf(nil, format, args...))
 	lines := strings.Split(Clean(string(text)), "\n")
@@ -95,8 +95,8 @@ func Clean(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ExitCode of an error: what its failure says; 2 where a person has to change
-// something that stands in a file or on the command line; else 3.
+// ExitCode of an error: that of its failure; 2 if a person has to change a file or the command
+// line; else 3.
 func ExitCode(err error) int {
 	if f, ok := errors.AsType[*Failure](err); ok && f.Code != 0 {
 		return f.Code
@@ -117,8 +117,8 @@ func usageError(err error) bool {
 	return false
 }
 
-// AsTyped writes a command line as one would type it. The whole of it is shown: it is what a person
-// has to look at who wonders what an agent was told.
+// AsTyped writes a command line as one would type it. It is complete, for a person who wonders how
+// an agent was started.
 func AsTyped(argv []string) string {
 	words := make([]string, len(argv))
 	for i, word := range argv {

@@ -9,8 +9,8 @@ import (
 )
 
 // PrintJSON prints v as one line of JSON, or with that indentation. Characters that are commands to
-// a terminal, or make it show another order, stand in their escaped spelling wherever it is
-// printed: it decodes to the same, and what is a file now is looked at on a terminal later.
+// a terminal, or make it show another order, are escaped, also for a file, which may be shown on a
+// terminal later. The text decodes to the same.
 func PrintJSON(w io.Writer, v any, indent string) error {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Whatever is printed as JSON decodes to what it was, and has nothing in it that a terminal obeys.
+// JSON decodes to the value that was printed, and contains nothing that a terminal obeys.
 func TestPrintedJSONIsHarmless(t *testing.T) {
 	var all []rune
 	for r := range rune(0x3000) {

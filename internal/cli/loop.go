@@ -47,8 +47,8 @@ func WithPending(status, pending string) string {
 	return status + ", " + pending
 }
 
-// Unbegun is the error of a loop whose journal says nothing: it never began, or its journal is gone
-// and the head of state.json is all that is left.
+// Unbegun is the error of a loop without events: it never began, or its journal is gone and only
+// the head of state.json is left.
 func Unbegun(name string, head registry.Summary) error {
 	if head.Status.Ended() {
 		return &Failure{
@@ -60,9 +60,9 @@ func Unbegun(name string, head registry.Summary) error {
 	return Refuse(fmt.Sprintf("'ralph start %s' begins it", name), "loop %s has not begun", name)
 }
 
-// Refreshed takes from the journal what state.json does not say yet: it is written a moment after
-// what it tells, so that of a loop that has just begun, was resumed, or whose runner was killed
-// soon, it is missing or from before.
+// Refreshed takes from the journal what state.json does not contain yet. state.json is written a
+// moment after the events: if a loop has just begun or was resumed, or its runner was killed soon,
+// the file is missing or old.
 func Refreshed(s registry.Status) registry.Status {
 	old := s.Head.Status == event.StatusStarting || s.Head.Status.Ended()
 	if s.Err != nil || s.Gone || s.Head.Status != event.StatusUnknown && !(s.Live.Alive && old) {
@@ -77,8 +77,8 @@ func Refreshed(s registry.Status) registry.Status {
 	return s
 }
 
-// Wrapped breaks a clean line between words, where the terminal has less room; without a terminal
-// it stays whole. A word that is longer stays whole as well: it may be a path that is to be copied.
+// Wrapped breaks a clean line between words if it is wider than the terminal. It does not break a
+// longer word, which may be a path to be copied, and without a terminal it breaks nothing.
 func Wrapped(line string, room int) []string {
 	if room < 0 {
 		return []string{line}

@@ -13,7 +13,7 @@ func TestWrapped(t *testing.T) {
 	}{
 		{"as it is without a terminal", -1, []string{"as it is without a terminal"}},
 		{"rate limit until 04:52, says the agent", 20, []string{"rate limit until", "04:52, says the", "agent"}},
-		{"in /a/path/that/is/longer/than/that for ever", 20, []string{"in", "/a/path/that/is/longer/than/that", "for ever"}},
+		{"in /a/path/that/is/longer/than/that forever", 20, []string{"in", "/a/path/that/is/longer/than/that", "forever"}},
 		{"値段の 値段の 値段の 値段の", 20, []string{"値段の 値段の 値段の", "値段の"}},
 		{"no room is room for some", 3, []string{"no room is room for", "some"}},
 		{"", 20, []string{""}},

@@ -10,7 +10,7 @@ import (
 type Command struct {
 	Name, Help string
 	Verb       func() any // makes the struct that its flags and arguments are parsed into
-	Tag        string     // more of what kong has to know
+	Tag        string     // further tags for kong
 }
 
 // Hidden is the tag of a verb that no help shows.
@@ -26,8 +26,8 @@ Exit codes: 0 completed, 1 a limit was reached, 2 configuration or usage, 3 fail
 // Parser returns the parser of a command line. exit receives the exit code of a program that has
 // printed its help or version.
 //
-// Where the first word is a verb, kong is given that one only. The model of all of them takes it
-// 3 ms, which is three quarters of the time to the first line of attach.
+// If the first word is a verb, kong gets only that one. Its model of all verbs takes 3 ms, three
+// quarters of the time to the first line of attach.
 func (all Commands) Parser(args []string, exit func(int)) (*kong.Kong, error) {
 	given := all
 	if i := slices.IndexFunc(all, func(c Command) bool { return len(args) > 0 && c.Name == args[0] }); i >= 0 {

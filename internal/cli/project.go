@@ -30,7 +30,7 @@ func (s search) project() (project, foreign string) {
 		folder := filepath.Join(at, RalphFolder)
 		there := Exists(folder) && (at == s.cwd || folder != s.ralphHome)
 		switch {
-		case at == s.cwd && there: // who stands there has chosen it
+		case at == s.cwd && there: // a person who is in that folder has chosen it
 			return at, ""
 		case at == s.cwd:
 		case at == s.userHome:
@@ -63,8 +63,8 @@ func (e *Env) locate() {
 	e.Project, e.SkippedFolder = s.project()
 }
 
-// WithoutLinks returns a path as the current folder's is: two ways to a folder are not two folders.
-// One that is not there stays as it is.
+// WithoutLinks resolves the links in a path, as in the current folder's: two paths to a folder are
+// then the same. A path that does not exist stays as it is.
 func WithoutLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -90,7 +90,7 @@ func (e *Env) WorkDir() string {
 	return e.Root()
 }
 
-// WarnSkippedFolder says that there are settings around the current folder which do not count.
+// WarnSkippedFolder warns about settings above the current folder that do not count.
 func (e *Env) WarnSkippedFolder() {
 	if e.SkippedFolder != "" {
 		what, hint := e.AboutSkippedFolder()
@@ -111,8 +111,7 @@ func (e *Env) Settings(flags map[string]string, workDir string) (config.Loaded, 
 	if err != nil || (e.Root() == workDir && workDir == e.Cwd) {
 		return loaded, err
 	}
-	// A program that is named by its path stands where the settings say it does, wherever its loop
-	// was started.
+	// A program's path in the settings is relative to the project, wherever its loop was started.
 	if loaded.Origins["agent.command"].Layer != config.LayerFlags {
 		loaded.Settings.Agent.Command = Rooted(loaded.Settings.Agent.Command, e.Root())
 	}
@@ -124,8 +123,8 @@ func (e *Env) Settings(flags map[string]string, workDir string) (config.Loaded, 
 	return loaded, nil
 }
 
-// Rooted makes the path of a command's program an absolute one, where it is a path: one that is
-// looked for on PATH stays as it is.
+// Rooted makes the path of a command's program absolute. A name that is looked for on PATH stays as
+// it is.
 func Rooted(command, folder string) string {
 	argv, err := config.Agent{Command: command}.Argv()
 	if err != nil || len(argv) == 0 || filepath.IsAbs(argv[0]) || !strings.ContainsRune(filepath.ToSlash(argv[0]), '/') {

@@ -32,7 +32,7 @@ func TestWhichProject(t *testing.T) {
 		{name: "another's .ralph", there: []string{"a/.ralph", "a/b"}, cwd: "a/b", others: []string{"a/.ralph"}, want: "a/b", foreign: "a/.ralph"},
 		{name: "not across another's folder", there: []string{"a/.ralph", "a/b/c"}, cwd: "a/b/c", others: []string{"a/b"}, want: "a/b/c"},
 		{name: "another's work tree", there: []string{"a/.git", "a/b"}, cwd: "a/b", others: []string{"a"}, want: "a/b"},
-		{name: "whose folder one stands in is one's own choice", there: []string{"a/.ralph"}, cwd: "a", others: []string{"a", "a/.ralph"}, want: "a"},
+		{name: "another user's, as the current folder", there: []string{"a/.ralph"}, cwd: "a", others: []string{"a", "a/.ralph"}, want: "a"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			top := t.TempDir()
@@ -73,12 +73,12 @@ func TestRooted(t *testing.T) {
 			t.Errorf("%q is %q, not %q", row.command, got, row.want)
 		}
 	}
-	if got := Rooted("./it's", "/p"); got != "/p/it's" { // of one word no quote means anything
+	if got := Rooted("./it's", "/p"); got != "/p/it's" { // a quote in a single word has no meaning
 		t.Errorf("it is %q", got)
 	}
 }
 
-// A loop is called as its branch, where that tells it from those of other projects.
+// A loop is named after its branch; on main and master, after its project.
 func TestDefaultName(t *testing.T) {
 	for _, row := range []struct{ branch, want string }{
 		{"", "my-app"}, {"main", "my-app"}, {"master", "my-app"}, {"fix/Login", "fix-login"}, {"main-2", "main-2"},

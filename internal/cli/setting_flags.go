@@ -44,7 +44,7 @@ func SettingFlags(args []string) []string {
 	return read
 }
 
-// aliases are what other loops of this kind call what has another name here. No help names them.
+// aliases are the names that other programs of this kind use for these flags. No help shows them.
 var aliases = map[string]string{
 	"--max-iterations":     "--maximum-iterations",
 	"--completion-promise": "--promise",
@@ -66,8 +66,8 @@ func unaliased(word string) string {
 	return own
 }
 
-// plainSettings are the settings whose names could be those of flags. Of these, agent is one:
-// --agent takes a command.
+// plainSettings are the settings whose names look like flags, without agent: the flag --agent takes
+// a command.
 var plainSettings = []string{
 	"agents", "breaker", "completion", "context", "guardrails", "journal", "limits", "reflect", "restart",
 	"scm",

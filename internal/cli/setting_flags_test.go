@@ -20,7 +20,7 @@ func TestEverySettingIsAFlag(t *testing.T) {
 		"but an agent is a command":               {[]string{"run", "--agent", "pi"}, []string{"run", "--agent", "pi"}},
 		"flags of the verb are left alone":        {[]string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}, []string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}},
 		"other verbs are":                         {[]string{"steer", "--limits.idle", "5m"}, []string{"steer", "--limits.idle", "5m"}},
-		"and what stands behind two dashes":       {[]string{"run", "--limits.idle=1s", "--", "--limits.cost=1"}, []string{"run", "--set", "limits.idle=1s", "--", "--limits.cost=1"}},
+		"and what follows two dashes":             {[]string{"run", "--limits.idle=1s", "--", "--limits.cost=1"}, []string{"run", "--set", "limits.idle=1s", "--", "--limits.cost=1"}},
 		"other names of the same": {
 			[]string{"start", "--max-iterations", "9", "--completion-promise=OK", "--min-tool-calls", "2", "--on-promise-no-work=warn", "--reflect-every", "5"},
 			[]string{"start", "--maximum-iterations", "9", "--promise=OK", "--set", "completion.minToolCalls=2", "--set", "completion.onPromiseNoWork=warn", "--set", "reflect.every=5"},
@@ -39,7 +39,7 @@ func TestEverySettingIsAFlag(t *testing.T) {
 func TestEverySettingIsFlag(t *testing.T) {
 	for _, key := range config.Keys() {
 		if key.Env == "" || key.Name == "agent" || key.Name == "allowSharedWorktree" {
-			continue // what is in a list has no name of its own, and these are flags of the verbs
+			continue // keys in a list have no flag; agent and allowSharedWorktree are flags of the verbs
 		}
 		if !namesSetting("--" + key.Name) {
 			t.Errorf("--%s is no flag", key.Name)

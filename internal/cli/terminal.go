@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-// RenderOptions is how text is shown on this stdout: in colour and broken to lines on a
-// terminal, as it is elsewhere.
+// RenderOptions is how text is shown on this stdout: with color and line breaks on a terminal,
+// unchanged elsewhere.
 func (e *Env) RenderOptions() render.Options {
 	if !e.IsTerminal() {
 		return render.Options{}
@@ -33,8 +33,7 @@ func OnTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Size returns the columns and rows of the terminal that stdout is; 80 and 24 where
-// it does not say.
+// Size returns the columns and rows of the terminal that stdout is; 80 and 24 if they are unknown.
 func (e *Env) Size() (columns, rows int) {
 	if f, ok := e.Stdout.(*os.File); ok {
 		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {

@@ -19,12 +19,11 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Settings that come with a project may be anybody's. Those that run programs or change what they
-// find in their environment count only once a person has seen and trusted them. See
+// Anyone may have written the settings that come with a project. Those that run programs or change
+// their environment count only once a person has seen and trusted them. See
 // docs/decisions/0027-trust.md.
 
-// TrustVariable lets the settings of every project count, for machines without a person to
-// ask.
+// TrustVariable lets the settings of every project count, for machines without a person to ask.
 const TrustVariable = "RALPH_TRUST"
 
 // Statuses of a project's settings.
@@ -35,7 +34,7 @@ const (
 	TrustChanged   = "changed" // since they were trusted
 )
 
-// TrustReview is what a person has said of the settings of this project.
+// TrustReview is whether a person trusts the settings of this project.
 type TrustReview struct {
 	Parts  []config.Part
 	Masker *redact.Redactor
@@ -43,9 +42,9 @@ type TrustReview struct {
 	Err    error         // why the record cannot be read: it trusts nothing
 }
 
-// TrustReview holds what the files set against what is trusted.
+// ReviewTrust compares what the files set with what is trusted.
 func (e *Env) ReviewTrust(loaded config.Loaded) TrustReview {
-	// Of the person's own secrets alone: settings that call a command a secret would hide it.
+	// Mask only the person's own secrets: settings that call a command a secret would hide it.
 	c := TrustReview{Parts: loaded.Parts, Masker: redact.New(e.Environ)}
 	if len(c.Parts) == 0 {
 		return c
@@ -80,11 +79,11 @@ func (c TrustReview) Grant(e *Env) error {
 	return trust.Put(e.Home, r)
 }
 
-// valueMost is how much of a value is shown, in characters: more than anybody writes by hand.
+// valueMost is how much of a value is shown, in characters: more than people write by hand.
 const valueMost = 4000
 
-// Shown returns a value for a person: in one line, its secrets masked. All of it is shown, since
-// what it does may stand at its end.
+// Shown returns a value for a person: in one line, its secrets masked. A long value is shown too,
+// since its end may say what it does.
 func (c TrustReview) Shown(key, value string) string {
 	masked, _ := c.Masker.Mask([]byte(WithoutKeys(key, value)))
 	text := string(masked)
@@ -97,7 +96,7 @@ func (c TrustReview) Shown(key, value string) string {
 	return text
 }
 
-// WithoutKeys masks what an agent is given under a name that credentials have. value is as
+// WithoutKeys masks variables of agents whose names are those of credentials. value is as
 // [config.Text] prints it.
 func WithoutKeys(key, value string) string {
 	var agents []config.Agent
@@ -117,7 +116,7 @@ func WithoutKeys(key, value string) string {
 	return value
 }
 
-// maskedJSON masks in the environments of agents and returns the value that they are of.
+// maskedJSON masks variables of agents, and returns value, which contains the agents, as JSON.
 func maskedJSON(value any, agents ...config.Agent) string {
 	for _, agent := range agents {
 		for name := range agent.Env {
@@ -168,7 +167,7 @@ func (c TrustReview) Lines(parts []config.Part) []string {
 	return lines
 }
 
-// About says in one line how the settings stand.
+// About says in one line whether the settings are trusted.
 func (c TrustReview) About() string {
 	const which = "settings of this project that run programs or replace your own "
 	switch c.Status() {
@@ -220,13 +219,13 @@ func (e *Env) ConfirmAll(about string, lines []string, question, hint string) (b
 	return answer == Yes, err
 }
 
-// Within reports whether a path is a folder or stands in it.
+// Within reports whether a path is a folder or is in it.
 func Within(folder, path string) bool {
 	inside, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(inside)
 }
 
-// trustReport is what is said as JSON.
+// trustReport is what is printed as JSON.
 type trustReport struct {
 	Project string      `json:"project"`
 	Status  string      `json:"status"` // needless, trusted, untrusted or changed
@@ -238,7 +237,7 @@ type trustPart struct {
 	Key   string `json:"key"`
 	Value string `json:"value"` // secrets masked
 	From  string `json:"from"`
-	Own   string `json:"own,omitempty"` // the person's own value, in whose place it stands
+	Own   string `json:"own,omitempty"` // the person's own value, which it replaces
 }
 
 func (c TrustReview) Report(e *Env) trustReport {

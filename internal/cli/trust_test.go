@@ -2,8 +2,8 @@ package cli
 
 import "testing"
 
-// What an agent is given under the name of a credential is not shown, wherever it stands; all else
-// is.
+// A variable of an agent that is named like a credential is masked in every key; everything else is
+// shown.
 func TestKeysOfAgentsAreMasked(t *testing.T) {
 	for _, tt := range []struct{ key, value, want string }{
 		{"agent.env.MY_TOKEN", "abc", "[masked:MY_TOKEN]"},

@@ -29,7 +29,7 @@ func (all Commands) Usage(root *kong.Node, args []string, err error) error {
 	verb := ""
 	if node := parse.Context.Selected(); node != nil {
 		m.node, verb = node, node.Path()
-	} else if len(args) > 0 && all.Has(args[0]) { // then there is no other one in the model
+	} else if len(args) > 0 && all.Has(args[0]) { // then the model has only this verb
 		m.node, verb = root.Children[0], args[0]
 	}
 	m.verb = "ralph"
@@ -41,7 +41,7 @@ func (all Commands) Usage(root *kong.Node, args []string, err error) error {
 	return &Failure{Err: errors.New(says), Code: event.ExitUsage, NextStep: m.hint}
 }
 
-// NoVerb says that a word is no verb, and which is meant where one is near.
+// NoVerb is the error of a word that is no verb. It suggests a verb if one is near.
 func (all Commands) NoVerb(word string) error {
 	hint := "'ralph help' shows the verbs; 'ralph run -p TEXT' runs an agent"
 	if near := nearest(word, all.names()); near != "" {
@@ -62,7 +62,7 @@ func nearest(word string, words []string) string {
 	return config.Nearest(word, words)
 }
 
-// mistake puts what the parser says into words for people.
+// mistake words the parser's errors for people.
 type mistake struct {
 	node *kong.Node // the verb
 	verb string     // how it is called
@@ -74,7 +74,7 @@ type wording struct {
 	say     func(m *mistake, part []string) string
 }
 
-// wordings are all that the parser says of a command line of ours.
+// wordings are all errors that the parser has for these command lines.
 var wordings = sync.OnceValue(func() []wording {
 	const flag, quoted = `^(--[a-zA-Z-]+)(?:=\S+)?`, `"((?s:.*?))"`
 	row := func(pattern string, say func(*mistake, []string) string) wording {
@@ -105,7 +105,7 @@ var wordings = sync.OnceValue(func() []wording {
 	}
 })
 
-// plainly returns the words for what the parser says.
+// plainly returns the wording of an error of the parser.
 func (m *mistake) plainly(text string) string {
 	for _, w := range wordings() {
 		if part := w.pattern.FindStringSubmatch(text); part != nil {
@@ -164,7 +164,7 @@ func (m *mistake) noValue(part []string) string {
 	return part[1] + " needs a value"
 }
 
-// flags are those that the verb takes; where none is named, those of the verb that is meant then.
+// flags are those of the verb, or without a verb those of the default verb.
 func (m *mistake) flags() []*kong.Flag {
 	node := m.node
 	if node.DefaultCmd != nil {
@@ -193,5 +193,5 @@ func childrenOf(node *kong.Node) []string {
 	return names
 }
 
-// Examples is the part of a verb's help that shows lines which can be typed as they stand.
+// Examples is the part of a verb's help that shows lines to type.
 func Examples(lines ...string) string { return "Examples:\n\n  " + strings.Join(lines, "\n  ") }

@@ -15,7 +15,7 @@ type About struct {
 	Arch     string `json:"arch"`
 }
 
-// AboutRalph returns what is known of this build.
+// AboutRalph returns what is known about this build.
 func AboutRalph() About {
 	a := About{Version: Release, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

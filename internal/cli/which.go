@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// Which loop is meant is decided here, for every verb: docs/decisions/0035-which-project.md.
+// This file decides for every verb which loop is meant: docs/decisions/0035-which-project.md.
 
 // LoopDir returns the folder of a loop of this project.
 func (e *Env) LoopDir(name string) (string, error) {
@@ -24,8 +24,8 @@ func (e *Env) LoopDir(name string) (string, error) {
 	return filepath.Join(e.Root(), RalphFolder, name), nil
 }
 
-// DefaultName is the name of a loop that is started without one: the slug of the git branch, or of
-// the project's folder where there is no branch or one that is named as in every project.
+// DefaultName is the name of a loop that is started without one: the slug of the git branch. If
+// there is no branch, or it is named as in every project, it is the slug of the project's folder.
 func (e *Env) DefaultName() string {
 	switch branch := repo.Branch(context.Background(), e.Cwd); branch {
 	case "", "main", "master":
@@ -35,9 +35,9 @@ func (e *Env) DefaultName() string {
 	}
 }
 
-// Find returns the loop that a verb is about. It is called by its name, by its project's and its
-// own with a slash between, or by the path of its folder. Without any: the one live loop of this
-// project, else its latest, else the only live one on this machine.
+// Find returns the loop that a verb is about. A person names it as NAME, as PROJECT/NAME, or by the
+// path of its folder. Without a name it is the one live loop of this project, else its latest, else
+// the only live one on this machine.
 func (e *Env) Find(name string) (registry.Status, error) {
 	e.asked = name
 	switch {
@@ -149,7 +149,7 @@ func (e *Env) at(path string) (registry.Status, error) {
 	return s, err
 }
 
-// errNoLoop means that no loop is called so.
+// errNoLoop means that no loop has the name.
 var errNoLoop = errors.New("there is no such loop")
 
 // one returns the one loop of those that keep wants: the one in dir, else the only one, else the
@@ -165,7 +165,7 @@ func (e *Env) one(dir, ambiguous string, keep func(registry.Entry) bool) (regist
 		}
 	}
 	if dir != "" && Exists(filepath.Join(dir, "journal")) {
-		// A loop that the registry does not know: copied here, or RALPH_HOME is another.
+		// The registry does not have this loop: it was copied here, or RALPH_HOME has changed.
 		return e.unlisted(filepath.Base(dir), dir)
 	}
 	switch live := alive(all); {
@@ -179,7 +179,7 @@ func (e *Env) one(dir, ambiguous string, keep func(registry.Entry) bool) (regist
 	return registry.Status{}, errNoLoop
 }
 
-// survey returns the loops that are there, of those that keep wants.
+// survey returns the existing loops that keep wants.
 func (e *Env) survey(keep func(registry.Entry) bool) ([]registry.Status, error) {
 	all, err := registry.Survey(e.Home, keep)
 	return slices.DeleteFunc(all, func(s registry.Status) bool { return s.Err != nil || s.Gone }), err
@@ -204,7 +204,7 @@ func (e *Env) unlisted(name, dir string) (registry.Status, error) {
 	}, nil
 }
 
-// ambiguousError says that several loops are called so.
+// ambiguousError says that several loops have the name.
 type ambiguousError struct {
 	what       string
 	candidates []registry.Status
@@ -223,11 +223,11 @@ func (e *Env) ambiguous(what string, candidates []registry.Status) error {
 	for _, s := range candidates {
 		err.lines += fmt.Sprintf("\n  %s  %s  %s", call(s), Refreshed(s).Head.Status, s.Project)
 	}
-	return Refuse("name one as it stands at the beginning of its line", "%w", err)
+	return Refuse("use the name at the beginning of its line", "%w", err)
 }
 
-// NamesToType returns what says how a loop is called from here, of all that there are: by its name
-// where that is enough, else with its project's, else by the path of its folder.
+// NamesToType returns a function that says how to name one of these loops here: by its name if that
+// is enough, else as PROJECT/NAME, else by the path of its folder.
 func (e *Env) NamesToType(all []registry.Status) func(registry.Status) string {
 	names, both := map[string]int{}, map[string]int{}
 	for _, s := range all {
@@ -251,8 +251,8 @@ func qualifiedName(entry registry.Entry) string {
 	return filepath.Base(entry.Project) + "/" + entry.Name
 }
 
-// SplitLoopName takes the name of a loop from before other words. The first word is one if the loop
-// is of this project, lives, or is named with its project.
+// SplitLoopName splits the name of a loop from the words after it. The first word is a name if the
+// loop is in this project, lives, or is named with its project.
 func (e *Env) SplitLoopName(text []string) (loop string, rest []string, err error) {
 	if len(text) == 0 || text[0] == "" {
 		return "", text, nil
@@ -262,13 +262,13 @@ func (e *Env) SplitLoopName(text []string) (loop string, rest []string, err erro
 		return "", nil, err
 	}
 	if err != nil || !s.Live.Alive && s.Project != e.Root() && !Qualified(text[0]) {
-		return "", text, nil //nolint:nilerr // it is the first of the words
+		return "", text, nil //nolint:nilerr // the first word is text
 	}
 	return text[0], text[1:], nil
 }
 
-// FindPath returns the folder of the loop that a person names, else the folder or file; loop says
-// that it is a loop's.
+// FindPath returns the folder of the loop that a person names, or else the folder or file of that
+// name. loop reports whether it is a loop's folder.
 func (e *Env) FindPath(name string) (path string, loop bool, err error) {
 	path = e.Abs(name)
 	if !isPath(name) && !strings.HasSuffix(name, ".jsonl") && !strings.HasSuffix(name, ".zst") {
@@ -286,7 +286,7 @@ func (e *Env) FindPath(name string) (path string, loop bool, err error) {
 	return path, filepath.Base(filepath.Dir(path)) == RalphFolder, nil
 }
 
-// LoopDirVariable is where an agent and all that it starts find their loop.
+// LoopDirVariable names the loop's folder for an agent and all that it starts.
 const LoopDirVariable = "RALPH_LOOP_DIR"
 
 // CallingLoop returns the loop that is meant, and whether this process belongs to it.
@@ -305,7 +305,7 @@ func CallingLoop(e *Env, name string) (s registry.Status, own bool, err error) {
 			return s, true, nil
 		}
 	}
-	// The registry of another home has it.
+	// It is in the registry of another home.
 	name = filepath.Base(dir)
 	if err := registry.CheckName(name); err != nil {
 		return registry.Status{}, false, fmt.Errorf("%s: %w", LoopDirVariable, err)

@@ -244,8 +244,8 @@ func texts(f *field, n node) ([]string, *Error) {
 	return list, nil
 }
 
-// entries merges an object of strings into a copy of the map, since the map may belong to another
-// value of settings.
+// entries merges an object of strings into a copy of the map, since other Settings may share the
+// map.
 func entries(n node, old map[string]string, seen func(key string, at int)) (map[string]string, *Error) {
 	merged := maps.Clone(old)
 	for _, m := range n.nodes {
@@ -279,8 +279,8 @@ func wrongType(n node, want Kind) *Error {
 	return &Error{Key: n.key, Problem: fmt.Sprintf("%s: want %s, got %s", n.key, want, describe(n.token)), at: n.at}
 }
 
-// describe names a value's type. The text of a string is left out: it may be a secret in the wrong
-// place.
+// describe names a value's type. It leaves out the text of a string, which may be a misplaced
+// secret.
 func describe(token json.Token) string {
 	switch token := token.(type) {
 	case nil:

@@ -8,8 +8,8 @@ import (
 
 // SplitFlags makes arguments of the entries of agent.flags. An entry that begins with a dash is
 // split at white space as a POSIX shell would, so that "--model opus" is two arguments and "--note
-// 'two words'" keeps its value together; nothing is expanded. Any other entry is one argument as it
-// stands, so that ["--note", "two words"] means what it says.
+// 'two words'" keeps its value together; nothing is expanded. Any other entry is one unchanged
+// argument, so that in ["--note", "two words"] the second is one argument.
 func SplitFlags(flags []string) ([]string, error) {
 	arguments := make([]string, 0, len(flags)+4)
 	for _, flag := range flags {
@@ -27,7 +27,7 @@ func SplitFlags(flags []string) ([]string, error) {
 }
 
 // Argv returns the agent's program and all its arguments. A command without white space is the
-// program as it stands, with any backslash; another is split as a shell would.
+// program, with any backslash; another is split as a shell would.
 func (a Agent) Argv() ([]string, error) {
 	argv, err := commandWords(a.Command)
 	if err != nil {

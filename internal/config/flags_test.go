@@ -211,7 +211,7 @@ func TestAgentNamesAreUnique(t *testing.T) {
 		"none":                            {nil, nil},
 		"that of their programs":          {[]Agent{{Command: "/usr/bin/claude"}, {Command: "npx -y opencode-ai@latest acp"}, {Command: "./my agent.sh", Protocol: "text"}}, []string{"claude", "opencode-ai", "my"}},
 		"a number where it is the same":   {[]Agent{{Command: "claude"}, {Command: "claude --model x"}, {Command: "claude"}}, []string{"claude", "claude-2", "claude-3"}},
-		"a number that nobody else has":   {[]Agent{{Command: "claude"}, {Command: "claude-2"}, {Command: "claude"}}, []string{"claude", "claude-2", "claude-3"}},
+		"a number that is not taken":      {[]Agent{{Command: "claude"}, {Command: "claude-2"}, {Command: "claude"}}, []string{"claude", "claude-2", "claude-3"}},
 		"that of the scenario":            {[]Agent{{Command: "ralph rehearse a/night.rehearsal"}, {Command: "ralph rehearse", Flags: []string{"demo"}}}, []string{"night", "demo"}},
 		"one word":                        {[]Agent{{Command: "'/x/my agent'"}}, []string{"my-agent"}},
 		"their protocol's for lack of it": {[]Agent{{Command: "npx", Protocol: "pi"}, {Command: "a 'quote", Protocol: "text"}}, []string{"pi", "text"}},

@@ -24,9 +24,8 @@ func Freeze(s Settings, given map[string]string) ([]byte, error) {
 	return frozen, nil
 }
 
-// Thaw reads what Freeze wrote. A key that the file lacks, since it is younger than the file, has
-// its default. The file is checked as strictly as settings.json; the error is an *Error with File
-// config.json.
+// Thaw reads what Freeze wrote. A key that is newer than the file has its default. The file is
+// checked as strictly as settings.json; the error is an *Error with File config.json.
 func Thaw(frozen []byte) (s Settings, given map[string]string, _ error) {
 	s = Defaults()
 	bad := decodeObject(frozen, &s, &given, func(string, int) {})

@@ -116,7 +116,7 @@ func TestTextParsesAsFlag(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(s, copied); diff != "" {
-		t.Errorf("settings that were said again, key by key (-said +heard):\n%s", diff)
+		t.Errorf("settings that were set again, key by key (-set +read):\n%s", diff)
 	}
 	if got, ok := Text(s, "agent.env.API_KEY"); got != "secret" || !ok {
 		t.Errorf("one variable of the agent: %q, %v", got, ok)
@@ -173,7 +173,7 @@ func TestFrozenFileKeepsGivenSettings(t *testing.T) {
 		t.Errorf("what was given became a setting: %s", diff)
 	}
 	if _, _, err := Thaw([]byte(`{"$given": [1]}`)); err == nil {
-		t.Error("a list is taken for what was given")
+		t.Error("a list is read as the settings that were given")
 	}
 	var none Settings
 	if err := decodeObject(frozen, &none, nil, func(string, int) {}); err == nil || !strings.Contains(err.Error(), givenKey) {

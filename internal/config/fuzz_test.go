@@ -9,8 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// FuzzDecode: no text makes the decoder panic, an error stands inside the text, and what is
-// accepted is JSON that freezes and thaws to the same settings.
+// FuzzDecode: no text makes the decoder panic, an error's offset is within the text, and accepted
+// text is JSON that freezes and thaws to the same settings.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(specificationExample))
 	f.Add([]byte(`{"limits": {"cost": 1e-300, "idle": null, "tokens": "none"}, "agent": {"env": {"A": "\ud800"}}}`))
@@ -36,7 +36,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		if !json.Valid(data) {
-			t.Fatalf("accepted what is not JSON: %q", data)
+			t.Fatalf("accepted %q, which is not JSON", data)
 		}
 		if checkTogether(s) != nil {
 			return

@@ -2,27 +2,28 @@ package config
 
 import "slices"
 
-// KnownAgent is an agent that is known by name. The table of them is the one home of these names.
+// KnownAgent is an agent that is known by name. Only their table contains these names.
 type KnownAgent struct {
 	Program  string // the command that people type
 	Protocol string
-	// Tried says that ralph was tested with the real program. Else only its documentation is known.
+	// Tried says that ralph was tested with the real program, not only written by its
+	// documentation.
 	Tried bool
-	// Bridge says that it is a second way to an agent that ralph speaks with itself.
+	// Bridge says that it connects to an agent that ralph also speaks with directly.
 	Bridge bool
-	// Keys are the variables by which it pays for each request although it may have the login of a
-	// subscription. It takes them without asking, so that they reach it where it has no login, or
-	// agent.passKeys says so.
+	// Keys are the variables of API keys with which the agent pays for each request, even if it has
+	// the login of a subscription. It uses them without asking. So they are passed only if it has
+	// no login, or if agent.passKeys says so.
 	//
-	// Of the others, Gemini CLI (0.61.0) and Qwen Code (0.24.4) look for a key only where no login
-	// was chosen in their settings; pi prefers its login; opencode has no login that a key could
-	// stand in for; what Amp and Copilot take is a token of the same account.
+	// Other agents have none: Gemini CLI (0.61.0) and Qwen Code (0.24.4) look for a key only if no
+	// login was chosen in their settings; pi prefers its login; opencode has no login that a key
+	// could replace; Amp and Copilot take a token of the same account.
 	Keys []string
 	// Own is the place of that login; nil for an agent without Keys.
 	Own *Login
 	// Login says how a person logs in.
 	Login string
-	// also are other names of it: those of the packages that it comes in, without their scope.
+	// also are its other names: those of its packages, without their scope.
 	also []string
 }
 
@@ -31,16 +32,15 @@ type KnownAgent struct {
 type Login struct {
 	// Variables are tokens of the same login: one that is set is a login.
 	Variables []string
-	// Folder is the variable that names the agent's folder; Default is that folder, below the home
-	// folder, where it is not set.
+	// Folder is the variable that names the agent's folder. Default is the folder if it is not set,
+	// relative to the home folder.
 	Folder, Default string
-	// File is what it keeps the login in, in that folder.
+	// File is the file with the login in that folder.
 	File string
-	// Keychain is the item with it in the user's keychain on macOS. If the variable names the
-	// folder, the item's name ends in a dash and the first eight digits of the SHA-256 of that
-	// name.
+	// Keychain is the name of the login in the user's keychain on macOS. If the variable Folder is
+	// set, a dash and the first eight digits of the SHA-256 of its value follow.
 	Keychain string
-	// Config is a file in that folder whose key Store says that the login is in the system's
+	// Config is a file in that folder. Its key Store says that the login is in the system's
 	// keyring, which cannot be read.
 	Config, Store string
 }

@@ -8,15 +8,15 @@ func TestLoginHints(t *testing.T) {
 		command  []string
 		want     string
 	}{
-		"by the program":                              {ProtocolACP, []string{"/opt/bin/opencode acp", "--print-logs"}, "run 'opencode auth login'"},
-		"behind what only starts it":                  {ProtocolACP, []string{"npx -y @github/copilot@latest"}, "run 'copilot login'"},
-		"by the program, not by the protocol it has":  {ProtocolClaude, []string{"qwen"}, "run 'qwen' and log in there, or give it --auth-type openai with OPENAI_API_KEY"},
-		"what speaks for an agent leads to the agent": {ProtocolACP, []string{"codex-acp"}, "run 'codex login', or set CODEX_API_KEY"},
-		"a wrapper is known by its protocol":          {ProtocolAmp, []string{"./night-shift"}, "run 'amp login'"},
-		"a loop of before there was a command":        {ProtocolCodex, nil, "run 'codex login', or set CODEX_API_KEY"},
-		"a command that cannot be read":               {ProtocolPi, []string{"'open"}, "run 'pi' and give it /login, or set the provider's key in the environment"},
-		"an agent that nobody knows":                  {ProtocolACP, []string{"some-acp"}, ""},
-		"a program that reads a prompt is no agent":   {ProtocolText, []string{"cat"}, ""},
+		"by the program":   {ProtocolACP, []string{"/opt/bin/opencode acp", "--print-logs"}, "run 'opencode auth login'"},
+		"after a launcher": {ProtocolACP, []string{"npx -y @github/copilot@latest"}, "run 'copilot login'"},
+		"by the program, not by the protocol it has": {ProtocolClaude, []string{"qwen"}, "run 'qwen' and log in there, or give it --auth-type openai with OPENAI_API_KEY"},
+		"a bridge leads to its agent":                {ProtocolACP, []string{"codex-acp"}, "run 'codex login', or set CODEX_API_KEY"},
+		"a wrapper is known by its protocol":         {ProtocolAmp, []string{"./night-shift"}, "run 'amp login'"},
+		"a loop of before there was a command":       {ProtocolCodex, nil, "run 'codex login', or set CODEX_API_KEY"},
+		"a command that cannot be read":              {ProtocolPi, []string{"'open"}, "run 'pi' and give it /login, or set the provider's key in the environment"},
+		"an unknown agent":                           {ProtocolACP, []string{"some-acp"}, ""},
+		"a program that reads a prompt is no agent":  {ProtocolText, []string{"cat"}, ""},
 	} {
 		a := Agent{Protocol: row.protocol}
 		if len(row.command) > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// maxFile bounds a settings file, in bytes: what is longer is no settings file.
+// maxFile is the longest settings file, in bytes.
 const maxFile = 1 << 20
 
 // Layer says where a value comes from; a later layer wins.
@@ -67,14 +67,14 @@ type Loaded struct {
 	Origins  map[string]Origin
 	Files    []string // the files read, in layer order, as people know them
 	Warnings []string // nothing that stops a loop
-	// what the repository's files set that counts only once a person trusts it, by key
+	// settings of the repository's files that count only once a person trusts them, by key
 	Parts []Part
 
 	own map[string]string // what the person's own settings.json sets, by key
 }
 
-// Load merges the layers. A missing file is no error, an unreadable one is. Whatever is wrong
-// inside is an *Error.
+// Load merges the layers. A missing file is no error, an unreadable one is. An error in its content
+// is an *Error.
 func Load(source Source) (Loaded, error) {
 	l := Loaded{Settings: Defaults(), Origins: map[string]Origin{}}
 	for _, file := range source.files() {
@@ -154,7 +154,7 @@ func (l *Loaded) file(file settingsFile) error {
 }
 
 // reserved are the RALPH_ variables that are no settings: where ralph lives, whether a repository's
-// settings count, how it is debugged, and what it tells agents.
+// settings count, how it is debugged, and what it passes to agents.
 var reserved = [...]string{"RALPH_HOME", "RALPH_TRUST", "RALPH_DEBUG", "RALPH_LOOP", "RALPH_LOOP_DIR", "RALPH_ITERATION", "RALPH_RUN", "RALPH_OUTLIVE"}
 
 func (l *Loaded) env(env []string) error {
@@ -206,8 +206,8 @@ func (l *Loaded) text(layer Layer, name, key, value string) *Error {
 	return err
 }
 
-// chooseAgent settles agent against agents where both are set: the later layer means its own
-// instead of the other.
+// chooseAgent resolves agent and agents if both are set: the one of the later layer replaces the
+// other.
 func (l *Loaded) chooseAgent() *Error {
 	if len(l.Settings.Agents) == 0 {
 		return nil

@@ -91,11 +91,11 @@ func TestLayersMerge(t *testing.T) {
 			layers{project: `{"limits": {"idle": null, "iteration": "none", "exitGrace": "0s", "tool": "none", "maxOutage": "0s", "cost": 2.5}}`, flags: map[string]string{"limits.cost": "none"}},
 			func(s *Settings) { s.Limits = Limits{} },
 		},
-		"an agent in a later layer takes the place of a list": {
+		"an agent in a later layer replaces a list": {
 			layers{project: `{"agents": [{"command": "claude"}, {"command": "codex"}]}`, flags: map[string]string{"agent.command": "pi"}},
 			func(s *Settings) { s.Agent.Command = "pi" },
 		},
-		"a list in a later layer takes the place of an agent": {
+		"a list in a later layer replaces an agent": {
 			layers{home: `{"agent": {"command": "pi", "model": "x"}}`, project: `{"agents": [{"command": "claude"}, {"command": "codex"}]}`},
 			func(s *Settings) { s.Agents = []Agent{{Command: "claude"}, {Command: "codex"}} },
 		},
@@ -103,7 +103,7 @@ func TestLayersMerge(t *testing.T) {
 			layers{project: `{"$schema": "ralph.schema.json", "agent": {"model": "x"}}`},
 			func(s *Settings) { s.Agent.Model = "x" },
 		},
-		"a byte order mark is passed over": {
+		"a byte order mark is skipped": {
 			layers{project: "\ufeff{\"completionResponse\": \"x\"}"},
 			func(s *Settings) { s.CompletionResponse = "x" },
 		},
@@ -224,7 +224,7 @@ func TestOriginsNameWinningLayer(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := loaded.Origins["agent.model"].String(); got != "built-in" {
-		t.Errorf("a key that nobody set comes from %q", got)
+		t.Errorf("a key that is not set comes from %q", got)
 	}
 }
 

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Names returns a name for each agent that no other one of the list has: that of its program,
-// looking through what only starts another, or of the scenario that is rehearsed. The second of the
-// same name is called claude-2.
+// Names returns a unique name for each agent of a list: that of its program, without launchers, or
+// of the scenario that is rehearsed. The second agent with the name claude is called claude-2.
 func Names(agents []Agent) []string {
 	names := make([]string, 0, len(agents))
 	for _, a := range agents {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Passed says which variables are let through: "" what the agent's login needs, "false" none,
-// "true" all, else these, with commas between. In JSON it is "auto", a bool or a list.
+// Passed says which keys are passed to the agent: "" what its login needs, "false" none, "true"
+// all, else those named, with commas between. In JSON it is "auto", a bool or a list.
 type Passed string
 
 const (
@@ -18,10 +18,10 @@ const (
 	passedAuto        = "auto" // how the empty one is written
 )
 
-// Auto reports whether the agent's login decides what is let through.
+// Auto reports whether the agent's login decides which keys are passed.
 func (p Passed) Auto() bool { return p == "" }
 
-// Has reports whether the variable was asked to be let through.
+// Has reports whether the setting passes the variable.
 func (p Passed) Has(name string) bool {
 	return p == passedAll || slices.Contains(strings.Split(string(p), ","), name)
 }

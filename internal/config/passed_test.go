@@ -11,12 +11,12 @@ func TestPassKeys(t *testing.T) {
 		text string // as a flag has it
 		want Passed
 	}{
-		"as it turns out": {`"auto"`, "auto", ""},
-		"none":            {`false`, "false", "false"},
-		"all":             {`true`, "true", "true"},
-		"one":             {`["ANTHROPIC_API_KEY"]`, "ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"},
-		"several":         {`["A_KEY", "B_KEY"]`, "A_KEY,B_KEY", "A_KEY,B_KEY"},
-		"an empty list":   {`[]`, "false", "false"},
+		"auto":          {`"auto"`, "auto", ""},
+		"none":          {`false`, "false", "false"},
+		"all":           {`true`, "true", "true"},
+		"one":           {`["ANTHROPIC_API_KEY"]`, "ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY"},
+		"several":       {`["A_KEY", "B_KEY"]`, "A_KEY,B_KEY", "A_KEY,B_KEY"},
+		"an empty list": {`[]`, "false", "false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, err := Thaw([]byte(`{"agent": {"command": "claude", "passKeys": ` + row.json + `}}`))

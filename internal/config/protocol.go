@@ -6,8 +6,8 @@ import (
 )
 
 // ResolvedProtocol returns the protocol of the settings. If there is none, it is inferred from the
-// name of the program, looking through what only starts another (npx, node, env …); else it is acp
-// for a program with such an argument, else text.
+// name of the program after any launcher (npx, node, env …). An unknown program with an argument
+// acp or --acp has acp, any other has text.
 func (a Agent) ResolvedProtocol() string {
 	if a.Protocol != "" {
 		return a.Protocol
@@ -67,8 +67,7 @@ var launchers = [...]launcher{
 
 // target returns the program that a command line starts in the end, and its arguments.
 func target(words []string) (program string, rest []string) {
-	// A launcher may start a launcher (env X=1 npx claude); each round takes at least one word
-	// away.
+	// A launcher may start a launcher (env X=1 npx claude). Each round removes at least one word.
 	for len(words) > 0 {
 		name := baseName(words[0])
 		at := slices.IndexFunc(launchers[:], func(l launcher) bool { return l.name == name })
@@ -96,7 +95,7 @@ func (l launcher) skip(words []string) []string {
 	return nil
 }
 
-// generic are the parts of a path that say nothing about whose program it is.
+// generic are the parts of a path that do not name an agent.
 var generic = [...]string{"cli", "index", "main", "bin", "dist", "bundle", "lib", "build", "out", "src", "package", ".bin"}
 
 // agentName finds the name in a program's path or package: claude in /usr/bin/claude, pi in
@@ -113,8 +112,8 @@ func agentName(program string) string {
 }
 
 // baseName is the last part of a path in lower case, without what the system, a package or a
-// script's language adds: .exe, .js, @version, .sh. A script that is called claude.sh is taken for
-// a wrapper that hands its arguments on; claude-wrapper.sh is not.
+// script's language adds: .exe, .js, @version, .sh. The script claude.sh counts as a wrapper that
+// passes its arguments to claude; claude-wrapper.sh does not.
 func baseName(path string) string {
 	name := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if at := strings.LastIndexByte(name, '@'); at > 0 {

@@ -30,8 +30,8 @@ const (
 //
 // The tags are the table of keys. json: the name, and whether Freeze leaves it out when empty. doc:
 // its meaning in one line. enum: the words it takes. min and max: bounds of a number (no number is
-// ever below 0). required: not empty, and in a list of objects present. none: null and "none" stand
-// for 0, which means no limit. live: may change while a loop runs. trust: free if any
+// ever below 0). required: must not be empty, nor missing in a list of objects. none: null and
+// "none" mean 0, which is no limit. live: may change while a loop runs. trust: free if any
 // repository may set it, asked if it counts only after a person has trusted it (see [Part]).
 type Settings struct {
 	MaximumIterations             int    `json:"maximumIterations" trust:"free" min:"1" live:"true" doc:"iterations before the loop stops"`
@@ -63,8 +63,8 @@ type Agent struct {
 	Model       string            `json:"model,omitempty" trust:"asked" doc:"the model, in the agent's own spelling"`
 	Provider    string            `json:"provider,omitempty" trust:"asked" doc:"the model's provider, for agents that know several"`
 	Thinking    string            `json:"thinking,omitempty" trust:"asked" doc:"how much to think, in the agent's own words"`
-	Session     string            `json:"session,omitempty" trust:"asked" doc:"an earlier session of the agent's, by its id: the first iteration goes on from a copy of it, all later ones start fresh; for Claude Code and pi"`
-	SessionDir  string            `json:"sessionDir,omitempty" trust:"asked" doc:"where pi keeps its sessions and finds session, relative to where the agent works; absent, it keeps none"`
+	Session     string            `json:"session,omitempty" trust:"asked" doc:"an earlier session of the agent's, by its id: the first iteration continues a copy of it, all later ones start fresh; for Claude Code and pi"`
+	SessionDir  string            `json:"sessionDir,omitempty" trust:"asked" doc:"where pi keeps its sessions and finds session, relative to where the agent works; without it, pi keeps none"`
 	Extensions  []string          `json:"extensions,omitempty" trust:"asked" doc:"extensions that pi loads beside those that it finds by itself"`
 	Skills      []string          `json:"skills,omitempty" trust:"asked" doc:"skills that pi loads beside those that it finds by itself"`
 	Permissions string            `json:"permissions,omitempty" trust:"asked" enum:"full,workspace,ask" doc:"what it may do without being asked: everything, change files in its folder, or what its own settings allow; any other request is denied; full when absent"`

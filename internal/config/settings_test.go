@@ -13,8 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// TestDefaults spells the defaults out once more, as text, so that neither side
-// changes alone.
+// TestDefaults repeats the defaults as text, so that neither changes alone.
 func TestDefaults(t *testing.T) {
 	want := map[string]string{
 		"maximumIterations":             "10",

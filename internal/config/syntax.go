@@ -56,7 +56,7 @@ func explain(data []byte, at int, syntax *json.SyntaxError) *Error {
 	case strings.IndexByte(`"}]el0123456789`, last) >= 0 && strings.IndexByte(`"{[-tfn0123456789`, data[at]) >= 0:
 		e.advice = "a comma or colon is missing before it"
 	case here == '\'' || unicode.IsLetter(here):
-		e.advice = "names and strings stand in double quotes"
+		e.advice = "names and strings need double quotes"
 	default:
 		e.Problem = syntax.Error()
 	}

@@ -68,7 +68,7 @@ func parse(f *field, key, text string, place reflect.Value) *Error {
 	return &Error{Key: key, Problem: key + ": " + problem}
 }
 
-// parseField reads what a variable or a flag says for one key: the text of a scalar, JSON for
+// parseField reads the value of a variable or a flag for one key: the text of a scalar, JSON for
 // objects and lists, and for a list of strings also the strings with commas between them.
 func parseField(f *field, value string, base reflect.Value, seen func(key string, at int)) *Error {
 	trimmed := strings.TrimSpace(value)
@@ -109,8 +109,7 @@ func notJSON(f *field) *Error {
 	return err
 }
 
-// commaList returns the node of a list that is written with commas, or of one of the words that
-// stand for a list.
+// commaList returns the node of a list that is written with commas, or of a word that means a list.
 func commaList(f *field, text string) node {
 	n := node{key: f.Name, token: json.Delim('[')}
 	switch {
@@ -158,7 +157,7 @@ func Text(s Settings, key string) (string, bool) {
 	return text(f, value), true
 }
 
-// Changed returns the keys whose values are not built in, but for objects, whose keys have values
+// Changed returns the keys whose values are not built in, without objects, whose keys have values
 // of their own.
 func Changed(s Settings) []string {
 	var keys []string

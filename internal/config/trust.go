@@ -8,13 +8,13 @@ import (
 	"strconv"
 )
 
-// trustFree is the word in the tag of a key that any repository may set. A key without a word is
-// asked about.
+// trustFree is the word in the tag of a key that any repository may set. Keys without it need a
+// person's trust.
 const trustFree = "free"
 
 // Part is a setting in the files of a repository that counts only once a person trusts it: it runs
-// a program, says how that is run or what is in its environment, writes outside the loop's folder,
-// takes away a lock, or replaces a value of the person's own settings.json.
+// a program or changes its arguments or environment, writes outside the loop's folder, removes a
+// lock, or replaces a value of the person's own settings.json.
 type Part struct {
 	Key    string // one of a list of objects has its place: guardrails[0]
 	Value  string // as Text prints it
@@ -25,7 +25,7 @@ type Part struct {
 	setting string // the key in Origins
 }
 
-// remember notes what the person's own settings.json says.
+// remember records the values of the person's own settings.json.
 func (l *Loaded) remember(keys []string) {
 	if l.own == nil {
 		l.own = map[string]string{}

@@ -30,7 +30,7 @@ func TestEveryKeyDeclaresTrust(t *testing.T) {
 		}
 		for _, runs := range []string{"command", "flags", "url", "guardrails", "tasks", "appendTo"} {
 			if (strings.Contains(strings.ToLower(f.Name), strings.ToLower(runs)) || strings.HasSuffix(f.Name, ".env")) && f.Kind != KindObject && !f.Asked {
-				t.Errorf("%s looks as if it ran something, and any repository may set it", f.Name)
+				t.Errorf("%s seems to run something, and any repository may set it", f.Name)
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func TestEveryKeyDeclaresTrust(t *testing.T) {
 		Hook string `json:"hook" doc:"new"`
 	}](), "", nil, reflect.Value{})
 	if !unsaid[0].Asked {
-		t.Error("a key that does not say it is not asked about")
+		t.Error("a key without the tag is not asked about")
 	}
 }
 
@@ -91,7 +91,7 @@ func TestParts(t *testing.T) {
 		parts, asked      []string // asked nil: the same
 	}{
 		{name: "no files"},
-		{name: "a person's own settings are nobody else's", home: `{"agent":{"command":"x","env":{"A":"b"}},"limits":{"cost":3}}`},
+		{name: "a person's own settings need no trust", home: `{"agent":{"command":"x","env":{"A":"b"}},"limits":{"cost":3}}`},
 		{name: "what runs nothing", team: `{"maximumIterations":99,"limits":{"cost":100},"completion":{"promise":"P"},"journal":{"keepIterations":1}}`},
 		{
 			name:  "what runs something, in the order of keys",
@@ -99,23 +99,23 @@ func TestParts(t *testing.T) {
 			parts: []string{"agent.command=a @settings.json:1", "agent.env.B=2 @settings.json:1", "agent.env.Z=1 @settings.json:1", `guardrails[0]={"command":"make","failAction":"APPEND"} @settings.json:1`, `guardrails[1]={"command":"x","failAction":"APPEND"} @settings.json:1`, "scm.command=git @settings.json:1", `scm.tasks=["commit"] @settings.json:1`},
 		},
 		{
-			name:  "an empty list takes a person's guardrails away",
+			name:  "an empty list removes a person's guardrails",
 			home:  `{"guardrails":[{"command":"mine"}]}`,
 			team:  `{"guardrails":[]}`,
 			parts: []string{`guardrails=[] @settings.json:1 own=[{"command":"mine","failAction":"APPEND"}]`},
 		},
 		{
-			name: "the local file counts as the repository's, and over the other",
+			name: "the local file is the repository's too, and overrides",
 			team: `{"agent":{"command":"a"},"guardrails":[{"command":"x"},{"command":"y"}]}`, local: "{\n\"guardrails\":[{\"command\":\"z\"}]}",
 			parts: []string{"agent.command=a @settings.json:1", `guardrails[0]={"command":"z","failAction":"APPEND"} @settings.local.json:2`},
 		},
 		{
-			name: "a limit in the place of the person's own",
+			name: "a limit that replaces the person's own",
 			home: `{"limits":{"cost":5,"tokens":7}}`, team: `{"limits":{"cost":500,"tokens":7,"duration":"9h"}}`,
 			parts: []string{"limits.cost=500 @settings.json:1 own=5"},
 		},
 		{
-			name:   "what a person says instead is not asked about, and what is left is",
+			name:   "parts that a person overrides are not asked about, others are",
 			team:   `{"agent":{"command":"a","flags":["--evil"]},"guardrails":[{"command":"x"}]}`,
 			source: Source{Flags: map[string]string{"agent.command": "mine"}, Env: []string{"RALPH_GUARDRAILS=[]"}},
 			parts:  []string{"agent.command=a @settings.json:1", `agent.flags=["--evil"] @settings.json:1`, `guardrails[0]={"command":"x","failAction":"APPEND"} @settings.json:1`},
@@ -164,7 +164,7 @@ func TestHomeFolderNeedsNoTrust(t *testing.T) {
 	}
 }
 
-// The fingerprint is of what is set: not of where it stands, nor of what is set besides.
+// The fingerprint depends on the parts alone: not on their place, nor on other settings.
 func TestFingerprint(t *testing.T) {
 	print := func(team, local string) string { return Fingerprint(layered(t, "", team, local, Source{}).Parts) }
 	base := print(`{"agent":{"command":"a","env":{"A":"1","B":"2"}}}`, "")

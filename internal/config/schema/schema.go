@@ -4,9 +4,9 @@
 //
 // # Guarantees
 //
-// It is generated from [config.Keys] and from nothing else: what it accepts is what config.Load
-// accepts, but for the rules that join several keys and the form of URLs and branch names. The
-// bytes are the same on every call.
+// It is generated from [config.Keys] alone. It accepts what config.Load accepts, except that it
+// does not check rules for several keys, or the form of URLs and branch names. The bytes are the
+// same on every call.
 //
 // # Not here
 //

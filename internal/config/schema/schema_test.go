@@ -68,7 +68,7 @@ func TestSchemaAcceptsValidSettings(t *testing.T) {
 	}
 }
 
-// beyond are the cases of the error goldens that no schema of single keys can see.
+// beyond are the cases of the error goldens that a schema of single keys cannot detect.
 var beyond = map[string]bool{
 	"a key set twice":                       true,
 	"a variable of the agent set twice":     true,
@@ -130,7 +130,7 @@ func TestSchemaDescribesKeysInOrder(t *testing.T) {
 		}
 	}
 	if !(bytes.Index(first, []byte(`"maximumIterations"`)) < bytes.Index(first, []byte(`"agent"`))) {
-		t.Error("keys do not stand in the order of the table")
+		t.Error("keys are not in the order of the table")
 	}
 	for _, word := range []string{`"$schema": "https://json-schema.org/draft/2020-12/schema"`, `"additionalProperties": false`} {
 		if !bytes.Contains(first, []byte(word)) {
