@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// In a terminal clean and stop --all show what they are about to do, and do it for a plain yes
-// alone.
+// In a terminal, clean and stop --all show what they are about to do, and do it only after a plain
+// yes.
 func TestStopAllAndCleanAsk(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -59,7 +59,7 @@ func TestTypedTextResumesEndedLoop(t *testing.T) {
 	p.fine("stop", "one", "--now")
 }
 
-// Or ctrl-c leaves it as it is. Of all that was typed nothing reaches the shell.
+// Ctrl-c instead leaves the loop ended. Nothing that was typed reaches the shell.
 func TestTypedTextStaysFromShell(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -102,7 +102,7 @@ func TestAttachIsSuspended(t *testing.T) {
 	p.fine("stop", "one", "--now")
 }
 
-// Where no shell could let it go on, ctrl-z changes nothing.
+// Without a shell that could continue attach, ctrl-z changes nothing.
 func TestAttachWithoutShellIgnoresSuspend(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -190,7 +190,7 @@ func TestNoLetterIsLost(t *testing.T) {
 	}
 }
 
-// Words that were sent and that the loop did not take before it ended are offered as well.
+// Words that were sent are offered as well, if the loop ended before it took them.
 func TestLateTextIsOffered(t *testing.T) {
 	r := record(t, "night")
 	r.live()
@@ -214,7 +214,8 @@ func TestLateTextIsOffered(t *testing.T) {
 	}
 }
 
-// And words that it refuses because it ends; not those that it refused before for another reason.
+// So are words that the loop refuses because it ends, but not those that it refused before for
+// another reason.
 func TestRefusedTextIsOffered(t *testing.T) {
 	r := record(t, "night")
 	r.live()
@@ -258,7 +259,7 @@ func TestEndWithoutTextEnds(t *testing.T) {
 	r.must(returned(t, done))
 }
 
-// A terminal that cannot be drawn on is not drawn on, and lines are typed as the terminal has them.
+// A dumb terminal is not drawn on. Lines are typed as the terminal edits them.
 func TestAttachAtADumbTerminal(t *testing.T) {
 	r := record(t, "night")
 	r.live()
@@ -314,7 +315,7 @@ func TestAttachWithoutAStatusLine(t *testing.T) {
 	}
 }
 
-// A terminal that changes its size has the footer in its place, once.
+// When the terminal changes its size, the footer is in its place, once.
 func TestFooterFollowsTerminalSize(t *testing.T) {
 	r := record(t, "night")
 	r.live()
@@ -324,8 +325,8 @@ func TestFooterFollowsTerminalSize(t *testing.T) {
 	s.shown.await(t, "iteration 1 of 10 · ")
 	s.shown.reset()
 	s.size(30, 20)
-	// The test is no process of that terminal, to which the kernel would say so. It is seen at the
-	// next second.
+	// The test is no process of that terminal, so the kernel sends it no signal. The new size is
+	// seen at the next second.
 	s.shown.await(t, "1/10 · ")
 	s.types(ctrlD)
 	r.must(returned(t, done))
@@ -337,7 +338,7 @@ func TestFooterFollowsTerminalSize(t *testing.T) {
 	}
 }
 
-// To a file or a pipe goes what always went there: the status, what runs and what is typed are for
+// Output to a file or a pipe has no status, no running tools and no typed line: these are for
 // terminals.
 func TestAttachToPipePrintsText(t *testing.T) {
 	r := record(t, "night")
@@ -353,11 +354,11 @@ func TestAttachToPipePrintsText(t *testing.T) {
   done
 `
 	if got := r.out.String(); !strings.Contains(got, want) || strings.ContainsAny(got, "\x1b\r") {
-		t.Errorf("%s\nis to hold\n%s", got, want)
+		t.Errorf("%s\ndoes not contain\n%s", got, want)
 	}
 }
 
-// A tool that prints much does not have the footer drawn for each line.
+// The footer is not drawn again for each line of a tool that prints much.
 func TestFastToolOutputIsThrottled(t *testing.T) {
 	r := record(t, "night")
 	r.live()

@@ -74,7 +74,7 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-// What attach shows of the past may come again: the state has it already.
+// An event that the state has already is not counted again.
 func TestStatusLineCountsEventsOnce(t *testing.T) {
 	r := record(t, "night")
 	r.iterate(1, "One.")

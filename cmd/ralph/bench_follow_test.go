@@ -15,9 +15,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// BenchmarkFollow is from before an append to the moment at which a follower in another process has
-// printed the line into a pipe, against 'tail -f' of a file that is written to in turns. Two
-// hundred lines a second, as agents print them: both sides sleep in between.
+// BenchmarkFollow measures the time from an append until a follower in another process has printed
+// the line into a pipe, against 'tail -f' of a file, in turns. It appends two hundred lines a
+// second, as agents print them, so both sides sleep in between.
 func BenchmarkFollow(b *testing.B) {
 	const appends, pause = 400, 5 * time.Millisecond
 	if _, err := exec.LookPath("tail"); err != nil {
@@ -66,8 +66,8 @@ func BenchmarkFollow(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkFollowers is what an append costs the writer while so many processes follow it, against
-// the same append with none. They are appended to in turns, fifty times a second.
+// BenchmarkFollowers measures what an append costs the writer while so many processes follow it,
+// against an append without followers. The two alternate, fifty times a second.
 func BenchmarkFollowers(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkIdle is what a runner whose agent is silent and an attach to it take while nothing
-// happens for twenty seconds: of a core, how often they wake up, and of memory. There is no
-// yardstick: the kernel counts, so that a loaded machine changes nothing.
+// BenchmarkIdle measures what a runner with a silent agent and an attach to it use in twenty
+// seconds in which nothing happens: CPU, wake-ups and memory. It needs no yardstick: it reads
+// counters of the kernel, which other load does not change.
 func BenchmarkIdle(b *testing.B) {
 	const watched = 20 * time.Second
 	p := newBinary(b)
@@ -28,8 +28,7 @@ func BenchmarkIdle(b *testing.B) {
 		attached.Wait()
 		p.end(b, "idle")
 	}()
-	// The first seconds are those of state.json, of the first sync and of the collector's last
-	// look.
+	// The first seconds include state.json, the first sync and the last garbage collection.
 	time.Sleep(5 * time.Second)
 	for b.Loop() {
 		runner, reader := spentBy(b, started.PID), spentBy(b, attached.Process.Pid)
@@ -57,8 +56,8 @@ func (u spent) since(before spent) spent {
 	return spent{u.cpu - before.cpu, u.wakes - before.wakes, u.resident}
 }
 
-// spentBy reads /proc. A thread's time is taken from its schedstat, in nanoseconds: a tick of
-// utime is a twentieth of a percent of what is watched.
+// spentBy reads /proc. It takes a thread's time from schedstat, in nanoseconds: one tick of utime
+// would be 0.05 % of the measured time.
 func spentBy(b *testing.B, pid int) (u spent) {
 	b.Helper()
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))

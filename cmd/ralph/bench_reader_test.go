@@ -28,9 +28,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/process"
 )
 
-// BenchmarkAttach is the time to the first line of a plain 'ralph attach' to a loop whose journal
-// is small and to one whose journal is large, against the first byte of 'tmux attach' in a
-// terminal, and against a Go program that does nothing.
+// BenchmarkAttach measures the time to the first line of a plain 'ralph attach', with a small
+// journal and with a large one, against the first byte of 'tmux attach' in a terminal, and against
+// a Go program that does nothing.
 func BenchmarkAttach(b *testing.B) {
 	for _, size := range []int64{10 << 20, 1 << 30} {
 		b.Run(fmt.Sprintf("%dMB", size>>20), func(b *testing.B) {
@@ -48,9 +48,9 @@ func BenchmarkAttach(b *testing.B) {
 	}
 }
 
-// BenchmarkList is 'ralph list --all', the whole program, of loops half of which are dead, against
-// reading the names of the registry's files, and against the way it is written first: read,
-// unmarshal, ask for the pid; both within this process, which is already running.
+// BenchmarkList measures 'ralph list --all', the whole program, where half of the loops are dead.
+// The yardsticks run within this process, which is already running: reading the names of the
+// registry's files, and the obvious implementation (read, unmarshal, ask for the pid).
 func BenchmarkList(b *testing.B) {
 	for _, n := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("loops=%d", n), func(b *testing.B) {
@@ -74,8 +74,8 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// liveLoop lays out a loop that this process holds the lock of: an iteration of an agent
-// that has printed a long stream, with everything that a runner writes beside the journal.
+// liveLoop makes a loop whose lock this process holds: an iteration of an agent that has printed a
+// long stream, with everything that a runner writes beside the journal.
 func (p *binary) liveLoop(b *testing.B, name string, size int64) *journal.Writer {
 	b.Helper()
 	dir := p.dir(name)
@@ -127,7 +127,7 @@ func (p *binary) liveLoop(b *testing.B, name string, size int64) *journal.Writer
 	return w
 }
 
-// streamDrafts are what a session makes of some megabytes of an agent's output.
+// streamDrafts returns the events of some megabytes of an agent's output.
 func streamDrafts(b *testing.B) (drafts []event.Draft) {
 	b.Helper()
 	stream := agenttest.WorkStream(b, "../../internal/agent/claude/testdata/tool-run.jsonl", 8<<20)
@@ -165,7 +165,7 @@ func (p *binary) enlist(b *testing.B, name, protocol string) {
 	}
 }
 
-// manyLoops lays out n loops that say they run; every second one is held by this process, and
+// manyLoops makes n loops whose state is running. This process holds the locks of every second one;
 // the others are dead.
 func (p *binary) manyLoops(b *testing.B, n int) {
 	b.Helper()

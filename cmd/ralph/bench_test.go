@@ -24,15 +24,15 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// These benchmarks run the program as it is built and time it from outside. A time says something
-// of this machine at this moment only, so each is taken in turns with a yardstick and reported as
-// the ratio of the medians; milliseconds stand beside it for orientation.
+// These benchmarks time the built program from outside. A time depends on the machine and the
+// moment, so each run alternates with a yardstick, and the result is the ratio of the medians.
+// Milliseconds are reported for orientation.
 
 const programRounds = 15
 
-// BenchmarkStart is 'ralph start --detach', which returns when the agent runs, against
-// 'tmux new-session -d', which begins a server and a session with the same command, and against
-// a Go program that does nothing.
+// BenchmarkStart measures 'ralph start --detach', which returns when the agent runs, against 'tmux
+// new-session -d', which begins a server and a session with the same command, and against a Go
+// program that does nothing.
 func BenchmarkStart(b *testing.B) {
 	mux := newTmux(b)
 	p := newBinary(b)
@@ -51,8 +51,8 @@ func BenchmarkStart(b *testing.B) {
 	}, programRounds)
 }
 
-// ratios runs the ways in turns, so many rounds, and reports how many times as long the first, "",
-// takes as each of the others.
+// ratios runs the ways in turns, so many rounds. It reports how many times as long as each other
+// way the one named "" takes.
 func ratios(b *testing.B, ways map[string]func() time.Duration, rounds int) {
 	names := make([]string, 0, len(ways))
 	for name := range ways {

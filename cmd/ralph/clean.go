@@ -10,13 +10,13 @@ import (
 
 type cleanVerb struct {
 	cli.Placed
-	Names     []string `arg:"" optional:"" name:"name" help:"Only these loops, or folders of the archive; without one all that have ended."`
-	OlderThan string   `placeholder:"TIME" help:"Only those that ended so long ago: 12h, 30d."`
-	Status    []string `placeholder:"STATUS" help:"Only these: completed, stopped, failed, and died, which is in no list unless it is asked for."`
+	Names     []string `arg:"" optional:"" name:"name" help:"Only these loops, or folders of the archive; without a name, all that have ended."`
+	OlderThan string   `placeholder:"TIME" help:"Only those that ended at least this long ago: 12h, 30d."`
+	Status    []string `placeholder:"STATUS" help:"Only these: completed, stopped, failed or died. Loops that died need this or their name."`
 	Archived  *bool    `negatable:"" help:"Archived loops as well; --no-archived leaves them alone."`
 	DryRun    bool     `help:"Show what would be removed, and remove nothing."`
 	Yes       bool     `short:"y" help:"Do not ask."`
-	JSON      bool     `help:"Print JSON; there is no question, so that nothing is removed without --yes."`
+	JSON      bool     `help:"Print JSON; nothing is removed without --yes."`
 }
 
 // Help shows examples.
@@ -28,8 +28,8 @@ func (cleanVerb) Help() string {
 	)
 }
 
-// Run removes loops that have ended, with their folders. It never removes one that lives, and one
-// whose runner died only where that is asked for and nothing of it runs any more.
+// Run removes loops that have ended, with their folders. It never removes a live one. It removes
+// one whose runner died only on request, and only if none of its processes runs any more.
 func (v *cleanVerb) Run(e *cli.Env) error {
 	choice := cleaning.Choice{Names: v.Names, OlderThan: v.OlderThan, Status: v.Status, Archived: v.Archived == nil || *v.Archived}
 	chosen, err := choice.Choose(e)

@@ -22,8 +22,7 @@ func (doctorVerb) Help() string {
 	)
 }
 
-// Run asks everything at once and prints it in one order. The exit code is 2 if
-// anything fails.
+// Run makes all checks at once and prints them in a fixed order. The exit code is 2 if one fails.
 func (v *doctorVerb) Run(e *cli.Env) error {
 	if v.Schema {
 		_, err := e.Stdout.Write(settingsSchema)
@@ -43,9 +42,9 @@ func (v *doctorVerb) Run(e *cli.Env) error {
 	return nil
 }
 
-// settingsSchema is what package internal/config/schema makes of the settings: a test holds
-// them equal, and 'make docs' writes the file. The package itself is not linked, since its library
-// takes as long to initialise as all of 'ralph version'.
+// settingsSchema is the output of package internal/config/schema: 'make docs' writes the file, and
+// a test compares the two. The package itself is not linked, since its library takes as long to
+// initialise as all of 'ralph version'.
 //
 //go:embed settings.schema.json
 var settingsSchema []byte

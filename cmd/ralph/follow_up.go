@@ -8,7 +8,7 @@ import (
 
 type followUpVerb struct {
 	send.Flags
-	Text []string `arg:"" help:"What to tell the agent; - reads it from stdin. The name of a loop before other words is the loop to tell; words in quotes are one."`
+	Text []string `arg:"" help:"The message for the agent; - reads it from stdin. If the first of several words is a loop's name, that loop gets the message; words in quotes count as one."`
 }
 
 // Help shows examples.

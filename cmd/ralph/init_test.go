@@ -56,7 +56,7 @@ func TestInitIsLeft(t *testing.T) {
 	}
 }
 
-// A terminal that is closed is left too.
+// Closing the terminal leaves the dialogue, too.
 func TestInitEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -73,7 +73,7 @@ func TestInitEndsWithItsTerminal(t *testing.T) {
 	}
 }
 
-// What cannot stand in settings, or did not arrive whole, is asked for again.
+// An answer that settings cannot hold, or that did not arrive whole, is asked for again.
 func TestInitAsksAgain(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -143,14 +143,13 @@ func TestInitWritesOverNobody(t *testing.T) {
 			}
 			left, err := filepath.Glob(filepath.Join(p.dir, cli.RalphFolder, ".settings.json.*"))
 			if len(left) > 0 || err != nil {
-				t.Errorf("left behind: %v %v", left, err)
+				t.Errorf("files left: %v %v", left, err)
 			}
 		})
 	}
 }
 
-// An agent that is not found is taken only from who says so, and one that stands in the settings is
-// not asked about.
+// An agent that is not found is accepted only after a confirmation.
 func TestInitAsksAboutMissingAgent(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -172,7 +171,7 @@ func TestInitAsksAboutMissingAgent(t *testing.T) {
 	}
 }
 
-// Who leaves at a question that was added after the others has written nothing either.
+// Leaving at a question about limits writes nothing either.
 func TestInitCanBeLeft(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

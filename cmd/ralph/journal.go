@@ -10,10 +10,10 @@ type journalVerb struct {
 	Repair  journalRepairVerb  `cmd:"" help:"Cut off a last line that was never finished, and keep its bytes."`
 	Rebuild journalRebuildVerb `cmd:"" help:"Compute state.json and iterations/ again from the journal."`
 
-	Redecode journalRedecodeVerb `cmd:"" help:"Decode the agent's own lines again, and show which come to other events today."`
+	Redecode journalRedecodeVerb `cmd:"" help:"Decode the agent's own lines again, and show which give other events today."`
 }
 
-// journalPlace is where a journal lies.
+// journalPlace names a journal.
 type journalPlace struct {
 	cli.Placed
 	Place string `arg:"" optional:"" name:"name-or-path" help:"A loop, a loop's folder, a copy of one, or for verify one segment; without it the loop of this project."`
@@ -51,7 +51,7 @@ func (journalRebuildVerb) Help() string {
 	return cli.Examples("ralph journal rebuild demo --check")
 }
 
-// Run folds all that the journal still has.
+// Run folds all events that the journal still has.
 func (v *journalRebuildVerb) Run(e *cli.Env) error {
 	if v.Check {
 		return journaltool.CheckProjections(e, v.Place, v.JSON)
@@ -61,7 +61,7 @@ func (v *journalRebuildVerb) Run(e *cli.Env) error {
 
 type journalRedecodeVerb struct {
 	journalPlace
-	All bool `help:"Show the lines as well that come to the same events as they did."`
+	All bool `help:"Also show the lines that give the same events as before."`
 }
 
 // Help shows examples.

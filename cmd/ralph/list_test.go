@@ -147,8 +147,7 @@ func TestStatusOfEndedLoops(t *testing.T) {
 	}
 }
 
-// A state.json that is missing, or from before the runner took the loop up, is not what a list
-// shows.
+// If state.json is missing, or older than the live runner, list reads the journal.
 func TestStaleStateReadsJournal(t *testing.T) {
 	for name, state := range map[string]string{
 		"missing":        "",

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// In a terminal a person is asked what is to become of an ended loop.
+// In a terminal, start asks what to do with an ended loop of the same name.
 func TestStartAsksAboutEndedLoop(t *testing.T) {
 	p := newPlace(t)
 	agent := p.script("agent.sh", "#!/bin/sh\ncat > /dev/null\n")
@@ -70,8 +70,8 @@ func TestStartAsksAboutEndedLoop(t *testing.T) {
 	})
 }
 
-// Of many that begin loops of one name at once, with agents that are not there and one that is,
-// those whose agent never ran take nothing from the one that runs.
+// Several starts of one name run at once, all but one with an agent that is missing. The failed
+// ones take nothing from the loop that runs.
 func TestUnbegunLoopBesideRunningOne(t *testing.T) {
 	p := newPlace(t)
 	agent := p.script("agent.sh", "#!/bin/sh\ncat > /dev/null\nexec sleep 300\n")

@@ -17,10 +17,10 @@ import (
 )
 
 // README and the guides show commands in two kinds of blocks. A block "console" is run here, line
-// by line, in a scratch project of its page; what it shows of the output has to come. A block "sh"
-// is not run. It is listed in notRun with the reason, and only its verbs and flags are checked.
+// by line, in a scratch project of its page; the output that it shows has to appear. A block "sh"
+// is not run: notRun lists it with the reason, and only its verbs and flags are checked.
 
-// notRun are the first lines of blocks "sh".
+// notRun maps the first lines of blocks "sh" to reasons.
 var notRun = map[string]string{
 	"make demo": "builds the program; make demo itself runs it",
 	"go install github.com/ralph-loop/ralph/cmd/ralph@latest": "installs from the network",
@@ -132,7 +132,7 @@ func blocksOf(page, language string) []pageBlock {
 type pageCommand struct {
 	line  int
 	text  string
-	shown []string // its output, where "…" stands for any lines
+	shown []string // its output, where "…" means any lines
 }
 
 var heredoc = regexp.MustCompile(`<<'?(\w+)'?`)
@@ -212,7 +212,7 @@ func (s *pageSession) shell(t *testing.T, command string) (string, error) {
 	return strings.ReplaceAll(out.String(), s.home, "/home/ada"), err
 }
 
-// slowStart is what a start prints only if it takes long.
+// slowStart matches a line that start prints only if it takes long.
 var slowStart = regexp.MustCompile(`(?m)^ralph: loop \S+ is starting …\n`)
 
 func (s *pageSession) run(t *testing.T, page string, c pageCommand) {
@@ -281,7 +281,8 @@ func normalized(lines []string) []string {
 
 var flagWord = regexp.MustCompile(`--?[a-zA-Z][\w.-]*`)
 
-// unknownWord returns what is wrong with a line that is not run: a verb or flag that ralph has not.
+// unknownWord returns what is wrong with a line that is not run: a verb or flag that does not
+// exist.
 func unknownWord(t *testing.T, line, settings string) string {
 	t.Helper()
 	words := strings.Fields(regexp.MustCompile(`'[^']*'`).ReplaceAllString(line, "TEXT"))

@@ -10,16 +10,16 @@ import (
 	"github.com/ralph-loop/ralph/internal/send"
 )
 
-// The verbs by which an agent asks for a person from its own shell. The loop that runs it is in its
-// environment; it may have moved to any folder.
+// With the verbs wait and blocked, an agent asks for a person from its own shell. Its environment
+// names the loop that runs it; the agent may have moved to any folder.
 
-// asking is what both can be told.
+// asking holds the flags and arguments of both.
 type asking struct {
 	cli.Placed
 	Loop string        `short:"l" name:"loop" placeholder:"NAME" help:"The loop; without it the one that this command was started by, else the one that runs here."`
 	Wait time.Duration `default:"3s" help:"How long to wait for the loop to take it."`
 	JSON bool          `help:"Say as JSON what became of it."`
-	Why  []string      `arg:"" optional:"" help:"What the person has to do or to know; - reads it from stdin. The name of a loop before it is the loop that is meant."`
+	Why  []string      `arg:"" optional:"" help:"What the person has to do or to know; - reads it from stdin. A loop's name before it chooses that loop."`
 }
 
 func (v *asking) ask(e *cli.Env, kind inbox.Kind) error {
@@ -37,8 +37,8 @@ func (v *asking) ask(e *cli.Env, kind inbox.Kind) error {
 	return send.Flags{Wait: v.Wait, JSON: v.JSON}.SendTo(e, s, c)
 }
 
-// aim takes the name of a loop from before the text, or alone. An agent's own text never names
-// another loop.
+// aim takes the loop's name from before the text, or from a name alone. The text of an agent never
+// names another loop than its own.
 func (v *asking) aim(e *cli.Env) (err error) {
 	switch own := e.Variable(cli.LoopDirVariable); {
 	case v.Loop != "" || len(v.Why) == 0:

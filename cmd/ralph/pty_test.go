@@ -26,7 +26,7 @@ type terminal struct {
 	cmd    *exec.Cmd
 	master *os.File
 	done   chan struct{} // closed when the program has ended
-	code   int           // then
+	code   int           // once done is closed
 
 	mu    sync.Mutex
 	shown strings.Builder
@@ -109,7 +109,7 @@ func (t *terminal) types(keys string) {
 	t.must(err)
 }
 
-// leaves waits for the end of the program and holds its exit code to what it should be.
+// leaves waits for the end of the program and checks its exit code.
 func (t *terminal) leaves(code int) {
 	t.Helper()
 	select {
@@ -148,7 +148,7 @@ func (p *place) status(name string) string {
 	return s.Status().String()
 }
 
-// A foreground start whose terminal is closed is gone; its loop is not.
+// Closing the terminal ends 'ralph start', but not its loop.
 func TestLoopOutlivesItsTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -170,8 +170,8 @@ func TestLoopOutlivesItsTerminal(t *testing.T) {
 	again.leaves(0)
 }
 
-// A terminal gets the template like any other, and is asked nothing: the words of a task are
-// written in an editor.
+// In a terminal, start makes the template as elsewhere and asks nothing: a task is written in an
+// editor.
 func TestStartAsksForTask(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -207,7 +207,7 @@ func TestLoopOutlivesItsShell(t *testing.T) {
 	}
 }
 
-// Who is attached can leave with ctrl-c, ctrl-d or /detach, and the loop goes on.
+// A person leaves attach with ctrl-c, ctrl-d or /detach, and the loop goes on.
 func TestAttachIsLeft(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -222,7 +222,7 @@ func TestAttachIsLeft(t *testing.T) {
 	if p.dead("one") || p.status("one") != "running" {
 		t.Error("the loop has ended")
 	}
-	// A half-typed line is taken back by ctrl-c, and nothing of it is sent.
+	// Ctrl-c takes back a half-typed line, and nothing of it is sent.
 	attach := p.terminal(p.command("attach", "one"))
 	attach.sees(listening)
 	attach.types("not to be sent" + ctrlC + "to be sent" + enter)
@@ -232,7 +232,7 @@ func TestAttachIsLeft(t *testing.T) {
 	if said := p.fine("logs", "one", "--json", "--type", "command."); strings.Contains(said, "not to be sent") {
 		t.Errorf("sent all the same:\n%s", said)
 	}
-	// And a terminal that is closed leaves too.
+	// Closing the terminal leaves, too.
 	attach = p.terminal(p.command("attach", "one"))
 	attach.sees("I am working.")
 	p.must(attach.master.Close())
@@ -246,8 +246,7 @@ func TestAttachIsLeft(t *testing.T) {
 	}
 }
 
-// A line that is typed in one of two terminals steers the agent, and both see what becomes
-// of it.
+// A line that is typed in one of two terminals steers the agent, and both show the outcome.
 func TestTwoAttach(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -308,8 +307,7 @@ func TestRunIsInterrupted(t *testing.T) {
 	}
 }
 
-// The program of a foreground run is killed: its agent goes with it, and the loop can be taken
-// up by a detached runner.
+// Killing a run in the foreground ends its agent as well. A detached runner can resume the loop.
 func TestRunIsKilled(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -18,13 +18,13 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// aside reports whether a request is none of the conversation: opencode asks for a title, without
-// tools; Qwen Code asks for what to remember and for what a person might say next.
+// aside reports whether a request is not part of the conversation: opencode asks for a title,
+// without tools; Qwen Code asks for what to remember and for what a person might say next.
 func aside(req modelserver.Request) bool {
 	return len(req.Tools) == 0 || req.Holds("Managed memory") || req.Holds("[SUGGESTION MODE")
 }
 
-// besides answers what an agent asks aside.
+// besides answers requests that are aside, and has script answer the others.
 func besides(script modelserver.Script) modelserver.Script {
 	return func(req modelserver.Request) modelserver.Step {
 		if aside(req) {
@@ -34,7 +34,7 @@ func besides(script modelserver.Script) modelserver.Script {
 	}
 }
 
-// conversation are the requests that are not aside.
+// conversation returns the requests that are not aside.
 func (r *real) conversation() []modelserver.Request {
 	var requests []modelserver.Request
 	for _, req := range r.server.Requests() {
@@ -54,9 +54,8 @@ func (r *real) acpIterations(live bool, start ...string) {
 	}
 }
 
-// bothIterations is the story of two iterations: the second one's requests hold nothing of the
-// first. Where the agent can be steered, the word reaches the model in mid-turn, else in the second
-// prompt.
+// bothIterations is the story of two iterations: the second one's requests contain nothing of the
+// first. An agent that can be steered gets the word in mid-turn, any other in its second prompt.
 func (r *real) bothIterations(live bool, start ...string) {
 	t := r.t
 	r.run(append([]string{"start", "night", "--detach", "-p", "FIRST-PROMPT: do the task"}, start...)...)
@@ -91,12 +90,12 @@ func (r *real) bothIterations(live bool, start ...string) {
 		first++
 		steered = steered || req.Holds("STEER-WORD") && req.Holds("tool-ends")
 	}
-	// A word that comes while the model answers is told with a request of its own.
+	// A word that comes while the model answers is sent in a request of its own.
 	if first < 2 || first > 3 || second != 2 || steered != live {
 		t.Errorf("%d requests in the first iteration, %d in the second, steer reached the model: %v", first, second, steered)
 	}
 	delivered := 0
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		if p, err := event.As[event.CommandDelivered](e); e.Type == event.TypeCommandDelivered && err == nil && p.How == "live" && e.Iter == 1 {
 			delivered++
 		}
@@ -105,7 +104,7 @@ func (r *real) bothIterations(live bool, start ...string) {
 		t.Errorf("delivered live %d times", delivered)
 	}
 	sessions := map[string]bool{}
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		if p, err := event.As[event.AgentStarted](e); e.Type == event.TypeAgentStarted && err == nil {
 			sessions[p.Session] = true
 		}
@@ -116,7 +115,7 @@ func (r *real) bothIterations(live bool, start ...string) {
 	r.run("journal", "verify", "night")
 }
 
-// used is what the loop says it has used.
+// used returns the usage that the loop reports.
 func (r *real) used() event.Usage {
 	r.t.Helper()
 	s, err := loopstate.Rebuild(r.dir())
@@ -129,10 +128,10 @@ func (r *real) used() event.Usage {
 	return s.Budget.Used()
 }
 
-// processes are those that served the iterations.
+// processes returns those that served the iterations.
 func (r *real) processes() (pids []int) {
 	r.t.Helper()
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		if e.Type != event.TypeAgentStarted {
 			continue
 		}
@@ -155,8 +154,8 @@ func TestRealOpencode(t *testing.T) {
 			t.Errorf("model %q was asked", req.Model)
 		}
 	}
-	// Requests of 1000 and 100 tokens at 1 and 5 dollars per million. Of the tokens, opencode tells
-	// those of each turn's last one.
+	// Requests of 1000 and 100 tokens at 1 and 5 dollars per million. opencode reports the cost of
+	// all, but only the tokens of each turn's last one.
 	cost := 0.0015 * float64(len(r.conversation()))
 	used := r.used()
 	if used.USD == nil || math.Abs(*used.USD-cost) > 1e-9 || used.In != 2000 || used.Out != 200 {
@@ -197,15 +196,14 @@ func TestRealQwenAsClaude(t *testing.T) {
 	if used := r.used(); used.In != int64(1000*len(r.conversation())) || used.Out != int64(100*len(r.conversation())) || used.USD != nil {
 		t.Errorf("accounted for as %+v", used)
 	}
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		if p, err := event.As[event.AgentUnparsed](e); e.Type == event.TypeAgentUnparsed && (err != nil || p.Stream == "") {
 			t.Errorf("not understood: %s %s", e.Data(), e.Raw())
 		}
 	}
 }
 
-// A login that is missing ends the loop, also where the agent says so under the name of a good end
-// (Copilot).
+// A missing login ends the loop, even if the agent reports a successful end (Copilot).
 func TestRealACPMissingLogin(t *testing.T) {
 	refused := always(modelserver.Step{Status: 401, Body: `{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}`})
 	for _, name := range []string{"opencode", "copilot", "gemini", "qwen", "claude-agent-acp", "codex-acp"} {
@@ -218,12 +216,12 @@ func TestRealACPMissingLogin(t *testing.T) {
 				t.Errorf("ralph ended with %d: %s", code, stderr)
 			}
 			var kinds []event.FaultKind
-			for _, e := range r.told() {
+			for _, e := range r.events() {
 				if p, err := event.As[event.AgentLimited](e); e.Type == event.TypeAgentLimited && err == nil {
 					kinds = append(kinds, p.Kind)
 				}
 			}
-			// Copilot takes it for something that passes before it says so.
+			// Copilot first reports a temporary fault.
 			if len(kinds) == 0 || kinds[len(kinds)-1] != event.KindAuth {
 				t.Errorf("limits %v, want the login", kinds)
 			}
@@ -235,7 +233,7 @@ func TestRealACPMissingLogin(t *testing.T) {
 var acpHomes = map[string]func(testing.TB, *modelserver.Server) (command string, env []string){
 	"opencode": modelserver.OpencodeHome,
 	"copilot":  modelserver.CopilotHome,
-	// Without a model it asks one which to take, in a form that the script knows nothing of.
+	// Without a model, it asks for one with a form that the script does not know.
 	"gemini": func(tb testing.TB, s *modelserver.Server) (string, []string) {
 		program, env := modelserver.GeminiHome(tb, s)
 		return program + " --model gemini-2.5-flash", env
@@ -277,7 +275,7 @@ func TestRealACPBridges(t *testing.T) {
 			r.acpIterations(row.live, append([]string{"--agent", command}, row.more...)...)
 			n := int64(len(r.conversation()))
 			if name == "pi-acp" {
-				n = 0 // it does not tell
+				n = 0 // it reports no usage
 			}
 			if used := r.used(); used.In != 1000*n || used.Out != 100*n || (used.USD != nil && *used.USD > 0) != (name == "claude-agent-acp") {
 				t.Errorf("%d requests are accounted for as %+v", n, used)

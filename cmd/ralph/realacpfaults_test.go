@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// startACP makes the loop of an agent, and returns what starts it.
+// startACP makes the loop of an agent, and returns the flags that start it.
 func startACP(t *testing.T, name string, script modelserver.Script) (r *real, flags []string) {
 	t.Helper()
 	r = newReal(t, besides(script))
@@ -39,8 +39,8 @@ func soon(status int) func() modelserver.Step {
 
 func cutOff() modelserver.Step { return modelserver.Step{Drop: true} }
 
-// A fault that lasts until the agent gives up, or the loop no longer waits for it, is none of the
-// iteration's.
+// If a fault lasts until the agent gives up, or until the loop stops waiting for it, the iteration
+// is given back.
 func TestRealACPFaultsThatPass(t *testing.T) {
 	for name, row := range map[string]struct {
 		agent string
@@ -50,7 +50,7 @@ func TestRealACPFaultsThatPass(t *testing.T) {
 		more  []string
 	}{
 		"opencode, overloaded": {"opencode", soon(529), 6, event.KindOverload, nil},
-		// It waits for as long as it was told to; what it logged tells the loop what for.
+		// opencode waits as long as the server asks for; the loop finds the reason in its log.
 		"opencode, silent for an hour": {"opencode", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, event.KindRate, []string{"--set", "limits.idle=45s"}},
 		"copilot, a rate limit":        {"copilot", func() modelserver.Step { return modelserver.Limited(time.Hour) }, 1, event.KindRate, nil},
 		"copilot, cut off":             {"copilot", cutOff, 6, event.KindNetwork, nil},
@@ -119,7 +119,7 @@ func edit(t *testing.T, path, name string, value any) {
 	}
 }
 
-// A fault that the agent gets over by itself shows while it lasts, and the iteration goes on.
+// A fault that the agent gets over is shown while it lasts, and the iteration goes on.
 func TestRealACPRecoversFromFaults(t *testing.T) {
 	for name, row := range map[string]struct {
 		agent string
@@ -128,7 +128,7 @@ func TestRealACPRecoversFromFaults(t *testing.T) {
 	}{
 		"opencode, a rate limit": {"opencode", soon(429), []event.FaultKind{event.KindRate}},
 		"opencode, cut off":      {"opencode", cutOff, []event.FaultKind{event.KindNetwork}},
-		"copilot, a rate limit":  {"copilot", soon(429), []event.FaultKind{""}}, // it does not say what for
+		"copilot, a rate limit":  {"copilot", soon(429), []event.FaultKind{""}}, // it names no kind
 		"copilot, out of order":  {"copilot", soon(503), []event.FaultKind{event.KindOverload}},
 		"copilot, cut off":       {"copilot", cutOff, []event.FaultKind{event.KindNetwork}},
 		"gemini, a rate limit": {"gemini", func() modelserver.Step {
@@ -137,7 +137,7 @@ func TestRealACPRecoversFromFaults(t *testing.T) {
 				`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1s"}]}}`}
 		}, []event.FaultKind{event.KindRate}},
 		"gemini, out of order": {"gemini", soon(503), []event.FaultKind{event.KindOverload}},
-		// These say nothing.
+		// These report nothing.
 		"qwen, a rate limit":             {"qwen", soon(429), nil},
 		"claude-agent-acp, a rate limit": {"claude-agent-acp", soon(429), nil},
 		"pi-acp, a rate limit":           {"pi-acp", soon(429), nil},
@@ -160,7 +160,7 @@ func TestRealACPRecoversFromFaults(t *testing.T) {
 // faults are the kinds of faults in the journal.
 func (r *real) faults() (retried, limited []event.FaultKind) {
 	r.t.Helper()
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		switch e.Type {
 		case event.TypeAgentRetried:
 			p, err := event.As[event.AgentRetried](e)
@@ -179,11 +179,11 @@ func (r *real) faults() (retried, limited []event.FaultKind) {
 	return retried, limited
 }
 
-// ended holds how the iterations ended against what they should have come to.
+// ended checks the outcomes of the iterations.
 func (r *real) ended(want ...event.Outcome) {
 	r.t.Helper()
 	var got []event.Outcome
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		if e.Type != event.TypeIterationEnded {
 			continue
 		}
@@ -198,7 +198,7 @@ func (r *real) ended(want ...event.Outcome) {
 	}
 }
 
-// What a model and its tools say of faults is none.
+// Words about a fault, of a model or a tool, are no fault.
 func TestRealACPFaultMessages(t *testing.T) {
 	const fault = "Error: 429 Too Many Requests, insufficient_quota"
 	for name := range acpHomes {

@@ -38,9 +38,9 @@ type real struct {
 func newReal(t *testing.T, script modelserver.Script) *real {
 	t.Helper()
 	r := &real{t: t, ralph: filepath.Join(t.TempDir(), "ralph"), project: t.TempDir()}
-	// The test binary is ralph where it is called so: see TestMain. A symbolic link would lead back
-	// to its own name, and a copy may be busy: a test that forks meanwhile holds it open for
-	// writing.
+	// The test binary acts as ralph if its name is ralph: see TestMain. A symbolic link would
+	// resolve to its own name, and a copy may be busy: a test that forks meanwhile holds it open
+	// for writing.
 	self, err := os.Executable()
 	if err == nil {
 		err = os.Link(self, r.ralph)
@@ -98,13 +98,13 @@ func (r *real) until(what string, fits func(event.Event) bool) event.Event {
 	return event.Event{}
 }
 
-// waitTool is a command that runs until the test makes the file "go" in the project. That a steer
-// was decided is what the test can see; the second is for the way from there into the agent, which
-// most do not tell of before the tool is over.
+// waitTool is a command that runs until the test makes the file "go" in the project. The test sees
+// when a steer is decided; the second is time for it to reach the agent, which most agents do not
+// report before the tool is over.
 const waitTool = `echo tool-begins; until [ -e go ]; do sleep 0.05; done; sleep 1; echo tool-ends`
 
-// twoIterations answers like this: in the first context a tool that waits, then words without a
-// claim; in the second a tool, then the promise.
+// twoIterations returns a script. In the first context it answers with a tool that waits, then
+// words without a claim; in the second, a tool, then the promise.
 func twoIterations(t *testing.T) modelserver.Script {
 	return func(req modelserver.Request) modelserver.Step {
 		spoken := 0
@@ -127,9 +127,8 @@ func twoIterations(t *testing.T) modelserver.Script {
 	}
 }
 
-// steerTwoIterations is the story that each agent has to live through: a detached
-// loop, a steer in the middle of a tool that reaches the model, a second iteration with
-// a fresh context, completion.
+// steerTwoIterations is the story that each agent has to pass: a detached loop, a steer in the
+// middle of a tool that reaches the model, a second iteration with a fresh context, completion.
 func (r *real) steerTwoIterations(start ...string) {
 	t := r.t
 	r.run(append([]string{"start", "night", "--detach", "-p", "FIRST-PROMPT: do the task"}, start...)...)
@@ -158,7 +157,7 @@ func (r *real) steerTwoIterations(start ...string) {
 	r.run("journal", "verify", "night")
 }
 
-// checkRequests holds what the model was sent against what it should have been.
+// checkRequests checks what the model was sent.
 func (r *real) checkRequests() {
 	t := r.t
 	requests := r.server.Requests()
@@ -187,7 +186,7 @@ func (r *real) checkRequests() {
 	}
 }
 
-// checkState holds the loop's own account against the model's.
+// checkState compares the usage that the loop reports with the model's.
 func (r *real) checkState() {
 	t := r.t
 	s, err := loopstate.Rebuild(r.dir())
@@ -207,7 +206,7 @@ func TestRealPi(t *testing.T) {
 	r := newReal(t, twoIterations(t))
 	env, flags := modelserver.PiHome(t, r.server)
 	r.begin(env)
-	// --no-session is the dialect's own; the model is what the loop has to choose.
+	// The dialect adds --no-session itself; the loop has to choose the model.
 	r.steerTwoIterations("--agent", filepath.Join(modelserver.AgentBin(t), "pi"), "--model", flags[len(flags)-1])
 }
 
@@ -237,7 +236,7 @@ func TestRealClaudeStreams(t *testing.T) {
 	close(written)
 	r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
 	said = ""
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		if e.Type != event.TypeAgentSaid {
 			continue
 		}
@@ -258,9 +257,8 @@ func TestRealClaudeStreams(t *testing.T) {
 	}
 }
 
-// The first iteration goes on from a session that was there before, and so does the one that takes
-// its place when it is given back. Later ones begin a new session, and the session itself stays as
-// it was.
+// The first iteration continues an earlier session. If it is given back, so does the one that
+// replaces it. Later ones begin new sessions, and the earlier session itself does not change.
 func TestRealEarlierSession(t *testing.T) {
 	const id = "6f1e2c1a-3f0b-4c1e-9a53-0d6a1b9f2e77"
 	for name, row := range map[string]struct {
@@ -314,7 +312,7 @@ func TestRealCodex(t *testing.T) {
 	r.unpriced = true
 	r.steerTwoIterations("--agent", program)
 	var pids []int
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		if e.Type != event.TypeAgentStarted {
 			continue
 		}
@@ -332,8 +330,8 @@ func TestRealCodex(t *testing.T) {
 	}
 }
 
-// A Codex whose app-server is too old is spoken with by `codex exec`: two iterations in two
-// processes, and what is said to it in mid-turn stands in the next prompt.
+// With a Codex whose app-server is too old, ralph uses `codex exec`: two iterations in two
+// processes, and a steer in mid-turn is in the next prompt.
 func TestRealCodexWithoutServer(t *testing.T) {
 	r := newReal(t, twoIterations(t))
 	_, env := modelserver.CodexHome(t, r.server)
@@ -348,7 +346,7 @@ func TestRealCodexWithoutServer(t *testing.T) {
 	r.until("the end", func(e event.Event) bool { return e.Type == event.TypeLoopEnded })
 	r.checkState()
 	var pids, fallbacks []string
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		switch e.Type {
 		case event.TypeAgentStarted:
 			p, err := event.As[event.AgentStarted](e)
@@ -363,7 +361,7 @@ func TestRealCodexWithoutServer(t *testing.T) {
 		}
 	}
 	if len(pids) != 2 || len(fallbacks) != 1 || !strings.Contains(fallbacks[0], "codex exec works instead") {
-		t.Errorf("processes %v, told %q", pids, fallbacks)
+		t.Errorf("processes %v, fallbacks %q", pids, fallbacks)
 	}
 	for _, req := range r.server.Requests() {
 		if req.Holds("SECOND-WORD") && req.Holds("FIRST-ANSWER") {
@@ -373,8 +371,8 @@ func TestRealCodexWithoutServer(t *testing.T) {
 	r.run("journal", "verify", "night")
 }
 
-// told is the loop's journal, to its end.
-func (r *real) told() []event.Event {
+// events returns all events of the loop, up to its end.
+func (r *real) events() []event.Event {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
@@ -411,7 +409,7 @@ func (r *real) exits(args ...string) (stderr string, code int) {
 // once fails the first request; later ones get a tool and then the promise.
 func once(fault func() modelserver.Step) modelserver.Script { return failing(1, fault) }
 
-// failing fails the first requests, this many.
+// failing fails so many requests, the first ones.
 func failing(times int64, fault func() modelserver.Step) modelserver.Script {
 	work := modelserver.PerContext(
 		modelserver.Step{Text: "On it.", Tools: []modelserver.ToolCall{modelserver.Bash("echo work")}},
@@ -469,15 +467,15 @@ func realCodexRetrying(t *testing.T, script modelserver.Script, retries int) (r 
 	return r, []string{"--agent", program + provider + ".request_max_retries=0" + provider + ".stream_max_retries=" + strconv.Itoa(retries)}
 }
 
-// outlives is the story of a fault that passes: its iteration is given back, or the only one that
-// may be would be used up, and the next one does the work.
+// outlives is the story of a fault that passes: its iteration is given back, since only one is
+// allowed, and the next one does the work.
 func (r *real) outlives(kind event.FaultKind, flags []string) (limited event.AgentLimited) {
 	t := r.t
 	if stderr, code := r.exits(flags...); code != 0 {
 		t.Errorf("ralph ended with %d: %s", code, stderr)
 	}
 	var outcomes []event.Outcome
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		switch e.Type {
 		case event.TypeAgentLimited:
 			p, err := event.As[event.AgentLimited](e)
@@ -508,7 +506,7 @@ func TestRealFaultsThatPass(t *testing.T) {
 	failed := func(status int) func() modelserver.Step {
 		return func() modelserver.Step { return modelserver.Failed(status) }
 	}
-	// Codex says what kind of fault a broken stream is while it tries again.
+	// Codex names the kind of fault of a broken stream while it tries again.
 	codexCutOff := func(t *testing.T, s modelserver.Script) (*real, []string) {
 		return realCodexRetrying(t, func(req modelserver.Request) modelserver.Step {
 			if req.N == 2 {
@@ -517,7 +515,7 @@ func TestRealFaultsThatPass(t *testing.T) {
 			return s(req)
 		}, 1)
 	}
-	// Codex tells a full server from a broken one by the code in the body.
+	// Codex distinguishes a full server from a broken one by the code in the body.
 	overloaded := func() modelserver.Step {
 		return modelserver.Step{Status: 503, Body: `{"error":{"code":"server_is_overloaded","message":"at capacity"}}`}
 	}
@@ -566,7 +564,7 @@ func TestRealClaudeWaitsForSubscription(t *testing.T) {
 	if limited.Until != until.UTC().Format(time.RFC3339) {
 		t.Errorf("limited until %s, want %s", limited.Until, until.UTC())
 	}
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		if e.Type == event.TypeIterationStarted && e.Iter == 2 && e.At.Before(until) {
 			t.Errorf("the next iteration began at %s, before %s", e.At, until)
 		}
@@ -590,14 +588,14 @@ func TestRealCodexWaitsForAccount(t *testing.T) {
 	if limited.Until != until.UTC().Format(time.RFC3339) {
 		t.Errorf("limited until %s, want %s", limited.Until, until.UTC())
 	}
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		if e.Type == event.TypeIterationStarted && e.Iter == 2 && e.At.Before(until) {
 			t.Errorf("the next iteration began at %s, before %s", e.At, until)
 		}
 	}
 }
 
-// A login that is missing or not valid is for a person.
+// A missing or invalid login needs a person.
 func TestRealLoginThatIsMissing(t *testing.T) {
 	refused := always(modelserver.Failed(401))
 	for name, start := range map[string]func(*testing.T) (*real, []string){

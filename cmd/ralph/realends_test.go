@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// realHomes make what each way to speak with each real agent needs: the words behind `ralph start`
-// and the agent's environment.
+// realHomes returns a function for each way to run each real agent. It makes the agent's
+// environment and returns the arguments of `ralph start`.
 func realHomes() map[string]func(testing.TB, *modelserver.Server) (start, env []string) {
 	homes := map[string]func(testing.TB, *modelserver.Server) (start, env []string){
 		"pi": func(tb testing.TB, s *modelserver.Server) (start, env []string) {
@@ -56,7 +56,7 @@ func realHomes() map[string]func(testing.TB, *modelserver.Server) (start, env []
 }
 
 // A loop that is stopped or killed in mid-tool leaves no process of the agent or of its tool, which
-// most give a session of its own, and nothing is told twice or missing.
+// most agents run in a session of its own. The journal contains nothing twice and misses nothing.
 func TestRealEndsLeaveNothing(t *testing.T) {
 	for name, home := range realHomes() {
 		for _, verb := range [][]string{{"stop", "night", "--now"}, {"kill", "night"}} {
@@ -84,8 +84,8 @@ func TestRealEndsLeaveNothing(t *testing.T) {
 	}
 }
 
-// An agent that has a protocol is a plain program as well: it works without asking, and its answer
-// is what it prints.
+// An agent that has a protocol also works as a plain program: it works without asking, and prints
+// its answer.
 func TestRealPlainText(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
@@ -107,15 +107,15 @@ func TestRealPlainText(t *testing.T) {
 	}
 }
 
-// checkEnd holds what the journal tells of an end in mid-tool to what happened: one process, one
-// exit, and no call without its return. told says that the agent had a word in it: one that is
-// killed, or that knows only signals, tells no return.
-func (r *real) checkEnd(reason event.Reason, told bool) {
+// checkEnd checks what the journal reports of an end in mid-tool: one process, one exit, and no
+// call without its return. An agent that is killed, or that knows only signals, reports no return:
+// then asked is false.
+func (r *real) checkEnd(reason event.Reason, asked bool) {
 	r.t.Helper()
 	count := map[event.Type]int{}
 	open := map[string]bool{}
 	var ended event.LoopEnded
-	for _, e := range r.told() {
+	for _, e := range r.events() {
 		count[e.Type]++
 		var err error
 		switch e.Type {
@@ -140,7 +140,7 @@ func (r *real) checkEnd(reason event.Reason, told bool) {
 	if ended.Status != event.StatusStopped || ended.Reason != reason {
 		r.t.Errorf("the loop ended as %+v", ended)
 	}
-	if told && len(open) > 0 {
+	if asked && len(open) > 0 {
 		r.t.Errorf("calls without a return: %v", open)
 	}
 }
@@ -155,7 +155,7 @@ func (r *real) started() event.AgentStarted {
 	return p
 }
 
-// inGroup are the processes of an agent's group: a launcher has the program itself as a child.
+// inGroup returns the processes of an agent's group: a launcher has the program itself as a child.
 func inGroup(t *testing.T, leader int) (pids []int) {
 	t.Helper()
 	table, err := exec.Command("ps", "-A", "-o", "pid=,pgid=").Output()
@@ -193,14 +193,14 @@ func (r *real) pid(name string) int {
 	}
 }
 
-// A command that is to write outside of the project does so where everything is permitted, and does
-// not where the agent may only work in its folder. These are the agents that can be held to that.
+// A command can write outside of the project if everything is permitted, and cannot if the agent
+// may only work in its folder. Only these agents can enforce that.
 func TestRealPermissions(t *testing.T) {
 	homes := realHomes()
 	for _, name := range []string{"claude", "codex", "codex exec", "gemini", "qwen", "copilot"} {
 		home, ok := homes[name]
 		if !ok {
-			t.Fatalf("%s is no agent of these tests", name)
+			t.Fatalf("these tests have no agent %s", name)
 		}
 		for _, permissions := range []string{"full", "workspace", "ask"} {
 			t.Run(name+", "+permissions, func(t *testing.T) {

@@ -10,11 +10,11 @@ import (
 type replayVerb struct {
 	cli.Placed
 	Source    string    `arg:"" optional:"" help:"The loop, a copy of its folder, or a segment of its journal, compressed or not and whatever its name; - reads it from stdin. Without it the loop that runs here."`
-	Speed     string    `placeholder:"N" help:"Playback speed: 1 is real time, max is no delay. Pauses are at most 2 s, but for 1. On a terminal 10, elsewhere max."`
+	Speed     string    `placeholder:"N" help:"Playback speed: 1 is real time, max is no delay. Pauses are at most 2 s, except at 1. On a terminal 10, elsewhere max."`
 	From      event.Seq `placeholder:"SEQ" help:"Begin with this event."`
 	Iteration string    `short:"i" placeholder:"N" help:"Only these iterations: 3, 2..4 or 5..."`
 	Color     string    `enum:"auto,always,never" default:"auto" help:"Use colours: auto (on a terminal), always or never."`
-	Verify    bool      `help:"Show nothing: fold the journal, decide again, and report the first decision that is another one today."`
+	Verify    bool      `help:"Show nothing: fold the journal, decide again, and report the first decision that differs today."`
 	Verbose   bool      `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time      bool      `help:"Show the time of each entry."`
 	JSON      bool      `help:"Print the journal's lines as they are."`

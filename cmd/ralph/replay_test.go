@@ -24,11 +24,11 @@ func TestReplayShowsCompleteLoop(t *testing.T) {
 		t.Errorf("it ends with\n%s\nwant %s", got, account)
 	}
 	if as := r.printed(&replayVerb{Source: "night", Speed: "max", JSON: true}); as != r.printed(&logsVerb{Source: "night", JSON: true}) {
-		t.Error("as JSON it prints something else than the journal's lines")
+		t.Error("as JSON it does not print the journal's lines")
 	}
 }
 
-// Wherever it begins, the account at the end is of the whole loop.
+// Wherever the replay begins, the summary at the end is of the whole loop.
 func TestReplayFromTheMiddle(t *testing.T) {
 	r := threeIterations(t)
 	account := "3 iterations · 22s · 3.0k tokens in · 300 out · $0.75\n"
@@ -41,11 +41,11 @@ func TestReplayFromTheMiddle(t *testing.T) {
 		t.Errorf("the last segment alone:\n%s", got)
 	}
 	if got := r.printed(&replayVerb{Source: "night", Speed: "max", From: 1000}); got != "" {
-		t.Errorf("from behind the end:\n%s", got)
+		t.Errorf("from after the end:\n%s", got)
 	}
 }
 
-// Everything before the damage is shown, by each who reads from the beginning.
+// Every verb that reads from the beginning shows everything before the damage.
 func TestDamagedJournalIsShownPartly(t *testing.T) {
 	r := threeIterations(t)
 	segment := filepath.Join(r.dir, "journal", "000002-i0002.jsonl")
@@ -81,7 +81,7 @@ func (r *recorded) copied(without string) (dir string) {
 	return dir
 }
 
-// A segment needs neither its name nor a file.
+// A segment may have any name, or come from stdin.
 func TestReplayOfRenamedSegment(t *testing.T) {
 	r := threeIterations(t)
 	segment := func(name string) []byte {
@@ -171,8 +171,7 @@ func TestReplaySpeed(t *testing.T) {
 	}
 }
 
-// beforeHash returns the report of a loop that has ended without its last line, the hash of its
-// journal.
+// beforeHash returns the report of an ended loop without its last line, the journal's hash.
 func beforeHash(t *testing.T, report string) string {
 	t.Helper()
 	at := regexp.MustCompile(`journal sha256 [0-9a-f]{64}\n$`).FindStringIndex(report)

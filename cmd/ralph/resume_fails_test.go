@@ -18,8 +18,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// A loop that cannot be resumed for want of room stays as it ended, however often that is tried,
-// and no number of an iteration is used up. The first that finds room goes on where it stopped.
+// A loop that cannot be resumed because the disk is full stays as it ended, however often a resume
+// fails, and no iteration number is used up. The first resume that finds room goes on where the
+// loop stopped.
 func TestResumeOnFullDiskFails(t *testing.T) {
 	t.Parallel()
 	for _, way := range []struct {
@@ -90,7 +91,7 @@ func fullFileSystem(t *testing.T, p *place) (start func(...string) *exec.Cmd, ro
 	}, func() { p.must(os.Remove(ballast)) }
 }
 
-// tinyFiles lets no file of the runner grow to what it reserves for its end.
+// tinyFiles limits the runner's files to less than it reserves for its end.
 func tinyFiles(t *testing.T, p *place) (start func(...string) *exec.Cmd, room func()) {
 	return limited(p, "ulimit -f 200"), func() {}
 }
@@ -105,8 +106,8 @@ func limited(p *place, limit string) func(...string) *exec.Cmd {
 	}
 }
 
-// Where fewer files may be open than a loop needs, that is told before anything begins; where they
-// are just enough, a loop that completes exits as one.
+// If a loop needs more open files than the limit allows, ralph says so before anything begins. If
+// they just suffice, the loop completes.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	for _, most := range []int{24, 127, 128} {

@@ -21,7 +21,7 @@ func TestPublishedSchemaIsCurrent(t *testing.T) {
 		return
 	}
 	if !bytes.Equal(settingsSchema, want) {
-		t.Error("settings.schema.json is not of the settings that this ralph has: make docs")
+		t.Error("settings.schema.json is not the schema of today's settings: run make docs")
 	}
 }
 

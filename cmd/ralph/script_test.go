@@ -39,12 +39,12 @@ func TestMain(m *testing.M) {
 }
 
 // tests are the tests of this package. A story mostly waits for other processes, so more of them
-// are told at a time than there are processors, unless -parallel says otherwise.
+// run at a time than there are processors, unless -parallel says otherwise.
 type tests struct{ m *testing.M }
 
 func (t tests) Run() int {
-	// What stands in the settings of most tests' projects is their own; those about trust take this
-	// away.
+	// Most tests write the settings of their project themselves, so these are trusted. The tests
+	// about trust unset this.
 	_ = os.Setenv("RALPH_TRUST", "1")
 	flag.Parse()
 	given := false
@@ -55,8 +55,8 @@ func (t tests) Run() int {
 	return t.m.Run()
 }
 
-// TestScript plays the stories of testdata/script: the whole binary, real
-// processes, real files. A story that leaves a runner behind has it killed.
+// TestScript runs the stories of testdata/script: the whole binary, real processes, real files. It
+// kills the runners that a story leaves.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   filepath.Join("testdata", "script"),
@@ -159,7 +159,7 @@ func lastEvents(dir string) string {
 }
 
 // awaitLine waits until a line of a loop's journal matches: recorded NAME PATTERN. What an agent or
-// a guardrail does can be seen before the event that tells of it.
+// a guardrail does can be seen before its event.
 func awaitLine(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 || neg {
 		ts.Fatalf("usage: recorded NAME PATTERN")
@@ -231,8 +231,8 @@ func flip(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(name, data, 0o600))
 }
 
-// forge writes the last segment of an ended loop again, with another text in it and all that is
-// computed from its bytes: forge NAME OLD NEW, of the same length.
+// forge replaces a text in the last segment of an ended loop by one of the same length, and
+// computes its checksums again: forge NAME OLD NEW.
 func forge(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(filepath.Join(".ralph", args[0]))
 	segments, err := journal.Segments(dir)
@@ -241,7 +241,7 @@ func forge(ts *testscript.TestScript, _ bool, args []string) {
 	text, err := os.ReadFile(name)
 	ts.Check(err)
 	if len(args[1]) != len(args[2]) || !bytes.Contains(text, []byte(args[1])) {
-		ts.Fatalf("%q does not stand in %s, or %q is of another length", args[1], name, args[2])
+		ts.Fatalf("%q is not in %s, or %q is of another length", args[1], name, args[2])
 	}
 	var forged []byte
 	var crc uint32
@@ -257,8 +257,8 @@ func forge(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(name, forged, 0o600))
 }
 
-// cut shortens a dead loop's journal to what stood there when the first line with a text in
-// it had been written: cut NAME TEXT. It is what KILL at that moment would have left.
+// cut cuts a dead loop's journal off after the first line that contains a text, as KILL at that
+// moment would have left it: cut NAME TEXT.
 func cut(ts *testscript.TestScript, _ bool, args []string) {
 	segments, err := journal.Segments(ts.MkAbs(filepath.Join(".ralph", args[0])))
 	ts.Check(err)
@@ -321,7 +321,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// pidIn reads a pid as soon as the file holds one; 0 where it does not in time.
+// pidIn reads a pid as soon as the file holds one; 0 if it does not in time.
 func pidIn(name string, deadline time.Time) int {
 	for time.Now().Before(deadline) {
 		text, err := os.ReadFile(name)

@@ -26,7 +26,7 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// send has a ralph of its own send a command, and remembers what it was told.
+// send has a process of its own send a command, and remembers its report.
 func (s *soak) send(random *rand.Rand) {
 	linger(random, 80*time.Millisecond)
 	c := s.command(random)
@@ -53,7 +53,7 @@ func (s *soak) send(random *rand.Rand) {
 	switch parsed := json.Unmarshal([]byte(out), &f) == nil; {
 	case parsed && f.ID != "":
 		s.mu.Lock()
-		if s.told[f.ID] = f.Report; f.Outcome != "withdrawn" {
+		if s.reports[f.ID] = f.Report; f.Outcome != "withdrawn" {
 			s.dropped[f.ID] = c.Text
 		}
 		s.mu.Unlock()
@@ -78,8 +78,7 @@ func saysWhy(stderr string) bool {
 	return false
 }
 
-// follow is one seat from which the loop is watched, until the end: by ever new
-// processes, since these are killed.
+// follow watches the loop until its end, by one process after another, since they are killed.
 func (s *soak) follow(random *rand.Rand, n int, ended <-chan struct{}) {
 	var last event.Seq
 	for round := 0; ; round++ {
@@ -114,7 +113,7 @@ func (s *soak) followOnce(argv []string, ended <-chan struct{}) (last event.Seq)
 	defer close(over)
 	go func() {
 		select {
-		case <-ended: // package journal follows for ever
+		case <-ended: // package journal follows without end
 			_ = cmd.Process.Kill()
 		case <-over:
 		}
@@ -141,7 +140,7 @@ func (s *soak) followOnce(argv []string, ended <-chan struct{}) (last event.Seq)
 	return last
 }
 
-// shown remembers a line, and holds it against what others were shown.
+// shown remembers a line, and compares it with what others were shown.
 func (s *soak) shown(who string, line []byte) (seq event.Seq) {
 	seq = sequence(line)
 	if seq == 0 {
@@ -157,7 +156,7 @@ func (s *soak) shown(who string, line []byte) (seq event.Seq) {
 	return seq
 }
 
-// sequence reads the seq of a journal line, whose keys stand in a fixed order.
+// sequence reads the seq of a journal line, whose keys are in a fixed order.
 func sequence(line []byte) (seq event.Seq) {
 	_, _ = fmt.Sscanf(string(line[:min(len(line), 40)]), `{"v":1,"seq":%d,`, &seq)
 	return seq
@@ -205,7 +204,7 @@ func (s *soak) waiting() (names []string) {
 	files, err := os.ReadDir(filepath.Join(s.dir, "inbox"))
 	s.must(err)
 	for _, f := range files {
-		// A sender that was killed leaves the beginning of a drop, which is none.
+		// A killed sender leaves an unfinished drop, which is no command.
 		if !f.IsDir() && !strings.HasPrefix(f.Name(), ".") {
 			names = append(names, f.Name())
 		}
@@ -213,7 +212,7 @@ func (s *soak) waiting() (names []string) {
 	return names
 }
 
-// check holds the files to everything that was promised.
+// check compares the files with everything that was promised.
 func (s *soak) check() {
 	if err := journal.Verify(s.dir, func(journal.SegmentReport) {}); err != nil {
 		s.Errorf("verify: %v", err)
@@ -242,7 +241,7 @@ func (s *soak) check() {
 	}
 }
 
-// complaints returns what runners said that they should not have met.
+// complaints returns the lines that runners should not have written.
 func complaints(log string) (found []string) {
 	for line := range strings.Lines(log) {
 		switch {
@@ -256,8 +255,7 @@ func complaints(log string) (found []string) {
 	return found
 }
 
-// checkEvents holds the journal against what followers were shown and senders were told,
-// and folds it.
+// checkEvents compares the journal with what followers and senders printed, and folds it.
 func (s *soak) checkEvents() (folded loopstate.State) {
 	onDisk, err := os.ReadFile(filepath.Join(s.dir, loopstate.StateFile))
 	s.must(err)
@@ -301,7 +299,7 @@ func (s *soak) checkEvents() (folded loopstate.State) {
 		}
 	}
 	if file.Seq != folded.Seq {
-		s.Errorf("state.json of the ended loop stands at event %d of %d", file.Seq, folded.Seq)
+		s.Errorf("state.json of the ended loop is at event %d of %d", file.Seq, folded.Seq)
 	}
 	if missing > 0 {
 		s.Errorf("%d events that were shown are not in the journal", missing)
@@ -316,7 +314,7 @@ func (s *soak) checkEvents() (folded loopstate.State) {
 			s.Errorf("command %s (%q) was received %d times (%q)", id, text, received[id], texts[id])
 		}
 	}
-	for id, f := range s.told {
+	for id, f := range s.reports {
 		switch f.Outcome {
 		case "withdrawn":
 			if received[id] > 0 {
@@ -339,7 +337,7 @@ func answeredID(e event.Event) string {
 	return p.ID
 }
 
-// checkState holds three ways to the state against each other.
+// checkState compares three ways to read the state.
 func (s *soak) checkState(folded loopstate.State) {
 	opened, err := loopstate.Open(s.dir)
 	s.must(err)

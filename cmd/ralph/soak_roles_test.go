@@ -25,7 +25,7 @@ import (
 // Programs that the soak runs beside ralph. They are this test binary under other
 // names, so that each is a process that can be killed.
 
-// The files by which agents of the soak say that they live.
+// The files in which agents of the soak record that they run.
 const (
 	aloneFile    = "alone.lock"   // held by the one agent
 	agentsFile   = "agents.log"   // a line for each start: pid and start time
@@ -61,9 +61,8 @@ func soloAgent() int {
 	})
 }
 
-// leaveSlowly has every third agent take its time on TERM, as real ones do: time for another
-// one to be started too early. wait holds back an agent that has been asked and
-// would end by itself.
+// leaveSlowly lets every third agent end late after TERM, as real ones do: then another one could
+// be started too early. wait keeps an agent that got TERM from ending by itself meanwhile.
 func leaveSlowly() (wait func()) {
 	if os.Getpid()%3 != 0 {
 		return func() {}
@@ -97,8 +96,8 @@ func note(file, line string) {
 	f.Close()
 }
 
-// printingAgent prints fast, leaves a process behind in a session of its own and, in
-// every other iteration, half a line.
+// printingAgent prints fast, leaves a process running in a session of its own and, in every other
+// iteration, prints half a line.
 func printingAgent() int {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	stray := exec.Command("sleep", "300")
@@ -113,12 +112,11 @@ func printingAgent() int {
 		fmt.Fprint(out, "half a li")
 	}
 	out.Flush()
-	time.Sleep(30 * time.Millisecond) // work, in which to be killed
+	time.Sleep(30 * time.Millisecond) // time to be killed in
 	return 0
 }
 
-// follower follows the journal from its first event as another program would do it: by
-// package journal.
+// follower follows the journal from its first event as another program would: with package journal.
 func follower() int {
 	out := bufio.NewWriter(os.Stdout)
 	opt := journal.FollowOptions{Idle: func(journal.Position) { out.Flush() }}

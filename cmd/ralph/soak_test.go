@@ -26,17 +26,16 @@ import (
 )
 
 var (
-	soakSeconds = flag.Int("soak.seconds", 0, "how long TestSoak kills; 0 stands for 4, or 2 with -short")
+	soakSeconds = flag.Int("soak.seconds", 0, "for how long TestSoak kills; 0 means 4, or 2 with -short")
 	soakSeed    = flag.Uint64("soak.seed", 0, "the seed of TestSoak; 0 takes one of its own")
 )
 
-// TestSoak runs a real detached loop that writes as fast as it can, followers and
-// senders in processes of their own, and kills any of them with KILL at any moment. In
-// the end the files have to say everything that anybody was shown, and every command
-// once.
+// TestSoak runs a real detached loop that writes as fast as it can, with followers and senders in
+// processes of their own, and kills any of them with KILL at any moment. At the end, the files have
+// to contain everything that anybody was shown, and every command once.
 //
-// A seed repeats who does what in which order of each actor; how the actors meet is the
-// machine's doing, so a seed that fails may have to be tried more than once.
+// A seed fixes what each actor does, and in which order. How the actors interleave depends on the
+// machine, so a seed that fails may have to be tried more than once.
 func TestSoak(t *testing.T) {
 	if *soakSeconds == 0 {
 		t.Parallel()
@@ -88,9 +87,9 @@ type soak struct {
 	mu      sync.Mutex
 	victims map[string]map[*os.Process]bool // running children by kind
 	seen    map[event.Seq]uint64            // what followers were shown: hash of the line by seq
-	// text by id of the commands whose drop succeeded and stood
+	// text by id of the commands that were dropped and not withdrawn
 	dropped map[string]string
-	told    map[string]send.Report // what senders printed
+	reports map[string]send.Report // what senders printed
 	lastSeq event.Seq              // of the state as it was last read
 	kills   int
 	starts  int
@@ -113,7 +112,7 @@ func newSoak(t *testing.T) *soak {
 	s := &soak{
 		T: t, seed: seed, lasts: time.Duration(seconds) * time.Second,
 		home: filepath.Join(root, "home"), project: filepath.Join(root, "project"), hash: maphash.MakeSeed(),
-		victims: map[string]map[*os.Process]bool{}, seen: map[event.Seq]uint64{}, dropped: map[string]string{}, told: map[string]send.Report{},
+		victims: map[string]map[*os.Process]bool{}, seen: map[event.Seq]uint64{}, dropped: map[string]string{}, reports: map[string]send.Report{},
 	}
 	s.dir = filepath.Join(s.project, cli.RalphFolder, "soak")
 	s.env = append(os.Environ(), "RALPH_HOME="+s.home, "HOME="+root)
@@ -153,20 +152,19 @@ func (s *soak) must(err error) {
 	}
 }
 
-// keep copies what a failed run left to where it can be looked at.
+// keep copies what a failed run left to $SOAK_KEEP.
 func (s *soak) keep() {
 	if to := os.Getenv("SOAK_KEEP"); to != "" {
 		s.must(os.CopyFS(filepath.Join(to, fmt.Sprint(s.seed)), os.DirFS(s.project)))
 	}
 }
 
-// linger lets up to the given time pass: the moments at which things meet are what the
-// seeds are about.
+// linger sleeps for up to the given time: the seeds vary when things meet.
 func linger(random *rand.Rand, most time.Duration) {
 	time.Sleep(time.Duration(random.Int64N(int64(most))))
 }
 
-// child runs a program to its end; kind is by what it can be picked to be killed.
+// child runs a program to its end. killChild picks its victims by kind.
 func (s *soak) child(kind string, argv ...string) (stdout, stderr string, err error) {
 	var out, errs strings.Builder
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -211,7 +209,7 @@ func code(err error) int {
 	return 0
 }
 
-// agents are what the loop is run with, in turns.
+// agents are the agents that the loop runs with, in turns.
 var agents = [][]string{
 	{"--agent", "solo-agent rehearse soak.rehearsal", "--protocol", "rehearsal"},
 	{"--agent", "solo-agent text", "--protocol", "text"},
@@ -256,7 +254,7 @@ func (s *soak) resume(random *rand.Rand) {
 	}
 }
 
-// kill ends one of all that runs.
+// kill kills one of the processes.
 func (s *soak) kill(random *rand.Rand) {
 	linger(random, 200*time.Millisecond)
 	did := false
@@ -316,7 +314,7 @@ func (s *soak) killChild(random *rand.Rand, kind string) bool {
 	return false
 }
 
-// command is one wish of any kind, with a text of its own where it has one.
+// command returns a command of a random kind. A kind with a text gets a unique one.
 func (s *soak) command(random *rand.Rand) inbox.Command {
 	s.mu.Lock()
 	s.sent++
@@ -339,7 +337,7 @@ func (s *soak) command(random *rand.Rand) inbox.Command {
 	return inbox.Command{Kind: []inbox.Kind{inbox.Stop, inbox.StopNow, inbox.Kill}[random.IntN(3)]}
 }
 
-// drop puts a command into the inbox, whether anybody runs the loop or not.
+// drop puts a command into the inbox, whether the loop is run or not.
 func (s *soak) drop(random *rand.Rand) {
 	linger(random, 40*time.Millisecond)
 	c := s.command(random)
@@ -355,7 +353,7 @@ func (s *soak) drop(random *rand.Rand) {
 		}
 		if back {
 			s.mu.Lock()
-			s.told[id] = send.Report{ID: id, Outcome: "withdrawn"}
+			s.reports[id] = send.Report{ID: id, Outcome: "withdrawn"}
 			s.mu.Unlock()
 			return
 		}
@@ -370,7 +368,7 @@ func (s *soak) drop(random *rand.Rand) {
 	}
 }
 
-// look reads the loop as list and status do: never an error, and never back.
+// look reads the loop as list and status do. That never fails, and the state never goes back.
 func (s *soak) look(random *rand.Rand) {
 	linger(random, 60*time.Millisecond)
 	state, err := loopstate.Open(s.dir)

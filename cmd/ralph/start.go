@@ -17,7 +17,7 @@ func (startVerb) Help() string {
 	)
 }
 
-// Run starts the detached runner and, unless it is told otherwise, attaches to it.
+// Run starts the detached runner and, without --detach, attaches to it.
 func (v *startVerb) Run(e *cli.Env) error {
 	started, err := v.Begin(e)
 	if err != nil {

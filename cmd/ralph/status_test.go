@@ -138,7 +138,7 @@ func TestHeaderShowsWait(t *testing.T) {
 	}
 }
 
-// Who redirects a page to a disk that is full learns that half of it is missing.
+// If the output cannot be written, for example to a full disk, the verb returns the error.
 func TestWriteErrorIsReported(t *testing.T) {
 	r := limitedLoop(t)
 	r.register()

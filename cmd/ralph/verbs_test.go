@@ -12,8 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
-// said returns everything that reading a command line comes to: what is printed, the
-// command that is chosen, the error and the hint.
+// said returns what parsing a command line prints, or the error and its hint.
 func said(t *testing.T, args []string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -99,7 +98,7 @@ func TestParserMessagesAreTranslated(t *testing.T) {
 	}
 }
 
-// nodes are all verbs that people can type, those of verbs among them.
+// nodes returns all verbs that people can type, verbs of verbs included.
 func nodes(t *testing.T) []*kong.Node {
 	t.Helper()
 	parser, err := commands().Parser(nil, func(int) {})
@@ -115,7 +114,7 @@ func nodes(t *testing.T) []*kong.Node {
 	return all
 }
 
-// A field of a verb that holds no flag would be offered as one without a word of help.
+// A field of a verb that is no flag would become one, without help.
 func TestEachFlagHasHelp(t *testing.T) {
 	for _, node := range nodes(t) {
 		for _, flag := range node.Flags {
@@ -139,7 +138,7 @@ func TestEachVerbHasExamples(t *testing.T) {
 			t.Errorf("%s has no example", name)
 		}
 		for line := range strings.SplitSeq(lines, "\n  ") {
-			typed, _, _ := strings.Cut(line, " > ") // what a shell takes
+			typed, _, _ := strings.Cut(line, " > ") // without the shell's redirection
 			typed, _, _ = strings.Cut(typed, " < ")
 			args, err := config.Agent{Command: typed}.Argv()
 			if err != nil || args[0] != "ralph" {

@@ -208,7 +208,7 @@ func (o *output) await(t *testing.T, want string) {
 	}
 }
 
-// codeOf is the exit code that an error stands for.
+// codeOf returns the exit code of an error.
 func codeOf(err error) int {
 	if silent, ok := errors.AsType[cli.Exit](err); ok {
 		return int(silent)

@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-// overview is what 'ralph' alone says: the loops of this project. Where there are none, the loops
-// that run elsewhere on this machine, and what to do next.
+// overview prints what 'ralph' alone shows: the loops of this project. If there are none, it shows
+// the loops that run elsewhere on this machine, and what to do next.
 func overview(e *cli.Env) error {
 	here, err := listing.Find(e, listing.Options{})
 	if err != nil {
@@ -41,8 +41,7 @@ func overview(e *cli.Env) error {
 	return err
 }
 
-// firstAgent is the first agent that is installed, to name it where one is needed; claude where
-// none is.
+// firstAgent returns the first agent that is installed, for examples; claude if none is.
 func firstAgent() string {
 	if here := launch.InstalledAgents(); len(here) > 0 {
 		return here[0]
@@ -50,7 +49,7 @@ func firstAgent() string {
 	return config.KnownAgents()[0].Program
 }
 
-// welcome is the page for a project without a loop, in lines of so many columns; 0 for any.
+// welcome returns the page for a project without a loop, in lines of so many columns; 0 means any.
 func welcome(agent string, width int) string {
 	steps := [][2]string{
 		{"ralph doctor", "see which agents are here, and what works"},

@@ -28,7 +28,7 @@ type place struct {
 	dir, home string
 	as        *syscall.Credential // owner of the processes; nil for the user of the test
 	program   string
-	untrusted bool // what stands in the project's settings is not said to be trusted
+	untrusted bool // the project's settings are not trusted
 }
 
 func newPlace(t *testing.T) *place {
@@ -75,7 +75,7 @@ func (p *place) ralph(args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// fine is ralph where nothing else will do.
+// fine runs ralph, and fails the test unless the exit code is 0.
 func (p *place) fine(args ...string) (stdout string) {
 	p.Helper()
 	stdout, stderr, code := p.ralph(args...)
@@ -112,13 +112,13 @@ func (p *place) dead(name string) bool {
 // written waits until a file in the project holds something: a shell makes it before it writes.
 func (p *place) written(file string) {
 	p.Helper()
-	p.until("something to stand in "+file, func() bool {
+	p.until("something in "+file, func() bool {
 		text, err := os.ReadFile(filepath.Join(p.dir, file))
 		return err == nil && len(text) > 0
 	})
 }
 
-// alive says whether the process lives whose pid a file in the project holds.
+// alive reports whether the process lives whose pid is in a file of the project.
 func (p *place) alive(file string) bool {
 	var pid int
 	text, err := os.ReadFile(filepath.Join(p.dir, file))
@@ -128,8 +128,8 @@ func (p *place) alive(file string) bool {
 	return syscall.Kill(pid, 0) == nil
 }
 
-// Twenty that start the same loop at the same moment: one runs it, the others report that, and
-// nothing of the loop is damaged. Then it is ended, and twenty resume it.
+// Of twenty that start the same loop at the same moment, one runs it, the others report that, and
+// nothing of the loop is damaged. After its end, twenty resume it.
 func TestRacingStarts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -159,7 +159,7 @@ func TestRacingStarts(t *testing.T) {
 			case r == "":
 				won++
 			case !strings.Contains(r, "loop one is already run by ") && !strings.Contains(r, "loop one has gone on meanwhile"):
-				t.Errorf("a loser was told: %s", r)
+				t.Errorf("a start that lost says: %s", r)
 			}
 		}
 		state, err := loopstate.Open(p.loop("one"))
@@ -198,8 +198,7 @@ func TestRacingStarts(t *testing.T) {
 	}
 }
 
-// A folder that may not be written is told, with nothing begun; also one that may not be
-// written any more when the loop is resumed.
+// A folder that may not be written is reported, at the start of a loop and at its resume.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -231,11 +230,11 @@ func TestReadOnlyFolder(t *testing.T) {
 	p.fine("journal", "verify", "one")
 }
 
-// asNobody makes all processes of a place another user's, whom the system refuses things.
+// asNobody runs all processes of a place as another user, without the tester's rights.
 func (p *place) asNobody() {
 	nobody := uint32(65534)
 	p.as = &syscall.Credential{Uid: nobody, Gid: nobody}
-	// The ralph of these tests lies in a folder that is the tester's alone.
+	// The ralph of these tests is in a folder that only the tester can read.
 	path, err := exec.LookPath("ralph")
 	p.must(err)
 	folder := p.TempDir()
@@ -251,8 +250,8 @@ func (p *place) asNobody() {
 	p.must(os.Chown(p.dir, int(nobody), int(nobody)))
 }
 
-// A disk that is full ends the loop with a clear word, its agent with it, and nothing that
-// was shown is lost. Once there is room the loop goes on.
+// A full disk ends the loop and its agent with a clear message, and nothing that was shown is lost.
+// Once there is room, the loop goes on.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, way := range []struct {
@@ -350,7 +349,7 @@ func smallFiles(t *testing.T, p *place) (start func(...string) *exec.Cmd, room f
 	}, func() {}
 }
 
-// A runner that has to end the stubborn processes of the one before takes its time, and its
+// A runner that first has to end stubborn processes of the one before starts slowly, and its
 // starter says so meanwhile.
 func TestSlowStartIsReported(t *testing.T) {
 	t.Parallel()
@@ -363,7 +362,7 @@ func TestSlowStartIsReported(t *testing.T) {
 	p.must(syscall.Kill(live.PID, syscall.SIGKILL))
 	p.until("the runner to be dead", func() bool { return p.dead("one") })
 	if !p.alive("pid") {
-		t.Fatal("the agent is no stubborn one")
+		t.Fatal("the agent is not stubborn")
 	}
 	quick := p.script("quick.sh", "cat > /dev/null\necho '<promise>COMPLETE</promise>'\n")
 	_, stderr, code := p.ralph("start", "one", "--detach", "--resume", "--agent", quick, "--protocol", "text")
@@ -402,7 +401,7 @@ func TestCommandNoticesDeadRunner(t *testing.T) {
 	p.must(steer.Start())
 	over := make(chan error, 1)
 	go func() { over <- steer.Wait() }()
-	p.until("the command lies in the inbox", func() bool {
+	p.until("the command to be in the inbox", func() bool {
 		if len(over) > 0 {
 			p.Fatalf("steer ended: %v\n%s", <-over, errs.String())
 		}
