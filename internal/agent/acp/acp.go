@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// phase is where the conversation stands.
+// phase is the state of the conversation.
 type phase uint8
 
 const (
@@ -150,9 +150,9 @@ type turn struct {
 	spoke     bool            // something was said or thought
 	counted   bool            // usage is reported bit by bit
 	retries   int             // of the model's last answer
-	failure   string          // the last words, where they may be an error
+	failure   string          // the last words, if they may be an error
 	proved    bool            // failure is of a request that was made again before
-	asked     bool            // the model is asked, and nothing came of it yet
+	asked     bool            // the model is asked, and has not answered yet
 	retryText string          // words that may say that it is asked again: what comes next decides
 	broken    bool            // the agent says that it gave up: what it says next is why
 	stuck     event.FaultKind // the kind of fault that holds up the request that is made again
@@ -169,7 +169,7 @@ type steer struct {
 	passed  bool
 }
 
-// An answer reads what an agent answers to a request: one of both exists.
+// An answer reads what an agent answers to a request: either the result or the error exists.
 type answer func(result, failed jsonscan.Value, out *agent.Decoded)
 
 // request is one of ours that is not answered.

@@ -23,7 +23,7 @@ func (d *Dialect) answered(id, result, failed jsonscan.Value, out *agent.Decoded
 	r.answer(result, failed, out)
 }
 
-// closed: the session before is.
+// closed: the earlier session is closed.
 func (d *Dialect) closed(_, failed jsonscan.Value, out *agent.Decoded) {
 	out.Add(event.AgentNoticed{What: "session/close", Text: complaint(failed)})
 }
@@ -88,8 +88,8 @@ func (d *Dialect) thinkingChosen(_, failed jsonscan.Value, out *agent.Decoded) {
 	d.ready(out)
 }
 
-// chooseModel asks for the model that is wanted, in the session that result describes: as an option
-// of the session, or as ACP had it before there were options.
+// chooseModel asks for the wanted model in the session that result describes: as an option of the
+// session, or with the request that ACP had before options.
 func (d *Dialect) chooseModel(result jsonscan.Value, out *agent.Decoded) {
 	if d.wants.model == "" {
 		d.chooseThinking(result, out)

@@ -83,7 +83,7 @@ func (d *Dialect) permits(call update) bool {
 	return false
 }
 
-// inside reports whether a call names files, and all of them lie in the agent's folder.
+// inside reports whether a call names files, and all of them are in the agent's folder.
 func (d *Dialect) inside(call update) bool {
 	named := 0
 	for _, list := range []jsonscan.Value{call.Get("locations"), call.content} {

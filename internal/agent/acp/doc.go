@@ -9,8 +9,8 @@
 //
 // # What the protocol leaves open
 //
-// Much, so that each agent has a profile (profile.go), which is data: how it is started, what
-// becomes of a prompt while one is running, how an error looks that is reported as a good end.
+// Much, so each agent has a profile (profile.go), which is data: how it is started, what it does
+// with a prompt while one is running, how it reports an error as a good end.
 //
 //	agent      tried    steered in mid-turn               tokens                      cost
 //	opencode   1.18.33  a second prompt joins the first   of the turn's last request  yes
@@ -25,9 +25,9 @@
 // The versions of the last three are those of claude-agent-acp, codex-acp and pi-acp: a second way
 // to agents that have dialects of their own. An agent without a profile is not steered.
 //
-// All iterations have one process, and each a session of its own. What an agent has started before
-// its session's first prompt is its own (Copilot's and Qwen Code's launchers have the program as a
-// child); what appeared since is ended when the turn is over.
+// All iterations have one process, and each a session of its own. Processes that an agent has
+// started before its session's first prompt are its own (Copilot's and Qwen Code's launchers have
+// the program as a child); later ones are ended when the turn is over.
 //
 // # Permissions, files, terminals
 //
@@ -48,9 +48,9 @@
 // # What to know
 //
 // ACP has no word for a request to the model that failed and is made again, nor for when a limit
-// ends. What is seen of it stands in docs/reference/adapters.md: opencode and Gemini CLI log it
-// (log.go), Copilot reports that it asks again, and of Qwen Code nothing is seen before it gives
-// up, so that only the loop's idle limit ends a longer silence.
+// ends. docs/reference/adapters.md has what is seen of it: opencode and Gemini CLI log it (log.go),
+// Copilot reports that it asks again, and of Qwen Code nothing is seen before it gives up, so that
+// only the loop's idle limit ends a longer silence.
 //
 // Qwen Code asks its model for more after a turn (what to remember, what a person might say next),
 // which no turn accounts for, and remembers across iterations unless memory.enableManagedAutoMemory

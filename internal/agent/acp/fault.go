@@ -15,8 +15,8 @@ import (
 // authRequired is ACP's code for a missing login.
 const authRequired = -32000
 
-// failure is an error that an agent reports. Hand readFailure and failureOf nothing but what the
-// agent calls one: its words are searched.
+// failure is an error that an agent reports. Pass readFailure and failureOf only what the agent
+// calls one: its words are searched.
 type failure struct {
 	fault.Fault
 	login bool // ACP's own code for a missing login
@@ -57,11 +57,11 @@ func readFailure(object jsonscan.Value) failure {
 // failureOf reads an error's text, which may be the JSON body of the provider's answer.
 func failureOf(message string) failure {
 	f := failure{Fault: fault.Fault{Words: strings.TrimSpace(message)}}
-	if told, _, ok := fault.InBody(message); ok {
-		f.Names, f.Status = told.Names, told.Status
-		f.Words = cmp.Or(told.Words, f.Words)
-		if told.Words != "" && len(told.Names) > 0 {
-			f.Words = told.Names[0] + ": " + told.Words
+	if answer, _, ok := fault.InBody(message); ok {
+		f.Names, f.Status = answer.Names, answer.Status
+		f.Words = cmp.Or(answer.Words, f.Words)
+		if answer.Words != "" && len(answer.Names) > 0 {
+			f.Words = answer.Names[0] + ": " + answer.Words
 		}
 	}
 	f.Status = cmp.Or(f.Status, statusIn(message))
@@ -90,7 +90,7 @@ func (d *Dialect) codexReport(about jsonscan.Value, out *agent.Decoded) {
 	d.again(event.AgentRetried{Attempt: d.turn.retries, Kind: kind, Text: agent.Cut(f.Words)}, out)
 }
 
-// statusIn finds an HTTP status that stands by itself near the beginning of a message: "401
+// statusIn finds an HTTP status as a word of its own near the beginning of a message: "401
 // Unauthorized", "Request failed (429)".
 func statusIn(message string) (status int) {
 	if m := statusPattern().FindStringSubmatch(message[:min(len(message), 120)]); m != nil {

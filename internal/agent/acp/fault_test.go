@@ -56,7 +56,7 @@ func TestRefusalKind(t *testing.T) {
 func TestSessionCostReportedOnce(t *testing.T) {
 	var c cost
 	if c.since() != nil {
-		t.Error("a cost that nobody has told")
+		t.Error("a cost that was never reported")
 	}
 	c.read(read(t, `{"amount":3,"currency":"EUR"}`))
 	if c.since() != nil {
@@ -77,7 +77,7 @@ func TestSessionCostReportedOnce(t *testing.T) {
 	}
 }
 
-// A turn that was killed keeps the cost that it told, which is not all.
+// A turn that was killed keeps the cost that it reported, which is not all.
 func TestKilledTurnKeepsCost(t *testing.T) {
 	d := New("opencode")
 	d.turn.open = true
@@ -89,7 +89,7 @@ func TestKilledTurnKeepsCost(t *testing.T) {
 	}
 	out.Reset()
 	if d.End(&out); len(out.Facts) > 0 {
-		t.Errorf("told again: %+v", out.Facts)
+		t.Errorf("reported again: %+v", out.Facts)
 	}
 }
 

@@ -103,8 +103,8 @@ var (
 	geminiAttempt = units.Pattern(`^Attempt ([1-9]\d*) failed(: )?(.*?)( Retrying after (\d+)ms.*| Retrying with backoff\.\.\.(.*))?$`)
 )
 
-// geminiRetry reads "Attempt 1 failed …". again is false where the line does not tell that the
-// request is made again.
+// geminiRetry reads "Attempt 1 failed …". again is false if the line does not say that the request
+// is made again.
 func geminiRetry(words string) (retried event.AgentRetried, again bool) {
 	m := geminiAttempt().FindStringSubmatch(words)
 	if m == nil || strings.HasSuffix(words, "Max attempts reached") {

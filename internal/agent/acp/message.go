@@ -17,14 +17,14 @@ type message struct {
 	ordinal int
 	id      string // the agent's name for it
 	over    bool   // what is said next is another message
-	index   int    // of the block within it
-	open    bool   // a block is
-	thought bool   // and it is thinking
+	index   int    // of the block in the message
+	open    bool   // a block is open
+	thought bool   // the block is thinking
 	name    string // of the block
 }
 
 // chunk reads a piece of a message. The line itself is not kept, since a secret that is cut in two
-// by two pieces could be masked in neither of their lines.
+// by two pieces could be masked in neither line.
 func (d *Dialect) chunk(u update, thought bool, out *agent.Decoded) {
 	kind, words := u.content.Get("type"), u.content.Get("text")
 	if !kind.Is("text") || !words.IsString() {
@@ -58,8 +58,8 @@ func (d *Dialect) chunk(u update, thought bool, out *agent.Decoded) {
 	d.say(u.Get("messageId"), event.Quoted(words.Raw()), thought, out)
 }
 
-// aside reports whether words in the model's place are the agent's own. Of an agent that gave up
-// they are why.
+// aside reports whether words in the model's place are the agent's own. If the agent gave up, they
+// say why.
 func (d *Dialect) aside(u update, words jsonscan.Value) bool {
 	switch {
 	case d.turn.broken, u.Get("messageId").IsString():

@@ -19,10 +19,9 @@ type profile struct {
 	speak []string
 	env   []string // added to its environment
 	model string   // the flag that takes a model; empty where the session takes one
-	// the flag that has nothing asked, and the others by which a person decides that
+	// the flag that stops its questions, and the others by which a person decides that
 	yes []string
-	// the flags that take its place where not everything is allowed: what it asks then is answered
-	// by ralph
+	// the flags that replace it if not everything is allowed: ralph then answers what it asks
 	modes []string
 	// the permissions that it can be held to, because it asks before it does more; see agent.Spec
 	holds  []string
@@ -35,10 +34,10 @@ type profile struct {
 	// tokens says that it reports the tokens that it uses.
 	tokens bool
 
-	// What it reports of a request to the model that failed. Of all others nothing is seen until
-	// the turn ends. reads a line of its own log on stderr, where that has more than the protocol,
-	// and reports whether the line needs no keeping as it is. Only a complete line of the log's
-	// form counts: what a model or a tool says stands in none.
+	// How it reports that a request to the model failed. Other agents show nothing until the turn
+	// ends. reads a line of its own log on stderr, where that has more than the protocol, and
+	// reports whether the line needs no keeping as it is. Only a complete line of the log's form
+	// counts: what a model or a tool says does not have it.
 	log      func(d *Dialect, line []byte, out *agent.Decoded) bool
 	logFlags []string // by which it writes one; each is added where the user has not given it
 	asks     bool     // a usage_update comes with each request that is made
@@ -89,7 +88,7 @@ var profiles = [...]profile{
 	{
 		name: "qwen", names: []string{"qwen", "qwen-code"}, tried: "0.24.4",
 		speak: []string{"--acp", "--experimental-acp"}, env: []string{"QWEN_CODE_NO_RELAUNCH=true"}, model: "--model",
-		// A failed request is made again for minutes, and only a file would tell. What is not
+		// A failed request is made again for minutes, which only a file would show. What is not
 		// allowed beforehand is judged by one more request to the model.
 		yes: []string{"--yolo", "-y", "--approval-mode"}, modes: []string{"--approval-mode", "default"}, holds: confined, busy: isAsked, tokens: true,
 	},

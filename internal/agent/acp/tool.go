@@ -10,12 +10,12 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// tool is one call, from its first line to the end of the turn. Agents tell it bit by bit: opencode
-// gives its input with the second line, Gemini begins with the question for permission.
+// tool is one call, from its first line to the end of the turn. Agents report it bit by bit:
+// opencode gives its input with the second line, Gemini begins with the question for permission.
 type tool struct {
 	id, name, title string
 	input           []byte // as it was reported last, copied
-	complete        bool   // that says more than where
+	complete        bool   // the input says more than where the tool works
 	reported, over  bool
 	output          []byte // what it has printed, unquoted
 }
@@ -54,8 +54,8 @@ func (d *Dialect) toolUpdated(u update, out *agent.Decoded) {
 	}
 }
 
-// toolSeen notes what a line says of a call, and reports the call once that is enough. repeats says
-// that the line names the call as the lines before did.
+// toolSeen notes what a line says of a call, and reports the call once enough is known. repeats
+// says that the line names the call as earlier lines did.
 func (d *Dialect) toolSeen(u update, began bool, out *agent.Decoded) (t *tool, repeats bool) {
 	if !u.Get("toolCallId").IsString() {
 		return nil, false
@@ -100,15 +100,15 @@ func (d *Dialect) reportCall(t *tool, u update, out *agent.Decoded) {
 	t.name = cmp.Or(t.name, u.Get("kind").Text(), "tool")
 	input := t.input
 	if !t.complete {
-		// A title is all that some agents tell: what is run, or which file is read.
+		// Some agents report only a title: what is run, or which file is read.
 		input = out.Plain([]byte(t.title))
 	}
 	parent := u.meta.Get("claudeCode", "parentToolUseId").Text()
 	d.calls.Called(out, event.ToolCalled{ID: t.id, Name: t.name, Input: input, Parent: parent})
 }
 
-// complete reports whether an input says more than where: opencode begins with {"cwd":…},
-// claude-agent-acp with {}.
+// complete reports whether an input says more than where the tool works: opencode begins with
+// {"cwd":…}, claude-agent-acp with {}.
 func complete(input jsonscan.Value) bool {
 	if !input.IsObject() {
 		return input.Exists()

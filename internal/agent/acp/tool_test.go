@@ -41,7 +41,7 @@ func TestToolOutput(t *testing.T) {
 		"a member of it": {[]string{
 			`"sessionUpdate":"tool_call","toolCallId":"1","name":"sh","status":"completed","rawOutput":{"output":"a","error":null},"content":[` + content("Command: ls\nOutput: a") + `]`,
 		}, []string{"called sh", "returned a"}},
-		"an empty one tells less than the content": {[]string{
+		"an empty one says less than the content": {[]string{
 			`"sessionUpdate":"tool_call","toolCallId":"1","name":"sh","status":"failed","rawOutput":{"output":"","error":"boom"},"content":[` + content("Exit Code: 1") + `]`,
 		}, []string{"called sh", "returned Exit Code: 1"}},
 		"an error's message where that is all": {[]string{

@@ -15,19 +15,19 @@ type cost struct {
 
 // read reads the cost in a usage_update. Another currency than dollars is no cost that ralph can
 // add up.
-func (c *cost) read(told jsonscan.Value) {
-	if !told.IsObject() {
+func (c *cost) read(reported jsonscan.Value) {
+	if !reported.IsObject() {
 		return
 	}
-	currency := told.Get("currency")
-	amount, ok := agent.Dollars(told.Get("amount"))
+	currency := reported.Get("currency")
+	amount, ok := agent.Dollars(reported.Get("amount"))
 	if c.reported = ok && (!currency.Exists() || currency.Is("USD")); c.reported {
 		c.total = amount
 	}
 }
 
 // since returns what has not been reported, nil if the turn reported nothing that can be read: a
-// later sum makes up for that. A sum that shrank has begun again.
+// later sum contains it. A sum that shrank has begun again.
 func (c *cost) since() *float64 {
 	if !c.reported {
 		return nil
@@ -62,8 +62,8 @@ func readUse(result jsonscan.Value) use {
 	return use{u, true}
 }
 
-// used is what the turn has used. Several prompts of one turn tell the same numbers where they were
-// answered together; that they are the sum of all is for no agent known.
+// used is what the turn has used. Several prompts of one turn report the same numbers if they were
+// answered together; no agent is known to report the sum of all.
 func (d *Dialect) used(out *agent.Decoded) {
 	var sum agent.Usage
 	var last use

@@ -52,8 +52,8 @@ func (d *Dialect) fail(f failure) event.AgentFinished {
 	return finished
 }
 
-// endTurn ends the turn if no prompt of it is open any more. What a steer came to counts where it
-// went well: it may have taken the place of the prompt.
+// endTurn ends the turn if no prompt of it is open any more. A steer's outcome counts if it is
+// good: the steer may have taken the place of the prompt.
 func (d *Dialect) endTurn(out *agent.Decoded) {
 	if !d.turn.open || len(d.turn.ended) == 0 || d.prompted() {
 		return
@@ -75,10 +75,10 @@ func (d *Dialect) endTurn(out *agent.Decoded) {
 }
 
 // findError finds the error of a turn with a good end: pi-acp 0.0.34 says nothing at all when the
-// model cannot be asked, and Copilot 1.0.102 says the error as if it were the model's last words. A
-// model may end with such words itself. They are the agent's where no request of the turn was
-// answered, so that nothing is counted, and where the last one had to be made again; else the next
-// iteration meets the error with its first request.
+// model cannot be asked, and Copilot 1.0.102 reports the error as if it were the model's last
+// words. A model may end with such words itself. They are taken for the agent's if no request of
+// the turn was answered, so that nothing is counted, or if the last one had to be made again; else
+// the next iteration meets the error with its first request.
 func (d *Dialect) findError(finished event.AgentFinished) event.AgentFinished {
 	switch {
 	case !d.turn.spoke && !d.turn.worked:
@@ -90,7 +90,7 @@ func (d *Dialect) findError(finished event.AgentFinished) event.AgentFinished {
 }
 
 // again reports that a request is made again. Until the model answers it is held up, so that an
-// agent which waits for longer than the loop does is none that hangs.
+// agent which waits for longer than the loop does is not taken for one that hangs.
 func (d *Dialect) again(r event.AgentRetried, out *agent.Decoded) {
 	if r.Attempt == 1 || r.Kind != d.turn.stuck {
 		d.turn.stuck = r.Kind

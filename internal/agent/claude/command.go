@@ -36,8 +36,8 @@ var marks = []string{
 
 // environment of the process. Without the first, `result` is not the end: a background command
 // holds the process for up to 600 s, and another turn follows. Auto-memory would carry notes from
-// one iteration into the next, and a fresh context is to be fresh: what is to be remembered stands
-// in files that a person can read. An update in mid-loop would change the program between two
+// one iteration into the next, and a fresh context must be fresh: what must be remembered is in
+// files that a person can read. An update in mid-loop would change the program between two
 // iterations.
 var environment = []string{
 	"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1", "CLAUDE_CODE_DISABLE_AUTO_MEMORY=1", "DISABLE_AUTOUPDATER=1",
@@ -93,8 +93,8 @@ func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 // a block is complete.
 const partialFlag = "--include-partial-messages"
 
-// partial says whether the flag is to be added, and what to know where the program has none: one
-// that does not know a flag refuses to start.
+// partial says whether to add the flag and, if the program does not have it, what a person should
+// know: a program refuses to start with an unknown flag.
 func (d *Dialect) partial(argv *agent.Argv, program []string) (add bool, notice string) {
 	if d.ask == nil || argv.Has(partialFlag) {
 		return true, ""
@@ -165,8 +165,8 @@ func complete(argv *agent.Argv, spec agent.Spec, asks bool) (agent.Command, erro
 	return agent.Command{Argv: argv.End(), Env: env, Drop: marks, ParentDeath: true, May: may}, nil
 }
 
-// permit adds what the agent may do, and says it. What Claude asks about comes to ralph where asks
-// says that it can; else it is denied by Claude itself.
+// permit adds flags for what the agent may do, and reports it. If asks is set, ralph answers what
+// Claude asks about; else Claude denies it by itself.
 func permit(argv *agent.Argv, spec agent.Spec, asks bool) (may string) {
 	mode, allowed := "acceptEdits", ""
 	switch {

@@ -9,7 +9,7 @@ import (
 )
 
 // Each flag that is ralph's own, or made of a setting, gives way to one of that name from the user,
-// which then stands there alone.
+// which is then printed alone.
 func TestUserFlagsWin(t *testing.T) {
 	for _, root := range []bool{false, true} {
 		spec := agent.Spec{Command: []string{"claude"}, Model: "m", Thinking: "high", Root: root}
@@ -126,7 +126,7 @@ func TestConversationHasID(t *testing.T) {
 	const id = "6f1c2a34-0000-4000-8000-000000000000"
 	for name, row := range map[string]struct {
 		flags []string
-		want  string // told beforehand
+		want  string // known beforehand
 		added bool
 	}{
 		"ralph's":                                {nil, id, true},

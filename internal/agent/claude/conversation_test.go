@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// TestConversations plays what may happen around steering and ending, to a Claude that tells when
+// TestConversations plays what may happen around steering and ending, to a Claude that reports when
 // it takes a message in both ways (2.1.329), by replays alone (2.1.197), and not at all.
 func TestConversations(t *testing.T) {
 	tests := []struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Decode reads one line of Claude Code. What stands on stderr is for a person.
+// Decode reads one line of Claude Code. What is on stderr is for a person.
 func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 	if m, ok := out.Read(d.line, line, from); ok {
 		d.decode(m, out)

@@ -118,8 +118,8 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
-// TestStreamedMessage: what several blocks of a message are streamed in is told once, whether each
-// is reported as one before its end is or all of them after the message's.
+// TestStreamedMessage: what several blocks of a message are streamed in is reported once, whether
+// each is reported as one before its end is or all of them after the message's.
 func TestStreamedMessage(t *testing.T) {
 	api := func(e string) string {
 		return `{"type":"stream_event","event":` + e + `,"parent_tool_use_id":null}`
@@ -275,7 +275,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestDroppedCalls: a tool whose result never comes is not at work for ever.
+// TestDroppedCalls: a tool whose result never comes does not count as at work forever.
 func TestDroppedCalls(t *testing.T) {
 	const (
 		call   = `{"type":"assistant","message":{"id":"%m","content":[{"type":"tool_use","id":"%t","name":"Bash","input":{}}]},"parent_tool_use_id":%p}`

@@ -159,7 +159,7 @@ func (f *fake) result(how event.Claim) {
 	}
 }
 
-// story tells what the facts were, without the noise.
+// story lists the facts, without the noise.
 func (f *fake) story() string {
 	var words []string
 	for _, fact := range f.facts {

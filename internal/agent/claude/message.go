@@ -132,8 +132,8 @@ func (d *Dialect) user(m jsonscan.Value, out *agent.Decoded) {
 	}
 }
 
-// replayed notes that the model was given one of our messages. The prompt, which may be long,
-// stands in the journal already.
+// replayed notes that the model was given one of our messages. The prompt, which may be long, is in
+// the journal already.
 func (d *Dialect) replayed(m jsonscan.Value, out *agent.Decoded) bool {
 	sent := d.sentMessage(m.Get("uuid"))
 	if sent == nil {

@@ -46,7 +46,7 @@ func TestRealClaudeMeetsOutputLimit(t *testing.T) {
 	}
 }
 
-// A turn that is killed while the model answers keeps the tokens that were told.
+// A turn that is killed while the model answers keeps the tokens that were reported.
 func TestRealClaudeIsKilled(t *testing.T) {
 	step := modelserver.Step{Usage: modelserver.Usage{In: 1000, Out: 100}}
 	step.Tools = []modelserver.ToolCall{modelserver.Bash("sleep 600")}

@@ -221,7 +221,7 @@ func TestLimits(t *testing.T) {
 		{"without the event the error's own parameters say it", []string{failed, result},
 			[]event.AgentLimited{{Kind: "rate", Until: "2026-11-21T02:45:08Z", Text: "limit"}}},
 		{"usage beyond the limit is paid for", []string{strings.Replace(rejected, "%s", `,"isUsingOverage":true`, 1)}, nil},
-		{"what was told and then forgotten is told again at the end", []string{strings.Replace(rejected, "%s", "", 1), goesOn, failed, result},
+		{"what was reported and then forgotten is reported again at the end", []string{strings.Replace(rejected, "%s", "", 1), goesOn, failed, result},
 			[]event.AgentLimited{{Kind: "rate", Until: "2026-11-21T02:45:08Z", Text: "five_hour"}, {Kind: "rate", Until: "2026-11-21T02:45:08Z", Text: "limit"}}},
 		{"the end of a limit that was got over is not that of the next", []string{strings.Replace(rejected, "%s", "", 1), goesOn, result},
 			[]event.AgentLimited{{Kind: "rate", Until: "2026-11-21T02:45:08Z", Text: "five_hour"}, {Kind: "rate", Text: "limit"}}},
@@ -311,11 +311,11 @@ func TestCosts(t *testing.T) {
 		{"a total that shrank began again", []string{
 			`"modelUsage":{"a":{"inputTokens":10,"outputTokens":0,"costUSD":1}}`, `"modelUsage":{"a":{"inputTokens":4,"outputTokens":0,"costUSD":0.5}}`,
 		}, []event.AgentUsed{{In: 10, USD: usd(1), Model: "a"}, {In: 4, USD: usd(0.5), Model: "a"}}},
-		{"a result that is told again counts nothing", []string{
+		{"a repeated result counts nothing", []string{
 			`"uuid":"a","model_usage_since_last_result":{"a":{"inputTokens":7,"outputTokens":0,"costUSD":0.25}}`, `"uuid":"a","model_usage_since_last_result":{"a":{"inputTokens":7,"outputTokens":0,"costUSD":0.25}}`,
 			`"uuid":"b","model_usage_since_last_result":{"a":{"inputTokens":7,"outputTokens":0,"costUSD":0.25}}`,
 		}, []event.AgentUsed{{In: 7, USD: usd(0.25), Model: "a"}, {In: 7, USD: usd(0.25), Model: "a"}}},
-		{"totals that are told again count nothing", []string{
+		{"repeated totals count nothing", []string{
 			`"uuid":"a","modelUsage":{"a":{"inputTokens":10,"outputTokens":0,"costUSD":1}}`, `"uuid":"b","modelUsage":{"a":{"inputTokens":10,"outputTokens":0,"costUSD":1}}`,
 		}, []event.AgentUsed{{In: 10, USD: usd(1), Model: "a"}, {USD: usd(0)}}},
 		{"nothing said is unknown, not free", []string{`"subtype":"success"`}, []event.AgentUsed{{}}},
@@ -379,7 +379,7 @@ func TestResumedSessionCountsNewCosts(t *testing.T) {
 	}
 }
 
-// Amp tells what each message used, and its documentation has the sum of them in the result.
+// Amp reports what each message used, and its documentation has the sum of them in the result.
 func TestRepeatedSumCountsNothing(t *testing.T) {
 	d := NewAmp()
 	if _, err := d.Command(agent.Spec{Command: []string{"amp"}, Prompt: "go"}); err != nil {
@@ -399,7 +399,7 @@ func TestRepeatedSumCountsNothing(t *testing.T) {
 	}
 }
 
-// Qwen Code tells what each message used as well, and counts the turn's result alone.
+// Qwen Code reports what each message used as well; only the turn's result counts.
 func TestQwenResultCounts(t *testing.T) {
 	d := NewQwen()
 	if _, err := d.Command(agent.Spec{Command: []string{"qwen"}}); err != nil {

@@ -104,8 +104,8 @@ func (d *Dialect) streamEvent(m jsonscan.Value, out *agent.Decoded) {
 }
 
 // delta reports what is new of the block that is being written. The line is not kept: the block's
-// own event repeats it, and a secret that two deltas cut in two could be masked in neither of their
-// lines.
+// own event repeats it, and a secret that is cut in two by two deltas could be masked in neither
+// line.
 func (d *Dialect) delta(s *stream, delta jsonscan.Value, out *agent.Decoded) {
 	out.DropRaw = true
 	typ := delta.Get("type")

@@ -30,7 +30,7 @@ type turn struct {
 	limited bool            // AgentLimited was reported, and the agent has done nothing since
 }
 
-// clearFault: the assistant itself has got over what stood in its way.
+// clearFault: the assistant itself has got over the fault.
 func (t *turn) clearFault() { t.fault, t.cut, t.until = "", false, "" }
 
 // progressed notes what a line came to. The wait for a limit ends when the agent goes on, so that
@@ -89,7 +89,7 @@ func (d *Dialect) more() bool {
 		d.turn.deferred && (d.turn.tasks > 0 || d.turn.owed > 0)
 }
 
-// ended: Claude ended a turn of its own, with this.
+// ended: Claude ended a turn of its own with this result.
 func (d *Dialect) ended(verdict event.AgentFinished, out *agent.Decoded) {
 	d.turn.owed = max(0, d.turn.owed-1)
 	// Where nothing is echoed, a result is the only sign that the prompt was taken.
@@ -133,9 +133,9 @@ func (d *Dialect) begun(out *agent.Decoded) {
 	}
 }
 
-// inferDelivery stands in for echoes where there are none: Claude gives a message to the model with
-// the next tool result, so the answer to that one shows it. A message written after the result was
-// sent would count too early; that is why echoes are asked for.
+// inferDelivery replaces missing echoes: Claude gives a message to the model with the next tool
+// result, so the answer to that result shows it. A message written after the result was sent would
+// count too early; that is why echoes are asked for.
 func (d *Dialect) inferDelivery(returned bool, out *agent.Decoded) {
 	if d.echoes {
 		return

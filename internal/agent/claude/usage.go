@@ -15,11 +15,11 @@ type spending struct {
 	models    []use
 	byMessage bool // message by message
 	// gapUSD and gap say that the next total does not show what is new: a session of an earlier
-	// process is gone on with, or totals could not be read and what was reported instead is not
-	// known by model.
+	// process is continued, or totals could not be read and what was reported instead is not known
+	// by model.
 	gapUSD, gap bool
-	// events is what messages reported since the last result. A result counts it again, and better:
-	// it is all that is known where none comes.
+	// events is what messages reported since the last result. A result counts it again, and better;
+	// without a result it is all that is known.
 	events use
 }
 
@@ -28,8 +28,8 @@ type spending struct {
 // before; `usage` is the last resort, since it counts no subagents and no response that was cut
 // off. The first that can be read counts.
 //
-// The total cost, which is the sum over all models, stands in for prices that cannot be read. Where
-// no tokens can be read, the least that is known is reported, with a notice.
+// The total cost, which is the sum over all models, replaces prices that cannot be read. Where no
+// tokens can be read, the least that is known is reported, with a notice.
 func (d *Dialect) used(m jsonscan.Value, out *agent.Decoded) {
 	since, totals := readModels(m.Get("model_usage_since_last_result")), readModels(m.Get("modelUsage"))
 	plain := readUse(m.Get("usage"))

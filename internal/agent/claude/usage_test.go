@@ -72,10 +72,10 @@ func TestUnreadableUsageIsUnknown(t *testing.T) {
 		"a guessed price stays a guess": {[]string{
 			`"total_cost_usd":0.25,"usage":{"input_tokens":100,"output_tokens":20},"model_usage_since_last_result":{"m":{"inputTokens":"100","costUSD":0.25,"costBasis":"unknown"}}`,
 		}, []event.AgentUsed{{In: 100, Out: 20}}, 0},
-		"null is a count that is not told": {[]string{
+		"null is a count that is not reported": {[]string{
 			`"model_usage_since_last_result":{"m":{"inputTokens":100,"outputTokens":20,"cacheReadInputTokens":null,"costUSD":0.25}}`,
 		}, []event.AgentUsed{{In: 100, Out: 20, USD: usd(0.25), Model: "m"}}, 0},
-		"totals stand in for what was used since": {[]string{
+		"totals replace what was used since": {[]string{
 			`"total_cost_usd":0.25,"modelUsage":{"m":` + model + `},"model_usage_since_last_result":{"m":{}}`,
 		}, []event.AgentUsed{read}, 0},
 		"a result between two that can be read is counted once": {[]string{
@@ -92,7 +92,7 @@ func TestUnreadableUsageIsUnknown(t *testing.T) {
 			`"total_cost_usd":"0.25","model_usage_since_last_result":{"m":` + model + `}`,
 			`"total_cost_usd":0.5,"usage":{"input_tokens":100,"output_tokens":20}`,
 		}, []event.AgentUsed{read, plain}, 0},
-		"nothing told is unknown, and nothing to notice": {[]string{`"subtype":"success"`}, []event.AgentUsed{{}}, 0},
+		"nothing reported is unknown, and nothing to notice": {[]string{`"subtype":"success"`}, []event.AgentUsed{{}}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := opened()
@@ -152,7 +152,7 @@ func TestCostsAddUpToTotal(t *testing.T) {
 	}
 }
 
-// resultWithGaps tells n tokens in and n out, each number in its place or not to be read.
+// resultWithGaps reports n tokens in and n out, each number in its place or not to be read.
 func resultWithGaps(r *rand.Rand, n int64, cost float64, sum int64, total float64) string {
 	number := func(v any) string {
 		return []string{fmt.Sprint(v), fmt.Sprint(v), fmt.Sprint(v), `"x"`, `-1`, `{}`}[r.IntN(6)]
@@ -200,7 +200,7 @@ func TestTurnWithoutResultKeepsTokens(t *testing.T) {
 		}, []event.AgentUsed{{In: 100, Out: 20, CacheRead: 50, Model: "m"}}},
 		"what a result has counted is not lost": {[]string{first, result}, nil},
 		"what came after it is":                 {[]string{first, result, second}, []event.AgentUsed{{In: 10, Out: 2, Model: "m"}}},
-		"nothing told, nothing lost":            {[]string{`{"type":"system","subtype":"init"}`}, nil},
+		"nothing reported, nothing lost":        {[]string{`{"type":"system","subtype":"init"}`}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := opened()

@@ -14,9 +14,9 @@ import (
 type variant struct {
 	name  string
 	flags [][]string // added, each with its value, unless the user gave it
-	// the flag that has nothing asked, and the others by which a person decides that
+	// the flag that stops its questions, and the others by which a person decides that
 	yes []string
-	// waits says that it waits for ever for an answer to what it asks, so that it can only be
+	// waits says that it waits without end for an answer to what it asks, so that it can only be
 	// started where it asks nothing.
 	waits bool
 	model []string // the flags that take agent.model; the first is added
@@ -28,8 +28,8 @@ type variant struct {
 	each bool
 }
 
-// amp is Amp, of its documentation and of the strings in version 0.0.1790142911-g7618fb: it cannot
-// be run without its service, so that nothing of this was tried on the real program.
+// amp is Amp, as its documentation and the strings in version 0.0.1790142911-g7618fb describe it:
+// it cannot be run without its service, so nothing of this was tried on the real program.
 var amp = variant{
 	name:   "amp",
 	flags:  [][]string{{"--stream-json"}},
@@ -108,15 +108,15 @@ func (v *variant) command(spec agent.Spec) (agent.Command, error) {
 	return command, nil
 }
 
-// permit adds what the agent may do, and says it. There is no flag for less than everything: its
-// own settings decide then.
+// permit adds flags for what the agent may do, and reports it. There is no flag for less than
+// everything: its own settings decide then.
 func (v *variant) permit(spec agent.Spec, argv *agent.Argv, command *agent.Command) error {
 	switch {
 	case !spec.Confined():
 		argv.Add(v.yes[0])
 		command.May = "everything (" + v.yes[0] + ")"
 	case v.waits:
-		return fmt.Errorf("%s: with agent.permissions %s it would wait for a person for ever: leave agent.protocol out, so that it is spoken to over ACP",
+		return fmt.Errorf("%s: with agent.permissions %s it would wait for a person without end: leave agent.protocol out, so that it is spoken to over ACP",
 			v.name, spec.Permissions)
 	default:
 		command.May, command.Lax = "what its own settings allow", true

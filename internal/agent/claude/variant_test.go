@@ -20,8 +20,8 @@ func TestCommandsOfVariants(t *testing.T) {
 		spec agent.Spec
 		want string // argv, or the error after "error: "
 	}{
-		{"Amp's prompt is last, behind -x", NewAmp(), agent.Spec{Command: []string{"amp"}, Prompt: "go"}, "amp --stream-json --dangerously-allow-all -x go"},
-		{"so it is behind the user's flags", NewAmp(), agent.Spec{Command: []string{"npx", "@ampcode/cli"}, Flags: []string{"--label", "a"}, Model: "high", Prompt: "go"},
+		{"Amp's prompt is last, after -x", NewAmp(), agent.Spec{Command: []string{"amp"}, Prompt: "go"}, "amp --stream-json --dangerously-allow-all -x go"},
+		{"so it is after the user's flags", NewAmp(), agent.Spec{Command: []string{"npx", "@ampcode/cli"}, Flags: []string{"--label", "a"}, Model: "high", Prompt: "go"},
 			"npx @ampcode/cli --stream-json --dangerously-allow-all -m high --label a -x go"},
 		{"a prompt is no flag", NewAmp(), agent.Spec{Command: []string{"amp"}, Prompt: "--help"}, "amp --stream-json --dangerously-allow-all -x  --help"},
 		{"-x is not the user's to say", NewAmp(), agent.Spec{Command: []string{"amp"}, Flags: []string{"-x"}}, "error: amp: -x is for ralph to say: leave it out"},
@@ -32,7 +32,7 @@ func TestCommandsOfVariants(t *testing.T) {
 		{"a person may want to be asked", NewQwen(), agent.Spec{Command: []string{"qwen"}, Flags: []string{"--approval-mode=auto-edit"}},
 			"qwen --input-format stream-json --output-format stream-json --approval-mode=auto-edit"},
 		{"Qwen would wait for an answer", NewQwen(), agent.Spec{Command: []string{"qwen"}, Permissions: agent.PermitWorkspace},
-			"error: qwen: with agent.permissions workspace it would wait for a person for ever: leave agent.protocol out, so that it is spoken to over ACP"},
+			"error: qwen: with agent.permissions workspace it would wait for a person without end: leave agent.protocol out, so that it is spoken to over ACP"},
 		{"Amp has no flag for that", NewAmp(), agent.Spec{Command: []string{"amp"}, Permissions: agent.PermitWorkspace, Prompt: "go"}, "amp --stream-json -x go"},
 		{"a provider has no place", NewQwen(), agent.Spec{Command: []string{"qwen"}, Provider: "p"}, "error: qwen: it takes no agent.provider: choose it in its own settings"},
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Each flag that is ralph's own, or made of a setting, gives way to one of that name from the user,
-// which then stands there alone.
+// which is then printed alone.
 func TestUserFlagsWin(t *testing.T) {
 	spec := agent.Spec{Command: []string{"pi"}, Provider: "p", Model: "m", Thinking: "high"}
 	command, err := New().Command(spec)

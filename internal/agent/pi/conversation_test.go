@@ -51,7 +51,7 @@ func TestSteers(t *testing.T) {
 			talk: func(f *fakePi) {
 				f.steer("a", "look at x")
 				if ids := f.delivered(); ids != nil {
-					f.t.Errorf("delivered %v while it lies in the queue", ids)
+					f.t.Errorf("delivered %v while it is in the queue", ids)
 				}
 				f.deliver()
 			},

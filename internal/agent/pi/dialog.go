@@ -9,10 +9,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// extensionUI answers what an extension asks of the person at the terminal, at
-// once: an open dialog blocks pi for ever, and an abort does not resolve it. A
-// method of a later pi is answered too, since pi ignores an answer that it
-// does not wait for.
+// extensionUI answers what an extension asks of the person at the terminal, at once: an open dialog
+// blocks pi without end, and an abort does not resolve it. A method of a later pi is answered too,
+// since pi ignores an answer that it does not wait for.
 func (d *Dialect) extensionUI(m jsonscan.Value, out *agent.Decoded) {
 	method := m.Get("method").Text()
 	switch method {

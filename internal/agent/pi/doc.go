@@ -35,10 +35,10 @@
 //
 // A message that cost 0 although it used tokens has an unknown cost, unless the provider itself
 // said 0 (usage.cost.totalFromProvider): pi says 0 for a model whose price it does not know, for
-// one that is paid by subscription, and for one that is free, and the first two are not nothing. A
+// one that is paid by subscription, and for one that is free, and only the last costs nothing. A
 // loop on a local model therefore runs without a known cost. A message with content and without any
-// usage is one of unknown use: pi did not get to know it (an aborted stream, a server that reports
-// none). What a compaction used counts too.
+// usage has an unknown usage: pi did not learn it (an aborted stream, a server that reports none).
+// What a compaction used counts too.
 //
 // # Not here
 //

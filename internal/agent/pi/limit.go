@@ -11,15 +11,15 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// readFault reads an error that pi reports of a model or of a prompt. Hand it nothing but a field
-// that pi calls an error.
+// readFault reads an error that pi reports of a model or of a prompt. Pass only a field that pi
+// calls an error.
 //
 // pi 1.5.2 makes such a message in one of five ways: of the HTTP status and the body of the answer
 // ("429: {…}", with Anthropic's library "429 {…}", with a provider's name "Mistral API error (429):
 // …"), of the body alone (Google, and errors in mid-stream), of the status and words ("500 Internal
 // server error"), of a name and words (errors in mid-stream of OpenAI's responses:
 // "server_is_overloaded: …"), or of the words of the fetch that failed. A body may quote what it
-// was sent, so in it only what is meant for programs counts, and of its words how they begin.
+// was sent, so only its fields for programs count, and how its words begin.
 func readFault(message string) fault.Fault {
 	var status int
 	words := message

@@ -88,7 +88,7 @@ agent.said {"block":"1.0","text":"","final":true}
 `,
 		},
 		{
-			"a message that says something else than its deltas gets another block",
+			"a message that differs from its deltas gets another block",
 			[]string{start, delta("text", "One "), whole(`{"type":"text","text":"Two"}`)},
 			`agent.said {"block":"1.0","text":"One "}
 agent.said {"block":"1.0","text":"","final":true}
@@ -209,8 +209,8 @@ func TestMessageEndingTwiceCountsOnce(t *testing.T) {
 	diff(t, said("1")+used+said("2")+used, data(decodeAll(t, start, end, start, end)))
 }
 
-// pi tells a message with its usage four times: as it grows, when it is complete, with its turn and
-// with the complete run. A retry's run holds those before it as well.
+// pi reports a message with its usage four times: as it grows, when it is complete, with its turn
+// and with the complete run. A retry's run holds those before it as well.
 func TestRepeatedMessageCostsOnce(t *testing.T) {
 	message := func(n string) string {
 		return `{"role":"assistant","content":[{"type":"text","text":"a` + n + `"}],"model":"m","stopReason":"stop","usage":{"input":1,"output":` + n + `,"cost":{"total":0.5}}}`

@@ -59,10 +59,10 @@ func (m *message) block(thought bool, index int64) *block {
 	return b
 }
 
-// messageUpdate reads one step of the assistant's answer, the most frequent line
-// of all. Before pi 0.84.0 it carried the complete message so far, twice. The line
-// itself is not kept: message_end holds all of it again, and a secret that is cut in two
-// by two deltas could be masked in neither of their lines.
+// messageUpdate reads one step of the assistant's answer, the most frequent line of all. Before pi
+// 0.84.0 it carried the complete message so far, twice. The line itself is not kept: message_end
+// holds all of it again, and a secret that is cut in two by two deltas could be masked in neither
+// line.
 func (d *Dialect) messageUpdate(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.worked()
 	out.DropRaw = true
@@ -126,7 +126,8 @@ func (d *Dialect) messageStart(m jsonscan.Value, out *agent.Decoded) {
 	msg := m.Get("message")
 	switch string(msg.Get("role").Inner()) {
 	case "assistant":
-		// The model has been given the results of its tools: what has none by now never will.
+		// The model has been given the results of its tools: a call that has none by now never gets
+		// one.
 		d.calls.Lose(out, func(agent.Call) bool { return true })
 		d.message.begin()
 	case "user":
@@ -145,7 +146,8 @@ func (d *Dialect) messageEnd(m jsonscan.Value, out *agent.Decoded) {
 	msg := m.Get("message")
 	switch string(msg.Get("role").Inner()) {
 	case "assistant":
-		// One that ends twice is one: it has not begun again, and its moment is the same.
+		// A message that ends twice is one message: it has not begun again, and its timestamp is
+		// the same.
 		again := maphash.Bytes(seed, msg.Raw())
 		if again == d.message.last && !d.message.open {
 			out.Add(event.AgentNoticed{What: "message_end repeated"})
@@ -158,8 +160,8 @@ func (d *Dialect) messageEnd(m jsonscan.Value, out *agent.Decoded) {
 	}
 }
 
-// assistantEnd reads the complete message: what of it was not streamed is said
-// now, and its stop reason is the turn's outcome until another message ends.
+// assistantEnd reads the complete message: the parts that were not streamed are reported now, and
+// its stop reason is the turn's outcome until another message ends.
 func (d *Dialect) assistantEnd(msg jsonscan.Value, out *agent.Decoded) {
 	content := msg.Get("content")
 	if !d.message.open {
@@ -196,8 +198,8 @@ func diagnosed(list jsonscan.Value) (status int) {
 	return status
 }
 
-// completed closes the block of a part of the complete message: the one with its index, or any with
-// just its text, if pi left out an empty part before it.
+// completed closes the block of a part of the complete message: the block with the part's index or,
+// if pi left out an empty part before it, any block with the same text.
 func (m *message) completed(thought bool, index int64, text jsonscan.Value, out *agent.Decoded) {
 	var found *block
 	for _, b := range m.blocks {

@@ -11,7 +11,7 @@ func (d *Dialect) Abilities() agent.Abilities {
 	return agent.Abilities{Live: true, Costs: true, Reset: !d.forked, Tools: true, Tokens: true, Same: true}
 }
 
-// phase is where the conversation stands.
+// phase is the state of the conversation.
 type phase uint8
 
 const (
@@ -83,10 +83,9 @@ func (d *Dialect) askPrompt() []byte {
 	return line
 }
 
-// Steer queues text for the running turn. pi gives it to the model after the
-// tools of the current message. What is steered before pi has accepted the
-// prompt is held until it has: a steer that overtakes the prompt would lie in
-// the queue of a turn that may never begin.
+// Steer queues text for the running turn. pi gives it to the model after the tools of the current
+// message. What is steered before pi has accepted the prompt is held until it has: a steer that
+// overtakes the prompt would wait in the queue of a turn that may never begin.
 func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 	if d.turn.aborting {
 		return nil, false
@@ -116,10 +115,9 @@ func (d *Dialect) Reset() (lines [][]byte, same bool) {
 	return [][]byte{request(d.resetID, "new_session")}, true
 }
 
-// Abort ends the running turn. The queue is cleared first: what lies in it would
-// stay there. pi answers an abort that finds no run with success, so one that is
-// sent before agent_start is sent again then; before pi has answered get_state
-// the prompt is not sent at all.
+// Abort ends the running turn. The queue is cleared first: its entries would stay there. pi answers
+// an abort that finds no run with success, so one that is sent before agent_start is sent again
+// then; before pi has answered get_state the prompt is not sent at all.
 func (d *Dialect) Abort() [][]byte {
 	if d.turn.aborting {
 		return nil

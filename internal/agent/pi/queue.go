@@ -30,7 +30,7 @@ type steerState uint8
 const (
 	asked  steerState = iota
 	queued            // an entry of pi's queue
-	taken             // no longer in the queue: the next user message of that text is it
+	taken             // no longer in the queue: it is the next user message with that text
 )
 
 // entry of pi's queue. Its owner is nil where it is not ours or not known yet;
@@ -82,9 +82,8 @@ func (s *steers) waiting() bool {
 	return s.find(func(p *steer) bool { return p.state == asked }) != nil
 }
 
-// accepted says that pi has queued the steer. Where no entry is known to be it,
-// pi has expanded the text (a prompt template, a skill): it is then the oldest
-// entry that may be it.
+// accepted says that pi has queued the steer. If no entry is known to be the steer, pi has expanded
+// its text (a prompt template, a skill): the oldest entry that may be it is taken for it.
 func (s *steers) accepted(p *steer) {
 	if p.state != asked {
 		return

@@ -43,8 +43,8 @@ func (r *result) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// told is a block of text as its facts add up.
-type told struct {
+// built is a block of text as its facts add up.
+type built struct {
 	name, text string
 	thought    bool
 	final      bool
@@ -52,7 +52,7 @@ type told struct {
 
 // rebuilder adds facts up as a reader of the journal would.
 type rebuilder struct {
-	blocks   []told
+	blocks   []built
 	progress map[string]string
 	returned map[string]string
 }
@@ -80,15 +80,15 @@ func (b *rebuilder) add(facts []event.Payload) {
 }
 
 func (b *rebuilder) say(name, text string, final, thought bool) {
-	i := slices.IndexFunc(b.blocks, func(t told) bool { return t.name == name })
+	i := slices.IndexFunc(b.blocks, func(t built) bool { return t.name == name })
 	if i < 0 {
-		old := slices.IndexFunc(b.blocks, func(t told) bool { return t.name+"+" == name })
+		old := slices.IndexFunc(b.blocks, func(t built) bool { return t.name+"+" == name })
 		if old >= 0 {
 			i = old
-			b.blocks[i] = told{name: name, thought: thought}
+			b.blocks[i] = built{name: name, thought: thought}
 		} else {
 			i = len(b.blocks)
-			b.blocks = append(b.blocks, told{name: name, thought: thought})
+			b.blocks = append(b.blocks, built{name: name, thought: thought})
 		}
 	}
 	b.blocks[i].text += text
@@ -131,19 +131,19 @@ func TestCapturesAreRebuilt(t *testing.T) {
 	}
 }
 
-func checkBlocks(t *testing.T, content json.RawMessage, got []told) {
+func checkBlocks(t *testing.T, content json.RawMessage, got []built) {
 	t.Helper()
 	var parts []part
 	if err := json.Unmarshal(content, &parts); err != nil {
 		t.Fatal(err)
 	}
-	var want []told
+	var want []built
 	for _, p := range parts {
 		switch p.Type {
 		case "text":
-			want = append(want, told{text: p.Text, final: true})
+			want = append(want, built{text: p.Text, final: true})
 		case "thinking":
-			want = append(want, told{text: p.Thinking, thought: true, final: true})
+			want = append(want, built{text: p.Thinking, thought: true, final: true})
 		}
 	}
 	for i := range got {

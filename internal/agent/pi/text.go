@@ -10,7 +10,7 @@ import (
 // Texts of messages are compared and cut as JSON spells them, without their quotes ("inner" below),
 // so that nothing is unescaped and escaped again. pi writes each text with the same escapes
 // whenever it repeats it, but for one thing: where a part ends between the two halves of a
-// surrogate pair, each half stands as \uXXXX, and the complete text has the character itself.
+// surrogate pair, each half is written as \uXXXX, and the complete text has the character itself.
 
 const escapeLen = len(`\ud83d`)
 
@@ -57,8 +57,8 @@ func pair(carried, inner []byte) (char, rest []byte, ok bool) {
 // itself may look like one everywhere.
 const maxSeams = 32
 
-// seam returns where in now the text goes on that ended with before: pi shows
-// the last part of a long output, so its beginning is lost bit by bit.
+// seam returns where in now the text continues after the end of before: pi shows the last part of a
+// long output, so its beginning is lost bit by bit.
 func seam(before, now []byte) (at int, ok bool) {
 	const sign = 48 // shorter overlaps are chance
 	if len(now) < sign {

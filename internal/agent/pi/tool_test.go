@@ -97,7 +97,7 @@ tool.returned {"id":"c","ok":false,"output":"no such tool"}
 `,
 		},
 		{
-			"a result that the model is given after it was told",
+			"a result that the model is given after it was reported",
 			[]string{
 				`{"type":"tool_execution_end","toolCallId":"c","result":{"content":[{"type":"text","text":"a"}]}}`,
 				`{"type":"message_end","message":{"role":"toolResult","toolCallId":"c","content":[{"type":"text","text":"a"}]}}`,
@@ -112,7 +112,7 @@ tool.returned {"id":"c","ok":false,"output":"no such tool"}
 	}
 }
 
-// A tool whose end pi does not tell is not at work for ever.
+// A tool whose end pi does not report does not count as at work forever.
 func TestDroppedCalls(t *testing.T) {
 	start := func(id, parent string) string {
 		return fmt.Sprintf(`{"type":"tool_execution_start","toolCallId":%q,"toolName":"bash","args":{},"parentToolCallId":%q}`, id, parent)

@@ -44,10 +44,10 @@ func (e ending) kind(message string) event.FaultKind {
 	return kindOf(f)
 }
 
-// worked says that pi is at work: what a probe shows now would be old.
+// worked says that pi is at work: the answer of an open probe would be outdated.
 func (t *turn) worked() { t.ended, t.probe, t.probes = false, "", 0 }
 
-// version is what pi's lines tell of its version, which it does not name.
+// version is what pi's lines show of its version, which it does not name.
 type version struct {
 	settles bool // it is one that sends agent_settled
 	noticed bool // that it is too old was said
@@ -134,8 +134,8 @@ func (d *Dialect) probeAnswered(success bool, state jsonscan.Value, out *agent.D
 	d.finishTurn(out)
 }
 
-// settled ends the turn but for the queue: what is left in it would go in front
-// of the model with the next prompt.
+// settled ends the turn but for the queue: what is left in it would reach the model with the next
+// prompt.
 func (d *Dialect) settled(m jsonscan.Value, out *agent.Decoded) {
 	d.version.settles = true
 	switch d.phase {
@@ -167,8 +167,8 @@ func (d *Dialect) finish(finished event.AgentFinished, out *agent.Decoded) {
 	d.steers = steers{}
 }
 
-// outcome is that of the last assistant message: agent_settled itself does not
-// tell success from failure.
+// outcome is that of the last assistant message: agent_settled itself does not distinguish success
+// from failure.
 func (t *turn) outcome() event.AgentFinished {
 	last := t.last
 	switch {

@@ -44,9 +44,8 @@ func (d *Dialect) Decode(line []byte, from agent.Stream, out *agent.Decoded) {
 	}
 }
 
-// refused ends a turn that cannot begin: it was aborted before the player was ready, or the words
-// of the player may mean other things, as those of another version of ralph, which agent.command
-// names.
+// refused ends a turn that cannot begin: it was aborted before the player was ready, or
+// agent.command names another version of ralph, whose lines may mean other things.
 func (d *Dialect) refused() event.Payload {
 	foreign := d.version != 0 && d.version != player.Version
 	switch {
@@ -144,11 +143,10 @@ func (d *Dialect) finished(r *reader) event.Payload {
 	return p
 }
 
-// reader takes the fields of a line. One that is not what it should be makes the line
-// unread.
+// reader takes the fields of a line. A field of the wrong kind makes the line unread.
 type reader struct {
 	line jsonscan.Value
-	out  *agent.Decoded // whose memory texts may take
+	out  *agent.Decoded // texts may use its memory
 	bad  bool
 }
 

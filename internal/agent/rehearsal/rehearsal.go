@@ -21,26 +21,26 @@ type Dialect struct {
 	check      func(dir, scenario string) error
 	ready      bool     // the player has said so
 	version    int64    // of the protocol, as it says
-	held       [][]byte // what it is sent once it is ready: the turn's begin, and what was steered
-	aborted    bool     // that turn was, before it was
+	held       [][]byte // lines for the player until it is ready: the turn's begin, and steers
+	aborted    bool     // the turn was aborted before the player was ready
 	iteration  int
 	session    string          // what the conversation is called
-	running    bool            // a turn is
+	running    bool            // a turn is running
 	resetting  bool            // a fresh context was asked for
 	steers     map[string]bool // sent in this turn and not delivered yet
 	line       *jsonscan.Document
 }
 
 // New returns a dialect for one process. executable is ralph's own, which plays; check says why a
-// scenario cannot be played, so that its mistakes are the configuration's, and not those of an
-// agent that fails at once.
+// scenario cannot be played, so that its mistakes are reported as errors of the configuration, not
+// as an agent that fails at once.
 func New(executable string, check func(dir, scenario string) error) *Dialect {
 	return &Dialect{executable: executable, check: check, line: jsonscan.NewDocument()}
 }
 
 // Command returns what plays the scenario that the user's command names: by itself, or as the
-// argument of 'ralph rehearse', whichever program in front of it starts that. A bare ralph is this
-// one, which need not be in the PATH.
+// argument of 'ralph rehearse', whatever program starts that. A bare ralph is this one, which need
+// not be in the PATH.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	argv := slices.Concat(spec.Command, spec.Flags)
 	at := slices.Index(argv, verb)
@@ -72,8 +72,8 @@ func isRalph(program string) bool {
 // began.
 func (d *Dialect) Session() string { return d.session }
 
-// Open begins a turn. The first one waits until the player is ready: what is running by then is its
-// own (with a launcher, the player itself), and what it starts later is not.
+// Open begins a turn. The first one waits until the player is ready: processes that run by then are
+// its own (with a launcher, the player itself), and those that it starts later are not.
 func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	d.iteration, d.running, d.resetting = p.Iteration, true, false
 	d.steers = nil
@@ -119,7 +119,7 @@ func (d *Dialect) Reset() ([][]byte, bool) {
 	return [][]byte{[]byte(`{"do":"reset"}`)}, true
 }
 
-// Abort ends the running turn; one that waits for the player is never begun.
+// Abort ends the running turn; a turn that waits for the player is never begun.
 func (d *Dialect) Abort() [][]byte {
 	if !d.ready {
 		d.held, d.aborted = nil, d.running

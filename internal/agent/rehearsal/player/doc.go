@@ -29,13 +29,13 @@
 //
 // A section that ends without saying how finishes its turn. 'iteration *' is every further
 // iteration; without it the last section is played again. A file without any 'iteration' is one
-// section. 'message' begins the section that answers when ralph asks for a commit message, wherever
-// it stands; without it the answer names the scenario and the iteration. <<WORD at the end of a
-// line takes the lines up to WORD as its text, less the indent of the first; a single line is text
-// as it stands, without quotes or escapes. Blank lines at its ends are dropped. {iteration} is the
+// section. 'message' anywhere in the file, begins the section that answers when ralph asks for a
+// commit message; without it the answer names the scenario and the iteration. <<WORD at the end of
+// a line takes the lines up to WORD as its text, less the indent of the first; a single line is
+// text as it is, without quotes or escapes. Blank lines at its ends are dropped. {iteration} is the
 // iteration's number, {steer} the text of the last steer, and {loop} the folder of the loop.
 //
-// Steps tells what else there is (ralph rehearse --steps, docs/reference/rehearsing.md).
+// Steps returns all others (ralph rehearse --steps, docs/reference/rehearsing.md).
 //
 // # Protocol
 //

@@ -116,7 +116,7 @@ func (p *parser) iteration(which string) error {
 	n := len(p.scenario.sections) + 1
 	switch {
 	case !p.headed && n > 1:
-		return errors.New("the steps above stand before the first iteration")
+		return errors.New("the steps above come before the first iteration")
 	case p.star:
 		return errors.New("'iteration *' is every further iteration, so nothing can follow it")
 	case which != "" && which != "*" && which != strconv.Itoa(n):
@@ -131,7 +131,7 @@ func (p *parser) iteration(which string) error {
 func (p *parser) answer(rest string) error {
 	switch {
 	case rest != "":
-		return fmt.Errorf("%q is too much: what is answered stands in the lines below message", rest)
+		return fmt.Errorf("%q is too much: write the answer in the lines below message", rest)
 	case p.message:
 		return errors.New("there is a message already")
 	}
@@ -201,7 +201,7 @@ func parseStep(line string) (step, error) {
 	}
 	known := []string{"iteration", "message", "steered"}
 	if slices.Contains(known, name) {
-		return step{}, fmt.Errorf("%s cannot stand here", name)
+		return step{}, fmt.Errorf("%s is not allowed here", name)
 	}
 	for _, k := range kinds {
 		known = append(known, k.name)

@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Scenario *Scenario
 	Dir      string // where files are written and commands run; by default the working directory
-	LoopDir  string // the folder that {loop} stands for; by default Dir
+	LoopDir  string // the folder that {loop} means; by default Dir
 	In       io.Reader
 	Out, Err io.Writer
 	// Speed divides each pause of the scenario; 0 means 1.

@@ -209,7 +209,7 @@ func parseTool(rest string) (step, error) {
 		s.failed = outcome == "error"
 		return s, nil
 	}
-	return s, errors.New("behind -> stands ok or error")
+	return s, errors.New("after -> comes ok or error")
 }
 
 func parseTick(rest string) (step, error) {
@@ -226,7 +226,7 @@ func parseTick(rest string) (step, error) {
 	}
 	in, file := cutWord(rest)
 	if in != "in" || file == "" {
-		return s, fmt.Errorf("%q is too much: a text of several words stands in quotes", rest)
+		return s, fmt.Errorf("%q is too much: put quotes around a text of several words", rest)
 	}
 	if s.name, rest, err = cutQuoted(file); err == nil && rest != "" {
 		err = fmt.Errorf("%q is too much", rest)
