@@ -157,11 +157,10 @@ const (
 // and keeps only what one conversation needs; a new process gets a new Dialect. Its methods are
 // called by one goroutine at a time.
 //
-// A dialect reports what happened; it never decides whether the loop goes on. For
-// each turn that Open starts it reports [event.AgentFinished] exactly once, when
-// nothing of the turn can follow any more, or not at all where the process ends
-// first. It never panics and never reports an error: what it does not
-// understand becomes [event.AgentUnparsed].
+// A dialect reports what happened; it never decides whether the loop continues. For each turn that
+// Open starts it reports [event.AgentFinished] exactly once, when nothing of the turn can follow
+// any more, or not at all where the process ends first. It never panics and never reports an error:
+// what it does not understand becomes [event.AgentUnparsed].
 type Dialect interface {
 	// Command returns what to start. Called once, first.
 	Command(Spec) (Command, error)

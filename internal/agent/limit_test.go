@@ -27,11 +27,11 @@ func TestLimitInWordsHasEnd(t *testing.T) {
 		"a refusal is no limit":        {func() time.Time { return now }, event.AgentLimited{Kind: event.KindRefusal, Text: "try again at 6:04 AM"}, "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tell := answering{echo{facts: func(line string, _ agent.Stream, out *agent.Decoded) {
+			limited := answering{echo{facts: func(line string, _ agent.Stream, out *agent.Decoded) {
 				out.Limit(row.limit)
 				out.Add(event.AgentNoticed{What: line})
 			}}}
-			c := converse(t, tell, func(cfg *agent.Config) { cfg.Now = row.clock }, "sh", "-c", "echo over; exec sleep 1000")
+			c := converse(t, limited, func(cfg *agent.Config) { cfg.Now = row.clock }, "sh", "-c", "echo over; exec sleep 1000")
 			c.begin()
 			got := "none"
 			for {

@@ -98,7 +98,7 @@ func (s *Session) output(chunk process.Chunk) {
 	}
 	s.mu.Unlock()
 	if s.knows() || b.works() {
-		// The turn goes on after its agent.started.
+		// The turn continues after its agent.started.
 		s.name.Do(func() { close(s.named) })
 		<-s.announced
 	}
@@ -155,9 +155,9 @@ const signEvery = time.Second
 
 // signal reports now and then that the agent is alive although its lines come to no event, such as
 // the pieces of something that is reported when it is complete. Deadlines are counted from events.
-func (s *Session) signal(b *batch, told, printed bool, at time.Time) {
+func (s *Session) signal(b *batch, reported, printed bool, at time.Time) {
 	switch {
-	case told:
+	case reported:
 		s.reported = at
 	case printed && !at.IsZero() && at.Sub(s.reported) >= signEvery:
 		b.add(event.AgentNoticed{What: event.NoticeWriting}, s.by)

@@ -34,7 +34,7 @@ func TestOutputComesBeforeExit(t *testing.T) {
 	}
 	want.WriteString("no newline")
 	if said.String() != want.String() {
-		t.Errorf("%d bytes were told of %d", said.Len(), want.Len())
+		t.Errorf("%d bytes were reported of %d", said.Len(), want.Len())
 	}
 	exit := payload[event.AgentExited](t, drafts[len(drafts)-1])
 	if exit.Code != 3 || exit.Signal != "" {
@@ -93,14 +93,14 @@ func TestRawLinesKept(t *testing.T) {
 		"it is kept byte for byte":                         {line, one, false, []string{`a ` + line}},
 		"with the first of its facts":                      {line, two, false, []string{`a ` + line, `b `}},
 		"not where the dialect says that it repeats":       {line, dropped, false, []string{`a `}},
-		"not where nobody wants it":                        {line, one, true, []string{`a `}},
+		"not where it is not wanted":                       {line, one, true, []string{`a `}},
 		"not where it is no JSON":                          {`{"type":"moon"`, one, false, []string{`a `}},
 		"not where it is no UTF-8":                         {"{\"type\":\"\xff\"}", one, false, []string{`a `}},
 		"a line without facts is noticed by its type":      {line, silent, false, []string{`moon ` + line}},
 		"one without a type is noticed as a line":          {`{"n":1}`, silent, false, []string{`line {"n":1}`}},
 		"one whose type is no word is, too":                {`{"type":7}`, silent, false, []string{`line {"type":7}`}},
 		"and one that is no JSON":                          {`moon`, silent, false, []string{`line `}},
-		"a line that repeats and says nothing is not told": {line, quiet, false, nil},
+		"a line that repeats and says nothing is left out": {line, quiet, false, nil},
 		"nor is an empty one":                              {``, silent, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,18 +113,18 @@ func TestRawLinesKept(t *testing.T) {
 				}
 			}
 			if !slices.Equal(got, row.want) {
-				t.Errorf("told %q,\nwant %q", got, row.want)
+				t.Errorf("got %q,\nwant %q", got, row.want)
 			}
 		})
 	}
 }
 
-// What is written for long is reported when it is complete. Until then its pieces are a sign of
-// life, which is told once a second.
+// A long text is reported when it is complete. Until then its pieces are a sign of life, which is
+// reported once a second.
 func TestHiddenPiecesShowProgress(t *testing.T) {
 	begun := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var reads []time.Duration
-	for _, at := range []int{0, 400, 999, 1000, 1900, 2300, 2900, 3300, 3400} { // the sixth is told, and begins another second
+	for _, at := range []int{0, 400, 999, 1000, 1900, 2300, 2900, 3300, 3400} { // the sixth is reported, and begins another second
 		reads = append(reads, time.Duration(at)*time.Millisecond)
 	}
 	n := 0
@@ -148,7 +148,7 @@ func TestHiddenPiecesShowProgress(t *testing.T) {
 		}
 	}
 	if want := []string{event.NoticeWriting, event.NoticeWriting, "whole", event.NoticeWriting}; !slices.Equal(got, want) {
-		t.Errorf("told %q, want %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -178,11 +178,11 @@ func TestUnparsedLineKeptOnce(t *testing.T) {
 					continue
 				}
 				if line := payload[event.AgentUnparsed](t, d).Line.String(); line != row.fact || string(d.Raw) != row.kept {
-					t.Errorf("the fact has %q, and beside it stands %q", line, d.Raw)
+					t.Errorf("the fact has %q, and the line beside it is %q", line, d.Raw)
 				}
 				return
 			}
-			t.Error("it is not told")
+			t.Error("it is not reported")
 		})
 	}
 }
@@ -216,7 +216,7 @@ func TestLongOutputMovesToBlob(t *testing.T) {
 		"it is cut between letters":                  {letters, sum, true},
 		"where no blob can be stored it stays":       {long, func([]byte) (event.Blob, error) { return event.Blob{}, errors.New("disk full") }, false},
 		"where a blob is no file it stays":           {long, func([]byte) (event.Blob, error) { return event.Blob{Text: "x"}, nil }, false},
-		"where nobody keeps blobs it stays":          {long, nil, false},
+		"where blobs are not kept it stays":          {long, nil, false},
 		"a text of newlines is long in its spelling": {strings.Repeat("\n", 40<<10), sum, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,7 +246,7 @@ func TestLongOutputMovesToBlob(t *testing.T) {
 	}
 }
 
-// A value that the head of a long output cuts in two could be recognised in neither half.
+// A value that is cut in two by the head of a long output could be recognised in neither half.
 func TestBlobHeadIsMasked(t *testing.T) {
 	const hidden = "hunter2-correct-horse"
 	masker := redact.New([]string{"DEMO_TOKEN=" + hidden})
@@ -280,9 +280,9 @@ func TestStreamedTextIsWithheld(t *testing.T) {
 	for _, d := range drafts[1 : len(drafts)-1] {
 		texts = append(texts, payload[event.AgentSaid](t, d).Text.String())
 	}
-	// What is still held when the process ends is told before its exit.
+	// What is still held when the process ends is reported before its exit.
 	want := []string{"the token is ", "[masked:DEMO_TOKEN], ", "andthe last word is ", "hunter2-corr"}
 	if !slices.Equal(texts, want) {
-		t.Errorf("told %q,\nwant %q", texts, want)
+		t.Errorf("got %q,\nwant %q", texts, want)
 	}
 }

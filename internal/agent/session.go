@@ -30,7 +30,7 @@ type Config struct {
 	// Blob stores a text that is too long for a line. It may be called at any time
 	// from the goroutine that reads the agent.
 	Blob func(text []byte) (event.Blob, error)
-	// Linger is how long processes that the agent leaves may go on; see process.Spec. nil gives no
+	// Linger is how long processes that the agent leaves may run; see process.Spec. nil gives no
 	// time.
 	Linger func() time.Duration
 	// Now returns the time in the machine's zone, for agents that state a time of day. It may be

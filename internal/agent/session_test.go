@@ -60,7 +60,7 @@ func acts(t *testing.T, how string, change func(*agent.Config)) *talk {
 	return converse(t, text.New(), change, self, "act", how)
 }
 
-// talk is a session and what it tells.
+// talk is a session and what it delivers.
 type talk struct {
 	t      *testing.T
 	s      *agent.Session
@@ -118,7 +118,7 @@ func (c *talk) next() event.Draft {
 	case d := <-c.events:
 		return d
 	case <-time.After(30 * time.Second):
-		c.t.Fatal("nothing was told for 30 s")
+		c.t.Fatal("nothing was delivered for 30 s")
 	}
 	return event.Draft{}
 }
@@ -206,8 +206,8 @@ func TestSettingsWinOverDialectEnvironment(t *testing.T) {
 			cfg.Env, cfg.Own, cfg.Quiet = append(os.Environ(), "A=users", "B=users", "C=users"), []string{"A=mine"}, quiet
 		}, "sh", "-c", `printf '%s %s %s' "$A" "$B" "$C"`)
 		c.begin()
-		var told []string
-		for len(told) == 0 || told[len(told)-1] != "agent.exited" {
+		var got []string
+		for len(got) == 0 || got[len(got)-1] != "agent.exited" {
 			d := <-c.events
 			line := string(d.Type)
 			switch d.Type {
@@ -218,10 +218,10 @@ func TestSettingsWinOverDialectEnvironment(t *testing.T) {
 					t.Errorf("noticed %+v, caused by %d", p, d.Cause)
 				}
 			}
-			told = append(told, line)
+			got = append(got, line)
 		}
-		if got := strings.Join(told, ", "); got != want {
-			t.Errorf("told %s, want %s", got, want)
+		if all := strings.Join(got, ", "); all != want {
+			t.Errorf("got %s, want %s", all, want)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func TestEarlyOutputFollowsStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(c.events) > 0 {
-		t.Fatalf("%s was told before the prompt was given", (<-c.events).Type)
+		t.Fatalf("%s was delivered before the prompt was given", (<-c.events).Type)
 	}
 	c.begin()
 	drafts := c.all()
@@ -274,13 +274,13 @@ func TestDraftsStayUntilReleased(t *testing.T) {
 	var releases []func()
 	facts := func(line string, _ agent.Stream, out *agent.Decoded) { out.Add(event.AgentNoticed{What: line[9:12]}) }
 	c := converse(t, echo{facts: facts}, func(cfg *agent.Config) {
-		tell := cfg.Deliver
+		deliver := cfg.Deliver
 		cfg.Deliver = func(drafts []event.Draft, release func()) {
 			if drafts[0].Type == event.TypeAgentNoticed {
 				kept, releases = append(kept, drafts...), append(releases, release)
 				return
 			}
-			tell(drafts, release)
+			deliver(drafts, release)
 		}
 	}, prints(t, strings.Join(want, "\n")+"\n")...)
 	c.begin()
@@ -296,7 +296,7 @@ func TestDraftsStayUntilReleased(t *testing.T) {
 	}
 }
 
-// stop stops a process and waits until it stands: the signal takes effect some time after kill
+// stop stops a process and waits until it is stopped: the signal takes effect some time after kill
 // returns.
 func stop(t *testing.T, pid int) {
 	t.Helper()
@@ -403,13 +403,12 @@ func TestStartReportsConversationID(t *testing.T) {
 	}
 	for _, what := range []string{"first", "id 42", "last"} {
 		if got := payload[event.AgentNoticed](t, c.next()); got.What != what {
-			t.Errorf("told %q, want %q", got.What, what)
+			t.Errorf("got %q, want %q", got.What, what)
 		}
 	}
 }
 
-// What never tells it is told to have started all the same: when it goes, and when it is broken
-// off.
+// An agent that never reports its id still gets an agent.started, when it exits or is aborted.
 func TestStartWithoutID(t *testing.T) {
 	c := named(t, `echo first`)
 	c.begin()
@@ -418,12 +417,12 @@ func TestStartWithoutID(t *testing.T) {
 	}
 	c = named(t, `echo first; read go; echo said; exec sleep 1000`)
 	c.begin()
-	var told []event.Type
+	var got []event.Type
 	for range 3 {
-		told = append(told, c.next().Type)
+		got = append(got, c.next().Type)
 	}
-	if !slices.Equal(told, []event.Type{event.TypeAgentStarted, event.TypeAgentNoticed, event.TypeAgentSaid}) {
-		t.Errorf("of one that is at work: %v", told)
+	if !slices.Equal(got, []event.Type{event.TypeAgentStarted, event.TypeAgentNoticed, event.TypeAgentSaid}) {
+		t.Errorf("of one that is at work: %v", got)
 	}
 	c = named(t, `echo first; read go; read more`)
 	c.begin()
@@ -433,7 +432,7 @@ func TestStartWithoutID(t *testing.T) {
 	}
 }
 
-// counting tells what was used when the process is gone.
+// counting reports what was used when the process is gone.
 type counting struct{ answering }
 
 func (counting) End(out *agent.Decoded) { out.Add(event.AgentUsed{In: 100}) }
@@ -517,8 +516,8 @@ func (k *known) Session() string {
 	return ""
 }
 
-// A steer that is decided as soon as agent.started is told does not overtake the prompt, which is
-// only answered then.
+// A steer that is decided as soon as agent.started is delivered does not overtake the prompt, which
+// is only answered then.
 func TestSteerFollowsPrompt(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

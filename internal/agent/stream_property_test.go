@@ -125,7 +125,7 @@ func TestPiecesMaskedAsOneText(t *testing.T) {
 	})
 }
 
-// lines leaves out empty ones, of which no event tells.
+// lines leaves out empty ones, which no event reports.
 func lines(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), "\n")
 }

@@ -12,7 +12,7 @@ import (
 
 // pieces are what generated programme text consists of. In a text drawn from them every sixteenth
 // byte or so needs a backslash, as in Go's own source, and nothing repeats: a branch predictor
-// learns a text of a kilobyte by heart, and then shows twice the speed that foreign text will see.
+// learns a text of a kilobyte by heart, and then shows twice the speed of new text.
 var pieces = strings.Fields(`\n\t \n\t\t \n\t \n "open" "closed" \\n if err != nil { } return nil, err ( ) := = , . func for range len(b) i < i++ append string []byte
 	l.file.Write record fmt.Errorf("append: %w", offset // is not durable before Sync x ok switch case default: break segment.go struct int64 uint32
 	context.Context ErrClosed := map[string]int make copy go defer close the reader stops at first short read instead of asking again type

@@ -118,7 +118,7 @@ func items(t *testing.T, array []byte) (items []json.RawMessage) {
 	return items
 }
 
-// checkNumbers holds the number functions against encoding/json. The value need not be a number,
+// checkNumbers compares the number functions with encoding/json. The value need not be a number,
 // nor valid.
 func checkNumbers(t *testing.T, value []byte) {
 	t.Helper()
@@ -146,10 +146,9 @@ func checkNumbers(t *testing.T, value []byte) {
 	}
 }
 
-// walkAnything takes the way of walk over bytes that are no JSON, where the answers mean nothing:
-// each cursor has to end, yielding no more items than there are bytes, all of them parts of the
-// value. It goes only some levels down, since a garbled value may be found again in each of its
-// parts.
+// walkAnything walks as walk does over bytes that are no JSON, where the answers mean nothing: each
+// cursor has to end, yielding no more items than there are bytes, all of them parts of the value.
+// It goes only some levels down, since a garbled value may be found again in each of its parts.
 func walkAnything(t *testing.T, value []byte, levels int) {
 	if levels == 0 {
 		return

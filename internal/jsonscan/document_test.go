@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkDocument holds what is found in a document against what the cursors and Get find by reading
-// it again, down to its last value.
+// checkDocument compares what is found in a document, down to its last value, with what the cursors
+// and Get find by reading it again.
 func checkDocument(t *testing.T, d *Document, doc []byte) {
 	t.Helper()
 	value, err := d.Read(doc)
@@ -169,7 +169,7 @@ func TestAbsentValues(t *testing.T) {
 		"a member of null":                 value.Get("null").Get("x"),
 		"part of a key":                    value.Get("typ"),
 		"a key by the spelling of escapes": value.Get(`n\u0061me`),
-		"an item behind the last":          value.Get("list").Item(2),
+		"an item after the last":           value.Get("list").Item(2),
 		"an item of an object":             value.Item(0),
 		"an item of a string":              value.Get("type").Item(0),
 		"the zero value":                   {},
@@ -214,7 +214,7 @@ func TestDocumentResultsDoNotAlias(t *testing.T) {
 	}
 }
 
-// TestDocumentReleasesMemory: one line of many values must not be paid for by all that follow it.
+// TestDocumentReleasesMemory: after one line of many values, later lines need little memory again.
 func TestDocumentReleasesMemory(t *testing.T) {
 	var d Document
 	for _, line := range []string{"[" + strings.Repeat("1,", 10*keptNodes) + "1]", "{}"} {

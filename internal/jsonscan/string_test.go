@@ -49,11 +49,11 @@ func checkString(t *testing.T, s string) {
 	t.Helper()
 	// What encoding/json makes of bad bytes is what a conversion to runes makes of them.
 	want := string([]rune(s))
-	// A dst that is too small and filled with what must not shine through.
+	// A dst that is too small and filled with bytes that must not remain.
 	dst := []byte(strings.Repeat("~", 40))[:3:7]
 	written := AppendString(dst, s)
 	if string(written[:3]) != "~~~" {
-		t.Fatalf("AppendString(%q) changed what stood before: %q", s, written)
+		t.Fatalf("AppendString(%q) changed what was before: %q", s, written)
 	}
 	value := written[3:]
 	if string(AppendStringBytes(nil, []byte(s))) != string(value) {
@@ -74,7 +74,7 @@ func checkString(t *testing.T, s string) {
 	checkUnquoted(t, escaped)
 }
 
-// checkUnquoted holds all readers of a valid string against encoding/json.
+// checkUnquoted compares all readers of a valid string with encoding/json.
 func checkUnquoted(t *testing.T, value []byte) {
 	t.Helper()
 	var want string
@@ -132,7 +132,7 @@ func TestUnquote(t *testing.T) {
 		})
 	}
 	if got := Unquote([]byte(`"ab\n\x"`)); got != "ab\n" {
-		t.Errorf("text goes on after a malformed escape: %q", got)
+		t.Errorf("text continues after a malformed escape: %q", got)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestEqualString(t *testing.T) {
 		{"empty", `""`, "", true},
 		{"other text of the same length", `"abc"`, "abd", false},
 		{"escapes are not text", `"\\n"`, `\\n`, false},
-		{"what escapes stand for is", `"\\n"`, `\n`, true},
+		{"what escapes mean is", `"\\n"`, `\n`, true},
 		{"a string in escapes", `"\u0061\u00e9\ud83d\ude00"`, "aé😀", true},
 		{"part of a string in escapes", `"\u0061\u00e9"`, "a", false},
 		{"part of a character", `"\u00e9"`, "\xc3", false},

@@ -19,7 +19,7 @@ var documents = []struct {
 }{
 	{"an empty document is truncated", "", false},
 	{"whitespace alone is truncated", " \t\r\n", false},
-	{"a scalar may stand alone", "12", true},
+	{"a scalar may be alone", "12", true},
 	{"whitespace may surround everything", " \n{ \"a\" : [ 1 , { } , [ ] ] , \"b\"\t:\rnull } \n", true},
 	{"other blanks are no whitespace", "\v1", false},
 	{"a non-breaking space is no whitespace", "\u00a01", false},
@@ -30,7 +30,7 @@ var documents = []struct {
 	{"words are lower case", "True", false},
 	{"a word may be cut", "[fals", false},
 	{"a word may be wrong", "[nulp]", false},
-	{"a word may not go on", "truely", false},
+	{"a word may not continue", "truely", false},
 	{"NaN is no number", "NaN", false},
 	{"numbers of all forms", "[0,-0,10,-1.5,0.0,1e5,1E+5,1e-05,123456789012345678901234567890.5e300]", true},
 	{"a number has no plus", "+1", false},
@@ -125,7 +125,7 @@ func TestValidAtEveryAlignment(t *testing.T) {
 	}
 }
 
-// checkAgainstStandard holds Valid and a Document against encoding/json.
+// checkAgainstStandard compares Valid and a Document with encoding/json.
 func checkAgainstStandard(t *testing.T, doc []byte) {
 	t.Helper()
 	// Outside strings a valid document is ASCII, so "UTF-8 within its strings" is UTF-8 throughout.

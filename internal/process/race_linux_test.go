@@ -13,7 +13,7 @@ import (
 )
 
 // chain is a row of processes in sessions of their own, without environment. Each says its pid and
-// waits for a line to go on; then it starts the next one and ends.
+// waits for a line; then it starts the next one and ends.
 type chain struct {
 	t      *testing.T
 	length int
@@ -96,7 +96,7 @@ func (c *chain) move() {
 	awaitEnd(c.t, ending)
 }
 
-// release lets the process that lives now go on.
+// release lets the process that lives now continue.
 func (c *chain) release() {
 	c.t.Helper()
 	if err := os.WriteFile(c.fifo+strconv.Itoa(c.at), []byte("\n"), 0o600); err != nil {

@@ -86,7 +86,7 @@ func startDaemon(env, args []string) {
 	daemon := exec.Command(self(), args...)
 	daemon.Env = append(env, roleVariable+"=sit")
 	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	daemon.Stdout = os.Stdout // which the daemon thereby keeps open
+	daemon.Stdout = os.Stdout // so the daemon keeps it open
 	ready, err := daemon.StderrPipe()
 	if err == nil {
 		err = daemon.Start()
@@ -223,7 +223,7 @@ func start(t *testing.T, spec Spec) *agent {
 		spec.Mark = t.Name()
 	}
 	if spec.strayGrace == 0 {
-		// those who would leave on TERM must not be killed because the machine is busy
+		// processes that would leave on TERM must not be killed because the machine is busy
 		spec.strayGrace = deadline
 	}
 	p, err := Start(spec)
@@ -313,7 +313,7 @@ func (a *agent) output(stream Stream) string {
 }
 
 // awaitDeath fails the test if the process is there after the deadline. A zombie counts as dead,
-// and is left to whom it belongs.
+// and its parent reaps it.
 func awaitEnd(t *testing.T, pid int) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)

@@ -56,7 +56,7 @@ type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errFull }
 
-// background is a shell command that prints the pid of a process of its group, which goes on.
+// background is a shell command that prints the pid of a process of its group, which keeps running.
 const background = "sleep 1000 >/dev/null 2>&1 & echo $!"
 
 func TestRunEndsItsGroup(t *testing.T) {

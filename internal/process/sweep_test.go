@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// A runner is killed together with what carries its mark, stubborn or not; a process that is none
-// of it lives on.
+// A runner is killed together with what carries its mark, stubborn or not; other processes live on.
 func TestEndTree(t *testing.T) {
 	r, pids := runner(t, 2, t.Name(), "agent with daemon", "live on", "stubborn")
 	spec := actor("sit")

@@ -34,7 +34,7 @@ func needsSubreaper(t *testing.T) {
 	}
 }
 
-// shortGrace is for those who ignore TERM anyway.
+// shortGrace is for processes that ignore TERM anyway.
 const shortGrace = 50 * time.Millisecond
 
 func endings(strays []Stray) map[int]Ending {
@@ -153,7 +153,7 @@ func TestStraysEndAfterNormalExit(t *testing.T) {
 	}
 }
 
-// As between a shell's fork and exec, TERM is lost here to what the process was before.
+// TERM is lost to what the process was before, as between a shell's fork and exec.
 func TestExecedProcessIsSignaledAgain(t *testing.T) {
 	spec := shell(`sh -c 'trap "exec sleep 1000" TERM; echo $$; while :; do sleep 0.01; done' & read go; exit 5`)
 	spec.KeepStdin = true

@@ -54,11 +54,11 @@ var examples = map[string]prompt.Parts{
 			failure(prompt.Append, "appends"), failure(prompt.Prepend, "prepends"), failure(prompt.Replace, "replaces"), failure(prompt.Replace, "replaces, too"),
 		}
 	}),
-	"09-the-base-tells-the-promise":  with(func(p *prompt.Parts) { p.Base = "Make it work. Then say <promise>COMPLETE</promise>." }),
-	"10-the-base-tells-the-response": with(func(p *prompt.Parts) { p.Base, p.DoneFile = "Make it work. Then say <Response>done</Response>.", false }),
-	"11-a-response-alone":            with(func(p *prompt.Parts) { p.Promise, p.DoneFile, p.Checklist = "", false, false }),
-	"12-a-file-alone":                with(func(p *prompt.Parts) { p.Promise, p.Response, p.TaskFile = "", "", "" }),
-	"13-many-tool-calls":             with(func(p *prompt.Parts) { p.MinToolCalls = 5 }),
+	"09-the-base-states-the-promise":  with(func(p *prompt.Parts) { p.Base = "Make it work. Then say <promise>COMPLETE</promise>." }),
+	"10-the-base-states-the-response": with(func(p *prompt.Parts) { p.Base, p.DoneFile = "Make it work. Then say <Response>done</Response>.", false }),
+	"11-a-response-alone":             with(func(p *prompt.Parts) { p.Promise, p.DoneFile, p.Checklist = "", false, false }),
+	"12-a-file-alone":                 with(func(p *prompt.Parts) { p.Promise, p.Response, p.TaskFile = "", "", "" }),
+	"13-many-tool-calls":              with(func(p *prompt.Parts) { p.MinToolCalls = 5 }),
 	"14-a-claim-that-was-refused": bare("make it work", func(p *prompt.Parts) {
 		p.Refused = []string{"no work was done", "a message has not been read yet: x"}
 	}),

@@ -95,7 +95,7 @@ func BenchmarkMask(b *testing.B) {
 				f()
 				return min(was, time.Since(start))
 			}
-			// The fastest of all rounds: what else runs on the machine is no property of the code.
+			// The fastest of all rounds: other programs on the machine slow a round, not the code.
 			mask, plain, each := time.Hour, time.Hour, time.Hour
 			for b.Loop() {
 				mask = best(mask, func() {

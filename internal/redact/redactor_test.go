@@ -50,7 +50,7 @@ func TestMask(t *testing.T) {
 		{"a number that is a known value becomes a string", `{"a":1123456789012.5,"b":[2]}`, `{"a":"[masked:PIN_SECRET]","b":[2]}`},
 		{"the same digits in a string", `{"a":"1123456789012.5"}`, `{"a":"1[masked:PIN_SECRET].5"}`},
 		{"one line of several is JSON", "no json\n{\"a\":123456789012}\n", "no json\n{\"a\":\"[masked:PIN_SECRET]\"}\n"},
-		{"a password in a URL, as it stands", "postgres://app:p%40ssw0rd-x@db", "postgres://app:[masked:DATABASE_URL]@db"},
+		{"a password in a URL, as it is", "postgres://app:p%40ssw0rd-x@db", "postgres://app:[masked:DATABASE_URL]@db"},
 		{"a password in a URL, decoded", `{"pass":"p@ssw0rd-x"}`, `{"pass":"[masked:DATABASE_URL]"}`},
 		{"anthropic", "sk-ant-api03-" + alnum36, "[masked:anthropic-key]"},
 		{"openai, project", `{"k":"sk-proj-` + alnum24 + `_-` + alnum24 + `"}`, `{"k":"[masked:openai-key]"}`},

@@ -22,8 +22,8 @@ var streamEnv = append(slices.Clone(testEnv),
 	"SLASH_SECRET=a+b/c==&d%e?f",
 )
 
-// drawText joins secrets of all kinds, known values in all encodings, and text that may stand
-// beside them.
+// drawText joins secrets of all kinds, known values in all encodings, and text that may be beside
+// them.
 func drawText(t *rapid.T, m *Redactor) string {
 	names := slices.Sorted(maps.Keys(kinds))
 	between := rapid.SampledFrom([]string{"", "", " ", "\n", `\n`, `\\n`, `\`, `"`, `\"`, `":"`, "x", "-p", "é", "=", ":", "@", "_", "-", "\x1b[32m", "%3D", `\u003d`, "the quick brown",
@@ -197,7 +197,7 @@ func TestStreamReleasesEarly(t *testing.T) {
 	for _, row := range []struct{ name, text, held string }{
 		{"nothing", "", ""},
 		{"prose", "the quick brown fox ", ""},
-		{"a word that may go on", "the quick brown fo", "fo"},
+		{"a word that may continue", "the quick brown fo", "fo"},
 		{"letters outside ASCII", "die Größe ändern ü", ""},
 		{"a known value with blanks", "use correct horse b", "correct horse b"},
 		{"a known value, glued and one byte of it", "mysql -pz", "-pz"},

@@ -22,7 +22,7 @@ func TestCommand(t *testing.T) {
 		{"a model is a flag where there is one", "gemini", agent.Spec{Command: []string{"gemini"}, Model: "m"}, "gemini --acp --model m"},
 		{"the user's flag wins", "gemini", agent.Spec{Command: []string{"gemini"}, Model: "m", Flags: []string{"-m", "n"}}, "gemini --acp -m n"},
 		{"else it is chosen in the session", "opencode", agent.Spec{Command: []string{"opencode"}, Provider: "p", Model: "m"}, "opencode acp --print-logs --log-level=ERROR"},
-		{"Qwen Code asks nobody", "qwen", agent.Spec{Command: []string{"qwen"}}, "qwen --acp --yolo"},
+		{"Qwen Code asks no person", "qwen", agent.Spec{Command: []string{"qwen"}}, "qwen --acp --yolo"},
 		{"unless the user has it ask", "qwen", agent.Spec{Command: []string{"qwen"}, Flags: []string{"--approval-mode=default"}}, "qwen --acp --approval-mode=default"},
 		{"nothing is added to what is not known", "my-acp", agent.Spec{Command: []string{"my-acp", "--stdio"}}, "my-acp --stdio"},
 		{"a provider that has no place is an error", "gemini", agent.Spec{Command: []string{"gemini"}, Provider: "p"}, "error: acp: gemini takes no agent.provider: choose it in its own settings"},
@@ -46,7 +46,7 @@ func TestProfiles(t *testing.T) {
 	var names []string
 	for _, p := range profiles {
 		if len(p.names) == 0 {
-			t.Errorf("%s: nobody can find it", p.name)
+			t.Errorf("%s: no name finds it", p.name)
 		}
 		for _, name := range p.names {
 			if slices.Contains(names, name) {

@@ -269,7 +269,7 @@ func TestPermissionsOfLoop(t *testing.T) {
 	for name, row := range map[string]struct{ permissions, call, want string }{
 		"everything":                  {"", `"kind":"execute"`, "allow_once"},
 		"a command":                   {agent.PermitWorkspace, `"kind":"execute"`, "reject_once"},
-		"what nobody says of":         {agent.PermitWorkspace, `"title":"x"`, "reject_once"},
+		"a call without a kind":       {agent.PermitWorkspace, `"title":"x"`, "reject_once"},
 		"reading anywhere":            {agent.PermitWorkspace, `"kind":"read","locations":[{"path":"/etc/hosts"}]`, "allow_once"},
 		"a file in the folder":        {agent.PermitWorkspace, `"kind":"edit","locations":[{"path":"/p/a/b.go"}]`, "allow_once"},
 		"one by its relative name":    {agent.PermitWorkspace, `"kind":"edit","content":[{"type":"diff","path":"b.go","newText":"x"}]`, "allow_once"},

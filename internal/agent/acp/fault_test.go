@@ -63,16 +63,16 @@ func TestSessionCostReportedOnce(t *testing.T) {
 		t.Error("euros are no dollars")
 	}
 	for _, step := range []struct {
-		told string
+		cost string
 		want float64 // -1: unknown
 	}{
 		{`{"amount":0.5,"currency":"USD"}`, 0.5}, {`{"amount":0.5}`, 0}, {`{"amount":7.5e-1}`, 0.25},
 		{`{"amount":"1"}`, -1}, {`{"amount":-1}`, -1}, {`{}`, -1}, {`null`, -1}, {`{"amount":1}`, 0.25},
 	} {
-		c.read(read(t, step.told))
+		c.read(read(t, step.cost))
 		got := c.since()
 		if step.want < 0 && got != nil || step.want >= 0 && (got == nil || *got != step.want) {
-			t.Errorf("told %s: %v more, want %g", step.told, got, step.want)
+			t.Errorf("after %s: %v more, want %g", step.cost, got, step.want)
 		}
 	}
 }

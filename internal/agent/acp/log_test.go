@@ -25,7 +25,7 @@ func TestLoggedFailures(t *testing.T) {
 		},
 		{"a connection that was cut", "opencode", []string{streamError + `Cannot connect to API: The socket connection was closed unexpectedly."`}, "limited network, retried 1 0 network"},
 		{"an account that has nothing left", "opencode", []string{streamError + `You exceeded your current quota"`}, "limited quota, retried 1 0 quota"},
-		{"what nobody knows, until it is tried again", "opencode", []string{streamError + `Provider returned error"`, streamError + `Provider returned error"`}, "limited overload, retried 2 0 overload"},
+		{"an unknown fault, until it is tried again", "opencode", []string{streamError + `Provider returned error"`, streamError + `Provider returned error"`}, "limited overload, retried 2 0 overload"},
 		{"a login is not tried again", "opencode", []string{streamError + `Incorrect API key provided"`}, ""},
 		{"the sixth failure is the last", "opencode", slicesOf(6, streamError+`Overloaded"`), "limited overload, retried 1 0 overload, retried 2 0 overload, retried 3 0 overload, retried 4 0 overload, retried 5 0 overload"},
 		{"the title of a session may fail", "opencode", []string{strings.Replace(streamError, "small=false", "small=true", 1) + `Overloaded"`}, "agent.unparsed"},
@@ -128,7 +128,7 @@ func TestCopilotRetries(t *testing.T) {
 			k.tool("t", "completed")
 			k.update(asks)
 		}, "called tool, returned"},
-		{"a model that quotes its words goes on", func(k *talk) {
+		{"a model that quotes its words continues", func(k *talk) {
 			k.update(asks)
 			k.chunk(info)
 			k.chunk(" is what it says")

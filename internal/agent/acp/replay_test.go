@@ -39,12 +39,12 @@ type replay struct {
 	opened  bool
 	busy    bool
 	steers  int
-	told    bytes.Buffer
+	log     bytes.Buffer
 }
 
 func (r *replay) write(lines [][]byte) {
 	for _, line := range lines {
-		fmt.Fprintf(&r.told, "> %s\n", line)
+		fmt.Fprintf(&r.log, "> %s\n", line)
 		var f frame
 		if err := json.Unmarshal(line, &f); err != nil {
 			r.t.Fatalf("the dialect wrote %q: %v", line, err)
@@ -106,14 +106,14 @@ func (r *replay) out(line []byte) {
 	r.d.Decode(line, agent.Stdout, &out)
 	for _, fact := range out.Facts {
 		draft := event.Encode(fact, "agent:acp")
-		fmt.Fprintf(&r.told, "%s %s\n", draft.Type, draft.Data)
+		fmt.Fprintf(&r.log, "%s %s\n", draft.Type, draft.Data)
 		r.busy = r.busy && draft.Type != event.TypeAgentFinished
 	}
 	if out.Fresh || out.Stale {
-		fmt.Fprintf(&r.told, "fresh %t, stale %t\n", out.Fresh, out.Stale)
+		fmt.Fprintf(&r.log, "fresh %t, stale %t\n", out.Fresh, out.Stale)
 	}
 	if out.DropRaw {
-		fmt.Fprintln(&r.told, "  (the line is not kept)")
+		fmt.Fprintln(&r.log, "  (the line is not kept)")
 	}
 	r.write(out.Reply)
 }
@@ -131,7 +131,7 @@ func TestCaptures(t *testing.T) {
 				t.Fatal(err)
 			}
 			r.play(path)
-			golden(t, strings.TrimSuffix(path, ".wire")+".golden", r.told.Bytes())
+			golden(t, strings.TrimSuffix(path, ".wire")+".golden", r.log.Bytes())
 		})
 	}
 }

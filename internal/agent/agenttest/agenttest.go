@@ -70,7 +70,7 @@ func Main(m *testing.M, a Agent) {
 	if role := os.Getenv(roleVariable); role != "" {
 		os.Exit(playRole(role, a.Fake()))
 	}
-	// As a runner does; where it cannot be, processes are found by their mark.
+	// As a runner does; where this is not possible, processes are found by their mark.
 	_ = process.EnableSubreaper()
 	os.Exit(m.Run())
 }
@@ -82,7 +82,7 @@ func Suite(t *testing.T, a Agent) {
 		run  func(*testing.T, Agent)
 	}{
 		{"the command shares nothing with the settings", checkCommand},
-		{"a turn is told from its first word to its end", checkTurn},
+		{"a turn is reported from its first word to its end", checkTurn},
 		{"a prompt of any text becomes lines", checkPrompts},
 		{"a steer is taken while a turn runs, and only then", checkSteer},
 		{"a turn is aborted", checkAbort},

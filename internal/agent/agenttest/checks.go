@@ -89,11 +89,11 @@ func checkPrompts(t *testing.T, a Agent) {
 	}
 }
 
-// checkVersion: what an agent of another version says may mean another thing, so that nothing is
-// made of it.
+// checkVersion: what an agent of another version says may mean another thing, so it changes
+// nothing.
 func checkVersion(t *testing.T, a Agent) {
 	if a.Stranger == nil {
-		t.Skip("this protocol tells no version: an agent of another one is an agent with unknown words, which other checks are about")
+		t.Skip("this protocol states no version: another version is an agent with unknown words, which other checks cover")
 	}
 	c := begin(t, a, a.Stranger())
 	c.open(Finish)
@@ -197,7 +197,7 @@ func checkMemory(t *testing.T, a Agent) {
 	}
 	for name, stream := range streams {
 		t.Run(name, func(t *testing.T) {
-			var told [2][]string
+			var facts [2][]string
 			for i, keep := range []bool{true, false} {
 				c := open(t, a)
 				c.keep = keep
@@ -205,10 +205,10 @@ func checkMemory(t *testing.T, a Agent) {
 					c.decode(line, agent.Stdout)
 				}
 				for _, f := range c.facts {
-					told[i] = append(told[i], string(f.EventType())+" "+f.Data)
+					facts[i] = append(facts[i], string(f.EventType())+" "+f.Data)
 				}
 			}
-			if diff := cmp.Diff(told[0], told[1]); diff != "" {
+			if diff := cmp.Diff(facts[0], facts[1]); diff != "" {
 				t.Errorf("with the memory of each line overwritten after it:\n%s", diff)
 			}
 		})

@@ -245,14 +245,14 @@ func (c *conversation) apply(p event.Payload) string {
 		// which may share memory with the line
 		c.delivered = append(c.delivered, strings.Clone(p.ID))
 	default:
-		return "not a dialect's to tell"
+		return "not a dialect's to report"
 	}
 	return ""
 }
 
-// keptWhole reports whether a line can be read again from what is kept of it. The
-// session keeps a JSON line of stdout that is not dropped; whether a dropped one
-// repeats what others hold is for rebuilt to say.
+// keptWhole reports whether a line can be read again from what is kept of it. The session keeps a
+// JSON line of stdout that is not dropped; rebuilt checks whether a dropped one repeats what others
+// hold.
 func (c *conversation) keptWhole(line []byte, from agent.Stream, facts []fact) bool {
 	want := strings.TrimSpace(plain(line))
 	if want == "" || from == agent.Stdout && jsonscan.Valid(line) && !c.text {
@@ -305,7 +305,7 @@ func transcript(t testing.TB, a Agent) [][]byte {
 	return c.printed
 }
 
-// strings of a JSON value, with the key each stands under.
+// strings of a JSON value, with the key of each.
 func leaves(value any, key string, yield func(key, text string)) {
 	switch v := value.(type) {
 	case string:

@@ -40,8 +40,7 @@ func Processes(t *testing.T, a Agent) {
 	}
 }
 
-// patience is short with what is meant not to answer, and otherwise longer than a loaded
-// machine needs.
+// patience is short for roles that do not answer, and otherwise longer than a loaded machine needs.
 func patience(role string) agent.Patience {
 	p := agent.Patience{Abort: deadline, Stop: deadline, Term: deadline}
 	switch role {
@@ -271,7 +270,7 @@ func checkSessionSteer(t *testing.T, a Agent) {
 
 func checkReuse(t *testing.T, a Agent, role string) {
 	able := a.New().Abilities()
-	same := able.Same && !able.Reset // then the second turn goes on in the same context
+	same := able.Same && !able.Reset // then the second turn continues in the same context
 	r := start(t, a, role, Finish)
 	r.turn()
 	r.Release(same, 5)
@@ -313,6 +312,6 @@ func checkOrphan(t *testing.T, a Agent) {
 		r.Abort(7)
 	}
 	if exit := r.over(r.ends()); strays+exit.Strays != 1 {
-		t.Errorf("%d processes were left over in its rest and %d at its end, want one\n%s", strays, exit.Strays, r.Recorder)
+		t.Errorf("%d processes were left over while it was parked and %d at its end, want one\n%s", strays, exit.Strays, r.Recorder)
 	}
 }

@@ -23,7 +23,7 @@ type droppedText struct{ key, text string }
 // aName is the length up to which a string may be an id, a model, a state.
 const aName = 24
 
-// newRebuilt knows the prompt, which stands in the journal before the agent has said a word.
+// newRebuilt knows the prompt, which is in the journal before the agent has said a word.
 func newRebuilt(a Agent) *rebuilt {
 	return &rebuilt{
 		droppable: a.Droppable, piecemeal: a.Piecemeal,

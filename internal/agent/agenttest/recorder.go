@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// deadline is how long something may take that is certain to happen.
+// deadline is how long something that is certain to happen may take.
 const deadline = 20 * time.Second
 
 // Recorder takes what a session delivers.

@@ -102,8 +102,8 @@ func sit() {
 	}
 }
 
-// sign is the file by which the test says that it has seen what the turn began with: an agent's
-// tools come after that.
+// sign is the file by which the test says that it has seen the turn begin: an agent's tools come
+// after that.
 const sign = "seen"
 
 func awaitSign() {

@@ -14,7 +14,7 @@ import (
 //go:embed testdata/page.txt
 var page []byte
 
-// outputs are what a tool printed in the recorded streams. WorkStream prints a page there: the
+// outputs are what a tool printed in the recorded streams. WorkStream replaces them by a page: the
 // recorded tools printed a word, an agent's tools print files.
 var outputs = [][]byte{[]byte(`"p1"`), []byte(`"p2"`), []byte(`"hello-from-bash\n"`)}
 

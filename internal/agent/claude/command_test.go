@@ -60,7 +60,7 @@ func TestCommand(t *testing.T) {
 		want string // argv, or the error after "error: "
 		env  string // beyond what is always there
 	}{
-		{"nobody is asked", agent.Spec{Command: []string{"claude"}},
+		{"no person is asked", agent.Spec{Command: []string{"claude"}},
 			"claude " + driven + "--dangerously-skip-permissions", ""},
 		{"root may not skip permissions, so what is usual is allowed and the rest is answered",
 			agent.Spec{Command: []string{"claude"}, Root: true},
@@ -82,7 +82,7 @@ func TestCommand(t *testing.T) {
 			"claude " + driven + "--dangerously-skip-permissions --model opus --effort high", "CLAUDE_CODE_USE_BEDROCK=1"},
 		{"flags win over settings, joined or not", agent.Spec{Command: []string{"claude"}, Model: "opus", Thinking: "high", Flags: []string{"--model=haiku", "--effort", "low"}},
 			"claude " + driven + "--dangerously-skip-permissions --model=haiku --effort low", ""},
-		{"an earlier session is gone on with in a copy", agent.Spec{Command: []string{"claude"}, Session: "new", Resume: "old"},
+		{"an earlier session is continued in a copy", agent.Spec{Command: []string{"claude"}, Session: "new", Resume: "old"},
 			"claude " + driven + "--resume old --fork-session --dangerously-skip-permissions", ""},
 		{"unless the user says with which", agent.Spec{Command: []string{"claude"}, Resume: "old", Flags: []string{"--continue"}},
 			"claude " + driven + "--dangerously-skip-permissions --continue", ""},
@@ -129,13 +129,13 @@ func TestConversationHasID(t *testing.T) {
 		want  string // known beforehand
 		added bool
 	}{
-		"ralph's":                                {nil, id, true},
-		"the user's":                             {[]string{"--session-id", "mine"}, "mine", false},
-		"of a conversation that is gone on with": {[]string{"--resume=mine"}, "mine", false},
-		"in short":                               {[]string{"-r", "mine"}, "mine", false},
-		"one that the user would choose":         {[]string{"--resume", "--verbose"}, "", false},
-		"the last one":                           {[]string{"--continue"}, "", false},
-		"a branch of another":                    {[]string{"--resume", "mine", "--fork-session"}, "", false},
+		"ralph's":                             {nil, id, true},
+		"the user's":                          {[]string{"--session-id", "mine"}, "mine", false},
+		"of a conversation that is continued": {[]string{"--resume=mine"}, "mine", false},
+		"in short":                            {[]string{"-r", "mine"}, "mine", false},
+		"one that the user would choose":      {[]string{"--resume", "--verbose"}, "", false},
+		"the last one":                        {[]string{"--continue"}, "", false},
+		"a branch of another":                 {[]string{"--resume", "mine", "--fork-session"}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := New(nil)
@@ -147,7 +147,7 @@ func TestConversationHasID(t *testing.T) {
 				t.Errorf("session %q, added %t: %q", d.Session(), added, command.Argv)
 			}
 			d.Open(agent.Prompt{Text: "go", Iteration: 1})
-			if decode(d, `{"type":"system","subtype":"init","session_id":"told"}`); d.Session() != "told" {
+			if decode(d, `{"type":"system","subtype":"init","session_id":"its"}`); d.Session() != "its" {
 				t.Errorf("session %q after the first line", d.Session())
 			}
 		})
@@ -159,7 +159,7 @@ func TestTextCommand(t *testing.T) {
 		spec agent.Spec
 		want string
 	}{
-		"it prints text, and nobody is asked": {agent.Spec{Command: []string{"claude"}}, "claude --print --output-format text --dangerously-skip-permissions"},
+		"it prints text, and no person is asked": {agent.Spec{Command: []string{"claude"}}, "claude --print --output-format text --dangerously-skip-permissions"},
 		"root may not skip permissions": {agent.Spec{Command: []string{"claude"}, Root: true},
 			"claude --print --output-format text --permission-mode acceptEdits --allowedTools " + rootTools + " --disallowedTools " + unanswered},
 		"it denies by itself": {agent.Spec{Command: []string{"claude"}, Permissions: agent.PermitWorkspace},
@@ -201,7 +201,7 @@ func TestPartialMessagesNeedFlag(t *testing.T) {
 		want   int // times that the flag is there
 		notice bool
 	}{
-		"nobody is asked":      {nil, nil, 1, false},
+		"no program is asked":  {nil, nil, 1, false},
 		"one that has it":      {answers("  "+flag+"  Include chunks\n", 0, true), nil, 1, false},
 		"an older one":         {answers("  --input-format <format>\n", 0, true), nil, 0, true},
 		"one that fails":       {answers(flag, 1, true), nil, 0, false},

@@ -24,7 +24,7 @@ func TestLines(t *testing.T) {
 	}{
 		{"null", `null`, `agent.unparsed {}`},
 		{"an array", `[{"type":"result"}]`, `agent.unparsed {}`},
-		{"a type that nobody knows", `{"type":"telepathy"}`, `agent.unparsed {}`},
+		{"an unknown type", `{"type":"telepathy"}`, `agent.unparsed {}`},
 		{"a type that is no string", `{"type":7}`, `agent.unparsed {}`},
 		{"no JSON", `Error: "x"`, `agent.unparsed {"line":"Error: \"x\""}`},
 		{"a line that was cut off", `{"type":"assistant"`, `agent.unparsed {"line":"{\"type\":\"assistant\""}`},
@@ -58,7 +58,7 @@ func TestLines(t *testing.T) {
 		{"a delay in fractions, as 2.1.197 writes it",
 			`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":1,"retry_delay_ms":503.47924091599145,"error_status":529,"error":"overloaded"}`,
 			`agent.retried {"attempt":1,"max":1,"delay":503,"kind":"overload","text":"overloaded"}`},
-		{"a subtype that nobody knows", `{"type":"system","subtype":"weather","text":"rain"}`, `agent.noticed {"what":"system/weather","text":"rain"}`},
+		{"an unknown subtype", `{"type":"system","subtype":"weather","text":"rain"}`, `agent.noticed {"what":"system/weather","text":"rain"}`},
 		{"a hook that failed", `{"type":"system","subtype":"hook_response","hook_name":"Stop","outcome":"error"}`, `agent.noticed {"what":"system/hook_response","text":"Stop: error"}`},
 		{"a request that cannot be answered", `{"type":"control_request","request":{"subtype":"can_use_tool"}}`, `agent.unparsed {}`},
 		{"a refused request of ours", `{"type":"control_response","response":{"subtype":"error","request_id":"ralph-1","error":"no"}}`, `agent.noticed {"what":"control_response","text":"no"}`},

@@ -255,7 +255,7 @@ func golden(w *bytes.Buffer, n int, out *agent.Decoded) {
 	}
 }
 
-// TestRepliesMatchCapture holds the answers to can_use_tool against those that the real program
+// TestRepliesMatchCapture compares the answers to can_use_tool with those that the real program
 // accepted.
 func TestRepliesMatchCapture(t *testing.T) {
 	for _, path := range []string{"testdata/said/root-asks-v329.jsonl", "testdata/said/root-asks-v197.jsonl"} {

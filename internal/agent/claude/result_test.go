@@ -176,10 +176,10 @@ func TestOutcomes(t *testing.T) {
 		{"a deferred tool", "",
 			`"subtype":"success","is_error":false,"terminal_reason":"tool_deferred","result":"","num_turns":1`,
 			event.AgentFinished{Outcome: "error", Error: "tool_deferred", Kind: "other"}},
-		{"a reason that nobody knows is a failure", "",
+		{"an unknown reason is a failure", "",
 			`"subtype":"success","is_error":false,"terminal_reason":"moon_phase","result":"x","num_turns":1`,
 			event.AgentFinished{Outcome: "error", Error: "moon_phase", Kind: "other"}},
-		{"a subtype that nobody knows is a failure", "",
+		{"an unknown subtype is a failure", "",
 			`"subtype":"error_sunspots"`,
 			event.AgentFinished{Outcome: "error", Error: "error_sunspots", Kind: "other"}},
 		{"nothing at all is a failure", "", `"x":1`,
@@ -205,7 +205,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestLimits: when the agent may go on again.
+// TestLimits: when the agent may continue.
 func TestLimits(t *testing.T) {
 	const rejected = `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795229108,"rateLimitType":"five_hour"%s}}`
 	const failed = `{"type":"assistant","error":"rate_limit","api_error_status":429,"api_error_params":{"rate_limit_info":{"resetsAt":1795229108}},"message":{"content":[]}}`
@@ -341,7 +341,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// Claude's totals go on across --resume: the first result of the new process holds what was paid
+// Claude's totals continue across --resume: the first result of the new process holds what was paid
 // for before.
 func TestResumedSessionCountsNewCosts(t *testing.T) {
 	usd := func(x float64) *float64 { return &x }

@@ -33,7 +33,7 @@ type turn struct {
 // clearFault: the assistant itself has got over the fault.
 func (t *turn) clearFault() { t.fault, t.cut, t.until = "", false, "" }
 
-// progressed notes what a line came to. The wait for a limit ends when the agent goes on, so that
+// progressed notes what a line came to. The wait for a limit ends when the agent continues, so that
 // the next limit has to be reported.
 func (t *turn) progressed(facts []event.Payload) {
 	for _, fact := range facts {

@@ -73,9 +73,9 @@ func TestOldServerMeansExec(t *testing.T) {
 			program: program{help: "env: node: No such file or directory\n", code: 127}, argv: "codex app-server"},
 		"one that says something else is tried": {
 			program: program{help: "codex-cli 0.169.0\n", version: "codex-cli 0.169.0"}, argv: "codex app-server"},
-		"who names the server gets it": {
+		"a user who names the server gets it": {
 			program: program{help: helpOfAll}, spec: agent.Spec{Flags: []string{"app-server"}}, argv: "codex app-server"},
-		"who names exec is told nothing": {
+		"a user who names exec gets no notice": {
 			program: program{exec: helpOfExec}, spec: agent.Spec{Flags: []string{"exec"}}, argv: old},
 		"a commit message changes nothing for the loop": {
 			program: program{help: helpOfAll, exec: helpOfExec}, spec: agent.Spec{Purpose: agent.PurposeMessage}, argv: old},

@@ -26,7 +26,7 @@ func TestThreadParams(t *testing.T) {
 		"in its folder": {agent.Spec{Permissions: agent.PermitWorkspace}, "codex app-server", strings.Replace(defaults, "danger-full-access", "workspace-write", 1)},
 		"asking": {agent.Spec{Permissions: agent.PermitAsk}, "codex app-server",
 			strings.NewReplacer("danger-full-access", "read-only", "never", "on-request").Replace(defaults)},
-		"with everything by the user's word": {agent.Spec{Permissions: agent.PermitAsk, Flags: []string{"--yolo", "-a", "never"}}, "codex app-server", defaults},
+		"with everything allowed by the user": {agent.Spec{Permissions: agent.PermitAsk, Flags: []string{"--yolo", "-a", "never"}}, "codex app-server", defaults},
 		"with options of the user, which win": {
 			agent.Spec{Permissions: agent.PermitAsk, Flags: []string{"-m", "mine", "--sandbox=workspace-write", "-a", "on-request", "-C", "/other", "--json"}, Model: "gpt-5.5"},
 			"codex app-server",
@@ -42,7 +42,7 @@ func TestThreadParams(t *testing.T) {
 			"codex app-server --enable goals --disable unbounded_connection_retries",
 			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","config":{}}`},
 		"when it is named": {agent.Spec{Flags: []string{"app-server", "--strict-config"}}, "codex app-server --strict-config", defaults},
-		"behind another program": {agent.Spec{Command: []string{"docker", "run", "-i", "img", "codex", "-m", "mine"}}, "docker run -i img codex app-server",
+		"after another program": {agent.Spec{Command: []string{"docker", "run", "-i", "img", "codex", "-m", "mine"}}, "docker run -i img codex app-server",
 			`{"ephemeral":true,"sandbox":"danger-full-access","approvalPolicy":"never","cwd":"/p","model":"mine","config":{"features.goals":false,"features.unbounded_connection_retries":false}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func install(t *testing.T, vendor, folder string) (bin, native string) {
 	t.Helper()
 	platform, ok := triples[[2]string{runtime.GOOS, runtime.GOARCH}]
 	if !ok || runtime.GOOS == "windows" {
-		t.Skip("there is no native Codex behind a link here")
+		t.Skip("no link to a native Codex is installed here")
 	}
 	root := t.TempDir()
 	scope := filepath.Join(root, "node_modules", "@openai")
@@ -206,10 +206,10 @@ func TestTextCommand(t *testing.T) {
 		spec agent.Spec
 		want string // argv, or the error after "error: "
 	}{
-		"it prints text, and nobody is asked": {agent.Spec{}, "codex exec --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox" + rest},
-		"exec is not said twice":              {agent.Spec{Flags: []string{"e", "-o", "last.txt"}}, "codex exec --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox" + rest + " -o last.txt"},
-		"the user's flags win":                {agent.Spec{Model: "m", Flags: []string{"-m", "mine", "-s", "read-only"}}, "codex exec --skip-git-repo-check --ephemeral" + rest + " -m mine -s read-only"},
-		"the app-server prints no text":       {agent.Spec{Flags: []string{"app-server"}}, "error: codex: app-server is no plain program: leave it out, or leave agent.protocol out"},
+		"it prints text, and no person is asked": {agent.Spec{}, "codex exec --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox" + rest},
+		"exec is not said twice":                 {agent.Spec{Flags: []string{"e", "-o", "last.txt"}}, "codex exec --skip-git-repo-check --ephemeral --dangerously-bypass-approvals-and-sandbox" + rest + " -o last.txt"},
+		"the user's flags win":                   {agent.Spec{Model: "m", Flags: []string{"-m", "mine", "-s", "read-only"}}, "codex exec --skip-git-repo-check --ephemeral" + rest + " -m mine -s read-only"},
+		"the app-server prints no text":          {agent.Spec{Flags: []string{"app-server"}}, "error: codex: app-server is no plain program: leave it out, or leave agent.protocol out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.spec.Command = []string{"codex"}

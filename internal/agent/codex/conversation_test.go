@@ -17,7 +17,7 @@ import (
 type talk struct {
 	t     *testing.T
 	d     *Dialect
-	wrote []string // methods, and answers as they stand
+	wrote []string // methods, and answers as they are
 	facts []string
 	fresh bool
 	stale bool
@@ -124,7 +124,7 @@ func TestCompleteTurn(t *testing.T) {
 	k.says(answer(4))
 	k.expect("facts", []string{ok}, k.facts)
 	if k.says(completed, answer(4)); len(k.facts) != 1 {
-		t.Errorf("the end was told again: %v", k.facts)
+		t.Errorf("the end was reported again: %v", k.facts)
 	}
 }
 
@@ -190,8 +190,8 @@ func TestSteerDeliveredWithEcho(t *testing.T) {
 		"by its id":                         {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"c2"`, "go")}, []string{"c2"}},
 		"by its words, of an older Codex":   {[]string{userMessage(`null`, "go"), userMessage(`null`, "go")}, []string{"c1"}},
 		"not by the prompt of the same":     {[]string{userMessage(`null`, "go")}, nil},
-		"not by what somebody else sent":    {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"x"`, "go")}, nil},
-		"once, however often it is told":    {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"c1"`, "go"), userMessage(`"c1"`, "go")}, []string{"c1"}},
+		"not by what another program sent":  {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"x"`, "go")}, nil},
+		"once, however often it is echoed":  {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"c1"`, "go"), userMessage(`"c1"`, "go")}, []string{"c1"}},
 		"in the order in which it is taken": {[]string{userMessage(`"ralph-prompt"`, "go"), userMessage(`"c2"`, "go"), userMessage(`"c1"`, "go")}, []string{"c2", "c1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -324,8 +324,8 @@ func TestRequestsAreAnsweredAtOnce(t *testing.T) {
 		question string
 	}{
 		"a command, where all is allowed": {nil, approval, `{"id":7,"result":{"decision":"accept"}}`, "rm x"},
-		"a command, behind a sandbox":     {[]string{"-s", "workspace-write"}, approval, `{"id":7,"result":{"decision":"decline"}}`, "rm x"},
-		"a command, behind one of -c":     {[]string{"-c", "sandbox_mode=read-only"}, approval, `{"id":7,"result":{"decision":"decline"}}`, "rm x"},
+		"a command, in a sandbox":         {[]string{"-s", "workspace-write"}, approval, `{"id":7,"result":{"decision":"decline"}}`, "rm x"},
+		"a command, in one of -c":         {[]string{"-c", "sandbox_mode=read-only"}, approval, `{"id":7,"result":{"decision":"decline"}}`, "rm x"},
 		"a patch": {nil, `{"method":"item/fileChange/requestApproval","id":"a","params":{"reason":"why"}}`,
 			`{"id":"a","result":{"decision":"accept"}}`, "why"},
 		"more permissions": {nil, `{"method":"item/permissions/requestApproval","id":1,"params":{"reason":"net"}}`,
@@ -375,7 +375,7 @@ func TestTotalsCountOnce(t *testing.T) {
 	}
 }
 
-// Exec's usage is the thread's sum, and one that is told again adds nothing.
+// Exec's usage is the thread's sum, and a repeated one adds nothing.
 func TestTotalsOfExecCountOnce(t *testing.T) {
 	k := &talk{t: t, d: New(nil, nil)}
 	if _, err := k.d.Command(agent.Spec{Command: []string{"codex"}, Flags: []string{"exec"}}); err != nil {
@@ -397,7 +397,7 @@ func TestTotalsOfExecCountOnce(t *testing.T) {
 	}, used)
 }
 
-// The next iteration's thread begins its sums with nothing.
+// The sums of the next iteration's thread begin at 0.
 func TestFreshThreadCountsFromZero(t *testing.T) {
 	k := begun(t)
 	k.says(usageLine("T", 1000, 1000), completed, answer(4))
@@ -418,7 +418,7 @@ func TestFreshThreadCountsFromZero(t *testing.T) {
 		}
 	}
 	if used != 1 {
-		t.Errorf("told %d times: %q", used, k.facts)
+		t.Errorf("reported %d times: %q", used, k.facts)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestSpentAccount(t *testing.T) {
 		"both are: the later one counts":     {full, week, "", "rate", "2026-11-22T20:40:00Z"},
 		"the other one is: that one counts":  {some, week, "", "rate", "2026-11-22T20:40:00Z"},
 		"none is full":                       {some, none, "", "rate", ""},
-		"no reset is told":                   {unknown, none, "", "rate", ""},
+		"no reset is stated":                 {unknown, none, "", "rate", ""},
 		"there are no windows":               {none, none, "", "quota", ""},
 		"the credits are gone":               {full, none, `,"rateLimitReachedType":"workspace_member_credits_depleted"`, "quota", ""},
 		"the workspace allows no more now":   {none, none, `,"rateLimitReachedType":"workspace_member_usage_limit_reached"`, "rate", ""},

@@ -47,7 +47,7 @@ func (d *Dialect) spawned(call string, threads jsonscan.Value) {
 	}
 }
 
-// dismiss interrupts subagents that still work: Codex lets them go on after the turn.
+// dismiss interrupts subagents that still work: Codex lets them run on after the turn.
 func (d *Dialect) dismiss(out *agent.Decoded) {
 	if len(d.others) == 0 {
 		return

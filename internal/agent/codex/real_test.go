@@ -65,8 +65,8 @@ func (s *session) finished(n int) event.AgentFinished {
 	return agenttest.Payload[event.AgentFinished](s.t, s.Await(event.TypeAgentFinished, n))
 }
 
-// sleeper is a tool that tells its process id to a named pipe and stays. Codex 0.169.0 tells
-// nothing of a tool's output before it yields.
+// sleeper is a tool that writes its process id to a named pipe and stays. Codex 0.169.0 reports
+// none of a tool's output before it yields.
 const sleeper = `echo $$ > pid; exec sleep 600`
 
 // left waits for the sleeper and returns its process.
@@ -106,7 +106,7 @@ func TestRealStopInMidTool(t *testing.T) {
 			pid := s.left()
 			s.Abort(7)
 			s.gone(pid)
-			if name == "exec" { // which says nothing when it is told to end
+			if name == "exec" { // which says nothing when it is asked to end
 				if n := len(s.Of(event.TypeAgentFinished)); n != 0 {
 					t.Errorf("finished %d times", n)
 				}
@@ -134,7 +134,7 @@ func TestRealKillLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// leaving yields a command that goes on, and ends the turn beside it.
+// leaving yields a command that keeps running, and ends the turn.
 func leaving() modelserver.Script {
 	return modelserver.PerContext(
 		modelserver.Step{Text: "I look.", Tools: []modelserver.ToolCall{{
@@ -239,7 +239,7 @@ func TestRealMissingServer(t *testing.T) {
 	}
 }
 
-// A fault has one kind, whichever way Codex is spoken with.
+// A fault has one kind, with the app-server and with exec.
 func TestRealFaultsInBothModes(t *testing.T) {
 	reset := time.Now().Add(26 * time.Hour).Truncate(time.Minute)
 	for name, row := range map[string]struct {
@@ -281,8 +281,8 @@ func TestRealFaultsInBothModes(t *testing.T) {
 	}
 }
 
-// Codex waits in silence for as long as a retry-after says: that the turn is held up has been told
-// by then.
+// Codex waits in silence for as long as a retry-after says: that the turn is held up has been
+// reported by then.
 func TestRealRetryIsNoHang(t *testing.T) {
 	for mode, flags := range map[string][]string{"app-server": nil, "exec": {"exec"}} {
 		t.Run(mode, func(t *testing.T) {

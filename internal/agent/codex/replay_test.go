@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")
 
-// readAt is when a replay reads all its lines: captures tell times of day.
+// readAt is when a replay reads all its lines: captures contain times of day.
 var readAt = time.Date(2026, 11, 22, 13, 29, 36, 0, time.UTC)
 
 // said is one line of a captured conversation with codex-cli 0.169.0: in is what a driver wrote,
@@ -67,7 +67,7 @@ func (r *replay) write(lines [][]byte) {
 	}
 }
 
-// in acts where the capture's driver did; what follows by itself comes out of Decode.
+// in acts where the capture's driver did; lines that follow by themselves come from Decode.
 func (r *replay) in(a asked, prompts []string) {
 	switch a.Method {
 	case "initialize":
@@ -113,8 +113,8 @@ func (r *replay) out(line []byte) {
 	r.write(out.Reply)
 }
 
-// TestCapturedConversations holds what the dialect writes against what the driver of the capture
-// wrote, and the facts against golden files.
+// TestCapturedConversations compares what the dialect writes with what the driver of the capture
+// wrote, and the facts with golden files.
 func TestCapturedConversations(t *testing.T) {
 	for _, path := range glob(t, "testdata/server/*.jsonl", 15) {
 		t.Run(filepath.Base(path), func(t *testing.T) {

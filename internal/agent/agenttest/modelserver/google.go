@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// googleWire is Google's generateContent, as Gemini CLI 0.61.0 uses it. The model and whether the
-// answer is streamed stand in the path.
+// googleWire is Google's generateContent, as Gemini CLI 0.61.0 uses it. The path names the model
+// and says whether the answer is streamed.
 type googleWire struct{}
 
 type googlePart struct {

@@ -30,8 +30,8 @@ type agent struct {
 	work   string // its working directory
 }
 
-// start runs an agent for at most a minute; both need about one second on an idle machine. What is
-// still there when the test ends is told to end, then killed.
+// start runs an agent for at most a minute; both need about one second on an idle machine. If it
+// still runs when the test ends, it gets TERM, then KILL.
 func start(t *testing.T, program string, env []string, args ...string) *agent {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -176,7 +176,7 @@ func worked(t *testing.T, srv *Server, format Format, prompt, output string) {
 		t.Errorf("the tool's output is %q, want %q", got, output)
 	}
 	if got := requests[1].Text(Assistant); got != "I look." {
-		t.Errorf("the model is told it said %q", got)
+		t.Errorf("the conversation has %q as the model's words", got)
 	}
 }
 
@@ -371,7 +371,7 @@ func TestRealClaudeObeysRetryAfter(t *testing.T) {
 	if len(retries) != 1 || !matches(retries[0], object{"error_status": 429.0, "error": "rate_limit"}) {
 		t.Fatalf("retries: %s", indent(retries))
 	}
-	// It adds some of its own; without being told it would begin with half a second.
+	// It adds some of its own; without the header it would begin with half a second.
 	if delay, _ := retries[0]["retry_delay_ms"].(float64); delay < 2000 || delay > 3000 {
 		t.Errorf("it waits %v ms", delay)
 	}

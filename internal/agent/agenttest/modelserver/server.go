@@ -285,7 +285,7 @@ func send(ctx context.Context, out http.ResponseWriter, step Step, events []sse)
 	return nil
 }
 
-// end is what stands between the content of an answer and its end.
+// end carries out what comes between the content of an answer and its end.
 func end(ctx context.Context, step Step) error {
 	if err := hold(ctx, step.UntilEnd); err != nil {
 		return err
