@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// maxFile is the longest settings file, in bytes.
-const maxFile = 1 << 20
+// MaxFile is the longest settings file, in bytes.
+const MaxFile = 1 << 20
 
 // Layer says where a value comes from; a later layer wins.
 type Layer int
@@ -127,7 +127,7 @@ func (source Source) files() []settingsFile {
 }
 
 func (l *Loaded) file(file settingsFile) error {
-	data, err := safefile.ReadLinked(file.path, maxFile)
+	data, err := safefile.ReadLinked(file.path, MaxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -254,7 +254,7 @@ func TestUnreadableFileIsAnError(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte("{}"+strings.Repeat(" ", maxFile)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("{}"+strings.Repeat(" ", MaxFile)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = Load(source); err == nil || !strings.Contains(err.Error(), "larger than 1048576 bytes") {

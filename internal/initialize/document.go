@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
+
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // document is a JSON object whose members keep their order, and their spelling until one
@@ -26,7 +28,7 @@ type documentFile struct {
 }
 
 func readDocument(path string) (documentFile, error) {
-	source, err := os.ReadFile(path)
+	source, err := safefile.ReadLinked(path, config.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return documentFile{}, nil
 	}

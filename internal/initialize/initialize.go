@@ -186,7 +186,7 @@ func (d *questions) write(text []byte) error {
 		return err
 	}
 	path, mode := d.path("settings.json"), os.FileMode(0o644)
-	now, err := os.ReadFile(path)
+	now, err := safefile.ReadLinked(path, config.MaxFile)
 	switch {
 	case err == nil && bytes.Equal(now, d.found):
 		if info, err := os.Stat(path); err == nil {

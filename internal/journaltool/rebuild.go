@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -91,7 +92,7 @@ func CheckProjections(e *cli.Env, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	saved, err := os.ReadFile(filepath.Join(dir, loopstate.StateFile))
+	saved, err := safefile.Read(filepath.Join(dir, loopstate.StateFile), loopstate.MaxState)
 	if err != nil {
 		return fmt.Errorf("check the projections: %w", err)
 	}
@@ -139,7 +140,7 @@ func CheckProjections(e *cli.Env, name string, asJSON bool) error {
 
 func (r *rebuilt) compareIteration(want loopstate.Telemetry, mayLack bool) {
 	name := filepath.Join(loopstate.IterationsDir, fmt.Sprintf("%03d.json", want.N))
-	saved, err := os.ReadFile(filepath.Join(r.Journal, name))
+	saved, err := safefile.Read(filepath.Join(r.Journal, name), loopstate.MaxState)
 	if errors.Is(err, os.ErrNotExist) && mayLack {
 		return
 	}

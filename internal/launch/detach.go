@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -109,14 +111,24 @@ func awaitReady(e *cli.Env, cfg runner.Config, from *os.File, patience time.Dura
 	return r, nil
 }
 
-// lastLine returns the last line of a log for an error message.
+// lastLine returns the last line of a log for an error message, or of its last 4 KiB.
 func lastLine(name string) string {
-	text, err := os.ReadFile(name)
-	if err != nil || len(text) == 0 {
+	const most = 4 << 10
+	log, err := safefile.Open(name)
+	if err != nil {
 		return ""
 	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return ": " + lines[len(lines)-1]
+	defer log.Close()
+	info, err := log.Stat()
+	if err != nil {
+		return ""
+	}
+	text, err := io.ReadAll(io.NewSectionReader(log, max(info.Size()-most, 0), most))
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text), "")), "\n")
+	if last := lines[len(lines)-1]; err == nil && last != "" {
+		return ": " + last
+	}
+	return ""
 }
 
 // Announce prints what was started, or that nothing had to be.

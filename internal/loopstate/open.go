@@ -36,14 +36,14 @@ func Rebuild(loopDir string) (State, error) {
 	return s, nil
 }
 
-// maxState bounds what is read of a state.json, in bytes. A longer one is made again from the
-// journal.
-const maxState = 64 << 20
+// MaxState bounds what is read of a projection, in bytes. A longer state.json is made again from
+// the journal.
+const MaxState = 64 << 20
 
 // saved returns the state that state.json holds, if it can be read.
 func saved(loopDir string) (State, bool) {
 	var f File
-	data, err := safefile.Read(filepath.Join(loopDir, StateFile), maxState)
+	data, err := safefile.Read(filepath.Join(loopDir, StateFile), MaxState)
 	if err != nil || json.Unmarshal(data, &f) != nil {
 		return State{}, false
 	}
