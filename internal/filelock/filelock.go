@@ -1,4 +1,4 @@
-// Package filelock takes advisory locks on open files, for which no call waits.
+// Package filelock takes advisory locks on open files. No call waits for a lock.
 //
 //	ok, err := filelock.TryExclusive(f) // false: another open file has a lock
 //

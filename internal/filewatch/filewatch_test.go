@@ -96,7 +96,7 @@ func TestMissingPathIsAnError(t *testing.T) {
 	}
 }
 
-// A wait that its context ended leaves the watch usable.
+// After its context has ended a wait, the watch is still usable.
 func TestWaitEndsWithContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	write(t, path)
@@ -114,7 +114,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 	}
 }
 
-// drain receives what one write causes beside the first notification.
+// drain receives the notifications of one write after the first.
 func drain(t *testing.T, w *filewatch.Watch) {
 	t.Helper()
 	for {

@@ -40,8 +40,8 @@ func New(path string) (*Watch, error) {
 }
 
 // Wait returns the names in the folder that changed since the last call, as soon as there are any,
-// and none when ctx has ended. The name of the watched path itself is empty, and so is a name that
-// stands for changes that were lost. The result is valid until the next call.
+// and none when ctx has ended. The name of the watched path itself is empty. An empty name also
+// reports that changes were lost. The result is valid until the next call.
 func (w *Watch) Wait(ctx context.Context) ([]string, error) {
 	for ctx.Err() == nil {
 		// The AfterFunc of an earlier call may still set its deadline after this: then wait again.

@@ -8,7 +8,7 @@ import "io"
 // its own.
 type FS interface {
 	// OpenFolder opens an existing folder. Its error satisfies
-	// errors.Is(err, fs.ErrNotExist) where there is none.
+	// errors.Is(err, fs.ErrNotExist) if there is none.
 	OpenFolder(path string) (Folder, error)
 }
 
@@ -21,7 +21,7 @@ type Folder interface {
 	Open(name string) (File, error)
 	// Append opens a regular file for reading and for writing at its end.
 	Append(name string) (File, error)
-	// Create makes a new file, mode 0600, that is written at its end. It fails where the name is
+	// Create makes a new file, mode 0600, that is written at its end. It fails if the name is
 	// taken. The name is durable after SyncFolder.
 	Create(name string) (File, error)
 	// Mkdir makes a folder, mode 0700. An existing folder is no error.
@@ -30,8 +30,8 @@ type Folder interface {
 	List(name string) ([]string, error)
 	// Stat describes what a name refers to.
 	Stat(name string) (Info, error)
-	// Rename moves a file, over another where the new name is taken. Another process sees one of
-	// the two, never none.
+	// Rename moves a file, and replaces a file that has the new name. Other processes see one of
+	// the two under the new name, never none.
 	Rename(from, to string) error
 	// Remove removes a file.
 	Remove(name string) error
@@ -46,9 +46,9 @@ type Info struct {
 	Folder bool
 }
 
-// File is an open file. Write adds at the end and may be short only together with an error; what it
-// wrote before that error stays in the file. Sync returns when everything written so far is
-// durable; after an error nothing is known of any of it.
+// File is an open file. Write appends. It may be short only with an error; the bytes that it wrote
+// before the error stay in the file. Sync returns when everything written so far is durable; after
+// an error, none of it may be durable.
 type File interface {
 	io.ReaderAt
 	io.Writer

@@ -46,7 +46,8 @@ func Find(e *cli.Env, o Options) ([]registry.Status, error) {
 	return loops, nil
 }
 
-// sortByUrgency puts loops that need a person first, then those that run, and of each the newest.
+// sortByUrgency puts loops that need a person first, then those that run, then all others; the
+// newest first in each group.
 func sortByUrgency(loops []registry.Status) {
 	slices.SortStableFunc(loops, func(a, b registry.Status) int {
 		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), started(b).Compare(started(a)))
@@ -64,9 +65,8 @@ func urgency(s registry.Status) int {
 	return 2
 }
 
-// Prune removes the entries of loops whose folders are gone from the registry, so that they are
-// listed for the last time, and returns how many there were. A registry that cannot be written
-// lists them again.
+// Prune removes from the registry the entries of loops whose folders are gone, and returns how
+// many. They are listed for the last time, unless the registry cannot be written.
 func Prune(e *cli.Env, loops []registry.Status) int {
 	pruned, err := registration.Prune(e.Home, loops)
 	if err != nil {
@@ -105,8 +105,8 @@ func Watch(e *cli.Env, o Options) error {
 	return nil
 }
 
-// Loop is one loop as JSON: the summary of its state, and what the registry knows of it. Its keys
-// stay.
+// Loop is one loop as JSON: the summary of its state, and its entry in the registry. Its keys do
+// not change.
 type Loop struct {
 	Name string `json:"name"`
 	// how it is named from the current folder: its name, PROJECT/NAME or the path of its folder
@@ -115,7 +115,7 @@ type Loop struct {
 	Project string `json:"project"`
 	Host    string `json:"host"`
 	Alive   bool   `json:"alive"`
-	Died    bool   `json:"died"` // its state has not ended, and no runner has it
+	Died    bool   `json:"died"` // its state has not ended, and it has no runner
 	Gone    bool   `json:"gone"` // its folder does not exist any more
 	registry.Summary
 	// iterations that are used: begun, and not refunded
@@ -123,8 +123,8 @@ type Loop struct {
 	Refunded int       `json:"refunded"` // iterations
 	Started  time.Time `json:"started"`
 	Agent    string    `json:"agent"`
-	ExitCode *int      `json:"exitCode"` // null where it has not ended
-	PID      int       `json:"pid"`      // of the runner; 0 where there is none
+	ExitCode *int      `json:"exitCode"` // null if it has not ended
+	PID      int       `json:"pid"`      // of the runner; 0 if there is none
 	// Left are the pids of processes that outlived the runner of a loop that died: its agent still
 	// works.
 	Left  []int  `json:"left,omitempty"`
@@ -158,15 +158,15 @@ func JSON(e *cli.Env, all []registry.Status) []Loop {
 	return loops
 }
 
-// survivors returns the processes that outlived the runners of loops that died, by the files of
-// the loops' entries. Where no loop died, processes are not listed.
+// survivors returns the processes that outlived the runners of loops that died, by the files of the
+// loops' entries. If no loop died, it does not look for processes.
 func survivors(all []registry.Status) map[string][]process.Stray {
 	if !slices.ContainsFunc(all, func(s registry.Status) bool { return s.Died }) {
 		return nil
 	}
 	marked, err := process.Marked()
 	if err != nil {
-		return nil // the list is of loops
+		return nil // the loops are listed anyway
 	}
 	strays := map[string][]process.Stray{}
 	for _, s := range all {

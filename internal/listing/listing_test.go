@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-// What needs a person comes first, then what runs, then the newest.
+// Loops that need a person come first, then those that run, then the newest.
 func TestUrgentLoopsComeFirst(t *testing.T) {
 	begin := time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
 	at := func(days int) registry.Summary {

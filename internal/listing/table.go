@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-// Table shows loops to a person, with their projects where asked for.
+// Table shows loops to a person, with their projects if asked for.
 func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 	opt := e.RenderOptions()
 	t := table{head: []string{"NAME", "STATUS", "ITERATION", "STARTED", "AGENT", "COST", "TOKENS"}, color: opt.Color, paths: projects}
@@ -64,8 +64,8 @@ func statusOf(s registry.Status, now time.Time) string {
 	return s.Head.Status.String()
 }
 
-// shortWait says for what a loop waits in as many words as fit into a column. The reason that an
-// agent gives for waiting for a person is shown by the status of the loop.
+// shortWait says in a few words for a column what a loop waits for. The page of the loop's status
+// shows the reason that an agent gives for waiting for a person.
 func shortWait(waiting string, now time.Time) string {
 	if strings.HasPrefix(waiting, "a person") {
 		return "a person"
@@ -146,8 +146,8 @@ func (t *table) format(width int) []byte {
 	return out
 }
 
-// fit returns the columns that are shown, and sets the width of the last of them. That one is made
-// narrower first; then it is left out, or, where it is a path, those before it.
+// fit returns the columns that are shown, and sets the width of the last of them. It first makes
+// the last column narrower. Then it leaves out that column, or, if it is a path, those before it.
 func (t *table) fit(widths []int, width int) []int {
 	shown := make([]int, len(widths))
 	for i := range shown {

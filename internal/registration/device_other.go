@@ -2,5 +2,5 @@
 
 package registration
 
-// deviceOf returns the device that a path lies on, which is not known here.
+// deviceOf returns the device that a path is on, which is not known here.
 func deviceOf(string) (device uint64, ok bool) { return 0, false }

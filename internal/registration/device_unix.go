@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// deviceOf returns the device that a path lies on.
+// deviceOf returns the device that a path is on.
 func deviceOf(path string) (device uint64, ok bool) {
 	info, err := os.Lstat(path)
 	if err != nil {

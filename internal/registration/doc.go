@@ -15,5 +15,5 @@
 //   - Two project folders never share an entry: the name of its file contains a slug of the folder
 //     and a hash of all of it.
 //   - A reader never sees half an entry.
-//   - Of several loops that start in one work tree at once and do not share it, one passes.
+//   - Of several loops that start in one work tree at once and do not share it, one gets the lock.
 package registration

@@ -15,7 +15,7 @@ import (
 
 // Put writes e, replacing an entry of the same project and name. After a power loss the file is the
 // old one, the new one or absent. Folders that are missing are made 0700, the file is 0600. Put
-// sets Mount where it is empty.
+// sets Mount if it is empty.
 func Put(home string, e registry.Entry) error {
 	e.Started = e.Started.UTC().Truncate(time.Microsecond)
 	if e.Mount == "" {

@@ -9,8 +9,8 @@ import (
 )
 
 // holderOf asks the kernel who has a lock: the process in which a descriptor of that very file
-// holds it (proc_pid_fdinfo(5), "lock:"). The one that the lock's content names is asked first, and
-// no more than asked. Whose descriptors may not be read cannot be found.
+// holds it (proc_pid_fdinfo(5), "lock:"). The process that the lock's content names is checked
+// first, but like any other. A process whose descriptors may not be read is not found.
 func holderOf(path string, named int) (int, error) {
 	lock, err := os.Lstat(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func holds(pid string, lock fs.FileInfo) bool {
 		return false
 	}
 	defer open.Close()
-	names, _ := open.Readdirnames(-1) // one that ends meanwhile holds nothing
+	names, _ := open.Readdirnames(-1) // a process that ended meanwhile holds nothing
 	for _, fd := range names {
 		info, err := os.Stat(filepath.Join(proc, "fd", fd))
 		if err != nil || !os.SameFile(info, lock) {

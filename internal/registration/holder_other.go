@@ -2,8 +2,8 @@
 
 package registration
 
-// holderOf has only the lock's content to go by: this system does not say who has a lock. [Holder]
-// holds it against start time and boot.
+// holderOf can only read the lock's content: this system does not report who has a lock. [Holder]
+// checks the content against the start time of the process.
 func holderOf(_ string, named int) (int, error) {
 	if named <= 0 {
 		return 0, ErrNoHolder

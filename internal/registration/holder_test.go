@@ -72,7 +72,7 @@ func TestHolderHasTheLock(t *testing.T) {
 				t.Errorf("%s: %+v, %v, want %+v", name, got, err, want)
 			}
 		case name == "an innocent pid and its start":
-			// This system does not say who has a lock.
+			// This system does not report who has a lock.
 		case !errors.Is(err, ErrNoHolder):
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}

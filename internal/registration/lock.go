@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// A probe holds a shared lock for an instant, and so does a process that is being started by one
-// that was killed. A refused lock is tried again before it counts as held.
+// A probe holds a shared lock for an instant. A child that a killed runner was starting holds the
+// runner's lock until its exec. So a refused lock is tried again before it counts as held.
 const (
 	lockTries = 50
 	lockPause = time.Millisecond
@@ -40,7 +40,7 @@ type Lock struct{ file *os.File }
 // HeldError says that another runner has the loop.
 type HeldError struct {
 	Loop  string    // the loop's name
-	PID   int       // 0 where the other runner has not written its facts
+	PID   int       // 0 if the other runner has not written its facts
 	Host  string    // "" as PID
 	Since time.Time // zero as PID
 }
@@ -59,9 +59,9 @@ var ErrNoFolder = errors.New("the loop's folder is not there")
 // replaced, and the next runner would lock another file.
 var ErrLockGone = errors.New("run.lock was removed or replaced")
 
-// Acquire takes the loop's lock, creating run.lock if it is missing; the folder must exist. Where
-// another process, or another Lock of this one, has it, the error is a *HeldError after some 50 ms;
-// without the folder it is ErrNoFolder. The lock ends with Release or with the process.
+// Acquire takes the loop's lock, and creates run.lock if it is missing. The folder must exist, else
+// the error is ErrNoFolder. If another process, or another Lock of this one, has the lock, the
+// error is a *HeldError after some 50 ms. The lock ends with Release or with the process.
 func Acquire(loopDir string) (*Lock, error) {
 	// Writable, because NFS grants an exclusive lock only on such a file.
 	f, err := safefile.OpenFile(filepath.Join(loopDir, registry.LockFile), os.O_RDWR|os.O_CREATE, 0o600)
@@ -98,8 +98,8 @@ func heldBy(loopDir string) error {
 	return held
 }
 
-// sign writes which process holds the lock. The time is the one that the file system stamps on a
-// first, empty line: this package reads no clock, and two hosts that share a folder share its time.
+// sign writes which process holds the lock. The time is that of the file after a first, empty line:
+// this package reads no clock, and hosts that share a folder share the file system's time.
 func (l *Lock) sign() error {
 	if err := l.file.Truncate(0); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (l *Lock) sign() error {
 	return err
 }
 
-// Check returns ErrLockGone where the lock excludes no other runner any more.
+// Check returns ErrLockGone if the lock does not exclude other runners any more.
 func (l *Lock) Check() error {
 	have, err := l.file.Stat()
 	if err != nil {
@@ -140,9 +140,9 @@ func (l *Lock) Check() error {
 	return fmt.Errorf("check loop lock: %w", err)
 }
 
-// Release empties run.lock and gives the lock back; the file stays. The runner writes its last
-// state.json before. A state that says running, and a free lock, are then those of a runner that
-// died. Call it once.
+// Release empties run.lock and releases the lock; the file stays. The runner writes its last
+// state.json before it. So a state that says running and a free lock mean that the runner died.
+// Call it once.
 func (l *Lock) Release() error {
 	if err := errors.Join(l.file.Truncate(0), filelock.Release(l.file), l.file.Close()); err != nil {
 		return fmt.Errorf("release loop lock: %w", err)

@@ -10,8 +10,8 @@ import (
 var notInName = regexp.MustCompile(`-?[^a-z0-9._-]+`)
 
 // SlugName turns a branch or folder name into a valid loop name: lower case, runs of other
-// characters become one "-". A valid name comes back unchanged; one of which nothing is left
-// becomes "loop". Two names may share a slug.
+// characters become one "-". A valid name is unchanged; a name without any valid character becomes
+// "loop". Two names may have the same slug.
 func SlugName(s string) string {
 	if registry.CheckName(s) == nil {
 		return s

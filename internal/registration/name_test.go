@@ -12,15 +12,15 @@ func TestSlugName(t *testing.T) {
 	for _, tt := range []struct{ title, in, want string }{
 		{"a valid name stays", "a--b..c-", "a--b..c-"},
 		{"a branch path joins with dashes", "feature/ABC-123_x", "feature-abc-123_x"},
-		{"what cannot begin or end a name goes", " --My Project!! ", "my-project"},
+		{"invalid characters at the ends are cut", " --My Project!! ", "my-project"},
 		{"letters beyond ASCII become one dash", "größe", "gr-e"},
 		{"nothing left is loop", "ÄÖÜ", "loop"},
 		{"an empty name is loop", "", "loop"},
 		{"a folder reference is loop", "..", "loop"},
 		{"a hidden folder loses its point", ".dotfiles", "dotfiles"},
-		{"reserved names step aside", "Archive", "archive-loop"},
-		{"settings step aside", "settings.json", "settings-json"},
-		{"a lock's name steps aside", "yarn.lock", "yarn-lock"},
+		{"a reserved name is changed", "Archive", "archive-loop"},
+		{"the name of the settings is changed", "settings.json", "settings-json"},
+		{"the name of a lock is changed", "yarn.lock", "yarn-lock"},
 	} {
 		t.Run(tt.title, func(t *testing.T) {
 			if got := SlugName(tt.in); got != tt.want {

@@ -10,9 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// mount returns the folder on which the file system of a path is mounted; "" where that cannot be
-// told. An entry has it, so that a loop on a disk that is not there now is not taken for one that
-// was removed.
+// mount returns the folder on which the file system of a path is mounted; "" if it is unknown. An
+// entry contains it, so that a loop on a disk that is not mounted does not count as removed.
 func mount(path string) string {
 	path = filepath.Clean(path)
 	device, ok := deviceOf(path)
@@ -30,9 +29,9 @@ func mount(path string) string {
 	return ""
 }
 
-// removed reports whether a loop whose folder is not there was removed with it: seen from the
-// machine that entered it, and with its disk in its place. Where the entry does not say where that
-// is mounted, the project's folder must exist.
+// removed reports whether a loop was removed with its folder: the folder is missing on the machine
+// that wrote the entry, while its disk is mounted. If the entry does not say where the disk is
+// mounted, the project's folder must exist.
 func removed(e registry.Entry) bool {
 	if host, err := os.Hostname(); err != nil || e.Host != host {
 		return false
@@ -47,9 +46,9 @@ func removed(e registry.Entry) bool {
 	return mount(e.Mount) == e.Mount
 }
 
-// Prune takes the entries of loops out of the registry whose folders were removed, and returns
-// them. Of loops on another machine, or on a disk that is not mounted, it keeps them. found is what
-// [registry.Survey] returned; an entry that was replaced meanwhile stays.
+// Prune removes the entries of loops whose folders were removed, and returns them. It keeps the
+// entries of loops on another machine or on a disk that is not mounted. found is the result of
+// [registry.Survey]; an entry that was replaced since stays.
 func Prune(home string, found []registry.Status) (pruned []registry.Entry, err error) {
 	for _, s := range found {
 		if !s.Gone || s.Err != nil || !removed(s.Entry) {

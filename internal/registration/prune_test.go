@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// Only what is known to have been removed is pruned: a disk that is not there, or another
-// machine's, loses nothing.
+// Only loops that are known to be removed are pruned: none on a disk that is not mounted, or of
+// another machine.
 func TestPrune(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -62,13 +62,13 @@ func TestPrune(t *testing.T) {
 			if err != nil || len(pruned) == 1 != c.want || len(left) == 0 != c.want {
 				t.Errorf("pruned %v, left %v: %v", pruned, left, err)
 			}
-			// Entered again since: another loop of that name.
+			// Replaced since by another loop of that name.
 			e.ID = "01JE"
 			if err := Put(home, e); err != nil {
 				t.Fatal(err)
 			}
 			if pruned, err := Prune(home, found); len(pruned) != 0 || err != nil {
-				t.Errorf("pruned %v, which was entered again: %v", pruned, err)
+				t.Errorf("pruned %v, which was replaced: %v", pruned, err)
 			}
 		})
 	}

@@ -15,8 +15,8 @@ import (
 
 // TreeLock says that a loop works in a work tree. It belongs to the process, as Lock does.
 type TreeLock struct {
-	alone  *os.File // locked by the one loop that did not ask to share
-	shared *os.File // locked by all that did
+	alone  *os.File // locked by the one loop that does not share
+	shared *os.File // locked by all that share
 }
 
 // ErrTreeHeld says that another loop works in the work tree.
@@ -30,14 +30,14 @@ func (e *HomeError) Unwrap() error { return e.err }
 
 // Hint returns the next step.
 func (e *HomeError) Hint() string {
-	return "which loops there are on this machine is kept there: make it writable, or set RALPH_HOME to a folder that is"
+	return "the registry of loops is there: make it writable, or set RALPH_HOME to a folder that is"
 }
 
-// AcquireTree says that a loop works in a work tree from now on: a folder's absolute path, without
-// links in it. Where another loop of that home does, the error is ErrTreeHeld after some 50 ms,
-// unless share asks for that. A loop that shares keeps later ones out as any other does. Of several
-// that come at once without asking to share, one passes. The lock ends with Release or with the
-// process; its files have no content.
+// AcquireTree locks a work tree for a loop. tree is a folder's absolute path, without links. If
+// another loop of that home works in it, the error is ErrTreeHeld after some 50 ms, unless share is
+// set. A loop that shares also excludes later loops that do not. Of several loops that start at
+// once and do not share, one gets the lock. The lock ends with Release or with the process; its
+// files have no content.
 func AcquireTree(home, tree string, share bool) (*TreeLock, error) {
 	l := &TreeLock{}
 	var err error
@@ -103,7 +103,7 @@ func TreeHeld(home, tree string) (bool, error) {
 	return false, held.Release()
 }
 
-// Release lets the next loop in. Call it once.
+// Release releases the work tree. Call it once.
 func (l *TreeLock) Release() error {
 	if err := errors.Join(filelock.Release(l.alone), filelock.Release(l.shared), l.alone.Close(), l.shared.Close()); err != nil {
 		return fmt.Errorf("release the work tree: %w", err)

@@ -67,7 +67,7 @@ func TestOneOfManyPasses(t *testing.T) {
 				<-begin
 				var err error
 				if i%4 == 3 {
-					_, err = TreeHeld(home, "/tree") // who only asks is in no process's way
+					_, err = TreeHeld(home, "/tree") // TreeHeld keeps no process out
 				} else if locks[i], err = AcquireTree(home, "/tree", false); err == nil {
 					passed.Add(1)
 				}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// SyncNames makes the names in an open folder durable, without mercy for file systems that cannot.
+// SyncNames makes the names in an open folder durable, or returns the error of a file system that
+// cannot.
 func SyncNames(folder *os.File) error { return syncNames(folder) }
 
 // Synced calls observe with each folder that is synced while the test runs.

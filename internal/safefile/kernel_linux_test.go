@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// The kernel has no sync for folders of /proc: its error shows that it was asked.
+// The kernel cannot sync folders of /proc: its error shows that it was called.
 func TestSyncedFolderReachesKernel(t *testing.T) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -19,7 +19,7 @@ func TestSyncedFolderReachesKernel(t *testing.T) {
 	if err := safefile.SyncNames(proc); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("the sync of a folder without a disk says %v", err)
 	}
-	// What cannot be synced there has no better to offer.
+	// SyncFolder ignores a file system that cannot sync folders.
 	if err := safefile.Dir("/proc").Sync(); err != nil {
 		t.Error(err)
 	}

@@ -19,7 +19,7 @@ const (
 	IsLink     Problem = "is a symbolic link"
 	IsPipe     Problem = "is a named pipe"
 	IsSocket   Problem = "is a socket"
-	NotRegular Problem = "is not a regular file" // a device, or what has no name here
+	NotRegular Problem = "is not a regular file" // a device, or another kind of file
 	Replaced   Problem = "was replaced while it was being opened"
 	TooLarge   Problem = "is too large"
 )
@@ -73,8 +73,8 @@ func problemOf(mode fs.FileMode) Problem {
 }
 
 // Open opens a regular file for reading. It does not follow a link at the path's end, and never
-// waits for the other end of a pipe. What is no regular file is an *Error and is not opened: some
-// devices act when they are.
+// waits for the other end of a pipe. Anything but a regular file is an *Error and is not opened:
+// opening some devices has an effect.
 func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
 
 // OpenIn is Open of a name in a folder.
@@ -104,8 +104,8 @@ func OpenLinked(path string, flag int, mode fs.FileMode) (*os.File, error) {
 		func() (*os.File, error) { return os.OpenFile(path, flag|noWait, mode) })
 }
 
-// replacements is how many times in a row a file may be replaced while it is opened. Writers that
-// replace files, such as state.json, do it some times a second.
+// replacements is how many times in a row a file may be replaced while it is opened. Writers
+// replace files such as state.json a few times a second.
 const replacements = 100
 
 // opened opens a file, and makes sure that it is the file that stat inspected. It tries again after

@@ -23,7 +23,7 @@ func (d dir) Rename(from, to string) error { return os.Rename(d.at(from), d.at(t
 func (d dir) Remove(name string) error     { return os.Remove(d.at(name)) }
 func (d dir) Sync() error                  { return synced(os.Open(string(d))) }
 
-// Within is an open folder, whatever becomes of its path.
+// Within is an open folder, also after its path was moved or removed.
 func Within(root *os.Root) Folder { return within{root} }
 
 type within struct{ *os.Root }
@@ -48,7 +48,7 @@ func SyncFolder(path string) error { return synced(os.Open(path)) }
 func SyncFolderIn(root *os.Root, name string) error { return synced(root.Open(name)) }
 
 // synced makes the names in an open folder durable, and closes it. Some file systems (of
-// containers, of networks) cannot, and return EINVAL: no call does more there.
+// containers, of networks) return EINVAL, which is ignored: there is no other way.
 func synced(folder *os.File, err error) error {
 	if err == nil {
 		err = errors.Join(syncNames(folder), folder.Close())
@@ -64,7 +64,7 @@ func synced(folder *os.File, err error) error {
 var syncedFolder func(path string)
 
 // WriteFile replaces the file at path by one with this content and mode, as [Replace] does. The
-// folder must exist; a link in its place is not followed, since the file would be written
+// folder must exist. A link in its place is not followed, since the file would be written
 // elsewhere.
 func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	folder := filepath.Dir(path)
@@ -79,7 +79,7 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 }
 
 // Move renames a file or a folder, from one folder to another. It is durable on return: if the old
-// name is taken again afterwards, no loss of power leaves the new name without what was moved.
+// name is used again, a loss of power cannot lose what was moved.
 func Move(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err

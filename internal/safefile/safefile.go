@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Folder is a folder that files are put into. Names are of files directly in it.
+// Folder is a folder in which files are written. Names are of files directly in it.
 type Folder interface {
-	// Create makes a new file, mode 0600. It is fs.ErrExist where the name is taken.
+	// Create makes a new file, mode 0600. The error is fs.ErrExist if the name is taken.
 	Create(name string) (File, error)
-	// Mkdir makes a folder, mode 0700. It is fs.ErrExist where the name is taken.
+	// Mkdir makes a folder, mode 0700. The error is fs.ErrExist if the name is taken.
 	Mkdir(name string) error
-	// Rename moves a file, over another where the new name is taken.
+	// Rename moves a file, and replaces a file that has the new name.
 	Rename(from, to string) error
 	// Remove removes a file.
 	Remove(name string) error
@@ -39,7 +39,7 @@ func Fill(f File, content []byte) error {
 }
 
 // Replace gives a file this content and mode, in one step for other processes and for a loss of
-// power. The new file is sure to be there after folder.Sync. On an error nothing has changed.
+// power. The new file is durable after folder.Sync. On an error nothing has changed.
 func Replace(folder Folder, name string, content []byte, mode fs.FileMode) error {
 	beside := temporary(name)
 	f, err := folder.Create(beside)
@@ -60,7 +60,7 @@ func Replace(folder Folder, name string, content []byte, mode fs.FileMode) error
 	return nil
 }
 
-// Mkdir makes a folder where it is missing, durable on return.
+// Mkdir makes a folder if it is missing. It is durable on return.
 func Mkdir(parent Folder, name string) error {
 	err := parent.Mkdir(name)
 	if err == nil {
@@ -72,7 +72,7 @@ func Mkdir(parent Folder, name string) error {
 	return err
 }
 
-// mark stands in the names of files that are being written.
+// mark is part of the names of files that are being written.
 const mark = ".new-"
 
 func temporary(name string) string { return "." + strings.TrimPrefix(name, ".") + mark + rand.Text() }

@@ -120,7 +120,7 @@ func TestReplaceOnDisk(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	must(t, err)
 	if len(left) != 3 {
-		t.Errorf("left behind: %v", left)
+		t.Errorf("left over: %v", left)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// noWait keeps the opening of a pipe from waiting for its other end; noFollow keeps a link from
-// being followed that took the file's place after it was checked.
+// noWait opens a pipe without waiting for its other end. noFollow refuses a link that replaced the
+// file after it was checked.
 const (
 	noWait   = syscall.O_NONBLOCK
 	noFollow = syscall.O_NOFOLLOW

@@ -31,9 +31,9 @@ type Boxes struct {
 
 // Checklist counts the task list items of a text, as GitHub Flavored Markdown defines
 // them: list items of any kind and depth whose first block is a paragraph that begins with
-// "[ ]", "[x]" or "[X]". What stands in code, in HTML or anywhere within a quote is shown,
-// not asked for, and does not count. A box without text counts: it was put there to
-// be ticked. It takes about 200 bytes of memory for each byte of the text, see [MaxTask].
+// "[ ]", "[x]" or "[X]". Boxes in code, in HTML or anywhere within a quote are examples and do not
+// count. A box without text counts. It takes about 200 bytes of memory for each byte of the text,
+// see [MaxTask].
 func Checklist(markdown []byte) Boxes {
 	source := dropBlankLines(bytes.TrimPrefix(markdown, []byte("\ufeff")))
 	var boxes Boxes
@@ -86,8 +86,8 @@ func box(line []byte) (ticked bool, words []byte, ok bool) {
 	return false, nil, false
 }
 
-// clip returns the beginning of a text as valid UTF-8 of at most limit bytes; the rest is
-// named by an ellipsis.
+// clip returns the beginning of a text as valid UTF-8 of at most limit bytes; an ellipsis replaces
+// the rest.
 func clip(b []byte, limit int) string {
 	s := strings.ToValidUTF8(string(b[:min(len(b), limit+utf8.UTFMax)]), "\ufffd")
 	if len(s) <= limit && len(b) <= limit {
@@ -98,8 +98,8 @@ func clip(b []byte, limit int) string {
 }
 
 // dropBlankLines returns the text without the third and further blank lines of a row, which change
-// no block. The parser remembers something for each blank line and each container that is
-// open there: a megabyte of them below a deep list would take a gigabyte.
+// no block. The parser keeps a record for each blank line in each open container: a megabyte of
+// them below a deep list would take a gigabyte.
 func dropBlankLines(source []byte) []byte {
 	kept, blank := make([]byte, 0, len(source)), 0
 	for line := range bytes.Lines(source) {
@@ -113,15 +113,14 @@ func dropBlankLines(source []byte) []byte {
 	return kept
 }
 
-// maxDepth is how many lists, items and quotes may stand within one another, so sixteen lists;
-// deeper markers are text. A line of some megabytes of markers would otherwise take hours to parse,
-// and a tree as deep as that more stack than a process has.
+// maxDepth is how deep lists, items and quotes may be nested, so sixteen lists; deeper markers are
+// text. Otherwise some megabytes of markers on one line would take hours to parse, and the tree
+// would overflow the stack.
 const maxDepth = 32
 
-// blocks returns the parser of the document's blocks. Which list item begins with a box
-// is known from them alone, so nothing is parsed within a paragraph; and goldmark's
-// extension package, which knows task lists too, would cost each process about a
-// millisecond at its start.
+// blocks returns the parser of the document's blocks. They show which list items begin with a box,
+// so nothing is parsed within a paragraph. Goldmark's extension package has task lists too, but
+// costs each process about a millisecond at its start.
 var blocks = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(parser.WithBlockParsers(
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -137,8 +136,8 @@ var blocks = sync.OnceValue(func() parser.Parser {
 	))
 })
 
-// depthLimited is the parser of a container that opens none below maxDepth. Items are not held
-// back: the list that was opened for one must get it.
+// depthLimited is the parser of a container that opens none below maxDepth. Items are not limited:
+// a list that was opened must get its item.
 type depthLimited struct{ parser.BlockParser }
 
 func (s depthLimited) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {

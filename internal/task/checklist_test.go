@@ -48,7 +48,7 @@ func TestChecklist(t *testing.T) {
 		"a heading in an item is no box":               {"- # [ ] a\n", task.Boxes{}},
 		"something else in the brackets is no box":     {"- [] a\n- [  ] b\n- [y] c\n- [✓] d\n- [-] e\n- \\[ ] f\n", task.Boxes{}},
 		"a link is no box":                             {"- [x](page.md)\n- [ ](page.md)\n- [x]: page.md\n- [x][y]\n", task.Boxes{}},
-		"a tab may stand for the spaces":               {"-\t[ ]\ta\n-\t[x]\tb\n", task.Boxes{Total: 2, Ticked: 1, Open: []string{"a"}}},
+		"a tab may replace the spaces":                 {"-\t[ ]\ta\n-\t[x]\tb\n", task.Boxes{Total: 2, Ticked: 1, Open: []string{"a"}}},
 		"lines may end as on Windows":                  {"- [ ] a\r\n- [x] b\r\n\r\n- [ ] c\r\n", task.Boxes{Total: 3, Ticked: 1, Open: []string{"a", "c"}}},
 		"a byte order mark is not text":                {"\ufeff- [ ] a\n", task.Boxes{Total: 1, Open: []string{"a"}}},
 		"the text is that of the box's own line":       {"- [ ]   **a** `b`  \n  and more\n", task.Boxes{Total: 1, Open: []string{"**a** `b`"}}},

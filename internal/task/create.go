@@ -18,8 +18,8 @@ const maxGoals = 4096
 
 // Template returns the task.md of a loop that was given none; without a text it is for a person to
 // fill in. The task's text is quoted, so that neither a box nor an open code fence within it
-// belongs to the checklist; and there is no box yet, so that nothing is claimed before the agent
-// has written its steps.
+// belongs to the checklist. There is no box yet, so that nothing is claimed before the agent has
+// written its steps.
 func Template(task string) []byte {
 	var b strings.Builder
 	b.WriteString("# Goals\n\n")
@@ -47,11 +47,10 @@ func goals(task string) string {
 	return text
 }
 
-// Create writes task.md with the given content and reports whether it did. One that is there is
-// never overwritten; an empty one is filled, and so is the unchanged template where there is other
-// content for it. A link, a folder or anything else in its place is a [FileError], and so is
-// content of more than [MaxTask] bytes. The file is 0600. After a crash or a loss of power there is
-// the complete file or none.
+// Create writes task.md with the given content and reports whether it did. It replaces an empty
+// task.md, and the unchanged template if the content is another, but no other file. A link, a
+// folder or anything else in its place is a [FileError], and so is content of more than [MaxTask]
+// bytes. The file is 0600. After a crash or a loss of power there is the complete file or none.
 func Create(loopDir string, content []byte) (created bool, err error) {
 	root, err := os.OpenRoot(loopDir)
 	if err != nil {
@@ -93,8 +92,8 @@ func wrapCreate(err error) error {
 	return err
 }
 
-// vacant reports whether there is no task.md, an empty one, or the template as it was made where it
-// gets other words.
+// vacant reports whether there is no task.md, an empty one, or the unchanged template and the
+// content is another.
 func vacant(root *os.Root, content []byte) (bool, error) {
 	blank := Template("")
 	text, err := readStart(root, TaskFile, int64(len(blank))+1)

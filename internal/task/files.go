@@ -22,8 +22,7 @@ const (
 // agent can read at once, and its tree takes some 200 MB while the boxes are counted.
 const MaxTask = 1 << 20
 
-// FileError says that something else than a regular file, or one that is too large, stands in the
-// place of one of these files.
+// FileError says that one of these files is too large or not a regular file.
 type FileError struct{ Cause *safefile.Error }
 
 func (e *FileError) Error() string { return e.Cause.Error() }

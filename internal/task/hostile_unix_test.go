@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/task"
 )
 
-// TestOtherFilesAreNotFollowed hangs where a FIFO is opened.
+// TestOtherFilesAreNotFollowed hangs if a FIFO is opened.
 func TestOtherFilesAreNotFollowed(t *testing.T) {
 	put := map[string]struct {
 		says string

@@ -27,9 +27,9 @@ type Marks struct {
 	TaskSHA256 string // of task.md, in lower-case hexadecimal; empty without one
 }
 
-// ReadMarks reads the marks in a loop's folder. A missing file is no error. Where one of them
-// cannot be read, the others are returned with the error: a [FileError]
-// where the agent left something that is no such file.
+// ReadMarks reads the marks in a loop's folder. A missing file is no error. If one of them cannot
+// be read, the others are returned with the error, a [FileError] if the agent left something other
+// than such a file.
 func ReadMarks(loopDir string) (Marks, error) {
 	root, err := os.OpenRoot(loopDir)
 	if err != nil {
@@ -69,18 +69,17 @@ func (m *Marks) task(root *os.Root) error {
 }
 
 // RemoveWait removes the wait marker, as a person does who resumes the loop. It is no error if
-// there is none. What stands in its place is removed unread; a folder is a [FileError]. The removal
-// is durable when the file system next syncs: after a loss of power the marker may stand again.
+// there is none. Any file in its place is removed unread; a folder is a [FileError]. The removal is
+// durable when the file system next syncs: after a loss of power the marker may exist again.
 func RemoveWait(loopDir string) error { return remove(loopDir, WaitFile) }
 
-// RemoveDone removes the mark of done work, as a loop does that continues; as
-// [RemoveWait].
+// RemoveDone removes the mark of done work when a loop continues. It works like [RemoveWait].
 func RemoveDone(loopDir string) error { return remove(loopDir, DoneFile) }
 
 func remove(loopDir, name string) error {
 	root, err := os.OpenRoot(loopDir)
 	if err != nil {
-		return fmt.Errorf("take %s away: %w", name, err)
+		return fmt.Errorf("remove %s: %w", name, err)
 	}
 	defer root.Close()
 	info, err := root.Lstat(name)
@@ -91,7 +90,7 @@ func remove(loopDir, name string) error {
 		err = root.Remove(name)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("take %s away: %w", name, err)
+		return fmt.Errorf("remove %s: %w", name, err)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestReadMarks(t *testing.T) {
 func TestFolderIsNoMark(t *testing.T) {
 	for _, name := range []string{task.DoneFile, task.WaitFile, task.TaskFile} {
 		t.Run(name, func(t *testing.T) {
-			// What stands beside it is reported nevertheless.
+			// The other marks are still reported.
 			files := map[string]string{task.DoneFile: "", task.WaitFile: "", task.TaskFile: "- [ ] a"}
 			delete(files, name)
 			dir := folder(t, files)
@@ -116,7 +116,7 @@ func TestMissingLoopFolder(t *testing.T) {
 	_, created := task.Create(gone, []byte("a"))
 	_, reflected := task.Reflection(gone)
 	for _, err := range []error{looked, created, reflected, task.RemoveWait(gone), task.RemoveDone(gone)} {
-		// RemoveWait and RemoveDone included: a loop that is gone is not one without a mark.
+		// Also for RemoveWait and RemoveDone: a missing loop is not a loop without a mark.
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%v", err)
 		}

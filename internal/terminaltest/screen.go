@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-// Screen is what a terminal shows that knows the sequences a screen writes, and no others. It is as
-// high as it needs to be, so that nothing scrolls out of it.
+// Screen is the screen of a terminal that supports only the sequences that package attach writes.
+// It has as many rows as it needs, so that nothing scrolls.
 type Screen struct {
 	columns  int
 	rows     [][]rune

@@ -4,7 +4,7 @@
 //	err := trust.Put(home, record)
 //	record, err = trust.Get(home, cwd)
 //
-// A record stands in ralph's own home, out of the repository, in a file for each project:
+// Each project's record is a file in ralph's own home, outside of the repository:
 // trust/<slug>-<hash>.json, 0600 in a folder with 0700. It names the project's path and the
 // fingerprint of what was trusted: another path, or another fingerprint, is not trusted. The parts
 // are kept for people, so that what has changed since can be shown: their values with secrets

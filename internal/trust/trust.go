@@ -45,7 +45,7 @@ var ErrNotTrusted = errors.New("its settings are not trusted")
 // escaped.
 const maxRecord = 8 << 20
 
-// Put writes a record in the place of the project's last one.
+// Put writes a record, and replaces the project's last one.
 func Put(home string, r Record) error {
 	path := file(home, r.Project)
 	text, err := json.MarshalIndent(r, "", "  ")
@@ -64,7 +64,7 @@ func Put(home string, r Record) error {
 	return nil
 }
 
-// Get returns the record of a project. The error is ErrNotTrusted where there is none.
+// Get returns the record of a project. The error is ErrNotTrusted if there is none.
 func Get(home, project string) (Record, error) {
 	r, err := read(file(home, project))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +79,7 @@ func Get(home, project string) (Record, error) {
 	return r, nil
 }
 
-// Remove takes a project's record away. The error is ErrNotTrusted where there is none.
+// Remove removes a project's record. The error is ErrNotTrusted if there is none.
 func Remove(home, project string) error {
 	err := os.Remove(file(home, project))
 	if errors.Is(err, fs.ErrNotExist) {

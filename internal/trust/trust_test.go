@@ -66,7 +66,7 @@ func TestRecordsArePrivate(t *testing.T) {
 	}
 	text, err := os.ReadFile(files[0])
 	if err != nil || strings.Contains(string(text), "tops3cret") {
-		t.Errorf("%v: the value stands there:\n%s", err, text)
+		t.Errorf("%v: the value is in the record:\n%s", err, text)
 	}
 }
 

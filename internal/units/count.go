@@ -6,8 +6,8 @@ import (
 )
 
 // Count says how many iterations a loop has begun, how many of these were refunded, and how many it
-// may use. An iteration is used when it has begun and is not refunded, be it still open. The last
-// one's number is how many have begun.
+// may use. An iteration is used when it has begun and is not refunded, even if it is still open.
+// The number of the last iteration is how many have begun.
 type Count struct {
 	Begun    int
 	Refunded int
@@ -29,8 +29,8 @@ func (c Count) Short() string {
 	return text
 }
 
-// Number spells the number of the last iteration, and what is used where that is another: 3 of 10,
-// or 3 (1 of 10 used, 2 refunded).
+// Number spells the number of the last iteration, and how many are used if that is different: 3 of
+// 10, or 3 (1 of 10 used, 2 refunded).
 func (c Count) Number() string {
 	switch {
 	case c.Maximum == 0 && c.Refunded == 0:

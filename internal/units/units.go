@@ -24,7 +24,7 @@ func Tokens(n int64) string {
 	return fmt.Sprintf("%.1fG", float64(n)/1e9)
 }
 
-// Cost spells an amount in USD. An unknown one is not nothing.
+// Cost spells an amount in USD. An unknown amount is not zero.
 func Cost(usd *float64) string {
 	switch {
 	case usd == nil:
@@ -35,7 +35,7 @@ func Cost(usd *float64) string {
 	return fmt.Sprintf("$%.2f", *usd)
 }
 
-// Of spells an amount in USD beside its limit.
+// Of spells an amount in USD and its limit.
 func Of(usd, limit float64) string { return Cost(&usd) + " of " + Cost(&limit) }
 
 // Span spells a duration with its two largest units: 0.3s, 6m7s, 1h20m, 2d3h.

@@ -31,7 +31,7 @@ func TestTook(t *testing.T) {
 	}
 }
 
-// Spent is not nothing, however little it is, and a limit keeps the digits that it was given with.
+// A small amount is not shown as zero, and a limit keeps its digits.
 func TestSpent(t *testing.T) {
 	for want, row := range map[string][2]float64{
 		"$1.50 of $2.00": {1.5, 2}, "$0.0040 of $0.0010": {0.004, 0.001}, "$20.01 of $20.00": {20.0123, 20},
