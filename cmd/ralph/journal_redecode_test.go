@@ -22,7 +22,7 @@ func TestRedecodeShowsWhatHasChanged(t *testing.T) {
 	for _, want := range []string{
 		"event 6, iteration 1, agent:pi\n", `  recorded  agent.noticed {"what":"tool_execution_start"}` + "\n",
 		`  today     tool.called {"id":"call_1_0","name":"bash","input":{"command":"ls"}}` + "\n",
-		"of 1 line of agents that are kept, 1 come to other events today\n",
+		"agents' lines: 1 kept, 1 decode to other events today\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)

@@ -70,7 +70,7 @@ func (s *soak) send(random *rand.Rand) {
 
 // saysWhy reports whether the sender of a command without an answer got a reason and a next step.
 func saysWhy(stderr string) bool {
-	for _, why := range []string{"is not running", "is withdrawn", "which has not said what became of it", "take back the command", "has no runner", "is already run by"} {
+	for _, why := range []string{"is not running", "is withdrawn", "which has not reported the outcome", "take back the command", "has no runner", "is already run by"} {
 		if strings.Contains(stderr, why) {
 			return true
 		}

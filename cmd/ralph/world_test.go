@@ -158,7 +158,7 @@ func TestRacingStarts(t *testing.T) {
 			switch {
 			case r == "":
 				won++
-			case !strings.Contains(r, "loop one is already run by ") && !strings.Contains(r, "loop one has gone on meanwhile"):
+			case !strings.Contains(r, "loop one is already run by ") && !strings.Contains(r, "loop one has changed meanwhile"):
 				t.Errorf("a start that lost says: %s", r)
 			}
 		}

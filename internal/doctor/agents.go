@@ -37,7 +37,7 @@ type foundAgent struct {
 	Argv []string `json:"argv,omitempty"`
 	Env  []string `json:"env,omitempty"` // added to the environment
 	May  string   `json:"may,omitempty"` // what it may do then without being asked
-	// Keys are its API keys in the environment, and which of them it gets without agent.passKeys.
+	// Keys are its API keys in the environment, and those that it gets without agent.passKeys.
 	Keys       *event.Keys `json:"keys,omitempty"`
 	keyMessage string
 }
@@ -160,7 +160,7 @@ func CandidateFinding(e *cli.Env, a config.Agent, another bool, ask runner.Ask) 
 	}
 	if command.Lax {
 		f.State = warns
-		hints = append(hints, "it cannot be held to agent.permissions="+a.Permissions)
+		hints = append(hints, "agent.permissions="+a.Permissions+" cannot be enforced on it")
 	}
 	if command.May != "" {
 		hints = append(hints, "it may do: "+command.May)

@@ -243,8 +243,8 @@ func spaceFinding(dir string) finding {
 	return f
 }
 
-// watchFinding reports the limits on file events, by which attach and the inbox learn at once of
-// changes. Without them everything works, a little later.
+// watchFinding reports the limits on file events, which notify attach and the inbox of changes at
+// once. Without them everything works, a little later.
 func watchFinding() finding {
 	instances, watches, ok := watchLimits()
 	if !ok {

@@ -48,13 +48,13 @@ func errorText(err error) string {
 
 func TestHangingProgramIsEnded(t *testing.T) {
 	folder := t.TempDir()
-	told := filepath.Join(folder, "pid")
-	path := program(t, folder, "agent", "sleep 300 & echo $! > "+told+".new; mv "+told+".new "+told+"\nwait\n")
+	pidFile := filepath.Join(folder, "pid")
+	path := program(t, folder, "agent", "sleep 300 & echo $! > "+pidFile+".new; mv "+pidFile+".new "+pidFile+"\nwait\n")
 	ctx, cancel := context.WithCancel(t.Context())
 	child := make(chan int)
 	go func() {
-		defer cancel() // as the end of its patience would
-		child <- awaitPID(told)
+		defer cancel() // as a timeout would
+		child <- awaitPID(pidFile)
 	}()
 	answered := make(chan error, 1)
 	go func() {
@@ -66,7 +66,7 @@ func TestHangingProgramIsEnded(t *testing.T) {
 		t.Errorf("error %v, want: does not answer", err)
 	}
 	if pid == 0 {
-		t.Fatal("the program has not told its child's pid")
+		t.Fatal("the program has not written its child's pid")
 	}
 	for range 1000 {
 		if _, alive := process.StartTime(pid); !alive {
@@ -89,8 +89,8 @@ func awaitPID(name string) int {
 	return 0
 }
 
-// A loop uses each agent as doctor describes it. The tests marked realagents show that the real
-// programs can do it.
+// A loop uses each agent as doctor describes it. The tests with the tag realagents check it with
+// the real programs.
 func TestDoctorDescribesAgents(t *testing.T) {
 	home := t.TempDir()
 	login := filepath.Join(home, ".codex", "auth.json")
@@ -122,7 +122,7 @@ func TestDoctorDescribesAgents(t *testing.T) {
 	}
 	for _, a := range found {
 		says := a.Protocol + ": " + a.can() + "; " + strings.TrimSpace(strings.Join(a.Argv, " "))
-		if a.Name == "claude" { // who may do what depends on the user
+		if a.Name == "claude" { // its permissions depend on the user
 			says, _, _ = strings.Cut(says, " --permission-mode")
 			says, _, _ = strings.Cut(says, " --dangerously")
 		}
@@ -198,7 +198,7 @@ func TestWritableFindingLeavesNothingBehind(t *testing.T) {
 	}
 	left, err := os.ReadDir(parent)
 	if err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("left over: %v, %v", left, err)
 	}
 	plain := filepath.Join(parent, "file")
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {

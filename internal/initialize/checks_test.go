@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// What a project's files hold is anybody's: of their names only those that are known are offered,
-// what they run is cleaned, and nothing is read that could be waited for.
+// Anyone may have written a project's files: only known names of checks are offered, their commands
+// are cleaned, and only regular files are read.
 func TestChecksOfAProject(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) {
@@ -50,6 +50,6 @@ func TestChecksOfAProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	if seen := seenChecks(dir); len(seen) != 2 {
-		t.Errorf("of a pipe and a device there is %v", seen)
+		t.Errorf("a pipe and a device have %v", seen)
 	}
 }

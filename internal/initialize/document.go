@@ -21,7 +21,7 @@ type member struct {
 	value json.RawMessage
 }
 
-// documentFile is a settings file; source is nil where there is none.
+// documentFile is a settings file; source is nil if there is none.
 type documentFile struct {
 	source []byte
 	document
@@ -87,15 +87,15 @@ func (d *document) put(name string, value json.RawMessage) {
 	*d = append(*d, member{name, value})
 }
 
-// setDefault is set for what is not there.
+// setDefault adds a member that is missing.
 func (d *document) setDefault(name string, value any) {
 	if d.at(name) < 0 {
 		d.set(name, value)
 	}
 }
 
-// setList is set for a list. An empty one is only written over another: without it, the
-// person's own settings count.
+// setList sets a list. An empty one is only written over another: if there is none, the person's
+// own settings still count.
 func (d *document) setList(name string, list []string) {
 	if len(list) > 0 {
 		d.set(name, list)
@@ -108,7 +108,7 @@ func (d *document) drop(name string) {
 	*d = slices.DeleteFunc(*d, func(m member) bool { return m.name == name })
 }
 
-// objects returns a list of objects; none where there is no such member.
+// objects returns a list of objects; none if there is no such member.
 func (d document) objects(name string) ([]document, error) {
 	var values []json.RawMessage
 	if text := d.get(name); text != nil {
@@ -142,7 +142,7 @@ func (d *document) setObjects(name string, list []document) {
 	d.put(name, append(text, ']'))
 }
 
-// first returns an object, or the first of a list of them; an empty one where there is
+// first returns a member that is an object, or the first object of a list; an empty one if there is
 // neither.
 func (d document) first(name string) (document, error) {
 	text := d.get(name)
@@ -180,10 +180,10 @@ func (d *document) setFirst(name string, object document) error {
 // decode reads the document into a Go value.
 func (d document) decode(to any) error { return json.Unmarshal(d.appendTo(nil), to) }
 
-// text is the document as it stands in a file.
+// text is the document as a file contains it.
 func (d document) text() []byte {
 	var b bytes.Buffer
-	// What is made of checked JSON can be indented.
+	// This cannot fail: the document was made from checked JSON.
 	_ = json.Indent(&b, d.appendTo(nil), "", "  ")
 	b.WriteByte('\n')
 	return b.Bytes()

@@ -10,7 +10,7 @@ func TestOverlay(t *testing.T) {
 	for _, tt := range []struct{ name, base, local, want string }{
 		{"objects are merged member by member", `{"a":{"x":1,"y":[1,2]},"b":1}`, `{"a":{"y":[3],"z":2}}`, `{"a":{"x":1,"y":[3],"z":2},"b":1}`},
 		{"everything else is replaced", `{"a":{"x":1},"b":[1]}`, `{"a":null,"b":[],"c":"d"}`, `{"a":null,"b":[],"c":"d"}`},
-		{"without a base the other stands alone", `{}`, `{"a":{"b":{}}}`, `{"a":{"b":{}}}`},
+		{"without a base the other is unchanged", `{}`, `{"a":{"b":{}}}`, `{"a":{"b":{}}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base, err := parseDocument([]byte(tt.base))
@@ -28,8 +28,8 @@ func TestOverlay(t *testing.T) {
 	}
 }
 
-// FuzzDocument: what can be read is written as JSON that says the same, in the same order,
-// and once written stays as it is.
+// FuzzDocument: a document that was read is written as JSON of the same content and order, and
+// writing it again changes nothing.
 func FuzzDocument(f *testing.F) {
 	f.Add([]byte(`{"a": {"b" : [1, 2e3, "\u00e4<&"]}, "c":null}`))
 	f.Add([]byte("{\"a\":\n\t{ } , \"a\":[ ]}"))

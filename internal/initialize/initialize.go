@@ -25,7 +25,7 @@ import (
 func Initialize(e *cli.Env) error {
 	stdin, ok := e.Stdin.(*os.File)
 	if !ok || !e.StdinIsTerminal() {
-		return cli.Refuse("run it in a terminal, or write "+cli.SettingsName+" by hand: 'ralph doctor --schema' prints what may stand there",
+		return cli.Refuse("run it in a terminal, or write "+cli.SettingsName+" by hand: 'ralph doctor --schema' prints what it may contain",
 			"init asks questions, and stdin is not a terminal")
 	}
 	asker := cli.NewAsker(stdin, e.Stderr)
@@ -48,9 +48,9 @@ func Initialize(e *cli.Env) error {
 type questions struct {
 	*cli.Env
 	*cli.Asker
-	found []byte   // settings.json as it stands; nil where there is none
+	found []byte   // settings.json as it is; nil if there is none
 	doc   document // settings.json as it will be
-	was   answers  // the part of found that is asked for
+	was   answers  // the part of found that the dialogue asks for
 }
 
 // answers is the part of settings.json that the dialogue asks for.
@@ -220,7 +220,7 @@ func (d *questions) printNextSteps() error {
 			d.Say("here %s comes from %s, which has precedence", key, from)
 		}
 	}
-	d.Say("'ralph doctor' shows what of it works here")
+	d.Say("'ralph doctor' shows what works here")
 	d.Say("'ralph run -p TEXT' runs a loop in the foreground, 'ralph start -p TEXT' one that goes on without this terminal")
 	return nil
 }

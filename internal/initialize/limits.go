@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
-// askLimits asks for the limits of cost and time. These questions were added after the others: a
-// script that knows only those ends the input here, and keeps the limits as they are.
+// askLimits asks for the limits of cost and time. These questions are newer than the others. An
+// older script ends the input here, which keeps the limits as they are.
 func (d *questions) askLimits() error {
 	err := d.askLimit("cost", "Limit of money in US dollars, such as 20", dollars)
 	if err == nil {

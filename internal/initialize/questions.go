@@ -61,7 +61,7 @@ func list(text string) ([]string, error) {
 	var items []string
 	if strings.HasPrefix(text, "[") {
 		if err := json.Unmarshal([]byte(text), &items); err != nil {
-			return nil, errors.New("that begins as a list in JSON and is none: write A,B or [\"A\",\"B\"]")
+			return nil, errors.New("that begins as a list in JSON, but is not one: write A,B or [\"A\",\"B\"]")
 		}
 		return items, nil
 	}
@@ -88,7 +88,7 @@ func (d *questions) offer(what string, choices [][2]string) {
 	}
 }
 
-// chosen returns the index that an answer chooses by its number; -1 if it does not.
+// chosen returns the index that an answer chooses by its number; -1 if it is no number of the list.
 func chosen(answer string, of int) int {
 	n, err := strconv.Atoi(answer)
 	if err != nil || n < 1 || n > of {
@@ -130,9 +130,9 @@ func (d *questions) askAgent() error {
 	return d.doc.setFirst(name, agent)
 }
 
-// askAgentHere asks for an agent that works here. If its program is not found, a person confirms
-// it: the settings are the team's, and this machine is one of many. One that is in the settings
-// already is not asked about.
+// askAgentHere asks for an agent that works here. If its program is not found, a person has to
+// confirm it: the settings are the team's, and other machines may have it. An agent that is in the
+// settings already needs no confirmation.
 func (d *questions) askAgentHere(was agentAnswers) (string, error) {
 	for {
 		command, err := d.askCommand(was.Command)
@@ -235,7 +235,7 @@ func (d *questions) askGuardrails() error {
 		for i, rail := range was {
 			commands[i] = rail.Command
 		}
-		d.Say("guardrails so far: %s; they stay, %q drops them all, and the command of one changes it", render.Clean(strings.Join(commands, ", ")), nothingWord)
+		d.Say("guardrails so far: %s; they stay; %q removes them all, and the command of one changes it", render.Clean(strings.Join(commands, ", ")), nothingWord)
 	}
 	seen := slices.DeleteFunc(seenChecks(d.Cwd), func(c check) bool {
 		return slices.ContainsFunc(was, func(rail config.Guardrail) bool { return rail.Command == c.command })

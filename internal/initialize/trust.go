@@ -8,14 +8,14 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
-// A person who has just answered what is to run trusts the answers. Other settings, which were not
-// asked about, are trusted only if they were before.
+// A person trusts the answers that they have just given. Settings that init does not ask about are
+// trusted only if they were before.
 
 // reviewBefore returns the trust in the settings before the dialogue.
 func (d *questions) reviewBefore() cli.TrustReview {
 	loaded, err := config.Load(config.Source{HomeDir: d.Home, ProjectDir: d.Root()})
 	if err != nil {
-		return cli.TrustReview{} // nothing is known of it, and nothing is trusted
+		return cli.TrustReview{} // nothing is known about it, so nothing is trusted
 	}
 	return d.ReviewTrust(loaded)
 }
@@ -23,11 +23,11 @@ func (d *questions) reviewBefore() cli.TrustReview {
 // askedFor are the settings whose values the dialogue asks for, by their keys.
 var askedFor = []string{"agent.command", "agent.flags", "guardrails", "scm.command", "scm.tasks", "limits.cost", "limits.duration"}
 
-// trusts records that the settings are trusted, unless a part of them was not asked about.
+// trusts records that the settings are trusted, unless init did not ask about a part of them.
 func (d *questions) trusts(before cli.TrustReview) error {
 	loaded, err := config.Load(config.Source{HomeDir: d.Home, ProjectDir: d.Root()})
 	if err != nil {
-		return nil // it was said
+		return nil // it was reported
 	}
 	c := d.ReviewTrust(loaded)
 	trusted := before.Status() == cli.TrustGiven
@@ -38,12 +38,12 @@ func (d *questions) trusts(before cli.TrustReview) error {
 		if !trusted {
 			return false
 		}
-		return p.Key == "agents[0]" || // of which the dialogue changes what it asks for, and nothing else
+		return p.Key == "agents[0]" || // the dialogue changes only the settings that it asks for
 			slices.ContainsFunc(before.Parts, func(was config.Part) bool { return was.Key == p.Key && was.Value == p.Value })
 	})
 	if len(unasked) > 0 {
-		c.Record = nil // what has changed is not the question
-		cli.Tell(d.Stderr, "not trusted yet, since it stands there besides and was not asked about:\n%s", strings.Join(c.Lines(unasked), "\n"))
+		c.Record = nil // print no changes
+		cli.Tell(d.Stderr, "not trusted yet, since init did not ask about it:\n%s", strings.Join(c.Lines(unasked), "\n"))
 		cli.Tell(d.Stderr, "hint: 'ralph trust' shows all of it and asks")
 		return nil
 	}

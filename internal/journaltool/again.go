@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/runner"
-	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -152,7 +151,7 @@ func Redecode(e *cli.Env, name string, all, asJSON bool) error {
 	if err := show(r.Close()); err != nil || asJSON {
 		return err
 	}
-	fmt.Fprintf(e.Stdout, "of %s of agents that are kept, %d come to other events today\n", units.Quantity(lines, "line"), others)
+	fmt.Fprintf(e.Stdout, "agents' lines: %d kept, %d decode to other events today\n", lines, others)
 	return nil
 }
 

@@ -1,3 +1,3 @@
-// Package journaltool does what the verbs about a journal are asked for: print it, play it again,
-// decide and decode it again, verify, repair and rebuild it.
+// Package journaltool implements the verbs for journals: print, replay, redecide, redecode, verify,
+// repair and rebuild.
 package journaltool

@@ -47,7 +47,7 @@ func matches(name string, t event.Type) bool {
 	return string(t) == name || strings.HasSuffix(name, ".") && strings.HasPrefix(string(t), name)
 }
 
-// checkTypes refuses a type that no event has: an empty answer would read as if nothing of it had
+// checkTypes refuses an unknown type of event: an empty answer would mean that no such event
 // happened.
 func checkTypes(types []string) error {
 	for _, name := range types {
@@ -61,7 +61,7 @@ func checkTypes(types []string) error {
 				groups = append(groups, group+".")
 			}
 		}
-		hint := "types are " + strings.Join(all, " ") + "; " + groups[0] + " stands for all that begin so"
+		hint := "types are " + strings.Join(all, " ") + "; " + groups[0] + " means all that begin with it"
 		if near := config.Nearest(name, slices.Concat(groups, all)); near != "" {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}
@@ -75,7 +75,7 @@ type interval struct{ first, last int }
 
 func (i interval) contains(n int) bool { return i.first <= n && n <= i.last }
 
-// parseIterations reads 3, 2..4 or 5.., or the same with one hyphen; nothing is all there are.
+// parseIterations reads 3, 2..4 or 5.., or the same with one hyphen; an empty text means all.
 func parseIterations(s string) (interval, error) {
 	if s == "" {
 		return interval{0, math.MaxInt}, nil

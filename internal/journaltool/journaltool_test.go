@@ -20,7 +20,7 @@ func TestUnknownTypeNamesKnownTypes(t *testing.T) {
 	} {
 		err := checkTypes([]string{typo})
 		hinted, ok := errors.AsType[*cli.Failure](err)
-		if !ok || !strings.HasPrefix(hinted.NextStep, want) || !strings.Contains(hinted.NextStep, " fault.raised; loop. stands for all") {
+		if !ok || !strings.HasPrefix(hinted.NextStep, want) || !strings.Contains(hinted.NextStep, " fault.raised; loop. means all") {
 			t.Errorf("%s: %v, %+v", typo, err, hinted)
 		}
 	}
@@ -34,8 +34,8 @@ func TestReplayPauses(t *testing.T) {
 		want  time.Duration
 	}{
 		"at once":                    {"max", time.Hour, 0},
-		"zero is at once as well":    {"0", time.Hour, 0},
-		"as it was":                  {"1", time.Hour, time.Hour},
+		"zero is at once too":        {"0", time.Hour, 0},
+		"in real time":               {"1", time.Hour, time.Hour},
 		"ten times as fast":          {"10", time.Second, 100 * time.Millisecond},
 		"with an x":                  {"10x", time.Second, 100 * time.Millisecond},
 		"half as fast":               {"0.5", time.Second, 2 * time.Second},

@@ -59,7 +59,7 @@ type log struct {
 	last  int           // 0 for all
 	tail  []event.Event // the last ones that were read
 	seq   event.Seq     // the last event that was read
-	heard atomic.Bool   // an event came since this was asked last
+	heard atomic.Bool   // an event came since the last check
 }
 
 // Event shows an event at once, or keeps it while only the last ones are wanted.

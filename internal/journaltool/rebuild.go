@@ -26,7 +26,7 @@ type rebuilt struct {
 	Seq        event.Seq `json:"seq"` // of the last event
 	Iterations int       `json:"iterations"`
 	OK         bool      `json:"ok"`
-	// of a check: file, and the key where it has one
+	// of a check: the file, and the key if it has one
 	Differ []string `json:"differ,omitempty"`
 }
 
@@ -37,14 +37,14 @@ func Rebuild(e *cli.Env, name string, asJSON bool) error {
 		return err
 	}
 	r := rebuilt{Journal: dir, OK: true}
-	// A live runner writes the same files, and knows better what is true now.
+	// A live runner writes the same files, with a newer state.
 	if err := launch.WithLock(dir, r.rebuild); err != nil {
 		return err
 	}
 	if asJSON {
 		return cli.PrintJSON(e.Stdout, r, "")
 	}
-	fmt.Fprintf(e.Stdout, "state.json stands at event %d; %d iterations written again\n", r.Seq, r.Iterations)
+	fmt.Fprintf(e.Stdout, "state.json is at event %d; %d iterations written again\n", r.Seq, r.Iterations)
 	return nil
 }
 
@@ -85,8 +85,8 @@ func (r *rebuilt) refold(each func(s *loopstate.State, ended bool)) (loopstate.S
 
 const rebuildHint = "'ralph journal rebuild' writes them again; the journal is the truth"
 
-// CheckProjections compares the projections of a loop with its journal. state.json may be behind,
-// since it is written now and then; what it says must have been true at the event it stands at.
+// CheckProjections compares the projections of a loop with its journal. state.json may be
+// older, since it is not written after every event; it must be the state after the event it names.
 func CheckProjections(e *cli.Env, name string, asJSON bool) error {
 	dir, err := Folder(e, name)
 	if err != nil {
@@ -103,7 +103,7 @@ func CheckProjections(e *cli.Env, name string, asJSON bool) error {
 		return &cli.Failure{Err: fmt.Errorf("check the projections: state.json is not JSON: %w", err), Code: event.ExitFailed, NextStep: rebuildHint}
 	}
 	r := rebuilt{Journal: dir}
-	var expected []byte // state.json at the event it stands at
+	var expected []byte // state.json after the event it names
 	_, err = r.refold(func(s *loopstate.State, ended bool) {
 		if s.Seq == head.Seq {
 			expected = loopstate.Encode(s)
@@ -118,7 +118,7 @@ func CheckProjections(e *cli.Env, name string, asJSON bool) error {
 	}
 	switch {
 	case expected == nil:
-		r.Differ = append(r.Differ, fmt.Sprintf("state.json stands at event %d, and the journal ends with %d", head.Seq, r.Seq))
+		r.Differ = append(r.Differ, fmt.Sprintf("state.json is at event %d, and the journal ends with %d", head.Seq, r.Seq))
 	case !bytes.Equal(saved, expected):
 		r.compare(loopstate.StateFile, saved, expected)
 	}

@@ -30,7 +30,7 @@ func Open(e *cli.Env, name string) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() { // one segment begins where it begins
+	if info, err := os.Stat(path); err == nil && info.IsDir() { // a single segment may begin anywhere
 		if dropped, err := journal.DroppedFrom(path); err == nil && dropped.Through > 0 { // else reading reports it
 			cli.Tell(e.Stderr, "%s", removedIterations(dropped))
 		}
@@ -38,7 +38,7 @@ func Open(e *cli.Env, name string) (Source, error) {
 	return Source{path: path, loop: loop}, nil
 }
 
-// Folder finds the folder of the loop that a person names. No other folder will do.
+// Folder finds the folder of the loop that a person names. Any other folder is an error.
 func Folder(e *cli.Env, name string) (string, error) {
 	path, _, err := e.FindPath(name)
 	if err != nil {
@@ -70,8 +70,8 @@ func (s Source) events(from event.Seq) iter.Seq2[event.Event, error] {
 	}
 }
 
-// readableUpTo adds to the damage of a journal where what could be read ends: everything before it
-// was shown.
+// readableUpTo adds to the error of a damaged journal the last event that could be read. All events
+// up to it were shown.
 func readableUpTo(err error, seq event.Seq) error {
 	if _, damaged := errors.AsType[*journal.CorruptError](err); !damaged || seq == 0 {
 		return err

@@ -23,7 +23,7 @@ type verdict struct {
 	OK      bool   `json:"ok"`
 	Events  int    `json:"events"`
 	Torn    int64  `json:"torn,omitempty"` // bytes of an unfinished last line
-	// the hash that stands for the complete journal; none while it is being written
+	// the hash of the complete journal; none while it is being written
 	Head     string           `json:"head,omitempty"`
 	Segments []segmentVerdict `json:"segments"`
 	// Removed is the last iteration whose segments are gone; ByRetention says that
@@ -78,9 +78,8 @@ func verify(path string, report func(segmentVerdict)) verdict {
 	return v
 }
 
-// Verify compares everything that a journal says twice, of a running loop as well. Where a hash is
-// given, it proves that the journal is the one that the hash was reported of. Damage is exit code
-// 3.
+// Verify checks the checksums and cross-references of a journal, also of a running loop. With a
+// hash, it proves that the journal is the one whose hash was reported. Damage is exit code 3.
 func Verify(e *cli.Env, name, hash string, asJSON bool) error {
 	hash = strings.ToLower(hash)
 	if sum, err := hex.DecodeString(hash); hash != "" && (err != nil || len(sum) != sha256.Size) {
@@ -114,10 +113,10 @@ func Verify(e *cli.Env, name, hash string, asJSON bool) error {
 		fmt.Fprintln(e.Stdout, removedIterations(journal.Dropped{Through: found.Removed, First: found.Segments[0].FirstSeq, Kept: found.ByRetention}))
 	}
 	if found.Head != "" {
-		fmt.Fprintf(e.Stdout, "sha256 %s stands for all of it\n", found.Head)
+		fmt.Fprintf(e.Stdout, "sha256 %s covers all of it\n", found.Head)
 	}
 	if hash != "" {
-		fmt.Fprintf(e.Stdout, "up to event %d it is the journal of which %s was told\n", proved, hash)
+		fmt.Fprintf(e.Stdout, "up to event %d it is the journal whose hash %s was reported\n", proved, hash)
 	}
 	if found.Torn > 0 {
 		cli.Tell(e.Stderr, "the last line is unfinished: a writer is at work, or died; the next start cuts it off")
@@ -145,7 +144,7 @@ func (s segmentVerdict) row() string {
 	return fmt.Sprintf("%s\t%d events\t%d–%d\t%d bytes\t%s\t%s", s.Segment, s.Events, s.FirstSeq, s.LastSeq, s.Size, how, state)
 }
 
-// provedBy returns the last event that a hash stands for: each segment names the hash of the one
+// provedBy returns the last event that a hash covers: each segment contains the hash of the one
 // before it. If the loop was resumed since, the hash is in the middle of the journal.
 func (v verdict) provedBy(hash string) (seq event.Seq, err error) {
 	for _, s := range v.Segments {
@@ -155,13 +154,13 @@ func (v verdict) provedBy(hash string) (seq event.Seq, err error) {
 	}
 	return 0, &cli.Failure{
 		Err: fmt.Errorf("journal %s: none of its segments has the SHA-256 %s", v.Journal, hash), Code: event.ExitFailed,
-		NextStep: "it is another journal, or what was written by then has been changed; a segment that journal.keepIterations dropped has no hash any more",
+		NextStep: "it is another journal, or its events up to then were changed; the hash of a segment that journal.keepIterations removed is unknown",
 	}
 }
 
 // damage is the error of a journal that does not contain what was written.
 func (v verdict) damage() error {
-	hint := "nothing of it is passed over: what stands before can be read; take the segment from a copy, or begin again with 'ralph start --fresh'"
+	hint := "ralph does not skip it: everything before it can be read; take the segment from a copy, or begin again with 'ralph start --fresh'"
 	if v.problem == nil {
 		return nil
 	}
@@ -215,7 +214,7 @@ func (r *repaired) repair() error {
 		return err
 	}
 	r.Segment, r.NextSeq = rec.Segment, rec.NextSeq
-	// Recover reports an earlier repair until the loop continues. It is none of this one.
+	// Recover reports an earlier repair until the loop continues. Leave that out.
 	if rec.Lost != nil && (before.Torn > 0 || before.unbegun()) {
 		r.Segment, r.Cut, r.Kept = rec.Lost.Segment, rec.Lost.Bytes, filepath.Join(r.Journal, rec.Lost.Kept)
 	}

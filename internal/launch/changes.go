@@ -22,12 +22,13 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// A resumed loop continues with what a person gave it. Its agent may have changed that meanwhile,
-// in the project's settings or in the loop's own copy, config.json. Such changes do not count
-// before a person accepts them.
+// A resumed loop continues with the settings that a person gave it. Its agent may have changed them
+// since, in the project's settings or in the loop's own copy, config.json. Such changes do not
+// count before a person accepts them.
 
 // confirmForeign asks a person before a loop is resumed that was not begun on this machine: its
-// folder may have come with the project, and its contents count as if they had been typed.
+// folder may have come with the project, and its prompt and settings count as if a person had typed
+// them.
 func (v *Start) confirmForeign(e *cli.Env, before loopState) error {
 	if !before.Exists || before.Damage != nil {
 		return nil
@@ -150,8 +151,8 @@ func (v *Start) checkSettings(e *cli.Env, before loopState) error {
 	return cli.Refuse("put it back; or, if it is right as it is, "+v.acceptCommand(), "%s:%s", strings.Join(what, "; "), fileChanges(e, v.Dir, loaded, files))
 }
 
-// warnEdited warns before a resume about files of guardrails that changed while no loop ran. The
-// change counts as the agent's, and a person who made it has to know.
+// warnEdited warns before a resume about files of guardrails that changed while no loop ran. A
+// change by a person counts as the agent's too, so the person has to know.
 func (v *Start) warnEdited(e *cli.Env, before loopState) error {
 	if v.AcceptChanges {
 		return nil
@@ -187,11 +188,11 @@ func (v *Start) reportUnaccepted(e *cli.Env, edited []event.EditedFile) {
 	}
 }
 
-// maxGiven is how much of a value the journal has, in bytes.
+// maxGiven is how much of a value the journal contains, in bytes.
 const maxGiven = 4000
 
-// givenSettings returns for the journal the settings that are not built in. The journal masks
-// secrets; credentials whose values it could not know are masked here, by their names.
+// givenSettings returns for the journal the settings that are not built in. The journal masks the
+// secrets that it knows; givenSettings masks other credentials by their names.
 func givenSettings(loaded config.Loaded) []event.Setting {
 	var settings []event.Setting
 	for _, key := range slices.Sorted(maps.Keys(loaded.Origins)) {
@@ -210,7 +211,7 @@ func newSetting(key, value, from string) event.Setting {
 	return event.Setting{Key: key, Value: value, From: from}
 }
 
-// givenBefore reads from the journal the settings of the loop's last start; none if that part of
+// givenBefore reads the settings of the loop's last start from the journal; none if that part of
 // the journal is gone.
 func givenBefore(dir string) map[string]event.Setting {
 	settings := map[string]event.Setting{}
@@ -279,7 +280,7 @@ func fileChanges(e *cli.Env, dir string, loaded config.Loaded, files []string) s
 	})
 }
 
-// settingChanges lists the settings whose values changed, one in a line, of those that shown wants.
+// settingChanges lists the settings whose values changed and that shown selects, one on each line.
 func settingChanges(e *cli.Env, was, is map[string]event.Setting, secrets []string, shown func(was, is event.Setting) bool) string {
 	masker := redact.New(slices.Concat(e.Environ, secrets))
 	side := func(s event.Setting) string {

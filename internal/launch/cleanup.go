@@ -19,7 +19,7 @@ import (
 )
 
 // A loop whose agent never ran, for example because its name was mistyped, is not worth keeping:
-// its files are removed, and where its starter could not do that, its name counts as free.
+// its starter removes its files. If it could not, the loop's name counts as free.
 
 // agentRan reports whether a loop's agent ran, or may have run: its start was decided, and the
 // runner recorded no more.
@@ -46,7 +46,7 @@ func agentRan(dir string) (ran, perhaps bool, err error) {
 	return false, perhaps, nil
 }
 
-// chooseForEnded decides what happens to an ended loop whose name a new one is to have. It returns
+// chooseForEnded decides what happens to an ended loop that has the name of the new one. It returns
 // an error, or sets one of the flags as if it had been given.
 func (v *Start) chooseForEnded(e *cli.Env, before loopState) error {
 	_, ran, err := agentRan(v.Dir)
@@ -119,15 +119,15 @@ func (v *Start) askName(e *cli.Env, asker *cli.Asker) error {
 }
 
 // cleanUp removes a new loop that failed before its agent ran, or that its runner did not begin,
-// but not what was in its folder before. A loop that failed because of a fault in ralph stays, for
-// the report, and so does one that a person or a limit stopped meanwhile. cleared says that the
-// loop is gone.
+// but not what was in its folder before. It keeps a loop that failed because of a fault in ralph,
+// for the report, and one that a person or a limit stopped meanwhile. cleared says that the loop is
+// gone.
 func (v *Start) cleanUp(e *cli.Env, r readiness) (cleared bool) {
 	if v.Resume || r.Ended == nil && r.Error == "" ||
 		r.Ended != nil && (r.Ended.Reason == event.ReasonFault || r.Ended.Status != event.StatusFailed) {
 		return false
 	}
-	if _, err := inspectAfterExit(e, v.Name, v.Dir); err != nil { // until its runner has left
+	if _, err := inspectAfterExit(e, v.Name, v.Dir); err != nil { // waits until its runner has exited
 		return false
 	}
 	var aside string
@@ -145,7 +145,7 @@ func (v *Start) cleanUp(e *cli.Env, r readiness) (cleared bool) {
 		return err
 	})
 	if aside != "" {
-		_ = os.RemoveAll(aside)            // what cannot be removed is an archived loop
+		_ = os.RemoveAll(aside)            // if it fails, the loop is archived instead
 		_ = os.Remove(filepath.Dir(aside)) // fails if there are others
 	}
 	return err == nil || errors.Is(err, registration.ErrNoFolder) // another process has removed it
@@ -202,5 +202,5 @@ func namesIn(dir string) ([]string, error) {
 
 // clearedHint is the next step after a loop was removed.
 func clearedHint(ended *event.LoopEnded) string {
-	return cmp.Or(ended.Hint, "put that right and start it again: its agent never ran, and nothing of it was kept")
+	return cmp.Or(ended.Hint, "put that right and start it again: its agent never ran, and its files were removed")
 }

@@ -73,8 +73,8 @@ func startRunner(e *cli.Env, cfg runner.Config) (readiness, error) {
 	return awaitReady(e, cfg, ready, startTime)
 }
 
-// startTime is how long a starter waits until the loop runs. Disks may be slow, and processes that
-// a dead runner's agent left are waited for some ten seconds.
+// startTime is how long a starter waits until the loop runs. Disks may be slow, and the runner
+// waits some ten seconds for processes that a dead runner's agent left.
 const startTime = time.Minute
 
 // awaitReady reads the runner's line. It prints a message if that takes long, and gives up after

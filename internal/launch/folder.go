@@ -35,8 +35,8 @@ type exitWait struct {
 }
 
 const (
-	// exitTime is how long a runner may take to exit when its loop has ended or was told to end at
-	// once. An agent that uses all of its time to break off, exit and obey TERM takes 16 s.
+	// exitTime is how long a runner may take to exit when its loop has ended or has to end at once.
+	// An agent that uses all of its time for an interrupt, its exit and TERM takes 16 s.
 	exitTime = 20 * time.Second
 	// unknownHolderTime is the same for a runner whose loop is not known: it has just begun or
 	// exited, or its entry was removed, and waiting longer would not find it.
@@ -98,7 +98,7 @@ func InspectLoop(dir string) (loopState, error) {
 
 // ChangedMeanwhile is the refusal to act on a loop that another process changed meanwhile.
 func ChangedMeanwhile(name string) error {
-	return cli.Refuse(fmt.Sprintf("'ralph status %s' shows it", name), "loop %s has gone on meanwhile", name)
+	return cli.Refuse(fmt.Sprintf("'ralph status %s' shows it", name), "loop %s has changed meanwhile", name)
 }
 
 // archive moves an ended loop's folder to .ralph/archive. It holds the loop's lock meanwhile, and
@@ -216,9 +216,9 @@ func heldError(name string, live registry.Liveness) error {
 		"%w", &registration.HeldError{Loop: name, PID: live.PID, Host: live.Host, Since: live.Since})
 }
 
-// workDirOf returns the folder in which the agent of a loop worked before, and works again. If it
-// is gone, that is the project's folder; if the project was moved, the folder at the same place in
-// it.
+// workDirOf returns the folder in which the agent of a resumed loop works: the same as before. If
+// the project was moved, it is the folder at the same place in it; if it is gone, the project's
+// folder.
 func workDirOf(e *cli.Env, before loopState) string {
 	life := before.State.Lifecycle
 	if inside, err := filepath.Rel(filepath.Dir(filepath.Dir(life.Dir)), life.Project); err == nil && filepath.IsLocal(inside) {

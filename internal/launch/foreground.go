@@ -34,12 +34,12 @@ func announceSignals(e *cli.Env, received <-chan os.Signal, over <-chan struct{}
 				switch {
 				case !aboutPipes(s):
 					fmt.Fprintln(e.Stderr, shutdownMessages[i])
-				case pipeBroken || !readerGone(e.Stdout, e.Stderr): // every write to it raises the signal
+				case pipeBroken || !readerGone(e.Stdout, e.Stderr): // each write raises the signal again
 					i--
 					continue
 				default:
 					pipeBroken = true
-					if i == 0 { // a reader that has gone does not wait for the end of the turn
+					if i == 0 { // no reader waits for the end of the turn
 						signals <- s
 						i++
 					}
@@ -51,7 +51,7 @@ func announceSignals(e *cli.Env, received <-chan os.Signal, over <-chan struct{}
 	return signals
 }
 
-// warnOn prints on stderr errors that do not change how a loop ended.
+// warnOn prints errors on stderr that do not change how a loop ended.
 func warnOn(e *cli.Env) func(error) {
 	return func(err error) { cli.Tell(e.Stderr, "warning: %v", err) }
 }
@@ -113,7 +113,7 @@ func (v *Start) watch(e *cli.Env, cfg runner.Config, show func(ctx context.Conte
 	if showErr := <-shown; showErr != nil && err == nil && !lost {
 		return showErr
 	}
-	if err != nil && !lost { // without the end, which says more
+	if err != nil && !lost { // else ended says more
 		cli.Tell(e.Stderr, "%v", err)
 	}
 	hint := NextStep(v.Name, &ended)

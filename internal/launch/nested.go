@@ -18,8 +18,8 @@ func outerLoop(e *cli.Env) (name, mark string) {
 	return e.Variable("RALPH_LOOP"), e.Variable(process.MarkVariable)
 }
 
-// checkOutlive reports when a loop ends that is started within another, and refuses --outlive where
-// the settings do not allow it.
+// checkOutlive reports when a nested loop will end, and refuses --outlive if the settings do not
+// allow it.
 func (v *Start) checkOutlive(e *cli.Env) error {
 	name, mark := outerLoop(e)
 	allowed := e.Variable(runner.OutliveVariable) != ""
@@ -40,8 +40,8 @@ func (v *Start) checkOutlive(e *cli.Env) error {
 	return nil
 }
 
-// runnerEnv is the environment of a runner: that of its starter, except that the mark of a runner
-// that is to outlive the outer loop says so.
+// runnerEnv is the environment of a runner: that of its starter. With --outlive, the mark in it
+// says that the runner may outlive the outer loop.
 func (v *Start) runnerEnv(e *cli.Env) *cli.Env {
 	_, mark := outerLoop(e)
 	if mark == "" || !v.Outlive {

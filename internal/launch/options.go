@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-// Options are the flags of run and start. Each stands for a setting; --set reaches the settings
+// Options are the flags of run and start. Most set one setting each; --set sets those
 // without a flag.
 type Options struct {
 	Prompt              string            `short:"p" placeholder:"TEXT" help:"The prompt of every iteration; - reads it from stdin."`
@@ -75,7 +75,7 @@ func flagText[T any](value *T) string {
 func (o *Options) remember(e *cli.Env, dir string) error {
 	_, before, err := runner.Frozen(dir)
 	if err != nil {
-		if cli.Exists(dir) { // else there is no loop, which is reported soon
+		if cli.Exists(dir) { // if there is no loop, check reports it
 			cli.Tell(e.Stderr, "what loop %s was given on the command line is not known any more: %v", filepath.Base(dir), err)
 			cli.Tell(e.Stderr, "hint: only the project's settings hold now; give again what was meant for this loop alone")
 		}
@@ -87,7 +87,7 @@ func (o *Options) remember(e *cli.Env, dir string) error {
 		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
 	}
 	secrets := e.Environ
-	if loaded, err := config.Load(config.Source{HomeDir: e.Home, ProjectDir: e.Root(), Env: e.Environ}); err == nil { // else it is refused soon
+	if loaded, err := config.Load(config.Source{HomeDir: e.Home, ProjectDir: e.Root(), Env: e.Environ}); err == nil { // if not, load reports it
 		secrets = slices.Concat(credentials.Secrets(loaded.Settings), secrets)
 	}
 	for _, key := range slices.Sorted(maps.Keys(before)) {
@@ -142,7 +142,7 @@ func agentHint() string {
 	if here := InstalledAgents(); len(here) > 0 {
 		return choose + "; installed here: " + strings.Join(here, ", ")
 	}
-	return choose + "; of those that ralph knows, none is on PATH"
+	return choose + "; none that ralph knows is on PATH"
 }
 
 // checkTrust refuses settings of the project that no person trusts. It asks, if it can.
@@ -161,7 +161,7 @@ func (o *Options) checkTrust(e *cli.Env, loaded config.Loaded) error {
 	if c.Err != nil {
 		cli.Tell(e.Stderr, "%v", c.Err)
 	}
-	// All of them, also those that a flag overrides: what is trusted must have been shown.
+	// Show all, also those that a flag overrides: only shown settings may be trusted.
 	trusted, err := e.ConfirmTrust(c.About(), c.Lines(c.Parts), "look at them, then 'ralph trust'; "+cli.CountOnce)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func enoughFiles() error {
 	return nil
 }
 
-// preflight refuses settings that one of the agents can never satisfy, before anything begins, and
+// preflight refuses settings that one of the agents can never satisfy, before a loop begins. It
 // warns about limits and permissions that an agent does not support.
 func preflight(e *cli.Env, settings config.Settings) error {
 	warnings, err := CheckAgents(settings, Asks(e))
@@ -75,7 +75,7 @@ func UnprovableClaim(e *cli.Env, settings config.Settings) string {
 func permissionWarnings(settings config.Settings) (warnings []string) {
 	for _, a := range settings.Candidates() {
 		if _, command, err := runner.Prepared(a, nil); err == nil && command.Lax {
-			warnings = append(warnings, fmt.Sprintf("agent.permissions is %s, and %s cannot be held to it: it may do %s",
+			warnings = append(warnings, fmt.Sprintf("agent.permissions is %s, which cannot be enforced on %s: it may do %s",
 				a.Permissions, cmp.Or(a.Program(), a.ResolvedProtocol()), cmp.Or(command.May, "whatever its program does")))
 		}
 	}
@@ -83,7 +83,7 @@ func permissionWarnings(settings config.Settings) (warnings []string) {
 }
 
 // keyMessages says for each agent whether it pays with a key of the environment or with its own
-// login, where no setting decides it.
+// login, unless a setting decides it.
 func keyMessages(e *cli.Env, settings config.Settings) (messages []string) {
 	for _, a := range settings.Candidates() {
 		message := credentials.DecideKeys(a, e.Environ).Message(a.Program())

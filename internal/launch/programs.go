@@ -36,8 +36,9 @@ func inProject(e *cli.Env, program string) bool {
 	return !filepath.IsAbs(path) || cli.Within(e.Root(), path) || cli.Within(e.Root(), cli.WithoutLinks(path))
 }
 
-// pathOutside returns PATH without the project's folders for a program that doctor runs in an
-// untrusted project: a script for "env node" must not find the project's. It is empty elsewhere.
+// pathOutside returns PATH without the project's folders, for a program that doctor runs in an
+// untrusted project: a script for "env node" must not run the project's node. It is empty if the
+// project is trusted.
 func pathOutside(e *cli.Env) []string {
 	if !e.Untrusted {
 		return nil
@@ -73,7 +74,7 @@ func Asks(e *cli.Env) runner.Ask {
 // output. The error of a program with another exit code than 0 is a *process.ExitError.
 func Printed(ctx context.Context, e *cli.Env, argv []string) ([]byte, error) {
 	if e.Untrusted && inProject(e, argv[0]) {
-		return nil, errors.New("not asked for its version: it lies in this project")
+		return nil, errors.New("not asked for its version: it is in this project")
 	}
 	out := process.Head{Max: 64 << 10}
 	exit, err := process.Run(ctx, process.Command{

@@ -18,14 +18,15 @@ import (
 
 // RunnerVerb is the hidden verb of the detached runner.
 type RunnerVerb struct {
-	Loop string `arg:"" optional:"" help:"The loop, to be seen in lists of processes; stdin has what counts."`
+	Loop string `arg:"" optional:"" help:"The loop, for lists of processes only; the runner reads stdin."`
 }
 
 // Run reads what to run from stdin and reports on descriptor 3 when its loop runs.
 func (v *RunnerVerb) Run(e *cli.Env) error {
 	ready := os.NewFile(3, "ready")
-	// The terminal of the starter may close. The signals are received and not ignored: the agent
-	// and the guardrails would inherit that, and their pipelines would not end as in a shell.
+	// The terminal of the starter may close. The signals are received, not ignored: the agent and
+	// the guardrails would inherit ignored signals, and their pipelines would not end as in a
+	// shell.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGPIPE)
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -63,7 +64,7 @@ func (v *RunnerVerb) Run(e *cli.Env) error {
 	return cli.Exit(ended.Reason.ExitCode())
 }
 
-// refusal tells the starter that the loop did not begin.
+// refusal reports to the starter that the loop did not begin.
 func refusal(err error) readiness {
 	r := readiness{Error: err.Error(), Code: cli.ExitCode(err)}
 	var hinted interface{ Hint() string }

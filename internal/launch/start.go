@@ -44,7 +44,7 @@ func (v *Start) Begin(e *cli.Env) (readiness, error) {
 	case v.AcceptChanges && !v.Resume:
 		return readiness{}, cli.Refuse("a new loop takes settings and guardrails as they are", "--accept-changes is for a loop that is resumed")
 	case v.AcceptChanges && e.Variable(cli.LoopDirVariable) != "":
-		return readiness{}, cli.Refuse("do it in a terminal of your own", "what an agent changed is not for an agent to accept")
+		return readiness{}, cli.Refuse("do it in a terminal of your own", "only a person may accept what an agent changed")
 	}
 	if err := v.choose(e); err != nil {
 		return readiness{}, err
@@ -63,8 +63,8 @@ func (v *Start) Begin(e *cli.Env) (readiness, error) {
 	return started, err
 }
 
-// choose finds the loop: one to resume is found as by every other verb, and a new one belongs to
-// this project.
+// choose finds the loop: one to resume as every other verb finds it; a new one belongs to this
+// project.
 func (v *Start) choose(e *cli.Env) (err error) {
 	if v.Resume || cli.Qualified(v.Name) {
 		s, err := e.Find(v.Name)
@@ -84,8 +84,8 @@ func (v *Start) choose(e *cli.Env) (err error) {
 	return err
 }
 
-// check refuses what cannot be started under any settings: first because of the loop, then because
-// of its prompt. It changes nothing, so that a refusal leaves everything as it was.
+// check refuses a start that no settings allow: first because of the loop, then because of its
+// prompt. It changes nothing.
 func (v *Start) check(e *cli.Env) (loopState, error) {
 	if err := OwnFolders(e, v.Dir); err != nil {
 		return loopState{}, err
@@ -99,7 +99,7 @@ func (v *Start) check(e *cli.Env) (loopState, error) {
 	}
 	unbegun := v.Resume && before.unbegun
 	if unbegun {
-		v.Resume = false // there is nothing to resume, and nothing that could be lost
+		v.Resume = false // there is nothing to resume or to lose
 	}
 	if v.Resume && !before.Exists {
 		return before, cli.Refuse(fmt.Sprintf("'ralph start %s' begins it; 'ralph list --all' shows what there is", v.Name), "there is no loop %q to resume", v.Name)
@@ -201,10 +201,10 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 	return cfg, err
 }
 
-// checkWorkTree refuses a work tree in which another loop works, unless sharing is asked for: one
-// loop would take the other's changes for progress and commit its unfinished work. It waits for a
-// runner that is about to exit. The runner decides in the end; this check comes before anything is
-// changed. If the other loop is this one, started meanwhile, the error says that.
+// checkWorkTree refuses a work tree in which another loop works, unless sharing is allowed: each
+// loop would count the other's changes as progress and commit its unfinished work. It waits for a
+// runner that is about to exit. The runner checks again; this check comes before anything is
+// changed. If another process has started this loop meanwhile, the error says that.
 func checkWorkTree(e *cli.Env, name, dir string, share bool) error {
 	if share {
 		return nil
@@ -294,8 +294,9 @@ func (v *Start) source(e *cli.Env) (text, file string, err error) {
 	return "", file, err
 }
 
-// ownTask returns the path of the loop's own task.md. If it is missing, it is made from the
-// template for a person to fill in, and refused: an agent would be paid for reading an empty one.
+// ownTask returns the path of the loop's own task.md. If it is missing, ownTask makes it from the
+// template and returns an error: a person has to fill it in, since an agent would be paid for
+// reading an empty one.
 func ownTask(e *cli.Env, loopDir string) (string, error) {
 	own := filepath.Join(loopDir, tasks.TaskFile)
 	hint := fmt.Sprintf("write in it what is to be done, then 'ralph start %s'; or give the task with -p TEXT, -f FILE or --task FILE", filepath.Base(loopDir))
@@ -309,7 +310,7 @@ func ownTask(e *cli.Env, loopDir string) (string, error) {
 	}
 	switch {
 	case err != nil:
-		return "", cli.Refuse("put a file of words in its place", "%w", err)
+		return "", cli.Refuse("put a text file in its place", "%w", err)
 	case made:
 		return "", cli.Refuse(hint, "there is no task yet: %s is made from the template", e.Short(own))
 	case blank:

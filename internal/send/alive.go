@@ -55,13 +55,13 @@ func Alive(ctx context.Context, dir string, heard *atomic.Bool) context.Context 
 // RunnerCheck is the time between two checks of a silent loop's lock. Tests shorten it.
 var RunnerCheck = 2 * time.Second
 
-// rareCheck is by how much that time is longer if the kernel reports the exit of the runner's
-// process.
+// rareCheck is the factor by which that time is longer if the kernel reports the exit of the
+// runner's process.
 const rareCheck = 15
 
-// runnerExit returns a channel that is closed when the runner's process has exited. It is nil where
-// that cannot be watched: on another system than Linux, for another host's runner, or one that is
-// gone.
+// runnerExit returns a channel that is closed when the runner's process has exited. It is nil if
+// that cannot be watched: on systems other than Linux, for the runner of another host, or if the
+// process is gone.
 func runnerExit(ctx context.Context, runner registry.Liveness) <-chan struct{} {
 	host, _ := os.Hostname()
 	if !runner.Alive || runner.PID <= 0 || runner.Host != host {

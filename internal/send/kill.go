@@ -27,10 +27,10 @@ const (
 	leftGrace = 500 * time.Millisecond
 )
 
-// EndLoop ends a loop within ten seconds, whatever its runner does. The runner is asked through the
-// inbox, then with TERM, to end its agent and itself; if it does not, it is killed with all that it
-// has started. The output and the exit code are about the loop's end, which the kernel reports, not
-// about the command.
+// EndLoop ends a loop within ten seconds, whatever its runner does. It asks the runner to end its
+// agent and itself, through the inbox and then with TERM. A runner that does not end is killed with
+// all that it has started. The output and the exit code are about the loop's end, which the kernel
+// reports, not about the command.
 func EndLoop(e *cli.Env, s registry.Status, wait time.Duration, asJSON bool) error {
 	ended := func() bool { return isFree(s.Dir) }
 	unlocked := !s.Live.Alive // a runner whose run.lock was removed still writes the journal
@@ -125,8 +125,8 @@ func (k *endReport) noteEnd(s registry.Status, at journal.Position) {
 	}
 }
 
-// force ends a runner that does not end when it is asked, and all that it has started. The kernel
-// reports which process to end, again at each step: the content of run.lock may be forged.
+// force ends a runner that does not end when it is asked, and all that it has started. At each step
+// it asks the kernel which process that is: the content of run.lock may be forged.
 func (k *endReport) force(s registry.Status, at journal.Position) error {
 	k.How = killForced
 	free := func() bool { return isFree(s.Dir) }
@@ -152,7 +152,7 @@ func (k *endReport) terminate(s registry.Status) error {
 	if err != nil {
 		return err
 	}
-	// Pinned before the holder is found again: the pid cannot pass to another process in between.
+	// Pin the process before Holder is called again: its pid cannot be reused in between.
 	p, err := os.FindProcess(holder.PID)
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (k *endReport) withdraw(s registry.Status, at journal.Position) error {
 	return nil
 }
 
-// errUnreachable is the error of a runner that lives where it cannot be ended from here.
+// errUnreachable is the error of a live runner that cannot be ended from here.
 func errUnreachable(s registry.Status) error {
 	named := ""
 	if s.Live.Host != "" {

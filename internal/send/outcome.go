@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// answerTime is how long a live runner may take to take a command. It takes less than a
-// millisecond; a machine under full load may need more.
+// answerTime is how long a live runner may take to receive a command. It needs less than a
+// millisecond, and more on a machine under full load.
 const answerTime = 10 * time.Second
 
 // Report is the outcome of a command.
@@ -32,7 +32,7 @@ type Report struct {
 	Iteration int            `json:"iteration,omitempty"`
 	Why       string         `json:"why,omitempty"`
 	Orphan    bool           `json:"runnerEnded,omitempty"` // its runner ended before it was delivered
-	// nothing happens before a person resumes the loop
+	// nothing happens until a person resumes the loop
 	Resting bool `json:"resting,omitempty"`
 
 	key string // of a setting
@@ -128,9 +128,9 @@ func (f *Report) message() string {
 	case received && f.Orphan:
 		return fmt.Sprintf("%s received by loop %s, whose runner has ended since; 'ralph start %s --resume' resumes it", f.Kind, f.Loop, f.Loop)
 	case received && f.Resting:
-		return fmt.Sprintf("%s received by loop %s; it rests, and 'ralph resume %s' lets it go on, with that in its prompt", f.Kind, f.Loop, f.Loop)
+		return fmt.Sprintf("%s received by loop %s; 'ralph resume %s' continues the loop, with that in its prompt", f.Kind, f.Loop, f.Loop)
 	case received && kind == inbox.FollowUp:
-		return fmt.Sprintf("follow-up received by loop %s; it stands in the prompt of iteration %d", f.Loop, f.Iteration+1)
+		return fmt.Sprintf("follow-up received by loop %s; it will be in the prompt of iteration %d", f.Loop, f.Iteration+1)
 	case received:
 		return fmt.Sprintf("%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d", f.Kind, f.Loop, f.Iteration+1)
 	case f.How != event.DeliveredLoop:
@@ -138,7 +138,7 @@ func (f *Report) message() string {
 	case kind == inbox.Wait:
 		return fmt.Sprintf("wait noted by loop %s: end your turn; no other iteration begins before a person has resumed it", f.Loop)
 	case kind == inbox.Blocked:
-		return fmt.Sprintf("blocked noted by loop %s: end your turn; it ends with that, and a person sees why", f.Loop)
+		return fmt.Sprintf("blocked noted by loop %s: end your turn; the loop ends then, and a person sees why", f.Loop)
 	}
 	taken := fmt.Sprintf("%s taken by loop %s in iteration %d", f.Kind, f.Loop, f.Iteration)
 	if kind == inbox.Resume {
@@ -172,7 +172,7 @@ func undelivered(e *cli.Env, s registry.Status, f Report) error {
 	switch {
 	case !withdrawn:
 		return cli.Failed(fmt.Sprintf("'ralph logs %s --type command.' shows it", e.NameToType(s)),
-			"%s was taken by loop %s, which has not said what became of it", f.Kind, s.Name)
+			"%s was taken by loop %s, which has not reported the outcome", f.Kind, s.Name)
 	case live.Alive:
 		return cli.Failed(fmt.Sprintf("'ralph kill %s' ends it in any case", e.NameToType(s)),
 			"the runner does not answer: %s was not taken by loop %s within %s and is withdrawn", f.Kind, s.Name, units.Plain(answerTime))

@@ -35,7 +35,7 @@ type LoopFlags struct {
 // Flags returns the same as Flags.
 func (n LoopFlags) Flags() Flags { return Flags{Loop: n.Name, Wait: n.Wait, JSON: n.JSON} }
 
-// Text joins arguments to one text; a single - stands for stdin.
+// Text joins arguments to one text; a single - means stdin.
 func Text(e *cli.Env, args []string) string {
 	if len(args) == 1 && args[0] == "-" {
 		if text, err := io.ReadAll(io.LimitReader(e.Stdin, inbox.MaxSize)); err == nil {
@@ -67,7 +67,7 @@ func (v Flags) Send(e *cli.Env, c inbox.Command) error {
 // SendTo sends a command to a loop and prints its outcome.
 func (v Flags) SendTo(e *cli.Env, s registry.Status, c inbox.Command) error {
 	if c.Kind.IsMessage() && strings.TrimSpace(c.Text) == "" {
-		return cli.Refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is nothing to tell the agent")
+		return cli.Refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is no text for the agent")
 	}
 	if !s.Live.Alive {
 		return notRunning(e, s)

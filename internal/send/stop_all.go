@@ -52,14 +52,14 @@ func StopAll(e *cli.Env, kind inbox.Kind, yes, asJSON bool) error {
 	}
 	for _, s := range stopped {
 		if s.Error == "" {
-			fmt.Fprintf(e.Stdout, "loop %s of %s is told to stop\n", cli.Clean(s.Loop), cli.Clean(s.Project))
+			fmt.Fprintf(e.Stdout, "loop %s of %s was asked to stop\n", cli.Clean(s.Loop), cli.Clean(s.Project))
 		}
 	}
-	cli.Tell(e.Stderr, "'ralph list --all --running' shows which are still at it")
+	cli.Tell(e.Stderr, "'ralph list --all --running' shows which still run")
 	return failed
 }
 
-// stoppedLoop is a loop that was told to stop, as --json prints it.
+// stoppedLoop is a loop that was asked to stop, as --json prints it.
 type stoppedLoop struct {
 	ID      string `json:"id"`
 	Loop    string `json:"loop"`

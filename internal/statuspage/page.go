@@ -40,7 +40,7 @@ func Write(w io.Writer, now time.Time, s registry.Status, state *loopstate.State
 	return err
 }
 
-// JSON returns state.json with what no file can say.
+// JSON returns state.json with the facts that are in no file.
 func JSON(s registry.Status, state *loopstate.State) any {
 	r := liveRunner{Alive: s.Live.Alive}
 	if s.Live.PID != 0 {
@@ -138,8 +138,7 @@ func (d *page) lifecycle() {
 	}
 }
 
-// left: the processes that outlived the runner. They still work, and it is not recorded what they
-// do.
+// left: the processes that outlived the runner. They still work, and no journal records their work.
 func (d *page) left() {
 	left, err := send.LeftBy(d.status)
 	switch {
@@ -151,7 +150,7 @@ func (d *page) left() {
 	}
 }
 
-// waits: for what, until when, and what brought that about.
+// waits: for what, until when, and the cause.
 func (d *page) waits() {
 	d.add("waits for", "%s", cli.Local(d.Waiting(), d.now))
 	switch d.Wait.For {
@@ -212,8 +211,8 @@ func (d *page) iteration() {
 	addAll(d, "edited", d.Verification.Edited)
 }
 
-// guardrails: which of them run, and for how long. The state does not say, so the end of the
-// journal is asked; where it cannot be read, what the state says is enough.
+// guardrails: which of them run, and for how long. The state does not contain that, so it is read
+// from the end of the journal, if that can be read.
 func (d *page) guardrails() {
 	events, _, err := journal.Last(d.status.Dir, 64)
 	if err != nil {
@@ -309,7 +308,7 @@ func (d *page) otherAgent(name string, a policy.Availability) string {
 	case a.Until.After(d.now):
 		return fmt.Sprintf("%s is tried again at %s: %s", name, d.clock(a.Until), a.Why)
 	}
-	return name + " stands by"
+	return name + " is available"
 }
 
 // commands: those without an outcome yet.
@@ -370,7 +369,7 @@ func (d *page) account() {
 	addAll(d, "warned", warnings)
 }
 
-// warning says how near a limit is that was warned of.
+// warning says how near the limit of a warning is.
 func (d *page) warning(limit string) string {
 	b, r := &d.Budget, &d.Rules
 	used := b.Used()
