@@ -14,9 +14,9 @@ type Argv struct {
 	flags []string
 }
 
-// Argv returns a command line that begins with the user's command. known returns a word of the
-// command after the program, or of the flags, by the name under which the dialect asks for it; nil
-// takes each as it is.
+// Argv returns a command line that begins with the user's command. known returns the name under
+// which the dialect asks for a word of the flags or of the command after the program; nil takes
+// each word as it is.
 func (s Spec) Argv(known func(word string, command bool) string) (*Argv, error) {
 	if len(s.Command) == 0 {
 		return nil, errors.New("agent.command is empty")

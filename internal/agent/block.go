@@ -17,7 +17,7 @@ type Block struct {
 	written []byte
 }
 
-// Continues reports whether text begins with what was said, and all whether it is just that.
+// Continues reports whether text begins with what was said, and all whether nothing follows it.
 func (b *Block) Continues(text []byte) (continues, all bool) {
 	return bytes.HasPrefix(text, b.written), len(text) == len(b.written)
 }

@@ -21,8 +21,8 @@ type Spec struct {
 	// a random UUID, for an agent that takes the id of its conversation; Start makes one
 	Session   string
 	Iteration int
-	// Resume is the agent's own id of an earlier session, in a copy of which this process begins;
-	// "" is a fresh one.
+	// Resume is the agent's own id of an earlier session; this process begins in a copy of it; ""
+	// is a fresh one.
 	Resume string
 	// Of pi alone.
 	SessionDir         string
@@ -66,8 +66,7 @@ type Command struct {
 	ParentDeath bool
 	// May says what the agent may do, for a person; "" where it is not known.
 	May string
-	// Lax says that the agent cannot be held to Spec.Permissions, which asks for less than it may
-	// do.
+	// Lax says that the agent may do more than Spec.Permissions allows.
 	Lax bool
 	// Notice is what a person should know if ralph speaks with the agent in an unusual way.
 	Notice string
@@ -107,8 +106,9 @@ type Decoded struct {
 	// Fresh says that a reset was confirmed; Stale that it was refused and the
 	// process has to be replaced.
 	Fresh, Stale bool
-	// Own says that the agent is ready for a turn and nothing of one is left: the processes that it
-	// has started by now are its own, and live on when what the next turn leaves running is ended.
+	// Own says that the agent is ready for a turn and nothing of an earlier one is left: the
+	// processes that it has started by now are its own, and are not ended with what the next turn
+	// leaves running.
 	Own bool
 	// At is when the line was read, in the machine's zone; zero if that is not known.
 	At time.Time
@@ -119,7 +119,7 @@ type Decoded struct {
 // Reset clears d for another line and keeps its memory.
 func (d *Decoded) Reset() {
 	if len(d.Facts) > 1 {
-		// the first makes room for the next by itself, and most lines have no more
+		// the next line overwrites the first, and most lines have only one
 		clear(d.Facts[1:])
 	}
 	d.Facts, d.Reply = d.Facts[:0], d.Reply[:0]

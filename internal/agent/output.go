@@ -165,7 +165,7 @@ func (s *Session) signal(b *batch, reported, printed bool, at time.Time) {
 	}
 }
 
-// kindOf names a line that came to no fact by its own word for itself.
+// kindOf returns a name for a line that came to no fact: the type that it states.
 func kindOf(line []byte) string {
 	if kind := jsonscan.Get(line, "type"); jsonscan.IsString(kind) {
 		return jsonscan.Unquote(kind)

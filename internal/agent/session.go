@@ -57,7 +57,7 @@ type Session struct {
 	name      sync.Once
 	announced chan struct{} // closed once the first agent.started is delivered
 	announce  func()        // delivers it, once; made by the first Begin
-	early     []*batch      // what came before; guarded by order
+	early     []*batch      // what came before it; guarded by order
 	order     sync.Mutex    // of what is delivered around it
 	gone      chan struct{} // closed once agent.exited is delivered
 
@@ -241,7 +241,7 @@ func (s *Session) Abort(cause event.Seq) {
 	if finished == nil || len(lines) > 0 || s.cfg.Dialect.Abilities().Live {
 		await[bool](s, nil, s.cfg.Patience.Stop)
 	}
-	// An agent that is stuck in the kernel is waited for all the same.
+	// It also waits for an agent that is stuck in the kernel.
 	_ = s.proc.Terminate(context.Background(), s.cfg.Patience.Term)
 	<-s.gone
 }

@@ -13,9 +13,9 @@ import (
 const noticeStderr = "stderr"
 
 // streamRedactor masks texts that come in pieces, each as part of the complete text: a secret that
-// two pieces cut in two could be recognised in neither. What is withheld of a text comes with its
-// next piece or, at the latest, when the text ends: with its last piece, with what follows it in
-// the same conversation, or with the turn.
+// is cut in two by two pieces could be recognised in neither. Withheld text comes with the next
+// piece or, at the latest, when the text ends: with its last piece, with what follows it in the
+// same conversation, or with the turn.
 //
 // Several texts may be open at a time: the assistant's, each subagent's, what each tool prints, and
 // what the process prints that no dialect understands, line by line.

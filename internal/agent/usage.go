@@ -5,7 +5,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// An agent may report at most so much of one turn, so that no sum overflows. More cannot be read.
+// The most that an agent may report for one turn, so that no sum overflows. More cannot be read.
 const (
 	mostTokens  = 1 << 50
 	mostDollars = 1e9
@@ -40,7 +40,8 @@ func Dollars(value jsonscan.Value) (usd float64, ok bool) {
 	return usd, true
 }
 
-// UnreadUsage notes that usage could not be read, wholly or in part: what is reported is the least.
+// UnreadUsage notes that usage could not be read, wholly or in part: what is reported is a lower
+// bound.
 func (d *Decoded) UnreadUsage() {
 	d.Add(event.AgentNoticed{
 		What: event.NoticeUnreadUsage, Text: "the agent reported its usage in a form that cannot be read: limits of tokens count less than that",
@@ -50,7 +51,7 @@ func (d *Decoded) UnreadUsage() {
 // Usage is what an agent reports of the tokens that it used. A count that is absent or cannot be
 // read is 0.
 type Usage struct {
-	Model                          string // if it is known and all is of one
+	Model                          string // if it is known and all tokens are of it
 	In, Out, CacheRead, CacheWrite int64
 	Thought, Total                 int64 // as they are reported
 	Complete                       bool  // input and output are reported, and each count can be read

@@ -95,7 +95,8 @@ func checkText(b []byte, i int) int {
 }
 
 // plainEnd returns the index of the first byte from i on that a JSON string cannot simply contain:
-// a quote, a backslash, a control character, or a byte of which UTF-8 must be checked.
+// a quote, a backslash, a control character, or a byte outside of ASCII, whose UTF-8 must be
+// checked.
 func plainEnd(b []byte, i int) int {
 	for i < len(b) && plain[b[i]] {
 		i++

@@ -2,8 +2,8 @@ package process
 
 import "sync"
 
-// Outliving returns the mark of processes that may outlive the run with that mark. It is that of no
-// run, so that no sweep finds it.
+// Outliving returns the mark for processes that may outlive the run with this mark. No run has it,
+// so no sweep finds it.
 func Outliving(mark string) string { return mark + ".outlives" }
 
 // outliving are the marks of LetOutlive.
@@ -12,9 +12,9 @@ var outliving = struct {
 	marks map[string]bool
 }{marks: map[string]bool{}}
 
-// LetOutlive lets the processes live on that carry Outliving(mark), with their descendants: from
-// now on they are no strays of any agent, also where this process has adopted them. Any process
-// that can set its environment can carry that mark. It lasts for the life of this process.
+// LetOutlive lets processes that carry Outliving(mark) live on, with their descendants: from now on
+// they are no agent's strays, even if this process has adopted them. Any process that can set its
+// environment can carry that mark. It lasts for the life of this process.
 func LetOutlive(mark string) {
 	outliving.mu.Lock()
 	defer outliving.mu.Unlock()

@@ -77,8 +77,8 @@ func (r *reader) readAll() error {
 	}
 }
 
-// readRemainder takes what is in the pipe, without waiting. The deadline comes also where a slow
-// sink has left data in the pipe, which must not be lost. It is at most one pipe full: after that
+// readRemainder takes what is in the pipe, without waiting. The deadline may pass while a slow sink
+// has left data in the pipe, which must not be lost. It reads at most one pipe full: after that
 // much, everything that was there when the process ended has been read, and a descendant that
 // prints without end cannot hold the reader.
 func (r *reader) readRemainder() error {
@@ -103,7 +103,7 @@ func (r *reader) readRemainder() error {
 	return nil
 }
 
-// drainUntil makes run return soon after the deadline at the latest.
+// drainUntil makes run return soon after the deadline, at the latest.
 func (r *reader) drainUntil(deadline time.Time) {
 	if errors.Is(r.file.SetReadDeadline(deadline), os.ErrNoDeadline) { // Windows
 		time.AfterFunc(time.Until(deadline), func() { r.file.Close() })

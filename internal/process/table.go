@@ -33,7 +33,7 @@ type table []info
 // scanResult is what a scan found of a tree.
 type scanResult struct {
 	alive []info
-	// groups are the process groups of which every process is a member outside of the baseline.
+	// groups are the process groups with nothing but members outside of the baseline.
 	groups []int
 	// orphanExited: an adopted process ended during the scan. What it forked before may be in no
 	// list.

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// ErrFull is the error of a Head that has been written more than its size.
+// ErrFull is the error of a Head that was given more than its size.
 var ErrFull = errors.New("more was printed than is kept")
 
 // Head keeps the first bytes that are written to it.
 type Head struct {
 	Max int
-	// Fail makes a write fail with ErrFull that brings more. Otherwise the rest is dropped.
+	// Fail makes a write beyond the size fail with ErrFull. Otherwise the rest is dropped.
 	Fail bool
 	Over bool // more was written
 	kept []byte

@@ -203,8 +203,8 @@ func netrcPassword(src []byte, start, end int) (from, to int) {
 	return from, from + len(value)
 }
 
-// pgPassword finds the password of a line of .pgpass, host:port:database:user:password, of which
-// src[start:end] holds the port.
+// pgPassword finds the password of a line of .pgpass, host:port:database:user:password, whose port
+// is in src[start:end].
 func pgPassword(src []byte, start, end int) (from, to int) {
 	first := start - spanBack(src, start, pgHost, 100)
 	to = end + span(src[end:min(len(src), end+300)], netrcValue)

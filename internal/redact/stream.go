@@ -179,8 +179,8 @@ func (s *Stream) overflow(hits []hit) []byte {
 	return s.release(cut, len(hits) > 0)
 }
 
-// unendedKey returns the beginning of a private key in text of which more may follow, and the end
-// of the part that is certainly key; len(text) if there is none.
+// unendedKey returns the beginning of a private key in text that may continue, and the end of the
+// part that is certainly key; len(text) if there is none.
 func unendedKey(text []byte) (begin, end int, reader keyReader) {
 	begin, end = len(text), len(text)
 	if bytes.IndexByte(text, '-') < 0 {

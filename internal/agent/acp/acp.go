@@ -29,7 +29,7 @@ type Dialect struct {
 	phase   phase
 	greeted bool   // initialize is answered
 	session string // the id of the session; empty where there is none
-	// what the agent says for itself when the session begins, if it says so beforehand (pi-acp)
+	// the agent's own words when the session begins, if it announces them (pi-acp)
 	startup string
 	closes  bool  // the agent can close sessions
 	asked   int64 // requests so far; numbers their ids

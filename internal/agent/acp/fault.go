@@ -22,7 +22,7 @@ type failure struct {
 	login bool // ACP's own code for a missing login
 }
 
-// failureText is a failure of which there are words alone.
+// failureText is a failure that has only words.
 func failureText(words string) failure { return failure{Fault: fault.Fault{Words: words}} }
 
 // readFailure reads a JSON-RPC error. Agents put the provider's answer into its message or its

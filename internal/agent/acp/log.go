@@ -16,9 +16,9 @@ import (
 // opencodeRetries is how often opencode 1.18.33 makes a request again before it gives up.
 const opencodeRetries = 5
 
-// opencodeLogged reads what opencode says of each request that failed, whether it makes it again or
-// not: it does for what passes by itself. It reports only the provider's words; the title of
-// a session, which it asks for aside, may fail.
+// opencodeLogged reads what opencode logs of each request that failed, whether it makes it again or
+// not: it does for faults that pass by themselves. Only the provider's words are reported. The
+// request for a session's title may fail, and does not count.
 func (d *Dialect) opencodeLogged(line []byte, out *agent.Decoded) bool {
 	if !bytes.HasPrefix(line, []byte("timestamp=")) || !bytes.Contains(line, []byte(`message="stream error"`)) {
 		return false
@@ -41,7 +41,7 @@ func (d *Dialect) opencodeLogged(line []byte, out *agent.Decoded) bool {
 	f := failureOf(failure)
 	kind := f.kind()
 	if kind == "other" && d.turn.retries > 1 {
-		kind = "overload" // it was made again, so it is none of what opencode gives up for at once
+		kind = "overload" // it was made again, so opencode does not give up for it at once
 	}
 	final := []event.FaultKind{event.KindAuth, event.KindContext, event.KindOther}
 	if text := agent.Cut(f.Words); d.turn.retries > opencodeRetries || slices.Contains(final, kind) {
@@ -55,8 +55,8 @@ func (d *Dialect) opencodeLogged(line []byte, out *agent.Decoded) bool {
 // logfmt matches key=value. A value with a blank in it is a JSON string.
 var logfmt = units.Pattern(`([^ =]+)=("(?:[^"\\]|\\.)*"|[^ ]*)`)
 
-// geminiLogged reads Gemini CLI's log, which is on stderr because ralph asks for it. Of what it
-// says there only warnings and errors are kept: the rest would not be there without ralph.
+// geminiLogged reads Gemini CLI's log, which is on stderr because ralph asks for it. Only its
+// warnings and errors are kept: the rest would not be printed without ralph.
 func (d *Dialect) geminiLogged(line []byte, out *agent.Decoded) bool {
 	entry := geminiEntry().FindSubmatch(line)
 	if entry == nil {

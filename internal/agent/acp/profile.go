@@ -8,7 +8,7 @@ import (
 )
 
 // profile is what ralph knows of one agent beyond the protocol. It is data: an agent that is not
-// listed is spoken to all the same, with plainAgent.
+// listed gets plainAgent.
 type profile struct {
 	name  string
 	names []string // what its program is called; see config.Agent.Program
@@ -36,7 +36,7 @@ type profile struct {
 
 	// How it reports that a request to the model failed. Other agents show nothing until the turn
 	// ends. reads a line of its own log on stderr, where that has more than the protocol, and
-	// reports whether the line needs no keeping as it is. Only a complete line of the log's form
+	// reports whether the line itself need not be kept. Only a complete line of the log's form
 	// counts: what a model or a tool says does not have it.
 	log      func(d *Dialect, line []byte, out *agent.Decoded) bool
 	logFlags []string // by which it writes one; each is added where the user has not given it

@@ -26,8 +26,8 @@ type Agent struct {
 	// Droppable are keys whose strings need not be found anywhere when a line is
 	// dropped: signatures, pieces of what comes complete later.
 	Droppable []string
-	// Piecemeal says of a line that may be dropped that it holds pieces of what comes complete
-	// later, in another spelling: arguments of a tool, as the model writes them.
+	// Piecemeal reports whether a line that may be dropped holds pieces of a text that comes
+	// complete later, in another spelling: arguments of a tool, as the model writes them.
 	Piecemeal func(line []byte) bool
 }
 

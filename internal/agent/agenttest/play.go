@@ -16,7 +16,7 @@ func MainPlaying(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "rehearse" {
 		os.Exit(play(os.Args[2]))
 	}
-	// As a runner does: what a killed agent leaves is this process's to reap.
+	// As a runner does, so that this process reaps what a killed agent leaves.
 	_ = process.EnableSubreaper()
 	os.Exit(m.Run())
 }

@@ -15,7 +15,7 @@ const rootTools = "Bash,Edit,Write,NotebookEdit,WebFetch,WebSearch,Task,Skill"
 // wait for a person.
 const unanswered = "AskUserQuestion,EnterPlanMode,ExitPlanMode"
 
-// permissionFlags choose who may do what: with one of them the user has decided it all.
+// permissionFlags choose permissions: with one of them, the user decides about all of these.
 var permissionFlags = []string{
 	"--dangerously-skip-permissions", "--permission-mode", "--permission-prompt-tool",
 	"--permission-prompts", "--allowedTools", "--restricted",

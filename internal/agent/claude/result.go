@@ -23,7 +23,7 @@ func (d *Dialect) result(m jsonscan.Value, out *agent.Decoded) {
 	if tools := denied(m.Get("permission_denials")); tools != "" {
 		out.Add(event.AgentNoticed{What: "result/permission_denials", Text: tools})
 	}
-	// What the result covers was taken, also where no other line said so.
+	// All that the result covers was taken, even if no other line said so.
 	for uuid := range m.Get("user_message_uuids").Items() {
 		if sent := d.sentMessage(uuid); sent != nil {
 			d.taken(sent, out)
@@ -102,7 +102,7 @@ func complaint(m jsonscan.Value, name string) string {
 	)
 }
 
-// denied names the tools that were refused: the turn may be a success all the same.
+// denied names the tools that were refused: the turn may still be a success.
 func denied(list jsonscan.Value) string {
 	return agent.Cut(strings.Join(agent.Texts(list, 64, "tool_name"), ", "))
 }

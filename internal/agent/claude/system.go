@@ -70,10 +70,10 @@ func resetTime(value jsonscan.Value) string {
 	return agent.UnixTime(agent.Int(value))
 }
 
-// kindOf returns the kind of an API error: see [event.AgentLimited], or other; "" where nothing
-// says. It reads api_retry, the assistant's error and the result alike. Names that say what is
-// wrong with the account come before the status: 2.1.329 gives a spent balance as status 400, and
-// only the assistant's error calls it billing_error. The status is null where no answer came.
+// kindOf returns the kind of an API error: see [event.AgentLimited], or other; "" if nothing names
+// it. It reads api_retry, the assistant's error and the result alike. Names that say what is wrong
+// with the account come before the status: 2.1.329 gives a spent balance as status 400, and only
+// the assistant's error calls it billing_error. The status is null where no answer came.
 func kindOf(m jsonscan.Value) event.FaultKind {
 	var f fault.Fault
 	for _, path := range [][]string{{"api_error"}, {"error"}, {"api_error_type"}, {"terminal_reason"}, {"stop_reason"}, {"message", "stop_reason"}} {

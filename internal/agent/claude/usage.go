@@ -19,14 +19,13 @@ type spending struct {
 	// by model.
 	gapUSD, gap bool
 	// events is what messages reported since the last result. A result counts it again, and better;
-	// without a result it is all that is known.
+	// without a result nothing else is known.
 	events use
 }
 
-// used reports what this result adds to what was used. Best is model_usage_since_last_result
-// (2.1.329), which says just that; else the totals by model are compared with those of the result
-// before; `usage` is the last resort, since it counts no subagents and no response that was cut
-// off. The first that can be read counts.
+// used reports what this result adds to what was used. It takes the first of these that can be
+// read: model_usage_since_last_result (2.1.329); the difference of the totals by model from those
+// of the result before; `usage`, which counts no subagents and no response that was cut off.
 //
 // The total cost, which is the sum over all models, replaces prices that cannot be read. Where no
 // tokens can be read, the least that is known is reported, with a notice.

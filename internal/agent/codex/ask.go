@@ -68,12 +68,12 @@ func (d *Dialect) execOptions(program []string) map[string]bool {
 	for line := range strings.Lines(said) {
 		for word := range strings.FieldsSeq(line) {
 			if word = strings.TrimSuffix(word, ","); !strings.HasPrefix(word, "-") {
-				break // what an option takes, or is about
+				break // the option's argument or description
 			}
 			options[word] = true
 		}
 	}
-	if !options["--json"] { // that is no help of codex exec
+	if !options["--json"] { // this is not the help of codex exec
 		return nil
 	}
 	return options

@@ -26,7 +26,7 @@ var execOnly = []string{
 	"--thread-source", "--cyber-access-program",
 }
 
-// granted are the options that say who may do what: with one of them the user has decided it all.
+// granted are the options for permissions: with one of them, the user decides about all of these.
 var granted = []string{
 	"-s", "--sandbox", "--approve-for-me", "--dangerously-bypass-approvals-and-sandbox", "--yolo", "sandbox_mode", "default_permissions",
 }
@@ -43,7 +43,7 @@ var sandboxes = map[string]struct{ word, may string }{
 	agent.PermitAsk:       {"read-only", "read everything (read-only); what it asks about is denied"},
 }
 
-// sandbox returns Codex's word for what the agent may do, and says it.
+// sandbox returns Codex's word for what the agent may do, and the same for a person.
 func sandbox(given options, spec agent.Spec) (word, may string) {
 	permitted := sandboxes[cmp.Or(spec.Permissions, agent.PermitFull)]
 	if given.has(granted...) {

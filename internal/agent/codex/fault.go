@@ -91,7 +91,7 @@ func kindOf(f fault.Fault) event.FaultKind { return cmp.Or(fault.Codex.Kind(f), 
 
 var statusPattern = units.Pattern(`^(?:unexpected status |exceeded retry limit, last status: )([45]\d\d)`)
 
-// readFault reads what Codex says of a fault, of which exec reports no more: the status of an
+// readFault reads Codex's words for a fault, which are all that exec reports: the status of an
 // answer and what the model's server said, or how the stream of the answer broke off.
 func readFault(words string) fault.Fault {
 	f := fault.Fault{Words: words}

@@ -28,9 +28,8 @@ func (it item) get(names ...string) jsonscan.Value {
 	return jsonscan.Value{}
 }
 
-// name returns the name of the tool that an item is the use of, "" if it is none. Commands and
-// patches have the names by which the model knows their tools, tools of MCP servers their usual
-// form.
+// name returns the name of the tool that an item uses, "" if it uses none. Commands and patches
+// have the names by which the model knows their tools, tools of MCP servers their usual form.
 func (it item) name() string {
 	switch kind := string(it.kind.Inner()); kind {
 	case "mcpToolCall", "mcp_tool_call":
@@ -145,7 +144,7 @@ func (d *Dialect) itemCompleted(p jsonscan.Value, out *agent.Decoded) {
 	}
 }
 
-// completedItem reads an item that is over, of which Codex may not have reported the beginning.
+// completedItem reads an item that is over. Codex may not have reported its beginning.
 func (d *Dialect) completedItem(it item, parent string, out *agent.Decoded) {
 	switch string(it.kind.Inner()) {
 	case "agentMessage", "agent_message":

@@ -36,7 +36,7 @@ func States(words string) bool {
 	return ok
 }
 
-// reset is when a limit ends: after a span, or at a moment of which not all has to be said.
+// reset is when a limit ends: after a span, or at a moment whose parts need not all be stated.
 type reset struct {
 	span time.Duration // 0 for a moment
 

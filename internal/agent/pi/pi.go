@@ -116,8 +116,8 @@ func (d *Dialect) Reset() (lines [][]byte, same bool) {
 }
 
 // Abort ends the running turn. The queue is cleared first: its entries would stay there. pi answers
-// an abort that finds no run with success, so one that is sent before agent_start is sent again
-// then; before pi has answered get_state the prompt is not sent at all.
+// an abort with success even if nothing runs, so one from before agent_start is sent again after
+// it; before pi has answered get_state the prompt is not sent at all.
 func (d *Dialect) Abort() [][]byte {
 	if d.turn.aborting {
 		return nil

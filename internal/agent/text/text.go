@@ -157,5 +157,5 @@ func (d *Dialect) Abort() [][]byte { return nil }
 // Stop has no lines: stdin is closed already.
 func (d *Dialect) Stop() [][]byte { return nil }
 
-// Abilities of a command of which nothing is known.
+// Abilities of an unknown command.
 func (d *Dialect) Abilities() agent.Abilities { return agent.Abilities{ExitEnds: true} }

@@ -38,8 +38,8 @@ type encodedCall struct {
 	id, name, args string
 }
 
-// An sse is one server-sent event. A piece carries content: a delay comes before it, and what ends
-// an answer comes after the last one.
+// An sse is one server-sent event. A piece carries content: a delay comes before it, and the end of
+// an answer after the last one.
 type sse struct {
 	name  string // "" for a format whose events have none
 	data  any

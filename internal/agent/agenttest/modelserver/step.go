@@ -53,7 +53,7 @@ type Step struct {
 	Tools []ToolCall // what the model wants to be run
 
 	Chunks int // how many pieces Text is streamed in; 0 means 1
-	// before each piece of content; a test is better off with Until and UntilEnd
+	// before each piece of content; prefer Until and UntilEnd in tests
 	Delay time.Duration
 
 	Until    <-chan struct{} // nothing is sent before this is closed

@@ -19,7 +19,8 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// printed returns how a step is played that prints its fields, and more, in a line of that type.
+// printed returns a function that plays a step by printing its fields, and more, in a line of that
+// type.
 func printed(kind string, more ...field) func(*player, step) error {
 	return func(p *player, s step) error { return p.print(kind, append(s.fields, more...)...) }
 }
