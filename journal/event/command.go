@@ -23,6 +23,11 @@ var CommandKinds = []CommandKind{
 	CommandResume, CommandSet, CommandKill, CommandWait, CommandBlocked,
 }
 
+// ParseCommandKind returns the kind of that name.
+func ParseCommandKind(text string) (CommandKind, error) {
+	return parse(text, "a kind of command", CommandKinds...)
+}
+
 // IsMessage reports whether the command is a message to the agent.
 func (k CommandKind) IsMessage() bool { return k == CommandSteer || k == CommandFollowUp }
 

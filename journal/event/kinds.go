@@ -157,7 +157,7 @@ type BlobRef string
 
 // ParseBlobRef returns the reference that text spells.
 func ParseBlobRef(text string) (BlobRef, error) {
-	if sum, err := hex.DecodeString(text); err != nil || len(sum) != 32 {
+	if sum, err := hex.DecodeString(text); err != nil || len(sum) != 32 || hex.EncodeToString(sum) != text {
 		return "", fmt.Errorf("%.80q is not the name of a blob", text)
 	}
 	return BlobRef(text), nil

@@ -212,6 +212,13 @@ const (
 	OutcomeLimited     Outcome = "limited"     // what the agent needs was out of reach: a rate limit, an outage, a login
 )
 
+// ParseOutcome returns the outcome of that name.
+func ParseOutcome(text string) (Outcome, error) {
+	return parse(text, "an outcome of an iteration",
+		OutcomeDone, OutcomeFailed, OutcomeIdle, OutcomeOverlong, OutcomeAborted,
+		OutcomeInterrupted, OutcomeOverspent, OutcomeEmpty, OutcomeLimited)
+}
+
 // Usage counts tokens and money. USD is nil where the agent does not say what it cost: unknown is
 // not nothing. The counts are null where it does not report tokens, or not all of them.
 type Usage struct {

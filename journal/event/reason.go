@@ -30,6 +30,16 @@ const (
 	ReasonInterrupt   Reason = "interrupt"   // a signal in the foreground
 )
 
+// ParseReason returns the reason of that name.
+func ParseReason(text string) (Reason, error) {
+	return parse(text, "a reason why a loop ends",
+		ReasonPromise, ReasonResponse, ReasonChecklist, ReasonDoneFile, ReasonIterations,
+		ReasonCost, ReasonTokens, ReasonDuration, ReasonRestarts, ReasonConfig,
+		ReasonAgent, ReasonEnvironment, ReasonDisk, ReasonFault, ReasonAuth,
+		ReasonQuota, ReasonOutage, ReasonBreaker, ReasonBlocked, ReasonWait,
+		ReasonStop, ReasonKill, ReasonInterrupt)
+}
+
 // Exit codes of ralph: the one list of them.
 const (
 	ExitCompleted   = 0   // the work is done

@@ -19,6 +19,9 @@ const (
 // Waits is the closed list.
 var Waits = []Wait{WaitRate, WaitOverload, WaitNetwork, WaitQuota, WaitRestart, WaitBreaker, WaitPerson}
 
+// ParseWait returns the wait of that name, as it is in the journal.
+func ParseWait(text string) (Wait, error) { return parse(text, "what a loop waits for", Waits...) }
+
 // String says in words what is waited for.
 func (w Wait) String() string {
 	switch w {
