@@ -13,14 +13,14 @@ import (
 
 // Breaker is the circuit breaker: it stops a loop without progress. Progress is what the files
 // show: a commit, a difference to the last commit that was not seen before, a box that was ticked.
-// Returning to a state of a few iterations ago, as in A-B-A-B, is none. Without a repository and
-// without boxes in task.md, an iteration made no progress if it used no tool or ended with the same
-// message as the one before. The loop ends after breaker.noProgress such iterations in a row, or
-// after breaker.sameError failures in a row without progress whose errors differ only in ids,
+// Returning to a state of a few iterations ago, as in A-B-A-B, is no progress. Without a repository
+// and without boxes in task.md, an iteration made no progress if it used no tool or ended with the
+// same message as the one before. The loop ends after breaker.noProgress such iterations in a row,
+// or after breaker.sameError failures in a row without progress whose errors differ only in ids,
 // numbers and times. One iteration earlier it waits, and two earlier the agent gets a hint with the
-// evidence. (Of two, the first gives the hint; of one, nothing comes before the end.) Iterations
-// that a person, a limit or a dead runner interrupted count neither way, nor do empty iterations
-// and those in which a repository could not be read.
+// evidence. (With a limit of 2, the first iteration gives the hint; with 1, nothing comes before
+// the end.) Iterations that a person, a limit or a dead runner interrupted count neither way, nor
+// do empty iterations and those in which a repository could not be read.
 type Breaker struct {
 	// fingerprint of the files, as far as the open iteration inspected them
 	Place string   `json:"place,omitempty"`
@@ -35,12 +35,12 @@ type Breaker struct {
 	Same  bool   `json:"same,omitempty"`  // the open iteration's final message is the one before
 
 	Stuck int `json:"stuck,omitempty"` // iterations in a row
-	// failures in a row that said the same, but for ids, numbers and times
+	// failures in a row whose errors differ only in ids, numbers and times
 	Errors int    `json:"errors,omitempty"`
 	Error  string `json:"error,omitempty"`
-	Alike  string `json:"alike,omitempty"` // what they all said: see alike
+	Alike  string `json:"alike,omitempty"` // hash of what they have in common: see alike
 
-	// The counts that the last step of each rule was taken for.
+	// The counts for which the last step of each rule was taken.
 	AnsweredStuck  int `json:"answeredStuck,omitempty"`
 	AnsweredErrors int `json:"answeredErrors,omitempty"`
 
@@ -50,7 +50,7 @@ type Breaker struct {
 }
 
 const (
-	// placesKept is how many ends of iterations are remembered: enough for cycles of up to eight.
+	// placesKept limits Seen: cycles of up to eight iterations are detected.
 	placesKept = 8
 	// breakerDelay is how many restart delays a backoff lasts.
 	breakerDelay = 10
@@ -65,8 +65,7 @@ const (
 	StepStop       = "stop"
 )
 
-// Apply folds one event. was is the loop before it, and said is what the agent's final message
-// says.
+// Apply folds one event. was is the loop before it, said the agent's final message.
 func (b *Breaker) Apply(at time.Time, p event.Payload, was *Lifecycle, said *Tail) {
 	switch p := p.(type) {
 	case event.LoopResumed:
@@ -76,7 +75,7 @@ func (b *Breaker) Apply(at time.Time, p event.Payload, was *Lifecycle, said *Tai
 	case event.RepoUnreadable:
 		b.Blind = firstBytes(p.Error, problemMost)
 	case event.FolderInspected:
-		if p.Boxes > 0 { // one without boxes, as ralph itself lays it out, shows nothing
+		if p.Boxes > 0 { // without boxes, as ralph creates it, task.md shows nothing
 			b.addPlace(was.Phase, "task.md", strconv.Itoa(p.Ticked), strconv.Itoa(p.Boxes))
 		}
 	case event.Decided:
@@ -84,7 +83,7 @@ func (b *Breaker) Apply(at time.Time, p event.Payload, was *Lifecycle, said *Tai
 		case event.DoBegin:
 			b.Began, b.Place, b.Blind = "", "", ""
 		case event.DoCheck:
-			b.Place = "" // another check begins
+			b.Place = "" // a new check inspects all files again
 		}
 	case event.IterationChecked:
 		text := strings.TrimSpace(said.String())
@@ -93,13 +92,13 @@ func (b *Breaker) Apply(at time.Time, p event.Payload, was *Lifecycle, said *Tai
 	case event.IterationEnded:
 		b.ended(p)
 	case event.AgentReplaced:
-		b.Errors, b.Error, b.Alike, b.AnsweredErrors = 0, "", "", 0 // they were another agent's
+		b.Errors, b.Error, b.Alike, b.AnsweredErrors = 0, "", "", 0 // they were the replaced agent's
 	case event.BreakerTripped:
 		b.tripped(p, at)
 	}
 }
 
-// stand adds one thing that was looked at to where the files stand.
+// addPlace adds what an inspection found to the fingerprint of the files.
 func (b *Breaker) addPlace(phase Phase, what, a, c string) {
 	if phase == Beginning {
 		b.Began = hash(b.Began, what, a, c)
@@ -109,7 +108,7 @@ func (b *Breaker) addPlace(phase Phase, what, a, c string) {
 	b.Place = hash(b.Place, what, a, c)
 }
 
-// Progress returns what the files show of the open iteration; empty if they show nothing.
+// Progress returns whether the open iteration made progress; empty if that is unknown.
 func (b *Breaker) Progress(tools int, showsTools bool) event.Progress {
 	switch {
 	case b.Blind != "":
@@ -128,7 +127,7 @@ func (b *Breaker) Progress(tools int, showsTools bool) event.Progress {
 func (b *Breaker) ended(p event.IterationEnded) {
 	switch p.Outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
-		return // they say nothing about the work, and the hint is still unread
+		return // they show nothing about the work, and the hint is still unread
 	}
 	b.Hint = ""
 	if b.Place != "" && b.Blind == "" && !slices.Contains(b.Seen, b.Place) {
@@ -143,7 +142,7 @@ func (b *Breaker) ended(p event.IterationEnded) {
 	case event.ProgressNo:
 		b.Stuck++
 	default:
-		if b.Blind == "" { // else it counts neither way: the files are unknown
+		if b.Blind == "" { // else the files are unknown, and nothing is counted
 			b.Stuck = 0
 		}
 	}
@@ -156,7 +155,7 @@ func (b *Breaker) ended(p event.IterationEnded) {
 	default:
 		b.Errors, b.Error, b.Alike = 1, problem, same
 	}
-	// A new row has not been answered at all.
+	// No step was taken yet for a count that has just begun.
 	if b.Stuck <= 1 {
 		b.AnsweredStuck = 0
 	}
@@ -183,7 +182,7 @@ func (b *Breaker) Trip(r event.Rules) (event.BreakerTripped, bool) {
 	return trip, true
 }
 
-// stepOf returns the step that follows from a count; nothing below the last two before the limit.
+// stepOf returns the step for a count; empty if the count is more than two below the limit.
 func stepOf(count, limit int) string {
 	switch {
 	case limit <= 0 || count == 0:
@@ -198,7 +197,7 @@ func stepOf(count, limit int) string {
 	return ""
 }
 
-// SameError returns the evidence if the agent failed as often as ends a loop, else nothing.
+// SameError returns the evidence if the agent failed often enough to end a loop, else nothing.
 func (b *Breaker) SameError(r event.Rules) string {
 	if r.Breaker.SameError <= 0 || b.Errors < r.Breaker.SameError {
 		return ""
@@ -249,7 +248,7 @@ func (b *Breaker) tripped(p event.BreakerTripped, at time.Time) {
 	}
 }
 
-// hash tells texts apart. A collision costs one hint too many.
+// hash identifies texts. A collision causes one hint too many.
 func hash(parts ...string) string {
 	h := fnv.New64a()
 	for _, part := range parts {

@@ -13,11 +13,11 @@ import (
 
 // Budget counts what the loop has used and says when a limit is reached: iterations, money, tokens,
 // time. An iteration that failed through no fault of the agent is refunded. Money that an agent
-// does not report is unknown, which is not nothing: it never counts as 0 in a sum that is shown.
-// The same holds for tokens. Limits may be raised while the loop runs, and what was used is kept
-// when it is resumed. Time in which the loop could do nothing (a limit that was waited for, a
-// pause, a machine that slept, a runner that was dead) is not counted. When four fifths of a limit
-// are used, that is said once for each value that the limit has.
+// does not report is unknown: it never counts as 0 in a sum that is shown. The same holds for
+// tokens. Limits may be raised while the loop runs, and what was used is kept when it is resumed.
+// Time in which the loop could do nothing (a limit that was waited for, a pause, a machine that
+// slept, a runner that was dead) is not counted. When four fifths of a limit are used, a warning is
+// given, once for each value of the limit.
 type Budget struct {
 	Started  time.Time      `json:"started,omitzero"`
 	Now      time.Time      `json:"now,omitzero"`
@@ -25,15 +25,15 @@ type Budget struct {
 	Refunded int            `json:"refunded,omitempty"` // iterations refunded
 	Total    Spending       `json:"total"`              // of all ended iterations
 	Current  IterationUsage `json:"current"`            // of the open iteration
-	Agents   []AgentUsage   `json:"agents,omitempty"`   // of each, where the loop has several
-	// Waited is how long the loop could do nothing, in milliseconds; WaitingSince is since when it
-	// cannot.
+	Agents   []AgentUsage   `json:"agents,omitempty"`   // of each agent, if the loop has several
+	// Waited is how long the loop could do nothing, in milliseconds; WaitingSince is the start of
+	// such a time that goes on.
 	Waited       int64     `json:"waited,omitempty"`
 	WaitingSince time.Time `json:"waitingSince,omitzero"`
-	Warned       []string  `json:"warned,omitempty"` // the limits of which a warning was given
+	Warned       []string  `json:"warned,omitempty"` // the limits for which a warning was given
 }
 
-// Spending is a usage of which some may be unknown.
+// Spending is a usage that may be known only in part.
 type Spending struct {
 	Usage   event.Usage `json:"usage"`
 	Unknown bool        `json:"unknown,omitempty"` // some of it had no price
@@ -41,7 +41,7 @@ type Spending struct {
 	TokensUnknown bool `json:"tokensUnknown,omitempty"`
 }
 
-// Spent returns the usage with its money and its tokens only where all of them are known.
+// Spent returns the usage, with money and tokens only if all of each are known.
 func (s Spending) Spent() event.Usage {
 	u := s.Usage
 	u.TokensUnknown = s.TokensUnknown
@@ -81,11 +81,11 @@ func (s *AgentUsage) Count() units.Count {
 	return units.Count{Begun: s.Iterations + s.Refunded, Refunded: s.Refunded}
 }
 
-// sharesMost bounds them where a loop is resumed with other agents again and again.
+// sharesMost bounds Agents: a loop may be resumed with other agents again and again.
 const sharesMost = 32
 
-// share returns that of an agent for writing, nil where the loop has one agent only. Shares of
-// copied states stay as they are.
+// share returns an agent's entry for writing; nil if the loop has only one agent. The entries of
+// copied states do not change.
 func (b *Budget) share(name string, r event.Rules) *AgentUsage {
 	if len(r.Agents) < 2 || name == "" {
 		return nil
@@ -109,8 +109,8 @@ type IterationUsage struct {
 	Failed  int `json:"failed,omitempty"` // tools that returned an error
 	Said    int `json:"said,omitempty"`   // blocks of text
 	Retries int `json:"retries,omitempty"`
-	// Turns are answers of the model: what the assistant itself says, thinks and calls before a
-	// tool returns is one.
+	// Turns counts the model's answers. What the assistant itself says, thinks and calls before a
+	// tool returns is one answer.
 	Turns     int  `json:"turns,omitempty"`
 	Answering bool `json:"answering,omitempty"` // the last of them goes on
 }
@@ -128,7 +128,7 @@ func (b *Budget) Apply(at time.Time, by string, p event.Payload, was *Lifecycle)
 	before := b.Now
 	switch p.(type) {
 	case event.SegmentOpened, event.SegmentSealed:
-		// They say nothing of the loop: one that a runner is about to resume has not run on.
+		// They do not mean that the loop ran: a runner may only be about to resume it.
 		return
 	}
 	b.Now = at
@@ -163,12 +163,12 @@ func (b *Budget) Apply(at time.Time, by string, p event.Payload, was *Lifecycle)
 		b.Warned = slices.DeleteFunc(slices.Clone(b.Warned), func(limit string) bool { return limit == p.Key })
 	case event.Decided:
 		if p.Do == event.DoBegin {
-			b.stopWaiting() // before the look, which limits.duration ends as well
+			b.stopWaiting() // before the look, because limits.duration ends it too
 		}
 	case event.IterationStarted:
 		b.stopWaiting()
 		b.Counted++
-		b.settle() // some agents tell what a turn has used when it is over
+		b.settle() // some agents report a turn's usage after its end
 	case event.IterationEnded:
 		b.close(p, was)
 	case event.AgentStarted:
@@ -208,8 +208,8 @@ func (b *Budget) used(p event.AgentUsed, by string, was *Lifecycle) {
 			s.add(used)
 		}
 	}
-	// What an agent reports after the next iteration began with another agent costs the loop, and
-	// not the iteration.
+	// Usage that an agent reports after another agent's iteration began counts for the loop, not
+	// for that iteration.
 	if isAgent && name != was.Worker.Name && slices.ContainsFunc(was.Rules.Agents, func(a event.Agent) bool { return a.Name == name }) {
 		b.Total.add(used)
 		return
@@ -220,8 +220,8 @@ func (b *Budget) used(p event.AgentUsed, by string, was *Lifecycle) {
 	b.Current.add(used)
 }
 
-// plus never changes what a points to: states that were copied share it. The sum is finite,
-// whatever an agent says, because a state has to be JSON.
+// plus never changes what a points to, because copied states share it. The sum is finite, whatever
+// an agent reports, because JSON has no infinity.
 func plus(a *float64, b float64) *float64 {
 	if a != nil {
 		b = min(b+*a, math.MaxFloat64)
@@ -229,7 +229,8 @@ func plus(a *float64, b float64) *float64 {
 	return &b
 }
 
-// Count returns how many iterations the loop has begun, of these refunded, and may use.
+// Count returns how many iterations the loop has begun, how many of these were refunded, and how
+// many it may use.
 func (b *Budget) Count(r event.Rules) units.Count {
 	return units.Count{Begun: b.Counted + b.Refunded, Refunded: b.Refunded, Maximum: r.MaximumIterations}
 }
@@ -253,18 +254,17 @@ func (b *Budget) close(p event.IterationEnded, was *Lifecycle) {
 	b.settle()
 }
 
-// settle adds what the iteration used to the total: it is used, refunded or not.
+// settle adds the iteration's usage to the total, even if the iteration is refunded.
 func (b *Budget) settle() {
 	b.Total.add(b.Current.Spending)
 	b.Current = IterationUsage{}
 }
 
-// Used returns everything that the loop has used, the open iteration included, with its money and
-// its tokens only where all of them are known.
+// Used returns what the loop has used, including the open iteration, with money and tokens only if
+// all of each are known.
 func (b *Budget) Used() event.Usage { return b.all().Spent() }
 
-// known is Used with the money and tokens that are known, be it all or not: at least that much is
-// spent.
+// known is Used with the known money and tokens, which are a lower bound.
 func (b *Budget) known() event.Usage { return b.all().Usage }
 
 func (b *Budget) all() Spending {
@@ -273,8 +273,7 @@ func (b *Budget) all() Spending {
 	return all
 }
 
-// Over says which limit forbids another iteration, and in a sentence why; an empty
-// reason where none does.
+// Over returns which limit forbids another iteration, and why; an empty reason if none does.
 func (b *Budget) Over(r event.Rules) (event.Reason, string) {
 	used := b.known()
 	tokens := used.Tokens()
@@ -292,7 +291,7 @@ func (b *Budget) Over(r event.Rules) (event.Reason, string) {
 	return "", ""
 }
 
-// Late says that the loop has run for as long as it may; empty where it has not.
+// Late says that limits.duration is used up; empty if it is not.
 func (b *Budget) Late(r event.Rules) string {
 	if limit := r.Limits.Duration.Std(); limit > 0 && b.Ran() >= limit {
 		return "the loop has run for " + units.Plain(limit)
@@ -300,8 +299,8 @@ func (b *Budget) Late(r event.Rules) string {
 	return ""
 }
 
-// Until returns the moment at which the loop will have run for as long as it may. False says that
-// there is no limit, or that time does not count now: when the limit is reached is then not known.
+// Until returns the moment at which limits.duration will be used up. It reports false if there is
+// no limit, or if time does not count now, so that the moment is unknown.
 func (b *Budget) Until(r event.Rules) (time.Time, bool) {
 	if r.Limits.Duration <= 0 || !b.WaitingSince.IsZero() {
 		return time.Time{}, false
@@ -309,14 +308,14 @@ func (b *Budget) Until(r event.Rules) (time.Time, bool) {
 	return b.Started.Add(r.Limits.Duration.Std()).Add(milliseconds(b.Waited)), true
 }
 
-// rest begins a time in which the loop can do nothing.
+// startWaiting begins a time in which the loop can do nothing.
 func (b *Budget) startWaiting() {
 	if b.WaitingSince.IsZero() {
 		b.WaitingSince = b.Now
 	}
 }
 
-// wake ends it.
+// stopWaiting ends it.
 func (b *Budget) stopWaiting() {
 	if !b.WaitingSince.IsZero() {
 		b.Waited += max(0, b.Now.Sub(b.WaitingSince).Milliseconds())
@@ -324,7 +323,7 @@ func (b *Budget) stopWaiting() {
 	}
 }
 
-// Ran is how long the loop has run, without the time in which it could do nothing.
+// Ran returns how long the loop has run, without the time in which it could do nothing.
 func (b *Budget) Ran() time.Duration {
 	until := b.Now
 	if !b.WaitingSince.IsZero() {
@@ -333,7 +332,7 @@ func (b *Budget) Ran() time.Duration {
 	return max(0, until.Sub(b.Started)-milliseconds(b.Waited))
 }
 
-// Overspent says that the open iteration has used more than one may; empty where it has not.
+// Overspent says that the open iteration has used more than the limits allow; empty if it has not.
 func (b *Budget) Overspent(r event.Rules) string {
 	used := b.Current.Usage
 	tokens := used.Tokens()
@@ -346,9 +345,8 @@ func (b *Budget) Overspent(r event.Rules) string {
 	return ""
 }
 
-// Warning returns what has to be said of a limit now, once; false where nothing has. running says
-// that an agent is at its turn, of which it is known then whether it reports what it costs and the
-// tokens that it uses.
+// Warning returns a warning that has not been given yet; false if there is none. running says that
+// an agent is at its turn: then it is known whether the agent reports cost and tokens.
 func (b *Budget) Warning(running bool, l *Lifecycle) (event.BudgetWarned, bool) {
 	used := b.known()
 	r, agent := l.Rules, l.Process
@@ -368,7 +366,7 @@ func (b *Budget) Warning(running bool, l *Lifecycle) (event.BudgetWarned, bool) 
 		{"limits.cost", near(spent, r.Limits.Cost), units.Of(spent, r.Limits.Cost) + " are spent"},
 		{"limits.tokens", near(float64(tokens), float64(r.Limits.Tokens)), fmt.Sprintf("%d of %d tokens are used", tokens, r.Limits.Tokens)},
 		{"limits.duration", near(float64(b.Ran()), float64(r.Limits.Duration.Std())), fmt.Sprintf("the loop has run for %s of %s", units.Plain(b.Ran().Round(time.Second)), units.Plain(r.Limits.Duration.Std()))},
-		// Of a handful, the last but one is no news.
+		// With fewer than 5, nobody needs a warning.
 		{"maximumIterations", r.MaximumIterations >= 5 && near(float64(b.Counted), float64(r.MaximumIterations)), fmt.Sprintf("%d of %d iterations are used", b.Counted, r.MaximumIterations)},
 	} {
 		if w.is && !slices.Contains(b.Warned, w.limit) {
@@ -383,8 +381,8 @@ const (
 	tokensUnreported = "this agent does not report the tokens that it uses: no limit of tokens can stop it"
 )
 
-// Unreported says why a limit cannot stop the agent that was started last; empty where it can, or
-// where that is not known.
+// Unreported says why a limit cannot stop the agent that was started last; empty if it can, or if
+// that is unknown.
 func (l *Lifecycle) Unreported(limit string) string {
 	known := l.Process.Alive || l.Exited != nil
 	switch {

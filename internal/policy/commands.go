@@ -10,15 +10,15 @@ import (
 
 // Commands holds what people asked for. Every command is answered once: delivered or refused. A
 // steer goes into the running turn if the agent can take it there, else into the next prompt; a
-// follow-up waits for the next prompt. A message that was sent into a turn and not confirmed by its
-// end waits again, so that it is never lost. A message that reached a refunded iteration is
+// follow-up waits for the next prompt. A message that was sent into a turn and not confirmed by the
+// turn's end waits again: no message is lost. A message that reached a refunded iteration is
 // repeated in the next one. Stop, pause and kill take effect when they are answered, in the order
 // in which they came, and last until they are fulfilled or another runner resumes the loop.
 type Commands struct {
 	// Open are the unanswered commands, oldest first.
 	Open []Message `json:"open,omitempty"`
 	// Delivered are the messages that the open iteration's agent was given. If that iteration is
-	// refunded, the next prompt repeats them, because its context is a fresh one: they are Again.
+	// refunded, the next prompt repeats them, because its context is fresh: they are Again.
 	Delivered []Message `json:"delivered,omitempty"`
 	Again     []Message `json:"again,omitempty"`
 	// Stopping is the end that a person asked for: stop, stop-now or kill; the strongest wins.
@@ -27,9 +27,9 @@ type Commands struct {
 	Signal bool `json:"signal,omitempty"`
 	// Pausing says that the loop should pause between two iterations.
 	Pausing bool `json:"pausing,omitempty"`
-	// Seen are the ids of the latest commands, so that one whose file outlived a
-	// crash is not taken twice. The runner removes each file right after its receipt
-	// is on disk, so that no more than a pass of the inbox can be left over.
+	// Seen are the ids of the latest commands, so that one whose file outlived a crash is not taken
+	// twice. The runner removes each file right after its receipt is on disk, so that at most one
+	// pass of the inbox is left after a crash.
 	Seen []string `json:"seen,omitempty"`
 }
 
@@ -45,17 +45,17 @@ type Message struct {
 	Sent bool `json:"sent,omitempty"`
 	// Held says that the running turn did not take it: it waits for the next prompt.
 	Held bool `json:"held,omitempty"`
-	// Stale says that it was a signal to a runner that is gone.
+	// Stale says that it was a signal to an earlier runner.
 	Stale bool `json:"stale,omitempty"`
 	// Prompt is the iteration whose prompt holds it, 0 for none.
 	Prompt int `json:"prompt,omitempty"`
 }
 
-// FromSignal is the sender of a command that a signal to the runner stands for. Only the runner may
-// use it: the sender of a file that uses it is unknown.
+// FromSignal is the sender of a command that was a signal to the runner. Only the runner may use
+// it: a file with this sender has an unknown one.
 const FromSignal = "signal"
 
-// Sender returns the sender of a command's file, which cannot be a signal.
+// Sender returns the sender of a command from a file, which cannot be FromSignal.
 func Sender(from string) string {
 	if from == FromSignal {
 		return "a file"
@@ -65,8 +65,8 @@ func Sender(from string) string {
 
 const (
 	seenKept = 1024
-	// MaxOpen is how many messages may wait, and MaxBytes how long they may be
-	// together; more are refused. Both stand in every checkpoint.
+	// MaxOpen is how many messages may wait, and MaxBytes how long they may be together; more are
+	// refused. Every checkpoint contains them.
 	MaxOpen  = 256
 	MaxBytes = 1 << 20
 )
@@ -119,9 +119,8 @@ func (m *Commands) Apply(by string, p event.Payload) {
 	}
 }
 
-// resume forgets the commands that took effect. A command that the runner before received and did
-// not answer is answered by this one. A signal was meant for the runner that it reached, and is
-// refused.
+// resume forgets the commands that took effect. This runner answers a command that the previous one
+// received and did not answer. A signal is refused: it was meant for the previous runner.
 func (m *Commands) resume() {
 	m.Stopping, m.Signal, m.Pausing = "", false, false
 	for i := range m.Open {
@@ -137,10 +136,9 @@ func (m *Commands) receive(p event.CommandReceived) {
 	m.Open = append(m.Open, Message{ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From})
 }
 
-// deliver lets a command take effect, and notes the messages that the agent has, which are bounded
-// as open ones are. A command takes effect when it is answered, not when it is received: one that
-// came just before its runner died would be forgotten, and a resume would end a pause that came
-// later.
+// deliver lets a command take effect, and notes the messages that the agent has, bounded like open
+// ones. A command takes effect when it is answered, not when it is received: otherwise one that
+// came just before its runner died would be forgotten, and a resume would end a later pause.
 func (m *Commands) deliver(id string) {
 	at := slices.IndexFunc(m.Open, func(c Message) bool { return c.ID == id })
 	if at < 0 {
@@ -178,8 +176,8 @@ func (m *Commands) edit(id string, change func(*Message)) {
 	}
 }
 
-// Pending says which stop or pause has been accepted and not happened yet, with iteration n open; n
-// is 0 for none. It is empty for nothing.
+// Pending names an accepted stop or pause that has not happened yet; empty if there is none. n is
+// the open iteration, or 0.
 func (m *Commands) Pending(n int) string {
 	after := ""
 	if n > 0 {

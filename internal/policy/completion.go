@@ -31,18 +31,18 @@ type Completion struct {
 	Refused []string `json:"refused,omitempty"`
 	// Ignored is what did not count as a claim; the next prompt says so.
 	Ignored *Ignored `json:"ignored,omitempty"`
-	// Early says that the file DONE was there before an iteration began, so that none is needed.
+	// Early says that the file DONE existed before an iteration began, so that none is needed.
 	Early bool `json:"early,omitempty"`
 	// Aside says that a file DONE was refused: it is put aside before the next iteration.
 	Aside bool `json:"aside,omitempty"`
-	// What the loop's folder says, as it was last looked at.
+	// The marks in the loop's folder at its last inspection.
 	Done   bool     `json:"done,omitempty"`
 	Boxes  int      `json:"boxes,omitempty"`
 	Ticked int      `json:"ticked,omitempty"`
 	Open   []string `json:"open,omitempty"` // the first boxes that are not ticked
 }
 
-// Ignored is a claim that was not even looked at, with the iteration that it was made in.
+// Ignored is a text that did not count as a claim, with its iteration.
 type Ignored struct {
 	event.CompletionIgnored
 	Iteration int `json:"iteration"`
@@ -56,7 +56,7 @@ func (c *Completion) Apply(iteration int, p event.Payload, was *Lifecycle) {
 		tools := c.Tools
 		*c = Completion{Refused: c.Refused, Ignored: c.Ignored}
 		if r.Context == "same" {
-			c.Tools = tools // it is one session, and its work counts as a whole
+			c.Tools = tools // the work of one session counts as a whole
 		}
 	case event.FolderInspected:
 		c.inspected(p, was)
@@ -87,7 +87,7 @@ func (c *Completion) Apply(iteration int, p event.Payload, was *Lifecycle) {
 			c.Ignored = nil
 		}
 	case event.LoopResumed:
-		// A runner that died after an accepted claim left only the end to be recorded.
+		// After an accepted claim the dead runner had only the end left to record.
 		accepted := c.Accepted
 		*c = Completion{}
 		if p.Died {
@@ -121,7 +121,7 @@ func (c *Completion) said(p event.AgentSaid, r event.Rules) {
 		c.next(message, r)
 	}
 	if r.Completion.Match == "anywhere" && c.Anywhere == "" {
-		// Looked for before the tail is cut, and only where the text can end a marker.
+		// Search before the tail is cut, and only if the text can end a marker.
 		if text := p.Text.String(); strings.IndexByte(text, '>') >= 0 {
 			c.Anywhere = anywhere(c.Text.String()+text, r)
 		}
@@ -132,18 +132,18 @@ func (c *Completion) said(p event.AgentSaid, r event.Rules) {
 	}
 }
 
-// next begins another message: what was said before is not the final one.
+// next begins another message: the previous one is not the final message.
 func (c *Completion) next(message string, r event.Rules) {
 	if miss := nearMiss(c.Text.String(), r); miss != nil {
-		miss.Why = "it does not stand in the final message"
+		miss.Why = "it is not in the final message"
 		c.Earlier = miss
 	}
 	c.Message = message
 	c.Text = Tail{}
 }
 
-// Claim returns how completion is claimed now that the turn is over; empty where it is
-// not. The agent's own words come first.
+// Claim returns how completion is claimed after the turn; empty if it is not. The agent's text
+// comes first.
 func (c *Completion) Claim(r event.Rules) event.Claim {
 	switch how := c.claimByText(r); {
 	case how != "":
@@ -156,13 +156,13 @@ func (c *Completion) Claim(r event.Rules) event.Claim {
 	return ""
 }
 
-// words returns how the agent's words claim.
+// claimByText returns how the agent's text claims completion.
 func (c *Completion) claimByText(r event.Rules) event.Claim {
 	if r.Completion.Match == "anywhere" {
 		return c.Anywhere
 	}
 	lines := c.Text.outsideCode()
-	if r.Completion.Promise != "" && stands(lines, promiseMarker(r)) {
+	if r.Completion.Promise != "" && hasMarker(lines, promiseMarker(r)) {
 		return event.ClaimPromise
 	}
 	if text, ok := firstResponse(lines); ok && r.CompletionResponse != "" && strings.EqualFold(text, r.CompletionResponse) {
@@ -171,8 +171,8 @@ func (c *Completion) claimByText(r event.Rules) event.Claim {
 	return ""
 }
 
-// NearMiss returns what the agent said that resembles a claim, of a turn in which it did not claim;
-// nil where there is nothing of the kind. The final message goes before earlier ones.
+// NearMiss returns a text of the agent that resembles a claim, after a turn without a claim; nil if
+// there is none. The final message comes before earlier ones.
 func (c *Completion) NearMiss(r event.Rules) *event.CompletionIgnored {
 	if miss := nearMiss(c.Text.String(), r); miss != nil {
 		return miss
@@ -180,7 +180,7 @@ func (c *Completion) NearMiss(r event.Rules) *event.CompletionIgnored {
 	return c.Earlier
 }
 
-// Evidence is what others know that a claim is held against.
+// Evidence is what other policies know about a claim.
 type Evidence struct {
 	ShowsTools   bool // the agent's protocol shows the tools that it uses
 	Files        bool // there are files whose changes can be seen
@@ -189,7 +189,7 @@ type Evidence struct {
 	Verification *Verification
 }
 
-// Missing says what a claim lacks to count; nothing where it counts.
+// Missing returns what a claim lacks; nothing if it counts.
 func (c *Completion) Missing(how event.Claim, r event.Rules, ev Evidence) []string {
 	var missing []string
 	if r.Completion.OnPromiseNoWork == "reject" {
@@ -213,7 +213,7 @@ func (c *Completion) Missing(how event.Claim, r event.Rules, ev Evidence) []stri
 	return missing
 }
 
-// Warning is what is to be said against a claim that is accepted all the same.
+// Warning returns what speaks against a claim that is still accepted.
 func (c *Completion) Warning(how event.Claim, r event.Rules, ev Evidence) string {
 	if r.Completion.OnPromiseNoWork != "warn" {
 		return ""
@@ -221,8 +221,9 @@ func (c *Completion) Warning(how event.Claim, r event.Rules, ev Evidence) string
 	return c.noWork(how, r, ev)
 }
 
-// noWork says that the agent claims without having worked. If its protocol shows no tools, a change
-// of the files counts; without files to inspect, it is unknown. A file or a box is work by itself.
+// noWork says that the agent claimed without having worked. If its protocol shows no tools, a
+// change of the files counts; without files to inspect, it is unknown. A file DONE or a ticked box
+// is itself work.
 func (c *Completion) noWork(how event.Claim, r event.Rules, ev Evidence) string {
 	switch {
 	case how != event.ClaimPromise && how != event.ClaimResponse, r.Completion.MinToolCalls == 0:
@@ -237,8 +238,8 @@ func (c *Completion) noWork(how event.Claim, r event.Rules, ev Evidence) string 
 	return ""
 }
 
-// Blocked returns why the agent says that it cannot go on without a person: what stands in the
-// tag <blocked> alone on a line of its final message, outside code. Empty where it does not.
+// Blocked returns why the agent cannot go on without a person: the content of the tag <blocked>,
+// alone on a line of the final message, outside code. It is empty without such a tag.
 func (c *Completion) Blocked() string {
 	for _, line := range c.Text.outsideCode() {
 		why, ok := strings.CutPrefix(strings.TrimSpace(line), "<blocked>")

@@ -47,7 +47,7 @@ func message(text string) []event.Payload { return []event.Payload{says("1.0", t
 
 // The text that resembles a claim, of a turn that does not claim.
 func TestNearMissOfAClaim(t *testing.T) {
-	const words, other, spelled, elsewhere = "it stands within other words or in code", `it does not say "COMPLETE"`, "it is spelled in another way", "it does not stand in the final message"
+	const words, other, spelled, elsewhere = "it is within other words or in code", `it does not say "COMPLETE"`, "it is spelled in another way", "it is not in the final message"
 	promise := func(text, why string) *event.CompletionIgnored {
 		return &event.CompletionIgnored{How: "promise", Text: text, Why: why}
 	}

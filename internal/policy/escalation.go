@@ -16,12 +16,12 @@ import (
 type Escalation struct {
 	Waits   string `json:"waits,omitempty"`   // why the agent waits
 	Blocked string `json:"blocked,omitempty"` // why it cannot go on
-	// Asked is the last command by which the agent asked, until that is answered: if the runner
-	// dies before, the next one answers it, and a resume that came earlier does not end the wait.
+	// Asked is the agent's last unanswered command: if the runner dies before it answers, the next
+	// one answers, and an earlier resume does not end the wait.
 	Asked string `json:"asked,omitempty"`
 }
 
-// whyMost bounds what is kept of an agent's reason.
+// whyMost bounds the kept part of an agent's reason.
 const whyMost = 1000
 
 // Apply folds one event. was is the loop before it.
@@ -41,7 +41,7 @@ func (p *Escalation) Apply(happened event.Payload, was *Lifecycle) {
 			p.Waits = fmt.Sprintf("the agent exited with code %d", e.Code)
 		}
 	case event.FolderInspected:
-		if e.Wait && was.Phase != Beginning { // there already: an old one
+		if e.Wait && was.Phase != Beginning { // it existed before the iteration: an old one
 			p.Waits = "the agent left the file WAIT_WITHOUT_RESTART"
 			if e.Text != "" && !e.Done {
 				p.Waits += ": " + firstBytes(e.Text, whyMost)

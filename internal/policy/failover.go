@@ -10,20 +10,20 @@ import (
 // Failover says which of the loop's agents works. The settings name them in order of preference,
 // and each iteration is for the first of them that can work when it begins. An agent cannot work
 // while it waits for a limit or an outage to pass: until the moment that was stated, else for its
-// own growing delay. It is not tried again at all, before a person resumes the loop, when it is not
-// logged in, has nothing left, is not installed, refuses its flags, or failed as often as would
-// have ended a loop that has no other. Each agent has its own counts of limits and failures, so
-// that the outage of one says nothing about another, and an outage is too long only if no agent
-// worked during it. Where no agent can work now, the loop waits for the one that can be tried
-// first. When none is to be tried again, the loop ends for the reason of the preferred one.
+// own growing delay. It is not tried again before a person resumes the loop if it is not logged in,
+// its account has nothing left, it is not installed, it refuses its flags, or it failed often
+// enough to end a loop without other agents. Each agent has its own counts of limits and failures.
+// An outage is too long only if no agent worked during it. If no agent can work now, the loop waits
+// for the one that can be tried earliest. When no agent is to be tried again, the loop ends for the
+// preferred agent's reason.
 type Failover struct {
-	// the place of the one that works in the list; 0 is the first
+	// index of the current agent in the list
 	Agent       int           `json:"agent,omitempty"`
-	AgentRecord               // of the one that works
-	Aside       []AgentRecord `json:"aside,omitempty"` // of the others, by their places
+	AgentRecord               // of the current agent
+	Aside       []AgentRecord `json:"aside,omitempty"` // of the other agents, by index
 }
 
-// AgentRecord is what is kept of one agent.
+// AgentRecord holds the counts of one agent.
 type AgentRecord struct {
 	Limits  Limits       `json:"limits"`
 	Restart Restart      `json:"restart"`
@@ -34,12 +34,12 @@ type AgentRecord struct {
 
 // Availability says whether an agent can work.
 type Availability struct {
-	Until  time.Time    // it cannot before
-	Reason event.Reason // why a loop that has no other agent would end; empty where it would not
-	Why    string       // one sentence about either
+	Until  time.Time    // it cannot work before this moment
+	Reason event.Reason // why a loop without other agents would end; empty if it would not
+	Why    string       // a sentence that explains Until or Reason
 	Hint   string
-	// Passes says that the reason may pass by itself, so that it is an end only where all others
-	// have one.
+	// Passes says that the reason may pass by itself: it ends the loop only if every other agent
+	// has a reason too.
 	Passes bool
 }
 
@@ -81,7 +81,7 @@ func (f *Failover) worked(outcome event.Outcome, at time.Time) {
 
 func (f *Failover) replace(p event.AgentReplaced, agents int) {
 	if p.To < 0 || p.To >= agents || p.To == f.Agent || f.Agent >= agents {
-		return // of a list that is not this one
+		return // the event is about another list of agents
 	}
 	aside := make([]AgentRecord, agents)
 	copy(aside, f.Aside)
@@ -92,7 +92,7 @@ func (f *Failover) replace(p event.AgentReplaced, agents int) {
 	*f = Failover{Agent: p.To, AgentRecord: next, Aside: aside}
 }
 
-// Availability says what the counts of an agent come to.
+// Availability returns what follows from the agent's counts.
 func (a *AgentRecord) Availability(r event.Rules) Availability {
 	l, s := &a.Limits, &a.Restart
 	if reason, why, hint := l.Over(r); reason != "" {
@@ -104,7 +104,7 @@ func (a *AgentRecord) Availability(r event.Rules) Availability {
 	return Availability{Until: l.NotUntil, Why: l.Trouble()}
 }
 
-// Of returns the availability of any agent of the list. current is that of the one that works.
+// Of returns the availability of any agent of the list. current is that of the current agent.
 func (f *Failover) Of(agent int, current Availability, r event.Rules) Availability {
 	if agent == f.Agent {
 		return current
@@ -120,7 +120,7 @@ func (f *Failover) Of(agent int, current Availability, r event.Rules) Availabili
 }
 
 // Choose returns the agent for the next iteration: the first that can work now, else the one that
-// can be tried first. It reports false where none is to be tried again.
+// can be tried earliest. It reports false if none is to be tried again.
 func (f *Failover) Choose(current Availability, now time.Time, r event.Rules) (agent int, ok bool) {
 	var earliest time.Time
 	agent = -1

@@ -9,13 +9,13 @@ import (
 
 // FileChanges holds the snapshot of the guardrail files before an agent ran, and says who made a
 // change since. From the start of an agent until a check, a change is the agent's, however many
-// iterations, runners and crashes lie between. After the check, a change before the next start is a
-// person's, and the next snapshot includes it. A person who changes a file before the check has to
-// say so when the loop is resumed. An agent's change that was not restored stays listed until a
+// iterations, runners and crashes come between. After the check, a change before the next start is
+// a person's, and the next snapshot includes it. A person who changes a file before the check has
+// to say so when the loop is resumed. An agent's change that was not restored stays listed until a
 // person accepts it, explicitly or by changing the file again, or until it is undone.
 type FileChanges struct {
 	Files []event.SnapshotFile `json:"files,omitempty"`
-	// AgentRan says that an agent may have been at work since a check looked last.
+	// AgentRan says that an agent may have worked since the last check.
 	AgentRan bool `json:"agentRan,omitempty"`
 	// Edits are what agents changed and no person has accepted.
 	Edits []FileEdit `json:"edits,omitempty"`
@@ -24,9 +24,9 @@ type FileChanges struct {
 // FileEdit is a file that an agent changed.
 type FileEdit struct {
 	event.EditedFile
-	// what stood there before, in the words of event.GuardrailEdited.Is
+	// what was there before, in the form of event.GuardrailEdited.Is
 	Was string `json:"was,omitempty"`
-	// what the agent left there; empty also where an older journal does not say
+	// what the agent left there; also empty if an older journal does not say
 	Is string `json:"is,omitempty"`
 }
 
@@ -62,7 +62,7 @@ func (s *FileChanges) Apply(iteration int, p event.Payload) {
 	}
 }
 
-// edited takes down what an agent changed.
+// edited records what an agent changed.
 func (s *FileChanges) edited(p event.GuardrailEdited, iteration int) {
 	if p.Restored {
 		return
@@ -89,8 +89,8 @@ func (s *FileChanges) edited(p event.GuardrailEdited, iteration int) {
 	s.Edits = append(slices.Clip(s.Edits), edit)
 }
 
-// overtaken forgets the edits of files that are sealed as something else than the agent left there:
-// a person has changed them since.
+// dropAccepted forgets the edits of files whose new snapshot differs from what the agent left: a
+// person has changed them since.
 func (s *FileChanges) dropAccepted() {
 	s.forget(func(e FileEdit) bool {
 		file, ok := s.file(e.Path)
@@ -112,10 +112,10 @@ func (s *FileChanges) file(path string) (event.SnapshotFile, bool) {
 	return s.Files[at], true
 }
 
-// known reports whether the event says what was found: older ones do not.
+// known reports whether the event says what was found; older events do not.
 func known(p event.GuardrailEdited) bool { return p.Is != "" || p.How == "vanished" }
 
-// standing says what was sealed in the words of event.GuardrailEdited.Is.
+// contentOf returns a snapshotted file in the form of event.GuardrailEdited.Is.
 func contentOf(f event.SnapshotFile) string {
 	switch f.Kind {
 	case "link":

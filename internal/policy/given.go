@@ -2,9 +2,9 @@ package policy
 
 import "github.com/ralph-loop/ralph/journal/event"
 
-// GivenSettings says which settings a person gave the loop last, and whether an agent has been at
-// work since: from then on the copy in the loop's folder may be the agent's doing, before that it
-// may be one that a runner which died had no time to write.
+// GivenSettings says which settings a person gave the loop last, and whether an agent has worked
+// since. If one has, it may have changed the copy in the loop's folder; if not, a runner may have
+// died before it wrote the copy.
 type GivenSettings struct {
 	// of config.json; empty in the journals of older versions
 	SHA256   string `json:"sha256,omitempty"`

@@ -10,27 +10,26 @@ import (
 // Idle watches the clock of a running agent. An agent that says nothing for limits.idle, an
 // iteration that lasts longer than limits.iteration, and a process that lives on for
 // limits.exitGrace after its final result are cut short. Any line of the agent is a sign of life,
-// and where it says that it tries again after a while, so is that while. While one of its tools is
-// at work, or work that it has put into the background, the agent may be silent for longer, for
-// limits.tool. What an agent that is done left running may go on until the iteration's limit, and
-// is then ended. Time in which the machine slept does not count.
+// and if it announces a retry, so is the time until then. While a tool or work in the background
+// runs, the agent may be silent for longer, for limits.tool. What a finished agent left running may
+// go on until the iteration's limit, and is then ended. Time in which the machine slept does not
+// count.
 type Idle struct {
 	Began    time.Time `json:"began,omitzero"`    // of the iteration
 	Heard    time.Time `json:"heard,omitzero"`    // the last sign of life
 	Finished time.Time `json:"finished,omitzero"` // the end of the turn
-	// Retries is when the agent tries again what failed, by its own word. It may be silent until
-	// then.
+	// Retries is when the agent tries again, as it announced. It may be silent until then.
 	Retries time.Time `json:"retries,omitzero"`
-	// Lingering says that what the agent left running is waited for: no silence of it counts.
+	// Lingering says that the loop waits for what the agent left running, however silent.
 	Lingering bool `json:"lingering,omitempty"`
-	// Busy are the tools at work; the first ones, where there are very many.
+	// Busy are the first of the tools at work.
 	Busy []string `json:"busy,omitempty"`
 }
 
 const (
 	busyMost = 64
-	// retryMost is how long a wait between two tries may be to be believed, in milliseconds; a
-	// longer one ends as any other silence.
+	// retryMost limits the wait between two tries that is believed, in milliseconds; a longer one
+	// ends like any other silence.
 	retryMost = 24 * 60 * 60 * 1000
 )
 
@@ -102,8 +101,8 @@ func (i *Idle) Apply(at time.Time, p event.Payload) {
 	}
 }
 
-// Next returns the earliest deadline of the running agent; false where none is
-// running or no limit is set.
+// Next returns the earliest deadline of the running agent; false if none is running or no limit is
+// set.
 func (i *Idle) Next(l *Lifecycle) (Deadline, bool) {
 	r := l.Rules
 	var next Deadline

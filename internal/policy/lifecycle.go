@@ -22,7 +22,7 @@ type Lifecycle struct {
 	Agent   event.Agent  `json:"agent"`
 	Task    event.Source `json:"task"`
 	Started time.Time    `json:"started,omitzero"`
-	Resumed int          `json:"resumed,omitempty"` // how many runners went on with the loop
+	Resumed int          `json:"resumed,omitempty"` // how many runners resumed the loop
 	Rules   event.Rules  `json:"rules"`             // in force now
 
 	Iteration int        `json:"iteration"` // the last one that began; 0 before the first
@@ -37,28 +37,26 @@ type Lifecycle struct {
 	CutWhy   string               `json:"cutWhy,omitempty"`
 	Finished *event.AgentFinished `json:"finished,omitempty"`
 	Exited   *event.AgentExited   `json:"exited,omitempty"`
-	// the effect that this iteration failed by
+	// the effect whose failure made this iteration fail
 	Failed *event.EffectFailed `json:"failed,omitempty"`
 	// Worked says that the iteration has ended, and that the files showed progress.
 	Worked bool `json:"worked,omitempty"`
-	// Background names the work in the background that the agent of the open iteration has not seen
-	// the end of.
+	// Background names the work in the background of the open iteration that has not ended.
 	Background string `json:"background,omitempty"`
 
 	Paused bool `json:"paused,omitempty"`
 	// Wait is what the loop waits for between two iterations.
 	Wait *event.LoopWaiting `json:"wait,omitempty"`
-	// Cancelled says that the end of the look, the check or the tasks was decided, and is not
-	// answered yet.
+	// Cancelled says that check.cancel was decided, and is not answered yet.
 	Cancelled bool               `json:"cancelled,omitempty"`
 	Broken    bool               `json:"broken,omitempty"` // the runner of this iteration died
 	Fault     *event.FaultRaised `json:"fault,omitempty"`
 	Ended     *event.LoopEnded   `json:"ended,omitempty"`
 }
 
-// Worker is the agent of the last iteration that began, where the loop has several.
+// Worker is the agent of the last iteration that began, if the loop has several.
 type Worker struct {
-	Agent int    `json:"agent,omitempty"` // its place in the list; 0 is the first
+	Agent int    `json:"agent,omitempty"` // its index in the list
 	Name  string `json:"name,omitempty"`
 }
 
@@ -67,7 +65,7 @@ type Process struct {
 	Alive  bool `json:"alive,omitempty"`
 	Parked bool `json:"parked,omitempty"` // alive between two iterations
 	PID    int  `json:"pid,omitempty"`
-	// whose process it is, by its place in the list; 0 is the first
+	// index of the agent in the list
 	Agent int  `json:"agent,omitempty"`
 	Live  bool `json:"live,omitempty"`
 	Costs bool `json:"costs,omitempty"`
@@ -75,7 +73,7 @@ type Process struct {
 	// Uncounted says that the agent does not report the tokens it uses.
 	Uncounted bool `json:"uncounted,omitempty"`
 	ExitEnds  bool `json:"exitEnds,omitempty"`
-	// Flags are the first flags that it was started with, without dashes and values, set apart by
+	// Flags are the first flags that it was started with, without dashes and values, separated by
 	// spaces.
 	Flags   string `json:"flags,omitempty"`
 	Heard   bool   `json:"heard,omitempty"`   // it said or did something
@@ -100,8 +98,7 @@ const (
 	Checked    Phase = "checked"
 	Committing Phase = "committing" // the tasks of version control are done
 	Settled    Phase = "settled"    // nothing is left to do for the iteration
-	// VerifyingDone is Checking while no iteration is open: the work was called done before one
-	// began.
+	// VerifyingDone is Checking while no iteration is open: the file DONE existed before one began.
 	VerifyingDone Phase = "verifying"
 )
 
@@ -114,7 +111,7 @@ func (p Phase) Working() bool { return p == Starting || p == Turning }
 // Verifying reports whether what the agent left is being checked.
 func (p Phase) Verifying() bool { return p == Checking || p == VerifyingDone }
 
-// Cancellable reports whether an executor is at work that can be told to end: one that composes the
+// Cancellable reports whether the executor does something that check.cancel ends: it composes the
 // prompt, checks or commits.
 func (p Phase) Cancellable() bool { return p == Beginning || p == Committing || p.Verifying() }
 
@@ -164,7 +161,7 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 	case event.AgentReplaced:
 		if p.To >= 0 && p.To < len(l.Rules.Agents) {
 			l.Agent = l.Rules.Agents[p.To]
-			l.Finished, l.Exited, l.Failed = nil, nil, nil // they were about the one before
+			l.Finished, l.Exited, l.Failed = nil, nil, nil // they were about the previous agent
 		}
 	case event.Decided:
 		l.decided(p)
@@ -175,19 +172,19 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 	}
 }
 
-// NeedsResume reports whether the loop goes on only when a person resumes it.
+// NeedsResume reports whether only a person's resume lets the loop go on.
 func (l *Lifecycle) NeedsResume() bool {
 	return l.Paused || l.Wait != nil && l.Wait.For == event.WaitPerson
 }
 
-// resumedByPerson reports whether an event lets a loop go on that a person had to resume.
+// resumedByPerson reports whether an event ends what only a person could end.
 func resumedByPerson(p event.Payload) bool {
 	waited, ok := p.(event.LoopWaited)
 	return p.EventType() == event.TypeLoopUnpaused || ok && waited.For == event.WaitPerson
 }
 
-// resume takes over from a dead or ended runner: whatever it had under way is
-// gone, its agent too, and ends are no ends any more.
+// resume takes over from a dead or ended runner: whatever it had under way is gone, also its agent,
+// and an earlier end no longer counts.
 func (l *Lifecycle) resume(p event.LoopResumed) {
 	l.Host, l.PID = p.Host, p.PID
 	l.Resumed++
@@ -203,11 +200,11 @@ func (l *Lifecycle) resume(p event.LoopResumed) {
 	}
 	l.Process = Process{}
 	l.Ended, l.Fault, l.Failed = nil, nil, nil
-	l.Cut, l.CutWhy, l.Finished, l.Exited = "", "", nil, nil // a person may have mended what was wrong
+	l.Cut, l.CutWhy, l.Finished, l.Exited = "", "", nil, nil // a person may have repaired what was wrong
 	l.Paused, l.Wait, l.Cancelled = false, nil, false
 }
 
-// checked ends the look at what the agent left.
+// checked ends the check.
 func (l *Lifecycle) checked() {
 	l.Cancelled = false
 	switch l.Phase {
@@ -228,7 +225,7 @@ func (l *Lifecycle) decided(p event.Decided) {
 		}
 	case event.DoStart:
 		l.Phase = Starting
-		// Whatever was decided about a process before it was about another one.
+		// Earlier decisions were about another process.
 		l.Process.Ending, l.Process.Killing = false, false
 	case event.DoRelease:
 		l.leave()
@@ -260,9 +257,9 @@ func (l *Lifecycle) decided(p event.Decided) {
 	}
 }
 
-// leave waits for the agent's process, if the open iteration has asked for one. One
-// that rests, from an iteration before or with its turn in this one over, may be ended at any
-// time, and ends nothing: who waited for it would wait for ever.
+// leave waits for the exit of the agent's process, if the open iteration has started one. A parked
+// process may be ended at any time and its exit does not end the iteration, so nothing waits for
+// it.
 func (l *Lifecycle) leave() {
 	switch l.Phase {
 	case Gone:
@@ -281,8 +278,7 @@ func (l *Lifecycle) effectFailed(p event.EffectFailed) {
 		l.Phase, l.Failed, l.Cancelled = Between, &p, false
 	case event.DoStart:
 		l.Failed = &p
-		// A process that rests from an iteration before has no part in this one, and
-		// nothing it does will end it.
+		// A process parked by an earlier iteration has no part in this one, and does not end it.
 		if !l.Process.Alive || l.Process.Parked {
 			l.Phase = Gone
 		}
@@ -323,7 +319,7 @@ func (l *Lifecycle) agent(p event.Payload) {
 		if p.What == event.NoticeBackground {
 			l.Background = firstBytes(p.Text, 500)
 		}
-	// Blanks and counts of nothing also come from an agent that did not reach its model.
+	// An agent that did not reach its model may also print blanks and report zero tokens.
 	case event.AgentSaid:
 		l.Process.Heard = l.Process.Heard || strings.TrimSpace(p.Text.String()) != ""
 	case event.AgentUsed:
@@ -349,7 +345,7 @@ func (l *Lifecycle) agent(p event.Payload) {
 			Flags: l.Process.Flags, Heard: l.Process.Heard,
 		}
 		if resting {
-			// It served an iteration before this one, and its going ends nothing.
+			// It served an earlier iteration: its exit ends nothing.
 			return
 		}
 		l.Exited = &p
@@ -361,8 +357,8 @@ func (l *Lifecycle) agent(p event.Payload) {
 	}
 }
 
-// EmptyTurn says in words that nothing was heard of an agent whose turn ended well, with the last
-// that it printed as an error.
+// EmptyTurn says that nothing was heard of an agent whose turn ended well, with the last line of
+// its standard error.
 func (l *Lifecycle) EmptyTurn() string {
 	why := "the agent said nothing, used no tool and reported no tokens"
 	if l.Exited != nil {
@@ -371,10 +367,9 @@ func (l *Lifecycle) EmptyTurn() string {
 	return why
 }
 
-// Outcome says what the iteration came to, once the phase is Gone. A turn that
-// ralph cut short has the outcome that it was cut with; a turn that the agent
-// finished has the agent's own; a process that ended without a word has failed, unless its
-// end is how this agent finishes and its exit code is 0.
+// Outcome returns the iteration's outcome, once the phase is Gone. If ralph cut the turn short, it
+// is Cut; if the agent finished it, the agent's own. A process that exited without a result has
+// failed, unless this agent finishes by its exit and the exit code is 0.
 func (l *Lifecycle) Outcome() (outcome event.Outcome, problem string) {
 	switch {
 	case l.Broken:

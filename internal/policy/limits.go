@@ -12,23 +12,23 @@ import (
 )
 
 // Limits is about what the agent needs and cannot reach: its model is out of order or overloaded,
-// the network is down, the account's share is used up, the login is not valid. Only what the
-// agent's protocol says in so many words counts, never words in its text or in the output of a
-// tool, and only where the turn ended by it: an agent that went on had been helped. Such an
-// iteration is given back. The loop waits until the moment that was stated, else two seconds, twice
-// as long each time, up to five minutes, a little more or less for each loop so that not all come
-// back at once. Waiting without a stated end, in a row, for limits.maxOutage is the end, and so is
-// a login or an account that waiting does not mend. Time in which the machine slept does not
-// count, and after a pause the count begins again.
+// the network is down, the account's share is used up, the login is not valid. Only an explicit
+// report in the agent's protocol counts, never words in its text or in a tool's output, and only if
+// it ended the turn: if the agent went on, the trouble had passed. Such an iteration is refunded.
+// The loop waits until the moment that was stated, else two seconds, twice as long each time, up to
+// five minutes, a little more or less for each loop so that they do not all return at once. The
+// loop ends after waiting without a stated end for limits.maxOutage, and at once if the login or
+// the account needs a person. Time in which the machine slept does not count, and after a pause the
+// count begins again.
 type Limits struct {
-	Kind  event.FaultKind `json:"kind,omitempty"` // of the limit that stands in the way of the open turn
+	Kind  event.FaultKind `json:"kind,omitempty"` // of the limit that blocks the open turn
 	Until string          `json:"until,omitempty"`
 	Text  string          `json:"text,omitempty"`
 
 	Attempt  int             `json:"attempt,omitempty"` // waits in a row
 	Waiting  event.FaultKind `json:"waiting,omitempty"` // the kind that is waited for
 	NotUntil time.Time       `json:"notUntil,omitzero"`
-	Since    time.Time       `json:"since,omitzero"`   // when the waiting without a stated end began
+	Since    time.Time       `json:"since,omitzero"`   // the start of the waiting without a stated end
 	Person   event.FaultKind `json:"person,omitempty"` // auth or quota: only a person can help
 	Error    string          `json:"error,omitempty"`
 }
@@ -36,12 +36,12 @@ type Limits struct {
 const (
 	backoffLeast = 2 * time.Second
 	backoffMost  = 5 * time.Minute
-	// statedMost is how far away a stated moment may be to be believed: the longest
-	// window of a plan is a week.
+	// statedMost limits how far away a stated moment is believed: the longest window of a plan is a
+	// week.
 	statedMost = 8 * 24 * time.Hour
 )
 
-// Apply folds one event of the loop with that id.
+// Apply folds one event of the loop with the id loop.
 func (l *Limits) Apply(at time.Time, p event.Payload, loop string) {
 	switch p := p.(type) {
 	case event.LoopStarted, event.LoopResumed:
@@ -57,7 +57,7 @@ func (l *Limits) Apply(at time.Time, p event.Payload, loop string) {
 	case event.IterationStarted:
 		l.Kind, l.Until, l.Text = "", "", ""
 	case event.AgentSaid, event.ToolCalled:
-		// It goes on: whatever stood in its way does no more.
+		// It goes on: no limit blocks it any more.
 		l.Kind, l.Until, l.Text = "", "", ""
 	case event.AgentLimited:
 		l.Kind, l.Until, l.Text = p.Kind, p.Until, firstBytes(p.Text, 500)
@@ -71,7 +71,7 @@ func (l *Limits) Apply(at time.Time, p event.Payload, loop string) {
 func (l *Limits) finished(p event.AgentFinished) {
 	switch {
 	case p.Outcome == "ok", p.Kind == event.KindRefusal, p.Kind == event.KindContext:
-		// Whatever stood in its way before, this is what ended it, and waiting does not mend it.
+		// This ended the turn, not the earlier limit, and waiting does not help.
 		l.Kind, l.Until, l.Text = "", "", ""
 	case p.Kind != "" && p.Kind != "other" && (l.Kind == "" || l.Kind == p.Kind):
 		l.Kind = p.Kind
@@ -79,8 +79,8 @@ func (l *Limits) finished(p event.AgentFinished) {
 	}
 }
 
-// StopsTurn reports whether a limit is why the turn did not come to its end. A conversation that
-// is too long is none: the next iteration begins a new one.
+// StopsTurn reports whether a limit ended the turn. A conversation that is too long is no limit:
+// the next iteration begins a new one.
 func (l *Limits) StopsTurn() bool {
 	switch l.Kind {
 	case event.KindRate, event.KindOverload, event.KindNetwork, event.KindQuota, event.KindAuth:
@@ -89,7 +89,7 @@ func (l *Limits) StopsTurn() bool {
 	return false
 }
 
-// Trouble says what is waited for; empty where nothing is.
+// Trouble says what the loop waits for; empty if nothing.
 func (l *Limits) Trouble() string {
 	if l.Waiting == "" {
 		return ""
@@ -112,7 +112,7 @@ func (l *Limits) ended(p event.IterationEnded, at time.Time, loop string) {
 	case l.Kind == event.KindAuth, l.Kind == event.KindQuota && !known:
 		l.Person = l.Kind
 	case known:
-		// A second more than was stated: clocks differ.
+		// One second more than stated: clocks differ.
 		l.NotUntil, l.Since = stated.Add(time.Second+l.jitter(loop, 4*time.Second)), time.Time{}
 	default:
 		if l.Since.IsZero() {
@@ -120,26 +120,25 @@ func (l *Limits) ended(p event.IterationEnded, at time.Time, loop string) {
 		}
 		l.NotUntil = at.Add(l.backoff(loop))
 	}
-	// The journal's clock is no finer than that: a moment between two of its ticks would be
-	// reached by the timer and not by the events, again and again.
+	// The journal's clock counts milliseconds. With a finer moment, the timer would fire again and
+	// again before the events reach it.
 	l.NotUntil = l.NotUntil.Truncate(time.Millisecond)
 }
 
-// backoff is how long to wait without a stated end.
+// backoff returns how long to wait without a stated end.
 func (l *Limits) backoff(loop string) time.Duration {
 	d := doubled(backoffLeast, l.Attempt-1, backoffMost)
 	return d*9/10 + l.jitter(loop, d/5)
 }
 
-// jitter returns a duration below most that is always the same for a loop and attempt.
+// jitter returns a duration below most, always the same for one loop and attempt.
 func (l *Limits) jitter(loop string, most time.Duration) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%d", loop, l.Attempt)
 	return time.Duration(h.Sum64() % uint64(most))
 }
 
-// Over says why waiting makes no sense any more, and what a person can do; an empty reason where it
-// does.
+// Over says why waiting is pointless, and what a person can do; an empty reason if it is not.
 func (l *Limits) Over(r event.Rules) (reason event.Reason, why, hint string) {
 	switch {
 	case l.Person == event.KindAuth:

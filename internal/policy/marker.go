@@ -16,7 +16,7 @@ const (
 	responseOpen, responseClose = "<response>", "</response>"
 )
 
-// anywhere returns how any part of a text claims.
+// anywhere returns the claim in any part of a text.
 func anywhere(text string, r event.Rules) event.Claim {
 	if r.Completion.Promise != "" && strings.Contains(text, promiseMarker(r)) {
 		return event.ClaimPromise
@@ -27,8 +27,8 @@ func anywhere(text string, r event.Rules) event.Claim {
 	return ""
 }
 
-// stands reports whether the marker is alone on a line or ends the last line.
-func stands(lines []string, marker string) bool {
+// hasMarker reports whether the marker is alone on a line or ends the last line.
+func hasMarker(lines []string, marker string) bool {
 	for i, line := range lines {
 		if alone(line, marker) || i == len(lines)-1 && endsOutsideCode(strings.TrimSpace(line), marker) {
 			return true
@@ -37,8 +37,8 @@ func stands(lines []string, marker string) bool {
 	return false
 }
 
-// firstResponse returns what the first response tag says that is alone on its line
-// or ends the last one.
+// firstResponse returns the text of the first response tag that is alone on its line or ends the
+// last line.
 func firstResponse(lines []string) (string, bool) {
 	for i, line := range lines {
 		trimmed := strings.TrimSpace(line)
@@ -53,22 +53,23 @@ func firstResponse(lines []string) (string, bool) {
 // alone reports whether a line holds the marker and otherwise only what Markdown and punctuation
 // put around a sentence: a list item's mark, emphasis, a code span or quotation marks, and after it
 // the end of a sentence or a symbol such as an emoji. A question, a struck-out marker and one in a
-// block quotation are not alone: the agent asks, takes it back, or repeats what it was told.
+// block quotation are not alone: the agent asks, takes it back, or quotes.
 func alone(line, marker string) bool {
 	before, after, ok := strings.Cut(pastItems(strings.TrimSpace(line)), marker)
 	return ok && strings.Trim(before, around+" ") == "" && strings.TrimFunc(after, closes) == ""
 }
 
-// around may stand on both sides of a marker: emphasis, code spans and quotation marks.
+// around are the characters that may be on both sides of a marker: emphasis, code spans and
+// quotation marks.
 const around = "*_`\"'“”„‘’‚«»‹›"
 
-// closes reports whether a character may stand after a marker on its line.
+// closes reports whether a character may follow a marker on its line.
 func closes(c rune) bool {
 	return strings.ContainsRune(around+".!,;:…。！", c) || unicode.IsSpace(c) ||
 		unicode.In(c, unicode.So, unicode.Sk) || c == '\ufe0f' || c == '\u200d' // emoji, with how they are shown and joined
 }
 
-// response returns the first response tag of the text that is closed on its line, and what it says.
+// response returns the first response tag that is closed on its line, and its text.
 func response(text string) (whole, said string, ok bool) {
 	for line := range strings.Lines(text) {
 		open := indexFold(line, responseOpen)
@@ -83,8 +84,8 @@ func response(text string) (whole, said string, ok bool) {
 	return "", "", false
 }
 
-// indexFold returns where the tag begins in s, in any case. Not by the lower case of s: some
-// letters have another length there.
+// indexFold returns where the tag begins in s, in any case. It does not lowercase s: some letters
+// change their length.
 func indexFold(s, tag string) int {
 	for at := 0; ; at++ {
 		next := strings.IndexByte(s[at:], '<')
@@ -98,18 +99,18 @@ func indexFold(s, tag string) int {
 	}
 }
 
-// endsOutsideCode reports whether the line ends with the marker, and not within
-// a code span: an odd number of backticks before it leaves one open.
+// endsOutsideCode reports whether the line ends with the marker outside a code span: an odd number
+// of backticks before it opens one.
 func endsOutsideCode(line, marker string) bool {
 	before, ok := strings.CutSuffix(line, marker)
 	return ok && strings.Count(before, "`")%2 == 0
 }
 
-// tags finds what looks like a marker: its tag in any case and with any space in it, closed or not.
+// tags matches what looks like a marker: its tag in any case, with any spaces, closed or not.
 var tags = units.Pattern(`(?i)<\s*(promise|response)\s*>([^<\n]{0,200})(<\s*/\s*(?:promise|response)\s*>)?`)
 
-// nearMiss returns the last text that looks like a claim and is none; nil where there is none. The
-// tag of a way to claim that the settings have switched off resembles nothing.
+// nearMiss returns the last text that looks like a claim and is none; nil if there is none. A tag
+// that the settings have switched off does not look like a claim.
 func nearMiss(text string, r event.Rules) *event.CompletionIgnored {
 	if !strings.Contains(text, "<") {
 		return nil
@@ -128,7 +129,7 @@ func nearMiss(text string, r event.Rules) *event.CompletionIgnored {
 		why := fmt.Sprintf("it does not say %q", words)
 		switch {
 		case m[0] == exact || how == event.ClaimResponse && strings.EqualFold(m[0], exact):
-			why = "it stands within other words or in code"
+			why = "it is within other words or in code"
 		case strings.EqualFold(strings.TrimSpace(m[2]), words):
 			why = "it is spelled in another way"
 		}

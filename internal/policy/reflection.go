@@ -2,12 +2,12 @@ package policy
 
 import "github.com/ralph-loop/ralph/journal/event"
 
-// Reflection says whether the next iteration is one that looks back: each reflect.every-th, and
-// never the first, which has nothing to look back at. One that was given back was not the one; the
-// iteration that takes its place is.
+// Reflection says whether the next iteration looks back: each reflect.every-th, and never the
+// first, which has nothing to look back at. If it is refunded, the iteration that replaces it looks
+// back.
 type Reflection struct {
 	Last  int `json:"last,omitempty"`  // the last iteration that looked back
-	Asked int `json:"asked,omitempty"` // the last one that was asked to
+	Asked int `json:"asked,omitempty"` // the last iteration whose prompt asked for it
 }
 
 // Due reports whether iteration n looks back.

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	// refusedTook is how long a program may take to refuse its arguments, in milliseconds: those
-	// that are slow to start are given some seconds on a busy machine.
+	// refusedTook is how long a program may take to refuse its arguments, in milliseconds: some
+	// programs need seconds to start on a busy machine.
 	refusedTook = 10_000
-	// flagsMost and flagMost bound what a checkpoint holds of a command line.
+	// flagsMost and flagMost bound the part of a command line in a checkpoint.
 	flagsMost = 32
 	flagMost  = 64
 )
 
-// complaints are how programs say that they do not know a flag, in lower case.
+// complaints are the words of programs about an unknown flag, in lower case.
 var complaints = []string{
 	"unknown option", "unknown flag", "unrecognized option", "unexpected argument", "invalid option", "illegal option", "flag provided but not defined",
 }
 
-// Refused returns what a program printed that does not know a flag that it was given; empty where
-// that is not how it ended. It is when the process failed soon after its start, without a word or a
-// tool and without progress in the files, and when its last words name a flag of its own command
-// line. The same complaint of a program that an agent called names another flag.
+// Refused returns the complaint of a program about an unknown flag; empty if it did not end so. It
+// counts if the process failed soon after its start, said nothing, used no tool and made no
+// progress, and if its last lines name a flag of its own command line. The complaint of a program
+// that the agent called names another flag.
 func (l *Lifecycle) Refused() string {
 	switch {
 	case l.Exited == nil, l.Exited.Code <= 0, l.Exited.Took >= refusedTook:
@@ -39,7 +39,7 @@ func (l *Lifecycle) Refused() string {
 	return ""
 }
 
-// complains reports whether a line says that one of the flags is not known.
+// complains reports whether a line says that one of the flags is unknown.
 func complains(line string, flags []string) bool {
 	line = strings.ToLower(line)
 	if !slices.ContainsFunc(complaints, func(c string) bool { return strings.Contains(line, c) }) {
@@ -55,7 +55,7 @@ func complains(line string, flags []string) bool {
 	return false
 }
 
-// flagsOf returns the names of the flags of a command line, in lower case and set apart by spaces.
+// flagsOf returns the names of the flags of a command line, in lower case, separated by spaces.
 func flagsOf(argv []string) string {
 	var flags []string
 	for _, arg := range argv[min(1, len(argv)):] {

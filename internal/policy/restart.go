@@ -8,21 +8,21 @@ import (
 )
 
 // Restart says whether and when the next iteration may begin after one that failed. Each failure in
-// a row doubles the delay, up to five minutes; one more than restart.max in a row is the end. An
-// agent that cannot be found or may not be run will not be there next time either. As many failures
-// as breaker.environment in a row that are over within two seconds and say the same (but for ids,
-// numbers and times) mean that something around the agent is broken; a model that refused to answer
-// is no such thing. As many empty iterations in a row, in which the agent did not reach its model,
-// mean the same. An iteration that went well, or that failed with progress in the files, clears the
-// counts. An agent whose process ends with each turn is started again after restart.delay also when
-// it went well.
+// a row doubles the delay, up to five minutes; one more than restart.max in a row ends the loop. An
+// agent that cannot be found or may not be run is not tried again. breaker.environment failures in
+// a row that are over within two seconds and differ only in ids, numbers and times mean that
+// something around the agent is broken; a model's refusal to answer is not among them. As many
+// empty iterations in a row, in which the agent did not reach its model, mean the same. An
+// iteration that went well, or that failed with progress in the files, clears the counts. An agent
+// whose process ends with each turn is started again after restart.delay, also if the iteration
+// went well.
 type Restart struct {
 	Failures int `json:"failures,omitempty"` // in a row
-	// of these, the last ones that were over at once and said the same
+	// the last of these that were over at once with the same error
 	Instant  int       `json:"instant,omitempty"`
-	Empty    int       `json:"empty,omitempty"` // of these, the last ones that were empty
+	Empty    int       `json:"empty,omitempty"` // the last of these that were empty
 	Error    string    `json:"error,omitempty"`
-	Alike    string    `json:"alike,omitempty"` // what the last ones said: see alike
+	Alike    string    `json:"alike,omitempty"` // hash of the last ones' error: see alike
 	NotUntil time.Time `json:"notUntil,omitzero"`
 	// Refused says that the model refused to answer in the open iteration.
 	Refused bool `json:"refused,omitempty"`
@@ -84,7 +84,7 @@ func doubled(delay time.Duration, n int, limit time.Duration) time.Duration {
 	return delay
 }
 
-// Fatal says why no further iteration makes sense; an empty reason where one does.
+// Fatal says why no further iteration makes sense; an empty reason if one does.
 func (s *Restart) Fatal(r event.Rules) (event.Reason, string) {
 	most := r.Breaker.Environment
 	switch {

@@ -49,14 +49,14 @@ func SetRule(r event.Rules, key, value string) (event.Rules, error) {
 	return r, nil
 }
 
-// sameRule reports whether a rule has one value in both.
+// sameRule reports whether a rule has the same value in both.
 func sameRule(a, b event.Rules, key string) bool {
 	x, _ := find(reflect.ValueOf(a), key)
 	y, _ := find(reflect.ValueOf(b), key)
 	return !x.IsValid() || x.Equal(y)
 }
 
-// find returns the rule of a key such as limits.cost, with its tag; the zero Value where there is
+// find returns the rule of a key such as limits.cost, with its tag; the zero Value if there is
 // none.
 func find(rules reflect.Value, key string) (reflect.Value, reflect.StructTag) {
 	name, rest, nested := strings.Cut(key, ".")

@@ -7,10 +7,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Tail keeps the end of a growing Markdown text in bounded space: between 16 and
-// 32 KiB where there is that much. It is cut at the beginning of a line, and
-// remembers whether that line stands in a fenced block. Of a line that is longer than some
-// 8 KiB the beginning may be cut off; an ellipsis then stands for it.
+// Tail keeps the end of a growing Markdown text: between 16 and 32 KiB if there is that much. It is
+// cut at the beginning of a line, and remembers whether that line is in a fenced block. The
+// beginning of a line longer than about 8 KiB may be replaced by an ellipsis.
 type Tail struct {
 	Text  tailText `json:"text,omitempty"`
 	Fence string   `json:"fence,omitempty"` // the fence that is open where Text begins
@@ -27,7 +26,7 @@ func (t *Tail) Append(text []byte) {
 	t.trim()
 }
 
-// AppendText is Append of a text that is spelled as JSON.
+// AppendText is Append for a text in JSON.
 func (t *Tail) AppendText(text event.Text) {
 	t.Text = text.AppendTo(t.Text)
 	t.trim()
@@ -39,7 +38,7 @@ func (t *Tail) trim() {
 	}
 	cut := len(t.Text) - tailKept
 	var begins string
-	// No further back than half way to tailMost, so that not every text is one too many.
+	// Keep less than tailMost, so that not every Append cuts again.
 	from := cut - (tailMost-tailKept)/2
 	if newline := bytes.LastIndexByte(t.Text[from:cut], '\n'); newline >= 0 {
 		cut = from + newline + 1
@@ -47,7 +46,7 @@ func (t *Tail) trim() {
 		for cut < len(t.Text) && t.Text[cut]&0xC0 == 0x80 {
 			cut++
 		}
-		// The rest of a line is no fence, no indented code, and not alone on its line.
+		// The ellipsis keeps the rest of a line from looking like a fence, indented code or a lone marker.
 		begins = "…"
 	}
 	for line := range strings.Lines(string(t.Text[:cut])) {
@@ -59,8 +58,7 @@ func (t *Tail) trim() {
 // String returns what is kept.
 func (t *Tail) String() string { return string(t.Text) }
 
-// outsideCode returns the lines that stand in no fenced or indented block, without blank
-// lines at the end.
+// outsideCode returns the lines outside fenced and indented blocks, without blank lines at the end.
 func (t *Tail) outsideCode() []string {
 	var lines []string
 	fence := t.Fence

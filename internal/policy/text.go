@@ -21,7 +21,7 @@ func lastBytes(s string, n int) string {
 	return s
 }
 
-// problemMost is how much of an error's text a state keeps: agents report whole answers of servers.
+// problemMost limits an error's text in a state: agents report whole answers of servers.
 const problemMost = 4096
 
 // firstBytes returns the first n bytes of s or a little less, ending at a rune.
@@ -35,9 +35,9 @@ func firstBytes(s string, n int) string {
 	return s[:n]
 }
 
-// alike returns a hash of what is left of an error's text without what is another one each time:
-// words with a digit in them (ids, ports, numbers, times), and the words by which times and spans
-// are told. Two errors that leave the same at their ends are the same.
+// alike returns a hash of the end of an error's text without what differs each time: words with a
+// digit (ids, ports, numbers, times), and the words of dates and durations. Two errors with the
+// same hash are the same.
 func alike(problem string) string {
 	var left []string
 	for word := range strings.FieldsFuncSeq(problem, between) {
@@ -50,8 +50,8 @@ func alike(problem string) string {
 	return hash(lastBytes(strings.Join(left, " "), 500))
 }
 
-// between reports whether a character stands between words. Signs that ids, addresses and times
-// hold do not.
+// between reports whether a character separates words. The signs within ids, addresses and times do
+// not.
 func between(c rune) bool {
 	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_.:/-", c)
 }
@@ -61,7 +61,7 @@ const timeWords = " am pm utc gmt ms s m h d w second seconds minute minutes min
 	"jan feb mar apr may jun jul aug sep oct nov dec " +
 	"january february march april june july august september october november december "
 
-// exitProblem says in one line how a process ended that should not have.
+// exitProblem says in one line how a process exited.
 func exitProblem(p event.AgentExited) string {
 	how := fmt.Sprintf("the agent exited with code %d", p.Code)
 	if p.Signal != "" {
@@ -70,8 +70,7 @@ func exitProblem(p event.AgentExited) string {
 	return how + lastLine(p.Stderr)
 }
 
-// lastLine returns the last line of what was printed as an error, after a colon; empty where there
-// is none.
+// lastLine returns the last line of standard error, after a colon; empty if there is none.
 func lastLine(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

@@ -20,20 +20,20 @@ type Verification struct {
 	Failures []Failure `json:"failures,omitempty"`
 	Edited   []string  `json:"edited,omitempty"`
 	// Unrestored are the files that the agent changed in this iteration and that were not put back,
-	// or that changed while the guardrails ran: what passed was not what was asked for.
+	// or that changed while the guardrails ran: other guardrails passed than those required.
 	Unrestored []string `json:"unrestored,omitempty"`
 	// Left reports what the iteration left unfinished or running, for the next prompt.
 	Left []string `json:"left,omitempty"`
-	// Untooled says that the agent reports its tools and has called none in the open
-	// iteration: what is running then is its own helpers, of which the next one need not know.
+	// Untooled says that the agent reports its tools and has called none in the open iteration:
+	// what still runs are its own helpers, which the next one need not know.
 	Untooled bool `json:"untooled,omitempty"`
-	// Commit is why the work could not be committed; empty where it could.
+	// Commit is why the work could not be committed; empty if it could.
 	Commit string `json:"commit,omitempty"`
 	// Before is what the prompt of the open iteration reported.
 	Before *Reported `json:"before,omitempty"`
 }
 
-// Reported is what stood in a prompt of what came before it.
+// Reported is what a prompt said about the iteration before it.
 type Reported struct {
 	Failures []Failure `json:"failures,omitempty"`
 	Edited   []string  `json:"edited,omitempty"`
@@ -54,7 +54,7 @@ const (
 	editedMost   = 32
 	leftMost     = 8
 	nameMost     = 500
-	// Messages are kept complete up to messagesMost bytes together, and in part after that.
+	// Messages are kept complete up to messagesMost bytes in total, and in part beyond that.
 	messagesMost = 32 << 10
 	messageLeast = 500
 )
@@ -65,7 +65,7 @@ func (g *Verification) Apply(p event.Payload, was *Lifecycle) {
 	case event.IterationStarted:
 		*g = Verification{Before: &Reported{g.Failures, g.Edited, g.Left, g.Commit}}
 	case event.LoopResumed:
-		g.Checked = false // whatever was under way is not known any more
+		g.Checked = false // what the dead runner had under way is unknown
 	case event.Decided:
 		switch p.Do {
 		case event.DoBegin:
@@ -95,7 +95,7 @@ func (g *Verification) Apply(p event.Payload, was *Lifecycle) {
 	case event.AgentParked:
 		g.strays(p.Strays)
 	case event.AgentExited:
-		if !was.Process.Parked { // all that the turn left running was ended then
+		if !was.Process.Parked { // all that the turn left running was ended at its exit
 			g.strays(p.Strays)
 		}
 	case event.IterationEnded:
@@ -106,7 +106,7 @@ func (g *Verification) Apply(p event.Payload, was *Lifecycle) {
 
 func (g *Verification) ended(p event.GuardrailEnded) {
 	if g.Ran == 0 {
-		g.Failures = nil // of the check before
+		g.Failures = nil // of the previous check
 	}
 	g.Ran++
 	if p.OK || len(g.Failures) >= failuresMost {
@@ -140,7 +140,7 @@ func edited(p event.GuardrailEdited) string {
 	return what
 }
 
-// strays are processes that were still running when the turn was over.
+// strays reports n processes that were still running after the turn.
 func (g *Verification) strays(n int) {
 	switch {
 	case g.Untooled:
@@ -151,7 +151,7 @@ func (g *Verification) strays(n int) {
 	}
 }
 
-// carry keeps for the next prompt what the one before held and is still so.
+// carry keeps for the next prompt what the previous one reported and still holds.
 func (g *Verification) carry(refunded bool) {
 	before := g.Before
 	if g.Before = nil; before == nil {
@@ -178,7 +178,7 @@ func firsts(texts []string, n int) []string {
 	return different
 }
 
-// left notes how an iteration ended that did not end by itself.
+// left reports an iteration that did not end by itself.
 func (g *Verification) left(p event.IterationEnded, background string) {
 	g.Untooled = false
 	if background != "" {
@@ -196,7 +196,7 @@ func (g *Verification) left(p event.IterationEnded, background string) {
 	}
 }
 
-// Missing says which guardrails are still in the way of a claim.
+// Missing says which guardrails prevent a claim.
 func (g *Verification) Missing(r event.Rules) []string {
 	switch {
 	case r.Guardrails == 0:

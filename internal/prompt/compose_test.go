@@ -88,7 +88,7 @@ var examples = map[string]prompt.Parts{
 	}),
 	"23-a-response-within-other-words": bare("make it work", func(p *prompt.Parts) {
 		p.Promise, p.Response = "COMPLETE", "DONE"
-		p.Ignored = &prompt.Ignored{How: "response", Text: "<response>DONE</response>", Why: "it stands within other words or in code"}
+		p.Ignored = &prompt.Ignored{How: "response", Text: "<response>DONE</response>", Why: "it is within other words or in code"}
 	}),
 	"24-a-claim-of-a-turn-that-failed": bare("make it work", func(p *prompt.Parts) {
 		p.Promise = "COMPLETE"
