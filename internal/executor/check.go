@@ -80,7 +80,7 @@ func (x *Executor) inspectRepos(ctx context.Context, when event.Moment, iteratio
 		if when == event.MomentBegin {
 			x.heads[root] = now.Head
 		} else if old, known := x.heads[root]; known && old != now.Head {
-			// Without an answer the number of commits is 0.
+			// After an error the number of commits is 0.
 			seen.Commits, _ = repo.Since(limited, root, old, x.cfg.Env...)
 		}
 		x.deliver(seen, iteration, cause)
@@ -112,8 +112,8 @@ func (x *Executor) inspectFolder(iteration int, cause event.Seq) (task.Marks, er
 	return marks, nil
 }
 
-// runGuardrails runs the guardrails. One that a cancelled ctx interrupts has no verdict, which is
-// no error.
+// runGuardrails runs the guardrails. One that a cancelled ctx interrupts has no verdict; that is no
+// error.
 func (x *Executor) runGuardrails(ctx context.Context, iteration int, cause event.Seq) (event.IterationChecked, error) {
 	var checked event.IterationChecked
 	var failures error

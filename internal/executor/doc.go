@@ -9,15 +9,15 @@
 //   - iteration.begin: iteration.started
 //   - iteration.check: iteration.checked
 //   - repo.commit: scm.ended
-//   - check.cancel: that of the begin, check or commit which it ends
+//   - check.cancel: the answer of the begin, check or commit that it ends
 //   - agent.start: agent.started
 //   - agent.steer: command.delivered, from the agent
 //   - agent.release: agent.parked or agent.exited
 //   - agent.abort, agent.kill: agent.exited
 //
-// After a crash all of them may be repeated but two: agent.start, because the next runner ends the
-// old process tree and begins a new iteration, and agent.steer, because an unconfirmed text goes
-// into the next prompt.
+// After a crash all of them may be repeated except two: agent.start, because the next runner ends
+// the old process tree and begins a new iteration, and agent.steer, because an unconfirmed text
+// goes into the next prompt.
 //
 // # Guarantees
 //

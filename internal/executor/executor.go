@@ -32,8 +32,8 @@ type Config struct {
 	// ReadFile reads the file that a prompt comes from: a path as the user gave it.
 	ReadFile func(name string) ([]byte, error)
 
-	// Commands returns when every command that is in the inbox by now is recorded, or ctx is done;
-	// nil if there is no inbox.
+	// Commands returns when every command that is in the inbox now is recorded, or ctx is done; nil
+	// if there is no inbox.
 	Commands func(ctx context.Context)
 
 	Dir     string   // the loop's folder
@@ -49,8 +49,8 @@ type Config struct {
 
 	CountInPrompt bool // the prompt says which iteration this is
 	// Memory reports whether the prompt of the agent at that place explains task.md and how to
-	// declare the work done. It must not if the prompt is not prose, such as for a shell. nil
-	// means no agent.
+	// declare the work done. It must not for an agent whose prompt is not prose, such as a shell.
+	// nil means for no agent.
 	Memory func(place int) bool
 }
 
@@ -105,7 +105,7 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	case event.DoCancel:
 		x.cancelCheck()
 	case event.DoStart:
-		// What was killed before is gone, or this would not have been decided.
+		// The process of an earlier kill has exited, else this would not have been decided.
 		x.killed.Store(false)
 		prompt := s.Lifecycle.Prompt
 		x.jobs <- func() { x.fail(d, cause, x.start(d, prompt, cause)) }
@@ -218,7 +218,6 @@ func (x *Executor) reuse(p agent.Prompt, d event.Decided, cause event.Seq) bool 
 	return false
 }
 
-// fullText returns a prompt's full text.
 func (x *Executor) fullText(b event.Blob) (string, error) {
 	if b.SHA256 == "" {
 		return b.Text, nil

@@ -26,7 +26,7 @@ type promptPlan struct {
 	aside    bool             // DONE was refused and has to be moved away
 	failures []policy.Failure // guardrails that failed
 	snapshot policy.FileChanges
-	parts    prompt.Parts // all that need no file
+	parts    prompt.Parts // all parts that need no file
 }
 
 func plan(d event.Decided, s *loopstate.State) promptPlan {

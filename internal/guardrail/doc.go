@@ -21,15 +21,15 @@
 //     [Config.TruncateChars].
 //   - A log is a new file with mode 0600. A link or file under its name is neither followed nor
 //     changed.
-//   - A result arrives. When the shell has ended, or its time is over, its process group is ended:
-//     TERM, a grace, KILL, and a scan that finds no process. [Result.Warning] reports what outlives
-//     KILL.
+//   - Every guardrail ends. When the shell has ended, or its time is over, its process group is
+//     ended: TERM, a grace, KILL, and a scan that finds no process. [Result.Warning] reports what
+//     outlives KILL.
 //   - A verdict is the command's. What prevented a verdict (no shell, a missing folder, a canceled
 //     context) is [Result.Err], and never a failure that the agent has to fix.
 //   - A copy that Keep wrote is used by a later process only where its SHA-256 is that of the
 //     record. The caller keeps the records where the agent cannot change them.
-//   - [Result.Message] and what [Truncate] returns are valid UTF-8 without NUL, so that they can be
-//     an argument of a program.
+//   - [Result.Message] and the result of [Truncate] are valid UTF-8 without NUL, so that they can
+//     be a program's argument.
 //
 // # Not here
 //

@@ -25,10 +25,9 @@ type Guardrail struct {
 	Hint string
 	// Timeout ends the command after this time; 0 lets it run.
 	Timeout time.Duration
-	// Independent lets it run at the same time as independent neighbors in the list.
+	// Independent lets it run at the same time as its independent neighbors in the list.
 	Independent bool
-	// Protect: the files that define it are to be restored when they were changed. A snapshot keeps
-	// their content.
+	// Protect: changed files that define it are to be restored. A snapshot keeps their content.
 	Protect bool
 }
 
@@ -40,19 +39,18 @@ type Config struct {
 	LoopDir string
 	// Iteration is the number in the logs' names.
 	Iteration int
-	// Env is the complete environment; nil stands for the caller's. It should not contain the mark
-	// of an agent: the end of that agent ends what carries its mark.
+	// Env is the complete environment; nil means the caller's. It should not contain the mark of an
+	// agent: when that agent ends, so do all processes with its mark.
 	Env []string
 	// TruncateChars is how many characters of a failed command's output are in the message.
 	TruncateChars int
 	Guardrails    []Guardrail
-	// Parallel bounds how many independent ones run at a time; 0 stands for the number of
-	// processors.
+	// Parallel bounds how many independent ones run at a time; 0 means the number of processors.
 	Parallel int
-	// Grace is the time between TERM and KILL; 0 stands for 2 s.
+	// Grace is the time between TERM and KILL; 0 means 2 s.
 	Grace time.Duration
-	// Redact begins a text, such as what one command prints or the command itself. It keeps secrets
-	// out of logs, their names and messages. nil keeps everything unchanged.
+	// Redact returns a Redactor for one text, such as a command or its output. It keeps secrets out
+	// of logs, their names and messages. nil redacts nothing.
 	Redact func() Redactor
 
 	// Started is called before a command is started, and then Ended once, when its result is known,
@@ -69,7 +67,7 @@ type Redactor interface {
 	Flush() []byte // the text has ended
 }
 
-// unredacted is the Redactor where nothing is hidden.
+// unredacted is the Redactor that hides nothing.
 type unredacted struct{}
 
 func (unredacted) Write(piece []byte) []byte { return piece }
@@ -85,7 +83,7 @@ func (c *Config) redact(text string) string {
 // Result is the result of one guardrail.
 type Result struct {
 	Guardrail Guardrail
-	// OK: it exited with 0 in time. Nothing else passes.
+	// OK: it exited with 0 in time.
 	OK bool
 	// Code is the exit status, or -1 when a signal ended the shell or there is none. A command that
 	// the shell cannot find or run is a failure like others (127, 126).
@@ -107,7 +105,7 @@ type Result struct {
 	// exec.ErrNotFound when there is no shell, and with fs.ErrNotExist when the working directory
 	// is missing.
 	Err error
-	// Warning is what went wrong on our side and does not change the verdict: an incomplete log,
+	// Warning is an error of ralph's own that does not change the verdict: an incomplete log,
 	// processes that outlived KILL.
 	Warning error
 }
@@ -117,13 +115,13 @@ var ErrInterrupted = errors.New("interrupted")
 
 var errTimedOut = errors.New("timed out")
 
-// Run runs the guardrails in their order, also after one that failed. Independent ones that stand
-// next to each other run at the same time; the next dependent one waits for all before it. The
-// results are in the order of the guardrails.
+// Run runs the guardrails in their order, also after one that failed. Independent neighbors run at
+// the same time; the next dependent one waits for all before it. The results are in the order of
+// the guardrails.
 //
-// The error joins what kept guardrails from a verdict (see Result.Err). No further one is started
-// after such an error, so the results are then those of the first ones only. Run may be called
-// again for the same iteration: logs get new names.
+// The error joins the errors of guardrails without a verdict (see Result.Err). No further guardrail
+// is started after such an error, so the results are then those of the first ones only. Run may be
+// called again for the same iteration: logs get new names.
 func Run(ctx context.Context, c Config) ([]Result, error) {
 	loop, err := os.OpenRoot(c.LoopDir)
 	if err != nil {
@@ -143,7 +141,7 @@ func Run(ctx context.Context, c Config) ([]Result, error) {
 	return r.results[:r.started], r.failed()
 }
 
-// runEnd returns the end of the guardrails that may run at the same time as the one at from.
+// runEnd returns the end of the group of guardrails that may run at the same time, from index from.
 func runEnd(all []Guardrail, from int) int {
 	end := from + 1
 	for all[from].Independent && end < len(all) && all[end].Independent {
@@ -156,9 +154,9 @@ func runEnd(all []Guardrail, from int) int {
 type runState struct {
 	Config
 	loop    *os.Root
-	started int // how many have been begun; only Run's goroutine touches it
+	started int // how many have been started; used by Run's goroutine only
 
-	mu      sync.Mutex // over what follows, and held while a callback runs
+	mu      sync.Mutex // guards what follows, and is held while a callback runs
 	results []Result
 	errs    []error
 }
@@ -169,8 +167,8 @@ func (r *runState) failed() error {
 	return errors.Join(r.errs...)
 }
 
-// runBatch runs the guardrails before end that have not been started, and returns when all that
-// were have ended.
+// runBatch starts the remaining guardrails before end, and returns when all started ones have
+// ended.
 func (r *runState) runBatch(ctx context.Context, end int) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -182,7 +180,7 @@ func (r *runState) runBatch(ctx context.Context, end int) {
 		}
 		i := r.started
 		r.started++
-		// The log is made here, so that names are given in the order of the guardrails.
+		// The logs are made here, so that their names follow the order of the guardrails.
 		log, err := r.begin(ctx, i)
 		if err != nil {
 			r.record(i, Result{Guardrail: r.Guardrails[i], Code: -1, Err: err}, nil)
@@ -195,7 +193,7 @@ func (r *runState) runBatch(ctx context.Context, end int) {
 	}
 }
 
-// begin makes the log of a guardrail and says that it starts.
+// begin makes the log of a guardrail and reports that it starts.
 func (r *runState) begin(ctx context.Context, i int) (*os.File, error) {
 	g := r.Guardrails[i]
 	if ctx.Err() != nil {
@@ -258,8 +256,8 @@ func (r *runState) run(ctx context.Context, g Guardrail, log *os.File) Result {
 	return result
 }
 
-// shown returns a log's path as the agent can open it: from the working directory when it lies
-// below, else absolute.
+// shown returns a log's path for the agent: relative if it is below the working directory, else
+// absolute.
 func (r *runState) shown(log string) string {
 	path := filepath.Join(r.LoopDir, log)
 	dir, dirErr := filepath.Abs(r.Dir)

@@ -13,11 +13,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// KeptDir is the folder in a loop's folder with the content of the files that are protected, each
-// joinPath its SHA-256.
+// KeptDir is the folder in a loop's folder with the content of the protected files, each named by
+// its SHA-256.
 const KeptDir = "guardrail-files"
 
-// Records returns all entries of the snapshot, also the absent ones, settings first.
+// Records returns all entries of the snapshot, including absent files, settings first.
 func (s *FileSnapshot) Records() []Record {
 	records := make([]Record, len(s.entries))
 	for i, e := range s.entries {
@@ -26,9 +26,9 @@ func (s *FileSnapshot) Records() []Record {
 	return records
 }
 
-// Keep writes the content of what is protected into the loop's folder, where Reopen finds it. It is
-// durable on return. A copy that is there is read, and replaced where it was changed. Copies of
-// other snapshots are removed, except those of the previous one: until its caller has made the new
+// Keep writes the content of the protected files into the loop's folder, where Reopen finds it. It
+// is durable on return. An existing copy is read, and replaced if it was changed. Copies of other
+// snapshots are removed, except those of the previous one: until its caller has made the new
 // records durable, the next process may read the previous ones.
 func (s *FileSnapshot) Keep(loopDir string, previous []Record) error {
 	err := s.keep(loopDir, previous)
@@ -91,8 +91,8 @@ func (s *FileSnapshot) keep(loopDir string, previous []Record) error {
 	return put(safefile.Within(loop), safefile.Within(kept), wanted)
 }
 
-// put writes copies into a folder within the loop's. All that is in it is durable on return, and
-// the folder itself: a process that was killed may have created it and not synced its name.
+// put writes copies into a folder within the loop's. The folder and its content are durable on
+// return: a killed process may have created it and not synced its name.
 func put(loop, kept safefile.Folder, copies map[string][]byte) error {
 	for sum, body := range copies {
 		if err := safefile.Replace(kept, sum, body, 0o600); err != nil {
@@ -102,8 +102,7 @@ func put(loop, kept safefile.Folder, copies map[string][]byte) error {
 	return errors.Join(kept.Sync(), loop.Sync())
 }
 
-// ErrCopyChanged says that the copy of a file is not what was kept: another program wrote to the
-// loop's folder.
+// ErrCopyChanged says that another program changed a kept copy in the loop's folder.
 var ErrCopyChanged = errors.New("its copy in the loop's folder is not what was kept")
 
 // readKept returns a copy whose content has the hash that is its name.
@@ -123,7 +122,7 @@ func readKept(kept *os.Root, sum string) ([]byte, error) {
 
 // Reopen makes the snapshot of an earlier process from its records and from what it kept in the
 // loop's folder. A copy is used only where its SHA-256 is that of the record. A missing or changed
-// copy is no error here, but one of Restore. The guardrails may be others than they were: files
+// copy is no error here, but one of Restore. The guardrails may be other ones than before: files
 // that define them and are in no record are read as they are now.
 func Reopen(project, loopDir string, records []Record, guardrails []Guardrail) (*FileSnapshot, error) {
 	s, err := NewSnapshot(project, guardrails)
@@ -161,7 +160,7 @@ func readCopy(loopDir, sum string) ([]byte, error) {
 	return readKept(kept, sum)
 }
 
-// check refuses a record that no snapshot has written.
+// check refuses a record that no snapshot can have written.
 func (r Record) check() error {
 	if !slices.Contains([]string{"", KindFile, KindLink}, r.Kind) {
 		return fmt.Errorf("%q is not known", r.Kind)

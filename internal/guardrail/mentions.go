@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Role is what a file is to the guardrails.
+// Role says how a file defines guardrails.
 type Role string
 
 const (
-	// Program: a command runs it, itself or through an interpreter (./check.sh, sh check.sh).
+	// Program: a command runs it, directly or through an interpreter (./check.sh, sh check.sh).
 	Program Role = "program"
-	// Instructions: a tool that a command runs reads in it what to do (Makefile for make, the file
-	// after --config=).
+	// Instructions: a tool that a command runs reads its instructions in it (Makefile for make, the
+	// file after --config=).
 	Instructions Role = "instructions"
-	// Settings: the team's settings, and what one person adds to them.
+	// Settings: the team's settings, and one person's additions to them.
 	Settings Role = "settings"
 )
 
-// toolFiles are the files that tools read first, those that are usual first.
+// toolFiles are the files that tools read first, the usual names first.
 var toolFiles = map[string][]string{
 	"make":          makefiles,
 	"gmake":         makefiles,
@@ -48,7 +48,7 @@ var (
 	makefiles   = []string{"Makefile", "makefile", "GNUmakefile"}
 	gradleFiles = []string{"build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"}
 
-	// prefixes stand before a program and run it.
+	// prefixes come before a program and run it.
 	prefixes = []string{"env", "time", "nice", "nohup", "exec", "command", "timeout", "stdbuf", "sudo", "xvfb-run", "npx", "bunx",
 		"!", "{", "if", "then", "else", "elif", "do", "while", "until"}
 	// interpreters run the first of their arguments that is no option.
@@ -64,7 +64,7 @@ var (
 type mention struct {
 	path string
 	role Role
-	// awaited: it matters also when it is not there yet.
+	// awaited: it matters even if it does not exist yet.
 	awaited bool
 }
 
@@ -83,14 +83,14 @@ func (m *mentionList) add(dir, word string, role Role, awaited bool) {
 	for _, variable := range []string{"$PWD/", "${PWD}/"} {
 		word = strings.TrimPrefix(word, variable)
 	}
-	// In what is absolute, NewSnapshot looks for the project's own path.
+	// NewSnapshot makes absolute paths within the project relative.
 	word = joinPath(dir, word)
 	if word != "." && !strings.ContainsAny(word, "\x00$`*?[") {
 		m.all = append(m.all, mention{word, role, awaited})
 	}
 }
 
-// joinPath joins as the shell does: what is absolute is under nothing.
+// joinPath joins like the shell: an absolute name stays as it is.
 func joinPath(dir, name string) string {
 	if path.IsAbs(name) {
 		return path.Clean(name)
@@ -120,9 +120,9 @@ func (m *mentionList) read(command, dir string, depth int) {
 	}
 }
 
-// simple reads one program with its arguments.
+// simple reads one simple command.
 func (m *mentionList) simple(words []string, dir string) {
-	var dirs []string // where the tools among the words read, if not in dir
+	var dirs []string // where the command's tools read their files, if not in dir
 	var tools []string
 	for i, word := range words {
 		if name, value, ok := strings.Cut(word, "="); ok && slices.Contains(dirOptions, name) {
@@ -165,11 +165,11 @@ func (m *mentionList) addInEach(dirs []string, word string) {
 	}
 }
 
-// ran says which words of a simple command are run; -1 for none.
+// runWords says which words of a simple command are run; -1 for none.
 type runWords struct{ program, script int }
 
-// programs finds the first word that neither assigns a variable nor stands before a program, and
-// where that is an interpreter, its first argument.
+// programs finds the first word that is neither an assignment nor a prefix, and if it is an
+// interpreter, its first argument.
 func programs(words []string) runWords {
 	found := runWords{-1, -1}
 	prefixed := false
@@ -181,7 +181,7 @@ func programs(words []string) runWords {
 			if word == "run" || word == "exec" { // deno run check.ts
 				continue
 			}
-			// What follows sh -c is a command itself, not a file.
+			// The word after sh -c is a command, not a file.
 			if option := words[i-1]; !strings.HasPrefix(option, "-") || !strings.HasSuffix(option, "c") {
 				found.script = i
 			}
@@ -209,7 +209,7 @@ var escapedByte = regexp.MustCompile(`(?s)\\(.)`)
 // simpleCommands cuts a command line at the shell's operators, and what is between them into words
 // without their quotes.
 func simpleCommands(line string) [][]string {
-	if filepath.Separator == '\\' { // there a backslash escapes nothing
+	if filepath.Separator == '\\' { // on Windows a backslash escapes nothing
 		line = strings.ReplaceAll(line, `\`, `\\`)
 	}
 	var commands [][]string

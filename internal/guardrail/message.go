@@ -14,9 +14,9 @@ const (
 	slugSize = 50
 )
 
-// Truncate returns the first n characters of text, followed by "... [truncated]" only when there
-// are more. A byte that is not valid UTF-8 is one character, and becomes U+FFFD; so does NUL, which
-// no program takes in an argument.
+// Truncate returns the first n characters of text, followed by "... [truncated]" if there are more.
+// A byte that is not valid UTF-8 is one character, and becomes U+FFFD; so does NUL, which an
+// argument of a program cannot contain.
 func Truncate(text string, n int) string {
 	n = max(n, 0)
 	runes := []rune(strings.ReplaceAll(text, "\x00", "\uFFFD")) // an invalid byte becomes U+FFFD
@@ -28,8 +28,8 @@ func Truncate(text string, n int) string {
 
 var notSlug = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
-// Slug returns a command as part of a file's name: its ASCII letters and digits, one underscore for
-// whatever stands between them, at most 50 characters. It is never empty.
+// Slug returns a command as part of a file's name: its ASCII letters and digits, with one
+// underscore for everything between them, at most 50 characters. It is never empty.
 func Slug(command string) string {
 	slug := strings.Trim(notSlug.ReplaceAllString(command, "_"), "_")
 	return cmp.Or(strings.TrimRight(slug[:min(len(slug), slugSize)], "_"), "guardrail")

@@ -11,9 +11,9 @@ import (
 // maxLogs is how many logs of one name an iteration can have.
 const maxLogs = 10_000
 
-// createLog creates guardrail_<iteration>_<slug>.log or, where the name is taken, the first free of
-// …-2.log, …-3.log and so on; a slug has no dash. Exclusive creation also fails at a symbolic link,
-// wherever it leads.
+// createLog creates guardrail_<iteration>_<slug>.log or, if the name is taken, the first free of
+// …-2.log, …-3.log and so on; a slug has no dash. Exclusive creation also fails if the name is a
+// symbolic link.
 func createLog(loop *os.Root, iteration int, slug string) (*os.File, error) {
 	base := fmt.Sprintf("guardrail_%d_%s", iteration, slug)
 	name := base + ".log"
@@ -33,11 +33,11 @@ type output struct {
 	head     []byte
 	keep     int   // bytes of head
 	logged   int64 // bytes of the log
-	err      error // the first of the log
+	err      error // the first error of the log
 }
 
 func newOutput(log *os.File, redactor Redactor, chars int) *output {
-	// One character more than is shown, so that it is known whether there is more.
+	// One character more than is shown tells whether there is more.
 	return &output{redactor: redactor, log: log, keep: (max(chars, 0) + 1) * utf8.UTFMax}
 }
 
@@ -56,7 +56,7 @@ func (o *output) store(p []byte) {
 		n, err := o.log.Write(p)
 		o.logged += int64(n)
 		if path, ok := errors.AsType[*fs.PathError](err); ok {
-			err = path.Err // the log is named beside it
+			err = path.Err // the message names the log
 		}
 		if err != nil {
 			o.err = fmt.Errorf("its log has only the first %d bytes: %w", o.logged, err)

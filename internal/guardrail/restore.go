@@ -17,10 +17,10 @@ import (
 // ErrNotKept says that a file's content was not kept: it is larger than MaxKept, or not protected.
 var ErrNotKept = errors.New("its content was not kept")
 
-// Restore restores what changes are about: content and mode of a file, the target of a link. Each
-// is written to a temporary file and renamed, and none through a link, so nothing outside the
-// project is touched. What the agent wrote into a changed file is lost. What appeared, and a folder
-// or the like in a file's place, is renamed to the same name with ".set-aside".
+// Restore undoes changes: it restores content and mode of a file, and the target of a link. Each is
+// written to a temporary file and renamed, and none through a link, so nothing outside the project
+// is touched. What the agent wrote into a changed file is lost. A new file, and anything else in a
+// file's place such as a folder, is renamed to the same name with ".set-aside".
 //
 // It continues after an error; the error names each path that could not be restored. It does not
 // sync.
@@ -81,12 +81,12 @@ func restore(root *os.Root, e entry) error {
 		err = folder.Rename(beside, name)
 	}
 	if err != nil {
-		_ = folder.Remove(beside) // the error that matters is the first
+		_ = folder.Remove(beside) // the first error matters
 	}
 	return err
 }
 
-// clearWay sets aside what is in the place of a folder, from the top down.
+// clearWay sets aside what is in the place of a path's folders, from the top down.
 func clearWay(root *os.Root, dir string) error {
 	if dir == "." {
 		return nil

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// SettingsFile is the team's settings in a project, LocalSettingsFile what one person adds to
-	// them there.
+	// SettingsFile is the team's settings in a project, LocalSettingsFile one person's additions to
+	// them.
 	SettingsFile      = ".ralph/settings.json"
 	LocalSettingsFile = ".ralph/settings.local.json"
 
-	// MaxKept is the largest file, in bytes, whose content a snapshot keeps. Of a larger one it has
-	// only the hash.
+	// MaxKept is the largest file, in bytes, whose content a snapshot keeps. For a larger one it
+	// has only the hash.
 	MaxKept = 16 << 20
 )
 
@@ -43,7 +43,7 @@ type entry struct {
 	commands []string
 }
 
-// Record is what a snapshot has of a path, without its content.
+// Record is a snapshot's entry for a path, without its content.
 type Record struct {
 	Path      string // in the project, with slashes, without links in it
 	Role      Role
@@ -53,7 +53,7 @@ type Record struct {
 
 // State is what is at a path.
 type State struct {
-	Kind   string      // KindFile, KindLink, or empty where nothing is
+	Kind   string      // KindFile, KindLink, or empty if nothing is there
 	SHA256 string      // of a file, in hex
 	Size   int64       // of a file
 	Mode   fs.FileMode // of a file
@@ -67,8 +67,8 @@ const (
 	kindOther = "other"
 )
 
-// String returns the SHA-256 of a file, "link to …" for a link, "not a file" for what is neither,
-// and nothing for nothing.
+// String returns the SHA-256 of a file, "link to …" for a link, "not a file" for anything else, and
+// "" if nothing is there.
 func (s State) String() string {
 	switch s.Kind {
 	case KindLink:
@@ -95,18 +95,17 @@ type Change struct {
 	Kind ChangeKind
 	// Protected: it defines a protected guardrail, so it is to be restored.
 	Protected bool
-	// Was and Is are as of State.String.
+	// Was and Is are in the form of State.String.
 	Was, Is string
-	// Commands are the commands of the guardrails that it defines, as far as they are known; none
-	// of settings.
+	// Commands are the known commands of the guardrails that it defines; none for settings.
 	Commands []string
 }
 
 // NewSnapshot reads the files in project that define guardrails: those that the commands name,
 // those that the commands' build tools read first, and the project's settings. A file that could
 // define a guardrail and is missing (a GNUmakefile beside a Makefile, a ./check.sh) is recorded as
-// absent. A link is followed within the project, and recorded too. An error says that a file is
-// there and cannot be read.
+// absent. A link is followed within the project, and recorded too. An error says that a file exists
+// and cannot be read.
 func NewSnapshot(project string, guardrails []Guardrail) (*FileSnapshot, error) {
 	project, err := filepath.Abs(project)
 	if err != nil {
@@ -122,7 +121,7 @@ func NewSnapshot(project string, guardrails []Guardrail) (*FileSnapshot, error) 
 	for _, name := range []string{SettingsFile, LocalSettingsFile} {
 		b.take(mention{name, Settings, true})
 	}
-	// A path is protected where the first guardrail that mentions it is.
+	// Protected guardrails come first: a path is protected if any of them mentions it.
 	for _, b.protect = range []bool{true, false} {
 		for _, g := range guardrails {
 			if g.Protect != b.protect {
@@ -186,14 +185,14 @@ func InspectPath(project, name string) (string, error) {
 type snapshotter struct {
 	root    *os.Root
 	project string
-	protect bool   // of the guardrail whose files are taken
+	protect bool   // of the guardrail whose files are added
 	command string // of that guardrail; empty for settings
 	entries []entry
-	files   []fs.FileInfo // of each entry; nil where nothing is
+	files   []fs.FileInfo // of each entry; nil if nothing is there
 	errs    []error
 }
 
-// take adds what is mentioned, and the links on the way to it.
+// take adds a mentioned path, and the links on the way to it.
 func (b *snapshotter) take(m mention) {
 	name := m.path
 	if path.IsAbs(name) {
@@ -258,7 +257,7 @@ func (b *snapshotter) add(e entry) {
 	b.files = append(b.files, info)
 }
 
-// addCommand records that an entry defines the guardrail whose files are taken.
+// addCommand records that an entry defines the guardrail whose files are added.
 func (b *snapshotter) addCommand(e *entry) {
 	if b.command != "" && e.Role != Settings && !slices.Contains(e.commands, b.command) {
 		e.commands = append(e.commands, b.command)
@@ -268,8 +267,8 @@ func (b *snapshotter) addCommand(e *entry) {
 // maxLinks is how many links are followed in a row, as in the kernel.
 const maxLinks = 40
 
-// follow resolves the links in a name. It returns the links and where they lead; ok is false where
-// that is out of the project or nowhere.
+// follow resolves the links in a name. It returns the links and where they lead; ok is false if
+// that is outside the project or nowhere.
 func (b *snapshotter) follow(name string) (links []string, real string, ok bool) {
 	rest, done := strings.Split(name, "/"), "."
 	for len(rest) > 0 {
@@ -299,8 +298,8 @@ func (b *snapshotter) follow(name string) (links []string, real string, ok bool)
 	return links, done, done != "."
 }
 
-// inspect reads what is at a path that should have no links in it, and its content if that is
-// wanted and not too large.
+// inspect reads the state of a path that should have no links in it, and its content if want is set
+// and it is not too large.
 func inspect(root *os.Root, name string, want bool) (State, []byte, error) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		info, err := root.Lstat(dir)
@@ -325,7 +324,7 @@ func inspect(root *os.Root, name string, want bool) (State, []byte, error) {
 
 func readRegular(root *os.Root, name string, want bool) (State, []byte, error) {
 	file, err := safefile.OpenIn(root, name)
-	if _, ok := errors.AsType[*safefile.Error](err); ok { // it was replaced after inspect's Lstat
+	if _, ok := errors.AsType[*safefile.Error](err); ok { // it was replaced after the Lstat above
 		return State{Kind: kindOther}, nil, nil
 	}
 	if err != nil {
@@ -355,7 +354,7 @@ func readRegular(root *os.Root, name string, want bool) (State, []byte, error) {
 }
 
 // missing reports whether an error says that nothing is at a path. That includes a path below a
-// file, and a name that no file can have, as words of a command may be.
+// file, and a word of a command that cannot be a file's name.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }

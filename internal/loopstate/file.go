@@ -24,9 +24,9 @@ type File struct {
 	Why    string `json:"why,omitempty"`    // of an ended loop
 	Hint   string `json:"hint,omitempty"`   // of an ended loop: the next step for a person
 	Result string `json:"result,omitempty"` // of an ended loop: as loop.ended has it
-	// of an ended loop: what a foreground run exits with
+	// of an ended loop: the exit code of a foreground run
 	ExitCode *int       `json:"exitCode,omitempty"`
-	Until    *time.Time `json:"until,omitempty"` // of a loop that waits for a moment
+	Until    *time.Time `json:"until,omitempty"` // of a loop that waits until a moment
 	// Edited are the files of guardrails and settings that the agent changed and no person has
 	// accepted.
 	Edited []event.EditedFile `json:"edited,omitempty"`
@@ -57,8 +57,8 @@ const (
 	IterationsDir = "iterations"
 )
 
-// Encode returns state.json. Its first line holds the summary alone, so that package registry can
-// read that without the rest.
+// Encode returns state.json. Its first line holds only the summary, so that package registry can
+// read it without the rest.
 func Encode(s *State) []byte {
 	f := FileOf(s)
 	data, err := json.Marshal(f)
@@ -71,7 +71,7 @@ func Encode(s *State) []byte {
 	return append(data, '\n')
 }
 
-// FileOf returns what state.json says of a state.
+// FileOf returns the content of state.json for a state.
 func FileOf(s *State) File {
 	f := File{Summary: s.Summary(), Edited: s.FileChanges.Unaccepted(), State: *s}
 	if ended := s.Lifecycle.Ended; ended != nil {
@@ -84,10 +84,9 @@ func FileOf(s *State) File {
 	return f
 }
 
-// Writer writes projections on a goroutine of its own, so that a slow disk does not
-// hold the loop back. Of several versions of one file that wait, only the latest is
-// written. A projection that cannot be written is no reason to stop: the journal
-// is the truth, and the error is kept for Close.
+// Writer writes projections on a goroutine of its own, so that a slow disk does not hold the loop
+// back. If several versions of one file wait, only the latest is written. The loop does not stop if
+// a projection cannot be written, because the journal has everything; Close returns the error.
 type Writer struct {
 	dir  string
 	wake chan struct{}
@@ -95,7 +94,7 @@ type Writer struct {
 
 	// failed, unless nil, is called with each error on the writer's goroutine.
 	failed func(error)
-	made   bool // iterations/ was there once: it is not made again; of the writer's goroutine alone
+	made   bool // iterations/ existed once, and is not made again; used by the writer's goroutine only
 
 	mu     sync.Mutex
 	next   map[string][]byte
@@ -103,10 +102,10 @@ type Writer struct {
 	err    error
 }
 
-// NewWriter returns a writer for a loop's folder, after it has removed what a writer that was
-// killed left half written. failed, unless nil, is called with each error on the writer's
-// goroutine. One that satisfies errors.Is with fs.ErrNotExist says that the loop's folder, or
-// iterations/ in it, is not there any more: neither is made again.
+// NewWriter returns a writer for a loop's folder, and removes the half-written files of a killed
+// writer. failed, unless nil, is called with each error on the writer's goroutine. An error that
+// satisfies errors.Is with fs.ErrNotExist means that the loop's folder, or iterations/ in it, was
+// removed: neither is made again.
 func NewWriter(dir string, failed func(error)) *Writer {
 	removeLeftovers(dir)
 	w := &Writer{dir: dir, failed: failed, wake: make(chan struct{}, 1), done: make(chan struct{}), next: map[string][]byte{}}
@@ -128,9 +127,8 @@ func (w *Writer) Iteration(t Telemetry) {
 	w.plan(filepath.Join(IterationsDir, fmt.Sprintf("%03d.json", t.N)), append(data, '\n'))
 }
 
-// leftover says whether a file is one that a killed writer left: the name of the one that is
-// written before it is renamed. Versions before this one wrote under the projection's name with
-// digits after it.
+// leftover reports whether a file has a temporary name of a killed writer. Earlier versions wrote
+// under the projection's name with digits after it.
 func leftover(name string) bool {
 	if of, ok := safefile.Leftover(name); ok {
 		return strings.HasSuffix(of, ".json")
@@ -141,7 +139,7 @@ func leftover(name string) bool {
 
 func removeLeftovers(dir string) {
 	for _, folder := range []string{dir, filepath.Join(dir, IterationsDir)} {
-		// A folder that cannot be read has nothing to tidy; writing there will say why.
+		// If the folder cannot be read, writing there returns the error.
 		entries, _ := os.ReadDir(folder)
 		for _, entry := range entries {
 			if entry.Type().IsRegular() && leftover(entry.Name()) {

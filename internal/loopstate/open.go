@@ -8,10 +8,9 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 )
 
-// Open returns the state of a loop as its files have it now. It reads state.json
-// and what the journal holds after it; where state.json is missing, torn or not of
-// this journal, it folds from the last segment's checkpoint. It takes no lock and
-// writes nothing.
+// Open returns the present state of a loop from its files. It reads state.json and the later events
+// of the journal; if state.json is missing, torn or not of this journal, it folds from the last
+// segment's checkpoint. It takes no lock and writes nothing.
 func Open(loopDir string) (State, error) {
 	if s, ok := saved(loopDir); ok {
 		if ok, err := catchUp(loopDir, &s); ok && err == nil {
@@ -36,7 +35,7 @@ func Rebuild(loopDir string) (State, error) {
 	return s, nil
 }
 
-// MaxState bounds what is read of a projection, in bytes. A longer state.json is made again from
+// MaxState is the longest projection that is read, in bytes. A longer state.json is made again from
 // the journal.
 const MaxState = 64 << 20
 
@@ -50,9 +49,8 @@ func saved(loopDir string) (State, bool) {
 	return f.State, f.State.Seq > 0 && f.Seq == f.State.Seq
 }
 
-// catchUp folds the events after the state. It is not ok where the journal does
-// not hold the event that the state stands at: after a power cut the projection
-// may be ahead of the journal.
+// catchUp folds the events after the state. ok is false if the journal does not contain the state's
+// last event: after a power cut the projection may be ahead of the journal.
 func catchUp(loopDir string, s *State) (ok bool, err error) {
 	for e, err := range journal.Read(loopDir, journal.ReadOptions{FromSeq: s.Seq}) {
 		switch {

@@ -10,9 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// State is everything that decisions depend on: the folds of the policies. It is
-// plain data, and bounded in size. It belongs to one goroutine; what another
-// needs of it goes there as JSON.
+// State is everything that decisions depend on: the folds of the policies. It is plain data, and
+// bounded in size. It belongs to one goroutine; others get parts of it as JSON.
 type State struct {
 	Seq event.Seq `json:"seq"` // of the last event folded
 	At  time.Time `json:"at"`  // of the last event folded
@@ -35,7 +34,7 @@ type State struct {
 }
 
 // Fold takes one event into the state. Its payload is decoded here, once. Each policy is given the
-// loop as it was before the event, so that their order has no meaning. An error means that the
+// loop as it was before the event, so that their order does not matter. An error means that the
 // payload cannot be read; the state must not be used then.
 func (s *State) Fold(e event.Event) error {
 	p, err := payload(e)
@@ -69,8 +68,8 @@ func (s *State) Fold(e event.Event) error {
 	return nil
 }
 
-// payload decodes an event. Of the types that come by the thousand it reads what the policies need
-// and no long text: rebuilding a journal takes half the time.
+// payload decodes an event. For the most frequent types it reads only what the policies need, and
+// no long text: that halves the time to rebuild a journal.
 func payload(e event.Event) (event.Payload, error) {
 	switch e.Type {
 	case event.TypeToolReturned:
@@ -92,10 +91,10 @@ func (s *State) restore(seq event.Seq, opened event.SegmentOpened) error {
 	if err := json.Unmarshal(opened.Checkpoint, s); err != nil {
 		return err
 	}
-	// All that can be compared without reading what came before; journal.Verify does the rest. A
-	// seal may stand between.
+	// This is all that can be compared without reading earlier events; journal.Verify compares the
+	// rest. A seal may come between.
 	if s.Seq >= seq || s.Seq+2 < seq {
-		return fmt.Errorf("it stands at event %d, and the segment begins with event %d", s.Seq, seq)
+		return fmt.Errorf("its last event is %d, and the segment begins with event %d", s.Seq, seq)
 	}
 	return nil
 }
@@ -108,14 +107,14 @@ func (s *State) Begun() bool { return !s.Lifecycle.Started.IsZero() }
 func (s *State) Checkpoint() json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {
-		// A State is plain data that came from JSON; this is a mistake in its types.
+		// A State is plain data from JSON, so its types are wrong.
 		panic(fmt.Sprintf("loopstate: checkpoint: %v", err))
 	}
 	return data
 }
 
-// Status says in one word where the loop stands: one of the Status constants of
-// package event, or empty for a journal without a loop.
+// Status returns the loop's status: one of the Status constants of package event, or empty for a
+// journal without a loop.
 func (s *State) Status() event.Status {
 	l := &s.Lifecycle
 	switch {
@@ -135,20 +134,20 @@ func (s *State) Status() event.Status {
 	return event.StatusRunning
 }
 
-// Leaving reports whether the loop has ended or was told to end at once: if it has a runner, that
-// will be gone when its agent is.
+// Leaving reports whether the loop has ended or has to end at once: if it has a runner, that exits
+// when its agent has exited.
 func (s *State) Leaving() bool {
 	return s.Lifecycle.Ended != nil || s.Commands.Stopping.EndsNow()
 }
 
-// SessionGoesOn reports whether the next iteration is another prompt in the session of the last
-// one: context is same, and the process that rests is that of the agent that works.
+// SessionGoesOn reports whether the next iteration is another prompt in the last one's session:
+// context is same, and the parked process is the current agent's.
 func (s *State) SessionGoesOn() bool {
 	p := &s.Lifecycle.Process
 	return s.Rules.Context == "same" && p.Parked && p.Agent == s.Failover.Agent
 }
 
-// Waiting says for what and until when a waiting loop waits.
+// Waiting says for what, and until when, the loop waits.
 func (s *State) Waiting() string {
 	if s.Status() != event.StatusWaiting {
 		return ""
@@ -176,8 +175,8 @@ var doing = map[policy.Phase]string{
 	policy.VerifyingDone: "ended; the file DONE is being verified",
 }
 
-// Pending says which pause or stop people asked for that is still to come, as in "pausing after
-// iteration 9"; empty where there is none.
+// Pending names a requested pause or stop that has not happened yet, such as "pausing after
+// iteration 9"; empty if there is none.
 func (s *State) Pending() string {
 	l := &s.Lifecycle
 	switch {
@@ -192,15 +191,15 @@ func (s *State) Pending() string {
 	return s.Commands.Pending(l.Iteration)
 }
 
-// Deadline returns the earliest moment at which something has to be decided though
-// nothing happens; false where there is none.
+// Deadline returns the earliest moment at which something has to be decided without another event;
+// false if there is none.
 func (s *State) Deadline() (policy.Deadline, bool) {
 	if s.Lifecycle.Ended != nil {
 		return policy.Deadline{}, false
 	}
 	next, found := s.Idle.Next(&s.Lifecycle)
 	if s.Lifecycle.Process.Killing {
-		next, found = policy.Deadline{}, false // no deadline can do more
+		next, found = policy.Deadline{}, false // a deadline cannot do more
 	}
 	if s.Wait != nil && s.Wait.Until.After(s.At) {
 		next, found = policy.Deadline{Name: policy.TimerOf(s.Wait.For), At: s.Wait.Until}, true
@@ -211,11 +210,11 @@ func (s *State) Deadline() (policy.Deadline, bool) {
 	return next, found
 }
 
-// lookGrace is how much longer than limits.duration a look at what the agent left may take: it is a
-// matter of moments, and what was claimed would be lost with it. One that hangs is ended.
+// lookGrace is how much longer than limits.duration an inspection of the agent's work may take: it
+// takes moments, and without it a claim would be lost. One that hangs is ended.
 const lookGrace = 10 * time.Second
 
-// TimeUp is when limits.duration ends what goes on now; zero where it is not set.
+// TimeUp returns when limits.duration ends what goes on now; zero if it is not set.
 func (s *State) TimeUp() time.Time {
 	at, limited := s.Budget.Until(s.Rules)
 	switch {
@@ -227,14 +226,14 @@ func (s *State) TimeUp() time.Time {
 	return at
 }
 
-// Looking reports whether what the agent left is only looked at.
+// Looking reports whether the agent's work is only inspected.
 func (s *State) Looking() bool {
 	return s.Rules.Guardrails == 0 && s.Phase.Verifying()
 }
 
-// Timed reports whether the end of the loop's time cuts short what goes on now: a wait, a look, the
-// agent's turn, what the agent left running, guardrails. A commit comes to its end, and what was
-// told to end already is not told again.
+// Timed reports whether the end of the loop's time cuts short what goes on now: a wait, an
+// inspection, the agent's turn, what the agent left running, guardrails. It does not cut short a
+// commit, or what is being ended already.
 func (s *State) Timed() bool {
 	if s.Idle.Lingering {
 		return !s.Lifecycle.Process.Killing

@@ -7,11 +7,11 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Telemetry is what one iteration came to: iterations/NNN.json. projector.Iteration has the same
+// Telemetry is the result of one iteration: iterations/NNN.json. projector.Iteration has the same
 // fields for other programs.
 type Telemetry struct {
 	N           int           `json:"n"`
-	Agent       string        `json:"agent,omitempty"` // its name, where the loop has several
+	Agent       string        `json:"agent,omitempty"` // its name, if the loop has several
 	Outcome     event.Outcome `json:"outcome"`
 	Error       string        `json:"error,omitempty"`
 	Started     time.Time     `json:"started"`
@@ -20,7 +20,7 @@ type Telemetry struct {
 	Usage       event.Usage   `json:"usage"`
 	Tools       int           `json:"tools"`
 	ToolsFailed int           `json:"toolsFailed"`
-	// answers of the model, as far as the agent shows them
+	// answers of the model, if the agent shows them
 	Turns    int `json:"turns"`
 	Messages int `json:"messages"` // blocks of text the agent said
 	// the beginning of the agent's final message
@@ -29,14 +29,14 @@ type Telemetry struct {
 	Refunded bool        `json:"refunded,omitempty"`
 	Claimed  event.Claim `json:"claimed,omitempty"`
 	Refused  []string    `json:"refused,omitempty"`
-	// What ralph itself found out after the turn.
+	// What ralph itself found after the turn.
 	Guardrails int      `json:"guardrails,omitempty"` // that ran
 	Failed     []string `json:"failed,omitempty"`     // of these, by their commands
-	// yes or no by what the files show; empty where nothing shows it
+	// whether the files show progress; empty if that is unknown
 	Progress event.Progress `json:"progress,omitempty"`
-	// the work of the iteration, where version control took it
+	// the commit of the iteration's work, if there is one
 	Commit  *Commit   `json:"commit,omitempty"`
-	Unkept  string    `json:"unkept,omitempty"` // why version control did not
+	Unkept  string    `json:"unkept,omitempty"` // why there is no commit
 	LastSeq event.Seq `json:"lastSeq"`          // of its iteration.ended
 }
 
@@ -60,8 +60,8 @@ func beginning(text string, most int) string {
 	return text
 }
 
-// iterations notes what became of an iteration's work in version control, and makes the telemetry
-// of one that ends, before the policies begin to count again.
+// iterations notes the commit of an iteration's work, and makes the telemetry of an iteration that
+// ends, before the policies reset their counts.
 func (s *State) iterations(e event.Event, p event.Payload) {
 	switch p := p.(type) {
 	case event.IterationStarted:

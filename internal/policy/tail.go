@@ -46,7 +46,8 @@ func (t *Tail) trim() {
 		for cut < len(t.Text) && t.Text[cut]&0xC0 == 0x80 {
 			cut++
 		}
-		// The ellipsis keeps the rest of a line from looking like a fence, indented code or a lone marker.
+		// The ellipsis keeps the rest of a line from looking like a fence, indented code or a lone
+		// marker.
 		begins = "…"
 	}
 	for line := range strings.Lines(string(t.Text[:cut])) {
