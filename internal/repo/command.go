@@ -17,9 +17,9 @@ import (
 // grace is the time between TERM, on which git removes its lock files, and KILL.
 const grace = 3 * time.Second
 
-// redirecting are the variables that move git to another repository or change what a pathspec
-// means. git sets the former for its hooks (git rev-parse --local-env-vars), and ralph may have
-// been started in one.
+// redirecting are the variables that make git use another repository or change the meaning of a
+// pathspec. git sets the former for its hooks (git rev-parse --local-env-vars), and a hook may have
+// started ralph.
 var redirecting = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_IMPLICIT_WORK_TREE",
 	"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH", "GIT_GRAFT_FILE", "GIT_SHALLOW_FILE",
@@ -27,13 +27,13 @@ var redirecting = []string{
 	"GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS",
 }
 
-// gpgTerminal names the terminal at which gpg's agent asks for a passphrase: a daemon opens it by
-// its name, so that a session of its own does not keep git from it, and would read what a person
-// types there who is attached to a loop.
+// gpgTerminal names the terminal at which gpg's agent asks for a passphrase. That daemon opens it
+// by name, although git has a session without a terminal, and would read the input of a person who
+// is attached to a loop.
 const gpgTerminal = "GPG_TTY"
 
-// environment returns base, or this process's own where it is nil, without what misleads git and
-// what asks at a terminal.
+// environment returns base, or this process's environment if it is nil, without the variables that
+// mislead git or name a terminal.
 func environment(base []string) []string {
 	if base == nil {
 		base = os.Environ()
@@ -62,7 +62,7 @@ func readError(doing, said string, err error) error {
 	return e
 }
 
-// exitCode is -1 for a command that did not run to its end.
+// exitCode returns -1 for a command that did not exit by itself.
 func exitCode(err error) int {
 	if exit, ok := errors.AsType[*process.ExitError](err); ok {
 		return exit.Code

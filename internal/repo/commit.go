@@ -20,7 +20,7 @@ const (
 	verifyTime = 3 * time.Second // for checking the result after a commit was interrupted
 )
 
-// commit adds and commits, and reports whether there was anything to.
+// commit adds and commits, and reports whether there was anything to commit.
 func (r *runner) commit(ctx context.Context, words []string) (bool, error) {
 	at, err := r.git.locate(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *runner) commit(ctx context.Context, words []string) (bool, error) {
 	}
 	for _, e := range st.entries {
 		switch {
-		case e.kind == 'u': // git add would call it resolved, with the markers in the file
+		case e.kind == 'u': // git add would mark it as resolved, with the conflict markers in the file
 			return false, r.fail(words, fmt.Errorf("%w in %q", ErrUnmerged, e.path), "resolve the conflict, then 'git add' the file")
 		case e.kind == '?' && r.AddUntracked && strings.HasSuffix(e.path, "/"):
 			r.result.Left = append(r.result.Left, e.path)
@@ -56,8 +56,8 @@ func (r *runner) commit(ctx context.Context, words []string) (bool, error) {
 	return r.commitFrom(ctx, at, st.head, words)
 }
 
-// commitFrom leaves the index as it was unless HEAD is another one afterwards. It asks HEAD and not
-// the exit code: a commit that was ended in its last hook has been made.
+// commitFrom restores the index unless HEAD has changed. It checks HEAD and not the exit code: a
+// commit that was ended in its last hook has been made.
 func (r *runner) commitFrom(ctx context.Context, at workTree, before string, words []string) (bool, error) {
 	kept, err := saveIndex(at)
 	if err != nil {
@@ -107,9 +107,9 @@ func (r *runner) addAndCommit(ctx context.Context, before string, words []string
 	if r.Message == "" {
 		return r.fail(words, ErrNoMessage, "")
 	}
-	// The message comes by standard input, where a leading dash or a quote means nothing, and hooks
-	// are given none of it. Spaces around lines go, and a line that begins with "#" stays, whatever
-	// commit.cleanup says.
+	// The message comes by standard input, where a leading dash or a quote has no meaning; hooks do
+	// not get it as their input. Spaces around lines are removed, and a line that begins with "#"
+	// stays, whatever commit.cleanup says.
 	return r.run(ctx, r.Message+"\n", slices.Concat(words, []string{"--cleanup=whitespace", "--file=-"})...)
 }
 
@@ -137,7 +137,7 @@ func (r *runner) describe(ctx context.Context, before string) error {
 	return err
 }
 
-// fail makes an Error of a reason, which may be one already.
+// fail makes an Error from err, which may be one already.
 func (r *runner) fail(words []string, err error, hint string) error {
 	if e, ok := errors.AsType[*Error](err); ok && hint == "" {
 		hint = e.hint
@@ -176,8 +176,8 @@ func isLocked(at workTree) bool {
 	return err == nil
 }
 
-// waitForLock waits for another git: git itself does not wait, and an editor asks for the status
-// every few seconds.
+// waitForLock waits until no other git locks the index: git itself does not wait, and an editor may
+// run git status every few seconds.
 func waitForLock(ctx context.Context, at workTree, patience time.Duration) error {
 	enough := time.NewTimer(patience)
 	defer enough.Stop()
@@ -195,11 +195,11 @@ func waitForLock(ctx context.Context, at workTree, patience time.Duration) error
 	return nil
 }
 
-// A savedIndex is the index as it was.
+// A savedIndex is a copy of the index.
 type savedIndex struct {
 	at      workTree
 	content []byte
-	info    fs.FileInfo // nil: there was none
+	info    fs.FileInfo // nil if there was no index
 }
 
 func saveIndex(at workTree) (savedIndex, error) {
@@ -219,8 +219,8 @@ func saveIndex(at workTree) (savedIndex, error) {
 	return k, nil
 }
 
-// restore puts it back under git's own lock. The time of change comes along: git takes a file for
-// changed in the same moment as the index, and so worth reading, by comparing the two times.
+// restore puts it back under git's own lock, with its time of change: git reads a file again if the
+// file's time is not before the index's.
 func (k savedIndex) restore() error {
 	path := filepath.Join(k.at.gitDir, "index")
 	lock, err := os.OpenFile(lockPath(k.at), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -242,7 +242,7 @@ func (k savedIndex) restore() error {
 	if err == nil {
 		err = os.Rename(lock.Name(), path)
 	}
-	if err != nil { // and only then: after the rename the name may be another git's
+	if err != nil { // only then: after the rename, the lock may be another git's
 		return errors.Join(err, os.Remove(lock.Name()))
 	}
 	return nil

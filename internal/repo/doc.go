@@ -22,26 +22,26 @@
 //     a reference. They may run while an agent or a person works in the same repository.
 //   - A folder named .ralph, anywhere in the working tree and whether ignored or not, is never
 //     listed, counted or added.
-//   - The fingerprint is the same as long as nothing changes, and another one when a byte of the
-//     working tree's difference against HEAD does. A file that is too large to be read each time
-//     enters it with its size and time of change; see [Snapshot.Partial].
+//   - The fingerprint changes exactly if a byte of the working tree's difference against HEAD
+//     changes. For a file that is too large to be read each time it uses the size and time of
+//     change; see [Snapshot.Partial].
 //   - [Run] makes no empty commit, except where a hook removes everything that was to be committed.
 //     So a second Run after a crash makes no second commit of the same work. A failed commit leaves
 //     the index, byte for byte, as it was before.
 //   - [TakeSnapshot], [Since], [Repos] and [Branch], and the questions that [Run] asks before and
 //     after a commit, start no program that the repository names: no fsmonitor, hook, filter,
 //     external diff, textconv, pager or credential helper; and they fetch nothing. They end with
-//     their context, within a minute in any case, with all processes that git has started in its
-//     session. git's own files are opened only where they are regular files below a limit: a pipe
+//     their context, and after a minute at the latest, with all processes that git has started in
+//     its session. git's own files are opened only if they are regular files below a limit: a pipe
 //     in the place of one is an error that names it.
 //   - In the tasks of [Run], hooks, signing, filters, includes and credential helpers run as they
-//     do for the user. Nothing waits for a person without end: there is no terminal, none is named to
-//     gpg's agent either, no editor and no standard input. A window may be opened and a key may wait
-//     to be touched. A task that exceeds its time is ended with the processes of its group.
-//   - No shell reads arguments, and paths are passed with NULs between them: names with newlines,
-//     quotes or a leading dash are names.
-//   - The folder determines the repository: GIT_DIR and its like, as a git hook that started ralph
-//     would set them, are not passed on.
+//     do for the user. Nothing waits for a person without end: there is no terminal (for gpg's
+//     agent neither), no editor and no standard input. A window may be opened and a key may wait to
+//     be touched. A task that exceeds its time is ended with the processes of its group.
+//   - No shell reads arguments, and paths are passed with NULs between them: newlines, quotes and a
+//     leading dash in a name have no effect.
+//   - The folder determines the repository: GIT_DIR and similar variables, which a git hook that
+//     starts ralph would set, are not passed on.
 //
 // git 2.26 or later is needed; before 2.31 a snapshot runs filters, within its time. All functions
 // may be called at the same time; two Runs in one working tree are serialized by git's own lock.
@@ -49,6 +49,6 @@
 // # Not here
 //
 // Asking the agent for a message, and whether to commit at all: internal/executor and
-// internal/policy. Masking of secrets in what git and hooks print: the caller. Opening and closing
-// worktrees.
+// internal/policy. Masking of secrets in the output of git and hooks: the caller. Opening and
+// closing worktrees.
 package repo

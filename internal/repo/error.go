@@ -8,13 +8,13 @@ import (
 )
 
 var (
-	// ErrNoGit: there is no git to call.
+	// ErrNoGit: git is not installed.
 	ErrNoGit = errors.New("git is not installed")
-	// ErrNoRepository: the folder has no working tree of a git repository around it.
+	// ErrNoRepository: the folder is not in the working tree of a git repository.
 	ErrNoRepository = errors.New("not inside a git working tree")
-	// ErrNoMessage: what the agent said holds nothing that could be a commit message.
+	// ErrNoMessage: the agent's answer contains no commit message.
 	ErrNoMessage = errors.New("no commit message")
-	// ErrUnknownCommit: a commit that was asked about is not in the repository, or no longer.
+	// ErrUnknownCommit: the commit is not, or no longer, in the repository.
 	ErrUnknownCommit = errors.New("no such commit")
 	// ErrUnfinished: a merge, rebase, cherry-pick or revert waits to be finished.
 	ErrUnfinished = errors.New("still in progress")
@@ -22,24 +22,23 @@ var (
 	ErrUnmerged = errors.New("unresolved conflicts")
 	// ErrLocked: another process holds the index, or died holding it.
 	ErrLocked = errors.New("the index is locked")
-	// ErrTooMuch: git would print more than any repository that is used needs.
+	// ErrTooMuch: git would print more than for any real repository.
 	ErrTooMuch = errors.New("more than can be read")
 	// ErrNoIdentity: git does not know who the author is.
 	ErrNoIdentity = errors.New("git does not know who commits")
 )
 
 // Absent reports whether an error only says that there is no version control here, so that a loop
-// can go on without.
+// can work without it.
 func Absent(err error) bool {
 	return errors.Is(err, ErrNoGit) || errors.Is(err, ErrNoRepository)
 }
 
-// An Error is a command that failed, or was not begun for a reason that Err names. A command that
+// An Error is a command that failed, or that was not started for the reason in Err. A command that
 // took too long satisfies errors.Is with context.DeadlineExceeded.
 type Error struct {
 	Doing string // such as "git push"
-	// the end of what it printed, both streams in the order they came, hooks included; at most
-	// maxTail bytes
+	// the end of its output, both streams in order, including hooks; at most maxTail bytes
 	Output string
 	Err    error
 
@@ -56,10 +55,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint is the next step, where one is known.
+// Hint is the next step, if one is known.
 func (e *Error) Hint() string { return e.hint }
 
-// lastLine is where git and most hooks say what was wrong.
+// lastLine returns the line in which git and most hooks say what was wrong.
 func lastLine(output string) string {
 	output = strings.TrimSpace(output)
 	if i := strings.LastIndexByte(output, '\n'); i >= 0 {

@@ -9,9 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// What git keeps in files, an agent or who made a repository can make into anything. git opens them
-// without asking what they are: it would wait at a pipe for ever, and read a file of any size into
-// memory.
+// An agent, or the author of a repository, can replace git's own files by anything. git opens them
+// without a check: it would wait at a pipe forever, and read a file of any size into memory.
 
 const (
 	modulesFile = ".gitmodules"
@@ -21,7 +20,7 @@ const (
 	maxIndex   = 1 << 30
 )
 
-// gitFiles are the files that git reads for each snapshot, with the most bytes they may have.
+// gitFiles are the files that git reads for each snapshot, with their largest sizes in bytes.
 var gitFiles = map[string]int64{
 	"HEAD": maxPointer, "commondir": maxPointer, "gitdir": maxPointer, "shallow": maxConfig,
 	"config": maxConfig, "config.worktree": maxConfig, "info/exclude": maxConfig, "info/attributes": maxConfig,
@@ -32,8 +31,8 @@ var gitFiles = map[string]int64{
 // treeFiles are those of a working tree.
 var treeFiles = map[string]int64{modulesFile: maxConfig, ".gitattributes": maxConfig, ".gitignore": maxConfig}
 
-// checkFiles refuses the working tree around dir where git would wait for one of its files, or
-// fail on it: an *Error that names the file. What is wrong in any other way git says itself.
+// checkFiles returns an *Error that names the file if git would wait for, or fail on, one of its
+// files in the working tree around dir. git itself reports all other errors.
 func checkFiles(dir string) error {
 	at, err := resolve(dir)
 	if err != nil {
@@ -50,8 +49,7 @@ func checkFiles(dir string) error {
 	if err := checkFolder(gitDir, gitFiles); err != nil {
 		return err
 	}
-	// A linked worktree shares the rest with the repository that it is of
-	// (gitrepository-layout(5)).
+	// A linked worktree shares the other files with its repository (gitrepository-layout(5)).
 	if common, err := safefile.ReadLinked(filepath.Join(gitDir, "commondir"), maxPointer); err == nil {
 		shared := within(gitDir, string(common))
 		if err := checkFolder(shared, gitFiles); err != nil {
@@ -72,7 +70,7 @@ func checkBranch(gitDir, shared string) error {
 	return checkFile(filepath.Join(shared, ref), maxPointer)
 }
 
-// gitFolder is where git keeps what belongs to a working tree; empty where nothing says so.
+// gitFolder returns the folder with git's files of a working tree; empty if there is none.
 func gitFolder(root string) (string, error) {
 	dotGit := filepath.Join(root, ".git")
 	if err := checkFile(dotGit, maxPointer); err != nil {
@@ -89,7 +87,7 @@ func gitFolder(root string) (string, error) {
 	return within(root, path), nil
 }
 
-// within resolves the path that a file of git's holds.
+// within resolves a path from a file of git's.
 func within(dir, line string) string {
 	path := filepath.FromSlash(strings.TrimSpace(line))
 	if !filepath.IsAbs(path) {

@@ -18,10 +18,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// A budget bounds the work of one snapshot, whatever is in the working tree.
+// A budget limits the work of one snapshot, whatever is in the working tree.
 type budget struct {
-	file         int64 // bytes up to which a file is read
-	bytes        int64 // that are read of all files
+	file         int64 // the largest file that is read, in bytes
+	bytes        int64 // that are read of all files together
 	repositories int   // nested repositories that are inspected
 	results      map[string]nestedResult
 }
@@ -32,8 +32,8 @@ type nestedResult struct {
 	err error
 }
 
-// A fingerprint collects one digest for each path. Their order does not matter: git lists a new
-// file in another place once it is added.
+// A fingerprint collects one digest for each path. Their order does not matter: git moves a new
+// file in its list when it is added.
 type fingerprint struct {
 	inspector
 	root     *os.Root
@@ -70,11 +70,12 @@ func (p *fingerprint) sum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// add adds a path with what is on the disk. A file that was removed since git listed it is gone.
+// add adds a path with its content on the disk. A file that was removed since git listed it counts
+// as deleted.
 func (p *fingerprint) add(ctx context.Context, e entry) error {
 	name := strings.TrimSuffix(e.path, "/")
 	h := sha256.New()
-	// No field can hold a NUL, so no two different paths are written alike.
+	// No field can hold a NUL, so two different paths never give the same text.
 	fmt.Fprintf(h, "%s\x00%s\x00%s\x00", name, e.headMode, e.headID)
 	defer func() { p.digests = append(p.digests, [sha256.Size]byte(h.Sum(nil))) }()
 
@@ -87,7 +88,7 @@ func (p *fingerprint) add(ctx context.Context, e entry) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		fmt.Fprint(h, "gone")
-	case err != nil: // its folder is closed to us
+	case err != nil: // its folder cannot be read
 		p.partial = true
 		fmt.Fprint(h, "unread")
 	case info.Mode().IsRegular():
@@ -97,7 +98,7 @@ func (p *fingerprint) add(ctx context.Context, e entry) error {
 		fmt.Fprintf(h, "link\x00%s", target)
 	case info.IsDir() && (e.module || strings.HasSuffix(e.path, "/")):
 		return p.repository(ctx, h, name)
-	default: // a file became a folder, whose files have entries of their own, or a device
+	default: // a folder, whose files have their own entries, or a device
 		fmt.Fprint(h, "gone")
 	}
 	return nil
@@ -131,11 +132,11 @@ func (p *fingerprint) read(name string, size int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, size))
 }
 
-// repository adds a submodule, or a nested repository that git does not know, by its commit and its
-// own fingerprint.
+// repository adds a submodule, or a nested repository that git does not track, by its commit and
+// its own fingerprint.
 func (p *fingerprint) repository(ctx context.Context, h hash.Hash, name string) error {
 	path := filepath.Join(p.path, name)
-	if !isRepository(path) { // without one of its own, git would answer for the one around it
+	if !isRepository(path) { // git would answer for the repository around it
 		fmt.Fprint(h, "gone")
 		return nil
 	}
@@ -156,10 +157,10 @@ func (p *fingerprint) repository(ctx context.Context, h hash.Hash, name string) 
 	return nil
 }
 
-// lineCount counts lines as git does: the last one needs no newline, and a file with a NUL near its
-// beginning has none.
+// lineCount counts lines like git: the last one needs no newline, and a file with a NUL near its
+// beginning has no lines.
 func lineCount(content []byte) int {
-	const binaryWithin = 8000 // git looks no further (buffer_is_binary)
+	const binaryWithin = 8000 // as in git's buffer_is_binary
 	if bytes.IndexByte(content[:min(len(content), binaryWithin)], 0) >= 0 {
 		return 0
 	}

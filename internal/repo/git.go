@@ -20,24 +20,23 @@ const (
 	readTime = time.Minute
 	// readGrace is the time between TERM and KILL for a git that only reads.
 	readGrace = 500 * time.Millisecond
-	// maxOutput bounds in bytes what one call may print: the names of a million files.
+	// maxOutput limits the output of one call, in bytes: the names of a million files.
 	maxOutput = 64 << 20
-	// maxFilters bounds the filters that are switched off, each by its name.
+	// maxFilters limits the filters that are switched off, each by its name.
 	maxFilters = 256
 )
 
-// A git is the user's git in one folder, asked for facts. What it is asked can come from a
-// repository that another person has made or an agent has changed, so it starts no program that the
-// repository names and reaches for nothing outside. [command] runs what is done for the user, with
-// all of the user's own settings.
+// A git asks the user's git for facts in one folder. Another person may have made the repository,
+// or an agent changed it, so this git starts no program that the repository names and fetches
+// nothing. [command] runs tasks for the user, with all of the user's own settings.
 type git struct {
-	argv  []string // what every command begins with
+	argv  []string // the beginning of every command
 	env   []string
 	dir   string
-	limit time.Duration // of one call; readTime where zero
+	limit time.Duration // of one call; 0 means readTime
 }
 
-// gitIn is the git that is asked for facts, with an environment or with this process's.
+// gitIn returns a git for facts, with the environment env or else this process's.
 func gitIn(dir string, env ...string) git {
 	return git{argv: []string{"git"}, env: environment(env), dir: dir}
 }
@@ -47,18 +46,17 @@ func (g git) in(dir string) git {
 	return g
 }
 
-// inertOptions are the settings under which git starts no program for a question. They stand before
-// the command, so they count more than what any file says. --no-ext-diff and --no-textconv stand
-// with the commands that compare; filters are switched off in [git.withoutFilters].
+// inertOptions are the settings with which git starts no other program. They come before the
+// command, so they override all files. The commands that compare get --no-ext-diff and
+// --no-textconv; [git.withoutFilters] switches off filters.
 var inertOptions = []string{
 	"--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.askPass=",
 	"-c", "core.sshCommand=false", "-c", "credential.helper=", "-c", "protocol.allow=never", "-c", "log.showSignature=false",
 }
 
-// inertEnv is the part of it that stands in the environment. A lock that another git would miss is
-// not taken; objects that a partial clone lacks are not fetched, in a git before 2.44 because no
-// protocol is allowed; and git answers in English, because some answers differ by their
-// words only.
+// inertEnv are the settings in the environment. git takes no optional lock; it does not fetch
+// objects that a partial clone lacks, before 2.44 because no protocol is allowed; and it answers in
+// English, because some answers differ only in their words.
 var inertEnv = []string{
 	"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "GIT_SSH_COMMAND=false", "GIT_ALLOW_PROTOCOL=", "GIT_NO_LAZY_FETCH=1",
 	"LC_ALL=C",
@@ -87,17 +85,16 @@ func bounded(ctx context.Context, limit time.Duration) (context.Context, context
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done after %s: %w", units.Plain(limit), context.DeadlineExceeded))
 }
 
-// line is read for answers of one line.
+// line returns an answer of one line.
 func (g git) line(ctx context.Context, args ...string) (string, error) {
 	out, err := g.read(ctx, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// withoutFilters returns a git that takes files as they lie on the disk, also where a filter is set
-// for them (gitattributes(5), "filter"). Without that a comparison would run the filter's program.
-// A file that has a filter, and of which the index does not know by size and times that it is the
-// same, is taken for changed: only the program knows. git 2.31 or later; an earlier one runs
-// them, within the snapshot's time.
+// withoutFilters returns a git that reads files as they are on the disk, even if a filter is set
+// for them (gitattributes(5), "filter"), because a comparison would run the filter's program. A
+// file with a filter counts as changed unless its size and times are as in the index: only the
+// program knows. It needs git 2.31; an earlier one runs the filters, within the snapshot's time.
 func (g git) withoutFilters(ctx context.Context) (git, error) {
 	out, err := g.read(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
 	if err != nil && exitCode(err) != 1 {
@@ -127,14 +124,14 @@ func (g git) withoutFilters(ctx context.Context) (git, error) {
 	return g, nil
 }
 
-// configured adds settings to an environment, where their names may hold any character
+// configured adds settings to an environment, where their names may contain any character
 // (git-config(1), GIT_CONFIG_COUNT).
 func configured(env []string, settings [][2]string) []string {
 	const countOf = "GIT_CONFIG_COUNT="
 	n := 0
 	for _, entry := range env {
 		if count, ok := strings.CutPrefix(entry, countOf); ok {
-			n, _ = strconv.Atoi(count) // what is no number git refuses itself
+			n, _ = strconv.Atoi(count) // git itself refuses what is no number
 		}
 	}
 	env = slices.DeleteFunc(slices.Clone(env), func(entry string) bool { return strings.HasPrefix(entry, countOf) })

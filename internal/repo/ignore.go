@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// ignored keeps everything but the team's settings out of git.
+// ignored keeps everything except the team's settings out of git.
 const ignored = "*\n!.gitignore\n!settings.json\n"
 
 // Ignore makes git ignore a folder of ralph's except for the team's settings. An existing
@@ -21,8 +21,8 @@ func Ignore(folder string) error {
 	return makeFile(root, ".gitignore", ignored)
 }
 
-// By these git recognizes a repository (gitrepository-layout(5)). No version of git works with one
-// of this format, so a git inside the folder neither commits to it nor cleans it.
+// git recognizes a repository by these files (gitrepository-layout(5)). No version of git knows
+// this format, so a git inside the folder neither commits nor cleans.
 const (
 	fakeHead   = "ref: refs/heads/none\n"
 	fakeConfig = "# Not a repository: ralph keeps this so that 'git clean -fdx' leaves the loop alone.\n[core]\n\trepositoryformatversion = 999\n"

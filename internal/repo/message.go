@@ -23,13 +23,13 @@ var (
 	escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)?")
 )
 
-// quotes are what a message may be wrapped in without being part of it.
+// quotes are pairs of marks that may enclose a message and are not part of it.
 var quotes = [][2]string{{"```", "```"}, {"``", "``"}, {"`", "`"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"}, {"‘", "’"}, {"«", "»"}, {"**", "**"}}
 
 // Message finds the commit message in what an agent said: the text of the first
-// <response>…</response>, in any case of letters, else the first line that is not empty. Fences,
-// backticks and quotes around all of it are removed, control characters out, and it ends after
-// 2,000 characters. Where nothing is left, the error is ErrNoMessage.
+// <response>…</response>, in any case of letters, else the first line that is not empty. Enclosing
+// fences, backticks and quotes, and all control characters, are removed, and it ends after 2,000
+// characters. If nothing is left, the error is ErrNoMessage.
 func Message(said string) (string, error) {
 	said = clean(said)
 	if start := responseStart.FindStringIndex(said); start != nil {
@@ -37,7 +37,7 @@ func Message(said string) (string, error) {
 		if end := responseEnd.FindStringIndex(after); end != nil {
 			return checkMessage(unwrap(after[:end[0]]))
 		}
-		said = said[:start[0]] + after // never closed: a tag is no message
+		said = said[:start[0]] + after // the tag is not closed: remove it
 	}
 	for line := range strings.SplitSeq(unwrap(said), "\n") {
 		if line = strings.TrimSpace(line); line != "" && !fenceLine.MatchString(line) {
@@ -55,7 +55,7 @@ func checkMessage(message string) (string, error) {
 	return message, nil
 }
 
-// unwrap removes what encloses the text, layer by layer.
+// unwrap removes the quotes around the text, layer by layer.
 func unwrap(s string) string {
 	for {
 		s = strings.TrimSpace(s)
@@ -78,8 +78,8 @@ func unwrap(s string) string {
 	}
 }
 
-// clean leaves text and newlines. Among what goes are the marks by which a line can be shown in
-// another order than it has.
+// clean keeps only text and newlines. It also removes the marks that change the order in which a
+// line is shown.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "")
 	s = escapes.ReplaceAllString(s, "")

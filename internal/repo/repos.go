@@ -23,9 +23,9 @@ const (
 
 // Repos returns the working trees in which an agent that works in dir may commit: the one around
 // dir first, then those inside it: submodules and linked worktrees wherever they are, and other
-// repositories three folders deep, sorted and 32 at most. Where none is around dir, those inside
-// dir. Folders named .ralph, .git and node_modules are not entered, and links are not followed.
-// Without any the error satisfies [Absent]. Time and environment are as in [TakeSnapshot].
+// repositories three folders deep, sorted and 32 at most. If none is around dir, those inside dir.
+// Folders named .ralph, .git and node_modules are not entered, and links are not followed. Without
+// any the error satisfies [Absent]. Time and environment are as in [TakeSnapshot].
 func Repos(ctx context.Context, dir string, env ...string) ([]string, error) {
 	ctx, cancel := bounded(ctx, readTime)
 	defer cancel()
@@ -67,7 +67,7 @@ func (g git) repos(ctx context.Context) ([]string, error) {
 	return inside[:min(len(inside), maxRepos)], nil
 }
 
-// notedRepos returns the repositories inside that this one has a note of.
+// notedRepos returns the repositories inside this one that it has recorded.
 func (g git) notedRepos(ctx context.Context, at workTree) ([]string, error) {
 	var found []string
 	keep := func(root string) {
@@ -94,13 +94,13 @@ func (g git) notedRepos(ctx context.Context, at workTree) ([]string, error) {
 	return found, nil
 }
 
-// modules are the paths of a working tree's submodules, as .gitmodules has them.
+// modules returns the paths of a working tree's submodules from .gitmodules.
 func (g git) modules(ctx context.Context, root string) ([]string, error) {
 	if _, err := os.Lstat(filepath.Join(root, modulesFile)); err != nil {
 		return nil, nil
 	}
 	out, err := g.in(root).read(ctx, "config", "-z", "--file", modulesFile, "--get-regexp", `^submodule\..*\.path$`)
-	// The agent may have left a file that git cannot read. That is no reason to see nothing.
+	// The agent may have left a file that git cannot read; the other repositories still count.
 	if err != nil && exitCode(err) < 0 {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func walk(ctx context.Context, base string) []string {
 	return found
 }
 
-// folders are the names of a folder's folders. What cannot be read has none.
+// folders returns the names of a folder's folders; none if it cannot be read.
 func folders(path string) []string {
 	root, err := os.OpenRoot(path) // which does not wait for a pipe
 	if err != nil {

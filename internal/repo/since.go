@@ -50,8 +50,7 @@ func (g git) since(ctx context.Context, oldHead string) (int, error) {
 	return n, nil
 }
 
-// Branch is the name of the branch that HEAD names, in the working tree around dir; empty where
-// there is none.
+// Branch returns the branch that HEAD names in the working tree around dir; empty if there is none.
 func Branch(ctx context.Context, dir string) string {
 	ctx, cancel := bounded(ctx, branchTime)
 	defer cancel()
@@ -65,10 +64,10 @@ func Branch(ctx context.Context, dir string) string {
 	return name
 }
 
-// branchTime is short because a person waits, and a loop is called otherwise without it.
+// branchTime is short because a person waits, and a loop can be named without a branch.
 const branchTime = 3 * time.Second
 
-// head is the commit that HEAD names, and empty when there is none.
+// head returns the commit that HEAD names; empty if there is none.
 func (g git) head(ctx context.Context) (string, error) {
 	head, err := g.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if exitCode(err) == 1 {
@@ -77,8 +76,8 @@ func (g git) head(ctx context.Context) (string, error) {
 	return head, err
 }
 
-// checkCommit checks a commit's name that comes from elsewhere; only a full one cannot be taken for
-// an option or a branch.
+// checkCommit checks a commit's name from a caller; only a full one cannot be an option or a
+// branch.
 func (g git) checkCommit(ctx context.Context, commit string) error {
 	if commit == "" {
 		return nil

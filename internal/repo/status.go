@@ -11,18 +11,19 @@ import (
 	"strings"
 )
 
-// ownFolder is ralph's. It changes with every iteration, which is no progress.
+// ownFolder is ralph's. Its changes, in every iteration, are no progress.
 const ownFolder = ".ralph"
 
-// withoutOwn are the pathspecs for everything but ralph's folders, from the root of a working tree.
+// withoutOwn are the pathspecs for everything except ralph's folders, from the root of a working
+// tree.
 var withoutOwn = []string{".", ":(exclude,glob)**/" + ownFolder, ":(exclude,glob)**/" + ownFolder + "/**"}
 
 func isOwn(path string) bool {
 	return slices.Contains(strings.Split(path, "/"), ownFolder)
 }
 
-// A place is a working tree and the folder where git keeps what belongs to it alone: its index, its
-// HEAD, what is in progress.
+// A workTree is a working tree and the folder of git's files for it alone: its index, its HEAD, the
+// operation in progress.
 type workTree struct{ root, gitDir string }
 
 // locate finds the working tree around the folder.
@@ -33,7 +34,7 @@ func (g git) locate(ctx context.Context) (workTree, error) {
 	if err := checkFiles(g.dir); err != nil {
 		return workTree{}, err
 	}
-	// The word between them marks where one path ends: it may hold newlines.
+	// The word between the paths separates them: they may contain newlines.
 	out, err := g.read(ctx, "rev-parse", "--show-toplevel", "--is-inside-work-tree", "--absolute-git-dir")
 	if err != nil {
 		return workTree{}, err
@@ -46,17 +47,16 @@ func (g git) locate(ctx context.Context) (workTree, error) {
 }
 
 // hasDotGit reports whether the folder or one around it has an entry .git, without which there is
-// no working tree. It is known in microseconds, where git takes milliseconds to say that there is
-// none, at the start of each loop outside version control. A folder that cannot be resolved is
-// git's to complain of.
+// no working tree. That takes microseconds; git takes milliseconds, at the start of each loop
+// outside version control. For a folder that cannot be resolved, git returns the error.
 func hasDotGit(dir string) bool {
 	at, err := resolve(dir)
 	return err != nil || top(at) != ""
 }
 
 // WorkTree returns the working tree that a folder belongs to: the nearest folder around it with an
-// entry .git, without links in its path, and outside version control the folder itself. git is not
-// asked.
+// entry .git, without links in its path; outside version control the folder itself. It does not
+// call git.
 func WorkTree(dir string) (string, error) {
 	at, err := resolve(dir)
 	if err != nil {
@@ -73,7 +73,7 @@ func resolve(dir string) (string, error) {
 	return filepath.EvalSymlinks(at)
 }
 
-// top returns the nearest folder with an entry .git; empty where there is none.
+// top returns the nearest folder with an entry .git; empty if there is none.
 func top(at string) string {
 	for {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
@@ -87,8 +87,8 @@ func top(at string) string {
 	}
 }
 
-// operations are the files by which git itself knows what it is in the middle of. Each comes with
-// the word for it and the command that calls it off.
+// operations are the files by which git itself recognizes an operation in progress, each with the
+// operation's name and the command that aborts it.
 var operations = []struct{ file, name, abort string }{
 	{"MERGE_HEAD", "merge", "git merge --abort"},
 	{"rebase-merge", "rebase", "git rebase --abort"},
@@ -98,7 +98,7 @@ var operations = []struct{ file, name, abort string }{
 	{"REVERT_HEAD", "revert", "git revert --abort"},
 }
 
-// operation is what is in progress, and empty when nothing is.
+// operation returns the operation in progress; empty if there is none.
 func (p workTree) operation() (name, abort string) {
 	for _, op := range operations {
 		if _, err := os.Lstat(filepath.Join(p.gitDir, filepath.FromSlash(op.file))); err == nil {
@@ -108,9 +108,9 @@ func (p workTree) operation() (name, abort string) {
 	return "", ""
 }
 
-// A status is what git status says, without ralph's folders.
+// A status is the output of git status without ralph's folders.
 type status struct {
-	head    string // empty where nothing is committed yet
+	head    string // empty if nothing is committed yet
 	entries []entry
 }
 
@@ -118,16 +118,16 @@ type status struct {
 type entry struct {
 	kind     byte   // '1' tracked, 'u' unmerged, '?' untracked
 	path     string // from the root, with slashes; one that ends in a slash is another repository
-	headMode string // empty where HEAD has no such path
+	headMode string // empty if HEAD has no such path
 	headID   string
 	module   bool // HEAD or the index has it as a submodule
-	gone     bool // nothing of this name is on the disk, or in the way to it stands a link
+	gone     bool // no such file is on the disk, or a link is on the way to it
 }
 
-// status asks with all untracked files one by one. There is no pathspec in it, which would keep git
-// from using its cache of untracked files. Renames are not detected: they would be read out of
-// contents. What is not committed in a submodule is left out: git would look there under that
-// submodule's own settings.
+// status lists all untracked files one by one. It has no pathspec, because with one git does not
+// use its cache of untracked files. Renames are not detected: git would have to compare contents.
+// Uncommitted changes in submodules are left out: git would look there with that submodule's own
+// settings.
 func (g git) status(ctx context.Context) (status, error) {
 	out, err := g.read(ctx, "status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames", "--no-ahead-behind", "--ignore-submodules=dirty")
 	if err != nil {
@@ -176,7 +176,7 @@ func parseEntry(record string) (entry, bool) {
 	case '1':
 		e.headMode, e.headID = parts[3], parts[6]
 		e.gone = parts[1] == "D." || strings.HasSuffix(parts[1], "D")
-	case 'u': // our side, which is HEAD's
+	case 'u': // our side, which is in HEAD
 		e.headMode, e.headID = parts[4], parts[8]
 	}
 	if e.kind != '?' {

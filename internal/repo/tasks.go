@@ -19,7 +19,7 @@ const (
 	maxTail        = 16 << 10 // bytes of output that an error carries
 )
 
-// Config says what to run where.
+// Config says what to run, and where.
 type Config struct {
 	Dir string
 	// Command is the program, git when empty; such as "git" or "/opt/git/bin/git -c
@@ -27,34 +27,33 @@ type Config struct {
 	Command string
 	// Tasks are its subcommands in order, each of one or more words: "commit", "push origin HEAD".
 	Tasks []string
-	// AddUntracked: commit takes untracked files along that are not ignored, except other
-	// repositories; otherwise tracked ones only.
+	// AddUntracked: the commit includes untracked files that are not ignored, except other
+	// repositories; otherwise only tracked ones.
 	AddUntracked bool
-	// Message is for the task commit. Without one it fails with ErrNoMessage, unless git has
+	// Message is for the task commit, which fails with ErrNoMessage if it is empty, unless git has
 	// nothing to commit.
 	Message string
 	Env     []string      // "NAME=value"; this process's own when nil
-	Timeout time.Duration // of each command; ten minutes when zero
+	Timeout time.Duration // of each command; 0 means ten minutes
 
-	lockWait time.Duration // how long another git may hold the index; two seconds when zero
+	lockWait time.Duration // how long another git may lock the index; 0 means two seconds
 }
 
 // Result is what was done, also when a later task failed.
 type Result struct {
-	// Done and Skipped are the tasks that came to a good end, and those for which there was nothing
-	// to do.
+	// Done are the tasks that succeeded, and Skipped those with nothing to do.
 	Done, Skipped []string
-	// Committed: a commit was made by this Run. SHA, Message (as hooks left it) and Stat are about
-	// it. Of a program other than git they are known where git sees the commit as well: where the
-	// program drives git, or keeps a git repository beside its own. Else SHA and Stat are empty,
-	// and Message is the one that the program was given.
+	// Committed: this Run made a commit. SHA, Message (as hooks left it) and Stat are about it. For
+	// a program other than git they are known if git sees the commit too: the program calls git, or
+	// keeps a git repository beside its own. Otherwise SHA and Stat are empty, and Message is the
+	// one that the program was given.
 	Committed bool
 	SHA       string
 	Message   string
 	Stat      Stat
 	// Nothing: there was a task commit and nothing to commit.
 	Nothing bool
-	// Left are the repositories inside that AddUntracked did not take along, from the root and with
+	// Left are the repositories inside that AddUntracked did not include, from the root and with
 	// slashes: git would record them in a way that cannot be cloned.
 	Left []string
 }
@@ -62,14 +61,14 @@ type Result struct {
 // Run runs the tasks in order and stops at the first that fails, with an [Error]. Earlier tasks
 // stay done: after a failed push the Result has the commit.
 //
-// With git, the task commit commits the complete working tree around Dir. With nothing to commit,
-// Run continues with the next task: commits of the agent may wait to be pushed, or an earlier push
-// may have failed. The task push without further words is skipped when the branch has nothing to
-// push. Every other task is run unchanged.
+// With git, the task commit commits the complete working tree around Dir. If there is nothing to
+// commit, Run continues with the next task: commits of the agent may wait to be pushed, or an
+// earlier push may have failed. The task push without further words is skipped when the branch has
+// nothing to push. Every other task is run unchanged.
 //
 // Another program gets "commit -am <message>" and the other tasks unchanged. It finds out itself
 // whether there is anything to commit, and AddUntracked is not passed on. Which commit it made is
-// known where git reads the same repository.
+// known if git reads the same repository.
 //
 // Run may be called again after a crash. The index may then contain files that were added for a
 // commit that was not made.
@@ -137,9 +136,8 @@ func (r *runner) task(ctx context.Context, task string) error {
 	return err
 }
 
-// commitWith lets another program than git commit. It may drive git, or keep a repository that
-// git reads too: whether HEAD has moved is then what it has done. Where git sees nothing, the
-// program is believed.
+// commitWith lets a program other than git commit. If it calls git, or keeps a repository that git
+// reads too, a moved HEAD shows the commit. If git sees nothing, the program's exit code counts.
 func (r *runner) commitWith(ctx context.Context, words []string) error {
 	seen := runner{Config: r.Config, git: git{argv: []string{"git"}, env: r.git.env, dir: r.git.dir}}
 	before, unseen := seen.git.head(ctx)
@@ -157,7 +155,7 @@ func (r *runner) commitWith(ctx context.Context, words []string) error {
 		return nil
 	}
 	seen.result.SHA = head
-	if seen.describe(after, before) == nil { // else it is a commit all the same
+	if seen.describe(after, before) == nil { // else it is still a commit
 		r.result.Message, r.result.Stat = seen.result.Message, seen.result.Stat
 	}
 	r.result.SHA = head
@@ -169,20 +167,19 @@ func (r *runner) isGit() bool {
 	return strings.EqualFold(strings.TrimSuffix(name, ".exe"), "git")
 }
 
-// isLevel reports whether git knows of nothing to push on this branch. Not knowing is no: then push
+// isLevel reports whether git knows that this branch has nothing to push. If git cannot know, push
 // itself says what is missing.
 func (g git) isLevel(ctx context.Context) bool {
 	ahead, err := g.line(ctx, "rev-list", "--count", "@{push}..HEAD", "--")
 	return err == nil && ahead == "0"
 }
 
-// run runs one command of the user's within its time.
+// run runs one command of the user's, with its time limit.
 func (r *runner) run(ctx context.Context, stdin string, args ...string) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.Timeout, fmt.Errorf("not done after %s: %w", units.Plain(r.Timeout), context.DeadlineExceeded))
 	defer cancel()
 	out := process.Tail{Max: maxTail}
-	// An editor that is asked for nevertheless takes what it is given (git-var(1) knows ":" as the
-	// one that does nothing).
+	// If git still starts an editor, it is ":", which accepts the text unchanged (git-var(1)).
 	env := append(slices.Clip(r.git.env), "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=:")
 	err := run(limited, process.Command{
 		Argv: slices.Concat(r.git.argv, args), Dir: r.git.dir, Env: env, Stdin: []byte(stdin), Stdout: &out, Stderr: &out, Grace: grace,
@@ -197,7 +194,7 @@ func (r *runner) run(ctx context.Context, stdin string, args ...string) error {
 	return nil
 }
 
-// name is a command as errors call it. Its further words may be long, or a message.
+// name returns a command's name for errors. Its other words may be long, or a message.
 func (r *runner) name(args []string) string {
 	return filepath.Base(r.git.argv[0]) + " " + args[0]
 }
