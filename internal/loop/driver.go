@@ -142,7 +142,7 @@ func (d *Driver) handle(in Input) error {
 		defer in.Release()
 	}
 	if d.Engine.State().Lifecycle.Ended != nil {
-		// The jump of the clock has just ended the loop. A command's file stays.
+		// The jump of the clock has just ended the loop. A command's file remains.
 		return nil
 	}
 	d.dirty = true

@@ -50,7 +50,7 @@ var ErrTooManyDecisions = errors.New("loop: decisions do not come to an end")
 // State returns the state, which later calls change.
 func (e *Engine) State() *State { return &e.state }
 
-// Restore sets the state that the journal's earlier segments add up to. Call it first.
+// Restore sets the state that results from the journal's earlier segments. Call it first.
 func (e *Engine) Restore(s State) { e.state = s }
 
 // Fold folds events that the journal wrote by itself.

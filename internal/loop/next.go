@@ -47,8 +47,8 @@ var table = []struct {
 	{"otherwise the next iteration begins", begin},
 }
 
-// Next returns what follows from a state, or nothing if the loop has to wait for another event. It
-// is pure.
+// Next returns the decisions that follow from a state, or none if the loop has to wait for another
+// event. It is pure.
 func Next(s *State) []Decision {
 	_, decisions := Why(s)
 	return decisions

@@ -31,7 +31,7 @@ func completed(s *State) []Decision {
 	}
 	hint := ""
 	if s.Verification.Commit != "" {
-		// A person who reads that the loop is completed looks no further.
+		// After "completed" a person looks no further.
 		hint = "not all of it is in version control: 'ralph status' says why"
 	}
 	switch how {
@@ -76,8 +76,8 @@ func limited(s *State) []Decision {
 		if decisions := exhausted(s); decisions != nil {
 			return decisions
 		}
-	} else if standing := s.Failover.AgentRecord.Availability(s.Rules); standing.Reason != "" {
-		return end(s, standing.Reason, standing.Why, loginHint(standing.Reason, standing.Hint, s.Agent))
+	} else if a := s.Failover.AgentRecord.Availability(s.Rules); a.Reason != "" {
+		return end(s, a.Reason, a.Why, loginHint(a.Reason, a.Hint, s.Agent))
 	}
 	if reason, why := s.Budget.Over(s.Rules); reason != "" {
 		return end(s, reason, why, "")
@@ -85,8 +85,8 @@ func limited(s *State) []Decision {
 	return nil
 }
 
-// loginHint is what a person can do about an agent that is not tried again: how this very one is
-// logged in, where that is known.
+// loginHint returns what a person can do about an agent that is not tried again: if known, how to
+// log this agent in.
 func loginHint(reason event.Reason, hint string, agent event.Agent) string {
 	if reason == event.ReasonAuth && agent.Login != "" {
 		return agent.Login + ", then resume the loop"
@@ -106,7 +106,7 @@ func stuck(s *State) []Decision {
 	return nil
 }
 
-// waiting records what the loop waits for, and when it no longer does.
+// waiting records what the loop waits for, and the end of a wait.
 func waiting(s *State) []Decision {
 	if s.Escalation.Waits != "" && s.Rules.WaitEnds {
 		return end(s, event.ReasonWait, s.Escalation.Waits, "do what it waits for, then resume the loop")
@@ -140,7 +140,7 @@ func nextWait(s *State) (next event.LoopWaiting, needed bool) {
 	return next, next.Until.After(s.At)
 }
 
-// waited ends the wait that goes on; nil where none does.
+// waited ends the present wait; nil if there is none.
 func waited(s *State) []Decision {
 	if s.Wait == nil {
 		return nil
@@ -161,7 +161,7 @@ func begin(s *State) []Decision {
 
 // end ends the loop after its agent has exited. Messages that no agent will read are refused.
 func end(s *State, reason event.Reason, why, hint string) []Decision {
-	// First, because an executor that checks or commits is waited for.
+	// This comes first, because the loop waits for an executor that checks or commits.
 	if decisions := cancel(s, "the loop ends"); decisions != nil {
 		return decisions
 	}

@@ -9,10 +9,10 @@ import (
 
 // After the turn: the agent's work is checked, committed and judged, and the iteration ends.
 
-// examined has the files looked at that the agent left, and after a turn that came to its end the
-// guardrails run. Where it did not, or the agent waits for a person, it is only looked. A person
-// who does not want to wait is not kept waiting, and what was cut off by a person, a crash or a
-// limit says nothing. Guardrails do not begin when the loop's time is over: they may take long.
+// checked inspects the agent's work, and runs the guardrails after a complete turn. After an
+// incomplete turn, or if the agent waits for a person, it only inspects. After a person's stop now
+// or kill, and after a turn that a person, a crash or a limit cut off, there is no check.
+// Guardrails do not begin when the loop's time is over: they may take long.
 func checked(s *State) []Decision {
 	if s.Phase != policy.Gone || !checksWork(s.Rules) || s.Commands.Stopping.EndsNow() {
 		return nil
@@ -24,7 +24,7 @@ func checked(s *State) []Decision {
 	switch outcome, _ := outcomeOf(s); outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited:
 		return nil
-	case event.OutcomeDone, event.OutcomeEmpty: // what is found may be work
+	case event.OutcomeDone, event.OutcomeEmpty: // the agent may have worked
 		if s.Escalation.Waits != "" {
 			d.Only = "look"
 		}
@@ -34,7 +34,7 @@ func checked(s *State) []Decision {
 	return record(d)
 }
 
-// looks reports whether any rule depends on what the agent left.
+// checksWork reports whether any rule depends on a check.
 func checksWork(r event.Rules) bool {
 	return r.Guardrails > 0 || r.SCM || r.Completion.DoneFile || r.Completion.Checklist || r.Breaker.NoProgress > 0
 }
@@ -49,8 +49,8 @@ func committed(s *State) []Decision {
 	return record(event.Decided{Do: event.DoCommit, Iteration: s.Iteration, Why: "nothing speaks against the work", Agent: s.Worker.Agent})
 }
 
-// concluded ends the iteration, after it has judged what was claimed. A file DONE claims
-// whatever the agent's process came to.
+// concluded ends the iteration, after it has judged a claim. A file DONE is a claim whatever the
+// outcome of the turn.
 func concluded(s *State) []Decision {
 	switch s.Phase {
 	case policy.Gone, policy.Checked, policy.Settled:
@@ -61,7 +61,7 @@ func concluded(s *State) []Decision {
 	claim := s.Completion.Claim(s.Rules)
 	switch conclusion.Outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
-		return record(conclusion) // the iteration is tried again, and says nothing
+		return record(conclusion) // the iteration is repeated, and its claim does not count
 	case event.OutcomeDone:
 	default:
 		if claim != "" && claim != event.ClaimDoneFile {
@@ -78,7 +78,7 @@ func concluded(s *State) []Decision {
 	return record(conclusion)
 }
 
-// judged holds a claim against what is known.
+// judged accepts or refuses a claim.
 func judged(s *State, claim event.Claim) []Decision {
 	rules := s.Rules
 	evidence := policy.Evidence{
@@ -98,9 +98,8 @@ func progress(s *State) event.Progress {
 	return s.Breaker.Progress(s.Budget.Current.Tools, s.Process.Tools)
 }
 
-// outcomeOf says what the open iteration came to. An exit code by which the agent asks for a
-// person is no failure, and a limit is none of the agent's, be it that the agent gave up or that it
-// waited in silence.
+// outcomeOf returns the outcome of the open iteration. An exit code by which the agent asks for a
+// person is no failure. Neither is a limit, whether the agent gave up or waited in silence.
 func outcomeOf(s *State) (event.Outcome, string) {
 	outcome, problem := s.Lifecycle.Outcome()
 	if outcome == event.OutcomeDone && empty(s) {
@@ -123,10 +122,10 @@ func outcomeOf(s *State) (event.Outcome, string) {
 	return outcome, problem
 }
 
-// empty says of a turn that ended well that the agent did not reach its model: nothing was heard of
-// it, it claims nothing and asks for no person, and the files show no progress. Of an agent whose
-// protocol does not show tools, silence alone says nothing: a script may work without a word. The
-// rule breaker.environment, which bounds how many such iterations are given back, turns it off.
+// empty reports whether in a turn that ended well the agent did not reach its model: nothing was
+// heard of it, it claims nothing and asks for no person, and the files show no progress. For an
+// agent whose protocol does not show tools, silence alone is no sign: a script may work without a
+// word. breaker.environment limits how many such iterations are refunded; 0 turns this rule off.
 func empty(s *State) bool {
 	switch {
 	case s.Process.Heard, s.Rules.Breaker.Environment == 0:
@@ -154,31 +153,30 @@ func conclusion(s *State) event.IterationEnded {
 	default:
 		ended.Progress = progress(s)
 		ended.GuardrailsSkipped = s.Rules.Guardrails > 0 && s.Verification.Ran == 0
-		// An agent that cannot even be started costs none of the iterations that another could
-		// have.
+		// An agent that cannot be started uses up no iteration that another agent could have.
 		ended.Refunded = outcome == event.OutcomeEmpty || several(s) && unusable(s).Reason != ""
 	}
 	return ended
 }
 
-// unbegun ends an iteration whose agent was never asked to start.
+// notStarted ends an iteration whose agent was never started.
 func notStarted(s *State) event.IterationEnded {
 	return event.IterationEnded{N: s.Iteration, Outcome: event.OutcomeAborted, Took: took(s), Refunded: true}
 }
 
-// took is never negative, though the clock may be set back within an iteration.
+// took is never negative, even if the clock was set back during the iteration.
 func took(s *State) int64 { return max(0, s.At.Sub(s.Since).Milliseconds()) }
 
-// early takes a file DONE for a claim that was there before an iteration began: none
-// is needed where nothing is missing.
+// doneAlready treats a file DONE from before an iteration as a claim: if nothing is missing, no
+// iteration is needed.
 func doneAlready(s *State) []Decision {
 	switch {
 	case !s.Completion.Early || s.Completion.Accepted != "":
 		return nil
 	case s.Commands.Stopping.EndsNow():
-		return nil // a check would be waited for
+		return nil // a person would have to wait for the check
 	case s.Budget.Late(s.Rules) != "" && len(s.Verification.Missing(s.Rules)) > 0:
-		return nil // there is no time for one, and none is no verdict
+		return nil // there is no time for a check, and without one there is no verdict
 	case s.Rules.Guardrails > 0 && !s.Verification.Checked:
 		return record(event.Decided{Do: event.DoCheck, Iteration: s.Iteration, Why: "the file DONE is there"})
 	}

@@ -9,24 +9,24 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Which of several agents works. With one, its troubles are the loop's.
+// Which of several agents works. If there is only one, its troubles are the loop's.
 
 // several reports whether the loop has more than one agent.
 func several(s *State) bool { return len(s.Rules.Agents) > 1 }
 
-// standing says whether the agent that works can have another iteration.
+// availability says whether the current agent can have another iteration.
 func availability(s *State) policy.Availability {
 	if unfit := unusable(s); unfit.Reason != "" {
 		return unfit
 	}
-	standing := s.Failover.AgentRecord.Availability(s.Rules)
-	if evidence := s.Breaker.SameError(s.Rules); evidence != "" && standing.Reason == "" {
+	a := s.Failover.AgentRecord.Availability(s.Rules)
+	if evidence := s.Breaker.SameError(s.Rules); evidence != "" && a.Reason == "" {
 		return policy.Availability{Reason: event.ReasonBreaker, Why: evidence, Hint: hintStuck}
 	}
-	return standing
+	return a
 }
 
-// unfit says of an agent that was to start that it never can; no reason where it can.
+// unusable says why an agent can never start; no reason if it can.
 func unusable(s *State) policy.Availability {
 	if flag := s.Lifecycle.Refused(); flag != "" && progress(s) != event.ProgressYes {
 		return policy.Availability{Reason: event.ReasonConfig, Why: "the agent refused its arguments: " + flag, Hint: "correct agent.flags"}
@@ -54,8 +54,8 @@ func exhausted(s *State) []Decision {
 	return end(s, preferred.Reason, strings.Join(whys, "; "), loginHint(preferred.Reason, preferred.Hint, rules.Agents[0]))
 }
 
-// replaced lets another agent work: an iteration is for the first that can work, and where none
-// can, the loop waits for the one that can be tried first.
+// replaced lets another agent work: an iteration is for the first that can work, and if none can,
+// the loop waits for the one that can be tried earliest.
 func replaced(s *State) []Decision {
 	if !several(s) {
 		return nil
@@ -75,12 +75,12 @@ func replaced(s *State) []Decision {
 	case r.Until == "":
 		r.Why = fmt.Sprintf("%s can work again, and is preferred", r.Name)
 	case current.Passes:
-		r.Why = s.Failover.Limits.Trouble() // that it lasts too long is said where it ends the loop
+		r.Why = s.Failover.Limits.Trouble() // only the end of the loop says that it lasted too long
 	}
 	return record(r)
 }
 
-// moment spells a moment that is still to come.
+// moment formats a future moment.
 func moment(s *State, at time.Time) string {
 	if !at.After(s.At) {
 		return ""

@@ -7,10 +7,10 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What people ask for: each rule of the table that begins with a command.
+// What people ask for: the rules that follow from commands.
 
-// answer gives every command its answer that has one now. Words for the agent
-// are answered when the agent has them.
+// answer answers every command that can be answered now. A message is answered when the agent has
+// it.
 func answer(s *State) []Decision {
 	var decisions []Decision
 	words, length := 0, 0
@@ -37,7 +37,7 @@ func answer(s *State) []Decision {
 				decisions = append(decisions, refuse(c.ID, err.Error())...)
 				continue
 			}
-			// One at a time: the next one starts from what this one made of the state.
+			// One at a time: the next one needs the rules that this one changes.
 			return append(decisions, record(event.LoopConfigured{Key: c.Key, Value: c.Val, Rules: rules}, delivered(s, c.ID))...)
 		case event.CommandResume:
 			switch {
@@ -89,7 +89,7 @@ func killed(s *State) []Decision {
 	return record(event.Decided{Do: event.DoKill, Iteration: s.Iteration, Outcome: event.OutcomeAborted, Why: "a person killed the loop"})
 }
 
-// cancel ends the look, the guardrails and the tasks that run, if there are any.
+// cancel ends a running inspection, guardrails and tasks, if there are any.
 func cancel(s *State, why string) []Decision {
 	if s.Phase.Cancellable() && !s.Cancelled {
 		return record(event.Decided{Do: event.DoCancel, Iteration: s.Iteration, Why: why})
@@ -132,7 +132,7 @@ func stopped(s *State) []Decision {
 	return end(s, event.ReasonStop, "a person stopped the loop", "")
 }
 
-// paused: the need for a person goes before a pause, as a resume ends both.
+// paused: a wait for a person comes before a pause, because a resume ends both.
 func paused(s *State) []Decision {
 	switch {
 	case s.Paused:

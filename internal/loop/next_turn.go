@@ -5,10 +5,10 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// The open turn: from the prompt to the moment when the agent is gone or rests.
+// The open turn: from the prompt until the agent has exited or is parked.
 
-// warned says of a limit that it is near. An agent of which is not known yet whether it
-// reports what it costs and uses has not started.
+// warned warns that a limit is near. Before the agent has started, it is unknown whether it reports
+// cost and tokens.
 func warned(s *State) []Decision {
 	if s.Phase == policy.Beginning || s.Phase == policy.Opened || s.Phase == policy.Starting {
 		return nil
@@ -46,7 +46,7 @@ func overdue(s *State) []Decision {
 	case policy.TimerIteration:
 		d.Outcome, d.Why = event.OutcomeOverlong, "the iteration took too long"
 		if s.Idle.Lingering {
-			// The agent is gone, and its result stands.
+			// The agent is gone, and its result counts.
 			d.Do, d.Outcome, d.Why = event.DoKill, "", "what the agent left running took too long"
 		}
 	case policy.TimerExitGrace:
@@ -55,9 +55,8 @@ func overdue(s *State) []Decision {
 	return record(d)
 }
 
-// timeUp cuts short what goes on when the loop has run for as long as it may. A commit comes to its
-// end: each of its commands has a time of its own, and a hook that is broken off may leave files
-// half written.
+// timeUp cuts short what goes on when limits.duration is used up. It does not cut short a commit:
+// each command of it has its own time limit, and an interrupted hook may leave half-written files.
 func timeUp(s *State) []Decision {
 	why := s.Budget.Late(s.Rules)
 	switch {
@@ -75,10 +74,10 @@ func timeUp(s *State) []Decision {
 	return abortTurn(s, why)
 }
 
-// abortTurn ends the turn that goes on, whose iteration is given back; nil where none does.
+// abortTurn ends the present turn, whose iteration is refunded; nil if there is none.
 func abortTurn(s *State, why string) []Decision {
 	if s.Idle.Lingering && !s.Process.Killing {
-		// The agent is gone, and its result stands; only what it left running is ended.
+		// The agent is gone, and its result counts; only what it left running is ended.
 		return record(event.Decided{Do: event.DoKill, Iteration: s.Iteration, Why: why + ", and the agent is gone"})
 	}
 	if s.Phase.Working() {
@@ -96,7 +95,7 @@ func faulty(s *State) []Decision {
 	case event.ClassDisk:
 		reason = event.ReasonDisk
 	case event.ClassConfig:
-		// Something stands where no such thing may stand.
+		// A file is of a kind that it must not be.
 		reason, hint = event.ReasonConfig, "mend or remove what it names, then resume the loop"
 	}
 	return end(s, reason, s.Fault.Where+": "+s.Fault.Error, hint)

@@ -17,19 +17,19 @@ type Verifier struct {
 	Decisions int // compared so far
 
 	state         State
-	pending       []Decision // decided now and not found in the journal yet
-	rule          string     // which decided them
+	pending       []Decision // decided now, and not yet found in the journal
+	rule          string     // the rule that decided them
 	last          time.Time  // of the previous event
 	afterDecision bool       // it is a decision
 	afterBegin    bool       // it begins an iteration, whose segment may follow
-	unknown       bool       // what was decided when the last event was recorded is not known
+	unknown       bool       // the decisions at the last event are unknown
 }
 
 // A Difference is the first event at which a journal and the present rules disagree. Recorded is
 // the zero Draft if the journal has no decision there, Decided if the rules have none.
 type Difference struct {
 	Seq      event.Seq   // of the event at which it shows
-	Rule     string      // that decides now; empty for none
+	Rule     string      // the rule that decides now; empty for none
 	Recorded event.Draft // a decision of the journal
 	Decided  event.Draft
 	Met      event.Type // of the event at Seq

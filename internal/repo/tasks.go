@@ -33,7 +33,7 @@ type Config struct {
 	// Message is for the task commit, which fails with ErrNoMessage if it is empty, unless git has
 	// nothing to commit.
 	Message string
-	Env     []string      // "NAME=value"; this process's own when nil
+	Env     []string      // "NAME=value"; nil means this process's own
 	Timeout time.Duration // of each command; 0 means ten minutes
 
 	lockWait time.Duration // how long another git may lock the index; 0 means two seconds

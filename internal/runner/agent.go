@@ -137,14 +137,14 @@ func resumable(a config.Agent) bool {
 	return false
 }
 
-// resumed returns the session that an iteration continues: the first iteration does, and one that
-// replaces it after a refund.
+// resumed returns the session that an iteration continues: only the first iteration does, or the
+// one that replaces it after a refund.
 func (r *runner) resumed(a config.Agent, p agent.Prompt) (string, error) {
 	if a.Session == "" || p.Purpose != "" {
 		return "", nil
 	}
 	if p.Iteration > 1 {
-		// What decided this iteration is on the disk.
+		// The decision for this iteration is on the disk.
 		state, err := loopstate.Rebuild(r.Dir)
 		if err != nil || state.Budget.Counted > 1 {
 			return "", err
@@ -153,8 +153,8 @@ func (r *runner) resumed(a config.Agent, p agent.Prompt) (string, error) {
 	return a.Session, nil
 }
 
-// ownProgram is what plays rehearsals. A program that cannot find itself is looked
-// for on PATH.
+// ownProgram returns the program that plays rehearsals: ralph itself, or ralph on PATH if its own
+// path is unknown.
 func ownProgram() string {
 	if self, err := os.Executable(); err == nil {
 		return self
@@ -162,7 +162,7 @@ func ownProgram() string {
 	return "ralph"
 }
 
-// about says of each agent that the loop may run which it is, for the journal.
+// about describes each agent that the loop may run, for the journal.
 func (r *runner) about() []event.Agent {
 	var agents []event.Agent
 	names := config.Names(r.Settings.Candidates())
@@ -225,8 +225,8 @@ func (r *runner) decideKeys() {
 	}
 }
 
-// environment is the user's, with variables that describe the loop. A process that serves several
-// iterations has the number of its first one.
+// environment returns the user's environment with variables that describe the loop. A process that
+// serves several iterations has the number of its first one.
 func (r *runner) environment(place, iteration int) []string {
 	a := r.Settings.Candidates()[place]
 	env := process.Environment(r.Env, append(r.keys[place].Dropped(a), OutliveVariable), append(r.loopVariables(), fmt.Sprintf("RALPH_ITERATION=%d", iteration)))
@@ -236,12 +236,12 @@ func (r *runner) environment(place, iteration int) []string {
 	return append(env, credentials.AgentEnv(a)...)
 }
 
-// loopVariables describe the loop to the processes that it starts.
+// loopVariables returns the variables that describe the loop to its processes.
 func (r *runner) loopVariables() []string {
 	return []string{"RALPH_LOOP=" + r.Name, "RALPH_LOOP_DIR=" + r.Dir, "TASK_FOLDER=" + filepath.Clean(r.Dir)}
 }
 
-// OutliveVariable tells the processes of an agent that loops which they start may outlive the
+// OutliveVariable is set for an agent's processes if loops that they start may outlive the
 // iteration: see agent.outlive.
 const OutliveVariable = "RALPH_OUTLIVE"
 

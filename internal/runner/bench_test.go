@@ -31,8 +31,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What a machine does in a second says little about the next one: every figure is a
-// ratio against a yardstick that ran in turns with it, and the median of the rounds.
+// The speed of a machine changes from second to second. So every figure is a ratio to a yardstick
+// that ran in turns with it, and the median of the rounds.
 
 const (
 	streamBytes = 64 << 20
@@ -43,9 +43,8 @@ const (
 // BenchmarkIngest runs a whole loop of one iteration on one core: cat plays the agent and prints a
 // long stream into its pipe, and the runner decodes, checks, masks, journals, folds, syncs and
 // seals it. The yardsticks are the same bytes through cat into a file (two processes on as many
-// cores as there are), and the loop that anybody would write first: scan, unmarshal, marshal,
-// write, on one core. Beside the ratios of time stand those of processor time, which a machine that
-// others use as well distorts less.
+// cores as there are), and the simplest loop: scan, unmarshal, marshal, write, on one core. It
+// reports ratios of time and of processor time, which other programs on the machine distort less.
 func BenchmarkIngest(b *testing.B) {
 	const claudeStream, piStream = "../agent/claude/testdata/tool-run.jsonl", "../agent/pi/testdata/tool_run_v152/said.jsonl"
 	for _, c := range []struct {
@@ -97,8 +96,8 @@ func BenchmarkIngest(b *testing.B) {
 // cost is what something took, in seconds.
 type cost struct{ wall, cpu float64 }
 
-// stopwatch returns a function that says what was used since, by this process or by its
-// children that have ended.
+// stopwatch returns a function that returns the cost since then, of this process or of its ended
+// children.
 func stopwatch(b *testing.B, who int) func() cost {
 	cpu := func() time.Duration {
 		var used syscall.Rusage
@@ -111,7 +110,7 @@ func stopwatch(b *testing.B, who int) func() cost {
 	return func() cost { return cost{time.Since(began).Seconds(), (cpu() - before).Seconds()} }
 }
 
-// played is a dialect whose agent is a file that is printed.
+// played is a dialect whose agent prints a file.
 type played struct {
 	agent.Dialect
 	file string
@@ -176,7 +175,7 @@ func defaults(b *testing.B) config.Settings {
 	return loaded.Settings
 }
 
-// relay is the least that anybody does who keeps what another program prints.
+// relay is the cheapest way to keep another program's output.
 func relay(b *testing.B, file string) cost {
 	out := filepath.Join(b.TempDir(), "copy")
 	defer os.Remove(out)
@@ -188,7 +187,7 @@ func relay(b *testing.B, file string) cost {
 	return since()
 }
 
-// naively keeps the first lines of the stream in the way that is written first.
+// naively keeps the first lines of the stream in the simplest way.
 func naively(b *testing.B, file string) cost {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	in, err := os.Open(file)
@@ -229,10 +228,10 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// BenchmarkCommand is from the moment at which a command's file appears in the inbox of a running
-// loop to the moment at which its receipt is durable, which is when the runner removes the file.
-// The yardsticks are a bare fsnotify watch that sees a file appear in another folder, and the same
-// with a line appended to a file and synced: the least that can be done; in turns.
+// BenchmarkCommand measures from the moment when a command's file appears in the inbox of a running
+// loop to the moment when its receipt is durable and the runner removes the file. The yardsticks
+// are a bare fsnotify watch that sees a file appear in another folder, and the same with a line
+// appended to a file and synced: the least that can be done; in turns.
 func BenchmarkCommand(b *testing.B) {
 	const commands = 200
 	dir, stop := runningLoop(b)
@@ -309,7 +308,7 @@ func runningLoop(b *testing.B) (dir string, stop func()) {
 	}
 }
 
-// watch sends the names of the files that something happens to.
+// watch sends the names of files with events.
 func watch(b *testing.B, dir string, what fsnotify.Op) <-chan string {
 	b.Helper()
 	w, err := fsnotify.NewWatcher()
@@ -331,7 +330,7 @@ func watch(b *testing.B, dir string, what fsnotify.Op) <-chan string {
 	return names
 }
 
-// moved renames a file and waits until the watch has something to say of that id.
+// moved renames a file and waits until the watch reports the id.
 func moved(b *testing.B, from, to string, seen <-chan string, id string) float64 {
 	b.Helper()
 	began := time.Now()

@@ -13,10 +13,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/credentials"
 )
 
-// Which keys reach an agent, in homes of their own with made-up logins.
+// Which keys reach an agent, in separate homes with made-up logins.
 func TestAgentKeys(t *testing.T) {
 	if runtime.GOOS == "darwin" {
-		t.Skip("the keychain of this user would be asked")
+		t.Skip("this would ask the keychain of this user")
 	}
 	home := t.TempDir()
 	for name, text := range map[string]string{
@@ -58,7 +58,7 @@ func TestAgentKeys(t *testing.T) {
 		"codex without one":             {config.Agent{Command: "codex"}, "none", nil, credentials.KeysForNoLogin, "OPENAI_API_KEY CODEX_API_KEY", ""},
 		"codex, moved":                  {config.Agent{Command: "codex"}, "none", []string{"CODEX_HOME=" + filepath.Join(home, "codex", ".codex")}, credentials.KeysForLogin, "", "OPENAI_API_KEY CODEX_API_KEY"},
 		"codex with a keyring":          {config.Agent{Command: "codex"}, "ring", nil, credentials.KeysForUnknown, "", "OPENAI_API_KEY CODEX_API_KEY"},
-		"codex, told to use its file":   {config.Agent{Command: "codex"}, "file", nil, credentials.KeysForNoLogin, "OPENAI_API_KEY CODEX_API_KEY", ""},
+		"codex, set to use its file":    {config.Agent{Command: "codex"}, "file", nil, credentials.KeysForNoLogin, "OPENAI_API_KEY CODEX_API_KEY", ""},
 		"a key of agent.env's own":      {config.Agent{Command: "claude", Env: map[string]string{"ANTHROPIC_API_KEY": "mine"}}, "claude", nil, "", "", ""},
 		"what speaks for claude":        {config.Agent{Command: "claude-agent-acp"}, "claude", nil, credentials.KeysForLogin, "", "ANTHROPIC_API_KEY"},
 		"an agent with a login and all": {config.Agent{Command: "pi"}, "claude", nil, "", "", ""},
@@ -86,7 +86,7 @@ func TestAgentKeys(t *testing.T) {
 					t.Errorf("%s reaches the agent", name)
 				}
 				if !strings.Contains(about.Login, name) || !strings.Contains(about.Login, "withheld") {
-					t.Errorf("who has to log in is told %q", about.Login)
+					t.Errorf("the hint to log in is %q", about.Login)
 				}
 			}
 			for _, name := range strings.Fields(row.passed) {

@@ -7,12 +7,12 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 )
 
-// Each agent says what it may do, and which permissions it cannot be held to. Those that can are
-// tried in the tests of the real agents.
+// Each agent says what it may do, and which permissions it cannot enforce. The tests of the real
+// agents check those that it can enforce.
 func TestPermissionsOfEachAgent(t *testing.T) {
 	for _, row := range []struct {
 		command        string
-		workspace, ask bool // it can be held to
+		workspace, ask bool // it can enforce it
 	}{
 		{"claude", true, true},
 		{"codex", true, true},
@@ -45,7 +45,7 @@ func TestPermissionsOfEachAgent(t *testing.T) {
 	}
 }
 
-// What an agent cannot do is refused before anything begins.
+// A setting that the agent does not support is refused before the loop begins.
 func TestForeignAgentSettingsAreRefused(t *testing.T) {
 	for _, row := range []struct {
 		agent config.Agent

@@ -76,7 +76,7 @@ func (r *Redecoder) Close() *Redecoded {
 	return done
 }
 
-// follow keeps the dialect's state that of the agent's conversation.
+// follow keeps the dialect in step with the agent's conversation.
 func (r *Redecoder) follow(e event.Event) error {
 	switch e.Type {
 	case event.TypeLoopStarted:

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 )
 
-// started runs a loop of one iteration, whose agent leaves a file, and reports whether it did.
+// begun runs a loop of one iteration, whose agent leaves a file, and reports whether it did.
 func begun(t *testing.T, home, project string) (bool, error) {
 	t.Helper()
 	dir := filepath.Join(project, ".ralph", "demo")
@@ -51,7 +51,7 @@ func TestAgentWaitsForRegistryEntry(t *testing.T) {
 	}
 }
 
-// A runner that cannot open its inbox leaves no journal open for the next one to meet.
+// A runner that cannot open its inbox closes its journal, so that the next runner can open it.
 func TestFailedInboxClosesJournal(t *testing.T) {
 	project := t.TempDir()
 	dir := filepath.Join(project, ".ralph", "demo")
@@ -72,8 +72,8 @@ func TestFailedInboxClosesJournal(t *testing.T) {
 	}
 }
 
-// What a loop is found by is durable when its agent is started: else no sync of its journal
-// promises anything.
+// The names that lead to a loop are durable when its agent is started: without them, a synced
+// journal may be lost.
 func TestAgentWaitsForFolderSync(t *testing.T) {
 	real := syncFolder
 	t.Cleanup(func() { syncFolder = real })
@@ -129,6 +129,6 @@ func TestSyncFolderErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := syncFolder(closed); err != nil {
-		t.Errorf("a folder that is closed to us: %v", err)
+		t.Errorf("an unreadable folder: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ import (
 type ExistsError struct {
 	Name   string
 	Died   bool   // its runner died
-	Status string // how it ended, where it did
+	Status string // how it ended, if it did
 }
 
 func (e *ExistsError) Error() string {
@@ -104,7 +104,7 @@ func (r *runner) resumedRules(had event.Rules) event.Rules {
 	return changed(had, Rules(settings), Rules(r.Settings))
 }
 
-// changed returns had with the fields that differ between before and now as they are now.
+// changed returns had, with now's value in each field that differs between before and now.
 func changed(had, before, now event.Rules) event.Rules {
 	to, from, with := reflect.ValueOf(&had).Elem(), reflect.ValueOf(before), reflect.ValueOf(now)
 	for i := range to.NumField() {

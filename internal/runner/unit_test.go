@@ -43,7 +43,7 @@ func TestRulesFollowSettings(t *testing.T) {
 	}
 }
 
-// A key that the settings call live can be set while a loop runs, and no other.
+// Exactly the keys that are live in the settings can be set while a loop runs.
 func TestLiveSettings(t *testing.T) {
 	live := 0
 	for _, key := range config.Keys() {
@@ -157,7 +157,7 @@ func TestInvalidAgentSettings(t *testing.T) {
 		"a command that is no words": {Command: "  ", Protocol: "text"},
 	} {
 		if _, err := of(a).agent(0, agent.Prompt{}); err == nil {
-			t.Errorf("%s: it was taken", name)
+			t.Errorf("%s: it was accepted", name)
 		}
 	}
 }
@@ -166,10 +166,10 @@ func TestAgentEnvironment(t *testing.T) {
 	outer := []string{
 		"PATH=/bin", "CLAUDECODE=1", "RALPH_LOOP=outer", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d",
 	}
-	told := []string{"RALPH_LOOP=demo", "RALPH_LOOP_DIR=/p/.ralph/demo", "RALPH_ITERATION=3", "TASK_FOLDER=/p/.ralph/demo"}
+	common := []string{"RALPH_LOOP=demo", "RALPH_LOOP_DIR=/p/.ralph/demo", "RALPH_ITERATION=3", "TASK_FOLDER=/p/.ralph/demo"}
 	for name, row := range map[string]struct {
 		agent config.Agent
-		want  []string // besides what every agent is told
+		want  []string // besides the variables of every agent
 	}{
 		"claude pays by its login":          {config.Agent{Command: "claude"}, []string{"PATH=/bin", "OPENAI_API_KEY=c", "CODEX_API_KEY=d"}},
 		"codex pays by its login":           {config.Agent{Command: "codex"}, []string{"PATH=/bin", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b"}},
@@ -180,7 +180,7 @@ func TestAgentEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := of(row.agent, outer...).environment(0, 3)
-			want := slices.Concat(row.want, told)
+			want := slices.Concat(row.want, common)
 			slices.Sort(got)
 			slices.Sort(want)
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -190,8 +190,8 @@ func TestAgentEnvironment(t *testing.T) {
 	}
 }
 
-// The environment of each agent's process is the user's, less what tells it whose child it is and
-// the keys that its own login should not be mixed up with, plus ralph's.
+// The environment of each agent's process is the user's, without the variables of a parent agent
+// and the keys that its own login replaces, plus ralph's.
 func TestEnvironmentOfEachAgent(t *testing.T) {
 	keys := []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "CODEX_API_KEY"}
 	others := []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GH_TOKEN", "COPILOT_PROVIDER_API_KEY", "AMP_API_KEY", "CURSOR_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "EDITOR", "HOME"}
@@ -249,7 +249,7 @@ func TestEnvironmentOfEachAgent(t *testing.T) {
 	t.Run("qwen, which speaks as claude", func(t *testing.T) { look(t, config.Agent{Command: "qwen", Protocol: config.ProtocolClaude}, nil) })
 }
 
-// An agent that is known by name to the settings is known by name to its dialect.
+// Each agent that the settings know by name has a profile in its dialect.
 func TestACPAgentProfiles(t *testing.T) {
 	for _, known := range config.KnownAgents() {
 		if known.Protocol != config.ProtocolACP {
@@ -266,7 +266,7 @@ func TestACPAgentProfiles(t *testing.T) {
 // A flag in agent.flags replaces the one that ralph or a setting adds, and comes last; a variable
 // in agent.env replaces ralph's.
 func TestUserFlagsWin(t *testing.T) {
-	// Those without which the agent could not be driven have one value.
+	// These flags have one value, because ralph cannot drive the agent without it.
 	only := map[string]string{"--mode": "rpc", "--input-format": "stream-json", "--output-format": "stream-json"}
 	agents := []config.Agent{{Command: "codex", Flags: []string{"exec"}}, {Command: "qwen", Protocol: config.ProtocolClaude}}
 	for _, known := range config.KnownAgents() {
@@ -281,11 +281,11 @@ func TestUserFlagsWin(t *testing.T) {
 			}
 			words := usual.Argv[1:]
 			if n := len(words); a.Command == "amp" {
-				words = words[:n-2] // -x and the prompt, which are ralph's to say
+				words = words[:n-2] // -x and the prompt, which ralph always adds
 			}
 			for i, word := range words {
 				if word == "-c" || word == a.Model || i > 0 && (words[i-1] == "-c" || only[words[i-1]] == word || strings.HasPrefix(words[i-1], "--") && !strings.HasPrefix(word, "-")) || slices.Contains(a.Flags, word) {
-					continue // a value, or Codex's configuration, whose keys package codex tries
+					continue // a value, or Codex's configuration, whose keys package codex tests
 				}
 				mine := []string{word}
 				if i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
@@ -332,7 +332,7 @@ func TestSettingsOverrideEnvironment(t *testing.T) {
 	last := map[string]string{}
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")
-		last[name] = value // of several with one name a program sees the last
+		last[name] = value // a program sees the last of several with one name
 	}
 	if last["EDITOR"] != "ed" {
 		t.Errorf("EDITOR is %q", last["EDITOR"])

@@ -37,8 +37,8 @@ func (r *runner) warn(err error) {
 	}
 }
 
-// unrecordedEnd returns the end of a loop whose journal was removed or truncated, which no journal
-// contains; nil after any other error.
+// unrecordedEnd returns the end of a loop whose journal was removed or truncated, so that no
+// journal contains it; nil after any other error.
 func (r *runner) unrecordedEnd(err error) *event.LoopEnded {
 	ended := event.LoopEnded{Status: event.ReasonDisk.Status(), Reason: event.ReasonDisk, Result: event.ReasonDisk.Result()}
 	if gone, ok := errors.AsType[*journal.VanishedError](err); ok {

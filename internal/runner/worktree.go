@@ -15,7 +15,7 @@ import (
 // allowed.
 type SharedTreeError struct {
 	Tree  string
-	Loop  string // the other loop's name; "" where it is not known
+	Loop  string // the other loop's name; "" if it is unknown
 	PID   int    // of its runner; 0 as Loop
 	Since time.Time
 	// Leaving says that the other loop has ended or is being stopped, and its runner still exits.

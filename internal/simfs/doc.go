@@ -1,9 +1,9 @@
-// Package simfs is a file system in memory that dies on command, for tests of
-// what survives.
+// Package simfs is a file system in memory that crashes on command, for tests of what survives a
+// crash.
 //
 //	disk := simfs.New(rand.New(rand.NewPCG(seed, 0)))
 //	disk.Plan(simfs.Plan{CrashAt: 17})
-//	run(journal.Options{FS: disk}) // its 17th change is cut, and every later one refused
+//	run(journal.Options{FS: disk}) // its 17th change is cut off, and every later one is refused
 //	disk = disk.Crash(simfs.PowerLost)
 //	resume(journal.Options{FS: disk}) // as the next process sees it
 //
@@ -16,12 +16,11 @@
 // outcome. A change is one call that creates, writes, cuts, renames, removes or
 // syncs; changes are counted from 1.
 //
-// After a kill every completed change is there, and the write in flight stopped at some byte. After
-// a loss of power the names of a folder are as of its last sync plus some first part of what came
-// later, in order, and a file has its bytes as of its last sync plus some first part of what was
-// appended later. A rename is seen whole or not at all. [PowerLostAnyOrder] promises less of names,
-// as POSIX does. A sync that failed has thrown its bytes away: a later one that succeeds does not
-// make them durable.
+// After a kill, every completed change is there, and the write in flight stopped at some byte.
+// After a loss of power, a folder has its names of its last sync and some of the first later
+// changes, in order; a file has its bytes of its last sync and some of the first bytes appended
+// later. A rename is complete or has not happened. [PowerLostAnyOrder] promises less about names,
+// like POSIX. A failed sync discards its bytes: a later successful one does not make them durable.
 //
 // # Not here
 //

@@ -188,7 +188,7 @@ func (f *FS) sync() (done bool, err error) {
 
 func (d *folder) Close() error { return nil }
 
-// file is a journalfs.File. Its node lives on when its name is gone.
+// file is a journalfs.File. Its node remains when its name is removed.
 type file struct {
 	fs      *FS
 	at      *node
@@ -223,7 +223,7 @@ func (h *file) Write(p []byte) (int, error) {
 	return n, wrong("write", h.name, err)
 }
 
-// write appends as much as the plan lets it.
+// write appends as much as the plan allows.
 func (f *FS) write(n *node, p []byte) (int, error) {
 	_, err := f.change()
 	if err != nil && !f.dead {
@@ -232,7 +232,7 @@ func (f *FS) write(n *node, p []byte) (int, error) {
 	f.writes++
 	part := len(p)
 	switch {
-	case err != nil: // the crash comes in the middle
+	case err != nil: // the crash happens in the middle
 		part = f.rng.IntN(len(p) + 1)
 	case f.writes == f.plan.FailWrite:
 		part, err = f.rng.IntN(len(p)+1), f.plan.Err
@@ -262,7 +262,7 @@ func (h *file) Truncate(size int64) error {
 	done, err := h.fs.change()
 	if done {
 		h.fs.used -= int64(len(h.at.data)) - size
-		// What is appended next must not write over the snapshots.
+		// The next append must not overwrite the snapshots.
 		h.at.data = h.at.data[:size:size]
 	}
 	return wrong("truncate", h.name, err)

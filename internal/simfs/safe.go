@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// Folder opens a folder for files that are put in place whole. The folder must exist: see MkdirAll.
+// Folder opens a folder for files that are replaced atomically. The folder must exist: see
+// MkdirAll.
 func (f *FS) Folder(name string) (safefile.Folder, error) {
 	opened, err := f.OpenFolder(name)
 	return safeFolder{opened}, err

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/journalfs"
 )
 
-// ErrCrashed is the answer to everything that a process asks for after its death.
+// ErrCrashed is the result of every call after the crash.
 var ErrCrashed = errors.New("the simulated process is dead")
 
 // Plan says what goes wrong. The zero Plan is a disk that never fails.
@@ -23,14 +23,14 @@ type Plan struct {
 	// CrashAt is the change during which the process dies. Half of a write, or
 	// all or nothing of another change, has happened then.
 	CrashAt int
-	// FailWrite and FailSync are the write and the sync, counted from 1 and
-	// each by itself from the call of FS.Plan on, that fail with Err. A failing
-	// write leaves a first part of its bytes.
+	// FailWrite and FailSync are the numbers of the write and of the sync that fail with Err. Each
+	// is counted from 1 after the call of FS.Plan. A failing write leaves a first part of its
+	// bytes.
 	FailWrite, FailSync int
-	// Err is what they fail with; nil is EIO.
+	// Err is their error; nil means EIO.
 	Err error
-	// Space is how many bytes the disk holds; a write beyond is short and fails
-	// with ENOSPC. 0 is no bound.
+	// Space is the disk's size in bytes; a write beyond it is short and fails with ENOSPC. 0 means
+	// no limit.
 	Space int64
 	// ReadOnly refuses every change with EROFS.
 	ReadOnly bool
@@ -40,10 +40,10 @@ type Plan struct {
 type Loss int
 
 const (
-	Killed    Loss = iota // kill -9: what was written stays
-	PowerLost             // the machine too: what was not synced may go, what came last first
-	// PowerLostAnyOrder is a machine whose file system keeps no order: of what was not synced, each
-	// change of names is there or not whatever became of those before it.
+	Killed    Loss = iota // kill -9: what was written remains
+	PowerLost             // also the machine dies: what was not synced may be lost, the last changes first
+	// PowerLostAnyOrder is a power loss with a file system that keeps no order: each unsynced
+	// change of names may be lost, whether or not earlier ones are.
 	PowerLostAnyOrder
 )
 
@@ -73,17 +73,17 @@ type node struct {
 	spoiled bool // a sync failed: later ones make nothing durable
 }
 
-// naming is one change of names: of one, or of two that are seen together.
+// naming is one change of one name, or of two names at once.
 type naming []nameChange
 
-// nameChange is a name in a folder that becomes that of a node, or of none.
+// nameChange gives a name in a folder to a node, or removes it.
 type nameChange struct {
 	folder *node
 	name   string
 	node   *node // nil removes
 }
 
-// New makes an empty file system whose every choice comes from rng.
+// New makes an empty file system that takes its random choices from rng.
 func New(rng *rand.Rand) *FS {
 	return &FS{rng: rng, root: newFolder()}
 }
@@ -102,22 +102,22 @@ func (f *FS) Plan(p Plan) {
 	f.plan, f.writes, f.syncs = p, 0, 0
 }
 
-// Changes is how many changes there have been: a crash at each of them is a test.
+// Changes returns the number of changes: a test can crash at each of them.
 func (f *FS) Changes() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.changes
 }
 
-// Crashed reports whether the plan's crash has come.
+// Crashed reports whether the plan's crash has happened.
 func (f *FS) Crashed() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.dead
 }
 
-// Crash ends the process that uses f, if it lives still, and returns the file
-// system that the next one finds, with no plan and its changes counted from 0.
+// Crash ends the process that uses f, if it is still alive, and returns the file system for the
+// next one, without a plan and with its changes counted from 0.
 func (f *FS) Crash(how Loss) *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,8 +139,8 @@ func (f *FS) Crash(how Loss) *FS {
 	return next
 }
 
-// afterPowerLoss rebuilds a folder from what the disk has of it. Names are taken
-// in order, so that the same seed gives the same disk.
+// afterPowerLoss rebuilds a folder from its durable part. It sorts the names, so that the same seed
+// gives the same disk.
 func (f *FS) afterPowerLoss(folder *node) *node {
 	fresh := newFolder()
 	for _, name := range slices.Sorted(maps.Keys(folder.durable)) {
@@ -174,8 +174,8 @@ func (n *node) size() (total int64) {
 	return total + int64(len(n.data))
 }
 
-// change counts one change. It returns done to say that the change shall be made,
-// and the error that the caller gets, which may come in spite of that.
+// change counts one change. done says whether to make the change. The caller gets the error, even
+// if the change is made.
 func (f *FS) change() (done bool, err error) {
 	if f.dead {
 		return false, ErrCrashed
@@ -314,8 +314,8 @@ func (f *FS) WriteFile(name string, data []byte) error {
 	return wrong("write", name, err)
 }
 
-// Drop puts a whole and durable file in place, as another process would: it is no
-// change of the one that the plan is for, and succeeds after that one's death.
+// Drop makes a complete, durable file, like another process: it does not count as a change of the
+// plan, and succeeds after the crash.
 func (f *FS) Drop(name string, data []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -330,8 +330,8 @@ func (f *FS) Drop(name string, data []byte) error {
 	return nil
 }
 
-// ReadFile returns what a file holds. It works after a death too, for a test to
-// look at what is left.
+// ReadFile returns a file's content. It works also after the crash, so that a test can check what
+// is left.
 func (f *FS) ReadFile(name string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
