@@ -129,7 +129,7 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-const soakScenario = `# Writes fast, listens, leaves something behind.
+const soakScenario = `# Writes fast, listens, leaves a process.
 iteration *
   say This is iteration {iteration}.
   tool bash {"command":"ls"} 5ms -> ok: files
