@@ -35,7 +35,7 @@ run() {
 PATH=$bin:$PATH
 RALPH_HOME=$scratch/home
 export PATH RALPH_HOME
-# What the person's own shell says of loops is not about this one.
+# Variables of the person's own shell are about another loop.
 unset RALPH_LOOP RALPH_LOOP_DIR RALPH_ITERATION TASK_FOLDER
 
 mkdir "$scratch/project"

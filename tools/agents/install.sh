@@ -77,7 +77,7 @@ root=$(CDPATH='' cd -P -- "$(dirname -- "$0")/.." && pwd)
 exec "$root/node_modules/.bin/claude" "$@"
 EOF
 chmod 755 "$dest/bin/pi" "$dest/bin/claude"
-# codex is the link that npm makes: ralph finds the native program behind it, and a script would hide that.
+# codex is npm's link: through it ralph finds the native program, which a script would hide.
 ln -sf ../node_modules/@openai/codex/bin/codex.js "$dest/bin/codex"
 ln -sf ../../node_modules/codex-old/bin/codex.js "$dest/bin/old/codex"
 

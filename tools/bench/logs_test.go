@@ -121,17 +121,17 @@ func hashicorp(b *testing.B) log {
 	}}
 }
 
-// BenchmarkDurableBatches appends batches of 32 events of 500 bytes, each batch
-// durable before the next, to all logs in turns. x-best is how many times as fast
-// ralph's journal is as the fastest of the other logs, x-bare against the system
-// calls alone. On a disk that others use as well all of them come out within a
-// fifth of each other: then it is their syncs that are waited for.
+// BenchmarkDurableBatches appends batches of 32 events of 500 bytes to all logs in turns; each
+// batch is durable before the next. x-best is how many times as fast ralph's journal is as the
+// fastest of the other logs; x-bare compares it with the system calls alone. On a disk that others
+// use as well, all results are within a fifth of each other: then all wait for the syncs of other
+// processes.
 func BenchmarkDurableBatches(b *testing.B) {
 	logs := []log{ours(b), bare(b), etcd(b), tidwallLog(b), hashicorp(b)}
 	rounds := make([][]time.Duration, len(logs))
 	for range b.N {
-		// A sync may pay for what the one before left to the file system's
-		// own journal, so the order changes.
+		// A sync may have to write what the one before left in the file system's own journal, so
+		// the order changes.
 		for _, i := range rand.Perm(len(logs)) {
 			start := time.Now()
 			if err := logs[i].append(); err != nil {

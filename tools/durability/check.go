@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// roots are where the calls are looked for; passed are folders in them that no loop depends on.
+// roots are the folders in which calls are looked for; no loop depends on the folders in passed.
 var (
 	roots  = []string{"cmd", "inbox", "internal", "journal", "projector", "registry", "render"}
 	passed = []string{"testdata", "agenttest", "simfs", "archtest", "rehearsal"}
@@ -27,7 +27,7 @@ var lasting = regexp.MustCompile(`(?i)^(f?sync|fdatasync|syncfolder(in)?|syncnam
 // operation finds the call in a row's text.
 var operation = regexp.MustCompile(`[A-Za-z.]*(?i:replacefile|fdatasync|syncfolder\w*|syncnames|sync|rename\w*)\b`)
 
-// check holds the table against the tree and returns for each row where it is: the file and the
+// check compares the table with the tree and returns the place of each row: the file and the
 // function.
 func check(dir string, rows []row) (places []string, err error) {
 	var errs []error
@@ -71,7 +71,7 @@ func check(dir string, rows []row) (places []string, err error) {
 	return places, errors.Join(errs...)
 }
 
-// uncovered says which calls of a file have no row.
+// uncovered returns an error for each call of a file that has no row.
 func uncovered(path, name string, covered [][2]int) error {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)

@@ -72,7 +72,7 @@ func run(dir string, only *regexp.Regexp, docs bool, jobs int) (survivors int, e
 		if !only.MatchString(places[i]) {
 			continue
 		}
-		// The tests pass without a mutant: else they would notice anything.
+		// The tests have to pass without a mutant: else their failure would prove nothing.
 		if key := r.pkg + r.test; !seen[key] {
 			seen[key] = true
 			all = append(all, trial{row: r, place: places[i]})
@@ -99,11 +99,11 @@ func run(dir string, only *regexp.Regexp, docs bool, jobs int) (survivors int, e
 	return survivors, failure
 }
 
-// trial is one run of the tests of a row.
+// trial is a run of a row's tests.
 type trial struct {
 	row    row
 	place  string
-	mutant *mutant // nil for the program as it is
+	mutant *mutant // nil for the unchanged program
 	failed bool
 	err    error
 }
@@ -169,7 +169,7 @@ func (t *trial) try(dir, work string) (failed bool, err error) {
 	return err != nil, nil
 }
 
-// command runs a program in a process group of its own, which goes with it.
+// command runs a program in a process group of its own, which is killed with it.
 func command(dir, work, name string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
 	defer cancel()

@@ -49,7 +49,7 @@ func sample(all []mutant, most int) []mutant {
 }
 
 // changedFiles returns the files of the module that differ from a git revision. Without git or that
-// revision, such as in a shallow clone, no file counts as changed.
+// revision, for example in a shallow clone, it returns none.
 func changedFiles(o options) []string {
 	if o.changed == "" {
 		return nil

@@ -160,11 +160,11 @@ func (in *instrument) mutant(at token.Pos, format string, args ...any) int {
 	return id
 }
 
-// wrap puts text before and after a node; the first wrap is outermost.
-func (in *instrument) wrap(n ast.Node, before, behind string) {
+// wrap puts texts before and after a node; the first wrap is outermost.
+func (in *instrument) wrap(n ast.Node, before, after string) {
 	in.depth++
 	from, to := in.offset(n.Pos()), in.offset(n.End())
-	in.edits = append(in.edits, edit{from, from, before, in.depth}, edit{to, to, behind, -in.depth})
+	in.edits = append(in.edits, edit{from, from, before, in.depth}, edit{to, to, after, -in.depth})
 }
 
 func (in *instrument) replace(from, to token.Pos, text string) {
@@ -173,7 +173,8 @@ func (in *instrument) replace(from, to token.Pos, text string) {
 
 func (in *instrument) offset(p token.Pos) int { return in.fset.Position(p).Offset }
 
-// apply returns the source with all edits. What ends at a place stands before what begins there.
+// apply returns the source with all edits. At one place, a text that ends a node comes before one
+// that begins another.
 func (in *instrument) apply(source []byte) []byte {
 	slices.SortStableFunc(in.edits, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.order, b.order))
@@ -206,7 +207,7 @@ func (in *instrument) file(file *ast.File) {
 	}
 }
 
-// variable changes what a variable of the package begins with.
+// variable changes the initial value of a package's variable.
 func (in *instrument) variable(spec *ast.ValueSpec) {
 	for i, value := range spec.Values {
 		in.expr(value)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// options are what the command line asks for.
+// options are the flags.
 type options struct {
 	dir      string // of the module
 	packages []string

@@ -23,7 +23,7 @@ func TestSurvivorsOfShop(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"pay/pay.go:15: row 1 of steps is left out",          // no price lies between
+		"pay/pay.go:15: row 1 of steps is left out",          // no price is in between
 		"pay/pay.go:15: rows 1 and 2 of steps change places", // the same
 		"pay/pay.go:15: rows 2 and 3 of steps change places", // the same
 		"pay/pay.go:15: row 2 of steps is left out",          // the same

@@ -109,7 +109,8 @@ func (in *instrument) simple(s ast.Stmt) {
 	}
 }
 
-// branch changes an if. A return may be left out of one that has no else: what follows returns.
+// branch changes an if. If it has no else, its return may be left out, since the code after it
+// returns.
 func (in *instrument) branch(s *ast.IfStmt) {
 	in.simple(s.Init)
 	in.cond(s.Cond)

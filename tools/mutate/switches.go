@@ -1,8 +1,8 @@
 package main
 
-// switchesSource is what a changed package has beside its own files: %s is its name, and what
-// the rows of its tables become. MUTANT is the mutant that is turned on; MUTANT_REACHED names a
-// file that takes the numbers of those that are executed.
+// switchesSource is the file that is added to a changed package: %s is the package's name and the
+// variables of its tables' rows. MUTANT is the mutant that is turned on; MUTANT_REACHED names a
+// file to which the numbers of executed mutants are written.
 const switchesSource = `package %s
 
 import (
@@ -84,11 +84,11 @@ func mutCompute[T mutAnyNumber](id int, op string, a, b T) T {
 	case "/":
 		return a / b
 	}
-	// There is no remainder of fractions, and none is asked for.
+	// Fractions have no remainder, and no mutant asks for one.
 	return a - a/b*b
 }
 
-// Large numbers are durations and sizes, where one more is no news.
+// Large numbers are durations and sizes, where one more changes nothing.
 func mutNumber[T mutAnyNumber](id int, n T) T {
 	switch {
 	case !mutOn(id):

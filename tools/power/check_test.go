@@ -58,7 +58,7 @@ func (n *loopRun) checkBeforeRepair() {
 	if n.started && len(loops) != 1 {
 		n.Errorf("ralph start said that the loop runs, and the registry has %d", len(loops))
 	}
-	// The next start takes its content for the task.
+	// The next start would take the content as the task.
 	if text, err := os.ReadFile(filepath.Join(dir, task.TaskFile)); err == nil && !bytes.Equal(text, task.Template(prompt)) {
 		n.Errorf("half of task.md is there: %q", text)
 	}
@@ -120,12 +120,12 @@ func (n *loopRun) hasEvents(dir string) (events []event.Event) {
 // hasCommands finds each command whose sender got an acknowledgement, in the inbox or the journal.
 func (n *loopRun) hasCommands(at string) {
 	if n.drops() {
-		return // the receipt may be
+		return // the receipt may be dropped
 	}
 	received := map[string]bool{}
 	for e, err := range journal.Read(filepath.Join(at, loopPath), journal.ReadOptions{}) {
 		if err != nil {
-			return // told already
+			return // reported already
 		}
 		if p, err := event.As[event.CommandReceived](e); err == nil && e.Type == event.TypeCommandReceived {
 			received[p.ID] = true
@@ -184,7 +184,7 @@ func (n *loopRun) registered(at string) []registry.Status {
 	return loops
 }
 
-// checkState holds the projections against a fold of all events, byte for byte.
+// checkState compares the projections with a fold of all events, byte for byte.
 func (n *loopRun) checkState(dir string) {
 	var s loopstate.State
 	saved, err := os.ReadFile(filepath.Join(dir, loopstate.StateFile))
@@ -202,11 +202,11 @@ func (n *loopRun) checkState(dir string) {
 		n.Errorf("attach said that the loop completed, and the journal that it %s", s.Status())
 	}
 	if rebuilt, err := loopstate.Rebuild(dir); err != nil || !bytes.Equal(loopstate.Encode(&rebuilt), loopstate.Encode(&s)) {
-		n.Errorf("from its checkpoint the state is another: %v", err)
+		n.Errorf("the state from its checkpoint differs: %v", err)
 	}
 }
 
-// checkCommands finds each command received once and answered once.
+// checkCommands checks that each command was received once and answered once.
 func (n *loopRun) checkCommands(events []event.Event) {
 	received, answered := map[string]int{}, map[string]int{}
 	for _, e := range events {
@@ -237,9 +237,8 @@ func (n *loopRun) checkCommands(events []event.Event) {
 	}
 }
 
-// checkWorld holds the journal against what was seen outside of the disk: an agent was started at
-// most once in an iteration, its guardrails ran at most once, and neither before that was written
-// down.
+// checkWorld compares the journal with what was seen outside of the disk: an iteration started its
+// agent at most once and ran its guardrails at most once, and neither before the journal said so.
 func (n *loopRun) checkWorld(events []event.Event) {
 	begun, dropped := map[string]bool{}, 0
 	for _, e := range events {
@@ -268,10 +267,10 @@ func (n *loopRun) checkWorld(events []event.Event) {
 	}
 }
 
-// checkRepairs finds each repair told: what was cut off lies beside the journal, and loop.resumed
-// names it.
+// checkRepairs checks that each repair is reported: the bytes that were cut off are beside the
+// journal, and loop.resumed names them.
 func (n *loopRun) checkRepairs(dir string, events []event.Event) {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	begun := ""
 	for _, e := range events {
 		switch e.Type {
@@ -279,7 +278,7 @@ func (n *loopRun) checkRepairs(dir string, events []event.Event) {
 			p, err := event.As[event.SegmentOpened](e)
 			n.must(err)
 			if begun == "" && p.Prev != nil {
-				told[p.Prev.Name] = true // the loop had not begun: there is nothing to tell
+				reported[p.Prev.Name] = true // the loop had not begun: there is nothing to report
 			}
 			continue
 		case event.TypeLoopStarted:
@@ -292,16 +291,16 @@ func (n *loopRun) checkRepairs(dir string, events []event.Event) {
 		p, err := event.As[event.LoopResumed](e)
 		n.must(err)
 		for lost := p.Lost; lost != nil; lost = lost.Before {
-			told[lost.Segment] = true
-			n.told++
+			reported[lost.Segment] = true
+			n.reported++
 		}
 	}
 	kept, err := filepath.Glob(filepath.Join(dir, "journal", "*.torn-*"))
 	n.must(err)
 	for _, file := range kept {
-		// A repair that died in between left the same bytes twice.
-		if segment, _, _ := strings.Cut(filepath.Base(file), ".torn-"); !told[segment] {
-			n.Errorf("%s was cut off, and nobody was told", filepath.Base(file))
+		// A repair that died before its end left the same bytes twice.
+		if segment, _, _ := strings.Cut(filepath.Base(file), ".torn-"); !reported[segment] {
+			n.Errorf("%s was cut off, and no event reports it", filepath.Base(file))
 		}
 	}
 }

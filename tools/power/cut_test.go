@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// blockBytes is what a disk writes whole or not at all.
+// blockBytes is the size of the pieces that a disk writes whole or not at all.
 const blockBytes = 512
 
-// way is how much of what is not certain survives.
+// way is how much of the uncertain state survives.
 type way int
 
 const (
@@ -25,8 +25,8 @@ const (
 	ways
 )
 
-// after returns the disk as the next machine finds it. The one before must be off: nothing uses it
-// any more.
+// after returns the disk as the next machine finds it. The machine before must be off: nothing uses
+// the disk any more.
 func (d *disk) after() *disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +72,7 @@ func (d *disk) take(old *node, next *disk, copied map[*node]*node, w way) {
 	}
 }
 
-// survives returns what a disk may have of a file.
+// survives returns one possible content of a file after a cut.
 func survives(base []byte, edits []edit, w way, rng *rand.Rand) []byte {
 	switch w {
 	case nothing:
@@ -90,7 +90,7 @@ func survives(base []byte, edits []edit, w way, rng *rand.Rand) []byte {
 		}
 		return now
 	}
-	// Each block stops at an edit of its own, and so does the size.
+	// Each block gets the edits up to a point of its own, and so does the size.
 	kept := map[int64]int{}
 	stops := func(block int64) int {
 		if _, drawn := kept[block]; !drawn {
@@ -113,7 +113,7 @@ func survives(base []byte, edits []edit, w way, rng *rand.Rand) []byte {
 		for at := from; at < to; {
 			end := min((at/blockBytes+1)*blockBytes, to)
 			switch {
-			// what was cut off does not come back where the size grows again
+			// bytes that were cut off do not come back when the size grows again
 			case e.resize && i < last:
 				clear(now[at:end])
 			case !e.resize && i < stops(at/blockBytes):

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// The runs depend on what the disk may contain after a cut: too much, and they test nothing; too
-// little, and they fail for what no disk does.
+// The runs depend on what the model lets a disk contain after a cut: if that is too much, they test
+// too little; if it is too little, they fail for what no disk does.
 
 // modelled is a disk with a folder and a file that were there before.
 func modelled(seed uint64) (d *disk, folder, file *node) {
@@ -22,7 +22,7 @@ func modelled(seed uint64) (d *disk, folder, file *node) {
 	return d, folder, folder.names["file"]
 }
 
-// outcomes does the same on many disks, and returns what they held after a cut.
+// outcomes does the same on many disks, and returns their contents after a cut.
 func outcomes(t *testing.T, do func(*disk, *node, *node)) (all []string) {
 	t.Helper()
 	for seed := range uint64(400) {
@@ -90,7 +90,7 @@ func TestUnsyncedNamesSurviveUnordered(t *testing.T) {
 	}
 }
 
-// A block may be missing before one that is there, and nothing else than zeros stands in its place.
+// A block may be missing before one that survived, and only zeros are in its place.
 func TestBlocksSurviveInAnyOrder(t *testing.T) {
 	holes, torn := 0, 0
 	for seed := range uint64(400) {
@@ -108,7 +108,7 @@ func TestBlocksSurviveInAnyOrder(t *testing.T) {
 		}
 		for i, b := range left {
 			if b != 0 && b != written[i] {
-				t.Fatalf("seed %d: byte %d is %q, and was never written so", seed, i, b)
+				t.Fatalf("seed %d: byte %d is %q, which was never written", seed, i, b)
 			}
 		}
 		if zero := bytes.IndexByte(left, 0); zero >= 0 && len(bytes.Trim(left[zero:], "\x00")) > 0 {

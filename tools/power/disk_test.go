@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// disk is the file system: what processes see of it, what of that is certain, and what else may be.
-// Its methods may be called from several goroutines.
+// disk is the file system: what processes see of it, what of that is certain, and what else may
+// survive. Its methods may be called from several goroutines.
 type disk struct {
 	mu    sync.Mutex
 	rng   *rand.Rand
 	root  *node
 	nodes map[uint64]*node
-	log   []naming // changes of names, from the oldest that is not certain on
+	log   []naming // changes of names since the oldest uncertain one
 
 	plan    plan
 	changes int        // so far
 	of      [kinds]int // operations so far, by kind
-	trace   []string   // what the changes were, for a person
-	refused int        // operations
+	trace   []string   // the changes, for a person
+	refused int        // operations that were refused
 	off     bool       // the power is cut
 	cut     chan struct{}
-	over    chan struct{} // closed when those who wait for an answer get one
+	over    chan struct{} // closed when all that wait get an answer
 }
 
 // node is a file, a folder or a symbolic link.
@@ -38,15 +38,15 @@ type node struct {
 	mode  uint32 // type and permissions
 	mtime time.Time
 	names map[string]*node // of a folder
-	data  []byte           // of a file; of a link, where it leads
+	data  []byte           // of a file; a link's target
 
 	known   map[string]*node // the names before disk.log
 	base    []byte           // the bytes as of the last sync
-	pending []edit           // what was done to the bytes since
-	synced  string           // the path under which the last sync was
+	pending []edit           // edits since
+	synced  string           // the path at the last sync
 }
 
-// edit is a write at an offset, or a change of the size to it.
+// edit is a write at an offset, or a change of the size to that offset.
 type edit struct {
 	at     int64
 	data   []byte
@@ -59,19 +59,19 @@ type naming struct {
 	certain bool
 }
 
-// setting gives a name in a folder to a node, or takes it from all where that is nil.
+// setting gives a name in a folder to a node, or removes the name if the node is nil.
 type setting struct {
 	in   *node
 	name string
 	to   *node
 }
 
-// plan says what goes wrong.
+// plan is what goes wrong.
 type plan struct {
-	cutAt  int // the change, counted from 1, at which the power is cut; 0 is never
+	cutAt  int // the change, counted from 1, at which the power is cut; 0 means never
 	refuse kind
-	from   int // the first operation of that kind that is refused, counted from 1; 0 is none
-	most   int // how many are; 0 is all that follow
+	from   int // the first operation of that kind that is refused, counted from 1; 0 means none
+	most   int // how many are refused; 0 means all that follow
 	with   syscall.Errno
 }
 
@@ -100,7 +100,7 @@ var kindNames = [kinds]string{"lookup", "open", "read", "list", "create", "write
 
 func (k kind) String() string { return kindNames[k] }
 
-// changing says whether an operation changes what is on the disk, or makes it certain.
+// changing reports whether an operation changes what is on the disk, or makes it certain.
 func (k kind) changing() bool { return k >= create }
 
 func newDisk(rng *rand.Rand) *disk {
@@ -120,8 +120,8 @@ func (d *disk) node(mode uint32) *node {
 
 func (n *node) folder() bool { return n.mode&syscall.S_IFMT == syscall.S_IFDIR }
 
-// do performs one operation, unless the plan says otherwise. After the cut, and for the operation
-// that meets it, there is no answer until the machine is off.
+// do performs one operation, unless the plan says otherwise. The operation at which the power is
+// cut, and all later ones, get no answer until the machine is off.
 func (d *disk) do(k kind, what string, act func() syscall.Errno) syscall.Errno {
 	d.mu.Lock()
 	if d.off {
@@ -146,7 +146,7 @@ func (d *disk) do(k kind, what string, act func() syscall.Errno) syscall.Errno {
 		defer d.mu.Unlock()
 		return act()
 	}
-	// A sync that was not answered may have been done or not; anything else is uncertain anyway.
+	// A sync without an answer may have happened; everything else is uncertain anyway.
 	if k != syncFile && k != syncFolder || d.rng.IntN(2) == 0 {
 		act()
 	}
@@ -235,8 +235,8 @@ func sized(data []byte, size int64) []byte {
 	return append(data, make([]byte, size-int64(len(data)))...)
 }
 
-// path returns one of the paths of a node, from the root on; it is empty where it has lost its last
-// name.
+// path returns one of the paths of a node, from the root on; empty if the node has no name any
+// more.
 func (d *disk) path(n *node) string {
 	found := ""
 	d.walk(d.root, "", func(at string, other *node) {
@@ -258,7 +258,7 @@ func (d *disk) walk(folder *node, under string, visit func(string, *node)) {
 	}
 }
 
-// put makes a file, certain with its folders, before anything runs.
+// put makes a file before anything runs. The file and its folders are certain.
 func (d *disk) put(name, content string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mounted is a disk in the place of a folder.
+// mounted is a disk that is mounted at a folder.
 type mounted struct {
 	fuse.RawFileSystem
 	disk   *disk
 	server *fuse.Server
-	lists  map[uint64][]string // what open folders held when they were read from the beginning
+	lists  map[uint64][]string // names in open folders when they were last read from the start
 }
 
 // mount needs /dev/fuse and the right to mount.
@@ -35,12 +35,11 @@ func mount(d *disk, at string) (*mounted, error) {
 	return m, server.WaitMount()
 }
 
-// unmount does not wait for the kernel to forget those who used it a moment ago.
+// unmount does not wait until the kernel has forgotten processes that just used it.
 func (m *mounted) unmount(at string) error { return unix.Unmount(at, unix.MNT_DETACH) }
 
-// No other process changes the disk, so the kernel may remember names and attributes. Bytes it is
-// not to keep (FOPEN_DIRECT_IO): a read of a file that another process appends to at that moment
-// was seen to end early.
+// No other process changes the disk, so the kernel may cache names and attributes, but not bytes
+// (FOPEN_DIRECT_IO): a read of a file to which another process was appending ended early.
 const remembered = time.Hour
 
 func (m *mounted) entry(n *node, out *fuse.EntryOut) {

@@ -15,14 +15,13 @@ import (
 	"syscall"
 )
 
-// machine is what processes run on: a PID namespace, whose first process is this test binary in
-// another role. Killing that one ends all others at once and in the middle of whatever they do, as
-// a cut of the power does.
+// machine runs processes in a PID namespace. Its first process is this test binary in another role;
+// killing it ends all others at once, whatever they do, as a power cut does.
 type machine struct {
 	init  *exec.Cmd
-	tell  *json.Encoder
+	send  *json.Encoder
 	stdin io.Closer
-	out   string // the folder of what the processes print
+	out   string // the folder of the processes' outputs
 	mu    sync.Mutex
 	next  int
 	waits map[int]chan int
@@ -59,7 +58,7 @@ func boot(out string) (*machine, error) {
 	if err := m.init.Start(); err != nil {
 		return nil, fmt.Errorf("boot a machine: %w", err)
 	}
-	m.tell, m.stdin = json.NewEncoder(stdin), stdin
+	m.send, m.stdin = json.NewEncoder(stdin), stdin
 	go m.listen(stdout)
 	return m, nil
 }
@@ -78,7 +77,7 @@ func (m *machine) listen(stdout io.Reader) {
 	close(m.dead)
 }
 
-// powerOff ends all processes. Those that wait for the disk end when it answers: answer makes it.
+// powerOff ends all processes. Those that wait for the disk end when answer lets it answer.
 func (m *machine) powerOff(answer func()) {
 	_ = m.init.Process.Kill()
 	answer()
@@ -91,7 +90,7 @@ func (m *machine) powerOff(answer func()) {
 type started struct {
 	m        *machine
 	code     chan int
-	out, err string // where its output stands
+	out, err string // files with its output
 }
 
 func (m *machine) start(dir string, env []string, argv ...string) *started {
@@ -103,7 +102,7 @@ func (m *machine) start(dir string, env []string, argv ...string) *started {
 	s.err = filepath.Join(m.out, fmt.Sprintf("%d.err", id))
 	m.waits[id] = s.code
 	// a machine that is off answers nothing
-	_ = m.tell.Encode(command{ID: id, Argv: argv, Dir: dir, Env: env, Out: s.out, Err: s.err})
+	_ = m.send.Encode(command{ID: id, Argv: argv, Dir: dir, Env: env, Out: s.out, Err: s.err})
 	m.mu.Unlock()
 	return s
 }

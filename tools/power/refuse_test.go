@@ -38,9 +38,9 @@ func everyRefusal() (all []refusal) {
 	return all
 }
 
-// TestRefusedOperations lets the disk refuse one kind of operation at a time. The loop has to come
-// to an end that says what is wrong, within a bound, and may be completed only if it is; when the
-// disk works again, the loop is resumed and completes.
+// TestRefusedOperations lets the disk refuse one kind of operation at a time. The loop has to end
+// in time and say what is wrong; it may be completed only if its journal says so. When the disk
+// works again, the loop is resumed and completes.
 func TestRefusedOperations(t *testing.T) {
 	needs(t)
 	clean := newNight(t, 0)
@@ -65,7 +65,7 @@ func TestRefusedOperations(t *testing.T) {
 			t.Run(fmt.Sprintf("%v,%v,%s,seed=%d", r.kind, errnoName(r.with), how, seed), func(t *testing.T) {
 				n := newNight(t, seed)
 				n.again = fmt.Sprintf("cd tools/power && go test -v -run '%s' -args -power.seed=%d", t.Name(), *first)
-				// Not every loop does as much as another one: what comes last may not come.
+				// Loops differ in their number of operations: the last ones may not come.
 				at := 1 + rand.New(rand.NewPCG(seed, 2)).IntN(max(1, often[r.kind]*9/10))
 				n.disk.plan = plan{refuse: r.kind, from: at, most: r.most, with: r.with}
 				if n.endsClearly() != 0 {
@@ -79,7 +79,7 @@ func TestRefusedOperations(t *testing.T) {
 	}
 	t.Logf("%d loops met a refusal, %d of them ended by it and completed after it", loops, failed)
 	if !t.Failed() && (loops < len(everyRefusal())/2 || failed < loops/2) {
-		t.Error("too few refusals were met: this asks nothing")
+		t.Error("too few refusals were met: this tests nothing")
 	}
 }
 
@@ -128,13 +128,13 @@ func (n *loopRun) endsClearly() (code int) {
 	}
 	code, errs := way()
 	if strings.Contains(errs, "panic:") || strings.Contains(errs, "goroutine ") {
-		n.Errorf("it fell over:\n%s", errs)
+		n.Errorf("it crashed:\n%s", errs)
 	}
 	n.disk.mu.Lock()
 	refused := n.disk.refused
 	n.disk.plan = plan{}
 	n.disk.mu.Unlock()
-	s.rest() // who watched may have met what the runner did not
+	s.rest() // attach may have met a refusal that the runner did not
 	n.checkEnding(code, errs)
 	n.met = refused > 0
 	if n.Failed() {
@@ -156,7 +156,7 @@ func (n *loopRun) endsClearly() (code int) {
 	return code
 }
 
-// checkEnding holds an exit code to what the disk says.
+// checkEnding compares an exit code with the disk.
 func (n *loopRun) checkEnding(code int, errs string) {
 	dir := filepath.Join(n.saved(), loopPath)
 	state, err := loopstate.Open(dir)
@@ -179,7 +179,7 @@ func (n *loopRun) checkEnding(code int, errs string) {
 	if code < 1 || code > 4 {
 		n.Errorf("exit %d is none of docs/concepts/ending.md for this", code)
 	}
-	// Where the loop's end is in the journal, that is shown, and says why.
+	// If the journal contains the loop's end, ralph shows it and says why.
 	if !strings.Contains(errs, "ralph: ") && state.Lifecycle.Ended == nil {
 		n.Errorf("exit %d without a word:\n%s", code, errs)
 	}

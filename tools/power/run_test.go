@@ -52,8 +52,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// cutsPerRun is how often the power is cut at most before the loop of a run is left alone. The last
-// cuts act on what earlier ones left.
+// cutsPerRun is the maximum of power cuts in a run; afterwards its loop is left alone. Later cuts
+// act on what earlier ones left.
 const cutsPerRun = 10
 
 // TestPowerCuts lets loops run on a disk whose power is cut, resumes them on what is left, until
@@ -61,7 +61,7 @@ const cutsPerRun = 10
 func TestPowerCuts(t *testing.T) {
 	needs(t)
 	var mu sync.Mutex
-	var done, runs, torn, holes, told, events int
+	var done, runs, torn, holes, reported, events int
 	next := *first
 	var workers sync.WaitGroup
 	for range min(*cuts, runtime.NumCPU()) {
@@ -81,20 +81,20 @@ func TestPowerCuts(t *testing.T) {
 					n.run()
 				})
 				mu.Lock()
-				runs, done, torn, holes, told, events = runs+1, done+n.cuts, torn+n.torn, holes+n.holes, told+n.told, events+n.events
+				runs, done, torn, holes, reported, events = runs+1, done+n.cuts, torn+n.torn, holes+n.holes, reported+n.reported, events+n.events
 				mu.Unlock()
 			}
 		})
 	}
 	workers.Wait()
-	t.Logf("%d power cuts in %d runs left %d unfinished ends of journals, %d of them with holes; %d repairs were told; %d events",
-		done, runs, torn, holes, told, events)
+	t.Logf("%d power cuts in %d runs left %d unfinished ends of journals, %d of them with holes; %d repairs were reported; %d events",
+		done, runs, torn, holes, reported, events)
 	if !t.Failed() && (done == 0 || done >= 200 && (torn < done/50 || holes == 0)) {
-		t.Error("the power was seldom cut in the middle of a write: this asks too little")
+		t.Error("the power was seldom cut in the middle of a write: this tests too little")
 	}
 }
 
-// needs skips where the kernel lends no file systems.
+// needs skips the test if the kernel permits no mounts or PID namespaces.
 func needs(t *testing.T) {
 	t.Helper()
 	at := t.TempDir()
@@ -122,17 +122,17 @@ type loopRun struct {
 	disk *disk
 	env  []string
 
-	cuts, torn, told, events int
-	// of the torn ones, those with a block missing before one that is there
+	cuts, torn, reported, events int
+	// of the torn ones, those with a missing block before one that survived
 	holes int
 	met   bool   // an operation was refused
-	again string // the command that plays it again
+	again string // the command that repeats it
 
-	// What the world knows.
+	// What was observed outside of the disk.
 	started   bool                 // ralph start said that the loop runs
 	completed bool                 // ralph attach said so
 	synced    map[event.Seq]string // lines of events, by seq, that a sync had covered
-	// texts of commands by id, of which ralph steer said that they are there
+	// texts by id of the commands that ralph steer acknowledged
 	dropped map[string]string
 }
 
@@ -157,22 +157,22 @@ func newNight(t *testing.T, seed uint64) *loopRun {
 		n.must(os.Mkdir(n.on(name), 0o755))
 	}
 	n.must(os.WriteFile(n.on("one.rehearsal"), []byte(strings.ReplaceAll(scenario, "WORLD", n.on("world"))), 0o644))
-	// A loop whose entry in the registry did not outlive the power would be asked about like one
-	// that came with a clone.
+	// The power cut may lose the loop's entry in the registry. Without RALPH_TRUST, ralph would
+	// then ask about the loop as about one that came with a clone.
 	n.env = []string{
 		"PATH=" + filepath.Dir(ralph) + ":" + os.Getenv("PATH"), "HOME=" + n.on(""), "RALPH_HOME=" + n.on("mnt/"+homePath), "RALPH_TRUST=1",
 		"NO_COLOR=1", "CI=true",
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("play it again with: %s", n.again)
+			t.Logf("repeat it with: %s", n.again)
 			n.keep()
 		}
 	})
 	return n
 }
 
-// The agent says in files of the world which iteration it works in and what it was told. It
+// The agent writes into files of the world which iteration it works in and what was said to it. It
 // claims to be done in the fifth iteration at the earliest.
 const scenario = `# Some of everything that is written down.
 iteration
@@ -224,10 +224,10 @@ func (n *loopRun) keep() {
 	n.Logf("kept in %s: %v", to, err)
 }
 
-// run cuts the power until it has been enough, then lets the loop come to its end.
+// run cuts the power up to cutsPerRun times, then lets the loop come to its end.
 func (n *loopRun) run() {
 	for n.cuts < cutsPerRun {
-		// Half of the cuts come early: while the loop begins, or is recovered.
+		// Half of the cuts come early: while the loop begins or is recovered.
 		most := []int{60, 60, 400, 1000}[n.rng.IntN(4)]
 		n.disk.plan = plan{cutAt: 1 + n.rng.IntN(most)}
 		if n.boot() {
@@ -246,7 +246,7 @@ func (n *loopRun) run() {
 	n.check()
 }
 
-// boot runs one machine, and reports whether it got to the end of what there was to do.
+// boot runs one machine, and reports whether the loop came to its end.
 func (n *loopRun) boot() (ended bool) {
 	s := n.session()
 	defer func() {
@@ -269,7 +269,7 @@ func (n *loopRun) session() *session {
 	return &session{loopRun: n, m: m, mounted: mounted}
 }
 
-// end turns the machine off, however much is under way, and remembers what was certain by then.
+// end turns the machine off in the middle of its work, and remembers what was certain then.
 func (s *session) end() {
 	s.disk.mu.Lock()
 	s.disk.off = true
@@ -286,7 +286,7 @@ func (s *session) end() {
 	}
 }
 
-// session is what a person does at a machine.
+// session is a person's work at a machine.
 type session struct {
 	*loopRun
 	m       *machine
@@ -296,7 +296,7 @@ type session struct {
 // patience is how long anything may take before it counts as hanging.
 const patience = 90 * time.Second
 
-// wait returns the exit code of a process, or false where the power is cut before.
+// wait returns the exit code of a process, or false if the power is cut before.
 func (s *session) wait(p *started) (code int, ok bool) {
 	select {
 	case code := <-p.code:
@@ -330,10 +330,10 @@ func (n *loopRun) settings() []string {
 	return set
 }
 
-// drops says whether old segments are dropped.
+// drops reports whether old segments are dropped.
 func (n *loopRun) drops() bool { return n.seed%4 == 0 }
 
-// begin starts the loop, or resumes what there is of it.
+// begin starts the loop, or resumes what is left of it.
 func (s *session) begin() bool {
 	if s.cuts > 0 {
 		resume := s.ralph(append([]string{"start", "one", "--resume", "-d", "--json"}, s.settings()...)...)
@@ -377,7 +377,7 @@ func (s *session) attend() bool {
 			s.Errorf("attach: exit %d\n%.2000s\n%s", code, out, errs)
 		}
 		s.completed = code == 0
-		// The runner leaves after the last line: what it still writes belongs to the run.
+		// The runner ends after the last line: what it still writes belongs to the run.
 		s.rest()
 	}
 	steering.Wait()

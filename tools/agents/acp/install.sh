@@ -58,7 +58,7 @@ EOF
 	say "$agent $version runs"
 done
 
-# They bring claude and codex along as optional packages, another 700 MB: they are given those that are here.
+# The bridges' optional packages contain claude and codex, another 700 MB: they get the installed ones.
 say "installing claude-agent-acp, codex-acp and pi-acp into $dest/bridges (about 90 MB)"
 mkdir -p "$dest/bridges"
 cp "$here/bridges/package.json" "$dest/bridges/package.json"
