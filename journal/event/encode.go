@@ -23,8 +23,8 @@ type Draft struct {
 	Raw   []byte
 }
 
-// Encode makes a draft of a payload. It panics where a payload cannot be JSON, which none of this
-// package's can be unless it holds invalid JSON or an infinite number.
+// Encode makes a draft of a payload. It panics if the payload cannot be JSON: for the payloads of
+// this package, only if one contains invalid JSON or an infinite number.
 func Encode(p Payload, by string) Draft {
 	return Draft{Type: p.EventType(), By: by, Data: AppendData(nil, p)}
 }

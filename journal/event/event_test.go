@@ -222,7 +222,7 @@ func TestParseRefusesInvalidLines(t *testing.T) {
 		"a later version":  `{"v":2,"seq":4,"type":"x","data":{}}`,
 		"no type":          `{"v":1,"seq":4,"data":{}}`,
 		"a number as type": `{"v":1,"seq":4,"type":7,"data":{}}`,
-		"a date of nobody": `{"v":1,"seq":4,"type":"x","at":"2026-99-21T01:52:28.123456Z","data":{}}`,
+		"an impossible date": `{"v":1,"seq":4,"type":"x","at":"2026-99-21T01:52:28.123456Z","data":{}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if e, err := event.Parse([]byte(line)); err == nil {
@@ -265,7 +265,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// Whatever was read can be looked at from every side.
+		// No accessor panics on what was read.
 		_, _, _, _ = e.ID(), e.By(), e.Data(), e.Raw()
 		_ = e.Field("text")
 		if said, err := event.As[event.AgentSaid](e); err == nil {
@@ -290,8 +290,7 @@ func BenchmarkAppendLine(b *testing.B) {
 	b.SetBytes(int64(len(buf)))
 }
 
-// What is not known is null, for tokens as for money, and a count that older journals left out is
-// 0.
+// Unknown tokens and costs are null, and a count that older journals left out is 0.
 func TestUnknownUsageIsNull(t *testing.T) {
 	usd := 1.5
 	for text, want := range map[string]event.Usage{

@@ -32,7 +32,7 @@ func Example() {
 	// 412 agent:pi calls bash {"command":"make"}
 }
 
-// A type of a later version is read as far as its envelope goes, and keeps its bytes.
+// Of a type of a later version the envelope is read, and its bytes are kept.
 func ExampleParse() {
 	e, err := event.Parse([]byte(`{"v":1,"seq":7,"id":"01JD0000000000000000000000","at":"2026-11-21T01:52:28.000000Z","iter":1,"by":"moon","type":"moon.risen","data":{"full":true}}`))
 	if err != nil {
@@ -65,7 +65,7 @@ func ExampleVerify() {
 	// the second without it: false
 }
 
-// The reason that a loop ended for says the status and the exit code.
+// The reason why a loop ended determines its status and the exit code.
 func ExampleReason_ExitCode() {
 	for _, r := range []event.Reason{event.ReasonPromise, event.ReasonCost, event.ReasonAuth, event.ReasonInterrupt} {
 		fmt.Println(r, r.Status(), r.ExitCode())

@@ -30,7 +30,7 @@ const (
 	KindOther    FaultKind = "other"
 )
 
-// LimitKinds are those of agent.limited.
+// LimitKinds are the kinds of agent.limited.
 var LimitKinds = []FaultKind{KindRate, KindOverload, KindQuota, KindAuth, KindNetwork, KindContext}
 
 // ParseFaultKind returns the kind of that name.

@@ -122,7 +122,7 @@ func parseAny(line []byte) (Event, error) {
 			good = true
 		}
 		if !good {
-			return e, &DecodeError{Problem: fmt.Sprintf("the value of %q is not what it should be", key)}
+			return e, &DecodeError{Problem: fmt.Sprintf("the value of %q is not valid", key)}
 		}
 	}
 	if seen < 2 {
@@ -272,7 +272,7 @@ func As[T Payload](e Event) (T, error) {
 	}
 	if d, ok := any(&p).(decoder); ok {
 		if !d.decode(e) {
-			return p, &DecodeError{Type: e.Type, Problem: "data is not what it should be"}
+			return p, &DecodeError{Type: e.Type, Problem: "data is not valid"}
 		}
 		return p, nil
 	}

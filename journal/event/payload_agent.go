@@ -2,8 +2,8 @@ package event
 
 import "encoding/json"
 
-// AgentStarted: the agent has this iteration's prompt. Reused says that an
-// earlier iteration's process was given a fresh context instead of a new process.
+// AgentStarted: the agent has this iteration's prompt. Reused says that no new process was started:
+// an earlier iteration's process was given a fresh context.
 type AgentStarted struct {
 	PID    int      `json:"pid"`
 	Argv   []string `json:"argv,omitempty"`
@@ -23,7 +23,7 @@ type AgentStarted struct {
 // Block is the agent's own name for one run of text. The event with Final ends the block; it
 // repeats nothing that deltas have said.
 type AgentSaid struct {
-	// <message>.<index>: the blocks of one message share what stands before the last dot
+	// <message>.<index>: the blocks of one message share the part before the last dot
 	Block string `json:"block"`
 	Text  Text   `json:"text"`
 	Final bool   `json:"final,omitempty"`
@@ -110,7 +110,7 @@ const NoticeLingering = "ralph/lingering"
 const NoticeFallback = "ralph/fallback"
 
 // NoticeBackground is a notice of an agent about background work that its result does not wait for.
-// Text names what runs there now, and is empty when nothing does any more.
+// Text names what runs now, and is empty when nothing does.
 const NoticeBackground = "agent/background"
 
 // NoticeWriting is noticed at most once a second while an agent prints only parts of something that
@@ -118,14 +118,14 @@ const NoticeBackground = "agent/background"
 const NoticeWriting = "agent/writing"
 
 // NoticeUnreadUsage is noticed when a report of usage cannot be read, completely or in part. The
-// agent.used before it then has the least that was used.
+// agent.used event before it then has a lower bound.
 const NoticeUnreadUsage = "agent/unread-usage"
 
-// AgentUnparsed: a line that the dialect does not understand. Line is its text where it is not
-// JSON; JSON is in the raw of the envelope.
+// AgentUnparsed: a line that the dialect does not understand. Line is its text if it is not JSON;
+// JSON is in the envelope's raw.
 type AgentUnparsed struct {
 	Line   Text   `json:"line,omitzero"`
-	Stream string `json:"stream,omitempty"` // stderr, where it came from there
+	Stream string `json:"stream,omitempty"` // stderr, if the line came from there
 }
 
 // AgentFinished: the agent's turn is over. The process may live on.
@@ -169,8 +169,8 @@ type ToolCalled struct {
 type ToolProgressed struct {
 	ID   string `json:"id"`
 	Text Text   `json:"text,omitzero"`
-	// Replaced says that Text is the whole output so far because it did not
-	// continue what came before (the agent cut the head off, say).
+	// Replaced says that Text is the whole output so far, because it does not continue the earlier
+	// text (the agent cut the beginning off, say).
 	Replaced bool `json:"replaced,omitempty"`
 }
 
@@ -187,16 +187,16 @@ type ToolReturned struct {
 
 // AgentReplaced: another of the loop's agents works from now on. No iteration is open.
 type AgentReplaced struct {
-	From int    `json:"from"`           // its place in rules.agents; 0 is the first
-	To   int    `json:"to"`             // the place of the one that works from now on
-	Was  string `json:"was,omitempty"`  // the name of the one before
-	Name string `json:"name,omitempty"` // of the one that works from now on
-	// Reason by which a loop with this agent alone would have ended: it is not
-	// tried again before a person resumes the loop. Empty where it is.
+	From int    `json:"from"`           // the place of the agent before in rules.candidates; 0 is the first
+	To   int    `json:"to"`             // the place of the agent that works from now on
+	Was  string `json:"was,omitempty"`  // the name of the agent before
+	Name string `json:"name,omitempty"` // of the agent that works from now on
+	// Reason for which a loop with only the agent Was would have ended: Was is not tried again
+	// before a person resumes the loop. Empty if it is tried again earlier.
 	Reason Reason `json:"reason,omitempty"`
 	Why    string `json:"why"`             // one sentence for a person
 	Hint   string `json:"hint,omitempty"`  // the next step for a person
-	Until  string `json:"until,omitempty"` // RFC 3339: when the one before is tried again
-	// NotBefore is the moment before which the other cannot work either; RFC 3339.
+	Until  string `json:"until,omitempty"` // RFC 3339: when the agent before is tried again
+	// NotBefore is the moment before which the new agent cannot work either; RFC 3339.
 	NotBefore string `json:"notBefore,omitempty"`
 }

@@ -19,12 +19,12 @@ type LoopStarted struct {
 	Agent   Agent  `json:"agent"`
 	Rules   Rules  `json:"rules"`
 	Task    Source `json:"task"` // where the base prompt comes from
-	// Settings are what the loop was given.
+	// Settings are those that the loop was started with.
 	Settings *Settings `json:"settings,omitempty"`
 }
 
-// Settings are those of a loop when a runner began it or went on with it, as a person had given
-// them: in files, variables and on the command line. The copy in config.json is held against them.
+// Settings are those of a loop when a runner started or resumed it, as a person had given them: in
+// files, variables and on the command line. ralph compares the copy in config.json with them.
 type Settings struct {
 	// Values are those that are not built in, by key.
 	Values []Setting `json:"values,omitempty"`
@@ -34,24 +34,25 @@ type Settings struct {
 // Setting is one value and where it came from.
 type Setting struct {
 	Key string `json:"key"`
-	// as a flag would give it, its beginning where it is long; secrets masked
+	// spelled as for a flag; of a long value the beginning; secrets masked
 	Value string `json:"value"`
 	From  string `json:"from"` // a file with its line, a variable, or the command line
 }
 
 // Agent says which agent a loop runs.
 type Agent struct {
-	// Name tells the agents of one loop apart; empty where there is but one.
+	// Name distinguishes the agents of one loop; empty if there is only one.
 	Name     string   `json:"name,omitempty"`
 	Protocol string   `json:"protocol"` // pi, claude, text, rehearsal …
 	Command  []string `json:"command,omitempty"`
 	Version  string   `json:"version,omitempty"`
 	Login    string   `json:"login,omitempty"` // how a person logs in with it, where that is known
-	// nil where the environment has none of those that the agent could pay with
+	// nil if the environment has no key that the agent could use
 	Keys *Keys `json:"keys,omitempty"`
 }
 
-// Keys says which API keys of the environment an agent is given, by name, and which not.
+// Keys are the names of the API keys in the environment: those passed to the agent, and those
+// withheld from it.
 type Keys struct {
 	Passed   []string `json:"passed,omitempty"`
 	Withheld []string `json:"withheld,omitempty"`
@@ -79,10 +80,10 @@ type LoopResumed struct {
 	Swept int    `json:"swept,omitempty"`
 	Rules *Rules `json:"rules,omitempty"` // set when the settings changed
 	Agent *Agent `json:"agent,omitempty"`
-	// AcceptedChanges: a person says that what the guardrails consist of, and the settings, are
-	// right as they are now.
+	// AcceptedChanges: a person accepted the files of the guardrails, and the settings, as they are
+	// now.
 	AcceptedChanges bool `json:"acceptedChanges,omitempty"`
-	// Settings are what the loop was given when it was resumed.
+	// Settings are those that the loop was resumed with.
 	Settings *Settings `json:"settings,omitempty"`
 }
 
@@ -91,7 +92,7 @@ type Lost struct {
 	Segment string `json:"segment"`
 	Bytes   int64  `json:"bytes"`
 	Kept    string `json:"kept"` // the side file that holds those bytes
-	// what an earlier recovery cut off that died before it could report it
+	// the tail that an earlier recovery cut off; it died before it could report that
 	Before *Lost `json:"before,omitempty"`
 }
 
@@ -107,7 +108,7 @@ type LoopPaused struct {
 	Why string `json:"why,omitempty"`
 }
 
-// LoopUnpaused: the loop goes on.
+// LoopUnpaused: the loop continues.
 type LoopUnpaused struct{}
 
 // LoopWaiting: no iteration begins before Until, or before a person resumes the loop. A later
@@ -115,7 +116,7 @@ type LoopUnpaused struct{}
 type LoopWaiting struct {
 	// rate, overload, network, quota, restart, breaker or person
 	For   Wait      `json:"for"`
-	Until time.Time `json:"until,omitzero"` // absent where a person is waited for
+	Until time.Time `json:"until,omitzero"` // absent if the loop waits for a person
 	Why   string    `json:"why,omitempty"`  // what the person is needed for
 }
 
@@ -124,11 +125,11 @@ type LoopWaited struct {
 	For Wait `json:"for"`
 }
 
-// LoopEnded: nothing follows in this run of the loop but its seal.
+// LoopEnded: only the seal follows in this run of the loop.
 type LoopEnded struct {
 	Status Status `json:"status"` // completed, stopped or failed
 	Reason Reason `json:"reason"`
-	// Result is PROMISE_ACCEPTED or MAX_ITERATIONS_REACHED, for those who look for these words.
+	// Result is PROMISE_ACCEPTED or MAX_ITERATIONS_REACHED, for programs that look for these words.
 	Result string `json:"result,omitempty"`
 	Why    string `json:"why,omitempty"`  // one sentence for a person
 	Hint   string `json:"hint,omitempty"` // the next step for a person
@@ -142,17 +143,16 @@ type SegmentOpened struct {
 	Ordinal   int          `json:"ordinal"`
 	Iteration int          `json:"iteration"`
 	Prev      *PrevSegment `json:"prev,omitempty"`
-	// journal.keepIterations: older iterations than so many before this one are removed; absent
-	// where all are kept
+	// journal.keepIterations: this many iterations before this one are kept; absent if all are
 	Keep int `json:"keep,omitempty"`
 	// the state folded over all that came before this line
 	Checkpoint json.RawMessage `json:"checkpoint,omitempty"`
 }
 
-// PrevSegment names the segment that came before and what it held.
+// PrevSegment is the name and the hash of the segment before.
 type PrevSegment struct {
 	Name string `json:"name"`
-	// of all its bytes before the seal line; of all its bytes where it has none
+	// of all its bytes before the seal line, or of all its bytes if it has none
 	SHA256 string `json:"sha256"`
 	Sealed bool   `json:"sealed"`
 }
@@ -164,8 +164,8 @@ type SegmentSealed struct {
 	SHA256 string `json:"sha256"` // of those bytes
 }
 
-// Blob is a text that may be too long for a line. A short one stands in Text; of
-// a long one Text is the beginning, and the whole lies in blobs/<SHA256>.
+// Blob is a text that may be too long for a line. Text is the whole of a short one. Of a long one
+// it is the beginning, and the file blobs/<SHA256> has the whole.
 type Blob struct {
 	Text   string  `json:"text"`
 	Bytes  int     `json:"bytes"`
@@ -189,10 +189,10 @@ type IterationEnded struct {
 	Tools    int     `json:"tools"`
 	Took     int64   `json:"took"` // milliseconds
 	Refunded bool    `json:"refunded,omitempty"`
-	// Progress is yes or no by what the files show; empty where nothing shows it.
+	// Progress is yes or no, as the files show it; empty if nothing shows it.
 	Progress Progress `json:"progress,omitempty"`
 	// GuardrailsSkipped says that there are guardrails and none of them ran: the turn did not end
-	// well, or waits for a person.
+	// well, or the agent waits for a person.
 	GuardrailsSkipped bool `json:"guardrailsSkipped,omitempty"`
 }
 
@@ -219,15 +219,15 @@ func ParseOutcome(text string) (Outcome, error) {
 		OutcomeInterrupted, OutcomeOverspent, OutcomeEmpty, OutcomeLimited)
 }
 
-// Usage counts tokens and money. USD is nil where the agent does not say what it cost: unknown is
-// not nothing. The counts are null where it does not report tokens, or not all of them.
+// Usage counts tokens and money. USD is nil if the agent does not report the cost: unknown is not
+// 0. In JSON the counts are null if it does not report tokens, or not all of them.
 type Usage struct {
 	In         int64    `json:"in"`
 	Out        int64    `json:"out"`
 	CacheRead  int64    `json:"cacheRead"`
 	CacheWrite int64    `json:"cacheWrite"`
 	USD        *float64 `json:"usd"`
-	// TokensUnknown says that the counts are null in JSON. What they hold was used at least.
+	// TokensUnknown says that the counts are null in JSON. At least as many were used as they say.
 	TokensUnknown bool `json:"-"`
 }
 
@@ -298,19 +298,19 @@ type CompletionRefused struct {
 	Missing []string `json:"missing"`
 }
 
-// CompletionIgnored: what the agent said resembled a claim, or claimed at the end of a turn that
-// failed. It was not looked at, and the next prompt says why.
+// CompletionIgnored: the agent's text resembled a claim, or was a claim in a turn that failed. It
+// did not count, and the next prompt says why.
 type CompletionIgnored struct {
-	// promise, response or checklist: the way to claim that it was or resembled
+	// promise, response or checklist: the kind of claim that it was or resembled
 	How  Claim  `json:"how"`
-	Text string `json:"text,omitempty"` // what was said; empty where that is a claim
+	Text string `json:"text,omitempty"` // the text; empty if it is exactly a claim
 	Why  string `json:"why"`            // why it did not count
 }
 
 // CompletionAccepted: the claim counts.
 type CompletionAccepted struct {
 	How Claim `json:"how"`
-	// Warning is what is to be said against it, with completion.onPromiseNoWork: warn.
+	// Warning is the objection to it, with completion.onPromiseNoWork: warn.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -322,9 +322,9 @@ type Decided struct {
 	Command   string   `json:"command,omitempty"`  // the command it serves
 	Commands  []string `json:"commands,omitempty"` // the commands whose text goes into a prompt
 	Outcome   Outcome  `json:"outcome,omitempty"`  // of the iteration that this cuts short
-	// of a check: "look", where no guardrail is to run
+	// of a check: "look" if no guardrail is to run
 	Only string `json:"only,omitempty"`
-	// of a start: the session goes on, its context is kept
+	// of a start: the session continues and keeps its context
 	Same bool `json:"same,omitempty"`
 	// of a beginning: the agent is asked to look back
 	Reflect bool `json:"reflect,omitempty"`
@@ -346,7 +346,7 @@ type TimerFired struct {
 	Name string `json:"name"`
 }
 
-// FaultRaised: ralph itself met an error that it did not choose.
+// FaultRaised: an error in ralph itself, outside of any decided effect.
 type FaultRaised struct {
 	Where string `json:"where"`
 	Error string `json:"error"`

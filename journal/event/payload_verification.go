@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// FolderInspected: what the folder of the loop says about the work: its marker files and the boxes
-// of task.md. It is inspected before an iteration begins, and when its agent is gone.
+// FolderInspected: the marker files in the loop's folder, and the boxes of task.md. ralph inspects
+// them before an iteration begins, and after its agent's turn.
 type FolderInspected struct {
 	Done   bool   `json:"done,omitempty"`   // there is a file DONE
 	Wait   bool   `json:"wait,omitempty"`   // there is a file WAIT_WITHOUT_RESTART
-	Text   string `json:"text,omitempty"`   // how the file DONE, or else the other one, begins
+	Text   string `json:"text,omitempty"`   // the beginning of the file DONE, or else of the other one
 	Boxes  int    `json:"boxes,omitempty"`  // of the checklist in task.md
 	Ticked int    `json:"ticked,omitempty"` // of these
 	// Open are the texts of the first boxes that are not ticked.
@@ -20,12 +20,12 @@ type FolderInspected struct {
 
 // RepoInspected: the state of a git repository.
 type RepoInspected struct {
-	Root  string `json:"root"`            // relative to the project where it lies in it
+	Root  string `json:"root"`            // relative to the project if it is inside of it
 	When  Moment `json:"when"`            // begin (of the iteration) or end
 	Head  string `json:"head,omitempty"`  // empty before the first commit
 	Dirty bool   `json:"dirty,omitempty"` // there are changes that are not committed
-	// Fingerprint is of all that differs from Head, new files included; it stays the
-	// same as long as no byte of that changes.
+	// Fingerprint is a hash of all that differs from Head, new files included. It stays the same as
+	// long as no byte of that changes.
 	Fingerprint string `json:"fingerprint,omitempty"`
 	Files       int    `json:"files,omitempty"` // that differ from Head
 	Insertions  int    `json:"insertions,omitempty"`
@@ -75,10 +75,9 @@ type GuardrailSnapshotted struct {
 type SnapshotFile struct {
 	Path string `json:"path"` // relative to the project
 	Role Role   `json:"role"` // program, instructions or settings
-	// file or link; nothing stood there where it is empty
+	// file or link; empty if there was nothing
 	Kind string `json:"kind,omitempty"`
-	// of a file; the content of one that is protected is guardrail-files/<SHA256> in the loop's
-	// folder
+	// of a file; the content of a protected one is guardrail-files/<SHA256> in the loop's folder
 	SHA256    string `json:"sha256,omitempty"`
 	Bytes     int64  `json:"bytes,omitempty"`
 	Mode      uint32 `json:"mode,omitempty"`      // the permissions of a file
@@ -91,7 +90,7 @@ type GuardrailEdited struct {
 	Path     string `json:"path"`               // relative to the project
 	How      Edit   `json:"how"`                // changed, appeared or vanished
 	Restored bool   `json:"restored,omitempty"` // it was put back before the check
-	Why      string `json:"why,omitempty"`      // it could not be, though it is protected
+	Why      string `json:"why,omitempty"`      // why a protected file could not be put back
 	Role     Role   `json:"role,omitempty"`     // program, instructions or settings
 	// the SHA-256 of a file as it was found, "link to …" of a link; empty where nothing is there
 	Is string `json:"is,omitempty"`
@@ -108,7 +107,7 @@ type EditedFile struct {
 	Path string `json:"path"`           // relative to the project
 	How  Edit   `json:"how"`            // changed, appeared or vanished
 	Role Role   `json:"role,omitempty"` // program, instructions or settings
-	// the first after whose beginning it was found so
+	// the iteration in which it was first found so
 	Iteration  int      `json:"iteration"`
 	Guardrails []string `json:"guardrails,omitempty"` // the commands that consist of it
 }
@@ -139,7 +138,7 @@ type IterationChecked struct {
 
 // RepoCommitted: the work of the iteration is a commit.
 type RepoCommitted struct {
-	// empty where another program than git committed, and git does not see it
+	// empty if a program other than git committed, and git does not see the commit
 	SHA        string `json:"sha"`
 	Message    string `json:"message"`
 	Files      int    `json:"files,omitempty"`
@@ -164,7 +163,7 @@ type BudgetWarned struct {
 // BreakerTripped: the loop makes no progress.
 type BreakerTripped struct {
 	Rule string `json:"rule"` // noProgress or sameError
-	// Step is what follows: hint (in the next prompt), backoff (and a wait) or stop.
+	// Step is what follows: hint (in the next prompt), backoff (a hint and a wait) or stop.
 	Step     string `json:"step"`
 	Count    int    `json:"count"`           // iterations in a row
 	Evidence string `json:"evidence"`        // one sentence for agent and person

@@ -22,7 +22,7 @@ const (
 	ReasonAuth        Reason = "auth"        // the agent is not logged in
 	ReasonQuota       Reason = "quota"       // the agent's account has nothing left, and does not say until when
 	ReasonOutage      Reason = "outage"      // limits.maxOutage: what the agent needs stayed out of order
-	ReasonBreaker     Reason = "breaker"     // the loop got nowhere
+	ReasonBreaker     Reason = "breaker"     // the loop made no progress
 	ReasonBlocked     Reason = "blocked"     // the agent needs a person's answer
 	ReasonWait        Reason = "wait"        // the agent waits for a person, and none is there
 	ReasonStop        Reason = "stop"        // a person asked it to stop
@@ -64,8 +64,8 @@ func (r Reason) Status() Status {
 	return StatusFailed
 }
 
-// Result returns the word that stands for the reason in the specification of loops
-// within one session; empty for a reason that it does not know.
+// Result returns the reason's word in the specification of loops within one session; empty for a
+// reason that the specification does not have.
 func (r Reason) Result() string {
 	switch r {
 	case ReasonPromise:

@@ -1,7 +1,7 @@
 package event
 
-// Rules are the settings that decisions depend on. They are in the journal, so that decisions are a
-// function of events alone, in the form that they have in config.json.
+// Rules are the settings that decisions depend on, in the form of config.json. They are in the
+// journal, so that decisions are a function of events alone.
 type Rules struct {
 	MaximumIterations  int             `json:"maximumIterations" live:"true"`
 	CompletionResponse string          `json:"completionResponse"`
@@ -26,11 +26,11 @@ type Rules struct {
 type CompletionRules struct {
 	Promise         string `json:"promise" trust:"free" required:"true" doc:"text inside <promise>…</promise> that claims the work is done, exact and case-sensitive"`
 	Match           string `json:"match" trust:"free" enum:"final,anywhere" doc:"where the promise and the response count: final is alone on a line or last in the final message, outside code; anywhere is anywhere in the assistant's text"`
-	MinToolCalls    int    `json:"minToolCalls" trust:"free" doc:"tool calls without which an iteration did no work"`
-	OnPromiseNoWork string `json:"onPromiseNoWork" trust:"free" enum:"reject,warn,accept" doc:"what a claim without work is worth"`
+	MinToolCalls    int    `json:"minToolCalls" trust:"free" doc:"an iteration with fewer tool calls did no work"`
+	OnPromiseNoWork string `json:"onPromiseNoWork" trust:"free" enum:"reject,warn,accept" doc:"what becomes of a claim without work"`
 	Checklist       bool   `json:"checklist" trust:"free" doc:"all boxes of task.md must be ticked"`
 	DoneFile        bool   `json:"doneFile" trust:"free" doc:"a file DONE in the loop's folder claims the work is done"`
-	AppendTo        string `json:"appendTo,omitempty" trust:"asked" doc:"a Markdown file to which the end of a loop is appended that completed or failed"`
+	AppendTo        string `json:"appendTo,omitempty" trust:"asked" doc:"a Markdown file to which ralph appends how a loop completed or failed"`
 }
 
 // LimitRules say when to stop although the work is not done. Zero is no limit.
@@ -39,7 +39,7 @@ type LimitRules struct {
 	Tokens          int64    `json:"tokens" trust:"free" none:"true" live:"true" doc:"tokens in and out"`
 	Duration        Duration `json:"duration" trust:"free" none:"true" live:"true" doc:"wall time of the whole loop: a turn and guardrails that are under way then are cut short, a commit is not"`
 	Idle            Duration `json:"idle" trust:"free" none:"true" live:"true" doc:"silence of the agent"`
-	Tool            Duration `json:"tool" trust:"free" none:"true" live:"true" doc:"silence while one of the agent's tools is at work"`
+	Tool            Duration `json:"tool" trust:"free" none:"true" live:"true" doc:"silence while one of the agent's tools runs"`
 	Iteration       Duration `json:"iteration" trust:"free" none:"true" live:"true" doc:"wall time of one iteration"`
 	IterationCost   float64  `json:"iterationCost" trust:"free" none:"true" live:"true" doc:"US dollars of one iteration"`
 	IterationTokens int64    `json:"iterationTokens" trust:"free" none:"true" live:"true" doc:"tokens in and out of one iteration"`
@@ -49,13 +49,13 @@ type LimitRules struct {
 
 // RestartRules say what happens when the agent's process ends.
 type RestartRules struct {
-	Max          int      `json:"max" trust:"free" live:"true" doc:"most failures in a row without progress; one more ends the loop. An iteration that went well or made progress begins the count again, and maximumIterations bounds them all"`
+	Max          int      `json:"max" trust:"free" live:"true" doc:"most failures in a row without progress; one more ends the loop. An iteration that went well or made progress resets the count; maximumIterations bounds all iterations"`
 	Delay        Duration `json:"delay" trust:"free" live:"true" doc:"pause before a restart, also after a turn that went well where the agent's process ends with it; after each failure in a row twice as long, up to 5m"`
-	ChildWait    Duration `json:"childWait" trust:"free" doc:"how long processes the agent left behind may finish when the work is done"`
-	WaitExitCode int      `json:"waitExitCode" trust:"free" max:"255" doc:"exit code by which an agent asks to wait for a person instead of a restart; 0 turns it off"`
+	ChildWait    Duration `json:"childWait" trust:"free" doc:"how long processes that the agent left running may take to finish when the work is done"`
+	WaitExitCode int      `json:"waitExitCode" trust:"free" max:"255" doc:"exit code with which an agent asks to wait for a person instead of a restart; 0 turns it off"`
 }
 
-// BreakerRules say when a loop that gets nowhere is stopped. Zero turns a rule off.
+// BreakerRules say when a loop without progress is stopped. Zero turns a rule off.
 type BreakerRules struct {
 	NoProgress  int `json:"noProgress" trust:"free" doc:"iterations without progress; 0 turns it off"`
 	SameError   int `json:"sameError" trust:"free" doc:"iterations without progress that end with the same error; 0 turns it off"`

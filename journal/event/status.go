@@ -16,7 +16,7 @@ const (
 	StatusStopped   Status = "stopped"
 	StatusFailed    Status = "failed"
 
-	// StatusUnknown is for readers that cannot tell. No loop has it.
+	// StatusUnknown is for readers that cannot find out. No loop has it.
 	StatusUnknown Status = "unknown"
 )
 

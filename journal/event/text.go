@@ -34,7 +34,7 @@ func (t Text) AppendTo(dst []byte) []byte {
 // IsZero reports whether t is the empty string.
 func (t Text) IsZero() bool { return len(t) <= len(`""`) }
 
-// MarshalJSON returns t as it stands.
+// MarshalJSON returns t unchanged.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if len(t) == 0 {
 		return []byte(`""`), nil

@@ -5,7 +5,7 @@ import "time"
 // Wait is what a loop waits for before the next iteration may begin.
 type Wait string
 
-// The closed list of waits. Those for a limit are the kinds of fault that waiting can mend.
+// The closed list of waits. Those for a limit are the kinds of fault that may pass by waiting.
 const (
 	WaitRate     Wait = "rate"
 	WaitOverload Wait = "overload"

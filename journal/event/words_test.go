@@ -111,7 +111,7 @@ func TestPlainTextReadsBack(t *testing.T) {
 	})
 }
 
-// The clock of a line is read without package time: it must read the same.
+// Package event parses times itself: the result must be the same as that of package time.
 func TestTimesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := rapid.Int64Range(-62135596800, 253402300799).Draw(t, "seconds") // years 1 to 9999
