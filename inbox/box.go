@@ -34,9 +34,9 @@ type Reject struct {
 	Reason string // one line, for a person
 }
 
-// Box is the runner's side of an inbox. It keeps nothing open. The files are the state, but for
-// those that are done with and could not be moved away: these it remembers for as long as they
-// stand there, and passes over.
+// Box is the runner's side of an inbox. It keeps nothing open. The files are the state. Only files
+// that are done or rejected and could not be removed are remembered, as long as they are there, and
+// skipped.
 type Box struct {
 	loopDir string
 	watch   watchSettings
@@ -71,15 +71,15 @@ func Open(loopDir string) (*Box, error) {
 }
 
 // Pending claims what was dropped and returns all items that are not yet done or rejected: commands
-// in the order of their ids, then the files that are none. It gives at most PassLimit items; when
-// it gives that many, call it again after their Done and Reject, without waiting for a wake-up. It
-// changes no file but by renaming <id>.json to <id>.claimed, and <kind>.json to <id>.<kind>.claimed
-// with a new id. A file of which Done or Reject has failed is not given again by this Box, as long
-// as it is the same file. A file that is named by its kind and is still being written is left for a
-// later call.
+// in the order of their ids, then the files that are not commands. It gives at most PassLimit
+// items; when it gives that many, call it again after their Done and Reject, without waiting for a
+// wake-up. It only renames files: <id>.json to <id>.claimed, and <kind>.json to <id>.<kind>.claimed
+// with a new id. A file for which Done or Reject has failed is not returned again by this Box, as
+// long as it is the same file. A file that is named by its kind and is still being written is left
+// for a later call.
 //
-// An inbox that has vanished is an error that is fs.ErrNotExist. It is not made again: the loop's
-// folder is being removed, and would not become empty.
+// An inbox that has vanished is an error that is fs.ErrNotExist. It is not created again, since
+// that would keep the loop's folder from being removed.
 func (b *Box) Pending() ([]Item, error) {
 	d, err := openDir(b.loopDir)
 	if err != nil {
@@ -118,7 +118,7 @@ type file struct {
 // isCommand reports whether the name is one that a command may have.
 func (f file) isCommand() bool { return f.id != "" || f.kind != "" }
 
-// parseName says what a name in the inbox is, and whether it concerns the runner at all.
+// parseName reads a name in the inbox, and reports whether it concerns the runner.
 func parseName(name string) (f file, concerns bool) {
 	if strings.HasPrefix(name, ".") || name == rejectedFolder {
 		return file{}, false
@@ -141,8 +141,8 @@ func parseName(name string) (f file, concerns bool) {
 	return file{name: name}, true
 }
 
-// order puts commands by id before those that have none yet, and these before the rest, both by
-// name, so that no number of odd files delays a stop. Of one id, what is claimed comes first.
+// order sorts commands by id, then commands without an id by name, then the rest by name, so that
+// no number of odd files delays a stop. Of one id, the claimed file comes first.
 func order(a, b file) int {
 	return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.id, b.id),
 		strings.Compare(a.name, b.name)) // .claimed before .json
@@ -178,7 +178,7 @@ func (b *Box) firstFiles(d *dir, limit int) ([]file, error) {
 				writing[name] = b.unfinished[name]
 			default:
 				if u := b.unfinished[name]; u != nil {
-					writing[name] = u // of which claim knows whether it has settled
+					writing[name] = u // claim knows whether it has settled
 				}
 				first = append(first, f)
 			}
@@ -197,8 +197,8 @@ func (b *Box) firstFiles(d *dir, limit int) ([]file, error) {
 	}
 }
 
-// isStuck reports whether a name is that of a file that is remembered, and not of another one by
-// now. b.mu is held.
+// isStuck reports whether a name is still that of a remembered file, and not of a new one. b.mu is
+// held.
 func (b *Box) isStuck(d *dir, name string) bool {
 	was, ok := b.stuck[name]
 	if !ok {
@@ -208,7 +208,7 @@ func (b *Box) isStuck(d *dir, name string) bool {
 	return err == nil && os.SameFile(was, now)
 }
 
-// remember keeps a file from being given again.
+// remember keeps Pending from returning a file again.
 func (b *Box) remember(d *dir, name string) {
 	info, err := d.root.Lstat(name)
 	if err != nil {
@@ -221,22 +221,22 @@ func (b *Box) remember(d *dir, name string) {
 	}
 }
 
-// errRefused marks the errors for which a file is rejected. All others are the folder's, and may
-// pass.
+// errRefused marks the errors for which a file is rejected. All others are the folder's, and may be
+// temporary.
 var errRefused = errors.New("refused")
 
 func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", errRefused, fmt.Errorf(format, args...))
 }
 
-// reason is one line of what refuse was told.
+// reason is the text of an error of refuse, as one line.
 func reason(err error) string {
 	s := strings.TrimPrefix(err.Error(), errRefused.Error()+": ")
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }
 
-// claim reads a command and, in one rename, takes it out of Withdraw's reach. f has the file's name
-// at the time of return.
+// claim reads a command and, in one rename, takes it out of Withdraw's reach. On return, f has the
+// file's new name.
 func (b *Box) claim(d *dir, f *file) (Command, error) {
 	if !f.isCommand() {
 		return Command{}, refuse("its name is neither <id>%s with the id a ULID in upper case, nor <kind>%s", droppedSuffix, droppedSuffix)
@@ -263,8 +263,8 @@ func (b *Box) claim(d *dir, f *file) (Command, error) {
 
 // claimByKind gives the command of a file that is named by its kind an id, and claims it, in one
 // rename: after a crash it either has both or neither. The folder is synced, or the next runner
-// might find it again, give it another id, and deliver it twice. Another file may have taken its
-// place since it was read, so it is read once more under the new name, which no other takes.
+// might find it again, give it another id, and deliver it twice. Another file may have replaced it
+// since it was read, so it is read again under the new name, which no other file takes.
 func (b *Box) claimByKind(d *dir, f *file) (Command, error) {
 	id, err := b.giveID(d)
 	if err != nil {
@@ -276,8 +276,9 @@ func (b *Box) claimByKind(d *dir, f *file) (Command, error) {
 	return b.claim(d, f)
 }
 
-// giveID returns an id whose time is that of the folder's last change: the file system's clock, as
-// for a drop. A file that was moved here has kept a time of its own.
+// giveID returns an id whose time is that of the folder's last change, which is from the file
+// system's clock, as for a drop. The file's own time may be older: moving a file does not change
+// it.
 func (b *Box) giveID(d *dir) (string, error) {
 	info, err := d.handle.Stat()
 	if err != nil {
@@ -285,7 +286,7 @@ func (b *Box) giveID(d *dir) (string, error) {
 	}
 	id, err := b.newID(info.ModTime())
 	if err != nil {
-		return "", refuse("it can be given no id: %w", err)
+		return "", refuse("it cannot be given an id: %w", err)
 	}
 	return id, nil
 }
@@ -344,8 +345,8 @@ func unreadable(err error) error {
 }
 
 // Done removes a claimed command. Call it when the receipt is in the journal and synced: until
-// then, the file is the only copy. A command that is not there is done already. One that cannot be
-// removed is an error, and done all the same for this Box.
+// then, the file is the only copy. A command that is not there is done already. If the file cannot
+// be removed, Done returns an error, and this Box still treats the command as done.
 func (b *Box) Done(id string) error {
 	if !canonicalID(id) {
 		return fmt.Errorf("remove command: %.40q is not an id", id)

@@ -58,7 +58,7 @@ type wire struct {
 }
 
 // Check reports what Command c lacks for its kind: Steer and FollowUp need a Text, Set needs a Key.
-// ID and At are not looked at.
+// It does not check ID and At.
 func (c Command) Check() error {
 	switch {
 	case !slices.Contains(event.CommandKinds, c.Kind):
@@ -95,15 +95,15 @@ var (
 	errTooLarge = fmt.Errorf("larger than %d bytes", MaxSize)
 )
 
-// decode reads a command's file. Its errors are reasons for a person to read. Where the name says
-// the kind, the content may leave it out, and the version, and has no id; nothing at all is as good
-// as an object without keys.
+// decode reads a command's file. Its errors are reasons for a person to read. If the name has the
+// kind, the content may leave out kind and version, and must not have an id; empty content is an
+// object without keys.
 func decode(f file, b []byte) (Command, error) {
 	if !utf8.Valid(b) {
 		return Command{}, errNotUTF8
 	}
 	var w wire
-	id := f.id // that the content has
+	id := f.id // the one that the content must have
 	if f.kind != "" {
 		w = wire{version, Command{Kind: f.kind}}
 		id = ""

@@ -17,8 +17,8 @@ const (
 	rejectedFolder = "rejected"
 )
 
-// dir is an open folder of an inbox. Names are resolved in it alone, whatever becomes of its path.
-// Each operation opens it again, since it may vanish and return.
+// dir is an open folder of an inbox. Names are resolved in it alone, even if its path changes. Each
+// operation opens it again, since it may vanish and return.
 type dir struct {
 	root   *os.Root
 	handle *os.File // the same folder, for what os.Root cannot do: rename without replacing
@@ -45,8 +45,7 @@ func makeWithin(parent *os.Root, name string) (*dir, error) {
 	return openWithin(parent, name)
 }
 
-// openWithin opens a folder that must itself stand there. os.Root would follow a link that stays
-// within the parent.
+// openWithin opens a folder, but no link: os.Root would follow a link that stays within the parent.
 func openWithin(parent *os.Root, name string) (*dir, error) {
 	want, err := parent.Lstat(name)
 	if err == nil && !want.IsDir() {
@@ -88,7 +87,7 @@ func (d *dir) moveTo(name string, to *dir, newName string) error {
 	return nil
 }
 
-// newFile is a file of which the folder says when it was made.
+// newFile is a file that a drop creates. Its Stat returns the time of the file system's clock.
 type newFile interface {
 	safefile.File
 	Stat() (fs.FileInfo, error)

@@ -23,11 +23,11 @@ const (
 
 // Drop puts c into the inbox of the loop at loopDir and returns the id that it gives it. c.ID must
 // be empty. On return without error the file and its name are synced. The inbox is made if it is
-// missing, the loop's folder is not. An error with an id means that the command stands in the inbox
-// and may be lost in a power failure.
+// missing, the loop's folder is not. An error with an id means that the command is in the inbox and
+// may be lost in a power failure.
 //
-// That a loop takes no command (it has ended, its runner died) is not seen here; the command waits
-// for the next runner.
+// Drop does not check whether the loop takes commands. If it has ended or its runner died, the
+// command waits for the next runner.
 func Drop(loopDir string, c Command) (id string, err error) {
 	id, err = dropper.drop(loopDir, c)
 	if err != nil {
@@ -96,8 +96,8 @@ func (w *writer) drop(loopDir string, c Command) (id string, err error) {
 }
 
 // encode gives the command its id and its time: the one that the file system gave the new file.
-// This package reads no clock, and all who share the folder, on whichever host, take their ids from
-// one.
+// This package reads no clock, so all processes that share the folder, on any host, take their ids
+// from one clock.
 func (w *writer) encode(f newFile, c Command) (id string, line []byte, err error) {
 	info, err := f.Stat()
 	if err != nil {

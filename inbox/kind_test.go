@@ -113,7 +113,8 @@ func TestHostileFilesNamedByKind(t *testing.T) {
 	}
 }
 
-// No beginning of a command is one: a file that grows in place is claimed when it is complete.
+// The beginning of a command is not a command: a file that grows in place is claimed when it is
+// complete.
 func TestUnfinishedFileIsNotClaimed(t *testing.T) {
 	const whole = `{"text":"drop nothing, \"ü\" and {}"}`
 	for end := range len(whole) {
@@ -148,8 +149,8 @@ func TestUnfinishedFileIsNotClaimed(t *testing.T) {
 	})
 }
 
-// A file that no process writes any more is judged as it is: an empty file is a complete stop, half
-// a steer is none.
+// A file that no process writes any more is read as it is: an empty stop is complete, half a steer
+// is rejected.
 func TestUnfinishedFileSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -175,7 +176,7 @@ func TestUnfinishedFileSettles(t *testing.T) {
 	})
 }
 
-// Another file took the name after the first was read: what is claimed is what is given.
+// If another file takes the name after the first was read, the claimed one is returned.
 func TestReplacedFileIsReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	box := mustOpen(t, dir)
@@ -205,8 +206,8 @@ func TestUnfinishedFileWakesRunner(t *testing.T) {
 	}
 }
 
-// A claim that was given to the runner keeps its id when the power goes: the next runner delivers
-// it under that id, not again under another.
+// A claim that Pending returned keeps its id after a loss of power: the next runner delivers it
+// under that id, not again under a new one.
 func TestClaimIDSurvivesPowerLoss(t *testing.T) {
 	for seed := range uint64(30) {
 		disk := simfs.New(rand.New(rand.NewPCG(seed, 0)))

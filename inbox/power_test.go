@@ -30,7 +30,8 @@ type madeAt struct{ fs.FileInfo }
 
 func (madeAt) ModTime() time.Time { return time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC) }
 
-// A command is complete or not there, whenever the power is lost, and there once Drop has returned.
+// Whenever the power is lost, a command is complete or not there. After Drop has returned, it is
+// there.
 func TestDropSurvivesPowerLoss(t *testing.T) {
 	for crash := 1; crash <= 9; crash++ {
 		for seed := range uint64(30) {
@@ -57,7 +58,7 @@ func TestDropSurvivesPowerLoss(t *testing.T) {
 			disk.Plan(simfs.Plan{CrashAt: disk.Changes() + crash})
 			_, dropped := w.drop("loop", Command{Kind: Steer, Text: "leave the schema alone"})
 			if crash == 9 && dropped != nil {
-				t.Fatalf("nothing is left to crash, and yet: %v", dropped)
+				t.Fatalf("no change is left to crash at, and Drop fails: %v", dropped)
 			}
 			content, err := disk.Crash(simfs.PowerLostAnyOrder).ReadFile("loop/" + folder + "/" + anID + droppedSuffix)
 			if dropped != nil && errors.Is(err, fs.ErrNotExist) {

@@ -14,9 +14,9 @@ import (
 
 // Reject moves inbox/<name> to inbox/rejected/<name> and writes the reason beside it, in
 // <name>.reason. Where either name is taken, both get a number; a name too long for a suffix is
-// shortened. A file that is not there is rejected already. One that cannot be moved (it or the
-// folder is another user's, or may not be changed) is an error, and this Box gives it no more.
-// Nothing is read, followed or copied.
+// shortened. A file that is not there is rejected already. If a file cannot be moved (it or the
+// folder is another user's, or may not be changed), Reject returns an error, and this Box does not
+// return the file again. Nothing is read, followed or copied.
 func (b *Box) Reject(name, reason string) error {
 	if err := b.reject(name, reason); err != nil {
 		return fmt.Errorf("reject inbox file %.80q: %w", name, err)
@@ -69,7 +69,7 @@ func (d *dir) moveToRejected(name, reason string) error {
 	return fmt.Errorf("%d files of that name are there: %w", rejectTries, fs.ErrExist)
 }
 
-// rejectAs writes the reason first: if this dies in between, the file is still in the inbox and is
+// rejectAs writes the reason first: after a crash in between, the file is still in the inbox and is
 // rejected again.
 func (d *dir) rejectAs(name string, rejected *dir, target, reason string) error {
 	note := target + ".reason"
@@ -88,8 +88,7 @@ func (d *dir) rejectAs(name string, rejected *dir, target, reason string) error 
 	return err
 }
 
-// openRejected opens inbox/rejected. Where something else has that name, it is put aside under a
-// hidden one.
+// openRejected opens inbox/rejected. If that is not a folder, it is renamed to a hidden name first.
 func (d *dir) openRejected() (*dir, error) {
 	for n := range rejectTries {
 		if info, err := d.root.Lstat(rejectedFolder); err != nil || info.IsDir() {
@@ -100,9 +99,9 @@ func (d *dir) openRejected() (*dir, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("what stands in the place of %s cannot be put aside: %w", rejectedFolder, fs.ErrExist)
+	return nil, fmt.Errorf("%s is not a folder, and all names to move it to are taken: %w", rejectedFolder, fs.ErrExist)
 }
 
 // shorten leaves room in 255 bytes for a number and ".reason". It cuts between characters: macOS
-// takes no other names.
+// refuses names that are not UTF-8.
 func shorten(name string) string { return units.Prefix(name, 220) }

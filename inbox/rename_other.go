@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// renameNoReplace looks, then renames; see renameIfFree of the systems that have better.
+// renameNoReplace checks for the name, then renames: see renameIfFree in rename_unix.go.
 func renameNoReplace(from *os.File, name string, to *os.File, newName string) error {
 	target := filepath.Join(to.Name(), newName)
 	_, err := os.Lstat(target)

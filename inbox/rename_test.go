@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What file systems without a better way are left with.
+// The fallback for file systems without an exclusive rename.
 func TestRenameIfFree(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b"} {

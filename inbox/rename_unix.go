@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameIfFree looks, then renames. Two that look at the same time can both find the name free; ids
-// are random and the runner is one, so that no two ask for one name.
+// renameIfFree checks for the name, then renames. Two calls at the same time may both find the name
+// free. No two ask for the same name: ids are random, and there is only one runner.
 func renameIfFree(from *os.File, name string, to *os.File, newName string) error {
 	var stat unix.Stat_t
 	err := unix.Fstatat(int(to.Fd()), newName, &stat, unix.AT_SYMLINK_NOFOLLOW)

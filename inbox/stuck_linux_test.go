@@ -90,10 +90,10 @@ func TestUnremovableFileIsReturnedOnce(t *testing.T) {
 	}
 	items, err := b.Pending()
 	if err != nil || len(items) != 1 || items[0].Command == nil || items[0].Command.ID != id {
-		t.Fatalf("a command behind them: %+v, %v", items, err)
+		t.Fatalf("a command that sorts after them: %+v, %v", items, err)
 	}
 
-	// Another file of the same name is another one. What has gone is forgotten.
+	// A new file of the same name is not stuck. A file that has gone is forgotten.
 	put(t, filepath.Join(in, ".new"), "other garbage")
 	if err := os.Rename(filepath.Join(in, ".new"), filepath.Join(in, "00000000000000000000000000.json")); err != nil {
 		t.Fatal(err)
@@ -112,8 +112,8 @@ func TestUnremovableFileIsReturnedOnce(t *testing.T) {
 	}
 }
 
-// A command that was done and cannot be removed is not given again; one that cannot be claimed is
-// refused, once.
+// A command that was done and cannot be removed is not returned again; one that cannot be claimed
+// is refused once.
 func TestCommandsInReadOnlyInbox(t *testing.T) {
 	dir := unprivileged(t)
 	b, err := Open(dir)

@@ -11,7 +11,8 @@ import (
 )
 
 // settleAfter is how long a file that is named by its kind has to stay as it is before it counts as
-// written to its end, although it is empty or cut short. Who moves a whole file here never waits.
+// written to its end, although it is empty or cut short. A complete file that is moved here never
+// waits.
 const settleAfter = 2 * time.Second
 
 // errUnfinished marks a file that is still being written.
@@ -31,8 +32,8 @@ func isUnfinished(content []byte) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// hasSettled reports whether an unfinished file has not changed for settleAfter. Where it has not
-// stood so long, the Box looks again when it has.
+// hasSettled reports whether an unfinished file has not changed for settleAfter since this Box
+// first read it. When that time is over, the Box looks again.
 func (b *Box) hasSettled(name string, now fs.FileInfo) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

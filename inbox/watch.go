@@ -34,9 +34,10 @@ type folderWatch interface {
 func watchFolder(path string) (folderWatch, error) { return filewatch.New(path) }
 
 // Watch returns a channel that holds one wake-up as long as there may be something to claim since
-// the last was taken: one at once, and one after each drop. Several drops may share a wake-up, and
-// a wake-up may find nothing; so on each, call Pending until it returns fewer than PassLimit items.
-// The channel is closed when ctx has ended, and ctx must end. An inbox has one Watch at a time.
+// the last was taken: one at the beginning, and one after each drop. Several drops may share a
+// wake-up, and a wake-up may find nothing; so on each, call Pending until it returns fewer than
+// PassLimit items. The channel is closed when ctx has ended, and ctx must end. An inbox has one
+// Watch at a time.
 //
 // Wake-ups come from file system notifications, some 0.1 ms after the rename, and from a poll every
 // 30 s beside them. Where there are no notifications (the limit of watches is reached, the inbox is
@@ -85,7 +86,7 @@ func (w *watcher) run(ctx context.Context) {
 		w.ring()
 		if err == nil {
 			err = w.follow(ctx, watch, inbox)
-			_ = watch.Close() // a watch that cannot be ended leaves nothing to do
+			_ = watch.Close() // nothing can be done about a watch that cannot be ended
 		}
 		if !errors.Is(err, filewatch.ErrGone) {
 			w.poll(ctx)
@@ -183,7 +184,7 @@ func (w *watcher) check() bool {
 }
 
 // isDropped reports whether a file that was created or changed is for the runner, and not its own
-// claim. The empty name stands for any.
+// claim. The empty name means any file.
 func isDropped(name string) bool {
 	f, concerns := parseName(name)
 	return concerns && !f.claimed
@@ -196,7 +197,7 @@ func (b *Box) passesOver(d *dir, name string) bool {
 	return b.isStuck(d, name) || b.isBeingWritten(d, name)
 }
 
-// hasDropped reports whether there is something that was not claimed.
+// hasDropped reports whether there is an unclaimed file.
 func (b *Box) hasDropped() (bool, error) {
 	d, err := openDir(b.loopDir)
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// never is a poll that no test lives to see.
+// never is an interval longer than any test.
 const never = time.Hour
 
-// The test binary plays other processes: with RALPH_TEST_DROP set it drops commands there and
-// prints each id once it stands.
+// The test binary plays other processes: with RALPH_TEST_DROP set it drops commands into that
+// folder and prints each id when its file is there.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("RALPH_TEST_DROP")
 	if dir == "" {
@@ -200,8 +200,8 @@ func TestOwnRenamesWakeNothing(t *testing.T) {
 	await(t, wake, "what was lost")
 }
 
-// It is not made again, or a loop's folder could not be removed while its runner lives. Where
-// another process puts a folder in its place, that one counts.
+// Box does not create a vanished inbox again, since that would keep the loop's folder from being
+// removed while its runner lives. If another process creates a new one, that is used.
 func TestVanishedInboxIsReported(t *testing.T) {
 	for title, vanish := range map[string]func(path string) error{
 		"removed":    os.RemoveAll,
@@ -246,8 +246,8 @@ func TestVanishedLoopFolderIsReported(t *testing.T) {
 	}
 }
 
-// Three processes drop, one of them is killed at some point, and a runner takes what they say they
-// dropped: each once, in the order of each.
+// Three processes drop commands, and one of them is killed at some point. A runner gets each
+// command that they reported once, and those of one process in their order.
 func TestConcurrentDropsAreNeverLost(t *testing.T) {
 	box, wake := watched(t, watchSettings{slow: never, fast: never, watch: watchFolder})
 	said := make(chan []string)

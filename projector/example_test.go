@@ -56,7 +56,7 @@ func Example_followAndSteer() {
 }
 
 // runALoop is what 'ralph start' does: it returns the folder of a loop that goes on by itself. This
-// one plays a story instead of running an agent.
+// one writes a scripted journal instead of running an agent.
 func runALoop() (loopDir string) {
 	loopDir, err := os.MkdirTemp("", "loop")
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 type Loop struct{ state loopstate.State }
 
 // Load returns a loop as its files are now. It reads state.json and the events after it, or the
-// journal alone where state.json is missing, torn or of another journal. The zero Loop stands for a
-// folder without a journal.
+// journal alone if state.json is missing, torn or of another journal. For a folder without a
+// journal it returns the zero Loop.
 func Load(loopDir string) (*Loop, error) {
 	s, err := loopstate.Open(loopDir)
 	return &Loop{s}, err
 }
 
-// Rebuild returns what the journal says, whatever state.json says.
+// Rebuild returns the loop as its journal alone describes it. It does not read state.json.
 func Rebuild(loopDir string) (*Loop, error) {
 	s, err := loopstate.Rebuild(loopDir)
 	return &Loop{s}, err
@@ -85,7 +85,7 @@ type Iteration struct {
 	// What ralph itself found out after the turn.
 	Guardrails int      `json:"guardrails,omitempty"` // that ran
 	Failed     []string `json:"failed,omitempty"`     // of these, by their commands
-	// yes or no by what the files show; empty where nothing shows it
+	// yes or no, as the files show it; empty if nothing shows it
 	Progress event.Progress `json:"progress,omitempty"`
 	// the work of the iteration, where version control took it
 	Commit  *Commit   `json:"commit,omitempty"`

@@ -41,7 +41,7 @@ func (e *EntryError) Unwrap() error { return e.Err }
 // 4,096.
 const maxEntry = 64 << 10
 
-// Folder is where the entries of a home stand.
+// Folder returns the folder of a home that contains the entries.
 func Folder(home string) string { return filepath.Join(home, "registry") }
 
 // ReadEntry returns the entry in the file at path.

@@ -7,11 +7,12 @@ import (
 	"runtime"
 )
 
-// ErrNoHome is returned by Home when the environment names no place for it.
+// ErrNoHome is the error of [Home] if the environment has neither RALPH_HOME nor a home directory.
 var ErrNoHome = errors.New("neither RALPH_HOME nor a home directory is set")
 
 // Home returns the absolute folder of the person's settings and registry: RALPH_HOME if it is set,
-// else .ralph in the home directory. env is os.Getenv or a stand-in. The folder need not exist.
+// else .ralph in the home directory. env is os.Getenv or a replacement for tests. The folder need
+// not exist.
 func Home(env func(string) string) (string, error) {
 	if dir := env("RALPH_HOME"); dir != "" {
 		abs, err := filepath.Abs(dir)

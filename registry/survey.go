@@ -37,8 +37,8 @@ const maxWorkers = 4
 
 // Survey lists all loops with their liveness and their summary, ordered by project and name. keep,
 // unless nil, chooses entries before their folders are read; it is called from several goroutines.
-// Files that are not entries come as a Status with Err, whatever keep says. The error is about the
-// registry folder itself. A registry that does not exist is empty.
+// A file that is not an entry is returned as a Status with Err, without asking keep. The error is
+// about the registry folder itself. A registry that does not exist is empty.
 //
 // The statuses are not of one instant: each was true while that loop was read.
 func Survey(home string, keep func(Entry) bool) ([]Status, error) {
@@ -117,8 +117,8 @@ func readEntry(root *os.Root, file string) (Entry, error) {
 }
 
 // examine probes the lock, then reads the state. A runner writes its last state before it releases
-// the lock. So a state that was read after the lock was found free is final, unless a runner began
-// in between: a loop has died only if the lock is still free after the reading.
+// the lock. So if the lock is free and the state says that the loop runs, the runner died, unless a
+// new one began in between: the lock is probed again.
 func (s *Status) examine() error {
 	lock, err := openLock(s.Dir)
 	if err != nil {

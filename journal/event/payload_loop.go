@@ -310,7 +310,7 @@ type CompletionIgnored struct {
 // CompletionAccepted: the claim counts.
 type CompletionAccepted struct {
 	How Claim `json:"how"`
-	// Warning is the objection to it, with completion.onPromiseNoWork: warn.
+	// Warning is why the claim is doubtful, with completion.onPromiseNoWork: warn.
 	Warning string `json:"warning,omitempty"`
 }
 
