@@ -29,13 +29,13 @@ func isPlain(s string) bool {
 	return true
 }
 
-// cleaner makes foreign text safe to print. It keeps its place between two pieces
-// of one stream, so that a sequence that is cut in two is still one. Only
-// newlines and tabs are left of all control characters.
+// cleaner makes foreign text safe to print. It keeps its place between two pieces of one stream, so
+// that a sequence that is cut in two is still one. Of the control characters it keeps only newlines
+// and tabs.
 type cleaner struct {
 	state   cleanState
 	swallow int  // bytes of the present sequence
-	cr      bool // a carriage return waits for what follows it
+	cr      bool // after a carriage return: what follows decides what it becomes
 }
 
 type cleanState uint8
@@ -48,7 +48,7 @@ const (
 	leaving            // ESC within a command string, which ends it
 )
 
-// Longest sequences. What pretends to be longer is text, and shows.
+// The longest sequences. A longer one is shown as text.
 const (
 	controlMost = 64
 	commandMost = 4096
@@ -73,7 +73,7 @@ func (c *cleaner) append(dst, src []byte) []byte {
 	return dst
 }
 
-// plainPrefix returns how many bytes need no look: printable ASCII, newlines and
+// plainPrefix returns the length of the prefix that is clean already: printable ASCII, newlines and
 // tabs.
 func plainPrefix(b []byte) int {
 	for i, c := range b {
@@ -163,7 +163,7 @@ func (c *cleaner) ground(dst []byte, r rune, n int) []byte {
 	case r == 0x2028 || r == 0x2029:
 		return append(dst, '\n')
 	case 0x80 <= r && r < 0xA0, 0x202A <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069, r == utf8.RuneError:
-		// C1 controls, and the marks that show a line in another order than it has.
+		// C1 controls, and the marks that reorder a line.
 		return append(dst, replacement...)
 	}
 	return utf8.AppendRune(dst, r)

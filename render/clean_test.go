@@ -41,7 +41,7 @@ func TestClean(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := render.Clean(c.in)
 			if len(c.want) > 30 && strings.HasPrefix(c.in, "\x1b") && len(got) > 0 && len(got) < len(c.in) {
-				return // that it shows at all is what matters, not from where
+				return // some of it is shown; from where does not matter
 			}
 			if got != c.want {
 				t.Errorf("Clean(%q) = %q, want %q", c.in, got, c.want)
@@ -111,7 +111,7 @@ func replaceStrings(v any, with string) any {
 	return v
 }
 
-// checkHarmless shows events in every way and looks at each character.
+// checkHarmless shows events in every way and checks each character.
 func checkHarmless(t *testing.T, events []event.Event, width int) {
 	t.Helper()
 	for _, opt := range []render.Options{{}, {Width: width}, {Width: width, Verbose: true, Time: true}, {Quiet: true}} {
@@ -193,7 +193,7 @@ func FuzzText(f *testing.F) {
 			event.ToolReturned{ID: "1", OK: width%2 == 0, Output: event.Plain(said)})
 		events := script(steps...)
 		checkHarmless(t, events, int(width))
-		// In one piece or in many, the same words come out. Breaks may differ.
+		// The words are the same in one piece and in many. Breaks may differ.
 		whole := text(t, render.Options{Width: int(width)}, script(event.AgentSaid{Block: "1", Text: event.Plain(said), Final: true}))
 		pieces := text(t, render.Options{Width: int(width)}, events[:len(events)-2])
 		if letters(whole) != letters(pieces) {
@@ -205,7 +205,7 @@ func FuzzText(f *testing.F) {
 // letters is a text without its blanks.
 func letters(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// What came before is in the account at the end.
+// The totals at the end include what came before.
 func TestResumeCountsEarlierIterations(t *testing.T) {
 	events := busyRun()
 	var s projector.Loop
@@ -225,6 +225,6 @@ func TestResumeCountsEarlierIterations(t *testing.T) {
 	show(t, resumed, events[from:])
 	all := strings.Split(strings.TrimSpace(text(t, render.Options{}, events)), "\n")
 	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); got[len(got)-1] != all[len(all)-1] {
-		t.Errorf("account %q, want %q", got[len(got)-1], all[len(all)-1])
+		t.Errorf("totals %q, want %q", got[len(got)-1], all[len(all)-1])
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/units"
 )
 
-// How much of an edit is shown, and the largest input that is looked at for one.
+// How much of an edit is shown, and the largest input that is searched for one.
 const (
 	diffLines   = 12
 	diffContext = 1
@@ -57,15 +57,14 @@ type diffLine struct {
 	text string
 }
 
-// diffOf returns the lines of the changes that a tool's input describes; none where it describes no
-// change, or one that is not understood.
+// diffOf returns the lines of the changes that a tool's input describes; none if it describes no
+// change, or an unknown kind of change.
 func diffOf(input []byte) (diff []diffLine) {
 	var e fileChange
 	if len(input) > diffMost {
 		return nil
 	}
-	// Members of other types than these are of other tools, and of no use here; the rest is read
-	// all the same.
+	// A member of another type is another tool's, and ignored; Unmarshal still reads the rest.
 	_ = json.Unmarshal(input, &e)
 	for _, edit := range append([]textEdit{e.textEdit}, e.Edits...) {
 		if before, after, ok := edit.texts(); ok {
@@ -98,7 +97,7 @@ func between(before, after string) []diffLine {
 	return unified(text)
 }
 
-// endLine returns a text whose last line ends.
+// endLine returns a text whose last line ends with a newline.
 func endLine(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
@@ -116,8 +115,8 @@ func all(sign byte, text string) (diff []diffLine) {
 	return diff
 }
 
-// unified reads the lines of a diff in the unified format. What stands before the first hunk names
-// the files.
+// unified reads the lines of a diff in the unified format. The lines before the first hunk name the
+// files.
 func unified(text string) (diff []diffLine) {
 	within := false
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {

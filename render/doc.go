@@ -17,22 +17,22 @@
 //
 // # Guarantees
 //
-// What is printed is a function of the events and the options: it does not matter
-// how many events come at once, or how fast.
+// The text depends on the events and the options alone, not on how many events come at once, or how
+// fast.
 //
-// Nothing that an agent, a tool or a file said reaches the terminal as a control character, but for
-// the newline, and in text without a Width the tab: escape sequences are taken out, other control
-// characters and the marks that reorder a line are replaced by visible ones. The escape sequences
-// of [Options.Color] are this package's own.
+// Of the control characters in the text of an agent, a tool or a file, only newlines reach the
+// terminal, and tabs if there is no Width. Escape sequences are removed; other control characters,
+// and the marks that reorder a line, are replaced by visible ones. The escape sequences of
+// [Options.Color] are this package's own.
 //
-// No line is longer than Width columns, in which wide characters count twice. A
-// [Log] keeps to that from 77 columns up.
+// No line is longer than Width columns, in which wide characters count twice. A [Log] needs at
+// least 77 columns for that.
 //
-// Writes are of some 16 KiB where many events come, and whatever there is on
-// Flush. A payload that cannot be read is said to be so, in its place.
+// Output is written in pieces of some 16 KiB, and the rest on Flush. A payload that cannot be read
+// is reported in its place.
 //
 // # Not here
 //
-// Reading journals (package journal), where a loop stands (package projector),
-// terminals and their modes. Secrets are masked before a journal has them.
+// Reading journals (package journal), the state of a loop (package projector), terminals and their
+// modes. Secrets are masked before a journal has them.
 package render

@@ -260,8 +260,7 @@ func busyRun() []event.Event {
 	return script(steps...)
 }
 
-// checked is a run in which ralph itself finds everything out that it can, and waits for
-// everything that there is to wait for.
+// checked is a run with every result of a verification and every kind of wait.
 func checked() []event.Event {
 	ended := func(n int, outcome event.Outcome, problem, progress string) event.IterationEnded {
 		return event.IterationEnded{N: n, Outcome: outcome, Error: problem, Progress: event.Progress(progress), Tools: 3, Took: 61_000, Refunded: outcome == event.OutcomeLimited}
@@ -318,7 +317,7 @@ func checked() []event.Event {
 		event.IterationStarted{N: 5},
 		event.CommandReceived{ID: "01JDC1", Kind: "wait", From: "cli:ada@mill", Text: "the access key of the till"},
 		event.CommandDelivered{ID: "01JDC1", How: "loop", Iteration: 5},
-		event.AgentNoticed{What: event.NoticeUnreadUsage, Text: "the agent told what it used in a way that cannot be read"},
+		event.AgentNoticed{What: event.NoticeUnreadUsage, Text: "the agent reported its usage in a form that cannot be read: limits of tokens count less than that"},
 		event.AgentNoticed{What: event.NoticeLingering, Text: "what the agent left running may go on for 5m0s"},
 		event.FolderInspected{Wait: true, Text: "the till needs a key", Boxes: 3, Ticked: 3, SHA256: "ef"},
 		event.GuardrailStarted{Name: "make test"},

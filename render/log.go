@@ -18,8 +18,7 @@ type Log struct {
 	now []byte // the fields of the present event
 }
 
-// NewLog returns a Log that writes to w. Of the options, Color, Width and Location
-// matter.
+// NewLog returns a Log that writes to w. Of the options it uses Color, Width and Location.
 func NewLog(w io.Writer, opt Options) *Log {
 	if opt.Location == nil {
 		opt.Location = time.Local
@@ -67,7 +66,7 @@ func (l *Log) paint(style string, write func()) {
 	l.out = append(l.out, reset...)
 }
 
-// Flush writes what there is.
+// Flush writes all lines so far.
 func (l *Log) Flush() error {
 	if len(l.out) == 0 {
 		return nil
@@ -77,7 +76,7 @@ func (l *Log) Flush() error {
 	return err
 }
 
-// Close writes what there is. The writer is not closed.
+// Close is Flush. The writer is not closed.
 func (l *Log) Close() error { return l.Flush() }
 
 // padded appends s in at least n columns, to the right where n is negative.
@@ -104,7 +103,7 @@ func fields(dst []byte, e event.Event) []byte {
 	return dst
 }
 
-// fieldMost is where a field is cut: later fields are worth more.
+// fieldMost is the length at which a field is cut, so that the fields after it are shown too.
 const fieldMost = 400
 
 // data appends the members of an event's data as key=value: strings without quotes

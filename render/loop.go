@@ -14,15 +14,15 @@ import (
 type totals struct {
 	count     units.Count
 	usage     event.Usage
-	unpriced  bool // some iteration's cost is not known
-	uncounted bool // some iteration's tokens are not known
+	unpriced  bool // the cost of some iteration is unknown
+	uncounted bool // the tokens of some iteration are unknown
 	started   time.Time
-	// Where the loop has several agents, worker has the next iteration and first is the preferred
+	// If the loop has several agents, worker runs the next iteration, and first is the preferred
 	// one.
 	worker, first string
 }
 
-// prefer notes whose the next iteration is when a runner begins or resumes the loop.
+// prefer sets the agent of the next iteration when a runner begins or resumes the loop.
 func (a *totals) prefer(agents []event.Agent) {
 	a.worker, a.first = "", ""
 	if len(agents) > 1 {
@@ -30,7 +30,7 @@ func (a *totals) prefer(agents []event.Agent) {
 	}
 }
 
-// add takes in an iteration.
+// add adds the usage of an iteration.
 func (a *totals) add(p event.IterationEnded) {
 	a.usage.In += p.Usage.In
 	a.usage.Out += p.Usage.Out
@@ -86,8 +86,8 @@ func (a *totals) total() string {
 	return text
 }
 
-// banner is a line between iterations: "── iteration 2 of 10 ── 01:52:28 ──". The
-// date stands there when it is another than at the last one.
+// banner is a line between iterations: "── iteration 2 of 10 ── 01:52:28 ──". It has the date if
+// that differs from the last banner's.
 func (t *Text) banner(e event.Event, style, title string) {
 	t.part(e, heading)
 	at := e.At.In(t.opt.Location)
@@ -104,7 +104,7 @@ func (t *Text) banner(e event.Event, style, title string) {
 	t.newline()
 }
 
-// below a banner stand lines of their own.
+// remark writes a line below a banner.
 func (t *Text) remark(style, text string) { t.entry(style, "", cleanText(text)) }
 
 func (t *Text) iterationStarted(e event.Event, p event.IterationStarted) {
@@ -114,7 +114,7 @@ func (t *Text) iterationStarted(e event.Event, p event.IterationStarted) {
 	if e.Seq > t.since {
 		t.totals.count.Begun++
 	} else if count.Refunded > 0 {
-		count.Refunded, count.Maximum = 0, 0 // how many of these were before this one is not known
+		count.Refunded, count.Maximum = 0, 0 // how many of these came before this one is unknown
 	}
 	title := "iteration " + count.Number()
 	if t.totals.worker != "" {
@@ -231,7 +231,7 @@ func (t *Text) loopWaiting(e event.Event, p event.LoopWaiting) {
 	if p.For == event.WaitPerson {
 		t.banner(e, yellow, "waiting for a person")
 		t.remark(yellow, p.Why)
-		t.remark(dim, strings.TrimSpace("'ralph resume "+t.loop)+"' lets the loop go on")
+		t.remark(dim, strings.TrimSpace("'ralph resume "+t.loop)+"' continues the loop")
 		return
 	}
 	if lasts(p, e.At) {
@@ -282,7 +282,7 @@ func (t *Text) loopResumed(e event.Event, p event.LoopResumed) {
 	}
 	t.banner(e, bold, strings.Join(strings.Fields("loop "+Clean(t.loop)+" resumed"), " "))
 	if p.Died {
-		t.remark(yellow, "the runner before had died")
+		t.remark(yellow, "the previous runner had died")
 	}
 	for lost := p.Lost; lost != nil; lost = lost.Before {
 		t.remark(yellow, fmt.Sprintf("%d bytes of an unfinished line were cut off segment %s and kept in %s", lost.Bytes, lost.Segment, lost.Kept))

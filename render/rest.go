@@ -41,7 +41,7 @@ func (t *Text) commandDelivered(e event.Event, p event.CommandDelivered) {
 	kind := t.command(p.ID)
 	switch {
 	case kind == "wait" || kind == "blocked":
-		how = "noted" // nothing of it is done before a person is there
+		how = "noted" // it takes effect only when a person comes
 	case kind == "stop" && t.current > 0:
 		how = fmt.Sprintf("taken: stopping after iteration %d", t.current)
 	case kind == "pause" && t.current > 0:
@@ -64,7 +64,7 @@ func (t *Text) command(id string) string {
 	return kind
 }
 
-// planned shows the agent's own list when it is another than the last one shown.
+// planned shows the agent's own list if it differs from the last one shown.
 func (t *Text) planned(e event.Event, p event.AgentPlanned) {
 	done := 0
 	var b strings.Builder
@@ -173,7 +173,8 @@ func retried(p event.AgentRetried) string {
 	return colon(text, p.Text)
 }
 
-// exited is worth a line where the process did not end well or left others behind.
+// exited describes the end of a process that did not end well or left other processes running;
+// empty otherwise.
 func exited(p event.AgentExited) string {
 	var notes []string
 	switch {
@@ -216,8 +217,8 @@ var timeouts = map[string]string{
 	"exitGrace": "the agent's process lived on after its final result for as long as limits.exitGrace allows",
 }
 
-// clock formats an RFC 3339 time as a time of day, with the date where that is not
-// the present one; what is no such time stays as it is.
+// clock formats an RFC 3339 time as a time of day, with the date if that is not the current one.
+// Any other text is returned unchanged.
 func (t *Text) clock(rfc3339 string) string {
 	at, err := time.Parse(time.RFC3339, rfc3339)
 	if err != nil {
@@ -230,7 +231,7 @@ func (t *Text) clock(rfc3339 string) string {
 	return at.Format("2006-01-02 15:04:05")
 }
 
-// colon joins a statement and what there is to say about it.
+// colon joins a statement and its explanation, if there is one.
 func colon(what, why string) string {
 	if why == "" {
 		return what

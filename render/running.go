@@ -13,7 +13,7 @@ import (
 // Running knows what runs in a loop at the moment: tools, guardrails, the model. Its texts are
 // clean. It belongs to one goroutine.
 type Running struct {
-	// Project is the folder whose files are named as they stand from there.
+	// Project is the folder to which the names of its files are relative.
 	Project string
 
 	tools, guardrails []task
@@ -35,8 +35,8 @@ const (
 	tailKept  = 8 << 10
 )
 
-// Event takes in what an event says. An unreadable payload changes nothing: it is reported where it
-// is shown.
+// Event updates what runs. An unreadable payload changes nothing: the viewer that shows it reports
+// it.
 func (r *Running) Event(e event.Event) {
 	payload, err := event.Decode(e)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Running) Event(e event.Event) {
 	}
 }
 
-// called is a call as its line has it.
+// called is the text of a call, as on its line.
 func (r *Running) called(p event.ToolCalled) string {
 	about := summary(p.Input)
 	if r.Project != "" {
@@ -102,8 +102,8 @@ func (r *Running) progressed(p event.ToolProgressed) {
 	}
 }
 
-// Now says what runs and since when: the tool that was called last with how many others, a
-// guardrail, or what the agent does. It is empty where nothing of that is known.
+// Now returns what runs and since when: the tool that was called last and the number of others, a
+// guardrail, or what the agent does. what is empty if none of that is known.
 func (r *Running) Now() (what string, since time.Time) {
 	for _, tasks := range [][]task{r.guardrails, r.tools} {
 		if n := len(tasks); n > 0 {
@@ -117,7 +117,7 @@ func (r *Running) Now() (what string, since time.Time) {
 	return r.doing, r.since
 }
 
-// Tail returns the last lines, at most n, that the tool which Now names has printed.
+// Tail returns the last lines, at most n, of the output of the tool that Now names.
 func (r *Running) Tail(n int) []string {
 	if len(r.guardrails) > 0 || len(r.tools) == 0 {
 		return nil

@@ -53,8 +53,8 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-// A tool that prints without end holds no more than what is shown of it, and takes no time that
-// grows.
+// For a tool that prints without end, memory is bounded by what is shown, and the time for each
+// event does not grow.
 func TestRunningBoundsToolOutput(t *testing.T) {
 	running := render.Running{}
 	events := script(event.ToolCalled{ID: "a", Name: "yes"}, event.ToolProgressed{ID: "a", Text: event.Plain("0123456789abcdefghijklmnopqrstuvwxyz\n")})

@@ -12,13 +12,13 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// Steps says step by step what a loop does and how long each step takes, one line for each,
-// beside a viewer that shows the loop. Like that one it knows the loop from events alone;
-// of the types that it has no words for it says nothing.
+// Steps writes one line for each step of a loop, with how long it took, beside a viewer that shows
+// the loop. Like the viewer it needs the events alone; it ignores types of events that it does not
+// know.
 type Steps struct {
 	Viewer
 	to    io.Writer
-	shown *edge // what the viewer writes to; nil where that is another place
+	shown *edge // what the viewer writes to; nil if that is not where the steps go
 
 	lines   []byte
 	rules   event.Rules
@@ -30,7 +30,7 @@ type Steps struct {
 }
 
 // NewSteps writes the steps of a loop to a writer, beside the viewer that view makes for out.
-// shared says that both are shown on one terminal.
+// shared says that both writers are the same terminal.
 func NewSteps(out, to io.Writer, shared bool, view func(io.Writer) Viewer) *Steps {
 	shown := &edge{Writer: out}
 	v := &Steps{Viewer: view(shown), to: to, decided: map[event.Effect]time.Time{}}
@@ -40,7 +40,7 @@ func NewSteps(out, to io.Writer, shared bool, view func(io.Writer) Viewer) *Step
 	return v
 }
 
-// Event shows an event, then says what there is to say about it.
+// Event shows an event in the viewer, then writes the steps that it completes.
 func (v *Steps) Event(e event.Event) error {
 	if err := v.Viewer.Event(e); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (v *Steps) Event(e event.Event) error {
 	if len(v.lines) == 0 {
 		return nil
 	}
-	// What was shown before stands before.
+	// The viewer's text comes first.
 	if err := v.Flush(); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (v *Steps) Event(e event.Event) error {
 	return err
 }
 
-// say adds one line, whatever its words hold.
+// say adds one line; newlines and control characters in args cannot break it.
 func (v *Steps) say(format string, args ...any) {
 	text := strings.ReplaceAll(strings.TrimSpace(fmt.Sprintf(format, args...)), "\n", " ")
 	v.lines = append(append(append(v.lines, "[ralph] "...), Clean(text)...), '\n')
@@ -190,7 +190,7 @@ func took(d time.Duration) string {
 
 func tookMillis(n int64) string { return took(milliseconds(n)) }
 
-// stepCommandMost and promptMost are how much of a command and a prompt is said, in characters.
+// stepCommandMost and promptMost are how much of a command and a prompt is shown, in characters.
 const (
 	stepCommandMost = 400
 	promptMost      = 200
@@ -244,7 +244,7 @@ func (v *Steps) markers() string {
 	return strings.Join(markers, " or ")
 }
 
-// edge is a writer that knows whether it stands within a line.
+// edge is a writer that knows whether it is in the middle of a line.
 type edge struct {
 	io.Writer
 	midline bool

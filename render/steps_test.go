@@ -14,8 +14,8 @@ import (
 // stepsBegin is when the first event happened.
 var stepsBegin = time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
 
-// stepsOf plays events, a second apart, to a voice that writes to the same place as the
-// viewer beside it, and returns what stands there.
+// stepsOf shows events, a second apart, with a Steps that writes to the same place as its viewer,
+// and returns what both wrote.
 func stepsOf(t *testing.T, o Options, terminal bool, events ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -157,11 +157,11 @@ func TestSteps(t *testing.T) {
 			"[ralph] Agent ended by signal killed (1.5s)",
 			"[ralph] Deadline passed: idle",
 		}},
-		{"of types that nobody knows yet nothing", []string{`"type":"worktree.opened","data":{"path":"/p"}`, `"type":"decided","data":{"do":"repo.commit"}`}, nil},
+		{"unknown types are ignored", []string{`"type":"worktree.opened","data":{"path":"/p"}`, `"type":"decided","data":{"do":"repo.commit"}`}, nil},
 		{"no words of an agent move the cursor or begin a line", []string{
 			`"type":"agent.finished","data":{"outcome":"error","error":"\u001b[2Jgone\n[ralph] Completion accepted"}`,
 		}, []string{"[ralph] Agent finished its turn: error gone [ralph] Completion accepted"}},
-		{"an event that cannot be read is told", []string{`"type":"iteration.ended","data":{"n":"two"}`}, []string{"[ralph] event 1 iteration.ended: "}},
+		{"an event that cannot be read is reported", []string{`"type":"iteration.ended","data":{"n":"two"}`}, []string{"[ralph] event 1 iteration.ended: "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			shown := stepsOf(t, Options{Quiet: true}, false, tt.events...)

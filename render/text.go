@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/projector"
 )
 
-// Options say for whom and how much. The zero value is for a file: no colours, no
-// line broken.
+// Options say how and how much is shown. The zero value is for a file: without colours and without
+// line breaks.
 type Options struct {
 	Color bool // escape sequences of this package's own
 	// columns of a line, at least Narrowest; 0 leaves lines and tabs as they are
@@ -24,7 +24,7 @@ type Options struct {
 	Location *time.Location // of times of day; nil is the system's
 }
 
-// Narrowest is the least width that text is laid out for. Less counts as this.
+// Narrowest is the smallest width. A smaller Width is the same as this.
 const Narrowest = 20
 
 // Text shows a loop as a person wants to read it. It belongs to one goroutine.
@@ -59,7 +59,7 @@ type Text struct {
 	ended      bool // the report was the last thing shown
 }
 
-// group of entries that stand together; a blank line parts them.
+// group is a kind of entries. A blank line separates entries of different groups.
 type group uint8
 
 const (
@@ -70,7 +70,7 @@ const (
 	heading
 )
 
-// batch is the size from which output is written without being asked for.
+// batch is the size from which output is written without a Flush.
 const batch = 16 << 10
 
 // The oldest of a kind are forgotten when there are more than this.
@@ -142,8 +142,8 @@ func (t *Text) Event(e event.Event) error {
 	return nil
 }
 
-// Flush writes what there is. The last word of an unfinished line may be withheld
-// until it is complete.
+// Flush writes all text so far. The last word of an unfinished line may be withheld until it is
+// complete.
 func (t *Text) Flush() error {
 	if len(t.out) == 0 {
 		return nil
@@ -225,8 +225,8 @@ func (t *Text) ofAgent(e event.Event, p event.Payload) bool {
 	return true
 }
 
-// part begins an entry: what was open is closed, and a blank line stands before an
-// entry of another kind and between paragraphs.
+// part begins an entry: it closes what was open, and writes a blank line before an entry of another
+// kind and between paragraphs.
 func (t *Text) part(e event.Event, g group) {
 	t.closeText()
 	switch {
@@ -356,7 +356,7 @@ func (t *Text) left() int {
 // unbrokenMost is where an entry of one line is cut when lines are not broken.
 const unbrokenMost = 240
 
-// note is an entry of the loop itself; none where there is nothing to say.
+// note writes an entry of the loop itself; nothing for an empty text.
 func (t *Text) note(e event.Event, style, marker, text string) {
 	if text == "" {
 		return
@@ -388,8 +388,8 @@ const (
 	reset  = "\x1b[0m"
 )
 
-// styled runs write with a style on, and ends it: no batch that is written leaves
-// the terminal in a style.
+// styled runs write with a style on, then ends the style, so that no written batch leaves the
+// terminal in a style.
 func (t *Text) styled(style string, write func()) {
 	if !t.opt.Color || style == "" {
 		write()

@@ -29,7 +29,7 @@ func (c call) margin() int {
 // How much of a tool's output is shown.
 const (
 	outputLines        = 3
-	outputLinesFailed  = 5 // besides the first ones: what failed is said at the end
+	outputLinesFailed  = 5 // besides the first ones: the end says what failed
 	outputLinesVerbose = 40
 )
 
@@ -50,7 +50,7 @@ func (t *Text) toolCalled(e event.Event, p event.ToolCalled) {
 	t.called = p.ID
 }
 
-// within writes a path in the loop's project as it stands from there.
+// within makes a path in the loop's project relative to it.
 func (t *Text) within(about string) string {
 	if t.project == "" {
 		return about
@@ -100,14 +100,14 @@ func (t *Text) toolReturned(e event.Event, p event.ToolReturned) {
 		r.line("failed")
 	}
 	r.show(t.outputLines(c.name, p.OK))
-	if p.OK && r.size == 0 && took < worthTelling {
+	if p.OK && r.size == 0 && took < showTook {
 		r.line("ok")
 	}
 	t.called = ""
 }
 
-// below makes sure that the line of the call stands right above: calls that run at
-// the same time return in any order.
+// below repeats the line of a call unless it is the last line printed: calls that run at the same
+// time return in any order.
 func (t *Text) below(e event.Event, id string) call {
 	c, known := t.calls[id]
 	if known && t.called == id {
@@ -123,8 +123,8 @@ func (t *Text) below(e event.Event, id string) call {
 	return c
 }
 
-// outputLines says how many lines of a tool's output are worth a look, from its
-// beginning and its end: none of what was only read, and both of a failure.
+// outputLines returns how many lines of a tool's output are shown, from its beginning and its end:
+// none if the tool only read, both after a failure.
 func (t *Text) outputLines(name string, ok bool) (head, tail int) {
 	switch {
 	case t.opt.Verbose:
@@ -150,8 +150,8 @@ type result struct {
 	took   time.Duration
 }
 
-// worthTelling is how long a tool has to take for its time to be shown.
-const worthTelling = time.Second
+// showTook is how long a tool has to take for its time to be shown.
+const showTook = time.Second
 
 // show writes the first and the last lines, and between them what is left out.
 func (r *result) show(head, tail int) {
@@ -171,7 +171,7 @@ func (r *result) show(head, tail int) {
 	case r.cut:
 		about = append(about, "… "+Bytes(int64(r.size)))
 	}
-	if r.took >= worthTelling {
+	if r.took >= showTook {
 		about = append(about, Span(r.took))
 	}
 	if len(about) > 0 {
@@ -201,18 +201,18 @@ func splitLines(text []byte) [][]byte {
 	return bytes.Split(text, []byte{'\n'})
 }
 
-// telling are the members of a tool's input that say most about it, best first.
-// They are those of Claude Code 2, pi 0.87, Codex and of common MCP servers.
-var telling = []string{
+// summaryKeys are the members of a tool's input that say most about it, best first. They are those
+// of Claude Code 2, pi 0.87, Codex and of common MCP servers.
+var summaryKeys = []string{
 	"command", "cmd", "pattern", "file_path", "path", "filePath", "notebook_path", "query", "url", "description", "prompt", "subject", "skill", "name", "id",
 }
 
-// summary says in a line what a tool was given.
+// summary returns a tool's input in one line.
 func summary(input []byte) string {
 	if !jsonscan.IsObject(input) {
 		return firstLine(scalar(input))
 	}
-	for _, key := range telling {
+	for _, key := range summaryKeys {
 		value := jsonscan.Get(input, key)
 		if value == nil {
 			continue
@@ -234,7 +234,7 @@ func summary(input []byte) string {
 	return firstLine(string(input))
 }
 
-// extent says which part of a file is read or how much is changed.
+// extent returns which part of a file is read, or how much is changed.
 func extent(input []byte) string {
 	offset, some := jsonscan.Int(jsonscan.Get(input, "offset"))
 	limit, bounded := jsonscan.Int(jsonscan.Get(input, "limit"))

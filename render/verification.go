@@ -11,7 +11,7 @@ import (
 
 // Events of the verification after a turn: guardrails, files, repositories, limits.
 
-// guardrailCalls parts the calls of guardrails from the agent's own.
+// guardrailCalls is the prefix that separates guardrails from the agent's own calls.
 const guardrailCalls = "guardrail\x00"
 
 // ofVerification shows one event of a verification. Events without news are left out.
@@ -38,7 +38,7 @@ func (t *Text) ofVerification(e event.Event, p event.Payload) bool {
 	case event.BreakerTripped:
 		t.warn(e, tripped(p))
 	case event.ClockJumped:
-		t.warn(e, "the machine slept or its clock was set, for "+Span(milliseconds(p.By))+" that count against no limit")
+		t.warn(e, "the machine slept or its clock was set forward; no limit counts these "+Span(milliseconds(p.By)))
 	default:
 		return false
 	}
@@ -53,7 +53,7 @@ func (t *Text) guardrail(e event.Event, name, style, marker string) string {
 	return guardrailCalls + name
 }
 
-// guardrailEnded: how it went, and of a failure what it printed and where the rest is.
+// guardrailEnded: the result, and of a failure the output and the file with all of it.
 func (t *Text) guardrailEnded(e event.Event, p event.GuardrailEnded) {
 	if t.called != guardrailCalls+p.Name {
 		t.guardrail(e, p.Name, dim, "< ")
@@ -123,7 +123,7 @@ func edited(p event.GuardrailEdited) string {
 	return colon(text, p.Why)
 }
 
-// folderInspected: the files that claim or ask, and the boxes of task.md when their number changed.
+// folderInspected: the marker files, and the boxes of task.md if their number changed.
 func (t *Text) folderInspected(p event.FolderInspected) string {
 	var notes []string
 	if p.Done {
@@ -132,7 +132,7 @@ func (t *Text) folderInspected(p event.FolderInspected) string {
 	if p.Wait {
 		why := p.Text
 		if p.Done {
-			why = "" // it is of the other file
+			why = "" // the text is that of DONE
 		}
 		notes = append(notes, colon("the file WAIT_WITHOUT_RESTART is there", why))
 	}
@@ -144,16 +144,15 @@ func (t *Text) folderInspected(p event.FolderInspected) string {
 	return strings.Join(notes, "\n")
 }
 
-// repoInspected: what an iteration changed. Where a repository stands when one begins is only
-// remembered.
+// repoInspected: what an iteration changed. The state at its beginning is only remembered.
 func (t *Text) repoInspected(p event.RepoInspected) string {
-	stands := p.Head + " " + p.Fingerprint
+	state := p.Head + " " + p.Fingerprint
 	before, known := t.repos[p.Root]
 	if len(t.repos) >= reposKept {
 		clear(t.repos)
 	}
-	t.repos[p.Root] = stands
-	if p.When == event.MomentBegin || known && before == stands {
+	t.repos[p.Root] = state
+	if p.When == event.MomentBegin || known && before == state {
 		return ""
 	}
 	var notes []string
@@ -169,7 +168,7 @@ func (t *Text) repoInspected(p event.RepoInspected) string {
 	return colon(repository(p.Root), strings.Join(notes, ", "))
 }
 
-// repoUnreadable: that a repository cannot be looked at, once as long as the cause is the same.
+// repoUnreadable: a repository cannot be inspected; not repeated while the cause is the same.
 func (t *Text) repoUnreadable(p event.RepoUnreadable) string {
 	if before, known := t.repos[p.Root]; known && before == p.Error {
 		return ""
@@ -178,7 +177,7 @@ func (t *Text) repoUnreadable(p event.RepoUnreadable) string {
 		clear(t.repos)
 	}
 	t.repos[p.Root] = p.Error
-	return colon(repository(p.Root), "what the iteration changes cannot be seen: "+p.Error)
+	return colon(repository(p.Root), "the changes of the iteration are unknown: "+p.Error)
 }
 
 func repository(root string) string {
@@ -229,7 +228,7 @@ func (t *Text) scmEnded(e event.Event, p event.SCMEnded) {
 	}
 }
 
-// tripped describes a step of the circuit breaker. The report describes the end.
+// tripped describes a step of the circuit breaker. The report describes a stop.
 func tripped(p event.BreakerTripped) string {
 	text := "no progress: " + p.Evidence
 	if p.Rule == "sameError" {
@@ -247,7 +246,7 @@ func tripped(p event.BreakerTripped) string {
 	return ""
 }
 
-// problemLines are how many lines of a program's complaint are worth a look.
+// problemLines are how many lines of a program's error output are shown.
 const problemLines = 5
 
 // head returns the first lines of a text, and how many more there are.

@@ -25,9 +25,8 @@ var wide = [...][2]rune{
 	{0x1F947, 0x1F9FF}, {0x1FA70, 0x1FAFF}, {0x20000, 0x3FFFD},
 }
 
-// runeColumns returns how many columns a printable character takes. Where
-// terminals differ (sequences that join to one picture) it is the larger number: a
-// line that ends early is only a line that ends early.
+// runeColumns returns how many columns a printable character takes. Where terminals differ
+// (sequences that join to one picture) it is the larger number: too short a line does no harm.
 func runeColumns(r rune) int {
 	switch {
 	case r < 0x300:
@@ -35,7 +34,7 @@ func runeColumns(r rune) int {
 	case isWide(r):
 		return 2
 	case r == 0xFE0F:
-		return 1 // asks for the picture form of the character before, which is wide
+		return 1 // selects the picture form of the character before, which is wide
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0
 	}
@@ -62,8 +61,8 @@ func Columns(s string) int {
 	return n
 }
 
-// Cut returns a clean text in at most so many columns; where it had to be cut, it
-// ends with "…". No columns at all mean that there is no limit.
+// Cut returns a clean text in at most this many columns; a text that was cut ends with "…". 0 means
+// no limit.
 func Cut(s string, columns int) string {
 	if columns <= 0 || len(s) <= columns {
 		return s
