@@ -53,7 +53,7 @@ func TestHoleInTailIsCut(t *testing.T) {
 				t.Fatalf("a hole at %d: kept %d bytes, %v", hole, len(kept), err)
 			}
 			if l := live(disk, 1); l.err != nil {
-				t.Fatalf("a hole at %d: going on: %v", hole, l.err)
+				t.Fatalf("a hole at %d: continuing: %v", hole, l.err)
 			}
 			if err := journal.VerifyFS(disk, "loop", nil); err != nil {
 				t.Fatalf("a hole at %d: verify: %v", hole, err)

@@ -174,7 +174,7 @@ func recoverAndCrash(t *testing.T, before, last []byte, crash int, seed uint64) 
 	}
 	opt.FS = disk.Crash(simfs.PowerLostAnyOrder)
 	if l := live(opt.FS.(*simfs.FS), 6); l.err != nil {
-		t.Fatalf("crash at change %d, seed %d: going on: %v", crash, seed, l.err)
+		t.Fatalf("crash at change %d, seed %d: continuing: %v", crash, seed, l.err)
 	}
 	if err := journal.VerifyFS(opt.FS, "loop", nil); err != nil {
 		t.Fatalf("crash at change %d, seed %d: verify: %v", crash, seed, err)

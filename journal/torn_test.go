@@ -75,7 +75,7 @@ func TestTornTailIsCut(t *testing.T) {
 			}
 		}
 		if l := live(disk, 1); l.err != nil {
-			t.Fatalf("cut to %d bytes: going on: %v", n, l.err)
+			t.Fatalf("cut to %d bytes: continuing: %v", n, l.err)
 		}
 		if err := journal.VerifyFS(disk, "loop", nil); err != nil {
 			t.Fatalf("cut to %d bytes: verify: %v", n, err)

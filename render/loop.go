@@ -200,12 +200,12 @@ func (t *Text) ofLoop(e event.Event, p event.Payload) bool {
 			t.remark(dim, p.Why)
 		}
 	case event.LoopUnpaused:
-		t.banner(e, yellow, "going on")
+		t.banner(e, yellow, "continuing")
 	case event.LoopWaiting:
 		t.loopWaiting(e, p)
 	case event.LoopWaited:
 		if p.For == event.WaitPerson {
-			t.banner(e, yellow, "going on")
+			t.banner(e, yellow, "continuing")
 		}
 	case event.LoopEnded:
 		t.loopEnded(e, p)

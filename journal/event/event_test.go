@@ -216,12 +216,12 @@ func TestParseReadsForeignEnvelopes(t *testing.T) {
 
 func TestParseRefusesInvalidLines(t *testing.T) {
 	for name, line := range map[string]string{
-		"an empty line":    ``,
-		"an array":         `[1]`,
-		"half a line":      `{"v":1,"seq":4,"id":"x","at":"2026-11-21T01:52`,
-		"a later version":  `{"v":2,"seq":4,"type":"x","data":{}}`,
-		"no type":          `{"v":1,"seq":4,"data":{}}`,
-		"a number as type": `{"v":1,"seq":4,"type":7,"data":{}}`,
+		"an empty line":      ``,
+		"an array":           `[1]`,
+		"half a line":        `{"v":1,"seq":4,"id":"x","at":"2026-11-21T01:52`,
+		"a later version":    `{"v":2,"seq":4,"type":"x","data":{}}`,
+		"no type":            `{"v":1,"seq":4,"data":{}}`,
+		"a number as type":   `{"v":1,"seq":4,"type":7,"data":{}}`,
 		"an impossible date": `{"v":1,"seq":4,"type":"x","at":"2026-99-21T01:52:28.123456Z","data":{}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
