@@ -52,7 +52,7 @@ func TestStatusShowsEscalation(t *testing.T) {
 	r.iterate(1, "One.")
 	r.append(event.CommandReceived{ID: "01JDC", Kind: "wait", Text: "the key of the till"}, event.CommandDelivered{ID: "01JDC", How: "loop"}, event.LoopWaiting{Why: "the key of the till", For: event.WaitPerson})
 	r.register()
-	contains(t, r.printed(&statusVerb{}), "status     waiting\n", "waits for  a person: the key of the till\n", "           'ralph resume night' lets it go on\n")
+	contains(t, r.printed(&statusVerb{}), "status     waiting\n", "waits for  a person: the key of the till\n", "           'ralph resume night' continues it\n")
 	contains(t, r.printed(&listVerb{}), "waiting (a person)")
 }
 

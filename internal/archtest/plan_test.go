@@ -47,7 +47,7 @@ var plan = []layerRule{
 	{"internal/agent/...", 2, "an agent reports what happened; internal/loop decides what follows"},
 	{"internal/sandbox", 2, "it wraps the agent's command and nothing else"},
 	{"internal/credentials", 2, "keys and secrets are found in settings and the environment, before and beside a loop"},
-	{"inbox", 2, "it takes commands, whatever becomes of them"},
+	{"inbox", 2, "it stores commands; other packages carry them out"},
 
 	{"journal/event", 1, "the vocabulary that all others are built on"},
 	{"internal/frame", 1, "one line of a journal, whatever file it is in"},
@@ -85,31 +85,31 @@ var sideways = map[[2]string]string{
 	{"internal/launch", "internal/cli"}:         "launch reports to a person with the same errors and hints as the verbs",
 
 	{"internal/send", "internal/cli"}:            "it reports with the same errors and hints as the verbs",
-	{"internal/send", "internal/launch"}:         "what works on a loop's files keeps runners out meanwhile",
+	{"internal/send", "internal/launch"}:         "it keeps runners out while it works on a loop's files",
 	{"internal/send", "internal/runner"}:         "the runner knows which marks its processes carry",
 	{"internal/attach", "internal/cli"}:          "it reports with the same errors and hints as the verbs",
 	{"internal/attach", "internal/send"}:         "it reports the end of a runner as the verbs that send do",
 	{"internal/doctor", "internal/cli"}:          "it prints as the verbs do",
-	{"internal/doctor", "internal/launch"}:       "what it reports is what a start would refuse or warn of",
+	{"internal/doctor", "internal/launch"}:       "it reports what a start would refuse or warn about",
 	{"internal/doctor", "internal/runner"}:       "the runner knows which dialects there are",
 	{"internal/initialize", "internal/cli"}:      "it asks as the verbs do",
-	{"internal/initialize", "internal/doctor"}:   "it says of an agent what doctor says",
+	{"internal/initialize", "internal/doctor"}:   "it describes an agent as doctor does",
 	{"internal/initialize", "internal/launch"}:   "it makes the folder of a project as a start does",
 	{"internal/listing", "internal/cli"}:         "it prints as the verbs do",
-	{"internal/listing", "internal/send"}:        "what is left of a loop that died is found as for the verbs that end it",
+	{"internal/listing", "internal/send"}:        "it finds what a dead loop left running as the verbs that end it do",
 	{"internal/listing", "internal/attach"}:      "it cuts paths as the terminal's lines are cut",
 	{"internal/statuspage", "internal/cli"}:      "it prints as the verbs do",
-	{"internal/statuspage", "internal/send"}:     "what is left of a loop that died is found as for the verbs that end it",
+	{"internal/statuspage", "internal/send"}:     "it finds what a dead loop left running as the verbs that end it do",
 	{"internal/statuspage", "internal/launch"}:   "the next step after an end is the one that launch reports",
 	{"internal/cleaning", "internal/cli"}:        "it reports with the same errors and hints as the verbs",
-	{"internal/cleaning", "internal/send"}:       "what is left of a loop that died is found as for the verbs that end it",
-	{"internal/cleaning", "internal/launch"}:     "what works on a loop's files keeps runners out meanwhile",
+	{"internal/cleaning", "internal/send"}:       "it finds what a dead loop left running as the verbs that end it do",
+	{"internal/cleaning", "internal/launch"}:     "it keeps runners out while it works on a loop's files",
 	{"internal/journaltool", "internal/cli"}:     "it reports with the same errors and hints as the verbs",
 	{"internal/journaltool", "internal/attach"}:  "lines of a journal are printed as attach prints them",
 	{"internal/journaltool", "internal/send"}:    "it notices the end of a runner as the verbs that send do",
-	{"internal/journaltool", "internal/launch"}:  "what works on a loop's files keeps runners out meanwhile",
+	{"internal/journaltool", "internal/launch"}:  "it keeps runners out while it works on a loop's files",
 	{"internal/journaltool", "internal/runner"}:  "the runner knows which dialects there are",
-	{"internal/attach", "internal/terminaltest"}: "only its tests do",
+	{"internal/attach", "internal/terminaltest"}: "only its tests use a terminal",
 	{"internal/initialize", "internal/runner"}:   "the runner knows what is secret in settings",
 }
 
@@ -157,7 +157,7 @@ var clocks = map[string]string{
 	"internal/attach/":                 "how often a terminal is drawn is no event",
 }
 
-const whyClock = "time enters a loop as the time of an event, so that a replay sees the same; elsewhere a clock is handed in"
+const whyClock = "time enters a loop as the time of an event, so that a replay sees the same; elsewhere a clock is passed in"
 
 // testOnly are packages that no program may link.
 var testOnly = map[string]string{

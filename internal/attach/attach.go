@@ -46,13 +46,13 @@ type session struct {
 // or the person leaves. It reads nothing but the journal, so it neither delays the loop nor ends
 // it. It returns the loop's exit code as an error, none if the person left.
 func Run(e *cli.Env, name, dir string, o Options) error {
-	// Before the journal is read: a dead runner's journal is complete by then.
+	// Probe before the journal is read: the journal of a dead runner is complete.
 	live, err := registry.Probe(dir)
 	if err != nil {
 		return err
 	}
 	a := &session{Env: e, Options: o, name: name, dir: dir, screen: newScreen(e.Stdout), stale: make(chan struct{}, 1)}
-	// The first line comes before anything that takes longer.
+	// Print the first line before anything that takes longer.
 	known := o.Head.Seq > 0
 	if known && !o.JSON {
 		fmt.Fprintln(e.Stdout, Header(e, name, o.Head, live.Alive))

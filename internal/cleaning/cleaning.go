@@ -111,7 +111,7 @@ func (c Choice) Choose(e *cli.Env) ([]Loop, error) {
 	return chosen, nil
 }
 
-// subfolders are the real folders in a folder whose names are right.
+// subfolders are the folders in a folder, without links, whose names are right.
 func subfolders(folder string, right func(name string) bool) (dirs []string) {
 	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
 		return nil

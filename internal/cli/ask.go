@@ -140,9 +140,9 @@ func (a *Asker) read() (string, error) {
 	}
 }
 
-// readAnswer reads to the end of a line, of which it keeps a little more than an answer may
-// have. A terminal that another program left in raw mode ends lines with CR, and ctrl-c and
-// ctrl-d are bytes there.
+// readAnswer reads to the end of a line, and keeps a little more of it than an answer may have. A
+// terminal that another program left in raw mode ends lines with CR, and ctrl-c and ctrl-d are
+// bytes there.
 func readAnswer(r *bufio.Reader) (string, error) {
 	var line []byte
 	for {

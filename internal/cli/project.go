@@ -20,11 +20,12 @@ type search struct {
 	own func(path string) bool
 }
 
-// project returns the folder whose .ralph is meant, and the .ralph that would have been meant if it
-// were not another user's.
+// project returns the project's folder. foreign is a .ralph that was skipped because it is another
+// user's.
 //
-// It is the nearest folder with a .ralph, from the current one up to the root of the work tree;
-// where there is none, the root of the work tree, and outside version control the current folder.
+// The project is the nearest folder with a .ralph, from the current one up to the root of the work
+// tree. Without a .ralph it is the root of the work tree, or outside version control the current
+// folder.
 func (s search) project() (project, foreign string) {
 	for at := s.cwd; ; at = filepath.Dir(at) {
 		folder := filepath.Join(at, RalphFolder)
@@ -56,7 +57,7 @@ func Exists(path string) bool {
 	return err == nil
 }
 
-// locate finds the project that is meant where none is named.
+// locate finds the project if none is named.
 func (e *Env) locate() {
 	s := search{cwd: e.Cwd, userHome: WithoutLinks(e.Variable("HOME")), ralphHome: WithoutLinks(e.Home)}
 	s.own = func(path string) bool { return ownFolder(path, s.userHome) }
@@ -139,7 +140,7 @@ func Rooted(command, folder string) string {
 
 // Placed is for a verb that is about a project or one of its loops.
 type Placed struct {
-	Project string `placeholder:"DIR" help:"The project: a folder, whose .ralph counts; without it the nearest one from here upwards."`
+	Project string `placeholder:"DIR" help:"The project: the folder that holds .ralph; without it the nearest one from here upwards."`
 }
 
 // SetProject chooses the project of --project, before the verb runs.

@@ -134,7 +134,7 @@ func (e *Env) qualified(name string) (registry.Status, error) {
 	return s, Refuse("'ralph list --all' shows the loops of this machine", "there is no loop %q", name)
 }
 
-// at returns the loop whose folder a path is.
+// at returns the loop that has this folder.
 func (e *Env) at(path string) (registry.Status, error) {
 	dir := filepath.Clean(e.Abs(path))
 	name := filepath.Base(dir)

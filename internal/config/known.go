@@ -82,8 +82,8 @@ var knownAgents = [...]KnownAgent{
 // KnownAgents returns the agents that are known by name, the bridges last.
 func KnownAgents() []KnownAgent { return slices.Clone(knownAgents[:]) }
 
-// Known returns what is known of the agent's own program, by its name; else of the agent whose
-// protocol the settings name.
+// Known returns the known agent with the name of the settings' program, else the one with the
+// protocol of the settings.
 func (a Agent) Known() (KnownAgent, bool) {
 	if known, ok := KnownProgram(a.Program()); ok {
 		return known, true

@@ -70,7 +70,7 @@ type Agent struct {
 	Permissions string            `json:"permissions,omitempty" trust:"asked" enum:"full,workspace,ask" doc:"what it may do without being asked: everything, change files in its folder, or what its own settings allow; any other request is denied; full when absent"`
 	Env         map[string]string `json:"env,omitempty" trust:"asked" doc:"environment variables set for the agent"`
 	Outlive     bool              `json:"outlive,omitempty" trust:"asked" doc:"let loops that it starts with 'ralph start --outlive' continue after the iteration; without it they end with the iteration"`
-	PassKeys    Passed            `json:"passKeys,omitempty" trust:"asked" doc:"let API keys of the environment through to an agent that can have a login of its own: all, or those that are named; auto does so where no login is found"`
+	PassKeys    Passed            `json:"passKeys,omitempty" trust:"asked" doc:"pass API keys of the environment to an agent that can have a login of its own: all, or those that are named; auto passes them if no login is found"`
 }
 
 // Guardrail is a command that must exit with 0 after an iteration.

@@ -152,7 +152,7 @@ func CandidateFinding(e *cli.Env, a config.Agent, another bool, ask runner.Ask) 
 	hints := []string{command.Notice}
 	switch keys := credentials.DecideKeys(a, e.Environ); {
 	case len(keys.Passed) > 0 && keys.Why == credentials.KeysBySetting:
-		hints = append(hints, "agent.passKeys hands on "+strings.Join(keys.Passed, " and "))
+		hints = append(hints, "agent.passKeys passes "+strings.Join(keys.Passed, " and "))
 	case keys.Why == credentials.KeysBySetting:
 		hints = append(hints, "agent.passKeys withholds "+strings.Join(keys.Withheld, " and "))
 	default:

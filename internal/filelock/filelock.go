@@ -2,8 +2,8 @@
 //
 //	ok, err := filelock.TryExclusive(f) // false: another open file has a lock
 //
-// A lock belongs to the open file. It ends with [Release], when the file is closed, and with the
-// process, in whatever way that ends. A process that it starts does not inherit it.
+// A lock belongs to the open file. It ends with [Release], when the file is closed, and when the
+// process ends, even if it is killed. A child process does not inherit it.
 package filelock
 
 import "os"

@@ -1,6 +1,6 @@
 package journaltool
 
-// What the rules and the dialects of today make of a journal.
+// This file runs today's rules and dialects on a journal.
 
 import (
 	"encoding/json"

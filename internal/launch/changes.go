@@ -108,11 +108,11 @@ func (v *Start) checkFrozen(e *cli.Env, before loopState) error {
 		var flags map[string]string
 		if frozen, flags, err = config.Thaw(text); err == nil {
 			return cli.Refuse("put it back; or, if it is right as it is, "+v.acceptCommand(),
-				"%s/config.json is not what loop %s was given, and its agent could write there:%s", e.Short(v.Dir), v.Name, frozenChanges(e, v.Dir, frozen, flags))
+				"%s/config.json has changed since loop %s was started, and its agent could write it:%s", e.Short(v.Dir), v.Name, frozenChanges(e, v.Dir, frozen, flags))
 		}
 	}
 	return cli.Refuse(v.acceptCommand()+" resumes it with the project's settings and with what is given now",
-		"what loop %s was given is not known any more, and its agent could write there: %w", v.Name, err)
+		"the settings of loop %s are lost, and its agent could write there: %w", v.Name, err)
 }
 
 // checkSettings refuses settings of the project that the loop's agent changed.
@@ -125,7 +125,7 @@ func (v *Start) checkSettings(e *cli.Env, before loopState) error {
 	for _, c := range changes {
 		if c.Role == guardrail.Settings {
 			files = append(files, c.Path)
-			what = append(what, fmt.Sprintf("%s has %s since the agent of loop %s was started, and no check has looked", c.Path, c.Kind, v.Name))
+			what = append(what, fmt.Sprintf("%s has %s since the agent of loop %s was started, and no check has run since", c.Path, c.Kind, v.Name))
 		}
 	}
 	for _, edit := range before.State.FileChanges.Edits {
@@ -169,7 +169,7 @@ func (v *Start) warnEdited(e *cli.Env, before loopState) error {
 		if c.Protected {
 			after = " and will be put back"
 		}
-		cli.Tell(e.Stderr, "%s %s since the agent of loop %s was started, and no check has looked: it counts as the agent's doing%s", c.Path, kind, v.Name, after)
+		cli.Tell(e.Stderr, "%s %s since the agent of loop %s was started, and no check has run since: it counts as the agent's change%s", c.Path, kind, v.Name, after)
 	}
 	if len(changes) > 0 {
 		cli.Tell(e.Stderr, "hint: if that was you, stop the loop and say so: %s", v.acceptCommand())

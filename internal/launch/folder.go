@@ -76,7 +76,7 @@ func inspectAfterExit(e *cli.Env, name, dir string) (loopState, error) {
 func InspectLoop(dir string) (loopState, error) {
 	var s loopState
 	var err error
-	// First: what a dead runner wrote is complete by then.
+	// Probe before the journal is read: the journal of a dead runner is complete.
 	if s.Live, err = registry.Probe(dir); err != nil {
 		return s, err
 	}
@@ -89,8 +89,8 @@ func InspectLoop(dir string) (loopState, error) {
 	s.Exists = s.State.Begun() || s.Damage != nil
 	s.unbegun = !s.Exists && s.State.Seq > 0
 	if !s.Live.Alive {
-		// Again: a runner takes the lock before it begins the journal, so that one that has begun
-		// since does not look as if it had died.
+		// Probe again: a runner takes the lock before it begins the journal. One that has begun
+		// since must not look dead.
 		s.Live, err = registry.Probe(dir)
 	}
 	return s, err

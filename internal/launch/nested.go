@@ -34,7 +34,7 @@ func (v *Start) checkOutlive(e *cli.Env) error {
 	}
 	hint := ""
 	if allowed {
-		hint = "; --outlive lets it live on"
+		hint = "; --outlive lets it continue"
 	}
 	cli.Tell(e.Stderr, "loop %s ends with the iteration of loop %s that starts it%s", v.Name, name, hint)
 	return nil

@@ -76,8 +76,8 @@ func (o *Options) remember(e *cli.Env, dir string) error {
 	_, before, err := runner.Frozen(dir)
 	if err != nil {
 		if cli.Exists(dir) { // if there is no loop, check reports it
-			cli.Tell(e.Stderr, "what loop %s was given on the command line is not known any more: %v", filepath.Base(dir), err)
-			cli.Tell(e.Stderr, "hint: only the project's settings hold now; give again what was meant for this loop alone")
+			cli.Tell(e.Stderr, "the settings that loop %s was given on the command line are lost: %v", filepath.Base(dir), err)
+			cli.Tell(e.Stderr, "hint: only the project's settings apply now; repeat those of this loop alone")
 		}
 		return nil
 	}

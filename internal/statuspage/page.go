@@ -155,7 +155,7 @@ func (d *page) waits() {
 	d.add("waits for", "%s", cli.Local(d.Waiting(), d.now))
 	switch d.Wait.For {
 	case event.WaitPerson:
-		d.add("", "'ralph resume %s' lets it go on", d.status.Name)
+		d.add("", "'ralph resume %s' continues it", d.status.Name)
 	case event.WaitBreaker:
 		d.add("", "%s", d.Breaker.Hint)
 	case event.WaitRestart:
@@ -202,7 +202,7 @@ func (d *page) iteration() {
 		d.add("progress", "none for %s; at %d the loop ends", units.Quantity(b.Stuck, "iteration"), d.Rules.Breaker.NoProgress)
 	}
 	if why := d.Breaker.Blind; why != "" {
-		d.add("repository", "not seen, so that progress is not known: %s", why)
+		d.add("repository", "cannot be read, so progress is unknown: %s", why)
 	}
 	if c := d.Completion; c.Boxes > 0 {
 		d.add("task.md", "%d of %d boxes ticked", c.Ticked, c.Boxes)
@@ -241,7 +241,7 @@ func (d *page) guardrails() {
 	addAll(d, "guardrail", lines)
 }
 
-// lastOne: what the last iteration that ended came to.
+// lastOne: the result of the last iteration that ended.
 func (d *page) lastOne(l *loopstate.Telemetry) {
 	text := fmt.Sprintf("%d %s in %s · %s (%d failed) · %s", l.N, l.Outcome, units.Span(time.Duration(l.Took)*time.Millisecond),
 		units.Quantity(l.Tools, "tool"), l.ToolsFailed, render.Usage(l.Usage))
@@ -300,7 +300,7 @@ func (d *page) agent() {
 	}
 }
 
-// otherAgent: whether one that does not work now is tried again.
+// otherAgent: whether an agent that is not in use is tried again.
 func (d *page) otherAgent(name string, a policy.Availability) string {
 	switch {
 	case a.Gone():

@@ -169,7 +169,7 @@ func FuzzChecklist(f *testing.F) {
 				t.Errorf("%q", open)
 			}
 		}
-		// An item at the end closes whatever list is open, and is the only change.
+		// One more item before the text adds one box, and changes no other.
 		more := task.Checklist(append([]byte("- [ ] first\n\n---\n\n"), bytes.TrimPrefix(source, []byte("\ufeff"))...))
 		if more.Total != boxes.Total+1 || more.Ticked != boxes.Ticked {
 			t.Errorf("%q: one more box makes %+v of %+v", source, more, boxes)
