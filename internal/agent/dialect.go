@@ -47,7 +47,7 @@ const (
 // Confined reports whether the agent may not do everything.
 func (s Spec) Confined() bool { return s.Permissions != "" && s.Permissions != PermitFull }
 
-// ByItsFlags is Command.May where the user's flags or options decide it.
+// ByItsFlags is Command.May if the user's flags or options decide it.
 const ByItsFlags = "what its own flags say"
 
 // Command is what internal/process starts.
@@ -64,7 +64,7 @@ type Command struct {
 	// ParentDeath asks the kernel to end the agent with SIGTERM when ralph dies
 	// (Linux). Agents that quit by themselves when stdin ends do not need it.
 	ParentDeath bool
-	// May says what the agent may do, for a person; "" where it is not known.
+	// May says what the agent may do, for a person; "" if it is not known.
 	May string
 	// Lax says that the agent may do more than Spec.Permissions allows.
 	Lax bool
@@ -73,7 +73,7 @@ type Command struct {
 }
 
 // Ask runs a command line that should print something and end, and returns what it printed on both
-// streams and its exit code. It reports false where the program could not be run, or did not end in
+// streams and its exit code. It reports false if the program could not be run, or did not end in
 // time. The same question is asked for each conversation, so an Ask remembers its answers.
 type Ask func(argv []string) (said string, code int, ok bool)
 
@@ -159,7 +159,7 @@ const (
 //
 // A dialect reports what happened; it never decides whether the loop continues. For each turn that
 // Open starts it reports [event.AgentFinished] exactly once, when nothing of the turn can follow
-// any more, or not at all where the process ends first. It never panics and never reports an error:
+// any more, or not at all if the process ends first. It never panics and never reports an error:
 // what it does not understand becomes [event.AgentUnparsed].
 type Dialect interface {
 	// Command returns what to start. Called once, first.
@@ -173,23 +173,21 @@ type Dialect interface {
 	// be anything at all.
 	Decode(line []byte, from Stream, out *Decoded)
 
-	// Steer returns the lines that put text into the running turn. live is false
-	// where that cannot be done now (no turn is running, or the protocol has no
-	// way): the text then goes into the next prompt. Where it is live, Decode
-	// reports [event.CommandDelivered] with this id once the model has been
-	// given the text, where the protocol says so; else the dialect reports it
-	// with the next line that shows the agent alive. A text that was accepted
-	// but not delivered when the turn finishes has no such event, and the loop
-	// puts it into the next prompt.
+	// Steer returns the lines that put text into the running turn. live is false if that cannot be
+	// done now (no turn is running, or the protocol has no way): the text then goes into the next
+	// prompt. If it is live, Decode reports [event.CommandDelivered] with this id once the model
+	// has been given the text, if the protocol says so; else with the next line that shows the
+	// agent alive. A text that was accepted but not delivered when the turn finishes has no such
+	// event, and the loop puts it into the next prompt.
 	Steer(id, text string) (lines [][]byte, live bool)
 
-	// Reset returns the lines that ask the same process for a fresh context.
-	// same is false where the agent cannot: it gets a new process. Decode then
-	// answers with Decoded.Fresh or Decoded.Stale. Nothing may be sent before.
+	// Reset returns the lines that ask the same process for a fresh context. same is false if the
+	// agent cannot: it gets a new process. Decode then answers with Decoded.Fresh or Decoded.Stale.
+	// Nothing may be sent before.
 	Reset() (lines [][]byte, same bool)
 
-	// Abort returns the lines that end the running turn and leave the process
-	// alive for Stop; none where the protocol has no way.
+	// Abort returns the lines that end the running turn and leave the process alive for Stop; none
+	// if the protocol has no way.
 	Abort() [][]byte
 
 	// Stop returns the lines of the polite ending of the process, sent before

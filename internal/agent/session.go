@@ -150,8 +150,8 @@ func (s *Session) Refresh() bool {
 	return await(s, answer, s.cfg.Patience.Reset)
 }
 
-// Steer puts text into the running turn. It returns an error where that cannot be
-// done now: the text then goes into the next prompt.
+// Steer puts text into the running turn. It returns an error if that cannot be done now: the text
+// then goes into the next prompt.
 func (s *Session) Steer(id, text string, cause event.Seq) error {
 	s.mu.Lock()
 	lines, live := s.cfg.Dialect.Steer(id, text)

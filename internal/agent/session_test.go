@@ -413,7 +413,7 @@ func TestStartWithoutID(t *testing.T) {
 	c := named(t, `echo first`)
 	c.begin()
 	if drafts := c.all(); !slices.Equal(types(drafts), []event.Type{event.TypeAgentStarted, event.TypeAgentNoticed, event.TypeAgentExited}) {
-		t.Errorf("of one that goes: %v", types(drafts))
+		t.Errorf("of an agent that exits: %v", types(drafts))
 	}
 	c = named(t, `echo first; read go; echo said; exec sleep 1000`)
 	c.begin()
@@ -422,13 +422,13 @@ func TestStartWithoutID(t *testing.T) {
 		got = append(got, c.next().Type)
 	}
 	if !slices.Equal(got, []event.Type{event.TypeAgentStarted, event.TypeAgentNoticed, event.TypeAgentSaid}) {
-		t.Errorf("of one that is at work: %v", got)
+		t.Errorf("of an agent at work: %v", got)
 	}
 	c = named(t, `echo first; read go; read more`)
 	c.begin()
 	c.s.Abort(8)
 	if drafts := c.all(); drafts[0].Type != event.TypeAgentStarted || drafts[0].Cause != 7 {
-		t.Errorf("of one that is broken off: %v", types(drafts))
+		t.Errorf("of an aborted agent: %v", types(drafts))
 	}
 }
 

@@ -72,7 +72,7 @@ func nextMember(b []byte, i int) (key []byte, v int) {
 }
 
 // Len returns the length of the value that data begins with, whatever follows it; leading
-// whitespace counts. It is 0 where no value begins.
+// whitespace counts. It is 0 if no value begins.
 func Len(data []byte) int {
 	from := skipSpace(data, 0)
 	if end := skipValue(data, from); end > from {

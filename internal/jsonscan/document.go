@@ -124,7 +124,7 @@ func (d *Document) scanItems(i, depth int) int {
 type Value struct {
 	doc  *Document
 	n    uint32
-	kind byte // the first of its bytes, 0 where there is none
+	kind byte // the first of its bytes, 0 if there is none
 }
 
 // value returns the value of a node.
@@ -133,7 +133,7 @@ func (d *Document) value(n uint32) Value { return Value{d, n, d.b[d.nodes[n].at]
 // Exists reports whether the value is there. null is.
 func (v Value) Exists() bool { return v.kind != 0 }
 
-// Raw returns the value as the line spells it, a part of the line; nil where there is none.
+// Raw returns the value as the line spells it, a part of the line; nil if there is none.
 func (v Value) Raw() []byte {
 	if v.doc == nil {
 		return nil

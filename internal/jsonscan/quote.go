@@ -59,7 +59,7 @@ var shortEscapes = [256]byte{'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': '
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // AppendUnquoted appends the text of a string value, given with its quotes, to dst, which must not
-// overlap it. Escaped surrogates become the character they form, U+FFFD where one is alone. What is
+// overlap it. Escaped surrogates become the character they form, U+FFFD if one is alone. What is
 // no string appends nothing.
 func AppendUnquoted(dst, value []byte) []byte {
 	return appendUnescaped(dst, inner(value))

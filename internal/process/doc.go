@@ -35,7 +35,7 @@
 //     was forked during the scan: it counts as empty only if no adopted process ended during it. A
 //     process that forks in ever new groups faster than a scan takes, some milliseconds, may
 //     outlast KILL; [Exit.Err] then reports that. A process with a wiped environment in a session
-//     of its own is not found where there is no adoption.
+//     of its own is not found without adoption.
 //   - [Run] ends what is left of the command's process group or, with [Command.Mark], all
 //     descendants.
 //   - Processes with a mark of [LetOutlive] are no strays, and neither are their descendants.

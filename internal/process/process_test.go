@@ -261,7 +261,7 @@ func TestStartErrors(t *testing.T) {
 				t.Errorf("got %q", err)
 			}
 			if path := test.spec.Argv[0]; errors.Is(test.is, exec.ErrNotFound) && strings.Contains(err.Error(), "PATH") == strings.Contains(path, "/") {
-				t.Errorf("%q is about PATH, or not: %v", path, err)
+				t.Errorf("%q: a wrong error about PATH: %v", path, err)
 			}
 			if _, missing := errors.AsType[*exec.Error](err); !errors.Is(test.is, exec.ErrNotFound) && missing {
 				t.Errorf("got %q, which blames the program's name", err)

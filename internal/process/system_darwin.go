@@ -75,7 +75,7 @@ func fromKernel(proc *unix.KinfoProc) info {
 	return m
 }
 
-// environOf returns the environment that a process of this user was started with; nil where it
+// environOf returns the environment that a process of this user was started with; nil if it
 // cannot be read. KERN_PROCARGS2 yields the argument count, the arguments and the environment,
 // separated by NUL, and refuses for other users.
 func environOf(pid int) []byte {

@@ -149,7 +149,7 @@ func parseStat(stat []byte) (m info, ok bool) {
 }
 
 // environOf returns the environment that a process of this user was started with, each entry closed
-// by a NUL; nil where it cannot be read.
+// by a NUL; nil if it cannot be read.
 func environOf(pid int) []byte {
 	file, err := os.Open(procFile(pid, "environ"))
 	if err != nil {

@@ -60,7 +60,7 @@ func hasMark(pid int, mark string) bool {
 	return bytes.Contains(entries, []byte("\x00"+MarkVariable+"="+mark+"\x00"))
 }
 
-// markOf returns the mark that a process of this user was started with; empty where there is none.
+// markOf returns the mark that a process of this user was started with; empty if there is none.
 func markOf(pid int) string {
 	for entry := range bytes.SplitSeq(environOf(pid), []byte{0}) {
 		if mark, ok := bytes.CutPrefix(entry, []byte(MarkVariable+"=")); ok {

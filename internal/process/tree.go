@@ -15,7 +15,7 @@ import (
 // Stray is a process that outlived its agent.
 type Stray struct {
 	PID int
-	// PPID is its parent when it was found. It is this process or init where the parent has ended.
+	// PPID is its parent when it was found. It is this process or init if the parent has ended.
 	PPID int
 	// Command is its command line, at most 200 bytes of it, or its name in brackets. It may contain
 	// secrets.
@@ -210,7 +210,7 @@ func (t *tree) recordStrays(members []info) {
 // that members which fork without pause cannot escape one by one.
 func (t *tree) killGroups(found scanResult) {
 	if t.root.pid != 0 && t.baseline == nil {
-		// The root has not been reaped, so the group is its own, also where no scan found a member.
+		// The root has not been reaped, so the group is its own, even if no scan found a member.
 		_ = killGroup(t.root.pid)
 	}
 	for _, group := range found.groups {
@@ -289,8 +289,8 @@ func (t *tree) strays() []Stray {
 }
 
 // signal sends sig to the process with this identity and to no other: os.FindProcess opens a pidfd
-// where there are any, so after the start time has been compared the pid cannot pass to another
-// process before the signal is sent.
+// if the system has them. So the pid cannot pass to another process between the comparison of the
+// start time and the signal.
 func (id identity) signal(sig os.Signal) error {
 	handle, err := os.FindProcess(id.pid)
 	if err != nil {

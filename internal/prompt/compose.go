@@ -154,7 +154,7 @@ func (p Parts) ignored() string {
 	return words
 }
 
-// doneFile returns the path of the file that claims completion; empty where none does.
+// doneFile returns the path of the file that claims completion; empty if none does.
 func (p Parts) doneFile() string {
 	if !p.DoneFile || p.LoopDir == "" {
 		return ""

@@ -10,7 +10,7 @@ type Parts struct {
 	Of            int  // the most there may be; 0 for no limit
 
 	LoopDir   string // the loop's folder as the agent shall call it
-	TaskFile  string // the path of task.md, likewise; empty where there is none
+	TaskFile  string // the path of task.md, likewise; empty if there is none
 	Checklist bool   // all boxes of task.md ticked claims that the work is done
 
 	// Promise and Response are what the agent says when the work is done, without their
@@ -29,7 +29,7 @@ type Parts struct {
 	Failures []Failure // guardrails that failed in the last iteration
 	Left     []string  // what the last iteration left: unfinished work, an interruption, a crash
 	Refused  []string  // why the last claim did not count
-	// what the last iteration said that did not count as a claim; nil where there was nothing
+	// what the last iteration said that did not count as a claim; nil if there was nothing
 	Ignored    *Ignored
 	Hints      []string  // for an agent that gets no further
 	Reflection string    // the text for an iteration that reflects
@@ -41,7 +41,7 @@ type Parts struct {
 // Ignored is what an agent said that was not taken for a claim.
 type Ignored struct {
 	How  string // promise or response; another way where a claim by it was ignored
-	Text string // what was said; empty where it was a claim
+	Text string // what was said; empty if it was a claim
 	Why  string // why it did not count
 }
 

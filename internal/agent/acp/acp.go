@@ -23,12 +23,12 @@ type Dialect struct {
 	profile     *profile
 	dir         string
 	permissions string // agent.permissions
-	// of each session; empty where nothing has to be chosen there
+	// of each session; empty if nothing has to be chosen there
 	wants struct{ model, thinking string }
 
 	phase   phase
 	greeted bool   // initialize is answered
-	session string // the id of the session; empty where there is none
+	session string // the id of the session; empty if there is none
 	// the agent's own words when the session begins, if it announces them (pi-acp)
 	startup string
 	closes  bool  // the agent can close sessions
@@ -87,7 +87,7 @@ func (d *Dialect) Open(p agent.Prompt) [][]byte {
 	return [][]byte{d.initialize()}
 }
 
-// Steer puts text into the running turn, where the agent can. What comes before the prompt is
+// Steer puts text into the running turn, if the agent can take it. What comes before the prompt is
 // written waits for it.
 func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 	if d.profile.busy == notTaken || d.turn.aborting || d.phase != opening && d.phase != running {
@@ -109,8 +109,7 @@ func (d *Dialect) steer(id, text string) []byte {
 	return d.writePrompt(id, text)
 }
 
-// Reset asks for another session in the same process, and closes the one before where the agent
-// knows how.
+// Reset asks for another session in the same process, and closes the one before if the agent can.
 func (d *Dialect) Reset() (lines [][]byte, same bool) {
 	if d.phase != idle || d.session == "" {
 		return nil, false

@@ -118,7 +118,7 @@ func (d *Dialect) chooseThinking(result jsonscan.Value, out *agent.Decoded) {
 	d.ready(out)
 }
 
-// option returns the id of the session's option of a category, a JSON string; nil where there is
+// option returns the id of the session's option of a category, a JSON string; nil if there is
 // none.
 func option(result jsonscan.Value, category string) jsonscan.Value {
 	for o := range result.Get("configOptions").Items() {

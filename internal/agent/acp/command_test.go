@@ -54,7 +54,7 @@ func TestProfiles(t *testing.T) {
 			}
 			names = append(names, name)
 			if known, ok := (config.Agent{Command: name, Protocol: config.ProtocolACP}).Known(); !ok || known.Login == "" {
-				t.Errorf("%s: nobody can log in", name)
+				t.Errorf("%s: a person does not learn how to log in", name)
 			}
 			if New(name).profile.name != p.name {
 				t.Errorf("%s is not found", name)

@@ -12,13 +12,13 @@ import (
 type profile struct {
 	name  string
 	names []string // what its program is called; see config.Agent.Program
-	// the version that was driven for real; empty where the profile is from documentation alone
+	// the version that was driven for real; empty if the profile is from documentation alone
 	tried string
 
-	// the words that make the program speak ACP; the first is added where none of them is given
+	// the words that make the program speak ACP; the first is added if none of them is given
 	speak []string
 	env   []string // added to its environment
-	model string   // the flag that takes a model; empty where the session takes one
+	model string   // the flag that takes a model; empty if the session takes one
 	// the flag that stops its questions, and the others by which a person decides that
 	yes []string
 	// the flags that replace it if not everything is allowed: ralph then answers what it asks
@@ -35,11 +35,11 @@ type profile struct {
 	tokens bool
 
 	// How it reports that a request to the model failed. Other agents show nothing until the turn
-	// ends. reads a line of its own log on stderr, where that has more than the protocol, and
-	// reports whether the line itself need not be kept. Only a complete line of the log's form
+	// ends. log reads a line of the agent's own log on stderr, if that has more than the protocol,
+	// and reports whether the line itself need not be kept. Only a complete line of the log's form
 	// counts: what a model or a tool says does not have it.
 	log      func(d *Dialect, line []byte, out *agent.Decoded) bool
-	logFlags []string // by which it writes one; each is added where the user has not given it
+	logFlags []string // by which it writes one; each is added unless the user gave it
 	asks     bool     // a usage_update comes with each request that is made
 	repeated []string // how words begin that are not the model's, before a request is made again
 	failed   string   // how words begin that say that the turn failed, under the name of a good end
@@ -104,7 +104,7 @@ var profiles = [...]profile{
 		name: "kimi", names: []string{"kimi", "kimi-cli"},
 		speak: []string{"acp"},
 	},
-	// A second way to agents that ralph speaks to better in their own protocols.
+	// A second way to agents whose own protocols serve ralph better.
 	{
 		name: "claude", names: []string{"claude-agent-acp", "claude-code-acp"}, tried: "0.100.0",
 		// of a failed request nothing is seen before it gives up

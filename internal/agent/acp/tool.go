@@ -144,7 +144,7 @@ func (d *Dialect) progress(t *tool, content jsonscan.Value, out *agent.Decoded) 
 		return
 	}
 	now := words.AppendTo(nil)
-	news, continues := bytes.CutPrefix(now, t.output) // all of now, where it does not continue
+	news, continues := bytes.CutPrefix(now, t.output) // all of now, if it does not continue
 	if continues && len(news) == 0 || len(now) > maxOutput {
 		return
 	}
@@ -169,8 +169,8 @@ func terminalOutput(meta jsonscan.Value) jsonscan.Value {
 	return meta.Get("terminal_output_delta", "data")
 }
 
-// output returns what a tool came to: the tool's own answer where that is text, since content is
-// made for people to look at (fenced, or among words about it), else the content, else an error's
+// output returns what a tool came to: the tool's own answer if that is text, since content is made
+// for people to look at (fenced, or among words about it), else the content, else an error's
 // message, else what was printed.
 func output(t *tool, u update, out *agent.Decoded) event.Text {
 	if text := textIn(u.Get("rawOutput"), "output", "content", "stdout"); text != nil {

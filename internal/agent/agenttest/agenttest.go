@@ -18,8 +18,8 @@ type Agent struct {
 	Spec func(program string) agent.Spec
 	// Fake returns the agent's side of one new process.
 	Fake func() Fake
-	// Stranger is the agent's side where it speaks another version of the protocol; nil where the
-	// protocol has none.
+	// Stranger is the side of an agent with another version of the protocol; nil if the protocol
+	// has no versions.
 	Stranger func() Fake
 	// Streams are what real agents printed, by name.
 	Streams map[string][]byte
@@ -46,8 +46,8 @@ const (
 	Wait   = "agenttest: begin and wait for a word"
 )
 
-// ReadStreams returns the files that match the pattern, by their paths. It panics
-// where there is none, so that a moved folder does not empty a check.
+// ReadStreams returns the files that match the pattern, by their paths. It panics if there is none,
+// so that a moved folder does not empty a check.
 func ReadStreams(pattern string) map[string][]byte {
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
@@ -64,8 +64,8 @@ func ReadStreams(pattern string) map[string][]byte {
 	return streams
 }
 
-// Main runs the tests, or plays the agent where a check has started this binary as
-// one. Call it from TestMain.
+// Main runs the tests, or plays the agent if a check has started this binary as one. Call it from
+// TestMain.
 func Main(m *testing.M, a Agent) {
 	if role := os.Getenv(roleVariable); role != "" {
 		os.Exit(playRole(role, a.Fake()))

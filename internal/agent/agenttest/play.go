@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/process"
 )
 
-// MainPlaying runs the tests, or plays a rehearsal where a test has started this binary with the
-// words of `ralph rehearse FILE`. Call it from TestMain.
+// MainPlaying runs the tests, or plays a rehearsal if a test has started this binary with the words
+// of `ralph rehearse FILE`. Call it from TestMain.
 func MainPlaying(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "rehearse" {
 		os.Exit(play(os.Args[2]))

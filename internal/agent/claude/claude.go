@@ -14,10 +14,10 @@ var Abilities = agent.Abilities{Live: true, Costs: true, Tools: true, Tokens: tr
 // Dialect is one conversation with one Claude Code process. It implements [agent.Dialect].
 type Dialect struct {
 	variant *variant  // nil for Claude Code itself
-	ask     agent.Ask // what the program can do; nil where it is taken for a current one
+	ask     agent.Ask // what the program can do; nil: it is taken for a current one
 
 	confined  bool   // what Claude asks about is denied
-	session   string // the id of the conversation; empty where it is not known beforehand
+	session   string // the id of the conversation; empty if it is not known beforehand
 	loop      string // seeds the uuids, with iteration and written
 	iteration int
 	written   int // user messages so far

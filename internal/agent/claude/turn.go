@@ -53,7 +53,7 @@ type message struct {
 	passed  bool // a tool returned since: see inferDelivery
 }
 
-// sentMessage returns the message with a uuid, nil where it is none of ours.
+// sentMessage returns the message with a uuid, nil if it is none of ours.
 func (d *Dialect) sentMessage(uuid jsonscan.Value) *message {
 	for i := range d.sent {
 		if uuid.Says(d.sent[i].uuid) {

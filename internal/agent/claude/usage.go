@@ -63,7 +63,7 @@ func (d *Dialect) used(m jsonscan.Value, out *agent.Decoded) {
 	d.spent.book(m.Get("total_cost_usd"), uses, since, totals)
 }
 
-// more returns what a total cost has grown by since the last result; false where that is not known.
+// more returns what a total cost has grown by since the last result; false if that is not known.
 func (s *spending) more(total jsonscan.Value) (usd float64, known bool) {
 	usd, known = agent.Dollars(total)
 	if !known || s.gapUSD {

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// use is what was used, of one model where it is named. What cannot be read is 0.
+// use is what was used, of one model if it is named. What cannot be read is 0.
 type use struct {
 	agent.Usage
 	usd     float64
@@ -96,7 +96,7 @@ func grown[N int64 | float64](total, before N) N {
 	return total
 }
 
-// report adds the facts: one for each of what was used, and one where nothing was.
+// report adds the facts: one for each use, and one if there was none.
 func report(uses []use, out *agent.Decoded) {
 	facts := len(out.Facts)
 	for _, u := range uses {

@@ -17,11 +17,11 @@ type variant struct {
 	// the flag that stops its questions, and the others by which a person decides that
 	yes []string
 	// waits says that it waits without end for an answer to what it asks, so that it can only be
-	// started where it asks nothing.
+	// started if it asks nothing.
 	waits bool
 	model []string // the flags that take agent.model; the first is added
 
-	// prompt is the flag in front of the prompt, where that is the last argument; empty where it is
+	// prompt is the flag in front of the prompt if that is the last argument; empty if it is
 	// written to stdin.
 	prompt string
 	// each says that each message reports what it used, and the result nothing.
@@ -38,7 +38,7 @@ var amp = variant{
 	prompt: "-x", each: true,
 }
 
-// qwen is Qwen Code 0.24.4, which package acp speaks to better: there it can be steered.
+// qwen is Qwen Code 0.24.4, for which package acp is better: there it can be steered.
 var qwen = variant{
 	name:  "qwen",
 	flags: [][]string{{"--input-format", "stream-json"}, {"--output-format", "stream-json"}},
@@ -95,14 +95,14 @@ func (v *variant) command(spec agent.Spec) (agent.Command, error) {
 		return command, nil
 	}
 	if argv.Has(v.prompt, "--execute") {
-		return agent.Command{}, fmt.Errorf("%s: %s is for ralph to say: leave it out", v.name, v.prompt)
+		return agent.Command{}, fmt.Errorf("%s: ralph sets %s itself: leave it out", v.name, v.prompt)
 	}
 	prompt := strings.ReplaceAll(spec.Prompt, "\x00", "") // which no argument can hold
 	if strings.HasPrefix(prompt, "-") {
 		prompt = " " + prompt // else it would be taken for a flag
 	}
 	if len(prompt) > longestArgument {
-		return agent.Command{}, fmt.Errorf("%s: a prompt of %d bytes is too long: it takes it as an argument", v.name, len(prompt))
+		return agent.Command{}, fmt.Errorf("%s: a prompt of %d bytes is too long: it is an argument of the program", v.name, len(prompt))
 	}
 	command.Argv = append(command.Argv, v.prompt, prompt)
 	return command, nil
@@ -116,7 +116,7 @@ func (v *variant) permit(spec agent.Spec, argv *agent.Argv, command *agent.Comma
 		argv.Add(v.yes[0])
 		command.May = "everything (" + v.yes[0] + ")"
 	case v.waits:
-		return fmt.Errorf("%s: with agent.permissions %s it would wait for a person without end: leave agent.protocol out, so that it is spoken to over ACP",
+		return fmt.Errorf("%s: with agent.permissions %s it would wait for a person without end: leave agent.protocol out, so that ralph uses ACP",
 			v.name, spec.Permissions)
 	default:
 		command.May, command.Lax = "what its own settings allow", true

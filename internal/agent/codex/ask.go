@@ -55,7 +55,7 @@ func (d *Dialect) minor(program []string) (minor int, known bool) {
 	return minor, err == nil
 }
 
-// execOptions returns the options that `codex exec` has; nil where that is not known.
+// execOptions returns the options that `codex exec` has; nil if that is not known.
 func (d *Dialect) execOptions(program []string) map[string]bool {
 	if d.ask == nil {
 		return nil

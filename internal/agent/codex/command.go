@@ -67,7 +67,7 @@ type option struct {
 // options are what the user gave, in agent.command after the program and in agent.flags.
 type options struct {
 	program []string
-	mode    string // exec, app-server, or "" where the user did not say
+	mode    string // exec, app-server, or "" if the user did not say
 	all     []option
 }
 
@@ -95,10 +95,10 @@ func (o options) has(names ...string) bool {
 	return given
 }
 
-// Command returns the argv of the app-server, or of `codex exec`: for a commit message, where the
-// user said so, and where the program has no app-server that can be used, which is reported by a
-// notice. Options of the user, in agent.command or agent.flags, replace the ones made from
-// settings; those that the app-server takes with each thread only are given there.
+// Command returns the argv of the app-server, or of `codex exec`: for a commit message, if the user
+// said so, and, with a notice, if the program has no app-server that can be used. Options of the
+// user, in agent.command or agent.flags, replace the ones made from settings; those that the
+// app-server takes with each thread only are given there.
 func (d *Dialect) Command(spec agent.Spec) (agent.Command, error) {
 	if len(spec.Command) == 0 {
 		return agent.Command{}, errors.New("codex: agent.command is empty")

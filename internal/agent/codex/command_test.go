@@ -101,7 +101,7 @@ func TestExec(t *testing.T) {
 		})
 	}
 	if _, cmd := command(t, agent.Spec{Flags: []string{"app-server"}, Purpose: agent.PurposeMessage}); cmd.CloseStdin {
-		t.Error("who names the app-server gets it for everything")
+		t.Error("the app-server that the user names is not used for everything")
 	}
 }
 

@@ -26,7 +26,7 @@
 //
 //   - A turn ends with turn/completed of the turn that was begun and nothing else. The terminals
 //     that it left running are then ended, and the answer to that is awaited.
-//   - No request of Codex is ever left open: commands and patches are approved where the settings
+//   - No request of Codex is ever left open: commands and patches are approved if the settings
 //     allow everything, and all else is declined at once.
 //   - What was used is the difference of a thread's totals, so that a repeated total counts once.
 //     Reasoning is part of the output. The cost is not known.
@@ -47,9 +47,9 @@
 // # Spent accounts
 //
 // Codex says usageLimitExceeded for a subscription's window that is used up and for an account
-// without credit alike. It is a rate limit where the account has windows, until the last full one
-// resets, or where the words say when to try again; a quota where it has neither (a key that is
-// paid by the token), or where the account's credits are said to be gone and nothing says when they
+// without credit alike. It is a rate limit if the account has windows, until the last full one
+// resets, or if the words say when to try again. It is a quota if it has neither (a key that is
+// paid by the token), or if the account's credits are reported as gone and nothing says when they
 // come back.
 //
 // # Requests that are made again

@@ -23,7 +23,7 @@ type account struct {
 type window struct {
 	known bool
 	used  float64 // percent
-	reset int64   // Unix seconds; 0 where it was not said
+	reset int64   // Unix seconds; 0 if it was not said
 }
 
 // rateLimits takes what is new of the account. Codex reports it with each answer of the model and

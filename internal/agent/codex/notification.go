@@ -11,7 +11,7 @@ import (
 
 // other is a thread that is not ours: a subagent's.
 type other struct {
-	parent string // the call that began it, or its own id where that is not known
+	parent string // the call that began it, or its own id if that is not known
 	turn   string // that it is in; "" for none
 	ending string // the request that interrupts it
 	spent  agent.Usage

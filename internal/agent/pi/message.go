@@ -188,7 +188,7 @@ func (d *Dialect) assistantEnd(msg jsonscan.Value, out *agent.Decoded) {
 	}
 }
 
-// diagnosed returns the HTTP status in a message's diagnostics, 0 where there is none.
+// diagnosed returns the HTTP status in a message's diagnostics, 0 if there is none.
 func diagnosed(list jsonscan.Value) (status int) {
 	for item := range list.Items() {
 		if n := agent.Int(item.Get("details", "status")); fault.IsStatus(n) {

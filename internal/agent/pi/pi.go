@@ -105,7 +105,7 @@ func (d *Dialect) Steer(id, text string) (lines [][]byte, live bool) {
 	return [][]byte{line}, true
 }
 
-// Reset asks for a new session. It is refused where a turn still runs.
+// Reset asks for a new session. It is refused while a turn runs.
 func (d *Dialect) Reset() (lines [][]byte, same bool) {
 	if d.phase != idle || !d.greeted || d.forked {
 		return nil, false

@@ -33,7 +33,7 @@ const (
 	taken             // no longer in the queue: it is the next user message with that text
 )
 
-// entry of pi's queue. Its owner is nil where it is not ours or not known yet;
+// entry of pi's queue. Its owner is nil if it is not ours or not known yet;
 // maybe says that it came in while a request of ours had no entry.
 type entry struct {
 	text  string
@@ -97,7 +97,7 @@ func (s *steers) accepted(p *steer) {
 	}
 }
 
-// takenBy returns the steer that this user message is, and forgets it; nil where it
+// takenBy returns the steer that this user message is, and forgets it; nil if it
 // is none.
 func (s *steers) takenBy(text jsonscan.Value) *steer {
 	p := s.find(func(p *steer) bool { return p.state == taken && text.Says(p.text) })

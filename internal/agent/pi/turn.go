@@ -27,7 +27,7 @@ type ending struct {
 	known   bool
 	reason  string // pi's stopReason
 	message string // pi's errorMessage
-	// the HTTP status in pi's diagnostics (Bedrock, of 0.87.1); 0 where there is none
+	// the HTTP status in pi's diagnostics (Bedrock, of 0.87.1); 0 if there is none
 	status int
 	raw    string // the provider's own stop reason, where pi has one
 }

@@ -133,7 +133,7 @@ func (p *parser) answer(rest string) error {
 	case rest != "":
 		return fmt.Errorf("%q is too much: write the answer in the lines below message", rest)
 	case p.message:
-		return errors.New("there is a message already")
+		return errors.New("there is already a section 'message'")
 	}
 	p.message, p.aside = true, true
 	return nil

@@ -170,7 +170,7 @@ func TestParseMistakes(t *testing.T) {
 		"steps before the first iteration":  {"say hi\niteration", "s:2: the steps above come before the first iteration"},
 		"a reaction without an arrow":       {"steered say hi", "want steered -> STEP"},
 		"a message with words":              {"message hello\nsay x", `s:1: "hello" is too much`},
-		"two messages":                      {"say x\nmessage\nmessage", "s:3: there is a message already"},
+		"two messages":                      {"say x\nmessage\nmessage", "s:3: there is already a section 'message'"},
 		"a message alone":                   {"message\nsay x", "nothing to play"},
 		"an inbox without a kind":           {"inbox", "inbox: nothing follows it; want inbox wait TEXT"},
 		"an iteration as a reaction":        {"steered -> iteration", "iteration is not allowed here"},
