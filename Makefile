@@ -1,4 +1,4 @@
-# The whole of ralph's workshop. 'make' or 'make help' lists what there is.
+# 'make' or 'make help' lists the targets.
 
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
@@ -8,7 +8,7 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 # Without cgo: a static program runs anywhere, and starts in three quarters of the time.
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOL     := $(GO) tool -modfile=tools/go.mod
-FOLDERS    := $(wildcard cmd inbox internal journal projector registry render tools)
+FOLDERS  := $(wildcard cmd inbox internal journal projector registry render tools)
 SEEDS    ?= 10000
 SOAK     ?= 60
 CUTS     ?= 500
@@ -38,7 +38,7 @@ test: format ## everything that is fast: format, vet, unit tests, import rules
 	$(GO) vet ./...
 	$(GO) test -short ./...
 
-format: # fails where gofmt would change a file
+format: # fails if gofmt would change a file
 	@unformatted=$$(gofmt -l $(FOLDERS)); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
 
@@ -53,10 +53,10 @@ sim: ## SEEDS=10000 simulated runs; some again with a crash at each change on th
 	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS) -sim.table=$(CURDIR)/bin/sim.txt
 	@cat bin/sim.txt
 
-soak: ## SOAK=60 seconds of kill -9 at everything that a real loop is made of
+soak: ## SOAK=60 seconds of kill -9 at the processes of real loops
 	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK)
 
-power: ## CUTS=500 cuts of the power under the real ralph, and a disk that refuses (Linux, root); SEED=n plays one run again
+power: ## CUTS=500 simulated power cuts of the real ralph, and a disk that refuses writes (Linux, root); SEED=n repeats one
 	cd tools/power && $(GO) test -count=1 -timeout 60m -v $(if $(SEED),-run TestPowerCuts) . -args \
 		-power.cuts=$(CUTS) $(if $(SEED),-power.seed=$(SEED)) | grep -vE '^ *(=== |--- PASS: .*/)'
 
@@ -67,24 +67,24 @@ golden: ## rewrite the golden files; read the diff before you commit it
 	@for folder in $(call having,flag.Bool."update"); do $(GO) test $$folder -update || exit 1; done
 	@git status --short -- '*testdata*' docs
 
-# The packages that are mutated, and the tests that run against each mutant.
+# The mutated packages, and the tests that run against each mutant.
 MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/policy,internal/loop -least 85 \
 	-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext' \
 	-test 'internal/policy -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3'
 
-mutate: ## changes of the policies and the loop that no test notices; fails below 85 % (20 minutes)
+mutate: ## mutants of the policies and the loop; fails if tests notice less than 85 % (20 minutes)
 	$(GO) -C tools/mutate test .
 	$(MUTATE) $(MUTANTS)
 
 mutate-sample: ## the same for 3 minutes: files that differ from BASE=HEAD~1 first, then those that SEED=1 picks
 	$(MUTATE) -within 3m -seed $(or $(SEED),1) -changed $(BASE) $(MUTANTS)
 
-mutate-durability: ## syncs and renames left out or moved, each of which a test has to notice (5 minutes)
+mutate-durability: ## mutants without a sync or a rename, or with it moved; a test has to notice each (5 minutes)
 	cd tools && $(GO) test ./durability && $(GO) run ./durability -dir ..
 
-bench: ## benchmarks matching BENCH=. ; ratios within one run are what counts
+bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 	@mkdir -p bin
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee bin/bench.txt
 	@if [ -f tools/bench/go.mod ]; then cd tools/bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee -a ../../bin/bench.txt; fi
@@ -96,18 +96,18 @@ cover: ## what the tests reach: bin/cover.html
 	$(GO) tool cover -html=bin/cover.out -o bin/cover.html
 	@$(GO) tool cover -func=bin/cover.out | tail -n 1
 
-outside: ## a program outside of the module that uses the public packages alone
+outside: ## a program outside of the module that uses only the public packages
 	cd tools/outside && $(GO) vet ./... && $(GO) test -count=1 ./...
 
 demo: build ## a detached loop without a model, from start to proved done
 	tools/demo.sh bin/ralph
 
-test-agents: ## the tests on the real agents; the first time 2 GB are installed into .agents
+test-agents: ## the tests on the real agents; the first run installs 2 GB into .agents
 	tools/agents/install.sh
 	tools/agents/acp/install.sh
 	$(GO) test -tags realagents -run Real -count=1 -timeout 20m $(call having,^//go:build .*realagents)
 
-lint: ## golangci-lint, and vet for the other systems; the first run builds it, in some three minutes
+lint: ## golangci-lint, and vet for the other systems; the first run builds golangci-lint (three minutes)
 	$(TOOL) golangci-lint run ./...
 	GOOS=darwin $(GO) vet ./...
 	GOOS=windows $(GO) vet ./...
@@ -118,15 +118,15 @@ fmt: ## gofumpt
 fix: ## the modernizers of the toolchain
 	$(GO) fix ./...
 
-vuln: ## known vulnerabilities in what is linked
+vuln: ## known vulnerabilities in the linked code
 	@tools/vuln.sh $(TOOL) govulncheck ./...
 
-docs: ## generated: docs/reference/{events,settings,rehearsing,durability}.md and the schema of the settings
+docs: ## generate docs/reference/{events,settings,rehearsing,durability}.md and the schema of the settings
 	$(GO) test ./internal/archtest -run TestDocs -count=1 -update
 	$(GO) test ./cmd/ralph -run PublishedSchema -count=1 -update
 	cd tools && $(GO) run ./durability -dir .. -docs
 
-check: lint test race script ## what has to pass before a change goes in
+check: lint test race script ## what has to pass before a change is merged
 
 clean: ## remove bin and the test cache
 	rm -rf bin dist
