@@ -74,7 +74,7 @@ MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/policy,internal
 	-test 'internal/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3'
 
-mutate: ## mutants of the policies and the loop; fails if tests notice less than 85 % (20 minutes)
+mutate: ## mutants of the policies and the loop; fails if the tests notice fewer than 85 % (20 minutes)
 	$(GO) -C tools/mutate test .
 	$(MUTATE) $(MUTANTS)
 
