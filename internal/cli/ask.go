@@ -27,12 +27,14 @@ type Asker struct {
 	Ended   bool // the input has ended, as it does with ctrl-d
 }
 
+// NewAsker returns an Asker, which takes the signals that end a program until Close.
 func NewAsker(in io.Reader, out io.Writer) *Asker {
 	a := &Asker{in: bufio.NewReader(in), Out: out, signals: make(chan os.Signal, 1)}
 	signal.Notify(a.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	return a
 }
 
+// Close gives the signals back.
 func (a *Asker) Close() { signal.Stop(a.signals) }
 
 // Left reports whether the person has left between two questions.
@@ -65,16 +67,18 @@ func (a *Asker) AskOver(label, shown string) (string, error) {
 	return a.Line(label + ": ")
 }
 
-// consent is the answer to a question of yes or no.
-type consent uint8
+// Consent is the answer to a question of yes or no.
+type Consent uint8
 
+// The answers. Unsaid is an empty line.
 const (
-	Unsaid consent = iota
+	Unsaid Consent = iota
 	Yes
 	No
 )
 
-func (a *Asker) Confirm(label string) (consent, error) {
+// Confirm asks until the answer is yes, no or an empty line. The error is ErrGone.
+func (a *Asker) Confirm(label string) (Consent, error) {
 	for {
 		text, err := a.Line(label)
 		if err != nil {

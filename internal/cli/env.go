@@ -27,6 +27,7 @@ type Env struct {
 	Untrusted bool
 }
 
+// NewEnv returns the environment of this process, with the project of its current folder.
 func NewEnv() (*Env, error) {
 	home, err := registry.Home(os.Getenv)
 	if err != nil {
@@ -63,6 +64,7 @@ func (e *Env) Short(path string) string {
 	return path
 }
 
+// Abs returns a path as an absolute one; a relative path begins in the current folder.
 func (e *Env) Abs(path string) string {
 	if filepath.IsAbs(path) {
 		return path

@@ -27,6 +27,7 @@ func Local(waiting string, now time.Time) string {
 	return waiting[:at] + Clock(until, now)
 }
 
+// Clock formats a time in the zone of now: the time of day, with the date unless that is today.
 func Clock(at, now time.Time) string {
 	at = at.In(now.Location())
 	if y, m, day := now.Date(); at.Year() == y && at.Month() == m && at.Day() == day {

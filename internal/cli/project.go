@@ -52,6 +52,8 @@ func (s search) project() (project, foreign string) {
 	}
 }
 
+// Exists reports whether anything has this path, a link that leads nowhere included. What cannot be
+// inspected does not exist.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
@@ -100,6 +102,7 @@ func (e *Env) WarnSkippedFolder() {
 	}
 }
 
+// AboutSkippedFolder says why SkippedFolder is not used, and what to do if it should be.
 func (e *Env) AboutSkippedFolder() (what, hint string) {
 	return e.SkippedFolder + " is not used: the folder is another user's, or anybody may write there",
 		"if it is right, say --project " + AsTyped([]string{filepath.Dir(e.SkippedFolder)})

@@ -58,6 +58,7 @@ func (e *Env) ReviewTrust(loaded config.Loaded) TrustReview {
 	return c
 }
 
+// Status is one of TrustNotNeeded, TrustMissing, TrustChanged and TrustGiven.
 func (c TrustReview) Status() string {
 	switch {
 	case len(c.Parts) == 0:
@@ -240,6 +241,7 @@ type trustPart struct {
 	Own   string `json:"own,omitempty"` // the person's own value, which it replaces
 }
 
+// Report is what a person or a program reads before trust is given. Secrets are masked.
 func (c TrustReview) Report(e *Env) trustReport {
 	r := trustReport{Project: e.Root(), Status: c.Status(), Parts: []trustPart{}}
 	if r.Status == TrustGiven {

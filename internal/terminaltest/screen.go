@@ -20,6 +20,7 @@ type Screen struct {
 	Modes    map[string]bool
 }
 
+// New returns an empty screen of so many columns.
 func New(columns int) *Screen {
 	return &Screen{columns: columns, rows: [][]rune{nil}, Modes: map[string]bool{}}
 }
