@@ -28,7 +28,7 @@ type Item struct {
 	Reject  *Reject
 }
 
-// Reject is a file that is no command.
+// Reject is a file that is not a command.
 type Reject struct {
 	Name   string // of the file, any bytes but a slash
 	Reason string // one line, for a person

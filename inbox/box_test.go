@@ -47,7 +47,7 @@ func TestHostileFilesAreRejected(t *testing.T) {
 		{"a link to nowhere", anID + ".json", func(p string) error { return os.Symlink("absent", p) }, "symbolic link"},
 		{"a link to a device without end", anID + ".json", func(p string) error { return os.Symlink("/dev/zero", p) }, "symbolic link"},
 		{"a folder", anID + ".json", func(p string) error { return os.MkdirAll(filepath.Join(p, "full"), 0o700) }, "folder"},
-		{"a FIFO that nobody writes to", anID + ".json", func(p string) error { return syscall.Mkfifo(p, 0o600) }, "named pipe"},
+		{"a FIFO without a writer", anID + ".json", func(p string) error { return syscall.Mkfifo(p, 0o600) }, "named pipe"},
 		{"a socket", "s.json", func(p string) error {
 			l, err := net.Listen("unix", p)
 			if err == nil {
@@ -65,7 +65,7 @@ func TestHostileFilesAreRejected(t *testing.T) {
 		{"an id of another suffix", anID + ".txt", func(p string) error { return os.WriteFile(p, []byte(good), 0o600) }, "name"},
 		{"a name with a newline and no UTF-8", "a\n\xff", func(p string) error { return os.WriteFile(p, nil, 0o600) }, "name"},
 		{"a name of 255 bytes", strings.Repeat("ü", 125) + ".json", func(p string) error { return os.WriteFile(p, nil, 0o600) }, "name"},
-		{"a claim that nobody made", anID + ".claimed", func(p string) error { return os.WriteFile(p, []byte("{"), 0o600) }, "not a command"},
+		{"a claim without a command", anID + ".claimed", func(p string) error { return os.WriteFile(p, []byte("{"), 0o600) }, "not a command"},
 	} {
 		t.Run(tt.title, func(t *testing.T) {
 			dir := t.TempDir()

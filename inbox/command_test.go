@@ -17,14 +17,14 @@ func TestDecode(t *testing.T) {
 		title, content string
 		refused        string // "" or what the reason is about
 	}{
-		{"a stop needs no more than version, id and kind", `{"v":1,"id":"` + anID + `","kind":"stop"}`, ""},
-		{"keys of a later ralph are passed over", `{"v":1,"id":"` + anID + `","kind":"kill","later":{"x":[1]}}`, ""},
-		{"an empty file is none", ``, "not a command"},
-		{"half a file is none", `{"v":1,"id":"` + anID, "not a command"},
-		{"two objects are none", `{"v":1,"id":"` + anID + `","kind":"stop"}{}`, "not a command"},
-		{"a list is none", `[]`, "not a command"},
-		{"a wrong type is none", `{"v":1,"id":"` + anID + `","kind":"set","key":"k","value":3}`, "not a command"},
-		{"a bad time is none", `{"v":1,"id":"` + anID + `","kind":"stop","at":"yesterday"}`, "not a command"},
+		{"a stop needs only version, id and kind", `{"v":1,"id":"` + anID + `","kind":"stop"}`, ""},
+		{"keys of a later ralph are ignored", `{"v":1,"id":"` + anID + `","kind":"kill","later":{"x":[1]}}`, ""},
+		{"an empty file is refused", ``, "not a command"},
+		{"half a file is refused", `{"v":1,"id":"` + anID, "not a command"},
+		{"two objects are refused", `{"v":1,"id":"` + anID + `","kind":"stop"}{}`, "not a command"},
+		{"a list is refused", `[]`, "not a command"},
+		{"a wrong type is refused", `{"v":1,"id":"` + anID + `","kind":"set","key":"k","value":3}`, "not a command"},
+		{"a bad time is refused", `{"v":1,"id":"` + anID + `","kind":"stop","at":"yesterday"}`, "not a command"},
 		{"a missing version is refused", `{"id":"` + anID + `","kind":"stop"}`, "version 0"},
 		{"a later version is refused", `{"v":2,"id":"` + anID + `","kind":"stop"}`, "version 2"},
 		{"another id is refused", `{"v":1,"id":"01JD0000000000000000000001","kind":"stop"}`, "not its file's name"},

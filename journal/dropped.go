@@ -8,11 +8,10 @@ import (
 
 // Dropped describes the oldest segments that a journal no longer has.
 type Dropped struct {
-	Through int       // the last iteration of which nothing is left; 0 where nothing is missing
-	First   event.Seq // the first event that is there
-	// Kept: Options.KeepIterations explains what is missing, because as many iterations are left as
-	// it keeps. Otherwise another program removed segments, or the writer did not record the
-	// setting.
+	Through int       // the last iteration without any event left; 0 if nothing is missing
+	First   event.Seq // the first event that is left
+	// Kept: Options.KeepIterations explains what is missing: as many iterations are left as it
+	// keeps. Otherwise another program removed segments, or the writer did not record the setting.
 	Kept bool
 }
 

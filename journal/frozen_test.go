@@ -70,7 +70,7 @@ func lineOf(lines []string, i int) string {
 }
 
 // TestTodaysWriterWritesVersion1 shows how testdata/v1 was made, and that today's writer still
-// writes the same bytes but for the compressed ones.
+// writes the same bytes, except the compressed ones.
 func TestTodaysWriterWritesVersion1(t *testing.T) {
 	dir := t.TempDir()
 	writeVersion1(t, dir)

@@ -27,7 +27,7 @@ func TestReservedSpaceIsReleased(t *testing.T) {
 		t.Errorf("the segment is %d bytes long, its first line %d", size, w.Position().Offset)
 	}
 	if roomy(t, dir) && held < 64<<20 {
-		t.Errorf("only %d bytes are set aside", held)
+		t.Errorf("only %d bytes are reserved", held)
 	}
 	if _, err := w.Append([]event.Draft{draft500()}); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestReservedSpaceIsReleased(t *testing.T) {
 	}
 	for _, name := range []string{first, second} {
 		if size, held := disk(t, name); held > size+1<<20 {
-			t.Errorf("%s of %d bytes still holds %d", name, size, held)
+			t.Errorf("%s of %d bytes still takes %d on the disk", name, size, held)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func disk(t *testing.T, name string) (size, held int64) {
 	return file.Size, file.Blocks * 512
 }
 
-// roomy reports whether dir is where room is set aside.
+// roomy reports whether the journal reserves space in dir.
 func roomy(t *testing.T, dir string) bool {
 	t.Helper()
 	var fs unix.Statfs_t

@@ -127,8 +127,8 @@ func TestTornBytesSurvivePowerLoss(t *testing.T) {
 	}
 }
 
-// A recovered segment is durable before the next one that names its lines, in whatever order the
-// disk takes names.
+// A recovered segment is durable before the next one that names its lines, in any order in which
+// the disk stores names.
 func TestRecoveredSegmentIsDurable(t *testing.T) {
 	sealed, left := twoSegments(t)
 	for _, test := range []struct {

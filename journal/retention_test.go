@@ -212,7 +212,7 @@ func TestVerifyFindsEachDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Whole in itself, and not the one that was followed.
+			// A valid segment, but not the one that the next segment follows.
 			os.WriteFile(segmentPath(dir, "000001-i0001.jsonl"), rewriteSealed(t, string(other)), 0o600)
 		}, "the segment before it is not the one that it follows"},
 		"a missing segment": {func(t *testing.T, dir string) {

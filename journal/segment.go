@@ -211,8 +211,8 @@ func sameNames(a, b []SegmentInfo) bool {
 	return slices.EqualFunc(a, b, func(a, b SegmentInfo) bool { return a.Name == b.Name })
 }
 
-// open opens a segment that may be compressed or gone by now. Where it is gone the error is
-// fs.ErrNotExist, and the caller lists again.
+// open opens a segment that may have been compressed or removed since the listing. If it was
+// removed, the error is fs.ErrNotExist, and the caller lists again.
 func (s *source) open(info SegmentInfo, at int64) (*lineReader, error) {
 	f, err := s.dir.Open(info.path)
 	if errors.Is(err, fs.ErrNotExist) && !info.Packed && s.one == nil {

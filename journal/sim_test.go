@@ -48,8 +48,8 @@ func (l *life) keep(events []event.Event, err error) bool {
 // live is one process: it continues the journal and does all that a writer can.
 func live(disk *simfs.FS, run int) life { return liveWith(disk, run, false) }
 
-// liveWith compresses on request. It then waits for the compression before it goes on, so that the
-// same plan is the same life.
+// liveWith compresses on request. It then waits for the compression before it continues, so that a
+// plan always gives the same life.
 func liveWith(disk *simfs.FS, run int, compress bool) (l life) {
 	opt := options()
 	opt.FS = disk
@@ -269,7 +269,7 @@ func TestFailedSyncIsFinal(t *testing.T) {
 		l := live(disk, 1)
 		if l.err == nil {
 			if k < 15 {
-				t.Errorf("sync %d failed and nobody said so", k)
+				t.Errorf("sync %d failed and no call returned an error", k)
 			}
 			break
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// followEnv makes the test binary a program that follows the loop in that folder
-// and prints its lines: what `tail -f` is to a file.
+// followEnv makes the test binary a program that follows the loop in that folder and prints its
+// lines, like `tail -f` for a file.
 const followEnv = "JOURNAL_TEST_FOLLOW"
 
 func TestMain(m *testing.M) {

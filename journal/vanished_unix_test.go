@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-loop/ralph/journal"
 )
 
-// A segment that was taken away is reported by each call that makes events durable, whether
-// something is left to sync or not, and nothing is written where it was.
+// Each call that makes events durable reports a removed segment, also if nothing is left to sync,
+// and writes nothing in its place.
 func TestVanishedSegmentFailsWriter(t *testing.T) {
 	calls := map[string]func(w *journal.Writer) error{
 		"sync": func(w *journal.Writer) error { return w.Sync() },
@@ -89,7 +89,7 @@ func names(dir string) (found []string) {
 	return found
 }
 
-// The goroutine that syncs finds it by itself.
+// The goroutine that syncs finds a removed segment without a call.
 func TestSyncerFindsVanishedSegment(t *testing.T) {
 	dir := t.TempDir()
 	opt := options()

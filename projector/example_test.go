@@ -13,7 +13,7 @@ import (
 )
 
 // A program that follows a loop and steers it: it needs the loop's folder and nothing else, from
-// any process, whether the loop runs yet, still, or no more.
+// any process, whether the loop has not begun, is running or has ended.
 func Example_followAndSteer() {
 	loopDir := runALoop()
 	defer os.RemoveAll(loopDir)
@@ -55,7 +55,7 @@ func Example_followAndSteer() {
 	// completed by promise
 }
 
-// runALoop is what 'ralph start' does: it returns the folder of a loop that goes on by itself. This
+// runALoop is what 'ralph start' does: it returns the folder of a loop that runs by itself. This
 // one writes a scripted journal instead of running an agent.
 func runALoop() (loopDir string) {
 	loopDir, err := os.MkdirTemp("", "loop")

@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// BenchmarkSurvey asks about 1,000 and 10,000 loops of which half are dead, and interleaves it with
+// BenchmarkSurvey surveys 1,000 and 10,000 loops, half of them dead, and interleaves that with
 // reading the names of the registry folder alone and with the usual way (ReadDir, ReadFile, json,
 // pid check). Absolute times hold for one machine; the ratios carry over.
 func BenchmarkSurvey(b *testing.B) {
@@ -85,7 +85,7 @@ func naiveSurvey(b *testing.B, home string) (seen int) {
 	return seen
 }
 
-// manyLoops lays out n loops that say they run; the even ones are held by this process.
+// manyLoops creates n loops whose state is running; this process holds the locks of the even ones.
 func manyLoops(b *testing.B, n int) (home string) {
 	home = b.TempDir()
 	project := b.TempDir()

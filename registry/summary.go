@@ -37,8 +37,7 @@ const stateFile = "state.json"
 const (
 	// maxSummary is how much of a state.json is read for its first line, in bytes.
 	maxSummary = 4 << 10
-	// maxState bounds a state.json whose first line is no Summary, such as one that was
-	// reformatted.
+	// maxState bounds a state.json whose first line is not a Summary, such as a reformatted one.
 	maxState = 8 << 20
 )
 

@@ -53,7 +53,7 @@ func TestDiffs(t *testing.T) {
 				}
 				switch got := out.String(); {
 				case diffs && !strings.HasSuffix(got, c.want):
-					t.Errorf("%s\nis to end with\n%s", got, c.want)
+					t.Errorf("%s\nmust end with\n%s", got, c.want)
 				case !diffs && strings.Count(got, "\n") != 1:
 					t.Errorf("without diffs:\n%s", got)
 				}

@@ -19,22 +19,22 @@ func TestRunning(t *testing.T) {
 		what  string
 		tail  []string
 	}{
-		"nothing is known":           {nil, "", nil},
-		"the agent":                  {[]any{event.AgentStarted{}}, "the agent works", nil},
-		"it thinks":                  {[]any{event.AgentStarted{}, event.AgentThought{Block: "1"}}, "the agent thinks", nil},
-		"it writes":                  {[]any{event.AgentThought{Block: "1"}, event.AgentSaid{Block: "2"}}, "the agent writes", nil},
-		"a tool":                     {[]any{event.AgentStarted{}, call("a", "make test")}, "bash  make test", nil},
-		"its file, from the project": {[]any{event.ToolCalled{ID: "a", Name: "Read", Input: []byte(`{"file_path":"/p/x.go"}`)}}, "Read  x.go", nil},
-		"the latest of several":      {[]any{call("a", "one"), call("b", "two"), call("c", "three")}, "bash  three (and 2 others)", nil},
-		"those that returned do not": {[]any{call("a", "one"), call("b", "two"), event.ToolReturned{ID: "b", OK: true}}, "bash  one", nil},
-		"after the last the agent":   {[]any{call("a", "one"), event.ToolReturned{ID: "a", OK: true}}, "the agent works", nil},
-		"the end of what it prints":  {[]any{call("a", "one"), prints("1\n2\n"), prints("3\n4"), prints("4\n\n")}, "bash  one", []string{"2", "3", "44"}},
-		"as it was replaced":         {[]any{call("a", "one"), prints("1\n2\n"), event.ToolProgressed{ID: "a", Text: event.Plain("9\n"), Replaced: true}}, "bash  one", []string{"9"}},
-		"a bar that is drawn again":  {[]any{call("a", "one"), prints("10%\r20%\r30%")}, "bash  one", []string{"10%", "20%", "30%"}},
-		"hostile text is clean":      {[]any{call("a", "\\u001b[2Jone\\u009b3J"), prints("\x1b]0;title\x07\x1b[31mre\x1b["), prints("0md\t.")}, "bash  one", []string{"red    ."}},
-		"a guardrail":                {[]any{call("a", "one"), event.AgentFinished{}, event.GuardrailStarted{Name: "make \x1b[2Jlint"}}, "guardrail  make lint", nil},
-		"one that ended does not":    {[]any{event.GuardrailStarted{Name: "x"}, event.GuardrailEnded{Name: "x"}}, "", nil},
-		"nothing after the end":      {[]any{call("a", "one"), event.IterationEnded{N: 1}}, "", nil},
+		"nothing is known":              {nil, "", nil},
+		"the agent":                     {[]any{event.AgentStarted{}}, "the agent works", nil},
+		"it thinks":                     {[]any{event.AgentStarted{}, event.AgentThought{Block: "1"}}, "the agent thinks", nil},
+		"it writes":                     {[]any{event.AgentThought{Block: "1"}, event.AgentSaid{Block: "2"}}, "the agent writes", nil},
+		"a tool":                        {[]any{event.AgentStarted{}, call("a", "make test")}, "bash  make test", nil},
+		"its file, from the project":    {[]any{event.ToolCalled{ID: "a", Name: "Read", Input: []byte(`{"file_path":"/p/x.go"}`)}}, "Read  x.go", nil},
+		"the latest of several":         {[]any{call("a", "one"), call("b", "two"), call("c", "three")}, "bash  three (and 2 others)", nil},
+		"not one that returned":         {[]any{call("a", "one"), call("b", "two"), event.ToolReturned{ID: "b", OK: true}}, "bash  one", nil},
+		"the agent after the last tool": {[]any{call("a", "one"), event.ToolReturned{ID: "a", OK: true}}, "the agent works", nil},
+		"the end of what it prints":     {[]any{call("a", "one"), prints("1\n2\n"), prints("3\n4"), prints("4\n\n")}, "bash  one", []string{"2", "3", "44"}},
+		"output that was replaced":      {[]any{call("a", "one"), prints("1\n2\n"), event.ToolProgressed{ID: "a", Text: event.Plain("9\n"), Replaced: true}}, "bash  one", []string{"9"}},
+		"a bar that is drawn again":     {[]any{call("a", "one"), prints("10%\r20%\r30%")}, "bash  one", []string{"10%", "20%", "30%"}},
+		"hostile text is clean":         {[]any{call("a", "\\u001b[2Jone\\u009b3J"), prints("\x1b]0;title\x07\x1b[31mre\x1b["), prints("0md\t.")}, "bash  one", []string{"red    ."}},
+		"a guardrail":                   {[]any{call("a", "one"), event.AgentFinished{}, event.GuardrailStarted{Name: "make \x1b[2Jlint"}}, "guardrail  make lint", nil},
+		"not one that has ended":        {[]any{event.GuardrailStarted{Name: "x"}, event.GuardrailEnded{Name: "x"}}, "", nil},
+		"nothing after the end":         {[]any{call("a", "one"), event.IterationEnded{N: 1}}, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			running := render.Running{Project: "/p"}

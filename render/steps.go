@@ -29,8 +29,8 @@ type Steps struct {
 	claimed bool                       // in this iteration
 }
 
-// NewSteps writes the steps of a loop to a writer, beside the viewer that view makes for out.
-// shared says that both writers are the same terminal.
+// NewSteps returns a Steps that writes to to, beside the viewer that view makes for out. shared
+// says that both writers are the same terminal.
 func NewSteps(out, to io.Writer, shared bool, view func(io.Writer) Viewer) *Steps {
 	shown := &edge{Writer: out}
 	v := &Steps{Viewer: view(shown), to: to, decided: map[event.Effect]time.Time{}}

@@ -54,7 +54,7 @@ type Text struct {
 	loop, project string
 	totals        totals
 	since         event.Seq // events up to this one are in totals already
-	// totalsFrom is the first event whose end totals describe: what was used before it is unknown.
+	// totalsFrom: for a loop.ended before this event, the totals of that moment are unknown.
 	totalsFrom event.Seq
 	ended      bool // the report was the last thing shown
 }

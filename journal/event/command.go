@@ -10,7 +10,7 @@ const (
 	CommandStop     CommandKind = "stop"      // finish the present iteration, then end the loop; Text may say why
 	CommandStopNow  CommandKind = "stop-now"  // end the loop now: the agent is asked to stop, then made to; Text may say why
 	CommandPause    CommandKind = "pause"     // finish the present iteration and begin no other until a resume
-	CommandResume   CommandKind = "resume"    // go on after a pause
+	CommandResume   CommandKind = "resume"    // continue after a pause
 	CommandSet      CommandKind = "set"       // change the setting Key to Value, spelled as on the command line
 	CommandKill     CommandKind = "kill"      // end the agent's processes at once, without asking, and the loop with them
 	CommandWait     CommandKind = "wait"      // from the agent: finish the present iteration and begin no other until a person resumes; Text says what for

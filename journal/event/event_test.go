@@ -104,7 +104,7 @@ func TestEachTypeHasSample(t *testing.T) {
 	}
 }
 
-// journal writes the samples as the lines of one segment.
+// lines returns the samples as the lines of one segment.
 func lines(t *testing.T) []byte {
 	t.Helper()
 	var out []byte

@@ -41,7 +41,7 @@ func (p AgentUsed) appendJSON(dst []byte) []byte {
 	dst = append(dst, `,"cacheWrite":`...)
 	dst = strconv.AppendInt(dst, p.CacheWrite, 10)
 	dst = append(dst, `,"usd":`...)
-	// A price that is no finite number cannot be JSON, and is no price.
+	// A price that is not finite cannot be JSON: it is unknown.
 	if p.USD == nil || math.IsInf(*p.USD, 0) || math.IsNaN(*p.USD) {
 		dst = append(dst, "null"...)
 	} else {

@@ -33,7 +33,7 @@ type CompletionRules struct {
 	AppendTo        string `json:"appendTo,omitempty" trust:"asked" doc:"a Markdown file to which ralph appends how a loop completed or failed"`
 }
 
-// LimitRules say when to stop although the work is not done. Zero is no limit.
+// LimitRules say when to stop although the work is not done. Zero means no limit.
 type LimitRules struct {
 	Cost            float64  `json:"cost" trust:"free" none:"true" live:"true" doc:"US dollars"`
 	Tokens          int64    `json:"tokens" trust:"free" none:"true" live:"true" doc:"tokens in and out"`

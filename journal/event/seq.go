@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Seq is the number of an event in its journal, from 1. 0 is no event.
+// Seq is the number of an event in its journal, from 1. 0 means no event.
 type Seq uint64
 
 // ParseSeq reads a sequence number as [Seq.String] writes it.

@@ -56,11 +56,11 @@ func TestWaitSaysWhatFor(t *testing.T) {
 
 func TestTextKeepsEncoding(t *testing.T) {
 	for name, row := range map[string]struct{ text, plain, json string }{
-		"nothing":                 {"", "", `""`},
-		"a word":                  {`"word"`, "word", `"word"`},
-		"escapes":                 {`"\u00fc\/\n"`, "ü/\n", `"\u00fc\/\n"`},
-		"a character of two":      {`"\ud83c\udf0d"`, "🌍", `"\ud83c\udf0d"`},
-		"half a character of two": {`"\ud83c"`, "\ufffd", `"\ud83c"`},
+		"nothing":               {"", "", `""`},
+		"a word":                {`"word"`, "word", `"word"`},
+		"escapes":               {`"\u00fc\/\n"`, "ü/\n", `"\u00fc\/\n"`},
+		"a surrogate pair":      {`"\ud83c\udf0d"`, "🌍", `"\ud83c\udf0d"`},
+		"half a surrogate pair": {`"\ud83c"`, "\ufffd", `"\ud83c"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := event.Quoted([]byte(row.text))
