@@ -58,7 +58,7 @@ type Session struct {
 	announced chan struct{} // closed once the first agent.started is delivered
 	announce  func()        // delivers it, once; made by the first Begin
 	early     []*batch      // what came before it; guarded by order
-	order     sync.Mutex    // of what is delivered around it
+	order     sync.Mutex    // orders deliveries before and after it
 	gone      chan struct{} // closed once agent.exited is delivered
 
 	mu       sync.Mutex // guards the dialect and what follows

@@ -31,16 +31,17 @@
 //
 // # Permissions, files, terminals
 //
-// Whatever the agent asks permission for is allowed at once, and rather once than always. Files and
-// terminals are not offered: the agent's own are the same ones.
+// ralph answers each request for permission at once: it allows what agent.permissions allow, once
+// rather than always, and rejects all else. Files and terminals are not offered: the agent's own
+// are the same ones.
 //
 // # Guarantees
 //
 //   - A turn is over when all its prompts are answered. An answer without a word of the model and
 //     without a tool is an error.
 //   - A steer is delivered when the model speaks after a tool that returned since, or when the
-//     steer's own prompt is answered. Where it came between a tool's return and the model's answer
-//     that may be one request too early: the agent makes another for it.
+//     steer's own prompt is answered. A steer between a tool's return and the model's answer may be
+//     reported one request too early: the agent makes another for it.
 //   - What a session has cost is reported as a sum, and its growth becomes events. A line that only
 //     carries a piece of a text is not kept itself; all others are.
 //   - A model that cannot be chosen ends the turn: the loop would run on another, at another price.
@@ -48,8 +49,8 @@
 // # What to know
 //
 // ACP has no word for a request to the model that failed and is made again, nor for when a limit
-// ends. docs/reference/adapters.md has what is seen of it: opencode and Gemini CLI log it (log.go),
-// Copilot reports that it asks again, and of Qwen Code nothing is seen before it gives up, so that
+// ends. docs/reference/adapters.md says what each agent shows of it: opencode and Gemini CLI log it
+// (log.go), Copilot reports that it asks again, and Qwen Code shows nothing before it gives up, so
 // only the loop's idle limit ends a longer silence.
 //
 // Qwen Code asks its model for more after a turn (what to remember, what a person might say next),

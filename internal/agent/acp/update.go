@@ -68,7 +68,7 @@ func (d *Dialect) noticed(u update, out *agent.Decoded) {
 }
 
 // modelAnswered delivers the steers that the model was given with the request that it now answers:
-// those from before a tool returned. A steer between the request and its first word counts too
+// those from before a tool returned. A steer between the request and its first word is reported too
 // early; an agent that takes steers asks the model once more for it.
 func (d *Dialect) modelAnswered(out *agent.Decoded) {
 	d.modelText(out)

@@ -94,7 +94,7 @@ func (d *Dialect) Reset() (lines [][]byte, same bool) { return nil, false }
 
 // Abort interrupts the running turn. Claude answers at once, kills the tools that are running and
 // ends with a result; a message that still waits would begin another turn after it, which is not
-// waits for.
+// waited for.
 func (d *Dialect) Abort() [][]byte {
 	if !d.turn.open || d.turn.aborting || d.variant != nil {
 		return nil

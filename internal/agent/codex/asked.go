@@ -37,7 +37,7 @@ func (d *Dialect) requested(method, id, p jsonscan.Value, out *agent.Decoded) {
 			}
 		}
 		result = object{"answers": answers}
-	default: // a tool that ralph never offered, a token or a time, or what a later Codex asks
+	default: // a tool that ralph never offered, a token, a time, or a request of a later Codex
 		answer = "refused"
 	}
 	reply := object{"id": json.RawMessage(id.Raw()), "result": result}

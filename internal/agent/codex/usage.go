@@ -17,7 +17,7 @@ func grown(total, before agent.Usage) (u agent.Usage, ok bool) {
 	return u, min(u.In, u.Out, u.CacheRead, u.CacheWrite) >= 0
 }
 
-// used reports what a thread's totals have grown by. Codex repeats them with news of the account's
+// used reports the growth of a thread's totals. Codex repeats them with news of the account's
 // limits.
 func (d *Dialect) used(p jsonscan.Value, out *agent.Decoded) {
 	spent := &d.spent

@@ -14,7 +14,7 @@
 //
 // It is written for pi 0.84.4 and later, tried with 0.87.1 and 1.5.2. An older pi is still driven,
 // and an [event.AgentNoticed] "pi.outdated" says which one to install: before 0.80.4 pi does not
-// say when it is done, so the end is what a get_state after agent_end shows.
+// say when it is done, so a get_state after agent_end finds out.
 //
 // # Guarantees
 //
@@ -27,8 +27,8 @@
 //   - The texts of an assistant message and the output of a tool can be rebuilt exactly from the
 //     facts. An [event.AgentSaid] whose block has the name of an earlier one and a "+" after it
 //     takes the place of that one: pi's final text was not what it had streamed.
-//   - The parts of a tool's output are joined with a newline, as pi shows them. Output that pi
-//     keeps to a window of its last 50 KB is reported as what came new into that window.
+//   - The parts of a tool's output are joined with a newline, as pi shows them. Of output that pi
+//     cuts to its last 50 KB, each new part is reported.
 //   - Memory is bounded by the longest line, whatever the number of lines.
 //
 // # Cost
