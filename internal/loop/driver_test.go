@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// memJournal is a journal that knows the time and remembers what was asked of it.
+// memJournal is a journal in memory that records the calls of its methods.
 type memJournal struct {
 	memory
 	clock  func() time.Time
@@ -65,7 +65,7 @@ func (l *memJournal) types(t *testing.T) (types []string) {
 	return types
 }
 
-// driverRun is a driver that runs in a bubble of its own time, with an executor that do nothing.
+// driverRun is a driver that runs in a bubble of its own time, with an executor that does nothing.
 type driverRun struct {
 	*loop.Driver
 	journal     *memJournal
@@ -77,8 +77,8 @@ type driverRun struct {
 	fence       atomic.Int64
 }
 
-// sleep lets time pass, and waits until the driver has done what follows. What the test has read
-// and written before is known to the driver, which looks at the clock first.
+// sleep lets time pass, and waits until the driver has done what follows. The driver knows what the
+// test did before, because it looks at the clock first.
 func (n *driverRun) sleep(d time.Duration) {
 	n.fence.Add(1)
 	time.Sleep(d)
@@ -152,7 +152,7 @@ func TestDriverRecordsLateTimer(t *testing.T) {
 			n := awake(t)
 			n.begin()
 			n.sleep(time.Second) // the state is projected
-			n.clockOffset = late // but for the timer, which is armed
+			n.clockOffset = late // except for the timer, which is armed
 			n.sleep(59 * time.Second)
 			if got := slices.Contains(n.journal.types(t), "clock.jumped"); got != slept || n.did(event.DoAbort) == slept {
 				t.Fatalf("late by %s: %v", late, n.journal.types(t))
@@ -210,7 +210,7 @@ func TestDriverLimitsProjections(t *testing.T) {
 			n.sleep(10 * time.Millisecond)
 		}
 		n.sleep(time.Second)
-		// At the beginning, and then a quarter of a second apart until nothing is new.
+		// At the beginning, and then every quarter of a second while something is new.
 		if len(n.flushed) != 3 {
 			t.Errorf("in half a second the state was projected %d times: %v", len(n.flushed), n.flushed)
 		}
@@ -265,7 +265,7 @@ func TestDriverReturnsOnCancel(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		if len(n.journal.lines) != before {
-			t.Error("something is recorded all the same")
+			t.Error("something is still recorded")
 		}
 	})
 }
@@ -278,7 +278,7 @@ func TestDriverReturnsJournalError(t *testing.T) {
 			n.journal.broken = errors.New("no space left on device")
 			in := loop.Input{Drafts: []event.Draft{event.Encode(event.AgentNoticed{}, "story")}}
 			if commands {
-				in.Synced = func() { t.Error("what is not on disk was told to be") }
+				in.Synced = func() { t.Error("Synced was called, and the input is not on disk") }
 			}
 			n.Inputs <- in
 			if err := <-n.done; !errors.Is(err, n.journal.broken) || !strings.Contains(err.Error(), "append to the journal") {
@@ -312,7 +312,7 @@ func TestDriverReportsDurableCommands(t *testing.T) {
 		before := len(n.journal.lines)
 		send("c")
 		if len(n.journal.lines) != before || released != 2 {
-			t.Error("a command whose file outlived a crash is taken twice")
+			t.Error("a command whose file outlived a crash is recorded twice")
 		}
 	})
 }
@@ -392,25 +392,25 @@ func TestEngineReturnsRotationError(t *testing.T) {
 
 func TestEngineReportsFoldedEvents(t *testing.T) {
 	journal := &memJournal{clock: time.Now}
-	var told []string
+	var seen []string
 	engine := &loop.Engine{Journal: journal, Executor: &recordingExecutor{}, Folded: func(events []event.Event, s *loopstate.State) {
 		for _, e := range events {
 			if s.Seq < e.Seq {
-				t.Errorf("%s is told before it is folded", e.Type)
+				t.Errorf("%s is passed on before it is folded", e.Type)
 			}
-			told = append(told, string(e.Type))
+			seen = append(seen, string(e.Type))
 		}
 	}}
 	if err := engine.Step([]event.Draft{event.Encode(turning[0], "story")}); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(told, []string{"loop.started", "decided", "segment.opened"}) {
-		t.Errorf("%v", told)
+	if !slices.Equal(seen, []string{"loop.started", "decided", "segment.opened"}) {
+		t.Errorf("%v", seen)
 	}
 	other := &loop.Engine{Journal: journal, Executor: &recordingExecutor{}}
 	other.Restore(*engine.State())
 	if other.State().Lifecycle.Name != "x" {
-		t.Error("a state that is restored is not there")
+		t.Error("the restored state is missing")
 	}
 	bad, _ := frame.Append(nil, frame.Stamp{Seq: 1}, event.Draft{Type: event.TypeIterationEnded, Data: []byte(`[]`)}, 0)
 	e, err := event.Parse(bad)
@@ -418,11 +418,11 @@ func TestEngineReportsFoldedEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := engine.Fold([]event.Event{e}); err == nil {
-		t.Error("what cannot be read is folded")
+		t.Error("an unreadable event is folded")
 	}
 }
 
-// Each deadline of the agent moves where its timer comes too late.
+// Each deadline of the agent moves if its timer fires too late.
 func TestDriverRecordsLateAgentTimers(t *testing.T) {
 	for name, story := range map[string][]event.Payload{
 		"tool":      {event.ToolCalled{ID: "t"}},
@@ -486,7 +486,7 @@ func (n *driverRun) fired() (times int) {
 	return times
 }
 
-// A deadline that moved while its timer went off is not the one that passed.
+// A deadline that moved while its timer fired has not passed.
 func TestDriverForgetsMovedDeadline(t *testing.T) {
 	journal := &memJournal{clock: time.Now}
 	engine := &loop.Engine{Journal: journal, Executor: &recordingExecutor{}}
@@ -499,7 +499,7 @@ func TestDriverForgetsMovedDeadline(t *testing.T) {
 	before := len(journal.lines)
 	due, found := engine.State().Deadline()
 	if !found {
-		t.Fatal("nothing is waited for")
+		t.Fatal("there is no deadline")
 	}
 	if err := d.Fire(due); err != nil || len(journal.lines) != before {
 		t.Errorf("a deadline fired before its time: %v", err)

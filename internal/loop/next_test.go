@@ -20,7 +20,7 @@ func stateIn(phase policy.Phase) *loop.State {
 	return s
 }
 
-// spell says in a word for each decision what it is.
+// spell returns one word for each decision.
 func spell(decisions []loop.Decision) string {
 	var words []string
 	for _, d := range decisions {
@@ -125,7 +125,7 @@ func TestNextRefusesTooManyMessages(t *testing.T) {
 	}
 }
 
-// A fault is the one command that comes in every phase.
+// A fault can happen in every phase.
 func TestNextEndsLoop(t *testing.T) {
 	alive := policy.Process{Alive: true, PID: 7}
 	ending := policy.Process{Alive: true, PID: 7, Ending: true}
@@ -169,7 +169,7 @@ func TestNextEndsLoop(t *testing.T) {
 	}
 }
 
-// What a person who waits for nothing gets, in every phase.
+// The effects of stop --now and kill, in every phase.
 func TestNextStopsNowAndKills(t *testing.T) {
 	resting := policy.Process{Alive: true, PID: 7, Parked: true}
 	alive := policy.Process{Alive: true, PID: 7}
@@ -205,8 +205,7 @@ func TestNextStopsNowAndKills(t *testing.T) {
 	}
 }
 
-// What the end of the loop's time does, in every phase: it cuts short what may take long, and a
-// commit is not broken off.
+// The end of the loop's time, in every phase, cuts short what may take long, except a commit.
 func TestNextEndsLateWork(t *testing.T) {
 	resting := policy.Process{Alive: true, PID: 7, Parked: true}
 	ending := policy.Process{Alive: true, PID: 7, Ending: true}
@@ -353,8 +352,8 @@ func TestNextChecksAfterTurn(t *testing.T) {
 	}
 }
 
-// Words and boxes of a turn that was cut short claim nothing; a file DONE does, unless the
-// iteration is given back.
+// After a turn that was cut short, text and boxes are no claim; a file DONE is one, unless the
+// iteration is refunded.
 func TestNextAcceptsFileAfterCut(t *testing.T) {
 	for cut, want := range map[event.Outcome]bool{
 		event.OutcomeIdle: true, event.OutcomeOverlong: true, event.OutcomeOverspent: true, event.OutcomeAborted: false,
@@ -407,7 +406,7 @@ func TestNextAsksForReflection(t *testing.T) {
 	}{
 		{0, 2, 0, false}, {1, 0, 0, false}, {1, 1, 0, true}, {1, 2, 2, true}, {2, 0, 0, false}, {2, 1, 0, true}, {2, 2, 2, false},
 		{2, 3, 2, true}, {3, 2, 0, true}, {3, 3, 3, false},
-		{2, 2, 0, true}, // the second was given back
+		{2, 2, 0, true}, // the second was refunded
 	} {
 		s := stateIn(policy.Between)
 		s.Iteration, s.Rules.Reflect.Every, s.Reflection.Last = row.last, row.every, row.reflected

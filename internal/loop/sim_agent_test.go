@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// agent is one process of an agent and the session that owns it. It works as the
-// seed has it: says things, uses tools, claims to be done, falls silent, dies.
+// agent is one process of an agent and its session. The seed decides what it does: it says things,
+// uses tools, claims to be done, falls silent, dies.
 type agent struct {
 	w     *world
 	h     *simExecutor
@@ -20,11 +20,11 @@ type agent struct {
 	alive bool
 	born  time.Time
 
-	turn      int // how many it was given
+	turn      int // number of turns it was given
 	turning   bool
 	iteration int
 	message   int
-	sent      []event.Decided // words that it was given and has not confirmed
+	sent      []event.Decided // messages that it was given and has not confirmed
 	causes    []event.Seq     // of these
 	leaving   bool
 	resting   bool
@@ -33,7 +33,7 @@ type agent struct {
 	stderr    string
 	lingered  bool
 	jobs      []*job // in the background
-	held      bool   // its result waits for them
+	held      bool   // its result waits for the jobs
 
 	member member
 }
@@ -58,7 +58,7 @@ func (a *agent) begin(iteration int, reused bool, cause event.Seq) {
 
 func (a *agent) by() string { return "agent:" + a.member.name }
 
-// soon does something while the agent lives and the turn is the same.
+// soon calls do after a while, if the agent is alive and in the same turn.
 func (a *agent) soon(d time.Duration, do func()) {
 	turn := a.turn
 	a.w.schedule(a.h.r, d, func() {
@@ -107,8 +107,8 @@ func (a *agent) act(left int) {
 	})
 }
 
-// fact makes a draft of one line that the agent printed; the line has a number, so
-// that a lost one is missed.
+// fact makes a draft of one line that the agent printed; lines are numbered, so that a lost one is
+// noticed.
 func (a *agent) fact(p event.Payload) (event.Draft, int) {
 	a.w.facts++
 	d := event.Encode(p, a.by())
@@ -169,7 +169,7 @@ func (a *agent) block() string {
 	return fmt.Sprintf("m%d.0", a.message)
 }
 
-// saying says one message, in one piece or in two.
+// saying returns one message, in one piece or in two.
 func (a *agent) saying(text string) []event.Payload {
 	block := a.block()
 	if a.w.chance(50) {
@@ -189,7 +189,7 @@ func (a *agent) confirmLate() {
 	a.h.r.send(input{Input: loop.Input{Drafts: []event.Draft{d}}})
 }
 
-// confirm says of words that were put into the turn that the agent has read them.
+// confirm reports that the agent has read the messages that were put into its turn.
 func (a *agent) confirm() {
 	for len(a.sent) > 0 && a.w.chance(60) && !a.w.broken.confirms {
 		d, n := a.fact(event.CommandDelivered{ID: a.sent[0].Command, How: "live", Iteration: a.iteration})
@@ -259,15 +259,15 @@ func (a *agent) finished(outcome, problem string) {
 	}
 	a.print(finished)
 	if a.w.scenario.edition >= 2 && a.w.chance(5) {
-		a.tellLate()
+		a.reportLate()
 	}
 	if a.w.chance(20) {
 		a.soon(a.w.span(0, 50*time.Millisecond), a.confirm)
 	}
 }
 
-// tellLate tells what a turn has used when it is over, as some agents do.
-func (a *agent) tellLate() {
+// reportLate reports a turn's usage after the turn, as some agents do.
+func (a *agent) reportLate() {
 	a.w.schedule(a.h.r, a.w.span(0, 5*time.Second), func() {
 		if a.alive && !a.turning {
 			a.print(event.AgentUsed{In: 300, Out: 100})
@@ -275,7 +275,7 @@ func (a *agent) tellLate() {
 	})
 }
 
-// rest keeps the process for the next iteration. It may still die.
+// rest parks the process for the next iteration. It may still die.
 func (a *agent) rest(cause event.Seq) {
 	d := event.Encode(event.AgentParked{Strays: a.strays()}, a.by())
 	d.Cause = cause
@@ -291,7 +291,7 @@ func (a *agent) rest(cause event.Seq) {
 	}
 }
 
-// leave asks the process to go by itself. Some do not.
+// leave asks the process to exit. Some do not.
 func (a *agent) leave(cause event.Seq) {
 	a.turning, a.leaving, a.endCause = false, true, cause
 	if a.w.chance(10) {
@@ -364,8 +364,8 @@ func (a *agent) whenGone(do func()) {
 	a.gone = append(a.gone, do)
 }
 
-// orphan is what becomes of the process when its runner dies: with the machine it
-// goes; else it may see the end of its input and go, or live on.
+// orphan decides the fate of the process when its runner dies: it dies with the machine; otherwise
+// it may exit at the end of its input, or live on.
 func (a *agent) orphan(how simfs.Loss) {
 	switch {
 	case !a.alive:

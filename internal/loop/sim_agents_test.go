@@ -13,18 +13,18 @@ import (
 // member is one of several agents of a loop, and what is wrong with it.
 type member struct {
 	name     string
-	limits   int               // percent of its turns that a limit stands in the way of
+	limits   int               // percent of its turns that a limit ends
 	kinds    []event.FaultKind // of limits
-	outages  bool              // what it needs can be out of reach
-	hopeless bool              // it fails at once, and says the same
+	outages  bool              // its model can be unreachable
+	hopeless bool              // it fails at once, with the same error
 	refuses  bool              // it does not know one of its flags
-	absent   bool              // its program is not there
-	clumsy   bool              // it cannot be started now and then
-	costs    bool              // it tells what it costs
+	absent   bool              // its program is missing
+	clumsy   bool              // starting it fails now and then
+	costs    bool              // it reports cost
 }
 
-// agentList draws who works in a run of the third edition; no one but the one of the editions
-// before in one of two.
+// agentList draws the agents of a run of the third edition; in every second run there is one agent,
+// as in earlier editions.
 func agentList(r *rand.Rand, s *scenario) {
 	pick := func(n ...int) int { return n[r.IntN(len(n))] }
 	names := []string{"one", "two", "three"}[:pick(0, 0, 2, 2, 3)]
@@ -52,8 +52,7 @@ func agentList(r *rand.Rand, s *scenario) {
 	}
 }
 
-// member returns who works at a place of the list. A loop with one agent has one that is as the
-// scenario says.
+// member returns the agent at a place of the list. The only agent of a loop follows the scenario.
 func (s *scenario) member(place int) member {
 	if place < len(s.agents) {
 		return s.agents[place]
@@ -63,7 +62,7 @@ func (s *scenario) member(place int) member {
 	}
 }
 
-// agentListModel is what the person with a pencil keeps of an agent while another one works.
+// agentListModel holds the notes about an agent while another one works.
 type agentListModel struct {
 	limit              limit
 	failures, instants int
@@ -72,16 +71,16 @@ type agentListModel struct {
 	gone               event.Reason // why it is not tried again
 }
 
-// others notes who works, and what is kept of those who do not.
+// others notes which agent works, and the counts of the others.
 type others struct {
 	at    int
 	aside map[int]agentListModel
-	used  map[string]int64 // tokens of the open iteration, by who used them
-	alive string           // who has a process
-	idle  string           // that a limit was waited for though another one could work
+	used  map[string]int64 // tokens of the open iteration, by agent
+	alive string           // the agent that has a process
+	idle  string           // says that the loop waited for a limit although another agent could work
 }
 
-// replaced lets another one work.
+// replaced lets another agent work.
 func (t *counts) replaced(p event.AgentReplaced) {
 	if t.others.aside == nil {
 		t.others.aside = map[int]agentListModel{}
@@ -95,7 +94,7 @@ func (t *counts) replaced(p event.AgentReplaced) {
 	t.others.at = p.To
 }
 
-// readOthers notes what touches those who do not work.
+// readOthers notes events about the agents that do not work.
 func (t *counts) readOthers(e event.Event) {
 	for i, n := range t.others.aside {
 		switch e.Type {
@@ -126,7 +125,7 @@ func (t *counts) readOthers(e event.Event) {
 				t.others.idle = fmt.Sprintf("a limit of agent %d was waited for, and agent %d could have worked", t.others.at, place)
 			}
 		}
-	case event.TypeAgentExited: // which the end of the loop waited for
+	case event.TypeAgentExited: // the end of the loop waited for this
 		t.others.idle = ""
 	case event.TypeIterationStarted:
 		t.others.used = map[string]int64{}
@@ -156,10 +155,10 @@ func (t *counts) unfit() bool {
 	return false
 }
 
-// longestWait is more than any wait that no one stated the end of.
+// longestWait is longer than any wait without a stated end.
 const longestWait = 331 * time.Second
 
-// free says that an agent which does not work could work at that moment.
+// free reports whether an agent that does not work could work at that moment.
 func (t *counts) free(place int, at time.Time) bool {
 	n := t.others.aside[place]
 	switch {
@@ -173,8 +172,8 @@ func (t *counts) free(place int, at time.Time) bool {
 	return at.Sub(n.limit.at) > longestWait
 }
 
-// spent says that a loop which has only that agent would end, and for that reason; any where it is
-// empty.
+// spent reports whether a loop with only that agent would end for that reason; for any reason if it
+// is empty.
 func (t *counts) spent(place int, reason event.Reason) bool {
 	if place == t.others.at {
 		for _, r := range reasonsOfAgents {
@@ -194,13 +193,13 @@ func (t *counts) spent(place int, reason event.Reason) bool {
 	return (reason == "" || reason == event.ReasonOutage) && n.limit.bearsOut(event.ReasonOutage, t.rules)
 }
 
-// reasonsOfAgents are those that end a loop with one agent, and have one of several replaced.
+// reasonsOfAgents are the reasons that end a loop with one agent, and replace one of several.
 var reasonsOfAgents = []event.Reason{
 	event.ReasonAuth, event.ReasonQuota, event.ReasonOutage, event.ReasonRestarts, event.ReasonEnvironment, event.ReasonAgent, event.ReasonConfig, event.ReasonBreaker,
 }
 
-// alone says that the agent that works would end a loop that has no other, by a reason that is its
-// own.
+// alone reports whether the current agent would end a loop without other agents, for a reason of
+// its own.
 func (t *counts) alone(r event.Reason) bool {
 	switch r {
 	case event.ReasonAuth, event.ReasonQuota, event.ReasonOutage:
@@ -215,7 +214,7 @@ func (t *counts) alone(r event.Reason) bool {
 	return t.bearsOut(r)
 }
 
-// checkCrew holds one event of a loop with several agents against what is known of all.
+// checkCrew checks one event of a loop with several agents against the notes about all.
 func (w *world) checkCrew(t *counts, e event.Event) {
 	if !t.several() {
 		return
@@ -244,14 +243,14 @@ func (w *world) checkCrew(t *counts, e event.Event) {
 	case event.TypeIterationEnded:
 		p := as[event.IterationEnded](e)
 		if n := p.Usage.In + p.Usage.Out + p.Usage.CacheRead + p.Usage.CacheWrite; n != t.others.used[name(t.begun.Agent)] {
-			w.violate(ownMoney, "event %d: the iteration of %s used %d tokens, and that one told of %d: %v", e.Seq, name(t.begun.Agent), n, t.others.used[name(t.begun.Agent)], t.others.used)
+			w.violate(ownMoney, "event %d: the iteration of %s used %d tokens, and that agent reported %d: %v", e.Seq, name(t.begun.Agent), n, t.others.used[name(t.begun.Agent)], t.others.used)
 		}
 	case event.TypeLoopEnded:
 		w.checkExhausted(t, e, as[event.LoopEnded](e))
 	}
 }
 
-// checkChosen asks whether the iteration is for the right one.
+// checkChosen checks that the iteration is for the right agent.
 func (w *world) checkChosen(t *counts, e event.Event, d event.Decided) {
 	if d.Agent != t.others.at {
 		w.violate(whoDidWhat, "event %d: an iteration begins for agent %d, and agent %d works", e.Seq, d.Agent, t.others.at)
@@ -278,8 +277,7 @@ func (w *world) checkReplaced(t *counts, e event.Event, p event.AgentReplaced) {
 	}
 }
 
-// checkExhausted asks, where the loop ends for what is wrong with an agent, whether something is
-// wrong with each.
+// checkExhausted checks, if the loop ends because of an agent, that no agent can work.
 func (w *world) checkExhausted(t *counts, e event.Event, p event.LoopEnded) {
 	if !t.ofAgents(p) {
 		return
@@ -294,7 +292,7 @@ func (w *world) checkExhausted(t *counts, e event.Event, p event.LoopEnded) {
 	}
 }
 
-// ofAgents says that a loop with several agents ends because none can work.
+// ofAgents reports whether a loop with several agents ends because none can work.
 func (t *counts) ofAgents(p event.LoopEnded) bool {
 	switch p.Reason {
 	case event.ReasonAuth, event.ReasonQuota, event.ReasonOutage, event.ReasonRestarts, event.ReasonEnvironment, event.ReasonAgent:
@@ -309,24 +307,21 @@ func (t *counts) ofAgents(p event.LoopEnded) bool {
 
 // The invariants of loops with several agents.
 const (
-	// The journal says who did what: an iteration, its start, its commit and its events are one
-	// agent's.
+	// An iteration, its start, its commit and its events belong to one agent.
 	whoDidWhat = "the journal says who did what"
 	// An iteration is for the first of the list that can work.
 	firstAgain = "the preferred agent works again"
-	// A loop with an agent that can work neither waits for another nor ends for what is wrong with
-	// it.
+	// If one agent can work, the loop neither waits for another nor ends because of another.
 	oneIsEnough = "one agent that can work is enough"
-	// What an iteration used is what its own agent reported.
-	ownMoney = "what is used is accounted to who used it"
-	// Who is not to be tried again is not, before a person resumes the loop.
-	goneIsGone = "who is out is not tried again"
-	// An iteration counts once, and one that was given back not at all.
+	// An iteration's usage is what its own agent reported.
+	ownMoney = "usage counts for the agent that used it"
+	// An agent that is not to be tried again is not tried before a person resumes the loop.
+	goneIsGone = "an agent that is out is not tried again"
+	// An iteration counts once, and a refunded one not at all.
 	countedOnce = "an iteration counts once"
 )
 
-// threeAgents is a scenario with three agents: two that limits stand in the way of, and one that
-// works.
+// threeAgents is a scenario with three agents: two with limits, and one that works.
 func threeAgents(s *scenario) {
 	s.agents, s.rules.Agents = nil, nil
 	for _, m := range []member{
@@ -347,7 +342,7 @@ func loggedOut(s *scenario) {
 	s.agents[0].limits, s.agents[0].kinds = 100, []event.FaultKind{event.KindAuth}
 }
 
-// oneWorkingAgent is a scenario whose only agent that works is the last.
+// oneWorkingAgent is a scenario in which only the last agent works.
 func oneWorkingAgent(s *scenario) {
 	threeAgents(s)
 	s.agents[0].absent, s.agents[1].hopeless = true, true
@@ -360,25 +355,25 @@ var wrongAgents = []wrong{
 			s.Failover.Aside[i].Limits.NotUntil = time.Time{}
 		}
 	}), unfolded: true, stage: threeAgents}, resetsHold},
-	{"who was replaced is never tried again", mutation{folded: after(event.TypeAgentReplaced, func(s *loopstate.State) {
+	{"a replaced agent is never tried again", mutation{folded: after(event.TypeAgentReplaced, func(s *loopstate.State) {
 		if s.Failover.Agent != 0 {
 			s.Failover.Aside[0].Reason = event.ReasonAgent
 		}
 	}), unfolded: true, stage: threeAgents}, firstAgain},
-	{"who is out of order is tried again", mutation{folded: after(event.TypeAgentReplaced, func(s *loopstate.State) {
+	{"an agent that is out is tried again", mutation{folded: after(event.TypeAgentReplaced, func(s *loopstate.State) {
 		for i := range s.Failover.Aside {
 			s.Failover.Aside[i] = policy.AgentRecord{}
 		}
 	}), unfolded: true, stage: loggedOut}, goneIsGone},
-	{"another agent is started than the iteration is for", mutation{folded: after(event.TypeIterationStarted, func(s *loopstate.State) {
+	{"an iteration starts another agent than its own", mutation{folded: after(event.TypeIterationStarted, func(s *loopstate.State) {
 		s.Worker.Agent = (s.Worker.Agent + 1) % len(s.Rules.Agents)
 	}), unfolded: true, stage: threeAgents}, whoDidWhat},
-	{"the last agent is not thought of", mutation{folded: always(func(s *loopstate.State) {
+	{"the last agent is forgotten", mutation{folded: always(func(s *loopstate.State) {
 		if n := len(s.Rules.Agents); n > 2 && s.Failover.Agent < 2 && len(s.Failover.Aside) > 2 {
 			s.Failover.Aside[2].Reason = event.ReasonAgent
 		}
 	}), unfolded: true, stage: oneWorkingAgent}, oneIsEnough},
-	{"an agent's limit is waited for by all", mutation{folded: after(event.TypeIterationEnded, func(s *loopstate.State) {
+	{"one agent's limit stops all", mutation{folded: after(event.TypeIterationEnded, func(s *loopstate.State) {
 		if until := s.Failover.Limits.NotUntil; until.After(s.At) {
 			s.Failover.Aside = make([]policy.AgentRecord, len(s.Rules.Agents))
 			for i := range s.Failover.Aside {
@@ -387,11 +382,11 @@ var wrongAgents = []wrong{
 			}
 		}
 	}), unfolded: true, stage: threeAgents}, oneIsEnough},
-	{"what an agent used is another's", mutation{folded: after(event.TypeIterationStarted, func(s *loopstate.State) {
+	{"one agent's usage counts for another", mutation{folded: after(event.TypeIterationStarted, func(s *loopstate.State) {
 		s.Budget.Current.Usage.In += 7
 		s.Budget.Total.Usage.In -= 7
 	}), unfolded: true, stage: threeAgents}, ownMoney},
-	{"who takes over gets an iteration for nothing", mutation{folded: after(event.TypeAgentReplaced, func(s *loopstate.State) { s.Budget.Counted-- }), unfolded: true, stage: func(s *scenario) {
+	{"the next agent gets a free iteration", mutation{folded: after(event.TypeAgentReplaced, func(s *loopstate.State) { s.Budget.Counted-- }), unfolded: true, stage: func(s *scenario) {
 		threeAgents(s)
 		s.rules.MaximumIterations, s.claims = 200, 20
 	}}, countedOnce},

@@ -11,16 +11,16 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What agents of the fourth edition put into the background, what silence they are allowed, and
-// what the next prompt is told.
+// What agents of the fourth edition put into the background, how long they may be silent, and what
+// the next prompt reports.
 
 // The invariants of work in the background.
 const (
-	// An agent whose turn is open is silent for as long as it may be at most: its own silence, that
-	// of a tool, that of work in the background.
+	// An agent at its turn is not silent for longer than its limit: that of an agent, of a tool, or
+	// of work in the background.
 	silenceEnds = "a silence has its end"
 	// The next prompt names what was left running in the background, and nothing that had ended.
-	leftIsReported = "what is left running is told"
+	leftIsReported = "what is left running is reported"
 )
 
 // job is work in the background: the result of the turn does not wait for it.
@@ -45,7 +45,7 @@ func (a *agent) putAside() []event.Payload {
 	}
 }
 
-// running tells what runs in the background now.
+// running reports what runs in the background now.
 func (a *agent) running() event.AgentNoticed {
 	var names []string
 	for _, j := range a.jobs {
@@ -54,7 +54,7 @@ func (a *agent) running() event.AgentNoticed {
 	return event.AgentNoticed{What: event.NoticeBackground, Text: strings.Join(names, ", ")}
 }
 
-// jobEnds tells the agent, which may have waited for just that.
+// jobEnds reports the end of a job to the agent, which may have waited for it.
 func (a *agent) jobEnds(j *job) {
 	if !a.alive || !slices.Contains(a.jobs, j) {
 		return
@@ -67,8 +67,8 @@ func (a *agent) jobEnds(j *job) {
 	}
 }
 
-// waits says that the agent keeps its result until its work in the background has ended. Not all
-// agents do.
+// waits reports whether the agent keeps its result until its work in the background has ended. Not
+// all agents do.
 func (a *agent) waits() bool {
 	if len(a.jobs) == 0 || !a.w.chance(70) {
 		return false
@@ -82,7 +82,7 @@ func (a *agent) waits() bool {
 }
 
 // strays ends the processes besides the agent when the agent is parked or gone, and returns their
-// number. An agent that was parked has helpers of its own at most.
+// number. A parked agent has at most helpers of its own.
 func (a *agent) strays() int {
 	if a.w.scenario.background == 0 {
 		return 0
@@ -94,14 +94,14 @@ func (a *agent) strays() int {
 	if n > 0 && a.w.chance(30) {
 		a.w.schedule(a.h.r, a.w.span(0, 5*time.Second), func() {
 			if a.alive && !a.leaving {
-				a.print(a.running()) // it takes note of that late
+				a.print(a.running()) // it notices that late
 			}
 		})
 	}
 	return n
 }
 
-// patience says how long the agent may be silent now, and whose silence it is.
+// patience returns how long the agent may be silent now, and whose silence it is.
 func (m *meter) patience() (limit event.Duration, whose string) {
 	switch {
 	case len(m.busy) > 0:
@@ -112,7 +112,7 @@ func (m *meter) patience() (limit event.Duration, whose string) {
 	return m.rules.Limits.Idle, "the agent"
 }
 
-// sign takes note of a sign of life.
+// sign notes a sign of life.
 func (r *runner) sign() {
 	if r.meter.turn {
 		r.checkSilence()
@@ -120,8 +120,8 @@ func (r *runner) sign() {
 	r.heard.last = r.w.now
 }
 
-// checkSilence asks whether the agent has been silent for longer than it may. Where clocks are set
-// and machines sleep, no one can say.
+// checkSilence checks that the agent was not silent for too long. If clocks are set or the machine
+// sleeps, that is unknown.
 func (r *runner) checkSilence() {
 	limit, whose := r.meter.patience()
 	silent := r.w.now.Sub(r.heard.last)
@@ -129,14 +129,14 @@ func (r *runner) checkSilence() {
 		return
 	}
 	if silent > limit.Std()+clocksDiffer {
-		r.w.violate(silenceEnds, "%s was silent for %s of %s, and nobody minded", whose, silent, limit)
+		r.w.violate(silenceEnds, "%s was silent for %s of %s, and was not ended", whose, silent, limit)
 	}
 }
 
 // leftovers notes what iterations leave running.
 type leftovers struct {
-	open     string // what runs in the background, by the agent's last word
-	untooled bool   // the agent tells of its tools, and has called none
+	open     string // what runs in the background, as the agent last reported
+	untooled bool   // the agent reports its tools, and has called none
 	now      []string
 	reported []string // for the next prompt
 }
@@ -156,7 +156,7 @@ func (n *leftovers) read(e event.Event, before *processNote) {
 	case event.TypeAgentParked:
 		n.strays(as[event.AgentParked](e).Strays)
 	case event.TypeAgentExited:
-		if !before.resting { // else all that ran was ended when it went to rest
+		if !before.resting { // else everything that ran was ended when it was parked
 			n.strays(as[event.AgentExited](e).Strays)
 		}
 	case event.TypeIterationEnded:
@@ -180,35 +180,35 @@ func (n *leftovers) strays(count int) {
 	}
 }
 
-// leftMost is how much of what iterations left a prompt is told.
+// leftMost limits what a prompt reports about earlier iterations.
 const leftMost = 8
 
-// checkTold asks, where an iteration was decided, what its prompt will tell of those before it.
-func (w *world) checkTold(r *runner) {
+// checkReported checks, when an iteration was decided, what its prompt will report about earlier
+// ones.
+func (w *world) checkReported(r *runner) {
 	if !r.whole {
 		return
 	}
 	s := r.driver.Engine.State()
-	var told []string
+	var reported []string
 	for _, left := range s.Verification.Left {
 		if strings.HasPrefix(left, "it was cut short") || !strings.Contains(left, "background") {
 			continue
 		}
-		told = append(told, left)
+		reported = append(reported, left)
 		if !slices.Contains(r.notes.left.reported, left) {
-			w.violate(leftIsReported, "the prompt of iteration %d tells that %.200s; the journal has %.300q", r.notes.open+1, left, r.notes.left.reported)
+			w.violate(leftIsReported, "the prompt of iteration %d reports %.200s; the journal has %.300q", r.notes.open+1, left, r.notes.left.reported)
 		}
 	}
 	for _, left := range r.notes.left.reported {
-		if len(s.Verification.Left) < leftMost && !slices.Contains(told, left) {
-			w.violate(leftIsReported, "the prompt of iteration %d does not tell that %.200s, but %.300q", r.notes.open+1, left, told)
+		if len(s.Verification.Left) < leftMost && !slices.Contains(reported, left) {
+			w.violate(leftIsReported, "the prompt of iteration %d does not report %.200s, but %.300q", r.notes.open+1, left, reported)
 		}
 	}
 	w.checkFailures(r, s)
 }
 
-// manyJobs is a scenario whose agents put much into the background, and in which nothing else is
-// the matter.
+// manyJobs is a scenario whose agents put much work into the background, without other troubles.
 func manyJobs(s *scenario) {
 	s.background, s.trouble, s.silences, s.limits, s.asks, s.outage, s.commands, s.disasters = 30, 0, 0, 0, 0, 0, 0, 0
 	s.agents, s.rules.Agents, s.hopeless, s.refuses, s.startFailed, s.beginFails = nil, nil, false, false, 0, 0
@@ -219,16 +219,16 @@ func manyJobs(s *scenario) {
 }
 
 var wrongBackgrounds = []wrong{
-	{"work in the background is taken for nothing", mutation{folded: always(func(s *loopstate.State) { s.Background = "" }), unfolded: true, stage: manyJobs}, realSilence},
+	{"work in the background is ignored", mutation{folded: always(func(s *loopstate.State) { s.Background = "" }), unfolded: true, stage: manyJobs}, realSilence},
 	{"the end of work in the background is not noticed", mutation{folded: after(event.TypeAgentNoticed, func(s *loopstate.State) { s.Background = "make bench" }), unfolded: true, stage: func(s *scenario) {
 		manyJobs(s)
 		s.rules.Limits.Tool = 0
 	}}, leftIsReported},
-	{"nobody watches work in the background", mutation{folded: always(func(s *loopstate.State) {
+	{"work in the background is not watched", mutation{folded: always(func(s *loopstate.State) {
 		if s.Background != "" && s.Phase == policy.Turning {
 			s.Idle.Busy, s.Rules.Limits.Tool = nil, 0
 		}
 	}), unfolded: true, stage: manyJobs}, silenceEnds},
 	{"what was left in the background is forgotten", mutation{folded: after(event.TypeIterationEnded, func(s *loopstate.State) { s.Verification.Left = nil }), unfolded: true, stage: manyJobs}, leftIsReported},
-	{"what has ended in the background is told", mutation{folded: after(event.TypeAgentFinished, func(s *loopstate.State) { s.Background = "make bench" }), unfolded: true, stage: manyJobs}, leftIsReported},
+	{"ended work in the background is reported", mutation{folded: after(event.TypeAgentFinished, func(s *loopstate.State) { s.Background = "make bench" }), unfolded: true, stage: manyJobs}, leftIsReported},
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// nap lets the machine sleep now and then, or stops the runner's process for a while. In
-// sleep the clock of timers stands still, and so does everything but the wall clock.
+// nap lets the machine sleep now and then, or stops the runner's process for a while. In sleep
+// everything stops except the wall clock, also the clock of timers.
 func (w *world) nap() {
 	if !w.scenario.sleeps {
 		return
@@ -30,7 +30,7 @@ func (w *world) nap() {
 	})
 }
 
-// watch is what a runner knows of the clocks: where both stood when it began to wait.
+// watch holds the time of both clocks when a runner began to wait.
 type watch struct{ wall, machine time.Time }
 
 func (r *runner) wait() { r.watch = watch{r.w.wall(), r.w.now} }
@@ -50,18 +50,17 @@ func (r *runner) wake(deadline policy.Deadline) error {
 	return err
 }
 
-// heard takes note of real time: when the agent was heard last.
+// heard notes in real time when the agent was last heard.
 type heard struct {
 	began time.Time // of the iteration
 	last  time.Time
 	turn  bool // its turn is open
 }
 
-// clocksDiffer is by how much a clock may be set on without anybody's taking note of it.
+// clocksDiffer is how far a clock may be set forward without being noticed.
 const clocksDiffer = 10 * time.Second
 
-// checkCut asks of an agent that is ended for its silence whether it was really silent for that
-// long.
+// checkCut checks that an agent that is ended for its silence was really silent for that long.
 func (w *world) checkCut(r *runner, d event.Decided, rules event.Rules) {
 	silent, lasted := w.now.Sub(r.heard.last), w.now.Sub(r.heard.began)
 	limit, whose := r.meter.patience()

@@ -19,8 +19,8 @@ import (
 
 const segmentsDir = loopDir + "/journal"
 
-// faultModel watches what the journal asks of the disk, so that the invariants need not
-// believe the journal's own word for what is durable.
+// faultModel watches the journal's calls to the disk, so that the invariants know what is durable
+// without the journal.
 type faultModel struct {
 	w *world
 	// synced is how many bytes of each segment were made durable.
@@ -117,7 +117,7 @@ func (f *watchedFile) Sync() error {
 	return err
 }
 
-// took takes note of a failure after which a runner has to be silent.
+// took notes a failure after which a runner has to be silent.
 func (l *faultModel) took(err error) {
 	l.w.seen.failure(err)
 	if err != nil && l.failed == nil && !errors.Is(err, simfs.ErrCrashed) {
@@ -149,8 +149,8 @@ type pages struct {
 	err     error
 }
 
-// journal returns all events on the disk, and what keeps from reading further. They are read again
-// when something was written.
+// journal returns all events on the disk, and the error that ends reading. It reads them again when
+// something was written.
 func (w *world) journal() ([]event.Event, error) {
 	if n := w.disk.Changes(); w.pages.disk != w.disk || w.pages.changes != n {
 		w.pages = pages{disk: w.disk, changes: n}
@@ -159,7 +159,7 @@ func (w *world) journal() ([]event.Event, error) {
 	return w.pages.events, w.pages.err
 }
 
-// lose replaces the disk by what is left of it when the process dies.
+// lose replaces the disk by what remains of it when the process dies.
 func (w *world) lose(how simfs.Loss) {
 	read := how == simfs.Killed && w.pages.disk == w.disk && w.pages.changes == w.disk.Changes()
 	w.disk = w.disk.Crash(how)
@@ -179,7 +179,7 @@ func read(disk *simfs.FS, opt journal.ReadOptions) (events []event.Event, err er
 	return events, nil
 }
 
-// fold adds events up, those up to a sequence number; 0 is all.
+// fold folds events up to a sequence number; 0 means all.
 func fold(events []event.Event, upTo event.Seq) (s loopstate.State, err error) {
 	for _, e := range events {
 		if upTo > 0 && e.Seq > upTo {
@@ -195,8 +195,7 @@ func fold(events []event.Event, upTo event.Seq) (s loopstate.State, err error) {
 // wholeLines cuts an unfinished last line off.
 func wholeLines(content []byte) []byte { return content[:bytes.LastIndexByte(content, '\n')+1] }
 
-// reader is a follower: it reads the files at random moments and remembers all
-// that it saw.
+// reader is a follower: it reads the files at random moments and remembers everything.
 type reader struct {
 	w    *world
 	seen map[string][]byte
@@ -214,7 +213,7 @@ func (r *reader) begin() {
 
 func (r *reader) again() {
 	r.look()
-	// Where nothing is written, a reader of many days need not look every minute.
+	// If nothing is written, a reader of many days need not look every minute.
 	if n := r.w.disk.Changes(); n != r.changes || r.w.scenario.edition < 2 {
 		r.changes, r.pace = n, 100*time.Second
 	} else {
@@ -223,7 +222,7 @@ func (r *reader) again() {
 	r.w.after(r.w.span(5*time.Millisecond, r.pace), r.again)
 }
 
-// look reads on, and finds that what it saw of the segment before is still there.
+// look reads on, and checks that what it saw of earlier segments is still there.
 func (r *reader) look() {
 	for _, path := range segments(r.w.disk) {
 		if path < r.at {
@@ -240,11 +239,11 @@ func (r *reader) look() {
 
 func (r *reader) holds(path string, content []byte) {
 	if !bytes.HasPrefix(content, r.seen[path]) {
-		r.w.violate(seenIsKept, "%s had %d bytes that a reader saw, and they are gone or others: %v", path, len(r.seen[path]), firstDifference(r.seen[path], content))
+		r.w.violate(seenIsKept, "%s had %d bytes that a reader saw, and they are gone or changed: %v", path, len(r.seen[path]), firstDifference(r.seen[path], content))
 	}
 }
 
-// compare finds that everything it ever saw is still there.
+// compare checks that everything it ever saw is still there.
 
 func (r *reader) compare() {
 	there := segments(r.w.disk)

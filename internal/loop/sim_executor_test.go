@@ -24,7 +24,7 @@ type simExecutor struct {
 	queued  int    // jobs ever queued
 	killed  int    // jobs queued before the last agent.kill
 
-	snapshot *sealing // what the guardrails consisted of when an agent was let at it last
+	snapshot *sealing // the guardrails' files before the last agent started
 
 	cancelled bool      // the check or commit that is under way was cancelled
 	errands   []*errand // what it waits for
@@ -32,8 +32,8 @@ type simExecutor struct {
 
 func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	if h.r.w.disk.Crashed() {
-		// The process died in a call whose error no one looks at: dropping an old
-		// segment. What follows would not be run.
+		// The process died in a call whose error is ignored: dropping an old segment. What follows
+		// would not be run.
 		return
 	}
 	h.r.w.checkDo(h.r, d, cause)
@@ -88,13 +88,13 @@ func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	}
 }
 
-// queue adds a job after those that wait.
+// queue adds a job after the waiting ones.
 func (h *simExecutor) queue(job func(done func())) {
 	h.queued++
 	number := h.queued
 	h.jobs = append(h.jobs, func(done func()) {
 		job(func() {
-			// An agent that was being started when it was killed goes as well.
+			// An agent that was being started when it was killed also exits.
 			if h.session != nil && number <= h.killed {
 				h.session.kill()
 			}
@@ -111,7 +111,7 @@ func (h *simExecutor) next() {
 	h.busy = true
 	most := h.r.w.scenario.effectTakes
 	if h.r.w.chance(2) {
-		most = 30 * time.Minute // a machine that is put to sleep
+		most = 30 * time.Minute // the machine may sleep
 	}
 	h.r.soon(most, func() {
 		if h.r.closing {
@@ -126,7 +126,7 @@ func (h *simExecutor) next() {
 	})
 }
 
-// deliver takes what happened to the loop.
+// deliver passes an event to the loop.
 func (h *simExecutor) deliver(p event.Payload, iteration int, cause event.Seq) {
 	d := event.Encode(p, "loop")
 	d.Cause, d.Iter = cause, iteration
@@ -152,11 +152,11 @@ func (h *simExecutor) begin(d event.Decided, text string, cause event.Seq) {
 	h.deliver(event.IterationStarted{N: d.Iteration, Mode: "work", Prompt: blob, Commands: d.Commands}, d.Iteration, cause)
 }
 
-// start gives the prompt to a process that rests, or to a new one.
+// start gives the prompt to a parked process, or to a new one.
 func (h *simExecutor) start(d event.Decided, cause event.Seq, class event.Class, done func()) {
 	w := h.r.w
 	if class != "" && w.chance(50) {
-		// Before it even looks for a process that rests: the prompt cannot be read.
+		// It reads the prompt before it looks for a parked process.
 		h.fail(d, cause, class, errors.New("no prompt"))
 		done()
 		return
@@ -183,7 +183,7 @@ func (h *simExecutor) start(d event.Decided, cause event.Seq, class event.Class,
 	}
 	if h.session.place == d.Agent && (d.Same || w.chance(70)) {
 		if w.chance(5) {
-			h.session.exit(1, "", 0) // it goes just now, and that is told first
+			h.session.exit(1, "", 0) // it exits just now, and that is reported first
 			h.session.whenGone(func() {
 				h.session.begin(d.Iteration, true, cause)
 				done()
@@ -210,7 +210,7 @@ func (h *simExecutor) steer(d event.Decided, cause event.Seq) {
 	}
 }
 
-// release lets the process rest, or waits until it is gone.
+// release parks the process, or waits for its exit.
 func (h *simExecutor) release(same bool, cause event.Seq, done func()) {
 	a := h.session
 	if a == nil || !a.alive {
@@ -219,7 +219,7 @@ func (h *simExecutor) release(same bool, cause event.Seq, done func()) {
 	}
 	if a.able.reset && h.r.w.chance(80) || same && a.able.same {
 		if h.r.w.chance(5) {
-			a.exit(1, "", 0) // it goes while it is put to rest, and that is told first
+			a.exit(1, "", 0) // it exits while it is being parked, and that is reported first
 			a.whenGone(func() {
 				a.rest(cause)
 				done()
@@ -271,5 +271,5 @@ func (w *world) sweep() (swept int) {
 	return swept
 }
 
-// graceMost is how long an agent takes that goes by itself.
+// graceMost is how long an agent takes to exit by itself.
 const graceMost = 5 * time.Second

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// checkFiles holds seals and links against the bytes of the segments.
+// checkFiles compares seals and links with the bytes of the segments.
 func (w *world) checkFiles() {
 	var prev event.PrevSegment
 	for _, file := range segments(w.disk) {
@@ -54,7 +54,7 @@ func parsed[T event.Payload](w *world, file string, line []byte) T {
 	return p
 }
 
-// checkBlobs finds the texts that events keep in files.
+// checkBlobs checks the texts that events keep in files.
 func (w *world) checkBlobs(events []event.Event) {
 	check := func(b event.Blob) {
 		if b.SHA256 == "" {
@@ -76,7 +76,7 @@ func (w *world) checkBlobs(events []event.Event) {
 	}
 }
 
-// as reads the data of an event that was verified before.
+// as decodes an event that was verified before.
 func as[T event.Payload](e event.Event) T {
 	p, err := event.As[T](e)
 	if err != nil {

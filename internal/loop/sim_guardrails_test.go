@@ -18,12 +18,12 @@ import (
 const (
 	// No iteration ends while a guardrail or a commit of it is at work.
 	checksEnd = "an iteration waits for its guardrails"
-	// The next prompt tells of each guardrail that failed when they ran last, in whatever order
-	// their results came, and of no other.
-	failuresReported = "what fails is told"
+	// The next prompt reports exactly the guardrails that failed in their last run, whatever the
+	// order of their results.
+	failuresReported = "what fails is reported"
 )
 
-// round runs guardrails in the order in which guardrail.Run does.
+// guardrailRun runs guardrails in the order of guardrail.Run.
 type guardrailRun struct {
 	h       *simExecutor
 	d       event.Decided
@@ -52,7 +52,7 @@ func (r *guardrailRun) goOn() {
 	}
 }
 
-// fits says whether the next one may run beside those that do, which are its neighbours.
+// fits reports whether the next one may run beside its running neighbors.
 func (r *guardrailRun) fits() bool {
 	s := &r.h.r.w.scenario
 	independent := func(i int) bool { return s.together&(1<<i) != 0 }
@@ -77,7 +77,7 @@ func (r *guardrailRun) start() {
 	r.h.deliver(event.GuardrailStarted{Name: name}, r.d.Iteration, r.cause)
 	r.h.meanwhile(func() {
 		r.running--
-		// One that is cut off has no verdict, but it may have come to its end just before.
+		// One that is cut off has no verdict, but it may have ended just before.
 		if !r.h.cancelled || w.scenario.edition > 3 && w.chance(20) {
 			r.ended(r.h.verdict(name))
 		}
@@ -103,7 +103,7 @@ func (r *guardrailRun) ended(p event.GuardrailEnded) {
 	r.h.deliver(p, r.d.Iteration, r.cause)
 }
 
-// readGuardrailRuns takes note of guardrails that ran at the same time.
+// readGuardrailRuns notes guardrails that ran at the same time.
 func (r *reached) readGuardrailRuns(events []event.Event) {
 	var running []string
 	results, beginning := 0, false
@@ -141,7 +141,7 @@ func (r *reached) readGuardrailRuns(events []event.Event) {
 			}
 		case event.TypeEffectFailed:
 			if as[event.EffectFailed](e).Do == event.DoCheck && results > 1 {
-				r.words["effect.failed iteration.check behind results"] = true
+				r.words["effect.failed iteration.check after results"] = true
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func (r *reached) readGuardrailRuns(events []event.Event) {
 
 // verdicts notes which guardrails failed when they ran last.
 type verdicts struct {
-	ran    int // of the check that was decided last
+	ran    int // of the last check
 	failed []string
 }
 
@@ -172,18 +172,18 @@ func (n *verdicts) read(e event.Event) {
 
 func failure(name, action string) string { return name[:min(len(name), 500)] + ": " + action }
 
-// checkFailures asks, where an iteration was decided, which guardrails its prompt will tell of.
+// checkFailures checks, when an iteration was decided, which guardrails its prompt will report.
 func (w *world) checkFailures(r *runner, s *loopstate.State) {
 	if w.scenario.edition < 4 {
 		return // other invariants notice it later
 	}
-	var told []string
+	var reported []string
 	for _, f := range s.Verification.Failures {
-		told = append(told, failure(f.Name, f.Action))
+		reported = append(reported, failure(f.Name, f.Action))
 	}
 	want := slices.Sorted(slices.Values(r.notes.verdicts.failed))
-	if slices.Sort(told); !slices.Equal(told, want) {
-		w.violate(failuresReported, "the prompt of iteration %d tells that %.300q failed; the journal has %.300q", r.notes.open+1, told, want)
+	if slices.Sort(reported); !slices.Equal(reported, want) {
+		w.violate(failuresReported, "the prompt of iteration %d reports %.300q; the journal has %.300q", r.notes.open+1, reported, want)
 	}
 }
 
@@ -199,13 +199,13 @@ var wrongRounds = []wrong{
 			s.Phase = policy.Checked
 		}
 	}), unfolded: true, stage: beside}, checksEnd},
-	{"a result takes the place of the one before", mutation{folded: after(event.TypeGuardrailEnded, func(s *loopstate.State) {
+	{"a result replaces the previous one", mutation{folded: after(event.TypeGuardrailEnded, func(s *loopstate.State) {
 		if n := len(s.Verification.Failures); n > 1 {
 			s.Verification.Failures = s.Verification.Failures[n-1:]
 		}
 	}), unfolded: true, stage: beside}, failuresReported},
-	{"what came first is forgotten when another one starts", mutation{folded: after(event.TypeGuardrailStarted, func(s *loopstate.State) { s.Verification.Ran = 0 }), unfolded: true, stage: func(s *scenario) { beside(s); s.parallel = 2 }}, failuresReported},
-	{"who passes makes up for who failed", mutation{folded: func(events []event.Event, s *loopstate.State) {
+	{"earlier results are forgotten when another one starts", mutation{folded: after(event.TypeGuardrailStarted, func(s *loopstate.State) { s.Verification.Ran = 0 }), unfolded: true, stage: func(s *scenario) { beside(s); s.parallel = 2 }}, failuresReported},
+	{"a passed guardrail replaces a failed one", mutation{folded: func(events []event.Event, s *loopstate.State) {
 		if e := events[len(events)-1]; e.Type == event.TypeGuardrailEnded && as[event.GuardrailEnded](e).OK {
 			s.Verification.Failures = nil
 		}

@@ -14,15 +14,15 @@ import (
 
 // The invariants of DESIGN.md section 9, by the names under which they are reported.
 const (
-	// What a reader saw is there after kill -9, byte for byte; what was synced is
-	// there after the power is lost.
+	// What a reader saw remains after kill -9, byte for byte; what was synced remains after a loss
+	// of power.
 	seenIsKept = "what was seen is kept"
 	// Checksums, order, seals and the links between segments are right at all times.
 	verifies = "the journal verifies"
 	// The live state, the fold from the first event and the fold from the last
 	// checkpoint are the same bytes, whenever a runner dies or ends.
 	stateIsFold = "state is the fold of the files"
-	// The rules decide from the files what the runner decided.
+	// From the files, the rules make the runner's decisions.
 	decidedAgain = "the same journal gives the same decisions"
 	// Every line that an agent printed and the driver took is in the journal once, in order.
 	factsKept = "every fact is kept once"
@@ -30,9 +30,9 @@ const (
 	// at most once, and exactly once when the loop has ended, or its file is still there.
 	answeredOnce = "a command is answered once"
 	// A command that the running turn took is in no prompt, and none is put into a turn twice.
-	toldOnce = "a command is told once"
-	// When an effect is started, its decision is in the files, and on the disk where
-	// the effect cannot be undone.
+	deliveredOnce = "a command is delivered once"
+	// When an effect is started, its decision is in the files, and durable if the effect cannot be
+	// undone.
 	recordedFirst = "recorded before done"
 	// Every outcome names the decision that it answers, and no decision has two.
 	causesMatch = "an outcome has its cause"
@@ -50,11 +50,11 @@ const (
 	reasonHolds = "the reason holds"
 	// No iteration begins after a stop or a pause took effect or a claim was accepted.
 	commandsHold = "stop, pause and completion hold"
-	// A text that an event keeps in a file is there, whole.
+	// A text that an event keeps in a file is complete.
 	blobsWhole = "blobs are whole"
 	// A loop that has not ended and is not paused always waits for something, and a run ends.
 	neverStuck = "never stuck"
-	// A deadline that passed is dealt with and does not fire again and again.
+	// A deadline that passed does not fire again and again.
 	timersRest = "timers rest"
 	// The same seed gives the same bytes on the disk and the same calls of executor.
 	sameRun = "same seed, same run"
@@ -64,26 +64,26 @@ const (
 const (
 	// A run comes to its end within a month.
 	runEnds = "every run ends"
-	// No iteration begins when the loop has spent what it may: cost, tokens, time.
+	// No iteration begins when a limit of cost, tokens or time is used up.
 	overspends = "none overspends by more than a turn"
-	// Every token that an agent tells of is in the loop's account.
+	// Every token that an agent reports is in the loop's usage.
 	allCounted = "what is used is counted"
-	// A turn that has used what an iteration may is ended before anything else is heard.
+	// A turn that has used an iteration's limit is ended before any other event.
 	turnOverspends = "a turn that overspends is ended"
 	// No iteration begins before the moment that was stated for the end of a limit.
 	resetsHold = "a stated reset is waited for"
-	// An iteration is given back for a limit, a person, a crash or the end of the loop's time,
-	// always then and never else.
+	// An iteration is refunded exactly after a limit, a person's stop, a crash or the end of the
+	// loop's time.
 	refundsHold = "refunds have their reason"
-	// Nothing is looked at and no guardrail runs while the agent's turn is open.
+	// No inspection and no guardrail runs while the agent's turn is open.
 	checksAlone = "a check runs alone"
 	// What is committed has passed all guardrails of its iteration.
 	commitsPassed = "a commit has passed"
-	// No hand is asked for what it is already at.
+	// No effect is started while one of its kind is under way.
 	oneOfAKind = "one effect of a kind at a time"
 	// A loop that waits for a person, is blocked or paused begins nothing.
 	waitsForPerson = "a loop that waits starts nothing"
-	// No one is cut for silence or length that was sleep.
+	// No agent is ended for silence or length that was sleep.
 	realSilence = "sleep is no silence"
 	// A checkpoint does not grow with the run.
 	bounded = "the state is bounded"
@@ -91,13 +91,13 @@ const (
 	warnsOnce = "a warning is given once"
 	// A claim counts when nothing is missing, and only then.
 	claimsHold = "a claim holds"
-	// An iteration that was given back is not the one that looked back.
+	// A refunded iteration does not count as one that looked back.
 	looksBack = "each nth iteration looks back"
-	// Progress is what the files show, and a breaker trips by it.
+	// Progress is what the files show, and the breaker depends on it.
 	progressHolds = "progress is evidence"
 )
 
-// stateMost bounds a checkpoint in the simulation, where people write little.
+// stateMost limits a checkpoint in the simulation, where people write little.
 const stateMost = 400 << 10
 
 // checkDo is called for each effect.
@@ -120,7 +120,7 @@ func (w *world) checkDo(r *runner, d event.Decided, cause event.Seq) {
 			w.violate(runEnds, "%d iterations were asked for", w.begins)
 		}
 		w.checkLimits(r)
-		w.checkTold(r)
+		w.checkReported(r)
 	}
 }
 
@@ -156,10 +156,10 @@ func (w *world) checkRecorded(d event.Decided, cause event.Seq) {
 	w.violate(recordedFirst, "%s is done and its decision %d is in no file", d.Do, cause)
 }
 
-// fmtSeq is how the line of an event begins.
+// fmtSeq returns the beginning of an event's line.
 func fmtSeq(seq event.Seq) []byte { return []byte(`{"v":1,"seq":` + seq.String() + `,`) }
 
-// checkLimits is asked when an iteration was decided.
+// checkLimits is called when an iteration was decided.
 func (w *world) checkLimits(r *runner) {
 	t := &r.notes
 	switch {
@@ -171,7 +171,7 @@ func (w *world) checkLimits(r *runner) {
 	}
 }
 
-// checkEnded is asked when the loop has ended, before its runner goes.
+// checkEnded is called when the loop has ended, before its runner exits.
 func (w *world) checkEnded() {
 	for _, a := range w.agents {
 		if a.alive {
@@ -194,7 +194,7 @@ func (w *world) checkLive(r *runner) {
 		w.violate(seenIsKept, "the runner had folded event %d, and the files end before", live.Seq)
 	}
 	if events[0].Seq > live.Seq {
-		return // what it stood at was dropped
+		return // its last event was dropped
 	}
 	folded, err := fold(events, live.Seq)
 	if err != nil {
@@ -254,7 +254,7 @@ func (w *world) compareStates(name string, a *loopstate.State, other string, b *
 	}
 }
 
-// checkKept looks for what the driver took of the agent's lines.
+// checkKept looks for the agent's lines that the driver took.
 func (w *world) checkKept(r *runner) {
 	events, err := w.journal()
 	if err != nil {
@@ -268,7 +268,7 @@ func (w *world) checkKept(r *runner) {
 			continue
 		}
 		if n <= last {
-			w.violate(factsKept, "line %d of the agents stands behind line %d, in event %d", n, last, e.Seq)
+			w.violate(factsKept, "line %d of the agents is after line %d, in event %d", n, last, e.Seq)
 		}
 		last, kept[n] = n, true
 	}
@@ -288,7 +288,7 @@ func numberOf(e event.Event) (int, bool) {
 	return n, err == nil
 }
 
-// judge holds the whole journal against what is promised of it.
+// judge checks the complete journal against its promises.
 func (w *world) judge() {
 	w.reader.compare()
 	w.checkFiles()
@@ -298,7 +298,7 @@ func (w *world) judge() {
 	}
 	w.checkBlobs(events)
 	if len(events) == 0 || events[0].Seq != 1 {
-		return // the rest needs the whole story
+		return // the rest needs the complete journal
 	}
 	w.checkCommands(events)
 	w.checkCauses(events)
@@ -307,7 +307,7 @@ func (w *world) judge() {
 	w.checkStory(events)
 }
 
-// hasEnded reports whether the last that happened to the loop is its end.
+// hasEnded reports whether the loop's last event is its end.
 func hasEnded(events []event.Event) bool {
 	for i := len(events) - 1; i >= 0; i-- {
 		switch events[i].Type {
@@ -333,13 +333,13 @@ func (w *world) checkCommands(events []event.Event) {
 			w.answered(answers, p.ID, e.Seq)
 			live[p.ID] = p.How == "live"
 		case event.TypeCommandRefused:
-			if e.By() != "inbox" { // else it is of a file that is no command
+			if e.By() != "inbox" { // else it is about a file that is no command
 				w.answered(answers, as[event.CommandRefused](e).ID, e.Seq)
 			}
 		case event.TypeDecided:
 			if p := as[event.Decided](e); p.Do == event.DoSteer {
 				if steered[p.Command]++; steered[p.Command] > 1 {
-					w.violate(toldOnce, "command %s is put into a turn again, by event %d", p.Command, e.Seq)
+					w.violate(deliveredOnce, "command %s is put into a turn again, by event %d", p.Command, e.Seq)
 				}
 			}
 		case event.TypeIterationStarted:
@@ -350,7 +350,7 @@ func (w *world) checkCommands(events []event.Event) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(live)) {
 		if live[id] && prompted[id] {
-			w.violate(toldOnce, "command %s was taken by a running turn and is in a prompt as well", id)
+			w.violate(deliveredOnce, "command %s was taken by a running turn and is in a prompt as well", id)
 		}
 	}
 	ended := hasEnded(events)
@@ -428,7 +428,7 @@ func (w *world) checkCauses(events []event.Event) {
 			fits = func(d event.Decided) bool { return d.Do == event.DoSteer && d.Command == p.ID }
 		case event.TypeAgentExited:
 			if e.Cause == 0 {
-				continue // it went by itself
+				continue // it exited by itself
 			}
 			once = false
 			fits = func(d event.Decided) bool {

@@ -47,7 +47,7 @@ func (p pending) read(w *world, e event.Event) {
 		delete(p, event.DoCommit)
 		delete(p, event.DoCancel)
 	case event.TypeIterationEnded:
-		// What was asked of an agent that never came to be.
+		// Effects on an agent that never started.
 		delete(p, event.DoAbort)
 		delete(p, event.DoKill)
 		delete(p, event.DoCancel)
@@ -60,7 +60,7 @@ func (p pending) read(w *world, e event.Event) {
 	}
 }
 
-// checkIdle asks, where an iteration ends, whether its work is still being looked at or committed.
+// checkIdle checks, when an iteration ends, that no inspection or commit of it is under way.
 func (p pending) checkIdle(w *world, e event.Event) {
 	for _, do := range []event.Effect{event.DoCheck, event.DoCommit} {
 		if before := p[do]; before != 0 {
@@ -69,7 +69,7 @@ func (p pending) checkIdle(w *world, e event.Event) {
 	}
 }
 
-// checkAbleTo asks of the world, not of the journal, whether the effect is possible now.
+// checkAbleTo checks in the world, not in the journal, that the effect is possible now.
 func (w *world) checkAbleTo(r *runner, d event.Decided) {
 	if d.Do == event.DoCheck || d.Do == event.DoCommit {
 		w.checkAlone(r.executor)
@@ -99,12 +99,12 @@ func (w *world) checkCommit(t *counts, e event.Event) {
 	}
 }
 
-// checkRefund asks why an iteration is given back.
+// checkRefund checks the reason of a refund.
 func (w *world) checkRefund(t *counts, e event.Event, p event.IterationEnded) {
 	known := false
 	switch p.Outcome {
 	case event.OutcomeLimited:
-		known = t.limit.stands()
+		known = t.limit.blocks()
 	case event.OutcomeAborted:
 		known = t.stop[event.CommandStopNow] || t.stop[event.CommandKill] || t.fault || t.late()
 	case event.OutcomeInterrupted:
@@ -116,10 +116,10 @@ func (w *world) checkRefund(t *counts, e event.Event, p event.IterationEnded) {
 			w.violate(refundsHold, "event %d: the iteration is done, and nothing was heard of its agent", e.Seq)
 		}
 	case event.OutcomeFailed, event.OutcomeIdle, event.OutcomeOverlong:
-		// ralph itself cut the others short, and who made progress knew its flags
+		// ralph itself cut the others short, and an agent that made progress knew its flags
 		t.process.refused = t.process.refused && p.Outcome == event.OutcomeFailed && p.Progress != "yes"
-		known = t.several() && t.unfit() // it costs none of the iterations that another could have
-		if t.limit.stands() && !t.fault {
+		known = t.several() && t.unfit() // it uses up no iteration that another agent could have
+		if t.limit.blocks() && !t.fault {
 			w.violate(refundsHold, "event %d: the iteration ended by a limit (%s) and counts as failed", e.Seq, t.limit.kind)
 		}
 	}
@@ -128,15 +128,15 @@ func (w *world) checkRefund(t *counts, e event.Event, p event.IterationEnded) {
 	}
 }
 
-// empty says that nothing was heard of the agent in the open iteration, and that no file speaks for
-// it.
+// empty reports whether nothing was heard of the agent in the open iteration, and no file shows
+// work.
 func (t *counts) empty(p event.IterationEnded) bool {
 	folder := t.verification.folder
 	claims := t.rules.Completion.DoneFile && folder.Done || t.rules.Completion.Checklist && folder.Boxes > 0 && folder.Ticked == folder.Boxes
 	return !t.process.spoke && !claims && (p.Progress == "no" || p.Progress == "" && t.process.tools)
 }
 
-// checkVerdict asks what a claim lacks.
+// checkVerdict checks a claim's verdict.
 func (w *world) checkVerdict(t *counts, e event.Event) {
 	missing := t.missing(t.words.claimed)
 	if e.Type == event.TypeCompletionAccepted && missing != "" {
@@ -172,10 +172,10 @@ func (t *counts) missing(how event.Claim) string {
 	return ""
 }
 
-// checkProgress holds an iteration's progress against what was seen of the files.
+// checkProgress compares an iteration's progress with the notes about the files.
 func (w *world) checkProgress(t *counts, e event.Event, p event.IterationEnded) {
 	if p.Refunded || w.scenario.wordily {
-		return // of the longest texts only the end is compared
+		return // only the end of the longest texts is compared
 	}
 	if want := t.progress.progress(&t.verification, &t.words, &t.process, p.Tools); string(p.Progress) != want {
 		w.violate(progressHolds, "event %d: progress is %q, and the files say %q (%s, then %s)", e.Seq, p.Progress, want, t.progress.began, t.progress.place)
@@ -215,7 +215,7 @@ func (w *world) checkWarning(t *counts, e event.Event) {
 	}
 }
 
-// checkCounted holds what the state says was used against what agents said.
+// checkCounted compares the state's usage with the agents' reports.
 func (w *world) checkCounted(r *runner, s *loopstate.State) {
 	if !r.whole {
 		return
@@ -225,7 +225,7 @@ func (w *world) checkCounted(r *runner, s *loopstate.State) {
 	}
 	used := s.Budget.Used()
 	if n := used.In + used.Out + used.CacheRead + used.CacheWrite; n != r.notes.tokens {
-		w.violate(allCounted, "the state counts %d tokens at event %d, and the agents told of %d", n, s.Seq, r.notes.tokens)
+		w.violate(allCounted, "the state counts %d tokens at event %d, and the agents reported %d", n, s.Seq, r.notes.tokens)
 	}
 }
 

@@ -4,7 +4,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// meter counts along what a runner records of its open turn.
+// meter counts what a runner records of its open turn.
 type meter struct {
 	rules  event.Rules
 	usd    float64
@@ -64,7 +64,7 @@ func (m *meter) read(events []event.Event) {
 	}
 }
 
-// checkMeter asks whether a turn that has used more than one may goes on.
+// checkMeter checks that a turn that has used more than its limit does not go on.
 func (r *runner) checkMeter() {
 	m, w := &r.meter, r.w
 	switch {

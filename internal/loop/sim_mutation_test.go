@@ -15,14 +15,13 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// mutation is something that is wrong with a world on purpose. The zero mutation is
-// a world in which nothing is.
+// mutation is an intended fault of a world. The zero mutation is a world without faults.
 type mutation struct {
 	// spoil returns what is written in place of p.
 	spoil func(w *world, file string, p []byte) []byte
 	// folded is called after the engine's own fold, and may spoil the state.
 	folded func([]event.Event, *loopstate.State)
-	// journal and executor stand between the engine and the real ones.
+	// journal and executor wrap the engine's real ones.
 	journal  func(*runner, loop.Journal) loop.Journal
 	executor func(*runner, loop.Executor) loop.Executor
 	// recovered is called before a runner opens the journal, and may spoil the disk.
@@ -33,22 +32,22 @@ type mutation struct {
 	// unfolded leaves out the comparison of states, which notices every spoiled one
 	// before it does any harm.
 	unfolded bool
-	decided  bool // with unfolded: the decisions are compared all the same
+	decided  bool // with unfolded: the decisions are still compared
 
-	noSweep    bool // a runner leaves the agent of the one before alone
-	noTimer    bool // no timer goes off
+	noSweep    bool // a runner does not end the previous runner's agent
+	noTimer    bool // no timer fires
 	forgetful  bool // the inbox does not know what it has received
 	twice      bool // now and then two agents are started
-	immortal   bool // now and then the end of a process is told and it lives on
-	exitsTwice bool // each end of a process is told twice
-	confirms   bool // words are confirmed after the turn that they were for
+	immortal   bool // now and then the end of a process is reported and it lives on
+	exitsTwice bool // each end of a process is reported twice
+	confirms   bool // messages are confirmed after their turn
 	dicey      bool // something does not come from the seed
-	deaf       bool // no one notices that the clock jumped
+	deaf       bool // jumps of the clock are not noticed
 	gullible   bool // a copy of a sealed file is used as it is
 	unkept     bool // copies of sealed files are not synced
-	hasty      bool // an agent is said to rest that is at work
+	hasty      bool // an agent at work is reported as parked
 
-	// stage makes the scenario fit where chance would take long to.
+	// stage makes the scenario fit if chance would take too long.
 	stage func(*scenario)
 }
 
@@ -73,7 +72,7 @@ type wrong struct {
 	want   string
 }
 
-// Each invariant can fail: here is what it is for, and it notices.
+// Each invariant can fail: each mutation here is noticed by its invariant.
 func TestSimulationCanFail(t *testing.T) {
 	for _, row := range []wrong{
 		{"a disk changes a letter", mutation{spoil: changeLetter}, verifies},
@@ -82,16 +81,16 @@ func TestSimulationCanFail(t *testing.T) {
 		{"the journal writes a line twice", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return doubling{j, r.w} }}, factsKept},
 		{"the journal does not sync", mutation{journal: func(_ *runner, j loop.Journal) loop.Journal { return unsynced{j} }}, recordedFirst},
 		{"the journal goes on after a failed sync", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return carefree{j, r} }}, silentAfterFault},
-		{"a hand is called before its decision is recorded", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return hasty{j, r} }}, recordedFirst},
-		{"a hand does something else than was decided", mutation{executor: func(_ *runner, h loop.Executor) loop.Executor { return wilful{h} }}, recordedFirst},
-		{"the hands name no cause", mutation{executor: func(r *runner, h loop.Executor) loop.Executor { return causeless{h, r.executor} }}, causesMatch},
+		{"an effect starts before its decision is recorded", mutation{journal: func(r *runner, j loop.Journal) loop.Journal { return hasty{j, r} }}, recordedFirst},
+		{"an effect is not the one that was decided", mutation{executor: func(_ *runner, h loop.Executor) loop.Executor { return wilful{h} }}, recordedFirst},
+		{"the executor names no cause", mutation{executor: func(r *runner, h loop.Executor) loop.Executor { return causeless{h, r.executor} }}, causesMatch},
 		{"two agents are started", mutation{twice: true}, oneAgent},
 		{"a runner does not sweep", mutation{noSweep: true}, oneAgent},
-		{"an agent lives on after its end was told", mutation{immortal: true}, oneAgent},
-		{"the end of a process is told twice", mutation{exitsTwice: true}, oneExit},
+		{"an agent lives on after its end was reported", mutation{immortal: true}, oneAgent},
+		{"the end of a process is reported twice", mutation{exitsTwice: true}, oneExit},
 		{"the inbox forgets what it has received", mutation{forgetful: true}, answeredOnce},
 		{"a command's file is removed before its receipt is recorded", mutation{early: true}, answeredOnce},
-		{"words are confirmed when the next prompt has them", mutation{confirms: true}, toldOnce},
+		{"messages are confirmed when the next prompt has them", mutation{confirms: true}, deliveredOnce},
 		{"a decision is made from another state", mutation{unfolded: true, decided: true, folded: func(_ []event.Event, s *loopstate.State) { s.Rules.MaximumIterations = 1 }}, decidedAgain},
 		{"the live state forgets an answer", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Commands.Seen = nil }}, stateIsFold},
 		{"iterations are not counted", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Budget.Counted = 0 }, unfolded: true}, withinLimits},
@@ -100,7 +99,7 @@ func TestSimulationCanFail(t *testing.T) {
 		{"no agent is heard", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Process.Heard = false }, unfolded: true}, refundsHold},
 		{"a pause is forgotten", mutation{folded: func(_ []event.Event, s *loopstate.State) { s.Commands.Pausing = false }, unfolded: true}, commandsHold},
 		{"a stop is forgotten", mutation{folded: forgetStop, unfolded: true}, commandsHold},
-		{"the loop ends for another reason", mutation{unfolded: true, journal: func(_ *runner, j loop.Journal) loop.Journal { return lying{j} }}, reasonHolds},
+		{"the loop ends for another reason", mutation{unfolded: true, journal: func(_ *runner, j loop.Journal) loop.Journal { return misreporting{j} }}, reasonHolds},
 		{"an iteration skips a number", mutation{folded: skipNumber, unfolded: true}, inTurn},
 		{"a blob is not written", mutation{spoil: loseBlob}, blobsWhole},
 		{"no timer goes off", mutation{noTimer: true}, neverStuck},
@@ -120,7 +119,7 @@ func TestSimulationCanFail(t *testing.T) {
 	}
 }
 
-// notices plays runs in which something is wrong until one is caught.
+// notices plays runs with a mutation until one is caught.
 func notices(t *testing.T, row wrong, draw func(uint64) scenario) {
 	t.Run(row.name, func(t *testing.T) {
 		t.Parallel()
@@ -172,7 +171,7 @@ func forgetStop(_ []event.Event, s *loopstate.State) {
 	}
 }
 
-// skipNumber spoils the state only where nothing else would notice first.
+// skipNumber spoils the state only if nothing else would notice first.
 func skipNumber(events []event.Event, s *loopstate.State) {
 	if events[len(events)-1].Type == event.TypeIterationEnded {
 		s.Iteration++
@@ -229,7 +228,7 @@ type unsynced struct{ loop.Journal }
 
 func (unsynced) Sync() error { return nil }
 
-// carefree takes a failed sync for a good one, and writes on in a new file.
+// carefree ignores a failed sync, and writes on in a new file.
 type carefree struct {
 	loop.Journal
 	r *runner
@@ -289,15 +288,15 @@ func (h causeless) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	h.Executor.Do(d, cause, s)
 }
 
-// lying gives another reason for the end.
-type lying struct{ loop.Journal }
+// misreporting gives another reason for the end.
+type misreporting struct{ loop.Journal }
 
-func (j lying) Append(drafts []event.Draft) ([]event.Event, error) {
+func (j misreporting) Append(drafts []event.Draft) ([]event.Event, error) {
 	if drafts[0].Type == event.TypeLoopEnded {
 		drafts[0] = event.Encode(event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise}, "loop")
 	}
 	return j.Journal.Append(drafts)
 }
 
-// dice are thrown after the seed's back.
+// dice returns random numbers that do not come from the seed.
 func dice(n int) int { return rand.IntN(n) }

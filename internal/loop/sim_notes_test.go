@@ -10,13 +10,13 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// The notes of the second edition: what the person with a pencil writes down besides.
+// The notes of the second edition: more counts from reading the journal.
 
-// clock notes how long the loop was at work, by adding up what passed between its events.
+// clock notes how long the loop worked: the sum of the times between its events.
 type clock struct {
 	last    time.Time
 	ran     time.Duration
-	back    time.Duration // by how much the wall clock was ever set back
+	back    time.Duration // by how much the wall clock was set back in total
 	resting bool
 }
 
@@ -54,16 +54,16 @@ func (c *clock) read(e event.Event) {
 	}
 }
 
-// resumed reports whether the loop goes on by an event that a person or a runner asked for.
+// resumed reports whether an event lets the loop go on that a person or a runner asked for.
 func resumed(e event.Event) bool {
 	return e.Type != event.TypeLoopWaited || as[event.LoopWaited](e).For == event.WaitPerson
 }
 
-// limit notes what stands in the way of the agent.
+// limit notes the limit that blocks the agent.
 type limit struct {
 	kind, until string // of the open turn
-	last        string // the kind that the last iteration ended by
-	stated      bool   // its end was
+	last        string // the kind that ended the last iteration
+	stated      bool   // its end was stated
 	notBefore   time.Time
 	since, at   time.Time // waits in a row without a stated end, and the last of them
 }
@@ -102,7 +102,7 @@ func (l *limit) read(e event.Event) {
 	}
 }
 
-func (l *limit) stands() bool {
+func (l *limit) blocks() bool {
 	return slices.Contains([]event.FaultKind{event.KindRate, event.KindOverload, event.KindNetwork, event.KindQuota, event.KindAuth}, event.FaultKind(l.kind))
 }
 
@@ -125,12 +125,12 @@ func (l *limit) bearsOut(r event.Reason, rules event.Rules) bool {
 	case event.ReasonQuota:
 		return l.last == string(event.KindQuota) && !l.stated
 	}
-	// The wait that it would have been next is at most five minutes and a tenth of them.
+	// The next wait would be at most five minutes and a tenth of them.
 	longest := l.at.Sub(l.since) + 330*time.Second
 	return !l.stated && rules.Limits.MaxOutage > 0 && longest > rules.Limits.MaxOutage.Std()
 }
 
-// person notes who is waited for.
+// person notes waits for a person.
 type person struct {
 	waits, blocked, paused, opening bool
 	wait                            event.Wait // what loop.waiting says, until its end
@@ -152,7 +152,7 @@ func (p *person) read(e event.Event, t *counts) {
 		exit := as[event.AgentExited](e)
 		p.waits = p.waits || t.rules.Restart.WaitExitCode != 0 && exit.Code == t.rules.Restart.WaitExitCode && exit.Signal == ""
 	case event.TypeFolderInspected:
-		// One that lies there when an iteration begins was answered by who let it begin.
+		// A file from before the iteration was answered by the resume.
 		p.waits = p.waits || as[event.FolderInspected](e).Wait && !p.opening
 	case event.TypeDecided:
 		p.opening = p.opening || as[event.Decided](e).Do == event.DoBegin
@@ -163,7 +163,7 @@ func (p *person) read(e event.Event, t *counts) {
 		asked := as[event.CommandReceived](e).Kind
 		p.asked = p.asked || asked == event.CommandWait || asked == event.CommandBlocked
 	case event.TypeCommandDelivered:
-		// Not before: a resume that came earlier does not take it back.
+		// Not before: an earlier resume does not take it back.
 		kind = t.kinds[as[event.CommandDelivered](e).ID]
 	}
 	p.waits = p.waits || kind == event.CommandWait
@@ -173,7 +173,7 @@ func (p *person) read(e event.Event, t *counts) {
 // verificationModel notes what the last check found.
 type verificationModel struct {
 	guards, failed int
-	loose          int  // files of guardrails that are not what they were
+	loose          int  // changed files of guardrails
 	checked        bool // the check is over
 	folder         event.FolderInspected
 }
@@ -264,7 +264,7 @@ func (n *words) read(e event.Event, rules event.Rules) {
 	}
 }
 
-// claim says how the agent claims to be done.
+// claim reports whether the agent claims in this way.
 func (n *words) claim(how event.Claim, rules event.Rules) bool {
 	marker := map[event.Claim]string{event.ClaimPromise: "<promise>COMPLETE</promise>", event.ClaimResponse: "<response>done</response>"}[how]
 	if rules.Completion.Match == "anywhere" {
@@ -273,7 +273,7 @@ func (n *words) claim(how event.Claim, rules event.Rules) bool {
 	return strings.HasSuffix(strings.TrimSpace(n.text), marker)
 }
 
-// progressModel notes where the files stand.
+// progressModel notes the states of the files.
 type progressModel struct {
 	opening, shown, moved bool
 	began, place          string
@@ -281,7 +281,7 @@ type progressModel struct {
 	stuck, errors         int
 	problem               string
 	stop                  *event.BreakerTripped
-	blind                 bool // some repository could not be looked at in the open iteration
+	blind                 bool // some repository could not be read in the open iteration
 }
 
 func (s *progressModel) read(e event.Event, g *verificationModel, n *words) {
@@ -290,12 +290,12 @@ func (s *progressModel) read(e event.Event, g *verificationModel, n *words) {
 		*s = progressModel{moved: s.moved}
 	case event.TypeRepoInspected:
 		p := as[event.RepoInspected](e)
-		s.stand(fmt.Sprintf("%s at %s with %s;", p.Root, p.Head, p.Fingerprint))
+		s.add(fmt.Sprintf("%s at %s with %s;", p.Root, p.Head, p.Fingerprint))
 	case event.TypeRepoUnreadable:
 		s.blind = true
 	case event.TypeFolderInspected:
 		if p := as[event.FolderInspected](e); p.Boxes > 0 {
-			s.stand(fmt.Sprintf("%d of %d boxes;", p.Ticked, p.Boxes))
+			s.add(fmt.Sprintf("%d of %d boxes;", p.Ticked, p.Boxes))
 		}
 	case event.TypeDecided:
 		switch as[event.Decided](e).Do {
@@ -315,7 +315,7 @@ func (s *progressModel) read(e event.Event, g *verificationModel, n *words) {
 	}
 }
 
-func (s *progressModel) stand(where string) {
+func (s *progressModel) add(where string) {
 	if s.opening {
 		s.began += where
 		return
@@ -379,7 +379,7 @@ func (s *progressModel) stopped(rules event.Rules) bool {
 	return s.stuck >= rules.Breaker.NoProgress
 }
 
-// processNote notes what the agent's process is.
+// processNote holds facts about the agent's process.
 type processNote struct {
 	alive, resting, tools, costs, uncounted, refused, heard bool
 	// a word, a thought, a token or a tool
@@ -407,7 +407,7 @@ func (n *processNote) read(e event.Event) {
 	}
 }
 
-// speaks says of a line of the agent that its model has a part in it.
+// speaks reports whether a line of the agent comes from its model.
 func speaks(e event.Event) bool {
 	switch e.Type {
 	case event.TypeAgentFinished:

@@ -9,13 +9,13 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// project is what an agent works on, and the marks in the loop's folder. It outlives runners and
-// is on no disk that fails: what becomes of people's files is not the loop's doing.
+// project is what an agent works on, and the marks in the loop's folder. It outlives runners, and
+// its disk does not fail: the loop does not write people's files.
 type project struct {
 	w       *world
 	heads   int // commits that were ever made
 	head    int
-	diff    int // what differs from the last commit; 0 is nothing
+	diff    int // the difference to the last commit; 0 means none
 	changes int
 	boxes   int
 	ticked  int
@@ -25,8 +25,8 @@ type project struct {
 	guard   guard
 }
 
-// lay makes the project as the loop finds it.
-func (p *project) lay() {
+// create makes the project as the loop finds it.
+func (p *project) create() {
 	if p.w.scenario.task {
 		p.boxes = 1 + p.w.rng.IntN(6)
 	}
@@ -37,7 +37,7 @@ func (p *project) lay() {
 	p.guard.write(aPerson)
 }
 
-// work is what one use of a tool may do to the project.
+// work does what one use of a tool may do to the project.
 func (p *project) work(iteration int) {
 	w := p.w
 	p.cheat()
@@ -65,7 +65,7 @@ func (p *project) commit() {
 	p.head, p.diff = p.heads, 0
 }
 
-// leave is what an agent may leave at the end of its turn.
+// leave writes what an agent may leave at the end of its turn.
 func (p *project) leave() {
 	w := p.w
 	if w.scenario.leaves > 0 && w.chance(w.scenario.leaves) {
@@ -84,7 +84,7 @@ func (p *project) leave() {
 	}
 }
 
-// see tells where the repository stands.
+// see returns the state of the repository.
 func (p *project) see(when event.Moment) (seen event.RepoInspected, ok bool) {
 	if !p.w.scenario.repo {
 		return seen, false
@@ -99,7 +99,7 @@ func (p *project) see(when event.Moment) (seen event.RepoInspected, ok bool) {
 	return seen, true
 }
 
-// look tells what the loop's folder says.
+// look returns the marks in the loop's folder.
 func (p *project) look() event.FolderInspected {
 	seen := event.FolderInspected{Done: p.done, Wait: p.wait, Boxes: p.boxes, Ticked: p.ticked}
 	if p.w.scenario.task {
@@ -114,7 +114,7 @@ func (p *project) look() event.FolderInspected {
 	return seen
 }
 
-// first is what executor.Executor does before an iteration begins. done says that none is needed.
+// first does what executor.Executor does before an iteration. done says that none is needed.
 func (h *simExecutor) first(d event.Decided, rules event.Rules, aside bool, cause event.Seq) (done bool) {
 	p := &h.r.w.project
 	if h.r.w.scenario.edition < 2 {
@@ -157,7 +157,7 @@ func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.Fi
 	h.hang(func() {
 		seen, ok := w.project.see("end")
 		switch {
-		case h.cancelled && w.scenario.hangs > 0: // no one waits for it
+		case h.cancelled && w.scenario.hangs > 0: // nothing waits for it
 		case ok && w.scenario.hangs > 0 && w.chance(5):
 			h.deliver(event.RepoUnreadable{Root: seen.Root, When: seen.When, Error: "it took too long"}, d.Iteration, cause)
 		case ok:
@@ -172,7 +172,7 @@ func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.Fi
 	})
 }
 
-// verdict is how a guardrail's run may come out.
+// verdict returns a random result of a guardrail.
 func (h *simExecutor) verdict(name string) event.GuardrailEnded {
 	w := h.r.w
 	ended := event.GuardrailEnded{Name: w.long(name), OK: w.chance(w.scenario.passes), Took: 1000, Log: "guardrails/1.log"}
@@ -186,7 +186,7 @@ func (h *simExecutor) verdict(name string) event.GuardrailEnded {
 	return ended
 }
 
-// commit does the tasks of version control. A message is asked of an agent, which uses something.
+// commit does the tasks of version control. An agent writes the message, which uses tokens.
 func (h *simExecutor) commit(d event.Decided, cause event.Seq, done func()) {
 	w := h.r.w
 	if w.rng.IntN(1000) < w.scenario.effectFails {
@@ -222,7 +222,7 @@ func (h *simExecutor) usage(place int) event.AgentUsed {
 	return used
 }
 
-// cancel ends what of a check or a commit is under way.
+// cancel ends a check or a commit that is under way.
 func (h *simExecutor) cancel() {
 	h.cancelled = true
 	errands := h.errands
@@ -235,7 +235,7 @@ func (h *simExecutor) cancel() {
 // errand is something that takes its time.
 type errand struct{ end func() }
 
-// meanwhile lets something take its time that a cancellation cuts short.
+// meanwhile lets something take time; a cancellation cuts it short.
 func (h *simExecutor) meanwhile(then func()) {
 	over := false
 	e := &errand{}
@@ -250,7 +250,7 @@ func (h *simExecutor) meanwhile(then func()) {
 	h.r.soon(h.r.w.scenario.guardTime, e.end)
 }
 
-// hang lets a look take its time before something goes on.
+// hang lets an inspection take time before something goes on.
 func (h *simExecutor) hang(then func()) {
 	if h.r.w.scenario.hangs > 0 && h.r.w.chance(h.r.w.scenario.hangs) {
 		h.meanwhile(then)

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// runner is one process of internal/runner: the same wiring around the same engine
-// and writer, with the queue of the world in place of goroutines.
+// runner is one process of internal/runner: the same parts around the same engine and writer, with
+// the world's queue in place of goroutines.
 type runner struct {
 	w      *world
 	number int
@@ -39,7 +39,7 @@ type runner struct {
 	heard   heard
 	meter   meter
 	notes   counts // of all that is recorded
-	whole   bool   // they begin with the first event
+	whole   bool   // the notes begin with the first event
 	taken   []int  // serial numbers of the agent's lines that the driver took
 }
 
@@ -54,7 +54,7 @@ func (r *runner) soon(most time.Duration, do func()) {
 	r.w.schedule(r, r.w.span(0, most), do).own = true
 }
 
-// open takes up the journal, as runner.open and runner.begin do.
+// open opens the journal, like runner.open and runner.begin.
 func (r *runner) open() error {
 	w := r.w
 	if w.broken.recovered != nil {
@@ -65,12 +65,12 @@ func (r *runner) open() error {
 		FS: disk, Now: w.wall, NewID: w.id,
 		SegmentBytes: w.scenario.segmentBytes, InlineBytes: w.scenario.inlineBytes, KeepIterations: w.scenario.keep,
 	}
-	before := availability(w.disk)
+	before := segmentNames(w.disk)
 	rec, err := journal.Recover(loopDir, opt)
 	if err != nil {
 		return err
 	}
-	w.seen.recovery(before, availability(w.disk), rec)
+	w.seen.recovery(before, segmentNames(w.disk), rec)
 	state, err := rebuild(w)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (r *runner) begin(state *loopstate.State, rec journal.Recovery, swept int) 
 	} else {
 		resumed := event.LoopResumed{PID: r.number, Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, AcceptedChanges: w.project.guard.reseal}
 		if state.Lifecycle.Ended != nil {
-			// A person who goes on after an end gives the loop more room.
+			// A person who resumes an ended loop raises its limits.
 			rules := state.Rules
 			rules.MaximumIterations += 2
 			rules.Limits.Cost, rules.Limits.Tokens = rules.Limits.Cost*2, rules.Limits.Tokens*2
@@ -149,7 +149,7 @@ func (r *runner) begin(state *loopstate.State, rec journal.Recovery, swept int) 
 	return r.writer.Sync()
 }
 
-// firstName is that of the first of several agents.
+// firstName returns the name of the first of several agents.
 func (w *world) firstName() string {
 	if len(w.scenario.agents) == 0 {
 		return ""
@@ -226,7 +226,7 @@ func (r *runner) settled(err error) {
 	}
 }
 
-// gone owns what is cancelled.
+// gone owns cancelled items.
 var gone = &runner{}
 
 // syncLater is the goroutine that makes events durable a second after they came.
@@ -258,7 +258,7 @@ func (r *runner) arm() {
 
 func (r *runner) stopTimer() {
 	if r.armed != nil {
-		r.armed.runner = gone // it will be taken for another process's
+		r.armed.runner = gone // as if it were another process's
 		r.coming--
 		r.armed = nil
 	}
@@ -279,7 +279,7 @@ func (r *runner) fire(deadline policy.Deadline) {
 	r.settled(err)
 }
 
-// failed ends a runner that can record nothing any more: its agent is killed, and it goes.
+// failed ends a runner that can record nothing any more: it kills its agent, and exits.
 func (r *runner) failed(err error) {
 	r.w.seen.failure(err)
 	if r.w.disk.Crashed() || r.closing {
@@ -295,7 +295,7 @@ func (r *runner) failed(err error) {
 	r.close(err)
 }
 
-// close ends what the executor still hold, seals the journal, and ends the process.
+// close ends what the executor still holds, seals the journal, and ends the process.
 func (r *runner) close(failure error) {
 	r.closing = true
 	r.stopTimer()

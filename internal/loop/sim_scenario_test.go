@@ -9,36 +9,36 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// scenario is what a run is like, before anything happens in it.
+// scenario holds the parameters of a run.
 type scenario struct {
 	rules        event.Rules
 	able         abilities
 	segmentBytes int64
 	inlineBytes  int
-	keep         int // iterations whose segments are kept; 0 is all
+	keep         int // iterations whose segments are kept; 0 means all
 	wordy        int // how often the prompt repeats itself
 
-	commands int           // what people do in all
+	commands int           // number of people's commands
 	pace     time.Duration // the longest time between two of these
 	claims   int           // percent of turns that end with something like a claim
-	trouble  int           // percent of turns that end in another way than well
-	hopeless bool          // each agent fails at once, and says the same
-	resumes  int           // how often an ended loop is taken up again
+	trouble  int           // percent of turns that do not end well
+	hopeless bool          // each agent fails at once, with the same error
+	resumes  int           // how often an ended loop is resumed
 	skews    bool          // the wall clock is set now and then
 
 	effectTakes time.Duration // the longest that an effect takes to begin
 	startFailed int           // permille of starts
 	beginFails  int           // permille of prompts
 
-	// What follows is of the second edition, and nothing of it is in a run of the first: those
-	// of testdata/sim have to stay what they were.
+	// What follows is of the second edition. Runs of the first have nothing of it: those in
+	// testdata/sim must not change.
 	edition int
 
 	repo        bool // the project is a git repository
 	task        bool // there is a task.md
 	works       int  // percent of things done that change a file
 	ticks       int  // percent of these that tick a box
-	pendulum    bool // an iteration takes back what the one before has done
+	pendulum    bool // an iteration undoes the previous one's work
 	leaves      int  // percent of turns that leave a file DONE or WAIT_WITHOUT_RESTART
 	edits       int  // percent of turns that change a file of a guardrail
 	passes      int  // percent of guardrails' runs that pass
@@ -46,25 +46,25 @@ type scenario struct {
 	effectFails int // permille of checks, commits and cancellations
 	commits     int // percent of commits that are made
 
-	limits    int               // percent of turns that a limit stands in the way of
+	limits    int               // percent of turns that a limit ends
 	droughts  int               // how many of these may state when they end
 	kinds     []event.FaultKind // of limits
-	outage    time.Duration     // from its beginning nothing can be reached; 0 is never
+	outage    time.Duration     // when an outage of all agents begins; 0 means never
 	outageFor time.Duration
 	asks      int           // percent of turns that ask for a person
-	wordily   bool          // everything that is said and printed is long
+	wordily   bool          // all texts are long
 	refuses   bool          // the agent does not know one of its flags
 	lingers   bool          // what the agent starts may outlive it
 	silences  int           // percent of tools that take long
-	naps      time.Duration // the longest time between two sleeps; three hours where it is 0
+	naps      time.Duration // the longest time between two sleeps; 0 means three hours
 	sleeps    bool          // the machine sleeps now and then, and its processes are stopped
 	patient   bool          // users only resume what is paused
 
 	// What follows is of the third edition.
-	agents   []member // who works, in order of preference; no one where there is one agent
-	protects bool     // the file of the guardrails is put back
+	agents   []member // the agents, in order of preference; empty if there is only one
+	protects bool     // the guardrails' file is restored
 	mends    int      // percent of runners before which a person edits it
-	// percent of an agent's edits that the copies in the loop's folder are part of
+	// percent of an agent's edits that also change the copies in the loop's folder
 	tampers int
 
 	// What follows is of the fourth edition.
@@ -78,10 +78,10 @@ type scenario struct {
 	unordered bool // a disk without power keeps no order of names
 
 	// What follows is of the sixth edition.
-	// percent of looks at the repositories that take their time, and which a cancellation ends
+	// percent of inspections of repositories that hang until they are cancelled
 	hangs int
 
-	disasters int // runners that something happens to
+	disasters int // runners with a faulty disk
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
 	// deaths is how; 0 leaves both to chance.
@@ -140,7 +140,7 @@ func newScenario(seed uint64) scenario {
 	return s
 }
 
-// second draws a scenario of the second edition: a run with everything that a loop can meet.
+// second draws a scenario of the second edition: a run with everything that can happen to a loop.
 func second(seed uint64) scenario {
 	s := newScenario(seed)
 	r := rand.New(rand.NewPCG(seed, 4))
@@ -194,7 +194,7 @@ func second(seed uint64) scenario {
 	return s
 }
 
-// third draws a scenario of the third edition: a crash may lie between what an agent does to the
+// third draws a scenario of the third edition: a crash may come between an agent's edit of the
 // guardrails and the check, and several agents may take turns.
 func third(seed uint64) scenario {
 	s := second(seed)
@@ -222,8 +222,8 @@ func fourth(seed uint64) scenario {
 	return s
 }
 
-// fifth draws a scenario of the fifth edition: of names that were not synced, a loss of power
-// leaves any.
+// fifth draws a scenario of the fifth edition: after a loss of power, any of the unsynced names may
+// remain.
 func fifth(seed uint64) scenario {
 	s := fourth(seed)
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -232,8 +232,8 @@ func fifth(seed uint64) scenario {
 	return s
 }
 
-// sixth draws a scenario of the sixth edition: looks at the repositories hang, before an iteration
-// and after it.
+// sixth draws a scenario of the sixth edition: inspections of the repositories hang, before and
+// after an iteration.
 func sixth(seed uint64) scenario {
 	s := fifth(seed)
 	r := rand.New(rand.NewPCG(seed, 8))
@@ -242,14 +242,14 @@ func sixth(seed uint64) scenario {
 	return s
 }
 
-// eachOne are all guardrails, by their bits.
+// eachOne has the bits of all guardrails.
 const eachOne = 1<<8 - 1
 
-// editions are what runs of each are drawn by. Each run of one stays what it is, for those of
-// testdata/sim: what is new is for a new edition, which draws from a source of its own.
+// editions draw the runs of each edition. An edition's runs must not change, because of
+// testdata/sim: something new needs a new edition, with a random source of its own.
 var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth}
 
-// startFails says whether an agent cannot be started, and of which class that is.
+// startFails returns the class of a failing start; empty if it does not fail.
 func (s *scenario) startFails(w *world, place int) event.Class {
 	switch m := s.member(place); {
 	case m.absent:
@@ -264,7 +264,7 @@ func (s *scenario) startFails(w *world, place int) event.Class {
 	return classes[w.rng.IntN(len(classes))]
 }
 
-// disaster says what is wrong with the disk of the next runner.
+// disaster returns the faults of the next runner's disk.
 func (s *scenario) disaster(w *world) (p simfs.Plan) {
 	if w.runs <= len(s.crashAt) && s.crashAt[w.runs-1] > 0 {
 		return simfs.Plan{CrashAt: s.crashAt[w.runs-1]}
@@ -288,7 +288,7 @@ func (s *scenario) disaster(w *world) (p simfs.Plan) {
 	return p
 }
 
-// kill says whether and when the next runner is killed between two changes.
+// kill returns whether and when the next runner is killed between two changes.
 func (s *scenario) kill(r *rand.Rand, runs int) (time.Duration, bool) {
 	if runs > s.disasters || r.IntN(3) > 0 {
 		return 0, false
@@ -296,7 +296,7 @@ func (s *scenario) kill(r *rand.Rand, runs int) (time.Duration, bool) {
 	return time.Duration(r.Int64N(int64(20 * time.Minute))), true
 }
 
-// loss says how a process dies.
+// loss returns how a process dies.
 func (s *scenario) loss(r *rand.Rand, runs int) simfs.Loss {
 	if runs <= len(s.crashAt) && s.crashAt[runs-1] > 0 {
 		return s.deaths[runs-1]

@@ -18,8 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What ten thousand runs have to meet at least once is counted: what they never meet, they say
-// nothing of.
+// Ten thousand runs must reach each of these cases at least once, else they do not test it.
 
 var simTable = flag.String("sim.table", "", "a file for the table of what TestSimulation has met")
 
@@ -32,7 +31,7 @@ const (
 	repairs = "repairs of the journal"
 )
 
-// seen is how often something was met, by part and name.
+// seen counts how often each case was reached, by part and name.
 type seen map[[2]string]int
 
 func (s seen) saw(part, name string) { s[[2]string{part, name}]++ }
@@ -43,7 +42,7 @@ func (s seen) add(other seen) {
 	}
 }
 
-// wanted returns what has to be met, in the order of the table.
+// wanted returns the cases that have to be reached, in the order of the table.
 func wanted(t *testing.T) (list [][2]string) {
 	t.Helper()
 	for part, names := range map[string][]string{
@@ -74,7 +73,7 @@ func wanted(t *testing.T) (list [][2]string) {
 	return list
 }
 
-// endingsOnPage returns the reasons of docs/concepts/ending.md. Runs can end for each of them.
+// endingsOnPage returns the reasons in docs/concepts/ending.md. Runs can end for each of them.
 func endingsOnPage(t *testing.T) (reasons []string) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/concepts/ending.md")
@@ -94,7 +93,7 @@ func endingsOnPage(t *testing.T) (reasons []string) {
 	return reasons
 }
 
-// read counts what a run's journal tells.
+// read counts the cases in a run's journal.
 func (s seen) read(events []event.Event) {
 	for _, e := range events {
 		switch e.Type {
@@ -108,7 +107,7 @@ func (s seen) read(events []event.Event) {
 			s.saw(classes, string(as[event.AgentLimited](e).Kind))
 		case event.TypeAgentFinished:
 			if kind := as[event.AgentFinished](e).Kind; kind == event.KindRefusal {
-				s.saw(classes, string(kind)) // of the others the limit was counted
+				s.saw(classes, string(kind)) // others are counted as limits
 			}
 		}
 	}
@@ -127,8 +126,8 @@ func (s seen) failure(err error) {
 	}
 }
 
-// standing returns the names in the folder of segments; nil where there is none.
-func availability(disk *simfs.FS) []string {
+// segmentNames returns the names in the folder of segments; nil if there is none.
+func segmentNames(disk *simfs.FS) []string {
 	names, err := disk.List(segmentsDir)
 	if err == nil && names == nil {
 		names = []string{}
@@ -136,7 +135,7 @@ func availability(disk *simfs.FS) []string {
 	return names
 }
 
-// recovery counts what journal.Recover did, by what it found and what it left.
+// recovery counts what journal.Recover did, from the files before and after it.
 func (s seen) recovery(before, after []string, rec journal.Recovery) {
 	torn := func(names []string) (n int) {
 		for _, name := range names {
@@ -168,8 +167,8 @@ func (s seen) recovery(before, after []string, rec journal.Recovery) {
 	}
 }
 
-// table returns how often each of a list was met, what of it never was, and what was met and is not
-// in it.
+// table returns how often each case of a list was reached, the cases that never were, and the
+// reached cases that are not in the list.
 func (s seen) table(list [][2]string) (text string, never, unlisted [][2]string) {
 	var b strings.Builder
 	part := ""
@@ -184,7 +183,7 @@ func (s seen) table(list [][2]string) (text string, never, unlisted [][2]string)
 		}
 	}
 	for what := range maps.Keys(s) {
-		// Of faults there are more than those that decisions differ by.
+		// There are more faults than classes that decisions depend on.
 		if what[0] != classes && !slices.Contains(list, what) {
 			unlisted = append(unlisted, what)
 		}
@@ -208,7 +207,7 @@ func TestSimulationNamesUnmetCases(t *testing.T) {
 	}
 }
 
-// report prints the table. Where all of it has to be met, what was not is an error.
+// report prints the table. If all is set, a case that was never reached is an error.
 func (s seen) report(t *testing.T, all bool) {
 	text, never, unlisted := s.table(wanted(t))
 	for _, what := range never {

@@ -14,8 +14,9 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// The file that the guardrails of the third edition consist of: agents edit it, people do between
-// two runners, and executor seal it, put it back and keep copies of it, as internal/executor does.
+// The file that the guardrails of the third edition consist of: agents edit it, people edit it
+// between two runners, and the executor snapshots it, restores it and keeps copies of it, like
+// internal/executor.
 
 const (
 	guardFile = "check.sh"
@@ -24,23 +25,23 @@ const (
 
 // The invariants of what guardrails consist of.
 const (
-	// No protected guardrail runs, or is sealed, as an agent has written it, whatever died in
-	// between.
+	// No protected guardrail runs, or is snapshotted, as an agent has written it, whatever crashed
+	// in between.
 	snapshotsHold = "an edited guardrail proves nothing"
-	// What a person writes after a check is not put back.
+	// A person's change after a check is not undone.
 	personsHold = "a person's guardrail is the person's"
-	// The content of what is sealed is there for the next runner, whole, unless an agent has edited
-	// it.
+	// The next runner has the complete content of the snapshot, unless an agent has edited the
+	// copies.
 	copiesWhole = "what is sealed is kept"
-	// What an agent changed and no one put back stands in the end of the loop, until a person
-	// accepts it or writes it again.
+	// The loop's end names what an agent changed and ralph did not restore, until a person accepts
+	// it or writes it again.
 	editsNamed = "what an agent changed is named"
 )
 
-// guard is that file and who wrote what. What it says is its own hash.
+// guard is that file and the authors of its versions. Its content is its own hash.
 type guard struct {
 	says   string
-	by     map[string]string // who wrote what it says, or accepted it
+	by     map[string]string // the author of a version, or who accepted it
 	mine   map[string]bool   // what a person wrote after a check
 	number int
 	fooled bool // an agent has edited copies
@@ -63,7 +64,7 @@ const (
 	copyMost = 100 // percent
 )
 
-// cheat is what an agent may do to the guardrail, and to what is kept of it.
+// cheat is what an agent may do to the guardrail and its copies.
 func (p *project) cheat() {
 	if p.w.scenario.edition < 3 || !p.w.chance(p.w.scenario.edits) {
 		return
@@ -73,7 +74,7 @@ func (p *project) cheat() {
 	if !p.w.chance(p.w.scenario.tampers) {
 		return
 	}
-	copies, _ := p.w.disk.List(sealedDir) // there may be none yet
+	copies, _ := p.w.disk.List(sealedDir) // there may be no copies yet
 	for _, name := range copies {
 		p.guard.fooled = true
 		if err := p.w.disk.Drop(path.Join(sealedDir, name), []byte(p.guard.says)); err != nil {
@@ -82,7 +83,7 @@ func (p *project) cheat() {
 	}
 }
 
-// mend is what a person may do to it before a runner begins.
+// mend is what a person may do to the file before a runner begins.
 func (p *project) mend() {
 	w := p.w
 	p.guard.reseal = false
@@ -106,14 +107,14 @@ func (p *project) mend() {
 	}
 }
 
-// sealing is what executor know of the file: what it said when it was sealed, and whether they have
-// its content.
+// sealing is what the executor knows of the file: its version in the snapshot, and whether it has
+// the content.
 type sealing struct {
 	says string
 	body string
 }
 
-// takeSnapshot does what executor.Executor.seal does.
+// takeSnapshot does what executor.Executor.takeSnapshot does.
 func (h *simExecutor) takeSnapshot(d event.Decided, sealed policy.FileChanges, cause event.Seq) error {
 	w := h.r.w
 	switch {
@@ -147,7 +148,7 @@ func (h *simExecutor) takeSnapshot(d event.Decided, sealed policy.FileChanges, c
 	return nil
 }
 
-// keep writes a copy, and leaves that of the snapshot before.
+// keep writes a copy, and leaves that of the previous snapshot.
 func (h *simExecutor) keep(says, before string) error {
 	w := h.r.w
 	loop, err := w.disk.OpenFolder(loopDir)
@@ -197,7 +198,7 @@ func (h *simExecutor) write(name, text string) error {
 	return root.Rename(name+".tmp", name)
 }
 
-// openSnapshot takes up the snapshot of a runner that is gone.
+// openSnapshot opens the snapshot of an earlier runner.
 func (h *simExecutor) openSnapshot(sealed policy.FileChanges) {
 	w := h.r.w
 	if h.snapshot != nil || len(sealed.Files) == 0 {
@@ -217,7 +218,8 @@ func (h *simExecutor) openSnapshot(sealed policy.FileChanges) {
 	}
 }
 
-// restoreSnapshot does what executor.Executor.unseal does. not ok is a check that cannot go on.
+// restoreSnapshot does what executor.Executor.restoreSnapshot does. ok is false if the check cannot
+// go on.
 func (h *simExecutor) restoreSnapshot(d event.Decided, sealed policy.FileChanges, cause event.Seq) (ok bool) {
 	w, g := h.r.w, &h.r.w.project.guard
 	h.openSnapshot(sealed)
@@ -225,7 +227,7 @@ func (h *simExecutor) restoreSnapshot(d event.Decided, sealed policy.FileChanges
 		return true
 	}
 	if g.mine[g.says] {
-		w.violate(personsHold, "what a person wrote behind a check (%s) counts as the agent's doing", g.says)
+		w.violate(personsHold, "what a person wrote after a check (%s) counts as the agent's doing", g.says)
 	}
 	edited := event.GuardrailEdited{Path: guardFile, How: "changed", Is: g.says}
 	switch {
@@ -242,7 +244,7 @@ func (h *simExecutor) restoreSnapshot(d event.Decided, sealed policy.FileChanges
 	return edited.Why == ""
 }
 
-// checkGuard is asked when a guardrail runs.
+// checkGuard is called when a guardrail runs.
 func (w *world) checkGuard() {
 	if g := &w.project.guard; w.scenario.edition > 2 && w.scenario.protects && g.by[g.says] == anAgent {
 		w.violate(snapshotsHold, "a guardrail runs as an agent wrote it: %s", g.says)
@@ -276,7 +278,7 @@ func (w *world) checkEdits(events []event.Event) {
 	}
 }
 
-// snapshotFailed is what a begin is answered by that could not take a snapshot.
+// snapshotFailed answers a begin that could not take a snapshot.
 func (h *simExecutor) snapshotFailed(d event.Decided, cause event.Seq, err error) {
 	h.fail(d, cause, executor.Classify(err), fmt.Errorf("compare the guardrails' files: %w", err))
 }
@@ -288,15 +290,15 @@ func guarded(s *scenario) {
 }
 
 var wrongSnapshots = []wrong{
-	{"what agents changed is forgotten when a loop goes on", mutation{folded: after(event.TypeLoopResumed, func(s *loopstate.State) { s.FileChanges.Edits = nil }), unfolded: true, stage: func(s *scenario) {
+	{"agents' changes are forgotten when a loop goes on", mutation{folded: after(event.TypeLoopResumed, func(s *loopstate.State) { s.FileChanges.Edits = nil }), unfolded: true, stage: func(s *scenario) {
 		guarded(s)
 		s.protects = false
 	}}, editsNamed},
-	{"what guardrails consisted of is forgotten", mutation{folded: always(func(s *loopstate.State) { s.FileChanges = policy.FileChanges{} }), unfolded: true, stage: guarded}, snapshotsHold},
-	{"a dead runner's seal is not held", mutation{folded: after(event.TypeLoopResumed, func(s *loopstate.State) { s.FileChanges.AgentRan = false }), unfolded: true, stage: guarded}, snapshotsHold},
+	{"the snapshot is forgotten", mutation{folded: always(func(s *loopstate.State) { s.FileChanges = policy.FileChanges{} }), unfolded: true, stage: guarded}, snapshotsHold},
+	{"a dead runner's snapshot does not count", mutation{folded: after(event.TypeLoopResumed, func(s *loopstate.State) { s.FileChanges.AgentRan = false }), unfolded: true, stage: guarded}, snapshotsHold},
 	{"an agent's copy is believed", mutation{gullible: true, stage: func(s *scenario) { guarded(s); s.tampers = copyMost }}, snapshotsHold},
 	{"copies are not synced", mutation{unkept: true, stage: func(s *scenario) { guarded(s); s.powerCuts = 100 }}, copiesWhole},
-	{"a seal is held behind a check", mutation{folded: after(event.TypeIterationChecked, func(s *loopstate.State) { s.FileChanges.AgentRan = true }), unfolded: true, stage: func(s *scenario) {
+	{"a snapshot still counts after a check", mutation{folded: after(event.TypeIterationChecked, func(s *loopstate.State) { s.FileChanges.AgentRan = true }), unfolded: true, stage: func(s *scenario) {
 		guarded(s)
 		s.edits, s.mends = 0, 100
 	}}, personsHold},

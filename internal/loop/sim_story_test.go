@@ -7,18 +7,18 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// tally is what a person with a pencil would note while reading the journal: a
-// second, plainer opinion on what the policies count.
+// counts is what a person with a pencil would note while reading the journal: a second, simpler
+// version of the policies' counts.
 type counts struct {
 	rules    event.Rules
 	started  time.Time
 	now      time.Time
-	before   time.Time // when the event before was
-	open     int       // the iteration that began last
+	before   time.Time // time of the previous event
+	open     int       // the last iteration that began
 	inside   bool
 	counted  int
 	failures int // in a row
-	instants int // the last of these that were over at once and said the same
+	instants int // the last of these that were over at once with the same error
 	empties  int // the last of these in which nothing was heard of the agent
 	lastSaid string
 
@@ -46,15 +46,15 @@ type counts struct {
 	ended        event.Outcome // of the last iteration
 	died         bool          // a runner died within the open iteration
 	begun        event.Decided // the last decision to begin an iteration
-	back         int           // the last iteration that looked back and was not given back
+	back         int           // the last iteration that looked back and was not refunded
 
 	others   others
 	left     leftovers
 	verdicts verdicts
-	sealHeld bool // an agent may have been at the guardrails since they were looked at
+	sealHeld bool // an agent may have changed the guardrails since the last check
 }
 
-// count reads a journal. whole is false where its beginning was dropped.
+// count reads a journal. whole is false if its beginning was dropped.
 func count(events []event.Event) (t counts, whole bool) {
 	if len(events) > 0 && events[0].Seq != 1 {
 		return t, false
@@ -194,7 +194,7 @@ func (t *counts) iterationEnded(p event.IterationEnded) {
 	}
 }
 
-// bearsOut reports whether the journal so far gives a loop that reason to end.
+// bearsOut reports whether the journal so far gives the loop that reason to end.
 func (t *counts) bearsOut(r event.Reason) bool {
 	class := ""
 	if t.failed != nil {
@@ -241,8 +241,8 @@ func (t *counts) bearsOut(r event.Reason) bool {
 	return false
 }
 
-// late reports whether the loop has run for as long as it may. By how much the clock was set back,
-// no one knew; and of each rest the state does not keep what is less than a millisecond.
+// late reports whether limits.duration is used up. By how much the clock was set back is unknown,
+// and the state drops fractions of a millisecond of each wait.
 func (t *counts) late() bool {
 	const rounded = 100 * time.Millisecond
 	return t.rules.Limits.Duration > 0 && t.clock.ran+t.clock.back+rounded >= t.rules.Limits.Duration.Std()
@@ -306,7 +306,7 @@ func (w *world) checkStory(events []event.Event) {
 	}
 }
 
-// checkReflection holds whether an iteration looks back against those that did.
+// checkReflection checks which iterations look back.
 func (w *world) checkReflection(t *counts, e event.Event) {
 	d, every := as[event.Decided](e), t.rules.Reflect.Every
 	if want := every > 0 && d.Iteration != 1 && d.Iteration >= t.back+every; d.Reflect != want {

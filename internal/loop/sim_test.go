@@ -17,17 +17,17 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// The simulation plays runs of a loop: the real engine, driver, policies and
-// journal, on a disk that fails, among people, agents and processes that do what they
-// like. sim_world_test.go is the world, sim_invariants_test.go says what has to hold
-// in it, and sim_mutation_test.go shows that each of those can fail.
+// The simulation plays runs of a loop: the real engine, driver, policies and journal, on a disk
+// that fails, among people, agents and processes that do what they like. sim_world_test.go is the
+// world, sim_invariants_test.go has its invariants, and sim_mutation_test.go shows that each of
+// them can fail.
 var (
 	simSeeds   = flag.Int("sim.seeds", 100, "how many runs TestSimulation plays")
 	simSeed    = flag.Uint64("sim.seed", 0, "the one run that TestSimulation plays")
 	simEdition = flag.Int("sim.edition", len(editions), "of which edition that run is: each has in it what those before have, and more; the first only iterations, people and crashes")
 )
 
-// The same seed gives the same run: every tenth is played twice.
+// The same seed gives the same run: every tenth run is played twice.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	if *simSeed != 0 {
@@ -76,8 +76,7 @@ func TestSimulation(t *testing.T) {
 // draw returns the scene of a seed in an edition.
 func draw(seed uint64, edition int) scenario { return editions[edition-1](seed) }
 
-// worthReaching is what has to happen in some of a hundred runs, for the
-// invariants to mean something.
+// worthReaching has to happen in some of a hundred runs, else the invariants test too little.
 var worthReaching = []string{
 	"agent.started", "agent.started again", "agent.parked", "agent.exited", "agent.finished",
 	"decided iteration.begin", "decided agent.start", "decided agent.steer", "decided agent.release", "decided agent.abort", "decided agent.kill",
@@ -90,8 +89,8 @@ var worthReaching = []string{
 	"loop.ended agent", "loop.ended fault",
 }
 
-// rarelyReached is what has to happen in some of two thousand runs: in a hundred, there may be
-// none by chance.
+// rarelyReached has to happen in some of two thousand runs; in a hundred it may be missing by
+// chance.
 var rarelyReached = []string{
 	"decided check.cancel", "effect.failed iteration.check", "effect.failed repo.commit", "clock.jumped", "budget.warned",
 	"breaker.tripped hint", "breaker.tripped backoff", "breaker.tripped stop", "guardrail.snapshotted", "guardrail.edited", "agent.replaced", "repo.committed",
@@ -103,7 +102,7 @@ var rarelyReached = []string{
 	"effect.failed iteration.begin", "fault.raised",
 	"agent.noticed " + event.NoticeLingering, "agent.noticed " + event.NoticeBackground, "timer.fired background",
 	"guardrail.started beside another", "guardrail.ended before one that started first", "decided check.cancel of several",
-	"effect.failed iteration.check behind results", "decided check.cancel of the first look", "repo.unreadable",
+	"effect.failed iteration.check after results", "decided check.cancel of the first look", "repo.unreadable",
 }
 
 // reached is what happened in some run.
@@ -117,7 +116,7 @@ type reached struct {
 
 func newReached() *reached { return &reached{words: map[string]bool{}, seen: seen{}} }
 
-// take takes note of what happened in a run.
+// take notes what happened in a run.
 func (r *reached) take(w *world) {
 	events, err := w.journal()
 	if err != nil {
@@ -144,7 +143,7 @@ func (r *reached) take(w *world) {
 	}
 }
 
-// seeds is how many runs to play where each costs as much as so many.
+// seeds returns how many runs to play if each costs as much as so many.
 func seeds(each int) int {
 	n := *simSeeds
 	if testing.Short() {
@@ -272,7 +271,7 @@ func playRun(seed uint64, s scenario, broken mutation) (w *world, problem error)
 	return w, nil
 }
 
-// report tells a person what went wrong and how to see it again.
+// report describes a failure for a person, and how to replay it.
 func report(w *world, problem error) string {
 	edition := max(1, w.scenario.edition)
 	return fmt.Sprintf("seed %d: %v\n\n%s\n\nreplay: go test ./internal/loop -run 'TestSimulation$' -sim.seed=%d -sim.edition=%d -v",

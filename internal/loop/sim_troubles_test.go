@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What agents do in the second edition besides what they did in the first.
+// What agents do in the second edition and did not do in the first.
 
 // otherwise ends the turn in one of the ways of the second edition, if it does.
 func (a *agent) otherwise() bool {
@@ -31,7 +31,7 @@ func (w *world) unreachable() bool {
 	return w.scenario.outage > 0 && !w.now.Before(from) && w.now.Before(from.Add(w.scenario.outageFor))
 }
 
-// limited is a turn that something stands in the way of. Now and then the agent gets over it.
+// limited is a turn that meets a limit. Now and then the agent goes on after it.
 func (a *agent) limited(kind event.FaultKind) {
 	w := a.w
 	limit := event.AgentLimited{Kind: kind, Text: w.long(string(kind + " says no"))}
@@ -69,15 +69,15 @@ func (a *agent) failed(kind, problem string) {
 	}
 	a.print(event.AgentFinished{Outcome: "error", Kind: event.FaultKind(kind), Error: a.w.long(problem)})
 	if a.w.scenario.edition >= 3 && a.w.chance(20) {
-		a.tellLate()
+		a.reportLate()
 	}
 }
 
-// refuses reports whether the turn that fails now is one that the model refused. It draws nothing,
-// so that seeds of before play what they played.
+// refuses reports whether the turn that fails now is one that the model refused. It draws no random
+// number, so that the runs of older seeds do not change.
 func (a *agent) refuses() bool { return a.w.scenario.edition >= 3 && a.w.now.UnixMilli()%4 == 0 }
 
-// stated is when a limit is said to end: in a while, or something that must not be believed.
+// stated returns the stated end of a limit: in a while, or a text that must not be believed.
 func (w *world) stated() string {
 	now := w.wall()
 	switch w.rng.IntN(8) {
@@ -98,7 +98,7 @@ func (w *world) stated() string {
 	return now.Add(w.span(0, most)).Format(time.RFC3339)
 }
 
-// ask is a turn by whose end the agent asks for a person.
+// ask is a turn at whose end the agent asks for a person.
 func (a *agent) ask() {
 	switch a.w.rng.IntN(5) {
 	case 0:
@@ -120,7 +120,7 @@ func (a *agent) ask() {
 	}
 }
 
-// slowTool is a tool that says nothing for long.
+// slowTool is a tool that is silent for long.
 func (a *agent) slowTool(id string) []event.Payload {
 	a.soon(a.w.span(0, time.Hour), func() {
 		a.print(event.ToolReturned{ID: id, OK: true, Output: event.Plain("at last")})
@@ -128,17 +128,17 @@ func (a *agent) slowTool(id string) []event.Payload {
 	return []event.Payload{event.ToolCalled{ID: id, Name: "bash", Input: []byte(`{"command":"make"}`)}}
 }
 
-// linger is what happens when the process is gone, and what it started goes on.
+// linger lets the process exit while what it started goes on.
 func (a *agent) linger(code int) {
 	if !a.alive {
 		return
 	}
 	a.print(event.AgentNoticed{What: event.NoticeLingering, Text: "it may go on"})
-	a.h.r.heard.turn = false // no one's silence
+	a.h.r.heard.turn = false // its silence does not count
 	a.exit(code, "", a.w.span(0, 2*time.Hour))
 }
 
-// long makes a text long where everything is.
+// long makes a text long in a wordy scenario.
 func (w *world) long(text string) string {
 	if w.scenario.wordily {
 		return text + strings.Repeat(" and so on", 100+w.rng.IntN(800)) + "\n" + text

@@ -25,7 +25,7 @@ type users struct {
 	commands []userCommand
 	acts     int
 	garbage  int
-	waits    int // hours that no one wished for anything
+	waits    int // hours without a command
 }
 
 // userCommand is a command that was dropped.
@@ -61,7 +61,7 @@ func (p *users) act() {
 	p.w.after(p.w.span(0, p.w.scenario.pace), p.act)
 }
 
-// loseTime sees to it that a paused loop is not paused for ever.
+// loseTime resumes a loop that was paused for long.
 func (p *users) loseTime() {
 	if p.w.scenario.patient {
 		if r := p.w.runner; r != nil && r.opened && r.driver.Engine.State().NeedsResume() {
@@ -105,7 +105,7 @@ func (p *users) choose() event.CommandReceived {
 	return event.CommandReceived{Kind: event.CommandKill}
 }
 
-// drop puts a command's file into the inbox, whole at once, and rings.
+// drop puts a command's complete file into the inbox, and wakes its reader.
 func (p *users) drop(c event.CommandReceived) {
 	id := p.w.id(p.w.now)
 	c.ID, c.From = string(id[:]), "sim"
@@ -134,17 +134,17 @@ func (p *users) litter() {
 	if err := p.w.disk.Drop(inboxDir+"/"+name, []byte(`{"half":`)); err != nil {
 		panic(err)
 	}
-	p.w.note("somebody leaves %s in the inbox", name)
+	p.w.note("a person leaves %s in the inbox", name)
 	p.ring()
 }
 
-// withdraw takes a command back, if no runner has claimed it.
+// withdraw removes a command, if no runner has claimed it.
 func (p *users) withdraw(c *userCommand) {
 	file := inboxDir + "/" + c.ID + dropped
 	if _, err := p.w.disk.ReadFile(file); err != nil || p.w.disk.Crashed() {
 		return
 	}
-	_ = p.w.disk.Remove(file) // the file says whether it was
+	_ = p.w.disk.Remove(file) // whether it was claimed shows in the file
 	if _, err := p.w.disk.ReadFile(file); err != nil {
 		c.withdrawn = true
 		p.w.note("a person withdraws %s", c.ID[20:])
@@ -166,7 +166,7 @@ func (p *users) signal() {
 	}, "loop")}}})
 }
 
-// fault is an error that ralph itself meets, such as a folder that vanishes.
+// fault is an error of ralph's own, such as a folder that vanishes.
 func (p *users) fault() {
 	if r := p.w.runner; r != nil && r.opened {
 		p.w.note("a fault")
@@ -240,7 +240,7 @@ func (r *runner) pending() (found []event.CommandReceived, rejects []string, err
 	return found, rejects, nil
 }
 
-// claim records commands and removes their files once that is durable.
+// claim records commands and removes their files when the record is durable.
 func (r *runner) claim(found []event.CommandReceived, rejects []string) {
 	in := loop.Input{Commands: found}
 	for _, name := range rejects {

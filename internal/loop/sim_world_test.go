@@ -22,7 +22,7 @@ type world struct {
 
 	began   time.Time
 	now     time.Time     // of the machine, never set back
-	stopped time.Time     // until when the runner's process stands still
+	stopped time.Time     // until when the runner's process is stopped
 	skew    time.Duration // of the wall clock
 	queue   queue
 	order   int
@@ -42,8 +42,8 @@ type world struct {
 
 	crashes int
 	begins  int // iterations that were asked for
-	checks  int // of what was left, before or after them
-	changes int // that runners which are gone have made on the disk
+	checks  int // of the work, before or after iterations
+	changes int // of the disk by earlier runners
 	resumes int
 	trace   []string
 	seen    seen
@@ -56,7 +56,7 @@ const (
 	// A run has to come to its end within these.
 	maxSteps = 200_000
 	maxRun   = 30 * 24 * time.Hour
-	// Those that are given back included: limits, disasters and outages of a run are few.
+	// Including refunded ones: a run has few limits, disasters and outages.
 	beginsMost = 300
 	checksMost = 2 * beginsMost
 )
@@ -77,8 +77,8 @@ func (w *world) violate(invariant, format string, args ...any) {
 type item struct {
 	at    time.Time
 	order int
-	// runner is the one whose process this happens in: it does not happen when that
-	// one is dead. nil is the world outside.
+	// runner is the one in whose process this happens; if it is dead, it does not happen. nil means
+	// the world outside.
 	runner *runner
 	own    bool // it is the runner itself that does it, not an agent
 	do     func()
@@ -102,7 +102,7 @@ func (q *queue) Pop() any {
 	return last
 }
 
-// after makes something happen in the world outside.
+// after schedules something in the world outside.
 func (w *world) after(d time.Duration, do func()) { w.schedule(nil, d, do) }
 
 func (w *world) schedule(r *runner, d time.Duration, do func()) *item {
@@ -115,7 +115,7 @@ func (w *world) schedule(r *runner, d time.Duration, do func()) *item {
 	return it
 }
 
-// newWorld makes a run that has not begun.
+// newWorld returns a run that has not begun.
 func newWorld(seed uint64, s scenario, broken mutation) *world {
 	w := &world{
 		seed: seed, rng: rand.New(rand.NewPCG(seed, 2)), scenario: s, broken: broken,
@@ -124,14 +124,14 @@ func newWorld(seed uint64, s scenario, broken mutation) *world {
 	}
 	w.seen = seen{}
 	w.faults.w, w.reader.w, w.users.w, w.project.w = w, w, w, w
-	if err := w.lay(); err != nil {
+	if err := w.create(); err != nil {
 		panic(err)
 	}
 	return w
 }
 
-// lay makes the loop's folders, durable as the start of a loop leaves them.
-func (w *world) lay() error {
+// create makes the loop's folders, durable as after the start of a loop.
+func (w *world) create() error {
 	for _, dir := range []string{loopDir, inboxDir, rejectedDir} {
 		if err := w.disk.MkdirAll(dir); err != nil {
 			return err
@@ -149,13 +149,13 @@ func (w *world) lay() error {
 	return nil
 }
 
-// driverRun plays until the loop has ended for good. It panics with a violation.
+// play runs until the loop has ended for good. It panics with a violation.
 func (w *world) play() {
 	w.after(0, w.run)
 	w.reader.begin()
 	w.users.begin()
 	if w.scenario.edition >= 2 {
-		w.project.lay()
+		w.project.create()
 		w.nap()
 	}
 	if w.scenario.skews {
@@ -216,7 +216,7 @@ func (w *world) run() {
 	r.before = w.disk.Changes()
 	plan := w.scenario.disaster(w)
 	if plan.CrashAt > 0 {
-		plan.CrashAt += r.before // the disk counts from its making
+		plan.CrashAt += r.before // the disk counts from its creation
 	}
 	w.disk.Plan(plan)
 	w.note("runner %d starts", r.number)
@@ -326,7 +326,7 @@ func (w *world) setClock() {
 
 func (w *world) wall() time.Time { return w.now.Add(w.skew) }
 
-// id gives everything that needs one its id: rising, and as long as a ULID.
+// id returns a new id: rising, and as long as a ULID.
 func (w *world) id(time.Time) (id [26]byte) {
 	w.ids++
 	copy(id[:], fmt.Sprintf("01SIM%021d", w.ids))
@@ -345,7 +345,7 @@ func (w *world) note(format string, args ...any) {
 	w.trace = append(w.trace, w.now.Format("02 15:04:05.000000 ")+fmt.Sprintf(format, args...))
 }
 
-// story is the last that happened, for a person who looks for a mistake.
+// story returns the last events, for a person who looks for a mistake.
 func (w *world) story(n int) string {
 	var b strings.Builder
 	events, err := w.journal()

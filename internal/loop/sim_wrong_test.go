@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What the invariants of the second edition are for.
+// Mutations that the invariants of the second edition notice.
 var wrongInTheSecondEdition = []wrong{
 	{"a refused file DONE stays where it is", mutation{folded: always(func(s *loopstate.State) { s.Completion.Aside = false }), unfolded: true}, runEnds},
 	{"what an iteration spent is forgotten", mutation{folded: after(event.TypeIterationEnded, func(s *loopstate.State) { s.Budget.Total = policy.Spending{} }), unfolded: true}, allCounted},
@@ -19,13 +19,13 @@ var wrongInTheSecondEdition = []wrong{
 	}), unfolded: true, stage: thrifty}, turnOverspends},
 	{"a stated reset is forgotten", mutation{folded: always(func(s *loopstate.State) { s.Failover.Limits.NotUntil = s.At }), unfolded: true, stage: rated}, resetsHold},
 	{"a limit is taken for a failure", mutation{folded: always(func(s *loopstate.State) { s.Failover.Limits.Kind = "" }), unfolded: true}, refundsHold},
-	{"an agent is said to rest that is at work", mutation{hasty: true}, checksAlone},
-	{"the mind looks before the agent has gone", mutation{folded: after(event.TypeAgentFinished, func(s *loopstate.State) { s.Phase = policy.Gone }), unfolded: true, stage: withGuardrails}, checksAlone},
+	{"an agent at work is reported as parked", mutation{hasty: true}, checksAlone},
+	{"a check begins before the agent has gone", mutation{folded: after(event.TypeAgentFinished, func(s *loopstate.State) { s.Phase = policy.Gone }), unfolded: true, stage: withGuardrails}, checksAlone},
 	{"what failed is committed", mutation{folded: always(func(s *loopstate.State) { s.Verification.Failures = nil }), unfolded: true, stage: withGuardrails}, commitsPassed},
 	{"a check is asked for twice", mutation{folded: after(event.TypeGuardrailStarted, func(s *loopstate.State) { s.Phase = policy.Gone }), unfolded: true, stage: withGuardrails}, oneOfAKind},
-	{"the person who is waited for is forgotten", mutation{folded: always(func(s *loopstate.State) { s.Escalation = policy.Escalation{} }), unfolded: true, stage: asking}, waitsForPerson},
+	{"a wait for a person is forgotten", mutation{folded: always(func(s *loopstate.State) { s.Escalation = policy.Escalation{} }), unfolded: true, stage: asking}, waitsForPerson},
 	{"a pause for a person is forgotten", mutation{folded: always(forgetPause), unfolded: true, stage: asking}, waitsForPerson},
-	{"nobody notices that the machine slept", mutation{deaf: true, stage: sleepy}, realSilence},
+	{"sleep of the machine is not noticed", mutation{deaf: true, stage: sleepy}, realSilence},
 	{"the state keeps everything", mutation{folded: always(func(s *loopstate.State) { s.Verification.Left = append(s.Verification.Left, strings.Repeat("x", 5000)) }), unfolded: true}, bounded},
 	{"a warning is forgotten", mutation{folded: after(event.TypeIterationStarted, func(s *loopstate.State) { s.Budget.Warned = nil }), unfolded: true}, warnsOnce},
 	{"a guardrail that was changed is believed", mutation{folded: always(func(s *loopstate.State) { s.Verification.Unrestored = nil }), unfolded: true, stage: tampered}, claimsHold},
@@ -41,7 +41,7 @@ func always(spoil func(*loopstate.State)) func([]event.Event, *loopstate.State) 
 	return func(_ []event.Event, s *loopstate.State) { spoil(s) }
 }
 
-// after spoils it where the last that was recorded is of that type.
+// after spoils the state if the last recorded event is of that type.
 func after(t event.Type, spoil func(*loopstate.State)) func([]event.Event, *loopstate.State) {
 	return func(events []event.Event, s *loopstate.State) {
 		if events[len(events)-1].Type == t {

@@ -48,11 +48,11 @@ func (m *memory) Rotate(int, json.RawMessage) ([]event.Event, error) { return ni
 func (m *memory) Full() bool                                         { return false }
 func (m *memory) Sync() error                                        { return nil }
 
-// recordingExecutor are an executor that only write down what they are asked for.
+// recordingExecutor is an executor that only records its effects.
 type recordingExecutor struct {
 	asked   []event.Decided
 	journal *memJournal
-	before  map[string]string // what the journal was asked for last, before each effect
+	before  map[string]string // the last call of the journal before each effect
 }
 
 func (n *recordingExecutor) Do(d event.Decided, _ event.Seq, _ *loopstate.State) {
@@ -94,7 +94,7 @@ func TestDecisionTraces(t *testing.T) {
 	}
 }
 
-// play tells a story to an engine and returns it with what the engine made of it.
+// play runs a story in an engine and returns it with the engine's decisions.
 func play(t *testing.T, story string) string {
 	t.Helper()
 	journal := &memory{now: time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)}
@@ -118,12 +118,12 @@ func play(t *testing.T, story string) string {
 			}
 			fmt.Fprintf(&out, "  %s %s\n", e.Type, e.Data())
 		}
-		fmt.Fprintf(&out, "  = %s\n", stand(engine.State()))
+		fmt.Fprintf(&out, "  = %s\n", statusLine(engine.State()))
 	}
 	for line := range strings.Lines(story) {
 		line = strings.TrimRight(line, "\n")
 		if strings.HasPrefix(line, "  ") {
-			continue // what an earlier run answered
+			continue // output of an earlier run
 		}
 		input, more := strings.CutPrefix(line, "<& ")
 		if !more {
@@ -164,8 +164,8 @@ func parseInput(t *testing.T, journal *memory, input string) []event.Draft {
 	return []event.Draft{{Type: event.Type(name), By: "story", Data: []byte(data)}}
 }
 
-// stand says where the loop stands and which deadline it waits for.
-func stand(s *loopstate.State) string {
+// statusLine returns the loop's status and the deadline it waits for.
+func statusLine(s *loopstate.State) string {
 	where := s.Status().String()
 	if s.Phase != "" {
 		where += fmt.Sprintf(", iteration %d %s", s.Iteration, s.Phase)
