@@ -186,7 +186,7 @@ func sumOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Without any guardrail the settings are watched all the same: a loop that is resumed obeys them.
+// Without any guardrail the settings are still watched, because a resumed loop obeys them.
 func TestSettingsAreWatched(t *testing.T) {
 	for name, guards := range map[string][]string{"without guardrails": nil, "beside a guardrail": {"true"}} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestSettingsAreWatched(t *testing.T) {
 	}
 }
 
-// A guardrail whose files change while it runs has proved nothing.
+// A guardrail whose files change while it runs proves nothing.
 func TestProtectedGuardrailIsComparedAgain(t *testing.T) {
 	const changing = "echo 'exit 0' > check.sh\n"
 	for name, row := range map[string]struct {
@@ -302,7 +302,7 @@ func TestSnapshotOutlivesExecutor(t *testing.T) {
 	next.state.FileChanges = policy.FileChanges{Files: sealed.Files, AgentRan: true}
 	next.up()
 	if all := next.answer(begin); types(all) != "iteration.started" {
-		t.Errorf("a seal that is held is taken again: %s", types(all))
+		t.Errorf("a snapshot that is still valid is taken again: %s", types(all))
 	}
 	// The executor read the content when it began.
 	if err := os.RemoveAll(filepath.Join(next.cfg.Dir, guardrail.KeptDir)); err != nil {
@@ -338,7 +338,7 @@ func TestBeginInspectsFolder(t *testing.T) {
 
 	s.answer(begin)
 	if there(s.cfg.Dir, "WAIT_WITHOUT_RESTART") {
-		t.Error("a wait that was answered lies there still")
+		t.Error("the file of an answered wait still exists")
 	}
 	if text, err := os.ReadFile(filepath.Join(s.cfg.Dir, "task.md")); err != nil || !strings.Contains(string(text), "> make it work") {
 		t.Errorf("task.md: %q, %v", text, err)

@@ -55,10 +55,10 @@ type stage struct {
 	agents  int      // how many were asked for
 }
 
-// patience of the tests: no step here may take it.
+// patience of the tests: no step may take that long.
 var patience = agent.Patience{Abort: 20 * time.Second, Stop: 20 * time.Second, Term: 20 * time.Second, Reset: 20 * time.Second}
 
-// noSettings is what is sealed where there are neither guardrails nor settings.
+// noSettings is the snapshot without guardrails and settings.
 var noSettings = []event.SnapshotFile{{Path: ".ralph/settings.json", Role: "settings"}, {Path: ".ralph/settings.local.json", Role: "settings"}}
 
 // set returns an executor that runs an agent; with a nil dialect nothing is started.
@@ -121,7 +121,7 @@ func (s *stage) do(d event.Decided) event.Seq {
 	return s.cause
 }
 
-// next is the next thing that was reported.
+// next returns the next report.
 func (s *stage) next() reported {
 	s.t.Helper()
 	select {
@@ -133,7 +133,7 @@ func (s *stage) next() reported {
 	return reported{}
 }
 
-// until is the next thing of that type; what is reported before is passed over.
+// until returns the next report of that type, and skips earlier ones.
 func (s *stage) until(typ event.Type) reported {
 	s.t.Helper()
 	for {

@@ -23,7 +23,7 @@ func seeing(t *testing.T) *stage {
 	return s
 }
 
-// stuck makes git wait in the repository, and returns what is closed when it does.
+// stuck makes git wait in the repository; the channel is closed when it does.
 func stuck(t *testing.T, s *stage) <-chan struct{} {
 	t.Helper()
 	folder := filepath.Join(s.cfg.Project, "deep")
@@ -55,8 +55,8 @@ func stuck(t *testing.T, s *stage) <-chan struct{} {
 	return waits
 }
 
-// A look that hangs ends when it is cancelled, before an iteration and after it, and says nothing
-// of what it did not see.
+// An inspection that hangs ends when it is cancelled, before and after an iteration, and reports
+// only what it has seen.
 func TestHangingInspectionIsCancelled(t *testing.T) {
 	t.Parallel()
 	for _, d := range []event.Decided{begin, look} {
@@ -98,7 +98,7 @@ func TestUnreadableRepositoryIsReported(t *testing.T) {
 	}
 }
 
-// No version control is nothing to tell.
+// No version control is no error.
 func TestNoRepositoryIsNotUnseen(t *testing.T) {
 	t.Parallel()
 	s := bare(t)

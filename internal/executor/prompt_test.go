@@ -44,7 +44,7 @@ Messages from the person you work for, oldest first:
 - mind the gap
 - then write down
   what you found`},
-		"both, behind the base": {"make it work\n", []string{"no work was done"}, []string{"b"}, `make it work
+		"both, after the base": {"make it work\n", []string{"no work was done"}, []string{"b"}, `make it work
 
 Your last claim that the work is done was not accepted:
 - no work was done

@@ -14,7 +14,7 @@ import (
 
 var keepGuards = []Guardrail{{Command: "./check.sh", Protect: true}, {Command: "sh loose.sh"}}
 
-// kept is a project whose guardrails were sealed by a process that is gone.
+// kept is a project with a snapshot by an earlier process.
 func kept(t *testing.T) (p project, loopDir string, records []Record) {
 	t.Helper()
 	p, loopDir = newProject(t), t.TempDir()
@@ -27,7 +27,7 @@ func kept(t *testing.T) (p project, loopDir string, records []Record) {
 	return p, loopDir, s.Records()
 }
 
-// reopened returns what the next process sees.
+// reopened returns the snapshot of the next process.
 func reopened(t *testing.T, p project, loopDir string, records []Record) *FileSnapshot {
 	t.Helper()
 	s, err := Reopen(p.dir, loopDir, records, keepGuards)

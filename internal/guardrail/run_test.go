@@ -348,7 +348,7 @@ func TestNothingStartsAfterCancel(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if logs, _ := filepath.Glob(filepath.Join(c.LoopDir, "*")); len(logs) != 0 {
-		t.Errorf("left behind: %v", logs)
+		t.Errorf("left: %v", logs)
 	}
 }
 

@@ -202,7 +202,7 @@ func TestChangesAreRestored(t *testing.T) {
 				}
 			}
 			if left, _ := filepath.Glob(p.at("*/.ralph-restore-*")); len(left) > 0 {
-				t.Errorf("left behind: %v", left)
+				t.Errorf("left: %v", left)
 			}
 		})
 	}

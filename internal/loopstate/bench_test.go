@@ -25,10 +25,10 @@ const (
 	rounds       = 5
 )
 
-// BenchmarkRebuild folds a journal of 200 MB, which lies in the page cache, from its first line to
-// its state, every checksum checked, on one core. The yardsticks read the same files and
-// do nothing, and unmarshal each line with encoding/json and add up its usage; all in turns,
-// and the median of the rounds counts.
+// BenchmarkRebuild folds a journal of 200 MB in the page cache from its first line, with every
+// checksum checked, on one core. One yardstick only reads the same files; the other unmarshals each
+// line with encoding/json and adds up its usage. All run in turns, and the median of the rounds
+// counts.
 func BenchmarkRebuild(b *testing.B) {
 	dir := longJournal(b)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -89,7 +89,7 @@ func readOnly(b *testing.B, files []string) {
 	}
 }
 
-// unmarshalOnly is the fold that is written first, over the journal's first lines.
+// unmarshalOnly is the simplest fold, over the journal's first lines.
 func unmarshalOnly(b *testing.B, files []string) {
 	text := make([]byte, naiveBytes)
 	f, err := os.Open(files[0])

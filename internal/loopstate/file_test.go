@@ -209,7 +209,7 @@ func TestWriterReportsErrors(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "state.json?*"))
 	if err != nil || len(left) != 0 {
-		t.Errorf("half-written files are left behind: %v", left)
+		t.Errorf("half-written files are left: %v", left)
 	}
 }
 
@@ -252,8 +252,8 @@ func TestWriterRemovesLeftovers(t *testing.T) {
 	}
 }
 
-// A writer makes iterations/ for the first file in it, and not again where it was removed:
-// its files would keep the rest of a loop's folder from being removed as well.
+// A writer makes iterations/ for the first file in it, and not again after it was removed: a new
+// file would prevent the removal of the loop's folder.
 func TestWriterMakesFolderOnce(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, loopstate.IterationsDir)

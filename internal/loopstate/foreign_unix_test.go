@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loopstate"
 )
 
-// What another program put in a projection's place is neither waited for nor written through.
+// A writer neither waits at a pipe nor writes through a link in a projection's place.
 func TestForeignFilesReplaceProjections(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, loopstate.StateFile), 0o600); err != nil {

@@ -91,11 +91,11 @@ func TestOpenEqualsRunnerState(t *testing.T) {
 	// earlier is state.json as it was in the middle of the second iteration, last as it is now.
 	for name, spoil := range map[string]func(t *testing.T, dir string, earlier, last []byte){
 		"it is up to date": func(t *testing.T, dir string, _, last []byte) { put(t, dir, last) },
-		"it lags behind":   func(t *testing.T, dir string, earlier, _ []byte) { put(t, dir, earlier) },
+		"it is older":      func(t *testing.T, dir string, earlier, _ []byte) { put(t, dir, earlier) },
 		"it is not there":  func(t *testing.T, dir string, _, _ []byte) {},
 		"it is empty":      func(t *testing.T, dir string, _, _ []byte) { put(t, dir, nil) },
 		"it is torn":       func(t *testing.T, dir string, _, last []byte) { put(t, dir, last[:len(last)/2]) },
-		"it is torn behind its head": func(t *testing.T, dir string, _, last []byte) {
+		"it is torn after its head": func(t *testing.T, dir string, _, last []byte) {
 			put(t, dir, last[:bytes.Index(last, []byte(`"state"`))])
 		},
 		"it is no JSON":                func(t *testing.T, dir string, _, _ []byte) { put(t, dir, []byte("\x00\x01")) },
@@ -157,7 +157,7 @@ func mkdir(t *testing.T, path string) {
 	}
 }
 
-// moved returns a state.json that says it stands at another event.
+// moved returns a state.json with another last event.
 func moved(t *testing.T, data []byte, by int) []byte {
 	t.Helper()
 	s := stateIn(t, data)
@@ -165,13 +165,13 @@ func moved(t *testing.T, data []byte, by int) []byte {
 	return loopstate.Encode(&s)
 }
 
-// foreign is the state of a loop that has lived as long, at another time.
+// foreign returns the state of a loop of the same length, at another time.
 func foreign(t *testing.T) []byte {
 	t.Helper()
 	return loopstate.Encode(folded(t, append([]event.Payload{started}, iteration(1)...)...))
 }
 
-// listing tells everything about the files of a folder that a reader could change.
+// listing describes everything in a folder that a reader could change.
 func listing(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -190,9 +190,9 @@ func listing(t *testing.T, dir string) (lines []string) {
 	return lines
 }
 
-// That state.json is used at all can be seen only where it says more than the journal.
+// The use of state.json shows only if it says more than the journal.
 func TestOpenBeginsWithStateJSON(t *testing.T) {
-	for name, behind := range map[string]int{"at its last event": 0, "behind it": 4} {
+	for name, later := range map[string]int{"at its last event": 0, "before it": 4} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			r := begun(t, dir, journal.Options{})
@@ -200,7 +200,7 @@ func TestOpenBeginsWithStateJSON(t *testing.T) {
 			marked := r.state
 			marked.Lifecycle.Host = "from state.json"
 			put(t, dir, loopstate.Encode(&marked))
-			r.write(iteration(1)[5 : 5+behind]...)
+			r.write(iteration(1)[5 : 5+later]...)
 
 			s, err := loopstate.Open(dir)
 			if err != nil {

@@ -21,7 +21,7 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func usd(x float64) *float64 { return &x }
 
-// at returns a draft as an event that was read from a journal's line.
+// at returns a draft as an event that was read from a journal.
 func at(t interface{ Fatal(...any) }, seq event.Seq, when time.Time, d event.Draft) event.Event {
 	line, _ := frame.Append(nil, frame.Stamp{Seq: seq, At: when}, d, 0)
 	e, err := event.Parse(line)
@@ -72,22 +72,22 @@ func TestStatus(t *testing.T) {
 		waiting  string
 		deadline string
 	}{
-		"a journal without a loop has no status":    {nil, "", "", ""},
-		"a loop starts":                             {[]event.Payload{started}, event.StatusStarting, "", ""},
-		"it starts until its first agent runs":      {[]event.Payload{started, begin, opened, start}, event.StatusStarting, "", policy.TimerIteration},
-		"it runs":                                   {[]event.Payload{started, begin, opened, start, agentUp}, event.StatusRunning, "", policy.TimerIdle},
-		"it runs between two iterations":            {[]event.Payload{started, begin, opened, start, agentUp, over, exited, done}, event.StatusRunning, "", ""},
-		"its second agent starts while it runs":     {[]event.Payload{started, begin, opened, start, agentUp, over, exited, done, begin, event.IterationStarted{N: 2}, start}, event.StatusRunning, "", policy.TimerIteration},
-		"it waits after a failure":                  {[]event.Payload{started, event.LoopWaiting{For: event.WaitRestart, Until: noon.Add(time.Hour)}}, event.StatusWaiting, "restart delay until 2026-11-21T13:00:00Z", policy.TimerRestart},
-		"it waits no longer when the time has come": {[]event.Payload{started, begin, opened, start, agentUp, exited, done, event.LoopWaiting{For: event.WaitRestart, Until: noon.Add(time.Hour)}, event.LoopWaited{For: event.WaitRestart}}, event.StatusRunning, "", ""},
-		"it rests": {[]event.Payload{started, event.LoopPaused{}}, event.StatusPaused, "", ""},
-		"one that rests does not count the time to restart": {[]event.Payload{started, begin, opened, start, agentUp, exited, failed, event.LoopPaused{}}, event.StatusPaused, "", ""},
+		"a journal without a loop has no status":         {nil, "", "", ""},
+		"a loop starts":                                  {[]event.Payload{started}, event.StatusStarting, "", ""},
+		"it starts until its first agent runs":           {[]event.Payload{started, begin, opened, start}, event.StatusStarting, "", policy.TimerIteration},
+		"it runs":                                        {[]event.Payload{started, begin, opened, start, agentUp}, event.StatusRunning, "", policy.TimerIdle},
+		"it runs between two iterations":                 {[]event.Payload{started, begin, opened, start, agentUp, over, exited, done}, event.StatusRunning, "", ""},
+		"its second agent starts while it runs":          {[]event.Payload{started, begin, opened, start, agentUp, over, exited, done, begin, event.IterationStarted{N: 2}, start}, event.StatusRunning, "", policy.TimerIteration},
+		"it waits after a failure":                       {[]event.Payload{started, event.LoopWaiting{For: event.WaitRestart, Until: noon.Add(time.Hour)}}, event.StatusWaiting, "restart delay until 2026-11-21T13:00:00Z", policy.TimerRestart},
+		"it waits no longer when the time has come":      {[]event.Payload{started, begin, opened, start, agentUp, exited, done, event.LoopWaiting{For: event.WaitRestart, Until: noon.Add(time.Hour)}, event.LoopWaited{For: event.WaitRestart}}, event.StatusRunning, "", ""},
+		"it pauses":                                      {[]event.Payload{started, event.LoopPaused{}}, event.StatusPaused, "", ""},
+		"a pause replaces the restart delay":             {[]event.Payload{started, begin, opened, start, agentUp, exited, failed, event.LoopPaused{}}, event.StatusPaused, "", ""},
 		"it stops":                                       {[]event.Payload{started, begin, opened, start, agentUp, stop, granted}, event.StatusStopping, "", policy.TimerIdle},
-		"it stops though it rests":                       {[]event.Payload{started, event.LoopPaused{}, stop, granted}, event.StatusStopping, "", ""},
+		"it stops though it is paused":                   {[]event.Payload{started, event.LoopPaused{}, stop, granted}, event.StatusStopping, "", ""},
 		"it has ended":                                   {[]event.Payload{started, stop, event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonStop}}, event.StatusStopped, "", ""},
 		"an ended loop waits for nothing":                {[]event.Payload{started, event.LoopWaiting{For: event.WaitRestart, Until: noon.Add(time.Hour)}, event.LoopEnded{Status: event.StatusFailed}}, event.StatusFailed, "", ""},
 		"it waits for a limit":                           {[]event.Payload{started, event.LoopWaiting{For: event.WaitRate, Until: noon.Add(time.Hour)}}, event.StatusWaiting, "rate limit until 2026-11-21T13:00:00Z", policy.TimerLimit},
-		"it waits because it gets nowhere":               {[]event.Payload{started, event.LoopWaiting{For: event.WaitBreaker, Until: noon.Add(time.Hour)}}, event.StatusWaiting, "no progress until 2026-11-21T13:00:00Z", policy.TimerBreaker},
+		"it waits without progress":                      {[]event.Payload{started, event.LoopWaiting{For: event.WaitBreaker, Until: noon.Add(time.Hour)}}, event.StatusWaiting, "no progress until 2026-11-21T13:00:00Z", policy.TimerBreaker},
 		"a later wait replaces it":                       {[]event.Payload{started, event.LoopWaiting{For: event.WaitRate, Until: noon.Add(time.Hour)}, event.LoopWaiting{For: event.WaitPerson, Why: "which key?"}}, event.StatusWaiting, "a person: which key?", ""},
 		"a resume ends it":                               {[]event.Payload{started, begin, opened, event.LoopWaiting{For: event.WaitRate, Until: noon.Add(time.Hour)}, event.LoopResumed{}}, event.StatusStarting, "", ""},
 		"it waits for a person":                          {[]event.Payload{started, begin, opened, start, agentUp, event.CommandReceived{ID: "c", Kind: event.CommandWait, Text: "which key?"}, event.CommandDelivered{ID: "c", How: "loop"}, over, exited, done, event.LoopWaiting{For: event.WaitPerson, Why: "which key?"}}, event.StatusWaiting, "a person: which key?", ""},
@@ -95,7 +95,7 @@ func TestStatus(t *testing.T) {
 		"its guardrails run without a deadline":          {[]event.Payload{started, begin, opened, start, agentUp, over, exited, event.Decided{Do: event.DoCheck}}, event.StatusRunning, "", ""},
 		"a process that is being killed has no deadline": {[]event.Payload{started, begin, opened, start, agentUp, over, event.Decided{Do: event.DoRelease}, event.Decided{Do: event.DoKill}}, event.StatusRunning, "", ""},
 		"one that is released has":                       {[]event.Payload{started, begin, opened, start, agentUp, over, event.Decided{Do: event.DoRelease}}, event.StatusRunning, "", policy.TimerExitGrace},
-		"it is taken up again":                           {[]event.Payload{started, begin, opened, start, agentUp, exited, done, event.LoopEnded{Status: event.StatusStopped}, event.LoopResumed{}}, event.StatusRunning, "", ""},
+		"it is resumed":                                  {[]event.Payload{started, begin, opened, start, agentUp, exited, done, event.LoopEnded{Status: event.StatusStopped}, event.LoopResumed{}}, event.StatusRunning, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := folded(t, row.story...)
@@ -266,7 +266,7 @@ func throughJSON(t interface{ Fatal(...any) }, s *loopstate.State) *loopstate.St
 // stateMost bounds the JSON of a state, whatever happened.
 const stateMost = 256 << 10
 
-// anything draws an event that could stand in a journal, whether it makes sense there or not.
+// anything draws an event that a journal could contain, whether it makes sense there or not.
 var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 	pick := func(label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
 	n := func() int { return rapid.IntRange(0, 3).Draw(t, "n") }
@@ -406,7 +406,7 @@ var anything = rapid.Custom(func(t *rapid.T) event.Draft {
 	return event.Encode(payloads[i](), "story")
 })
 
-// journalOf gives drafts their places: the clock goes on, stands, or is set back.
+// journalOf makes events of drafts: the clock goes on, stops, or is set back.
 func journalOf(t *rapid.T, drafts []event.Draft) (events []event.Event) {
 	when := noon
 	for i, d := range drafts {
@@ -425,7 +425,7 @@ func foldAll(t interface{ Fatal(...any) }, s *loopstate.State, events []event.Ev
 	return string(s.Checkpoint())
 }
 
-// A crash may come after any event: a fold from a checkpoint there has to come to the same state.
+// A crash may come after any event: a fold from a checkpoint there has to give the same state.
 func TestCheckpointEqualsCompleteFold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		events := journalOf(t, rapid.SliceOfN(anything, 0, 16).Draw(t, "events"))

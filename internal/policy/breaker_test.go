@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// breaker folds what happened; what the agent said stands in c.
+// breaker folds events; c has what the agent said.
 func breaker(t testing.TB, b *policy.Breaker, c *policy.Completion, story ...event.Payload) *policy.Breaker {
 	t.Helper()
 	l := *by(final)
@@ -27,7 +27,7 @@ func breaker(t testing.TB, b *policy.Breaker, c *policy.Completion, story ...eve
 	return b
 }
 
-func stands(when, head, fingerprint string) event.Payload {
+func inspected(when, head, fingerprint string) event.Payload {
 	return event.RepoInspected{Root: ".", When: event.Moment(when), Head: head, Fingerprint: fingerprint}
 }
 
@@ -39,40 +39,40 @@ var begins = event.Decided{Do: event.DoBegin}
 
 func TestProgressByFiles(t *testing.T) {
 	turn := []event.Payload{event.IterationStarted{N: 1}, turnOver, check}
-	// An iteration from here to there, which is not over yet.
+	// An iteration with its inspections, which is not over yet.
 	from := func(begin, end []event.Payload) (story []event.Payload) {
 		return append(append(append(append(story, begins), begin...), turn...), append(end, checked)...)
 	}
 	over := func(begin, end event.Payload, progress event.Progress) []event.Payload {
 		return append(from([]event.Payload{begin}, []event.Payload{end}), event.IterationEnded{Outcome: event.OutcomeDone, Progress: progress})
 	}
-	a, b := stands("begin", "h1", ""), stands("end", "h1", "")
+	a, b := inspected("begin", "h1", ""), inspected("end", "h1", "")
 	one := func(p event.Payload) []event.Payload { return []event.Payload{p} }
 	for name, row := range map[string]struct {
 		story []event.Payload
 		want  string
 	}{
 		"nothing where there is nothing to look at":            {from(nil, nil), ""},
-		"no progress where they stand as they stood":           {from(one(a), one(b)), "no"},
-		"progress where there is a commit":                     {from(one(a), one(stands("end", "h2", ""))), "yes"},
-		"progress where there is another difference":           {from(one(a), one(stands("end", "h1", "x"))), "yes"},
-		"progress where a difference was taken back":           {from(one(stands("begin", "h1", "x")), one(b)), "yes"},
+		"no progress where nothing changed":                    {from(one(a), one(b)), "no"},
+		"progress where there is a commit":                     {from(one(a), one(inspected("end", "h2", ""))), "yes"},
+		"progress where there is another difference":           {from(one(a), one(inspected("end", "h1", "x"))), "yes"},
+		"progress where a difference was taken back":           {from(one(inspected("begin", "h1", "x")), one(b)), "yes"},
 		"progress where one of two repositories moved":         {from([]event.Payload{a, event.RepoInspected{Root: "sub", Head: "s1"}}, []event.Payload{b, event.RepoInspected{Root: "sub", Head: "s2"}}), "yes"},
-		"no progress where two repositories stand still":       {from([]event.Payload{a, event.RepoInspected{Root: "sub", Head: "s1"}}, []event.Payload{b, event.RepoInspected{Root: "sub", Head: "s1"}}), "no"},
+		"no progress where two repositories did not change":    {from([]event.Payload{a, event.RepoInspected{Root: "sub", Head: "s1"}}, []event.Payload{b, event.RepoInspected{Root: "sub", Head: "s1"}}), "no"},
 		"progress where a box was ticked":                      {from([]event.Payload{a, boxes(0, 2)}, []event.Payload{b, boxes(1, 2)}), "yes"},
 		"progress where a box was added":                       {from([]event.Payload{a, boxes(1, 2)}, []event.Payload{b, boxes(1, 3)}), "yes"},
 		"no progress where task.md says other things":          {from([]event.Payload{a, event.FolderInspected{SHA256: "a"}}, []event.Payload{b, event.FolderInspected{SHA256: "b"}}), "no"},
 		"nothing where there is no task.md":                    {from(one(event.FolderInspected{}), one(event.FolderInspected{})), ""},
-		"what a second look finds where there are two":         {append(from(one(a), one(stands("end", "h1", "x"))), check, b), "no"},
-		"no progress where the loop stood two iterations ago":  {append(append(over(a, stands("end", "h1", "x"), "yes"), over(stands("begin", "h1", "x"), b, "yes")...), from(one(a), one(stands("end", "h1", "x")))...), "no"},
-		"no progress in a cycle of eight":                      {append(cycle(8), from(one(stands("begin", "h1", "7")), one(stands("end", "h1", "0")))...), "no"},
-		"progress where that was longer ago":                   {append(cycle(9), from(one(stands("begin", "h1", "8")), one(stands("end", "h1", "0")))...), "yes"},
-		"where a given back iteration stood is no place":       {append(append(from(one(a), one(stands("end", "h1", "x"))), limited), from(one(a), one(stands("end", "h1", "x")))...), "yes"},
-		"where an aborted iteration stood is none either":      {append(append(from(one(a), one(stands("end", "h1", "x"))), event.IterationEnded{Outcome: event.OutcomeAborted}), from(one(a), one(stands("end", "h1", "x")))...), "yes"},
-		"where an interrupted one stood is none":               {append(append(from(one(a), one(stands("end", "h1", "x"))), event.IterationEnded{Outcome: event.OutcomeInterrupted}), from(one(a), one(stands("end", "h1", "x")))...), "yes"},
-		"nothing is known of what the runner before saw":       {append(over(a, stands("end", "h1", "x"), "yes"), append([]event.Payload{event.LoopResumed{}}, from(one(a), one(stands("end", "h1", "x")))...)...), "yes"},
+		"what a second look finds where there are two":         {append(from(one(a), one(inspected("end", "h1", "x"))), check, b), "no"},
+		"no progress in the state of two iterations ago":       {append(append(over(a, inspected("end", "h1", "x"), "yes"), over(inspected("begin", "h1", "x"), b, "yes")...), from(one(a), one(inspected("end", "h1", "x")))...), "no"},
+		"no progress in a cycle of eight":                      {append(cycle(8), from(one(inspected("begin", "h1", "7")), one(inspected("end", "h1", "0")))...), "no"},
+		"progress where that was longer ago":                   {append(cycle(9), from(one(inspected("begin", "h1", "8")), one(inspected("end", "h1", "0")))...), "yes"},
+		"the state of a refunded iteration does not count":     {append(append(from(one(a), one(inspected("end", "h1", "x"))), limited), from(one(a), one(inspected("end", "h1", "x")))...), "yes"},
+		"nor that of an aborted one":                           {append(append(from(one(a), one(inspected("end", "h1", "x"))), event.IterationEnded{Outcome: event.OutcomeAborted}), from(one(a), one(inspected("end", "h1", "x")))...), "yes"},
+		"nor that of an interrupted one":                       {append(append(from(one(a), one(inspected("end", "h1", "x"))), event.IterationEnded{Outcome: event.OutcomeInterrupted}), from(one(a), one(inspected("end", "h1", "x")))...), "yes"},
+		"states that an earlier runner saw are unknown":        {append(over(a, inspected("end", "h1", "x"), "yes"), append([]event.Payload{event.LoopResumed{}}, from(one(a), one(inspected("end", "h1", "x")))...)...), "yes"},
 		"a beginning that failed is begun again":               {append([]event.Payload{begins, a, event.EffectFailed{Do: event.DoBegin}}, from(one(a), one(b))...), "no"},
-		"where the last iteration ended counts, not its start": {append(over(a, stands("end", "h1", "x"), "yes"), from(one(stands("begin", "h2", "")), one(stands("end", "h2", "")))...), "no"},
+		"where the last iteration ended counts, not its start": {append(over(a, inspected("end", "h1", "x"), "yes"), from(one(inspected("begin", "h2", "")), one(inspected("end", "h2", "")))...), "no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...)
@@ -86,10 +86,10 @@ func TestProgressByFiles(t *testing.T) {
 	}
 }
 
-// cycle ends at so many different places.
+// cycle has iterations with that many different states.
 func cycle(n int) (story []event.Payload) {
 	for i := range n {
-		story = append(story, begins, event.IterationStarted{}, check, stands("end", "h1", fmt.Sprint(i)), event.IterationEnded{Outcome: event.OutcomeDone, Progress: "yes"})
+		story = append(story, begins, event.IterationStarted{}, check, inspected("end", "h1", fmt.Sprint(i)), event.IterationEnded{Outcome: event.OutcomeDone, Progress: "yes"})
 	}
 	return story
 }
@@ -112,7 +112,7 @@ func TestProgressWithoutFiles(t *testing.T) {
 		"silence twice is not the same message":       {append(said(""), said("")...), 1, true, ""},
 		"the same message with another between is no": {append(append(said("a"), said("b")...), said("a")...), 1, true, ""},
 		"an iteration without a tool shows none":      {said("a"), 0, true, "no"},
-		"where tools are not shown nobody can tell":   {said("a"), 0, false, ""},
+		"where tools are not shown it is unknown":     {said("a"), 0, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := breaker(t, &policy.Breaker{}, &policy.Completion{}, row.story...).Progress(row.tools, row.shows); string(got) != row.want {
@@ -122,7 +122,7 @@ func TestProgressWithoutFiles(t *testing.T) {
 	}
 }
 
-// stuckFor is a loop of which so many iterations in a row showed no progress.
+// stuckFor is a loop with that many iterations in a row without progress.
 func stuckFor(t testing.TB, n int) *policy.Breaker {
 	t.Helper()
 	b := &policy.Breaker{}
@@ -159,7 +159,7 @@ func TestStepsOfTheBreaker(t *testing.T) {
 	}
 }
 
-// What agents said of one fault twice, and of two.
+// Errors of the same fault, and of different ones.
 func TestErrorsAreComparedByWords(t *testing.T) {
 	for name, row := range map[string]struct {
 		first, second string
@@ -190,7 +190,7 @@ func TestErrorsAreComparedByWords(t *testing.T) {
 			t.Errorf("%s: %d errors of the breaker and %d at once, want %d", name, b.Errors, s.Instant, want)
 		}
 		if b.Error != row.second {
-			t.Errorf("%s: told is %q", name, b.Error)
+			t.Errorf("%s: the error is %q", name, b.Error)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestBreakerCounts(t *testing.T) {
 		"nothing at first":                                 {nil, 0, 0, false},
 		"iterations without progress":                      {[]event.Payload{done("no"), done("no")}, 2, 0, false},
 		"progress begins again":                            {[]event.Payload{done("no"), done("yes"), done("no")}, 1, 0, true},
-		"so does what nobody can tell":                     {[]event.Payload{done("no"), done("")}, 0, 0, false},
+		"so does unknown progress":                         {[]event.Payload{done("no"), done("")}, 0, 0, false},
 		"silence without progress is one":                  {[]event.Payload{done("no"), end(event.OutcomeIdle, "no", "silent")}, 2, 0, false},
 		"what a person ended is left out":                  {[]event.Payload{done("no"), end(event.OutcomeAborted, "", ""), done("no")}, 2, 0, false},
 		"so is what a runner died under":                   {[]event.Payload{done("no"), end(event.OutcomeInterrupted, "", ""), done("no")}, 2, 0, false},
@@ -242,9 +242,9 @@ func TestBreakerCounts(t *testing.T) {
 
 func TestBreakerEvidence(t *testing.T) {
 	no := event.IterationEnded{Outcome: event.OutcomeDone, Progress: "no"}
-	look := []event.Payload{begins, opened, check, stands("end", "h1", ""), checked, no}
+	look := []event.Payload{begins, opened, check, inspected("end", "h1", ""), checked, no}
 	says := func(text string) []event.Payload {
-		return []event.Payload{begins, opened, says("1.0", text), check, stands("end", "h1", ""), checked, no}
+		return []event.Payload{begins, opened, says("1.0", text), check, inspected("end", "h1", ""), checked, no}
 	}
 	words := func(text string) []event.Payload {
 		return []event.Payload{begins, opened, piece("1.0", text), checked, no}
@@ -290,7 +290,7 @@ func TestBreakerFoldsSteps(t *testing.T) {
 		t.Errorf("after a stop: %+v", b)
 	}
 	if _, ok := b.Trip(event.Rules{Breaker: event.BreakerRules{NoProgress: 2, SameError: 1}}); ok {
-		t.Error("a loop that is being stopped is told once more")
+		t.Error("a loop that is being stopped gets another step")
 	}
 	b = breaker(t, b, &policy.Completion{}, event.LoopResumed{})
 	if diff := cmp.Diff(&policy.Breaker{}, b); diff != "" {
@@ -302,15 +302,14 @@ func TestBreakerKeepsHintUntilRead(t *testing.T) {
 	hint := event.BreakerTripped{Rule: policy.RuleNoProgress, Step: policy.StepHint, Count: 1, Evidence: strings.Repeat("x", 9000)}
 	b := breaker(t, stuckFor(t, 1), &policy.Completion{}, hint, opened, limited)
 	if len(b.Hint) != 4096 {
-		t.Errorf("after an iteration that was given back the hint has %d bytes", len(b.Hint))
+		t.Errorf("after a refunded iteration the hint has %d bytes", len(b.Hint))
 	}
 	if b = breaker(t, b, &policy.Completion{}, opened, closed); b.Hint != "" {
-		t.Error("the hint is told a second time")
+		t.Error("the hint is given a second time")
 	}
 }
 
-// Whatever happens, a rule is answered once for each count, and each count that calls for a step
-// gets it.
+// A rule takes one step for each count, and each count that needs a step gets it.
 func TestBreakerTripsOncePerCount(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rules := event.Rules{Breaker: event.BreakerRules{NoProgress: rapid.IntRange(0, 6).Draw(r, "noProgress"), SameError: rapid.IntRange(0, 6).Draw(r, "sameError")}, Restart: event.RestartRules{Delay: event.Duration(time.Second)}}
@@ -325,19 +324,19 @@ func TestBreakerTripsOncePerCount(t *testing.T) {
 				Progress: event.Progress(rapid.SampledFrom([]string{"yes", "no", "no", "no", ""}).Draw(r, "progress")),
 				Error:    rapid.SampledFrom([]string{"a", "a", "a", "b"}).Draw(r, "error"),
 			})
-			told := map[string]int{}
+			steps := map[string]int{}
 			for range 3 {
 				trip, ok := b.Trip(rules)
 				if !ok {
 					break
 				}
-				told[trip.Rule]++
+				steps[trip.Rule]++
 				apply(trip)
 				if trip.Step == policy.StepStop {
 					break
 				}
 			}
-			for rule, n := range told {
+			for rule, n := range steps {
 				if n > 1 {
 					r.Fatalf("%s tripped %d times for one count", rule, n)
 				}
@@ -348,11 +347,11 @@ func TestBreakerTripsOncePerCount(t *testing.T) {
 			if rules.Breaker.NoProgress > 0 && b.Stuck >= rules.Breaker.NoProgress || rules.Breaker.SameError > 0 && b.Errors >= rules.Breaker.SameError {
 				r.Fatalf("the loop goes on after %d iterations without progress and %d errors", b.Stuck, b.Errors)
 			}
-			if b.Stuck > stuck && b.Stuck >= max(1, rules.Breaker.NoProgress-2) && rules.Breaker.NoProgress > 0 && told[policy.RuleNoProgress] == 0 {
-				r.Fatalf("nothing was told of %d iterations without progress", b.Stuck)
+			if b.Stuck > stuck && b.Stuck >= max(1, rules.Breaker.NoProgress-2) && rules.Breaker.NoProgress > 0 && steps[policy.RuleNoProgress] == 0 {
+				r.Fatalf("no step after %d iterations without progress", b.Stuck)
 			}
-			if b.Errors > errors && b.Errors >= max(1, rules.Breaker.SameError-2) && rules.Breaker.SameError > 0 && told[policy.RuleSameError] == 0 {
-				r.Fatalf("nothing was told of %d errors", b.Errors)
+			if b.Errors > errors && b.Errors >= max(1, rules.Breaker.SameError-2) && rules.Breaker.SameError > 0 && steps[policy.RuleSameError] == 0 {
+				r.Fatalf("no step after %d errors", b.Errors)
 			}
 		}
 	})

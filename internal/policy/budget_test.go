@@ -58,7 +58,7 @@ func TestBudgetOver(t *testing.T) {
 		"the money is not spent yet":                 {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, priced(0.5), priced(0.49), closed}, "", ""},
 		"the money is spent over several iterations": {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, priced(0.5), closed, opened, priced(0.5), closed}, event.ReasonCost, "$1.00 of $1.00 are spent"},
 		"the open iteration's money counts":          {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, priced(2)}, event.ReasonCost, "$2.00 of $1.00 are spent"},
-		"money that nobody knows spends nothing":     {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 0.01}}, []event.Payload{opened, free, closed}, "", ""},
+		"unknown money does not count":               {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 0.01}}, []event.Payload{opened, free, closed}, "", ""},
 		"what is known of it still counts":           {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 1}}, []event.Payload{opened, free, priced(1), closed}, event.ReasonCost, "$1.00 of $1.00 are spent"},
 		"no limit of money, any price":               {event.Rules{MaximumIterations: 9}, []event.Payload{opened, priced(1e6), closed}, "", ""},
 		"tokens of all kinds add up":                 {event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Tokens: 100}}, []event.Payload{opened, free, closed}, event.ReasonTokens, "100 of 100 tokens are used"},
@@ -120,8 +120,8 @@ func TestUnknownCostIsNotZero(t *testing.T) {
 	}
 }
 
-// A turn is one answer of the model: words, thoughts and calls up to the next return of a tool.
-// What a subagent does is within one.
+// A turn is one answer of the model: words, thoughts and calls up to the next return of a tool. A
+// subagent's work is part of it.
 func TestTurns(t *testing.T) {
 	call, back := event.ToolCalled{ID: "a"}, event.ToolReturned{ID: "a", OK: true}
 	inner := event.ToolCalled{ID: "s", Parent: "a"}
@@ -164,7 +164,7 @@ func TestUsageOfIteration(t *testing.T) {
 	if diff := cmp.Diff(usage, b.Used()); diff != "" {
 		t.Errorf("the total:\n%s", diff)
 	}
-	// A state that was copied shares no money with the one that goes on.
+	// A copied state shares no money with the original.
 	spend(t, b, event.AgentUsed{USD: usd(1)})
 	after := *b
 	spend(t, b, event.AgentUsed{USD: usd(100)}, closed)
@@ -173,7 +173,7 @@ func TestUsageOfIteration(t *testing.T) {
 	}
 }
 
-// What an agent says that it cost is anything at all.
+// An agent may report any cost.
 func TestCostStaysFinite(t *testing.T) {
 	b := spend(t, &budget{}, started(event.Rules{MaximumIterations: 9, Limits: event.LimitRules{Cost: 5}}))
 	for range 3 {
@@ -259,14 +259,14 @@ func TestReportedTokensAreKnown(t *testing.T) {
 		now, all bool // are they known of the open iteration, and of all
 		least    int64
 	}{
-		"nothing has begun":                           {nil, true, true, 0},
-		"one that reports them and has said nothing":  {[]event.Payload{opened, counted}, true, true, 0},
-		"one that does not report them":               {[]event.Payload{opened, plain}, false, false, 0},
-		"one that reports them though nobody knew it": {[]event.Payload{opened, plain, used}, true, true, 7},
-		"one that reports nothing by a report":        {[]event.Payload{opened, plain, event.AgentUsed{}}, false, false, 0},
-		"an iteration of each":                        {[]event.Payload{opened, counted, used, closed, opened, plain, closed, opened, counted}, true, false, 7},
-		"a report that cannot be read":                {[]event.Payload{opened, counted, used, unread}, false, false, 7},
-		"a report that can be read after one":         {[]event.Payload{opened, counted, used, unread, used}, false, false, 14},
+		"nothing has begun":                          {nil, true, true, 0},
+		"one that reports them and has said nothing": {[]event.Payload{opened, counted}, true, true, 0},
+		"one that does not report them":              {[]event.Payload{opened, plain}, false, false, 0},
+		"one that reports them unexpectedly":         {[]event.Payload{opened, plain, used}, true, true, 7},
+		"one that reports nothing by a report":       {[]event.Payload{opened, plain, event.AgentUsed{}}, false, false, 0},
+		"an iteration of each":                       {[]event.Payload{opened, counted, used, closed, opened, plain, closed, opened, counted}, true, false, 7},
+		"a report that cannot be read":               {[]event.Payload{opened, counted, used, unread}, false, false, 7},
+		"a report that can be read after one":        {[]event.Payload{opened, counted, used, unread, used}, false, false, 14},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := throughJSON(t, spend(t, &budget{}, append([]event.Payload{started(event.Rules{MaximumIterations: 9})}, row.story...)...))

@@ -66,18 +66,18 @@ func TestMissingByWayToClaim(t *testing.T) {
 		want     []string
 		warning  string
 	}{
-		"open boxes are in the way of a promise":            {"promise", files(), shows, []event.Payload{tool, event.FolderInspected{Boxes: 3, Ticked: 1, Open: []string{"a", "b"}}}, []string{"2 of 3 boxes in task.md are not ticked: a; b"}, ""},
+		"open boxes prevent a promise":                      {"promise", files(), shows, []event.Payload{tool, event.FolderInspected{Boxes: 3, Ticked: 1, Open: []string{"a", "b"}}}, []string{"2 of 3 boxes in task.md are not ticked: a; b"}, ""},
 		"... and of the response":                           {"response", files(), shows, []event.Payload{tool, event.FolderInspected{Boxes: 3, Ticked: 1}}, []string{"2 of 3 boxes in task.md are not ticked"}, ""},
-		"they are not in the way of a file DONE":            {"doneFile", files(), shows, []event.Payload{event.FolderInspected{Boxes: 3, Ticked: 1}}, nil, ""},
+		"they do not prevent a file DONE":                   {"doneFile", files(), shows, []event.Payload{event.FolderInspected{Boxes: 3, Ticked: 1}}, nil, ""},
 		"they do not matter where boxes are off":            {"promise", final, shows, []event.Payload{tool, boxes(1, 3)}, nil, ""},
-		"ticked boxes are in nobody's way":                  {"promise", files(), shows, []event.Payload{tool, boxes(3, 3)}, nil, ""},
-		"a guardrail is in the way of a file DONE":          {"doneFile", with(func(r *event.Rules) { r.Guardrails = 1 }), policy.Evidence{Verification: failing}, nil, []string{`the guardrail "make test" failed`}, ""},
+		"ticked boxes prevent no claim":                     {"promise", files(), shows, []event.Payload{tool, boxes(3, 3)}, nil, ""},
+		"a guardrail prevents a file DONE":                  {"doneFile", with(func(r *event.Rules) { r.Guardrails = 1 }), policy.Evidence{Verification: failing}, nil, []string{`the guardrail "make test" failed`}, ""},
 		"a file is work by itself":                          {"doneFile", files(), shows, nil, nil, ""},
 		"ticked boxes are work by themselves":               {"checklist", files(), shows, []event.Payload{boxes(1, 1)}, nil, ""},
 		"the response is no work":                           {"response", files(), shows, nil, []string{noTool}, ""},
 		"an agent without tools has to change something":    {"promise", files(), silent, nil, []string{noChange}, ""},
 		"... and has when it has":                           {"promise", files(), moved, nil, nil, ""},
-		"... or where nobody can tell":                      {"promise", files(), policy.Evidence{}, nil, nil, ""},
+		"... or where that is unknown":                      {"promise", files(), policy.Evidence{}, nil, nil, ""},
 		"an agent with tools need not change files":         {"promise", files(), policy.Evidence{ShowsTools: true, Files: true}, []event.Payload{tool}, nil, ""},
 		"a warning goes with a claim that counts":           {"promise", with(func(r *event.Rules) { r.Completion.OnPromiseNoWork = "warn" }), shows, nil, nil, noTool},
 		"no warning is needed where there was work":         {"promise", with(func(r *event.Rules) { r.Completion.OnPromiseNoWork = "warn" }), shows, []event.Payload{tool}, nil, ""},
@@ -85,8 +85,8 @@ func TestMissingByWayToClaim(t *testing.T) {
 		"no work is asked for where the least number is 0":  {"promise", with(func(r *event.Rules) { r.Completion.MinToolCalls = 0 }), silent, nil, nil, ""},
 		"the least number of uses is enough":                {"promise", with(func(r *event.Rules) { r.Completion.MinToolCalls = 2 }), shows, []event.Payload{tool, tool}, nil, ""},
 		"in one session the work of all iterations counts":  {"promise", with(func(r *event.Rules) { r.Context = "same" }), shows, []event.Payload{tool, closed, event.IterationStarted{N: 2}}, nil, ""},
-		"in one session work is asked for all the same":     {"promise", with(func(r *event.Rules) { r.Context = "same" }), shows, []event.Payload{closed, event.IterationStarted{N: 2}}, []string{noTool}, ""},
-		"of a few files that are missing all are told":      {"promise", files(), shows, []event.Payload{event.FolderInspected{Boxes: 1}}, []string{noTool, "1 of 1 boxes in task.md are not ticked"}, ""},
+		"in one session work is still required":             {"promise", with(func(r *event.Rules) { r.Context = "same" }), shows, []event.Payload{closed, event.IterationStarted{N: 2}}, []string{noTool}, ""},
+		"all that is missing is named":                      {"promise", files(), shows, []event.Payload{event.FolderInspected{Boxes: 1}}, []string{noTool, "1 of 1 boxes in task.md are not ticked"}, ""},
 		"an iteration of a fresh context begins without it": {"promise", files(), shows, []event.Payload{tool, closed, event.IterationStarted{N: 2}}, []string{noTool}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestEarlyDoneFile(t *testing.T) {
 		"no file is not early":                             {files(), []event.Payload{begins, event.FolderInspected{}}, what{}},
 		"a file of the agent is not early":                 {files(), []event.Payload{done}, what{}},
 		"nor after a beginning that failed":                {files(), []event.Payload{begins, event.EffectFailed{Do: event.DoBegin}, done}, what{}},
-		"nor behind another decision":                      {files(), []event.Payload{check, done}, what{}},
+		"nor after another decision":                       {files(), []event.Payload{check, done}, what{}},
 		"the check of it is not a second one":              {files(), []event.Payload{begins, done, refused, check, done}, what{aside: true}},
 		"one that is refused goes aside":                   {files(), []event.Payload{begins, done, refused}, what{aside: true}},
 		"one that the agent left and is refused goes, too": {files(), []event.Payload{done, refused}, what{aside: true}},

@@ -44,10 +44,10 @@ func TestMessagesWaitUntilAnswered(t *testing.T) {
 		"what the turn did not take waits for the next prompt":        {[]event.Payload{steer, event.EffectFailed{Do: event.DoSteer, Command: "a"}}, []string{"a", "b"}, []string{"a", "b"}},
 		"what the turn never confirmed waits for the next prompt":     {[]event.Payload{steer, event.IterationEnded{N: 1}}, []string{"a", "b"}, []string{"a", "b"}},
 		"what a prompt holds is not put into another":                 {[]event.Payload{begin}, nil, []string{"a", "b"}},
-		"what a prompt held that nobody read goes into the next":      {[]event.Payload{begin, event.IterationEnded{N: 2}}, []string{"a", "b"}, []string{"a", "b"}},
+		"what an unread prompt held goes into the next":               {[]event.Payload{begin, event.IterationEnded{N: 2}}, []string{"a", "b"}, []string{"a", "b"}},
 		"what is delivered is done with":                              {[]event.Payload{event.CommandDelivered{ID: "a"}}, []string{"b"}, []string{"b"}},
 		"what is refused is done with":                                {[]event.Payload{event.CommandRefused{ID: "b"}}, []string{"a"}, []string{"a"}},
-		"an answer to nobody changes nothing":                         {[]event.Payload{event.CommandDelivered{ID: "z"}, event.CommandRefused{ID: ""}}, []string{"a", "b"}, []string{"a", "b"}},
+		"an answer to an unknown command changes nothing":             {[]event.Payload{event.CommandDelivered{ID: "z"}, event.CommandRefused{ID: ""}}, []string{"a", "b"}, []string{"a", "b"}},
 		"other effects have nothing to do with words":                 {[]event.Payload{event.Decided{Do: event.DoStart, Command: "a"}, event.EffectFailed{Do: event.DoStart, Command: "a"}}, []string{"a", "b"}, []string{"a", "b"}},
 		"only words go into a prompt":                                 {[]event.Payload{received("c", event.CommandPause), received("d", event.CommandSet), received("e", event.CommandStop)}, []string{"a", "b"}, []string{"a", "b", "c", "d", "e"}},
 		"words outlive the runner":                                    {[]event.Payload{event.LoopResumed{}}, []string{"a", "b"}, []string{"a", "b"}},
@@ -84,7 +84,7 @@ func TestHeldMessagesWaitForPrompt(t *testing.T) {
 	}
 }
 
-// granted is a wish that was received and answered: only then it takes effect.
+// granted is a command that was received and answered: only then it takes effect.
 func granted(kinds ...event.CommandKind) []event.Payload {
 	var story []event.Payload
 	for i, kind := range kinds {
@@ -105,18 +105,18 @@ func TestStrongestStopWins(t *testing.T) {
 		stopping event.CommandKind
 		signal   bool
 	}{
-		"nobody wants an end":        {nil, "", false},
+		"no end is requested":        {nil, "", false},
 		"stop":                       {granted(event.CommandStop), event.CommandStop, false},
 		"stop grows into stop --now": {granted(event.CommandStop, event.CommandStopNow), event.CommandStopNow, false},
 		"and into kill":              {granted(event.CommandStop, event.CommandKill), event.CommandKill, false},
 		"kill does not shrink":       {granted(event.CommandKill, event.CommandStopNow, event.CommandStop), event.CommandKill, false},
-		"a wish takes effect when it is answered":   {[]event.Payload{received("a", event.CommandStop)}, "", false},
-		"a resume takes no stop back":               {granted(event.CommandStop, event.CommandResume), event.CommandStop, false},
-		"a signal says that it is one":              {append(fromSignal(event.CommandStop), answered), event.CommandStop, true},
-		"a person's wish behind a signal leaves it": {append(append(fromSignal(event.CommandStop), answered), granted(event.CommandKill)...), event.CommandKill, true},
-		"only an end comes from a signal":           {append(fromSignal(event.CommandSteer), answered), "", false},
-		"a loop that is resumed stops no longer":    {append(granted(event.CommandKill), event.LoopResumed{}), "", false},
-		"a stop that nobody answered is answered by the next runner": {
+		"a command takes effect when it is answered":    {[]event.Payload{received("a", event.CommandStop)}, "", false},
+		"a resume takes no stop back":                   {granted(event.CommandStop, event.CommandResume), event.CommandStop, false},
+		"a signal says that it is one":                  {append(fromSignal(event.CommandStop), answered), event.CommandStop, true},
+		"a person's command after a signal replaces it": {append(append(fromSignal(event.CommandStop), answered), granted(event.CommandKill)...), event.CommandKill, true},
+		"only an end comes from a signal":               {append(fromSignal(event.CommandSteer), answered), "", false},
+		"a loop that is resumed stops no longer":        {append(granted(event.CommandKill), event.LoopResumed{}), "", false},
+		"the next runner answers an unanswered stop": {
 			[]event.Payload{received("a", event.CommandStop), event.LoopResumed{Died: true}, event.CommandDelivered{ID: "a"}}, event.CommandStop, false,
 		},
 	} {
@@ -141,7 +141,7 @@ func TestPausing(t *testing.T) {
 		story []event.Payload
 		want  bool
 	}{
-		"a pause is wished for":          {granted(event.CommandPause), true},
+		"a pause is requested":           {granted(event.CommandPause), true},
 		"a resume takes it back":         {append(granted(event.CommandPause), event.LoopUnpaused{}), false},
 		"the loop rests":                 {[]event.Payload{event.LoopPaused{}}, true},
 		"the loop goes on":               {[]event.Payload{event.LoopPaused{}, event.LoopUnpaused{}}, false},
@@ -166,7 +166,7 @@ func TestRepeatedCommandIsKnown(t *testing.T) {
 		if !m.Has(id(n)) {
 			t.Fatalf("command %d is not known though it was answered", n)
 		}
-		// What may still lie in the inbox is a pass of it, which the runner has not removed yet.
+		// The inbox may still contain one pass, whose files the runner has not removed yet.
 		if oldest := max(0, n-inbox.PassLimit); !m.Has(id(oldest)) {
 			t.Fatalf("after command %d, command %d is forgotten", n, oldest)
 		}
@@ -186,7 +186,7 @@ func TestResumeKeepsOpenCommands(t *testing.T) {
 	}
 }
 
-// What a person said is not lost with an iteration that is given back: its agent's context is gone.
+// A person's messages are not lost with a refunded iteration, whose agent's context is gone.
 func TestRefundRepeatsMessages(t *testing.T) {
 	said := event.CommandReceived{ID: "a", Kind: event.CommandSteer, Text: "mind the gap", From: "cli"}
 	begun, reached := event.IterationStarted{N: 1}, event.CommandDelivered{ID: "a", How: "prompt", Iteration: 1}
@@ -196,13 +196,13 @@ func TestRefundRepeatsMessages(t *testing.T) {
 		story []event.Payload
 		want  []policy.Message
 	}{
-		"after an iteration that was given back it is":      {[]event.Payload{said, begun, reached, back}, gap},
+		"after a refunded iteration it is":                  {[]event.Payload{said, begun, reached, back}, gap},
 		"also after two of them":                            {[]event.Payload{said, begun, reached, back, begun, back}, gap},
 		"after one that counts it is not":                   {[]event.Payload{said, begun, reached, event.IterationEnded{N: 1, Outcome: event.OutcomeFailed}}, nil},
 		"nor in the one after the next":                     {[]event.Payload{said, begun, reached, back, begun, event.IterationEnded{N: 2}}, nil},
-		"what was refused is nobody's":                      {[]event.Payload{said, begun, event.CommandRefused{ID: "a"}, back}, nil},
-		"a wish of the loop's is not told to agents":        {[]event.Payload{event.CommandReceived{ID: "a", Kind: event.CommandPause}, begun, reached, back}, nil},
-		"what came into the running turn is told as well":   {[]event.Payload{begun, said, event.CommandDelivered{ID: "a", How: "live", Iteration: 1}, back}, gap},
+		"what was refused is not repeated":                  {[]event.Payload{said, begun, event.CommandRefused{ID: "a"}, back}, nil},
+		"a command of the loop is not sent to agents":       {[]event.Payload{event.CommandReceived{ID: "a", Kind: event.CommandPause}, begun, reached, back}, nil},
+		"what came into the running turn is repeated too":   {[]event.Payload{begun, said, event.CommandDelivered{ID: "a", How: "live", Iteration: 1}, back}, gap},
 		"while the next iteration runs it is not due again": {[]event.Payload{said, begun, reached, back, begun}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,8 +217,7 @@ func TestRefundRepeatsMessages(t *testing.T) {
 	}
 }
 
-// A file of the inbox may say anything of its sender. What only the runner can know it is not
-// believed.
+// A file in the inbox may name any sender, but not the one that only the runner may use.
 func TestFileCannotPoseAsSignal(t *testing.T) {
 	for by, signal := range map[string]bool{"loop": true, "inbox:s": false} {
 		var m policy.Commands

@@ -22,7 +22,7 @@ func anywhere() event.Rules {
 	return r
 }
 
-// hear folds what happened in one iteration.
+// hear folds the events of one iteration.
 func hear(t testing.TB, r event.Rules, story ...event.Payload) *policy.Completion {
 	t.Helper()
 	c, l := &policy.Completion{}, by(r)
@@ -32,7 +32,7 @@ func hear(t testing.TB, r event.Rules, story ...event.Payload) *policy.Completio
 	return c
 }
 
-// says is a block that was said at once.
+// says is a complete block of text.
 func says(block, text string) event.Payload {
 	return event.AgentSaid{Block: block, Text: event.Plain(text), Final: true}
 }
@@ -42,10 +42,10 @@ func piece(block, text string) event.Payload {
 	return event.AgentSaid{Block: block, Text: event.Plain(text)}
 }
 
-// message is the text of a message that is the only one of its turn.
+// message is the text of a turn's only message.
 func message(text string) []event.Payload { return []event.Payload{says("1.0", text)} }
 
-// The text that resembles a claim, of a turn that does not claim.
+// The text that resembles a claim, in a turn without a claim.
 func TestNearMissOfAClaim(t *testing.T) {
 	const words, other, spelled, elsewhere = "it is within other words or in code", `it does not say "COMPLETE"`, "it is spelled in another way", "it is not in the final message"
 	promise := func(text, why string) *event.CompletionIgnored {
@@ -101,7 +101,7 @@ func TestIgnoredClaimIsReportedOnce(t *testing.T) {
 	}
 	for name, row := range map[string]struct {
 		events []event.Event
-		told   bool
+		named  bool
 	}{
 		"to the next iteration":             {at(1, ignored, event.IterationEnded{N: 1}), true},
 		"to the one that tries it again":    {append(at(1, ignored, event.IterationEnded{N: 1}), at(2, event.IterationStarted{N: 2}, event.IterationEnded{N: 2, Refunded: true})...), true},
@@ -117,8 +117,8 @@ func TestIgnoredClaimIsReportedOnce(t *testing.T) {
 				}
 				c.Apply(e.Iter, p, by(final))
 			}
-			if told := c.Ignored != nil; told != row.told {
-				t.Errorf("told: %v", told)
+			if named := c.Ignored != nil; named != row.named {
+				t.Errorf("named: %v", named)
 			}
 		})
 	}
@@ -128,19 +128,19 @@ func TestClaimByMessage(t *testing.T) {
 	const fence = "```"
 	for name, row := range map[string]struct {
 		text string
-		// How the claim is read with match final and with match anywhere.
+		// The claim with match final, and with match anywhere.
 		final, anywhere string
 	}{
-		"a message without a marker claims nothing":                    {"All is well.", "", ""},
-		"the marker alone is a claim":                                  {marker, "promise", "promise"},
-		"a marker alone on the last line is a claim":                   {"All tests pass.\n\n" + marker + "\n", "promise", "promise"},
-		"a marker alone on a line in the middle is a claim":            {"Done:\n" + marker + "\nI also tidied up.", "promise", "promise"},
-		"spaces and a carriage return around it leave it alone":        {"Done:\r\n  " + marker + " \r\nBye.", "promise", "promise"},
-		"blank lines behind it do not matter":                          {"Done. " + marker + "\n\n \n", "promise", "promise"},
-		"the last thing said is a claim though words stand before it":  {"I am done: " + marker, "promise", "promise"},
-		"a marker in a sentence is no claim":                           {"I shall print " + marker + " when done.", "", "promise"},
-		"a marker that ends a line but not the message is no claim":    {"I was told to end with " + marker + "\nBut I am not there yet.", "", "promise"},
-		"a marker with a full stop behind it does not end the message": {"Finished " + marker + ".", "", "promise"},
+		"a message without a marker claims nothing":                   {"All is well.", "", ""},
+		"the marker alone is a claim":                                 {marker, "promise", "promise"},
+		"a marker alone on the last line is a claim":                  {"All tests pass.\n\n" + marker + "\n", "promise", "promise"},
+		"a marker alone on a line in the middle is a claim":           {"Done:\n" + marker + "\nI also tidied up.", "promise", "promise"},
+		"spaces and a carriage return around it leave it alone":       {"Done:\r\n  " + marker + " \r\nBye.", "promise", "promise"},
+		"blank lines after it do not matter":                          {"Done. " + marker + "\n\n \n", "promise", "promise"},
+		"the last thing said is a claim despite words before it":      {"I am done: " + marker, "promise", "promise"},
+		"a marker in a sentence is no claim":                          {"I shall print " + marker + " when done.", "", "promise"},
+		"a marker that ends a line but not the message is no claim":   {"I was told to end with " + marker + "\nBut I am not there yet.", "", "promise"},
+		"a marker with a full stop after it does not end the message": {"Finished " + marker + ".", "", "promise"},
 
 		"another spelling of the promise is no claim":         {"<promise>Complete</promise>", "", ""},
 		"another spelling of the tag is no claim":             {"<PROMISE>COMPLETE</PROMISE>", "", ""},
@@ -156,16 +156,16 @@ func TestClaimByMessage(t *testing.T) {
 		"a marker in a fenced block is no claim":                     {fence + "\n" + marker + "\n" + fence, "", "promise"},
 		"a marker in a block fenced by tildes is no claim":           {"~~~\n" + marker + "\n~~~", "", "promise"},
 		"a fence with a language is a fence":                         {fence + "html\n" + marker + "\n" + fence, "", "promise"},
-		"a marker behind a closed fence is a claim":                  {fence + "sh\nmake\n" + fence + "\n" + marker, "promise", "promise"},
+		"a marker after a closed fence is a claim":                   {fence + "sh\nmake\n" + fence + "\n" + marker, "promise", "promise"},
 		"a fence that is never closed hides all that follows":        {fence + "\nmake\n\n" + marker, "", "promise"},
 		"a longer fence is not closed by a shorter one":              {fence + "`\n" + fence + "\n" + marker + "\n" + fence + "\n" + fence + "`\nEnd.", "", "promise"},
 		"a shorter fence is closed by a longer one":                  {fence + "\nx\n" + fence + "``\n" + marker, "promise", "promise"},
 		"tildes do not close backticks":                              {fence + "\n~~~\n" + marker + "\n" + fence, "", "promise"},
 		"backticks do not close tildes":                              {"~~~\n" + fence + "\n" + marker + "\n~~~", "", "promise"},
-		"a fence with words behind it does not close a block":        {fence + "\n" + fence + " end\n" + marker + "\n" + fence, "", "promise"},
+		"a fence with words after it does not close a block":         {fence + "\n" + fence + " end\n" + marker + "\n" + fence, "", "promise"},
 		"an indented fence is a fence":                               {"  " + fence + "\n  " + marker + "\n  " + fence, "", "promise"},
 		"a marker in an indented block is no claim":                  {"For example:\n\n    " + marker + "\n\nSo far.", "", "promise"},
-		"a marker behind a tab is no claim":                          {"For example:\n\n\t" + marker, "", "promise"},
+		"a marker after a tab is no claim":                           {"For example:\n\n\t" + marker, "", "promise"},
 		"three spaces are no indented block":                         {"Done:\n   " + marker + "\nBye.", "promise", "promise"},
 		"two backticks are no fence":                                 {"``\n" + marker + "\n``", "promise", "promise"},
 		"a code span of three backticks on one line is no fence":     {fence + "make test" + fence + " passes.\n" + marker, "promise", "promise"},
@@ -174,35 +174,35 @@ func TestClaimByMessage(t *testing.T) {
 		"a fence in a list item ends where it is closed":             {"* " + fence + "\n  make\n  " + fence + "\n" + marker, "promise", "promise"},
 		"a dash before backticks within a block opens and ends none": {fence + "\n- " + fence + "\n" + fence + "\n" + marker, "promise", "promise"},
 
-		"a marker in a code span is no claim":                         {"The marker is `" + marker + "`", "", "promise"},
-		"a marker that ends an open code span is no claim":            {"Print `echo " + marker, "", "promise"},
-		"a marker behind a closed code span is a claim":               {"`make test` passes: " + marker, "promise", "promise"},
-		"a marker quoted in the middle is no claim":                   {"> " + marker + "\n\nThat is what I was told to say.", "", "promise"},
-		"a marker of a fenced block within a quotation is no claim":   {"> " + fence + "\n> " + marker + "\n> " + fence + "\nsaid the task.", "", "promise"},
-		"a marker as an item in the middle of a list is alone":        {"- " + marker + "\n- I tidied up", "promise", "promise"},
-		"a marker as the last item of a list is the last thing said":  {"- tests pass\n- " + marker, "promise", "promise"},
-		"a marker in bold is alone":                                   {"All is done.\n\n**" + marker + "**\n\nBye.", "promise", "promise"},
-		"a marker in italics and bold is alone":                       {"_**" + marker + "**_\nBye.", "promise", "promise"},
-		"a marker in a code span of its own is alone":                 {"`" + marker + "`\nBye.", "promise", "promise"},
-		"a marker between quotation marks is alone":                   {"“" + marker + "”\nBye.", "promise", "promise"},
-		"a full stop ends a marker's line":                            {marker + ".\nBye.", "promise", "promise"},
-		"an emoji ends a marker's line":                               {marker + " ✅🎉\nBye.", "promise", "promise"},
-		"an emoji of several characters ends a marker's line":         {marker + " ✔️👩‍💻\nBye.", "promise", "promise"},
-		"a marker in bold as an item is alone":                        {"1. **" + marker + "**!\n2. Bye.", "promise", "promise"},
-		"a question is no claim":                                      {marker + "?\nBye.", "", "promise"},
-		"a marker that is struck out is no claim":                     {"~~" + marker + "~~\nBye.", "", "promise"},
-		"a marker with a box before it is no claim":                   {"- [ ] " + marker + "\nBye.", "", "promise"},
-		"a marker with a word before it in bold is no claim":          {"**Not yet** " + marker + "\nBye.", "", "promise"},
-		"a response in bold is alone":                                 {"**<response>DONE</response>**\nBye.", "response", "response"},
-		"the marker said twice is one claim":                          {marker + "\n" + marker, "promise", "promise"},
-		"a marker in code does not hide the one behind it":            {fence + "\n" + marker + "\n" + fence + "\nDone.\n\n" + marker, "promise", "promise"},
-		"fences of a quotation do not hide what is said behind them":  {"> " + fence + "\n> x\n> " + fence + "\n\n" + marker, "promise", "promise"},
-		"a line of dashes is no list item":                            {"---\n" + marker + "\n---", "promise", "promise"},
-		"an item of a list whose text is a code span opens no fence":  {"- " + fence + "x" + fence + "\n\n" + marker, "promise", "promise"},
-		"a number in a sentence is no list item":                      {"I ran 2. " + fence + "\n" + marker, "promise", "promise"},
-		"a quotation of the whole last line is the last thing said":   {"As asked:\n> " + marker, "promise", "promise"},
-		"a marker between two code spans of one line is a mention":    {"`a` " + marker + " `b`", "", "promise"},
-		"a marker behind three backticks on the last line is in code": {"See " + fence + " " + marker, "", "promise"},
+		"a marker in a code span is no claim":                        {"The marker is `" + marker + "`", "", "promise"},
+		"a marker that ends an open code span is no claim":           {"Print `echo " + marker, "", "promise"},
+		"a marker after a closed code span is a claim":               {"`make test` passes: " + marker, "promise", "promise"},
+		"a marker quoted in the middle is no claim":                  {"> " + marker + "\n\nThat is what I was told to say.", "", "promise"},
+		"a marker of a fenced block within a quotation is no claim":  {"> " + fence + "\n> " + marker + "\n> " + fence + "\nsaid the task.", "", "promise"},
+		"a marker as an item in the middle of a list is alone":       {"- " + marker + "\n- I tidied up", "promise", "promise"},
+		"a marker as the last item of a list is the last thing said": {"- tests pass\n- " + marker, "promise", "promise"},
+		"a marker in bold is alone":                                  {"All is done.\n\n**" + marker + "**\n\nBye.", "promise", "promise"},
+		"a marker in italics and bold is alone":                      {"_**" + marker + "**_\nBye.", "promise", "promise"},
+		"a marker in a code span of its own is alone":                {"`" + marker + "`\nBye.", "promise", "promise"},
+		"a marker between quotation marks is alone":                  {"“" + marker + "”\nBye.", "promise", "promise"},
+		"a full stop ends a marker's line":                           {marker + ".\nBye.", "promise", "promise"},
+		"an emoji ends a marker's line":                              {marker + " ✅🎉\nBye.", "promise", "promise"},
+		"an emoji of several characters ends a marker's line":        {marker + " ✔️👩‍💻\nBye.", "promise", "promise"},
+		"a marker in bold as an item is alone":                       {"1. **" + marker + "**!\n2. Bye.", "promise", "promise"},
+		"a question is no claim":                                     {marker + "?\nBye.", "", "promise"},
+		"a marker that is struck out is no claim":                    {"~~" + marker + "~~\nBye.", "", "promise"},
+		"a marker with a box before it is no claim":                  {"- [ ] " + marker + "\nBye.", "", "promise"},
+		"a marker with a word before it in bold is no claim":         {"**Not yet** " + marker + "\nBye.", "", "promise"},
+		"a response in bold is alone":                                {"**<response>DONE</response>**\nBye.", "response", "response"},
+		"the marker said twice is one claim":                         {marker + "\n" + marker, "promise", "promise"},
+		"a marker in code does not hide the one after it":            {fence + "\n" + marker + "\n" + fence + "\nDone.\n\n" + marker, "promise", "promise"},
+		"fences of a quotation do not hide what follows":             {"> " + fence + "\n> x\n> " + fence + "\n\n" + marker, "promise", "promise"},
+		"a line of dashes is no list item":                           {"---\n" + marker + "\n---", "promise", "promise"},
+		"an item of a list whose text is a code span opens no fence": {"- " + fence + "x" + fence + "\n\n" + marker, "promise", "promise"},
+		"a number in a sentence is no list item":                     {"I ran 2. " + fence + "\n" + marker, "promise", "promise"},
+		"a quotation of the whole last line is the last thing said":  {"As asked:\n> " + marker, "promise", "promise"},
+		"a marker between two code spans of one line is a mention":   {"`a` " + marker + " `b`", "", "promise"},
+		"a marker after three backticks on the last line is in code": {"See " + fence + " " + marker, "", "promise"},
 
 		"the response is a claim":                               {"<response>DONE</response>", "response", "response"},
 		"the response counts in any case":                       {"<Response>done</RESPONSE>", "response", "response"},
@@ -312,8 +312,7 @@ func TestMarkerArrivesInPieces(t *testing.T) {
 		} {
 			for i := range len(text) + 1 {
 				for j := i; j <= len(text); j++ {
-					// A rune that is cut would be another text: the dialects put them together
-					// again.
+					// The dialects never cut a rune.
 					if !cutsRunes(text, i) && !cutsRunes(text, j) {
 						story := []event.Payload{piece("1.0", text[:i]), piece("1.0", text[i:j]), piece("1.0", text[j:]), says("1.0", "")}
 						if got := hear(t, r, story...).Claim(r); string(got) != want {
@@ -425,7 +424,7 @@ func TestMissing(t *testing.T) {
 		story      []event.Payload
 		want       []string
 	}{
-		"work and an empty mailbox are all it takes":      {rules(1, "reject"), true, &policy.Commands{}, []event.Payload{work}, nil},
+		"work and an empty inbox are enough":              {rules(1, "reject"), true, &policy.Commands{}, []event.Payload{work}, nil},
 		"a claim without work is refused":                 {rules(1, "reject"), true, &policy.Commands{}, nil, []string{noWork}},
 		"a claim without work is accepted where it may":   {rules(1, "accept"), true, &policy.Commands{}, nil, nil},
 		"a warning does not refuse":                       {rules(1, "warn"), true, &policy.Commands{}, nil, nil},
@@ -434,7 +433,7 @@ func TestMissing(t *testing.T) {
 		"two uses are not three":                          {rules(3, "reject"), true, &policy.Commands{}, []event.Payload{work, work}, []string{"too little work was done: the claim came after 2 uses of a tool, and 3 are asked for"}},
 		"a subagent's work is work":                       {rules(1, "reject"), true, &policy.Commands{}, []event.Payload{event.ToolCalled{ID: "t2", Parent: "t1"}}, nil},
 		"words that were not read are missing, in order":  {rules(1, "reject"), true, unread, []event.Payload{work}, []string{gap, rest}},
-		"all that is missing is told at once":             {rules(1, "reject"), true, unread, nil, []string{noWork, gap, rest}},
+		"all that is missing is named at once":            {rules(1, "reject"), true, unread, nil, []string{noWork, gap, rest}},
 		"work of an earlier iteration is not of this one": {rules(1, "reject"), true, &policy.Commands{}, []event.Payload{work, event.IterationEnded{N: 1}, event.IterationStarted{N: 2}}, []string{noWork}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -457,7 +456,7 @@ func TestUnreadMessageIsShortened(t *testing.T) {
 func TestRefusalIsKeptForPrompt(t *testing.T) {
 	c := hear(t, final, says("1.0", marker), event.CompletionClaimed{How: "promise"}, event.CompletionRefused{Missing: []string{"x"}}, event.IterationEnded{N: 1})
 	if !slices.Equal(c.Refused, []string{"x"}) {
-		t.Fatalf("the next prompt would be told %q", c.Refused)
+		t.Fatalf("the next prompt would say %q", c.Refused)
 	}
 	steps := []struct {
 		what string

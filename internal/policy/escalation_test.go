@@ -41,14 +41,14 @@ func TestEscalation(t *testing.T) {
 		"a message without words asks":                        {rules, []event.Payload{asks(event.CommandWait, "")}, policy.Escalation{Waits: "the agent asked for a person", Asked: "c"}},
 		"a message says that it is blocked":                   {rules, []event.Payload{asks(event.CommandBlocked, "no access")}, policy.Escalation{Blocked: "no access", Asked: "c"}},
 		"a message without words says so, too":                {rules, []event.Payload{asks(event.CommandBlocked, "")}, policy.Escalation{Blocked: "the agent did not say by what", Asked: "c"}},
-		"other messages ask for nobody":                       {rules, []event.Payload{asks(event.CommandSteer, "x"), asks(event.CommandPause, "x")}, policy.Escalation{}},
+		"other messages ask for no person":                    {rules, []event.Payload{asks(event.CommandSteer, "x"), asks(event.CommandPause, "x")}, policy.Escalation{}},
 		"a resume is the answer":                              {rules, []event.Payload{opened, says42, asks(event.CommandBlocked, "x"), taken, event.LoopUnpaused{}}, policy.Escalation{}},
 		"the end of a wait for a person too":                  {rules, []event.Payload{opened, says42, closed, event.LoopWaited{For: event.WaitPerson}}, policy.Escalation{}},
 		"another wait says nothing":                           {rules, []event.Payload{opened, says42, closed, event.LoopWaited{For: event.WaitRate}}, policy.Escalation{Waits: "the agent exited with code 42"}},
 		"a resume from before a message is no answer to it":   {rules, []event.Payload{asks(event.CommandBlocked, "x"), event.LoopUnpaused{}}, policy.Escalation{Blocked: "x", Asked: "c"}},
 		"another runner is the answer":                        {rules, []event.Payload{opened, says42, asks(event.CommandBlocked, "x"), taken, event.LoopResumed{}}, policy.Escalation{}},
 		"a message that was not answered outlives its runner": {rules, []event.Payload{asks(event.CommandBlocked, "x"), event.LoopResumed{}}, policy.Escalation{Blocked: "x", Asked: "c"}},
-		"it asks until somebody answers":                      {rules, []event.Payload{opened, says42, closed, event.LoopWaiting{For: event.WaitPerson}}, policy.Escalation{Waits: "the agent exited with code 42"}},
+		"it asks until there is an answer":                    {rules, []event.Payload{opened, says42, closed, event.LoopWaiting{For: event.WaitPerson}}, policy.Escalation{Waits: "the agent exited with code 42"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, l := &policy.Escalation{}, by(row.rules)

@@ -16,7 +16,7 @@ var three = event.Rules{Restart: event.RestartRules{Max: 5}, Limits: event.Limit
 func TestFailoverChoosesAgent(t *testing.T) {
 	now := noon
 	for name, row := range map[string]struct {
-		stands [3]policy.Availability // the first is that of the agent that works
+		agents [3]policy.Availability // the first is the current agent's
 		want   int
 		ok     bool
 	}{
@@ -26,23 +26,23 @@ func TestFailoverChoosesAgent(t *testing.T) {
 		"the last, where the others cannot":     {[3]policy.Availability{{Until: now.Add(1)}, {Reason: event.ReasonAuth}}, 2, true},
 		"the earliest, where all wait":          {[3]policy.Availability{{Until: now.Add(3)}, {Until: now.Add(1)}, {Until: now.Add(2)}}, 1, true},
 		"the preferred of two that are as late": {[3]policy.Availability{{Until: now.Add(3)}, {Until: now.Add(2)}, {Until: now.Add(2)}}, 1, true},
-		"nobody, where none is to be tried":     {[3]policy.Availability{{Reason: event.ReasonAgent}, {Reason: event.ReasonAuth}, {Reason: event.ReasonQuota}}, -1, false},
+		"none, where none is to be tried":       {[3]policy.Availability{{Reason: event.ReasonAgent}, {Reason: event.ReasonAuth}, {Reason: event.ReasonQuota}}, -1, false},
 		"one in a long outage, while another may come back": {
 			[3]policy.Availability{{Until: now.Add(1), Reason: event.ReasonOutage, Passes: true}, {Until: now.Add(2)}, {Reason: event.ReasonAgent}}, 0, true},
-		"nobody, where all are in long outages or broken": {
+		"none, where all are in long outages or broken": {
 			[3]policy.Availability{{Until: now.Add(1), Reason: event.ReasonOutage, Passes: true}, {Reason: event.ReasonAuth}, {Reason: event.ReasonAgent}}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &policy.Failover{Aside: make([]policy.AgentRecord, 3)}
-			for i, standing := range row.stands[1:] {
+			for i, a := range row.agents[1:] {
 				aside := &f.Aside[i+1]
-				aside.Reason = standing.Reason
-				if standing.Passes {
+				aside.Reason = a.Reason
+				if a.Passes {
 					aside.Reason, aside.Limits.Since = "", noon.Add(-2*time.Hour)
 				}
-				aside.Limits.NotUntil = standing.Until
+				aside.Limits.NotUntil = a.Until
 			}
-			got, ok := f.Choose(row.stands[0], now, three)
+			got, ok := f.Choose(row.agents[0], now, three)
 			if ok != row.ok || ok && got != row.want {
 				t.Errorf("chosen is %d, %v; want %d, %v", got, ok, row.want, row.ok)
 			}
@@ -103,7 +103,7 @@ func TestOtherAgentEndsOutage(t *testing.T) {
 	later := noon.Add(30 * time.Minute)
 	b.apply(t, later, overloaded...)
 	if since := b.Failover.Aside[0].Limits.Since; !since.Equal(noon) {
-		t.Errorf("where the other was out of reach as well, it is counted from %s", since)
+		t.Errorf("if the other was unreachable too, it is counted from %s", since)
 	}
 	b.apply(t, later, event.IterationEnded{N: 2, Outcome: event.OutcomeDone})
 	if since := b.Failover.Aside[0].Limits.Since; !since.Equal(later) {

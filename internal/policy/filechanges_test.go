@@ -27,7 +27,7 @@ func TestFileChangesNameTheAuthor(t *testing.T) {
 		"it outlives a runner that died":                      {[]event.Payload{sealed, start, died}, 1, true},
 		"and a second one":                                    {[]event.Payload{sealed, start, died, event.Decided{Do: event.DoBegin}, died}, 1, true},
 		"and a loop that was stopped in mid-turn":             {[]event.Payload{sealed, start, event.LoopEnded{}, event.LoopResumed{}}, 1, true},
-		"behind a check, files that changed are a person's":   {[]event.Payload{sealed, start, event.IterationChecked{}, event.LoopEnded{}, event.LoopResumed{}}, 0, false},
+		"after a check, changed files are a person's":         {[]event.Payload{sealed, start, event.IterationChecked{}, event.LoopEnded{}, event.LoopResumed{}}, 0, false},
 		"before the first agent they are, too":                {[]event.Payload{sealed, died}, 0, false},
 		"a person may say that they are right":                {[]event.Payload{sealed, start, event.LoopResumed{Died: true, AcceptedChanges: true}}, 0, false},
 	} {
@@ -111,16 +111,16 @@ func TestGivenSettings(t *testing.T) {
 		story []event.Payload
 		want  policy.GivenSettings
 	}{
-		"when it begins":                       {[]event.Payload{event.LoopStarted{Settings: given("a")}}, policy.GivenSettings{SHA256: "a"}},
-		"once an agent is at work":             {[]event.Payload{event.LoopStarted{Settings: given("a")}, event.Decided{Do: event.DoBegin}, start}, policy.GivenSettings{SHA256: "a", AgentRan: true}},
-		"over its end":                         {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.IterationChecked{}, event.LoopEnded{}}, policy.GivenSettings{SHA256: "a", AgentRan: true}},
-		"a person gives it again":              {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{Settings: given("b")}}, policy.GivenSettings{SHA256: "b"}},
-		"an older version resumed it":          {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{}, start}, policy.GivenSettings{}},
-		"the runner begins a segment":          {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, opened(true)}, policy.GivenSettings{SHA256: "a", AgentRan: true}},
-		"one took up what died, and died":      {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, opened(false)}, policy.GivenSettings{SHA256: "a"}},
-		"one took up what had ended, and died": {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopEnded{}, opened(true)}, policy.GivenSettings{SHA256: "a"}},
-		"its agent":                            {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, opened(false), event.LoopResumed{Settings: given("b")}, start}, policy.GivenSettings{SHA256: "b", AgentRan: true}},
-		"in a journal of an older version":     {[]event.Payload{event.LoopStarted{}, start}, policy.GivenSettings{}},
+		"when it begins":                      {[]event.Payload{event.LoopStarted{Settings: given("a")}}, policy.GivenSettings{SHA256: "a"}},
+		"once an agent is at work":            {[]event.Payload{event.LoopStarted{Settings: given("a")}, event.Decided{Do: event.DoBegin}, start}, policy.GivenSettings{SHA256: "a", AgentRan: true}},
+		"over its end":                        {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.IterationChecked{}, event.LoopEnded{}}, policy.GivenSettings{SHA256: "a", AgentRan: true}},
+		"a person gives it again":             {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{Settings: given("b")}}, policy.GivenSettings{SHA256: "b"}},
+		"an older version resumed it":         {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopResumed{}, start}, policy.GivenSettings{}},
+		"the runner begins a segment":         {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, opened(true)}, policy.GivenSettings{SHA256: "a", AgentRan: true}},
+		"one resumed a dead loop, and died":   {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, opened(false)}, policy.GivenSettings{SHA256: "a"}},
+		"one resumed an ended loop, and died": {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, event.LoopEnded{}, opened(true)}, policy.GivenSettings{SHA256: "a"}},
+		"its agent":                           {[]event.Payload{event.LoopStarted{Settings: given("a")}, start, opened(false), event.LoopResumed{Settings: given("b")}, start}, policy.GivenSettings{SHA256: "b", AgentRan: true}},
+		"in a journal of an older version":    {[]event.Payload{event.LoopStarted{}, start}, policy.GivenSettings{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var g policy.GivenSettings

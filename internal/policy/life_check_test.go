@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// behind returns the events by which an iteration reaches each phase after its turn.
-func behind(phase policy.Phase) []event.Payload {
+// reachPhase returns the events by which an iteration reaches a phase after its turn.
+func reachPhase(phase policy.Phase) []event.Payload {
 	steps := map[policy.Phase][]event.Payload{
 		policy.Checking:   {decided(event.DoCheck)},
 		policy.Checked:    {decided(event.DoCheck), checked},
@@ -28,7 +28,7 @@ func behind(phase policy.Phase) []event.Payload {
 	return until(phase)
 }
 
-var behindTurn = []policy.Phase{policy.Checking, policy.Checked, policy.Committing, policy.Settled, policy.VerifyingDone}
+var afterTurn = []policy.Phase{policy.Checking, policy.Checked, policy.Committing, policy.Settled, policy.VerifyingDone}
 
 func done(l *policy.Lifecycle, t *testing.T, p event.Payload) *policy.Lifecycle {
 	t.Helper()
@@ -40,7 +40,7 @@ func done(l *policy.Lifecycle, t *testing.T, p event.Payload) *policy.Lifecycle 
 func at(t *testing.T, phase policy.Phase) *policy.Lifecycle {
 	t.Helper()
 	l := &policy.Lifecycle{}
-	for _, p := range behind(phase) {
+	for _, p := range reachPhase(phase) {
 		done(l, t, p)
 	}
 	if l.Phase != phase {
@@ -56,26 +56,26 @@ func TestEventsAfterTurn(t *testing.T) {
 		p    event.Payload
 		want policy.Phase
 	}{
-		"a check of what the agent left is over":          {policy.Checking, checked, policy.Checked},
-		"a check of a file DONE is over":                  {policy.VerifyingDone, checked, policy.Between},
-		"a check that nobody waits for changes nothing":   {policy.Settled, checked, policy.Settled},
-		"a commit is over":                                {policy.Committing, event.SCMEnded{Error: "x"}, policy.Settled},
-		"a commit that nobody waits for changes nothing":  {policy.Checked, event.SCMEnded{}, policy.Checked},
-		"a commit that cannot be done is over":            {policy.Committing, event.EffectFailed{Do: event.DoCommit}, policy.Settled},
-		"a check that cannot be done is over":             {policy.Checking, event.EffectFailed{Do: event.DoCheck}, policy.Checked},
-		"a check of DONE that cannot be done is over":     {policy.VerifyingDone, event.EffectFailed{Do: event.DoCheck}, policy.Between},
-		"a process that rests may go while it is checked": {policy.Checking, gone, policy.Checking},
-		"... when it has been checked":                    {policy.Checked, gone, policy.Checked},
-		"... while it is committed":                       {policy.Committing, gone, policy.Committing},
-		"... when all is settled":                         {policy.Settled, gone, policy.Settled},
-		"... while a file DONE is verified":               {policy.VerifyingDone, gone, policy.VerifyingDone},
-		"a kill waits for the check":                      {policy.Checking, kill, policy.Checking},
-		"a cancelled check goes on until it says so":      {policy.Checking, cancel, policy.Checking},
-		"an iteration without a check can be committed":   {policy.Gone, decided(event.DoCommit), policy.Committing},
-		"the iteration ends":                              {policy.Settled, closed, policy.Between},
-		"a file DONE that is seen is no beginning":        {policy.Beginning, event.FolderInspected{Done: true}, policy.Between},
-		"a folder without one is":                         {policy.Beginning, event.FolderInspected{Wait: true}, policy.Beginning},
-		"a file DONE of the agent changes no phase":       {policy.Checking, event.FolderInspected{Done: true}, policy.Checking},
+		"a check of what the agent left is over":        {policy.Checking, checked, policy.Checked},
+		"a check of a file DONE is over":                {policy.VerifyingDone, checked, policy.Between},
+		"an unexpected check changes nothing":           {policy.Settled, checked, policy.Settled},
+		"a commit is over":                              {policy.Committing, event.SCMEnded{Error: "x"}, policy.Settled},
+		"an unexpected commit changes nothing":          {policy.Checked, event.SCMEnded{}, policy.Checked},
+		"a commit that cannot be done is over":          {policy.Committing, event.EffectFailed{Do: event.DoCommit}, policy.Settled},
+		"a check that cannot be done is over":           {policy.Checking, event.EffectFailed{Do: event.DoCheck}, policy.Checked},
+		"a check of DONE that cannot be done is over":   {policy.VerifyingDone, event.EffectFailed{Do: event.DoCheck}, policy.Between},
+		"a parked process may exit during the check":    {policy.Checking, gone, policy.Checking},
+		"... when it has been checked":                  {policy.Checked, gone, policy.Checked},
+		"... while it is committed":                     {policy.Committing, gone, policy.Committing},
+		"... when all is settled":                       {policy.Settled, gone, policy.Settled},
+		"... while a file DONE is verified":             {policy.VerifyingDone, gone, policy.VerifyingDone},
+		"a kill waits for the check":                    {policy.Checking, kill, policy.Checking},
+		"a cancelled check goes on until it says so":    {policy.Checking, cancel, policy.Checking},
+		"an iteration without a check can be committed": {policy.Gone, decided(event.DoCommit), policy.Committing},
+		"the iteration ends":                            {policy.Settled, closed, policy.Between},
+		"a file DONE that is seen is no beginning":      {policy.Beginning, event.FolderInspected{Done: true}, policy.Between},
+		"a folder without one is":                       {policy.Beginning, event.FolderInspected{Wait: true}, policy.Beginning},
+		"a file DONE of the agent changes no phase":     {policy.Checking, event.FolderInspected{Done: true}, policy.Checking},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if l := done(at(t, row.from), t, row.p); l.Phase != row.want {
@@ -89,7 +89,7 @@ func TestEventsAfterTurn(t *testing.T) {
 }
 
 func TestDeadRunnerLeavesIterationOpen(t *testing.T) {
-	for _, phase := range behindTurn {
+	for _, phase := range afterTurn {
 		l := done(at(t, phase), t, decided(event.DoCancel))
 		done(l, t, event.LoopResumed{PID: 9})
 		if phase == policy.VerifyingDone {
@@ -162,7 +162,7 @@ func TestRefusedFlags(t *testing.T) {
 		"not one that ralph ended":            {[]event.Payload{event.Decided{Do: event.DoAbort, Outcome: "idle"}, exit(2, complaint)}, ""},
 		"not one that has not ended":          {nil, ""},
 		"not the one of the iteration before": {[]event.Payload{exit(2, complaint), closed, event.IterationStarted{N: 2}}, ""},
-		"not after somebody mended them":      {[]event.Payload{exit(2, complaint), closed, event.LoopResumed{}}, ""},
+		"not after a person corrected them":   {[]event.Payload{exit(2, complaint), closed, event.LoopResumed{}}, ""},
 		"not one that took long":              {[]event.Payload{event.AgentExited{Code: 2, Stderr: complaint, Took: 10_000}}, ""},
 		"not one whose files show progress":   {[]event.Payload{exit(2, complaint), event.IterationEnded{N: 1, Outcome: event.OutcomeFailed, Progress: "yes"}}, ""},
 		"one whose files show none":           {[]event.Payload{exit(2, complaint), event.IterationEnded{N: 1, Outcome: event.OutcomeFailed, Progress: "no"}}, complaint},
@@ -220,7 +220,7 @@ func TestProcessExitsBeforePrompt(t *testing.T) {
 	}
 }
 
-// What is cut off is cut between two characters, at whichever end.
+// Text is cut between two characters, at both ends.
 func TestTextsAreCutBetweenRunes(t *testing.T) {
 	for pad := range 3 {
 		long := strings.Repeat("x", pad) + strings.Repeat("日", 3000) + strings.Repeat("y", pad)
@@ -233,14 +233,14 @@ func TestTextsAreCutBetweenRunes(t *testing.T) {
 			t.Errorf("of the end %d bytes are kept: %q…", len(got), got[:6])
 		}
 	}
-	// What is no text at all is cut somewhere.
+	// Bytes that are no text are cut somewhere.
 	broken := strings.Repeat("\x80", 5000)
 	if s := endings(t, &policy.Restart{}, patient, failed(broken, 0)); len(s.Error) > 3*1024 {
 		t.Errorf("%d bytes", len(s.Error))
 	}
 	l := live(t, &policy.Lifecycle{}, append(until(policy.Turning), event.AgentExited{Code: 1, Stderr: strings.Repeat("z", 299) + "\n" + strings.Repeat("x", 900)})...)
 	if _, problem := l.Outcome(); problem != "the agent exited with code 1: "+strings.Repeat("x", 300) {
-		t.Errorf("%d bytes of the last line are told", len(problem))
+		t.Errorf("%d bytes of the last line are kept", len(problem))
 	}
 }
 

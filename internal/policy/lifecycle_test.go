@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// live folds what happened into a life.
+// live folds events into a Lifecycle.
 func live(t testing.TB, l *policy.Lifecycle, story ...event.Payload) *policy.Lifecycle {
 	t.Helper()
 	for _, p := range story {
@@ -30,7 +30,7 @@ var (
 	gone     = event.AgentExited{Code: 0}
 )
 
-// until is how an iteration comes to each of its phases.
+// until returns the events by which an iteration reaches a phase.
 func until(phase policy.Phase) []event.Payload {
 	story := []event.Payload{event.LoopStarted{Name: "x", ID: "L"}}
 	for _, step := range []struct {
@@ -75,8 +75,8 @@ func TestEachEdgeBetweenPhases(t *testing.T) {
 		"a turn that is over ends while it runs":               {policy.Turning, turnOver, policy.Finished},
 		"a turn that ends while it is cut short stays cut":     {policy.Leaving, turnOver, policy.Leaving},
 		"a turn that ends before the agent started is no turn": {policy.Starting, turnOver, policy.Starting},
-		"an agent that rests is gone from the iteration":       {policy.Leaving, event.AgentParked{}, policy.Gone},
-		"an agent that rests unasked changes no phase":         {policy.Turning, event.AgentParked{}, policy.Turning},
+		"a parked agent is gone from the iteration":            {policy.Leaving, event.AgentParked{}, policy.Gone},
+		"an agent that parks unasked changes no phase":         {policy.Turning, event.AgentParked{}, policy.Turning},
 		"an agent that dies while it starts is gone":           {policy.Starting, gone, policy.Gone},
 		"an agent that dies in its turn is gone":               {policy.Turning, gone, policy.Gone},
 		"an agent that goes after its turn is gone":            {policy.Finished, gone, policy.Gone},
@@ -154,29 +154,29 @@ func TestOutcomeOfIteration(t *testing.T) {
 		want  event.Outcome
 		why   string
 	}{
-		"a turn that the agent finished is done":            {[]event.Payload{agentUp, turnOver, gone}, event.OutcomeDone, ""},
-		"a bad exit after its turn takes nothing back":      {[]event.Payload{agentUp, turnOver, bad}, event.OutcomeDone, ""},
-		"a process killed after its result has done it":     {[]event.Payload{agentUp, turnOver, exitGrace, bad}, event.OutcomeDone, ""},
-		"an error of the agent is a failure":                {[]event.Payload{agentUp, event.AgentFinished{Outcome: "error", Error: "401"}, gone}, event.OutcomeFailed, "401"},
-		"an error without words is named":                   {[]event.Payload{agentUp, event.AgentFinished{Outcome: "length"}, gone}, event.OutcomeFailed, "length"},
-		"an exit without a word is a failure":               {[]event.Payload{agentUp, gone}, event.OutcomeFailed, "the agent exited with code 0"},
-		"a bad exit says its last words":                    {[]event.Payload{agentUp, bad}, event.OutcomeFailed, "the agent exited with code 3: last words"},
-		"a signal is named":                                 {[]event.Payload{agentUp, event.AgentExited{Code: -1, Signal: "SIGKILL"}}, event.OutcomeFailed, "the agent was ended by signal: SIGKILL"},
-		"where the exit is the end, code 0 is done":         {[]event.Payload{textAgent, gone}, event.OutcomeDone, ""},
-		"where the exit is the end, another code is none":   {[]event.Payload{textAgent, bad}, event.OutcomeFailed, "the agent exited with code 3: last words"},
-		"where the exit is the end, a signal is none":       {[]event.Payload{textAgent, event.AgentExited{Signal: "SIGTERM"}}, event.OutcomeFailed, "the agent was ended by signal: SIGTERM"},
-		"a refusal is told as one":                          {[]event.Payload{agentUp, event.AgentFinished{Outcome: "error", Kind: event.KindRefusal, Error: "flagged"}, gone}, event.OutcomeFailed, "the model refused to answer: flagged"},
-		"also without words":                                {[]event.Payload{agentUp, event.AgentFinished{Outcome: "error", Kind: event.KindRefusal}, gone}, event.OutcomeFailed, "the model refused to answer"},
-		"silence is told":                                   {[]event.Payload{agentUp, abort(event.OutcomeIdle), gone}, event.OutcomeIdle, "it was idle"},
-		"an iteration that took too long is told":           {[]event.Payload{agentUp, abort(event.OutcomeOverlong), gone}, event.OutcomeOverlong, "it was overlong"},
-		"a stop of a person is no failure":                  {[]event.Payload{agentUp, abort(event.OutcomeAborted), gone}, event.OutcomeAborted, ""},
-		"what cut it first is the outcome":                  {[]event.Payload{agentUp, abort(event.OutcomeIdle), abort(event.OutcomeAborted), gone}, event.OutcomeIdle, "it was idle"},
-		"but a kill is the outcome whatever cut it":         {[]event.Payload{agentUp, abort(event.OutcomeIdle), kill, gone}, event.OutcomeAborted, ""},
-		"a kill without an outcome leaves it":               {[]event.Payload{agentUp, abort(event.OutcomeIdle), turnOver, exitGrace, gone}, event.OutcomeIdle, "it was idle"},
-		"a turn that ends while it is cut is cut":           {[]event.Payload{agentUp, abort(event.OutcomeAborted), turnOver, gone}, event.OutcomeAborted, ""},
-		"an abort after the turn cuts nothing":              {[]event.Payload{agentUp, turnOver, event.Decided{Do: event.DoAbort}, gone}, event.OutcomeDone, ""},
-		"an agent that cannot be started says why":          {[]event.Payload{event.EffectFailed{Do: event.DoStart, Error: "no such program"}}, event.OutcomeFailed, "no such program"},
-		"a resting agent that leaves is not this iteration": {[]event.Payload{agentUp, turnOver, decided(event.DoRelease), event.AgentParked{}, event.IterationEnded{N: 1}, event.IterationStarted{N: 2}, decided(event.DoStart), bad, agentUp, turnOver, gone}, event.OutcomeDone, ""},
+		"a turn that the agent finished is done":               {[]event.Payload{agentUp, turnOver, gone}, event.OutcomeDone, ""},
+		"a bad exit after its turn takes nothing back":         {[]event.Payload{agentUp, turnOver, bad}, event.OutcomeDone, ""},
+		"a process killed after its result has done it":        {[]event.Payload{agentUp, turnOver, exitGrace, bad}, event.OutcomeDone, ""},
+		"an error of the agent is a failure":                   {[]event.Payload{agentUp, event.AgentFinished{Outcome: "error", Error: "401"}, gone}, event.OutcomeFailed, "401"},
+		"an error without words is named":                      {[]event.Payload{agentUp, event.AgentFinished{Outcome: "length"}, gone}, event.OutcomeFailed, "length"},
+		"an exit without a word is a failure":                  {[]event.Payload{agentUp, gone}, event.OutcomeFailed, "the agent exited with code 0"},
+		"a bad exit says its last words":                       {[]event.Payload{agentUp, bad}, event.OutcomeFailed, "the agent exited with code 3: last words"},
+		"a signal is named":                                    {[]event.Payload{agentUp, event.AgentExited{Code: -1, Signal: "SIGKILL"}}, event.OutcomeFailed, "the agent was ended by signal: SIGKILL"},
+		"where the exit is the end, code 0 is done":            {[]event.Payload{textAgent, gone}, event.OutcomeDone, ""},
+		"where the exit is the end, another code is none":      {[]event.Payload{textAgent, bad}, event.OutcomeFailed, "the agent exited with code 3: last words"},
+		"where the exit is the end, a signal is none":          {[]event.Payload{textAgent, event.AgentExited{Signal: "SIGTERM"}}, event.OutcomeFailed, "the agent was ended by signal: SIGTERM"},
+		"a refusal is named":                                   {[]event.Payload{agentUp, event.AgentFinished{Outcome: "error", Kind: event.KindRefusal, Error: "flagged"}, gone}, event.OutcomeFailed, "the model refused to answer: flagged"},
+		"also without words":                                   {[]event.Payload{agentUp, event.AgentFinished{Outcome: "error", Kind: event.KindRefusal}, gone}, event.OutcomeFailed, "the model refused to answer"},
+		"silence is named":                                     {[]event.Payload{agentUp, abort(event.OutcomeIdle), gone}, event.OutcomeIdle, "it was idle"},
+		"an iteration that took too long is named":             {[]event.Payload{agentUp, abort(event.OutcomeOverlong), gone}, event.OutcomeOverlong, "it was overlong"},
+		"a stop of a person is no failure":                     {[]event.Payload{agentUp, abort(event.OutcomeAborted), gone}, event.OutcomeAborted, ""},
+		"what cut it first is the outcome":                     {[]event.Payload{agentUp, abort(event.OutcomeIdle), abort(event.OutcomeAborted), gone}, event.OutcomeIdle, "it was idle"},
+		"but a kill is the outcome whatever cut it":            {[]event.Payload{agentUp, abort(event.OutcomeIdle), kill, gone}, event.OutcomeAborted, ""},
+		"a kill without an outcome leaves it":                  {[]event.Payload{agentUp, abort(event.OutcomeIdle), turnOver, exitGrace, gone}, event.OutcomeIdle, "it was idle"},
+		"a turn that ends while it is cut is cut":              {[]event.Payload{agentUp, abort(event.OutcomeAborted), turnOver, gone}, event.OutcomeAborted, ""},
+		"an abort after the turn cuts nothing":                 {[]event.Payload{agentUp, turnOver, event.Decided{Do: event.DoAbort}, gone}, event.OutcomeDone, ""},
+		"an agent that cannot be started says why":             {[]event.Payload{event.EffectFailed{Do: event.DoStart, Error: "no such program"}}, event.OutcomeFailed, "no such program"},
+		"a parked agent that exits does not end the iteration": {[]event.Payload{agentUp, turnOver, decided(event.DoRelease), event.AgentParked{}, event.IterationEnded{N: 1}, event.IterationStarted{N: 2}, decided(event.DoStart), bad, agentUp, turnOver, gone}, event.OutcomeDone, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := live(t, live(t, &policy.Lifecycle{}, until(policy.Starting)...), row.story...)
@@ -210,7 +210,7 @@ func TestUnusableParkedProcessIsReplaced(t *testing.T) {
 	l := live(t, &policy.Lifecycle{}, until(policy.Leaving)...)
 	live(t, l, event.AgentParked{}, event.IterationEnded{N: 1}, event.IterationStarted{N: 2}, decided(event.DoStart), event.AgentExited{Code: 0})
 	if l.Phase != policy.Starting || l.Process.Alive || l.Exited != nil {
-		t.Fatalf("the old process's going ended the new iteration: %+v", l)
+		t.Fatalf("the old process's exit ended the new iteration: %+v", l)
 	}
 	live(t, l, event.AgentStarted{PID: 8})
 	if l.Phase != policy.Turning || l.Process.PID != 8 {
@@ -218,13 +218,13 @@ func TestUnusableParkedProcessIsReplaced(t *testing.T) {
 	}
 }
 
-// The process that rests is no reason to wait for one that never came.
+// Because of a parked process the loop does not wait for one that never started.
 func TestFailedStartWithParkedProcess(t *testing.T) {
 	l := live(t, &policy.Lifecycle{}, until(policy.Leaving)...)
 	live(t, l, event.AgentParked{}, event.IterationEnded{N: 1}, event.IterationStarted{N: 2}, decided(event.DoStart),
 		event.EffectFailed{Do: event.DoStart, Error: "read a blob: gone"})
 	if l.Phase != policy.Gone || !l.Process.Alive {
-		t.Fatalf("the iteration waits for ever: %+v", l)
+		t.Fatalf("the iteration waits forever: %+v", l)
 	}
 	if outcome, why := l.Outcome(); outcome != event.OutcomeFailed || why != "read a blob: gone" {
 		t.Errorf("%q %q", outcome, why)
@@ -250,7 +250,7 @@ func TestProcessRemembersAbortAndKill(t *testing.T) {
 	if !l.Process.Killing {
 		t.Errorf("after kill: %+v", l.Process)
 	}
-	// A process that is killed while it starts is still being killed when it is there.
+	// A process that is killed while it starts is still being killed after its start.
 	l = live(t, live(t, &policy.Lifecycle{}, until(policy.Starting)...), decided(event.DoKill), agentUp)
 	if !l.Process.Killing || !l.Process.Alive {
 		t.Errorf("killed while it started: %+v", l.Process)

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// reach folds what happened, all at noon, in the loop of that id.
+// reach folds events, all at noon, in the loop with that id.
 func reach(t testing.TB, id string, story ...event.Payload) *policy.Limits {
 	t.Helper()
 	return onLoop(t, id, &policy.Limits{}, noon, story...)
@@ -57,7 +57,7 @@ func TestLimitOfTurn(t *testing.T) {
 		"an empty account does":                          {[]event.Payload{hits(event.KindQuota)}, "quota", "no more", true},
 		"a login that is not valid does":                 {[]event.Payload{hits(event.KindAuth)}, "auth", "no more", true},
 		"a conversation that is too long does not":       {[]event.Payload{hits(event.KindContext)}, "context", "no more", false},
-		"a kind that nobody knows does not":              {[]event.Payload{hits("moon")}, "moon", "no more", false},
+		"an unknown kind does not":                       {[]event.Payload{hits("moon")}, "moon", "no more", false},
 		"words show that it went on":                     {[]event.Payload{rate, piece("1.0", "so")}, "", "", false},
 		"a tool shows that it went on":                   {[]event.Payload{rate, event.ToolCalled{ID: "t"}}, "", "", false},
 		"a notice shows nothing":                         {[]event.Payload{rate, event.AgentNoticed{What: "x"}}, "rate", "no more", true},
@@ -87,7 +87,7 @@ func TestLimitWaits(t *testing.T) {
 	const week = 7 * 24 * time.Hour
 	for name, row := range map[string]struct {
 		met         event.Payload
-		least, most time.Duration // after noon; 0 where nothing is waited for
+		least, most time.Duration // after noon; 0 means no wait
 		person      string
 	}{
 		"until the moment that was stated, and up to five seconds more": {hits(event.KindRate, noon.Add(time.Hour)), time.Hour + time.Second, time.Hour + 5*time.Second, ""},
@@ -223,7 +223,7 @@ func TestLimitsOver(t *testing.T) {
 		"and the rest of it counts":               {hour, []at{met(0, net), {2 * time.Hour, []event.Payload{event.ClockJumped{By: 2 * time.Hour.Milliseconds()}}}, met(3*time.Hour, net)}, event.ReasonOutage, "what the agent needs stayed out of reach for 1h: no more"},
 		"a clock that is set back adds nothing":   {hour, []at{met(0, net), {0, []event.Payload{event.ClockJumped{By: -time.Hour.Milliseconds()}}}, met(59*time.Minute, net)}, "", ""},
 		"after a pause it is counted again":       {hour, []at{met(0, net), {2 * time.Hour, []event.Payload{event.LoopUnpaused{}}}, met(2*time.Hour, net)}, "", ""},
-		"a login does not mend itself":            {hour, []at{met(0, auth)}, event.ReasonAuth, "the agent is not logged in: no more"},
+		"a login does not repair itself":          {hour, []at{met(0, auth)}, event.ReasonAuth, "the agent is not logged in: no more"},
 		"an account does not fill itself":         {hour, []at{met(0, quota)}, event.ReasonQuota, "the agent's account has nothing left: no more"},
 	} {
 		t.Run(name, func(t *testing.T) {

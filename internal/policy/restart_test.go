@@ -11,7 +11,7 @@ import (
 
 var patient = event.Rules{Restart: event.RestartRules{Max: 100, Delay: event.Duration(time.Second)}, Breaker: event.BreakerRules{Environment: 3}}
 
-// endings folds iterations that ended so, all at noon.
+// endings folds ends of iterations, all at noon.
 func endings(t testing.TB, s *policy.Restart, r event.Rules, ends ...event.IterationEnded) *policy.Restart {
 	t.Helper()
 	for _, p := range ends {
@@ -59,8 +59,7 @@ func TestRestartDelayDoubles(t *testing.T) {
 	}
 }
 
-// What a model does not want to answer may be refused in no time, and there is nothing around the
-// agent to be mended.
+// A model may refuse to answer at once, although nothing around the agent is broken.
 func TestRefusalIsNoEnvironmentFault(t *testing.T) {
 	s := &policy.Restart{}
 	refused := event.AgentFinished{Outcome: "error", Kind: event.KindRefusal}
@@ -94,7 +93,7 @@ func TestRestartCountsFailures(t *testing.T) {
 			t.Errorf("after two failures and one that was %s, %d are counted, want %d", outcome, s.Failures, want)
 		}
 		if outcome == event.OutcomeDone && !s.NotUntil.IsZero() {
-			t.Error("an iteration that went well leaves a delay behind")
+			t.Error("after an iteration that went well there is a delay")
 		}
 	}
 }
@@ -123,7 +122,7 @@ func TestFatalFailures(t *testing.T) {
 		"two restarts are allowed":                     {few, []event.IterationEnded{failed("a", slow), failed("b", slow)}, ""},
 		"a third is not":                               {few, []event.IterationEnded{failed("a", slow), failed("b", slow), failed("c", slow)}, event.ReasonRestarts},
 		"a good iteration allows two more":             {few, []event.IterationEnded{failed("a", slow), failed("b", slow), {Outcome: event.OutcomeDone}, failed("c", slow), failed("d", slow)}, ""},
-		"without a limit it goes on for ever":          {event.Rules{Restart: event.RestartRules{Delay: event.Duration(time.Millisecond)}}, []event.IterationEnded{failed("a", slow), failed("b", slow), failed("c", slow), failed("d", slow)}, ""},
+		"without a limit it goes on forever":           {event.Rules{Restart: event.RestartRules{Delay: event.Duration(time.Millisecond)}}, []event.IterationEnded{failed("a", slow), failed("b", slow), failed("c", slow), failed("d", slow)}, ""},
 		"progress each time is no broken environment":  {patient, []event.IterationEnded{moved("a", instant), moved("a", instant), moved("a", instant), moved("a", instant)}, ""},
 		"progress between them begins again":           {patient, []event.IterationEnded{failed("a", instant), failed("a", instant), moved("a", instant), failed("a", instant), failed("a", instant)}, ""},
 		"progress allows two more restarts":            {few, []event.IterationEnded{failed("a", slow), failed("b", slow), moved("c", slow), failed("d", slow)}, ""},

@@ -55,7 +55,7 @@ func TestSetRuleChangesLiveSettings(t *testing.T) {
 	}
 }
 
-// What comes in through the inbox is anything at all, and what is accepted has to become a line.
+// The inbox may contain any value; an accepted one has to become a line of the journal.
 func TestSetRuleRefusesBadValues(t *testing.T) {
 	numbers := []string{"", " ", "x", "0", "-1", "1.5", "1e3", "99999999999999999999", "0x10", "+", "1 ", "NaN", "Inf"}
 	spans := []string{"", "x", "0", "10", "-5s", "0s", "999us", "1d", "5 m", "Inf", "9999999999h"}

@@ -10,10 +10,10 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// noon is when the stories of these tests begin.
+// noon is the start of the stories in these tests.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// happened returns a payload as an event that was read from a journal's line.
+// happened returns a payload as an event that was read from a journal.
 func happened(t testing.TB, at time.Time, p event.Payload) event.Event {
 	t.Helper()
 	line, _ := frame.Append(nil, frame.Stamp{Seq: 1, At: at}, event.Encode(p, "story"), 0)
@@ -24,7 +24,7 @@ func happened(t testing.TB, at time.Time, p event.Payload) event.Event {
 	return e
 }
 
-// fold gives a policy what happened, with the loop as it was before.
+// fold passes events to a policy, each with the loop as it was before.
 func fold(to any, l *policy.Lifecycle, at time.Time, p event.Payload) {
 	was := *l
 	l.Apply(at, p)
@@ -56,10 +56,10 @@ func fold(to any, l *policy.Lifecycle, at time.Time, p event.Payload) {
 	}
 }
 
-// by returns a loop with these rules, of which nothing else is known.
+// by returns a loop with these rules and nothing else.
 func by(r event.Rules) *policy.Lifecycle { return &policy.Lifecycle{Rules: r} }
 
-// budget is a Budget with the loop whose it is.
+// budget is a Budget with its loop.
 type budget struct {
 	policy.Budget `json:"budget"`
 	Loop          policy.Lifecycle `json:"loop"`

@@ -58,7 +58,7 @@ func TestTailCutsLongLine(t *testing.T) {
 	}
 }
 
-// Where the cut falls decides what the rest of a line looks like.
+// The position of the cut decides what the rest of a line looks like.
 func TestTailMarksCutLine(t *testing.T) {
 	for name, begins := range map[string]string{
 		"it is no indented code": "    ",
@@ -83,7 +83,7 @@ func TestTailKeepsEndOfLine(t *testing.T) {
 	}
 }
 
-// words are what Markdown is made of, as far as a claim is concerned.
+// words are the parts of Markdown that matter for a claim.
 var words = []string{
 	"a line\n", "\n", "```\n", "```go\n", "````\n", "~~~\n", "- ```\n", "  ```\n", "    code\n", "> quoted\n", "`span` ", "`", "- ", "1. ",
 	marker + "\n", marker, "<response>done</response>\n", "<response>DONE</response>", "<response>NO</response>\n", "<Response>", "ü", "日本", "🌍",
@@ -94,8 +94,8 @@ var markdown = rapid.Custom(func(t *rapid.T) []string {
 	return rapid.SliceOfN(rapid.SampledFrom(words), 0, 60).Draw(t, "words")
 })
 
-// A runner that resumes has the tail from a checkpoint; it must hear what the dead one would have
-// heard.
+// A resuming runner has the tail from a checkpoint; it must find the claims that the dead one would
+// have found.
 func TestTailSurvivesJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := final
@@ -121,7 +121,7 @@ func TestTailSurvivesJSON(t *testing.T) {
 	})
 }
 
-// However a message is cut into deltas, the same is claimed, as long as the tail holds all of it.
+// The claim does not depend on how a message is cut into deltas, if the tail holds all of it.
 func TestDeltasClaimLikeFullText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := markdown.Filter(func(w []string) bool { return len(strings.Join(w, "")) < 32<<10 }).Draw(t, "text")
@@ -132,7 +132,7 @@ func TestDeltasClaimLikeFullText(t *testing.T) {
 			}
 			whole.Apply(1, piece("1.0", strings.Join(pieces, "")), by(r))
 			a, b := inPieces.Claim(r), whole.Claim(r)
-			// With anywhere, the claim that comes first is the one that counts.
+			// With anywhere, the first claim counts.
 			if a != b && (r.Completion.Match != "anywhere" || (a == "") != (b == "")) {
 				t.Fatalf("%s: in pieces %q, whole %q", r.Completion.Match, a, b)
 			}
@@ -140,8 +140,8 @@ func TestDeltasClaimLikeFullText(t *testing.T) {
 	})
 }
 
-// The tail forgets lines, but never whether it stands in a fence: what is said in its last
-// lines claims what it would claim if nothing had been forgotten.
+// The tail forgets lines, but never whether it is in a fence: its last lines make the same claim as
+// the complete text.
 func TestTailClaimsLikeFullText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		head := strings.Join(markdown.Draw(t, "head"), "")
@@ -150,7 +150,7 @@ func TestTailClaimsLikeFullText(t *testing.T) {
 		// The filler makes an end of the head's last line.
 		text := head + "\n" + filler + end
 
-		short := &policy.Completion{} // the same, with a filler that nothing is cut of
+		short := &policy.Completion{} // the same, with a filler that is not cut
 		short.Apply(1, piece("1.0", openFence(head)+end), by(final))
 		long := &policy.Completion{}
 		for len(text) > 0 {
@@ -168,7 +168,7 @@ func TestTailClaimsLikeFullText(t *testing.T) {
 	})
 }
 
-// openFence returns the line that opens the fence which is open at the end of a text: the rule of
+// openFence returns the line of the fence that is open at the end of a text: the rule of
 // CommonMark, written a second time.
 func openFence(text string) string {
 	open := ""
@@ -212,7 +212,7 @@ func throughJSON[T any](t rapidOrTest, v *T) *T {
 	return again
 }
 
-// rapidOrTest is what the helpers need of a *testing.T or a *rapid.T.
+// rapidOrTest has the methods that the helpers need of a *testing.T or a *rapid.T.
 type rapidOrTest interface {
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
@@ -236,7 +236,7 @@ func TestTailRejectsNonObject(t *testing.T) {
 	}
 }
 
-// FuzzTail hears any text in three pieces, twice: as it comes, and through JSON after each piece.
+// FuzzTail appends any text in three pieces, twice: directly, and through JSON after each piece.
 func FuzzTail(f *testing.F) {
 	f.Add("```\n"+marker+"\n```\n", uint(3), uint(20), uint(0))
 	f.Add("- ~~~\n  x\n  ~~~\nSo: "+marker, uint(1), uint(9), uint(40_000))

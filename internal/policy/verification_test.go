@@ -48,7 +48,7 @@ func TestGuardrailsPassed(t *testing.T) {
 		"all of them ran and none failed":                             {two, []event.Payload{opened, check, passed("a"), passed("b"), checked}, nil},
 		"before a check nothing is known":                             {one, []event.Payload{opened}, []string{notAll}},
 		"while they run nothing is known":                             {one, []event.Payload{opened, check, passed("a")}, []string{notAll}},
-		"a look alone proves nothing":                                 {one, []event.Payload{opened, check, checked}, []string{notAll}},
+		"an inspection alone proves nothing":                          {one, []event.Payload{opened, check, checked}, []string{notAll}},
 		"one of two is not all":                                       {two, []event.Payload{opened, check, passed("a"), checked}, []string{notAll}},
 		"one that failed is named":                                    {two, []event.Payload{opened, check, passed("a"), fell("b"), checked}, []string{`the guardrail "b" failed`}},
 		"each that failed is named":                                   {two, []event.Payload{opened, check, fell("a"), fell("b"), checked}, []string{`the guardrail "a" failed`, `the guardrail "b" failed`}},
@@ -57,7 +57,7 @@ func TestGuardrailsPassed(t *testing.T) {
 		"what failed may pass in another check":                       {one, []event.Payload{opened, check, fell("a"), checked, closed, check, passed("a"), checked}, nil},
 		"when the next iteration is being begun nothing is known":     {one, []event.Payload{opened, check, passed("a"), checked, closed, event.Decided{Do: event.DoBegin}}, []string{notAll}},
 		"another decision changes nothing":                            {one, []event.Payload{opened, check, passed("a"), checked, event.Decided{Do: event.DoCommit}}, nil},
-		"a runner that takes the loop up knows nothing":               {one, []event.Payload{opened, check, passed("a"), checked, event.LoopResumed{}}, []string{notAll}},
+		"a runner that resumes the loop knows nothing":                {one, []event.Payload{opened, check, passed("a"), checked, event.LoopResumed{}}, []string{notAll}},
 		"a check that is begun again forgets how many ran":            {two, []event.Payload{opened, check, passed("a"), check, passed("a"), checked}, []string{notAll}},
 		"one that was changed in the same iteration proves nothing":   {one, []event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh", How: "changed"}, passed("a"), checked}, []string{"guardrails passed that were changed in the same iteration: t.sh"}},
 		"each of their files is named":                                {one, []event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh"}, event.GuardrailEdited{Path: "u.sh"}, passed("a"), checked}, []string{"guardrails passed that were changed in the same iteration: t.sh, u.sh"}},
@@ -65,7 +65,7 @@ func TestGuardrailsPassed(t *testing.T) {
 		"one that changed while it ran proves nothing, also put back": {one, []event.Payload{opened, check, passed("a"), event.GuardrailEdited{Path: "t.sh", How: "changed", Restored: true, During: true}, checked}, []string{"guardrails passed that were changed in the same iteration: t.sh"}},
 		"a failure is named before a change":                          {one, []event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh"}, fell("a"), checked}, []string{`the guardrail "a" failed`}},
 		"a change of the iteration before is no change of this":       {one, []event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh"}, passed("a"), checked, closed, opened, check, passed("a"), checked}, nil},
-		"a look behind a failure does not make it a verdict of this":  {one, []event.Payload{opened, check, fell("a"), checked, check, checked}, []string{notAll}},
+		"an inspection after a failure gives no verdict":              {one, []event.Payload{opened, check, fell("a"), checked, check, checked}, []string{notAll}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(row.want, verified(t, row.story...).Missing(row.rules)); diff != "" {
@@ -78,68 +78,68 @@ func TestGuardrailsPassed(t *testing.T) {
 func TestVerificationForNextPrompt(t *testing.T) {
 	const stray, interrupted = "a process that was started in the background was still running at the end, and was ended", "it was interrupted before it was over: work may be half done"
 	bad := event.SCMEnded{Failed: "commit", Error: "a hook refused it"}
-	type told struct {
+	type reports struct {
 		failed, edited, left []string
 		commit               string
 	}
 	for name, row := range map[string]struct {
 		story []event.Payload
-		want  told
+		want  reports
 	}{
-		"nothing of one that ended well":           {[]event.Payload{opened, closed}, told{}},
-		"which guardrail failed":                   {[]event.Payload{opened, check, passed("a"), fell("b"), checked, closed}, told{failed: []string{"b"}}},
-		"that a file of a guardrail was changed":   {[]event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh", How: "changed"}, checked, closed}, told{edited: []string{"the file t.sh, which guardrails consist of, was changed"}}},
-		"that settings were changed":               {[]event.Payload{opened, check, event.GuardrailEdited{Path: "s.json", How: "changed", Role: event.RoleSettings}, checked, closed}, told{edited: []string{"the settings file s.json was changed"}}},
-		"that it was changed while guardrails ran": {[]event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh", How: "changed", During: true}, checked, closed}, told{edited: []string{"the file t.sh, which guardrails consist of, was changed while the guardrails ran"}}},
+		"nothing of an iteration that ended well":  {[]event.Payload{opened, closed}, reports{}},
+		"which guardrail failed":                   {[]event.Payload{opened, check, passed("a"), fell("b"), checked, closed}, reports{failed: []string{"b"}}},
+		"that a file of a guardrail was changed":   {[]event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh", How: "changed"}, checked, closed}, reports{edited: []string{"the file t.sh, which guardrails consist of, was changed"}}},
+		"that settings were changed":               {[]event.Payload{opened, check, event.GuardrailEdited{Path: "s.json", How: "changed", Role: event.RoleSettings}, checked, closed}, reports{edited: []string{"the settings file s.json was changed"}}},
+		"that it was changed while guardrails ran": {[]event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh", How: "changed", During: true}, checked, closed}, reports{edited: []string{"the file t.sh, which guardrails consist of, was changed while the guardrails ran"}}},
 		"that it was put back": {[]event.Payload{opened, check, event.GuardrailEdited{Path: "t.sh", How: "vanished", Restored: true}, checked, closed},
-			told{edited: []string{"the file t.sh, which guardrails consist of, was vanished, and has been put back"}}},
-		"what could not be committed":                  {[]event.Payload{opened, bad, closed}, told{commit: "a hook refused it"}},
-		"nothing of a commit that went well":           {[]event.Payload{opened, event.SCMEnded{Tasks: []string{"commit"}}, closed}, told{}},
-		"a process that it left behind":                {[]event.Payload{opened, event.AgentExited{Strays: 1}, closed}, told{left: []string{stray}}},
-		"no helper of an agent that called no tool":    {[]event.Payload{opened, event.AgentStarted{Tools: true}, event.AgentParked{Strays: 1}, closed}, told{}},
-		"what one that called a tool left behind":      {[]event.Payload{opened, event.AgentStarted{Tools: true}, event.ToolCalled{ID: "t"}, event.AgentParked{Strays: 1}, closed}, told{left: []string{stray}}},
-		"what one that tells of no tool left behind":   {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{Strays: 1}, closed}, told{left: []string{stray}}},
-		"processes that it left behind":                {[]event.Payload{opened, event.AgentParked{Strays: 3}, closed}, told{left: []string{"3 processes that were started in the background were still running at the end, and were ended"}}},
-		"nothing that outlived a process at rest":      {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, event.AgentExited{Strays: 1}}, told{}},
-		"... and that made way for another":            {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, opened, event.AgentExited{Strays: 1}, event.AgentStarted{}, closed}, told{}},
-		"what one that parked left behind later":       {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, opened, event.AgentStarted{Reused: true}, event.AgentExited{Strays: 1}, closed}, told{left: []string{stray}}},
-		"what the process of another runner left":      {[]event.Payload{opened, event.AgentParked{}, closed, event.LoopResumed{}, opened, event.AgentExited{Strays: 1}, closed}, told{left: []string{stray}}},
-		"no process where there was none":              {[]event.Payload{opened, event.AgentParked{}, event.AgentExited{}, closed}, told{}},
-		"that it was interrupted":                      {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeInterrupted, Refunded: true}}, told{left: []string{interrupted}}},
-		"that it was silent":                           {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeIdle, Error: "too silent"}}, told{left: []string{"it was cut short: too silent"}}},
-		"that it took too long":                        {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeOverlong, Error: "too long"}}, told{left: []string{"it was cut short: too long"}}},
-		"that it cost too much":                        {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeOverspent, Error: "$9"}}, told{left: []string{"it was cut short: $9"}}},
-		"how it failed":                                {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeFailed, Error: "boom"}}, told{left: []string{"it ended with an error: boom"}}},
-		"nothing of a failure without words":           {[]event.Payload{opened, crashed}, told{}},
-		"that a person stopped it, or the time did":    {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeAborted, Error: "x", Refunded: true}}, told{left: []string{interrupted}}},
-		"nothing that an earlier prompt said":          {[]event.Payload{opened, check, fell("a"), checked, event.AgentExited{Strays: 1}, bad, closed, opened, check, passed("a"), checked, closed}, told{}},
-		"what still fails":                             {[]event.Payload{opened, check, fell("a"), checked, closed, opened, check, fell("a"), checked, closed}, told{failed: []string{"a"}}},
-		"what failed before an agent that crashed":     {[]event.Payload{opened, check, fell("a"), checked, closed, opened, check, checked, crashed}, told{failed: []string{"a"}}},
-		"not what a crashed agent's forerunner left":   {[]event.Payload{opened, event.AgentExited{Strays: 1}, bad, closed, opened, crashed}, told{}},
-		"what a given back iteration was told":         {[]event.Payload{opened, check, fell("a"), checked, event.AgentExited{Strays: 1}, bad, closed, opened, limited}, told{failed: []string{"a"}, left: []string{stray}, commit: "a hook refused it"}},
-		"the same after two that were given back":      {[]event.Payload{opened, event.AgentExited{Strays: 1}, closed, opened, limited, opened, limited}, told{left: []string{stray}}},
-		"its own strays as well, and each thing once":  {[]event.Payload{opened, event.AgentExited{Strays: 1}, closed, opened, event.AgentExited{Strays: 1}, limited}, told{left: []string{stray}}},
-		"its own failed commit before an older one":    {[]event.Payload{opened, bad, closed, opened, event.SCMEnded{Error: "newer"}, limited}, told{commit: "newer"}},
-		"edits that a given back iteration was told":   {[]event.Payload{opened, check, event.GuardrailEdited{Path: "x", How: "changed"}, checked, closed, opened, limited}, told{edited: []string{"the file x, which guardrails consist of, was changed"}}},
-		"no edits of the iteration before":             {[]event.Payload{opened, check, event.GuardrailEdited{Path: "x", How: "changed"}, checked, closed, opened, check, checked, closed}, told{}},
-		"work in the background that had not ended":    {[]event.Payload{opened, event.AgentNoticed{What: event.NoticeBackground, Text: "make bench"}, closed}, told{left: []string{"work that was put into the background had not ended: make bench"}}},
-		"... and told of once":                         {[]event.Payload{opened, event.AgentNoticed{What: event.NoticeBackground, Text: "make bench"}, closed, opened, closed}, told{}},
-		"an end without a beginning says what it says": {[]event.Payload{event.IterationEnded{Outcome: event.OutcomeInterrupted}}, told{left: []string{interrupted}}},
+			reports{edited: []string{"the file t.sh, which guardrails consist of, was vanished, and has been put back"}}},
+		"what could not be committed":                       {[]event.Payload{opened, bad, closed}, reports{commit: "a hook refused it"}},
+		"nothing of a commit that went well":                {[]event.Payload{opened, event.SCMEnded{Tasks: []string{"commit"}}, closed}, reports{}},
+		"a process that it left running":                    {[]event.Payload{opened, event.AgentExited{Strays: 1}, closed}, reports{left: []string{stray}}},
+		"no helper of an agent that called no tool":         {[]event.Payload{opened, event.AgentStarted{Tools: true}, event.AgentParked{Strays: 1}, closed}, reports{}},
+		"what one that called a tool left running":          {[]event.Payload{opened, event.AgentStarted{Tools: true}, event.ToolCalled{ID: "t"}, event.AgentParked{Strays: 1}, closed}, reports{left: []string{stray}}},
+		"what one that reports no tools left running":       {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{Strays: 1}, closed}, reports{left: []string{stray}}},
+		"processes that it left running":                    {[]event.Payload{opened, event.AgentParked{Strays: 3}, closed}, reports{left: []string{"3 processes that were started in the background were still running at the end, and were ended"}}},
+		"nothing that outlived a parked process":            {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, event.AgentExited{Strays: 1}}, reports{}},
+		"... that was replaced by another":                  {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, opened, event.AgentExited{Strays: 1}, event.AgentStarted{}, closed}, reports{}},
+		"what a parked one left running later":              {[]event.Payload{opened, event.AgentStarted{}, event.AgentParked{}, closed, opened, event.AgentStarted{Reused: true}, event.AgentExited{Strays: 1}, closed}, reports{left: []string{stray}}},
+		"what the process of another runner left":           {[]event.Payload{opened, event.AgentParked{}, closed, event.LoopResumed{}, opened, event.AgentExited{Strays: 1}, closed}, reports{left: []string{stray}}},
+		"no process where there was none":                   {[]event.Payload{opened, event.AgentParked{}, event.AgentExited{}, closed}, reports{}},
+		"that it was interrupted":                           {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeInterrupted, Refunded: true}}, reports{left: []string{interrupted}}},
+		"that it was silent":                                {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeIdle, Error: "too silent"}}, reports{left: []string{"it was cut short: too silent"}}},
+		"that it took too long":                             {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeOverlong, Error: "too long"}}, reports{left: []string{"it was cut short: too long"}}},
+		"that it cost too much":                             {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeOverspent, Error: "$9"}}, reports{left: []string{"it was cut short: $9"}}},
+		"how it failed":                                     {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeFailed, Error: "boom"}}, reports{left: []string{"it ended with an error: boom"}}},
+		"nothing of a failure without words":                {[]event.Payload{opened, crashed}, reports{}},
+		"that a person stopped it, or the time did":         {[]event.Payload{opened, event.IterationEnded{Outcome: event.OutcomeAborted, Error: "x", Refunded: true}}, reports{left: []string{interrupted}}},
+		"nothing that an earlier prompt said":               {[]event.Payload{opened, check, fell("a"), checked, event.AgentExited{Strays: 1}, bad, closed, opened, check, passed("a"), checked, closed}, reports{}},
+		"what still fails":                                  {[]event.Payload{opened, check, fell("a"), checked, closed, opened, check, fell("a"), checked, closed}, reports{failed: []string{"a"}}},
+		"what failed before an agent that crashed":          {[]event.Payload{opened, check, fell("a"), checked, closed, opened, check, checked, crashed}, reports{failed: []string{"a"}}},
+		"not what a crashed agent's forerunner left":        {[]event.Payload{opened, event.AgentExited{Strays: 1}, bad, closed, opened, crashed}, reports{}},
+		"what a refunded iteration's prompt reported":       {[]event.Payload{opened, check, fell("a"), checked, event.AgentExited{Strays: 1}, bad, closed, opened, limited}, reports{failed: []string{"a"}, left: []string{stray}, commit: "a hook refused it"}},
+		"the same after two that were refunded":             {[]event.Payload{opened, event.AgentExited{Strays: 1}, closed, opened, limited, opened, limited}, reports{left: []string{stray}}},
+		"its own strays as well, and each thing once":       {[]event.Payload{opened, event.AgentExited{Strays: 1}, closed, opened, event.AgentExited{Strays: 1}, limited}, reports{left: []string{stray}}},
+		"its own failed commit before an older one":         {[]event.Payload{opened, bad, closed, opened, event.SCMEnded{Error: "newer"}, limited}, reports{commit: "newer"}},
+		"edits that a refunded iteration's prompt reported": {[]event.Payload{opened, check, event.GuardrailEdited{Path: "x", How: "changed"}, checked, closed, opened, limited}, reports{edited: []string{"the file x, which guardrails consist of, was changed"}}},
+		"no edits of the iteration before":                  {[]event.Payload{opened, check, event.GuardrailEdited{Path: "x", How: "changed"}, checked, closed, opened, check, checked, closed}, reports{}},
+		"work in the background that had not ended":         {[]event.Payload{opened, event.AgentNoticed{What: event.NoticeBackground, Text: "make bench"}, closed}, reports{left: []string{"work that was put into the background had not ended: make bench"}}},
+		"... reported once":                                 {[]event.Payload{opened, event.AgentNoticed{What: event.NoticeBackground, Text: "make bench"}, closed, opened, closed}, reports{}},
+		"an end without a beginning says what it says":      {[]event.Payload{event.IterationEnded{Outcome: event.OutcomeInterrupted}}, reports{left: []string{interrupted}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := verified(t, row.story...)
-			got := told{edited: g.Edited, left: g.Left, commit: g.Commit}
+			got := reports{edited: g.Edited, left: g.Left, commit: g.Commit}
 			for _, f := range g.Failures {
 				if f.Action != "APPEND" || f.Message.Text != f.Name+" failed" {
 					t.Errorf("%+v", f)
 				}
 				got.failed = append(got.failed, f.Name)
 			}
-			if diff := cmp.Diff(row.want, got, cmp.AllowUnexported(told{})); diff != "" {
+			if diff := cmp.Diff(row.want, got, cmp.AllowUnexported(reports{})); diff != "" {
 				t.Error(diff)
 			}
 			if g.Before != nil {
-				t.Error("what was told is kept though the iteration has ended")
+				t.Error("the reports of the prompt are kept though the iteration has ended")
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestVerificationIsBounded(t *testing.T) {
 		g = again(t, g, opened, event.AgentExited{Strays: n + 2}, check, event.GuardrailEdited{Path: fmt.Sprint("other", n), How: "changed"}, limited)
 	}
 	if len(g.Left) != 8 || len(g.Edited) != 32 || !strings.HasPrefix(g.Left[1], "2 processes") {
-		t.Errorf("after 40 iterations that were given back: %d left, %d edits, %q", len(g.Left), len(g.Edited), g.Left)
+		t.Errorf("after 40 refunded iterations: %d left, %d edits, %q", len(g.Left), len(g.Edited), g.Left)
 	}
 	messages := verified(t, opened, check)
 	for range 20 {
@@ -201,7 +201,7 @@ func again(t testing.TB, g *policy.Verification, story ...event.Payload) *policy
 	return throughJSON(t, g)
 }
 
-// States that were copied share what their lists hold.
+// Copied states share the contents of their lists.
 func TestVerificationCopiesAreIndependent(t *testing.T) {
 	g := verified(t, opened, event.AgentExited{Strays: 1}, closed, opened)
 	copied := *g

@@ -33,8 +33,7 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// Each of these settings has git start a program for a question. None is started, by any question,
-// and none is waited for.
+// Each of these settings makes git start a program. No call starts one, or waits for one.
 func TestSnapshotStartsNoRepositoryProgram(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(w tree, program string){
@@ -113,7 +112,7 @@ func TestSnapshotStartsNoRepositoryProgram(t *testing.T) {
 	}
 }
 
-// The settings of a submodule count in that submodule. What is changed there is seen all the same.
+// The settings of a submodule count in that submodule. A change there is still seen.
 func TestSnapshotStartsNoSubmoduleProgram(t *testing.T) {
 	t.Parallel()
 	inner := born(t)
@@ -239,7 +238,7 @@ func TestTooLongGitFiles(t *testing.T) {
 	}
 }
 
-// stuckIn is a repository in which git waits for a file that no list of ours has.
+// stuckIn is a repository in which git waits for a file that checkFiles does not check.
 func stuckIn(t *testing.T) tree {
 	w := born(t)
 	w.write("deep/file", "x")
@@ -262,7 +261,7 @@ func TestWaitingSnapshotIsCanceled(t *testing.T) {
 	t.Parallel()
 	w := stuckIn(t)
 	ctx, cancel := context.WithCancelCause(patient(t))
-	// The snapshot cannot end by itself, so whenever this comes, it is what ends it.
+	// The snapshot cannot end by itself, so this ends it.
 	time.AfterFunc(300*time.Millisecond, func() { cancel(errStopped) })
 	if _, err := TakeSnapshot(ctx, w.dir); !errors.Is(err, errStopped) {
 		t.Fatal(err)

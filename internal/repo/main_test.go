@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestMain gives all tests a git without configuration, and no repository around them but their
-// own.
+// TestMain gives all tests a git without configuration, and no repository except their own.
 func TestMain(m *testing.M) {
 	home, err := os.MkdirTemp("", "repo-test")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A session of its own has no terminal, also where these tests have one.
+// A new session has no terminal, even if these tests have one.
 func TestHooksRunInOwnSession(t *testing.T) {
 	t.Parallel()
 	w := born(t)

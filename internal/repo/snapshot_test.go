@@ -47,8 +47,8 @@ func TestSnapshotInEachHashKind(t *testing.T) {
 	}
 }
 
-// Each step changes one thing. The fingerprint must differ from all before it, and stay where
-// nothing happens.
+// Each step changes one thing. The fingerprint must differ from all earlier ones, and stay if
+// nothing changes.
 func TestFingerprintFollowsEveryByte(t *testing.T) {
 	t.Parallel()
 	w := born(t)
@@ -71,7 +71,7 @@ func TestFingerprintFollowsEveryByte(t *testing.T) {
 		{"it is a link", func() { w.remove("newer"); must(t, os.Symlink("a", filepath.Join(w.dir, "newer"))) }},
 		{"the link leads elsewhere", func() { w.remove("newer"); must(t, os.Symlink("b", filepath.Join(w.dir, "newer"))) }},
 		{"a tracked file is gone", func() { w.remove("image") }},
-		{"a folder stands in its place", func() { w.write("image/file", "x") }},
+		{"a folder is in its place", func() { w.write("image/file", "x") }},
 		{"a file deep in new folders", func() { w.write("p/q/r/file", "x") }},
 		{"a tracked file is moved in the index", func() { w.git("mv", "a", "moved") }},
 		{"names that must be quoted", func() { w.write("p/ \"quoted\"\n\tünï 'x'", "x") }},
@@ -156,7 +156,7 @@ func TestSnapshotChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write("new", "x")
-	// A file that only seems changed is what git status would note in the index.
+	// For a file that only seems changed, git status would write the index.
 	must(t, os.Chtimes(filepath.Join(w.dir, "a"), time.Time{}, time.Unix(1e9, 0)))
 	before := w.listing()
 	w.see()
@@ -234,8 +234,8 @@ func TestSnapshotWithoutRepository(t *testing.T) {
 	}
 }
 
-// seeming is a folder that only git can tell from a repository: without an entry .git it is not
-// asked.
+// seeming is a folder for which git would have to be asked whether it is a repository: without an
+// entry .git it is not asked.
 func seeming(t *testing.T) string {
 	dir := t.TempDir()
 	must(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755))
@@ -402,7 +402,7 @@ func TestSubmodulesAndRepositoriesInside(t *testing.T) {
 		t.Errorf("repos: %v\n%s", err, diff)
 	}
 
-	// A note of a submodule that has not been fetched is none of a repository.
+	// A submodule that has not been fetched is no repository.
 	w.git("config", "--file", ".git/modules-with-ghost", "submodule.ghost.path", "ghost")
 	must(t, os.Mkdir(filepath.Join(w.dir, "ghost"), 0o755))
 	modules := readFile(t, filepath.Join(w.dir, ".gitmodules"))
@@ -430,7 +430,7 @@ func TestSubmoduleWithoutItsRepository(t *testing.T) {
 	w := born(t)
 	w.git("submodule", "--quiet", "add", born(t).dir, "lib")
 	w.remove("lib/.git")
-	// Nothing but the repository around it would answer here.
+	// Only the repository around it would answer here.
 	if s := w.see(); s.Files != 2 || s.Partial {
 		t.Fatalf("%+v", s)
 	}
@@ -446,7 +446,7 @@ func TestLinkedWorktree(t *testing.T) {
 	if s := side.see(); s.Head != w.head() || s.Files != 1 {
 		t.Fatalf("%+v", s)
 	}
-	// A worktree of ralph's own stands in .ralph, and nothing in it does.
+	// A worktree of ralph's own is in .ralph, but nothing in it is.
 	if s := w.at(".ralph/loop/worktree").see(); s.Head != w.head() || s.Dirty {
 		t.Fatalf("%+v", s)
 	}

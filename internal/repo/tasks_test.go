@@ -315,7 +315,7 @@ func TestLeftLock(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	if _, err := os.Lstat(filepath.Join(w.dir, ".git/index.lock")); err != nil {
-		t.Error("somebody else's lock was removed")
+		t.Error("another git's lock was removed")
 	}
 }
 
@@ -335,7 +335,7 @@ func TestLockTakenBetweenCalls(t *testing.T) {
 	t.Parallel()
 	w := born(t)
 	w.write("a", "x")
-	// The hook stands for another git that comes in between and stays.
+	// The hook acts as another git that locks the index meanwhile.
 	w.hook("pre-commit", "touch .git/index.lock; exit 1")
 	_, err := w.run(Config{Message: "x"})
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "restore the index") {
@@ -416,7 +416,7 @@ func TestSigningWithoutKeyFails(t *testing.T) {
 	}
 }
 
-// What opens a window, or waits for a key to be touched, has the time that its command has.
+// A signing program that waits for a person has the time limit of its command.
 func TestWaitingSigningEnds(t *testing.T) {
 	t.Parallel()
 	for patience := 100 * time.Millisecond; ; patience *= 2 {
@@ -528,7 +528,7 @@ func TestAnotherProgram(t *testing.T) {
 	}
 }
 
-// What drives git is seen by git.
+// git sees the commit of a program that calls git.
 func TestAnotherProgramCommitsToGit(t *testing.T) {
 	t.Parallel()
 	w := born(t)
