@@ -39,9 +39,9 @@
 // # Guarantees
 //
 // What Append returned has left the process: killing it loses nothing. What was appended before a
-// successful Sync survives a loss of power. Recover cuts off a torn line at the end, which was
-// never shown, and what a loss of power left of lines that were never synced; it keeps and reports
-// those bytes. Nothing else is ever removed, changed or skipped in silence.
+// successful Sync survives a loss of power. Recover cuts off a torn line at the end, which no
+// reader has returned, and what a loss of power left of unsynced lines. It keeps and reports those
+// bytes. Nothing else is ever removed, changed or skipped in silence.
 //
 // Readers get every event, in order and once, or an error that names segment and line. They take no
 // lock and write nothing, and the writer does not wait for them.

@@ -12,8 +12,8 @@ import (
 
 // FindEnd is [Recover] without the repair, which needs free space. It is for a writer whose disk is
 // full; such a writer leaves complete lines. The last segment is durable on return, so that
-// [Create] may begin the next one. This holds only where no sync has failed. A segment that ends in
-// a torn line is an error.
+// [Create] may begin the next one. This holds only if no sync has failed. A segment that ends in a
+// torn line is an error.
 func FindEnd(loopDir string, opt Options) (Recovery, error) {
 	rec, err := findEnd(loopDir, opt)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // CorruptError reports that a journal does not contain what was written to it. Line counts from 1
-// within the segment and is 0 where no single line is meant. Offset is where that line begins, in
+// within the segment and is 0 if no single line is meant. Offset is where that line begins, in
 // the uncompressed bytes of the segment.
 type CorruptError struct {
 	Segment string

@@ -31,16 +31,16 @@ type FollowOptions struct {
 // Follow iterates over the events of a loop from a position on: first the existing ones, then each
 // one as it is written, across rotations and restarts, until ctx ends, which is no error. No event
 // is lost or reordered, and only complete lines are returned. Follow takes no lock and writes
-// nothing: any number of processes may follow a loop, and the writer does not wait for them. Where
-// a loop has no journal yet, Follow waits for it.
+// nothing: any number of processes may follow a loop, and the writer does not wait for them. If a
+// loop has no journal yet, Follow waits for it.
 //
 // It sleeps until the loop's notify file is written to. Where there are no file events (the user's
 // watches are used up, a file system without them, a writer that does not notify) it polls: every
 // 100 ms while events come, every second while none do.
 //
 // An event is valid until the next one is requested. Errors are those of [Read] and end the
-// iteration. It makes no difference when a segment is compressed meanwhile. A segment that is
-// dropped before it was reached is a *[RangeError]; [Read] with FromCheckpoint continues from
+// iteration. It makes no difference when a segment is compressed meanwhile. If a segment is dropped
+// before Follow reaches it, the error is a *[RangeError]; [Read] with FromCheckpoint continues from
 // there.
 func Follow(ctx context.Context, loopDir string, opt FollowOptions) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {

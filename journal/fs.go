@@ -36,7 +36,7 @@ type placeChecker interface {
 // locker is a folder that can exclude other writers from a folder below it. The lock ends with
 // Close or with the process. Readers take no lock.
 type locker interface {
-	// lock returns ErrBusy where another writer has the lock. On a file system without locks it
+	// lock returns ErrBusy if another writer has the lock. On a file system without locks it
 	// returns neither a lock nor an error: the lock of the loop itself then has to suffice.
 	lock(name string) (io.Closer, error)
 }

@@ -6,9 +6,9 @@ import (
 
 // Head returns the hash of the complete journal: the SHA-256 in the seal of its last segment, as 64
 // hexadecimal digits. The first line of that segment has the hash of the segment before, and so on
-// back to the first one. Head is empty where the journal has no segment or its last one has no
-// seal, because it is being written or its writer died. The time does not depend on the size,
-// unless the segment is compressed.
+// back to the first one. Head is empty if the journal has no segment or its last one has no seal,
+// because it is being written or its writer died. The time that Head takes does not depend on the
+// size of the journal, unless the segment is compressed.
 func Head(loopDir string) (head string, err error) {
 	err = withSegments(nil, loopDir, func(s *source, list []SegmentInfo) error {
 		if len(list) == 0 {

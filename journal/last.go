@@ -15,13 +15,14 @@ import (
 const tailBytes = 64 << 10
 
 // Last returns the last n events of a journal in their order, and the position after them, from
-// where [Follow] continues without a gap. It reads backwards from the end: its time depends on n
+// which [Follow] continues without a gap. It reads backwards from the end: its time depends on n
 // and not on the size of the journal, unless it has to go back into a compressed segment. Each line
 // is verified against the one before. A journal with fewer events returns all of them. The events
 // stay valid.
 //
-// Damage is a *[CorruptError]. Where it is in an older segment than the last one, the events after
-// it and the position are returned with that error, since a live loop continues to write.
+// The error for damage is a *[CorruptError]. If the damage is in a segment before the last one, the
+// events after it and the position are returned with that error, since a live loop continues to
+// write.
 func Last(loopDir string, n int) ([]event.Event, Position, error) {
 	return last(nil, loopDir, n)
 }

@@ -24,8 +24,8 @@ const (
 // it.
 type lineReader struct {
 	file   file
-	from   io.Reader // nil where buf holds all there is
-	packed *unpacker // set where from decompresses
+	from   io.Reader // nil if buf holds all there is
+	packed *unpacker // set if from decompresses
 
 	buf     []byte
 	r, w    int // buf[r:w] is read and not returned

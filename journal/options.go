@@ -17,9 +17,9 @@ type Options struct {
 	Now   func() time.Time
 	NewID func(time.Time) [26]byte
 
-	// Mask returns src with every known secret replaced: src itself where it contains none, else
-	// new memory. It is applied to all lines and blobs before they are hashed. In a line it sees
-	// JSON text, and must return JSON without a newline. nil stores everything as it is.
+	// Mask returns src with every known secret replaced: src itself if it contains none, else new
+	// memory. It is applied to all lines and blobs before they are hashed. In a line it sees JSON
+	// text, and must return JSON without a newline. nil stores everything as it is.
 	Mask func(src []byte) []byte
 
 	// SyncEvery is how long an event may stay unsynced: a goroutine syncs the segment this long

@@ -62,7 +62,7 @@ func Read(src string, opt ReadOptions) iter.Seq2[event.Event, error] {
 	}
 }
 
-// openFile opens a segment file that does not have the name of a segment. It returns nil where src
+// openFile opens a segment file that does not have the name of a segment. It returns nil if src
 // is something else or cannot be opened.
 func openFile(src string, opt ReadOptions) file {
 	if _, named := parseSegmentName(filepath.Base(src)); named {
@@ -180,7 +180,7 @@ func (w *walk) segment(yield func(event.Event, error) bool) bool {
 	}
 }
 
-// advance enters the next segment; current is nil where there is none.
+// advance enters the next segment; current is nil if there is none.
 func (w *walk) advance() error {
 	if w.last {
 		w.current.Close()

@@ -16,7 +16,7 @@ import (
 // Recovery is the end of a journal, from where [Create] continues. For a journal without events it
 // is the zero value with NextSeq 1.
 type Recovery struct {
-	Segment   string // the last segment, empty where there is none
+	Segment   string // the last segment, empty if there is none
 	Ordinal   int
 	Iteration int
 	NextSeq   event.Seq   // of the event to be written next
@@ -36,8 +36,8 @@ type Recovery struct {
 // until a new segment has begun. Before that it saves the bytes in the file
 // journal/<segment>.torn-<n>. Nothing else is ever cut. Every line of the last segment is verified;
 // damage there is a *[CorruptError]. Older segments are left to [Verify]. Calling Recover twice is
-// the same as calling it once. A journal that another writer has open is [ErrBusy] and stays as it
-// is.
+// the same as calling it once. The error is [ErrBusy] if another writer has the journal open, which
+// then stays as it is.
 func Recover(dir string, opt Options) (Recovery, error) {
 	opt = opt.withDefaults(time.Time{})
 	folder, err := opt.FS.OpenFolder(dir)

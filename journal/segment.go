@@ -126,8 +126,8 @@ func Segments(src string) ([]SegmentInfo, error) {
 type source struct {
 	dir   folder
 	under string       // the folder of segments in dir
-	one   *SegmentInfo // set where src is one segment
-	blobs string       // the folder of blobs in dir, empty where there is none to look in
+	one   *SegmentInfo // set if src is one segment
+	blobs string       // the folder of blobs in dir, empty if there is none to look in
 }
 
 func openSource(fsys fileSystem, src string) (*source, error) {

@@ -26,14 +26,14 @@ type SegmentReport struct {
 	Sealed  bool   // ended by its writer, not by a crash
 	SHA256  string // of the lines before the seal, or of all if there is none
 	Blobs   int    // blobs that its events name
-	Problem error  // nil where everything is as it was written
+	Problem error  // nil if everything is as it was written
 }
 
 // Verify reads a complete journal and compares everything that is written twice: the checksum of
 // each line, the order of events, the count and hash in each seal, the name and hash of each
 // segment in the next one, and the blobs that events refer to. src is the same as for [Read]; blobs
-// are checked where src is the folder of a loop. report, which may be nil, is called with each
-// segment in order.
+// are checked if src is the folder of a loop. report, which may be nil, is called with each segment
+// in order.
 //
 // Verify continues after a damaged segment, so that it finds every damaged one. The error is the
 // first problem; each is a *[CorruptError] unless reading itself failed. A journal without any

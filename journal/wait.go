@@ -23,7 +23,7 @@ const (
 // until the next notification.
 type waiter struct {
 	dir        folder
-	path       string // of the notify file, empty where there can be none
+	path       string // of the notify file, empty if there can be none
 	watch      *filewatch.Watch
 	reliable   bool // since the last notification, no event came without one
 	polled     bool // the last wait ended without a notification

@@ -22,7 +22,7 @@ const byLoop = "loop"
 // not slow every later reader of its segment.
 const maxRaw = 256 << 10
 
-// ErrClosed is the error of every call on a closed writer but Close.
+// ErrClosed is the error of every call on a closed writer, except Close.
 var ErrClosed = errors.New("journal is closed")
 
 // Writer appends to a journal. It is the only one: the caller holds the lock of the loop. Its
@@ -59,7 +59,7 @@ type Writer struct {
 	blobDir bool       // their folder existed once: it is not created again
 	blobMu  sync.Mutex // one blob at a time
 
-	lock io.Closer // excludes other writers; nil where the FS has no locks
+	lock io.Closer // excludes other writers; nil if the FS has no locks
 
 	syncer // guards file against the goroutine that syncs it
 }
@@ -67,7 +67,7 @@ type Writer struct {
 // Create begins a new segment after the end that [Recover] found and returns its writer, with the
 // event that opens the segment. checkpoint is the state folded over all earlier events, and may be
 // nil. The segment is durable on return. It appears together with its complete first line or not at
-// all. No old segment is changed. A journal that another writer has open is [ErrBusy].
+// all. No old segment is changed. The error is [ErrBusy] if another writer has the journal open.
 func Create(dir string, rec Recovery, iteration int, checkpoint json.RawMessage, opt Options) (*Writer, []event.Event, error) {
 	opt = opt.withDefaults(rec.At)
 	folder, err := opt.FS.OpenFolder(dir)
@@ -383,9 +383,9 @@ func lockSegments(folder folder) (io.Closer, error) {
 	return nil, nil
 }
 
-// CheckIdle returns [ErrBusy] where a writer has the journal of the loop at dir open, and nil where
-// there is no journal. A process that holds the lock of the loop calls it before it moves or
-// rewrites files: it is the only check that finds a runner whose lock file was removed.
+// CheckIdle returns [ErrBusy] if a writer has the journal of the loop at dir open, and nil if there
+// is no journal. A process that holds the lock of the loop calls it before it moves or rewrites
+// files: it is the only check that finds a runner whose lock file was removed.
 func CheckIdle(dir string) error {
 	folder, err := osFS{}.OpenFolder(dir)
 	if err != nil {

@@ -64,7 +64,7 @@ type View struct {
 // Iteration is what one iteration came to: iterations/NNN.json.
 type Iteration struct {
 	N           int           `json:"n"`
-	Agent       string        `json:"agent,omitempty"` // its name, where the loop has several
+	Agent       string        `json:"agent,omitempty"` // its name, if the loop has several
 	Outcome     event.Outcome `json:"outcome"`
 	Error       string        `json:"error,omitempty"`
 	Started     time.Time     `json:"started"`
@@ -87,9 +87,9 @@ type Iteration struct {
 	Failed     []string `json:"failed,omitempty"`     // of these, by their commands
 	// yes or no, as the files show it; empty if nothing shows it
 	Progress event.Progress `json:"progress,omitempty"`
-	// the work of the iteration, where version control took it
+	// the last commit of the iteration, if there is one
 	Commit  *Commit   `json:"commit,omitempty"`
-	Unkept  string    `json:"unkept,omitempty"` // why version control did not
+	Unkept  string    `json:"unkept,omitempty"` // why a task of version control failed
 	LastSeq event.Seq `json:"lastSeq"`          // of its iteration.ended
 }
 

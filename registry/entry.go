@@ -24,7 +24,7 @@ type Entry struct {
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"` // UTC, microseconds
 	Version string    `json:"version"` // of the ralph that runs it
-	// Mount is where the file system of Dir is mounted; "" where that is not known.
+	// Mount is where the file system of Dir is mounted; "" if that is not known.
 	Mount string `json:"mount,omitempty"`
 }
 

@@ -29,7 +29,7 @@ type Liveness struct {
 	Host  string    `json:"host"`
 	Since time.Time `json:"since"` // the file system's clock when the facts were written
 	// StartTicks is when the process began: on Linux in clock ticks since boot, on macOS in
-	// microseconds since 1970; 0 where that is unknown. With PID it names one process of a host.
+	// microseconds since 1970; 0 if that is unknown. With PID it names one process of a host.
 	StartTicks uint64 `json:"startTicks,omitempty"`
 }
 
@@ -49,7 +49,7 @@ func Probe(loopDir string) (Liveness, error) {
 	return liveness(lock, alive), nil
 }
 
-// openLock opens a loop's lock. It returns nil where there is none.
+// openLock opens a loop's lock. It returns nil if there is none.
 func openLock(loopDir string) (*os.File, error) {
 	lock, err := safefile.Open(filepath.Join(loopDir, LockFile))
 	if errors.Is(err, fs.ErrNotExist) {

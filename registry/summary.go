@@ -20,8 +20,8 @@ type Summary struct {
 	MaximumIterations int          `json:"maximumIterations"` // 0: no limit
 	Since             time.Time    `json:"since"`             // when the loop started
 	At                time.Time    `json:"at"`                // of the event Seq
-	Cost              *float64     `json:"cost"`              // USD; null where it is unknown
-	TokensIn          *int64       `json:"tokensIn"`          // null where not all are known
+	Cost              *float64     `json:"cost"`              // USD; null if it is unknown
+	TokensIn          *int64       `json:"tokensIn"`          // null if not all are known
 	TokensOut         *int64       `json:"tokensOut"`
 	Agent             string       `json:"agent"`
 	Waiting           string       `json:"waiting"` // for what and until when, else ""

@@ -21,12 +21,12 @@ type Status struct {
 	Entry
 	File string   // the entry's file name in the registry
 	Live Liveness // whether a runner holds the lock
-	Head Summary  // how state.json begins; its Status is unknown where it cannot be read
-	// Died is set where state.json says that the loop runs and no runner holds the lock. 'ralph
-	// start NAME --resume' continues it.
+	Head Summary  // the first line of state.json; its Status is unknown if that cannot be read
+	// Died is set if state.json says that the loop runs, but no runner holds the lock. 'ralph start
+	// NAME --resume' continues it.
 	Died bool
 	Gone bool // the loop's folder is no longer there
-	// Err is set where something could not be read: an *EntryError, with only File known, or the
+	// Err is set if something could not be read: an *EntryError, with only File known, or the
 	// error of the probe.
 	Err error
 }

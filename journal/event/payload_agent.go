@@ -41,7 +41,7 @@ type AgentThought struct {
 }
 
 // AgentUsed: this much more was used since the last such event. Dialects turn
-// cumulative counts into increments. USD is nil where the agent did not say.
+// cumulative counts into increments. USD is nil if the agent did not say.
 type AgentUsed struct {
 	In         int64    `json:"in"`
 	Out        int64    `json:"out"`
@@ -69,7 +69,7 @@ type AgentAsked struct {
 	Answer string `json:"answer"`
 }
 
-// AgentLimited: the agent may not continue until Until (RFC 3339; empty where it did not say). Kind
+// AgentLimited: the agent may not continue until Until (RFC 3339; empty if it did not say). Kind
 // is rate, overload, quota, auth, network or context (the conversation is too long for the model).
 type AgentLimited struct {
 	Kind  FaultKind `json:"kind"`

@@ -46,7 +46,7 @@ type Agent struct {
 	Protocol string   `json:"protocol"` // pi, claude, text, rehearsal …
 	Command  []string `json:"command,omitempty"`
 	Version  string   `json:"version,omitempty"`
-	Login    string   `json:"login,omitempty"` // how a person logs in with it, where that is known
+	Login    string   `json:"login,omitempty"` // how a person logs in with it, if that is known
 	// nil if the environment has no key that the agent could use
 	Keys *Keys `json:"keys,omitempty"`
 }

@@ -15,7 +15,7 @@ type FolderInspected struct {
 	Ticked int    `json:"ticked,omitempty"` // of these
 	// Open are the texts of the first boxes that are not ticked.
 	Open   []string `json:"open,omitempty"`
-	SHA256 string   `json:"sha256,omitempty"` // of task.md; empty where there is none
+	SHA256 string   `json:"sha256,omitempty"` // of task.md; empty if there is none
 }
 
 // RepoInspected: the state of a git repository.
@@ -92,7 +92,7 @@ type GuardrailEdited struct {
 	Restored bool   `json:"restored,omitempty"` // it was put back before the check
 	Why      string `json:"why,omitempty"`      // why a protected file could not be put back
 	Role     Role   `json:"role,omitempty"`     // program, instructions or settings
-	// the SHA-256 of a file as it was found, "link to …" of a link; empty where nothing is there
+	// the SHA-256 of a file as it was found, "link to …" of a link; empty if nothing is there
 	Is string `json:"is,omitempty"`
 	// Guardrails are the commands that consist of it; none of settings.
 	Guardrails []string `json:"guardrails,omitempty"`
