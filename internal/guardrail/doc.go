@@ -26,8 +26,8 @@
 //     outlives KILL.
 //   - A verdict is the command's. What prevented a verdict (no shell, a missing folder, a canceled
 //     context) is [Result.Err], and never a failure that the agent has to fix.
-//   - A copy that Keep wrote is used by a later process only where its SHA-256 is that of the
-//     record. The caller keeps the records where the agent cannot change them.
+//   - A later process uses a copy that Keep wrote only if its SHA-256 is that of the record. The
+//     caller keeps the records where the agent cannot change them.
 //   - [Result.Message] and the result of [Truncate] are valid UTF-8 without NUL, so that they can
 //     be a program's argument.
 //

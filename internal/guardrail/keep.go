@@ -121,7 +121,7 @@ func readKept(kept *os.Root, sum string) ([]byte, error) {
 }
 
 // Reopen makes the snapshot of an earlier process from its records and from what it kept in the
-// loop's folder. A copy is used only where its SHA-256 is that of the record. A missing or changed
+// loop's folder. A copy is used only if its SHA-256 is that of the record. A missing or changed
 // copy is no error here, but one of Restore. The guardrails may be other ones than before: files
 // that define them and are in no record are read as they are now.
 func Reopen(project, loopDir string, records []Record, guardrails []Guardrail) (*FileSnapshot, error) {

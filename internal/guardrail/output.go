@@ -37,7 +37,7 @@ type output struct {
 }
 
 func newOutput(log *os.File, redactor Redactor, chars int) *output {
-	// One character more than is shown tells whether there is more.
+	// One character more than is shown: Truncate then knows whether there is more.
 	return &output{redactor: redactor, log: log, keep: (max(chars, 0) + 1) * utf8.UTFMax}
 }
 

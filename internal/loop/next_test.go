@@ -257,8 +257,7 @@ func TestNextEndsLateWork(t *testing.T) {
 	}
 }
 
-// A turn that did not come to its end says nothing by its words, and is not looked at where no one
-// can learn from it.
+// The loop waits for the last of all moments, and for a person before any moment.
 func TestWaitForLastMoment(t *testing.T) {
 	for name, row := range map[string]struct {
 		change func(*loop.State)
@@ -304,6 +303,7 @@ func TestWaitForLastMoment(t *testing.T) {
 	}
 }
 
+// Guardrails run only after a complete turn. A turn that was cut short is at most inspected.
 func TestNextChecksAfterTurn(t *testing.T) {
 	for outcome, want := range map[event.Outcome]string{
 		event.OutcomeDone: string(event.DoCheck), event.OutcomeFailed: string(event.DoCheck + " look"), event.OutcomeIdle: string(event.DoCheck + " look"),

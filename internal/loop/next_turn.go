@@ -96,7 +96,7 @@ func faulty(s *State) []Decision {
 		reason = event.ReasonDisk
 	case event.ClassConfig:
 		// A file is of a kind that it must not be.
-		reason, hint = event.ReasonConfig, "mend or remove what it names, then resume the loop"
+		reason, hint = event.ReasonConfig, "repair or remove what it names, then resume the loop"
 	}
 	return end(s, reason, s.Fault.Where+": "+s.Fault.Error, hint)
 }

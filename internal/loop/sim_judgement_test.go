@@ -152,7 +152,7 @@ func (t *counts) missing(how event.Claim) string {
 	g := &t.verification
 	switch {
 	case said && !t.words.claim(how, t.rules):
-		return "nobody said so"
+		return "the agent did not say so"
 	case how == event.ClaimDoneFile && !(g.folder.Done && t.rules.Completion.DoneFile):
 		return "there is no file"
 	case how == event.ClaimChecklist && !(t.rules.Completion.Checklist && g.folder.Boxes > 0):

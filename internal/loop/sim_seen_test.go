@@ -58,8 +58,8 @@ func wanted(t *testing.T) (list [][2]string) {
 			"read-only", "sync: EIO", "sync: ENOSPC", "sync: EDQUOT", "write: EIO", "write: ENOSPC", "write: EDQUOT",
 		},
 		// Two more are in journal/repair.go: a last segment without a complete line, which this
-		// writer never leaves (journal's TestATornTailIsCutAtEveryLength), and a last segment that
-		// is compressed, of which only a person has removed the next (TestACompressedLastSegment).
+		// writer never leaves (journal's TestTornTailIsCut), and a compressed last segment, which
+		// only a person can cause by removing the next one (TestACompressedLastSegment).
 		repairs: {
 			"no journal", "no segment", "a file that was being made is removed", "an unfinished line is cut off",
 			"a loss of before is found again", "a sealed segment is followed", "an open segment is followed",

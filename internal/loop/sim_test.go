@@ -24,7 +24,7 @@ import (
 var (
 	simSeeds   = flag.Int("sim.seeds", 100, "how many runs TestSimulation plays")
 	simSeed    = flag.Uint64("sim.seed", 0, "the one run that TestSimulation plays")
-	simEdition = flag.Int("sim.edition", len(editions), "of which edition that run is: each has in it what those before have, and more; the first only iterations, people and crashes")
+	simEdition = flag.Int("sim.edition", len(editions), "the edition of that run: the first has only iterations, people and crashes, and each later one adds something")
 )
 
 // The same seed gives the same run: every tenth run is played twice.
@@ -143,7 +143,7 @@ func (r *reached) take(w *world) {
 	}
 }
 
-// seeds returns how many runs to play if each costs as much as so many.
+// seeds returns how many runs to play if each costs as much as each plain runs.
 func seeds(each int) int {
 	n := *simSeeds
 	if testing.Short() {

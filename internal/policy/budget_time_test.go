@@ -58,7 +58,7 @@ func TestBudgetDuration(t *testing.T) {
 			}
 			until, ok := b.Until()
 			if ok != b.WaitingSince.IsZero() {
-				t.Errorf("when it is over is known: %v, and it rests since %s", ok, b.WaitingSince)
+				t.Errorf("Until is known: %v, and it waits since %s", ok, b.WaitingSince)
 			}
 			if left := until.Sub(b.Now); ok && row.want > 0 && left != 3*m-row.want {
 				t.Errorf("after %s it is over in %s", row.want, left)

@@ -143,7 +143,7 @@ func TestPausing(t *testing.T) {
 	}{
 		"a pause is requested":           {granted(event.CommandPause), true},
 		"a resume takes it back":         {append(granted(event.CommandPause), event.LoopUnpaused{}), false},
-		"the loop rests":                 {[]event.Payload{event.LoopPaused{}}, true},
+		"the loop pauses":                {[]event.Payload{event.LoopPaused{}}, true},
 		"the loop goes on":               {[]event.Payload{event.LoopPaused{}, event.LoopUnpaused{}}, false},
 		"a loop that is resumed goes on": {append(granted(event.CommandPause), event.LoopPaused{}, event.LoopResumed{}), false},
 	} {

@@ -24,7 +24,7 @@ func TestEscalation(t *testing.T) {
 		story []event.Payload
 		want  policy.Escalation
 	}{
-		"nobody asks":                                         {rules, []event.Payload{opened, gone, event.FolderInspected{}, closed}, policy.Escalation{}},
+		"no request":                                          {rules, []event.Payload{opened, gone, event.FolderInspected{}, closed}, policy.Escalation{}},
 		"the exit code asks":                                  {rules, []event.Payload{opened, says42}, policy.Escalation{Waits: "the agent exited with code 42"}},
 		"another exit code does not":                          {rules, []event.Payload{opened, event.AgentExited{Code: 41}}, policy.Escalation{}},
 		"the exit code of a killed process is no word":        {rules, []event.Payload{opened, event.AgentExited{Code: 42, Signal: "killed"}}, policy.Escalation{}},

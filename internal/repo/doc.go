@@ -14,7 +14,7 @@
 //		Dir: project, Command: "git", Tasks: []string{"commit", "push"}, AddUntracked: true, Message: message,
 //	})
 //	if failed, ok := errors.AsType[*repo.Error](err); ok { … failed.Output, failed.Hint() … }
-//	// result.SHA is set also where the push failed
+//	// result.SHA is set even if the push failed
 //
 // # Guarantees
 //
@@ -25,9 +25,9 @@
 //   - The fingerprint changes exactly if a byte of the working tree's difference against HEAD
 //     changes. For a file that is too large to be read each time it uses the size and time of
 //     change; see [Snapshot.Partial].
-//   - [Run] makes no empty commit, except where a hook removes everything that was to be committed.
-//     So a second Run after a crash makes no second commit of the same work. A failed commit leaves
-//     the index, byte for byte, as it was before.
+//   - [Run] makes no empty commit, unless a hook removes everything that was to be committed. So a
+//     second Run after a crash does not commit the same work again. A failed commit leaves the
+//     index, byte for byte, as it was before.
 //   - [TakeSnapshot], [Since], [Repos] and [Branch], and the questions that [Run] asks before and
 //     after a commit, start no program that the repository names: no fsmonitor, hook, filter,
 //     external diff, textconv, pager or credential helper; and they fetch nothing. They end with

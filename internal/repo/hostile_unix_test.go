@@ -207,7 +207,7 @@ func TestPipeAsDotGit(t *testing.T) {
 	}
 }
 
-// Notes of linked worktrees are passed over where they are none.
+// A file that is no record of a linked worktree is skipped.
 func TestPipeAsWorktreeNote(t *testing.T) {
 	t.Parallel()
 	w := born(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // MessagePrompt asks an agent for the message of the commit that is about to be made.
-const MessagePrompt = `The changes of this iteration are about to be committed. Write the commit message: one short line in the imperative mood that tells what the changes do. Change no file. Answer with that line and nothing else, between <response> and </response>.
+const MessagePrompt = `The changes of this iteration are about to be committed. Write the commit message: one short line in the imperative mood that says what the changes do. Change no file. Answer with that line and nothing else, between <response> and </response>.
 `
 
 const maxMessage = 2000 // characters

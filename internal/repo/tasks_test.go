@@ -346,7 +346,7 @@ func TestLockTakenBetweenCalls(t *testing.T) {
 func TestMissingAuthor(t *testing.T) {
 	t.Parallel()
 	w := born(t)
-	w.git("config", "user.useConfigOnly", "true") // or git makes an address of the machine's name, where it has one
+	w.git("config", "user.useConfigOnly", "true") // otherwise git may make an address from the machine's name
 	w.write("a", "x")
 	env := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		return strings.HasPrefix(entry, "GIT_AUTHOR") || strings.HasPrefix(entry, "GIT_COMMITTER") || strings.HasPrefix(entry, "EMAIL")

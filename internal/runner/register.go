@@ -18,7 +18,7 @@ import (
 
 // register reserves space, enters the loop in the registry, and writes the settings of a new loop.
 // All of it is durable when register returns. The syncs run in parallel, which makes a start about
-// 15 ms shorter where a sync takes 2 ms.
+// 15 ms shorter if a sync takes 2 ms.
 func (r *runner) register(state *loopstate.State) error {
 	host, _ := os.Hostname()
 	entry := registry.Entry{

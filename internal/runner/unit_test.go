@@ -151,7 +151,7 @@ func TestAgentsHaveNames(t *testing.T) {
 
 func TestInvalidAgentSettings(t *testing.T) {
 	for name, a := range map[string]config.Agent{
-		"a protocol of nobody":       {Command: "x", Protocol: "moon"},
+		"an unknown protocol":        {Command: "x", Protocol: "moon"},
 		"a quote that stays open":    {Command: "sh -c 'x", Protocol: "text"},
 		"a flag's quote stays open":  {Command: "sh", Flags: []string{"-c 'x"}, Protocol: "text"},
 		"a command that is no words": {Command: "  ", Protocol: "text"},
@@ -203,7 +203,7 @@ func TestEnvironmentOfEachAgent(t *testing.T) {
 	}
 	for _, known := range config.KnownAgents() {
 		if _, ok := withheld[known.Program]; !ok {
-			t.Errorf("nobody says which keys %s gets", known.Program)
+			t.Errorf("no case says which keys %s gets", known.Program)
 		}
 	}
 	var user []string

@@ -34,7 +34,7 @@ func (e *SharedTreeError) Hint() string {
 	return "each would take the other's changes for its own: work in another git worktree, wait for its end, or ask for it with --allow-shared-worktree"
 }
 
-// CheckTree returns a *SharedTreeError where another loop is at work in the project's work tree.
+// CheckTree returns a *SharedTreeError if another loop is at work in the project's work tree.
 func CheckTree(home, project string) error {
 	tree, err := repo.WorkTree(project)
 	if err != nil {
