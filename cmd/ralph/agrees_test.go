@@ -12,7 +12,7 @@ import (
 func TestStopAllAndCleanAsk(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	agent := p.script("agent.sh", "#!/bin/sh\ncat > /dev/null\necho words\nexec sleep 300\n")
+	agent := p.script("agent.sh", "cat > /dev/null\necho words\nexec sleep 300\n")
 	p.fine("start", "one", "--detach", "-p", "x", "-a", agent, "--protocol", "text")
 
 	talk := p.terminal(p.command("stop", "--all", "--now"))

@@ -80,8 +80,7 @@ func TestTypedTextStaysFromShell(t *testing.T) {
 	}
 }
 
-// Ctrl-z gives the terminal back to the shell as it was, and fg takes it again, with what was
-// typed.
+// Ctrl-z restores the terminal for the shell, and fg takes it again, with the typed text.
 func TestAttachIsSuspended(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -298,7 +297,7 @@ func TestWithoutColoursNothingIsColoured(t *testing.T) {
 	}
 }
 
-// Without a status line the typed line is below the output, and nothing else.
+// Without a status line, only the typed line is below the output.
 func TestAttachWithoutAStatusLine(t *testing.T) {
 	r := record(t, "night")
 	r.live()

@@ -177,8 +177,8 @@ func TestAttachRefusesUnbegunLoop(t *testing.T) {
 	}
 }
 
-// A person at a terminal: what is typed becomes a command, what becomes of it is
-// shown, and leaving does not end the loop.
+// At a terminal, a typed line becomes a command, its outcome is shown, and leaving does not end the
+// loop.
 func TestAttachAtATerminal(t *testing.T) {
 	r := record(t, "night")
 	r.live()

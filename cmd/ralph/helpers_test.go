@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Program writes an executable shell script.
-func Program(t *testing.T, folder, name, body string) string {
+// program writes an executable shell script.
+func program(t *testing.T, folder, name, body string) string {
 	t.Helper()
 	path := filepath.Join(folder, name)
 	if err := writeProgram(path, strings.NewReader("#!/bin/sh\n"+body)); err != nil {
@@ -20,9 +20,8 @@ func Program(t *testing.T, folder, name, body string) string {
 	return path
 }
 
-// writeProgram keeps other tests from forking meanwhile: their child would hold the open file until
-// it has become another program, and a file that is open for writing cannot be executed ("text file
-// busy").
+// writeProgram keeps other tests from forking meanwhile. Their child would hold the open file until
+// its exec, and a file that is open for writing cannot be executed ("text file busy").
 func writeProgram(path string, content io.Reader) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

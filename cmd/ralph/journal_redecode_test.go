@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// What an earlier ralph did not understand, and this one does, is shown with both sides.
+// If this ralph understands a line that an earlier one did not, both results are shown.
 func TestRedecodeShowsWhatHasChanged(t *testing.T) {
 	r := record(t, "night") // of pi
 	r.append(event.IterationStarted{N: 1, Prompt: event.Blob{Text: "do it", Bytes: 5}}, event.Decided{Do: event.DoStart, Iteration: 1})

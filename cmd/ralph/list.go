@@ -23,8 +23,8 @@ func (listVerb) Help() string {
 	)
 }
 
-// Run lists loops without touching any of them. Those that were removed with their folders are
-// listed for the last time.
+// Run lists loops without touching any of them. Loops whose folders are gone are listed for the last
+// time.
 func (v *listVerb) Run(e *cli.Env) error {
 	o := listing.Options{All: v.All, Running: v.Running}
 	if v.Watch {

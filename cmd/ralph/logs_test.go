@@ -43,20 +43,20 @@ func TestLogsFilters(t *testing.T) {
 		verb logsVerb
 		want string
 	}{
-		"one type":                     {logsVerb{Type: []string{"agent.said"}}, "agent.said agent.said agent.said"},
-		"types that begin so":          {logsVerb{Type: []string{"tool."}, Iteration: "2"}, "tool.called tool.returned"},
-		"several types":                {logsVerb{Type: []string{"loop.ended", "loop.started"}}, "loop.started loop.ended"},
-		"a type that did not happen":   {logsVerb{Type: []string{"breaker.", "fault.raised"}}, ""},
-		"some iterations":              {logsVerb{Iteration: "2-3", Type: []string{"iteration.started"}}, "iteration.started iteration.started"},
-		"iterations from one on":       {logsVerb{Iteration: "3-", Type: []string{"iteration.", "loop."}}, "iteration.started iteration.ended loop.ended"},
-		"before the first iteration":   {logsVerb{Iteration: "0", Type: []string{"loop."}}, "loop.started"},
-		"the last ones":                {logsVerb{Lines: 2}, "loop.ended segment.sealed"},
-		"the last ones of a type":      {logsVerb{Lines: 2, Type: []string{"iteration.", "agent.said"}}, "agent.said iteration.ended"},
-		"more than there are":          {logsVerb{Lines: 100, Type: []string{"loop."}}, "loop.started loop.ended"},
-		"since a time":                 {logsVerb{Since: "2026-11-21T01:52:43Z", Type: []string{"iteration.", "loop."}}, "iteration.started iteration.ended loop.ended"},
-		"until a time":                 {logsVerb{Until: "2026-11-21T01:52:29Z", Type: []string{"iteration.", "loop."}}, "loop.started iteration.started"},
-		"so long ago":                  {logsVerb{Since: "59m40s", Type: []string{"loop."}}, "loop.ended"},
-		"following a loop that is off": {logsVerb{Follow: true, Type: []string{"loop."}}, "loop.started loop.ended"},
+		"one type":                    {logsVerb{Type: []string{"agent.said"}}, "agent.said agent.said agent.said"},
+		"a group of types":            {logsVerb{Type: []string{"tool."}, Iteration: "2"}, "tool.called tool.returned"},
+		"several types":               {logsVerb{Type: []string{"loop.ended", "loop.started"}}, "loop.started loop.ended"},
+		"a type that did not happen":  {logsVerb{Type: []string{"breaker.", "fault.raised"}}, ""},
+		"some iterations":             {logsVerb{Iteration: "2-3", Type: []string{"iteration.started"}}, "iteration.started iteration.started"},
+		"iterations from one on":      {logsVerb{Iteration: "3-", Type: []string{"iteration.", "loop."}}, "iteration.started iteration.ended loop.ended"},
+		"before the first iteration":  {logsVerb{Iteration: "0", Type: []string{"loop."}}, "loop.started"},
+		"the last ones":               {logsVerb{Lines: 2}, "loop.ended segment.sealed"},
+		"the last ones of a type":     {logsVerb{Lines: 2, Type: []string{"iteration.", "agent.said"}}, "agent.said iteration.ended"},
+		"more than there are":         {logsVerb{Lines: 100, Type: []string{"loop."}}, "loop.started loop.ended"},
+		"since a time":                {logsVerb{Since: "2026-11-21T01:52:43Z", Type: []string{"iteration.", "loop."}}, "iteration.started iteration.ended loop.ended"},
+		"until a time":                {logsVerb{Until: "2026-11-21T01:52:29Z", Type: []string{"iteration.", "loop."}}, "loop.started iteration.started"},
+		"an age":                      {logsVerb{Since: "59m40s", Type: []string{"loop."}}, "loop.ended"},
+		"following a loop that ended": {logsVerb{Follow: true, Type: []string{"loop."}}, "loop.started loop.ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.verb.Source = "night"

@@ -46,10 +46,10 @@ func run(args []string) int {
 	return cli.Report(e.Stderr, do(e, parsed.Selected().Target.Addr().Interface().(verb)))
 }
 
-// verb is what a command line names.
+// verb is the verb that a command line names.
 type verb interface{ Run(e *cli.Env) error }
 
-// do runs a verb for the project that is meant.
+// do runs a verb for the project of the command line.
 func do(e *cli.Env, v verb) error {
 	if about, ok := v.(interface{ SetProject(e *cli.Env) error }); ok {
 		if err := about.SetProject(e); err != nil {

@@ -14,7 +14,7 @@ import (
 // In a terminal, start asks what to do with an ended loop of the same name.
 func TestStartAsksAboutEndedLoop(t *testing.T) {
 	p := newPlace(t)
-	agent := p.script("agent.sh", "#!/bin/sh\ncat > /dev/null\n")
+	agent := p.script("agent.sh", "cat > /dev/null\n")
 	begin := func(name string) {
 		p.Helper()
 		if _, said, code := p.ralph("start", name, "-p", "do it", "-m", "1", "-a", agent, "--protocol", "text"); code != 1 {
@@ -74,7 +74,7 @@ func TestStartAsksAboutEndedLoop(t *testing.T) {
 // ones take nothing from the loop that runs.
 func TestUnbegunLoopBesideRunningOne(t *testing.T) {
 	p := newPlace(t)
-	agent := p.script("agent.sh", "#!/bin/sh\ncat > /dev/null\nexec sleep 300\n")
+	agent := p.script("agent.sh", "cat > /dev/null\nexec sleep 300\n")
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() { p.ralph("start", "one", "--detach", "-p", "do it", "-a", "./mistyped", "--protocol", "text") })

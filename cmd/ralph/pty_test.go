@@ -43,14 +43,14 @@ func (p *place) terminal(cmd *exec.Cmd) *terminal {
 	var reader sync.WaitGroup
 	reader.Go(t.read)
 	go func() {
-		_ = cmd.Wait() // its exit code is what is asked for
+		_ = cmd.Wait() // the exit code is read from its state
 		t.code = cmd.ProcessState.ExitCode()
 		close(t.done)
 	}()
 	p.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		<-t.done
-		_ = master.Close() // again, where the test closed it
+		_ = master.Close() // for a second time, if the test closed it
 		reader.Wait()
 	})
 	return t
@@ -278,7 +278,7 @@ func TestRunIsInterrupted(t *testing.T) {
 		outcome string
 	}{
 		{"once: the iteration is finished", false, `"outcome":"done"`},
-		{"twice: it is not", true, `"outcome":"aborted"`},
+		{"twice: the iteration is cut short", true, `"outcome":"aborted"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -336,7 +336,7 @@ func TestGuardrailCannotAskTerminal(t *testing.T) {
 	run.leaves(1)
 }
 
-// Keys that arrive after the loop's end and a terminal without a keyboard are no errors.
+// Neither keys that arrive after the loop's end nor a terminal without a keyboard are errors.
 func TestAttachEndsWithItsLoop(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -183,7 +183,7 @@ func TestRealQwen(t *testing.T) {
 	}
 }
 
-// Qwen Code speaks Claude Code's stream-json as well: a process for each iteration, which cannot be
+// Qwen Code speaks Claude Code's stream-json as well: each iteration is a process that cannot be
 // steered.
 func TestRealQwenAsClaude(t *testing.T) {
 	r := newReal(t, besides(twoIterations(t)))

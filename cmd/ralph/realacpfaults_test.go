@@ -1,6 +1,6 @@
 //go:build realagents && unix
 
-// What the real agents that speak ACP make of rate limits, full servers and cut connections.
+// How the real agents that speak ACP handle rate limits, full servers and cut connections.
 package main
 
 import (

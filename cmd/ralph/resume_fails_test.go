@@ -34,7 +34,7 @@ func TestResumeOnFullDiskFails(t *testing.T) {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
-			agent := Program(t, p.home, "agent.sh", "cat > /dev/null\necho working\n")
+			agent := program(t, p.home, "agent.sh", "cat > /dev/null\necho working\n")
 			start, room := way.tight(t, p)
 			if _, stderr, code := p.ralph("run", "--name", "one", "-m", "1", "-p", "x", "--agent", agent, "--protocol", "text"); code != event.ExitLimit {
 				t.Fatalf("exit %d: %s", code, stderr)
@@ -117,7 +117,7 @@ func TestFewDescriptors(t *testing.T) {
 			p.must(exec.Command("git", "init", "-q", p.dir).Run())
 			p.must(os.Mkdir(filepath.Join(p.dir, cli.RalphFolder), 0o700))
 			p.must(os.WriteFile(filepath.Join(p.dir, cli.RalphFolder, "settings.json"), []byte(`{"guardrails": [{"command": "true"}]}`), 0o600))
-			agent := Program(t, p.home, "agent.sh", "cat > /dev/null\necho work >> $RALPH_LOOP_DIR/../../work\necho '<promise>COMPLETE</promise>'\n")
+			agent := program(t, p.home, "agent.sh", "cat > /dev/null\necho work >> $RALPH_LOOP_DIR/../../work\necho '<promise>COMPLETE</promise>'\n")
 			run := limited(p, fmt.Sprintf("ulimit -n %d", most))("run", "--name", "one", "-m", "3", "-p", "x", "--agent", agent, "--protocol", "text")
 			said, err := run.CombinedOutput()
 			_, begun := os.Stat(p.loop("one"))

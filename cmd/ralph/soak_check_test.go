@@ -144,7 +144,7 @@ func (s *soak) followOnce(argv []string, ended <-chan struct{}) (last event.Seq)
 func (s *soak) shown(who string, line []byte) (seq event.Seq) {
 	seq = sequence(line)
 	if seq == 0 {
-		s.Errorf("%s showed what is no event: %.200q", who, line)
+		s.Errorf("%s showed a line that is no event: %.200q", who, line)
 	}
 	sum := maphash.Bytes(s.hash, line)
 	s.mu.Lock()

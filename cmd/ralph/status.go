@@ -14,8 +14,7 @@ type statusVerb struct {
 // Help shows examples.
 func (statusVerb) Help() string { return cli.Examples("ralph status", "ralph status demo --json") }
 
-// Run shows the state of one loop. A loop that fails is no error of this verb: its exit code is 0
-// whatever it shows.
+// Run shows the state of one loop. It exits with 0, even if the loop has failed.
 func (v *statusVerb) Run(e *cli.Env) error {
 	s, err := e.Find(v.Name)
 	if err != nil {

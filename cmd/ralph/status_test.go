@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// contains reports what of want is missing in got.
+// contains reports the lines of want that are missing in got.
 func contains(t *testing.T, got string, want ...string) {
 	t.Helper()
 	for _, line := range want {

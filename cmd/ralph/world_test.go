@@ -87,7 +87,7 @@ func (p *place) fine(args ...string) (stdout string) {
 
 // script writes a program and returns its path.
 func (p *place) script(name, text string) string {
-	return Program(p.T, p.dir, name, text)
+	return program(p.T, p.dir, name, text)
 }
 
 func (p *place) loop(name string) string { return filepath.Join(p.dir, cli.RalphFolder, name) }
@@ -312,7 +312,7 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("the reserve: %v", err)
 			}
 			room()
-			quick := Program(t, p.home, "quick.sh", "cat > /dev/null\necho '<promise>COMPLETE</promise>'\n")
+			quick := program(t, p.home, "quick.sh", "cat > /dev/null\necho '<promise>COMPLETE</promise>'\n")
 			p.fine("start", "one", "--detach", "--resume", "--agent", quick, "--protocol", "text", "--set", "completion.minToolCalls=0")
 			p.until("the loop to end", func() bool { return p.dead("one") })
 			state, err := loopstate.Open(p.loop("one"))
