@@ -23,7 +23,7 @@ func (listVerb) Help() string {
 	)
 }
 
-// Run lists loops without touching any of them. Loops whose folders are gone are listed for the last
+// Run lists loops without touching any of them. It lists loops whose folders are gone for the last
 // time.
 func (v *listVerb) Run(e *cli.Env) error {
 	o := listing.Options{All: v.All, Running: v.Running}
