@@ -102,7 +102,7 @@ func TestStatusShowsWhatWasChecked(t *testing.T) {
 	contains(t, got,
 		"guardrails 1 of 2 passed\n", "           failed: make test\n", "commit     93a1f0c77b Mend the shop\n", "commit     failed: no upstream\n",
 		" · no progress\n", "progress   none for 1 iteration; at 5 the loop ends\n", "task.md    2 of 3 boxes ticked\n",
-		"edited     the file Makefile, which guardrails consist of, was changed\n", "warned     limits.cost: $0.25 of $0.30\n",
+		"edited     the guardrail file Makefile was changed\n", "warned     limits.cost: $0.25 of $0.30\n",
 		"limits     10 iterations, $0.30, 2.0M tokens, $0.50 an iteration, 90k tokens an iteration, tool 1h, exitGrace 30s, maxOutage 6h\n",
 		"ends at    5 iterations without progress, 3 iterations with the same error, more than 100 failures in a row\n")
 	if strings.Contains(got, "\x1b") {

@@ -21,8 +21,8 @@ func secretsOfStreams() []string {
 	}
 }
 
-// texts are what a journal would hold of each text of a conversation: every event masked by itself,
-// as the journal does.
+// journaled returns what a journal would hold of each text of a conversation: every event masked by
+// itself, as the journal does.
 func journaled(t interface{ Fatal(...any) }, masker *redact.Redactor, facts []event.Payload) map[string]string {
 	all := map[string]string{}
 	h := streamRedactor{secrets: masker}

@@ -64,7 +64,7 @@ func TestFileEditsStayUntilAccepted(t *testing.T) {
 	appeared := event.GuardrailEdited{Path: "s.json", How: "appeared", Is: agents}
 	old := event.GuardrailEdited{Path: "check.sh", How: "changed"}
 	checked, ended, resumed := event.IterationChecked{}, event.LoopEnded{}, event.LoopResumed{}
-	const named, settings = "check.sh, which the guardrail sh check.sh consists of, was changed in iteration 7, and no person has accepted that", "the settings file s.json appeared in iteration 7, and no person has accepted that"
+	const named, settings = "check.sh, a file of the guardrail sh check.sh, was changed in iteration 7, and no person has accepted that", "the settings file s.json appeared in iteration 7, and no person has accepted that"
 	for name, row := range map[string]struct {
 		story []event.Payload
 		want  string
@@ -82,7 +82,7 @@ func TestFileEditsStayUntilAccepted(t *testing.T) {
 		"what is not there any more":                   {[]event.Payload{sealed(was), event.GuardrailEdited{Path: "check.sh", How: "vanished", Guardrails: []string{"sh check.sh"}}}, strings.Replace(named, "was changed", "vanished", 1)},
 		"what vanished and a person has written again": {[]event.Payload{sealed(was), event.GuardrailEdited{Path: "check.sh", How: "vanished"}, sealed(persons)}, ""},
 		"settings by their role when they were sealed": {[]event.Payload{sealed(was), appeared}, settings},
-		"of an older version, until it is accepted":    {[]event.Payload{sealed(was), old, checked, sealed(agents), resumed, sealed(persons)}, "check.sh, which guardrails consist of, was changed in iteration 7, and no person has accepted that"},
+		"of an older version, until it is accepted":    {[]event.Payload{sealed(was), old, checked, sealed(agents), resumed, sealed(persons)}, "the guardrail file check.sh was changed in iteration 7, and no person has accepted that"},
 		"not in a loop that begins":                    {[]event.Payload{sealed(was), edited, event.LoopStarted{}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

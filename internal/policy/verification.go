@@ -127,10 +127,11 @@ func (g *Verification) ended(p event.GuardrailEnded) {
 }
 
 func edited(p event.GuardrailEdited) string {
-	what := fmt.Sprintf("the file %s, which guardrails consist of, was %s", firstBytes(p.Path, 200), firstBytes(string(p.How), 200))
+	kind := "guardrail"
 	if p.Role == event.RoleSettings {
-		what = fmt.Sprintf("the settings file %s was %s", firstBytes(p.Path, 200), firstBytes(string(p.How), 200))
+		kind = "settings"
 	}
+	what := fmt.Sprintf("the %s file %s %s", kind, firstBytes(p.Path, 200), p.How.Past())
 	if p.During {
 		what += " while the guardrails ran"
 	}

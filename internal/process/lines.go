@@ -98,7 +98,7 @@ func (s *splitter) advance(n int) error {
 	return nil
 }
 
-// terminate delivers what has no newline and says that nothing follows.
+// end delivers what has no newline and says that nothing follows.
 func (s *splitter) end() {
 	if s.held > 0 {
 		s.lines = append(s.lines, s.buf[:s.held:s.held])

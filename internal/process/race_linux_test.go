@@ -104,7 +104,7 @@ func (c *chain) release() {
 	}
 }
 
-// list lists, moves, and then reads what was listed.
+// snapshot lists, moves, and then reads what was listed.
 func (c *chain) snapshot() (table, error) {
 	pids, err := listPIDs(0)
 	if c.at < c.length {

@@ -312,7 +312,7 @@ func (a *agent) output(stream Stream) string {
 	return text.String()
 }
 
-// awaitDeath fails the test if the process is there after the deadline. A zombie counts as dead,
+// awaitEnd fails the test if the process is there after the deadline. A zombie counts as dead,
 // and its parent reaps it.
 func awaitEnd(t *testing.T, pid int) {
 	t.Helper()

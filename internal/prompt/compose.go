@@ -67,7 +67,7 @@ func (p Parts) count() string {
 	return fmt.Sprintf("Iteration %d of %d, %d remaining.", p.Iteration, p.Of, max(p.Of-p.Iteration, 0))
 }
 
-// lead sends an agent on that ended its turn before the work was done.
+// continuation sends an agent on that ended its turn before the work was done.
 func (p Parts) continuation() string {
 	const task = " The original task:"
 	switch marker := p.marker(); {

@@ -152,6 +152,14 @@ const (
 	EditVanished Edit = "vanished"
 )
 
+// Past says in words what happened to the file, to follow its name.
+func (e Edit) Past() string {
+	if e == EditAppeared || e == EditVanished {
+		return string(e)
+	}
+	return "was changed"
+}
+
 // BlobRef names a blob: the SHA-256 of its bytes in hexadecimal.
 type BlobRef string
 

@@ -118,15 +118,11 @@ func (f EditedFile) String() string {
 	switch {
 	case f.Role == RoleSettings:
 	case len(f.Guardrails) == 0:
-		what = f.Path + ", which guardrails consist of,"
+		what = "the guardrail file " + f.Path
 	default:
-		what = f.Path + ", which the guardrail " + strings.Join(f.Guardrails, " and the guardrail ") + " consists of,"
+		what = f.Path + ", a file of the guardrail " + strings.Join(f.Guardrails, " and the guardrail ") + ","
 	}
-	how := "was changed"
-	if f.How == EditAppeared || f.How == EditVanished {
-		how = string(f.How)
-	}
-	return fmt.Sprintf("%s %s in iteration %d, and no person has accepted that", what, how, f.Iteration)
+	return fmt.Sprintf("%s %s in iteration %d, and no person has accepted that", what, f.How.Past(), f.Iteration)
 }
 
 // IterationChecked: the result of the iteration was inspected, and the guardrails that were due

@@ -305,7 +305,7 @@ func transcript(t testing.TB, a Agent) [][]byte {
 	return c.printed
 }
 
-// strings of a JSON value, with the key of each.
+// leaves yields the strings of a JSON value, with the key of each.
 func leaves(value any, key string, yield func(key, text string)) {
 	switch v := value.(type) {
 	case string:
