@@ -182,3 +182,25 @@ func TestResumeReadsInboxFirst(t *testing.T) {
 	}
 	p.fine("stop", "one", "--now")
 }
+
+// A command in the inbox may hold a resumed loop back before its first agent. The loop runs, and
+// its starter returns.
+func TestResumeIntoPauseReturns(t *testing.T) {
+	t.Parallel()
+	for kind, status := range map[inbox.Kind]event.Status{inbox.Pause: event.StatusPaused, inbox.Wait: event.StatusWaiting} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.rehearsed("one")
+			p.fine("stop", "one", "--now")
+			p.until("the runner to be gone", func() bool { return p.dead("one") })
+			_, err := inbox.Drop(p.loop("one"), inbox.Command{Kind: kind, Text: "a person is needed", From: "cli:ada@mill"})
+			p.must(err)
+			p.fine("start", "one", "--detach", "--resume")
+			if page := p.fine("status", "one", "--json"); !strings.Contains(page, `"status":"`+status.String()+`"`) {
+				t.Errorf("it is not %s:\n%.200s", status, page)
+			}
+			p.fine("stop", "one", "--now")
+		})
+	}
+}

@@ -54,8 +54,8 @@ type Config struct {
 	Unattended bool
 	// Signals stop the loop: the first after the iteration, the second now, the third kills.
 	Signals <-chan os.Signal `json:"-"`
-	// Ready, if not nil, is called once: when the first agent runs, or with the end of a loop that
-	// ended before.
+	// Ready, if not nil, is called once: when the first agent runs, when the loop pauses or waits
+	// before that, or with the end of a loop that ended before.
 	Ready func(*event.LoopEnded) `json:"-"`
 	// Warn, if not nil, receives errors that do not change how the loop ended.
 	Warn func(error) `json:"-"`
@@ -187,8 +187,13 @@ func (r *runner) folded(events []event.Event, s *loopstate.State) {
 			r.removeDropped()
 		case event.TypeIterationEnded:
 			r.project.Iteration(*s.Last)
-		case event.TypeAgentStarted:
+		case event.TypeAgentStarted, event.TypeLoopPaused:
 			r.reportReady(nil)
+		case event.TypeLoopWaiting:
+			// Before a restart, the agent failed to start, and the loop may end yet.
+			if p, err := event.As[event.LoopWaiting](e); err == nil && p.For != event.WaitRestart {
+				r.reportReady(nil)
+			}
 		case event.TypeLoopEnded:
 			r.reportReady(s.Lifecycle.Ended)
 		}
