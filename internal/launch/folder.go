@@ -30,6 +30,7 @@ type loopState struct {
 type exitWait struct {
 	e         *cli.Env
 	begun     time.Time
+	unknown   time.Time // since when the holder is not known; zero while it is
 	pause     time.Duration
 	announced bool
 }
@@ -39,15 +40,17 @@ const (
 	// An agent that uses all of its time for an interrupt, its exit and TERM takes 16 s.
 	exitTime = 20 * time.Second
 	// unknownHolderTime is the same for a runner whose loop is not known: it has just begun or
-	// exited, or its entry was removed, and waiting longer would not find it.
+	// exited, or its entry was removed, and waiting longer would not find it. The time counts from
+	// when it became unknown: a runner that exits may lose the lock of its loop before its others.
 	unknownHolderTime = time.Second
 )
 
 // wait lets some time pass, and prints what it waits for if that takes long. The name is empty if
 // it is not known. false says that it took too long.
 func (w *exitWait) wait(name string) bool {
+	before := time.Now()
 	if w.begun.IsZero() {
-		w.begun, w.pause = time.Now(), 2*time.Millisecond
+		w.begun, w.pause = before, 2*time.Millisecond
 	}
 	if !w.announced && name != "" && time.Since(w.begun) > time.Second {
 		w.announced = true
@@ -55,10 +58,13 @@ func (w *exitWait) wait(name string) bool {
 	}
 	time.Sleep(w.pause) // a lock has no event for its end
 	w.pause = min(2*w.pause, 50*time.Millisecond)
-	if name == "" {
-		return time.Since(w.begun) < unknownHolderTime
+	switch {
+	case name != "":
+		w.unknown = time.Time{}
+	case w.unknown.IsZero():
+		w.unknown = before
 	}
-	return time.Since(w.begun) < exitTime
+	return time.Since(w.begun) < exitTime && (name != "" || time.Since(w.unknown) < unknownHolderTime)
 }
 
 // inspectAfterExit returns the state of a loop. It waits for a runner that is about to exit.

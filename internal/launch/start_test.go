@@ -75,12 +75,14 @@ func TestStartFollowsUnknownHolder(t *testing.T) {
 func TestExitWaitKnowsLoopsName(t *testing.T) {
 	for name, row := range map[string]struct {
 		unknown time.Duration // for which its name is not known
+		lost    time.Duration // when it is unknown again
 		most    time.Duration
 		prints  string
 	}{
-		"the name is known":           {0, exitTime, "ralph: loop one is ending …\n"},
-		"the name is found meanwhile": {unknownHolderTime / 2, exitTime, "ralph: loop one is ending …\n"},
-		"the name is never found":     {exitTime, unknownHolderTime, ""},
+		"the name is known":           {0, exitTime, exitTime, "ralph: loop one is ending …\n"},
+		"the name is found meanwhile": {unknownHolderTime / 2, exitTime, exitTime, "ralph: loop one is ending …\n"},
+		"the name is never found":     {exitTime, exitTime, unknownHolderTime, ""},
+		"the name is lost at the end": {0, exitTime / 2, exitTime/2 + unknownHolderTime, "ralph: loop one is ending …\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -89,13 +91,13 @@ func TestExitWaitKnowsLoopsName(t *testing.T) {
 				begun := time.Now()
 				for going := true; going; {
 					loop := "one"
-					if time.Since(begun) < row.unknown {
+					if past := time.Since(begun); past < row.unknown || past >= row.lost {
 						loop = ""
 					}
 					going = leaving.wait(loop)
 				}
 				// A pause begins before the time is over.
-				if took := time.Since(begun); took < row.most || took > row.most+50*time.Millisecond {
+				if took := time.Since(begun); took < row.most || took > row.most+100*time.Millisecond {
 					t.Errorf("waited for %s, want %s", took, row.most)
 				}
 				if printed.String() != row.prints {
