@@ -50,19 +50,8 @@ func Find(e *cli.Env, o Options) ([]registry.Status, error) {
 // newest first in each group.
 func sortByUrgency(loops []registry.Status) {
 	slices.SortStableFunc(loops, func(a, b registry.Status) int {
-		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), started(b).Compare(started(a)))
+		return cmp.Or(cmp.Compare(GroupOf(a), GroupOf(b)), started(b).Compare(started(a)))
 	})
-}
-
-func urgency(s registry.Status) int {
-	switch {
-	case s.Err != nil, s.Died, s.Live.Alive && strings.HasPrefix(s.Head.Waiting, "a person"),
-		!s.Live.Alive && s.Head.Reason != "" && event.Reason(s.Head.Reason).ExitCode() == event.ExitPerson:
-		return 0
-	case s.Live.Alive:
-		return 1
-	}
-	return 2
 }
 
 // Prune removes from the registry the entries of loops whose folders are gone, and returns how

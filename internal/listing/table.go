@@ -67,8 +67,8 @@ func statusOf(s registry.Status, now time.Time) string {
 // shortWait says in a few words for a column what a loop waits for. The page of the loop's status
 // shows the reason that an agent gives for waiting for a person.
 func shortWait(waiting string, now time.Time) string {
-	if strings.HasPrefix(waiting, "a person") {
-		return "a person"
+	if strings.HasPrefix(waiting, forPerson) {
+		return forPerson
 	}
 	what, until, found := strings.Cut(waiting, " until ")
 	if at, err := time.Parse(time.RFC3339, until); found && err == nil {

@@ -1,0 +1,44 @@
+package listing
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+func TestGroupsSayWhoActs(t *testing.T) {
+	alive := registry.Liveness{Alive: true}
+	for name, row := range map[string]struct {
+		loop     registry.Status
+		group    Group
+		question string
+	}{
+		"runs":              {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusRunning}}, Working, ""},
+		"starts":            {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusUnknown}}, Working, ""},
+		"waits for a limit": {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusWaiting, Waiting: "rate limit until 2026-11-21T01:52:28Z"}}, Working, ""},
+		"waits for you": {
+			registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusWaiting, Waiting: "a person: Which\nschema: v1 or v2?"}},
+			NeedsYou, "Which\nschema: v1 or v2?",
+		},
+		"waits silently": {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusWaiting, Waiting: "a person"}}, NeedsYou, ""},
+		"paused":         {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusPaused}}, NeedsYou, ""},
+		"stopping":       {registry.Status{Live: alive, Head: registry.Summary{Status: event.StatusStopping}}, Working, ""},
+		"died":           {registry.Status{Died: true, Head: registry.Summary{Status: event.StatusWaiting, Waiting: "a person: x"}}, NeedsYou, ""},
+		"unreadable":     {registry.Status{Err: errors.New("no")}, NeedsYou, ""},
+		"gone":           {registry.Status{Gone: true, Head: registry.Summary{Status: event.StatusUnknown}}, Ended, ""},
+		"completed":      {registry.Status{Head: registry.Summary{Status: event.StatusCompleted, Reason: "promise"}}, Ended, ""},
+		"limit":          {registry.Status{Head: registry.Summary{Status: event.StatusStopped, Reason: "iterations"}}, Ended, ""},
+		"failed":         {registry.Status{Head: registry.Summary{Status: event.StatusFailed, Reason: "breaker"}}, Ended, ""},
+		"blocked":        {registry.Status{Head: registry.Summary{Status: event.StatusStopped, Reason: "blocked"}}, NeedsYou, ""},
+		"not logged in":  {registry.Status{Head: registry.Summary{Status: event.StatusFailed, Reason: "auth"}}, NeedsYou, ""},
+	} {
+		if got := GroupOf(row.loop); got != row.group {
+			t.Errorf("%s: it is in %q, not in %q", name, got, row.group)
+		}
+		if got := Question(row.loop); got != row.question {
+			t.Errorf("%s: it asks %q, not %q", name, got, row.question)
+		}
+	}
+}
