@@ -70,7 +70,7 @@ func unaliased(word string) string {
 // a command.
 var plainSettings = []string{
 	"agents", "breaker", "completion", "context", "guardrails", "journal", "limits", "reflect", "restart",
-	"scm",
+	"scm", "terminal",
 }
 
 // namesSetting reports whether a word is a flag in the spelling of a setting.

@@ -53,6 +53,7 @@ type Settings struct {
 	Breaker    Breaker    `json:"breaker" doc:"when a loop without progress is stopped"`
 	Reflect    Reflect    `json:"reflect" doc:"when the agent is asked to look back"`
 	Journal    Journal    `json:"journal" doc:"how the journal is kept"`
+	Terminal   Terminal   `json:"terminal" doc:"what attach and list --watch show of a loop outside of their screen, where the terminal can"`
 }
 
 // Agent is a program that does the work, and how to talk to it.
@@ -116,6 +117,15 @@ type Journal struct {
 	Raw            bool     `json:"raw" trust:"free" doc:"keep the agent's own output lines with the events decoded from them"`
 }
 
+// Terminal says what a terminal shows beside the screen of a program. The settings of the person
+// who attaches count, not those of the loop.
+type Terminal struct {
+	Title    bool `json:"title" trust:"free" doc:"the loop and its status in the window's title"`
+	Progress bool `json:"progress" trust:"free" doc:"a progress bar (OSC 9;4)"`
+	Status   bool `json:"status" trust:"free" doc:"the program's status: working, blocked, done, error (OSC 7501)"`
+	Notify   bool `json:"notify" trust:"free" doc:"a notification when a loop ends or needs a person (OSC 9 or 777)"`
+}
+
 // Defaults returns the built-in layer.
 func Defaults() Settings {
 	return Settings{
@@ -136,6 +146,8 @@ func Defaults() Settings {
 		Restart: Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
 		Breaker: Breaker{NoProgress: 5, SameError: 3, Environment: 3},
 		Journal: Journal{SyncEvery: second, Compress: true, Raw: true},
+
+		Terminal: Terminal{Title: true, Progress: true, Status: true, Notify: true},
 	}
 }
 

@@ -17,6 +17,10 @@ import (
 func TestDefaults(t *testing.T) {
 	want := map[string]string{
 		"maximumIterations":             "10",
+		"terminal.title":                "true",
+		"terminal.progress":             "true",
+		"terminal.status":               "true",
+		"terminal.notify":               "true",
 		"completionResponse":            "DONE",
 		"completion.promise":            "COMPLETE",
 		"completion.match":              "final",

@@ -1,0 +1,192 @@
+package terminal
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// program adds to a model what all programs need.
+type program struct {
+	Options
+
+	model    Model
+	colors   Colors
+	dark     bool
+	reported string // the last report of the status
+	// suspends is set from the suspension by a key until the program runs again
+	suspends bool
+}
+
+// Messages of this package.
+type (
+	continuedMsg struct{} // SIGCONT came
+	settledMsg   struct{} // the signals of a suspension have come
+	retakenMsg   struct{} // the terminal was released and taken again
+	notifyMsg    struct{ title, text string }
+)
+
+// Notify returns the command that shows a notification, unless that is off.
+func Notify(title, text string) tea.Cmd {
+	return func() tea.Msg { return notifyMsg{title, text} }
+}
+
+// capabilities asks the terminal for what Bubble Tea does not ask for over ssh: whether frames can
+// be marked (2026), and how it counts the columns of composed characters (2027).
+const capabilities = ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicodeCore
+
+// alternateScroll makes the wheel send arrow keys on the alternate screen, so that the mouse need
+// not be captured and text can be selected as usual.
+const alternateScroll = "\x1b[?1007h"
+
+func (p *program) Init() tea.Cmd {
+	return tea.Batch(p.ask(), p.theme(), p.model.Init())
+}
+
+// ask asks the terminal what it can do and how it looks.
+func (p *program) ask() tea.Cmd {
+	queries := capabilities
+	if !p.Inline {
+		queries += alternateScroll
+	}
+	return tea.Sequence(tea.Raw(queries), tea.RequestBackgroundColor)
+}
+
+func (p *program) theme() tea.Cmd {
+	theme := NewTheme(p.dark, p.colors)
+	return func() tea.Msg { return ThemeMsg{theme} }
+}
+
+func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.BackgroundColorMsg:
+		if msg.Color != nil && msg.IsDark() != p.dark {
+			p.dark = msg.IsDark()
+			return p, p.theme()
+		}
+		return p, nil
+	case tea.ColorProfileMsg:
+		return p, nil // known from the environment
+	case tea.KeyPressMsg:
+		if msg.Keystroke() == "ctrl+z" && canSuspend {
+			return p, p.suspend()
+		}
+	case tea.ResumeMsg:
+		return p, tea.Batch(p.ask(), tea.Tick(time.Second, func(time.Time) tea.Msg { return settledMsg{} }))
+	case settledMsg:
+		p.suspends = false
+		return p, nil
+	case continuedMsg:
+		return p, p.retake()
+	case retakenMsg:
+		return p, tea.Batch(p.ask(), tea.ClearScreen)
+	case tea.FocusMsg:
+		// another terminal may have been connected to the multiplexer
+		return p, tea.Batch(tea.Raw(capabilities), p.update(msg))
+	case notifyMsg:
+		return p, p.notify(msg)
+	}
+	return p, p.update(msg)
+}
+
+// update passes a message to the model, and reports its state if that has changed.
+func (p *program) update(msg tea.Msg) tea.Cmd {
+	command := p.model.Update(msg)
+	if !p.Show.Status || !p.hasOSC() {
+		return command
+	}
+	report := statusReport(p.model.State())
+	if report == p.reported {
+		return command
+	}
+	p.reported = report
+	return tea.Batch(tea.Raw(toOuter(p.Environ, report)), command)
+}
+
+// suspend gives the terminal to the shell. Where no shell stops this process no SIGCONT comes, for
+// which Bubble Tea waits: wakeUnstopped sends it.
+func (p *program) suspend() tea.Cmd {
+	p.suspends = true
+	wakeUnstopped()
+	return tea.Suspend
+}
+
+// retake takes the terminal again after another process stopped this one: the shell has changed its
+// modes and written on it.
+func (p *program) retake() tea.Cmd {
+	if p.suspends {
+		return nil
+	}
+	return tea.Exec(nothing{}, func(error) tea.Msg { return retakenMsg{} })
+}
+
+// nothing is a program that does nothing: to run it releases the terminal and takes it again.
+type nothing struct{}
+
+func (nothing) Run() error          { return nil }
+func (nothing) SetStdin(io.Reader)  {}
+func (nothing) SetStdout(io.Writer) {}
+func (nothing) SetStderr(io.Writer) {}
+
+func (p *program) notify(n notifyMsg) tea.Cmd {
+	if !p.Show.Notify || !p.hasOSC() {
+		return nil
+	}
+	return tea.Raw(toOuter(p.Environ, notification(p.Environ, n.title, n.text)))
+}
+
+func (p *program) View() tea.View {
+	view, state := p.model.View(), p.model.State()
+	view.AltScreen = !p.Inline
+	view.ReportFocus = true
+	if p.Show.Title && p.hasOSC() {
+		view.WindowTitle = oneLine(state.Title)
+	}
+	if p.Show.Progress && p.hasOSC() {
+		view.ProgressBar = state.progress()
+	}
+	return view
+}
+
+// hasOSC reports whether the terminal ignores the sequences that it does not know. The console of
+// Linux shows some of them.
+func (p *program) hasOSC() bool {
+	term := variable(p.Environ, "TERM")
+	return term != "linux" && term != "dumb" && term != ""
+}
+
+// opening saves the window's title, which closing restores.
+func (p *program) opening() string {
+	if !p.Show.Title || !p.hasOSC() {
+		return ""
+	}
+	return "\x1b[22;2t"
+}
+
+// closing clears what the terminal shows of a program that has left, except for how it ended.
+func (p *program) closing() string {
+	var out strings.Builder
+	if state := p.model.State().Status; p.reported != "" && state != StatusDone && state != StatusError {
+		out.WriteString(toOuter(p.Environ, statusReport(State{})))
+	}
+	if !p.Inline {
+		out.WriteString("\x1b[?1007l")
+	}
+	if p.Show.Title && p.hasOSC() {
+		out.WriteString("\x1b[23;2t")
+	}
+	return out.String()
+}
+
+// darkBy returns what the environment says about the background, before the terminal has answered.
+// Most are dark.
+func darkBy(environ []string) bool {
+	_, background, ok := strings.Cut(variable(environ, "COLORFGBG"), ";")
+	if i := strings.LastIndexByte(background, ';'); i >= 0 {
+		background = background[i+1:]
+	}
+	return !ok || (background != "7" && background != "15")
+}
