@@ -11,8 +11,8 @@ func Clean(s string) string {
 	if isPlain(s) {
 		return s
 	}
-	var c cleaner
-	text := string(c.append(nil, []byte(s)))
+	var c Cleaner
+	text := string(c.Append(nil, []byte(s)))
 	if strings.ContainsAny(text, "\n\t") {
 		text = strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
 	}
@@ -29,10 +29,10 @@ func isPlain(s string) bool {
 	return true
 }
 
-// cleaner makes foreign text safe to print. It keeps its place between two pieces of one stream, so
+// Cleaner makes foreign text safe to print. It keeps its place between two pieces of one stream, so
 // that a sequence that is cut in two is still one. Of the control characters it keeps only newlines
-// and tabs.
-type cleaner struct {
+// and tabs. The zero Cleaner is at the beginning of a stream.
+type Cleaner struct {
 	state   cleanState
 	swallow int  // bytes of the present sequence
 	cr      bool // after a carriage return: what follows decides what it becomes
@@ -56,8 +56,8 @@ const (
 
 const replacement = "\uFFFD"
 
-// append adds the clean text of src to dst.
-func (c *cleaner) append(dst, src []byte) []byte {
+// Append adds the clean text of src to dst.
+func (c *Cleaner) Append(dst, src []byte) []byte {
 	for len(src) > 0 {
 		if c.state == ground && !c.cr {
 			n := plainPrefix(src)
@@ -84,7 +84,7 @@ func plainPrefix(b []byte) int {
 	return len(b)
 }
 
-func (c *cleaner) rune(dst []byte, r rune, n int) []byte {
+func (c *Cleaner) rune(dst []byte, r rune, n int) []byte {
 	if c.cr {
 		c.cr = false
 		dst = append(dst, '\n')
@@ -140,7 +140,7 @@ func (c *cleaner) rune(dst []byte, r rune, n int) []byte {
 	return c.ground(dst, r, n)
 }
 
-func (c *cleaner) ground(dst []byte, r rune, n int) []byte {
+func (c *Cleaner) ground(dst []byte, r rune, n int) []byte {
 	switch {
 	case r == '\n' || r == '\t':
 		return append(dst, byte(r))
@@ -169,5 +169,5 @@ func (c *cleaner) ground(dst []byte, r rune, n int) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// reset ends a stream. An unfinished sequence is dropped.
-func (c *cleaner) reset() { *c = cleaner{} }
+// Reset ends a stream. An unfinished sequence is dropped.
+func (c *Cleaner) Reset() { *c = Cleaner{} }

@@ -51,15 +51,16 @@ func (e textEdit) texts() (before, after string, ok bool) {
 	return "", "", false
 }
 
-// diffLine is one line of a change: '+', '-', or ' ' where it stays.
-type diffLine struct {
-	sign byte
-	text string
+// DiffLine is one line of a change: '+', '-', or ' ' where it stays. The text is foreign and not
+// clean.
+type DiffLine struct {
+	Sign byte
+	Text string
 }
 
-// diffOf returns the lines of the changes that a tool's input describes; none if it describes no
-// change, or an unknown kind of change.
-func diffOf(input []byte) (diff []diffLine) {
+// Diff returns the lines of the changes that a tool's input describes; none if it describes no
+// change, or an unknown kind of change, or is larger than 256 KiB.
+func Diff(input []byte) (diff []DiffLine) {
 	var e fileChange
 	if len(input) > diffMost {
 		return nil
@@ -88,7 +89,7 @@ func diffOf(input []byte) (diff []diffLine) {
 }
 
 // between compares two texts by line.
-func between(before, after string) []diffLine {
+func between(before, after string) []DiffLine {
 	before, after = endLine(before), endLine(after)
 	text, err := udiff.ToUnified("", "", before, udiff.Lines(before, after), diffContext)
 	if err != nil {
@@ -105,26 +106,26 @@ func endLine(text string) string {
 	return text + "\n"
 }
 
-func all(sign byte, text string) (diff []diffLine) {
+func all(sign byte, text string) (diff []DiffLine) {
 	if text == "" {
 		return nil
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		diff = append(diff, diffLine{sign, line})
+		diff = append(diff, DiffLine{sign, line})
 	}
 	return diff
 }
 
 // unified reads the lines of a diff in the unified format. The lines before the first hunk name the
 // files.
-func unified(text string) (diff []diffLine) {
+func unified(text string) (diff []DiffLine) {
 	within := false
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			within = true
 		case within && line != "" && strings.IndexByte("+- ", line[0]) >= 0:
-			diff = append(diff, diffLine{line[0], line[1:]})
+			diff = append(diff, DiffLine{line[0], line[1:]})
 		}
 	}
 	return diff
@@ -132,21 +133,21 @@ func unified(text string) (diff []diffLine) {
 
 // diff shows what a call changes, below its line.
 func (t *Text) diff(input []byte, margin int) {
-	lines := diffOf(input)
+	lines := Diff(input)
 	shown := lines
 	if len(lines) > diffLines+1 { // the line that says so would be as long
 		shown = lines[:diffLines]
 	}
 	for _, line := range shown {
 		style := dim
-		switch line.sign {
+		switch line.Sign {
 		case '+':
 			style = green
 		case '-':
 			style = red
 		}
 		t.blanks(margin)
-		t.line(style, string(line.sign)+" ", strings.ReplaceAll(string(cleanText(line.text)), "\t", "    "))
+		t.line(style, string(line.Sign)+" ", strings.ReplaceAll(string(CleanText(line.Text)), "\t", "    "))
 	}
 	if left := len(lines) - len(shown); left > 0 {
 		t.blanks(margin)

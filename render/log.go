@@ -94,6 +94,9 @@ func padded(dst []byte, s string, n int) []byte {
 	return dst
 }
 
+// Fields returns the members of an event's data as key=value on one clean line.
+func Fields(e event.Event) string { return string(data(nil, e)) }
+
 // fields appends type and data of an event on one line.
 func fields(dst []byte, e event.Event) []byte {
 	dst = append(dst, Clean(string(e.Type))...)

@@ -95,7 +95,7 @@ func (t *Text) banner(e event.Event, style, title string) {
 	if day := at.Truncate(0); t.day.IsZero() || day.YearDay() != t.day.YearDay() || day.Year() != t.day.Year() {
 		clock = at.Format("2006-01-02 15:04:05")
 	}
-	t.day = at
+	t.day, t.notes.Day = at, at
 	line := "── " + title + " ── " + clock + " ──"
 	if t.width > 0 && Columns(line) > t.width {
 		line = "── " + title + " ── " + at.Format("15:04") + " ──"
@@ -105,7 +105,7 @@ func (t *Text) banner(e event.Event, style, title string) {
 }
 
 // remark writes a line below a banner.
-func (t *Text) remark(style, text string) { t.entry(style, "", cleanText(text)) }
+func (t *Text) remark(style, text string) { t.entry(style, "", CleanText(text)) }
 
 func (t *Text) iterationStarted(e event.Event, p event.IterationStarted) {
 	t.current = p.N
@@ -123,7 +123,7 @@ func (t *Text) iterationStarted(e event.Event, p event.IterationStarted) {
 	t.plan, t.problems = "", ""
 	t.banner(e, bold, title)
 	if t.opt.Verbose {
-		t.entry(dim, "  | ", cleanText(strings.TrimRight(p.Prompt.Text, "\n")))
+		t.entry(dim, "  | ", CleanText(strings.TrimRight(p.Prompt.Text, "\n")))
 		t.before = nothing
 		t.newline()
 	}
@@ -235,7 +235,7 @@ func (t *Text) loopWaiting(e event.Event, p event.LoopWaiting) {
 		return
 	}
 	if lasts(p, e.At) {
-		t.note(e, dim, "", fmt.Sprintf("waiting until %s (%s): %s", t.clock(p.Until.Format(time.RFC3339)), Span(p.Until.Sub(e.At)), p.For))
+		t.note(e, dim, "", fmt.Sprintf("waiting until %s (%s): %s", t.notes.clock(p.Until.Format(time.RFC3339)), Span(p.Until.Sub(e.At)), p.For))
 	}
 }
 
@@ -247,11 +247,11 @@ func (t *Text) loopStarted(e event.Event, p event.LoopStarted) {
 	t.totals.count.Maximum = p.Rules.MaximumIterations
 	t.totals.prefer(p.Rules.Agents)
 	t.banner(e, bold, "loop "+Clean(p.Name))
-	about := agentName(p.Agent)
+	about := AgentName(p.Agent)
 	if n := len(p.Rules.Agents); n > 1 {
 		about = "in order of preference"
 		for i, agent := range p.Rules.Agents {
-			about += fmt.Sprintf(", %d. %s", i+1, agentName(agent))
+			about += fmt.Sprintf(", %d. %s", i+1, AgentName(agent))
 		}
 	}
 	about += " in " + p.Project
@@ -261,8 +261,8 @@ func (t *Text) loopStarted(e event.Event, p event.LoopStarted) {
 	t.remark(dim, about)
 }
 
-// agentName returns the name, command and version of an agent.
-func agentName(a event.Agent) string {
+// AgentName returns the name, command and version of an agent; not clean.
+func AgentName(a event.Agent) string {
 	name := cmp.Or(a.Name, a.Protocol)
 	if len(a.Command) > 0 && a.Command[0] != a.Protocol {
 		name += " (" + strings.Join(a.Command, " ") + ")"

@@ -25,7 +25,7 @@ type Running struct {
 type task struct {
 	id, text string
 	at       time.Time
-	clean    cleaner
+	clean    Cleaner
 	tail     []byte // of its output
 }
 
@@ -69,7 +69,7 @@ func (r *Running) Event(e event.Event) {
 
 // called is the text of a call, as on its line.
 func (r *Running) called(p event.ToolCalled) string {
-	about := summary(p.Input)
+	about := Summary(p.Input)
 	if r.Project != "" {
 		about = strings.TrimPrefix(about, r.Project+"/")
 	}
@@ -93,9 +93,9 @@ func (r *Running) progressed(p event.ToolProgressed) {
 		}
 		if p.Replaced {
 			t.tail = nil
-			t.clean.reset()
+			t.clean.Reset()
 		}
-		t.tail = t.clean.append(t.tail, p.Text.AppendTo(nil))
+		t.tail = t.clean.Append(t.tail, p.Text.AppendTo(nil))
 		if len(t.tail) > 2*tailKept {
 			t.tail = append([]byte(nil), t.tail[len(t.tail)-tailKept:]...)
 		}

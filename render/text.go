@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -32,7 +33,7 @@ type Text struct {
 	w   io.Writer
 	opt Options
 	wrapper
-	clean   cleaner
+	clean   Cleaner
 	scratch []byte
 	cleaned []byte
 
@@ -46,9 +47,8 @@ type Text struct {
 	commands map[string]string
 	current  int // the iteration that runs, 0 between two
 	plan     string
-	boxes    [2]int            // ticked and all, as last seen
-	repos    map[string]string // where each repository was last seen
-	problems string            // those shown in this iteration
+	notes    Notes
+	problems string // those shown in this iteration
 
 	day           time.Time
 	loop, project string
@@ -78,7 +78,6 @@ const (
 	callsKept     = 1024
 	commandsKept  = 512
 	subagentsKept = 64
-	reposKept     = 256
 	subagentMost  = 4 << 10
 )
 
@@ -90,7 +89,7 @@ func New(w io.Writer, opt Options) *Text {
 	return &Text{
 		w: w, opt: opt, wrapper: wrapper{width: columns(opt.Width)},
 		calls: map[string]call{}, commands: map[string]string{}, subagents: map[string][]byte{},
-		repos: map[string]string{},
+		notes: Notes{Location: opt.Location, Verbose: opt.Verbose},
 	}
 }
 
@@ -114,7 +113,7 @@ func (t *Text) Resume(v projector.View) {
 	if v.Open {
 		t.current = v.Iteration
 	}
-	t.boxes = [2]int{v.Ticked, v.Boxes}
+	t.notes.Resume(v)
 	for _, c := range v.Commands {
 		t.commands[c.ID] = string(c.Kind)
 	}
@@ -189,7 +188,7 @@ func (t *Text) unshown(e event.Event) bool {
 	case event.TypeToolProgressed:
 		return t.opt.Quiet || !t.opt.Verbose
 	case event.TypeAgentNoticed:
-		return t.opt.Quiet || !t.opt.Verbose && !important[string(e.Field("what"))]
+		return t.opt.Quiet || !t.opt.Verbose && !important[jsonscan.Unquote(e.Field("what"))]
 	case event.TypeAgentUnparsed:
 		return t.opt.Quiet || !t.opt.Verbose
 	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeAgentPlanned, event.TypeToolCalled, event.TypeToolReturned:
@@ -245,7 +244,7 @@ func (t *Text) closeText() {
 	if t.block != "" {
 		t.styled(t.textStyle(), t.end)
 		t.block = ""
-		t.clean.reset()
+		t.clean.Reset()
 	}
 	if t.col > 0 {
 		t.newline()
@@ -306,7 +305,7 @@ func (t *Text) subagentSaid(e event.Event, p event.AgentSaid) {
 	}
 	if line := bytes.TrimRight(said[:cut], "\r\n"); len(line) > 0 {
 		t.part(e, work)
-		t.entry(dim, "  | ", cleanText(string(line)))
+		t.entry(dim, "  | ", CleanText(string(line)))
 	}
 	t.subagents[key] = append(said[:0], said[cut:]...)
 	if p.Final {
@@ -318,14 +317,14 @@ func (t *Text) subagentSaid(e event.Event, p event.AgentSaid) {
 // next call.
 func (t *Text) plain(text event.Text) []byte {
 	t.scratch = text.AppendTo(t.scratch[:0])
-	t.cleaned = t.clean.append(t.cleaned[:0], t.scratch)
+	t.cleaned = t.clean.Append(t.cleaned[:0], t.scratch)
 	return t.cleaned
 }
 
-// cleanText returns a complete text from outside, cleaned, with its newlines.
-func cleanText(s string) []byte {
-	var c cleaner
-	return c.append(nil, []byte(s))
+// CleanText returns a complete text from outside, cleaned, with its newlines.
+func CleanText(s string) []byte {
+	var c Cleaner
+	return c.Append(nil, []byte(s))
 }
 
 // entry writes a marker and a clean text. Further lines are indented by the width of the marker.
@@ -362,7 +361,7 @@ func (t *Text) note(e event.Event, style, marker, text string) {
 		return
 	}
 	t.part(e, work)
-	t.entry(style, marker, cleanText(text))
+	t.entry(style, marker, CleanText(text))
 }
 
 // warn is a note that a person should not miss.

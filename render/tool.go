@@ -35,7 +35,7 @@ const (
 
 // toolCalled: one line, such as "- bash  make test".
 func (t *Text) toolCalled(e event.Event, p event.ToolCalled) {
-	c := call{name: Clean(p.Name), about: t.within(summary(p.Input)), at: e.At, nested: p.Parent != ""}
+	c := call{name: Clean(p.Name), about: t.within(Summary(p.Input)), at: e.At, nested: p.Parent != ""}
 	if len(t.calls) >= callsKept {
 		clear(t.calls)
 	}
@@ -75,7 +75,7 @@ func (t *Text) toolProgressed(e event.Event, p event.ToolProgressed) {
 		return
 	}
 	t.below(e, p.ID)
-	t.entry(dim, "  : ", cleanText(text))
+	t.entry(dim, "  : ", CleanText(text))
 	t.called = p.ID
 }
 
@@ -84,9 +84,9 @@ func (t *Text) toolProgressed(e event.Event, p event.ToolProgressed) {
 func (t *Text) toolReturned(e event.Event, p event.ToolReturned) {
 	c := t.below(e, p.ID)
 	delete(t.calls, p.ID)
-	var own cleaner
+	var own Cleaner
 	t.scratch = p.Output.AppendTo(t.scratch[:0])
-	t.cleaned = own.append(t.cleaned[:0], t.scratch)
+	t.cleaned = own.Append(t.cleaned[:0], t.scratch)
 	took := milliseconds(p.Took)
 	if took == 0 && !c.at.IsZero() {
 		took = e.At.Sub(c.at)
@@ -131,11 +131,14 @@ func (t *Text) outputLines(name string, ok bool) (head, tail int) {
 		return outputLinesVerbose, outputLines
 	case !ok:
 		return outputLines, outputLinesFailed
-	case reading[strings.ToLower(name)]:
+	case Reads(name):
 		return 0, 0
 	}
 	return outputLines, 0
 }
+
+// Reads reports whether a tool of this name only reads a file.
+func Reads(name string) bool { return reading[strings.ToLower(name)] }
 
 var reading = map[string]bool{"read": true, "read_file": true, "readfile": true, "view": true, "notebookread": true, "skill": true}
 
@@ -208,7 +211,7 @@ var summaryKeys = []string{
 }
 
 // summary returns a tool's input in one line.
-func summary(input []byte) string {
+func Summary(input []byte) string {
 	if !jsonscan.IsObject(input) {
 		return firstLine(scalar(input))
 	}
