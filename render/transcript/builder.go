@@ -1,0 +1,180 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// Options say what a transcript contains. The zero value is for a loop whose beginning is read.
+type Options struct {
+	Project  string         // the loop's project: paths in it are shown relative to it
+	Maximum  int            // the limit of iterations, where the beginning is not read
+	Verbose  bool           // also an entry of kind detail for each other event
+	Location *time.Location // of times of day in notes; nil is the system's
+}
+
+// Builder makes entries of events. It belongs to one goroutine.
+type Builder struct {
+	opt   Options
+	notes render.Notes
+
+	changed []*item // since the last Take
+	newest  *item   // the entry that began last
+
+	blocks     map[string]*item // blocks of words that are open
+	calls      map[string]*call // tools that run
+	guardrails map[string]*item // those that run
+	messages   map[string]*item // those that are queued
+	claim      *item            // of this iteration, without a verdict
+	waiting    *item
+	paused     *item
+
+	project   string
+	worker    string // the agent of the next iteration, if the loop has several
+	first     string // the preferred one
+	iteration int    // that runs; 0 between two
+	refunded  int    // of the iterations so far
+	turn      int    // of the iteration; from 1
+	answered  bool   // a tool returned, and the model has not answered yet
+}
+
+// item is an entry that may still change.
+type item struct {
+	Entry
+
+	touched bool
+	words   *words  // of words and thinking
+	calls   []*call // of tools
+}
+
+// What is remembered of one kind; the oldest are forgotten when there are more.
+const (
+	blocksKept   = 64
+	callsKept    = 1024
+	messagesKept = 512
+)
+
+// New returns a builder.
+func New(o Options) *Builder {
+	if o.Location == nil {
+		o.Location = time.Local
+	}
+	return &Builder{
+		opt: o, project: o.Project,
+		notes:  render.Notes{Location: o.Location, Verbose: o.Verbose},
+		blocks: map[string]*item{}, calls: map[string]*call{}, guardrails: map[string]*item{}, messages: map[string]*item{},
+	}
+}
+
+// Resume sets what came before the first event. v is of the same loop and of the event before.
+func (b *Builder) Resume(v projector.View) {
+	b.project, b.opt.Maximum, b.refunded = v.Project, v.MaximumIterations, v.Refunded
+	b.prefer(v.Agents)
+	b.notes.Resume(v)
+	if b.first != "" {
+		b.worker = v.Agent
+	}
+	if v.Open {
+		b.iteration = v.Iteration
+	}
+	for _, c := range v.Commands {
+		b.remember(c.ID, &item{Entry: Entry{Body: messageOf(c)}})
+	}
+}
+
+// Add takes in the next event. A payload that cannot be read becomes a note that says so.
+func (b *Builder) Add(e event.Event) {
+	if e.Type == event.TypeAgentUsed || e.Type == event.TypeSegmentOpened || e.Type == event.TypeSegmentSealed {
+		return
+	}
+	p, err := event.Decode(e)
+	if err != nil {
+		b.begin(e, Note{word(e.Type), render.ToneWarning, render.Clean("event " + e.Seq.String() + " " + string(e.Type) + ": " + err.Error())})
+		return
+	}
+	shown := b.ofAgent(e, p) || b.ofPeople(e, p) || b.ofVerification(e, p) || b.ofLoop(e, p)
+	if shown {
+		return
+	}
+	b.notes.Day = e.At
+	notes, _ := b.notes.Of(p)
+	switch {
+	case len(notes) > 0:
+		b.begin(e, joined(e.Type, notes))
+	case b.opt.Verbose:
+		b.begin(e, Detail{word(e.Type), render.Fields(e)})
+	}
+}
+
+// joined makes one note of those of an event, as grave as the last, which is the gravest.
+func joined(t event.Type, notes []render.Note) Note {
+	texts := make([]string, len(notes))
+	for i, n := range notes {
+		texts[i] = clean(n.Text)
+	}
+	return Note{word(t), notes[len(notes)-1].Tone, strings.Join(texts, "\n")}
+}
+
+// Take returns the entries that began or changed since the last call, in the order in which they
+// began.
+func (b *Builder) Take() []Entry {
+	slices.SortStableFunc(b.changed, func(x, y *item) int { return int(int64(x.Seq) - int64(y.Seq)) })
+	entries := make([]Entry, 0, len(b.changed))
+	for _, it := range b.changed {
+		it.touched = false
+		entries = append(entries, it.snapshot())
+	}
+	b.changed = b.changed[:0]
+	return entries
+}
+
+// snapshot returns the entry as it is now, without anything that the builder still changes.
+func (it *item) snapshot() Entry {
+	e := it.Entry
+	switch {
+	case it.words != nil:
+		said := Words{Text: string(it.words.text), Done: it.words.done}
+		if e.Body = said; it.words.thinking {
+			e.Body = Thinking(said)
+		}
+	case it.calls != nil:
+		tools := Tools{Calls: make([]Call, len(it.calls))}
+		for i, c := range it.calls {
+			tools.Calls[i] = c.snapshot()
+		}
+		e.Body = tools
+	}
+	return e
+}
+
+// begin adds an entry.
+func (b *Builder) begin(e event.Event, body Body) *item {
+	it := &item{Entry: Entry{Seq: e.Seq, At: e.At, Iteration: e.Iter, Body: body}}
+	b.newest = it
+	return b.touch(it, e)
+}
+
+// touch notes that an event changed an entry.
+func (b *Builder) touch(it *item, e event.Event) *item {
+	it.Last, it.Changed = e.Seq, e.At
+	if it.Seq == 0 { // it began before the first event of this builder
+		it.Seq, it.At, it.Iteration = e.Seq, e.At, e.Iter
+		b.newest = it
+	}
+	if !it.touched {
+		it.touched = true
+		b.changed = append(b.changed, it)
+	}
+	return it
+}
+
+// word returns a word of a closed list, clean: a journal from elsewhere may have any text there.
+func word[T ~string](value T) T { return T(render.Clean(string(value))) }
+
+// clean returns a foreign text of several lines, cleaned.
+func clean(text string) string { return string(render.CleanText(text)) }

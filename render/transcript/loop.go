@@ -1,0 +1,170 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// ofLoop takes in what happens to the loop and its iterations.
+func (b *Builder) ofLoop(e event.Event, p event.Payload) bool {
+	switch p := p.(type) {
+	case event.LoopStarted:
+		b.loopStarted(e, p)
+	case event.LoopResumed:
+		b.loopResumed(e, p)
+	case event.LoopConfigured:
+		b.opt.Maximum = p.Rules.MaximumIterations
+		b.begin(e, Note{e.Type, render.ToneGood, render.Clean(p.Key) + " is now " + render.Clean(p.Value)})
+	case event.LoopPaused:
+		b.paused = b.begin(e, Pause{Why: clean(p.Why)})
+	case event.LoopUnpaused:
+		b.endPause(e)
+	case event.LoopWaiting:
+		b.endWait(e)
+		b.waiting = b.begin(e, Wait{For: word(p.For), Until: p.Until, Why: clean(p.Why)})
+	case event.LoopWaited:
+		b.endWait(e)
+	case event.LoopEnded:
+		b.loopEnded(e, p)
+	case event.IterationStarted:
+		b.iterationStarted(e, p)
+	case event.IterationEnded:
+		b.iterationEnded(e, p)
+	case event.AgentReplaced:
+		b.worker = render.Clean(p.Name)
+		return false
+	default:
+		return false
+	}
+	return true
+}
+
+func (b *Builder) loopStarted(e event.Event, p event.LoopStarted) {
+	b.project, b.opt.Maximum, b.refunded = p.Project, p.Rules.MaximumIterations, 0
+	agents := p.Rules.Agents
+	if len(agents) == 0 {
+		agents = []event.Agent{p.Agent}
+	}
+	b.prefer(agents)
+	l := Loop{Name: render.Clean(p.Name), Project: render.Clean(p.Project), Maximum: p.Rules.MaximumIterations}
+	for _, a := range agents {
+		l.Agents = append(l.Agents, render.Clean(render.AgentName(a)))
+	}
+	b.begin(e, l)
+}
+
+// prefer sets the agent of the next iteration when a runner begins or resumes the loop.
+func (b *Builder) prefer(agents []event.Agent) {
+	b.first, b.worker = "", ""
+	if len(agents) > 1 {
+		b.first = render.Clean(agents[0].Name)
+		b.worker = b.first
+	}
+}
+
+func (b *Builder) loopResumed(e event.Event, p event.LoopResumed) {
+	b.settle(e)
+	b.endWait(e)
+	b.worker = b.first
+	l := Loop{Resumed: true}
+	if p.Rules != nil {
+		b.opt.Maximum = p.Rules.MaximumIterations
+		b.prefer(p.Rules.Agents)
+		l.Maximum = p.Rules.MaximumIterations
+	}
+	if p.Died {
+		l.Notes = append(l.Notes, "the previous runner had died")
+	}
+	for lost := p.Lost; lost != nil; lost = lost.Before {
+		l.Notes = append(l.Notes, render.Clean(fmt.Sprintf("%d bytes of an unfinished line were cut off segment %s and kept in %s", lost.Bytes, lost.Segment, lost.Kept)))
+	}
+	if p.Swept > 0 {
+		l.Notes = append(l.Notes, "ended "+units.Quantity(p.Swept, "process")+" of its agent that still ran")
+	}
+	b.begin(e, l)
+}
+
+func (b *Builder) loopEnded(e event.Event, p event.LoopEnded) {
+	b.endPause(e)
+	b.endWait(e)
+	end := End{Status: word(p.Status), Reason: word(p.Reason), Result: render.Clean(p.Result), Why: clean(p.Why), Hint: clean(p.Hint)}
+	for _, f := range p.Edited {
+		f.Path, f.How, f.Role = render.Clean(f.Path), word(f.How), word(f.Role)
+		f.Guardrails = nil // their names are in the notes of the edits
+		end.Edited = append(end.Edited, f)
+	}
+	b.begin(e, end)
+}
+
+func (b *Builder) iterationStarted(e event.Event, p event.IterationStarted) {
+	b.iteration, b.turn, b.answered, b.claim = p.N, 1, false, nil
+	b.begin(e, Iteration{
+		N: p.N, Refunded: b.refunded, Maximum: b.opt.Maximum, Agent: b.worker,
+		Prompt: clean(p.Prompt.Text), PromptBytes: p.Prompt.Bytes,
+	})
+}
+
+func (b *Builder) iterationEnded(e event.Event, p event.IterationEnded) {
+	b.settle(e)
+	for name, it := range b.guardrails {
+		g, _ := it.Body.(Guardrail)
+		g.State, g.Took = StateLost, e.At.Sub(g.Began)
+		it.Body = g
+		b.touch(it, e)
+		delete(b.guardrails, name)
+	}
+	b.iteration = 0
+	if p.Refunded {
+		b.refunded++
+	}
+	b.begin(e, IterationEnd{
+		N: p.N, Outcome: word(p.Outcome), Error: clean(p.Error), Usage: p.Usage, Tools: p.Tools, Took: p.Took,
+		Refunded: p.Refunded, Progress: word(p.Progress), GuardrailsSkipped: p.GuardrailsSkipped,
+	})
+}
+
+func (b *Builder) endWait(e event.Event) {
+	if b.waiting == nil {
+		return
+	}
+	w, _ := b.waiting.Body.(Wait)
+	w.Over = true
+	b.waiting.Body = w
+	b.touch(b.waiting, e)
+	b.waiting = nil
+}
+
+func (b *Builder) endPause(e event.Event) {
+	if b.paused == nil {
+		return
+	}
+	p, _ := b.paused.Body.(Pause)
+	p.Over = true
+	b.paused.Body = p
+	b.touch(b.paused, e)
+	b.paused = nil
+}
+
+// changedPaths returns the files of a tool's changes, as Codex describes them.
+func changedPaths(changes []byte) (paths []string) {
+	var list []struct {
+		Path string `json:"path"`
+	}
+	// Any other form is another tool's.
+	if json.Unmarshal(changes, &list) != nil {
+		return nil
+	}
+	for _, c := range list {
+		if c.Path != "" {
+			paths = append(paths, render.Clean(c.Path))
+		}
+	}
+	return paths
+}
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -1,0 +1,127 @@
+package transcript
+
+import (
+	"errors"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// Page is a part of a loop as entries.
+type Page struct {
+	Entries     []Entry
+	First, Last event.Seq // the events that it shows; 0 if there are none
+	Start       bool      // the journal has no event before it
+	End         bool      // the journal had no event after it
+}
+
+// Tail returns the last n events of a loop as a page, the builder that made it, and the position
+// after them, from which journal.Follow continues with that builder. Its time depends on n and not
+// on the size of the journal. For a journal that is damaged before these events, the page is
+// returned together with the *journal.CorruptError.
+func Tail(dir string, n int, o Options) (Page, *Builder, journal.Position, error) {
+	events, from, err := journal.Last(dir, n)
+	b := New(o)
+	p := Page{End: true, Start: len(events) < n}
+	if len(events) == n {
+		events = events[beginning(events):]
+	}
+	for _, e := range events {
+		b.Add(e)
+	}
+	p.Entries = b.Take()
+	if len(events) > 0 {
+		p.First, p.Last = events[0].Seq, events[len(events)-1].Seq
+	}
+	p.Start = p.Start || p.First == 1
+	return p, b, from, err
+}
+
+// Before returns at most n events before seq as a page.
+func Before(dir string, seq event.Seq, n int, o Options) (Page, error) {
+	from := event.Seq(1)
+	if seq > event.Seq(n) {
+		from = seq - event.Seq(n)
+	}
+	p, err := span(dir, from, seq, o)
+	if gone, ok := errors.AsType[*journal.RangeError](err); ok && gone.First > from {
+		if p, err = (Page{}), nil; gone.First < seq {
+			p, err = span(dir, gone.First, seq, o)
+		}
+		p.Start = true
+	}
+	return p, err
+}
+
+// Read returns at most n events from seq on as a page. If the journal no longer has the event seq,
+// the page begins with the first that it has.
+func Read(dir string, seq event.Seq, n int, o Options) (Page, error) {
+	seq = max(seq, 1)
+	p, err := span(dir, seq, seq+event.Seq(n), o)
+	if gone, ok := errors.AsType[*journal.RangeError](err); ok && gone.First > seq {
+		p, err = span(dir, gone.First, gone.First+event.Seq(n), o)
+		p.Start = true
+	}
+	return p, err
+}
+
+// span returns the events from a number up to the one before another. A page that begins in the
+// middle of a loop begins where an entry does, as far as that can be seen.
+func span(dir string, from, before event.Seq, o Options) (Page, error) {
+	p := Page{End: true}
+	b := New(o)
+	var held []event.Event // until the beginning is found
+	whole := from == 1
+	add := func(e event.Event) {
+		if p.First == 0 {
+			p.First = e.Seq
+		}
+		p.Last = e.Seq
+		b.Add(e)
+	}
+	release := func() {
+		for _, e := range held[beginning(held):] {
+			add(e)
+		}
+		held, whole = nil, true
+	}
+	for e, err := range journal.Read(dir, journal.ReadOptions{FromSeq: from}) {
+		if err != nil {
+			return p, err
+		}
+		if e.Seq >= before {
+			p.End = false
+			break
+		}
+		switch {
+		case whole:
+			add(e)
+		default:
+			if held = append(held, e.Clone()); len(held) > int(before-from)/2 {
+				release()
+			}
+		}
+	}
+	release()
+	p.Entries = b.Take()
+	p.Start = p.Start || p.First <= 1
+	return p, nil
+}
+
+// beginning returns the index of the first event after which no entry is open, as far as the
+// events show it; 0 if none is in the first half.
+func beginning(events []event.Event) int {
+	for i, e := range events[:len(events)/2] {
+		switch e.Type {
+		case event.TypeAgentSaid, event.TypeAgentThought:
+			if string(e.Field("final")) == "true" {
+				return i + 1
+			}
+		case event.TypeToolReturned, event.TypeIterationEnded, event.TypeSegmentOpened, event.TypeAgentFinished:
+			return i + 1
+		case event.TypeIterationStarted:
+			return i
+		}
+	}
+	return 0
+}

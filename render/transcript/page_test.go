@@ -1,0 +1,100 @@
+package transcript_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render/transcript"
+)
+
+// write makes the journal of a loop with some iterations.
+func write(t *testing.T, iterations int) (dir string, last event.Seq) {
+	t.Helper()
+	dir = t.TempDir()
+	rec, err := journal.Recover(dir, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, _, err := journal.Create(dir, rec, 0, nil, journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range iterations {
+		steps := []event.Payload{
+			event.IterationStarted{N: n + 1},
+			event.AgentSaid{Block: "1", Text: event.Plain("some ")}, event.AgentSaid{Block: "1", Text: event.Plain("words"), Final: true},
+			event.ToolCalled{ID: "t", Name: "bash"}, event.ToolReturned{ID: "t", OK: true, Output: event.Plain("done")},
+			event.IterationEnded{N: n + 1, Outcome: event.OutcomeDone},
+		}
+		for _, p := range steps {
+			d := event.Encode(p, "loop")
+			d.Iter = n + 1
+			events, err := w.Append([]event.Draft{d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = events[0].Seq
+		}
+		if _, err := w.Rotate(n+2, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, last
+}
+
+// Pages from the end to the beginning have each entry once.
+func TestPagesCoverTheLoop(t *testing.T) {
+	dir, _ := write(t, 20)
+	for _, n := range []int{3, 10, 64, 1000} {
+		p, _, _, err := transcript.Tail(dir, n, transcript.Options{Location: time.UTC})
+		if err != nil || !p.End {
+			t.Fatal(p.End, err)
+		}
+		kinds := map[transcript.Kind]int{}
+		for {
+			for _, e := range p.Entries {
+				kinds[e.Body.Kind()]++
+			}
+			if p.Start {
+				break
+			}
+			before := p.First
+			if p, err = transcript.Before(dir, before, n, transcript.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if p.Last != before-1 {
+				t.Fatalf("the page before %d ends with %d", before, p.Last)
+			}
+		}
+		if kinds[transcript.KindIteration] != 20 || kinds[transcript.KindIterationEnd] != 20 || n > 3 && (kinds[transcript.KindWords] != 20 || kinds[transcript.KindTools] != 20) {
+			t.Errorf("pages of %d events have %v", n, kinds)
+		}
+	}
+}
+
+func TestPageOfDroppedEvents(t *testing.T) {
+	dir, last := write(t, 6)
+	segments, err := journal.Segments(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range segments[:3] {
+		remove(t, filepath.Join(dir, "journal", s.Name))
+	}
+	p, err := transcript.Read(dir, 1, 20, transcript.Options{})
+	if err != nil || !p.Start || p.First <= 1 {
+		t.Errorf("a page that begins with a dropped event: %+v, %v", p, err)
+	}
+	if p, err = transcript.Before(dir, p.First, 20, transcript.Options{}); err != nil || !p.Start || len(p.Entries) != 0 {
+		t.Errorf("a page before the first event: %+v, %v", p, err)
+	}
+	if p, err = transcript.Read(dir, last, 20, transcript.Options{}); err != nil || !p.End {
+		t.Errorf("the last page: %+v, %v", p, err)
+	}
+}

@@ -1,0 +1,118 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// ofPeople takes in what people ask for and what becomes of it.
+func (b *Builder) ofPeople(e event.Event, p event.Payload) bool {
+	switch p := p.(type) {
+	case event.CommandReceived:
+		b.remember(p.ID, b.begin(e, messageOf(p)))
+	case event.CommandDelivered:
+		b.answer(e, p.ID, func(m *Message) {
+			m.State, m.How, m.Iteration = MessageDelivered, word(p.How), p.Iteration
+			if p.How == event.DeliveredLive {
+				m.Iteration, m.Turn = e.Iter, b.turn
+			}
+		})
+	case event.CommandRefused:
+		b.answer(e, p.ID, func(m *Message) { m.State, m.Why = MessageRefused, clean(p.Why) })
+	default:
+		return false
+	}
+	return true
+}
+
+func messageOf(c event.CommandReceived) Message {
+	return Message{
+		ID: c.ID, Command: word(c.Kind), From: render.Clean(c.From), Text: clean(c.Text),
+		Key: render.Clean(c.Key), Value: render.Clean(c.Val), State: MessageQueued,
+	}
+}
+
+func (b *Builder) remember(id string, it *item) {
+	if len(b.messages) >= messagesKept {
+		clear(b.messages)
+	}
+	b.messages[id] = it
+}
+
+// answer changes a message that was queued.
+func (b *Builder) answer(e event.Event, id string, change func(*Message)) {
+	it := b.messages[id]
+	if it == nil { // it was received before the first event
+		it = &item{Entry: Entry{Body: Message{ID: id}}}
+	}
+	m, _ := it.Body.(Message)
+	change(&m)
+	it.Body = m
+	delete(b.messages, id)
+	b.touch(it, e)
+}
+
+// ofVerification takes in guardrails, claims and commits.
+func (b *Builder) ofVerification(e event.Event, p event.Payload) bool {
+	switch p := p.(type) {
+	case event.GuardrailStarted:
+		b.guardrails[p.Name] = b.begin(e, Guardrail{Name: clean(p.Name), State: StateRunning, Began: e.At})
+	case event.GuardrailEnded:
+		b.guardrailEnded(e, p)
+	case event.CompletionClaimed:
+		b.claim = b.begin(e, Claim{How: word(p.How), State: ClaimMade})
+	case event.CompletionAccepted:
+		b.judge(e, func(c *Claim) { c.State, c.How, c.Warning = ClaimAccepted, word(p.How), clean(p.Warning) })
+	case event.CompletionRefused:
+		b.judge(e, func(c *Claim) {
+			c.State = ClaimRefused
+			for _, missing := range p.Missing {
+				c.Missing = append(c.Missing, clean(missing))
+			}
+		})
+	case event.CompletionIgnored:
+		b.begin(e, Claim{How: word(p.How), State: ClaimIgnored, Text: clean(p.Text), Why: clean(p.Why)})
+	case event.RepoCommitted:
+		subject, _, _ := strings.Cut(p.Message, "\n")
+		b.begin(e, Commit{
+			SHA: render.Clean(p.SHA), Subject: render.Clean(subject), Message: clean(p.Message),
+			Files: p.Files, Insertions: p.Insertions, Deletions: p.Deletions,
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// judge changes the open claim.
+func (b *Builder) judge(e event.Event, change func(*Claim)) {
+	it := b.claim
+	if b.claim = nil; it == nil {
+		it = b.begin(e, Claim{})
+	}
+	c, _ := it.Body.(Claim)
+	change(&c)
+	it.Body = c
+	b.touch(it, e)
+}
+
+func (b *Builder) guardrailEnded(e event.Event, p event.GuardrailEnded) {
+	it := b.guardrails[p.Name]
+	if it == nil {
+		it = b.begin(e, Guardrail{Name: clean(p.Name)})
+	}
+	delete(b.guardrails, p.Name)
+	g, _ := it.Body.(Guardrail)
+	if g.State = StateOK; !p.OK {
+		g.State = StateFailed
+	}
+	g.Code, g.TimedOut, g.Took = p.Code, p.TimedOut, milliseconds(p.Took)
+	g.Action, g.Log, g.Warning = render.Clean(p.Action), render.Clean(p.Log), clean(p.Warning)
+	if p.Message != nil {
+		g.Output = strings.Trim(clean(render.GuardrailOutput(p.Message.Text)), "\n")
+	}
+	it.Body = g
+	b.touch(it, e)
+}
