@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -80,7 +81,8 @@ func (b *Builder) said(e event.Event, p event.AgentSaid, thinking bool) {
 		b.closeWords(it, e)
 		it = nil
 	}
-	text := p.Text.AppendTo(nil)
+	b.scratch = p.Text.AppendTo(b.scratch[:0])
+	text := b.scratch
 	if it == nil {
 		if len(bytes.TrimSpace(text)) == 0 {
 			return
@@ -150,9 +152,13 @@ func (b *Builder) toolProgressed(e event.Event, p event.ToolProgressed) {
 		c.tail = nil
 		c.clean.Reset()
 	}
-	c.tail = c.clean.Append(c.tail, p.Text.AppendTo(nil))
-	if len(c.tail) > 2*tailKept {
-		c.tail = bytes.ToValidUTF8(bytes.Clone(c.tail[len(c.tail)-tailKept:]), nil)
+	b.scratch = p.Text.AppendTo(b.scratch[:0])
+	c.tail = c.clean.Append(c.tail, b.scratch)
+	if n := len(c.tail) - tailKept; n > tailKept {
+		for n < len(c.tail) && !utf8.RuneStart(c.tail[n]) {
+			n++
+		}
+		c.tail = append(c.tail[:0], c.tail[n:]...)
 	}
 	b.touch(c.item, e)
 }

@@ -24,7 +24,8 @@ type Builder struct {
 	notes render.Notes
 
 	changed []*item // since the last Take
-	newest  *item   // the entry that began last
+	scratch []byte
+	newest  *item // the entry that began last
 
 	blocks     map[string]*item // blocks of words that are open
 	calls      map[string]*call // tools that run
