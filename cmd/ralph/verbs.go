@@ -25,6 +25,7 @@ func commands() cli.Commands {
 		{Name: "list", Help: "List the loops of this project, or all on this machine.", Verb: func() any { return new(listVerb) }},
 		{Name: "clean", Help: "Remove loops that have ended, by name, age or status.", Verb: func() any { return new(cleanVerb) }},
 		{Name: "status", Help: "Show the status of one loop.", Verb: func() any { return new(statusVerb) }},
+		{Name: "why", Help: "Explain why a loop ended, waits or goes on, or why one event happened.", Verb: func() any { return new(whyVerb) }},
 		{Name: "logs", Help: "Print the events of a loop.", Verb: func() any { return new(logsVerb) }},
 		{Name: "replay", Help: "Play a loop again from its journal, offline.", Verb: func() any { return new(replayVerb) }},
 		{Name: "journal", Help: "Verify, repair or rebuild what a journal holds.", Verb: func() any { return new(journalVerb) }},

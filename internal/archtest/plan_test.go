@@ -23,6 +23,7 @@ var plan = []layerRule{
 	{"internal/statuspage", 5, "it shows the state of one loop, whichever verb asks for it"},
 	{"internal/cleaning", 5, "it removes loops that have ended, whichever verb asks for it"},
 	{"internal/journaltool", 5, "it reads and repairs journals for the verbs; no running loop depends on that"},
+	{"internal/why", 5, "it explains decisions from journals; no running loop depends on that"},
 	{"internal/doctor", 5, "it examines a machine and its settings; no loop depends on that"},
 	{"internal/initialize", 5, "it asks for the settings of a project; no loop depends on that"},
 	{"internal/terminaltest", 5, "a terminal for tests"},
@@ -109,6 +110,7 @@ var sideways = map[[2]string]string{
 	{"internal/journaltool", "internal/send"}:    "it notices the end of a runner as the verbs that send do",
 	{"internal/journaltool", "internal/launch"}:  "it keeps runners out while it works on a loop's files",
 	{"internal/journaltool", "internal/runner"}:  "the runner knows which dialects there are",
+	{"internal/why", "internal/cli"}:             "it prints and reports as the verbs do",
 	{"internal/attach", "internal/terminaltest"}: "only its tests use a terminal",
 	{"internal/initialize", "internal/runner"}:   "the runner knows what is secret in settings",
 }

@@ -53,7 +53,7 @@ func (v *Verifier) Event(e event.Event) (*Difference, error) {
 
 // compare compares an event with the pending decision. made says that the event is a decision.
 func (v *Verifier) compare(e event.Event) (made bool, found *Difference) {
-	made = decision(e)
+	made = IsDecision(e)
 	if v.unknown {
 		return made, nil
 	}
@@ -127,9 +127,9 @@ func begins(e event.Event) bool {
 	return err == nil && d.Do == event.DoBegin
 }
 
-// decision reports whether the rules recorded an event. Executors record some of the same types,
+// IsDecision reports whether the rules recorded an event. Executors record some of the same types,
 // with the decision as their cause. Faults are not decisions.
-func decision(e event.Event) bool {
+func IsDecision(e event.Event) bool {
 	return e.Type == event.TypeDecided || e.By() == byLoop && e.Cause == 0 && deciding[e.Type]
 }
 

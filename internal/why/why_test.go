@@ -1,0 +1,263 @@
+package why
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// stories are loops, each with the event that is asked about: the last of a type, or for none the
+// present state.
+var stories = map[string]struct {
+	of   event.Type
+	play func(t *testing.T) *world
+}{
+	"refused_claim": {event.TypeCompletionRefused, func(t *testing.T) *world {
+		w := start(t, func(r *event.Rules) { r.Guardrails = 1 }, event.Setting{Key: "guardrails", Value: `[{"command":"make test"}]`, From: ".ralph/settings.json:3"})
+		w.begin()
+		w.said("<promise>COMPLETE</promise>", 0)
+		w.answer(event.DoCheck, "loop", event.FolderInspected{Boxes: 2, Ticked: 1, Open: []string{"write the test"}},
+			event.GuardrailStarted{Name: "make test"}, event.GuardrailEnded{Name: "make test", Code: 2, Action: "APPEND"}, event.IterationChecked{Guardrails: 1, Failed: 1})
+		w.begin()
+		return w
+	}},
+	"present_iteration": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.said("I did a part.", 2)
+		w.looked(repo("one"))
+		w.begin()
+		return w
+	}},
+	"completed": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.said("<promise>COMPLETE</promise>", 2)
+		w.looked(repo("one"))
+		w.exits()
+		return w
+	}},
+	"rate_limit": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.step(agent, event.AgentLimited{Kind: event.KindRate, Until: "2026-11-21T02:00:00Z", Text: "this account has used up its requests"})
+		w.fails(event.KindRate, "429 too many requests")
+		return w
+	}},
+	"outage": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		for range 2 {
+			w.begin()
+			w.fails(event.KindOverload, "529 overloaded")
+			w.after(time.Hour, "clock", 0, event.TimerFired{Name: "limit"})
+		}
+		w.begin()
+		w.fails(event.KindOverload, "529 overloaded")
+		return w
+	}},
+	"restart_delay": {"", func(t *testing.T) *world {
+		w := start(t, nil, event.Setting{Key: "restart.delay", Value: "2s", From: ".ralph/settings.json:4"})
+		w.begin()
+		w.fails(event.KindOther, "the model lost the thread")
+		w.looked(repo("one"))
+		return w
+	}},
+	"breaker": {"", func(t *testing.T) *world {
+		w := start(t, func(r *event.Rules) { r.Breaker.NoProgress = 3 }, event.Setting{Key: "breaker.noProgress", Value: "3", From: "the command line"})
+		for range 4 { // the first one changes something
+			w.begin()
+			w.said("I think about it.", 1)
+			w.looked(repo("one"))
+			if w.engine.State().Wait != nil {
+				w.after(time.Minute, "clock", 0, event.TimerFired{Name: "breaker"})
+			}
+		}
+		w.exits()
+		return w
+	}},
+	"cost_limit": {"", func(t *testing.T) *world {
+		w := start(t, func(r *event.Rules) { r.Limits.Cost = 1 }, event.Setting{Key: "limits.cost", Value: "1", From: ".ralph/settings.json:2"})
+		w.step("inbox:01JD000000000000000000000C", event.CommandReceived{ID: "01JD000000000000000000000C", Kind: event.CommandSet, From: "cli:ada@host", Key: "limits.cost", Val: "2"})
+		for i, file := range []string{"one", "two", "three"} {
+			w.begin()
+			w.step(agent, event.AgentUsed{In: 100, Out: 20, USD: usd(0.6 * float64(i+1))})
+			w.said("More is to be done.", 1)
+			w.looked(repo(file))
+			if len(w.todo) > 0 && w.todo[0].do == event.DoAbort {
+				break
+			}
+		}
+		w.exits()
+		return w
+	}},
+	"stopped": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.step("inbox:01JD000000000000000000000B", event.CommandReceived{ID: "01JD000000000000000000000B", Kind: event.CommandStop, From: "cli:ada@host", Text: "enough for today"})
+		w.said("I did a part.", 1)
+		w.looked(repo("one"))
+		w.exits()
+		return w
+	}},
+	"resumed": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.step(agent, event.AgentSaid{Block: "1", Text: event.Plain("I begin."), Final: true})
+		w.crash()
+		w.begin()
+		return w
+	}},
+	"blocked": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.said("I cannot go on.\n<blocked>the password of the test server</blocked>", 1)
+		w.looked(repo("one"))
+		w.exits()
+		return w
+	}},
+	"failover": {event.TypeAgentReplaced, func(t *testing.T) *world {
+		w := start(t, func(r *event.Rules) {
+			r.Agents = []event.Agent{{Name: "claude", Protocol: "claude"}, {Name: "codex", Protocol: "codex"}}
+		},
+			event.Setting{Key: "agents", Value: `[{"command":"claude"},{"command":"codex"}]`, From: ".ralph/settings.json:2"})
+		w.begin()
+		w.step(agent, event.AgentLimited{Kind: event.KindRate, Until: "2026-11-21T02:00:00Z", Text: "limit reached"})
+		w.fails(event.KindRate, "limit reached")
+		return w
+	}},
+	"idle": {event.TypeDecided, func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.step(agent, event.AgentSaid{Block: "1", Text: event.Plain("Let me think"), Final: true})
+		w.after(11*time.Minute, "clock", 0, event.TimerFired{Name: "idle"})
+		return w
+	}},
+	"waits_for_a_person": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.step("inbox:01JD000000000000000000000D", event.CommandReceived{ID: "01JD000000000000000000000D", Kind: event.CommandWait, From: "agent", Text: "look at the screenshots"})
+		w.said("I wait.", 1)
+		w.looked(repo("one"))
+		return w
+	}},
+	"paused": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.step("inbox:01JD000000000000000000000E", event.CommandReceived{ID: "01JD000000000000000000000E", Kind: event.CommandPause, From: "cli:ada@host"})
+		w.said("I did a part.", 1)
+		w.looked(repo("one"))
+		return w
+	}},
+	"outcome_of_a_check": {event.TypeGuardrailStarted, func(t *testing.T) *world {
+		w := start(t, func(r *event.Rules) { r.Guardrails = 1 })
+		w.begin()
+		w.said("I did a part.", 1)
+		w.answer(event.DoCheck, "loop", event.FolderInspected{}, event.GuardrailStarted{Name: "make test"}, event.GuardrailEnded{Name: "make test", OK: true}, event.IterationChecked{Guardrails: 1})
+		w.begin()
+		return w
+	}},
+}
+
+// lastOf returns the number of the last event of a type.
+func lastOf(t *testing.T, dir string, of event.Type) (seq event.Seq) {
+	t.Helper()
+	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == of {
+			seq = e.Seq
+		}
+	}
+	if seq == 0 {
+		t.Fatalf("there is no %s", of)
+	}
+	return seq
+}
+
+func answerTo(t *testing.T, dir string, of event.Type) *Answer {
+	t.Helper()
+	var a *Answer
+	var err error
+	if of == "" {
+		a, err = explainLast(dir, true, true)
+	} else {
+		a, err = explainAt(dir, lastOf(t, dir, of))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestAnswers(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for name, story := range stories {
+		t.Run(name, func(t *testing.T) {
+			w := story.play(t)
+			a := answerTo(t, w.dir, story.of)
+			if a.Differs {
+				t.Error("the rule is unknown")
+			}
+			got := a.text(now, textOptions{Options: render.Options{Width: 100}, chain: story.of != ""})
+			golden(t, name, got)
+		})
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".txt")
+	if *update {
+		if err := os.WriteFile(file, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("printed\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestEveryEventHasAnswer asks about each event of each story.
+func TestEveryEventHasAnswer(t *testing.T) {
+	for name, story := range stories {
+		t.Run(name, func(t *testing.T) {
+			w := story.play(t)
+			var last event.Seq
+			for e, err := range journal.Read(w.dir, journal.ReadOptions{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				last = e.Seq
+			}
+			for seq := event.Seq(1); seq <= last; seq++ {
+				a, err := explainAt(w.dir, seq)
+				if err != nil {
+					t.Fatalf("event %d: %v", seq, err)
+				}
+				if a.Answer == "" || !strings.HasSuffix(a.Question, "?") || a.Event == nil || a.Event.Seq != seq || a.Differs {
+					t.Errorf("event %d: %+v", seq, a)
+				}
+				for _, fact := range a.Facts {
+					if fact.Seq >= seq {
+						t.Errorf("event %d: fact %d came later", seq, fact.Seq)
+					}
+				}
+			}
+		})
+	}
+}
