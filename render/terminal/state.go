@@ -118,3 +118,13 @@ func toOuter(environ []string, sequence string) string {
 	}
 	return sequence
 }
+
+// variable returns a variable of an environment, the last if it is there twice.
+func variable(environ []string, name string) string {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if key, value, _ := strings.Cut(environ[i], "="); key == name {
+			return value
+		}
+	}
+	return ""
+}
