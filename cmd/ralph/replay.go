@@ -1,23 +1,31 @@
 package main
 
 import (
+	"time"
+
 	"github.com/ralph-loop/ralph/internal/attach"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/journaltool"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/playback"
 )
 
 type replayVerb struct {
 	cli.Placed
-	Source    string    `arg:"" optional:"" help:"The loop, a copy of its folder, or a segment of its journal, compressed or not and whatever its name; - reads it from stdin. Without it the loop that runs here."`
-	Speed     string    `placeholder:"N" help:"Playback speed: 1 is real time, max is no delay. Pauses are at most 2 s, except at 1. On a terminal 10, elsewhere max."`
-	From      event.Seq `placeholder:"SEQ" help:"Begin with this event."`
-	Iteration string    `short:"i" placeholder:"N" help:"Only these iterations: 3, 2..4 or 5..."`
-	Color     string    `enum:"auto,always,never" default:"auto" help:"Use colours: auto (on a terminal), always or never."`
-	Verify    bool      `help:"Show nothing: fold the journal, decide again, and report the first decision that differs today."`
-	Verbose   bool      `short:"V" help:"Show prompts, decisions and notices as well."`
-	Time      bool      `help:"Show the time of each entry."`
-	JSON      bool      `help:"Print the journal's lines as they are."`
+	Source    string        `arg:"" optional:"" help:"The loop, a copy of its folder, or a segment of its journal, compressed or not and whatever its name; - reads it from stdin. Without it the loop that runs here."`
+	Speed     string        `placeholder:"N" help:"Playback speed: 1 is real time, max is no delay. Pauses are at most 2 s, except at 1. On a terminal 10, for --cast 1, elsewhere max."`
+	From      event.Seq     `placeholder:"SEQ" help:"Begin with this event."`
+	Iteration string        `short:"i" placeholder:"N" help:"Only these iterations: 3, 2..4 or 5..."`
+	Color     string        `enum:"auto,always,never" default:"auto" help:"Use colours: auto (on a terminal), always or never."`
+	Verify    bool          `help:"Show nothing: fold the journal, decide again, and report the first decision that differs today."`
+	Verbose   bool          `short:"V" help:"Show prompts, decisions and notices as well."`
+	Time      bool          `help:"Show the time of each entry."`
+	JSON      bool          `help:"Print the journal's lines as they are."`
+	Cast      string        `placeholder:"FILE" help:"Write a recording that the asciinema player plays, with a marker for each iteration; - is stdout."`
+	Size      string        `default:"100x30" placeholder:"CxR" help:"Columns and rows of the terminal that --cast records."`
+	Idle      time.Duration `default:"2s" placeholder:"TIME" help:"The longest pause in the recording of --cast; 0 keeps all as they were."`
+	Overwrite bool          `help:"Let --cast replace a file."`
 }
 
 // Help shows examples.
@@ -25,6 +33,7 @@ func (replayVerb) Help() string {
 	return cli.Examples(
 		"ralph replay demo",
 		"ralph replay demo -i 2..4 --speed max --time",
+		"ralph replay demo --cast demo.cast --speed 4",
 		"ralph replay demo --verify",
 	)
 }
@@ -40,8 +49,12 @@ func (v *replayVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if v.Verify {
+	switch {
+	case v.Verify:
 		return journaltool.Redecide(e, src, v.JSON)
+	case v.Cast != "":
+		view := render.Options{Color: v.Color != "never", Verbose: v.Verbose, Time: v.Time, Diffs: true}
+		return journaltool.Cast(e, src, o, journaltool.CastOptions{File: v.Cast, Overwrite: v.Overwrite, Size: v.Size, Idle: v.Idle, View: view})
 	}
 	view := attach.ViewOptions{JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Color: v.Color}.New(e, e.Stdout)
 	return journaltool.Replay(src, view, o)
@@ -51,8 +64,10 @@ func (v *replayVerb) speed(terminal bool) (float64, error) {
 	switch {
 	case v.Speed != "":
 		return journaltool.ParseSpeed(v.Speed)
+	case v.Cast != "":
+		return playback.RealTime, nil
 	case terminal && !v.JSON:
-		return journaltool.DefaultSpeed, nil
+		return playback.DefaultSpeed, nil
 	}
-	return journaltool.NoDelay, nil
+	return playback.NoDelay, nil
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/journaltool"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render/playback"
 )
 
 func TestReplayShowsCompleteLoop(t *testing.T) {
@@ -160,10 +160,10 @@ func TestReplaySpeed(t *testing.T) {
 		terminal bool
 		want     float64
 	}{
-		"for a person":       {replayVerb{}, true, journaltool.DefaultSpeed},
-		"for a file":         {replayVerb{}, false, journaltool.NoDelay},
-		"lines for a person": {replayVerb{JSON: true}, true, journaltool.NoDelay},
-		"as asked for":       {replayVerb{Speed: "max"}, true, journaltool.NoDelay},
+		"for a person":       {replayVerb{}, true, playback.DefaultSpeed},
+		"for a file":         {replayVerb{}, false, playback.NoDelay},
+		"lines for a person": {replayVerb{JSON: true}, true, playback.NoDelay},
+		"as asked for":       {replayVerb{Speed: "max"}, true, playback.NoDelay},
 	} {
 		if got, err := c.verb.speed(c.terminal); got != c.want || err != nil {
 			t.Errorf("%s: %v, %v", name, got, err)

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render/playback"
 )
 
 func TestUnknownTypeNamesKnownTypes(t *testing.T) {
@@ -26,32 +26,11 @@ func TestUnknownTypeNamesKnownTypes(t *testing.T) {
 	}
 }
 
-func TestReplayPauses(t *testing.T) {
-	begin := time.Date(2026, 11, 21, 1, 52, 28, 0, time.UTC)
-	for name, c := range map[string]struct {
-		speed string
-		gap   time.Duration
-		want  time.Duration
-	}{
-		"at once":                    {"max", time.Hour, 0},
-		"zero is at once too":        {"0", time.Hour, 0},
-		"in real time":               {"1", time.Hour, time.Hour},
-		"ten times as fast":          {"10", time.Second, 100 * time.Millisecond},
-		"with an x":                  {"10x", time.Second, 100 * time.Millisecond},
-		"half as fast":               {"0.5", time.Second, 2 * time.Second},
-		"no longer than two seconds": {"10", time.Hour, 2 * time.Second},
-		"a clock that was set back":  {"1", -time.Hour, -time.Hour}, // which is no pause
-	} {
-		speed, err := ParseSpeed(c.speed)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+func TestParseSpeed(t *testing.T) {
+	for text, want := range map[string]float64{"max": playback.NoDelay, "0": playback.NoDelay, "1": 1, "10": 10, "10x": 10, "0.5": 0.5} {
+		if got, err := ParseSpeed(text); err != nil || got != want {
+			t.Errorf("%s: %v, %v", text, got, err)
 		}
-		if got := pause(begin, begin.Add(c.gap), speed); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-	}
-	if got := pause(time.Time{}, begin, 1); got != 0 {
-		t.Errorf("before the first event: %v", got)
 	}
 	for _, bad := range []string{"", "fast", "-1", "NaN", "Inf"} {
 		if _, err := ParseSpeed(bad); cli.ExitCode(err) != event.ExitUsage {

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/playback"
 )
 
 // ReplayOptions say which part of a journal is shown again, and how fast.
@@ -20,19 +21,10 @@ type ReplayOptions struct {
 	Speed      float64
 }
 
-// Speeds of a replay, beside factors of real time.
-const (
-	NoDelay      = 0
-	DefaultSpeed = 10 // for a person who names none
-)
-
-// maxPause bounds each pause of a replay that is not in real time.
-const maxPause = 2 * time.Second
-
 // ParseSpeed reads a factor such as 10 or 10x, or max.
 func ParseSpeed(s string) (float64, error) {
 	if s == "max" {
-		return NoDelay, nil
+		return playback.NoDelay, nil
 	}
 	speed, err := strconv.ParseFloat(strings.TrimSuffix(s, "x"), 64)
 	if err != nil || !(speed >= 0 && speed <= 1e9) {
@@ -52,7 +44,7 @@ func Replay(src Source, view render.Viewer, o ReplayOptions) error {
 		if err != nil {
 			return errors.Join(view.Flush(), err)
 		}
-		if wait := pause(before, e.At, o.Speed); wait > 0 {
+		if wait := playback.Pause(before, e.At, o.Speed); wait > 0 {
 			if err := view.Flush(); err != nil {
 				return err
 			}
@@ -90,16 +82,4 @@ func replayed(src Source, view render.Viewer, from event.Seq, iterations interva
 			}
 		}
 	}
-}
-
-// pause is how long to wait between two events.
-func pause(before, at time.Time, speed float64) time.Duration {
-	if speed == NoDelay || before.IsZero() {
-		return 0
-	}
-	wait := time.Duration(float64(at.Sub(before)) / speed)
-	if speed != 1 {
-		wait = min(wait, maxPause)
-	}
-	return wait
 }
