@@ -1,16 +1,19 @@
 package main
 
 import (
+	"github.com/ralph-loop/ralph/internal/attach"
+	"github.com/ralph-loop/ralph/internal/board"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 type listVerb struct {
 	cli.Placed
 	All     bool `short:"A" help:"All loops of this machine."`
 	Running bool `short:"r" help:"Only those that have a runner."`
-	Watch   bool `short:"w" help:"Show them again each second; a terminal is required."`
+	Watch   bool `short:"w" help:"Show all loops of this machine until you leave, to answer, steer, stop and resume them; with --project only those of a project. With --json: print an array whenever a loop has changed."`
 	JSON    bool `help:"Print an array of objects."`
 }
 
@@ -19,7 +22,8 @@ func (listVerb) Help() string {
 	return cli.Examples(
 		"ralph list",
 		"ralph list --all --running",
-		"ralph list --all --watch",
+		"ralph list --watch",
+		"ralph list --all --json --watch",
 	)
 }
 
@@ -27,11 +31,13 @@ func (listVerb) Help() string {
 // time.
 func (v *listVerb) Run(e *cli.Env) error {
 	o := listing.Options{All: v.All, Running: v.Running}
-	if v.Watch {
-		if v.JSON || !e.IsTerminal() {
-			return cli.Refuse("leave --watch out, and ask as often as you like", "--watch draws on a terminal")
-		}
-		return listing.Watch(e, o)
+	switch {
+	case v.Watch && v.JSON:
+		return listing.Changes(e, o)
+	case v.Watch && !(e.Drawable() && e.StdinIsTerminal()):
+		return cli.Refuse("leave --watch out, or say --json as well", "--watch draws on a terminal")
+	case v.Watch:
+		return watch(e, board.Options{Here: v.Project != "", Running: v.Running})
 	}
 	all, err := listing.Find(e, o)
 	if err != nil {
@@ -52,6 +58,14 @@ func (v *listVerb) Run(e *cli.Env) error {
 		cli.Tell(e.Stderr, "the folders of %s are gone: the next list leaves them out", units.Quantity(pruned, "loop"))
 	}
 	return nil
+}
+
+// watch shows the board of all loops.
+func watch(e *cli.Env, o board.Options) error {
+	o.Attach = func(e *cli.Env, s registry.Status) error {
+		return attach.Run(e, s.Name, s.Dir, attach.Options{Head: s.Head, Resume: resumeAndAttach})
+	}
+	return board.Run(e, o)
 }
 
 func (v *listVerb) none() string {

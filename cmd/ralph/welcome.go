@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/board"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/launch"
@@ -14,9 +15,19 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-// overview prints what 'ralph' alone shows: the loops of this project. If there are none, it shows
-// the loops that run elsewhere on this machine, and what to do next.
+// overview is what 'ralph' alone shows. On a terminal it is the board of all loops of this machine,
+// or what to do next if there are none. Elsewhere it prints the loops of this project; if there are
+// none, the loops that run on this machine, and what to do next.
 func overview(e *cli.Env) error {
+	if e.Drawable() && e.StdinIsTerminal() {
+		all, err := registry.Survey(e.Home, nil)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(all, func(s registry.Status) bool { return !s.Gone }) {
+			return watch(e, board.Options{})
+		}
+	}
 	here, err := listing.Find(e, listing.Options{})
 	if err != nil {
 		return err

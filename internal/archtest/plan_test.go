@@ -20,6 +20,7 @@ var plan = []layerRule{
 	{"internal/send", 5, "it sends a command to a loop, whichever verb asks for it"},
 	{"internal/attach", 5, "it shows a running loop, whichever verb asks for it"},
 	{"internal/listing", 5, "it shows the loops of a machine, whichever verb asks for it"},
+	{"internal/board", 5, "it shows and controls all loops of a person, whichever verb asks for it"},
 	{"internal/statuspage", 5, "it shows the state of one loop, whichever verb asks for it"},
 	{"internal/cleaning", 5, "it removes loops that have ended, whichever verb asks for it"},
 	{"internal/journaltool", 5, "it reads and repairs journals for the verbs; no running loop depends on that"},
@@ -99,6 +100,11 @@ var sideways = map[[2]string]string{
 	{"internal/listing", "internal/cli"}:         "it prints as the verbs do",
 	{"internal/listing", "internal/send"}:        "it finds what a dead loop left running as the verbs that end it do",
 	{"internal/listing", "internal/attach"}:      "it cuts paths as the terminal's lines are cut",
+	{"internal/board", "internal/cli"}:           "it reports with the same errors and hints as the verbs",
+	{"internal/board", "internal/listing"}:       "it has the groups of the list",
+	{"internal/board", "internal/send"}:          "it sends commands as the verbs do",
+	{"internal/board", "internal/launch"}:        "it resumes a loop as the verb start does",
+	{"internal/board", "internal/attach"}:        "it cuts paths as the terminal's lines are cut",
 	{"internal/statuspage", "internal/cli"}:      "it prints as the verbs do",
 	{"internal/statuspage", "internal/send"}:     "it finds what a dead loop left running as the verbs that end it do",
 	{"internal/statuspage", "internal/launch"}:   "the next step after an end is the one that launch reports",
@@ -157,6 +163,7 @@ var clocks = map[string]string{
 	"internal/launch/":                 "how long to wait for a runner is no event",
 	"internal/send/":                   "how long to wait for an answer is no event",
 	"internal/attach/":                 "how often a terminal is drawn is no event",
+	"internal/board/program.go":        "how long it takes to read the loops decides how often they are read",
 }
 
 const whyClock = "time enters a loop as the time of an event, so that a replay sees the same; elsewhere a clock is passed in"

@@ -2,20 +2,13 @@ package listing
 
 import (
 	"cmp"
-	"context"
-	"io"
-	"os"
-	"os/signal"
 	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/send"
-	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -62,36 +55,6 @@ func Prune(e *cli.Env, loops []registry.Status) int {
 		return 0
 	}
 	return len(pruned)
-}
-
-// Watch draws the list again each second, until ctrl-c.
-func Watch(e *cli.Env, o Options) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	silent := *e
-	silent.Stderr = io.Discard
-	clear := "\x1b[2J"
-	for ctx.Err() == nil {
-		loops, err := Find(&silent, o)
-		if err != nil {
-			return err
-		}
-		text := clear + "\x1b[H" + e.Now().Format("15:04:05") + "  " + units.Quantity(len(loops), "loop") + "\x1b[K\n"
-		clear = ""
-		lines := strings.SplitAfter(string(Table(e, loops, o.All)), "\n")
-		_, rows := e.Size()
-		for _, line := range lines[:min(len(lines), max(rows-2, 1))] {
-			text += strings.Replace(line, "\n", "\x1b[K\n", 1)
-		}
-		if _, err := io.WriteString(e.Stdout, text+"\x1b[J"); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
-	return nil
 }
 
 // Loop is one loop as JSON: the summary of its state, and its entry in the registry. Its keys do

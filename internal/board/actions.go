@@ -1,0 +1,114 @@
+package board
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// patience is how long the board waits until a loop's agent has what was sent.
+const patience = 3 * time.Second
+
+// carryOut does what a person asked for, and says what became of it. It takes as long as that, and
+// is called by a goroutine of its own.
+func carryOut(e *cli.Env, effect Effect) (outcome string, bad bool) {
+	var text string
+	var err error
+	switch effect.Do {
+	case Send:
+		text, err = sendAll(e, effect.Loop, effect.Commands)
+	case Resume:
+		text, err = resume(e, effect.Loop, effect.Text)
+	}
+	if err != nil {
+		return explain(err), true
+	}
+	return text, false
+}
+
+// quiet returns the environment of a verb that has no terminal: it asks nothing, and what it prints
+// is kept.
+func quiet(e *cli.Env) (inner *cli.Env, out, messages *bytes.Buffer) {
+	copied := *e
+	out, messages = new(bytes.Buffer), new(bytes.Buffer)
+	copied.Stdin, copied.Stdout, copied.Stderr = strings.NewReader(""), out, messages
+	return &copied, out, messages
+}
+
+// sendAll sends commands in their order and returns the outcome of the last. Those before it are
+// only put into the inbox, which keeps the order.
+func sendAll(e *cli.Env, s registry.Status, commands []inbox.Command) (string, error) {
+	inner, out, _ := quiet(e)
+	var ids []string
+	for _, c := range commands[:len(commands)-1] {
+		id, err := send.Drop(s.Name, s.Dir, c)
+		if err != nil {
+			return "", err
+		}
+		ids = append(ids, id)
+	}
+	if err := (send.Flags{Wait: patience}).SendTo(inner, s, commands[len(commands)-1]); err != nil {
+		for _, id := range ids {
+			_, _ = inbox.Withdraw(s.Dir, id) // the loop keeps what it has taken
+		}
+		return "", err
+	}
+	if len(ids) > 0 {
+		return "loop " + s.Name + " has your answer and continues", nil
+	}
+	return cli.Clean(strings.TrimSpace(out.String())), nil
+}
+
+// resume starts a runner for a loop, with a text for its next prompt unless that is empty.
+func resume(e *cli.Env, s registry.Status, text string) (string, error) {
+	inner, _, messages := quiet(e)
+	inner.Cwd = s.Project
+	var id string
+	if text != "" {
+		var err error
+		if id, err = send.Drop(s.Name, s.Dir, inbox.Command{Kind: inbox.FollowUp, Text: text}); err != nil {
+			return "", err
+		}
+	}
+	start := launch.Start{Name: s.Dir, Resume: true}
+	if _, err := start.Begin(inner); err != nil {
+		if id != "" {
+			_, _ = inbox.Withdraw(s.Dir, id) // no runner has taken it
+		}
+		return "", err
+	}
+	outcome := "loop " + s.Name + " is running again"
+	if text != "" {
+		outcome += "; the text is in its next prompt"
+	}
+	return strings.Join(append([]string{outcome}, spoken(messages)...), "; "), nil
+}
+
+// explain spells an error and its next step. Secrets are masked.
+func explain(err error) string {
+	var message bytes.Buffer
+	cli.Report(&message, err)
+	return cmp.Or(strings.Join(spoken(&message), "; "), "it was not done")
+}
+
+// spoken are the messages that a verb printed, without what each of them begins with.
+func spoken(messages *bytes.Buffer) []string {
+	var lines []string
+	for text := range strings.Lines(messages.String()) {
+		text = strings.TrimSpace(text)
+		for _, prefix := range []string{"ralph: ", "error: ", "hint: "} {
+			text = strings.TrimPrefix(text, prefix)
+		}
+		if text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,442 @@
+package board
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/terminal"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+var now = time.Date(2026, 11, 21, 14, 30, 0, 0, time.UTC)
+
+func usd(amount float64) *float64 { return &amount }
+
+// loop returns a loop that began an hour ago.
+func loop(name string, edit func(*Loop)) Loop {
+	l := Loop{Call: name, Path: "~/" + name + "-project", Today: usd(0.42)}
+	l.Name, l.File, l.Agent = name, "--"+name+".json", "claude"
+	l.Head = registry.Summary{
+		Status: event.StatusRunning, Iteration: 3, MaximumIterations: 10, Since: now.Add(-62 * time.Minute),
+		At: now.Add(-3 * time.Minute), Cost: usd(1.2),
+	}
+	l.Live.Alive, l.Live.Since = true, l.Head.Since
+	edit(&l)
+	return l
+}
+
+// ended is a loop without a runner.
+func ended(reason event.Reason) func(*Loop) {
+	return func(l *Loop) {
+		l.Live.Alive = false
+		l.Head.Status, l.Head.Reason, l.Head.At = reason.Status(), string(reason), now.Add(-26*time.Hour)
+		l.Today = usd(0)
+	}
+}
+
+// machine has loops of every kind.
+func machine() []Loop {
+	loops := []Loop{
+		loop("parser", func(l *Loop) {
+			l.Head.Status, l.Head.Waiting = event.StatusWaiting, "a person: Which schema is right?"
+			l.Facts = &Facts{Text: "Which of the two schemas is right: v1, as docs/schema.md has it, or v2, which the code uses?\nI have changed nothing yet.", Since: now.Add(-3 * time.Minute)}
+			l.Here = true
+		}),
+		loop("fonts", func(l *Loop) {
+			ended(event.ReasonBlocked)(l)
+			l.Facts = &Facts{Text: "the licence of 値段 is not clear", Hint: "give it what it needs, then resume the loop"}
+		}),
+		loop("login", ended(event.ReasonAuth)),
+		loop("killed", func(l *Loop) {
+			l.Live.Alive, l.Died = false, true
+			l.Facts = &Facts{Text: "its runner died", Hint: "r resumes it"}
+		}),
+		loop("tests", func(l *Loop) {
+			l.Facts = &Facts{Text: "bash  go test ./... -count=1 -race -timeout 20m -run 'TestOfTheVeryLongName|TestOfAnotherOne'", Since: now.Add(-2 * time.Minute)}
+		}),
+		loop("limited", func(l *Loop) {
+			l.Head.Status, l.Head.Waiting, l.Today, l.Head.Cost = event.StatusWaiting, "rate limit until 2026-11-21T14:42:10Z", nil, nil
+		}),
+		loop("leaving", func(l *Loop) {
+			l.Head.Status, l.Head.Pending = event.StatusStopping, "stopping after iteration 3"
+		}),
+		loop("finished", func(l *Loop) {
+			ended(event.ReasonPromise)(l)
+			l.Facts = &Facts{Text: "the agent gave the promise, and nothing is missing"}
+		}),
+		loop("spent", ended(event.ReasonCost)),
+		loop("removed", func(l *Loop) {
+			l.Live.Alive, l.Gone, l.Head = false, true, registry.Summary{Status: event.StatusUnknown}
+			l.Today = nil
+		}),
+	}
+	sortLoops(loops)
+	return loops
+}
+
+func modelOf(width, height int, loops ...Loop) *Model {
+	m := &Model{Theme: terminal.NewTheme(true, colorprofile.NoTTY)}
+	m.Resize(width, height)
+	m.Show(Snapshot{At: now, Loops: loops})
+	return m
+}
+
+// presses types keys, and returns the last effect. A word is one key, "'…" types a text.
+func presses(m *Model, keys ...string) (last Effect) {
+	for _, key := range keys {
+		if text, typed := strings.CutPrefix(key, "'"); typed {
+			for _, r := range text {
+				last = m.Press(Key{Text: string(r)})
+			}
+		} else if len(key) == 1 {
+			last = m.Press(Key{Name: key, Text: key})
+		} else {
+			last = m.Press(Key{Name: key})
+		}
+	}
+	return last
+}
+
+func screen(m *Model) string {
+	lines := m.View().Lines
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func TestScreens(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		keys []string
+	}{
+		{"list", nil},
+		{"ended", []string{"end", "up", "up"}},
+		{"answer", []string{"a", "'v2, the code is right. 値段"}},
+		{"resume", []string{"j", "a", "'The licence is OFL."}},
+		{"steer", []string{"/", "'tests", "enter", "s", "'Leave the schema alone.", "alt+enter", "'And the docs."}},
+		{"stop", []string{"x"}},
+		{"filter", []string{"/", "'needs fonts"}},
+		{"manual", []string{"?"}},
+	} {
+		for _, size := range [][2]int{{40, 34}, {100, 34}, {200, 34}} {
+			t.Run(fmt.Sprintf("%s %d", tt.name, size[0]), func(t *testing.T) {
+				m := modelOf(size[0], size[1], machine()...)
+				presses(m, tt.keys...)
+				checkScreen(t, m)
+				golden(t, fmt.Sprintf("%s-%d.txt", tt.name, size[0]), screen(m))
+			})
+		}
+	}
+}
+
+func TestScreensHaveColours(t *testing.T) {
+	for name, theme := range map[string]terminal.Theme{
+		"dark":      terminal.NewTheme(true, colorprofile.ANSI256),
+		"light":     terminal.NewTheme(false, colorprofile.ANSI256),
+		"no-colour": terminal.NewTheme(true, colorprofile.ASCII),
+	} {
+		m := modelOf(80, 24, machine()...)
+		m.Theme = theme
+		golden(t, "colours-"+name+".txt", strings.ReplaceAll(screen(m), "\x1b", "␛"))
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: the screen is\n%s\nand not\n%s", name, got, want)
+	}
+}
+
+// checkScreen checks what is true of every screen without styles.
+func checkScreen(t *testing.T, m *Model) {
+	t.Helper()
+	s := m.View()
+	if len(s.Lines) != m.Height && m.mode != reading || len(s.Lines) > m.Height {
+		t.Errorf("%d lines on %d rows", len(s.Lines), m.Height)
+	}
+	for _, line := range s.Lines {
+		if n := render.Columns(line); n > m.Width {
+			t.Errorf("%d columns of %d: %q", n, m.Width, line)
+		}
+	}
+	if s.Row >= len(s.Lines) || s.Row >= 0 && s.Column >= m.Width {
+		t.Errorf("the cursor is at %d, %d of %d lines", s.Row, s.Column, len(s.Lines))
+	}
+}
+
+// A terminal of any size shows a screen that fits on it, in every mode.
+func TestEverySizeFits(t *testing.T) {
+	for width := 1; width < 130; width += 7 {
+		for height := 1; height < 40; height += 5 {
+			for _, keys := range [][]string{{}, {"end"}, {"a", "'a long answer that is wrapped"}, {"s", "'x"}, {"x"}, {"?"}, {"/", "'f"}} {
+				m := modelOf(width, height, machine()...)
+				presses(m, keys...)
+				if s := m.View(); len(s.Lines) > height {
+					t.Fatalf("%dx%d %v: %d lines", width, height, keys, len(s.Lines))
+				}
+				if width >= 20 && height >= 12 {
+					checkScreen(t, m)
+				}
+			}
+		}
+	}
+}
+
+func TestChosenLoopIsOnScreen(t *testing.T) {
+	var loops []Loop
+	for i := range 60 {
+		loops = append(loops, loop(fmt.Sprintf("loop%03d", i), func(l *Loop) {
+			l.Facts = &Facts{Text: strings.Repeat("what it does ", i%7)}
+			if i%3 == 0 {
+				ended(event.ReasonBlocked)(l)
+			}
+		}))
+	}
+	sortLoops(loops)
+	for _, height := range []int{5, 9, 24, 60} {
+		m := modelOf(80, height, loops...)
+		for n, key := range slices.Concat(slices.Repeat([]string{"down"}, 70), slices.Repeat([]string{"up"}, 70), []string{"end", "home", "pgdown", "pgdown", "pgup"}) {
+			presses(m, key)
+			if text := screen(m); !strings.Contains(text, "> "+m.chosen().Name) {
+				t.Fatalf("%d rows, after key %d (%s), %s is not shown:\n%s", height, n, key, m.chosen().Name, text)
+			}
+			if !slices.Contains(m.Visible(), m.selected) {
+				t.Fatalf("the facts of %s are not read", m.selected)
+			}
+			if n := len(m.Visible()); n > height {
+				t.Fatalf("%d loops on %d rows", n, height)
+			}
+		}
+	}
+}
+
+// A loop that moves to another group stays chosen. If it vanishes, the one at its place is chosen.
+func TestChoiceFollowsLoop(t *testing.T) {
+	a, b, c := loop("a", func(*Loop) {}), loop("b", func(*Loop) {}), loop("c", func(*Loop) {})
+	m := modelOf(80, 24, a, b, c)
+	presses(m, "j")
+	ended(event.ReasonBlocked)(&b)
+	m.Show(Snapshot{At: now, Loops: []Loop{b, a, c}})
+	if m.chosen().Name != "b" {
+		t.Errorf("%s is chosen", m.chosen().Name)
+	}
+	m.Show(Snapshot{At: now, Loops: []Loop{a, c}})
+	if m.chosen().Name != "a" {
+		t.Errorf("%s is chosen", m.chosen().Name)
+	}
+	m.Show(Snapshot{At: now})
+	if m.chosen() != nil {
+		t.Error("a loop is chosen where none is")
+	}
+	for _, key := range []string{"enter", "a", "s", "x", "p", "r", "up", "end"} {
+		if effect := presses(m, key); effect.Do != Nothing {
+			t.Errorf("%s does something without a loop", key)
+		}
+	}
+}
+
+func TestKeysHaveEffects(t *testing.T) {
+	text := func(e Effect) string {
+		var parts []string
+		for _, c := range e.Commands {
+			parts = append(parts, strings.TrimSpace(string(c.Kind)+" "+c.Text))
+		}
+		if e.Text != "" {
+			parts = append(parts, "text "+e.Text)
+		}
+		return strings.Join(parts, ", ")
+	}
+	for name, row := range map[string]struct {
+		loop string
+		keys []string
+		do   Deed
+		want string
+		says string
+	}{
+		"attach":                 {"tests", []string{"enter"}, Attach, "", ""},
+		"answer":                 {"parser", []string{"a", "'v2", "enter"}, Send, "steer v2, resume", "is being sent"},
+		"answer is empty":        {"parser", []string{"a", "enter"}, Nothing, "", "there is no text yet"},
+		"answer is left":         {"parser", []string{"a", "'v2", "esc"}, Nothing, "", ""},
+		"answer by ctrl+c":       {"parser", []string{"a", "'v2", "ctrl+c"}, Nothing, "", ""},
+		"answer nothing":         {"tests", []string{"a"}, Nothing, "", "asks nothing"},
+		"answer an ended one":    {"fonts", []string{"a", "'OFL", "enter"}, Resume, "text OFL", "is being resumed"},
+		"steer":                  {"tests", []string{"s", "'q? x", "enter"}, Send, "steer q? x", ""},
+		"steer an ended one":     {"fonts", []string{"s"}, Nothing, "", "no runner"},
+		"stop later":             {"tests", []string{"x", "enter"}, Send, "stop", ""},
+		"stop now":               {"tests", []string{"x", "!"}, Send, "stop-now", ""},
+		"do not stop":            {"tests", []string{"x", "n"}, Nothing, "", ""},
+		"another key":            {"tests", []string{"x", "x"}, Nothing, "", "is left as it is"},
+		"stop an ended one":      {"fonts", []string{"x"}, Nothing, "", "nothing to stop"},
+		"pause":                  {"tests", []string{"p"}, Send, "pause", ""},
+		"resume what waits":      {"parser", []string{"p"}, Send, "resume", ""},
+		"resume what waits by r": {"parser", []string{"r"}, Send, "resume", ""},
+		"resume what runs":       {"tests", []string{"r"}, Nothing, "", "nothing to resume"},
+		"resume a dead one":      {"killed", []string{"r", "enter"}, Resume, "", ""},
+		"do not resume":          {"killed", []string{"r", "esc"}, Nothing, "", ""},
+		"pause an ended one":     {"spent", []string{"p"}, Nothing, "", "r resumes it"},
+		"a folder that is gone":  {"removed", []string{"enter"}, Nothing, "", "nothing can be done"},
+		"leave":                  {"tests", []string{"q"}, Leave, "", ""},
+		"leave by ctrl+c":        {"tests", []string{"ctrl+c"}, Leave, "", ""},
+		"escape does not leave":  {"tests", []string{"esc"}, Nothing, "", ""},
+	} {
+		m := modelOf(100, 40, machine()...)
+		m.selected = "--" + row.loop + ".json"
+		m.arrange()
+		effect := presses(m, row.keys...)
+		if effect.Do != row.do || text(effect) != row.want || effect.Do > Leave && effect.Loop.Name != row.loop {
+			t.Errorf("%s: %+v of %s: %s", name, effect.Do, effect.Loop.Name, text(effect))
+		}
+		if row.says != "" && !strings.Contains(screen(m), row.says) {
+			t.Errorf("%s: the screen does not say %q:\n%s", name, row.says, screen(m))
+		}
+	}
+}
+
+// What a person types is for the loop that it was begun for, whatever happens to it meanwhile.
+func TestTextIsForItsLoop(t *testing.T) {
+	loops := machine()
+	m := modelOf(100, 40, loops...)
+	presses(m, "a", "'v2")
+	i := slices.IndexFunc(loops, func(l Loop) bool { return l.Name == "parser" })
+	ended(event.ReasonStop)(&loops[i])
+	sortLoops(loops)
+	m.Show(Snapshot{At: now, Loops: loops})
+	if text := screen(m); !strings.Contains(text, "parser has no runner. Enter resumes it") || !strings.Contains(text, "> v2") {
+		t.Errorf("the screen:\n%s", text)
+	}
+	if effect := presses(m, "enter"); effect.Do != Resume || effect.Loop.Name != "parser" || effect.Text != "v2" {
+		t.Errorf("%+v", effect)
+	}
+	presses(m, "home", "a", "'v2")
+	m.Show(Snapshot{At: now})
+	if effect := presses(m, "enter"); effect.Do != Nothing || m.mode != browsing {
+		t.Errorf("%+v", effect)
+	}
+}
+
+func TestFiltersNarrowList(t *testing.T) {
+	names := func(m *Model) string {
+		var names []string
+		for _, i := range m.rows() {
+			names = append(names, m.snapshot.Loops[m.items[i].loop].Name)
+		}
+		return strings.Join(names, " ")
+	}
+	for name, row := range map[string]struct {
+		set  func(*Model)
+		keys []string
+		want string
+	}{
+		"this project": {nil, []string{"h"}, "parser"},
+		"again":        {nil, []string{"h", "h", "/", "'tests"}, "tests"},
+		"running":      {func(m *Model) { m.Running = true }, nil, "parser tests limited leaving"},
+		"question":     {nil, []string{"/", "'SCHEMA"}, "parser"},
+		"two words":    {nil, []string{"/", "'claude ended"}, "finished spent removed"},
+		"taken back":   {nil, []string{"/", "'zzz", "esc", "/", "'tes"}, "tests"},
+		"nothing":      {nil, []string{"/", "'zzz"}, ""},
+		"kept":         {nil, []string{"/", "'tests", "enter", "j", "k"}, "tests"},
+		"cleared":      {func(m *Model) { m.Here = true }, []string{"/", "'zzz", "enter", "esc"}, "parser"},
+	} {
+		m := modelOf(100, 40, machine()...)
+		if row.set != nil {
+			row.set(m)
+			m.arrange()
+		}
+		presses(m, row.keys...)
+		if got := names(m); got != row.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// Foreign text cannot control the terminal.
+func TestForeignTextIsCleaned(t *testing.T) {
+	l := loop("x", func(l *Loop) {
+		l.Call, l.Path, l.Agent, l.Head.Agent = "x\x1b[2J", "p\x1b]0;t\x07", "a\x1b[31m", ""
+		l.Head.Status, l.Head.Waiting = event.StatusWaiting, "a\x1b[2J limit"
+		l.Head.Pending = ""
+	})
+	m := modelOf(120, 24, l)
+	presses(m, "/", "'\x1b[2J")
+	m.Paste("\x1b[2J\x07")
+	presses(m, "esc", "s")
+	m.Paste("one\r\ntwo\x1b[2J")
+	if text := screen(m); strings.ContainsAny(text, "\x1b\x07\r") {
+		t.Errorf("%q", text)
+	}
+	if effect := presses(m, "enter"); !slices.Equal(effect.Commands, []inbox.Command{{Kind: inbox.Steer, Text: "one\ntwo[2J"}}) {
+		t.Errorf("%+v", effect.Commands)
+	}
+}
+
+// The screen is the same for a minute: nothing is written to the terminal while nothing happens.
+func TestScreenIsStillWithinMinute(t *testing.T) {
+	m := modelOf(120, 40, machine()...)
+	before := screen(m)
+	for second := range 50 {
+		m.Show(Snapshot{At: now.Add(time.Duration(second) * time.Second), Loops: machine()})
+		if got := screen(m); second < 10 && got != before {
+			t.Fatalf("after %d s:\n%s", second, got)
+		}
+	}
+	m.Show(Snapshot{At: now.Add(time.Minute), Loops: machine()})
+	if screen(m) == before {
+		t.Error("after a minute it is the same")
+	}
+}
+
+func TestClocksAreWorded(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "<1m", 0: "<1m", 59 * time.Second: "<1m", 3*time.Minute + 59*time.Second: "3m", time.Hour: "1h",
+		62 * time.Minute: "1h2m", 24 * time.Hour: "1d", 51 * time.Hour: "2d3h", 400 * 24 * time.Hour: "400d",
+	} {
+		if got := clock(d); got != want {
+			t.Errorf("%s is %s, not %s", d, got, want)
+		}
+	}
+}
+
+func TestTypedTextIsEdited(t *testing.T) {
+	for keys, want := range map[string]string{
+		"'one two|ctrl+w|'three":                     "one three",
+		"'one|home|'zero |end|' two":                 "zero one two",
+		"'one|left|left|backspace|'x":                "xne",
+		"'one two|alt+left|ctrl+k":                   "one ",
+		"'one two|ctrl+u|'three":                     "three",
+		"'ab|left|delete":                            "a",
+		"'one two|ctrl+a|alt+right|ctrl+d|backspace": "ontwo",
+		"'one|ctrl+j|'two":                           "one\ntwo",
+		"'値段|backspace":                              "値",
+	} {
+		m := modelOf(80, 24, loop("x", func(*Loop) {}))
+		presses(m, append([]string{"s"}, strings.Split(keys, "|")...)...)
+		if got := m.input.String(); got != want {
+			t.Errorf("%s: %q, want %q", keys, got, want)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package board
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/listing"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// bottom adds the lines below the list: what is being asked or typed, or the last outcome; the
+// totals; and the keys that work now.
+func (m *Model) bottom(s *Screen) {
+	add := func(text string) { s.Lines = append(s.Lines, text) }
+	switch m.mode {
+	case filtering:
+		m.typed(s, "filter: ")
+	case answering, steering:
+		m.card(s)
+	case stopping, resuming:
+		add(m.Theme.Warning.Render(render.Cut(m.question(), m.Width)))
+	}
+	if m.notice.text != "" {
+		style := m.Theme.Good
+		if m.notice.bad {
+			style = m.Theme.Failure
+		}
+		for _, row := range m.wrapped(m.notice.text, m.Width, 3) {
+			add(style.Render(row))
+		}
+	}
+	if m.Height >= 5 {
+		add(m.Theme.Bold.Render(render.Cut(m.totals(), m.Width)))
+	}
+	add(m.Theme.Dim.Render(m.keys()))
+}
+
+// totals says how many loops need a person and what all of them cost today.
+func (m *Model) totals() string {
+	var known float64
+	var some bool
+	unknown := 0
+	for i := range m.items {
+		if it := m.items[i]; it.kind == rowItem {
+			if usd := m.snapshot.Loops[it.loop].Today; usd == nil {
+				unknown++
+			} else {
+				known += *usd
+				some = true
+			}
+		}
+	}
+	today := "cost today " + units.Cost(&known)
+	switch {
+	case unknown > 0 && (!some || known == 0):
+		today = "cost today unknown"
+	case unknown > 0:
+		today += fmt.Sprintf(", unknown for %s", units.Quantity(unknown, "loop"))
+	}
+	text := needing(m.counts[listing.NeedsYou]) + " · " + today
+	switch {
+	case m.Here && m.Running:
+		text += " · only this project, only with a runner"
+	case m.Here:
+		text += " · only this project"
+	case m.Running:
+		text += " · only with a runner"
+	}
+	if m.filter != "" && m.mode != filtering {
+		text += " · filter: " + render.Clean(m.filter)
+	}
+	return text
+}
+
+// needing says how many loops need a person.
+func needing(n int) string {
+	if n == 1 {
+		return "1 needs you"
+	}
+	return fmt.Sprintf("%d need you", n)
+}
+
+// keys are the keys that work now, as many as fit; the manual has all.
+func (m *Model) keys() string {
+	var keys []string
+	switch m.mode {
+	case filtering:
+		keys = []string{"enter keeps the filter", "esc clears it", "words match name, project, state, question"}
+	case answering, steering:
+		keys = []string{"enter sends", "esc leaves", "alt+enter new line"}
+	case stopping:
+		keys = []string{"enter after the iteration", "! now", "esc no"}
+	case resuming:
+		keys = []string{"enter yes", "esc no"}
+	default:
+		keys = m.browsingKeys()
+	}
+	text := ""
+	for _, key := range keys {
+		longer := key
+		if text != "" {
+			longer = text + " · " + key
+		}
+		if render.Columns(longer) > m.Width {
+			break
+		}
+		text = longer
+	}
+	return text
+}
+
+func (m *Model) browsingKeys() []string {
+	keys := []string{"? manual", "q leave"}
+	if l := m.chosen(); l != nil && !l.Gone && l.Err == nil {
+		keys = append(keys, "enter attach")
+		switch {
+		case !l.Live.Alive:
+			keys = append(keys, "r resume", "a resume with a text")
+		case listing.WaitsForPerson(l.Status):
+			keys = append(keys, "a answer", "x stop", "p resume without an answer")
+		case listing.GroupOf(l.Status) == listing.NeedsYou:
+			keys = append(keys, "p resume", "a resume with a text", "x stop")
+		default:
+			keys = append(keys, "s steer", "x stop", "p pause")
+		}
+	}
+	here := "h this project"
+	if m.Here {
+		here = "h all projects"
+	}
+	keys = append(keys, "/ filter", here)
+	if m.filter != "" {
+		keys = append(keys, "esc clear the filter")
+	}
+	return keys
+}
+
+// question is what the person is asked.
+func (m *Model) question() string {
+	l := m.loopOf(m.about)
+	switch {
+	case l == nil:
+		return "the loop is gone"
+	case m.mode == stopping:
+		return "stop " + nameOf(l) + "?"
+	case hasClaimed(l):
+		return "resume " + nameOf(l) + "? It has completed: its agent works again, unless what completed it is still there"
+	}
+	return "resume " + nameOf(l) + "? Its agent works again"
+}
+
+// maxQuestion is how many lines of a loop's question are shown while the person answers it.
+const maxQuestion = 8
+
+// card shows what a loop asks, says what happens to the text, and shows the text.
+func (m *Model) card(s *Screen) {
+	l := m.loopOf(m.about)
+	if l == nil {
+		s.Lines = append(s.Lines, "the loop is gone")
+		return
+	}
+	s.Lines = append(s.Lines, m.Theme.Border.Render(strings.Repeat("─", m.Width)))
+	if l.Facts != nil && l.Facts.Text != "" && m.mode == answering {
+		for _, row := range m.wrapped(nameOf(l)+": "+l.Facts.Text, m.Width, min(maxQuestion, max(m.Height/3, 1))) {
+			s.Lines = append(s.Lines, m.Theme.Warning.Render(row))
+		}
+	}
+	for _, row := range m.wrapped(m.purpose(l), m.Width, 2) {
+		s.Lines = append(s.Lines, m.Theme.Dim.Render(row))
+	}
+	m.typed(s, "> ")
+}
+
+// purpose says what happens to the text that is being typed.
+func (m *Model) purpose(l *Loop) string {
+	switch {
+	case m.mode == steering:
+		return "To the agent of " + nameOf(l) + ", now if it can be steered, else with its next prompt:"
+	case l.Live.Alive:
+		return "Your answer is for the agent of " + nameOf(l) + ", and the loop continues with it:"
+	}
+	return nameOf(l) + " has no runner. Enter resumes it, with this text in its next prompt:"
+}
+
+// maxTyped is how many lines of a typed text are shown.
+const maxTyped = 5
+
+// typed shows the text that is being typed, and the cursor: the part around the cursor if it has
+// many lines.
+func (m *Model) typed(s *Screen, label string) {
+	left := render.Columns(label)
+	width := max(m.Width-left-1, 1)
+	rows, row, column := layOut(m.input, width)
+	first := max(0, row-maxTyped+1)
+	for i := first; i < len(rows) && i < first+maxTyped; i++ {
+		before := strings.Repeat(" ", left)
+		if i == 0 {
+			before = m.Theme.Accent.Render(label)
+		}
+		if i == row {
+			s.Row, s.Column = len(s.Lines), left+column
+		}
+		s.Lines = append(s.Lines, before+rows[i])
+	}
+}
+
+// layOut breaks a typed text into rows of so many columns, and returns where the cursor is.
+func layOut(l line, width int) (rows []string, row, column int) {
+	rows = []string{""}
+	used := 0
+	for i := 0; i <= len(l.text); i++ {
+		if i == l.pos {
+			row, column = len(rows)-1, used
+		}
+		if i == len(l.text) {
+			break
+		}
+		r := l.text[i]
+		if r == '\n' {
+			rows, used = append(rows, ""), 0
+			continue
+		}
+		text := render.Clean(string(r))
+		n := render.Columns(text)
+		if used+n > width {
+			rows, used = append(rows, ""), 0
+			if i == l.pos {
+				row, column = len(rows)-1, 0
+			}
+		}
+		rows[len(rows)-1] += text
+		used += n
+	}
+	return rows, row, column
+}

@@ -1,0 +1,282 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/listing"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Key is a key that was pressed. Text is what it types; it is empty for a key that types nothing,
+// which Name names: "enter", "esc", "ctrl+c".
+type Key struct{ Name, Text string }
+
+// command is what a key is called where it types no text.
+func (k Key) command() string {
+	if k.Text != "" {
+		return k.Text
+	}
+	return k.Name
+}
+
+// Effect is what a person asked for. The zero Effect is nothing.
+type Effect struct {
+	Do   Deed
+	Loop registry.Status
+	Call string // what to type for the loop
+	// Commands are sent to the loop in this order.
+	Commands []inbox.Command
+	// Text is for the next prompt of a loop that is resumed; it may be empty.
+	Text string
+}
+
+// Deed is a kind of effect.
+type Deed int
+
+// The deeds.
+const (
+	Nothing Deed = iota
+	Leave        // end the board
+	Attach       // show the loop
+	Send         // send commands to the loop's runner
+	Resume       // start a runner for the loop
+)
+
+// Press does what a key means now.
+func (m *Model) Press(k Key) Effect {
+	if k.Name == "ctrl+c" && m.mode == browsing {
+		return Effect{Do: Leave}
+	}
+	m.notice = notice{}
+	var effect Effect
+	switch m.mode {
+	case browsing:
+		effect = m.browse(k.command())
+	case filtering:
+		m.typeFilter(k)
+	case answering, steering:
+		effect = m.typeText(k)
+	case stopping, resuming:
+		effect = m.confirm(k.command())
+	case reading:
+		m.mode = browsing
+	}
+	m.scroll() // the list may have another height
+	return effect
+}
+
+// Paste takes a text that came at once.
+func (m *Model) Paste(text string) {
+	switch m.mode {
+	case filtering, answering, steering:
+		m.Press(Key{Text: text})
+	}
+}
+
+func (m *Model) browse(key string) Effect {
+	switch key {
+	case "q":
+		return Effect{Do: Leave}
+	case "esc":
+		m.setFilter("")
+	case "?":
+		m.mode = reading
+	case "/":
+		m.mode, m.input = filtering, newLine(m.filter)
+	case "h":
+		m.Here = !m.Here
+		m.arrange()
+	case "up", "k":
+		m.move(-1)
+	case "down", "j":
+		m.move(1)
+	case "pgup":
+		m.move(-max(m.bodyHeight()/2, 1))
+	case "pgdown":
+		m.move(max(m.bodyHeight()/2, 1))
+	case "home", "g":
+		m.move(-len(m.items))
+	case "end", "G":
+		m.move(len(m.items))
+	default:
+		return m.act(key)
+	}
+	return Effect{}
+}
+
+// act does what a key means for the chosen loop.
+func (m *Model) act(key string) Effect {
+	l := m.chosen()
+	if l == nil || !slices.Contains([]string{"enter", "a", "s", "x", "p", "r"}, key) {
+		return Effect{}
+	}
+	if l.Gone || l.Err != nil {
+		m.Say(fmt.Sprintf("%s %s: nothing can be done with it here", nameOf(l), stateOf(l, m.snapshot.At)), true)
+		return Effect{}
+	}
+	switch key {
+	case "enter":
+		return Effect{Do: Attach, Loop: l.Status, Call: l.Call}
+	case "a":
+		m.beginAnswer(l)
+	case "s":
+		if !l.Live.Alive {
+			m.Say(nameOf(l)+" has no runner; a resumes it with a text", true)
+			return Effect{}
+		}
+		m.begin(steering, l)
+	case "x":
+		if !l.Live.Alive {
+			m.Say(nameOf(l)+" has no runner: there is nothing to stop", true)
+			return Effect{}
+		}
+		m.begin(stopping, l)
+	case "p":
+		return m.pauseOrResume(l)
+	case "r":
+		if l.Live.Alive {
+			return m.resumeLive(l)
+		}
+		m.begin(resuming, l)
+	}
+	return Effect{}
+}
+
+// begin begins a question to the person about a loop.
+func (m *Model) begin(mode mode, l *Loop) { m.mode, m.input, m.about = mode, line{}, l.File }
+
+// beginAnswer begins an answer to a loop that waits for one, or the text that resumes a loop.
+func (m *Model) beginAnswer(l *Loop) {
+	if l.Live.Alive && listing.GroupOf(l.Status) != listing.NeedsYou {
+		m.Say(nameOf(l)+" asks nothing; s steers its agent", true)
+		return
+	}
+	m.begin(answering, l)
+}
+
+func (m *Model) pauseOrResume(l *Loop) Effect {
+	switch {
+	case !l.Live.Alive:
+		m.Say(nameOf(l)+" has no runner; r resumes it", true)
+		return Effect{}
+	case listing.GroupOf(l.Status) == listing.NeedsYou:
+		return m.resumeLive(l)
+	}
+	return m.send(l, inbox.Command{Kind: inbox.Pause})
+}
+
+// resumeLive resumes a loop that has a runner and is paused or waits for a person.
+func (m *Model) resumeLive(l *Loop) Effect {
+	if listing.GroupOf(l.Status) != listing.NeedsYou {
+		m.Say(nameOf(l)+" is running: there is nothing to resume", true)
+		return Effect{}
+	}
+	return m.send(l, inbox.Command{Kind: inbox.Resume})
+}
+
+func (m *Model) send(l *Loop, commands ...inbox.Command) Effect {
+	m.Say(fmt.Sprintf("%s: %s is being sent…", nameOf(l), commands[len(commands)-1].Kind), false)
+	return Effect{Do: Send, Loop: l.Status, Call: l.Call, Commands: commands}
+}
+
+// typeFilter filters as the person types.
+func (m *Model) typeFilter(k Key) {
+	switch {
+	case k.Text != "":
+		m.input = m.input.insert(strings.ReplaceAll(k.Text, "\n", " "))
+	case k.Name == "enter":
+		m.mode = browsing
+		return
+	case k.Name == "esc", k.Name == "ctrl+c":
+		m.mode, m.input = browsing, line{}
+	case k.Name == "up":
+		m.move(-1)
+		return
+	case k.Name == "down":
+		m.move(1)
+		return
+	default:
+		m.input, _ = m.input.edit(k.Name)
+	}
+	m.setFilter(m.input.String())
+}
+
+func (m *Model) setFilter(text string) {
+	m.filter = text
+	m.arrange()
+}
+
+// typeText edits a text for an agent, and sends it.
+func (m *Model) typeText(k Key) Effect {
+	l := m.loopOf(m.about)
+	switch {
+	case k.Text != "":
+		m.input = m.input.insert(k.Text)
+		return Effect{}
+	case k.Name == "esc", k.Name == "ctrl+c", l == nil:
+		m.finish()
+		return Effect{}
+	case k.Name != "enter":
+		m.input, _ = m.input.edit(k.Name)
+		return Effect{}
+	}
+	text := strings.TrimSpace(m.input.String())
+	switch {
+	case text == "" && m.mode == steering:
+		m.Say("there is no text yet; esc leaves", true)
+		return Effect{}
+	case text == "":
+		m.Say("there is no text yet; r resumes without one, esc leaves", true)
+		return Effect{}
+	case !l.Live.Alive && m.mode == steering:
+		m.Say(nameOf(l)+" has ended meanwhile; esc leaves", true)
+		return Effect{}
+	}
+	mode := m.mode
+	m.finish()
+	switch {
+	case mode == steering:
+		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
+	case l.Live.Alive && listing.GroupOf(l.Status) == listing.NeedsYou:
+		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text}, inbox.Command{Kind: inbox.Resume})
+	case l.Live.Alive: // another person was faster
+		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
+	}
+	return m.resume(l, text)
+}
+
+// confirm takes the answer to a question.
+func (m *Model) confirm(key string) Effect {
+	l, mode := m.loopOf(m.about), m.mode
+	m.finish()
+	switch {
+	case l == nil:
+	case mode == resuming && (key == "enter" || key == "y"):
+		return m.resume(l, "")
+	case mode == stopping && key == "enter":
+		return m.send(l, inbox.Command{Kind: inbox.Stop})
+	case mode == stopping && key == "!":
+		return m.send(l, inbox.Command{Kind: inbox.StopNow})
+	case key == "ctrl+c", key == "esc", key == "n", key == "q":
+	default:
+		m.Say(nameOf(l)+" is left as it is", false)
+	}
+	return Effect{}
+}
+
+func (m *Model) resume(l *Loop, text string) Effect {
+	m.Say(nameOf(l)+" is being resumed…", false)
+	return Effect{Do: Resume, Loop: l.Status, Call: l.Call, Text: text}
+}
+
+// finish ends a question.
+func (m *Model) finish() { m.mode, m.input, m.about = browsing, line{}, "" }
+
+// hasClaimed reports whether a loop's work is done: to resume it may end it again at once.
+func hasClaimed(l *Loop) bool {
+	return l.Head.Reason != "" && event.Reason(l.Head.Reason).ExitCode() == event.ExitCompleted
+}

@@ -1,0 +1,180 @@
+package board
+
+import (
+	"cmp"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/listing"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// Loader reads what the board shows, and remembers what does not change. Its methods may be called
+// by several goroutines; one works at a time.
+type Loader struct {
+	env *cli.Env
+
+	mu     sync.Mutex
+	stale  map[string]registry.Status // loops without a runner whose state.json says nothing, by file
+	facts  map[string]remembered      // by file
+	before map[string]spentBefore     // by file
+}
+
+// remembered are facts, and the loop that they were read of.
+type remembered struct {
+	head  registry.Summary
+	alive bool
+	Facts
+}
+
+// NewLoader returns a loader of all loops of a person.
+func NewLoader(e *cli.Env) *Loader {
+	return &Loader{env: e, stale: map[string]registry.Status{}, facts: map[string]remembered{}, before: map[string]spentBefore{}}
+}
+
+// Load returns all loops, with the facts of those whose entries have these file names.
+func (l *Loader) Load(files []string) (Snapshot, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all, err := registry.Survey(l.env.Home, nil)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	now := l.env.Now()
+	wanted := map[string]bool{}
+	for _, file := range files {
+		wanted[file] = true
+	}
+	call, root, home := l.env.NamesToType(all), l.env.Root(), l.env.Variable("HOME")
+	loops := make([]Loop, 0, len(all))
+	for _, s := range all {
+		s = l.refreshed(s)
+		loop := Loop{Status: s, Call: call(s), Here: s.Project == root, Path: tilde(s.Project, home), Today: l.today(s, now)}
+		if s.Name == "" {
+			loop.Call = strings.Trim(strings.TrimSuffix(s.File, ".json"), "-")
+		}
+		if wanted[s.File] {
+			facts := l.factsOf(s)
+			loop.Facts = &facts
+		} else if known, found := l.facts[s.File]; found && known.alive == s.Live.Alive && known.head.Status == s.Head.Status && known.head.Reason == s.Head.Reason {
+			loop.Facts = &known.Facts
+		}
+		loops = append(loops, loop)
+	}
+	sortLoops(loops)
+	return Snapshot{At: now, Loops: loops}, nil
+}
+
+// refreshed is cli.Refreshed, which reads the journal of a loop whose state.json says nothing. A
+// loop without a runner is read once.
+func (l *Loader) refreshed(s registry.Status) registry.Status {
+	if s.Live.Alive || s.Head.Status != event.StatusUnknown {
+		delete(l.stale, s.File)
+		return cli.Refreshed(s)
+	}
+	if old, known := l.stale[s.File]; known && old.ID == s.ID && old.Gone == s.Gone {
+		return old
+	}
+	s = cli.Refreshed(s)
+	l.stale[s.File] = s
+	return s
+}
+
+// factsOf reads the facts of a loop again if it has changed.
+func (l *Loader) factsOf(s registry.Status) Facts {
+	known, found := l.facts[s.File]
+	if found && known.head.Seq == s.Head.Seq && known.head.At.Equal(s.Head.At) && known.alive == s.Live.Alive {
+		return known.Facts
+	}
+	facts := readFacts(s)
+	l.facts[s.File] = remembered{s.Head, s.Live.Alive, facts}
+	return facts
+}
+
+func readFacts(s registry.Status) Facts {
+	switch {
+	case s.Err != nil:
+		return Facts{Text: cli.Clean(s.Err.Error())}
+	case s.Gone:
+		return Facts{Text: "its folder is gone: " + render.Clean(s.Dir)}
+	case s.Died:
+		return Facts{Text: "its runner died", Hint: "r resumes it"}
+	case s.Live.Alive:
+		return factsOfLive(s)
+	}
+	return factsOfEnded(s)
+}
+
+// lastEvents is how much of a journal's end is read for what runs now. A tool that has printed more
+// since it was called is not found; the state says then what the agent does.
+const lastEvents = 200
+
+// factsOfLive reads what a loop does, or waits for, and since when.
+func factsOfLive(s registry.Status) Facts {
+	events, _, err := journal.Last(s.Dir, lastEvents)
+	if err != nil && len(events) == 0 {
+		return Facts{Text: "its journal cannot be read: " + cli.Clean(err.Error())}
+	}
+	running := render.Running{Project: s.Project}
+	var began time.Time // the wait or the pause
+	for _, e := range events {
+		running.Event(e)
+		switch e.Type {
+		case event.TypeLoopWaiting, event.TypeLoopPaused:
+			began = e.At
+		}
+	}
+	switch {
+	case listing.WaitsForPerson(s):
+		return Facts{Text: cmp.Or(cli.Clean(listing.Question(s)), "it waits for you"), Since: began}
+	case s.Head.Status == event.StatusPaused:
+		return Facts{Text: "p resumes it", Since: began}
+	case s.Head.Status == event.StatusWaiting:
+		return Facts{Since: began}
+	}
+	if what, since := running.Now(); what != "" {
+		return Facts{Text: what, Since: since}
+	}
+	loop, err := projector.Load(s.Dir)
+	if err != nil {
+		return Facts{}
+	}
+	if v := loop.View(); v.Open {
+		return Facts{Text: render.Clean(v.Doing)}
+	}
+	return Facts{}
+}
+
+// blockedPrefix begins the reason of a loop that ended blocked; the agent's own words follow it.
+const blockedPrefix = "the agent is blocked: "
+
+// factsOfEnded reads why a loop ended.
+func factsOfEnded(s registry.Status) Facts {
+	loop, err := projector.Load(s.Dir)
+	if err != nil {
+		return Facts{Text: "its journal cannot be read: " + cli.Clean(err.Error())}
+	}
+	ended := loop.View().Ended
+	if ended == nil {
+		return Facts{}
+	}
+	why := ended.Why
+	if ended.Reason == event.ReasonBlocked {
+		why = strings.TrimPrefix(why, blockedPrefix)
+	}
+	return Facts{Text: cli.Clean(why), Hint: render.Clean(ended.Hint)}
+}
+
+func tilde(path, home string) string {
+	if home != "" && (path == home || strings.HasPrefix(path, home+string(filepath.Separator))) {
+		return "~" + path[len(home):]
+	}
+	return path
+}

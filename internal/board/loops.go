@@ -1,0 +1,68 @@
+package board
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/listing"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Loop is one loop as the board shows it.
+type Loop struct {
+	registry.Status
+
+	Call string // what to type for it in the current folder
+	Here bool   // of the project of the current folder
+	Path string // of its project, short
+	// Today is what it has cost since midnight, in USD; nil if that is not known.
+	Today *float64
+	Facts *Facts // nil if they were not read
+}
+
+// Facts are what the head of a loop's state does not say. They are read for the loops on the screen
+// only.
+type Facts struct {
+	Text string // what it asks, does, or why it ended; clean, in lines
+	Hint string // the next step for a person; clean, in one line
+	// Since is when it began to wait, to pause, or to do what Text says; zero if it is not known.
+	Since time.Time
+}
+
+// Snapshot is what all loops were at a moment.
+type Snapshot struct {
+	At    time.Time
+	Loops []Loop // in the order of the board
+}
+
+// sortLoops puts loops that need a person first, then those that work, then those that ended. In a
+// group, those of this project come first. What ended last is the first of its group; others keep
+// their place as long as they are in it, and the one that began last is the first.
+func sortLoops(loops []Loop) {
+	slices.SortStableFunc(loops, func(a, b Loop) int {
+		group := listing.GroupOf(a.Status)
+		return cmp.Or(
+			cmp.Compare(group, listing.GroupOf(b.Status)),
+			-cmp.Compare(number(a.Here), number(b.Here)),
+			moment(&b, group).Compare(moment(&a, group)),
+		)
+	})
+}
+
+func number(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func moment(l *Loop, group listing.Group) time.Time {
+	switch {
+	case group == listing.Ended && !l.Head.At.IsZero():
+		return l.Head.At
+	case !l.Head.Since.IsZero():
+		return l.Head.Since
+	}
+	return l.Started
+}

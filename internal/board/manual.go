@@ -1,0 +1,63 @@
+package board
+
+import (
+	"strings"
+
+	"github.com/ralph-loop/ralph/render"
+)
+
+// manualKeys are all keys, with what they do.
+var manualKeys = [][2]string{
+	{"up down j k", "choose a loop; page up, page down, home and end go further"},
+	{"enter", "attach to it; leaving it comes back here"},
+	{"a", "answer a loop that waits for you; resume any other with a text for its agent"},
+	{"s", "steer: send its agent a message"},
+	{"x", "stop it, after its iteration or now"},
+	{"p", "pause it, or resume it if it is paused or waits for you"},
+	{"r", "resume it: also a loop that ended or whose runner died"},
+	{"/", "filter as you type; esc clears the filter"},
+	{"h", "only this project, or all"},
+	{"ctrl+z", "suspend; fg comes back"},
+	{"q ctrl+c", "leave; no loop stops"},
+}
+
+var manualGroups = [][2]string{
+	{"needs you", "it waits for you or is paused; it ended because only a person can help (blocked, not logged in, no quota); or its runner died"},
+	{"working", "it continues by itself, also after a rate limit"},
+	{"ended", "completed, stopped, or failed"},
+}
+
+// manual is the page of all keys.
+func (m *Model) manual() []string {
+	lines := []string{m.Theme.Bold.Render("Keys"), ""}
+	lines = append(lines, m.pairs(manualKeys)...)
+	lines = append(lines, "", m.Theme.Bold.Render("Groups"), "")
+	lines = append(lines, m.pairs(manualGroups)...)
+	lines = append(lines, "", m.Theme.Bold.Render("Columns"), "")
+	for _, text := range []string{
+		"TODAY is what the loop has cost since midnight. An iteration counts for the day on which it ended.",
+		"TOTAL is what it has cost in all. A cost that its agent does not report is unknown.",
+	} {
+		lines = append(lines, m.wrapped(text, m.Width, 4)...)
+	}
+	if len(lines) > m.Height-1 {
+		lines = lines[:max(m.Height-1, 0)]
+	}
+	return append(lines, m.Theme.Dim.Render(render.Cut("any key comes back", m.Width)))
+}
+
+// pairs are terms and what they mean; below each other on a narrow terminal.
+func (m *Model) pairs(pairs [][2]string) []string {
+	const left = 14
+	var lines []string
+	for _, pair := range pairs {
+		term := m.Theme.Accent.Render(pair[0]) + strings.Repeat(" ", max(left-render.Columns(pair[0]), 1))
+		for i, row := range m.wrapped(pair[1], m.Width-left, 6) {
+			if i > 0 {
+				term = strings.Repeat(" ", left)
+			}
+			lines = append(lines, term+row)
+		}
+	}
+	return lines
+}

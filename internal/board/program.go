@@ -1,0 +1,206 @@
+package board
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/listing"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/terminal"
+)
+
+// Options say what the board shows.
+type Options struct {
+	Here    bool // only loops of this project, until the person wants all
+	Running bool // only loops that have a runner
+	// Attach shows a loop until the person leaves it. It has the terminal for itself.
+	Attach func(e *cli.Env, s registry.Status) error
+}
+
+// Run shows the board until the person leaves it.
+func Run(e *cli.Env, o Options) error {
+	loader := NewLoader(e)
+	model := &Model{Here: o.Here, Running: o.Running}
+	for {
+		p := &program{env: e, loader: loader, Model: model}
+		err := terminal.Run(p, terminal.Options{In: e.Stdin, Out: e.Stdout, Environ: e.Environ, Show: terminal.Show{Title: true, Status: true}})
+		if signal, ok := errors.AsType[*terminal.SignalError](err); ok && signal.Signal != os.Interrupt {
+			return cli.Exit(event.ExitInterrupted)
+		}
+		switch {
+		case errors.Is(err, terminal.ErrGone):
+			return cli.Exit(event.ExitInterrupted)
+		case err != nil:
+			return err
+		case p.failed != nil:
+			return p.failed
+		case p.attach == nil:
+			listing.Prune(e, statuses(model.snapshot))
+			return nil
+		}
+		if err := o.Attach(e, *p.attach); err != nil {
+			if _, ended := errors.AsType[cli.Exit](err); !ended { // how the loop ended is on the board
+				model.Say(explain(err), true)
+			}
+		}
+	}
+}
+
+func statuses(s Snapshot) []registry.Status {
+	all := make([]registry.Status, 0, len(s.Loops))
+	for _, l := range s.Loops {
+		all = append(all, l.Status)
+	}
+	return all
+}
+
+// program joins the model with a terminal.
+type program struct {
+	*Model
+
+	env    *cli.Env
+	loader *Loader
+
+	loading bool // a load is running
+	again   bool // another one has to follow at once
+	round   int  // of loading; the timers of earlier ones count no more
+	attach  *registry.Status
+	failed  error // why the board cannot go on
+}
+
+// Messages.
+type (
+	loadedMsg struct {
+		snapshot Snapshot
+		err      error
+		took     time.Duration
+	}
+	loadMsg struct{ round int } // it is time to load again
+	doneMsg struct {
+		outcome string
+		bad     bool
+	}
+)
+
+// Loops are read once a second, or less often where that takes long.
+const (
+	loadEvery = time.Second
+	loadShare = 10 // the time between two loads is so many times that of one, at least
+)
+
+func (p *program) Init() tea.Cmd { return p.load() }
+
+// load reads the loops, unless they are being read.
+func (p *program) load() tea.Cmd {
+	if p.loading {
+		p.again = true
+		return nil
+	}
+	p.loading, p.again = true, false
+	files := p.Visible()
+	return func() tea.Msg {
+		began := time.Now()
+		snapshot, err := p.loader.Load(files)
+		return loadedMsg{snapshot, err, time.Since(began)}
+	}
+}
+
+func (p *program) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case terminal.ThemeMsg:
+		p.Theme = msg.Theme
+	case tea.WindowSizeMsg:
+		p.Resize(msg.Width, msg.Height)
+		return p.complete()
+	case loadMsg:
+		if msg.round == p.round {
+			return p.load()
+		}
+	case loadedMsg:
+		return p.arrived(msg)
+	case doneMsg:
+		p.Say(msg.outcome, msg.bad)
+		return p.load()
+	case tea.PasteMsg:
+		p.Paste(msg.Content)
+	case tea.KeyPressMsg:
+		return p.press(msg)
+	}
+	return nil
+}
+
+// arrived shows the loops, and reads them again after a while; at once if something on the screen
+// is still missing.
+func (p *program) arrived(msg loadedMsg) tea.Cmd {
+	p.loading = false
+	if msg.err != nil {
+		p.failed = msg.err
+		return tea.Quit
+	}
+	p.Show(msg.snapshot)
+	if p.again || p.Lacking() {
+		return p.load()
+	}
+	p.round++
+	round := p.round
+	return tea.Tick(max(loadEvery, loadShare*msg.took), func(time.Time) tea.Msg { return loadMsg{round} })
+}
+
+// complete reads what is missing on the screen.
+func (p *program) complete() tea.Cmd {
+	if !p.Model.loaded || !p.Lacking() {
+		return nil
+	}
+	return p.load()
+}
+
+func (p *program) press(msg tea.KeyPressMsg) tea.Cmd {
+	effect := p.Press(Key{Name: msg.Keystroke(), Text: msg.Text})
+	switch effect.Do {
+	case Leave:
+		return tea.Quit
+	case Attach:
+		p.attach = &effect.Loop
+		return tea.Quit
+	case Send, Resume:
+		e := p.env
+		return tea.Batch(p.complete(), func() tea.Msg {
+			outcome, bad := carryOut(e, effect)
+			return doneMsg{outcome, bad}
+		})
+	}
+	return p.complete()
+}
+
+// View draws the screen.
+func (p *program) View() tea.View {
+	screen := p.Model.View()
+	view := tea.NewView(strings.Join(screen.Lines, "\n"))
+	if screen.Row >= 0 {
+		view.Cursor = tea.NewCursor(screen.Column, screen.Row)
+	}
+	return view
+}
+
+// State is what the terminal shows of the board outside of its screen.
+func (p *program) State() terminal.State {
+	need, working := p.counts[listing.NeedsYou], p.counts[listing.Working]
+	s := terminal.State{Title: "ralph", Status: terminal.StatusIdle}
+	switch {
+	case need > 0:
+		s.Status, s.Kind = terminal.StatusBlocked, terminal.KindQuestion
+		s.Title = fmt.Sprintf("ralph: %s", needing(need))
+		s.Message = needing(need)
+	case working > 0:
+		s.Status = terminal.StatusWorking
+		s.Title = fmt.Sprintf("ralph: %d working", working)
+	}
+	return s
+}
