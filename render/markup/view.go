@@ -1,0 +1,288 @@
+package markup
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/transcript"
+)
+
+// view is what the templates read of an entry.
+type view struct {
+	transcript.Entry
+
+	opt Options
+}
+
+// Kind is the kind of the entry, which chooses its template.
+func (v view) Kind() transcript.Kind { return v.Body.Kind() }
+
+// State is the word for how the entry went, for style sheets and scripts; empty for most.
+func (v view) State() string {
+	switch b := v.Body.(type) {
+	case transcript.Tools:
+		return string(b.State())
+	case transcript.Guardrail:
+		return string(b.State)
+	case transcript.Message:
+		return string(b.State)
+	case transcript.Claim:
+		return string(b.State)
+	case transcript.Note:
+		return string(b.Tone)
+	case transcript.End:
+		return string(b.Status)
+	case transcript.IterationEnd:
+		return string(b.Outcome)
+	}
+	return ""
+}
+
+// Clock is a time of day.
+func (v view) Clock(at time.Time) string { return at.In(v.opt.Location).Format(time.TimeOnly) }
+
+// Moment is a time of day with its date, unless that is the date of the entry.
+func (v view) Moment(at time.Time) string {
+	at, day := at.In(v.opt.Location), v.At.In(v.opt.Location)
+	if at.Format(time.DateOnly) == day.Format(time.DateOnly) {
+		return at.Format("15:04")
+	}
+	return at.Format("2006-01-02 15:04")
+}
+
+// Heading is the level of the heading of an iteration, from 1 to 6.
+func (v view) Heading() int { return min(max(v.opt.Heading, 1), 6) }
+
+// Words is the highest level of a heading in an agent's words: below that of an iteration.
+func (v view) Words() int { return min(v.Heading()+1, 6) }
+
+// Word says how a guardrail went.
+func (v view) Word() string {
+	g, _ := v.Body.(transcript.Guardrail)
+	if g.State == transcript.StateOK {
+		return "passed"
+	}
+	return stateWord(g.State)
+}
+
+// Took spells milliseconds.
+func (v view) Took(n int64) string { return units.Span(time.Duration(n) * time.Millisecond) }
+
+// Delivered says what became of a message.
+func (v view) Delivered() string {
+	m, _ := v.Body.(transcript.Message)
+	switch {
+	case m.State != transcript.MessageDelivered:
+		return string(m.State)
+	case m.How == event.DeliveredLive && m.Turn > 0:
+		return fmt.Sprintf("delivered at turn %d of iteration %d", m.Turn, m.Iteration)
+	case m.How == event.DeliveredLive:
+		return "delivered into the running turn"
+	case m.How == event.DeliveredPrompt:
+		return fmt.Sprintf("delivered with the prompt of iteration %d", m.Iteration)
+	}
+	return "done"
+}
+
+// Calls are the tools of the entry.
+func (v view) Calls() (calls []call) {
+	t, _ := v.Body.(transcript.Tools)
+	for _, c := range t.Calls {
+		calls = append(calls, call{c, v})
+	}
+	return calls
+}
+
+// Names says in one line what a group of tools read.
+func (v view) Names() string {
+	t, _ := v.Body.(transcript.Tools)
+	var names []string
+	for _, c := range t.Calls {
+		if c.About != "" {
+			names = append(names, c.About)
+		}
+	}
+	return units.Cut(strings.Join(names, ", "), 120)
+}
+
+// Span is the time from the first call to the end of the last, where that is known.
+func (v view) Span() time.Duration {
+	t, _ := v.Body.(transcript.Tools)
+	var end time.Time
+	for _, c := range t.Calls {
+		if ended := c.Began.Add(c.Took); ended.After(end) {
+			end = ended
+		}
+	}
+	return max(end.Sub(v.At), 0)
+}
+
+// Text is a text of which not more is shown than the options say.
+func (v view) Text(s string) text { return shorten(strings.Trim(s, "\n"), v.opt.Most) }
+
+// text is the end of a text.
+type text struct {
+	Left  int // bytes before it that are not shown
+	Shown string
+}
+
+func shorten(s string, most int) text {
+	if most <= 0 || len(s) <= most {
+		return text{Shown: s}
+	}
+	from := len(s) - most
+	if line := strings.IndexByte(s[from:], '\n'); line >= 0 && line < most/2 {
+		from += line + 1
+	}
+	shown := strings.ToValidUTF8(s[from:], "")
+	return text{Left: len(s) - len(shown), Shown: shown}
+}
+
+// FirstLine is the beginning of a text, for the line that unfolds it.
+func (v view) FirstLine(s string) string {
+	return units.Cut(units.FirstLine(strings.TrimSpace(s)), 100)
+}
+
+// call is what the templates read of a tool.
+type call struct {
+	transcript.Call
+
+	view view
+}
+
+// Own reports whether the call has a number of its own: the first one has that of the entry.
+func (c call) Own() bool { return c.Seq != c.view.Seq }
+
+// Result is the number of the event that ended the call, if it needs a line of its own.
+func (c call) Result() event.Seq {
+	if c.Returned == c.Seq || c.Returned == c.view.Seq {
+		return 0
+	}
+	return c.Returned
+}
+
+// Word says how the call went.
+func (c call) Word() string { return stateWord(c.State) }
+
+// Open reports whether the call is shown unfolded.
+func (c call) Open() bool {
+	return c.State == transcript.StateFailed || c.view.opt.Diffs && len(c.Diff) > 0
+}
+
+// Changes counts the lines that the call adds and removes, where its line does not say it already.
+func (c call) Changes() string {
+	added, removed := 0, 0
+	for _, line := range c.Diff {
+		switch line.Sign {
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	if added+removed == 0 || strings.Contains(c.About, " +") {
+		return ""
+	}
+	return fmt.Sprintf("+%d -%d", added, removed)
+}
+
+// Hunk are the lines of the change with their signs.
+func (c call) Hunk() (lines []changed) {
+	for _, line := range c.Diff {
+		lines = append(lines, changedLine(line))
+	}
+	return lines
+}
+
+// changed is one line of a change.
+type changed struct{ Class, Sign, Text string }
+
+func changedLine(line render.DiffLine) changed {
+	switch line.Sign {
+	case '+':
+		return changed{"added", "+", line.Text}
+	case '-':
+		return changed{"removed", "-", line.Text}
+	}
+	return changed{"kept", " ", line.Text}
+}
+
+// Input is the input of the call, where neither the change nor the line of the call says it.
+func (c call) Input() text {
+	if len(c.Diff) > 0 || len(c.Call.Input) == 0 {
+		return text{}
+	}
+	if only, ok := onlyText(c.Call.Input); ok {
+		if only = string(render.CleanText(only)); only == c.About {
+			return text{}
+		}
+		return c.view.Text(only)
+	}
+	return c.view.Text(c.InputText())
+}
+
+// onlyText returns the text that an input consists of, such as a command, besides how the agent
+// describes it.
+func onlyText(input []byte) (only string, ok bool) {
+	var members map[string]any
+	if json.Unmarshal(input, &members) != nil {
+		return "", false
+	}
+	delete(members, "description")
+	if len(members) != 1 {
+		return "", false
+	}
+	for _, value := range members {
+		only, ok = value.(string)
+	}
+	return only, ok
+}
+
+// Output is what the tool printed.
+func (c call) Output() text { return c.view.Text(c.Call.Output) }
+
+// File is the name of the file that all of the output is in.
+func (c call) File() string {
+	if c.Blob == "" {
+		return ""
+	}
+	return "blobs/" + render.Clean(string(c.Blob))
+}
+
+// Address is the address of all output; empty if there is none.
+func (c call) Address() string {
+	if c.Blob == "" || c.view.opt.Blob == nil {
+		return ""
+	}
+	return c.view.opt.Blob(c.Blob)
+}
+
+// Language is the name of the file that the output is the content of; empty if it is not one.
+func (c call) Language() string {
+	if c.Reads && len(c.Paths) == 1 {
+		return c.Paths[0]
+	}
+	return ""
+}
+
+func stateWord(s transcript.State) string {
+	if s == transcript.StateLost {
+		return "no result"
+	}
+	return string(s)
+}
+
+func planWord(s event.TodoStatus) string {
+	switch s {
+	case event.TodoDone:
+		return "done"
+	case event.TodoActive:
+		return "in progress"
+	}
+	return "open"
+}
