@@ -162,6 +162,7 @@ var clocks = map[string]string{
 	"internal/cli/":                    "it passes the clock in",
 	"internal/launch/":                 "how long to wait for a runner is no event",
 	"internal/send/":                   "how long to wait for an answer is no event",
+	"internal/terminaltest/":           "when a terminal was written to, in tests only",
 	"internal/attach/":                 "how often a terminal is drawn is no event",
 	"internal/board/program.go":        "how long it takes to read the loops decides how often they are read",
 }
