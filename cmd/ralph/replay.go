@@ -18,7 +18,7 @@ type replayVerb struct {
 	From      event.Seq     `placeholder:"SEQ" help:"Begin with this event."`
 	Iteration string        `short:"i" placeholder:"N" help:"Only these iterations: 3, 2..4 or 5..."`
 	Color     string        `enum:"auto,always,never" default:"auto" help:"Use colours: auto (on a terminal), always or never."`
-	Verify    bool          `help:"Show nothing: fold the journal, decide again, and report the first decision that differs today."`
+	Verify    bool          `help:"Show nothing: fold the journal, decide again, and report what differs today: a decision, a checkpoint, state.json."`
 	Verbose   bool          `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time      bool          `help:"Show the time of each entry."`
 	JSON      bool          `help:"Print the journal's lines as they are."`

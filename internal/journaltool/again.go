@@ -1,97 +1,16 @@
 package journaltool
 
-// This file runs today's rules and dialects on a journal.
+// This file runs today's dialects on a journal.
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-// redecided is the result of Redecide.
-type redecided struct {
-	OK        bool      `json:"ok"`
-	Events    int       `json:"events"`
-	Decisions int       `json:"decisions"` // those that were compared
-	Seq       event.Seq `json:"seq,omitempty"`
-	Rule      string    `json:"rule,omitempty"` // that decides now
-	// absent where the journal continues without a decision
-	Recorded *draft `json:"recorded,omitempty"`
-	Decided  *draft `json:"decided,omitempty"` // absent where nothing is to be decided
-	Version  string `json:"version,omitempty"` // of the ralph that wrote it
-}
-
-// draft is an event without its envelope.
-type draft struct {
-	Type event.Type      `json:"type"`
-	Data json.RawMessage `json:"data"`
-}
-
-func draftOf(d event.Draft) *draft {
-	if d.Type == "" {
-		return nil
-	}
-	return &draft{Type: d.Type, Data: d.Data}
-}
-
-func (d *draft) String() string {
-	if d == nil {
-		return "no decision"
-	}
-	return fmt.Sprintf("%s %s", d.Type, d.Data)
-}
-
-// Redecide folds a journal and compares each recorded decision with what the rules decide now. A
-// difference is exit code 3.
-func Redecide(e *cli.Env, src Source, asJSON bool) error {
-	var v loop.Verifier
-	var r redecided
-	for ev, err := range src.events(0) {
-		if err != nil {
-			return err
-		}
-		r.Events++
-		switch ev.Type {
-		case event.TypeLoopStarted, event.TypeLoopResumed:
-			_ = json.Unmarshal(ev.Field("version"), &r.Version)
-		}
-		found, err := v.Event(ev)
-		if err != nil {
-			return fmt.Errorf("fold event %d: %w", ev.Seq, err)
-		}
-		if r.Decisions = v.Decisions; found != nil {
-			r.Seq, r.Rule, r.Recorded, r.Decided = found.Seq, found.Rule, draftOf(found.Recorded), draftOf(found.Decided)
-			break
-		}
-	}
-	r.OK = r.Seq == 0
-	switch {
-	case asJSON:
-		if err := cli.PrintJSON(e.Stdout, r, ""); err != nil {
-			return err
-		}
-	case r.OK:
-		fmt.Fprintf(e.Stdout, "%d events with %d decisions, which are the same today\n", r.Events, r.Decisions)
-	default:
-		fmt.Fprintf(e.Stdout, "event %d\n  recorded  %s\n  today     %s\n", r.Seq, cli.Clean(r.Recorded.String()), cli.Clean(r.Decided.String()))
-		if r.Rule != "" {
-			fmt.Fprintf(e.Stdout, "  because   %s\n", r.Rule)
-		}
-	}
-	if r.OK {
-		return nil
-	}
-	return &cli.Failure{
-		Err: fmt.Errorf("today's rules decide something else at event %d, after %d decisions that are the same", r.Seq, r.Decisions), Code: event.ExitFailed,
-		NextStep: fmt.Sprintf("it was written by ralph %s, and this is %s: where both are the same, the journal was changed or the rules are not pure", cli.Clean(r.Version), cli.BuildVersion()),
-	}
-}
 
 // redecoded is an agent's line as JSON.
 type redecoded struct {

@@ -85,57 +85,92 @@ func (r *rebuilt) refold(each func(s *loopstate.State, ended bool)) (loopstate.S
 
 const rebuildHint = "'ralph journal rebuild' writes them again; the journal is the truth"
 
-// CheckProjections compares the projections of a loop with its journal. state.json may be
-// older, since it is not written after every event; it must be the state after the event it names.
+// CheckProjections compares the projections of a loop with its journal.
 func CheckProjections(e *cli.Env, name string, asJSON bool) error {
 	dir, err := Folder(e, name)
 	if err != nil {
 		return err
 	}
+	p, err := readProjections(dir)
+	if err != nil {
+		return err
+	}
+	if _, err = p.refold(p.compareAt); err != nil {
+		return err
+	}
+	p.finish()
+	lines := p.Differ
+	if p.OK {
+		lines = []string{fmt.Sprintf("state.json is what the journal says at event %d of %d, and so is the file of each of %s", p.head, p.Seq, units.Count{Begun: p.Iterations}.Iterations())}
+	}
+	if asJSON {
+		err = cli.PrintJSON(e.Stdout, p.rebuilt, "")
+	} else {
+		_, err = fmt.Fprintln(e.Stdout, cli.Clean(strings.Join(lines, "\n")))
+	}
+	if err == nil && !p.OK {
+		err = p.failure()
+	}
+	return err
+}
+
+// projections compares the projections of a loop with a fold of its journal. state.json may be
+// older, since it is not written after every event; it must be the state after the event it names.
+type projections struct {
+	rebuilt
+	saved    []byte    // state.json
+	head     event.Seq // that it names
+	expected []byte    // what it should be; nil until the fold is there
+}
+
+func readProjections(dir string) (*projections, error) {
 	saved, err := safefile.Read(filepath.Join(dir, loopstate.StateFile), loopstate.MaxState)
 	if err != nil {
-		return fmt.Errorf("check the projections: %w", err)
+		return nil, fmt.Errorf("check the projections: %w", err)
 	}
 	var head struct {
 		Seq event.Seq `json:"seq"`
 	}
 	if err := json.Unmarshal(saved, &head); err != nil {
-		return &cli.Failure{Err: fmt.Errorf("check the projections: state.json is not JSON: %w", err), Code: event.ExitFailed, NextStep: rebuildHint}
+		return nil, &cli.Failure{Err: fmt.Errorf("check the projections: state.json is not JSON: %w", err), Code: event.ExitFailed, NextStep: rebuildHint}
 	}
-	r := rebuilt{Journal: dir}
-	var expected []byte // state.json after the event it names
-	_, err = r.refold(func(s *loopstate.State, ended bool) {
-		if s.Seq == head.Seq {
-			expected = loopstate.Encode(s)
-		}
-		if ended {
-			// One that ended after state.json was written may not be there yet.
-			r.compareIteration(*s.Last, s.Seq > head.Seq)
-		}
-	})
-	if err != nil {
-		return err
+	return &projections{rebuilt: rebuilt{Journal: dir}, saved: saved, head: head.Seq}, nil
+}
+
+// compareAt takes the state after each event; ended says that it ended an iteration.
+func (p *projections) compareAt(s *loopstate.State, ended bool) {
+	if s.Seq == p.head {
+		p.expected = loopstate.Encode(s)
 	}
+	if ended {
+		// One that ended after state.json was written may not be there yet.
+		p.compareIteration(*s.Last, s.Seq > p.head)
+	}
+}
+
+// take is compareAt for a caller that reads the journal itself.
+func (p *projections) take(s *loopstate.State, e event.Event) {
+	ended := e.Type == event.TypeIterationEnded
+	if ended {
+		p.Iterations++
+	}
+	p.Seq = s.Seq
+	p.compareAt(s, ended)
+}
+
+// finish compares state.json, after the last event.
+func (p *projections) finish() {
 	switch {
-	case expected == nil:
-		r.Differ = append(r.Differ, fmt.Sprintf("state.json is at event %d, and the journal ends with %d", head.Seq, r.Seq))
-	case !bytes.Equal(saved, expected):
-		r.compare(loopstate.StateFile, saved, expected)
+	case p.expected == nil:
+		p.Differ = append(p.Differ, fmt.Sprintf("state.json is at event %d, and the journal ends with %d", p.head, p.Seq))
+	case !bytes.Equal(p.saved, p.expected):
+		p.compare(loopstate.StateFile, p.saved, p.expected)
 	}
-	r.OK = len(r.Differ) == 0
-	lines := r.Differ
-	if r.OK {
-		lines = []string{fmt.Sprintf("state.json is what the journal says at event %d of %d, and so is the file of each of %s", head.Seq, r.Seq, units.Count{Begun: r.Iterations}.Iterations())}
-	}
-	if asJSON {
-		err = cli.PrintJSON(e.Stdout, r, "")
-	} else {
-		_, err = fmt.Fprintln(e.Stdout, cli.Clean(strings.Join(lines, "\n")))
-	}
-	if err == nil && !r.OK {
-		err = &cli.Failure{Err: fmt.Errorf("the projections differ from the journal in %d places", len(r.Differ)), Code: event.ExitFailed, NextStep: rebuildHint}
-	}
-	return err
+	p.OK = len(p.Differ) == 0
+}
+
+func (p *projections) failure() error {
+	return &cli.Failure{Err: fmt.Errorf("the projections differ from the journal in %d places", len(p.Differ)), Code: event.ExitFailed, NextStep: rebuildHint}
 }
 
 func (r *rebuilt) compareIteration(want loopstate.Telemetry, mayLack bool) {

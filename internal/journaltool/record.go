@@ -64,7 +64,7 @@ func Cast(e *cli.Env, src Source, o ReplayOptions, c CastOptions) error {
 	if err := safefile.WriteFile(e.Abs(c.File), r.out.Bytes(), 0o644); err != nil {
 		return errors.Join(recorded, fmt.Errorf("write the recording: %w", err))
 	}
-	cli.Tell(e.Stderr, "%s has %s of %s; 'asciinema play %s' plays it", c.File, render.Span(r.at), r.iterations(), c.File)
+	cli.Tell(e.Stderr, "%s has %s of %s; 'asciinema play %s' plays it", c.File, render.Span(r.at), counted(r.begun, "iteration"), c.File)
 	return recorded
 }
 
@@ -187,11 +187,4 @@ func (r *recorder) finish(view *render.Text) error {
 	r.frame(view)
 	r.w.Exit(r.at, r.code)
 	return r.w.Close()
-}
-
-func (r *recorder) iterations() string {
-	if r.begun == 1 {
-		return "1 iteration"
-	}
-	return fmt.Sprintf("%d iterations", r.begun)
 }

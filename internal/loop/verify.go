@@ -35,6 +35,9 @@ type Difference struct {
 	Met      event.Type // of the event at Seq
 }
 
+// State is the fold of the events so far. It belongs to v, and is not to be changed.
+func (v *Verifier) State() *State { return &v.state }
+
 // Event takes the next event of the journal. It must not be called after a difference.
 func (v *Verifier) Event(e event.Event) (*Difference, error) {
 	switch e.Type {
