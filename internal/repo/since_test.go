@@ -89,3 +89,20 @@ func TestSinceUnknownCommit(t *testing.T) {
 		}
 	}
 }
+
+func TestShowOneCommit(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("config", "diff.external", "false")
+	w.write("b", "one\n")
+	sha := w.commit("add b")
+	text, err := Show(t.Context(), w.dir, sha)
+	if err != nil || !strings.Contains(text, "add b") || !strings.Contains(text, "+one\n") || !strings.Contains(text, "1 file changed") {
+		t.Errorf("%s, %v", text, err)
+	}
+	for _, name := range []string{"", "--output=stolen", "HEAD", strings.Repeat("0", 40)} {
+		if text, err := Show(t.Context(), w.dir, name); !errors.Is(err, ErrUnknownCommit) {
+			t.Errorf("%q: %s, %v", name, text, err)
+		}
+	}
+}

@@ -27,7 +27,12 @@ type (
 	settledMsg   struct{} // the signals of a suspension have come
 	retakenMsg   struct{} // the terminal was released and taken again
 	notifyMsg    struct{ title, text string }
+	copyMsg      struct{ text string }
 )
+
+// Copy returns the command that puts a text on the clipboard of the terminal (OSC 52), also through
+// tmux and over ssh.
+func Copy(text string) tea.Cmd { return func() tea.Msg { return copyMsg{text} } }
 
 // Notify returns the command that shows a notification, unless that is off.
 func Notify(title, text string) tea.Cmd {
@@ -88,6 +93,12 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return p, tea.Batch(tea.Raw(capabilities), p.update(msg))
 	case notifyMsg:
 		return p, p.notify(msg)
+	case copyMsg:
+		set := ansi.SetSystemClipboard(msg.text)
+		if variable(p.Environ, "TMUX") != "" {
+			set += toOuter(p.Environ, set)
+		}
+		return p, tea.Raw(set)
 	}
 	return p, p.update(msg)
 }

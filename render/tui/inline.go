@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/transcript"
+)
+
+// inline is the view that prints finished entries into the scrollback of the terminal, and draws
+// only what is live below them.
+type inline struct {
+	printed map[event.Seq]string // what was printed of an entry that may still change
+	next    event.Seq            // entries before it are printed
+}
+
+// entryRows is how many rows one entry may have.
+const entryRows = 10000
+
+// inlinePast is how many entries are printed at the beginning.
+const inlinePast = 20
+
+// print prints entries that are finished, in their order. An entry that is not holds back those
+// after it.
+func (m *model) print(changed []transcript.Entry) tea.Cmd {
+	if m.inline == nil {
+		return nil
+	}
+	if m.inline.next == 0 {
+		if n := len(m.recent) - inlinePast; n > 0 {
+			m.inline.next = m.recent[n].Seq
+		}
+	}
+	var lines []string
+	for _, e := range changed { // what has changed since it was printed
+		if was, ok := m.inline.printed[e.Seq]; ok && e.Seq < m.inline.next && was != stateOf(e) {
+			m.inline.printed[e.Seq] = stateOf(e)
+			lines = append(lines, m.inline.draw(m, e)...)
+		}
+	}
+	for i, e := range m.recent {
+		if e.Seq < m.inline.next {
+			continue
+		}
+		if !m.over && !finished(e, i == len(m.recent)-1) {
+			break
+		}
+		m.inline.next = e.Seq + 1
+		if state := stateOf(e); state != "" {
+			m.inline.printed[e.Seq] = state
+		}
+		lines = append(lines, m.inline.draw(m, e)...)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return tea.Println(strings.Join(lines, "\n"))
+}
+
+// draw returns the lines of one entry.
+func (l *inline) draw(m *model, e transcript.Entry) []string {
+	m.conv.Resize(m.columns, entryRows)
+	m.conv.Replace([]transcript.Entry{e})
+	lines := m.conv.Lines(m.now)
+	for len(lines) > 0 && strings.TrimSpace(ansi.Strip(lines[0])) == "" {
+		lines = lines[1:]
+	}
+	for i, line := range lines {
+		lines[i] = ansi.Truncate(line, m.columns, "")
+	}
+	return lines
+}
+
+// finished reports whether an entry will not change, or is one whose changes are printed again.
+func finished(e transcript.Entry, newest bool) bool {
+	switch b := e.Body.(type) {
+	case transcript.Words:
+		return b.Done
+	case transcript.Thinking:
+		return b.Done
+	case transcript.Tools:
+		reads := len(b.Calls) > 0 && b.Calls[len(b.Calls)-1].Reads
+		return b.State() != transcript.StateRunning && !(newest && reads) // another may join a group
+	case transcript.Guardrail:
+		return b.State != transcript.StateRunning
+	case transcript.Plan:
+		return !newest
+	}
+	return true
+}
+
+// stateOf is what may change in an entry after it was printed, in one text; empty if nothing.
+func stateOf(e transcript.Entry) string {
+	switch b := e.Body.(type) {
+	case transcript.Message:
+		return string(b.State)
+	case transcript.Claim:
+		return string(b.State)
+	case transcript.Wait:
+		return fmt.Sprint(b.Over, b.Until)
+	case transcript.Pause:
+		return fmt.Sprint(b.Over)
+	}
+	return ""
+}
+
+// inlineView draws what is live: what happens now, the line, the loop's status with the keys.
+func (m *model) inlineView() tea.View {
+	var lines []string
+	lines = append(lines, m.card(m.columns)...)
+	lines = append(lines, m.outstanding()...)
+	if m.overlay != nil {
+		height := max(m.rows-2, 3)
+		shown := m.overlay.lines(m, m.columns, height)
+		for len(shown) > 0 && shown[0] == "" {
+			shown = shown[1:]
+		}
+		lines = append(lines, shown...)
+	}
+	now := m.activity(m.columns)
+	if m.notice.text != "" {
+		now = m.toned(m.notice.tone).Render(render.Cut(m.notice.text, m.columns))
+	}
+	lines = append(lines, now)
+	row, column, typed := -1, 0, []string{}
+	if !m.o.ReadOnly {
+		width := render.Columns(m.prompt())
+		typed, row, column = m.line.rows(max(m.columns-width-1, 2))
+		column += width
+		for i, text := range typed {
+			lead := m.theme.Accent.Render(m.prompt())
+			if i > 0 {
+				lead = strings.Repeat(" ", width)
+			}
+			typed[i] = lead + text
+		}
+	}
+	at := len(lines) + row
+	lines = append(lines, typed...)
+	if m.overlay != nil {
+		lines = append(lines, m.footer(m.columns))
+	} else if choices := m.choices(m.columns); len(choices) > 0 {
+		lines = append(lines, choices...)
+	} else {
+		lines = append(lines, m.header(m.columns))
+	}
+	for i, line := range lines {
+		lines[i] = ansi.Truncate(line, m.columns, "")
+	}
+	view := tea.NewView(strings.Join(lines, "\n"))
+	if row >= 0 && m.overlay == nil {
+		view.Cursor = tea.NewCursor(min(column, m.columns-1), at)
+	}
+	return view
+}

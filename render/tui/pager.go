@@ -1,0 +1,157 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/terminal"
+)
+
+// pager shows a text over the conversation: the manual, a diff.
+type pager struct {
+	title string
+	text  []row
+	top   int
+	rows  int // of the last drawing
+}
+
+// row is one clean line with its style.
+type row struct {
+	text  string
+	style terminal.Style
+}
+
+// pagerMsg has a text that was loaded.
+type pagerMsg struct {
+	title string
+	text  []row
+	err   error
+}
+
+// showPager shows a text that was loaded.
+func (m *model) showPager(msg pagerMsg) {
+	if m.notice = (notice{}); msg.err != nil {
+		m.say(toneFailure, msg.err.Error())
+		return
+	}
+	m.overlay = &pager{title: msg.title, text: msg.text}
+}
+
+func (p *pager) key(_ *model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+	page := max(p.rows-2, 1)
+	switch k.Keystroke() {
+	case "esc", "q", "?", "ctrl+c", "i", "enter", "ctrl+d":
+		return nil, true
+	case "up", "k":
+		p.top--
+	case "down", "j":
+		p.top++
+	case "pgup", "b", "ctrl+u":
+		p.top -= page
+	case "pgdown", "space", "ctrl+f":
+		p.top += page
+	case "home", "g":
+		p.top = 0
+	case "end", "shift+g", "G":
+		p.top = len(p.text)
+	}
+	return nil, false
+}
+
+func (p *pager) lines(m *model, columns, rows int) []string {
+	p.rows = rows - 1
+	p.top = max(min(p.top, len(p.text)-p.rows), 0)
+	title := p.title
+	if len(p.text) > p.rows {
+		title += fmt.Sprintf(" (%d to %d of %d lines)", p.top+1, min(p.top+p.rows, len(p.text)), len(p.text))
+	}
+	lines := []string{m.theme.Bold.Render(render.Cut(title, columns))}
+	for _, r := range p.text[p.top:min(p.top+p.rows, len(p.text))] {
+		lines = append(lines, r.style.Render(render.Cut(r.text, columns)))
+	}
+	return lines
+}
+
+func (p *pager) hints() []hint {
+	return []hint{{"esc", "back"}, {"↑↓ space b", "scroll"}, {"g G", "first, last"}}
+}
+
+// manual is what all keys and commands do.
+func (m *model) manual() *pager {
+	p := &pager{title: "Keys and commands"}
+	section := func(title string, keys ...hint) {
+		p.text = append(p.text, row{}, row{title, m.theme.Accent})
+		for _, k := range keys {
+			p.text = append(p.text, row{text: "  " + padded(k.key, 18) + " " + k.does})
+		}
+	}
+	if !m.o.ReadOnly {
+		section("In the line",
+			hint{"enter", "give the agent these words now (steer); answer, if the loop needs you"},
+			hint{"alt-enter", "put them into the next iteration's prompt (follow-up)"},
+			hint{"shift-enter, ctrl-j", "a new line"},
+			hint{"tab", "complete a command; without one, to the conversation"},
+			hint{"esc", "to the conversation, where single keys work"},
+			hint{"ctrl-p, ctrl-n", "what was typed before"},
+			hint{"ctrl-a -e -u -k -w", "as in a shell"},
+		)
+	}
+	section("Anywhere",
+		hint{"up, down, wheel", "scroll (in the line: while it is empty)"},
+		hint{"pgup, pgdn", "scroll by pages"},
+		hint{"ctrl-home, ctrl-end", "the beginning of the loop, its newest entry"},
+		hint{"ctrl-f", "search"},
+		hint{"ctrl-t", "the list of iterations"},
+		hint{"ctrl-c", "clear the line; without one, ask: finish the iteration, stop now, leave"},
+		hint{"ctrl-d", "leave; the loop continues"},
+		hint{"ctrl-z", "suspend"},
+		hint{"ctrl-l", "draw the screen again"},
+	)
+	section("In the conversation",
+		hint{"i, tab, esc", "back to the line"},
+		hint{"j, k", "select the next, the previous entry"},
+		hint{"space, enter", "fold or unfold it; z all"},
+		hint{"g, G", "the beginning of the loop, its newest entry"},
+		hint{"/, n, N", "search, next match, previous match"},
+		hint{"[, ]", "the previous, the next iteration"},
+		hint{"F, f", "the previous, the next failure"},
+		hint{"C, c", "the previous, the next commit"},
+		hint{"S, s", "the previous, the next message of a person"},
+		hint{"y", "copy the selected entry"},
+		hint{"o", "open the file that it names, in $VISUAL or $EDITOR"},
+		hint{"d", "the diff of its iteration"},
+		hint{"l", "the list of iterations"},
+		hint{"q", "leave; the loop continues"},
+	)
+	if !m.o.ReadOnly {
+		var keys []hint
+		for _, w := range words {
+			keys = append(keys, hint{w.usage, w.about})
+		}
+		section("Commands", append(keys, hint{"//TEXT", "words that begin with a slash"})...)
+	}
+	p.text = p.text[1:]
+	return p
+}
+
+// diffRows are the lines of a diff as git prints it, which is foreign text.
+func diffRows(text string, t terminal.Theme) (rows []row) {
+	for line := range strings.Lines(text) {
+		style := t.Text
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "):
+			style = t.Bold
+		case strings.HasPrefix(line, "+"):
+			style = t.Added
+		case strings.HasPrefix(line, "-"):
+			style = t.Removed
+		case strings.HasPrefix(line, "@@"):
+			style = t.Accent
+		}
+		rows = append(rows, row{strings.TrimRight(render.Clean(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")), " "), style})
+	}
+	return rows
+}

@@ -1,0 +1,60 @@
+package tui
+
+import (
+	"context"
+	"iter"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/terminal"
+)
+
+// Options say which loop is shown, and how the program around reaches it.
+type Options struct {
+	Name string // of the loop, as a person types it
+	Dir  string // the loop's folder
+	Live bool   // a runner holds the loop's lock
+	Head registry.Summary
+
+	ReadOnly bool // nothing can be typed or sent
+	Inline   bool // finished entries are printed into the scrollback
+
+	Environ []string
+	Now     func() time.Time
+	// Send puts a command into the loop's inbox and returns its id.
+	Send func(inbox.Command) (string, error)
+	// Alive returns a context that ends when no runner holds the loop's lock. heard is set when an
+	// event comes.
+	Alive func(ctx context.Context, heard *atomic.Bool) context.Context
+	// Rest iterates over the events after seq that are in the journal now.
+	Rest func(seq event.Seq) iter.Seq2[event.Event, error]
+	// NewConversation makes the part of the screen that shows entries.
+	NewConversation func() Conversation
+}
+
+// Outcome is how the person left, and what is left to do.
+type Outcome struct {
+	// Ended is the loop's end as far as it was seen; Died says that its runner is gone without one.
+	// If neither is set the loop continues.
+	Ended *event.LoopEnded
+	Died  bool
+	// Resume is the text with which the person wants the loop resumed; empty if not.
+	Resume string
+	// Unsent are the texts that were typed and did not reach the loop.
+	Unsent []string
+}
+
+// Run shows a loop until the person leaves. The error is that of [terminal.Run]; the outcome is
+// valid with any error.
+func Run(ctx context.Context, o Options, t terminal.Options) (Outcome, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newModel(ctx, o)
+	t.Context, t.Inline = ctx, o.Inline
+	err := terminal.Run(m, t)
+	cancel()
+	return m.outcome(), err
+}

@@ -1,0 +1,85 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render/transcript"
+)
+
+// plainText is all text of an entry that a person may look for.
+func plainText(e transcript.Entry) string {
+	var text []string
+	add := func(parts ...string) { text = append(text, parts...) }
+	switch b := e.Body.(type) {
+	case transcript.Words:
+		return b.Text
+	case transcript.Thinking:
+		return b.Text
+	case transcript.Note:
+		return b.Text
+	case transcript.Loop:
+		add(b.Name, b.Project, strings.Join(b.Agents, " "), strings.Join(b.Notes, "\n"))
+	case transcript.Iteration:
+		add("iteration", b.Number(), b.Agent, b.Prompt)
+	case transcript.IterationEnd:
+		add(string(b.Outcome), b.Error)
+	case transcript.Tools:
+		for _, c := range b.Calls {
+			add(c.Name, c.About, c.Output)
+			for _, line := range c.Diff {
+				add(line.Text)
+			}
+		}
+	case transcript.Plan:
+		for _, t := range b.Todos {
+			add(t.Text)
+		}
+	case transcript.Guardrail:
+		add("guardrail", b.Name, b.Output, b.Warning)
+	case transcript.Message:
+		add(string(b.Command), b.Text, b.Key, b.Value, b.Why)
+	case transcript.Claim:
+		add(b.Text, b.Why, strings.Join(b.Missing, "\n"))
+	case transcript.Commit:
+		add("commit", b.SHA, b.Message)
+	case transcript.Wait:
+		add(b.Why)
+	case transcript.Pause:
+		add(b.Why)
+	case transcript.End:
+		add(string(b.Status), string(b.Reason), b.Why, b.Hint)
+	case transcript.Detail:
+		add(b.Text)
+	}
+	return strings.Join(text, "\n")
+}
+
+// What a person jumps to, by name.
+var targets = map[string]func(transcript.Entry) bool{
+	"iteration": func(e transcript.Entry) bool { return e.Body.Kind() == transcript.KindIteration },
+	"commit":    func(e transcript.Entry) bool { return e.Body.Kind() == transcript.KindCommit },
+	"message":   func(e transcript.Entry) bool { return e.Body.Kind() == transcript.KindMessage },
+	"failure":   failed,
+}
+
+// failed reports whether something in an entry went wrong.
+func failed(e transcript.Entry) bool {
+	switch b := e.Body.(type) {
+	case transcript.Tools:
+		return b.State() == transcript.StateFailed
+	case transcript.Guardrail:
+		return b.State == transcript.StateFailed
+	case transcript.Claim:
+		return b.State == transcript.ClaimRefused
+	case transcript.IterationEnd:
+		return b.Outcome != event.OutcomeDone
+	case transcript.Message:
+		return b.State == transcript.MessageRefused
+	case transcript.Note:
+		return b.Tone == "failure"
+	case transcript.End:
+		return b.Status == event.StatusFailed
+	}
+	return false
+}
