@@ -8,14 +8,19 @@ import (
 type attachVerb struct {
 	cli.Placed
 	Name     string `arg:"" optional:"" help:"The loop; without it the one that runs here."`
+	Plain    bool   `help:"Print the loop as text, as without a terminal."`
+	Inline   bool   `help:"Print what is finished into the scrollback, and keep some live lines below it."`
+	ReadOnly bool   `help:"Only look: nothing can be typed or sent."`
 	Verbose  bool   `short:"V" help:"Show prompts, decisions and notices as well."`
-	Time     bool   `help:"Show the time of each entry."`
-	NoStatus bool   `help:"Show no status line, and no output of tools that run."`
+	Time     bool   `help:"Show the time of each entry; plain."`
+	NoStatus bool   `help:"Show no status line, and no output of tools that run; plain."`
 	JSON     bool   `help:"Print the journal's lines as they are."`
 }
 
 // Help shows examples.
-func (attachVerb) Help() string { return cli.Examples("ralph attach", "ralph attach demo --time") }
+func (attachVerb) Help() string {
+	return cli.Examples("ralph attach", "ralph attach demo --read-only", "ralph attach demo --plain --time")
+}
 
 // Run shows a loop and lets a person steer it. Any number may attach at a time.
 func (v *attachVerb) Run(e *cli.Env) error {
@@ -23,5 +28,8 @@ func (v *attachVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	return attach.Run(e, s.Name, s.Dir, attach.Options{JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Plain: v.NoStatus, Head: s.Head, Resume: resumeAndAttach})
+	return attach.Run(e, s.Name, s.Dir, attach.Options{
+		JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, NoStatus: v.NoStatus,
+		Plain: v.Plain, Inline: v.Inline, ReadOnly: v.ReadOnly, Head: s.Head, Resume: resumeAndAttach,
+	})
 }

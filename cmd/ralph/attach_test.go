@@ -73,8 +73,9 @@ func TestAttachReportsDeadRunner(t *testing.T) {
 	}
 }
 
-// attachedTo runs attach until it returns.
+// attachedTo runs the plain attach until it returns.
 func attachedTo(r *recorded, o attach.Options) <-chan error {
+	o.Plain = true
 	done := make(chan error, 1)
 	go func() { done <- attach.Run(r.env, r.name, r.dir, o) }()
 	return done

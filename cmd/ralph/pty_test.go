@@ -153,7 +153,7 @@ func TestLoopOutlivesItsTerminal(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	agent := p.script("agent.sh", "cat > /dev/null\necho $$ > pid\necho I am working\nsleep 300\n")
-	start := p.terminal(p.command("start", "one", "-p", "x", "--agent", agent, "--protocol", "text"))
+	start := p.terminal(p.command("start", "one", "--plain", "-p", "x", "--agent", agent, "--protocol", "text"))
 	start.sees("I am working")
 	p.must(start.master.Close())
 	select {
@@ -164,7 +164,7 @@ func TestLoopOutlivesItsTerminal(t *testing.T) {
 	if p.dead("one") || p.status("one") != "running" || !p.alive("pid") {
 		t.Error("the loop has ended with the terminal")
 	}
-	again := p.terminal(p.command("attach", "one"))
+	again := p.terminal(p.command("attach", "one", "--plain"))
 	again.sees(listening)
 	again.types(ctrlC)
 	again.leaves(0)
@@ -175,11 +175,11 @@ func TestLoopOutlivesItsTerminal(t *testing.T) {
 func TestStartAsksForTask(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	start := p.terminal(p.command("start", "one", "--agent", "true", "--protocol", "text"))
+	start := p.terminal(p.command("start", "one", "--plain", "--agent", "true", "--protocol", "text"))
 	start.sees("there is no task yet: .ralph/one/task.md is made from the template")
 	start.leaves(2)
 	p.must(os.WriteFile(filepath.Join(p.loop("one"), "task.md"), []byte("mine"), 0o600))
-	again := p.terminal(p.command("start", "one", "--agent", "true", "--protocol", "text", "-m", "1"))
+	again := p.terminal(p.command("start", "one", "--plain", "--agent", "true", "--protocol", "text", "-m", "1"))
 	again.sees("iteration 1")
 	again.leaves(1)
 	kept, err := os.ReadFile(filepath.Join(p.loop("one"), "task.md"))
@@ -213,7 +213,7 @@ func TestAttachIsLeft(t *testing.T) {
 	p := newPlace(t)
 	p.rehearsed("one")
 	for _, keys := range []string{ctrlC, ctrlD, "/detach" + enter} {
-		attach := p.terminal(p.command("attach", "one"))
+		attach := p.terminal(p.command("attach", "one", "--plain"))
 		attach.sees(listening)
 		attach.types(keys)
 		attach.leaves(0)
@@ -223,7 +223,7 @@ func TestAttachIsLeft(t *testing.T) {
 		t.Error("the loop has ended")
 	}
 	// Ctrl-c takes back a half-typed line, and nothing of it is sent.
-	attach := p.terminal(p.command("attach", "one"))
+	attach := p.terminal(p.command("attach", "one", "--plain"))
 	attach.sees(listening)
 	attach.types("not to be sent" + ctrlC + "to be sent" + enter)
 	attach.sees("I heard you: to be sent")
@@ -233,7 +233,7 @@ func TestAttachIsLeft(t *testing.T) {
 		t.Errorf("sent all the same:\n%s", said)
 	}
 	// Closing the terminal leaves, too.
-	attach = p.terminal(p.command("attach", "one"))
+	attach = p.terminal(p.command("attach", "one", "--plain"))
 	attach.sees("I am working.")
 	p.must(attach.master.Close())
 	select {
@@ -251,8 +251,8 @@ func TestTwoAttach(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")
-	first := p.terminal(p.command("attach", "one"))
-	second := p.terminal(p.command("attach", "one"))
+	first := p.terminal(p.command("attach", "one", "--plain"))
+	second := p.terminal(p.command("attach", "one", "--plain"))
 	first.sees(listening)
 	second.sees(listening)
 	first.types("use the other branch" + enter)
@@ -341,7 +341,7 @@ func TestAttachEndsWithItsLoop(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")
-	attach := p.terminal(p.command("attach", "one"))
+	attach := p.terminal(p.command("attach", "one", "--plain"))
 	attach.sees("I am working.")
 	p.fine("stop", "one", "--now")
 	attach.leaves(event.ExitInterrupted)

@@ -6,7 +6,11 @@ import (
 	"github.com/ralph-loop/ralph/internal/launch"
 )
 
-type startVerb struct{ launch.Start }
+type startVerb struct {
+	launch.Start
+	Plain  bool `help:"Without --detach: print the loop as text, as without a terminal."`
+	Inline bool `help:"Without --detach: print what is finished into the scrollback."`
+}
 
 // Help shows examples.
 func (startVerb) Help() string {
@@ -26,7 +30,7 @@ func (v *startVerb) Run(e *cli.Env) error {
 	if v.Detach {
 		return launch.Announce(e, v.Name, v.Dir, started, v.JSON)
 	}
-	return attach.Run(e, v.Name, v.Dir, attach.Options{Resume: resumeAndAttach})
+	return attach.Run(e, v.Name, v.Dir, attach.Options{Plain: v.Plain, Inline: v.Inline, Resume: resumeAndAttach})
 }
 
 // resumeAndAttach resumes the loop in a folder and attaches to it.

@@ -16,11 +16,14 @@ import (
 
 // Options say how a loop is attached to.
 type Options struct {
-	JSON    bool
-	Verbose bool
-	Time    bool
-	Plain   bool             // without a status line
-	Head    registry.Summary // the loop's state, if it is known
+	JSON     bool
+	Verbose  bool
+	Time     bool
+	NoStatus bool             // without a status line
+	Plain    bool             // not on the full screen
+	Inline   bool             // not on the alternate screen
+	ReadOnly bool             // nothing can be typed
+	Head     registry.Summary // the loop's state, if it is known
 	// Resume resumes the loop in a folder and attaches to it.
 	Resume func(e *cli.Env, dir string, o Options) error
 }
@@ -52,6 +55,9 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 		return err
 	}
 	a := &session{Env: e, Options: o, name: name, dir: dir, screen: newScreen(e.Stdout), stale: make(chan struct{}, 1)}
+	if a.fills() {
+		return a.full(live)
+	}
 	// Print the first line before anything that takes longer.
 	known := o.Head.Seq > 0
 	if known && !o.JSON {
@@ -151,6 +157,11 @@ func (a *session) finish() error {
 	if err := a.view.Close(); err != nil {
 		return err
 	}
+	return a.exit()
+}
+
+// exit returns how the loop ended as an error, none if its work is done.
+func (a *session) exit() error {
 	if a.ended == nil {
 		return cli.Failed(fmt.Sprintf("'ralph start %s --resume' resumes it; its own output is in %s", a.name, a.Short(filepath.Join(a.dir, "runner.log"))),
 			"the runner of loop %s died", a.name)
@@ -163,9 +174,11 @@ func (a *session) finish() error {
 
 // listens reports whether a person can type. interactive reports whether the typed line can be
 // drawn again; if not, the terminal's own line mode is used.
-func (a *session) listens() bool { return !a.JSON && a.IsTerminal() && a.StdinIsTerminal() }
+func (a *session) listens() bool {
+	return !a.JSON && !a.ReadOnly && a.IsTerminal() && a.StdinIsTerminal()
+}
 
-func (a *session) interactive() bool { return !a.JSON && a.Drawable() && a.StdinIsTerminal() }
+func (a *session) interactive() bool { return a.listens() && a.Drawable() }
 
 func dim(text string, color bool) string {
 	if color {

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/tui"
 )
 
 // input is the state of the keyboard: what is being typed, what was sent and not taken by the loop,
@@ -108,22 +109,24 @@ func leaving(line string) bool { return line == "/detach" || line == "/quit" || 
 
 // sendLine sends a typed line. Its outcome is an event in the journal.
 func (a *session) sendLine(line string) {
-	command, problem := typedCommand(line)
+	typed := tui.Parse(line)
 	switch {
-	case line == "/help":
+	case typed.Help:
 		a.screen.say(attachHelp)
 		return
-	case problem != "":
-		a.screen.say("ralph: " + problem)
+	case typed.Problem != "":
+		a.screen.say("ralph: " + typed.Problem)
 		return
 	}
-	id, err := send.Drop(a.name, a.dir, command)
-	if err != nil {
-		a.screen.say("ralph: error: " + render.Clean(err.Error()))
-		return
+	for _, command := range typed.Commands {
+		id, err := send.Drop(a.name, a.dir, command)
+		if err != nil {
+			a.screen.say("ralph: error: " + render.Clean(err.Error()))
+			return
+		}
+		command.ID = id
+		a.input.sent = append(a.input.sent, sentCommand{Command: command})
 	}
-	command.ID = id
-	a.input.sent = append(a.input.sent, sentCommand{Command: command})
 }
 
 // noteOutcome notes the outcome of what was sent. A command that is refused in the loop's last
@@ -173,9 +176,8 @@ func (a *session) unsent() string {
 
 // textFor returns the text of a line for a resume; it is empty if the line is another command.
 func (a *session) textFor(line string) string {
-	command, problem := typedCommand(line)
-	if problem == "" && command.Kind.IsMessage() {
-		return command.Text
+	if commands := tui.Parse(line).Commands; len(commands) > 0 && commands[0].Kind.IsMessage() {
+		return commands[0].Text
 	}
 	a.sayOffer("a line of words and enter resume it")
 	return ""
@@ -216,7 +218,10 @@ func (a *session) resumeWith(text string) error {
 		return err
 	}
 	o := a.Options
-	o.Plain, o.Head = a.status == nil, registry.Summary{}
+	o.Head = registry.Summary{}
+	if !a.fills() {
+		o.NoStatus, o.Plain = a.status == nil, true
+	}
 	if err = a.Resume(&project, a.dir, o); err == nil {
 		return nil
 	}

@@ -4,8 +4,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/ralph-loop/ralph/inbox"
 )
 
 // keyResult is the result of typing keys.
@@ -112,30 +110,4 @@ func FuzzKeyboard(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestTypedCommands(t *testing.T) {
-	for line, want := range map[string]inbox.Command{
-		"use tabs":                   {Kind: inbox.Steer, Text: "use tabs"},
-		"//tmp is full":              {Kind: inbox.Steer, Text: "/tmp is full"},
-		"/steer use tabs":            {Kind: inbox.Steer, Text: "use tabs"},
-		"/follow-up  then the docs ": {Kind: inbox.FollowUp, Text: "then the docs"},
-		"/stop":                      {Kind: inbox.Stop},
-		"/stop it is late":           {Kind: inbox.Stop, Text: "it is late"},
-		"/stop now":                  {Kind: inbox.StopNow},
-		"/stop now, please":          {Kind: inbox.Stop, Text: "now, please"},
-		"/pause":                     {Kind: inbox.Pause},
-		"/resume":                    {Kind: inbox.Resume},
-		"/kill":                      {Kind: inbox.Kill},
-		"/set limits.idle = 20m":     {Kind: inbox.Set, Key: "limits.idle", Value: "20m"},
-	} {
-		if got, problem := typedCommand(line); got != want || problem != "" {
-			t.Errorf("%q: %+v %q, want %+v", line, got, problem, want)
-		}
-	}
-	for _, line := range []string{"/", "/nonsense", "/follow-up", "/steer ", "/set", "/set x", "/set =3"} {
-		if got, problem := typedCommand(line); problem == "" {
-			t.Errorf("%q: %+v and no problem", line, got)
-		}
-	}
 }

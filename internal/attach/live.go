@@ -126,7 +126,7 @@ func (a *session) flush() error {
 func (a *session) enableFooter(loop *projector.Loop) {
 	a.screen.draws, a.screen.color = true, a.RenderOptions().Color
 	a.screen.columns, a.screen.rows = a.Size()
-	if !a.Plain {
+	if !a.NoStatus {
 		a.screen.prompt, a.status = true, NewLiveStatus(loop)
 	}
 }

@@ -109,8 +109,9 @@ func (p *program) update(msg tea.Msg) tea.Cmd {
 	if !p.Show.Status || !p.hasOSC() {
 		return command
 	}
-	report := statusReport(p.model.State())
-	if report == p.reported {
+	state := p.model.State()
+	report := statusReport(state)
+	if report == p.reported || p.reported == "" && state.Status == "" {
 		return command
 	}
 	p.reported = report

@@ -44,8 +44,8 @@ const (
 	frame       = 33 * time.Millisecond
 	firstEvents = 1000 // shown at first
 	pageEvents  = 1000 // loaded at a time
-	// eventsHeld is how many events are taken in without a frame. With more, the screen is not drawn,
-	// because the terminal takes no output.
+	// eventsHeld is how many events are taken in without a frame. With more, the screen is not
+	// drawn, because the terminal takes no output.
 	eventsHeld = 20000
 	// entriesShown is how many entries of one frame are shown.
 	entriesShown = 500
@@ -82,12 +82,12 @@ func open(ctx context.Context, o Options) tea.Cmd {
 			return openedMsg{err: err}
 		}
 		view := loop.View()
-		page, builder, from, err := transcript.Tail(o.Dir, firstEvents, transcript.Options{Project: view.Project, Maximum: view.MaximumIterations})
+		page, builder, from, err := transcript.Tail(o.Dir, firstEvents, transcript.Options{Project: view.Project, Maximum: view.MaximumIterations, Verbose: o.Verbose})
 		if _, damaged := errors.AsType[*journal.CorruptError](err); err != nil && (!damaged || from.Segment == "") {
 			return openedMsg{err: err, view: view}
 		}
 		f := &follower{ctx: ctx, o: o, builder: builder, loop: loop, seq: page.Last, wake: make(chan struct{}, 1), paced: time.NewTimer(0)}
-		for e, rest := range o.Rest(loop.Seq()) { // written between the two reads
+		for e, rest := range o.Rest(o.Dir, loop.Seq()) { // written between the two reads
 			if rest != nil || e.Seq > page.Last {
 				break
 			}
@@ -105,7 +105,7 @@ func open(ctx context.Context, o Options) tea.Cmd {
 // run follows the journal until the loop ends, its runner dies or the person leaves.
 func (f *follower) run(from journal.Position) {
 	var heard atomic.Bool
-	alive := f.o.Alive(f.ctx, &heard)
+	alive := f.o.Alive(f.ctx, f.o.Dir, &heard)
 	var failed error
 	for e, err := range journal.Follow(alive, f.o.Dir, journal.FollowOptions{From: from, UntilEnded: true}) {
 		if err != nil {
@@ -117,7 +117,7 @@ func (f *follower) run(from journal.Position) {
 	}
 	died := failed == nil && alive.Err() != nil && f.ctx.Err() == nil
 	if died {
-		for e, err := range f.o.Rest(f.seq) { // written before the lock was released
+		for e, err := range f.o.Rest(f.o.Dir, f.seq) { // written before the lock was released
 			if failed = err; err != nil {
 				break
 			}

@@ -271,6 +271,7 @@ func (m *model) State() terminal.State {
 		s.Title += between + n
 	}
 	switch {
+	case !m.opened:
 	case m.died:
 		s.Status = terminal.StatusError
 	case m.needsPerson():
@@ -282,7 +283,7 @@ func (m *model) State() terminal.State {
 		s.Status, s.Message = terminal.StatusDone, m.endText()
 	case v.Ended != nil && v.Ended.Status == event.StatusFailed:
 		s.Status, s.Message = terminal.StatusError, m.endText()
-	case v.Ended != nil, !m.opened, v.Status == event.StatusPaused:
+	case v.Ended != nil, v.Status == event.StatusPaused:
 		s.Status = terminal.StatusIdle
 	default:
 		s.Status = terminal.StatusWorking

@@ -91,9 +91,12 @@ type overlay interface {
 	hints() []hint
 }
 
+// newConversation makes the part of the screen that shows entries.
+func newConversation() Conversation { return newSimple() }
+
 func newModel(ctx context.Context, o Options) *model {
 	m := &model{
-		o: o, ctx: ctx, conv: o.NewConversation(), now: o.Now(), columns: 80, rows: 24, stopSeek: func() {},
+		o: o, ctx: ctx, conv: newConversation(), now: o.Now(), columns: 80, rows: 24, stopSeek: func() {},
 		view: projector.View{Summary: o.Head, Name: o.Name},
 	}
 	if o.ReadOnly {

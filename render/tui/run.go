@@ -21,6 +21,7 @@ type Options struct {
 
 	ReadOnly bool // nothing can be typed or sent
 	Inline   bool // finished entries are printed into the scrollback
+	Verbose  bool // also entries for what most people need not see
 
 	Environ []string
 	Now     func() time.Time
@@ -28,11 +29,9 @@ type Options struct {
 	Send func(inbox.Command) (string, error)
 	// Alive returns a context that ends when no runner holds the loop's lock. heard is set when an
 	// event comes.
-	Alive func(ctx context.Context, heard *atomic.Bool) context.Context
+	Alive func(ctx context.Context, dir string, heard *atomic.Bool) context.Context
 	// Rest iterates over the events after seq that are in the journal now.
-	Rest func(seq event.Seq) iter.Seq2[event.Event, error]
-	// NewConversation makes the part of the screen that shows entries.
-	NewConversation func() Conversation
+	Rest func(dir string, seq event.Seq) iter.Seq2[event.Event, error]
 }
 
 // Outcome is how the person left, and what is left to do.

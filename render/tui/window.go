@@ -107,7 +107,7 @@ func (m *model) more() tea.Cmd {
 }
 
 func (m *model) pageOptions() transcript.Options {
-	return transcript.Options{Project: m.view.Project, Maximum: m.view.MaximumIterations}
+	return transcript.Options{Project: m.view.Project, Maximum: m.view.MaximumIterations, Verbose: m.o.Verbose}
 }
 
 // loaded takes in a page.

@@ -1,0 +1,74 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/terminal"
+	"github.com/ralph-loop/ralph/render/tui"
+)
+
+// fills reports whether the loop is shown on the full screen, or inline. Without a terminal at both
+// ends, on a dumb one, in CI and with the options of the plain view, it is not.
+func (a *session) fills() bool {
+	if a.JSON || a.Plain || a.Time || a.NoStatus {
+		return false
+	}
+	return a.Drawable() && a.StdinIsTerminal() && a.Variable("CI") == ""
+}
+
+// full shows the loop in package tui until the person leaves.
+func (a *session) full(live registry.Liveness) error {
+	loop, err := projector.Load(a.dir)
+	if err != nil {
+		return err
+	}
+	state := loop.View()
+	if state.Since.IsZero() && !live.Alive {
+		return cli.Unbegun(a.name, a.Head)
+	}
+	a.project = state.Project
+	outcome, err := tui.Run(context.Background(), tui.Options{
+		Name: a.name, Dir: a.dir, Live: live.Alive, Head: state.Summary,
+		ReadOnly: a.ReadOnly, Inline: a.Inline, Verbose: a.Verbose,
+		Environ: a.Environ, Now: a.Now, Alive: send.Alive,
+		Send: func(c inbox.Command) (string, error) { return send.Drop(a.name, a.dir, c) },
+		Rest: func(dir string, seq event.Seq) iter.Seq2[event.Event, error] { return send.Rest(dir, seq) },
+	}, a.Program())
+	for _, text := range outcome.Unsent {
+		cli.Tell(a.Stderr, "not sent: %s", text)
+	}
+	if outcome.Resume != "" {
+		return a.resumeWith(outcome.Resume)
+	}
+	return a.left(outcome, err)
+}
+
+// left reports what becomes of the loop that the person has left, on the screen that the shell has
+// again. The exit code is that of the plain view.
+func (a *session) left(outcome tui.Outcome, err error) error {
+	if _, signaled := errors.AsType[*terminal.SignalError](err); signaled {
+		fmt.Fprintf(a.Stderr, "ralph: left loop %s, which continues\n", a.name)
+		return cli.Exit(event.ExitInterrupted)
+	}
+	if err != nil && !errors.Is(err, terminal.ErrGone) {
+		return err
+	}
+	if outcome.Ended == nil && !outcome.Died {
+		fmt.Fprintf(a.Stderr, "ralph: left loop %s, which goes on; 'ralph attach %s' comes back, 'ralph stop %s' ends it\n", a.name, a.name, a.name)
+		return nil
+	}
+	if loop, err := projector.Load(a.dir); err == nil && outcome.Ended != nil {
+		fmt.Fprintln(a.Stdout, Header(a.Env, a.name, loop.View().Summary, false))
+	}
+	a.ended = outcome.Ended
+	return a.exit()
+}
