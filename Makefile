@@ -23,7 +23,7 @@ BASE     ?= HEAD~1
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak power fuzz golden mutate mutate-sample mutate-durability bench cover outside demo test-agents lint format fmt fix vuln docs check clean
+.PHONY: help build install test race script sim soak power fuzz golden mutate mutate-sample mutate-durability bench cover outside demo test-agents test-web lint format fmt fix vuln docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -106,6 +106,9 @@ test-agents: ## the tests on the real agents; the first run installs 2 GB into .
 	tools/agents/install.sh
 	tools/agents/acp/install.sh
 	$(GO) test -tags realagents -run Real -count=1 -timeout 20m $(call having,^//go:build .*realagents)
+
+test-web: ## the web pages in a real Chromium; SCREENSHOTS=folder keeps pictures of them
+	$(GO) test -tags browser ./cmd/ralph -run Browser -count=1 -timeout 10m
 
 lint: ## golangci-lint, and vet for the other systems; the first run builds golangci-lint (three minutes)
 	$(TOOL) golangci-lint run ./...

@@ -22,6 +22,8 @@ import (
 
 // notRun maps the first lines of blocks "sh" to reasons.
 var notRun = map[string]string{
+	"ralph web": "serves until ctrl-c",
+	"ralph web --public-url https://mill.example.org": "serves until ctrl-c",
 	"make demo": "builds the program; make demo itself runs it",
 	"go install github.com/ralph-loop/ralph/cmd/ralph@latest": "installs from the network",
 	"ralph attach":       "waits for a person at a terminal",

@@ -24,6 +24,7 @@ func commands() cli.Commands {
 		{Name: "kill", Help: "End a loop and its agent at once.", Verb: func() any { return new(killVerb) }},
 		{Name: "list", Help: "List the loops of this project, or all on this machine.", Verb: func() any { return new(listVerb) }},
 		{Name: "clean", Help: "Remove loops that have ended, by name, age or status.", Verb: func() any { return new(cleanVerb) }},
+		{Name: "web", Help: "Serve the loops of this machine to a browser or a phone.", Verb: func() any { return new(webVerb) }},
 		{Name: "status", Help: "Show the status of one loop.", Verb: func() any { return new(statusVerb) }},
 		{Name: "why", Help: "Explain why a loop ended, waits or goes on, or why one event happened.", Verb: func() any { return new(whyVerb) }},
 		{Name: "logs", Help: "Print the events of a loop.", Verb: func() any { return new(logsVerb) }},

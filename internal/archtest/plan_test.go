@@ -28,6 +28,7 @@ var plan = []layerRule{
 	{"internal/doctor", 5, "it examines a machine and its settings; no loop depends on that"},
 	{"internal/initialize", 5, "it asks for the settings of a project; no loop depends on that"},
 	{"internal/terminaltest", 5, "a terminal for tests"},
+	{"internal/browsertest", 5, "a browser for tests"},
 	{"internal/runner", 5, "it assembles one running loop; no part of the loop may know the assembly"},
 	{"internal/web", 5, "an optional server: it reads journals and writes inboxes"},
 	{"internal/mcp", 5, "an optional server: it reads journals and writes inboxes"},
@@ -117,6 +118,9 @@ var sideways = map[[2]string]string{
 	{"internal/journaltool", "internal/launch"}:  "it keeps runners out while it works on a loop's files",
 	{"internal/journaltool", "internal/runner"}:  "the runner knows which dialects there are",
 	{"internal/why", "internal/cli"}:             "it prints and reports as the verbs do",
+	{"internal/web", "internal/cli"}:             "it reports with the same errors and hints as the verbs",
+	{"internal/web", "internal/listing"}:         "its list has the groups of the terminal's, and the keys of 'ralph list --json'",
+	{"internal/web", "internal/send"}:            "it sends commands as the verbs do",
 	{"internal/attach", "internal/terminaltest"}: "only its tests use a terminal",
 	{"internal/initialize", "internal/runner"}:   "the runner knows what is secret in settings",
 }
@@ -163,6 +167,7 @@ var clocks = map[string]string{
 	"internal/launch/":                 "how long to wait for a runner is no event",
 	"internal/send/":                   "how long to wait for an answer is no event",
 	"internal/terminaltest/":           "when a terminal was written to, in tests only",
+	"internal/browsertest/":            "how long a test waits for a page is no event",
 	"internal/attach/":                 "how often a terminal is drawn is no event",
 	"internal/board/program.go":        "how long it takes to read the loops decides how often they are read",
 }
@@ -173,5 +178,6 @@ const whyClock = "time enters a loop as the time of an event, so that a replay s
 var testOnly = map[string]string{
 	"internal/agent/agenttest": "what plays an agent or a model in tests must not be part of ralph",
 	"internal/archtest":        "it is a test",
+	"internal/browsertest":     "what runs a browser in tests must not be part of ralph",
 	"internal/terminaltest":    "what plays a terminal in tests must not be part of ralph",
 }

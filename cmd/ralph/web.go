@@ -1,0 +1,31 @@
+package main
+
+import (
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/web"
+)
+
+type webVerb struct {
+	Port      int    `placeholder:"N" help:"The port; without it the usual one, or another if that is taken."`
+	Listen    string `placeholder:"ADDRESS" help:"Let other machines connect to this IP address; without it only this machine can. Nothing is encrypted."`
+	PublicURL string `name:"public-url" placeholder:"URL" help:"How browsers reach a port that is forwarded to this server, such as https://mill.example.org."`
+	Open      bool   `help:"Open the page in the browser."`
+	ReadOnly  bool   `help:"Let no one send commands; print only the link that reads."`
+	NewToken  bool   `help:"Make new tokens, so that all earlier links and browsers are shut out."`
+}
+
+// Help shows examples.
+func (webVerb) Help() string {
+	return cli.Examples(
+		"ralph web --open",
+		"ralph web --read-only",
+		"ralph web --port 4800 --public-url https://mill.example.org",
+	)
+}
+
+// Run serves pages until ctrl-c. The loops do not notice.
+func (v *webVerb) Run(e *cli.Env) error {
+	return web.Run(e, web.Flags{
+		Port: v.Port, Listen: v.Listen, Public: v.PublicURL, Open: v.Open, ReadOnly: v.ReadOnly, NewToken: v.NewToken,
+	})
+}

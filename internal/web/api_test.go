@@ -1,0 +1,206 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+func TestLoopsAsJSON(t *testing.T) {
+	w := newWorld(t)
+	var list struct {
+		Loops []struct{ ID, Name, Group, State, Status string }
+		Write bool
+	}
+	must(t, json.Unmarshal([]byte(w.ask("GET", "/api/loops", "", w.bearer()...).body), &list))
+	if len(list.Loops) != 1 || list.Loops[0].ID != demoID || list.Loops[0].Name != "demo" || list.Loops[0].Group != "working" || !list.Write {
+		t.Errorf("%+v", list)
+	}
+	for _, id := range []string{"demo", demoID} {
+		var d Detail
+		got := w.ask("GET", "/api/loops/"+id, "", w.bearer()...)
+		must(t, json.Unmarshal([]byte(got.body), &d))
+		if got.status != http.StatusOK || d.Name != "demo" || d.MaximumIterations != 5 || !d.Alive {
+			t.Errorf("%s: %d %s", id, got.status, got.body)
+		}
+	}
+	for path, want := range map[string]int{"/api/loops/none": 404, "/api/none": 404, "/api/loops/demo/events?from=x": 400, "/api/loops/demo/entries?limit=999999": 400, "/loops/none": 404} {
+		if got := w.ask("GET", path, "", w.bearer()...); got.status != want {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
+	}
+}
+
+func TestCommandsReachTheInbox(t *testing.T) {
+	w := newWorld(t)
+	box, err := inbox.Open(w.dir)
+	must(t, err)
+	post := func(body string) answered {
+		return w.ask("POST", "/api/loops/demo/commands", body, append(w.bearer(), "Content-Type", "application/json; charset=utf-8")...)
+	}
+	for body, want := range map[string]int{
+		`{"kind":"steer","text":" hello "}`: 202, `{"kind":"set","key":"maximumIterations","value":"9"}`: 202, `{"kind":"stop-now"}`: 202,
+		`{"kind":"steer"}`: 400, `{"kind":"dance"}`: 400, `{"kind":"set"}`: 400, `{"kind":"wait","text":"x"}`: 400, `{"id":"x","kind":"stop"}`: 400, `steer`: 400, ``: 400,
+		`{"kind":"steer","text":"` + strings.Repeat("x", maxBody) + `"}`: 413,
+	} {
+		if got := post(body); got.status != want {
+			t.Errorf("%.60s: %d, want %d: %s", body, got.status, want, got.body)
+		}
+	}
+	items, err := box.Pending()
+	must(t, err)
+	kinds := map[inbox.Kind]inbox.Command{}
+	for _, i := range items {
+		if i.Command != nil {
+			kinds[i.Command.Kind] = *i.Command
+		}
+	}
+	if len(items) != 3 || kinds[inbox.Steer].Text != "hello" || kinds[inbox.Set].Value != "9" || !strings.HasPrefix(kinds[inbox.Steer].From, "web:") {
+		t.Errorf("%d items: %+v", len(items), kinds)
+	}
+}
+
+// A reader that reconnects, also to another server, gets each event once.
+func TestEventsResume(t *testing.T) {
+	w := newWorld(t)
+	for n := range 5 {
+		w.happen(1, event.AgentSaid{Block: strconv.Itoa(n), Text: event.Plain("words"), Final: true})
+	}
+	var ids []string
+	read := func(s *messages, n int) {
+		for range n {
+			m, ok := s.next()
+			if !ok {
+				t.Fatalf("the stream ended after %v", ids)
+			}
+			if e, err := event.Parse([]byte(m.data)); err != nil || e.Seq.String() != m.id {
+				t.Fatalf("%v %q: %v", e.Seq, m, err)
+			}
+			ids = append(ids, m.id)
+		}
+		must(t, s.close())
+	}
+	read(w.stream("/api/loops/demo/events", w.bearer()...), 3)
+	w.serve(Options{})
+	read(w.stream("/api/loops/demo/events?from=1", append(w.bearer(), "Last-Event-ID", ids[2])...), 4)
+	live := w.stream("/api/loops/demo/events?from=8", w.bearer()...)
+	w.happen(1, event.AgentNoticed{What: "a"}, event.AgentNoticed{What: "b"})
+	read(live, 2)
+	if got := strings.Join(ids, " "); got != "1 2 3 4 5 6 7 8 9" {
+		t.Errorf("events %s", got)
+	}
+	lines := w.ask("GET", "/api/loops/demo/events?from=4", "", w.bearer()...)
+	if n := strings.Count(lines.body, "\n"); n != 6 || !strings.HasPrefix(lines.body, `{"v":1,"seq":4,`) {
+		t.Errorf("%d lines: %s", n, lines.body)
+	}
+}
+
+// pageOf is what a page shows: the HTML of entries by their keys.
+type pageOf map[string]string
+
+func (p pageOf) take(t *testing.T, m message) {
+	t.Helper()
+	var frame struct{ Entries []struct{ Key, HTML string } }
+	must(t, json.Unmarshal([]byte(m.data), &frame))
+	for _, e := range frame.Entries {
+		p[e.Key] = e.HTML
+	}
+}
+
+// A page that loses its connection after any event, while entries are open, shows the same in the
+// end as one that did not.
+func TestLivePagesResume(t *testing.T) {
+	w := newWorld(t)
+	last := w.happen(1, event.IterationStarted{N: 1},
+		event.AgentSaid{Block: "1", Text: event.Plain("some ")}, event.ToolCalled{ID: "t", Name: "bash"},
+		event.CommandReceived{ID: "01JD0000000000000000000001", Kind: inbox.Steer, Text: "hello"},
+		event.AgentSaid{Block: "1", Text: event.Plain("words"), Final: true},
+		event.ToolReturned{ID: "t", OK: true, Output: event.Plain("done")},
+		event.CommandDelivered{ID: "01JD0000000000000000000001", How: event.DeliveredLive},
+		event.IterationEnded{N: 1, Outcome: event.OutcomeDone})
+	read := func(page pageOf, after event.Seq) {
+		s := w.stream(fmt.Sprintf("/api/loops/demo/live?first=1&after=%d", after), w.bearer()...)
+		for m, ok := s.next(); ok; m, ok = s.next() {
+			if m.name != "entries" {
+				continue
+			}
+			if page.take(t, m); m.id == last.String() {
+				break
+			}
+		}
+		must(t, s.close())
+	}
+	want := pageOf{}
+	read(want, 0)
+	if len(want) != 6 {
+		t.Fatalf("entries: %v", want)
+	}
+	for cut := event.Seq(1); cut < last; cut++ {
+		page := pageOf{}
+		got := w.ask("GET", fmt.Sprintf("/api/loops/demo/entries?html=1&before=%d", cut+1), "", w.bearer()...)
+		page.take(t, message{data: got.body})
+		read(page, cut)
+		if !reflect.DeepEqual(page, want) {
+			t.Errorf("cut after %d: %v\nwant %v", cut, page, want)
+		}
+	}
+	for _, path := range []string{"/api/loops/demo/live?after=9999", "/api/loops/demo/live?first=1"} {
+		s := w.stream(path, append(w.bearer(), "Last-Event-ID", "9999")...)
+		if m, ok := s.next(); !ok || m.name != "reset" {
+			t.Errorf("%s after events that do not exist: %v", path, m)
+		}
+	}
+}
+
+func TestStreamsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	open := w.stream("/api/loops/demo/live", w.bearer()...)
+	if n := w.server.streams.Load(); n != 1 {
+		t.Fatalf("%d streams", n)
+	}
+	w.server.streams.Store(maxStreams)
+	got := w.ask("GET", "/api/loops/demo/live", "", w.bearer()...)
+	if got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
+		t.Errorf("one too many: %d %s", got.status, got.body)
+	}
+	w.server.streams.Store(1)
+	must(t, open.close())
+}
+
+// A server that ends does not wait for pages that are open.
+func TestServeEndsStreams(t *testing.T) {
+	w := newWorld(t)
+	on, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	env := &cli.Env{Home: w.home, Now: w.server.env.Now}
+	s := New(Options{Env: env, Tokens: w.tokens})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, on) }()
+	w.http.URL = "http://" + on.Addr().String()
+	streams := []*messages{
+		w.stream("/api/loops", w.bearer()...), w.stream("/api/loops/demo/events", w.bearer()...), w.stream("/api/loops/demo/live", w.bearer()...),
+	}
+	cancel()
+	for _, s := range streams {
+		for _, ok := s.next(); ok; {
+			_, ok = s.next()
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if n := s.streams.Load(); n != 0 {
+		t.Errorf("%d streams are open", n)
+	}
+}

@@ -1,0 +1,149 @@
+// The list of loops in three groups.
+
+import { base, connect, elapsed, element, explain, mayWrite, mood, request, say, setClock, started } from "./api.js";
+
+const groups = ["needs you", "working", "ended"];
+const empty = { "needs you": "No loop needs you.", working: "No loop is running.", ended: "No loop has ended yet." };
+const titles = { "needs you": "Needs you", working: "Working", ended: "Ended" };
+
+const list = document.getElementById("list");
+const filter = document.getElementById("filter");
+const cards = new Map(); // by the loop's id
+const sections = new Map();
+let loops = [];
+let known = null; // ids of the loops that needed a person
+
+for (const group of groups) {
+  const count = element("span", { class: "count" });
+  const body = element("div", { class: "cards" });
+  const section = element("section", { "aria-label": titles[group] }, element("h2", {}, titles[group] + " ", count), body);
+  sections.set(group, { body, count });
+  list.append(section);
+}
+
+function matches(loop) {
+  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = [loop.name, loop.project, loop.state, loop.agent, loop.question || ""].join(" ").toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+function makeCard(loop) {
+  const card = element("article", { class: "card" });
+  card.innerHTML = "";
+  const parts = {
+    name: element("a", { class: "name", href: `${base}/loops/${encodeURIComponent(loop.id || loop.name)}` }),
+    state: element("span", { class: "badge" }),
+    facts: element("p", { class: "dim" }),
+    project: element("p", { class: "dim" }),
+    why: element("p", { class: "reason" }),
+  };
+  card.append(element("div", { class: "top" }, parts.name, parts.state), parts.why, parts.facts, parts.project);
+  return { card, parts, form: null };
+}
+
+function fill(made, loop) {
+  const { parts, card } = made;
+  parts.name.textContent = loop.name || "unreadable entry";
+  parts.state.textContent = loop.state;
+  parts.state.dataset.mood = mood(loop);
+  const facts = [];
+  if (loop.shown.iteration) facts.push(`iteration ${loop.shown.iteration}`);
+  if (started(loop)) facts.push(elapsed(loop));
+  if (loop.agent) facts.push(loop.agent);
+  facts.push(loop.shown.cost === "unknown" ? "cost unknown" : loop.shown.cost);
+  parts.facts.textContent = facts.join(" · ");
+  parts.project.textContent = loop.project;
+  const why = loop.error || loop.question || (loop.waiting ? `waits for ${loop.waiting}` : loop.reason ? `ended: ${loop.reason}` : "");
+  parts.why.textContent = why;
+  parts.why.hidden = !why;
+  parts.why.classList.toggle("asks", Boolean(loop.question));
+  const asks = mayWrite && loop.alive && loop.group === "needs you";
+  if (asks && !made.form) {
+    made.form = answerForm(loop);
+    card.append(made.form);
+  } else if (!asks && made.form) {
+    made.form.remove();
+    made.form = null;
+  }
+}
+
+// answerForm lets a person answer in place; the loop continues with the answer.
+function answerForm(loop) {
+  const text = element("textarea", { rows: 1, placeholder: "Answer", "aria-label": `Answer to loop ${loop.name}` });
+  const problem = element("p", { class: "problem", role: "alert", hidden: true });
+  const form = element("form", { class: "answer" }, text, element("button", { type: "submit" }, "Answer and resume"), problem);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const path = `/api/loops/${encodeURIComponent(loop.id)}/commands`;
+    try {
+      if (text.value.trim()) await request(path, { kind: "steer", text: text.value });
+      await request(path, { kind: "resume" });
+      text.value = "";
+      problem.hidden = true;
+      say(`Sent to loop ${loop.name}.`);
+    } catch (error) {
+      problem.textContent = explain(error);
+      problem.hidden = false;
+    }
+  });
+  return form;
+}
+
+function draw() {
+  const seen = new Set();
+  for (const group of groups) {
+    const { body, count } = sections.get(group);
+    const mine = loops.filter((loop) => loop.group === group && matches(loop));
+    count.textContent = mine.length;
+    const wanted = mine.map((loop) => {
+      const key = loop.id || loop.dir || loop.error;
+      seen.add(key);
+      if (!cards.has(key)) cards.set(key, makeCard(loop));
+      fill(cards.get(key), loop);
+      return cards.get(key).card;
+    });
+    if (!wanted.length) wanted.push(element("p", { class: "empty" }, filter.value ? "Nothing matches." : empty[group]));
+    // A card that stays in its place keeps what a person types in it.
+    const same = wanted.length === body.children.length && wanted.every((card, i) => body.children[i] === card);
+    if (!same) {
+      const focus = document.activeElement;
+      body.replaceChildren(...wanted);
+      if (focus && body.contains(focus)) focus.focus();
+    }
+  }
+  for (const key of cards.keys()) if (!seen.has(key)) cards.delete(key);
+  const asking = loops.filter((loop) => loop.group === "needs you").length;
+  document.title = (asking ? `(${asking}) ` : "") + "Loops · ralph";
+}
+
+function announce() {
+  const asking = new Set(loops.filter((loop) => loop.group === "needs you").map((loop) => loop.id));
+  if (known) {
+    const fresh = loops.filter((loop) => asking.has(loop.id) && !known.has(loop.id));
+    if (fresh.length) say(fresh.map((loop) => `Loop ${loop.name} needs you: ${loop.question || loop.state}`).join(". "));
+  }
+  known = asking;
+}
+
+filter.addEventListener("input", draw);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && !/^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName)) {
+    event.preventDefault();
+    filter.focus();
+  } else if (event.key === "Escape" && document.activeElement === filter) {
+    filter.value = "";
+    draw();
+    filter.blur();
+  }
+});
+
+setInterval(() => loops.some((loop) => loop.alive) && draw(), 1000);
+
+connect(() => "/api/loops", {
+  loops(data) {
+    setClock(data.now);
+    loops = data.loops;
+    announce();
+    draw();
+  },
+});

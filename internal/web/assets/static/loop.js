@@ -1,0 +1,302 @@
+// The page of one loop: its conversation, live, and what a person can do.
+
+import { connect, elapsed, element, explain, mayWrite, mood, now, request, say, setClock, showConnection, span, started } from "./api.js";
+import { commandOf } from "./command.js";
+
+const { id, name } = document.body.dataset;
+const path = `/api/loops/${encodeURIComponent(id)}`;
+const get = (key) => document.getElementById(key);
+
+const conversation = get("conversation");
+const list = get("entries");
+const problem = get("problem");
+
+// Entries
+
+const most = 1500; // entries that the page keeps while it follows
+const shown = new Map(); // elements by key
+let first = 1; // the events of this page
+let after = 0;
+let oldest = 0; // the first event that is shown
+let start = false; // there is nothing before it
+
+const atEnd = () => conversation.scrollHeight - conversation.scrollTop - conversation.clientHeight < 60;
+const toEnd = () => (conversation.scrollTop = conversation.scrollHeight);
+
+function put(entry) {
+  let made = shown.get(entry.key);
+  if (made && made.html === entry.html) return;
+  if (!made) {
+    made = element("div", { class: "holder" });
+    shown.set(entry.key, made);
+  }
+  const open = [...made.querySelectorAll("details")].map((part) => part.open);
+  made.id = `e${entry.seq}`;
+  made.seq = entry.seq;
+  made.dataset.kind = entry.kind;
+  made.html = entry.html;
+  // The server made this from a template that escapes what others wrote, and scripts in it cannot
+  // run.
+  made.innerHTML = entry.html;
+  made.querySelectorAll("details").forEach((part, i) => i in open && (part.open = open[i]));
+  place(made);
+}
+
+// place puts an entry where its event belongs. What the server has not confirmed is at the end.
+function place(made) {
+  let next = null;
+  for (let other = list.lastElementChild; other && other.seq > made.seq; other = other.previousElementSibling) {
+    if (other !== made) next = other;
+  }
+  if (!made.isConnected || made.nextElementSibling !== next) list.insertBefore(made, next);
+}
+
+function putAll(entries) {
+  const follows = atEnd();
+  const before = list.lastElementChild;
+  for (const entry of entries) put(entry);
+  if (follows) {
+    forget();
+    toEnd();
+  } else if (list.lastElementChild !== before) {
+    get("newest").hidden = false;
+  }
+}
+
+// forget removes the oldest entries of a page that has been open for long.
+function forget() {
+  if (list.childElementCount <= most) return;
+  while (list.childElementCount > most - 300) {
+    for (const [key, made] of shown) {
+      if (made === list.firstElementChild) {
+        shown.delete(key);
+        break;
+      }
+    }
+    list.firstElementChild.remove();
+  }
+  oldest = list.firstElementChild.seq;
+  start = false;
+  get("load").hidden = false;
+}
+
+let loading = false;
+
+async function loadEarlier() {
+  if (loading || start) return;
+  loading = true;
+  try {
+    const page = await request(`${path}/entries?html=1&before=${oldest}`);
+    const height = conversation.scrollHeight;
+    const top = list.firstElementChild;
+    for (const entry of page.entries) {
+      if (shown.has(entry.key)) continue; // a later state of it is shown
+      put(entry);
+    }
+    if (top) conversation.scrollTop += conversation.scrollHeight - height;
+    start = page.start || page.first === 0 || page.first >= oldest;
+    oldest = page.first || oldest;
+    get("load").hidden = start;
+    if (page.problem) complain(page.problem);
+  } catch (error) {
+    complain(explain(error));
+  }
+  loading = false;
+}
+
+get("load").addEventListener("click", loadEarlier);
+conversation.addEventListener("scroll", () => {
+  if (conversation.scrollTop < 400) loadEarlier();
+  if (atEnd()) get("newest").hidden = true;
+});
+get("newest").addEventListener("click", toEnd);
+// A keyboard on a telephone, or a longer message, leaves less for the conversation.
+let followed = true;
+conversation.addEventListener("scroll", () => (followed = atEnd()), { passive: true });
+new ResizeObserver(() => followed && toEnd()).observe(conversation);
+
+// State
+
+let state = null;
+
+function drawState() {
+  if (!state) return;
+  const badge = get("state");
+  badge.textContent = state.state;
+  badge.dataset.mood = mood(state);
+  const facts = [];
+  if (state.shown.iteration) facts.push(["iteration", state.shown.iteration]);
+  if (started(state)) facts.push(["elapsed", elapsed(state)]);
+  facts.push(["cost", state.shown.cost], ["tokens", state.shown.tokens]);
+  if (state.boxes) facts.push(["tasks", `${state.ticked} of ${state.boxes}`]);
+  if (state.agent) facts.push(["agent", state.agent]);
+  const text = facts.map((fact) => fact.join(" ")).join("|");
+  const holder = get("facts");
+  if (holder.text !== text) {
+    holder.text = text;
+    holder.replaceChildren(...facts.map(([key, value]) => element("div", {}, element("dt", {}, key), element("dd", {}, value))));
+  }
+  document.title = `${name}: ${state.state} · ralph`;
+  drawQuestion();
+  if (mayWrite) drawForm();
+}
+
+// waitsForPerson reports that a loop goes on only when a person lets it.
+const waitsForPerson = () => state.alive && state.group === "needs you";
+
+function drawQuestion() {
+  let title = "";
+  let text = "";
+  if (state.question) [title, text] = ["The agent asks", state.question];
+  else if (waitsForPerson()) [title, text] = [state.state, state.waiting];
+  else if (state.alive && state.until) [title, text] = ["Waiting", `${state.waiting} (${span(Date.parse(state.until) - now())} left)`];
+  else if (state.reason) [title, text] = [`Ended: ${state.reason}`, [state.why, state.hint].filter(Boolean).join(". ")];
+  else if (state.died) [title, text] = ["The runner died", `'ralph start ${name} --resume' in ${state.project} resumes the loop`];
+  get("question").hidden = !title;
+  if (get("ask").textContent !== title) get("ask").textContent = title;
+  if (get("asked").textContent !== text) get("asked").textContent = text;
+}
+
+function drawForm() {
+  const resting = waitsForPerson();
+  get("form").hidden = !state.alive;
+  get("when").hidden = resting;
+  get("send").textContent = resting ? "Answer and resume" : "Send";
+  get("text").placeholder = resting ? "Answer" : "Message to the agent";
+  const pausing = resting || /paus/.test(state.state);
+  get("actions").querySelector("[data-kind=pause]").hidden = pausing;
+  get("actions").querySelector("[data-kind=resume]").hidden = !pausing || resting;
+}
+
+function setState(next) {
+  setClock(next.now);
+  const old = state;
+  state = next;
+  drawState();
+  if (old && old.state !== next.state) say(`Loop ${name} is ${next.state}.`);
+  if (next.question && (!old || old.question !== next.question)) say(`The agent asks: ${next.question}`);
+}
+
+setInterval(drawState, 1000);
+
+// Commands
+
+function complain(text) {
+  problem.textContent = text;
+  problem.hidden = !text;
+}
+
+async function send(command) {
+  complain("");
+  try {
+    const sent = await request(`${path}/commands`, command);
+    if (!shown.has(sent.id)) putSent(sent, command);
+    return true;
+  } catch (error) {
+    complain(explain(error));
+    return false;
+  }
+}
+
+// putSent shows a command until the loop's journal has it.
+function putSent(sent, command) {
+  const made = element("div", { class: "holder sent" }, element("p", {}, command.text || command.kind), element("p", { class: "dim" }, "sent; the loop has not taken it yet"));
+  made.seq = Infinity;
+  shown.set(sent.id, made);
+  place(made);
+  toEnd();
+}
+
+function fit(text) {
+  text.style.height = "auto";
+  text.style.height = `${Math.min(text.scrollHeight + 2, window.innerHeight / 3)}px`;
+}
+
+async function submit(next) {
+  const text = get("text");
+  const typed = text.value.trim();
+  const resting = waitsForPerson();
+  const command = commandOf(typed, next ? "follow-up" : "steer");
+  if (command.problem) return complain(command.problem);
+  if (!typed && !resting) return;
+  if (typed && !(await send(command))) return;
+  text.value = "";
+  fit(text);
+  if (resting && (!typed || command.kind === "steer" || command.kind === "follow-up")) await send({ kind: "resume" });
+}
+
+if (mayWrite) {
+  const text = get("text");
+  const touch = matchMedia("(pointer: coarse)");
+  get("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit(get("form").elements.when.value === "follow-up");
+  });
+  text.addEventListener("input", () => fit(text));
+  text.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || (touch.matches && !event.altKey)) return;
+    event.preventDefault();
+    submit(event.altKey || get("form").elements.when.value === "follow-up");
+  });
+  get("actions").addEventListener("click", (event) => {
+    const { kind } = event.target.dataset;
+    if (kind === "stop") get("stop").showModal();
+    else if (kind) send({ kind });
+  });
+  get("stop").addEventListener("close", () => {
+    const kind = get("stop").returnValue;
+    get("stop").returnValue = "";
+    if (kind) send({ kind });
+  });
+}
+
+// Start
+
+async function begin() {
+  try {
+    const page = await request(`${path}/entries?html=1`);
+    shown.clear();
+    list.replaceChildren();
+    [first, after, oldest, start] = [page.first || 1, page.last, page.first, page.start];
+    get("load").hidden = start;
+    putAll(page.entries);
+    if (page.problem) complain(page.problem);
+    toEnd();
+    return true;
+  } catch (error) {
+    complain(explain(error));
+    showConnection("reconnecting…", "wait");
+    return false;
+  }
+}
+
+let begun = await begin();
+while (!begun) {
+  await new Promise((done) => setTimeout(done, 2000));
+  begun = await begin();
+}
+complain(problem.textContent === "the server cannot be reached" ? "" : problem.textContent);
+
+let spoken = null; // the entry that changed last
+
+const stream = connect(() => `${path}/live?first=${first}&after=${after}`, {
+  state: setState,
+  entries(data, seq) {
+    putAll(data.entries);
+    after = Number(seq);
+    setState(data.state);
+    const last = data.entries.findLast((entry) => entry.kind === "words");
+    if (spoken && data.entries.length && data.entries.at(-1).key !== spoken.key) {
+      say(shown.get(spoken.key)?.textContent.trim().slice(0, 400) || "");
+      spoken = null;
+    }
+    spoken = last || spoken;
+  },
+  async reset() {
+    await begin();
+    stream.reopen();
+  },
+  problem(data) {
+    complain(data.hint ? `${data.error}; ${data.hint}` : data.error);
+  },
+});

@@ -1,0 +1,59 @@
+package web
+
+import (
+	"time"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Detail is the state of one loop.
+type Detail struct {
+	Loop
+	Now       time.Time `json:"now"`            // by the clock of this machine
+	Doing     string    `json:"doing"`          // what the open iteration does
+	Until     time.Time `json:"until,omitzero"` // of a loop that waits for a moment
+	Hint      string    `json:"hint,omitempty"` // the next step after an end
+	Why       string    `json:"why,omitempty"`  // why it ended
+	Ticked    int       `json:"ticked"`         // boxes of the task's checklist
+	Boxes     int       `json:"boxes"`
+	Agents    []string  `json:"agents"`
+	Iteration *ended    `json:"lastIteration,omitempty"`
+	// Commands are those that were received and have not taken effect.
+	Commands []event.CommandReceived `json:"commands"`
+}
+
+// ended is the last iteration that ended.
+type ended = projector.Iteration
+
+// detail reads the state of a loop.
+func (s *Server) detail(l registry.Status) (Detail, error) {
+	loop, err := projector.Load(l.Dir)
+	if err != nil {
+		return Detail{}, err
+	}
+	return s.detailOf(l, loop.View()), nil
+}
+
+// detailOf joins what the registry and what the events say about a loop.
+func (s *Server) detailOf(l registry.Status, v projector.View) Detail {
+	if v.Seq > 0 {
+		l.Head = v.Summary
+		l.Died = !l.Live.Alive && !v.Status.Ended()
+	}
+	d := Detail{
+		Loop: describe(s.env, []registry.Status{l})[0], Now: s.env.Now(), Doing: v.Doing, Until: v.Until,
+		Ticked: v.Ticked, Boxes: v.Boxes, Iteration: v.Last, Agents: []string{}, Commands: v.Commands,
+	}
+	if v.Ended != nil {
+		d.Why, d.Hint = v.Ended.Why, v.Ended.Hint
+	}
+	for _, a := range v.Agents {
+		d.Agents = append(d.Agents, a.Protocol)
+	}
+	if d.Commands == nil {
+		d.Commands = []event.CommandReceived{}
+	}
+	return d
+}
