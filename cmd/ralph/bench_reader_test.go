@@ -76,7 +76,7 @@ func BenchmarkList(b *testing.B) {
 
 // liveLoop makes a loop whose lock this process holds: an iteration of an agent that has printed a
 // long stream, with everything that a runner writes beside the journal.
-func (p *binary) liveLoop(b *testing.B, name string, size int64) *journal.Writer {
+func (p *binary) liveLoop(b testing.TB, name string, size int64) *journal.Writer {
 	b.Helper()
 	dir := p.dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -128,7 +128,7 @@ func (p *binary) liveLoop(b *testing.B, name string, size int64) *journal.Writer
 }
 
 // streamDrafts returns the events of some megabytes of an agent's output.
-func streamDrafts(b *testing.B) (drafts []event.Draft) {
+func streamDrafts(b testing.TB) (drafts []event.Draft) {
 	b.Helper()
 	stream := agenttest.WorkStream(b, "../../internal/agent/claude/testdata/tool-run.jsonl", 8<<20)
 	dialect := claude.New(nil)
@@ -154,7 +154,7 @@ func streamDrafts(b *testing.B) (drafts []event.Draft) {
 }
 
 // enlist puts a loop into the registry.
-func (p *binary) enlist(b *testing.B, name, protocol string) {
+func (p *binary) enlist(b testing.TB, name, protocol string) {
 	b.Helper()
 	err := registration.Put(p.home, registry.Entry{
 		Name: name, Dir: p.dir(name), Project: p.project, ID: "01M7ZG7MMYVFD9GXSY2ZE2N2KQ", Agent: protocol,

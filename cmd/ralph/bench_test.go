@@ -83,7 +83,7 @@ func median(values []float64) float64 {
 }
 
 // timed runs a command to its end.
-func timed(b *testing.B, cmd *exec.Cmd) time.Duration {
+func timed(b testing.TB, cmd *exec.Cmd) time.Duration {
 	b.Helper()
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
@@ -99,7 +99,7 @@ type binary struct {
 	path, home, project string
 }
 
-func newBinary(b *testing.B) *binary {
+func newBinary(b testing.TB) *binary {
 	b.Helper()
 	dir := b.TempDir()
 	p := &binary{path: filepath.Join(dir, "ralph"), home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project")}
@@ -123,7 +123,7 @@ func (p *binary) command(args ...string) *exec.Cmd {
 func (p *binary) dir(name string) string { return filepath.Join(p.project, cli.RalphFolder, name) }
 
 // nothing builds the least program that Go makes.
-func (p *binary) nothing(b *testing.B) string {
+func (p *binary) nothing(b testing.TB) string {
 	b.Helper()
 	source := filepath.Join(filepath.Dir(p.path), "nothing.go")
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
@@ -138,7 +138,7 @@ func (p *binary) nothing(b *testing.B) string {
 var sleeper = []string{"--prompt", "work", "--agent", "sleep 600", "--protocol", "text"}
 
 // start starts a loop whose agent sleeps, and ends both.
-func (p *binary) start(b *testing.B, name string) time.Duration {
+func (p *binary) start(b testing.TB, name string) time.Duration {
 	b.Helper()
 	took := timed(b, p.command(append([]string{"start", name, "--detach"}, sleeper...)...))
 	p.end(b, name)
@@ -146,7 +146,7 @@ func (p *binary) start(b *testing.B, name string) time.Duration {
 }
 
 // end kills a loop's runner and agent and waits until the runner is gone.
-func (p *binary) end(b *testing.B, name string) {
+func (p *binary) end(b testing.TB, name string) {
 	b.Helper()
 	timedOrExit(b, p.command("kill", name))
 	for deadline := time.Now().Add(10 * time.Second); ; {
@@ -161,7 +161,7 @@ func (p *binary) end(b *testing.B, name string) {
 }
 
 // timedOrExit runs a command that may end with any code.
-func timedOrExit(b *testing.B, cmd *exec.Cmd) {
+func timedOrExit(b testing.TB, cmd *exec.Cmd) {
 	b.Helper()
 	out, err := cmd.CombinedOutput()
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
@@ -175,7 +175,7 @@ type tmux struct {
 	env    []string
 }
 
-func newTmux(b *testing.B) *tmux {
+func newTmux(b testing.TB) *tmux {
 	b.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		b.Skip("tmux, the yardstick, is not installed")
@@ -241,7 +241,7 @@ func until(b *testing.B, cmd *exec.Cmd, out io.Reader, began time.Time) time.Dur
 }
 
 // jsonOf runs a command that prints one JSON value.
-func jsonOf(b *testing.B, cmd *exec.Cmd, v any) {
+func jsonOf(b testing.TB, cmd *exec.Cmd, v any) {
 	b.Helper()
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
