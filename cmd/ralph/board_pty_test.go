@@ -3,10 +3,16 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/terminaltest"
 )
 
 // scenario writes a scenario of the rehearsal agent and starts a detached loop with it.
@@ -17,43 +23,86 @@ func (p *place) scenario(name, text string) {
 	p.fine("start", name, "--detach", "--allow-shared-worktree", "-p", "x", "--agent", "ralph rehearse "+path, "--protocol", "rehearsal")
 }
 
-// A person finds the question of a loop on the board, answers it there, stops another loop, and
-// resumes one that is blocked.
+// watched is a program on a terminal whose screen is compared with what a person should see.
+type watched struct {
+	*place
+	*terminaltest.Session
+}
+
+func (p *place) watch(args ...string) *watched {
+	p.Helper()
+	cmd := p.command(args...)
+	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	session, err := terminaltest.Start(cmd, terminaltest.Options{Columns: 110, Rows: 30, Marks: true})
+	p.must(err)
+	p.Cleanup(session.End)
+	return &watched{p, session}
+}
+
+// sees waits until the screen shows all of these texts.
+func (w *watched) sees(texts ...string) {
+	w.Helper()
+	_, err := w.Await(20*time.Second, func(e *terminaltest.Emulator) bool {
+		text := e.Text()
+		for _, want := range texts {
+			if !strings.Contains(text, want) {
+				return false
+			}
+		}
+		return true
+	})
+	if err != nil {
+		w.Fatalf("it does not show %q: %v", texts, err)
+	}
+}
+
+func (w *watched) types(keys string) {
+	w.Helper()
+	_, err := w.Type(keys)
+	w.must(err)
+}
+
+// leaves waits for the end of the program, which succeeds and leaves the terminal as it was.
+func (w *watched) leaves() {
+	w.Helper()
+	if code, err := w.Ended(20 * time.Second); err != nil || code != 0 {
+		w.Fatalf("exit %d, %v", code, err)
+	}
+	_, err := w.Await(20*time.Second, func(e *terminaltest.Emulator) bool { return !e.Modes["?1049"] && !e.Modes["?2004"] })
+	if err != nil {
+		w.Errorf("the terminal is left in other modes: %v", err)
+	}
+}
+
+// A person finds the question of a loop, answers it there, steers another loop, and stops it.
 func TestBoardAnswersInPlace(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.scenario("asks", "iteration\n  inbox wait Which schema is right?\niteration\n  append work.txt {iteration}\n  promise\n")
-	p.until("the loop to wait", func() bool { return p.status("asks") == "waiting" })
-	board := p.terminal(p.command())
-	board.sees("needs you")
-	board.sees("Which schema is right?")
-	board.sees("a answer")
+	board := p.watch()
+	board.sees("needs you  1\n> asks  waiting <1m ", "\n    Which schema is right?\n", "a answer")
 	board.types("a")
-	board.sees("the loop continues with it")
+	board.sees("asks: Which schema is right?\nYour answer is for the agent of asks, and the loop continues with it:\n>")
 	board.types("the second, v2" + enter)
-	board.sees("loop asks has your answer and continues")
-	p.until("the loop to complete", func() bool { return p.status("asks") == "completed" })
+	board.sees("loop asks has your answer and continues", "needs you\n  nothing\n", "ended  1\n> asks  completed <1m ago", "the agent gave the promise")
 	if said := p.fine("logs", "asks", "--json", "--type", "iteration.started", "--iteration", "2"); !strings.Contains(said, "the second, v2") {
 		t.Errorf("the answer is not in the prompt:\n%s", said)
 	}
-	board.sees("the agent gave the promise")
 
 	p.scenario("works", "iteration\n  say I am working.\n  silence\n  steered -> say I heard you: {steer}\n")
-	board.sees("works")
+	board.sees("working  1\n  works  running <1m")
 	board.types("/works" + enter)
-	board.sees("filter: works")
+	board.sees("> works", "filter: works", "none match")
 	board.types("s")
 	board.sees("To the agent of works")
 	board.types("leave the parser" + enter)
-	p.until("the agent to be steered", func() bool {
-		return strings.Contains(p.fine("logs", "works", "--json", "--type", "agent.said"), "I heard you: leave the parser")
-	})
+	board.sees("steer delivered at iteration 1 of loop works (live)")
 	board.types("x")
 	board.sees("stop works?")
 	board.types("!")
-	p.until("the loop to be stopped", func() bool { return p.status("works") == "stopped" })
+	board.sees("ended  1\n> works  stopped <1m ago")
 	board.types("q")
-	board.leaves(0)
+	board.leaves()
 }
 
 // A blocked loop is resumed with the text that it needs.
@@ -61,19 +110,17 @@ func TestBoardResumesWithText(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.scenario("fonts", "iteration\n  inbox blocked the licence is not clear\niteration\n  append work.txt {iteration}\n  promise\n")
-	p.until("the loop to end", func() bool { return p.status("fonts") == "stopped" && p.dead("fonts") })
-	board := p.terminal(p.command("list", "--watch"))
-	board.sees("the licence is not clear")
+	board := p.watch("list", "--watch")
+	board.sees("needs you  1\n> fonts  blocked <1m ago", "\n    the licence is not clear\n    → give it what it needs, then resume the loop\n")
 	board.types("a")
 	board.sees("with this text in its next prompt")
 	board.types("it is the OFL" + enter)
-	board.sees("loop fonts is running again")
-	p.until("the loop to complete", func() bool { return p.status("fonts") == "completed" })
+	board.sees("loop fonts is running again; the text is in its next prompt", "> fonts  completed <1m ago")
 	if said := p.fine("logs", "fonts", "--json", "--type", "iteration.started", "--iteration", "2"); !strings.Contains(said, "it is the OFL") {
 		t.Errorf("the text is not in the prompt:\n%s", said)
 	}
 	board.types(ctrlC)
-	board.leaves(0)
+	board.leaves()
 }
 
 // Enter shows a loop; leaving it comes back.
@@ -81,16 +128,17 @@ func TestBoardAttaches(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")
-	board := p.terminal(p.command())
-	board.sees("working")
-	board.sees("? manual")
+	board := p.watch()
+	board.sees("> one", "? manual")
 	board.types(enter)
-	board.sees("I am working.")
+	_, err := board.Await(20*time.Second, func(e *terminaltest.Emulator) bool {
+		return strings.Contains(e.Text(), "I am working.") && e.Modes["?2004"] // keys reach ralph one by one
+	})
+	p.must(err)
 	board.types(ctrlD)
-	board.sees("left loop one")
-	p.until("the board to come back", func() bool { return strings.Count(board.text(), "? manual") > 1 })
+	board.sees("needs you", "> one", "? manual")
 	board.types("q")
-	board.leaves(0)
+	board.leaves()
 	if p.dead("one") {
 		t.Error("the loop has ended")
 	}
@@ -100,7 +148,44 @@ func TestBoardAttaches(t *testing.T) {
 func TestRalphAloneWelcomes(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	welcome := p.terminal(p.command())
+	welcome := p.watch()
 	welcome.sees("Three steps to the first:")
-	welcome.leaves(0)
+	welcome.leaves()
+}
+
+// For a program, a line of JSON comes whenever a loop has changed.
+func TestListPrintsChanges(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	cmd := p.command("list", "--json", "--watch")
+	out, err := cmd.StdoutPipe()
+	p.must(err)
+	p.must(cmd.Start())
+	lines := bufio.NewReader(out)
+	next := func() (status string) {
+		line, err := lines.ReadString('\n')
+		p.must(err)
+		var loops []struct{ Status string }
+		p.must(json.Unmarshal([]byte(line), &loops))
+		for _, l := range loops {
+			status += l.Status
+		}
+		return status
+	}
+	if got := next(); got != "" {
+		t.Errorf("at first %q", got)
+	}
+	p.scenario("asks", "iteration\n  inbox wait Which schema is right?\n")
+	for got := next(); got != "waiting"; got = next() {
+		if got != "starting" && got != "running" {
+			t.Fatalf("then %q", got)
+		}
+	}
+	p.must(cmd.Process.Signal(os.Interrupt))
+	if rest, err := io.ReadAll(lines); err != nil || len(rest) > 0 {
+		t.Errorf("%q, %v", rest, err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("ctrl-c ends it with %v", err)
+	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/listing"
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
@@ -53,6 +55,13 @@ func (l *Loader) Load(files []string) (Snapshot, error) {
 		wanted[file] = true
 	}
 	call, root, home := l.env.NamesToType(all), l.env.Root(), l.env.Variable("HOME")
+	marked := sync.OnceValue(func() map[string][]process.Stray {
+		all, err := process.Marked()
+		if err != nil {
+			return nil // what is left is not known
+		}
+		return all
+	})
 	loops := make([]Loop, 0, len(all))
 	for _, s := range all {
 		s = l.refreshed(s)
@@ -61,7 +70,7 @@ func (l *Loader) Load(files []string) (Snapshot, error) {
 			loop.Call = strings.Trim(strings.TrimSuffix(s.File, ".json"), "-")
 		}
 		if wanted[s.File] {
-			facts := l.factsOf(s)
+			facts := l.factsOf(s, marked)
 			loop.Facts = &facts
 		} else if known, found := l.facts[s.File]; found && known.alive == s.Live.Alive && known.head.Status == s.Head.Status && known.head.Reason == s.Head.Reason {
 			loop.Facts = &known.Facts
@@ -87,29 +96,39 @@ func (l *Loader) refreshed(s registry.Status) registry.Status {
 	return s
 }
 
-// factsOf reads the facts of a loop again if it has changed.
-func (l *Loader) factsOf(s registry.Status) Facts {
+// factsOf reads the facts of a loop again if it has changed, and those of a loop that died each
+// time. marked returns the processes of all loops.
+func (l *Loader) factsOf(s registry.Status, marked func() map[string][]process.Stray) Facts {
 	known, found := l.facts[s.File]
-	if found && known.head.Seq == s.Head.Seq && known.head.At.Equal(s.Head.At) && known.alive == s.Live.Alive {
+	if found && known.head.Seq == s.Head.Seq && known.head.At.Equal(s.Head.At) && known.alive == s.Live.Alive && !s.Died {
 		return known.Facts
 	}
-	facts := readFacts(s)
+	facts := readFacts(s, marked)
 	l.facts[s.File] = remembered{s.Head, s.Live.Alive, facts}
 	return facts
 }
 
-func readFacts(s registry.Status) Facts {
+func readFacts(s registry.Status, marked func() map[string][]process.Stray) Facts {
 	switch {
 	case s.Err != nil:
 		return Facts{Text: cli.Clean(s.Err.Error())}
 	case s.Gone:
 		return Facts{Text: "its folder is gone: " + render.Clean(s.Dir)}
 	case s.Died:
-		return Facts{Text: "its runner died", Hint: "r resumes it"}
+		return factsOfDied(s, marked())
 	case s.Live.Alive:
 		return factsOfLive(s)
 	}
 	return factsOfEnded(s)
+}
+
+// factsOfDied says whether processes outlived the runner: they still work, and no journal records
+// their work.
+func factsOfDied(s registry.Status, marked map[string][]process.Stray) Facts {
+	if left := send.LeftOf(marked, s); len(left) > 0 {
+		return Facts{Text: "its runner died, and left " + send.SpellStrays(left), Hint: "r ends that and resumes the loop; 'ralph kill' only ends it"}
+	}
+	return Facts{Text: "its runner died", Hint: "r resumes it"}
 }
 
 // lastEvents is how much of a journal's end is read for what runs now. A tool that has printed more
