@@ -51,7 +51,7 @@ func (e *SignalError) Error() string { return "interrupted by a signal: " + e.Si
 var ErrGone = errors.New("the terminal is gone")
 
 // framesPerSecond is how often the screen is compared with what the terminal shows.
-const framesPerSecond = 30
+const framesPerSecond = 60
 
 // Run runs a program until it quits (tea.Quit), with the terminal's former modes on return. The
 // error is a *[SignalError] after a signal, [ErrGone] if the terminal went away, and that of

@@ -136,7 +136,7 @@ func (m *model) elapsed() string {
 		active += until.Sub(began)
 	}
 	text := coarse(all)
-	if active > 0 && coarse(active) != text {
+	if active > 0 && all >= time.Minute && coarse(active) != text {
 		text += " (" + coarse(active) + " active)"
 	}
 	return text
@@ -175,7 +175,7 @@ func (m *model) agent() string {
 // activity is the second line: what happens now, and since when or until when.
 func (m *model) activity(columns int) string {
 	what, since := m.doing()
-	if what == "" {
+	if what == "" || m.needsPerson() && m.overlay == nil { // the card says it
 		return ""
 	}
 	took := ""
