@@ -83,26 +83,35 @@ func needing(n int) string {
 
 // keys are the keys that work now, as many as fit; the manual has all.
 func (m *Model) keys() string {
-	var keys []string
 	switch m.mode {
 	case filtering:
-		keys = []string{"enter keeps the filter", "esc clears it", "words match name, project, state, question"}
+		return m.fitting("enter keeps the filter", "esc clears it", "words match name, project, state, question")
 	case answering, steering:
-		keys = []string{"enter sends", "esc leaves", "alt+enter new line"}
+		return m.fitting("enter sends", "esc leaves", "alt+enter new line")
 	case stopping:
-		keys = []string{"enter after the iteration", "! now", "esc no"}
+		return m.fitting("enter after the iteration", "! now", "esc no")
 	case resuming:
-		keys = []string{"enter yes", "esc no"}
-	default:
-		keys = m.browsingKeys()
+		return m.fitting("enter yes", "esc no")
 	}
+	const always = "? manual · q leave"
+	left := m.Width - render.Columns(always+" · ")
+	if text := fitting(left, m.browsingKeys()); text != "" {
+		return text + " · " + always
+	}
+	return render.Cut(always, m.Width)
+}
+
+func (m *Model) fitting(keys ...string) string { return fitting(m.Width, keys) }
+
+// fitting joins keys, as many as fit.
+func fitting(width int, keys []string) string {
 	text := ""
 	for _, key := range keys {
 		longer := key
 		if text != "" {
 			longer = text + " · " + key
 		}
-		if render.Columns(longer) > m.Width {
+		if render.Columns(longer) > width {
 			break
 		}
 		text = longer
@@ -110,30 +119,28 @@ func (m *Model) keys() string {
 	return text
 }
 
+// browsingKeys are the keys for the chosen loop, the most useful first.
 func (m *Model) browsingKeys() []string {
-	keys := []string{"? manual", "q leave"}
-	if l := m.chosen(); l != nil && !l.Gone && l.Err == nil {
-		keys = append(keys, "enter attach")
-		switch {
-		case !l.Live.Alive:
-			keys = append(keys, "r resume", "a resume with a text")
-		case listing.WaitsForPerson(l.Status):
-			keys = append(keys, "a answer", "x stop", "p resume without an answer")
-		case listing.GroupOf(l.Status) == listing.NeedsYou:
-			keys = append(keys, "p resume", "a resume with a text", "x stop")
-		default:
-			keys = append(keys, "s steer", "x stop", "p pause")
-		}
-	}
-	here := "h this project"
-	if m.Here {
-		here = "h all projects"
-	}
-	keys = append(keys, "/ filter", here)
+	var keys []string
 	if m.filter != "" {
 		keys = append(keys, "esc clear the filter")
 	}
-	return keys
+	if l := m.chosen(); l != nil && !l.Gone && l.Err == nil {
+		switch {
+		case !l.Live.Alive:
+			keys = append(keys, "enter attach", "r resume", "a resume with a text")
+		case listing.WaitsForPerson(l.Status):
+			keys = append(keys, "a answer", "enter attach", "x stop", "p resume without an answer")
+		case listing.GroupOf(l.Status) == listing.NeedsYou:
+			keys = append(keys, "p resume", "enter attach", "a resume with a text", "x stop")
+		default:
+			keys = append(keys, "enter attach", "s steer", "x stop", "p pause")
+		}
+	}
+	if m.Here {
+		return append(keys, "/ filter", "h all projects")
+	}
+	return append(keys, "/ filter", "h this project")
 }
 
 // question is what the person is asked.

@@ -2,10 +2,12 @@ package board
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -24,7 +26,7 @@ func stateOf(l *Loop, now time.Time) string {
 	case l.Gone:
 		return "gone"
 	case l.Died:
-		return "died " + ago(now, l.Head.At)
+		return strings.TrimSuffix("died, last event "+ago(now, l.Head.At), ", last event ")
 	case l.Live.Alive && listing.WaitsForPerson(l.Status):
 		return "waiting " + clock(now.Sub(since))
 	case l.Live.Alive && l.Head.Pending != "":
@@ -69,6 +71,18 @@ func endOf(l *Loop) (end, why string) {
 		return l.Head.Status.String(), ""
 	}
 	return l.Head.Status.String(), "(" + render.Clean(l.Head.Reason) + ")"
+}
+
+// iterationOf says how many iterations of how many are used. Refunded ones are not counted.
+func iterationOf(l *Loop) string {
+	switch count := cli.CountOf(l.Head); {
+	case count.Begun == 0:
+		return "-"
+	case count.Maximum == 0:
+		return strconv.Itoa(count.Used())
+	default:
+		return fmt.Sprintf("%d of %d", count.Used(), count.Maximum)
+	}
 }
 
 // ago spells how long ago a moment was; empty if it is not known.

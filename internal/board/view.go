@@ -57,12 +57,8 @@ const (
 )
 
 func (m *Model) cellsOf(l *Loop) []string {
-	iteration := cli.CountOf(l.Head).Number()
-	if l.Head.Iteration == 0 {
-		iteration = "-"
-	}
 	return []string{
-		nameOf(l), stateOf(l, m.snapshot.At), iteration, cost(l.Today), units.Cost(l.Head.Cost),
+		nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), cost(l.Today), units.Cost(l.Head.Cost),
 		render.Clean(agentOf(l)), render.Clean(l.Path),
 	}
 }
