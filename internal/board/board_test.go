@@ -339,6 +339,34 @@ func TestTextIsForItsLoop(t *testing.T) {
 	}
 }
 
+// A loop that begins to need a person calls once; the person may look at another window.
+func TestLoopsCallPerson(t *testing.T) {
+	loops := machine()
+	names := func(calling []*Loop) (names string) {
+		for _, l := range calling {
+			names += nameOf(l) + ": " + callOf(l) + "; "
+		}
+		return names
+	}
+	m := modelOf(80, 24, loops...)
+	for i := range loops {
+		switch l := &loops[i]; l.Name {
+		case "tests":
+			l.Head.Status, l.Head.Waiting = event.StatusWaiting, "a person: Which\x1b[2J\none?"
+		case "limited":
+			ended(event.ReasonBlocked)(l)
+		case "leaving":
+			l.Head.Status, l.Head.Pending = event.StatusPaused, ""
+		}
+	}
+	if got := names(m.Show(Snapshot{At: now, Loops: loops})); got != "tests: Which one?; limited: blocked; " {
+		t.Errorf("%q", got)
+	}
+	if got := names(m.Show(Snapshot{At: now, Loops: loops})); got != "" {
+		t.Errorf("again %q", got)
+	}
+}
+
 func TestFiltersNarrowList(t *testing.T) {
 	names := func(m *Model) string {
 		var names []string

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/listing"
+	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/terminal"
 )
@@ -19,7 +20,8 @@ type Model struct {
 	Running       bool // only loops that have a runner
 
 	snapshot Snapshot
-	loaded   bool // there was a snapshot
+	loaded   bool            // there was a snapshot
+	needed   map[string]bool // the entries' files of loops that need a person
 	items    []item
 	cells    map[int][]string // of the rows, by their loops
 	columns  []column
@@ -71,10 +73,35 @@ const (
 	blankItem
 )
 
-// Show takes the loops as they are now. The chosen loop stays chosen, wherever it is in the list.
-func (m *Model) Show(s Snapshot) {
-	m.snapshot, m.loaded = s, true
+// Show takes the loops as they are now, and returns those that have begun to need a person since
+// the last time. The chosen loop stays chosen, wherever it is in the list.
+func (m *Model) Show(s Snapshot) (calling []*Loop) {
+	needed := map[string]bool{}
+	for i := range s.Loops {
+		if l := &s.Loops[i]; listing.GroupOf(l.Status) == listing.NeedsYou {
+			needed[l.File] = true
+			if m.loaded && !m.needed[l.File] && l.Head.Status != event.StatusPaused { // a person paused it
+				calling = append(calling, l)
+			}
+		}
+	}
+	m.snapshot, m.loaded, m.needed = s, true, needed
 	m.arrange()
+	return calling
+}
+
+// callOf says in one line why a loop needs a person.
+func callOf(l *Loop) string {
+	switch question := listing.Question(l.Status); {
+	case question != "":
+		return render.Clean(question)
+	case l.Died:
+		return "its runner died"
+	case l.Head.Reason != "":
+		end, why := endOf(l)
+		return strings.TrimSpace(end + " " + why)
+	}
+	return stateOf(l, l.Head.At)
 }
 
 // Say shows the outcome of an effect.

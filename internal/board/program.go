@@ -1,6 +1,7 @@
 package board
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ func Run(e *cli.Env, o Options) error {
 	model := &Model{Here: o.Here, Running: o.Running}
 	for {
 		p := &program{env: e, loader: loader, Model: model}
-		err := terminal.Run(p, terminal.Options{In: e.Stdin, Out: e.Stdout, Environ: e.Environ, Show: terminal.Show{Title: true, Status: true}})
+		err := terminal.Run(p, e.Program())
 		if signal, ok := errors.AsType[*terminal.SignalError](err); ok && signal.Signal != os.Interrupt {
 			return cli.Exit(event.ExitInterrupted)
 		}
@@ -45,12 +46,21 @@ func Run(e *cli.Env, o Options) error {
 			listing.Prune(e, statuses(model.snapshot))
 			return nil
 		}
-		if err := o.Attach(e, *p.attach); err != nil {
-			if _, ended := errors.AsType[cli.Exit](err); !ended { // how the loop ended is on the board
-				model.Say(explain(err), true)
-			}
-		}
+		model.Say(attached(e, o, *p.attach))
 	}
+}
+
+// attached shows a loop until the person leaves it, and returns what is to be said then. How the
+// loop ended is on the board.
+func attached(e *cli.Env, o Options, s registry.Status) (text string, bad bool) {
+	var messages bytes.Buffer
+	inner := *e
+	inner.Stderr = &messages
+	err := o.Attach(&inner, s)
+	if _, ended := errors.AsType[cli.Exit](err); err != nil && !ended {
+		return explain(err), true
+	}
+	return strings.Join(spoken(&messages), "; "), false
 }
 
 func statuses(s Snapshot) []registry.Status {
@@ -144,13 +154,16 @@ func (p *program) arrived(msg loadedMsg) tea.Cmd {
 		p.failed = msg.err
 		return tea.Quit
 	}
-	p.Show(msg.snapshot)
+	var calls []tea.Cmd
+	for _, l := range p.Show(msg.snapshot) {
+		calls = append(calls, terminal.Notify("ralph: "+nameOf(l)+" needs you", callOf(l)))
+	}
 	if p.again || p.Lacking() {
-		return p.load()
+		return tea.Batch(append(calls, p.load())...)
 	}
 	p.round++
 	round := p.round
-	return tea.Tick(max(loadEvery, loadShare*msg.took), func(time.Time) tea.Msg { return loadMsg{round} })
+	return tea.Batch(append(calls, tea.Tick(max(loadEvery, loadShare*msg.took), func(time.Time) tea.Msg { return loadMsg{round} }))...)
 }
 
 // complete reads what is missing on the screen.
