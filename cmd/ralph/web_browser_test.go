@@ -170,6 +170,7 @@ func TestBrowser(t *testing.T) {
 		reader.Close(t)
 	})
 
+	t.Run("hidden", func(t *testing.T) { hidden(t, p, b, page) })
 	t.Run("layout", func(t *testing.T) { layout(t, page) })
 
 	t.Run("stop", func(t *testing.T) {
@@ -253,6 +254,18 @@ func attack(t *testing.T, b *browsertest.Browser, base string) {
 	}
 }
 
+// hidden sees that a page without a viewer leaves its connection to others, and misses nothing.
+func hidden(t *testing.T, p *place, b *browsertest.Browser, page *browsertest.Page) {
+	t.Helper()
+	other := b.Open(t, "about:blank#other")
+	page.Await(t, `document.hidden`)
+	p.fine("steer", "--loop", "demo", "--wait", "10s", "unseen")
+	other.Close(t)
+	page.Front(t)
+	page.Await(t, `!document.hidden && document.querySelector("#entries").innerText.includes("I heard: unseen")`)
+	page.Await(t, `document.getElementById("connection").textContent === "live"`)
+}
+
 // layout checks both pages on screens from a narrow phone to a wide desktop.
 func layout(t *testing.T, page *browsertest.Page) {
 	t.Helper()
@@ -278,6 +291,8 @@ func layout(t *testing.T, page *browsertest.Page) {
 					t.Errorf("%s: too small to touch: %s", name, small)
 				}
 				if address == loop {
+					browsertest.Eval[any](t, page, `document.getElementById("conversation").scrollTop = 0`)
+					page.Screenshot(t, name+"-top")
 					if low := browsertest.Eval[float64](t, page, `document.querySelector(".composer").getBoundingClientRect().bottom`); low != 800 {
 						t.Errorf("%s: the input ends at %v", name, low)
 					}

@@ -355,6 +355,14 @@ func (p *Page) Screenshot(t testing.TB, name string) {
 	}
 }
 
+// Front shows this tab: the others are hidden, as a page can notice.
+func (p *Page) Front(t testing.TB) {
+	t.Helper()
+	if err := p.b.call(p.session, "Page.bringToFront", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Close closes the tab.
 func (p *Page) Close(t testing.TB) {
 	t.Helper()

@@ -154,11 +154,14 @@ func TestLivePagesResume(t *testing.T) {
 			t.Errorf("cut after %d: %v\nwant %v", cut, page, want)
 		}
 	}
-	for _, path := range []string{"/api/loops/demo/live?after=9999", "/api/loops/demo/live?first=1"} {
-		s := w.stream(path, append(w.bearer(), "Last-Event-ID", "9999")...)
-		if m, ok := s.next(); !ok || m.name != "reset" {
-			t.Errorf("%s after events that do not exist: %v", path, m)
+	for _, path := range []string{"", "?after=9999", "?first=1&after=9998"} {
+		s := w.stream("/api/loops/demo/live"+path, w.bearer()...)
+		page := pageOf{}
+		m, _ := s.next()
+		if page.take(t, m); m.name != "page" || m.id != last.String() || !reflect.DeepEqual(page, want) {
+			t.Errorf("a page that begins by %q: %v\nwant %v", path, m, want)
 		}
+		must(t, s.close())
 	}
 }
 

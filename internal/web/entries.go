@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"html/template"
@@ -108,33 +109,50 @@ func (s *Server) getEntries(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "limit has to be a number of events, "+strconv.Itoa(maxPageEvents)+" at most", "")
 		return
 	}
-	p, problem, err := readPage(l, before, int(limit))
+	p, problem, err := readBefore(l, before, int(limit))
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, err.Error(), "'ralph journal verify' shows what is wrong")
 		return
 	}
-	asHTML := r.URL.Query().Get("html") != ""
-	answer(w, http.StatusOK, entryPage{entriesFor(p.Entries, asHTML), p.First, p.Last, p.Start, problem})
+	answer(w, http.StatusOK, pageFor(p, problem, r.URL.Query().Get("html") != ""))
 }
 
-// readPage reads the part before an event, or the end if before is 0, of limit events or of as many
-// as are enough. problem is damage before the page.
-func readPage(l registry.Status, before event.Seq, limit int) (p transcript.Page, problem string, err error) {
-	o := transcript.Options{Project: l.Project, Maximum: l.Head.MaximumIterations}
-	n := limit
-	if n == 0 {
-		n = pageEvents
-	}
-	for ; ; n *= 4 {
-		if before == 0 {
-			p, _, _, err = transcript.Tail(l.Dir, n, o)
-		} else {
-			p, err = transcript.Before(l.Dir, before, n, o)
-		}
+func pageFor(p transcript.Page, problem string, asHTML bool) entryPage {
+	return entryPage{entriesFor(p.Entries, asHTML), p.First, p.Last, p.Start, problem}
+}
+
+func optionsFor(l registry.Status) transcript.Options {
+	return transcript.Options{Project: l.Project, Maximum: l.Head.MaximumIterations}
+}
+
+// enough reports whether a page needs no more events than n.
+func enough(p transcript.Page, n int) bool {
+	return p.Start || len(p.Entries) >= pageEntries || n > maxPageEvents/4
+}
+
+// readTail reads the end, of limit events or of as many as are enough if that is 0. It returns the
+// builder of the page and the position after it. problem is damage before the page.
+func readTail(l registry.Status, limit int) (p transcript.Page, b *transcript.Builder, from journal.Position, problem string, err error) {
+	for n := cmp.Or(limit, pageEvents); ; n *= 4 {
+		p, b, from, err = transcript.Tail(l.Dir, n, optionsFor(l))
 		if damage, ok := errors.AsType[*journal.CorruptError](err); ok && len(p.Entries) > 0 {
-			return p, damage.Error() + "; " + damage.Hint(), nil
+			return p, b, from, damage.Error() + "; " + damage.Hint(), nil
 		}
-		if err != nil || limit > 0 || p.Start || len(p.Entries) >= pageEntries || n >= maxPageEvents/4 {
+		if err != nil || limit > 0 || enough(p, n) {
+			return p, b, from, "", err
+		}
+	}
+}
+
+// readBefore reads the part before an event, or the end if before is 0.
+func readBefore(l registry.Status, before event.Seq, limit int) (p transcript.Page, problem string, err error) {
+	if before == 0 {
+		p, _, _, problem, err = readTail(l, limit)
+		return p, problem, err
+	}
+	for n := cmp.Or(limit, pageEvents); ; n *= 4 {
+		p, err = transcript.Before(l.Dir, before, n, optionsFor(l))
+		if err != nil || limit > 0 || enough(p, n) {
 			return p, "", err
 		}
 	}

@@ -22,13 +22,15 @@ const (
 	frameLate  = 250 * time.Millisecond
 )
 
-// A page that is further behind than mostBehind events has to begin again: its person reads the end
-// of the conversation, and scrolls to what is between. A reconnect reads at most mostAgain events
+// A page that is further behind than mostBehind events begins again with the end of the
+// conversation: its person scrolls to what is between. A reconnect reads at most mostAgain events
 // again, to know what is open; an entry that has been open for longer appears as a new one.
 const (
 	mostBehind = 20_000
 	mostAgain  = 50_000
 )
+
+var errBehind = errors.New("the page is too far behind")
 
 // aliveEvery is how often a live page checks that the runner lives.
 const aliveEvery = 2 * time.Second
@@ -37,6 +39,7 @@ const aliveEvery = 2 * time.Second
 type live struct {
 	*stream
 	b     *transcript.Builder
+	first event.Seq // the first event of the page
 	after event.Seq // the last event that the page has
 	seq   event.Seq // the last event that was read
 	sent  time.Time // when the last frame was sent
@@ -54,9 +57,15 @@ type liveFrame struct {
 	State   Detail  `json:"state"`
 }
 
-// getLive streams a conversation to a page that has its events from first to after: entries that
-// began or changed, as HTML, and the state of the loop. A page that reconnects names the last event
-// that it has, and neither misses nor repeats anything.
+// pageFrame is the data of an event "page", which replaces all that a page has.
+type pageFrame struct {
+	entryPage
+	State Detail `json:"state"`
+}
+
+// getLive streams a conversation to a page: its end, and then the entries that began or changed, as
+// HTML, with the state of the loop. A page that reconnects names the events that it has, from first
+// to after, and neither misses nor repeats anything.
 func (s *Server) getLive(w http.ResponseWriter, r *http.Request) {
 	l, ok := s.loopOf(w, r)
 	if !ok {
@@ -64,10 +73,11 @@ func (s *Server) getLive(w http.ResponseWriter, r *http.Request) {
 	}
 	first, err := seqOf(r, "first", 1)
 	after, problem := seqOf(r, "after", 0)
+	again := r.URL.Query().Has("after")
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		var n uint64
 		n, problem = strconv.ParseUint(last, 10, 63)
-		after = event.Seq(n)
+		after, again = event.Seq(n), true
 	}
 	if err = errors.Join(err, problem); err != nil {
 		refuse(w, http.StatusBadRequest, err.Error(), "")
@@ -83,47 +93,88 @@ func (s *Server) getLive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer st.close()
-	if last := fold.Seq(); last < after || last > after+mostBehind {
-		_ = st.send("reset", 0, struct{}{})
-		return
-	}
 	p := &live{
-		stream: st, after: after, loop: l, fold: fold, pace: frameEvery,
+		stream: st, first: max(first, 1), after: after, loop: l, fold: fold, pace: frameEvery,
 		sent: s.env.Now().Add(-frameEvery),
-		b:    transcript.New(transcript.Options{Project: l.Project, Maximum: l.Head.MaximumIterations}),
-	}
-	if st.send("state", 0, p.state()) != nil {
-		return
+		b:    transcript.New(optionsFor(l)),
 	}
 	st.beat(aliveEvery, p.look)
-	if after > mostAgain {
-		first = max(first, after-mostAgain)
+	if err := p.run(again && after <= fold.Seq() && after+mostBehind >= fold.Seq()); err != nil {
+		_ = st.send("problem", 0, problemOf(err))
 	}
-	p.follow(max(first, 1))
 }
 
-// follow sends frames until the client or the server is gone.
-func (p *live) follow(first event.Seq) {
-	opt := journal.FollowOptions{FromSeq: first, Idle: func(journal.Position) { p.idle() }}
+// run sends frames until the client or the server is gone. again says that the page has events, and
+// continues after them.
+func (p *live) run(again bool) error {
+	err := errBehind
+	if again {
+		if p.after > mostAgain {
+			p.first = max(p.first, p.after-mostAgain)
+		}
+		if err = p.send("state", 0, p.state()); err == nil {
+			err = p.follow(journal.FollowOptions{FromSeq: p.first})
+		}
+	}
+	for errors.Is(err, errBehind) {
+		var from journal.Position
+		if from, err = p.begin(); err == nil {
+			err = p.follow(journal.FollowOptions{From: from})
+		}
+	}
+	if p.ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// begin sends the end of the conversation, and returns the position after it.
+func (p *live) begin() (journal.Position, error) {
+	page, b, from, problem, err := readTail(p.loop, 0)
+	if err != nil {
+		return from, err
+	}
+	fold, err := projector.Load(p.loop.Dir)
+	if err != nil {
+		return from, err
+	}
+	p.mu.Lock()
+	p.fold = fold
+	p.mu.Unlock()
+	p.b, p.first, p.after, p.seq = b, page.First, page.Last, page.Last
+	err = p.send("page", page.Last, pageFrame{pageFor(page, problem, true), p.state()})
+	p.sent = p.s.env.Now()
+	return from, err
+}
+
+// follow sends frames until the stream ends. The error is errBehind if the loop is faster than the
+// page.
+func (p *live) follow(opt journal.FollowOptions) error {
+	opt.Idle = func(journal.Position) { p.idle() }
 	for e, err := range journal.Follow(p.ctx, p.loop.Dir, opt) {
 		if err == nil {
 			err = p.add(e)
 		}
-		if gone, ok := errors.AsType[*journal.RangeError](err); ok && first < gone.First && p.after < gone.First {
-			_ = p.send("reset", 0, struct{}{})
-			return
-		} else if ok && first < gone.First {
-			p.follow(gone.First)
-			return
+		if _, dropped := errors.AsType[*journal.RangeError](err); dropped {
+			return errBehind // the journal no longer has the events of the page
 		}
 		if err != nil {
-			_ = p.send("problem", 0, problemOf(err))
-			return
+			return err
 		}
-		if p.s.env.Now().Sub(p.sent) >= max(frameLate, p.pace) {
-			p.frames()
+		if p.s.env.Now().Sub(p.sent) < max(frameLate, p.pace) {
+			continue
+		}
+		if p.frames(); p.behind() {
+			return errBehind
 		}
 	}
+	return nil
+}
+
+// behind reports whether too many events wait to be read.
+func (p *live) behind() bool {
+	last, _, err := journal.Last(p.loop.Dir, 1)
+	return err == nil && len(last) > 0 && last[0].Seq > p.seq+mostBehind
 }
 
 // add takes in an event. What the page has already is only needed for what is open.

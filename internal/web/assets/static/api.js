@@ -43,6 +43,9 @@ export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
+const patience = 6000; // until a server that does not answer is gone
+const unseen = 5000; // until a page that is not seen closes its stream
+
 // connect keeps an event stream open. address returns its path, with where to continue; handlers
 // are called with the data of events, by name. It closes the stream while the page is hidden: a
 // browser opens few connections to one server, and other pages need them.
@@ -51,12 +54,15 @@ export function connect(address, handlers) {
   let lost = 0; // when the connection was lost
   let tries = 0;
   let timer = 0;
+  let holding = false;
 
   function open() {
     clearTimeout(timer);
     close();
-    source = new EventSource(base + address());
-    const mine = source;
+    holding = false;
+    if (document.hidden) return;
+    const mine = new EventSource(base + address());
+    source = mine;
     mine.onopen = () => {
       lost = tries = 0;
       showConnection("live", "live");
@@ -69,7 +75,7 @@ export function connect(address, handlers) {
     mine.onerror = () => {
       if (source !== mine) return;
       close();
-      again(address());
+      again();
     };
   }
 
@@ -78,29 +84,35 @@ export function connect(address, handlers) {
     source = null;
   }
 
-  function again(path) {
+  // hold closes the stream until it is opened again.
+  function hold(why) {
+    close();
+    clearTimeout(timer);
+    holding = true;
+    showConnection(why, "wait");
+  }
+
+  function again() {
     if (document.hidden) return;
     lost = lost || Date.now();
-    const gone = Date.now() - lost > 6000;
+    const gone = Date.now() - lost > patience;
     showConnection(gone ? "the server is gone" : "reconnecting…", gone ? "gone" : "wait");
-    timer = setTimeout(() => check(path), Math.min(300 * 2 ** tries++, 5000));
+    timer = setTimeout(check, Math.min(300 * 2 ** tries++, 5000));
   }
 
   // An event stream does not say why it failed.
-  async function check(path) {
+  async function check() {
     try {
-      await request(path.split("/live")[0]);
+      await request(address().split("/live")[0]);
       open();
     } catch (error) {
       if (error instanceof Refused && error.status === 401) {
-        showConnection("this link is no longer valid", "gone");
-        return;
-      }
-      if (error instanceof Refused && error.status === 404) {
+        showConnection("this link is no longer valid: open the one that ralph web prints", "gone");
+      } else if (error instanceof Refused && error.status === 404) {
         showConnection("the loop was removed", "gone");
-        return;
+      } else {
+        again();
       }
-      again(path);
     }
   }
 
@@ -111,18 +123,16 @@ export function connect(address, handlers) {
       hiding = setTimeout(() => {
         close();
         clearTimeout(timer);
-        showConnection("paused while hidden", "wait");
-      }, 20000);
-    } else if (!source) {
+      }, unseen);
+    } else if (!source && !holding) {
       tries = lost = 0;
       open();
     }
   });
   window.addEventListener("pagehide", close);
-  window.addEventListener("pageshow", (event) => event.persisted && open());
-  window.addEventListener("online", () => !source && open());
+  window.addEventListener("online", () => !source && !holding && open());
   open();
-  return { reopen: open };
+  return { open, hold };
 }
 
 // The clock of the machine that the loops run on.

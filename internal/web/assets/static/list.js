@@ -29,7 +29,6 @@ function matches(loop) {
 
 function makeCard(loop) {
   const card = element("article", { class: "card" });
-  card.innerHTML = "";
   const parts = {
     name: element("a", { class: "name", href: `${base}/loops/${encodeURIComponent(loop.id || loop.name)}` }),
     state: element("span", { class: "badge" }),
@@ -69,9 +68,9 @@ function fill(made, loop) {
 
 // answerForm lets a person answer in place; the loop continues with the answer.
 function answerForm(loop) {
-  const text = element("textarea", { rows: 1, placeholder: "Answer", "aria-label": `Answer to loop ${loop.name}` });
+  const text = element("textarea", { rows: 1, placeholder: loop.question ? "Answer" : "Message to the agent", "aria-label": `Message to loop ${loop.name}` });
   const problem = element("p", { class: "problem", role: "alert", hidden: true });
-  const form = element("form", { class: "answer" }, text, element("button", { type: "submit" }, "Answer and resume"), problem);
+  const form = element("form", { class: "answer" }, text, element("button", { type: "submit" }, loop.question ? "Answer and resume" : "Resume"), problem);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const path = `/api/loops/${encodeURIComponent(loop.id)}/commands`;
@@ -137,13 +136,15 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-setInterval(() => loops.some((loop) => loop.alive) && draw(), 1000);
+function take(data) {
+  setClock(data.now);
+  loops = data.loops;
+  announce();
+  draw();
+}
 
-connect(() => "/api/loops", {
-  loops(data) {
-    setClock(data.now);
-    loops = data.loops;
-    announce();
-    draw();
-  },
-});
+setInterval(() => loops.some((loop) => loop.alive) && draw(), 1000);
+connect(() => "/api/loops", { loops: take });
+
+// A page that is not seen has no stream; its title still says how many loops need a person.
+setInterval(() => document.hidden && request("/api/loops").then(take, () => {}), 30000);

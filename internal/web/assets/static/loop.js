@@ -1,6 +1,6 @@
 // The page of one loop: its conversation, live, and what a person can do.
 
-import { connect, elapsed, element, explain, mayWrite, mood, now, request, say, setClock, showConnection, span, started } from "./api.js";
+import { connect, elapsed, element, explain, mayWrite, mood, now, request, say, setClock, span, started } from "./api.js";
 import { commandOf } from "./command.js";
 
 const { id, name } = document.body.dataset;
@@ -15,8 +15,8 @@ const problem = get("problem");
 
 const most = 1500; // entries that the page keeps while it follows
 const shown = new Map(); // elements by key
-let first = 1; // the events of this page
-let after = 0;
+let first = 1; // the first event of this page
+let after = 0; // the last one; 0 before there is a page
 let oldest = 0; // the first event that is shown
 let start = false; // there is nothing before it
 
@@ -31,7 +31,7 @@ function put(entry) {
     shown.set(entry.key, made);
   }
   const open = [...made.querySelectorAll("details")].map((part) => part.open);
-  made.id = `e${entry.seq}`;
+  made.className = "holder";
   made.seq = entry.seq;
   made.dataset.kind = entry.kind;
   made.html = entry.html;
@@ -107,9 +107,9 @@ async function loadEarlier() {
 get("load").addEventListener("click", loadEarlier);
 conversation.addEventListener("scroll", () => {
   if (conversation.scrollTop < 400) loadEarlier();
-  if (atEnd()) get("newest").hidden = true;
+  if (atEnd()) held ? catchUp() : (get("newest").hidden = true);
 });
-get("newest").addEventListener("click", toEnd);
+get("newest").addEventListener("click", () => (held ? catchUp() : toEnd()));
 // A keyboard on a telephone, or a longer message, leaves less for the conversation.
 let followed = true;
 conversation.addEventListener("scroll", () => (followed = atEnd()), { passive: true });
@@ -130,11 +130,12 @@ function drawState() {
   facts.push(["cost", state.shown.cost], ["tokens", state.shown.tokens]);
   if (state.boxes) facts.push(["tasks", `${state.ticked} of ${state.boxes}`]);
   if (state.agent) facts.push(["agent", state.agent]);
+  if (state.alive && state.doing) facts.push(["now", state.doing]);
   const text = facts.map((fact) => fact.join(" ")).join("|");
   const holder = get("facts");
   if (holder.text !== text) {
     holder.text = text;
-    holder.replaceChildren(...facts.map(([key, value]) => element("div", {}, element("dt", {}, key), element("dd", {}, value))));
+    holder.replaceChildren(...facts.map(([key, value]) => element("div", { class: key }, element("dt", {}, key), element("dd", {}, value))));
   }
   document.title = `${name}: ${state.state} · ralph`;
   drawQuestion();
@@ -153,6 +154,7 @@ function drawQuestion() {
   else if (state.reason) [title, text] = [`Ended: ${state.reason}`, [state.why, state.hint].filter(Boolean).join(". ")];
   else if (state.died) [title, text] = ["The runner died", `'ralph start ${name} --resume' in ${state.project} resumes the loop`];
   get("question").hidden = !title;
+  get("question").dataset.mood = mood(state);
   if (get("ask").textContent !== title) get("ask").textContent = title;
   if (get("asked").textContent !== text) get("asked").textContent = text;
 }
@@ -161,14 +163,15 @@ function drawForm() {
   const resting = waitsForPerson();
   get("form").hidden = !state.alive;
   get("when").hidden = resting;
-  get("send").textContent = resting ? "Answer and resume" : "Send";
-  get("text").placeholder = resting ? "Answer" : "Message to the agent";
+  get("send").textContent = state.question ? "Answer and resume" : resting ? "Resume" : "Send";
+  get("text").placeholder = state.question ? "Answer" : "Message to the agent";
   const pausing = resting || /paus/.test(state.state);
   get("actions").querySelector("[data-kind=pause]").hidden = pausing;
   get("actions").querySelector("[data-kind=resume]").hidden = !pausing || resting;
 }
 
 function setState(next) {
+  if (!next) return;
   setClock(next.now);
   const old = state;
   state = next;
@@ -252,51 +255,75 @@ if (mayWrite) {
 
 // Start
 
-async function begin() {
-  try {
-    const page = await request(`${path}/entries?html=1`);
-    shown.clear();
-    list.replaceChildren();
-    [first, after, oldest, start] = [page.first || 1, page.last, page.first, page.start];
-    get("load").hidden = start;
-    putAll(page.entries);
-    if (page.problem) complain(page.problem);
-    toEnd();
-    return true;
-  } catch (error) {
-    complain(explain(error));
-    showConnection("reconnecting…", "wait");
-    return false;
+let held = false; // the loop is far ahead of a page whose person reads what came before
+
+function fill(page) {
+  shown.clear();
+  list.replaceChildren();
+  [first, after, oldest, start] = [page.first || 1, page.last, page.first, page.start];
+  get("load").hidden = start;
+  get("newest").hidden = true;
+  held = false;
+  putAll(page.entries);
+  toEnd();
+  complain(page.problem || "");
+  setState(page.state);
+  showLinked();
+}
+
+// showLinked shows the entry that the address names by the number of an event.
+async function showLinked() {
+  const linked = location.hash.slice(1);
+  if (!/^\d+$/.test(linked)) return;
+  while (!document.getElementById(linked) && !start && oldest > Number(linked)) {
+    const before = oldest;
+    await loadEarlier();
+    if (oldest === before) break;
   }
+  document.getElementById(linked)?.scrollIntoView({ block: "center" });
+}
+window.addEventListener("hashchange", showLinked);
+
+let spoken = null; // the key of words that may still grow
+
+// speak reads words to a person who does not see them, when they are complete.
+function speak(entries) {
+  if (!entries.length) return;
+  if (spoken && entries.at(-1).key !== spoken) {
+    say(shown.get(spoken)?.querySelector(".body")?.textContent.trim().slice(0, 400) || "");
+    spoken = null;
+  }
+  spoken = entries.findLast((entry) => entry.kind === "words")?.key || spoken;
 }
 
-let begun = await begin();
-while (!begun) {
-  await new Promise((done) => setTimeout(done, 2000));
-  begun = await begin();
-}
-complain(problem.textContent === "the server cannot be reached" ? "" : problem.textContent);
-
-let spoken = null; // the entry that changed last
-
-const stream = connect(() => `${path}/live?first=${first}&after=${after}`, {
+const stream = connect(() => (after || list.childElementCount ? `${path}/live?first=${first}&after=${after}` : `${path}/live`), {
   state: setState,
+  page(data) {
+    if (!list.childElementCount || atEnd()) return fill(data);
+    held = true;
+    setState(data.state);
+    get("newest").hidden = false;
+    stream.hold("live, far ahead of what is shown");
+  },
   entries(data, seq) {
     putAll(data.entries);
     after = Number(seq);
     setState(data.state);
-    const last = data.entries.findLast((entry) => entry.kind === "words");
-    if (spoken && data.entries.length && data.entries.at(-1).key !== spoken.key) {
-      say(shown.get(spoken.key)?.textContent.trim().slice(0, 400) || "");
-      spoken = null;
-    }
-    spoken = last || spoken;
-  },
-  async reset() {
-    await begin();
-    stream.reopen();
+    speak(data.entries);
   },
   problem(data) {
     complain(data.hint ? `${data.error}; ${data.hint}` : data.error);
   },
 });
+
+function catchUp() {
+  if (!held) return;
+  after = 0;
+  list.replaceChildren();
+  stream.open();
+}
+
+// A page that is not seen has no stream; its title still says what the loop does.
+setInterval(async () => {
+  if (document.hidden) setState(await request(path).catch(() => state));
+}, 30000);
