@@ -16,6 +16,8 @@ type Log struct {
 	opt Options
 	out []byte
 	now []byte // the fields of the present event
+
+	label string // before each line
 }
 
 // NewLog returns a Log that writes to w. Of the options it uses Color, Width and Location.
@@ -26,20 +28,46 @@ func NewLog(w io.Writer, opt Options) *Log {
 	return &Log{w: w, opt: opt}
 }
 
+// Label begins each line from now on with a text and a blank; without one, lines begin with their
+// time. It has to be clean.
+func (l *Log) Label(text string) { l.label = text }
+
 // Event shows an event. The error is the writer's.
 func (l *Log) Event(e event.Event) error {
+	l.now = data(l.now[:0], e)
+	return l.line(e, Cut(string(l.now), l.left()))
+}
+
+// EventText shows an event with a text in place of its fields. The text has to be clean and at most
+// as wide as Left; it may have styles.
+func (l *Log) EventText(e event.Event, text string) error { return l.line(e, text) }
+
+// Separator shows that events were left out.
+func (l *Log) Separator() error {
+	l.paint(dim, func() { l.out = append(l.out, "--"...) })
+	l.out = append(l.out, '\n')
+	return nil
+}
+
+// Left returns how many columns of a line are left for fields; 0 means any number.
+func (l *Log) Left() int { return l.left() }
+
+func (l *Log) line(e event.Event, text string) error {
+	if l.label != "" {
+		l.paint(bold, func() { l.out = append(l.out, l.label...) })
+		l.out = append(l.out, ' ')
+	}
 	l.paint(dim, func() {
 		l.out = e.At.In(l.opt.Location).AppendFormat(l.out, "2006-01-02 15:04:05.000 ")
 	})
 	l.out = padded(l.out, e.Seq.String(), -6)
 	l.out = padded(append(l.out, ' '), strconv.Itoa(e.Iter), -3)
 	l.out = append(l.out, ' ')
-	l.now = data(l.now[:0], e)
 	name := Clean(string(e.Type))
 	l.paint(cyan, func() { l.out = append(l.out, name...) })
-	if len(l.now) > 0 {
+	if text != "" {
 		l.out = padded(l.out, "", 21-min(Columns(name), 20))
-		l.out = append(l.out, Cut(string(l.now), l.left())...)
+		l.out = append(l.out, text...)
 	}
 	l.out = append(l.out, '\n')
 	if len(l.out) >= batch {
@@ -53,7 +81,11 @@ func (l *Log) left() int {
 	if l.opt.Width <= 0 {
 		return 0
 	}
-	return max(l.opt.Width-57, 20)
+	left := l.opt.Width - 57
+	if l.label != "" {
+		left -= Columns(l.label) + 1
+	}
+	return max(left, 20)
 }
 
 func (l *Log) paint(style string, write func()) {

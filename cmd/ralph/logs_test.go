@@ -72,7 +72,7 @@ func TestLogsRefusesInvalidArguments(t *testing.T) {
 	for name, verb := range map[string]logsVerb{
 		"no range":                {Iteration: "x"},
 		"a range that ends early": {Iteration: "3-2"},
-		"no time":                 {Since: "yesterday"},
+		"no time":                 {Since: "someday"},
 		"no such loop":            {Source: "other"},
 		"no such type":            {Type: []string{"loop.ended", "lop.ended"}},
 		"no such group of types":  {Type: []string{"tools."}},

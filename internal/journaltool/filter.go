@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -19,10 +20,12 @@ type filter struct {
 	types      []string
 	iterations interval
 	from, to   time.Time
+	tool       string              // only calls of this tool, and what they returned
+	calls      map[string]struct{} // the open calls of it
 }
 
 func (o LogOptions) filter(now time.Time) (f filter, err error) {
-	f.types = o.Types
+	f.types, f.tool = o.Types, o.Tool
 	if err := checkTypes(o.Types); err != nil {
 		return f, err
 	}
@@ -36,10 +39,37 @@ func (o LogOptions) filter(now time.Time) (f filter, err error) {
 	return f, err
 }
 
-func (f filter) keeps(e event.Event) bool {
+func (f *filter) keeps(e event.Event) bool {
+	if f.tool != "" && !f.ofTool(e) {
+		return false
+	}
 	return f.iterations.contains(e.Iter) &&
 		(f.from.IsZero() || !e.At.Before(f.from)) && (f.to.IsZero() || !e.At.After(f.to)) &&
 		(len(f.types) == 0 || slices.ContainsFunc(f.types, func(t string) bool { return matches(t, e.Type) }))
+}
+
+// ofTool reports whether an event is about a call of the tool. What a call prints and returns names
+// only the call.
+func (f *filter) ofTool(e event.Event) bool {
+	switch e.Type {
+	case event.TypeToolCalled:
+		if !strings.EqualFold(jsonscan.Unquote(e.Field("name")), f.tool) {
+			return false
+		}
+		if f.calls == nil {
+			f.calls = map[string]struct{}{}
+		}
+		f.calls[jsonscan.Unquote(e.Field("id"))] = struct{}{}
+		return true
+	case event.TypeToolProgressed, event.TypeToolReturned:
+		id := jsonscan.Unquote(e.Field("id"))
+		_, ok := f.calls[id]
+		if e.Type == event.TypeToolReturned {
+			delete(f.calls, id)
+		}
+		return ok
+	}
+	return false
 }
 
 // matches reports whether a type is the one that is named, or of the group, such as "tool.".
@@ -99,7 +129,7 @@ func parseIterations(s string) (interval, error) {
 func parseTime(s string, now time.Time) (time.Time, error) {
 	at, ok := units.ParseTime(s, now)
 	if !ok && s != "" {
-		return at, cli.Refuse("write it as 2026-11-21T01:30:00Z, 01:30 or 10m", "%q is no time", s)
+		return at, cli.Refuse("write it as 2026-11-21T01:30:00Z, 01:30, 10m, today or yesterday", "%q is no time", s)
 	}
 	return at, nil
 }

@@ -6,9 +6,15 @@ import (
 	"time"
 )
 
-// ParseTime reads a time as people write it: 2026-11-21T01:30:00Z, 2026-11-21, 01:30, or how long
-// ago it was, such as 10m or 30d.
+// ParseTime reads a time as people write it: 2026-11-21T01:30:00Z, 2026-11-21, 01:30, how long ago
+// it was, such as 10m or 30d, or today or yesterday, which is the beginning of that day.
 func ParseTime(s string, now time.Time) (at time.Time, ok bool) {
+	switch y, m, d := now.Date(); s {
+	case "today":
+		return time.Date(y, m, d, 0, 0, 0, 0, now.Location()), true
+	case "yesterday":
+		return time.Date(y, m, d-1, 0, 0, 0, 0, now.Location()), true
+	}
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 31)
 		return now.AddDate(0, 0, -int(n)), err == nil

@@ -16,6 +16,8 @@ func TestParseTime(t *testing.T) {
 		"01:30:05":             time.Date(2026, 11, 21, 1, 30, 5, 0, zone),
 		"23:30":                time.Date(2026, 11, 20, 23, 30, 0, 0, zone), // it was yesterday
 		"2026-11-20":           time.Date(2026, 11, 20, 0, 0, 0, 0, zone),
+		"today":                time.Date(2026, 11, 21, 0, 0, 0, 0, zone),
+		"yesterday":            time.Date(2026, 11, 20, 0, 0, 0, 0, zone),
 		"2026-11-20 23:30":     time.Date(2026, 11, 20, 23, 30, 0, 0, zone),
 		"2026-11-20T23:30:01":  time.Date(2026, 11, 20, 23, 30, 1, 0, zone),
 		"2026-11-20T23:30:00Z": time.Date(2026, 11, 20, 23, 30, 0, 0, time.UTC),
@@ -24,7 +26,7 @@ func TestParseTime(t *testing.T) {
 			t.Errorf("%q: %v, %v, want %v", s, got, ok, want)
 		}
 	}
-	for _, bad := range []string{"", "d", "-1d", "yesterday", "1:2:3:4"} {
+	for _, bad := range []string{"", "d", "-1d", "someday", "1:2:3:4"} {
 		if _, ok := ParseTime(bad, now); ok {
 			t.Errorf("%q is a time", bad)
 		}
