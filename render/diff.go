@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -56,6 +57,7 @@ func (e textEdit) texts() (before, after string, ok bool) {
 type DiffLine struct {
 	Sign byte
 	Text string
+	Line int `json:",omitempty"` // in the new file, of a '-' in the old one; from 1, 0 if not known
 }
 
 // Diff returns the lines of the changes that a tool's input describes; none if it describes no
@@ -73,14 +75,14 @@ func Diff(input []byte) (diff []DiffLine) {
 		}
 	}
 	if e.Content != nil && e.Path+e.FilePath != "" {
-		diff = append(diff, all('+', *e.Content)...)
+		diff = append(diff, numbered(all('+', *e.Content))...)
 	}
 	for _, change := range e.Changes {
 		switch change.Kind.Type {
 		case "add":
-			diff = append(diff, all('+', change.Diff)...)
+			diff = append(diff, numbered(all('+', change.Diff))...)
 		case "delete":
-			diff = append(diff, all('-', change.Diff)...)
+			diff = append(diff, numbered(all('-', change.Diff))...)
 		default:
 			diff = append(diff, unified(change.Diff)...)
 		}
@@ -95,7 +97,11 @@ func between(before, after string) []DiffLine {
 	if err != nil {
 		return append(all('-', before), all('+', after)...)
 	}
-	return unified(text)
+	diff := unified(text)
+	for i := range diff {
+		diff[i].Line = 0 // the texts are parts of a file
+	}
+	return diff
 }
 
 // endLine returns a text whose last line ends with a newline.
@@ -111,7 +117,15 @@ func all(sign byte, text string) (diff []DiffLine) {
 		return nil
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
-		diff = append(diff, DiffLine{sign, line})
+		diff = append(diff, DiffLine{Sign: sign, Text: line})
+	}
+	return diff
+}
+
+// numbered numbers the lines of a complete file.
+func numbered(diff []DiffLine) []DiffLine {
+	for i := range diff {
+		diff[i].Line = i + 1
 	}
 	return diff
 }
@@ -120,12 +134,32 @@ func all(sign byte, text string) (diff []DiffLine) {
 // files.
 func unified(text string) (diff []DiffLine) {
 	within := false
+	var before, after int // the numbers of the next lines, 0 if they are not known
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			within = true
+			if n, err := fmt.Sscanf(line, "@@ -%d", &before); n != 1 || err != nil {
+				before = 0
+			}
+			after = 0
+			if _, plus, ok := strings.Cut(line, " +"); ok {
+				if n, err := fmt.Sscanf(plus, "%d", &after); n != 1 || err != nil {
+					after = 0
+				}
+			}
 		case within && line != "" && strings.IndexByte("+- ", line[0]) >= 0:
-			diff = append(diff, DiffLine{line[0], line[1:]})
+			number := after
+			if line[0] == '-' {
+				number = before
+			}
+			diff = append(diff, DiffLine{line[0], line[1:], number})
+			if before > 0 && line[0] != '+' {
+				before++
+			}
+			if after > 0 && line[0] != '-' {
+				after++
+			}
 		}
 	}
 	return diff

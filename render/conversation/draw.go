@@ -31,8 +31,12 @@ func (v *View) draw(line markdown.Line, chosen bool) string {
 		v.marked(&b, line, match)
 		return b.String()
 	}
-	for _, s := range line {
-		b.WriteString(style(v.theme, s.Style).Render(s.Text))
+	for i := 0; i < len(line); {
+		look, said := style(v.theme, line[i].Style), line[i].Text
+		for i++; i < len(line) && style(v.theme, line[i].Style) == look; i++ {
+			said += line[i].Text
+		}
+		b.WriteString(look.Render(said))
 	}
 	return b.String()
 }

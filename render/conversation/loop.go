@@ -17,7 +17,7 @@ func (p *painter) loop(b transcript.Loop) {
 	if b.Resumed {
 		word = "resumed "
 	}
-	p.rule([]markdown.Span{text(word, faint), text(b.Name, accent), text(" ── "+p.clock(p.item.At), border)})
+	p.rule([]markdown.Span{text(word, faint), text(b.Name, accent)}, p.clock(p.item.At))
 	var about []string
 	if len(b.Agents) > 0 {
 		about = append(about, strings.Join(b.Agents, ", then "))
@@ -44,7 +44,7 @@ func (p *painter) iteration(b transcript.Iteration) {
 	if b.Agent != "" {
 		title = append(title, text(" · "+b.Agent, faint))
 	}
-	p.rule(append(title, text(" ── "+p.clock(p.item.At), border)))
+	p.rule(title, p.clock(p.item.At))
 	prompt := strings.TrimSpace(b.Prompt)
 	if prompt == "" {
 		return
@@ -83,9 +83,9 @@ func (p *painter) iterationEnd(b transcript.IterationEnd) {
 	}
 	spans := []markdown.Span{text(fmt.Sprintf("iteration %d ", b.N), faint), text(string(b.Outcome), style)}
 	if all := cut(append(append([]markdown.Span{}, spans...), text(" · "+strings.Join(facts, " · "), faint)), 1<<16); all.Columns()+4 <= p.width {
-		p.rule(all)
+		p.rule(all, "")
 	} else {
-		p.rule(spans)
+		p.rule(spans, "")
 		p.wrap(text("   ", plain), text(strings.Join(facts, " · "), faint))
 	}
 	if b.Error != "" {
@@ -194,7 +194,7 @@ func (p *painter) end(b transcript.End) {
 	if b.Reason != "" && string(b.Reason) != string(b.Status) {
 		title = append(title, text(" · "+string(b.Reason), faint))
 	}
-	p.rule(append(title, text(" ── "+p.clock(p.item.At), border)))
+	p.rule(title, p.clock(p.item.At))
 	for _, part := range []struct {
 		said  string
 		style markdown.Style

@@ -144,9 +144,12 @@ func sides(left []markdown.Span, middle markdown.Span, right []markdown.Span, co
 // middleLeast is how much of a line's middle is worth more than what is at its right.
 const middleLeast = 16
 
-// rule adds a line with a title across the width.
-func (p *painter) rule(title []markdown.Span) {
+// rule adds a line with a title across the width, and a time of day where there is space for it.
+func (p *painter) rule(title []markdown.Span, clock string) {
 	line := cut(append([]markdown.Span{text("── ", border)}, title...), p.width)
+	if left := p.width - line.Columns(); clock != "" && left > render.Columns(clock)+len(" ── ") {
+		line = append(line, text(" ── "+clock, border))
+	}
 	if left := p.width - line.Columns() - 1; left > 0 {
 		line = append(line, text(" "+strings.Repeat("─", left), border))
 	}

@@ -2,6 +2,8 @@ package conversation
 
 import (
 	"fmt"
+	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,11 +37,12 @@ func (p *painter) tools(t transcript.Tools) {
 			failed++
 		}
 	}
-	if failed > 0 && t.State() == transcript.StateFailed {
-		word = fmt.Sprintf("%d failed", failed)
-	}
 	left := []markdown.Span{text(mark+" "+word+" ", style)}
-	p.lines = append(p.lines, sides(left, text(grouped(t.Calls), plain), p.took(t.Calls), p.width))
+	took := p.took(t.Calls)
+	if failed > 0 {
+		took = append([]markdown.Span{text(fmt.Sprintf(" · %d failed", failed), failure)}, took...)
+	}
+	p.lines = append(p.lines, sides(left, text(grouped(t.Calls), plain), took, p.width))
 	for _, c := range t.Calls {
 		if p.unfolded || c.State == transcript.StateFailed {
 			before := len(p.lines)
@@ -258,26 +261,34 @@ func (p *painter) diff(c transcript.Call, most int) {
 	if len(c.Paths) > 0 {
 		language = highlight.ByFile(c.Paths[0])
 	}
-	if len(c.Paths) > 0 && !strings.Contains(c.About, c.Paths[0]) {
+	if len(c.Paths) > 0 && !strings.Contains(c.About, path.Base(c.Paths[0])) {
 		p.add(text("    "+c.Paths[0], strong))
 	}
 	shown := c.Diff
 	if len(shown) > most+1 { // the line that says so would be as long
 		shown = shown[:most]
 	}
+	digits := 0
+	for _, line := range shown {
+		digits = max(digits, len(strconv.Itoa(line.Line)))
+	}
 	// What was there and what is there are two codes, each with its own strings and comments.
 	before, after := language.Scanner(), language.Scanner()
 	for _, line := range shown {
 		code := tabs(string(render.CleanText(line.Text)))
+		number := "  "
+		if line.Line > 0 {
+			number = fmt.Sprintf("  %*d ", digits, line.Line)
+		}
 		var spans markdown.Line
 		switch line.Sign {
 		case '+':
-			spans = append(markdown.Line{text("  + ", added)}, tokens(&after, code, classAdded)...)
+			spans = append(markdown.Line{text(number, faint), text("+ ", added)}, tokens(&after, code, classAdded)...)
 		case '-':
-			spans = append(markdown.Line{text("  - ", removed)}, tokens(&before, code, classRemoved)...)
+			spans = append(markdown.Line{text(number, faint), text("- ", removed)}, tokens(&before, code, classRemoved)...)
 		default:
 			before.Line(code)
-			spans = append(markdown.Line{text("    ", faint)}, tokens(&after, code, markdown.Block)...)
+			spans = append(markdown.Line{text(number+"  ", faint)}, tokens(&after, code, markdown.Block)...)
 		}
 		p.add(spans...)
 	}
