@@ -69,9 +69,8 @@ type follower struct {
 	died    bool
 	err     error
 
-	wake   chan struct{}
-	paced  *time.Timer // runs until the next frame may come
-	filled bool        // the timer was started once
+	wake  chan struct{}
+	paced *time.Timer // runs until the next frame may come
 }
 
 // open reads the end of the journal, and begins to follow it.
@@ -177,17 +176,15 @@ func (f *follower) fold(e event.Event) {
 
 // next is the command that waits for changes, at most one frame's worth at a time.
 func (f *follower) next() tea.Msg {
-	for _, wait := range []<-chan time.Time{nil, f.paced.C} {
-		wake := f.wake
-		if wait != nil {
-			wake = nil
-		}
-		select {
-		case <-wake:
-		case <-wait:
-		case <-f.ctx.Done():
-			return nil
-		}
+	select {
+	case <-f.wake:
+	case <-f.ctx.Done():
+		return nil
+	}
+	select {
+	case <-f.paced.C:
+	case <-f.ctx.Done():
+		return nil
 	}
 	f.paced.Reset(frame)
 	return f.take()

@@ -57,7 +57,10 @@ func (m *model) hints() []hint {
 	case typed != "":
 		return []hint{{"enter", "steer now"}, {"alt-enter", "next iteration"}, {"ctrl-c", "clear"}}
 	}
-	return []hint{{"type", m.typeHint()}, {"/", "commands"}, {"?", "keys"}, {"esc", "read"}, {"↑↓ pgup pgdn", "scroll"}, {"ctrl-f", "search"}, {"ctrl-c", "stop"}, {"ctrl-d", "leave"}}
+	return []hint{
+		{"type", m.typeHint()}, {"?", "keys"}, {"/", "commands"}, {"esc", "read"},
+		{"ctrl-c", "stop"}, {"ctrl-d", "leave"}, {"↑↓", "scroll"}, {"ctrl-f", "search"}, {"ctrl-t", "iterations"},
+	}
 }
 
 func (m *model) typeHint() string {

@@ -1,0 +1,267 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/terminal"
+	"github.com/ralph-loop/ralph/render/transcript"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+// bench is a model without a terminal: messages go in, a screen comes out.
+type bench struct {
+	*testing.T
+	*model
+	sentTo []inbox.Command
+	quits  bool
+	refuse error // of the inbox
+}
+
+// newBench returns the model of a loop that runs its third iteration.
+func newBench(t *testing.T, o Options) *bench {
+	t.Helper()
+	b := &bench{T: t}
+	clock := noon
+	o.Name, o.Dir, o.Live = "demo", t.TempDir(), true
+	o.Now = func() time.Time { return clock }
+	o.Send = func(c inbox.Command) (string, error) {
+		b.sentTo = append(b.sentTo, c)
+		return fmt.Sprintf("id-%d", len(b.sentTo)), b.refuse
+	}
+	b.model = newModel(t.Context(), o)
+	b.conv = newSimple()
+	b.ticking = true // no clock
+	over, end := context.WithCancel(t.Context())
+	end()
+	b.do(tea.WindowSizeMsg{Width: 80, Height: 24})
+	b.do(terminal.ThemeMsg{Theme: terminal.NewTheme(true, colorprofile.NoTTY)})
+	b.Update(openedMsg{view: running3(), follower: &follower{ctx: over}, page: transcript.Page{First: 10, Last: 12, Start: true, Entries: []transcript.Entry{
+		{Seq: 10, At: noon, Iteration: 3, Body: transcript.Iteration{N: 3, Maximum: 10}},
+		{Seq: 11, At: noon, Iteration: 3, Body: transcript.Words{Text: "I look at the tests first.", Done: true}},
+		{Seq: 12, At: noon, Iteration: 3, Body: transcript.Tools{Calls: []transcript.Call{{Name: "bash", About: "make test", State: transcript.StateRunning, Began: noon.Add(-14 * time.Second)}}}},
+	}}})
+	return b
+}
+
+func running3() projector.View {
+	cost := 0.42
+	return projector.View{
+		Summary: registry.Summary{Seq: 12, Status: event.StatusRunning, Iteration: 3, MaximumIterations: 10, Since: noon.Add(-12 * time.Minute), At: noon, Cost: &cost, Agent: "pi"},
+		Name:    "demo", Begun: 3, Open: true,
+	}
+}
+
+// do passes a message, and carries out the commands that follow from it unless they wait.
+func (b *bench) do(msg tea.Msg) {
+	b.Helper()
+	b.run(b.Update(msg))
+}
+
+func (b *bench) run(c tea.Cmd) {
+	if c == nil {
+		return
+	}
+	b.took(c())
+}
+
+func (b *bench) took(msg tea.Msg) {
+	switch msg := msg.(type) {
+	case nil:
+	case tea.QuitMsg:
+		b.quits = true
+	case tea.BatchMsg:
+		for _, c := range msg {
+			b.run(c)
+		}
+	case sentMsg:
+		b.do(msg)
+	case pageMsg, sideMsg, foundMsg, pagerMsg, unsentMsg:
+		b.do(msg)
+	default:
+		if cmds := sequence(msg); cmds != nil {
+			for _, c := range cmds {
+				b.run(c)
+			}
+		}
+	}
+}
+
+// types presses keys: words in angle brackets are names, all else is text.
+func (b *bench) types(keys ...string) {
+	b.Helper()
+	for _, k := range keys {
+		b.do(press(k))
+	}
+}
+
+func press(k string) tea.KeyPressMsg {
+	switch k {
+	case "<enter>":
+		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	case "<alt-enter>":
+		return tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt}
+	case "<esc>":
+		return tea.KeyPressMsg{Code: tea.KeyEscape}
+	case "<tab>":
+		return tea.KeyPressMsg{Code: tea.KeyTab}
+	case "<ctrl-c>":
+		return tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
+	case "<ctrl-d>":
+		return tea.KeyPressMsg{Code: 'd', Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: []rune(k)[0], Text: k}
+}
+
+func (b *bench) screen() string { return ansi.Strip(b.View().Content) }
+
+func (b *bench) shows(texts ...string) {
+	b.Helper()
+	for _, text := range texts {
+		if !strings.Contains(b.screen(), text) {
+			b.Errorf("no %q on\n%s", text, b.screen())
+		}
+	}
+}
+
+func (b *bench) hides(text string) {
+	b.Helper()
+	if strings.Contains(b.screen(), text) {
+		b.Errorf("%q is on\n%s", text, b.screen())
+	}
+}
+
+func TestScreenSaysWhatRuns(t *testing.T) {
+	b := newBench(t, Options{})
+	b.shows("demo · iteration 3 of 10 · running · 12m · $0.42", "bash  make test · 14s", "I look at the tests first.", "> ", "ctrl-c stop")
+	for _, size := range []tea.WindowSizeMsg{{Width: 40, Height: 12}, {Width: 200, Height: 50}, {Width: 3, Height: 2}, {Width: 80, Height: 5}} {
+		b.do(size)
+		lines := strings.Split(b.screen(), "\n")
+		if len(lines) > size.Height {
+			t.Errorf("%d lines for %d rows", len(lines), size.Height)
+		}
+		for _, line := range lines {
+			if render.Columns(line) > size.Width {
+				t.Errorf("%q is wider than %d", line, size.Width)
+			}
+		}
+	}
+}
+
+func TestSentMessagesShowOutcome(t *testing.T) {
+	b := newBench(t, Options{})
+	b.types("use tabs", "<enter>", "then docs", "<alt-enter>")
+	if len(b.sentTo) != 2 || b.sentTo[0].Kind != inbox.Steer || b.sentTo[1].Kind != inbox.FollowUp || b.sentTo[1].Text != "then docs" {
+		t.Fatalf("sent %+v", b.sentTo)
+	}
+	b.shows("steer  use tabs", "queued")
+	b.follow(transcript.Entry{Seq: 13, Body: transcript.Message{ID: "id-1", Command: "steer", State: transcript.MessageDelivered, How: "live", Turn: 3}})
+	b.shows("delivered at turn 3")
+	b.follow(transcript.Entry{Seq: 14, Body: transcript.Message{ID: "id-2", Command: "follow-up", State: transcript.MessageRefused, Why: "the loop is ending"}})
+	b.shows("refused: the loop is ending")
+	b.refuse = errors.New("no space left")
+	b.types("one more", "<enter>")
+	b.shows("not sent: no space left", "> one more")
+}
+
+func (b *bench) follow(entries ...transcript.Entry) {
+	b.Helper()
+	b.do(changesMsg{view: b.view, entries: entries})
+}
+
+func TestInterruptAsksWhatToDo(t *testing.T) {
+	b := newBench(t, Options{})
+	b.types("half a", "<ctrl-c>")
+	if b.overlay != nil || !b.line.empty() {
+		t.Error("ctrl-c with text does more than clear it")
+	}
+	b.types("<ctrl-c>")
+	b.shows("finish this iteration", "stop now", "leave it running")
+	b.types("f")
+	if len(b.sentTo) != 1 || b.sentTo[0].Kind != inbox.Stop || b.overlay != nil {
+		t.Errorf("sent %+v", b.sentTo)
+	}
+	b.types("<ctrl-c>", "<ctrl-c>")
+	if !b.quits || b.outcome().Ended != nil {
+		t.Error("ctrl-c twice does not leave")
+	}
+}
+
+func TestQuestionIsAnsweredInPlace(t *testing.T) {
+	b := newBench(t, Options{})
+	v := running3()
+	v.Status, v.Waiting, v.Open = event.StatusWaiting, event.LoopWaiting{For: event.WaitPerson, Why: "which of the\x1b[31m two?"}.String(), false
+	b.do(changesMsg{view: v})
+	b.shows("needs you", "which of the two?", "answer> ")
+	if s := b.State(); s.Status != terminal.StatusBlocked || s.Kind != terminal.KindQuestion || !strings.Contains(s.Message, "which of the") {
+		t.Errorf("the terminal is given %+v", s)
+	}
+	b.types("the second", "<enter>")
+	if len(b.sentTo) != 2 || b.sentTo[0].Kind != inbox.FollowUp || b.sentTo[1].Kind != inbox.Resume {
+		t.Errorf("sent %+v", b.sentTo)
+	}
+}
+
+func TestNothingTypedIsLost(t *testing.T) {
+	b := newBench(t, Options{})
+	b.types("half a thought")
+	b.types("<esc>", "q")
+	if got := b.outcome().Unsent; !b.quits || len(got) != 1 || got[0] != "half a thought" {
+		t.Errorf("unsent %q, left %v", got, b.quits)
+	}
+	b.types("i")
+	b.model.line.set("and the docs")
+	v := running3()
+	v.Ended = &event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise, Why: "the agent says so"}
+	b.do(changesMsg{view: v, over: true})
+	b.shows("completed: promise", "resume> and the docs", "enter resume with these words")
+	b.types("<enter>")
+	if got := b.outcome(); got.Resume != "and the docs" || got.Ended == nil || len(got.Unsent) > 0 {
+		t.Errorf("outcome %+v", got)
+	}
+}
+
+func TestReadOnlySendsNothing(t *testing.T) {
+	b := newBench(t, Options{ReadOnly: true})
+	b.types("x", "i", "<enter>", "/", "s", "t", "<esc>", "<tab>", "<enter>")
+	b.do(tea.PasteMsg{Content: "pasted"})
+	if len(b.sentTo) > 0 || !b.model.line.empty() {
+		t.Errorf("sent %+v, the line has %q", b.sentTo, b.model.line.String())
+	}
+	b.hides("───")
+	b.types("<ctrl-c>")
+	if !b.quits {
+		t.Error("ctrl-c does not leave")
+	}
+}
+
+func TestFooterShowsKeysThatWork(t *testing.T) {
+	b := newBench(t, Options{})
+	b.types("<esc>")
+	b.shows("i type", "j k select")
+	b.types("j")
+	b.shows("y copy")
+	b.types("/")
+	b.shows("enter search")
+	b.types("t", "e", "s", "t", "s", "<enter>")
+	if e, ok := b.conv.Selected(); !ok || e.Seq != 11 {
+		t.Errorf("found %v %v", e, ok)
+	}
+	b.shows("n N next match")
+	b.types("<esc>", "<esc>", "<esc>", "?")
+	b.shows("Keys and commands", "finish the iteration")
+}
