@@ -188,11 +188,11 @@ func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 // back leaves the conversation, one step at a time with esc.
 func (m *model) back(stroke string) tea.Cmd {
 	_, selected := m.conv.Selected()
+	m.stopSeek()
 	switch {
 	case stroke == "esc" && m.found != "":
 		m.found = ""
 		m.conv.Highlight("")
-		m.stopSeek()
 	case stroke == "esc" && selected:
 		m.conv.Deselect()
 	default:

@@ -234,14 +234,11 @@ func beginningOf(dir string, n int) (event.Seq, error) {
 	if at < 0 {
 		return 0, fmt.Errorf("the journal no longer has iteration %d", n)
 	}
-	path := filepath.Join(dir, "journal", segments[at].Name)
-	if segments[at].Packed {
-		path += ".zst"
+	seq, err := firstIn(dir, segments[at])
+	if seq == 0 && err == nil {
+		err = errors.New("the segment of this iteration is empty")
 	}
-	for e, err := range journal.Read(path, journal.ReadOptions{}) {
-		return e.Seq, err
-	}
-	return 0, errors.New("the segment of this iteration is empty")
+	return seq, err
 }
 
 // visitMsg has a page that is to be shown from its beginning.

@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"context"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -32,14 +30,6 @@ type pageMsg struct {
 	page  transcript.Page
 	older bool
 	err   error
-}
-
-// foundMsg is the result of a search in the journal.
-type foundMsg struct {
-	what string
-	page transcript.Page
-	seq  event.Seq // of the entry; 0 if there is none
-	err  error
 }
 
 // recent remembers the newest entries, whatever the conversation shows.
@@ -156,96 +146,4 @@ func (m *model) newer(p transcript.Page) {
 		m.conv.Trim(trimTo)
 		m.win.first, m.win.start = m.conv.First(), false
 	}
-}
-
-// seek finds the next entry that matches: among those loaded, else in the journal.
-func (m *model) seek(what string, forward bool, match func(transcript.Entry) bool) tea.Cmd {
-	if m.conv.Find(forward, match) {
-		m.notice = notice{}
-		return m.more()
-	}
-	if forward && m.win.live || !forward && m.win.start {
-		m.say(toneDim, "no other "+what+" "+way(forward))
-		return nil
-	}
-	m.say(toneDim, "looking for "+what+" …")
-	ctx, stop := context.WithCancel(m.ctx)
-	m.stopSeek()
-	m.stopSeek = stop
-	dir, from, o := m.o.Dir, m.win.first, m.pageOptions()
-	if forward {
-		from = m.win.last + 1
-	}
-	return func() tea.Msg { return seekPages(ctx, dir, from, forward, what, match, o) }
-}
-
-func way(forward bool) string {
-	if forward {
-		return "below"
-	}
-	return "above"
-}
-
-// seekPages reads the journal page by page until an entry matches.
-func seekPages(ctx context.Context, dir string, from event.Seq, forward bool, what string, match func(transcript.Entry) bool, o transcript.Options) tea.Msg {
-	for ctx.Err() == nil {
-		var page transcript.Page
-		var err error
-		if forward {
-			page, err = transcript.Read(dir, from, pageEvents, o)
-		} else {
-			page, err = transcript.Before(dir, from, pageEvents, o)
-		}
-		if err != nil {
-			return foundMsg{what: what, err: err}
-		}
-		entries := page.Entries
-		if !forward {
-			entries = slices.Clone(entries)
-			slices.Reverse(entries)
-		}
-		if at := slices.IndexFunc(entries, match); at >= 0 {
-			return foundMsg{what: what, page: page, seq: entries[at].Seq}
-		}
-		switch {
-		case forward && (page.End || page.Last < from), !forward && (page.Start || page.First == 0 || page.First >= from):
-			return foundMsg{what: what}
-		case forward:
-			from = page.Last + 1
-		default:
-			from = page.First
-		}
-	}
-	return nil
-}
-
-// wasFound shows the page with the entry that was looked for.
-func (m *model) wasFound(f foundMsg) tea.Cmd {
-	switch {
-	case f.err != nil:
-		m.say(toneFailure, "cannot read the journal: "+f.err.Error())
-	case f.seq == 0:
-		m.say(toneDim, "the loop has no other "+f.what)
-	default:
-		m.notice = notice{}
-		m.visit(f.page, f.seq)
-	}
-	return m.more()
-}
-
-// visit shows a page that is away from what is loaded.
-func (m *model) visit(p transcript.Page, seq event.Seq) {
-	m.conv.Replace(p.Entries)
-	m.win = window{first: p.First, last: p.Last, start: p.Start}
-	if p.End || len(m.recent) > 0 && p.Last >= m.recent[0].Seq {
-		m.conv.Put(m.recent)
-		m.win.live = true
-	}
-	m.conv.JumpTo(seq)
-}
-
-// containing returns a match for a text in any case of letters.
-func containing(text string) func(transcript.Entry) bool {
-	text = strings.ToLower(text)
-	return func(e transcript.Entry) bool { return strings.Contains(strings.ToLower(plainText(e)), text) }
 }
