@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime/debug"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -25,6 +26,9 @@ func (a *session) fills() bool {
 	return a.Drawable() && a.StdinIsTerminal() && a.Variable("CI") == ""
 }
 
+// memoryMost is from how many bytes on memory is collected more often.
+const memoryMost = 96 << 20
+
 // full shows the loop in package tui until the person leaves.
 func (a *session) full(live registry.Liveness) error {
 	loop, err := projector.Load(a.dir)
@@ -36,6 +40,7 @@ func (a *session) full(live registry.Liveness) error {
 		return cli.Unbegun(a.name, a.Head)
 	}
 	a.project = state.Project
+	debug.SetMemoryLimit(memoryMost)
 	outcome, err := tui.Run(context.Background(), tui.Options{
 		Name: a.name, Dir: a.dir, Live: live.Alive, Head: state.Summary,
 		ReadOnly: a.ReadOnly, Inline: a.Inline, Verbose: a.Verbose,
@@ -56,7 +61,9 @@ func (a *session) full(live registry.Liveness) error {
 // again. The exit code is that of the plain view.
 func (a *session) left(outcome tui.Outcome, err error) error {
 	if _, signaled := errors.AsType[*terminal.SignalError](err); signaled {
-		fmt.Fprintf(a.Stderr, "ralph: left loop %s, which continues\n", a.name)
+		if outcome.Ended == nil && !outcome.Died {
+			fmt.Fprintf(a.Stderr, "ralph: left loop %s, which continues\n", a.name)
+		}
 		return cli.Exit(event.ExitInterrupted)
 	}
 	if err != nil && !errors.Is(err, terminal.ErrGone) {

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
+	"github.com/ralph-loop/ralph/render/conversation"
 	"github.com/ralph-loop/ralph/render/terminal"
 	"github.com/ralph-loop/ralph/render/transcript"
 )
@@ -91,12 +92,9 @@ type overlay interface {
 	hints() []hint
 }
 
-// newConversation makes the part of the screen that shows entries.
-func newConversation() Conversation { return newSimple() }
-
 func newModel(ctx context.Context, o Options) *model {
 	m := &model{
-		o: o, ctx: ctx, conv: newConversation(), now: o.Now(), columns: 80, rows: 24, stopSeek: func() {},
+		o: o, ctx: ctx, conv: conversation.New(), now: o.Now(), columns: 80, rows: 24, stopSeek: func() {},
 		view: projector.View{Summary: o.Head, Name: o.Name},
 	}
 	if o.ReadOnly {

@@ -15,14 +15,16 @@ type window struct {
 	start       bool      // the journal has nothing before
 	live        bool      // it has the newest entries, and gets those that come
 	loading     bool
+	bytes       int // of its texts, about
 }
 
-// Bounds of what is kept in memory, in entries.
+// Bounds of what is kept in memory, in entries and in bytes of their texts.
 const (
-	recentKept = 1000
-	trimAbove  = 3000
-	trimTo     = 2000
-	windowMost = 6000
+	recentKept  = 1000
+	recentBytes = 8 << 20
+	trimAbove   = 3000
+	windowMost  = 6000
+	windowBytes = 24 << 20
 )
 
 // pageMsg is a page that was loaded.
@@ -32,36 +34,80 @@ type pageMsg struct {
 	err   error
 }
 
-// recent remembers the newest entries, whatever the conversation shows.
-func (m *model) remember(entries []transcript.Entry) {
+// remember keeps the newest entries, whatever the conversation shows. It returns by how many bytes
+// they have grown.
+func (m *model) remember(entries []transcript.Entry) (grown int) {
 	for _, e := range entries {
+		grown += sizeOf(e)
 		at, ok := slices.BinarySearchFunc(m.recent, e.Seq, func(x transcript.Entry, seq event.Seq) int { return int(int64(x.Seq) - int64(seq)) })
 		switch {
 		case ok:
+			grown -= sizeOf(m.recent[at])
 			m.recent[at] = e
 		case at > 0 || len(m.recent) == 0:
 			m.recent = slices.Insert(m.recent, at, e)
 		}
 	}
-	if n := len(m.recent) - recentKept; n > recentKept/4 {
+	kept, bytes := 0, 0
+	for kept < min(len(m.recent), recentKept) && bytes < recentBytes {
+		kept++
+		bytes += sizeOf(m.recent[len(m.recent)-kept])
+	}
+	if n := len(m.recent) - kept; n > 0 {
 		m.recent = slices.Delete(m.recent, 0, n)
 	}
+	return grown
+}
+
+// sizeOf is about how many bytes an entry takes.
+func sizeOf(e transcript.Entry) int {
+	const without = 512
+	switch b := e.Body.(type) {
+	case transcript.Words:
+		return without + len(b.Text)
+	case transcript.Thinking:
+		return without + len(b.Text)
+	case transcript.Iteration:
+		return without + len(b.Prompt)
+	case transcript.Guardrail:
+		return without + len(b.Output)
+	case transcript.Tools:
+		n := without
+		for _, c := range b.Calls {
+			n += without + len(c.Input) + len(c.Output) + 64*len(c.Diff)
+		}
+		return n
+	}
+	return without
+}
+
+func sizeOfAll(entries []transcript.Entry) (n int) {
+	for _, e := range entries {
+		n += sizeOf(e)
+	}
+	return n
 }
 
 // show adds what came to the conversation, if that shows the newest entries.
 func (m *model) show(entries []transcript.Entry) {
-	m.remember(entries)
+	grown := m.remember(entries)
 	if !m.win.live {
 		return
 	}
 	m.conv.Put(entries)
-	switch {
-	case m.conv.Len() > trimAbove && m.conv.AtEnd():
-		m.conv.Trim(trimTo)
-		m.win.first, m.win.start = m.conv.First(), false
-	case m.conv.Len() > windowMost:
+	m.win.bytes += grown
+	switch full := m.win.bytes > windowBytes; {
+	case (full || m.conv.Len() > trimAbove) && m.conv.AtEnd():
+		m.trim()
+	case full && m.win.bytes > 2*windowBytes || m.conv.Len() > windowMost:
 		m.win.live, m.win.last = false, m.conv.Last()
 	}
+}
+
+// trim keeps the newest entries of the conversation.
+func (m *model) trim() {
+	m.conv.Trim(len(m.recent))
+	m.win.first, m.win.start, m.win.bytes = m.conv.First(), false, sizeOfAll(m.recent)
 }
 
 // toEnd shows the newest entries.
@@ -119,11 +165,13 @@ func (m *model) loaded(p pageMsg) tea.Cmd {
 		m.win.first = p.page.First
 	}
 	m.win.start = p.page.Start || p.page.First == 0
-	if m.conv.Len()+len(p.page.Entries) > windowMost {
+	size := sizeOfAll(p.page.Entries)
+	if m.conv.Len()+len(p.page.Entries) > windowMost || m.win.bytes+size > windowBytes {
 		m.conv.Replace(p.page.Entries)
-		m.win.live, m.win.last = false, p.page.Last
+		m.win.live, m.win.last, m.win.bytes = false, p.page.Last, size
 		return nil
 	}
+	m.win.bytes += size
 	m.conv.Prepend(p.page.Entries)
 	if len(p.page.Entries) == 0 {
 		return m.more()
@@ -134,6 +182,7 @@ func (m *model) loaded(p pageMsg) tea.Cmd {
 // newer adds a page at the end, and the newest entries once the page has come to them.
 func (m *model) newer(p transcript.Page) {
 	m.conv.Put(p.Entries)
+	m.win.bytes += sizeOfAll(p.Entries)
 	if p.Last > m.win.last {
 		m.win.last = p.Last
 	}
@@ -142,8 +191,8 @@ func (m *model) newer(p transcript.Page) {
 		m.win.live = true
 		return
 	}
-	if m.conv.Len() > windowMost {
-		m.conv.Trim(trimTo)
-		m.win.first, m.win.start = m.conv.First(), false
+	if m.conv.Len() > windowMost || m.win.bytes > windowBytes {
+		m.conv.Trim(len(p.Entries))
+		m.win.first, m.win.start, m.win.bytes = m.conv.First(), false, sizeOfAll(p.Entries)
 	}
 }
