@@ -68,7 +68,7 @@ func TestListAsJSON(t *testing.T) {
 		t.Fatalf("%d loops", len(loops))
 	}
 	for _, l := range loops {
-		for _, key := range []string{"name", "dir", "project", "alive", "died", "gone", "status", "reason", "iteration", "counted", "refunded", "maximumIterations", "started", "at", "agent", "cost", "tokensIn", "tokensOut", "waiting", "pid", "host"} {
+		for _, key := range []string{"name", "dir", "project", "alive", "died", "gone", "group", "status", "reason", "iteration", "counted", "refunded", "maximumIterations", "started", "at", "agent", "cost", "tokensIn", "tokensOut", "waiting", "pid", "host"} {
 			if _, has := l[key]; !has {
 				t.Errorf("%s has no %q", l["name"], key)
 			}

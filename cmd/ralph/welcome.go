@@ -19,7 +19,7 @@ import (
 // or what to do next if there are none. Elsewhere it prints the loops of this project; if there are
 // none, the loops that run on this machine, and what to do next.
 func overview(e *cli.Env) error {
-	if e.Drawable() && e.StdinIsTerminal() {
+	if e.Drawable() && e.StdinIsTerminal() && e.Variable("CI") == "" { // in CI, no person leaves the board
 		all, err := registry.Survey(e.Home, nil)
 		if err != nil {
 			return err

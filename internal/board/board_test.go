@@ -196,8 +196,12 @@ func TestEverySizeFits(t *testing.T) {
 			for _, keys := range [][]string{{}, {"end"}, {"a", "'a long answer that is wrapped"}, {"s", "'x"}, {"x"}, {"?"}, {"/", "'f"}} {
 				m := modelOf(width, height, machine()...)
 				presses(m, keys...)
-				if s := m.View(); len(s.Lines) > height {
+				s := m.View()
+				if len(s.Lines) > height {
 					t.Fatalf("%dx%d %v: %d lines", width, height, keys, len(s.Lines))
+				}
+				if typing := m.mode == answering || m.mode == filtering; typing && height >= 4 && s.Row < 0 {
+					t.Fatalf("%dx%d %v: what is typed is not shown:\n%s", width, height, keys, strings.Join(s.Lines, "\n"))
 				}
 				if width >= 20 && height >= 12 {
 					checkScreen(t, m)
@@ -435,6 +439,26 @@ func TestScreenIsStillWithinMinute(t *testing.T) {
 	m.Show(Snapshot{At: now.Add(time.Minute), Loops: machine()})
 	if screen(m) == before {
 		t.Error("after a minute it is the same")
+	}
+}
+
+// The outcome of a command is shown until the next key, or for a minute.
+func TestOutcomeIsShownAWhile(t *testing.T) {
+	m := modelOf(80, 24, machine()...)
+	shows := func() bool { return strings.Contains(screen(m), "it is done") }
+	m.Say("it is done", false)
+	m.Show(Snapshot{At: now.Add(59 * time.Second), Loops: machine()})
+	if !shows() {
+		t.Error("it is gone too soon")
+	}
+	m.Show(Snapshot{At: now.Add(60 * time.Second), Loops: machine()})
+	if shows() {
+		t.Error("after a minute it is still there")
+	}
+	m.Say("it is done", false)
+	presses(m, "down")
+	if shows() {
+		t.Error("after a key it is still there")
 	}
 }
 

@@ -115,7 +115,7 @@ func (m *Model) act(key string) Effect {
 		return Effect{}
 	}
 	if l.Gone || l.Err != nil {
-		m.Say(fmt.Sprintf("%s %s: nothing can be done with it here", nameOf(l), stateOf(l, m.snapshot.At)), true)
+		m.Say(fmt.Sprintf("%s is %s: nothing can be done with it here", nameOf(l), stateOf(l, m.snapshot.At)), true)
 		return Effect{}
 	}
 	switch key {

@@ -3,6 +3,7 @@ package board
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -54,8 +55,12 @@ const (
 // notice is the outcome of what a person asked for.
 type notice struct {
 	text string
-	bad  bool // it was not done
+	bad  bool      // it was not done
+	at   time.Time // when it was said
 }
+
+// noticeLasts is how long an outcome is shown, unless a key is pressed before.
+const noticeLasts = time.Minute
 
 // item is a part of the list: the head of a group, a row, or what an empty group has.
 type item struct {
@@ -86,6 +91,9 @@ func (m *Model) Show(s Snapshot) (calling []*Loop) {
 		}
 	}
 	m.snapshot, m.loaded, m.needed = s, true, needed
+	if s.At.Sub(m.notice.at) >= noticeLasts {
+		m.notice = notice{}
+	}
 	m.arrange()
 	return calling
 }
@@ -105,7 +113,7 @@ func callOf(l *Loop) string {
 }
 
 // Say shows the outcome of an effect.
-func (m *Model) Say(text string, bad bool) { m.notice = notice{text, bad} }
+func (m *Model) Say(text string, bad bool) { m.notice = notice{text, bad, m.snapshot.At} }
 
 // Resize takes the size of the terminal.
 func (m *Model) Resize(width, height int) {

@@ -136,10 +136,11 @@ func (m *Model) View() Screen {
 	return m.bounded(s)
 }
 
-// bounded cuts what does not fit on the terminal.
+// bounded cuts what does not fit on the terminal: its end has what is being typed, and the keys.
 func (m *Model) bounded(s Screen) Screen {
-	if len(s.Lines) > m.Height {
-		s.Lines = s.Lines[:m.Height]
+	if cut := len(s.Lines) - m.Height; cut > 0 {
+		s.Lines = s.Lines[cut:]
+		s.Row = max(s.Row-cut, -1)
 	}
 	return s
 }

@@ -69,6 +69,8 @@ type Loop struct {
 	Alive   bool   `json:"alive"`
 	Died    bool   `json:"died"` // its state has not ended, and it has no runner
 	Gone    bool   `json:"gone"` // its folder does not exist any more
+	// needs you, working or ended
+	Group string `json:"group"`
 	registry.Summary
 	// iterations that are used: begun, and not refunded
 	Counted  int       `json:"counted"`
@@ -89,7 +91,7 @@ func JSON(e *cli.Env, all []registry.Status) []Loop {
 	loops := make([]Loop, 0, len(all))
 	for _, s := range all {
 		l := Loop{
-			Name: s.Name, Call: call(s), Dir: s.Dir, Project: s.Project, Host: s.Host, Summary: s.Head, Alive: s.Live.Alive, Died: s.Died, Gone: s.Gone,
+			Name: s.Name, Call: call(s), Dir: s.Dir, Project: s.Project, Host: s.Host, Summary: s.Head, Alive: s.Live.Alive, Died: s.Died, Gone: s.Gone, Group: GroupOf(s).String(),
 			Counted: cli.CountOf(s.Head).Used(), Refunded: s.Head.Refunded, Started: started(s), Agent: cmp.Or(s.Head.Agent, s.Agent),
 		}
 		if s.Live.Alive {
