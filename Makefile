@@ -18,12 +18,14 @@ BENCH    ?= .
 # More arguments of tools/mutate, such as -only next_check or -json.
 MUTANTS  ?=
 BASE     ?= HEAD~1
+# The megabytes of the longest journal of 'make interface'.
+JOURNAL  ?= 1024
 
 # Folders, with a leading "./", of test files that hold a pattern.
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak power fuzz golden mutate mutate-sample mutate-durability bench cover outside demo test-agents test-web lint format fmt fix vuln docs check clean
+.PHONY: help build install test race script sim soak power fuzz golden mutate mutate-sample mutate-durability bench cover outside demo interface test-agents test-web lint format fmt fix vuln docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -89,6 +91,9 @@ bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee bin/bench.txt
 	@if [ -f tools/bench/go.mod ]; then cd tools/bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee -a ../../bin/bench.txt; fi
 	@if [ -f tools/bench/base.txt ]; then $(TOOL) benchstat tools/bench/base.txt bin/bench.txt; fi
+
+interface: ## the full screen in a pseudo-terminal: keys under load, idle, long journals (two minutes)
+	$(GO) test ./cmd/ralph -run TestInterface -count=1 -v -parallel 1 -timeout 10m -args -interface -interface.journal=$(JOURNAL)
 
 cover: ## what the tests reach: bin/cover.html
 	@mkdir -p bin

@@ -24,6 +24,31 @@ const (
 	promisedKey   = 50 * time.Millisecond
 )
 
+// calm is the part of the time for which processes may wait for a processor on an idle machine.
+const calm = 0.2
+
+// measuresLoad measures for which part of a second some process of the machine waits for a
+// processor.
+func (s *stage) measuresLoad() {
+	s.Helper()
+	before := s.waited()
+	<-time.After(time.Second)
+	s.others = (s.waited() - before).Seconds()
+}
+
+// waited is for how long some process has waited for a processor since the machine was started; 0
+// where the kernel does not say.
+func (s *stage) waited() time.Duration {
+	page, err := os.ReadFile("/proc/pressure/cpu")
+	if err != nil {
+		return 0
+	}
+	_, total, _ := strings.Cut(strings.SplitN(string(page), "\n", 2)[0], "total=")
+	microseconds, err := strconv.ParseInt(strings.TrimSpace(total), 10, 64)
+	s.must(err)
+	return time.Duration(microseconds) * time.Microsecond
+}
+
 // processStatus returns a size in bytes from the kernel's page about a process.
 func (s *stage) processStatus(pid int, field string) int64 {
 	s.Helper()
@@ -98,9 +123,9 @@ func printed() []event.Draft {
 
 func TestInterfaceUnderLoad(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		drafts func(*stage) []event.Draft
-		tmux   string
+		name     string
+		drafts   func(*stage) []event.Draft
+		variable string
 	}{
 		{"work", func(s *stage) []event.Draft { return streamDrafts(s.T) }, ""},
 		{"words", func(*stage) []event.Draft { return pieces() }, "SSH_TTY=/dev/pts/9"},
@@ -108,11 +133,12 @@ func TestInterfaceUnderLoad(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newStage(t)
+			s.measuresLoad()
 			w := s.liveLoop(t, "busy", 10<<20)
 			drafts := tt.drafts(s)
 			var environ []string
-			if tt.tmux != "" {
-				environ = []string{tt.tmux}
+			if tt.variable != "" {
+				environ = []string{tt.variable}
 			}
 			session := s.show(modern, environ, "attach", "busy")
 			s.sees(session, "busy")
@@ -158,7 +184,10 @@ func (s *stage) judge(session *terminaltest.Session, rate float64, keys []time.D
 	var clears, frames, unmarked int
 	session.Look(func(e *terminaltest.Emulator) { clears, frames, unmarked = e.Clears, e.Frames, e.Unmarked })
 	s.Logf("%.0f MB/s arrive; a key is answered in %s, 95 %% within %s; %.0f kB/s are written in %d frames", rate/1e6, middle, most, perSecond/1e3, frames)
-	if middle > promisedKey || most > 4*promisedKey {
+	switch slow := middle > promisedKey || most > 4*promisedKey; {
+	case slow && s.others > calm:
+		s.Logf("not judged: before, some process waited for a processor for %.0f %% of the time", 100*s.others)
+	case slow:
 		s.Errorf("a key is answered in %s, 95 %% within %s, promised %s", middle, most, promisedKey)
 	}
 	if perSecond > promisedBytes {
@@ -172,6 +201,7 @@ func (s *stage) judge(session *terminaltest.Session, rate float64, keys []time.D
 // A real loop, whose agent prints as fast as it is read.
 func TestInterfaceWithFastAgent(t *testing.T) {
 	s := newStage(t)
+	s.measuresLoad()
 	timed(t, s.command("start", "fast", "--detach", "-p", "x", "--agent", "ralph rehearse talk", "--protocol", "rehearsal"))
 	session := s.show(modern, nil, "attach", "fast")
 	s.sees(session, "fast")

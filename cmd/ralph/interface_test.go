@@ -4,7 +4,6 @@ package main
 
 import (
 	"flag"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -14,7 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/terminaltest"
 )
 
-// The proofs of what issue and manual promise about the full screen: the built program in a
+// The proofs of what the guide promises about the full screen: the built program in a
 // pseudo-terminal. They need an otherwise idle machine and minutes, so they run with 'make
 // interface' only.
 var (
@@ -29,6 +28,7 @@ const patience = 30 * time.Second
 type stage struct {
 	*testing.T
 	*binary
+	others float64 // how busy the machine was before
 }
 
 func newStage(t *testing.T) *stage {
@@ -36,7 +36,7 @@ func newStage(t *testing.T) *stage {
 	if !*interfaceProofs {
 		t.Skip("a proof of the full screen: make interface")
 	}
-	return &stage{t, newBinary(t)}
+	return &stage{T: t, binary: newBinary(t)}
 }
 
 func (s *stage) must(err error) {
@@ -108,9 +108,4 @@ func quantile(durations []time.Duration, q float64) time.Duration {
 func (s *stage) memory(session *terminaltest.Session) int64 {
 	s.Helper()
 	return s.processStatus(session.Cmd.Process.Pid, "VmHWM")
-}
-
-func (s *stage) rename(from, to string) {
-	s.Helper()
-	s.must(os.Rename(from, to))
 }
