@@ -319,7 +319,7 @@ func answer(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {
 	p.must(os.WriteFile(filepath.Join(p.dir, "ask.rehearsal"), []byte(asker), 0o600))
 	p.fine("start", "schema", "--detach", "-p", "Choose.", "-a", "ralph rehearse ask.rehearsal", "--allow-shared-worktree")
 	page := b.Open(t, server.link)
-	page.Await(t, `document.querySelector("section .asks")?.textContent === "SQLite or PostgreSQL?"`)
+	page.Await(t, `document.querySelector("section .asks")?.textContent.startsWith("SQLite or PostgreSQL?")`)
 	page.Resize(t, 390, 800, true, false)
 	page.Screenshot(t, "question-390")
 	browsertest.Eval[any](t, page, `document.querySelector(".answer textarea").focus()`)

@@ -119,6 +119,7 @@ var sideways = map[[2]string]string{
 	{"internal/journaltool", "internal/runner"}:  "the runner knows which dialects there are",
 	{"internal/why", "internal/cli"}:             "it prints and reports as the verbs do",
 	{"internal/web", "internal/cli"}:             "it reports with the same errors and hints as the verbs",
+	{"internal/web", "internal/board"}:           "its list shows the facts that the terminal's does",
 	{"internal/web", "internal/listing"}:         "its list has the groups of the terminal's, and the keys of 'ralph list --json'",
 	{"internal/web", "internal/send"}:            "it sends commands as the verbs do",
 	{"internal/attach", "internal/terminaltest"}: "only its tests use a terminal",

@@ -113,6 +113,9 @@ func (p pageOf) take(t *testing.T, m message) {
 	var frame struct{ Entries []struct{ Key, HTML string } }
 	must(t, json.Unmarshal([]byte(m.data), &frame))
 	for _, e := range frame.Entries {
+		if p[e.Key] == e.HTML {
+			t.Errorf("event %s repeats %s", m.id, e.Key)
+		}
 		p[e.Key] = e.HTML
 	}
 }
@@ -142,7 +145,7 @@ func TestLivePagesResume(t *testing.T) {
 	}
 	want := pageOf{}
 	read(want, 0)
-	if len(want) != 6 {
+	if len(want) != 6 || want["01JD0000000000000000000001"] == "" {
 		t.Fatalf("entries: %v", want)
 	}
 	for cut := event.Seq(1); cut < last; cut++ {

@@ -2,11 +2,11 @@ package web
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/board"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/listing"
 	"github.com/ralph-loop/ralph/internal/units"
@@ -24,7 +24,11 @@ type Loop struct {
 	State string `json:"state"`
 	// Question is what the agent asks a person; empty if it asks nothing.
 	Question string `json:"question,omitempty"`
-	Shown    shown  `json:"shown"`
+	// About is what it asks, does, or why it ended, since when.
+	About      string    `json:"about,omitempty"`
+	AboutSince time.Time `json:"aboutSince,omitzero"`
+	Today      *float64  `json:"today"` // what it has cost since midnight, in USD; null if it is not known
+	Shown      shown     `json:"shown"`
 	listing.Loop
 }
 
@@ -33,16 +37,20 @@ type shown struct {
 	Iteration string `json:"iteration"` // "3 of 10"; empty before the first
 	Cost      string `json:"cost"`      // "unknown" if it is not known
 	Tokens    string `json:"tokens"`
+	Today     string `json:"today,omitempty"`   // the cost since midnight, in the list
+	Project   string `json:"project,omitempty"` // a short path, in the list
 }
 
 // survey lists the loops of this machine. Requests within a short time share one look at the disk.
 type survey struct {
-	env *cli.Env
+	env    *cli.Env
+	loader *board.Loader
 
-	mu    sync.Mutex
-	at    time.Time
-	loops []Loop
-	err   error
+	mu     sync.Mutex
+	at     time.Time
+	loops  []Loop
+	err    error
+	wanted []string // the loops whose facts are read, by the files of their entries
 }
 
 // surveyEvery is the shortest time between two looks at all loops.
@@ -60,14 +68,44 @@ func (s *survey) all() ([]Loop, error) {
 	return s.loops, s.err
 }
 
+// mostFacts is how many loops have facts in the list: the first, which are the most urgent.
+const mostFacts = 200
+
 func (s *survey) look() ([]Loop, error) {
-	silent := *s.env
-	silent.Stderr = io.Discard // entries that cannot be read are reported by 'ralph list'
-	found, err := listing.Find(&silent, listing.Options{All: true})
+	found, err := s.loader.Load(s.wanted)
 	if err != nil {
 		return nil, err
 	}
-	return describe(&silent, found), nil
+	wanted, known := first(found.Loops)
+	s.wanted = wanted
+	if !known { // there is a new loop, or this is the first look
+		if found, err = s.loader.Load(wanted); err != nil {
+			return nil, err
+		}
+	}
+	statuses := make([]registry.Status, len(found.Loops))
+	for i, l := range found.Loops {
+		statuses[i] = l.Status
+	}
+	loops := describe(s.env, statuses)
+	for i := range loops {
+		l := &loops[i]
+		l.Today, l.Shown.Today, l.Shown.Project = found.Loops[i].Today, units.Cost(found.Loops[i].Today), found.Loops[i].Path
+		if facts := found.Loops[i].Facts; facts != nil {
+			l.About, l.AboutSince = facts.Text, facts.Since
+		}
+	}
+	return loops, nil
+}
+
+// first returns the files of the first loops, and whether their facts are known.
+func first(loops []board.Loop) (files []string, known bool) {
+	known = true
+	for _, l := range loops[:min(len(loops), mostFacts)] {
+		files = append(files, l.File)
+		known = known && l.Facts != nil
+	}
+	return files, known
 }
 
 // describe returns loops as they are in the list.

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/board"
 	"github.com/ralph-loop/ralph/internal/cli"
 )
 
@@ -62,7 +63,7 @@ func New(o Options) *Server {
 		s.visitors = append(s.visitors, newVisitor(o.Tokens.Full, true))
 	}
 	s.visitors = append(s.visitors, newVisitor(o.Tokens.ReadOnly, false))
-	s.loops = survey{env: o.Env}
+	s.loops = survey{env: o.Env, loader: board.NewLoader(o.Env)}
 	s.handler = s.protect(s.authenticate(s.guardWrites(s.routes())))
 	return s
 }

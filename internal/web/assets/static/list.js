@@ -1,6 +1,6 @@
 // The list of loops in three groups.
 
-import { base, connect, elapsed, element, explain, mayWrite, mood, request, say, setClock, started } from "./api.js";
+import { base, connect, elapsed, element, explain, mayWrite, mood, now, request, say, setClock, span, started } from "./api.js";
 
 const groups = ["needs you", "working", "ended"];
 const empty = { "needs you": "No loop needs you.", working: "No loop is running.", ended: "No loop has ended yet." };
@@ -50,9 +50,12 @@ function fill(made, loop) {
   if (started(loop)) facts.push(elapsed(loop));
   if (loop.agent) facts.push(loop.agent);
   facts.push(loop.shown.cost === "unknown" ? "cost unknown" : loop.shown.cost);
+  if (loop.today && loop.shown.today !== loop.shown.cost) facts.push(`today ${loop.shown.today}`);
   parts.facts.textContent = facts.join(" · ");
-  parts.project.textContent = loop.project;
-  const why = loop.error || loop.question || (loop.waiting ? `waits for ${loop.waiting}` : loop.reason ? `ended: ${loop.reason}` : "");
+  parts.project.textContent = loop.shown.project || loop.project;
+  parts.project.title = loop.project;
+  let why = loop.question || loop.about || loop.error || "";
+  if (loop.alive && why && loop.aboutSince) why += ` (${span(now() - Date.parse(loop.aboutSince))})`;
   parts.why.textContent = why;
   parts.why.hidden = !why;
   parts.why.classList.toggle("asks", Boolean(loop.question));
