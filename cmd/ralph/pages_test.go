@@ -27,6 +27,7 @@ var notRun = map[string]string{
 	"make demo": "builds the program; make demo itself runs it",
 	"go install github.com/ralph-loop/ralph/cmd/ralph@latest": "installs from the network",
 	"ralph attach":       "waits for a person at a terminal",
+	"ralph replay demo":  "shows the full screen at a terminal",
 	"ralph list --watch": "waits for a person at a terminal",
 	"ralph start -a opencode -p 'Make the tests pass. Say <promise>COMPLETE</promise> when they do.'": "needs an account",
 }

@@ -21,6 +21,7 @@ type replayVerb struct {
 	Verify    bool          `help:"Show nothing: fold the journal, decide again, and report what differs today: a decision, a checkpoint, state.json."`
 	Verbose   bool          `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time      bool          `help:"Show the time of each entry."`
+	Plain     bool          `help:"Print the loop as text, as without a terminal."`
 	JSON      bool          `help:"Print the journal's lines as they are."`
 	Cast      string        `placeholder:"FILE" help:"Write a recording that the asciinema player plays, with a marker for each iteration; - is stdout."`
 	Size      string        `default:"100x30" placeholder:"CxR" help:"Columns and rows of the terminal that --cast records."`
@@ -55,6 +56,9 @@ func (v *replayVerb) Run(e *cli.Env) error {
 	case v.Cast != "":
 		view := render.Options{Color: v.Color != "never", Verbose: v.Verbose, Time: v.Time, Diffs: true}
 		return journaltool.Cast(e, src, o, journaltool.CastOptions{File: v.Cast, Overwrite: v.Overwrite, Size: v.Size, Idle: v.Idle, View: view})
+	}
+	if !v.Plain && !v.JSON && !v.Time && v.Color == "auto" && src.Plays(e) {
+		return journaltool.Play(e, src, o, v.Verbose)
 	}
 	view := attach.ViewOptions{JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Color: v.Color}.New(e, e.Stdout)
 	return journaltool.Replay(src, view, o)

@@ -129,3 +129,16 @@ func (c *Clock) settle(now time.Time) {
 	}
 	c.since = now
 }
+
+// Time returns the time of the recording at this moment: during the pause between two events it
+// goes from the one to the other.
+func (c *Clock) Time(now time.Time) time.Time {
+	if c.shown.IsZero() || !c.next.After(c.shown) {
+		return c.shown
+	}
+	part := c.done
+	if wait := c.wait(); wait > 0 && !c.paused {
+		part = min(part+float64(max(now.Sub(c.since), 0))/float64(wait), 1)
+	}
+	return c.shown.Add(time.Duration(part * float64(c.next.Sub(c.shown))))
+}

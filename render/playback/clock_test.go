@@ -148,3 +148,24 @@ func TestJumpForgetsTheWait(t *testing.T) {
 	c.Await(recorded)
 	wantDue(t, c, 6)
 }
+
+func TestTimeOfRecordingMovesOn(t *testing.T) {
+	c := playback.NewClock(10, started)
+	if !c.Time(started).IsZero() {
+		t.Errorf("before the first event it is %v", c.Time(started))
+	}
+	c = begun(10, 3600) // two seconds of playback
+	want := func(now, recording float64) {
+		t.Helper()
+		if got := c.Time(after(now)).Sub(recorded); (got - time.Duration(recording*float64(time.Second))).Abs() > 10*time.Millisecond {
+			t.Errorf("after %v s it is %v, want %v s", now, got, recording)
+		}
+	}
+	want(0, 0)
+	want(1, 1800)
+	want(5, 3600) // the event is late
+	c.Pause(true, after(1))
+	want(90, 1800)
+	c.Jump(recorded, after(100))
+	want(101, 0)
+}

@@ -37,16 +37,35 @@ func Tail(dir string, n int, o Options) (Page, *Builder, journal.Position, error
 	return p, b, from, err
 }
 
+// At returns at most n events up to seq as a page, and the builder that made it, for which the
+// event after seq is the next one.
+func At(dir string, seq event.Seq, n int, o Options) (Page, *Builder, error) {
+	b := New(o)
+	if seq == 0 {
+		return Page{Start: true}, b, nil
+	}
+	from := event.Seq(1)
+	if seq >= event.Seq(n) {
+		from = seq - event.Seq(n) + 1
+	}
+	p, err := span(dir, from, seq+1, b)
+	if gone, ok := errors.AsType[*journal.RangeError](err); ok && gone.First > from && gone.First <= seq {
+		p, err = span(dir, gone.First, seq+1, b)
+		p.Start = true
+	}
+	return p, b, err
+}
+
 // Before returns at most n events before seq as a page.
 func Before(dir string, seq event.Seq, n int, o Options) (Page, error) {
 	from := event.Seq(1)
 	if seq > event.Seq(n) {
 		from = seq - event.Seq(n)
 	}
-	p, err := span(dir, from, seq, o)
+	p, err := span(dir, from, seq, New(o))
 	if gone, ok := errors.AsType[*journal.RangeError](err); ok && gone.First > from {
 		if p, err = (Page{}), nil; gone.First < seq {
-			p, err = span(dir, gone.First, seq, o)
+			p, err = span(dir, gone.First, seq, New(o))
 		}
 		p.Start = true
 	}
@@ -57,19 +76,18 @@ func Before(dir string, seq event.Seq, n int, o Options) (Page, error) {
 // the page begins with the first that it has.
 func Read(dir string, seq event.Seq, n int, o Options) (Page, error) {
 	seq = max(seq, 1)
-	p, err := span(dir, seq, seq+event.Seq(n), o)
+	p, err := span(dir, seq, seq+event.Seq(n), New(o))
 	if gone, ok := errors.AsType[*journal.RangeError](err); ok && gone.First > seq {
-		p, err = span(dir, gone.First, gone.First+event.Seq(n), o)
+		p, err = span(dir, gone.First, gone.First+event.Seq(n), New(o))
 		p.Start = true
 	}
 	return p, err
 }
 
-// span returns the events from a number up to the one before another. A page that begins in the
-// middle of a loop begins where an entry does, as far as that can be seen.
-func span(dir string, from, before event.Seq, o Options) (Page, error) {
+// span returns the events from a number up to the one before another, as b makes entries of them. A
+// page that begins in the middle of a loop begins where an entry does, as far as that can be seen.
+func span(dir string, from, before event.Seq, b *Builder) (Page, error) {
 	p := Page{End: true}
-	b := New(o)
 	var held []event.Event // until the beginning is found
 	whole := from == 1
 	add := func(e event.Event) {

@@ -98,3 +98,38 @@ func TestPageOfDroppedEvents(t *testing.T) {
 		t.Errorf("the last page: %+v, %v", p, err)
 	}
 }
+
+// The builder of a page up to an event continues with the one after it.
+func TestPageUpToAnEvent(t *testing.T) {
+	dir, last := write(t, 20)
+	for _, seq := range []event.Seq{0, 1, 5, 40, 41, 42, 43, last} {
+		for _, n := range []int{1, 10, 1000} {
+			p, b, err := transcript.At(dir, seq, n, transcript.Options{Location: time.UTC})
+			if err != nil || p.Last != seq || p.First > seq {
+				t.Fatalf("at %d: %d to %d, %v", seq, p.First, p.Last, err)
+			}
+			newest := map[event.Seq]transcript.Entry{}
+			for _, e := range p.Entries {
+				newest[e.Seq] = e
+			}
+			for e, err := range journal.Read(dir, journal.ReadOptions{FromSeq: min(seq+1, last)}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.Add(e)
+			}
+			for _, e := range b.Take() {
+				newest[e.Seq] = e
+			}
+			running := 0
+			for _, e := range newest {
+				if tools, ok := e.Body.(transcript.Tools); ok && tools.State() == transcript.StateRunning {
+					running++
+				}
+			}
+			if running > 0 && n > 1 {
+				t.Errorf("at %d with %d events, %d tools never returned", seq, n, running)
+			}
+		}
+	}
+}

@@ -20,6 +20,7 @@ type openedMsg struct {
 	page     transcript.Page
 	view     projector.View
 	follower *follower // nil without a runner
+	player   *player   // of a replay
 	err      error
 }
 
@@ -32,6 +33,11 @@ type changesMsg struct {
 	over    bool // nothing comes any more
 	died    bool
 	err     error
+
+	// of a replay
+	page     *transcript.Page // instead of all that was shown, after a jump
+	progress *progress
+	saying   string
 }
 
 // use is what the agent last reported about its context.
@@ -71,6 +77,12 @@ type follower struct {
 
 	wake  chan struct{}
 	paced *time.Timer // runs until the next frame may come
+
+	// of a replay
+	page     *transcript.Page     // instead of all that was shown
+	taken    []transcript.Entry   // from the builder before the next frame
+	progress func() (p *progress) // nil where the loop is followed
+	saying   string               // for the person, once
 }
 
 // open reads the end of the journal, and begins to follow it.
@@ -193,7 +205,10 @@ func (f *follower) next() tea.Msg {
 func (f *follower) take() changesMsg {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c := changesMsg{entries: f.builder.Take(), skipped: f.skipped, use: f.use, over: f.over, died: f.died, err: f.err}
+	c := changesMsg{entries: append(f.taken, f.builder.Take()...), skipped: f.skipped, use: f.use, over: f.over, died: f.died, err: f.err, page: f.page, saying: f.saying}
+	if f.taken, f.page, f.saying = nil, nil, ""; f.progress != nil {
+		c.progress = f.progress()
+	}
 	if !f.broken {
 		c.view = f.loop.View()
 	}

@@ -37,6 +37,8 @@ func (m *model) hints() []hint {
 		return m.overlay.hints()
 	}
 	switch m.focus {
+	case going:
+		return []hint{{"enter", "go"}, {"esc", "back"}}
 	case searching:
 		return []hint{{"enter", "search"}, {"↑", "earlier searches"}, {"esc", "back"}}
 	case listing:
@@ -71,6 +73,9 @@ func (m *model) typeHint() string {
 }
 
 func (m *model) readHints() []hint {
+	if m.progress != nil && m.found == "" {
+		return m.replayHints()
+	}
 	hints := []hint{{"i", "type"}, {"?", "keys"}, {"j k", "select"}, {"space", "fold"}, {"/", "search"}}
 	if m.o.ReadOnly {
 		hints[0] = hint{"q", "leave"}

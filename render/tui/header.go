@@ -265,6 +265,9 @@ func (m *model) endText() string {
 // State is what the terminal shows outside of the screen.
 func (m *model) State() terminal.State {
 	v := m.view
+	if m.o.Replay != nil {
+		return terminal.State{Title: "ralph: replay of " + m.o.Name}
+	}
 	word, _ := m.status()
 	s := terminal.State{Title: "ralph: " + m.o.Name + between + word, Message: m.o.Name + ": " + word, Done: v.Ticked, Total: v.Boxes}
 	if n := m.iteration(true); n != "" {

@@ -29,6 +29,9 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 		return m.searchKey(k)
 	case listing:
 		return m.side.key(m, k)
+	case going:
+		m.goKey(k)
+		return nil
 	case reading:
 		return m.readKey(k)
 	}
@@ -138,6 +141,9 @@ func (m *model) typeAgain() {
 // readKey handles a key in the conversation.
 func (m *model) readKey(k tea.KeyPressMsg) tea.Cmd {
 	stroke := k.Keystroke()
+	if m.replayKey(k) {
+		return nil
+	}
 	if c, ok := m.moveKey(stroke); ok {
 		return c
 	}

@@ -22,6 +22,7 @@ const (
 	reading                // the conversation
 	searching              // the line for what is searched
 	listing                // the list of iterations
+	going                  // the line for where a replay goes
 )
 
 // tone is how a notice is meant.
@@ -57,6 +58,9 @@ type model struct {
 
 	opened   bool
 	follower *follower
+	player   *player   // nil but in a replay
+	progress *progress // of the replay
+	failed   error     // a replay could not begin
 	view     projector.View
 	use      use
 	active   time.Duration // of the iterations that have ended
@@ -97,7 +101,10 @@ func newModel(ctx context.Context, o Options) *model {
 		o: o, ctx: ctx, conv: conversation.New(), now: o.Now(), columns: 80, rows: 24, stopSeek: func() {},
 		view: projector.View{Summary: o.Head, Name: o.Name},
 	}
-	if o.ReadOnly {
+	if o.Replay != nil {
+		m.o.ReadOnly = true
+	}
+	if m.o.ReadOnly {
 		m.focus = reading
 	}
 	if o.Inline {
@@ -106,7 +113,13 @@ func newModel(ctx context.Context, o Options) *model {
 	return m
 }
 
-func (m *model) Init() tea.Cmd { return tea.Batch(open(m.ctx, m.o), m.tick()) }
+func (m *model) Init() tea.Cmd {
+	opens := open
+	if m.o.Replay != nil {
+		opens = openReplay
+	}
+	return tea.Batch(opens(m.ctx, m.o), m.tick())
+}
 
 // tickMsg comes each second while something on the screen depends on the time.
 type tickMsg struct{}
@@ -125,17 +138,22 @@ func (m *model) moves() bool {
 	if m.notice.text != "" || len(m.sent) > 0 {
 		return true
 	}
+	if m.progress != nil {
+		return !m.progress.paused && !m.progress.ended
+	}
 	return !m.over && m.follower != nil && !m.needsPerson() && m.view.Status != event.StatusPaused
 }
 
 func (m *model) Update(msg tea.Msg) tea.Cmd {
-	m.now = m.o.Now()
+	if m.now = m.o.Now(); m.player != nil {
+		m.now = m.player.now()
+	}
 	var c tea.Cmd
 	switch msg := msg.(type) {
 	case tickMsg:
 		m.ticking = false
 		m.forget()
-		if !m.notice.until.IsZero() && !m.now.Before(m.notice.until) {
+		if !m.notice.until.IsZero() && !m.o.Now().Before(m.notice.until) {
 			m.notice = notice{}
 		}
 	case terminal.ThemeMsg:
@@ -176,11 +194,15 @@ func (m *model) Update(msg tea.Msg) tea.Cmd {
 
 // say shows a notice. The text may be foreign.
 func (m *model) say(t tone, text string) {
-	m.notice = notice{t, render.Clean(text), m.now.Add(noticeShown)}
+	m.notice = notice{t, render.Clean(text), m.o.Now().Add(noticeShown)}
 }
 
 // open takes in the loop as it was found.
 func (m *model) open(msg openedMsg) tea.Cmd {
+	if m.o.Replay != nil && msg.err != nil {
+		m.failed = msg.err
+		return tea.Quit
+	}
 	m.view = msg.view
 	if m.view.Name == "" {
 		m.view.Name = m.o.Name
@@ -189,7 +211,10 @@ func (m *model) open(msg openedMsg) tea.Cmd {
 		m.say(toneFailure, msg.err.Error())
 		m.notice.until = time.Time{} // stays
 	}
-	m.opened, m.follower = true, msg.follower
+	m.opened, m.follower, m.player = true, msg.follower, msg.player
+	if m.player != nil {
+		m.progress = &progress{at: msg.page.Last, speed: m.o.Replay.Speed}
+	}
 	m.remember(msg.page.Entries)
 	m.win = window{first: msg.page.First, start: msg.page.Start || msg.page.First == 0, live: true}
 	m.conv.Replace(msg.page.Entries)
@@ -211,6 +236,13 @@ func (m *model) changes(msg changesMsg) tea.Cmd {
 		m.recent = nil
 		m.conv.Replace(nil)
 		m.win = window{first: firstOf(msg.entries), live: true}
+	}
+	if m.progress = msg.progress; msg.page != nil {
+		m.replaced(*msg.page)
+	}
+	m.side.sum(m)
+	if msg.saying != "" {
+		m.say(toneWarning, msg.saying)
 	}
 	m.show(msg.entries)
 	for _, e := range msg.entries {
@@ -240,6 +272,9 @@ func firstOf(entries []transcript.Entry) event.Seq {
 
 // announce notifies the person once when the loop ends or needs a person.
 func (m *model) announce(over bool) tea.Cmd {
+	if m.player != nil {
+		return nil
+	}
 	needs := m.needsPerson()
 	notify := needs && !m.asked
 	m.asked = needs

@@ -99,6 +99,9 @@ func (m *model) manual() *pager {
 			hint{"ctrl-a -e -u -k -w", "as in a shell"},
 		)
 	}
+	if m.player != nil {
+		section("In a replay", replayKeys...)
+	}
 	section("Anywhere",
 		hint{"up, down, wheel", "scroll (in the line: while it is empty)"},
 		hint{"pgup, pgdn", "scroll by pages"},
@@ -110,22 +113,26 @@ func (m *model) manual() *pager {
 		hint{"ctrl-z", "suspend"},
 		hint{"ctrl-l", "draw the screen again"},
 	)
-	section("In the conversation",
-		hint{"i, tab, esc", "back to the line"},
-		hint{"j, k", "select the next, the previous entry"},
-		hint{"space, enter", "fold or unfold it; z all"},
-		hint{"g, G", "the beginning of the loop, its newest entry"},
-		hint{"/, n, N", "search, next match, previous match"},
-		hint{"[, ]", "the previous, the next iteration"},
-		hint{"F, f", "the previous, the next failure"},
-		hint{"C, c", "the previous, the next commit"},
-		hint{"S, s", "the previous, the next message of a person"},
-		hint{"y", "copy the selected entry"},
-		hint{"o", "open the file that it names, in $VISUAL or $EDITOR"},
-		hint{"d", "the diff of its iteration"},
-		hint{"l", "the list of iterations"},
-		hint{"q", "leave; the loop continues"},
-	)
+	reading := []hint{
+		{"i, tab, esc", "back to the line"},
+		{"j, k", "select the next, the previous entry"},
+		{"space, enter", "fold or unfold it; z all"},
+		{"g, G", "the beginning of the loop, its newest entry"},
+		{"/, n, N", "search, next match, previous match"},
+		{"[, ]", "the previous, the next iteration"},
+		{"F, f", "the previous, the next failure"},
+		{"C, c", "the previous, the next commit"},
+		{"S, s", "the previous, the next message of a person"},
+		{"y", "copy the selected entry"},
+		{"o", "open the file that it names, in $VISUAL or $EDITOR"},
+		{"d", "the diff of its iteration"},
+		{"l", "the list of iterations"},
+		{"q", "leave; the loop continues"},
+	}
+	if m.player != nil {
+		reading = besideReplay(reading)
+	}
+	section("In the conversation", reading...)
 	if !m.o.ReadOnly {
 		var keys []hint
 		for _, w := range words {

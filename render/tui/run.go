@@ -23,6 +23,9 @@ type Options struct {
 	Inline   bool // finished entries are printed into the scrollback
 	Verbose  bool // also entries for what most people need not see
 
+	// Replay plays the loop again instead of following it; nothing can be typed or sent.
+	Replay *Replay
+
 	Environ []string
 	Now     func() time.Time
 	// Send puts a command into the loop's inbox and returns its id.

@@ -41,7 +41,7 @@ func (m *model) seek(what string, forward bool, match matcher) tea.Cmd {
 		stop()
 		m.stopSeek = func() {}
 	}
-	s := seeker{dir: m.o.Dir, options: m.pageOptions(), match: match}
+	s := seeker{dir: m.o.Dir, options: m.pageOptions(), match: match, limit: m.limit()}
 	from := m.win.first
 	if forward {
 		from = m.win.last + 1
@@ -53,7 +53,7 @@ func (m *model) seek(what string, forward bool, match matcher) tea.Cmd {
 		}
 		found := foundMsg{what: what, seq: seq, err: err}
 		if seq > 0 && err == nil {
-			found.page, found.err = around(s.dir, seq, s.options)
+			found.page, found.err = around(s.dir, seq, s.limit, s.options)
 		}
 		return found
 	}
@@ -71,6 +71,7 @@ type seeker struct {
 	dir     string
 	options transcript.Options
 	match   matcher
+	limit   event.Seq // the last event; 0 is that of the journal
 }
 
 // find returns the first matching entry from an event on, or the last one before it; 0 if there is
@@ -117,7 +118,7 @@ func (s *seeker) within(ctx context.Context, segment journal.SegmentInfo, from e
 	}
 	n := 0
 	for e, err := range journal.Read(pathIn(s.dir, segment), journal.ReadOptions{}) {
-		if err != nil || !forward && e.Seq >= from {
+		if err != nil || !forward && e.Seq >= from || s.limit > 0 && e.Seq > s.limit {
 			compare()
 			return found, err
 		}
@@ -152,12 +153,12 @@ func firstIn(dir string, segment journal.SegmentInfo) (event.Seq, error) {
 const beforeMost = 300
 
 // around returns the page that an entry is in.
-func around(dir string, seq event.Seq, o transcript.Options) (transcript.Page, error) {
+func around(dir string, seq, limit event.Seq, o transcript.Options) (transcript.Page, error) {
 	from := event.Seq(1)
 	if seq > beforeMost {
 		from = seq - beforeMost
 	}
-	return transcript.Read(dir, from, pageEvents+beforeMost, o)
+	return readUpTo(dir, from, limit, pageEvents+beforeMost, o)
 }
 
 // wasFound shows the page with the entry that was looked for.

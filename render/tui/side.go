@@ -133,7 +133,9 @@ func (s *side) note(m *model, e transcript.Entry) {
 func (s *side) sum(m *model) {
 	m.active = 0
 	for _, item := range s.items {
-		m.active += item.took
+		if m.progress == nil || item.n < m.progress.iteration || item.n == m.progress.iteration && !m.view.Open { // a replay has not come to the others
+			m.active += item.took
+		}
 	}
 }
 
@@ -210,6 +212,11 @@ func (s *side) enter(m *model) tea.Cmd {
 		s.shown = false
 	}
 	m.read()
+	if m.player != nil {
+		m.toEnd()
+		m.player.order(func(p *player) { p.toIteration(n) })
+		return nil
+	}
 	begins := func(e transcript.Entry) bool {
 		b, ok := e.Body.(transcript.Iteration)
 		return ok && b.N == n
@@ -249,13 +256,13 @@ type visitMsg struct {
 
 // visitFrom shows the page that begins with an event; 0 is the first of the journal.
 func (m *model) visitFrom(find func() (uint64, error)) tea.Cmd {
-	dir, o := m.o.Dir, m.pageOptions()
+	dir, limit, o := m.o.Dir, m.limit(), m.pageOptions()
 	return func() tea.Msg {
 		seq, err := find()
 		if err != nil {
 			return visitMsg{err: err}
 		}
-		page, err := transcript.Read(dir, event.Seq(seq), pageEvents, o)
+		page, err := readUpTo(dir, event.Seq(seq), limit, pageEvents, o)
 		return visitMsg{page, err}
 	}
 }

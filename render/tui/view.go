@@ -44,6 +44,9 @@ func (m *model) parts() parts {
 		}
 		m.addLine(&p)
 	}
+	if m.progress != nil {
+		add(m.replayLine(m.columns))
+	}
 	add(m.footer(m.columns))
 	return p
 }
@@ -53,17 +56,19 @@ func (m *model) addLine(p *parts) {
 	e, prompt := &m.line, m.prompt()
 	if m.focus == searching {
 		e, prompt = &m.query, promptSearch
+	} else if m.focus == going {
+		e, prompt = &m.query, promptGo
 	} else if m.o.ReadOnly {
 		return
 	}
 	p.below = append(p.below, m.theme.Border.Render(strings.Repeat("─", m.columns)))
 	width := render.Columns(prompt)
 	rows, row, column := e.rows(max(m.columns-width-1, 2))
-	if m.focus == typing || m.focus == searching {
+	if m.focus != reading && m.focus != listing {
 		p.cursorRow, p.cursorColumn = len(p.below)+row, width+column
 	}
 	style := m.theme.Dim
-	if m.focus == typing || m.focus == searching {
+	if m.focus != reading && m.focus != listing {
 		style = m.theme.Accent
 	}
 	for i, text := range rows {

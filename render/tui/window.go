@@ -133,9 +133,9 @@ func (m *model) more() tea.Cmd {
 		}
 	case m.conv.AtEnd() && !m.win.live:
 		m.win.loading = true
-		dir, seq, o := m.o.Dir, m.win.last+1, m.pageOptions()
+		dir, seq, limit, o := m.o.Dir, m.win.last+1, m.limit(), m.pageOptions()
 		return func() tea.Msg {
-			page, err := transcript.Read(dir, seq, pageEvents, o)
+			page, err := readUpTo(dir, seq, limit, pageEvents, o)
 			return pageMsg{page, false, err}
 		}
 	}
