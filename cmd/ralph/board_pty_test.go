@@ -32,7 +32,7 @@ type watched struct {
 func (p *place) watch(args ...string) *watched {
 	p.Helper()
 	cmd := p.command(args...)
-	cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	cmd.Env = append(cmd.Env, "TERM=xterm-256color", "CI=")
 	session, err := terminaltest.Start(cmd, terminaltest.Options{Columns: 110, Rows: 30, Marks: true})
 	p.must(err)
 	p.Cleanup(session.End)
