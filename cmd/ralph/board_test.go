@@ -75,7 +75,7 @@ func TestBoardReadsFacts(t *testing.T) {
 		for name, want := range map[string]board.Facts{
 			"works":   {Text: "bash  make test", Since: called},
 			"waits":   {Text: "Which schema:\nv1 or v2?", Since: asked},
-			"pauses":  {Text: "p resumes it", Since: loops["pauses"].Facts.Since},
+			"pauses":  {Text: "a person paused it", Hint: "p resumes it", Since: loops["pauses"].Facts.Since},
 			"blocked": {Text: "no licence", Hint: "give it what it needs"},
 			"died":    {Text: "its runner died", Hint: "r resumes it"},
 			"gone":    {Text: "its folder is gone: " + registered.Dir},

@@ -158,7 +158,7 @@ func (m *Model) question() string {
 }
 
 // maxQuestion is how many lines of a loop's question are shown while the person answers it.
-const maxQuestion = 8
+const maxQuestion = 14
 
 // card shows what a loop asks, says what happens to the text, and shows the text.
 func (m *Model) card(s *Screen) {
@@ -169,7 +169,7 @@ func (m *Model) card(s *Screen) {
 	}
 	s.Lines = append(s.Lines, m.Theme.Border.Render(strings.Repeat("─", m.Width)))
 	if l.Facts != nil && l.Facts.Text != "" && m.mode == answering {
-		for _, row := range m.wrapped(nameOf(l)+": "+l.Facts.Text, m.Width, min(maxQuestion, max(m.Height/3, 1))) {
+		for _, row := range m.wrapped(nameOf(l)+": "+l.Facts.Text, m.Width, min(maxQuestion, max(m.Height/2-3, 1))) {
 			s.Lines = append(s.Lines, m.Theme.Warning.Render(row))
 		}
 	}

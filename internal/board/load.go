@@ -42,7 +42,12 @@ func NewLoader(e *cli.Env) *Loader {
 }
 
 // Load returns all loops, with the facts of those whose entries have these file names.
-func (l *Loader) Load(files []string) (Snapshot, error) {
+func (l *Loader) Load(files []string) (Snapshot, error) { return l.load(files, 0) }
+
+// LoadFirst returns all loops, with the facts of so many at the beginning.
+func (l *Loader) LoadFirst(n int) (Snapshot, error) { return l.load(nil, n) }
+
+func (l *Loader) load(files []string, first int) (Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all, err := registry.Survey(l.env.Home, nil)
@@ -50,18 +55,7 @@ func (l *Loader) Load(files []string) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	now := l.env.Now()
-	wanted := map[string]bool{}
-	for _, file := range files {
-		wanted[file] = true
-	}
 	call, root, home := l.env.NamesToType(all), l.env.Root(), l.env.Variable("HOME")
-	marked := sync.OnceValue(func() map[string][]process.Stray {
-		all, err := process.Marked()
-		if err != nil {
-			return nil // what is left is not known
-		}
-		return all
-	})
 	loops := make([]Loop, 0, len(all))
 	for _, s := range all {
 		s = l.refreshed(s)
@@ -69,16 +63,35 @@ func (l *Loader) Load(files []string) (Snapshot, error) {
 		if s.Name == "" {
 			loop.Call = strings.Trim(strings.TrimSuffix(s.File, ".json"), "-")
 		}
-		if wanted[s.File] {
-			facts := l.factsOf(s, marked)
-			loop.Facts = &facts
-		} else if known, found := l.facts[s.File]; found && known.alive == s.Live.Alive && known.head.Status == s.Head.Status && known.head.Reason == s.Head.Reason {
-			loop.Facts = &known.Facts
-		}
 		loops = append(loops, loop)
 	}
 	sortLoops(loops)
+	l.addFacts(loops, files, first)
 	return Snapshot{At: now, Loops: loops}, nil
+}
+
+// addFacts adds to loops what was asked for, and what is remembered of the others.
+func (l *Loader) addFacts(loops []Loop, files []string, first int) {
+	wanted := map[string]bool{}
+	for _, file := range files {
+		wanted[file] = true
+	}
+	marked := sync.OnceValue(func() map[string][]process.Stray {
+		all, err := process.Marked()
+		if err != nil {
+			return nil // what is left is not known
+		}
+		return all
+	})
+	for i := range loops {
+		s := loops[i].Status
+		if i < first || wanted[s.File] {
+			facts := l.factsOf(s, marked)
+			loops[i].Facts = &facts
+		} else if known, found := l.facts[s.File]; found && known.alive == s.Live.Alive && known.head.Status == s.Head.Status && known.head.Reason == s.Head.Reason {
+			loops[i].Facts = &known.Facts
+		}
+	}
 }
 
 // refreshed is cli.Refreshed, which reads the journal of a loop whose state.json says nothing. A
@@ -154,7 +167,7 @@ func factsOfLive(s registry.Status) Facts {
 	case listing.WaitsForPerson(s):
 		return Facts{Text: cmp.Or(cli.Clean(listing.Question(s)), "it waits for you"), Since: began}
 	case s.Head.Status == event.StatusPaused:
-		return Facts{Text: "p resumes it", Since: began}
+		return Facts{Text: "a person paused it", Hint: "p resumes it", Since: began}
 	case s.Head.Status == event.StatusWaiting:
 		return Facts{Since: began}
 	}

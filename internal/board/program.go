@@ -31,7 +31,9 @@ func Run(e *cli.Env, o Options) error {
 	model := &Model{Here: o.Here, Running: o.Running}
 	for {
 		p := &program{env: e, loader: loader, Model: model}
-		err := terminal.Run(p, e.Program())
+		options := e.Program()
+		options.Show.Progress = false // a list has none
+		err := terminal.Run(p, options)
 		if signal, ok := errors.AsType[*terminal.SignalError](err); ok && signal.Signal != os.Interrupt {
 			return cli.Exit(event.ExitInterrupted)
 		}
@@ -99,6 +101,9 @@ type (
 	}
 )
 
+// firstFacts is how many loops have their facts on the first screen. Others follow at once.
+const firstFacts = 16
+
 // Loops are read once a second, or less often where that takes long.
 const (
 	loadEvery = time.Second
@@ -115,9 +120,13 @@ func (p *program) load() tea.Cmd {
 	}
 	p.loading, p.again = true, false
 	files := p.Visible()
+	read := func() (Snapshot, error) { return p.loader.Load(files) }
+	if !p.Model.loaded {
+		read = func() (Snapshot, error) { return p.loader.LoadFirst(firstFacts) }
+	}
 	return func() tea.Msg {
 		began := time.Now()
-		snapshot, err := p.loader.Load(files)
+		snapshot, err := read()
 		return loadedMsg{snapshot, err, time.Since(began)}
 	}
 }
@@ -204,7 +213,7 @@ func (p *program) View() tea.View {
 
 // State is what the terminal shows of the board outside of its screen.
 func (p *program) State() terminal.State {
-	need, working := p.counts[listing.NeedsYou], p.counts[listing.Working]
+	need, working := len(p.needed), p.counts[listing.Working]
 	s := terminal.State{Title: "ralph", Status: terminal.StatusIdle}
 	switch {
 	case need > 0:
