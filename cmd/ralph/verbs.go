@@ -27,6 +27,7 @@ func commands() cli.Commands {
 		{Name: "web", Help: "Serve the loops of this machine to a browser or a phone.", Verb: func() any { return new(webVerb) }},
 		{Name: "status", Help: "Show the status of one loop.", Verb: func() any { return new(statusVerb) }},
 		{Name: "why", Help: "Explain why a loop ended, waits or goes on, or why one event happened.", Verb: func() any { return new(whyVerb) }},
+		{Name: "report", Help: "Write what a loop came to as one page: outcome, cost, iterations, what needs you.", Verb: func() any { return new(reportVerb) }},
 		{Name: "logs", Help: "Print the events of a loop.", Verb: func() any { return new(logsVerb) }},
 		{Name: "replay", Help: "Play a loop again from its journal, offline.", Verb: func() any { return new(replayVerb) }},
 		{Name: "journal", Help: "Verify, repair or rebuild what a journal holds.", Verb: func() any { return new(journalVerb) }},

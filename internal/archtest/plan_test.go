@@ -22,6 +22,7 @@ var plan = []layerRule{
 	{"internal/listing", 5, "it shows the loops of a machine, whichever verb asks for it"},
 	{"internal/board", 5, "it shows and controls all loops of a person, whichever verb asks for it"},
 	{"internal/statuspage", 5, "it shows the state of one loop, whichever verb asks for it"},
+	{"internal/reporting", 5, "it writes the reports of loops, whichever verb asks for it"},
 	{"internal/cleaning", 5, "it removes loops that have ended, whichever verb asks for it"},
 	{"internal/journaltool", 5, "it reads and repairs journals for the verbs; no running loop depends on that"},
 	{"internal/why", 5, "it explains decisions from journals; no running loop depends on that"},
@@ -124,6 +125,10 @@ var sideways = map[[2]string]string{
 	{"internal/web", "internal/send"}:            "it sends commands as the verbs do",
 	{"internal/attach", "internal/terminaltest"}: "only its tests use a terminal",
 	{"internal/initialize", "internal/runner"}:   "the runner knows what is secret in settings",
+
+	{"internal/reporting", "internal/cli"}:         "it reports with the same errors and hints as the verbs",
+	{"internal/reporting", "internal/journaltool"}: "it names iterations as logs and replay do",
+	{"internal/reporting", "internal/listing"}:     "it finds loops, and groups them, as list does",
 }
 
 // atRoot are the folders of the six packages that other programs may build on, and

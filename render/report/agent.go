@@ -1,0 +1,191 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// ofAgent takes in what the agent used, and its problems.
+func (f *Fold) ofAgent(e event.Event, p event.Payload) {
+	switch p := p.(type) {
+	case event.AgentUsed:
+		f.used(e, p)
+	case event.ToolCalled:
+		f.toolCalled(p)
+	case event.AgentLimited:
+		f.problem(e, "limited: "+strings.TrimSpace(string(p.Kind)+" "+p.Text))
+	case event.AgentFinished:
+		if p.Error != "" {
+			f.problem(e, "the turn ended with an error: "+p.Error)
+		}
+	case event.EffectFailed:
+		f.problem(e, string(p.Do)+" failed: "+p.Error)
+	case event.FaultRaised:
+		f.problem(e, "an error in ralph: "+p.Where+": "+p.Error)
+	case event.BreakerTripped:
+		f.problem(e, "no progress: "+p.Evidence)
+	}
+}
+
+// problem notes what went wrong in the open iteration.
+func (f *Fold) problem(e event.Event, what string) {
+	if f.open != nil && len(f.open.Problems) < problemsKept {
+		f.open.Problems = append(f.open.Problems, Problem{e.Seq, line(what)})
+	}
+}
+
+// used counts what the agent used: for the iteration, and for the day.
+func (f *Fold) used(e event.Event, p event.AgentUsed) {
+	a := Amount{In: p.In, Out: p.Out, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite, USD: p.USD, USDAtLeast: p.USD == nil}
+	model := render.Clean(p.Model)
+	if i := f.open; i != nil {
+		i.Used.add(a)
+		i.Context = max(i.Context, p.In+p.CacheRead+p.CacheWrite)
+		if model != "" && len(i.Models) < 10 && !slices.Contains(i.Models, model) {
+			i.Models = append(i.Models, model)
+		}
+	}
+	if e.At.Before(f.opt.Since) {
+		return
+	}
+	r := &f.report
+	day := Day{Date: e.At.In(f.opt.Location).Format(time.DateOnly), Agent: cmp.Or(f.worker, f.agent), Model: model}
+	i := slices.IndexFunc(r.Days, func(d Day) bool { return d.Date == day.Date && d.Agent == day.Agent && d.Model == day.Model })
+	if i < 0 {
+		if len(r.Days) >= daysKept {
+			return
+		}
+		i = len(r.Days)
+		r.Days = append(r.Days, day)
+	}
+	r.Days[i].Used.add(a)
+}
+
+func (f *Fold) toolCalled(p event.ToolCalled) {
+	name := line(p.Name)
+	if f.open != nil {
+		f.open.Tools++
+	}
+	i, known := f.tools[name]
+	if !known {
+		if len(f.tools) >= toolsKept {
+			return
+		}
+		i = len(f.report.Tools)
+		f.tools[name] = i
+		f.report.Tools = append(f.report.Tools, ToolUse{Name: name})
+	}
+	f.report.Tools[i].Times++
+	if len(f.calls) >= callsKept {
+		clear(f.calls)
+	}
+	f.calls[p.ID] = name
+}
+
+// toolReturned reads only what is before the output.
+func (f *Fold) toolReturned(e event.Event) {
+	if string(e.Field("ok")) != "false" {
+		return
+	}
+	p, err := event.As[event.ToolReturned](e)
+	if err != nil {
+		return // the state was folded, so this is of another version
+	}
+	if f.open != nil {
+		f.open.Failed++
+	}
+	if i, ok := f.tools[f.calls[p.ID]]; ok {
+		f.report.Tools[i].Failed++
+	}
+}
+
+// ofVerification takes in guardrails, claims and commits.
+func (f *Fold) ofVerification(e event.Event, p event.Payload) {
+	r := &f.report
+	switch p := p.(type) {
+	case event.GuardrailEnded:
+		f.guardrailEnded(e, p)
+	case event.CompletionClaimed:
+		r.Claims++
+	case event.CompletionRefused:
+		r.Verdict = nil
+		for _, missing := range p.Missing {
+			r.Verdict = append(r.Verdict, line(missing))
+		}
+	case event.CompletionAccepted:
+		r.Verdict, r.Doubtful = nil, line(p.Warning)
+	case event.RepoInspected:
+		if f.open != nil && p.When == event.MomentEnd && p.Dirty {
+			f.open.Left = add(f.open.Left, Changes{p.Files, p.Insertions, p.Deletions})
+		}
+	case event.RepoCommitted:
+		if f.open != nil {
+			subject := units.FirstLine(p.Message)
+			f.open.Commits = append(f.open.Commits, Commit{Changes{p.Files, p.Insertions, p.Deletions}, e.Seq, render.Clean(p.SHA), line(subject)})
+			f.open.Left = nil
+		}
+	}
+}
+
+// add sums the changes of several repositories.
+func add(sum *Changes, c Changes) *Changes {
+	if sum != nil {
+		c.Files, c.Insertions, c.Deletions = c.Files+sum.Files, c.Insertions+sum.Insertions, c.Deletions+sum.Deletions
+	}
+	return &c
+}
+
+func (f *Fold) guardrailEnded(e event.Event, p event.GuardrailEnded) {
+	run := CheckRun{Name: line(p.Name), OK: p.OK, How: how(p), Seq: e.Seq, Took: p.Took}
+	if f.open != nil && len(f.open.Checks) < checksKept {
+		f.open.Checks = append(f.open.Checks, run)
+	}
+	r := &f.report
+	i, known := f.checks[p.Name]
+	if !known {
+		if len(f.checks) >= checksKept {
+			return
+		}
+		i = len(r.Checks)
+		f.checks[p.Name] = i
+		r.Checks = append(r.Checks, Check{})
+	}
+	c := &r.Checks[i]
+	c.CheckRun, c.Iteration, c.Output = run, e.Iter, ""
+	if c.Runs++; !p.OK {
+		c.Failed++
+		if p.Message != nil {
+			printed := strings.Trim(text(render.GuardrailOutput(p.Message.Text)), "\n")
+			c.Output = strings.ToValidUTF8(printed[max(0, len(printed)-outputKept):], "")
+		}
+	}
+}
+
+// how says in words how a guardrail ended.
+func how(p event.GuardrailEnded) string {
+	switch {
+	case p.OK:
+		return "passed"
+	case p.TimedOut:
+		return "timed out"
+	case p.Code < 0:
+		return "was ended by a signal"
+	}
+	return fmt.Sprintf("failed with exit code %d", p.Code)
+}
+
+// word returns a word of a closed list, clean: a journal from elsewhere may have any text there.
+func word[T ~string](value T) T { return T(render.Clean(string(value))) }
+
+// line returns a foreign text in one line of bounded length, clean.
+func line(s string) string { return units.Cut(render.Clean(strings.TrimSpace(s)), lineKept) }
+
+// text returns a foreign text of several lines, clean.
+func text(s string) string { return string(render.CleanText(s)) }

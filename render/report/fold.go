@@ -1,0 +1,279 @@
+package report
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// Options say what is counted.
+type Options struct {
+	Location *time.Location // of days; nil is the system's
+	Since    time.Time      // days have what was used since then; zero is all
+}
+
+// Fold makes a report of events. It belongs to one goroutine.
+type Fold struct {
+	opt    Options
+	report Report
+	loop   projector.Loop
+
+	at      time.Time // of the last event
+	open    *Iteration
+	waiting string    // for what, in words; empty if it does not wait
+	since   time.Time // of the wait
+	worker  string    // the agent that works, if the loop has several
+	agent   string    // the agent, if it has one
+	calls   map[string]string
+	checks  map[string]int
+	tools   map[string]int
+}
+
+// Bounds of what is kept for a loop or an iteration.
+const (
+	callsKept    = 1024
+	toolsKept    = 200
+	problemsKept = 20
+	checksKept   = 200
+	daysKept     = 5000
+	outputKept   = 4 << 10
+	lineKept     = 300
+)
+
+// New returns a fold of no events.
+func New(o Options) *Fold {
+	if o.Location == nil {
+		o.Location = time.Local
+	}
+	return &Fold{opt: o, calls: map[string]string{}, checks: map[string]int{}, tools: map[string]int{}}
+}
+
+// Read returns the report of the loop in a folder. A journal that is damaged gives the report up to
+// the damage, which the report says.
+func Read(dir string, o Options) (*Report, error) {
+	f := New(o)
+	var damage error
+	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
+		if err == nil {
+			err = f.Add(e)
+		}
+		if err != nil {
+			damage = err
+			break
+		}
+	}
+	r := f.Report()
+	if damage != nil {
+		var corrupt *journal.CorruptError
+		var unreadable *event.DecodeError
+		if !errors.As(damage, &corrupt) && !errors.As(damage, &unreadable) {
+			return r, damage
+		}
+		r.Damage = render.Clean(damage.Error())
+		r.Used.TokensAtLeast, r.Used.USDAtLeast = true, true
+	}
+	if gone, err := journal.DroppedFrom(dir); err == nil {
+		r.Missing = gone.Through
+	}
+	return r, nil
+}
+
+// Add takes in the next event. The error is of an event that cannot be read; the report is of the
+// events before it then.
+func (f *Fold) Add(e event.Event) error {
+	if err := f.loop.Fold(e); err != nil {
+		return err
+	}
+	r := &f.report
+	if r.Started.IsZero() {
+		r.Started = e.At
+	}
+	f.at, r.At, r.Last = e.At, e.At, e.Seq
+	if f.open != nil {
+		f.open.Bytes += int64(len(e.Line()) - len(e.Raw()))
+		f.open.Last = e.Seq
+	}
+	switch e.Type {
+	case event.TypeAgentSaid, event.TypeAgentThought, event.TypeToolProgressed, event.TypeSegmentOpened, event.TypeSegmentSealed, event.TypeDecided:
+		return nil // most of a journal, and nothing that is counted here
+	case event.TypeToolReturned:
+		f.toolReturned(e)
+		return nil
+	}
+	p, err := event.Decode(e)
+	if err != nil {
+		return err
+	}
+	f.ofLoop(e, p)
+	f.ofAgent(e, p)
+	f.ofVerification(e, p)
+	return nil
+}
+
+// ofLoop takes in the beginning and the end of the loop, its iterations and its waits.
+func (f *Fold) ofLoop(e event.Event, p event.Payload) {
+	r := &f.report
+	switch p := p.(type) {
+	case event.LoopStarted:
+		f.started(p)
+	case event.LoopResumed:
+		f.endWait(e.At)
+		r.Ended = time.Time{}
+		if p.Rules != nil {
+			f.prefer(p.Rules.Agents)
+		}
+	case event.LoopEnded:
+		r.Ended = e.At
+		f.wait("not running", e.At)
+	case event.LoopPaused:
+		f.wait("paused", e.At)
+	case event.LoopUnpaused, event.LoopWaited:
+		f.endWait(e.At)
+	case event.LoopWaiting:
+		f.wait(p.For.String(), e.At)
+	case event.AgentReplaced:
+		f.worker = render.Clean(p.Name)
+	case event.IterationStarted:
+		f.endWait(e.At)
+		f.open = &Iteration{N: p.N, First: e.Seq, Last: e.Seq, Started: e.At, Bytes: int64(len(e.Line()))}
+	case event.IterationEnded:
+		f.iterationEnded(e, p)
+	}
+}
+
+func (f *Fold) started(p event.LoopStarted) {
+	r := &f.report
+	r.Name, r.ID, r.Project = render.Clean(p.Name), render.Clean(p.ID), render.Clean(p.Project)
+	r.Host, r.Version = render.Clean(p.Host), render.Clean(p.Version)
+	if r.Task = "the file " + p.Task.File; p.Task.Text != nil {
+		r.Task = p.Task.Text.Text
+	}
+	r.Task = line(r.Task)
+	f.agent = render.Clean(cmp.Or(p.Agent.Name, p.Agent.Protocol))
+	f.prefer(p.Rules.Agents)
+}
+
+// prefer sets the agent that works when a runner begins or resumes the loop.
+func (f *Fold) prefer(agents []event.Agent) {
+	if f.worker = ""; len(agents) > 1 {
+		f.worker = render.Clean(agents[0].Name)
+	}
+}
+
+// wait begins a time that is no iteration. What was waited for before ends.
+func (f *Fold) wait(what string, at time.Time) {
+	f.endWait(at)
+	f.waiting, f.since = what, at
+}
+
+func (f *Fold) endWait(at time.Time) {
+	if f.waiting == "" {
+		return
+	}
+	what := f.waiting
+	f.waiting = ""
+	r := &f.report
+	i := slices.IndexFunc(r.Waits, func(w Waited) bool { return w.For == what })
+	if i < 0 {
+		i = len(r.Waits)
+		r.Waits = append(r.Waits, Waited{For: what})
+	}
+	r.Waits[i].Times++
+	r.Waits[i].Took += max(0, at.Sub(f.since).Milliseconds())
+}
+
+// iterationEnded keeps the iteration with what the state knows of it.
+func (f *Fold) iterationEnded(e event.Event, p event.IterationEnded) {
+	i := f.open
+	if f.open = nil; i == nil {
+		i = &Iteration{N: p.N, First: e.Seq, Started: e.At}
+	}
+	i.Last, i.Took, i.Outcome, i.Error = e.Seq, p.Took, word(p.Outcome), line(p.Error)
+	i.Tools, i.Refunded, i.Progress = p.Tools, p.Refunded, word(p.Progress)
+	i.Used.TokensAtLeast = i.Used.TokensAtLeast || p.Usage.TokensUnknown
+	i.Used.USDAtLeast = i.Used.USDAtLeast || p.Usage.USD == nil && (p.Usage.TokensUnknown || p.Usage.Tokens() > 0)
+	v := f.loop.View()
+	i.Ticked = v.Ticked
+	if last := v.Last; last != nil && last.N == p.N {
+		i.Agent, i.Failed, i.Turns, i.Retries = render.Clean(last.Agent), last.ToolsFailed, last.Turns, last.Retries
+		i.Summary, i.Claimed, i.Unkept = text(last.Summary), word(last.Claimed), line(last.Unkept)
+		for _, missing := range last.Refused {
+			i.Refused = append(i.Refused, line(missing))
+		}
+	}
+	f.report.Active += i.Took
+	f.progressed(i, e.At)
+	f.report.Done = append(f.report.Done, *i)
+}
+
+// progressed notes whether an iteration changed anything.
+func (f *Fold) progressed(i *Iteration, at time.Time) {
+	u := &f.report.Useful
+	u.Known = u.Known || i.Progress != ""
+	if i.Progress == event.ProgressYes {
+		*u = Useful{Known: true, Iteration: i.N, At: at}
+		return
+	}
+	u.After++
+	u.Took += i.Took
+	u.Used.add(i.Used)
+}
+
+// Report returns the report of the events so far. The fold must not be used after that.
+func (f *Fold) Report() *Report {
+	r := &f.report
+	v := f.loop.View()
+	if f.open != nil {
+		f.open.Took = max(0, r.At.Sub(f.open.Started).Milliseconds())
+		f.open.Agent = f.worker
+		r.Active += f.open.Took
+		r.Open = f.open
+	}
+	if r.waits = f.waiting; f.waiting != "not running" {
+		f.endWait(r.At)
+	}
+	r.Wall = max(0, r.At.Sub(r.Started).Milliseconds())
+	if r.Name == "" {
+		r.Name, r.Project = render.Clean(v.Name), render.Clean(v.Project)
+	}
+	for _, a := range v.Agents {
+		r.Agents = append(r.Agents, render.Clean(render.AgentName(a)))
+	}
+	r.Status, r.Reason, r.Waiting, r.Doing = word(v.Status), "", text(v.Waiting), v.Doing
+	if !v.Open {
+		r.Doing = ""
+	}
+	if v.Ended != nil {
+		r.Reason, r.Why, r.Hint = word(v.Ended.Reason), text(v.Ended.Why), text(v.Ended.Hint)
+	}
+	r.Maximum, r.Begun, r.Refunded = v.MaximumIterations, v.Begun, v.Refunded
+	r.Ticked, r.Boxes = v.Ticked, v.Boxes
+	r.Used = total(v)
+	if f.open != nil {
+		r.Used.add(f.open.Used)
+	}
+	for _, edited := range v.Edited {
+		edited.Path = render.Clean(edited.Path)
+		r.Edited = append(r.Edited, edited)
+	}
+	for _, c := range v.Commands {
+		c.Kind, c.From, c.Text, c.Key, c.Val = word(c.Kind), render.Clean(c.From), text(c.Text), render.Clean(c.Key), render.Clean(c.Val)
+		r.Pending = append(r.Pending, c)
+	}
+	slices.SortStableFunc(r.Tools, func(a, b ToolUse) int { return b.Times - a.Times })
+	return r
+}
+
+// total is the usage of all iterations that ended, also of those that the journal no longer has.
+func total(v projector.View) Amount {
+	return Amount{
+		In: v.Used.In, Out: v.Used.Out, CacheRead: v.Used.CacheRead, CacheWrite: v.Used.CacheWrite,
+		TokensAtLeast: v.TokensUnknown, USD: v.Used.USD, USDAtLeast: v.CostUnknown,
+	}
+}

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
+)
+
+// Markdown writes the report of a loop as text, without what was said in it. Times of day are those
+// of the location.
+func Markdown(w io.Writer, r *Report, in *time.Location) error {
+	t := &document{}
+	t.add("# %s: %s\n\n%s\n", plain(r.Name), r.Status, plain(r.Sentence))
+	t.needs("## Needs a person", r.Needs)
+	t.short(r, in)
+	t.iterations(r)
+	t.failing(r)
+	t.spent(ByAgent(r.Days))
+	_, err := w.Write(t.Bytes())
+	return err
+}
+
+// document is a text in Markdown.
+type document struct{ bytes.Buffer }
+
+func (t *document) add(format string, args ...any) { fmt.Fprintf(t, format, args...) }
+
+func (t *document) needs(title string, needs []Need) {
+	if len(needs) == 0 {
+		return
+	}
+	t.add("\n%s\n\n", title)
+	for _, n := range needs {
+		t.add("- %s", plain(n.What))
+		if n.Seq != 0 {
+			t.add(" (event %d)", n.Seq)
+		}
+		if n.Command != "" {
+			t.add("\n  `%s`", n.Command)
+		}
+		t.add("\n")
+	}
+}
+
+func (t *document) short(r *Report, in *time.Location) {
+	t.add("\n## In short\n\n")
+	fact := func(name, format string, args ...any) {
+		t.add("- %s: %s\n", name, plain(fmt.Sprintf(format, args...)))
+	}
+	fact("Iterations", "%s", units.Count{Begun: r.Begun, Refunded: r.Refunded, Maximum: r.Maximum}.Number())
+	fact("Cost", "%s", r.Used.Cost())
+	fact("Tokens", "%s", r.Used.Counted())
+	fact("Wall time", "%s, of which %s in iterations", Span(r.Wall), Span(r.Active))
+	for _, w := range r.Waits {
+		fact("Waited", "%s for %s, %s", Span(w.Took), w.For, units.Times(w.Times))
+	}
+	fact("Started", "%s", clock(r.Started, in))
+	if r.Ended.IsZero() {
+		fact("Last event", "%s", clock(r.At, in))
+	} else {
+		fact("Ended", "%s", clock(r.Ended, in))
+	}
+	fact("Agent", "%s", strings.Join(r.Agents, ", then "))
+	fact("Project", "%s", r.Project)
+	fact("Task", "%s", r.Task)
+	if len(r.Done) > 0 {
+		fact("Where it stopped being useful", "%s", r.Useful)
+	}
+	if r.Missing > 0 {
+		fact("Missing", "the iterations up to %d, of which the journal keeps no event", r.Missing)
+	}
+	if r.Damage != "" {
+		fact("Damage", "%s", r.Damage)
+	}
+}
+
+func (t *document) iterations(r *Report) {
+	if len(r.Done) == 0 {
+		return
+	}
+	t.add("\n## Iterations\n\n| n | outcome | duration | cost | tokens | tools | guardrails | changed | last words |\n|---|---|---|---|---|---|---|---|---|\n")
+	for n := range r.Done {
+		i := &r.Done[n]
+		tools := fmt.Sprint(i.Tools)
+		if i.Failed > 0 {
+			tools += fmt.Sprintf(", %d failed", i.Failed)
+		}
+		t.add("| %d | %s | %s | %s | %s | %s | %s | %s | %s |\n", i.N, i.Result(), Span(i.Took), i.Used.Cost(), i.Used.Counted(), tools, i.Verified(), i.Changed(), plain(i.FirstLine()))
+	}
+}
+
+func (t *document) failing(r *Report) {
+	for _, c := range r.Checks {
+		if c.OK {
+			continue
+		}
+		t.add("\n## Guardrail `%s` %s\n\nIn iteration %d; it failed in %d of %s.\n", strings.ReplaceAll(c.Name, "`", "'"), c.How, c.Iteration, c.Failed, units.Quantity(c.Runs, "run"))
+		if c.Output != "" {
+			fence := fenceFor(c.Output)
+			t.add("\n%s\n%s\n%s\n", fence, c.Output, fence)
+		}
+	}
+}
+
+func (t *document) spent(all []Spent) {
+	if len(all) == 0 {
+		return
+	}
+	t.add("\n## By agent and model\n\n| agent | model | cost | tokens |\n|---|---|---|---|\n")
+	for _, s := range all {
+		t.add("| %s | %s | %s | %s |\n", plain(s.Agent), plain(s.Model), s.Used.Cost(), s.Used.Counted())
+	}
+}
+
+// escapes are the characters that mean something in Markdown where a text may have them.
+var escapes = strings.NewReplacer(
+	`\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`, `[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `|`, `\|`, `#`, `\#`, `!`, `\!`, `~`, `\~`, "\n", " ",
+)
+
+// plain returns a text that Markdown shows as it is, in one line.
+func plain(s string) string { return escapes.Replace(s) }
+
+// fenceFor returns a fence that is longer than any in the text.
+func fenceFor(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence
+}
