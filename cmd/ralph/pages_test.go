@@ -24,6 +24,7 @@ import (
 var notRun = map[string]string{
 	"ralph web": "serves until ctrl-c",
 	"ralph web --public-url https://mill.example.org": "serves until ctrl-c",
+	"ralph report --all --since yesterday -o morning.html": "would read all loops of this machine",
 	"make demo": "builds the program; make demo itself runs it",
 	"go install github.com/ralph-loop/ralph/cmd/ralph@latest": "installs from the network",
 	"ralph attach":       "waits for a person at a terminal",

@@ -117,7 +117,7 @@ func TestTimeGoesOn(t *testing.T) {
 func TestUseful(t *testing.T) {
 	for want, u := range map[string]report.Useful{
 		"Nothing shows which iterations made progress: there is no git repository and no checklist.": {},
-		"No iteration changed anything. All of it took 1m0s and cost unknown.":                       {Known: true, After: 2, Took: 60000, Used: report.Amount{USDAtLeast: true}},
+		"No iteration is known to have made progress. All of it took 1m0s and cost unknown.":         {Known: true, After: 2, Took: 60000, Used: report.Amount{USDAtLeast: true}},
 		"It made progress until its last iteration.":                                                 {Known: true, Iteration: 3},
 		"The last iteration with progress is 3. The one after it took 1.0s and cost $2.00.":          {Known: true, Iteration: 3, After: 1, Took: 1000, Used: report.Amount{USD: usd(2)}},
 		"The last iteration with progress is 3. The 2 after it took 1.0s and cost at least $2.00.":   {Known: true, Iteration: 3, After: 2, Took: 1000, Used: report.Amount{USD: usd(2), USDAtLeast: true}},

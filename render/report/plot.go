@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"html/template"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/units"
@@ -171,7 +172,7 @@ func image(title string, bars []bar, spell func(float64) string) template.HTML {
 	var s strings.Builder
 	fmt.Fprintf(&s, `<svg class="plot" viewBox="0 0 %d %d" role="img" aria-label="%s">`, plotWidth, plotHeight, html.EscapeString(label))
 	base := float64(plotHeight - plotBottom)
-	fmt.Fprintf(&s, `<line class="axis" x1="0" y1="%.1f" x2="%d" y2="%.1f"/>`, base, plotWidth, base)
+	fmt.Fprintf(&s, `<line class="axis" x1="0" y1="%s" x2="%d" y2="%s"/>`, place(base), plotWidth, place(base))
 	if highest > 0 {
 		fmt.Fprintf(&s, `<text class="label" x="0" y="11">%s</text>`, html.EscapeString(spell(highest)))
 	}
@@ -181,10 +182,13 @@ func image(title string, bars []bar, spell func(float64) string) template.HTML {
 	}
 	last := bars[len(bars)-1]
 	fmt.Fprintf(&s, `<text class="label" x="0" y="%d">%d</text>`, plotHeight-4, bars[0].from)
-	fmt.Fprintf(&s, `<text class="label end" x="%.1f" y="%d">%d</text>`, step*float64(len(bars)), plotHeight-4, last.to)
+	fmt.Fprintf(&s, `<text class="label end" x="%s" y="%d">%d</text>`, place(step*float64(len(bars))), plotHeight-4, last.to)
 	s.WriteString("</svg>")
 	return template.HTML(s.String()) //nolint:gosec // see above
 }
+
+// place is a coordinate or a length in a plot.
+func place(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // drawBar draws one bar, which links to its iteration. What is not known is a dashed frame, and an
 // iteration that did not end well has a mark below.
@@ -199,10 +203,10 @@ func drawBar(s *strings.Builder, b bar, x, step, base, highest float64) {
 		height = max(height, 14)
 	}
 	gap := min(step*0.2, 3)
-	fmt.Fprintf(s, `<a href="#iteration-%d"><title>%s</title><rect class="hit" x="%.1f" y="0" width="%.1f" height="%d"/>`, b.from, html.EscapeString(b.text), x, step, plotHeight)
-	fmt.Fprintf(s, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, x+gap/2, base-height, step-gap, height)
+	fmt.Fprintf(s, `<a href="#iteration-%d"><title>%s</title><rect class="hit" x="%s" y="0" width="%s" height="%d"/>`, b.from, html.EscapeString(b.text), place(x), place(step), plotHeight)
+	fmt.Fprintf(s, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`, class, place(x+gap/2), place(base-height), place(step-gap), place(height))
 	if b.failed && step >= 3 {
-		fmt.Fprintf(s, `<text class="mark" x="%.1f" y="%.1f">×</text>`, x+step/2, base+9)
+		fmt.Fprintf(s, `<text class="mark" x="%s" y="%s">×</text>`, place(x+step/2), place(base+9))
 	}
 	s.WriteString("</a>")
 }

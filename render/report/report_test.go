@@ -108,8 +108,8 @@ func started(rules event.Rules) event.LoopStarted {
 	}
 }
 
-// night is a loop that spends its money: three iterations, of which only the first changes files.
-func night() []event.Event {
+// overspent is a loop that spends its money: three iterations, of which the first changes files.
+func overspent() []event.Event {
 	iteration := func(n int, cost float64, steps ...step) []step {
 		before := []step{{time.Second, event.IterationStarted{N: n, Prompt: event.Blob{Text: "Do it.", Bytes: 6}}}, {0, event.AgentStarted{PID: 7, Costs: true}}}
 		return append(append(before, steps...), step{time.Second, event.AgentUsed{In: 1000, CacheRead: 500, Out: 100, USD: &cost, Model: "sonnet"}})
@@ -137,7 +137,7 @@ func night() []event.Event {
 }
 
 func TestReportOfFailedLoop(t *testing.T) {
-	r := fold(t, night())
+	r := fold(t, overspent())
 	r.Judge(report.Facts{Name: "shop/night"})
 	got, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -153,7 +153,7 @@ func TestReportOfFailedLoop(t *testing.T) {
 }
 
 func TestPageOfFailedLoop(t *testing.T) {
-	dir := folder(t, night())
+	dir := folder(t, overspent())
 	r, err := report.Read(dir, report.Options{Location: time.UTC})
 	if err != nil {
 		t.Fatal(err)

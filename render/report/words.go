@@ -100,7 +100,7 @@ func (u Useful) String() string {
 	case !u.Known:
 		return "Nothing shows which iterations made progress: there is no git repository and no checklist."
 	case u.Iteration == 0:
-		return fmt.Sprintf("No iteration changed anything. All of it took %s and cost %s.", Span(u.Took), u.Used.Cost())
+		return fmt.Sprintf("No iteration is known to have made progress. All of it took %s and cost %s.", Span(u.Took), u.Used.Cost())
 	case u.After == 0:
 		return "It made progress until its last iteration."
 	case u.After == 1:
