@@ -23,7 +23,7 @@ import (
 // notRun maps the first lines of blocks "sh" to reasons.
 var notRun = map[string]string{
 	"ralph web": "serves until ctrl-c",
-	"ralph web --public-url https://mill.example.org": "serves until ctrl-c",
+	"ralph web --public-url https://mill.example.org":      "serves until ctrl-c",
 	"ralph report --all --since yesterday -o morning.html": "would read all loops of this machine",
 	"make demo": "builds the program; make demo itself runs it",
 	"go install github.com/ralph-loop/ralph/cmd/ralph@latest": "installs from the network",
