@@ -87,8 +87,8 @@ func anyText(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 40).Draw(t, "text"), "")
 }
 
-// fits reports lines that are wider than the width, and control characters.
-func fits(t interface{ Fatalf(string, ...any) }, source string, width int, lines []Line) {
+// fitsWidth reports lines that are wider than the width, and control characters.
+func fitsWidth(t interface{ Fatalf(string, ...any) }, source string, width int, lines []Line) {
 	for _, line := range lines {
 		text := line.String()
 		if got := render.Columns(text); got > width {
@@ -103,7 +103,7 @@ func fits(t interface{ Fatalf(string, ...any) }, source string, width int, lines
 func TestLinesFitWidth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		source, width := anyText(t), rapid.IntRange(Narrowest, 60).Draw(t, "width")
-		fits(t, source, width, Render(source, Options{Width: width, Marks: rapid.Bool().Draw(t, "marks")}))
+		fitsWidth(t, source, width, Render(source, Options{Width: width, Marks: rapid.Bool().Draw(t, "marks")}))
 	})
 }
 
@@ -148,7 +148,7 @@ func TestStreamSettlesBlocks(t *testing.T) {
 func TestNestingIsBounded(t *testing.T) {
 	for name, source := range hostile(10_000) {
 		lines := Render(source, Options{Width: 40})
-		fits(t, name, 40, lines)
+		fitsWidth(t, name, 40, lines)
 	}
 }
 
@@ -174,7 +174,7 @@ func FuzzRender(f *testing.F) {
 		source = string(render.CleanText(source))
 		o := Options{Width: Narrowest + int(width)}
 		lines := Render(source, o)
-		fits(t, source, o.Width, lines)
+		fitsWidth(t, source, o.Width, lines)
 		stream := NewStream(o)
 		for rest := source; rest != ""; {
 			n := min(int(piece)+1, len(rest))

@@ -32,6 +32,9 @@ func (s *Stream) Append(text string) {
 // settle lays out the blocks that can no longer change: those before the last one in the complete
 // lines, if an empty line is between them.
 func (s *Stream) settle() {
+	if !strings.Contains(s.tail, "\n\n") && !strings.Contains(s.tail, " \n") && !strings.Contains(s.tail, "\t\n") {
+		return // no line is empty
+	}
 	r := newRenderer(s.tail[:strings.LastIndexByte(s.tail, '\n')+1], s.options)
 	document := parse(r.source)
 	for last := document.LastChild(); last != nil && last != document.FirstChild(); last = last.PreviousSibling() {

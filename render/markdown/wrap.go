@@ -12,6 +12,9 @@ import (
 // Newlines in spans begin a new line. A width below 1 is 1; a character that is wider than the
 // width is replaced by "?".
 func Wrap(spans []Span, width int) []Line {
+	if fits(spans, width) {
+		return []Line{spans}
+	}
 	w := wrapper{width: max(width, 1)}
 	for _, s := range spans {
 		w.span(s)
@@ -22,12 +25,27 @@ func Wrap(spans []Span, width int) []Line {
 
 // Break breaks a span into lines of at most width columns, at the width.
 func Break(spans []Span, width int) []Line {
+	if fits(spans, width) {
+		return []Line{spans}
+	}
 	w := wrapper{width: max(width, 1), hard: true}
 	for _, s := range spans {
 		w.span(s)
 	}
 	w.place()
 	return append(w.lines, w.line)
+}
+
+// fits reports whether spans are one line as they are, as most are.
+func fits(spans []Span, width int) bool {
+	columns := 0
+	for _, s := range spans {
+		if strings.ContainsAny(s.Text, "\n\t") {
+			return false
+		}
+		columns += render.Columns(s.Text)
+	}
+	return columns <= width && (len(spans) == 0 || !strings.HasSuffix(spans[len(spans)-1].Text, " "))
 }
 
 type wrapper struct {
