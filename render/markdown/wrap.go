@@ -169,7 +169,7 @@ func cluster(s string) (n, cols int) {
 	joined := false
 	for n < len(s) && n < clusterMost {
 		next, size := utf8.DecodeRuneInString(s[n:])
-		if !joined && !unicode.In(next, unicode.Mn, unicode.Me, unicode.Mc, unicode.Cf) && (next < 0x1F3FB || next > 0x1F3FF) {
+		if next <= ' ' || !joined && !unicode.In(next, unicode.Mn, unicode.Me, unicode.Mc, unicode.Cf) && (next < 0x1F3FB || next > 0x1F3FF) {
 			break
 		}
 		joined = next == 0x200D
