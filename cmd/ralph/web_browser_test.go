@@ -247,6 +247,9 @@ func attack(t *testing.T, b *browsertest.Browser, base string) {
 		page.Await(t, `document.body.innerText.includes("another site's page caused this request")`)
 		page.Close(t)
 	}
+	page := b.Open(t, strings.Replace(base, "127.0.0.1", browsertest.Rebound, 1)+"/api/loops")
+	page.Await(t, `document.body.innerText.includes("this server has another name")`)
+	page.Close(t)
 	mu.Lock()
 	defer mu.Unlock()
 	if cookies != "" {

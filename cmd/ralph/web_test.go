@@ -6,6 +6,9 @@ import (
 	"bufio"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,5 +50,41 @@ func TestWebServesUntilInterrupted(t *testing.T) {
 	p.must(cmd.Process.Signal(syscall.SIGINT))
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("after ctrl-c: %v", err)
+	}
+}
+
+// --open starts the browser of the desktop with a file that leads to the link: other users can see
+// the arguments of a program, but not this file.
+func TestWebOpensBrowser(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("xdg-open is the browser of Linux")
+	}
+	p := newPlace(t)
+	bin := filepath.Join(p.dir, "bin")
+	p.must(os.Mkdir(bin, 0o755))
+	program(t, bin, "xdg-open", "printf %s \"$*\" > opened.part; mv opened.part opened\n")
+	cmd := p.command("web", "--open")
+	cmd.Env = append(cmd.Env, "PATH="+bin+":"+os.Getenv("PATH"))
+	out, err := cmd.StdoutPipe()
+	p.must(err)
+	p.must(cmd.Start())
+	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	link, err := bufio.NewReader(out).ReadString('\n')
+	p.must(err)
+	_, token, _ := strings.Cut(strings.TrimSpace(link), "=")
+	p.written("opened")
+	opened, err := os.ReadFile(filepath.Join(p.dir, "opened"))
+	p.must(err)
+	path, isFile := strings.CutPrefix(string(opened), "file://")
+	if !isFile || strings.Contains(path, token) {
+		t.Fatalf("the browser was started with %s", opened)
+	}
+	info, err := os.Stat(path)
+	p.must(err)
+	page, err := os.ReadFile(path)
+	p.must(err)
+	if info.Mode().Perm() != 0o600 || !strings.Contains(string(page), token) {
+		t.Errorf("mode %v: %s", info.Mode(), page)
 	}
 }

@@ -24,6 +24,9 @@ import (
 // patience is how long a page may take to become what a test waits for.
 const patience = 20 * time.Second
 
+// Rebound is a name of another site that points to this machine.
+const Rebound = "rebound.example"
+
 // names are the programs that are looked for, in this order.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
@@ -78,7 +81,8 @@ func Start(t testing.TB) *Browser {
 	args := []string{
 		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + data, "--no-first-run", "--no-default-browser-check",
 		"--disable-gpu", "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-		"--disable-dev-shm-usage", "--hide-scrollbars", "--mute-audio", "about:blank",
+		"--disable-dev-shm-usage",
+		"--host-resolver-rules=MAP " + Rebound + " 127.0.0.1", "--hide-scrollbars", "--mute-audio", "about:blank",
 	}
 	if os.Geteuid() == 0 {
 		args = append(args, "--no-sandbox") // Chromium's sandbox refuses to run for root
