@@ -7,7 +7,7 @@ import (
 
 type attachVerb struct {
 	cli.Placed
-	Name     string `arg:"" optional:"" help:"The loop; without it the one that runs here."`
+	Name     string `arg:"" optional:"" complete:"loop" help:"The loop; without it the one that runs here."`
 	Plain    bool   `help:"Print the loop as text, as without a terminal."`
 	Inline   bool   `help:"Print what is finished into the scrollback, and keep some live lines below it."`
 	ReadOnly bool   `help:"Only look: nothing can be typed or sent."`

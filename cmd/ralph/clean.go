@@ -10,7 +10,7 @@ import (
 
 type cleanVerb struct {
 	cli.Placed
-	Names     []string `arg:"" optional:"" name:"name" help:"Only these loops, or folders of the archive; without a name, all that have ended."`
+	Names     []string `arg:"" optional:"" complete:"loops" name:"name" help:"Only these loops, or folders of the archive; without a name, all that have ended."`
 	OlderThan string   `placeholder:"TIME" help:"Only those that ended at least this long ago: 12h, 30d."`
 	Status    []string `placeholder:"STATUS" help:"Only these: completed, stopped, failed or died. Loops that died need this or their name."`
 	Archived  *bool    `negatable:"" help:"Archived loops as well; --no-archived leaves them alone."`

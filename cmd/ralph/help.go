@@ -5,7 +5,7 @@ import (
 )
 
 type helpVerb struct {
-	Verb []string `arg:"" optional:"" help:"The verb; without one, all of them."`
+	Verb []string `arg:"" optional:"" complete:"verb" help:"The verb; without one, all of them."`
 }
 
 // Help shows examples.

@@ -16,7 +16,7 @@ type journalVerb struct {
 // journalPlace names a journal.
 type journalPlace struct {
 	cli.Placed
-	Place string `arg:"" optional:"" name:"name-or-path" help:"A loop, a loop's folder, a copy of one, or for verify one segment; without it the loop of this project."`
+	Place string `arg:"" optional:"" complete:"loop,file" name:"name-or-path" help:"A loop, a loop's folder, a copy of one, or for verify one segment; without it the loop of this project."`
 	JSON  bool   `help:"Print JSON."`
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 type rehearseVerb struct {
-	Scenario string  `arg:"" optional:"" help:"A scenario that ralph has built in, or a file."`
+	Scenario string  `arg:"" optional:"" complete:"scenario,file" help:"A scenario that ralph has built in, or a file."`
 	List     bool    `help:"List the scenarios that are built in."`
 	Steps    bool    `help:"List what a scenario can hold."`
 	Speed    float64 `default:"1" help:"Divide every pause of the scenario by this."`

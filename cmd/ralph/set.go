@@ -11,7 +11,7 @@ import (
 
 type setVerb struct {
 	send.Flags
-	Setting []string `arg:"" placeholder:"KEY=VALUE" help:"Such as maximumIterations=30 or limits.idle=20m, after the name of a loop or alone."`
+	Setting []string `arg:"" complete:"live,loop" placeholder:"KEY=VALUE" help:"Such as maximumIterations=30 or limits.idle=20m, after the name of a loop or alone."`
 }
 
 // Help shows examples.

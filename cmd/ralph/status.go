@@ -7,7 +7,7 @@ import (
 
 type statusVerb struct {
 	cli.Placed
-	Name string `arg:"" optional:"" help:"The loop; without it the one that runs here."`
+	Name string `arg:"" optional:"" complete:"loop" help:"The loop; without it the one that runs here."`
 	JSON bool   `help:"Print the state as state.json has it, and the loop's runner."`
 }
 

@@ -8,7 +8,7 @@ import (
 
 type steerVerb struct {
 	send.Flags
-	Text []string `arg:"" help:"The message for the agent; - reads it from stdin. If the first of several words is a loop's name, that loop gets the message; words in quotes count as one."`
+	Text []string `arg:"" complete:"loop" help:"The message for the agent; - reads it from stdin. If the first of several words is a loop's name, that loop gets the message; words in quotes count as one."`
 }
 
 // Help shows examples.

@@ -7,7 +7,7 @@ import (
 
 type whyVerb struct {
 	cli.Placed
-	Words []string `arg:"" optional:"" name:"name-seq" help:"The loop, then the number of an event as 'ralph logs' shows it; both may be left out. A number alone is an event, unless a loop has that name."`
+	Words []string `arg:"" optional:"" complete:"loop" name:"name-seq" help:"The loop, then the number of an event as 'ralph logs' shows it; both may be left out. A number alone is an event, unless a loop has that name."`
 	JSON  bool     `help:"Print JSON."`
 }
 

@@ -25,10 +25,10 @@ type Options struct {
 	CompletionResponse  *string           `short:"c" placeholder:"TEXT" help:"What the agent says in <response>…</response> when the work is done."`
 	Promise             string            `placeholder:"TEXT" help:"What the agent says in <promise>…</promise> when the work is done."`
 	StreamAgentOutput   *bool             `negatable:"" help:"Show what the agent prints."`
-	Agent               string            `short:"a" placeholder:"COMMAND" help:"The agent's command."`
+	Agent               string            `short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command."`
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
 	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
-	Set                 map[string]string `placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
+	Set                 map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`

@@ -20,7 +20,7 @@ import (
 
 // Start holds the options by which a detached loop is started or resumed.
 type Start struct {
-	Name string `arg:"" optional:"" help:"The loop's name; without one the git branch's, or the folder's where that is main or master; with --resume the one that ran here last."`
+	Name string `arg:"" optional:"" complete:"loop" help:"The loop's name; without one the git branch's, or the folder's where that is main or master; with --resume the one that ran here last."`
 	Options
 	cli.Placed
 	Task          string `placeholder:"FILE" help:"Begin with this file as the loop's task.md."`

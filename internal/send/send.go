@@ -19,7 +19,7 @@ import (
 // Flags are the flags of the verbs that send text.
 type Flags struct {
 	cli.Placed
-	Loop string        `short:"l" name:"loop" placeholder:"NAME" help:"The loop; without it the one that runs here."`
+	Loop string        `short:"l" name:"loop" complete:"loop" placeholder:"NAME" help:"The loop; without it the one that runs here."`
 	Wait time.Duration `default:"3s" help:"How long to wait until the agent has it."`
 	JSON bool          `help:"Print the outcome as JSON."`
 }
@@ -27,7 +27,7 @@ type Flags struct {
 // LoopFlags are the flags of the verbs whose argument is the loop.
 type LoopFlags struct {
 	cli.Placed
-	Name string        `arg:"" optional:"" help:"The loop; without it the one that runs here."`
+	Name string        `arg:"" optional:"" complete:"loop" help:"The loop; without it the one that runs here."`
 	Wait time.Duration `default:"3s" help:"How long to wait for the loop to take it."`
 	JSON bool          `help:"Print the outcome as JSON."`
 }
