@@ -45,7 +45,10 @@ const capabilities = ansi.RequestModeSynchronizedOutput + ansi.RequestModeUnicod
 
 // alternateScroll makes the wheel send arrow keys on the alternate screen, so that the mouse need
 // not be captured and text can be selected as usual.
-const alternateScroll = "\x1b[?1007h"
+const (
+	alternateScroll   = "\x1b[?1007h"
+	noAlternateScroll = "\x1b[?1007l"
+)
 
 func (p *program) Init() tea.Cmd {
 	return tea.Batch(p.ask(), p.theme(), p.model.Init())
@@ -123,7 +126,10 @@ func (p *program) update(msg tea.Msg) tea.Cmd {
 func (p *program) suspend() tea.Cmd {
 	p.suspends = true
 	wakeUnstopped()
-	return tea.Suspend
+	if p.Inline {
+		return tea.Suspend
+	}
+	return tea.Sequence(tea.Raw(noAlternateScroll), tea.Suspend)
 }
 
 // retake takes the terminal again after another process stopped this one: the shell has changed its
@@ -138,7 +144,16 @@ func (p *program) retake() tea.Cmd {
 // nothing is a program that does nothing: to run it releases the terminal and takes it again.
 type nothing struct{}
 
-func (nothing) Run() error          { return nil }
+// drawerStops is how long the goroutine that draws may take to stop. Bubble Tea 2.0 does not wait
+// for it: if the next one is started before, the old one stops the clock of both, and nothing is
+// drawn any more.
+const drawerStops = 20 * time.Millisecond
+
+func (nothing) Run() error {
+	time.Sleep(drawerStops)
+	return nil
+}
+
 func (nothing) SetStdin(io.Reader)  {}
 func (nothing) SetStdout(io.Writer) {}
 func (nothing) SetStderr(io.Writer) {}
@@ -185,7 +200,7 @@ func (p *program) closing() string {
 		out.WriteString(toOuter(p.Environ, statusReport(State{})))
 	}
 	if !p.Inline {
-		out.WriteString("\x1b[?1007l")
+		out.WriteString(noAlternateScroll)
 	}
 	if p.Show.Title && p.hasOSC() {
 		out.WriteString("\x1b[23;2t")
