@@ -25,7 +25,7 @@ JOURNAL  ?= 1024
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak power fuzz golden mutate mutate-sample mutate-durability bench cover outside demo interface test-agents test-web lint format fmt fix vuln docs check clean
+.PHONY: help build install test race script sim soak power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside demo interface test-agents test-web lint format fmt fix vuln docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -75,6 +75,9 @@ MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/policy,internal
 	-test 'internal/policy -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3'
+
+recording: ## draw docs/images/attach.svg, the recording in the README, again
+	$(GO) test ./cmd/ralph -run TestRecording -count=1 -update
 
 mutate: ## mutants of the policies and the loop; fails if the tests notice fewer than 85 % (20 minutes)
 	$(GO) -C tools/mutate test .

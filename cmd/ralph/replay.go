@@ -23,7 +23,7 @@ type replayVerb struct {
 	Time      bool          `help:"Show the time of each entry."`
 	Plain     bool          `help:"Print the loop as text, as without a terminal."`
 	JSON      bool          `help:"Print the journal's lines as they are."`
-	Cast      string        `placeholder:"FILE" help:"Write a recording that the asciinema player plays, with a marker for each iteration; - is stdout."`
+	Cast      string        `placeholder:"FILE" help:"Record the screen of attach, or with --plain the text, for the asciinema player, with a marker for each iteration; - is stdout."`
 	Size      string        `default:"100x30" placeholder:"CxR" help:"Columns and rows of the terminal that --cast records."`
 	Idle      time.Duration `default:"2s" placeholder:"TIME" help:"The longest pause in the recording of --cast; 0 keeps all as they were."`
 	Overwrite bool          `help:"Let --cast replace a file."`
@@ -54,8 +54,10 @@ func (v *replayVerb) Run(e *cli.Env) error {
 	case v.Verify:
 		return journaltool.Redecide(e, src, v.JSON)
 	case v.Cast != "":
-		view := render.Options{Color: v.Color != "never", Verbose: v.Verbose, Time: v.Time, Diffs: true}
-		return journaltool.Cast(e, src, o, journaltool.CastOptions{File: v.Cast, Overwrite: v.Overwrite, Size: v.Size, Idle: v.Idle, View: view})
+		view := render.Options{Color: v.Color != "never", Verbose: v.Verbose, Time: v.Time, Diffs: true, Location: time.Local}
+		return journaltool.Cast(e, src, o, journaltool.CastOptions{
+			File: v.Cast, Overwrite: v.Overwrite, Size: v.Size, Idle: v.Idle, View: view, Plain: v.Plain || v.Time,
+		})
 	}
 	if !v.Plain && !v.JSON && !v.Time && v.Color == "auto" && src.Plays(e) {
 		return journaltool.Play(e, src, o, v.Verbose)

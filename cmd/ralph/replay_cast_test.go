@@ -38,10 +38,20 @@ func terminalText(made cast.Recording) (text string, markers []string) {
 
 func TestCastOfCompleteLoop(t *testing.T) {
 	r := threeIterations(t)
-	made := r.recording(replayVerb{Source: "night", Color: "never"})
+	made := r.recording(replayVerb{Source: "night"})
 	text, markers := terminalText(made)
-	if want := strings.ReplaceAll(r.printed(&replayVerb{Source: "night", Speed: "max"}), "\n", "\r\n"); !strings.Contains(text, "Three.") || !strings.Contains(text, want[:40]) {
-		t.Errorf("it shows\n%s", text)
+	for _, want := range []string{"\x1b[?1049h", "iteration 2 of 10", "Three.", "completed: promise"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\x1b[2J") || strings.Contains(text, "\x1b[J") {
+		t.Error("it clears the screen")
+	}
+	plain, _ := terminalText(r.recording(replayVerb{Source: "night", Plain: true, Color: "never"}))
+	want := strings.ReplaceAll(r.printed(&replayVerb{Source: "night", Speed: "max"}), "\n", "\r\n")
+	if last := want[strings.LastIndex(want, "3 iterations"):]; !strings.HasSuffix(plain, last) || strings.Contains(plain, "\x1b") {
+		t.Errorf("as text it ends with\n%s\nwant\n%s", plain, last)
 	}
 	if got := strings.Join(markers, ", "); got != "iteration 1, iteration 2, iteration 3" {
 		t.Errorf("markers: %s", got)
@@ -55,7 +65,7 @@ func TestCastOfCompleteLoop(t *testing.T) {
 	if _, some := terminalText(r.recording(replayVerb{Source: "night", Iteration: "2.."})); len(some) != 2 {
 		t.Errorf("markers of two iterations: %v", some)
 	}
-	if coloured, _ := terminalText(r.recording(replayVerb{Source: "night", Color: "auto"})); !strings.Contains(coloured, "\x1b[") {
+	if coloured, _ := terminalText(r.recording(replayVerb{Source: "night", Color: "auto"})); !strings.Contains(coloured, "\x1b[9") {
 		t.Error("it has no colours")
 	}
 }

@@ -30,6 +30,7 @@ var plan = []layerRule{
 	{"internal/doctor", 5, "it examines a machine and its settings; no loop depends on that"},
 	{"internal/initialize", 5, "it asks for the settings of a project; no loop depends on that"},
 	{"internal/terminaltest", 5, "a terminal for tests"},
+	{"internal/castsvg", 5, "the image of the README, which a test draws"},
 	{"internal/browsertest", 5, "a browser for tests"},
 	{"internal/runner", 5, "it assembles one running loop; no part of the loop may know the assembly"},
 	{"internal/web", 5, "an optional server: it reads journals and writes inboxes"},
@@ -187,5 +188,6 @@ var testOnly = map[string]string{
 	"internal/agent/agenttest": "what plays an agent or a model in tests must not be part of ralph",
 	"internal/archtest":        "it is a test",
 	"internal/browsertest":     "what runs a browser in tests must not be part of ralph",
+	"internal/castsvg":         "what draws the image of the README must not be part of ralph",
 	"internal/terminaltest":    "what plays a terminal in tests must not be part of ralph",
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/cast"
 	"github.com/ralph-loop/ralph/render/playback"
+	"github.com/ralph-loop/ralph/render/theme"
+	"github.com/ralph-loop/ralph/render/tui"
 )
 
 // CastOptions say how a replay is recorded.
@@ -27,6 +29,7 @@ type CastOptions struct {
 	Size      string        // columns and rows: 100x30
 	Idle      time.Duration // the longest pause; 0 bounds none
 	View      render.Options
+	Plain     bool // the text, not the full screen
 }
 
 // frameTime is the shortest time between two frames of a recording.
@@ -49,7 +52,16 @@ func Cast(e *cli.Env, src Source, o ReplayOptions, c CastOptions) error {
 		return err
 	}
 	c.View.Width = columns
-	r := &recorder{ReplayOptions: o, idle: c.Idle, columns: columns, rows: rows, view: c.View}
+	colors := theme.ColorsOf([]string{"TERM=xterm-256color"})
+	if !c.View.Color {
+		colors = theme.ColorsOf([]string{"NO_COLOR=1", "TERM=xterm-256color"})
+	}
+	r := &recorder{ReplayOptions: o, idle: c.Idle, columns: columns, rows: rows}
+	if r.scene = newPlainScene(c.View); !c.Plain {
+		r.scene = &filmScene{rows: rows, film: tui.NewFilm(tui.FilmOptions{
+			Columns: columns, Rows: rows, Colors: colors, Verbose: c.View.Verbose, Location: c.View.Location,
+		})}
+	}
 	recorded := r.record(src)
 	if r.w == nil {
 		return errors.Join(recorded, noEvents(recorded))
@@ -101,12 +113,12 @@ type recorder struct {
 	ReplayOptions
 	idle          time.Duration
 	columns, rows int
-	view          render.Options
+	scene         scene
 
 	out    bytes.Buffer
 	w      *cast.Writer // nil before the first event
-	text   bytes.Buffer // of the viewer, not yet in the recording
 	at     time.Duration
+	now    time.Time     // of the event shown last
 	framed time.Duration // the moment of the last frame
 	begun  int           // iterations
 	code   int
@@ -117,46 +129,59 @@ func (r *recorder) record(src Source) error {
 	if err != nil {
 		return err
 	}
-	view := render.New(&r.text, r.view)
-	var before time.Time
+	var view render.Viewer = r.scene
+	if plain, ok := view.(plainScene); ok {
+		view = plain.Text // whose totals replayed sets
+	}
 	for e, err := range replayed(src, view, r.From, spans) {
 		if err == nil && r.out.Len() > castMost {
 			err = cli.Refuse("record fewer iterations: --iteration 2..4", "the recording has more than %s", render.Bytes(castMost))
 		}
 		if err != nil {
-			return errors.Join(err, r.finish(view))
+			return errors.Join(err, r.finish())
 		}
-		r.advance(view, before, e)
-		before = e.At
-		if err := view.Event(e); err != nil {
+		r.advance(e)
+		if err := r.scene.Event(e); err != nil {
 			return err
 		}
-		r.note(view, e)
+		r.note(e)
 	}
-	return r.finish(view)
+	return r.finish()
 }
 
 // advance goes to the moment of an event, before it is shown.
-func (r *recorder) advance(view *render.Text, before time.Time, e event.Event) {
+func (r *recorder) advance(e event.Event) {
 	if r.w == nil {
 		r.w = cast.NewWriter(&r.out, cast.Header{Columns: r.columns, Rows: r.rows, At: e.At, Command: "ralph attach"})
 	}
-	wait := max(playback.Pause(before, e.At, r.Speed), 0)
+	wait := max(playback.Pause(r.now, e.At, r.Speed), 0)
 	if r.idle > 0 {
 		wait = min(wait, r.idle)
 	}
 	if r.at+wait-r.framed >= frameTime {
-		r.frame(view)
+		r.frame()
+	}
+	if r.scene.moves() {
+		r.tick(wait, e.At)
 	}
 	r.at += wait
+	r.now = e.At
+}
+
+// tick records a frame for each second of a pause, in which the durations on the screen change.
+func (r *recorder) tick(wait time.Duration, until time.Time) {
+	for past := time.Second; past < wait; past += time.Second {
+		part := float64(past) / float64(wait)
+		r.scene.frame(r.w, r.at+past, r.now.Add(time.Duration(part*float64(until.Sub(r.now)))))
+	}
 }
 
 // note notes what an event that was shown means for the recording. A marker comes after the border
 // of its iteration, so that a player that goes there shows it.
-func (r *recorder) note(view *render.Text, e event.Event) {
+func (r *recorder) note(e event.Event) {
 	switch e.Type {
 	case event.TypeIterationStarted:
-		r.frame(view)
+		r.frame()
 		r.begun++
 		r.w.Marker(r.at, fmt.Sprintf("iteration %d", e.Iter))
 	case event.TypeLoopStarted, event.TypeLoopResumed:
@@ -168,23 +193,18 @@ func (r *recorder) note(view *render.Text, e event.Event) {
 	}
 }
 
-// frame records what the viewer has written since the last one.
-func (r *recorder) frame(view *render.Text) {
-	_ = view.Flush() // a buffer takes everything
-	if r.text.Len() == 0 {
-		return
-	}
-	r.w.Output(r.at, strings.ReplaceAll(r.text.String(), "\n", "\r\n"))
-	r.text.Reset()
+// frame records what the scene has shown since the last one.
+func (r *recorder) frame() {
+	r.scene.frame(r.w, r.at, r.now)
 	r.framed = r.at
 }
 
-func (r *recorder) finish(view *render.Text) error {
+func (r *recorder) finish() error {
 	if r.w == nil {
 		return nil
 	}
-	_ = view.Close() // a buffer takes everything
-	r.frame(view)
+	_ = r.scene.Close() // a buffer takes everything
+	r.frame()
 	r.w.Exit(r.at, r.code)
 	return r.w.Close()
 }

@@ -70,6 +70,9 @@ func replayed(src Source, view render.Viewer, from event.Seq, iterations interva
 			if folding && err == nil && (early || past.Seq() == 0) {
 				err = past.Fold(e)
 			}
+			if film, ok := view.(*filmScene); ok && early {
+				film.film.Event(e)
+			}
 			if err == nil && (early || e.Iter > iterations.last) {
 				continue
 			}

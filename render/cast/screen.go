@@ -48,7 +48,7 @@ func (s *Screen) Frame(at time.Duration, lines []string) {
 		// The row is erased before it is written: after a row of full width, some terminals would
 		// erase its last character.
 		fmt.Fprintf(&out, "\x1b[%d;1H\x1b[m\x1b[2K%s", i+1, line)
-		if strings.Contains(line, "\x1b") {
+		if strings.Contains(line, "\x1b") && !strings.HasSuffix(line, "\x1b[m") {
 			out.WriteString("\x1b[m")
 		}
 	}
