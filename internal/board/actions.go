@@ -88,14 +88,14 @@ func resume(e *cli.Env, s registry.Status, text string) (string, error) {
 	if text != "" {
 		outcome += "; the text is in its next prompt"
 	}
-	return strings.Join(append([]string{outcome}, spoken(messages)...), "; "), nil
+	return strings.Join(append([]string{outcome}, spoken(messages)...), "\n"), nil
 }
 
 // explain spells an error and its next step. Secrets are masked.
 func explain(err error) string {
 	var message bytes.Buffer
 	cli.Report(&message, err)
-	return cmp.Or(strings.Join(spoken(&message), "; "), "it was not done")
+	return cmp.Or(strings.Join(spoken(&message), "\n"), "it was not done")
 }
 
 // spoken are the messages that a verb printed, without what each of them begins with.

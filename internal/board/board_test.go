@@ -371,6 +371,30 @@ func TestLoopsCallPerson(t *testing.T) {
 	}
 }
 
+// A text that was not sent is not lost.
+func TestUnsentTextIsGivenBack(t *testing.T) {
+	for name, keys := range map[string][]string{"parser": {"a", "'v2", "enter"}, "fonts": {"a", "'OFL", "enter"}, "tests": {"s", "'stop that", "enter"}} {
+		m := modelOf(100, 40, machine()...)
+		m.selected = "--" + name + ".json"
+		m.arrange()
+		effect := presses(m, keys...)
+		m.GiveBack(effect)
+		m.Say("the disk is full", true)
+		text := screen(m)
+		if want := "> " + keys[1][1:] + "\nthe disk is full\n"; !strings.Contains(text, want) {
+			t.Errorf("%s: %q is missing:\n%s", name, want, text)
+		}
+		if again := presses(m, "enter"); again.Do != effect.Do || again.Text != effect.Text || len(again.Commands) != len(effect.Commands) {
+			t.Errorf("%s: %+v is not %+v", name, again, effect)
+		}
+	}
+	m := modelOf(100, 40, machine()...)
+	m.GiveBack(presses(m, "p"))
+	if m.mode != browsing {
+		t.Error("a command without a text asks for one")
+	}
+}
+
 func TestFiltersNarrowList(t *testing.T) {
 	names := func(m *Model) string {
 		var names []string

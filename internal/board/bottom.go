@@ -26,7 +26,7 @@ func (m *Model) bottom(s *Screen) {
 		if m.notice.bad {
 			style = m.Theme.Failure
 		}
-		for _, row := range m.wrapped(m.notice.text, m.Width, 3) {
+		for _, row := range m.wrapped(m.notice.text, m.Width, max(m.Height/3, 1)) {
 			add(style.Render(row))
 		}
 	}

@@ -273,6 +273,22 @@ func (m *Model) resume(l *Loop, text string) Effect {
 	return Effect{Do: Resume, Loop: l.Status, Call: l.Call, Text: text}
 }
 
+// GiveBack lets a person edit a text again that was not sent, unless another question is open.
+func (m *Model) GiveBack(e Effect) {
+	mode, text := answering, e.Text
+	if e.Do == Send {
+		text = e.Commands[0].Text
+		if len(e.Commands) == 1 {
+			mode = steering
+		}
+	}
+	if text == "" || m.mode != browsing {
+		return
+	}
+	m.mode, m.input, m.about = mode, newLine(text), e.Loop.File
+	m.scroll()
+}
+
 // finish ends a question.
 func (m *Model) finish() { m.mode, m.input, m.about = browsing, line{}, "" }
 

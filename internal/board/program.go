@@ -62,7 +62,7 @@ func attached(e *cli.Env, o Options, s registry.Status) (text string, bad bool) 
 	if _, ended := errors.AsType[cli.Exit](err); err != nil && !ended {
 		return explain(err), true
 	}
-	return strings.Join(spoken(&messages), "; "), false
+	return strings.Join(spoken(&messages), "\n"), false
 }
 
 func statuses(s Snapshot) []registry.Status {
@@ -96,6 +96,7 @@ type (
 	}
 	loadMsg struct{ round int } // it is time to load again
 	doneMsg struct {
+		effect  Effect
 		outcome string
 		bad     bool
 	}
@@ -145,6 +146,9 @@ func (p *program) Update(msg tea.Msg) tea.Cmd {
 	case loadedMsg:
 		return p.arrived(msg)
 	case doneMsg:
+		if msg.bad {
+			p.GiveBack(msg.effect)
+		}
 		p.Say(msg.outcome, msg.bad)
 		return p.load()
 	case tea.PasteMsg:
@@ -195,7 +199,7 @@ func (p *program) press(msg tea.KeyPressMsg) tea.Cmd {
 		e := p.env
 		return tea.Batch(p.complete(), func() tea.Msg {
 			outcome, bad := carryOut(e, effect)
-			return doneMsg{outcome, bad}
+			return doneMsg{effect, outcome, bad}
 		})
 	}
 	return p.complete()
