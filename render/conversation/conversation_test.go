@@ -42,9 +42,11 @@ func TestEntriesLookAsRecorded(t *testing.T) {
 			compare(t, fmt.Sprintf("%s.%d", name, columns), view(columns, 10_000, list))
 		}
 	}
-	v := view(80, 10_000, each())
+	v := view(40, 10_000, each())
 	v.SetTheme(theme.New(true, colorprofile.ANSI256))
-	compare(t, "each.colour", v)
+	compare(t, "each.40.colour", v)
+	v.Resize(200, 10_000)
+	compare(t, "each.200.colour", v)
 	v = view(80, 10_000, each())
 	v.ToggleAll()
 	compare(t, "each.unfolded", v)
@@ -76,15 +78,75 @@ func TestLinesFitColumns(t *testing.T) {
 	list := each()
 	for columns := range 60 {
 		v := view(columns, 1000, list)
-		for range 2 {
+		for _, colors := range []colorprofile.Profile{colorprofile.NoTTY, colorprofile.ANSI256} {
+			v.SetTheme(theme.New(true, colors))
+			v.ToggleAll()
 			for _, line := range v.Lines(now) {
-				if got := render.Columns(line); got > columns {
+				if got := render.Columns(render.Clean(line)); got > columns {
 					t.Fatalf("%d columns: %q has %d", columns, line, got)
 				}
 			}
-			v.ToggleAll()
 		}
 	}
+}
+
+// A view shows its end as a new view of the same entries does, whatever it went through.
+func TestCachesDoNotShow(t *testing.T) {
+	list := each()
+	rapid.Check(t, func(t *rapid.T) {
+		v, from, to := New(), 12, 20
+		v.Put(list[from:to])
+		columns, colored := 80, false
+		for range rapid.IntRange(0, 20).Draw(t, "steps") {
+			switch rapid.IntRange(0, 7).Draw(t, "step") {
+			case 0:
+				next := min(to+rapid.IntRange(0, 3).Draw(t, "appended"), len(list))
+				v.Put(list[to:next])
+				to = next
+			case 1:
+				next := max(from-rapid.IntRange(0, 3).Draw(t, "prepended"), 0)
+				v.Prepend(list[next:from])
+				from = next
+			case 2:
+				n := rapid.IntRange(1, to-from).Draw(t, "kept")
+				v.Trim(n)
+				from = to - n
+			case 3:
+				columns = rapid.IntRange(10, 90).Draw(t, "columns")
+				v.Resize(columns, 24)
+			case 4:
+				colored = !colored
+			case 5:
+				v.Scroll(rapid.IntRange(-30, 30).Draw(t, "scrolled"))
+			case 6:
+				v.Select(rapid.IntRange(-3, 3).Draw(t, "selected"))
+				v.Toggle()
+				v.Toggle()
+			case 7:
+				at := rapid.IntRange(from, to-1).Draw(t, "changed")
+				odd := list[at]
+				odd.Body = transcript.Words{Text: "other"}
+				v.Put([]transcript.Entry{odd})
+				v.Lines(now)
+				v.Put(list[at : at+1])
+			}
+			if colored {
+				v.SetTheme(theme.New(true, colorprofile.ANSI))
+			} else {
+				v.SetTheme(theme.Theme{})
+			}
+			v.Lines(now)
+		}
+		v.Deselect()
+		v.ToEnd()
+		fresh := view(columns, 24, list[from:to])
+		if colored {
+			fresh.SetTheme(theme.New(true, colorprofile.ANSI))
+		}
+		if diff := cmp.Diff(fresh.Lines(now), v.Lines(now)); diff != "" {
+			t.Fatalf("-new +used:\n%s", diff)
+		}
+	})
 }
 
 // lists of words: each entry has as many lines as its text.
@@ -225,7 +287,7 @@ func TestToggleUnfoldsSelected(t *testing.T) {
 	v.Select(0)
 	v.Toggle()
 	unfolded := strings.Join(v.Lines(now), "\n")
-	if !strings.Contains(unfolded, `"timeout": 1000`) || !strings.Contains(unfolded, "exit 1") {
+	if !strings.Contains(unfolded, "timeout 1000") || !strings.Contains(unfolded, "exit 1") {
 		t.Errorf("unfolded:\n%s", unfolded)
 	}
 	v.Toggle()

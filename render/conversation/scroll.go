@@ -16,12 +16,17 @@ func (v *View) height(i int) int {
 	return n
 }
 
-// gap reports whether an empty line separates an item from the next.
+// gap reports whether an empty line separates an item from the next one that has lines.
 func (v *View) gap(i int) bool {
-	if i+1 >= len(v.items) || len(v.lines(i)) == 0 {
+	if len(v.lines(i)) == 0 {
 		return false
 	}
-	return apart(v.items[i].Body, v.items[i+1].Body)
+	for next := i + 1; next < len(v.items); next++ {
+		if len(v.lines(next)) > 0 {
+			return apart(v.items[i].Body, v.items[next].Body)
+		}
+	}
+	return false
 }
 
 // back returns the place that is so many lines before another, at most the beginning.

@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"path"
 	"strconv"
@@ -171,9 +173,8 @@ func (p *painter) call(c transcript.Call, most int) {
 func (p *painter) details(c transcript.Call, most int) {
 	if len(c.Diff) > 0 {
 		p.diff(c, most)
-	} else if input := c.InputText(); len(c.Input) > 0 && input != "{}" && input != "null" {
-		p.part("input")
-		p.code(highlight.ByName("json"), input, most)
+	} else if most == mostUnfolded {
+		p.input(c)
 	}
 	switch {
 	case strings.TrimSpace(c.Output) != "":
@@ -189,6 +190,60 @@ func (p *painter) details(c transcript.Call, most int) {
 	case c.State == transcript.StateOK && len(c.Diff) == 0:
 		p.add(text("    no output", faint))
 	}
+}
+
+// input adds what a call was given, unless its line says all of it.
+func (p *painter) input(c transcript.Call) {
+	members := membersOf(c)
+	if len(members) == 0 || len(members) == 1 && members[0].value == c.About {
+		return
+	}
+	p.part("input")
+	for _, m := range members {
+		if !strings.Contains(m.value, "\n") {
+			m.name += " "
+			p.rows([]string{m.value}, mostUnfolded, func(line string) markdown.Line {
+				return markdown.Line{text(m.name, faint), text(line, plain)}
+			})
+			continue
+		}
+		p.add(text("    "+m.name, faint))
+		p.rows(strings.Split(strings.Trim(m.value, "\n"), "\n"), mostUnfolded, func(line string) markdown.Line {
+			return markdown.Line{text("  "+tabs(line), plain)}
+		})
+	}
+}
+
+// A member is a part of a tool's input.
+type member struct{ name, value string }
+
+// membersOf returns the members of a call's input in their order; of an input that is not an
+// object, all of it without a name.
+func membersOf(c transcript.Call) (members []member) {
+	in := json.NewDecoder(bytes.NewReader(c.Input))
+	if begin, err := in.Token(); err != nil || begin != json.Delim('{') {
+		if input := c.InputText(); len(c.Input) > 0 && input != "null" {
+			members = append(members, member{"", input})
+		}
+		return members
+	}
+	for in.More() {
+		name, err := in.Token()
+		if err != nil {
+			return members
+		}
+		var value json.RawMessage
+		if in.Decode(&value) != nil {
+			return members
+		}
+		said := string(value)
+		var plain string
+		if json.Unmarshal(value, &plain) == nil {
+			said = plain
+		}
+		members = append(members, member{render.Clean(fmt.Sprint(name)), strings.TrimSpace(string(render.CleanText(said)))})
+	}
+	return members
 }
 
 func (p *painter) part(name string) { p.add(text("  "+name, faint)) }
