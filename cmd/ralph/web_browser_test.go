@@ -183,6 +183,7 @@ func TestBrowser(t *testing.T) {
 	})
 
 	t.Run("answer", func(t *testing.T) { answer(t, p, b, server) })
+	t.Run("fast agent", func(t *testing.T) { fast(t, p, b, server) })
 	t.Run("history", func(t *testing.T) { history(t, p, b, server) })
 }
 
@@ -338,6 +339,37 @@ func answer(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {
 	page.Close(t)
 }
 
+// follow opens the page of a loop from the list.
+func (s *webServer) follow(t *testing.T, b *browsertest.Browser, loop string) *browsertest.Page {
+	t.Helper()
+	page := b.Open(t, s.link)
+	page.Await(t, fmt.Sprintf(`[...document.querySelectorAll(".card .name")].some(e => e.textContent === %q)`, loop))
+	browsertest.Eval[any](t, page, fmt.Sprintf(`[...document.querySelectorAll(".card .name")].find(e => e.textContent === %q).click()`, loop))
+	page.Await(t, `document.querySelector("#entries article") && document.getElementById("connection").textContent === "live"`)
+	return page
+}
+
+// fast follows an agent that prints faster than any browser shows: the page skips what is far
+// behind, leaves what its person reads in place, and takes a command.
+func fast(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {
+	t.Helper()
+	p.must(os.WriteFile(filepath.Join(p.dir, "fast.rehearsal"), []byte("iteration\n  say hello\n  talk\n"), 0o600))
+	p.fine("start", "fast", "--detach", "-p", "Talk.", "-a", "ralph rehearse fast.rehearsal", "--allow-shared-worktree")
+	page := server.follow(t, b, "fast")
+	page.Await(t, `document.querySelector("#entries").innerHTML.length > 100000`)
+	page.Await(t, `(document.getElementById("conversation").scrollTop = 500, document.getElementById("connection").textContent.includes("far ahead"))`)
+	browsertest.Eval[any](t, page, `document.getElementById("text").focus()`)
+	page.Type(t, "/stop now")
+	page.Press(t, "Enter", false)
+	page.Await(t, `document.getElementById("state").textContent === "stopped"`)
+	browsertest.Eval[any](t, page, `document.getElementById("newest").click()`)
+	page.Await(t, `document.querySelector("#entries .end") && document.getElementById("connection").textContent === "live"`)
+	if n := browsertest.Eval[int](t, page, `document.querySelectorAll("#entries article").length`); n > 500 {
+		t.Errorf("the page has %d entries", n)
+	}
+	page.Close(t)
+}
+
 // history scrolls a long conversation to its beginning.
 func history(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {
 	t.Helper()
@@ -350,9 +382,7 @@ func history(t *testing.T, p *place, b *browsertest.Browser, server *webServer) 
 	scenario.WriteString("  silence\n")
 	p.must(os.WriteFile(filepath.Join(p.dir, "long.rehearsal"), []byte(scenario.String()), 0o600))
 	p.fine("start", "long", "--detach", "-p", "Talk.", "-a", "ralph rehearse long.rehearsal", "--allow-shared-worktree")
-	page := b.Open(t, server.link)
-	page.Await(t, `[...document.querySelectorAll(".card .name")].some(e => e.textContent === "long")`)
-	browsertest.Eval[any](t, page, `[...document.querySelectorAll(".card .name")].find(e => e.textContent === "long").click()`)
+	page := server.follow(t, b, "long")
 	page.Await(t, fmt.Sprintf(`document.querySelector("#entries")?.innerText.includes("Line %d.")`, said-1))
 	if browsertest.Eval[bool](t, page, `document.querySelector("#entries").innerText.includes("Line 0.")`) {
 		t.Error("the page has all of the conversation at once")

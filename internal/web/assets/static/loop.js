@@ -323,7 +323,11 @@ function catchUp() {
   stream.open();
 }
 
-// A page that is not seen has no stream; its title still says what the loop does.
+// A page that is not seen has no stream; its title still says what the loop does. Neither has one
+// whose person reads what came before.
 setInterval(async () => {
   if (document.hidden) setState(await request(path).catch(() => state));
 }, 30000);
+setInterval(async () => {
+  if (held && !document.hidden) setState(await request(path).catch(() => state));
+}, 2000);
