@@ -63,7 +63,10 @@ func (m *model) card(columns int) (lines []string) {
 	for _, line := range text {
 		lines = append(lines, edge+line)
 	}
-	return append(lines, edge+t.Dim.Render(render.Cut(how, inner)))
+	for _, line := range wrap(how, inner) {
+		lines = append(lines, edge+t.Dim.Render(line))
+	}
+	return lines
 }
 
 // answer is what an answer to the question consists of.

@@ -22,8 +22,9 @@ type Conversation interface {
 	Prepend(entries []transcript.Entry)
 	// Replace removes all entries and shows the end of these.
 	Replace(entries []transcript.Entry)
-	// Trim removes the oldest entries, except the last n.
+	// Trim removes the oldest entries, except the last n; TrimEnd the newest, except the first n.
 	Trim(n int)
+	TrimEnd(n int)
 	// Len is the number of entries, First and Last are the numbers of the oldest and of the newest
 	// one, 0 without entries.
 	Len() int

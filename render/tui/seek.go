@@ -152,7 +152,7 @@ func firstIn(dir string, segment journal.SegmentInfo) (event.Seq, error) {
 // entry does.
 const beforeMost = 300
 
-// around returns the page that an entry is in.
+// around returns the page that an event is in, and what follows it.
 func around(dir string, seq, limit event.Seq, o transcript.Options) (transcript.Page, error) {
 	from := event.Seq(1)
 	if seq > beforeMost {

@@ -111,7 +111,7 @@ func TestScrollingLoadsPages(t *testing.T) {
 			}
 		}
 	}
-	for range 2000 {
+	for range 2000 { // as far as needed
 		look()
 		if b.win.start && b.conv.AtStart() {
 			break
@@ -126,7 +126,7 @@ func TestScrollingLoadsPages(t *testing.T) {
 		t.Errorf("%d entries are kept", b.conv.Len())
 	}
 	clear(seen)
-	for range 2000 {
+	for range 2000 { // as far as needed
 		look()
 		if b.win.live && b.conv.AtEnd() {
 			break

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,9 @@ type simple struct {
 	at            event.Seq
 	theme         terminal.Theme
 	mark          string
+	key           string // of what is laid out
+	laid          []string
+	changed       int
 }
 
 func newSimple() Conversation { return &simple{columns: 80, rows: 20, top: -1} }
@@ -41,6 +45,7 @@ func (s *simple) Last() event.Seq {
 }
 
 func (s *simple) Put(entries []transcript.Entry) {
+	s.changed++
 	for _, e := range entries {
 		at, ok := slices.BinarySearchFunc(s.entries, e.Seq, func(x transcript.Entry, seq event.Seq) int { return int(int64(x.Seq) - int64(seq)) })
 		if ok {
@@ -65,11 +70,18 @@ func (s *simple) Replace(entries []transcript.Entry) {
 
 func (s *simple) Trim(n int) { s.entries = s.entries[max(len(s.entries)-n, 0):] }
 
-func (s *simple) all() (lines []string) {
-	for _, e := range s.entries {
-		lines = append(lines, s.of(e)...)
+func (s *simple) TrimEnd(n int) { s.entries = s.entries[:min(n, len(s.entries))] }
+
+func (s *simple) all() []string {
+	key := fmt.Sprint(len(s.entries), s.First(), s.Last(), s.at, s.columns, s.changed)
+	if s.key == key {
+		return s.laid
 	}
-	return lines
+	s.key, s.laid = key, nil
+	for _, e := range s.entries {
+		s.laid = append(s.laid, s.of(e)...)
+	}
+	return s.laid
 }
 
 func (s *simple) of(e transcript.Entry) (lines []string) {

@@ -135,7 +135,7 @@ func (m *model) more() tea.Cmd {
 		m.win.loading = true
 		dir, seq, limit, o := m.o.Dir, m.win.last+1, m.limit(), m.pageOptions()
 		return func() tea.Msg {
-			page, err := readUpTo(dir, seq, limit, pageEvents, o)
+			page, err := around(dir, seq, limit, o)
 			return pageMsg{page, false, err}
 		}
 	}
@@ -166,33 +166,34 @@ func (m *model) loaded(p pageMsg) tea.Cmd {
 	}
 	m.win.start = p.page.Start || p.page.First == 0
 	size := sizeOfAll(p.page.Entries)
-	if m.conv.Len()+len(p.page.Entries) > windowMost || m.win.bytes+size > windowBytes {
-		m.conv.Replace(p.page.Entries)
-		m.win.live, m.win.last, m.win.bytes = false, p.page.Last, size
-		return nil
-	}
 	m.win.bytes += size
 	m.conv.Prepend(p.page.Entries)
+	if m.conv.Len() > windowMost || m.win.bytes > windowBytes {
+		m.conv.TrimEnd(len(p.page.Entries) + beforeMost)
+		m.win.live, m.win.last, m.win.bytes = false, m.conv.Last(), size
+	}
 	if len(p.page.Entries) == 0 {
 		return m.more()
 	}
 	return nil
 }
 
-// newer adds a page at the end, and the newest entries once the page has come to them.
+// newer adds a page at the end, and the newest entries once the page has come to them. What is
+// shown stays where it is: a view that is at the end would follow.
 func (m *model) newer(p transcript.Page) {
-	m.conv.Put(p.Entries)
-	m.win.bytes += sizeOfAll(p.Entries)
-	if p.Last > m.win.last {
-		m.win.last = p.Last
-	}
+	m.conv.Scroll(-1)
+	defer m.conv.Scroll(1)
+	entries := slices.DeleteFunc(slices.Clone(p.Entries), func(e transcript.Entry) bool { return e.Last <= m.win.last })
+	m.conv.Put(entries)
+	m.win.bytes += sizeOfAll(entries)
+	m.win.last = max(m.win.last, p.Last)
 	if p.End || len(m.recent) > 0 && m.win.last >= m.recent[0].Seq {
 		m.conv.Put(m.recent)
 		m.win.live = true
 		return
 	}
 	if m.conv.Len() > windowMost || m.win.bytes > windowBytes {
-		m.conv.Trim(len(p.Entries))
+		m.conv.Trim(len(p.Entries) + beforeMost)
 		m.win.first, m.win.start, m.win.bytes = m.conv.First(), false, sizeOfAll(p.Entries)
 	}
 }
