@@ -36,6 +36,8 @@ type Emulator struct {
 	// Seen counts each kind of sequence: its introducer, the final byte and the intermediate ones,
 	// for OSC the number, for modes the mode: "CSI m", "CSI ?2026h", "OSC 52", "ESC 7", "C0 \a".
 	Seen map[string]int
+	// Commands is what OSC, DCS and the other strings contained.
+	Commands []string
 	// Clears counts how often a screen that was not blank became blank at once.
 	Clears int
 	// Frames counts the ends of frames, Unmarked the changes of the screen outside of one.

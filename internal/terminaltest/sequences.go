@@ -118,6 +118,7 @@ func (e *Emulator) escape(p []byte) int {
 
 // text takes OSC, DCS, APC, PM or SOS.
 func (e *Emulator) text(kind byte, s string) {
+	e.Commands = append(e.Commands, s)
 	if kind != ']' {
 		e.Seen[map[byte]string{'P': "DCS", '_': "APC", '^': "PM", 'X': "SOS"}[kind]]++
 		if strings.HasPrefix(s, "+q") {
