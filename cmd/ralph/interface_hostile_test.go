@@ -156,16 +156,7 @@ func (p *place) hostileTurn(n int, bad string) []event.Payload {
 // same.
 func (p *place) recordLoop(name string, payloads ...event.Payload) {
 	p.Helper()
-	dir := p.loop(name)
-	p.must(os.MkdirAll(dir, 0o700))
-	at, n := begin, 0
-	opt := journal.Options{Now: func() time.Time { return at }, NewID: func(time.Time) (id [26]byte) {
-		n++
-		copy(id[:], fmt.Sprintf("01JD%022d", n))
-		return id
-	}}
-	w, _, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 1, nil, opt)
-	p.must(err)
+	w, now := p.journalOf(name, begin)
 	payloads = slices.Concat([]event.Payload{event.LoopStarted{
 		Name: name, ID: "01JD000000000000000000000A", Dir: "/home/ada/greet/.ralph/" + name, Project: "/home/ada/greet",
 		Agent: event.Agent{Protocol: "claude"}, Rules: event.Rules{MaximumIterations: 50},
@@ -179,10 +170,30 @@ func (p *place) recordLoop(name string, payloads ...event.Payload) {
 		draft.Iter = iteration
 		_, err := w.Append([]event.Draft{draft})
 		p.must(err)
-		at = at.Add(time.Second)
+		*now = now.Add(time.Second)
 	}
 	p.must(w.Close())
+}
+
+// journalOf begins the journal of a loop that no program runs. Its ids are always the same, and its
+// events get the time that now points to.
+func (p *place) journalOf(name string, began time.Time) (w *journal.Writer, now *time.Time) {
+	p.Helper()
+	dir := p.loop(name)
+	p.must(os.MkdirAll(dir, 0o700))
 	p.must(registration.Put(p.home, registry.Entry{
-		Name: name, Dir: dir, Project: p.dir, ID: "01JD000000000000000000000A", Agent: "claude", Host: "mill", PID: 7, Started: begin, Version: "1.0.0",
+		Name: name, Dir: dir, Project: p.dir, ID: "01JD000000000000000000000A", Agent: "claude", Host: "mill", PID: 7, Started: began, Version: "1.0.0",
 	}))
+	n := 0
+	now = &began
+	w, _, err := journal.Create(dir, journal.Recovery{NextSeq: 1}, 1, nil, journal.Options{
+		Now: func() time.Time { return *now },
+		NewID: func(time.Time) (id [26]byte) {
+			n++
+			copy(id[:], fmt.Sprintf("01JD%022d", n))
+			return id
+		},
+	})
+	p.must(err)
+	return w, now
 }

@@ -1,0 +1,124 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/internal/terminaltest"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// recorded makes a loop of recorded events. It has ended.
+func (p *place) recorded(name, file string) {
+	p.Helper()
+	lines, err := os.ReadFile(filepath.Join("..", "..", "render", "testdata", "runs", file))
+	p.must(err)
+	var events []event.Event
+	for line := range bytes.Lines(lines) {
+		e, err := event.Parse(bytes.TrimSpace(line))
+		p.must(err)
+		events = append(events, e)
+	}
+	w, now := p.journalOf(name, events[0].At)
+	add := func(d event.Draft) {
+		_, err := w.Append([]event.Draft{d})
+		p.must(err)
+	}
+	if events[0].Type != event.TypeSegmentOpened { // only what an agent did
+		add(event.Encode(event.LoopStarted{Name: name, Dir: "/home/ada/" + name, Project: "/home/ada", Agent: event.Agent{Protocol: "claude"}}, "loop"))
+		add(event.Encode(event.IterationStarted{N: 1, Mode: "work"}, "loop"))
+	}
+	for _, e := range events {
+		switch *now = e.At; e.Type {
+		case event.TypeSegmentSealed:
+			_, err := w.Rotate(e.Iter+1, nil)
+			p.must(err)
+		case event.TypeSegmentOpened:
+		default:
+			add(event.Draft{Type: e.Type, By: e.By(), Iter: e.Iter, Data: e.Data()})
+		}
+	}
+	p.must(w.Close())
+}
+
+// The screens of recorded loops, with the styles of each character.
+func TestFullScreenOfRecordedLoops(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for name, file := range map[string]string{"greet": "demo.jsonl", "tools": "claude-tools.jsonl"} {
+		p.recorded(name, file)
+	}
+	for _, tt := range []struct {
+		file          string
+		columns, rows int
+		light         bool
+		environ       []string
+		loop, keys    string
+	}{
+		{"40x20", 40, 20, false, nil, "greet", ""},
+		{"80x24", 80, 24, false, nil, "greet", ""},
+		{"200x50", 200, 50, false, nil, "greet", ""},
+		{"80x24.light", 80, 24, true, nil, "greet", ""},
+		{"80x24.no-colour", 80, 24, false, []string{"NO_COLOR=1"}, "greet", ""},
+		{"80x24.16-colours", 80, 24, false, []string{"COLORTERM=", "TERM=xterm"}, "greet", ""},
+		{"80x24.beginning", 80, 24, false, nil, "greet", ctrlHome},
+		{"100x30.tools", 100, 30, false, nil, "tools", ""},
+		{"100x30.tools-unfolded", 100, 30, false, nil, "tools", "\tz"},
+		{"80x24.manual", 80, 24, false, nil, "greet", "?"},
+		{"120x40.iterations", 120, 40, false, nil, "greet", "\tl"},
+	} {
+		t.Run(tt.file, func(t *testing.T) {
+			w := p.screen(terminaltest.Options{Columns: tt.columns, Rows: tt.rows, Light: tt.light, Marks: true}, tt.environ, "attach", tt.loop)
+			w.sees(tt.loop)
+			p.must(w.Quiet(300*time.Millisecond, patience))
+			for _, key := range keysOf(tt.keys) {
+				w.types(key)
+				p.must(w.Quiet(150*time.Millisecond, patience))
+			}
+			var got string
+			var colours []string
+			w.Look(func(e *terminaltest.Emulator) { got, colours = e.Styled(), e.Colours() })
+			if slices.ContainsFunc(tt.environ, func(s string) bool { return s == "NO_COLOR=1" }) && len(colours) > 0 {
+				t.Errorf("NO_COLOR, and the screen has the colours %v", colours)
+			}
+			compareScreen(t, filepath.Join("testdata", "screens", tt.file+".golden"), got)
+		})
+	}
+}
+
+// compareScreen compares a screen with a golden file, or writes it with -update.
+func compareScreen(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got; 'make golden' writes it):\n%s", file, diff)
+	}
+}
+
+// keysOf divides what is typed into keys.
+func keysOf(typed string) []string {
+	if strings.HasPrefix(typed, "\x1b") || typed == "" {
+		return []string{typed}
+	}
+	return strings.Split(typed, "")
+}
