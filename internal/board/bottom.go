@@ -75,7 +75,10 @@ func (m *Model) totals() string {
 
 // needing says how many loops need a person.
 func needing(n int) string {
-	if n == 1 {
+	switch n {
+	case 0:
+		return "nothing needs you"
+	case 1:
 		return "1 needs you"
 	}
 	return fmt.Sprintf("%d need you", n)
