@@ -238,6 +238,7 @@ func (m *model) changes(msg changesMsg) tea.Cmd {
 		m.win = window{first: firstOf(msg.entries), live: true}
 	}
 	if m.progress = msg.progress; msg.page != nil {
+		m.notice = notice{}
 		m.replaced(*msg.page)
 	}
 	m.side.sum(m)

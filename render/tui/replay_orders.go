@@ -116,18 +116,21 @@ func (p *player) toFailure() {
 	p.find(p.at+1, playback.Failed, none)
 }
 
-// find goes to the first event from one on that matches.
+// find goes to the first event from one on that matches. Another key ends a search that takes long.
 func (p *player) find(from event.Seq, match func(event.Event) bool, none string) {
+	p.say("looking for it …; any key of the replay stops")
+	p.ring()
 	for e, err := range journal.Read(p.o.Dir, journal.ReadOptions{FromSeq: from}) {
 		if err != nil {
 			p.say(err.Error())
 			return
 		}
 		if match(e) {
+			p.say("")
 			p.to(e.Seq, nil)
 			return
 		}
-		if p.ctx.Err() != nil {
+		if p.ctx.Err() != nil || len(p.orders) > 0 {
 			return
 		}
 	}
