@@ -25,7 +25,7 @@ JOURNAL  ?= 1024
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside demo interface test-agents test-web lint format fmt fix vuln docs check clean
+.PHONY: help build install test race script sim soak power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside demo interface test-agents test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -132,9 +132,12 @@ fix: ## the modernizers of the toolchain
 vuln: ## known vulnerabilities in the linked code
 	@tools/vuln.sh $(TOOL) govulncheck ./...
 
-docs: ## generate docs/reference/{events,settings,rehearsing,durability}.md and the schema of the settings
+man: build ## the pages of the manual: bin/man
+	bin/ralph man --dir bin/man
+
+docs: ## generate docs/reference/{commands,events,settings,rehearsing,durability}.md and the schema of the settings
 	$(GO) test ./internal/archtest -run TestDocs -count=1 -update
-	$(GO) test ./cmd/ralph -run PublishedSchema -count=1 -update
+	$(GO) test ./cmd/ralph -run Published -count=1 -update
 	cd tools && $(GO) run ./durability -dir .. -docs
 
 check: lint test race script ## what has to pass before a change is merged

@@ -34,6 +34,7 @@ func commands() cli.Commands {
 		{Name: "doctor", Help: "Show what will work here and what will not.", Verb: func() any { return new(doctorVerb) }},
 		{Name: "rehearse", Help: "For a loop: an agent without a model, to rehearse a configuration with.", Verb: func() any { return new(rehearseVerb) }},
 		{Name: "completion", Help: "Print the script that completes command lines in bash, zsh or fish.", Verb: func() any { return new(completionVerb) }},
+		{Name: "man", Help: "Print a page of the manual, or write all of them.", Verb: func() any { return new(manVerb) }},
 		{Name: "version", Help: "Print the version.", Verb: func() any { return new(versionVerb) }},
 		{Name: "help", Help: "Show the help of all verbs, or of one.", Verb: func() any { return new(helpVerb) }},
 		{Name: "complete", Help: "Print what may come next on a command line, for the scripts of 'ralph completion'.", Verb: func() any { return new(completeVerb) }, Tag: cli.Hidden},

@@ -26,6 +26,7 @@ var plan = []layerRule{
 	{"internal/cleaning", 5, "it removes loops that have ended, whichever verb asks for it"},
 	{"internal/journaltool", 5, "it reads and repairs journals for the verbs; no running loop depends on that"},
 	{"internal/completion", 5, "it answers a shell from the model of the verbs, which it is given"},
+	{"internal/manual", 5, "it writes the manual from the model of the verbs, which it is given"},
 	{"internal/why", 5, "it explains decisions from journals; no running loop depends on that"},
 	{"internal/doctor", 5, "it examines a machine and its settings; no loop depends on that"},
 	{"internal/initialize", 5, "it asks for the settings of a project; no loop depends on that"},
