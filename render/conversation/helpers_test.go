@@ -74,6 +74,7 @@ func each() []transcript.Entry {
 		transcript.Message{ID: "2", Command: event.CommandFollowUp, Text: "then the docs", State: transcript.MessageQueued},
 		transcript.Message{ID: "3", Command: event.CommandSet, Key: "maximumIterations", Value: "x", State: transcript.MessageRefused, Why: "maximumIterations is a number"},
 		transcript.Message{ID: "4", Command: event.CommandStop, Text: "enough", State: transcript.MessageDelivered, How: event.DeliveredLoop},
+		transcript.Message{ID: "5", Command: event.CommandWait, From: "agent:pi", Text: "Which schema?", State: transcript.MessageDelivered, How: event.DeliveredLoop},
 		transcript.Note{Tone: render.ToneWarning, Text: "the agent tries again in 4s: overloaded"},
 		transcript.Note{Tone: render.ToneFailure, Text: "rate limit until 14:05: too many requests"},
 		transcript.Note{Tone: render.ToneGood, Text: "4 of 7 boxes are ticked"},

@@ -95,8 +95,12 @@ func (p *painter) iterationEnd(b transcript.IterationEnd) {
 
 // message lays out what a person asked for, and what became of it.
 func (p *painter) message(b transcript.Message) {
-	asked := b.Text
+	asked, mark, style := b.Text, "> ", person
 	switch b.Command {
+	case event.CommandWait: // of the agent, for a person
+		asked, mark, style = "the agent waits for a person: "+b.Text, "? ", warning
+	case event.CommandBlocked:
+		asked, mark, style = "the agent needs a person: "+b.Text, "? ", warning
 	case event.CommandSteer, event.CommandFollowUp:
 	case event.CommandSet:
 		asked = strings.TrimSpace("set " + b.Key + "=" + b.Value + " " + b.Text)
@@ -109,8 +113,8 @@ func (p *painter) message(b transcript.Message) {
 			asked += ": " + b.Text
 		}
 	}
-	p.wrap(text("> ", person), text(strings.TrimSpace(asked), person))
-	mark, style := "", faint
+	p.wrap(text(mark, style), text(strings.TrimSpace(asked), style))
+	mark, style = "", faint
 	switch b.State {
 	case transcript.MessageRefused:
 		mark, style = "✗ ", failure
