@@ -51,7 +51,8 @@ func New(o Options) *Fold {
 	if o.Location == nil {
 		o.Location = time.Local
 	}
-	return &Fold{opt: o, calls: map[string]string{}, checks: map[string]int{}, tools: map[string]int{}}
+	empty := Report{Agents: []string{}, Needs: []Need{}, Waits: []Waited{}, Done: []Iteration{}, Days: []Day{}, Tools: []ToolUse{}, Checks: []Check{}}
+	return &Fold{opt: o, report: empty, calls: map[string]string{}, checks: map[string]int{}, tools: map[string]int{}}
 }
 
 // Read returns the report of the loop in a folder. A journal that is damaged gives the report up to

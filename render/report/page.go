@@ -186,4 +186,4 @@ func choose(all []Iteration, o PageOptions) map[int]bool {
 }
 
 // chunkMost is about how many bytes of one iteration are shown.
-const chunkMost = 2 << 20
+const chunkMost = 1 << 20
