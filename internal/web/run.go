@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -29,11 +30,19 @@ type Flags struct {
 	NewToken bool
 }
 
+const maxPort = 1<<16 - 1
+
 // Run serves until ctrl-c, after it has printed the links.
 func Run(e *cli.Env, f Flags) error {
 	public, err := ParsePublic(f.Public)
 	if err != nil {
 		return cli.Refuse("write it as in --public-url https://mill.example.org", "--public-url: %w", err)
+	}
+	if _, err := netip.ParseAddr(f.Listen); f.Listen != "" && f.Listen != "localhost" && err != nil {
+		return cli.Refuse("an address such as 192.168.1.20, or 0.0.0.0 for all of this machine", "--listen: %q is not an IP address", f.Listen)
+	}
+	if f.Port < 0 || f.Port > maxPort {
+		return cli.Refuse(fmt.Sprintf("a number up to %d", maxPort), "--port: %d is not a port", f.Port)
 	}
 	tokens, err := LoadTokens(e.Home, f.NewToken)
 	if open, ok := errors.AsType[*OpenFileError](err); ok {

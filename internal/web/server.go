@@ -138,17 +138,28 @@ func (o Options) Link(at net.Addr, write bool) string {
 	return to.String()
 }
 
-// hostOf names an address as a browser on this machine reaches it.
+// hostOf names an address as a browser reaches it.
 func hostOf(at net.Addr) string {
 	host, port, err := net.SplitHostPort(at.String())
 	if err != nil {
 		return at.String()
 	}
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-		if ip.To4() == nil {
-			host = "::1"
-		}
+		host = reachable()
 	}
 	return net.JoinHostPort(host, port)
+}
+
+// reachable returns an address of this machine that others can reach; without one, the loopback
+// interface's.
+func reachable() string {
+	all, err := net.InterfaceAddrs()
+	if err == nil {
+		for _, at := range all {
+			if network, ok := at.(*net.IPNet); ok && network.IP.To4() != nil && network.IP.IsGlobalUnicast() {
+				return network.IP.String()
+			}
+		}
+	}
+	return "127.0.0.1"
 }
