@@ -31,7 +31,7 @@ func (t *trace) explain(e event.Event, d decision) (*Answer, error) {
 	note.Rule = d.rule
 	a.Event = &note
 	for _, key := range r.keys {
-		a.Settings = append(a.Settings, t.origins.setting(key, t.state.Rules))
+		a.Settings = append(a.Settings, t.setting(key))
 	}
 	t.addFacts(a, r.facts)
 	a.Chain = t.chain(e, d)

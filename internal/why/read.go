@@ -38,12 +38,13 @@ func explainAt(path string, seq event.Seq) (*Answer, error) {
 			}
 			continue
 		}
+		var failed error
 		err = t.add(e, func(e event.Event, d decision) {
 			if e.Seq == seq {
-				found, err = t.explain(e, d)
+				found, failed = t.explain(e, d)
 			}
 		})
-		if err != nil {
+		if err := cmp.Or(err, failed); err != nil {
 			return nil, err
 		}
 	}
@@ -147,6 +148,7 @@ func events(path string, from event.Seq, t *trace) iter.Seq2[event.Event, error]
 			if err != nil || e.Type != event.TypeSegmentOpened {
 				if p, err := event.As[event.LoopStarted](e); err == nil {
 					t.origins.given(e.Seq, p.Settings, p.Rules, p.Rules)
+					t.early = &p.Rules
 				}
 				break
 			}

@@ -53,6 +53,16 @@ func (o origins) setting(key string, rules event.Rules) Setting {
 	return s
 }
 
+// setting returns a setting as it is now. Where it comes from is not known if it was changed in an
+// event that was not read.
+func (t *trace) setting(key string) Setting {
+	s := t.origins.setting(key, t.state.Rules)
+	if t.early != nil && !s.live() && valueOf(*t.early, key) != valueOf(t.state.Rules, key) {
+		s.From, s.Seq = "changed in an earlier event", 0
+	}
+	return s
+}
+
 // valueOf returns a rule as it is written in the settings; empty for a key that is no rule.
 func valueOf(rules event.Rules, key string) string {
 	text, err := json.Marshal(rules)

@@ -13,6 +13,8 @@ import (
 type trace struct {
 	state   loop.State
 	origins origins
+	// early are the rules that the loop started with, if events after its start are not read.
+	early   *event.Rules
 	pending []loop.Decision // decided at the last event, and not yet found in the journal
 	rule    string          // that decided them
 

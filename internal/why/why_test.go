@@ -30,6 +30,34 @@ var stories = map[string]struct {
 		w.begin()
 		return w
 	}},
+	"refused_now": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.said("<promise>COMPLETE</promise>", 0)
+		w.looked(repo("one"))
+		w.begin()
+		return w
+	}},
+	"killed_turn": {event.TypeDecided, func(t *testing.T) *world {
+		w := start(t, nil)
+		w.begin()
+		w.step("inbox:01JD000000000000000000000F", event.CommandReceived{ID: "01JD000000000000000000000F", Kind: event.CommandStopNow, From: "cli:ada@host"})
+		return w
+	}},
+	"empty_environment": {"", func(t *testing.T) *world {
+		w := start(t, nil)
+		for range 3 {
+			w.begin()
+			w.step(agent, event.AgentFinished{Outcome: "ok"})
+			w.parked()
+			w.looked()
+			if w.engine.State().Wait != nil {
+				w.after(time.Minute, "clock", 0, event.TimerFired{Name: "restart"})
+			}
+		}
+		w.exits()
+		return w
+	}},
 	"present_iteration": {"", func(t *testing.T) *world {
 		w := start(t, nil)
 		w.begin()
@@ -232,7 +260,27 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestEveryEventHasAnswer asks about each event of each story.
+// TestSettingOfUnreadEvent is about a setting that was changed before the part of the journal that
+// is read.
+func TestSettingOfUnreadEvent(t *testing.T) {
+	early := usual()
+	tr := newTrace()
+	tr.origins.given(2, &event.Settings{Values: []event.Setting{{Key: "limits.cost", Value: "1", From: "a file"}}}, early, early)
+	early.Limits.Cost = 1
+	tr.early, tr.state.Rules = &early, early
+	if got := tr.setting("limits.cost").String(); got != "limits.cost = 1 (a file, since event 2)" {
+		t.Error(got)
+	}
+	tr.state.Rules.Limits.Cost = 2
+	if got := tr.setting("limits.cost").String(); got != "limits.cost = 2 (changed in an earlier event)" {
+		t.Error(got)
+	}
+	if got := tr.setting("limits.tokens").String(); got != "limits.tokens = none (built-in)" {
+		t.Error(got)
+	}
+}
+
+// TestEveryEventHasAnswer asks about each event of each story; in the short run about every fourth.
 func TestEveryEventHasAnswer(t *testing.T) {
 	for name, story := range stories {
 		t.Run(name, func(t *testing.T) {
@@ -244,7 +292,11 @@ func TestEveryEventHasAnswer(t *testing.T) {
 				}
 				last = e.Seq
 			}
-			for seq := event.Seq(1); seq <= last; seq++ {
+			step := event.Seq(1)
+			if testing.Short() {
+				step = 4
+			}
+			for seq := event.Seq(1); seq <= last; seq += step {
 				a, err := explainAt(w.dir, seq)
 				if err != nil {
 					t.Fatalf("event %d: %v", seq, err)
