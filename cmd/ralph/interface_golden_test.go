@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/terminaltest"
+	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -29,10 +32,16 @@ func (p *place) recorded(name, file string) {
 		events = append(events, e)
 	}
 	w, now := p.journalOf(name, events[0].At)
-	add := func(d event.Draft) {
-		_, err := w.Append([]event.Draft{d})
+	var state loopstate.State
+	fold := func(events []event.Event, err error) {
+		for _, e := range events {
+			err = errors.Join(err, state.Fold(e))
+		}
 		p.must(err)
 	}
+	opened, _, err := journal.Last(p.loop(name), 1)
+	fold(opened, err)
+	add := func(d event.Draft) { fold(w.Append([]event.Draft{d})) }
 	if events[0].Type != event.TypeSegmentOpened { // only what an agent did
 		add(event.Encode(event.LoopStarted{Name: name, Dir: "/home/ada/" + name, Project: "/home/ada", Agent: event.Agent{Protocol: "claude"}}, "loop"))
 		add(event.Encode(event.IterationStarted{N: 1, Mode: "work"}, "loop"))
@@ -40,9 +49,10 @@ func (p *place) recorded(name, file string) {
 	for _, e := range events {
 		switch *now = e.At; e.Type {
 		case event.TypeSegmentSealed:
-			_, err := w.Rotate(e.Iter+1, nil)
-			p.must(err)
 		case event.TypeSegmentOpened:
+			if e.Seq > 1 {
+				fold(w.Rotate(e.Iter, state.Checkpoint()))
+			}
 		default:
 			add(event.Draft{Type: e.Type, By: e.By(), Iter: e.Iter, Data: e.Data()})
 		}
@@ -56,6 +66,7 @@ func TestFullScreenOfRecordedLoops(t *testing.T) {
 	p := newPlace(t)
 	for name, file := range map[string]string{"greet": "demo.jsonl", "tools": "claude-tools.jsonl"} {
 		p.recorded(name, file)
+		p.fine("journal", "rebuild", name) // the files beside the journal
 	}
 	for _, tt := range []struct {
 		file          string
@@ -77,8 +88,10 @@ func TestFullScreenOfRecordedLoops(t *testing.T) {
 		{"120x40.iterations", 120, 40, false, nil, "greet", "\tl"},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
+			t.Parallel()
+			p := &place{T: t, dir: p.dir, home: p.home, program: p.program}
 			w := p.screen(terminaltest.Options{Columns: tt.columns, Rows: tt.rows, Light: tt.light, Marks: true}, tt.environ, "attach", tt.loop)
-			w.sees(tt.loop)
+			w.sees(tt.loop, "resume>")
 			p.must(w.Quiet(300*time.Millisecond, patience))
 			for _, key := range keysOf(tt.keys) {
 				w.types(key)
