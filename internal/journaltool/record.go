@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +63,9 @@ func Cast(e *cli.Env, src Source, o ReplayOptions, c CastOptions) error {
 			Columns: columns, Rows: rows, Colors: colors, Verbose: c.View.Verbose, Location: c.View.Location,
 		})}
 	}
+	if src.loop {
+		r.title = "ralph: " + render.Clean(filepath.Base(src.path))
+	}
 	recorded := r.record(src)
 	if r.w == nil {
 		return errors.Join(recorded, noEvents(recorded))
@@ -114,6 +118,7 @@ type recorder struct {
 	idle          time.Duration
 	columns, rows int
 	scene         scene
+	title         string
 
 	out    bytes.Buffer
 	w      *cast.Writer // nil before the first event
@@ -152,7 +157,7 @@ func (r *recorder) record(src Source) error {
 // advance goes to the moment of an event, before it is shown.
 func (r *recorder) advance(e event.Event) {
 	if r.w == nil {
-		r.w = cast.NewWriter(&r.out, cast.Header{Columns: r.columns, Rows: r.rows, At: e.At, Command: "ralph attach"})
+		r.w = cast.NewWriter(&r.out, cast.Header{Columns: r.columns, Rows: r.rows, At: e.At, Command: "ralph attach", Title: r.title})
 	}
 	wait := max(playback.Pause(r.now, e.At, r.Speed), 0)
 	if r.idle > 0 {
