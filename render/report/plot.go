@@ -29,9 +29,9 @@ type bar struct {
 // Size of a plot in its own units.
 const (
 	plotWidth  = 240
-	plotHeight = 110
+	plotHeight = 114
 	plotTop    = 16
-	plotBottom = 18
+	plotBottom = 24
 	barsMost   = 90
 )
 
@@ -181,7 +181,7 @@ func image(title string, bars []bar, spell func(float64) string) template.HTML {
 		drawBar(&s, b, float64(i)*step, step, base, highest)
 	}
 	last := bars[len(bars)-1]
-	fmt.Fprintf(&s, `<text class="label" x="0" y="%d">%d</text>`, plotHeight-4, bars[0].from)
+	fmt.Fprintf(&s, `<text class="label" x="0" y="%d">%d</text>`, plotHeight-2, bars[0].from)
 	fmt.Fprintf(&s, `<text class="label end" x="%s" y="%d">%d</text>`, place(step*float64(len(bars))), plotHeight-4, last.to)
 	s.WriteString("</svg>")
 	return template.HTML(s.String()) //nolint:gosec // see above
@@ -206,7 +206,7 @@ func drawBar(s *strings.Builder, b bar, x, step, base, highest float64) {
 	fmt.Fprintf(s, `<a href="#iteration-%d"><title>%s</title><rect class="hit" x="%s" y="0" width="%s" height="%d"/>`, b.from, html.EscapeString(b.text), place(x), place(step), plotHeight)
 	fmt.Fprintf(s, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`, class, place(x+gap/2), place(base-height), place(step-gap), place(height))
 	if b.failed && step >= 3 {
-		fmt.Fprintf(s, `<text class="mark" x="%s" y="%s">×</text>`, place(x+step/2), place(base+9))
+		fmt.Fprintf(s, `<text class="mark" x="%s" y="%s">×</text>`, place(x+step/2), place(base+10))
 	}
 	s.WriteString("</a>")
 }
