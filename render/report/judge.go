@@ -38,6 +38,7 @@ func (r *Report) Judge(f Facts) {
 			}
 		}
 	}
+	r.Died = r.Last > 0 && !r.Status.Ended() && !f.Alive && !f.Copy && r.Damage == ""
 	r.Sentence = j.sentence()
 	j.needs()
 }
@@ -58,7 +59,7 @@ func (j judge) sentence() string {
 		return j.damaged()
 	case j.Status.Ended():
 		return j.ended()
-	case !j.Alive && !j.Copy:
+	case j.Died:
 		return fmt.Sprintf("Its runner died %s: nothing works on it now, and the work was not verified as done%s.", j.after(), j.because())
 	case j.Status == event.StatusWaiting && j.Waiting != "":
 		return sentence(fmt.Sprintf("%s it waits for %s", capital(j.after()), j.Waiting))
@@ -206,9 +207,8 @@ func capital(s string) string {
 // needs collects what only a person can do, the most urgent first.
 func (j judge) needs() {
 	resume := "ralph start " + j.name + " --resume"
-	died := !j.Status.Ended() && !j.Alive && !j.Copy && j.Last > 0 && j.Damage == ""
 	switch {
-	case died:
+	case j.Died:
 		j.need(Need{What: "Its runner died, and nothing works on it now.", Command: resume, Seq: j.Last})
 	case j.Status == event.StatusWaiting && strings.HasPrefix(j.Waiting, "a person"):
 		what := strings.TrimPrefix(strings.TrimPrefix(j.Waiting, "a person"), ": ")
@@ -236,7 +236,7 @@ func (j judge) needs() {
 	if n := len(j.Done); n > 0 && j.Done[n-1].Unkept != "" {
 		j.need(Need{What: "The work was not committed: " + j.Done[n-1].Unkept, Seq: j.Done[n-1].Last})
 	}
-	if n := len(j.Pending); n > 0 && (j.Status.Ended() || died) {
+	if n := len(j.Pending); n > 0 && (j.Status.Ended() || j.Died) {
 		j.need(Need{What: units.Quantity(n, "message") + " never reached the agent: " + said(j.Pending), Command: resume})
 	}
 	if j.Damage != "" {

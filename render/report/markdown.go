@@ -14,7 +14,7 @@ import (
 // of the location.
 func Markdown(w io.Writer, r *Report, in *time.Location) error {
 	t := &document{}
-	t.add("# %s: %s\n\n%s\n", plain(r.Name), r.Status, plain(r.Sentence))
+	t.add("# %s: %s\n\n%s\n", plain(r.Name), r.State(), plain(r.Sentence))
 	t.needs("## Needs a person", r.Needs)
 	t.short(r, in)
 	t.iterations(r)

@@ -29,6 +29,7 @@ type Line struct {
 	Group      string       `json:"group"` // needs you, working, ended, gone or damaged
 	Status     event.Status `json:"status"`
 	Reason     event.Reason `json:"reason,omitempty"`
+	Died       bool         `json:"died"` // its runner died
 	Sentence   string       `json:"sentence"`
 	Needs      []Need       `json:"needs,omitempty"`
 	Started    time.Time    `json:"started"`
@@ -44,7 +45,7 @@ type Line struct {
 // Add takes in the report of a loop whose days begin at the moment Since.
 func (o *Overview) Add(l Line, r *Report) {
 	l.Status, l.Reason, l.Sentence, l.Needs = r.Status, r.Reason, r.Sentence, r.Needs
-	l.Started, l.At, l.Ended, l.Iterations, l.Total = r.Started, r.At, r.Status.Ended(), r.Begun, r.Used
+	l.Started, l.At, l.Ended, l.Died, l.Iterations, l.Total = r.Started, r.At, r.Status.Ended(), r.Died, r.Begun, r.Used
 	l.Used = Amount{}
 	for _, d := range r.Days {
 		l.Used.add(d.Used)

@@ -22,6 +22,7 @@ type Report struct {
 	Hint     string       `json:"hint,omitempty"`
 	Waiting  string       `json:"waiting,omitempty"` // for what and until when
 	Doing    string       `json:"doing,omitempty"`   // what the open iteration does
+	Died     bool         `json:"died"`              // its runner died; set by Judge
 	Sentence string       `json:"sentence"`          // the outcome and why; set by Judge
 	Needs    []Need       `json:"needs"`             // what a person has to do; set by Judge
 

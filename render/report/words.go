@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Cost spells what was paid, as far as it is known.
@@ -39,6 +40,22 @@ func (a Amount) Parts() string {
 		return ""
 	}
 	return fmt.Sprintf("%s in, %s of them from the cache; %s out", units.Tokens(a.In+a.CacheRead+a.CacheWrite), units.Tokens(a.CacheRead), units.Tokens(a.Out))
+}
+
+// State is the word for what the loop does.
+func (r *Report) State() string { return stateWord(r.Status, r.Died, r.Damage != "") }
+
+// State is the word for what the loop does.
+func (l Line) State() string { return stateWord(l.Status, l.Died, l.Group == "damaged") }
+
+func stateWord(s event.Status, died, damaged bool) string {
+	switch {
+	case damaged:
+		return "damaged"
+	case died:
+		return "died"
+	}
+	return string(s)
 }
 
 // Span spells milliseconds.
