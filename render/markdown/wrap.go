@@ -9,31 +9,52 @@ import (
 )
 
 // Wrap breaks spans into lines of at most width columns, between words where that is possible.
-// Newlines in spans begin a new line. A width below 1 is 1; a character that is wider than the
-// width is replaced by "?".
+// Newlines in spans begin a new line, and a tab is up to four blanks. A width below 2
+// is 2.
 func Wrap(spans []Span, width int) []Line {
 	if fits(spans, width) {
 		return []Line{spans}
 	}
-	w := wrapper{width: max(width, 1)}
-	for _, s := range spans {
-		w.span(s)
+	w := newWrapper(spans, width)
+	for at := 0; at < len(w.text); {
+		switch w.text[at] {
+		case '\n':
+			w.emit(at + 1)
+			at++
+		case ' ':
+			w.gap++
+			at++
+		default:
+			end, cols := word(w.text[at:])
+			w.place(at, at+end, cols)
+			at += end
+		}
 	}
-	w.place()
-	return append(w.lines, w.line)
+	w.emit(len(w.text))
+	return w.lines
 }
 
-// Break breaks a span into lines of at most width columns, at the width.
+// Break breaks spans into lines of at most width columns, at the width. It keeps blanks.
 func Break(spans []Span, width int) []Line {
 	if fits(spans, width) {
 		return []Line{spans}
 	}
-	w := wrapper{width: max(width, 1), hard: true}
-	for _, s := range spans {
-		w.span(s)
+	w := newWrapper(spans, width)
+	for at := 0; at < len(w.text); {
+		if w.text[at] == '\n' {
+			w.emit(at + 1)
+			at++
+			continue
+		}
+		n, cols := cluster(w.text[at:], w.width)
+		if w.cols+cols > w.width {
+			w.emit(at)
+		}
+		w.end, w.cols = at+n, w.cols+cols
+		at += n
 	}
-	w.place()
-	return append(w.lines, w.line)
+	w.emit(len(w.text))
+	return w.lines
 }
 
 // fits reports whether spans are one line as they are, as most are.
@@ -48,119 +69,112 @@ func fits(spans []Span, width int) bool {
 	return columns <= width && (len(spans) == 0 || !strings.HasSuffix(spans[len(spans)-1].Text, " "))
 }
 
+// A wrapper cuts a text into lines, without copying it.
 type wrapper struct {
 	width int
-	hard  bool // break at the width, and keep blanks
-	lines []Line
-	line  Line
-	col   int
+	text  string
+	spans []Span // of the text
+	from  int    // where the first of the spans begins in the text
 
-	word     Line
-	wordCols int
-	gap      Line // blanks between the line and the word
-	gapCols  int
+	lines      []Line
+	begin, end int // of the present line
+	cols       int
+	gap        int // blanks after its end
 }
 
-func (w *wrapper) span(s Span) {
-	text := s.Text
-	for text != "" {
-		if n := plainPrefix(text); n > 0 && !w.hard {
-			n = min(n, w.width-min(w.wordCols, w.width-1))
-			w.grow(text[:n], n, s.Style)
-			text = text[n:]
+func newWrapper(spans []Span, width int) *wrapper {
+	w := &wrapper{width: max(width, 2)}
+	var b strings.Builder
+	at := 0 // the column of the text's end
+	for _, s := range spans {
+		before := b.Len()
+		for text := range strings.SplitAfterSeq(s.Text, "\t") {
+			plain, tab := strings.CutSuffix(text, "\t")
+			last := strings.LastIndexByte(plain, '\n') + 1
+			if last > 0 {
+				at = 0
+			}
+			at += render.Columns(plain[last:])
+			b.WriteString(plain)
+			if tab {
+				b.WriteString("    "[at%4:])
+				at += 4 - at%4
+			}
+		}
+		s.Text = b.String()[before:]
+		w.spans = append(w.spans, s)
+	}
+	w.text = b.String()
+	return w
+}
+
+// word returns the length and columns of the word that a text begins with.
+func word(text string) (n, cols int) {
+	for n < len(text) && text[n] > ' ' {
+		if text[n] < 0x80 && (n+1 == len(text) || text[n+1] < 0x80) {
+			n++
+			cols++
 			continue
 		}
-		n, cols := cluster(text)
-		if cols > w.width { // too wide as one: without what joins to it
-			_, n = utf8.DecodeRuneInString(text)
-			cols = render.Columns(text[:n])
+		size, wide := cluster(text[n:], 1<<16)
+		if wide > 1 && isIdeograph(text[n:]) { // a line may end before and after it
+			if n == 0 {
+				return size, wide
+			}
+			return n, cols
 		}
-		switch c := text[:n]; {
-		case c == "\n":
-			w.place()
-			w.newline()
-		case c == "\t":
-			w.place()
-			w.blanks(4-(w.col+w.gapCols)%4, s.Style)
-		case c == " " && !w.hard:
-			w.place()
-			w.blanks(1, s.Style)
-		case cols > w.width:
-			w.grow("?", 1, s.Style)
-		case cols > 1 && isIdeograph(c):
-			w.place()
-			w.grow(c, cols, s.Style)
-			w.place()
-		default:
-			w.grow(c, cols, s.Style)
+		n += size
+		cols += wide
+	}
+	return n, cols
+}
+
+// place puts a word on this line or the next.
+func (w *wrapper) place(begin, end, cols int) {
+	if w.cols+w.gap+cols > w.width {
+		if w.cols > 0 {
+			w.emit(begin)
 		}
-		text = text[n:]
+		w.begin, w.cols, w.gap = begin, 0, 0
 	}
-}
-
-// plainPrefix returns how many bytes are ASCII letters, digits and signs.
-func plainPrefix(s string) int {
-	for i := range len(s) {
-		if s[i] <= ' ' || s[i] >= 0x7F || i+1 < len(s) && s[i+1] >= 0x80 {
-			return i
+	for cols > w.width { // it is broken
+		at, used := begin, 0
+		for {
+			n, more := cluster(w.text[at:end], w.width)
+			if used+more > w.width {
+				break
+			}
+			at += n
+			used += more
 		}
+		w.end = at
+		w.emit(at)
+		begin, cols = at, cols-used
 	}
-	return len(s)
+	w.end = end
+	w.cols += w.gap + cols
+	w.gap = 0
 }
 
-// grow adds to the word. A word that would be longer than a line is placed before.
-func (w *wrapper) grow(text string, cols int, style Style) {
-	if w.hard && w.col+w.wordCols+cols > w.width || w.wordCols+cols > w.width {
-		w.place()
-	}
-	w.word = w.word.with(text, style)
-	w.wordCols += cols
-}
-
-func (w *wrapper) blanks(n int, style Style) {
-	w.gap = w.gap.with(strings.Repeat(" ", n), style)
-	w.gapCols += n
-	if w.hard { // blanks of code are kept
-		for w.gapCols > 0 && w.col+w.gapCols > w.width {
-			w.gapCols--
-			w.gap[len(w.gap)-1].Text = w.gap[len(w.gap)-1].Text[1:]
+// emit ends the line, and begins the next one at a place of the text.
+func (w *wrapper) emit(next int) {
+	var line Line
+	for at := w.begin; at < w.end; {
+		for at >= w.from+len(w.spans[0].Text) {
+			w.from += len(w.spans[0].Text)
+			w.spans = w.spans[1:]
 		}
-		w.put(w.gap, w.gapCols)
-		w.gap, w.gapCols = nil, 0
+		end := min(w.end, w.from+len(w.spans[0].Text))
+		line = append(line, Span{w.text[at:end], w.spans[0].Style})
+		at = end
 	}
-}
-
-// place puts the word on this line or the next.
-func (w *wrapper) place() {
-	if len(w.word) == 0 {
-		return
-	}
-	if w.col+w.gapCols+w.wordCols > w.width {
-		if w.col > 0 {
-			w.newline()
-		}
-		w.gap, w.gapCols = nil, 0
-	}
-	w.put(w.gap, w.gapCols)
-	w.put(w.word, w.wordCols)
-	w.word, w.wordCols, w.gap, w.gapCols = nil, 0, nil, 0
-}
-
-func (w *wrapper) put(spans Line, cols int) {
-	for _, s := range spans {
-		w.line = w.line.with(s.Text, s.Style)
-	}
-	w.col += cols
-}
-
-func (w *wrapper) newline() {
-	w.lines = append(w.lines, w.line)
-	w.line, w.col, w.gap, w.gapCols = nil, 0, nil, 0
+	w.lines = append(w.lines, line)
+	w.begin, w.end, w.cols, w.gap = next, next, 0, 0
 }
 
 // cluster returns the length and the columns of the first character as a person sees it: with its
-// marks, and with what joins to it.
-func cluster(s string) (n, cols int) {
+// marks, and with what joins to it. One that is wider than a line is taken without what joins.
+func cluster(s string, width int) (n, cols int) {
 	r, n := utf8.DecodeRuneInString(s)
 	cols = render.Columns(s[:n])
 	if r < ' ' || n < len(s) && s[n] < 0x80 {
@@ -172,8 +186,12 @@ func cluster(s string) (n, cols int) {
 		if next <= ' ' || !joined && !unicode.In(next, unicode.Mn, unicode.Me, unicode.Mc, unicode.Cf) && (next < 0x1F3FB || next > 0x1F3FF) {
 			break
 		}
+		more := render.Columns(s[n : n+size])
+		if cols+more > width {
+			break
+		}
 		joined = next == 0x200D
-		cols += render.Columns(s[n : n+size])
+		cols += more
 		n += size
 	}
 	return n, cols
