@@ -89,15 +89,6 @@ func (s *stage) presses(session *terminaltest.Session, keys, text string) time.D
 	return s.sees(session, text).Sub(began)
 }
 
-// leaves waits until the program has ended with a code.
-func (s *stage) leaves(session *terminaltest.Session, code int) {
-	s.Helper()
-	got, err := session.Ended(patience)
-	if s.must(err); got != code {
-		s.Errorf("exit %d, not %d:\n%s", got, code, session.Text())
-	}
-}
-
 // quantile returns a quantile of durations, which it sorts.
 func quantile(durations []time.Duration, q float64) time.Duration {
 	slices.Sort(durations)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime/debug"
 
 	"github.com/ralph-loop/ralph/inbox"
@@ -46,7 +45,7 @@ func (a *session) full(live registry.Liveness) error {
 		ReadOnly: a.ReadOnly, Inline: a.Inline, Verbose: a.Verbose,
 		Environ: a.Environ, Now: a.Now, Alive: send.Alive,
 		Send: func(c inbox.Command) (string, error) { return send.Drop(a.name, a.dir, c) },
-		Rest: func(dir string, seq event.Seq) iter.Seq2[event.Event, error] { return send.Rest(dir, seq) },
+		Rest: send.Rest,
 	}, a.Program())
 	for _, text := range outcome.Unsent {
 		cli.Tell(a.Stderr, "not sent: %s", text)

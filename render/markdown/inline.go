@@ -131,7 +131,7 @@ func (w *inlineWriter) link(n ast.Node, address string, style Style) {
 	for _, s := range inner.spans {
 		w.put(s.Text, s.Style)
 	}
-	address = clean(string(resolved([]byte(address), false)))
+	address = clean(resolved([]byte(address), false))
 	if plain := strings.TrimPrefix(address, "mailto:"); address != "" && text != address && text != plain {
 		if text != "" {
 			w.put(" ", style.plain())

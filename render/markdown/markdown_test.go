@@ -140,7 +140,7 @@ func TestStreamSettlesBlocks(t *testing.T) {
 		t.Errorf("%d lines settled, want the title and the paragraph", got)
 	}
 	stream.Append("```\n\n- a\n\n- b\n\nend\n")
-	if got := Line(stream.Lines()[stream.Settled()+1]).String(); got != "end" {
+	if got := stream.Lines()[stream.Settled()+1].String(); got != "end" {
 		t.Errorf("first line that is not settled: %q", got)
 	}
 }
