@@ -318,6 +318,8 @@ const stream = connect(() => (after || list.childElementCount ? `${path}/live?fi
 
 function catchUp() {
   if (!held) return;
+  held = false; // another click must not begin again
+  get("newest").hidden = true;
   after = 0;
   list.replaceChildren();
   stream.open();
