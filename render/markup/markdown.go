@@ -22,10 +22,37 @@ import (
 // markdown returns the HTML of a text in GitHub's Markdown. Its headings are at most of level top.
 func markdown(text string, top int) template.HTML {
 	var b bytes.Buffer
+	if laborious(text) {
+		return template.HTML("<pre>" + html.EscapeString(text) + "</pre>") //nolint:gosec // escaped
+	}
 	if err := converter(top).Convert([]byte(text), &b); err != nil {
 		return template.HTML("<pre>" + html.EscapeString(text) + "</pre>") //nolint:gosec // escaped
 	}
 	return template.HTML(b.String()) //nolint:gosec // the converter escapes it
+}
+
+// A text beyond one of these is shown as it is: the time to convert it can grow with the square.
+const (
+	quotedMost = 100      // quotations within one another
+	blockMost  = 16 << 10 // bytes without an empty line
+)
+
+// laborious reports whether a text has more than a person writes.
+func laborious(text string) bool {
+	block := 0
+	for line := range strings.Lines(text) {
+		rest := strings.TrimLeft(line, "> \t")
+		if strings.Count(line[:len(line)-len(rest)], ">") > quotedMost {
+			return true
+		}
+		if block += len(line); strings.TrimSpace(rest) == "" {
+			block = 0
+		}
+		if block > blockMost {
+			return true
+		}
+	}
+	return false
 }
 
 // converters are made once for each level of headings.

@@ -140,6 +140,18 @@ func TestMarkdownIsShown(t *testing.T) {
 	}
 }
 
+func TestLaboriousMarkdown(t *testing.T) {
+	for _, unit := range []string{"> ", "[a](", "1. ", "| a "} {
+		got := words(t, strings.Repeat(unit, 64<<10/len(unit)))
+		if !strings.Contains(got, "<pre>") || problem(got) != nil {
+			t.Errorf("%q: %.200s", unit, got)
+		}
+	}
+	if got := words(t, strings.Repeat("A **long** text.\n\n", 5000)); strings.Contains(got, "<pre>") {
+		t.Errorf("%.200s", got)
+	}
+}
+
 func FuzzMarkdown(f *testing.F) {
 	for _, text := range hostile {
 		f.Add(text)
