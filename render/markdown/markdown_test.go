@@ -145,6 +145,18 @@ func TestStreamSettlesBlocks(t *testing.T) {
 	}
 }
 
+func TestWrapEndsForAnyText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text") + rapid.StringN(0, 20, 100).Draw(t, "more")
+		for _, line := range Wrap([]Span{{Text: "\x01\r" + text}}, rapid.IntRange(2, 10).Draw(t, "width")) {
+			_ = line.String()
+		}
+	})
+	if got := len(Wrap([]Span{{Text: "ab\x01\x02 \x7f"}}, 2)); got != 3 {
+		t.Errorf("%d lines", got)
+	}
+}
+
 func TestNestingIsBounded(t *testing.T) {
 	for name, source := range hostile(10_000) {
 		lines := Render(source, Options{Width: 40})

@@ -110,6 +110,9 @@ func newWrapper(spans []Span, width int) *wrapper {
 
 // word returns the length and columns of the word that a text begins with.
 func word(text string) (n, cols int) {
+	if text[0] < ' ' { // no clean text has one
+		return 1, 1
+	}
 	for n < len(text) && text[n] > ' ' {
 		if text[n] < 0x80 && (n+1 == len(text) || text[n+1] < 0x80) {
 			n++
