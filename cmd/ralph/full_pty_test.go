@@ -126,6 +126,22 @@ func TestInlineKeepsScrollback(t *testing.T) {
 	})
 }
 
+// A lost connection ends the screen, and not the loop.
+func TestFullScreenEndsWithTerminal(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.scenario("one", listens)
+	w := p.watch("attach", "one")
+	w.sees("I am working.")
+	p.must(w.Disconnect())
+	if _, err := w.Ended(20 * time.Second); err != nil {
+		t.Errorf("the screen outlives its terminal: %v", err)
+	}
+	if got := p.status("one"); got != "running" {
+		t.Errorf("the loop is %s", got)
+	}
+}
+
 // Without a terminal that can be drawn on, attach prints text.
 func TestScreenNeedsTerminal(t *testing.T) {
 	t.Parallel()
