@@ -49,6 +49,12 @@ func (s *stage) waited() time.Duration {
 	return time.Duration(microseconds) * time.Microsecond
 }
 
+// memory returns the most memory that a running process had, in bytes.
+func (s *stage) memory(session *terminaltest.Session) int64 {
+	s.Helper()
+	return s.processStatus(session.Cmd.Process.Pid, "VmHWM")
+}
+
 // processStatus returns a size in bytes from the kernel's page about a process.
 func (s *stage) processStatus(pid int, field string) int64 {
 	s.Helper()

@@ -118,15 +118,6 @@ func TestInterfaceFirstScreen(t *testing.T) {
 	s.travel("long")
 }
 
-// More keys.
-const (
-	ctrlF    = "\x06"
-	ctrlHome = "\x1b[1;5H"
-	ctrlEnd  = "\x1b[1;5F"
-	pageUp   = "\x1b[5~"
-	pageDown = "\x1b[6~"
-)
-
 // travel goes to the beginning, to the middle and to the end of a loop, and looks for what is not
 // there.
 func (s *stage) travel(name string) {

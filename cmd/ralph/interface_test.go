@@ -24,6 +24,15 @@ var (
 // patience bounds everything that is waited for and not measured.
 const patience = 30 * time.Second
 
+// Keys, besides those of the other tests.
+const (
+	ctrlF    = "\x06"
+	ctrlHome = "\x1b[1;5H"
+	ctrlEnd  = "\x1b[1;5F"
+	pageUp   = "\x1b[5~"
+	pageDown = "\x1b[6~"
+)
+
 // stage is the built program, with a home and a project of its own.
 type stage struct {
 	*testing.T
@@ -93,10 +102,4 @@ func (s *stage) presses(session *terminaltest.Session, keys, text string) time.D
 func quantile(durations []time.Duration, q float64) time.Duration {
 	slices.Sort(durations)
 	return durations[min(int(q*float64(len(durations))), len(durations)-1)].Round(100 * time.Microsecond)
-}
-
-// memory returns the most memory that a running process had, in bytes.
-func (s *stage) memory(session *terminaltest.Session) int64 {
-	s.Helper()
-	return s.processStatus(session.Cmd.Process.Pid, "VmHWM")
 }
