@@ -48,7 +48,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		{Columns: 40, Rows: 20, Marks: true},
 		{Columns: 200, Rows: 50, Marks: true, Clusters: true},
 	} {
-		for _, args := range [][]string{{"attach", "bad"}, {"attach", "bad", "--inline"}, {"list", "--watch"}} {
+		for _, args := range [][]string{{"attach", "bad"}, {"attach", "bad", "--inline"}, {"replay", "bad", "--speed", "max"}, {"list", "--watch"}} {
 			w := p.screen(o, nil, args...)
 			w.sees("bad")
 			p.must(w.Quiet(300*time.Millisecond, patience))
