@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
 // filesMost is how many reports of one loop a folder may have whose names are chosen here.
@@ -83,7 +84,7 @@ func replaced(e *cli.Env, path string, content func(io.Writer) error) error {
 	if err := created(next, content); err != nil {
 		return err
 	}
-	if err := os.Rename(next, path); err != nil {
+	if err := safefile.Move(next, path); err != nil {
 		_ = os.Remove(next)
 		return fmt.Errorf("write the report: %w", err)
 	}

@@ -85,7 +85,7 @@ func (m *model) manual() *pager {
 	section := func(title string, keys ...hint) {
 		p.text = append(p.text, row{}, row{title, m.theme.Accent})
 		for _, k := range keys {
-			p.text = append(p.text, row{text: "  " + padded(k.key, 18) + " " + k.does})
+			p.text = append(p.text, row{text: "  " + padded(k.key, 20) + " " + k.does})
 		}
 	}
 	if !m.o.ReadOnly {
