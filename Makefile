@@ -96,6 +96,7 @@ bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 	@if [ -f tools/bench/base.txt ]; then $(TOOL) benchstat tools/bench/base.txt bin/bench.txt; fi
 
 interface: ## the full screen in a pseudo-terminal: keys under load, idle, long journals (two minutes)
+	$(GO) test ./cmd/ralph -run 'TestHostileText|TestFullScreen|TestBoard' -count=1
 	$(GO) test ./cmd/ralph -run TestInterface -count=1 -v -parallel 1 -timeout 10m -args -interface -interface.journal=$(JOURNAL)
 
 cover: ## what the tests reach: bin/cover.html

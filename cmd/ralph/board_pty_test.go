@@ -76,6 +76,7 @@ func (w *watched) leaves() {
 
 // A person finds the question of a loop, answers it there, steers another loop, and stops it.
 func TestBoardAnswersInPlace(t *testing.T) {
+	leaveToInterface(t)
 	t.Parallel()
 	p := newPlace(t)
 	p.scenario("asks", "iteration\n  inbox wait Which schema is right?\niteration\n  append work.txt {iteration}\n  promise\n")
@@ -107,6 +108,7 @@ func TestBoardAnswersInPlace(t *testing.T) {
 
 // A blocked loop is resumed with the text that it needs.
 func TestBoardResumesWithText(t *testing.T) {
+	leaveToInterface(t)
 	t.Parallel()
 	p := newPlace(t)
 	p.scenario("fonts", "iteration\n  inbox blocked the licence is not clear\niteration\n  append work.txt {iteration}\n  promise\n")

@@ -41,6 +41,7 @@ var own = regexp.MustCompile(`^(C0 '\\[btnr]'` + // the cursor moves
 
 // Nothing that an agent, a tool, a file or a person far away wrote gives the terminal a command.
 func TestHostileTextStaysText(t *testing.T) {
+	leaveToInterface(t)
 	t.Parallel()
 	p := newPlace(t)
 	p.hostileLoop("bad")

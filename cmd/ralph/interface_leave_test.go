@@ -52,6 +52,7 @@ func (w *watched) sane() {
 
 // A connection is lost, or the program is ended: the loop continues, and the terminal is restored.
 func TestFullScreenIsEnded(t *testing.T) {
+	leaveToInterface(t)
 	t.Parallel()
 	p := newPlace(t)
 	p.rehearsed("one")

@@ -33,6 +33,14 @@ const (
 	pageDown = "\x1b[6~"
 )
 
+// leaveToInterface skips a test that takes seconds, with -short: 'make interface' runs it.
+func leaveToInterface(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes seconds: make interface")
+	}
+}
+
 // stage is the built program, with a home and a project of its own.
 type stage struct {
 	*testing.T

@@ -11,7 +11,7 @@ type webVerb struct {
 	PublicURL string `name:"public-url" placeholder:"URL" help:"How browsers reach a port that is forwarded to this server, such as https://mill.example.org."`
 	Open      bool   `help:"Open the page in the browser."`
 	ReadOnly  bool   `help:"Let no one send commands; print only the link that reads."`
-	NewToken  bool   `help:"Make new tokens, so that all earlier links and browsers are shut out."`
+	NewLinks  bool   `help:"Make new links; all earlier links and browsers are shut out."`
 }
 
 // Help shows examples.
@@ -26,6 +26,6 @@ func (webVerb) Help() string {
 // Run serves pages until ctrl-c. The loops do not notice.
 func (v *webVerb) Run(e *cli.Env) error {
 	return web.Run(e, web.Flags{
-		Port: v.Port, Listen: v.Listen, Public: v.PublicURL, Open: v.Open, ReadOnly: v.ReadOnly, NewToken: v.NewToken,
+		Port: v.Port, Listen: v.Listen, Public: v.PublicURL, Open: v.Open, ReadOnly: v.ReadOnly, NewLinks: v.NewLinks,
 	})
 }

@@ -97,6 +97,9 @@ var wordings = sync.OnceValue(func() []wording {
 		row(flag+` must be one of (.*) but got `+quoted, func(m *mistake, p []string) string {
 			return fmt.Sprintf("%s is %q, and can be %s", p[1], p[3], strings.ReplaceAll(p[2], ",", ", "))
 		}),
+		row(`^<(\S+)> must be one of (.*) but got `+quoted, func(_ *mistake, p []string) string {
+			return fmt.Sprintf("%s is %q, and can be %s", strings.ToUpper(p[1]), p[3], strings.ReplaceAll(p[2], ",", ", "))
+		}),
 		row(`^missing flags: (.*)$`, func(m *mistake, p []string) string { return fmt.Sprintf("%s needs %s", m.verb, p[1]) }),
 		row(`^expected "<(\S+)>`, (*mistake).noArgument),
 		row(`^expected (?:one of )?"`, func(m *mistake, p []string) string {

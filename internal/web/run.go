@@ -27,7 +27,7 @@ type Flags struct {
 	Public   string
 	Open     bool
 	ReadOnly bool
-	NewToken bool
+	NewLinks bool
 }
 
 const maxPort = 1<<16 - 1
@@ -44,9 +44,9 @@ func Run(e *cli.Env, f Flags) error {
 	if f.Port < 0 || f.Port > maxPort {
 		return cli.Refuse(fmt.Sprintf("a number up to %d", maxPort), "--port: %d is not a port", f.Port)
 	}
-	tokens, err := LoadTokens(e.Home, f.NewToken)
+	tokens, err := LoadTokens(e.Home, f.NewLinks)
 	if open, ok := errors.AsType[*OpenFileError](err); ok {
-		return cli.Refuse("'ralph web --new-token' makes new tokens that only you can read", "%w", open)
+		return cli.Refuse("'ralph web --new-links' makes new links in a file that only you can read", "%w", open)
 	}
 	if err != nil {
 		return err

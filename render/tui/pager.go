@@ -85,14 +85,14 @@ func (m *model) manual() *pager {
 	section := func(title string, keys ...hint) {
 		p.text = append(p.text, row{}, row{title, m.theme.Accent})
 		for _, k := range keys {
-			p.text = append(p.text, row{text: "  " + padded(k.key, 20) + " " + k.does})
+			p.text = append(p.text, row{text: "  " + padded(k.key, 18) + " " + k.does})
 		}
 	}
 	if !m.o.ReadOnly {
 		section("In the line",
 			hint{"enter", "give the agent these words now (steer); answer, if the loop needs you"},
 			hint{"alt-enter", "put them into the next iteration's prompt (follow-up)"},
-			hint{"shift-enter, ctrl-j", "a new line"},
+			hint{"shift-enter ctrl-j", "a new line"},
 			hint{"tab", "complete a command; without one, to the conversation"},
 			hint{"esc", "to the conversation, where single keys work"},
 			hint{"ctrl-p, ctrl-n", "what was typed before"},
@@ -105,7 +105,7 @@ func (m *model) manual() *pager {
 	section("Anywhere",
 		hint{"up, down, wheel", "scroll (in the line: while it is empty)"},
 		hint{"pgup, pgdn", "scroll by pages"},
-		hint{"ctrl-home, ctrl-end", "the beginning of the loop, its newest entry"},
+		hint{"ctrl-home ctrl-end", "the beginning of the loop, its newest entry"},
 		hint{"ctrl-f", "search"},
 		hint{"ctrl-t", "the list of iterations"},
 		hint{"ctrl-c", "clear the line; without one, ask: finish the iteration, stop now, leave"},
