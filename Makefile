@@ -47,8 +47,8 @@ format: # fails if gofmt would change a file
 race: ## the unit tests under the race detector
 	$(GO) test -race -short ./...
 
-script: ## stories of the whole program (testdata/script)
-	$(GO) test ./cmd/ralph -run TestScript -count=1
+script: ## stories of the whole program (testdata/script), and the commands of the pages
+	$(GO) test ./cmd/ralph -run 'TestScript|TestPagesRun' -count=1
 
 sim: ## SEEDS=10000 simulated runs; some again with a crash at each change on the disk
 	@mkdir -p bin && rm -f bin/sim.txt

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -224,6 +225,8 @@ func TestResumeCountsEarlierIterations(t *testing.T) {
 	resumed.Resume(s.View())
 	show(t, resumed, events[from:])
 	all := strings.Split(strings.TrimSpace(text(t, render.Options{}, events)), "\n")
+	// how many tools failed earlier is not known
+	all[len(all)-1] = regexp.MustCompile(`\d+ tools( \(\d+ failed\))? · `).ReplaceAllString(all[len(all)-1], "")
 	if got := strings.Split(strings.TrimSpace(out.String()), "\n"); got[len(got)-1] != all[len(all)-1] {
 		t.Errorf("totals %q, want %q", got[len(got)-1], all[len(all)-1])
 	}

@@ -20,6 +20,10 @@ type totals struct {
 	// If the loop has several agents, worker runs the next iteration, and first is the preferred
 	// one.
 	worker, first string
+
+	// Tools that were used and that failed; known if all events of the loop were shown.
+	tools, toolsFailed int
+	toolsKnown         bool
 }
 
 // prefer sets the agent of the next iteration when a runner begins or resumes the loop.
@@ -109,6 +113,7 @@ func (t *Text) remark(style, text string) { t.entry(style, "", CleanText(text)) 
 
 func (t *Text) iterationStarted(e event.Event, p event.IterationStarted) {
 	t.current = p.N
+	t.failed, t.sawStart = 0, true
 	count := t.totals.count
 	count.Begun = p.N
 	if e.Seq > t.since {
@@ -145,11 +150,37 @@ func (t *Text) iterationEnded(e event.Event, p event.IterationEnded) {
 	if p.Error != "" && !t.repeats(p.Error) {
 		t.remark(red, p.Error)
 	}
-	about := append([]string{Span(milliseconds(p.Took)), units.Quantity(p.Tools, "tool"), Usage(p.Usage)}, gained(p)...)
+	about := append([]string{Span(milliseconds(p.Took)), t.tools(p), Usage(p.Usage)}, gained(p)...)
 	if p.GuardrailsSkipped {
 		about = append(about, "guardrails did not run")
 	}
 	t.remark(dim, strings.Join(about, " · "))
+}
+
+// count counts the tools that failed, whether they are shown or not.
+func (t *Text) count(e event.Event) {
+	if e.Type == event.TypeToolReturned && string(e.Field("ok")) == "false" {
+		t.failed++
+	}
+}
+
+// tools says how many tools an iteration used, and adds them to the totals.
+func (t *Text) tools(p event.IterationEnded) string {
+	failed := t.failed
+	if t.failed = 0; !t.sawStart {
+		failed, t.totals.toolsKnown = 0, false
+	}
+	t.totals.tools, t.totals.toolsFailed, t.sawStart = t.totals.tools+p.Tools, t.totals.toolsFailed+failed, false
+	return used(p.Tools, failed)
+}
+
+// used says how many tools were used, and how many of them failed.
+func used(tools, failed int) string {
+	text := units.Quantity(tools, "tool")
+	if failed > 0 {
+		text += fmt.Sprintf(" (%d failed)", failed)
+	}
+	return text
 }
 
 // gained says whether an iteration made progress, and whether it counts.
@@ -244,6 +275,7 @@ func (t *Text) loopStarted(e event.Event, p event.LoopStarted) {
 	if e.Seq > t.since {
 		t.totals = totals{started: e.At}
 	}
+	t.totals.tools, t.totals.toolsFailed, t.totals.toolsKnown = 0, 0, true
 	t.totals.count.Maximum = p.Rules.MaximumIterations
 	t.totals.prefer(p.Rules.Agents)
 	t.banner(e, bold, "loop "+Clean(p.Name))
@@ -325,6 +357,9 @@ func (t *Text) loopEnded(e event.Event, p event.LoopEnded) {
 	text := t.totals.count.Iterations()
 	if !t.totals.started.IsZero() {
 		text += " · " + Span(e.At.Sub(t.totals.started))
+	}
+	if t.totals.toolsKnown {
+		text += " · " + used(t.totals.tools, t.totals.toolsFailed)
 	}
 	t.remark("", text+" · "+t.totals.total())
 }

@@ -81,7 +81,7 @@ func (t *Text) planned(e event.Event, p event.AgentPlanned) {
 	}
 	t.plan = b.String()
 	t.part(e, work)
-	t.line(bold, "", fmt.Sprintf("plan  %d of %d done", done, len(p.Todos)))
+	t.line(bold, "", fmt.Sprintf("plan  %d of %d done (%d%%)", done, len(p.Todos), 100*done/len(p.Todos)))
 	for line := range strings.Lines(t.plan) {
 		t.line("", "  ", strings.TrimSuffix(line, "\n"))
 	}

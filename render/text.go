@@ -21,6 +21,7 @@ type Options struct {
 	Verbose  bool           // also prompts, decisions, notices, what tools print as they run
 	Quiet    bool           // nothing of what the agent says and does
 	Diffs    bool           // the first lines of what a tool changes in a file
+	Lines    int            // of a tool's output, at most; 0 is 3, and 40 if Verbose
 	Time     bool           // the time of day before each entry
 	Location *time.Location // of times of day; nil is the system's
 }
@@ -54,6 +55,8 @@ type Text struct {
 	loop, project string
 	totals        totals
 	since         event.Seq // events up to this one are in totals already
+	failed        int       // tools of this iteration
+	sawStart      bool      // the events of this iteration are all counted
 	// totalsFrom: for a loop.ended before this event, the totals of that moment are unknown.
 	totalsFrom event.Seq
 	ended      bool // the report was the last thing shown
@@ -132,6 +135,7 @@ func columns(width int) int {
 
 // Event shows an event. The error is the writer's.
 func (t *Text) Event(e event.Event) error {
+	t.count(e)
 	if err := t.show(e); err != nil {
 		t.warn(e, fmt.Sprintf("event %d %s: %v", e.Seq, e.Type, err))
 	}

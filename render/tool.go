@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -126,15 +127,16 @@ func (t *Text) below(e event.Event, id string) call {
 // outputLines returns how many lines of a tool's output are shown, from its beginning and its end:
 // none if the tool only read, both after a failure.
 func (t *Text) outputLines(name string, ok bool) (head, tail int) {
+	first := cmp.Or(t.opt.Lines, outputLines)
 	switch {
 	case t.opt.Verbose:
-		return outputLinesVerbose, outputLines
+		return cmp.Or(t.opt.Lines, outputLinesVerbose), outputLines
 	case !ok:
-		return outputLines, outputLinesFailed
+		return first, outputLinesFailed
 	case Reads(name):
-		return 0, 0
+		return t.opt.Lines, 0
 	}
-	return outputLines, 0
+	return first, 0
 }
 
 // Reads reports whether a tool of this name only reads a file.

@@ -47,7 +47,7 @@ func TestAttachShowsEndedLoop(t *testing.T) {
 			if got, want := lines[0], "loop night · "+status+" · iteration 2 of 10 · 15s · pi · $0.50"; c.reason != "" && got != want {
 				t.Errorf("first line %q, want %q", got, want)
 			}
-			if got, want := lines[len(lines)-1], "2 iterations · 15s · 2.0k tokens in · 200 out · $0.50"; got != want {
+			if got, want := lines[len(lines)-1], "2 iterations · 15s · 2 tools · 2.0k tokens in · 200 out · $0.50"; got != want {
 				t.Errorf("last line %q, want %q", got, want)
 			}
 			if !strings.Contains(r.out.String(), "Now I mend them.") {
@@ -96,7 +96,7 @@ func TestAttachFollowsUntilEnd(t *testing.T) {
 	if got := codeOf(returned(t, done)); got != event.ExitInterrupted {
 		t.Errorf("exit code %d, want %d", got, event.ExitInterrupted)
 	}
-	if got := beforeHash(t, r.out.String()); !strings.HasSuffix(got, "2 iterations · 16s · 2.0k tokens in · 200 out · $0.50\n") {
+	if got := beforeHash(t, r.out.String()); !strings.HasSuffix(got, "2 iterations · 16s · 2 tools · 2.0k tokens in · 200 out · $0.50\n") {
 		t.Errorf("it ends with\n%s", got)
 	}
 }

@@ -20,7 +20,7 @@ func TestReplayShowsCompleteLoop(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
-	if account := "3 iterations · 22s · 3.0k tokens in · 300 out · $0.75\n"; !strings.HasSuffix(beforeHash(t, got), account) {
+	if account := "3 iterations · 22s · 3 tools · 3.0k tokens in · 300 out · $0.75\n"; !strings.HasSuffix(beforeHash(t, got), account) {
 		t.Errorf("it ends with\n%s\nwant %s", got, account)
 	}
 	if as := r.printed(&replayVerb{Source: "night", Speed: "max", JSON: true}); as != r.printed(&logsVerb{Source: "night", JSON: true}) {

@@ -19,6 +19,7 @@ type Options struct {
 	JSON     bool
 	Verbose  bool
 	Time     bool
+	Lines    int              // of what a tool prints, on the plain attach; 0 is the usual number
 	NoStatus bool             // without a status line
 	Plain    bool             // not on the full screen
 	Inline   bool             // not on the alternate screen
@@ -79,7 +80,7 @@ func Run(e *cli.Env, name, dir string, o Options) error {
 	}
 	a.ended, a.project = state.Ended, state.Project
 	a.history = newHistory(a.screen)
-	a.view = ViewOptions{JSON: o.JSON, Verbose: o.Verbose, Time: o.Time, diffs: e.IsTerminal()}.New(e, a.history)
+	a.view = ViewOptions{JSON: o.JSON, Verbose: o.Verbose, Time: o.Time, Lines: o.Lines, diffs: e.IsTerminal()}.New(e, a.history)
 	if text, ok := a.view.(*render.Text); ok {
 		text.Resume(state)
 		if e.Drawable() && live.Alive {

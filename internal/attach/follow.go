@@ -19,6 +19,7 @@ type ViewOptions struct {
 	Quiet   bool // nothing of what the agent says and does
 	Verbose bool
 	Time    bool
+	Lines   int    // of what a tool prints, at most; 0 is the usual number
 	diffs   bool   // of what tools change
 	Color   string // "always" or "never"; otherwise it depends on stdout
 }
@@ -77,7 +78,7 @@ func (o ViewOptions) New(e *cli.Env, w io.Writer) render.Viewer {
 	}
 	opt := e.RenderOptions()
 	opt.Color = o.Color == "always" || opt.Color && o.Color != "never"
-	opt.Quiet, opt.Verbose, opt.Time, opt.Diffs = o.Quiet, o.Verbose, o.Time, o.diffs
+	opt.Quiet, opt.Verbose, opt.Time, opt.Diffs, opt.Lines = o.Quiet, o.Verbose, o.Time, o.diffs, o.Lines
 	return render.New(w, opt)
 }
 

@@ -19,7 +19,7 @@ import (
 // fills reports whether the loop is shown on the full screen, or inline. Without a terminal at both
 // ends, on a dumb one, in CI and with the options of the plain view, it is not.
 func (a *session) fills() bool {
-	if a.JSON || a.Plain || a.Time || a.NoStatus {
+	if a.JSON || a.Plain || a.Time || a.NoStatus || a.Lines > 0 {
 		return false
 	}
 	return a.Drawable() && a.StdinIsTerminal() && a.Variable("CI") == ""
