@@ -2,6 +2,7 @@ package render
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -162,8 +163,10 @@ func (c *Cleaner) ground(dst []byte, r rune, n int) []byte {
 		return append(dst, "␡"...)
 	case r == 0x2028 || r == 0x2029:
 		return append(dst, '\n')
-	case 0x80 <= r && r < 0xA0, 0x202A <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069, r == utf8.RuneError:
-		// C1 controls, and the marks that reorder a line.
+	case r == 0xFEFF: // a byte order mark, which has no shape
+		return dst
+	case 0x80 <= r && r < 0xA0, unicode.Is(unicode.Bidi_Control, r), 0xE0000 <= r && r <= 0xE007F, r == utf8.RuneError:
+		// C1 controls, the marks that reorder a line, and letters that have no shape.
 		return append(dst, replacement...)
 	}
 	return utf8.AppendRune(dst, r)

@@ -33,6 +33,8 @@ func TestClean(t *testing.T) {
 		"other controls show as pictures":           {"\x00\x07\x08\x7f", "␀␇␈␡"},
 		"newlines and tabs become blanks":           {"a\tb\nc\r\nd\re", "a b c d e"},
 		"marks that reorder a line show as unknown": {"\u202egnp.exe\u202c \u2066x\u2069", "\uFFFDgnp.exe\uFFFD \uFFFDx\uFFFD"},
+		"a byte order mark is removed":              {"\ufeffa\ufeffb", "ab"},
+		"letters without a shape show as unknown":   {"a\U000e0041\u200f\u061cb", "a\uFFFD\uFFFD\uFFFDb"},
 		"broken UTF-8 shows as unknown":             {"a\xffb\xc3", "a\uFFFDb\uFFFD"},
 		"an escape before a letter beyond ASCII":    {"\x1bé", "␛é"},
 		"an unfinished command ends with its line":  {"\x1b]0;never\nseen", " seen"},
