@@ -7,8 +7,9 @@ import (
 
 type whyVerb struct {
 	cli.Placed
-	Words []string `arg:"" optional:"" complete:"loop" name:"name-seq" help:"The loop, then the number of an event as 'ralph logs' shows it; both may be left out. A number alone is an event, unless a loop has that name."`
-	JSON  bool     `help:"Print JSON."`
+	Name  string `arg:"" optional:"" complete:"loop" help:"The loop, or the number of an event of the loop that runs here; a loop of that name comes first."`
+	Event string `arg:"" optional:"" help:"The number of an event, as 'ralph logs' shows it."`
+	JSON  bool   `help:"Print JSON."`
 }
 
 // Help shows examples.
@@ -21,4 +22,4 @@ func (whyVerb) Help() string {
 }
 
 // Run explains the present state of a loop, or one event.
-func (v *whyVerb) Run(e *cli.Env) error { return why.Explain(e, v.Words, v.JSON) }
+func (v *whyVerb) Run(e *cli.Env) error { return why.Explain(e, v.Name, v.Event, v.JSON) }

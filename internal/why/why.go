@@ -13,10 +13,10 @@ import (
 	"github.com/ralph-loop/ralph/render"
 )
 
-// Explain prints why the event that a person names happened; words are [NAME] [SEQ]. Without SEQ it
-// explains the present state of the loop.
-func Explain(e *cli.Env, words []string, asJSON bool) error {
-	name, seq, err := parse(e, words)
+// Explain prints why the event with a number happened, or without a number why the loop is in its
+// present state. Both are as a person typed them, and may be empty.
+func Explain(e *cli.Env, loop, number string, asJSON bool) error {
+	name, seq, err := parse(e, loop, number)
 	if err != nil {
 		return err
 	}
@@ -48,31 +48,26 @@ func Explain(e *cli.Env, words []string, asJSON bool) error {
 	return err
 }
 
-// parse reads [NAME] [SEQ]. A number alone is an event, unless a loop has that name.
-func parse(e *cli.Env, words []string) (name string, seq event.Seq, err error) {
-	const hint = "write it as 'ralph why', 'ralph why NAME', 'ralph why 412' or 'ralph why NAME 412'"
-	switch len(words) {
-	case 0:
-		return "", 0, nil
-	case 1:
-		if n, ok := number(words[0]); ok {
-			if _, err := e.Find(words[0]); err != nil {
+// parse reads [NAME] [EVENT] as they were typed. A number alone is an event, unless a loop has that
+// name.
+func parse(e *cli.Env, loop, number string) (name string, seq event.Seq, err error) {
+	if number == "" {
+		if n, ok := numberOf(loop); ok {
+			if _, err := e.Find(loop); err != nil {
 				return "", n, nil
 			}
 		}
-		return words[0], 0, nil
-	case 2:
-		n, ok := number(words[1])
-		if !ok {
-			return "", 0, cli.Refuse(hint, "%q is not the number of an event", words[1])
-		}
-		return words[0], n, nil
+		return loop, 0, nil
 	}
-	return "", 0, cli.Refuse(hint, "there are too many words")
+	n, ok := numberOf(number)
+	if !ok {
+		return "", 0, cli.Refuse("write it as 'ralph why', 'ralph why NAME', 'ralph why 412' or 'ralph why NAME 412'", "%q is not the number of an event", number)
+	}
+	return loop, n, nil
 }
 
-// number reads the number of an event, with or without a # before it.
-func number(word string) (event.Seq, bool) {
+// numberOf reads the number of an event, with or without a # before it.
+func numberOf(word string) (event.Seq, bool) {
 	seq, err := event.ParseSeq(strings.TrimPrefix(word, "#"))
 	return seq, err == nil && seq > 0
 }
