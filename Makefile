@@ -71,7 +71,7 @@ golden: ## rewrite the golden files; read the diff before you commit it
 
 # The mutated packages, and the tests that run against each mutant.
 MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/policy,internal/loop -least 85 \
-	-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext' \
+	-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext|TestVerifier' \
 	-test 'internal/policy -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3'

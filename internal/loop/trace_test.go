@@ -97,6 +97,13 @@ func TestDecisionTraces(t *testing.T) {
 // play runs a story in an engine and returns it with the engine's decisions.
 func play(t *testing.T, story string) string {
 	t.Helper()
+	text, _ := played(t, story)
+	return text
+}
+
+// played is play, with the journal that the engine wrote.
+func played(t *testing.T, story string) (string, *memory) {
+	t.Helper()
 	journal := &memory{now: time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)}
 	hands := &recordingExecutor{}
 	engine := &loop.Engine{Journal: journal, Executor: hands}
@@ -139,7 +146,7 @@ func play(t *testing.T, story string) string {
 		}
 	}
 	step()
-	return out.String()
+	return out.String(), journal
 }
 
 // parseInput reads "+2s type data" into a draft, and moves the clock.

@@ -35,9 +35,6 @@ type Difference struct {
 	Met      event.Type // of the event at Seq
 }
 
-// State is the fold of the events so far. It belongs to v, and is not to be changed.
-func (v *Verifier) State() *State { return &v.state }
-
 // Event takes the next event of the journal. It must not be called after a difference.
 func (v *Verifier) Event(e event.Event) (*Difference, error) {
 	switch e.Type {
@@ -56,7 +53,7 @@ func (v *Verifier) Event(e event.Event) (*Difference, error) {
 
 // compare compares an event with the pending decision. made says that the event is a decision.
 func (v *Verifier) compare(e event.Event) (made bool, found *Difference) {
-	made = IsDecision(e)
+	made = decision(e)
 	if v.unknown {
 		return made, nil
 	}
@@ -130,9 +127,9 @@ func begins(e event.Event) bool {
 	return err == nil && d.Do == event.DoBegin
 }
 
-// IsDecision reports whether the rules recorded an event. Executors record some of the same types,
+// decision reports whether the rules recorded an event. Executors record some of the same types,
 // with the decision as their cause. Faults are not decisions.
-func IsDecision(e event.Event) bool {
+func decision(e event.Event) bool {
 	return e.Type == event.TypeDecided || e.By() == byLoop && e.Cause == 0 && deciding[e.Type]
 }
 
