@@ -32,7 +32,7 @@ var table = []struct {
 	{"after its turn the agent is parked or ended", release},
 	{"the work of the agent is checked", checked},
 	{"work that passed is committed", committed},
-	{"a claim is judged, and an iteration with nothing left to do ends", concluded},
+	{"an iteration ends when nothing is left to do for it", concluded},
 	{"an open iteration goes on", working},
 	{"a file DONE that is there already is a claim", doneAlready},
 	{"an accepted claim completes the loop", completed},
