@@ -19,6 +19,9 @@ type program struct {
 	reported string // the last report of the status
 	// suspends is set from the suspension by a key until the program runs again
 	suspends bool
+	// panicked is set once the model has panicked: it is not called again
+	panicked *PanicError
+	quit     func() // ends the program; does not block
 }
 
 // Messages of this package.
@@ -51,7 +54,8 @@ const (
 )
 
 func (p *program) Init() tea.Cmd {
-	return tea.Batch(p.ask(), p.theme(), p.model.Init())
+	defer p.catch()
+	return guard(tea.Batch(p.ask(), p.theme(), p.model.Init()))
 }
 
 // ask asks the terminal what it can do and how it looks.
@@ -68,42 +72,54 @@ func (p *program) theme() tea.Cmd {
 	return func() tea.Msg { return ThemeMsg{theme} }
 }
 
-func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (p *program) Update(msg tea.Msg) (self tea.Model, command tea.Cmd) {
+	self = p // after a panic too
+	if p.panicked == nil {
+		defer p.catch()
+		command = guard(p.handle(msg))
+	}
+	return self, command
+}
+
+func (p *program) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
+	case *PanicError:
+		p.panicked = msg
+		return tea.Quit
 	case tea.BackgroundColorMsg:
 		if msg.Color != nil && msg.IsDark() != p.dark {
 			p.dark = msg.IsDark()
-			return p, p.theme()
+			return p.theme()
 		}
-		return p, nil
+		return nil
 	case tea.ColorProfileMsg:
-		return p, nil // known from the environment
+		return nil // known from the environment
 	case tea.KeyPressMsg:
 		if msg.Keystroke() == "ctrl+z" && canSuspend {
-			return p, p.suspend()
+			return p.suspend()
 		}
 	case tea.ResumeMsg:
-		return p, tea.Batch(p.ask(), tea.Tick(time.Second, func(time.Time) tea.Msg { return settledMsg{} }))
+		return tea.Batch(p.ask(), tea.Tick(time.Second, func(time.Time) tea.Msg { return settledMsg{} }))
 	case settledMsg:
 		p.suspends = false
-		return p, nil
+		return nil
 	case continuedMsg:
-		return p, p.retake()
+		return p.retake()
 	case retakenMsg:
-		return p, tea.Batch(p.ask(), tea.ClearScreen)
+		return tea.Batch(p.ask(), tea.ClearScreen)
 	case tea.FocusMsg:
 		// another terminal may have been connected to the multiplexer
-		return p, tea.Batch(tea.Raw(capabilities), p.update(msg))
+		return tea.Batch(tea.Raw(capabilities), p.update(msg))
 	case notifyMsg:
-		return p, p.notify(msg)
+		return p.notify(msg)
 	case copyMsg:
 		set := ansi.SetSystemClipboard(msg.text)
 		if variable(p.Environ, "TMUX") != "" {
 			set += toOuter(p.Environ, set)
 		}
-		return p, tea.Raw(set)
+		return tea.Raw(set)
 	}
-	return p, p.update(msg)
+	return p.update(msg)
 }
 
 // update passes a message to the model, and reports its state if that has changed.
@@ -166,6 +182,10 @@ func (p *program) notify(n notifyMsg) tea.Cmd {
 }
 
 func (p *program) View() tea.View {
+	if p.panicked != nil {
+		return tea.View{}
+	}
+	defer p.catch()
 	view, state := p.model.View(), p.model.State()
 	view.AltScreen = !p.Inline
 	view.ReportFocus = true
@@ -193,10 +213,20 @@ func (p *program) opening() string {
 	return "\x1b[22;2t"
 }
 
+// leavesStatus reports whether the terminal goes on showing the status, which says how the work
+// ended.
+func (p *program) leavesStatus() bool {
+	if p.panicked != nil {
+		return false
+	}
+	status := p.model.State().Status
+	return status == StatusDone || status == StatusError
+}
+
 // closing clears what the terminal shows of a program that has left, except for how it ended.
 func (p *program) closing() string {
 	var out strings.Builder
-	if state := p.model.State().Status; p.reported != "" && state != StatusDone && state != StatusError {
+	if p.reported != "" && !p.leavesStatus() {
 		out.WriteString(toOuter(p.Environ, statusReport(State{})))
 	}
 	if !p.Inline {

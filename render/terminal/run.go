@@ -53,9 +53,9 @@ var ErrGone = errors.New("the terminal is gone")
 // framesPerSecond is how often the screen is compared with what the terminal shows.
 const framesPerSecond = 60
 
-// Run runs a program until it quits (tea.Quit), with the terminal's former modes on return. The
-// error is a *[SignalError] after a signal, [ErrGone] if the terminal went away, and that of
-// the context if it ended.
+// Run runs a program until it quits (tea.Quit), and then gives the terminal its former modes. The
+// error is a *[SignalError] after a signal, a *[PanicError] after a panic, [ErrGone] if the
+// terminal went away, and that of the context if it ended.
 func Run(m Model, o Options) error {
 	if o.Context == nil {
 		o.Context = context.Background()
@@ -63,6 +63,7 @@ func Run(m Model, o Options) error {
 	runs := &program{model: m, Options: o, colors: ColorsOf(o.Environ), dark: darkBy(o.Environ)}
 	p := tea.NewProgram(runs, tea.WithContext(o.Context), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
 		tea.WithFPS(framesPerSecond), tea.WithColorProfile(runs.colors), tea.WithoutSignalHandler())
+	runs.quit = func() { go p.Send(tea.QuitMsg{}) }
 	var received atomic.Pointer[os.Signal]
 	stop := handleSignals(p, &received)
 	defer stop()
@@ -70,6 +71,8 @@ func Run(m Model, o Options) error {
 	_, err := p.Run()
 	_, _ = io.WriteString(o.Out, runs.closing())
 	switch s := received.Load(); {
+	case runs.panicked != nil:
+		return fmt.Errorf("draw on the terminal: %w", runs.panicked)
 	case errors.Is(err, tea.ErrProgramPanic):
 		return fmt.Errorf("draw on the terminal: %w", err)
 	case s != nil:

@@ -18,8 +18,9 @@ import (
 
 // keys is a model that shows the keys that were typed, and ends or panics on some.
 type keys struct {
-	typed string
-	theme Theme
+	typed  string
+	theme  Theme
+	breaks bool // the view panics
 }
 
 func (k *keys) Init() tea.Cmd { return nil }
@@ -37,13 +38,23 @@ func (k *keys) Update(msg tea.Msg) tea.Cmd {
 			panic("on purpose")
 		case "c":
 			return func() tea.Msg { panic("on purpose") }
+		case "b":
+			return tea.Batch(func() tea.Msg { return nil }, func() tea.Msg { panic("on purpose") })
+		case "v":
+			k.breaks = true
+			return nil
 		}
 		k.typed += msg.String()
 	}
 	return nil
 }
 
-func (k *keys) View() tea.View { return tea.NewView("typed: " + k.typed) }
+func (k *keys) View() tea.View {
+	if k.breaks {
+		panic("on purpose")
+	}
+	return tea.NewView("typed: " + k.typed)
+}
 
 // A console is the terminal that a program runs on: it answers as one does.
 type console struct {
@@ -113,6 +124,12 @@ func (c *console) sees(text string) {
 	}
 }
 
+// panicked reports whether an error says what panicked, and where.
+func panicked(err error) bool {
+	p, ok := errors.AsType[*PanicError](err)
+	return ok && p.Value == "on purpose" && strings.Contains(p.Error(), "run_test.go")
+}
+
 func TestRunRestoresTerminal(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -120,8 +137,10 @@ func TestRunRestoresTerminal(t *testing.T) {
 		want func(error) bool
 	}{
 		{"quit", func(c *console) { _, _ = c.master.WriteString("q") }, func(err error) bool { return err == nil }},
-		{"panic", func(c *console) { _, _ = c.master.WriteString("p") }, func(err error) bool { return errors.Is(err, tea.ErrProgramPanic) }},
-		{"panic in a command", func(c *console) { _, _ = c.master.WriteString("c") }, func(err error) bool { return errors.Is(err, tea.ErrProgramPanic) }},
+		{"panic", func(c *console) { _, _ = c.master.WriteString("p") }, panicked},
+		{"panic in a command", func(c *console) { _, _ = c.master.WriteString("c") }, panicked},
+		{"panic in a batch", func(c *console) { _, _ = c.master.WriteString("b") }, panicked},
+		{"panic of the view", func(c *console) { _, _ = c.master.WriteString("v") }, panicked},
 		{"signal", func(*console) { _ = syscall.Kill(os.Getpid(), syscall.SIGHUP) }, func(err error) bool {
 			s, ok := errors.AsType[*SignalError](err)
 			return ok && s.Signal == syscall.SIGHUP
@@ -155,7 +174,7 @@ func TestFramesAreMarkedOverSSH(t *testing.T) {
 	c := start(t, &keys{}, "SSH_TTY=/dev/pts/1")
 	c.sees("\x1b[?2026$p")
 	c.sees("typed:")
-	_, _ = c.master.WriteString("ab")
+	_, _ = c.master.WriteString("xy")
 	c.sees("\x1b[?2026h")
 	_, _ = c.master.WriteString("q")
 	if err := <-c.ended; err != nil {
