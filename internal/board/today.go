@@ -56,9 +56,9 @@ const smallest = 1e-9
 // maxTelemetry bounds the file of an iteration, in bytes.
 const maxTelemetry = 1 << 20
 
-// costBefore adds up the iterations of a loop that ended before a moment, of which the last one has
-// begun with this number. known is false if one of their files is missing. It is called for loops
-// whose costs are all known: an iteration without a cost used nothing.
+// costBefore adds up the cost of a loop's iterations that ended before a moment. last is the number
+// of the loop's last iteration. known is false if the file of one is missing. It is called for
+// loops whose costs are all known: an iteration without a cost used nothing.
 func costBefore(dir string, last int, moment time.Time) (usd float64, known bool) {
 	for n := 1; n <= last; n++ {
 		text, err := safefile.Read(filepath.Join(dir, "iterations", fmt.Sprintf("%03d.json", n)), maxTelemetry)

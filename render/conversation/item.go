@@ -131,8 +131,8 @@ type words struct {
 	text    string
 }
 
-// lay lays out a text, of which a part may be known.
-func (it *item) lay(text string, o markdown.Options) []markdown.Line {
+// layOut lays out a text. What was laid out before is not laid out again if the text continues it.
+func (it *item) layOut(text string, o markdown.Options) []markdown.Line {
 	if it.words == nil || !strings.HasPrefix(text, it.words.text) {
 		it.words = &words{options: o, stream: markdown.NewStream(o)}
 	}
@@ -167,7 +167,7 @@ func (p *painter) entry() {
 func (p *painter) body() {
 	switch b := p.item.Body.(type) {
 	case transcript.Words:
-		p.lines = p.item.lay(b.Text, markdown.Options{Width: max(p.width, markdown.Narrowest), Marks: p.marks})
+		p.lines = p.item.layOut(b.Text, markdown.Options{Width: max(p.width, markdown.Narrowest), Marks: p.marks})
 	case transcript.Thinking:
 		p.thinking(b)
 	case transcript.Tools:

@@ -122,7 +122,7 @@ func (v view) Span() time.Duration {
 	return max(end.Sub(v.At), 0)
 }
 
-// Text is a text of which not more is shown than the options say.
+// Text shortens a text to what the options allow.
 func (v view) Text(s string) text { return shorten(strings.Trim(s, "\n"), v.opt.Most) }
 
 // text is the end of a text.

@@ -93,7 +93,7 @@ func (c *Clock) SetSpeed(speed float64, now time.Time) {
 	c.speed = speed
 }
 
-// Faster goes to the next higher of a few speeds, the last of which is NoDelay.
+// Faster goes to the next higher of a few speeds. NoDelay is the highest.
 func (c *Clock) Faster(now time.Time) {
 	if c.speed == NoDelay {
 		return

@@ -54,7 +54,7 @@ func (t *document) short(r *Report, in *time.Location) {
 	fact("Iterations", "%s", units.Count{Begun: r.Begun, Refunded: r.Refunded, Maximum: r.Maximum}.Number())
 	fact("Cost", "%s", r.Used.Cost())
 	fact("Tokens", "%s", r.Used.Counted())
-	fact("Wall time", "%s, of which %s in iterations", Span(r.Wall), Span(r.Active))
+	fact("Wall time", "%s, %s of it in iterations", Span(r.Wall), Span(r.Active))
 	for _, w := range r.Waits {
 		fact("Waited", "%s for %s, %s", Span(w.Took), w.For, units.Times(w.Times))
 	}
@@ -71,7 +71,7 @@ func (t *document) short(r *Report, in *time.Location) {
 		fact("Where it stopped being useful", "%s", r.Useful)
 	}
 	if r.Missing > 0 {
-		fact("Missing", "the iterations up to %d, of which the journal keeps no event", r.Missing)
+		fact("Missing", "the journal keeps no event of the iterations up to %d", r.Missing)
 	}
 	if r.Damage != "" {
 		fact("Damage", "%s", r.Damage)

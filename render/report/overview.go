@@ -199,7 +199,7 @@ func OverviewMarkdown(w io.Writer, o *Overview, in *time.Location) error {
 func (o *Overview) Left() string {
 	said := units.Quantity(o.Older, "loop") + " did nothing since then"
 	if o.OlderNeed > 0 {
-		said += ", of which " + units.Quantity(o.OlderNeed, "loop") + " " + verb("needs you", o.OlderNeed)
+		said += "; " + units.Quantity(o.OlderNeed, "loop") + " of them " + verb("needs you", o.OlderNeed)
 	}
 	return said + ": ralph list --all"
 }

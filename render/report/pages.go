@@ -18,7 +18,7 @@ type pages struct {
 	w       io.Writer
 	builder *transcript.Builder
 	chunk   chunk
-	written event.Seq // the last event of which the entries are written
+	written event.Seq // the entries of the events up to this one are written
 	skip    bool      // the iteration is shown as a summary only
 	at      int       // index of the iteration that runs or comes next
 	all     []Iteration

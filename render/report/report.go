@@ -39,7 +39,7 @@ type Report struct {
 	Refunded int         `json:"refunded"`
 	Done     []Iteration `json:"iterations"`
 	Open     *Iteration  `json:"open,omitempty"` // the iteration that runs
-	Missing  int         `json:"missing"`        // iterations of which the journal keeps no event
+	Missing  int         `json:"missing"`        // iterations whose events the journal no longer keeps
 
 	Used   Amount    `json:"used"`
 	Days   []Day     `json:"days"`   // what was used on each day, by agent and model
