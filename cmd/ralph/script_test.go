@@ -58,6 +58,7 @@ func (t tests) Run() int {
 // TestScript runs the stories of testdata/script: the whole binary, real processes, real files. It
 // kills the runners that a story leaves.
 func TestScript(t *testing.T) {
+	leaveToScript(t)
 	testscript.Run(t, testscript.Params{
 		Dir:   filepath.Join("testdata", "script"),
 		Setup: setup,
@@ -78,6 +79,15 @@ func TestScript(t *testing.T) {
 		},
 		RequireExplicitExec: true,
 	})
+}
+
+// leaveToScript skips a test that plays whole loops for seconds: 'make script' and 'make race' run
+// it.
+func leaveToScript(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes seconds: make script")
+	}
 }
 
 func setup(e *testscript.Env) error {
