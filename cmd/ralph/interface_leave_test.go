@@ -135,7 +135,7 @@ func (w *watched) draws(before string) {
 // steady is a screen without what depends on the time.
 func steady(text string) string { return durations().ReplaceAllString(text, "0s") }
 
-var durations = units.Pattern(`\b\d+(ms|s|m|h)( \d+s)?\b`)
+var durations = units.Pattern(`\b\d+(\.\d+)?(ms|s|m|h)( \d+s)?\b`)
 
 // pid reads a process id that a script has written.
 func (p *place) pid(file string) int {
