@@ -100,6 +100,7 @@ func TestInterfaceFirstScreen(t *testing.T) {
 	s := newStage(t)
 	s.longLoop("short", 1<<20)
 	s.longLoop("long", *interfaceJournal<<20)
+	s.measuresLoad()
 	best := map[string]time.Duration{}
 	for range 9 {
 		for _, name := range []string{"short", "long"} {
@@ -112,9 +113,10 @@ func TestInterfaceFirstScreen(t *testing.T) {
 		}
 	}
 	t.Logf("first screen: %s with 1 MB, %s with %d MB", best["short"].Round(100*time.Microsecond), best["long"].Round(100*time.Microsecond), *interfaceJournal)
-	if best["long"] > promisedFirst || best["long"] > 2*best["short"] {
-		t.Error("the first screen takes longer than promised, or longer with a long journal")
+	if best["long"] > 2*best["short"] {
+		t.Error("the first screen takes longer with a long journal")
 	}
+	s.inTime("the first screen", best["long"], promisedFirst)
 	s.travel("long")
 }
 

@@ -96,7 +96,7 @@ func trimmed(text string) string {
 // leastReplay is the part of the speed of reading a journal that a plain replay has at least. In
 // bytes, 200 MB a second are promised.
 const (
-	leastReplay    = 0.2
+	leastReplay    = 0.1
 	promisedReplay = 200e6
 )
 
