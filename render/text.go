@@ -21,7 +21,7 @@ type Options struct {
 	Verbose  bool           // also prompts, decisions, notices, what tools print as they run
 	Quiet    bool           // nothing of what the agent says and does
 	Diffs    bool           // the first lines of what a tool changes in a file
-	Lines    int            // of a tool's output, at most; 0 is 3, and 40 if Verbose
+	Lines    int            // of a tool's output, at most and not negative; 0 is 3, and 40 if Verbose
 	Time     bool           // the time of day before each entry
 	Location *time.Location // of times of day; nil is the system's
 }

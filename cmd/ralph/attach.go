@@ -13,7 +13,7 @@ type attachVerb struct {
 	ReadOnly bool   `help:"Only look: nothing can be typed or sent."`
 	Verbose  bool   `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time     bool   `help:"Show the time of each entry; plain."`
-	Lines    int    `placeholder:"N" help:"Show so many lines of what each tool prints; plain."`
+	Lines    uint16 `placeholder:"N" help:"Show so many lines of what each tool prints; plain."`
 	NoStatus bool   `help:"Show no status line, and no output of tools that run; plain."`
 	JSON     bool   `help:"Print the journal's lines as they are."`
 }
@@ -30,7 +30,7 @@ func (v *attachVerb) Run(e *cli.Env) error {
 		return err
 	}
 	return attach.Run(e, s.Name, s.Dir, attach.Options{
-		JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: v.Lines, NoStatus: v.NoStatus,
+		JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: int(v.Lines), NoStatus: v.NoStatus,
 		Plain: v.Plain, Inline: v.Inline, ReadOnly: v.ReadOnly, Head: s.Head, Resume: resumeAndAttach,
 	})
 }

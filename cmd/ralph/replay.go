@@ -21,7 +21,7 @@ type replayVerb struct {
 	Verify    bool          `help:"Show nothing: fold the journal, decide again, and report what differs today: a decision, a checkpoint, state.json."`
 	Verbose   bool          `short:"V" help:"Show prompts, decisions and notices as well."`
 	Time      bool          `help:"Show the time of each entry."`
-	Lines     int           `placeholder:"N" help:"Show so many lines of what each tool prints; plain."`
+	Lines     uint16        `placeholder:"N" help:"Show so many lines of what each tool prints; plain."`
 	Plain     bool          `help:"Print the loop as text, as without a terminal."`
 	JSON      bool          `help:"Print the journal's lines as they are."`
 	Cast      string        `placeholder:"FILE" help:"Record the screen of attach, or with --plain the text, for the asciinema player, with a marker for each iteration; - is stdout."`
@@ -63,7 +63,7 @@ func (v *replayVerb) Run(e *cli.Env) error {
 	if !v.Plain && !v.JSON && !v.Time && v.Lines == 0 && v.Color == "auto" && src.Plays(e) {
 		return journaltool.Play(e, src, o, v.Verbose)
 	}
-	view := attach.ViewOptions{JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: v.Lines, Color: v.Color}.New(e, e.Stdout)
+	view := attach.ViewOptions{JSON: v.JSON, Verbose: v.Verbose, Time: v.Time, Lines: int(v.Lines), Color: v.Color}.New(e, e.Stdout)
 	return journaltool.Replay(src, view, o)
 }
 

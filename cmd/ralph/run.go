@@ -15,7 +15,7 @@ type runVerb struct {
 	cli.Placed
 	Name  string `default:"run" placeholder:"NAME" help:"The loop's name. An ended loop of that name is archived first."`
 	JSON  bool   `help:"Print the loop's events as JSON lines."`
-	Lines int    `placeholder:"N" help:"Show so many lines of what each tool prints."`
+	Lines uint16 `placeholder:"N" help:"Show so many lines of what each tool prints."`
 	Time  bool   `help:"Show the time of each entry."`
 }
 
@@ -35,7 +35,7 @@ func (v *runVerb) Run(e *cli.Env) error {
 	}
 	start := launch.Start{Name: v.Name, Options: v.Options, Fresh: true}
 	return start.Foreground(e, func(ctx context.Context, dir string, stream bool) error {
-		o := attach.ViewOptions{JSON: v.JSON, Quiet: !stream, Time: v.Time, Lines: v.Lines}
+		o := attach.ViewOptions{JSON: v.JSON, Quiet: !stream, Time: v.Time, Lines: int(v.Lines)}
 		if v.Verbose {
 			steps := render.NewSteps(e.Stdout, e.Stderr, e.SharedTerminal(), func(w io.Writer) render.Viewer { return o.New(e, w) })
 			return attach.Follow(ctx, dir, steps)

@@ -42,6 +42,8 @@ func TestUsageErrorNamesNextStep(t *testing.T) {
 		"--promt x":                 "ralph has no flag --promt\nralph: hint: did you mean --prompt? see 'ralph help'",
 		"-m":                        "--maximum-iterations needs a value: --maximum-iterations N\nralph: hint: see 'ralph help'",
 		"start -m":                  "--maximum-iterations needs a value: --maximum-iterations N\nralph: hint: see 'ralph start --help'",
+		"run --lines=-2":            "--lines is \"-2\", and needs a whole number from 0 to 65535\nralph: hint: see 'ralph run --help'",
+		"replay --lines=70000":      "--lines is \"70000\", and needs a whole number from 0 to 65535\nralph: hint: see 'ralph replay --help'",
 		"start -m many":             "--maximum-iterations is \"many\", and needs a whole number\nralph: hint: see 'ralph start --help'",
 		"start -p -m 3":             "--prompt needs a value, and \"-m\" is a flag\nralph: hint: write it as --prompt=-m where it is the value",
 		"start --detach=maybe":      "--detach is \"maybe\", and needs no value, or true or false\nralph: hint: see 'ralph start --help'",

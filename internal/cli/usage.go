@@ -89,6 +89,7 @@ var wordings = sync.OnceValue(func() []wording {
 			m.hint = fmt.Sprintf("write it as %s=%s where it is the value", p[1], AsTyped([]string{p[2]}))
 			return fmt.Sprintf("%s needs a value, and %q is a flag", p[1], p[2])
 		}),
+		row(flag+`: expected a valid 16 bit uint but got `+quoted, needs("a whole number from 0 to 65535")),
 		row(flag+`: expected an? (?:int|valid \d+ bit u?int) but got `+quoted, needs("a whole number")),
 		row(flag+`: expected a float but got `+quoted, needs("a number")),
 		row(flag+`: expected duration but got `+quoted, needs("a duration such as 30s or 5m")),

@@ -18,6 +18,11 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", e.Value, e.Stack) }
 
+// Hint is the next step of the person.
+func (*PanicError) Hint() string {
+	return "this is a fault of ralph's own, please report it; loops continue, and --plain shows one as text"
+}
+
 // catch is deferred: it quits the program after a panic. It is called in the goroutine of Update.
 func (p *program) catch() {
 	if value := recover(); value != nil {
