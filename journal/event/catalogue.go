@@ -47,6 +47,10 @@ func (GuardrailEdited) EventType() Type      { return TypeGuardrailEdited }
 func (IterationChecked) EventType() Type     { return TypeIterationChecked }
 func (RepoCommitted) EventType() Type        { return TypeRepoCommitted }
 func (SCMEnded) EventType() Type             { return TypeSCMEnded }
+func (StoriesRead) EventType() Type          { return TypeStoriesRead }
+func (StoriesJudged) EventType() Type        { return TypeStoriesJudged }
+func (StoryReviewed) EventType() Type        { return TypeStoryReviewed }
+func (ReviewUndone) EventType() Type         { return TypeReviewUndone }
 func (BudgetWarned) EventType() Type         { return TypeBudgetWarned }
 func (BreakerTripped) EventType() Type       { return TypeBreakerTripped }
 func (ClockJumped) EventType() Type          { return TypeClockJumped }
@@ -115,6 +119,10 @@ var catalogue = []entry{
 	entryOf[IterationChecked](),
 	entryOf[RepoCommitted](),
 	entryOf[SCMEnded](),
+	entryOf[StoriesRead](),
+	entryOf[StoriesJudged](),
+	entryOf[StoryReviewed](),
+	entryOf[ReviewUndone](),
 	entryOf[BudgetWarned](),
 	entryOf[BreakerTripped](),
 	entryOf[ClockJumped](),

@@ -83,6 +83,7 @@ const (
 	ClaimResponse  Claim = "response"  // the response marker
 	ClaimChecklist Claim = "checklist" // all boxes of task.md are ticked
 	ClaimDoneFile  Claim = "doneFile"  // the file DONE
+	ClaimStories   Claim = "stories"   // all stories of tasks.json are done
 )
 
 // Delivery is how a command took effect.
@@ -170,3 +171,23 @@ func ParseBlobRef(text string) (BlobRef, error) {
 	}
 	return BlobRef(text), nil
 }
+
+// StoryMode is what an iteration does with a story.
+type StoryMode string
+
+// The modes, in the order in which ralph prefers them.
+const (
+	ModeReviewFix StoryMode = "review-fix" // corrects what a review found
+	ModeReview    StoryMode = "review"     // reviews what an earlier iteration did
+	ModeImplement StoryMode = "implement"  // implements a story
+)
+
+// StoryStatus is the state of a story's review.
+type StoryStatus string
+
+// The states. A story that is not implemented has none: null in tasks.json.
+const (
+	StoryNeedsReview      StoryStatus = "needs_review"
+	StoryChangesRequested StoryStatus = "changes_requested"
+	StoryApproved         StoryStatus = "approved"
+)

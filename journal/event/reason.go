@@ -9,6 +9,7 @@ const (
 	ReasonResponse    Reason = "response"    // the response marker was accepted
 	ReasonChecklist   Reason = "checklist"   // all boxes of task.md are ticked
 	ReasonDoneFile    Reason = "doneFile"    // the file DONE is there
+	ReasonStories     Reason = "stories"     // all stories of tasks.json are done
 	ReasonIterations  Reason = "iterations"  // maximumIterations reached
 	ReasonCost        Reason = "cost"        // limits.cost reached
 	ReasonTokens      Reason = "tokens"      // limits.tokens reached
@@ -33,7 +34,7 @@ const (
 // ParseReason returns the reason of that name.
 func ParseReason(text string) (Reason, error) {
 	return parse(text, "a reason why a loop ends",
-		ReasonPromise, ReasonResponse, ReasonChecklist, ReasonDoneFile, ReasonIterations,
+		ReasonPromise, ReasonResponse, ReasonChecklist, ReasonDoneFile, ReasonStories, ReasonIterations,
 		ReasonCost, ReasonTokens, ReasonDuration, ReasonRestarts, ReasonConfig,
 		ReasonAgent, ReasonEnvironment, ReasonDisk, ReasonFault, ReasonAuth,
 		ReasonQuota, ReasonOutage, ReasonBreaker, ReasonBlocked, ReasonWait,

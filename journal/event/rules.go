@@ -11,6 +11,7 @@ type Rules struct {
 	Restart            RestartRules    `json:"restart"`
 	Breaker            BreakerRules    `json:"breaker"`
 	Reflect            ReflectRules    `json:"reflect"`
+	Review             ReviewRules     `json:"review"`
 
 	// What follows is not a setting in this form.
 
@@ -18,6 +19,8 @@ type Rules struct {
 	Guardrails int     `json:"guardrailCount"`       // how many have to pass
 	SCM        bool    `json:"commits"`              // there are tasks of version control
 	WaitEnds   bool    `json:"waitEnds"`             // a loop whose agent waits for a person ends
+	Stories    bool    `json:"stories,omitempty"`    // the loop works on the stories of ralph/tasks.json
+	Reviewers  int     `json:"reviewers,omitempty"`  // how many of Agents, at its end, only review
 }
 
 // The tags of the groups, besides json, are those of the table of settings (internal/config).
@@ -60,6 +63,14 @@ type BreakerRules struct {
 	NoProgress  int `json:"noProgress" trust:"free" doc:"iterations without progress; 0 turns it off"`
 	SameError   int `json:"sameError" trust:"free" doc:"iterations without progress that end with the same error; 0 turns it off"`
 	Environment int `json:"environment" trust:"free" doc:"failures at once, in the same way and without progress, or empty iterations in a row, that mean a broken environment; 0 turns it off"`
+}
+
+// ReviewRules say how the stories of ralph/tasks.json are reviewed.
+type ReviewRules struct {
+	Skip    bool   `json:"skip" trust:"free" doc:"no reviews: the iteration that implements a story sets passes"`
+	Cap     int    `json:"cap" trust:"free" min:"1" doc:"most reviews of one story; after that many it is approved, with the open concerns as a note"`
+	Vote    string `json:"vote" trust:"free" enum:"all,majority" doc:"with several reviewers, how many of them have to approve a story"`
+	MayEdit bool   `json:"mayEdit" trust:"free" doc:"keep what a reviewer changes in the code; without it, its changes are undone"`
 }
 
 // ReflectRules say when the agent is asked to look back.

@@ -60,6 +60,11 @@ const (
 	TypeRepoCommitted        Type = "repo.committed"
 	TypeSCMEnded             Type = "scm.ended"
 
+	TypeStoriesRead   Type = "stories.read"
+	TypeStoriesJudged Type = "stories.judged"
+	TypeStoryReviewed Type = "story.reviewed"
+	TypeReviewUndone  Type = "review.undone"
+
 	TypeBudgetWarned   Type = "budget.warned"
 	TypeBreakerTripped Type = "breaker.tripped"
 	TypeClockJumped    Type = "clock.jumped"

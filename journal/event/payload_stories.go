@@ -1,0 +1,67 @@
+package event
+
+// The events of a loop over the stories of ralph/tasks.json.
+
+// StoriesRead: tasks.json before an iteration, and what the iteration is for. The file is compared
+// with it after the agent's turn.
+type StoriesRead struct {
+	Mode  StoryMode `json:"mode"`
+	Story string    `json:"story,omitempty"` // id of the story that is next; empty if none can be worked on
+	File  Blob      `json:"file"`            // the whole file
+	// Stories are in the order of the file.
+	Stories []StoryState `json:"stories"`
+	// Base is the commit that the work on the story began at; empty if it is not known.
+	Base string `json:"base,omitempty"`
+}
+
+// StoryState is what ralph watches of one story.
+type StoryState struct {
+	ID           string      `json:"id"`
+	Title        string      `json:"title,omitempty"`
+	Passes       bool        `json:"passes"`
+	ReviewStatus StoryStatus `json:"reviewStatus,omitempty"` // empty where the file has null
+	ReviewCount  int         `json:"reviewCount"`
+}
+
+// StoriesJudged: tasks.json after the agent's turn. What it may not change was put back.
+type StoriesJudged struct {
+	Mode StoryMode `json:"mode"`
+	// Stories are those that the file has from now on.
+	Stories []StoryState `json:"stories"`
+	// Problems are what was wrong; the next prompt says so.
+	Problems []StoryProblem `json:"problems,omitempty"`
+	// Found is the file as the agent left it, where ralph has changed it since.
+	Found *Blob `json:"found,omitempty"`
+	// Restored says that the whole file of the last stories.read was written again, because it was
+	// gone or could not be read.
+	Restored bool `json:"restored,omitempty"`
+}
+
+// StoryProblem is one thing that is wrong with tasks.json.
+type StoryProblem struct {
+	Story  string `json:"story,omitempty"` // id; empty if it concerns the whole file
+	Field  string `json:"field,omitempty"`
+	Text   string `json:"text"`             // one sentence, for the agent and for a person
+	Undone bool   `json:"undone,omitempty"` // it was put back
+}
+
+// StoryReviewed: a review iteration gave its verdict on a story.
+type StoryReviewed struct {
+	Story    string `json:"story"`
+	Agent    string `json:"agent,omitempty"` // that reviewed; empty if the loop has only one
+	Approved bool   `json:"approved"`
+	AtCap    bool   `json:"atCap,omitempty"` // approved because review.cap is reached
+	Feedback string `json:"feedback,omitempty"`
+	Count    int    `json:"count"` // reviews of the story so far
+	// Open says that other reviewers have to give their verdict too.
+	Open bool `json:"open,omitempty"`
+}
+
+// ReviewUndone: a reviewer changed files that a reviewer may not change, and they were put back.
+type ReviewUndone struct {
+	Story   string   `json:"story"`
+	Files   []string `json:"files"`           // the first of them, relative to the repository
+	Commits int      `json:"commits"`         // of the reviewer that contain them
+	Ref     string   `json:"ref,omitempty"`   // the git ref that keeps what was undone
+	Error   string   `json:"error,omitempty"` // why it could not be undone
+}
