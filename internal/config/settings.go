@@ -13,6 +13,9 @@ const (
 
 	NoWorkAccept = "accept"
 
+	VoteAll      = "all"
+	VoteMajority = "majority"
+
 	FailAppend  = "APPEND"
 	FailPrepend = "PREPEND"
 	FailReplace = "REPLACE"
@@ -52,6 +55,7 @@ type Settings struct {
 	Restart    Restart    `json:"restart" doc:"what happens when the agent's process ends"`
 	Breaker    Breaker    `json:"breaker" doc:"when a loop without progress is stopped"`
 	Reflect    Reflect    `json:"reflect" doc:"when the agent is asked to look back"`
+	Review     Review     `json:"review" doc:"how the stories of ralph/tasks.json are reviewed"`
 	Journal    Journal    `json:"journal" doc:"how the journal is kept"`
 	Terminal   Terminal   `json:"terminal" doc:"what attach and list --watch show of a loop outside of their screen, where the terminal can"`
 }
@@ -107,6 +111,7 @@ type (
 	Restart    = event.RestartRules
 	Breaker    = event.BreakerRules
 	Reflect    = event.ReflectRules
+	Review     = event.ReviewRules
 )
 
 // Journal says how the journal is kept.
@@ -145,6 +150,7 @@ func Defaults() Settings {
 		Limits:  Limits{Idle: 10 * minute, Tool: hour, Iteration: 2 * hour, ExitGrace: 30 * second, MaxOutage: 6 * hour},
 		Restart: Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
 		Breaker: Breaker{NoProgress: 5, SameError: 3, Environment: 3},
+		Review:  Review{Cap: 5, Vote: VoteAll},
 		Journal: Journal{SyncEvery: second, Compress: true, Raw: true},
 
 		Terminal: Terminal{Title: true, Progress: true, Status: true, Notify: true},

@@ -71,6 +71,10 @@ func TestDefaults(t *testing.T) {
 
 		// Beyond the design: docs/decisions/0017-settings-beyond-the-design.md.
 		"breaker.environment":    "3",
+		"review.cap":             "5",
+		"review.mayEdit":         "false",
+		"review.skip":            "false",
+		"review.vote":            "all",
 		"completion.appendTo":    "",
 		"limits.iterationCost":   "none",
 		"limits.iterationTokens": "none",

@@ -17,6 +17,7 @@ func Rules(s config.Settings) event.Rules {
 		Restart:            s.Restart,
 		Breaker:            s.Breaker,
 		Reflect:            s.Reflect,
+		Review:             s.Review,
 		Guardrails:         len(s.Guardrails),
 		SCM:                len(s.SCM.Tasks) > 0,
 	}

@@ -38,7 +38,7 @@ func (t *trace) end(p event.LoopEnded) reason {
 func (t *trace) endedBy(why event.Reason) (keys []string, facts []event.Event) {
 	b, s := &t.state.Breaker, &t.state.Failover.Restart
 	switch why {
-	case event.ReasonPromise, event.ReasonResponse, event.ReasonChecklist, event.ReasonDoneFile:
+	case event.ReasonPromise, event.ReasonResponse, event.ReasonChecklist, event.ReasonDoneFile, event.ReasonStories:
 		return t.claimKeys(event.Claim(why)), append(t.claimFacts(event.Claim(why)), t.last[event.TypeCompletionClaimed], t.last[event.TypeCompletionAccepted])
 	case event.ReasonIterations:
 		return []string{"maximumIterations"}, t.lastEnds(t.state.Rules.MaximumIterations, func(p event.IterationEnded) bool { return !p.Refunded })

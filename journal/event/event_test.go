@@ -87,6 +87,21 @@ var samples = []event.Payload{
 	event.TimerFired{Name: "idle"},
 	event.FaultRaised{Where: "inbox", Error: "gone", Class: event.ClassDisk},
 	event.AgentReplaced{From: 0, To: 1, Was: "claude", Name: "pi", Why: "rate limit: five hours", Until: "2026-11-21T05:00:00Z"},
+	event.StoriesRead{
+		Mode: event.ModeReview, Story: "US-002", File: event.Blob{Text: `{"userStories":[]}`, Bytes: 18}, Base: "4b825dc",
+		Stories: []event.StoryState{
+			{ID: "US-001", Title: "Store a note", Passes: true, ReviewStatus: event.StoryApproved, ReviewCount: 2},
+			{ID: "US-002", Title: "List the notes", ReviewStatus: event.StoryNeedsReview},
+			{ID: "US-003", Title: "Find a note"},
+		},
+	},
+	event.StoriesJudged{
+		Mode: event.ModeReview, Found: &event.Blob{Text: "{", Bytes: 1}, Restored: true,
+		Stories:  []event.StoryState{{ID: "US-001", ReviewStatus: event.StoryChangesRequested, ReviewCount: 1}},
+		Problems: []event.StoryProblem{{Story: "US-001", Field: "passes", Text: "only a review may approve a story", Undone: true}},
+	},
+	event.StoryReviewed{Story: "US-002", Agent: "codex", Approved: true, AtCap: true, Feedback: "no test of an empty list", Count: 5, Open: true},
+	event.ReviewUndone{Story: "US-002", Files: []string{"list.go"}, Commits: 1, Ref: "refs/ralph/undone/01JD", Error: "git reset: failed"},
 }
 
 func TestEachTypeHasSample(t *testing.T) {

@@ -81,7 +81,7 @@ func (r Reason) Result() string {
 // A reason that this version does not know is a failure.
 func (r Reason) ExitCode() int {
 	switch r {
-	case ReasonPromise, ReasonResponse, ReasonChecklist, ReasonDoneFile:
+	case ReasonPromise, ReasonResponse, ReasonChecklist, ReasonDoneFile, ReasonStories:
 		return ExitCompleted
 	case ReasonIterations, ReasonCost, ReasonTokens, ReasonDuration, ReasonRestarts:
 		return ExitLimit
