@@ -71,7 +71,7 @@ func TestFolderOutsideIsRefused(t *testing.T) {
 	}
 }
 
-func TestMarkerThatIsALinkIsRemoved(t *testing.T) {
+func TestLinkedMarkerIsRemoved(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other")
 	put(t, other, "x")
