@@ -3,15 +3,19 @@
 //
 //	list, problems := story.Parse(data)    // problems name the story and the field
 //	mode, next := list.Next(rules)         // what the next iteration is for
-//	problems = story.Judge(before, list, mode, rules)
-//	data, err = story.Undo(data, before, problems)
+//	…                                      // the agent's turn
+//	data, problems, restored := story.Repair(found, data, mode, rules)
+//	list, _ = story.Parse(data)
+//	verdict, ok := story.Reviewed(before, list, rules)
 //
-// The runner and the hook 'ralph hook stop' call the same functions, so that they agree.
+// The hook 'ralph hook stop' asks [Judge] what is wrong, and lets the agent correct it. The runner
+// uses [Repair], which asks the same function, so that they agree.
 //
 // # Guarantees
 //
-// All functions are pure. Fields that this package does not know, the order of the fields and the
-// indentation of a file survive an [Undo].
+// All functions are pure. Time and memory are bounded: a file has at most [MaxSize] bytes and
+// [MaxStories] stories. Fields that this package does not know, the order of the fields and the
+// indentation of a file survive a [Repair].
 //
 // # Not here
 //

@@ -21,6 +21,9 @@ type StoryState struct {
 	Passes       bool        `json:"passes"`
 	ReviewStatus StoryStatus `json:"reviewStatus,omitempty"` // empty where the file has null
 	ReviewCount  int         `json:"reviewCount"`
+	// Feedback is a fingerprint of reviewFeedback: "none" where it has no text, empty where it is
+	// not known.
+	Feedback string `json:"feedback,omitempty"`
 }
 
 // StoriesJudged: tasks.json after the agent's turn. What it may not change was put back.
