@@ -18,33 +18,35 @@
 //
 // # Guarantees
 //
-//   - [TakeSnapshot], [Since] and [Repos] change nothing: not the working tree, not the index, not
-//     a reference. They may run while an agent or a person works in the same repository.
+//   - [TakeSnapshot], [Since] and [Repos] change nothing: not the working tree, not the index,
+//     not a reference. They may run while an agent or a person works in the same repository.
 //   - A folder named .ralph, anywhere in the working tree and whether ignored or not, is never
 //     listed, counted or added.
 //   - The fingerprint changes exactly if a byte of the working tree's difference against HEAD
 //     changes. For a file that is too large to be read each time it uses the size and time of
 //     change; see [Snapshot.Partial].
-//   - [Run] makes no empty commit, unless a hook removes everything that was to be committed. So a
-//     second Run after a crash does not commit the same work again. A failed commit leaves the
+//   - [Run] makes no empty commit, unless a hook removes everything that was to be committed. So
+//     a second Run after a crash does not commit the same work again. A failed commit leaves the
 //     index, byte for byte, as it was before.
-//   - [TakeSnapshot], [Since], [Repos] and [Branch], and the questions that [Run] asks before and
-//     after a commit, start no program that the repository names: no fsmonitor, hook, filter,
-//     external diff, textconv, pager or credential helper; and they fetch nothing. They end with
-//     their context, and after a minute at the latest, with all processes that git has started in
-//     its session. git's own files are opened only if they are regular files below a limit: a pipe
-//     in the place of one is an error that names it.
+//   - [TakeSnapshot], [Since], [Repos], [Branch], [Remotes] and [Subjects], and the questions
+//     that [Run] asks before and after a commit, start no program that the repository names: no
+//     fsmonitor, hook, filter, external diff, textconv, pager or credential helper; and they
+//     fetch nothing. They end with their context, and after a minute at the latest, with all
+//     processes that git has started in its session. git's own files are opened only if they are
+//     regular files below a limit: a pipe in the place of one is an error that names it.
 //   - In the tasks of [Run], hooks, signing, filters, includes and credential helpers run as they
 //     do for the user. Nothing waits for a person without end: there is no terminal (for gpg's
-//     agent neither), no editor and no standard input. A window may be opened and a key may wait to
-//     be touched. A task that exceeds its time is ended with the processes of its group.
-//   - No shell reads arguments, and paths are passed with NULs between them: newlines, quotes and a
-//     leading dash in a name have no effect.
+//     agent neither), no editor and no standard input. A window may be opened and a key may wait
+//     to be touched. A task that exceeds its time is ended with the processes of its group.
+//   - No push is forced, unless a task says so in words of its own.
+//   - No shell reads arguments, and paths are passed with NULs between them: newlines, quotes and
+//     a leading dash in a name have no effect.
 //   - The folder determines the repository: GIT_DIR and similar variables, which a git hook that
 //     starts ralph would set, are not passed on.
 //
-// git 2.26 or later is needed; before 2.31 a snapshot runs filters, within its time. All functions
-// may be called at the same time; two Runs in one working tree are serialized by git's own lock.
+// git 2.26 or later is needed; before 2.31 a snapshot runs filters, within its time. All
+// functions may be called at the same time; two Runs in one working tree are serialized by git's
+// own lock.
 //
 // # Not here
 //

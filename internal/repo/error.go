@@ -58,13 +58,16 @@ func (e *Error) Unwrap() error { return e.Err }
 // Hint is the next step, if one is known.
 func (e *Error) Hint() string { return e.hint }
 
-// lastLine returns the line in which git and most hooks say what was wrong.
+// lastLine returns the line in which git and most hooks say what was wrong. After it git may print
+// advice.
 func lastLine(output string) string {
-	output = strings.TrimSpace(output)
-	if i := strings.LastIndexByte(output, '\n'); i >= 0 {
-		output = strings.TrimSpace(output[i+1:])
+	last := ""
+	for l := range strings.Lines(output) {
+		if l = strings.TrimSpace(l); l != "" && (last == "" || !strings.HasPrefix(l, "hint: ")) {
+			last = l
+		}
 	}
-	return units.Cut(tidy(output), maxShown)
+	return units.Cut(tidy(last), maxShown)
 }
 
 const maxShown = 200 // characters of a line inside an error

@@ -43,10 +43,10 @@ type Config struct {
 type Result struct {
 	// Done are the tasks that succeeded, and Skipped those with nothing to do.
 	Done, Skipped []string
-	// Committed: this Run made a commit. SHA, Message (as hooks left it) and Stat are about it. For
-	// a program other than git they are known if git sees the commit too: the program calls git, or
-	// keeps a git repository beside its own. Otherwise SHA and Stat are empty, and Message is the
-	// one that the program was given.
+	// Committed: this Run made a commit. SHA, Message (as hooks left it) and Stat are about it.
+	// For a program other than git they are known if git sees the commit too: the program calls
+	// git, or keeps a git repository beside its own. Otherwise SHA and Stat are empty, and
+	// Message is the one that the program was given.
 	Committed bool
 	SHA       string
 	Message   string
@@ -64,7 +64,8 @@ type Result struct {
 // With git, the task commit commits the complete working tree around Dir. If there is nothing to
 // commit, Run continues with the next task: commits of the agent may wait to be pushed, or an
 // earlier push may have failed. The task push without further words is skipped when the branch has
-// nothing to push. Every other task is run unchanged.
+// nothing to push. A branch without a destination goes to the branch of the same name, and gets an
+// upstream branch. Every other task is run unchanged.
 //
 // Another program gets "commit -am <message>" and the other tasks unchanged. It finds out itself
 // whether there is anything to commit, and AddUntracked is not passed on. Which commit it made is
@@ -121,8 +122,8 @@ func (r *runner) task(ctx context.Context, task string) error {
 		err = r.fail(words, ErrNoMessage, "")
 	case words[0] == "commit":
 		err = r.commitWith(ctx, words)
-	case task == "push" && r.isGit() && r.git.isLevel(ctx):
-		done = false
+	case task == "push" && r.isGit():
+		done, err = r.push(ctx)
 	default:
 		err = r.run(ctx, "", words...)
 	}

@@ -1,0 +1,157 @@
+package repo
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// withRemotes returns a repository with one commit and bare remotes of these names.
+func withRemotes(t *testing.T, names ...string) (tree, map[string]tree) {
+	t.Helper()
+	w, remotes := born(t), map[string]tree{}
+	for _, name := range names {
+		remotes[name] = tree{t, t.TempDir()}
+		remotes[name].git("init", "-q", "--bare")
+		w.git("remote", "add", name, remotes[name].dir)
+	}
+	return w, remotes
+}
+
+func TestPushOfANewBranch(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		prepare  func(w tree)
+		to       string // the remote that gets the branch
+		upstream string
+	}{
+		"without an upstream branch": {func(w tree) {}, "origin", "origin/fix"},
+		"with another preferred remote": {func(w tree) {
+			w.git("config", "remote.pushDefault", "fork")
+		}, "fork", "fork/fix"},
+		"made from the remote's main": {func(w tree) {
+			w.git("push", "-q", "origin", "main")
+			w.git("branch", "-q", "--set-upstream-to=origin/main")
+		}, "origin", "origin/main"},
+		"with a name that could be an option": {func(w tree) {
+			w.git("config", "branch.fix.remote", "--receive-pack=touch hacked")
+		}, "origin", ""},
+		"of a repository that pushes nothing by itself": {func(w tree) {
+			w.git("config", "push.default", "nothing")
+		}, "origin", "origin/fix"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, remotes := withRemotes(t, "origin", "fork")
+			w.git("switch", "-q", "-c", "fix")
+			row.prepare(w)
+			w.write("a", "1")
+			r, err := w.run(Config{Message: "x", Tasks: []string{"commit", "push"}})
+			if err != nil || !cmp.Equal(r.Done, []string{"commit", "push"}) || remotes[row.to].git("rev-parse", "fix") != r.SHA {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if got, _ := w.try("rev-parse", "--abbrev-ref", "@{upstream}"); row.upstream != "" && strings.TrimSpace(got) != row.upstream {
+				t.Errorf("the upstream branch is %s", got)
+			}
+			w.write("a", "2")
+			if r, err := w.run(Config{Message: "x", Tasks: []string{"commit", "push"}}); err != nil || remotes[row.to].git("rev-parse", "fix") != r.SHA {
+				t.Errorf("again: %+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestPushIsNeverForced(t *testing.T) {
+	t.Parallel()
+	w, remotes := withRemotes(t, "origin")
+	w.git("push", "-q", "-u", "origin", "main")
+	other := tree{t, t.TempDir()}
+	other.git("clone", "-q", remotes["origin"].dir, ".")
+	other.git("-c", "user.name=B", "-c", "user.email=b@example.org", "commit", "-q", "--allow-empty", "-m", "theirs")
+	other.git("push", "-q", "origin", "HEAD")
+	theirs := remotes["origin"].git("rev-parse", "main")
+
+	w.write("a", "1")
+	r, err := w.run(Config{Message: "x", Tasks: []string{"commit", "push"}})
+	e, ok := errors.AsType[*Error](err)
+	if !ok || !strings.Contains(e.Hint(), "git pull --rebase") || strings.Contains(err.Error(), "hint:") || !r.Committed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if remotes["origin"].git("rev-parse", "main") != theirs {
+		t.Error("their commit is gone")
+	}
+	w.git("pull", "-q", "--rebase")
+	if r, err := w.run(Config{Tasks: []string{"commit", "push"}}); err != nil || !cmp.Equal(r.Done, []string{"push"}) {
+		t.Errorf("afterwards: %+v, %v", r, err)
+	}
+}
+
+func TestPushFailuresHaveHints(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		prepare func(w tree, remote tree)
+		hint    string
+	}{
+		"no remote":           {func(w, _ tree) { w.git("remote", "remove", "origin") }, "git remote add origin"},
+		"no branch":           {func(w, _ tree) { w.git("checkout", "-q", "--detach") }, "git switch -c"},
+		"a remote that moved": {func(w, remote tree) { must(w.t, os.RemoveAll(remote.dir)) }, "after the next iteration"},
+		"a server's hook": {func(_, remote tree) {
+			must(remote.t, os.WriteFile(filepath.Join(remote.dir, "hooks/pre-receive"), []byte("#!/bin/sh\necho fix is protected\nexit 1\n"), 0o755))
+		}, "branch of its own"},
+		"several remotes, none preferred": {func(w, _ tree) {
+			w.git("remote", "rename", "origin", "a")
+			w.git("remote", "add", "b", w.dir)
+		}, "remote.pushDefault"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, remotes := withRemotes(t, "origin")
+			must(t, os.MkdirAll(filepath.Join(remotes["origin"].dir, "hooks"), 0o755))
+			row.prepare(w, remotes["origin"])
+			r, err := w.run(Config{Tasks: []string{"push"}})
+			if e, ok := errors.AsType[*Error](err); !ok || e.Doing != "git push" || !strings.Contains(e.Hint(), row.hint) || len(r.Done)+len(r.Skipped) > 0 {
+				t.Errorf("%+v, %v", r, err)
+			}
+		})
+	}
+}
+
+func TestRemotes(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	if got := Remotes(t.Context(), w.dir); got != nil {
+		t.Errorf("without remotes: %q", got)
+	}
+	w.git("remote", "add", "alpha", "https://example.org/alpha.git")
+	w.git("remote", "add", "origin", "git@example.org:origin.git")
+	w.git("remote", "add", "mine", "https://example.org/mine (copy).git")
+	w.git("config", "remote.pushDefault", "mine")
+	want := []string{"https://example.org/mine (copy).git", "git@example.org:origin.git", "https://example.org/alpha.git"}
+	if diff := cmp.Diff(want, Remotes(t.Context(), w.dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSubjects(t *testing.T) {
+	t.Parallel()
+	w, _ := withRemotes(t, "origin")
+	w.git("push", "-q", "origin", "main")
+	w.git("switch", "-q", "-c", "fix")
+	for _, subject := range []string{"One", "Two \x1b[31mred", "Three"} {
+		w.git("commit", "-q", "--allow-empty", "-m", subject)
+	}
+	for most, want := range map[int][]string{10: {"One", "Two red", "Three"}, 2: {"Two red", "Three"}} {
+		got, err := Subjects(t.Context(), w.dir, most)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	w.git("update-ref", "-d", "refs/remotes/origin/main")
+	if got, err := Subjects(t.Context(), w.dir, 10); err != nil || !cmp.Equal(got, []string{"Three"}) {
+		t.Errorf("without a known base: %q, %v", got, err)
+	}
+}
