@@ -91,6 +91,7 @@ var sideways = map[[2]string]string{
 	{"internal/frame", "journal/event"}:         "a line is the envelope of an event",
 	{"internal/story", "journal/event"}:         "the states of a story are in the journal as they are in tasks.json",
 	{"internal/plan", "journal/event"}:          "the marker has the states of stories as the journal has them",
+	{"internal/prompt", "journal/event"}:        "the mode of an iteration has the names of its events",
 	{"internal/config", "journal/event"}:        "the settings that decisions depend on are in the journal as they are in the settings",
 	{"projector", "internal/loopstate"}:         "a view shows a part of the state",
 	{"internal/executor", "internal/loopstate"}: "an executor is given the state that the decision was made from",

@@ -7,14 +7,16 @@ import (
 
 // Compose returns the text of one iteration.
 func Compose(p Parts) string {
-	base := p.base()
+	stories, base := p.stories(), p.base()
 	parts := []string{p.count(), p.continuation(), p.Reflection}
 	parts = append(parts, p.failed(Prepend)...)
+	parts = append(parts, stories)
 	parts = append(parts, base...)
-	parts = append(parts, p.memory(), p.done(strings.Join(base, "\n")))
+	parts = append(parts, p.memory(), p.done(strings.Join(append(base, stories), "\n")), p.story())
 	parts = append(parts, p.failed(Append)...)
 	parts = append(parts,
 		list("The last iteration left this behind:", p.Left),
+		p.problems(),
 		list("Your last claim that the work is done was not accepted:", p.Refused),
 		p.ignored(),
 		list("Hints:", p.Hints),
@@ -39,6 +41,9 @@ func (p Parts) base() []string {
 	if instead := p.failed(Replace); len(instead) > 0 {
 		return instead
 	}
+	if p.Stories != nil {
+		return []string{p.Base, p.Stories.Extra}
+	}
 	return []string{p.Base}
 }
 
@@ -59,7 +64,7 @@ func (p Parts) failed(action string) []string {
 
 func (p Parts) count() string {
 	switch {
-	case !p.CountInPrompt:
+	case !p.CountInPrompt, p.Stories != nil: // the part of the story has it
 		return ""
 	case p.Of <= 0:
 		return fmt.Sprintf("Iteration %d.", p.Iteration)

@@ -36,6 +36,10 @@ type Parts struct {
 	Messages   []Message // what people sent, oldest first
 
 	Same *Same // set where all iterations share one session
+
+	// Stories is set where the loop works on the stories of a plan. Its text comes before the base,
+	// which may be empty then, and a guardrail that replaces the base leaves it in place.
+	Stories *Stories
 }
 
 // Ignored is what an agent said that was not taken for a claim.
