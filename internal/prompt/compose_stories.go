@@ -194,8 +194,7 @@ func (s *Story) text() string {
 	return text
 }
 
-// checks returns the results of the guardrails; they are the same as those of verifyCommands where a
-// plan has these.
+// checks returns the results of the guardrails, which include the verifyCommands of the plan.
 func (s *Stories) checks() string {
 	var results []string
 	for _, c := range s.Checks {

@@ -22,8 +22,8 @@ type Stories struct {
 	Cap        int  // most reviews of one story
 	AtCap      bool // the review of this iteration is the last that Cap allows
 	MayEdit    bool // a reviewer may change the code
-	// OtherModel says that the reviewer is another agent than the implementer. It is sent neither
-	// to progress.txt nor to the notes, so that it judges the work and not the reasons given for it.
+	// OtherModel says that the reviewer is another agent than the implementer. The prompt sends it
+	// neither to progress.txt nor to the notes, so that it judges the work and not the reasons given.
 	OtherModel bool
 }
 

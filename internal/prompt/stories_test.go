@@ -91,8 +91,8 @@ func TestTestdataStories(t *testing.T) {
 	}
 }
 
-// storyRules are the rules of planned work: a phrase of each, and the modes whose prompts have it. In
-// the prompts of all other modes it must not be.
+// storyRules are the rules of planned work: a phrase of each, and the modes whose prompts have it.
+// In the prompts of all other modes it must not be.
 var storyRules = []struct{ rule, phrase, in string }{
 	{"iteration N of M", "This iteration: 4 of 15", "*"},
 	{"the progress file is read, patterns first", "Orient. Read `ralph/progress.txt`, its section Codebase Patterns first", "* -review by another"},
