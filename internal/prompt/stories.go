@@ -23,7 +23,7 @@ type Stories struct {
 	AtCap      bool // the review of this iteration is the last that Cap allows
 	MayEdit    bool // a reviewer may change the code
 	// OtherModel says that the reviewer is another agent than the implementer. The prompt sends it
-	// neither to progress.txt nor to the notes, so that it judges the work and not the reasons given.
+	// neither to progress.txt nor to the notes, so that it judges the work, not the reasons for it.
 	OtherModel bool
 }
 
