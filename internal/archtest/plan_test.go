@@ -30,6 +30,7 @@ var plan = []layerRule{
 	{"internal/why", 5, "it explains decisions from journals; no running loop depends on that"},
 	{"internal/doctor", 5, "it examines a machine and its settings; no loop depends on that"},
 	{"internal/initialize", 5, "it asks for the settings of a project; no loop depends on that"},
+	{"internal/planning", 5, "it lays out, checks and archives a plan, whichever verb asks for it"},
 	{"internal/terminaltest", 5, "a terminal for tests"},
 	{"internal/castsvg", 5, "the image of the README, which a test draws"},
 	{"internal/browsertest", 5, "a browser for tests"},
@@ -137,6 +138,7 @@ var sideways = map[[2]string]string{
 	{"internal/attach", "internal/terminaltest"}: "only its tests use a terminal",
 	{"internal/initialize", "internal/runner"}:   "the runner knows what is secret in settings",
 
+	{"internal/planning", "internal/cli"}:          "it asks and reports as the verbs do",
 	{"internal/reporting", "internal/cli"}:         "it reports with the same errors and hints as the verbs",
 	{"internal/reporting", "internal/journaltool"}: "it names iterations as logs and replay do",
 	{"internal/reporting", "internal/listing"}:     "it finds loops, and groups them, as list does",
