@@ -93,7 +93,8 @@ func within(path string, do func(*os.Root) error) error {
 // newMode is the mode of a file that is new: a team keeps the plan in its repository.
 const newMode = 0o644
 
-// replace gives a file in a folder this content. It is durable on return.
+// replace gives a file in a folder this content. After a loss of power it has the old content or the
+// new one.
 func replace(folder *os.Root, name string, data []byte) error {
 	mode := fs.FileMode(newMode)
 	if info, err := folder.Lstat(name); err == nil && info.Mode().IsRegular() {
@@ -101,8 +102,5 @@ func replace(folder *os.Root, name string, data []byte) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := safefile.Replace(safefile.Within(folder), name, data, mode); err != nil {
-		return err
-	}
-	return safefile.SyncFolderIn(folder, ".")
+	return safefile.Replace(safefile.Within(folder), name, data, mode)
 }

@@ -41,7 +41,7 @@ func text(t *testing.T, path string) string {
 	return string(data)
 }
 
-func TestTasksAreReplacedDurably(t *testing.T) {
+func TestTasksAreReplaced(t *testing.T) {
 	dir := project(t)
 	if _, err := plan.ReadTasks(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: %v", err)
