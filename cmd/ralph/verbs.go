@@ -9,6 +9,7 @@ import (
 func commands() cli.Commands {
 	return cli.Commands{
 		{Name: "init", Help: "Ask for the settings of this project and write them.", Verb: func() any { return new(initVerb) }},
+		{Name: "plan", Help: "Write a plan, the stories of ralph/tasks.json, in a conversation with your agent, or check it.", Verb: func() any { return new(planVerb) }},
 		{Name: "trust", Help: "Show what the settings of this project would run, and trust them.", Verb: func() any { return new(trustVerb) }},
 		{Name: "run", Help: "Run a loop in the foreground, for scripts and CI.", Verb: func() any { return new(runVerb) }, Tag: `default:"withargs"`},
 		{Name: "start", Help: "Start a detached loop and attach to it.", Verb: func() any { return new(startVerb) }},

@@ -139,6 +139,7 @@ var sideways = map[[2]string]string{
 	{"internal/initialize", "internal/runner"}:   "the runner knows what is secret in settings",
 
 	{"internal/planning", "internal/cli"}:          "it asks and reports as the verbs do",
+	{"internal/planning", "internal/launch"}:       "it asks for trust, and names the installed agents, as a start does",
 	{"internal/reporting", "internal/cli"}:         "it reports with the same errors and hints as the verbs",
 	{"internal/reporting", "internal/journaltool"}: "it names iterations as logs and replay do",
 	{"internal/reporting", "internal/listing"}:     "it finds loops, and groups them, as list does",

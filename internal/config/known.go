@@ -23,8 +23,28 @@ type KnownAgent struct {
 	Own *Login
 	// Login says how a person logs in.
 	Login string
+	// Conversation are the arguments that begin a conversation with a person in a terminal, with
+	// PromptWord in the place of the first prompt. It is nil if there is no such conversation, or if
+	// it cannot be given a prompt. The source is the documentation of each agent. Some versions of
+	// opencode only show the prompt, until enter is typed.
+	Conversation []string
 	// also are its other names: those of its packages, without their scope.
 	also []string
+}
+
+// PromptWord is in the place of the prompt in [KnownAgent.Conversation].
+const PromptWord = "{prompt}"
+
+// Converse returns the arguments that begin a conversation with this prompt; false if the agent
+// cannot be given one.
+func (k KnownAgent) Converse(prompt string) ([]string, bool) {
+	words := slices.Clone(k.Conversation)
+	at := slices.Index(words, PromptWord)
+	if at < 0 {
+		return nil, false
+	}
+	words[at] = prompt
+	return words, true
 }
 
 // Login is where an agent keeps a login of its own. Only its presence is checked, never its
@@ -62,17 +82,19 @@ var (
 	piLogin     = "run 'pi' and give it /login, or set the provider's key in the environment"
 )
 
+var promptAlone = []string{PromptWord}
+
 var knownAgents = [...]KnownAgent{
-	{Program: "claude", Protocol: ProtocolClaude, Tried: true, Keys: claudeKeys, Own: claudeOwn, Login: claudeLogin, also: []string{"claude-code"}},
-	{Program: "pi", Protocol: ProtocolPi, Tried: true, Login: piLogin, also: []string{"pi-coding-agent"}},
-	{Program: "codex", Protocol: ProtocolCodex, Tried: true, Keys: codexKeys, Own: codexOwn, Login: codexLogin},
+	{Program: "claude", Protocol: ProtocolClaude, Conversation: promptAlone, Tried: true, Keys: claudeKeys, Own: claudeOwn, Login: claudeLogin, also: []string{"claude-code"}},
+	{Program: "pi", Protocol: ProtocolPi, Conversation: promptAlone, Tried: true, Login: piLogin, also: []string{"pi-coding-agent"}},
+	{Program: "codex", Protocol: ProtocolCodex, Conversation: promptAlone, Tried: true, Keys: codexKeys, Own: codexOwn, Login: codexLogin},
 	{Program: "amp", Protocol: ProtocolAmp, Login: "run 'amp login'", also: []string{"ampcode"}},
-	{Program: "opencode", Protocol: ProtocolACP, Tried: true, Login: "run 'opencode auth login'", also: []string{"opencode-ai"}},
-	{Program: "gemini", Protocol: ProtocolACP, Tried: true, Login: "run 'gemini' and log in there, or set GEMINI_API_KEY", also: []string{"gemini-cli"}},
-	{Program: "copilot", Protocol: ProtocolACP, Tried: true, Login: "run 'copilot login'", also: []string{"copilot-cli"}},
-	{Program: "qwen", Protocol: ProtocolACP, Tried: true, Login: "run 'qwen' and log in there, or give it --auth-type openai with OPENAI_API_KEY", also: []string{"qwen-code"}},
-	{Program: "goose", Protocol: ProtocolACP, Login: "run 'goose configure'"},
-	{Program: "cursor-agent", Protocol: ProtocolACP, Login: "run 'cursor-agent login', or set CURSOR_API_KEY"},
+	{Program: "opencode", Protocol: ProtocolACP, Conversation: []string{"--prompt", PromptWord}, Tried: true, Login: "run 'opencode auth login'", also: []string{"opencode-ai"}},
+	{Program: "gemini", Protocol: ProtocolACP, Conversation: []string{"-i", PromptWord}, Tried: true, Login: "run 'gemini' and log in there, or set GEMINI_API_KEY", also: []string{"gemini-cli"}},
+	{Program: "copilot", Protocol: ProtocolACP, Conversation: []string{"-i", PromptWord}, Tried: true, Login: "run 'copilot login'", also: []string{"copilot-cli"}},
+	{Program: "qwen", Protocol: ProtocolACP, Conversation: []string{"-i", PromptWord}, Tried: true, Login: "run 'qwen' and log in there, or give it --auth-type openai with OPENAI_API_KEY", also: []string{"qwen-code"}},
+	{Program: "goose", Protocol: ProtocolACP, Conversation: []string{"run", "-s", "-t", PromptWord}, Login: "run 'goose configure'"},
+	{Program: "cursor-agent", Protocol: ProtocolACP, Conversation: promptAlone, Login: "run 'cursor-agent login', or set CURSOR_API_KEY"},
 	{Program: "kimi", Protocol: ProtocolACP, Login: "run 'kimi' and log in there", also: []string{"kimi-cli"}},
 	{Program: "claude-agent-acp", Protocol: ProtocolACP, Bridge: true, Keys: claudeKeys, Own: claudeOwn, Login: claudeLogin, also: []string{"claude-code-acp"}},
 	{Program: "codex-acp", Protocol: ProtocolACP, Bridge: true, Keys: codexKeys, Own: codexOwn, Login: codexLogin},

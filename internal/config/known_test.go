@@ -1,6 +1,9 @@
 package config
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestLoginHints(t *testing.T) {
 	for name, row := range map[string]struct {
@@ -25,5 +28,35 @@ func TestLoginHints(t *testing.T) {
 		if known, _ := a.Known(); known.Login != row.want {
 			t.Errorf("%s: %q, want %q", name, known.Login, row.want)
 		}
+	}
+}
+
+func TestConversations(t *testing.T) {
+	for command, want := range map[string]string{
+		"claude":                           "claude|hi",
+		"claude -p --model opus":           "claude|hi",
+		"npx -y @openai/codex@latest exec": "npx|-y|@openai/codex@latest|hi",
+		"env A=1 gemini --acp":             "env|A=1|gemini|-i|hi",
+		"goose acp":                        "goose|run|-s|-t|hi",
+		"/opt/opencode":                    "/opt/opencode|--prompt|hi",
+		"claude-agent-acp":                 "claude-agent-acp|-",
+		"amp":                              "amp|-",
+	} {
+		agent := Agent{Command: command}
+		argv, err := agent.Start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, _ := KnownProgram(agent.Program())
+		words, ok := known.Converse("hi")
+		if !ok {
+			words = []string{"-"}
+		}
+		if got := strings.Join(append(argv, words...), "|"); got != want {
+			t.Errorf("%s: %s, want %s", command, got, want)
+		}
+	}
+	if claude, _ := KnownProgram("claude"); claude.Conversation[0] != PromptWord {
+		t.Errorf("the table has changed: %q", claude.Conversation)
 	}
 }

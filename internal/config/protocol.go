@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -40,6 +41,17 @@ func (a Agent) Program() string {
 	}
 	program, _ := target(argv)
 	return agentName(program)
+}
+
+// Start returns the words of the command up to the agent's own program, any launcher included,
+// without the program's arguments: those of a loop are not those of a conversation.
+func (a Agent) Start() ([]string, error) {
+	argv, err := commandWords(a.Command)
+	if err != nil {
+		return nil, fmt.Errorf("agent command %s: %w", shorten(a.Command), err)
+	}
+	_, rest := target(argv)
+	return argv[:len(argv)-len(rest)], nil
 }
 
 // launcher is a program that only starts another.

@@ -128,7 +128,7 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 		}
 	}
 	if len(loaded.Settings.Candidates()) == 0 {
-		return config.Loaded{}, cli.Refuse(agentHint(), "no agent is chosen")
+		return config.Loaded{}, cli.Refuse(AgentHint(), "no agent is chosen")
 	}
 	if err := preflight(e, loaded.Settings); err != nil {
 		return config.Loaded{}, err
@@ -136,8 +136,8 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	return loaded, nil
 }
 
-// agentHint returns how to choose an agent, of those that are installed.
-func agentHint() string {
+// AgentHint returns how to choose an agent, of those that are installed.
+func AgentHint() string {
 	choose := "give one with --agent, or let 'ralph init' ask for it"
 	if here := InstalledAgents(); len(here) > 0 {
 		return choose + "; installed here: " + strings.Join(here, ", ")
@@ -154,6 +154,16 @@ func (o *Options) checkTrust(e *cli.Env, loaded config.Loaded) error {
 	if err != nil || once {
 		return err
 	}
+	return confirmTrust(e, loaded)
+}
+
+// CheckTrust refuses settings of the project that no person trusts, before a verb other than start
+// runs an agent. It asks, if it can. once lets them count this once.
+func CheckTrust(e *cli.Env, loaded config.Loaded, once bool) error {
+	return (&Options{Trust: once}).checkTrust(e, loaded)
+}
+
+func confirmTrust(e *cli.Env, loaded config.Loaded) error {
 	c := e.ReviewTrust(loaded)
 	if c.Status() == cli.TrustGiven {
 		return nil

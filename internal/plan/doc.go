@@ -18,8 +18,8 @@
 //   - Names are resolved within the project: a link that leads out of it is an error, and so is a
 //     link, a FIFO, a device or a folder in the place of a file. Nothing waits for such a file.
 //   - What is read is bounded.
-//   - A file is replaced in one step: a reader, and a loss of power, sees the old content or the new
-//     one.
+//   - A file is replaced in one step: readers see the old content or the new one, and so they do
+//     after a loss of power.
 //
 // All functions may be called by any goroutine.
 //

@@ -93,8 +93,8 @@ func within(path string, do func(*os.Root) error) error {
 // newMode is the mode of a file that is new: a team keeps the plan in its repository.
 const newMode = 0o644
 
-// replace gives a file in a folder this content. After a loss of power it has the old content or the
-// new one.
+// replace gives a file in a folder this content. After a loss of power it has the old content or
+// the new one.
 func replace(folder *os.Root, name string, data []byte) error {
 	mode := fs.FileMode(newMode)
 	if info, err := folder.Lstat(name); err == nil && info.Mode().IsRegular() {

@@ -47,7 +47,7 @@ func LayOut(e *cli.Env, name string, asJSON bool) error {
 		Dir: plan.Dir(e.Root()), BranchName: values.Branch, Files: made,
 		Next: []string{
 			"'ralph plan' fills in prd.md and tasks.json in a conversation with your agent",
-			"'ralph plan --check' says what is wrong with them, whoever wrote them",
+			"'ralph plan --check' says what is wrong with them",
 			"'ralph start --tasks' works on the stories",
 		},
 	}

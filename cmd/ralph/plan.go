@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/planning"
+)
+
+type planVerb struct {
+	cli.Placed
+	From        string `placeholder:"FILE" help:"Derive the stories from these requirements, which stay as they are; they become ralph/prd.md."`
+	Agent       string `short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent to talk with; without it, that of the settings."`
+	Check       bool   `help:"Only check what is written. Exit code 2 if no loop can work on it."`
+	Strict      bool   `help:"Warnings are errors: exit code 2."`
+	JSON        bool   `help:"With --check: print what was found as JSON."`
+	PrintPrompt bool   `help:"Print the instructions for an agent, to use them elsewhere."`
+	Trust       bool   `help:"Let the settings of this project count this once, whatever they run."`
+}
+
+// Help shows examples.
+func (planVerb) Help() string {
+	return cli.Examples(
+		"ralph init --tasks && ralph plan",
+		"ralph plan --from docs/search.md --agent claude",
+		"ralph plan --check --strict",
+	)
+}
+
+// Run lets an agent interview the person, or checks what is written.
+func (v *planVerb) Run(e *cli.Env) error {
+	interview := planning.Interview{Agent: v.Agent, From: v.From, Trust: v.Trust, Strict: v.Strict}
+	switch {
+	case v.Check && (v.PrintPrompt || v.From != ""):
+		return cli.Refuse("leave one of them out", "--check only reads: it does not go with --print-prompt and --from")
+	case v.JSON && !v.Check:
+		return cli.Refuse("add --check", "--json is for --check")
+	case v.PrintPrompt:
+		return interview.Print(e)
+	case !v.Check:
+		return interview.Run(e)
+	}
+	checked := planning.Check(e.Root())
+	if v.JSON {
+		return errors.Join(cli.PrintJSON(e.Stdout, checked, ""), checked.Exit(v.Strict))
+	}
+	return errors.Join(checked.Print(e.Stdout), checked.Exit(v.Strict))
+}
