@@ -24,9 +24,9 @@ type KnownAgent struct {
 	// Login says how a person logs in.
 	Login string
 	// Conversation are the arguments that begin a conversation with a person in a terminal, with
-	// PromptWord in the place of the first prompt. It is nil if there is no such conversation, or if
-	// it cannot be given a prompt. The source is the documentation of each agent. Some versions of
-	// opencode only show the prompt, until enter is typed.
+	// PromptWord in the place of the first prompt. It is nil if there is no such conversation, or
+	// if it cannot be given a prompt. The source is the documentation of each agent. Some versions
+	// of opencode only show the prompt, until enter is typed.
 	Conversation []string
 	// also are its other names: those of its packages, without their scope.
 	also []string
