@@ -36,7 +36,7 @@ func brokenRule(name string) string {
 		return fmt.Sprintf("may not be longer than %d characters", MaxName)
 	case !isAlnum(name[0]):
 		return "must begin with a-z or 0-9"
-	case name == "settings.json" || name == "settings.local.json" || name == "archive":
+	case name == "settings.json" || name == "settings.local.json" || name == "archive" || name == "session":
 		return "is reserved"
 	case strings.HasSuffix(name, ".lock"):
 		return "may not end in .lock"

@@ -29,6 +29,7 @@ func TestCheckNameNamesRule(t *testing.T) {
 		{"the team's settings are reserved", "settings.json", "reserved"},
 		{"the personal settings are reserved", "settings.local.json", "reserved"},
 		{"the archive is reserved", "archive", "reserved"},
+		{"the folder of session loops is reserved", "session", "reserved"},
 		{"the name of a lock file is refused", "run.lock", ".lock"},
 	} {
 		t.Run(tt.title, func(t *testing.T) {

@@ -1,0 +1,141 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/units"
+)
+
+// LoopDirVariable names the folder of a ralph loop for its agent and all that the agent starts.
+const LoopDirVariable = "RALPH_LOOP_DIR"
+
+// stopSession judges a stop of a session that may be in a session loop. held reports whether it is:
+// then the reply is the answer.
+func stopSession(ctx context.Context, e Env, in Input) (reply Reply, held bool, err error) {
+	folder, l := findLoop(e, in, true)
+	if l == nil {
+		return Reply{}, false, nil
+	}
+	defer folder.Close()
+	err = folder.locked(func() error {
+		all := folder.List()
+		at := slices.IndexFunc(all, func(other *SessionLoop) bool { return other.ID == l.ID })
+		if at < 0 || !all[at].Active() || len(all[at].Sessions) > 0 && !all[at].holds(in.Session) {
+			return nil // it ended a moment ago, or another session has it
+		}
+		l, held = all[at], true
+		if !l.holds(in.Session) {
+			l.Sessions = append(l.Sessions, in.Session)
+		}
+		message, block := l.decide(e.Now().UTC(), seenBy(ctx, l, in))
+		if err := folder.write(l); err != nil {
+			return err // what is not counted would have no end
+		}
+		if block {
+			reply.Block = message
+			return nil
+		}
+		reply.Note = fmt.Sprintf("ralph: the session loop ended after %s: %s", units.Quantity(l.Iteration, "continuation"), l.Result)
+		return nil
+	})
+	return reply, held, err
+}
+
+// seenBy returns what the agent did since the last decision of the loop.
+func seenBy(ctx context.Context, l *SessionLoop, in Input) Seen {
+	since := l.Scanned
+	if since.IsZero() {
+		since = l.Started
+	}
+	seen, err := readSpoken(in.Transcript, since)
+	if err != nil {
+		seen = Seen{Uncounted: true}
+		if now := FilesOf(ctx, l.Cwd); now != "" && l.Files != "" {
+			seen.FilesChanged = now != l.Files
+		}
+	}
+	// The transcript may be written after the hook.
+	seen.Text += "\n" + in.LastMessage
+	return seen
+}
+
+func readSpoken(path string, since time.Time) (Seen, error) {
+	t, err := openTranscript(path)
+	if err != nil {
+		return Seen{}, err
+	}
+	seen, err := t.spoken(since)
+	return seen, errors.Join(err, t.Close())
+}
+
+// FilesOf identifies the commit and the uncommitted changes of a repository; empty if there is none,
+// or it cannot be read.
+func FilesOf(ctx context.Context, dir string) string {
+	s, err := repo.TakeSnapshot(ctx, dir)
+	if err != nil {
+		return ""
+	}
+	return s.Head + " " + s.Fingerprint
+}
+
+// activeLoop returns the session loop that holds this session, nil if there is none.
+func activeLoop(e Env, in Input) *SessionLoop {
+	folder, l := findLoop(e, in, false)
+	if folder != nil {
+		folder.Close()
+	}
+	return l
+}
+
+// findLoop returns the active loop of this session, with its folder, which is then open. With claim
+// it may also be one that no session has yet, unless a ralph loop runs this session.
+func findLoop(e Env, in Input, claim bool) (*SessionFolder, *SessionLoop) {
+	claim = claim && e.Variable(LoopDirVariable) == ""
+	for project := range projects(e, in) {
+		folder, err := OpenSessionFolder(e.Home, project)
+		if err != nil {
+			continue
+		}
+		all := slices.DeleteFunc(folder.List(), func(l *SessionLoop) bool { return !l.Active() })
+		for _, fits := range []func(*SessionLoop) bool{
+			func(l *SessionLoop) bool { return l.holds(in.Session) },
+			func(l *SessionLoop) bool { return claim && len(l.Sessions) == 0 },
+		} {
+			if at := slices.IndexFunc(all, fits); at >= 0 {
+				return folder, all[at]
+			}
+		}
+		folder.Close()
+	}
+	return nil, nil
+}
+
+// mostAbove is how many folders above the current one may be a project.
+const mostAbove = 64
+
+// projects yields the folders that may be the project of a session: that of its loop, the agent's
+// own idea of it, and the current folder with those around it.
+func projects(e Env, in Input) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if dir := e.Variable(LoopDirVariable); filepath.IsAbs(dir) && !yield(filepath.Dir(filepath.Dir(dir))) {
+			return
+		}
+		if dir := e.Variable("CLAUDE_PROJECT_DIR"); filepath.IsAbs(dir) && !yield(dir) {
+			return
+		}
+		dir := filepath.Clean(in.Cwd)
+		for range mostAbove {
+			if !filepath.IsAbs(dir) || !yield(dir) || filepath.Dir(dir) == dir {
+				return
+			}
+			dir = filepath.Dir(dir)
+		}
+	}
+}
