@@ -13,8 +13,8 @@ type fill struct {
 	used   int64  // tokens
 	window int64  // tokens, if the transcript says it
 	model  string // if the transcript says it
-	// compacted is where the transcript was last compacted, in bytes from its beginning; 0 if that is
-	// not in the part that was read.
+	// compacted is where the transcript was last compacted, in bytes from its beginning; 0 if that
+	// is not in the part that was read.
 	compacted int64
 	guessed   bool // used is computed from the size of the transcript
 }

@@ -31,6 +31,19 @@ func readerOf(e Env, in Input) reader {
 	return ofLoop
 }
 
+// sameFolder reports whether two paths lead to one folder.
+func sameFolder(a, b string) bool {
+	if a == b {
+		return true
+	}
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
 const mostLoops = 256 // of one project that are looked at
 
 // aboutLoops describes the loops that live in the project of a person's own session; "" if none do,

@@ -75,8 +75,8 @@ func readSpoken(path string, since time.Time) (Seen, error) {
 	return seen, errors.Join(err, t.Close())
 }
 
-// FilesOf identifies the commit and the uncommitted changes of a repository; empty if there is none,
-// or it cannot be read.
+// FilesOf identifies the commit and the uncommitted changes of a repository; empty if there is
+// none, or it cannot be read.
 func FilesOf(ctx context.Context, dir string) string {
 	s, err := repo.TakeSnapshot(ctx, dir)
 	if err != nil {

@@ -2,8 +2,8 @@ package hook
 
 import "context"
 
-// stop holds an agent that is about to stop: in a session loop until its promise, and in a loop over
-// stories until the plan is in order. A failure lets it stop: the runner of a loop judges anyway.
+// stop holds an agent that is about to stop: in a session loop until its promise, and in a loop
+// over stories until the plan is in order. A failure lets it stop: the runner judges anyway.
 func stop(ctx context.Context, e Env, in Input) (Reply, error) {
 	if in.Subagent != "" || in.Event != "" && in.Event != Stop.event() || in.Session == "" {
 		return Reply{}, nil
@@ -12,5 +12,5 @@ func stop(ctx context.Context, e Env, in Input) (Reply, error) {
 	if held || err != nil {
 		return reply, err
 	}
-	return reply, nil
+	return stopPlan(ctx, e, in)
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
 
-// A transcript is an agent's own record of a session, with one JSON object in each line. Claude Code
-// keeps them in ~/.claude/projects, Codex in ~/.codex/sessions. Their formats are not documented:
-// what is read here was observed with Claude Code 2.1.329 and Codex 0.169.0, and a line that looks
-// different is skipped.
+// A transcript is an agent's own record of a session, with one JSON object in each line. Claude
+// Code keeps them in ~/.claude/projects, Codex in ~/.codex/sessions. Their formats are not
+// documented: what is read here was observed with Claude Code 2.1.329 and Codex 0.169.0, and a line
+// that looks different is skipped.
 type transcript struct {
 	file *os.File
 	size int64

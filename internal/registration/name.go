@@ -24,8 +24,8 @@ func SlugName(s string) string {
 	switch slug {
 	case "":
 		return "loop"
-	case "archive":
-		return "archive-loop"
+	case "archive", "session":
+		return slug + "-loop"
 	case "settings.json", "settings.local.json":
 		return strings.ReplaceAll(slug, ".", "-")
 	}

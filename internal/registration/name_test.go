@@ -31,7 +31,7 @@ func TestSlugName(t *testing.T) {
 }
 
 func FuzzSlugNameIsAlwaysAValidName(f *testing.F) {
-	for _, s := range []string{"", "main", "a/b", ".lock", "A.lock", "x.lock.lock", "archive", strings.Repeat("a", 60) + ".lock", strings.Repeat("é", 99)} {
+	for _, s := range []string{"", "main", "a/b", ".lock", "A.lock", "x.lock.lock", "archive", "session", strings.Repeat("a", 60) + ".lock", strings.Repeat("é", 99)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
