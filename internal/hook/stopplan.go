@@ -189,4 +189,3 @@ func forgetHeld(e Env, session string) error {
 	}
 	return all.change(session, func(r *record) { r.Problems, r.Held, r.HeldAll = "", 0, 0 })
 }
-
