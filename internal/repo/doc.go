@@ -16,6 +16,11 @@
 //	if failed, ok := errors.AsType[*repo.Error](err); ok { … failed.Output, failed.Hint() … }
 //	// result.SHA is set even if the push failed
 //
+//	base, err := repo.Keep(ctx, project, "refs/ralph/demo/review-3-before")
+//	// an agent that may only change some files
+//	undone, err := base.Undo(ctx, repo.Undo{Ref: "refs/ralph/demo/review-3", Allowed: allowed, Message: message})
+//	err = base.Drop(ctx)
+//
 // # Guarantees
 //
 //   - [TakeSnapshot], [Since] and [Repos] change nothing: not the working tree, not the index,
@@ -34,6 +39,9 @@
 //     fetch nothing. They end with their context, and after a minute at the latest, with all
 //     processes that git has started in its session. git's own files are opened only if they are
 //     regular files below a limit: a pipe in the place of one is an error that names it.
+//   - [Keep] adds git objects and a ref; no branch, file, index or stash changes. [Base.Undo]
+//     removes or replaces a file only after a ref keeps it, rewrites no history, and leaves
+//     everything as it is when in doubt. They start no program that the repository names either.
 //   - In the tasks of [Run], hooks, signing, filters, includes and credential helpers run as they
 //     do for the user. Nothing waits for a person without end: there is no terminal (for gpg's
 //     agent neither), no editor and no standard input. A window may be opened and a key may wait

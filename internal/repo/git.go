@@ -64,11 +64,16 @@ var inertEnv = []string{
 
 // read returns what a git command prints.
 func (g git) read(ctx context.Context, args ...string) ([]byte, error) {
+	return g.feed(ctx, nil, args...)
+}
+
+// feed is read for a command that reads input.
+func (g git) feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	ctx, cancel := bounded(ctx, cmp.Or(g.limit, readTime))
 	defer cancel()
 	out, errs := process.Head{Max: maxOutput, Fail: true}, process.Tail{Max: maxTail}
 	err := run(ctx, process.Command{
-		Argv: slices.Concat(g.argv, inertOptions, args), Dir: g.dir, Stdout: &out, Stderr: &errs, Grace: readGrace,
+		Argv: slices.Concat(g.argv, inertOptions, args), Dir: g.dir, Stdin: input, Stdout: &out, Stderr: &errs, Grace: readGrace,
 		Env: append(slices.Clip(g.env), inertEnv...),
 	})
 	if out.Over {
@@ -96,9 +101,24 @@ func (g git) line(ctx context.Context, args ...string) (string, error) {
 // file with a filter counts as changed unless its size and times are as in the index: only the
 // program knows. It needs git 2.31; an earlier one runs the filters, within the snapshot's time.
 func (g git) withoutFilters(ctx context.Context) (git, error) {
+	names, err := g.filters(ctx)
+	if err != nil || len(names) == 0 {
+		return g, err
+	}
+	var settings [][2]string
+	for _, name := range names {
+		filter := "filter." + name
+		settings = append(settings, [2]string{filter + ".process"}, [2]string{filter + ".clean"}, [2]string{filter + ".required", "false"})
+	}
+	g.env = configured(g.env, settings)
+	return g, nil
+}
+
+// filters returns the names of the filters that are set, sorted.
+func (g git) filters(ctx context.Context) ([]string, error) {
 	out, err := g.read(ctx, "config", "-z", "--name-only", "--get-regexp", `^filter\.`)
 	if err != nil && exitCode(err) != 1 {
-		return g, err
+		return nil, err
 	}
 	var names []string
 	for key := range bytes.SplitSeq(out, []byte{0}) {
@@ -110,18 +130,9 @@ func (g git) withoutFilters(ctx context.Context) (git, error) {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) > maxFilters {
-		return g, &Error{Doing: "git config", Err: fmt.Errorf("%d filters are set: %w", len(names), ErrTooMuch)}
+		return nil, &Error{Doing: "git config", Err: fmt.Errorf("%d filters are set: %w", len(names), ErrTooMuch)}
 	}
-	if len(names) == 0 {
-		return g, nil
-	}
-	var settings [][2]string
-	for _, name := range names {
-		filter := "filter." + name
-		settings = append(settings, [2]string{filter + ".process"}, [2]string{filter + ".clean"}, [2]string{filter + ".required", "false"})
-	}
-	g.env = configured(g.env, settings)
-	return g, nil
+	return names, nil
 }
 
 // configured adds settings to an environment, where their names may contain any character

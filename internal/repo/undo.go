@@ -1,0 +1,417 @@
+package repo
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Undo says what to undo since a [Base].
+type Undo struct {
+	// Ref will name a commit with the files as they were found; its parents are HEAD, the index and
+	// the base. If the name is taken, a number is added.
+	Ref string
+	// Allowed reports whether a path may differ from the base: from the root, with slashes. Folders
+	// named .ralph may always.
+	Allowed func(path string) bool
+	// Message is that of a commit that restores what was committed. "%s" in it becomes the ref.
+	Message string
+
+	lockWait time.Duration // how long another git may lock the index; 0 means two seconds
+}
+
+// Undone is what was undone.
+type Undone struct {
+	// Files are the paths that differed from the base, sorted, with those that were left as they
+	// are.
+	Files []string
+	// Commits is how many commits since the base contain such files.
+	Commits int
+	// Commit restores them; empty if none was needed.
+	Commit string
+	// Ref keeps what was found; empty if nothing was changed.
+	Ref string
+}
+
+// A LeftError says which files were left as they are.
+type LeftError struct{ Files []LeftFile }
+
+// A LeftFile is a file that was left as it is.
+type LeftFile struct{ Path, Why string }
+
+// maxNamed is how many files an error names.
+const maxNamed = 5
+
+func (e *LeftError) Error() string {
+	var parts []string
+	for _, f := range e.Files[:min(maxNamed, len(e.Files))] {
+		parts = append(parts, fmt.Sprintf("%s (%s)", f.Path, f.Why))
+	}
+	if more := len(e.Files) - maxNamed; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return "left as they are: " + strings.Join(parts, ", ")
+}
+
+// Reasons why a base is not restored. Nothing was changed then.
+var (
+	// ErrOtherBranch: HEAD names another branch than in the base.
+	ErrOtherBranch = errors.New("another branch is checked out")
+	// ErrRewritten: the commit of the base is not in the history of HEAD.
+	ErrRewritten = errors.New("the history was rewritten")
+)
+
+// Undo puts files, index and HEAD back to the base except for allowed paths, and does not rewrite
+// history: if the difference was committed, a new commit restores it. Ignored files, other refs and
+// the stash are left as they are. A file that was committed or added as it was in the base stays
+// so.
+//
+// Nothing is lost: the ref of the result is made before the first file is changed. When in doubt it
+// leaves all as it is and returns the reason: [ErrOtherBranch], [ErrRewritten], [ErrUnfinished],
+// [ErrUnmerged] or [ErrLocked]. A [LeftError] is about single files, after all others were put
+// back. The Undone is valid with an error too.
+//
+// Time, environment and programs are as in [Keep]. Only one call may be made.
+func (b *Base) Undo(ctx context.Context, u Undo) (Undone, error) {
+	ctx, cancel := bounded(ctx, keepTime)
+	defer cancel()
+	if u.lockWait == 0 {
+		u.lockWait = 2 * time.Second
+	}
+	r := &reversal{Base: b, Undo: u}
+	err := r.run(ctx)
+	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
+		err = fmt.Errorf("put the work tree back: %w", err)
+	}
+	return r.result, err
+}
+
+// A reversal puts one working tree back.
+type reversal struct {
+	*Base
+	Undo
+	*state
+	onDisk, committed, staged []change // to be undone
+	left                      []LeftFile
+	result                    Undone
+}
+
+// A change is a path that differs between two trees.
+type change struct {
+	path     string
+	was, now file
+}
+
+func (r *reversal) run(ctx context.Context) error {
+	var err error
+	if r.state, err = takeState(ctx, r.Base.dir, r.Base.env, r.Base.left); err != nil {
+		return err
+	}
+	defer func() { r.state.close() }()
+	if err := r.compare(ctx); err != nil {
+		return err
+	}
+	if err := r.refuse(ctx); err != nil || len(r.result.Files) == 0 {
+		return err
+	}
+	if err := r.keepFound(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreIgnores(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreFiles(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreHead(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreIndex(ctx); err != nil {
+		return err
+	}
+	if len(r.left) > 0 {
+		return &LeftError{r.left}
+	}
+	return nil
+}
+
+// compare finds what differs from the base.
+func (r *reversal) compare(ctx context.Context) error {
+	base, err := r.treeOf(ctx, r.Base.Head)
+	if err != nil {
+		return err
+	}
+	head, err := r.treeOf(ctx, r.state.head)
+	if err != nil {
+		return err
+	}
+	if r.onDisk, err = r.changes(ctx, r.Base.tree, r.state.tree); err != nil {
+		return err
+	}
+	if r.committed, err = r.changes(ctx, base, head); err != nil {
+		return err
+	}
+	if r.staged, err = r.changes(ctx, r.Base.index, r.state.index); err != nil {
+		return err
+	}
+	// What was only committed or added, as the base has it on the disk, was not changed.
+	var paths []string
+	for _, c := range slices.Concat(r.committed, r.staged) {
+		paths = append(paths, c.path)
+	}
+	kept, err := r.entries(ctx, r.Base.tree, paths)
+	if err != nil {
+		return err
+	}
+	asItWas := func(c change) bool {
+		_, unkept := r.Base.left[c.path]
+		return c.now == kept[c.path] && !unkept
+	}
+	r.committed = slices.DeleteFunc(r.committed, asItWas)
+	r.staged = slices.DeleteFunc(r.staged, asItWas)
+	r.compareLeft()
+
+	found := map[string]bool{}
+	for _, c := range slices.Concat(r.onDisk, r.committed, r.staged) {
+		found[c.path] = true
+	}
+	for _, f := range r.left {
+		found[f.Path] = true
+	}
+	r.result.Files = slices.Sorted(maps.Keys(found))
+	return nil
+}
+
+// compareLeft finds changes of files that are not kept.
+func (r *reversal) compareLeft() {
+	names := slices.Sorted(maps.Keys(r.Base.left))
+	for name := range r.state.left {
+		if _, ok := r.Base.left[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		was, now := r.Base.left[name], r.state.left[name]
+		if was == now || r.allowed(name) {
+			continue
+		}
+		why := "it was too large to be kept"
+		switch about := cmp.Or(was, now); {
+		case strings.HasPrefix(about, "a repository"):
+			why = "it is a repository of its own"
+		case !strings.HasPrefix(about, "too large"):
+			why = "it " + about
+		}
+		r.left = append(r.left, LeftFile{name, why})
+	}
+	// A tree has none of these, or had it before it was too large.
+	r.onDisk = slices.DeleteFunc(r.onDisk, func(c change) bool {
+		_, before := r.Base.left[c.path]
+		_, after := r.state.left[c.path]
+		return before || after
+	})
+}
+
+func (r *reversal) allowed(path string) bool {
+	return isOwn(path) || r.Allowed != nil && r.Allowed(path)
+}
+
+// changes compares two trees, without allowed paths.
+func (r *reversal) changes(ctx context.Context, from, to string) ([]change, error) {
+	if from == to {
+		return nil, nil
+	}
+	out, err := r.read(ctx, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv", from, to)
+	if err != nil {
+		return nil, err
+	}
+	// :mode mode id id status NUL path NUL
+	var found []change
+	for record := range slices.Chunk(strings.Split(string(out), "\x00"), 2) {
+		words := strings.Fields(strings.TrimPrefix(record[0], ":"))
+		if len(record) < 2 || len(words) != 5 {
+			continue
+		}
+		c := change{path: record[1], was: file{words[0], words[2]}, now: file{words[1], words[3]}}
+		for _, f := range []*file{&c.was, &c.now} {
+			if strings.Trim(f.id, "0") == "" {
+				*f = file{}
+			}
+		}
+		if !r.allowed(c.path) {
+			found = append(found, c)
+		}
+	}
+	return found, nil
+}
+
+// entries returns the entries of paths in a tree.
+func (r *reversal) entries(ctx context.Context, tree string, paths []string) (map[string]file, error) {
+	found := map[string]file{}
+	if len(paths) == 0 {
+		return found, nil
+	}
+	wanted := map[string]bool{}
+	for _, name := range paths {
+		wanted[name] = true
+	}
+	out, err := r.read(ctx, "ls-tree", "-r", "-z", "--full-tree", tree)
+	if err != nil {
+		return nil, err
+	}
+	for record := range bytes.SplitSeq(out, []byte{0}) {
+		about, name, _ := strings.Cut(string(record), "\t")
+		if words := strings.Fields(about); wanted[name] && len(words) == 3 {
+			found[name] = file{words[0], words[2]}
+		}
+	}
+	return found, nil
+}
+
+// refuse returns the reason not to touch anything.
+func (r *reversal) refuse(ctx context.Context) error {
+	if r.Base.Branch != r.state.branch {
+		return fmt.Errorf("%w: %s instead of %s", ErrOtherBranch, branchWords(r.state.branch), branchWords(r.Base.Branch))
+	}
+	if r.Base.Head != "" && r.Base.Head != r.state.head {
+		if r.state.head == "" {
+			return fmt.Errorf("%w: %s has no commit any more", ErrRewritten, branchWords(r.state.branch))
+		}
+		_, err := r.read(ctx, "merge-base", "--is-ancestor", r.Base.Head, r.state.head)
+		if exitCode(err) == 1 {
+			return fmt.Errorf("%w: %.12s is not in it any more, and %s keeps it", ErrRewritten, r.Base.Head, r.Base.Ref)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(r.result.Files) == 0 {
+		return nil
+	}
+	if err := waitForLock(ctx, r.at, r.lockWait); err != nil {
+		return &Error{Doing: "git update-index", Err: err, hint: lockHint(r.at)}
+	}
+	return r.countCommits(ctx)
+}
+
+func branchWords(ref string) string {
+	if ref == "" {
+		return "no branch"
+	}
+	return strings.TrimPrefix(ref, "refs/heads/")
+}
+
+// maxPaths is how many paths a command line names.
+const maxPaths = 200
+
+func (r *reversal) countCommits(ctx context.Context) error {
+	if len(r.committed) == 0 {
+		return nil
+	}
+	args := []string{"rev-list", "--count", r.state.head}
+	if r.Base.Head != "" {
+		args = append(args, "^"+r.Base.Head)
+	}
+	args = append(args, "--")
+	for _, c := range r.committed[:min(maxPaths, len(r.committed))] {
+		args = append(args, ":(literal)"+c.path)
+	}
+	count, err := r.line(ctx, args...)
+	if err != nil {
+		return err
+	}
+	r.result.Commits, err = strconv.Atoi(count)
+	return err
+}
+
+// maxRefs is how many names are tried for a ref.
+const maxRefs = 100
+
+// keepFound keeps everything as it was found.
+func (r *reversal) keepFound(ctx context.Context) error {
+	commit, err := r.state.commit(ctx, "The work tree after a review.", r.Base.commit)
+	if err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		ref := r.Undo.Ref
+		if n > 1 {
+			ref = fmt.Sprintf("%s-%d", ref, n)
+		}
+		err := r.makeRef(ctx, ref, commit)
+		if err == nil {
+			r.result.Ref = ref
+			return nil
+		}
+		if _, taken := r.read(ctx, "rev-parse", "--verify", "--quiet", ref); taken != nil || n == maxRefs {
+			return err
+		}
+	}
+}
+
+// restoreIgnores puts the rules for ignored files back first: files that were ignored in the base
+// are not touched, and files that a new rule hides are found.
+func (r *reversal) restoreIgnores(ctx context.Context) error {
+	isRule := func(c change) bool { return path.Base(c.path) == ".gitignore" }
+	if !slices.ContainsFunc(r.onDisk, isRule) {
+		return nil
+	}
+	for _, c := range r.onDisk {
+		if isRule(c) {
+			r.putBack(ctx, c)
+		}
+	}
+	again, err := takeState(ctx, r.Base.dir, r.Base.env, r.Base.left)
+	if err != nil {
+		return err
+	}
+	firstFound := r.state.tree
+	r.state.close()
+	r.state = again
+	r.onDisk = slices.DeleteFunc(r.onDisk, isRule)
+	found, err := r.changes(ctx, r.Base.tree, r.state.tree)
+	if err != nil {
+		return err
+	}
+	// The files that were hidden have to be in the ref too.
+	isKnown := func(c change) bool {
+		return isRule(c) || slices.ContainsFunc(r.onDisk, func(old change) bool { return old.path == c.path })
+	}
+	hidden := slices.DeleteFunc(found, isKnown)
+	if len(hidden) == 0 {
+		return nil
+	}
+	kept := r.result.Ref
+	commit, err := r.line(ctx, "rev-parse", kept)
+	if err != nil {
+		return err
+	}
+	shown := map[string]file{}
+	for _, c := range hidden {
+		shown[c.path] = c.now
+	}
+	if r.state.tree, err = r.build(ctx, firstFound, shown); err != nil {
+		return err
+	}
+	more, err := r.state.commit(ctx, "The work tree after a review, with files that it had hidden.", commit)
+	if err != nil {
+		return err
+	}
+	if _, err := r.read(ctx, "update-ref", "--no-deref", kept, more, commit); err != nil {
+		return err
+	}
+	r.onDisk = append(r.onDisk, hidden...)
+	for _, c := range hidden {
+		r.result.Files = append(r.result.Files, c.path)
+	}
+	slices.Sort(r.result.Files)
+	return nil
+}

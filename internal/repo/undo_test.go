@@ -1,0 +1,578 @@
+package repo
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	beforeRef = "refs/ralph/demo/review-3-before"
+	foundRef  = "refs/ralph/demo/review-3"
+)
+
+// keep keeps the tree as it is.
+func (w tree) keep() *Base {
+	w.t.Helper()
+	b, err := Keep(w.t.Context(), w.dir, beforeRef)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return b
+}
+
+// undo allows what a reviewer may change.
+func (w tree) undo(b *Base) (Undone, error) {
+	w.t.Helper()
+	return b.Undo(w.t.Context(), Undo{
+		Ref: foundRef, Message: "Undo what a reviewer changed\n\nkept in %s", lockWait: lockPause,
+		Allowed: func(path string) bool { return path == "ralph/tasks.json" || path == "ralph/progress.txt" },
+	})
+}
+
+// must undo everything.
+func (w tree) mustUndo(b *Base) Undone {
+	w.t.Helper()
+	u, err := w.undo(b)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return u
+}
+
+// files returns everything on the disk outside of .git: contents, links and whether it is a
+// program.
+func (w tree) files() map[string]string {
+	w.t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(w.dir, path)
+		name = filepath.ToSlash(name)
+		switch {
+		case d.Name() == ".git":
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+		case d.Type()&fs.ModeSymlink != 0:
+			target, _ := os.Readlink(path)
+			found[name] = "-> " + target
+		case d.Type().IsRegular():
+			text, err := os.ReadFile(path)
+			info, _ := d.Info()
+			if err != nil {
+				return err
+			}
+			found[name] = string(text)
+			if info.Mode()&0o100 != 0 {
+				found[name] = "* " + string(text)
+			}
+		case !d.IsDir():
+			found[name] = d.Type().String()
+		}
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return found
+}
+
+// status is what git says of the tree, with the index.
+func (w tree) status() string {
+	w.t.Helper()
+	return w.git("status", "--porcelain=v1", "--untracked-files=all", "--ignore-submodules=none")
+}
+
+func same(t *testing.T, what string, got, want map[string]string) {
+	t.Helper()
+	if maps.Equal(got, want) {
+		return
+	}
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s is %.60q, want %.60q", what, name, got[name], want[name])
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			t.Errorf("%s: %s is there, with %.60q", what, name, got[name])
+		}
+	}
+}
+
+// busy is a tree with all kinds of files: committed, changed, added, untracked and ignored.
+func busy(t *testing.T, flags ...string) tree {
+	t.Helper()
+	w := born(t, flags...)
+	w.write(".gitignore", "*.log\nbuild/\n")
+	w.write("src/b.go", "package b\n")
+	w.write("src/c.go", "package c\n")
+	w.write("ralph/tasks.json", "{}\n")
+	w.write("ralph/progress.txt", "# progress\n")
+	w.write("run.sh", "#!/bin/sh\n")
+	must(t, os.Chmod(filepath.Join(w.dir, "run.sh"), 0o755))
+	w.commit("files")
+	w.write("src/b.go", "package b // changed by a person\n")
+	w.write("src/staged.go", "package b // added\n")
+	w.git("add", "src/staged.go")
+	w.write("notes.txt", "untracked\n")
+	w.write("build/out", "ignored\n")
+	w.write("a.log", "ignored\n")
+	w.write(".ralph/x", "ralph's\n")
+	return w
+}
+
+// An edit is what a reviewer did.
+type edit struct {
+	do      func(w tree)
+	files   []string
+	commits int
+}
+
+var edits = map[string]edit{
+	"files": {func(w tree) {
+		w.write("a", "edited\n")
+		w.write("src/b.go", "edited\n") // which was dirty
+		w.remove("notes.txt")
+		w.write("new/deep/x.go", "package x\n")
+		w.write("-odd \"name\" ä", "x\n")
+	}, []string{"-odd \"name\" ä", "a", "new/deep/x.go", "notes.txt", "src/b.go"}, 0},
+	"removed files": {func(w tree) { w.remove("src") }, []string{"src/b.go", "src/c.go", "src/staged.go"}, 0},
+	"the index": {func(w tree) {
+		w.write("x.go", "package x\n")
+		w.write("a", "edited\n")
+		w.git("add", "x.go", "a")
+		w.git("reset", "-q", "src/staged.go")
+		w.git("rm", "-q", "--cached", "src/c.go")
+		w.git("checkout", "-q", "--", "src/b.go") // which was dirty
+	}, []string{"a", "src/b.go", "src/c.go", "src/staged.go", "x.go"}, 0},
+	"commits": {func(w tree) {
+		w.write("src/c.go", "edited\n")
+		w.git("mv", "a", "z")
+		w.git("commit", "-qm", "one", "src/c.go", "a", "z")
+		w.write("x.go", "package x\n")
+		w.git("add", "x.go")
+		w.git("commit", "-qm", "two", "x.go")
+		w.write("x.go", "package x // again\n")
+	}, []string{"a", "src/c.go", "x.go", "z"}, 2},
+	"a folder where a file was": {func(w tree) {
+		w.remove("a")
+		w.write("a/inner", "x\n")
+	}, []string{"a", "a/inner"}, 0},
+	"a file where a folder was": {func(w tree) {
+		w.remove("src")
+		w.write("src", "x\n")
+		w.git("add", "-A", "src")
+		w.git("commit", "-qm", "flat", "src")
+	}, []string{"src", "src/b.go", "src/c.go", "src/staged.go"}, 1},
+	"a stash": {func(w tree) { w.git("stash", "-q") }, []string{"src/b.go", "src/staged.go"}, 0},
+	"rules that hide": {func(w tree) {
+		w.write(".gitignore", "*.log\nbuild/\nhidden/\n")
+		w.write("hidden/x", "x\n")
+	}, []string{".gitignore", "hidden/x"}, 0},
+	"rules that show": {func(w tree) { w.write(".gitignore", "") }, []string{".gitignore"}, 0},
+}
+
+// Whatever a reviewer does to files, index and HEAD, all is as before, and the ref has what was
+// found.
+func TestUndoPutsEverythingBack(t *testing.T) {
+	t.Parallel()
+	cases := maps.Clone(edits)
+	if runtime.GOOS != "windows" {
+		cases["links and modes"] = edit{func(w tree) {
+			w.remove("a")
+			must(t, os.Symlink("src", filepath.Join(w.dir, "a")))
+			w.remove("src")
+			must(t, os.Symlink("/", filepath.Join(w.dir, "src")))
+			must(t, os.Chmod(filepath.Join(w.dir, "run.sh"), 0o644))
+			w.write("two\nlines", "x\n")
+		}, []string{"a", "run.sh", "src", "src/b.go", "src/c.go", "src/staged.go", "two\nlines"}, 0}
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := busy(t)
+			files, status, head := w.files(), w.status(), w.head()
+			base := w.keep()
+			c.do(w)
+			w.write("ralph/tasks.json", `{"project": "x"}`+"\n")
+			edited := w.files()
+			u := w.mustUndo(base)
+
+			files["ralph/tasks.json"] = edited["ralph/tasks.json"]
+			same(t, "the files", w.files(), files)
+			got := strings.Replace(w.status(), " M ralph/tasks.json\n", "", 1)
+			if got != status {
+				t.Errorf("the status is\n%s\nwant\n%s", got, status)
+			}
+			if !slices.Equal(u.Files, c.files) || u.Commits != c.commits || u.Ref != foundRef || (u.Commit != "") != (c.commits > 0) {
+				t.Errorf("%+v, want %q in %d commits", u, c.files, c.commits)
+			}
+			if diff := w.git("diff", "--name-only", head, "HEAD"); diff != "" {
+				t.Errorf("HEAD differs from before in %q", diff)
+			}
+			if w.git("merge-base", head, "HEAD") != head {
+				t.Error("the history was rewritten")
+			}
+			w.sameAsFound(edited, files)
+		})
+	}
+}
+
+// sameAsFound compares the ref with the files as they were found. Ignored files are not in it.
+func (w tree) sameAsFound(edited, before map[string]string) {
+	w.t.Helper()
+	for name, want := range edited {
+		if strings.HasSuffix(name, ".log") || strings.HasPrefix(name, "build/") || strings.HasPrefix(name, ".ralph/") {
+			continue
+		}
+		got, err := w.try("cat-file", "blob", foundRef+":"+name)
+		want = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(want, "\n"), "* "), "-> ")
+		if err != nil || got != want {
+			w.t.Errorf("the ref has %q as %q (%v), want %q", name, got, err, want)
+		}
+	}
+	for name, want := range before {
+		if strings.HasPrefix(name, "src/") {
+			if got := w.git("cat-file", "blob", beforeRef+":"+name); got+"\n" != want {
+				w.t.Errorf("the base has %q as %q", name, got)
+			}
+		}
+	}
+}
+
+// Nothing is done to allowed files, also if they were committed, nor where nothing was changed.
+func TestUndoLeavesAllowedFiles(t *testing.T) {
+	t.Parallel()
+	w := busy(t)
+	base := w.keep()
+	w.write("ralph/tasks.json", "{\"reviewed\": true}\n")
+	w.write("ralph/progress.txt", "# progress\nreviewed\n")
+	w.git("commit", "-qm", "review: approved", "ralph")
+	w.write("other.log", "ignored\n")
+	w.write("src/.ralph/y", "ralph's\n")
+	head, files := w.head(), w.files()
+	u := w.mustUndo(base)
+	if len(u.Files) > 0 || u.Ref != "" || u.Commit != "" || w.head() != head {
+		t.Errorf("%+v", u)
+	}
+	same(t, "the files", w.files(), files)
+	if refs := w.git("for-each-ref", "--format=%(refname)", "refs/ralph"); refs != beforeRef {
+		t.Errorf("refs %q", refs)
+	}
+	must(t, base.Drop(t.Context()))
+	if refs := w.git("for-each-ref", "refs/ralph"); refs != "" {
+		t.Errorf("refs %q", refs)
+	}
+}
+
+// What was only committed as it was is no change of a reviewer's.
+func TestUndoKeepsCommittedWork(t *testing.T) {
+	t.Parallel()
+	w := busy(t)
+	base := w.keep()
+	w.commit("everything")
+	head, files := w.head(), w.files()
+	u := w.mustUndo(base)
+	if len(u.Files) > 0 || w.head() != head {
+		t.Errorf("%+v", u)
+	}
+	same(t, "the files", w.files(), files)
+}
+
+// Of a commit with allowed and other files, only the others are restored.
+func TestUndoSplitsCommits(t *testing.T) {
+	t.Parallel()
+	for _, format := range formats {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			w := busy(t, "--object-format="+format)
+			base := w.keep()
+			w.write("ralph/tasks.json", "{\"reviewed\": true}\n")
+			w.write("a", "edited\n")
+			w.write("x", "new\n")
+			w.git("add", "x")
+			w.git("commit", "-qm", "review", "a", "x", "ralph")
+			reviewed := w.head()
+			u := w.mustUndo(base)
+			if !slices.Equal(u.Files, []string{"a", "x"}) || u.Commits != 1 || u.Commit != w.head() {
+				t.Fatalf("%+v", u)
+			}
+			if parent := w.git("rev-parse", "HEAD^"); parent != reviewed {
+				t.Errorf("the parent is %s", parent)
+			}
+			if got := w.git("show", "HEAD:ralph/tasks.json"); got != `{"reviewed": true}` {
+				t.Errorf("tasks.json is %q", got)
+			}
+			if got := w.git("log", "-1", "--format=%B|%an"); got != "Undo what a reviewer changed\n\nkept in "+foundRef+"\n|Ada" {
+				t.Errorf("the message is %q", got)
+			}
+		})
+	}
+}
+
+// The index, the stash and the settings of the person are not touched by keeping.
+func TestKeepChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := busy(t)
+	w.git("stash", "-q", "-u")
+	w.git("stash", "apply", "-q", "--index")
+	index, err := os.ReadFile(filepath.Join(w.dir, ".git/index"))
+	must(t, err)
+	files, stash := w.files(), w.git("stash", "list")
+	base := w.keep()
+	w.write("a", "edited\n")
+	w.mustUndo(base)
+	after, err := os.ReadFile(filepath.Join(w.dir, ".git/index"))
+	must(t, err)
+	if string(after) != string(index) {
+		t.Error("the index was written")
+	}
+	same(t, "the files", w.files(), files)
+	if got := w.git("stash", "list"); got != stash || stash == "" {
+		t.Errorf("the stash is %q, was %q", got, stash)
+	}
+}
+
+func TestUndoRefusesWhenInDoubt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit func(w tree)
+		want error
+	}{
+		"another branch": {func(w tree) {
+			w.git("checkout", "-q", "-b", "other")
+			w.write("a", "edited\n")
+		}, ErrOtherBranch},
+		"a detached HEAD": {func(w tree) { w.git("checkout", "-q", "--detach") }, ErrOtherBranch},
+		"an amended commit": {func(w tree) {
+			w.write("a", "edited\n")
+			w.git("commit", "-q", "--amend", "-m", "amended", "a")
+		}, ErrRewritten},
+		"a reset": {func(w tree) { w.git("reset", "-q", "--hard", "HEAD~1") }, ErrRewritten},
+		"a merge that waits": {func(w tree) {
+			w.git("update-ref", "MERGE_HEAD", "HEAD")
+			w.write("a", "edited\n")
+		}, ErrUnfinished},
+		"a locked index": {func(w tree) {
+			w.write("a", "edited\n")
+			w.write(".git/index.lock", "")
+		}, ErrLocked},
+		"no repository any more": {func(w tree) { w.remove(".git") }, ErrNoRepository},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := busy(t)
+			base := w.keep()
+			c.edit(w)
+			files := w.files()
+			u, err := w.undo(base)
+			if !errors.Is(err, c.want) || u.Ref != "" || u.Commit != "" {
+				t.Errorf("%+v, %v; want %v", u, err, c.want)
+			}
+			same(t, "the files", w.files(), files)
+		})
+	}
+}
+
+func TestKeepRefusesUnfinishedWork(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.git("checkout", "-q", "-b", "other")
+	w.write("a", "theirs\n")
+	w.commit("theirs")
+	w.git("checkout", "-q", "main")
+	w.write("a", "ours\n")
+	w.commit("ours")
+	if _, err := w.try("merge", "other"); err == nil {
+		t.Fatal("no conflict")
+	}
+	if _, err := Keep(t.Context(), w.dir, beforeRef); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("%v", err)
+	}
+	w.remove(".git/MERGE_HEAD")
+	if _, err := Keep(t.Context(), w.dir, beforeRef); !errors.Is(err, ErrUnmerged) {
+		t.Errorf("%v", err)
+	}
+	if _, err := Keep(t.Context(), t.TempDir(), beforeRef); !Absent(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A file that was ignored is not removed, although the reviewer has committed it.
+func TestUndoNeverRemovesIgnoredFiles(t *testing.T) {
+	t.Parallel()
+	w := busy(t)
+	base := w.keep()
+	w.git("add", "-f", "a.log")
+	w.git("commit", "-qm", "with a log", "a.log")
+	w.write(".git/info/exclude", "*.tmp\n")
+	w.write("new", "x\n")
+	u, err := w.undo(base)
+	left, ok := errors.AsType[*LeftError](err)
+	if !ok || len(left.Files) != 1 || left.Files[0].Path != "new" {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	files := w.files()
+	if files["a.log"] != "ignored\n" || files["new"] != "x\n" {
+		t.Errorf("%v", files)
+	}
+	if w.git("ls-files", "a.log") != "" || w.git("ls-tree", "HEAD", "a.log") != "" {
+		t.Error("the log is still in git")
+	}
+}
+
+func TestUndoInUnusualRepositories(t *testing.T) {
+	t.Parallel()
+	t.Run("unborn", func(t *testing.T) {
+		t.Parallel()
+		w := unborn(t)
+		w.write("a", "one\n")
+		w.write("b", "two\n")
+		w.git("add", "b")
+		base := w.keep()
+		w.write("a", "edited\n")
+		w.commit("first")
+		w.mustUndo(base)
+		same(t, "the files", w.files(), map[string]string{"a": "one\n", "b": "two\n"})
+	})
+	t.Run("detached", func(t *testing.T) {
+		t.Parallel()
+		w := born(t)
+		main := w.head()
+		w.git("checkout", "-q", "--detach")
+		base := w.keep()
+		w.write("a", "edited\n")
+		w.commit("review")
+		if u := w.mustUndo(base); u.Commits != 1 || w.git("rev-parse", "main") != main || w.git("diff", "main", "HEAD") != "" {
+			t.Errorf("%+v", u)
+		}
+	})
+	t.Run("worktree", func(t *testing.T) {
+		t.Parallel()
+		w := born(t)
+		w.git("worktree", "add", "-q", filepath.Join(filepath.Dir(w.dir), "linked"))
+		linked := w.at("../linked")
+		linked.write("dirty", "x\n")
+		base := linked.keep()
+		linked.write("dirty", "edited\n")
+		linked.write("a", "edited\n")
+		linked.commit("review")
+		linked.mustUndo(base)
+		same(t, "the files", linked.files(), map[string]string{"a": "one\ntwo\nthree\n", "dirty": "x\n"})
+		if w.status() != "" {
+			t.Error("the other work tree changed")
+		}
+	})
+	t.Run("a folder of the repository", func(t *testing.T) {
+		t.Parallel()
+		w := busy(t)
+		base := w.at("src").keep()
+		w.write("a", "edited\n")
+		if u := w.at("src").mustUndo(base); !slices.Equal(u.Files, []string{"a"}) {
+			t.Errorf("%+v", u)
+		}
+	})
+	t.Run("no identity", func(t *testing.T) {
+		t.Parallel()
+		w := born(t)
+		base := w.keep()
+		w.write("a", "edited\n")
+		w.commit("review")
+		base.env = slices.DeleteFunc(os.Environ(), func(e string) bool {
+			return strings.HasPrefix(e, "GIT_AUTHOR") || strings.HasPrefix(e, "GIT_COMMITTER")
+		})
+		base.env = configured(base.env, [][2]string{{"user.useConfigOnly", "true"}})
+		w.mustUndo(base)
+		if got := w.git("log", "-1", "--format=%an"); got != "ralph" {
+			t.Errorf("the author is %q", got)
+		}
+	})
+	t.Run("line ends", func(t *testing.T) {
+		t.Parallel()
+		w := unborn(t)
+		w.git("config", "core.autocrlf", "true")
+		w.write("a", "one\r\ntwo\r\n")
+		w.commit("first")
+		if w.git("cat-file", "blob", "HEAD:a") != "one\ntwo" {
+			t.Fatal("git did not convert")
+		}
+		base := w.keep()
+		w.write("a", "one\nother\n")
+		w.commit("review")
+		w.mustUndo(base)
+		same(t, "the files", w.files(), map[string]string{"a": "one\r\ntwo\r\n"})
+		if w.status() != "" {
+			t.Errorf("%s", w.status())
+		}
+	})
+}
+
+// Repositories inside, and large files, are reported and left.
+func TestUndoReportsWhatItLeaves(t *testing.T) {
+	t.Parallel()
+	inner := born(t)
+	w := born(t)
+	w.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.dir, "module")
+	w.commit("with a submodule")
+	nested := tree{t, filepath.Join(w.dir, "nested")}
+	must(t, os.Mkdir(nested.dir, 0o755))
+	nested.git("init", "-q")
+	nested.write("n", "x\n")
+	nested.commit("nested")
+	large := filepath.Join(w.dir, "large.bin")
+	w.write("large.bin", "")
+	must(t, os.Truncate(large, maxKept+1))
+	base := w.keep()
+	w.write("a", "edited\n")
+	w.at("module").write("a", "edited\n")
+	nested.write("n", "edited\n")
+	must(t, os.Truncate(large, maxKept+2))
+	w.write("larger.bin", "")
+	must(t, os.Truncate(filepath.Join(w.dir, "larger.bin"), maxKept+3))
+	u, err := w.undo(base)
+	left, ok := errors.AsType[*LeftError](err)
+	if !ok {
+		t.Fatalf("%+v, %v", u, err)
+	}
+	var names []string
+	for _, f := range left.Files {
+		names = append(names, f.Path)
+	}
+	slices.Sort(names)
+	if want := []string{"large.bin", "larger.bin", "module", "nested"}; !slices.Equal(names, want) {
+		t.Errorf("left %q, want %q", names, want)
+	}
+	for _, part := range []string{"module (it is a repository of its own)", "large.bin (it was too large to be kept)"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%v lacks %q", err, part)
+		}
+	}
+	if got := w.files()["a"]; got != "one\ntwo\nthree\n" {
+		t.Errorf("a is %q", got)
+	}
+}
+
+// A second review of the same number, after a crash, has a ref of its own.
+func TestUndoTakesAnotherRef(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	base := w.keep()
+	w.git("update-ref", foundRef, "HEAD")
+	w.write("a", "edited\n")
+	if u := w.mustUndo(base); u.Ref != foundRef+"-2" {
+		t.Errorf("%+v", u)
+	}
+	if _, err := Keep(t.Context(), w.dir, beforeRef); err == nil {
+		t.Error("the base was replaced")
+	}
+}
