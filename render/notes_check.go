@@ -118,6 +118,9 @@ func (n *Notes) scmEnded(p event.SCMEnded) (notes []Note) {
 	if len(others) > 0 {
 		notes = append(notes, good("done: "+strings.Join(others, ", "))...)
 	}
+	if p.PR != "" {
+		notes = append(notes, good("pull request: "+p.PR)...)
+	}
 	if p.Error == "" {
 		return notes
 	}

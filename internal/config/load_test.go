@@ -149,7 +149,7 @@ func TestVariablesOfEachKind(t *testing.T) {
 	want.StreamAgentOutput = false
 	want.Limits.Cost, want.Limits.Idle = 12.5, 0
 	want.Agent = Agent{Command: "pi", Flags: []string{"--model opus", "--verbose"}, Env: map[string]string{"A": "1"}}
-	want.SCM = SCM{Command: "git", Tasks: []string{"commit", "push"}}
+	want.SCM = SCM{Command: "git", Tasks: []string{"commit", "push"}, Draft: true}
 	want.Guardrails = []Guardrail{{Command: "make", FailAction: FailAppend}}
 	if diff := cmp.Diff(want, loaded.Settings); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -317,7 +317,7 @@ func TestSpecificationExampleLoads(t *testing.T) {
 		{Command: "make lint", FailAction: FailAppend, Hint: "Fix lint errors only. Do not change behavior."},
 		{Command: "make test", FailAction: FailAppend},
 	}
-	want.SCM = SCM{Command: "git", Tasks: []string{"commit", "push"}}
+	want.SCM = SCM{Command: "git", Tasks: []string{"commit", "push"}, Draft: true}
 	if diff := cmp.Diff(want, loaded.Settings); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -1,6 +1,9 @@
 package config
 
 import (
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
@@ -91,8 +94,21 @@ type Guardrail struct {
 // SCM is what runs in version control when all guardrails pass; without tasks, nothing.
 type SCM struct {
 	Command      string   `json:"command,omitempty" trust:"asked" doc:"the program, such as git; commits of another program are noticed if git sees them too"`
-	Tasks        []string `json:"tasks,omitempty" trust:"asked" doc:"its subcommands in order, such as commit, push; each may take ten minutes"`
+	Tasks        []string `json:"tasks,omitempty" trust:"asked" doc:"its subcommands in order, such as commit, push; each may take ten minutes. With git, pr makes a pull request of the branch by gh or glab, or changes its text"`
 	AddUntracked bool     `json:"addUntracked,omitempty" trust:"asked" doc:"commit files that are not tracked yet as well"`
+	Draft        bool     `json:"draft" trust:"free" doc:"a pull request that the task pr makes is a draft"`
+	FollowPR     bool     `json:"followPR,omitempty" trust:"asked" doc:"read the review comments on the branch's pull request, as follow-ups: those of other people who may write to the repository"`
+	FollowOwn    bool     `json:"followOwn,omitempty" trust:"asked" doc:"with scm.followPR, also the comments of the account that gh or glab uses"`
+}
+
+// TaskPullRequest is the task that makes or changes the pull request of the branch. ralph runs it
+// itself if the program is git.
+const TaskPullRequest = "pr"
+
+// Publishes reports whether ralph makes a pull request.
+func (s SCM) Publishes() bool {
+	program := strings.Fields(s.Command)
+	return len(program) > 0 && strings.TrimSuffix(filepath.Base(program[0]), ".exe") == "git" && slices.Contains(s.Tasks, TaskPullRequest)
 }
 
 // Duration prints and reads itself as people write it: "10m".
@@ -153,6 +169,7 @@ func Defaults() Settings {
 		Review:  Review{Cap: 5, Vote: VoteAll},
 		Journal: Journal{SyncEvery: second, Compress: true, Raw: true},
 
+		SCM:      SCM{Draft: true},
 		Terminal: Terminal{Title: true, Progress: true, Status: true, Notify: true},
 	}
 }

@@ -51,6 +51,9 @@ func TestDefaults(t *testing.T) {
 		"includeIterationCountInPrompt": "false",
 		"scm.command":                   "",
 		"scm.tasks":                     "[]",
+		"scm.draft":                     "true",
+		"scm.followPR":                  "false",
+		"scm.followOwn":                 "false",
 		"limits.cost":                   "none",
 		"limits.tokens":                 "none",
 		"limits.duration":               "none",
@@ -203,6 +206,27 @@ func TestCandidates(t *testing.T) {
 	} {
 		if diff := cmp.Diff(row.want, row.settings.Candidates()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+func TestPullRequestNeedsAPush(t *testing.T) {
+	for _, row := range []struct {
+		scm       SCM
+		publishes bool
+		valid     bool
+	}{
+		{SCM{Command: "git", Tasks: []string{"commit", "push", "pr"}}, true, true},
+		{SCM{Command: "/usr/bin/git -c x=y", Tasks: []string{"push origin HEAD", "pr"}}, true, true},
+		{SCM{Command: "git", Tasks: []string{"commit", "pr"}}, true, false},
+		{SCM{Command: "git", Tasks: []string{"pr", "push"}}, true, false},
+		{SCM{Command: "git", Tasks: []string{"commit", "pr list"}}, false, true},
+		{SCM{Command: "stack", Tasks: []string{"commit", "pr"}}, false, true},
+	} {
+		s := Defaults()
+		s.Agent.Command, s.SCM = "pi", row.scm
+		if err := Validate(s); (err == nil) != row.valid || row.scm.Publishes() != row.publishes {
+			t.Errorf("%+v: %v, publishes %v", row.scm, err, row.scm.Publishes())
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 )
 
 // Validate checks settings that were made or changed in Go: every value against its row of the
@@ -57,5 +59,10 @@ func checkTogether(s Settings) *Error {
 	if len(s.SCM.Tasks) > 0 && s.SCM.Command == "" {
 		return &Error{Key: "scm.tasks", Problem: "scm.tasks: scm.command is missing", advice: "set scm.command, such as \"git\""}
 	}
+	if at := slices.Index(s.SCM.Tasks, TaskPullRequest); s.SCM.Publishes() && !slices.ContainsFunc(s.SCM.Tasks[:at], isPush) {
+		return &Error{Key: "scm.tasks", Problem: "scm.tasks: pr comes before the branch is pushed", advice: `say ["commit", "push", "pr"]`}
+	}
 	return nil
 }
+
+func isPush(task string) bool { return task == "push" || strings.HasPrefix(task, "push ") }

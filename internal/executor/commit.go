@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
+	"github.com/ralph-loop/ralph/internal/forge"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -28,29 +29,40 @@ func (x *Executor) commit(ctx context.Context, d event.Decided, cause event.Seq)
 		x.deliver(ended, d.Iteration, cause)
 		return
 	}
-	result, err := x.runTasks(ctx, x.cfg.SCM.Tasks, message)
+	result, url, err := x.tasks(ctx, d.Iteration, message)
 	if result.Committed {
 		x.deliver(event.RepoCommitted{
 			SHA: result.SHA, Message: result.Message,
 			Files: result.Stat.Files, Insertions: result.Stat.Insertions, Deletions: result.Stat.Deletions,
 		}, d.Iteration, cause)
 	}
-	ended.Tasks, ended.Nothing = result.Done, result.Nothing
+	ended.Tasks, ended.Nothing, ended.PR = result.Done, result.Nothing, url
 	if err != nil {
 		ended.Error = err.Error()
 		if at := len(result.Done) + len(result.Skipped); at < len(x.cfg.SCM.Tasks) {
 			ended.Failed = x.cfg.SCM.Tasks[at]
 		}
-		if failed, ok := errors.AsType[*repo.Error](err); ok {
-			if !strings.HasSuffix(ended.Error, failed.Output) { // its last line is in the error already
-				ended.Error += "\n" + failed.Output
-			}
-			if hint := failed.Hint(); hint != "" {
-				ended.Error += "\n" + hint
-			}
-		}
+		ended.Error += details(err)
 	}
 	x.deliver(ended, d.Iteration, cause)
+}
+
+// details returns what a failed program printed, and the next step.
+func details(err error) (text string) {
+	output, hint := "", ""
+	if failed, ok := errors.AsType[*repo.Error](err); ok {
+		output, hint = failed.Output, failed.Hint()
+	}
+	if failed, ok := errors.AsType[*forge.Error](err); ok {
+		output, hint = failed.Output, failed.Hint()
+	}
+	if !strings.HasSuffix(err.Error(), output) { // its last line is in the error already
+		text = "\n" + output
+	}
+	if hint != "" {
+		text += "\n" + hint
+	}
+	return text
 }
 
 func (x *Executor) runTasks(ctx context.Context, tasks []string, message string) (repo.Result, error) {
@@ -74,11 +86,7 @@ func (x *Executor) commitMessage(ctx context.Context, d event.Decided) (string, 
 	if err != nil {
 		return "", err
 	}
-	if x.cfg.Secrets != nil { // a commit may leave this machine
-		masked, _ := x.cfg.Secrets.Text([]byte(said))
-		said = string(masked)
-	}
-	return repo.Message(said)
+	return repo.Message(x.masked(said)) // a commit may leave this machine
 }
 
 // askAgent runs the agent for one turn outside of the iteration and returns its final message. Only

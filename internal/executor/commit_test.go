@@ -13,8 +13,14 @@ import (
 
 var commit = event.Decided{Do: event.DoCommit, Iteration: 1}
 
-// tracked makes the project a repository with one commit and a change to it.
+// tracked makes the project a repository with one commit and a change to it, and begins.
 func tracked(t *testing.T, s *stage, tasks ...string) *stage {
+	t.Helper()
+	track(t, s, tasks...)
+	return s.up()
+}
+
+func track(t *testing.T, s *stage, tasks ...string) {
 	t.Helper()
 	t.Setenv("GIT_CONFIG_GLOBAL", "/dev/null")
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
@@ -29,7 +35,6 @@ func tracked(t *testing.T, s *stage, tasks ...string) *stage {
 	git(t, s, "commit", "-qm", "begin")
 	write(t, s.cfg.Project, "work.txt", "two\n")
 	s.cfg.SCM = config.SCM{Command: "git", Tasks: tasks}
-	return s.up()
 }
 
 func git(t *testing.T, s *stage, args ...string) string {

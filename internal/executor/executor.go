@@ -69,6 +69,7 @@ type Executor struct {
 	snapshot *guardrail.FileSnapshot // the guardrails' files before the last agent ran
 	edited   []guardrail.Change      // changes that the check found and did not undo
 	heads    map[string]string       // HEAD of each repository when the iteration began
+	results  []guardrail.Result      // of the last check's guardrails, for the pull request
 
 	mu      sync.Mutex
 	session *agent.Session

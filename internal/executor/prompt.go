@@ -52,14 +52,25 @@ func plan(d event.Decided, s *loopstate.State) promptPlan {
 		p.parts.Same = &prompt.Same{Again: s.SessionGoesOn(), Cut: s.Last != nil && s.Last.Outcome != event.OutcomeDone}
 	}
 	for _, message := range s.Commands.Again {
-		p.parts.Messages = append(p.parts.Messages, prompt.Message{Text: message.Text})
+		p.add(message)
 	}
 	for _, id := range d.Commands {
-		if text := messageText(s, id); text != "" {
-			p.parts.Messages = append(p.parts.Messages, prompt.Message{Text: text})
+		for _, message := range s.Commands.Open {
+			if message.ID == id {
+				p.add(message)
+			}
 		}
 	}
 	return p
+}
+
+// add adds a message to the parts. A review comment is not from the person the agent works for.
+func (p *promptPlan) add(message policy.Message) {
+	to := &p.parts.Messages
+	if message.IsComment() {
+		to = &p.parts.Comments
+	}
+	*to = append(*to, prompt.Message{Text: message.Text})
 }
 
 func messageText(s *loopstate.State, id string) string {
@@ -132,6 +143,9 @@ func (x *Executor) compose(base string, p promptPlan) (string, error) {
 		parts.TaskFile = path.Join(parts.LoopDir, task.TaskFile)
 		parts.Checklist, parts.DoneFile = p.rules.Completion.Checklist, p.rules.Completion.DoneFile
 		parts.Blocked = true
+		if x.cfg.SCM.Publishes() {
+			parts.PullRequest = path.Join(parts.LoopDir, task.PullRequestFile)
+		}
 		parts.Promise, parts.Response = p.rules.Completion.Promise, p.rules.CompletionResponse
 	}
 	for _, f := range p.failures {

@@ -55,6 +55,13 @@ type Message struct {
 // it: a file with this sender has an unknown one.
 const FromSignal = "signal"
 
+// FromPullRequest begins the sender of a review comment on the loop's pull request. Its text is
+// foreign.
+const FromPullRequest = "pr:"
+
+// IsComment reports whether the message is a review comment.
+func (m Message) IsComment() bool { return strings.HasPrefix(m.From, FromPullRequest) }
+
 // Sender returns the sender of a command from a file, which cannot be FromSignal.
 func Sender(from string) string {
 	if from == FromSignal {

@@ -9,9 +9,12 @@ type Parts struct {
 	Iteration     int  // from 1
 	Of            int  // the most there may be; 0 for no limit
 
-	LoopDir   string // the loop's folder as the agent shall call it
-	TaskFile  string // the path of task.md, likewise; empty if there is none
-	Checklist bool   // all boxes of task.md ticked claims that the work is done
+	LoopDir  string // the loop's folder as the agent shall call it
+	TaskFile string // the path of task.md, likewise; empty if there is none
+	// PullRequest is the path of the file in which the agent describes the pull request, likewise;
+	// empty if there is to be none.
+	PullRequest string
+	Checklist   bool // all boxes of task.md ticked claims that the work is done
 
 	// Promise and Response are what the agent says when the work is done, without their
 	// tags. Where both are set the prompt has the promise alone: one of the two is enough.
@@ -34,6 +37,7 @@ type Parts struct {
 	Hints      []string  // for an agent that gets no further
 	Reflection string    // the text for an iteration that reflects
 	Messages   []Message // what people sent, oldest first
+	Comments   []Message // review comments by other people, oldest first
 
 	Same *Same // set where all iterations share one session
 

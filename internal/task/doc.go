@@ -21,6 +21,7 @@
 //	DONE                  the agent reports that the work is done; its text says what was done
 //	WAIT_WITHOUT_RESTART  the agent waits for a person; its text says for what
 //	reflect.md            optional: a person's text for iterations that reflect
+//	PR.md                 the agent's title and text of the pull request
 //
 // # Guarantees
 //

@@ -25,15 +25,18 @@ func TestOtherFilesAreNotFollowed(t *testing.T) {
 		"a FIFO without a writer":            {"a named pipe", func(path string) error { return syscall.Mkfifo(path, 0o600) }},
 	}
 	for what, row := range put {
-		for _, name := range []string{task.DoneFile, task.WaitFile, task.TaskFile, task.ReflectFile} {
+		for _, name := range []string{task.DoneFile, task.WaitFile, task.TaskFile, task.ReflectFile, task.PullRequestFile} {
 			t.Run(what+" as "+name, func(t *testing.T) {
 				dir := folder(t, map[string]string{"other.md": "secret"})
 				if err := row.put(filepath.Join(dir, name)); err != nil {
 					t.Fatal(err)
 				}
 				_, err := task.ReadMarks(dir)
-				if name == task.ReflectFile {
+				switch name {
+				case task.ReflectFile:
 					_, err = task.Reflection(dir)
+				case task.PullRequestFile:
+					_, _, err = task.ReadPullRequest(dir)
 				}
 				if _, ok := errors.AsType[*task.FileError](err); !ok || !strings.Contains(err.Error(), name+" is "+row.says) {
 					t.Errorf("%v", err)

@@ -148,6 +148,7 @@ type SCMEnded struct {
 	Nothing bool     `json:"nothing,omitempty"` // there was nothing to commit
 	Failed  string   `json:"failed,omitempty"`  // the task that failed
 	Error   string   `json:"error,omitempty"`   // why
+	PR      string   `json:"pr,omitempty"`      // the address of the pull request that was made or changed
 }
 
 // BudgetWarned: a limit is near, or cannot be watched. It is reported once for each limit.
