@@ -31,6 +31,7 @@ type Options struct {
 	Set                 map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
 	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
+	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
 	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
 
@@ -54,6 +55,9 @@ func (o *Options) flags() map[string]string {
 	}
 	if o.CompletionResponse != nil { // also an empty one, which is an error
 		flags["completionResponse"] = *o.CompletionResponse
+	}
+	if o.FollowPR {
+		flags["scm.followPR"] = "true"
 	}
 	if o.AllowSharedWorktree {
 		flags["allowSharedWorktree"] = "true"

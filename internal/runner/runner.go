@@ -86,7 +86,8 @@ type runner struct {
 	// journal records them, although a login may appear later.
 	keys []credentials.Keys
 	// places of the agents that had an iteration; used by the executor's worker
-	started []int
+	started  []int
+	follower follower
 }
 
 // Run runs the loop until it has ended and returns how. The error is a *registration.HeldError, a
@@ -132,11 +133,11 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	readers.Go(r.probeFirstAgent)
 	readers.Go(func() { r.readInbox(reading, box) })
 	readers.Go(func() { r.forwardSignals(reading) })
-	if r.driver.Engine.State().Lifecycle.Resumed > 0 {
+	if r.driver.Engine.State().Lifecycle.Resumed > 0 || r.Settings.SCM.FollowPR {
 		read := make(chan struct{})
 		readers.Go(func() {
 			defer close(read)
-			r.waitForInbox(reading)
+			r.receiveCommands(reading)
 		})
 		r.driver.InboxRead = read
 	}
