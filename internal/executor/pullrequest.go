@@ -91,8 +91,8 @@ func (x *Executor) publish(ctx context.Context, iteration int) (string, error) {
 	return r.URL, err
 }
 
-// pullRequestText returns the title and the text that the agent wrote, or else what the commits say.
-// What the agent left in the place of its file is no reason to keep the work back.
+// pullRequestText returns the title and the text that the agent wrote, or else what the commits
+// say. What the agent left in the place of its file is no reason to keep the work back.
 func (x *Executor) pullRequestText(ctx context.Context, branch string) (title, body string, err error) {
 	title, body, err = task.ReadPullRequest(x.cfg.Dir)
 	if title != "" && err == nil {

@@ -143,7 +143,7 @@ func TestPromptAsksForDescription(t *testing.T) {
 	}
 }
 
-func TestCommentsAreNotFromThePerson(t *testing.T) {
+func TestCommentsAreForeign(t *testing.T) {
 	s := plays(t, "say the work\n").up()
 	s.state.Commands.Open = []policy.Message{
 		{ID: "a", Kind: event.CommandFollowUp, Text: "from a person"},

@@ -151,8 +151,8 @@ func commentID(c forge.Comment) string {
 	return ulid.MustNew(at, bytes.NewReader(sum[:])).String()
 }
 
-// commentText returns a comment as it is in a prompt: who wrote what about which line, and the words
-// themselves as a quote.
+// commentText returns a comment as it is in a prompt: who wrote what about which line, and the
+// words themselves as a quote.
 func commentText(c forge.Comment) string {
 	where := ""
 	if c.File != "" {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// PullRequestFile is what the agent writes about the pull request of its work: the first line is the
-// title, what follows is the text.
+// PullRequestFile is what the agent writes about the pull request of its work: the first line is
+// the title, what follows is the text.
 const PullRequestFile = "PR.md"
 
 // maxPullRequest is how many bytes of that file are read.
 const maxPullRequest = 64 << 10
 
-// ReadPullRequest returns the title and the text that the agent wrote for the pull request; both are
-// empty if there is no such file. It is the agent's text, and not clean. Anything but a text file of
-// at most 64 KiB in its place is a [FileError].
+// ReadPullRequest returns the title and the text that the agent wrote for the pull request; both
+// are empty if there is no such file. It is the agent's text, and not clean. Anything but a text
+// file of at most 64 KiB in its place is a [FileError].
 func ReadPullRequest(loopDir string) (title, text string, err error) {
 	root, err := os.OpenRoot(loopDir)
 	if err != nil {
