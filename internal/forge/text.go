@@ -55,6 +55,21 @@ func Foreign(what, text string) string {
 		mark + "\n" + strings.TrimRight(text, "\n") + "\n" + mark
 }
 
+// TaskText returns a task file for a loop that works on an issue: what to do, the issue as foreign
+// text, and the checklists of its body as the loop's checklist.
+func TaskText(i Issue) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Goals\n\nDo what issue %d asks for: %s\n\n%s\n\n# Checklist\n\n", i.Number, i.URL, Foreign(fmt.Sprintf("issue %d", i.Number), IssueText(i)))
+	criteria := Criteria(i)
+	for _, c := range criteria {
+		fmt.Fprintf(&b, "- [ ] %s\n", c)
+	}
+	if len(criteria) > 0 {
+		b.WriteString("\n")
+	}
+	return b.String() + "# Notes\n"
+}
+
 // criterion is a line of a checklist: "- [ ] text". In code and quotes there is none.
 var criterion = units.Pattern(`^\s{0,8}(?:[-*+]|\d{1,9}[.)])\s+\[[ xX]\]\s+(\S.*)$`)
 

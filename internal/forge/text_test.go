@@ -15,6 +15,15 @@ func TestIssueText(t *testing.T) {
 	}
 }
 
+// The boxes of the issue itself are in a code block, where they do not count.
+func TestTaskText(t *testing.T) {
+	i := Issue{Number: 42, Title: "Login fails", URL: "https://github.com/acme/shop/issues/42", Body: "- [ ] one\n- [x] two\n\n# Checklist\n~~~\n- [ ] code\n~~~\n"}
+	text := TaskText(i)
+	if !strings.HasPrefix(text, "# Goals\n\nDo what issue 42 asks for: https://github.com/acme/shop/issues/42\n\nThe following is the text of issue 42,") || !strings.HasSuffix(text, "\n~~~~\n\n# Checklist\n\n- [ ] one\n- [ ] two\n\n# Notes\n") {
+		t.Error(text)
+	}
+}
+
 func TestManyCommentsAreCut(t *testing.T) {
 	i := Issue{Title: strings.Repeat("long ", 1000), Body: strings.Repeat("é", 100_000)}
 	for range 100 {
