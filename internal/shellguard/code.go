@@ -1,0 +1,225 @@
+package shellguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// languages are the interpreters whose code is searched for known dangers. It is not parsed.
+var languages = words2set("python pypy perl ruby node nodejs bun deno php lua luajit Rscript osascript tclsh irb ipython jshell groovy swift elixir guile pwsh powershell")
+
+// codeOptions are the options by which interpreters take code, and moduleOptions those that run
+// a module, so that the input is data.
+var (
+	codeOptions   = []string{"c", "e", "E", "r", "p", "eval", "print", "Command", "command", "Mechanize", "nE", "ne", "pe", "le", "lne", "ane"}
+	moduleOptions = []string{"m"}
+)
+
+// runInterpreter judges the code that an interpreter gets.
+func runInterpreter(c *command) string {
+	if judge := rules[c.name]; judge != nil {
+		judge(c)
+	}
+	withValue := append(slices.Clone(codeOptions), "m", "I", "W", "X", "M", "l", "i")
+	if c.name == "perl" || c.name == "ruby" {
+		withValue = []string{"e", "E", "I", "M", "r"}
+	}
+	o := c.leading(withValue...)
+	code := o.of(codeOptions...)
+	if c.name == "ruby" || c.name == "perl" {
+		code = o.of("e", "E")
+	}
+	for i, arg := range c.args { // perl -pi -e CODE, perl -lne CODE
+		if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' && strings.HasSuffix(strings.ToLower(arg), "e") && (c.name == "perl" || c.name == "ruby") && i+1 < len(c.args) {
+			code = append(code, c.args[i+1])
+		}
+	}
+	switch {
+	case len(code) > 0:
+		for _, text := range code {
+			if kind := origin(text); kind != "" && strings.TrimSpace(text) == kind {
+				c.runText(text, "", nil)
+				continue
+			}
+			c.code(text)
+		}
+		for _, file := range o.operands {
+			c.read(file)
+		}
+	case c.name == "deno" || c.name == "bun":
+		if len(o.operands) > 1 && o.operands[0] == "eval" {
+			c.code(o.operands[1])
+		} else if len(o.operands) > 1 && o.operands[0] == "run" {
+			c.interpret(slices.DeleteFunc(slices.Clone(o.operands[1:]), func(w string) bool { return strings.HasPrefix(w, "-") }))
+		}
+	case len(o.of(moduleOptions...)) > 0:
+		if c.name == "python" {
+			return c.module(o.of("m")[0], o.operands)
+		}
+	case len(o.operands) > 0 && o.operands[0] != "-":
+		c.interpret(o.operands)
+	case c.in.given:
+		if kind := origin(c.in.text); kind != "" && strings.TrimSpace(c.in.text) == kind {
+			c.runText(c.in.text, "", nil)
+		} else {
+			c.code(c.in.text)
+		}
+	}
+	return unknown
+}
+
+// module judges 'python -m NAME': programs that are also commands have the rules of those.
+func (c *command) module(name string, args []string) string {
+	if rules[name] != nil {
+		return c.simple(append([]string{name}, args...), c.in)
+	}
+	return unknown
+}
+
+// interpret judges a file of code: its text, if this command has written it.
+func (c *command) interpret(words []string) {
+	if len(words) == 0 {
+		return
+	}
+	file := words[0]
+	base := file[strings.LastIndexByte(file, '/')+1:]
+	text, written := c.files[c.absolute(file)]
+	switch {
+	case strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://"):
+		c.runsForeign(downloaded)
+	case written && origin(text) != "" && strings.TrimSpace(text) == origin(text):
+		c.runText(text, file, nil)
+	case written:
+		c.code(text)
+	case hasUnknown(base):
+		if !c.runsForeign(origin(base)) {
+			c.cannotJudge("the name of the file that it runs is in a variable or comes from another command")
+		}
+	case rules[base] != nil: // python manage.py flush, php artisan migrate:fresh
+		(&command{c.shell, base, words[1:], c.in}).judgeBy(base)
+	}
+}
+
+func (c *command) judgeBy(name string) { rules[name](c) }
+
+var (
+	codeShell   = regexp.MustCompile("os\\.system|os\\.popen|os\\.exec|os\\.spawn|subprocess|commands\\.getoutput|popen|child_process|exec(Sync|File|FileSync)?\\s*\\(|spawn(Sync)?\\s*\\(|system\\s*[( \"']|shell_exec|passthru|proc_open|`|qx\\b|%x|Process\\.|IO\\.popen|Open3|do shell script|os\\.execute|Deno\\.Command|Bun\\.\\$|pcntl_exec|Runtime\\.")
+	codeNetwork = regexp.MustCompile(`socket|TCPSocket|fsockopen|net\.(connect|Socket|createConnection)|IO::Socket|Socket\.tcp`)
+	codePty     = regexp.MustCompile(`dup2|pty\.spawn|/bin/(ba|z|da)?sh|cmd\.exe|exec\s*[("']|STDIN|\.pipe\(|proc_open|subprocess\.(call|Popen|run)`)
+	codeDecodes = regexp.MustCompile(`b64decode|base64_decode|decode64|unhexlify|fromhex|atob\(|'base64'|"base64"|unpack\(?\s*["']|rot13|rot_13|bytes\.fromhex|codecs\.decode|zlib\.decompress|marshal\.loads|gzinflate|str_rot13|pack\(?\s*["']H|chr\(\d+\)\s*[.+]\s*chr\(|fromCharCode`)
+	codeEvals   = regexp.MustCompile(`\bexec\s*\(|\beval\b|\bassert\s*\(|new Function|instance_eval|compile\s*\(|create_function|loadstring|os\.system|subprocess|system\s*\(|__import__|execSync`)
+	codeFetches = regexp.MustCompile(`urlopen|urlretrieve|requests\.get|http\.get|https\.get|fetch\(|LWP::|Net::HTTP|URI\.open|open\(\s*["']https?:|file_get_contents\(\s*["']https?:|curl_exec|httpx\.get|axios`)
+	codeSends   = regexp.MustCompile(`requests\.(post|put)|urlopen\([^)]*data|httpx\.post|method:\s*["']P|Net::HTTP\.post|axios\.post|\.sendall\(|smtplib`)
+	codeReads   = regexp.MustCompile(`open\(|readFile|read_text|read_bytes|File\.read|IO\.read|file_get_contents|os\.environ\b|process\.env\)|slurp|environ\)`)
+	codeRemoves = regexp.MustCompile(`(?:shutil\.rmtree|rmtree|rm_rf|rm_r|remove_entry_secure|remove_tree|rmSync|fs\.rm|rmdirSync|rimraf|removeSync|Deno\.remove(?:Sync)?|emptyDirSync|remove_dir)\s*\(?\s*(?:Path\(|pathlib\.Path\(|os\.path\.expanduser\()?\s*(["'][^"']*["'])?`)
+	codeWrites  = regexp.MustCompile(`(?:writeFileSync|writeFile|appendFileSync|appendFile|write_text|File\.write|file_put_contents|truncateSync|unlinkSync|unlink|os\.remove|File\.delete|copyfile|os\.replace|os\.rename)\s*\(\s*(["'][^"']*["'])`)
+	codeOpens   = regexp.MustCompile(`open\(\s*(["'][^"']*["'])\s*,\s*["'][wax+b]+["']`)
+	codeKills   = regexp.MustCompile(`os\.kill\(\s*-1|process\.kill\(\s*-1|os\.killpg\(\s*0|kill\s*\(?\s*9\s*,\s*-1`)
+	codeForks   = regexp.MustCompile(`while[^\n]{0,20}(?:os\.)?fork\(\)|fork\s+while\s+fork|loop\s*\{\s*fork|while\s*\(?\s*(1|true|True)\s*\)?\s*:?\s*\{?\s*(os\.)?fork|fork while (1|true)`)
+	codeString  = regexp.MustCompile("\"((?:[^\"\\\\\n]|\\\\.)*)\"|'((?:[^'\\\\\n]|\\\\.)*)'|`([^`]*)`|%x[({]([^)}]*)[)}]|qx[({/]([^)}/]*)[)}/]")
+	codeList    = regexp.MustCompile(`[\[(]\s*((?:["'][^"']*["']\s*,\s*)+["'][^"']*["'])\s*,?\s*[\])]`)
+	codeChain   = regexp.MustCompile(`["']\s*\+\s*["']`)
+)
+
+// code searches the code of another language for known dangers.
+func (c *command) code(text string) {
+	if !c.spend(len(text) / 64) {
+		return
+	}
+	const note = " The guard only searches code for known words; it does not read it."
+	text = codeChain.ReplaceAllString(text, "") // "r"+"m"
+	texts := literals(text)
+	switch {
+	case codeNetwork.MatchString(text) && codePty.MatchString(text):
+		c.deny(RemoteShell, "the code connects a shell with the network. Do not."+note)
+	case codeDecodes.MatchString(text) && codeEvals.MatchString(text):
+		c.deny(Encoding, "the code runs text that is hidden by an encoding. Write it in plain text."+note)
+	case codeFetches.MatchString(text) && regexp.MustCompile(`\bexec\s*\(|\beval\b|os\.system|new Function|runInThisContext`).MatchString(text):
+		c.deny(Download, "the code runs what it downloads, unseen. Download to a file and read it."+note)
+	case codeForks.MatchString(text):
+		c.deny(ForkBomb, "the code starts copies of itself until the machine has no processes left. Do not run it."+note)
+	case codeKills.MatchString(text):
+		c.deny(Processes, "the code ends every process of the person. End those that you started, by their numbers."+note)
+	case codeSends.MatchString(text) && codeReads.MatchString(text):
+		c.deny(Upload, "the code sends the contents of files or variables to another machine. Keep them here."+note)
+	}
+	for _, m := range codeRemoves.FindAllStringSubmatch(text, maxAlternatives) {
+		if m[1] != "" {
+			c.remove(strings.Trim(m[1], `"'`), true)
+		}
+	}
+	for _, pattern := range []*regexp.Regexp{codeWrites, codeOpens} {
+		for _, m := range pattern.FindAllStringSubmatch(text, maxAlternatives) {
+			c.write(strings.Trim(m[1], `"'`))
+		}
+	}
+	if regexp.MustCompile(`(?i)execute|query|cursor|\$dbh|->do\(`).MatchString(text) {
+		for _, literal := range texts {
+			c.statements(literal)
+		}
+	}
+	for _, literal := range texts {
+		if strings.ContainsAny(literal, "/.") && !strings.ContainsAny(literal, " \n") {
+			c.read(strings.Replace(literal, "~", c.Home, 1))
+		}
+	}
+	if codeShell.MatchString(text) {
+		c.codeCommands(text, texts)
+	}
+}
+
+// codeCommands judges the texts in code that runs programs, as commands of a shell. What cannot be
+// judged is allowed: most texts are none.
+func (c *command) codeCommands(text string, texts []string) {
+	sub := *c.judgement
+	sub.verdict, sub.Context.Unknown = Verdict{Decision: Allow}, Allow
+	s := c.fork()
+	s.judgement = &sub
+	for _, literal := range texts {
+		if strings.TrimSpace(literal) != "" {
+			s.nested(literal, nil, input{})
+		}
+	}
+	for _, m := range codeList.FindAllStringSubmatch(text, maxAlternatives) {
+		s.simple(literals(m[1]), input{})
+	}
+	c.steps = sub.steps
+	if sub.verdict.Decision == Deny || sub.verdict.Decision == Ask {
+		c.find(sub.verdict.Decision, sub.verdict.Category, "the code runs \""+sub.verdict.Command+"\": "+sub.verdict.Reason)
+	}
+}
+
+// literals returns the texts between quotes.
+func literals(code string) []string {
+	var all []string
+	for _, m := range codeString.FindAllStringSubmatch(code, 4*maxAlternatives) {
+		for _, group := range m[1:] {
+			if group != "" {
+				all = append(all, ansi(group))
+				break
+			}
+		}
+	}
+	return all
+}
+
+// judgeAwk judges the commands that an awk program runs, and the files that it reads.
+func judgeAwk(c *command) {
+	o := c.options("F", "v", "f", "assign", "field-separator")
+	if len(o.operands) == 0 {
+		return
+	}
+	files := o.operands
+	if !o.has("f") {
+		program := o.operands[0]
+		files = files[1:]
+		if strings.Contains(program, "/inet/tcp") {
+			c.deny(RemoteShell, "the program connects with another machine. Use curl for a request.")
+		}
+		if strings.Contains(program, "system(") || strings.Contains(program, "| getline") || strings.Contains(program, "| \"") || strings.Contains(program, "|\"") {
+			c.codeCommands(program, literals(program))
+		}
+	}
+	c.readAll(files)
+}

@@ -1,0 +1,115 @@
+package shellguard
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// loopFiles are the names in a loop's folder that ralph writes. The others are the agent's.
+var loopFiles = words2set("journal blobs guardrail-files config.json state.json iterations inbox run.lock notify runner.log reserve .git")
+
+// own describes a file that belongs to ralph or to the guard; empty if a file does not.
+func (s *shell) own(word string) string {
+	file, _, ok := s.target(word)
+	if !ok {
+		return ownByName(word)
+	}
+	if file == "" {
+		return ""
+	}
+	if s.dir == "" && !strings.HasPrefix(word, "/") { // perhaps in the project
+		file = path.Join(s.Project, path.Clean(word))
+	}
+	if slices.ContainsFunc(s.Protected, func(p string) bool { return under(file, p) }) {
+		return word + ", which ralph protects"
+	}
+	if s.Home != "" && file != s.Home && under(file, path.Join(s.Home, ".ralph")) {
+		return "ralph's own files in " + word
+	}
+	for _, root := range []string{s.Project, s.Home} {
+		name, ok := strings.CutPrefix(file, root+"/")
+		if root == "" || root == "/" || !ok {
+			continue
+		}
+		switch parts := strings.Split(name, "/"); parts[0] {
+		case ".ralph-active":
+			return "the marker of a running loop"
+		case ".claude", ".codex":
+			if agentSettings(parts) {
+				return "the settings of the agent, which contain its hooks"
+			}
+		case ".ralph":
+			if len(parts) == 2 && strings.HasPrefix(parts[1], "settings") {
+				return "ralph's settings"
+			}
+			if len(parts) > 2 && loopFiles[parts[2]] {
+				return "ralph's own files in " + path.Join(parts[0], parts[1])
+			}
+		}
+	}
+	return ""
+}
+
+func agentSettings(parts []string) bool {
+	return len(parts) == 2 && (strings.HasPrefix(parts[1], "settings") || parts[1] == "hooks.json" || parts[1] == "config.toml")
+}
+
+// ownByName recognizes ralph's settings and marker in a folder that is unknown.
+func ownByName(word string) string {
+	for _, name := range []string{"/.ralph/settings.json", "/.ralph/settings.local.json", "/.ralph-active"} {
+		if strings.HasSuffix(word, name) {
+			return "ralph's settings or marker"
+		}
+	}
+	return ""
+}
+
+// ownRemoved is own for a removal, which takes what is in a folder too.
+func (s *shell) ownRemoved(word string) string {
+	if what := s.own(word); what != "" {
+		return what
+	}
+	file, all, ok := s.target(word)
+	if !ok || file == "" {
+		return ""
+	}
+	for _, p := range s.Protected {
+		if file != "/" && under(p, file) && file != s.Project && !under(s.Project, file) {
+			return word + ", which contains files that ralph protects"
+		}
+	}
+	for _, root := range []string{s.Project, s.Home} {
+		if root == "" || root == "/" {
+			continue
+		}
+		name := strings.TrimPrefix(file, root+"/")
+		if name == ".ralph" || strings.HasPrefix(name, ".ralph/") && strings.Count(name, "/") == 1 {
+			return "ralph's folder " + name
+		}
+		if name == ".claude" || name == ".codex" {
+			return "the settings of the agent, which contain its hooks"
+		}
+	}
+	_ = all
+	return ""
+}
+
+// judgeRalph judges ralph's own verbs: those that change other loops or what a person decided.
+func judgeRalph(c *command) {
+	verbs := c.subcommand()
+	if len(verbs) == 0 {
+		return
+	}
+	verb := verbs[0]
+	if len(verbs) > 1 {
+		verb += " " + verbs[1]
+	}
+	switch first := verbs[0]; {
+	case c.hasWord("--help", "-h"):
+	case words2set("trust set kill stop clean pause resume archive")[first], verb == "journal repair", verb == "session cancel":
+		c.deny(Ralph, "'ralph "+first+"' decides over a loop or its settings, and that is up to the person. Write DONE or a question instead, as the prompt describes.")
+	case c.hasWord("--accept-changes", "--trust"):
+		c.deny(Ralph, "it accepts changes in the name of the person. Describe them and let the person decide.")
+	}
+}

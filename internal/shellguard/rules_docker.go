@@ -1,0 +1,154 @@
+package shellguard
+
+import (
+	"slices"
+	"strings"
+)
+
+// dockerValues are the options of 'docker run' that take a value.
+var dockerValues = strings.Fields("v volume mount e env env-file w workdir u user name p publish network net entrypoint h hostname l label m memory cpus cap-add cap-drop device security-opt pid ipc userns uts restart add-host platform ulimit tmpfs log-driver log-opt cgroupns pull gpus c cpu-shares volumes-from link dns runtime shm-size cidfile f filter format")
+
+// runDocker judges containers. What runs in an ordinary container is not judged: it cannot reach
+// the machine.
+func runDocker(c *command) string {
+	if judge := rules[c.name]; judge != nil {
+		judge(c)
+	}
+	words := c.leading("H", "c", "host", "context", "config", "l", "log-level").operands
+	if len(words) > 1 && (words[0] == "container" || words[0] == "image") {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return unknown
+	}
+	sub := &command{c.shell, c.name, words[1:], c.in}
+	switch words[0] {
+	case "run", "create":
+		sub.container()
+	case "exec":
+		o := sub.leading("e", "env", "u", "user", "w", "workdir", "env-file")
+		if o.has("privileged") {
+			c.deny(Container, "--privileged gives the container power over the machine. Leave it out.")
+		}
+		return foreign
+	case "logs":
+		return foreign
+	case "compose":
+		if o := sub.options("f", "p", "file", "project-name"); slices.Contains(o.operands, "down") && o.has("v", "volumes") {
+			c.ask(Container, "it removes the volumes with their data. Use docker compose down without -v.")
+		}
+	case "rm", "stop", "kill", "rmi":
+		if slices.ContainsFunc(sub.args, func(w string) bool { return origin(w) == foreign || strings.Contains(w, allContainers) }) || sub.hasWord("--all", "-a") {
+			c.deny(Container, "it ends or removes all containers of the machine, also those that you did not start. Name yours.")
+		}
+	case "system", "volume", "builder", "network":
+		o := sub.options("filter")
+		switch first := o.words(1); {
+		case words[0] == "system" && first == "prune" && o.has("a", "volumes", "all"), words[0] == "volume" && first == "prune":
+			c.deny(Container, "it removes what no container uses now, with its data. Remove what you made, by name.")
+		case words[0] == "volume" && (first == "rm" || first == "remove"):
+			c.ask(Container, "it removes a volume with its data. Ask the person.")
+		}
+	case "swarm", "plugin", "context":
+		if words[0] != "context" && !sub.hasWord("ls", "inspect") {
+			c.deny(Container, "it changes docker itself. Leave that to the person.")
+		}
+	case "cp":
+		c.copyOf(firstOf(sub.options().operands))
+	case "ps", "container", "ls", "images":
+		if sub.hasWord("-q", "-aq", "-qa", "--quiet") && !slices.ContainsFunc(sub.args, func(w string) bool { return strings.Contains(w, "filter") || strings.HasPrefix(w, "-f") }) {
+			return allContainers
+		}
+	}
+	return unknown
+}
+
+// allContainers is what 'docker ps -q' prints.
+const allContainers = unknown + "containers"
+
+// container judges the options that let a container reach the machine.
+func (c *command) container() {
+	o := c.leading(dockerValues...)
+	escape := func(what string) {
+		c.deny(Container, what+" gives the container power over the machine. Leave it out, and mount only folders of the project.")
+	}
+	if o.has("privileged") {
+		escape("--privileged")
+	}
+	for _, name := range []string{"pid", "ipc", "userns", "uts", "cgroupns"} {
+		for _, text := range o.of(name) {
+			if text == "host" {
+				escape("--" + name + "=host")
+			}
+		}
+	}
+	for _, text := range o.of("cap-add") {
+		if slices.Contains([]string{"ALL", "SYS_ADMIN", "SYS_PTRACE", "SYS_MODULE", "DAC_READ_SEARCH", "SYS_RAWIO", "NET_ADMIN", "BPF"}, strings.TrimPrefix(strings.ToUpper(text), "CAP_")) {
+			escape("--cap-add " + text)
+		}
+	}
+	for _, text := range o.of("security-opt") {
+		if strings.Contains(text, "unconfined") || strings.Contains(text, "disable") {
+			escape("--security-opt " + text)
+		}
+	}
+	for _, text := range o.of("device") {
+		if !strings.HasPrefix(text, "/dev/dri") && !strings.HasPrefix(text, "nvidia") {
+			escape("--device " + text)
+		}
+	}
+	for _, text := range o.of("v", "volume") {
+		source, _, _ := strings.Cut(text, ":")
+		c.mounted(source)
+	}
+	for _, text := range o.of("mount") {
+		for _, part := range strings.Split(text, ",") {
+			if name, source, _ := strings.Cut(part, "="); name == "source" || name == "src" {
+				c.mounted(source)
+			}
+		}
+	}
+}
+
+// mounted judges a folder of the machine that a container gets.
+func (c *command) mounted(source string) {
+	if !strings.ContainsAny(source, "/~.") { // a named volume
+		return
+	}
+	file, _, _ := c.target(source)
+	place := c.place(source)
+	switch {
+	case strings.HasSuffix(source, "docker.sock") || strings.HasSuffix(source, "podman.sock") || strings.HasSuffix(source, "containerd.sock"):
+		c.deny(Container, "with "+source+" the container controls all containers and so the machine. Leave it out.")
+	case file != "" && file != "/etc/localtime" && file != "/etc/timezone" && file != "/dev/shm" && (place == inSystem || place == atHome || place == aboveProject):
+		if strings.HasPrefix(file, "/etc/ssl") || strings.HasPrefix(file, "/usr/share") {
+			return
+		}
+		c.deny(Container, "it mounts "+source+", so that the container can change the machine. Mount only folders of the project.")
+	default:
+		c.read(source)
+	}
+}
+
+func judgeContainerTools(c *command) {
+	switch c.name {
+	case "docker-compose":
+		if o := c.options("f", "p", "file"); slices.Contains(o.operands, "down") && o.has("v", "volumes") {
+			c.ask(Container, "it removes the volumes with their data. Use docker-compose down without -v.")
+		}
+	case "ctr", "crictl", "runc", "machinectl", "lxc-attach":
+		if !c.hasWord("ls", "list", "ps", "images", "version", "--version", "info") {
+			c.deny(Container, "it controls containers below docker. Use docker.")
+		}
+	case "lxc":
+		if c.hasWord("security.privileged=true") || c.hasWord("delete", "stop") {
+			c.deny(Container, "it makes privileged containers or removes them. Leave that to the person.")
+		}
+	case "kubeadm":
+		if c.hasWord("reset", "init", "join") {
+			c.deny(Cloud, "it changes or removes a cluster. Leave that to the person.")
+		}
+	case "debugfs":
+		c.deny(Disks, "it works on a disk below its file system. Leave disks alone.")
+	}
+}

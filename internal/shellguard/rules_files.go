@@ -1,0 +1,318 @@
+package shellguard
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func judgeRemove(c *command) {
+	o := c.options()
+	if o.has("no-preserve-root") {
+		c.deny(Files, "--no-preserve-root is for removing /. Name the folder in the project that you mean.")
+	}
+	if o.has("help", "version") {
+		return
+	}
+	recursive := o.has("r", "R", "recursive")
+	for _, word := range o.operands {
+		c.remove(word, recursive)
+	}
+}
+
+func judgeShred(c *command) {
+	for _, word := range c.options("n", "s", "iterations", "size").operands {
+		if strings.HasPrefix(word, "/dev/") {
+			c.deny(Disks, "it overwrites the disk "+word+". Leave disks alone.")
+			continue
+		}
+		c.remove(word, true)
+		c.write(word)
+	}
+}
+
+// judgeMove judges mv: the sources vanish, and the destination is written.
+func judgeMove(c *command) {
+	sources, destination := c.destination()
+	for _, source := range sources {
+		switch c.place(source) {
+		case inSystem, atHome, aboveProject, atProject, inGit:
+			c.remove(source, true)
+		default:
+			if what := c.ownRemoved(source); what != "" {
+				c.deny(Ralph, "it moves "+what+". Leave it; the loop needs it.")
+			}
+			if destination == "/dev/null" {
+				c.deny(Files, "it replaces /dev/null by a file. Use rm to remove a file.")
+			}
+		}
+	}
+	c.writeInto(destination, sources)
+}
+
+func judgeCopy(c *command) {
+	sources, destination := c.destination()
+	for _, source := range sources {
+		c.copyOf(source)
+	}
+	c.writeInto(destination, sources)
+}
+
+// destination splits the operands of cp, mv, ln and install.
+func (c *command) destination() (sources []string, destination string) {
+	o := c.options("t", "S", "m", "o", "g", "target-directory", "suffix", "mode", "owner", "group")
+	for _, folder := range o.of("t", "target-directory") {
+		return o.operands, folder
+	}
+	if len(o.operands) < 2 {
+		return o.operands, ""
+	}
+	last := len(o.operands) - 1
+	return o.operands[:last], o.operands[last]
+}
+
+// writeInto judges a destination that may be a folder which gets files with the sources' names.
+func (c *command) writeInto(destination string, sources []string) {
+	if destination == "" {
+		return
+	}
+	c.write(destination)
+	for _, source := range sources {
+		if base := path.Base(source); base != "." && base != "/" && !hasUnknown(base) {
+			c.write(strings.TrimSuffix(destination, "/") + "/" + base)
+		}
+		if text, ok := c.files[c.absolute(source)]; ok {
+			c.keep(destination, text)
+		}
+	}
+}
+
+func judgeTruncate(c *command) {
+	for _, word := range c.options("s", "r", "size", "reference").operands {
+		c.write(word)
+	}
+}
+
+func judgeDD(c *command) {
+	for _, arg := range c.args {
+		if file, ok := strings.CutPrefix(arg, "of="); ok {
+			c.write(file)
+		}
+		if file, ok := strings.CutPrefix(arg, "if="); ok {
+			c.read(file)
+		}
+	}
+}
+
+// judgeSed judges the files of sed -i, and the commands that a script of GNU sed can run.
+func judgeSed(c *command) {
+	o := c.options("e", "f", "l", "expression", "file")
+	files := o.operands
+	scripts := o.of("e", "expression")
+	if len(scripts) == 0 && len(o.of("f", "file")) == 0 && len(files) > 0 {
+		scripts, files = files[:1], files[1:]
+	}
+	for _, text := range scripts {
+		if m := sedRuns.FindStringSubmatch(text); m != nil {
+			c.nested(m[1], nil, input{})
+		}
+	}
+	inPlace := slices.ContainsFunc(c.args, func(arg string) bool {
+		return strings.HasPrefix(arg, "-i") || strings.HasPrefix(arg, "--in-place")
+	})
+	for _, file := range files {
+		if inPlace {
+			c.write(file)
+		} else {
+			c.read(file)
+		}
+	}
+}
+
+var sedRuns = regexp.MustCompile(`^[0-9$]*e ?(.+)$`)
+
+// judgeRsync judges what rsync copies, removes and sends.
+func judgeRsync(c *command) {
+	o := c.options("e", "f", "rsh", "exclude", "include", "exclude-from", "files-from", "filter", "password-file")
+	for _, text := range o.of("e", "rsh") {
+		c.nested(text, nil, input{})
+	}
+	if len(o.operands) < 2 || o.has("n", "dry-run", "list-only") {
+		return
+	}
+	last := len(o.operands) - 1
+	sources, destination := o.operands[:last], o.operands[last]
+	if isRemote(destination) {
+		c.deny(Upload, "it copies files to another machine. Leave deployments to the person, or to the project's CI.")
+	} else {
+		c.write(destination)
+	}
+	for _, source := range sources {
+		c.copyOf(source)
+	}
+	if slices.ContainsFunc(o.names, func(name string) bool { return strings.HasPrefix(name, "delete") }) && !isRemote(destination) {
+		switch c.place(destination) {
+		case inSystem, atHome, aboveProject, atProject:
+			c.deny(Files, "--delete removes all other files in "+destination+". Copy without --delete, or into a folder of its own.")
+		}
+	}
+}
+
+// isRemote reports whether a word of scp or rsync names a file of another machine.
+func isRemote(word string) bool {
+	host, _, ok := strings.Cut(word, ":")
+	return ok && host != "" && !strings.Contains(host, "/") && len(host) > 1 || strings.HasPrefix(word, "rsync://")
+}
+
+func judgeTar(c *command) {
+	for i, arg := range c.args {
+		if i == 0 && strings.HasPrefix(arg, "-") || i == 0 && !strings.ContainsAny(arg, "./") {
+			continue
+		}
+		switch name, text, _ := strings.Cut(arg, "="); name {
+		case "--to-command", "--checkpoint-action", "-I", "--use-compress-program", "--rmt-command":
+			c.nested(strings.TrimPrefix(text, "exec="), nil, input{})
+		case "--remove-files":
+			for _, word := range c.args[i+1:] {
+				c.remove(word, true)
+			}
+		default:
+			c.read(arg)
+		}
+	}
+	o := c.options("f", "C", "T", "X", "exclude", "file", "directory")
+	creates := o.has("c", "create") || len(c.args) > 0 && !strings.HasPrefix(c.args[0], "-") && strings.Contains(c.args[0], "c")
+	if creates {
+		for _, file := range o.of("f", "file") {
+			if isRemote(file) {
+				c.deny(Upload, "it writes an archive to another machine. Keep it in the project.")
+			} else if file != "-" {
+				c.write(file)
+			}
+		}
+		return
+	}
+	for _, folder := range o.of("C", "directory") {
+		if c.place(folder) == inSystem {
+			c.deny(Files, "it unpacks files over those of the system. Unpack into the project or a temporary folder.")
+		}
+	}
+}
+
+// diskName is how macOS names a disk.
+var diskName = regexp.MustCompile(`^r?disk\d`)
+
+func judgeFormat(c *command) {
+	for _, word := range c.options("t", "L", "F", "b", "N", "U").operands {
+		if strings.HasPrefix(word, "/dev/") || hasUnknown(word) || diskName.MatchString(word) {
+			c.deny(Disks, "it creates a file system on "+word+" and so destroys what is there. Use an image file in the project.")
+		}
+	}
+}
+
+// judgeDisk judges the tools of disks and volumes. Those that only list are allowed.
+func judgeDisk(c *command) {
+	o := c.options("t", "s", "b")
+	harmful := false
+	switch c.name {
+	case "fdisk", "gdisk", "parted", "sfdisk", "sgdisk", "cfdisk":
+		harmful = !o.has("l", "list", "p", "print", "V", "version", "d", "dump") && !c.hasWord("print") && len(o.operands) > 0
+	case "wipefs":
+		harmful = o.has("a", "all", "o", "f", "force")
+	case "hdparm":
+		harmful = slices.ContainsFunc(c.args, func(arg string) bool {
+			return strings.HasPrefix(arg, "--security") || strings.HasPrefix(arg, "--trim") || strings.HasPrefix(arg, "--make-bad")
+		})
+	case "badblocks":
+		harmful = o.has("w")
+	case "nvme":
+		harmful = c.hasWord("format", "sanitize", "delete-ns", "write-zeroes")
+	case "cryptsetup":
+		harmful = c.hasWord("luksFormat", "erase", "luksErase", "luksKillSlot", "luksRemoveKey", "reencrypt")
+	case "mdadm":
+		harmful = c.hasWord("--stop", "--zero-superblock", "--fail", "--remove", "--create", "-S", "-C")
+	case "zpool", "zfs":
+		harmful = c.hasWord("destroy", "labelclear", "rollback")
+	case "btrfs":
+		harmful = strings.HasPrefix(strings.Join(c.args, " "), "subvolume delete")
+	case "diskutil":
+		harmful = slices.ContainsFunc(c.args, func(arg string) bool {
+			return strings.HasPrefix(strings.ToLower(arg), "erase") || words2set("partitionDisk secureErase zeroDisk reformat apfs")[arg]
+		}) && !c.hasWord("list", "info")
+	case "fsck", "tune2fs":
+		harmful = c.name == "fsck" && o.has("y", "a", "p")
+	default:
+		harmful = len(c.args) > 0
+	}
+	if harmful {
+		c.deny(Disks, c.name+" changes disks or volumes and can destroy what is on them. Leave disks alone.")
+	}
+}
+
+// judgePermissions judges chmod, chown and their like.
+func judgePermissions(c *command) {
+	o := c.options("m", "reference", "M")
+	words := o.operands
+	switch c.name {
+	case "umask":
+		if mode := o.words(1); mode != "" && strings.Trim(mode, "0") == "" {
+			c.deny(Permissions, "with it every user may change all new files. Use 022 or 077.")
+		}
+		return
+	case "setcap", "chattr", "chflags", "takeown", "cacls":
+		if !c.hasWord("-r") {
+			c.deny(Permissions, c.name+" gives or takes rights in a way that is hard to see and to undo. Ask the person.")
+		}
+		return
+	case "icacls", "setfacl":
+		if strings.Contains(strings.ToLower(strings.Join(c.args, " ")), "everyone") || slices.ContainsFunc(append(o.of("m"), words...), func(w string) bool { return strings.HasPrefix(w, "o::rw") || strings.HasPrefix(w, "o:rw") }) {
+			c.deny(Permissions, "with it every user may change the files. Give rights to the owner only.")
+		}
+	}
+	for _, arg := range c.args { // -x as in 'chmod -x file' is a mode
+		if c.name == "chmod" && strings.HasPrefix(arg, "-") && arg != "-" && strings.Trim(arg[1:], "rwxXst") == "" && arg != "-R" {
+			words = append([]string{arg}, words...)
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	if c.name == "chmod" && opensToAll(words[0]) {
+		c.deny(Permissions, "with the mode "+words[0]+" every user may change the file or run it as its owner. Use u+rw, +x or 755.")
+	}
+	for _, word := range words[1:] {
+		if what := c.own(word); what != "" {
+			c.deny(Ralph, "it changes the rights of "+what+". Leave them.")
+		}
+		switch c.place(word) {
+		case inSystem, aboveProject:
+			c.deny(Permissions, "it changes rights of "+word+", which belongs to the system. Change only files of the project.")
+		case atHome:
+			if o.has("R", "recursive") {
+				c.deny(Permissions, "it changes the rights of all that the person keeps in "+word+". Change only files of the project.")
+			}
+		}
+	}
+}
+
+var octalMode = regexp.MustCompile(`^[0-7]{3,5}$`)
+
+// opensToAll reports whether a mode lets every user write, or sets the bits setuid or setgid.
+func opensToAll(mode string) bool {
+	if octalMode.MatchString(mode) {
+		special := len(mode) > 3 && (mode[len(mode)-4]&6) != 0 // setuid 4, setgid 2; '0' is 0x30
+		return (mode[len(mode)-1]-'0')&2 != 0 || special && mode[len(mode)-4] != '0' || strings.Trim(mode, "0") == ""
+	}
+	for _, clause := range strings.Split(mode, ",") {
+		at := strings.IndexAny(clause, "+=")
+		if at < 0 {
+			continue
+		}
+		who, rights := clause[:at], clause[at+1:]
+		if strings.Contains(rights, "s") || strings.ContainsAny(who, "oa") && strings.Contains(rights, "w") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,274 @@
+package shellguard
+
+import (
+	"slices"
+	"strings"
+)
+
+// runners are the commands that run others. Each judges what it runs, and returns what that would
+// print. The map is filled at the start because the runners use it.
+var runners map[string]func(*command) string
+
+func init() {
+	runners = map[string]func(*command) string{
+		"env": runEnv, "xargs": runXargs, "parallel": runXargs, "find": runFind, "fd": runFd, "fdfind": runFd,
+		"ssh": runSSH, "eval": runEval, "trap": runTrap, "source": runSource, ".": runSource, "exec": runExec,
+		"su": runSu, "runuser": runSu, "script": runScript, "watch": runWatch, "flock": runFlock, "git": runGit,
+		"tmux": runTerminal, "screen": runTerminal, "command": runCommand, "docker": runDocker, "podman": runDocker, "nerdctl": runDocker,
+		"alias": runAlias, "cd": runCd, "pushd": runCd, "popd": runPopd, "read": runRead, "set": runSet, "printf": runPrintf,
+		"mapfile": runRead, "readarray": runRead, "unset": runUnset, "tee": runTee, "coproc": runPlain(), "unalias": runUnset,
+		"export": runExport, "declare": runExport, "typeset": runExport, "local": runExport, "readonly": runExport,
+	}
+	for _, name := range []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash"} {
+		runners[name] = runShell
+	}
+	for name, values := range plainWrappers {
+		runners[name] = runPlain(strings.Fields(values)...)
+	}
+	for _, name := range []string{"sudo", "doas", "pkexec", "gosu", "su-exec", "chroot", "unshare", "nsenter", "runas"} {
+		runners[name] = runPrivileged
+	}
+	for name := range languages {
+		runners[name] = runInterpreter
+	}
+}
+
+// plainWrappers run the command that follows their options. The texts are their options that take
+// a value.
+var plainWrappers = map[string]string{
+	"nice": "n adjustment", "ionice": "c n p class classdata", "nohup": "", "time": "f o format output", "stdbuf": "i o e", "setsid": "", "builtin": "",
+	"busybox": "", "toybox": "", "strace": "e o p s", "ltrace": "e o", "taskset": "", "chrt": "", "numactl": "", "caffeinate": "t w", "unbuffer": "",
+	"proxychains": "f", "proxychains4": "f", "torsocks": "", "catchsegv": "", "valgrind": "", "eatmydata": "", "fakeroot": "", "firejail": "", "bwrap": "",
+	"rlwrap": "", "winpty": "", "dbus-run-session": "", "xvfb-run": "s", "entr": "", "noglob": "", "nocorrect": "", "exec-wrapper": "", "chronic": "",
+	"ts": "", "dotenvx": "f", "op": "", "direnv": "", "poetry": "", "pipenv": "", "uv": "", "bundle": "", "systemd-run": "p u unit uid", "timeout": "k s signal kill-after",
+	"gtimeout": "k s", "npx": "p package c call", "bunx": "", "pnpx": "", "perf": "", "hyperfine": "", "retry": "", "daemonize": "", "prlimit": "",
+}
+
+// verbsBefore are the wrappers whose command follows a verb, or another operand.
+var verbsBefore = map[string]string{
+	"poetry": "run", "pipenv": "run", "uv": "run", "bundle": "exec", "direnv": "exec", "op": "run", "perf": "stat record",
+	"timeout": "*", "gtimeout": "*", "taskset": "*", "chrt": "*", "dotenvx": "run",
+}
+
+func runPlain(withValue ...string) func(*command) string {
+	return func(c *command) string {
+		rest := c.leading(withValue...).operands
+		if verbs, ok := verbsBefore[c.name]; ok {
+			if len(rest) == 0 || verbs != "*" && !slices.Contains(strings.Fields(verbs), rest[0]) {
+				return c.judged()
+			}
+			rest = rest[1:]
+			for len(rest) > 0 && verbs != "*" && strings.HasPrefix(rest[0], "-") {
+				rest = rest[1:]
+			}
+			if c.name == "direnv" && len(rest) > 0 {
+				rest = rest[1:]
+			}
+		}
+		if len(rest) == 0 {
+			return unknown
+		}
+		if c.name == "hyperfine" {
+			for _, text := range rest {
+				c.nested(text, nil, input{})
+			}
+			return unknown
+		}
+		return c.simple(rest, c.in)
+	}
+}
+
+// runPrivileged reports that a command gets another user's rights, and judges it too.
+func runPrivileged(c *command) string {
+	o := c.leading("u", "g", "C", "h", "p", "r", "t", "T", "U", "D", "R", "S", "user", "group", "target", "userspec", "host", "prompt", "role", "type", "chdir", "close-from")
+	rest := o.operands
+	switch c.name {
+	case "unshare", "nsenter":
+		if c.name == "nsenter" {
+			c.deny(Container, "it enters the namespaces of another process and so leaves the container. Work inside of the container.")
+		}
+	case "chroot", "gosu", "su-exec":
+		c.deny(Privilege, c.name+" runs a command as another user or in another root. Run it as the current user, or ask the person.")
+		rest = rest[min(1, len(rest)):]
+	default:
+		if len(rest) == 0 && !o.has("s", "i", "e", "shell", "login", "edit") && o.has("k", "K", "V", "h", "help", "version") {
+			return "" // forgets the password
+		}
+		c.deny(Privilege, c.name+" runs a command with the rights of another user. Do it without, in the project or in the home folder, or ask the person.")
+	}
+	for len(rest) > 0 && strings.Contains(rest[0], "=") {
+		name, text, _ := strings.Cut(rest[0], "=")
+		c.environment(name, []string{text})
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		if c.in.given && o.has("s", "i", "shell", "login") {
+			return c.runText(c.in.text, "", nil)
+		}
+		return unknown
+	}
+	return c.simple(rest, c.in)
+}
+
+func runEnv(c *command) string {
+	o := c.leading("u", "C", "S", "unset", "chdir", "split-string")
+	rest := o.operands
+	for _, text := range o.of("S", "split-string") {
+		rest = append(splitText(text).all(), rest...)
+	}
+	for len(rest) > 0 && strings.Contains(rest[0], "=") {
+		name, text, _ := strings.Cut(rest[0], "=")
+		c.environment(name, []string{text})
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		return unknown
+	}
+	return c.simple(rest, c.in)
+}
+
+func (sp spelling) all() []string {
+	return slices.DeleteFunc(append(slices.Clone(sp.done), sp.word), func(w string) bool { return w == "" })
+}
+
+// runXargs judges a command with the words of its input.
+func runXargs(c *command) string {
+	o := c.leading("I", "i", "n", "P", "L", "d", "s", "a", "E", "j", "max-args", "max-procs", "delimiter", "arg-file", "replace", "jobs")
+	rest := o.operands
+	if i := slices.Index(rest, ":::"); i >= 0 { // parallel
+		c.in, rest = from(strings.Join(rest[i+1:], "\n")), rest[:i]
+	}
+	text := unknown
+	if c.in.given {
+		text = c.in.text
+	}
+	for _, file := range o.of("a", "arg-file") {
+		text = c.content(file)
+	}
+	items := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == 0 })
+	for i, item := range items {
+		items[i] = strings.Trim(item, `'"`)
+	}
+	items = atMost(items)
+	if len(rest) == 0 {
+		if c.name == "parallel" {
+			return c.runText(text, "", nil)
+		}
+		return strings.Join(items, " ")
+	}
+	holder := "{}"
+	replace := c.name == "parallel" || o.has("I", "i", "replace")
+	for _, name := range o.of("I", "i", "replace") {
+		holder = name
+	}
+	if !replace || c.name == "parallel" && !strings.Contains(strings.Join(rest, " "), holder) {
+		return c.shellOrSimple(slices.Concat(rest, items))
+	}
+	var printed strings.Builder
+	for _, item := range items {
+		words := slices.Clone(rest)
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], holder, item)
+		}
+		printed.WriteString(c.shellOrSimple(words))
+	}
+	return printed.String()
+}
+
+// shellOrSimple judges the words that xargs or parallel runs; parallel runs them as shell text.
+func (c *command) shellOrSimple(words []string) string {
+	if c.name == "parallel" {
+		return c.nested(strings.Join(words, " "), nil, input{})
+	}
+	return c.simple(words, input{})
+}
+
+// runSSH judges the command for another machine as if it ran here.
+func runSSH(c *command) string {
+	o := c.leading("b", "c", "D", "E", "e", "F", "I", "i", "J", "L", "l", "m", "O", "o", "p", "Q", "R", "S", "W", "w")
+	if o.has("R", "D", "w") {
+		c.deny(RemoteShell, "it opens a tunnel into this machine or through it. Connect without -R, -D and -w.")
+	}
+	for _, option := range o.of("o") {
+		if name, text, _ := strings.Cut(option, "="); strings.EqualFold(name, "ProxyCommand") || strings.EqualFold(name, "LocalCommand") {
+			c.nested(text, nil, input{})
+		}
+	}
+	if len(o.operands) < 2 {
+		if c.in.given && len(o.operands) == 1 {
+			c.uploads(c.in.text, o.operands[0])
+			if origin(c.in.text) == "" {
+				return c.nested(c.in.text, nil, input{})
+			}
+		}
+		return unknown
+	}
+	if c.in.given {
+		c.uploads(c.in.text, o.operands[0])
+	}
+	remote := c.fork()
+	remote.dir = ""
+	remote.nested(strings.Join(o.operands[1:], " "), nil, c.in)
+	return foreign
+}
+
+func runSu(c *command) string {
+	c.deny(Privilege, c.name+" runs a command with the rights of another user. Do it without, or ask the person.")
+	for _, text := range c.options("c", "command", "s", "shell", "u").of("c", "command") {
+		c.nested(text, nil, input{})
+	}
+	return unknown
+}
+
+func runScript(c *command) string {
+	for _, text := range c.options("c", "command").of("c", "command") {
+		return c.nested(text, nil, c.in)
+	}
+	return unknown
+}
+
+func runWatch(c *command) string {
+	return c.nested(strings.Join(c.leading("n", "interval").operands, " "), nil, input{})
+}
+
+func runFlock(c *command) string {
+	o := c.leading("w", "timeout", "E")
+	rest := o.operands[min(1, len(o.operands)):]
+	if len(rest) >= 2 && (rest[0] == "-c" || rest[0] == "--command") {
+		return c.nested(rest[1], nil, c.in)
+	}
+	return c.simple(rest, c.in)
+}
+
+// runTerminal judges what tmux and screen run in their windows.
+func runTerminal(c *command) string {
+	o := c.options("s", "n", "t", "c", "S", "L", "x", "y", "F", "X")
+	for i, word := range o.operands {
+		if c.name == "screen" && i == 0 {
+			c.simple(o.operands, input{})
+			break
+		}
+		if i > 0 && word != "Enter" && word != "C-m" {
+			c.nested(word, nil, input{})
+		}
+	}
+	if c.name == "tmux" && c.hasWord("kill-server") {
+		c.deny(Processes, "it ends all terminal sessions of the person. End the session that you started, with tmux kill-session -t NAME.")
+	}
+	return unknown
+}
+
+func runFd(c *command) string {
+	o := c.options("e", "d", "t", "E", "extension", "max-depth", "type", "exclude")
+	for i, arg := range c.args {
+		if slices.Contains([]string{"-x", "--exec", "-X", "--exec-batch"}, arg) {
+			start := "."
+			if len(o.operands) > 1 && i > 1 {
+				start = o.operands[1]
+			}
+			c.simple(c.foundIn(c.args[i+1:], start), input{})
+			return unknown
+		}
+	}
+	return c.below(".")
+}
