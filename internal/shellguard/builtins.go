@@ -52,7 +52,8 @@ func runCd(c *command) string {
 	default:
 		c.shell.dir = c.absolute(o.operands[0])
 	}
-	if hasUnknown(c.shell.dir) || strings.ContainsAny(c.shell.dir, "*?") {
+	const longest = 4096 // of a path
+	if hasUnknown(c.shell.dir) || strings.ContainsAny(c.shell.dir, "*?") || len(c.shell.dir) > longest {
 		c.shell.dir = ""
 	}
 	return ""

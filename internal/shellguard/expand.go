@@ -116,7 +116,10 @@ func (s *shell) spell(parts []syntax.WordPart, m mode) []spelling {
 		default:
 			all = s.combine(all, s.expansion(part, m != words))
 		}
-		if !s.spend(len(all)) {
+		for _, sp := range all { // appending copies
+			s.spend(1 + len(sp.word)/1024)
+		}
+		if !s.spend(1) {
 			return nil
 		}
 	}
