@@ -30,30 +30,41 @@ func (s *shell) one(word *syntax.Word) []string {
 	return s.alternatives(word.Parts, assigned)
 }
 
-// braces expands {a,b} and {1..3}.
+// braces expands {a,b} and {1..3}. A word with too many expansions keeps some of its braces, which
+// are unknown text.
 func (s *shell) braces(word *syntax.Word) []*syntax.Word {
 	syntax.SplitBraces(word)
-	for i, part := range word.Parts {
-		brace, ok := part.(*syntax.BraceExp)
-		if !ok {
-			continue
-		}
-		elems := brace.Elems
-		if brace.Sequence { // the numbers do not matter, a letter may
-			elems = append(slices.Clone(elems), &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: unknown}}})
-		}
-		var all []*syntax.Word
-		for _, elem := range elems {
-			parts := slices.Concat(word.Parts[:i], elem.Parts, word.Parts[i+1:])
-			if len(all) > 4*maxAlternatives || !s.enter() {
-				break
+	all := []*syntax.Word{word}
+	for {
+		more := false
+		var next []*syntax.Word
+		for _, w := range all {
+			at := slices.IndexFunc(w.Parts, func(part syntax.WordPart) bool { _, ok := part.(*syntax.BraceExp); return ok })
+			if at < 0 || len(all) > maxAlternatives {
+				next = append(next, w)
+				continue
 			}
-			all = append(all, s.braces(&syntax.Word{Parts: parts})...)
-			s.leave()
+			more = true
+			for _, elem := range braceElements(w.Parts[at].(*syntax.BraceExp)) {
+				if !s.spend(1 + len(w.Parts)/16) {
+					return all
+				}
+				next = append(next, &syntax.Word{Parts: slices.Concat(w.Parts[:at], elem.Parts, w.Parts[at+1:])})
+			}
 		}
-		return all
+		if all = next; !more || len(all) > 8*maxAlternatives {
+			return all
+		}
 	}
-	return []*syntax.Word{word}
+}
+
+// braceElements returns the elements of a brace expansion. Those of a sequence between its ends
+// are unknown: numbers do not matter.
+func braceElements(brace *syntax.BraceExp) []*syntax.Word {
+	if !brace.Sequence {
+		return brace.Elems
+	}
+	return append(slices.Clone(brace.Elems), &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: unknown}}})
 }
 
 // A spelling is one way in which a word may come out.

@@ -13,6 +13,12 @@ func (s *shell) assign(name string, v value, isLoop bool) {
 	if old, ok := s.vars[name]; ok && s.maybe > 0 && !isLoop && v.list == nil {
 		v.any = atMost(append(v.any, old.any...))
 	}
+	const longest = 1 << 16 // doubling it again and again must not fill the memory
+	for i, text := range v.any {
+		if len(text) > longest {
+			v.any = replaced(v.any, i, unknown)
+		}
+	}
 	s.vars[name] = v
 }
 

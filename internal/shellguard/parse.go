@@ -11,7 +11,7 @@ import (
 // character of openers may be one level.
 const (
 	maxText    = 2 << 20
-	maxOpeners = 60_000
+	maxOpeners = 30_000
 )
 
 var errTooLong = errors.New("it is too long")

@@ -207,11 +207,11 @@ func (j *judgement) spend(steps int) bool {
 
 // enter is called before each recursion. If it returns true, leave is called afterwards.
 func (j *judgement) enter() bool {
-	if j.depth >= maxDepth {
-		j.unknown("", "it is nested too deep")
+	if !j.spend(1) {
 		return false
 	}
-	if !j.spend(1) {
+	if j.depth >= maxDepth {
+		j.unknown("", "it is nested too deep")
 		return false
 	}
 	j.depth++
