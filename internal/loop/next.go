@@ -34,7 +34,7 @@ var table = []struct {
 	{"work that passed is committed", committed},
 	{"an iteration ends when nothing is left to do for it", concluded},
 	{"an open iteration goes on", working},
-	{"a file DONE that is there already is a claim", doneAlready},
+	{"what is done before an iteration is a claim", doneAlready},
 	{"an accepted claim completes the loop", completed},
 	{"a person's stop ends the loop", stopped},
 	{"an agent that cannot be started ends the loop", unstartable},

@@ -37,6 +37,8 @@ func completed(s *State) []Decision {
 	switch how {
 	case event.ClaimDoneFile:
 		return end(s, event.ReasonDoneFile, "the file DONE is there, and nothing is missing", hint)
+	case event.ClaimStories:
+		return end(s, event.ReasonStories, "all stories of ralph/tasks.json are done, and nothing is missing", hint)
 	case event.ClaimChecklist:
 		return end(s, event.ReasonChecklist, "all boxes of task.md are ticked, and nothing is missing", hint)
 	}

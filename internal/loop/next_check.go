@@ -36,7 +36,7 @@ func checked(s *State) []Decision {
 
 // checksWork reports whether any rule depends on a check.
 func checksWork(r event.Rules) bool {
-	return r.Guardrails > 0 || r.SCM || r.Completion.DoneFile || r.Completion.Checklist || r.Breaker.NoProgress > 0
+	return r.Guardrails > 0 || r.SCM || r.Completion.DoneFile || r.Completion.Checklist || r.Breaker.NoProgress > 0 || r.Stories
 }
 
 func committed(s *State) []Decision {
@@ -49,8 +49,13 @@ func committed(s *State) []Decision {
 	return record(event.Decided{Do: event.DoCommit, Iteration: s.Iteration, Why: "nothing speaks against the work", Agent: s.Worker.Agent})
 }
 
-// concluded ends the iteration, after it has judged a claim. A file DONE is a claim whatever the
-// outcome of the turn.
+// claimOf returns how completion is claimed after the turn; empty if it is not.
+func claimOf(s *State) event.Claim {
+	return cmp.Or(s.Completion.Claim(s.Rules), s.Stories.Claim(s.Rules))
+}
+
+// concluded ends the iteration, after it has judged a claim. A file DONE and stories that are done
+// are claims whatever the outcome of the turn.
 func concluded(s *State) []Decision {
 	switch s.Phase {
 	case policy.Gone, policy.Checked, policy.Settled:
@@ -58,13 +63,13 @@ func concluded(s *State) []Decision {
 		return nil
 	}
 	conclusion := conclusion(s)
-	claim := s.Completion.Claim(s.Rules)
+	claim := claimOf(s)
 	switch conclusion.Outcome {
 	case event.OutcomeAborted, event.OutcomeInterrupted, event.OutcomeLimited, event.OutcomeEmpty:
 		return record(conclusion) // the iteration is repeated, and its claim does not count
 	case event.OutcomeDone:
 	default:
-		if claim != "" && claim != event.ClaimDoneFile {
+		if claim != "" && claim != event.ClaimDoneFile && claim != event.ClaimStories {
 			why := "the turn did not end well: " + cmp.Or(conclusion.Error, string(conclusion.Outcome))
 			return record(event.CompletionIgnored{How: claim, Why: why}, conclusion)
 		}
@@ -83,7 +88,7 @@ func judged(s *State, claim event.Claim) []Decision {
 	rules := s.Rules
 	evidence := policy.Evidence{
 		ShowsTools: s.Process.Tools, Files: s.Breaker.Shown && s.Breaker.Blind == "",
-		Moved: s.Breaker.Moved || progress(s) == event.ProgressYes, Commands: &s.Commands, Verification: &s.Verification,
+		Moved: s.Breaker.Moved || progress(s) == event.ProgressYes, Commands: &s.Commands, Verification: &s.Verification, Stories: &s.Stories,
 	}
 	if missing := s.Completion.Missing(claim, rules, evidence); len(missing) > 0 {
 		return record(event.CompletionClaimed{How: claim}, event.CompletionRefused{Missing: missing})
@@ -130,7 +135,7 @@ func empty(s *State) bool {
 	switch {
 	case s.Process.Heard, s.Rules.Breaker.Environment == 0:
 		return false
-	case s.Escalation.Waits != "", s.Escalation.Blocked != "", s.Completion.Claim(s.Rules) != "":
+	case s.Escalation.Waits != "", s.Escalation.Blocked != "", claimOf(s) != "":
 		return false
 	}
 	seen := progress(s)
@@ -167,8 +172,8 @@ func notStarted(s *State) event.IterationEnded {
 // took is never negative, even if the clock was set back during the iteration.
 func took(s *State) int64 { return max(0, s.At.Sub(s.Since).Milliseconds()) }
 
-// doneAlready treats a file DONE from before an iteration as a claim: if nothing is missing, no
-// iteration is needed.
+// doneAlready treats a file DONE from before an iteration, and stories that were done before it, as
+// a claim: if nothing is missing, no iteration is needed.
 func doneAlready(s *State) []Decision {
 	switch {
 	case !s.Completion.Early || s.Completion.Accepted != "":
@@ -177,8 +182,13 @@ func doneAlready(s *State) []Decision {
 		return nil // a person would have to wait for the check
 	case s.Budget.Late(s.Rules) != "" && len(s.Verification.Missing(s.Rules)) > 0:
 		return nil // there is no time for a check, and without one there is no verdict
-	case s.Rules.Guardrails > 0 && !s.Verification.Checked:
-		return record(event.Decided{Do: event.DoCheck, Iteration: s.Iteration, Why: "the file DONE is there"})
 	}
-	return judged(s, event.ClaimDoneFile)
+	claim, why := event.ClaimDoneFile, "the file DONE is there"
+	if s.Rules.Stories {
+		claim, why = event.ClaimStories, "all stories are done"
+	}
+	if s.Rules.Guardrails > 0 && !s.Verification.Checked {
+		return record(event.Decided{Do: event.DoCheck, Iteration: s.Iteration, Why: why})
+	}
+	return judged(s, claim)
 }

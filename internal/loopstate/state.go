@@ -29,6 +29,7 @@ type State struct {
 	Breaker      policy.Breaker       `json:"breaker"`
 	Escalation   policy.Escalation    `json:"escalation"`
 	Reflection   policy.Reflection    `json:"reflection,omitzero"`
+	Stories      policy.Stories       `json:"stories,omitzero"`
 	Last         *Telemetry           `json:"last,omitempty"`   // of the last iteration that ended
 	Commit       *Commit              `json:"commit,omitempty"` // of the iteration that began last
 }
@@ -65,6 +66,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Failover.Apply(e.At, p, &was)
 	s.Escalation.Apply(p, &was)
 	s.Reflection.Apply(p)
+	s.Stories.Apply(p, &was)
 	return nil
 }
 

@@ -15,7 +15,8 @@ import (
 // place, is recorded and reported to the agent, and so is a claim of a turn that failed. The files
 // claim as well: all boxes of task.md are ticked, or there is a file DONE in the loop's folder. A
 // claim counts only when nothing is missing: the agent did some work, it has read all messages, no
-// box is open, and the guardrails have passed.
+// box is open, and the guardrails have passed. In a loop over stories all of them have to be done,
+// which is a claim itself.
 type Completion struct {
 	// Message is the message that is being said: the blocks of one message share a name.
 	Message string `json:"message,omitempty"`
@@ -31,7 +32,8 @@ type Completion struct {
 	Refused []string `json:"refused,omitempty"`
 	// Ignored is what did not count as a claim; the next prompt says so.
 	Ignored *Ignored `json:"ignored,omitempty"`
-	// Early says that the file DONE existed before an iteration began, so that none is needed.
+	// Early says that the file DONE existed, or all stories were done, before an iteration began, so
+	// that none is needed.
 	Early bool `json:"early,omitempty"`
 	// Aside says that a file DONE was refused: it is put aside before the next iteration.
 	Aside bool `json:"aside,omitempty"`
@@ -60,6 +62,10 @@ func (c *Completion) Apply(iteration int, p event.Payload, was *Lifecycle) {
 		}
 	case event.FolderInspected:
 		c.inspected(p, was)
+	case event.StoriesRead:
+		if was.Phase == Beginning && p.Done {
+			c.Early = true
+		}
 	case event.AgentSaid:
 		c.said(p, was.Rules)
 	case event.ToolCalled:
@@ -187,6 +193,7 @@ type Evidence struct {
 	Moved        bool // they changed in this iteration or an earlier one
 	Commands     *Commands
 	Verification *Verification
+	Stories      *Stories
 }
 
 // Missing returns what a claim lacks; nothing if it counts.
@@ -204,6 +211,7 @@ func (c *Completion) Missing(how event.Claim, r event.Rules, ev Evidence) []stri
 		}
 		missing = append(missing, why)
 	}
+	missing = append(missing, ev.Stories.Missing(r)...)
 	missing = append(missing, ev.Verification.Missing(r)...)
 	for _, message := range ev.Commands.Open {
 		if message.Kind.IsMessage() {
@@ -226,6 +234,8 @@ func (c *Completion) Warning(how event.Claim, r event.Rules, ev Evidence) string
 // is itself work.
 func (c *Completion) noWork(how event.Claim, r event.Rules, ev Evidence) string {
 	switch {
+	case r.Stories: // stories that are done are work
+		return ""
 	case how != event.ClaimPromise && how != event.ClaimResponse, r.Completion.MinToolCalls == 0:
 		return ""
 	case ev.ShowsTools && c.Tools == 0:

@@ -140,6 +140,10 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 		if l.Rules.Completion.DoneFile && l.Phase == Beginning && p.Done {
 			l.Phase, l.Cancelled = Between, false // no iteration is needed
 		}
+	case event.StoriesRead:
+		if l.Phase == Beginning && p.Done {
+			l.Phase, l.Cancelled = Between, false // no iteration is needed
+		}
 	case event.IterationChecked:
 		l.checked()
 	case event.SCMEnded:

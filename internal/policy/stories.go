@@ -1,9 +1,239 @@
 package policy
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/journal/event"
 )
+
+// Stories is what a loop knows of ralph/tasks.json. The file belongs to the agents, so each of them
+// is judged by what the file was before it ran. From the start of an agent until the judgement, a
+// change is the agent's, however many iterations, runners and crashes come between. After it, a
+// change before the next start is a person's.
+type Stories struct {
+	// Mode and Story are those of the last iteration that began.
+	Mode  event.StoryMode `json:"mode,omitempty"`
+	Story string          `json:"story,omitempty"`
+	// File is the file before that iteration's agent ran: the last one that is known to be good.
+	File event.Blob `json:"file,omitzero"`
+	// AgentRan says that an agent may have worked since the last judgement.
+	AgentRan bool `json:"agentRan,omitempty"`
+
+	// States are the first stories of the file as it was read or judged last. Total, Done, Open and
+	// Next are about all of them.
+	States []event.StoryState `json:"states,omitempty"`
+	Total  int                `json:"total,omitempty"`
+	Done   int                `json:"done,omitempty"`
+	Open   []string           `json:"open,omitempty"` // the first that are not done, and why
+	Next   event.StoryMode    `json:"next,omitempty"` // what the states ask for; empty if all are done
+
+	// Problems are what was wrong with the file; the next prompt says so.
+	Problems []event.StoryProblem `json:"problems,omitempty"`
+	// Before is what the prompt of the open iteration reported.
+	Before []event.StoryProblem `json:"before,omitempty"`
+	// Refused says that all stories are done and the loop may not end yet: the next iteration works
+	// on what is missing.
+	Refused bool `json:"refused,omitempty"`
+	// Bases are the commits that the work on the open stories began at, by their ids.
+	Bases map[string]string `json:"bases,omitempty"`
+	Tally ReviewTally       `json:"tally,omitzero"`
+}
+
+// ReviewTally counts the verdicts of a loop.
+type ReviewTally struct {
+	Reviews  int `json:"reviews,omitempty"`
+	Approved int `json:"approved,omitempty"` // with those at the cap
+	Changes  int `json:"changes,omitempty"`  // changes were requested
+	AtCap    int `json:"atCap,omitempty"`    // approved because review.cap was reached
+}
+
+// Bounds of what a checkpoint holds.
+const (
+	statesMost       = 200
+	titleMost        = 120 // bytes
+	openStoriesMost  = 10
+	problemsMost     = 20
+	storyProblemMost = 500 // bytes of its text
+)
+
+// Apply folds one event. was is the loop before it.
+func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
+	switch p := p.(type) {
+	case event.LoopStarted:
+		*s = Stories{}
+	case event.LoopResumed:
+		s.Refused = false // a person may have repaired what was missing
+		if p.AcceptedChanges {
+			s.AgentRan = false
+		}
+	case event.StoriesRead:
+		s.Mode, s.Story, s.File = p.Mode, p.Story, p.File
+		s.count(p.Stories, was.Rules)
+		s.remember(p)
+	case event.StoriesJudged:
+		s.AgentRan = false
+		s.count(p.Stories, was.Rules)
+		s.Problems = addProblems(s.Problems, p.Problems)
+	case event.StoryReviewed:
+		s.Tally.add(p)
+	case event.Decided:
+		if p.Do == event.DoStart && was.Rules.Stories {
+			s.AgentRan = true
+		}
+	case event.IterationStarted:
+		s.Before, s.Problems = s.Problems, nil
+	case event.IterationEnded:
+		if p.Refunded {
+			s.Problems = addProblems(s.Before, s.Problems)
+		}
+		s.Before = nil
+	case event.CompletionRefused:
+		s.Refused = s.finished()
+	}
+}
+
+// count takes over the states of all stories.
+func (s *Stories) count(states []event.StoryState, r event.Rules) {
+	s.States, s.Open = nil, nil
+	s.Total, s.Done, s.Next = len(states), 0, ""
+	for _, state := range states {
+		if len(s.States) < statesMost {
+			state.Title = firstBytes(state.Title, titleMost)
+			s.States = append(s.States, state)
+		}
+		if doneStory(state, r) {
+			s.Done++
+			continue
+		}
+		s.Next = earlier(s.Next, modeOf(state, r))
+		if len(s.Open) < openStoriesMost {
+			s.Open = append(s.Open, fmt.Sprintf("%s (%s)", firstBytes(state.ID, titleMost), lacks(state)))
+		}
+	}
+	if !s.finished() {
+		s.Refused = false
+	}
+}
+
+// remember keeps the commit that the work on the iteration's story began at, and forgets those of
+// stories that are done or gone.
+func (s *Stories) remember(p event.StoriesRead) {
+	open := map[string]bool{}
+	for _, state := range s.States {
+		open[state.ID] = state.ReviewStatus != event.StoryApproved
+	}
+	bases := maps.Clone(s.Bases) // the state before the event may be in use
+	maps.DeleteFunc(bases, func(id, _ string) bool { return !open[id] })
+	if p.Base != "" && open[p.Story] {
+		if bases == nil {
+			bases = map[string]string{}
+		}
+		bases[p.Story] = p.Base
+	}
+	if s.Bases = bases; len(bases) == 0 {
+		s.Bases = nil
+	}
+}
+
+func (t *ReviewTally) add(p event.StoryReviewed) {
+	t.Reviews++
+	switch {
+	case p.Approved && p.AtCap:
+		t.Approved, t.AtCap = t.Approved+1, t.AtCap+1
+	case p.Approved:
+		t.Approved++
+	default:
+		t.Changes++
+	}
+}
+
+// addProblems returns both lists without repetitions, bounded.
+func addProblems(first, more []event.StoryProblem) []event.StoryProblem {
+	var all []event.StoryProblem
+	for _, p := range slices.Concat(first, more) {
+		p.Text = firstBytes(p.Text, storyProblemMost)
+		if len(all) < problemsMost && !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// finished reports whether the file has stories and all of them are done.
+func (s *Stories) finished() bool { return s.Total > 0 && s.Done == s.Total && !s.AgentRan }
+
+// Claim returns the claim of a file all of whose stories are done, after it was judged; empty if
+// there is none.
+func (s *Stories) Claim(r event.Rules) event.Claim {
+	if r.Stories && s.finished() {
+		return event.ClaimStories
+	}
+	return ""
+}
+
+// Missing says which stories prevent a claim.
+func (s *Stories) Missing(r event.Rules) []string {
+	switch {
+	case !r.Stories, s.finished():
+		return nil
+	case s.AgentRan:
+		return []string{"ralph/tasks.json was not checked after the turn"}
+	case s.Total == 0:
+		return []string{"ralph/tasks.json has no stories"}
+	}
+	why := fmt.Sprintf("%d of %d stories in ralph/tasks.json are not done: %s", s.Total-s.Done, s.Total, strings.Join(s.Open, "; "))
+	if more := s.Total - s.Done - len(s.Open); more > 0 {
+		why += fmt.Sprintf("; and %d more", more)
+	}
+	return []string{why}
+}
+
+// doneStory reports whether nothing is left to do for a story.
+func doneStory(s event.StoryState, r event.Rules) bool {
+	return s.Passes && (r.Review.Skip || s.ReviewStatus == event.StoryApproved)
+}
+
+// lacks says what a story that is not done lacks.
+func lacks(s event.StoryState) string {
+	switch s.ReviewStatus {
+	case event.StoryNeedsReview:
+		return "needs a review"
+	case event.StoryChangesRequested:
+		return "changes are requested"
+	case event.StoryApproved:
+		return "passes is false"
+	}
+	if s.Passes {
+		return "not reviewed"
+	}
+	return "not implemented"
+}
+
+// modeOf returns the mode of an iteration on that story.
+func modeOf(s event.StoryState, r event.Rules) event.StoryMode {
+	switch {
+	case r.Review.Skip:
+	case s.ReviewStatus == event.StoryChangesRequested:
+		return event.ModeReviewFix
+	case s.ReviewStatus == event.StoryNeedsReview:
+		return event.ModeReview
+	}
+	return event.ModeImplement
+}
+
+// earlier returns the mode that ralph prefers; an empty one is none.
+func earlier(a, b event.StoryMode) event.StoryMode {
+	for _, mode := range []event.StoryMode{event.ModeReviewFix, event.ModeReview, event.ModeImplement} {
+		if a == mode || b == mode {
+			return mode
+		}
+	}
+	return ""
+}
 
 // StoryRules returns the settings that a judgement of ralph/tasks.json depends on.
 func StoryRules(r event.Rules) story.Rules {

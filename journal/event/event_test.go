@@ -88,7 +88,7 @@ var samples = []event.Payload{
 	event.FaultRaised{Where: "inbox", Error: "gone", Class: event.ClassDisk},
 	event.AgentReplaced{From: 0, To: 1, Was: "claude", Name: "pi", Why: "rate limit: five hours", Until: "2026-11-21T05:00:00Z"},
 	event.StoriesRead{
-		Mode: event.ModeReview, Story: "US-002", File: event.Blob{Text: `{"userStories":[]}`, Bytes: 18}, Base: "4b825dc",
+		Mode: event.ModeReview, Story: "US-002", File: event.Blob{Text: `{"userStories":[]}`, Bytes: 18}, Base: "4b825dc", Done: true,
 		Stories: []event.StoryState{
 			{ID: "US-001", Title: "Store a note", Passes: true, ReviewStatus: event.StoryApproved, ReviewCount: 2},
 			{ID: "US-002", Title: "List the notes", ReviewStatus: event.StoryNeedsReview},

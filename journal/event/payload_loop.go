@@ -175,7 +175,7 @@ type Blob struct {
 // IterationStarted: a fresh context begins with this prompt.
 type IterationStarted struct {
 	N        int      `json:"n"`
-	Mode     string   `json:"mode,omitempty"` // work
+	Mode     string   `json:"mode,omitempty"` // work, or the mode of a loop over stories
 	Prompt   Blob     `json:"prompt"`
 	Commands []string `json:"commands,omitempty"` // ids of the commands whose text is in the prompt
 }

@@ -12,6 +12,8 @@ type StoriesRead struct {
 	Stories []StoryState `json:"stories"`
 	// Base is the commit that the work on the story began at; empty if it is not known.
 	Base string `json:"base,omitempty"`
+	// Done says that all stories are done already, so that no iteration is begun.
+	Done bool `json:"done,omitempty"`
 }
 
 // StoryState is what ralph watches of one story.
