@@ -19,9 +19,21 @@ import (
 // onlyInspect is Decided.Only of a check that runs no guardrails.
 const onlyInspect = "look"
 
+// checkPlan is the part of the state that a check needs.
+type checkPlan struct {
+	files   policy.FileChanges
+	stories policy.Stories
+	rules   event.Rules
+	worker  policy.Worker
+}
+
 // check inspects the agent's work and runs the guardrails.
-func (x *Executor) check(ctx context.Context, d event.Decided, last policy.FileChanges, cause event.Seq) error {
-	if err := x.restoreSnapshot(d.Iteration, last, cause); err != nil {
+func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, cause event.Seq) error {
+	if err := x.restoreSnapshot(d.Iteration, last.files, cause); err != nil {
+		return err
+	}
+	finished, err := x.checkStories(d, last, cause)
+	if err != nil {
 		return err
 	}
 	if x.cfg.Commands != nil {
@@ -34,7 +46,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last policy.FileC
 		return err
 	}
 	checked := event.IterationChecked{}
-	if len(x.cfg.Guardrails) > 0 && (d.Only != onlyInspect || marks.Done) {
+	if len(x.cfg.Guardrails) > 0 && (d.Only != onlyInspect || marks.Done || finished) {
 		checked, err = x.runGuardrails(ctx, d.Iteration, cause)
 		if err != nil {
 			return fmt.Errorf("run the guardrails: %w", err)
@@ -182,7 +194,7 @@ func (x *Executor) prepare(ctx context.Context, p promptPlan, cause event.Seq) (
 			return false, &promptError{err}
 		}
 	}
-	if p.rules.Breaker.NoProgress > 0 || p.rules.Completion.MinToolCalls > 0 {
+	if p.rules.Breaker.NoProgress > 0 || p.rules.Completion.MinToolCalls > 0 || p.rules.Stories {
 		x.inspectRepos(ctx, "begin", p.decision.Iteration, cause)
 	}
 	_, err = os.Lstat(filepath.Join(x.cfg.Dir, task.DoneFile))

@@ -70,6 +70,8 @@ type Executor struct {
 	edited   []guardrail.Change      // changes that the check found and did not undo
 	heads    map[string]string       // HEAD of each repository when the iteration began
 	results  []guardrail.Result      // of the last check's guardrails, for the pull request
+	before   []byte                  // tasks.json before the last agent ran; nil after a restart
+	prd      []byte                  // prd.md, likewise
 
 	mu      sync.Mutex
 	session *agent.Session
@@ -96,10 +98,10 @@ func New(cfg Config) *Executor {
 func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	switch d.Do {
 	case event.DoBegin:
-		p := plan(d, s)
+		p := planPrompt(d, s)
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.begin(ctx, p, cause) })
 	case event.DoCheck:
-		last := s.FileChanges
+		last := checkPlan{files: s.FileChanges, stories: s.Stories, rules: s.Rules, worker: s.Worker}
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.check(ctx, d, last, cause) })
 	case event.DoCommit:
 		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, d, cause); return nil })
@@ -228,9 +230,15 @@ func (x *Executor) fullText(b event.Blob) (string, error) {
 }
 
 func (x *Executor) deliver(p event.Payload, iteration int, cause event.Seq) {
+	x.deliverThen(p, iteration, cause, func() {})
+}
+
+// deliverThen reports an event, and calls done when it is in the journal, or when the loop ends
+// without it.
+func (x *Executor) deliverThen(p event.Payload, iteration int, cause event.Seq, done func()) {
 	d := event.Encode(p, "loop")
 	d.Cause, d.Iter = cause, iteration
-	x.cfg.Deliver([]event.Draft{d}, func() {})
+	x.cfg.Deliver([]event.Draft{d}, done)
 }
 
 // fail reports that an effect failed, if err is not nil.

@@ -26,14 +26,16 @@ type promptPlan struct {
 	aside    bool             // DONE was refused and has to be moved away
 	failures []policy.Failure // guardrails that failed
 	snapshot policy.FileChanges
+	stories  policy.Stories
 	parts    prompt.Parts // all parts that need no file
 }
 
-func plan(d event.Decided, s *loopstate.State) promptPlan {
+func planPrompt(d event.Decided, s *loopstate.State) promptPlan {
 	p := promptPlan{
 		decision: d, source: s.Lifecycle.Task, rules: s.Rules, aside: s.Completion.Aside,
 		failures: slices.Clone(s.Verification.Failures),
 		snapshot: s.FileChanges, // the fold replaces Files and never changes it
+		stories:  s.Stories,     // likewise
 	}
 	p.parts = prompt.Parts{
 		Iteration: s.Budget.Counted + 1, Of: s.Rules.MaximumIterations, MinToolCalls: s.Rules.Completion.MinToolCalls,
@@ -88,14 +90,15 @@ func (x *Executor) begin(ctx context.Context, p promptPlan, cause event.Seq) err
 	if err != nil || done { // folder.inspected reported that it is done
 		return err
 	}
-	base, err := x.basePrompt(p.source)
-	if err != nil {
-		return err
-	}
-	if x.cfg.memory(p.decision.Agent) {
-		if _, err := task.Create(x.cfg.Dir, task.Template(base)); err != nil {
-			return fmt.Errorf("create task.md: %w", err)
+	mode, base := "work", ""
+	if p.rules.Stories {
+		stories, err := x.beginStories(p, cause)
+		if err != nil || stories == nil { // stories.read reported that all are done
+			return err
 		}
+		mode, p.parts.Stories = string(stories.Mode), stories
+	} else if base, err = x.ownPrompt(p); err != nil {
+		return err
 	}
 	text, err := x.compose(base, p)
 	if err != nil {
@@ -106,9 +109,21 @@ func (x *Executor) begin(ctx context.Context, p promptPlan, cause event.Seq) err
 		return fmt.Errorf("store the prompt: %w", err)
 	}
 	x.deliver(event.IterationStarted{
-		N: p.decision.Iteration, Mode: "work", Prompt: blob, Commands: p.decision.Commands,
+		N: p.decision.Iteration, Mode: mode, Prompt: blob, Commands: p.decision.Commands,
 	}, p.decision.Iteration, cause)
 	return nil
+}
+
+// ownPrompt returns the base of the prompt of a loop that does not work on stories.
+func (x *Executor) ownPrompt(p promptPlan) (string, error) {
+	base, err := x.basePrompt(p.source)
+	if err != nil || !x.cfg.memory(p.decision.Agent) {
+		return base, err
+	}
+	if _, err := task.Create(x.cfg.Dir, task.Template(base)); err != nil {
+		return "", fmt.Errorf("create task.md: %w", err)
+	}
+	return base, nil
 }
 
 // promptError reports that a person has to change the source of the prompt.
@@ -139,9 +154,11 @@ func (x *Executor) compose(base string, p promptPlan) (string, error) {
 	parts := p.parts
 	parts.Base, parts.CountInPrompt = base, x.cfg.CountInPrompt
 	if x.cfg.memory(p.decision.Agent) {
-		parts.LoopDir = x.loopFolder()
-		parts.TaskFile = path.Join(parts.LoopDir, task.TaskFile)
-		parts.Checklist, parts.DoneFile = p.rules.Completion.Checklist, p.rules.Completion.DoneFile
+		if !p.rules.Stories {
+			parts.LoopDir = x.loopFolder()
+			parts.TaskFile = path.Join(parts.LoopDir, task.TaskFile)
+			parts.Checklist, parts.DoneFile = p.rules.Completion.Checklist, p.rules.Completion.DoneFile
+		}
 		parts.Blocked = true
 		if x.cfg.SCM.Publishes() {
 			parts.PullRequest = path.Join(parts.LoopDir, task.PullRequestFile)

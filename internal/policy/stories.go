@@ -20,7 +20,8 @@ type Stories struct {
 	Story string          `json:"story,omitempty"`
 	// File is the file before that iteration's agent ran: the last one that is known to be good.
 	File event.Blob `json:"file,omitzero"`
-	// AgentRan says that an agent may have worked since the last judgement.
+	// AgentRan says that an agent may have worked, and that no judgement has come to its end since:
+	// what is put back is written after the judgement is recorded.
 	AgentRan bool `json:"agentRan,omitempty"`
 
 	// States are the first stories of the file as it was read or judged last. Total, Done, Open and
@@ -71,11 +72,10 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 			s.AgentRan = false
 		}
 	case event.StoriesRead:
-		s.Mode, s.Story, s.File = p.Mode, p.Story, p.File
+		s.Mode, s.Story, s.File, s.AgentRan = p.Mode, p.Story, p.File, false
 		s.count(p.Stories, was.Rules)
 		s.remember(p)
 	case event.StoriesJudged:
-		s.AgentRan = false
 		s.count(p.Stories, was.Rules)
 		s.Problems = addProblems(s.Problems, p.Problems)
 	case event.StoryReviewed:
@@ -84,6 +84,8 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 		if p.Do == event.DoStart && was.Rules.Stories {
 			s.AgentRan = true
 		}
+	case event.IterationChecked:
+		s.AgentRan = false
 	case event.IterationStarted:
 		s.Before, s.Problems = s.Problems, nil
 	case event.IterationEnded:
@@ -105,16 +107,17 @@ func (s *Stories) count(states []event.StoryState, r event.Rules) {
 			state.Title = firstBytes(state.Title, titleMost)
 			s.States = append(s.States, state)
 		}
-		if doneStory(state, r) {
+		mode := modeOf(state, r)
+		if mode == "" {
 			s.Done++
 			continue
 		}
-		s.Next = earlier(s.Next, modeOf(state, r))
+		s.Next = earlier(s.Next, mode)
 		if len(s.Open) < openStoriesMost {
-			s.Open = append(s.Open, fmt.Sprintf("%s (%s)", firstBytes(state.ID, titleMost), lacks(state)))
+			s.Open = append(s.Open, fmt.Sprintf("%s (%s)", firstBytes(state.ID, titleMost), lacks(mode)))
 		}
 	}
-	if !s.finished() {
+	if s.Total == 0 || s.Done < s.Total {
 		s.Refused = false
 	}
 }
@@ -192,47 +195,30 @@ func (s *Stories) Missing(r event.Rules) []string {
 	return []string{why}
 }
 
-// doneStory reports whether nothing is left to do for a story.
-func doneStory(s event.StoryState, r event.Rules) bool {
-	return s.Passes && (r.Review.Skip || s.ReviewStatus == event.StoryApproved)
+// modeOf returns the mode of an iteration on that story; empty if the story is done.
+func modeOf(s event.StoryState, r event.Rules) event.StoryMode {
+	return (&story.Story{Passes: s.Passes, ReviewStatus: s.ReviewStatus}).Mode(StoryRules(r))
 }
 
-// lacks says what a story that is not done lacks.
-func lacks(s event.StoryState) string {
-	switch s.ReviewStatus {
-	case event.StoryNeedsReview:
-		return "needs a review"
-	case event.StoryChangesRequested:
-		return "changes are requested"
-	case event.StoryApproved:
-		return "passes is false"
-	}
-	if s.Passes {
-		return "not reviewed"
+// lacks says what a story lacks that asks for that mode.
+func lacks(mode event.StoryMode) string {
+	switch mode {
+	case event.ModeReviewFix:
+		return "changes requested"
+	case event.ModeReview:
+		return "needs review"
 	}
 	return "not implemented"
 }
 
-// modeOf returns the mode of an iteration on that story.
-func modeOf(s event.StoryState, r event.Rules) event.StoryMode {
-	switch {
-	case r.Review.Skip:
-	case s.ReviewStatus == event.StoryChangesRequested:
-		return event.ModeReviewFix
-	case s.ReviewStatus == event.StoryNeedsReview:
-		return event.ModeReview
-	}
-	return event.ModeImplement
-}
-
 // earlier returns the mode that ralph prefers; an empty one is none.
 func earlier(a, b event.StoryMode) event.StoryMode {
-	for _, mode := range []event.StoryMode{event.ModeReviewFix, event.ModeReview, event.ModeImplement} {
+	for _, mode := range []event.StoryMode{event.ModeReviewFix, event.ModeReview} {
 		if a == mode || b == mode {
 			return mode
 		}
 	}
-	return ""
+	return event.ModeImplement
 }
 
 // StoryRules returns the settings that a judgement of ralph/tasks.json depends on.
