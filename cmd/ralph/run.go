@@ -30,8 +30,8 @@ func (runVerb) Help() string {
 
 // Run runs the same runner as a detached loop has, in this process.
 func (v *runVerb) Run(e *cli.Env) error {
-	if v.Prompt == "" && v.PromptFile == "" {
-		return cli.Refuse("give -p TEXT or -f FILE; 'ralph run --help' shows all", "there is no prompt")
+	if v.Prompt == "" && v.PromptFile == "" && !v.WorksOnStories(e) {
+		return cli.Refuse("give -p TEXT or -f FILE, or --tasks; 'ralph run --help' shows all", "there is no prompt")
 	}
 	start := launch.Start{Name: v.Name, Options: v.Options, Fresh: true}
 	return start.Foreground(e, func(ctx context.Context, dir string, stream bool) error {

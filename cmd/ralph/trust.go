@@ -3,12 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/trust"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -30,7 +29,7 @@ func (v *trustVerb) Run(e *cli.Env) error {
 	case v.List && (v.Yes || v.Revoke), v.Yes && v.Revoke:
 		return cli.Refuse("give one of them", "--yes, --revoke and --list do not go together")
 	case v.List:
-		return v.list(e)
+		return e.ListTrusted(v.JSON)
 	case e.Variable(cli.LoopDirVariable) != "":
 		return cli.Refuse("do it in a terminal of your own", "what a project's settings may run is not for its agent to say")
 	case v.Revoke:
@@ -40,32 +39,47 @@ func (v *trustVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	c := e.ReviewTrust(loaded)
-	if c.Err != nil {
-		cli.Tell(e.Stderr, "%v", c.Err)
-	}
-	given, err := v.ask(e, c)
+	settings, err := v.review(e, func() cli.TrustReview { return e.ReviewTrust(loaded) })
 	if err != nil {
 		return err
 	}
-	if given {
-		if err := c.Grant(e); err != nil {
-			return err
-		}
-		c = e.ReviewTrust(loaded)
+	commands, err := v.review(e, func() cli.TrustReview { return e.ReviewCommands(e.PlanCommands()) })
+	if err != nil {
+		return err
 	}
 	if v.JSON {
-		return cli.PrintJSON(e.Stdout, c.Report(e), "")
+		return cli.PrintJSON(e.Stdout, settings.Report(commands), "")
 	}
-	switch c.Status() {
+	switch settings.Status() {
 	case cli.TrustNotNeeded:
-		cli.Tell(e.Stderr, "the settings of this project set nothing that needs trust")
+		if commands.Status() == cli.TrustNotNeeded {
+			cli.Tell(e.Stderr, "the settings of this project set nothing that needs trust")
+		}
 	case cli.TrustGiven:
 		fmt.Fprintf(e.Stdout, "the settings of %s are trusted\n", render.Clean(e.Root()))
 	default:
 		cli.Tell(e.Stderr, "nothing is trusted")
 	}
+	if commands.Status() == cli.TrustGiven {
+		fmt.Fprintf(e.Stdout, "the verifyCommands of %s are trusted\n", render.Clean(commands.Of))
+	}
 	return nil
+}
+
+// review asks a person, and records the answer if it is yes.
+func (v *trustVerb) review(e *cli.Env, now func() cli.TrustReview) (cli.TrustReview, error) {
+	c := now()
+	if c.Err != nil {
+		cli.Tell(e.Stderr, "%v", c.Err)
+	}
+	given, err := v.ask(e, c)
+	if err != nil || !given {
+		return c, err
+	}
+	if err := c.Grant(e); err != nil {
+		return c, err
+	}
+	return now(), nil
 }
 
 // ask reports whether a person trusts the settings that are there now.
@@ -81,7 +95,11 @@ func (v *trustVerb) ask(e *cli.Env, c cli.TrustReview) (bool, error) {
 }
 
 func (v *trustVerb) revoke(e *cli.Env) error {
+	commands := trust.Remove(e.Home, plan.Path(e.Root(), plan.Tasks))
 	err := trust.Remove(e.Home, e.Root())
+	if commands == nil && errors.Is(err, trust.ErrNotTrusted) {
+		err = nil
+	}
 	if errors.Is(err, trust.ErrNotTrusted) {
 		cli.Tell(e.Stderr, "the settings of this project were not trusted")
 		return nil
@@ -90,29 +108,4 @@ func (v *trustVerb) revoke(e *cli.Env) error {
 		fmt.Fprintf(e.Stdout, "the settings of %s are trusted no more\n", render.Clean(e.Root()))
 	}
 	return err
-}
-
-// list prints the projects whose settings are trusted.
-func (v *trustVerb) list(e *cli.Env) error {
-	records, bad := trust.List(e.Home)
-	for _, err := range bad {
-		cli.Tell(e.Stderr, "%v", err)
-	}
-	if v.JSON {
-		if records == nil {
-			records = []trust.Record{}
-		}
-		return cli.PrintJSON(e.Stdout, records, "")
-	}
-	if len(records) == 0 {
-		cli.Tell(e.Stderr, "no project's settings are trusted")
-	}
-	for _, r := range records {
-		gone := ""
-		if _, err := os.Stat(r.Project); errors.Is(err, fs.ErrNotExist) {
-			gone = "  (it is gone)"
-		}
-		fmt.Fprintf(e.Stdout, "%s  %s%s\n", r.At.Local().Format("2006-01-02 15:04"), render.Clean(r.Project), gone)
-	}
-	return nil
 }

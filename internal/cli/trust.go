@@ -14,7 +14,9 @@ import (
 	"unicode"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/redact"
+	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/internal/trust"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -34,8 +36,10 @@ const (
 	TrustChanged   = "changed" // since they were trusted
 )
 
-// TrustReview is whether a person trusts the settings of this project.
+// TrustReview is whether a person trusts the settings of this project, or other commands of it.
 type TrustReview struct {
+	Of     string // the path that the record is about
+	What   string // what is trusted or not
 	Parts  []config.Part
 	Masker *redact.Redactor
 	Record *trust.Record // nil where there is none
@@ -44,12 +48,43 @@ type TrustReview struct {
 
 // ReviewTrust compares what the files set with what is trusted.
 func (e *Env) ReviewTrust(loaded config.Loaded) TrustReview {
+	return e.reviewTrust(TrustReview{Of: e.Root(), What: "settings of this project that run programs or replace your own", Parts: loaded.Parts})
+}
+
+// ReviewCommands compares the verifyCommands of ralph/tasks.json with what is trusted. They have a
+// record of their own, because most loops of the project do not run them.
+func (e *Env) ReviewCommands(commands []string) TrustReview {
+	file := plan.Path(e.Root(), plan.Tasks)
+	c := TrustReview{Of: file, What: "verifyCommands of ralph/tasks.json, which ralph runs after each iteration,"}
+	for i, command := range commands {
+		c.Parts = append(c.Parts, config.Part{
+			Key: fmt.Sprintf("verifyCommands[%d]", i), Value: command, Origin: config.Origin{Layer: config.LayerProject, Name: plan.Folder + "/" + plan.Tasks},
+		})
+	}
+	return e.reviewTrust(c)
+}
+
+// PlanCommands returns the verifyCommands of ralph/tasks.json; none if there is no such file or it
+// cannot be read.
+func (e *Env) PlanCommands() []string {
+	data, err := plan.ReadTasks(e.Root())
+	if err != nil {
+		return nil
+	}
+	list, _ := story.Parse(data)
+	if list == nil {
+		return nil
+	}
+	return list.VerifyCommands
+}
+
+func (e *Env) reviewTrust(c TrustReview) TrustReview {
 	// Mask only the person's own secrets: settings that call a command a secret would hide it.
-	c := TrustReview{Parts: loaded.Parts, Masker: redact.New(e.Environ)}
+	c.Masker = redact.New(e.Environ)
 	if len(c.Parts) == 0 {
 		return c
 	}
-	switch record, err := trust.Get(e.Home, e.Root()); {
+	switch record, err := trust.Get(e.Home, c.Of); {
 	case err == nil:
 		c.Record = &record
 	case !errors.Is(err, trust.ErrNotTrusted):
@@ -73,7 +108,7 @@ func (c TrustReview) Status() string {
 
 // Grant records that a person trusts them.
 func (c TrustReview) Grant(e *Env) error {
-	r := trust.Record{Project: e.Root(), Fingerprint: config.Fingerprint(c.Parts), At: e.Now().UTC()}
+	r := trust.Record{Project: c.Of, Fingerprint: config.Fingerprint(c.Parts), At: e.Now().UTC()}
 	for _, p := range c.Parts {
 		r.Parts = append(r.Parts, trust.NewPart(p.Key, p.Value, c.Shown(p.Key, p.Value)))
 	}
@@ -170,14 +205,13 @@ func (c TrustReview) Lines(parts []config.Part) []string {
 
 // About says in one line whether the settings are trusted.
 func (c TrustReview) About() string {
-	const which = "settings of this project that run programs or replace your own "
 	switch c.Status() {
 	case TrustChanged:
-		return which + "have changed since they were trusted"
+		return c.What + " have changed since they were trusted"
 	case TrustGiven:
-		return which + "are trusted"
+		return c.What + " are trusted"
 	}
-	return which + "are not trusted yet"
+	return c.What + " are not trusted yet"
 }
 
 // TrustsAll reports whether the environment says that the settings of every project count.
@@ -232,6 +266,8 @@ type trustReport struct {
 	Status  string      `json:"status"` // needless, trusted, untrusted or changed
 	Since   *time.Time  `json:"since,omitempty"`
 	Parts   []trustPart `json:"parts"`
+	// Plan is the same about the verifyCommands of ralph/tasks.json, where there are some.
+	Plan *trustReport `json:"plan,omitempty"`
 }
 
 type trustPart struct {
@@ -241,9 +277,19 @@ type trustPart struct {
 	Own   string `json:"own,omitempty"` // the person's own value, which it replaces
 }
 
-// Report is what a person or a program reads before trust is given. Secrets are masked.
-func (c TrustReview) Report(e *Env) trustReport {
-	r := trustReport{Project: e.Root(), Status: c.Status(), Parts: []trustPart{}}
+// Report is what a person or a program reads before trust is given. Secrets are masked. commands is
+// the review of the verifyCommands.
+func (c TrustReview) Report(commands TrustReview) trustReport {
+	r := c.report()
+	if commands.Status() != TrustNotNeeded {
+		plan := commands.report()
+		r.Plan = &plan
+	}
+	return r
+}
+
+func (c TrustReview) report() trustReport {
+	r := trustReport{Project: c.Of, Status: c.Status(), Parts: []trustPart{}}
 	if r.Status == TrustGiven {
 		r.Since = &c.Record.At
 	}

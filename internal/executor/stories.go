@@ -66,8 +66,8 @@ func CheckTasks(data []byte, rules story.Rules) (*story.List, error) {
 	return list, nil
 }
 
-// beginStories judges what an earlier agent left, reads tasks.json, and returns what the prompt says
-// of it; nil if all stories are done and no iteration is needed.
+// beginStories judges what an earlier agent left, reads tasks.json, and returns what the prompt
+// says of it; nil if all stories are done and no iteration is needed.
 func (x *Executor) beginStories(p promptPlan, cause event.Seq) (*prompt.Stories, error) {
 	rules, iteration := policy.StoryRules(p.rules), p.decision.Iteration
 	problems := slices.Clone(p.stories.Problems)

@@ -29,12 +29,16 @@ type Options struct {
 	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
 	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
 	Set                 map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting, such as limits.idle=5m; --limits.idle 5m is the same."`
+	Tasks               bool              `help:"Work through the stories of ralph/tasks.json; so does a start without a prompt where that file is."`
+	SkipReview          bool              `help:"With --tasks: an iteration that implements a story also says that it is done."`
+	ReviewCap           *int              `placeholder:"N" help:"With --tasks: review a story at most so often."`
 	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
 	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
 
+	stories *stories          // of a loop over stories
 	before  map[string]string // the flags of a resumed loop
 	workDir string            // the agent's
 }
@@ -46,7 +50,7 @@ func (o *Options) flags() map[string]string {
 	maps.Copy(flags, o.before)
 	maps.Copy(flags, o.Set)
 	for key, value := range map[string]string{
-		"maximumIterations": flagText(o.MaximumIterations), "reflect.every": flagText(o.ReflectEvery), "streamAgentOutput": flagText(o.StreamAgentOutput),
+		"maximumIterations": flagText(o.MaximumIterations), "review.cap": flagText(o.ReviewCap), "reflect.every": flagText(o.ReflectEvery), "streamAgentOutput": flagText(o.StreamAgentOutput),
 		"completion.promise": o.Promise, "agent.command": o.Agent, "agent.protocol": o.Protocol, "agent.model": o.Model,
 	} {
 		if value != "" {
@@ -58,6 +62,9 @@ func (o *Options) flags() map[string]string {
 	}
 	if o.FollowPR {
 		flags["scm.followPR"] = "true"
+	}
+	if o.SkipReview {
+		flags["review.skip"] = "true"
 	}
 	if o.AllowSharedWorktree {
 		flags["allowSharedWorktree"] = "true"
@@ -126,6 +133,9 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	if err := o.checkTrust(e, loaded); err != nil {
 		return config.Loaded{}, err
 	}
+	if err := o.addStories(e, &loaded); err != nil {
+		return config.Loaded{}, err
+	}
 	if o.Verbose {
 		if err := printLoaded(e, loaded); err != nil {
 			return config.Loaded{}, err
@@ -134,7 +144,7 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	if len(loaded.Settings.Candidates()) == 0 {
 		return config.Loaded{}, cli.Refuse(AgentHint(), "no agent is chosen")
 	}
-	if err := preflight(e, loaded.Settings); err != nil {
+	if err := preflight(e, loaded.Settings, o.stories != nil); err != nil {
 		return config.Loaded{}, err
 	}
 	return loaded, nil
@@ -154,11 +164,7 @@ func (o *Options) checkTrust(e *cli.Env, loaded config.Loaded) error {
 	if len(loaded.Asked()) == 0 {
 		return nil
 	}
-	once, err := o.trustsOnce(e)
-	if err != nil || once {
-		return err
-	}
-	return confirmTrust(e, loaded)
+	return o.confirmTrust(e, e.ReviewTrust(loaded), "the settings of this project")
 }
 
 // CheckTrust refuses settings of the project that no person trusts, before a verb other than start
@@ -167,8 +173,12 @@ func CheckTrust(e *cli.Env, loaded config.Loaded, once bool) error {
 	return (&Options{Trust: once}).checkTrust(e, loaded)
 }
 
-func confirmTrust(e *cli.Env, loaded config.Loaded) error {
-	c := e.ReviewTrust(loaded)
+// confirmTrust asks a person for trust, unless it is given. what is the thing to trust.
+func (o *Options) confirmTrust(e *cli.Env, c cli.TrustReview, what string) error {
+	once, err := o.trustsOnce(e)
+	if err != nil || once {
+		return err
+	}
 	if c.Status() == cli.TrustGiven {
 		return nil
 	}
@@ -181,7 +191,7 @@ func confirmTrust(e *cli.Env, loaded config.Loaded) error {
 		return err
 	}
 	if !trusted {
-		return cli.Refuse("nothing was started; 'ralph trust' asks again", "the settings of this project are not trusted")
+		return cli.Refuse("nothing was started; 'ralph trust' asks again", "%s are not trusted", what)
 	}
 	return c.Grant(e)
 }

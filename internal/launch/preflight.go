@@ -31,12 +31,13 @@ func enoughFiles() error {
 }
 
 // preflight refuses settings that one of the agents can never satisfy, before a loop begins. It
-// warns about limits and permissions that an agent does not support.
-func preflight(e *cli.Env, settings config.Settings) error {
+// warns about limits and permissions that an agent does not support. A loop over stories needs no
+// other proof of its claim.
+func preflight(e *cli.Env, settings config.Settings, stories bool) error {
 	warnings, err := CheckAgents(settings, Asks(e))
 	if err == nil {
 		warnings = append(warnings, keyMessages(e, settings)...)
-		if warning := UnprovableClaim(e, settings); warning != "" {
+		if warning := UnprovableClaim(e, settings); warning != "" && !stories {
 			warnings = append(warnings, warning, "hint: "+HintUnproved)
 		}
 		warnings = append(warnings, permissionWarnings(settings)...)

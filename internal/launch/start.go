@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	tasks "github.com/ralph-loop/ralph/internal/task"
@@ -116,7 +117,11 @@ func (v *Start) check(e *cli.Env) (loopState, error) {
 			return v.check(e)
 		}
 	}
+	if err := v.checkTasks(e, before); err != nil {
+		return before, err
+	}
 	switch {
+	case v.stories != nil:
 	case !before.Exists || v.Fresh:
 		err = v.checkPrompt(e, before.Exists || unbegun && !cli.Exists(filepath.Join(v.Dir, tasks.TaskFile)))
 	case v.Prompt != "" || v.PromptFile != "" || v.Task != "":
@@ -145,6 +150,9 @@ func (v *Start) prepare(e *cli.Env) (runner.Config, error) {
 			return runner.Config{}, err
 		}
 		if err := v.remember(e, v.Dir); err != nil {
+			return runner.Config{}, err
+		}
+		if err := v.resumeStories(e, before); err != nil {
 			return runner.Config{}, err
 		}
 	}
@@ -197,6 +205,8 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 			return cfg, err
 		}
 	}
+	cfg.Stories = v.stories != nil
+	v.stories.tell(e, loaded.Settings)
 	cfg.Frozen, err = config.Freeze(loaded.Settings, v.flags())
 	return cfg, err
 }
@@ -284,6 +294,8 @@ func (v *Start) source(e *cli.Env) (text, file string, err error) {
 		}
 	}
 	switch {
+	case v.stories != nil:
+		return "", plan.Path(e.Root(), plan.Tasks), nil
 	case v.Prompt != "":
 		return v.Prompt, "", nil
 	case v.PromptFile != "":

@@ -15,8 +15,8 @@ import (
 // place, is recorded and reported to the agent, and so is a claim of a turn that failed. The files
 // claim as well: all boxes of task.md are ticked, or there is a file DONE in the loop's folder. A
 // claim counts only when nothing is missing: the agent did some work, it has read all messages, no
-// box is open, and the guardrails have passed. In a loop over stories all of them have to be done,
-// which is a claim itself.
+// box is open, and the guardrails have passed. In a loop over stories all of them have to be
+// done, which is a claim itself.
 type Completion struct {
 	// Message is the message that is being said: the blocks of one message share a name.
 	Message string `json:"message,omitempty"`
@@ -32,8 +32,8 @@ type Completion struct {
 	Refused []string `json:"refused,omitempty"`
 	// Ignored is what did not count as a claim; the next prompt says so.
 	Ignored *Ignored `json:"ignored,omitempty"`
-	// Early says that the file DONE existed, or all stories were done, before an iteration began, so
-	// that none is needed.
+	// Early says that the file DONE existed, or all stories were done, before an iteration began,
+	// so that none is needed.
 	Early bool `json:"early,omitempty"`
 	// Aside says that a file DONE was refused: it is put aside before the next iteration.
 	Aside bool `json:"aside,omitempty"`

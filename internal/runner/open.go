@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/executor"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/journal"
@@ -46,10 +47,18 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	}
 	var checkpoint []byte
 	iteration := 1 // a new loop's first segment is its first iteration's
-	rules := Rules(r.Settings)
+	rules, stories := Rules(r.Settings), r.Stories
 	if state.Begun() {
+		stories = state.Rules.Stories
 		checkpoint, iteration = state.Checkpoint(), state.Lifecycle.Iteration
 		rules = r.resumedRules(state.Rules) // before config.json is replaced
+	}
+	if stories {
+		rules = onStories(rules)
+		// A dead runner left it. The next iteration writes its own.
+		if err := plan.RemoveMarker(r.Project, r.Dir); err != nil {
+			return nil, err
+		}
 	}
 	rules.WaitEnds, rules.Agents = r.Unattended, nil
 	if about := r.about(); len(about) > 1 {

@@ -20,9 +20,11 @@ func (r *runner) readFile(name string) ([]byte, error) {
 	return safefile.ReadLinked(name, MaxPrompt)
 }
 
-// readBlob reads a text that the journal stores in a file.
-func (r *runner) readBlob(name event.BlobRef) ([]byte, error) {
-	root, err := os.OpenRoot(filepath.Join(r.Dir, "blobs"))
+func (r *runner) readBlob(name event.BlobRef) ([]byte, error) { return ReadBlob(r.Dir, name) }
+
+// ReadBlob reads a text that the journal in that folder stores in a file.
+func ReadBlob(dir string, name event.BlobRef) ([]byte, error) {
+	root, err := os.OpenRoot(filepath.Join(dir, "blobs"))
 	if err != nil {
 		return nil, fmt.Errorf("read a blob: %w", err)
 	}

@@ -23,6 +23,13 @@ func Rules(s config.Settings) event.Rules {
 	}
 }
 
+// onStories returns the rules of a loop over the stories of ralph/tasks.json: they say when the
+// work is done, so that a checklist and a file DONE do not.
+func onStories(r event.Rules) event.Rules {
+	r.Stories, r.Completion.Checklist, r.Completion.DoneFile = true, false, false
+	return r
+}
+
 func (r *runner) journalOptions() journal.Options {
 	return journal.Options{
 		Mask: func(src []byte) []byte {

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/executor"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/internal/registration"
@@ -48,8 +49,10 @@ type Config struct {
 	// Prompt or PromptFile is the base prompt of a new loop; a resumed one has its own.
 	Prompt     string
 	PromptFile string
-	Version    string
-	Env        []string `json:"-"`
+	// Stories lets a new loop work on the stories of ralph/tasks.json, which is its PromptFile.
+	Stories bool
+	Version string
+	Env     []string `json:"-"`
 	// Unattended ends a loop whose agent waits for a person.
 	Unattended bool
 	// Signals stop the loop: the first after the iteration, the second now, the third kills.
@@ -161,6 +164,11 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 		state.Lifecycle.Ended = ended
 	}
 	r.release()
+	if state.Rules.Stories {
+		if err := plan.RemoveMarker(r.Project, r.Dir); err != nil {
+			r.warn(err)
+		}
+	}
 	if r.lock.Check() == nil { // else the folder may belong to another runner now
 		r.removeDropped()
 		r.project.State(state)

@@ -1,0 +1,177 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/executor"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/story"
+	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// stories are those of ralph/tasks.json, for a loop that works on them.
+type stories struct {
+	data    []byte // of the file
+	list    *story.List
+	counted int  // iterations that a resumed loop has used
+	agents  bool // an agent of a resumed loop may have changed the file: it will be judged
+}
+
+// maximumOfStories is how many iterations a loop over stories may have unless a setting says it:
+// reviews need some too.
+const maximumOfStories = 15
+
+const hintTasks = "'ralph init --tasks' lays out ralph/, 'ralph plan' fills it in"
+
+// WorksOnStories reports whether a new loop works on the stories of ralph/tasks.json: because
+// --tasks says so, or because the file is there and nothing else is to be done.
+func (o *Options) WorksOnStories(e *cli.Env) bool {
+	return o.Tasks || o.Prompt == "" && o.PromptFile == "" && plan.Exists(e.Root())
+}
+
+// checkTasks reads the stories of a new loop, and refuses flags that do not go together.
+func (v *Start) checkTasks(e *cli.Env, before loopState) error {
+	switch {
+	case before.Exists && !v.Fresh:
+		if v.Tasks && !before.State.Rules.Stories {
+			return cli.Refuse("leave --tasks out, or begin a loop of another name", "loop %s does not work on the stories of ralph/tasks.json", v.Name)
+		}
+		return nil
+	case v.Tasks && (v.Prompt != "" || v.PromptFile != "" || v.Task != ""):
+		return cli.Refuse("ralph/prompt.md is for what every iteration has to know", "--tasks and another task are both given")
+	case !v.WorksOnStories(e) || v.Task != "" || !v.Tasks && !before.Exists && hasOwnTask(v.Dir):
+		if v.SkipReview || v.ReviewCap != nil {
+			return cli.Refuse("add --tasks; "+hintTasks, "--skip-review and --review-cap are for a loop over the stories of ralph/tasks.json")
+		}
+		return nil
+	}
+	data, err := plan.ReadTasks(e.Root())
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Refuse(hintTasks, "there is no ralph/tasks.json in %s", e.Root())
+	}
+	if err != nil {
+		return cli.Refuse("put a file in its place", "%w", err)
+	}
+	v.stories, err = parseStories(data)
+	return err
+}
+
+// hasOwnTask reports whether a person wrote a task into the folder of a new loop.
+func hasOwnTask(dir string) bool {
+	if !cli.Exists(filepath.Join(dir, task.TaskFile)) {
+		return false
+	}
+	blank, err := task.IsBlank(dir)
+	return err != nil || !blank
+}
+
+// parseStories checks the form of a tasks.json, and shows all that is wrong.
+func parseStories(data []byte) (*stories, error) {
+	list, problems := story.Parse(data)
+	if len(problems) == 0 {
+		return &stories{data: data, list: list}, nil
+	}
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, "\n"+p.Text)
+	}
+	return nil, cli.Refuse("correct it, then start again", "ralph/tasks.json cannot be used:%s", strings.Join(lines, ""))
+}
+
+// resumeStories reads the stories of a loop that works on them. What an agent left is judged by the
+// runner, so until then the file counts as it was before that agent.
+func (v *Start) resumeStories(e *cli.Env, before loopState) error {
+	state := &before.State
+	if !state.Rules.Stories {
+		return nil
+	}
+	data, err := plan.ReadTasks(e.Root())
+	agents := state.Stories.AgentRan && !v.AcceptChanges
+	if agents {
+		if data, err = []byte(state.Stories.File.Text), nil; state.Stories.File.SHA256 != "" {
+			data, err = runner.ReadBlob(v.Dir, state.Stories.File.SHA256)
+		}
+	}
+	if err != nil {
+		return cli.Refuse("put it back, then resume the loop", "%w", err)
+	}
+	if v.stories, err = parseStories(data); err == nil {
+		v.stories.counted, v.stories.agents = state.Budget.Counted, agents
+	}
+	return err
+}
+
+// addStories adds to the settings what a loop over stories needs: its verifyCommands are
+// guardrails, once a person trusts them.
+func (o *Options) addStories(e *cli.Env, loaded *config.Loaded) error {
+	s := o.stories
+	if s == nil {
+		return nil
+	}
+	settings := &loaded.Settings
+	if settings.Context == config.ContextSame && !settings.Review.Skip {
+		return cli.Refuse("leave context at fresh, or add --skip-review", "context is same, and a review needs a context of its own")
+	}
+	if _, err := executor.CheckTasks(s.data, storyRules(*settings)); err != nil && !s.agents {
+		return cli.Refuse("correct it, then start again", "%w", err)
+	}
+	if _, given := loaded.Origins["maximumIterations"]; !given {
+		settings.MaximumIterations = maximumOfStories
+	}
+	if len(s.list.VerifyCommands) > 0 {
+		if err := o.confirmTrust(e, e.ReviewCommands(s.list.VerifyCommands), "the verifyCommands of ralph/tasks.json"); err != nil {
+			return err
+		}
+	}
+	settings.Guardrails = slices.Clone(settings.Guardrails)
+	for _, command := range s.list.VerifyCommands {
+		if !slices.ContainsFunc(settings.Guardrails, func(g config.Guardrail) bool { return g.Command == command }) {
+			settings.Guardrails = append(settings.Guardrails, config.Guardrail{Command: command, FailAction: config.FailAppend})
+		}
+	}
+	return nil
+}
+
+func storyRules(s config.Settings) story.Rules {
+	return policy.StoryRules(event.Rules{Review: s.Review})
+}
+
+// tell says how many iterations the stories need, and warns if there may be fewer.
+func (s *stories) tell(e *cli.Env, settings config.Settings) {
+	if s == nil {
+		return
+	}
+	least, likely := s.list.Estimate(storyRules(settings))
+	open := len(s.list.Stories)
+	for i := range s.list.Stories {
+		if s.list.Stories[i].Done(storyRules(settings)) {
+			open--
+		}
+	}
+	if open == 0 {
+		cli.Tell(e.Stderr, "all %d stories of ralph/tasks.json are done", len(s.list.Stories))
+		return
+	}
+	cli.Tell(e.Stderr, "%s: about %d iterations, at least %d", plural(open, "story is open", "stories are open"), likely, least)
+	if left := settings.MaximumIterations - s.counted; left < least {
+		cli.Tell(e.Stderr, "warning: maximumIterations leaves %d of them", max(left, 0))
+		cli.Tell(e.Stderr, "hint: -m %d is enough for the likely number", s.counted+likely)
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
