@@ -38,11 +38,19 @@ func completed(s *State) []Decision {
 	case event.ClaimDoneFile:
 		return end(s, event.ReasonDoneFile, "the file DONE is there, and nothing is missing", hint)
 	case event.ClaimStories:
-		return end(s, event.ReasonStories, "all stories of ralph/tasks.json are done, and nothing is missing", hint)
+		return end(s, event.ReasonStories, "all stories of ralph/tasks.json are done, and nothing is missing"+reviews(s), hint)
 	case event.ClaimChecklist:
 		return end(s, event.ReasonChecklist, "all boxes of task.md are ticked, and nothing is missing", hint)
 	}
-	return end(s, event.Reason(how), fmt.Sprintf("the agent gave the %s, and nothing is missing", how), hint)
+	return end(s, event.Reason(how), fmt.Sprintf("the agent gave the %s, and nothing is missing%s", how, reviews(s)), hint)
+}
+
+// reviews says at the end of a loop over stories what the reviews came to.
+func reviews(s *State) string {
+	if summary := s.Stories.Summary(); s.Rules.Stories && summary != "" {
+		return "; " + summary
+	}
+	return ""
 }
 
 func unstartable(s *State) []Decision {

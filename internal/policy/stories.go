@@ -195,6 +195,23 @@ func (s *Stories) Missing(r event.Rules) []string {
 	return []string{why}
 }
 
+// Summary says how far the stories are and what the reviews came to; empty in a loop that has none.
+func (s *Stories) Summary() string {
+	if s.Total == 0 {
+		return ""
+	}
+	words := fmt.Sprintf("%d of %d stories done", s.Done, s.Total)
+	t := s.Tally
+	if t.Reviews == 0 {
+		return words
+	}
+	words += fmt.Sprintf("; reviews: %d, changes requested: %d", t.Reviews, t.Changes)
+	if t.AtCap > 0 {
+		words += fmt.Sprintf(", approved at the cap: %d", t.AtCap)
+	}
+	return words
+}
+
 // modeOf returns the mode of an iteration on that story; empty if the story is done.
 func modeOf(s event.StoryState, r event.Rules) event.StoryMode {
 	return (&story.Story{Passes: s.Passes, ReviewStatus: s.ReviewStatus}).Mode(StoryRules(r))

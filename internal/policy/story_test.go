@@ -51,6 +51,8 @@ func fold(to any, l *policy.Lifecycle, at time.Time, p event.Payload) {
 		to.Apply(at, p, was.ID)
 	case *policy.Restart:
 		to.Apply(at, p, &was)
+	case *policy.Stories:
+		to.Apply(p, &was)
 	case *policy.Verification:
 		to.Apply(p, &was)
 	}
