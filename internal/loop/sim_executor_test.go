@@ -25,6 +25,7 @@ type simExecutor struct {
 	killed  int    // jobs queued before the last agent.kill
 
 	snapshot *sealing // the guardrails' files before the last agent started
+	tasks    []byte   // tasks.json before the last agent started
 
 	cancelled bool      // the check or commit that is under way was cancelled
 	errands   []*errand // what it waits for
@@ -48,24 +49,29 @@ func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 			}
 		}
 		text := base + strings.Join(append(s.Completion.Refused, messages...), "\n")
-		rules, aside, sealed := s.Rules, s.Completion.Aside, s.FileChanges
+		rules, aside, sealed, stories := s.Rules, s.Completion.Aside, s.FileChanges, s.Stories
 		h.cancelled = false
 		h.queue(func(done func()) {
 			h.hang(func() {
-				if !h.first(d, rules, aside, cause) {
-					if err := h.takeSnapshot(d, sealed, cause); err != nil {
-						h.snapshotFailed(d, cause, err)
-					} else {
-						h.begin(d, text, cause)
-					}
+				if h.first(d, rules, aside, cause) {
+					done()
+					return
 				}
-				done()
+				if err := h.takeSnapshot(d, sealed, cause); err != nil {
+					h.snapshotFailed(d, cause, err)
+					done()
+					return
+				}
+				h.beginStories(d, stories, rules, cause, func(mode string) {
+					h.begin(d, mode, text, cause)
+					done()
+				}, done)
 			})
 		})
 	case event.DoCheck:
 		h.cancelled = false
-		rules, sealed := s.Rules, s.FileChanges
-		h.queue(func(done func()) { h.check(d, rules, sealed, cause, done) })
+		rules, sealed, stories := s.Rules, s.FileChanges, s.Stories
+		h.queue(func(done func()) { h.check(d, rules, sealed, stories, cause, done) })
 	case event.DoCommit:
 		h.cancelled = false
 		h.queue(func(done func()) { h.commit(d, cause, done) })
@@ -137,7 +143,7 @@ func (h *simExecutor) fail(d event.Decided, cause event.Seq, class event.Class, 
 	h.deliver(event.EffectFailed{Do: d.Do, Command: d.Command, Error: err.Error(), Class: class}, 0, cause)
 }
 
-func (h *simExecutor) begin(d event.Decided, text string, cause event.Seq) {
+func (h *simExecutor) begin(d event.Decided, mode, text string, cause event.Seq) {
 	if h.r.w.rng.IntN(1000) < h.r.w.scenario.beginFails {
 		err := []error{fs.ErrNotExist, fs.ErrPermission, errors.New("the prompt is empty")}[h.r.w.rng.IntN(3)]
 		h.fail(d, cause, executor.Classify(err), err)
@@ -149,7 +155,7 @@ func (h *simExecutor) begin(d event.Decided, text string, cause event.Seq) {
 		return
 	}
 	h.r.heard.began = h.r.w.now
-	h.deliver(event.IterationStarted{N: d.Iteration, Mode: "work", Prompt: blob, Commands: d.Commands}, d.Iteration, cause)
+	h.deliver(event.IterationStarted{N: d.Iteration, Mode: mode, Prompt: blob, Commands: d.Commands}, d.Iteration, cause)
 }
 
 // start gives the prompt to a parked process, or to a new one.

@@ -304,6 +304,7 @@ func (w *world) judge() {
 	w.checkCauses(events)
 	w.checkProcesses(events)
 	w.checkEdits(events)
+	w.checkApprovals(events)
 	w.checkStory(events)
 }
 

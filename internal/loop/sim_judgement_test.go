@@ -32,6 +32,11 @@ func (p pending) read(w *world, e event.Event) {
 			delete(p, event.DoBegin) // no iteration is needed
 			delete(p, event.DoCancel)
 		}
+	case event.TypeStoriesRead:
+		if as[event.StoriesRead](e).Done && e.Cause == p[event.DoBegin] {
+			delete(p, event.DoBegin) // likewise
+			delete(p, event.DoCancel)
+		}
 	case event.TypeAgentStarted:
 		delete(p, event.DoStart)
 	case event.TypeAgentParked:
@@ -133,6 +138,7 @@ func (w *world) checkRefund(t *counts, e event.Event, p event.IterationEnded) {
 func (t *counts) empty(p event.IterationEnded) bool {
 	folder := t.verification.folder
 	claims := t.rules.Completion.DoneFile && folder.Done || t.rules.Completion.Checklist && folder.Boxes > 0 && folder.Ticked == folder.Boxes
+	claims = claims || t.stories.finished(t.rules)
 	return !t.process.spoke && !claims && (p.Progress == "no" || p.Progress == "" && t.process.tools)
 }
 
@@ -159,11 +165,15 @@ func (t *counts) missing(how event.Claim) string {
 		return "there is no checklist"
 	case how != event.ClaimDoneFile && t.rules.Completion.Checklist && g.folder.Ticked < g.folder.Boxes:
 		return "boxes are open"
+	case t.rules.Stories && !t.stories.finished(t.rules):
+		return "stories are open"
+	case how == event.ClaimStories && !t.rules.Stories:
+		return "there are no stories"
 	case !g.passed(t.rules):
 		return fmt.Sprintf("%d of %d guardrails ran and %d failed", g.guards, t.rules.Guardrails, g.failed)
 	case len(t.words.unread) > 0:
 		return "a message was not read"
-	case !said || t.rules.Completion.OnPromiseNoWork != "reject" || t.rules.Completion.MinToolCalls == 0:
+	case t.rules.Stories || !said || t.rules.Completion.OnPromiseNoWork != "reject" || t.rules.Completion.MinToolCalls == 0:
 	case t.process.tools && t.words.tools < t.rules.Completion.MinToolCalls:
 		return "too little was done"
 	case !t.process.tools && t.progress.shown && !t.progress.blind && !t.progress.moved && t.progress.progress(g, &t.words, &t.process, 1) != "yes":

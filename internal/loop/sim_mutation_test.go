@@ -45,6 +45,7 @@ type mutation struct {
 	deaf       bool // jumps of the clock are not noticed
 	gullible   bool // a copy of a sealed file is used as it is
 	unkept     bool // copies of sealed files are not synced
+	rash       bool // tasks.json is replaced before that is recorded
 	hasty      bool // an agent at work is reported as parked
 
 	// stage makes the scenario fit if chance would take too long.
@@ -116,6 +117,9 @@ func TestSimulationCanFail(t *testing.T) {
 	}
 	for _, row := range append(wrongBackgrounds, wrongRounds...) {
 		notices(t, row, fourth)
+	}
+	for _, row := range wrongStories {
+		notices(t, row, seventh)
 	}
 }
 
@@ -282,7 +286,7 @@ type causeless struct {
 
 func (h causeless) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 	if d.Do == event.DoBegin {
-		h.real.queue(func(done func()) { h.real.begin(d, "go", 0); done() })
+		h.real.queue(func(done func()) { h.real.begin(d, "work", "go", 0); done() })
 		return
 	}
 	h.Executor.Do(d, cause, s)

@@ -346,11 +346,16 @@ func (s *progressModel) iterationEnded(p event.IterationEnded) {
 	switch {
 	case p.Outcome != event.OutcomeFailed || p.Progress == "yes":
 		s.errors, s.problem = 0, ""
-	case s.errors > 0 && s.problem == p.Error:
+	case s.errors > 0 && withoutNumbers(s.problem) == withoutNumbers(p.Error):
 		s.errors++
 	default:
 		s.errors, s.problem = 1, p.Error
 	}
+}
+
+// withoutNumbers drops the words that differ between two errors of the same kind.
+func withoutNumbers(problem string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(problem), func(word string) bool { return strings.ContainsAny(word, "0123456789") }), " ")
 }
 
 // progress says what the files show of the open iteration.

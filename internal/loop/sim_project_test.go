@@ -23,6 +23,7 @@ type project struct {
 	wait    bool
 	edited  int // files of guardrails that were changed since the iteration began
 	guard   guard
+	tasks   tasks
 }
 
 // create makes the project as the loop finds it.
@@ -35,6 +36,9 @@ func (p *project) create() {
 	}
 	p.done = p.w.scenario.leaves > 0 && p.w.chance(5)
 	p.guard.write(aPerson)
+	if p.w.scenario.stories > 0 {
+		p.createTasks()
+	}
 }
 
 // work does what one use of a tool may do to the project.
@@ -52,6 +56,9 @@ func (p *project) work(iteration int) {
 	}
 	p.changes++
 	p.diff = p.changes
+	if w.scenario.stories > 0 && w.chance(30) {
+		p.workOnStories()
+	}
 	if w.chance(10) {
 		p.commit()
 	}
@@ -68,6 +75,7 @@ func (p *project) commit() {
 // leave writes what an agent may leave at the end of its turn.
 func (p *project) leave() {
 	w := p.w
+	p.workOnStories()
 	if w.scenario.leaves > 0 && w.chance(w.scenario.leaves) {
 		if w.chance(70) {
 			p.done = true
@@ -138,8 +146,8 @@ func (h *simExecutor) first(d event.Decided, rules event.Rules, aside bool, caus
 	return false
 }
 
-// check looks at what the agent left and runs the guardrails.
-func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.FileChanges, cause event.Seq, done func()) {
+// check compares what the agent may not have changed, and inspects what it left.
+func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.FileChanges, stories policy.Stories, cause event.Seq, done func()) {
 	w := h.r.w
 	w.checkAlone(h)
 	if w.rng.IntN(1000) < w.scenario.effectFails {
@@ -151,6 +159,16 @@ func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.Fi
 		done()
 		return
 	}
+	if rules.Stories && stories.AgentRan {
+		h.judge(d, stories, rules, cause, func() { h.inspect(d, rules, cause, done) }, done)
+		return
+	}
+	h.inspect(d, rules, cause, done)
+}
+
+// inspect looks at what the agent left, and runs the guardrails.
+func (h *simExecutor) inspect(d event.Decided, rules event.Rules, cause event.Seq, done func()) {
+	w := h.r.w
 	for i := range w.project.edited {
 		h.deliver(event.GuardrailEdited{Path: w.long(fmt.Sprint("check", i, ".sh")), How: "changed", Restored: w.chance(50)}, d.Iteration, cause)
 	}

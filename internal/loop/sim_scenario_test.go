@@ -81,6 +81,11 @@ type scenario struct {
 	// percent of inspections of repositories that hang until they are cancelled
 	hangs int
 
+	// What follows is of the seventh edition.
+	stories  int // of tasks.json; 0 is a loop that does not work on stories
+	swindles int // percent of an agent's changes of tasks.json that it may not make
+	obeys    int // percent of the others that are made
+
 	disasters int // runners with a faulty disk
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -247,7 +252,7 @@ const eachOne = 1<<8 - 1
 
 // editions draw the runs of each edition. An edition's runs must not change, because of
 // testdata/sim: something new needs a new edition, with a random source of its own.
-var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth}
+var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh}
 
 // startFails returns the class of a failing start; empty if it does not fail.
 func (s *scenario) startFails(w *world, place int) event.Class {

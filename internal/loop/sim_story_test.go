@@ -39,6 +39,7 @@ type counts struct {
 	limit        limit
 	person       person
 	verification verificationModel
+	stories      storyModel
 	words        words
 	progress     progressModel
 	process      processNote
@@ -74,6 +75,7 @@ func (t *counts) read(e event.Event) {
 	t.limit.read(e)
 	t.person.read(e, t)
 	t.words.read(e, t.rules)
+	t.stories.read(e, t.rules)
 	t.verification.read(e)
 	t.progress.read(e, &t.verification, &t.words)
 	t.readOthers(e)
@@ -201,7 +203,7 @@ func (t *counts) bearsOut(r event.Reason) bool {
 		class = string(t.failed.Class)
 	}
 	switch r {
-	case event.ReasonPromise, event.ReasonResponse, event.ReasonDoneFile, event.ReasonChecklist:
+	case event.ReasonPromise, event.ReasonResponse, event.ReasonDoneFile, event.ReasonChecklist, event.ReasonStories:
 		return string(t.accepted) == string(r)
 	case event.ReasonAuth, event.ReasonQuota, event.ReasonOutage:
 		return t.ended == event.OutcomeLimited && t.limit.bearsOut(r, t.rules)

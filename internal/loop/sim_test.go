@@ -98,6 +98,7 @@ var rarelyReached = []string{
 	"iteration.ended overspent", "iteration.ended limited",
 	"loop.ended cost", "loop.ended tokens", "loop.ended duration", "loop.ended environment", "loop.ended config", "loop.ended response",
 	"loop.ended doneFile", "loop.ended checklist", "loop.ended auth", "loop.ended quota", "loop.ended outage", "loop.ended breaker",
+	"loop.ended stories", "stories.judged", "iteration.started implement", "iteration.started review", "iteration.started review-fix",
 	"loop.ended blocked", "loop.ended wait", "loop.ended promise", "loop.ended disk",
 	"effect.failed iteration.begin", "fault.raised",
 	"agent.noticed " + event.NoticeLingering, "agent.noticed " + event.NoticeBackground, "timer.fired background",
@@ -132,7 +133,7 @@ func (r *reached) take(w *world) {
 	for _, e := range events {
 		word := string(e.Type)
 		r.words[word] = true
-		for _, key := range []string{"do", "how", "name", "outcome", "reason", "step", "what"} {
+		for _, key := range []string{"do", "how", "name", "outcome", "reason", "step", "what", "mode"} {
 			if value := e.Field(key); len(value) > 2 {
 				r.words[word+" "+strings.Trim(string(value), `"`)] = true
 			}
