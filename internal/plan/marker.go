@@ -44,6 +44,7 @@ type Snapshot struct {
 	Passes       bool              `json:"passes"`
 	ReviewStatus event.StoryStatus `json:"reviewStatus"` // null in the file where it is empty
 	ReviewCount  int               `json:"reviewCount"`
+	Feedback     string            `json:"feedback,omitempty"` // a fingerprint of reviewFeedback
 }
 
 // MarshalJSON writes an empty review status as null, as tasks.json has it.
@@ -56,14 +57,15 @@ func (s Snapshot) MarshalJSON() ([]byte, error) {
 		Passes       bool               `json:"passes"`
 		ReviewStatus *event.StoryStatus `json:"reviewStatus"`
 		ReviewCount  int                `json:"reviewCount"`
-	}{s.Passes, status, s.ReviewCount})
+		Feedback     string             `json:"feedback,omitempty"`
+	}{s.Passes, status, s.ReviewCount, s.Feedback})
 }
 
 // SnapshotOf returns what a marker keeps of these stories. It is never nil.
 func SnapshotOf(states []event.StoryState) map[string]Snapshot {
 	all := make(map[string]Snapshot, len(states))
 	for _, s := range states {
-		all[s.ID] = Snapshot{s.Passes, s.ReviewStatus, s.ReviewCount}
+		all[s.ID] = Snapshot{s.Passes, s.ReviewStatus, s.ReviewCount, s.Feedback}
 	}
 	return all
 }
@@ -77,7 +79,7 @@ func (m Marker) States() []event.StoryState {
 	states := make([]event.StoryState, 0, len(m.PreIterationSnapshot))
 	for _, id := range slices.Sorted(maps.Keys(m.PreIterationSnapshot)) {
 		s := m.PreIterationSnapshot[id]
-		states = append(states, event.StoryState{ID: id, Passes: s.Passes, ReviewStatus: s.ReviewStatus, ReviewCount: s.ReviewCount})
+		states = append(states, event.StoryState{ID: id, Passes: s.Passes, ReviewStatus: s.ReviewStatus, ReviewCount: s.ReviewCount, Feedback: s.Feedback})
 	}
 	return states
 }

@@ -27,15 +27,12 @@ type checker struct {
 // problem adds what is wrong with a field of the story at an index; -1 is the file itself.
 func (c *checker) problem(i int, field, text string) {
 	p := event.StoryProblem{Field: field}
-	var subject string
-	if i < 0 {
-		c.file.wrongs++
-		subject = "tasks.json"
-	} else {
-		c.file.wrong[i] = true
+	subject := "tasks.json"
+	if i >= 0 {
 		p.Story = c.file.list.Stories[i].ID
 		subject = c.name(i)
 	}
+	c.file.wrong[i] = append(c.file.wrong[i], field)
 	if len(c.problems) == maxProblems {
 		c.more++
 		return
@@ -55,12 +52,19 @@ func (c *checker) name(i int) string {
 	return fmt.Sprintf("the story at place %d of userStories", i+1)
 }
 
+// all returns the problems, bounded.
 func (c *checker) all() []event.StoryProblem {
-	if c.more > 0 {
-		c.problems = append(c.problems, event.StoryProblem{Text: fmt.Sprintf("tasks.json has %d more problems", c.more)})
-		c.more = 0
+	if c.more == 0 {
+		return c.problems
 	}
-	return c.problems
+	return append(c.problems, event.StoryProblem{Text: moreProblems(c.more)})
+}
+
+func moreProblems(n int) string {
+	if n == 1 {
+		return "tasks.json has 1 more problem"
+	}
+	return fmt.Sprintf("tasks.json has %d more problems", n)
 }
 
 // header reads the fields beside the stories.
@@ -99,7 +103,7 @@ func (c *checker) story(i int) {
 
 // once reports a field that an object has twice: programs differ in which one they read.
 func (c *checker) once(i int, o *object) {
-	if name := o.twice(); name != "" {
+	if name, ok := o.twice(); ok {
 		c.problem(i, units.Cut(name, maxQuoted), "the field is there twice: remove one")
 	}
 }

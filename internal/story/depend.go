@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// ids reports stories that have the id of an earlier one.
+// ids finds the story of each id, and reports those that have the id of an earlier one.
 func (c *checker) ids() {
-	first := make(map[string]int, len(c.file.list.Stories))
+	place := c.file.place
 	for i := range c.file.list.Stories {
 		id := c.file.list.Stories[i].ID
 		if id == "" {
 			continue
 		}
-		if at, ok := first[id]; ok {
+		if at, ok := place[id]; ok {
 			c.problem(i, "id", fmt.Sprintf("the stories at places %d and %d of userStories have the same id", at+1, i+1))
 			continue
 		}
-		first[id] = i
+		place[id] = i
 	}
 }
 
@@ -25,16 +25,10 @@ func (c *checker) ids() {
 // be the first.
 func (c *checker) dependencies() {
 	stories := c.file.list.Stories
-	place := make(map[string]int, len(stories))
-	for i := range stories {
-		if _, ok := place[stories[i].ID]; !ok {
-			place[stories[i].ID] = i
-		}
-	}
 	needs := make([][]int, len(stories))
 	for i := range stories {
 		for _, id := range stories[i].DependsOn {
-			at, ok := place[id]
+			at, ok := c.file.place[id]
 			if !ok {
 				c.problem(i, "dependsOn", fmt.Sprintf("there is no story %s", shortID(id)))
 				continue

@@ -13,7 +13,7 @@ type edits struct {
 	list []edit
 }
 
-// An edit replaces a part of a file. Two of them must not overlap.
+// An edit replaces a part of a file. One that overlaps an earlier one is left out.
 type edit struct {
 	at   span
 	text []byte
@@ -69,6 +69,9 @@ func (e *edits) apply() []byte {
 	var out []byte
 	at := 0
 	for _, change := range e.list {
+		if change.at.from < at {
+			continue
+		}
 		out = append(out, e.data[at:change.at.from]...)
 		out = append(out, change.text...)
 		at = change.at.to

@@ -26,15 +26,26 @@ func Judge(before []event.StoryState, after *List, mode event.StoryMode, r Rules
 	for _, f := range judge(before, after, mode, r) {
 		problems = append(problems, f.StoryProblem)
 	}
-	return problems
+	return bounded(problems)
+}
+
+// bounded returns the first problems, and how many more there are.
+func bounded(problems []event.StoryProblem) []event.StoryProblem {
+	more := len(problems) - maxProblems
+	if more <= 0 {
+		return problems
+	}
+	last := event.StoryProblem{Text: moreProblems(more), Undone: problems[maxProblems].Undone}
+	return append(problems[:maxProblems:maxProblems], last)
 }
 
 // A remedy is what puts a finding right.
 type remedy int
 
 const (
-	restoreFields remedy = iota // the review fields as they were; of a new story, those of the start
-	restoreStory                // the story as it was
+	_             remedy = iota
+	restoreFields        // the review fields as they were; of a new story, those of the start
+	restoreStory         // the story as it was
 	clearFeedback
 	nothing // no change of the file helps
 )

@@ -31,8 +31,9 @@ type file struct {
 	array   span     // userStories
 	stories []object // as in list.Stories; one that is no object has no members
 	list    *List
-	wrong   []bool // stories that have a problem
-	wrongs  int    // problems of the file as a whole
+	place   map[string]int // the index of the first story with an id
+	// wrong has the fields that have a problem, by the index of the story; -1 is the file itself.
+	wrong map[int][]string
 }
 
 // read is Parse with the places. The file is nil if the list is.
@@ -44,7 +45,7 @@ func read(data []byte) (*file, []event.StoryProblem) {
 	if data[start] != '{' {
 		return nil, []event.StoryProblem{{Text: "tasks.json has " + kindOf(data[start:]) + " where an object is needed"}}
 	}
-	f := &file{data: data, list: &List{}}
+	f := &file{data: data, list: &List{}, place: map[string]int{}, wrong: map[int][]string{}}
 	f.top = scanObject(data, scanValue(data, start, len(data)))
 	c := &checker{file: f}
 	if !c.stories() {
@@ -122,7 +123,6 @@ func (c *checker) stories() bool {
 	}
 	f.stories = make([]object, len(items))
 	f.list.Stories = make([]Story, len(items))
-	f.wrong = make([]bool, len(items))
 	for i, at := range items {
 		if f.data[at.from] == '{' {
 			f.stories[i] = scanObject(f.data, at)

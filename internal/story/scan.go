@@ -34,26 +34,16 @@ func (o *object) get(name string) (member, bool) {
 	return member{}, false
 }
 
-// twice returns the name of a member that the object has more than once, or "".
-func (o *object) twice() string {
-	if len(o.members) > 32 {
-		seen := make(map[string]bool, len(o.members))
-		for _, m := range o.members {
-			if seen[m.name] {
-				return m.name
-			}
-			seen[m.name] = true
+// twice returns the name of a member that the object has more than once; false if there is none.
+func (o *object) twice() (string, bool) {
+	seen := make(map[string]bool, len(o.members))
+	for _, m := range o.members {
+		if seen[m.name] {
+			return m.name, true
 		}
-		return ""
+		seen[m.name] = true
 	}
-	for i, m := range o.members {
-		for _, earlier := range o.members[:i] {
-			if m.name == earlier.name {
-				return m.name
-			}
-		}
-	}
-	return ""
+	return "", false
 }
 
 // scanObject finds the members of the object at a span of valid JSON.
