@@ -3,6 +3,7 @@ package story
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 )
@@ -38,9 +39,12 @@ func (e *edits) set(o *object, name string, value []byte) {
 		return
 	}
 	last := o.members[len(o.members)-1]
-	lead := e.data[o.at.from+1 : o.members[0].key.from]
+	lead := last.key.from
+	for lead > 0 && strings.IndexByte(spaces, e.data[lead-1]) >= 0 {
+		lead--
+	}
 	end := last.value.to
-	e.list = append(e.list, edit{span{end, end}, slices.Concat([]byte(","), lead, text)})
+	e.list = append(e.list, edit{span{end, end}, slices.Concat([]byte(","), e.data[lead:last.key.from], text)})
 }
 
 // remove takes a member out of an object, with its comma.

@@ -1,7 +1,7 @@
 package story
 
 import (
-	"bytes"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 )
@@ -78,8 +78,11 @@ func scanValue(data []byte, from, to int) span {
 	return span{from, from + jsonscan.Len(data[from:to])}
 }
 
+// spaces are the bytes that JSON allows between values.
+const spaces = " \t\r\n"
+
 func skipSpace(data []byte, i int) int {
-	for i < len(data) && bytes.IndexByte([]byte(" \t\r\n"), data[i]) >= 0 {
+	for i < len(data) && strings.IndexByte(spaces, data[i]) >= 0 {
 		i++
 	}
 	return i
