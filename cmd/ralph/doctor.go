@@ -5,13 +5,15 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/doctor"
+	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
 type doctorVerb struct {
 	cli.Placed
-	JSON   bool `help:"Say it as JSON."`
-	Schema bool `help:"Print the JSON schema of settings.json, for editors."`
+	JSON        bool `help:"Say it as JSON."`
+	Schema      bool `help:"Print the JSON schema of settings.json, for editors."`
+	TasksSchema bool `help:"Print the JSON schema of ralph/tasks.json, for editors."`
 }
 
 // Help shows examples.
@@ -19,6 +21,7 @@ func (doctorVerb) Help() string {
 	return cli.Examples(
 		"ralph doctor",
 		"ralph doctor --schema > settings.schema.json",
+		"ralph doctor --tasks-schema > tasks.schema.json",
 	)
 }
 
@@ -26,6 +29,10 @@ func (doctorVerb) Help() string {
 func (v *doctorVerb) Run(e *cli.Env) error {
 	if v.Schema {
 		_, err := e.Stdout.Write(settingsSchema)
+		return err
+	}
+	if v.TasksSchema {
+		_, err := e.Stdout.Write(story.Schema())
 		return err
 	}
 	d := doctor.Examine(e)

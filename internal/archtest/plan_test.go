@@ -164,6 +164,7 @@ var pure = map[string]struct {
 	"journal/event":      {why: "an event means the same wherever and whenever it is read"},
 	"internal/policy":    {why: "the same events must give the same answers: in a simulation, in a replay, after a crash"},
 	"internal/prompt":    {why: "the same parts must give the same words, so that the record shows what an agent read"},
+	"internal/story":     {why: "the hook and the runner must judge alike, and a replay as they did"},
 	"internal/loopstate": {except: []string{"doc.go", "file.go", "open.go"}, why: "State = fold(events), and nothing else; file.go and open.go are its writer and its opener"},
 	"internal/loop":      {only: []string{"next.go", "next_between.go", "next_check.go", "next_failover.go", "next_people.go", "next_turn.go"}, why: "decisions = Next(State): a replay has nothing else to read"},
 }
