@@ -127,6 +127,11 @@ func (t *Text) iterationStarted(e event.Event, p event.IterationStarted) {
 	}
 	t.plan, t.problems = "", ""
 	t.banner(e, bold, title)
+	if t.story != "" {
+		t.remark(cyan, t.story)
+		t.newline()
+		t.before, t.story = nothing, ""
+	}
 	if t.opt.Verbose {
 		t.entry(dim, "  | ", CleanText(strings.TrimRight(p.Prompt.Text, "\n")))
 		t.before = nothing

@@ -60,6 +60,9 @@ func (n *Notes) Of(p event.Payload) (notes []Note, known bool) {
 	if notes, known = n.ofVerification(p); known {
 		return notes, true
 	}
+	if notes, known = n.ofStories(p); known {
+		return notes, true
+	}
 	return n.ofAgent(p)
 }
 

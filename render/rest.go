@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -91,6 +92,10 @@ func (t *Text) planned(e event.Event, p event.AgentPlanned) {
 func (t *Text) rare(e event.Event, p event.Payload) bool {
 	if p, ok := p.(event.AgentReplaced); ok {
 		t.totals.worker = p.Name
+	}
+	if p, ok := p.(event.StoriesRead); ok {
+		does, title := Story(p)
+		t.story = strings.TrimSpace(does + " " + units.FirstLine(title))
 	}
 	notes, known := t.notes.ofAgent(p)
 	t.noted(e, notes)

@@ -52,6 +52,7 @@ func (v *Steps) Event(e event.Event) error {
 		v.ofLoop(e, p)
 		v.ofAgent(e, p)
 		v.ofVerification(e, p)
+		v.ofStories(p)
 	}
 	if len(v.lines) == 0 {
 		return nil

@@ -95,3 +95,34 @@ func (v *Steps) scmEnded(p event.SCMEnded, e event.Event) {
 		v.say("Version control done (%s): %s", after, strings.Join(p.Tasks, ", "))
 	}
 }
+
+// ofStories says what is read of the stories of a plan, and what becomes of them.
+func (v *Steps) ofStories(p event.Payload) {
+	switch p := p.(type) {
+	case event.StoriesRead:
+		does, title := Story(p)
+		if does == "" {
+			does = "none is left"
+		}
+		v.say("Stories: %s; next: %s %s", states(p.Stories), does, title)
+	case event.StoriesJudged:
+		v.say("Stories: %s; %s of tasks.json", states(p.Stories), units.Quantity(len(p.Problems), "problem"))
+	}
+	notes, _ := (&Notes{}).ofStories(p)
+	for _, n := range notes {
+		v.say("%s", n.Text)
+	}
+}
+
+// states counts the stories of each state.
+func states(stories []event.StoryState) string {
+	count := map[event.StoryStatus]int{}
+	passing := 0
+	for _, s := range stories {
+		count[s.ReviewStatus]++
+		if s.Passes {
+			passing++
+		}
+	}
+	return fmt.Sprintf("%d of %d pass, %d to review, %d to correct", passing, len(stories), count[event.StoryNeedsReview], count[event.StoryChangesRequested])
+}

@@ -50,6 +50,7 @@ type Text struct {
 	plan     string
 	notes    Notes
 	problems string // those shown in this iteration
+	story    string // what the next iteration does with which story
 
 	day           time.Time
 	loop, project string

@@ -22,6 +22,9 @@ func (t *Text) ofVerification(e event.Event, p event.Payload) bool {
 		t.guardrailEnded(e, p)
 	default:
 		notes, known := t.notes.ofVerification(p)
+		if !known {
+			notes, known = t.notes.ofStories(p)
+		}
 		t.noted(e, notes)
 		return known
 	}

@@ -41,6 +41,8 @@ func Quantity(n int, what string) string {
 	case n == 1:
 	case strings.HasSuffix(what, "s"), strings.HasSuffix(what, "x"):
 		what += "es"
+	case strings.HasSuffix(what, "ry"): // story, entry; a day has days
+		what = strings.TrimSuffix(what, "y") + "ies"
 	default:
 		what += "s"
 	}

@@ -34,7 +34,7 @@ func view(columns, rows int, list []transcript.Entry) *View {
 
 func TestEntriesLookAsRecorded(t *testing.T) {
 	runs := map[string][]transcript.Entry{"each": each()}
-	for _, name := range []string{"demo", "pi-tools", "pi-overload", "claude-tools", "claude-partial", "claude-subagent"} {
+	for _, name := range []string{"demo", "pi-tools", "pi-overload", "claude-tools", "claude-partial", "claude-subagent", "stories"} {
 		runs[name] = recorded(t, filepath.Join("..", "testdata", "runs", name+".jsonl"))
 	}
 	for name, list := range runs {

@@ -45,6 +45,9 @@ func (p *painter) iteration(b transcript.Iteration) {
 		title = append(title, text(" · "+b.Agent, faint))
 	}
 	p.rule(title, p.clock(p.item.At))
+	if b.Story != "" {
+		p.wrap(text("", plain), text(b.Story, accent), text(" "+b.Title, strong))
+	}
 	prompt := strings.TrimSpace(b.Prompt)
 	if prompt == "" {
 		return

@@ -151,7 +151,7 @@ func TestEachKind(t *testing.T) {
 }
 
 func TestRuns(t *testing.T) {
-	for _, run := range []string{"claude-subagent", "pi-tools"} {
+	for _, run := range []string{"claude-subagent", "pi-tools", "stories"} {
 		got := fragments(t, read(t, filepath.Join("../testdata/runs", run+".jsonl")), markup.Options{Heading: 3})
 		check(t, got)
 		golden(t, run, got)

@@ -38,6 +38,8 @@ type Builder struct {
 	project   string
 	worker    string // the agent of the next iteration, if the loop has several
 	first     string // the preferred one
+	story     string // what the next iteration does with a story
+	title     string // of that story
 	iteration int    // that runs; 0 between two
 	refunded  int    // of the iterations so far
 	turn      int    // of the iteration; from 1

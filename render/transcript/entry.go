@@ -83,6 +83,8 @@ type Iteration struct {
 	Refunded    int    `json:"refunded,omitempty"` // of the iterations before it, as far as known
 	Maximum     int    `json:"maximum,omitempty"`  // 0: no limit, or not known
 	Agent       string `json:"agent,omitempty"`    // its name, if the loop has several
+	Story       string `json:"story,omitempty"`    // what it does with a story: review US-002
+	Title       string `json:"title,omitempty"`    // the first line of the story's title
 	Prompt      string `json:"prompt"`             // of a long one the beginning
 	PromptBytes int    `json:"promptBytes"`        // of all of it
 }

@@ -38,6 +38,10 @@ func (b *Builder) ofLoop(e event.Event, p event.Payload) bool {
 	case event.AgentReplaced:
 		b.worker = render.Clean(p.Name)
 		return false
+	case event.StoriesRead:
+		does, title := render.Story(p)
+		b.story, b.title = render.Clean(does), render.Clean(units.FirstLine(title))
+		return false
 	default:
 		return false
 	}
@@ -104,9 +108,10 @@ func (b *Builder) loopEnded(e event.Event, p event.LoopEnded) {
 func (b *Builder) iterationStarted(e event.Event, p event.IterationStarted) {
 	b.iteration, b.turn, b.answered, b.claim = p.N, 1, false, nil
 	b.begin(e, Iteration{
-		N: p.N, Refunded: b.refunded, Maximum: b.opt.Maximum, Agent: b.worker,
+		N: p.N, Refunded: b.refunded, Maximum: b.opt.Maximum, Agent: b.worker, Story: b.story, Title: b.title,
 		Prompt: clean(p.Prompt.Text), PromptBytes: p.Prompt.Bytes,
 	})
+	b.story, b.title = "", ""
 }
 
 func (b *Builder) iterationEnded(e event.Event, p event.IterationEnded) {

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")
 
-var runs = []string{"demo", "pi-tools", "pi-overload", "claude-tools", "claude-partial", "claude-subagent"}
+var runs = []string{"demo", "pi-tools", "pi-overload", "claude-tools", "claude-partial", "claude-subagent", "stories"}
 
 func readEvents(t testing.TB, path string) (events []event.Event) {
 	t.Helper()
