@@ -53,12 +53,22 @@ type View struct {
 	TokensUnknown bool // not all tokens were reported
 
 	Ticked, Boxes int // the checklist of task.md, as last seen
+	// Story is what the last iteration that began does with the stories of a plan; nil for a loop
+	// without a plan, and before the first iteration.
+	Story *Story
 	// Commands are those that were received and have not taken effect.
 	Commands []event.CommandReceived
 	// Edited are the files of guardrails and settings that the agent changed and no person has
 	// accepted.
 	Edited []event.EditedFile
 	Last   *Iteration // the last iteration that ended
+}
+
+// Story is what an iteration does with one story of a plan.
+type Story struct {
+	Mode  event.StoryMode
+	ID    string // empty if no story can be worked on
+	Title string // the beginning of it
 }
 
 // Iteration is what one iteration came to: iterations/NNN.json.
@@ -110,6 +120,9 @@ func (l *Loop) View() View {
 	}
 	if len(v.Agents) == 0 {
 		v.Agents = []event.Agent{s.Lifecycle.Agent}
+	}
+	if st := &s.Stories; st.Mode != "" {
+		v.Story = &Story{Mode: st.Mode, ID: st.Story, Title: st.Title(st.Story)}
 	}
 	if s.Wait != nil {
 		v.Until = s.Wait.Until

@@ -53,3 +53,35 @@ func TestView(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestViewOfStories(t *testing.T) {
+	var loop projector.Loop
+	read := event.StoriesRead{Mode: event.ModeReview, Story: "US-002", Stories: []event.StoryState{
+		{ID: "US-001", Title: "Store a note", Passes: true, ReviewStatus: event.StoryApproved, ReviewCount: 1},
+		{ID: "US-002", Title: "List the notes", ReviewStatus: event.StoryNeedsReview},
+	}}
+	for i, p := range []event.Payload{
+		event.LoopStarted{Name: "demo", Rules: event.Rules{Stories: true}}, event.Decided{Do: event.DoBegin, Iteration: 1}, read, event.IterationStarted{N: 1},
+	} {
+		if i == 2 {
+			if v := loop.View(); v.Story != nil || v.Stories != 0 {
+				t.Errorf("before the file was read: %+v", v)
+			}
+		}
+		line, _ := frame.Append(nil, frame.Stamp{Seq: event.Seq(i + 1), At: time.Unix(0, 0)}, event.Encode(p, "loop"), 0)
+		e, err := event.Parse(line)
+		if err == nil {
+			err = loop.Fold(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := loop.View()
+	if v.Stories != 2 || v.StoriesDone != 1 {
+		t.Errorf("%d of %d", v.StoriesDone, v.Stories)
+	}
+	if diff := cmp.Diff(&projector.Story{Mode: event.ModeReview, ID: "US-002", Title: "List the notes"}, v.Story); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -29,6 +29,9 @@ type Summary struct {
 	Pending string `json:"pending,omitempty"`
 	// of the iterations: the others are used
 	Refunded int `json:"refunded,omitempty"`
+	// of a loop that works on the stories of a plan: how many there are, and how many are done
+	Stories     int `json:"storiesTotal,omitempty"`
+	StoriesDone int `json:"storiesDone,omitempty"`
 }
 
 // stateFile is the name of the projection in a loop's folder that begins with the Summary.

@@ -108,7 +108,7 @@ func (v *Steps) ofStories(p event.Payload) {
 	case event.StoriesJudged:
 		v.say("Stories: %s; %s of tasks.json", states(p.Stories), units.Quantity(len(p.Problems), "problem"))
 	}
-	notes, _ := (&Notes{}).ofStories(p)
+	notes, _ := new(Notes).ofStories(p)
 	for _, n := range notes {
 		v.say("%s", n.Text)
 	}

@@ -70,6 +70,16 @@ func TestSteps(t *testing.T) {
 		{"of a long prompt the first 200 characters", []string{
 			`"type":"iteration.started","data":{"n":1,"prompt":{"text":"` + strings.Repeat("ä", 250) + `","bytes":99000,"sha256":"0"}}`,
 		}, []string{`[ralph] Prompt of 99.0 kB, made in 0s: "` + strings.Repeat("ä", 200) + `" …`}},
+		{"the stories of a plan", []string{
+			`"type":"stories.read","data":{"mode":"review","story":"US-002","file":{"text":"{}","bytes":2},"stories":[{"id":"US-001","title":"Store","passes":true,"reviewStatus":"approved","reviewCount":1},{"id":"US-002","title":"List\nall","passes":false,"reviewStatus":"needs_review","reviewCount":0}]}`,
+			`"type":"stories.judged","data":{"mode":"review","stories":[{"id":"US-001","passes":true,"reviewStatus":"approved","reviewCount":1},{"id":"US-002","passes":false,"reviewStatus":"changes_requested","reviewCount":1}],"problems":[{"story":"US-001","text":"story US-001: it is not the one of this review","undone":true}]}`,
+			`"type":"story.reviewed","data":{"story":"US-002","approved":false,"count":1,"feedback":"the order\nis wrong"}`,
+		}, []string{
+			"[ralph] Stories: 1 of 2 pass, 1 to review, 0 to correct; next: review US-002 List all",
+			"[ralph] Stories: 1 of 2 pass, 0 to review, 1 to correct; 1 problem of tasks.json",
+			"[ralph] story US-001: it is not the one of this review; it was put back",
+			"[ralph] changes of US-002 requested in review 1 the order is wrong",
+		}},
 		{"a claim that is refused, and why", []string{
 			startedLine,
 			`"type":"completion.claimed","data":{"how":"promise"}`,

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -26,6 +27,9 @@ func Header(e *cli.Env, name string, h registry.Summary, alive bool) string {
 	parts := []string{"loop " + name, status}
 	if h.Iteration > 0 {
 		parts = append(parts, "iteration "+cli.CountOf(h).Number())
+	}
+	if h.Stories > 0 {
+		parts = append(parts, fmt.Sprintf("stories %d/%d", h.StoriesDone, h.Stories))
 	}
 	if !h.Since.IsZero() {
 		parts = append(parts, render.Span(until.Sub(h.Since)))

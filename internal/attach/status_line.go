@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -70,6 +71,9 @@ func statusLine(v projector.View, running *render.Running, now time.Time, column
 		parts = append(parts, count.Short())
 	case count.Begun > 0:
 		parts = append(parts, "iteration "+count.Number())
+	}
+	if v.Stories > 0 && columns >= short {
+		parts = append(parts, fmt.Sprintf("stories %d/%d", v.StoriesDone, v.Stories))
 	}
 	parts = append(parts, elapsed(v.Since, now), cost(v.Cost))
 	if v.Pending != "" {

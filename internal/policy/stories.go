@@ -98,6 +98,16 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 	}
 }
 
+// Title returns the beginning of the title of a story; empty if it is not known.
+func (s *Stories) Title(id string) string {
+	for i := range s.States {
+		if s.States[i].ID == id {
+			return s.States[i].Title
+		}
+	}
+	return ""
+}
+
 // count takes over the states of all stories.
 func (s *Stories) count(states []event.StoryState, r event.Rules) {
 	s.States, s.Open = nil, nil

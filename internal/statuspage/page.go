@@ -31,7 +31,7 @@ func Write(w io.Writer, now time.Time, s registry.Status, state *loopstate.State
 		name := f.name
 		for line := range strings.SplitSeq(f.value, "\n") {
 			for _, row := range cli.Wrapped(render.Clean(line), width-nameColumns) {
-				fmt.Fprintf(&text, "%-*s%s\n", nameColumns, name, row)
+				fmt.Fprintf(&text, "%-*s%s\n", nameColumns, name, strings.TrimRight(row, " "))
 				name = ""
 			}
 		}
@@ -48,8 +48,9 @@ func JSON(s registry.Status, state *loopstate.State) any {
 	}
 	return struct {
 		loopstate.File
-		Runner liveRunner `json:"runner"`
-	}{loopstate.FileOf(state), r}
+		Runner  liveRunner    `json:"runner"`
+		Stories *storiesTable `json:"stories,omitempty"`
+	}{loopstate.FileOf(state), r, tableOf(state)}
 }
 
 // liveRunner says whether a loop's runner lives, and which process it is or, if it died, was. For
@@ -95,6 +96,7 @@ func (d *page) all() {
 	d.add("loop", "%s", d.status.Name)
 	d.lifecycle()
 	d.iteration()
+	d.stories()
 	d.agent()
 	d.account()
 	d.limits()

@@ -30,6 +30,7 @@ type Fold struct {
 	since   time.Time // of the wait
 	worker  string    // the agent that works, if the loop has several
 	agent   string    // the agent, if it has one
+	story   string    // of the next iteration
 	calls   map[string]string
 	checks  map[string]int
 	tools   map[string]int
@@ -114,6 +115,7 @@ func (f *Fold) Add(e event.Event) error {
 	f.ofLoop(e, p)
 	f.ofAgent(e, p)
 	f.ofVerification(e, p)
+	f.ofStories(p)
 	return nil
 }
 
@@ -143,6 +145,9 @@ func (f *Fold) ofLoop(e event.Event, p event.Payload) {
 	case event.IterationStarted:
 		f.endWait(e.At)
 		f.open = &Iteration{N: p.N, First: e.Seq, Last: e.Seq, Started: e.At, Bytes: int64(len(e.Line()))}
+		if f.report.Plan != nil {
+			f.open.Mode, f.open.Story, f.story = event.StoryMode(render.Clean(p.Mode)), f.story, ""
+		}
 	case event.IterationEnded:
 		f.iterationEnded(e, p)
 	}
@@ -208,6 +213,9 @@ func (f *Fold) iterationEnded(e event.Event, p event.IterationEnded) {
 			i.Refused = append(i.Refused, line(missing))
 		}
 	}
+	if f.report.Plan != nil {
+		f.report.Plan.spent(i, cmp.Or(i.Agent, f.worker))
+	}
 	f.report.Active += i.Took
 	f.progressed(i, e.At)
 	f.report.Done = append(f.report.Done, *i)
@@ -235,6 +243,9 @@ func (f *Fold) Report() *Report {
 		f.open.Agent = f.worker
 		r.Active += f.open.Took
 		r.Open = f.open
+		if r.Plan != nil {
+			r.Plan.spent(f.open, f.worker)
+		}
 	}
 	if r.waits = f.waiting; f.waiting != "not running" {
 		f.endWait(r.At)
@@ -255,6 +266,9 @@ func (f *Fold) Report() *Report {
 	}
 	r.Maximum, r.Begun, r.Refunded = v.MaximumIterations, v.Begun, v.Refunded
 	r.Ticked, r.Boxes = v.Ticked, v.Boxes
+	if r.Plan != nil {
+		r.Plan.Total, r.Plan.Done = v.Stories, v.StoriesDone
+	}
 	r.Used = total(v)
 	if f.open != nil {
 		r.Used.add(f.open.Used)

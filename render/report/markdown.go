@@ -17,6 +17,7 @@ func Markdown(w io.Writer, r *Report, in *time.Location) error {
 	t.add("# %s: %s\n\n%s\n", plain(r.Name), r.State(), plain(r.Sentence))
 	t.needs("## Needs a person", r.Needs)
 	t.short(r, in)
+	t.stories(r.Plan)
 	t.iterations(r)
 	t.failing(r)
 	t.spent(ByAgent(r.Days))
@@ -64,6 +65,9 @@ func (t *document) short(r *Report, in *time.Location) {
 	} else {
 		fact("Ended", "%s", clock(r.Ended, in))
 	}
+	if r.Plan != nil {
+		fact("Stories", "%d of %d done", r.Plan.Done, r.Plan.Total)
+	}
 	fact("Agent", "%s", strings.Join(r.Agents, ", then "))
 	fact("Project", "%s", r.Project)
 	fact("Task", "%s", r.Task)
@@ -89,7 +93,11 @@ func (t *document) iterations(r *Report) {
 		if i.Failed > 0 {
 			tools += fmt.Sprintf(", %d failed", i.Failed)
 		}
-		t.add("| %d | %s | %s | %s | %s | %s | %s | %s | %s |\n", i.N, i.Result(), Span(i.Took), i.Used.Cost(), i.Used.Counted(), tools, i.Verified(), i.Changed(), plain(i.FirstLine()))
+		result := i.Result()
+		if does := i.Does(); does != "" {
+			result += " " + plain(does)
+		}
+		t.add("| %d | %s | %s | %s | %s | %s | %s | %s | %s |\n", i.N, result, Span(i.Took), i.Used.Cost(), i.Used.Counted(), tools, i.Verified(), i.Changed(), plain(i.FirstLine()))
 	}
 }
 

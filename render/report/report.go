@@ -47,6 +47,8 @@ type Report struct {
 	Checks []Check   `json:"checks"` // each guardrail with its last result
 	Useful Useful    `json:"useful"`
 
+	Plan *Plan `json:"plan,omitempty"` // of a loop that works on the stories of a plan
+
 	Edited   []event.EditedFile      `json:"edited,omitempty"` // and not accepted by a person
 	Pending  []event.CommandReceived `json:"pending,omitempty"`
 	Ticked   int                     `json:"ticked"` // of the checklist
@@ -94,33 +96,36 @@ type Waited struct {
 
 // Iteration is what one iteration came to.
 type Iteration struct {
-	N        int            `json:"n"`
-	Agent    string         `json:"agent,omitempty"` // its name, if the loop has several
-	Models   []string       `json:"models,omitempty"`
-	Outcome  event.Outcome  `json:"outcome,omitempty"` // empty while it runs
-	Error    string         `json:"error,omitempty"`
-	First    event.Seq      `json:"first"` // of its iteration.started
-	Last     event.Seq      `json:"last"`
-	Started  time.Time      `json:"started"`
-	Took     int64          `json:"took"` // milliseconds
-	Used     Amount         `json:"used"`
-	Context  int64          `json:"context"` // tokens of the largest prompt; 0 if it is not known
-	Turns    int            `json:"turns"`
-	Tools    int            `json:"tools"`
-	Failed   int            `json:"toolsFailed"`
-	Retries  int            `json:"retries"`
-	Refunded bool           `json:"refunded,omitempty"`
-	Progress event.Progress `json:"progress,omitempty"`
-	Ticked   int            `json:"ticked"`            // boxes of the checklist, as last seen
-	Summary  string         `json:"summary,omitempty"` // the beginning of the agent's last words
-	Claimed  event.Claim    `json:"claimed,omitempty"`
-	Refused  []string       `json:"refused,omitempty"`
-	Checks   []CheckRun     `json:"checks,omitempty"`
-	Commits  []Commit       `json:"commits,omitempty"`
-	Left     *Changes       `json:"left,omitempty"`   // what was not committed in the work tree at its end
-	Unkept   string         `json:"unkept,omitempty"` // why there is no commit
-	Problems []Problem      `json:"problems,omitempty"`
-	Bytes    int64          `json:"bytes"` // of its events
+	N     int    `json:"n"`
+	Agent string `json:"agent,omitempty"` // its name, if the loop has several
+	// Mode and Story are what it did with which story, of a loop that works on a plan.
+	Mode     event.StoryMode `json:"mode,omitempty"`
+	Story    string          `json:"story,omitempty"`
+	Models   []string        `json:"models,omitempty"`
+	Outcome  event.Outcome   `json:"outcome,omitempty"` // empty while it runs
+	Error    string          `json:"error,omitempty"`
+	First    event.Seq       `json:"first"` // of its iteration.started
+	Last     event.Seq       `json:"last"`
+	Started  time.Time       `json:"started"`
+	Took     int64           `json:"took"` // milliseconds
+	Used     Amount          `json:"used"`
+	Context  int64           `json:"context"` // tokens of the largest prompt; 0 if it is not known
+	Turns    int             `json:"turns"`
+	Tools    int             `json:"tools"`
+	Failed   int             `json:"toolsFailed"`
+	Retries  int             `json:"retries"`
+	Refunded bool            `json:"refunded,omitempty"`
+	Progress event.Progress  `json:"progress,omitempty"`
+	Ticked   int             `json:"ticked"`            // boxes of the checklist, as last seen
+	Summary  string          `json:"summary,omitempty"` // the beginning of the agent's last words
+	Claimed  event.Claim     `json:"claimed,omitempty"`
+	Refused  []string        `json:"refused,omitempty"`
+	Checks   []CheckRun      `json:"checks,omitempty"`
+	Commits  []Commit        `json:"commits,omitempty"`
+	Left     *Changes        `json:"left,omitempty"`   // what was not committed in the work tree at its end
+	Unkept   string          `json:"unkept,omitempty"` // why there is no commit
+	Problems []Problem       `json:"problems,omitempty"`
+	Bytes    int64           `json:"bytes"` // of its events
 }
 
 // Failing reports whether a person should look at an iteration first.

@@ -36,6 +36,12 @@ func (m *model) header(columns int) string {
 		{m.context(), t.Dim, 6},
 		{m.agent(), t.Dim, 4},
 	}
+	if v.Stories > 0 {
+		facts = append(facts, fact{fmt.Sprintf("stories %d/%d", v.StoriesDone, v.Stories), t.Text, 4})
+		if v.Open && v.Story != nil && v.Story.ID != "" {
+			facts = append(facts, fact{render.Clean(string(v.Story.Mode) + " " + v.Story.ID), t.Dim, 5})
+		}
+	}
 	if v.Boxes > 0 {
 		facts = append(facts, fact{fmt.Sprintf("%d of %d boxes", v.Ticked, v.Boxes), t.Dim, 7})
 	}
@@ -270,6 +276,9 @@ func (m *model) State() terminal.State {
 	}
 	word, _ := m.status()
 	s := terminal.State{Title: "ralph: " + m.o.Name + between + word, Message: m.o.Name + ": " + word, Done: v.Ticked, Total: v.Boxes}
+	if v.Stories > 0 {
+		s.Done, s.Total = v.StoriesDone, v.Stories
+	}
 	if n := m.iteration(true); n != "" {
 		s.Title += between + n
 	}

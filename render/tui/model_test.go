@@ -265,3 +265,19 @@ func TestFooterShowsKeysThatWork(t *testing.T) {
 	b.types("<esc>", "<esc>", "<esc>", "?")
 	b.shows("Keys and commands", "finish the iteration")
 }
+
+func TestHeaderShowsStories(t *testing.T) {
+	b := newBench(t, Options{})
+	b.view.Stories, b.view.StoriesDone, b.view.Boxes, b.view.Ticked = 5, 2, 3, 1
+	b.view.Story = &projector.Story{Mode: event.ModeReview, ID: "US-\x1b[31m002"}
+	if got := ansi.Strip(b.header(200)); !strings.Contains(got, "stories 2/5 · review US-002") {
+		t.Errorf("%q", got)
+	}
+	if got := b.State(); got.Done != 2 || got.Total != 5 {
+		t.Errorf("progress is %d of %d", got.Done, got.Total)
+	}
+	b.view.Stories, b.view.Story = 0, nil
+	if got := ansi.Strip(b.header(200)); strings.Contains(got, "stories") {
+		t.Errorf("%q", got)
+	}
+}

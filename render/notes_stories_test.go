@@ -1,0 +1,54 @@
+package render_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
+)
+
+func TestNotesOfStories(t *testing.T) {
+	var problems []event.StoryProblem
+	for i := range 13 {
+		problems = append(problems, event.StoryProblem{Story: "US-001", Text: fmt.Sprintf("problem %d", i+1)})
+	}
+	for name, row := range map[string]struct {
+		payload event.Payload
+		want    []render.Note
+	}{
+		"the next iteration shows what is read": {event.StoriesRead{Mode: event.ModeReview, Story: "US-001"}, nil},
+		"all are done":                          {event.StoriesRead{Done: true, Stories: make([]event.StoryState, 3)}, []render.Note{{Tone: render.ToneGood, Text: "all 3 stories are done"}}},
+		"nothing is wrong":                      {event.StoriesJudged{}, nil},
+		"restored without a reason":             {event.StoriesJudged{Restored: true}, []render.Note{{Tone: render.ToneWarning, Text: "tasks.json was restored"}}},
+		"put back, and not": {event.StoriesJudged{Problems: []event.StoryProblem{{Story: "US-001", Text: "story US-001: passes", Undone: true}, {Story: "US-002", Text: "story US-002: no notes"}}}, []render.Note{
+			{Tone: render.ToneWarning, Text: "story US-001: passes; it was put back"}, {Tone: render.ToneWarning, Text: "story US-002: no notes"},
+		}},
+		"approved": {event.StoryReviewed{Story: "US-001", Approved: true, Count: 1}, []render.Note{{Tone: render.ToneGood, Text: "US-001 approved in review 1"}}},
+		"one vote of several": {event.StoryReviewed{Story: "US-001", Agent: "codex", Approved: true, Count: 1, Open: true}, []render.Note{
+			{Tone: render.ToneGood, Text: "US-001 approved by codex in review 1; other reviewers have not voted yet"},
+		}},
+		"approved at the cap": {event.StoryReviewed{Story: "US-001", Approved: true, AtCap: true, Count: 5, Feedback: "[AUTO-APPROVED AT CAP] x\n"}, []render.Note{
+			{Tone: render.ToneWarning, Text: "US-001 approved in review 5, the last that review.cap allows\n[AUTO-APPROVED AT CAP] x"},
+		}},
+		"changes requested": {event.StoryReviewed{Story: "US-001", Agent: "codex", Count: 2, Feedback: "1. a\n2. b"}, []render.Note{
+			{Tone: render.ToneWarning, Text: "changes of US-001 requested by codex in review 2\n1. a\n2. b"},
+		}},
+		"undone":                {event.ReviewUndone{Story: "US-001", Files: []string{"a.go"}, Ref: "refs/x"}, []render.Note{{Tone: render.ToneWarning, Text: "what the reviewer of US-001 changed was undone: a.go\nkept in refs/x"}}},
+		"what cannot be undone": {event.ReviewUndone{Story: "US-001", Error: "no space"}, []render.Note{{Tone: render.ToneFailure, Text: "what the reviewer of US-001 changed could not be undone: no space"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			notes, known := new(render.Notes).Of(row.payload)
+			if diff := cmp.Diff(row.want, notes); diff != "" || !known {
+				t.Errorf("known: %v\n%s", known, diff)
+			}
+		})
+	}
+	notes, _ := new(render.Notes).Of(event.StoriesJudged{Problems: problems})
+	if len(notes) != 11 || !strings.Contains(notes[10].Text, "3 more problems") {
+		t.Errorf("of 13 problems: %v", notes)
+	}
+}
