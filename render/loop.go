@@ -355,6 +355,9 @@ func (t *Text) loopEnded(e event.Event, p event.LoopEnded) {
 	if p.Hint != "" {
 		t.remark("", "hint: "+p.Hint)
 	}
+	if t.stories != "" && p.Status != event.StatusCompleted { // else Why says it
+		t.remark("", t.stories)
+	}
 	t.ended = true
 	if e.Seq < t.totalsFrom {
 		return

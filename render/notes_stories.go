@@ -22,6 +22,31 @@ func Story(p event.StoriesRead) (does, title string) {
 	return string(p.Mode) + " " + p.Story, title
 }
 
+// StoriesSum says how many stories of a plan pass and how often they were reviewed: "2 of 3 stories
+// pass · 3 reviews, 2 of them of US-002". It is empty for no stories, and foreign.
+func StoriesSum(stories []event.StoryState) string {
+	if len(stories) == 0 {
+		return ""
+	}
+	passing, reviews, most := 0, 0, event.StoryState{}
+	for _, s := range stories {
+		if s.Passes {
+			passing++
+		}
+		if reviews += s.ReviewCount; s.ReviewCount > most.ReviewCount {
+			most = s
+		}
+	}
+	text := fmt.Sprintf("%d of %s pass", passing, units.Quantity(len(stories), "story"))
+	if reviews > 0 {
+		text += " · " + units.Quantity(reviews, "review")
+	}
+	if most.ReviewCount > 1 && reviews > most.ReviewCount {
+		text += fmt.Sprintf(", %d of them of %s", most.ReviewCount, most.ID)
+	}
+	return text
+}
+
 // ofStories describes what ralph found out about the stories of a plan. The beginning of an
 // iteration shows which of them it is for.
 func (n *Notes) ofStories(p event.Payload) (notes []Note, known bool) {
@@ -54,7 +79,7 @@ func storiesJudged(p event.StoriesJudged) (notes []Note) {
 		}
 		text := problem.Text
 		if problem.Undone && problem.Story != "" { // a text about the file says it
-			text += "; it was put back"
+			text += "\nralph put it back"
 		}
 		notes = append(notes, warning(text)...)
 	}

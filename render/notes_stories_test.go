@@ -25,7 +25,7 @@ func TestNotesOfStories(t *testing.T) {
 		"nothing is wrong":                      {event.StoriesJudged{}, nil},
 		"restored without a reason":             {event.StoriesJudged{Restored: true}, []render.Note{{Tone: render.ToneWarning, Text: "tasks.json was restored"}}},
 		"put back, and not": {event.StoriesJudged{Problems: []event.StoryProblem{{Story: "US-001", Text: "story US-001: passes", Undone: true}, {Story: "US-002", Text: "story US-002: no notes"}}}, []render.Note{
-			{Tone: render.ToneWarning, Text: "story US-001: passes; it was put back"}, {Tone: render.ToneWarning, Text: "story US-002: no notes"},
+			{Tone: render.ToneWarning, Text: "story US-001: passes\nralph put it back"}, {Tone: render.ToneWarning, Text: "story US-002: no notes"},
 		}},
 		"approved": {event.StoryReviewed{Story: "US-001", Approved: true, Count: 1}, []render.Note{{Tone: render.ToneGood, Text: "US-001 approved in review 1"}}},
 		"one vote of several": {event.StoryReviewed{Story: "US-001", Agent: "codex", Approved: true, Count: 1, Open: true}, []render.Note{
@@ -50,5 +50,35 @@ func TestNotesOfStories(t *testing.T) {
 	notes, _ := new(render.Notes).Of(event.StoriesJudged{Problems: problems})
 	if len(notes) != 11 || !strings.Contains(notes[10].Text, "3 more problems") {
 		t.Errorf("of 13 problems: %v", notes)
+	}
+}
+
+func TestStoriesSum(t *testing.T) {
+	state := func(id string, passes bool, reviews int) event.StoryState {
+		return event.StoryState{ID: id, Passes: passes, ReviewCount: reviews}
+	}
+	for want, stories := range map[string][]event.StoryState{
+		"":                                nil,
+		"1 of 1 story pass":               {state("a", true, 0)},
+		"1 of 2 stories pass · 2 reviews": {state("a", true, 1), state("b", false, 1)},
+		"0 of 2 stories pass · 3 reviews": {state("a", false, 3), state("b", false, 0)},
+		"2 of 2 stories pass · 4 reviews, 3 of them of b": {state("a", true, 1), state("b", true, 3)},
+	} {
+		if got := render.StoriesSum(stories); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestEndShowsStories(t *testing.T) {
+	approved := event.StoryState{ID: "US-001", Passes: true, ReviewStatus: event.StoryApproved, ReviewCount: 1}
+	events := script(
+		event.LoopStarted{Name: "notes"}, event.StoriesRead{Mode: event.ModeReview, Story: "US-001", Stories: []event.StoryState{{ID: "US-001"}}},
+		event.IterationStarted{N: 1}, event.StoriesJudged{Mode: event.ModeReview, Stories: []event.StoryState{approved}},
+		event.IterationEnded{N: 1, Outcome: event.OutcomeDone},
+		event.LoopEnded{Status: event.StatusStopped, Reason: event.ReasonIterations, Why: "1 of 1 iterations is used"},
+	)
+	if got := text(t, render.Options{Width: 80}, events); !strings.Contains(got, "is used\n1 of 1 story pass · 1 review\n") {
+		t.Error(got)
 	}
 }

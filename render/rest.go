@@ -93,9 +93,12 @@ func (t *Text) rare(e event.Event, p event.Payload) bool {
 	if p, ok := p.(event.AgentReplaced); ok {
 		t.totals.worker = p.Name
 	}
-	if p, ok := p.(event.StoriesRead); ok {
+	switch p := p.(type) {
+	case event.StoriesRead:
 		does, title := Story(p)
-		t.story = strings.TrimSpace(does + " " + units.FirstLine(title))
+		t.story, t.stories = strings.TrimSpace(does+" "+units.FirstLine(title)), StoriesSum(p.Stories)
+	case event.StoriesJudged:
+		t.stories = StoriesSum(p.Stories)
 	}
 	notes, known := t.notes.ofAgent(p)
 	t.noted(e, notes)

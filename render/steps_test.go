@@ -77,7 +77,7 @@ func TestSteps(t *testing.T) {
 		}, []string{
 			"[ralph] Stories: 1 of 2 pass, 1 to review, 0 to correct; next: review US-002 List all",
 			"[ralph] Stories: 1 of 2 pass, 0 to review, 1 to correct; 1 problem of tasks.json",
-			"[ralph] story US-001: it is not the one of this review; it was put back",
+			"[ralph] story US-001: it is not the one of this review ralph put it back",
 			"[ralph] changes of US-002 requested in review 1 the order is wrong",
 		}},
 		{"a claim that is refused, and why", []string{

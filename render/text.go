@@ -51,6 +51,7 @@ type Text struct {
 	notes    Notes
 	problems string // those shown in this iteration
 	story    string // what the next iteration does with which story
+	stories  string // what the stories came to so far
 
 	day           time.Time
 	loop, project string

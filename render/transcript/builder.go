@@ -40,6 +40,7 @@ type Builder struct {
 	first     string // the preferred one
 	story     string // what the next iteration does with a story
 	title     string // of that story
+	stories   string // what the stories came to so far
 	iteration int    // that runs; 0 between two
 	refunded  int    // of the iterations so far
 	turn      int    // of the iteration; from 1

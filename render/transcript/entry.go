@@ -289,6 +289,8 @@ type End struct {
 	Why    string             `json:"why,omitempty"`
 	Hint   string             `json:"hint,omitempty"`
 	Edited []event.EditedFile `json:"edited,omitempty"`
+	// Stories is what the stories of a plan came to, in words, where the loop is not completed.
+	Stories string `json:"stories,omitempty"`
 }
 
 // Detail is an event that only a verbose transcript has, as one line of fields.

@@ -41,6 +41,10 @@ func (b *Builder) ofLoop(e event.Event, p event.Payload) bool {
 	case event.StoriesRead:
 		does, title := render.Story(p)
 		b.story, b.title = render.Clean(does), render.Clean(units.FirstLine(title))
+		b.stories = render.Clean(render.StoriesSum(p.Stories))
+		return false
+	case event.StoriesJudged:
+		b.stories = render.Clean(render.StoriesSum(p.Stories))
 		return false
 	default:
 		return false
@@ -97,6 +101,9 @@ func (b *Builder) loopEnded(e event.Event, p event.LoopEnded) {
 	b.endPause(e)
 	b.endWait(e)
 	end := End{Status: word(p.Status), Reason: word(p.Reason), Result: render.Clean(p.Result), Why: clean(p.Why), Hint: clean(p.Hint)}
+	if p.Status != event.StatusCompleted { // else Why says it
+		end.Stories = b.stories
+	}
 	for _, f := range p.Edited {
 		f.Path, f.How, f.Role = render.Clean(f.Path), word(f.How), word(f.Role)
 		f.Guardrails = nil // their names are in the notes of the edits
