@@ -6,6 +6,7 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 )
 
 // Detail is the state of one loop.
@@ -18,6 +19,7 @@ type Detail struct {
 	Why       string    `json:"why,omitempty"`  // why it ended
 	Ticked    int       `json:"ticked"`         // boxes of the task's checklist
 	Boxes     int       `json:"boxes"`
+	Story     string    `json:"story,omitempty"` // what the open iteration does with which story
 	Agents    []string  `json:"agents"`
 	Iteration *ended    `json:"lastIteration,omitempty"`
 	// Commands are those that were received and have not taken effect.
@@ -45,6 +47,9 @@ func (s *Server) detailOf(l registry.Status, v projector.View) Detail {
 	d := Detail{
 		Loop: describe(s.env, []registry.Status{l})[0], Now: s.env.Now(), Doing: v.Doing, Until: v.Until,
 		Ticked: v.Ticked, Boxes: v.Boxes, Iteration: v.Last, Agents: []string{}, Commands: v.Commands,
+	}
+	if v.Open && v.Story != nil && v.Story.ID != "" {
+		d.Story = render.Clean(string(v.Story.Mode) + " " + v.Story.ID)
 	}
 	if v.Ended != nil {
 		d.Why, d.Hint = v.Ended.Why, v.Ended.Hint

@@ -129,6 +129,7 @@ function drawState() {
   if (started(state)) facts.push(["elapsed", elapsed(state)]);
   facts.push(["cost", state.shown.cost], ["tokens", state.shown.tokens]);
   if (state.storiesTotal) facts.push(["stories", `${state.storiesDone ?? 0} of ${state.storiesTotal}`]);
+  if (state.story) facts.push(["story", state.story]);
   if (state.boxes) facts.push(["tasks", `${state.ticked} of ${state.boxes}`]);
   if (state.agent) facts.push(["agent", state.agent]);
   if (state.alive && state.doing) facts.push(["now", state.doing]);
