@@ -27,7 +27,7 @@ func words(e event.Event) string {
 		return logged(e)
 	}
 	text := ofAgent(p)
-	for _, more := range []func(event.Payload) string{ofLoop, ofChecks, ofPeople} {
+	for _, more := range []func(event.Payload) string{ofLoop, ofChecks, ofStories, ofPeople} {
 		text = cmp.Or(text, more(p))
 	}
 	return render.Clean(cmp.Or(text, logged(e)))
