@@ -95,6 +95,9 @@ func (n *Notes) ofAgent(p event.Payload) (notes []Note, known bool) {
 	case event.AgentExited:
 		return warning(exited(p)), true
 	case event.AgentReplaced:
+		if p.Until == "" && p.Reason == "" { // nothing is wrong with the agent before
+			return good(n.replaced(p)), true
+		}
 		return warning(n.replaced(p)), true
 	case event.CompletionClaimed:
 		return good("completion claimed by " + string(p.How)), true
