@@ -112,7 +112,7 @@ func (s *Stories) mode() string {
 	}
 	return list("## Mode: implement\n", []string{
 		"Read the code that exists first, and follow the Codebase Patterns.",
-		"If the story is too large (plan with 60% of your context), split it: reduce it to its first part, and add the other parts as new stories that depend on it. Do the first part only.",
+		"If the story needs more than about 60% of your context, split it: reduce it to its first part, and add the other parts as new stories that depend on it. Do the first part only.",
 		"Implement the story. Respect the constraints of `" + s.PRD + "` throughout.",
 		"Run every command of `verifyCommands`.",
 		selfReview,
@@ -174,7 +174,7 @@ func (p Parts) story() string {
 	if s.Story == nil {
 		return heading + "\n\nNo story can be worked on. If all are done, correct what is reported below, commit it, and change the state of no story. If not, correct the `dependsOn` that keep the rest from being selected."
 	}
-	heading += ", " + string(s.Mode) + " of " + oneLine(s.Story.ID)
+	heading += ", " + string(s.Mode) + " " + oneLine(s.Story.ID)
 	parts := []string{unclaim(heading), quote(s.Story.text())}
 	if s.Mode == event.ModeReviewFix {
 		feedback := strings.TrimSpace(s.Story.Feedback)
@@ -219,7 +219,7 @@ func (p Parts) problems() string {
 	for _, problem := range p.Stories.Problems {
 		problems = append(problems, unclaim(oneLine(problem)))
 	}
-	return list("What was wrong with `"+p.Stories.Tasks+"` after the last iteration:", problems)
+	return list("What was wrong with `"+p.Stories.Tasks+"` after the last iteration; ralph put back what it could, so read the file as it is now:", problems)
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
