@@ -3,6 +3,8 @@ package prompt
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // Compose returns the text of one iteration.
@@ -105,9 +107,9 @@ func (p Parts) memory() string {
 	return words
 }
 
-// pullRequest asks for the description of the pull request.
+// pullRequest asks for the description of the pull request, unless the iteration reviews.
 func (p Parts) pullRequest() string {
-	if p.PullRequest == "" {
+	if p.PullRequest == "" || p.Stories != nil && p.Stories.Mode == event.ModeReview {
 		return ""
 	}
 	return "Your work becomes a pull request. Keep `" + p.PullRequest + "` current: the first line is its title, what follows is its text: what changes, why, and how to check it. Other people read it, so it must contain no secret."

@@ -94,6 +94,11 @@ var examples = map[string]prompt.Parts{
 		p.Promise = "COMPLETE"
 		p.Ignored = &prompt.Ignored{How: "promise", Why: "the turn did not end well: the agent exited with code 3"}
 	}),
+	"25-a-pull-request": with(func(p *prompt.Parts) { p.PullRequest = ".ralph/login/PR.md" }),
+	"26-review-comments": bare("make it work", func(p *prompt.Parts) {
+		p.Messages = []prompt.Message{{Text: "leave the schema alone"}}
+		p.Comments = []prompt.Message{{Text: "carol on login.go:12 (https://github.com/acme/shop/pull/7#discussion_r31):\n> Check the error.\n> Please."}}
+	}),
 }
 
 func TestTestdataPrompts(t *testing.T) {
