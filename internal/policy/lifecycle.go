@@ -52,6 +52,8 @@ type Lifecycle struct {
 	Broken    bool               `json:"broken,omitempty"` // the runner of this iteration died
 	Fault     *event.FaultRaised `json:"fault,omitempty"`
 	Ended     *event.LoopEnded   `json:"ended,omitempty"`
+	// PullRequest is that of the loop's branch; nil if the loop has not tried to make one.
+	PullRequest *PullRequest `json:"pullRequest,omitempty"`
 }
 
 // Worker is the agent of the last iteration that began, if the loop has several.
@@ -150,6 +152,7 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 		if l.Phase == Committing {
 			l.Phase = Settled
 		}
+		l.published(p)
 	case event.FaultRaised:
 		p.Error = firstBytes(p.Error, problemMost)
 		l.Fault = &p

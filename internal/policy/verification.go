@@ -85,7 +85,7 @@ func (g *Verification) Apply(p event.Payload, was *Lifecycle) {
 	case event.IterationChecked:
 		g.Checked = true
 	case event.SCMEnded:
-		if p.Error != "" && p.Failed != "pr" { // the work is kept, and the agent can do nothing about it
+		if p.Error != "" && p.Failed != taskPullRequest { // the work is kept, and the agent can do nothing about it
 			g.Commit = firstBytes(p.Error, problemMost)
 		}
 	case event.AgentStarted:

@@ -280,6 +280,12 @@ func (d *page) lastOne(l *loopstate.Telemetry) {
 	if l.Unkept != "" {
 		d.add("commit", "failed: %s", l.Unkept)
 	}
+	if pr := d.Lifecycle.PullRequest; pr != nil {
+		d.addText("pull request", pr.URL)
+		if pr.Error != "" {
+			d.add("pull request", "failed: %s", pr.Error)
+		}
+	}
 }
 
 func (d *page) agent() {
