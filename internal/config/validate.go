@@ -59,10 +59,11 @@ func checkTogether(s Settings) *Error {
 	if len(s.SCM.Tasks) > 0 && s.SCM.Command == "" {
 		return &Error{Key: "scm.tasks", Problem: "scm.tasks: scm.command is missing", advice: "set scm.command, such as \"git\""}
 	}
-	if at := slices.Index(s.SCM.Tasks, TaskPullRequest); s.SCM.Publishes() && !slices.ContainsFunc(s.SCM.Tasks[:at], isPush) {
+	if at := slices.Index(s.SCM.Tasks, TaskPullRequest); s.SCM.Publishes() && !slices.ContainsFunc(s.SCM.Tasks[:at], IsPush) {
 		return &Error{Key: "scm.tasks", Problem: "scm.tasks: pr comes before the branch is pushed", advice: `say ["commit", "push", "pr"]`}
 	}
 	return nil
 }
 
-func isPush(task string) bool { return task == "push" || strings.HasPrefix(task, "push ") }
+// IsPush reports whether a task of version control pushes.
+func IsPush(task string) bool { return task == "push" || strings.HasPrefix(task, "push ") }

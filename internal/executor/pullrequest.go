@@ -27,7 +27,17 @@ const (
 // tasks runs the tasks of version control in order and stops at the first that fails. url is the
 // address of the pull request, if one of them made or changed one.
 func (x *Executor) tasks(ctx context.Context, iteration int, message string) (all repo.Result, url string, err error) {
-	for _, group := range taskGroups(x.cfg.SCM) {
+	groups := taskGroups(x.cfg.SCM)
+	var refused error
+	if x.cfg.SCM.Publishes() && repo.OnDefaultBranch(ctx, x.cfg.Project, x.cfg.Env...) {
+		// To push would give the work to all others before any of them could review it.
+		refused = forge.RefuseBranch(repo.Branch(ctx, x.cfg.Project))
+		groups = [][]string{groups[0][:slices.IndexFunc(groups[0], config.IsPush)]}
+	}
+	for _, group := range groups {
+		if len(group) == 0 {
+			continue
+		}
 		if group[0] == config.TaskPullRequest {
 			if url, err = x.publish(ctx, iteration); errors.Is(err, forge.ErrNoChanges) {
 				all.Skipped, err = append(all.Skipped, group[0]), nil
@@ -50,7 +60,7 @@ func (x *Executor) tasks(ctx context.Context, iteration int, message string) (al
 			return all, url, err
 		}
 	}
-	return all, url, nil
+	return all, url, refused
 }
 
 // taskGroups separates the task pr from those that the program of version control runs.

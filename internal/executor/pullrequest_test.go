@@ -114,6 +114,8 @@ func TestPullRequestFails(t *testing.T) {
 				s.t.Fatal(err)
 			}
 		}, `"pr":"https://github.com/acme/shop/pull/7"`},
+		"the default branch": {noneYet(), func(s *stage) { git(s.t, s, "switch", "-q", "-c", "main") },
+			`"tasks":["commit"],"failed":"push","error":"make a pull request: the branch is the one that it would be merged into: main\nwork on a branch of its own: 'git switch -c NAME'"`},
 		"no forge": {nil, func(s *stage) { git(s.t, s, "remote", "set-url", "origin", "/srv/git/shop.git") }, `"failed":"pr","error":"find the forge: no remote`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,6 +128,15 @@ func diagnose(name program, doing, said string, code int, err error) error {
 	return e
 }
 
+// RefuseBranch is the error of a branch that a pull request cannot be made of, because it is the
+// one that others begin from.
+func RefuseBranch(branch string) error {
+	return &Error{Doing: "make a pull request", Err: fmt.Errorf("%w: %.100s", ErrSameBranch, branch), hint: "work on a branch of its own: 'git switch -c NAME'"}
+}
+
+// Installed reports whether one of the two programs is on the PATH of this process.
+func Installed() bool { return installed(gh) || installed(glab) }
+
 func notInstalled(name program) string {
 	if name == gh {
 		return "install GitHub's program gh, then say 'gh auth login'"

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/credentials"
+	"github.com/ralph-loop/ralph/internal/forge"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/runner"
 )
@@ -41,11 +42,24 @@ func preflight(e *cli.Env, settings config.Settings, stories bool) error {
 			warnings = append(warnings, warning, "hint: "+HintUnproved)
 		}
 		warnings = append(warnings, permissionWarnings(settings)...)
+		err = checkForge(e, settings.SCM)
 	}
 	for _, warning := range warnings {
 		cli.Tell(e.Stderr, "%s", warning)
 	}
 	return err
+}
+
+// checkForge refuses a loop that could not make its pull request, before an agent works.
+func checkForge(e *cli.Env, scm config.SCM) error {
+	switch {
+	case !scm.Publishes() && !scm.FollowPR:
+	case !forge.Installed():
+		return cli.Refuse("install gh or glab, or leave pr out of scm.tasks and scm.followPR out of the settings", "neither gh nor glab is installed, and the settings ask for a pull request")
+	case scm.Publishes() && repo.OnDefaultBranch(context.Background(), e.Root(), e.Environ...):
+		return cli.Refuse("work on a branch of its own: 'git switch -c NAME'", "a pull request cannot be made of the branch that others begin from, %s", repo.Branch(context.Background(), e.Root()))
+	}
+	return nil
 }
 
 // HintUnproved is the hint about a claim that cannot be checked.

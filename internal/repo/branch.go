@@ -71,6 +71,25 @@ func Subjects(ctx context.Context, dir string, most int, env ...string) ([]strin
 	return subjects, nil
 }
 
+// OnDefaultBranch reports whether the branch that is checked out is the one that others begin
+// from: the default branch of the remote as far as git knows it, else main or master. Time and
+// environment are as in [TakeSnapshot].
+func OnDefaultBranch(ctx context.Context, dir string, env ...string) bool {
+	ctx, cancel := bounded(ctx, readTime)
+	defer cancel()
+	g := gitIn(dir, env...)
+	branch, err := g.line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
+	if err != nil {
+		return false
+	}
+	if remote, err := g.pushRemote(ctx, branch); err == nil {
+		if head, err := g.line(ctx, "symbolic-ref", "--quiet", "refs/remotes/"+remote+"/HEAD"); err == nil {
+			return head == "refs/remotes/"+remote+"/"+branch
+		}
+	}
+	return branch == "main" || branch == "master"
+}
+
 // defaultBranch returns the remote-tracking branch of the branch that others begin from.
 func (g git) defaultBranch(ctx context.Context) string {
 	branch, _ := g.line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")

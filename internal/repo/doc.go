@@ -33,12 +33,13 @@
 //   - [Run] makes no empty commit, unless a hook removes everything that was to be committed. So
 //     a second Run after a crash does not commit the same work again. A failed commit leaves the
 //     index, byte for byte, as it was before.
-//   - [TakeSnapshot], [Since], [Repos], [Branch], [Remotes] and [Subjects], and the questions
-//     that [Run] asks before and after a commit, start no program that the repository names: no
-//     fsmonitor, hook, filter, external diff, textconv, pager or credential helper; and they
-//     fetch nothing. They end with their context, and after a minute at the latest, with all
-//     processes that git has started in its session. git's own files are opened only if they are
-//     regular files below a limit: a pipe in the place of one is an error that names it.
+//   - [TakeSnapshot], [Since], [Repos], [Branch], [Remotes], [OnDefaultBranch] and [Subjects],
+//     and the questions that [Run] asks before and after a commit, start no program that the
+//     repository names: no fsmonitor, hook, filter, external diff, textconv, pager or credential
+//     helper; and they fetch nothing. They end with their context, and after a minute at the
+//     latest, with all processes that git has started in its session. git's own files are opened
+//     only if they are regular files below a limit: a pipe in the place of one is an error that
+//     names it.
 //   - [Keep] adds git objects and a ref; no branch, file, index or stash changes. [Base.Undo]
 //     removes or replaces a file only after a ref keeps it, rewrites no history, and leaves
 //     everything as it is when in doubt. They start no program that the repository names either.

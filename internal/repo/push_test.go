@@ -136,6 +136,27 @@ func TestRemotes(t *testing.T) {
 	}
 }
 
+func TestOnDefaultBranch(t *testing.T) {
+	t.Parallel()
+	w, _ := withRemotes(t, "origin")
+	on := func(want bool) {
+		t.Helper()
+		if got := OnDefaultBranch(t.Context(), w.dir); got != want {
+			t.Errorf("%s: %v", w.git("status", "--short", "--branch"), got)
+		}
+	}
+	on(true) // main, by its name
+	w.git("switch", "-q", "-c", "fix")
+	on(false)
+	w.git("push", "-q", "origin", "main", "fix")
+	w.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/fix")
+	on(true)
+	w.git("switch", "-q", "main")
+	on(false)
+	w.git("checkout", "-q", "--detach")
+	on(false)
+}
+
 func TestSubjects(t *testing.T) {
 	t.Parallel()
 	w, _ := withRemotes(t, "origin")

@@ -281,9 +281,9 @@ func (d *page) lastOne(l *loopstate.Telemetry) {
 		d.add("commit", "failed: %s", l.Unkept)
 	}
 	if pr := d.Lifecycle.PullRequest; pr != nil {
-		d.addText("pull request", pr.URL)
+		d.addText("published", pr.URL)
 		if pr.Error != "" {
-			d.add("pull request", "failed: %s", pr.Error)
+			d.add("published", "failed: %s", pr.Error)
 		}
 	}
 }
