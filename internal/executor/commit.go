@@ -29,7 +29,7 @@ func (x *Executor) commit(ctx context.Context, d event.Decided, cause event.Seq)
 		x.deliver(ended, d.Iteration, cause)
 		return
 	}
-	result, url, err := x.tasks(ctx, d.Iteration, message)
+	result, url, err := x.scmTasks(ctx, d.Iteration, message)
 	if result.Committed {
 		x.deliver(event.RepoCommitted{
 			SHA: result.SHA, Message: result.Message,

@@ -24,9 +24,9 @@ const (
 	maxCommand  = 200 // characters of a guardrail's command
 )
 
-// tasks runs the tasks of version control in order and stops at the first that fails. url is the
+// scmTasks runs the tasks of version control in order and stops at the first that fails. url is the
 // address of the pull request, if one of them made or changed one.
-func (x *Executor) tasks(ctx context.Context, iteration int, message string) (all repo.Result, url string, err error) {
+func (x *Executor) scmTasks(ctx context.Context, iteration int, message string) (all repo.Result, url string, err error) {
 	groups := taskGroups(x.cfg.SCM)
 	var refused error
 	if x.cfg.SCM.Publishes() && repo.OnDefaultBranch(ctx, x.cfg.Project, x.cfg.Env...) {
