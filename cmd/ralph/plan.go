@@ -23,10 +23,10 @@ type planVerb struct {
 // Help shows examples.
 func (planVerb) Help() string {
 	return cli.Examples(
-		"ralph init --tasks && ralph plan",
+		"ralph plan",
 		"ralph plan --from docs/search.md --agent claude",
 		"ralph plan --issue 42",
-		"ralph plan --issue 42 --task fix-login.md && ralph start --task fix-login.md",
+		"ralph plan --issue 42 --task fix-login.md",
 		"ralph plan --check --strict",
 	)
 }
