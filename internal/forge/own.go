@@ -25,6 +25,14 @@ func sign(body, title string) string {
 
 func hash(title string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(title)))[:16] }
 
+// action is the beginning of a line that GitLab carries out as the person who sends the text,
+// such as "/merge" or "/approve".
+var action = units.Pattern(`(?m)^([ \t]*)/`)
+
+// withoutActions returns a text in which GitLab finds no such line. On its page nothing changes,
+// except in code.
+func withoutActions(text string) string { return action().ReplaceAllString(text, `$1\/`) }
+
 // draftPrefix is how GitLab marks a draft.
 const draftPrefix = "Draft: "
 
@@ -38,6 +46,9 @@ func replaceOwn(r Request, d Draft) (body, title string, differ bool) {
 	}
 	given, bare := there[at[2]:at[3]], r.title
 	prefix := ""
+	if r.program == glab {
+		d.Body = withoutActions(d.Body)
+	}
 	if r.program == glab && strings.HasPrefix(bare, draftPrefix) {
 		prefix, bare = draftPrefix, strings.TrimPrefix(bare, draftPrefix)
 	}

@@ -166,6 +166,9 @@ func (at Place) create(ctx context.Context, d Draft) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
+	if name == glab {
+		d.Body = withoutActions(d.Body)
+	}
 	body := sign(d.Body, d.Title)
 	args := []string{"pr", "create", "--title", d.Title, "--body-file", "-"}
 	stdin := body

@@ -48,6 +48,16 @@ func TestPublishMakesOne(t *testing.T) {
 	}
 }
 
+// GitLab carries out lines of a description that begin with a slash.
+func TestPublishAsksGitLabForNothing(t *testing.T) {
+	at := scripted(t, answers{"glab-mr-list.out": "[]", "glab-mr-create.out": "https://gitlab.example.org/acme/web/shop/-/merge_requests/7"}, onGitLab)
+	d := draft
+	d.Body = "/merge\nIt works.\n\t/approve"
+	if _, err := at.Publish(t.Context(), d); err != nil || strings.Contains(calls(t), "\n/merge") || !strings.Contains(calls(t), "\n\\/merge\nIt works.\n\t\\/approve\n") {
+		t.Errorf("%v\n%s", err, calls(t))
+	}
+}
+
 func TestPublishChangesTheOpenOne(t *testing.T) {
 	there := `{"body":"Before.\r\n\r\n` + jsonLines(sign("old", "Fix login")) + `\r\n\r\nAfter.","isDraft":true,"number":7,"state":"OPEN","title":"Fix login","url":"https://github.com/acme/shop/pull/7"}`
 	at := scripted(t, answers{"gh-pr-view.out": there, "gh-pr-edit.out": "https://github.com/acme/shop/pull/7\n"}, onGitHub)
@@ -106,6 +116,7 @@ func TestOwnPartOfTheText(t *testing.T) {
 		"no part of ralph's":               {"T", "a person's words", gh, Draft{Title: "U", Body: "b"}, "T", "a person's words", false},
 		"a draft on GitLab":                {"Draft: T", sign("b", "T"), glab, Draft{Title: "U", Body: "b"}, "Draft: U", sign("b", "U"), true},
 		"marks in the text":                {"T", sign("a", "T"), gh, Draft{Title: "T", Body: "x <!-- ralph:end --> y"}, "T", sign("x <!-- end --> y", "T"), true},
+		"actions of GitLab":                {"T", sign("a", "T"), glab, Draft{Title: "T", Body: "x\n/merge\n  /approve\n```\n/close\n```\na/b"}, "T", sign("x\n\\/merge\n  \\/approve\n```\n\\/close\n```\na/b", "T"), true},
 		"an empty part":                    {"T", sign("", "T"), gh, Draft{Title: "T", Body: ""}, "T", sign("", "T"), false},
 		"a person's title, nothing to say": {"Mine", sign("b", "T"), gh, Draft{Title: "U", Body: "b"}, "Mine", sign("b", "T"), false},
 	} {
