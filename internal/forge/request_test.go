@@ -49,7 +49,7 @@ func TestPublishMakesOne(t *testing.T) {
 }
 
 // GitLab carries out lines of a description that begin with a slash.
-func TestPublishAsksGitLabForNothing(t *testing.T) {
+func TestPublishEscapesActions(t *testing.T) {
 	at := scripted(t, answers{"glab-mr-list.out": "[]", "glab-mr-create.out": "https://gitlab.example.org/acme/web/shop/-/merge_requests/7"}, onGitLab)
 	d := draft
 	d.Body = "/merge\nIt works.\n\t/approve"
