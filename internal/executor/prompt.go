@@ -161,7 +161,7 @@ func (x *Executor) compose(base string, p promptPlan) (string, error) {
 		}
 		parts.Blocked = true
 		if x.cfg.SCM.Publishes() {
-			parts.PullRequest = path.Join(parts.LoopDir, task.PullRequestFile)
+			parts.PullRequest = path.Join(x.loopFolder(), task.PullRequestFile)
 		}
 		parts.Promise, parts.Response = p.rules.Completion.Promise, p.rules.CompletionResponse
 	}
