@@ -12,7 +12,9 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/forge"
 	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/internal/task"
 	"github.com/ralph-loop/ralph/internal/units"
 )
@@ -21,6 +23,7 @@ import (
 const (
 	maxSubjects = 50
 	maxResults  = 50
+	maxStories  = 100
 	maxCommand  = 200 // characters of a guardrail's command
 )
 
@@ -95,7 +98,7 @@ func (x *Executor) publish(ctx context.Context, iteration int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make a pull request: %w", err)
 	}
-	body = join(body, x.guardrailSection(), fmt.Sprintf("Loop `%s`, after iteration %d.", filepath.Base(x.cfg.Dir), iteration))
+	body = join(body, storySection(x.planned()), x.guardrailSection(), fmt.Sprintf("Loop `%s`, after iteration %d.", filepath.Base(x.cfg.Dir), iteration))
 	at := forge.Place{Dir: x.cfg.Project, Env: x.cfg.Env, Remotes: repo.Remotes(ctx, x.cfg.Project, x.cfg.Env...)}
 	r, err := at.Publish(ctx, forge.Draft{Branch: branch, Title: x.masked(title), Body: x.masked(body), Draft: x.cfg.SCM.Draft})
 	return r.URL, err
@@ -107,6 +110,11 @@ func (x *Executor) pullRequestText(ctx context.Context, branch string) (title, b
 	title, body, err = task.ReadPullRequest(x.cfg.Dir)
 	if title != "" && err == nil {
 		return title, body, nil
+	}
+	if list := x.planned(); list != nil {
+		if title = units.FirstLine(strings.TrimSpace(list.Description)); title != "" {
+			return title, "", nil
+		}
 	}
 	subjects, err := repo.Subjects(ctx, x.cfg.Project, maxSubjects, x.cfg.Env...)
 	if err != nil {
@@ -122,6 +130,44 @@ func (x *Executor) pullRequestText(ctx context.Context, branch string) (title, b
 	return title, body, nil
 }
 
+// planned returns the stories that the loop works on; nil if it works on none.
+func (x *Executor) planned() *story.List {
+	if x.before == nil {
+		return nil
+	}
+	data, err := plan.ReadTasks(x.cfg.Project)
+	if err != nil {
+		return nil
+	}
+	list, problems := story.Parse(data)
+	if len(problems) > 0 {
+		return nil
+	}
+	return list
+}
+
+// storySection lists the stories of a plan as Markdown, and which are done.
+func storySection(list *story.List) string {
+	if list == nil || len(list.Stories) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("## Stories\n\n")
+	for _, s := range list.Stories[:min(len(list.Stories), maxStories)] {
+		box := " "
+		if s.Passes {
+			box = "x"
+		}
+		fmt.Fprintf(&b, "- [%s] %s: %s\n", box, oneLine(s.ID), units.Cut(oneLine(s.Title), maxCommand))
+	}
+	if more := len(list.Stories) - maxStories; more > 0 {
+		fmt.Fprintf(&b, "\n%d more are not listed.\n", more)
+	}
+	return b.String()
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // guardrailSection reports the guardrails of the last check as Markdown.
 func (x *Executor) guardrailSection() string {
 	if len(x.results) == 0 {
@@ -134,7 +180,7 @@ func (x *Executor) guardrailSection() string {
 		if r.OK {
 			result = "passed"
 		}
-		command := strings.NewReplacer("`", "'", "|", `\|`).Replace(strings.Join(strings.Fields(r.Guardrail.Command), " "))
+		command := strings.NewReplacer("`", "'", "|", `\|`).Replace(oneLine(r.Guardrail.Command))
 		fmt.Fprintf(&b, "| `%s` | %s in %s |\n", units.Cut(command, maxCommand), result, units.Took(r.Took.Round(time.Millisecond)))
 	}
 	if more := len(x.results) - maxResults; more > 0 {

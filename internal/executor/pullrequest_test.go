@@ -3,6 +3,7 @@
 package executor_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,5 +156,26 @@ func TestCommentsAreForeign(t *testing.T) {
 	_, comments, ok := strings.Cut(s.prompts[0], "\nReview comments on the pull request")
 	if !ok || !strings.Contains(comments, "- from a stranger") || strings.Contains(comments, "from a person") {
 		t.Error(s.prompts[0])
+	}
+}
+
+func TestPullRequestOfStories(t *testing.T) {
+	s := published(t, noneYet(), "commit", "push", "pr")
+	story := func(id, title string, passes bool) string {
+		return fmt.Sprintf(`{"id":%q,"title":%q,"description":"d","acceptanceCriteria":["a"],"priority":1,"passes":%v,"reviewStatus":null,"reviewCount":0,"reviewFeedback":"","notes":"done","dependsOn":[]}`, id, title, passes)
+	}
+	if err := os.Mkdir(filepath.Join(s.cfg.Project, "ralph"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(s.cfg.Project, "ralph"), "tasks.json", `{"project":"p","branchName":"b","description":"Count to two.\nSlowly.","verifyCommands":[],"userStories":[`+
+		story("US-001", "Say one", true)+","+story("US-002", "Say  two", false)+"]}")
+	s.state.Rules.Stories, s.state.Rules.Review = true, event.ReviewRules{Skip: true, Cap: 5}
+	s.up()
+	if all := s.answer(begins()); !strings.HasSuffix(types(all), "iteration.started") {
+		t.Fatalf("%+v", all)
+	}
+	s.answer(commit)
+	if text := called(t); !strings.Contains(text, "--title\nCount to two.\n") || !strings.Contains(text, "\n## Stories\n\n- [x] US-001: Say one\n- [ ] US-002: Say two\n\nLoop `") {
+		t.Error(text)
 	}
 }
