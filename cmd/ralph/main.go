@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/journal/event"
 )
 
 // How ralph speaks. Results go to stdout, everything else to stderr. Lines on
@@ -22,7 +23,18 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
+// run performs a command line and returns the exit code for the caller. An agent takes a hook's
+// exit code 2 for a refusal: a command line that cannot be read would keep it from stopping, or
+// from all tools.
 func run(args []string) int {
+	code := perform(args)
+	if code == event.ExitUsage && len(args) > 0 && args[0] == "hook" {
+		return 1 // any other code is an error that the agent shows
+	}
+	return code
+}
+
+func perform(args []string) int {
 	e, err := cli.NewEnv()
 	if err != nil {
 		return cli.Report(os.Stderr, err)

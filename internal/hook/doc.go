@@ -22,8 +22,8 @@
 //     JSON), the answer comes within a bounded time and the exit code is 0. What went wrong is one
 //     line on stderr.
 //   - A transcript is read from its end, and only as much as a bound allows.
-//   - Nothing is written except the session's own record (see package docs/guide/hooks.md) and the
-//     state of a session loop.
+//   - Nothing is written except a record of the session in ralph's home, without any text of it,
+//     and the state of a session loop.
 //
 // # Not here
 //

@@ -40,9 +40,11 @@ func (t *transcript) fill() (fill, error) {
 		if err != nil {
 			return fill{}, err
 		}
-		if f, known := scanFill(data, offset); known {
+		f, known := scanFill(data, offset)
+		if known {
 			return f, nil
-		} else if offset == 0 || n == tails[len(tails)-1] {
+		}
+		if f.compacted > 0 || offset == 0 || n == tails[len(tails)-1] {
 			f.used, f.guessed = (t.size-f.compacted)/bytesPerToken, true
 			return f, nil
 		}
@@ -53,27 +55,37 @@ func (t *transcript) fill() (fill, error) {
 // scanFill searches from the end for the last request and the last compaction.
 func scanFill(data []byte, offset int64) (f fill, known bool) {
 	var doc jsonscan.Document
+	codex := false
 	for at, line := range backward(data) {
-		words := []string{`"compact`}
-		if !known {
-			words = append(words, `"usage"`, `"token_count"`)
+		words := []string{`"compact`, `"usage"`, `"model_context_window"`}
+		if known && codex && f.window == 0 {
+			words = []string{`"compact`, `"model_context_window"`}
+		} else if known {
+			words = words[:1]
 		}
 		v, ok := parsed(&doc, line, words...)
 		if !ok || v.Get("isSidechain").IsTrue() {
 			continue // a subagent has a window of its own
 		}
 		if after, ok := compaction(v); ok {
-			f.compacted = offset + int64(at) + 1 // a compaction in the first line is one too
-			if !known {
-				f.used, known = after, after > 0
+			if f.compacted == 0 {
+				f.compacted = offset + int64(at) + 1 // one in the first line is one too
 			}
-			return f, known
-		}
-		if known {
+			if !known && after == 0 {
+				return f, false
+			}
+			if !known {
+				f.used, known = after, true
+			}
 			continue
 		}
-		if got, ok := requestOf(v); ok {
-			f, known = got, true
+		got := requestOf(v)
+		if f.window == 0 {
+			f.window = got.window
+		}
+		if !known && got.used > 0 {
+			f.used, f.model, known = got.used, got.model, true
+			codex = !v.Get("type").Is("assistant")
 		}
 	}
 	return f, known
@@ -96,27 +108,41 @@ func compaction(v jsonscan.Value) (after int64, ok bool) {
 }
 
 // requestOf returns the tokens of one request to the model, with its answer.
-func requestOf(v jsonscan.Value) (f fill, ok bool) {
-	number := func(v jsonscan.Value, keys ...string) (sum int64) {
-		for _, key := range keys {
-			if n, ok := v.Get(key).Int(); ok && n > 0 {
-				sum += n
-			}
-		}
-		return sum
-	}
+func requestOf(v jsonscan.Value) (f fill) {
 	switch {
 	case v.Get("type").Is("assistant"):
 		message := v.Get("message")
 		f.model = message.Get("model").Text()
-		f.used = number(message.Get("usage"), "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-	case v.Get("payload", "type").Is("token_count"): // Codex; its input_tokens contain the cached ones
+		f.used = tokens(message.Get("usage"), "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+	// Codex writes the first of these before the tools of the answer run, the second after them.
+	// Its input_tokens contain the cached ones.
+	case v.Get("type").Is("token_usage_record"):
+		f.used = codexUsed(v.Get("payload", "usage"))
+	case v.Get("payload", "type").Is("token_count"):
 		info := v.Get("payload", "info")
-		last := info.Get("last_token_usage")
-		f.window = number(info, "model_context_window")
-		f.used = cmp.Or(number(last, "total_tokens"), number(last, "input_tokens", "output_tokens"))
+		f.used = codexUsed(info.Get("last_token_usage"))
+		f.window = tokens(info, "model_context_window")
+	case v.Get("payload", "type").Is("task_started"):
+		f.window = tokens(v.Get("payload"), "model_context_window")
 	}
-	return f, f.used > 0 // an error of the API has no tokens
+	return f // an error of the API has no tokens
+}
+
+func codexUsed(usage jsonscan.Value) int64 {
+	return cmp.Or(tokens(usage, "total_tokens"), tokens(usage, "input_tokens", "output_tokens"))
+}
+
+// mostTokens is more than any model has. A larger number is none, so that no sum overflows.
+const mostTokens = 1 << 40
+
+// tokens adds the numbers of an object that have these names.
+func tokens(v jsonscan.Value, keys ...string) (sum int64) {
+	for _, key := range keys {
+		if n, ok := v.Get(key).Int(); ok && n > 0 && n < mostTokens {
+			sum += n
+		}
+	}
+	return sum
 }
 
 const (

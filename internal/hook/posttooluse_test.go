@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,6 +64,30 @@ func TestEachThresholdAlertsOnce(t *testing.T) {
 			checkAlert(t, w.alert(nil), c.want)
 		}
 	})
+}
+
+// The agent calls tools in parallel, and so their hooks.
+func TestParallelToolsAlertOnce(t *testing.T) {
+	w := newWorld(t)
+	w.uses(150_000)
+	stdin := w.input("PostToolUse", map[string]any{"transcript_path": filepath.Join(w.home, "transcript.jsonl")})
+	var alerts atomic.Int32
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() {
+			got, err := w.answer(PostToolUse, stdin)
+			if err != nil {
+				t.Error(err)
+			}
+			if got.HookSpecificOutput.AdditionalContext != "" {
+				alerts.Add(1)
+			}
+		})
+	}
+	calls.Wait()
+	if alerts.Load() != 1 {
+		t.Errorf("%d alerts", alerts.Load())
+	}
 }
 
 func TestThresholdsAreSkippedTogether(t *testing.T) {
@@ -187,6 +213,18 @@ func TestTextAboutCompactionIsNone(t *testing.T) {
 	checkAlert(t, w.alert(nil), "75%")
 	w.append("transcript.jsonl", `{"type":"user","message":{"content":"\"compact_boundary\" {\"type\":\"compacted\"}"}}`+"\n")
 	checkAlert(t, w.alert(nil), "")
+}
+
+// Before the tools of its first answer run, Codex has written the tokens of the request and, apart
+// from them, the window.
+func TestCodexRecordsItsRequest(t *testing.T) {
+	w := newWorld(t)
+	w.codex = true
+	w.append("transcript.jsonl", `{"type":"event_msg","payload":{"type":"task_started","model_context_window":258400}}
+{"type":"token_usage_record","payload":{"usage":{"input_tokens":180880,"cached_input_tokens":9,"output_tokens":10,"total_tokens":180890}}}
+{"type":"event_msg","payload":{"type":"item_completed"}}
+`)
+	checkAlert(t, w.alert(nil), "70% full (of 258k tokens)")
 }
 
 // In a transcript of any size, only its end is read.

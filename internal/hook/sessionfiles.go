@@ -110,14 +110,12 @@ func (f *SessionFolder) note(id string) error {
 	return safefile.WriteFile(f.notePath(id), nil, 0o600)
 }
 
-// write replaces the state file of a loop. It is durable on return.
+// write replaces the state file of a loop. After a loss of power it has the old state or the new
+// one: at worst one continuation is not counted.
 func (f *SessionFolder) write(l *SessionLoop) error {
 	data, err := json.MarshalIndent(l, "", "  ")
 	if err == nil {
 		err = safefile.Replace(safefile.Within(f.root), l.ID+".json", append(data, '\n'), 0o600)
-	}
-	if err == nil {
-		err = safefile.Within(f.root).Sync()
 	}
 	if err != nil {
 		return fmt.Errorf("write the state of the session loop: %w", err)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -218,6 +220,39 @@ func TestSessionCountsItsOwn(t *testing.T) {
 	checkBlocked(t, w.stop(stdin), "You did not write")
 	if l := only(t, f); l.ToolCalls != 1 {
 		t.Errorf("%d tool calls", l.ToolCalls)
+	}
+}
+
+// However much was written since the loop began, the promise in it counts.
+func TestSessionReadsFarBack(t *testing.T) {
+	bothAgents(t, func(t *testing.T, w *world) {
+		f := w.begin(nil)
+		w.says("It works. "+marker, 2)
+		line := fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"content":%q}}`, w.now.UTC().Format(time.RFC3339Nano), strings.Repeat("x", 10_000)) + "\n"
+		w.append("transcript.jsonl", strings.Repeat(line, 600)) // more than the second tail
+		checkBlocked(t, w.stop(w.says("anything else?", 0)), "")
+		if l := only(t, f); l.Result != PromiseAccepted || l.ToolCalls != 2 {
+			t.Errorf("%+v", l)
+		}
+	})
+}
+
+func TestSessionStopsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	f := w.begin(func(l *SessionLoop) { l.Sessions, l.MaxIterations = nil, 100 })
+	var held atomic.Int32
+	var calls sync.WaitGroup
+	for i := range 8 {
+		stdin := strings.Replace(w.input("Stop", nil), "S-1", fmt.Sprintf("S-%d", i), 1)
+		calls.Go(func() {
+			if got, err := w.answer(Stop, stdin); err != nil || got.Decision == "block" {
+				held.Add(1)
+			}
+		})
+	}
+	calls.Wait()
+	if l := only(t, f); held.Load() != 1 || l.Iteration != 1 || len(l.Sessions) != 1 {
+		t.Errorf("%d sessions are held: %+v", held.Load(), l)
 	}
 }
 

@@ -21,17 +21,13 @@ type one struct {
 }
 
 func (o one) entry() map[string]any {
-	notes := ""
-	if o.Passes {
-		notes = "done"
-	}
 	var status any
 	if o.Status != "" {
 		status = o.Status
 	}
 	return map[string]any{
 		"id": o.ID, "title": "Title", "description": "", "acceptanceCriteria": []string{"it works"}, "priority": 1, "passes": o.Passes,
-		"reviewStatus": status, "reviewCount": o.Count, "reviewFeedback": o.Feedback, "notes": notes, "dependsOn": []string{},
+		"reviewStatus": status, "reviewCount": o.Count, "reviewFeedback": o.Feedback, "notes": "done", "dependsOn": []string{},
 	}
 }
 
@@ -66,6 +62,7 @@ func bothAgents(t *testing.T, do func(t *testing.T, w *world)) {
 	t.Helper()
 	for _, codex := range []bool{false, true} {
 		t.Run(map[bool]string{false: "claude", true: "codex"}[codex], func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.codex = codex
 			do(t, w)
@@ -140,8 +137,8 @@ func TestReviewIntegrity(t *testing.T) {
 		"review skipped":                     {one{Passes: true}, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			c.story.ID = "US-001"
 			bothAgents(t, func(t *testing.T, w *world) {
-				c.story.ID = "US-001"
 				w.live().mark(plan.Marker{SkipReview: c.skip, IterationMode: event.ModeImplement})
 				w.write("ralph/tasks.json", tasksOf(c.story))
 				checkBlocked(t, w.stop(nil), c.want)

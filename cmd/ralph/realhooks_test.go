@@ -1,0 +1,243 @@
+//go:build realagents && unix
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
+	"github.com/ralph-loop/ralph/internal/hook"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+const oneStory = `{"project": "p", "branchName": "b", "description": "d", "verifyCommands": [], "userStories": [
+  {"id": "US-001", "title": "t", "description": "", "acceptanceCriteria": ["c"], "priority": 1, "passes": false,
+   "reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "notes": "", "dependsOn": []}]}
+`
+
+// hooked prepares the project of a live loop with a committed plan, for an agent whose hooks are
+// the settings that the guide shows. It returns those settings, in which ralph is the test's own.
+func (r *real) hooked(agent string) (settings string) {
+	t := r.t
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "hooks.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```json " + agent + "\n(.*?)```").FindSubmatch(page)
+	if found == nil {
+		t.Fatalf("the guide has no settings for %s", agent)
+	}
+	r.write("ralph/tasks.json", oneStory)
+	r.write(".gitignore", ".ralph/\n.ralph-active\nralph-home/\n.claude/\n")
+	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "a"}, {"config", "user.email", "a@b"}, {"add", "-A"}, {"commit", "-qm", "all"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = r.project
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	if err := os.MkdirAll(r.dir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := registration.Acquire(r.dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Release() })
+	m := plan.Marker{Dir: r.dir(), ReviewCap: 5, IterationMode: event.ModeImplement, PreIterationSnapshot: map[string]plan.Snapshot{"US-001": {}}}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write(plan.Active, string(text))
+	return strings.ReplaceAll(string(found[1]), "ralph hook", r.ralph+" hook")
+}
+
+func (r *real) write(name, text string) {
+	r.t.Helper()
+	path := filepath.Join(r.project, name)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), 0o644)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// agent runs the agent itself, in the environment of the loop.
+func (r *real) agent(program string, args ...string) string {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = r.project, append(r.env, hook.LoopDirVariable+"="+r.dir())
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+	return string(out)
+}
+
+// hookScript is what the model does: a tool, after which the window is 70 percent full; a new file,
+// a stop that is held, the commit, and a stop that is not.
+func hookScript(window int) modelserver.Script {
+	return modelserver.Sequence(
+		modelserver.Step{Text: "First.", Tools: []modelserver.ToolCall{modelserver.Bash("echo one")}, Usage: modelserver.Usage{In: window * 7 / 10, Out: 10}},
+		modelserver.Step{Text: "Second.", Tools: []modelserver.ToolCall{modelserver.Bash("echo n > notes.txt")}, Usage: modelserver.Usage{In: window * 7 / 10, Out: 10}},
+		modelserver.Step{Text: "FIRST-STOP", Usage: modelserver.Usage{In: 1000, Out: 10}},
+		modelserver.Step{Text: "Committing.", Tools: []modelserver.ToolCall{modelserver.Bash("git add -A && git commit -qm notes")}, Usage: modelserver.Usage{In: 1000, Out: 10}},
+		modelserver.Step{Text: "SECOND-STOP", Usage: modelserver.Usage{In: 1000, Out: 10}},
+	)
+}
+
+// checkHooked checks what the model read: the warning once and with the next request, and why it
+// could not stop.
+func (r *real) checkHooked() {
+	t := r.t
+	t.Helper()
+	requests := r.server.Requests()
+	if len(requests) != 5 {
+		t.Fatalf("%d requests, want 5", len(requests))
+	}
+	warning := "your context window is 70% full"
+	if requests[0].Holds(warning) || !requests[1].Holds(warning) {
+		t.Errorf("the warning is in the first request: %v, in the second: %v\n%s", requests[0].Holds(warning), requests[1].Holds(warning), requests[1].Body)
+	}
+	if n := strings.Count(string(requests[4].Body), warning); n != 1 {
+		t.Errorf("the model read the warning %d times", n)
+	}
+	held := "with uncommitted changes"
+	if requests[2].Holds(held) || !requests[3].Holds(held) || !strings.Contains(string(requests[3].Body), "notes.txt") {
+		t.Errorf("why it could not stop: %s", requests[3].Body)
+	}
+	records, err := filepath.Glob(filepath.Join(r.project, "ralph-home", "hooks", "*.json"))
+	if err != nil || len(records) != 1 {
+		t.Errorf("%v, %v", records, err)
+	}
+}
+
+func TestRealClaudeHooks(t *testing.T) {
+	const window = 1_000_000
+	r := newReal(t, hookScript(window))
+	r.begin(modelserver.ClaudeHome(t, r.server))
+	r.write(".claude/settings.json", r.hooked("claude"))
+	out := r.agent(filepath.Join(modelserver.AgentBin(t), "claude"), claudeFlags...)
+	if !strings.Contains(out, "SECOND-STOP") {
+		t.Errorf("%s", out)
+	}
+	r.checkHooked()
+}
+
+func TestRealCodexHooks(t *testing.T) {
+	const window = 258_400
+	r := newReal(t, hookScript(window))
+	program := r.codexWithHooks()
+	out := r.agent(program, codexFlags...)
+	if !strings.Contains(out, "SECOND-STOP") {
+		t.Errorf("%s", out)
+	}
+	r.checkHooked()
+}
+
+// promiseScript is what the model does in a session loop: it starts the loop, promises without
+// work, works, and promises again.
+func promiseScript(ralph *string) modelserver.Script {
+	usage := modelserver.Usage{In: 1000, Out: 10}
+	return func(req modelserver.Request) modelserver.Step {
+		switch req.N {
+		case 1:
+			return modelserver.Step{Text: "Starting.", Tools: []modelserver.ToolCall{modelserver.Bash(*ralph + " session start THE-TASK")}, Usage: usage}
+		case 3:
+			return modelserver.Step{Text: "Working.", Tools: []modelserver.ToolCall{modelserver.Bash("echo work")}, Usage: usage}
+		}
+		return modelserver.Step{Text: "<promise>DONE</promise>", Usage: usage}
+	}
+}
+
+// checkSessionLoop runs an agent in a person's session, and checks that it was held once.
+func (r *real) checkSessionLoop(program string, args ...string) {
+	t := r.t
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = r.project, r.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if n := len(r.server.Requests()); n != 4 {
+		t.Errorf("%d requests", n)
+	}
+	var loops []hook.SessionLoop
+	if err := json.Unmarshal([]byte(r.run("session", "status", "--json")), &loops); err != nil || len(loops) != 1 {
+		t.Fatalf("%+v, %v", loops, err)
+	}
+	if l := loops[0]; l.Result != hook.PromiseAccepted || l.Iteration != 1 || l.ToolCalls != 1 || len(l.Decisions) != 2 || l.Decisions[0].Promise != "rejected" {
+		t.Errorf("%+v", l)
+	}
+}
+
+func TestRealClaudeSessionLoop(t *testing.T) {
+	var ralph string
+	r := newReal(t, promiseScript(&ralph))
+	ralph = r.ralph
+	r.begin(modelserver.ClaudeHome(t, r.server))
+	r.write(".claude/settings.json", r.hooked("claude"))
+	r.checkSessionLoop(filepath.Join(modelserver.AgentBin(t), "claude"), claudeFlags...)
+}
+
+func TestRealCodexSessionLoop(t *testing.T) {
+	var ralph string
+	r := newReal(t, promiseScript(&ralph))
+	ralph = r.ralph
+	program := r.codexWithHooks()
+	r.checkSessionLoop(program, codexFlags...)
+}
+
+var (
+	claudeFlags = []string{"-p", "work", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions"}
+	codexFlags  = []string{"exec", "--json", "--dangerously-bypass-hook-trust", "--dangerously-bypass-approvals-and-sandbox", "work"}
+)
+
+// codexWithHooks prepares a home of Codex with the hooks of the guide, and returns the program.
+func (r *real) codexWithHooks() (program string) {
+	program, env := modelserver.CodexHome(r.t, r.server)
+	r.begin(env)
+	settings := r.hooked("codex")
+	for _, variable := range env {
+		if home, ok := strings.CutPrefix(variable, "CODEX_HOME="); ok {
+			if err := os.WriteFile(filepath.Join(home, "hooks.json"), []byte(settings), 0o600); err != nil {
+				r.t.Fatal(err)
+			}
+		}
+	}
+	return program
+}
+
+// Claude Code calls another hook after a tool that failed. The same command answers it.
+func TestRealClaudeFailedTool(t *testing.T) {
+	usage := modelserver.Usage{In: 700_000, Out: 10}
+	r := newReal(t, modelserver.Sequence(
+		modelserver.Step{Text: "Failing.", Tools: []modelserver.ToolCall{modelserver.Bash("exit 3")}, Usage: usage},
+		modelserver.Step{Text: "Done.", Usage: usage},
+	))
+	r.begin(modelserver.ClaudeHome(t, r.server))
+	r.write(".claude/settings.json", strings.Replace(r.hooked("claude"), `"PostToolUse"`, `"PostToolUseFailure"`, 1))
+	r.agent(filepath.Join(modelserver.AgentBin(t), "claude"), claudeFlags...)
+	requests := r.server.Requests()
+	if len(requests) != 2 || !requests[1].Holds("your context window is 70% full") {
+		t.Errorf("%d requests, the last: %s", len(requests), requests[len(requests)-1].Body)
+	}
+}
