@@ -58,7 +58,7 @@ func answerHook(e *cli.Env, kind hook.Kind) error {
 		return cli.Refuse("put it into the agent's settings: docs/guide/hooks.md", "'ralph hook %s' is called by an agent, with JSON on its standard input", kind)
 	}
 	env := hook.Env{Home: e.Home, Cwd: e.Cwd, Variable: e.Variable, Now: e.Now}
-	if err := hook.Answer(context.Background(), env, kind, e.Stdin, e.Stdout); err != nil {
+	if err := hook.Serve(context.Background(), env, kind, e.Stdin, e.Stdout); err != nil {
 		cli.Tell(e.Stderr, "%v", err)
 	}
 	return nil

@@ -48,9 +48,10 @@ func Answer(ctx context.Context, e Env, kind Kind, stdin io.Reader, stdout io.Wr
 	in, err := ReadInput(stdin)
 	in.Cwd = cmp.Or(in.Cwd, e.Cwd)
 	var reply Reply
-	if err == nil {
-		reply, err = answered(ctx, e, kind, in)
-	} else if kind == PreToolUse {
+	switch {
+	case err == nil:
+		reply, err = answerers[kind](ctx, e, in)
+	case kind == PreToolUse:
 		reply = unreadableToolUse(err)
 	}
 	if err != nil {
@@ -60,18 +61,4 @@ func Answer(ctx context.Context, e Env, kind Kind, stdin io.Reader, stdout io.Wr
 		return fmt.Errorf("hook %s: write the answer: %w", kind, failed)
 	}
 	return err
-}
-
-// answered calls the answerer. A panic is an error like others: the exit code of a program that
-// panics is 2, which an agent takes for a refusal.
-func answered(ctx context.Context, e Env, kind Kind, in Input) (reply Reply, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			reply, err = Reply{}, fmt.Errorf("a defect of ralph: %v", p)
-			if kind == PreToolUse {
-				reply = unreadableToolUse(err)
-			}
-		}
-	}()
-	return answerers[kind](ctx, e, in)
 }

@@ -116,7 +116,7 @@ func (w *world) answer(kind Kind, stdin string) (output, error) {
 	w.t.Helper()
 	var out bytes.Buffer
 	e := Env{Home: w.home, Cwd: w.project, Now: func() time.Time { return w.now }, Variable: func(name string) string { return w.env[name] }}
-	err := Answer(w.t.Context(), e, kind, strings.NewReader(stdin), &out)
+	err := Serve(w.t.Context(), e, kind, strings.NewReader(stdin), &out)
 	var got output
 	if out.Len() > 0 {
 		decoder := json.NewDecoder(&out)
