@@ -241,3 +241,39 @@ func TestRealClaudeFailedTool(t *testing.T) {
 		t.Errorf("%d requests, the last: %s", len(requests), requests[len(requests)-1].Body)
 	}
 }
+
+// refusedScript is what the model does with the guard: it wants to remove the person's home, reads
+// why that is refused, and ends.
+func refusedScript() modelserver.Script {
+	usage := modelserver.Usage{In: 1000, Out: 10}
+	return modelserver.Sequence(
+		modelserver.Step{Text: "Cleaning.", Tools: []modelserver.ToolCall{modelserver.Bash("touch ran; rm -rf ~/")}, Usage: usage},
+		modelserver.Step{Text: "I may not.", Usage: usage},
+	)
+}
+
+// checkRefused checks that the model read the reason, and that no part of the command ran.
+func (r *real) checkRefused() {
+	r.t.Helper()
+	requests := r.server.Requests()
+	if len(requests) != 2 || !requests[1].Holds("ralph's guard") {
+		r.t.Errorf("%d requests, the last: %s", len(requests), requests[len(requests)-1].Body)
+	}
+	if _, err := os.Lstat(filepath.Join(r.project, "ran")); err == nil {
+		r.t.Error("the command ran")
+	}
+}
+
+func TestRealClaudeRefusedCommand(t *testing.T) {
+	r := newReal(t, refusedScript())
+	r.begin(modelserver.ClaudeHome(t, r.server))
+	r.write(".claude/settings.json", r.hooked("claude"))
+	r.agent(filepath.Join(modelserver.AgentBin(t), "claude"), claudeFlags...)
+	r.checkRefused()
+}
+
+func TestRealCodexRefusedCommand(t *testing.T) {
+	r := newReal(t, refusedScript())
+	r.agent(r.codexWithHooks(), codexFlags...)
+	r.checkRefused()
+}
