@@ -10,13 +10,14 @@ import (
 
 type cleanVerb struct {
 	cli.Placed
-	Names     []string `arg:"" optional:"" complete:"loops" name:"name" help:"Only these loops, or folders of the archive; without a name, all that have ended."`
-	OlderThan string   `placeholder:"TIME" help:"Only those that ended at least this long ago: 12h, 30d."`
-	Status    []string `placeholder:"STATUS" help:"Only these: completed, stopped, failed or died. Loops that died need this or their name."`
-	Archived  *bool    `negatable:"" help:"Archived loops as well; --no-archived leaves them alone."`
-	DryRun    bool     `help:"Show what would be removed, and remove nothing."`
-	Yes       bool     `short:"y" help:"Do not ask."`
-	JSON      bool     `help:"Print JSON; nothing is removed without --yes."`
+	Names      []string `arg:"" optional:"" complete:"loops" name:"name" help:"Only these loops, or folders of the archive; without a name, all that have ended."`
+	OlderThan  string   `placeholder:"TIME" help:"Only those that ended at least this long ago: 12h, 30d."`
+	LargerThan string   `placeholder:"SIZE" help:"Only those whose folder has more than this: 500kB, 100MB, 1.5GB."`
+	Status     []string `placeholder:"STATUS" help:"Only these: completed, stopped, failed or died. Loops that died need this or their name."`
+	Archived   *bool    `negatable:"" help:"Archived loops as well; --no-archived leaves them alone."`
+	DryRun     bool     `help:"Show what would be removed, and remove nothing."`
+	Yes        bool     `short:"y" help:"Do not ask."`
+	JSON       bool     `help:"Print JSON; nothing is removed without --yes."`
 }
 
 // Help shows examples.
@@ -25,13 +26,14 @@ func (cleanVerb) Help() string {
 		"ralph clean --dry-run",
 		"ralph clean demo --yes",
 		"ralph clean --older-than 30d --status completed",
+		"ralph clean --larger-than 100MB --dry-run",
 	)
 }
 
 // Run removes loops that have ended, with their folders. It never removes a live one. It removes
 // one whose runner died only on request, and only if none of its processes runs any more.
 func (v *cleanVerb) Run(e *cli.Env) error {
-	choice := cleaning.Choice{Names: v.Names, OlderThan: v.OlderThan, Status: v.Status, Archived: v.Archived == nil || *v.Archived}
+	choice := cleaning.Choice{Names: v.Names, OlderThan: v.OlderThan, Larger: v.LargerThan, Status: v.Status, Archived: v.Archived == nil || *v.Archived}
 	chosen, err := choice.Choose(e)
 	if err != nil {
 		return err

@@ -53,6 +53,7 @@ type Choice struct {
 	OlderThan string   // as a person writes it: 12h or 30d
 	Status    []string // only these
 	Archived  bool     // archived ones as well
+	Larger    string   // only those of more than this size, as a person writes it: 100MB
 }
 
 const (
@@ -66,6 +67,10 @@ func (c Choice) Choose(e *cli.Env) ([]Loop, error) {
 	before, ok := units.ParseTime(c.OlderThan, e.Now())
 	if !ok && c.OlderThan != "" {
 		return nil, cli.Refuse("write it as 12h or 30d", "%q is no time", c.OlderThan)
+	}
+	larger, ok := units.ParseBytes(c.Larger)
+	if !ok && c.Larger != "" {
+		return nil, cli.Refuse("write it as 500kB, 100MB or 1.5GB", "%q is no size", c.Larger)
 	}
 	for _, status := range c.Status {
 		if !event.Status(status).Ended() && status != statusDied {
@@ -98,8 +103,9 @@ func (c Choice) Choose(e *cli.Env) ([]Loop, error) {
 		found[name] = true
 		wanted := slices.Contains(c.Status, l.Status) || len(c.Status) == 0 && (named || l.Status != statusDied)
 		if wanted && (before.IsZero() || l.At.Before(before)) {
-			l.Bytes = sizeOf(dir)
-			chosen = append(chosen, l)
+			if l.Bytes = sizeOf(dir); c.Larger == "" || l.Bytes > larger {
+				chosen = append(chosen, l)
+			}
 		}
 	}
 	for _, name := range c.Names {

@@ -1,0 +1,70 @@
+package repo
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCommitOfPaths(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.write("sub/plan/a", "1")
+	w.write("sub/plan/b*", "1")
+	w.write("sub/plan/bc", "1")
+	w.write("other", "1")
+	w.write("staged", "1")
+	w.write(".gitignore", "*.log\n")
+	w.write("sub/plan/x.log", "1")
+	w.git("add", "staged")
+	w.write("a", "changed\n")
+	paths := []string{"plan/a", "plan/b*", "plan/x.log"}
+	sha, err := CommitPaths(t.Context(), filepath.Join(w.dir, "sub"), "Archive the plan\n# x", paths)
+	if err != nil || sha != w.head() {
+		t.Fatalf("%q, %v", sha, err)
+	}
+	if got := w.git("show", "--format=%B", "--name-only", "HEAD"); got != "Archive the plan\n# x\n\n\nsub/plan/a\nsub/plan/b*" {
+		t.Errorf("%q", got)
+	}
+	want := " M a\nA  staged\n?? .gitignore\n?? other\n?? sub/plan/bc"
+	if got := w.git("status", "--porcelain", "-uall"); got != strings.TrimSpace(want) && got != want {
+		t.Errorf("left: %q", got)
+	}
+	// The same again, as after a crash.
+	if again, err := CommitPaths(t.Context(), filepath.Join(w.dir, "sub"), "x", paths); again != "" || err != nil || w.head() != sha {
+		t.Errorf("%q, %v", again, err)
+	}
+	if only, err := CommitPaths(t.Context(), w.dir, "x", []string{"sub/plan/x.log"}); only != "" || err != nil {
+		t.Errorf("an ignored path: %q, %v", only, err)
+	}
+}
+
+func TestFirstCommitOfPaths(t *testing.T) {
+	t.Parallel()
+	w := unborn(t)
+	w.write("a", "1")
+	w.write("b", "1")
+	sha, err := CommitPaths(t.Context(), w.dir, "Begin", []string{"a"})
+	if err != nil || sha != w.head() || w.git("ls-files") != "a" {
+		t.Fatalf("%q, %v", sha, err)
+	}
+}
+
+func TestFailedCommitOfPaths(t *testing.T) {
+	t.Parallel()
+	w := born(t)
+	w.hook("pre-commit", "echo no >&2; exit 1")
+	w.write("b", "1")
+	before := w.head()
+	sha, err := CommitPaths(t.Context(), w.dir, "x", []string{"b"})
+	if failed, ok := errors.AsType[*Error](err); sha != "" || !ok || !strings.Contains(failed.Output, "no") || w.head() != before {
+		t.Fatalf("%q, %v", sha, err)
+	}
+	if got := w.git("status", "--porcelain"); got != "?? b" {
+		t.Errorf("the index has changed: %q", got)
+	}
+	if _, err := CommitPaths(t.Context(), t.TempDir(), "x", []string{"b"}); !Absent(err) {
+		t.Errorf("without a repository: %v", err)
+	}
+}
