@@ -77,8 +77,8 @@ func (s summary) head(b *strings.Builder) {
 
 func approvedAtCap(s *story.Story) bool { return strings.HasPrefix(s.ReviewFeedback, story.CapPrefix) }
 
-// began returns when the plan was begun: as progress.txt says, else when its first loop was started;
-// zero if neither is known.
+// began returns when the plan was begun: as progress.txt says, else when its first loop was
+// started, else when the plan before was archived; zero if none of that is known.
 func (s summary) began() time.Time {
 	for line := range strings.Lines(s.progress) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "Started: "); ok {
