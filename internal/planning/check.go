@@ -21,6 +21,7 @@ const (
 	maxDescription = 700 // characters
 	maxCriteria    = 8
 	minCriterion   = 8 // characters: a shorter criterion names nothing that can be checked
+	maxFindings    = 100
 )
 
 // Finding is one thing that is wrong with a plan.
@@ -85,6 +86,10 @@ func Check(project string) Checked {
 	if list != nil {
 		c.list(list, worked(project))
 	}
+	if more := len(c.Findings) - maxFindings; more > 0 {
+		c.Findings = c.Findings[:maxFindings]
+		c.warn("%d more warnings are left out", more)
+	}
 	return c
 }
 
@@ -126,7 +131,10 @@ func (c *Checked) list(list *story.List, worked bool) {
 	if len(list.VerifyCommands) == 0 {
 		c.Findings = append(c.Findings, Finding{Field: "verifyCommands", Text: "tasks.json, field verifyCommands: it is empty, so that ralph runs no test, lint or type check after an iteration"})
 	}
-	titles := map[string]string{}
+	titles, priorities := map[string]string{}, map[string]float64{}
+	for _, s := range list.Stories {
+		priorities[s.ID] = s.Priority
+	}
 	for i := range list.Stories {
 		s := &list.Stories[i]
 		if s.Done(rules) {
@@ -135,7 +143,7 @@ func (c *Checked) list(list *story.List, worked bool) {
 		}
 		c.size(s)
 		c.criteria(s)
-		c.order(list, s)
+		c.order(s, priorities)
 		if !worked {
 			c.startValues(s)
 		}
@@ -174,10 +182,10 @@ func (c *Checked) criteria(s *story.Story) {
 
 // order warns of a story that comes before one it depends on: it waits, but people read the list in
 // the order of priorities.
-func (c *Checked) order(list *story.List, s *story.Story) {
+func (c *Checked) order(s *story.Story, priorities map[string]float64) {
 	for _, id := range s.DependsOn {
-		if needed := list.Find(id); needed != nil && needed.ID != s.ID && needed.Priority > s.Priority {
-			c.about(s, "priority", "it is %v, and the story depends on %s with priority %v: what comes first needs the lower number", s.Priority, id, needed.Priority)
+		if needed, ok := priorities[id]; ok && needed > s.Priority {
+			c.about(s, "priority", "it is %v, and the story depends on %s with priority %v: what comes first needs the lower number", s.Priority, id, needed)
 		}
 	}
 }

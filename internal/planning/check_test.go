@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,6 +115,19 @@ func TestCheckOfRequirements(t *testing.T) {
 	}
 	if c := Check(t.TempDir()); !c.Errors() || c.Stories != 0 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// A file that an agent has filled with nonsense does not fill the terminal, and takes no time.
+func TestCheckIsBounded(t *testing.T) {
+	var tasks strings.Builder
+	for n := range 3000 {
+		fmt.Fprintf(&tasks, `,{"id": "US-%d", "title": "x%d", "description": "", "acceptanceCriteria": [%s"works well"], "priority": %d, "passes": false, "reviewStatus": null, "reviewCount": 0, "reviewFeedback": "", "dependsOn": [%s]}`,
+			n, n, strings.Repeat(`"works well",`, 10), -n, strings.TrimPrefix(strings.Repeat(`,"US-0"`, min(n, 1)), ","))
+	}
+	c := Check(planned(t, goodPRD, `{"project": "x", "branchName": "x", "description": "x", "userStories": [`+tasks.String()[1:]+`]}`, ""))
+	if last := c.Findings[len(c.Findings)-1].Text; len(c.Findings) != maxFindings+1 || !strings.HasSuffix(last, " more warnings are left out") || c.Errors() {
+		t.Errorf("%d findings, the last is %s", len(c.Findings), last)
 	}
 }
 
