@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/term"
@@ -123,7 +124,7 @@ echo changed >> ralph/prd.md; echo changed >> mine.md; cp tasks ralph/tasks.json
 func TestPlanSurvivesItsAgent(t *testing.T) {
 	t.Parallel()
 	p := planPlace(t)
-	talk := p.terminal(p.command("plan", "--agent", p.script("ends", "stty -echo -icanon; echo ready; sleep 100")))
+	talk := p.terminal(p.command("plan", "--agent", p.script("ends", "stty -echo -icanon; echo ready; exec sleep 100")))
 	talk.sees("ready")
 	before, err := term.GetState(int(talk.master.Fd()))
 	p.must(err)
@@ -138,6 +139,28 @@ func TestPlanSurvivesItsAgent(t *testing.T) {
 	}
 	talk.types("n" + enter)
 	talk.leaves(event.ExitUsage)
+}
+
+// The requirements are put back also if the terminal is closed, or ralph is asked to end.
+func TestPlanIsLeft(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(*terminal){
+		"closed": func(t *terminal) { t.must(t.master.Close()) },
+		"TERM":   func(t *terminal) { t.must(t.cmd.Process.Signal(syscall.SIGTERM)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := planPlace(t)
+			p.must(os.WriteFile(plan.Path(p.dir, plan.PRD), []byte(plannedPRD), 0o600))
+			talk := p.terminal(p.command("plan", "--agent", p.script("edits", "echo changed >> ralph/prd.md; echo ready; exec sleep 100")))
+			talk.sees("ready")
+			leave(talk)
+			talk.leaves(event.ExitInterrupted)
+			if got := p.file("ralph/prd.md"); got != plannedPRD {
+				t.Errorf("prd.md has %q", got)
+			}
+		})
+	}
 }
 
 // Stories that a loop has worked on are not the interview's to change.

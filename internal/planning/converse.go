@@ -67,20 +67,41 @@ func (i *Interview) words(agent config.Agent, prompt string) ([]string, error) {
 }
 
 // converse runs an agent on the person's terminal until the person leaves it. How it ends does not
-// matter: what it wrote is checked. The error is that of a program that cannot be started.
+// matter: what it wrote is checked. The error is that of a program that cannot be started, or
+// cli.Exit if the terminal was closed or ralph was asked to end; the agent has ended then, too.
 func converse(e *cli.Env, argv, env []string) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = e.Root(), env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Stdin, e.Stdout, e.Stderr
 	defer keepTerminal(e.Stdin)()
-	// The terminal sends them to the agent, too, which decides what ctrl-c means.
 	received := make(chan os.Signal, 1)
-	signal.Notify(received, os.Interrupt, syscall.SIGQUIT)
+	signal.Notify(received, os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(received)
 	if err := cmd.Start(); err != nil {
 		return &cli.Failure{Err: err, Code: event.ExitUsage, NextStep: launch.AgentHint()}
 	}
-	err := cmd.Wait()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	gone := false
+	for {
+		select {
+		case s := <-received:
+			// The terminal sends the others to the agent, too, which decides what ctrl-c means.
+			if s == syscall.SIGTERM || s == syscall.SIGHUP {
+				gone = true
+				_ = cmd.Process.Signal(s) // it may have ended
+			}
+		case err := <-ended:
+			if gone {
+				return cli.Exit(event.ExitInterrupted)
+			}
+			return reported(e, argv, err)
+		}
+	}
+}
+
+// reported says how an agent ended, if that is unusual.
+func reported(e *cli.Env, argv []string, err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		cli.Tell(e.Stderr, "%s ended with %s", argv[0], ended)
 		return nil
