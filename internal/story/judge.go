@@ -43,9 +43,8 @@ func bounded(problems []event.StoryProblem) []event.StoryProblem {
 type remedy int
 
 const (
-	_             remedy = iota
-	restoreFields        // the review fields as they were; of a new story, those of the start
-	restoreStory         // the story as it was
+	_       remedy = iota
+	restore        // a story that vanished; else its review fields, those of a new story as at the start
 	clearFeedback
 	nothing // no change of the file helps
 )
@@ -122,7 +121,7 @@ func vanished(before []event.StoryState, after *List) []finding {
 	var findings []finding
 	for _, b := range before {
 		if !there[b.ID] {
-			findings = append(findings, found(b.ID, "", restoreStory,
+			findings = append(findings, found(b.ID, "", restore,
 				"it is gone from tasks.json, or has another id; put it back: only a person may remove a story"))
 		}
 	}
@@ -134,13 +133,13 @@ func newStory(s *Story) []finding {
 	const why = "the story is new, so %s must be %s at first, not %s"
 	var findings []finding
 	if s.Passes {
-		findings = append(findings, found(s.ID, "passes", restoreFields, why, "passes", "false", "true"))
+		findings = append(findings, found(s.ID, "passes", restore, why, "passes", "false", "true"))
 	}
 	if s.ReviewStatus != "" {
-		findings = append(findings, found(s.ID, "reviewStatus", restoreFields, why, "reviewStatus", "null", name(s.ReviewStatus)))
+		findings = append(findings, found(s.ID, "reviewStatus", restore, why, "reviewStatus", "null", name(s.ReviewStatus)))
 	}
 	if s.ReviewCount != 0 {
-		findings = append(findings, found(s.ID, "reviewCount", restoreFields, why, "reviewCount", "0", fmt.Sprint(s.ReviewCount)))
+		findings = append(findings, found(s.ID, "reviewCount", restore, why, "reviewCount", "0", fmt.Sprint(s.ReviewCount)))
 	}
 	return findings
 }
@@ -150,15 +149,15 @@ func contradictions(s *Story, r Rules) []finding {
 	var findings []finding
 	switch approved := s.ReviewStatus == event.StoryApproved; {
 	case s.Passes && !approved:
-		findings = append(findings, found(s.ID, "passes", restoreFields,
+		findings = append(findings, found(s.ID, "passes", restore,
 			"passes is true, but reviewStatus is %s and not approved; set passes to false, or let a review approve the story", name(s.ReviewStatus)))
 	case approved && !s.Passes:
-		findings = append(findings, found(s.ID, "reviewStatus", restoreFields,
+		findings = append(findings, found(s.ID, "reviewStatus", restore,
 			"reviewStatus is approved, but passes is false; a review sets both, or none"))
 	}
 	findings = append(findings, emptyFeedback(s)...)
 	if s.ReviewCount > r.Cap+1 {
-		findings = append(findings, found(s.ID, "reviewCount", restoreFields,
+		findings = append(findings, found(s.ID, "reviewCount", restore,
 			"reviewCount is %d, but there are at most %d reviews; set it to the number of reviews", s.ReviewCount, r.Cap))
 	}
 	return findings
@@ -168,7 +167,7 @@ func emptyFeedback(s *Story) []finding {
 	if s.ReviewStatus != event.StoryChangesRequested || fingerprint(s.ReviewFeedback) != noFeedback {
 		return nil
 	}
-	return []finding{found(s.ID, "reviewFeedback", restoreFields,
+	return []finding{found(s.ID, "reviewFeedback", restore,
 		"reviewStatus is changes_requested, but reviewFeedback is empty; write what must be changed, and where")}
 }
 
@@ -187,7 +186,7 @@ func onlyOne(mode event.StoryMode, legal []*Story) []finding {
 	var findings []finding
 	for _, s := range legal {
 		if s != first {
-			findings = append(findings, found(s.ID, "reviewStatus", restoreFields,
+			findings = append(findings, found(s.ID, "reviewStatus", restore,
 				"reviewStatus changed to %s, but one %s iteration changes one story, and this one has changed %s; put the review fields back as they were",
 				name(s.ReviewStatus), mode, first.ID))
 		}

@@ -113,6 +113,8 @@ func TestTransitions(t *testing.T) {
 		{"review does not count", review, list(waiting), list(st("A", true, approved, 1, "")), "reviewCount changed from 1 to 1, but a review adds 1 to it; set it to 2"},
 		{"review counts twice", review, list(waiting), list(st("A", true, approved, 3, "")), "reviewCount changed from 1 to 3"},
 		{"review does nothing", review, list(waiting), list(waiting), "story A: it waits for a review, but reviewCount is still 1"},
+		{"review of none of two", review, list(waiting, with(other, func(s *Story) { s.Priority = 0 })), list(waiting, with(other, func(s *Story) { s.Priority = 0 })),
+			"story B: it waits for a review"},
 		{"review only counts", review, list(waiting), list(st("A", false, waits, 2, "")), "a review sets it to approved or changes_requested"},
 		{"review approves without passes", review, list(waiting), list(st("A", false, approved, 2, "")), "set passes to true"},
 		{"review only sets passes", review, list(waiting), list(st("A", true, waits, 2, "")), "passes changed from false to true"},

@@ -246,15 +246,12 @@ func TestRepairProperties(t *testing.T) {
 func FuzzRepair(f *testing.F) {
 	for _, found := range []string{"", "{}", three, strings.ReplaceAll(three, "null", `"approved"`), strings.ReplaceAll(three, "US-002", "X"), `{"userStories": [{}, 1, []]}`} {
 		for i := range allModes {
-			f.Add([]byte(found), []byte(three), i, 1)
+			f.Add([]byte(found), []byte(three), uint8(i), 1)
 		}
 	}
-	f.Fuzz(func(t *testing.T, found, before []byte, mode, most int) {
-		m := event.StoryMode("")
-		if mode >= 0 && mode < len(allModes) {
-			m = allModes[mode]
-		}
-		r := Rules{Cap: max(1, most), SkipReview: mode == 5}
+	f.Fuzz(func(t *testing.T, found, before []byte, mode uint8, most int) {
+		m := allModes[int(mode)%len(allModes)]
+		r := Rules{Cap: max(1, most), SkipReview: int(mode) >= 4*len(allModes)}
 		if _, wrong := Parse(before); len(wrong) > 0 {
 			Repair(found, before, m, r)
 			before = []byte(three)

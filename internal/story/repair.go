@@ -8,7 +8,7 @@ import (
 
 // Repair returns the tasks.json that is valid after an iteration of this mode: what the agent left,
 // with the changes that [Judge] reports undone. found is nil if the file is gone; before is the
-// file from before the iteration.
+// file from before the iteration. The mode must be one of the three.
 //
 // Undone are: changes of the review fields, story by story; stories that vanished; changes of
 // verifyCommands; and stories that are not in the form that [Parse] needs, as far as that is enough
@@ -112,7 +112,7 @@ func (p *repair) moves() {
 		}
 		x.Undone = true
 		p.problems = append(p.problems, x.StoryProblem)
-		if remedies[x.Story] != restoreFields {
+		if remedies[x.Story] != restore {
 			remedies[x.Story] = x.remedy
 		}
 	}

@@ -52,6 +52,7 @@ func TestRepairKeepsGoodStories(t *testing.T) {
 		{"first field of a wrong type", []string{`{"id": "US-001"`, `{"description": [], "dependsOn": 5, "id": "US-001"`}, nil, "field description"},
 		{"field twice", []string{`"title": "one"`, `"title": "one", "passes": false`}, nil, "twice"},
 		{"another title is kept", []string{`"title": "one"`, `"title": "new"`, `"reviewFeedback": ""`, `"reviewFeedback": 7`}, []string{`"title": "one"`, `"title": "new"`}, "reviewFeedback"},
+		{"another title beside a wrong new field", []string{`"title": "one"`, `"title": "new", "dependsOn": 5`}, []string{`"title": "one"`, `"title": "new"`}, "dependsOn"},
 		{"passes without notes", []string{`"notes": "did it"`, `"notes": ""`}, nil, "write what was done"},
 		{"header", []string{`"project":"p"`, `"project":7`}, nil, "field project"},
 		{"header without a field", []string{` "branchName": "ralph/x",`, ``}, nil, ""},
@@ -135,6 +136,29 @@ func TestRepairKeepsVerifyCommands(t *testing.T) {
 	respelled := edited(t, three, `["make test"]`, `[ "make\u0020test" ]`)
 	if data, problems, _ := Repair([]byte(respelled), []byte(three), event.ModeImplement, rules); string(data) != respelled {
 		t.Errorf("another spelling is no change: %s", texts(problems))
+	}
+}
+
+// TestRepairReportsMissingVerdict: a verdict that was put back with its story is not missing too.
+func TestRepairReportsMissingVerdict(t *testing.T) {
+	before := string(fileOf(st("A", false, waits, 0, "")))
+	for _, c := range []struct {
+		name, found, want string
+	}{
+		{"nothing was done", before, "story A: it waits for a review"},
+		{"beside another problem", edited(t, before, `"description": "d"`, `"description": "d", "verifyCommands": ["true"]`), "story A: it waits for a review"},
+		{"it has a wrong form", edited(t, before, `"needs_review", "reviewCount": 0`, `"approved", "reviewCount": "1"`), "story A, field reviewCount: it is a string"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, problems, _ := Repair([]byte(c.found), []byte(before), event.ModeReview, rules)
+			last := problems[len(problems)-1]
+			if !strings.Contains(texts(problems), c.want) || strings.Contains(last.Text, "waits") == last.Undone {
+				t.Errorf("%+v", problems)
+			}
+			if c.name == "it has a wrong form" && strings.Contains(texts(problems), "waits") {
+				t.Error(texts(problems))
+			}
+		})
 	}
 }
 

@@ -213,6 +213,13 @@ func oneStory(t *testing.T, table *strings.Builder) {
 				if len(problems) > 0 && (problems[0].Story != "A" || problems[0].Field == "" || !strings.Contains(problems[0].Text, problems[0].Field)) {
 					t.Errorf("%s: %s → %s: %+v", mode, b, a, problems[0])
 				}
+				fields := map[string]bool{}
+				for _, p := range problems {
+					if fields[p.Field] {
+						t.Errorf("%s: %s → %s: two problems of one field: %s", mode, b, a, texts(problems))
+					}
+					fields[p.Field] = true
+				}
 				if got, want := checkRepair(t, mode, before.Stories, after.Stories)[0], result(b, a, verdict); got != want {
 					t.Errorf("%s: %s → %s is %s, but became %s", mode, b, a, verdict, got)
 				}

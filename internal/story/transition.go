@@ -30,7 +30,7 @@ type change struct {
 }
 
 func (c *change) wrong(field, format string, args ...any) {
-	c.findings = append(c.findings, found(c.after.ID, field, restoreFields, format, args...))
+	c.findings = append(c.findings, found(c.after.ID, field, restore, format, args...))
 }
 
 // moved reports a field that this mode may not change.
