@@ -29,6 +29,7 @@ func full() Settings {
 		Restart:    Restart{},
 		Breaker:    Breaker{NoProgress: 1},
 		Reflect:    Reflect{Every: 2},
+		Guard:      Guard{Unknown: "deny", Allow: []string{"a b"}, Deny: []string{"c"}, Off: []string{"cloud"}, Sessions: true},
 		Review:     Review{Skip: true, Cap: 2, Vote: VoteMajority, MayEdit: true},
 		Journal:    Journal{KeepIterations: 2},
 	}

@@ -59,6 +59,7 @@ type Settings struct {
 	Breaker    Breaker    `json:"breaker" doc:"when a loop without progress is stopped"`
 	Reflect    Reflect    `json:"reflect" doc:"when the agent is asked to look back"`
 	Review     Review     `json:"review" doc:"how the stories of ralph/tasks.json are reviewed"`
+	Guard      Guard      `json:"guard" doc:"which commands of an agent 'ralph hook pre-tool-use' refuses"`
 	Journal    Journal    `json:"journal" doc:"how the journal is kept"`
 	Terminal   Terminal   `json:"terminal" doc:"what attach and list --watch show of a loop outside of their screen, where the terminal can"`
 }
@@ -138,6 +139,15 @@ type Journal struct {
 	Raw            bool     `json:"raw" trust:"free" doc:"keep the agent's own output lines with the events decoded from them"`
 }
 
+// Guard says which commands of an agent the hook pre-tool-use refuses.
+type Guard struct {
+	Unknown  string   `json:"unknown" trust:"asked" enum:"ask,deny,allow" doc:"what to answer about a command that cannot be judged; in a loop, ask is deny, because no person can answer"`
+	Allow    []string `json:"allow,omitempty" trust:"asked" doc:"commands that are always allowed, by their first words: \"git push --force\""`
+	Deny     []string `json:"deny,omitempty" trust:"free" doc:"commands that are always refused, by their first words"`
+	Off      []string `json:"off,omitempty" trust:"asked" doc:"categories that are not judged, as 'ralph guard --list' prints them"`
+	Sessions bool     `json:"sessions,omitempty" trust:"free" doc:"judge sessions of an agent that no loop runs, too"`
+}
+
 // Terminal says what a terminal shows beside the screen of a program. The settings of the person
 // who attaches count, not those of the loop.
 type Terminal struct {
@@ -170,6 +180,7 @@ func Defaults() Settings {
 		Journal: Journal{SyncEvery: second, Compress: true, Raw: true},
 
 		SCM:      SCM{Draft: true},
+		Guard:    Guard{Unknown: "ask"},
 		Terminal: Terminal{Title: true, Progress: true, Status: true, Notify: true},
 	}
 }

@@ -74,6 +74,11 @@ func TestDefaults(t *testing.T) {
 
 		// Beyond the design: docs/decisions/0017-settings-beyond-the-design.md.
 		"breaker.environment":    "3",
+		"guard.allow":            "[]",
+		"guard.deny":             "[]",
+		"guard.off":              "[]",
+		"guard.sessions":         "false",
+		"guard.unknown":          "ask",
 		"review.cap":             "5",
 		"review.mayEdit":         "false",
 		"review.skip":            "false",

@@ -52,7 +52,7 @@ func Answer(ctx context.Context, e Env, kind Kind, stdin io.Reader, stdout io.Wr
 	case err == nil:
 		reply, err = answerers[kind](ctx, e, in)
 	case kind == PreToolUse:
-		reply = unreadableToolUse(err)
+		reply = unreadableToolUse(e, err)
 	}
 	if err != nil {
 		err = fmt.Errorf("hook %s: %w", kind, err)

@@ -195,7 +195,7 @@ func runEval(c *command) string {
 		return ""
 	}
 	if kind := origin(text); kind != "" && strings.TrimSpace(text) == kind {
-		return c.runText(text, "", nil)
+		return c.runText(text, nil)
 	}
 	return c.script(text, c.in)
 }
@@ -221,7 +221,7 @@ func runSource(c *command) string {
 	text, written := c.files[c.absolute(file)]
 	switch {
 	case written && origin(text) != "" && strings.TrimSpace(text) == origin(text):
-		return c.runText(text, file, nil)
+		return c.runText(text, nil)
 	case written:
 		return c.script(text, c.in)
 	case hasUnknown(base):
@@ -229,7 +229,7 @@ func runSource(c *command) string {
 			c.cannotJudge("the name of the file that it runs is in a variable or comes from another command")
 		}
 	case slices.Contains([]string{"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0", "-"}, file) && c.in.given:
-		return c.runText(c.in.text, file, nil)
+		return c.runText(c.in.text, nil)
 	}
 	return unknown
 }
@@ -242,7 +242,7 @@ func runShell(c *command) string {
 	o := c.leading(shellOptions...)
 	for _, file := range o.of("rcfile", "init-file") {
 		if text, ok := c.files[c.absolute(file)]; ok {
-			c.runText(text, file, nil)
+			c.runText(text, nil)
 		}
 	}
 	switch {
@@ -251,13 +251,13 @@ func runShell(c *command) string {
 			return unknown
 		}
 		params := o.operands[1:]
-		return c.runText(o.operands[0], "", params[min(1, len(params)):])
+		return c.runText(o.operands[0], params[min(1, len(params)):])
 	case len(o.operands) > 0 && !o.has("s"):
 		return c.runFile(o.operands[0], o.operands[1:])
 	case c.in.given:
 		text := c.in.text
 		c.in = input{}
-		return c.runText(text, "", o.operands)
+		return c.runText(text, o.operands)
 	}
 	return unknown
 }
@@ -265,10 +265,10 @@ func runShell(c *command) string {
 // runFile judges a script: its text, if this command has written it.
 func (c *command) runFile(file string, params []string) string {
 	if slices.Contains([]string{"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0", "-"}, file) && c.in.given {
-		return c.runText(c.in.text, file, params)
+		return c.runText(c.in.text, params)
 	}
 	if text, ok := c.files[c.absolute(file)]; ok {
-		return c.runText(text, file, params)
+		return c.runText(text, params)
 	}
 	if strings.Contains(file, "://") {
 		c.runsForeign(downloaded)

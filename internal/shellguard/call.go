@@ -88,10 +88,14 @@ func (s *shell) simple(argv []string, in input) string {
 		}
 		return unknown
 	case strings.ContainsAny(c.name, "*?[") && c.name != "[" && c.name != "[[":
+		if strings.HasPrefix(argv[0], ".") { // in the project
+			s.cannotJudge("the name of the command is a pattern")
+			break
+		}
 		s.deny(Encoding, "the name of the command is a pattern, so it may be any program. Write the name in full.")
 	}
 	if text, ok := s.files[s.absolute(argv[0])]; ok && strings.Contains(argv[0], "/") {
-		return c.runText(text, argv[0], c.args)
+		return c.runText(text, c.args)
 	}
 	if run, ok := runners[c.name]; ok {
 		return run(c)
@@ -103,6 +107,9 @@ func (s *shell) simple(argv []string, in input) string {
 func (c *command) judged() string {
 	if judge, ok := rules[c.name]; ok {
 		judge(c)
+	}
+	if c.hasWord("completion", "completions") { // source <(kubectl completion bash)
+		return ""
 	}
 	if print, ok := printers[c.name]; ok {
 		return print(c)
@@ -161,7 +168,7 @@ func (c *command) runsForeign(kind string) bool {
 }
 
 // runText judges a text that a shell or an interpreter runs.
-func (c *command) runText(text, name string, params []string) string {
+func (c *command) runText(text string, params []string) string {
 	if kind := origin(text); strings.TrimSpace(text) == kind && kind != "" {
 		if !c.runsForeign(kind) {
 			c.cannotJudge("the text that it runs comes from a variable or another command")
@@ -173,7 +180,6 @@ func (c *command) runText(text, name string, params []string) string {
 		c.code(text)
 		return unknown
 	}
-	_ = name
 	return c.nested(text, params, c.in)
 }
 

@@ -4,10 +4,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // languages are the interpreters whose code is searched for known dangers. It is not parsed.
-var languages = words2set("python pypy perl ruby node nodejs bun deno php lua luajit Rscript osascript tclsh irb ipython jshell groovy swift elixir guile pwsh powershell")
+var languages map[string]bool
+
+const languageNames = "python pypy perl ruby node nodejs bun deno php lua luajit Rscript osascript tclsh irb ipython jshell groovy swift elixir guile pwsh powershell"
 
 // codeOptions are the options by which interpreters take code, and moduleOptions those that run
 // a module, so that the input is data.
@@ -39,7 +43,7 @@ func runInterpreter(c *command) string {
 	case len(code) > 0:
 		for _, text := range code {
 			if kind := origin(text); kind != "" && strings.TrimSpace(text) == kind {
-				c.runText(text, "", nil)
+				c.runText(text, nil)
 				continue
 			}
 			c.code(text)
@@ -61,7 +65,7 @@ func runInterpreter(c *command) string {
 		c.interpret(o.operands)
 	case c.in.given:
 		if kind := origin(c.in.text); kind != "" && strings.TrimSpace(c.in.text) == kind {
-			c.runText(c.in.text, "", nil)
+			c.runText(c.in.text, nil)
 		} else {
 			c.code(c.in.text)
 		}
@@ -89,7 +93,7 @@ func (c *command) interpret(words []string) {
 	case strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://"):
 		c.runsForeign(downloaded)
 	case written && origin(text) != "" && strings.TrimSpace(text) == origin(text):
-		c.runText(text, file, nil)
+		c.runText(text, nil)
 	case written:
 		c.code(text)
 	case hasUnknown(base):
@@ -104,22 +108,24 @@ func (c *command) interpret(words []string) {
 func (c *command) judgeBy(name string) { rules[name](c) }
 
 var (
-	codeShell   = regexp.MustCompile("os\\.system|os\\.popen|os\\.exec|os\\.spawn|subprocess|commands\\.getoutput|popen|child_process|exec(Sync|File|FileSync)?\\s*\\(|spawn(Sync)?\\s*\\(|system\\s*[( \"']|shell_exec|passthru|proc_open|`|qx\\b|%x|Process\\.|IO\\.popen|Open3|do shell script|os\\.execute|Deno\\.Command|Bun\\.\\$|pcntl_exec|Runtime\\.")
-	codeNetwork = regexp.MustCompile(`socket|TCPSocket|fsockopen|net\.(connect|Socket|createConnection)|IO::Socket|Socket\.tcp`)
-	codePty     = regexp.MustCompile(`dup2|pty\.spawn|/bin/(ba|z|da)?sh|cmd\.exe|exec\s*[("']|STDIN|\.pipe\(|proc_open|subprocess\.(call|Popen|run)`)
-	codeDecodes = regexp.MustCompile(`b64decode|base64_decode|decode64|unhexlify|fromhex|atob\(|'base64'|"base64"|unpack\(?\s*["']|rot13|rot_13|bytes\.fromhex|codecs\.decode|zlib\.decompress|marshal\.loads|gzinflate|str_rot13|pack\(?\s*["']H|chr\(\d+\)\s*[.+]\s*chr\(|fromCharCode`)
-	codeEvals   = regexp.MustCompile(`\bexec\s*\(|\beval\b|\bassert\s*\(|new Function|instance_eval|compile\s*\(|create_function|loadstring|os\.system|subprocess|system\s*\(|__import__|execSync`)
-	codeFetches = regexp.MustCompile(`urlopen|urlretrieve|requests\.get|http\.get|https\.get|fetch\(|LWP::|Net::HTTP|URI\.open|open\(\s*["']https?:|file_get_contents\(\s*["']https?:|curl_exec|httpx\.get|axios`)
-	codeSends   = regexp.MustCompile(`requests\.(post|put)|urlopen\([^)]*data|httpx\.post|method:\s*["']P|Net::HTTP\.post|axios\.post|\.sendall\(|smtplib`)
-	codeReads   = regexp.MustCompile(`open\(|readFile|read_text|read_bytes|File\.read|IO\.read|file_get_contents|os\.environ\b|process\.env\)|slurp|environ\)`)
-	codeRemoves = regexp.MustCompile(`(?:shutil\.rmtree|rmtree|rm_rf|rm_r|remove_entry_secure|remove_tree|rmSync|fs\.rm|rmdirSync|rimraf|removeSync|Deno\.remove(?:Sync)?|emptyDirSync|remove_dir)\s*\(?\s*(?:Path\(|pathlib\.Path\(|os\.path\.expanduser\()?\s*(["'][^"']*["'])?`)
-	codeWrites  = regexp.MustCompile(`(?:writeFileSync|writeFile|appendFileSync|appendFile|write_text|File\.write|file_put_contents|truncateSync|unlinkSync|unlink|os\.remove|File\.delete|copyfile|os\.replace|os\.rename)\s*\(\s*(["'][^"']*["'])`)
-	codeOpens   = regexp.MustCompile(`open\(\s*(["'][^"']*["'])\s*,\s*["'][wax+b]+["']`)
-	codeKills   = regexp.MustCompile(`os\.kill\(\s*-1|process\.kill\(\s*-1|os\.killpg\(\s*0|kill\s*\(?\s*9\s*,\s*-1`)
-	codeForks   = regexp.MustCompile(`while[^\n]{0,20}(?:os\.)?fork\(\)|fork\s+while\s+fork|loop\s*\{\s*fork|while\s*\(?\s*(1|true|True)\s*\)?\s*:?\s*\{?\s*(os\.)?fork|fork while (1|true)`)
-	codeString  = regexp.MustCompile("\"((?:[^\"\\\\\n]|\\\\.)*)\"|'((?:[^'\\\\\n]|\\\\.)*)'|`([^`]*)`|%x[({]([^)}]*)[)}]|qx[({/]([^)}/]*)[)}/]")
-	codeList    = regexp.MustCompile(`[\[(]\s*((?:["'][^"']*["']\s*,\s*)+["'][^"']*["'])\s*,?\s*[\])]`)
-	codeChain   = regexp.MustCompile(`["']\s*\+\s*["']`)
+	codeShell    = units.Pattern("os\\.system|os\\.popen|os\\.exec|os\\.spawn|subprocess|commands\\.getoutput|popen|child_process|exec(Sync|File|FileSync)?\\s*[\"'(]|spawn(Sync)?\\s*\\(|system\\s*[( \"']|shell_exec|passthru|proc_open|`|qx\\b|%x|Process\\.|IO\\.popen|Open3|do shell script|os\\.execute|Deno\\.Command|Bun\\.\\$|pcntl_exec|Runtime\\.")
+	codeNetwork  = units.Pattern(`socket|TCPSocket|fsockopen|net\.(connect|Socket|createConnection)|IO::Socket|Socket\.tcp`)
+	codePty      = units.Pattern(`dup2|pty\.spawn|/bin/(ba|z|da)?sh|cmd\.exe|exec\s*[("']|STDIN|\.pipe\(|proc_open|subprocess\.(call|Popen|run)`)
+	codeDecodes  = units.Pattern(`b64decode|base64_decode|decode64|unhexlify|fromhex|atob\(|'base64'|"base64"|unpack\(?\s*["']|rot13|rot_13|bytes\.fromhex|codecs\.decode|zlib\.decompress|marshal\.loads|gzinflate|str_rot13|pack\(?\s*["']H|chr\(\d+\)\s*[.+]\s*chr\(|fromCharCode`)
+	codeEvals    = units.Pattern(`\bexec\s*\(|\beval\b|\bassert\s*\(|new Function|instance_eval|compile\s*\(|create_function|loadstring|os\.system|subprocess|system\s*\(|__import__|execSync`)
+	codeFetches  = units.Pattern(`urlopen|urlretrieve|requests\.get|http\.get|https\.get|fetch\(|LWP::|Net::HTTP|URI\.open|open\(\s*["']https?:|file_get_contents\(\s*["']https?:|curl_exec|httpx\.get|axios`)
+	codeSends    = units.Pattern(`requests\.(post|put)|urlopen\([^)]*data|httpx\.post|method:\s*["']P|Net::HTTP\.post|axios\.post|\.sendall\(|smtplib`)
+	codeReads    = units.Pattern(`open\(|readFile|read_text|read_bytes|File\.read|IO\.read|file_get_contents|os\.environ\b|process\.env\)|slurp|environ\)`)
+	codeRemoves  = units.Pattern(`(?:shutil\.rmtree|rmtree|rm_rf|rm_r|remove_entry_secure|remove_tree|rmSync|fs\.rm|rmdirSync|rimraf|removeSync|Deno\.remove(?:Sync)?|emptyDirSync|remove_dir)\s*\(?\s*(?:Path\(|pathlib\.Path\(|os\.path\.expanduser\()?\s*(["'][^"']*["'])?`)
+	codeWrites   = units.Pattern(`(?:writeFileSync|writeFile|appendFileSync|appendFile|write_text|File\.write|file_put_contents|truncateSync|unlinkSync|unlink|os\.remove|File\.delete|copyfile|os\.replace|os\.rename)\s*\(?\s*(["'][^"']*["'])`)
+	codeOpens    = units.Pattern(`open\(\s*(["'][^"']*["'])\s*,\s*["'][wax+b]+["']`)
+	codeKills    = units.Pattern(`os\.kill\(\s*-1|process\.kill\(\s*-1|os\.killpg\(\s*0|kill\s*\(?\s*9\s*,\s*-1`)
+	codeRunsText = units.Pattern(`\bexec\s*\(|\beval\b|os\.system|new Function|runInThisContext`)
+	codeQueries  = units.Pattern(`(?i)execute|query|cursor|\$dbh|->do\(`)
+	codeForks    = units.Pattern(`while[^\n]{0,20}(?:os\.)?fork\(\)|fork\s+while\s+fork|loop\s*\{\s*fork|while\s*\(?\s*(1|true|True)\s*\)?\s*:?\s*\{?\s*(os\.)?fork|fork while (1|true)`)
+	codeString   = units.Pattern("\"((?:[^\"\\\\\n]|\\\\.)*)\"|'((?:[^'\\\\\n]|\\\\.)*)'|`([^`]*)`|%x[({]([^)}]*)[)}]|qx[({/]([^)}/]*)[)}/]")
+	codeList     = units.Pattern(`(?:["'][^"']*["']\s*,\s*\[?\s*)+["'][^"']*["']`)
+	codeChain    = units.Pattern(`["']\s*\+\s*["']`)
 )
 
 // code searches the code of another language for known dangers.
@@ -128,33 +134,33 @@ func (c *command) code(text string) {
 		return
 	}
 	const note = " The guard only searches code for known words; it does not read it."
-	text = codeChain.ReplaceAllString(text, "") // "r"+"m"
+	text = codeChain().ReplaceAllString(text, "") // "r"+"m"
 	texts := literals(text)
 	switch {
-	case codeNetwork.MatchString(text) && codePty.MatchString(text):
+	case codeNetwork().MatchString(text) && codePty().MatchString(text):
 		c.deny(RemoteShell, "the code connects a shell with the network. Do not."+note)
-	case codeDecodes.MatchString(text) && codeEvals.MatchString(text):
+	case codeDecodes().MatchString(text) && codeEvals().MatchString(text):
 		c.deny(Encoding, "the code runs text that is hidden by an encoding. Write it in plain text."+note)
-	case codeFetches.MatchString(text) && regexp.MustCompile(`\bexec\s*\(|\beval\b|os\.system|new Function|runInThisContext`).MatchString(text):
+	case codeFetches().MatchString(text) && codeRunsText().MatchString(text):
 		c.deny(Download, "the code runs what it downloads, unseen. Download to a file and read it."+note)
-	case codeForks.MatchString(text):
+	case codeForks().MatchString(text):
 		c.deny(ForkBomb, "the code starts copies of itself until the machine has no processes left. Do not run it."+note)
-	case codeKills.MatchString(text):
+	case codeKills().MatchString(text):
 		c.deny(Processes, "the code ends every process of the person. End those that you started, by their numbers."+note)
-	case codeSends.MatchString(text) && codeReads.MatchString(text):
+	case codeSends().MatchString(text) && codeReads().MatchString(text):
 		c.deny(Upload, "the code sends the contents of files or variables to another machine. Keep them here."+note)
 	}
-	for _, m := range codeRemoves.FindAllStringSubmatch(text, maxAlternatives) {
+	for _, m := range codeRemoves().FindAllStringSubmatch(text, maxAlternatives) {
 		if m[1] != "" {
 			c.remove(strings.Trim(m[1], `"'`), true)
 		}
 	}
-	for _, pattern := range []*regexp.Regexp{codeWrites, codeOpens} {
+	for _, pattern := range []*regexp.Regexp{codeWrites(), codeOpens()} {
 		for _, m := range pattern.FindAllStringSubmatch(text, maxAlternatives) {
 			c.write(strings.Trim(m[1], `"'`))
 		}
 	}
-	if regexp.MustCompile(`(?i)execute|query|cursor|\$dbh|->do\(`).MatchString(text) {
+	if codeQueries().MatchString(text) {
 		for _, literal := range texts {
 			c.statements(literal)
 		}
@@ -164,7 +170,7 @@ func (c *command) code(text string) {
 			c.read(strings.Replace(literal, "~", c.Home, 1))
 		}
 	}
-	if codeShell.MatchString(text) {
+	if codeShell().MatchString(text) {
 		c.codeCommands(text, texts)
 	}
 }
@@ -181,8 +187,8 @@ func (c *command) codeCommands(text string, texts []string) {
 			s.nested(literal, nil, input{})
 		}
 	}
-	for _, m := range codeList.FindAllStringSubmatch(text, maxAlternatives) {
-		s.simple(literals(m[1]), input{})
+	for _, m := range codeList().FindAllStringSubmatch(text, maxAlternatives) {
+		s.simple(literals(m[0]), input{})
 	}
 	c.steps = sub.steps
 	if sub.verdict.Decision == Deny || sub.verdict.Decision == Ask {
@@ -193,7 +199,7 @@ func (c *command) codeCommands(text string, texts []string) {
 // literals returns the texts between quotes.
 func literals(code string) []string {
 	var all []string
-	for _, m := range codeString.FindAllStringSubmatch(code, 4*maxAlternatives) {
+	for _, m := range codeString().FindAllStringSubmatch(code, 4*maxAlternatives) {
 		for _, group := range m[1:] {
 			if group != "" {
 				all = append(all, ansi(group))

@@ -7,7 +7,20 @@ import (
 )
 
 // loopFiles are the names in a loop's folder that ralph writes. The others are the agent's.
-var loopFiles = words2set("journal blobs guardrail-files config.json state.json iterations inbox run.lock notify runner.log reserve .git")
+var loopFiles map[string]bool
+
+const loopNames = "journal blobs guardrail-files config.json state.json iterations inbox run.lock notify runner.log reserve .git"
+
+// LoopFiles returns the paths in a loop's folder that only ralph writes.
+func LoopFiles(dir string) []string {
+	fill()
+	var files []string
+	for name := range loopFiles {
+		files = append(files, path.Join(dir, name))
+	}
+	slices.Sort(files)
+	return files
+}
 
 // own describes a file that belongs to ralph or to the guard; empty if a file does not.
 func (s *shell) own(word string) string {
@@ -40,6 +53,9 @@ func (s *shell) own(word string) string {
 				return "the settings of the agent, which contain its hooks"
 			}
 		case ".ralph":
+			if len(parts) > 1 && parts[1] == "session" {
+				return "the state of session loops"
+			}
 			if len(parts) == 2 && strings.HasPrefix(parts[1], "settings") {
 				return "ralph's settings"
 			}
@@ -70,7 +86,7 @@ func (s *shell) ownRemoved(word string) string {
 	if what := s.own(word); what != "" {
 		return what
 	}
-	file, all, ok := s.target(word)
+	file, _, ok := s.target(word)
 	if !ok || file == "" {
 		return ""
 	}
@@ -91,7 +107,6 @@ func (s *shell) ownRemoved(word string) string {
 			return "the settings of the agent, which contain its hooks"
 		}
 	}
-	_ = all
 	return ""
 }
 

@@ -28,6 +28,9 @@ func (s *shell) assignment(a *syntax.Assign) {
 		return
 	}
 	name := a.Name.Value
+	if a.Index != nil {
+		s.substitutions(a.Index)
+	}
 	if a.Array != nil {
 		var list []string
 		for _, elem := range a.Array.Elems {
@@ -314,11 +317,11 @@ func slice(text string, sl *syntax.Slice) string {
 		if x == nil {
 			return absent, true
 		}
-		var b strings.Builder
-		if syntax.NewPrinter().Print(&b, &syntax.Word{Parts: []syntax.WordPart{&syntax.ArithmExp{X: x}}}) != nil {
+		word, ok := x.(*syntax.Word)
+		if !ok {
 			return 0, false
 		}
-		n, err := strconv.Atoi(strings.Trim(b.String(), "$() "))
+		n, err := strconv.Atoi(word.Lit())
 		return n, err == nil
 	}
 	offset, ok := number(sl.Offset, 0)

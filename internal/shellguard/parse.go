@@ -45,3 +45,29 @@ func openers(text string) int {
 	}
 	return count
 }
+
+// Join makes a command of words: each is one word of it, whatever it contains.
+func Join(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		text, err := syntax.Quote(word, syntax.LangBash)
+		if err != nil { // NUL bytes, which no program can be given
+			text, _ = syntax.Quote(strings.ReplaceAll(word, "\x00", ""), syntax.LangBash)
+		}
+		quoted[i] = text
+	}
+	return strings.Join(quoted, " ")
+}
+
+// PatchFiles returns the files that a patch of the tool apply_patch changes.
+func PatchFiles(patch string) []string {
+	var files []string
+	for line := range strings.Lines(patch) {
+		for _, prefix := range []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "} {
+			if file, ok := strings.CutPrefix(line, prefix); ok {
+				files = append(files, strings.TrimSpace(file))
+			}
+		}
+	}
+	return files
+}

@@ -26,7 +26,9 @@ const (
 var tempFolders = []string{"/tmp", "/var/tmp", "/private/tmp", "/dev/shm", "/var/folders", "/private/var/folders", "/tmp/tmpdir"}
 
 // systemFolders are the folders of a system. All other folders directly in / count only themselves.
-var systemFolders = words2set("bin boot dev etc lib lib32 lib64 opt proc root run sbin srv sys usr var System Library Applications private Windows nix snap cores")
+var systemFolders map[string]bool
+
+const systemNames = "bin boot dev etc lib lib32 lib64 opt proc root run sbin srv sys usr var System Library Applications private Windows nix snap cores"
 
 func words2set(words string) map[string]bool {
 	set := map[string]bool{}

@@ -8,7 +8,7 @@ import (
 // printers return what commands print, as far as it matters for the commands that read it.
 var printers map[string]func(*command) string
 
-func init() {
+func fillPrinters() {
 	printers = map[string]func(*command) string{
 		"echo": printEcho, "cat": printFiles, "bat": printFiles, "tac": printFiles, "base64": printDecoded, "base32": printDecoded, "xxd": printDecoded,
 		"openssl": printDecoded, "gpg": printDecoded, "gzip": printDecoded, "gunzip": printDecoded, "zcat": printDecoded, "bzcat": printDecoded, "bunzip2": printDecoded,
@@ -131,6 +131,9 @@ func printDecoded(c *command) string {
 	decodes := o.has("d", "D", "decode", "decompress", "r", "A") || c.hasWord("-d", "-r", "--decode", "enc") ||
 		strings.HasSuffix(c.name, "cat") || strings.HasPrefix(c.name, "un") || c.name == "gunzip" || c.name == "uudecode"
 	if !decodes {
+		if words2set("base64 base32 xxd")[c.name] && (len(o.operands) > 0 || origin(c.in.text) != "") {
+			return encoded
+		}
 		return unknown
 	}
 	text := c.in.text

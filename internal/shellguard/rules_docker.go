@@ -30,10 +30,16 @@ func runDocker(c *command) string {
 		if o.has("privileged") {
 			c.deny(Container, "--privileged gives the container power over the machine. Leave it out.")
 		}
+		sub.inContainer(o.operands[min(1, len(o.operands)):])
 		return foreign
 	case "logs":
 		return foreign
 	case "compose":
+		if i := slices.Index(sub.args, "exec"); i >= 0 {
+			inner := &command{c.shell, c.name, sub.args[i+1:], c.in}
+			o := inner.leading("e", "env", "u", "user", "w", "workdir", "index")
+			inner.inContainer(o.operands[min(1, len(o.operands)):])
+		}
 		if o := sub.options("f", "p", "file", "project-name"); slices.Contains(o.operands, "down") && o.has("v", "volumes") {
 			c.ask(Container, "it removes the volumes with their data. Use docker compose down without -v.")
 		}
@@ -61,6 +67,27 @@ func runDocker(c *command) string {
 		}
 	}
 	return unknown
+}
+
+// inContainer judges a command in a container that runs. It cannot reach the machine, but the data
+// of a database is as lost as elsewhere.
+func (c *command) inContainer(words []string) {
+	sub := *c.judgement
+	sub.verdict, sub.Context.Unknown = Verdict{Decision: Allow}, Allow
+	s := c.fork()
+	s.judgement = &sub
+	s.dir = ""
+	sub.Off = nil
+	for _, category := range Categories() {
+		if category != Database {
+			sub.Off = append(sub.Off, category)
+		}
+	}
+	s.simple(words, c.in)
+	c.steps = sub.steps
+	if sub.verdict.Decision != Allow && sub.verdict.Category == Database {
+		c.deny(Database, sub.verdict.Reason)
+	}
 }
 
 // allContainers is what 'docker ps -q' prints.

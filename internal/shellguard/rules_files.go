@@ -2,9 +2,10 @@ package shellguard
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 func judgeRemove(c *command) {
@@ -88,6 +89,13 @@ func (c *command) writeInto(destination string, sources []string) {
 	}
 }
 
+// judgePatch judges the files of a patch, in its argument or its input.
+func judgePatch(c *command) {
+	for _, file := range PatchFiles(strings.Join(c.args, "\n") + "\n" + c.in.text) {
+		c.write(file)
+	}
+}
+
 func judgeTruncate(c *command) {
 	for _, word := range c.options("s", "r", "size", "reference").operands {
 		c.write(word)
@@ -114,7 +122,7 @@ func judgeSed(c *command) {
 		scripts, files = files[:1], files[1:]
 	}
 	for _, text := range scripts {
-		if m := sedRuns.FindStringSubmatch(text); m != nil {
+		if m := sedRuns().FindStringSubmatch(text); m != nil {
 			c.nested(m[1], nil, input{})
 		}
 	}
@@ -130,7 +138,7 @@ func judgeSed(c *command) {
 	}
 }
 
-var sedRuns = regexp.MustCompile(`^[0-9$]*e ?(.+)$`)
+var sedRuns = units.Pattern(`^[0-9$]*e ?(.+)$`)
 
 // judgeRsync judges what rsync copies, removes and sends.
 func judgeRsync(c *command) {
@@ -201,11 +209,11 @@ func judgeTar(c *command) {
 }
 
 // diskName is how macOS names a disk.
-var diskName = regexp.MustCompile(`^r?disk\d`)
+var diskName = units.Pattern(`^r?disk\d`)
 
 func judgeFormat(c *command) {
-	for _, word := range c.options("t", "L", "F", "b", "N", "U").operands {
-		if strings.HasPrefix(word, "/dev/") || hasUnknown(word) || diskName.MatchString(word) {
+	for _, word := range c.options("t", "L", "b", "N", "U").operands {
+		if strings.HasPrefix(word, "/dev/") || hasUnknown(word) || diskName().MatchString(word) {
 			c.deny(Disks, "it creates a file system on "+word+" and so destroys what is there. Use an image file in the project.")
 		}
 	}
@@ -296,11 +304,11 @@ func judgePermissions(c *command) {
 	}
 }
 
-var octalMode = regexp.MustCompile(`^[0-7]{3,5}$`)
+var octalMode = units.Pattern(`^[0-7]{3,5}$`)
 
 // opensToAll reports whether a mode lets every user write, or sets the bits setuid or setgid.
 func opensToAll(mode string) bool {
-	if octalMode.MatchString(mode) {
+	if octalMode().MatchString(mode) {
 		special := len(mode) > 3 && (mode[len(mode)-4]&6) != 0 // setuid 4, setgid 2; '0' is 0x30
 		return (mode[len(mode)-1]-'0')&2 != 0 || special && mode[len(mode)-4] != '0' || strings.Trim(mode, "0") == ""
 	}

@@ -40,7 +40,7 @@ func runGit(c *command) string {
 
 var gitVerbs map[string]judge
 
-func init() {
+func fillGitVerbs() {
 	gitVerbs = map[string]judge{
 		"push": gitPush, "reset": gitReset, "clean": gitClean, "checkout": gitDiscard, "restore": gitDiscard, "switch": gitDiscard, "stash": gitStash,
 		"reflog": gitReflog, "gc": gitGC, "prune": gitGC, "filter-branch": gitRewrite, "filter-repo": gitRewrite, "replace": gitRewrite, "update-ref": gitUpdateRef,
@@ -280,7 +280,9 @@ func (c *command) gitSetting(name, text string, stays bool) {
 }
 
 // harmlessPrograms may be pagers, editors and helpers of git.
-var harmlessPrograms = words2set("cat less more true false : head tail vim vi nvim nano emacs code subl ssh delta bat diff-so-fancy echo store cache manager manager-core osxkeychain libsecret wincred gpg gpg2 sed git-lfs mate micro helix hx")
+var harmlessPrograms map[string]bool
+
+const harmlessNames = "cat less more true false : head tail vim vi nvim nano emacs code subl ssh delta bat diff-so-fancy echo store cache manager manager-core osxkeychain libsecret wincred gpg gpg2 sed git-lfs mate micro helix hx"
 
 // harmlessProgram reports whether a text runs one known program and nothing else.
 func harmlessProgram(text string) bool {

@@ -54,6 +54,9 @@ func judgeTransfer(c *command) {
 			}
 		}
 	}
+	if !local && slices.ContainsFunc(c.args, func(arg string) bool { return strings.Contains(arg, encoded) }) {
+		c.deny(Upload, "it puts the contents of a file into a request to another machine. Keep them here, or ask the person.")
+	}
 	for _, file := range o.of("o", "output", "O", "output-document") {
 		if file != "-" && !(c.name != "curl" && len(o.of("o")) > 0) {
 			c.write(file)

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // publishVerbs are the words by which programs publish, separated by commas. A verb may be several
@@ -36,7 +38,8 @@ func judgePublish(c *command) {
 
 // verbIs reports whether the words of a command that are no options begin with one of the verbs.
 func (c *command) verbIs(verbs string) bool {
-	all := strings.Join(c.subcommand(), " ") + " "
+	o := c.options("prefix", "C", "cwd", "dir", "workspace", "w", "filter", "F", "manifest-path", "p", "package", "directory", "D", "R", "repo")
+	all := strings.Join(o.operands, " ") + " "
 	for _, verb := range strings.Split(verbs, ",") {
 		if verb = strings.TrimSpace(verb); strings.HasPrefix(all, verb+" ") {
 			return true
@@ -50,7 +53,7 @@ func (c *command) verbIs(verbs string) bool {
 
 // cloudVerbs are the words by which programs remove or change what runs elsewhere. Each is a
 // pattern for one word of the command.
-var cloudVerbs = map[string]*regexp.Regexp{}
+var cloudVerbs map[string]func() *regexp.Regexp
 
 // cloudWords lists them as one pattern for each group of programs.
 var cloudWords = []struct{ names, pattern string }{
@@ -77,9 +80,10 @@ var cloudWords = []struct{ names, pattern string }{
 	{"minikube", `never`},
 }
 
-func init() {
+func fillCloudVerbs() {
+	cloudVerbs = map[string]func() *regexp.Regexp{}
 	for _, row := range cloudWords {
-		pattern := regexp.MustCompile(`^(?:` + row.pattern + `)$`)
+		pattern := units.Pattern(`^(?:` + row.pattern + `)$`)
 		for _, name := range strings.Fields(row.names) {
 			cloudVerbs[name] = pattern
 		}
@@ -87,14 +91,21 @@ func init() {
 }
 
 func judgeCloud(c *command) {
-	pattern := cloudVerbs[c.name]
-	if pattern == nil || c.hasWord("--help", "-h", "--dry-run", "--dry-run=client", "--dry-run=server", "--dryrun", "help", "-dry-run") {
+	lazy := cloudVerbs[c.name]
+	if lazy == nil || c.hasWord("--help", "-h", "--dry-run", "--dry-run=client", "--dry-run=server", "--dryrun", "help", "-dry-run") {
 		return
 	}
+	pattern := lazy()
 	words := c.subcommand()
 	all := strings.Join(words, " ")
 	switch c.name {
 	case "kubectl", "oc", "k":
+		if i := slices.Index(c.args, "--"); i > 0 && slices.Contains(c.args[:i], "exec") {
+			inner := c.fork()
+			inner.dir = ""
+			inner.simple(c.args[i+1:], c.in)
+			return
+		}
 		if words := c.kubeVerb(); words != nil && pattern.MatchString(words[0]) && !(words[0] == "rollout" && slices.Contains(words, "status") || words[0] == "rollout" && slices.Contains(words, "history")) {
 			c.deny(Cloud, "it changes or removes what runs in a cluster. Write the manifests and let the person apply them.")
 		}
@@ -190,11 +201,11 @@ func (c *command) awsSecrets(all string) {
 }
 
 var (
-	sqlLoss   = regexp.MustCompile(`(?is)\b(drop\s+(database|schema|table|keyspace|index|user|role|tablespace|view|collection)|truncate\s+(table\s+)?["\x60\w.]+|alter\s+table\s+\S+\s+drop|dropdatabase\s*\(|\.drop\s*\(\s*\)|deletemany\s*\(\s*\{\s*\}|drop\s+owned|reset\s+master|dropAllUsers)`)
-	sqlDelete = regexp.MustCompile(`(?is)\bdelete\s+from\s+[^;]*`)
-	sqlUpdate = regexp.MustCompile(`(?is)\bupdate\s+\S+\s+set\s+[^;]*`)
-	sqlWhere  = regexp.MustCompile(`(?is)\b(where|limit|using)\b`)
-	sqlShell  = regexp.MustCompile(`(?is)(\\!\s*|copy\s+.*\bto\s+program\s+'|copy\s+.*\bfrom\s+program\s+'|\bsystem\s+|\.shell\s+|\.system\s+)([^']*)`)
+	sqlLoss   = units.Pattern(`(?is)\b(drop\s+(database|schema|table|keyspace|index|user|role|tablespace|view|collection)|truncate\s+(table\s+)?["\x60\w.]+|alter\s+table\s+\S+\s+drop|dropdatabase\s*\(|\.drop\s*\(\s*\)|deletemany\s*\(\s*\{\s*\}|drop\s+owned|reset\s+master|dropAllUsers)`)
+	sqlDelete = units.Pattern(`(?is)\bdelete\s+from\s+[^;]*`)
+	sqlUpdate = units.Pattern(`(?is)\bupdate\s+\S+\s+set\s+[^;]*`)
+	sqlWhere  = units.Pattern(`(?is)\b(where|limit|using)\b`)
+	sqlShell  = units.Pattern(`(?is)(\\!\s*|copy\s+.*\bto\s+program\s+'|copy\s+.*\bfrom\s+program\s+'|\bsystem\s+|\.shell\s+|\.system\s+)([^']*)`)
 )
 
 // judgeSQL judges the statements that a client of a database gets.
@@ -214,15 +225,15 @@ func judgeSQL(c *command) {
 
 // statements judges statements of SQL and of MongoDB's shell.
 func (c *command) statements(text string) {
-	if m := sqlLoss.FindString(text); m != "" {
+	if m := sqlLoss().FindString(text); m != "" {
 		c.deny(Database, "\""+strings.Join(strings.Fields(m), " ")+"\" destroys data. Write a migration, or use a database of your own for tests.")
 	}
-	for _, statement := range append(sqlDelete.FindAllString(text, 8), sqlUpdate.FindAllString(text, 8)...) {
-		if !sqlWhere.MatchString(statement) {
+	for _, statement := range append(sqlDelete().FindAllString(text, 8), sqlUpdate().FindAllString(text, 8)...) {
+		if !sqlWhere().MatchString(statement) {
 			c.deny(Database, "without WHERE it changes or removes all rows. Name the rows, or use a database of your own for tests.")
 		}
 	}
-	if m := sqlShell.FindStringSubmatch(text); m != nil && c.name != "mongosh" && c.name != "mongo" {
+	if m := sqlShell().FindStringSubmatch(text); m != nil && c.name != "mongosh" && c.name != "mongo" {
 		c.nested(m[2], nil, input{})
 	}
 }

@@ -34,7 +34,7 @@ func judgeKill(c *command) {
 // processesByName is what pgrep and pidof print.
 const processesByName = unknown + "pgrep"
 
-func init() {
+func fillProcessPrinters() {
 	for _, name := range []string{"pgrep", "pidof"} {
 		printers[name] = func(c *command) string {
 			if c.options("P", "g", "s", "u").has("P") {

@@ -18,8 +18,11 @@ var secretFiles = strings.Fields(`
 // credential describes a file that contains credentials; empty for others.
 func (s *shell) credential(word string) string {
 	file := word
-	if at, _, ok := s.target(word); ok && at != "" {
+	if at, all, ok := s.target(word); ok && at != "" {
 		file = at
+		if all && words2set(".aws .kube .docker .gnupg .ssh")[path.Base(at)] {
+			return "credentials"
+		}
 	}
 	if strings.ContainsAny(file, "*?[") {
 		for _, known := range []string{s.Home + "/.ssh/id_rsa", s.Home + "/.ssh/id_ed25519", s.Home + "/.aws/credentials", s.Home + "/.netrc", "/etc/shadow", s.Home + "/.git-credentials", s.Home + "/.kube/config"} {
@@ -92,6 +95,17 @@ func (c *command) readAll(files []string) {
 // judgeReader judges commands that print the files that they name.
 func judgeReader(c *command) {
 	c.readAll(c.options("n", "c", "w", "f", "d", "k", "t").operands)
+}
+
+// judgeEditor judges the commands that an editor runs.
+func judgeEditor(c *command) {
+	o := c.options("c", "cmd", "S", "u")
+	for _, text := range o.of("c", "cmd") {
+		if _, run, ok := strings.Cut(text, "!"); ok {
+			c.nested(run, nil, input{})
+		}
+	}
+	c.readAll(o.operands)
 }
 
 // judgeGrep is judgeReader for commands that may print only whether or where a file matches.

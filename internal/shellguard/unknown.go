@@ -14,9 +14,10 @@ const (
 	downloaded = "\x03" // from the network by a command of this text
 	decoded    = "\x04" // what a decoder or a filter makes of a text
 	foreign    = "\x05" // what other people or programs wrote: a DNS record, a log, the clipboard
+	encoded    = "\x06" // the contents of a file or of another program, in an encoding
 )
 
-const unknowns = unknown + splitting + downloaded + decoded + foreign
+const unknowns = unknown + splitting + downloaded + decoded + foreign + encoded
 
 func isUnknown(b byte) bool { return strings.IndexByte(unknowns, b) >= 0 }
 
@@ -24,7 +25,7 @@ func hasUnknown(text string) bool { return strings.ContainsAny(text, unknowns) }
 
 // origin returns the strongest kind of unknown text in a text; empty if all of it is known.
 func origin(text string) string {
-	for _, kind := range []string{downloaded, decoded, foreign, splitting, unknown} {
+	for _, kind := range []string{downloaded, decoded, foreign, encoded, splitting, unknown} {
 		if strings.Contains(text, kind) {
 			return kind
 		}

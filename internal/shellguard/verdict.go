@@ -177,6 +177,7 @@ const (
 )
 
 func newJudgement(in Context) *judgement {
+	fill()
 	if in.Project == "" {
 		in.Project = in.Dir
 	}

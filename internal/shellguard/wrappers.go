@@ -6,10 +6,10 @@ import (
 )
 
 // runners are the commands that run others. Each judges what it runs, and returns what that would
-// print. The map is filled at the start because the runners use it.
+// print. See [fill].
 var runners map[string]func(*command) string
 
-func init() {
+func fillRunners() {
 	runners = map[string]func(*command) string{
 		"env": runEnv, "xargs": runXargs, "parallel": runXargs, "find": runFind, "fd": runFd, "fdfind": runFd,
 		"ssh": runSSH, "eval": runEval, "trap": runTrap, "source": runSource, ".": runSource, "exec": runExec,
@@ -103,7 +103,7 @@ func runPrivileged(c *command) string {
 	}
 	if len(rest) == 0 {
 		if c.in.given && o.has("s", "i", "shell", "login") {
-			return c.runText(c.in.text, "", nil)
+			return c.runText(c.in.text, nil)
 		}
 		return unknown
 	}
@@ -113,6 +113,9 @@ func runPrivileged(c *command) string {
 func runEnv(c *command) string {
 	o := c.leading("u", "C", "S", "unset", "chdir", "split-string")
 	rest := o.operands
+	if len(rest) > 0 && rest[0] == "-" { // the same as -i
+		rest = rest[1:]
+	}
 	for _, text := range o.of("S", "split-string") {
 		rest = append(splitText(text).all(), rest...)
 	}
@@ -152,7 +155,7 @@ func runXargs(c *command) string {
 	items = atMost(items)
 	if len(rest) == 0 {
 		if c.name == "parallel" {
-			return c.runText(text, "", nil)
+			return c.runText(text, nil)
 		}
 		return strings.Join(items, " ")
 	}
@@ -193,6 +196,9 @@ func runSSH(c *command) string {
 		if name, text, _ := strings.Cut(option, "="); strings.EqualFold(name, "ProxyCommand") || strings.EqualFold(name, "LocalCommand") {
 			c.nested(text, nil, input{})
 		}
+	}
+	if len(o.operands) > 1 && o.operands[1] == "--" {
+		o.operands = slices.Delete(slices.Clone(o.operands), 1, 2)
 	}
 	if len(o.operands) < 2 {
 		if c.in.given && len(o.operands) == 1 {
@@ -266,9 +272,9 @@ func runFd(c *command) string {
 			if len(o.operands) > 1 && i > 1 {
 				start = o.operands[1]
 			}
-			c.simple(c.foundIn(c.args[i+1:], start), input{})
+			c.simple(c.foundIn(c.args[i+1:], start, "found"), input{})
 			return unknown
 		}
 	}
-	return c.below(".")
+	return c.below(".", "found")
 }
