@@ -43,6 +43,7 @@ var claims = map[event.Claim]string{
 	event.ClaimResponse:  "the agent said the response",
 	event.ClaimChecklist: "all boxes of task.md are ticked",
 	event.ClaimDoneFile:  "the file DONE is in the loop's folder",
+	event.ClaimStories:   "all stories of ralph/tasks.json are done",
 }
 
 // refused explains a refused claim by what was missing. policy.Completion and policy.Verification
@@ -60,6 +61,9 @@ func (t *trace) refused(p event.CompletionRefused) reason {
 			r.keys = append(r.keys, "completion.minToolCalls", "completion.onPromiseNoWork")
 			r.facts = append(r.facts, t.finalWords())
 			r.facts = append(r.facts, t.checksOf(event.TypeRepoInspected)...)
+		case strings.Contains(missing, "ralph/tasks.json"):
+			r.keys = append(r.keys, "review.skip")
+			r.facts = append(r.facts, t.last[event.TypeStoriesRead], t.here(event.TypeStoriesJudged))
 		case strings.Contains(missing, "boxes in task.md"):
 			r.keys = append(r.keys, "completion.checklist")
 			r.facts = append(r.facts, t.checksOf(event.TypeFolderInspected)...)
@@ -110,6 +114,8 @@ func (t *trace) claimKeys(how event.Claim) []string {
 		keys = []string{"completionResponse", "completion.match", "completion.minToolCalls", "completion.onPromiseNoWork"}
 	case event.ClaimChecklist:
 		keys = []string{"completion.checklist"}
+	case event.ClaimStories:
+		keys = []string{"review.skip", "review.cap"}
 	default:
 		return t.withGuardrails([]string{"completion.doneFile"})
 	}
@@ -129,6 +135,8 @@ func (t *trace) claimFacts(how event.Claim) []event.Event {
 	switch how {
 	case event.ClaimPromise, event.ClaimResponse:
 		return append(facts, t.finalWords(), t.here(event.TypeIterationChecked))
+	case event.ClaimStories:
+		return append(facts, t.last[event.TypeStoriesRead], t.here(event.TypeStoriesJudged), t.here(event.TypeIterationChecked))
 	}
 	return append(facts, append(t.checksOf(event.TypeFolderInspected), t.here(event.TypeFolderInspected), t.here(event.TypeIterationChecked))...)
 }

@@ -150,9 +150,14 @@ func (t *trace) reported(e event.Event, p event.Payload) reason {
 	default:
 		r.answer = "No rule decided it: " + by + " recorded it."
 	}
-	if c, ok := p.(event.CommandReceived); ok {
-		r.question = fmt.Sprintf("Why is there a command %s?", c.Kind)
-		r.answer = fmt.Sprintf("It came from %s. Its answer names it by the id %s.", orUnknown(c.From), c.ID)
+	switch p := p.(type) {
+	case event.CommandReceived:
+		r.question = fmt.Sprintf("Why is there a command %s?", p.Kind)
+		r.answer = fmt.Sprintf("It came from %s. Its answer names it by the id %s.", orUnknown(p.From), p.ID)
+	case event.StoriesRead:
+		t.storiesRead(&r, p)
+	case event.StoriesJudged:
+		t.storiesJudged(&r, p)
 	}
 	return r
 }

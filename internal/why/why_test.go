@@ -30,6 +30,30 @@ var stories = map[string]struct {
 		w.begin()
 		return w
 	}},
+	"stories_open": {event.TypeCompletionRefused, func(t *testing.T) *world {
+		w := overStories(t)
+		w.beginStory(event.ModeImplement, event.StoryState{ID: "US-001"})
+		w.said("<promise>COMPLETE</promise>", 1)
+		w.judged(event.ModeImplement, "US-001: only a review may approve a story", event.StoryState{ID: "US-001", ReviewStatus: event.StoryNeedsReview})
+		w.beginStory(event.ModeReview, event.StoryState{ID: "US-001", ReviewStatus: event.StoryNeedsReview})
+		w.said("It is wrong.", 1)
+		w.judged(event.ModeReview, "", event.StoryState{ID: "US-001", ReviewStatus: event.StoryChangesRequested, ReviewCount: 1})
+		w.beginStory(event.ModeReviewFix, event.StoryState{ID: "US-001", ReviewStatus: event.StoryChangesRequested, ReviewCount: 1})
+		return w
+	}},
+	"stories_done": {"", func(t *testing.T) *world {
+		w := overStories(t)
+		w.beginStory(event.ModeReview, event.StoryState{ID: "US-001", ReviewStatus: event.StoryNeedsReview})
+		w.said("It is right.", 1)
+		w.judged(event.ModeReview, "", event.StoryState{ID: "US-001", Passes: true, ReviewStatus: event.StoryApproved, ReviewCount: 1})
+		w.exits()
+		return w
+	}},
+	"stories_done_before": {event.TypeStoriesRead, func(t *testing.T) *world {
+		w := overStories(t)
+		w.answer(event.DoBegin, "loop", event.StoriesRead{Mode: event.ModeImplement, Done: true, Stories: []event.StoryState{{ID: "US-001", Passes: true, ReviewStatus: event.StoryApproved}}})
+		return w
+	}},
 	"refused_now": {"", func(t *testing.T) *world {
 		w := start(t, nil)
 		w.begin()

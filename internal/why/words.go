@@ -62,6 +62,13 @@ func ofLoop(p event.Payload) string {
 		return joined("warning about "+p.Limit, p.Why)
 	case event.BreakerTripped:
 		return fmt.Sprintf("circuit breaker (%s), step %s: %s", p.Rule, p.Step, p.Evidence)
+	case event.StoriesRead:
+		if p.Done {
+			return "all stories of tasks.json are done"
+		}
+		return joined("the iteration is for "+cmp.Or(p.Story, "what the claim lacked"), string(p.Mode))
+	case event.StoriesJudged:
+		return fmt.Sprintf("tasks.json was judged: %s", units.Quantity(len(p.Problems), "problem"))
 	case event.AgentReplaced:
 		return joined(fmt.Sprintf("%s works instead of %s", p.Name, p.Was), p.Why)
 	case event.TimerFired:

@@ -212,3 +212,25 @@ func (w *world) exits() {
 }
 
 func usd(amount float64) *float64 { return &amount }
+
+// overStories starts a loop over stories.
+func overStories(t *testing.T) *world {
+	return start(t, func(r *event.Rules) { r.Stories, r.Review.Cap = true, 5 })
+}
+
+// beginStory begins an iteration on the first of the stories.
+func (w *world) beginStory(mode event.StoryMode, states ...event.StoryState) {
+	n := w.engine.State().Iteration + 1
+	w.answer(event.DoBegin, "loop", event.StoriesRead{Mode: mode, Story: states[0].ID, Stories: states},
+		event.IterationStarted{N: n, Mode: string(mode), Prompt: event.Blob{Text: "do it", Bytes: 5}})
+	w.answer(event.DoStart, agent, event.AgentStarted{PID: 7, Live: true, Costs: true, Tools: true})
+}
+
+// judged is the check after a turn.
+func (w *world) judged(mode event.StoryMode, problem string, states ...event.StoryState) {
+	p := event.StoriesJudged{Mode: mode, Stories: states}
+	if problem != "" {
+		p.Problems = []event.StoryProblem{{Story: states[0].ID, Field: "passes", Text: problem, Undone: true}}
+	}
+	w.looked(p)
+}
