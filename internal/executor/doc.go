@@ -6,7 +6,8 @@
 //
 // The answer to each effect, besides effect.failed:
 //
-//   - iteration.begin: iteration.started
+//   - iteration.begin: iteration.started; or folder.inspected or stories.read that say that all is
+//     done already
 //   - iteration.check: iteration.checked
 //   - repo.commit: scm.ended
 //   - check.cancel: the answer of the begin, check or commit that it ends

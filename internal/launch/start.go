@@ -206,6 +206,9 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 		}
 	}
 	cfg.Stories = v.stories != nil
+	if err := v.stories.ignoreMarker(e); err != nil {
+		return cfg, err
+	}
 	v.stories.tell(e, loaded.Settings)
 	cfg.Frozen, err = config.Freeze(loaded.Settings, v.flags())
 	return cfg, err

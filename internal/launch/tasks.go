@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/executor"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/internal/task"
@@ -167,6 +168,30 @@ func (s *stories) tell(e *cli.Env, settings config.Settings) {
 		cli.Tell(e.Stderr, "warning: maximumIterations leaves %d of them", max(left, 0))
 		cli.Tell(e.Stderr, "hint: -m %d is enough for the likely number", s.counted+likely)
 	}
+}
+
+// ignoreMarker lets git ignore the marker of a loop over stories, so that no agent commits it.
+// Outside of a repository it does nothing.
+func (s *stories) ignoreMarker(e *cli.Env) error {
+	if s == nil {
+		return nil
+	}
+	tree, err := repo.WorkTree(e.Root())
+	if err != nil || !cli.Exists(filepath.Join(tree, ".git")) {
+		return err
+	}
+	root, err := filepath.EvalSymlinks(e.Root())
+	if err != nil {
+		return fmt.Errorf("find the project: %w", err)
+	}
+	added, err := plan.Ignore(root, tree)
+	if err != nil {
+		return cli.Refuse("add a line "+plan.Active+" to .gitignore", "%w", err)
+	}
+	if added {
+		cli.Tell(e.Stderr, "%s is added to .gitignore", plan.Active)
+	}
+	return nil
 }
 
 func plural(n int, one, many string) string {
