@@ -158,6 +158,13 @@ func (h *simExecutor) beginStories(d event.Decided, s policy.Stories, rules even
 	read := func() {
 		data := h.r.w.project.readTasks()
 		list, problems := story.Parse(data)
+		if len(problems) > 0 && h.r.w.project.guard.reseal {
+			// A person accepted the file as the agent left it.
+			h.fail(d, cause, event.ClassConfig, &executor.TasksError{Problems: problems})
+			h.r.w.project.createTasks()
+			done()
+			return
+		}
 		if len(problems) > 0 {
 			h.r.w.violate(tasksReadable, "before iteration %d: %v in %.300s", d.Iteration, problems, data)
 		}
@@ -277,6 +284,10 @@ func (w *world) checkApprovals(events []event.Event) {
 	skip := w.scenario.rules.Review.Skip
 	for _, e := range events {
 		switch e.Type {
+		case event.TypeLoopResumed:
+			if as[event.LoopResumed](e).AcceptedChanges {
+				last = nil // what is there is a person's now
+			}
 		case event.TypeStoriesRead:
 			p := as[event.StoriesRead](e)
 			if list, problems := story.Parse([]byte(w.blobText(p.File))); len(problems) > 0 || !slices.Equal(list.States(), p.Stories) {
