@@ -44,6 +44,7 @@ func seventh(seed uint64) scenario {
 	s.rules.Review = event.ReviewRules{Skip: r.IntN(4) == 0, Cap: pick(1, 2, 5), Vote: "all"}
 	s.rules.Completion.DoneFile, s.rules.Completion.Checklist = false, false
 	s.rules.MaximumIterations = pick(4, 10, 20)
+	s.leaves, s.lingers = 0, false // a file DONE means nothing here
 	return s
 }
 

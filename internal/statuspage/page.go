@@ -209,10 +209,6 @@ func (d *page) iteration() {
 	if c := d.Completion; c.Boxes > 0 {
 		d.add("task.md", "%d of %d boxes ticked", c.Ticked, c.Boxes)
 	}
-	if d.Rules.Stories {
-		d.add("stories", "%s", d.Stories.Summary())
-		addAll(d, "open", d.Stories.Open)
-	}
 	addAll(d, "changed", d.FileChanges.Unaccepted())
 	addAll(d, "edited", d.Verification.Edited)
 }
