@@ -228,7 +228,7 @@ func (h *simExecutor) judge(d event.Decided, s policy.Stories, rules event.Rules
 		}
 		if found == nil || judged.Found != nil {
 			w.checkBothKept(found)
-			if err := h.write(tasksFile, string(data)); err != nil {
+			if err := h.writeTasks(string(data)); err != nil {
 				h.fail(d, cause, executor.Classify(err), err)
 				done()
 				return
@@ -244,6 +244,18 @@ func (h *simExecutor) judge(d event.Decided, s policy.Stories, rules event.Rules
 	e := event.Encode(judged, "loop")
 	e.Cause, e.Iter = cause, d.Iteration
 	h.r.send(input{Input: loop.Input{Drafts: []event.Draft{e}, Release: func() { h.r.soon(0, write) }}})
+}
+
+// writeTasks replaces the file, durably.
+func (h *simExecutor) writeTasks(text string) error {
+	if err := h.write(tasksFile, text); err != nil {
+		return err
+	}
+	root, err := h.r.w.disk.OpenFolder(".")
+	if err != nil {
+		return err
+	}
+	return root.SyncFolder(".")
 }
 
 // checkBothKept finds what is replaced now in the journal.
