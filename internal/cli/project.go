@@ -116,12 +116,19 @@ func (e *Env) Settings(flags map[string]string, workDir string) (config.Loaded, 
 		return loaded, err
 	}
 	// A program's path in the settings is relative to the project, wherever its loop was started.
-	if loaded.Origins["agent.command"].Layer != config.LayerFlags {
-		loaded.Settings.Agent.Command = Rooted(loaded.Settings.Agent.Command, e.Root())
-	}
-	if loaded.Origins["agents"].Layer != config.LayerFlags {
-		for i, agent := range loaded.Settings.Agents {
-			loaded.Settings.Agents[i].Command = Rooted(agent.Command, e.Root())
+	s := &loaded.Settings
+	for _, at := range []struct {
+		prefix string
+		agent  *config.Agent
+		agents []config.Agent
+	}{{"", &s.Agent, s.Agents}, {"review.", &s.Review.Agent, s.Review.Agents}} {
+		if loaded.Origins[at.prefix+"agent.command"].Layer != config.LayerFlags {
+			at.agent.Command = Rooted(at.agent.Command, e.Root())
+		}
+		if loaded.Origins[at.prefix+"agents"].Layer != config.LayerFlags {
+			for i, agent := range at.agents {
+				at.agents[i].Command = Rooted(agent.Command, e.Root())
+			}
 		}
 	}
 	return loaded, nil

@@ -136,7 +136,7 @@ func (c TrustReview) Shown(key, value string) string {
 // [config.Text] prints it.
 func WithoutKeys(key, value string) string {
 	var agents []config.Agent
-	switch {
+	switch key = strings.TrimPrefix(key, "review."); {
 	case strings.HasPrefix(key, "agent.env.") && redact.Name(key[len("agent.env."):]):
 		return "[masked:" + key[len("agent.env."):] + "]"
 	case key == "agents":

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-loop/ralph/journal/event"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -30,7 +32,7 @@ func full() Settings {
 		Breaker:    Breaker{NoProgress: 1},
 		Reflect:    Reflect{Every: 2},
 		Guard:      Guard{Unknown: "deny", Allow: []string{"a b"}, Deny: []string{"c"}, Off: []string{"cloud"}, Sessions: true},
-		Review:     Review{Skip: true, Cap: 2, Vote: VoteMajority, MayEdit: true},
+		Review:     Review{ReviewRules: event.ReviewRules{Skip: true, Cap: 2, Vote: VoteMajority, MayEdit: true}, Agents: []Agent{{Command: "claude", Model: "opus"}}},
 		Journal:    Journal{KeepIterations: 2},
 	}
 }
@@ -104,6 +106,7 @@ func TestThawRejectsUnknownKeys(t *testing.T) {
 func TestTextParsesAsFlag(t *testing.T) {
 	s := full()
 	s.Agent, s.Agents = s.Agents[0], nil
+	s.Review.Agent, s.Review.Agents = s.Agent, nil
 	copied := Defaults()
 	for _, key := range Keys() {
 		if key.Env == "" || key.Kind == KindObject {

@@ -80,6 +80,10 @@ var table = sync.OnceValue(func() []*field {
 func compile(typ reflect.Type, parent string, index []int, defaults reflect.Value) []*field {
 	var fields []*field
 	for member := range typ.Fields() {
+		if member.Anonymous { // its keys are those of the struct around it
+			fields = append(fields, compile(member.Type, parent, slices.Concat(index, member.Index), defaults)...)
+			continue
+		}
 		tag := member.Tag.Get
 		name, _, _ := strings.Cut(tag("json"), ",")
 		kind := kindOf(member.Type)

@@ -89,10 +89,8 @@ func Load(source Source) (Loaded, error) {
 	if err := l.flags(source.Flags); err != nil {
 		return Loaded{}, err
 	}
-	err := l.chooseAgent()
-	if err == nil {
-		err = checkTogether(l.Settings)
-	}
+	l.chooseAgents()
+	err := checkTogether(l.Settings)
 	if err != nil {
 		origin := l.Origins[err.Key]
 		err.File, err.Line, err.Column = origin.Name, origin.Line, origin.column
@@ -206,29 +204,43 @@ func (l *Loaded) text(layer Layer, name, key, value string) *Error {
 	return err
 }
 
-// chooseAgent resolves agent and agents if both are set: the one of the later layer replaces the
-// other.
-func (l *Loaded) chooseAgent() *Error {
-	if len(l.Settings.Agents) == 0 {
-		return nil
-	}
-	list, single := l.Origins["agents"], l.Origins["agent.command"]
-	if single.Layer == list.Layer {
-		return nil // checkTogether says what is wrong
-	}
-	if single.Layer > list.Layer {
-		l.Settings.Agents = nil
-		delete(l.Origins, "agents")
-		return nil
+// chooseAgents resolves agent and agents if both are set, and likewise review.agent and
+// review.agents.
+func (l *Loaded) chooseAgents() {
+	l.chooseAgent("", &l.Settings.Agent, &l.Settings.Agents)
+	l.chooseAgent("review.", &l.Settings.Review.Agent, &l.Settings.Review.Agents)
+	if l.Settings.Review.Agent.Command != "" {
+		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.Origins)) {
-		if origin := l.Origins[key]; strings.HasPrefix(key, "agent.") {
+		if strings.HasPrefix(key, "review.agent.") {
+			l.Warnings = append(l.Warnings, fmt.Sprintf("%s (%s) has no effect without review.agent.command", key, l.Origins[key]))
+		}
+	}
+}
+
+// chooseAgent lets the one of the later layer replace the other. If both are of one layer,
+// checkTogether says what is wrong.
+func (l *Loaded) chooseAgent(prefix string, agent *Agent, agents *[]Agent) {
+	if len(*agents) == 0 {
+		return
+	}
+	list, single := l.Origins[prefix+"agents"], l.Origins[prefix+"agent.command"]
+	if single.Layer == list.Layer {
+		return
+	}
+	if single.Layer > list.Layer {
+		*agents = nil
+		delete(l.Origins, prefix+"agents")
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.Origins)) {
+		if origin := l.Origins[key]; strings.HasPrefix(key, prefix+"agent.") {
 			if origin.Layer >= list.Layer {
-				l.Warnings = append(l.Warnings, fmt.Sprintf("%s (%s) has no effect beside agents (%s)", key, origin, list))
+				l.Warnings = append(l.Warnings, fmt.Sprintf("%s (%s) has no effect beside %sagents (%s)", key, origin, prefix, list))
 			}
 			delete(l.Origins, key)
 		}
 	}
-	l.Settings.Agent = Agent{}
-	return nil
+	*agent = Agent{}
 }

@@ -128,8 +128,14 @@ type (
 	Restart    = event.RestartRules
 	Breaker    = event.BreakerRules
 	Reflect    = event.ReflectRules
-	Review     = event.ReviewRules
 )
+
+// Review says how the stories of ralph/tasks.json are reviewed, and by which agents.
+type Review struct {
+	event.ReviewRules
+	Agent  Agent   `json:"agent,omitzero" doc:"another agent, which reviews and does nothing else; without it, agent reviews too"`
+	Agents []Agent `json:"agents,omitempty" trust:"asked" doc:"several reviewers, instead of review.agent: each gives its verdict, and review.vote decides"`
+}
 
 // Journal says how the journal is kept.
 type Journal struct {
@@ -176,7 +182,7 @@ func Defaults() Settings {
 		Limits:  Limits{Idle: 10 * minute, Tool: hour, Iteration: 2 * hour, ExitGrace: 30 * second, MaxOutage: 6 * hour},
 		Restart: Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
 		Breaker: Breaker{NoProgress: 5, SameError: 3, Environment: 3},
-		Review:  Review{Cap: 5, Vote: VoteAll},
+		Review:  Review{ReviewRules: event.ReviewRules{Cap: 5, Vote: VoteAll}},
 		Journal: Journal{SyncEvery: second, Compress: true, Raw: true},
 
 		SCM:      SCM{Draft: true},
@@ -186,12 +192,26 @@ func Defaults() Settings {
 }
 
 // Candidates returns the agents in order of preference: agents, else agent alone, else none.
-func (s Settings) Candidates() []Agent {
-	if len(s.Agents) > 0 {
-		return s.Agents
+func (s Settings) Candidates() []Agent { return listed(s.Agent, s.Agents) }
+
+// Reviewers returns the agents that only review, also if review.skip says that there are no
+// reviews.
+func (s Settings) Reviewers() []Agent { return listed(s.Review.Agent, s.Review.Agents) }
+
+// AllAgents returns the candidates, and after them the reviewers if there are reviews.
+func (s Settings) AllAgents() []Agent {
+	if s.Review.Skip {
+		return s.Candidates()
 	}
-	if s.Agent.Command == "" {
+	return slices.Concat(s.Candidates(), s.Reviewers())
+}
+
+func listed(single Agent, list []Agent) []Agent {
+	if len(list) > 0 {
+		return list
+	}
+	if single.Command == "" {
 		return nil
 	}
-	return []Agent{s.Agent}
+	return []Agent{single}
 }

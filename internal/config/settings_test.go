@@ -73,22 +73,37 @@ func TestDefaults(t *testing.T) {
 		"journal.raw":                   "true",
 
 		// Beyond the design: docs/decisions/0017-settings-beyond-the-design.md.
-		"breaker.environment":    "3",
-		"guard.allow":            "[]",
-		"guard.deny":             "[]",
-		"guard.off":              "[]",
-		"guard.sessions":         "false",
-		"guard.unknown":          "ask",
-		"review.cap":             "5",
-		"review.mayEdit":         "false",
-		"review.skip":            "false",
-		"review.vote":            "all",
-		"completion.appendTo":    "",
-		"limits.iterationCost":   "none",
-		"limits.iterationTokens": "none",
-		"limits.maxOutage":       "6h",
-		"limits.tool":            "1h",
-		"scm.addUntracked":       "false",
+		"breaker.environment":      "3",
+		"review.agent.command":     "",
+		"review.agent.flags":       "[]",
+		"review.agent.permissions": "",
+		"review.agent.extensions":  "[]",
+		"review.agent.skills":      "[]",
+		"review.agent.session":     "",
+		"review.agent.sessionDir":  "",
+		"review.agent.protocol":    "",
+		"review.agent.model":       "",
+		"review.agent.provider":    "",
+		"review.agent.thinking":    "",
+		"review.agent.env":         "{}",
+		"review.agent.outlive":     "false",
+		"review.agent.passKeys":    "auto",
+		"review.agents":            "[]",
+		"review.cap":               "5",
+		"review.mayEdit":           "false",
+		"review.skip":              "false",
+		"review.vote":              "all",
+		"completion.appendTo":      "",
+		"limits.iterationCost":     "none",
+		"limits.iterationTokens":   "none",
+		"limits.maxOutage":         "6h",
+		"limits.tool":              "1h",
+		"scm.addUntracked":         "false",
+		"guard.allow":              "[]",
+		"guard.deny":               "[]",
+		"guard.off":                "[]",
+		"guard.sessions":           "false",
+		"guard.unknown":            "ask",
 	}
 	got := map[string]string{}
 	for _, key := range Keys() {
@@ -141,7 +156,11 @@ func TestKeysHaveDocAndVariable(t *testing.T) {
 func tagOf(f *field) string {
 	owner := reflect.TypeFor[Settings]()
 	if list, _, in := strings.Cut(f.parent, "[]"); in {
-		owner = owner.FieldByIndex(member("", list).index).Type.Elem()
+		for _, f := range table() {
+			if f.Name == list {
+				owner = owner.FieldByIndex(f.index).Type.Elem()
+			}
+		}
 	}
 	return string(owner.FieldByIndex(f.index).Tag)
 }

@@ -50,11 +50,18 @@ func checkAgent(a Agent, key string) *Error {
 
 // checkTogether checks the rules that join several keys.
 func checkTogether(s Settings) *Error {
-	if s.Agent.Command != "" && len(s.Agents) > 0 {
-		return &Error{Key: "agents", Problem: "agents: agent.command is set too", advice: "keep agent or agents, not both"}
-	}
-	if err := checkAgent(s.Agent, "agent"); err != nil {
-		return err
+	for _, c := range []struct {
+		prefix string
+		single Agent
+		list   []Agent
+	}{{"", s.Agent, s.Agents}, {"review.", s.Review.Agent, s.Review.Agents}} {
+		single, list := c.prefix+"agent", c.prefix+"agents"
+		if c.single.Command != "" && len(c.list) > 0 {
+			return &Error{Key: list, Problem: list + ": " + single + ".command is set too", advice: "keep " + single + " or " + list + ", not both"}
+		}
+		if err := checkAgent(c.single, single); err != nil {
+			return err
+		}
 	}
 	if len(s.SCM.Tasks) > 0 && s.SCM.Command == "" {
 		return &Error{Key: "scm.tasks", Problem: "scm.tasks: scm.command is missing", advice: "set scm.command, such as \"git\""}

@@ -17,7 +17,7 @@ import (
 // Secrets returns the values in settings that may be credentials, as NAME=value, from which the
 // redactor chooses by name: variables of agents, and flags of agents and guardrails.
 func Secrets(s config.Settings) []string {
-	entries := AgentSecrets(s.Candidates())
+	entries := AgentSecrets(slices.Concat(s.Candidates(), s.Reviewers()))
 	for _, g := range s.Guardrails {
 		entries = append(entries, redact.Arguments(unquoted(g.Command))...)
 	}

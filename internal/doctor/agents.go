@@ -129,15 +129,26 @@ func Present(a config.Agent) bool {
 // CandidateFinding reports whether an agent of the settings can be started. A missing one is no
 // failure if another of the list can work in its place. With a nil ask its program is not run.
 func CandidateFinding(e *cli.Env, a config.Agent, another bool, ask runner.Ask) finding {
-	f := finding{What: "agent", State: Works}
+	return agentFinding(e, "agent", a, another, ask)
+}
+
+// reviewer names the finding about an agent of review.agent or review.agents.
+const reviewer = "reviewer"
+
+// agentFinding is CandidateFinding also for reviewers.
+func agentFinding(e *cli.Env, what string, a config.Agent, another bool, ask runner.Ask) finding {
+	f, key := finding{What: what, State: Works}, "agent"
+	if what == reviewer {
+		key = "review.agent"
+	}
 	path, program, err := lookUp(a)
 	switch {
 	case err != nil && program == "":
-		return finding{f.What, Fails, err.Error(), "see agent.command"}
+		return finding{f.What, Fails, err.Error(), "see " + key + ".command"}
 	case err != nil:
-		f = finding{f.What, Fails, fmt.Sprintf("agent.command %q is not found", program), "install it, or name it by its path"}
+		f = finding{f.What, Fails, fmt.Sprintf("%s.command %q is not found", key, program), "install it, or name it by its path"}
 		if another {
-			f.State, f.Says = warns, f.Says+"; another one of agents works instead"
+			f.State, f.Says = warns, f.Says+"; another one of "+key+"s works instead"
 		}
 		return f
 	}
@@ -147,20 +158,20 @@ func CandidateFinding(e *cli.Env, a config.Agent, another bool, ask runner.Ask) 
 	}
 	_, command, err := runner.Prepared(a, ask)
 	if err != nil {
-		return finding{f.What, Fails, err.Error(), "see agent.command and agent.flags"}
+		return finding{f.What, Fails, err.Error(), "see " + key + ".command and " + key + ".flags"}
 	}
 	hints := []string{command.Notice}
 	switch keys := credentials.DecideKeys(a, e.Environ); {
 	case len(keys.Passed) > 0 && keys.Why == credentials.KeysBySetting:
-		hints = append(hints, "agent.passKeys passes "+strings.Join(keys.Passed, " and "))
+		hints = append(hints, key+".passKeys passes "+strings.Join(keys.Passed, " and "))
 	case keys.Why == credentials.KeysBySetting:
-		hints = append(hints, "agent.passKeys withholds "+strings.Join(keys.Withheld, " and "))
+		hints = append(hints, key+".passKeys withholds "+strings.Join(keys.Withheld, " and "))
 	default:
 		hints = append(hints, keys.Message(a.Program()))
 	}
 	if command.Lax {
 		f.State = warns
-		hints = append(hints, "agent.permissions="+a.Permissions+" cannot be enforced on it")
+		hints = append(hints, key+".permissions="+a.Permissions+" cannot be enforced on it")
 	}
 	if command.May != "" {
 		hints = append(hints, "it may do: "+command.May)

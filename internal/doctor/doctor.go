@@ -14,6 +14,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/credentials"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/registry"
@@ -49,7 +50,7 @@ const (
 // Examine examines the machine and the settings of the project.
 func Examine(e *cli.Env) Report {
 	d := Report{Ralph: cli.AboutRalph()}
-	settings, candidates := examineSettings(e)
+	settings, loaded := examineSettings(e)
 	d.Settings = settings
 	checks := []func() finding{
 		func() finding {
@@ -75,13 +76,17 @@ func Examine(e *cli.Env) Report {
 	}
 	d.Agents, d.Missing = findAgents(e)
 	all.Wait()
-	masker := redact.New(slices.Concat(e.Environ, credentials.AgentSecrets(candidates)))
-	for _, a := range candidates {
-		f := CandidateFinding(e, a, slices.ContainsFunc(candidates, Present), settings.asks(e))
-		says, _ := masker.Mask([]byte(f.Says))
-		f.Says = string(says)
-		d.Checks = append(d.Checks, f)
+	masker := redact.New(slices.Concat(e.Environ, credentials.Secrets(loaded)))
+	add := func(what string, agents []config.Agent) {
+		for _, a := range agents {
+			f := agentFinding(e, what, a, slices.ContainsFunc(agents, Present), settings.asks(e))
+			says, _ := masker.Mask([]byte(f.Says))
+			f.Says = string(says)
+			d.Checks = append(d.Checks, f)
+		}
 	}
+	add("agent", loaded.Candidates())
+	add(reviewer, loaded.Reviewers())
 	return d
 }
 

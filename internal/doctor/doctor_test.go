@@ -169,13 +169,14 @@ func TestDoctorMasksSecretsOfSettings(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(project, ".ralph"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	settings := `{"agent": {"command": "sh", "env": {"MY_API_KEY": "tr0ub4dor-and-3", "PLAIN": "visible-value"}}, "maximumIterations": 30}`
+	settings := `{"agent": {"command": "sh", "env": {"MY_API_KEY": "tr0ub4dor-and-3", "PLAIN": "visible-value"}}, "maximumIterations": 30,
+		"review": {"agents": [{"command": "sh", "env": {"OTHER_API_KEY": "tr0ub4dor-and-4"}}]}}`
 	if err := os.WriteFile(filepath.Join(project, ".ralph", "settings.json"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found, agents := examineSettings(&cli.Env{Home: home, Cwd: project})
-	if found.Problem != "" || len(agents) != 1 {
-		t.Fatalf("problem %q, %d agents", found.Problem, len(agents))
+	found, loaded := examineSettings(&cli.Env{Home: home, Cwd: project})
+	if found.Problem != "" || len(loaded.AllAgents()) != 2 {
+		t.Fatalf("problem %q, %d agents", found.Problem, len(loaded.AllAgents()))
 	}
 	text, err := json.Marshal(found)
 	if err != nil {

@@ -37,7 +37,7 @@ type settingValue struct {
 
 // examineSettings loads the settings as start would, without flags. It sets e.Untrusted if they are
 // not trusted.
-func examineSettings(e *cli.Env) (settingsFinding, []config.Agent) {
+func examineSettings(e *cli.Env) (settingsFinding, config.Settings) {
 	s := settingsFinding{Files: []string{}, Values: []settingValue{}}
 	e.Untrusted = true
 	loaded, err := e.Settings(nil, e.WorkDir())
@@ -46,12 +46,11 @@ func examineSettings(e *cli.Env) (settingsFinding, []config.Agent) {
 		if wrong, ok := errors.AsType[*config.Error](err); ok {
 			s.Hint = wrong.Hint()
 		}
-		return s, nil
+		return s, config.Settings{}
 	}
 	s.judge(e, loaded)
 	s.Files, s.Warnings = append(s.Files, loaded.Files...), append(s.Warnings, loaded.Warnings...)
-	candidates := loaded.Settings.Candidates()
-	if len(candidates) > 0 {
+	if len(loaded.Settings.Candidates()) > 0 {
 		warnings, err := launch.CheckAgents(loaded.Settings, s.asks(e))
 		s.Warnings = append(s.Warnings, warnings...)
 		if warning := launch.UnprovableClaim(e, loaded.Settings); warning != "" {
@@ -71,7 +70,7 @@ func examineSettings(e *cli.Env) (settingsFinding, []config.Agent) {
 		masked, _ := masker.Mask([]byte(value))
 		s.Values = append(s.Values, settingValue{Key: key, Value: string(masked), From: loaded.Origins[key].String()})
 	}
-	return s, candidates
+	return s, loaded.Settings
 }
 
 // judge determines whether the settings of the project are trusted.

@@ -24,7 +24,8 @@ type checkPlan struct {
 	files   policy.FileChanges
 	stories policy.Stories
 	rules   event.Rules
-	worker  policy.Worker
+	votes   policy.Votes
+	voters  int
 }
 
 // check inspects the agent's work and runs the guardrails.
@@ -32,6 +33,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 	if err := x.restoreSnapshot(d.Iteration, last.files, cause); err != nil {
 		return err
 	}
+	x.undoReview(ctx, cause)
 	finished, err := x.checkStories(d, last, cause)
 	if err != nil {
 		return err

@@ -47,6 +47,9 @@ type Config struct {
 	// Secrets redacts the logs of guardrails and commit messages; nil redacts nothing.
 	Secrets *redact.Redactor
 
+	// Shared says that other loops may work in the work tree: a review's changes are not undone.
+	Shared bool
+
 	CountInPrompt bool // the prompt says which iteration this is
 	// Memory reports whether the prompt of the agent at that place explains task.md and how to
 	// declare the work done. It must not for an agent whose prompt is not prose, such as a shell.
@@ -72,6 +75,9 @@ type Executor struct {
 	results  []guardrail.Result      // of the last check's guardrails, for the pull request
 	before   []byte                  // tasks.json before the last agent ran; nil after a restart
 	prd      []byte                  // prd.md, likewise
+	base     *reviewed               // the work tree before a review; nil if it needs no undoing
+	unkept   string                  // why it could not be kept, as it was reported last
+	searched bool                    // for what an earlier runner kept
 
 	mu      sync.Mutex
 	session *agent.Session
@@ -101,7 +107,9 @@ func (x *Executor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 		p := planPrompt(d, s)
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.begin(ctx, p, cause) })
 	case event.DoCheck:
-		last := checkPlan{files: s.FileChanges, stories: s.Stories, rules: s.Rules, worker: s.Worker}
+		last := checkPlan{
+			files: s.FileChanges, stories: s.Stories, rules: s.Rules, votes: s.Votes, voters: s.Failover.Voters(s.Rules),
+		}
 		x.enqueue(d, cause, func(ctx context.Context) error { return x.check(ctx, d, last, cause) })
 	case event.DoCommit:
 		x.enqueue(d, cause, func(ctx context.Context) error { x.commit(ctx, d, cause); return nil })

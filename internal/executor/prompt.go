@@ -27,6 +27,8 @@ type promptPlan struct {
 	failures []policy.Failure // guardrails that failed
 	snapshot policy.FileChanges
 	stories  policy.Stories
+	votes    policy.Votes
+	voters   int
 	parts    prompt.Parts // all parts that need no file
 }
 
@@ -36,6 +38,7 @@ func planPrompt(d event.Decided, s *loopstate.State) promptPlan {
 		failures: slices.Clone(s.Verification.Failures),
 		snapshot: s.FileChanges, // the fold replaces Files and never changes it
 		stories:  s.Stories,     // likewise
+		votes:    s.Votes, voters: s.Failover.Voters(s.Rules),
 	}
 	p.parts = prompt.Parts{
 		Iteration: s.Budget.Counted + 1, Of: s.Rules.MaximumIterations, MinToolCalls: s.Rules.Completion.MinToolCalls,
@@ -92,7 +95,7 @@ func (x *Executor) begin(ctx context.Context, p promptPlan, cause event.Seq) err
 	}
 	mode, base := "work", ""
 	if p.rules.Stories {
-		stories, err := x.beginStories(p, cause)
+		stories, err := x.beginStories(ctx, p, cause)
 		if err != nil || stories == nil { // stories.read reported that all are done
 			return err
 		}

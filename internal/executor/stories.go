@@ -3,6 +3,7 @@ package executor
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,12 +68,15 @@ func CheckTasks(data []byte, rules story.Rules) (*story.List, error) {
 }
 
 // beginStories judges what an earlier agent left, reads tasks.json, and returns what the prompt
-// says of it; nil if all stories are done and no iteration is needed.
-func (x *Executor) beginStories(p promptPlan, cause event.Seq) (*prompt.Stories, error) {
+// says of it; nil if all stories are done, or if the iteration is not for the chosen agent.
+func (x *Executor) beginStories(ctx context.Context, p promptPlan, cause event.Seq) (*prompt.Stories, error) {
+	x.undoReview(ctx, cause)
 	rules, iteration := policy.StoryRules(p.rules), p.decision.Iteration
 	problems := slices.Clone(p.stories.Problems)
 	if p.stories.AgentRan {
-		found, _, err := x.judge(judgement{iteration: iteration, stories: p.stories, rules: p.rules, cut: true}, cause)
+		found, _, err := x.judge(judgement{
+			iteration: iteration, stories: p.stories, rules: p.rules, votes: p.votes, voters: p.voters, cut: true,
+		}, cause)
 		if err != nil {
 			return nil, err
 		}
@@ -95,10 +99,12 @@ func (x *Executor) beginStories(p promptPlan, cause event.Seq) (*prompt.Stories,
 	if next != nil {
 		read.Story, read.Base = next.ID, x.baseOf(next.ID, mode, p.stories)
 	}
+	read.Other = !read.Done && !policy.Fits(p.rules, p.decision.Agent, mode)
 	x.deliver(read, iteration, cause)
-	if read.Done {
+	if read.Done || read.Other {
 		return nil, nil
 	}
+	x.keepBase(ctx, p, mode, read.Story, cause)
 	if err := x.mark(p, read); err != nil {
 		return nil, err
 	}
@@ -158,6 +164,7 @@ func (x *Executor) storiesPrompt(p promptPlan, read event.StoriesRead, next *sto
 			Feedback: next.ReviewFeedback, Count: next.ReviewCount,
 		}
 		s.AtCap = next.ReviewCount+1 >= p.rules.Review.Cap
+		s.OtherModel = policy.IsReviewer(p.rules, p.decision.Agent)
 	}
 	return s
 }
@@ -178,7 +185,7 @@ func (x *Executor) checkStories(d event.Decided, p checkPlan, cause event.Seq) (
 		return false, nil
 	}
 	_, list, err := x.judge(judgement{
-		iteration: d.Iteration, stories: p.stories, rules: p.rules, worker: p.worker, cut: d.Only == onlyInspect,
+		iteration: d.Iteration, stories: p.stories, rules: p.rules, votes: p.votes, voters: p.voters, cut: d.Only == onlyInspect,
 	}, cause)
 	if err != nil {
 		return false, err
@@ -191,8 +198,9 @@ type judgement struct {
 	iteration int
 	stories   policy.Stories
 	rules     event.Rules
-	worker    policy.Worker // the agent that had the turn
-	cut       bool          // the turn did not come to its end, so what is missing is no problem
+	votes     policy.Votes // of the open round of reviews
+	voters    int          // how many reviewers can vote
+	cut       bool         // the turn did not come to its end, so what is missing is no problem
 }
 
 // judge compares tasks.json with what it was before the agent ran, records what it finds, and then
@@ -209,6 +217,10 @@ func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *s
 	}
 	rules := policy.StoryRules(j.rules)
 	data, problems, restored := story.Repair(found, before, j.stories.Mode, rules)
+	verdicts, data, err := j.verdicts(before, data)
+	if err != nil {
+		return nil, nil, err
+	}
 	if j.cut {
 		problems = slices.DeleteFunc(problems, func(p event.StoryProblem) bool { return !p.Undone })
 	}
@@ -227,7 +239,9 @@ func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *s
 	}
 	recorded := make(chan struct{})
 	x.deliverThen(judged, j.iteration, cause, func() { close(recorded) })
-	x.reviewed(j, before, list, cause)
+	for _, verdict := range verdicts {
+		x.deliver(verdict, j.iteration, cause)
+	}
 	<-recorded // else a crash could lose what the agent wrote
 	if found == nil || judged.Found != nil {
 		if err := x.writeTasks(data); err != nil {
@@ -235,24 +249,6 @@ func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *s
 		}
 	}
 	return problems, list, nil
-}
-
-// reviewed reports the verdict of a review, unless an earlier judgement of the same turn did.
-func (x *Executor) reviewed(j judgement, before []byte, after *story.List, cause event.Seq) {
-	if j.stories.Mode != event.ModeReview || j.rules.Review.Skip {
-		return
-	}
-	list, _ := story.Parse(before)
-	if list == nil {
-		return
-	}
-	verdict, ok := story.Reviewed(list.States(), after, policy.StoryRules(j.rules))
-	known := slices.ContainsFunc(j.stories.States, func(s event.StoryState) bool { return s.ID == verdict.Story && s.ReviewCount >= verdict.Count })
-	if !ok || known {
-		return
-	}
-	verdict.Agent = j.worker.Name
-	x.deliver(verdict, j.iteration, cause)
 }
 
 // tasksBefore returns tasks.json as it was before the agent ran.

@@ -97,6 +97,9 @@ func (o *Options) remember(e *cli.Env, dir string) error {
 		// The settings of the agent before do not apply to another agent.
 		maps.DeleteFunc(before, func(key, _ string) bool { return key == "agents" || strings.HasPrefix(key, "agent.") })
 	}
+	if now["review.agent.command"] != "" || now["review.agents"] != "" {
+		maps.DeleteFunc(before, func(key, _ string) bool { return strings.HasPrefix(key, "review.agent") })
+	}
 	secrets := e.Environ
 	if loaded, err := config.Load(config.Source{HomeDir: e.Home, ProjectDir: e.Root(), Env: e.Environ}); err == nil { // if not, load reports it
 		secrets = slices.Concat(credentials.Secrets(loaded.Settings), secrets)

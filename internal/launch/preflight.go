@@ -88,7 +88,7 @@ func UnprovableClaim(e *cli.Env, settings config.Settings) string {
 
 // permissionWarnings names the agents on which agent.permissions cannot be enforced.
 func permissionWarnings(settings config.Settings) (warnings []string) {
-	for _, a := range settings.Candidates() {
+	for _, a := range settings.AllAgents() {
 		if _, command, err := runner.Prepared(a, nil); err == nil && command.Lax {
 			warnings = append(warnings, fmt.Sprintf("agent.permissions is %s, which cannot be enforced on %s: it may do %s",
 				a.Permissions, cmp.Or(a.Program(), a.ResolvedProtocol()), cmp.Or(command.May, "whatever its program does")))
@@ -100,7 +100,7 @@ func permissionWarnings(settings config.Settings) (warnings []string) {
 // keyMessages says for each agent whether it pays with a key of the environment or with its own
 // login, unless a setting decides it.
 func keyMessages(e *cli.Env, settings config.Settings) (messages []string) {
-	for _, a := range settings.Candidates() {
+	for _, a := range settings.AllAgents() {
 		message := credentials.DecideKeys(a, e.Environ).Message(a.Program())
 		if message != "" && !slices.Contains(messages, message) {
 			messages = append(messages, message)
@@ -114,7 +114,7 @@ func keyMessages(e *cli.Env, settings config.Settings) (messages []string) {
 func CheckAgents(settings config.Settings, asks runner.Ask) (warnings []string, err error) {
 	limits := settings.Limits
 	var cost, tokens string // of the first agent that does not report it
-	for _, agent := range settings.Candidates() {
+	for _, agent := range settings.AllAgents() {
 		if _, err := runner.Dialect(agent); err != nil {
 			return nil, cli.Refuse(HintNotSpoken, "%w", err)
 		}

@@ -144,7 +144,7 @@ func (o *Options) addStories(e *cli.Env, loaded *config.Loaded) error {
 }
 
 func storyRules(s config.Settings) story.Rules {
-	return policy.StoryRules(event.Rules{Review: s.Review})
+	return policy.StoryRules(event.Rules{Review: s.Review.ReviewRules})
 }
 
 // tell says how many iterations the stories need, and warns if there may be fewer.

@@ -43,25 +43,27 @@ func unusable(s *State) policy.Availability {
 // exhausted ends a loop none of whose agents is to be tried again.
 func exhausted(s *State) []Decision {
 	rules, current := s.Rules, availability(s)
-	if _, ok := s.Failover.Choose(current, s.At, rules); ok {
+	among := s.Failover.Candidates(&s.Stories, &s.Votes, current, rules)
+	if _, ok := s.Failover.Choose(among, current, s.At, rules); ok {
 		return nil
 	}
-	preferred := s.Failover.Of(0, current, rules)
+	preferred := s.Failover.Of(among[0], current, rules)
 	var whys []string
-	for i, agent := range rules.Agents {
-		whys = append(whys, agent.Name+": "+s.Failover.Of(i, current, rules).Why)
+	for _, i := range among {
+		whys = append(whys, rules.Agents[i].Name+": "+s.Failover.Of(i, current, rules).Why)
 	}
-	return end(s, preferred.Reason, strings.Join(whys, "; "), loginHint(preferred.Reason, preferred.Hint, rules.Agents[0]))
+	return end(s, preferred.Reason, strings.Join(whys, "; "), loginHint(preferred.Reason, preferred.Hint, rules.Agents[among[0]]))
 }
 
-// replaced lets another agent work: an iteration is for the first that can work, and if none can,
-// the loop waits for the one that can be tried earliest.
+// replaced lets another agent work: an iteration is for the first that can work, of those that
+// review or of all others, and if none can, the loop waits for the one that can be tried earliest.
 func replaced(s *State) []Decision {
 	if !several(s) {
 		return nil
 	}
 	rules, current := s.Rules, availability(s)
-	to, ok := s.Failover.Choose(current, s.At, rules)
+	among := s.Failover.Candidates(&s.Stories, &s.Votes, current, rules)
+	to, ok := s.Failover.Choose(among, current, s.At, rules)
 	if !ok || to == s.Failover.Agent {
 		return nil
 	}
@@ -72,12 +74,25 @@ func replaced(s *State) []Decision {
 	switch {
 	case current.Gone():
 		r.Reason, r.Hint, r.Until = current.Reason, loginHint(current.Reason, current.Hint, s.Agent), ""
+	case !policy.Fits(rules, r.From, s.Stories.Next), s.Votes.Has(s.Agent.Name) && s.Stories.Next == event.ModeReview:
+		r.Why, r.Until = turnWords(s, r.Name), ""
 	case r.Until == "":
 		r.Why = fmt.Sprintf("%s can work again, and is preferred", r.Name)
 	case current.Passes:
 		r.Why = s.Failover.Limits.Trouble() // only the end of the loop says that it lasted too long
 	}
 	return record(r)
+}
+
+// turnWords says why it is the turn of an agent that neither failed nor is preferred.
+func turnWords(s *State, name string) string {
+	if s.Stories.Next != event.ModeReview {
+		return name + " implements the stories"
+	}
+	if len(s.Votes.Given) > 0 {
+		return fmt.Sprintf("%s reviews %s too", name, s.Votes.Story)
+	}
+	return name + " reviews what is implemented"
 }
 
 // moment formats a future moment.

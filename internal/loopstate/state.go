@@ -30,6 +30,7 @@ type State struct {
 	Escalation   policy.Escalation    `json:"escalation"`
 	Reflection   policy.Reflection    `json:"reflection,omitzero"`
 	Stories      policy.Stories       `json:"stories,omitzero"`
+	Votes        policy.Votes         `json:"votes,omitzero"`
 	Last         *Telemetry           `json:"last,omitempty"`   // of the last iteration that ended
 	Commit       *Commit              `json:"commit,omitempty"` // of the iteration that began last
 }
@@ -67,6 +68,7 @@ func (s *State) Fold(e event.Event) error {
 	s.Escalation.Apply(p, &was)
 	s.Reflection.Apply(p)
 	s.Stories.Apply(p, &was)
+	s.Votes.Apply(p, &was)
 	return nil
 }
 

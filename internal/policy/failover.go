@@ -119,12 +119,12 @@ func (f *Failover) Of(agent int, current Availability, r event.Rules) Availabili
 	return a.Availability(r)
 }
 
-// Choose returns the agent for the next iteration: the first that can work now, else the one that
-// can be tried earliest. It reports false if none is to be tried again.
-func (f *Failover) Choose(current Availability, now time.Time, r event.Rules) (agent int, ok bool) {
+// Choose returns the agent for the next iteration, of those at these places: the first that can
+// work now, else the one that can be tried earliest. It reports false if none is to be tried again.
+func (f *Failover) Choose(among []int, current Availability, now time.Time, r event.Rules) (agent int, ok bool) {
 	var earliest time.Time
 	agent = -1
-	for i := range r.Agents {
+	for _, i := range among {
 		candidate := f.Of(i, current, r)
 		if candidate.Gone() {
 			continue

@@ -42,7 +42,7 @@ func TestFailoverChoosesAgent(t *testing.T) {
 				}
 				aside.Limits.NotUntil = a.Until
 			}
-			got, ok := f.Choose(row.agents[0], now, three)
+			got, ok := f.Choose([]int{0, 1, 2}, row.agents[0], now, three)
 			if ok != row.ok || ok && got != row.want {
 				t.Errorf("chosen is %d, %v; want %d, %v", got, ok, row.want, row.ok)
 			}

@@ -143,8 +143,8 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 			l.Phase, l.Cancelled = Between, false // no iteration is needed
 		}
 	case event.StoriesRead:
-		if l.Phase == Beginning && p.Done {
-			l.Phase, l.Cancelled = Between, false // no iteration is needed
+		if l.Phase == Beginning && (p.Done || p.Other) {
+			l.Phase, l.Cancelled = Between, false // no iteration is needed, or not of this agent
 		}
 	case event.IterationChecked:
 		l.checked()

@@ -79,7 +79,11 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 		s.count(p.Stories, was.Rules)
 		s.Problems = addProblems(s.Problems, p.Problems)
 	case event.StoryReviewed:
-		s.Tally.add(p)
+		if !p.Open {
+			s.Tally.add(p)
+		}
+	case event.ReviewUndone:
+		s.Problems = addProblems(s.Problems, []event.StoryProblem{undoneProblem(p)})
 	case event.Decided:
 		if p.Do == event.DoStart && was.Rules.Stories {
 			s.AgentRan = true
@@ -251,18 +255,4 @@ func earlier(a, b event.StoryMode) event.StoryMode {
 // StoryRules returns the settings that a judgement of ralph/tasks.json depends on.
 func StoryRules(r event.Rules) story.Rules {
 	return story.Rules{SkipReview: r.Review.Skip, Cap: max(r.Review.Cap, 1)}
-}
-
-// VotesNeeded returns how many reviewers have to approve a story.
-func VotesNeeded(r event.Rules) int {
-	reviewers := max(r.Reviewers, 1)
-	if r.Review.Vote == "majority" {
-		return reviewers/2 + 1
-	}
-	return reviewers
-}
-
-// UndoesReviewer reports whether changes of the code in an iteration of that mode are undone.
-func UndoesReviewer(r event.Rules, mode event.StoryMode) bool {
-	return mode == event.ModeReview && !r.Review.MayEdit
 }

@@ -276,7 +276,7 @@ func TestVotesNeeded(t *testing.T) {
 	}{
 		{"all", 0, 1}, {"all", 1, 1}, {"all", 3, 3}, {"majority", 0, 1}, {"majority", 1, 1}, {"majority", 2, 2}, {"majority", 3, 2}, {"majority", 4, 3},
 	} {
-		if got := policy.VotesNeeded(event.Rules{Reviewers: row.reviewers, Review: event.ReviewRules{Vote: row.vote}}); got != row.want {
+		if got := policy.VotesNeeded(row.reviewers, row.vote); got != row.want {
 			t.Errorf("%s of %d: %d, want %d", row.vote, row.reviewers, got, row.want)
 		}
 	}

@@ -202,3 +202,38 @@ func (b *Base) Drop(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Unfinished returns the refs of bases that were neither dropped nor undone, by the beginning and the
+// end of their names, and renames them without that end, so that each is returned once. Time and
+// environment are as in [TakeSnapshot].
+func Unfinished(ctx context.Context, dir, prefix, suffix string, env ...string) ([]string, error) {
+	ctx, cancel := bounded(ctx, readTime)
+	defer cancel()
+	g := gitIn(dir, env...)
+	at, err := g.locate(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find kept work trees: %w", err)
+	}
+	g = g.in(at.root)
+	out, err := g.line(ctx, "for-each-ref", "--format=%(refname) %(objectname)", prefix)
+	if err != nil {
+		return nil, fmt.Errorf("find kept work trees: %w", err)
+	}
+	var found []string
+	for line := range strings.Lines(out) {
+		ref, commit, _ := strings.Cut(strings.TrimSpace(line), " ")
+		name, ok := strings.CutSuffix(ref, suffix)
+		if !ok {
+			continue
+		}
+		kept, err := g.makeFreeRef(ctx, name, commit)
+		if err == nil {
+			_, err = g.read(ctx, "update-ref", "--no-deref", "-d", ref, commit)
+		}
+		if err != nil {
+			return found, fmt.Errorf("rename the ref %s: %w", ref, err)
+		}
+		found = append(found, kept)
+	}
+	return found, nil
+}

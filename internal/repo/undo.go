@@ -341,18 +341,23 @@ func (r *reversal) keepFound(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.result.Ref, err = r.makeFreeRef(ctx, r.Undo.Ref, commit)
+	return err
+}
+
+// makeFreeRef makes a ref, with a number added if its name is taken, and returns its name.
+func (g git) makeFreeRef(ctx context.Context, name, commit string) (string, error) {
 	for n := 1; ; n++ {
-		ref := r.Undo.Ref
+		ref := name
 		if n > 1 {
-			ref = fmt.Sprintf("%s-%d", ref, n)
+			ref = fmt.Sprintf("%s-%d", name, n)
 		}
-		err := r.makeRef(ctx, ref, commit)
+		err := g.makeRef(ctx, ref, commit)
 		if err == nil {
-			r.result.Ref = ref
-			return nil
+			return ref, nil
 		}
-		if _, taken := r.read(ctx, "rev-parse", "--verify", "--quiet", ref); taken != nil || n == maxRefs {
-			return err
+		if _, free := g.read(ctx, "rev-parse", "--verify", "--quiet", ref); free != nil || n == maxRefs {
+			return "", err
 		}
 	}
 }

@@ -165,8 +165,8 @@ func ownProgram() string {
 // about describes each agent that the loop may run, for the journal.
 func (r *runner) about() []event.Agent {
 	var agents []event.Agent
-	names := config.Names(r.Settings.Candidates())
-	for i, a := range r.Settings.Candidates() {
+	names := config.Names(r.Settings.AllAgents())
+	for i, a := range r.Settings.AllAgents() {
 		known, _ := a.Known()
 		keys := r.keys[i]
 		agents = append(agents, event.Agent{
@@ -182,7 +182,7 @@ func (r *runner) about() []event.Agent {
 // agent returns what a session needs for an iteration. The settings were checked
 // before the loop began.
 func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
-	candidates := r.Settings.Candidates()
+	candidates := r.Settings.AllAgents()
 	if place >= len(candidates) {
 		return agent.Config{}, fmt.Errorf("the settings have no agent %d", place+1)
 	}
@@ -220,7 +220,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 }
 
 func (r *runner) decideKeys() {
-	for _, a := range r.Settings.Candidates() {
+	for _, a := range r.Settings.AllAgents() {
 		r.keys = append(r.keys, credentials.DecideKeys(a, r.Env))
 	}
 }
@@ -228,7 +228,7 @@ func (r *runner) decideKeys() {
 // environment returns the user's environment with variables that describe the loop. A process that
 // serves several iterations has the number of its first one.
 func (r *runner) environment(place, iteration int) []string {
-	a := r.Settings.Candidates()[place]
+	a := r.Settings.AllAgents()[place]
 	env := process.Environment(r.Env, append(r.keys[place].Dropped(a), OutliveVariable), append(r.loopVariables(), fmt.Sprintf("RALPH_ITERATION=%d", iteration)))
 	if a.Outlive {
 		env = append(env, OutliveVariable+"=1")
@@ -248,7 +248,7 @@ const OutliveVariable = "RALPH_OUTLIVE"
 // LetOutlive lets loops that the agents of the loop with that id started outlive it, if its
 // settings say so.
 func LetOutlive(id string, s config.Settings) {
-	if slices.ContainsFunc(s.Candidates(), func(a config.Agent) bool { return a.Outlive }) {
+	if slices.ContainsFunc(s.AllAgents(), func(a config.Agent) bool { return a.Outlive }) {
 		process.LetOutlive(id)
 	}
 }

@@ -32,7 +32,7 @@ func (r *runner) guards() []guardrail.Guardrail {
 // explainsMemory reports whether the agent at that place gets a text about task.md. A plain command
 // may be a shell, which would run it.
 func (r *runner) explainsMemory(place int) bool {
-	return r.Settings.Candidates()[place].ResolvedProtocol() != config.ProtocolText
+	return r.Settings.AllAgents()[place].ResolvedProtocol() != config.ProtocolText
 }
 
 // Marks returns the marks of a loop's processes: those of its agent, and those of ralph's commands.

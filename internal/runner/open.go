@@ -60,9 +60,13 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 			return nil, err
 		}
 	}
-	rules.WaitEnds, rules.Agents = r.Unattended, nil
-	if about := r.about(); len(about) > 1 {
-		rules.Agents = about
+	rules.WaitEnds, rules.Agents, rules.Reviewers = r.Unattended, nil, 0
+	about := r.about()
+	if !stories {
+		about = about[:len(r.Settings.Candidates())] // there is nothing to review
+	}
+	if len(about) > 1 {
+		rules.Agents, rules.Reviewers = about, len(about)-len(r.Settings.Candidates())
 	}
 	r.project = r.projections() // removes temporary files, so before anything is written
 	if r.id = state.Lifecycle.ID; r.id == "" {
@@ -124,7 +128,7 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 		Deliver: deliver, Agent: r.agent, Commands: r.receiveCommands,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 		Dir: r.Dir, Project: r.Project, WorkDir: r.WorkDir, Env: r.ownEnvironment(),
-		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor,
+		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, Shared: r.Settings.AllowSharedWorktree,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory,
 	})
 	engine := &loop.Engine{Journal: r.writer, Executor: r.executor, Folded: r.folded, Segment: iteration}

@@ -38,7 +38,7 @@ func (r *runner) prober(place int) Ask {
 // probeFirstAgent probes the first agent while the first iteration is being prepared. That makes a
 // start with Claude Code 200 ms shorter, which is the time of its answer.
 func (r *runner) probeFirstAgent() {
-	switch a := r.Settings.Candidates()[0]; a.ResolvedProtocol() {
+	switch a := r.Settings.AllAgents()[0]; a.ResolvedProtocol() {
 	case config.ProtocolCodex, config.ProtocolClaude:
 		_, _, _ = Prepared(a, r.prober(0)) // the start of the agent reports its error
 	}

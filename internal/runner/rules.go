@@ -17,7 +17,7 @@ func Rules(s config.Settings) event.Rules {
 		Restart:            s.Restart,
 		Breaker:            s.Breaker,
 		Reflect:            s.Reflect,
-		Review:             s.Review,
+		Review:             s.Review.ReviewRules,
 		Guardrails:         len(s.Guardrails),
 		SCM:                len(s.SCM.Tasks) > 0,
 	}

@@ -14,6 +14,8 @@ type StoriesRead struct {
 	Base string `json:"base,omitempty"`
 	// Done says that all stories are done already, so that no iteration is begun.
 	Done bool `json:"done,omitempty"`
+	// Other says that the mode is not for the agent that was chosen, so that another one begins.
+	Other bool `json:"other,omitempty"`
 }
 
 // StoryState is what ralph watches of one story.
@@ -53,12 +55,12 @@ type StoryProblem struct {
 // StoryReviewed: a review iteration gave its verdict on a story.
 type StoryReviewed struct {
 	Story    string `json:"story"`
-	Agent    string `json:"agent,omitempty"` // that reviewed; empty if the loop has only one
+	Agent    string `json:"agent,omitempty"` // that reviewed; empty if the loop has only one, or several decided
 	Approved bool   `json:"approved"`
 	AtCap    bool   `json:"atCap,omitempty"` // approved because review.cap is reached
 	Feedback string `json:"feedback,omitempty"`
 	Count    int    `json:"count"` // reviews of the story so far
-	// Open says that other reviewers have to give their verdict too.
+	// Open says that it is the verdict of one of several reviewers, and decides nothing alone.
 	Open bool `json:"open,omitempty"`
 }
 

@@ -1,0 +1,204 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/story"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// A review iteration may change tasks.json and progress.txt only. The work tree is kept before the
+// reviewer runs, and put back when it has ended. If no check came after it in this runner, the next
+// beginning puts it back. A later runner leaves everything as it is, because a person may have
+// changed files meanwhile, and reports the ref.
+
+// A reviewed is the work tree before a review.
+type reviewed struct {
+	base      *repo.Base
+	story     string
+	iteration int
+}
+
+// reviewRefs is the beginning of the names of refs of this loop.
+func (x *Executor) reviewRefs() string {
+	return "refs/ralph/" + strings.ReplaceAll(filepath.Base(x.cfg.Dir), "..", "--") + "/"
+}
+
+// keepBase keeps the work tree before a reviewer runs. Without it the review goes on, and what the
+// reviewer changes is not undone.
+func (x *Executor) keepBase(ctx context.Context, p promptPlan, mode event.StoryMode, id string, cause event.Seq) {
+	x.reportInterrupted(ctx, p.decision.Iteration, cause)
+	if !policy.UndoesReviewer(p.rules, mode) {
+		return
+	}
+	var err error
+	if x.cfg.Shared {
+		err = errors.New("other loops may work in this work tree (allowSharedWorktree)")
+	} else {
+		var base *repo.Base
+		ref := fmt.Sprintf("%sreview-%d%s", x.reviewRefs(), p.decision.Iteration, beforeSuffix)
+		if base, err = repo.Keep(ctx, x.reviewDir(), ref, x.cfg.Env...); err == nil {
+			x.base = &reviewed{base, id, p.decision.Iteration}
+			return
+		}
+	}
+	if ctx.Err() != nil || x.unkept == err.Error() {
+		return // it was reported
+	}
+	x.unkept = err.Error()
+	x.deliver(event.ReviewUndone{Story: id, Error: x.unkept}, p.decision.Iteration, cause)
+}
+
+// beforeSuffix ends the name of a ref that keeps the work tree before a review.
+const beforeSuffix = "-before"
+
+// reportInterrupted reports once what an earlier runner kept and did not put back.
+func (x *Executor) reportInterrupted(ctx context.Context, iteration int, cause event.Seq) {
+	if x.searched {
+		return
+	}
+	x.searched = true
+	refs, err := repo.Unfinished(ctx, x.reviewDir(), x.reviewRefs(), beforeSuffix, x.cfg.Env...)
+	if err != nil {
+		return // keeping the work tree reports it
+	}
+	for _, ref := range refs {
+		x.deliver(event.ReviewUndone{
+			Ref: ref, Error: "ralph ended during a review, so what has changed since then is left as it is; the ref keeps the files as they were before that review",
+		}, iteration, cause)
+	}
+}
+
+// undoReview puts back what a reviewer may not change.
+func (x *Executor) undoReview(ctx context.Context, cause event.Seq) {
+	was := x.base
+	if was == nil {
+		return
+	}
+	x.base = nil
+	found := fmt.Sprintf("%sreview-%d", x.reviewRefs(), was.iteration)
+	undone, err := was.base.Undo(ctx, repo.Undo{
+		Ref: found, Allowed: x.allowedInReview(),
+		Message: fmt.Sprintf("Put back what the review of %s changed\n\nA review changes only tasks.json and progress.txt. What it changed is kept in\n%%s", was.story),
+	})
+	report := event.ReviewUndone{Story: was.story, Files: undone.Files, Commits: undone.Commits, Ref: undone.Ref}
+	report.Files = report.Files[:min(filesShown, len(report.Files))]
+	if err != nil {
+		report.Error = err.Error()
+		report.Ref = cmp.Or(report.Ref, was.base.Ref)
+	}
+	if err == nil || undone.Ref != "" { // else it is the only one that keeps the files
+		if dropped := was.base.Drop(ctx); dropped != nil && report.Error == "" && len(report.Files) > 0 {
+			report.Error = dropped.Error()
+		}
+	}
+	if len(report.Files) > 0 || report.Error != "" {
+		x.deliver(report, was.iteration, cause)
+	}
+}
+
+// filesShown is how many files an event names.
+const filesShown = 50
+
+func (x *Executor) reviewDir() string { return cmp.Or(x.cfg.WorkDir, x.cfg.Project) }
+
+// allowedInReview returns which paths of the repository a reviewer may change, and those that ralph
+// itself writes.
+func (x *Executor) allowedInReview() func(string) bool {
+	root, err := repo.WorkTree(x.reviewDir())
+	if err != nil {
+		root = x.reviewDir()
+	}
+	files := map[string]bool{}
+	for _, name := range []string{plan.Path(x.cfg.Project, plan.Tasks), plan.Path(x.cfg.Project, plan.Progress), filepath.Join(x.cfg.Project, plan.Active)} {
+		files[inRepository(root, name)] = true
+	}
+	own := inRepository(root, x.cfg.Dir)
+	return func(name string) bool {
+		return files[name] || own != "" && strings.HasPrefix(name, own+"/") || strings.HasPrefix(path.Base(name), ".tasks.json")
+	}
+}
+
+// inRepository returns a path as git names it; empty if it is outside of the work tree. The root has
+// no links in its path.
+func inRepository(root, name string) string {
+	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
+	if err != nil {
+		dir = filepath.Dir(name)
+	}
+	inside, err := filepath.Rel(root, filepath.Join(dir, filepath.Base(name)))
+	if err != nil || !filepath.IsLocal(inside) {
+		return ""
+	}
+	return filepath.ToSlash(inside)
+}
+
+// verdicts returns the verdicts of a review iteration, and tasks.json as it is after them. With
+// several reviewers, ralph puts the story back until the result of the round is certain, and then
+// writes the result. A verdict that an earlier judgement of the same turn recorded is left out.
+func (j judgement) verdicts(before, data []byte) ([]event.StoryReviewed, []byte, error) {
+	if j.stories.Mode != event.ModeReview || j.rules.Review.Skip {
+		return nil, data, nil
+	}
+	rules := policy.StoryRules(j.rules)
+	list, _ := story.Parse(before)
+	after, _ := story.Parse(data)
+	if list == nil || after == nil {
+		return nil, data, nil
+	}
+	verdict, ok := story.Reviewed(list.States(), after, rules)
+	if !ok {
+		return nil, data, nil
+	}
+	verdict.Agent = j.votes.Agent
+	if j.rules.Reviewers > 1 {
+		return j.vote(list.Find(verdict.Story), verdict, data)
+	}
+	for _, s := range j.stories.States {
+		if s.ID == verdict.Story && s.ReviewCount >= verdict.Count {
+			return nil, data, nil
+		}
+	}
+	return []event.StoryReviewed{verdict}, data, nil
+}
+
+// vote adds a verdict to its round. before is the story before the turn.
+func (j judgement) vote(before *story.Story, verdict event.StoryReviewed, data []byte) ([]event.StoryReviewed, []byte, error) {
+	vote := policy.Vote{Agent: verdict.Agent, Approved: verdict.Approved && !verdict.AtCap, Feedback: verdict.Feedback}
+	if verdict.AtCap { // ralph has made an approval of it
+		vote.Feedback = strings.TrimSpace(strings.TrimPrefix(verdict.Feedback, story.CapPrefix))
+	}
+	own := event.StoryReviewed{
+		Story: verdict.Story, Agent: vote.Agent, Approved: vote.Approved, Feedback: vote.Feedback, Count: before.ReviewCount, Open: true,
+	}
+	round := j.votes.With(verdict.Story, vote)
+	approved, certain := round.Result(j.voters, j.rules.Review.Vote)
+	if !certain {
+		data, err := story.SetReview(data, before.ID, story.Review{
+			Passes: before.Passes, Status: before.ReviewStatus, Count: before.ReviewCount, Feedback: before.ReviewFeedback,
+		})
+		return []event.StoryReviewed{own}, data, err
+	}
+	count, rules := before.ReviewCount+1, policy.StoryRules(j.rules)
+	note := fmt.Sprintf("%d reviewers reviewed it in review %d.", len(round.Given), count)
+	data, err := story.Decide(data, before.ID, approved, round.Feedback(), count, note, rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, _ := story.Parse(data)
+	result := list.Find(before.ID)
+	decided := event.StoryReviewed{
+		Story: before.ID, Approved: result.ReviewStatus == event.StoryApproved, Feedback: result.ReviewFeedback, Count: count,
+	}
+	decided.AtCap = decided.Approved && !approved
+	return []event.StoryReviewed{own, decided}, data, nil
+}
