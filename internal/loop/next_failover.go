@@ -86,10 +86,12 @@ func replaced(s *State) []Decision {
 
 // turnWords says why it is the turn of an agent that neither failed nor is preferred.
 func turnWords(s *State, name string) string {
-	if s.Stories.Next != event.ModeReview {
+	switch {
+	case s.Stories.Next == event.ModeReviewFix:
+		return name + " corrects what the review found"
+	case s.Stories.Next != event.ModeReview:
 		return name + " implements the stories"
-	}
-	if len(s.Votes.Given) > 0 {
+	case len(s.Votes.Given) > 0:
 		return fmt.Sprintf("%s reviews %s too", name, s.Votes.Story)
 	}
 	return name + " reviews what is implemented"
