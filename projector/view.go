@@ -37,11 +37,12 @@ func (l *Loop) Seq() event.Seq { return l.state.Seq }
 // View is what is true of a loop after the event Seq.
 type View struct {
 	registry.Summary
-	Name    string
-	Project string           // absolute path of the folder that the agent works in
-	Agents  []event.Agent    // in order of preference; a single one for most loops
-	Ended   *event.LoopEnded // why and how it ended; nil while it has not
-	Until   time.Time        // of a loop that waits for a moment
+	Name      string
+	Project   string           // absolute path of the folder that the agent works in
+	Agents    []event.Agent    // in order of preference; a single one for most loops
+	Reviewers int              // how many of Agents, at their end, only review
+	Ended     *event.LoopEnded // why and how it ended; nil while it has not
+	Until     time.Time        // of a loop that waits for a moment
 
 	Begun int    // iterations that have begun
 	Open  bool   // an iteration is open
@@ -113,7 +114,7 @@ type Commit = struct {
 func (l *Loop) View() View {
 	s := &l.state
 	v := View{
-		Summary: s.Summary(), Name: s.Lifecycle.Name, Project: s.Lifecycle.Project, Agents: s.Rules.Agents, Ended: s.Lifecycle.Ended,
+		Summary: s.Summary(), Name: s.Lifecycle.Name, Project: s.Lifecycle.Project, Agents: s.Rules.Agents, Reviewers: s.Rules.Reviewers, Ended: s.Lifecycle.Ended,
 		Begun: s.Budget.Count(s.Rules).Begun, Open: s.Lifecycle.Phase != policy.Between, Doing: s.Doing(),
 		Used: s.Budget.Total.Usage, CostUnknown: s.Budget.Total.Unknown, TokensUnknown: s.Budget.Total.TokensUnknown,
 		Ticked: s.Completion.Ticked, Boxes: s.Completion.Boxes, Edited: s.FileChanges.Unaccepted(),

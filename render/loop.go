@@ -284,18 +284,37 @@ func (t *Text) loopStarted(e event.Event, p event.LoopStarted) {
 	t.totals.count.Maximum = p.Rules.MaximumIterations
 	t.totals.prefer(p.Rules.Agents)
 	t.banner(e, bold, "loop "+Clean(p.Name))
-	about := AgentName(p.Agent)
-	if n := len(p.Rules.Agents); n > 1 {
-		about = "in order of preference"
-		for i, agent := range p.Rules.Agents {
-			about += fmt.Sprintf(", %d. %s", i+1, AgentName(agent))
-		}
-	}
+	about := agentsInWords(p)
 	about += " in " + p.Project
 	if n := p.Rules.MaximumIterations; n > 0 {
 		about += ", at most " + units.Quantity(n, "iteration")
 	}
 	t.remark(dim, about)
+}
+
+// agentsInWords names the agents of a loop, those that only review last; not clean.
+func agentsInWords(p event.LoopStarted) string {
+	working := len(p.Rules.Agents) - p.Rules.Reviewers
+	about := AgentName(p.Agent)
+	if working > 1 {
+		about = "in order of preference"
+		for i, agent := range p.Rules.Agents[:working] {
+			about += fmt.Sprintf(", %d. %s", i+1, AgentName(agent))
+		}
+	}
+	for _, agent := range p.Rules.Agents[max(working, 0):] {
+		about += ", reviewed by " + AgentName(agent)
+	}
+	return about
+}
+
+// ReviewsOnly follows the name of an agent at that place of so many, if it is one of the reviewers at
+// the end.
+func ReviewsOnly(place, agents, reviewers int) string {
+	if place >= agents-reviewers {
+		return " (reviews)"
+	}
+	return ""
 }
 
 // AgentName returns the name, command and version of an agent; not clean.

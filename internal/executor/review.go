@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -90,6 +89,10 @@ func (x *Executor) undoReview(ctx context.Context, cause event.Seq) {
 		Ref: found, Allowed: x.allowedInReview(),
 		Message: fmt.Sprintf("Put back what the review of %s changed\n\nA review changes only tasks.json and progress.txt. What it changed is kept in\n%%s", was.story),
 	})
+	if ctx.Err() != nil && undone.Ref == "" {
+		x.base = was // the check was cancelled: the next beginning does it
+		return
+	}
 	report := event.ReviewUndone{Story: was.story, Files: undone.Files, Commits: undone.Commits, Ref: undone.Ref}
 	report.Files = report.Files[:min(filesShown, len(report.Files))]
 	if err != nil {
@@ -124,7 +127,7 @@ func (x *Executor) allowedInReview() func(string) bool {
 	}
 	own := inRepository(root, x.cfg.Dir)
 	return func(name string) bool {
-		return files[name] || own != "" && strings.HasPrefix(name, own+"/") || strings.HasPrefix(path.Base(name), ".tasks.json")
+		return files[name] || own != "" && strings.HasPrefix(name, own+"/")
 	}
 }
 

@@ -34,6 +34,10 @@ func (v *Votes) Apply(p event.Payload, was *Lifecycle) {
 	switch p := p.(type) {
 	case event.LoopStarted:
 		*v = Votes{}
+	case event.LoopResumed:
+		if p.Rules != nil {
+			v.keep(p.Rules.Agents)
+		}
 	case event.StoriesRead:
 		if p.Story != v.Story {
 			v.Story, v.Given = "", nil // a person has changed what is to be reviewed
@@ -48,6 +52,17 @@ func (v *Votes) Apply(p event.Payload, was *Lifecycle) {
 			return
 		}
 		*v = v.With(p.Story, Vote{p.Agent, p.Approved, firstBytes(p.Feedback, voteFeedbackMost)})
+	}
+}
+
+// keep drops the votes of agents that the loop no longer has.
+func (v *Votes) keep(agents []event.Agent) {
+	v.Given = slices.Clone(v.Given)
+	v.Given = slices.DeleteFunc(v.Given, func(vote Vote) bool {
+		return !slices.ContainsFunc(agents, func(a event.Agent) bool { return a.Name == vote.Agent })
+	})
+	if len(v.Given) == 0 {
+		v.Story, v.Given = "", nil
 	}
 }
 

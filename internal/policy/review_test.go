@@ -73,6 +73,7 @@ func TestVotesFoldOneRound(t *testing.T) {
 		"a result":              {[]event.Payload{open("ann", true), event.StoryReviewed{Story: "US-1", Approved: true}}, ""},
 		"another story is next": {[]event.Payload{open("ann", true), event.StoriesRead{Story: "US-2"}}, ""},
 		"another story":         {[]event.Payload{open("ann", true), event.StoryReviewed{Story: "US-2", Agent: "bob", Open: true}}, "bob"},
+		"fewer reviewers":       {[]event.Payload{open("ann", true), open("bob", true), event.LoopResumed{Rules: &event.Rules{Agents: []event.Agent{{Name: "bob"}}}}}, "bob"},
 		"a new loop":            {[]event.Payload{open("ann", true), event.LoopStarted{}}, ""},
 	} {
 		v := policy.Votes{}

@@ -60,8 +60,8 @@ func (b *Builder) loopStarted(e event.Event, p event.LoopStarted) {
 	}
 	b.prefer(agents)
 	l := Loop{Name: render.Clean(p.Name), Project: render.Clean(p.Project), Maximum: p.Rules.MaximumIterations}
-	for _, a := range agents {
-		l.Agents = append(l.Agents, render.Clean(render.AgentName(a)))
+	for i, a := range agents {
+		l.Agents = append(l.Agents, render.Clean(render.AgentName(a))+render.ReviewsOnly(i, len(agents), p.Rules.Reviewers))
 	}
 	b.begin(e, l)
 }
