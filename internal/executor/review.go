@@ -183,7 +183,7 @@ func (j judgement) vote(before *story.Story, verdict event.StoryReviewed, data [
 	own := event.StoryReviewed{
 		Story: verdict.Story, Agent: vote.Agent, Approved: vote.Approved, Feedback: vote.Feedback, Count: before.ReviewCount, Open: true,
 	}
-	round := j.votes.With(verdict.Story, vote)
+	round := j.votes.With(verdict.Story, before.ReviewCount, vote)
 	approved, certain := round.Result(j.voters, j.rules.Review.Vote)
 	if !certain {
 		data, err := story.SetReview(data, before.ID, story.Review{

@@ -44,7 +44,7 @@ func TestVerdictsOfOneRound(t *testing.T) {
 		j := judgement{
 			stories: policy.Stories{Mode: event.ModeReview}, voters: 2,
 			rules: event.Rules{Reviewers: 2, Review: event.ReviewRules{Cap: row.cap, Vote: "all"}},
-			votes: policy.Votes{Story: "US-1", Given: row.given, Agent: "bob"},
+			votes: policy.Votes{Story: "US-1", Count: 1, Given: row.given, Agent: "bob"},
 		}
 		verdicts, data, err := j.verdicts(before, row.found)
 		if err != nil || len(verdicts) != row.events || string(data) != string(row.left) {

@@ -13,6 +13,7 @@ import (
 // as the result is certain.
 type Votes struct {
 	Story string `json:"story,omitempty"` // its id; empty if no round is open
+	Count int    `json:"count,omitempty"` // reviews of the story before this one
 	Given []Vote `json:"given,omitempty"` // at most one of each reviewer
 	// Agent is the agent that was started last, if the loop has several: what it left may be judged
 	// only when the next iteration begins.
@@ -39,8 +40,9 @@ func (v *Votes) Apply(p event.Payload, was *Lifecycle) {
 			v.keep(p.Rules.Agents)
 		}
 	case event.StoriesRead:
-		if p.Story != v.Story {
-			v.Story, v.Given = "", nil // a person has changed what is to be reviewed
+		same := func(s event.StoryState) bool { return s.ID == v.Story && s.ReviewCount == v.Count }
+		if p.Mode != event.ModeReview || p.Story != v.Story || !slices.ContainsFunc(p.Stories, same) {
+			v.close() // the round has ended, or a person has changed what is to be reviewed
 		}
 	case event.Decided:
 		if p.Do == event.DoStart && p.Agent >= 0 && p.Agent < len(was.Rules.Agents) {
@@ -48,10 +50,10 @@ func (v *Votes) Apply(p event.Payload, was *Lifecycle) {
 		}
 	case event.StoryReviewed:
 		if !p.Open {
-			v.Story, v.Given = "", nil
+			v.close()
 			return
 		}
-		*v = v.With(p.Story, Vote{p.Agent, p.Approved, firstBytes(p.Feedback, voteFeedbackMost)})
+		*v = v.With(p.Story, p.Count, Vote{p.Agent, p.Approved, firstBytes(p.Feedback, voteFeedbackMost)})
 	}
 }
 
@@ -62,14 +64,18 @@ func (v *Votes) keep(agents []event.Agent) {
 		return !slices.ContainsFunc(agents, func(a event.Agent) bool { return a.Name == vote.Agent })
 	})
 	if len(v.Given) == 0 {
-		v.Story, v.Given = "", nil
+		v.close()
 	}
 }
 
-// With returns the votes with one more, which replaces an earlier one of the same reviewer.
-func (v *Votes) With(story string, vote Vote) Votes {
-	with := Votes{Story: story, Agent: v.Agent}
-	if v.Story == story {
+// close ends the round.
+func (v *Votes) close() { v.Story, v.Count, v.Given = "", 0, nil }
+
+// With returns the votes with one more, which replaces an earlier one of the same reviewer. count is
+// how many reviews of the story there were before this round.
+func (v *Votes) With(story string, count int, vote Vote) Votes {
+	with := Votes{Story: story, Count: count, Agent: v.Agent}
+	if v.Story == story && v.Count == count {
 		given := slices.Clone(v.Given) // the state before the event may be in use
 		with.Given = slices.DeleteFunc(given, func(old Vote) bool { return old.Agent == vote.Agent })
 	}

@@ -19,7 +19,7 @@ var reviewing = event.Rules{
 func ballot(votes string) policy.Votes {
 	v := policy.Votes{}
 	for i, vote := range votes {
-		v = v.With("US-1", policy.Vote{Agent: reviewing.Agents[i+2].Name, Approved: vote == 'y', Feedback: " why " + string(vote)})
+		v = v.With("US-1", 0, policy.Vote{Agent: reviewing.Agents[i+2].Name, Approved: vote == 'y', Feedback: " why " + string(vote)})
 	}
 	return v
 }
@@ -63,7 +63,10 @@ func TestVotesFoldOneRound(t *testing.T) {
 	open := func(agent string, approved bool) event.StoryReviewed {
 		return event.StoryReviewed{Story: "US-1", Agent: agent, Approved: approved, Feedback: "x", Open: true}
 	}
-	read := event.StoriesRead{Mode: event.ModeReview, Story: "US-1"}
+	read := event.StoriesRead{Mode: event.ModeReview, Story: "US-1", Stories: []event.StoryState{{ID: "US-1"}}}
+	later := event.StoriesRead{Mode: event.ModeReview, Story: "US-1", Stories: []event.StoryState{{ID: "US-1", ReviewCount: 1}}}
+	fix := read
+	fix.Mode = event.ModeReviewFix
 	for name, row := range map[string]struct {
 		happened []event.Payload
 		voted    string
@@ -72,6 +75,8 @@ func TestVotesFoldOneRound(t *testing.T) {
 		"one vote twice":        {[]event.Payload{open("ann", true), open("ann", false)}, "ann"},
 		"a result":              {[]event.Payload{open("ann", true), event.StoryReviewed{Story: "US-1", Approved: true}}, ""},
 		"another story is next": {[]event.Payload{open("ann", true), event.StoriesRead{Story: "US-2"}}, ""},
+		"a later review":        {[]event.Payload{open("ann", true), later}, ""},
+		"a fix":                 {[]event.Payload{open("ann", true), fix}, ""},
 		"another story":         {[]event.Payload{open("ann", true), event.StoryReviewed{Story: "US-2", Agent: "bob", Open: true}}, "bob"},
 		"fewer reviewers":       {[]event.Payload{open("ann", true), open("bob", true), event.LoopResumed{Rules: &event.Rules{Agents: []event.Agent{{Name: "bob"}}}}}, "bob"},
 		"a new loop":            {[]event.Payload{open("ann", true), event.LoopStarted{}}, ""},
