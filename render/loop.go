@@ -308,8 +308,8 @@ func agentsInWords(p event.LoopStarted) string {
 	return about
 }
 
-// ReviewsOnly follows the name of an agent at that place of so many, if it is one of the reviewers at
-// the end.
+// ReviewsOnly follows the name of an agent at that place of so many, if it is one of the reviewers
+// at the end.
 func ReviewsOnly(place, agents, reviewers int) string {
 	if place >= agents-reviewers {
 		return " (reviews)"

@@ -88,6 +88,10 @@ func TestEverySettingHasAReader(t *testing.T) {
 	walk = func(typ types.Type, parent string) {
 		s := typ.Underlying().(*types.Struct)
 		for i := range s.NumFields() {
+			if s.Field(i).Embedded() { // its keys are those of the struct around it
+				walk(s.Field(i).Type(), parent)
+				continue
+			}
 			name, _, _ := strings.Cut(reflect.StructTag(s.Tag(i)).Get("json"), ",")
 			key := strings.TrimPrefix(parent+"."+name, ".")
 			walked = append(walked, key)

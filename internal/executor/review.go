@@ -131,8 +131,8 @@ func (x *Executor) allowedInReview() func(string) bool {
 	}
 }
 
-// inRepository returns a path as git names it; empty if it is outside of the work tree. The root has
-// no links in its path.
+// inRepository returns a path as git names it; empty if it is outside of the work tree. The root
+// has no links in its path.
 func inRepository(root, name string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(name))
 	if err != nil {

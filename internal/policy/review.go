@@ -71,8 +71,8 @@ func (v *Votes) keep(agents []event.Agent) {
 // close ends the round.
 func (v *Votes) close() { v.Story, v.Count, v.Given = "", 0, nil }
 
-// With returns the votes with one more, which replaces an earlier one of the same reviewer. count is
-// how many reviews of the story there were before this round.
+// With returns the votes with one more, which replaces an earlier one of the same reviewer. count
+// is how many reviews of the story there were before this round.
 func (v *Votes) With(story string, count int, vote Vote) Votes {
 	with := Votes{Story: story, Count: count, Agent: v.Agent}
 	if v.Story == story && v.Count == count {

@@ -203,9 +203,9 @@ func (b *Base) Drop(ctx context.Context) error {
 	return nil
 }
 
-// Unfinished returns the refs of bases that were neither dropped nor undone, by the beginning and the
-// end of their names, and renames them without that end, so that each is returned once. Time and
-// environment are as in [TakeSnapshot].
+// Unfinished returns the refs of bases that were neither dropped nor undone, by the beginning and
+// the end of their names, and renames them without that end, so that each is returned once. Time
+// and environment are as in [TakeSnapshot].
 func Unfinished(ctx context.Context, dir, prefix, suffix string, env ...string) ([]string, error) {
 	ctx, cancel := bounded(ctx, readTime)
 	defer cancel()
