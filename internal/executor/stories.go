@@ -284,8 +284,8 @@ func (x *Executor) writeTasks(data []byte) error {
 	if err := os.MkdirAll(plan.Dir(x.cfg.Project), 0o755); err != nil {
 		return fmt.Errorf("write tasks.json: %w", err)
 	}
-	// It has to be durable before the check is recorded: else, after a loss of power, the next runner
-	// would take what the agent left for a person's.
+	// It has to be durable before the check is recorded: else, after a loss of power, the next
+	// runner would take what the agent left for a person's.
 	const judged = ".tasks.json.judged"
 	if err := plan.Write(x.cfg.Project, judged, data); err != nil {
 		return err
