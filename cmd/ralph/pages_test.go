@@ -28,9 +28,12 @@ var notRun = map[string]string{
 	"ralph plan": "waits for a person at a terminal",
 	"make demo":  "builds the program; make demo itself runs it",
 	"go install github.com/ralph-loop/ralph/cmd/ralph@latest": "installs from the network",
-	"ralph attach":       "waits for a person at a terminal",
-	"ralph replay demo":  "shows the full screen at a terminal",
-	"ralph list --watch": "waits for a person at a terminal",
+	"ralph attach":                                                "waits for a person at a terminal",
+	"ralph replay demo":                                           "shows the full screen at a terminal",
+	"ralph list --watch":                                          "waits for a person at a terminal",
+	"ralph plan --issue 42 --task fix-login.md":                   "needs gh, an account and a repository there",
+	"ralph start fix-login --resume --follow-pr":                  "needs gh, an account and a pull request",
+	"git diff refs/ralph/demo/review-4^ refs/ralph/demo/review-4": "the loop demo of this page has no reviewer that edits",
 	"ralph start -a opencode -p 'Make the tests pass. Say <promise>COMPLETE</promise> when they do.'": "needs an account",
 }
 

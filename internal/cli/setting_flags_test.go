@@ -17,6 +17,8 @@ func TestEverySettingIsAFlag(t *testing.T) {
 		"a value may begin with a dash":           {[]string{"run", "--agent.flags", "--fast"}, []string{"run", "--set", "agent.flags=--fast"}},
 		"one without a value is for the settings": {[]string{"run", "--limits.idle"}, []string{"run", "--set", "limits.idle"}},
 		"one in a plain word as well":             {[]string{"run", "--context", "same", "--guardrails=[]"}, []string{"run", "--set", "context=same", "--set", "guardrails=[]"}},
+		"also one that is a verb too":             {[]string{"run", "--guard", `{"unknown": "deny"}`}, []string{"run", "--set", `guard={"unknown": "deny"}`}},
+		"the verb stays a verb":                   {[]string{"guard", "git", "push"}, []string{"guard", "git", "push"}},
 		"but an agent is a command":               {[]string{"run", "--agent", "pi"}, []string{"run", "--agent", "pi"}},
 		"flags of the verb are left alone":        {[]string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}, []string{"run", "--prompt-file", "a.B", "--set", "limits.idle=1s"}},
 		"other verbs are":                         {[]string{"steer", "--limits.idle", "5m"}, []string{"steer", "--limits.idle", "5m"}},
