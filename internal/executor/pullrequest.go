@@ -42,14 +42,15 @@ func (x *Executor) scmTasks(ctx context.Context, iteration int, message string) 
 			continue
 		}
 		if group[0] == config.TaskPullRequest {
-			if url, err = x.publish(ctx, iteration); errors.Is(err, forge.ErrNoChanges) {
-				all.Skipped, err = append(all.Skipped, group[0]), nil
-				continue
+			var failed error
+			switch url, failed = x.publish(ctx, iteration); {
+			case failed == nil:
+				all.Done = append(all.Done, group[0])
+			case errors.Is(failed, forge.ErrNoChanges):
+				all.Skipped = append(all.Skipped, group[0])
+			default:
+				return all, url, failed
 			}
-			if err != nil {
-				return all, url, err
-			}
-			all.Done = append(all.Done, group[0])
 			continue
 		}
 		result, err := x.runTasks(ctx, group, message)

@@ -286,14 +286,7 @@ func (x *Executor) writeTasks(data []byte) error {
 	}
 	// It has to be durable before the check is recorded: else, after a loss of power, the next
 	// runner would take what the agent left for a person's.
-	const judged = ".tasks.json.judged"
-	if err := plan.Write(x.cfg.Project, judged, data); err != nil {
-		return err
-	}
-	if err := safefile.Move(plan.Path(x.cfg.Project, judged), name); err != nil {
-		return fmt.Errorf("write tasks.json: %w", err)
-	}
-	return nil
+	return plan.WriteTasks(x.cfg.Project, data)
 }
 
 // prdProblem reports that prd.md has changed since the agent started. It is not put back, because a

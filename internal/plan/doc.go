@@ -19,7 +19,7 @@
 //     link, a FIFO, a device or a folder in the place of a file. Nothing waits for such a file.
 //   - What is read is bounded.
 //   - A file is replaced in one step: readers see the old content or the new one, and so they do
-//     after a loss of power.
+//     after a loss of power. What was written is durable when the function returns.
 //
 // All functions may be called by any goroutine.
 //

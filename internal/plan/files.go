@@ -63,8 +63,9 @@ func read(project, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// WriteTasks replaces tasks.json. The mode of a regular file is kept. A link or a FIFO in its place
-// is replaced, not followed; a folder is an error. Its folder must exist.
+// WriteTasks replaces tasks.json, durably: after a loss of power it has this content. The mode of a
+// regular file is kept. A link or a FIFO in its place is replaced, not followed; a folder is an
+// error. Its folder must exist.
 func WriteTasks(project string, data []byte) error { return Write(project, Tasks, data) }
 
 // Write is WriteTasks for any file of the plan.
@@ -93,8 +94,7 @@ func within(path string, do func(*os.Root) error) error {
 // newMode is the mode of a file that is new: a team keeps the plan in its repository.
 const newMode = 0o644
 
-// replace gives a file in a folder this content. After a loss of power it has the old content or
-// the new one.
+// replace gives a file in a folder this content. It is durable on return.
 func replace(folder *os.Root, name string, data []byte) error {
 	mode := fs.FileMode(newMode)
 	if info, err := folder.Lstat(name); err == nil && info.Mode().IsRegular() {
@@ -102,5 +102,15 @@ func replace(folder *os.Root, name string, data []byte) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return safefile.Replace(safefile.Within(folder), name, data, mode)
+	return put(safefile.Within(folder), name, data, mode)
+}
+
+// put is replace with a mode. A loss of power before its return leaves the old content or the new
+// one.
+func put(folder safefile.Folder, name string, data []byte, mode fs.FileMode) error {
+	err := safefile.Replace(folder, name, data, mode)
+	if err == nil {
+		err = folder.Sync()
+	}
+	return err
 }
