@@ -48,9 +48,11 @@ format: # fails if gofmt would change a file
 race: ## the unit tests and the stories under the race detector
 	$(GO) test -race -short ./...
 	$(GO) test -race ./cmd/ralph -run TestScript -count=1
+	$(GO) test -race ./internal/repo -count=1
 
-script: ## stories of the whole program (testdata/script), and the commands of the pages
+script: ## stories of the whole program (testdata/script), the commands of the pages, and all tests of git
 	$(GO) test ./cmd/ralph -run 'TestScript|TestPagesRun' -count=1
+	$(GO) test ./internal/repo -count=1
 
 sim: ## SEEDS=10000 simulated runs; some again with a crash at each change on the disk
 	@mkdir -p bin && rm -f bin/sim.txt

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -42,21 +43,54 @@ type tree struct {
 // unborn is a repository without a commit.
 func unborn(t *testing.T, flags ...string) tree {
 	t.Helper()
-	w := tree{t, filepath.Join(resolved(t, t.TempDir()), "tree")}
-	if err := os.Mkdir(w.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	w.git(append([]string{"init", "-q"}, flags...)...)
-	return w
+	return copied(t, "unborn", flags, func(w tree) { w.git(append([]string{"init", "-q"}, flags...)...) })
 }
 
 // born has one commit of one file, "a".
 func born(t *testing.T, flags ...string) tree {
 	t.Helper()
-	w := unborn(t, flags...)
-	w.write("a", "one\ntwo\nthree\n")
-	w.commit("begin")
+	return copied(t, "born", flags, func(w tree) {
+		w.git(append([]string{"init", "-q"}, flags...)...)
+		w.write("a", "one\ntwo\nthree\n")
+		w.commit("begin")
+	})
+}
+
+// fixtures are trees that tests copy: to copy one takes a tenth of the time of its git processes.
+var (
+	fixtures     = map[string]func() (string, error){}
+	fixturesLock sync.Mutex
+)
+
+// copied returns a tree of a test's own. The first test that needs a kind of tree makes it.
+func copied(t *testing.T, kind string, flags []string, make func(w tree)) tree {
+	t.Helper()
+	key := kind + strings.Join(flags, " ")
+	fixturesLock.Lock()
+	if fixtures[key] == nil {
+		fixtures[key] = sync.OnceValues(func() (string, error) {
+			dir, err := os.MkdirTemp(os.Getenv("HOME"), kind)
+			if err == nil {
+				make(tree{t, dir})
+			}
+			return dir, err
+		})
+	}
+	fixture := fixtures[key]
+	fixturesLock.Unlock()
+	w := tree{t, filepath.Join(resolved(t, t.TempDir()), "tree")}
+	from, err := fixture()
+	must(t, err)
+	must(t, os.CopyFS(w.dir, os.DirFS(from)))
 	return w
+}
+
+// leaveToScript skips a test of many git processes: 'make script' and 'make race' run it.
+func leaveToScript(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it starts many processes: make script")
+	}
 }
 
 func resolved(t *testing.T, path string) string {

@@ -45,6 +45,9 @@ func TestPushOfANewBranch(t *testing.T) {
 		}, "origin", "origin/fix"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "without an upstream branch" {
+				leaveToScript(t)
+			}
 			t.Parallel()
 			w, remotes := withRemotes(t, "origin", "fork")
 			w.git("switch", "-q", "-c", "fix")
@@ -66,6 +69,7 @@ func TestPushOfANewBranch(t *testing.T) {
 }
 
 func TestPushIsNeverForced(t *testing.T) {
+	leaveToScript(t)
 	t.Parallel()
 	w, remotes := withRemotes(t, "origin")
 	w.git("push", "-q", "-u", "origin", "main")
@@ -91,6 +95,7 @@ func TestPushIsNeverForced(t *testing.T) {
 }
 
 func TestPushFailuresHaveHints(t *testing.T) {
+	leaveToScript(t)
 	t.Parallel()
 	for name, row := range map[string]struct {
 		prepare func(w tree, remote tree)

@@ -1,7 +1,9 @@
 package repo
 
 import (
+	"archive/tar"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -112,23 +114,26 @@ func same(t *testing.T, what string, got, want map[string]string) {
 // busy is a tree with all kinds of files: committed, changed, added, untracked and ignored.
 func busy(t *testing.T, flags ...string) tree {
 	t.Helper()
-	w := born(t, flags...)
-	w.write(".gitignore", "*.log\nbuild/\n")
-	w.write("src/b.go", "package b\n")
-	w.write("src/c.go", "package c\n")
-	w.write("ralph/tasks.json", "{}\n")
-	w.write("ralph/progress.txt", "# progress\n")
-	w.write("run.sh", "#!/bin/sh\n")
-	must(t, os.Chmod(filepath.Join(w.dir, "run.sh"), 0o755))
-	w.commit("files")
-	w.write("src/b.go", "package b // changed by a person\n")
-	w.write("src/staged.go", "package b // added\n")
-	w.git("add", "src/staged.go")
-	w.write("notes.txt", "untracked\n")
-	w.write("build/out", "ignored\n")
-	w.write("a.log", "ignored\n")
-	w.write(".ralph/x", "ralph's\n")
-	return w
+	return copied(t, "busy", flags, func(w tree) {
+		w.git(append([]string{"init", "-q"}, flags...)...)
+		w.write("a", "one\ntwo\nthree\n")
+		w.commit("begin")
+		w.write(".gitignore", "*.log\nbuild/\n")
+		w.write("src/b.go", "package b\n")
+		w.write("src/c.go", "package c\n")
+		w.write("ralph/tasks.json", "{}\n")
+		w.write("ralph/progress.txt", "# progress\n")
+		w.write("run.sh", "#!/bin/sh\n")
+		must(w.t, os.Chmod(filepath.Join(w.dir, "run.sh"), 0o755))
+		w.commit("files")
+		w.write("src/b.go", "package b // changed by a person\n")
+		w.write("src/staged.go", "package b // added\n")
+		w.git("add", "src/staged.go")
+		w.write("notes.txt", "untracked\n")
+		w.write("build/out", "ignored\n")
+		w.write("a.log", "ignored\n")
+		w.write(".ralph/x", "ralph's\n")
+	})
 }
 
 // An edit is what a reviewer did.
@@ -199,6 +204,9 @@ func TestUndoPutsEverythingBack(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
+			if name != "commits" && name != "the index" && name != "links and modes" {
+				leaveToScript(t)
+			}
 			t.Parallel()
 			w := busy(t)
 			files, status, head := w.files(), w.status(), w.head()
@@ -231,21 +239,41 @@ func TestUndoPutsEverythingBack(t *testing.T) {
 // sameAsFound compares the ref with the files as they were found. Ignored files are not in it.
 func (w tree) sameAsFound(edited, before map[string]string) {
 	w.t.Helper()
+	found, base := w.blobs(foundRef), w.blobs(beforeRef)
 	for name, want := range edited {
 		if strings.HasSuffix(name, ".log") || strings.HasPrefix(name, "build/") || strings.HasPrefix(name, ".ralph/") {
 			continue
 		}
-		got, err := w.try("cat-file", "blob", foundRef+":"+name)
-		want = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(want, "\n"), "* "), "-> ")
-		if err != nil || got != want {
-			w.t.Errorf("the ref has %q as %q (%v), want %q", name, got, err, want)
+		want = strings.TrimPrefix(strings.TrimPrefix(want, "* "), "-> ")
+		if got, ok := found[name]; !ok || got != want {
+			w.t.Errorf("the ref has %q as %q (%v), want %q", name, got, ok, want)
 		}
 	}
 	for name, want := range before {
-		if strings.HasPrefix(name, "src/") {
-			if got := w.git("cat-file", "blob", beforeRef+":"+name); got+"\n" != want {
-				w.t.Errorf("the base has %q as %q", name, got)
-			}
+		if got := base[name]; strings.HasPrefix(name, "src/") && got != want {
+			w.t.Errorf("the base has %q as %q", name, got)
+		}
+	}
+}
+
+// blobs returns the contents of a commit, read by one git.
+func (w tree) blobs(ref string) map[string]string {
+	w.t.Helper()
+	blobs := map[string]string{}
+	r := tar.NewReader(strings.NewReader(w.git("archive", "--format=tar", ref)))
+	for {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return blobs
+		}
+		must(w.t, err)
+		text, err := io.ReadAll(r)
+		must(w.t, err)
+		switch h.Typeflag {
+		case tar.TypeReg:
+			blobs[h.Name] = string(text)
+		case tar.TypeSymlink:
+			blobs[h.Name] = h.Linkname
 		}
 	}
 }
@@ -277,6 +305,7 @@ func TestUndoLeavesAllowedFiles(t *testing.T) {
 
 // What was only committed as it was is no change of a reviewer's.
 func TestUndoKeepsCommittedWork(t *testing.T) {
+	leaveToScript(t)
 	t.Parallel()
 	w := busy(t)
 	base := w.keep()
@@ -291,6 +320,7 @@ func TestUndoKeepsCommittedWork(t *testing.T) {
 
 // Of a commit with allowed and other files, only the others are restored.
 func TestUndoSplitsCommits(t *testing.T) {
+	leaveToScript(t)
 	t.Parallel()
 	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {
@@ -370,6 +400,9 @@ func TestUndoRefusesWhenInDoubt(t *testing.T) {
 		"no repository any more": {func(w tree) { w.remove(".git") }, ErrNoRepository},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "another branch" && name != "an amended commit" {
+				leaveToScript(t)
+			}
 			t.Parallel()
 			w := busy(t)
 			base := w.keep()
@@ -385,6 +418,7 @@ func TestUndoRefusesWhenInDoubt(t *testing.T) {
 }
 
 func TestKeepRefusesUnfinishedWork(t *testing.T) {
+	leaveToScript(t)
 	t.Parallel()
 	w := born(t)
 	w.git("checkout", "-q", "-b", "other")
@@ -410,6 +444,7 @@ func TestKeepRefusesUnfinishedWork(t *testing.T) {
 
 // A file that was ignored is not removed, although the reviewer has committed it.
 func TestUndoNeverRemovesIgnoredFiles(t *testing.T) {
+	leaveToScript(t)
 	t.Parallel()
 	w := busy(t)
 	base := w.keep()
@@ -432,6 +467,7 @@ func TestUndoNeverRemovesIgnoredFiles(t *testing.T) {
 }
 
 func TestUndoInUnusualRepositories(t *testing.T) {
+	leaveToScript(t)
 	t.Parallel()
 	t.Run("unborn", func(t *testing.T) {
 		t.Parallel()
@@ -519,6 +555,7 @@ func TestUndoInUnusualRepositories(t *testing.T) {
 
 // Repositories inside, and large files, are reported and left.
 func TestUndoReportsWhatItLeaves(t *testing.T) {
+	leaveToScript(t)
 	t.Parallel()
 	inner := born(t)
 	w := born(t)
@@ -564,6 +601,7 @@ func TestUndoReportsWhatItLeaves(t *testing.T) {
 
 // A second review of the same number, after a crash, has a ref of its own.
 func TestUndoTakesAnotherRef(t *testing.T) {
+	leaveToScript(t)
 	t.Parallel()
 	w := born(t)
 	base := w.keep()
