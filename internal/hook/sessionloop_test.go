@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -315,7 +316,7 @@ func TestSessionHasOneLoop(t *testing.T) {
 	another := *only(t, f)
 	another.Decisions = nil
 	err := f.Start(&another)
-	if _, ok := err.(*BusySessionError); !ok {
+	if _, ok := errors.AsType[*BusySessionError](err); !ok {
 		t.Errorf("a second loop: %v", err)
 	}
 	another.Sessions = []string{"S-2"}

@@ -1,6 +1,7 @@
 package shellguard
 
 import (
+	"errors"
 	"maps"
 	"path"
 	"slices"
@@ -65,7 +66,7 @@ func (s *shell) script(text string, in input) string {
 	file, err := parse(text)
 	if err != nil {
 		what := "it is no shell text (" + strings.TrimSpace(err.Error()) + ")"
-		if err == errTooLong {
+		if errors.Is(err, errTooLong) {
 			what = err.Error()
 		}
 		s.unknown(Printable(text), what)
