@@ -17,6 +17,7 @@ import (
 
 // Whatever is on the standard input, no hook but the guard answers, and each reports what is wrong.
 func TestInputThatIsNoInput(t *testing.T) {
+	t.Parallel()
 	for name, stdin := range map[string]string{
 		"empty": "", "no JSON": "garbage", "half": `{"session_id":`, "an array": "[1,2]", "null": "null", "a text": `"Stop"`,
 		"not UTF-8": "{\"session_id\":\"\xff\"}", "two": `{} {}`, "binary": "\x00\x01\x02", "deep": strings.Repeat("[", 100_000),
@@ -60,7 +61,7 @@ type endless struct{}
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
 func TestInputWithoutEnd(t *testing.T) {
-	if _, err := ReadInput(endless{}); !errors.Is(err, errLongInput) {
+	if _, err := readInput(endless{}, 1<<20); !errors.Is(err, errLongInput) {
 		t.Errorf("%v", err)
 	}
 	broken := errors.New("broken")
@@ -95,6 +96,7 @@ type brokenReader struct{ err error }
 func (b brokenReader) Read([]byte) (int, error) { return 0, b.err }
 
 func TestLargeInputIsRead(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.uses(150_000)
 	checkAlert(t, w.alert(map[string]any{"tool_response": strings.Repeat("x", 8<<20)}), "75%")
@@ -102,6 +104,7 @@ func TestLargeInputIsRead(t *testing.T) {
 
 // A transcript of any kind and content neither breaks a hook nor makes it wait.
 func TestTranscriptThatIsNone(t *testing.T) {
+	t.Parallel()
 	valid := `{"type":"assistant","message":{"usage":{"input_tokens":150000}}}`
 	for name, c := range map[string]struct {
 		make func(path string) error
@@ -143,6 +146,7 @@ func TestTranscriptThatIsNone(t *testing.T) {
 
 // A record that was changed or cannot be read is as if there were none.
 func TestRecordThatIsNone(t *testing.T) {
+	t.Parallel()
 	for name, text := range map[string]string{"garbage": "{{", "another session's": `{"session":"x","alerted":[50,60,70,80,90]}`, "empty": ""} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -45,14 +45,17 @@ var (
 )
 
 // ReadInput reads the JSON of one hook call. It ends after five seconds, also if r does not.
-func ReadInput(r io.Reader) (Input, error) {
+func ReadInput(r io.Reader) (Input, error) { return readInput(r, mostInput) }
+
+// readInput is ReadInput of at most this number of bytes.
+func readInput(r io.Reader, most int) (Input, error) {
 	type result struct {
 		data []byte
 		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(r, mostInput+1))
+		data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 		done <- result{data, err}
 	}()
 	timer := time.NewTimer(inputTime)
@@ -62,7 +65,7 @@ func ReadInput(r io.Reader) (Input, error) {
 		switch {
 		case got.err != nil:
 			return Input{}, got.err
-		case len(got.data) > mostInput:
+		case len(got.data) > most:
 			return Input{}, errLongInput
 		}
 		return ParseInput(got.data)

@@ -136,6 +136,7 @@ func TestSizeIsUsedWithoutUsage(t *testing.T) {
 }
 
 func TestWindowOfContext(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		env    map[string]string
 		model  string

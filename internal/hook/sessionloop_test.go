@@ -158,6 +158,7 @@ func TestSessionRejectsBypass(t *testing.T) {
 // Acceptance test 5: the promise counts wherever it is seen: in the last message only, in an
 // earlier message, in the middle of a text.
 func TestSessionDetectsPromise(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text   string
 		later  string // a message after it
@@ -259,17 +260,23 @@ func TestSessionStopsAtOnce(t *testing.T) {
 
 // Without a transcript the change of a file is the work.
 func TestSessionWithoutTranscript(t *testing.T) {
+	t.Parallel()
+	shared := newWorld(t)
+	shared.write("a.txt", "a")
+	shared.commit()
+	began := time.Duration(0) // the loops are listed by it
 	for name, path := range map[string]string{"none": "", "missing": "/nowhere/at/all.jsonl", "a folder": "/"} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.write("a.txt", "a")
-			w.commit()
+			w := shared.in(t)
+			began += time.Second
+			w.now = w.now.Add(began)
 			f := w.begin(func(l *SessionLoop) { l.Files = FilesOf(t.Context(), w.project) })
 			stdin := map[string]any{"transcript_path": path, "last_assistant_message": marker}
 			checkBlocked(t, w.stop(stdin), "nothing shows that work was done")
-			w.write("a.txt", "b")
+			w.write("a.txt", name)
 			checkBlocked(t, w.stop(stdin), "")
-			if l := only(t, f); l.Result != PromiseAccepted {
+			all := f.List()
+			if l := all[len(all)-1]; !l.Holds(w.session) || l.Result != PromiseAccepted {
 				t.Errorf("%+v", l)
 			}
 		})
@@ -342,15 +349,15 @@ func TestForeignSessionFileIsIgnored(t *testing.T) {
 }
 
 func TestSessionFilesAreKept(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var f *SessionFolder
 	for range keptSessions + 3 {
 		w.now = w.now.Add(time.Second)
 		f = w.begin(nil)
-		for _, l := range f.List() {
-			if _, err := f.Cancel(l.ID, w.now, "x"); err != nil {
-				t.Fatal(err)
-			}
+		all := f.List()
+		if ended, err := f.Cancel(all[len(all)-1].ID, w.now, "x"); !ended || err != nil {
+			t.Fatalf("%v, %v", ended, err)
 		}
 	}
 	if n := len(f.List()); n != keptSessions {

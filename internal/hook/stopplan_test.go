@@ -1,13 +1,15 @@
 package hook
 
 import (
-	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -20,41 +22,37 @@ type one struct {
 	Feedback string
 }
 
-func (o one) entry() map[string]any {
-	var status any
+func (o one) entry() string {
+	status := "null"
 	if o.Status != "" {
-		status = o.Status
+		status = strconv.Quote(string(o.Status))
 	}
-	return map[string]any{
-		"id": o.ID, "title": "Title", "description": "", "acceptanceCriteria": []string{"it works"}, "priority": 1, "passes": o.Passes,
-		"reviewStatus": status, "reviewCount": o.Count, "reviewFeedback": o.Feedback, "notes": "done", "dependsOn": []string{},
-	}
+	return fmt.Sprintf(`
+    {
+      "id": %q, "title": "Title", "description": "", "acceptanceCriteria": ["it works"], "priority": 1, "passes": %t,
+      "reviewStatus": %s, "reviewCount": %d, "reviewFeedback": %q, "notes": "done", "dependsOn": []
+    }`, o.ID, o.Passes, status, o.Count, o.Feedback)
 }
 
-func (o one) snapshot() plan.Snapshot {
-	return plan.Snapshot{Passes: o.Passes, ReviewStatus: o.Status, ReviewCount: o.Count}
+func (o one) story() story.Story {
+	return story.Story{ID: o.ID, Priority: 1, Passes: o.Passes, ReviewStatus: o.Status, ReviewCount: o.Count, ReviewFeedback: o.Feedback}
 }
 
 func tasksOf(stories ...one) string {
-	entries := []any{}
+	var entries []string
 	for _, o := range stories {
 		entries = append(entries, o.entry())
 	}
-	text, err := json.MarshalIndent(map[string]any{
-		"project": "p", "branchName": "ralph/p", "description": "d", "verifyCommands": []string{}, "userStories": entries,
-	}, "", "  ")
-	if err != nil {
-		panic(err)
-	}
-	return string(text)
+	return `{"project": "p", "branchName": "ralph/p", "description": "d", "verifyCommands": [], "userStories": [` + strings.Join(entries, ",") + "\n]}\n"
 }
 
 func snapshotOf(stories ...one) map[string]plan.Snapshot {
-	all := map[string]plan.Snapshot{}
+	var states []event.StoryState
 	for _, o := range stories {
-		all[o.ID] = o.snapshot()
+		s := o.story()
+		states = append(states, s.State())
 	}
-	return all
+	return plan.SnapshotOf(states)
 }
 
 // bothAgents runs a test with the shapes of both agents.
@@ -71,7 +69,10 @@ func bothAgents(t *testing.T, do func(t *testing.T, w *world)) {
 }
 
 func TestSchemaOfTasks(t *testing.T) {
+	t.Parallel()
 	valid := tasksOf(one{ID: "US-001"})
+	shared := newWorld(t).live()
+	shared.mark(plan.Marker{})
 	for name, c := range map[string]struct{ tasks, want string }{
 		"valid":             {valid, ""},
 		"no JSON":           {"{", "not valid"},
@@ -86,11 +87,9 @@ func TestSchemaOfTasks(t *testing.T) {
 		"a file of nothing": {"", "not valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bothAgents(t, func(t *testing.T, w *world) {
-				w.live().mark(plan.Marker{})
-				w.write("ralph/tasks.json", c.tasks)
-				checkBlocked(t, w.stop(nil), c.want)
-			})
+			w := shared.in(t)
+			w.write("ralph/tasks.json", c.tasks)
+			checkBlocked(t, w.stop(nil), c.want)
 		})
 	}
 }
@@ -121,6 +120,8 @@ func TestMissingTasksBlock(t *testing.T) {
 
 // The cases of check 2: what the fields of a story may not contradict, without a snapshot.
 func TestReviewIntegrity(t *testing.T) {
+	t.Parallel()
+	shared := newWorld(t).live()
 	for name, c := range map[string]struct {
 		story one
 		skip  bool
@@ -137,18 +138,19 @@ func TestReviewIntegrity(t *testing.T) {
 		"review skipped":                     {one{Passes: true}, true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			w := shared.in(t)
 			c.story.ID = "US-001"
-			bothAgents(t, func(t *testing.T, w *world) {
-				w.live().mark(plan.Marker{SkipReview: c.skip, IterationMode: event.ModeImplement})
-				w.write("ralph/tasks.json", tasksOf(c.story))
-				checkBlocked(t, w.stop(nil), c.want)
-			})
+			w.mark(plan.Marker{SkipReview: c.skip, IterationMode: event.ModeImplement})
+			w.write("ralph/tasks.json", tasksOf(c.story))
+			checkBlocked(t, w.stop(nil), c.want)
 		})
 	}
 }
 
 // The cases of check 2.5: what an iteration may change, by its mode.
 func TestReviewTransitions(t *testing.T) {
+	t.Parallel()
+	shared := newWorld(t).live()
 	fresh := one{ID: "US-001"}
 	waiting := one{ID: "US-001", Status: event.StoryNeedsReview, Count: 1}
 	asked := one{ID: "US-001", Status: event.StoryChangesRequested, Count: 1, Feedback: "f"}
@@ -166,6 +168,7 @@ func TestReviewTransitions(t *testing.T) {
 		"implement asks for a review":  {event.ModeImplement, []one{fresh}, []one{change(fresh, func(o *one) { o.Status = event.StoryNeedsReview })}, ""},
 		"implement adds a story":       {event.ModeImplement, []one{fresh}, []one{fresh, {ID: "US-009"}}, ""},
 		"implement adds a passing one": {event.ModeImplement, []one{fresh}, []one{fresh, {ID: "US-009", Passes: true, Status: event.StoryApproved, Count: 1}}, "US-009"},
+		"implement writes feedback":    {event.ModeImplement, []one{asked}, []one{change(asked, func(o *one) { o.Feedback = "all is well" })}, "reviewFeedback was changed"},
 		"review approves":              {event.ModeReview, []one{waiting}, []one{change(waiting, approved)}, ""},
 		"review requests changes": {event.ModeReview, []one{waiting}, []one{change(waiting, func(o *one) {
 			o.Status, o.Count, o.Feedback = event.StoryChangesRequested, 2, "fix it"
@@ -174,16 +177,17 @@ func TestReviewTransitions(t *testing.T) {
 		"review of two stories":     {event.ModeReview, []one{waiting, second}, []one{change(waiting, approved), change(second, approved)}, "US-00"},
 		"fix sets passes":           {event.ModeReviewFix, []one{asked}, []one{change(asked, func(o *one) { o.Passes = true })}, "US-001"},
 		"fix asks for a new review": {event.ModeReviewFix, []one{asked}, []one{change(asked, func(o *one) { o.Status, o.Feedback = event.StoryNeedsReview, "" })}, ""},
+		"fix leaves the feedback":   {event.ModeReviewFix, []one{asked}, []one{change(asked, func(o *one) { o.Status = event.StoryNeedsReview })}, "clear it"},
+		"fix rewrites the feedback": {event.ModeReviewFix, []one{asked}, []one{change(asked, func(o *one) { o.Feedback = "none of it" })}, "reviewFeedback was changed"},
 		"fix counts a review": {event.ModeReviewFix, []one{asked}, []one{change(asked, func(o *one) {
 			o.Status, o.Feedback, o.Count = event.StoryNeedsReview, "", 2
 		})}, "reviewCount"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bothAgents(t, func(t *testing.T, w *world) {
-				w.live().mark(plan.Marker{IterationMode: c.mode, PreIterationSnapshot: snapshotOf(c.before...)})
-				w.write("ralph/tasks.json", tasksOf(c.after...))
-				checkBlocked(t, w.stop(nil), c.want)
-			})
+			w := shared.in(t)
+			w.mark(plan.Marker{IterationMode: c.mode, PreIterationSnapshot: snapshotOf(c.before...)})
+			w.write("ralph/tasks.json", tasksOf(c.after...))
+			checkBlocked(t, w.stop(nil), c.want)
 		})
 	}
 }
@@ -222,6 +226,7 @@ func TestUncommittedChangesBlock(t *testing.T) {
 }
 
 func TestChecksAreInOrder(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.write("ralph/tasks.json", tasksOf(one{ID: "US-001"}))
 	w.commit()
@@ -236,6 +241,7 @@ func TestChecksAreInOrder(t *testing.T) {
 
 // A session that is not ralph's, or no longer, is never held.
 func TestOthersAreNeverHeld(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(t *testing.T, w *world) map[string]any{
 		"no marker": func(t *testing.T, w *world) map[string]any { w.live(); return nil },
 		"a person's session": func(t *testing.T, w *world) map[string]any {
@@ -276,6 +282,7 @@ func TestOthersAreNeverHeld(t *testing.T) {
 }
 
 func TestHoldingHasAnEnd(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).live()
 	w.mark(plan.Marker{})
 	w.write("ralph/tasks.json", "{")
@@ -294,6 +301,7 @@ func TestHoldingHasAnEnd(t *testing.T) {
 }
 
 func TestHoldingEndsWhateverChanges(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t).live()
 	w.mark(plan.Marker{})
 	for i := range mostHeldAll {

@@ -48,6 +48,13 @@ func (w *world) live() *world {
 	return w
 }
 
+// in returns the world for a subtest of its own, in a session of its own.
+func (w *world) in(t *testing.T) *world {
+	sub := *w
+	sub.t, sub.session = t, t.Name()
+	return &sub
+}
+
 func (w *world) write(name, text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.project, name)
@@ -78,7 +85,7 @@ func (w *world) mark(m plan.Marker) {
 // commit makes the project a repository in which everything is committed.
 func (w *world) commit() {
 	w.t.Helper()
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all"}} {
+	for _, args := range [][]string{{"init", "-q", "--template="}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = w.project
 		if out, err := cmd.CombinedOutput(); err != nil {
