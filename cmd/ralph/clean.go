@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-loop/ralph/internal/cleaning"
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -34,19 +35,25 @@ func (cleanVerb) Help() string {
 // one whose runner died only on request, and only if none of its processes runs any more.
 func (v *cleanVerb) Run(e *cli.Env) error {
 	choice := cleaning.Choice{Names: v.Names, OlderThan: v.OlderThan, Larger: v.LargerThan, Status: v.Status, Archived: v.Archived == nil || *v.Archived}
-	chosen, err := choice.Choose(e)
+	chosen, kept, err := choice.Choose(e)
 	if err != nil {
 		return err
+	}
+	if len(chosen) == 0 && !v.JSON {
+		cli.Tell(e.Stderr, "%s", kept.Nothing())
 	}
 	if v.DryRun || len(chosen) == 0 || v.JSON && !v.Yes {
 		return v.print(e, chosen)
 	}
 	if !v.Yes {
-		var lines []string
-		for _, l := range chosen {
-			lines = append(lines, "  "+l.Line(e.Now()))
+		lines := cleaning.Lines(chosen, e.Now())
+		for i := range lines {
+			lines[i] = "  " + lines[i]
 		}
-		agreed, err := e.ConfirmAll("these would be removed, with all that they recorded", lines, "Remove them?", "'ralph clean --yes' removes them, --dry-run shows them")
+		agreed, err := e.ConfirmAll("these would be removed, with all that they recorded", lines, "Remove them?", "the same with --yes removes them; with --dry-run it only shows them")
+		if err == nil && !agreed {
+			cli.Tell(e.Stderr, "nothing was removed")
+		}
 		if err != nil || !agreed {
 			return err
 		}
@@ -62,14 +69,14 @@ func (v *cleanVerb) print(e *cli.Env, loops []cleaning.Loop) error {
 	if v.JSON {
 		return cli.PrintJSON(e.Stdout, append([]cleaning.Loop{}, loops...), "")
 	}
-	if len(loops) == 0 {
-		cli.Tell(e.Stderr, "there is nothing to remove")
+	verb := "removed"
+	if v.DryRun {
+		verb = "would remove"
+	} else {
+		loops = slices.DeleteFunc(slices.Clone(loops), func(l cleaning.Loop) bool { return !l.Removed })
 	}
-	for _, l := range loops {
-		if l.Removed || v.DryRun {
-			verb := map[bool]string{true: "would remove", false: "removed"}[v.DryRun]
-			fmt.Fprintf(e.Stdout, "%s %s\n", verb, cli.Clean(l.Line(e.Now())))
-		}
+	for _, line := range cleaning.Lines(loops, e.Now()) {
+		fmt.Fprintf(e.Stdout, "%s %s\n", verb, line)
 	}
 	return nil
 }

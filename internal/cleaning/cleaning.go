@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -38,13 +39,38 @@ type Loop struct {
 	id  string
 }
 
-// Line describes a loop to a person.
-func (l Loop) Line(now time.Time) string {
-	name := l.Name
-	if l.Archived {
-		name = archive + "/" + name
+// Lines describes loops to a person, one in each line, in columns.
+func Lines(loops []Loop, now time.Time) []string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, l := range loops {
+		name := l.Name
+		if l.Archived {
+			name = archive + "/" + name
+		}
+		ago := units.Span(now.Sub(l.At).Truncate(time.Second))
+		fmt.Fprintf(w, "%s\t%s %s ago\t%s\n", cli.Clean(name), l.Status, ago, units.Bytes(l.Bytes))
 	}
-	return fmt.Sprintf("%s  %s %s ago  %s", name, l.Status, units.Span(now.Sub(l.At).Truncate(time.Second)), units.Bytes(l.Bytes))
+	_ = w.Flush() // into memory
+	return strings.FieldsFunc(text.String(), func(r rune) bool { return r == '\n' })
+}
+
+// Kept counts the loops that were not named and that stay, whatever else was asked for.
+type Kept struct {
+	Running int
+	Died    int // they need their name or a status
+}
+
+// Nothing says to a person that there is nothing to remove, and what stays.
+func (k Kept) Nothing() string {
+	text := "there is nothing to remove"
+	if k.Running > 0 {
+		text += "; " + units.Quantity(k.Running, "loop") + " running"
+	}
+	if k.Died > 0 {
+		text += "; " + units.Quantity(k.Died, "loop") + " died: --status died removes what is left"
+	}
+	return text
 }
 
 // A Choice says which loops are removed.
@@ -57,35 +83,35 @@ type Choice struct {
 }
 
 const (
-	archive    = "archive"
-	statusDied = "died"
+	archive       = "archive"
+	statusDied    = "died"
+	statusRunning = "running"
 )
 
 // Choose finds the loops that a choice means. It skips loops that cannot be removed; one that is
 // named is an error.
-func (c Choice) Choose(e *cli.Env) ([]Loop, error) {
+func (c Choice) Choose(e *cli.Env) (chosen []Loop, kept Kept, err error) {
 	before, ok := units.ParseTime(c.OlderThan, e.Now())
 	if !ok && c.OlderThan != "" {
-		return nil, cli.Refuse("write it as 12h or 30d", "%q is no time", c.OlderThan)
+		return nil, kept, cli.Refuse("write it as 12h or 30d", "%q is no time", c.OlderThan)
 	}
 	larger, ok := units.ParseBytes(c.Larger)
 	if !ok && c.Larger != "" {
-		return nil, cli.Refuse("write it as 500kB, 100MB or 1.5GB", "%q is no size", c.Larger)
+		return nil, kept, cli.Refuse("write it as 500kB, 100MB or 1.5GB", "%q is no size", c.Larger)
 	}
 	for _, status := range c.Status {
 		if !event.Status(status).Ended() && status != statusDied {
-			return nil, cli.Refuse("it is completed, stopped, failed or died", "%q is not how a loop ends", status)
+			return nil, kept, cli.Refuse("it is completed, stopped, failed or died", "%q is not how a loop ends", status)
 		}
 	}
 	folder := filepath.Join(e.Root(), cli.RalphFolder)
 	if err := launch.OwnFolders(e, filepath.Join(folder, "x")); err != nil {
-		return nil, err
+		return nil, kept, err
 	}
 	dirs := subfolders(folder, func(name string) bool { return registry.CheckName(name) == nil })
 	if c.Archived {
 		dirs = append(dirs, subfolders(filepath.Join(folder, archive), func(name string) bool { return !strings.HasPrefix(name, ".") })...)
 	}
-	var chosen []Loop
 	found := map[string]bool{}
 	for _, dir := range dirs {
 		name := filepath.Base(dir)
@@ -96,12 +122,19 @@ func (c Choice) Choose(e *cli.Env) ([]Loop, error) {
 		l, stays := inspect(e, name, dir)
 		if stays != nil {
 			if named {
-				return nil, stays
+				return nil, kept, stays
+			}
+			if l.Status == statusRunning {
+				kept.Running++
 			}
 			continue
 		}
 		found[name] = true
-		wanted := slices.Contains(c.Status, l.Status) || len(c.Status) == 0 && (named || l.Status != statusDied)
+		if !named && len(c.Status) == 0 && l.Status == statusDied {
+			kept.Died++
+			continue
+		}
+		wanted := slices.Contains(c.Status, l.Status) || len(c.Status) == 0
 		if wanted && (before.IsZero() || l.At.Before(before)) {
 			if l.Bytes = sizeOf(dir); c.Larger == "" || l.Bytes > larger {
 				chosen = append(chosen, l)
@@ -110,11 +143,11 @@ func (c Choice) Choose(e *cli.Env) ([]Loop, error) {
 	}
 	for _, name := range c.Names {
 		if !found[name] {
-			return nil, cli.Refuse("'ralph list' shows the loops of this project, and .ralph/archive holds the archived ones", "there is no loop %q here", name)
+			return nil, kept, cli.Refuse("'ralph list' shows the loops of this project, and .ralph/archive holds the archived ones", "there is no loop %q here", name)
 		}
 	}
 	removeLeftovers(folder)
-	return chosen, nil
+	return chosen, kept, nil
 }
 
 // subfolders are the folders in a folder, without links, whose names are right.
@@ -138,7 +171,7 @@ func inspect(e *cli.Env, name, dir string) (Loop, error) {
 	case err != nil:
 		return Loop{}, err
 	case s.Live.Alive:
-		return Loop{}, cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it", name), "loop %s is running", name)
+		return Loop{Status: statusRunning}, cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it", name), "loop %s is running", name)
 	case s.Damage != nil:
 		return Loop{}, fmt.Errorf("loop %s: %w", name, s.Damage)
 	case !s.Exists:

@@ -86,7 +86,7 @@ func parseStories(data []byte) (*stories, error) {
 	for _, p := range problems {
 		lines = append(lines, "\n"+p.Text)
 	}
-	return nil, cli.Refuse("correct it, then start again", "ralph/tasks.json cannot be used:%s", strings.Join(lines, ""))
+	return nil, cli.Refuse("correct it, or let your agent do it with 'ralph plan'; then start again", "ralph/tasks.json cannot be used:%s", strings.Join(lines, ""))
 }
 
 // resumeStories reads the stories of a loop that works on them. What an agent left is judged by the

@@ -42,6 +42,8 @@ type Checked struct {
 	// Least and Likely are the iterations that the open stories need with reviews.
 	Least  int `json:"least"`
 	Likely int `json:"likely"`
+
+	missing bool // there is no tasks.json
 }
 
 // Errors reports whether no loop can work on the plan.
@@ -57,6 +59,11 @@ func (c Checked) Errors() bool {
 // Check reads the plan of a project and returns what is wrong with it.
 func Check(project string) Checked {
 	c := Checked{Findings: []Finding{}}
+	if !plan.Exists(project) {
+		c.missing = true
+		c.fail("", "", "there is no ralph/tasks.json")
+		return c
+	}
 	prd, err := plan.Read(project, plan.PRD)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -67,10 +74,6 @@ func Check(project string) Checked {
 		c.warn("prd.md has no content yet: the iterations know nothing but their story")
 	}
 	tasks, err := plan.ReadTasks(project)
-	if errors.Is(err, fs.ErrNotExist) {
-		c.fail("", "", "there is no ralph/tasks.json: 'ralph init --tasks' lays out a plan")
-		return c
-	}
 	if err != nil {
 		c.fail("", "", "tasks.json cannot be used: %v", err)
 		return c
@@ -230,6 +233,8 @@ func (c Checked) Print(w io.Writer) error {
 // warnings: exit code 2.
 func (c Checked) Exit(strict bool) error {
 	switch {
+	case c.missing:
+		return cli.Refuse("'ralph init --tasks' lays out a plan", "there is no plan to check")
 	case c.Errors():
 		return cli.Refuse("correct tasks.json, or let your agent do it: 'ralph plan'", "no loop can work on this plan")
 	case strict && len(c.Findings) > 0:

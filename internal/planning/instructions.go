@@ -20,6 +20,7 @@ type briefing struct {
 	source   string    // foreign text that the plan is about, such as an issue; empty if there is none
 	worked   []string  // ids of stories that an iteration has worked on
 	findings []Finding // what was wrong after the interview before
+	printed  bool      // ralph does not run the agent, so that it neither puts back nor checks anything
 }
 
 // Steps of the two modes.
@@ -40,7 +41,7 @@ Together you write two files: ralph/prd.md, the requirements, and ralph/tasks.js
 `
 	deriveMode = `
 The requirements are written: ralph/prd.md. You derive the stories from them, in ralph/tasks.json. ralph/prd.md stays
-exactly as it is%s: ralph puts it back if it has changed.
+exactly as it is%s.
 `
 	deriveSteps = `
 1. Read ralph/prd.md, and those parts of the project that it is about.
@@ -58,6 +59,9 @@ func (b briefing) text() string {
 		if b.from != "" {
 			and = fmt.Sprintf(", and so does %s, which it was copied from", b.from)
 		}
+		if !b.printed {
+			and += ": ralph puts back what has changed"
+		}
 		mode, steps = fmt.Sprintf(deriveMode, and), deriveSteps
 	}
 	if b.source != "" {
@@ -73,7 +77,11 @@ func (b briefing) text() string {
 			existing += "- " + f.Text + "\n"
 		}
 	}
-	return strings.NewReplacer("{{MODE}}", mode, "{{STEPS}}", steps, "{{EXISTING}}", existing).Replace(instructions)
+	after := ": ralph checks\nthe plan once more after it"
+	if b.printed {
+		after = ""
+	}
+	return strings.NewReplacer("{{MODE}}", mode, "{{STEPS}}", steps, "{{EXISTING}}", existing, "{{AFTER}}", after).Replace(instructions)
 }
 
 // sections lists the headings of the template of prd.md.

@@ -40,6 +40,7 @@ func (i *Interview) Print(e *cli.Env) error {
 	if err := i.prepare(e); err != nil {
 		return err
 	}
+	i.briefing.printed = true
 	_, err := fmt.Fprint(e.Stdout, cli.Clean(i.briefing.text()))
 	return err
 }
