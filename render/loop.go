@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -290,43 +289,6 @@ func (t *Text) loopStarted(e event.Event, p event.LoopStarted) {
 		about += ", at most " + units.Quantity(n, "iteration")
 	}
 	t.remark(dim, about)
-}
-
-// agentsInWords names the agents of a loop, those that only review last; not clean.
-func agentsInWords(p event.LoopStarted) string {
-	working := len(p.Rules.Agents) - p.Rules.Reviewers
-	about := AgentName(p.Agent)
-	if working > 1 {
-		about = "in order of preference"
-		for i, agent := range p.Rules.Agents[:working] {
-			about += fmt.Sprintf(", %d. %s", i+1, AgentName(agent))
-		}
-	}
-	for _, agent := range p.Rules.Agents[max(working, 0):] {
-		about += ", reviewed by " + AgentName(agent)
-	}
-	return about
-}
-
-// ReviewsOnly follows the name of an agent at that place of so many, if it is one of the reviewers
-// at the end.
-func ReviewsOnly(place, agents, reviewers int) string {
-	if place >= agents-reviewers {
-		return " (reviews)"
-	}
-	return ""
-}
-
-// AgentName returns the name, command and version of an agent; not clean.
-func AgentName(a event.Agent) string {
-	name := cmp.Or(a.Name, a.Protocol)
-	if len(a.Command) > 0 && a.Command[0] != a.Protocol {
-		name += " (" + strings.Join(a.Command, " ") + ")"
-	}
-	if a.Version != "" {
-		name += " " + a.Version
-	}
-	return name
 }
 
 func (t *Text) loopResumed(e event.Event, p event.LoopResumed) {

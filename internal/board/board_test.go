@@ -143,6 +143,17 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+// Loops over stories have a column of their own, which stays where the iteration does not fit.
+func TestStoriesHaveAColumn(t *testing.T) {
+	for _, width := range []int{40, 100} {
+		loops := append(machine(), loop("notes", func(l *Loop) { l.Head.Stories, l.Head.StoriesDone = 12, 7 }))
+		sortLoops(loops)
+		m := modelOf(width, 36, loops...)
+		checkScreen(t, m)
+		golden(t, fmt.Sprintf("stories-%d.txt", width), screen(m))
+	}
+}
+
 func TestScreensHaveColours(t *testing.T) {
 	for name, theme := range map[string]terminal.Theme{
 		"dark":      terminal.NewTheme(true, colorprofile.ANSI256),

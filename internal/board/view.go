@@ -36,6 +36,7 @@ const (
 	nameCell = iota
 	stateCell
 	iterationCell
+	storiesCell // shown if a loop works on stories
 	todayCell
 	totalCell
 	agentCell
@@ -58,7 +59,7 @@ const (
 
 func (m *Model) cellsOf(l *Loop) []string {
 	return []string{
-		nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), cost(l.Today), units.Cost(l.Head.Cost),
+		nameOf(l), stateOf(l, m.snapshot.At), iterationOf(l), listing.Stories(l.Head), cost(l.Today), units.Cost(l.Head.Cost),
 		render.Clean(agentOf(l)), render.Clean(l.Path),
 	}
 }
@@ -67,9 +68,12 @@ func (m *Model) cellsOf(l *Loop) []string {
 // always there, narrower if they have to be.
 func (m *Model) fit() []column {
 	all := []column{
-		{head: "NAME", cell: nameCell}, {head: "STATE", cell: stateCell}, {head: "ITERATION", cell: iterationCell},
+		{head: "NAME", cell: nameCell}, {head: "STATE", cell: stateCell}, {head: "ITERATION", cell: iterationCell}, {head: "STORIES", cell: storiesCell},
 		{head: "TODAY", cell: todayCell, money: true}, {head: "TOTAL", cell: totalCell, money: true},
 		{head: "AGENT", cell: agentCell}, {head: "PROJECT", cell: projectCell, path: true},
+	}
+	if !slices.ContainsFunc(m.snapshot.Loops, func(l Loop) bool { return l.Head.Stories > 0 }) {
+		all = slices.Delete(all, storiesCell, storiesCell+1)
 	}
 	for i := range all {
 		all[i].width = render.Columns(all[i].head)
@@ -102,7 +106,7 @@ func (m *Model) fit() []column {
 			all[cell].width = max(all[cell].width-over, min(all[cell].width, least))
 		}
 	}
-	leaveOut(agentCell, projectCell, totalCell, iterationCell)
+	leaveOut(agentCell, projectCell, totalCell, iterationCell, storiesCell)
 	narrow(stateCell, narrowState)
 	narrow(nameCell, narrowName)
 	leaveOut(todayCell)

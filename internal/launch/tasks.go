@@ -121,7 +121,7 @@ func (o *Options) addStories(e *cli.Env, loaded *config.Loaded) error {
 	}
 	settings := &loaded.Settings
 	if settings.Context == config.ContextSame && !settings.Review.Skip {
-		return cli.Refuse("leave context at fresh, or add --skip-review", "context is same, and a review needs a context of its own")
+		return cli.Refuse("leave context at fresh, or add --skip-review if the stories need no review", "a review of a story needs a fresh context, and context is same")
 	}
 	if _, err := executor.CheckTasks(s.data, storyRules(*settings)); err != nil && !s.agents {
 		return cli.Refuse("correct it, then start again", "%w", err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -30,6 +31,23 @@ func TestUrgentLoopsComeFirst(t *testing.T) {
 	}
 	if got := strings.Join(names, " "); got != "died blocked waits runs new old" {
 		t.Errorf("the order is %s", got)
+	}
+}
+
+func TestStoriesHaveAColumn(t *testing.T) {
+	e := &cli.Env{Now: time.Now}
+	loops := []registry.Status{
+		{Entry: registry.Entry{Name: "notes"}, Head: registry.Summary{Status: "running", Stories: 12, StoriesDone: 7}},
+		{Entry: registry.Entry{Name: "night"}, Head: registry.Summary{Status: "running"}},
+	}
+	got := string(Table(e, loops, false))
+	for _, want := range []string{"ITERATION  STORIES  STARTED", "7/12 "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := string(Table(e, loops[1:], false)); strings.Contains(got, "STORIES") {
+		t.Errorf("no loop works on stories:\n%s", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -22,6 +23,10 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 	if projects {
 		t.head = append(t.head, "PROJECT")
 	}
+	stories := slices.ContainsFunc(all, func(s registry.Status) bool { return s.Head.Stories > 0 })
+	if stories {
+		t.head = slices.Insert(t.head, storiesColumn, "STORIES")
+	}
 	now, home, strays, call := e.Now(), e.Variable("HOME"), survivors(all), e.NamesToType(all)
 	for _, s := range all {
 		status, tokens := statusOf(s, now), "unknown"
@@ -38,9 +43,20 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 		if projects {
 			row = append(row, tilde(s.Project, home))
 		}
+		if stories {
+			row = slices.Insert(row, storiesColumn, Stories(s.Head))
+		}
 		t.rows = append(t.rows, row)
 	}
 	return t.format(opt.Width)
+}
+
+// Stories says how many stories of a loop are done: "2/5"; "-" for a loop without stories.
+func Stories(h registry.Summary) string {
+	if h.Stories == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d/%d", h.StoriesDone, h.Stories)
 }
 
 // statusOf is the status of a loop, or what a person has to know before it.
@@ -111,6 +127,8 @@ const (
 	narrowest    = 8  // columns of the terminal that the last column needs, else it is left out
 	narrowedPath = 16 // columns of the terminal that a path gets, before others are left out for it
 	statusColumn = 1
+
+	storiesColumn = 3 // if a loop works on stories
 )
 
 // format fits the table into the width of a terminal, 0 for any.

@@ -40,7 +40,7 @@ var table = []struct {
 	{"an agent that cannot be started ends the loop", unstartable},
 	{"an agent that is blocked ends the loop", blocked},
 	{"a limit ends the loop", limited},
-	{"an agent that cannot work is replaced", replaced},
+	{"an agent that cannot work, or does not do this, is replaced", replaced},
 	{"a loop without progress is warned, slowed and stopped", stuck},
 	{"a paused loop waits", paused},
 	{"an iteration waits for its time or for a person", waiting},

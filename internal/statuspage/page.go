@@ -294,6 +294,7 @@ func (d *page) agent() {
 	if len(a.Command) > 0 {
 		text += " (" + strings.Join(a.Command, " ") + ")"
 	}
+	text += d.role(d.Failover.Agent)
 	if p := d.Lifecycle.Process; p.Alive && d.status.Live.Alive {
 		text += fmt.Sprintf(", pid %d", p.PID)
 		if p.Live {
@@ -303,9 +304,20 @@ func (d *page) agent() {
 	d.add("agent", "%s", text)
 	for i, other := range d.Rules.Agents {
 		if i != d.Failover.Agent {
-			d.add("", "%s", d.otherAgent(other.Name, d.Failover.Of(i, policy.Availability{}, d.Rules)))
+			d.add("", "%s", d.otherAgent(other.Name+d.role(i), d.Failover.Of(i, policy.Availability{}, d.Rules)))
 		}
 	}
+}
+
+// role is what the agent at a place does, where others review.
+func (d *page) role(place int) string {
+	switch {
+	case d.Rules.Reviewers == 0:
+		return ""
+	case policy.IsReviewer(d.Rules, place):
+		return " (reviews)"
+	}
+	return " (implements)"
 }
 
 // otherAgent: whether an agent that is not in use is tried again.

@@ -179,9 +179,12 @@ func (t *trace) tripped(p event.BreakerTripped) reason {
 func (t *trace) replaced(p event.AgentReplaced) reason {
 	r := reason{
 		question: fmt.Sprintf("Why does %s work instead of %s?", p.Name, p.Was),
-		answer:   sentence(p.Why), keys: []string{"agents"}, hint: p.Hint,
+		answer:   sentence(p.Why), keys: []string{t.agentsKey(p)}, hint: p.Hint,
 	}
 	r.facts = append(t.lastEnds(1, anyEnd), t.here(event.TypeAgentLimited), t.since(event.TypeEffectFailed, t.began))
+	if r.keys[0] != "agents" {
+		r.facts = append(r.facts, t.last[event.TypeStoriesRead], t.last[event.TypeStoriesJudged])
+	}
 	switch {
 	case p.Reason != "":
 		r.answer += fmt.Sprintf(" Alone, %s would have ended the loop with reason %q: it is not tried again before a person resumes the loop.", p.Was, p.Reason)
@@ -192,6 +195,18 @@ func (t *trace) replaced(p event.AgentReplaced) reason {
 		r.answer += fmt.Sprintf(" %s cannot work before %s either, and is the first that can.", p.Name, p.NotBefore)
 	}
 	return r
+}
+
+// agentsKey returns the setting that names the agents between which was chosen.
+func (t *trace) agentsKey(p event.AgentReplaced) string {
+	rules := t.state.Rules
+	switch {
+	case rules.Reviewers == 0 || !policy.IsReviewer(rules, p.From) && !policy.IsReviewer(rules, p.To):
+		return "agents"
+	case rules.Reviewers == 1:
+		return "review.agent.command"
+	}
+	return "review.agents"
 }
 
 func (t *trace) warned(p event.BudgetWarned) reason {

@@ -186,6 +186,17 @@ var stories = map[string]struct {
 		w.fails(event.KindRate, "limit reached")
 		return w
 	}},
+	"reviewer": {event.TypeAgentReplaced, func(t *testing.T) *world {
+		w := start(t, func(r *event.Rules) {
+			r.Stories, r.Review.Cap, r.Reviewers = true, 5, 1
+			r.Agents = []event.Agent{{Name: "claude", Protocol: "claude"}, {Name: "codex", Protocol: "codex"}}
+		},
+			event.Setting{Key: "review.agent.command", Value: "codex", From: ".ralph/settings.json:2"})
+		w.beginStory(event.ModeImplement, event.StoryState{ID: "US-001"})
+		w.said("It is written.", 1)
+		w.judged(event.ModeImplement, "", event.StoryState{ID: "US-001", ReviewStatus: event.StoryNeedsReview})
+		return w
+	}},
 	"idle": {event.TypeDecided, func(t *testing.T) *world {
 		w := start(t, nil)
 		w.begin()

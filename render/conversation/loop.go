@@ -20,7 +20,11 @@ func (p *painter) loop(b transcript.Loop) {
 	p.rule([]markdown.Span{text(word, faint), text(b.Name, accent)}, p.clock(p.item.At))
 	var about []string
 	if len(b.Agents) > 0 {
-		about = append(about, strings.Join(b.Agents, ", then "))
+		agents := strings.Join(b.Agents, ", then ")
+		if len(b.Reviewers) > 0 {
+			agents += ", reviewed by " + render.And(b.Reviewers)
+		}
+		about = append(about, agents)
 	}
 	if b.Maximum > 0 {
 		about = append(about, "at most "+units.Quantity(b.Maximum, "iteration"))

@@ -42,6 +42,7 @@ var functions = template.FuncMap{
 	"bytes":    func(n int) string { return units.Bytes(int64(n)) },
 	"code":     code,
 	"markdown": markdown,
+	"names":    render.And,
 	"plan":     planWord,
 	"quantity": units.Quantity,
 	"span":     units.Span,

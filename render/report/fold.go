@@ -254,8 +254,8 @@ func (f *Fold) Report() *Report {
 	if r.Name == "" {
 		r.Name, r.Project = render.Clean(v.Name), render.Clean(v.Project)
 	}
-	for i, a := range v.Agents {
-		r.Agents = append(r.Agents, render.Clean(render.AgentName(a))+render.ReviewsOnly(i, len(v.Agents), v.Reviewers))
+	if len(v.Agents) > 0 {
+		r.Agents, r.Reviewers = render.Roles(event.LoopStarted{Rules: event.Rules{Agents: v.Agents, Reviewers: v.Reviewers}})
 	}
 	r.Status, r.Reason, r.Waiting, r.Doing = word(v.Status), "", text(v.Waiting), v.Doing
 	if !v.Open {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/render"
 )
 
 // Markdown writes the report of a loop as text, without what was said in it. Times of day are those
@@ -69,6 +70,9 @@ func (t *document) short(r *Report, in *time.Location) {
 		fact("Stories", "%d of %d done", r.Plan.Done, r.Plan.Total)
 	}
 	fact("Agent", "%s", strings.Join(r.Agents, ", then "))
+	if len(r.Reviewers) > 0 {
+		fact("Reviewed by", "%s", render.And(r.Reviewers))
+	}
 	fact("Project", "%s", r.Project)
 	fact("Task", "%s", r.Task)
 	if len(r.Done) > 0 {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/markup"
 )
 
@@ -35,6 +36,7 @@ var files embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("report").Funcs(template.FuncMap{
+		"names":    render.And,
 		"span":     Span,
 		"quantity": units.Quantity,
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

@@ -14,7 +14,9 @@ type Report struct {
 	Host    string   `json:"host,omitempty"`
 	Version string   `json:"version,omitempty"` // of the ralph that began it
 	Agents  []string `json:"agents"`            // in order of preference, each with its version
-	Task    string   `json:"task"`              // the first line, or the name of the file
+	// Reviewers are the agents that only review, each with its version.
+	Reviewers []string `json:"reviewers,omitempty"`
+	Task      string   `json:"task"` // the first line, or the name of the file
 
 	Status   event.Status `json:"status"`
 	Reason   event.Reason `json:"reason,omitempty"`

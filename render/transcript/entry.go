@@ -72,9 +72,11 @@ type Loop struct {
 	Name    string   `json:"name,omitempty"`
 	Project string   `json:"project,omitempty"`
 	Agents  []string `json:"agents,omitempty"` // in order of preference, each with its version
-	Maximum int      `json:"maximum,omitempty"`
-	Resumed bool     `json:"resumed,omitempty"`
-	Notes   []string `json:"notes,omitempty"` // what the runner found that resumed the loop
+	// Reviewers are the agents that only review, each with its version.
+	Reviewers []string `json:"reviewers,omitempty"`
+	Maximum   int      `json:"maximum,omitempty"`
+	Resumed   bool     `json:"resumed,omitempty"`
+	Notes     []string `json:"notes,omitempty"` // what the runner found that resumed the loop
 }
 
 // Iteration is the border at which an iteration begins.

@@ -60,9 +60,7 @@ func (b *Builder) loopStarted(e event.Event, p event.LoopStarted) {
 	}
 	b.prefer(agents)
 	l := Loop{Name: render.Clean(p.Name), Project: render.Clean(p.Project), Maximum: p.Rules.MaximumIterations}
-	for i, a := range agents {
-		l.Agents = append(l.Agents, render.Clean(render.AgentName(a))+render.ReviewsOnly(i, len(agents), p.Rules.Reviewers))
-	}
+	l.Agents, l.Reviewers = render.Roles(p)
 	b.begin(e, l)
 }
 

@@ -19,7 +19,7 @@ func plainText(e transcript.Entry) string {
 	case transcript.Note:
 		return b.Text
 	case transcript.Loop:
-		add(b.Name, b.Project, strings.Join(b.Agents, " "), strings.Join(b.Notes, "\n"))
+		add(b.Name, b.Project, strings.Join(b.Agents, " "), strings.Join(b.Reviewers, " "), strings.Join(b.Notes, "\n"))
 	case transcript.Iteration:
 		add("iteration", b.Number(), b.Agent, b.Prompt)
 	case transcript.IterationEnd:
