@@ -85,6 +85,7 @@ type scenario struct {
 	stories  int // of tasks.json; 0 is a loop that does not work on stories
 	swindles int // percent of an agent's changes of tasks.json that it may not make
 	obeys    int // percent of the others that are made
+	abrupt   int // percent of judgements after which the runner dies before it writes the file
 
 	disasters int // runners with a faulty disk
 	powerCuts int // percent of deaths that are the machine's

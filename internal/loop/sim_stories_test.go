@@ -28,6 +28,9 @@ const (
 	tasksReadable = "tasks.json can be read"
 	// What an agent wrote is in the journal before ralph replaces it.
 	bothKept = "the journal has what was put back"
+	// From one reading to the next, only a judgement changes the stories, unless a person accepts
+	// the file.
+	judgementsHold = "stories are read as they were judged"
 )
 
 // seventh draws a scenario of the seventh edition: half of the loops work on stories.
@@ -44,7 +47,7 @@ func seventh(seed uint64) scenario {
 	s.rules.Review = event.ReviewRules{Skip: r.IntN(4) == 0, Cap: pick(1, 2, 5), Vote: "all"}
 	s.rules.Completion.DoneFile, s.rules.Completion.Checklist = false, false
 	s.rules.MaximumIterations = pick(4, 10, 20)
-	s.leaves, s.lingers = 0, false // a file DONE means nothing here
+	s.leaves, s.abrupt = 0, pick(0, 0, 10) // a file DONE means nothing here
 	return s
 }
 
@@ -159,7 +162,8 @@ func (h *simExecutor) beginStories(d event.Decided, s policy.Stories, rules even
 	read := func() {
 		data := h.r.w.project.readTasks()
 		list, problems := story.Parse(data)
-		if len(problems) > 0 && h.r.w.project.guard.reseal {
+		accepted := h.r.w.checkJudged(list)
+		if len(problems) > 0 && accepted {
 			// A person accepted the file as the agent left it.
 			h.fail(d, cause, event.ClassConfig, &executor.TasksError{Problems: problems})
 			h.r.w.project.createTasks()
@@ -226,6 +230,10 @@ func (h *simExecutor) judge(d event.Decided, s policy.Stories, rules event.Rules
 		if h.r.closing || h.r.dead {
 			return
 		}
+		if w.scenario.abrupt > 0 && w.chance(w.scenario.abrupt) {
+			w.crash(w.scenario.loss(w.rng, w.runs))
+			return
+		}
 		if found == nil || judged.Found != nil {
 			w.checkBothKept(found)
 			if err := h.writeTasks(string(data)); err != nil {
@@ -278,6 +286,35 @@ func (w *world) checkBothKept(found []byte) {
 	w.violate(bothKept, "%.200q is replaced, and the last judgement does not have it", found)
 }
 
+// checkJudged compares the stories that are read with those of their last judgement, or with those
+// that were read last if nothing was judged since. accepted says that a person has accepted the
+// file since; a runner that died may have recorded that.
+func (w *world) checkJudged(list *story.List) (accepted bool) {
+	events, err := w.journal()
+	if err != nil {
+		w.violate(verifies, "%v", err)
+	}
+	for _, e := range slices.Backward(events) {
+		var last []event.StoryState
+		switch e.Type {
+		case event.TypeLoopResumed:
+			accepted = accepted || as[event.LoopResumed](e).AcceptedChanges
+			continue
+		case event.TypeStoriesRead:
+			last = as[event.StoriesRead](e).Stories
+		case event.TypeStoriesJudged:
+			last = as[event.StoriesJudged](e).Stories
+		default:
+			continue
+		}
+		if !accepted && (list == nil || !slices.Equal(last, list.States())) {
+			w.violate(judgementsHold, "event %d says that the stories are %v, and they are read as %+v", e.Seq, last, list)
+		}
+		return accepted
+	}
+	return accepted
+}
+
 // blobText returns a text of the journal.
 func (w *world) blobText(b event.Blob) string {
 	if b.SHA256 == "" {
@@ -294,6 +331,7 @@ func (w *world) blobText(b event.Blob) string {
 // story passes only after a judgement of a review, or without reviews.
 func (w *world) checkApprovals(events []event.Event) {
 	var last []event.StoryState
+	var mode event.StoryMode
 	skip := w.scenario.rules.Review.Skip
 	for _, e := range events {
 		switch e.Type {
@@ -306,10 +344,7 @@ func (w *world) checkApprovals(events []event.Event) {
 			if list, problems := story.Parse([]byte(w.blobText(p.File))); len(problems) > 0 || !slices.Equal(list.States(), p.Stories) {
 				w.violate(tasksReadable, "event %d: %v", e.Seq, problems)
 			}
-			if last != nil && !slices.Equal(last, p.Stories) {
-				w.violate(approvalsHold, "event %d: the stories are %v, and they were judged as %v", e.Seq, p.Stories, last)
-			}
-			last = p.Stories
+			last, mode = p.Stories, p.Mode
 		case event.TypeStoriesJudged:
 			p := as[event.StoriesJudged](e)
 			approved := 0
@@ -321,8 +356,8 @@ func (w *world) checkApprovals(events []event.Event) {
 				}
 				if s.Passes && !before.Passes && !skip {
 					approved++
-					if p.Mode != event.ModeReview || before.ReviewStatus != event.StoryNeedsReview || s.ReviewCount != before.ReviewCount+1 || s.ReviewStatus != event.StoryApproved {
-						w.violate(approvalsHold, "event %d: %s is approved in mode %s, and was %+v", e.Seq, s.ID, p.Mode, before)
+					if mode != event.ModeReview || before.ReviewStatus != event.StoryNeedsReview || s.ReviewCount != before.ReviewCount+1 || s.ReviewStatus != event.StoryApproved {
+						w.violate(approvalsHold, "event %d: %s is approved in mode %s, and was %+v", e.Seq, s.ID, mode, before)
 					}
 				}
 			}
@@ -376,13 +411,33 @@ func storied(s *scenario) {
 	s.background, s.stories, s.swindles, s.obeys, s.works = 0, 2, 80, 100, 100
 	s.rules.Stories, s.rules.Review = true, event.ReviewRules{Cap: 2, Vote: "all"}
 	s.rules.Completion.DoneFile, s.rules.Completion.Checklist, s.rules.Guardrails, s.rules.SCM = false, false, 0, false
-	s.able.tools, s.disasters, s.powerCuts, s.hangs, s.edits = true, 6, 0, 0, 0
+	s.rules.MaximumIterations = 6
+	s.able.tools, s.disasters, s.powerCuts, s.hangs, s.edits, s.abrupt = true, 6, 0, 0, 0, 0
+}
+
+// forgetAfterJudgement spoils the state of each runner that comes after a judgement that no check
+// followed.
+func forgetAfterJudgement() func([]event.Event, *loopstate.State) {
+	judged := false
+	return func(events []event.Event, s *loopstate.State) {
+		for _, e := range events {
+			switch e.Type {
+			case event.TypeStoriesRead:
+				judged = false
+			case event.TypeStoriesJudged:
+				judged = true
+			case event.TypeLoopResumed:
+				s.Stories.AgentRan = s.Stories.AgentRan && !judged
+			}
+		}
+	}
 }
 
 var wrongStories = []wrong{
-	{"a dead runner's agent is believed", mutation{folded: after(event.TypeLoopResumed, func(s *loopstate.State) { s.Stories.AgentRan = false }), unfolded: true, stage: storied}, approvalsHold},
-	{"the last agent is believed", mutation{folded: always(func(s *loopstate.State) { s.Stories.AgentRan = false }), unfolded: true, stage: storied}, approvalsHold},
-	{"a judgement counts before the file is replaced", mutation{folded: after(event.TypeStoriesJudged, func(s *loopstate.State) { s.Stories.AgentRan = false }), unfolded: true, stage: storied}, tasksReadable},
+	{"a dead runner's agent is believed", mutation{folded: after(event.TypeLoopResumed, func(s *loopstate.State) { s.Stories.AgentRan = false }), unfolded: true, stage: storied}, judgementsHold},
+	{"the last agent is believed", mutation{folded: always(func(s *loopstate.State) { s.Stories.AgentRan = false }), unfolded: true, stage: storied}, judgementsHold},
+	{"stories pass without a review", mutation{folded: always(func(s *loopstate.State) { s.Rules.Review.Skip = true }), unfolded: true, stage: storied}, approvalsHold},
+	{"a judgement counts before the file is replaced", mutation{folded: forgetAfterJudgement(), unfolded: true, stage: func(s *scenario) { storied(s); s.disasters, s.abrupt = 0, 30 }}, judgementsHold},
 	{"the file is replaced before that is recorded", mutation{rash: true, stage: storied}, bothKept},
 	{"stories that are open are done", mutation{folded: after(event.TypeIterationChecked, func(s *loopstate.State) { s.Stories.Done = s.Stories.Total }), unfolded: true, stage: func(s *scenario) { storied(s); s.swindles = 0 }}, claimsHold},
 }
