@@ -238,15 +238,14 @@ func (x *Executor) fullText(b event.Blob) (string, error) {
 }
 
 func (x *Executor) deliver(p event.Payload, iteration int, cause event.Seq) {
-	x.deliverThen(p, iteration, cause, func() {})
+	x.cfg.Deliver([]event.Draft{draft(p, iteration, cause)}, func() {})
 }
 
-// deliverThen reports an event, and calls done when it is in the journal, or when the loop ends
-// without it.
-func (x *Executor) deliverThen(p event.Payload, iteration int, cause event.Seq, done func()) {
+// draft returns an event that reports what an effect came to.
+func draft(p event.Payload, iteration int, cause event.Seq) event.Draft {
 	d := event.Encode(p, "loop")
 	d.Cause, d.Iter = cause, iteration
-	x.cfg.Deliver([]event.Draft{d}, done)
+	return d
 }
 
 // fail reports that an effect failed, if err is not nil.

@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/repo"
-	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -143,65 +142,4 @@ func inRepository(root, name string) string {
 		return ""
 	}
 	return filepath.ToSlash(inside)
-}
-
-// verdicts returns the verdicts of a review iteration, and tasks.json as it is after them. With
-// several reviewers, ralph puts the story back until the result of the round is certain, and then
-// writes the result. A verdict that an earlier judgement of the same turn recorded is left out.
-func (j judgement) verdicts(before, data []byte) ([]event.StoryReviewed, []byte, error) {
-	if j.stories.Mode != event.ModeReview || j.rules.Review.Skip {
-		return nil, data, nil
-	}
-	rules := policy.StoryRules(j.rules)
-	list, _ := story.Parse(before)
-	after, _ := story.Parse(data)
-	if list == nil || after == nil {
-		return nil, data, nil
-	}
-	verdict, ok := story.Reviewed(list.States(), after, rules)
-	if !ok {
-		return nil, data, nil
-	}
-	verdict.Agent = j.votes.Agent
-	if j.rules.Reviewers > 1 {
-		return j.vote(list.Find(verdict.Story), verdict, data)
-	}
-	for _, s := range j.stories.States {
-		if s.ID == verdict.Story && s.ReviewCount >= verdict.Count {
-			return nil, data, nil
-		}
-	}
-	return []event.StoryReviewed{verdict}, data, nil
-}
-
-// vote adds a verdict to its round. before is the story before the turn.
-func (j judgement) vote(before *story.Story, verdict event.StoryReviewed, data []byte) ([]event.StoryReviewed, []byte, error) {
-	vote := policy.Vote{Agent: verdict.Agent, Approved: verdict.Approved && !verdict.AtCap, Feedback: verdict.Feedback}
-	if verdict.AtCap { // ralph has made an approval of it
-		vote.Feedback = strings.TrimSpace(strings.TrimPrefix(verdict.Feedback, story.CapPrefix))
-	}
-	own := event.StoryReviewed{
-		Story: verdict.Story, Agent: vote.Agent, Approved: vote.Approved, Feedback: vote.Feedback, Count: before.ReviewCount, Open: true,
-	}
-	round := j.votes.With(verdict.Story, before.ReviewCount, vote)
-	approved, certain := round.Result(j.voters, j.rules.Review.Vote)
-	if !certain {
-		data, err := story.SetReview(data, before.ID, story.Review{
-			Passes: before.Passes, Status: before.ReviewStatus, Count: before.ReviewCount, Feedback: before.ReviewFeedback,
-		})
-		return []event.StoryReviewed{own}, data, err
-	}
-	count, rules := before.ReviewCount+1, policy.StoryRules(j.rules)
-	note := fmt.Sprintf("%d reviewers reviewed it in review %d.", len(round.Given), count)
-	data, err := story.Decide(data, before.ID, approved, round.Feedback(), count, note, rules)
-	if err != nil {
-		return nil, nil, err
-	}
-	list, _ := story.Parse(data)
-	result := list.Find(before.ID)
-	decided := event.StoryReviewed{
-		Story: before.ID, Approved: result.ReviewStatus == event.StoryApproved, Feedback: result.ReviewFeedback, Count: count,
-	}
-	decided.AtCap = decided.Approved && !approved
-	return []event.StoryReviewed{own, decided}, data, nil
 }

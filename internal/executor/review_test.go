@@ -8,70 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-loop/ralph/internal/policy"
-	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/journal/event"
 )
-
-// tasks is a file with one story.
-func tasks(status string, passes bool, count, feedback string) []byte {
-	return []byte(`{"project": "p", "branchName": "", "description": "d", "verifyCommands": [], "userStories": [
-  {"id": "US-1", "title": "t", "description": "", "acceptanceCriteria": ["c"], "priority": 1, "passes": ` + map[bool]string{true: "true", false: "false"}[passes] +
-		`, "reviewStatus": "` + status + `", "reviewCount": ` + count + `, "reviewFeedback": "` + feedback + `", "notes": "n", "dependsOn": []}]}`)
-}
-
-// A round of two reviewers: what each verdict leaves in the file.
-func TestVerdictsOfOneRound(t *testing.T) {
-	before := tasks("needs_review", false, "1", "")
-	approves := tasks("approved", true, "2", "")
-	wants := tasks("changes_requested", false, "2", "no test")
-	atCap := tasks("approved", true, "2", story.CapPrefix+" no test")
-	ann := policy.Vote{Agent: "ann", Approved: true}
-	for name, row := range map[string]struct {
-		found  []byte
-		given  []policy.Vote
-		cap    int
-		left   []byte
-		last   event.StoryReviewed
-		events int
-	}{
-		"the first approves":   {approves, nil, 5, before, event.StoryReviewed{Story: "US-1", Agent: "bob", Approved: true, Count: 1, Open: true}, 1},
-		"the first wants more": {wants, nil, 5, tasks("changes_requested", false, "2", `bob: no test`), event.StoryReviewed{Story: "US-1", Feedback: "bob: no test", Count: 2}, 2},
-		"both approve":         {approves, []policy.Vote{ann}, 5, approves, event.StoryReviewed{Story: "US-1", Approved: true, Count: 2}, 2},
-		"one at the cap": {atCap, []policy.Vote{ann}, 2, tasks("approved", true, "2", story.CapPrefix+" bob: no test"),
-			event.StoryReviewed{Story: "US-1", Approved: true, AtCap: true, Feedback: story.CapPrefix + " bob: no test", Count: 2}, 2},
-	} {
-		j := judgement{
-			stories: policy.Stories{Mode: event.ModeReview}, voters: 2,
-			rules: event.Rules{Reviewers: 2, Review: event.ReviewRules{Cap: row.cap, Vote: "all"}},
-			votes: policy.Votes{Story: "US-1", Count: 1, Given: row.given, Agent: "bob"},
-		}
-		verdicts, data, err := j.verdicts(before, row.found)
-		if err != nil || len(verdicts) != row.events || string(data) != string(row.left) {
-			t.Errorf("%s: %v, %+v\n%s\nwant\n%s", name, err, verdicts, data, row.left)
-			continue
-		}
-		if last := verdicts[len(verdicts)-1]; last != row.last {
-			t.Errorf("%s: %+v, want %+v", name, last, row.last)
-		}
-	}
-}
-
-// One reviewer's verdict is as the file says, and is recorded once.
-func TestVerdictOfOneReviewer(t *testing.T) {
-	j := judgement{
-		stories: policy.Stories{Mode: event.ModeReview}, rules: event.Rules{Reviewers: 1, Review: event.ReviewRules{Cap: 5}}, votes: policy.Votes{Agent: "ann"},
-	}
-	verdicts, data, err := j.verdicts(tasks("needs_review", false, "0", ""), tasks("approved", true, "1", ""))
-	want := event.StoryReviewed{Story: "US-1", Agent: "ann", Approved: true, Count: 1}
-	if err != nil || len(verdicts) != 1 || verdicts[0] != want || string(data) != string(tasks("approved", true, "1", "")) {
-		t.Errorf("%+v, %v", verdicts, err)
-	}
-	j.stories.States = []event.StoryState{{ID: "US-1", ReviewCount: 1}}
-	if again, _, _ := j.verdicts(tasks("needs_review", false, "0", ""), tasks("approved", true, "1", "")); len(again) > 0 {
-		t.Errorf("again: %+v", again)
-	}
-}
 
 // reviewer is an executor in a repository of its own.
 func reviewer(t *testing.T, shared bool) (x *Executor, project string, undone *[]event.ReviewUndone) {

@@ -75,7 +75,7 @@ func (x *Executor) beginStories(ctx context.Context, p promptPlan, cause event.S
 	problems := slices.Clone(p.stories.Problems)
 	if p.stories.AgentRan {
 		found, _, err := x.judge(judgement{
-			iteration: iteration, stories: p.stories, rules: p.rules, votes: p.votes, voters: p.voters, cut: true,
+			Judgement: policy.Judgement{Stories: p.stories, Rules: p.rules, Votes: p.votes, Voters: p.voters}, iteration: iteration, cut: true,
 		}, cause)
 		if err != nil {
 			return nil, err
@@ -185,7 +185,7 @@ func (x *Executor) checkStories(d event.Decided, p checkPlan, cause event.Seq) (
 		return false, nil
 	}
 	_, list, err := x.judge(judgement{
-		iteration: d.Iteration, stories: p.stories, rules: p.rules, votes: p.votes, voters: p.voters, cut: d.Only == onlyInspect,
+		Judgement: policy.Judgement{Stories: p.stories, Rules: p.rules, Votes: p.votes, Voters: p.voters}, iteration: d.Iteration, cut: d.Only == onlyInspect,
 	}, cause)
 	if err != nil {
 		return false, err
@@ -195,19 +195,16 @@ func (x *Executor) checkStories(d event.Decided, p checkPlan, cause event.Seq) (
 
 // judgement is what tasks.json is judged by.
 type judgement struct {
+	policy.Judgement
 	iteration int
-	stories   policy.Stories
-	rules     event.Rules
-	votes     policy.Votes // of the open round of reviews
-	voters    int          // how many reviewers can vote
-	cut       bool         // the turn did not come to its end, so what is missing is no problem
+	cut       bool // the turn did not come to its end, so what is missing is no problem
 }
 
 // judge compares tasks.json with what it was before the agent ran, records what it finds, and then
 // puts back what the agent may not change. If the runner dies in between, the next one does it
 // again.
 func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *story.List, error) {
-	before, err := x.tasksBefore(j.stories)
+	before, err := x.tasksBefore(j.Stories)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,9 +212,9 @@ func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *s
 	if err != nil {
 		return nil, nil, err
 	}
-	rules := policy.StoryRules(j.rules)
-	data, problems, restored := story.Repair(found, before, j.stories.Mode, rules)
-	verdicts, data, err := j.verdicts(before, data)
+	rules := policy.StoryRules(j.Rules)
+	data, problems, restored := story.Repair(found, before, j.Stories.Mode, rules)
+	verdicts, data, err := j.Verdicts(before, data)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -229,7 +226,7 @@ func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *s
 	if err != nil {
 		return nil, nil, &promptError{err}
 	}
-	judged := event.StoriesJudged{Mode: j.stories.Mode, Stories: list.States(), Problems: problems, Restored: restored}
+	judged := event.StoriesJudged{Mode: j.Stories.Mode, Stories: list.States(), Problems: problems, Restored: restored}
 	if found != nil && !bytes.Equal(found, data) {
 		blob, err := x.cfg.Blob(found)
 		if err != nil {
@@ -238,10 +235,11 @@ func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *s
 		judged.Found = &blob
 	}
 	recorded := make(chan struct{})
-	x.deliverThen(judged, j.iteration, cause, func() { close(recorded) })
+	drafts := []event.Draft{draft(judged, j.iteration, cause)}
 	for _, verdict := range verdicts {
-		x.deliver(verdict, j.iteration, cause)
+		drafts = append(drafts, draft(verdict, j.iteration, cause))
 	}
+	x.cfg.Deliver(drafts, func() { close(recorded) })
 	<-recorded // else a crash could lose what the agent wrote
 	if found == nil || judged.Found != nil {
 		if err := x.writeTasks(data); err != nil {

@@ -91,7 +91,7 @@ func turnWords(s *State, name string) string {
 		return name + " corrects what the review found"
 	case s.Stories.Next != event.ModeReview:
 		return name + " implements the stories"
-	case len(s.Votes.Given) > 0:
+	case len(s.Votes.Given) > 0 && !s.Votes.Decided:
 		return fmt.Sprintf("%s reviews %s too", name, s.Votes.Story)
 	}
 	return name + " reviews what is implemented"

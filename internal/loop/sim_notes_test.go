@@ -407,7 +407,8 @@ func (n *processNote) read(e event.Event) {
 		n.resting = n.alive
 	case event.TypeAgentExited:
 		p := as[event.AgentExited](e)
-		n.refused = !n.resting && !n.heard && p.Code > 0 && strings.Contains(p.Stderr, "unknown option")
+		atOnce := p.Took < 10_000 // what it left running may go on much longer
+		n.refused = !n.resting && !n.heard && p.Code > 0 && atOnce && strings.Contains(p.Stderr, "unknown option")
 		n.alive, n.resting = false, false
 	}
 }

@@ -47,7 +47,7 @@ func seventh(seed uint64) scenario {
 	s.rules.Review = event.ReviewRules{Skip: r.IntN(4) == 0, Cap: pick(1, 2, 5), Vote: "all"}
 	s.rules.Completion.DoneFile, s.rules.Completion.Checklist = false, false
 	s.rules.MaximumIterations = pick(4, 10, 20)
-	s.leaves, s.abrupt = 0, pick(0, 0, 10) // a file DONE means nothing here
+	s.abrupt = pick(0, 0, 10)
 	return s
 }
 

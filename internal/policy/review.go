@@ -15,6 +15,10 @@ type Votes struct {
 	Story string `json:"story,omitempty"` // its id; empty if no round is open
 	Count int    `json:"count,omitempty"` // reviews of the story before this one
 	Given []Vote `json:"given,omitempty"` // at most one of each reviewer
+	// Decided says that the result of the round, or the verdict of the only reviewer, is recorded,
+	// and Approved what it was. The file may not have it yet.
+	Decided  bool `json:"decided,omitempty"`
+	Approved bool `json:"approved,omitempty"` // at the cap, an approval by ralph is none
 	// Agent is the agent that was started last, if the loop has several: what it left may be judged
 	// only when the next iteration begins.
 	Agent string `json:"agent,omitempty"`
@@ -41,7 +45,7 @@ func (v *Votes) Apply(p event.Payload, was *Lifecycle) {
 		}
 	case event.StoriesRead:
 		same := func(s event.StoryState) bool { return s.ID == v.Story && s.ReviewCount == v.Count }
-		if p.Mode != event.ModeReview || p.Story != v.Story || !slices.ContainsFunc(p.Stories, same) {
+		if v.Decided || p.Mode != event.ModeReview || p.Story != v.Story || !slices.ContainsFunc(p.Stories, same) {
 			v.close() // the round has ended, or a person has changed what is to be reviewed
 		}
 	case event.Decided:
@@ -50,10 +54,10 @@ func (v *Votes) Apply(p event.Payload, was *Lifecycle) {
 		}
 	case event.StoryReviewed:
 		if !p.Open {
-			v.close()
+			*v = Votes{Story: p.Story, Count: p.Count - 1, Given: v.round(p.Story, p.Count-1), Agent: v.Agent, Decided: true, Approved: p.Approved && !p.AtCap}
 			return
 		}
-		*v = v.With(p.Story, p.Count, Vote{p.Agent, p.Approved, firstBytes(p.Feedback, voteFeedbackMost)})
+		*v = v.With(p.Story, p.Count, Vote{p.Agent, p.Approved, p.Feedback})
 	}
 }
 
@@ -63,29 +67,46 @@ func (v *Votes) keep(agents []event.Agent) {
 	v.Given = slices.DeleteFunc(v.Given, func(vote Vote) bool {
 		return !slices.ContainsFunc(agents, func(a event.Agent) bool { return a.Name == vote.Agent })
 	})
-	if len(v.Given) == 0 {
+	if len(v.Given) == 0 && !v.Decided {
 		v.close()
 	}
 }
 
 // close ends the round.
-func (v *Votes) close() { v.Story, v.Count, v.Given = "", 0, nil }
+func (v *Votes) close() { *v = Votes{Agent: v.Agent} }
+
+// round returns the votes on a story that was reviewed so often before.
+func (v *Votes) round(story string, count int) []Vote {
+	if v.Story != story || v.Count != count {
+		return nil
+	}
+	return v.Given
+}
+
+// decided reports whether the result of that round is recorded.
+func (v *Votes) decided(story string, count int) bool {
+	return v.Decided && v.Story == story && v.Count == count
+}
+
+// bounded returns the vote as a checkpoint has it.
+func (v Vote) bounded() Vote {
+	v.Feedback = firstBytes(v.Feedback, voteFeedbackMost)
+	return v
+}
 
 // With returns the votes with one more, which replaces an earlier one of the same reviewer. count
 // is how many reviews of the story there were before this round.
 func (v *Votes) With(story string, count int, vote Vote) Votes {
 	with := Votes{Story: story, Count: count, Agent: v.Agent}
-	if v.Story == story && v.Count == count {
-		given := slices.Clone(v.Given) // the state before the event may be in use
-		with.Given = slices.DeleteFunc(given, func(old Vote) bool { return old.Agent == vote.Agent })
-	}
-	with.Given = append(with.Given, vote)
+	given := slices.Clone(v.round(story, count)) // the state before the event may be in use
+	with.Given = slices.DeleteFunc(given, func(old Vote) bool { return old.Agent == vote.Agent })
+	with.Given = append(with.Given, vote.bounded())
 	return with
 }
 
 // Has reports whether that reviewer has given its verdict in the open round.
 func (v *Votes) Has(agent string) bool {
-	return slices.ContainsFunc(v.Given, func(vote Vote) bool { return vote.Agent == agent })
+	return !v.Decided && slices.ContainsFunc(v.Given, func(vote Vote) bool { return vote.Agent == agent })
 }
 
 // Result returns what the votes come to, of so many reviewers that can vote; certain is false if it
