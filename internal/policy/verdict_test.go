@@ -69,7 +69,7 @@ func TestVerdictOfOneReviewer(t *testing.T) {
 	}
 }
 
-// A turn that is judged again, after the runner died, comes to the same, whoever can vote now and
+// A turn that is judged again, after the runner died, comes to the same, with any number of voters and
 // whether the file has the result or not.
 func TestVerdictsOfRepeatedJudgement(t *testing.T) {
 	before := tasks("needs_review", false, "1", "")
