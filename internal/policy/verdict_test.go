@@ -69,8 +69,8 @@ func TestVerdictOfOneReviewer(t *testing.T) {
 	}
 }
 
-// A turn that is judged again, after the runner died, comes to the same, with any number of voters and
-// whether the file has the result or not.
+// A turn that is judged again, after the runner died, comes to the same, with any number of voters
+// and whether the file has the result or not.
 func TestVerdictsOfRepeatedJudgement(t *testing.T) {
 	before := tasks("needs_review", false, "1", "")
 	approves, wants := tasks("approved", true, "2", ""), tasks("changes_requested", false, "2", "no test")
