@@ -28,28 +28,39 @@ type member struct {
 func agentList(r *rand.Rand, s *scenario) {
 	pick := func(n ...int) int { return n[r.IntN(len(n))] }
 	names := []string{"one", "two", "three"}[:pick(0, 0, 2, 2, 3)]
-	kinds := []event.FaultKind{event.KindRate, event.KindOverload, event.KindNetwork, event.KindQuota, event.KindAuth}
 	for _, name := range names {
-		m := member{name: name, costs: r.IntN(2) == 0, outages: r.IntN(2) == 0}
-		switch r.IntN(8) {
-		case 0, 1, 2:
-			m.limits, m.kinds = pick(20, 60, 100), kinds[:pick(1, 3, len(kinds))]
-		case 3:
-			m.hopeless = true
-		case 4:
-			m.refuses = true
-		case 5:
-			m.absent = true
-		case 6:
-			m.clumsy = true
-		}
-		s.agents = append(s.agents, m)
-		s.rules.Agents = append(s.rules.Agents, event.Agent{Protocol: "sim", Name: name})
+		s.add(drawMember(r, name))
 		s.droughts = max(s.droughts, pick(0, 2, 4))
 	}
 	if len(names) > 0 {
 		s.refuses, s.hopeless = false, false
 	}
+}
+
+// drawMember draws an agent and what is wrong with it.
+func drawMember(r *rand.Rand, name string) member {
+	pick := func(n ...int) int { return n[r.IntN(len(n))] }
+	kinds := []event.FaultKind{event.KindRate, event.KindOverload, event.KindNetwork, event.KindQuota, event.KindAuth}
+	m := member{name: name, costs: r.IntN(2) == 0, outages: r.IntN(2) == 0}
+	switch r.IntN(8) {
+	case 0, 1, 2:
+		m.limits, m.kinds = pick(20, 60, 100), kinds[:pick(1, 3, len(kinds))]
+	case 3:
+		m.hopeless = true
+	case 4:
+		m.refuses = true
+	case 5:
+		m.absent = true
+	case 6:
+		m.clumsy = true
+	}
+	return m
+}
+
+// add adds an agent to the list.
+func (s *scenario) add(m member) {
+	s.agents = append(s.agents, m)
+	s.rules.Agents = append(s.rules.Agents, event.Agent{Protocol: "sim", Name: m.name})
 }
 
 // member returns the agent at a place of the list. The only agent of a loop follows the scenario.
@@ -120,7 +131,7 @@ func (t *counts) readOthers(e event.Event) {
 		if as[event.TimerFired](e).Name != policy.TimerLimit || !t.several() {
 			return
 		}
-		for place := range t.rules.Agents {
+		for _, place := range t.candidates() {
 			if place != t.others.at && t.free(place, t.before) {
 				t.others.idle = fmt.Sprintf("a limit of agent %d was waited for, and agent %d could have worked", t.others.at, place)
 			}
@@ -258,8 +269,8 @@ func (w *world) checkChosen(t *counts, e event.Event, d event.Decided) {
 	if t.others.idle != "" {
 		w.violate(oneIsEnough, "event %d: %s", e.Seq, t.others.idle)
 	}
-	for place := range d.Agent {
-		if t.free(place, e.At) {
+	for _, place := range t.candidates() {
+		if place < d.Agent && t.free(place, e.At) {
 			w.violate(firstAgain, "event %d: an iteration begins for agent %d, and agent %d is preferred and can work", e.Seq, d.Agent, place)
 		}
 	}
@@ -282,13 +293,14 @@ func (w *world) checkExhausted(t *counts, e event.Event, p event.LoopEnded) {
 	if !t.ofAgents(p) {
 		return
 	}
-	for place := range t.rules.Agents {
+	among := t.candidates()
+	for _, place := range among {
 		if !t.spent(place, "") {
 			w.violate(oneIsEnough, "event %d: the loop ends by %s (%s), and agent %d can work", e.Seq, p.Reason, p.Why, place)
 		}
 	}
-	if !t.spent(0, p.Reason) {
-		w.violate(reasonHolds, "event %d: the loop ends by %s (%s), and that is not what is wrong with the first agent", e.Seq, p.Reason, p.Why)
+	if !t.spent(among[0], p.Reason) {
+		w.violate(reasonHolds, "event %d: the loop ends by %s (%s), and that is not what is wrong with the preferred agent", e.Seq, p.Reason, p.Why)
 	}
 }
 

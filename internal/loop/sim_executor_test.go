@@ -49,7 +49,7 @@ func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 			}
 		}
 		text := base + strings.Join(append(s.Completion.Refused, messages...), "\n")
-		rules, aside, sealed, stories := s.Rules, s.Completion.Aside, s.FileChanges, s.Stories
+		rules, aside, sealed, stories := s.Rules, s.Completion.Aside, s.FileChanges, judgementOf(s)
 		h.cancelled = false
 		h.queue(func(done func()) {
 			h.hang(func() {
@@ -62,7 +62,7 @@ func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 					done()
 					return
 				}
-				h.beginStories(d, stories, rules, cause, func(mode string) {
+				h.beginStories(d, stories, cause, func(mode string) {
 					h.begin(d, mode, text, cause)
 					done()
 				}, done)
@@ -70,7 +70,7 @@ func (h *simExecutor) Do(d event.Decided, cause event.Seq, s *loopstate.State) {
 		})
 	case event.DoCheck:
 		h.cancelled = false
-		rules, sealed, stories := s.Rules, s.FileChanges, s.Stories
+		rules, sealed, stories := s.Rules, s.FileChanges, judgementOf(s)
 		h.queue(func(done func()) { h.check(d, rules, sealed, stories, cause, done) })
 	case event.DoCommit:
 		h.cancelled = false

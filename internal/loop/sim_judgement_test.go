@@ -33,7 +33,7 @@ func (p pending) read(w *world, e event.Event) {
 			delete(p, event.DoCancel)
 		}
 	case event.TypeStoriesRead:
-		if as[event.StoriesRead](e).Done && e.Cause == p[event.DoBegin] {
+		if read := as[event.StoriesRead](e); (read.Done || read.Other) && e.Cause == p[event.DoBegin] {
 			delete(p, event.DoBegin) // likewise
 			delete(p, event.DoCancel)
 		}

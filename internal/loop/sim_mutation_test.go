@@ -118,7 +118,7 @@ func TestSimulationCanFail(t *testing.T) {
 	for _, row := range append(wrongBackgrounds, wrongRounds...) {
 		notices(t, row, fourth)
 	}
-	for _, row := range wrongStories {
+	for _, row := range append(wrongStories, wrongReviews...) {
 		notices(t, row, seventh)
 	}
 }

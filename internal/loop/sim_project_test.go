@@ -147,7 +147,7 @@ func (h *simExecutor) first(d event.Decided, rules event.Rules, aside bool, caus
 }
 
 // check compares what the agent may not have changed, and inspects what it left.
-func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.FileChanges, stories policy.Stories, cause event.Seq, done func()) {
+func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.FileChanges, stories policy.Judgement, cause event.Seq, done func()) {
 	w := h.r.w
 	w.checkAlone(h)
 	if w.rng.IntN(1000) < w.scenario.effectFails {
@@ -159,8 +159,8 @@ func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.Fi
 		done()
 		return
 	}
-	if rules.Stories && stories.AgentRan {
-		h.judge(d, stories, rules, cause, func() { h.inspect(d, rules, cause, done) }, done)
+	if rules.Stories && stories.Stories.AgentRan {
+		h.judge(d, stories, cause, func() { h.inspect(d, rules, cause, done) }, done)
 		return
 	}
 	h.inspect(d, rules, cause, done)

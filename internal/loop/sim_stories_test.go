@@ -48,6 +48,7 @@ func seventh(seed uint64) scenario {
 	s.rules.Completion.DoneFile, s.rules.Completion.Checklist = false, false
 	s.rules.MaximumIterations = pick(4, 10, 20)
 	s.abrupt = pick(0, 0, 10)
+	drawReviewers(r, &s)
 	return s
 }
 
@@ -154,7 +155,8 @@ func (p *project) swindle(data []byte, list *story.List) []byte {
 
 // beginStories does what executor.Executor.beginStories does, and then calls begin with the mode,
 // unless it has answered.
-func (h *simExecutor) beginStories(d event.Decided, s policy.Stories, rules event.Rules, cause event.Seq, begin func(mode string), done func()) {
+func (h *simExecutor) beginStories(d event.Decided, j policy.Judgement, cause event.Seq, begin func(mode string), done func()) {
+	s, rules := j.Stories, j.Rules
 	if !rules.Stories {
 		begin("work")
 		return
@@ -184,8 +186,9 @@ func (h *simExecutor) beginStories(d event.Decided, s policy.Stories, rules even
 		if next != nil {
 			p.Story = next.ID
 		}
+		p.Other = !p.Done && !policy.Fits(rules, d.Agent, mode)
 		h.deliver(p, d.Iteration, cause)
-		if p.Done {
+		if p.Done || p.Other {
 			done()
 			return
 		}
@@ -194,15 +197,20 @@ func (h *simExecutor) beginStories(d event.Decided, s policy.Stories, rules even
 		begin(string(mode))
 	}
 	if s.AgentRan {
-		h.judge(d, s, rules, cause, read, done)
+		h.judge(d, j, cause, read, done)
 		return
 	}
 	read()
 }
 
+// judgementOf is what the executor takes of the state when an effect is decided.
+func judgementOf(s *loopstate.State) policy.Judgement {
+	return policy.Judgement{Stories: s.Stories, Rules: s.Rules, Votes: s.Votes, Voters: s.Failover.Voters(s.Rules)}
+}
+
 // judge does what executor.Executor.judge does, and then calls next; done if it fails.
-func (h *simExecutor) judge(d event.Decided, s policy.Stories, rules event.Rules, cause event.Seq, next, done func()) {
-	w := h.r.w
+func (h *simExecutor) judge(d event.Decided, j policy.Judgement, cause event.Seq, next, done func()) {
+	w, s, rules := h.r.w, j.Stories, j.Rules
 	before := h.tasks
 	if before == nil {
 		before = []byte(w.blobText(s.File))
@@ -212,6 +220,10 @@ func (h *simExecutor) judge(d event.Decided, s policy.Stories, rules event.Rules
 		found = nil
 	}
 	data, problems, restored := story.Repair(found, before, s.Mode, policy.StoryRules(rules))
+	verdicts, data, err := j.Verdicts(before, data)
+	if err != nil {
+		w.violate(tasksReadable, "the verdicts: %v", err)
+	}
 	list, wrong := story.Parse(data)
 	if len(wrong) > 0 {
 		w.violate(tasksReadable, "after the repair: %v", wrong)
@@ -249,9 +261,14 @@ func (h *simExecutor) judge(d event.Decided, s policy.Stories, rules event.Rules
 		h.deliver(judged, d.Iteration, cause)
 		return
 	}
-	e := event.Encode(judged, "loop")
-	e.Cause, e.Iter = cause, d.Iteration
-	h.r.send(input{Input: loop.Input{Drafts: []event.Draft{e}, Release: func() { h.r.soon(0, write) }}})
+	drafts := []event.Draft{event.Encode(judged, "loop")}
+	for _, verdict := range verdicts {
+		drafts = append(drafts, event.Encode(verdict, "loop"))
+	}
+	for i := range drafts {
+		drafts[i].Cause, drafts[i].Iter = cause, d.Iteration
+	}
+	h.r.send(input{Input: loop.Input{Drafts: drafts, Release: func() { h.r.soon(0, write) }}})
 }
 
 // writeTasks replaces the file, durably.
@@ -374,42 +391,11 @@ func (w *world) checkApprovals(events []event.Event) {
 	}
 }
 
-// storyModel notes whether all stories are done.
-type storyModel struct {
-	done    bool
-	unknown bool // an agent ran since the last check
-}
-
-func (m *storyModel) read(e event.Event, rules event.Rules) {
-	count := func(states []event.StoryState) {
-		m.done = len(states) > 0
-		for _, s := range states {
-			m.done = m.done && s.Passes && (rules.Review.Skip || s.ReviewStatus == event.StoryApproved)
-		}
-	}
-	switch e.Type {
-	case event.TypeStoriesRead:
-		count(as[event.StoriesRead](e).Stories)
-		m.unknown = false
-	case event.TypeStoriesJudged:
-		count(as[event.StoriesJudged](e).Stories)
-	case event.TypeIterationChecked:
-		m.unknown = false
-	case event.TypeDecided:
-		m.unknown = m.unknown || as[event.Decided](e).Do == event.DoStart
-	case event.TypeLoopResumed:
-		m.unknown = m.unknown && !as[event.LoopResumed](e).AcceptedChanges
-	}
-}
-
-// finished reports whether all stories are known to be done.
-func (m *storyModel) finished(rules event.Rules) bool { return rules.Stories && m.done && !m.unknown }
-
 // storied is a scenario of much cheating and many crashes.
 func storied(s *scenario) {
 	manyJobs(s)
 	s.background, s.stories, s.swindles, s.obeys, s.works = 0, 2, 80, 100, 100
-	s.rules.Stories, s.rules.Review = true, event.ReviewRules{Cap: 2, Vote: "all"}
+	s.rules.Stories, s.rules.Review, s.rules.Reviewers = true, event.ReviewRules{Cap: 2, Vote: "all"}, 0
 	s.rules.Completion.DoneFile, s.rules.Completion.Checklist, s.rules.Guardrails, s.rules.SCM = false, false, 0, false
 	s.rules.MaximumIterations = 6
 	s.able.tools, s.disasters, s.powerCuts, s.hangs, s.edits, s.abrupt = true, 6, 0, 0, 0, 0

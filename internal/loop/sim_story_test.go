@@ -276,6 +276,7 @@ func (w *world) checkStory(events []event.Event) {
 			if n := as[event.IterationStarted](e).N; t.inside || n != t.open+1 {
 				w.violate(inTurn, "event %d: iteration %d begins; iteration %d is open: %v", e.Seq, n, t.open, t.inside)
 			}
+			w.checkReviewer(&t, e)
 		case event.TypeIterationEnded:
 			p := as[event.IterationEnded](e)
 			if !t.inside || p.N != t.open {
@@ -295,6 +296,8 @@ func (w *world) checkStory(events []event.Event) {
 			w.checkWarning(&t, e)
 		case event.TypeBreakerTripped:
 			w.checkTrip(&t, e)
+		case event.TypeStoryReviewed:
+			w.checkReview(&t, e, as[event.StoryReviewed](e))
 		case event.TypeLoopEnded:
 			p := as[event.LoopEnded](e)
 			if t.inside {

@@ -98,7 +98,7 @@ var rarelyReached = []string{
 	"iteration.ended overspent", "iteration.ended limited",
 	"loop.ended cost", "loop.ended tokens", "loop.ended duration", "loop.ended environment", "loop.ended config", "loop.ended response",
 	"loop.ended doneFile", "loop.ended checklist", "loop.ended auth", "loop.ended quota", "loop.ended outage", "loop.ended breaker",
-	"loop.ended stories", "stories.judged", "iteration.started implement", "iteration.started review", "iteration.started review-fix",
+	"loop.ended stories", "stories.judged", "story.reviewed", "story.reviewed by one of several", "iteration.started implement", "iteration.started review", "iteration.started review-fix",
 	"loop.ended blocked", "loop.ended wait", "loop.ended promise", "loop.ended disk",
 	"effect.failed iteration.begin", "fault.raised",
 	"agent.noticed " + event.NoticeLingering, "agent.noticed " + event.NoticeBackground, "timer.fired background",
@@ -140,6 +140,9 @@ func (r *reached) take(w *world) {
 		}
 		if e.Type == event.TypeAgentStarted && string(e.Field("reused")) == "true" {
 			r.words[word+" again"] = true
+		}
+		if e.Type == event.TypeStoryReviewed && string(e.Field("open")) == "true" {
+			r.words[word+" by one of several"] = true
 		}
 	}
 }
