@@ -20,6 +20,7 @@ func runAlias(c *command) string {
 func runUnset(c *command) string {
 	for _, arg := range c.args {
 		delete(c.aliases, arg)
+		delete(c.funcs, arg)
 		if c.name == "unset" {
 			if arg == "HISTFILE" {
 				c.deny(Tracks, "it stops the record of commands. Leave HISTFILE as it is.")
@@ -43,18 +44,34 @@ func runExport(c *command) string {
 
 // runCd follows the shell to another folder, as if that succeeded.
 func runCd(c *command) string {
-	o := c.options()
-	switch {
-	case len(o.operands) == 0:
-		c.shell.dir = c.Home
-	case strings.HasPrefix(o.operands[0], "/"):
-		c.shell.dir = path.Clean(o.operands[0])
-	default:
-		c.shell.dir = c.absolute(o.operands[0])
+	if o := c.options(); len(o.operands) > 0 {
+		c.enterFolder(o.operands[0])
+	} else {
+		c.enterFolder(c.Home)
+	}
+	return ""
+}
+
+// enterFolder changes the shell's folder.
+func (s *shell) enterFolder(name string) {
+	if strings.HasPrefix(name, "/") {
+		s.dir = path.Clean(name)
+	} else {
+		s.dir = s.absolute(name)
 	}
 	const longest = 4096 // of a path
-	if hasUnknown(c.shell.dir) || strings.ContainsAny(c.shell.dir, "*?") || len(c.shell.dir) > longest {
-		c.shell.dir = ""
+	if hasUnknown(s.dir) || strings.ContainsAny(s.dir, "*?") || len(s.dir) > longest {
+		s.dir = ""
+	}
+}
+
+// runHash carries out 'hash -p PROGRAM NAME'.
+func runHash(c *command) string {
+	o := c.options("p")
+	for _, program := range o.of("p") {
+		for _, name := range o.operands {
+			c.aliases[name] = program
+		}
 	}
 	return ""
 }
@@ -182,11 +199,11 @@ func runCommand(c *command) string {
 	if o.has("v", "V") {
 		return o.words(1)
 	}
-	return c.simple(o.operands, c.in)
+	return c.program(o.operands, c.in)
 }
 
 func runExec(c *command) string {
-	return c.simple(c.leading("a").operands, c.in)
+	return c.program(c.leading("a").operands, c.in)
 }
 
 func runEval(c *command) string {
@@ -239,7 +256,16 @@ var shellOptions = []string{"o", "O", "rcfile", "init-file"}
 
 // runShell judges what another shell runs: the text of -c, a file, or its input.
 func runShell(c *command) string {
-	o := c.leading(shellOptions...)
+	args := slices.Clone(c.args)
+	for i, arg := range args { // +x switches an option off
+		if len(arg) < 2 || !strings.Contains("+-", arg[:1]) {
+			break
+		}
+		if arg[0] == '+' {
+			args[i] = "-" + strings.ReplaceAll(arg[1:], "c", "")
+		}
+	}
+	o := sortArgs(args, true, shellOptions)
 	for _, file := range o.of("rcfile", "init-file") {
 		if text, ok := c.files[c.absolute(file)]; ok {
 			c.runText(text, nil)

@@ -131,7 +131,7 @@ func (s *shell) defined(argv []string, in input) (string, bool) {
 	calling, params, given := s.calling, s.params, s.given
 	s.calling = append(slices.Clip(calling), name)
 	defer func() { s.calling, s.params, s.given = calling, params, given }()
-	if isAlias {
+	if isAlias { // only some shells expand it, and none if a part of the name is quoted
 		for _, arg := range argv[1:] {
 			quoted, err := syntax.Quote(arg, syntax.LangBash)
 			if err != nil {
@@ -139,10 +139,15 @@ func (s *shell) defined(argv []string, in input) (string, bool) {
 			}
 			text += " " + quoted
 		}
-		return s.script(text, in), true
+		return s.script(text, in) + s.simple(argv, in), true
 	}
 	s.params, s.given = argv[1:], true
-	return s.stmt(body, in), true
+	printed := s.stmt(body, in)
+	if s.unsure[name] {
+		s.params, s.given = params, given
+		printed += s.simple(argv, in)
+	}
+	return printed, true
 }
 
 // unknownName reports a command whose name is unknown.

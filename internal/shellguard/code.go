@@ -108,7 +108,7 @@ func (c *command) interpret(words []string) {
 func (c *command) judgeBy(name string) { rules[name](c) }
 
 var (
-	codeShell    = units.Pattern("os\\.system|os\\.popen|os\\.exec|os\\.spawn|subprocess|commands\\.getoutput|popen|child_process|exec(Sync|File|FileSync)?\\s*[\"'(]|spawn(Sync)?\\s*\\(|system\\s*[( \"']|shell_exec|passthru|proc_open|`|qx\\b|%x|Process\\.|IO\\.popen|Open3|do shell script|os\\.execute|Deno\\.Command|Bun\\.\\$|pcntl_exec|Runtime\\.")
+	codeShell    = units.Pattern("os\\.system|os\\.popen|os\\.exec|os\\.spawn|subprocess|commands\\.getoutput|popen|child_process|exec(Sync|File|FileSync)?\\s*[\"'(]|spawn(Sync)?\\s*\\(|system\\s*[( \"']|shell_exec|passthru|proc_open|`|qx\\b|(exec|system)\\s+qw|%x|Process\\.|IO\\.popen|Open3|do shell script|os\\.execute|Deno\\.Command|Bun\\.\\$|pcntl_exec|Runtime\\.")
 	codeNetwork  = units.Pattern(`socket|TCPSocket|fsockopen|net\.(connect|Socket|createConnection)|IO::Socket|Socket\.tcp`)
 	codePty      = units.Pattern(`dup2|pty\.spawn|/bin/(ba|z|da)?sh|cmd\.exe|exec\s*[("']|STDIN|\.pipe\(|proc_open|subprocess\.(call|Popen|run)`)
 	codeDecodes  = units.Pattern(`b64decode|base64_decode|decode64|unhexlify|fromhex|atob\(|'base64'|"base64"|unpack\(?\s*["']|rot13|rot_13|bytes\.fromhex|codecs\.decode|zlib\.decompress|marshal\.loads|gzinflate|str_rot13|pack\(?\s*["']H|chr\(\d+\)\s*[.+]\s*chr\(|fromCharCode`)
@@ -123,7 +123,7 @@ var (
 	codeRunsText = units.Pattern(`\bexec\s*\(|\beval\b|os\.system|new Function|runInThisContext`)
 	codeQueries  = units.Pattern(`(?i)execute|query|cursor|\$dbh|->do\(`)
 	codeForks    = units.Pattern(`while[^\n]{0,20}(?:os\.)?fork\(\)|fork\s+while\s+fork|loop\s*\{\s*fork|while\s*\(?\s*(1|true|True)\s*\)?\s*:?\s*\{?\s*(os\.)?fork|fork while (1|true)`)
-	codeString   = units.Pattern("\"((?:[^\"\\\\\n]|\\\\.)*)\"|'((?:[^'\\\\\n]|\\\\.)*)'|`([^`]*)`|%x[({]([^)}]*)[)}]|qx[({/]([^)}/]*)[)}/]")
+	codeString   = units.Pattern("\"((?:[^\"\\\\\n]|\\\\.)*)\"|'((?:[^'\\\\\n]|\\\\.)*)'|`([^`]*)`|%x[({]([^)}]*)[)}]|\\bq[qxw]?\\s*\\(([^)]*)\\)|\\bq[qxw]?\\s*\\{([^}]*)\\}|\\bq[qxw]?/([^/]*)/")
 	codeList     = units.Pattern(`(?:["'][^"']*["']\s*,\s*\[?\s*)+["'][^"']*["']`)
 	codeChain    = units.Pattern(`["']\s*\+\s*["']`)
 )

@@ -266,7 +266,7 @@ func (s *shell) expansion(part syntax.WordPart, quoted bool) []spelling {
 			all = append(all, spelling{word: text, some: true})
 			continue
 		}
-		all = append(all, splitText(text))
+		all = append(all, splitText(s.separated(text)))
 	}
 	return all
 }
@@ -278,6 +278,24 @@ func joined(list []string) []spelling {
 	}
 	last := len(list) - 1
 	return []spelling{{done: list[:last], word: list[last], some: true}}
+}
+
+// separated puts a blank in the place of each character of IFS. Blanks split too, whatever IFS is.
+func (s *shell) separated(text string) string {
+	v, ok := s.vars["IFS"]
+	if !ok || text == unknown || text == splitting {
+		return text
+	}
+	separators := strings.Join(v.all(), "")
+	if strings.Trim(separators, " \t\n") == "" || hasUnknown(separators) {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(separators, r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // splitText splits at white space. White space at the ends ends the word before, and lets what

@@ -10,6 +10,7 @@ import (
 
 // assign sets a variable. In a branch that may not run, the old values remain possible.
 func (s *shell) assign(name string, v value, isLoop bool) {
+	name = s.named(name)
 	if old, ok := s.vars[name]; ok && s.maybe > 0 && !isLoop && v.list == nil {
 		v.any = atMost(append(v.any, old.any...))
 	}
@@ -20,6 +21,18 @@ func (s *shell) assign(name string, v value, isLoop bool) {
 		}
 	}
 	s.vars[name] = v
+}
+
+// named follows 'declare -n NAME=OTHER'.
+func (s *shell) named(name string) string {
+	for range 8 { // they may be a circle
+		v, ok := s.vars[name]
+		if !ok || !v.name || len(v.any) != 1 {
+			break
+		}
+		name = v.any[0]
+	}
+	return name
 }
 
 // assignment carries out NAME=value, NAME+=value and NAME=(list).
@@ -77,7 +90,7 @@ func products(left, right []string) []string {
 // declare carries out export, local, readonly and declare.
 func (s *shell) declare(d *syntax.DeclClause) {
 	s.running = &running{words: []string{d.Variant.Value}}
-	quiet := s.quiet
+	quiet, names := s.quiet, false
 	s.quiet = quiet || d.Variant.Value == "export" || d.Variant.Value == "declare"
 	for _, a := range d.Args {
 		if a.Name == nil { // export $(…)
@@ -85,10 +98,13 @@ func (s *shell) declare(d *syntax.DeclClause) {
 				if name, text, ok := strings.Cut(word, "="); ok && syntax.ValidName(name) {
 					s.assign(name, value{any: []string{text}}, false)
 				}
+				names = names || strings.HasPrefix(word, "-") && strings.Contains(word, "n")
 			}
 			continue
 		}
-		if !a.Naked {
+		if !a.Naked && names && d.Variant.Value != "export" {
+			s.vars[a.Name.Value] = value{any: s.one(a.Value), name: true}
+		} else if !a.Naked {
 			s.assignment(a)
 			s.environment(a.Name.Value, s.vars[a.Name.Value].any)
 		}
@@ -98,6 +114,7 @@ func (s *shell) declare(d *syntax.DeclClause) {
 
 // lookUp returns the values of a variable.
 func (s *shell) lookUp(name string) value {
+	name = s.named(name)
 	if v, ok := s.vars[name]; ok {
 		return v
 	}

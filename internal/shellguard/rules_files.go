@@ -56,6 +56,9 @@ func judgeCopy(c *command) {
 	sources, destination := c.destination()
 	for _, source := range sources {
 		c.copyOf(source)
+		if at := c.absolute(destination); at != "" && strings.HasPrefix(source, "/") && known(programName(source)) && c.place(source) == inSystem {
+			c.files[at] = source + ` "$@"` // it is that program by another name
+		}
 	}
 	c.writeInto(destination, sources)
 }
@@ -122,8 +125,11 @@ func judgeSed(c *command) {
 		scripts, files = files[:1], files[1:]
 	}
 	for _, text := range scripts {
-		if m := sedRuns().FindStringSubmatch(text); m != nil {
+		for _, m := range sedRuns().FindAllStringSubmatch(text, maxAlternatives) {
 			c.nested(m[1], nil, input{})
+		}
+		for _, run := range sedEvaluated(text) {
+			c.nested(run, nil, input{})
 		}
 	}
 	inPlace := slices.ContainsFunc(c.args, func(arg string) bool {
@@ -138,7 +144,40 @@ func judgeSed(c *command) {
 	}
 }
 
-var sedRuns = units.Pattern(`^[0-9$]*e ?(.+)$`)
+var sedRuns = units.Pattern(`(?m)(?:^|[;{])\s*(?:[0-9$,!~+]*|/[^/\n]*/!?)\s*e ?(.+)$`)
+
+// sedEvaluated returns the texts that 's/a/text/e' of GNU sed puts in and runs.
+func sedEvaluated(script string) []string {
+	var all []string
+	for i := 0; i+1 < len(script) && len(all) < maxAlternatives; i++ {
+		if script[i] != 's' || i > 0 && !strings.Contains(" \t\n;{}!/$0123456789", script[i-1:i]) || strings.Contains(" \t\n\\", script[i+1:i+2]) {
+			continue
+		}
+		_, rest, ok := sedPart(script[i+2:], script[i+1])
+		text, flags, closed := sedPart(rest, script[i+1])
+		if !ok || !closed {
+			continue
+		}
+		flags = flags[:len(flags)-len(strings.TrimLeft(flags, "gpiIemM0123456789"))]
+		if strings.Contains(flags, "e") {
+			all = append(all, strings.ReplaceAll(text, "&", unknown))
+		}
+	}
+	return all
+}
+
+// sedPart cuts a text at the first delimiter that has no backslash before it.
+func sedPart(text string, delimiter byte) (part, rest string, ok bool) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case delimiter:
+			return strings.ReplaceAll(text[:i], `\`+string(delimiter), string(delimiter)), text[i+1:], true
+		}
+	}
+	return "", "", false
+}
 
 // judgeRsync judges what rsync copies, removes and sends.
 func judgeRsync(c *command) {
@@ -158,6 +197,9 @@ func judgeRsync(c *command) {
 	}
 	for _, source := range sources {
 		c.copyOf(source)
+		if o.has("remove-source-files") && !isRemote(source) {
+			c.remove(source, true)
+		}
 	}
 	if slices.ContainsFunc(o.names, func(name string) bool { return strings.HasPrefix(name, "delete") }) && !isRemote(destination) {
 		switch c.place(destination) {
@@ -174,22 +216,21 @@ func isRemote(word string) bool {
 }
 
 func judgeTar(c *command) {
+	runs := []string{"I", "F", "to-command", "checkpoint-action", "use-compress-program", "info-script", "new-volume-script", "rmt-command", "rsh-command"}
+	o := c.options(append([]string{"f", "C", "T", "X", "exclude", "file", "directory"}, runs...)...)
+	for _, text := range o.of(runs...) {
+		c.nested(strings.TrimPrefix(text, "exec="), nil, input{})
+	}
 	for i, arg := range c.args {
-		if i == 0 && strings.HasPrefix(arg, "-") || i == 0 && !strings.ContainsAny(arg, "./") {
-			continue
-		}
-		switch name, text, _ := strings.Cut(arg, "="); name {
-		case "--to-command", "--checkpoint-action", "-I", "--use-compress-program", "--rmt-command":
-			c.nested(strings.TrimPrefix(text, "exec="), nil, input{})
-		case "--remove-files":
-			for _, word := range c.args[i+1:] {
-				c.remove(word, true)
-			}
-		default:
+		if i > 0 || strings.ContainsAny(arg, "./") {
 			c.read(arg)
 		}
 	}
-	o := c.options("f", "C", "T", "X", "exclude", "file", "directory")
+	if o.has("remove-files") {
+		for _, word := range o.operands {
+			c.remove(word, true)
+		}
+	}
 	creates := o.has("c", "create") || len(c.args) > 0 && !strings.HasPrefix(c.args[0], "-") && strings.Contains(c.args[0], "c")
 	if creates {
 		for _, file := range o.of("f", "file") {

@@ -105,6 +105,7 @@ func judgeEditor(c *command) {
 			c.nested(run, nil, input{})
 		}
 	}
+	c.commandsOf(`!`)
 	c.readAll(o.operands)
 }
 

@@ -22,6 +22,7 @@ type state struct {
 	dir     string // empty: unknown
 	vars    map[string]value
 	funcs   map[string]*syntax.Stmt
+	unsure  map[string]bool // functions that are defined in a branch that may not run
 	aliases map[string]string
 	files   map[string]string // what this text has written, by absolute path; subshells share it
 	params  []string          // $1 and following
@@ -35,6 +36,7 @@ type state struct {
 type value struct {
 	any  []string
 	list []string
+	name bool // any is the name of another variable, as after 'declare -n'
 }
 
 // input is what a command reads: nothing, or text that may have unknown parts.
@@ -52,7 +54,7 @@ func (s *shell) fork() *shell {
 	s.spend(1 + (len(s.vars)+len(s.funcs))/8)
 	sub := *s
 	sub.vars, sub.funcs = maps.Clone(s.vars), maps.Clone(s.funcs)
-	sub.aliases = maps.Clone(s.aliases)
+	sub.aliases, sub.unsure = maps.Clone(s.aliases), maps.Clone(s.unsure)
 	return &sub
 }
 
@@ -310,6 +312,7 @@ func (s *shell) define(f *syntax.FuncDecl) {
 	}
 	for _, name := range names {
 		s.funcs[name.Value] = f.Body
+		s.unsure[name.Value] = s.maybe > 0
 		if starts(f.Body, name.Value) {
 			s.running = &running{words: []string{name.Value + "() { … }"}}
 			s.deny(ForkBomb, "the function "+name.Value+" starts copies of itself until the machine has no processes left. Do not define it.")

@@ -16,7 +16,7 @@ func fillRunners() {
 		"su": runSu, "runuser": runSu, "script": runScript, "watch": runWatch, "flock": runFlock, "git": runGit,
 		"tmux": runTerminal, "screen": runTerminal, "command": runCommand, "docker": runDocker, "podman": runDocker, "nerdctl": runDocker,
 		"alias": runAlias, "cd": runCd, "pushd": runCd, "popd": runPopd, "read": runRead, "set": runSet, "printf": runPrintf,
-		"mapfile": runRead, "readarray": runRead, "unset": runUnset, "tee": runTee, "coproc": runPlain(), "unalias": runUnset,
+		"mapfile": runRead, "readarray": runRead, "unset": runUnset, "tee": runTee, "coproc": runPlain(), "unalias": runUnset, "hash": runHash,
 		"export": runExport, "declare": runExport, "typeset": runExport, "local": runExport, "readonly": runExport,
 	}
 	for _, name := range []string{"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash"} {
@@ -24,6 +24,9 @@ func fillRunners() {
 	}
 	for name, values := range plainWrappers {
 		runners[name] = runPlain(strings.Fields(values)...)
+	}
+	for name, options := range textOptions {
+		runners[name] = runTexts(strings.Fields(options)...)
 	}
 	for _, name := range []string{"sudo", "doas", "pkexec", "gosu", "su-exec", "chroot", "unshare", "nsenter", "runas"} {
 		runners[name] = runPrivileged
@@ -74,13 +77,28 @@ func runPlain(withValue ...string) func(*command) string {
 			}
 			return unknown
 		}
-		return c.simple(rest, c.in)
+		return c.program(rest, c.in)
 	}
+}
+
+// program is simple for words that run a program, and never a function or an alias of this text.
+func (s *shell) program(argv []string, in input) string {
+	if len(argv) == 0 {
+		return ""
+	}
+	calling := s.calling
+	s.calling = append(slices.Clip(calling), argv[0])
+	defer func() { s.calling = calling }()
+	return s.simple(argv, in)
 }
 
 // runPrivileged reports that a command gets another user's rights, and judges it too.
 func runPrivileged(c *command) string {
-	o := c.leading("u", "g", "C", "h", "p", "r", "t", "T", "U", "D", "R", "S", "user", "group", "target", "userspec", "host", "prompt", "role", "type", "chdir", "close-from")
+	withValue := []string{"u", "g", "C", "h", "p", "r", "t", "T", "U", "D", "R", "S", "user", "group", "target", "userspec", "host", "prompt", "role", "type", "chdir", "close-from"}
+	if c.name == "unshare" || c.name == "nsenter" {
+		withValue = []string{"S", "G", "R", "w", "t", "target", "root", "wd"}
+	}
+	o := c.leading(withValue...)
 	rest := o.operands
 	switch c.name {
 	case "unshare", "nsenter":
@@ -107,7 +125,7 @@ func runPrivileged(c *command) string {
 		}
 		return unknown
 	}
-	return c.simple(rest, c.in)
+	return c.program(rest, c.in)
 }
 
 func runEnv(c *command) string {
@@ -127,7 +145,12 @@ func runEnv(c *command) string {
 	if len(rest) == 0 {
 		return unknown
 	}
-	return c.simple(rest, c.in)
+	s := c.shell
+	for _, folder := range o.of("C", "chdir") {
+		s = s.fork()
+		s.enterFolder(folder)
+	}
+	return s.program(rest, c.in)
 }
 
 func (sp spelling) all() []string {
@@ -148,7 +171,8 @@ func runXargs(c *command) string {
 	for _, file := range o.of("a", "arg-file") {
 		text = c.content(file)
 	}
-	items := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == 0 })
+	lines := c.name == "parallel" || o.has("I", "i", "replace", "d", "delimiter", "0", "null")
+	items := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == 0 || !lines && (r == ' ' || r == '\t') })
 	for i, item := range items {
 		items[i] = strings.Trim(item, `'"`)
 	}
@@ -183,7 +207,7 @@ func (c *command) shellOrSimple(words []string) string {
 	if c.name == "parallel" {
 		return c.nested(strings.Join(words, " "), nil, input{})
 	}
-	return c.simple(words, input{})
+	return c.program(words, input{})
 }
 
 // runSSH judges the command for another machine as if it ran here.
@@ -248,12 +272,18 @@ func runFlock(c *command) string {
 
 // runTerminal judges what tmux and screen run in their windows.
 func runTerminal(c *command) string {
-	o := c.options("s", "n", "t", "c", "S", "L", "x", "y", "F", "X")
+	if c.name == "screen" {
+		o := c.leading("S", "t", "c", "h", "p", "s", "T", "e", "X")
+		c.program(append(o.of("X"), o.operands...), input{})
+		return unknown
+	}
+	values := []string{"s", "n", "t", "c", "x", "y", "F", "e", "l", "p"}
+	rest := c.leading("S", "L", "f").operands
+	if len(rest) > 0 { // tmux new -d sh -c TEXT
+		c.program(sortArgs(rest[1:], true, values).operands, input{})
+	}
+	o := sortArgs(rest, false, values)
 	for i, word := range o.operands {
-		if c.name == "screen" && i == 0 {
-			c.simple(o.operands, input{})
-			break
-		}
 		if i > 0 && word != "Enter" && word != "C-m" {
 			c.nested(word, nil, input{})
 		}
@@ -264,17 +294,26 @@ func runTerminal(c *command) string {
 	return unknown
 }
 
+// fdOptions are the options of fd that take a value.
+var fdOptions = []string{"e", "d", "t", "E", "S", "extension", "max-depth", "type", "exclude", "size", "changed-before", "changed-within"}
+
 func runFd(c *command) string {
-	o := c.options("e", "d", "t", "E", "extension", "max-depth", "type", "exclude")
 	for i, arg := range c.args {
-		if slices.Contains([]string{"-x", "--exec", "-X", "--exec-batch"}, arg) {
-			start := "."
-			if len(o.operands) > 1 && i > 1 {
-				start = o.operands[1]
-			}
-			c.simple(c.foundIn(c.args[i+1:], start, "found"), input{})
-			return unknown
+		if !slices.Contains([]string{"-x", "--exec", "-X", "--exec-batch"}, arg) {
+			continue
 		}
+		o := sortArgs(c.args[:i], false, fdOptions)
+		starts := []string{"."}
+		if len(o.operands) > 1 {
+			starts = o.operands[1:]
+		}
+		words := c.args[i+1:]
+		if !strings.Contains(strings.Join(words, " "), "{") {
+			words = append(slices.Clip(words), "{}")
+		}
+		all := len(o.operands) == 0 || strings.Trim(o.operands[0], ".*^$") == ""
+		c.foundCommand(words, starts, "found", !all || o.has("e", "extension", "E", "exclude", "d", "max-depth", "changed-before", "size", "S"))
+		return unknown
 	}
 	return c.below(".", "found")
 }
