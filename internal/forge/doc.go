@@ -25,9 +25,10 @@
 //
 // # The programs
 //
-// The outputs are as in gh 2.97 and in the glab of June 2026; testdata has their shapes. What gh
-// answers to one GraphQL query has the shape that GitHub documents for it, and what glab api
-// answers is GitLab's REST API, version 4.
+// The outputs are as in gh 2.97 and in the glab of June 2026; testdata has their shapes. All
+// options and JSON fields of gh that are used here are also in gh 2.23, which Debian 12 has. What
+// gh answers to one GraphQL query has the shape that GitHub documents for it; a change of a pull
+// request is a call of its REST API. What glab api answers is GitLab's REST API, version 4.
 //
 // # Not here
 //

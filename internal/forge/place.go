@@ -99,7 +99,7 @@ func (at Place) run(ctx context.Context, stdin string, name program, args ...str
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, &Error{Doing: doing, Err: fmt.Errorf("%s: %w", name, ErrNotInstalled), hint: notInstalled(name)}
 	case out.Over:
-		return nil, &Error{Doing: doing, Err: ErrTooMuch}
+		return nil, &Error{Doing: doing, Err: fmt.Errorf("%w: %s", ErrTooMuch, units.Bytes(maxOutput)), hint: "hide or remove very long comments there"}
 	case err != nil:
 		said := errs.String()
 		if said == "" {

@@ -224,9 +224,11 @@ func (at Place) change(ctx context.Context, r Request, d Draft) error {
 		_, err := at.run(ctx, "", glab, args...)
 		return err
 	}
-	args := []string{"pr", "edit", r.URL, "--body-file", "-"}
+	// Not gh pr edit: up to 2.82.0 that asks for a kind of projects that GitHub has removed, and
+	// fails (cli/cli issue 11983).
+	args := []string{"api", "--hostname", hostOf(r.URL), "repos/" + r.project + "/pulls/" + number, "--method", "PATCH", "-F", "body=@-"}
 	if title != r.title {
-		args = append(args, "--title", title)
+		args = append(args, "-f", "title="+title)
 	}
 	_, err := at.run(ctx, body, gh, args...)
 	return err

@@ -3,7 +3,10 @@
 package forge
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,13 +63,13 @@ func TestPublishEscapesActions(t *testing.T) {
 
 func TestPublishChangesTheOpenOne(t *testing.T) {
 	there := `{"body":"Before.\r\n\r\n` + jsonLines(sign("old", "Fix login")) + `\r\n\r\nAfter.","isDraft":true,"number":7,"state":"OPEN","title":"Fix login","url":"https://github.com/acme/shop/pull/7"}`
-	at := scripted(t, answers{"gh-pr-view.out": there, "gh-pr-edit.out": "https://github.com/acme/shop/pull/7\n"}, onGitHub)
+	at := scripted(t, answers{"gh-pr-view.out": there, "gh-api-repos_acme_shop_pulls_7.out": "{}\n"}, onGitHub)
 	d := draft
 	d.Title = "Fix the login page"
 	if r, err := at.Publish(t.Context(), d); err != nil || r.Made || r.Number != 7 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	want := "== gh\npr\nedit\nhttps://github.com/acme/shop/pull/7\n--body-file\n-\n--title\nFix the login page\n-- stdin\nBefore.\n\n" + sign("It works.", "Fix the login page") + "\n\nAfter.\n"
+	want := "== gh\napi\n--hostname\ngithub.com\nrepos/acme/shop/pulls/7\n--method\nPATCH\n-F\nbody=@-\n-f\ntitle=Fix the login page\n-- stdin\nBefore.\n\n" + sign("It works.", "Fix the login page") + "\n\nAfter.\n"
 	if called := calls(t); !strings.HasSuffix(called, want) {
 		t.Errorf("called:\n%s", called)
 	}
@@ -132,8 +135,40 @@ func TestOwnPartOfTheText(t *testing.T) {
 func TestUnchangedTextCallsNothing(t *testing.T) {
 	there := `{"body":"` + jsonLines(sign("It works.", "Fix login")) + `","isDraft":true,"number":7,"state":"OPEN","title":"Fix login","url":"https://github.com/acme/shop/pull/7"}`
 	at := scripted(t, answers{"gh-pr-view.out": there}, onGitHub)
-	if _, err := at.Publish(t.Context(), draft); err != nil || strings.Contains(calls(t), "edit") {
+	if _, err := at.Publish(t.Context(), draft); err != nil || strings.Contains(calls(t), "PATCH") {
 		t.Errorf("%v\n%s", err, calls(t))
+	}
+}
+
+// Another program may make the pull request between the question and the answer.
+func TestPublishMeetsAnother(t *testing.T) {
+	at := scripted(t, answers{
+		"gh-pr-view.sh":   `[ -e "$FORGE_ANSWERS/made" ] || { echo 'no pull requests found for branch "fix"' >&2; exit 1; }`,
+		"gh-pr-view.out":  `{"body":"a person's words","isDraft":false,"number":7,"state":"OPEN","title":"Mine","url":"https://github.com/acme/shop/pull/7"}`,
+		"gh-pr-create.sh": `touch "$FORGE_ANSWERS/made"; printf 'a pull request for branch "fix" into branch "main" already exists:\nhttps://github.com/acme/shop/pull/7\n' >&2; exit 1`,
+	}, onGitHub)
+	r, err := at.Publish(t.Context(), draft)
+	if err != nil || r.Number != 7 || r.Made || strings.Contains(calls(t), "PATCH") {
+		t.Errorf("%+v, %v\n%s", r, err, calls(t))
+	}
+}
+
+// The agent writes the title: it is one argument and one line, whatever is in it.
+func TestTitleIsOneArgument(t *testing.T) {
+	d := draft
+	d.Title = "--web \x1b[31m`touch x`; $(touch y)\r\n--head evil \u202e\"'"
+	want := "\n--title\n--web `touch x`; $(touch y) --head evil \"'\n--"
+	for _, remote := range []string{onGitHub, onGitLab} {
+		at := scripted(t, answers{
+			"gh-pr-view.err": "no pull requests found for branch \"fix\"\n", "gh-pr-view.code": "1", "gh-pr-create.out": "https://github.com/acme/shop/pull/7\n",
+			"glab-mr-list.out": "[]", "glab-mr-create.out": "https://gitlab.example.org/acme/web/shop/-/merge_requests/7",
+		}, remote)
+		if _, err := at.Publish(t.Context(), d); err != nil || !strings.Contains(calls(t), want) {
+			t.Errorf("%v\n%s", err, calls(t))
+		}
+		if left, err := os.ReadDir(at.Dir); err != nil || len(left) > 0 {
+			t.Errorf("%v, %v", left, err)
+		}
 	}
 }
 
@@ -225,5 +260,23 @@ func TestComments(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// A comment may be as long as its forge allows, and may have codes for a terminal.
+func TestLongCommentIsCut(t *testing.T) {
+	r := Request{Number: 7, URL: "https://github.com/acme/shop/pull/7", project: "acme/shop", program: gh}
+	body, err := json.Marshal("\x1b]0;title\x07\x1b[2JBegin\u202e\r\n" + strings.Repeat("é", 1<<19) + "END")
+	must(t, err)
+	answer := strings.Replace(recorded(t, "gh/api-graphql.json"), `"Please add a test."`, string(body), 1)
+	found, err := scripted(t, answers{"gh-api-graphql.out": answer}).Comments(t.Context(), r)
+	must(t, err)
+	i := slices.IndexFunc(found, func(c Comment) bool { return c.Author == "bob" })
+	if i < 0 || len(found[i].Body) > maxComment+100 || !strings.HasPrefix(found[i].Body, "Begin\né") || !strings.HasSuffix(found[i].Body, "(the rest is left out)") {
+		t.Fatalf("%d of %d comments", i, len(found))
+	}
+	_, err = scripted(t, answers{"gh-api-graphql.sh": "yes xxxxxxxx | head -c 30000000"}).Comments(t.Context(), r)
+	if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrTooMuch) || !strings.Contains(e.Hint(), "long comments") {
+		t.Errorf("%v", err)
 	}
 }

@@ -59,10 +59,13 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Hint() string { return e.hint }
 
 // lastLine returns the line in which git and most hooks say what was wrong. After it git may print
-// advice.
+// advice. Of a push that was refused it is the line of the branch.
 func lastLine(output string) string {
 	last := ""
 	for l := range strings.Lines(output) {
+		if refused := strings.Join(strings.Fields(l), " "); strings.HasPrefix(refused, "! [") {
+			return units.Cut(tidy(refused), maxShown)
+		}
 		if l = strings.TrimSpace(l); l != "" && (last == "" || !strings.HasPrefix(l, "hint: ")) {
 			last = l
 		}

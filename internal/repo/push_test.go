@@ -105,7 +105,10 @@ func TestPushFailuresHaveHints(t *testing.T) {
 		"no branch":           {func(w, _ tree) { w.git("checkout", "-q", "--detach") }, "git switch -c"},
 		"a remote that moved": {func(w, remote tree) { must(w.t, os.RemoveAll(remote.dir)) }, "after the next iteration"},
 		"a server's hook": {func(_, remote tree) {
-			must(remote.t, os.WriteFile(filepath.Join(remote.dir, "hooks/pre-receive"), []byte("#!/bin/sh\necho fix is protected\nexit 1\n"), 0o755))
+			must(remote.t, os.WriteFile(filepath.Join(remote.dir, "hooks/pre-receive"), []byte("#!/bin/sh\necho every message names a ticket\nexit 1\n"), 0o755))
+		}, "hook of the server"},
+		"a protected branch": {func(_, remote tree) {
+			must(remote.t, os.WriteFile(filepath.Join(remote.dir, "hooks/pre-receive"), []byte("#!/bin/sh\necho error: GH006: Protected branch update failed for refs/heads/fix.\nexit 1\n"), 0o755))
 		}, "branch of its own"},
 		"several remotes, none preferred": {func(w, _ tree) {
 			w.git("remote", "rename", "origin", "a")
