@@ -150,7 +150,7 @@ type Guard struct {
 	Unknown  string   `json:"unknown" trust:"asked" enum:"ask,deny,allow" doc:"what to answer about a command that cannot be judged; in a loop, ask is deny, because no person can answer"`
 	Allow    []string `json:"allow,omitempty" trust:"asked" doc:"commands that are always allowed, by their first words: \"git push --force\""`
 	Deny     []string `json:"deny,omitempty" trust:"free" doc:"commands that are always refused, by their first words"`
-	Off      []string `json:"off,omitempty" trust:"asked" doc:"categories that are not judged, as 'ralph guard --list' prints them"`
+	Off      []string `json:"off,omitempty" trust:"asked" enum:"files,disks,history,credentials,exfiltration,remote-shell,privilege,publish,cloud,database,permissions,processes,system,encoding,eval,download,fork-bomb,git-config,ralph,container,persistence,firewall,tracks" doc:"categories that are not judged; 'ralph guard --list' says what they are"`
 	Sessions bool     `json:"sessions,omitempty" trust:"free" doc:"judge sessions of an agent that no loop runs, too"`
 }
 

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/shellguard"
 )
 
 // permission calls the hook pre-tool-use, and returns the verdict and its reason.
@@ -146,6 +148,24 @@ func TestGuardOfALoopsSettings(t *testing.T) {
 	if got, _, err := w.permission("Bash", map[string]any{"command": "git push --force"}); got != "deny" || err == nil {
 		t.Errorf("with settings that cannot be read: %q, %v", got, err)
 	}
+}
+
+// The setting guard.off takes the words that the guard has.
+func TestSettingNamesEachCategory(t *testing.T) {
+	for _, key := range config.Keys() {
+		if key.Name != "guard.off" {
+			continue
+		}
+		var words []string
+		for _, c := range shellguard.Categories() {
+			words = append(words, string(c))
+		}
+		if !slices.Equal(key.Enum, words) {
+			t.Errorf("guard.off takes %q, but the guard has %q", key.Enum, words)
+		}
+		return
+	}
+	t.Error("there is no setting guard.off")
 }
 
 func TestUnreadableToolCall(t *testing.T) {
