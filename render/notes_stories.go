@@ -111,16 +111,26 @@ func storyReviewed(p event.StoryReviewed) []Note {
 }
 
 func reviewUndone(p event.ReviewUndone) []Note {
-	if p.Error != "" {
-		return failure(colon("what the reviewer of "+p.Story+" changed could not be undone", p.Error))
+	switch {
+	case p.Story == "": // of an earlier runner
+		return failure(keptIn(p.Error, p.Ref))
+	case p.Error != "" && !p.Partly:
+		return failure(keptIn(colon("what the reviewer of "+p.Story+" changed could not be undone", p.Error), p.Ref))
 	}
 	text := "what the reviewer of " + p.Story + " changed was undone"
 	if p.Commits > 0 {
 		text += ", with " + units.Quantity(p.Commits, "commit")
 	}
 	text = colon(text, strings.Join(p.Files, ", "))
-	if p.Ref != "" {
-		text += "\nkept in " + p.Ref
+	if p.Partly {
+		text += "\n" + p.Error
 	}
-	return warning(text)
+	return warning(keptIn(text, p.Ref))
+}
+
+func keptIn(text, ref string) string {
+	if ref != "" {
+		text += "\nkept in " + ref
+	}
+	return text
 }

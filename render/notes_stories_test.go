@@ -37,8 +37,10 @@ func TestNotesOfStories(t *testing.T) {
 		"changes requested": {event.StoryReviewed{Story: "US-001", Agent: "codex", Count: 2, Feedback: "1. a\n2. b"}, []render.Note{
 			{Tone: render.ToneWarning, Text: "changes of US-001 requested by codex in review 2\n1. a\n2. b"},
 		}},
-		"undone":                {event.ReviewUndone{Story: "US-001", Files: []string{"a.go"}, Ref: "refs/x"}, []render.Note{{Tone: render.ToneWarning, Text: "what the reviewer of US-001 changed was undone: a.go\nkept in refs/x"}}},
-		"what cannot be undone": {event.ReviewUndone{Story: "US-001", Error: "no space"}, []render.Note{{Tone: render.ToneFailure, Text: "what the reviewer of US-001 changed could not be undone: no space"}}},
+		"undone":                      {event.ReviewUndone{Story: "US-001", Files: []string{"a.go"}, Ref: "refs/x"}, []render.Note{{Tone: render.ToneWarning, Text: "what the reviewer of US-001 changed was undone: a.go\nkept in refs/x"}}},
+		"what is partly undone":       {event.ReviewUndone{Story: "US-001", Files: []string{"a", "lib"}, Ref: "refs/x", Error: "left as they are: lib", Partly: true}, []render.Note{{Tone: render.ToneWarning, Text: "what the reviewer of US-001 changed was undone: a, lib\nleft as they are: lib\nkept in refs/x"}}},
+		"what an earlier runner kept": {event.ReviewUndone{Ref: "refs/x", Error: "ralph ended during a review"}, []render.Note{{Tone: render.ToneFailure, Text: "ralph ended during a review\nkept in refs/x"}}},
+		"what cannot be undone":       {event.ReviewUndone{Story: "US-001", Error: "no space"}, []render.Note{{Tone: render.ToneFailure, Text: "what the reviewer of US-001 changed could not be undone: no space"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			notes, known := new(render.Notes).Of(row.payload)
@@ -80,5 +82,18 @@ func TestEndShowsStories(t *testing.T) {
 	)
 	if got := text(t, render.Options{Width: 80}, events); !strings.Contains(got, "is used\n1 of 1 story pass · 1 review\n") {
 		t.Error(got)
+	}
+}
+
+// Implementers and reviewers take turns: that is no takeover.
+func TestTurnsOfAgents(t *testing.T) {
+	for want, p := range map[string]event.AgentReplaced{
+		"codex reviews what is implemented":        {Was: "claude", Name: "codex", Why: "codex reviews what is implemented"},
+		"codex takes over from claude: rate limit": {Was: "claude", Name: "codex", Why: "rate limit"},
+	} {
+		notes, _ := new(render.Notes).Of(p)
+		if len(notes) != 1 || notes[0].Text != want {
+			t.Errorf("%+v, want %q", notes, want)
+		}
 	}
 }

@@ -96,6 +96,7 @@ func (x *Executor) undoReview(ctx context.Context, cause event.Seq) {
 	report.Files = report.Files[:min(filesShown, len(report.Files))]
 	if err != nil {
 		report.Error = err.Error()
+		_, report.Partly = errors.AsType[*repo.LeftError](err)
 		report.Ref = cmp.Or(report.Ref, was.base.Ref)
 	}
 	if err == nil || undone.Ref != "" { // else it is the only one that keeps the files

@@ -71,4 +71,6 @@ type ReviewUndone struct {
 	Commits int      `json:"commits"`         // of the reviewer that contain them
 	Ref     string   `json:"ref,omitempty"`   // the git ref that keeps what was undone
 	Error   string   `json:"error,omitempty"` // why it could not be undone
+	// Partly says that the error is about some of the files only, and all others were put back.
+	Partly bool `json:"partly,omitempty"`
 }

@@ -85,7 +85,7 @@ func (f *Fold) ofStories(p event.Payload) {
 			plan.reviewed(p)
 		}
 	case event.ReviewUndone:
-		if plan != nil && p.Error == "" {
+		if plan != nil && (p.Error == "" || p.Partly) {
 			plan.Undone++
 		}
 	}

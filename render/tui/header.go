@@ -26,18 +26,22 @@ const between = " · "
 func (m *model) header(columns int) string {
 	v, t := m.view, m.theme
 	word, style := m.status()
+	clock := 2
+	if v.Stories > 0 {
+		clock = 4 // how many stories are done says more
+	}
 	facts := []fact{
 		{render.Clean(m.o.Name), t.Bar, 0},
 		{m.iteration(columns < 60), t.Text, 1},
 		{word, style, 0},
-		{m.elapsed(), t.Text, 2},
+		{m.elapsed(), t.Text, clock},
 		{m.cost(), t.Text, 3},
 		{m.tokens(), t.Dim, 5},
 		{m.context(), t.Dim, 6},
 		{m.agent(), t.Dim, 4},
 	}
 	if v.Stories > 0 {
-		facts = append(facts, fact{fmt.Sprintf("stories %d/%d", v.StoriesDone, v.Stories), t.Text, 4})
+		facts = append(facts, fact{fmt.Sprintf("stories %d/%d", v.StoriesDone, v.Stories), t.Text, 2})
 		if v.Open && v.Story != nil && v.Story.ID != "" {
 			facts = append(facts, fact{render.Clean(string(v.Story.Mode) + " " + v.Story.ID), t.Dim, 5})
 		}

@@ -273,6 +273,9 @@ func TestHeaderShowsStories(t *testing.T) {
 	if got := ansi.Strip(b.header(200)); !strings.Contains(got, "stories 2/5 · review US-002") {
 		t.Errorf("%q", got)
 	}
+	if got := ansi.Strip(b.header(40)); !strings.Contains(got, "stories 2/5") {
+		t.Errorf("on a narrow terminal: %q", got)
+	}
 	if got := b.State(); got.Done != 2 || got.Total != 5 {
 		t.Errorf("progress is %d of %d", got.Done, got.Total)
 	}
