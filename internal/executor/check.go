@@ -34,6 +34,7 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 		return err
 	}
 	x.undoReview(ctx, cause)
+	x.judged = nil
 	finished, err := x.checkStories(d, last, cause)
 	if err != nil {
 		return err
@@ -57,6 +58,9 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 			if err := x.compareSnapshot(d.Iteration, cause, true); err != nil {
 				return err
 			}
+		}
+		if err := x.checkStoriesAgain(d, last, cause); err != nil {
+			return err
 		}
 	}
 	x.deliver(checked, d.Iteration, cause)

@@ -75,6 +75,7 @@ type Executor struct {
 	results  []guardrail.Result      // of the last check's guardrails, for the pull request
 	before   []byte                  // tasks.json before the last agent ran; nil after a restart
 	prd      []byte                  // prd.md, likewise
+	judged   []byte                  // tasks.json as it was judged last; nil if it was not in this check
 	base     *reviewed               // the work tree before a review; nil if it needs no undoing
 	unkept   string                  // why it could not be kept, as it was reported last
 	searched bool                    // for what an earlier runner kept

@@ -227,26 +227,55 @@ func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *s
 		return nil, nil, &promptError{err}
 	}
 	judged := event.StoriesJudged{Mode: j.Stories.Mode, Stories: list.States(), Problems: problems, Restored: restored}
-	if found != nil && !bytes.Equal(found, data) {
+	var drafts []event.Draft
+	for _, verdict := range verdicts {
+		drafts = append(drafts, draft(verdict, j.iteration, cause))
+	}
+	if err := x.putBack(found, data, judged, drafts, j.iteration, cause); err != nil {
+		return nil, nil, err
+	}
+	return problems, list, nil
+}
+
+// putBack records a judgement, with the file that was found if it is not what the file has to be,
+// and then writes that. More events are recorded with the judgement.
+func (x *Executor) putBack(found, data []byte, judged event.StoriesJudged, more []event.Draft, iteration int, cause event.Seq) error {
+	same := found != nil && bytes.Equal(found, data)
+	if found != nil && !same {
 		blob, err := x.cfg.Blob(found)
 		if err != nil {
-			return nil, nil, fmt.Errorf("store tasks.json: %w", err)
+			return fmt.Errorf("store tasks.json: %w", err)
 		}
 		judged.Found = &blob
 	}
 	recorded := make(chan struct{})
-	drafts := []event.Draft{draft(judged, j.iteration, cause)}
-	for _, verdict := range verdicts {
-		drafts = append(drafts, draft(verdict, j.iteration, cause))
+	x.cfg.Deliver(append([]event.Draft{draft(judged, iteration, cause)}, more...), func() { close(recorded) })
+	<-recorded // else a crash could lose what was found
+	x.judged = data
+	if same {
+		return nil
 	}
-	x.cfg.Deliver(drafts, func() { close(recorded) })
-	<-recorded // else a crash could lose what the agent wrote
-	if found == nil || judged.Found != nil {
-		if err := x.writeTasks(data); err != nil {
-			return nil, nil, err
-		}
+	return x.writeTasks(data)
+}
+
+// checkStoriesAgain puts tasks.json back if it changed while the guardrails ran. They may be
+// scripts of the agent's, and a change after the iteration would count as a person's.
+func (x *Executor) checkStoriesAgain(d event.Decided, p checkPlan, cause event.Seq) error {
+	if x.judged == nil {
+		return nil
 	}
-	return problems, list, nil
+	found, err := x.foundTasks()
+	if err != nil || found != nil && bytes.Equal(found, x.judged) {
+		return err
+	}
+	list, err := CheckTasks(x.judged, policy.StoryRules(p.rules))
+	if err != nil {
+		return &promptError{err}
+	}
+	return x.putBack(found, x.judged, event.StoriesJudged{
+		Mode: p.stories.Mode, Stories: list.States(), Restored: found == nil,
+		Problems: []event.StoryProblem{{Text: "tasks.json was changed while the guardrails ran: it is put back, since no guardrail may change it", Undone: true}},
+	}, nil, d.Iteration, cause)
 }
 
 // tasksBefore returns tasks.json as it was before the agent ran.
