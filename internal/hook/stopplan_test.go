@@ -164,6 +164,7 @@ func TestReviewTransitions(t *testing.T) {
 	}{
 		"implement sets passes":        {event.ModeImplement, []one{fresh}, []one{change(fresh, func(o *one) { o.Passes = true })}, "passes"},
 		"implement approves":           {event.ModeImplement, []one{fresh}, []one{change(fresh, func(o *one) { o.Status, o.Passes = event.StoryApproved, true })}, "US-001"},
+		"implement only approves":      {event.ModeImplement, []one{fresh}, []one{change(fresh, func(o *one) { o.Status = event.StoryApproved })}, "reviewStatus"},
 		"implement counts a review":    {event.ModeImplement, []one{fresh}, []one{change(fresh, func(o *one) { o.Count = 1 })}, "reviewCount"},
 		"implement asks for a review":  {event.ModeImplement, []one{fresh}, []one{change(fresh, func(o *one) { o.Status = event.StoryNeedsReview })}, ""},
 		"implement adds a story":       {event.ModeImplement, []one{fresh}, []one{fresh, {ID: "US-009"}}, ""},
@@ -190,6 +191,19 @@ func TestReviewTransitions(t *testing.T) {
 			checkBlocked(t, w.stop(nil), c.want)
 		})
 	}
+}
+
+// Without reviews, an implement iteration sets passes itself.
+func TestSkippedReviewHoldsNobody(t *testing.T) {
+	w := newWorld(t).live()
+	before := one{ID: "US-001"}
+	w.mark(plan.Marker{SkipReview: true, IterationMode: event.ModeImplement, PreIterationSnapshot: snapshotOf(before)})
+	w.write("ralph/tasks.json", tasksOf(one{ID: "US-001", Passes: true}))
+	if got := w.stop(nil); got.Decision != "" || got.SystemMessage != "" {
+		t.Errorf("%+v", got)
+	}
+	w.write("ralph/tasks.json", strings.Replace(tasksOf(one{ID: "US-001", Passes: true}), `"done"`, `""`, 1))
+	checkBlocked(t, w.stop(nil), "notes")
 }
 
 func TestMissingSnapshotWarns(t *testing.T) {
