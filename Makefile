@@ -74,16 +74,17 @@ golden: ## rewrite the golden files; read the diff before you commit it
 	@git status --short -- '*testdata*' docs
 
 # The mutated packages, and the tests that run against each mutant.
-MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/policy,internal/loop -least 85 \
+MUTATE = $(GO) -C tools/mutate run . -dir ../.. -mutate internal/policy,internal/loop,internal/story -least 85 \
 	-test 'internal/loop -test.run=TestDecisionTraces|TestDriver|TestEngine|TestNext|TestVerifier' \
 	-test 'internal/policy -rapid.seed=1 -rapid.nofailfile' \
+	-test 'internal/story -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loopstate -test.run=Stat|Pending|Loop|Summary|Telemetry|Event|Delay|Checkpoint -rapid.checks=10 -rapid.seed=1 -rapid.nofailfile' \
 	-test 'internal/loop -test.run=TestSimulation$$ -sim.seeds=3'
 
 recording: ## draw docs/images/attach.svg, the recording in the README, again
 	$(GO) test ./cmd/ralph -run TestRecording -count=1 -update
 
-mutate: ## mutants of the policies and the loop; fails if the tests notice fewer than 85 % (20 minutes)
+mutate: ## mutants of the policies, the loop and the stories; fails if the tests notice fewer than 85 % (30 minutes)
 	$(GO) -C tools/mutate test .
 	$(MUTATE) $(MUTANTS)
 

@@ -73,14 +73,15 @@ func (x *Executor) beginStories(ctx context.Context, p promptPlan, cause event.S
 	x.undoReview(ctx, cause)
 	rules, iteration := policy.StoryRules(p.rules), p.decision.Iteration
 	problems := slices.Clone(p.stories.Problems)
+	var verdicts []event.StoryReviewed
 	if p.stories.AgentRan {
-		found, _, err := x.judge(judgement{
+		found, err := x.judge(judgement{
 			Judgement: policy.Judgement{Stories: p.stories, Rules: p.rules, Votes: p.votes, Voters: p.voters}, iteration: iteration, cut: true,
 		}, cause)
 		if err != nil {
 			return nil, err
 		}
-		problems = append(problems, found...)
+		problems, verdicts = append(problems, found.problems...), found.verdicts
 	}
 	data, err := plan.ReadTasks(x.cfg.Project)
 	if err != nil {
@@ -99,7 +100,7 @@ func (x *Executor) beginStories(ctx context.Context, p promptPlan, cause event.S
 	if next != nil {
 		read.Story, read.Base = next.ID, x.baseOf(next.ID, mode, p.stories)
 	}
-	read.Other = !read.Done && !policy.Fits(p.rules, p.decision.Agent, mode)
+	read.Other = !read.Done && policy.IsForOther(p.rules, p.decision.Agent, mode, verdicts)
 	x.deliver(read, iteration, cause)
 	if read.Done || read.Other {
 		return nil, nil
@@ -184,13 +185,13 @@ func (x *Executor) checkStories(d event.Decided, p checkPlan, cause event.Seq) (
 	if !p.rules.Stories || !p.stories.AgentRan {
 		return false, nil
 	}
-	_, list, err := x.judge(judgement{
+	found, err := x.judge(judgement{
 		Judgement: policy.Judgement{Stories: p.stories, Rules: p.rules, Votes: p.votes, Voters: p.voters}, iteration: d.Iteration, cut: d.Only == onlyInspect,
 	}, cause)
 	if err != nil {
 		return false, err
 	}
-	return list.Done(policy.StoryRules(p.rules)), nil
+	return found.list.Done(policy.StoryRules(p.rules)), nil
 }
 
 // judgement is what tasks.json is judged by.
@@ -200,23 +201,30 @@ type judgement struct {
 	cut       bool // the turn did not come to its end, so what is missing is no problem
 }
 
+// judged is what a judgement came to.
+type judged struct {
+	problems []event.StoryProblem
+	list     *story.List
+	verdicts []event.StoryReviewed // that were not recorded before
+}
+
 // judge compares tasks.json with what it was before the agent ran, records what it finds, and then
 // puts back what the agent may not change. If the runner dies in between, the next one does it
 // again.
-func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *story.List, error) {
+func (x *Executor) judge(j judgement, cause event.Seq) (judged, error) {
 	before, err := x.tasksBefore(j.Stories)
 	if err != nil {
-		return nil, nil, err
+		return judged{}, err
 	}
 	found, err := x.foundTasks()
 	if err != nil {
-		return nil, nil, err
+		return judged{}, err
 	}
 	rules := policy.StoryRules(j.Rules)
 	data, problems, restored := story.Repair(found, before, j.Stories.Mode, rules)
 	verdicts, data, err := j.Verdicts(before, data)
 	if err != nil {
-		return nil, nil, err
+		return judged{}, err
 	}
 	if j.cut {
 		problems = slices.DeleteFunc(problems, func(p event.StoryProblem) bool { return !p.Undone })
@@ -224,17 +232,17 @@ func (x *Executor) judge(j judgement, cause event.Seq) ([]event.StoryProblem, *s
 	problems = append(problems, x.prdProblem()...)
 	list, err := CheckTasks(data, rules)
 	if err != nil {
-		return nil, nil, &promptError{err}
+		return judged{}, &promptError{err}
 	}
-	judged := event.StoriesJudged{Mode: j.Stories.Mode, Stories: list.States(), Problems: problems, Restored: restored}
+	report := event.StoriesJudged{Mode: j.Stories.Mode, Stories: list.States(), Problems: problems, Restored: restored}
 	var drafts []event.Draft
 	for _, verdict := range verdicts {
 		drafts = append(drafts, draft(verdict, j.iteration, cause))
 	}
-	if err := x.putBack(found, data, judged, drafts, j.iteration, cause); err != nil {
-		return nil, nil, err
+	if err := x.putBack(found, data, report, drafts, j.iteration, cause); err != nil {
+		return judged{}, err
 	}
-	return problems, list, nil
+	return judged{problems, list, verdicts}, nil
 }
 
 // putBack records a judgement, with the file that was found if it is not what the file has to be,

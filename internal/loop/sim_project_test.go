@@ -160,7 +160,7 @@ func (h *simExecutor) check(d event.Decided, rules event.Rules, sealed policy.Fi
 		return
 	}
 	if rules.Stories && stories.Stories.AgentRan {
-		h.judge(d, stories, cause, func() { h.inspect(d, rules, cause, done) }, done)
+		h.judge(d, stories, cause, func([]event.StoryReviewed) { h.inspect(d, rules, cause, done) }, done)
 		return
 	}
 	h.inspect(d, rules, cause, done)

@@ -39,6 +39,9 @@ func seventh(seed uint64) scenario {
 	r := rand.New(rand.NewPCG(seed, 9))
 	pick := func(n ...int) int { return n[r.IntN(len(n))] }
 	s.edition = 7
+	if s.rules.SCM {
+		s.effectFails = pick(s.effectFails, 60) // a commit is rare, and now and then it has to fail
+	}
 	if r.IntN(2) == 0 {
 		return s
 	}
@@ -161,7 +164,7 @@ func (h *simExecutor) beginStories(d event.Decided, j policy.Judgement, cause ev
 		begin("work")
 		return
 	}
-	read := func() {
+	read := func(verdicts []event.StoryReviewed) {
 		data := h.r.w.project.readTasks()
 		list, problems := story.Parse(data)
 		accepted := h.r.w.checkJudged(list)
@@ -186,7 +189,7 @@ func (h *simExecutor) beginStories(d event.Decided, j policy.Judgement, cause ev
 		if next != nil {
 			p.Story = next.ID
 		}
-		p.Other = !p.Done && !policy.Fits(rules, d.Agent, mode)
+		p.Other = !p.Done && policy.IsForOther(rules, d.Agent, mode, verdicts)
 		h.deliver(p, d.Iteration, cause)
 		if p.Done || p.Other {
 			done()
@@ -200,7 +203,7 @@ func (h *simExecutor) beginStories(d event.Decided, j policy.Judgement, cause ev
 		h.judge(d, j, cause, read, done)
 		return
 	}
-	read()
+	read(nil)
 }
 
 // judgementOf is what the executor takes of the state when an effect is decided.
@@ -209,7 +212,7 @@ func judgementOf(s *loopstate.State) policy.Judgement {
 }
 
 // judge does what executor.Executor.judge does, and then calls next; done if it fails.
-func (h *simExecutor) judge(d event.Decided, j policy.Judgement, cause event.Seq, next, done func()) {
+func (h *simExecutor) judge(d event.Decided, j policy.Judgement, cause event.Seq, next func([]event.StoryReviewed), done func()) {
 	w, s, rules := h.r.w, j.Stories, j.Rules
 	before := h.tasks
 	if before == nil {
@@ -254,7 +257,7 @@ func (h *simExecutor) judge(d event.Decided, j policy.Judgement, cause event.Seq
 				return
 			}
 		}
-		next()
+		next(verdicts)
 	}
 	if w.broken.rash {
 		write()

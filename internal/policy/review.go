@@ -150,6 +150,17 @@ func Fits(r event.Rules, place int, mode event.StoryMode) bool {
 	return r.Reviewers == 0 || IsReviewer(r, place) == (mode == event.ModeReview)
 }
 
+// IsForOther reports whether an iteration of that mode is for another agent than the one at that
+// place. That can become known only when the iteration begins: then the turn before may have been
+// judged with these verdicts, and one of them may be the agent's own vote in the open round.
+func IsForOther(r event.Rules, place int, mode event.StoryMode, verdicts []event.StoryReviewed) bool {
+	if !Fits(r, place, mode) {
+		return true
+	}
+	// A result would be the second verdict, and end the round.
+	return mode == event.ModeReview && len(verdicts) == 1 && verdicts[0].Open && verdicts[0].Agent == r.Agents[place].Name
+}
+
 // Voters returns how many reviewers can give a verdict. One that is not tried again cannot, unless
 // none can.
 func (f *Failover) Voters(r event.Rules) int {

@@ -237,6 +237,9 @@ func TestStoriesAreBounded(t *testing.T) {
 	if s.Total != 1000 || len(s.States) != 200 || len(s.States[0].Title) != 120 || len(s.Open) != 10 || len(s.Problems) != 20 || len(s.Problems[0].Text) > 500 {
 		t.Errorf("%d stories, %d states, %d open, %d problems", s.Total, len(s.States), len(s.Open), len(s.Problems))
 	}
+	if got := known(t, overStories, event.StoriesRead{Stories: r.Stories[:11]}).Missing(overStories)[0]; !strings.HasSuffix(got, "; and 1 more") {
+		t.Error(got)
+	}
 	if got := s.Missing(overStories)[0]; !strings.HasPrefix(got, "1000 of 1000 stories") || !strings.HasSuffix(got, "S009 (not implemented); and 990 more") {
 		t.Error(got)
 	}

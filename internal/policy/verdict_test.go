@@ -113,3 +113,48 @@ func TestVerdictsOfRepeatedJudgement(t *testing.T) {
 		}
 	}
 }
+
+func TestVerdictsOnlyOfReviews(t *testing.T) {
+	before, found := tasks("needs_review", false, "0", ""), tasks("approved", true, "1", "")
+	for name, j := range map[string]policy.Judgement{
+		"another mode":    {Stories: policy.Stories{Mode: event.ModeReviewFix}},
+		"without reviews": {Stories: policy.Stories{Mode: event.ModeReview}, Rules: event.Rules{Review: event.ReviewRules{Skip: true}}},
+	} {
+		if verdicts, data, err := j.Verdicts(before, found); len(verdicts) > 0 || err != nil || string(data) != string(found) {
+			t.Errorf("%s: %+v, %v", name, verdicts, err)
+		}
+	}
+}
+
+// An agent whose vote is known only when the next iteration begins does not review again.
+func TestIterationIsForOtherAgent(t *testing.T) {
+	own := event.StoryReviewed{Story: "US-1", Agent: "ann", Open: true}
+	for name, row := range map[string]struct {
+		place    int
+		mode     event.StoryMode
+		verdicts []event.StoryReviewed
+		want     bool
+	}{
+		"a reviewer":             {2, event.ModeReview, nil, false},
+		"an implementer":         {0, event.ModeReview, nil, true},
+		"other work":             {2, event.ModeImplement, nil, true},
+		"its own vote":           {2, event.ModeReview, []event.StoryReviewed{own}, true},
+		"another one's vote":     {3, event.ModeReview, []event.StoryReviewed{own}, false},
+		"the round is decided":   {2, event.ModeReview, []event.StoryReviewed{own, {Story: "US-1", Count: 1}}, false},
+		"the only one's verdict": {2, event.ModeReview, []event.StoryReviewed{{Story: "US-1", Agent: "ann", Count: 1}}, false},
+	} {
+		if got := policy.IsForOther(reviewing, row.place, row.mode, row.verdicts); got != row.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// The state before an event may be in use.
+func TestFoldingVotesKeepsEarlierState(t *testing.T) {
+	before := ballot("ynn")
+	after := before
+	after.Apply(event.LoopResumed{Rules: &event.Rules{Agents: []event.Agent{{Name: "cat"}}}}, &policy.Lifecycle{Rules: reviewing})
+	if len(after.Given) != 1 || after.Given[0].Agent != "cat" || before.Given[0].Agent != "ann" {
+		t.Errorf("%+v, and before %+v", after.Given, before.Given)
+	}
+}

@@ -259,3 +259,38 @@ func FuzzRepair(f *testing.F) {
 		checkRepaired(t, found, before, m, r)
 	})
 }
+
+// An iteration that changes nothing can lack only a review, and no list makes Judge panic.
+func FuzzJudge(f *testing.F) {
+	for _, after := range []string{three, strings.ReplaceAll(three, "null", `"approved"`), strings.ReplaceAll(three, "US-002", "X")} {
+		for i := range allModes {
+			f.Add([]byte(three), []byte(after), uint8(i), 1)
+		}
+	}
+	f.Fuzz(func(t *testing.T, before, after []byte, mode uint8, most int) {
+		was, wrongBefore := Parse(before)
+		is, wrongAfter := Parse(after)
+		if was == nil || is == nil {
+			return
+		}
+		m, r := allModes[int(mode)%len(allModes)], Rules{Cap: max(1, most), SkipReview: int(mode) >= 4*len(allModes)}
+		problems := Judge(was.States(), is, m, r)
+		if len(problems) > maxProblems+1 {
+			t.Fatalf("%d problems", len(problems))
+		}
+		for _, p := range Judge(is.States(), is, m, r) {
+			if len(wrongAfter) == 0 && !strings.Contains(p.Text, "waits for a review") {
+				t.Fatalf("nothing has changed, and: %s\n%s", p.Text, after)
+			}
+		}
+		if len(problems) > 0 || len(wrongBefore) > 0 || len(wrongAfter) > 0 {
+			return
+		}
+		_, undone, restored := Repair(after, before, m, r)
+		for _, p := range undone {
+			if restored || p.Undone && p.Field != "verifyCommands" {
+				t.Fatalf("no problem, and a repair undoes: %+v\nbefore %s\nafter %s", p, before, after)
+			}
+		}
+	})
+}
