@@ -82,7 +82,7 @@ var formCases = []struct{ name, old, changed, story, field, text string }{
 	{"no status", `"reviewStatus": "approved", `, ``, "US-001", "reviewStatus", "missing"},
 	{"unknown status", `"approved"`, `"done"`, "US-001", "reviewStatus", `a string ("done"), but must be null, "needs_review"`},
 	{"status is false", `"approved"`, `false`, "US-001", "reviewStatus", "a boolean (false)"},
-		{"status is true", `"approved"`, `true`, "US-001", "reviewStatus", "a boolean (true)"},
+	{"status is true", `"approved"`, `true`, "US-001", "reviewStatus", "a boolean (true)"},
 	{"no count", `"reviewCount": 1, `, ``, "US-001", "reviewCount", "missing"},
 	{"negative count", `"reviewCount": 1`, `"reviewCount": -1`, "US-001", "reviewCount", "a number (-1), but must be an integer from 0"},
 	{"count has a fraction", `"reviewCount": 1`, `"reviewCount": 1.5`, "US-001", "reviewCount", "integer"},
