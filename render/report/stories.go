@@ -37,7 +37,11 @@ type Story struct {
 	Status  event.StoryStatus `json:"reviewStatus,omitempty"`
 	Reviews int               `json:"reviewCount"`
 	AtCap   bool              `json:"atCap,omitempty"`
+	// Feedback is the beginning of what the last verdict said.
+	Feedback string `json:"feedback,omitempty"`
 }
+
+const feedbackShown = 300 // characters
 
 // State is the state of a story in words.
 func (s Story) State() string {
@@ -97,13 +101,20 @@ func (plan *Plan) take(states []event.StoryState) {
 	plan.Stories = make([]Story, 0, min(len(states), storiesKept))
 	for _, s := range states[:min(len(states), storiesKept)] {
 		story := Story{ID: line(s.ID), Title: line(s.Title), Passes: s.Passes, Status: word(s.ReviewStatus), Reviews: s.ReviewCount}
-		story.AtCap = s.ReviewStatus == event.StoryApproved && slices.ContainsFunc(was, func(w Story) bool { return w.ID == story.ID && w.AtCap })
+		if i := slices.IndexFunc(was, func(w Story) bool { return w.ID == story.ID }); i >= 0 {
+			story.AtCap = s.ReviewStatus == event.StoryApproved && was[i].AtCap
+			story.Feedback = was[i].Feedback
+		}
 		plan.Stories = append(plan.Stories, story)
 	}
 }
 
 func (plan *Plan) reviewed(p event.StoryReviewed) {
 	plan.Reviews++
+	i := slices.IndexFunc(plan.Stories, func(s Story) bool { return s.ID == line(p.Story) })
+	if i >= 0 {
+		plan.Stories[i].Feedback = units.Cut(strings.Join(strings.Fields(text(p.Feedback)), " "), feedbackShown)
+	}
 	if !p.Approved {
 		plan.Changes++
 		return
@@ -113,10 +124,8 @@ func (plan *Plan) reviewed(p event.StoryReviewed) {
 		return
 	}
 	plan.AtCap++
-	for i := range plan.Stories {
-		if plan.Stories[i].ID == line(p.Story) {
-			plan.Stories[i].AtCap = true
-		}
+	if i >= 0 {
+		plan.Stories[i].AtCap = true
 	}
 }
 
@@ -185,8 +194,8 @@ func (t *document) stories(plan *Plan) {
 	if shares := plan.Shares(); shares != "" {
 		t.add("%s\n", plain(shares))
 	}
-	t.add("\n| story | title | state | reviews |\n|---|---|---|---|\n")
+	t.add("\n| story | title | state | reviews | last feedback |\n|---|---|---|---|---|\n")
 	for _, s := range plan.Stories {
-		t.add("| %s | %s | %s | %d |\n", plain(s.ID), plain(s.Title), s.State(), s.Reviews)
+		t.add("| %s | %s | %s | %d | %s |\n", plain(s.ID), plain(s.Title), s.State(), s.Reviews, plain(s.Feedback))
 	}
 }
