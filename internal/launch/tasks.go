@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/story"
 	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -163,7 +164,7 @@ func (s *stories) tell(e *cli.Env, settings config.Settings) {
 		cli.Tell(e.Stderr, "all %d stories of ralph/tasks.json are done", len(s.list.Stories))
 		return
 	}
-	cli.Tell(e.Stderr, "%s: about %d iterations, at least %d", plural(open, "story is open", "stories are open"), likely, least)
+	cli.Tell(e.Stderr, "%s: about %s, at least %d", plural(open, "story is open", "stories are open"), units.Quantity(likely, "iteration"), least)
 	if left := settings.MaximumIterations - s.counted; left < least {
 		cli.Tell(e.Stderr, "warning: maximumIterations leaves %d of them", max(left, 0))
 		cli.Tell(e.Stderr, "hint: -m %d is enough for the likely number", s.counted+likely)
