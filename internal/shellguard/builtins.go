@@ -83,14 +83,21 @@ func runPopd(c *command) string {
 
 // runRead sets variables to the input's first line.
 func runRead(c *command) string {
-	o := c.options("a", "d", "i", "n", "N", "p", "t", "u", "C", "c", "O", "s")
+	o := c.options("a", "d", "i", "n", "N", "p", "t", "u")
+	if c.name != "read" {
+		o = c.options("d", "n", "u", "C", "c", "O", "s")
+	}
 	text := unknown
 	if c.in.given {
 		text = c.in.text
 	}
 	if c.name != "read" || o.has("a") {
+		list := strings.Fields(text)
+		if c.name != "read" {
+			list = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		}
 		for _, name := range append(o.operands, o.of("a")...) {
-			c.assign(name, value{list: atMost(strings.Fields(text))}, false)
+			c.assign(name, value{list: atMost(list)}, false)
 		}
 		return ""
 	}

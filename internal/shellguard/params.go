@@ -135,6 +135,8 @@ func (s *shell) lookUp(name string) value {
 		return value{any: []string{""}}
 	case "0":
 		return value{any: []string{"sh"}}
+	case "BASH":
+		return value{any: []string{"/bin/bash"}}
 	case "@", "*":
 		if s.given {
 			return value{list: append([]string{}, s.params...)}
