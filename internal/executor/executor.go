@@ -37,6 +37,7 @@ type Config struct {
 	Commands func(ctx context.Context)
 
 	Dir     string   // the loop's folder
+	Home    string   // ralph's own; "" if it is not known
 	Project string   // the folder that holds .ralph: guardrails run there
 	WorkDir string   // where the agent works; "" for the project's folder
 	Env     []string // of guardrails and of version control

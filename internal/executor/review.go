@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/plan"
@@ -125,9 +126,12 @@ func (x *Executor) allowedInReview() func(string) bool {
 	for _, name := range []string{plan.Path(x.cfg.Project, plan.Tasks), plan.Path(x.cfg.Project, plan.Progress), filepath.Join(x.cfg.Project, plan.Active)} {
 		files[inRepository(root, name)] = true
 	}
-	own := inRepository(root, x.cfg.Dir)
+	own := []string{inRepository(root, x.cfg.Dir)}
+	if x.cfg.Home != "" {
+		own = append(own, inRepository(root, x.cfg.Home))
+	}
 	return func(name string) bool {
-		return files[name] || own != "" && strings.HasPrefix(name, own+"/")
+		return files[name] || slices.ContainsFunc(own, func(dir string) bool { return dir != "" && strings.HasPrefix(name, dir+"/") })
 	}
 }
 

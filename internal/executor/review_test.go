@@ -102,6 +102,23 @@ func TestInterruptedReviewIsReported(t *testing.T) {
 	}
 }
 
+// ralph's own files, such as those of other loops, may be in the repository.
+func TestReviewLeavesRalphsHome(t *testing.T) {
+	x, project, undone := reviewer(t, false)
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", project, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	x.cfg.Home = filepath.Join(project, "state")
+	put(t, project, "state/registry/other", "one\n")
+	x.beginReview(t, 1)
+	put(t, project, "state/registry/other", "two\n")
+	put(t, project, "state/registry/new", "new\n")
+	x.undoReview(t.Context(), 0)
+	if text, err := os.ReadFile(filepath.Join(project, "state/registry/other")); err != nil || string(text) != "two\n" || len(*undone) > 0 {
+		t.Errorf("%q, %v, %+v", text, err, *undone)
+	}
+}
+
 func TestImplementersMayChangeEverything(t *testing.T) {
 	x, project, undone := reviewer(t, true)
 	x.keepBase(t.Context(), promptPlan{decision: event.Decided{Iteration: 1}}, event.ModeImplement, "US-1", 0)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,8 +30,8 @@ type Base struct {
 	commit  string
 	tree    string // the files, byte for byte
 	index   string
-	ignores string            // identifies the rules for ignored files that are not in the working tree
-	left    map[string]string // files that are not kept, and what identifies each
+	ignores string // identifies the rules for ignored files that are not in the working tree
+	kept
 }
 
 // Keep keeps the working tree around dir under the name ref, which must not exist, such as
@@ -42,7 +43,7 @@ type Base struct {
 // It reads all files and ends with ctx, and after five minutes with an error that satisfies
 // errors.Is with context.DeadlineExceeded. It runs no program that the repository names. Without
 // git or a repository the error satisfies [Absent]. In an operation that waits to be finished, such
-// as a merge, it is [ErrUnfinished] or [ErrUnmerged].
+// as a merge, it is [ErrUnfinished] or [ErrUnmerged]; in a person's home folder itself [ErrHome].
 func Keep(ctx context.Context, dir, ref string, env ...string) (*Base, error) {
 	ctx, cancel := bounded(ctx, keepTime)
 	defer cancel()
@@ -59,7 +60,7 @@ func (b *Base) keep(ctx context.Context) error {
 		return err
 	}
 	defer s.close()
-	b.Head, b.Branch, b.tree, b.index, b.ignores, b.left = s.head, s.branch, s.tree, s.index, s.ignores, s.left
+	b.Head, b.Branch, b.tree, b.index, b.ignores, b.kept = s.head, s.branch, s.tree, s.index, s.ignores, s.kept
 	b.commit, err = s.commit(ctx, "The work tree before a review.")
 	if err != nil {
 		return err
@@ -75,18 +76,25 @@ type state struct {
 
 func (s *state) close() { _ = s.root.Close() } // nothing was written through it
 
-// takeState keeps files and index, without a ref.
-func takeState(ctx context.Context, dir string, env []string, beside map[string]string) (*state, error) {
+// takeState keeps files and index, without a ref. before is nil for a base.
+func takeState(ctx context.Context, dir string, env []string, before *kept) (*state, error) {
 	g := gitIn(dir, env...)
 	g.limit = keepTime
+	g.env = append(slices.Clip(g.env), "GIT_NO_REPLACE_OBJECTS=1")
 	at, err := g.locate(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if before != nil && at != before.at {
+		return nil, fmt.Errorf("%w: %s instead of %s", ErrOtherTree, at.root, before.at.root)
+	}
+	if before == nil && isHome(at.root, g.env) {
+		return nil, fmt.Errorf("%w: %s", ErrHome, at.root)
+	}
 	if op, abort := at.operation(); op != "" {
 		return nil, &Error{Doing: "git " + op, Err: fmt.Errorf("it is %w", ErrUnfinished), hint: "finish it, or call it off with '" + abort + "'"}
 	}
-	k, err := newKeeper(ctx, g, at, beside)
+	k, err := newKeeper(ctx, g, at, before)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +104,23 @@ func takeState(ctx context.Context, dir string, env []string, beside map[string]
 		return nil, err
 	}
 	return s, nil
+}
+
+// isHome reports whether a folder is a person's home folder.
+func isHome(root string, env []string) bool {
+	for _, entry := range env {
+		name, home, _ := strings.Cut(entry, "=")
+		if name != "HOME" && name != "USERPROFILE" || !filepath.IsAbs(home) {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(home); err == nil {
+			home = real
+		}
+		if filepath.Clean(home) == root {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *state) take(ctx context.Context) (err error) {

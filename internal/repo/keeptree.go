@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -43,32 +42,57 @@ type file struct{ mode, id string }
 // A keeper writes the files of a working tree into a tree.
 type keeper struct {
 	git
-	at   workTree
 	root *os.Root
 	sum  func() hash.Hash
 
+	before   *kept             // an earlier state to compare with; nil if there is none
 	known    map[string]file   // tracked files, from the index
-	beside   map[string]string // paths that are never kept, such as those that were not kept the last time
+	sparse   map[string]bool   // those that a sparse checkout leaves out
 	filtered map[string]bool   // paths with a filter
 	dirs     map[string]string // what is wrong with a folder on the way to a file
 
-	files map[string]file
-	left  map[string]string // files that are not kept, and what identifies each
-	write []string          // files that git does not have
-	bytes int64             // of them
+	kept
+	write []string // files that git does not have
+	bytes int64    // of them
 	nest  inspector
 }
 
+// kept is what a keeper found.
+type kept struct {
+	at      workTree
+	files   map[string]file
+	perms   map[string]fs.FileMode // of files whose permissions git does not keep
+	left    map[string]string      // files that are not kept, and what identifies each
+	absent  map[string]bool        // files that a sparse checkout leaves out: they are in files
+	ignored map[string]bool        // files, and folders with a slash at their end
+}
+
+// isIgnored reports whether a path was ignored. Later changes of the rules do not change that.
+func (k *kept) isIgnored(name string) bool {
+	if k.ignored[name] {
+		return true
+	}
+	for i, c := range name {
+		if c == '/' && k.ignored[name[:i+1]] {
+			return true
+		}
+	}
+	return false
+}
+
 // newKeeper opens the working tree.
-func newKeeper(ctx context.Context, g git, at workTree, beside map[string]string) (*keeper, error) {
+func newKeeper(ctx context.Context, g git, at workTree, before *kept) (*keeper, error) {
 	root, err := os.OpenRoot(at.root)
 	if err != nil {
 		return nil, err
 	}
 	k := &keeper{
-		git: g.in(at.root), at: at, root: root, beside: beside, known: map[string]file{}, filtered: map[string]bool{},
-		dirs: map[string]string{}, files: map[string]file{}, left: map[string]string{}, sum: sha1.New,
-		nest: newInspector(at.root, g.env...),
+		git: g.in(at.root), root: root, before: before, known: map[string]file{}, sparse: map[string]bool{}, filtered: map[string]bool{},
+		dirs: map[string]string{}, sum: sha1.New, nest: newInspector(at.root, g.env...),
+		kept: kept{
+			at: at, files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{},
+			ignored: map[string]bool{},
+		},
 	}
 	empty, err := k.treeOf(ctx, "")
 	if err != nil {
@@ -98,61 +122,14 @@ func (k *keeper) tree(ctx context.Context) (string, error) {
 	return k.build(ctx, "", k.files)
 }
 
-// list returns the paths. A file with a conflict is an error.
-func (k *keeper) list(ctx context.Context) ([]string, error) {
-	tracked, err := k.read(ctx, "ls-files", "-z", "--stage", "--full-name")
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	for record := range bytes.SplitSeq(tracked, []byte{0}) {
-		about, name, ok := strings.Cut(string(record), "\t")
-		words := strings.Fields(about)
-		if !ok || len(words) != 3 || isOwn(name) {
-			continue
-		}
-		if words[2] != "0" {
-			return nil, fmt.Errorf("%w in %q", ErrUnmerged, name)
-		}
-		k.known[name] = file{words[0], words[1]}
-		paths = append(paths, name)
-	}
-	others, err := k.read(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--full-name")
-	if err != nil {
-		return nil, err
-	}
-	for name := range strings.SplitSeq(string(others), "\x00") {
-		if name != "" && !isOwn(name) {
-			paths = append(paths, name)
-		}
-	}
-	return paths, k.findFiltered(ctx, paths)
-}
-
-// findFiltered finds the files that a filter changes on their way to the disk.
-func (k *keeper) findFiltered(ctx context.Context, paths []string) error {
-	names, err := k.filters(ctx)
-	if err != nil || len(names) == 0 {
-		return err
-	}
-	out, err := k.feed(ctx, []byte(strings.Join(paths, "\x00")), "check-attr", "-z", "--stdin", "filter")
-	if err != nil {
-		return err
-	}
-	for record := range slices.Chunk(strings.Split(string(out), "\x00"), 3) {
-		if len(record) == 3 && slices.Contains(names, record[2]) {
-			k.filtered[record[0]] = true
-		}
-	}
-	return nil
-}
-
 // keep adds one path. Nothing at a path is no file.
 func (k *keeper) keep(ctx context.Context, name string) {
 	name = strings.TrimSuffix(name, "/")
 	if in := k.above(path.Dir(name)); in != "" {
 		if in != ".link" {
 			k.nested(ctx, in)
+		} else {
+			k.keepAbsent(name)
 		}
 		return
 	}
@@ -160,6 +137,7 @@ func (k *keeper) keep(ctx context.Context, name string) {
 	info, err := k.root.Lstat(local)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		k.keepAbsent(name)
 	case err != nil:
 		k.left[name] = "cannot be read"
 	case info.IsDir():
@@ -170,6 +148,14 @@ func (k *keeper) keep(ctx context.Context, name string) {
 		k.keepFile(name, info)
 	default:
 		k.left[name] = info.Mode().Type().String()
+	}
+}
+
+// keepAbsent adds a file that is not on the disk because a sparse checkout leaves it out. One that
+// was on the disk before is missing.
+func (k *keeper) keepAbsent(name string) {
+	if k.sparse[name] && (k.before == nil || k.before.absent[name]) {
+		k.files[name], k.absent[name] = k.known[name], true
 	}
 }
 
@@ -212,7 +198,10 @@ func (k *keeper) nested(ctx context.Context, name string) {
 
 func (k *keeper) keepFile(name string, info fs.FileInfo) {
 	f, size, err := k.identify(name, info)
-	_, beside := k.beside[name]
+	beside := false
+	if k.before != nil { // what was not kept cannot be compared
+		_, beside = k.before.left[name]
+	}
 	known := k.known[name].id == f.id
 	most := int64(maxKept)
 	if k.filtered[name] && !known {
@@ -225,6 +214,9 @@ func (k *keeper) keepFile(name string, info fs.FileInfo) {
 		k.left[name] = fmt.Sprintf("too large: %d bytes of %d, %v", size, info.ModTime().UnixNano(), info.Mode())
 	default:
 		k.files[name] = f
+		if perm := info.Mode().Perm(); f.mode != linkMode && perm != defaultPermissions(f.mode) {
+			k.perms[name] = perm
+		}
 		if !known {
 			k.write = append(k.write, name)
 			k.bytes += size
@@ -342,10 +334,10 @@ func (k *keeper) storeLink(ctx context.Context, name string) error {
 
 // quoted writes a path as git reads it in a list of lines.
 func quoted(name string) string {
-	if !strings.ContainsAny(name, "\n\"\\") {
+	if !strings.ContainsAny(name, "\r\n\"\\") {
 		return name
 	}
-	return `"` + strings.NewReplacer("\\", `\\`, `"`, `\"`, "\n", `\n`).Replace(name) + `"`
+	return `"` + strings.NewReplacer("\\", `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`).Replace(name) + `"`
 }
 
 // build returns a tree that differs from the tree base in these files. Those without an id are
@@ -386,7 +378,7 @@ func (k *keeper) setIndex(ctx context.Context, g git, files map[string]file) err
 }
 
 // ownIndex returns a git with an index of its own that begins with content, so that the person's
-// index is not touched.
+// index is not touched. It takes names that only another system does not allow.
 func (g git) ownIndex(content []byte) (own git, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "ralph-index-")
 	if err != nil {
@@ -400,6 +392,8 @@ func (g git) ownIndex(content []byte) (own git, remove func(), err error) {
 			return g, nil, err
 		}
 	}
-	g.env = configured(append(slices.Clone(g.env), "GIT_INDEX_FILE="+name), [][2]string{{"core.splitIndex", "false"}, {"index.sparse", "false"}})
+	g.env = configured(append(slices.Clone(g.env), "GIT_INDEX_FILE="+name), [][2]string{
+		{"core.splitIndex", "false"}, {"index.sparse", "false"}, {"core.protectNTFS", "false"}, {"core.protectHFS", "false"},
+	})
 	return g, remove, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,65 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
+
+// restoreIgnores puts the rules for ignored files back first: files that were ignored in the base
+// are not touched, and files that a new rule hides are found.
+func (r *reversal) restoreIgnores(ctx context.Context) error {
+	isRule := func(c change) bool { return path.Base(c.path) == ".gitignore" }
+	if !slices.ContainsFunc(r.onDisk, isRule) {
+		return nil
+	}
+	for _, c := range r.onDisk {
+		if isRule(c) {
+			r.putBack(ctx, c)
+		}
+	}
+	again, err := takeState(ctx, r.Base.dir, r.Base.env, &r.Base.kept)
+	if err != nil {
+		return err
+	}
+	firstFound := r.state.tree
+	r.state.close()
+	r.state = again
+	r.onDisk = slices.DeleteFunc(r.onDisk, isRule)
+	found, err := r.changes(ctx, r.Base.tree, r.state.tree)
+	if err != nil {
+		return err
+	}
+	// The files that were hidden have to be in the ref too.
+	isKnown := func(c change) bool {
+		return isRule(c) || slices.ContainsFunc(r.onDisk, func(old change) bool { return old.path == c.path })
+	}
+	hidden := slices.DeleteFunc(found, isKnown)
+	if len(hidden) == 0 {
+		return nil
+	}
+	kept := r.result.Ref
+	commit, err := r.line(ctx, "rev-parse", kept)
+	if err != nil {
+		return err
+	}
+	shown := map[string]file{}
+	for _, c := range hidden {
+		shown[c.path] = c.now
+	}
+	if r.state.tree, err = r.build(ctx, firstFound, shown); err != nil {
+		return err
+	}
+	more, err := r.state.commit(ctx, "The work tree after a review, with files that it had hidden.", commit)
+	if err != nil {
+		return err
+	}
+	if _, err := r.read(ctx, "update-ref", "--no-deref", kept, more, commit); err != nil {
+		return err
+	}
+	r.onDisk = append(r.onDisk, hidden...)
+	for _, c := range hidden {
+		r.result.Files = append(r.result.Files, c.path)
+	}
+	slices.Sort(r.result.Files)
+	return nil
+}
 
 // restoreFiles puts the files on the disk back: first those that the base does not have are
 // removed, since a folder may be where a file was.
@@ -75,7 +133,7 @@ func (r *reversal) forget(name string) {
 	r.result.Files = slices.DeleteFunc(r.result.Files, func(f string) bool { return f == name })
 }
 
-func (r *reversal) leave(name, why string) { r.left = append(r.left, LeftFile{name, why}) }
+func (r *reversal) leave(name, why string) { r.leftFiles = append(r.leftFiles, LeftFile{name, why}) }
 
 // putBack puts one file on the disk back, if it still is what the ref keeps.
 func (r *reversal) putBack(ctx context.Context, c change) {
@@ -126,7 +184,6 @@ func (r *reversal) writeFile(ctx context.Context, name string, f file) error {
 		if err := r.root.Remove(local); err != nil { // with ignored files in it
 			return err
 		}
-		info = nil
 	}
 	if f.mode == linkMode {
 		if err := r.root.Remove(local); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -139,19 +196,23 @@ func (r *reversal) writeFile(ctx context.Context, name string, f file) error {
 		return err
 	}
 	defer dir.Close()
-	return safefile.Replace(safefile.Within(dir), filepath.Base(local), content, permissions(info, f.mode))
+	return safefile.Replace(safefile.Within(dir), filepath.Base(local), content, r.Base.permissions(name, f.mode))
 }
 
-// permissions returns those of a file that is put back. git keeps only whether it is a program.
-func permissions(info fs.FileInfo, mode string) os.FileMode {
-	perm := os.FileMode(0o644)
-	if info != nil && info.Mode().IsRegular() {
-		perm = info.Mode().Perm()
+// permissions returns those that a file had.
+func (k *kept) permissions(name, mode string) fs.FileMode {
+	if perm, ok := k.perms[name]; ok {
+		return perm
 	}
+	return defaultPermissions(mode)
+}
+
+// defaultPermissions are those of most files.
+func defaultPermissions(mode string) fs.FileMode {
 	if mode == programMode {
-		return perm | perm&0o444>>2
+		return 0o755
 	}
-	return perm &^ 0o111
+	return 0o644
 }
 
 // restoreHead commits the files of the base, if they were changed in commits.

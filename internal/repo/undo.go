@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +64,10 @@ func (e *LeftError) Error() string {
 var (
 	// ErrOtherBranch: HEAD names another branch than in the base.
 	ErrOtherBranch = errors.New("another branch is checked out")
+	// ErrOtherTree: git finds another working tree than in the base.
+	ErrOtherTree = errors.New("git uses another work tree")
+	// ErrHome: the working tree is the person's home folder, so other programs change it too.
+	ErrHome = errors.New("the work tree is your home folder")
 	// ErrRewritten: the commit of the base is not in the history of HEAD.
 	ErrRewritten = errors.New("the history was rewritten")
 )
@@ -75,9 +78,9 @@ var (
 // so.
 //
 // Nothing is lost: the ref of the result is made before the first file is changed. When in doubt it
-// leaves all as it is and returns the reason: [ErrOtherBranch], [ErrRewritten], [ErrUnfinished],
-// [ErrUnmerged] or [ErrLocked]. A [LeftError] is about single files, after all others were put
-// back. The Undone is valid with an error too.
+// leaves all as it is and returns the reason: [ErrOtherTree], [ErrOtherBranch], [ErrRewritten],
+// [ErrUnfinished], [ErrUnmerged] or [ErrLocked]. A [LeftError] is about single files, after all
+// others were put back. The Undone is valid with an error too.
 //
 // Time, environment and programs are as in [Keep]. Only one call may be made.
 func (b *Base) Undo(ctx context.Context, u Undo) (Undone, error) {
@@ -100,7 +103,7 @@ type reversal struct {
 	Undo
 	*state
 	onDisk, committed, staged []change // to be undone
-	left                      []LeftFile
+	leftFiles                 []LeftFile
 	result                    Undone
 }
 
@@ -112,7 +115,7 @@ type change struct {
 
 func (r *reversal) run(ctx context.Context) error {
 	var err error
-	if r.state, err = takeState(ctx, r.Base.dir, r.Base.env, r.Base.left); err != nil {
+	if r.state, err = takeState(ctx, r.Base.dir, r.Base.env, &r.Base.kept); err != nil {
 		return err
 	}
 	defer func() { r.state.close() }()
@@ -137,8 +140,8 @@ func (r *reversal) run(ctx context.Context) error {
 	if err := r.restoreIndex(ctx); err != nil {
 		return err
 	}
-	if len(r.left) > 0 {
-		return &LeftError{r.left}
+	if len(r.leftFiles) > 0 {
+		return &LeftError{r.leftFiles}
 	}
 	return nil
 }
@@ -183,7 +186,7 @@ func (r *reversal) compare(ctx context.Context) error {
 	for _, c := range slices.Concat(r.onDisk, r.committed, r.staged) {
 		found[c.path] = true
 	}
-	for _, f := range r.left {
+	for _, f := range r.leftFiles {
 		found[f.Path] = true
 	}
 	r.result.Files = slices.Sorted(maps.Keys(found))
@@ -210,7 +213,7 @@ func (r *reversal) compareLeft() {
 		case !strings.HasPrefix(about, "too large"):
 			why = "it " + about
 		}
-		r.left = append(r.left, LeftFile{name, why})
+		r.leftFiles = append(r.leftFiles, LeftFile{name, why})
 	}
 	// A tree has none of these, or had it before it was too large.
 	r.onDisk = slices.DeleteFunc(r.onDisk, func(c change) bool {
@@ -360,63 +363,4 @@ func (g git) makeFreeRef(ctx context.Context, name, commit string) (string, erro
 			return "", err
 		}
 	}
-}
-
-// restoreIgnores puts the rules for ignored files back first: files that were ignored in the base
-// are not touched, and files that a new rule hides are found.
-func (r *reversal) restoreIgnores(ctx context.Context) error {
-	isRule := func(c change) bool { return path.Base(c.path) == ".gitignore" }
-	if !slices.ContainsFunc(r.onDisk, isRule) {
-		return nil
-	}
-	for _, c := range r.onDisk {
-		if isRule(c) {
-			r.putBack(ctx, c)
-		}
-	}
-	again, err := takeState(ctx, r.Base.dir, r.Base.env, r.Base.left)
-	if err != nil {
-		return err
-	}
-	firstFound := r.state.tree
-	r.state.close()
-	r.state = again
-	r.onDisk = slices.DeleteFunc(r.onDisk, isRule)
-	found, err := r.changes(ctx, r.Base.tree, r.state.tree)
-	if err != nil {
-		return err
-	}
-	// The files that were hidden have to be in the ref too.
-	isKnown := func(c change) bool {
-		return isRule(c) || slices.ContainsFunc(r.onDisk, func(old change) bool { return old.path == c.path })
-	}
-	hidden := slices.DeleteFunc(found, isKnown)
-	if len(hidden) == 0 {
-		return nil
-	}
-	kept := r.result.Ref
-	commit, err := r.line(ctx, "rev-parse", kept)
-	if err != nil {
-		return err
-	}
-	shown := map[string]file{}
-	for _, c := range hidden {
-		shown[c.path] = c.now
-	}
-	if r.state.tree, err = r.build(ctx, firstFound, shown); err != nil {
-		return err
-	}
-	more, err := r.state.commit(ctx, "The work tree after a review, with files that it had hidden.", commit)
-	if err != nil {
-		return err
-	}
-	if _, err := r.read(ctx, "update-ref", "--no-deref", kept, more, commit); err != nil {
-		return err
-	}
-	r.onDisk = append(r.onDisk, hidden...)
-	for _, c := range hidden {
-		r.result.Files = append(r.result.Files, c.path)
-	}
-	slices.Sort(r.result.Files)
-	return nil
 }

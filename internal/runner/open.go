@@ -127,7 +127,7 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 	r.executor = executor.New(executor.Config{
 		Deliver: deliver, Agent: r.agent, Commands: r.receiveCommands,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
-		Dir: r.Dir, Project: r.Project, WorkDir: r.WorkDir, Env: r.ownEnvironment(),
+		Dir: r.Dir, Home: r.Home, Project: r.Project, WorkDir: r.WorkDir, Env: r.ownEnvironment(),
 		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, Shared: r.Settings.AllowSharedWorktree,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory,
 	})

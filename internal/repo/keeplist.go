@@ -1,0 +1,84 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// list returns the paths, with those of the earlier state, because a new rule may hide them. A file
+// with a conflict is an error.
+func (k *keeper) list(ctx context.Context) ([]string, error) {
+	tracked, err := k.read(ctx, "ls-files", "-z", "-t", "--stage", "--full-name")
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for record := range bytes.SplitSeq(tracked, []byte{0}) {
+		about, name, ok := strings.Cut(string(record), "\t")
+		words := strings.Fields(about)
+		if !ok || len(words) != 4 || isOwn(name) {
+			continue
+		}
+		if words[3] != "0" {
+			return nil, fmt.Errorf("%w in %q", ErrUnmerged, name)
+		}
+		k.known[name], k.sparse[name] = file{words[1], words[2]}, words[0] == "S"
+		paths = append(paths, name)
+	}
+	if err := k.listIgnored(ctx); err != nil {
+		return nil, err
+	}
+	others, err := k.read(ctx, "ls-files", "-z", "--others", "--exclude-standard", "--full-name")
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(string(others), "\x00") {
+		if name != "" && !isOwn(name) {
+			paths = append(paths, name)
+		}
+	}
+	if k.before != nil {
+		paths = slices.DeleteFunc(paths, k.before.isIgnored)
+		paths = slices.AppendSeq(paths, maps.Keys(k.before.files))
+	}
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	return paths, k.findFiltered(ctx, paths)
+}
+
+// listIgnored lists ignored files, and folders with nothing else in them, for a later state.
+func (k *keeper) listIgnored(ctx context.Context) error {
+	if k.before != nil {
+		return nil
+	}
+	out, err := k.read(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--full-name")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		k.ignored[name] = true
+	}
+	return nil
+}
+
+// findFiltered finds the files that a filter changes on their way to the disk.
+func (k *keeper) findFiltered(ctx context.Context, paths []string) error {
+	names, err := k.filters(ctx)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	out, err := k.feed(ctx, []byte(strings.Join(paths, "\x00")), "check-attr", "-z", "--stdin", "filter")
+	if err != nil {
+		return err
+	}
+	for record := range slices.Chunk(strings.Split(string(out), "\x00"), 3) {
+		if len(record) == 3 && slices.Contains(names, record[2]) {
+			k.filtered[record[0]] = true
+		}
+	}
+	return nil
+}
