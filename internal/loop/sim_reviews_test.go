@@ -86,7 +86,7 @@ func (m *storyModel) count(states []event.StoryState, rules event.Rules) {
 		case rules.Review.Skip:
 		case s.ReviewStatus == event.StoryChangesRequested:
 			mode = event.ModeReviewFix
-		case s.ReviewStatus == event.StoryNeedsReview:
+		case s.ReviewStatus != "", s.Passes: // a person may have accepted a story that contradicts itself
 			mode = event.ModeReview
 		}
 		m.done = false
