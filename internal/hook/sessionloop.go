@@ -188,9 +188,7 @@ func (l *SessionLoop) note(d Decision) {
 }
 
 // Contract is what the agent has to read when the loop begins.
-func (l *SessionLoop) Contract() string { return l.contract() }
-
-func (l *SessionLoop) contract() string {
+func (l *SessionLoop) Contract() string {
 	text := fmt.Sprintf(`You work in a loop of ralph: this session cannot stop before the task is done.
 
 - When the task is done completely, and only then, write %s

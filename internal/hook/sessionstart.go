@@ -14,7 +14,7 @@ func sessionStart(_ context.Context, e Env, in Input) (Reply, error) {
 	err := forgetAlerts(e, in.Session)
 	var said []string
 	if l := activeLoop(e, in); l != nil {
-		said = append(said, l.contract())
+		said = append(said, l.Contract())
 	}
 	if text := aboutLoops(e, in); text != "" {
 		said = append(said, text)

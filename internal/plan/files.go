@@ -23,8 +23,7 @@ const (
 
 // Bounds of what is read, in bytes.
 const (
-	MaxTasks  = 4 << 20
-	MaxFile   = 4 << 20 // of prd.md, progress.txt and prompt.md
+	MaxFile   = 4 << 20 // of each file in the folder; as much as story.Parse accepts of tasks.json
 	maxMarker = 1 << 20
 )
 
@@ -43,20 +42,18 @@ func Exists(project string) bool {
 	return err == nil
 }
 
-// ReadTasks returns tasks.json, at most [MaxTasks] bytes. The error is fs.ErrNotExist if there is
+// ReadTasks returns tasks.json, at most [MaxFile] bytes. The error is fs.ErrNotExist if there is
 // none, and a *[safefile.Error] if something else is in its place or it is too large.
-func ReadTasks(project string) ([]byte, error) { return read(project, Tasks, MaxTasks) }
+func ReadTasks(project string) ([]byte, error) { return Read(project, Tasks) }
 
 // Read is ReadTasks for any file of the plan, at most [MaxFile] bytes.
-func Read(project, name string) ([]byte, error) { return read(project, name, MaxFile) }
-
-func read(project, name string, limit int64) ([]byte, error) {
+func Read(project, name string) ([]byte, error) {
 	root, err := os.OpenRoot(project)
 	if err != nil {
 		return nil, fmt.Errorf("open the project: %w", err)
 	}
 	defer root.Close()
-	data, err := safefile.ReadIn(root, filepath.Join(Folder, name), limit)
+	data, err := safefile.ReadIn(root, filepath.Join(Folder, name), MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("read %s/%s: %w", Folder, name, err)
 	}

@@ -80,11 +80,11 @@ func TestTasksAreReplaced(t *testing.T) {
 
 func TestTasksAreBounded(t *testing.T) {
 	dir := project(t)
-	put(t, plan.Path(dir, plan.Tasks), strings.Repeat("x", plan.MaxTasks))
+	put(t, plan.Path(dir, plan.Tasks), strings.Repeat("x", plan.MaxFile))
 	if _, err := plan.ReadTasks(dir); err != nil {
 		t.Error(err)
 	}
-	put(t, plan.Path(dir, plan.Tasks), strings.Repeat("x", plan.MaxTasks+1))
+	put(t, plan.Path(dir, plan.Tasks), strings.Repeat("x", plan.MaxFile+1))
 	if _, err := plan.ReadTasks(dir); !is(err, safefile.TooLarge) {
 		t.Errorf("%v", err)
 	}

@@ -128,7 +128,7 @@ func (s *Stories) count(states []event.StoryState, r event.Rules) {
 		}
 		s.Next = earlier(s.Next, mode)
 		if len(s.Open) < openStoriesMost {
-			s.Open = append(s.Open, fmt.Sprintf("%s (%s)", firstBytes(state.ID, titleMost), lacks(mode)))
+			s.Open = append(s.Open, fmt.Sprintf("%s (%s)", firstBytes(state.ID, titleMost), story.Lacks(mode)))
 		}
 	}
 	if s.Total == 0 || s.Done < s.Total {
@@ -229,17 +229,6 @@ func (s *Stories) Summary() string {
 // modeOf returns the mode of an iteration on that story; empty if the story is done.
 func modeOf(s event.StoryState, r event.Rules) event.StoryMode {
 	return (&story.Story{Passes: s.Passes, ReviewStatus: s.ReviewStatus}).Mode(StoryRules(r))
-}
-
-// lacks says what a story lacks that asks for that mode.
-func lacks(mode event.StoryMode) string {
-	switch mode {
-	case event.ModeReviewFix:
-		return "changes requested"
-	case event.ModeReview:
-		return "needs review"
-	}
-	return "not implemented"
 }
 
 // earlier returns the mode that ralph prefers; an empty one is none.

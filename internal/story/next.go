@@ -101,7 +101,7 @@ func (l *List) Undone(r Rules) []string {
 		case len(names) == maxUndone:
 			more++
 		default:
-			names = append(names, s.ID+" ("+needs(s.Mode(r))+")")
+			names = append(names, s.ID+" ("+Lacks(s.Mode(r))+")")
 		}
 	}
 	if more > 0 {
@@ -110,7 +110,8 @@ func (l *List) Undone(r Rules) []string {
 	return names
 }
 
-func needs(mode event.StoryMode) string {
+// Lacks says what a story lacks that asks for that mode.
+func Lacks(mode event.StoryMode) string {
 	switch mode {
 	case event.ModeReviewFix:
 		return "changes requested"

@@ -201,7 +201,7 @@ func TestParseIsBounded(t *testing.T) {
 	}{
 		{"stories", string(listOf(MaxStories + 1)), "more than the 10000 stories", false},
 		{"a hundred thousand", header + "[{}" + strings.Repeat(",{}", 99_999) + "]}", "more than the 10000 stories", false},
-		{"50 MB", header + `"` + strings.Repeat("x", 50<<20) + `"}`, "more than the 8.4 MB", false},
+		{"50 MB", header + `"` + strings.Repeat("x", 50<<20) + `"}`, "more than the 4.2 MB", false},
 		{"depth", header + strings.Repeat("[", 100_000), "depth", false},
 		{"depth in an unknown field", header + `[{"id": "a", "x": ` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "}]}", "title", true},
 		{"problems", header + "[{}" + strings.Repeat(",{}", 9_999) + "]}", "tasks.json has 79980 more problems", true},

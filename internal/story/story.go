@@ -41,7 +41,7 @@ type Rules struct {
 
 // What a list may have. The runner keeps the states of all stories in each of its events.
 const (
-	MaxSize    = 8 << 20 // bytes of tasks.json
+	MaxSize    = 4 << 20 // bytes of tasks.json
 	MaxStories = 10000
 	maxID      = 100 // characters
 	maxTitle   = 200 // characters of a title in a state
