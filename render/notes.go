@@ -193,8 +193,8 @@ func exited(p event.AgentExited) string {
 
 // replaced says which agent works from now on, and what becomes of the one before.
 func (n *Notes) replaced(p event.AgentReplaced) string {
-	if p.Reason == "" && p.Until == "" && p.NotBefore == "" && p.Name != "" && strings.HasPrefix(p.Why, p.Name+" ") {
-		return p.Why // implementers and reviewers take turns
+	if p.Turn && p.NotBefore == "" {
+		return p.Why
 	}
 	text := p.Name + " takes over from " + p.Was
 	if p.NotBefore != "" {

@@ -88,8 +88,9 @@ func TestEndShowsStories(t *testing.T) {
 // Implementers and reviewers take turns: that is no takeover.
 func TestTurnsOfAgents(t *testing.T) {
 	for want, p := range map[string]event.AgentReplaced{
-		"codex reviews what is implemented":        {Was: "claude", Name: "codex", Why: "codex reviews what is implemented"},
-		"codex takes over from claude: rate limit": {Was: "claude", Name: "codex", Why: "rate limit"},
+		"codex reviews what is implemented":                                    {Was: "claude", Name: "codex", Turn: true, Why: "codex reviews what is implemented"},
+		"codex takes over from claude: rate limit":                             {Was: "claude", Name: "codex", Why: "rate limit"},
+		"codex takes over from claude: codex can work again, and is preferred": {Was: "claude", Name: "codex", Why: "codex can work again, and is preferred"},
 	} {
 		notes, _ := new(render.Notes).Of(p)
 		if len(notes) != 1 || notes[0].Text != want {

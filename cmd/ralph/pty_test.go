@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/terminaltest"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -33,11 +34,13 @@ type terminal struct {
 	more  chan struct{} // something was shown
 }
 
+const terminalRows, terminalColumns = 24, 100
+
 // terminal runs a program in a new session whose terminal it is.
 func (p *place) terminal(cmd *exec.Cmd) *terminal {
 	p.Helper()
 	cmd.Env = append(cmd.Env, "TERM=xterm")
-	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
+	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: terminalRows, Cols: terminalColumns})
 	p.must(err)
 	t := &terminal{place: p, cmd: cmd, master: p.closable(master), done: make(chan struct{}), more: make(chan struct{}, 1)}
 	var reader sync.WaitGroup
@@ -90,15 +93,31 @@ func (t *terminal) text() string {
 	return t.shown.String()
 }
 
-// sees waits until the terminal shows a text.
+// sees waits until the program has written a text.
 func (t *terminal) sees(text string) {
 	t.Helper()
+	t.waits(text, t.text)
+}
+
+// shows waits until the screen has a text, however the program has drawn it.
+func (t *terminal) shows(text string) {
+	t.Helper()
+	t.waits(text, func() string {
+		e := terminaltest.NewEmulator(terminaltest.Options{Columns: terminalColumns, Rows: terminalRows})
+		_, err := e.Write([]byte(t.text()))
+		t.must(err)
+		return e.Text()
+	})
+}
+
+func (t *terminal) waits(text string, where func() string) {
+	t.Helper()
 	late := time.After(20 * time.Second)
-	for !strings.Contains(t.text(), text) {
+	for !strings.Contains(where(), text) {
 		select {
 		case <-t.more:
 		case <-late:
-			t.Fatalf("%v does not show %q:\n%q", t.cmd.Args, text, t.text())
+			t.Fatalf("%v does not show %q:\n%q", t.cmd.Args, text, where())
 		}
 	}
 }

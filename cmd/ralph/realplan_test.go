@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent/agenttest/modelserver"
@@ -66,7 +69,29 @@ func codexPlans(t *testing.T, dir string, s *modelserver.Server) (string, []stri
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { stopCodexServer(t, program, env) })
 	return program + " --dangerously-bypass-approvals-and-sandbox", env
+}
+
+// stopCodexServer ends the server for all its terminals that Codex 0.169.0 starts, and the process
+// that updates it. Both outlive the terminal.
+func stopCodexServer(t *testing.T, program string, env []string) {
+	stop := exec.Command(program, "app-server", "daemon", "stop")
+	stop.Env = append(os.Environ(), env...)
+	if out, err := stop.CombinedOutput(); err != nil {
+		t.Errorf("stop the server of Codex: %v: %s", err, out)
+	}
+	var updater struct{ PID int }
+	page, err := os.ReadFile(filepath.Join(valueOf(env, "CODEX_HOME"), "app-server-daemon", "daemon-updater.pid"))
+	if err == nil {
+		err = json.Unmarshal(page, &updater)
+	}
+	if err == nil && updater.PID > 1 {
+		err = syscall.Kill(updater.PID, syscall.SIGKILL)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("end the updater of Codex: %v", err)
+	}
 }
 
 func valueOf(env []string, name string) (value string) {
@@ -91,7 +116,7 @@ func (p *place) plans(agent planner, args ...string) *terminal {
 func (t *terminal) says(line string) {
 	t.Helper()
 	t.types(line)
-	t.sees(line)
+	t.shows(line)
 	t.types(enter)
 }
 
@@ -102,7 +127,7 @@ func TestRealPlan(t *testing.T) {
 		t.Run(name+" asks", func(t *testing.T) {
 			p := planPlace(t)
 			talk := p.plans(agent)
-			talk.sees("WHAT-IS-IT-ABOUT")
+			talk.shows("WHAT-IS-IT-ABOUT")
 			talk.says("notes-search")
 			talk.planned()
 			if p.file("ralph/prd.md") != plannedPRD {
@@ -125,7 +150,7 @@ func TestRealPlan(t *testing.T) {
 // planned waits for the plan, leaves the agent, and checks what it wrote and what ralph says of it.
 func (t *terminal) planned() {
 	t.Helper()
-	t.sees("PLAN-IS-READY")
+	t.shows("PLAN-IS-READY")
 	t.says("/exit")
 	t.leaves(0)
 	t.sees("1 story, 0 done; with reviews about 2 to ")

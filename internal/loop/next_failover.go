@@ -75,7 +75,7 @@ func replaced(s *State) []Decision {
 	case current.Gone():
 		r.Reason, r.Hint, r.Until = current.Reason, loginHint(current.Reason, current.Hint, s.Agent), ""
 	case !policy.Fits(rules, r.From, s.Stories.Next), s.Votes.Has(s.Agent.Name) && s.Stories.Next == event.ModeReview:
-		r.Why, r.Until = turnWords(s, r.Name), ""
+		r.Turn, r.Why, r.Until = true, turnWords(s, r.Name), ""
 	case r.Until == "":
 		r.Why = fmt.Sprintf("%s can work again, and is preferred", r.Name)
 	case current.Passes:

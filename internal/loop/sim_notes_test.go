@@ -142,7 +142,7 @@ func (p *person) read(e event.Event, t *counts) {
 	switch e.Type {
 	case event.TypeLoopUnpaused, event.TypeLoopWaited, event.TypeLoopResumed:
 		if p.wait = ""; resumed(e) {
-			*p = person{}
+			*p = person{opening: p.opening}
 		}
 	case event.TypeLoopPaused:
 		p.paused = true

@@ -191,6 +191,8 @@ type AgentReplaced struct {
 	To   int    `json:"to"`             // the place of the agent that works from now on
 	Was  string `json:"was,omitempty"`  // the name of the agent before
 	Name string `json:"name,omitempty"` // of the agent that works from now on
+	// Turn: one of them implements, the other reviews, or both review; neither has failed.
+	Turn bool `json:"turn,omitempty"`
 	// Reason for which a loop with only the agent Was would have ended: Was is not tried again
 	// before a person resumes the loop. Empty if it is tried again earlier.
 	Reason Reason `json:"reason,omitempty"`
