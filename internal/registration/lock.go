@@ -63,6 +63,24 @@ var ErrLockGone = errors.New("run.lock was removed or replaced")
 // the error is ErrNoFolder. If another process, or another Lock of this one, has the lock, the
 // error is a *HeldError after some 50 ms. The lock ends with Release or with the process.
 func Acquire(loopDir string) (*Lock, error) {
+	l, err := lockFile(loopDir)
+	// An archived loop takes its run.lock along, which may happen between its opening and its
+	// locking. The path then leads to the next loop's file, or to none.
+	for try := 1; errors.Is(err, ErrLockGone) && try < lockTries; try++ {
+		l, err = lockFile(loopDir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := l.sign(); err != nil {
+		return nil, errors.Join(fmt.Errorf("write lock holder: %w", err), l.Release())
+	}
+	return l, nil
+}
+
+// lockFile locks the run.lock that is in the folder now. The error is ErrLockGone if the folder has
+// another one by then.
+func lockFile(loopDir string) (*Lock, error) {
 	// Writable, because NFS grants an exclusive lock only on such a file.
 	f, err := safefile.OpenFile(filepath.Join(loopDir, registry.LockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,9 +99,6 @@ func Acquire(loopDir string) (*Lock, error) {
 	l := &Lock{f}
 	if err := l.Check(); err != nil {
 		return nil, errors.Join(fmt.Errorf("take loop lock: %w", err), f.Close())
-	}
-	if err := l.sign(); err != nil {
-		return nil, errors.Join(fmt.Errorf("write lock holder: %w", err), l.Release())
 	}
 	return l, nil
 }

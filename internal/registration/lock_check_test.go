@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/registration"
@@ -53,5 +54,50 @@ func TestCheckSeesAMissingFile(t *testing.T) {
 				t.Errorf("release: %v", err)
 			}
 		})
+	}
+}
+
+// A folder that is moved away while its lock is being taken is no error of the lock: the caller
+// gets the lock of the folder that is there, or hears that there is none.
+func TestAcquireWhileFolderMoves(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be moved")
+	}
+	root := t.TempDir()
+	dir := filepath.Join(root, "loop")
+	done := make(chan error, 1)
+	go func() {
+		for i := range 300 {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				done <- err
+				return
+			}
+			if err := os.Rename(dir, filepath.Join(root, strconv.Itoa(i))); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		default:
+		}
+		lock, err := registration.Acquire(dir)
+		switch {
+		case errors.Is(err, registration.ErrNoFolder):
+			continue
+		case err != nil:
+			// The holder's facts are written to the file that is locked, wherever it is by now.
+			t.Fatal(err)
+		}
+		if err := lock.Release(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
