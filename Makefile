@@ -25,7 +25,7 @@ JOURNAL  ?= 1024
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside demo interface test-agents test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install test race script sim soak power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside action demo interface test-agents test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -50,9 +50,10 @@ race: ## the unit tests and the stories under the race detector
 	$(GO) test -race ./cmd/ralph -run TestScript -count=1
 	$(GO) test -race ./internal/repo -count=1
 
-script: ## stories of the whole program (testdata/script), the commands of the pages, and all tests of git
+script: ## stories of the whole program (testdata/script), the commands of the pages, and what make test shortens
 	$(GO) test ./cmd/ralph -run 'TestScript|TestPagesRun' -count=1
-	$(GO) test ./internal/repo -count=1
+	$(GO) test ./internal/agent/... -run Suite -count=1
+	$(GO) test ./internal/repo ./journal -count=1
 
 sim: ## SEEDS=10000 simulated runs; some again with a crash at each change on the disk
 	@mkdir -p bin && rm -f bin/sim.txt
@@ -112,6 +113,9 @@ cover: ## what the tests reach: bin/cover.html
 
 outside: ## a program outside of the module that uses only the public packages
 	cd tools/outside && $(GO) vet ./... && $(GO) test -count=1 ./...
+
+action: ## the steps of the GitHub action, run by bash as a runner does it
+	cd tools && $(GO) test -count=1 ./action
 
 demo: build ## a detached loop without a model, from start to proved done
 	tools/demo.sh bin/ralph

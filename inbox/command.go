@@ -36,6 +36,16 @@ const (
 	Kill     = event.CommandKill
 	Wait     = event.CommandWait
 	Blocked  = event.CommandBlocked
+	Ask      = event.CommandAsk
+	Answer   = event.CommandAnswer
+)
+
+// Limits of questions and answers, in bytes but for MaxChoices.
+const (
+	MaxQuestion = 2000
+	MaxChoices  = 16
+	MaxChoice   = 200
+	MaxAnswer   = 8000
 )
 
 // Command is what a person or a program asks of a loop.
@@ -49,6 +59,10 @@ type Command struct {
 	Text  string    `json:"text,omitempty"`
 	Key   string    `json:"key,omitempty"`
 	Value string    `json:"value,omitempty"`
+	// of an Ask: at most MaxChoices answers that the agent expects, of at most MaxChoice bytes each
+	Choices  []string `json:"choices,omitempty"`
+	Blocks   bool     `json:"blocks,omitempty"`   // of an Ask: the work is not done without an answer
+	Question int      `json:"question,omitempty"` // of an Answer: the number of the question, from 1
 }
 
 // wire is the content of the file.
@@ -57,23 +71,55 @@ type wire struct {
 	Command
 }
 
-// Check reports what Command c lacks for its kind: Steer and FollowUp need a Text, Set needs a Key.
-// It does not check ID and At.
+// Check reports what Command c lacks for its kind: Steer, FollowUp, Ask and Answer need a Text, Set
+// a Key, and Answer a Question. It checks the limits of questions and answers, but not ID and At.
 func (c Command) Check() error {
 	switch {
 	case !slices.Contains(event.CommandKinds, c.Kind):
 		return fmt.Errorf("unknown kind %.40q", c.Kind)
-	case (c.Kind == Steer || c.Kind == FollowUp) && strings.TrimSpace(c.Text) == "":
+	case (c.Kind.IsMessage() || c.Kind == Ask) && strings.TrimSpace(c.Text) == "":
 		return fmt.Errorf("%s without text", c.Kind)
 	case c.Kind == Set && c.Key == "":
 		return errors.New("set without key")
+	case c.Kind == Ask:
+		return c.checkAsk()
+	case c.Kind == Answer:
+		return c.checkAnswer()
+	}
+	return nil
+}
+
+func (c Command) checkAsk() error {
+	switch {
+	case len(c.Text) > MaxQuestion:
+		return fmt.Errorf("the question has %d bytes: at most %d are possible", len(c.Text), MaxQuestion)
+	case len(c.Choices) > MaxChoices:
+		return fmt.Errorf("the question has %d choices: at most %d are possible", len(c.Choices), MaxChoices)
+	}
+	for _, choice := range c.Choices {
+		switch {
+		case strings.TrimSpace(choice) == "":
+			return errors.New("a choice of the question is empty")
+		case len(choice) > MaxChoice:
+			return fmt.Errorf("a choice of the question has %d bytes: at most %d are possible", len(choice), MaxChoice)
+		}
+	}
+	return nil
+}
+
+func (c Command) checkAnswer() error {
+	switch {
+	case c.Question < 1:
+		return errors.New("answer without the number of its question")
+	case len(c.Text) > MaxAnswer:
+		return fmt.Errorf("the answer has %d bytes: at most %d are possible", len(c.Text), MaxAnswer)
 	}
 	return nil
 }
 
 // encode returns the content of the file of c.
 func encode(c Command) ([]byte, error) {
-	for _, s := range []string{c.From, c.Text, c.Key, c.Value} {
+	for _, s := range append([]string{c.From, c.Text, c.Key, c.Value}, c.Choices...) {
 		if !utf8.ValidString(s) {
 			return nil, errNotUTF8 // encoding/json would change it silently
 		}

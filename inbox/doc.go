@@ -31,6 +31,11 @@
 //
 //	{"v":1,"id":"01JD…","kind":"steer","from":"cli:ada@mill","at":"2026-11-21T01:52:28.123Z","text":"…","key":"…","value":"…"}
 //
+// A question of the agent, and the answer to it, have keys of their own:
+//
+//	{"v":1,"id":"01JD…","kind":"ask","from":"agent","text":"Postgres or SQLite?","choices":["postgres","sqlite"],"blocks":true}
+//	{"v":1,"id":"01JD…","kind":"answer","from":"cli:ada@mill","question":3,"text":"postgres"}
+//
 // v, id and kind are required, and what the kind needs; see Kind. Readers ignore keys they do not
 // know; a changed meaning gets a new v. A writer without this package writes under a name that
 // begins with a dot, then renames: only a complete file may have the name of an id.

@@ -62,7 +62,10 @@ type View struct {
 	// Edited are the files of guardrails and settings that the agent changed and no person has
 	// accepted.
 	Edited []event.EditedFile
-	Last   *Iteration // the last iteration that ended
+	// Questions are those of the agent that are open, those whose answer it does not have yet, and
+	// the last of the others, by number.
+	Questions []Question
+	Last      *Iteration // the last iteration that ended
 }
 
 // Story is what an iteration does with one story of a plan.
@@ -71,6 +74,25 @@ type Story struct {
 	ID    string // empty if no story can be worked on
 	Title string // the beginning of it
 }
+
+// Question is a question that the agent asked while it worked on.
+type Question struct {
+	Number  int       // from 1 in the loop
+	Text    string    // at most inbox.MaxQuestion bytes
+	Choices []string  // answers that the agent expects; any other is as good
+	Blocks  bool      // the work is not done while it is open
+	AskedAt time.Time // of question.asked
+
+	// Answer is the beginning of the answer; it is empty while the question is open, as By and
+	// AnsweredAt are.
+	Answer     string
+	AnsweredAt time.Time
+	By         string // such as cli:ada@mill
+	Read       bool   // the agent has the answer
+}
+
+// Open reports whether the question has no answer.
+func (q Question) Open() bool { return q.AnsweredAt.IsZero() }
 
 // Iteration is what one iteration came to: iterations/NNN.json.
 type Iteration struct {
@@ -129,7 +151,10 @@ func (l *Loop) View() View {
 		v.Until = s.Wait.Until
 	}
 	for _, c := range s.Commands.Open {
-		v.Commands = append(v.Commands, event.CommandReceived{ID: c.ID, Kind: c.Kind, From: c.From, Text: c.Text, Key: c.Key, Val: c.Val})
+		v.Commands = append(v.Commands, event.CommandReceived{ID: c.ID, Kind: c.Kind, From: c.From, Text: c.Text, Key: c.Key, Val: c.Val, Question: c.Question})
+	}
+	for _, q := range s.Questions.List {
+		v.Questions = append(v.Questions, Question{q.Number, q.Text, q.Choices, q.Blocks, q.AskedAt, q.Answer, q.AnsweredAt, q.By, q.Read})
 	}
 	if s.Last != nil {
 		last := Iteration(*s.Last)

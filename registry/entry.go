@@ -26,6 +26,8 @@ type Entry struct {
 	Version string    `json:"version"` // of the ralph that runs it
 	// Mount is where the file system of Dir is mounted; "" if that is not known.
 	Mount string `json:"mount,omitempty"`
+	// Parent is the id of the loop whose agent started the runner; "" if a person did.
+	Parent string `json:"parent,omitempty"`
 }
 
 // EntryError is a file in the registry that cannot be read as an entry. It stays where it is.

@@ -32,6 +32,10 @@ type Summary struct {
 	// of a loop that works on the stories of a plan: how many there are, and how many are done
 	Stories     int `json:"storiesTotal,omitempty"`
 	StoriesDone int `json:"storiesDone,omitempty"`
+	// questions of the agent that have no answer
+	Questions int `json:"openQuestions,omitempty"`
+	// the number of the one that the loop waits for; 0 if it waits for none
+	Awaited int `json:"awaitedQuestion,omitempty"`
 }
 
 // stateFile is the name of the projection in a loop's folder that begins with the Summary.

@@ -306,6 +306,8 @@ func checked() []event.Event {
 		event.LoopWaited{For: event.WaitRate},
 		event.IterationStarted{N: 3},
 		event.ClockJumped{By: 3_600_000},
+		event.TelemetryFailed{To: "http://localhost:4318/v1/traces", Why: "connection refused"},
+		event.TelemetryRestored{To: "http://localhost:4318/v1/traces"},
 		event.TimerFired{Name: "tool"},
 		event.RepoInspected{Root: ".", When: "end", Head: "5c925dc642cb", Dirty: true, Fingerprint: "b", Files: 2, Insertions: 10, Deletions: 1},
 		event.FolderInspected{Boxes: 3, Ticked: 2, SHA256: "cd"},

@@ -333,6 +333,9 @@ func (t *Text) loopEnded(e event.Event, p event.LoopEnded) {
 	for _, f := range p.Edited {
 		t.remark(yellow, f.String())
 	}
+	for _, q := range p.Questions {
+		t.remark(yellow, q.String())
+	}
 	if p.Hint != "" {
 		t.remark("", "hint: "+p.Hint)
 	}

@@ -140,6 +140,10 @@ func (n *Notes) ofVerification(p event.Payload) (notes []Note, known bool) {
 		return warning(colon(p.Limit, p.Why)), true
 	case event.BreakerTripped:
 		return warning(tripped(p)), true
+	case event.TelemetryFailed:
+		return warning("the trace is not sent: " + p.Why + "; the loop goes on, and the rest is sent later"), true
+	case event.TelemetryRestored:
+		return good("the trace is sent again"), true
 	case event.ClockJumped:
 		return warning("the machine slept or its clock was set forward; no limit counts these " + Span(milliseconds(p.By))), true
 	}

@@ -13,6 +13,9 @@ func (t *Text) commandReceived(e event.Event, p event.CommandReceived) {
 		clear(t.commands)
 	}
 	t.commands[p.ID] = string(p.Kind)
+	if p.Kind == event.CommandAsk || p.Kind == event.CommandAnswer {
+		return // the question, and its answer, are shown when the loop has them
+	}
 	text := string(p.Kind)
 	if p.Key != "" {
 		text += " " + p.Key + "=" + p.Val
@@ -38,6 +41,8 @@ func (t *Text) commandDelivered(e event.Event, p event.CommandDelivered) {
 	}
 	kind := t.command(p.ID)
 	switch {
+	case kind == "ask":
+		return
 	case kind == "wait" || kind == "blocked":
 		how = "noted" // it takes effect only when a person comes
 	case kind == "stop" && t.current > 0:
@@ -50,6 +55,28 @@ func (t *Text) commandDelivered(e event.Event, p event.CommandDelivered) {
 
 func (t *Text) commandRefused(e event.Event, p event.CommandRefused) {
 	t.warn(e, t.command(p.ID)+" refused: "+p.Why)
+}
+
+// questionAsked shows a question with what to type.
+func (t *Text) questionAsked(e event.Event, p event.QuestionAsked) {
+	title := fmt.Sprintf("question %d", p.Number)
+	if p.Blocks {
+		title += " (the work is not done without an answer)"
+	}
+	t.note(e, yellow, "? ", title+": "+p.Text)
+	if len(p.Choices) > 0 {
+		t.entry("", "  ", CleanText("choices: "+strings.Join(p.Choices, " | ")))
+	}
+	call := strings.Join(strings.Fields("ralph answer "+t.loop), " ")
+	t.entry(dim, "  ", CleanText(fmt.Sprintf("'%s %d TEXT' answers it", call, p.Number)))
+}
+
+func (t *Text) questionAnswered(e event.Event, p event.QuestionAnswered) {
+	title := fmt.Sprintf("answer to question %d", p.Number)
+	if p.From != "" {
+		title += " (" + p.From + ")"
+	}
+	t.note(e, green, "> ", title+": "+p.Text)
 }
 
 // command names a command that was answered.

@@ -130,6 +130,10 @@ func (v *Steps) ofLoop(e event.Event, p event.Payload) {
 			wait = " for " + tookMillis(p.Delay)
 		}
 		v.say("Breaker %s, %s%s: %s", p.Rule, p.Step, wait, p.Evidence)
+	case event.TelemetryFailed:
+		v.say("Trace not sent: %s", p.Why)
+	case event.TelemetryRestored:
+		v.say("Trace sent again")
 	case event.ClockJumped:
 		v.say("Clock jumped by %s", tookMillis(p.By))
 	}

@@ -52,6 +52,7 @@ type Text struct {
 	problems string // those shown in this iteration
 	story    string // what the next iteration does with which story
 	stories  string // what the stories came to so far
+	newer    Newer  // events that are not shown
 
 	day           time.Time
 	loop, project string
@@ -173,6 +174,10 @@ func (t *Text) show(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	if p == nil && !t.opt.Verbose {
+		t.ofNewer(e)
+		return nil
+	}
 	before := len(t.out)
 	if t.ofAgent(e, p) || t.rare(e, p) {
 		return nil
@@ -224,6 +229,10 @@ func (t *Text) ofAgent(e event.Event, p event.Payload) bool {
 		t.commandDelivered(e, p)
 	case event.CommandRefused:
 		t.commandRefused(e, p)
+	case event.QuestionAsked:
+		t.questionAsked(e, p)
+	case event.QuestionAnswered:
+		t.questionAnswered(e, p)
 	default:
 		return false
 	}

@@ -192,3 +192,30 @@ func TestPauseSaysWhenItBegins(t *testing.T) {
 		}
 	}
 }
+
+// future is an event of a version that does not exist yet.
+type future struct{ Type event.Type }
+
+func (f future) EventType() event.Type { return f.Type }
+
+func TestTextNamesNewerTypesOnce(t *testing.T) {
+	var w writes
+	shown := render.New(&w, render.Options{Width: 100})
+	var steps []any
+	for range 3 {
+		for i := range 20 {
+			steps = append(steps, future{event.Type("dream" + string(rune('a'+i)) + ".began")})
+		}
+	}
+	for _, e := range script(steps...) {
+		if err := shown.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := shown.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(w.String(), "\n"); n != 9 || !strings.HasPrefix(w.String(), "! events of a newer ralph are not shown: dreama.began; 'ralph logs' has them\n") {
+		t.Errorf("%d lines:\n%s", n, w.String())
+	}
+}

@@ -12,6 +12,7 @@ type hookVerb struct {
 	PostToolUse  hookPostToolUseVerb  `cmd:"" help:"Warn the agent when its context window fills up."`
 	PreToolUse   hookPreToolUseVerb   `cmd:"" help:"Judge a shell command before it runs."`
 	SessionStart hookSessionStartVerb `cmd:"" help:"Let the warnings begin again, and name the loop that works here."`
+	UserPrompt   hookUserPromptVerb   `cmd:"" name:"user-prompt-submit" help:"End the session loop if the person wrote /cancel-ralph."`
 }
 
 type (
@@ -19,6 +20,7 @@ type (
 	hookPostToolUseVerb  struct{}
 	hookPreToolUseVerb   struct{}
 	hookSessionStartVerb struct{}
+	hookUserPromptVerb   struct{}
 )
 
 // Help shows examples.
@@ -39,6 +41,11 @@ func (hookSessionStartVerb) Help() string {
 	return cli.Examples("ralph hook session-start < event.json")
 }
 
+// Help shows examples.
+func (hookUserPromptVerb) Help() string {
+	return cli.Examples("ralph hook user-prompt-submit < event.json")
+}
+
 // Run answers the agent.
 func (*hookStopVerb) Run(e *cli.Env) error { return answerHook(e, hook.Stop) }
 
@@ -50,6 +57,9 @@ func (*hookPreToolUseVerb) Run(e *cli.Env) error { return answerHook(e, hook.Pre
 
 // Run answers the agent.
 func (*hookSessionStartVerb) Run(e *cli.Env) error { return answerHook(e, hook.SessionStart) }
+
+// Run answers the agent.
+func (*hookUserPromptVerb) Run(e *cli.Env) error { return answerHook(e, hook.UserPrompt) }
 
 // answerHook answers one hook call. An error is reported and the exit code is 0 all the same: any
 // other would disturb the agent's session.

@@ -23,19 +23,30 @@ import (
 // notRun maps the first lines of blocks "sh" to reasons.
 var notRun = map[string]string{
 	"ralph web": "serves until ctrl-c",
-	"ralph web --public-url https://mill.example.org":      "serves until ctrl-c",
-	"ralph report --all --since yesterday -o morning.html": "would read all loops of this machine",
+	"ralph web --public-url https://mill.example.org":                                                 "serves until ctrl-c",
+	`printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}' \`: "would list all loops of this machine",
+	"ralph report --all --since yesterday -o morning.html":                                            "would read all loops of this machine",
 	"ralph plan": "waits for a person at a terminal",
 	"make demo":  "builds the program; make demo itself runs it",
-	"go install github.com/ralph-loop/ralph/cmd/ralph@latest": "installs from the network",
+	"go install github.com/ralph-loop/ralph/cmd/ralph@latest":                 "installs from the network",
+	"claude mcp add ralph -- ralph mcp":                                       "would change the settings of Claude Code",
+	"codex mcp add ralph -- ralph mcp":                                        "would change the settings of Codex",
+	"npx @modelcontextprotocol/inspector --cli ralph mcp --method tools/list": "installs from the network",
 	"ralph attach":       "waits for a person at a terminal",
 	"ralph replay demo":  "shows the full screen at a terminal",
 	"ralph list --watch": "waits for a person at a terminal",
 	"ralph clean":        "asks a person at a terminal",
-	"ralph plan --issue 42 --task fix-login.md":                                                       "needs gh, an account and a repository there",
-	"ralph start fix-login --resume --follow-pr":                                                      "needs gh, an account and a pull request",
-	"git diff refs/ralph/demo/review-4^ refs/ralph/demo/review-4":                                     "the loop demo of this page has no reviewer that edits",
-	"ralph start -a opencode -p 'Make the tests pass. Say <promise>COMPLETE</promise> when they do.'": "needs an account",
+	"ralph plan --issue 42 --task fix-login.md":                                                                     "needs gh, an account and a repository there",
+	"ralph start fix-login --resume --follow-pr":                                                                    "needs gh, an account and a pull request",
+	"git diff refs/ralph/demo/review-4^ refs/ralph/demo/review-4":                                                   "the loop demo of this page has no reviewer that edits",
+	"ralph start -a opencode -p 'Make the tests pass. Say <promise>COMPLETE</promise> when they do.'":               "needs an account",
+	"unzip ralph-ci.zip -d ralph-ci":                                                                                "needs the artifact of a job",
+	"ralph ask 'Postgres or SQLite?' --choice postgres --choice sqlite":                                             "only the agent of a loop can ask",
+	"ralph plugin install pi":                                                                                       "would change the settings of pi",
+	"export OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318":                                                      "needs a collector on that port",
+	"ralph journal export demo --otlp --to http://localhost:4318":                                                   "needs a collector on that port",
+	"ralph journal export demo --otlp":                                                                              "needs a collector on that port",
+	"ralph run --name ci -a claude -p 'Make the tests pass.' -m 20 --limits.cost 5 --limits.duration 1h || code=$?": "needs an account",
 }
 
 func TestPagesRun(t *testing.T) {
@@ -301,6 +312,11 @@ func unknownWord(t *testing.T, line, settings string) string {
 		return ""
 	}
 	help, err := exec.CommandContext(t.Context(), "ralph", "help", words[1]).CombinedOutput()
+	if len(words) > 2 { // such as 'ralph journal export'
+		if deeper, missing := exec.CommandContext(t.Context(), "ralph", "help", words[1], words[2]).CombinedOutput(); missing == nil {
+			help, err = append(help, deeper...), nil
+		}
+	}
 	if err != nil {
 		return line + ": " + cmp.Or(strings.TrimSpace(string(help)), err.Error())
 	}

@@ -40,8 +40,20 @@ const terminalRows, terminalColumns = 24, 100
 func (p *place) terminal(cmd *exec.Cmd) *terminal {
 	p.Helper()
 	cmd.Env = append(cmd.Env, "TERM=xterm")
-	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: terminalRows, Cols: terminalColumns})
+	master, slave, err := pty.Open()
 	p.must(err)
+	p.must(pty.Setsize(master, &pty.Winsize{Rows: terminalRows, Cols: terminalColumns}))
+	// Else ctrl-c also discards what the program answered to it before the discarding began.
+	keep := exec.Command("stty", "noflsh")
+	keep.Stdin = slave
+	p.must(keep.Run())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setctty = true, true
+	p.must(cmd.Start())
+	p.must(slave.Close())
 	t := &terminal{place: p, cmd: cmd, master: p.closable(master), done: make(chan struct{}), more: make(chan struct{}, 1)}
 	var reader sync.WaitGroup
 	reader.Go(t.read)

@@ -14,6 +14,7 @@ type reportVerb struct {
 	Output    string `short:"o" placeholder:"FILE" help:"Write a new file; - is stdout. Without it stdout, or on a terminal a page with a name that is printed."`
 	Force     bool   `help:"Replace the file of -o if it exists."`
 	Markdown  bool   `help:"Print Markdown, without the conversation."`
+	JUnit     bool   `name:"junit" help:"Print JUnit XML for CI: a case for the loop, each iteration, guardrail and claim."`
 	JSON      bool   `help:"Print an object with all numbers."`
 }
 
@@ -23,6 +24,7 @@ func (reportVerb) Help() string {
 		"ralph report",
 		"ralph report demo -o demo.html",
 		"ralph report demo --markdown",
+		"ralph report demo --junit -o demo.xml",
 		"ralph report --all --since yesterday",
 	)
 }
@@ -31,6 +33,6 @@ func (reportVerb) Help() string {
 func (v *reportVerb) Run(e *cli.Env) error {
 	return reporting.Report(e, reporting.Options{
 		Name: v.Name, Iterations: v.Iteration, All: v.All, Since: v.Since,
-		Markdown: v.Markdown, JSON: v.JSON, Output: v.Output, Force: v.Force,
+		Markdown: v.Markdown, JUnit: v.JUnit, JSON: v.JSON, Output: v.Output, Force: v.Force,
 	})
 }

@@ -183,6 +183,7 @@ func TestBrowser(t *testing.T) {
 	})
 
 	t.Run("answer", func(t *testing.T) { answer(t, p, b, server) })
+	t.Run("questions", func(t *testing.T) { questions(t, p, b, server) })
 	t.Run("fast agent", func(t *testing.T) { fast(t, p, b, server) })
 	t.Run("history", func(t *testing.T) { history(t, p, b, server) })
 }
@@ -316,6 +317,50 @@ iteration *
   say Thank you.
   silence
 `
+
+const curious = `iteration
+  say I need two decisions.
+  run ralph ask 'Postgres or <b>SQLite</b>?' --choice postgres --choice '<i>sqlite</i>' --blocks
+  run ralph ask 'Tabs or spaces?'
+  write schema.sql begun
+  promise
+iteration *
+  say Thank you.
+  silence
+`
+
+// questions answers a question by a button and another one by typing, on a phone.
+func questions(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {
+	t.Helper()
+	p.must(os.WriteFile(filepath.Join(p.dir, "curious.rehearsal"), []byte(curious), 0o600))
+	p.fine("start", "curious", "--detach", "-p", "Choose.", "-a", "ralph rehearse curious.rehearsal", "--allow-shared-worktree")
+	page := server.follow(t, b, "curious")
+	page.Resize(t, 390, 800, true, false)
+	page.Await(t, `document.querySelectorAll("#questions form").length === 2 && document.getElementById("state").textContent.startsWith("waiting")`)
+	if text := browsertest.Eval[string](t, page, `document.querySelector("#questions form").innerText`); !strings.Contains(text, "Postgres or <b>SQLite</b>?") || !strings.Contains(text, "<i>sqlite</i>") {
+		t.Errorf("the question is %q", text)
+	}
+	page.Screenshot(t, "questions-390")
+	if small := browsertest.Eval[string](t, page, `[...document.querySelectorAll("#questions :is(button, input)")].filter(e => e.offsetHeight < 44).map(e => e.outerHTML).join()`); small != "" {
+		t.Errorf("too small to touch: %s", small)
+	}
+	browsertest.Eval[any](t, page, `document.querySelector("#questions form[data-number='2'] input").focus()`)
+	page.Type(t, "Tabs, of course")
+	browsertest.Eval[any](t, page, `document.querySelectorAll("#questions form[data-number='1'] .choices button")[1].click()`)
+	page.Await(t, `document.querySelectorAll("#questions form").length === 1`)
+	if kept := browsertest.Eval[string](t, page, `document.querySelector("#questions input").value`); kept != "Tabs, of course" {
+		t.Errorf("what was typed is %q", kept)
+	}
+	page.Press(t, "Enter", false)
+	page.Await(t, `document.querySelectorAll("#questions form").length === 0`)
+	page.Await(t, `document.querySelector("#entries").innerText.includes("Thank you.")`)
+	if answers := p.fine("logs", "curious", "--json", "--type", "question.answered"); strings.Count(answers, "\n") != 2 || !strings.Contains(answers, `<i>sqlite</i>`) || !strings.Contains(answers, "Tabs, of course") {
+		t.Errorf("the answers are %s", answers)
+	}
+	p.fine("stop", "curious", "--now")
+	quiet(t, page)
+	page.Close(t)
+}
 
 // answer answers a question in the list, and sees that the loop continues with it.
 func answer(t *testing.T, p *place, b *browsertest.Browser, server *webServer) {

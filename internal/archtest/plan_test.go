@@ -31,6 +31,7 @@ var plan = []layerRule{
 	{"internal/doctor", 5, "it examines a machine and its settings; no loop depends on that"},
 	{"internal/initialize", 5, "it asks for the settings of a project; no loop depends on that"},
 	{"internal/planning", 5, "it lays out, checks and archives a plan, whichever verb asks for it"},
+	{"internal/plugininstall", 5, "it installs the plugin with an agent's own program; no loop depends on that"},
 	{"internal/terminaltest", 5, "a terminal for tests"},
 	{"internal/castsvg", 5, "the image of the README, which a test draws"},
 	{"internal/browsertest", 5, "a browser for tests"},
@@ -41,6 +42,7 @@ var plan = []layerRule{
 	{"internal/hub", 5, "an optional server: it reads journals and writes inboxes"},
 
 	{"internal/loop", 4, "the core and its driver do not know who reads (render, web) nor who assembles them (runner)"},
+	{"internal/otlp", 4, "a reader of the journal: what it exports must be the same live and a year later, so it uses no loop and no agent"},
 	{"render/...", 4, "a reader of the journal: what it shows must be the same live and a year later, so it uses no loop, no agent and no executor"},
 	{"internal/hook", 4, "a hook answers from files and the inbox, not from a running loop"},
 	{"internal/workspace", 4, "a work tree is prepared before a loop runs in it"},
@@ -81,6 +83,7 @@ var plan = []layerRule{
 	{"internal/jsonscan", 0, "JSON as bytes"},
 	{"internal/journalfs", 0, "a file system as a journal needs it, whatever the files contain"},
 	{"internal/units", 0, "it formats amounts, whatever they measure"},
+	{"plugin", 0, "files that agents load; it knows nothing of what they call"},
 	{"internal/archtest", 0, "it reads the source of the others"},
 }
 
@@ -135,19 +138,29 @@ var sideways = map[[2]string]string{
 	{"internal/web", "internal/board"}:           "its list shows the facts that the terminal's does",
 	{"internal/web", "internal/listing"}:         "its list has the groups of the terminal's, and the keys of 'ralph list --json'",
 	{"internal/web", "internal/send"}:            "it sends commands as the verbs do",
+	{"internal/acpserver", "internal/cli"}:       "it reports with the same errors and hints as the verbs",
+	{"internal/acpserver", "internal/launch"}:    "it starts and resumes loops as the verb start does",
+	{"internal/acpserver", "internal/runner"}:    "the id of a session becomes that of its loop",
+	{"internal/acpserver", "internal/send"}:      "it sends commands as the verbs do",
+	{"internal/mcp", "internal/cli"}:             "it reports with the same errors and hints as the verbs",
+	{"internal/mcp", "internal/journaltool"}:     "it filters events as the verb logs does",
+	{"internal/mcp", "internal/launch"}:          "it starts a loop as the verb start does",
+	{"internal/mcp", "internal/listing"}:         "its list has the groups of the terminal's",
+	{"internal/mcp", "internal/send"}:            "it sends commands as the verbs do",
 	{"internal/attach", "internal/terminaltest"}: "only its tests use a terminal",
 	{"internal/initialize", "internal/runner"}:   "the runner knows what is secret in settings",
 
 	{"internal/planning", "internal/cli"}:          "it asks and reports as the verbs do",
 	{"internal/planning", "internal/launch"}:       "it asks for trust, and names the installed agents, as a start does",
+	{"internal/plugininstall", "internal/cli"}:     "it asks and reports as the verbs do",
 	{"internal/reporting", "internal/cli"}:         "it reports with the same errors and hints as the verbs",
 	{"internal/reporting", "internal/journaltool"}: "it names iterations as logs and replay do",
 	{"internal/reporting", "internal/listing"}:     "it finds loops, and groups them, as list does",
 }
 
 // atRoot are the folders of the six packages that other programs may build on, and
-// the folder of all others.
-var atRoot = []string{"cmd", "inbox", "internal", "journal", "projector", "registry", "render"}
+// the folder of all others. plugin is there since agents find it there in the repository.
+var atRoot = []string{"cmd", "inbox", "internal", "journal", "plugin", "projector", "registry", "render"}
 
 const whyRoot = "the six packages at the root are the file protocol, and a promise to other programs; everything that runs a loop is under internal/"
 
@@ -166,7 +179,7 @@ var pure = map[string]struct {
 	"internal/prompt":    {why: "the same parts must give the same words, so that the record shows what an agent read"},
 	"internal/story":     {why: "the hook and the runner must judge alike, and a replay as they did"},
 	"internal/loopstate": {except: []string{"doc.go", "file.go", "open.go"}, why: "State = fold(events), and nothing else; file.go and open.go are its writer and its opener"},
-	"internal/loop":      {only: []string{"next.go", "next_between.go", "next_check.go", "next_failover.go", "next_people.go", "next_turn.go"}, why: "decisions = Next(State): a replay has nothing else to read"},
+	"internal/loop":      {only: []string{"next.go", "next_between.go", "next_check.go", "next_failover.go", "next_people.go", "next_questions.go", "next_turn.go"}, why: "decisions = Next(State): a replay has nothing else to read"},
 }
 
 // world are the standard packages that a pure file must not reach, each with its subpackages.

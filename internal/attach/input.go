@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
 	"github.com/ralph-loop/ralph/render/tui"
@@ -109,7 +110,7 @@ func leaving(line string) bool { return line == "/detach" || line == "/quit" || 
 
 // sendLine sends a typed line. Its outcome is an event in the journal.
 func (a *session) sendLine(line string) {
-	typed := tui.Parse(line)
+	typed := tui.Parse(line, a.loop())
 	switch {
 	case typed.Help:
 		a.screen.say(attachHelp)
@@ -127,6 +128,14 @@ func (a *session) sendLine(line string) {
 		command.ID = id
 		a.input.sent = append(a.input.sent, sentCommand{Command: command})
 	}
+}
+
+// loop reads the loop as it is now, whose questions an answer may be about.
+func (a *session) loop() (v projector.View) {
+	if loop, err := projector.Load(a.dir); err == nil {
+		v = loop.View()
+	}
+	return v
 }
 
 // noteOutcome notes the outcome of what was sent. A command that is refused in the loop's last
@@ -176,7 +185,7 @@ func (a *session) unsent() string {
 
 // textFor returns the text of a line for a resume; it is empty if the line is another command.
 func (a *session) textFor(line string) string {
-	if commands := tui.Parse(line).Commands; len(commands) > 0 && commands[0].Kind.IsMessage() {
+	if commands := tui.Parse(line, a.loop()).Commands; len(commands) > 0 && commands[0].Kind.IsMessage() {
 		return commands[0].Text
 	}
 	a.sayOffer("a line of words and enter resume it")

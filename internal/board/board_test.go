@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -456,7 +457,7 @@ func TestForeignTextIsCleaned(t *testing.T) {
 	if text := screen(m); strings.ContainsAny(text, "\x1b\x07\r") {
 		t.Errorf("%q", text)
 	}
-	if effect := presses(m, "enter"); !slices.Equal(effect.Commands, []inbox.Command{{Kind: inbox.Steer, Text: "one\ntwo[2J"}}) {
+	if effect := presses(m, "enter"); !reflect.DeepEqual(effect.Commands, []inbox.Command{{Kind: inbox.Steer, Text: "one\ntwo[2J"}}) {
 		t.Errorf("%+v", effect.Commands)
 	}
 }

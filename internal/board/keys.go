@@ -241,6 +241,8 @@ func (m *Model) typeText(k Key) Effect {
 	switch {
 	case mode == steering:
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
+	case l.Live.Alive && l.Head.Awaited > 0:
+		return m.send(l, inbox.Command{Kind: inbox.Answer, Question: l.Head.Awaited, Text: text})
 	case l.Live.Alive && listing.GroupOf(l.Status) == listing.NeedsYou:
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text}, inbox.Command{Kind: inbox.Resume})
 	case l.Live.Alive: // another person was faster

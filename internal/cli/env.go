@@ -46,6 +46,14 @@ func NewEnv() (*Env, error) {
 	return e, nil
 }
 
+// At returns the environment of a verb that is called in another folder.
+func (e *Env) At(folder string) *Env {
+	at := *e
+	at.Cwd, at.Project, at.chosen, at.asked, at.SkippedFolder = WithoutLinks(folder), "", false, "", ""
+	at.locate()
+	return &at
+}
+
 // Variable returns a variable of the environment.
 func (e *Env) Variable(name string) string {
 	for i := len(e.Environ) - 1; i >= 0; i-- {

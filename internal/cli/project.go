@@ -66,6 +66,13 @@ func (e *Env) locate() {
 	e.Project, e.SkippedFolder = s.project()
 }
 
+// Enter makes a folder, without links in its path, the current one, with its project. The folder of
+// the process stays as it is.
+func (e *Env) Enter(folder string) {
+	e.Cwd, e.Project, e.chosen = folder, "", false
+	e.locate()
+}
+
 // WithoutLinks resolves the links in a path, as in the current folder's: two paths to a folder are
 // then the same. A path that does not exist stays as it is.
 func WithoutLinks(path string) string {

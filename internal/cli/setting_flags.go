@@ -12,7 +12,7 @@ import (
 // limits.idle=5m, and a switch such as --completion.doneFile needs no value. The names of most
 // settings hold dots or capital letters, and those of flags never do; the others are plainSettings.
 func SettingFlags(args []string) []string {
-	if len(args) == 0 || args[0] != "run" && args[0] != "start" && !strings.HasPrefix(args[0], "-") {
+	if len(args) == 0 || !startsLoops(args[0]) && !strings.HasPrefix(args[0], "-") {
 		return args
 	}
 	if !slices.ContainsFunc(args, func(word string) bool { return namesSetting(unaliased(word)) || unaliased(word) != word }) {
@@ -44,6 +44,8 @@ func SettingFlags(args []string) []string {
 	return read
 }
 
+func startsLoops(verb string) bool { return verb == "run" || verb == "start" || verb == "acp" }
+
 // aliases are the names that other programs of this kind use for these flags. No help shows them.
 var aliases = map[string]string{
 	"--max-iterations":     "--maximum-iterations",
@@ -69,8 +71,8 @@ func unaliased(word string) string {
 // plainSettings are the settings whose names look like flags, without agent: the flag --agent takes
 // a command.
 var plainSettings = []string{
-	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "reflect", "restart", "review",
-	"scm", "terminal",
+	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "reflect", "restart", "review",
+	"scm", "telemetry", "terminal",
 }
 
 // namesSetting reports whether a word is a flag in the spelling of a setting.

@@ -3,12 +3,14 @@ package completion
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/ralph-loop/ralph/internal/agent/rehearsal/player"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -25,6 +27,7 @@ var kinds = map[string]func(q *query, written, before string){
 	"type":     (*query).types,
 	"agent":    (*query).agents,
 	"scenario": (*query).scenarios,
+	"question": (*query).questions,
 	"verb":     func(q *query, _, _ string) { q.verbs() },
 	"file":     func(q *query, _, _ string) { q.Files = true },
 }
@@ -80,6 +83,22 @@ func (q *query) loops(written, before string) {
 		if s.Project == q.env.Root() || others {
 			q.add(before+names(s), "loop in "+q.env.Short(s.Project))
 		}
+	}
+}
+
+// questions completes the number of an open question of the loop that a verb is about without a
+// name.
+func (q *query) questions(_, before string) {
+	s, err := q.env.Find("")
+	if err != nil {
+		return
+	}
+	state, err := loopstate.Open(s.Dir)
+	if err != nil {
+		return
+	}
+	for _, question := range state.Questions.Open() {
+		q.add(before+strconv.Itoa(question.Number), question.Brief())
 	}
 }
 

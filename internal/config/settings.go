@@ -60,7 +60,9 @@ type Settings struct {
 	Reflect    Reflect    `json:"reflect" doc:"when the agent is asked to look back"`
 	Review     Review     `json:"review" doc:"how the stories of ralph/tasks.json are reviewed"`
 	Guard      Guard      `json:"guard" doc:"which commands of an agent 'ralph hook pre-tool-use' refuses"`
+	Nesting    Nesting    `json:"nesting" doc:"how many loops the agents of a loop may start"`
 	Journal    Journal    `json:"journal" doc:"how the journal is kept"`
+	Telemetry  Telemetry  `json:"telemetry,omitzero" doc:"where a trace of the loop is sent"`
 	Terminal   Terminal   `json:"terminal" doc:"what attach and list --watch show of a loop outside of their screen, where the terminal can"`
 }
 
@@ -154,6 +156,28 @@ type Guard struct {
 	Sessions bool     `json:"sessions,omitempty" trust:"free" doc:"judge sessions of an agent that no loop runs, too"`
 }
 
+// Nesting limits the loops that agents start. The settings of the loop that a person started count
+// for all loops within it.
+type Nesting struct {
+	Depth int `json:"depth" trust:"asked" doc:"how deep loops may be within each other: 0 none, 1 the loops that this loop's agent starts, 2 also those that their agents start"`
+	Loops int `json:"loops" trust:"asked" doc:"how many loops within this one the registry may have, ended ones too"`
+}
+
+// Telemetry says where a trace of the loop is sent.
+type Telemetry struct {
+	OTLP OTLP `json:"otlp,omitzero" doc:"a collector that speaks OTLP over HTTP; without it, the variables OTEL_EXPORTER_OTLP_… count"`
+}
+
+// TelemetryOff is the endpoint that sends nothing, whatever the variables of OpenTelemetry say.
+const TelemetryOff = "none"
+
+// OTLP is a collector of OpenTelemetry.
+type OTLP struct {
+	Endpoint string            `json:"endpoint,omitempty" trust:"asked" doc:"its address, such as http://localhost:4318; none sends nothing"`
+	Headers  map[string]string `json:"headers,omitempty" trust:"asked" doc:"headers of each request to telemetry.otlp.endpoint, such as a key"`
+	Content  bool              `json:"content,omitempty" trust:"asked" doc:"also send what was said: prompts, answers, the input and output of tools"`
+}
+
 // Terminal says what a terminal shows beside the screen of a program. The settings of the person
 // who attaches count, not those of the loop.
 type Terminal struct {
@@ -183,6 +207,7 @@ func Defaults() Settings {
 		Restart: Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
 		Breaker: Breaker{NoProgress: 5, SameError: 3, Environment: 3},
 		Review:  Review{ReviewRules: event.ReviewRules{Cap: 5, Vote: VoteAll}},
+		Nesting: Nesting{Depth: 1, Loops: 16},
 		Journal: Journal{SyncEvery: second, Compress: true, Raw: true},
 
 		SCM:      SCM{Draft: true},

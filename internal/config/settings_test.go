@@ -68,6 +68,8 @@ func TestDefaults(t *testing.T) {
 		"breaker.sameError":             "3",
 		"reflect.every":                 "0",
 		"journal.syncEvery":             "1s",
+		"nesting.depth":                 "1",
+		"nesting.loops":                 "16",
 		"journal.keepIterations":        "0",
 		"journal.compress":              "true",
 		"journal.raw":                   "true",
@@ -103,6 +105,9 @@ func TestDefaults(t *testing.T) {
 		"guard.deny":               "[]",
 		"guard.off":                "[]",
 		"guard.sessions":           "false",
+		"telemetry.otlp.content":   "false",
+		"telemetry.otlp.endpoint":  "",
+		"telemetry.otlp.headers":   "{}",
 		"guard.unknown":            "ask",
 	}
 	got := map[string]string{}

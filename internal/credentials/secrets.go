@@ -3,6 +3,7 @@ package credentials
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,6 +21,18 @@ func Secrets(s config.Settings) []string {
 	entries := AgentSecrets(slices.Concat(s.Candidates(), s.Reviewers()))
 	for _, g := range s.Guardrails {
 		entries = append(entries, redact.Arguments(unquoted(g.Command))...)
+	}
+	return append(entries, HeaderSecrets(s.Telemetry.OTLP.Headers)...)
+}
+
+// HeaderSecrets returns the values of headers, and what comes after a word such as Bearer.
+func HeaderSecrets(headers map[string]string) (entries []string) {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		variable := "HEADER_" + redact.Variable(name)
+		entries = append(entries, variable+"_SECRET="+headers[name])
+		if _, key, ok := strings.Cut(headers[name], " "); ok {
+			entries = append(entries, variable+"_KEY_SECRET="+key)
+		}
 	}
 	return entries
 }

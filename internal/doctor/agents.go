@@ -102,7 +102,7 @@ func describe(e *cli.Env, known config.KnownAgent, path string) foundAgent {
 	} else {
 		a.Version = version
 	}
-	if dialect, command, err := runner.Prepared(settings, launch.Asks(e)); err == nil {
+	if dialect, command, err := runner.Prepared(settings, e.WorkDir(), launch.Asks(e)); err == nil {
 		can := dialect.Abilities()
 		a.Argv, a.Env, a.May, a.Notice = command.Argv, command.Env, command.May, command.Notice
 		a.Spoken, a.Steer, a.Cost, a.Reset, a.Tools, a.Same = true, can.Live, can.Costs, can.Reset, can.Tools, can.Same
@@ -156,7 +156,7 @@ func agentFinding(e *cli.Env, what string, a config.Agent, another bool, ask run
 	if _, err := runner.Dialect(a); err != nil {
 		return finding{f.What, Fails, err.Error(), launch.HintNotSpoken}
 	}
-	_, command, err := runner.Prepared(a, ask)
+	_, command, err := runner.Prepared(a, e.WorkDir(), ask)
 	if err != nil {
 		return finding{f.What, Fails, err.Error(), "see " + key + ".command and " + key + ".flags"}
 	}

@@ -51,7 +51,7 @@ func examineSettings(e *cli.Env) (settingsFinding, config.Settings) {
 	s.judge(e, loaded)
 	s.Files, s.Warnings = append(s.Files, loaded.Files...), append(s.Warnings, loaded.Warnings...)
 	if len(loaded.Settings.Candidates()) > 0 {
-		warnings, err := launch.CheckAgents(loaded.Settings, s.asks(e))
+		warnings, err := launch.CheckAgents(loaded.Settings, e.WorkDir(), s.asks(e))
 		s.Warnings = append(s.Warnings, warnings...)
 		if warning := launch.UnprovableClaim(e, loaded.Settings); warning != "" {
 			s.Warnings = append(s.Warnings, warning+"; "+launch.HintUnproved)

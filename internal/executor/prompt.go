@@ -50,6 +50,9 @@ func planPrompt(d event.Decided, s *loopstate.State) promptPlan {
 	if s.Verification.Commit != "" {
 		p.parts.Left = append(p.parts.Left, "its work could not be committed: "+s.Verification.Commit)
 	}
+	for _, q := range s.Questions.Open() {
+		p.parts.Asked = append(p.parts.Asked, fmt.Sprintf("%d: %s", q.Number, q.Brief()))
+	}
 	if s.Breaker.Hint != "" {
 		p.parts.Hints = []string{s.Breaker.Hint}
 	}
@@ -162,7 +165,7 @@ func (x *Executor) compose(base string, p promptPlan) (string, error) {
 			parts.TaskFile = path.Join(parts.LoopDir, task.TaskFile)
 			parts.Checklist, parts.DoneFile = p.rules.Completion.Checklist, p.rules.Completion.DoneFile
 		}
-		parts.Blocked = true
+		parts.Blocked, parts.Ask = true, true
 		if x.cfg.SCM.Publishes() {
 			parts.PullRequest = path.Join(x.loopFolder(), task.PullRequestFile)
 		}

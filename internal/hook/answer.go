@@ -17,11 +17,14 @@ const (
 	PostToolUse  Kind = "post-tool-use"
 	PreToolUse   Kind = "pre-tool-use"
 	SessionStart Kind = "session-start"
+	UserPrompt   Kind = "user-prompt-submit"
 )
 
 // event is the name that agents give to the event.
 func (k Kind) event() string {
-	return map[Kind]string{Stop: "Stop", PostToolUse: "PostToolUse", PreToolUse: "PreToolUse", SessionStart: "SessionStart"}[k]
+	return map[Kind]string{
+		Stop: "Stop", PostToolUse: "PostToolUse", PreToolUse: "PreToolUse", SessionStart: "SessionStart", UserPrompt: "UserPromptSubmit",
+	}[k]
 }
 
 // An Env is what a hook sees of its process.
@@ -40,6 +43,7 @@ var answerers = map[Kind]answerer{
 	PostToolUse:  postToolUse,
 	PreToolUse:   preToolUse,
 	SessionStart: sessionStart,
+	UserPrompt:   userPrompt,
 }
 
 // Answer reads one hook call and writes the answer to it. An error is for stderr only: what was

@@ -14,6 +14,8 @@
 //	post-tool-use   warns the agent when its context window fills up
 //	pre-tool-use    judges a shell command before it runs
 //	session-start   lets the warnings begin again, and says which loop works in this project
+//	user-prompt-submit
+//	                ends the session loop if the person wrote /cancel-ralph
 //
 // # Guarantees
 //

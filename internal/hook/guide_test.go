@@ -9,14 +9,22 @@ import (
 	"testing"
 )
 
-// The settings on the page are JSON, register each hook once, and name the events as the code does.
+// The settings on the page and of the plugin are JSON, register each hook once, and name the events
+// as the code does.
 func TestGuideSettingsAreValid(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "hooks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, agent := range []string{"claude", "codex"} {
+	ofPlugin, err := os.ReadFile(filepath.Join("..", "..", "plugin", "hooks", "hooks.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, agent := range []string{"claude", "codex", "plugin"} {
 		found := regexp.MustCompile("(?s)```json " + agent + "\n(.*?)```").FindSubmatch(page)
+		if agent == "plugin" {
+			found = [][]byte{nil, ofPlugin}
+		}
 		if found == nil {
 			t.Fatalf("no settings for %s", agent)
 		}

@@ -18,6 +18,7 @@ type Input struct {
 	Model          string // only Codex sends it
 	PermissionMode string
 	Subagent       string // agent_id: set only in a subagent
+	Prompt         string // of UserPromptSubmit: what the person wrote
 	Source         string // of SessionStart: startup, resume, clear, compact
 	LastMessage    string // last_assistant_message of Stop
 	StopHookActive bool   // an earlier stop of this turn was blocked
@@ -91,7 +92,7 @@ func ParseInput(data []byte) (Input, error) {
 	in := Input{
 		Event: text("hook_event_name"), Session: text("session_id"), Transcript: text("transcript_path"),
 		Cwd: text("cwd"), Turn: text("turn_id"), Model: text("model"), PermissionMode: text("permission_mode"),
-		Subagent: text("agent_id"), Source: text("source"), LastMessage: text("last_assistant_message"),
+		Subagent: text("agent_id"), Prompt: text("prompt"), Source: text("source"), LastMessage: text("last_assistant_message"),
 		StopHookActive: v.Get("stop_hook_active").IsTrue(), Tool: text("tool_name"),
 	}
 	if given := v.Get("tool_input"); given.Exists() {

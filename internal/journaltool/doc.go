@@ -1,3 +1,3 @@
 // Package journaltool implements the verbs for journals: print, replay, redecide, redecode, verify,
-// repair and rebuild.
+// repair, rebuild and export.
 package journaltool

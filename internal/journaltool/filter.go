@@ -19,6 +19,7 @@ import (
 type filter struct {
 	types      []string
 	iterations interval
+	inside     bool // the last event of an iteration was in one of them
 	from, to   time.Time
 	tool       string              // only calls of this tool, and what they returned
 	calls      map[string]struct{} // the open calls of it
@@ -39,13 +40,29 @@ func (o LogOptions) filter(now time.Time) (f filter, err error) {
 	return f, err
 }
 
+// Keeps returns a function that says of each event, in their order, whether the options want it.
+// Grep, Context and Lines are left to others.
+func (o LogOptions) Keeps(now time.Time) (func(event.Event) bool, error) {
+	f, err := o.filter(now)
+	return f.keeps, err
+}
+
 func (f *filter) keeps(e event.Event) bool {
 	if f.tool != "" && !f.ofTool(e) {
 		return false
 	}
-	return f.iterations.contains(e.Iter) &&
+	if e.Iter > 0 {
+		f.inside = f.iterations.contains(e.Iter)
+	}
+	return f.contains(e) &&
 		(f.from.IsZero() || !e.At.Before(f.from)) && (f.to.IsZero() || !e.At.After(f.to)) &&
 		(len(f.types) == 0 || slices.ContainsFunc(f.types, func(t string) bool { return matches(t, e.Type) }))
+}
+
+// contains reports whether an event is of the iterations. What belongs to no iteration, such as
+// loop.resumed, is of those around it.
+func (f *filter) contains(e event.Event) bool {
+	return f.iterations.contains(e.Iter) || e.Iter == 0 && f.inside
 }
 
 // ofTool reports whether an event is about a call of the tool. What a call prints and returns names

@@ -159,6 +159,8 @@ func runLoop(cfg runner.Config) (event.LoopEnded, error) {
 		err = heldError(cfg.Name, registry.Liveness{PID: held.PID, Host: held.Host, Since: held.Since})
 	} else if shared, ok := errors.AsType[*runner.SharedTreeError](err); ok {
 		err = cli.RefuseHinted(shared)
+	} else if nested, ok := errors.AsType[*runner.NestingError](err); ok {
+		err = cli.RefuseHinted(nested)
 	} else if errors.Is(err, journal.ErrBusy) {
 		err = BusyError(err, cfg.Name)
 	} else if errors.Is(err, registration.ErrNoFolder) {

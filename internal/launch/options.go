@@ -147,7 +147,7 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	if len(loaded.Settings.Candidates()) == 0 {
 		return config.Loaded{}, cli.Refuse(AgentHint(), "no agent is chosen")
 	}
-	if err := preflight(e, loaded.Settings, o.stories != nil); err != nil {
+	if err := preflight(e, loaded.Settings, o.workDir, o.stories != nil); err != nil {
 		return config.Loaded{}, err
 	}
 	return loaded, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/credentials"
 	"github.com/ralph-loop/ralph/internal/forge"
+	"github.com/ralph-loop/ralph/internal/otlp"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/runner"
 )
@@ -34,15 +35,15 @@ func enoughFiles() error {
 // preflight refuses settings that one of the agents can never satisfy, before a loop begins. It
 // warns about limits and permissions that an agent does not support. A loop over stories needs no
 // other proof of its claim.
-func preflight(e *cli.Env, settings config.Settings, stories bool) error {
-	warnings, err := CheckAgents(settings, Asks(e))
+func preflight(e *cli.Env, settings config.Settings, workDir string, stories bool) error {
+	warnings, err := CheckAgents(settings, workDir, Asks(e))
 	if err == nil {
 		warnings = append(warnings, keyMessages(e, settings)...)
 		if warning := UnprovableClaim(e, settings); warning != "" && !stories {
 			warnings = append(warnings, warning, "hint: "+HintUnproved)
 		}
-		warnings = append(warnings, permissionWarnings(settings)...)
-		err = checkForge(e, settings.SCM)
+		warnings = append(warnings, permissionWarnings(settings, workDir)...)
+		err = cmp.Or(checkForge(e, settings.SCM), checkCollector(e, settings.Telemetry.OTLP))
 	}
 	for _, warning := range warnings {
 		cli.Tell(e.Stderr, "%s", warning)
@@ -58,6 +59,20 @@ func checkForge(e *cli.Env, scm config.SCM) error {
 		return cli.Refuse("install gh or glab, or leave pr out of scm.tasks and scm.followPR out of the settings", "neither gh nor glab is installed, and the settings ask for a pull request")
 	case scm.Publishes() && repo.OnDefaultBranch(context.Background(), e.Root(), e.Environ...):
 		return cli.Refuse("work on a branch of its own: 'git switch -c NAME'", "a pull request cannot be made of the branch that others begin from, %s", repo.Branch(context.Background(), e.Root()))
+	}
+	return nil
+}
+
+// checkCollector refuses a collector of the settings to which nothing can be sent. The variables of
+// OpenTelemetry may be for another program, so they only lead to a warning.
+func checkCollector(e *cli.Env, settings config.OTLP) error {
+	_, err := otlp.Find(settings, e.Environ)
+	switch {
+	case err == nil:
+	case settings.Endpoint != "":
+		return cli.Refuse("set telemetry.otlp.endpoint to an address such as http://localhost:4318, or to none", "the trace of the loop cannot be sent: %v", err)
+	default:
+		cli.Tell(e.Stderr, "no trace of the loop is sent: %v", err)
 	}
 	return nil
 }
@@ -87,9 +102,9 @@ func UnprovableClaim(e *cli.Env, settings config.Settings) string {
 }
 
 // permissionWarnings names the agents on which agent.permissions cannot be enforced.
-func permissionWarnings(settings config.Settings) (warnings []string) {
+func permissionWarnings(settings config.Settings, workDir string) (warnings []string) {
 	for _, a := range settings.AllAgents() {
-		if _, command, err := runner.Prepared(a, nil); err == nil && command.Lax {
+		if _, command, err := runner.Prepared(a, workDir, nil); err == nil && command.Lax {
 			warnings = append(warnings, fmt.Sprintf("agent.permissions is %s, which cannot be enforced on %s: it may do %s",
 				a.Permissions, cmp.Or(a.Program(), a.ResolvedProtocol()), cmp.Or(command.May, "whatever its program does")))
 		}
@@ -110,8 +125,9 @@ func keyMessages(e *cli.Env, settings config.Settings) (messages []string) {
 }
 
 // CheckAgents returns warnings about limits that an agent cannot support, and as an error a setting
-// that one of them can never satisfy. With a nil ask no program is run.
-func CheckAgents(settings config.Settings, asks runner.Ask) (warnings []string, err error) {
+// that one of them can never satisfy. The agents would work in workDir, which relative paths in
+// their commands begin at. With a nil ask no program is run.
+func CheckAgents(settings config.Settings, workDir string, asks runner.Ask) (warnings []string, err error) {
 	limits := settings.Limits
 	var cost, tokens string // of the first agent that does not report it
 	for _, agent := range settings.AllAgents() {
@@ -122,7 +138,7 @@ func CheckAgents(settings config.Settings, asks runner.Ask) (warnings []string, 
 		if settings.Context == config.ContextSame {
 			ask = asks
 		}
-		dialect, _, err := runner.Prepared(agent, ask)
+		dialect, _, err := runner.Prepared(agent, workDir, ask)
 		if err != nil {
 			return nil, cli.Refuse("see agent.command and agent.flags", "%w", err)
 		}

@@ -33,6 +33,7 @@ type Start struct {
 	JSON          bool   `help:"With --detach: print as JSON what was started."`
 
 	Dir       string   `kong:"-"` // the loop's folder
+	ID        string   `kong:"-"` // the ULID of a new loop; without it the runner makes one
 	kept      []string // files that were there before a new loop began
 	stdinRead bool
 }
@@ -165,7 +166,7 @@ func (v *Start) prepare(e *cli.Env) (runner.Config, error) {
 
 // makeReady makes the loop's folder ready for a runner.
 func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, error) {
-	cfg := runner.Config{Project: e.Root(), WorkDir: v.workDir, Home: e.Home, Version: cli.BuildVersion(), Given: givenSettings(loaded)}
+	cfg := runner.Config{ID: v.ID, Project: e.Root(), WorkDir: v.workDir, Home: e.Home, Version: cli.BuildVersion(), Given: givenSettings(loaded)}
 	if err := enoughFiles(); err != nil {
 		return cfg, err
 	}

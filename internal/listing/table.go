@@ -33,6 +33,9 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 		if len(strays[s.File]) > 0 {
 			status += ", its agent lives"
 		}
+		if n := s.Head.Questions; n > 0 && s.Live.Alive {
+			status += ", " + units.Quantity(n, "question")
+		}
 		if s.Head.TokensIn != nil && s.Head.TokensOut != nil {
 			tokens = units.Tokens(*s.Head.TokensIn + *s.Head.TokensOut)
 		}

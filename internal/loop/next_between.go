@@ -118,8 +118,13 @@ func stuck(s *State) []Decision {
 
 // waiting records what the loop waits for, and the end of a wait.
 func waiting(s *State) []Decision {
-	if s.Escalation.Waits != "" && s.Rules.WaitEnds {
-		return end(s, event.ReasonWait, s.Escalation.Waits, "do what it waits for, then resume the loop")
+	if s.Rules.WaitEnds {
+		if s.Escalation.Waits != "" {
+			return end(s, event.ReasonWait, s.Escalation.Waits, "do what it waits for, then resume the loop")
+		}
+		if why := awaited(s); why != "" {
+			return end(s, event.ReasonWait, "the loop waits for "+why, "resume the loop, then answer with 'ralph answer'")
+		}
 	}
 	next, needed := nextWait(s)
 	switch {
@@ -136,6 +141,9 @@ func waiting(s *State) []Decision {
 func nextWait(s *State) (next event.LoopWaiting, needed bool) {
 	if s.Escalation.Waits != "" {
 		return event.LoopWaiting{For: event.WaitPerson, Why: s.Escalation.Waits}, true
+	}
+	if why := awaited(s); why != "" {
+		return event.LoopWaiting{For: event.WaitPerson, Why: why}, true
 	}
 	limits := &s.Failover.Limits
 	for _, w := range []event.LoopWaiting{
@@ -195,5 +203,6 @@ func end(s *State, reason event.Reason, why, hint string) []Decision {
 	}
 	return append(decisions, record(event.LoopEnded{
 		Status: reason.Status(), Reason: reason, Result: reason.Result(), Why: why, Hint: hint, Edited: s.FileChanges.Unaccepted(),
+		Questions: s.Questions.Unread(),
 	})...)
 }

@@ -90,8 +90,10 @@ func judged(s *State, claim event.Claim) []Decision {
 		ShowsTools: s.Process.Tools, Files: s.Breaker.Shown && s.Breaker.Blind == "",
 		Moved: s.Breaker.Moved || progress(s) == event.ProgressYes, Commands: &s.Commands, Verification: &s.Verification, Stories: &s.Stories,
 	}
-	if missing := s.Completion.Missing(claim, rules, evidence); len(missing) > 0 {
-		return record(event.CompletionClaimed{How: claim}, event.CompletionRefused{Missing: missing})
+	missing := s.Completion.Missing(claim, rules, evidence)
+	open, questions := s.Questions.Missing()
+	if missing = append(missing, open...); len(missing) > 0 {
+		return record(event.CompletionClaimed{How: claim}, event.CompletionRefused{Missing: missing, Questions: questions})
 	}
 	return record(event.CompletionClaimed{How: claim}, event.CompletionAccepted{How: claim, Warning: s.Completion.Warning(claim, rules, evidence)})
 }

@@ -20,14 +20,19 @@ func answer(s *State) []Decision {
 			continue
 		}
 		switch c.Kind {
-		case event.CommandSteer, event.CommandFollowUp:
+		case event.CommandAsk:
+			return append(decisions, ask(s, c)...) // one at a time: it takes the next number
+		case event.CommandAnswer, event.CommandSteer, event.CommandFollowUp:
+			if c.Kind == event.CommandAnswer && !c.Bound {
+				return append(decisions, bind(s, c)...) // one at a time: it may close what the next one answers
+			}
 			words, length = words+1, length+len(c.Text)
 			if words > policy.MaxOpen || length > policy.MaxBytes {
-				decisions = append(decisions, refuse(c.ID, "too many messages wait already")...)
+				decisions = append(decisions, refuse(c.ID, tooMany)...)
 				length -= len(c.Text)
 			} else if c.Prompt != 0 && c.Prompt == s.Iteration && promptGiven(s) {
 				decisions = append(decisions, record(event.CommandDelivered{ID: c.ID, How: "prompt", Iteration: c.Prompt})...)
-			} else if c.Kind == event.CommandSteer && !c.Sent && !c.Held && c.Prompt == 0 &&
+			} else if c.Kind != event.CommandFollowUp && !c.Sent && !c.Held && c.Prompt == 0 &&
 				s.Phase == policy.Turning && s.Process.Live && !s.Commands.Stopping.EndsNow() {
 				decisions = append(decisions, record(event.Decided{Do: event.DoSteer, Command: c.ID, Iteration: s.Iteration, Why: "a person steers"})...)
 			}
@@ -48,7 +53,7 @@ func answer(s *State) []Decision {
 			}
 			decisions = append(decisions, refuse(c.ID, "the loop is not paused")...)
 		case event.CommandPause:
-			if s.NeedsResume() {
+			if s.NeedsResume() && (s.Paused || awaited(s) == "") {
 				decisions = append(decisions, refuse(c.ID, "the loop is paused already")...)
 				continue
 			}

@@ -93,6 +93,7 @@ func (a *agent) act(left int) {
 			return
 		}
 		a.confirm()
+		a.wonder()
 		var batch []event.Draft
 		var facts []int
 		for range 1 + a.w.rng.IntN(4) {

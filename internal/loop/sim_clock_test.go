@@ -24,7 +24,9 @@ func (w *world) nap() {
 		} else {
 			lasts = min(lasts, 2*time.Hour)
 			w.note("the runner is stopped for %s", lasts)
-			w.stopped = w.now.Add(lasts)
+			if until := w.now.Add(lasts); until.After(w.stopped) { // it may be stopped already
+				w.stopped = until
+			}
 		}
 		w.nap()
 	})

@@ -301,6 +301,7 @@ func (w *world) judge() {
 		return // the rest needs the complete journal
 	}
 	w.checkCommands(events)
+	w.checkQuestions(events)
 	w.checkCauses(events)
 	w.checkProcesses(events)
 	w.checkEdits(events)

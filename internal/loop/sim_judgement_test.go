@@ -173,6 +173,8 @@ func (t *counts) missing(how event.Claim) string {
 		return fmt.Sprintf("%d of %d guardrails ran and %d failed", g.guards, t.rules.Guardrails, g.failed)
 	case len(t.words.unread) > 0:
 		return "a message was not read"
+	case t.questions.blocking():
+		return "a question has no answer"
 	case t.rules.Stories || !said || t.rules.Completion.OnPromiseNoWork != "reject" || t.rules.Completion.MinToolCalls == 0:
 	case t.process.tools && t.words.tools < t.rules.Completion.MinToolCalls:
 		return "too little was done"

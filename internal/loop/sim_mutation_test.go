@@ -121,6 +121,9 @@ func TestSimulationCanFail(t *testing.T) {
 	for _, row := range append(wrongStories, wrongReviews...) {
 		notices(t, row, seventh)
 	}
+	for _, row := range wrongQuestions {
+		notices(t, row, eighth)
+	}
 }
 
 // notices plays runs with a mutation until one is caught.

@@ -87,6 +87,11 @@ type scenario struct {
 	obeys    int // percent of the others that are made
 	abrupt   int // percent of judgements after which the runner dies before it writes the file
 
+	// What follows is of the eighth edition.
+	questions int // percent of things done before which the agent asks
+	blocking  int // percent of these that block
+	replies   int // percent of people's commands that are answers
+
 	disasters int // runners with a faulty disk
 	powerCuts int // percent of deaths that are the machine's
 	// crashAt is the change during which the first and the second runner die, and
@@ -253,7 +258,7 @@ const eachOne = 1<<8 - 1
 
 // editions draw the runs of each edition. An edition's runs must not change, because of
 // testdata/sim: something new needs a new edition, with a random source of its own.
-var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh}
+var editions = []func(seed uint64) scenario{newScenario, second, third, fourth, fifth, sixth, seventh, eighth}
 
 // startFails returns the class of a failing start; empty if it does not fail.
 func (s *scenario) startFails(w *world, place int) event.Class {

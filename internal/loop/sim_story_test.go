@@ -41,6 +41,7 @@ type counts struct {
 	verification verificationModel
 	stories      storyModel
 	words        words
+	questions    questionModel
 	progress     progressModel
 	process      processNote
 	warned       map[string]bool
@@ -75,6 +76,7 @@ func (t *counts) read(e event.Event) {
 	t.limit.read(e)
 	t.person.read(e, t)
 	t.words.read(e, t.rules)
+	t.questions.read(e)
 	t.stories.read(e, t.rules)
 	t.verification.read(e)
 	t.progress.read(e, &t.verification, &t.words)
@@ -84,7 +86,7 @@ func (t *counts) read(e event.Event) {
 		*t = counts{
 			rules: as[event.LoopStarted](e).Rules, started: e.At, now: e.At,
 			kinds: map[string]event.CommandKind{}, signals: map[string]bool{}, stop: map[event.CommandKind]bool{}, warned: map[string]bool{},
-			clock: t.clock, words: t.words,
+			clock: t.clock, words: t.words, questions: t.questions,
 		}
 	case event.TypeLoopResumed:
 		p := as[event.LoopResumed](e)
@@ -210,7 +212,7 @@ func (t *counts) bearsOut(r event.Reason) bool {
 	case event.ReasonBlocked:
 		return t.person.blocked || t.words.blocked
 	case event.ReasonWait:
-		return t.rules.WaitEnds && t.person.waits
+		return t.rules.WaitEnds && (t.person.waits || t.questions.blocking())
 	case event.ReasonBreaker:
 		return t.progress.stopped(t.rules)
 	case event.ReasonIterations:

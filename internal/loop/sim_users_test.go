@@ -78,6 +78,9 @@ func (p *users) loseTime() {
 
 func (p *users) choose() event.CommandReceived {
 	r := p.w.rng
+	if p.w.scenario.replies > 0 && p.w.chance(p.w.scenario.replies) {
+		return p.reply()
+	}
 	switch roll := r.IntN(100); {
 	case roll < 45:
 		return event.CommandReceived{Kind: event.CommandSteer, Text: fmt.Sprintf("mind the gap %d", len(p.commands))}
@@ -108,7 +111,9 @@ func (p *users) choose() event.CommandReceived {
 // drop puts a command's complete file into the inbox, and wakes its reader.
 func (p *users) drop(c event.CommandReceived) {
 	id := p.w.id(p.w.now)
-	c.ID, c.From = string(id[:]), "sim"
+	if c.ID = string(id[:]); c.From == "" {
+		c.From = "sim"
+	}
 	content, err := json.Marshal(c)
 	if err == nil {
 		err = p.w.disk.Drop(inboxDir+"/"+c.ID+dropped, content)

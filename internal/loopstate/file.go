@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -30,7 +31,9 @@ type File struct {
 	// Edited are the files of guardrails and settings that the agent changed and no person has
 	// accepted.
 	Edited []event.EditedFile `json:"edited,omitempty"`
-	State  State              `json:"state"`
+	// Questions are the open ones, and the last of those that have an answer.
+	Questions []policy.Question `json:"questions,omitempty"`
+	State     State             `json:"state"`
 }
 
 // Summary returns what a list shows of the loop.
@@ -42,9 +45,13 @@ func (s *State) Summary() registry.Summary {
 		Since:             s.Lifecycle.Started, At: s.At, Cost: used.USD,
 		Agent: cmp.Or(s.Lifecycle.Agent.Name, s.Lifecycle.Agent.Protocol), Waiting: s.Waiting(), Pending: s.Pending(), Refunded: s.Budget.Refunded,
 		Stories: s.Stories.Total, StoriesDone: s.Stories.Done,
+		Questions: len(s.Questions.Open()),
 	}
 	if in := used.In + used.CacheRead + used.CacheWrite; !used.TokensUnknown {
 		summary.TokensIn, summary.TokensOut = &in, &used.Out
+	}
+	if waits := s.Questions.Waits; len(waits) > 0 && summary.Status == event.StatusWaiting {
+		summary.Awaited = waits[0]
 	}
 	if s.Lifecycle.Ended != nil {
 		summary.Reason = string(s.Lifecycle.Ended.Reason)
@@ -74,7 +81,7 @@ func Encode(s *State) []byte {
 
 // FileOf returns the content of state.json for a state.
 func FileOf(s *State) File {
-	f := File{Summary: s.Summary(), Edited: s.FileChanges.Unaccepted(), State: *s}
+	f := File{Summary: s.Summary(), Edited: s.FileChanges.Unaccepted(), Questions: s.Questions.List, State: *s}
 	if ended := s.Lifecycle.Ended; ended != nil {
 		code := ended.Reason.ExitCode()
 		f.Why, f.Hint, f.Result, f.ExitCode = ended.Why, ended.Hint, ended.Result, &code

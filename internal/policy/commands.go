@@ -9,11 +9,12 @@ import (
 )
 
 // Commands holds what people asked for. Every command is answered once: delivered or refused. A
-// steer goes into the running turn if the agent can take it there, else into the next prompt; a
-// follow-up waits for the next prompt. A message that was sent into a turn and not confirmed by the
-// turn's end waits again: no message is lost. A message that reached a refunded iteration is
-// repeated in the next one. Stop, pause and kill take effect when they are answered, in the order
-// in which they came, and last until they are fulfilled or another runner resumes the loop.
+// steer, or the answer to a question, goes into the running turn if the agent can take it there,
+// else into the next prompt; a follow-up waits for the next prompt. A message that was sent into a
+// turn and not confirmed by the turn's end waits again: no message is lost. A message that reached
+// a refunded iteration is repeated in the next one. Stop, pause and kill take effect when they are
+// answered, in the order in which they came, and last until they are fulfilled or another runner
+// resumes the loop.
 type Commands struct {
 	// Open are the unanswered commands, oldest first.
 	Open []Message `json:"open,omitempty"`
@@ -41,6 +42,13 @@ type Message struct {
 	Key  string            `json:"key,omitempty"`
 	Val  string            `json:"value,omitempty"`
 	From string            `json:"from,omitempty"`
+	// Choices and Blocks are those of an ask.
+	Choices []string `json:"choices,omitempty"`
+	Blocks  bool     `json:"blocks,omitempty"`
+	// Question is the number that an answer is for. Bound says that question.answered is recorded:
+	// Text is then what the agent is given.
+	Question int  `json:"question,omitempty"`
+	Bound    bool `json:"bound,omitempty"`
 	// Sent says that it was put into the running turn and not confirmed yet.
 	Sent bool `json:"sent,omitempty"`
 	// Held says that the running turn did not take it: it waits for the next prompt.
@@ -96,6 +104,8 @@ func (m *Commands) Apply(by string, p event.Payload) {
 		m.answer(p.ID)
 	case event.CommandRefused:
 		m.answer(p.ID)
+	case event.QuestionAnswered:
+		m.edit(p.Command, func(c *Message) { c.Text, c.Bound = p.Message(), true })
 	case event.Decided:
 		if p.Do == event.DoSteer {
 			m.edit(p.Command, func(c *Message) { c.Sent = true })
@@ -140,7 +150,10 @@ func (m *Commands) receive(p event.CommandReceived) {
 	if len(m.Seen) > seenKept {
 		m.Seen = slices.Delete(m.Seen, 0, len(m.Seen)-seenKept)
 	}
-	m.Open = append(m.Open, Message{ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From})
+	m.Open = append(m.Open, Message{
+		ID: p.ID, Kind: p.Kind, Text: p.Text, Key: p.Key, Val: p.Val, From: p.From,
+		Choices: p.Choices, Blocks: p.Blocks, Question: p.Question,
+	})
 }
 
 // deliver lets a command take effect, and notes the messages that the agent has, bounded like open
@@ -201,11 +214,12 @@ func (m *Commands) Pending(n int) string {
 	return ""
 }
 
-// Messages returns the steers and follow-ups that are in no prompt and no turn, oldest first.
+// Messages returns the steers, follow-ups and answers that are in no prompt and no turn, oldest
+// first.
 func (m *Commands) Messages() []Message {
 	var words []Message
 	for _, c := range m.Open {
-		if c.Kind.IsMessage() && !c.Sent && c.Prompt == 0 {
+		if c.Kind.IsMessage() && !c.Sent && c.Prompt == 0 && (c.Bound || c.Kind != event.CommandAnswer) {
 			words = append(words, c)
 		}
 	}

@@ -95,11 +95,13 @@ func (f *Failover) replace(p event.AgentReplaced, agents int) {
 // Availability returns what follows from the agent's counts.
 func (a *AgentRecord) Availability(r event.Rules) Availability {
 	l, s := &a.Limits, &a.Restart
-	if reason, why, hint := l.Over(r); reason != "" {
-		return Availability{Until: l.NotUntil, Reason: reason, Why: why, Hint: hint, Passes: reason == event.ReasonOutage}
-	}
-	if reason, why := s.Fatal(r); reason != "" {
+	over, why, hint := l.Over(r)
+	passes := over == event.ReasonOutage
+	if reason, why := s.Fatal(r); reason != "" && (over == "" || passes) { // an outage may pass, and this does not
 		return Availability{Reason: reason, Why: why, Hint: "run the agent's command by hand; 'ralph logs --type agent.exited' has all that it printed at its end"}
+	}
+	if over != "" {
+		return Availability{Until: l.NotUntil, Reason: over, Why: why, Hint: hint, Passes: passes}
 	}
 	return Availability{Until: l.NotUntil, Why: l.Trouble()}
 }

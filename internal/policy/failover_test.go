@@ -13,6 +13,19 @@ import (
 
 var three = event.Rules{Restart: event.RestartRules{Max: 5}, Limits: event.LimitRules{MaxOutage: event.Duration(time.Hour)}, Agents: []event.Agent{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
 
+// An outage may pass; that an agent failed too often does not.
+func TestBrokenAgentIsGone(t *testing.T) {
+	var a policy.AgentRecord
+	a.Limits.Since, a.Limits.NotUntil = noon.Add(-2*time.Hour), noon.Add(time.Minute)
+	if got := a.Availability(three); got.Reason != event.ReasonOutage || got.Gone() {
+		t.Errorf("in an outage: %+v", got)
+	}
+	a.Restart.Failures = three.Restart.Max + 1
+	if got := a.Availability(three); got.Reason != event.ReasonRestarts || !got.Gone() {
+		t.Errorf("in an outage and broken: %+v", got)
+	}
+}
+
 func TestFailoverChoosesAgent(t *testing.T) {
 	now := noon
 	for name, row := range map[string]struct {

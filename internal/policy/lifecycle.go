@@ -24,6 +24,8 @@ type Lifecycle struct {
 	Started time.Time    `json:"started,omitzero"`
 	Resumed int          `json:"resumed,omitempty"` // how many runners resumed the loop
 	Rules   event.Rules  `json:"rules"`             // in force now
+	// TraceParent is the span of another program in which the loop began.
+	TraceParent string `json:"traceParent,omitempty"`
 
 	Iteration int        `json:"iteration"` // the last one that began; 0 before the first
 	Phase     Phase      `json:"phase,omitempty"`
@@ -124,6 +126,7 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 		*l = Lifecycle{
 			Name: p.Name, ID: p.ID, Dir: p.Dir, Project: p.Project, Host: p.Host, PID: p.PID,
 			Agent: p.Agent, Task: p.Task, Started: at, Rules: p.Rules,
+			TraceParent: p.TraceParent,
 		}
 	case event.LoopResumed:
 		l.resume(p)

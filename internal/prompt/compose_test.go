@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files under testdata
 func usual() prompt.Parts {
 	return prompt.Parts{
 		Base: "# Task\n\nMake the login work.\n", Iteration: 3, Of: 10, LoopDir: ".ralph/login", TaskFile: ".ralph/login/task.md",
-		Checklist: true, Promise: "COMPLETE", Response: "DONE", DoneFile: true, MinToolCalls: 1, Blocked: true,
+		Checklist: true, Promise: "COMPLETE", Response: "DONE", DoneFile: true, MinToolCalls: 1, Blocked: true, Ask: true,
 	}
 }
 
@@ -233,7 +233,7 @@ func TestBaseComesFirst(t *testing.T) {
 		got := prompt.Compose(p)
 		// What does not change from one iteration to the next comes before all that does.
 		steady := p
-		steady.Failures, steady.Left, steady.Refused, steady.Hints, steady.Messages = nil, nil, nil, nil, nil
+		steady.Failures, steady.Left, steady.Refused, steady.Hints, steady.Messages, steady.Asked = nil, nil, nil, nil, nil, nil
 		blank := strings.TrimSpace(p.Base) == ""
 		if !blank && !strings.HasPrefix(got, p.Base) || !strings.HasPrefix(got, prompt.Compose(steady)) {
 			t.Fatalf("%q", got)
@@ -249,7 +249,7 @@ func TestComposeIsDeterministicAndBounded(t *testing.T) {
 			t.Fatalf("%q, and then %q", got, again)
 		}
 		bound := 1536 + len(p.Base) + len(p.LoopDir) + len(p.TaskFile) + 2*len(p.Promise) + 2*len(p.Response) + len(p.Reflection)
-		entries := [][]string{p.Left, p.Refused, p.Hints, nil}
+		entries := [][]string{p.Left, p.Refused, p.Hints, nil, p.Asked}
 		for _, message := range p.Messages {
 			bound += len(message.From)
 			entries[3] = append(entries[3], message.Text)

@@ -22,6 +22,7 @@
 //	what the last iteration left
 //	what was wrong with tasks.json
 //	why the last claim was not accepted
+//	its questions without an answer
 //	hints
 //	messages of people                  last, because they are the newest
 //

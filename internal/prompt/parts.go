@@ -25,6 +25,8 @@ type Parts struct {
 	DoneFile bool
 	// Blocked says that an agent may end the loop because it cannot go on without a person.
 	Blocked bool
+	// Ask says that the agent may ask a person questions with 'ralph ask', in its shell.
+	Ask bool
 	// MinToolCalls is how many uses of tools a claim needs. The prompt has it from two on: one is
 	// what any work takes.
 	MinToolCalls int
@@ -34,6 +36,7 @@ type Parts struct {
 	Refused  []string  // why the last claim did not count
 	// what the last iteration said that did not count as a claim; nil if there was nothing
 	Ignored    *Ignored
+	Asked      []string  // its questions that have no answer, with their numbers
 	Hints      []string  // for an agent that gets no further
 	Reflection string    // the text for an iteration that reflects
 	Messages   []Message // what people sent, oldest first

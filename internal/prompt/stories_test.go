@@ -33,7 +33,7 @@ func planned(mode event.StoryMode, changes ...func(*prompt.Stories)) prompt.Part
 	for _, change := range changes {
 		change(s)
 	}
-	return prompt.Parts{Iteration: 4, Of: 15, Promise: "COMPLETE", Blocked: true, Stories: s}
+	return prompt.Parts{Iteration: 4, Of: 15, Promise: "COMPLETE", Blocked: true, Ask: true, Stories: s}
 }
 
 func skip(s *prompt.Stories)  { s.SkipReview = true }

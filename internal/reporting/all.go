@@ -69,8 +69,12 @@ func add(o *report.Overview, s registry.Status, name string) {
 		l.Group, l.Problem = "damaged", render.Clean(err.Error())
 	}
 	r.Judge(report.Facts{Name: name, Alive: s.Live.Alive, Now: o.At, Said: saidBy(s)})
-	if r.Damage != "" {
+	switch {
+	case r.Damage != "":
 		l.Group = "damaged"
+	case err == nil && s.Live.Alive: // the state file may be older than the journal
+		s.Head.Status, s.Head.Waiting = r.Status, r.Waiting
+		l.Group = listing.GroupOf(s).String()
 	}
 	o.Add(l, r)
 }

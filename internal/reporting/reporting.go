@@ -18,6 +18,7 @@ type Options struct {
 	All        bool   // all loops of this machine
 	Since      string
 	Markdown   bool
+	JUnit      bool // XML for CI systems
 	JSON       bool
 	Output     string // a file; - is stdout; empty is stdout, or on a terminal a page in a new file
 	Force      bool   // Output may exist
@@ -28,6 +29,12 @@ func Report(e *cli.Env, o Options) error {
 	switch {
 	case o.Markdown && o.JSON:
 		return cli.Refuse("leave one of them out", "--markdown and --json are two forms")
+	case o.JUnit && (o.Markdown || o.JSON):
+		return cli.Refuse("leave one of them out", "--junit is another form")
+	case o.JUnit && o.All:
+		return cli.Refuse("name one loop", "--junit is about one loop")
+	case o.JUnit && o.Iterations != "":
+		return cli.Refuse("leave -i out", "--junit has every iteration")
 	case o.All && o.Name != "":
 		return cli.Refuse("leave the name out, or --all", "--all is about all loops")
 	case o.All && o.Iterations != "":
@@ -64,6 +71,8 @@ func one(e *cli.Env, o Options) error {
 		switch {
 		case o.JSON:
 			return cli.PrintJSON(w, r, "  ")
+		case o.JUnit:
+			return report.JUnit(w, r)
 		case o.Markdown:
 			return report.Markdown(w, r, time.Local)
 		}

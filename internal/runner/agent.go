@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/credentials"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/otlp"
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -78,9 +79,9 @@ func plain(a config.Agent, ask Ask) agent.Dialect {
 }
 
 // Prepared returns a conversation with the settings' command and flags, and the command that would
-// be started. The error names the setting that cannot be used. With a nil ask it assumes a current
-// version of the program.
-func Prepared(a config.Agent, ask Ask) (agent.Dialect, agent.Command, error) {
+// be started in dir, an absolute path. The error names the setting that cannot be used. With a nil
+// ask it assumes a current version of the program.
+func Prepared(a config.Agent, dir string, ask Ask) (agent.Dialect, agent.Command, error) {
 	dialect, err := dialect(a, ask)
 	if err != nil {
 		return nil, agent.Command{}, err
@@ -89,6 +90,7 @@ func Prepared(a config.Agent, ask Ask) (agent.Dialect, agent.Command, error) {
 	if err != nil {
 		return nil, agent.Command{}, err
 	}
+	spec.Dir = dir
 	command, err := dialect.Command(spec)
 	if err != nil {
 		return nil, agent.Command{}, err
@@ -226,10 +228,11 @@ func (r *runner) decideKeys() {
 }
 
 // environment returns the user's environment with variables that describe the loop. A process that
-// serves several iterations has the number of its first one.
+// serves several iterations has the number, and the span, of its first one.
 func (r *runner) environment(place, iteration int) []string {
 	a := r.Settings.AllAgents()[place]
-	env := process.Environment(r.Env, append(r.keys[place].Dropped(a), OutliveVariable), append(r.loopVariables(), fmt.Sprintf("RALPH_ITERATION=%d", iteration)))
+	dropped := append(r.keys[place].Dropped(a), OutliveVariable, "TRACEPARENT", "TRACESTATE")
+	env := process.Environment(r.Env, dropped, append(r.loopVariables(), fmt.Sprintf("RALPH_ITERATION=%d", iteration), "TRACEPARENT="+otlp.TraceParent(r.id, r.traceParent, iteration)))
 	if a.Outlive {
 		env = append(env, OutliveVariable+"=1")
 	}

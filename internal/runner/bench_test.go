@@ -9,12 +9,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -93,6 +97,38 @@ func BenchmarkIngest(b *testing.B) {
 	}
 }
 
+// BenchmarkIngestExported compares a loop whose trace is exported with one that has no collector,
+// in turns, by the times of loop.started and loop.ended in their journals.
+func BenchmarkIngestExported(b *testing.B) {
+	file := filepath.Join(b.TempDir(), "stream.jsonl")
+	stream := agenttest.WorkStream(b, "../agent/claude/testdata/tool-run.jsonl", streamBytes)
+	if err := os.WriteFile(file, stream, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	var requests atomic.Int64
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		requests.Add(1)
+	}))
+	defer collector.Close()
+	dialect := func() agent.Dialect { return claude.New(nil) }
+	var ran, cpu []float64
+	for b.Loop() {
+		for range rounds {
+			without := ingestWith(b, file, dialect, func(*config.Settings) {})
+			before := requests.Load()
+			with := ingestWith(b, file, dialect, func(s *config.Settings) { s.Telemetry.OTLP.Endpoint = collector.URL })
+			if requests.Load() == before {
+				b.Fatal("the collector got nothing")
+			}
+			ran, cpu = append(ran, with.ran/without.ran), append(cpu, with.took.cpu/without.took.cpu)
+		}
+	}
+	b.ReportMetric(median(ran), "x-without")
+	b.ReportMetric(median(cpu), "cpu-x-without")
+	b.ReportMetric(0, "ns/op")
+}
+
 // cost is what something took, in seconds.
 type cost struct{ wall, cpu float64 }
 
@@ -124,6 +160,21 @@ func (p played) Command(s agent.Spec) (agent.Command, error) {
 // ingest runs the loop and returns how long it took from the agent's start to the sealed
 // journal, and how many bytes that has.
 func ingest(b *testing.B, file string, dialect func() agent.Dialect, compress bool) (took cost, size int64) {
+	r := ingestWith(b, file, dialect, func(s *config.Settings) { s.Journal.Compress = compress })
+	if !compress && r.size < streamBytes/2 {
+		b.Fatalf("%d bytes in the journal of a stream of %d", r.size, streamBytes)
+	}
+	return r.took, r.size
+}
+
+// ingested is what a loop came to.
+type ingested struct {
+	took cost    // from the agent's start to the end of the runner
+	ran  float64 // seconds from loop.started to loop.ended
+	size int64   // of the journal
+}
+
+func ingestWith(b *testing.B, file string, dialect func() agent.Dialect, change func(*config.Settings)) (r ingested) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	dir, err := os.MkdirTemp(b.TempDir(), "loop-")
 	if err != nil {
@@ -135,13 +186,13 @@ func ingest(b *testing.B, file string, dialect func() agent.Dialect, compress bo
 	settings := defaults(b)
 	settings.MaximumIterations = 1
 	settings.Agent = config.Agent{Command: "cat", Protocol: "played"}
-	settings.Journal.Compress = compress
+	change(&settings)
 	var since func() cost
 	ended, err := Run(context.Background(), Config{
 		Home: filepath.Join(dir, "home"), Name: "bench", Dir: dir, Project: dir, Settings: settings, Frozen: frozen(b, settings),
 		Prompt: "work", Env: os.Environ(), Ready: func(*event.LoopEnded) { since = stopwatch(b, syscall.RUSAGE_SELF) },
 	})
-	took = since()
+	r.took = since()
 	if err != nil || ended.Reason != event.ReasonIterations {
 		b.Fatal(ended, err)
 	}
@@ -150,12 +201,21 @@ func ingest(b *testing.B, file string, dialect func() agent.Dialect, compress bo
 		b.Fatal(err)
 	}
 	for _, s := range segments {
-		size += s.Size
+		r.size += s.Size
 	}
-	if !compress && size < streamBytes/2 {
-		b.Fatalf("%d bytes in the journal of a stream of %d", size, streamBytes)
+	var first time.Time
+	for e, err := range journal.Read(dir, journal.ReadOptions{}) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if first.IsZero() {
+			first = e.At
+		}
+		if e.Type == event.TypeLoopEnded {
+			r.ran = e.At.Sub(first).Seconds()
+		}
 	}
-	return took, size
+	return r
 }
 
 func frozen(b *testing.B, s config.Settings) []byte {

@@ -76,6 +76,7 @@ func (r *runner) recordCommands(ctx context.Context, box *inbox.Box, items []inb
 		if c := item.Command; c != nil {
 			in.Commands = append(in.Commands, event.CommandReceived{
 				ID: c.ID, Kind: c.Kind, From: policy.Sender(c.From), Text: c.Text, Key: c.Key, Val: c.Value,
+				Choices: c.Choices, Blocks: c.Blocks, Question: c.Question,
 			})
 			continue
 		}

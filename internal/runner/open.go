@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/executor"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/otlp"
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/redact"
@@ -27,7 +29,7 @@ const sweepGrace = 5 * time.Second
 // open recovers the journal, begins a segment, and opens the inbox. After an error the caller
 // closes what is open: the next runner may start as soon as run.lock is free.
 func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
-	r.redactor = redact.New(slices.Concat(r.Env, credentials.Secrets(r.Settings)))
+	r.redactor = redact.New(slices.Concat(r.Env, credentials.Secrets(r.Settings), otlp.Secrets(r.Settings.Telemetry.OTLP, r.Env)))
 	r.Frozen, _ = r.redactor.Mask(r.Frozen)
 	opt := r.journalOptions()
 	rec, err := journal.Recover(r.Dir, opt)
@@ -60,6 +62,7 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 			return nil, err
 		}
 	}
+	rules.Limits.Cost = r.nested.limitCost(rules.Limits.Cost)
 	rules.WaitEnds, rules.Agents, rules.Reviewers = r.Unattended, nil, 0
 	about := r.about()
 	if !stories {
@@ -70,11 +73,16 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	}
 	r.project = r.projections() // removes temporary files, so before anything is written
 	if r.id = state.Lifecycle.ID; r.id == "" {
-		r.id = NewID(r.clock())
+		r.id = cmp.Or(r.ID, NewID(r.clock()))
+	}
+	r.traceParent = state.Lifecycle.TraceParent
+	if !state.Begun() {
+		r.traceParent = outerTrace(r.Env)
 	}
 	if err := r.register(&state); err != nil {
 		return nil, err
 	}
+	r.nested.release()
 	LetOutlive(r.id, r.Settings)
 	writer, events, err := journal.Create(r.Dir, rec, iteration, checkpoint, opt)
 	if err != nil {
@@ -149,7 +157,7 @@ func (r *runner) begin(state *loopstate.State, rec journal.Recovery, rules event
 		}
 		first = event.LoopStarted{
 			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.WorkDir, Host: host, PID: os.Getpid(),
-			Version: r.Version, Agent: about, Rules: rules, Task: task, Settings: r.settingsEvent(),
+			Version: r.Version, Agent: about, Rules: rules, Task: task, Settings: r.settingsEvent(), TraceParent: r.traceParent,
 		}
 	} else {
 		// The last step that can fail: the old settings show which ones a person has changed, also

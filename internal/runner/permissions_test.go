@@ -31,7 +31,7 @@ func TestPermissionsOfEachAgent(t *testing.T) {
 	} {
 		for permissions, held := range map[string]bool{"": true, "full": true, "workspace": row.workspace, "ask": row.ask} {
 			a := config.Agent{Command: row.command, Permissions: permissions}
-			_, command, err := Prepared(a, nil)
+			_, command, err := Prepared(a, t.TempDir(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestForeignAgentSettingsAreRefused(t *testing.T) {
 		{config.Agent{Command: "codex", Session: "b"}, "agent.session: an agent of protocol codex cannot go on from an earlier session: leave it out"},
 		{config.Agent{Command: "qwen", Protocol: "claude", Session: "b"}, "agent.session: an agent of protocol claude cannot go on from an earlier session: leave it out"},
 	} {
-		_, _, err := Prepared(row.agent, nil)
+		_, _, err := Prepared(row.agent, t.TempDir(), nil)
 		if got := fmt.Sprint(err); err != nil && got != row.want || err == nil && row.want != "" {
 			t.Errorf("%+v: %v, want %q", row.agent, err, row.want)
 		}

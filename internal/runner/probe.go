@@ -40,7 +40,7 @@ func (r *runner) prober(place int) Ask {
 func (r *runner) probeFirstAgent() {
 	switch a := r.Settings.AllAgents()[0]; a.ResolvedProtocol() {
 	case config.ProtocolCodex, config.ProtocolClaude:
-		_, _, _ = Prepared(a, r.prober(0)) // the start of the agent reports its error
+		_, _, _ = Prepared(a, r.WorkDir, r.prober(0)) // the start of the agent reports its error
 	}
 }
 

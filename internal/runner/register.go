@@ -23,7 +23,7 @@ func (r *runner) register(state *loopstate.State) error {
 	host, _ := os.Hostname()
 	entry := registry.Entry{
 		Name: r.Name, Dir: r.Dir, Project: r.Project, ID: r.id, Agent: cmp.Or(r.about()[0].Name, r.about()[0].Protocol), Host: host,
-		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version,
+		PID: os.Getpid(), Started: r.clock().UTC().Truncate(time.Microsecond), Version: r.Version, Parent: r.nested.parent(),
 	}
 	var all sync.WaitGroup
 	var frozen, reserved, synced, entered error

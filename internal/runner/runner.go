@@ -31,6 +31,7 @@ import (
 // Config is what a runner needs to know. A starter passes it to a detached runner as JSON.
 type Config struct {
 	Home     string          // ralph's own home
+	ID       string          // the ULID of a new loop; without it the runner makes one
 	Name     string          // of the loop
 	Dir      string          // the loop's folder, absolute
 	Project  string          // the folder that holds .ralph, where guardrails run; absolute
@@ -91,6 +92,9 @@ type runner struct {
 	// places of the agents that had an iteration; used by the executor's worker
 	started  []int
 	follower follower
+	// traceParent is the span of another program in which the loop began; empty if there is none.
+	traceParent string
+	nested      *nesting
 }
 
 // Run runs the loop until it has ended and returns how. The error is a *registration.HeldError, a
@@ -109,10 +113,15 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 		return event.LoopEnded{}, err
 	}
 	defer func() { _ = tree.Release() }() // as above
+	nested, err := nest(&cfg, process.Ancestors())
+	if err != nil {
+		return event.LoopEnded{}, err
+	}
+	defer nested.release()
 	// Without a subreaper, stray processes of an agent are found by their mark.
 	_ = process.EnableSubreaper()
 	cfg.WorkDir = cmp.Or(cfg.WorkDir, cfg.Project)
-	r := &runner{Config: cfg, lock: lock, clock: time.Now, inputs: make(chan loop.Input, maxInputs), driverDone: make(chan struct{}), inboxReads: make(chan chan struct{}), inboxClosed: make(chan struct{})}
+	r := &runner{Config: cfg, nested: &nested, lock: lock, clock: time.Now, inputs: make(chan loop.Input, maxInputs), driverDone: make(chan struct{}), inboxReads: make(chan chan struct{}), inboxClosed: make(chan struct{})}
 	r.decideKeys()
 	box, err := r.open(ctx)
 	if err != nil {
@@ -144,6 +153,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 		})
 		r.driver.InboxRead = read
 	}
+	exported := r.exportTrace()
 	failure := r.driver.Run(ctx)
 	cancel()
 	close(r.driverDone)
@@ -176,6 +186,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	if projected := r.project.Close(); projected != nil && err == nil {
 		r.warn(fmt.Errorf("%w; the journal has all of it, and 'ralph journal rebuild %s' writes it again", projected, r.Name))
 	}
+	exported()
 	if state.Lifecycle.Ended == nil {
 		return event.LoopEnded{}, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/otlp"
 	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/internal/redact"
@@ -166,7 +167,7 @@ func TestAgentEnvironment(t *testing.T) {
 	outer := []string{
 		"PATH=/bin", "CLAUDECODE=1", "RALPH_LOOP=outer", "ANTHROPIC_API_KEY=a", "ANTHROPIC_AUTH_TOKEN=b", "OPENAI_API_KEY=c", "CODEX_API_KEY=d",
 	}
-	common := []string{"RALPH_LOOP=demo", "RALPH_LOOP_DIR=/p/.ralph/demo", "RALPH_ITERATION=3", "TASK_FOLDER=/p/.ralph/demo"}
+	common := []string{"RALPH_LOOP=demo", "RALPH_LOOP_DIR=/p/.ralph/demo", "RALPH_ITERATION=3", "TASK_FOLDER=/p/.ralph/demo", "TRACEPARENT=" + otlp.TraceParent("01JD", "", 3)}
 	for name, row := range map[string]struct {
 		agent config.Agent
 		want  []string // besides the variables of every agent
@@ -226,7 +227,7 @@ func TestEnvironmentOfEachAgent(t *testing.T) {
 				want = append(want, name+"=users")
 			}
 		}
-		want = slices.Concat(want, command.Env, []string{"RALPH_LOOP=demo", "RALPH_LOOP_DIR=/p/.ralph/demo", "RALPH_ITERATION=3", "TASK_FOLDER=/p/.ralph/demo"})
+		want = slices.Concat(want, command.Env, []string{"RALPH_LOOP=demo", "RALPH_LOOP_DIR=/p/.ralph/demo", "RALPH_ITERATION=3", "TASK_FOLDER=/p/.ralph/demo", "TRACEPARENT=" + otlp.TraceParent("01JD", "", 3)})
 		got := process.Environment(cfg.Env, command.Drop, slices.Concat(command.Env, cfg.Own))
 		slices.Sort(got)
 		slices.Sort(want)
@@ -256,7 +257,7 @@ func TestACPAgentProfiles(t *testing.T) {
 			continue
 		}
 		// The error names the profile.
-		_, _, err := Prepared(config.Agent{Command: known.Program, Provider: "p"}, nil)
+		_, _, err := Prepared(config.Agent{Command: known.Program, Provider: "p"}, t.TempDir(), nil)
 		if err == nil || strings.Contains(err.Error(), "acp: agent takes") {
 			t.Errorf("%s: %v", known.Program, err)
 		}
@@ -275,7 +276,7 @@ func TestUserFlagsWin(t *testing.T) {
 	for _, a := range agents {
 		a.Model = "m"
 		t.Run(strings.TrimPrefix(a.Command+" "+a.Protocol+strings.Join(a.Flags, " "), " "), func(t *testing.T) {
-			_, usual, err := Prepared(a, nil)
+			_, usual, err := Prepared(a, t.TempDir(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,7 +297,7 @@ func TestUserFlagsWin(t *testing.T) {
 				}
 				b := a
 				b.Flags = slices.Concat(a.Flags, mine)
-				_, given, err := Prepared(b, nil)
+				_, given, err := Prepared(b, t.TempDir(), nil)
 				if err != nil {
 					t.Errorf("%q: %v", mine, err)
 					continue

@@ -31,7 +31,9 @@ type Report struct {
 	How       event.Delivery `json:"how,omitempty"`
 	Iteration int            `json:"iteration,omitempty"`
 	Why       string         `json:"why,omitempty"`
-	Orphan    bool           `json:"runnerEnded,omitempty"` // its runner ended before it was delivered
+	// of a question, and of an answer that was accepted
+	Question int  `json:"question,omitempty"`
+	Orphan   bool `json:"runnerEnded,omitempty"` // its runner ended before it was delivered
 	// nothing happens until a person resumes the loop
 	Resting bool `json:"resting,omitempty"`
 
@@ -87,6 +89,14 @@ func (f *Report) settled() bool { return f.Outcome == "delivered" || f.Outcome =
 func (f *Report) Apply(e event.Event) bool {
 	payload, _ := event.Decode(e)
 	switch p := payload.(type) {
+	case event.QuestionAsked:
+		if p.Command == f.ID {
+			f.Question = p.Number
+		}
+	case event.QuestionAnswered:
+		if p.Command == f.ID {
+			f.Question = p.Number
+		}
 	case event.CommandReceived:
 		if p.ID == f.ID {
 			f.Outcome, f.Iteration = "received", e.Iter
@@ -115,14 +125,23 @@ func (f *Report) print(e *cli.Env, asJSON bool) error {
 		}
 		return err
 	}
-	if f.Outcome == "refused" {
-		return cli.Refuse(f.hint(), "%s was refused: %s", f.Kind, f.Why)
+	if err := f.refusal(); err != nil {
+		return err
 	}
-	fmt.Fprintln(e.Stdout, f.message())
+	fmt.Fprintln(e.Stdout, f.Message())
 	return nil
 }
 
-func (f *Report) message() string {
+// refusal is the error of a command that the loop refused.
+func (f *Report) refusal() error {
+	if f.Outcome != "refused" {
+		return nil
+	}
+	return cli.Refuse(f.hint(), "%s was refused: %s", f.Kind, f.Why)
+}
+
+// Message says in a line what became of a command that was not refused.
+func (f *Report) Message() string {
 	kind, received := inbox.Kind(f.Kind), f.Outcome == "received"
 	switch {
 	case received && f.Orphan:
@@ -135,6 +154,8 @@ func (f *Report) message() string {
 		return fmt.Sprintf("%s received by loop %s; the agent has it at its next step, or at the latest in the prompt of iteration %d", f.Kind, f.Loop, f.Iteration+1)
 	case f.How != event.DeliveredLoop:
 		return fmt.Sprintf("%s delivered at iteration %d of loop %s (%s)", f.Kind, f.Iteration, f.Loop, f.How)
+	case kind == inbox.Ask:
+		return fmt.Sprintf("question %d asked: work on; the answer will reach you as a message", f.Question)
 	case kind == inbox.Wait:
 		return fmt.Sprintf("wait noted by loop %s: end your turn; no other iteration begins before a person has resumed it", f.Loop)
 	case kind == inbox.Blocked:

@@ -66,32 +66,50 @@ func (v Flags) Send(e *cli.Env, c inbox.Command) error {
 
 // SendTo sends a command to a loop and prints its outcome.
 func (v Flags) SendTo(e *cli.Env, s registry.Status, c inbox.Command) error {
+	f, err := deliver(e, s, c, v.Wait)
+	if err != nil {
+		return err
+	}
+	return f.print(e, v.JSON)
+}
+
+// Deliver sends a command to a loop and returns its outcome, which is that the loop has received or
+// delivered it. After the loop has received it, Deliver waits no longer than the patience. A
+// refusal is an error with its next step.
+func Deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Duration) (Report, error) {
+	f, err := deliver(e, s, c, patience)
+	if err == nil {
+		err = f.refusal()
+	}
+	return f, err
+}
+
+func deliver(e *cli.Env, s registry.Status, c inbox.Command, patience time.Duration) (Report, error) {
 	if c.Kind.IsMessage() && strings.TrimSpace(c.Text) == "" {
-		return cli.Refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is no text for the agent")
+		return Report{}, cli.Refuse(fmt.Sprintf("write it as in 'ralph %s \"leave the schema alone\"'", c.Kind), "there is no text for the agent")
 	}
 	if !s.Live.Alive {
-		return notRunning(e, s)
+		return Report{}, notRunning(e, s)
 	}
+	f := Report{Loop: s.Name, Kind: string(c.Kind), key: c.Key}
 	_, from, err := journal.Last(s.Dir, 1)
 	if err != nil {
-		return err
+		return f, err
 	}
-	id, err := Drop(s.Name, s.Dir, c)
-	if err != nil {
-		return err
+	if f.ID, err = Drop(s.Name, s.Dir, c); err != nil {
+		return f, err
 	}
-	f := Report{ID: id, Loop: s.Name, Kind: string(c.Kind), key: c.Key}
-	if err := f.watch(s.Dir, from.Seq, v.Wait); err != nil {
-		return err
+	if err := f.watch(s.Dir, from.Seq, patience); err != nil {
+		return f, err
 	}
 	if f.Outcome == "" {
-		return undelivered(e, s, f)
+		return f, undelivered(e, s, f)
 	}
 	if f.Outcome == "received" && !f.Orphan {
 		state, err := loopstate.Open(s.Dir)
 		f.Resting = err == nil && state.NeedsResume()
 	}
-	return f.print(e, v.JSON)
+	return f, nil
 }
 
 // notRunning is the refusal to send to a loop that has ended or whose runner died.

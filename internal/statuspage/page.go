@@ -101,6 +101,7 @@ func (d *page) all() {
 	d.account()
 	d.limits()
 	d.commands()
+	d.questions()
 	d.places()
 }
 
@@ -157,6 +158,10 @@ func (d *page) waits() {
 	d.add("waits for", "%s", cli.Local(d.Waiting(), d.now))
 	switch d.Wait.For {
 	case event.WaitPerson:
+		if n := d.Questions.Waits; len(n) > 0 {
+			d.add("", "'ralph answer %s %d TEXT' continues it", d.status.Name, n[0])
+			break
+		}
 		d.add("", "'ralph resume %s' continues it", d.status.Name)
 	case event.WaitBreaker:
 		d.add("", "%s", d.Breaker.Hint)
@@ -351,6 +356,31 @@ func (d *page) commands() {
 			text += ": " + render.Cut(render.Clean(c.Text), 60)
 		}
 		d.add("open", "%s (%s), %s", text, c.From, where)
+	}
+}
+
+// questions are those of the agent that have no answer, or whose answer it does not have yet.
+func (d *page) questions() {
+	for _, q := range d.Questions.List {
+		if q.Read {
+			continue
+		}
+		text := render.Clean(q.Brief())
+		if len(q.Choices) > 0 {
+			text += " (" + render.Clean(strings.Join(q.Choices, " | ")) + ")"
+		}
+		if q.Blocks {
+			text += "; the work is not done without an answer"
+		}
+		d.add(fmt.Sprintf("question %d", q.Number), "%s", text)
+		switch {
+		case !q.Open():
+			d.add("", "answered: %s; the agent does not have it yet", render.Cut(render.Clean(q.Answer), 60))
+		case d.status.Live.Alive && d.Lifecycle.Ended == nil:
+			d.add("", "'ralph answer %s %d TEXT' answers it", d.status.Name, q.Number)
+		default:
+			d.add("", "it has no answer")
+		}
 	}
 }
 

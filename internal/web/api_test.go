@@ -49,7 +49,8 @@ func TestCommandsReachTheInbox(t *testing.T) {
 		return w.ask("POST", "/api/loops/demo/commands", body, append(w.bearer(), "Content-Type", "application/json; charset=utf-8")...)
 	}
 	for body, want := range map[string]int{
-		`{"kind":"steer","text":" hello "}`: 202, `{"kind":"set","key":"maximumIterations","value":"9"}`: 202, `{"kind":"stop-now"}`: 202,
+		`{"kind":"steer","text":" hello "}`: 202, `{"kind":"set","key":"maximumIterations","value":"9"}`: 202, `{"kind":"stop-now"}`: 202, `{"kind":"answer","question":1,"text":"tabs"}`: 202,
+		`{"kind":"answer","text":"tabs"}`: 400, `{"kind":"answer","question":1}`: 400, `{"kind":"ask","text":"Why?"}`: 400,
 		`{"kind":"steer"}`: 400, `{"kind":"dance"}`: 400, `{"kind":"set"}`: 400, `{"kind":"wait","text":"x"}`: 400, `{"id":"x","kind":"stop"}`: 400, `steer`: 400, ``: 400,
 		`{"kind":"steer","text":"` + strings.Repeat("x", maxBody) + `"}`: 413,
 	} {
@@ -65,7 +66,7 @@ func TestCommandsReachTheInbox(t *testing.T) {
 			kinds[i.Command.Kind] = *i.Command
 		}
 	}
-	if len(items) != 3 || kinds[inbox.Steer].Text != "hello" || kinds[inbox.Set].Value != "9" || !strings.HasPrefix(kinds[inbox.Steer].From, "web:") {
+	if len(items) != 4 || kinds[inbox.Answer].Question != 1 || kinds[inbox.Steer].Text != "hello" || kinds[inbox.Set].Value != "9" || !strings.HasPrefix(kinds[inbox.Steer].From, "web:") {
 		t.Errorf("%d items: %+v", len(items), kinds)
 	}
 }

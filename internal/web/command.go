@@ -19,6 +19,8 @@ type given struct {
 	Text  string     `json:"text"`
 	Key   string     `json:"key"`
 	Value string     `json:"value"`
+	// Question is the number of the one that an answer is for.
+	Question int `json:"question"`
 }
 
 // dropped is the answer to a command: it is in the loop's inbox, on the disk.
@@ -62,9 +64,9 @@ func readCommand(r *http.Request) (inbox.Command, error) {
 	if err := from.Decode(&g); err != nil {
 		return inbox.Command{}, err
 	}
-	c := inbox.Command{Kind: g.Kind, Text: strings.TrimSpace(g.Text), Key: g.Key, Value: g.Value, From: sender()}
+	c := inbox.Command{Kind: g.Kind, Text: strings.TrimSpace(g.Text), Key: g.Key, Value: g.Value, Question: g.Question, From: sender()}
 	switch c.Kind {
-	case inbox.Wait, inbox.Blocked:
+	case inbox.Wait, inbox.Blocked, inbox.Ask:
 		return c, errors.New(string(c.Kind) + " is a command of an agent")
 	}
 	return c, c.Check()

@@ -24,6 +24,16 @@ type Detail struct {
 	Iteration *ended    `json:"lastIteration,omitempty"`
 	// Commands are those that were received and have not taken effect.
 	Commands []event.CommandReceived `json:"commands"`
+	// Questions are those of the agent that have no answer, by number.
+	Questions []question `json:"questions"`
+}
+
+// question is what the agent asks while it works on.
+type question struct {
+	Number  int      `json:"number"`
+	Text    string   `json:"text"`
+	Choices []string `json:"choices"` // answers that it expects
+	Blocks  bool     `json:"blocks"`  // the work is not done without an answer
 }
 
 // ended is the last iteration that ended.
@@ -46,7 +56,12 @@ func (s *Server) detailOf(l registry.Status, v projector.View) Detail {
 	}
 	d := Detail{
 		Loop: describe(s.env, []registry.Status{l})[0], Now: s.env.Now(), Doing: v.Doing, Until: v.Until,
-		Ticked: v.Ticked, Boxes: v.Boxes, Iteration: v.Last, Agents: []string{}, Commands: v.Commands,
+		Ticked: v.Ticked, Boxes: v.Boxes, Iteration: v.Last, Agents: []string{}, Commands: v.Commands, Questions: []question{},
+	}
+	for _, q := range v.Questions {
+		if q.Open() {
+			d.Questions = append(d.Questions, question{q.Number, q.Text, append([]string{}, q.Choices...), q.Blocks})
+		}
 	}
 	if v.Open && v.Story != nil && v.Story.ID != "" {
 		d.Story = render.Clean(string(v.Story.Mode) + " " + v.Story.ID)

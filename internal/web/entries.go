@@ -66,6 +66,9 @@ func entriesFor(all []transcript.Entry, asHTML bool) []entry {
 		if m, ok := e.Body.(transcript.Message); ok && m.ID != "" && m.Command != "" {
 			key = m.ID
 		}
+		if q, ok := e.Body.(transcript.Question); ok { // the same on the page where it was asked
+			key = "question-" + strconv.Itoa(q.Number)
+		}
 		made := entry{Key: key, Entry: e}
 		if asHTML {
 			made.HTML = asMarkup(e)

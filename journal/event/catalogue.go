@@ -51,9 +51,13 @@ func (StoriesRead) EventType() Type          { return TypeStoriesRead }
 func (StoriesJudged) EventType() Type        { return TypeStoriesJudged }
 func (StoryReviewed) EventType() Type        { return TypeStoryReviewed }
 func (ReviewUndone) EventType() Type         { return TypeReviewUndone }
+func (QuestionAsked) EventType() Type        { return TypeQuestionAsked }
+func (QuestionAnswered) EventType() Type     { return TypeQuestionAnswered }
 func (BudgetWarned) EventType() Type         { return TypeBudgetWarned }
 func (BreakerTripped) EventType() Type       { return TypeBreakerTripped }
 func (ClockJumped) EventType() Type          { return TypeClockJumped }
+func (TelemetryFailed) EventType() Type      { return TypeTelemetryFailed }
+func (TelemetryRestored) EventType() Type    { return TypeTelemetryRestored }
 func (Decided) EventType() Type              { return TypeDecided }
 func (EffectFailed) EventType() Type         { return TypeEffectFailed }
 func (TimerFired) EventType() Type           { return TypeTimerFired }
@@ -123,9 +127,13 @@ var catalogue = []entry{
 	entryOf[StoriesJudged](),
 	entryOf[StoryReviewed](),
 	entryOf[ReviewUndone](),
+	entryOf[QuestionAsked](),
+	entryOf[QuestionAnswered](),
 	entryOf[BudgetWarned](),
 	entryOf[BreakerTripped](),
 	entryOf[ClockJumped](),
+	entryOf[TelemetryFailed](),
+	entryOf[TelemetryRestored](),
 	entryOf[Decided](),
 	entryOf[EffectFailed](),
 	entryOf[TimerFired](),

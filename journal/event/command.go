@@ -15,12 +15,15 @@ const (
 	CommandKill     CommandKind = "kill"      // end the agent's processes at once, without asking, and the loop with them
 	CommandWait     CommandKind = "wait"      // from the agent: finish the present iteration and begin no other until a person resumes; Text says what for
 	CommandBlocked  CommandKind = "blocked"   // from the agent: finish the present iteration and end the loop, which needs a person; Text says why
+	CommandAsk      CommandKind = "ask"       // from the agent: ask a person Text and work on; Choices are possible answers, and Blocks says that the work is not done without one
+	CommandAnswer   CommandKind = "answer"    // answer question number Question with Text, which is given to the agent as a steer is
 )
 
 // CommandKinds is the closed list.
 var CommandKinds = []CommandKind{
 	CommandSteer, CommandFollowUp, CommandStop, CommandStopNow, CommandPause,
 	CommandResume, CommandSet, CommandKill, CommandWait, CommandBlocked,
+	CommandAsk, CommandAnswer,
 }
 
 // ParseCommandKind returns the kind of that name.
@@ -29,7 +32,9 @@ func ParseCommandKind(text string) (CommandKind, error) {
 }
 
 // IsMessage reports whether the command is a message to the agent.
-func (k CommandKind) IsMessage() bool { return k == CommandSteer || k == CommandFollowUp }
+func (k CommandKind) IsMessage() bool {
+	return k == CommandSteer || k == CommandFollowUp || k == CommandAnswer
+}
 
 // EndsNow reports whether the command ends the loop without waiting for the open iteration.
 func (k CommandKind) EndsNow() bool { return k == CommandStopNow || k == CommandKill }

@@ -82,6 +82,8 @@ var samples = []event.Payload{
 	event.BudgetWarned{Limit: "limits.cost", Why: "$8.10 of $10.00 are spent"},
 	event.BreakerTripped{Rule: "noProgress", Step: "backoff", Count: 4, Evidence: "the files are as they were", Delay: 10000},
 	event.ClockJumped{By: 3600000},
+	event.TelemetryFailed{To: "http://localhost:4318/v1/traces", Why: "connection refused"},
+	event.TelemetryRestored{To: "http://localhost:4318/v1/traces"},
 	event.Decided{Do: event.DoSteer, Why: "a person steers", Iteration: 1, Command: "01JD000000000000000000000C"},
 	event.EffectFailed{Do: event.DoStart, Error: "no such program", Class: event.ClassMissing, Hint: "install it"},
 	event.TimerFired{Name: "idle"},
@@ -102,6 +104,8 @@ var samples = []event.Payload{
 	},
 	event.StoryReviewed{Story: "US-002", Agent: "codex", Approved: true, AtCap: true, Feedback: "no test of an empty list", Count: 5, Open: true},
 	event.ReviewUndone{Story: "US-002", Files: []string{"list.go"}, Commits: 1, Ref: "refs/ralph/undone/01JD", Error: "git reset: failed"},
+	event.QuestionAsked{Number: 3, Text: "Postgres or SQLite?", Choices: []string{"postgres", "sqlite"}, Blocks: true, Command: "01JD000000000000000000000Q"},
+	event.QuestionAnswered{Number: 3, Question: "Postgres or SQLite?", Text: "postgres", From: "cli:ada@mill", Command: "01JD000000000000000000000R"},
 }
 
 func TestEachTypeHasSample(t *testing.T) {

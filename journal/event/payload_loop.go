@@ -21,6 +21,8 @@ type LoopStarted struct {
 	Task    Source `json:"task"` // where the base prompt comes from
 	// Settings are those that the loop was started with.
 	Settings *Settings `json:"settings,omitempty"`
+	// TraceParent is the span in which the loop began, as the variable TRACEPARENT has it.
+	TraceParent string `json:"traceParent,omitempty"`
 }
 
 // Settings are those of a loop when a runner started or resumed it, as a person had given them: in
@@ -136,6 +138,8 @@ type LoopEnded struct {
 	// Edited are the files of guardrails, and of settings, that the agent changed and no person has
 	// accepted.
 	Edited []EditedFile `json:"edited,omitempty"`
+	// Questions are those of the agent without an answer, and those whose answer it never had.
+	Questions []OpenQuestion `json:"questions,omitempty"`
 }
 
 // SegmentOpened: the first line of a segment.
@@ -271,6 +275,11 @@ type CommandReceived struct {
 	Text string      `json:"text,omitempty"`
 	Key  string      `json:"key,omitempty"`
 	Val  string      `json:"value,omitempty"`
+	// of an ask: answers that the agent expects
+	Choices []string `json:"choices,omitempty"`
+	Blocks  bool     `json:"blocks,omitempty"` // of an ask: the work is not done without an answer
+	// of an answer: the number of the question
+	Question int `json:"question,omitempty"`
 }
 
 // CommandDelivered: the command has taken effect.
@@ -296,6 +305,9 @@ type CompletionClaimed struct {
 // CompletionRefused: the claim does not count, and the next prompt says why.
 type CompletionRefused struct {
 	Missing []string `json:"missing"`
+	// Questions are the numbers of the open questions among what is missing, one entry of Missing
+	// each.
+	Questions []int `json:"questions,omitempty"`
 }
 
 // CompletionIgnored: the agent's text resembled a claim, or was a claim in a turn that failed. It

@@ -65,9 +65,15 @@ const (
 	TypeStoryReviewed Type = "story.reviewed"
 	TypeReviewUndone  Type = "review.undone"
 
+	TypeQuestionAsked    Type = "question.asked"
+	TypeQuestionAnswered Type = "question.answered"
+
 	TypeBudgetWarned   Type = "budget.warned"
 	TypeBreakerTripped Type = "breaker.tripped"
 	TypeClockJumped    Type = "clock.jumped"
+
+	TypeTelemetryFailed   Type = "telemetry.failed"
+	TypeTelemetryRestored Type = "telemetry.restored"
 
 	TypeDecided      Type = "decided"
 	TypeEffectFailed Type = "effect.failed"

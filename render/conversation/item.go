@@ -178,6 +178,8 @@ func (p *painter) body() {
 		p.guardrail(b)
 	case transcript.Message:
 		p.message(b)
+	case transcript.Question:
+		p.question(b)
 	case transcript.Claim:
 		p.claim(b)
 	case transcript.Commit:

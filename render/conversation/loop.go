@@ -109,6 +109,8 @@ func (p *painter) message(b transcript.Message) {
 	case event.CommandBlocked:
 		asked, mark, style = "the agent needs a person: "+b.Text, "? ", warning
 	case event.CommandSteer, event.CommandFollowUp:
+	case event.CommandAnswer:
+		asked = fmt.Sprintf("answer to question %d: %s", b.Question, b.Text)
 	case event.CommandSet:
 		asked = strings.TrimSpace("set " + b.Key + "=" + b.Value + " " + b.Text)
 	case "":
@@ -135,6 +137,31 @@ func (p *painter) message(b transcript.Message) {
 		from = " · from " + b.From
 	}
 	p.wrap(text("  "+mark, style), text(became(b), style), text(from+" · "+p.clock(p.item.At), faint))
+}
+
+// question lays out a question of the agent with its answer.
+func (p *painter) question(b transcript.Question) {
+	style := warning
+	if b.Answered {
+		style = faint
+	}
+	title := fmt.Sprintf("question %d", b.Number)
+	if b.Blocks {
+		title += " · the work is not done without an answer"
+	}
+	p.wrap(text("? ", style), text(title, style), text(" · "+p.clock(p.item.At), faint))
+	p.wrap(text("  ", plain), text(b.Text, strong))
+	if len(b.Choices) > 0 && !b.Answered {
+		p.wrap(text("  ", plain), text("choices: "+strings.Join(b.Choices, " | "), plain))
+	}
+	if !b.Answered {
+		return
+	}
+	from := ""
+	if b.By != "" {
+		from = " · from " + b.By
+	}
+	p.wrap(text("  ✓ ", good), text(b.Answer, person), text(from, faint))
 }
 
 // became says what became of a message.
@@ -216,5 +243,8 @@ func (p *painter) end(b transcript.End) {
 	}
 	for _, file := range b.Edited {
 		p.wrap(text("! ", warning), text(fmt.Sprintf("%s %s by the agent in iteration %d", file.Path, file.How, file.Iteration), warning))
+	}
+	for _, question := range b.Questions {
+		p.wrap(text("? ", warning), text(question, warning))
 	}
 }

@@ -113,6 +113,9 @@ func each() (entries []transcript.Entry) {
 		transcript.Message{ID: "1", Command: event.CommandFollowUp, Text: "Go on.", State: transcript.MessageDelivered, How: event.DeliveredPrompt, Iteration: 4},
 		transcript.Message{ID: "1", Command: event.CommandSet, Key: "limits.cost", Value: "20", State: transcript.MessageQueued},
 		transcript.Message{ID: "1", State: transcript.MessageRefused, Why: "the loop has ended"},
+		transcript.Message{ID: "1", Command: event.CommandAnswer, From: "anna", Text: "sqlite", Question: 2, State: transcript.MessageDelivered, How: event.DeliveredPrompt, Iteration: 4},
+		transcript.Question{Number: 2, Text: "Postgres or <sqlite>?", Choices: []string{"postgres", "<sqlite>"}, Blocks: true},
+		transcript.Question{Number: 3, Text: "Tabs?", Answered: true, Answer: "Use <b>tabs</b>.", By: "cli:anna"},
 		transcript.Claim{How: event.ClaimPromise, State: transcript.ClaimRefused, Missing: []string{"make test fails", "<2> boxes are open"}},
 		transcript.Claim{How: event.ClaimPromise, State: transcript.ClaimAccepted, Warning: "no tool was used"},
 		transcript.Claim{How: event.ClaimPromise, State: transcript.ClaimIgnored, Text: "<promise>done</promise>", Why: "the text differs"},
@@ -122,7 +125,7 @@ func each() (entries []transcript.Entry) {
 		transcript.Wait{For: event.WaitRate, Until: at.Add(26 * time.Hour), Over: true},
 		transcript.Wait{For: event.WaitPerson, Why: "Which <database>?"},
 		transcript.Pause{Why: "lunch"},
-		transcript.End{Status: event.StatusStopped, Reason: event.ReasonCost, Why: "$20 of $20 is spent.", Hint: "ralph start demo --resume", Edited: []event.EditedFile{{Path: "Makefile", How: event.EditChanged, Iteration: 2}}},
+		transcript.End{Status: event.StatusStopped, Reason: event.ReasonCost, Why: "$20 of $20 is spent.", Hint: "ralph start demo --resume", Questions: []string{"question 2 has no answer: <b>?"}, Edited: []event.EditedFile{{Path: "Makefile", How: event.EditChanged, Iteration: 2}}},
 		transcript.Detail{Type: event.TypeDecided, Text: "do=agent.start"},
 	} {
 		seq := event.Seq(100 + i)

@@ -31,6 +31,11 @@ func (v view) State() string {
 		return string(b.State)
 	case transcript.Message:
 		return string(b.State)
+	case transcript.Question:
+		if b.Answered {
+			return "answered"
+		}
+		return "open"
 	case transcript.Claim:
 		return string(b.State)
 	case transcript.Note:

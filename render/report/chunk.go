@@ -127,7 +127,7 @@ func failed(e transcript.Entry) bool {
 		return b.State() == transcript.StateFailed
 	case transcript.Guardrail:
 		return b.State == transcript.StateFailed
-	case transcript.Claim, transcript.Message, transcript.Commit, transcript.Wait, transcript.Pause, transcript.End:
+	case transcript.Claim, transcript.Message, transcript.Question, transcript.Commit, transcript.Wait, transcript.Pause, transcript.End:
 		return true
 	case transcript.Note:
 		return b.Tone == "failure"

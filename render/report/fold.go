@@ -112,11 +112,23 @@ func (f *Fold) Add(e event.Event) error {
 	if err != nil {
 		return err
 	}
+	if p == nil {
+		f.ofNewer(e)
+		return nil
+	}
 	f.ofLoop(e, p)
 	f.ofAgent(e, p)
 	f.ofVerification(e, p)
 	f.ofStories(p)
 	return nil
+}
+
+// ofNewer counts an event that a newer ralph wrote.
+func (f *Fold) ofNewer(e event.Event) {
+	if f.report.Newer == nil {
+		f.report.Newer = &render.Newer{}
+	}
+	f.report.Newer.Add(e.Type)
 }
 
 // ofLoop takes in the beginning and the end of the loop, its iterations and its waits.
@@ -276,6 +288,11 @@ func (f *Fold) Report() *Report {
 	for _, edited := range v.Edited {
 		edited.Path = render.Clean(edited.Path)
 		r.Edited = append(r.Edited, edited)
+	}
+	for _, q := range v.Questions {
+		if q.Open() {
+			r.Questions = append(r.Questions, event.OpenQuestion{Number: q.Number, Text: text(q.Text), Blocks: q.Blocks})
+		}
 	}
 	for _, c := range v.Commands {
 		c.Kind, c.From, c.Text, c.Key, c.Val = word(c.Kind), render.Clean(c.From), text(c.Text), render.Clean(c.Key), render.Clean(c.Val)

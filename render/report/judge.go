@@ -220,6 +220,13 @@ func (j judge) needs() {
 	case j.Status.Ended() && j.Reason.ExitCode() == event.ExitPerson, j.Status == event.StatusFailed:
 		j.need(Need{What: cmp.Or(j.Hint, j.Why), Command: resume, Seq: j.Last})
 	}
+	for _, q := range j.Questions {
+		n := Need{What: fmt.Sprintf("Question %d: %s", q.Number, units.Cut(q.Text, 400)), Command: fmt.Sprintf("ralph answer %s %d TEXT", j.name, q.Number)}
+		if j.Status.Ended() || j.Died {
+			n.What, n.Command = fmt.Sprintf("Question %d has no answer: %s", q.Number, units.Cut(q.Text, 400)), ""
+		}
+		j.need(n)
+	}
 	if len(j.Edited) > 0 {
 		var what []string
 		for _, edited := range j.Edited {

@@ -81,6 +81,9 @@ func (t *document) short(r *Report, in *time.Location) {
 	if r.Missing > 0 {
 		fact("Missing", "the journal keeps no event of the iterations up to %d", r.Missing)
 	}
+	if r.Newer != nil {
+		fact("Not shown", "%s", r.Newer)
+	}
 	if r.Damage != "" {
 		fact("Damage", "%s", r.Damage)
 	}

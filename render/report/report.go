@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/render"
 )
 
 // Report is what a loop came to.
@@ -51,14 +52,17 @@ type Report struct {
 
 	Plan *Plan `json:"plan,omitempty"` // of a loop that works on the stories of a plan
 
-	Edited   []event.EditedFile      `json:"edited,omitempty"` // and not accepted by a person
-	Pending  []event.CommandReceived `json:"pending,omitempty"`
-	Ticked   int                     `json:"ticked"` // of the checklist
-	Boxes    int                     `json:"boxes"`
-	Claims   int                     `json:"claims"`
-	Verdict  []string                `json:"verdict,omitempty"` // why the last claim was refused
-	Doubtful string                  `json:"doubtful,omitempty"`
-	Damage   string                  `json:"damage,omitempty"` // why the journal cannot be read to its end
+	Edited    []event.EditedFile      `json:"edited,omitempty"` // and not accepted by a person
+	Questions []event.OpenQuestion    `json:"openQuestions,omitempty"`
+	Pending   []event.CommandReceived `json:"pending,omitempty"`
+	Ticked    int                     `json:"ticked"` // of the checklist
+	Boxes     int                     `json:"boxes"`
+	Claims    int                     `json:"claims"`
+	Verdict   []string                `json:"verdict,omitempty"` // why the last claim was refused
+	Doubtful  string                  `json:"doubtful,omitempty"`
+	Damage    string                  `json:"damage,omitempty"` // why the journal cannot be read to its end
+	// Newer are the events of types that this version does not know; nil if there are none.
+	Newer *render.Newer `json:"newer,omitempty"`
 
 	waits string // what it waits for after the last event, as in Waits
 }

@@ -204,3 +204,23 @@ func TestUnknownCostIsNotZero(t *testing.T) {
 		t.Errorf("a part is known: %s, %s", r.Used.Cost(), r.Used.Counted())
 	}
 }
+
+// future is an event of a version that does not exist yet.
+type future struct{ Type event.Type }
+
+func (f future) EventType() event.Type { return f.Type }
+
+func TestReportCountsNewerEvents(t *testing.T) {
+	r := fold(t, events(
+		step{0, started(event.Rules{})}, step{0, future{"dream.began"}}, step{0, future{"dream.began"}},
+		step{0, event.LoopEnded{Status: event.StatusCompleted, Reason: "promise"}},
+	))
+	r.Judge(report.Facts{Name: "night"})
+	var text bytes.Buffer
+	if err := report.Markdown(&text, r, time.UTC); err != nil {
+		t.Fatal(err)
+	}
+	if want := "2 events of a newer ralph are not shown: dream.began"; r.Newer == nil || !strings.Contains(text.String(), want) {
+		t.Errorf("%+v\n%s", r.Newer, text.String())
+	}
+}

@@ -31,7 +31,10 @@ type Builder struct {
 	calls      map[string]*call // tools that run
 	guardrails map[string]*item // those that run
 	messages   map[string]*item // those that are queued
-	claim      *item            // of this iteration, without a verdict
+	questions  map[int]*question
+	claim      *item        // of this iteration, without a verdict
+	newerNote  *item        // about events of this iteration that a newer ralph wrote
+	newer      render.Newer // these events
 	waiting    *item
 	paused     *item
 
@@ -58,9 +61,10 @@ type item struct {
 
 // What is remembered of one kind; the oldest are forgotten when there are more.
 const (
-	blocksKept   = 64
-	callsKept    = 1024
-	messagesKept = 512
+	blocksKept    = 64
+	callsKept     = 1024
+	messagesKept  = 512
+	questionsKept = 128
 )
 
 // New returns a builder.
@@ -72,6 +76,7 @@ func New(o Options) *Builder {
 		opt: o, project: o.Project,
 		notes:  render.Notes{Location: o.Location, Verbose: o.Verbose},
 		blocks: map[string]*item{}, calls: map[string]*call{}, guardrails: map[string]*item{}, messages: map[string]*item{},
+		questions: map[int]*question{},
 	}
 }
 
@@ -89,6 +94,10 @@ func (b *Builder) Resume(v projector.View) {
 	for _, c := range v.Commands {
 		b.remember(c.ID, &item{Entry: Entry{Body: messageOf(c)}})
 	}
+	for _, q := range v.Questions {
+		asked := event.QuestionAsked{Number: q.Number, Text: q.Text, Choices: q.Choices, Blocks: q.Blocks}
+		b.rememberQuestion(q.Number, &item{Entry: Entry{Body: questionOf(asked)}})
+	}
 }
 
 // Add takes in the next event. A payload that cannot be read becomes a note that says so.
@@ -99,6 +108,10 @@ func (b *Builder) Add(e event.Event) {
 	p, err := event.Decode(e)
 	if err != nil {
 		b.begin(e, Note{word(e.Type), render.ToneWarning, render.Clean("event " + e.Seq.String() + " " + string(e.Type) + ": " + err.Error())})
+		return
+	}
+	if p == nil && !b.opt.Verbose {
+		b.ofNewer(e)
 		return
 	}
 	shown := b.ofAgent(e, p) || b.ofPeople(e, p) || b.ofVerification(e, p) || b.ofLoop(e, p)
@@ -113,6 +126,18 @@ func (b *Builder) Add(e event.Event) {
 	case b.opt.Verbose:
 		b.begin(e, Detail{word(e.Type), render.Fields(e)})
 	}
+}
+
+// ofNewer takes in an event of a type that this version does not know. An iteration has one note
+// about all of them: a newer ralph may write many.
+func (b *Builder) ofNewer(e event.Event) {
+	if b.newerNote == nil || b.newerNote.Iteration != e.Iter {
+		b.newer = render.Newer{}
+		b.newerNote = b.begin(e, nil)
+	}
+	b.newer.Add(e.Type)
+	b.newerNote.Body = Note{word(e.Type), render.ToneWarning, b.newer.String()}
+	b.touch(b.newerNote, e)
 }
 
 // joined makes one note of those of an event, as grave as the last, which is the gravest.

@@ -35,6 +35,7 @@ const (
 	KindPlan         Kind = "plan"
 	KindGuardrail    Kind = "guardrail"
 	KindMessage      Kind = "message"
+	KindQuestion     Kind = "question"
 	KindClaim        Kind = "claim"
 	KindCommit       Kind = "commit"
 	KindNote         Kind = "note"
@@ -47,7 +48,7 @@ const (
 // Kinds is the closed list.
 var Kinds = []Kind{
 	KindLoop, KindIteration, KindIterationEnd, KindWords, KindThinking, KindTools, KindPlan, KindGuardrail,
-	KindMessage, KindClaim, KindCommit, KindNote, KindWait, KindPause, KindEnd, KindDetail,
+	KindMessage, KindQuestion, KindClaim, KindCommit, KindNote, KindWait, KindPause, KindEnd, KindDetail,
 }
 
 // Body is what one kind of entry says: the structs of this package.
@@ -224,11 +225,24 @@ type Message struct {
 	Text      string            `json:"text,omitempty"`
 	Key       string            `json:"key,omitempty"`
 	Value     string            `json:"value,omitempty"`
+	Question  int               `json:"question,omitempty"` // the number of the one that it answers
 	State     MessageState      `json:"state"`
 	How       event.Delivery    `json:"how,omitempty"`
 	Iteration int               `json:"iteration,omitempty"` // that it was delivered in
 	Turn      int               `json:"turn,omitempty"`      // that it was delivered in, of a live delivery; from 1
 	Why       string            `json:"why,omitempty"`       // it was refused
+}
+
+// Question is a question that the agent asked while it worked on.
+type Question struct {
+	Number  int      `json:"number"` // from 1 in the loop
+	Text    string   `json:"text"`
+	Choices []string `json:"choices,omitempty"` // answers that the agent expects
+	Blocks  bool     `json:"blocks,omitempty"`  // the work is not done while it is open
+	// Answered says that it has an answer. An answer that the agent never had is taken back.
+	Answered bool   `json:"answered"`
+	Answer   string `json:"answer,omitempty"`
+	By       string `json:"by,omitempty"` // interface and sender of the answer
 }
 
 // ClaimState is what became of a claim.
@@ -291,6 +305,8 @@ type End struct {
 	Why    string             `json:"why,omitempty"`
 	Hint   string             `json:"hint,omitempty"`
 	Edited []event.EditedFile `json:"edited,omitempty"`
+	// Questions are those of the agent without an answer, each as a sentence.
+	Questions []string `json:"questions,omitempty"`
 	// Stories is what the stories of a plan came to, in words, where the loop is not completed.
 	Stories string `json:"stories,omitempty"`
 }
@@ -310,6 +326,7 @@ func (Tools) Kind() Kind        { return KindTools }
 func (Plan) Kind() Kind         { return KindPlan }
 func (Guardrail) Kind() Kind    { return KindGuardrail }
 func (Message) Kind() Kind      { return KindMessage }
+func (Question) Kind() Kind     { return KindQuestion }
 func (Claim) Kind() Kind        { return KindClaim }
 func (Commit) Kind() Kind       { return KindCommit }
 func (Note) Kind() Kind         { return KindNote }

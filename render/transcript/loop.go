@@ -107,6 +107,9 @@ func (b *Builder) loopEnded(e event.Event, p event.LoopEnded) {
 		f.Guardrails = nil // their names are in the notes of the edits
 		end.Edited = append(end.Edited, f)
 	}
+	for _, q := range p.Questions {
+		end.Questions = append(end.Questions, clean(q.String()))
+	}
 	b.begin(e, end)
 }
 

@@ -11,8 +11,20 @@ import (
 func (b *Builder) ofPeople(e event.Event, p event.Payload) bool {
 	switch p := p.(type) {
 	case event.CommandReceived:
+		if p.Kind == event.CommandAsk { // shown when it has a number, or is refused
+			b.remember(p.ID, &item{Entry: Entry{Body: messageOf(p)}})
+			return true
+		}
 		b.remember(p.ID, b.begin(e, messageOf(p)))
+	case event.QuestionAsked:
+		b.rememberQuestion(p.Number, b.begin(e, questionOf(p)))
+	case event.QuestionAnswered:
+		b.questionAnswered(e, p)
 	case event.CommandDelivered:
+		if it := b.messages[p.ID]; it != nil && it.Seq == 0 && isAsk(it) {
+			delete(b.messages, p.ID)
+			return true
+		}
 		b.answer(e, p.ID, func(m *Message) {
 			m.State, m.How, m.Iteration = MessageDelivered, word(p.How), p.Iteration
 			if p.How == event.DeliveredLive {
@@ -20,6 +32,7 @@ func (b *Builder) ofPeople(e event.Event, p event.Payload) bool {
 			}
 		})
 	case event.CommandRefused:
+		b.reopen(e, p.ID)
 		b.answer(e, p.ID, func(m *Message) { m.State, m.Why = MessageRefused, clean(p.Why) })
 	default:
 		return false
@@ -30,8 +43,13 @@ func (b *Builder) ofPeople(e event.Event, p event.Payload) bool {
 func messageOf(c event.CommandReceived) Message {
 	return Message{
 		ID: c.ID, Command: word(c.Kind), From: render.Clean(c.From), Text: clean(c.Text),
-		Key: render.Clean(c.Key), Value: render.Clean(c.Val), State: MessageQueued,
+		Key: render.Clean(c.Key), Value: render.Clean(c.Val), Question: c.Question, State: MessageQueued,
 	}
+}
+
+func isAsk(it *item) bool {
+	m, ok := it.Body.(Message)
+	return ok && m.Command == event.CommandAsk
 }
 
 func (b *Builder) remember(id string, it *item) {

@@ -368,3 +368,33 @@ func remove(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+// future is an event of a version that does not exist yet.
+type future struct{ Type event.Type }
+
+func (f future) EventType() event.Type { return f.Type }
+
+func TestNewerEventsAreOneNote(t *testing.T) {
+	all := script(
+		event.IterationStarted{N: 1}, future{"dream.began"}, event.AgentSaid{Block: "1", Text: event.Plain("words"), Final: true},
+		future{"dream.ended\x1b[2J"}, future{"dream.began"},
+	)
+	var notes []string
+	for _, e := range entries(all, 2, transcript.Options{}) {
+		if n, ok := e.Body.(transcript.Note); ok {
+			notes = append(notes, n.Text)
+		}
+	}
+	if want := []string{"3 events of a newer ralph are not shown: dream.began, dream.ended"}; !slices.Equal(notes, want) {
+		t.Errorf("notes %q, want %q", notes, want)
+	}
+	details := 0
+	for _, e := range entries(all, 2, transcript.Options{Verbose: true}) {
+		if e.Body.Kind() == transcript.KindDetail {
+			details++
+		}
+	}
+	if details != 3 {
+		t.Errorf("a verbose transcript has %d of 3 events", details)
+	}
+}

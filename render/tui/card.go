@@ -1,10 +1,12 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -14,7 +16,26 @@ func (m *model) needsPerson() bool {
 	if v.Ended != nil {
 		return v.Ended.Reason.ExitCode() == event.ExitPerson
 	}
-	return !m.over && v.Status == event.StatusWaiting && v.Until.IsZero()
+	return !m.over && waitsForPerson(v)
+}
+
+func waitsForPerson(v projector.View) bool {
+	return v.Ended == nil && v.Status == event.StatusWaiting && v.Until.IsZero()
+}
+
+// openQuestions are those of the agent without an answer, the ones that the loop waits for first.
+func openQuestions(v projector.View) []projector.Question {
+	var awaited, others []projector.Question
+	for _, q := range v.Questions {
+		switch {
+		case !q.Open():
+		case q.Number == v.Awaited:
+			awaited = append(awaited, q)
+		default:
+			others = append(others, q)
+		}
+	}
+	return append(awaited, others...)
 }
 
 // question is what the loop needs of a person, in its own words.
@@ -37,29 +58,72 @@ func (m *model) question() string {
 // cardMost is how many lines of a question are shown.
 const cardMost = 8
 
-// card is the question of the loop, with what can be done about it.
+// card is what a person can answer: the question that the loop waits for, else those that the agent
+// asked while it works on.
 func (m *model) card(columns int) (lines []string) {
-	if !m.needsPerson() || m.overlay != nil {
+	if m.overlay != nil {
 		return nil
 	}
+	if m.needsPerson() {
+		return m.framed("needs you", m.needed(), columns)
+	}
+	open := openQuestions(m.view)
+	if m.over || len(open) == 0 {
+		return nil
+	}
+	title := fmt.Sprintf("question %d", open[0].Number)
+	if len(open) > 1 {
+		title += fmt.Sprintf(" · %d more", len(open)-1)
+	}
+	how := fmt.Sprintf("/answer %d TEXT and enter: the agent works on meanwhile", open[0].Number)
+	if m.o.ReadOnly {
+		how = readOnlyAnswer
+	}
+	return m.framed(title, append(asking(open[0]), how), columns)
+}
+
+const readOnlyAnswer = "read only: 'ralph attach' without --read-only can answer"
+
+// needed is what the loop waits for, and at the end how to answer.
+func (m *model) needed() (text []string) {
+	how := "type the answer and press enter: the loop resumes with it"
+	if open := openQuestions(m.view); m.view.Awaited > 0 && len(open) > 0 && m.view.Ended == nil {
+		text = asking(open[0])
+	} else {
+		text = strings.Split(m.question(), "\n")
+	}
+	switch {
+	case m.o.ReadOnly:
+		how = readOnlyAnswer
+	case m.view.Ended != nil:
+		how = "type an answer and press enter: the loop is resumed with it"
+	}
+	return append(text, how)
+}
+
+// asking is a question with the answers that the agent expects.
+func asking(q projector.Question) []string {
+	lines := strings.Split(string(render.CleanText(q.Text)), "\n")
+	if len(q.Choices) > 0 {
+		lines = append(lines, "choices: "+render.Clean(strings.Join(q.Choices, " | ")))
+	}
+	return lines
+}
+
+// framed sets off lines with a title. The last one says what can be done.
+func (m *model) framed(title string, said []string, columns int) (lines []string) {
 	t := m.theme
 	inner := max(columns-4, 8)
+	how := said[len(said)-1]
 	var text []string
-	for _, line := range strings.Split(m.question(), "\n") {
+	for _, line := range said[:len(said)-1] {
 		text = append(text, wrap(line, inner)...)
 	}
 	if len(text) > cardMost {
 		text = append(text[:cardMost-1], "…")
 	}
-	how := "type the answer and press enter: the loop resumes with it"
-	switch {
-	case m.o.ReadOnly:
-		how = "read only: 'ralph attach' without --read-only can answer"
-	case m.view.Ended != nil:
-		how = "type an answer and press enter: the loop is resumed with it"
-	}
 	edge := t.Warning.Render("┃ ")
-	lines = append(lines, edge+t.Warning.Render(render.Cut("needs you", inner)))
+	lines = append(lines, edge+t.Warning.Render(render.Cut(title, inner)))
 	for _, line := range text {
 		lines = append(lines, edge+line)
 	}
@@ -69,8 +133,12 @@ func (m *model) card(columns int) (lines []string) {
 	return lines
 }
 
-// answer is what an answer to the question consists of.
-func answer(text string) []inbox.Command {
+// answer is what an answer consists of: to the question that the loop waits for or to the only one,
+// else to what the loop waits for.
+func answer(text string, v projector.View) []inbox.Command {
+	if open := openQuestions(v); len(open) > 0 && (v.Awaited > 0 || !waitsForPerson(v)) {
+		return []inbox.Command{{Kind: inbox.Answer, Question: open[0].Number, Text: text}}
+	}
 	return []inbox.Command{{Kind: inbox.FollowUp, Text: text}, {Kind: inbox.Resume}}
 }
 

@@ -3,10 +3,12 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -28,7 +30,7 @@ type word struct {
 var words = []word{
 	{"steer", "/steer TEXT", "give the agent TEXT now; the same as TEXT and enter"},
 	{"follow-up", "/follow-up TEXT", "add TEXT to the next prompt; the same as TEXT and alt+enter"},
-	{"answer", "/answer TEXT", "answer what the loop waits for, and resume it"},
+	{"answer", "/answer [NUMBER] TEXT", "answer a question of the agent, or what the loop waits for"},
 	{"pause", "/pause", "pause the loop after this iteration"},
 	{"resume", "/resume", "resume a paused or waiting loop"},
 	{"stop", "/stop [WHY]", "end the loop after this iteration"},
@@ -40,8 +42,8 @@ var words = []word{
 }
 
 // Parse understands a line as typed: words for the agent, or a command that begins with a slash. A
-// line that begins with two is words with one.
-func Parse(line string) (t Typed) {
+// line that begins with two is words with one. v is the loop, which may have questions.
+func Parse(line string, v projector.View) (t Typed) {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "/") || strings.HasPrefix(line, "//") {
 		return checked(inbox.Command{Kind: inbox.Steer, Text: strings.TrimPrefix(line, "/")})
@@ -54,10 +56,7 @@ func Parse(line string) (t Typed) {
 	case "detach", "quit", "exit":
 		return Typed{Leave: true}
 	case "answer":
-		if t = checked(inbox.Command{Kind: inbox.FollowUp, Text: rest}); t.Problem == "" {
-			t.Commands = append(t.Commands, inbox.Command{Kind: inbox.Resume})
-		}
-		return t
+		return parseAnswer(rest, v)
 	case "steer", "follow-up":
 		return checked(inbox.Command{Kind: inbox.Kind(verb), Text: rest})
 	case "pause", "resume", "kill":
@@ -74,6 +73,25 @@ func Parse(line string) (t Typed) {
 		return parseSet(rest)
 	}
 	return Typed{Problem: fmt.Sprintf("there is no /%s; /help shows what there is", render.Clean(verb))}
+}
+
+// parseAnswer understands NUMBER TEXT, which answers that question, and TEXT, which answers the
+// only one, or what the loop waits for.
+func parseAnswer(rest string, v projector.View) Typed {
+	open := openQuestions(v)
+	word, text, _ := strings.Cut(rest, " ")
+	if number, err := strconv.Atoi(word); err == nil && slices.ContainsFunc(open, func(q projector.Question) bool { return q.Number == number }) {
+		return checked(inbox.Command{Kind: inbox.Answer, Question: number, Text: strings.TrimSpace(text)})
+	}
+	if len(open) > 1 && v.Awaited == 0 && !waitsForPerson(v) {
+		return Typed{Problem: fmt.Sprintf("write it as in '/answer %d TEXT': %d questions are open", open[0].Number, len(open))}
+	}
+	commands := answer(rest, v)
+	t := checked(commands[0])
+	if t.Problem == "" {
+		t.Commands = commands
+	}
+	return t
 }
 
 // parseSet understands KEY VALUE and KEY=VALUE.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -90,6 +91,8 @@ func finished(e transcript.Entry, newest bool) bool {
 		return b.State != transcript.StateRunning
 	case transcript.Plan:
 		return !newest
+	case transcript.Note: // one about events of a newer ralph may grow
+		return !newest || slices.Contains(event.Types(), b.Type)
 	}
 	return true
 }
@@ -99,6 +102,8 @@ func stateOf(e transcript.Entry) string {
 	switch b := e.Body.(type) {
 	case transcript.Message:
 		return string(b.State)
+	case transcript.Question:
+		return fmt.Sprint(b.Answered)
 	case transcript.Claim:
 		return string(b.State)
 	case transcript.Wait:

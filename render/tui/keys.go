@@ -291,7 +291,7 @@ func (m *model) submit(kind inbox.Kind) tea.Cmd {
 	if text == "" {
 		return nil
 	}
-	typed := Parse(text)
+	typed := Parse(text, m.view)
 	plain := !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//")
 	switch {
 	case typed.Problem != "":
@@ -310,7 +310,7 @@ func (m *model) submit(kind inbox.Kind) tea.Cmd {
 		m.overlay = killing{}
 		return nil
 	case plain && m.needsPerson() && kind == inbox.Steer:
-		typed.Commands = answer(typed.Commands[0].Text)
+		typed.Commands = answer(typed.Commands[0].Text, m.view)
 	case plain:
 		typed.Commands[0].Kind = kind
 	}

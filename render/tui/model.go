@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/projector"
 	"github.com/ralph-loop/ralph/render"
@@ -86,6 +87,7 @@ type model struct {
 	resume  string // with which the loop is to be resumed
 	ticking bool
 	asked   bool // the person was notified of what the loop waits for now
+	noticed int  // the number of the last question that the person was notified of
 }
 
 // overlay is what is shown instead of the conversation.
@@ -223,7 +225,7 @@ func (m *model) open(msg openedMsg) tea.Cmd {
 		m.over, m.died = true, m.view.Ended == nil
 		return tea.Batch(append(commands, m.more())...)
 	}
-	m.asked = m.needsPerson()
+	m.asked, m.noticed = m.needsPerson(), lastQuestion(m.view)
 	return tea.Batch(append(commands, m.follower.next, m.more())...)
 }
 
@@ -279,6 +281,9 @@ func (m *model) announce(over bool) tea.Cmd {
 	needs := m.needsPerson()
 	notify := needs && !m.asked
 	m.asked = needs
+	last := lastQuestion(m.view)
+	question := last > m.noticed
+	m.noticed = last
 	switch {
 	case over && m.view.Ended != nil:
 		return terminal.Notify("ralph: "+m.o.Name, m.endText())
@@ -286,8 +291,23 @@ func (m *model) announce(over bool) tea.Cmd {
 		return terminal.Notify("ralph: "+m.o.Name, "the runner died")
 	case notify:
 		return terminal.Notify("ralph: "+m.o.Name, m.question())
+	case question:
+		return terminal.Notify("ralph: "+m.o.Name, m.newQuestion())
 	}
 	return nil
+}
+
+// lastQuestion is the number of the last question of the agent; 0 if there is none.
+func lastQuestion(v projector.View) int {
+	if len(v.Questions) == 0 {
+		return 0
+	}
+	return v.Questions[len(v.Questions)-1].Number
+}
+
+// newQuestion is the last question in one line.
+func (m *model) newQuestion() string {
+	return render.Clean(units.FirstLine(m.view.Questions[len(m.view.Questions)-1].Text))
 }
 
 // unsentMsg has the messages that the loop did not take before it ended.

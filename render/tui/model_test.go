@@ -216,6 +216,31 @@ func TestQuestionIsAnsweredInPlace(t *testing.T) {
 	}
 }
 
+func TestAgentAsksWhileItWorks(t *testing.T) {
+	b := newBench(t, Options{})
+	v := running3()
+	v.Questions = []projector.Question{{Number: 1, Text: "Tabs\x1b[31m?"}, {Number: 2, Text: "Which database?", Choices: []string{"postgres", "sqlite"}, Blocks: true}}
+	b.do(changesMsg{view: v})
+	b.shows("question 1 · 1 more", "Tabs?", "/answer 1 TEXT")
+	b.types("use tabs", "<enter>")
+	if len(b.sentTo) != 1 || b.sentTo[0].Kind != inbox.Steer {
+		t.Errorf("words of a person while the agent works: sent %+v", b.sentTo)
+	}
+	v.Questions[0].AnsweredAt = time.Unix(1, 0) // elsewhere
+	v.Status, v.Open, v.Awaited = event.StatusWaiting, false, 2
+	b.line.set("half a thought")
+	b.do(changesMsg{view: v})
+	b.shows("needs you", "Which database?", "choices: postgres | sqlite", "answer> half a thought")
+	b.line.set("")
+	b.types("sqlite", "<enter>")
+	if len(b.sentTo) != 2 || b.sentTo[1].Kind != inbox.Answer || b.sentTo[1].Question != 2 || b.sentTo[1].Text != "sqlite" {
+		t.Errorf("sent %+v", b.sentTo)
+	}
+	v.Questions[1].AnsweredAt, v.Status, v.Open, v.Awaited = time.Unix(2, 0), event.StatusRunning, true, 0
+	b.do(changesMsg{view: v})
+	b.hides("needs you")
+}
+
 func TestNothingTypedIsLost(t *testing.T) {
 	b := newBench(t, Options{})
 	b.types("half a thought")

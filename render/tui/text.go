@@ -39,6 +39,8 @@ func plainText(e transcript.Entry) string {
 		add("guardrail", b.Name, b.Output, b.Warning)
 	case transcript.Message:
 		add(string(b.Command), b.Text, b.Key, b.Value, b.Why)
+	case transcript.Question:
+		add("question", b.Text, strings.Join(b.Choices, "\n"), b.Answer)
 	case transcript.Claim:
 		add(b.Text, b.Why, strings.Join(b.Missing, "\n"))
 	case transcript.Commit:
@@ -59,8 +61,10 @@ func plainText(e transcript.Entry) string {
 var targets = map[string]func(transcript.Entry) bool{
 	"iteration": func(e transcript.Entry) bool { return e.Body.Kind() == transcript.KindIteration },
 	"commit":    func(e transcript.Entry) bool { return e.Body.Kind() == transcript.KindCommit },
-	"message":   func(e transcript.Entry) bool { return e.Body.Kind() == transcript.KindMessage },
-	"failure":   failed,
+	"message": func(e transcript.Entry) bool {
+		return e.Body.Kind() == transcript.KindMessage || e.Body.Kind() == transcript.KindQuestion
+	},
+	"failure": failed,
 }
 
 // failed reports whether something in an entry went wrong.

@@ -45,6 +45,9 @@ func TestCommand(t *testing.T) {
 func TestProfiles(t *testing.T) {
 	var names []string
 	for _, p := range profiles {
+		if p.name == "ralph" {
+			continue // it has no login of its own
+		}
 		if len(p.names) == 0 {
 			t.Errorf("%s: no name finds it", p.name)
 		}

@@ -20,6 +20,7 @@
 //	Claude     0.100.0  a second prompt joins the first   of the turn                 yes
 //	Codex      2.6.0    _session/steering                 of the turn                 no
 //	pi         0.0.34   no: it queues it                  not reported                no
+//	ralph      0.1.0    a second prompt is a steer            not reported                yes
 //	goose, Cursor, Kimi: from documentation alone, never driven
 //
 // The versions of the last three are those of claude-agent-acp, codex-acp and pi-acp: a second way

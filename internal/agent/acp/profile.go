@@ -104,6 +104,11 @@ var profiles = [...]profile{
 		name: "kimi", names: []string{"kimi", "kimi-cli"},
 		speak: []string{"acp"},
 	},
+	{
+		// ralph itself: the task is a loop of its own, and its words are notices
+		name: "ralph", names: []string{"ralph"}, tried: "0.1.0",
+		speak: []string{"acp"}, busy: joins, costs: true,
+	},
 	// A second way to agents whose own protocols serve ralph better.
 	{
 		name: "claude", names: []string{"claude-agent-acp", "claude-code-acp"}, tried: "0.100.0",

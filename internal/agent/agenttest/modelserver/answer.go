@@ -35,7 +35,7 @@ type answer struct {
 }
 
 type encodedCall struct {
-	id, name, args string
+	id, namespace, name, args string
 }
 
 // An sse is one server-sent event. A piece carries content: a delay comes before it, and the end of
@@ -63,7 +63,7 @@ func prepare(r Request, s Step) (answer, error) {
 		if err != nil {
 			return answer{}, fmt.Errorf("encode the arguments of %s: %w", c.Name, err)
 		}
-		a.calls = append(a.calls, encodedCall{id: fmt.Sprintf("call_%d_%d", r.N, i), name: c.Name, args: args})
+		a.calls = append(a.calls, encodedCall{id: fmt.Sprintf("call_%d_%d", r.N, i), namespace: c.Namespace, name: c.Name, args: args})
 	}
 	return a, nil
 }

@@ -142,9 +142,13 @@ func (responsesWire) items(a answer) []object {
 		})
 	}
 	for _, c := range a.calls {
-		items = append(items, object{
+		item := object{
 			"type": "function_call", "id": "fc_" + c.id, "call_id": c.id, "status": "completed", "name": c.name, "arguments": c.args,
-		})
+		}
+		if c.namespace != "" {
+			item["namespace"] = c.namespace
+		}
+		items = append(items, item)
 	}
 	return items
 }

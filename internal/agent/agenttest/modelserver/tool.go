@@ -12,6 +12,8 @@ import (
 type ToolCall struct {
 	Name string
 	Args any
+	// of the tool; responses only. Codex has one for each MCP server
+	Namespace string
 
 	resolve func(Request) (ToolCall, error)
 }

@@ -42,6 +42,7 @@ function makeCard(loop) {
 
 function fill(made, loop) {
   const { parts, card } = made;
+  made.awaited = loop.awaitedQuestion; // the answer is bound to it
   parts.name.textContent = loop.name || "unreadable entry";
   parts.state.textContent = loop.state;
   parts.state.dataset.mood = mood(loop);
@@ -54,11 +55,12 @@ function fill(made, loop) {
   parts.facts.textContent = facts.join(" · ");
   parts.project.textContent = loop.shown.project || loop.project;
   parts.project.title = loop.project;
-  let why = loop.question || loop.about || loop.error || "";
+  const asked = loop.alive && loop.openQuestions ? `${loop.openQuestions} open question${loop.openQuestions > 1 ? "s" : ""}` : "";
+  let why = loop.question || [asked, loop.about].filter(Boolean).join(" · ") || loop.error || "";
   if (loop.alive && why && loop.aboutSince) why += ` (${span(now() - Date.parse(loop.aboutSince))})`;
   parts.why.textContent = why;
   parts.why.hidden = !why;
-  parts.why.classList.toggle("asks", Boolean(loop.question));
+  parts.why.classList.toggle("asks", Boolean(loop.question || asked));
   const asks = mayWrite && loop.alive && loop.group === "needs you";
   if (asks && !made.form) {
     made.form = answerForm(loop);
@@ -78,8 +80,11 @@ function answerForm(loop) {
     event.preventDefault();
     const path = `/api/loops/${encodeURIComponent(loop.id)}/commands`;
     try {
-      if (text.value.trim()) await request(path, { kind: "steer", text: text.value });
-      await request(path, { kind: "resume" });
+      const question = cards.get(loop.id)?.awaited;
+      const answers = text.value.trim();
+      if (answers && question) await request(path, { kind: "answer", question, text: text.value });
+      else if (answers) await request(path, { kind: "steer", text: text.value });
+      if (!answers || !question) await request(path, { kind: "resume" });
       text.value = "";
       problem.hidden = true;
       say(`Sent to loop ${loop.name}.`);

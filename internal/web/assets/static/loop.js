@@ -141,6 +141,7 @@ function drawState() {
   }
   document.title = `${name}: ${state.state} · ralph`;
   drawQuestion();
+  drawQuestions();
   if (mayWrite) drawForm();
 }
 
@@ -150,7 +151,8 @@ const waitsForPerson = () => state.alive && state.group === "needs you";
 function drawQuestion() {
   let title = "";
   let text = "";
-  if (state.question) [title, text] = ["The agent asks", state.question];
+  if (state.awaitedQuestion) title = ""; // it is one of the numbered questions
+  else if (state.question) [title, text] = ["The agent asks", state.question];
   else if (waitsForPerson()) [title, text] = [state.state, state.waiting];
   else if (state.alive && state.until) [title, text] = ["Waiting", `${state.waiting} (${span(Date.parse(state.until) - now())} left)`];
   else if (state.reason) [title, text] = [`Ended: ${state.reason}`, [state.why, state.hint].filter(Boolean).join(". ")];
@@ -161,12 +163,61 @@ function drawQuestion() {
   if (get("asked").textContent !== text) get("asked").textContent = text;
 }
 
+// asked has the forms of open questions by number. A form stays while its question is open, with
+// what a person types in it.
+const asked = new Map();
+
+function drawQuestions() {
+  const open = state.alive ? state.questions : [];
+  for (const [number, form] of asked) {
+    if (open.some((question) => question.number === number)) continue;
+    form.remove();
+    asked.delete(number);
+  }
+  for (const question of open) {
+    if (asked.has(question.number)) continue;
+    const form = questionForm(question);
+    asked.set(question.number, form);
+    get("questions").append(form);
+    if (followed) toEnd();
+    say(`The agent asks: ${question.text}`);
+  }
+}
+
+function questionForm({ number, text, choices, blocks }) {
+  const about = element("p", {}, element("strong", {}, `Question ${number}`), blocks ? " · the work is not done without an answer" : "");
+  const form = element("form", { class: "question", "data-number": number, autocomplete: "off" }, about, element("p", {}, text));
+  if (!mayWrite) {
+    if (choices.length) form.append(element("p", { class: "dim" }, choices.join(" · ")));
+    return form;
+  }
+  const enable = (yes) => [...form.elements].forEach((part) => (part.disabled = !yes));
+  const answer = async (text) => {
+    if (!text.trim() || !(await send({ kind: "answer", question: number, text }))) return;
+    enable(false);
+    setTimeout(() => enable(true), 10000); // the question is still there: the answer was refused
+  };
+  const buttons = choices.map((choice) => {
+    const button = element("button", { type: "button" }, choice);
+    button.addEventListener("click", () => answer(choice));
+    return button;
+  });
+  const own = element("input", { type: "text", placeholder: "Answer", "aria-label": `Answer to question ${number}`, enterkeyhint: "send" });
+  form.append(element("div", { class: "choices" }, ...buttons, own, element("button", { type: "submit" }, "Answer")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    answer(own.value);
+  });
+  return form;
+}
+
 function drawForm() {
   const resting = waitsForPerson();
   get("form").hidden = !state.alive;
   get("when").hidden = resting;
-  get("send").textContent = state.question ? "Answer and resume" : resting ? "Resume" : "Send";
-  get("text").placeholder = state.question ? "Answer" : "Message to the agent";
+  const asks = state.question && !state.awaitedQuestion;
+  get("send").textContent = asks ? "Answer and resume" : resting ? "Resume" : "Send";
+  get("text").placeholder = asks ? "Answer" : "Message to the agent";
   const pausing = resting || /paus/.test(state.state);
   get("actions").querySelector("[data-kind=pause]").hidden = pausing;
   get("actions").querySelector("[data-kind=resume]").hidden = !pausing || resting;
@@ -179,7 +230,7 @@ function setState(next) {
   state = next;
   drawState();
   if (old && old.state !== next.state) say(`Loop ${name} is ${next.state}.`);
-  if (next.question && (!old || old.question !== next.question)) say(`The agent asks: ${next.question}`);
+  if (next.question && !next.awaitedQuestion && (!old || old.question !== next.question)) say(`The agent asks: ${next.question}`);
 }
 
 setInterval(drawState, 1000);

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+
+	"github.com/ralph-loop/ralph/internal/acpserver"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/launch"
+)
+
+type acpVerb struct {
+	Name                string            `name:"loop" short:"l" placeholder:"NAME" help:"The name of new loops; where it is taken, a number follows. Without it the git branch's, or the folder's where that is main or master."`
+	Agent               string            `short:"a" complete:"agent" placeholder:"COMMAND" help:"The agent's command, for new loops; without it, that of the settings."`
+	Protocol            string            `placeholder:"NAME" help:"How the agent speaks: pi, claude, codex, amp, acp, text or rehearsal; inferred from its name."`
+	Model               string            `placeholder:"NAME" help:"The model, in the agent's own spelling."`
+	MaximumIterations   *int              `short:"m" placeholder:"N" help:"Stop new loops after so many iterations."`
+	Set                 map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"Any other setting of new loops, such as limits.cost=5; --limits.cost 5 is the same."`
+	AllowSharedWorktree bool              `help:"Let new loops work in a work tree in which another loop is at work."`
+	Trust               bool              `help:"Let the settings of every project that the client opens count, whatever they run."`
+}
+
+// Help shows examples.
+func (acpVerb) Help() string {
+	return cli.Examples(
+		"ralph acp",
+		"ralph acp --agent claude --limits.cost 10 -m 20",
+	)
+}
+
+// Run serves the client at stdin and stdout until it leaves. The loops do not notice.
+func (v *acpVerb) Run(e *cli.Env) error {
+	start := launch.Start{Name: v.Name}
+	start.Agent, start.Protocol, start.Model, start.MaximumIterations = v.Agent, v.Protocol, v.Model, v.MaximumIterations
+	start.Set, start.AllowSharedWorktree, start.Trust = v.Set, v.AllowSharedWorktree, v.Trust
+	if e.StdinIsTerminal() {
+		cli.Tell(e.Stderr, "an editor starts this: stdin takes messages of the Agent Client Protocol; ctrl-d ends it")
+	}
+	return acpserver.New(e, start, e.Stdout).Serve(context.Background(), e.Stdin)
+}

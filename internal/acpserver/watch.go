@@ -1,0 +1,230 @@
+package acpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/journal"
+	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render/transcript"
+)
+
+// How a watched loop is shown.
+const (
+	mostReplayed = 20_000 // events that are shown again when a loop is entered
+	burst        = 512    // events that are shown together, at most
+	frameEvery   = 100 * time.Millisecond
+	frameLate    = 250 * time.Millisecond // while events come without a pause
+)
+
+// lookEvery is the time between two looks for a runner that is gone. Tests shorten it.
+var lookEvery = 2 * time.Second
+
+// watch follows the journal of one loop for one session. It belongs to one goroutine.
+type watch struct {
+	x     *session
+	dir   string
+	b     *transcript.Builder
+	state loopstate.State
+	from  journal.FollowOptions
+	until event.Seq // events up to it are from before the session was entered
+	cut   event.Seq // the first event that is shown again, if there are earlier ones
+
+	caught  bool // all that is from before has been shown
+	waiting int  // events that are not shown yet
+	sent    time.Time
+	shown   shown
+}
+
+func newWatch(x *session, l registry.Entry) *watch {
+	return &watch{
+		x: x, dir: l.Dir, b: transcript.New(transcript.Options{Project: l.Project}),
+		sent: x.s.env.Now(), shown: newShown(),
+	}
+}
+
+// watchFrom prepares to follow the loop of a session: from its beginning, or from now on.
+func (x *session) watchFrom(all bool) (*watch, *problem) {
+	w := newWatch(x, x.begun())
+	last, at, err := journal.Last(w.dir, 1)
+	if err == nil {
+		w.state, err = loopstate.Open(w.dir)
+	}
+	if err != nil {
+		return nil, failure(err)
+	}
+	if len(last) > 0 {
+		w.until = last[0].Seq
+	}
+	if !all {
+		w.from.From = at
+		return w, nil
+	}
+	if w.from.FromSeq = 1; w.until > mostReplayed {
+		w.from.FromSeq = w.until - mostReplayed + 1
+		w.cut = w.from.FromSeq
+	}
+	return w, nil
+}
+
+// follow shows the loop until the session is closed. ready, which may be nil, is called once, when
+// all that is from before has been shown.
+func (w *watch) follow(ready func()) {
+	if w.until == 0 && ready == nil {
+		w.caught = true
+	}
+	look, stop := context.WithCancel(w.x.ctx)
+	defer stop()
+	go w.lookForRunner(look)
+	w.from.Idle = func(journal.Position) { w.idle(&ready) }
+	for {
+		err := w.read(&ready)
+		gone, dropped := errors.AsType[*journal.RangeError](err)
+		if !dropped || gone.First <= w.from.FromSeq {
+			w.fail(err, ready)
+			return
+		}
+		w.from.From, w.from.FromSeq, w.cut = journal.Position{}, gone.First, gone.First // retention has dropped what is before
+	}
+}
+
+func (w *watch) read(ready *func()) error {
+	for e, err := range journal.Follow(w.x.ctx, w.dir, w.from) {
+		if err != nil {
+			return err
+		}
+		if err := w.take(e); err != nil {
+			return err
+		}
+		w.waiting++
+		if w.waiting >= burst || w.caught && w.x.s.env.Now().Sub(w.sent) >= frameLate {
+			w.frame()
+		}
+		if !w.caught && e.Seq >= w.until {
+			w.catchUp(ready)
+		}
+	}
+	return nil
+}
+
+// fail says why a loop cannot be followed. Its prompts are answered: nothing more is known of it.
+func (w *watch) fail(err error, ready func()) {
+	if w.x.ctx.Err() != nil || err == nil {
+		return
+	}
+	w.frame()
+	w.x.update(w.x.s.words("unreadable", "The journal cannot be read any further: "+clean(err.Error())))
+	if ready != nil {
+		ready()
+	}
+	w.x.leave()
+}
+
+// take takes in one event.
+func (w *watch) take(e event.Event) error {
+	if e.Seq > w.state.Seq {
+		if err := w.state.Fold(e); err != nil {
+			return err
+		}
+	}
+	w.b.Add(e)
+	payload, err := event.Decode(e)
+	if err != nil {
+		return nil // the builder says so
+	}
+	switch p := payload.(type) {
+	case event.LoopStarted:
+		if !w.caught {
+			w.task(p.Task)
+		}
+	case event.CommandReceived, event.CommandDelivered, event.CommandRefused, event.LoopResumed:
+		w.x.eventSeen(p)
+	}
+	return nil
+}
+
+// task shows the task of a loop as the first words of its person.
+func (w *watch) task(from event.Source) {
+	switch {
+	case from.Text != nil:
+		w.x.update(w.x.s.chunk(fromUser, "task", clean(from.Text.Text)))
+	case from.File != "":
+		w.x.update(w.x.s.chunk(fromUser, "task", "Work on "+clean(from.File)))
+	}
+}
+
+// idle shows what there is, but not sooner than a client can follow.
+func (w *watch) idle(ready *func()) {
+	if !w.caught {
+		w.catchUp(ready)
+		return
+	}
+	if w.waiting == 0 {
+		return
+	}
+	if early := frameEvery - w.x.s.env.Now().Sub(w.sent); early > 0 {
+		pause := time.NewTimer(early)
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-w.x.ctx.Done():
+			return
+		}
+	}
+	w.frame()
+}
+
+// catchUp ends the replay: it says what was not shown, and how things are now.
+func (w *watch) catchUp(ready *func()) {
+	if w.cut > 1 {
+		w.x.update(w.x.s.words("cut", fmt.Sprintf("Events before %d are not shown here; 'ralph replay %s' plays all that the journal has.", w.cut, w.state.Name)))
+	}
+	w.caught = true
+	w.frame()
+	if w.x.s.speaks().version == stable {
+		w.x.update(object{"sessionUpdate": "available_commands_update", "availableCommands": commandList(stable)})
+	}
+	if *ready != nil {
+		(*ready)()
+		*ready = nil
+	}
+}
+
+// frame shows what changed since the last one, and answers prompts whose turn is over.
+func (w *watch) frame() {
+	w.waiting, w.sent = 0, w.x.s.env.Now()
+	for _, e := range w.b.Take() {
+		w.show(e)
+	}
+	if !w.caught {
+		return
+	}
+	w.showState()
+	w.showQuestions()
+	w.x.settle(&w.state, false)
+}
+
+// lookForRunner answers the prompts of a loop whose runner is gone without an end.
+func (w *watch) lookForRunner(ctx context.Context) {
+	ticks := time.NewTicker(lookEvery)
+	defer ticks.Stop()
+	for dead := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		live, err := registry.Probe(w.dir)
+		if gone := err == nil && !live.Alive; !gone || !dead {
+			dead = gone // the journal may have an end that has not been read yet
+			continue
+		}
+		if state, err := loopstate.Open(w.dir); err == nil {
+			w.x.settle(&state, true)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package journaltool
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/otlp"
+	"github.com/ralph-loop/ralph/internal/redact"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// OTLPOptions say how a journal is exported as a trace.
+type OTLPOptions struct {
+	To      string // a collector; empty is that of the settings or the environment
+	Output  string // a file in place of a collector; - is stdout
+	Force   bool   // Output may exist
+	Content bool   // with the texts, whatever the settings say
+}
+
+// collectorPatience is how long a collector that takes nothing is tried.
+const collectorPatience = 15 * time.Second
+
+// ExportOTLP sends a loop as a trace to a collector, or writes it to a file. To the collector of
+// the settings it sends what that does not have yet; to any other, and to a file, all of it.
+func ExportOTLP(e *cli.Env, name string, o OTLPOptions) error {
+	if o.To != "" && o.Output != "" {
+		return cli.Refuse("choose one of them", "--to sends the trace and -o writes it to a file")
+	}
+	src, err := Open(e, name)
+	if err != nil {
+		return err
+	}
+	settings, err := collectorSettings(e)
+	if err != nil {
+		return err
+	}
+	target, err := o.target(e, settings)
+	if err != nil {
+		return err
+	}
+	if target.Content = target.Content || o.Content; target.Encoding == "" {
+		target.Encoding = otlp.JSON
+	}
+	progress := newProgress(e, name)
+	masker := redact.New(slices.Concat(e.Environ, otlp.Secrets(settings, e.Environ)))
+	u := &otlp.Upload{
+		Target: target, Now: e.Now, Events: src.events(0), Dead: true, Patience: collectorPatience,
+		Mask: func(text []byte) []byte { masked, _ := masker.Mask(text); return masked },
+	}
+	if src.loop {
+		live, err := registry.Probe(src.path)
+		if err != nil {
+			return err
+		}
+		u.Dead = !live.Alive
+	}
+	if o.Output != "" {
+		return writeTrace(e, u, o, progress)
+	}
+	if src.loop && o.To == "" {
+		if !u.Dead {
+			return cli.Refuse("the runner sends it; --to URL sends what there is until now, also a second time", "loop %s is running", filepath.Base(src.path))
+		}
+		u.Dir = src.path
+	}
+	return sendTrace(e, u)
+}
+
+// collectorSettings returns the settings of this project, if a person trusts what they say about
+// telemetry.
+func collectorSettings(e *cli.Env) (config.OTLP, error) {
+	loaded, err := e.Settings(nil, e.WorkDir())
+	if err != nil {
+		return config.OTLP{}, err
+	}
+	if slices.ContainsFunc(loaded.Asked(), func(p config.Part) bool { return strings.HasPrefix(p.Key, "telemetry.") }) {
+		if err := launch.CheckTrust(e, loaded, false); err != nil {
+			return config.OTLP{}, err
+		}
+	}
+	return loaded.Settings.Telemetry.OTLP, nil
+}
+
+func (o OTLPOptions) target(e *cli.Env, s config.OTLP) (*otlp.Target, error) {
+	const hint = "say --to URL, or -o FILE, or set telemetry.otlp.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT"
+	switch {
+	case o.Output != "":
+		return otlp.At("http://localhost", s, e.Environ)
+	case o.To != "":
+		target, err := otlp.At(o.To, s, e.Environ)
+		if err != nil {
+			return nil, cli.Refuse("say --to http://HOST:4318", "%w", err)
+		}
+		return target, nil
+	}
+	target, err := otlp.Find(s, e.Environ)
+	if err != nil {
+		return nil, cli.Refuse(hint, "%w", err)
+	}
+	if target == nil {
+		return nil, cli.Refuse(hint, "no collector is set")
+	}
+	return target, nil
+}
+
+func writeTrace(e *cli.Env, u *otlp.Upload, o OTLPOptions, p *progress) error {
+	var damage error
+	write := func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, 64<<10)
+		failed := &writeError{w: out}
+		if _, damage = u.Write(failed); failed.err != nil {
+			return failed.err
+		}
+		return out.Flush()
+	}
+	var err error
+	if o.Output == "-" {
+		err = write(p)
+	} else {
+		err = e.WriteFile(o.Output, o.Force, write)
+	}
+	if err != nil {
+		return err
+	}
+	return damage
+}
+
+// writeError remembers the error of a writer, which is not that of the journal.
+type writeError struct {
+	w   io.Writer
+	err error
+}
+
+func (w *writeError) Write(text []byte) (int, error) {
+	n, err := w.w.Write(text)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
+
+func sendTrace(e *cli.Env, u *otlp.Upload) error {
+	sent, err := u.Send(context.Background())
+	if sent.Taken > 0 || err == nil {
+		cli.Tell(e.Stderr, "sent %s to %s", units.Quantity(int(sent.Taken), "span"), u.Target.Shown())
+	}
+	if sent.Rejected > 0 {
+		cli.Tell(e.Stderr, "the collector rejected %s; they are not sent again", units.Quantity(int(sent.Rejected), "span"))
+	}
+	if err != nil && u.Dir != "" {
+		return cli.Failed("the same command sends the rest later", "%w", err)
+	}
+	return err
+}

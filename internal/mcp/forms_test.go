@@ -1,0 +1,74 @@
+package mcp
+
+import (
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+func TestFormKeys(t *testing.T) {
+	const id = "01M85WTJZCFA63JGP6Q33VW3TD"
+	if got, number, ok := parseFormKey(formKey(id, 12)); !ok || got != id || number != 12 {
+		t.Errorf("the key of a form became %s, %d, %v", got, number, ok)
+	}
+	for _, key := range []string{"", "none", id, id + "/", id + "/0", id + "/-1", id + "/x", "../../etc/1", "/1"} {
+		if _, _, ok := parseFormKey(key); ok {
+			t.Errorf("%q is taken for a form", key)
+		}
+	}
+}
+
+func TestAnswerInForm(t *testing.T) {
+	form := func(action string, content map[string]any) sdk.InputResponse {
+		return &sdk.ElicitResult{Action: action, Content: content}
+	}
+	for name, c := range map[string]struct {
+		filled sdk.InputResponse
+		want   string
+	}{
+		"a choice":             {form("accept", map[string]any{"answer": "a"}), "a"},
+		"another answer":       {form("accept", map[string]any{"answer": "a", "other": " b "}), "b"},
+		"nothing":              {form("accept", nil), ""},
+		"blanks":               {form("accept", map[string]any{"answer": " \n"}), ""},
+		"no text":              {form("accept", map[string]any{"answer": 1}), ""},
+		"declined with a text": {form("decline", map[string]any{"answer": "a"}), ""},
+		"cancelled":            {form("cancel", nil), ""},
+		"no form":              {nil, ""},
+	} {
+		if got := answerIn(c.filled); got != c.want {
+			t.Errorf("%s: the answer is %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestDeclinedIsBounded(t *testing.T) {
+	var d declined
+	for i := range 3 * mostDeclined {
+		d.add(formKey("x", i))
+	}
+	if len(d.keys) > mostDeclined || !d.has(formKey("x", 3*mostDeclined-1)) {
+		t.Errorf("%d are kept", len(d.keys))
+	}
+}
+
+func TestPathsNameNoLoop(t *testing.T) {
+	for name, want := range map[string]bool{
+		"night": false, "shop/night": false, "night.2": false, "": false,
+		"/night": true, "./night": true, "a/b/c": true, "a/../b": true, `a\b`: true, "..": true, "a\x00": true,
+	} {
+		if got := isPath(name); got != want {
+			t.Errorf("isPath(%q) is %v", name, got)
+		}
+	}
+}
+
+func TestHintsNameTools(t *testing.T) {
+	for hint, want := range map[string]string{
+		"'ralph list --all' shows them":             "ralph_list with all shows them",
+		"'ralph start night --resume' continues it": "ralph_start with name night and resume continues it",
+	} {
+		if got := asTools(hint); got != want {
+			t.Errorf("%q became %q", hint, got)
+		}
+	}
+}

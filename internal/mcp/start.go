@@ -1,0 +1,179 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/units"
+)
+
+// maxPrompt is the longest prompt that a client may give, in bytes.
+const maxPrompt = 256 << 10
+
+type startInput struct {
+	Prompt        string  `json:"prompt,omitempty" jsonschema:"the task of every iteration: what to do, and how to see that it is done. Left out with resume, or where the project has a plan"`
+	Name          string  `json:"name,omitempty" jsonschema:"the loop's name, of a-z, 0-9, dots and dashes; without it that of the git branch or the folder"`
+	Directory     string  `json:"directory,omitempty" jsonschema:"the folder of the project; without it the client's. It must be in a root of the client or in the folder of the server"`
+	Agent         string  `json:"agent,omitempty" jsonschema:"an agent that ralph knows, such as claude, codex or pi; without it that of the settings"`
+	Model         string  `json:"model,omitempty" jsonschema:"in the agent's own spelling"`
+	MaxIterations int     `json:"maxIterations,omitempty" jsonschema:"stop after so many iterations"`
+	MaxCost       float64 `json:"maxCost,omitempty" jsonschema:"stop when it has cost so many USD"`
+	MaxDuration   string  `json:"maxDuration,omitempty" jsonschema:"stop after so long, such as 90m or 8h"`
+	Promise       string  `json:"promise,omitempty" jsonschema:"what the agent says in <promise>…</promise> when the work is done; the settings have a usual one"`
+	Resume        bool    `json:"resume,omitempty" jsonschema:"continue a loop that has ended or died, with its own prompt"`
+}
+
+type startOutput struct {
+	statusOutput
+	Notes []string `json:"notes,omitempty" jsonschema:"warnings of the start"`
+}
+
+func (s *Server) start(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, in startInput) (startOutput, error) {
+	options, err := in.options()
+	if err != nil {
+		return startOutput{}, err
+	}
+	if err := s.enter(ctx, e, req, in.Directory); err != nil {
+		return startOutput{}, err
+	}
+	if in.Resume {
+		l, err := find(e, in.Name)
+		if err != nil {
+			return startOutput{}, err
+		}
+		options.Name = l.Dir // of the registry: it is not named by the client
+	}
+	if _, err := options.Begin(e); err != nil {
+		return startOutput{}, withNotes(e, err)
+	}
+	l, err := byFolder(e, options.Dir)
+	if err != nil {
+		return startOutput{}, err
+	}
+	shown, err := show(e, l)
+	return startOutput{shown, notes(e)}, err
+}
+
+// options are those of the verb start.
+func (in startInput) options() (*launch.Start, error) {
+	v := &launch.Start{Name: in.Name, Resume: in.Resume, Detach: true}
+	v.Prompt, v.Agent, v.Model, v.Promise = in.Prompt, in.Agent, in.Model, in.Promise
+	v.Set = map[string]string{}
+	switch {
+	case len(in.Prompt) > maxPrompt:
+		return v, cli.Refuse("write it into a file of the project and name the file", "the prompt has more than %s", units.Bytes(maxPrompt))
+	case strings.TrimSpace(in.Prompt) == "-": // of a command line, it means stdin
+		return v, cli.Refuse("say in it what is to be done", "the prompt is empty")
+	case in.Resume && in.Prompt != "":
+		return v, cli.Refuse("leave the prompt out, and send it with ralph_steer once the loop runs", "a resumed loop keeps its prompt")
+	case !in.Resume && isPath(in.Name), strings.Contains(in.Name, "/") && !in.Resume:
+		return v, cli.Refuse("a name has a-z, 0-9, dots and dashes", "%q is no name of a loop", short(in.Name))
+	case in.MaxIterations < 0:
+		return v, cli.Refuse("give a number from 1 on", "maxIterations is %d", in.MaxIterations)
+	case in.MaxCost < 0:
+		return v, cli.Refuse("give a number of USD", "maxCost is %v", in.MaxCost)
+	}
+	if _, known := config.KnownProgram(in.Agent); in.Agent != "" && !known {
+		return v, cli.Refuse("name one such as claude, codex or pi; a command of your own belongs into the settings, which a person writes", "%q is no agent that ralph knows", short(in.Agent))
+	}
+	if in.MaxIterations > 0 {
+		v.MaximumIterations = &in.MaxIterations
+	}
+	if in.MaxCost > 0 {
+		v.Set["limits.cost"] = strconv.FormatFloat(in.MaxCost, 'f', -1, 64)
+	}
+	if in.MaxDuration != "" {
+		v.Set["limits.duration"] = in.MaxDuration
+	}
+	return v, nil
+}
+
+// enter makes the folder of the client the current one.
+func (s *Server) enter(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest, directory string) error {
+	allowed := append([]string{e.Cwd}, s.roots(ctx, req)...)
+	to := e.Cwd
+	switch {
+	case directory == "" && len(allowed) == 2 && !cli.Within(allowed[1], e.Cwd):
+		to = allowed[1]
+	case directory != "":
+		to = cli.WithoutLinks(e.Abs(directory))
+	}
+	info, err := os.Stat(to)
+	if err != nil || !info.IsDir() {
+		return cli.Refuse("name a folder that exists", "there is no folder %s", short(to))
+	}
+	if !slices.ContainsFunc(allowed, func(root string) bool { return cli.Within(root, to) }) {
+		return cli.Refuse("a person adds it as a root of the client, or starts the server there", "%s is neither in the folder of the server, %s, nor in a root of the client", short(to), e.Cwd)
+	}
+	e.Enter(to)
+	return nil
+}
+
+const mostRoots = 32
+
+// roots are the folders that the client works in, where it says so. Roots are deprecated in version
+// 2026-07-28; clients of earlier versions have no other way.
+func (s *Server) roots(ctx context.Context, req *sdk.CallToolRequest) (folders []string) {
+	can := req.ClientCapabilities()
+	if can == nil || can.RootsV2 == nil || req.ProtocolVersion() >= withoutRoots { //nolint:staticcheck // see above
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	found, err := req.Session.ListRoots(ctx, nil) //nolint:staticcheck // see above
+	if err != nil {
+		return nil // then only the folder of the server counts
+	}
+	for _, root := range found.Roots[:min(len(found.Roots), mostRoots)] {
+		at, err := url.Parse(root.URI)
+		if err != nil || at.Scheme != "file" || at.Host != "" && at.Host != "localhost" {
+			continue
+		}
+		path := filepath.FromSlash(at.Path)
+		if runtime.GOOS == "windows" {
+			path = strings.TrimPrefix(path, `\`)
+		}
+		if filepath.IsAbs(path) {
+			folders = append(folders, cli.WithoutLinks(filepath.Clean(path)))
+		}
+	}
+	return folders
+}
+
+// withoutRoots is the version of the protocol that has none.
+const withoutRoots = "2026-07-28"
+
+// notes are the warnings of a start.
+func notes(e *cli.Env) (lines []string) {
+	said, ok := e.Stderr.(*bytes.Buffer)
+	if !ok {
+		return nil
+	}
+	for line := range strings.Lines(said.String()) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "ralph: ")
+		if line != "" && len(lines) < mostItems {
+			lines = append(lines, asTools(short(line)))
+		}
+	}
+	return lines
+}
+
+// withNotes adds the warnings of a start to its error.
+func withNotes(e *cli.Env, err error) error {
+	if said := notes(e); len(said) > 0 {
+		return cli.Refuse(hintOf(err), "%w\n%s", err, strings.Join(said, "\n"))
+	}
+	return err
+}

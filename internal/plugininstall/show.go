@@ -1,0 +1,87 @@
+package plugininstall
+
+import (
+	"fmt"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/render"
+)
+
+// A Status is what is known about the plugin in one agent.
+type Status struct {
+	Agent     string      `json:"agent"`
+	Program   bool        `json:"program"` // is on PATH
+	Version   string      `json:"version"` // that this ralph would install
+	Folder    string      `json:"folder"`  // of the files
+	Current   bool        `json:"current"` // they are those of this ralph
+	Installed []Installed `json:"installed"`
+	Problem   string      `json:"problem,omitempty"` // the agent could not be asked
+}
+
+// Show prints where the plugin is installed.
+func Show(e *cli.Env, asJSON bool) error {
+	all := make([]Status, 0, len(agents))
+	for _, a := range agents {
+		files, version, err := a.content()
+		if err != nil {
+			return err
+		}
+		f := folder{path: folderOf(e, a), files: files}
+		s := Status{Agent: a.name, Program: a.present(), Version: version, Folder: f.path, Installed: []Installed{}}
+		write, remove, err := f.difference()
+		s.Current = err == nil && len(write)+len(remove) == 0
+		if s.Program {
+			installed, err := a.installed(e)
+			if err != nil {
+				s.Problem = err.Error()
+			}
+			s.Installed = append(s.Installed, installed...)
+		}
+		all = append(all, s)
+	}
+	if asJSON {
+		return cli.PrintJSON(e.Stdout, all, "")
+	}
+	for _, s := range all {
+		if err := s.print(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Status) print(e *cli.Env) error {
+	line := func(text string) error {
+		_, err := fmt.Fprintf(e.Stdout, "%-7s %s\n", s.Agent, render.Clean(text))
+		return err
+	}
+	switch {
+	case !s.Program:
+		return line("is not on PATH")
+	case s.Problem != "":
+		return line(s.Problem)
+	case len(s.Installed) == 0:
+		return line("the plugin is not installed: 'ralph plugin install " + s.Agent + "'")
+	}
+	for _, i := range s.Installed {
+		if err := line(s.describe(e, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Status) describe(e *cli.Env, i Installed) string {
+	text := i.Version + ", for all projects"
+	if i.Scope != scopeUser {
+		text = i.Version + ", for the project " + e.Short(i.Project)
+	}
+	// An agent reports a plugin of another project as disabled.
+	if !i.Enabled && i.Scope == scopeUser {
+		text += ", disabled"
+	}
+	if !s.Current || i.Version != s.Version {
+		text += "; this ralph has " + s.Version + ": 'ralph plugin install " + s.Agent + "' updates it"
+	}
+	return text
+}
