@@ -79,7 +79,7 @@ func (m *model) card(columns int) (lines []string) {
 	if m.o.ReadOnly {
 		how = readOnlyAnswer
 	}
-	return m.framed(title, append(asking(open[0]), how), columns)
+	return m.framed(title, append(m.asking(open[0]), how), columns)
 }
 
 const readOnlyAnswer = "read only: 'ralph attach' without --read-only can answer"
@@ -88,7 +88,7 @@ const readOnlyAnswer = "read only: 'ralph attach' without --read-only can answer
 func (m *model) needed() (text []string) {
 	how := "type the answer and press enter: the loop resumes with it"
 	if open := openQuestions(m.view); m.view.Awaited > 0 && len(open) > 0 && m.view.Ended == nil {
-		text = asking(open[0])
+		text = m.asking(open[0])
 	} else {
 		text = strings.Split(m.question(), "\n")
 	}
@@ -102,12 +102,16 @@ func (m *model) needed() (text []string) {
 }
 
 // asking is a question with the answers that the agent expects.
-func asking(q projector.Question) []string {
+func (m *model) asking(q projector.Question) []string {
 	lines := strings.Split(string(render.CleanText(q.Text)), "\n")
-	if len(q.Choices) > 0 {
-		lines = append(lines, "choices: "+render.Clean(strings.Join(q.Choices, " | ")))
+	if len(q.Choices) == 0 {
+		return lines
 	}
-	return lines
+	choices := "choices: " + render.Clean(strings.Join(q.Choices, " | "))
+	if !m.o.ReadOnly {
+		choices += " (alt+1 takes the first)"
+	}
+	return append(lines, choices)
 }
 
 // framed sets off lines with a title. The last one says what can be done.

@@ -78,11 +78,13 @@ func Parse(line string, v projector.View) (t Typed) {
 // parseAnswer understands NUMBER TEXT, which answers that question, and TEXT, which answers the
 // only one, or what the loop waits for.
 func parseAnswer(rest string, v projector.View) Typed {
-	open := openQuestions(v)
-	word, text, _ := strings.Cut(rest, " ")
-	if number, err := strconv.Atoi(word); err == nil && slices.ContainsFunc(open, func(q projector.Question) bool { return q.Number == number }) {
-		return checked(inbox.Command{Kind: inbox.Answer, Question: number, Text: strings.TrimSpace(text)})
+	if number, text, ok := numberOf(rest, v); ok {
+		if !isOpen(v, number) {
+			return Typed{Problem: fmt.Sprintf("question %d has an answer already", number)}
+		}
+		return checked(inbox.Command{Kind: inbox.Answer, Question: number, Text: text})
 	}
+	open := openQuestions(v)
 	if len(open) > 1 && v.Awaited == 0 && !waitsForPerson(v) {
 		return Typed{Problem: fmt.Sprintf("write it as in '/answer %d TEXT': %d questions are open", open[0].Number, len(open))}
 	}
@@ -92,6 +94,16 @@ func parseAnswer(rest string, v projector.View) Typed {
 		t.Commands = commands
 	}
 	return t
+}
+
+// numberOf splits NUMBER TEXT. Another number than that of a question is a word of the text.
+func numberOf(rest string, v projector.View) (number int, text string, ok bool) {
+	word, text, _ := strings.Cut(rest, " ")
+	number, err := strconv.Atoi(word)
+	if err != nil || !slices.ContainsFunc(v.Questions, func(q projector.Question) bool { return q.Number == number }) {
+		return 0, rest, false
+	}
+	return number, strings.TrimSpace(text), true
 }
 
 // parseSet understands KEY VALUE and KEY=VALUE.

@@ -69,6 +69,7 @@ func TestAnswerFindsItsQuestion(t *testing.T) {
 		{"/answer 1", works, nil},
 		{"/answer sqlite", works, nil},
 		{"/answer 3 no", works, nil},
+		{"/answer 3 no", single, nil},
 		{"/answer sqlite", single, to(2, "sqlite")},
 		{"/answer 4 of them", single, to(2, "4 of them")},
 		{"/answer sqlite", waits, to(2, "sqlite")},

@@ -60,6 +60,9 @@ func (m *model) typeKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.submit(inbox.Steer)
 	case "alt+enter":
 		return m.submit(inbox.FollowUp)
+	case "alt+1", "alt+2", "alt+3", "alt+4", "alt+5", "alt+6", "alt+7", "alt+8", "alt+9":
+		m.choose(int(stroke[len(stroke)-1] - '0'))
+		return nil
 	case "tab":
 		if completed, choices := complete(m.line.String()); len(choices) > 0 {
 			m.line.set(completed)
@@ -291,8 +294,10 @@ func (m *model) submit(kind inbox.Kind) tea.Cmd {
 	if text == "" {
 		return nil
 	}
-	typed := Parse(text, m.view)
+	about := m.subject.about(m.view)
+	typed := Parse(text, about)
 	plain := !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//")
+	bound := plain && kind == inbox.Steer || numberless(text, about)
 	switch {
 	case typed.Problem != "":
 		m.say(toneFailure, typed.Problem)
@@ -309,8 +314,12 @@ func (m *model) submit(kind inbox.Kind) tea.Cmd {
 	case typed.Commands[0].Kind == inbox.Kill:
 		m.overlay = killing{}
 		return nil
-	case plain && m.needsPerson() && kind == inbox.Steer:
-		typed.Commands = answer(typed.Commands[0].Text, m.view)
+	case bound && m.changed(!plain) != "":
+		m.say(toneWarning, m.changed(!plain))
+		m.subject = subjectOf(m.view, m.needsPerson())
+		return nil // the line stays, to be sent with the next enter
+	case bound && plain && m.subject.needs:
+		typed.Commands = answer(typed.Commands[0].Text, about)
 	case plain:
 		typed.Commands[0].Kind = kind
 	}

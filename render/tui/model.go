@@ -72,6 +72,7 @@ type model struct {
 
 	focus    focus
 	line     editor
+	subject  subject // of the line
 	query    editor
 	found    string // what is searched
 	forwards bool   // the direction of the search
@@ -189,6 +190,9 @@ func (m *model) Update(msg tea.Msg) tea.Cmd {
 		if msg.err != nil {
 			m.say(toneFailure, "the editor: "+msg.err.Error())
 		}
+	}
+	if m.line.empty() {
+		m.subject = subjectOf(m.view, m.needsPerson())
 	}
 	m.layout()
 	return tea.Batch(c, m.tick())

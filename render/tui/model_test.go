@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,8 @@ func (b *bench) types(keys ...string) {
 
 func press(k string) tea.KeyPressMsg {
 	switch k {
+	case "<alt-1>", "<alt-2>", "<alt-3>":
+		return tea.KeyPressMsg{Code: rune(k[5]), Mod: tea.ModAlt}
 	case "<enter>":
 		return tea.KeyPressMsg{Code: tea.KeyEnter}
 	case "<alt-enter>":
@@ -228,17 +231,86 @@ func TestAgentAsksWhileItWorks(t *testing.T) {
 	}
 	v.Questions[0].AnsweredAt = time.Unix(1, 0) // elsewhere
 	v.Status, v.Open, v.Awaited = event.StatusWaiting, false, 2
-	b.line.set("half a thought")
+	b.types("half a thought")
 	b.do(changesMsg{view: v})
-	b.shows("needs you", "Which database?", "choices: postgres | sqlite", "answer> half a thought")
-	b.line.set("")
-	b.types("sqlite", "<enter>")
+	b.shows("needs you", "Which database?", "choices: postgres | sqlite (alt+1 takes the first)", "half a thought")
+	b.types("<enter>")
+	b.shows("the loop waits for you now; enter again answers question 2", "answer> half a thought")
+	b.types("<ctrl-c>", "sqlite", "<enter>")
 	if len(b.sentTo) != 2 || b.sentTo[1].Kind != inbox.Answer || b.sentTo[1].Question != 2 || b.sentTo[1].Text != "sqlite" {
 		t.Errorf("sent %+v", b.sentTo)
 	}
 	v.Questions[1].AnsweredAt, v.Status, v.Open, v.Awaited = time.Unix(2, 0), event.StatusRunning, true, 0
 	b.do(changesMsg{view: v})
 	b.hides("needs you")
+}
+
+// A line answers the question that was shown when the person began to type.
+func TestLineKeepsItsQuestion(t *testing.T) {
+	answered := func(v *projector.View, n int) { v.Questions[n-1].AnsweredAt = time.Unix(1, 0) }
+	for name, c := range map[string]struct {
+		begun    int // the question that the loop waits for when the line is begun
+		line     string
+		change   func(v *projector.View)
+		says     string // at the first enter, which then sends nothing
+		question int    // that the line answers; 0 if it steers
+	}{
+		"nothing changed":      {1, "yes", func(*projector.View) {}, "", 1},
+		"it waits for another": {1, "yes", func(v *projector.View) { v.Awaited = 2 }, "", 1},
+		"it works on":          {1, "yes", func(v *projector.View) { v.Awaited, v.Status = 0, event.StatusRunning }, "", 1},
+		"answered elsewhere": {1, "yes", func(v *projector.View) { answered(v, 1); v.Awaited = 2 },
+			"question 1 has an answer already; enter again answers question 2", 2},
+		"answered, and it works on": {1, "yes", func(v *projector.View) { answered(v, 1); v.Awaited, v.Status = 0, event.StatusRunning },
+			"question 1 has an answer already; enter again steers the agent", 0},
+		"it waits now": {0, "yes", func(v *projector.View) { v.Awaited, v.Status = 1, event.StatusWaiting },
+			"the loop waits for you now; enter again answers question 1", 1},
+		"a command, answered elsewhere": {1, "/answer yes", func(v *projector.View) { answered(v, 1); v.Awaited = 2 },
+			"question 1 has an answer already; enter again answers question 2", 2},
+		"a command, it waits for another": {1, "/answer yes", func(v *projector.View) { v.Awaited = 2 }, "", 1},
+		"a number":                        {1, "/answer 2 yes", func(v *projector.View) { v.Awaited, v.Status = 0, event.StatusRunning }, "", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, Options{})
+			v := running3()
+			v.Questions = []projector.Question{{Number: 1, Text: "Tabs?"}, {Number: 2, Text: "Postgres?"}}
+			if v.Awaited = c.begun; c.begun > 0 {
+				v.Status, v.Open = event.StatusWaiting, false
+			}
+			b.do(changesMsg{view: v})
+			b.types(c.line)
+			v.Questions = slices.Clone(v.Questions)
+			c.change(&v)
+			b.do(changesMsg{view: v})
+			b.types("<enter>")
+			if c.says != "" {
+				b.shows(c.says)
+				if len(b.sentTo) > 0 {
+					t.Fatalf("sent %+v", b.sentTo)
+				}
+				b.types("<enter>")
+			}
+			if len(b.sentTo) != 1 || b.sentTo[0].Question != c.question || b.sentTo[0].Text != "yes" {
+				t.Errorf("sent %+v", b.sentTo)
+			}
+		})
+	}
+}
+
+func TestChoiceGoesIntoLine(t *testing.T) {
+	b := newBench(t, Options{})
+	v := running3()
+	v.Questions = []projector.Question{{Number: 4, Text: "Which database?", Choices: []string{"postgres", "the files"}}}
+	b.do(changesMsg{view: v})
+	b.types("<alt-3>", "<alt-1>", "<alt-2>")
+	b.shows("> /answer 4 the files")
+	b.types("<enter>")
+	if len(b.sentTo) != 1 || b.sentTo[0].Kind != inbox.Answer || b.sentTo[0].Question != 4 || b.sentTo[0].Text != "the files" {
+		t.Errorf("sent %+v", b.sentTo)
+	}
+	b.types("my own words", "<alt-1>")
+	if got := b.line.String(); got != "my own words" {
+		t.Errorf("the line has %q", got)
+	}
 }
 
 func TestNothingTypedIsLost(t *testing.T) {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -88,6 +89,8 @@ func (m *model) prompt() string {
 	switch {
 	case m.over:
 		return promptResume
+	case m.focus == typing && m.subject.needs && m.subject != subjectOf(m.view, m.needsPerson()) && isOpen(m.view, m.subject.question):
+		return fmt.Sprintf("answer %d> ", m.subject.question)
 	case m.needsPerson():
 		return promptAnswer
 	}
