@@ -355,6 +355,47 @@ func TestTextIsForItsLoop(t *testing.T) {
 	}
 }
 
+// An answer is for the question that was shown when the person began to type it.
+func TestAnswerKeepsItsQuestion(t *testing.T) {
+	loops := machine()
+	parser := &loops[slices.IndexFunc(loops, func(l Loop) bool { return l.Name == "parser" })]
+	parser.Head.Awaited = 4
+	begun := func() *Model {
+		m := modelOf(100, 40, loops...)
+		presses(m, "a", "'v2")
+		return m
+	}
+	answers := func(m *Model, question int) {
+		t.Helper()
+		want := []inbox.Command{{Kind: inbox.Answer, Question: question, Text: "v2"}}
+		if effect := presses(m, "enter"); !reflect.DeepEqual(effect.Commands, want) {
+			t.Errorf("%+v, not %+v", effect.Commands, want)
+		}
+	}
+	answers(begun(), 4)
+
+	m := begun()
+	effect := presses(m, "enter")
+	m.GiveBack(effect)
+	answers(m, 4)
+
+	m = begun()
+	later := slices.Clone(loops)
+	i := slices.IndexFunc(later, func(l Loop) bool { return l.Name == "parser" })
+	later[i].Head.Awaited, later[i].Head.Status, later[i].Head.Waiting = 0, event.StatusRunning, ""
+	m.Show(Snapshot{At: now, Loops: later})
+	answers(m, 4)
+
+	m = begun()
+	later = slices.Clone(loops)
+	later[i].Head.Awaited = 5
+	m.Show(Snapshot{At: now, Loops: later})
+	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser waits for something else now") {
+		t.Errorf("%+v:\n%s", effect, screen(m))
+	}
+	answers(m, 5)
+}
+
 // A loop that begins to need a person calls once; the person may look at another window.
 func TestLoopsCallPerson(t *testing.T) {
 	loops := machine()

@@ -147,7 +147,9 @@ func (m *Model) act(key string) Effect {
 }
 
 // begin begins a question to the person about a loop.
-func (m *Model) begin(mode mode, l *Loop) { m.mode, m.input, m.about = mode, line{}, l.File }
+func (m *Model) begin(mode mode, l *Loop) {
+	m.mode, m.input, m.about, m.asked = mode, line{}, l.File, l.Head.Awaited
+}
 
 // beginAnswer begins an answer to a loop that waits for one, or the text that resumes a loop.
 func (m *Model) beginAnswer(l *Loop) {
@@ -235,14 +237,18 @@ func (m *Model) typeText(k Key) Effect {
 	case !l.Live.Alive && m.mode == steering:
 		m.Say(nameOf(l)+" has ended meanwhile; esc leaves", true)
 		return Effect{}
+	case m.mode == answering && l.Live.Alive && l.Head.Awaited > 0 && l.Head.Awaited != m.asked:
+		m.asked = l.Head.Awaited
+		m.Say(nameOf(l)+" waits for something else now; enter again answers that, esc leaves", true)
+		return Effect{}
 	}
-	mode := m.mode
+	mode, asked := m.mode, m.asked
 	m.finish()
 	switch {
 	case mode == steering:
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text})
-	case l.Live.Alive && l.Head.Awaited > 0:
-		return m.send(l, inbox.Command{Kind: inbox.Answer, Question: l.Head.Awaited, Text: text})
+	case l.Live.Alive && asked > 0: // the runner refuses it if another person was faster
+		return m.send(l, inbox.Command{Kind: inbox.Answer, Question: asked, Text: text})
 	case l.Live.Alive && listing.GroupOf(l.Status) == listing.NeedsYou:
 		return m.send(l, inbox.Command{Kind: inbox.Steer, Text: text}, inbox.Command{Kind: inbox.Resume})
 	case l.Live.Alive: // another person was faster
@@ -277,22 +283,22 @@ func (m *Model) resume(l *Loop, text string) Effect {
 
 // GiveBack lets a person edit a text again that was not sent, unless another question is open.
 func (m *Model) GiveBack(e Effect) {
-	mode, text := answering, e.Text
+	mode, text, asked := answering, e.Text, 0
 	if e.Do == Send {
-		text = e.Commands[0].Text
-		if len(e.Commands) == 1 {
+		text, asked = e.Commands[0].Text, e.Commands[0].Question
+		if len(e.Commands) == 1 && asked == 0 {
 			mode = steering
 		}
 	}
 	if text == "" || m.mode != browsing {
 		return
 	}
-	m.mode, m.input, m.about = mode, newLine(text), e.Loop.File
+	m.mode, m.input, m.about, m.asked = mode, newLine(text), e.Loop.File, asked
 	m.scroll()
 }
 
 // finish ends a question.
-func (m *Model) finish() { m.mode, m.input, m.about = browsing, line{}, "" }
+func (m *Model) finish() { m.mode, m.input, m.about, m.asked = browsing, line{}, "", 0 }
 
 // hasClaimed reports whether a loop's work is done: to resume it may end it again at once.
 func hasClaimed(l *Loop) bool {

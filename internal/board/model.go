@@ -35,6 +35,7 @@ type Model struct {
 	mode   mode
 	input  line   // what is being typed
 	about  string // the entry's file of the loop that the input is about
+	asked  int    // the number of the question that the input answers; 0 if it has none
 	filter string
 	notice notice
 }

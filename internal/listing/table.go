@@ -33,7 +33,7 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 		if len(strays[s.File]) > 0 {
 			status += ", its agent lives"
 		}
-		if n := s.Head.Questions; n > 0 && s.Live.Alive {
+		if n := s.Head.Questions; s.Live.Alive && (n > 1 || n == 1 && s.Head.Awaited == 0) {
 			status += ", " + units.Quantity(n, "question")
 		}
 		if s.Head.TokensIn != nil && s.Head.TokensOut != nil {
@@ -77,6 +77,8 @@ func statusOf(s registry.Status, now time.Time) string {
 		return s.Head.Status.String() + " (" + s.Head.Reason + ")"
 	case s.Head.Pending != "":
 		return s.Head.Pending
+	case s.Head.Awaited > 0 && WaitsForPerson(s):
+		return fmt.Sprintf("%s (question %d)", s.Head.Status, s.Head.Awaited)
 	case s.Head.Status == event.StatusWaiting && s.Live.Alive:
 		return s.Head.Status.String() + " (" + shortWait(s.Head.Waiting, now) + ")"
 	}

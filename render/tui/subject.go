@@ -33,7 +33,7 @@ func (s subject) about(v projector.View) projector.View {
 	return v
 }
 
-// changed says what enter does now, if it does something else than when the line was begun.
+// changed says what enter does now, if that is not what it did when the line was begun.
 func (m *model) changed(answers bool) string {
 	begun, now := m.subject, subjectOf(m.view, m.needsPerson())
 	if !answers { // words: they steer the agent unless the loop waits
