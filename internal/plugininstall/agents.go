@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/process"
 	"github.com/ralph-loop/ralph/plugin"
-	"github.com/ralph-loop/ralph/render"
 )
 
 const (
@@ -125,6 +124,9 @@ func (a agent) installed(e *cli.Env) ([]Installed, error) {
 		return all, err
 	}
 	text, err := a.run(e, "plugin", "list", "--json")
+	if a.lost(e, err) {
+		return []Installed{{Scope: scopeUser, Enabled: true, From: folderOf(e, a)}}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -140,11 +142,28 @@ func (a agent) source(e *cli.Env) (string, error) {
 		return elsewhere, err
 	}
 	text, err := a.run(e, "plugin", "marketplace", "list", "--json")
+	if a.lost(e, err) {
+		return folderOf(e, a), nil
+	}
 	if err != nil {
 		return "", err
 	}
 	place, err := a.sources(text)
 	return place, a.unexpected(err)
+}
+
+// lost reports whether an agent lists nothing because its settings name ralph's folder and the files
+// there are gone, as Codex 0.169.0 does. It still adds and removes what is in its settings.
+func (a agent) lost(e *cli.Env, err error) bool {
+	if err == nil || !strings.Contains(err.Error(), folderOf(e, a)) {
+		return false
+	}
+	files, _, err := a.content()
+	if err != nil {
+		return false
+	}
+	write, _, err := folder{path: folderOf(e, a), files: files}.difference()
+	return err == nil && len(write) > 0
 }
 
 func (a agent) unexpected(err error) error {
@@ -169,8 +188,8 @@ func (a agent) run(e *cli.Env, args ...string) ([]byte, error) {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, cli.Refuse("install "+a.title+" first", "%s is not on PATH", a.name)
 	case err != nil:
-		return nil, cli.Failed("run it yourself; then run ralph again: it goes on where it was",
-			"%s: %w\n%s", cli.AsTyped(append([]string{a.name}, args...)), err, render.Clean(strings.TrimSpace(said.String())))
+		return nil, cli.Failed("mend what it names; then run ralph again: it goes on where it was",
+			"%s: %w\n%s", cli.AsTyped(append([]string{a.name}, args...)), err, cli.Clean(strings.TrimSpace(said.String())))
 	}
 	return out.Bytes(), nil
 }

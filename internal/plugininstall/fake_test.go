@@ -58,6 +58,12 @@ func fakeAgent(name string, args []string) int {
 		return 8
 	}
 	call := strings.Join(args, " ")
+	if name == "codex" && strings.HasSuffix(call, "list --json") && s.Market != "" {
+		if _, err := os.Stat(filepath.Join(s.Market, ".agents", "plugins", "marketplace.json")); err != nil {
+			fmt.Fprintf(os.Stderr, "WARNING: no aliases\nError: failed to load marketplace(s):\n- `ralph-loop` at %s: no manifest\n", s.Market)
+			return 1
+		}
+	}
 	if text, ok := s.list(name, call); ok {
 		fmt.Println(text)
 		return 0
@@ -139,7 +145,7 @@ func (s *fakeState) change(name string, args []string) int {
 		if scope == scopeProject {
 			s.Project, _ = os.Getwd()
 		}
-	case slices.Equal(args, []string{"plugin", uninstall, pluginID}) && s.Installed[scope] != "":
+	case slices.Equal(args, []string{"plugin", uninstall, pluginID}) && (s.Installed[scope] != "" || name == "codex"):
 		delete(s.Installed, scope)
 	default:
 		return 9

@@ -250,6 +250,54 @@ func TestOtherVersionIsReplaced(t *testing.T) {
 	}
 }
 
+// Without the files that its settings name, Codex lists nothing. It is still possible to install the
+// plugin and to take it out.
+func TestLostFolderIsMended(t *testing.T) {
+	for agent, want := range map[string]struct{ installs, uninstalls string }{
+		"claude": {"", "plugin uninstall ralph@ralph-loop --scope user\nplugin marketplace remove ralph-loop"},
+		"codex":  {"plugin add ralph@ralph-loop", "plugin remove ralph@ralph-loop\nplugin marketplace remove ralph-loop"},
+		"pi":     {"", "remove DIR"},
+	} {
+		t.Run(agent, func(t *testing.T) {
+			w, r := newWorld(t), Request{Agent: agent}
+			lose := func() {
+				if err := os.RemoveAll(w.folder(agent)); err != nil {
+					t.Fatal(err)
+				}
+				w.calls(agent)
+			}
+			w.must("is installed in")(w.install(r))
+			lose()
+			w.stdout.Reset()
+			if err := Show(w.e, false); err != nil || !strings.Contains(w.stdout.String(), "for all projects; its files are missing or changed: 'ralph plugin install "+agent+"' writes them again\n") {
+				t.Errorf("show: %v\n%s", err, w.stdout.String())
+			}
+			w.must("is installed in")(w.install(r))
+			w.calledWith(agent, want.installs)
+			w.complete(agent)
+			lose()
+			w.must("is uninstalled from")(w.uninstall(r))
+			w.calledWith(agent, want.uninstalls)
+		})
+	}
+}
+
+// What an agent's program says keeps its lines, and the hint fits all that it may say.
+func TestFailureKeepsLines(t *testing.T) {
+	w := newWorld(t)
+	w.set("codex", func(s *fakeState) { s.Market = filepath.Join(w.root, "gone") })
+	_, err := w.install(Request{Agent: "codex"})
+	var said bytes.Buffer
+	cli.Report(&said, err)
+	if text := said.String(); !strings.Contains(text, "\n  Error: failed to load marketplace(s):\n  - `ralph-loop`") || !strings.Contains(text, "hint: mend what it names") {
+		t.Errorf("said %s", text)
+	}
+	w.stdout.Reset()
+	if err := Show(w.e, false); err != nil || !strings.Contains(w.stdout.String(), "\n        Error: failed to load") {
+		t.Errorf("show: %v\n%s", err, w.stdout.String())
+	}
+}
+
 func TestProjectScope(t *testing.T) {
 	for agent, want := range map[string]string{"claude": "plugin install ralph@ralph-loop --scope project", "pi": "install DIR --local --approve"} {
 		t.Run(agent, func(t *testing.T) {

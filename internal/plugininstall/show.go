@@ -2,6 +2,7 @@ package plugininstall
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/render"
@@ -52,7 +53,8 @@ func Show(e *cli.Env, asJSON bool) error {
 
 func (s Status) print(e *cli.Env) error {
 	line := func(text string) error {
-		_, err := fmt.Fprintf(e.Stdout, "%-7s %s\n", s.Agent, render.Clean(text))
+		text = strings.ReplaceAll(cli.Clean(text), "\n", "\n        ")
+		_, err := fmt.Fprintf(e.Stdout, "%-7s %s\n", s.Agent, text)
 		return err
 	}
 	switch {
@@ -72,15 +74,23 @@ func (s Status) print(e *cli.Env) error {
 }
 
 func (s Status) describe(e *cli.Env, i Installed) string {
-	text := i.Version + ", for all projects"
-	if i.Scope != scopeUser {
-		text = i.Version + ", for the project " + e.Short(i.Project)
+	text := render.Clean(i.Version)
+	if text == "" {
+		text = "unknown version"
+	}
+	if i.Scope == scopeUser {
+		text += ", for all projects"
+	} else {
+		text += ", for the project " + render.Clean(e.Short(i.Project))
 	}
 	// An agent reports a plugin of another project as disabled.
 	if !i.Enabled && i.Scope == scopeUser {
 		text += ", disabled"
 	}
-	if !s.Current || i.Version != s.Version {
+	switch {
+	case !s.Current && (i.Version == "" || i.Version == s.Version):
+		text += "; its files are missing or changed: 'ralph plugin install " + s.Agent + "' writes them again"
+	case !s.Current || i.Version != s.Version:
 		text += "; this ralph has " + s.Version + ": 'ralph plugin install " + s.Agent + "' updates it"
 	}
 	return text
