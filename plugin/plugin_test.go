@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +36,24 @@ func TestManifestsAgree(t *testing.T) {
 	}
 	if len(slices.Compact(versions)) != 1 {
 		t.Errorf("%q", versions)
+	}
+}
+
+// The plugin has the version of the program, which the newest part of the changelog names.
+func TestVersionIsThatOfRalph(t *testing.T) {
+	changelog, err := os.ReadFile(filepath.Join("..", "CHANGELOG.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := regexp.MustCompile(`(?m)^## .*?(\d+\.\d+\.\d+)`).FindSubmatch(changelog)
+	if newest == nil {
+		t.Fatal("the changelog names no version")
+	}
+	for _, name := range []string{"plugin.json", ".claude-plugin/plugin.json", ".codex-plugin/plugin.json", "pi/package.json"} {
+		text, err := os.ReadFile(name)
+		if err != nil || !bytes.Contains(text, []byte(`"version": "`+string(newest[1])+`"`)) {
+			t.Errorf("%s is not of version %s: %v", name, newest[1], err)
+		}
 	}
 }
 

@@ -153,6 +153,7 @@ var sideways = map[[2]string]string{
 	{"internal/planning", "internal/cli"}:          "it asks and reports as the verbs do",
 	{"internal/planning", "internal/launch"}:       "it asks for trust, and names the installed agents, as a start does",
 	{"internal/plugininstall", "internal/cli"}:     "it asks and reports as the verbs do",
+	{"internal/doctor", "internal/plugininstall"}:  "it names a plugin that is not that of the program",
 	{"internal/reporting", "internal/cli"}:         "it reports with the same errors and hints as the verbs",
 	{"internal/reporting", "internal/journaltool"}: "it names iterations as logs and replay do",
 	{"internal/reporting", "internal/listing"}:     "it finds loops, and groups them, as list does",

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/credentials"
+	"github.com/ralph-loop/ralph/internal/plugininstall"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/registry"
 	"github.com/ralph-loop/ralph/render"
@@ -68,6 +69,9 @@ func Examine(e *cli.Env) Report {
 	if e.SkippedFolder != "" {
 		what, hint := e.AboutSkippedFolder()
 		checks = append(checks, func() finding { return finding{"project", warns, what, hint} })
+	}
+	if old, err := plugininstall.Outdated(e); err != nil || len(old) > 0 {
+		checks = append(checks, func() finding { return pluginFinding(old, err) })
 	}
 	d.Checks = make([]finding, len(checks))
 	var all sync.WaitGroup
@@ -224,6 +228,14 @@ func loopsFinding(e *cli.Env) finding {
 	}
 	f.Says = fmt.Sprintf("%d known, %d running, %d left by a runner that died", len(all)-broken, live, died)
 	return f
+}
+
+// pluginFinding names the agents that have the plugin of another ralph.
+func pluginFinding(old []string, err error) finding {
+	if err != nil {
+		return finding{"plugin", warns, err.Error(), ""}
+	}
+	return finding{"plugin", warns, "not that of this ralph: " + strings.Join(old, ", "), "'ralph plugin install " + old[0] + "' updates it"}
 }
 
 const (

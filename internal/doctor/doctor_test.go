@@ -233,3 +233,26 @@ func writeProgram(path string, content io.Reader) error {
 	_, err = io.Copy(file, content)
 	return errors.Join(err, file.Close())
 }
+
+// After an update of ralph, the plugin in ralph's home is that of the one before.
+func TestDoctorNamesOldPlugin(t *testing.T) {
+	home := t.TempDir()
+	e := &cli.Env{Home: home, Cwd: t.TempDir(), Environ: []string{"PATH="}}
+	about := func() (text string) {
+		for _, f := range Examine(e).Checks {
+			if f.What == "plugin" {
+				text = string(f.State) + " " + f.Says + ": " + f.Hint
+			}
+		}
+		return text
+	}
+	if got := about(); got != "" {
+		t.Errorf("without a plugin, it says %q", got)
+	}
+	if err := os.MkdirAll(filepath.Join(home, "plugins", "codex", "plugin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := about(), "warn not that of this ralph: codex: 'ralph plugin install codex' updates it"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -152,8 +152,8 @@ func (a agent) source(e *cli.Env) (string, error) {
 	return place, a.unexpected(err)
 }
 
-// lost reports whether an agent lists nothing because its settings name ralph's folder and the files
-// there are gone, as Codex 0.169.0 does. It still adds and removes what is in its settings.
+// lost reports whether an agent lists nothing because its settings name ralph's folder and the
+// files there are gone, as Codex 0.169.0 does. It still adds and removes what is in its settings.
 func (a agent) lost(e *cli.Env, err error) bool {
 	if err == nil || !strings.Contains(err.Error(), folderOf(e, a)) {
 		return false

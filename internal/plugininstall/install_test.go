@@ -243,15 +243,21 @@ func TestOtherVersionIsReplaced(t *testing.T) {
 			if err := Show(w.e, false); err != nil || !strings.Contains(w.stdout.String(), "'ralph plugin install "+agent+"' updates it") {
 				t.Errorf("show: %v\n%s", err, w.stdout.String())
 			}
+			if names, err := Outdated(w.e); err != nil || !slices.Equal(names, []string{agent}) {
+				t.Errorf("outdated: %q, %v", names, err)
+			}
 			w.must("is installed in")(w.install(r))
 			w.calledWith(agent, want)
 			w.complete(agent)
+			if names, err := Outdated(w.e); err != nil || len(names) > 0 {
+				t.Errorf("outdated: %q, %v", names, err)
+			}
 		})
 	}
 }
 
-// Without the files that its settings name, Codex lists nothing. It is still possible to install the
-// plugin and to take it out.
+// Without the files that its settings name, Codex lists nothing. The plugin can be installed and
+// taken out even so.
 func TestLostFolderIsMended(t *testing.T) {
 	for agent, want := range map[string]struct{ installs, uninstalls string }{
 		"claude": {"", "plugin uninstall ralph@ralph-loop --scope user\nplugin marketplace remove ralph-loop"},

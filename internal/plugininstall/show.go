@@ -1,7 +1,10 @@
 package plugininstall
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -94,4 +97,23 @@ func (s Status) describe(e *cli.Env, i Installed) string {
 		text += "; this ralph has " + s.Version + ": 'ralph plugin install " + s.Agent + "' updates it"
 	}
 	return text
+}
+
+// Outdated names the agents for which ralph's home has the plugin of another ralph, or a damaged
+// one. It reads files only, and asks no agent.
+func Outdated(e *cli.Env) (names []string, err error) {
+	for _, a := range agents {
+		files, _, err := a.content()
+		if err != nil {
+			return nil, err
+		}
+		f := folder{path: folderOf(e, a), files: files}
+		if _, err := os.Lstat(f.path); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if write, remove, err := f.difference(); err != nil || len(write)+len(remove) > 0 {
+			names = append(names, a.name)
+		}
+	}
+	return names, nil
 }
