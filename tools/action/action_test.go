@@ -377,6 +377,8 @@ func TestExitCodesAreMapped(t *testing.T) {
 		{"no prompt", worker, "", map[string]string{"prompt": ""}, 2, "2", "::error"},
 		{"a bad setting", worker, "", map[string]string{"settings": "no.such=1"}, 2, "2", "::error"},
 		{"a bad name", worker, "", map[string]string{"name": "../x"}, 2, "2", "::error"},
+		{"an agent that fails", "iteration *\n  say x\n  crash 3\n", "failed", nil, 3, "3", "::error title=ralph::the loop ended as failed"},
+		{"a runner that is killed", "iteration *\n  say x\n  run kill -9 $(jq .pid .ralph/ci/run.lock); sleep 50\n", "died", nil, 137, "137", "the loop ended as died: the runner was killed, with exit code 137"},
 		{"a person is needed", "iteration *\n  say <blocked>no key</blocked>\n", "", nil, 4, "4", "::error"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -391,8 +393,8 @@ func TestExitCodesAreMapped(t *testing.T) {
 			if code != test.code || j.out("exit-code") != test.exit || !strings.Contains(j.log.String(), test.log) {
 				t.Errorf("exit code %d, output %q, status %q\n%s", code, j.out("exit-code"), j.out("status"), j.log.String())
 			}
-			if test.status != "" && j.out("status") != test.status {
-				t.Errorf("status %q", j.out("status"))
+			if test.status != "" && (j.out("status") != test.status || j.out("iterations") == "0" || j.out("why") == "") {
+				t.Errorf("status %q, %s iterations, %q", j.out("status"), j.out("iterations"), j.out("why"))
 			}
 			if begun := j.out("status") != ""; begun != (len(j.uploads) == 1) {
 				t.Errorf("begun %t, uploaded %v", begun, j.uploads)
