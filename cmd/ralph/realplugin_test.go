@@ -156,6 +156,41 @@ func TestRealClaudePluginKeepsSettings(t *testing.T) {
 	}
 }
 
+// Each flag that may follow the task does what it says.
+func TestRealClaudePluginFlags(t *testing.T) {
+	usage := modelserver.Usage{In: 1000, Out: 10}
+	say := func(text string) modelserver.Step { return modelserver.Step{Text: text, Usage: usage} }
+	run := func(command string) modelserver.Step {
+		return modelserver.Step{Text: "Working.", Tools: []modelserver.ToolCall{modelserver.Bash(command)}, Usage: usage}
+	}
+	for _, test := range []struct {
+		name, flags string
+		steps       []modelserver.Step
+		result      hook.Result
+		iteration   int
+	}{
+		{"a promise without work is rejected", "--completion-promise PORTED --min-tool-calls 2", []modelserver.Step{
+			say("<promise>PORTED</promise>"), run("echo 1"), say("<promise>DONE</promise> <promise> PORTED</promise>"), run("echo 2"), say("<promise>PORTED</promise>"),
+		}, hook.PromiseAccepted, 2},
+		{"a promise without work is accepted", "--min-tool-calls 5 --on-promise-no-work accept", []modelserver.Step{say("<promise>DONE</promise>")}, hook.PromiseAccepted, 0},
+		{"the limit is reached", "--max-iterations 2", []modelserver.Step{say("no"), say("no"), say("no")}, hook.LimitReached, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newReal(t, modelserver.Sequence(append([]modelserver.Step{run("ralph session start THE-TASK " + test.flags)}, test.steps...)...))
+			claude := filepath.Join(modelserver.AgentBin(t), "claude")
+			r.begin(r.withRalph(modelserver.ClaudeHome(t, r.server), claude))
+			r.run("plugin", "install", "claude", "--yes")
+			r.session(claude, "-p", "/ralph-loop THE-TASK "+test.flags, "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions")
+			if l := r.sessionLoop(); l.Result != test.result || l.Iteration != test.iteration {
+				t.Errorf("%+v", l)
+			}
+			if requests := r.server.Requests(); len(requests) != len(test.steps)+1 {
+				t.Errorf("%d requests", len(requests))
+			}
+		})
+	}
+}
+
 // A person interrupts a held session, and ends its loop.
 func TestRealClaudePluginCancel(t *testing.T) {
 	usage := modelserver.Usage{In: 1000, Out: 10}
