@@ -1,7 +1,9 @@
 package plugininstall
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -132,6 +134,7 @@ func (r Request) Uninstall(e *cli.Env) error {
 		others = slices.Delete(others, at, at+1)
 		w.commands = append(w.commands, w.uninstalls(w))
 	}
+	others = slices.DeleteFunc(others, func(i Installed) bool { return i.Scope != scopeUser && vanished(i.Project) })
 	if len(others) == 0 {
 		if w.ownSource() {
 			w.commands = append(w.commands, []string{"plugin", "marketplace", "remove", marketplace})
@@ -160,6 +163,12 @@ func (r Request) Uninstall(e *cli.Env) error {
 	_, err = fmt.Fprintf(e.Stdout, "the plugin is uninstalled from %s (%s)\n", w.title, w.where())
 	w.sayOthers(others)
 	return err
+}
+
+// vanished reports whether a project is there no more: the plugin cannot be taken out of it.
+func vanished(project string) bool {
+	_, err := os.Stat(project)
+	return project != "" && errors.Is(err, fs.ErrNotExist)
 }
 
 func (w *work) idle() bool { return len(w.write)+len(w.remove)+len(w.commands) == 0 }

@@ -331,6 +331,20 @@ func TestProjectScope(t *testing.T) {
 	}
 }
 
+// The installation for a project that is gone keeps nothing in ralph's home.
+func TestVanishedProjectIsNoReason(t *testing.T) {
+	w := newWorld(t)
+	w.must("is installed in")(w.install(Request{Agent: "claude", Project: true}))
+	if err := os.RemoveAll(w.e.Cwd); err != nil {
+		t.Fatal(err)
+	}
+	w.e.Cwd = w.root
+	w.calls("claude")
+	w.must("is uninstalled from")(w.uninstall(Request{Agent: "claude"}))
+	w.calledWith("claude", "plugin marketplace remove ralph-loop")
+	w.gone(w.folder("claude"))
+}
+
 func TestRefusalsChangeNothing(t *testing.T) {
 	for _, test := range []struct {
 		name, agent, want string
