@@ -152,6 +152,15 @@ func (a agent) source(e *cli.Env) (string, error) {
 	return place, a.unexpected(err)
 }
 
+// elsewhere returns the source if it is not ralph's folder.
+func (a agent) elsewhere(e *cli.Env) (string, error) {
+	place, err := a.source(e)
+	if cli.WithoutLinks(place) == folderOf(e, a) {
+		place = ""
+	}
+	return place, err
+}
+
 // lost reports whether an agent lists nothing because its settings name ralph's folder and the
 // files there are gone, as Codex 0.169.0 does. It still adds and removes what is in its settings.
 func (a agent) lost(e *cli.Env, err error) bool {

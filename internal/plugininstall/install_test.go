@@ -478,6 +478,27 @@ func TestNoTerminalNoInstall(t *testing.T) {
 	w.gone(w.e.Home)
 }
 
+// An update is not offered where the install would refuse.
+func TestShowNamesOtherSource(t *testing.T) {
+	w := newWorld(t)
+	for _, agent := range []string{"claude", "codex"} {
+		w.set(agent, func(s *fakeState) { s.Market = w.root })
+	}
+	w.write(".agents/plugins/marketplace.json", "{}")
+	w.set("claude", func(s *fakeState) { s.Installed[scopeUser] = "9.0.0" })
+	w.write("clone/package.json", `{"name": "ralph-pi", "version": "9.0.0"}`)
+	w.write("pi/settings.json", `{"packages": ["../clone"]}`)
+	if err := Show(w.e, false); err != nil {
+		t.Fatal(err)
+	}
+	want := "claude  9.0.0, for all projects, from ROOT, not ralph's own\n" +
+		"codex   ralph's own plugin is not installed; there is one from ROOT\n" +
+		"pi      ralph's own plugin is not installed; there is one from ROOT/clone\n"
+	if got := w.stdout.String(); got != strings.ReplaceAll(want, "ROOT", w.root) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestShowReportsEachAgent(t *testing.T) {
 	w := newWorld(t)
 	w.must("is installed in")(w.install(Request{Agent: "pi", Project: true}))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -19,6 +20,7 @@ type Status struct {
 	Folder    string      `json:"folder"`  // of the files
 	Current   bool        `json:"current"` // they are those of this ralph
 	Installed []Installed `json:"installed"`
+	Elsewhere string      `json:"elsewhere,omitempty"` // where the agent has a plugin of ralph's name from, if not from the folder
 	Problem   string      `json:"problem,omitempty"` // the agent could not be asked
 }
 
@@ -36,10 +38,13 @@ func Show(e *cli.Env, asJSON bool) error {
 		s.Current = err == nil && len(write)+len(remove) == 0
 		if s.Program {
 			installed, err := a.installed(e)
+			s.Installed = append(s.Installed, installed...)
+			if err == nil && !s.upToDate() {
+				s.Elsewhere, err = a.elsewhere(e)
+			}
 			if err != nil {
 				s.Problem = err.Error()
 			}
-			s.Installed = append(s.Installed, installed...)
 		}
 		all = append(all, s)
 	}
@@ -54,6 +59,11 @@ func Show(e *cli.Env, asJSON bool) error {
 	return nil
 }
 
+// upToDate reports whether the plugin is installed as this ralph writes it.
+func (s Status) upToDate() bool {
+	return s.Current && len(s.Installed) > 0 && !slices.ContainsFunc(s.Installed, func(i Installed) bool { return i.Version != s.Version })
+}
+
 func (s Status) print(e *cli.Env) error {
 	line := func(text string) error {
 		text = strings.ReplaceAll(cli.Clean(text), "\n", "\n        ")
@@ -65,6 +75,8 @@ func (s Status) print(e *cli.Env) error {
 		return line("is not on PATH")
 	case s.Problem != "":
 		return line(s.Problem)
+	case len(s.Installed) == 0 && s.Elsewhere != "":
+		return line("ralph's own plugin is not installed; there is one from " + e.Short(s.Elsewhere))
 	case len(s.Installed) == 0:
 		return line("the plugin is not installed: 'ralph plugin install " + s.Agent + "'")
 	}
@@ -91,6 +103,8 @@ func (s Status) describe(e *cli.Env, i Installed) string {
 		text += ", disabled"
 	}
 	switch {
+	case s.Elsewhere != "":
+		text += ", from " + render.Clean(e.Short(s.Elsewhere)) + ", not ralph's own"
 	case !s.Current && (i.Version == "" || i.Version == s.Version):
 		text += "; its files are missing or changed: 'ralph plugin install " + s.Agent + "' writes them again"
 	case !s.Current || i.Version != s.Version:
