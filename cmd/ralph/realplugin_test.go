@@ -329,6 +329,9 @@ func TestRealCodexPlugin(t *testing.T) {
 	if out := r.run("plugin", "install", "codex"); !strings.Contains(out, "already") {
 		t.Errorf("a second time, it said %s", out)
 	}
+	if out := r.session(program, "mcp", "list"); !strings.Contains(strings.Join(strings.Fields(out), " "), "ralph ralph mcp") {
+		t.Errorf("Codex has the servers %s", out)
+	}
 	r.trustHooks(program, config)
 	r.session(program, "exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", `$ralph:ralph-loop don't "give" up`)
 	r.checkPluginLoop()
