@@ -219,7 +219,7 @@ func (w *work) confirm(yes bool, doing string) (bool, error) {
 		cli.Tell(w.e.Stderr, "%s:\n%s", about, strings.Join(w.lines(), "\n"))
 		return true, nil
 	}
-	agreed, err := w.e.ConfirmAll(about, w.lines(), "Do it?", "--yes does it without a question")
+	agreed, err := w.e.ConfirmAll(about, w.lines(), "Do it?", "without a terminal ralph cannot ask; the same with --yes does it")
 	if err == nil && !agreed {
 		cli.Tell(w.e.Stderr, "nothing is changed")
 	}
