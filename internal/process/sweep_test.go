@@ -3,6 +3,7 @@
 package process
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -53,5 +54,15 @@ func TestMarkedFindsMarkedProcesses(t *testing.T) {
 	}
 	if found := marked[t.Name()]; len(found) != 1 || found[0].PID != a.PID() || found[0].Command == "" {
 		t.Errorf("%+v", found)
+	}
+}
+
+// A scan may take longer than the time between two scans, on a machine with much else to do.
+func TestSlowScanFindsNoneLeft(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	found, none, err := newTree(identity{}, "a mark of no process").scanAll(over)
+	if err != nil || !none || len(found.alive) > 0 {
+		t.Errorf("found %v, none %v, %v", found.alive, none, err)
 	}
 }
