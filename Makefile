@@ -53,7 +53,7 @@ race: ## the unit tests and the stories under the race detector
 script: ## stories of the whole program (testdata/script), the commands of the pages, and what make test shortens
 	$(GO) test ./cmd/ralph -run 'TestScript|TestPagesRun' -count=1
 	$(GO) test ./internal/agent/... -run Suite -count=1
-	$(GO) test ./internal/repo ./journal -count=1
+	$(GO) test ./internal/repo ./internal/redact ./journal -count=1
 
 sim: ## SEEDS=10000 simulated runs; some again with a crash at each change on the disk
 	@mkdir -p bin && rm -f bin/sim.txt
