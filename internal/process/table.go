@@ -78,13 +78,13 @@ func (t *tree) scan() (scanResult, error) {
 	return found, nil
 }
 
-// scanAll scans until it finds a member, until it is proven that none is left, or, where this process
-// adopts orphans, until ctx is done; proven is false then. One scan may miss a process that is forked after the list was made,
-// by one that ends before it is read. But where this process adopts orphans, every process that is
-// left is a child of ours or has one among its ancestors. If that child lives, the scan finds it.
-// If it ended during the scan, it waits to be reaped by us, and the scan finds that. So a scan that
-// finds neither misses no process, however fast they fork. Where orphans go elsewhere, two scans
-// have to agree, also if one of them takes longer than ctx lasts.
+// scanAll scans until it finds a member or proves that none is left. Where this process adopts
+// orphans it also ends when ctx is done; proven is false then. One scan may miss a process that is
+// forked after the list was made, by one that ends before it is read. But where this process adopts
+// orphans, every process that is left is a child of ours or has one among its ancestors. If that
+// child lives, the scan finds it. If it ended during the scan, it waits to be reaped by us, and the
+// scan finds that. So a scan that finds neither misses no process, however fast they fork. Where
+// orphans go elsewhere, two scans have to agree, however long they take.
 func (t *tree) scanAll(ctx context.Context) (found scanResult, proven bool, err error) {
 	adopting := t.root.pid != 0 && subreaper.Load()
 	for scans := 1; ; scans++ {
