@@ -140,8 +140,12 @@ func (m *model) framed(title string, said []string, columns int) (lines []string
 // answer is what an answer consists of: to the question that the loop waits for or to the only one,
 // else to what the loop waits for.
 func answer(text string, v projector.View) []inbox.Command {
-	if open := openQuestions(v); len(open) > 0 && (v.Awaited > 0 || !waitsForPerson(v)) {
-		return []inbox.Command{{Kind: inbox.Answer, Question: open[0].Number, Text: text}}
+	number := v.Awaited
+	if open := openQuestions(v); number == 0 && len(open) > 0 && !waitsForPerson(v) {
+		number = open[0].Number
+	}
+	if number > 0 {
+		return []inbox.Command{{Kind: inbox.Answer, Question: number, Text: text}}
 	}
 	return []inbox.Command{{Kind: inbox.FollowUp, Text: text}, {Kind: inbox.Resume}}
 }

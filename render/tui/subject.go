@@ -18,7 +18,9 @@ type subject struct {
 // subjectOf is what a line is about that is begun now.
 func subjectOf(v projector.View, needs bool) subject {
 	s := subject{needs: needs}
-	if open := openQuestions(v); needs && v.Awaited > 0 || !needs && len(open) == 1 {
+	if needs {
+		s.question = v.Awaited
+	} else if open := openQuestions(v); len(open) == 1 {
 		s.question = open[0].Number
 	}
 	return s
