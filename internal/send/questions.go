@@ -140,9 +140,9 @@ func printed(q policy.Question, now time.Time) string {
 	if q.Blocks {
 		b.WriteString(", blocks completion")
 	}
-	fmt.Fprintf(&b, ":\n  %s\n", strings.ReplaceAll(render.Clean(q.Text), "\n", "\n  "))
+	fmt.Fprintf(&b, ":\n  %s\n", strings.ReplaceAll(string(render.CleanText(q.Text)), "\n", "\n  "))
 	if len(q.Choices) > 0 {
-		fmt.Fprintf(&b, "  choices: %s\n", strings.ReplaceAll(render.Clean(strings.Join(q.Choices, ", ")), "\n", " "))
+		fmt.Fprintf(&b, "  choices: %s\n", render.Clean(strings.Join(q.Choices, ", ")))
 	}
 	return b.String()
 }

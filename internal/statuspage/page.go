@@ -372,7 +372,7 @@ func (d *page) questions() {
 		if q.Blocks {
 			text += "; the work is not done without an answer"
 		}
-		d.add(fmt.Sprintf("question %d", q.Number), "%s", text)
+		d.add("question", "%d: %s", q.Number, text)
 		switch {
 		case !q.Open():
 			d.add("", "answered: %s; the agent does not have it yet", render.Cut(render.Clean(q.Answer), 60))
