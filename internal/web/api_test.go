@@ -41,6 +41,26 @@ func TestLoopsAsJSON(t *testing.T) {
 	}
 }
 
+// Text of the agent that would reorder the page, or hide something of it, is shown without that.
+func TestHostileQuestionIsClean(t *testing.T) {
+	w := newWorld(t)
+	hostile := "Tabs\u202e \x1b[31mor spaces?"
+	w.happen(1, event.QuestionAsked{Number: 1, Text: hostile + "\n<b>", Choices: []string{"ta\u202ebs\x1b[2J"}, Blocks: true},
+		event.CompletionRefused{Missing: []string{hostile}, Questions: []int{1}})
+	w.happen(0, event.LoopWaiting{For: event.WaitPerson, Why: "an answer to question 1: " + hostile})
+	var d Detail
+	detail := w.ask("GET", "/api/loops/demo", "", w.bearer()...).body
+	must(t, json.Unmarshal([]byte(detail), &d))
+	if len(d.Questions) != 1 || d.Questions[0].Text != "Tabs\ufffd or spaces?\n<b>" || d.Questions[0].Choices[0] != "ta\ufffdbs" {
+		t.Errorf("%+v", d.Questions)
+	}
+	for _, body := range []string{detail, w.ask("GET", "/api/loops", "", w.bearer()...).body} {
+		if strings.ContainsAny(body, "\u202e\x1b") || strings.Contains(body, `\u001b`) || strings.Contains(body, `\u202e`) {
+			t.Errorf("not clean: %s", body)
+		}
+	}
+}
+
 func TestCommandsReachTheInbox(t *testing.T) {
 	w := newWorld(t)
 	box, err := inbox.Open(w.dir)

@@ -36,6 +36,16 @@ type question struct {
 	Blocks  bool     `json:"blocks"`  // the work is not done without an answer
 }
 
+// questionOf is a question without what would reorder or hide its text. A choice that is shown is the
+// answer that is sent.
+func questionOf(q projector.Question) question {
+	s := question{q.Number, string(render.CleanText(q.Text)), []string{}, q.Blocks}
+	for _, choice := range q.Choices {
+		s.Choices = append(s.Choices, render.Clean(choice))
+	}
+	return s
+}
+
 // ended is the last iteration that ended.
 type ended = projector.Iteration
 
@@ -60,14 +70,14 @@ func (s *Server) detailOf(l registry.Status, v projector.View) Detail {
 	}
 	for _, q := range v.Questions {
 		if q.Open() {
-			d.Questions = append(d.Questions, question{q.Number, q.Text, append([]string{}, q.Choices...), q.Blocks})
+			d.Questions = append(d.Questions, questionOf(q))
 		}
 	}
 	if v.Open && v.Story != nil && v.Story.ID != "" {
 		d.Story = render.Clean(string(v.Story.Mode) + " " + v.Story.ID)
 	}
 	if v.Ended != nil {
-		d.Why, d.Hint = v.Ended.Why, v.Ended.Hint
+		d.Why, d.Hint = render.Clean(v.Ended.Why), render.Clean(v.Ended.Hint)
 	}
 	for _, a := range v.Agents {
 		d.Agents = append(d.Agents, a.Protocol)

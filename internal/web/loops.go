@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
+	"github.com/ralph-loop/ralph/render"
 )
 
 // Loop is a loop in the list.
@@ -113,8 +114,9 @@ func describe(e *cli.Env, found []registry.Status) []Loop {
 	loops := make([]Loop, 0, len(found))
 	for i, l := range listing.JSON(e, found) {
 		s := found[i]
+		l.Waiting = render.Clean(l.Waiting) // an agent's words would reorder the page
 		loops = append(loops, Loop{
-			ID: s.ID, Group: listing.GroupOf(s).String(), State: stateOf(s), Question: listing.Question(s), Shown: shownOf(s.Head), Loop: l,
+			ID: s.ID, Group: listing.GroupOf(s).String(), State: stateOf(s), Question: render.Clean(listing.Question(s)), Shown: shownOf(s.Head), Loop: l,
 		})
 	}
 	return loops
