@@ -132,13 +132,18 @@ func (c TrustReview) Shown(key, value string) string {
 	return text
 }
 
-// WithoutKeys masks variables of agents whose names are those of credentials. value is as
-// [config.Text] prints it.
+// headersKey begins the keys of the headers that the collector of telemetry gets.
+const headersKey = "telemetry.otlp.headers."
+
+// WithoutKeys masks the headers of the collector, and variables of agents whose names are those of
+// credentials. value is as [config.Text] prints it.
 func WithoutKeys(key, value string) string {
 	var agents []config.Agent
 	switch key = strings.TrimPrefix(key, "review."); {
 	case strings.HasPrefix(key, "agent.env.") && redact.Name(key[len("agent.env."):]):
 		return "[masked:" + key[len("agent.env."):] + "]"
+	case strings.HasPrefix(key, headersKey):
+		return "[masked:" + key[len(headersKey):] + "]"
 	case key == "agents":
 		if json.Unmarshal([]byte(value), &agents) == nil {
 			return maskedJSON(agents, agents...)
