@@ -171,6 +171,35 @@ func TestOutageLosesNothing(t *testing.T) {
 	}
 }
 
+// A collector that asks for time gets it, also at the end of the loop; the end waits no longer than
+// its limit.
+func TestEndHonoursRetryAfter(t *testing.T) {
+	busy := func(seconds string) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", seconds)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}
+	for seconds, limit := range map[string]time.Duration{"1": time.Minute, "600": time.Millisecond} {
+		var first, second time.Time
+		c := newCollector(t, func(w http.ResponseWriter, r *http.Request) { first = time.Now(); busy(seconds)(w, r) },
+			func(w http.ResponseWriter, _ *http.Request) { second = time.Now(); w.WriteHeader(http.StatusForbidden) })
+		dir := t.TempDir()
+		writeLoop(t, dir, story)
+		asked := make(chan string, 2)
+		f := follow(t, dir, targetOf(t, c), func(why string) { asked <- why })
+		<-asked // the first request was answered
+		if err := f.Finish(limit); err == nil {
+			t.Errorf("%s: nothing was left", seconds)
+		}
+		c.mu.Lock()
+		if limit == time.Minute && second.Sub(first) < time.Second || limit < time.Minute && !second.IsZero() {
+			t.Errorf("Retry-After %s: requests at %v and %v", seconds, first, second)
+		}
+		c.mu.Unlock()
+	}
+}
+
 // An export afterwards sends what the collector lacks, and nothing if it has all.
 func TestExportCompletesTheRest(t *testing.T) {
 	c := newCollector(t, status(403))

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/units"
@@ -138,6 +139,7 @@ func (f *Fold) cut(s *Span) Span {
 func (f *Fold) cutIteration() []Span {
 	ended := f.cutCalls()
 	if f.Iteration != nil {
+		f.Turn.Kind = cmp.Or(f.Turn.Kind, string(event.OutcomeInterrupted))
 		f.used()
 		f.Iteration.text("ralph.iteration.outcome", string(event.OutcomeInterrupted))
 		f.Iteration.fail(string(event.OutcomeInterrupted))

@@ -180,6 +180,29 @@ func TestContentsNeedConsent(t *testing.T) {
 	}
 }
 
+// The schema of the convention asks for a reason in each message of the model.
+func TestMessagesSayWhyTheyEnded(t *testing.T) {
+	said := event.AgentSaid{Block: "1", Text: event.Plain("hello"), Final: true}
+	for want, then := range map[string][]event.Payload{
+		"stop":  {event.AgentFinished{Outcome: event.TurnOK}, event.IterationEnded{N: 1, Outcome: event.OutcomeDone}},
+		"error": {event.AgentFinished{Outcome: event.TurnError}, event.IterationEnded{N: 1, Outcome: event.OutcomeFailed}},
+	} {
+		payloads := append([]event.Payload{story[0], event.IterationStarted{N: 1, Prompt: event.Blob{Text: "go"}}, said}, then...)
+		got := map[string]string{}
+		for _, a := range spansOf(t, Mapping{Content: true}, payloads)[0].Attributes {
+			if a.Text != nil {
+				got[a.Key] = *a.Text
+			}
+		}
+		if text := `[{"role":"assistant","parts":[{"type":"text","content":"hello"}],"finish_reason":"` + want + `"}]`; got["gen_ai.output.messages"] != text {
+			t.Errorf("%s, want %s", got["gen_ai.output.messages"], text)
+		}
+		if text := `[{"role":"user","parts":[{"type":"text","content":"go"}]}]`; got["gen_ai.input.messages"] != text {
+			t.Errorf("%s, want %s", got["gen_ai.input.messages"], text)
+		}
+	}
+}
+
 func TestEncodingsSayTheSame(t *testing.T) {
 	spans := spansOf(t, Mapping{}, story)
 	as := map[Encoding]ptrace.Traces{}

@@ -189,15 +189,16 @@ func signal(c chan struct{}) {
 
 // send sends what is held until the journal is read to its end and all of it is sent.
 func (f *Follower) send(ctx context.Context) {
-	delay := time.Duration(0)
+	delay, asked := time.Duration(0), false
 	for {
-		if !f.await(ctx, delay) {
+		if !f.await(ctx, delay, asked) {
 			return
 		}
 		answer := f.sendHeld(ctx)
 		if ctx.Err() != nil {
 			return
 		}
+		asked = answer.After > 0
 		switch answer.Verdict {
 		case Later:
 			if f.ending() && delay > 0 {
@@ -217,8 +218,8 @@ func (f *Follower) send(ctx context.Context) {
 
 // await waits until there is something to send: after a failure for the delay, else until spans
 // have had time to gather. It returns false when nothing more can come. At the end of the loop it
-// hurries.
-func (f *Follower) await(ctx context.Context, delay time.Duration) bool {
+// hurries, unless the collector asked for the delay.
+func (f *Follower) await(ctx context.Context, delay time.Duration, asked bool) bool {
 	for {
 		f.mu.Lock()
 		n := len(f.held)
@@ -242,12 +243,16 @@ func (f *Follower) await(ctx context.Context, delay time.Duration) bool {
 	if delay == 0 {
 		delay = f.every
 	}
+	hurry, read := f.hurry, f.read
+	if asked {
+		hurry, read = nil, nil
+	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-f.hurry:
-	case <-f.read:
+	case <-hurry:
+	case <-read:
 	case <-ctx.Done():
 		return false
 	}

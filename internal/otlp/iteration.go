@@ -92,18 +92,27 @@ func (f *Fold) used() {
 		s.yes("ralph.cost_incomplete", f.Turn.Unpriced && u.USD != nil)
 	}
 	s.number("ralph.tools", f.Turn.Tools)
-	s.text("gen_ai.input.messages", message("user", f.Turn.Prompt))
-	s.text("gen_ai.output.messages", message("assistant", f.content(f.Turn.Said)))
+	finish := "stop"
+	if f.Turn.Kind != "" {
+		finish = "error"
+	}
+	s.text("gen_ai.input.messages", message("user", f.Turn.Prompt, ""))
+	s.text("gen_ai.output.messages", message("assistant", f.content(f.Turn.Said), finish))
 }
 
 // message returns one message in the form that the convention has for them; empty without a text.
-func message(role, text string) string {
+// Only a message of the model has a reason to finish.
+func message(role, text, finish string) string {
 	if text == "" {
 		return ""
 	}
 	out := append([]byte(`[{"role":"`), role...)
 	out = append(out, `","parts":[{"type":"text","content":`...)
-	return string(append(jsonscan.AppendString(out, text), `}]}]`...))
+	out = append(jsonscan.AppendString(out, text), `}]`...)
+	if finish != "" {
+		out = append(append(append(out, `,"finish_reason":"`...), finish...), '"')
+	}
+	return string(append(out, `}]`...))
 }
 
 func (f *Fold) endIteration(at time.Time, p event.IterationEnded) Span {
