@@ -47,8 +47,9 @@ func ExportOTLP(e *cli.Env, name string, o OTLPOptions) error {
 	if err != nil {
 		return err
 	}
-	if target.Content = target.Content || o.Content; target.Encoding == "" {
-		target.Encoding = otlp.JSON
+	target.Content = target.Content || o.Content
+	for _, text := range target.Ignored {
+		cli.Tell(e.Stderr, "warning: %s", text)
 	}
 	progress := newProgress(e, name)
 	masker := redact.New(slices.Concat(e.Environ, otlp.Secrets(settings, e.Environ)))
@@ -94,7 +95,7 @@ func (o OTLPOptions) target(e *cli.Env, s config.OTLP) (*otlp.Target, error) {
 	const hint = "say --to URL, or -o FILE, or set telemetry.otlp.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT"
 	switch {
 	case o.Output != "":
-		return otlp.At("http://localhost", s, e.Environ)
+		return otlp.ToFile(s, e.Environ), nil
 	case o.To != "":
 		target, err := otlp.At(o.To, s, e.Environ)
 		if err != nil {

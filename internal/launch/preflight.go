@@ -66,8 +66,12 @@ func checkForge(e *cli.Env, scm config.SCM) error {
 // checkCollector refuses a collector of the settings to which nothing can be sent. The variables of
 // OpenTelemetry may be for another program, so they only lead to a warning.
 func checkCollector(e *cli.Env, settings config.OTLP) error {
-	_, err := otlp.Find(settings, e.Environ)
+	target, err := otlp.Find(settings, e.Environ)
 	switch {
+	case target != nil:
+		for _, text := range target.Ignored {
+			cli.Tell(e.Stderr, "warning: %s", text)
+		}
 	case err == nil:
 	case settings.Endpoint != "":
 		return cli.Refuse("set telemetry.otlp.endpoint to an address such as http://localhost:4318, or to none", "the trace of the loop cannot be sent: %v", err)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -267,6 +268,9 @@ func TestTargetIsFound(t *testing.T) {
 		"off":               {config.OTLP{Endpoint: "none"}, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://h:1"}, ""},
 		"disabled":          {config.OTLP{Endpoint: "http://s:2"}, []string{"OTEL_SDK_DISABLED=True"}, ""},
 		"no exporter":       {env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://h:1", "OTEL_TRACES_EXPORTER=none"}},
+		"other exporters":   {env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://h:1", "OTEL_TRACES_EXPORTER=console"}},
+		"several exporters": {env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://h:1", "OTEL_TRACES_EXPORTER=console, otlp"}, want: "http://h:1/v1/traces "},
+		"password":          {env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://me:se#cret@h:1"}, want: "the address of the collector is no URL: its host, port or path is wrong"},
 		"grpc":              {env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://h:1", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, want: `OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"`},
 		"no address":        {env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4317"}, want: "the address of the collector is no URL"},
 		"secret not quoted": {env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://h:1", "OTEL_EXPORTER_OTLP_HEADERS=secret"}, want: "OTEL_EXPORTER_OTLP_HEADERS is not"},
@@ -321,10 +325,14 @@ func TestVariablesHaveEffect(t *testing.T) {
 	if traces.Encoding != Protobuf || traces.Gzip || traces.Timeout != 7*time.Millisecond {
 		t.Errorf("with variables of traces: %+v", traces)
 	}
-	for _, wrong := range []string{"OTEL_EXPORTER_OTLP_TIMEOUT=soon", "OTEL_EXPORTER_OTLP_TIMEOUT=-1", "OTEL_EXPORTER_OTLP_COMPRESSION=zstd", "OTEL_RESOURCE_ATTRIBUTES=team"} {
+	for _, wrong := range []string{"OTEL_EXPORTER_OTLP_TIMEOUT=soon", "OTEL_EXPORTER_OTLP_TIMEOUT=-1", "OTEL_EXPORTER_OTLP_COMPRESSION=zstd", "OTEL_RESOURCE_ATTRIBUTES=team,a=b"} {
 		name, _, _ := strings.Cut(wrong, "=")
-		if _, err := Find(config.OTLP{}, []string{endpoint, wrong}); err == nil || !strings.HasPrefix(err.Error(), name) {
-			t.Errorf("%s: %v", wrong, err)
+		got := find(wrong)
+		if len(got.Ignored) != 1 || !strings.HasPrefix(got.Ignored[0], name) || !strings.HasSuffix(got.Ignored[0], ": it is ignored") {
+			t.Errorf("%s: %q", wrong, got.Ignored)
+		}
+		if got.Ignored = nil; !reflect.DeepEqual(got, plain) {
+			t.Errorf("%s: %+v, want %+v", wrong, got, plain)
 		}
 	}
 }

@@ -24,6 +24,9 @@ type Target struct {
 	Timeout  time.Duration // of one request
 	Resource Resource
 	Content  bool
+	// Ignored says which variables have values that nobody can use, a sentence each. The
+	// specification treats them as not set.
+	Ignored []string
 }
 
 // defaultTimeout is that of the specification.
@@ -42,7 +45,7 @@ func Find(s config.OTLP, env []string) (*Target, error) {
 	}
 	endpoint, base := s.Endpoint, true
 	if endpoint == "" {
-		if strings.EqualFold(v["OTEL_TRACES_EXPORTER"], "none") {
+		if !exports(v["OTEL_TRACES_EXPORTER"]) {
 			return nil, nil
 		}
 		if endpoint = v["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]; endpoint != "" {
@@ -66,6 +69,19 @@ func Find(s config.OTLP, env []string) (*Target, error) {
 		}
 	}
 	return t, nil
+}
+
+// exports reports whether OTLP is among the exporters of traces, which is the default.
+func exports(exporters string) bool {
+	if exporters == "" {
+		return true
+	}
+	for name := range strings.SplitSeq(exporters, ",") {
+		if strings.EqualFold(strings.TrimSpace(name), "otlp") {
+			return true
+		}
+	}
+	return false
 }
 
 // At returns the collector at an address that a person gives, with the settings' headers if it is
@@ -106,17 +122,29 @@ func to(s config.OTLP, v map[string]string, endpoint string, base bool) (*Target
 	case "gzip":
 		t.Gzip = true
 	default:
-		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and ralph knows gzip and none", compression)
+		t.ignore("OTEL_EXPORTER_OTLP_COMPRESSION is %q, and ralph knows gzip and none", compression)
 	}
 	if text := firstOf(v, "TIMEOUT"); text != "" {
-		ms, err := strconv.Atoi(text)
+		ms, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || ms <= 0 {
-			return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_TIMEOUT is %q, and not a number of milliseconds", text)
+			t.ignore("OTEL_EXPORTER_OTLP_TIMEOUT is %q, and not a number of milliseconds", text)
+		} else {
+			t.Timeout = time.Duration(ms) * time.Millisecond
 		}
-		t.Timeout = time.Duration(ms) * time.Millisecond
 	}
-	t.Resource, err = resource(v)
-	return t, err
+	t.describe(v)
+	return t, nil
+}
+
+// ToFile returns what a file gets in place of a collector.
+func ToFile(s config.OTLP, env []string) *Target {
+	t := &Target{Encoding: JSON, Content: s.Content}
+	t.describe(variables(env))
+	return t
+}
+
+func (t *Target) ignore(format string, values ...any) {
+	t.Ignored = append(t.Ignored, fmt.Errorf(format, values...).Error()+": it is ignored")
 }
 
 // firstOf returns the variable of traces, else that of all signals.
@@ -126,16 +154,15 @@ func firstOf(v map[string]string, name string) string {
 
 func addressOf(endpoint string, base bool) (string, error) {
 	u, err := url.Parse(endpoint)
-	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
+	switch {
+	case !strings.HasPrefix(strings.ToLower(endpoint), "http://") && !strings.HasPrefix(strings.ToLower(endpoint), "https://"):
 		err = errors.New("it does not begin with http:// or https://")
-	}
-	if err == nil && u.Host == "" {
+	case err != nil: // it has a part of the address, which may have a password
+		err = errors.New("its host, port or path is wrong")
+	case u.Host == "":
 		err = errors.New("it has no host")
 	}
 	if err != nil {
-		if wrapped, ok := errors.AsType[*url.Error](err); ok {
-			err = wrapped.Err // without the address: it may have a password
-		}
 		return "", fmt.Errorf("the address of the collector is no URL: %w", err)
 	}
 	if base && !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/"+tracesPath) {
@@ -169,18 +196,19 @@ func Secrets(s config.OTLP, env []string) []string {
 	return entries
 }
 
-// resource returns whose spans they are. The attributes are in a fixed order.
-func resource(v map[string]string) (Resource, error) {
+// describe says whose spans they are. The attributes are in a fixed order.
+func (t *Target) describe(v map[string]string) {
 	pairs, err := pairsOf("OTEL_RESOURCE_ATTRIBUTES", v["OTEL_RESOURCE_ATTRIBUTES"])
 	if err != nil {
-		return nil, err
+		t.ignore("%w", err)
+		pairs = map[string]string{}
 	}
 	pairs["service.name"] = cmp.Or(v["OTEL_SERVICE_NAME"], pairs["service.name"], "ralph")
 	var s Span
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
 		s.text(key, pairs[key])
 	}
-	return s.Attributes, nil
+	t.Resource = s.Attributes
 }
 
 // pairsOf reads the value of a variable that has key=value pairs, percent-encoded, with commas
