@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/acp"
@@ -236,7 +238,22 @@ func (r *runner) environment(place, iteration int) []string {
 	if a.Outlive {
 		env = append(env, OutliveVariable+"=1")
 	}
-	return append(env, credentials.AgentEnv(a)...)
+	return append(withProgram(env, ownProgram()), credentials.AgentEnv(a)...)
+}
+
+// withProgram lets the agent's shell find the program that the prompt names: unless PATH has a
+// ralph, the folder of this one comes last in it.
+func withProgram(env []string, self string) []string {
+	if filepath.Base(self) != "ralph" {
+		return env
+	}
+	folders := lastOf(env, "PATH")
+	for _, folder := range filepath.SplitList(folders) {
+		if _, err := exec.LookPath(filepath.Join(folder, "ralph")); folder != "" && err == nil {
+			return env
+		}
+	}
+	return append(env, "PATH="+strings.TrimPrefix(folders+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator)))
 }
 
 // loopVariables returns the variables that describe the loop to its processes.
