@@ -18,6 +18,9 @@ import (
 func (e *Env) WriteFile(name string, force bool, content func(io.Writer) error) error {
 	path := e.Abs(name)
 	if force {
+		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a device would become a file
+			return Refuse("choose another file, or - for stdout", "%s is no regular file", e.Short(path))
+		}
 		if err := replaceFile(path, content); err != nil {
 			return err
 		}
