@@ -55,8 +55,18 @@ func (m *model) question() string {
 	return string(render.CleanText(text))
 }
 
-// cardMost is how many lines of a question are shown.
-const cardMost = 8
+// How many lines of a question are shown, those of its choices among them.
+const (
+	cardMost    = 8
+	choiceLines = 3
+)
+
+// said is the text of a card.
+type said struct {
+	lines   []string
+	choices string // answers that the agent expects
+	how     string // what can be done
+}
 
 // card is what a person can answer: the question that the loop waits for, else those that the agent
 // asked while it works on.
@@ -79,18 +89,20 @@ func (m *model) card(columns int) (lines []string) {
 	if m.o.ReadOnly {
 		how = readOnlyAnswer
 	}
-	return m.framed(title, append(m.asking(open[0]), how), columns)
+	text := m.asking(open[0])
+	text.how = how
+	return m.framed(title, text, columns)
 }
 
 const readOnlyAnswer = "read only: 'ralph attach' without --read-only can answer"
 
 // needed is what the loop waits for, and at the end how to answer.
-func (m *model) needed() (text []string) {
+func (m *model) needed() (text said) {
 	how := "type the answer and press enter: the loop resumes with it"
 	if open := openQuestions(m.view); m.view.Awaited > 0 && len(open) > 0 && m.view.Ended == nil {
 		text = m.asking(open[0])
 	} else {
-		text = strings.Split(m.question(), "\n")
+		text.lines = strings.Split(m.question(), "\n")
 	}
 	switch {
 	case m.o.ReadOnly:
@@ -98,43 +110,50 @@ func (m *model) needed() (text []string) {
 	case m.view.Ended != nil:
 		how = "type an answer and press enter: the loop is resumed with it"
 	}
-	return append(text, how)
+	text.how = how
+	return text
 }
 
 // asking is a question with the answers that the agent expects.
-func (m *model) asking(q projector.Question) []string {
-	lines := strings.Split(string(render.CleanText(q.Text)), "\n")
-	if len(q.Choices) == 0 {
-		return lines
+func (m *model) asking(q projector.Question) said {
+	text := said{lines: strings.Split(string(render.CleanText(q.Text)), "\n")}
+	if len(q.Choices) > 0 {
+		text.choices = "choices: " + render.Clean(strings.Join(q.Choices, " | "))
+		if !m.o.ReadOnly {
+			text.choices += " (alt+1 takes the first)"
+		}
 	}
-	choices := "choices: " + render.Clean(strings.Join(q.Choices, " | "))
-	if !m.o.ReadOnly {
-		choices += " (alt+1 takes the first)"
-	}
-	return append(lines, choices)
+	return text
 }
 
-// framed sets off lines with a title. The last one says what can be done.
-func (m *model) framed(title string, said []string, columns int) (lines []string) {
+// framed sets off a text with a title. What can be answered is shown below a question of any length.
+func (m *model) framed(title string, s said, columns int) (lines []string) {
 	t := m.theme
 	inner := max(columns-4, 8)
-	how := said[len(said)-1]
-	var text []string
-	for _, line := range said[:len(said)-1] {
+	var text, choices []string
+	for _, line := range s.lines {
 		text = append(text, wrap(line, inner)...)
 	}
-	if len(text) > cardMost {
-		text = append(text[:cardMost-1], "…")
+	if s.choices != "" {
+		choices = atMost(wrap(s.choices, inner), choiceLines)
 	}
 	edge := t.Warning.Render("┃ ")
 	lines = append(lines, edge+t.Warning.Render(render.Cut(title, inner)))
-	for _, line := range text {
+	for _, line := range append(atMost(text, cardMost-len(choices)), choices...) {
 		lines = append(lines, edge+line)
 	}
-	for _, line := range wrap(how, inner) {
+	for _, line := range wrap(s.how, inner) {
 		lines = append(lines, edge+t.Dim.Render(line))
 	}
 	return lines
+}
+
+// atMost returns the first lines, and says if there are more.
+func atMost(lines []string, most int) []string {
+	if len(lines) <= most {
+		return lines
+	}
+	return append(lines[:most-1:most-1], "…")
 }
 
 // answer is what an answer consists of: to the question that the loop waits for or to the only one,

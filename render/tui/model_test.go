@@ -296,27 +296,6 @@ func TestLineKeepsItsQuestion(t *testing.T) {
 	}
 }
 
-// Before the journal is read, the screen has only the summary of state.json: which question the loop
-// waits for, and not the question itself.
-func TestQuestionIsKnownBeforeJournal(t *testing.T) {
-	head := running3().Summary
-	head.Status, head.Awaited, head.Waiting = event.StatusWaiting, 1, "a person: an answer to question 1: Tabs?"
-	b := newBench(t, Options{Head: head})
-	b.do(changesMsg{view: projector.View{Summary: head, Name: "demo"}})
-	b.shows("needs you", "Tabs?")
-	b.types("yes", "<enter>", "no")
-	b.do(changesMsg{view: projector.View{Summary: head, Name: "demo", Questions: []projector.Question{{Number: 1, Text: "Tabs?"}}}})
-	b.types("<enter>")
-	if len(b.sentTo) != 2 {
-		t.Fatalf("sent %+v", b.sentTo)
-	}
-	for i, text := range []string{"yes", "no"} {
-		if c := b.sentTo[i]; c.Kind != inbox.Answer || c.Question != 1 || c.Text != text {
-			t.Errorf("%s was sent as %+v", text, c)
-		}
-	}
-}
-
 func TestChoiceGoesIntoLine(t *testing.T) {
 	b := newBench(t, Options{})
 	v := running3()
