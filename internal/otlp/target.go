@@ -24,8 +24,8 @@ type Target struct {
 	Timeout  time.Duration // of one request
 	Resource Resource
 	Content  bool
-	// Ignored says which variables have values that nobody can use, a sentence each. The
-	// specification treats them as not set.
+	// Ignored says which variables cannot be read, a sentence each. The specification treats them
+	// as not set.
 	Ignored []string
 }
 

@@ -36,8 +36,8 @@ type question struct {
 	Blocks  bool     `json:"blocks"`  // the work is not done without an answer
 }
 
-// questionOf is a question without what would reorder or hide its text. A choice that is shown is the
-// answer that is sent.
+// questionOf is a question without what would reorder or hide its text. A choice that is shown is
+// the answer that is sent.
 func questionOf(q projector.Question) question {
 	s := question{q.Number, string(render.CleanText(q.Text)), []string{}, q.Blocks}
 	for _, choice := range q.Choices {

@@ -126,7 +126,8 @@ func (m *model) asking(q projector.Question) said {
 	return text
 }
 
-// framed sets off a text with a title. What can be answered is shown below a question of any length.
+// framed sets off a text with a title. What can be answered is shown below a question of any
+// length.
 func (m *model) framed(title string, s said, columns int) (lines []string) {
 	t := m.theme
 	inner := max(columns-4, 8)

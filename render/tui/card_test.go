@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-loop/ralph/projector"
 )
 
-// Before the journal is read, the screen has only the summary of state.json: which question the loop
-// waits for, and not the question itself.
+// Before the journal is read, the screen has only the summary of state.json: which question the
+// loop waits for, and not the question itself.
 func TestQuestionIsKnownBeforeJournal(t *testing.T) {
 	head := running3().Summary
 	head.Status, head.Awaited, head.Waiting = event.StatusWaiting, 1, "a person: an answer to question 1: Tabs?"
