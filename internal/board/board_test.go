@@ -394,6 +394,17 @@ func TestAnswerKeepsItsQuestion(t *testing.T) {
 		t.Errorf("%+v:\n%s", effect, screen(m))
 	}
 	answers(m, 5)
+
+	m = begun()
+	later = slices.Clone(loops)
+	ended(event.ReasonPromise)(&later[i])
+	m.Show(Snapshot{At: now, Loops: later})
+	if effect := presses(m, "enter"); effect.Do != Nothing || !strings.Contains(screen(m), "parser has ended meanwhile; enter again resumes it") {
+		t.Errorf("%+v:\n%s", effect, screen(m))
+	}
+	if effect := presses(m, "enter"); effect.Do != Resume || effect.Text != "v2" {
+		t.Errorf("%+v:\n%s", effect, screen(m))
+	}
 }
 
 // A loop that begins to need a person calls once; the person may look at another window.

@@ -237,6 +237,10 @@ func (m *Model) typeText(k Key) Effect {
 	case !l.Live.Alive && m.mode == steering:
 		m.Say(nameOf(l)+" has ended meanwhile; esc leaves", true)
 		return Effect{}
+	case m.mode == answering && !l.Live.Alive && m.asked > 0:
+		m.asked = 0
+		m.Say(nameOf(l)+" has ended meanwhile; enter again resumes it with the text, esc leaves", true)
+		return Effect{}
 	case m.mode == answering && l.Live.Alive && l.Head.Awaited > 0 && l.Head.Awaited != m.asked:
 		m.asked = l.Head.Awaited
 		m.Say(nameOf(l)+" waits for something else now; enter again answers that, esc leaves", true)

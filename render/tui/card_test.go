@@ -44,3 +44,33 @@ func TestLongQuestionShowsChoices(t *testing.T) {
 		t.Errorf("the card has %d lines", n)
 	}
 }
+
+// An answer that comes after the end does not resume the loop by itself.
+func TestAnswerOutlivesLoop(t *testing.T) {
+	b := newBench(t, Options{})
+	v := running3()
+	v.Questions = []projector.Question{{Number: 1, Text: "Tabs?"}}
+	v.Status, v.Open, v.Awaited = event.StatusWaiting, false, 1
+	b.do(changesMsg{view: v})
+	b.types("yes")
+	v = running3()
+	v.Ended = &event.LoopEnded{Status: event.StatusCompleted, Reason: event.ReasonPromise}
+	b.do(changesMsg{view: v, over: true})
+	b.types("<enter>")
+	b.shows("the loop has ended meanwhile; enter again resumes it", "resume> yes")
+	if got := b.outcome(); b.quits || got.Resume != "" {
+		t.Errorf("outcome %+v", got)
+	}
+	b.types("<enter>")
+	if got := b.outcome(); got.Resume != "yes" || len(b.sentTo) > 0 {
+		t.Errorf("outcome %+v, sent %+v", got, b.sentTo)
+	}
+
+	b = newBench(t, Options{}) // a line that is begun after the end
+	v.Questions = []projector.Question{{Number: 1, Text: "Tabs?"}}
+	b.do(changesMsg{view: v, over: true})
+	b.types("go on", "<enter>")
+	if got := b.outcome(); got.Resume != "go on" {
+		t.Errorf("outcome %+v", got)
+	}
+}

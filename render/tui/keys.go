@@ -309,6 +309,10 @@ func (m *model) submit(kind inbox.Kind) tea.Cmd {
 	case typed.Leave:
 		m.line.take()
 		return tea.Quit
+	case m.over && bound && m.subject.question > 0 && (m.subject.needs || !plain):
+		m.say(toneWarning, "the loop has ended meanwhile; enter again resumes it with the line")
+		m.subject = subject{}
+		return nil // the line stays, to be sent with the next enter
 	case m.over:
 		return m.resumeWith(typed.Commands[0])
 	case typed.Commands[0].Kind == inbox.Kill:

@@ -192,7 +192,9 @@ func (m *model) Update(msg tea.Msg) tea.Cmd {
 		}
 	}
 	if m.line.empty() {
-		m.subject = subjectOf(m.view, m.needsPerson())
+		if m.subject = subjectOf(m.view, m.needsPerson()); m.over {
+			m.subject.question = 0 // it can have no answer any more
+		}
 	}
 	m.layout()
 	return tea.Batch(c, m.tick())
