@@ -289,6 +289,7 @@ func (f *Fold) Report() *Report {
 		edited.Path = render.Clean(edited.Path)
 		r.Edited = append(r.Edited, edited)
 	}
+	r.awaited = v.Awaited
 	for _, q := range v.Questions {
 		if q.Open() {
 			r.Questions = append(r.Questions, event.OpenQuestion{Number: q.Number, Text: text(q.Text), Blocks: q.Blocks})

@@ -210,6 +210,7 @@ func (j judge) needs() {
 	switch {
 	case j.Died:
 		j.need(Need{What: "Its runner died, and nothing works on it now.", Command: resume, Seq: j.Last})
+	case j.Status == event.StatusWaiting && j.awaited > 0: // the need of that question says it
 	case j.Status == event.StatusWaiting && strings.HasPrefix(j.Waiting, "a person"):
 		what := strings.TrimPrefix(strings.TrimPrefix(j.Waiting, "a person"), ": ")
 		j.need(Need{What: "It waits for your answer: " + cmp.Or(what, "it does not say what for"), Command: "ralph resume " + j.name, Seq: j.Last})

@@ -79,6 +79,12 @@ func TestSentence(t *testing.T) {
 			report.Facts{Alive: true, Now: now},
 			"After 1 of 10 iterations and 5m0s it waits for a person: sqlite or postgres?", "ralph resume night",
 		},
+		"waits for an answer": {
+			loop(work(1), []step{{0, event.QuestionAsked{Number: 1, Text: "sqlite or postgres?", Blocks: true}}, {0, event.CompletionClaimed{How: event.ClaimPromise}},
+				{0, event.CompletionRefused{Missing: []string{"question 1 has no answer yet"}, Questions: []int{1}}}, ended(1), {0, event.LoopWaiting{For: event.WaitPerson, Why: "an answer to question 1: sqlite or postgres?"}}}),
+			report.Facts{Alive: true, Now: now},
+			"After 1 of 10 iterations and 5m0s it waits for a person: an answer to question 1: sqlite or postgres?", "ralph answer night 1 TEXT",
+		},
 		"never began": {nil, report.Facts{}, "The journal has no event that can be read.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

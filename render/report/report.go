@@ -54,6 +54,7 @@ type Report struct {
 
 	Edited    []event.EditedFile      `json:"edited,omitempty"` // and not accepted by a person
 	Questions []event.OpenQuestion    `json:"openQuestions,omitempty"`
+	awaited   int                     // the question that it waits for
 	Pending   []event.CommandReceived `json:"pending,omitempty"`
 	Ticked    int                     `json:"ticked"` // of the checklist
 	Boxes     int                     `json:"boxes"`
