@@ -128,6 +128,9 @@ func TestMCPServesLoops(t *testing.T) {
 	if len(page.Events) != 2 || page.Next != "2" || !page.More || page.Events[0].Type != "loop.started" && page.Events[1].Type != "loop.started" {
 		t.Errorf("the first page: %+v", page)
 	}
+	if said := fmt.Sprint(page.Events); !strings.Contains(said, "name=night") {
+		t.Errorf("the events have no text: %s", said)
+	}
 	state, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: begun.Resources[0]})
 	if err != nil || !strings.Contains(state.Contents[0].Text, `"name":"night"`) {
 		t.Errorf("the state: %+v, %v", state, err)

@@ -1,12 +1,10 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -151,9 +149,7 @@ func unreadable(err error) error {
 func (r *reading) lines() []eventLine {
 	lines, size := []eventLine{}, 0
 	for i, e := range r.found {
-		var text bytes.Buffer
-		_ = render.NewLog(&text, render.Options{Location: time.UTC}).Event(e) // writing to memory does not fail
-		line := eventLine{Seq: int64(e.Seq), At: e.At, Iteration: e.Iter, Type: short(string(e.Type)), Text: units.Cut(withoutHead(text.String(), e), mostText)}
+		line := eventLine{Seq: int64(e.Seq), At: e.At, Iteration: e.Iter, Type: short(string(e.Type)), Text: units.Cut(render.Fields(e), mostText)}
 		if size += len(line.Text); size > logsBytes && i > 0 {
 			r.more, r.next = true, r.found[i-1].Seq
 			break
@@ -161,13 +157,6 @@ func (r *reading) lines() []eventLine {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// withoutHead returns a line without what an eventLine has beside its text: the time, the number,
-// the iteration and the type.
-func withoutHead(line string, e event.Event) string {
-	_, text, _ := strings.Cut(strings.TrimRight(line, "\n"), " "+string(e.Type))
-	return strings.TrimLeft(text, " ")
 }
 
 const (
