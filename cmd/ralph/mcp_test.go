@@ -89,6 +89,9 @@ func TestMCPServesLoops(t *testing.T) {
 	t.Parallel()
 	p := mcpPlace(t, waitingAgent)
 	s := p.client(nil)
+	if can := s.InitializeResult().Capabilities; can.Tools.ListChanged || can.Resources.ListChanged || !can.Resources.Subscribe {
+		t.Errorf("it promises %+v, %+v", can.Tools, can.Resources)
+	}
 	begun := call[shownLoop](p, s, "ralph_start", map[string]any{"name": "night", "prompt": "wait", "maxIterations": 3, "maxCost": 2.5})
 	if !begun.Alive || begun.Name != "night" {
 		t.Fatalf("it started %+v", begun)
@@ -219,9 +222,10 @@ func TestMCPReadOnly(t *testing.T) {
 // rawClient speaks with a server in lines.
 type rawClient struct {
 	*place
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Reader
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	pipe io.Closer // what out reads
 }
 
 func (p *place) rawClient() *rawClient { return p.rawClientWith("{}") }
@@ -233,7 +237,7 @@ func (p *place) rawClientWith(capabilities string) *rawClient {
 	p.must(err)
 	out, err := r.cmd.StdoutPipe()
 	p.must(err)
-	r.in, r.out = in, bufio.NewReader(out)
+	r.in, r.out, r.pipe = in, bufio.NewReader(out), out
 	p.must(r.cmd.Start())
 	p.Cleanup(func() { _, _ = r.cmd.Process.Kill(), r.cmd.Wait() })
 	r.say(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":` + capabilities + `,"clientInfo":{"name":"raw","version":"1"}}}`)
@@ -326,4 +330,15 @@ func TestMCPEndsWithStdin(t *testing.T) {
 	other.say(`{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"ralph_stop","arguments":{"loop":"night","now":true}}}`)
 	other.hears(`"id":6`)
 	r.until("the end", func() bool { return r.dead("night") })
+}
+
+// The server ends as well when its client no longer reads.
+func TestMCPEndsWithStdout(t *testing.T) {
+	t.Parallel()
+	r := mcpPlace(t, waitingAgent).rawClient()
+	r.must(r.pipe.Close())
+	r.say(`{"jsonrpc":"2.0","id":5,"method":"ping"}`)
+	if err := r.cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
 }

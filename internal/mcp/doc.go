@@ -20,6 +20,7 @@
 //     is answered with an error, and the next line is read.
 //   - A form asks a client's person one open question, and its answer is that of ralph_answer. No
 //     call is held while the form is open, and what the person declines stays open.
+//   - The end of the input ends the server, and so does a signal, also if the client reads nothing.
 //   - A refusal is the answer of the tool, and names the thing, the cause and the next step, so
 //     that a model can act on it.
 //   - Stdout has nothing but messages, and no character that a terminal obeys.

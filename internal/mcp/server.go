@@ -38,7 +38,8 @@ type Server struct {
 const (
 	// maxWork is how many calls read journals at a time.
 	maxWork = 4
-	// endTime is how long the calls that are carried out may take after the input has ended.
+	// endTime is how long the calls that are carried out may take after the input has ended, and
+	// how long the client may take to read their answers.
 	endTime = 5 * time.Second
 )
 
@@ -64,7 +65,8 @@ func New(o Options) *Server {
 }
 
 func capabilities() *sdk.ServerCapabilities {
-	can := &sdk.ServerCapabilities{}
+	// The loops come and go: a client lists them when it wants to know.
+	can := &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}}
 	can.AddExtension(tasksExtension, nil)
 	return can
 }
@@ -74,7 +76,10 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.watches.begin(ctx)
-	err := s.sdk.Run(ctx, &lines{in: in, out: out})
+	t := &lines{in: in, out: out, ended: make(chan struct{})}
+	served := make(chan error, 1)
+	go func() { served <- s.sdk.Run(ctx, t) }()
+	err := await(ctx, served, t.ended)
 	cancel()
 	s.finish()
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) || errors.Is(err, syscall.EPIPE) {
@@ -84,6 +89,27 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("serve the client: %w", err)
 	}
 	return nil
+}
+
+var errUnread = errors.New("the client does not read what it is answered")
+
+// await returns how the session ended. It is errUnread if an answer that is not read holds it up
+// after the input or ctx has ended: such a write cannot be interrupted.
+func await(ctx context.Context, served <-chan error, inputEnded <-chan struct{}) error {
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	case <-inputEnded:
+	}
+	patience := time.NewTimer(endTime)
+	defer patience.Stop()
+	select {
+	case err := <-served:
+		return err
+	case <-patience.C:
+		return errUnread
+	}
 }
 
 // finish waits for the calls that are carried out, so that a loop is started whole.
@@ -103,6 +129,9 @@ func (s *Server) finish() {
 func Run(e *cli.Env, o Options) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// A client that is gone ends the server as the end of the input does, and not in the middle of
+	// a start. The signal is received, not ignored: children would inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	if e.StdinIsTerminal() {
 		return cli.Refuse("let a client start it, such as 'claude mcp add ralph -- ralph mcp'", "ralph mcp speaks with a program on stdin, which is a terminal")
 	}

@@ -21,19 +21,23 @@ import (
 const (
 	maxLine  = 4 << 20 // bytes of one message
 	maxCalls = 64      // that are open at a time
+
+	// listenMethod is the call that is answered when its subscriptions end.
+	listenMethod = "subscriptions/listen"
 )
 
 // lines is a transport of one message per line. The SDK's own ends the session at the first line
 // that it cannot read, and reads on without a bound of open calls.
 type lines struct {
-	in  io.Reader
-	out io.Writer
+	in    io.Reader
+	out   io.Writer
+	ended chan struct{} // is closed when the input has ended
 }
 
 // Connect starts to read. It is called once.
 func (t *lines) Connect(context.Context) (sdk.Connection, error) {
-	c := &connection{out: t.out, incoming: make(chan incoming), closed: make(chan struct{}), open: map[any]bool{}}
-	go c.read(bufio.NewReaderSize(t.in, 64<<10))
+	c := &connection{out: t.out, writing: make(chan struct{}, 1), incoming: make(chan incoming), closed: make(chan struct{}), open: map[any]bool{}}
+	go c.read(bufio.NewReaderSize(t.in, 64<<10), t.ended)
 	return c, nil
 }
 
@@ -48,10 +52,12 @@ type connection struct {
 	closed   chan struct{}
 	once     sync.Once
 
-	mu   sync.Mutex // guards what follows
-	out  io.Writer
-	open map[any]bool // the ids of calls without an answer
-	// answered is closed when no call is open; nil until the input has ended.
+	out     io.Writer
+	writing chan struct{} // has an element while out is written to
+
+	mu   sync.Mutex   // guards what follows
+	open map[any]bool // the calls without an answer, by id: whether one is due
+	// answered is closed when no answer is due; nil until the input has ended.
 	answered chan struct{}
 }
 
@@ -63,7 +69,7 @@ const drainTime = 2 * time.Second
 func (c *connection) drain() {
 	answered := make(chan struct{})
 	c.mu.Lock()
-	if len(c.open) == 0 {
+	if !c.due() {
 		close(answered)
 	} else {
 		c.answered = answered
@@ -76,6 +82,16 @@ func (c *connection) drain() {
 	case <-patience.C:
 	case <-c.closed:
 	}
+}
+
+// due reports whether a call waits for its answer. The caller holds mu.
+func (c *connection) due() bool {
+	for _, due := range c.open {
+		if due {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *connection) SessionID() string { return "" }
@@ -101,7 +117,7 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 }
 
 // read reads lines until the input ends. It is the only goroutine that does.
-func (c *connection) read(in *bufio.Reader) {
+func (c *connection) read(in *bufio.Reader, ended chan<- struct{}) {
 	defer close(c.incoming)
 	for {
 		line, long, err := readLine(in)
@@ -116,6 +132,7 @@ func (c *connection) read(in *bufio.Reader) {
 			return
 		}
 		if err != nil {
+			close(ended)
 			c.drain()
 			c.deliver(incoming{err: err})
 			return
@@ -171,9 +188,10 @@ func (c *connection) accept(text []byte) jsonrpc.Message {
 	}
 	id := call.ID.Raw()
 	c.mu.Lock()
-	full, twice := len(c.open) >= maxCalls, c.open[id]
+	_, twice := c.open[id]
+	full := len(c.open) >= maxCalls
 	if !full && !twice {
-		c.open[id] = true
+		c.open[id] = call.Method != listenMethod
 	}
 	c.mu.Unlock()
 	switch {
@@ -203,7 +221,7 @@ func (c *connection) Write(_ context.Context, message jsonrpc.Message) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.open, answer.ID.Raw())
-		if len(c.open) == 0 && c.answered != nil {
+		if c.answered != nil && !c.due() {
 			close(c.answered)
 			c.answered = nil
 		}
@@ -221,8 +239,12 @@ func (c *connection) send(message any) error {
 
 func (c *connection) write(text []byte) error {
 	line := append(cli.AppendEscaped(nil, text), '\n')
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	select {
+	case c.writing <- struct{}{}:
+		defer func() { <-c.writing }()
+	case <-c.closed:
+		return io.ErrClosedPipe
+	}
 	_, err := c.out.Write(line)
 	return err
 }
