@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -12,8 +13,20 @@ import (
 	"github.com/ralph-loop/ralph/registry"
 )
 
-// maxName is the longest name of a loop that is looked for, with its project, in bytes.
-const maxName = 512
+const (
+	// maxName is the longest name of a loop that is looked for, with its project, in bytes.
+	maxName = 512
+	// maxWord is the longest of the other short arguments, in bytes.
+	maxWord = 1000
+)
+
+// checkWord refuses what is too long for an argument that is no text.
+func checkWord(argument, word string) error {
+	if len(word) > maxWord {
+		return cli.Refuse("the description of the tool says what it takes", "%s has more than %s", argument, units.Bytes(maxWord))
+	}
+	return nil
+}
 
 // view returns the environment of one call. Its Stderr is a *bytes.Buffer of its own.
 func (s *Server) view() *cli.Env {
@@ -37,6 +50,9 @@ func find(e *cli.Env, name string) (registry.Status, error) {
 		return byID(e, name)
 	}
 	l, err := e.Find(name)
+	if _, ok := errors.AsType[*registry.NameError](err); ok {
+		return l, cli.Refuse(hint, "%w", err)
+	}
 	if err != nil {
 		return l, err
 	}
@@ -81,7 +97,7 @@ func problem(err error) error {
 	if errors.As(err, &exit) {
 		return errors.New("it ended without a message")
 	}
-	text := cli.Clean(err.Error())
+	text := asTools(cli.Clean(err.Error()))
 	if hint := hintOf(err); hint != "" {
 		text += "\nnext step: " + asTools(cli.Clean(hint))
 	}
@@ -90,13 +106,28 @@ func problem(err error) error {
 
 // asTools names the tools in the place of the verbs that a person would type.
 func asTools(hint string) string {
-	return resumeVerb().ReplaceAllString(verbNames.Replace(hint), "ralph_start with name $1 and resume")
+	for _, r := range asTool {
+		hint = r.verb().ReplaceAllString(hint, r.tool)
+	}
+	return hint
 }
 
-var (
-	resumeVerb = units.Pattern(`'ralph start (\S+) --resume'`)
-	verbNames  = strings.NewReplacer("'ralph list --all'", "ralph_list with all", "'ralph list'", "ralph_list", "'ralph start'", "ralph_start")
-)
+var asTool = []struct {
+	verb func() *regexp.Regexp
+	tool string
+}{
+	{units.Pattern(`'ralph list --all'`), "ralph_list with all"},
+	{units.Pattern(`'ralph (list|start)'`), "ralph_$1"},
+	{units.Pattern(`'ralph start (\S+) --resume --set maximumIterations=…'`), "ralph_start with name $1, resume and a higher maxIterations"},
+	{units.Pattern(`'ralph start (\S+) --resume --set limits.cost=…'`), "ralph_start with name $1, resume and a higher maxCost"},
+	{units.Pattern(`'ralph start (\S+) --resume --set limits.duration=…'`), "ralph_start with name $1, resume and a longer maxDuration"},
+	{units.Pattern(`'ralph start (\S+) --resume'`), "ralph_start with name $1 and resume"},
+	{units.Pattern(`--fresh archives it first`), "another name begins another loop"},
+	{units.Pattern(`'ralph (?:attach|status) ([^\s']+)'`), "ralph_status with loop $1"},
+	{units.Pattern(`'ralph (stop|report) ([^\s']+)'`), "ralph_$1 with loop $2"},
+	{units.Pattern(`give one with --agent`), "name one in agent"},
+	{units.Pattern(`^command line: limits.duration: `), "maxDuration: "},
+}
 
 // byFolder returns the loop that has been started in a folder.
 func byFolder(e *cli.Env, dir string) (registry.Status, error) {

@@ -61,14 +61,3 @@ func TestPathsNameNoLoop(t *testing.T) {
 		}
 	}
 }
-
-func TestHintsNameTools(t *testing.T) {
-	for hint, want := range map[string]string{
-		"'ralph list --all' shows them":             "ralph_list with all shows them",
-		"'ralph start night --resume' continues it": "ralph_start with name night and resume continues it",
-	} {
-		if got := asTools(hint); got != want {
-			t.Errorf("%q became %q", hint, got)
-		}
-	}
-}

@@ -56,6 +56,11 @@ func (s *Server) logs(ctx context.Context, e *cli.Env, _ *sdk.CallToolRequest, i
 	if len(in.Types) > logsTypes {
 		return logsOutput{}, cli.Refuse("name groups, such as tool.", "%d types are named; %d is the most", len(in.Types), logsTypes)
 	}
+	for _, word := range append([]string{in.Iterations}, in.Types...) {
+		if err := checkWord("a type or iterations", word); err != nil {
+			return logsOutput{}, err
+		}
+	}
 	keeps, err := journaltool.LogOptions{Types: in.Types, Iterations: in.Iterations}.Keeps(e.Now())
 	if err != nil {
 		return logsOutput{}, err
@@ -139,8 +144,12 @@ func (r *reading) after(ctx context.Context, l registry.Status) error {
 }
 
 func unreadable(err error) error {
-	if gone, ok := errors.AsType[*journal.RangeError](err); ok {
-		return cli.Refuse("a cursor of "+(gone.First-1).String()+" begins with the first event that is left", "the journal has the events %d to %d", gone.First, gone.Last)
+	gone, ok := errors.AsType[*journal.RangeError](err)
+	if ok && gone.First == 0 {
+		return cli.Refuse("take next of an earlier answer, or leave it out", "the cursor is beyond the journal: %w", err)
+	}
+	if ok {
+		return cli.Refuse("a cursor of "+(gone.First-1).String()+" begins with the first event that is left", "%w", gone)
 	}
 	return err
 }

@@ -237,7 +237,7 @@ func nextStep(l registry.Status, v projector.View) string {
 	case l.Died:
 		return "its runner is gone: ralph_start with resume continues it"
 	case v.Ended != nil:
-		return short(launch.NextStep(l.Name, v.Ended))
+		return asTools(short(launch.NextStep(l.Name, v.Ended)))
 	case len(openQuestions(v)) > 0:
 		return "it asks a person: ralph_answer answers question " + strconv.Itoa(openQuestions(v)[0].Number)
 	case listing.WaitsForPerson(l):

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // maxPrompt is the longest prompt that a client may give, in bytes.
@@ -71,6 +72,14 @@ func (in startInput) options() (*launch.Start, error) {
 	v := &launch.Start{Name: in.Name, Resume: in.Resume, Detach: true}
 	v.Prompt, v.Agent, v.Model, v.Promise = in.Prompt, in.Agent, in.Model, in.Promise
 	v.Set = map[string]string{}
+	for argument, word := range map[string]string{"name": in.Name, "agent": in.Agent, "model": in.Model, "maxDuration": in.MaxDuration, "promise": in.Promise} {
+		if err := checkWord(argument, word); err != nil {
+			return v, err
+		}
+	}
+	if err := registry.CheckName(in.Name); err != nil && in.Name != "" && !in.Resume {
+		return v, cli.Refuse("a name has a-z, 0-9, dots and dashes", "%w", err)
+	}
 	switch {
 	case len(in.Prompt) > maxPrompt:
 		return v, cli.Refuse("write it into a file of the project and name the file", "the prompt has more than %s", units.Bytes(maxPrompt))
@@ -78,8 +87,8 @@ func (in startInput) options() (*launch.Start, error) {
 		return v, cli.Refuse("say in it what is to be done", "the prompt is empty")
 	case in.Resume && in.Prompt != "":
 		return v, cli.Refuse("leave the prompt out, and send it with ralph_steer once the loop runs", "a resumed loop keeps its prompt")
-	case !in.Resume && isPath(in.Name), strings.Contains(in.Name, "/") && !in.Resume:
-		return v, cli.Refuse("a name has a-z, 0-9, dots and dashes", "%q is no name of a loop", short(in.Name))
+	case strings.HasPrefix(in.Model, "-"): // an agent would take it for an option
+		return v, cli.Refuse("name it in the agent's own spelling", "%q is no model", short(in.Model))
 	case in.MaxIterations < 0:
 		return v, cli.Refuse("give a number from 1 on", "maxIterations is %d", in.MaxIterations)
 	case in.MaxCost < 0:
