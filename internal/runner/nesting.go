@@ -20,8 +20,9 @@ import (
 // a person started.
 type NestingError struct {
 	Root string // the name of the loop that a person started
-	Key  string // the setting that is the limit; empty if only two starts have met
+	Key  string // the setting that is the limit; empty if none is
 	Why  string
+	hint string // the next step where no setting is the limit
 }
 
 func (e *NestingError) Error() string { return e.Why }
@@ -29,7 +30,7 @@ func (e *NestingError) Error() string { return e.Why }
 // Hint returns the next step.
 func (e *NestingError) Hint() string {
 	if e.Key == "" {
-		return "start it again: one loop at a time begins within loop " + e.Root
+		return e.hint
 	}
 	return fmt.Sprintf("do the work in this loop, or have a person raise %s of loop %s", e.Key, e.Root)
 }
@@ -68,9 +69,12 @@ func nest(cfg *Config, ancestors []int) (nesting, error) {
 	if len(n.outer) == 0 {
 		return n, nil
 	}
+	if err := resumesOuter(n.outer, all, cfg); err != nil {
+		return n, err
+	}
 	root := n.outer[len(n.outer)-1]
 	if n.lock, err = registration.AcquireTree(cfg.Home, root.Dir, false); errors.Is(err, registration.ErrTreeHeld) {
-		return n, &NestingError{Root: root.Name, Why: fmt.Sprintf("another loop is being started within loop %s at this moment", root.Name)}
+		return n, starting(root.Name)
 	} else if err != nil {
 		return n, err
 	}
@@ -103,6 +107,32 @@ func around(all []registry.Status, cfg *Config, ancestors []int) (outer []regist
 	return outer
 }
 
+// starting is the error of a start that has met another one.
+func starting(root string) *NestingError {
+	return &NestingError{
+		Root: root, Why: fmt.Sprintf("another loop is being started within loop %s at this moment", root),
+		hint: "start it again: one loop at a time begins within loop " + root,
+	}
+}
+
+// resumesOuter refuses to resume a loop from within it: it would become a loop within a nested one,
+// and its own limits would no longer count.
+func resumesOuter(outer, all []registry.Status, cfg *Config) error {
+	self := slices.IndexFunc(all, func(s registry.Status) bool { return s.Dir == cfg.Dir })
+	if self < 0 {
+		return nil // it is a new one
+	}
+	for _, s := range outer {
+		if s.Parent != "" && s.Parent == all[self].ID {
+			return &NestingError{
+				Root: cfg.Name, Why: fmt.Sprintf("loop %s is around loop %s, whose agent resumes it", cfg.Name, s.Name),
+				hint: "a person resumes loop " + cfg.Name,
+			}
+		}
+	}
+	return nil
+}
+
 // variable returns the value of a variable that is an absolute path; else something that no folder
 // is called.
 func variable(env []string, name string) string {
@@ -122,7 +152,7 @@ func (n *nesting) check(all []registry.Status, root registry.Status, dir string)
 	}
 	limits := limitsOf(root.Dir, state.Settings.SHA256)
 	if depth := len(n.outer); depth > limits.Depth {
-		return &NestingError{root.Name, "nesting.depth", fmt.Sprintf("this would be a loop at depth %d within loop %s, whose nesting.depth is %d", depth, root.Name, limits.Depth)}
+		return &NestingError{Root: root.Name, Key: "nesting.depth", Why: fmt.Sprintf("this would be a loop at depth %d within loop %s, whose nesting.depth is %d", depth, root.Name, limits.Depth)}
 	}
 	var others []registry.Status
 	for _, s := range all {
@@ -131,7 +161,7 @@ func (n *nesting) check(all []registry.Status, root registry.Status, dir string)
 		}
 	}
 	if len(others) >= limits.Loops {
-		return &NestingError{root.Name, "nesting.loops", fmt.Sprintf("the agents of loop %s have started %d loops, and its nesting.loops is %d", root.Name, len(others), limits.Loops)}
+		return &NestingError{Root: root.Name, Key: "nesting.loops", Why: fmt.Sprintf("the agents of loop %s have started %d loops, and its nesting.loops is %d", root.Name, len(others), limits.Loops)}
 	}
 	most := state.Rules.Limits.Cost
 	if most <= 0 {
@@ -142,7 +172,7 @@ func (n *nesting) check(all []registry.Status, root registry.Status, dir string)
 		spent += heldBy(s)
 	}
 	if n.left = most - spent; n.left <= 0 {
-		return &NestingError{root.Name, "limits.cost", fmt.Sprintf("loop %s and the loops within it have used or reserved %s, and its limits.cost is %s", root.Name, units.Cost(&spent), units.Cost(&most))}
+		return &NestingError{Root: root.Name, Key: "limits.cost", Why: fmt.Sprintf("loop %s and the loops within it have used or reserved %s, and its limits.cost is %s", root.Name, units.Cost(&spent), units.Cost(&most))}
 	}
 	return nil
 }

@@ -68,6 +68,29 @@ func TestEditedLimitsDoNotCount(t *testing.T) {
 	}
 }
 
+// The agent of a nested loop cannot take an outer loop out of its limits, as a loop within its own.
+func TestNestedResumesNoOuter(t *testing.T) {
+	all := []registry.Status{loopAt("root", "", 0), loopAt("inner", "root", 20), loopAt("deep", "inner", 30)}
+	for name, c := range map[string]struct {
+		self      string
+		ancestors []int
+		want      bool
+	}{
+		"the root":        {"root", []int{20}, true},
+		"the one between": {"inner", []int{30}, true},
+		"a new one":       {"new", []int{30}, false},
+		"by a person":     {"root", nil, false},
+	} {
+		cfg := &Config{Name: c.self, Dir: loopAt(c.self, "", 0).Dir}
+		var refused *NestingError
+		if err := resumesOuter(around(all, cfg, c.ancestors), all, cfg); errors.As(err, &refused) != c.want {
+			t.Errorf("%s: %v", name, err)
+		} else if c.want && !strings.Contains(refused.Hint(), "a person resumes loop "+c.self) {
+			t.Errorf("%s: the hint is %q", name, refused.Hint())
+		}
+	}
+}
+
 // Two starts that meet are no reason to raise a limit.
 func TestStartsWithinRootMeet(t *testing.T) {
 	home, root := t.TempDir(), t.TempDir()
@@ -79,8 +102,8 @@ func TestStartsWithinRootMeet(t *testing.T) {
 	if _, err := registration.AcquireTree(home, root, false); !errors.Is(err, registration.ErrTreeHeld) {
 		t.Errorf("the second start got %v", err)
 	}
-	met, limit := NestingError{Root: "night"}, NestingError{Root: "night", Key: "nesting.loops"}
-	if hint := met.Hint(); !strings.Contains(hint, "start it again") || strings.Contains(hint, "raise") {
+	limit := NestingError{Root: "night", Key: "nesting.loops"}
+	if hint := starting("night").Hint(); !strings.Contains(hint, "start it again") || strings.Contains(hint, "raise") {
 		t.Errorf("the hint of two starts is %q", hint)
 	}
 	if hint := limit.Hint(); !strings.Contains(hint, "raise nesting.loops of loop night") {
