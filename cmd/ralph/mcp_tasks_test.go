@@ -12,6 +12,10 @@ import (
 // asked calls a method, and decodes its result.
 func (r *rawClient) asked(id int, method, params string, into any) string {
 	r.Helper()
+	if r.meta != "" {
+		params = strings.Replace(params, "{", `{"_meta":`+r.meta+",", 1)
+		params = strings.Replace(params, ",}", "}", 1)
+	}
 	r.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params))
 	line := r.hears(fmt.Sprintf(`"id":%d,`, id))
 	var answer struct{ Result json.RawMessage }
@@ -33,7 +37,9 @@ type shownTask struct {
 func TestMCPTasks(t *testing.T) {
 	t.Parallel()
 	p := mcpPlace(t, "iteration\n  run ralph ask 'Postgres or SQLite?' --choice postgres --choice sqlite --blocks\n  append a.txt x\n  promise\niteration *\n  append a.txt y\n  promise\n")
-	r := p.rawClientWith(`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`)
+	const can = `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+	r := p.rawClientOnly()
+	r.meta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":` + can + `}`
 	var begun, seen shownTask
 	r.asked(1, "tools/call", `{"name":"ralph_start","arguments":{"name":"night","prompt":"x"}}`, &begun)
 	if begun.ResultType != "task" || begun.TaskID == "" || begun.Status != "working" && begun.Status != "input_required" {
@@ -78,9 +84,13 @@ func TestMCPTasks(t *testing.T) {
 	id = fmt.Sprintf(`{"taskId":%q}`, again.TaskID)
 	p.until("the cancelled task", func() bool { return get().Status == "cancelled" })
 
-	plain := p.rawClient()
-	if line := plain.asked(1, "tools/call", `{"name":"ralph_start","arguments":{"name":"noon","prompt":"x"}}`, nil); strings.Contains(line, "taskId") || !strings.Contains(line, `"structuredContent"`) {
-		t.Errorf("without the extension: %s", line)
+	// Versions before 2026-07-28 have another form of tasks; a client that has both declares this one
+	// to any server.
+	for name, with := range map[string]string{"noon": "{}", "dusk": can} {
+		plain := p.rawClientWith(with)
+		if line := plain.asked(1, "tools/call", `{"name":"ralph_start","arguments":{"name":"`+name+`","prompt":"x"}}`, nil); strings.Contains(line, "taskId") || !strings.Contains(line, `"structuredContent"`) {
+			t.Errorf("with %s in an earlier version: %s", with, line)
+		}
+		p.fine("stop", name, "--now", "--wait", "20s")
 	}
-	p.fine("stop", "noon", "--now", "--wait", "20s")
 }

@@ -234,11 +234,21 @@ type rawClient struct {
 	in   io.WriteCloser
 	out  *bufio.Reader
 	pipe io.Closer // what out reads
+	meta string    // of the requests of asked, as JSON; empty for versions with initialize
 }
 
 func (p *place) rawClient() *rawClient { return p.rawClientWith("{}") }
 
 func (p *place) rawClientWith(capabilities string) *rawClient {
+	p.Helper()
+	r := p.rawClientOnly()
+	r.say(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":` + capabilities + `,"clientInfo":{"name":"raw","version":"1"}}}`)
+	r.hears(`"id":"first"`)
+	r.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return r
+}
+
+func (p *place) rawClientOnly() *rawClient {
 	p.Helper()
 	r := &rawClient{place: p, cmd: p.command("mcp")}
 	in, err := r.cmd.StdinPipe()
@@ -248,9 +258,6 @@ func (p *place) rawClientWith(capabilities string) *rawClient {
 	r.in, r.out, r.pipe = in, bufio.NewReader(out), out
 	p.must(r.cmd.Start())
 	p.Cleanup(func() { _, _ = r.cmd.Process.Kill(), r.cmd.Wait() })
-	r.say(`{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":` + capabilities + `,"clientInfo":{"name":"raw","version":"1"}}}`)
-	r.hears(`"id":"first"`)
-	r.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return r
 }
 

@@ -77,41 +77,56 @@ func TestRealMCPCodex(t *testing.T) {
 	r.checkMCP(home)
 }
 
-// The command line of the MCP inspector is a client that is not ours.
-func TestRealMCPInspector(t *testing.T) {
-	modules := filepath.Join(filepath.Dir(modelserver.AgentBin(t)), "node_modules")
+// inspector returns the command line of the MCP inspector, a client that is not ours, with a server
+// of the place.
+func (p *place) inspector() func(args ...string) string {
+	p.Helper()
+	modules := filepath.Join(filepath.Dir(modelserver.AgentBin(p.T)), "node_modules")
 	program := filepath.Join(modules, "@modelcontextprotocol", "inspector")
 	text, err := os.ReadFile(filepath.Join(program, "package.json"))
 	if err != nil {
-		t.Skip("the inspector is not installed: run tools/agents/install.sh")
+		p.Skip("the inspector is not installed: run tools/agents/install.sh")
 	}
 	var about struct{ Bin map[string]string }
 	if err := json.Unmarshal(text, &about); err != nil || about.Bin["mcp-inspector"] == "" {
-		t.Fatalf("%v: no program in %s", err, text)
+		p.Fatalf("%v: no program in %s", err, text)
 	}
-	p := mcpPlace(t, waitingAgent)
 	node := filepath.Join(modules, "node", "bin", "node")
-	inspect := func(args ...string) string {
-		t.Helper()
+	return func(args ...string) string {
+		p.Helper()
 		cmd := p.command()
 		ralph := cmd.Path
 		cmd.Path = node
-		cmd.Args = append([]string{node, filepath.Join(program, about.Bin["mcp-inspector"]), "--cli", "-e", "RALPH_HOME=" + p.home, ralph, "mcp", "--method"}, args...)
+		cmd.Args = append([]string{node, filepath.Join(program, about.Bin["mcp-inspector"]), "--cli", "-e", "RALPH_HOME=" + p.home, ralph, "mcp"}, args...)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("the inspector: %v\n%s", err, out)
+			p.Fatalf("the inspector: %v\n%s", err, out)
 		}
 		return string(out)
 	}
-	if out := inspect("tools/list"); !strings.Contains(out, `"ralph_start"`) || strings.Contains(out, `"ralph_ask"`) {
+}
+
+func TestRealMCPInspector(t *testing.T) {
+	p := mcpPlace(t, waitingAgent)
+	inspect := p.inspector()
+	if out := inspect("--method", "tools/list"); !strings.Contains(out, `"ralph_start"`) || strings.Contains(out, `"ralph_ask"`) {
 		t.Errorf("the tools are %s", out)
 	}
-	inspect("tools/call", "--tool-name", "ralph_start", "--tool-arg", "name=night", "--tool-arg", "prompt=wait")
-	if out := inspect("tools/call", "--tool-name", "ralph_list"); !strings.Contains(out, `"total": 1`) || !strings.Contains(out, `"night"`) {
+	inspect("--method", "tools/call", "--tool-name", "ralph_start", "--tool-arg", "name=night", "--tool-arg", "prompt=wait")
+	if out := inspect("--method", "tools/call", "--tool-name", "ralph_list"); !strings.Contains(out, `"total": 1`) || !strings.Contains(out, `"night"`) {
 		t.Errorf("the list is %s", out)
 	}
-	if out := inspect("resources/list"); !strings.Contains(out, "ralph://loop/") || !strings.Contains(out, "/report") {
+	if out := inspect("--method", "resources/list"); !strings.Contains(out, "ralph://loop/") || !strings.Contains(out, "/report") {
 		t.Errorf("the resources are %s", out)
 	}
 	p.fine("stop", "night", "--now")
+}
+
+// In version 2026-07-28 the inspector has tasks: it gets one, and waits for its result.
+func TestRealMCPInspectorTasks(t *testing.T) {
+	p := mcpPlace(t, "iteration *\n  append a.txt x\n  promise\n")
+	out := p.inspector()("--protocol-era", "modern", "--method", "tools/call", "--tool-name", "ralph_start", "--tool-arg", "name=night", "--tool-arg", "prompt=x")
+	if !strings.Contains(out, `"status": "completed"`) || !strings.Contains(out, `"reason": "promise"`) {
+		t.Errorf("the result is %s", out)
+	}
 }

@@ -71,7 +71,7 @@ func (s *Server) read(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.R
 	if err != nil {
 		return nil, problem(err)
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{content}}, nil
+	return &sdk.ReadResourceResult{Cacheable: sdk.Cacheable{CacheScope: "private"}, Contents: []*sdk.ResourceContents{content}}, nil
 }
 
 func stateOf(e *cli.Env, l registry.Status) (string, error) {

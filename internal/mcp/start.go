@@ -136,7 +136,7 @@ const mostRoots = 32
 // 2026-07-28; clients of earlier versions have no other way.
 func (s *Server) roots(ctx context.Context, req *sdk.CallToolRequest) (folders []string) {
 	can := req.ClientCapabilities()
-	if can == nil || can.RootsV2 == nil || req.ProtocolVersion() >= withoutRoots { //nolint:staticcheck // see above
+	if can == nil || can.RootsV2 == nil || req.ProtocolVersion() >= stateless { //nolint:staticcheck // see above
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -161,8 +161,8 @@ func (s *Server) roots(ctx context.Context, req *sdk.CallToolRequest) (folders [
 	return folders
 }
 
-// withoutRoots is the version of the protocol that has none.
-const withoutRoots = "2026-07-28"
+// stateless is the version of the protocol that has no roots, and the extension with tasks.
+const stateless = "2026-07-28"
 
 // notes are the warnings of a start.
 func notes(e *cli.Env) (lines []string) {

@@ -109,7 +109,7 @@ func (s *Server) asTasks(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, req)
 		call, ok := req.(*sdk.CallToolRequest)
-		if err != nil || !ok || call.Params.Name != startTool || !hasTasks(call.ClientCapabilities()) {
+		if err != nil || !ok || call.Params.Name != startTool || !hasTasks(call) {
 			return result, err
 		}
 		begun, ok := result.(*sdk.CallToolResult)
@@ -129,8 +129,11 @@ func (s *Server) asTasks(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-func hasTasks(can *sdk.ClientCapabilities) bool {
-	if can == nil {
+// hasTasks reports whether the client may get a task. A client that speaks several versions declares
+// the extension in each, and knows its results only in those that have it.
+func hasTasks(call *sdk.CallToolRequest) bool {
+	can := call.ClientCapabilities()
+	if can == nil || call.ProtocolVersion() < stateless {
 		return false
 	}
 	_, ok := can.Extensions[tasksExtension]
