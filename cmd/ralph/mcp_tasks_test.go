@@ -84,8 +84,8 @@ func TestMCPTasks(t *testing.T) {
 	id = fmt.Sprintf(`{"taskId":%q}`, again.TaskID)
 	p.until("the cancelled task", func() bool { return get().Status == "cancelled" })
 
-	// Versions before 2026-07-28 have another form of tasks; a client that has both declares this one
-	// to any server.
+	// Versions before 2026-07-28 have another form of tasks; a client that has both declares this
+	// one to any server.
 	for name, with := range map[string]string{"noon": "{}", "dusk": can} {
 		plain := p.rawClientWith(with)
 		if line := plain.asked(1, "tools/call", `{"name":"ralph_start","arguments":{"name":"`+name+`","prompt":"x"}}`, nil); strings.Contains(line, "taskId") || !strings.Contains(line, `"structuredContent"`) {

@@ -222,6 +222,11 @@ func TestMCPReadOnly(t *testing.T) {
 			t.Errorf("%s is offered", tool.Name)
 		}
 	}
+	for _, tool := range tools.Tools {
+		if schema := fmt.Sprint(tool.InputSchema); strings.Contains(schema, "null") { // not every model provider takes it
+			t.Errorf("%s takes null: %s", tool.Name, schema)
+		}
+	}
 	if len(tools.Tools) != 4 {
 		t.Errorf("%d tools", len(tools.Tools))
 	}
@@ -355,5 +360,25 @@ func TestMCPEndsWithStdout(t *testing.T) {
 	r.say(`{"jsonrpc":"2.0","id":5,"method":"ping"}`)
 	if err := r.cmd.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// A loop whose folder is gone is shown as such, and no call finds it.
+func TestMCPKnowsGoneLoops(t *testing.T) {
+	t.Parallel()
+	p := mcpPlace(t, waitingAgent)
+	s := p.client(nil)
+	begun := call[shownLoop](p, s, "ralph_start", map[string]any{"name": "night", "prompt": "wait"})
+	call[struct{}](p, s, "ralph_stop", map[string]any{"now": true})
+	p.until("the end", func() bool { return p.dead("night") })
+	p.must(os.RemoveAll(filepath.Join(p.dir, cli.RalphFolder, "night")))
+	list := call[struct{ Loops []shownLoop }](p, s, "ralph_list", nil)
+	if len(list.Loops) != 1 || list.Loops[0].Status != "gone" {
+		t.Errorf("the list is %+v", list)
+	}
+	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "ralph_status", Arguments: map[string]any{"loop": begun.ID}})
+	p.must(err)
+	if text := textOf(result); !result.IsError || !strings.Contains(text, "the folder of loop night is gone") {
+		t.Errorf("the status is %s", text)
 	}
 }

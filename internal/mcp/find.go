@@ -81,7 +81,11 @@ func byID(e *cli.Env, id string) (registry.Status, error) {
 		return registry.Status{}, err
 	}
 	for _, l := range all {
-		if l.ID == id && !l.Gone && l.Err == nil {
+		switch {
+		case l.ID != id || l.Err != nil:
+		case l.Gone:
+			return l, cli.Refuse("a person puts it back, or removes the loop with 'ralph clean'", "the folder of loop %s is gone", l.Name)
+		default:
 			return cli.Refreshed(l), nil
 		}
 	}
@@ -124,7 +128,9 @@ var asTool = []struct {
 	{units.Pattern(`'ralph start (\S+) --resume'`), "ralph_start with name $1 and resume"},
 	{units.Pattern(`--fresh archives it first`), "another name begins another loop"},
 	{units.Pattern(`'ralph (?:attach|status) ([^\s']+)'`), "ralph_status with loop $1"},
+	{units.Pattern(`'ralph answer ([^\s']+)'`), "ralph_status with loop $1"},
 	{units.Pattern(`'ralph (stop|report) ([^\s']+)'`), "ralph_$1 with loop $2"},
+	{units.Pattern(`or ask for it with --allow-shared-worktree`), "or ask a person"},
 	{units.Pattern(`give one with --agent`), "name one in agent"},
 	{units.Pattern(`^command line: limits.duration: `), "maxDuration: "},
 }

@@ -14,6 +14,8 @@ func TestHintsNameTools(t *testing.T) {
 	for hint, want := range map[string]string{
 		"'ralph start night --resume' resumes it, --fresh archives it first": "ralph_start with name night and resume resumes it, another name begins another loop",
 		"'ralph attach night' shows it, 'ralph stop night' ends it":          "ralph_status with loop night shows it, ralph_stop with loop night ends it",
+		"'ralph answer night' lists the open questions":                      "ralph_status with loop night lists the open questions",
+		"wait for its end, or ask for it with --allow-shared-worktree":       "wait for its end, or ask a person", // no client allows it
 		"'ralph list --all' shows the loops":                                 "ralph_list with all shows the loops",
 		"'ralph trust' shows what they run":                                  "'ralph trust' shows what they run", // a person types it
 	} {

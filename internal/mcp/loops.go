@@ -33,8 +33,8 @@ type Loop struct {
 	Call    string `json:"call" jsonschema:"what to call it in the argument loop"`
 	Project string `json:"project" jsonschema:"the folder that it works in"`
 	Agent   string `json:"agent"`
-	// Status is one of the statuses of docs/reference/format.md, or died.
-	Status  string     `json:"status" jsonschema:"starting, running, waiting, paused, stopping, completed, stopped, failed, or died where its runner is gone"`
+	// Status is one of the statuses of docs/reference/format.md, died or gone.
+	Status  string     `json:"status" jsonschema:"starting, running, waiting, paused, stopping, completed, stopped, failed, died where its runner is gone, or gone where its folder is"`
 	Group   string     `json:"group" jsonschema:"needs you, working or ended"`
 	Alive   bool       `json:"alive" jsonschema:"it has a runner now"`
 	Reason  string     `json:"reason,omitempty" jsonschema:"why it ended"`
@@ -56,7 +56,10 @@ func loopOf(l listing.Loop, id string) Loop {
 	if isPath(l.Call) { // a client names no paths
 		shown.Call = id
 	}
-	if l.Died {
+	switch {
+	case l.Gone:
+		shown.Status = "gone"
+	case l.Died:
 		shown.Status = "died"
 	}
 	if !l.Started.IsZero() {

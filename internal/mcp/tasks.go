@@ -129,8 +129,8 @@ func (s *Server) asTasks(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// hasTasks reports whether the client may get a task. A client that speaks several versions declares
-// the extension in each, and knows its results only in those that have it.
+// hasTasks reports whether the client may get a task. A client that speaks several versions
+// declares the extension in each, and knows its results only in those that have it.
 func hasTasks(call *sdk.CallToolRequest) bool {
 	can := call.ClientCapabilities()
 	if can == nil || call.ProtocolVersion() < stateless {

@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"context"
+	"slices"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -78,6 +80,7 @@ type tool[In, Out any] func(ctx context.Context, e *cli.Env, req *sdk.CallToolRe
 
 // add offers a tool. Its schemas are those of its types.
 func add[In, Out any](s *Server, about *sdk.Tool, do tool[In, Out]) {
+	about.InputSchema = schemaOf[In]()
 	sdk.AddTool(s.sdk, about, func(ctx context.Context, req *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		var none Out
 		release, err := s.slot(ctx)
@@ -94,4 +97,19 @@ func add[In, Out any](s *Server, about *sdk.Tool, do tool[In, Out]) {
 		}
 		return nil, out, nil
 	})
+}
+
+// schemaOf is the schema of the arguments of a tool. A list may be left out and not be null: some
+// model providers take no property of two types.
+func schemaOf[In any]() *jsonschema.Schema {
+	schema, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic(err) // the types are this package's
+	}
+	for _, property := range schema.Properties {
+		if slices.Equal(property.Types, []string{"null", "array"}) {
+			property.Type, property.Types = "array", nil
+		}
+	}
+	return schema
 }

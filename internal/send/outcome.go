@@ -170,6 +170,9 @@ func (f *Report) Message() string {
 
 // hint is the next step after a refusal.
 func (f *Report) hint() string {
+	if f.Kind == string(inbox.Answer) {
+		return fmt.Sprintf("'ralph answer %s' lists the open questions", f.Loop)
+	}
 	if f.Kind != string(inbox.Set) || slices.Contains(config.LiveKeys(), f.key) {
 		return ""
 	}
