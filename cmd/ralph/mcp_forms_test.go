@@ -84,3 +84,23 @@ func TestMCPAsksEarlierClients(t *testing.T) {
 	}
 	p.fine("stop", "night", "--now")
 }
+
+// A form reaches no loop through a server that only reads.
+func TestMCPReadOnlyRefusesForms(t *testing.T) {
+	t.Parallel()
+	p := mcpPlace(t, askingAgent)
+	begun := call[shownLoop](p, p.client(nil), "ralph_start", map[string]any{"name": "night", "prompt": "ask"})
+	p.until("a question", func() bool { return p.fine("logs", "night", "--json", "--type", "question.asked") != "" })
+	result, err := p.client(nil, "--read-only").CallTool(t.Context(), &sdk.CallToolParams{
+		Name: "ralph_status", Arguments: map[string]any{"loop": begun.ID},
+		InputResponses: sdk.InputResponseMap{begun.ID + "/1": &sdk.ElicitResult{Action: "accept", Content: map[string]any{"answer": "sqlite"}}},
+	})
+	p.must(err)
+	if text := textOf(result); !result.IsError || !strings.Contains(text, "this server only reads") {
+		t.Errorf("the answer is %s", text)
+	}
+	if received := p.fine("logs", "night", "--json", "--type", "command.received"); strings.Contains(received, `"kind":"answer"`) {
+		t.Errorf("the loop has received %s", received)
+	}
+	p.fine("stop", "night", "--now")
+}

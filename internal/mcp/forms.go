@@ -102,6 +102,9 @@ func (s *Server) takeForms(e *cli.Env, req *sdk.CallToolRequest) (loop string, e
 		if !ok {
 			return "", cli.Refuse("call the tool again without it", "%q is no form of this server", short(key))
 		}
+		if s.readOnly {
+			return "", onlyReads()
+		}
 		loop = id
 		text := answerIn(filled)
 		if text == "" {
@@ -113,6 +116,11 @@ func (s *Server) takeForms(e *cli.Env, req *sdk.CallToolRequest) (loop string, e
 		}
 	}
 	return loop, nil
+}
+
+// onlyReads refuses what would change a loop.
+func onlyReads() error {
+	return cli.Refuse("a person starts it without --read-only", "this server only reads")
 }
 
 // answerIn returns the answer in a form; empty if the person gave none.

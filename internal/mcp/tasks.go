@@ -220,7 +220,7 @@ func (s *Server) updateTask(ctx context.Context, session *sdk.ServerSession, p *
 	}
 	defer release()
 	if s.readOnly {
-		return nil, invalid(cli.Refuse("a person starts it without --read-only", "this server only reads"))
+		return nil, invalid(onlyReads())
 	}
 	l, _, err := s.taskLoop(p.ID)
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *Server) cancelTask(ctx context.Context, session *sdk.ServerSession, p *
 	}
 	defer release()
 	if s.readOnly {
-		return nil, invalid(cli.Refuse("a person starts it without --read-only", "this server only reads"))
+		return nil, invalid(onlyReads())
 	}
 	l, _, err := s.taskLoop(p.ID)
 	if err != nil {
