@@ -94,6 +94,9 @@ func parseFormKey(key string) (id string, number int, ok bool) {
 // takeForms sends the answers in the forms that come with a repeated call, as ralph_answer does. It
 // returns the id of the loop that asked; empty without a form.
 func (s *Server) takeForms(e *cli.Env, req *sdk.CallToolRequest) (loop string, err error) {
+	if err := checkForms(req.Params.InputResponses); err != nil {
+		return "", err
+	}
 	for key, filled := range req.Params.InputResponses {
 		if key == noForm {
 			continue
@@ -116,6 +119,14 @@ func (s *Server) takeForms(e *cli.Env, req *sdk.CallToolRequest) (loop string, e
 		}
 	}
 	return loop, nil
+}
+
+// checkForms refuses more answers than a loop can have open questions: each would be an event.
+func checkForms(filled sdk.InputResponseMap) error {
+	if len(filled) > policy.MaxQuestions {
+		return cli.Refuse("send those that were asked for", "%d forms are filled in: at most %d are possible", len(filled), policy.MaxQuestions)
+	}
+	return nil
 }
 
 // onlyReads refuses what would change a loop.

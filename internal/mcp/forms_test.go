@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ralph-loop/ralph/internal/policy"
 )
 
 func TestFormKeys(t *testing.T) {
@@ -59,5 +62,17 @@ func TestPathsNameNoLoop(t *testing.T) {
 		if got := isPath(name); got != want {
 			t.Errorf("isPath(%q) is %v", name, got)
 		}
+	}
+}
+
+// One message cannot flood a loop with answers.
+func TestFormsAreBounded(t *testing.T) {
+	filled := sdk.InputResponseMap{}
+	for number := range policy.MaxQuestions + 1 {
+		filled[formKey("01M85WTJZCFA63JGP6Q33VW3TD", number+1)] = &sdk.ElicitResult{Action: "decline"}
+	}
+	_, err := new(Server).takeForms(nil, &sdk.CallToolRequest{Params: &sdk.CallToolParamsRaw{InputResponses: filled}})
+	if err == nil || !strings.Contains(err.Error(), "at most 32") {
+		t.Errorf("%d forms: %v", len(filled), err)
 	}
 }

@@ -226,6 +226,9 @@ func (s *Server) updateTask(ctx context.Context, session *sdk.ServerSession, p *
 	if err != nil {
 		return nil, err
 	}
+	if err := checkForms(p.Inputs); err != nil {
+		return nil, invalid(err)
+	}
 	for key, filled := range p.Inputs {
 		id, number, ok := parseFormKey(key)
 		if !ok || id != l.ID {
