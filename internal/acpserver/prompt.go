@@ -28,19 +28,24 @@ func (s *Server) prompted(c call, params json.RawMessage) {
 		c.fail(noSession(p.Session))
 		return
 	}
-	text, problem := textOf(p.Prompt)
-	if problem != nil {
-		c.fail(problem)
+	text, refused := textOf(p.Prompt)
+	if refused != nil {
+		c.fail(refused)
 		return
 	}
 	x.prompted.Store(true)
 	cancels := x.cancelCount()
-	if !x.do(func() { x.prompt(c, text, cancels) }) {
-		c.fail(&problemTooMany)
+	refused = x.do(func(closed *problem) {
+		if closed != nil {
+			c.fail(closed)
+			return
+		}
+		x.prompt(c, text, cancels)
+	})
+	if refused != nil {
+		c.fail(refused)
 	}
 }
-
-var problemTooMany = problem{Code: codeRequest, Message: "too many prompts of this session wait already"}
 
 // block is a part of a prompt.
 type block struct {
@@ -89,7 +94,7 @@ func (x *session) prompt(c call, text string, cancels int) {
 		return
 	}
 	name, rest := commandOf(text)
-	state, err := loopstate.Open(l.Dir)
+	state, err := x.present(l)
 	if err != nil {
 		c.fail(failure(err))
 		return
@@ -100,6 +105,10 @@ func (x *session) prompt(c call, text string, cancels int) {
 		return
 	}
 	switch {
+	case name == "tasks":
+		c.fail(invalid("this loop has begun: /tasks is the first prompt of a thread"))
+	case rest == "" && kinds[name].IsMessage():
+		c.fail(invalid("there is no text: write it as in '/" + name + " leave the schema alone'"))
 	case name == "status":
 		x.tell(c, text, titleOf(registry.Status{Entry: l, Live: live, Head: state.Summary(), Died: !live.Alive && state.Ended == nil}))
 	case !live.Alive || state.Ended != nil: // a runner that is about to exit takes nothing
@@ -123,9 +132,6 @@ func (x *session) say(c call, l registry.Entry, text, name, rest string, state *
 	}
 	if !sent.Kind.IsMessage() {
 		sent.Text = ""
-	} else if sent.Text == "" {
-		c.fail(invalid("there is no text: write it as in '/" + name + " leave the schema alone'"))
-		return
 	}
 	t := &turn{call: c}
 	// Before the command is in the inbox: what follows is an answer to it.
@@ -153,7 +159,7 @@ func (x *session) accepted(t *turn, text string) {
 	if x.s.speaks().version != draft {
 		x.await(t)
 		// The loop may have ended before the prompt was among those that are answered then.
-		if state, err := loopstate.Open(x.begun().Dir); err == nil {
+		if state, err := x.present(x.begun()); err == nil {
 			x.settle(&state, false)
 		}
 		return

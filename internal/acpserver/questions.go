@@ -174,7 +174,10 @@ func (s *Server) answered(m message) {
 		return
 	}
 	text := answerIn(m.Result, a.question)
-	a.x.do(func() {
+	_ = a.x.do(func(closed *problem) { // refused after more prompts than a person can write
+		if closed != nil {
+			return
+		}
 		l := a.x.begun()
 		switch {
 		case text != "":
@@ -192,7 +195,7 @@ func (s *Server) answered(m message) {
 		default: // a person left it open, or the client does not show questions
 			a.x.askInWords(a.question)
 		}
-		if state, err := loopstate.Open(l.Dir); err == nil {
+		if state, err := a.x.present(l); err == nil {
 			a.x.settle(&state, false)
 		}
 	})

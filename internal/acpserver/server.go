@@ -27,7 +27,7 @@ type Server struct {
 	out  writer
 
 	starting sync.Mutex     // held while a loop is started
-	entering sync.WaitGroup // sessions that are being entered
+	working  sync.WaitGroup // what was asked for and is not done: jobs, and sessions being entered
 
 	mu       sync.Mutex // for what follows
 	client   client
@@ -65,7 +65,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader) error {
 		case errors.Is(err, errTooLong):
 			err = s.refuseLine(&problem{Code: codeRequest, Message: errTooLong.Error()})
 		case errors.Is(err, io.EOF):
-			s.finishEntering()
+			s.finish()
 			return nil
 		case err == nil:
 			line = next
@@ -77,13 +77,15 @@ func (s *Server) Serve(ctx context.Context, in io.Reader) error {
 	}
 }
 
-// lastWords is how long a client that has closed its output may take to read what it asked for.
-const lastWords = 2 * time.Second
+// lastWords is how long what a client asked for in its last lines may take: a loop is started, a
+// prompt is sent on, a journal is replayed. A client that has closed its output and does not read
+// delays the end of its own server by no more than that. Tests shorten it.
+var lastWords = 20 * time.Second
 
-// finishEntering waits for the replays that a script has asked for in its last lines.
-func (s *Server) finishEntering() {
+// finish does what was asked for, and does not wait for the ends of turns.
+func (s *Server) finish() {
 	done := make(chan struct{})
-	go func() { s.entering.Wait(); close(done) }()
+	go func() { s.working.Wait(); close(done) }()
 	late := time.NewTimer(lastWords)
 	defer late.Stop()
 	select {
@@ -175,8 +177,8 @@ func (s *Server) dispatch(ctx context.Context, c call, m message) {
 	case "session/list":
 		c.finish(s.listSessions(params))
 	case "session/load", "session/resume":
-		s.entering.Add(1)
-		c.answered = s.entering.Done
+		s.working.Add(1)
+		c.answered = s.working.Done
 		s.enter(ctx, c, params, m.Method == "session/load")
 	case "session/close":
 		c.finish(s.closeSession(params))

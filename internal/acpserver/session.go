@@ -2,11 +2,14 @@ package acpserver
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -27,6 +30,7 @@ type session struct {
 
 	mu      sync.Mutex // for what follows
 	loop    registry.Entry
+	closed  *problem // why nothing more is done; nil while the session is open
 	turns   []*turn
 	own     map[string]bool // ids of the commands that came from here
 	cancels int             // how often the client has cancelled
@@ -46,26 +50,67 @@ type turn struct {
 // ownKept is how many commands a session remembers as its own.
 const ownKept = 512
 
-// work does what belongs to the session, in order.
+// work does what belongs to the session, in order, until the session is closed. Jobs that waited
+// then are called too: each of them looks whether the session is open.
 func (x *session) work() {
 	for {
 		select {
 		case job := <-x.jobs:
 			job()
+			continue
 		case <-x.ctx.Done():
+		}
+		select {
+		case job := <-x.jobs:
+			job()
+		default:
 			return
 		}
 	}
 }
 
-// do adds to the work; false says that too much waits already.
-func (x *session) do(job func()) bool {
-	select {
-	case x.jobs <- job:
-		return true
-	default:
-		return false
+// do adds to the work, unless too much waits already or the session is closed. job is called with
+// the reason if it has been closed meanwhile.
+func (x *session) do(job func(closed *problem)) *problem {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.closed != nil:
+		return x.closed
+	case x.ctx.Err() != nil:
+		return sessionClosed
 	}
+	x.s.working.Add(1)
+	select {
+	case x.jobs <- func() { defer x.s.working.Done(); job(x.isClosed()) }:
+		return nil
+	default:
+		x.s.working.Done()
+		return &problem{Code: codeRequest, Message: "too many prompts of this session wait already"}
+	}
+}
+
+// close ends what the session does. Its prompts are answered with the reason; the loop lives on.
+func (x *session) close(why *problem) {
+	x.mu.Lock()
+	if x.closed == nil {
+		x.closed = why
+	}
+	x.end()
+	left := x.turns
+	x.turns = nil
+	x.mu.Unlock()
+	x.forgetAsked()
+	for _, t := range left {
+		t.fail(why)
+	}
+}
+
+// isClosed returns why the session is closed; nil while it is open.
+func (x *session) isClosed() *problem {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.closed
 }
 
 // update sends an update of the session, unless it is closed.
@@ -100,6 +145,19 @@ func (x *session) cancel() {
 	}
 }
 
+// present returns the state of the session's loop. Another loop may be in its folder meanwhile,
+// which this session is not about.
+func (x *session) present(l registry.Entry) (loopstate.State, error) {
+	state, err := loopstate.Open(l.Dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && l.ID != "" && state.Lifecycle.ID != l.ID {
+		return state, errGone
+	}
+	return state, err
+}
+
+// errGone is the error of a loop whose folder was taken away.
+var errGone = cli.Refuse("session/list names the loops that are here", "the loop's folder was archived or removed")
+
 // stopNow asks the loop to stop now, if it lives.
 func (x *session) stopNow(l registry.Entry) {
 	live, err := registry.Probe(l.Dir)
@@ -114,9 +172,12 @@ func (x *session) stopNow(l registry.Entry) {
 // drop puts a command into the loop's inbox, and remembers it as the session's own before the
 // journal can have it.
 func (x *session) drop(l registry.Entry, c inbox.Command) (string, error) {
+	if _, err := x.present(l); err != nil {
+		return "", err
+	}
+	c.From = x.s.sender(l)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	c.From = x.s.sender()
 	id, err := send.Drop(l.Name, l.Dir, c)
 	if err == nil {
 		if len(x.own) >= ownKept || x.own == nil {
@@ -137,8 +198,14 @@ func (x *session) isOwn(id string) bool {
 // await adds a prompt whose answer is the end of the turn.
 func (x *session) await(t *turn) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.turns = append(x.turns, t)
+	closed := x.closed
+	if closed == nil {
+		x.turns = append(x.turns, t)
+	}
+	x.mu.Unlock()
+	if closed != nil {
+		t.fail(closed)
+	}
 }
 
 // abandon takes a prompt back that await has added.
@@ -150,6 +217,14 @@ func (x *session) abandon(t *turn) {
 
 // eventSeen notes what an event says about prompts that are not answered.
 func (x *session) eventSeen(p event.Payload) {
+	refused, why := x.refusedBy(p)
+	if refused != nil {
+		refused.fail(&problem{Code: codeRequest, Message: "the loop refused it: " + clean(why)})
+	}
+}
+
+// refusedBy notes an event, and returns the prompt whose command it refuses.
+func (x *session) refusedBy(p event.Payload) (refused *turn, why string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, t := range x.turns {
@@ -168,11 +243,11 @@ func (x *session) eventSeen(p event.Payload) {
 			}
 			if p.ID == t.command {
 				x.turns = append(x.turns[:i:i], x.turns[i+1:]...)
-				t.fail(&problem{Code: codeRequest, Message: "the loop refused it: " + clean(p.Why)})
-				return
+				return t, p.Why
 			}
 		}
 	}
+	return nil, ""
 }
 
 // settle answers the prompts whose turn is over in a state.
@@ -215,16 +290,4 @@ func (t *turn) over(state *loopstate.State, gone bool) bool {
 		return false
 	}
 	return state.Ended != nil || t.resume == "" && (t.known || t.command == "")
-}
-
-// leave answers all prompts: the client has closed the session, and the loop lives on.
-func (x *session) leave() {
-	x.forgetAsked()
-	x.mu.Lock()
-	left := x.turns
-	x.turns = nil
-	x.mu.Unlock()
-	for _, t := range left {
-		t.fail(&problem{Code: codeCancelled, Message: "the session was closed; the loop goes on"})
-	}
 }

@@ -34,39 +34,48 @@ func (s *Server) sessionOf(params json.RawMessage) *session {
 }
 
 func noSession(id string) *problem {
-	return &problem{Code: codeNotFound, Message: "there is no session " + quoted(id) + " here; session/list names the loops", Data: object{"sessionId": id}}
+	return &problem{Code: codeNotFound, Message: "there is no session " + quoted(id) + " here; session/list names the loops"}
 }
 
 // add opens a session. Its goroutines end with ctx, and when it is closed.
 func (s *Server) add(ctx context.Context, x *session) *problem {
+	idle, refused := s.insert(ctx, x)
+	if idle != nil {
+		idle.close(noSession(idle.id))
+	}
+	if refused == nil {
+		go x.work()
+	}
+	return refused
+}
+
+// insert adds a session. Where there are too many, the oldest that has had no prompt makes way.
+func (s *Server) insert(ctx context.Context, x *session) (idle *session, refused *problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sessions[x.id] != nil {
-		return &problem{Code: codeRequest, Message: "the session is open already"}
+		return nil, &problem{Code: codeRequest, Message: "the session is open already"}
 	}
-	if len(s.sessions) >= maxSessions && !s.dropIdle() {
-		return &problem{Code: codeRequest, Message: fmt.Sprintf("%d sessions are open, which is the most", maxSessions)}
+	if len(s.sessions) >= maxSessions {
+		if idle = s.oldestIdle(); idle == nil {
+			return nil, &problem{Code: codeRequest, Message: fmt.Sprintf("%d sessions are open, which is the most", maxSessions)}
+		}
+		delete(s.sessions, idle.id)
 	}
 	x.s, x.jobs = s, make(chan func(), maxRequests)
 	x.ctx, x.end = context.WithCancel(ctx)
 	s.sessions[x.id] = x
-	go x.work()
-	return nil
+	return idle, nil
 }
 
-// dropIdle closes the oldest session that has had no prompt; the caller holds the lock.
-func (s *Server) dropIdle() bool {
-	oldest := ""
-	for id, x := range s.sessions {
-		if x.cwd != "" && !x.prompted.Load() && (oldest == "" || id < oldest) { // ids are in the order of time
-			oldest = id
+// oldestIdle returns the oldest session that has had no prompt, or nil; the caller holds the lock.
+func (s *Server) oldestIdle() (oldest *session) {
+	for _, x := range s.sessions {
+		if x.cwd != "" && !x.prompted.Load() && (oldest == nil || x.id < oldest.id) { // ids are in the order of time
+			oldest = x
 		}
 	}
-	if oldest != "" {
-		s.sessions[oldest].end()
-		delete(s.sessions, oldest)
-	}
-	return oldest != ""
+	return oldest
 }
 
 // newSession opens a session that has no loop yet: its first prompt is the task. The session's id
@@ -95,7 +104,7 @@ func (s *Server) newSession(ctx context.Context, params json.RawMessage) (any, *
 	if s.speaks().version == draft {
 		opened["availableCommands"] = commandList(draft)
 	} else {
-		x.do(func() {
+		x.do(func(*problem) {
 			x.update(object{"sessionUpdate": "available_commands_update", "availableCommands": commandList(stable)})
 		})
 	}
@@ -118,27 +127,39 @@ func (s *Server) enter(ctx context.Context, c call, params json.RawMessage, all 
 			c.reply(s.entered())
 			return
 		}
-		s.drop(x) // the client has lost what it was sent, and begins again
+		s.drop(x, sessionClosed) // the client has lost what it was sent, and begins again
 	}
-	l, problem := s.find(p.Session)
-	if problem == nil {
+	l, refused := s.find(p.Session)
+	if refused == nil {
 		x = &session{id: p.Session, loop: l.Entry}
-		problem = s.add(ctx, x)
+		refused = s.add(ctx, x)
 	}
-	if problem != nil {
-		c.fail(problem)
+	if refused == nil {
+		refused = x.do(func(closed *problem) { x.watchFor(c, all, closed) })
+	}
+	if refused != nil {
+		c.fail(refused)
+	}
+}
+
+// watchFor begins to follow the loop of a session, and answers the request for it.
+func (x *session) watchFor(c call, all bool, closed *problem) {
+	if closed != nil {
+		c.fail(closed)
 		return
 	}
-	x.do(func() {
-		w, problem := x.watchFrom(all)
-		if problem != nil {
-			s.drop(x)
-			c.fail(problem)
-			return
-		}
-		go w.follow(func() { c.reply(s.entered()) })
-	})
+	w, err := x.watchFrom(all)
+	if err != nil {
+		x.s.drop(x, failure(err))
+		c.fail(failure(err))
+		return
+	}
+	w.entry = &c
+	go w.follow()
 }
+
+// sessionClosed answers what waits when the client closes a session.
+var sessionClosed = &problem{Code: codeCancelled, Message: "the session was closed; the loop goes on"}
 
 // entered is the answer to a session that was entered.
 func (s *Server) entered() object {
@@ -151,20 +172,19 @@ func (s *Server) entered() object {
 // closeSession ends what the client sees of a loop. The loop lives on.
 func (s *Server) closeSession(params json.RawMessage) (any, *problem) {
 	if x := s.sessionOf(params); x != nil {
-		s.drop(x)
+		s.drop(x, sessionClosed)
 	}
 	return object{}, nil
 }
 
-// drop closes a session, and answers its prompts.
-func (s *Server) drop(x *session) {
+// drop closes a session, and answers its prompts with the reason.
+func (s *Server) drop(x *session, why *problem) {
 	s.mu.Lock()
 	if s.sessions[x.id] == x {
 		delete(s.sessions, x.id)
 	}
 	s.mu.Unlock()
-	x.end()
-	x.leave()
+	x.close(why)
 }
 
 // find returns the loop of an id: its ULID, or its name if that is unique on this machine.

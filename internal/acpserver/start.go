@@ -15,6 +15,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/policy"
+	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -48,7 +50,7 @@ func (x *session) startWith(c call, text string, cancels int) {
 	x.mu.Unlock()
 	x.accepted(&turn{call: c}, text)
 	w := newWatch(x, l)
-	go w.follow(nil)
+	go w.follow()
 	if stop {
 		x.stopNow(l)
 	}
@@ -182,8 +184,13 @@ func failure(err error) *problem {
 	return p
 }
 
-// sender names the person at the client, by the machine they are on.
-func (s *Server) sender() string {
+// sender names the person at the client, by the machine they are on. The agent of a loop is named as
+// such, so that it cannot speak for a person.
+func (s *Server) sender(l registry.Entry) string {
+	live, _ := registry.Probe(l.Dir)
+	if send.IsOwnAgent(s.env, registry.Status{Entry: l, Live: live}) {
+		return policy.FromAgent
+	}
 	name := "unknown"
 	if u, err := user.Current(); err == nil {
 		name = u.Username

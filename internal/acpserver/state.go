@@ -3,6 +3,7 @@ package acpserver
 import (
 	"encoding/json"
 
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
@@ -16,21 +17,22 @@ func (w *watch) showState() {
 		w.showPlan(stories(s.States, s.Story))
 	}
 	w.showUsage()
-	title := titleOf(registry.Status{Entry: w.x.begun(), Live: registry.Liveness{Alive: true}, Head: w.state.Summary()})
-	if title != w.shown.title {
-		w.shown.title = title
-		w.x.update(object{"sessionUpdate": "session_info_update", "title": title})
-	}
+	w.showTitle(&w.state, false)
 	if w.x.s.speaks().version == draft {
-		w.showActivity()
+		w.showActivity(&w.state, false)
 	}
 }
 
+// showTitle sends the title of the session.
+func (w *watch) showTitle(state *loopstate.State, died bool) {
+	w.once(&w.shown.title, object{"sessionUpdate": "session_info_update", "title": titleOf(registry.Status{Entry: w.loop, Head: state.Summary(), Died: died})})
+}
+
 // showActivity sends the state of version 2: running, idle, or requires_action.
-func (w *watch) showActivity() {
+func (w *watch) showActivity(state *loopstate.State, died bool) {
 	u := object{"sessionUpdate": "state_update", "state": "running"}
-	switch stop, failed, over := outcome(&w.state, false); {
-	case over && w.state.Ended == nil:
+	switch stop, failed, over := outcome(state, died); {
+	case over && !died && state.Ended == nil:
 		u["state"] = "requires_action"
 	case over:
 		u["state"], u["stopReason"] = "idle", stop

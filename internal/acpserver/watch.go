@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"sync"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/loopstate"
@@ -24,38 +27,42 @@ const (
 // lookEvery is the time between two looks for a runner that is gone. Tests shorten it.
 var lookEvery = 2 * time.Second
 
-// watch follows the journal of one loop for one session. It belongs to one goroutine.
+// watch follows the journal of one loop for one session. It belongs to one goroutine; another one
+// looks for the runner.
 type watch struct {
 	x     *session
-	dir   string
+	loop  registry.Entry
 	b     *transcript.Builder
 	state loopstate.State
 	from  journal.FollowOptions
 	until event.Seq // events up to it are from before the session was entered
 	cut   event.Seq // the first event that is shown again, if there are earlier ones
+	entry *call     // the request that entered the session, until it is answered; nil for a new loop
 
 	caught  bool // all that is from before has been shown
 	waiting int  // events that are not shown yet
 	sent    time.Time
+
+	showing sync.Mutex // for what follows
 	shown   shown
 }
 
 func newWatch(x *session, l registry.Entry) *watch {
 	return &watch{
-		x: x, dir: l.Dir, b: transcript.New(transcript.Options{Project: l.Project}),
+		x: x, loop: l, b: transcript.New(transcript.Options{Project: l.Project}),
 		sent: x.s.env.Now(), shown: newShown(),
 	}
 }
 
 // watchFrom prepares to follow the loop of a session: from its beginning, or from now on.
-func (x *session) watchFrom(all bool) (*watch, *problem) {
+func (x *session) watchFrom(all bool) (*watch, error) {
 	w := newWatch(x, x.begun())
-	last, at, err := journal.Last(w.dir, 1)
+	last, at, err := journal.Last(w.loop.Dir, 1)
 	if err == nil {
-		w.state, err = loopstate.Open(w.dir)
+		w.state, err = x.present(w.loop)
 	}
 	if err != nil {
-		return nil, failure(err)
+		return nil, err
 	}
 	if len(last) > 0 {
 		w.until = last[0].Seq
@@ -71,29 +78,29 @@ func (x *session) watchFrom(all bool) (*watch, *problem) {
 	return w, nil
 }
 
-// follow shows the loop until the session is closed. ready, which may be nil, is called once, when
-// all that is from before has been shown.
-func (w *watch) follow(ready func()) {
-	if w.until == 0 && ready == nil {
+// follow shows the loop until the session is closed. The request that entered the session is
+// answered when all that is from before has been shown.
+func (w *watch) follow() {
+	if w.entry == nil {
 		w.caught = true
 	}
 	look, stop := context.WithCancel(w.x.ctx)
 	defer stop()
 	go w.lookForRunner(look)
-	w.from.Idle = func(journal.Position) { w.idle(&ready) }
+	w.from.Idle = func(journal.Position) { w.idle() }
 	for {
-		err := w.read(&ready)
+		err := w.read()
 		gone, dropped := errors.AsType[*journal.RangeError](err)
 		if !dropped || gone.First <= w.from.FromSeq {
-			w.fail(err, ready)
+			w.fail(err)
 			return
 		}
 		w.from.From, w.from.FromSeq, w.cut = journal.Position{}, gone.First, gone.First // retention has dropped what is before
 	}
 }
 
-func (w *watch) read(ready *func()) error {
-	for e, err := range journal.Follow(w.x.ctx, w.dir, w.from) {
+func (w *watch) read() error {
+	for e, err := range journal.Follow(w.x.ctx, w.loop.Dir, w.from) {
 		if err != nil {
 			return err
 		}
@@ -105,23 +112,25 @@ func (w *watch) read(ready *func()) error {
 			w.frame()
 		}
 		if !w.caught && e.Seq >= w.until {
-			w.catchUp(ready)
+			w.catchUp()
 		}
 	}
 	return nil
 }
 
-// fail says why a loop cannot be followed. Its prompts are answered: nothing more is known of it.
-func (w *watch) fail(err error, ready func()) {
-	if w.x.ctx.Err() != nil || err == nil {
-		return
+// fail closes a session whose loop cannot be followed: nothing more is known of it. err is nil if
+// the session is closed already.
+func (w *watch) fail(err error) {
+	why := sessionClosed
+	if err != nil && w.x.ctx.Err() == nil {
+		why = failure(err)
+		w.frame()
+		w.x.update(w.x.s.words("unreadable", "The journal cannot be read any further: "+clean(err.Error())))
+		w.x.s.drop(w.x, why)
 	}
-	w.frame()
-	w.x.update(w.x.s.words("unreadable", "The journal cannot be read any further: "+clean(err.Error())))
-	if ready != nil {
-		ready()
+	if w.entry != nil {
+		w.entry.fail(why)
 	}
-	w.x.leave()
 }
 
 // take takes in one event.
@@ -138,6 +147,9 @@ func (w *watch) take(e event.Event) error {
 	}
 	switch p := payload.(type) {
 	case event.LoopStarted:
+		if w.loop.ID != "" && p.ID != w.loop.ID {
+			return errGone // another loop is in the folder now
+		}
 		if !w.caught {
 			w.task(p.Task)
 		}
@@ -158,9 +170,9 @@ func (w *watch) task(from event.Source) {
 }
 
 // idle shows what there is, but not sooner than a client can follow.
-func (w *watch) idle(ready *func()) {
+func (w *watch) idle() {
 	if !w.caught {
-		w.catchUp(ready)
+		w.catchUp()
 		return
 	}
 	if w.waiting == 0 {
@@ -179,23 +191,18 @@ func (w *watch) idle(ready *func()) {
 }
 
 // catchUp ends the replay: it says what was not shown, and how things are now.
-func (w *watch) catchUp(ready *func()) {
+func (w *watch) catchUp() {
 	if w.cut > 1 {
 		w.x.update(w.x.s.words("cut", fmt.Sprintf("Events before %d are not shown here; 'ralph replay %s' plays all that the journal has.", w.cut, w.state.Name)))
 	}
 	w.caught = true
 	w.frame()
-	if w.x.s.speaks().version == stable {
-		w.x.update(object{"sessionUpdate": "available_commands_update", "availableCommands": commandList(stable)})
-	}
-	if *ready != nil {
-		(*ready)()
-		*ready = nil
-	}
 }
 
 // frame shows what changed since the last one, and answers prompts whose turn is over.
 func (w *watch) frame() {
+	w.showing.Lock()
+	defer w.showing.Unlock()
 	w.waiting, w.sent = 0, w.x.s.env.Now()
 	for _, e := range w.b.Take() {
 		w.show(e)
@@ -204,27 +211,66 @@ func (w *watch) frame() {
 		return
 	}
 	w.showState()
+	if w.entry != nil {
+		w.enter()
+	}
 	w.showQuestions()
 	w.x.settle(&w.state, false)
 }
 
-// lookForRunner answers the prompts of a loop whose runner is gone without an end.
+// enter answers the request that entered the session. A client that gets a question before may not
+// know its session.
+func (w *watch) enter() {
+	if w.x.s.speaks().version == stable {
+		w.x.update(object{"sessionUpdate": "available_commands_update", "availableCommands": commandList(stable)})
+	}
+	w.entry.reply(w.x.s.entered())
+	w.entry = nil
+}
+
+// lookForRunner tells of a loop whose runner is gone without an end, and closes the session of one
+// whose folder was taken away.
 func (w *watch) lookForRunner(ctx context.Context) {
+	was, err := os.Stat(w.loop.Dir)
+	if err != nil {
+		return // it cannot be followed either
+	}
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
-	for dead := false; ; {
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticks.C:
 		}
-		live, err := registry.Probe(w.dir)
-		if gone := err == nil && !live.Alive; !gone || !dead {
-			dead = gone // the journal may have an end that has not been read yet
+		is, err := os.Stat(w.loop.Dir)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(was, is) {
+			w.x.update(w.x.s.words("gone", clean(errGone.Error())+"."))
+			w.x.s.drop(w.x, failure(errGone))
+			return
+		}
+		if !noRunner(w.loop.Dir) {
 			continue
 		}
-		if state, err := loopstate.Open(w.dir); err == nil {
-			w.x.settle(&state, true)
+		// A runner writes the end before it lets go of the lock; another one may have come meanwhile.
+		if state, err := w.x.present(w.loop); err == nil && state.Ended == nil && noRunner(w.loop.Dir) {
+			w.showDeath(&state)
 		}
 	}
+}
+
+func noRunner(dir string) bool {
+	live, err := registry.Probe(dir)
+	return err == nil && !live.Alive
+}
+
+// showDeath shows that the runner is gone, and answers the prompts.
+func (w *watch) showDeath(state *loopstate.State) {
+	w.showing.Lock()
+	defer w.showing.Unlock()
+	w.showTitle(state, true)
+	if w.x.s.speaks().version == draft {
+		w.showActivity(state, true)
+	}
+	w.x.settle(state, true)
 }

@@ -50,7 +50,13 @@ func newWorld(t *testing.T) *world {
 // loop begins a loop.
 func (w *world) loop(name, id string) *testLoop {
 	w.t.Helper()
-	l := &testLoop{t: w.t, project: filepath.Join(w.t.TempDir(), "mill")}
+	return w.loopIn(filepath.Join(w.t.TempDir(), "mill"), name, id)
+}
+
+// loopIn begins a loop in a project.
+func (w *world) loopIn(project, name, id string) *testLoop {
+	w.t.Helper()
+	l := &testLoop{t: w.t, project: project}
 	l.dir = filepath.Join(l.project, ".ralph", name)
 	must(w.t, os.MkdirAll(l.dir, 0o700))
 	must(w.t, registration.Put(w.home, registry.Entry{Name: name, Dir: l.dir, Project: l.project, ID: id, Agent: "pi", Started: time.Now()}))
@@ -141,11 +147,11 @@ func (g got) text() string {
 }
 
 // client connects a client, and greets the server.
-func (w *world) client(params string) *testClient {
+func (w *world) client(params string, environ ...string) *testClient {
 	w.t.Helper()
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
-	e := &cli.Env{Home: w.home, Cwd: w.home, Now: time.Now, Stderr: io.Discard, Stdin: strings.NewReader("")}
+	e := &cli.Env{Home: w.home, Cwd: w.home, Now: time.Now, Stderr: io.Discard, Stdin: strings.NewReader(""), Environ: environ}
 	c := &testClient{t: w.t, in: in, out: bufio.NewReader(out), ended: make(chan error, 1)}
 	go func() {
 		c.ended <- New(e, launch.Start{}, toClient).Serve(w.t.Context(), fromClient)
