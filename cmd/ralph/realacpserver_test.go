@@ -20,7 +20,7 @@ func TestRealAcpClient(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(libraries, "@agentclientprotocol", "sdk", "schema", "v2")); err != nil {
 		t.Skip("the library is not installed: run tools/agents/acp/install.sh")
 	}
-	for _, version := range []string{"1", "2"} {
+	for version, asked := range map[string]string{"1": `{"permission":`, "2": `{"permission":`, "1+forms": `{"form":`, "2+forms": `{"form":`} {
 		t.Run("version "+version, func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
@@ -43,7 +43,7 @@ func TestRealAcpClient(t *testing.T) {
 				t.Fatalf("%v\n%s%s", err, out, stderr.String())
 			}
 			live, again, _ := strings.Cut(string(out), `{"replay":true}`)
-			for _, want := range []string{`{"stopReason":"end_turn"}`, `{"sessions":[true]}`, `"usage_update"`, `"amount":0.01`, `{"permission":`} {
+			for _, want := range []string{`{"stopReason":"end_turn"}`, `{"sessions":[true]}`, `"usage_update"`, `"amount":0.01`, asked} {
 				if !strings.Contains(live, want) {
 					t.Errorf("%s is not in\n%s", want, live)
 				}

@@ -64,6 +64,18 @@ func TestPromptEndsWithFolder(t *testing.T) {
 	}
 }
 
+func TestDraftReportsLostFolder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	l := w.loop("demo", demoID)
+	c := w.client(draftClient)
+	if g := c.request("session/resume", `{"sessionId":"demo","cwd":"/"}`); g.Error != nil {
+		t.Fatal(g.Error)
+	}
+	l.takeAway()
+	c.until(func(g got) bool { return g.Params.Update.State == "idle" && g.Params.Update.StopReason == "error" })
+}
+
 func TestDraftReportsDeath(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

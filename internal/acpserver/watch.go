@@ -245,8 +245,7 @@ func (w *watch) lookForRunner(ctx context.Context) {
 		}
 		is, err := os.Stat(w.loop.Dir)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(was, is) {
-			w.x.update(w.x.s.words("gone", clean(errGone.Error())+"."))
-			w.x.s.drop(w.x, failure(errGone))
+			w.showGone()
 			return
 		}
 		if !noRunner(w.loop.Dir) {
@@ -262,6 +261,17 @@ func (w *watch) lookForRunner(ctx context.Context) {
 func noRunner(dir string) bool {
 	live, err := registry.Probe(dir)
 	return err == nil && !live.Alive
+}
+
+// showGone says that the folder was taken away, and closes the session.
+func (w *watch) showGone() {
+	w.showing.Lock()
+	defer w.showing.Unlock()
+	w.x.update(w.x.s.words("gone", "**The loop is not here any more:** its folder was archived or removed."))
+	if w.x.s.speaks().version == draft {
+		w.once(&w.shown.state, object{"sessionUpdate": "state_update", "state": "idle", "stopReason": wentWrong, "error": failure(errGone)})
+	}
+	w.x.s.drop(w.x, failure(errGone))
 }
 
 // showDeath shows that the runner is gone, and answers the prompts.

@@ -1,11 +1,14 @@
 // A client made with the official TypeScript library of the Agent Client Protocol, which validates each message with its
 // schema. It prints what the agent sends, one JSON object per line.
 //
-//	node acp-client.mjs VERSION FOLDER COMMAND ARGUMENTS...
+//	node acp-client.mjs VERSION[+forms] FOLDER COMMAND ARGUMENTS...
+//
+// It answers a question with its second choice: by a button, or with +forms in a form.
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 
-const [version, folder, command, ...args] = process.argv.slice(2);
+const [mode, folder, command, ...args] = process.argv.slice(2);
+const [version, forms] = mode.split("+");
 const acp = await import(version === "2" ? "@agentclientprotocol/sdk/experimental/v2" : "@agentclientprotocol/sdk");
 const agent = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
 const stream = acp.ndJsonStream(Writable.toWeb(agent.stdin), Readable.toWeb(agent.stdout));
@@ -21,14 +24,19 @@ const app = acp
 	.onRequest(acp.methods.client.session.requestPermission, ({ params }) => {
 		print({ permission: params });
 		return { outcome: { outcome: "selected", optionId: params.options[1].optionId } };
+	})
+	.onRequest(acp.methods.client.elicitation.create, ({ params }) => {
+		print({ form: params });
+		return { action: "accept", content: { choice: params.requestedSchema.properties.choice.enum[1] } };
 	});
 await app.connectWith(stream, async (client) => {
 	const m = acp.methods.agent;
 	const info = { name: "test", version: "1" };
+	const capabilities = forms ? { elicitation: { form: {} } } : {};
 	print({
 		initialized: await client.request(
 			m.initialize,
-			version === "2" ? { protocolVersion: 2, info } : { protocolVersion: 1, clientInfo: info, clientCapabilities: {} },
+			version === "2" ? { protocolVersion: 2, info, capabilities } : { protocolVersion: 1, clientInfo: info, clientCapabilities: capabilities },
 		),
 	});
 	const { sessionId } = await client.request(m.session.new, { cwd: folder, mcpServers: [] });
