@@ -31,10 +31,10 @@ func TestEditorAnswersQuestion(t *testing.T) {
 		Options []struct{ OptionID, Name string }
 	}
 	p.must(json.Unmarshal(m.Params, &options))
-	if o := options.Options; len(o) != 3 || o[1].Name != "pine" {
+	if o := options.Options; len(o) != 3 || o[2].Name != "pine" {
 		t.Fatalf("the options are %+v", o)
 	}
-	_, err := fmt.Fprintf(second.in, `{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", m.ID, options.Options[1].OptionID)
+	_, err := fmt.Fprintf(second.in, `{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", m.ID, options.Options[2].OptionID)
 	p.must(err)
 	first.words("HEARD Answer to question 1 (Which wood?): pine")
 	second.words("HEARD Answer to question 1 (Which wood?): pine")

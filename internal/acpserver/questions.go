@@ -104,12 +104,15 @@ func formOf(q policy.Question) object {
 	}}
 }
 
+// optionsOf are the choices of a question as the options of a permission. A client that allows
+// everything by itself takes the first option that allows something, which must not be an answer:
+// only a person gives one.
 func optionsOf(q policy.Question) []object {
-	var options []object
+	options := []object{{"optionId": laterID, "name": "Answer later", "kind": "allow_once"}}
 	for i, choice := range q.Choices {
 		options = append(options, object{"optionId": choiceID(i), "name": clean(choice), "kind": "allow_once"})
 	}
-	return append(options, object{"optionId": laterID, "name": "Answer later", "kind": "reject_once"})
+	return options
 }
 
 // remember gives a request to the client its id. The state bounds how many questions are open.

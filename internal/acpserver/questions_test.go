@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -40,6 +41,19 @@ func TestQuestionIsAsked(t *testing.T) {
 				t.Errorf("the inbox has %+v, want %q", sent[0], c.want)
 			}
 		})
+	}
+}
+
+func TestFirstOptionAnswersNothing(t *testing.T) {
+	t.Parallel()
+	options := optionsOf(policy.Question{Choices: []string{"a", "b"}})
+	if len(options) != 3 || options[0]["optionId"] != laterID || options[1]["name"] != "a" {
+		t.Errorf("the options are %v", options)
+	}
+	for _, o := range options {
+		if o["kind"] != "allow_once" { // else one of the choices is preferred by what a client allows
+			t.Errorf("the option is %v", o)
+		}
 	}
 }
 

@@ -203,6 +203,7 @@ func TestRequestsAreRefused(t *testing.T) {
 		{"session/new", `{"cwd":"/no/such/folder","mcpServers":[]}`, "there is no folder"},
 		{"session/prompt", `{"sessionId":"` + demoID + `","prompt":[{"type":"text","text":"x"}]}`, "there is no session"},
 		{"session/list", `{"cursor":"-1"}`, "cursor"},
+		{"session/list", `{"cwd":"../mill"}`, "absolute"},
 		{`fs/read\u001b[2J`, `{}`, `ralph has no method "fs/read"`},
 	} {
 		if g := c.request(r.method, r.params); g.Error == nil || !strings.Contains(g.Error.Message, r.want) {
@@ -226,6 +227,8 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	}{
 		{"not json", codeParse},
 		{`[{"id":1}]`, codeRequest},
+		{`{"id":{},"method":"session/list"}`, codeRequest},
+		{`{"id":true,"method":"session/list"}`, codeRequest},
 		{`{"jsonrpc":"2.0"}`, codeRequest},
 		{`{"id":"` + strings.Repeat("x", maxID) + `","method":"m"}`, codeRequest},
 		{strings.Repeat("x", maxLine+1), codeRequest},

@@ -218,6 +218,9 @@ func (s *Server) listSessions(params json.RawMessage) (any, *problem) {
 	if len(params) > 0 && json.Unmarshal(params, &p) != nil {
 		return nil, invalid("session/list takes a cwd and a cursor")
 	}
+	if p.Cwd != "" && !filepath.IsAbs(p.Cwd) {
+		return nil, invalid("cwd has to be an absolute path")
+	}
 	from := 0
 	if p.Cursor != "" {
 		n, err := strconv.Atoi(p.Cursor)

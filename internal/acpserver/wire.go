@@ -85,17 +85,28 @@ func parse(line []byte) (message, *problem) {
 		}
 		return m, &problem{Code: codeRequest, Message: "the line is no message of JSON-RPC"}
 	}
-	if len(m.ID) > 0 && m.ID[0] != '"' && m.ID[0] != '-' && (m.ID[0] < '0' || m.ID[0] > '9') {
-		m.ID = nil // null, which asks for no answer, or what no id may be
-	}
-	if len(m.ID) > maxID {
+	if string(m.ID) == "null" { // it asks for no answer
 		m.ID = nil
-		return m, &problem{Code: codeRequest, Message: "the id is too long"}
+	}
+	if why := wrongID(m.ID); why != "" {
+		m.ID = nil
+		return m, &problem{Code: codeRequest, Message: why}
 	}
 	if m.Method == "" && len(m.ID) == 0 {
 		return m, &problem{Code: codeRequest, Message: "the message has neither a method nor an id"}
 	}
 	return m, nil
+}
+
+// wrongID says what is wrong with an id; empty if nothing is.
+func wrongID(id json.RawMessage) string {
+	switch {
+	case len(id) > maxID:
+		return "the id is too long"
+	case len(id) > 0 && !bytes.ContainsRune([]byte(`"-0123456789`), rune(id[0])):
+		return "an id is a string or a number"
+	}
+	return ""
 }
 
 // writer writes messages, one per line. A client that does not read delays each writer, and

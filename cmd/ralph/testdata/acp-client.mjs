@@ -23,7 +23,7 @@ const app = acp
 	})
 	.onRequest(acp.methods.client.session.requestPermission, ({ params }) => {
 		print({ permission: params });
-		return { outcome: { outcome: "selected", optionId: params.options[1].optionId } };
+		return { outcome: { outcome: "selected", optionId: params.options[2].optionId } };
 	})
 	.onRequest(acp.methods.client.elicitation.create, ({ params }) => {
 		print({ form: params });
