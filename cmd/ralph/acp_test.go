@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // editor is a client of a 'ralph acp' of its own.
@@ -144,6 +146,37 @@ func TestEditorsComeAndGo(t *testing.T) {
 		t.Errorf("the loop cannot be read again: %s", m.Error.Message)
 	}
 	p.fine("journal", "verify", "mill")
+}
+
+// A client may end its agent with all that descends from it. A runner does not.
+func TestEditorIsNoParent(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	e := p.edit(p.plays("iteration *\n  say Begun.\n  silence\n")...)
+	session, prompt := e.begin("build the mill")
+	e.words("Begun.")
+	live, err := registry.Probe(filepath.Join(p.dir, ".ralph", "mill"))
+	p.must(err)
+	parents := map[string]string{}
+	listed, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
+	p.must(err)
+	for line := range strings.Lines(string(listed)) {
+		if f := strings.Fields(line); len(f) == 2 {
+			parents[f[0]] = f[1]
+		}
+	}
+	at := strconv.Itoa(live.PID)
+	if parents[at] == "" {
+		t.Fatalf("process %s is not in the list", at)
+	}
+	for ; at != "" && at != "0"; at = parents[at] {
+		if at == strconv.Itoa(e.cmd.Process.Pid) {
+			t.Fatal("the runner descends from the server")
+		}
+	}
+	_, err = io.WriteString(e.in, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"`+session+`"}}`+"\n")
+	p.must(err)
+	e.answer(prompt)
 }
 
 func TestEditorCancelsLoop(t *testing.T) {

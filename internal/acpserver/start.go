@@ -29,7 +29,7 @@ func (x *session) startWith(c call, text string, cancels int) {
 		return
 	}
 	start := x.s.base
-	start.ID = x.id
+	start.ID, start.Apart = x.id, true
 	if name == "tasks" {
 		start.Tasks = true
 	} else {
@@ -72,7 +72,7 @@ func (x *session) resumeWith(c call, l registry.Entry, name, rest string) {
 	}
 	x.await(t) // before the loop can be resumed, and end again
 	e, said := x.s.envAt(l.Project)
-	start := launch.Start{Name: l.Dir, Resume: true}
+	start := launch.Start{Name: l.Dir, Resume: true, Apart: true}
 	start.Trust = x.s.base.Trust
 	err := x.s.one(func() error {
 		started, err := start.Begin(e)

@@ -42,24 +42,25 @@ type readiness struct {
 }
 
 // startRunner starts a runner in a session of its own and waits until its loop runs, which is when
-// the agent is started. One fork is enough: a runner is no job of a shell and holds no terminal.
-func startRunner(e *cli.Env, cfg runner.Config) (readiness, error) {
+// the agent is started. One fork is enough: a runner is no job of a shell and holds no terminal. With
+// apart, a second one makes it no descendant of its starter.
+func startRunner(e *cli.Env, cfg runner.Config, apart bool) (readiness, error) {
 	text, err := json.Marshal(cfg)
 	if err != nil {
 		return readiness{}, err
 	}
-	self, err := os.Executable()
+	cmd, err := runnerCommand(cfg.Name)
 	if err != nil {
-		return readiness{}, fmt.Errorf("find ralph's own program: %w", err)
+		return readiness{}, err
+	}
+	if apart {
+		cmd.Args = append(cmd.Args, "--apart")
 	}
 	ready, toReady, err := os.Pipe()
 	if err != nil {
 		return readiness{}, fmt.Errorf("start the runner: %w", err)
 	}
 	defer ready.Close()
-	cmd := exec.Command(self, "runner", cfg.Name)
-	cmd.Args[0] = "ralph"
-	process.Detach(cmd)
 	cmd.Dir, cmd.Env = e.Cwd, e.Environ
 	cmd.Stdin = bytes.NewReader(text)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr // until it has opened its log
@@ -71,6 +72,18 @@ func startRunner(e *cli.Env, cfg runner.Config) (readiness, error) {
 	}
 	go func() { _ = cmd.Wait() }() // reaps it if it ends while this process waits
 	return awaitReady(e, cfg, ready, startTime)
+}
+
+// runnerCommand is the command of a runner, in a session of its own.
+func runnerCommand(name string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find ralph's own program: %w", err)
+	}
+	cmd := exec.Command(self, "runner", name)
+	cmd.Args[0] = "ralph"
+	process.Detach(cmd)
+	return cmd, nil
 }
 
 // startTime is how long a starter waits until the loop runs. Disks may be slow, and the runner

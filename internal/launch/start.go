@@ -34,6 +34,7 @@ type Start struct {
 
 	Dir       string   `kong:"-"` // the loop's folder
 	ID        string   `kong:"-"` // the ULID of a new loop; without it the runner makes one
+	Apart     bool     `kong:"-"` // the starter is a server: its client may end it with all its descendants
 	kept      []string // files that were there before a new loop began
 	stdinRead bool
 }
@@ -58,7 +59,7 @@ func (v *Start) Begin(e *cli.Env) (readiness, error) {
 	if err != nil {
 		return readiness{}, err
 	}
-	started, err := startRunner(v.runnerEnv(e), cfg)
+	started, err := startRunner(v.runnerEnv(e), cfg, v.Apart)
 	if refused, ok := errors.AsType[*cli.Failure](err); ok && v.cleanUp(e, started) && started.Ended != nil {
 		refused.NextStep = clearedHint(started.Ended)
 	}

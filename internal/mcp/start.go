@@ -56,6 +56,7 @@ func (s *Server) start(ctx context.Context, e *cli.Env, req *sdk.CallToolRequest
 		}
 		options.Name = l.Dir // of the registry: it is not named by the client
 	}
+	options.Apart = true
 	if _, err := options.Begin(e); err != nil {
 		return startOutput{}, withNotes(e, err)
 	}
