@@ -36,7 +36,12 @@ func TestEditorAnswersQuestion(t *testing.T) {
 	}
 	_, err := fmt.Fprintf(second.in, `{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", m.ID, options.Options[2].OptionID)
 	p.must(err)
-	first.words("HEARD Answer to question 1 (Which wood?): pine")
+	taken, heard := false, false
+	first.until("the answer, and that the question is taken back", func(m acpMessage) bool {
+		taken = taken || m.Method == "$/cancel_request"
+		heard = heard || strings.Contains(string(m.Params), "HEARD Answer to question 1 (Which wood?): pine")
+		return taken && heard
+	})
 	second.words("HEARD Answer to question 1 (Which wood?): pine")
 	if said := p.fine("logs", "mill", "--json", "--type", "question.answered"); strings.Count(said, "\n") != 1 || !strings.Contains(said, "pine") {
 		t.Errorf("answered: %s", said)
