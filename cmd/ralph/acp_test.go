@@ -67,6 +67,12 @@ func (e *editor) send(method, params string) int {
 	return e.n
 }
 
+func (e *editor) cancel(session string) {
+	e.Helper()
+	_, err := io.WriteString(e.in, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"`+session+`"}}`+"\n")
+	e.must(err)
+}
+
 // until reads to the first message that is wanted.
 func (e *editor) until(what string, wanted func(acpMessage) bool) acpMessage {
 	e.Helper()
@@ -174,8 +180,7 @@ func TestEditorIsNoParent(t *testing.T) {
 			t.Fatal("the runner descends from the server")
 		}
 	}
-	_, err = io.WriteString(e.in, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"`+session+`"}}`+"\n")
-	p.must(err)
+	e.cancel(session)
 	e.answer(prompt)
 }
 
@@ -185,16 +190,14 @@ func TestEditorCancelsLoop(t *testing.T) {
 	e := p.edit(p.plays("iteration *\n  say Begun.\n  silence\n")...)
 	session, prompt := e.begin("build the mill")
 	e.words("Begun.")
-	_, err := io.WriteString(e.in, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"`+session+`"}}`+"\n")
-	p.must(err)
+	e.cancel(session)
 	if m := e.answer(prompt); m.Result.Stop != "cancelled" {
 		t.Errorf("the prompt ended with %+v", m)
 	}
 	// Another prompt resumes the loop, with the words in its prompt.
 	id := e.send("session/prompt", `{"sessionId":"`+session+`","prompt":[{"type":"text","text":"once more"}]}`)
 	e.words("Begun.")
-	_, err = io.WriteString(e.in, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"`+session+`"}}`+"\n")
-	p.must(err)
+	e.cancel(session)
 	if m := e.answer(id); m.Result.Stop != "cancelled" {
 		t.Errorf("the second prompt ended with %+v", m)
 	}

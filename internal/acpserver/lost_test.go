@@ -20,6 +20,12 @@ func (l *testLoop) takeAway() {
 	must(l.t, os.Rename(l.dir, filepath.Join(filepath.Dir(l.dir), "archived")))
 }
 
+// losses are how a loop may be lost, by what is said then.
+var losses = map[string]func(*testLoop){
+	"died":                func(l *testLoop) { _ = l.lock.Close() },
+	"archived or removed": (*testLoop).takeAway,
+}
+
 // A thread is about one loop, also when another one has taken its name and its folder.
 func TestFolderOfAnotherLoop(t *testing.T) {
 	t.Parallel()
@@ -50,43 +56,21 @@ func TestFolderOfAnotherLoop(t *testing.T) {
 	}
 }
 
-func TestPromptEndsWithFolder(t *testing.T) {
+func TestDraftReportsLoss(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	l := w.loop("demo", demoID)
-	c := w.client(plainClient)
-	c.load(demoID)
-	id := c.prompt(demoID, "use tabs")
-	awaitCommands(l, 1)
-	l.takeAway()
-	if g := c.answer(id); g.Error == nil || !strings.Contains(g.Error.Message, "archived or removed") {
-		t.Errorf("the answer is %s %+v", g.Result, g.Error)
+	for name, lose := range losses {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			l := w.loop("demo", demoID)
+			c := w.client(draftClient)
+			if g := c.request("session/resume", `{"sessionId":"demo","cwd":"/"}`); g.Error != nil {
+				t.Fatal(g.Error)
+			}
+			lose(l)
+			c.until(func(g got) bool { return g.Params.Update.State == "idle" && g.Params.Update.StopReason == "error" })
+		})
 	}
-}
-
-func TestDraftReportsLostFolder(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	l := w.loop("demo", demoID)
-	c := w.client(draftClient)
-	if g := c.request("session/resume", `{"sessionId":"demo","cwd":"/"}`); g.Error != nil {
-		t.Fatal(g.Error)
-	}
-	l.takeAway()
-	c.until(func(g got) bool { return g.Params.Update.State == "idle" && g.Params.Update.StopReason == "error" })
-}
-
-func TestDraftReportsDeath(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	l := w.loop("demo", demoID)
-	c := w.client(draftClient)
-	if g := c.request("session/resume", `{"sessionId":"demo","cwd":"/"}`); g.Error != nil {
-		t.Fatal(g.Error)
-	}
-	must(t, l.lock.Close())
-	c.until(func(g got) bool { return strings.Contains(g.Params.Update.Title, "demo: died") })
-	c.until(func(g got) bool { return g.Params.Update.State == "idle" && g.Params.Update.StopReason == "error" })
 }
 
 // A script writes its lines and closes its output.

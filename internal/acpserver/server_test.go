@@ -174,18 +174,22 @@ func TestCancelStops(t *testing.T) {
 	}
 }
 
-func TestRunnerDiesDuringPrompt(t *testing.T) {
+func TestLoopIsLostDuringPrompt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	l := w.loop("demo", demoID)
-	c := w.client(plainClient)
-	c.load(demoID)
-	id := c.prompt(demoID, "use tabs")
-	awaitCommands(l, 1)
-	must(t, l.lock.Close())
-	g := c.answer(id)
-	if g.Error == nil || !strings.Contains(g.Error.Message, "died") {
-		t.Errorf("the answer is %+v", g)
+	for want, lose := range losses {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			l := w.loop("demo", demoID)
+			c := w.client(plainClient)
+			c.load(demoID)
+			id := c.prompt(demoID, "use tabs")
+			awaitCommands(l, 1)
+			lose(l)
+			if g := c.answer(id); g.Error == nil || !strings.Contains(g.Error.Message, want) {
+				t.Errorf("the answer is %s %+v", g.Result, g.Error)
+			}
+		})
 	}
 }
 
