@@ -27,8 +27,8 @@
 //     that was being started is known until session/list shows it.
 //   - A session has updates of its own loop alone, and its commands go to that loop alone, also if
 //     another one has taken its folder. Any number of servers may follow one loop.
-//   - What a client has asked for before it closes its output is done: a loop that is being started,
-//     and prompts that are on their way.
+//   - What a client has asked for before it closes its output is done: a loop that is being
+//     started, and prompts that are on their way.
 //   - What a client sends and what is kept for it is bounded: the length of a message, requests,
 //     sessions, prompts that wait. A client that does not read delays its own server and no loop;
 //     nothing is kept for it.

@@ -184,8 +184,8 @@ func failure(err error) *problem {
 	return p
 }
 
-// sender names the person at the client, by the machine they are on. The agent of a loop is named as
-// such, so that it cannot speak for a person.
+// sender names the person at the client, by the machine they are on. The agent of a loop is named
+// as such, so that it cannot speak for a person.
 func (s *Server) sender(l registry.Entry) string {
 	live, _ := registry.Probe(l.Dir)
 	if send.IsOwnAgent(s.env, registry.Status{Entry: l, Live: live}) {

@@ -251,7 +251,7 @@ func (w *watch) lookForRunner(ctx context.Context) {
 		if !noRunner(w.loop.Dir) {
 			continue
 		}
-		// A runner writes the end before it lets go of the lock; another one may have come meanwhile.
+		// A runner writes the end before it releases the lock; another may have come meanwhile.
 		if state, err := w.x.present(w.loop); err == nil && state.Ended == nil && noRunner(w.loop.Dir) {
 			w.showDeath(&state)
 		}

@@ -42,8 +42,8 @@ type readiness struct {
 }
 
 // startRunner starts a runner in a session of its own and waits until its loop runs, which is when
-// the agent is started. One fork is enough: a runner is no job of a shell and holds no terminal. With
-// apart, a second one makes it no descendant of its starter.
+// the agent is started. One fork is enough: a runner is no job of a shell and holds no terminal.
+// With apart, a second one makes it no descendant of its starter.
 func startRunner(e *cli.Env, cfg runner.Config, apart bool) (readiness, error) {
 	text, err := json.Marshal(cfg)
 	if err != nil {
