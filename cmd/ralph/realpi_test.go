@@ -77,6 +77,9 @@ func piFolds(t *testing.T, lines string) (shown []piShown) {
 		if err := json.Unmarshal(line, &s); err != nil {
 			t.Fatal(err)
 		}
+		if len(line) > 128<<10 {
+			t.Errorf("a unit of %d bytes: %.300s", len(line), line)
+		}
 		shown = append(shown, s)
 	}
 	return shown
@@ -135,6 +138,11 @@ func TestRealPiExtensionHostileJournal(t *testing.T) {
 		b.WriteString(line(seq, "1", "agent.said", `{"block":"3.1","text":"flood","final":true}`))
 	}
 	b.WriteString(line(3000, "1", "iteration.ended", `{"n":1,"outcome":"done","usage":{"in":1,"out":1,"usd":null},"took":1000}`))
+	b.WriteString(line(3001, "1", "iteration.started", `{"n":2}`))
+	deep := `["` + strings.Repeat("x", 8<<10) + strings.Repeat(`","`+strings.Repeat("y", 8<<10), 99) + `"]`
+	b.WriteString(line(3002, "1", "tool.called", `{"id":"deep","name":"deep","input":{"a":`+deep+`,"b":[`+strings.Repeat("[1],", 99)+`[2]]}}`))
+	b.WriteString(line(3003, "1", "tool.returned", `{"id":"deep","ok":true,"output":"DEEP-OUTPUT"}`))
+	b.WriteString(line(3004, "1", "iteration.ended", `{"n":2,"outcome":"done","usage":{"in":null,"out":null,"cacheRead":null,"cacheWrite":null,"usd":null},"took":1000}`))
 	shown := piFolds(t, b.String())
 	var all strings.Builder
 	for _, s := range shown {
@@ -151,7 +159,7 @@ func TestRealPiExtensionHostileJournal(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]int{
-		"AredgnpB": 0, "comet.seen": 1, "version 2": 1, "SECRET-OF-V2": 0, "SECOND-NINTH": 0, "Question 3:": 1, "more messages and tools": 1, "cost unknown": 1,
+		"AredgnpB": 0, "comet.seen": 1, "version 2": 1, "SECRET-OF-V2": 0, "SECOND-NINTH": 0, "Question 3:": 1, "more messages and tools": 1, "cost unknown": 2, "tokens unknown": 1, "DEEP-OUTPUT": 1,
 	} {
 		if got := strings.Count(all.String(), text); got != want {
 			t.Errorf("%q is shown %d times, not %d", text, got, want)

@@ -162,7 +162,7 @@ export class Fold {
 	}
 
 	private tool(id: string, c: Call, output: string, ok: boolean): void {
-		this.show({ kind: "tool", id: line(id, 100), name: line(c.name, 60) || "tool", args: json(c.input ?? {}), output: clean(output), ok, ...(c.sub && { sub: true }) });
+		this.show({ kind: "tool", id: line(id, 100), name: c.name || "tool", args: c.input, output: clean(output), ok, ...(c.sub && { sub: true }) });
 	}
 
 	private event(type: string, d: Record<string, unknown>): void {
@@ -173,10 +173,10 @@ export class Fold {
 				return this.said(true, d);
 			case "tool.called":
 				if (this.calls.size >= openMax) this.flush();
-				this.calls.set(str(d.id), { name: str(d.name), input: d.input, tail: "", sub: str(d.parent) !== "" });
+				this.calls.set(cut(str(d.id), 500).text, { name: line(str(d.name), 60), input: json(d.input ?? {}), tail: "", sub: str(d.parent) !== "" });
 				return;
 			case "tool.progressed": {
-				const c = this.calls.get(str(d.id));
+				const c = this.calls.get(cut(str(d.id), 500).text);
 				if (c) c.tail = ((d.replaced === true ? "" : c.tail) + str(d.text)).slice(-tailMax);
 				return;
 			}
@@ -207,7 +207,7 @@ export class Fold {
 	}
 
 	private returned(d: Record<string, unknown>): void {
-		const id = str(d.id);
+		const id = cut(str(d.id), 500).text;
 		const c = this.calls.get(id) ?? { name: "tool", input: {}, tail: "", sub: false };
 		this.calls.delete(id);
 		const kept = cut(str(d.output), outputMax);
@@ -218,9 +218,10 @@ export class Fold {
 	private iterationEnded(d: Record<string, unknown>): void {
 		this.flush();
 		const u = obj(d.usage);
-		const tokens = (num(u.in) ?? 0) + (num(u.out) ?? 0) + (num(u.cacheRead) ?? 0) + (num(u.cacheWrite) ?? 0);
+		const tokens = [u.in, u.out, u.cacheRead, u.cacheWrite].map(num);
+		const used = tokens.every((n) => n === undefined) ? "tokens unknown" : `${count(tokens.reduce((sum: number, n) => sum + (n ?? 0), 0))} tokens`;
 		const tools = num(d.tools) ?? 0;
-		const parts = [line(str(d.outcome), 40), took(num(d.took) ?? 0), money(u.usd), `${tools} ${tools === 1 ? "tool" : "tools"}`, `${count(tokens)} tokens`];
+		const parts = [line(str(d.outcome), 40), took(num(d.took) ?? 0), money(u.usd), `${tools} ${tools === 1 ? "tool" : "tools"}`, used];
 		if (this.left > 0) parts.push(`${this.left} more messages and tools: ralph logs ${this.name} -i ${this.iter}`);
 		this.show({ kind: "end", ok: str(d.outcome) === "done", text: parts.join(" · ") });
 		if (d.error) this.note("error", str(d.error));

@@ -21,18 +21,22 @@ export function cut(text: string, max: number): { text: string; gone: number } {
 	return { text: text.slice(0, end), gone: text.length - end };
 }
 
-/** json cleans and bounds the input of a tool. */
-export function json(value: unknown, depth = 0): unknown {
+/** json cleans and bounds the input of a tool: each text, and all texts together. */
+export function json(value: unknown, depth = 0, room = { left: 64 * 1024 }): unknown {
+	room.left -= 8;
 	if (typeof value === "string") {
-		const kept = cut(value, 16 * 1024);
+		const kept = cut(value, Math.min(16 * 1024, Math.max(0, room.left)));
+		room.left -= kept.text.length;
 		return clean(kept.text) + (kept.gone ? `… (${kept.gone} more)` : "");
 	}
 	if (value === null || typeof value !== "object") return value;
-	if (depth === 6) return "…";
-	if (Array.isArray(value)) return value.slice(0, 100).map((v) => json(v, depth + 1));
+	if (depth === 6 || room.left <= 0) return "…";
+	if (Array.isArray(value)) return value.slice(0, 100).map((v) => json(v, depth + 1, room));
 	const out: Record<string, unknown> = {};
 	for (const [key, v] of Object.entries(value).slice(0, 100)) {
-		if (key !== "__proto__") out[line(key, 100)] = json(v, depth + 1);
+		if (room.left <= 0) break;
+		room.left -= Math.min(key.length, 100);
+		if (key !== "__proto__") out[line(key, 100)] = json(v, depth + 1, room);
 	}
 	return out;
 }
