@@ -180,3 +180,43 @@ func TestRealPiExtensionRunnerDies(t *testing.T) {
 	screen.sends("/ralph stop --now")
 	screen.sees("Detached: the loop demo has ended")
 }
+
+// A session shows so much of loops and no more, and says so: pi stays quick, and its memory bounded.
+func TestRealPiExtensionFull(t *testing.T) {
+	const most = 15_000
+	f := newPiFlood(t)
+	screen := f.pi()
+	screen.shows("/ commands")
+	screen.sends("before the loop")
+	screen.shows("PI-ANSWERS")
+	screen.sends("/ralph attach demo")
+	screen.shows("enter steers")
+	f.iterations(12, 1400)
+	screen.sees("This session has shown as much of loops as pi can hold")
+	said, _ := f.shown()
+	if len(said) > most || len(said) < most-100 {
+		t.Errorf("%d messages are kept", len(said))
+	}
+	if !slices.Equal(said, f.want[:len(said)]) {
+		t.Error("messages are missing before the last one that is shown")
+	}
+	screen.sends("/ralph detach")
+	screen.sees("Detached from demo")
+	screen.sends("/new")
+	screen.sees("New session started")
+	screen.sends("/ralph attach demo")
+	screen.sees("N-12-1399")
+}
+
+// A folder that vanishes ends the attachment, and no resume is offered.
+func TestRealPiExtensionFolderVanishes(t *testing.T) {
+	p := newPiPerson(t)
+	screen := p.pi()
+	screen.shows("/ commands")
+	screen.sends("/ralph start demo -p work --agent 'ralph rehearse wait.rehearsal'")
+	screen.sees("TOOL-1")
+	p.must(os.Rename(p.loop("demo"), p.loop("gone")))
+	screen.sees("Detached: the folder of the loop demo is gone")
+	screen.sends("a plain question")
+	screen.sees("PI-ANSWERS")
+}

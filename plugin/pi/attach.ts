@@ -12,6 +12,7 @@ import { type ExtensionAPI, type ExtensionContext, getAgentDir } from "@earendil
 import { Fold, type Shown } from "./journal.ts";
 import { Follower, loops, read } from "./ralph.ts";
 import { entryType } from "./render.ts";
+import { Room } from "./room.ts";
 import { line, list, num, obj, str } from "./text.ts";
 
 /** attachType marks the entries that say that the session is attached to a loop, or no longer. They are not shown. */
@@ -47,11 +48,13 @@ export class Attachment {
 	private timer: NodeJS.Timeout | undefined;
 	private closed = false;
 	private lost = 0;
+	private told = false;
 
 	constructor(
 		private pi: ExtensionAPI,
 		private ctx: ExtensionContext,
 		place: Place,
+		private room: Room,
 		max: number,
 		questions: unknown,
 		private on: { changed(): void; ended(why: string): void },
@@ -79,8 +82,13 @@ export class Attachment {
 				for (const shown of fold.line(text)) {
 					if (shown.loop !== this.loop) return this.stop(`the loop ${this.name} was started again: /ralph attach ${this.name} shows the new one`);
 					if (shown.seq < this.place.seq || (shown.seq === this.place.seq && shown.part <= this.place.part)) continue;
+					if (this.room.full) {
+						this.over();
+						continue; // the fold goes on: the line above the editor shows what it knows
+					}
 					this.place = { ...this.place, seq: shown.seq, part: shown.part, iter: shown.iter };
 					this.pi.appendEntry<Shown>(entryType, shown);
+					this.room.take(shown);
 					kept = true;
 				}
 			},
@@ -97,10 +105,18 @@ export class Attachment {
 		});
 	}
 
+	/** over says, once, that the session has no room for more. */
+	private over(): void {
+		if (this.told) return;
+		this.told = true;
+		this.ctx.ui.notify(`This session has shown as much of loops as pi can hold without becoming slow. What ${this.name} does from now on is not shown here: /new, then /ralph attach ${this.name}, goes on with its current iteration.`, "warning");
+	}
+
 	/** ended finds out why there is no more to read: the loop has ended, its runner is dead, or only ralph's reader is. */
 	private async ended(code: number, err: string): Promise<void> {
 		if (this.closed) return;
 		if (this.fold.ended) return this.stop(`the loop ${this.name} has ended`);
+		if (!existsSync(this.dir)) return this.stop(`the folder of the loop ${this.name} is gone`);
 		let why = line(err, 300);
 		try {
 			const here = loops(await read(["list", "--json", "--project", project(this.dir)], { cwd: this.ctx.cwd })).find((l) => l.name === this.name);
@@ -142,9 +158,10 @@ export function mark(pi: ExtensionAPI, place: Place, attached: boolean): void {
 	pi.appendEntry<Mark>(attachType, { attached, loop: place.loop, name: place.name, dir: place.dir });
 }
 
-/** places are what was shown of each loop in the branch of the session, by the loop's id, and the loop that it is attached to. */
-export function places(ctx: ExtensionContext): { shown: Map<string, Place>; attached: Mark | undefined } {
+/** places are what was shown of each loop in the branch of the session, by the loop's id, the loop that it is attached to, and the room that is left. */
+export function places(ctx: ExtensionContext): { shown: Map<string, Place>; attached: Mark | undefined; room: Room } {
 	const shown = new Map<string, Place>();
+	const room = new Room();
 	let attached: Mark | undefined;
 	for (const entry of ctx.sessionManager.getBranch()) {
 		if (entry.type !== "custom") continue;
@@ -154,12 +171,13 @@ export function places(ctx: ExtensionContext): { shown: Map<string, Place>; atta
 		if (entry.customType === attachType) {
 			attached = d.attached === true ? { attached: true, loop, name: str(d.name), dir: str(d.dir) } : undefined;
 		} else if (entry.customType === entryType) {
+			room.take(entry.data);
 			const p = { loop, name: str(d.name), dir: "", seq: num(d.seq) ?? 0, part: num(d.part) ?? 0, iter: num(d.iter) ?? 0 };
 			const before = shown.get(loop);
 			if (!before || p.seq > before.seq || (p.seq === before.seq && p.part > before.part)) shown.set(loop, p);
 		}
 	}
-	return { shown, attached };
+	return { shown, attached, room };
 }
 
 interface Kept extends Place {

@@ -5,6 +5,7 @@ import { getKeybindings, isKeyRelease } from "@earendil-works/pi-tui";
 import { Attachment, mark, type Place, places, project, remember, remembered } from "./attach.ts";
 import { send } from "./commands.ts";
 import { type Loop, loops, read } from "./ralph.ts";
+import type { Room } from "./room.ts";
 import { line, num, obj, str } from "./text.ts";
 import { Board } from "./widget.ts";
 
@@ -51,15 +52,16 @@ export class Session {
 		const found: Place = { loop: str(state.id), name: line(str(state.name), 100), dir: str(state.dir), seq: 0, part: -1, iter: num(status.iteration) ?? 0 };
 		if (found.loop === "" || found.name === "") throw new Error("the loop's status lacks its id");
 		if (found.iter === 1) found.iter = 0;
-		const before = last ? undefined : places(this.ctx).shown.get(found.loop);
+		const { shown, room } = places(this.ctx);
+		const before = last ? undefined : shown.get(found.loop);
 		if (before?.loop === this.board.attachment?.loop && this.board.attachment) return this.ctx.ui.notify(`${found.name} is attached already.`, "info");
-		this.follow({ ...found, ...before, dir: found.dir }, state, false);
+		this.follow({ ...found, ...before, dir: found.dir }, room, state, false);
 	}
 
-	private follow(place: Place, state: Record<string, unknown>, again: boolean): void {
+	private follow(place: Place, room: Room, state: Record<string, unknown>, again: boolean): void {
 		if (this.closed) return;
 		this.board.attachment?.detach();
-		const a = new Attachment(this.pi, this.ctx, place, num(obj(state.rules).maximumIterations) ?? 0, state.questions, {
+		const a = new Attachment(this.pi, this.ctx, place, room, num(obj(state.rules).maximumIterations) ?? 0, state.questions, {
 			changed: () => this.board.draw(),
 			ended: (why) => {
 				if (this.board.attachment !== a) return;
@@ -86,7 +88,7 @@ export class Session {
 
 	/** resume attaches again where an earlier pi, or this one before a reload, was attached. */
 	async resume(startup: boolean): Promise<void> {
-		const { shown, attached } = places(this.ctx);
+		const { shown, attached, room } = places(this.ctx);
 		const left = attached ? (shown.get(attached.loop) ?? { ...attached, seq: 0, part: -1, iter: 0 }) : startup ? remembered(this.ctx) : undefined;
 		if (!left) return;
 		const dir = attached?.dir || left.dir;
@@ -95,7 +97,7 @@ export class Session {
 			const state = obj(status.state);
 			if (this.closed || this.board.attachment) return;
 			if (str(state.id) !== left.loop) throw new Error("another loop has its name now");
-			this.follow({ ...left, dir }, state, attached !== undefined);
+			this.follow({ ...left, dir }, room, state, attached !== undefined);
 			this.ctx.ui.notify(`Attached to ${left.name} again.`, "info");
 		} catch (e) {
 			if (!this.closed) this.ctx.ui.notify(`The loop ${left.name}, which was attached here, is not any more: ${(e as Error).message}`, "warning");
