@@ -116,7 +116,7 @@ export class Attachment {
 	private async ended(code: number, err: string): Promise<void> {
 		if (this.closed) return;
 		if (this.fold.ended) return this.stop(`the loop ${this.name} has ended`);
-		if (!existsSync(this.dir)) return this.stop(`the folder of the loop ${this.name} is gone`);
+		if (this.vanished()) return;
 		let why = line(err, 300);
 		try {
 			const here = loops(await read(["list", "--json", "--project", project(this.dir)], { cwd: this.ctx.cwd })).find((l) => l.name === this.name);
@@ -129,6 +129,13 @@ export class Attachment {
 		if (this.closed) return;
 		if (++this.retries > 5) return this.stop(`the journal of ${this.name} cannot be read (code ${code}): ${why}`);
 		this.timer = setTimeout(() => this.follow(), 500 * 2 ** this.retries);
+	}
+
+	/** vanished ends the attachment if the folder of the loop is gone. ralph's reader notices that only after half a minute. */
+	vanished(): boolean {
+		if (existsSync(this.dir)) return false;
+		this.stop(`the folder of the loop ${this.name} is gone`);
+		return true;
 	}
 
 	private stop(why: string): void {

@@ -38,6 +38,7 @@ export class Board {
 				} catch {
 					return;
 				}
+				if (!this.running.some((l) => l.dir === this.attachment?.dir)) this.attachment?.vanished();
 			},
 			skipped: () => {},
 			idle: () => this.draw(),
