@@ -10,7 +10,7 @@ import (
 var (
 	//go:embed all:.claude-plugin all:.codex-plugin hooks skills mcp.json plugin.json README.md
 	files embed.FS
-	//go:embed pi/*.ts pi/package.json
+	//go:embed pi/*.ts pi/package.json pi/skills
 	pi embed.FS
 	//go:embed marketplaces/claude.json
 	claude []byte
@@ -21,7 +21,7 @@ var (
 // Files are the files of the plugin for Claude Code and Codex.
 func Files() fs.FS { return files }
 
-// Pi is the package for pi: an extension in TypeScript.
+// Pi is the package for pi: an extension in TypeScript, and the skill that it brings.
 func Pi() fs.FS {
 	folder, err := fs.Sub(pi, "pi")
 	if err != nil {

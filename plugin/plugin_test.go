@@ -76,12 +76,18 @@ func TestServersKeepStandard(t *testing.T) {
 
 // A strict client skips a skill with a key that the standard does not have.
 func TestSkillsKeepStandard(t *testing.T) {
-	skills, err := fs.Glob(Files(), "skills/*/SKILL.md")
-	if err != nil || len(skills) != 5 {
+	keepStandard(t, Files(), 5)
+	keepStandard(t, Pi(), 1)
+}
+
+func keepStandard(t *testing.T, files fs.FS, count int) {
+	t.Helper()
+	skills, err := fs.Glob(files, "skills/*/SKILL.md")
+	if err != nil || len(skills) != count {
 		t.Fatalf("%q, %v", skills, err)
 	}
 	for _, name := range skills {
-		text, err := fs.ReadFile(Files(), name)
+		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -423,6 +423,9 @@ func TestRealPiPlugin(t *testing.T) {
 			if got := slices.ContainsFunc(requests[i].Tools, func(tool modelserver.Tool) bool { return tool.Name == "ralph_status" }); got != want {
 				t.Errorf("%v: request %d offers ralph_status: %t", scope, i+1, got)
 			}
+			if got := requests[i].Holds("Explains when and how to start a ralph loop"); got != want {
+				t.Errorf("%v: request %d names the skill: %t", scope, i+1, got)
+			}
 		}
 	}
 }

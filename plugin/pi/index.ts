@@ -1,5 +1,7 @@
 // ralph for pi: start, watch, steer and answer loops from a session of pi. The program ralph does the
 // work; this extension runs its verbs and shows what they print.
+import { fileURLToPath } from "node:url";
+
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
 import { command } from "./commands.ts";
@@ -8,6 +10,8 @@ import { render } from "./render.ts";
 import { Session } from "./session.ts";
 import { settings } from "./settings.ts";
 import { tools } from "./tools.ts";
+
+const skills = fileURLToPath(new URL("./skills", import.meta.url));
 
 export default function (pi: ExtensionAPI): void {
 	render(pi); // also for sessions that are looked at without ralph
@@ -30,6 +34,7 @@ export default function (pi: ExtensionAPI): void {
 		session?.close();
 		session = undefined;
 	});
+	pi.on("resources_discover", () => ({ skillPaths: [skills] }));
 	pi.on("input", (event) => session?.input(event) ?? { action: "continue" });
 	pi.on("ui_prompt_start", () => session?.prompt(1));
 	pi.on("ui_prompt_end", () => session?.prompt(-1));

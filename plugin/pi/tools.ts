@@ -3,10 +3,10 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import { Type } from "typebox";
 
 import { begin } from "./commands.ts";
-import { loops, run, said } from "./ralph.ts";
+import { loops, read, run, said } from "./ralph.ts";
 import type { Session } from "./session.ts";
 import { patience, settings } from "./settings.ts";
-import { clean, cut, line } from "./text.ts";
+import { clean, cut, line, obj } from "./text.ts";
 import { worktree } from "./worktree.ts";
 
 const iterations = 10;
@@ -24,13 +24,14 @@ export function tools(pi: ExtensionAPI, session: () => Session | undefined): voi
 			task: Type.String({ minLength: 1, maxLength: 100_000, description: "The complete task: goal, how to check that it is reached, what to leave alone. The loop's agent sees nothing of this session." }),
 			name: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "The loop's name; without it the git branch's." })),
 			maxIterations: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: `Stop after so many iterations; ${iterations} without it.` })),
+			reflectEvery: Type.Optional(Type.Integer({ minimum: 2, maximum: 1000, description: "In each iteration of so many, the loop's agent first looks back at what went well and what did not." })),
 			worktree: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: "The folder of another git work tree of this repository, for a loop beside one that works here. It has to exist: git worktree add makes one." })),
 			maxCost: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "Stop when this many US dollars are spent." })),
 		}),
 		async execute(_id, p, signal, _onUpdate, ctx) {
 			const s = session();
 			if (!s) throw new Error("ralph is not ready in this session");
-			const args = [...(p.name ? [p.name] : []), "--prompt=-", "--maximum-iterations", String(p.maxIterations ?? iterations), ...(p.maxCost ? ["--limits.cost", String(p.maxCost)] : [])];
+			const args = [...(p.name ? [p.name] : []), "--prompt=-", "--maximum-iterations", String(p.maxIterations ?? iterations), ...(p.reflectEvery ? ["--reflect.every", String(p.reflectEvery)] : []), ...(p.maxCost ? ["--limits.cost", String(p.maxCost)] : [])];
 			const cwd = p.worktree === undefined ? ctx.cwd : await worktree(ctx.cwd, p.worktree);
 			await allowed(pi, ctx, cwd, args, p.task, signal);
 			const began = await begin(s, args, { cwd, input: p.task, signal });
@@ -44,12 +45,23 @@ export function tools(pi: ExtensionAPI, session: () => Session | undefined): voi
 		promptSnippet: "See how ralph loops are doing",
 		parameters: Type.Object({ name: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "The loop; without it all of this project are listed." })) }),
 		async execute(_id, p, signal, _onUpdate, ctx) {
-			const r = await run(p.name ? ["status", p.name] : ["list", "--json"], { cwd: ctx.cwd, signal, timeout: 20_000 });
-			if (r.code !== 0 && r.out.trim() === "") throw new Error(said(r));
-			const text = p.name ? r.out : loops(JSON.parse(r.out)).map((l) => `${l.name}: ${l.status}${l.alive ? "" : ", no runner"}, iteration ${l.iteration}${l.maximumIterations ? ` of ${l.maximumIterations}` : ""}${l.cost === null ? "" : `, $${l.cost.toFixed(3)}`}${l.questions ? `, ${l.questions} open questions` : ""}`).join("\n");
-			return { content: [{ type: "text", text: clean(cut(text, 16 * 1024).text).trim() || "There are no loops here." }], details: undefined };
+			const ask = { cwd: ctx.cwd, signal, timeout: 20_000 };
+			if (p.name === undefined) {
+				const all = loops(await read(["list", "--json"], ask));
+				return answer(all.map((l) => `${l.name}: ${l.status}${l.alive ? "" : ", no runner"}, iteration ${l.iteration}${l.maximumIterations ? ` of ${l.maximumIterations}` : ""}${l.cost === null ? "" : `, $${l.cost.toFixed(3)}`}${l.questions ? `, ${l.questions} open questions` : ""}`).join("\n"), all);
+			}
+			const [page, status] = await Promise.all([run(["status", p.name], ask), read(["status", p.name, "--json"], ask).then(obj)]);
+			if (page.code !== 0 && page.out.trim() === "") throw new Error(said(page));
+			// As ralph has them; the whole state of the loop would fill pi's session.
+			const { state, stories: _, ...plain } = status;
+			return answer(page.out, [{ name: obj(state).name, dir: obj(state).dir, ...plain }]);
 		},
 	});
+}
+
+/** answer is a text for the model, and the same for programs that read pi's session. */
+function answer(text: string, loops: unknown[]): { content: { type: "text"; text: string }[]; details: { loops: unknown[] } } {
+	return { content: [{ type: "text", text: clean(cut(text, 16 * 1024).text).trim() || "There are no loops here." }], details: { loops } };
 }
 
 /** allowed throws unless the settings, or the person now, allow it. */
