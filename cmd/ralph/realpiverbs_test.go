@@ -181,7 +181,10 @@ func TestRealPiExtensionWorkTree(t *testing.T) {
 func (p *piPerson) startsLoops() {
 	p.server = modelserver.Start(p.T, func(r modelserver.Request) modelserver.Step {
 		if len(r.Messages) > 0 && strings.Contains(r.Messages[len(r.Messages)-1].Text, "loop please") {
-			return modelserver.Step{Text: "Starting.", Tools: []modelserver.ToolCall{{Name: "ralph_start", Args: map[string]any{"name": "demo", "task": "TASK-TEXT"}}}}
+			return modelserver.Step{Text: "Starting.", Tools: []modelserver.ToolCall{{Name: "ralph_start", Args: map[string]any{"name": "demo", "task": "TASK-TEXT", "maxIterations": 7, "reflectEvery": 3, "maxCost": 5.5}}}}
+		}
+		if len(r.Messages) > 0 && strings.Contains(r.Messages[len(r.Messages)-1].Text, "status please") {
+			return modelserver.Step{Tools: []modelserver.ToolCall{{Name: "ralph_status", Args: map[string]any{"name": "demo"}}, {Name: "ralph_status", Args: map[string]any{}}}}
 		}
 		return modelserver.Step{Text: "PI-IS-DONE"}
 	})

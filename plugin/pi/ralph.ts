@@ -1,7 +1,10 @@
 // The program ralph, which does all the work: this extension starts it with lists of arguments, never
 // with a line for a shell, and reads what it prints.
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
+
+import { getAgentDir } from "@earendil-works/pi-coding-agent";
 
 import { clean, cut, list, obj } from "./text.ts";
 
@@ -40,16 +43,19 @@ export function run(args: string[], o: Options): Promise<Outcome> {
 		child.stderr.setEncoding("utf8").on("data", (s: string) => {
 			if (err.length < kept) err += s;
 		});
-		child.on("error", (e) => reject(missing(e)));
+		child.on("error", (e) => reject(missing(e, o.cwd)));
 		child.on("close", (code) => resolve({ code: code ?? -1, out, err }));
 		child.stdin.on("error", () => {}); // ralph may end without reading it
 		child.stdin.end(o.input ?? "");
 	});
 }
 
-function missing(e: Error): Error {
-	if ((e as NodeJS.ErrnoException).code !== "ENOENT") return e;
-	return new Error(`the program "${program}" is not on PATH, or the folder of this session is gone; "command" in ralph.json of pi's folder names another path`);
+function missing(e: Error, cwd: string): Error {
+	const code = (e as NodeJS.ErrnoException).code;
+	if (code === "ENOENT" && !existsSync(cwd)) return new Error(`the folder of this session is gone: ${cwd}`);
+	if (code !== "ENOENT" && code !== "EACCES") return e;
+	const what = code === "ENOENT" ? (program.includes("/") ? "does not exist" : "is not on PATH") : "cannot be executed";
+	return new Error(`the program ${program} ${what}; "command" in ralph.json of pi's folder (${getAgentDir()}) may name its path`);
 }
 
 /** read runs ralph and returns the JSON that it printed; its words to a person become the error. */
@@ -99,7 +105,7 @@ export class Follower {
 			this.err = (this.err + s).slice(-4000);
 		});
 		this.child.on("error", (e) => {
-			this.err = missing(e).message;
+			this.err = missing(e, cwd).message;
 			this.ended(-1);
 		});
 		this.child.on("close", (code) => this.ended(code ?? -1));
