@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/creack/pty"
 )
 
 // Keys and completion: without an attached loop all of them are pi's, and what is typed to a loop
@@ -113,4 +115,33 @@ func TestRealPiExtensionStatusTool(t *testing.T) {
 			t.Errorf("the model did not get %q: %s", text, r[len(r)-1].Body)
 		}
 	}
+}
+
+// pi ends with an error when a line that it draws anew is wider than the terminal.
+func TestRealPiExtensionNarrowTerminal(t *testing.T) {
+	p := newPiPerson(t)
+	p.must(os.WriteFile(filepath.Join(p.dir, "wait.rehearsal"), []byte(`# Asks more than the widget shows.
+iteration 1
+  silence
+  steered -> say HEARD
+  steered -> finish
+iteration *
+  run ralph ask 'Question A?'
+  run ralph ask 'Question B?'
+  run ralph ask 'Question C?'
+  run ralph ask 'Question D?'
+  say ALL-ASKED
+  silence
+`), 0o600))
+	screen := p.pi()
+	screen.shows("/ commands")
+	screen.sends("/ralph start demo -p work --agent 'ralph rehearse wait.rehearsal'")
+	screen.shows("enter steers")
+	p.must(pty.Setsize(screen.master, &pty.Winsize{Cols: 20, Rows: terminalRows}))
+	p.cli("steer", "--loop", "demo", "go on")
+	screen.sees("ALL-ASKED")
+	screen.sees("and 1 more")
+	p.must(pty.Setsize(screen.master, &pty.Winsize{Cols: terminalColumns, Rows: terminalRows}))
+	screen.sends("/ralph detach")
+	screen.sees("Detached from demo")
 }

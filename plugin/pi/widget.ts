@@ -87,24 +87,23 @@ export class Board {
 			const l = this.running.find((r) => r.dir === a.dir);
 			const color = l?.status === "running" ? "accent" : "warning";
 			out.push(theme.fg(color, row(a.name, l, a.fold.max, width, "enter steers")));
-			for (const text of a.fold.live()) out.push(theme.fg("dim", `  ${truncateToWidth(text, Math.max(0, width - 2), "…")}`));
+			for (const text of a.fold.live()) out.push(theme.fg("dim", `  ${text}`));
 			const open = [...a.fold.questions];
 			for (const [n, q] of open.slice(0, questionsMax)) {
-				const text = `  ? ${n} ${q.text}${q.choices.length ? ` (${q.choices.join(" | ")})` : ""}`;
-				out.push(theme.fg("warning", truncateToWidth(text, width, "…")));
+				out.push(theme.fg("warning", `  ? ${n} ${q.text}${q.choices.length ? ` (${q.choices.join(" | ")})` : ""}`));
 			}
 			if (open.length > questionsMax) out.push(theme.fg("warning", `  and ${open.length - questionsMax} more questions`));
 		}
 		const others = this.others();
 		for (const l of others.slice(0, othersMax)) out.push(theme.fg("dim", row(l.name, l, l.maximumIterations, width, "")));
-		if (others.length > othersMax) out.push(theme.fg("dim", truncateToWidth(`and ${others.length - othersMax} more: /ralph list`, width, "…")));
-		return out;
+		if (others.length > othersMax) out.push(theme.fg("dim", `and ${others.length - othersMax} more: /ralph list`));
+		return out.map((text) => truncateToWidth(text, width, "…")); // pi ends with an error when a line is wider
 	}
 }
 
 /** row leaves out what has no room, the least important first. */
 function row(name: string, l: Loop | undefined, max: number, width: number, hint: string): string {
-	if (!l) return truncateToWidth(`ralph: ${name}`, width, "…");
+	if (!l) return `ralph: ${name}`;
 	const at = `${l.iteration}${max ? `/${max}` : ""}`;
 	const elapsed = took(Date.now() - Date.parse(l.started || l.at));
 	const waits = l.waiting ? `${l.status} (${line(l.waiting, 30)})` : l.status;
@@ -117,7 +116,7 @@ function row(name: string, l: Loop | undefined, max: number, width: number, hint
 		[name, at, l.status, elapsed],
 		[name, at, l.status],
 	].map((parts) => `ralph: ${parts.filter((p) => p !== "").join(" │ ")}`);
-	return forms.find((f) => visibleWidth(f) <= width) ?? truncateToWidth(forms.at(-1)!, width, "…");
+	return forms.find((f) => visibleWidth(f) <= width) ?? forms.at(-1)!;
 }
 
 function near(folder: string, cwd: string): boolean {
