@@ -117,7 +117,7 @@ func TestRealPiExtensionStatusTool(t *testing.T) {
 	}
 }
 
-// pi ends with an error when a line that it draws anew is wider than the terminal.
+// pi ends with an error when a line that it draws again is wider than the terminal.
 func TestRealPiExtensionNarrowTerminal(t *testing.T) {
 	p := newPiPerson(t)
 	p.must(os.WriteFile(filepath.Join(p.dir, "wait.rehearsal"), []byte(`# Asks more than the widget shows.
