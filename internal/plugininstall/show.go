@@ -21,7 +21,7 @@ type Status struct {
 	Current   bool        `json:"current"` // they are those of this ralph
 	Installed []Installed `json:"installed"`
 	Elsewhere string      `json:"elsewhere,omitempty"` // where the agent has a plugin of ralph's name from, if not from the folder
-	Problem   string      `json:"problem,omitempty"` // the agent could not be asked
+	Problem   string      `json:"problem,omitempty"`   // the agent could not be asked
 }
 
 // Show prints where the plugin is installed.
