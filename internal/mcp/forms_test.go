@@ -76,3 +76,17 @@ func TestFormsAreBounded(t *testing.T) {
 		t.Errorf("%d forms: %v", len(filled), err)
 	}
 }
+
+// A message with a key of another loop answers nothing.
+func TestWrongKeyRefusesAllAnswers(t *testing.T) {
+	const task = "01M85WTJZCFA63JGP6Q33VW3TD"
+	yes := &sdk.ElicitResult{Action: "accept", Content: map[string]any{"answer": "yes"}}
+	filled := sdk.InputResponseMap{formKey(task, 1): yes, formKey(task, 2): &sdk.ElicitResult{Action: "decline"}}
+	if answers, err := answersIn(filled, task); err != nil || len(answers) != 1 || answers[0].Question != 1 || answers[0].Text != "yes" {
+		t.Errorf("the answers are %+v, %v", answers, err)
+	}
+	filled[formKey("01M860VVJTN8Q82MMH8A4VE4KB", 1)] = yes
+	if answers, err := answersIn(filled, task); err == nil || len(answers) > 0 {
+		t.Errorf("with a wrong key the answers are %+v, %v", answers, err)
+	}
+}

@@ -213,7 +213,8 @@ func (s *Server) getTask(ctx context.Context, _ *sdk.ServerSession, p *taskParam
 	return result, nil
 }
 
-func (s *Server) updateTask(ctx context.Context, session *sdk.ServerSession, p *updateParams) (*acknowledged, error) {
+// changeTask carries out a request that changes the loop of a task.
+func (s *Server) changeTask(ctx context.Context, id string, change func(registry.Status) error) (*acknowledged, error) {
 	release, err := s.slot(ctx)
 	if err != nil {
 		return nil, err
@@ -222,44 +223,50 @@ func (s *Server) updateTask(ctx context.Context, session *sdk.ServerSession, p *
 	if s.readOnly {
 		return nil, invalid(onlyReads())
 	}
-	l, _, err := s.taskLoop(p.ID)
+	l, _, err := s.taskLoop(id)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkForms(p.Inputs); err != nil {
+	if err := change(l); err != nil {
 		return nil, invalid(err)
-	}
-	for key, filled := range p.Inputs {
-		id, number, ok := parseFormKey(key)
-		if !ok || id != l.ID {
-			return nil, invalid(cli.Refuse("take the keys of inputRequests of this task", "%q is no request of task %s", short(key), l.ID))
-		}
-		if text := answerIn(filled); text != "" {
-			if _, err := s.giveTask(session, l, inbox.Command{Kind: inbox.Answer, Question: number, Text: text}); err != nil {
-				return nil, invalid(err)
-			}
-		}
 	}
 	return &acknowledged{Type: "complete"}, nil
 }
 
+func (s *Server) updateTask(ctx context.Context, session *sdk.ServerSession, p *updateParams) (*acknowledged, error) {
+	return s.changeTask(ctx, p.ID, func(l registry.Status) error {
+		answers, err := answersIn(p.Inputs, l.ID)
+		for _, c := range answers {
+			if err == nil {
+				_, err = s.giveTask(session, l, c)
+			}
+		}
+		return err
+	})
+}
+
+// answersIn returns the answers of a client to the questions of a task. One wrong key refuses all.
+func answersIn(inputs sdk.InputResponseMap, task string) (answers []inbox.Command, err error) {
+	if err := checkForms(inputs); err != nil {
+		return nil, err
+	}
+	for key, filled := range inputs {
+		id, number, ok := parseFormKey(key)
+		if !ok || id != task {
+			return nil, cli.Refuse("take the keys of inputRequests of this task", "%q is no request of task %s", short(key), task)
+		}
+		if text := answerIn(filled); text != "" {
+			answers = append(answers, inbox.Command{Kind: inbox.Answer, Question: number, Text: text})
+		}
+	}
+	return answers, nil
+}
+
 func (s *Server) cancelTask(ctx context.Context, session *sdk.ServerSession, p *taskParams) (*acknowledged, error) {
-	release, err := s.slot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	if s.readOnly {
-		return nil, invalid(onlyReads())
-	}
-	l, _, err := s.taskLoop(p.ID)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.giveTask(session, l, inbox.Command{Kind: inbox.StopNow}); err != nil {
-		return nil, invalid(err)
-	}
-	return &acknowledged{Type: "complete"}, nil
+	return s.changeTask(ctx, p.ID, func(l registry.Status) error {
+		_, err := s.giveTask(session, l, inbox.Command{Kind: inbox.StopNow})
+		return err
+	})
 }
 
 // giveTask sends a command of a client to the loop of a task.
