@@ -328,6 +328,7 @@ func checked() []event.Event {
 		event.SCMEnded{Tasks: []string{"commit -q"}, Failed: "push", Error: "git push: exit status 1\nfatal: no upstream branch\nset one with git push -u"},
 		ended(5, event.OutcomeDone, "", "yes"),
 		event.LoopWaiting{Why: "the agent left the file WAIT_WITHOUT_RESTART: the till needs a key", For: event.WaitPerson},
+		event.LoopWaiting{Why: "an answer to question 2: tabs or spaces?", For: event.WaitPerson, Question: 2},
 		time.Hour,
 		event.LoopWaited{For: event.WaitPerson},
 		event.FolderInspected{Done: true, Text: "all is done", Boxes: 3, Ticked: 3, SHA256: "ef"},

@@ -266,7 +266,10 @@ func (t *Text) loopWaiting(e event.Event, p event.LoopWaiting) {
 	if p.For == event.WaitPerson {
 		t.banner(e, yellow, "waiting for a person")
 		t.remark(yellow, p.Why)
-		t.remark(dim, strings.TrimSpace("'ralph resume "+t.loop)+"' continues the loop")
+		if p.Question > 0 {
+			t.remark(dim, fmt.Sprintf("'%s %d TEXT' answers it", t.call("answer"), p.Question))
+		}
+		t.remark(dim, "'"+t.call("resume")+"' continues the loop")
 		return
 	}
 	if lasts(p, e.At) {

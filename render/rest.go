@@ -67,8 +67,12 @@ func (t *Text) questionAsked(e event.Event, p event.QuestionAsked) {
 	if len(p.Choices) > 0 {
 		t.entry("", "  ", CleanText("choices: "+strings.Join(p.Choices, " | ")))
 	}
-	call := strings.Join(strings.Fields("ralph answer "+t.loop), " ")
-	t.entry(dim, "  ", CleanText(fmt.Sprintf("'%s %d TEXT' answers it", call, p.Number)))
+	t.entry(dim, "  ", CleanText(fmt.Sprintf("'%s %d TEXT' answers it", t.call("answer"), p.Number)))
+}
+
+// call is how a person calls a verb for the loop.
+func (t *Text) call(verb string) string {
+	return strings.TrimSpace("ralph " + verb + " " + t.loop)
 }
 
 func (t *Text) questionAnswered(e event.Event, p event.QuestionAnswered) {

@@ -249,8 +249,8 @@ func (x *session) questionFor(text string, state *loopstate.State) int {
 			}
 		}
 	}
-	if number == 0 && len(open) == 1 && state.NeedsResume() && !state.Paused && state.Questions.Awaited() != "" {
-		number = open[0].Number
+	if number == 0 && len(open) == 1 && state.NeedsResume() && !state.Paused {
+		number, _ = state.Questions.Awaited()
 	}
 	return number
 }

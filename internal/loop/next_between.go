@@ -122,7 +122,7 @@ func waiting(s *State) []Decision {
 		if s.Escalation.Waits != "" {
 			return end(s, event.ReasonWait, s.Escalation.Waits, "do what it waits for, then resume the loop")
 		}
-		if why := awaited(s); why != "" {
+		if question, why := awaited(s); question > 0 {
 			return end(s, event.ReasonWait, "the loop waits for "+why, "resume the loop, then answer with 'ralph answer'")
 		}
 	}
@@ -142,8 +142,8 @@ func nextWait(s *State) (next event.LoopWaiting, needed bool) {
 	if s.Escalation.Waits != "" {
 		return event.LoopWaiting{For: event.WaitPerson, Why: s.Escalation.Waits}, true
 	}
-	if why := awaited(s); why != "" {
-		return event.LoopWaiting{For: event.WaitPerson, Why: why}, true
+	if question, why := awaited(s); question > 0 {
+		return event.LoopWaiting{For: event.WaitPerson, Why: why, Question: question}, true
 	}
 	limits := &s.Failover.Limits
 	for _, w := range []event.LoopWaiting{

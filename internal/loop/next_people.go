@@ -53,7 +53,7 @@ func answer(s *State) []Decision {
 			}
 			decisions = append(decisions, refuse(c.ID, "the loop is not paused")...)
 		case event.CommandPause:
-			if s.NeedsResume() && (s.Paused || awaited(s) == "") {
+			if question, _ := awaited(s); s.NeedsResume() && (s.Paused || question == 0) {
 				decisions = append(decisions, refuse(c.ID, "the loop is paused already")...)
 				continue
 			}

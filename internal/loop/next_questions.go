@@ -32,10 +32,11 @@ func bind(s *State, c policy.Message) []Decision {
 	return record(answered)
 }
 
-// awaited says which answers the loop waits for; empty if there is something else to do.
-func awaited(s *State) string {
+// awaited returns the question whose answer the loop waits for, and says so; 0 if there is other
+// work.
+func awaited(s *State) (question int, why string) {
 	if len(s.Verification.Missing(s.Rules)) > 0 {
-		return ""
+		return 0, ""
 	}
 	return s.Questions.Awaited()
 }

@@ -50,8 +50,8 @@ func (s *State) Summary() registry.Summary {
 	if in := used.In + used.CacheRead + used.CacheWrite; !used.TokensUnknown {
 		summary.TokensIn, summary.TokensOut = &in, &used.Out
 	}
-	if waits := s.Questions.Waits; len(waits) > 0 && summary.Status == event.StatusWaiting {
-		summary.Awaited = waits[0]
+	if summary.Status == event.StatusWaiting {
+		summary.Awaited, _ = s.Questions.Awaited()
 	}
 	if s.Lifecycle.Ended != nil {
 		summary.Reason = string(s.Lifecycle.Ended.Reason)

@@ -189,17 +189,17 @@ func (q *Questions) Missing() (sentences []string, numbers []int) {
 	return sentences, numbers
 }
 
-// Awaited says what the loop waits for; empty if it waits for no answer.
-func (q *Questions) Awaited() string {
+// Awaited returns the question whose answer the loop waits for, and says so; 0 if there is none.
+func (q *Questions) Awaited() (number int, why string) {
 	open := slices.DeleteFunc(q.Open(), func(x Question) bool { return !slices.Contains(q.Waits, x.Number) })
 	if len(open) == 0 {
-		return ""
+		return 0, ""
 	}
-	why := fmt.Sprintf("an answer to question %d: %s", open[0].Number, open[0].Brief())
+	why = fmt.Sprintf("an answer to question %d: %s", open[0].Number, open[0].Brief())
 	if more := len(open) - 1; more > 0 {
 		why += fmt.Sprintf(" (and to %d more)", more)
 	}
-	return why
+	return open[0].Number, why
 }
 
 // Unread returns the questions that have no answer, or one that the agent does not have.

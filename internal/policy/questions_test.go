@@ -122,8 +122,9 @@ func TestLoopWaitsForAnswers(t *testing.T) {
 			awaited + " (and to 1 more)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := questioned(&policy.Questions{}, row.story...).Awaited(); got != row.want {
-				t.Errorf("%q, want %q", got, row.want)
+			number, got := questioned(&policy.Questions{}, row.story...).Awaited()
+			if got != row.want || number > 0 != (got != "") || number > 1 {
+				t.Errorf("question %d: %q, want %q", number, got, row.want)
 			}
 		})
 	}

@@ -120,6 +120,8 @@ type LoopWaiting struct {
 	For   Wait      `json:"for"`
 	Until time.Time `json:"until,omitzero"` // absent if the loop waits for a person
 	Why   string    `json:"why,omitempty"`  // what the person is needed for
+	// the number of the question that a person has to answer; absent if there is none
+	Question int `json:"question,omitempty"`
 }
 
 // LoopWaited: the loop no longer waits.
