@@ -104,7 +104,7 @@ func (s *Server) newSession(ctx context.Context, params json.RawMessage) (any, *
 	if s.speaks().version == draft {
 		opened["availableCommands"] = commandList(draft)
 	} else {
-		x.do(func(*problem) {
+		_ = x.do(func(*problem) { // the session is new: nothing waits, and it is open
 			x.update(object{"sessionUpdate": "available_commands_update", "availableCommands": commandList(stable)})
 		})
 	}
