@@ -86,7 +86,7 @@ func piFolds(t *testing.T, lines string) (shown []piShown) {
 }
 
 func TestRealPiExtensionKnowsEvents(t *testing.T) {
-	catalogue, err := os.ReadFile(filepath.Join("..", "..", "journal", "event", "testdata", "v1", "catalogue.jsonl"))
+	catalogue, err := os.ReadFile(filepath.Join("..", "..", "journal", "event", "testdata", "catalogue.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}

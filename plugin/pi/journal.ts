@@ -308,6 +308,10 @@ export class Fold {
 				return this.note("warning", `No progress (${str(d.rule)}, ${num(d.count) ?? "?"} iterations): ${str(d.evidence)}`);
 			case "review.undone":
 				return this.note("warning", `The reviewer of ${str(d.story)} changed files, and they were put back: ${list(d.files).slice(0, 10).map(str).join(", ")}`);
+			case "telemetry.failed":
+				return this.note("warning", `The trace is not sent: ${why}`);
+			case "telemetry.restored":
+				return this.note("info", "The trace is sent again, with all that was missing.");
 			case "fault.raised":
 				return this.note("error", `${str(d.where)}: ${str(d.error)}`);
 			case "effect.failed":
