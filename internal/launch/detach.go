@@ -70,8 +70,13 @@ func startRunner(e *cli.Env, cfg runner.Config, apart bool) (readiness, error) {
 	if err != nil {
 		return readiness{}, fmt.Errorf("start the runner: %w", err)
 	}
-	go func() { _ = cmd.Wait() }() // reaps it if it ends while this process waits
-	return awaitReady(e, cfg, ready, startTime)
+	exited := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(exited) }() // reaps it if it ends while this process waits
+	began, err := awaitReady(e, cfg, ready, startTime)
+	if apart && err == nil {
+		<-exited // until then the runner descends from this process
+	}
+	return began, err
 }
 
 // runnerCommand is the command of a runner, in a session of its own.
