@@ -108,7 +108,7 @@ func (g git) withoutFilters(ctx context.Context) (git, error) {
 	var settings [][2]string
 	for _, name := range names {
 		filter := "filter." + name
-		settings = append(settings, [2]string{filter + ".process"}, [2]string{filter + ".clean"}, [2]string{filter + ".required", "false"})
+		settings = append(settings, [2]string{filter + ".process"}, [2]string{filter + ".clean"}, [2]string{filter + ".smudge"}, [2]string{filter + ".required", "false"})
 	}
 	g.env = configured(g.env, settings)
 	return g, nil

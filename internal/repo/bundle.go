@@ -1,0 +1,185 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// bundleTime bounds one bundle or the clone of one, all calls of git together: a large history
+// takes minutes.
+const bundleTime = 30 * time.Minute
+
+// A Bundle is a repository's history, and a work tree as it was, in one file.
+type Bundle struct {
+	Branch string // of the work tree, without refs/heads/; empty if HEAD names a commit
+	Head   string // the commit
+	Tree   string // a commit with all files that are not ignored, as they are on the disk
+	ID     string // the loop's
+}
+
+// MovedRef names Bundle.Tree in the file and in the repository that it is brought to.
+func MovedRef(id string) string { return "refs/ralph/moved/" + id }
+
+// loopRefs begins the names of a loop's other refs.
+func loopRefs(id string) string { return "refs/ralph/" + id + "/" }
+
+// ErrNoCommits reports a repository without a commit.
+var ErrNoCommits = errors.New("the repository has no commit")
+
+// WriteBundle writes the history of the work tree around dir to file, which must not exist: HEAD,
+// its branch, the refs of the loop with that id, and the files as they are now. It changes neither
+// the index, the stash, a branch nor a file. A killed WriteBundle leaves a ref, which the next one
+// replaces. It ends after 30 minutes.
+func WriteBundle(ctx context.Context, dir, file, id string, env ...string) (b Bundle, err error) {
+	ctx, cancel := bounded(ctx, bundleTime)
+	defer cancel()
+	ref := MovedRef(id)
+	g := gitIn(dir, env...)
+	g.limit = bundleTime
+	if at, err := g.locate(ctx); err != nil {
+		return b, fmt.Errorf("bundle the repository: %w", err)
+	} else if g = g.in(at.root); !gitHas(ctx, g, "HEAD") {
+		return b, fmt.Errorf("bundle the repository: %w", ErrNoCommits)
+	}
+	if _, err := g.read(ctx, "update-ref", "--no-deref", "-d", ref); err != nil {
+		return b, fmt.Errorf("bundle the repository: %w", err)
+	}
+	base, err := Keep(ctx, dir, ref, env...)
+	if err != nil {
+		return b, err
+	}
+	defer func() { err = errors.Join(err, base.Drop(context.WithoutCancel(ctx))) }()
+	b = Bundle{ID: id, Branch: strings.TrimPrefix(base.Branch, "refs/heads/"), Head: base.Head, Tree: base.commit}
+	wanted := []string{"HEAD", ref}
+	if base.Branch != "" {
+		wanted = append(wanted, base.Branch)
+	}
+	out, err := g.line(ctx, "for-each-ref", "--format=%(refname)", loopRefs(id))
+	if err == nil {
+		_, err = g.read(ctx, slices.Concat([]string{"bundle", "create", "--quiet", file}, wanted, strings.Fields(out))...)
+	}
+	if err != nil {
+		err = fmt.Errorf("bundle the repository: %w", err)
+	}
+	return b, err
+}
+
+// gitHas reports whether a name means a commit.
+func gitHas(ctx context.Context, g git, name string) bool {
+	_, err := g.read(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	return err == nil
+}
+
+// Unbundle brings the history in a bundle to the repository around dir: its objects, the loop's
+// refs, and its branch, unless a branch of that name exists. It changes neither HEAD, the index nor
+// a file. made reports whether the branch was made.
+func Unbundle(ctx context.Context, dir, file string, b Bundle, env ...string) (made bool, err error) {
+	ctx, cancel := bounded(ctx, bundleTime)
+	defer cancel()
+	g := gitIn(dir, env...)
+	g.limit = bundleTime
+	at, err := g.locate(ctx)
+	if err == nil {
+		made, err = g.in(at.root).unbundle(ctx, file, b)
+	}
+	if err != nil {
+		err = fmt.Errorf("bring the history: %w", err)
+	}
+	return made, err
+}
+
+func (g git) unbundle(ctx context.Context, file string, b Bundle) (made bool, err error) {
+	if _, err := g.read(ctx, "bundle", "verify", "--quiet", file); err != nil {
+		return false, err
+	}
+	// Plumbing, because the porcelain would fetch, which this git does not.
+	out, err := g.line(ctx, "-c", "transfer.fsckObjects=true", "bundle", "unbundle", file)
+	if err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(out) {
+		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if ref != MovedRef(b.ID) && !strings.HasPrefix(ref, loopRefs(b.ID)) {
+			continue
+		}
+		if _, err := g.read(ctx, "update-ref", "--no-deref", ref, commit); err != nil {
+			return false, err
+		}
+	}
+	if b.Branch == "" {
+		return false, nil
+	}
+	name := "refs/heads/" + b.Branch
+	if _, err := g.read(ctx, "check-ref-format", name); err != nil {
+		return false, err
+	}
+	if gitHas(ctx, g, name) {
+		return false, nil
+	}
+	return true, g.makeRef(ctx, name, b.Head)
+}
+
+// CloneBundle makes a repository with a work tree in dir, an empty folder: HEAD, branch and files
+// are those of the bundle. Files that were not committed are there and not committed.
+func CloneBundle(ctx context.Context, dir, file string, b Bundle, env ...string) error {
+	ctx, cancel := bounded(ctx, bundleTime)
+	defer cancel()
+	if err := cloneBundle(ctx, dir, file, b, env); err != nil {
+		return fmt.Errorf("make the work tree: %w", err)
+	}
+	return nil
+}
+
+func cloneBundle(ctx context.Context, dir, file string, b Bundle, env []string) error {
+	g := gitIn(dir, env...)
+	g.limit = bundleTime
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	if _, err := g.read(ctx, "init", "--quiet", "--template="); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, ".git", "info"), 0o700); err != nil {
+		return err
+	}
+	if _, err := g.unbundle(ctx, file, b); err != nil {
+		return err
+	}
+	if b.Branch != "" {
+		_, err = g.read(ctx, "symbolic-ref", "HEAD", "refs/heads/"+b.Branch)
+	} else {
+		_, err = g.read(ctx, "update-ref", "--no-deref", "HEAD", b.Head)
+	}
+	if err != nil {
+		return err
+	}
+	if g, err = g.withoutFilters(ctx); err != nil {
+		return err
+	}
+	// The index is that of HEAD, and the files are those of the tree, as they were on the disk.
+	if _, err := g.read(ctx, "reset", "--quiet", "--mixed"); err != nil {
+		return err
+	}
+	_, err = g.read(ctx, "-c", "core.autocrlf=false", "restore", "--quiet", "--worktree", "--no-overlay", "--source="+b.Tree, "--", ".")
+	return err
+}
+
+// Inside returns the place of a folder in its repository, with slashes; "." for the root.
+func Inside(dir string) (string, error) {
+	root, err := WorkTree(dir)
+	if err != nil {
+		return "", err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", err
+	}
+	inside, err := filepath.Rel(root, dir)
+	return filepath.ToSlash(inside), err
+}
