@@ -26,6 +26,8 @@ func commands() cli.Commands {
 		{Name: "set", Help: "Change a setting of a running loop.", Verb: func() any { return new(setVerb) }},
 		{Name: "kill", Help: "End a loop and its agent at once.", Verb: func() any { return new(killVerb) }},
 		{Name: "list", Help: "List the loops of this project, or all on this machine.", Verb: func() any { return new(listVerb) }},
+		{Name: "export", Help: "Write a loop and its repository to one file, to continue it on another machine.", Verb: func() any { return new(exportVerb) }},
+		{Name: "import", Help: "Bring a loop from a file of ralph export, and its repository.", Verb: func() any { return new(importVerb) }},
 		{Name: "clean", Help: "Remove loops that have ended, by name, age, size or status.", Verb: func() any { return new(cleanVerb) }},
 		{Name: "archive", Help: "Move the plan, with a summary of what it came to, to ralph-archive/, and begin a new one.", Verb: func() any { return new(archiveVerb) }},
 		{Name: "web", Help: "Serve the loops of this machine to a browser or a phone.", Verb: func() any { return new(webVerb) }},

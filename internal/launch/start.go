@@ -110,6 +110,11 @@ func (v *Start) check(e *cli.Env) (loopState, error) {
 	if before.Damage != nil && !v.Fresh {
 		return before, before.Damage
 	}
+	if v.Resume {
+		if err := checkFence(v.Name, v.Dir); err != nil {
+			return before, err
+		}
+	}
 	if before.Exists && !v.Resume && !v.Fresh {
 		name := v.Name
 		if err := v.chooseForEnded(e, before); err != nil {

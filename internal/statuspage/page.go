@@ -111,7 +111,11 @@ func (d *page) lifecycle() {
 	switch ended := d.Lifecycle.Ended; {
 	case ended != nil:
 		d.add("status", "%s (%s): %s", d.Status(), ended.Reason, ended.Why)
-		d.addText("hint", launch.NextStep(d.status.Name, ended))
+		if fence, err := launch.ReadFence(d.status.Dir); err == nil && fence != nil {
+			d.addText("moved", fence.Text())
+		} else {
+			d.addText("hint", launch.NextStep(d.status.Name, ended))
+		}
 		d.addText("result", ended.Result)
 		d.add("exit code", "%d", ended.Reason.ExitCode())
 		if head, err := journal.Head(d.status.Dir); err == nil && head != "" {

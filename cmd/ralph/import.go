@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/moving"
+)
+
+type importVerb struct {
+	cli.Placed
+	File string `arg:"" complete:"file" help:"A file of 'ralph export'."`
+	Into string `placeholder:"DIR" help:"Make a work tree in this new folder, with the files as they were; without it, the loop becomes one of the current project, whose files stay as they are."`
+	JSON bool   `help:"Print where the loop is as JSON."`
+}
+
+// Help shows examples.
+func (importVerb) Help() string {
+	return cli.Examples("ralph import demo.ralph --into ~/src/demo", "ralph import demo.ralph")
+}
+
+// Run unpacks an exported loop, which can be resumed then.
+func (v *importVerb) Run(e *cli.Env) error {
+	done, err := moving.Import(context.Background(), e, v.File, v.Into)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return cli.PrintJSON(e.Stdout, done, "")
+	}
+	fmt.Fprintf(e.Stdout, "loop %s of %s is in %s\n", done.Name, cli.Clean(done.From), cli.Clean(e.Short(done.Project)))
+	if done.Tree != "" {
+		cli.Tell(e.Stderr, "the files of the work tree are those of this project; those of the other machine are the commit %s: 'git diff %s' compares them", done.Tree, done.Tree)
+	}
+	cli.Tell(e.Stderr, "hint: look at 'ralph status %s' in that folder; 'ralph start %s --resume' continues it", done.Name, done.Name)
+	return nil
+}

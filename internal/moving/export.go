@@ -1,0 +1,161 @@
+package moving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/registry"
+)
+
+// Exported says what was written.
+type Exported struct {
+	Name  string `json:"name"`
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+	Repo  *Repo  `json:"repo,omitempty"`
+}
+
+// Export writes a loop that no runner works on to a new file. output may be empty: NAME.ralph in
+// the current folder.
+func Export(ctx context.Context, e *cli.Env, s registry.Status, output string) (Exported, error) {
+	if output == "" {
+		output = s.Name + ".ralph"
+	}
+	x := Exported{Name: s.Name, File: e.Abs(output)}
+	if _, err := os.Lstat(x.File); err == nil {
+		return x, cli.Refuse("choose another with -o FILE", "%s exists", output)
+	}
+	before, err := launch.InspectLoop(s.Dir)
+	switch {
+	case err != nil:
+		return x, err
+	case before.Live.Alive:
+		return x, cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; it continues where it is imported", s.Name), "loop %s is running", s.Name)
+	case before.Damage != nil:
+		return x, fmt.Errorf("loop %s: %w", s.Name, before.Damage)
+	case !before.Exists:
+		return x, cli.Refuse("'ralph list --all' shows what there is", "loop %s has not begun", s.Name)
+	}
+	if left, err := send.LeftBy(s); err != nil {
+		return x, err
+	} else if len(left) > 0 {
+		return x, cli.Refuse(fmt.Sprintf("'ralph kill %s' ends it", s.Name), "loop %s has no runner, and its agent outlived it: %s", s.Name, send.SpellStrays(left))
+	}
+	err = launch.WithLock(s.Dir, func() error {
+		now, err := launch.InspectLoop(s.Dir)
+		if err == nil && now.State.Seq != before.State.Seq {
+			err = launch.ChangedMeanwhile(s.Name)
+		}
+		if err != nil {
+			return err
+		}
+		host, _ := os.Hostname() // only to be shown
+		m := Manifest{
+			Format: formatVersion, Name: s.Name, ID: now.State.Lifecycle.ID, At: e.Now().UTC().Truncate(time.Second), Host: host,
+			Version: cli.BuildVersion(), Inside: ".", Event: uint64(now.State.Seq),
+		}
+		return x.fenced(ctx, e, s, &m)
+	})
+	if err != nil {
+		return x, fmt.Errorf("export loop %s: %w", s.Name, err)
+	}
+	return x, nil
+}
+
+// fenced fences the loop and writes the file. Only a complete file leaves the fence where it is. A
+// fence that was there before stays in any case.
+func (x *Exported) fenced(ctx context.Context, e *cli.Env, s registry.Status, m *Manifest) error {
+	dir := s.Dir
+	before, err := launch.ReadFence(dir)
+	if err != nil {
+		return err
+	}
+	fence := launch.Fence{File: x.File, Host: m.Host, At: m.At}
+	if err := launch.WriteFence(dir, fence); err != nil {
+		return err
+	}
+	err = x.write(ctx, e, s, m)
+	if err == nil {
+		fence.Complete = true
+		return launch.WriteFence(dir, fence)
+	}
+	if before != nil {
+		return errors.Join(err, launch.WriteFence(dir, *before))
+	}
+	return errors.Join(err, launch.RemoveFence(dir))
+}
+
+// making is part of the name of the folder in which an archive is made.
+const making = ".making-"
+
+// write makes the archive in a folder beside it, and gives it its name last. A killed export leaves
+// that folder, which the next one to the same file removes.
+func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *Manifest) error {
+	beside := filepath.Join(filepath.Dir(x.File), "."+filepath.Base(x.File)+making+m.ID)
+	if err := os.RemoveAll(beside); err != nil {
+		return err
+	}
+	if err := os.Mkdir(beside, 0o700); err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(beside) }() // the next export to the same file tries again
+	bundle := filepath.Join(beside, "bundle")
+	cli.Tell(e.Stderr, "writing the history of the repository")
+	b, err := repo.WriteBundle(ctx, s.Project, bundle, m.ID, e.Environ...)
+	switch {
+	case repo.Absent(err) || errors.Is(err, repo.ErrNoCommits):
+		bundle = ""
+		cli.Tell(e.Stderr, "the project has no commit: the file gets the loop's folder alone, without the project's files")
+	case err != nil:
+		return err
+	default:
+		m.Repo = &Repo{Branch: b.Branch, Head: b.Head, Tree: b.Tree}
+		x.Repo = m.Repo
+		if m.Inside, err = repo.Inside(s.Project); err != nil {
+			return err
+		}
+	}
+	whole := filepath.Join(beside, "whole")
+	if err := pack(whole, *m, s.Dir, bundle, filepath.Join(s.Project, cli.SettingsName)); err != nil {
+		return err
+	}
+	info, err := os.Stat(whole)
+	if err != nil {
+		return err
+	}
+	x.Bytes = info.Size()
+	// A link, not a rename: it replaces no file.
+	if err := os.Link(whole, x.File); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(x.File))
+}
+
+// Undo removes the fence of a loop, which can be resumed here again.
+func Undo(e *cli.Env, s registry.Status) error {
+	fence, err := launch.ReadFence(s.Dir)
+	if err != nil {
+		return err
+	}
+	if fence == nil {
+		return cli.Refuse("'ralph export "+s.Name+"' exports it", "loop %s was not exported", s.Name)
+	}
+	if err := launch.WithLock(s.Dir, func() error { return launch.RemoveFence(s.Dir) }); err != nil {
+		return fmt.Errorf("take back loop %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// Text says to a person what was written.
+func (x Exported) Text(e *cli.Env) string {
+	return fmt.Sprintf("%s (%s)", e.Short(x.File), units.Bytes(x.Bytes))
+}
