@@ -46,7 +46,7 @@ func pack(name string, m Manifest, dir, bundle, settings string) (err error) {
 
 // Tests notice with these what was made durable, and when.
 var (
-	fsync   = (*os.File).Sync
+	fsync      = (*os.File).Sync
 	syncFolder = safefile.SyncFolder
 )
 
