@@ -131,6 +131,9 @@ func (t *Text) iterationStarted(e event.Event, p event.IterationStarted) {
 		t.newline()
 		t.before, t.story = nothing, ""
 	}
+	if p.Unkept != "" {
+		t.remark(yellow, "no snapshot: "+p.Unkept)
+	}
 	if t.opt.Verbose {
 		t.entry(dim, "  | ", CleanText(strings.TrimRight(p.Prompt.Text, "\n")))
 		t.before = nothing

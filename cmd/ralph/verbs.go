@@ -26,6 +26,8 @@ func commands() cli.Commands {
 		{Name: "set", Help: "Change a setting of a running loop.", Verb: func() any { return new(setVerb) }},
 		{Name: "kill", Help: "End a loop and its agent at once.", Verb: func() any { return new(killVerb) }},
 		{Name: "list", Help: "List the loops of this project, or all on this machine.", Verb: func() any { return new(listVerb) }},
+		{Name: "diff", Help: "Show what the iterations of a loop changed in the work tree.", Verb: func() any { return new(diffVerb) }},
+		{Name: "rollback", Help: "Put the files of the work tree back to how they were before an iteration.", Verb: func() any { return new(rollbackVerb) }},
 		{Name: "export", Help: "Write a loop and its repository to one file, to continue it on another machine.", Verb: func() any { return new(exportVerb) }},
 		{Name: "import", Help: "Bring a loop from a file of ralph export, and its repository.", Verb: func() any { return new(importVerb) }},
 		{Name: "clean", Help: "Remove loops that have ended, by name, age, size or status.", Verb: func() any { return new(cleanVerb) }},

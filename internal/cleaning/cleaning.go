@@ -2,6 +2,7 @@
 package cleaning
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/registration"
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/internal/units"
@@ -214,7 +216,8 @@ func (l *Loop) Remove(e *cli.Env) error {
 		if !l.Archived {
 			err = registration.Remove(e.Home, e.Root(), l.Name)
 		}
-		err = errors.Join(err, os.RemoveAll(aside))
+		// The refs that keep its work trees.
+		err = errors.Join(err, repo.ForgetLoop(context.Background(), e.Root(), l.id, e.Environ...), os.RemoveAll(aside))
 	}
 	if err != nil {
 		err = fmt.Errorf("remove loop %s: %w", l.Name, err)

@@ -61,6 +61,7 @@ type Settings struct {
 	Review     Review     `json:"review" doc:"how the stories of ralph/tasks.json are reviewed"`
 	Guard      Guard      `json:"guard" doc:"which commands of an agent 'ralph hook pre-tool-use' refuses"`
 	Nesting    Nesting    `json:"nesting" doc:"how many loops the agents of a loop may start"`
+	Snapshots  Snapshots  `json:"snapshots" doc:"how the work tree is kept before each iteration, for 'ralph diff' and 'ralph rollback'"`
 	Journal    Journal    `json:"journal" doc:"how the journal is kept"`
 	Telemetry  Telemetry  `json:"telemetry,omitzero" doc:"where a trace of the loop is sent"`
 	Terminal   Terminal   `json:"terminal" doc:"what attach and list --watch show of a loop outside of their screen, where the terminal can"`
@@ -163,6 +164,11 @@ type Nesting struct {
 	Loops int `json:"loops" trust:"asked" doc:"how many loops within this one the registry may have, ended ones too"`
 }
 
+// Snapshots says how many work trees are kept.
+type Snapshots struct {
+	Keep int `json:"keep" trust:"free" doc:"of how many iterations, besides the first, the work tree is kept in git; 0 keeps none"`
+}
+
 // Telemetry says where a trace of the loop is sent.
 type Telemetry struct {
 	OTLP OTLP `json:"otlp,omitzero" doc:"a collector that speaks OTLP over HTTP; without it, the variables OTEL_EXPORTER_OTLP_… count"`
@@ -203,12 +209,13 @@ func Defaults() Settings {
 			Checklist:       true,
 			DoneFile:        true,
 		},
-		Limits:  Limits{Idle: 10 * minute, Tool: hour, Iteration: 2 * hour, ExitGrace: 30 * second, MaxOutage: 6 * hour},
-		Restart: Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
-		Breaker: Breaker{NoProgress: 5, SameError: 3, Environment: 3},
-		Review:  Review{ReviewRules: event.ReviewRules{Cap: 5, Vote: VoteAll}},
-		Nesting: Nesting{Depth: 1, Loops: 16},
-		Journal: Journal{SyncEvery: second, Compress: true, Raw: true},
+		Limits:    Limits{Idle: 10 * minute, Tool: hour, Iteration: 2 * hour, ExitGrace: 30 * second, MaxOutage: 6 * hour},
+		Restart:   Restart{Max: 100, Delay: second, ChildWait: 5 * minute, WaitExitCode: 42},
+		Breaker:   Breaker{NoProgress: 5, SameError: 3, Environment: 3},
+		Review:    Review{ReviewRules: event.ReviewRules{Cap: 5, Vote: VoteAll}},
+		Nesting:   Nesting{Depth: 1, Loops: 16},
+		Snapshots: Snapshots{Keep: 50},
+		Journal:   Journal{SyncEvery: second, Compress: true, Raw: true},
 
 		SCM:      SCM{Draft: true},
 		Guard:    Guard{Unknown: "ask"},

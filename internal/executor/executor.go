@@ -48,6 +48,11 @@ type Config struct {
 	// Secrets redacts the logs of guardrails and commit messages; nil redacts nothing.
 	Secrets *redact.Redactor
 
+	// ID is that of the loop. Snapshots is how many work trees are kept besides the first; 0 keeps
+	// none.
+	ID        string
+	Snapshots int
+
 	// Shared says that other loops may work in the work tree: a review's changes are not undone.
 	Shared bool
 
@@ -80,6 +85,7 @@ type Executor struct {
 	base     *reviewed               // the work tree before a review; nil if it needs no undoing
 	unkept   string                  // why it could not be kept, as it was reported last
 	searched bool                    // for what an earlier runner kept
+	treeless string                  // why the work tree before an iteration is not kept, as it was reported last
 
 	mu      sync.Mutex
 	session *agent.Session

@@ -114,9 +114,9 @@ func (x *Executor) begin(ctx context.Context, p promptPlan, cause event.Seq) err
 	if err != nil {
 		return fmt.Errorf("store the prompt: %w", err)
 	}
-	x.deliver(event.IterationStarted{
-		N: p.decision.Iteration, Mode: mode, Prompt: blob, Commands: p.decision.Commands,
-	}, p.decision.Iteration, cause)
+	started := event.IterationStarted{N: p.decision.Iteration, Mode: mode, Prompt: blob, Commands: p.decision.Commands}
+	started.Snapshot, started.Unkept = x.keepTree(ctx, p.decision.Iteration)
+	x.deliver(started, p.decision.Iteration, cause)
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (b *Base) keep(ctx context.Context) error {
 	}
 	defer s.close()
 	b.Head, b.Branch, b.tree, b.index, b.ignores, b.kept = s.head, s.branch, s.tree, s.index, s.ignores, s.kept
-	b.commit, err = s.commit(ctx, "The work tree before a review.")
+	b.commit, err = s.commit(ctx, "The work tree as it was.")
 	if err != nil {
 		return err
 	}

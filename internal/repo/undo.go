@@ -340,7 +340,11 @@ const maxRefs = 100
 
 // keepFound keeps everything as it was found.
 func (r *reversal) keepFound(ctx context.Context) error {
-	commit, err := r.state.commit(ctx, "The work tree after a review.", r.Base.commit)
+	var before []string
+	if r.Base.commit != "" {
+		before = append(before, r.Base.commit)
+	}
+	commit, err := r.state.commit(ctx, "The work tree as it was found.", before...)
 	if err != nil {
 		return err
 	}

@@ -184,6 +184,10 @@ type IterationStarted struct {
 	Mode     string   `json:"mode,omitempty"` // work, or the mode of a loop over stories
 	Prompt   Blob     `json:"prompt"`
 	Commands []string `json:"commands,omitempty"` // ids of the commands whose text is in the prompt
+	// Snapshot is the commit that keeps the work tree as it was; empty if it is not kept.
+	Snapshot string `json:"snapshot,omitempty"`
+	// Unkept says why the work tree is not kept, once for each reason.
+	Unkept string `json:"unkept,omitempty"`
 }
 
 // IterationEnded: the agent is gone or parked, and this is the result of the iteration.

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"context"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/rollback"
+)
+
+type diffVerb struct {
+	cli.Placed
+	Words    []string `arg:"" optional:"" complete:"loop" name:"name-and-range" help:"The loop, and N for what iteration N changed, N..M for what changed from before iteration N to before iteration M, or N.. up to now; without a range, all since the first iteration."`
+	Stat     bool     `help:"How many lines of each file changed, instead of the lines."`
+	NameOnly bool     `help:"The names of the files alone."`
+	JSON     bool     `help:"Print the files and their counts of lines as JSON."`
+}
+
+// Help shows examples.
+func (diffVerb) Help() string {
+	return cli.Examples("ralph diff demo", "ralph diff demo 3", "ralph diff demo 2..5 --stat")
+}
+
+// Run compares the work trees that are kept before the iterations.
+func (v *diffVerb) Run(e *cli.Env) error {
+	return rollback.Diff{Words: v.Words, Stat: v.Stat, Names: v.NameOnly, JSON: v.JSON}.Run(context.Background(), e)
+}

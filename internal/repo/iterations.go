@@ -1,0 +1,201 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The work tree is kept before each iteration of a loop, under refs/ralph/<id>/iteration-<n>: what
+// [Keep] says of the files holds here too. Only Restore changes files, and nothing changes the
+// index, the stash, HEAD or a branch.
+
+// iterationTime bounds one [KeepIteration]: an agent waits for it.
+const iterationTime = time.Minute
+
+func iterationRef(id string, n int) string {
+	return loopRefs(id) + "iteration-" + strconv.Itoa(n)
+}
+
+// KeepIteration keeps the work tree around dir as it is before iteration n of the loop with that
+// id, and returns the commit. It keeps the keep newest ones, at least 1, and the loop's first.
+func KeepIteration(ctx context.Context, dir, id string, n, keep int, env ...string) (commit string, err error) {
+	ctx, cancel := bounded(ctx, iterationTime)
+	defer cancel()
+	commit, err = keepIteration(ctx, dir, iterationRef(id, n), env)
+	if err == nil {
+		err = forgetIterations(ctx, dir, id, keep, env)
+	}
+	if err != nil {
+		err = fmt.Errorf("keep the work tree: %w", err)
+	}
+	return commit, err
+}
+
+func keepIteration(ctx context.Context, dir, ref string, env []string) (string, error) {
+	s, err := takeState(ctx, dir, env, nil)
+	if err != nil {
+		return "", err
+	}
+	defer s.close()
+	commit, err := s.commit(ctx, "The work tree before an iteration.")
+	if err != nil {
+		return "", err
+	}
+	// A ref of that name is of a beginning that was cut off.
+	_, err = s.read(ctx, "update-ref", "--no-deref", ref, commit)
+	return commit, err
+}
+
+func forgetIterations(ctx context.Context, dir, id string, keep int, env []string) error {
+	all, err := Iterations(ctx, dir, id, env...)
+	if err != nil || len(all) <= keep+1 {
+		return err
+	}
+	g := gitIn(dir, env...)
+	for _, old := range all[1 : len(all)-keep] {
+		if _, err := g.read(ctx, "update-ref", "--no-deref", "-d", iterationRef(id, old.N), old.Commit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An Iteration is the work tree before an iteration.
+type Iteration struct {
+	N      int
+	Commit string
+}
+
+// Iterations returns what is kept of the loop with that id, in order.
+func Iterations(ctx context.Context, dir, id string, env ...string) ([]Iteration, error) {
+	ctx, cancel := bounded(ctx, readTime)
+	defer cancel()
+	prefix := loopRefs(id) + "iteration-"
+	out, err := gitIn(dir, env...).line(ctx, "for-each-ref", "--format=%(objectname) %(refname)", prefix+"*")
+	if err != nil {
+		return nil, fmt.Errorf("find kept work trees: %w", err)
+	}
+	var found []Iteration
+	for line := range strings.Lines(out) {
+		commit, ref, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.Atoi(strings.TrimPrefix(ref, prefix)); err == nil {
+			found = append(found, Iteration{n, commit})
+		}
+	}
+	slices.SortFunc(found, func(a, b Iteration) int { return a.N - b.N })
+	return found, nil
+}
+
+// ForgetLoop removes all refs of the loop with that id. A repository that is gone has none.
+func ForgetLoop(ctx context.Context, dir, id string, env ...string) error {
+	ctx, cancel := bounded(ctx, readTime)
+	defer cancel()
+	g := gitIn(dir, env...)
+	if _, err := g.locate(ctx); Absent(err) {
+		return nil
+	}
+	out, err := g.line(ctx, "for-each-ref", "--format=delete %(refname)", loopRefs(id), MovedRef(id))
+	if err == nil && out != "" {
+		_, err = g.feed(ctx, []byte(out+"\n"), "update-ref", "--no-deref", "--stdin")
+	}
+	if err != nil {
+		err = fmt.Errorf("remove the refs of loop %s: %w", id, err)
+	}
+	return err
+}
+
+// FilesNow returns a tree of git with the files of the work tree around dir as they are.
+func FilesNow(ctx context.Context, dir string, env ...string) (string, error) {
+	ctx, cancel := bounded(ctx, keepTime)
+	defer cancel()
+	s, err := takeState(ctx, dir, env, nil)
+	if err != nil {
+		return "", fmt.Errorf("read the work tree: %w", err)
+	}
+	defer s.close()
+	return s.tree, nil
+}
+
+// Diff compares two commits or trees. options are those of git diff about its output.
+func Diff(ctx context.Context, dir, from, to string, options []string, env ...string) ([]byte, error) {
+	args := slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none"}, options, []string{from, to, "--"})
+	out, err := gitIn(dir, env...).read(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("compare the work trees: %w", err)
+	}
+	return out, nil
+}
+
+// Restored is what [Restore] did.
+type Restored struct {
+	Files []string // the paths that differed, sorted
+	Ref   string   // it keeps the files as they were found; empty if none differed
+}
+
+// Restore makes the files of the work tree around dir those of commit, one of [Iterations]. HEAD,
+// the index and ignored files stay. Before it changes the first file, it keeps all files under a
+// new ref, so that Restore with that ref brings them back. If it is killed, the same call again
+// does the rest. A [LeftError] is about single files, after all others were restored. With dry it
+// only finds the files.
+func Restore(ctx context.Context, dir, id, commit string, dry bool, env ...string) (Restored, error) {
+	ctx, cancel := bounded(ctx, keepTime)
+	defer cancel()
+	r := &reversal{Base: &Base{dir: dir, env: env}, Undo: Undo{Ref: loopRefs(id) + "before-rollback"}}
+	err := r.restore(ctx, commit, dry)
+	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
+		err = fmt.Errorf("restore the work tree: %w", err)
+	}
+	return Restored{r.result.Files, r.result.Ref}, err
+}
+
+func (r *reversal) restore(ctx context.Context, commit string, dry bool) (err error) {
+	if r.state, err = takeState(ctx, r.Base.dir, r.Base.env, nil); err != nil {
+		return err
+	}
+	defer func() { r.state.close() }()
+	if r.Base.tree, err = r.treeOf(ctx, commit); err != nil {
+		return err
+	}
+	r.Base.ignores = r.state.ignores
+	if r.onDisk, err = r.changes(ctx, r.Base.tree, r.state.tree); err != nil {
+		return err
+	}
+	for _, c := range r.onDisk {
+		r.result.Files = append(r.result.Files, c.path)
+	}
+	if dry || len(r.onDisk) == 0 {
+		return nil
+	}
+	if err := r.keepFound(ctx); err != nil {
+		return err
+	}
+	for _, made := range []bool{true, false} { // a folder may be where a file was
+		for _, c := range r.onDisk {
+			if (c.was.id == "") == made {
+				r.putBack(ctx, c)
+			}
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if len(r.leftFiles) > 0 {
+		return &LeftError{r.leftFiles}
+	}
+	return nil
+}
+
+// KeptRef returns the commit of a full ref of the loop with that id.
+func KeptRef(ctx context.Context, dir, id, ref string, env ...string) (string, error) {
+	ctx, cancel := bounded(ctx, readTime)
+	defer cancel()
+	if !strings.HasPrefix(ref, loopRefs(id)) {
+		return "", fmt.Errorf("%w: %.80q", ErrUnknownCommit, ref)
+	}
+	return gitIn(dir, env...).line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+}

@@ -1,0 +1,216 @@
+package repo
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func (w tree) keepIteration(n, keep int) string {
+	w.t.Helper()
+	commit, err := KeepIteration(w.t.Context(), w.dir, bundleID, n, keep)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return commit
+}
+
+func (w tree) kept() (numbers []int) {
+	w.t.Helper()
+	all, err := Iterations(w.t.Context(), w.dir, bundleID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, kept := range all {
+		numbers = append(numbers, kept.N)
+	}
+	return numbers
+}
+
+// TestIterationsAreBounded shows that the newest work trees and the first one are kept, that one
+// that was cut off is replaced, and that those of other loops stay.
+func TestIterationsAreBounded(t *testing.T) {
+	w := born(t)
+	other, err := KeepIteration(t.Context(), w.dir, "01M8BNGX9EWD5NWXM83V7KZZZZ", 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 12; n++ {
+		w.write("a", fmt.Sprintf("before %d", n))
+		w.keepIteration(n, 3)
+	}
+	if got := fmt.Sprint(w.kept()); got != "[1 10 11 12]" {
+		t.Errorf("kept are %s", got)
+	}
+	w.write("a", "again")
+	w.keepIteration(12, 3)
+	if got := w.git("show", iterationRef(bundleID, 12)+":a"); got != "again" {
+		t.Errorf("the iteration that begins again has %q", got)
+	}
+	if err := ForgetLoop(t.Context(), w.dir, bundleID); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.git("for-each-ref", "refs/ralph", "--format=%(objectname)"); got != other {
+		t.Errorf("after the loop was forgotten there are %q; want %s", got, other)
+	}
+	if err := ForgetLoop(t.Context(), t.TempDir(), bundleID); err != nil {
+		t.Errorf("without a repository: %v", err)
+	}
+}
+
+// TestKeepingIterationTouchesNothing compares everything that a person can see before and after.
+func TestKeepingIterationTouchesNothing(t *testing.T) {
+	w := busy(t)
+	w.write("stash", "stashed")
+	w.git("stash", "push", "-q", "--include-untracked", "--", "stash")
+	see := func() string {
+		return w.index() + w.git("stash", "list") + w.head() + w.git("for-each-ref", "refs/heads", "refs/stash")
+	}
+	before, files := see(), w.files()
+	w.keepIteration(1, 5)
+	if see() != before {
+		t.Error("index, stash, HEAD or branches changed")
+	}
+	same(t, "the files", w.files(), files)
+}
+
+// TestRestoreBringsFilesBack changes files in every way, puts them back, and brings the changes
+// back.
+func TestRestoreBringsFilesBack(t *testing.T) {
+	w := busy(t)
+	odd := "new\nline \"quoted\""
+	w.write(odd, "odd")
+	must(t, os.Symlink("a", filepath.Join(w.dir, "link")))
+	commit, files := w.keepIteration(1, 5), w.files()
+	w.write("a", "changed")
+	w.remove(odd)
+	w.remove("link")
+	w.remove("src/c.go")
+	w.write("made/deep/inside", "made")
+	must(t, os.Chmod(filepath.Join(w.dir, "run.sh"), 0o644))
+	w.remove("notes.txt")
+	w.write("notes.txt/inside", "a folder where a file was")
+	w.git("add", "a")
+	w.git("commit", "-qm", "by an agent")
+	w.write("a.log", "ignored, and changed")
+	files["a.log"] = "ignored, and changed"
+	head, index, changed := w.head(), w.index(), w.files()
+
+	dry, err := Restore(t.Context(), w.dir, bundleID, commit, true)
+	if err != nil || len(dry.Files) != 8 || dry.Ref != "" {
+		t.Errorf("dry: %+v, %v", dry, err)
+	}
+	same(t, "after looking", w.files(), changed)
+	done, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "put back", w.files(), files)
+	if w.head() != head || w.index() != index {
+		t.Error("HEAD or the index changed")
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "made")); err == nil {
+		t.Error("an empty folder is left")
+	}
+	found, err := KeptRef(t.Context(), w.dir, bundleID, done.Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), w.dir, bundleID, found, false); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "brought back", w.files(), changed)
+	if _, err := KeptRef(t.Context(), w.dir, bundleID, "HEAD"); !errors.Is(err, ErrUnknownCommit) {
+		t.Errorf("a ref of another loop: %v", err)
+	}
+}
+
+// TestInterruptedRestoreGoesOn puts one file back, as a Restore does that is killed then. The next
+// one does the rest, and the first ref still has all that was found.
+func TestInterruptedRestoreGoesOn(t *testing.T) {
+	w := busy(t)
+	commit, files := w.keepIteration(1, 5), w.files()
+	w.write("a", "changed")
+	w.write("src/b.go", "changed")
+	w.write("made", "made")
+	changed := w.files()
+	first, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+	must(t, err)
+	w.write("src/b.go", "changed")
+	w.write("made", "made") // it is as if only a was put back
+	second, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+	must(t, err)
+	same(t, "put back", w.files(), files)
+	if second.Ref == first.Ref {
+		t.Error("both are kept under one ref")
+	}
+	found, err := KeptRef(t.Context(), w.dir, bundleID, first.Ref)
+	must(t, err)
+	_, err = Restore(t.Context(), w.dir, bundleID, found, false)
+	must(t, err)
+	same(t, "brought back", w.files(), changed)
+}
+
+// TestDiffRunsNoProgram gives the repository every program that git diff could run.
+func TestDiffRunsNoProgram(t *testing.T) {
+	w := born(t)
+	mark := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "program")
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\ntouch '"+mark+"'\n"), 0o755))
+	for _, key := range []string{"diff.external", "diff.own.textconv", "diff.own.command", "core.fsmonitor", "filter.own.clean", "filter.own.smudge", "core.pager"} {
+		w.git("config", key, program)
+	}
+	w.write(".gitattributes", "* diff=own filter=own\n")
+	w.write("a", "one\n")
+	commit := w.keepIteration(1, 5)
+	w.write("a", "two\n")
+	now, err := FilesNow(t.Context(), w.dir)
+	must(t, err)
+	out, err := Diff(t.Context(), w.dir, commit, now, nil)
+	must(t, err)
+	if !strings.Contains(string(out), "-one\n+two\n") {
+		t.Errorf("the difference is %s", out)
+	}
+	_, err = Restore(t.Context(), w.dir, bundleID, commit, false)
+	must(t, err)
+	if _, err := os.Stat(mark); err == nil {
+		t.Error("a program of the repository ran")
+	}
+}
+
+// BenchmarkKeepIteration compares keeping a large work tree in which nothing changed with git
+// status.
+func BenchmarkKeepIteration(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 10_000 {
+		name := filepath.Join(dir, fmt.Sprintf("d%02d", i%100), fmt.Sprintf("f%04d.go", i))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(strings.Repeat(fmt.Sprintln("line", i), 200)), 0o600)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	g := gitIn(dir)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all"}} {
+		if _, err := g.read(b.Context(), args...); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("status", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := g.read(b.Context(), "status", "--porcelain"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("keep", func(b *testing.B) {
+		n := 0
+		for b.Loop() {
+			n++
+			if _, err := KeepIteration(b.Context(), dir, bundleID, n, 3); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

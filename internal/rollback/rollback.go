@@ -1,0 +1,150 @@
+package rollback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/ralph-loop/ralph/inbox"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/send"
+	"github.com/ralph-loop/ralph/internal/units"
+)
+
+// Rollback puts the files of a work tree back to how they were before an iteration.
+type Rollback struct {
+	Name   string
+	To     string // an iteration's number, or a ref of an earlier rollback
+	Yes    bool
+	DryRun bool
+	JSON   bool
+}
+
+// Done is what --json prints.
+type Done struct {
+	Name  string   `json:"name"`
+	To    string   `json:"to"`
+	Files []string `json:"files"`
+	// Kept is the ref of the files as they were found; empty if nothing was changed.
+	Kept string `json:"kept,omitempty"`
+	// Changed is false with --dry-run.
+	Changed bool `json:"changed"`
+}
+
+// Run shows what would change, asks, and changes it.
+func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
+	t, err := find(ctx, e, r.Name)
+	if err != nil {
+		return err
+	}
+	if t.Live.Alive {
+		return cli.Refuse(fmt.Sprintf("'ralph stop %s' ends it; 'ralph start %s --resume' continues it afterwards", t.Name, t.Name), "loop %s is running", t.Name)
+	}
+	commit, err := t.target(r.To)
+	if err != nil {
+		return err
+	}
+	plan, err := repo.Restore(ctx, t.dir, t.id, commit, true, t.env...)
+	if err != nil {
+		return err
+	}
+	done := Done{Name: t.Name, To: r.To, Files: append([]string{}, plan.Files...)}
+	if len(plan.Files) == 0 {
+		cli.Tell(e.Stderr, "the files are as they were; nothing to change")
+		return r.print(e, done)
+	}
+	if r.DryRun || r.JSON && !r.Yes {
+		return r.print(e, done)
+	}
+	if agreed, err := r.ask(e, t, plan.Files); err != nil || !agreed {
+		return err
+	}
+	err = launch.WithLock(t.Dir, func() error {
+		if err := runner.CheckTree(e.Home, t.dir); err != nil {
+			return err
+		}
+		restored, err := repo.Restore(ctx, t.dir, t.id, commit, false, t.env...)
+		done.Files, done.Kept, done.Changed = append([]string{}, restored.Files...), restored.Ref, restored.Ref != ""
+		return err
+	})
+	if done.Changed {
+		err = errors.Join(err, t.tell(r.To))
+	}
+	return errors.Join(r.print(e, done), err)
+}
+
+// target returns the commit that is put back.
+func (t trees) target(to string) (string, error) {
+	if n, err := strconv.Atoi(to); err == nil {
+		kept, err := t.at(n)
+		return kept.Commit, err
+	}
+	commit, err := repo.KeptRef(context.Background(), t.dir, t.id, to, t.env...)
+	if err != nil {
+		return "", cli.Refuse("name an iteration, or the ref that an earlier rollback printed", "%q is no snapshot of loop %s", to, t.Name)
+	}
+	return commit, nil
+}
+
+// shown is how many files a question names.
+const shown = 20
+
+func (r Rollback) ask(e *cli.Env, t trees, files []string) (bool, error) {
+	if r.Yes {
+		return true, nil
+	}
+	var lines []string
+	for _, name := range files[:min(shown, len(files))] {
+		lines = append(lines, "  "+cli.Clean(name))
+	}
+	if more := len(files) - shown; more > 0 {
+		lines = append(lines, fmt.Sprintf("  … and %d more", more))
+	}
+	about := fmt.Sprintf("these files would be as they were %s; commits stay, and all is kept as it is now", when(r.To))
+	agreed, err := e.ConfirmAll(about, lines, "Put them back?", "the same with --yes puts them back; with --dry-run it only shows them")
+	if err == nil && !agreed {
+		cli.Tell(e.Stderr, "nothing was changed")
+	}
+	return agreed, err
+}
+
+// when says to which moment the files go back.
+func when(to string) string {
+	if _, err := strconv.Atoi(to); err == nil {
+		return "before iteration " + to
+	}
+	return "before a rollback"
+}
+
+// tell leaves a message for the agent of a resumed loop; the journal has it then, too.
+func (t trees) tell(to string) error {
+	if _, err := os.Stat(t.Dir); err != nil {
+		return nil //nolint:nilerr // the folder has gone, and with it who would read the message
+	}
+	text := fmt.Sprintf("The files of the work tree were put back to how they were %s. Commits made since then were not undone.", when(to))
+	_, err := send.Drop(t.Name, t.Dir, inbox.Command{Kind: inbox.FollowUp, Text: text})
+	return err
+}
+
+func (r Rollback) print(e *cli.Env, done Done) error {
+	if r.JSON {
+		return cli.PrintJSON(e.Stdout, done, "")
+	}
+	word := "would put back"
+	if done.Changed {
+		word = "put back"
+	}
+	for _, name := range done.Files {
+		fmt.Fprintf(e.Stdout, "%s %s\n", word, cli.Clean(name))
+	}
+	if done.Changed {
+		cli.Tell(e.Stderr, "%s changed; HEAD, the index and ignored files are as they were", units.Quantity(len(done.Files), "file"))
+		cli.Tell(e.Stderr, "hint: 'ralph rollback %s %s' brings back what was there", done.Name, done.Kept)
+	}
+	return nil
+}
