@@ -225,6 +225,28 @@ func TestSessionCountsItsOwn(t *testing.T) {
 	}
 }
 
+// An agent writes its transcript behind its hooks: calls that come after the decision on their turn,
+// or while the hook of the last one waits, count all the same.
+func TestSessionCountsLateCalls(t *testing.T) {
+	w := newWorld(t)
+	f := w.begin(func(l *SessionLoop) { l.MinToolCalls = 3 })
+	call := fmt.Sprintf(`{"type":"assistant","timestamp":%q,"message":{"content":[{"type":"tool_use"}]}}`, w.now.Add(time.Second).UTC().Format(time.RFC3339Nano)) + "\n"
+	checkBlocked(t, w.stop(w.says("no promise", 0)), "You did not write")
+	w.append("transcript.jsonl", call+call)
+	checkBlocked(t, w.stop(w.says(marker, 0)), "you made only 2 tool calls")
+	w.now = w.now.Add(time.Second)
+	stdin := w.says("not "+marker, 0)
+	stdin["last_assistant_message"] = marker + " again"
+	stop := make(chan output)
+	go func() { stop <- w.stop(stdin) }()
+	time.Sleep(100 * time.Millisecond)
+	w.append("transcript.jsonl", call)
+	checkBlocked(t, <-stop, "")
+	if l := only(t, f); l.Result != PromiseAccepted || l.ToolCalls != 3 {
+		t.Errorf("%+v", l)
+	}
+}
+
 // However much was written since the loop began, the promise in it counts.
 func TestSessionReadsFarBack(t *testing.T) {
 	bothAgents(t, func(t *testing.T, w *world) {

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/repo"
@@ -61,9 +62,37 @@ func seenBy(ctx context.Context, l *SessionLoop, in Input) Seen {
 			seen.FilesChanged = now != l.Files
 		}
 	}
-	// The transcript may be written after the hook.
-	seen.Text += "\n" + in.LastMessage
+	seen.Text += "\n" + in.LastMessage // which may be written after the hook
+	if !seen.Uncounted && strings.Contains(seen.Text, l.Marker()) && l.ToolCalls+seen.ToolCalls < l.MinToolCalls {
+		seen.ToolCalls = max(seen.ToolCalls, countLate(ctx, l, in, since)-l.ToolCalls)
+	}
 	return seen
+}
+
+// lateLimit bounds the wait for the last message of a turn in the transcript.
+const lateLimit = time.Second
+
+// countLate returns how many tools the agent called since the loop began. The agent writes its
+// transcript behind its hooks: a call may come after the decision that ought to count it, with an
+// earlier time, and the last calls of a turn may not be there yet. So it counts from the beginning,
+// until the transcript has the last message or enough calls.
+func countLate(ctx context.Context, l *SessionLoop, in Input, since time.Time) int {
+	ctx, cancel := context.WithTimeout(ctx, lateLimit)
+	defer cancel()
+	for calls := 0; ; {
+		if all, err := readSpoken(in.Transcript, l.Started); err == nil {
+			calls = max(calls, all.ToolCalls)
+		}
+		turn, err := readSpoken(in.Transcript, since)
+		if err != nil || calls >= l.MinToolCalls || strings.Contains(turn.Text, strings.TrimSpace(in.LastMessage)) {
+			return calls
+		}
+		select {
+		case <-ctx.Done():
+			return calls
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 func readSpoken(path string, since time.Time) (Seen, error) {
