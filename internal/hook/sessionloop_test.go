@@ -225,8 +225,8 @@ func TestSessionCountsItsOwn(t *testing.T) {
 	}
 }
 
-// An agent writes its transcript behind its hooks: calls that come after the decision on their turn,
-// or while the hook of the last one waits, count all the same.
+// An agent may write its transcript later than it calls the hook: calls that come after the
+// decision on their turn, or while the hook of the last one waits, count all the same.
 func TestSessionCountsLateCalls(t *testing.T) {
 	w := newWorld(t)
 	f := w.begin(func(l *SessionLoop) { l.MinToolCalls = 3 })

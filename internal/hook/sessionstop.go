@@ -72,10 +72,10 @@ func seenBy(ctx context.Context, l *SessionLoop, in Input) Seen {
 // lateLimit bounds the wait for the last message of a turn in the transcript.
 const lateLimit = time.Second
 
-// countLate returns how many tools the agent called since the loop began. The agent writes its
-// transcript behind its hooks: a call may come after the decision that ought to count it, with an
-// earlier time, and the last calls of a turn may not be there yet. So it counts from the beginning,
-// until the transcript has the last message or enough calls.
+// countLate returns how many tools the agent called since the loop began. The agent may
+// write its transcript later than it calls the hook: a call may come after the decision that ought
+// to count it, with an earlier time, and the last calls of a turn may not be there yet. So it
+// counts from the beginning, until the transcript has the last message or enough calls.
 func countLate(ctx context.Context, l *SessionLoop, in Input, since time.Time) int {
 	ctx, cancel := context.WithTimeout(ctx, lateLimit)
 	defer cancel()

@@ -2,7 +2,6 @@ package repo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -129,65 +128,6 @@ func Diff(ctx context.Context, dir, from, to string, options []string, env ...st
 		return nil, fmt.Errorf("compare the work trees: %w", err)
 	}
 	return out, nil
-}
-
-// Restored is what [Restore] did.
-type Restored struct {
-	Files []string // the paths that differed, sorted
-	Ref   string   // it keeps the files as they were found; empty if none differed
-}
-
-// Restore makes the files of the work tree around dir those of commit, one of [Iterations]. HEAD,
-// the index and ignored files stay. Before it changes the first file, it keeps all files under a
-// new ref, so that Restore with that ref brings them back. If it is killed, the same call again
-// does the rest. A [LeftError] is about single files, after all others were restored. With dry it
-// only finds the files.
-func Restore(ctx context.Context, dir, id, commit string, dry bool, env ...string) (Restored, error) {
-	ctx, cancel := bounded(ctx, keepTime)
-	defer cancel()
-	r := &reversal{Base: &Base{dir: dir, env: env}, Undo: Undo{Ref: loopRefs(id) + "before-rollback"}}
-	err := r.restore(ctx, commit, dry)
-	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
-		err = fmt.Errorf("restore the work tree: %w", err)
-	}
-	return Restored{r.result.Files, r.result.Ref}, err
-}
-
-func (r *reversal) restore(ctx context.Context, commit string, dry bool) (err error) {
-	if r.state, err = takeState(ctx, r.Base.dir, r.Base.env, nil); err != nil {
-		return err
-	}
-	defer func() { r.state.close() }()
-	if r.Base.tree, err = r.treeOf(ctx, commit); err != nil {
-		return err
-	}
-	r.Base.ignores = r.state.ignores
-	if r.onDisk, err = r.changes(ctx, r.Base.tree, r.state.tree); err != nil {
-		return err
-	}
-	for _, c := range r.onDisk {
-		r.result.Files = append(r.result.Files, c.path)
-	}
-	if dry || len(r.onDisk) == 0 {
-		return nil
-	}
-	if err := r.keepFound(ctx); err != nil {
-		return err
-	}
-	for _, made := range []bool{true, false} { // a folder may be where a file was
-		for _, c := range r.onDisk {
-			if (c.was.id == "") == made {
-				r.putBack(ctx, c)
-			}
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	if len(r.leftFiles) > 0 {
-		return &LeftError{r.leftFiles}
-	}
-	return nil
 }
 
 // KeptRef returns the commit of a full ref of the loop with that id.

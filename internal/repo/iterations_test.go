@@ -128,32 +128,6 @@ func TestRestoreBringsFilesBack(t *testing.T) {
 	}
 }
 
-// TestInterruptedRestoreGoesOn puts one file back, as a Restore does that is killed then. The next
-// one does the rest, and the first ref still has all that was found.
-func TestInterruptedRestoreGoesOn(t *testing.T) {
-	w := busy(t)
-	commit, files := w.keepIteration(1, 5), w.files()
-	w.write("a", "changed")
-	w.write("src/b.go", "changed")
-	w.write("made", "made")
-	changed := w.files()
-	first, err := Restore(t.Context(), w.dir, bundleID, commit, false)
-	must(t, err)
-	w.write("src/b.go", "changed")
-	w.write("made", "made") // it is as if only a was put back
-	second, err := Restore(t.Context(), w.dir, bundleID, commit, false)
-	must(t, err)
-	same(t, "put back", w.files(), files)
-	if second.Ref == first.Ref {
-		t.Error("both are kept under one ref")
-	}
-	found, err := KeptRef(t.Context(), w.dir, bundleID, first.Ref)
-	must(t, err)
-	_, err = Restore(t.Context(), w.dir, bundleID, found, false)
-	must(t, err)
-	same(t, "brought back", w.files(), changed)
-}
-
 // TestDiffRunsNoProgram gives the repository every program that git diff could run.
 func TestDiffRunsNoProgram(t *testing.T) {
 	w := born(t)

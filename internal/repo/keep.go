@@ -203,6 +203,9 @@ func (s *state) commit(ctx context.Context, message string, more ...string) (str
 	for _, parent := range append([]string{index}, more...) {
 		parents = append(parents, "-p", parent)
 	}
+	if message, err = s.besides(message); err != nil {
+		return "", err
+	}
 	return own.commitTree(ctx, s.tree, message, parents...)
 }
 

@@ -50,10 +50,11 @@ func (k *keeper) list(ctx context.Context) ([]string, error) {
 	return paths, k.findFiltered(ctx, paths)
 }
 
-// listIgnored lists ignored files, and folders with nothing else in them, for a later state.
+// listIgnored lists ignored files, and folders with nothing else in them, for a later state. What
+// was ignored in the earlier state still is.
 func (k *keeper) listIgnored(ctx context.Context) error {
 	if k.before != nil {
-		return nil
+		maps.Copy(k.ignored, k.before.ignored)
 	}
 	out, err := k.read(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--full-name")
 	if err != nil {

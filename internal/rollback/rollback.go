@@ -1,6 +1,7 @@
 package rollback
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ type Done struct {
 	Files []string `json:"files"`
 	// Kept is the ref of the files as they were found; empty if nothing was changed.
 	Kept string `json:"kept,omitempty"`
+	// CutOff is the ref of the files as an earlier rollback found them that was killed; empty if
+	// there was none.
+	CutOff string `json:"cutOff,omitempty"`
 	// Changed is false with --dry-run.
 	Changed bool `json:"changed"`
 }
@@ -54,7 +58,7 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	done := Done{Name: t.Name, To: r.To, Files: append([]string{}, plan.Files...)}
-	if len(plan.Files) == 0 {
+	if len(plan.Files) == 0 && plan.CutOff == "" {
 		cli.Tell(e.Stderr, "the files are as they were; nothing to change")
 		return r.print(e, done)
 	}
@@ -65,16 +69,17 @@ func (r Rollback) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	err = launch.WithLock(t.Dir, func() error {
-		if err := runner.CheckTree(e.Home, t.dir); err != nil {
+		lock, err := runner.AcquireTree(e.Home, t.dir, false)
+		if err != nil {
 			return err
 		}
 		restored, err := repo.Restore(ctx, t.dir, t.id, commit, false, t.env...)
-		done.Files, done.Kept, done.Changed = append([]string{}, restored.Files...), restored.Ref, restored.Ref != ""
-		return err
+		done.Files, done.Kept, done.CutOff = append([]string{}, restored.Files...), restored.Ref, restored.CutOff
+		if done.Changed = restored.Ref != "" || restored.CutOff != ""; done.Changed {
+			err = errors.Join(err, t.tell(r.To))
+		}
+		return errors.Join(err, lock.Release())
 	})
-	if done.Changed {
-		err = errors.Join(err, t.tell(r.To))
-	}
 	return errors.Join(r.print(e, done), err)
 }
 
@@ -95,7 +100,7 @@ func (t trees) target(to string) (string, error) {
 const shown = 20
 
 func (r Rollback) ask(e *cli.Env, t trees, files []string) (bool, error) {
-	if r.Yes {
+	if r.Yes || len(files) == 0 { // then only an earlier one is ended
 		return true, nil
 	}
 	var lines []string
@@ -144,7 +149,10 @@ func (r Rollback) print(e *cli.Env, done Done) error {
 	}
 	if done.Changed {
 		cli.Tell(e.Stderr, "%s changed; HEAD, the index and ignored files are as they were", units.Quantity(len(done.Files), "file"))
-		cli.Tell(e.Stderr, "hint: 'ralph rollback %s %s' brings back what was there", done.Name, done.Kept)
+		if done.CutOff != "" {
+			cli.Tell(e.Stderr, "an earlier rollback was cut off; what was there before it: %s", done.CutOff)
+		}
+		cli.Tell(e.Stderr, "hint: 'ralph rollback %s %s' brings back what was there", done.Name, cmp.Or(done.CutOff, done.Kept))
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 		return event.LoopEnded{}, err
 	}
 	defer func() { _ = lock.Release() }() // the end of the process releases it too
-	tree, err := acquireTree(cfg.Home, cfg.Project, cfg.Settings.AllowSharedWorktree)
+	tree, err := AcquireTree(cfg.Home, cfg.Project, cfg.Settings.AllowSharedWorktree)
 	if err != nil {
 		return event.LoopEnded{}, err
 	}

@@ -47,8 +47,8 @@ func CheckTree(home, project string) error {
 	return sharedTree(home, tree)
 }
 
-// acquireTree locks the work tree. The error names the loop that holds it.
-func acquireTree(home, project string, share bool) (*registration.TreeLock, error) {
+// AcquireTree locks the work tree of a project. The error is a *SharedTreeError if a loop holds it.
+func AcquireTree(home, project string, share bool) (*registration.TreeLock, error) {
 	tree, err := repo.WorkTree(project)
 	if err != nil {
 		return nil, err

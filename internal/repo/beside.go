@@ -1,0 +1,80 @@
+package repo
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// The message of a kept work tree says what its git tree does not have: which files were ignored,
+// were too large or are left out by a sparse checkout, and permissions. It is one line of JSON.
+
+const besideMark = "\n\nbeside the tree: "
+
+// beside is that JSON. A path is quoted as in Go with ASCII alone, because it may be no UTF-8.
+type beside struct {
+	Perms   map[string]fs.FileMode `json:"perms,omitempty"`
+	Left    map[string]string      `json:"left,omitempty"`
+	Absent  []string               `json:"absent,omitempty"`
+	Ignored []string               `json:"ignored,omitempty"`
+	Rules   string                 `json:"rules"` // see ignoreRules
+}
+
+// besides adds to a message what the tree does not have.
+func (s *state) besides(message string) (string, error) {
+	all := beside{Perms: quotedKeys(s.perms), Left: quotedKeys(s.left), Rules: s.ignores}
+	for name := range s.absent {
+		all.Absent = append(all.Absent, strconv.QuoteToASCII(name))
+	}
+	for name := range s.ignored {
+		all.Ignored = append(all.Ignored, strconv.QuoteToASCII(name))
+	}
+	text, err := json.Marshal(all)
+	return message + besideMark + string(text), err
+}
+
+func quotedKeys[V any](from map[string]V) map[string]V {
+	to := map[string]V{}
+	for name, value := range from {
+		to[strconv.QuoteToASCII(name)] = value
+	}
+	return to
+}
+
+var errNoBeside = errors.New("it does not say what was beside its tree")
+
+// parseBeside reads a commit as git stores it. The files of kept are left empty.
+func parseBeside(commit string) (k kept, rules string, err error) {
+	_, text, ok := strings.Cut(commit, besideMark)
+	if !ok {
+		return k, "", errNoBeside
+	}
+	var all beside
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		return k, "", fmt.Errorf("%w: %w", errNoBeside, err)
+	}
+	k = kept{files: map[string]file{}, perms: map[string]fs.FileMode{}, left: map[string]string{}, absent: map[string]bool{}, ignored: map[string]bool{}}
+	unquote := func(name string) string {
+		plain, failed := strconv.Unquote(name)
+		if failed != nil {
+			err = fmt.Errorf("%w: %.80q is no path", errNoBeside, name)
+		}
+		return plain
+	}
+	for name, perm := range all.Perms {
+		k.perms[unquote(name)] = perm.Perm()
+	}
+	for name, what := range all.Left {
+		k.left[unquote(name)] = what
+	}
+	for _, name := range all.Absent {
+		k.absent[unquote(name)] = true
+	}
+	for _, name := range all.Ignored {
+		k.ignored[unquote(name)] = true
+	}
+	return k, all.Rules, err
+}

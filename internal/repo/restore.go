@@ -1,0 +1,159 @@
+package repo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Restored is what [Restore] did.
+type Restored struct {
+	Files []string // the paths that differed, sorted, with those that were left as they are
+	Ref   string   // it keeps the files as they were found; empty if none differed
+	// CutOff keeps them as an earlier Restore found them that did not end; empty if there was none.
+	CutOff string
+}
+
+// Restore makes the files of the work tree around dir those of commit, one of [Iterations]. HEAD,
+// the index and files that were ignored then stay. Before it changes the first file, it keeps all
+// files under a new ref, so that Restore with that ref brings them back. If it is killed, the same
+// call again does the rest, and names the ref of the first one. A [LeftError] is about single
+// files, after all others were restored. With dry it only finds the files, and CutOff is the ref of
+// an earlier one that has not ended.
+func Restore(ctx context.Context, dir, id, commit string, dry bool, env ...string) (Restored, error) {
+	ctx, cancel := bounded(ctx, keepTime)
+	defer cancel()
+	result, err := restore(ctx, dir, id, commit, dry, env)
+	if _, ok := errors.AsType[*LeftError](err); err != nil && !ok {
+		err = fmt.Errorf("restore the work tree: %w", err)
+	}
+	return result, err
+}
+
+func restore(ctx context.Context, dir, id, commit string, dry bool, env []string) (result Restored, err error) {
+	base, err := openBase(ctx, dir, commit, env)
+	if err != nil {
+		return result, err
+	}
+	at := restoring{gitIn(dir, env...), loopRefs(id)}
+	r := &reversal{Base: base, Undo: Undo{Ref: at.unfinished()}}
+	if r.state, err = takeState(ctx, dir, env, &base.kept); err != nil {
+		return result, err
+	}
+	defer func() { r.state.close() }()
+	if err := r.compareFiles(ctx); err != nil {
+		return result, err
+	}
+	if dry {
+		_, unfinished, err := at.commit(ctx)
+		return Restored{Files: r.result.Files, CutOff: unfinished}, err
+	}
+	if result.CutOff, err = at.finish(ctx); err != nil {
+		return result, err
+	}
+	if len(r.onDisk) > 0 {
+		err = r.restore(ctx)
+		if r.result.Ref != "" {
+			ref, finished := at.finish(context.WithoutCancel(ctx))
+			result.Ref, err = ref, errors.Join(err, finished)
+		}
+	}
+	result.Files = r.result.Files
+	if err == nil && len(r.leftFiles) > 0 {
+		err = &LeftError{r.leftFiles}
+	}
+	return result, err
+}
+
+// compareFiles finds the files that differ.
+func (r *reversal) compareFiles(ctx context.Context) (err error) {
+	if r.onDisk, err = r.changes(ctx, r.Base.tree, r.state.tree); err != nil {
+		return err
+	}
+	r.compareLeft()
+	for _, c := range r.onDisk {
+		r.result.Files = append(r.result.Files, c.path)
+	}
+	for _, f := range r.leftFiles {
+		r.result.Files = append(r.result.Files, f.Path)
+	}
+	slices.Sort(r.result.Files)
+	r.result.Files = slices.Compact(r.result.Files)
+	return nil
+}
+
+func (r *reversal) restore(ctx context.Context) error {
+	if err := r.keepFound(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreIgnores(ctx); err != nil {
+		return err
+	}
+	return r.restoreFiles(ctx)
+}
+
+// restoring names the refs of what Restore found in the work tree of a loop. While it runs, the ref
+// has a name of its own.
+type restoring struct {
+	git  git
+	refs string
+}
+
+func (at restoring) unfinished() string { return at.refs + "rolling-back" }
+
+// commit returns the commit of the unfinished ref, and its name; both are empty if there is none.
+func (at restoring) commit(ctx context.Context) (commit, ref string, err error) {
+	commit, err = at.git.line(ctx, "rev-parse", "--verify", "--quiet", at.unfinished())
+	if exitCode(err) == 1 {
+		return "", "", nil
+	}
+	return commit, at.unfinished(), err
+}
+
+// finish gives the unfinished ref its last name, and returns that; empty if there is none.
+func (at restoring) finish(ctx context.Context) (string, error) {
+	commit, unfinished, err := at.commit(ctx)
+	if err != nil || commit == "" {
+		return "", err
+	}
+	ref, err := at.git.makeFreeRef(ctx, at.refs+"before-rollback", commit)
+	if err == nil {
+		_, err = at.git.read(ctx, "update-ref", "--no-deref", "-d", unfinished, commit)
+	}
+	return ref, err
+}
+
+// openBase opens what was kept as a commit.
+func openBase(ctx context.Context, dir, commit string, env []string) (*Base, error) {
+	g := gitIn(dir, env...)
+	g.limit = keepTime
+	g.env = append(slices.Clip(g.env), "GIT_NO_REPLACE_OBJECTS=1")
+	at, err := g.locate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &Base{dir: dir, env: env, commit: commit}
+	if b.tree, err = g.line(ctx, "rev-parse", "--verify", commit+"^{tree}"); err != nil {
+		return nil, err
+	}
+	text, err := g.read(ctx, "cat-file", "commit", commit)
+	if err != nil {
+		return nil, err
+	}
+	if b.kept, b.ignores, err = parseBeside(string(text)); err != nil {
+		return nil, fmt.Errorf("commit %.12s: %w", commit, err)
+	}
+	b.at = at
+	names, err := g.read(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", b.tree)
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(string(names), "\x00") {
+		if name != "" {
+			b.files[name] = file{}
+		}
+	}
+	return b, nil
+}

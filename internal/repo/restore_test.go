@@ -1,0 +1,134 @@
+package repo
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestInterruptedRestoreGoesOn puts one file back, as a Restore does that is killed then. The next
+// one does the rest, and names the ref that has all that was found.
+func TestInterruptedRestoreGoesOn(t *testing.T) {
+	for name, again := range map[string]func(tree){
+		"one file was put back":   func(w tree) { w.write("src/b.go", "changed"); w.write("made", "made") },
+		"all files were put back": func(tree) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := busy(t)
+			commit, files := w.keepIteration(1, 5), w.files()
+			w.write("a", "changed")
+			w.write("src/b.go", "changed")
+			w.write("made", "made")
+			changed := w.files()
+			first, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+			must(t, err)
+			refs := loopRefs(bundleID)
+			w.git("update-ref", refs+"rolling-back", first.Ref)
+			w.git("update-ref", "-d", first.Ref)
+			again(w)
+			second, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+			must(t, err)
+			same(t, "put back", w.files(), files)
+			if second.CutOff != first.Ref || second.Ref == first.Ref {
+				t.Errorf("the first kept %q, the second %+v", first.Ref, second)
+			}
+			found, err := KeptRef(t.Context(), w.dir, bundleID, second.CutOff)
+			must(t, err)
+			third, err := Restore(t.Context(), w.dir, bundleID, found, false)
+			must(t, err)
+			same(t, "brought back", w.files(), changed)
+			if third.CutOff != "" {
+				t.Errorf("cut off: %+v", third)
+			}
+		})
+	}
+}
+
+// TestRestoreLeavesUnkeptFiles changes a file that is not kept with the others, or will not
+// be. After a rollback and the way back it is as it was.
+func TestRestoreLeavesUnkeptFiles(t *testing.T) {
+	large := strings.Repeat("x", maxKept+1)
+	exclude := func(w tree) {
+		must(w.t, os.MkdirAll(filepath.Join(w.dir, ".git", "info"), 0o755))
+		must(w.t, os.WriteFile(filepath.Join(w.dir, ".git", "info", "exclude"), []byte("f\n"), 0o644))
+	}
+	for name, row := range map[string]struct {
+		before, after func(tree)
+		restored      string // the content of f after the rollback
+		why           string // f was left
+	}{
+		"it has become too large": {
+			func(w tree) { w.write("f", "small") }, func(w tree) { w.write("f", large) }, large, "f (it was too large to be kept)",
+		},
+		"it was too large": {
+			func(w tree) { w.write("f", large) }, func(w tree) { w.write("f", "small") }, "small", "f (it was too large to be kept)",
+		},
+		"a new rule ignores it": {
+			func(w tree) { w.write("f", "one") }, func(w tree) { w.write(".gitignore", "f\n"); w.write("f", "two") }, "one", "",
+		},
+		"a new rule outside of the tree ignores it": {
+			func(w tree) { w.write("f", "one") }, func(w tree) { exclude(w); w.write("f", "two") }, "one", "",
+		},
+		"a rule had ignored it": {
+			func(w tree) { w.write(".gitignore", "f\n"); w.write("f", "secret") },
+			func(w tree) { w.write(".gitignore", ""); w.write("f", "another") }, "another", "",
+		},
+		"a rule had ignored its folder": {
+			func(w tree) { w.write(".gitignore", "d/\n"); w.write("f", "f"); w.write("d/\xff", "secret") },
+			func(w tree) { w.remove(".gitignore") }, "f", "",
+		},
+		"it is in a repository now": {
+			func(w tree) { w.write("f", "f"); w.write("sub/a", "one") },
+			func(w tree) { w.write("sub/a", "two"); w.git("init", "-q", "sub") }, "f", "sub (it is a repository of its own)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := born(t)
+			row.before(w)
+			commit := w.keepIteration(1, 5)
+			row.after(w)
+			changed := w.files()
+			done, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+			left, isLeft := errors.AsType[*LeftError](err)
+			switch {
+			case row.why == "" && err != nil:
+				t.Fatal(err)
+			case row.why != "" && (!isLeft || !strings.Contains(left.Error(), row.why)):
+				t.Errorf("left: %v, want %s", err, row.why)
+			}
+			if got := w.files()["f"]; got != row.restored {
+				t.Errorf("f has %d bytes, %.20q", len(got), got)
+			}
+			if done.Ref == "" {
+				same(t, "nothing was changed", w.files(), changed)
+				return
+			}
+			found, err := KeptRef(t.Context(), w.dir, bundleID, done.Ref)
+			must(t, err)
+			if _, err = Restore(t.Context(), w.dir, bundleID, found, false); err != nil && !isLeft {
+				t.Error(err)
+			}
+			same(t, "brought back", w.files(), changed)
+		})
+	}
+}
+
+func TestRestoreKeepsPermissions(t *testing.T) {
+	w := born(t)
+	for _, name := range []string{"changed", "removed"} {
+		w.write(name, "secret")
+		must(t, os.Chmod(filepath.Join(w.dir, name), 0o600))
+	}
+	commit := w.keepIteration(1, 5)
+	w.write("changed", "more")
+	w.remove("removed")
+	_, err := Restore(t.Context(), w.dir, bundleID, commit, false)
+	must(t, err)
+	for _, name := range []string{"changed", "removed"} {
+		if info, err := os.Stat(filepath.Join(w.dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
