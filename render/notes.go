@@ -140,6 +140,8 @@ func (n *Notes) ofVerification(p event.Payload) (notes []Note, known bool) {
 		return warning(colon(p.Limit, p.Why)), true
 	case event.BreakerTripped:
 		return warning(tripped(p)), true
+	case event.NotificationFailed:
+		return warning("no notification by " + p.Channel + ": " + p.Why), true
 	case event.TelemetryFailed:
 		return warning("the trace is not sent: " + p.Why + "; the loop goes on, and the rest is sent later"), true
 	case event.TelemetryRestored:

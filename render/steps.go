@@ -130,6 +130,10 @@ func (v *Steps) ofLoop(e event.Event, p event.Payload) {
 			wait = " for " + tookMillis(p.Delay)
 		}
 		v.say("Breaker %s, %s%s: %s", p.Rule, p.Step, wait, p.Evidence)
+	case event.NotificationSent:
+		v.say("Notified by %s (%s)", p.Channel, p.Occasion)
+	case event.NotificationFailed:
+		v.say("Not notified by %s (%s): %s", p.Channel, p.Occasion, p.Why)
 	case event.TelemetryFailed:
 		v.say("Trace not sent: %s", p.Why)
 	case event.TelemetryRestored:

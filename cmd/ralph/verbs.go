@@ -45,6 +45,7 @@ func commands() cli.Commands {
 		{Name: "rehearse", Help: "For a loop: an agent without a model, to rehearse a configuration with.", Verb: func() any { return new(rehearseVerb) }},
 		{Name: "hook", Help: "For an agent's settings: answer its hooks.", Verb: func() any { return new(hookVerb) }},
 		{Name: "session", Help: "Hold a session of an interactive agent until its task is done.", Verb: func() any { return new(sessionVerb) }},
+		{Name: "notify", Help: "Send a test message to each channel of the settings.", Verb: func() any { return new(notifyVerb) }},
 		{Name: "service", Help: "Let loops continue after the machine was switched off.", Verb: func() any { return new(serviceVerb) }},
 		{Name: "plugin", Help: "Install ralph's commands, skills and hooks in an agent.", Verb: func() any { return new(pluginVerb) }},
 		{Name: "guard", Help: "Judge a command as the hook pre-tool-use does, without running it.", Verb: func() any { return new(guardVerb) }},

@@ -71,7 +71,7 @@ func unaliased(word string) string {
 // plainSettings are the settings whose names look like flags, without agent: the flag --agent takes
 // a command.
 var plainSettings = []string{
-	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "reflect", "restart", "review", "snapshots",
+	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "reflect", "restart", "review", "snapshots",
 	"scm", "telemetry", "terminal",
 }
 

@@ -53,18 +53,19 @@ type Settings struct {
 	Guardrails []Guardrail `json:"guardrails,omitempty" trust:"asked" doc:"commands that must succeed after an iteration"`
 	SCM        SCM         `json:"scm,omitzero" doc:"what happens in version control when all guardrails pass"`
 
-	Completion Completion `json:"completion" doc:"when a claim to be done counts"`
-	Limits     Limits     `json:"limits" doc:"when to stop although the work is not done; 0 or none is no limit"`
-	Restart    Restart    `json:"restart" doc:"what happens when the agent's process ends"`
-	Breaker    Breaker    `json:"breaker" doc:"when a loop without progress is stopped"`
-	Reflect    Reflect    `json:"reflect" doc:"when the agent is asked to look back"`
-	Review     Review     `json:"review" doc:"how the stories of ralph/tasks.json are reviewed"`
-	Guard      Guard      `json:"guard" doc:"which commands of an agent 'ralph hook pre-tool-use' refuses"`
-	Nesting    Nesting    `json:"nesting" doc:"how many loops the agents of a loop may start"`
-	Snapshots  Snapshots  `json:"snapshots" doc:"how the work tree is kept before each iteration, for 'ralph diff' and 'ralph rollback'"`
-	Journal    Journal    `json:"journal" doc:"how the journal is kept"`
-	Telemetry  Telemetry  `json:"telemetry,omitzero" doc:"where a trace of the loop is sent"`
-	Terminal   Terminal   `json:"terminal" doc:"what attach and list --watch show of a loop outside of their screen, where the terminal can"`
+	Completion Completion     `json:"completion" doc:"when a claim to be done counts"`
+	Limits     Limits         `json:"limits" doc:"when to stop although the work is not done; 0 or none is no limit"`
+	Restart    Restart        `json:"restart" doc:"what happens when the agent's process ends"`
+	Breaker    Breaker        `json:"breaker" doc:"when a loop without progress is stopped"`
+	Reflect    Reflect        `json:"reflect" doc:"when the agent is asked to look back"`
+	Review     Review         `json:"review" doc:"how the stories of ralph/tasks.json are reviewed"`
+	Guard      Guard          `json:"guard" doc:"which commands of an agent 'ralph hook pre-tool-use' refuses"`
+	Nesting    Nesting        `json:"nesting" doc:"how many loops the agents of a loop may start"`
+	Snapshots  Snapshots      `json:"snapshots" doc:"how the work tree is kept before each iteration, for 'ralph diff' and 'ralph rollback'"`
+	Journal    Journal        `json:"journal" doc:"how the journal is kept"`
+	Notify     []Notification `json:"notify,omitempty" trust:"asked" doc:"how people are notified of what happens to the loop"`
+	Telemetry  Telemetry      `json:"telemetry,omitzero" doc:"where a trace of the loop is sent"`
+	Terminal   Terminal       `json:"terminal" doc:"what attach and list --watch show of a loop outside of their screen, where the terminal can"`
 }
 
 // Agent is a program that does the work, and how to talk to it.
@@ -168,6 +169,25 @@ type Nesting struct {
 type Snapshots struct {
 	Keep int `json:"keep" trust:"free" doc:"of how many iterations, besides the first, the work tree is kept in git; 0 keeps none"`
 }
+
+// Notification is one way to notify people.
+type Notification struct {
+	Kind    string   `json:"kind" required:"true" enum:"ntfy,webhook,desktop,mail,command" doc:"ntfy, webhook (a signed CloudEvent), desktop, mail (by the local sendmail) or command"`
+	URL     string   `json:"url,omitempty" doc:"of ntfy: the address of the topic; of a webhook: the address that gets a POST"`
+	To      string   `json:"to,omitempty" doc:"of mail: the address of the person"`
+	Command string   `json:"command,omitempty" doc:"of command: a shell command, which gets the message as JSON on stdin"`
+	Secret  string   `json:"secret,omitempty" doc:"the name of the variable with the token of ntfy, or the key that signs a webhook"`
+	On      []string `json:"on,omitempty" enum:"ended,question,waiting,budget,stuck" doc:"only these: the loop ended, its agent asks, it waits for a person, a limit is nearly used up, it makes no progress; all when absent"`
+}
+
+// The kinds of notifications.
+const (
+	NotifyNtfy    = "ntfy"
+	NotifyWebhook = "webhook"
+	NotifyDesktop = "desktop"
+	NotifyMail    = "mail"
+	NotifyCommand = "command"
+)
 
 // Telemetry says where a trace of the loop is sent.
 type Telemetry struct {

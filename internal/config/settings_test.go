@@ -70,6 +70,7 @@ func TestDefaults(t *testing.T) {
 		"journal.syncEvery":             "1s",
 		"nesting.depth":                 "1",
 		"nesting.loops":                 "16",
+		"notify":                        "[]",
 		"snapshots.keep":                "50",
 		"journal.keepIterations":        "0",
 		"journal.compress":              "true",

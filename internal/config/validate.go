@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -34,6 +35,30 @@ func checkItem(parent, key string, item reflect.Value) *Error {
 	}
 	if agent, ok := item.Interface().(Agent); ok {
 		return checkAgent(agent, key)
+	}
+	if n, ok := item.Interface().(Notification); ok {
+		return checkNotification(n, key)
+	}
+	return nil
+}
+
+// checkNotification checks that a notification has what its kind needs.
+func checkNotification(n Notification, key string) *Error {
+	for _, need := range []struct {
+		kinds []string
+		name  string
+		value string
+	}{
+		{[]string{NotifyNtfy, NotifyWebhook}, "url", n.URL}, {[]string{NotifyMail}, "to", n.To}, {[]string{NotifyCommand}, "command", n.Command},
+	} {
+		if slices.Contains(need.kinds, n.Kind) && strings.TrimSpace(need.value) == "" {
+			return &Error{Key: join(key, need.name), Problem: join(key, need.name) + ": is missing, and " + n.Kind + " needs it"}
+		}
+	}
+	if n.URL != "" {
+		if u, err := url.Parse(n.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return &Error{Key: join(key, "url"), Problem: join(key, "url") + ": is not an address of http or https"}
+		}
 	}
 	return nil
 }

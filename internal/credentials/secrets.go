@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +22,13 @@ func Secrets(s config.Settings) []string {
 	entries := AgentSecrets(slices.Concat(s.Candidates(), s.Reviewers()))
 	for _, g := range s.Guardrails {
 		entries = append(entries, redact.Arguments(unquoted(g.Command))...)
+	}
+	for _, n := range s.Notify {
+		// The topic of ntfy and the path of a webhook are often all that protects them.
+		if u, err := url.Parse(n.URL); err == nil && len(u.Path) > 1 {
+			entries = append(entries, "NOTIFY_URL_SECRET="+n.URL)
+		}
+		entries = append(entries, redact.Arguments(unquoted(n.Command))...)
 	}
 	return append(entries, HeaderSecrets(s.Telemetry.OTLP.Headers)...)
 }

@@ -92,6 +92,7 @@ type runner struct {
 	// places of the agents that had an iteration; used by the executor's worker
 	started  []int
 	follower follower
+	notifier *notifier // nil without a channel
 	// traceParent is the span of another program in which the loop began; empty if there is none.
 	traceParent string
 	nested      *nesting
@@ -154,6 +155,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 		r.driver.InboxRead = read
 	}
 	exported := r.exportTrace()
+	r.notifier = r.startNotifier()
 	failure := r.driver.Run(ctx)
 	cancel()
 	close(r.driverDone)
@@ -187,6 +189,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 		r.warn(fmt.Errorf("%w; the journal has all of it, and 'ralph journal rebuild %s' writes it again", projected, r.Name))
 	}
 	exported()
+	r.notifier.finish()
 	if state.Lifecycle.Ended == nil {
 		return event.LoopEnded{}, err
 	}
@@ -198,6 +201,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 
 // folded updates projections and readiness after events were folded.
 func (r *runner) folded(events []event.Event, s *loopstate.State) {
+	r.notifier.folded(events, s)
 	for _, e := range events {
 		switch e.Type {
 		case event.TypeIterationStarted:

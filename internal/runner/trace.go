@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/otlp"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -22,7 +21,7 @@ func (r *runner) exportTrace() (finish func()) {
 	none := func() {}
 	target, err := otlp.Find(r.Settings.Telemetry.OTLP, r.Env)
 	if err != nil {
-		r.reportTelemetry(event.TelemetryFailed{Why: err.Error()})
+		r.recordLater(event.TelemetryFailed{Why: err.Error()})
 		return none
 	}
 	if target == nil {
@@ -34,13 +33,13 @@ func (r *runner) exportTrace() (finish func()) {
 	}}
 	f.Report = func(why string) {
 		if why == "" {
-			r.reportTelemetry(event.TelemetryRestored{To: target.Shown()})
+			r.recordLater(event.TelemetryRestored{To: target.Shown()})
 			return
 		}
-		r.reportTelemetry(event.TelemetryFailed{To: target.Shown(), Why: why})
+		r.recordLater(event.TelemetryFailed{To: target.Shown(), Why: why})
 	}
 	if err := f.Start(); err != nil {
-		r.reportTelemetry(event.TelemetryFailed{To: target.Shown(), Why: err.Error()})
+		r.recordLater(event.TelemetryFailed{To: target.Shown(), Why: err.Error()})
 		return none
 	}
 	return func() {
@@ -48,16 +47,6 @@ func (r *runner) exportTrace() (finish func()) {
 			r.warn(fmt.Errorf("%w; 'ralph journal export %s --otlp' sends them", err, r.Name))
 		}
 	}
-}
-
-// reportTelemetry records an event about the trace, while the loop runs. It does not wait.
-func (r *runner) reportTelemetry(p event.Payload) {
-	go func() {
-		select {
-		case r.inputs <- loop.Input{Drafts: []event.Draft{event.Encode(p, "loop")}}:
-		case <-r.driverDone:
-		}
-	}()
 }
 
 // outerTrace returns the TRACEPARENT of an environment, if a loop can continue that trace.

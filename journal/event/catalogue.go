@@ -56,6 +56,8 @@ func (QuestionAnswered) EventType() Type     { return TypeQuestionAnswered }
 func (BudgetWarned) EventType() Type         { return TypeBudgetWarned }
 func (BreakerTripped) EventType() Type       { return TypeBreakerTripped }
 func (ClockJumped) EventType() Type          { return TypeClockJumped }
+func (NotificationSent) EventType() Type     { return TypeNotificationSent }
+func (NotificationFailed) EventType() Type   { return TypeNotificationFailed }
 func (TelemetryFailed) EventType() Type      { return TypeTelemetryFailed }
 func (TelemetryRestored) EventType() Type    { return TypeTelemetryRestored }
 func (Decided) EventType() Type              { return TypeDecided }
@@ -132,6 +134,8 @@ var catalogue = []entry{
 	entryOf[BudgetWarned](),
 	entryOf[BreakerTripped](),
 	entryOf[ClockJumped](),
+	entryOf[NotificationSent](),
+	entryOf[NotificationFailed](),
 	entryOf[TelemetryFailed](),
 	entryOf[TelemetryRestored](),
 	entryOf[Decided](),

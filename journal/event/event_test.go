@@ -82,6 +82,8 @@ var samples = []event.Payload{
 	event.BudgetWarned{Limit: "limits.cost", Why: "$8.10 of $10.00 are spent"},
 	event.BreakerTripped{Rule: "noProgress", Step: "backoff", Count: 4, Evidence: "the files are as they were", Delay: 10000},
 	event.ClockJumped{By: 3600000},
+	event.NotificationSent{Channel: "ntfy ntfy.example", Occasion: "question"},
+	event.NotificationFailed{Channel: "mail ada@mill.example", Occasion: "waiting", Why: "sendmail: exit 75"},
 	event.TelemetryFailed{To: "http://localhost:4318/v1/traces", Why: "connection refused"},
 	event.TelemetryRestored{To: "http://localhost:4318/v1/traces"},
 	event.Decided{Do: event.DoSteer, Why: "a person steers", Iteration: 1, Command: "01JD000000000000000000000C"},

@@ -72,8 +72,10 @@ const (
 	TypeBreakerTripped Type = "breaker.tripped"
 	TypeClockJumped    Type = "clock.jumped"
 
-	TypeTelemetryFailed   Type = "telemetry.failed"
-	TypeTelemetryRestored Type = "telemetry.restored"
+	TypeNotificationSent   Type = "notification.sent"
+	TypeNotificationFailed Type = "notification.failed"
+	TypeTelemetryFailed    Type = "telemetry.failed"
+	TypeTelemetryRestored  Type = "telemetry.restored"
 
 	TypeDecided      Type = "decided"
 	TypeEffectFailed Type = "effect.failed"
