@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/cleaning"
 	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 type cleanVerb struct {
@@ -39,8 +40,12 @@ func (v *cleanVerb) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if len(chosen) == 0 && !v.JSON {
+	switch {
+	case v.JSON:
+	case len(chosen) == 0:
 		cli.Tell(e.Stderr, "%s", kept.Nothing())
+	case kept.Work > 0:
+		cli.Tell(e.Stderr, "%s with work that is not merged: 'ralph merge NAME' merges it, the name removes it", units.Quantity(kept.Work, "loop"))
 	}
 	if v.DryRun || len(chosen) == 0 || v.JSON && !v.Yes {
 		return v.print(e, chosen)

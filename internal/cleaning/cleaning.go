@@ -22,6 +22,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/workspace"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -36,9 +37,32 @@ type Loop struct {
 	Bytes    int64     `json:"bytes"`
 	Removed  bool      `json:"removed"`
 	Why      string    `json:"why,omitempty"` // why it stays
+	// Lost is what the loop's worktree has that is nowhere else; nil without a worktree.
+	Lost *Lost `json:"lost,omitempty"`
 
 	seq event.Seq
 	id  string
+}
+
+// Lost is the work in a worktree.
+type Lost struct {
+	Branch  string `json:"branch"`
+	Changes int    `json:"changes"` // files that are not committed, and go with it
+	Commits int    `json:"commits"` // that no other branch has: the branch stays
+}
+
+func (l *Lost) any() bool { return l != nil && l.Changes+l.Commits > 0 }
+
+// text says what is lost, and what stays.
+func (l *Lost) text() string {
+	var parts []string
+	if l.Changes > 0 {
+		parts = append(parts, units.Quantity(l.Changes, "uncommitted file")+" lost")
+	}
+	if l.Commits > 0 {
+		parts = append(parts, fmt.Sprintf("%s not merged: the branch %s stays", units.Quantity(l.Commits, "commit"), l.Branch))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // Lines describes loops to a person, one in each line, in columns.
@@ -51,7 +75,11 @@ func Lines(loops []Loop, now time.Time) []string {
 			name = archive + "/" + name
 		}
 		ago := units.Span(now.Sub(l.At).Truncate(time.Second))
-		fmt.Fprintf(w, "%s\t%s %s ago\t%s\n", cli.Clean(name), l.Status, ago, units.Bytes(l.Bytes))
+		fmt.Fprintf(w, "%s\t%s %s ago\t%s", cli.Clean(name), l.Status, ago, units.Bytes(l.Bytes))
+		if l.Lost.any() {
+			fmt.Fprintf(w, "\t%s", cli.Clean(l.Lost.text()))
+		}
+		fmt.Fprintln(w)
 	}
 	_ = w.Flush() // into memory
 	return strings.FieldsFunc(text.String(), func(r rune) bool { return r == '\n' })
@@ -61,6 +89,7 @@ func Lines(loops []Loop, now time.Time) []string {
 type Kept struct {
 	Running int
 	Died    int // they need their name or a status
+	Work    int // their worktrees have work that is nowhere else: they need their name
 }
 
 // Nothing says to a person that there is nothing to remove, and what stays.
@@ -68,6 +97,9 @@ func (k Kept) Nothing() string {
 	text := "there is nothing to remove"
 	if k.Running > 0 {
 		text += "; " + units.Quantity(k.Running, "loop") + " running"
+	}
+	if k.Work > 0 {
+		text += "; " + units.Quantity(k.Work, "loop") + " with work that is not merged: 'ralph merge NAME' merges it, the name removes it"
 	}
 	if k.Died > 0 {
 		text += "; " + units.Quantity(k.Died, "loop") + " died: --status died removes what is left"
@@ -138,6 +170,10 @@ func (c Choice) Choose(e *cli.Env) (chosen []Loop, kept Kept, err error) {
 		}
 		wanted := slices.Contains(c.Status, l.Status) || len(c.Status) == 0
 		if wanted && (before.IsZero() || l.At.Before(before)) {
+			if l.Lost.any() && !named {
+				kept.Work++
+				continue
+			}
 			if l.Bytes = sizeOf(dir); c.Larger == "" || l.Bytes > larger {
 				chosen = append(chosen, l)
 			}
@@ -183,6 +219,9 @@ func inspect(e *cli.Env, name, dir string) (Loop, error) {
 		Name: name, Dir: dir, Archived: filepath.Base(filepath.Dir(dir)) == archive,
 		Status: s.State.Status().String(), At: s.State.At, seq: s.State.Seq, id: s.State.Lifecycle.ID,
 	}
+	if l.Lost, err = lostWith(e, dir); err != nil {
+		return l, fmt.Errorf("loop %s: %w", name, err)
+	}
 	if s.State.Lifecycle.Ended != nil {
 		return l, nil
 	}
@@ -192,6 +231,19 @@ func inspect(e *cli.Env, name, dir string) (Loop, error) {
 		err = cli.Refuse(fmt.Sprintf("'ralph kill %s' ends it", name), "loop %s has no runner, and its agent outlived it: %s", name, send.SpellStrays(left))
 	}
 	return l, err
+}
+
+// lostWith returns the work in the worktree of a loop; nil if it has none.
+func lostWith(e *cli.Env, dir string) (*Lost, error) {
+	w, err := workspace.Read(dir)
+	if err != nil || w == nil || w.Check() != nil {
+		return nil, err
+	}
+	work, err := w.Work(context.Background(), e.Environ...)
+	if err != nil {
+		return nil, err
+	}
+	return &Lost{Branch: work.Branch, Changes: work.Changes, Commits: work.Unmerged}, nil
 }
 
 // removing begins the name of a folder that is being removed. No loop has such a name.
@@ -209,6 +261,9 @@ func (l *Loop) Remove(e *cli.Env) error {
 		if now.Lifecycle.ID != l.id || now.Seq != l.seq {
 			return launch.ChangedMeanwhile(l.Name)
 		}
+		if err := l.removeWorktree(e); err != nil {
+			return err
+		}
 		return safefile.Move(l.Dir, aside)
 	})
 	if err == nil {
@@ -224,6 +279,25 @@ func (l *Loop) Remove(e *cli.Env) error {
 		l.Why = err.Error()
 	}
 	return err
+}
+
+// removeWorktree removes the worktree, unless it has more work than a person was shown.
+func (l *Loop) removeWorktree(e *cli.Env) error {
+	now, err := lostWith(e, l.Dir)
+	if err != nil {
+		return err
+	}
+	if now.any() && (l.Lost == nil || *now != *l.Lost) {
+		return launch.ChangedMeanwhile(l.Name)
+	}
+	w, err := workspace.Read(l.Dir)
+	if err != nil || w == nil {
+		return err
+	}
+	if err := workspace.RemoveFolder(context.Background(), e.Root(), filepath.Join(l.Dir, workspace.MergeFolder), e.Environ...); err != nil {
+		return err
+	}
+	return w.Remove(context.Background(), e.Root(), e.Environ...)
 }
 
 // removeLeftovers removes the folders that a killed clean had renamed. If that fails, the next

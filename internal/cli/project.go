@@ -28,6 +28,9 @@ type search struct {
 // folder.
 func (s search) project() (project, foreign string) {
 	for at := s.cwd; ; at = filepath.Dir(at) {
+		if outer := ofWorktree(at); outer != "" && s.own(outer) {
+			return outer, ""
+		}
 		folder := filepath.Join(at, RalphFolder)
 		there := Exists(folder) && (at == s.cwd || folder != s.ralphHome)
 		switch {
@@ -50,6 +53,15 @@ func (s search) project() (project, foreign string) {
 			return s.cwd, ""
 		}
 	}
+}
+
+// ofWorktree returns the project whose loop has the worktree at a path; "" if it is none.
+func ofWorktree(at string) string {
+	loops := filepath.Dir(filepath.Dir(at))
+	if filepath.Base(at) != "worktree" || filepath.Base(loops) != RalphFolder || !Exists(filepath.Join(at, ".git")) {
+		return ""
+	}
+	return filepath.Dir(loops)
 }
 
 // Exists reports whether anything has this path, a link that leads nowhere included. What cannot be

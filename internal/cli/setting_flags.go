@@ -15,7 +15,9 @@ func SettingFlags(args []string) []string {
 	if len(args) == 0 || !startsLoops(args[0]) && !strings.HasPrefix(args[0], "-") {
 		return args
 	}
-	if !slices.ContainsFunc(args, func(word string) bool { return namesSetting(unaliased(word)) || unaliased(word) != word }) {
+	if !slices.ContainsFunc(args, func(word string) bool {
+		return namesSetting(unaliased(word)) || unaliased(word) != word || word == worktreeFlag
+	}) {
 		return args
 	}
 	var read []string
@@ -24,6 +26,9 @@ func SettingFlags(args []string) []string {
 		args = args[1:]
 		if word == "--" {
 			return append(append(read, word), args...)
+		}
+		if word == worktreeFlag && (len(args) == 0 || strings.HasPrefix(args[0], "-")) {
+			word += "=" // its value may be left out, which kong has no form for
 		}
 		if !namesSetting(word) {
 			read = append(read, word)
@@ -43,6 +48,9 @@ func SettingFlags(args []string) []string {
 	}
 	return read
 }
+
+// worktreeFlag is the flag of a loop in a worktree.
+const worktreeFlag = "--worktree"
 
 func startsLoops(verb string) bool { return verb == "run" || verb == "start" || verb == "acp" }
 
@@ -68,8 +76,8 @@ func unaliased(word string) string {
 	return own
 }
 
-// plainSettings are the settings whose names look like flags, without agent: the flag --agent takes
-// a command.
+// plainSettings are the settings whose names look like flags, without agent and worktree: the
+// flag --agent takes a command, --worktree a branch.
 var plainSettings = []string{
 	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "reflect", "restart", "review", "snapshots",
 	"scm", "telemetry", "terminal",

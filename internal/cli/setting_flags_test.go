@@ -27,6 +27,10 @@ func TestEverySettingIsAFlag(t *testing.T) {
 			[]string{"start", "--max-iterations", "9", "--completion-promise=OK", "--min-tool-calls", "2", "--on-promise-no-work=warn", "--reflect-every", "5"},
 			[]string{"start", "--maximum-iterations", "9", "--promise=OK", "--set", "completion.minToolCalls=2", "--set", "completion.onPromiseNoWork=warn", "--set", "reflect.every=5"},
 		},
+		"a worktree with a branch":          {[]string{"start", "x", "--worktree", "topic"}, []string{"start", "x", "--worktree", "topic"}},
+		"one without, at the end":           {[]string{"start", "x", "--worktree"}, []string{"start", "x", "--worktree="}},
+		"one without, before a flag":        {[]string{"start", "--worktree", "-d"}, []string{"start", "--worktree=", "-d"}},
+		"what is copied to a worktree":      {[]string{"start", "--worktree.copy", "deps/"}, []string{"start", "--set", "worktree.copy=deps/"}},
 		"which are no flags of other verbs": {[]string{"list", "--max-iterations", "9"}, []string{"list", "--max-iterations", "9"}},
 		"nothing is nothing":                {nil, nil},
 	} {
@@ -40,8 +44,8 @@ func TestEverySettingIsAFlag(t *testing.T) {
 
 func TestEverySettingIsFlag(t *testing.T) {
 	for _, key := range config.Keys() {
-		if key.Env == "" || key.Name == "agent" || key.Name == "allowSharedWorktree" {
-			continue // keys in a list have no flag; agent and allowSharedWorktree are flags of the verbs
+		if key.Env == "" || slices.Contains([]string{"agent", "allowSharedWorktree", "worktree"}, key.Name) {
+			continue // keys in a list have no flag; these are flags of the verbs
 		}
 		if !namesSetting("--" + key.Name) {
 			t.Errorf("--%s is no flag", key.Name)

@@ -62,6 +62,7 @@ type Settings struct {
 	Guard      Guard          `json:"guard" doc:"which commands of an agent 'ralph hook pre-tool-use' refuses"`
 	Nesting    Nesting        `json:"nesting" doc:"how many loops the agents of a loop may start"`
 	Snapshots  Snapshots      `json:"snapshots" doc:"how the work tree is kept before each iteration, for 'ralph diff' and 'ralph rollback'"`
+	Worktree   Worktree       `json:"worktree,omitzero" doc:"what a git worktree of a loop gets, with --worktree"`
 	Journal    Journal        `json:"journal" doc:"how the journal is kept"`
 	Notify     []Notification `json:"notify,omitempty" trust:"asked" doc:"how people are notified of what happens to the loop"`
 	Telemetry  Telemetry      `json:"telemetry,omitzero" doc:"where a trace of the loop is sent"`
@@ -168,6 +169,12 @@ type Nesting struct {
 // Snapshots says how many work trees are kept.
 type Snapshots struct {
 	Keep int `json:"keep" trust:"free" doc:"of how many iterations, besides the first, the work tree is kept in git; 0 keeps none"`
+}
+
+// Worktree says what the worktree of a loop gets.
+type Worktree struct {
+	Copy  []string `json:"copy,omitempty" trust:"asked" doc:"files that git does not track and that are copied into it, as in a .gitignore; one that looks like a secret has to be named without wildcards"`
+	Setup string   `json:"setup,omitempty" trust:"asked" doc:"a shell command that is run in it once, before the loop begins"`
 }
 
 // Notification is one way to notify people.

@@ -72,6 +72,8 @@ func TestDefaults(t *testing.T) {
 		"nesting.loops":                 "16",
 		"notify":                        "[]",
 		"snapshots.keep":                "50",
+		"worktree.copy":                 "[]",
+		"worktree.setup":                "",
 		"journal.keepIterations":        "0",
 		"journal.compress":              "true",
 		"journal.raw":                   "true",

@@ -36,11 +36,13 @@ type Config struct {
 	// if there is no inbox.
 	Commands func(ctx context.Context)
 
-	Dir     string   // the loop's folder
-	Home    string   // ralph's own; "" if it is not known
-	Project string   // the folder that holds .ralph: guardrails run there
-	WorkDir string   // where the agent works; "" for the project's folder
-	Env     []string // of guardrails and of version control
+	Dir     string // the loop's folder
+	Home    string // ralph's own; "" if it is not known
+	Project string // the project's folder, in a worktree of the loop or of the person: guardrails run there
+	WorkDir string // where the agent works; "" for the project's folder
+	// Settings is the folder that holds .ralph with the settings; "" for Project.
+	Settings string
+	Env      []string // of guardrails and of version control
 	// Guardrails have to pass after an iteration. The agent sees TruncateChars of a failure.
 	Guardrails    []guardrail.Guardrail
 	TruncateChars int

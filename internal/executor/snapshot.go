@@ -22,7 +22,7 @@ func (x *Executor) takeSnapshot(p promptPlan, cause event.Seq) error {
 	if p.snapshot.AgentRan {
 		return x.openSnapshot(p.snapshot)
 	}
-	taken, err := guardrail.NewSnapshot(x.cfg.Project, x.cfg.Guardrails)
+	taken, err := guardrail.NewSnapshot(x.files(), x.cfg.Guardrails)
 	if err == nil {
 		// Before the event, which must not name a missing copy.
 		err = taken.Keep(x.cfg.Dir, Records(p.snapshot.Files))
@@ -43,12 +43,17 @@ func (x *Executor) openSnapshot(last policy.FileChanges) error {
 	if x.snapshot != nil || len(last.Files) == 0 {
 		return nil
 	}
-	taken, err := guardrail.Reopen(x.cfg.Project, x.cfg.Dir, Records(last.Files), x.cfg.Guardrails)
+	taken, err := guardrail.Reopen(x.files(), x.cfg.Dir, Records(last.Files), x.cfg.Guardrails)
 	if err != nil {
 		return fmt.Errorf("compare the guardrails' files: %w", err)
 	}
 	x.snapshot = taken
 	return nil
+}
+
+// files says where the files of guardrails and settings are.
+func (x *Executor) files() guardrail.Place {
+	return guardrail.Place{Work: x.cfg.Project, Settings: x.cfg.Settings}
 }
 
 // snapshotFiles converts a snapshot's records for the journal.

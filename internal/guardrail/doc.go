@@ -3,7 +3,7 @@
 // these commands.
 //
 //	guards := []guardrail.Guardrail{{Command: "make lint"}, {Command: "./check.sh", Timeout: time.Minute}}
-//	snapshot, err := guardrail.NewSnapshot(project, guards) // before the agent works
+//	snapshot, err := guardrail.NewSnapshot(guardrail.Place{Work: project}, guards) // before the agent works
 //	err = snapshot.Keep(loopDir, nil)                       // for a later process: guardrail.Reopen
 //	…
 //	changes, err := snapshot.Changed()

@@ -124,8 +124,8 @@ func readKept(kept *os.Root, sum string) ([]byte, error) {
 // loop's folder. A copy is used only if its SHA-256 is that of the record. A missing or changed
 // copy is no error here, but one of Restore. The guardrails may be other ones than before: files
 // that define them and are in no record are read as they are now.
-func Reopen(project, loopDir string, records []Record, guardrails []Guardrail) (*FileSnapshot, error) {
-	s, err := NewSnapshot(project, guardrails)
+func Reopen(at Place, loopDir string, records []Record, guardrails []Guardrail) (*FileSnapshot, error) {
+	s, err := NewSnapshot(at, guardrails)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func Reopen(project, loopDir string, records []Record, guardrails []Guardrail) (
 		s.entries = append(s.entries, e)
 	}
 	for _, e := range fresh {
-		if at := slices.IndexFunc(s.entries, func(have entry) bool { return have.Path == e.Path }); at >= 0 {
+		if at := slices.IndexFunc(s.entries, func(have entry) bool { return have.same(e.Record) }); at >= 0 {
 			s.entries[at].commands = e.commands
 			continue
 		}

@@ -21,7 +21,7 @@ func kept(t *testing.T) (p project, loopDir string, records []Record) {
 	p.write("check.sh", "exit 1\n", 0o755)
 	p.write("loose.sh", "exit 2\n", 0o644)
 	p.must(os.Symlink("check.sh", p.at("link.sh")))
-	s, err := NewSnapshot(p.dir, keepGuards)
+	s, err := NewSnapshot(Place{Work: p.dir}, keepGuards)
 	p.must(err)
 	p.must(s.Keep(loopDir, nil))
 	return p, loopDir, s.Records()
@@ -30,7 +30,7 @@ func kept(t *testing.T) (p project, loopDir string, records []Record) {
 // reopened returns the snapshot of the next process.
 func reopened(t *testing.T, p project, loopDir string, records []Record) *FileSnapshot {
 	t.Helper()
-	s, err := Reopen(p.dir, loopDir, records, keepGuards)
+	s, err := Reopen(Place{Work: p.dir}, loopDir, records, keepGuards)
 	p.must(err)
 	return s
 }
@@ -93,7 +93,7 @@ func TestChangedCopyIsRefused(t *testing.T) {
 			}
 			// A process that has the content sets it right.
 			p.write("check.sh", "exit 1\n", 0o755)
-			whole, err := NewSnapshot(p.dir, keepGuards)
+			whole, err := NewSnapshot(Place{Work: p.dir}, keepGuards)
 			p.must(err)
 			p.must(whole.Keep(loopDir, nil))
 			p.write("check.sh", "exit 0\n", 0o755)
@@ -105,7 +105,7 @@ func TestChangedCopyIsRefused(t *testing.T) {
 func TestKeepRemovesOldCopies(t *testing.T) {
 	p, loopDir, records := kept(t)
 	p.write("check.sh", "exit 3\n", 0o755)
-	s, err := NewSnapshot(p.dir, keepGuards)
+	s, err := NewSnapshot(Place{Work: p.dir}, keepGuards)
 	p.must(err)
 	p.must(s.Keep(loopDir, records))
 	if copies, err := os.ReadDir(filepath.Join(loopDir, KeptDir)); err != nil || len(copies) != 2 {
@@ -117,7 +117,7 @@ func TestKeepRemovesOldCopies(t *testing.T) {
 	if len(copies) != 1 || slices.ContainsFunc(records, func(r Record) bool { return r.SHA256 == copies[0].Name() }) {
 		t.Errorf("kept: %v", copies)
 	}
-	loose, err := NewSnapshot(p.dir, keepGuards[1:])
+	loose, err := NewSnapshot(Place{Work: p.dir}, keepGuards[1:])
 	p.must(err)
 	p.must(loose.Keep(loopDir, nil))
 	if copies, err := os.ReadDir(filepath.Join(loopDir, KeptDir)); err != nil || len(copies) != 0 {
@@ -133,7 +133,7 @@ func TestKeepRemovesOldCopies(t *testing.T) {
 func TestReopenAddsNewFiles(t *testing.T) {
 	p, loopDir, records := kept(t)
 	p.write("more.sh", "exit 4\n", 0o755)
-	s, err := Reopen(p.dir, loopDir, records, append(slices.Clone(keepGuards), Guardrail{Command: "./more.sh", Protect: true}))
+	s, err := Reopen(Place{Work: p.dir}, loopDir, records, append(slices.Clone(keepGuards), Guardrail{Command: "./more.sh", Protect: true}))
 	p.must(err)
 	p.write("more.sh", "exit 0\n", 0o755)
 	changes, err := s.Changed()
@@ -150,7 +150,7 @@ func TestBadRecordsAreRefused(t *testing.T) {
 		"outside the project":    {Path: "../a"},
 		"of a hash that is none": {Path: "a", State: State{Kind: KindFile, SHA256: "ab"}},
 	} {
-		if _, err := Reopen(t.TempDir(), t.TempDir(), []Record{r}, nil); err == nil {
+		if _, err := Reopen(Place{Work: t.TempDir()}, t.TempDir(), []Record{r}, nil); err == nil {
 			t.Errorf("%s: reopened", name)
 		}
 	}
@@ -159,7 +159,7 @@ func TestBadRecordsAreRefused(t *testing.T) {
 func TestOneProtectingGuardrailIsEnough(t *testing.T) {
 	p := newProject(t)
 	p.write("Makefile", "all:\n", 0o644)
-	s, err := NewSnapshot(p.dir, []Guardrail{{Command: "make lint"}, {Command: "make test", Protect: true}})
+	s, err := NewSnapshot(Place{Work: p.dir}, []Guardrail{{Command: "make lint"}, {Command: "make test", Protect: true}})
 	p.must(err)
 	for _, r := range s.Records() {
 		if !r.Protected {

@@ -25,19 +25,19 @@ var ErrNotKept = errors.New("its content was not kept")
 // It continues after an error; the error names each path that could not be restored. It does not
 // sync.
 func (s *FileSnapshot) Restore(changes []Change) error {
-	root, err := os.OpenRoot(s.project)
+	roots, err := s.place.open()
 	if err != nil {
 		return fmt.Errorf("restore guardrails: %w", err)
 	}
-	defer root.Close()
+	defer roots.close()
 	var errs []error
 	for _, c := range changes {
-		at := slices.IndexFunc(s.entries, func(e entry) bool { return e.Path == c.Path })
+		at := slices.IndexFunc(s.entries, func(e entry) bool { return e.same(Record{Path: c.Path, Role: c.Role}) })
 		if at < 0 {
 			errs = append(errs, fmt.Errorf("restore %s: it is not in the snapshot", c.Path))
 			continue
 		}
-		if err := restore(root, s.entries[at]); err != nil {
+		if err := restore(roots.of(c.Role), s.entries[at]); err != nil {
 			errs = append(errs, fmt.Errorf("restore %s: %w", c.Path, err))
 		}
 	}

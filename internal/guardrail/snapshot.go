@@ -28,11 +28,52 @@ const (
 	MaxKept = 16 << 20
 )
 
+// A Place says where the files of a loop are.
+type Place struct {
+	Work     string // where its guardrails run
+	Settings string // the folder that holds .ralph with the settings; "" for the same
+}
+
+// folder returns where the files of a role are.
+func (p Place) folder(role Role) string {
+	if role == Settings && p.Settings != "" {
+		return p.Settings
+	}
+	return p.Work
+}
+
+// open opens both folders.
+func (p Place) open() (roots, error) {
+	work, err := os.OpenRoot(p.Work)
+	if err != nil {
+		return roots{}, err
+	}
+	settings, err := os.OpenRoot(p.folder(Settings))
+	if err != nil {
+		return roots{}, errors.Join(err, work.Close())
+	}
+	return roots{work, settings}, nil
+}
+
+type roots struct{ work, settings *os.Root }
+
+func (r roots) of(role Role) *os.Root {
+	if role == Settings {
+		return r.settings
+	}
+	return r.work
+}
+
+func (r roots) close() { // nothing was written through them that a close could report
+	_ = r.work.Close()
+	_ = r.settings.Close()
+}
+
 // FileSnapshot has the files that define a project's guardrails: their SHA-256, their mode, and in
 // memory, where the agent cannot reach it, the content of those that are protected. It is immutable
 // and safe for concurrent use. Records and Keep write it for a later process, Reopen reads it.
 type FileSnapshot struct {
-	project string
+	place   Place
 	entries []entry
 }
 
@@ -49,6 +90,13 @@ type Record struct {
 	Role      Role
 	Protected bool
 	State
+}
+
+func (r Record) inSettings() bool { return r.Role == Settings }
+
+// same reports whether two records are about one path.
+func (r Record) same(other Record) bool {
+	return r.Path == other.Path && r.inSettings() == other.inSettings()
 }
 
 // State is what is at a path.
@@ -101,26 +149,28 @@ type Change struct {
 	Commands []string
 }
 
-// NewSnapshot reads the files in project that define guardrails: those that the commands name,
+// NewSnapshot reads the files of a place that define guardrails: those that the commands name,
 // those that the commands' build tools read first, and the project's settings. A file that could
 // define a guardrail and is missing (a GNUmakefile beside a Makefile, a ./check.sh) is recorded as
-// absent. A link is followed within the project, and recorded too. An error says that a file exists
+// absent. A link is followed within the place, and recorded too. An error says that a file exists
 // and cannot be read.
-func NewSnapshot(project string, guardrails []Guardrail) (*FileSnapshot, error) {
-	project, err := filepath.Abs(project)
+func NewSnapshot(at Place, guardrails []Guardrail) (*FileSnapshot, error) {
+	work, err := filepath.Abs(at.Work)
 	if err != nil {
 		return nil, fmt.Errorf("snapshot guardrails: %w", err)
 	}
-	root, err := os.OpenRoot(project)
+	at.Work = work
+	roots, err := at.open()
 	if err != nil {
 		return nil, fmt.Errorf("snapshot guardrails: %w", err)
 	}
-	defer root.Close()
-	b := &snapshotter{root: root, project: project}
+	defer roots.close()
+	b := &snapshotter{root: roots.settings, folder: at.folder(Settings), apart: at.folder(Settings) != at.Work}
 	b.protect = slices.ContainsFunc(guardrails, func(g Guardrail) bool { return g.Protect })
 	for _, name := range []string{SettingsFile, LocalSettingsFile} {
 		b.take(mention{name, Settings, true})
 	}
+	b.root, b.folder = roots.work, at.Work
 	// Protected guardrails come first: a path is protected if any of them mentions it.
 	for _, b.protect = range []bool{true, false} {
 		for _, g := range guardrails {
@@ -136,21 +186,21 @@ func NewSnapshot(project string, guardrails []Guardrail) (*FileSnapshot, error) 
 	if err := errors.Join(b.errs...); err != nil {
 		return nil, fmt.Errorf("snapshot guardrails: %w", err)
 	}
-	return &FileSnapshot{project, b.entries}, nil
+	return &FileSnapshot{at, b.entries}, nil
 }
 
 // Changed compares the snapshot with the files as they are. Every file is read completely. An error
 // names a file that could not be read; the changes are then those of the others.
 func (s *FileSnapshot) Changed() ([]Change, error) {
-	root, err := os.OpenRoot(s.project)
+	roots, err := s.place.open()
 	if err != nil {
 		return nil, fmt.Errorf("compare guardrails: %w", err)
 	}
-	defer root.Close()
+	defer roots.close()
 	var changes []Change
 	var errs []error
 	for _, e := range s.entries {
-		is, _, err := inspect(root, e.Path, false)
+		is, _, err := inspect(roots.of(e.Role), e.Path, false)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("compare guardrails: %w", err))
 			continue
@@ -184,7 +234,8 @@ func InspectPath(project, name string) (string, error) {
 // snapshotter collects the entries of a snapshot.
 type snapshotter struct {
 	root    *os.Root
-	project string
+	folder  string // of root
+	apart   bool   // the settings are in another folder
 	protect bool   // of the guardrail whose files are added
 	command string // of that guardrail; empty for settings
 	entries []entry
@@ -196,7 +247,7 @@ type snapshotter struct {
 func (b *snapshotter) take(m mention) {
 	name := m.path
 	if path.IsAbs(name) {
-		inside, err := filepath.Rel(b.project, filepath.FromSlash(name))
+		inside, err := filepath.Rel(b.folder, filepath.FromSlash(name))
 		if err != nil {
 			return
 		}
@@ -232,7 +283,7 @@ func (b *snapshotter) take(m mention) {
 
 // add adds an entry once. The target of a link is read here.
 func (b *snapshotter) add(e entry) {
-	if at := slices.IndexFunc(b.entries, func(have entry) bool { return have.Path == e.Path }); at >= 0 {
+	if at := slices.IndexFunc(b.entries, func(have entry) bool { return have.Path == e.Path && b.together(have, e) }); at >= 0 {
 		b.addCommand(&b.entries[at])
 		return
 	}
@@ -248,13 +299,18 @@ func (b *snapshotter) add(e entry) {
 	if e.Kind == KindFile {
 		// In a file system that ignores case, Makefile and makefile are one file.
 		for i, have := range b.entries {
-			if have.Kind == KindFile && strings.EqualFold(have.Path, e.Path) && os.SameFile(b.files[i], info) {
+			if have.Kind == KindFile && b.together(have, e) && strings.EqualFold(have.Path, e.Path) && os.SameFile(b.files[i], info) {
 				return
 			}
 		}
 	}
 	b.entries = append(b.entries, e)
 	b.files = append(b.files, info)
+}
+
+// together reports whether two entries are in one folder.
+func (b *snapshotter) together(one, other entry) bool {
+	return !b.apart || one.inSettings() == other.inSettings()
 }
 
 // addCommand records that an entry defines the guardrail whose files are added.
@@ -288,7 +344,7 @@ func (b *snapshotter) follow(name string) (links []string, real string, ok bool)
 			return links, "", false
 		}
 		if filepath.IsAbs(target) {
-			if target, err = filepath.Rel(b.project, target); err != nil {
+			if target, err = filepath.Rel(b.folder, target); err != nil {
 				return links, "", false
 			}
 			done = "."

@@ -63,7 +63,7 @@ func FuzzMentions(f *testing.F) {
 			}
 		}
 		// Whatever is mentioned, nothing outside an empty project is sealed.
-		s, err := NewSnapshot(t.TempDir(), []Guardrail{{Command: command}})
+		s, err := NewSnapshot(Place{Work: t.TempDir()}, []Guardrail{{Command: command}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func (p project) write(name, text string, mode fs.FileMode) {
 
 func (p project) snapshot(command string) *FileSnapshot {
 	p.t.Helper()
-	s, err := NewSnapshot(p.dir, []Guardrail{{Command: command, Protect: true}})
+	s, err := NewSnapshot(Place{Work: p.dir}, []Guardrail{{Command: command, Protect: true}})
 	p.must(err)
 	return s
 }
@@ -261,7 +261,7 @@ func TestOutsideLinksAreRecorded(t *testing.T) {
 func TestAbsoluteProjectPathsAreRecorded(t *testing.T) {
 	p := newProject(t)
 	p.write("check.sh", "exit 1\n", 0o755)
-	s, err := NewSnapshot(p.dir, []Guardrail{{Command: p.at("check.sh")}})
+	s, err := NewSnapshot(Place{Work: p.dir}, []Guardrail{{Command: p.at("check.sh")}})
 	p.must(err)
 	if got := present(s); len(got) != 1 || !strings.HasPrefix(got[0], "check.sh program ") {
 		t.Errorf("got %v", got)
@@ -304,10 +304,10 @@ func TestUnreadableProgramIsAnError(t *testing.T) {
 	p := newProject(t)
 	p.write("check", "", 0o111)
 	p.write("notes", "", 0)
-	if _, err := NewSnapshot(p.dir, []Guardrail{{Command: "./check"}}); !errors.Is(err, fs.ErrPermission) {
+	if _, err := NewSnapshot(Place{Work: p.dir}, []Guardrail{{Command: "./check"}}); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := NewSnapshot(p.dir, []Guardrail{{Command: "cat notes"}}); err != nil {
+	if _, err := NewSnapshot(Place{Work: p.dir}, []Guardrail{{Command: "cat notes"}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/safefile"
 	"github.com/ralph-loop/ralph/internal/shellguard"
 	"github.com/ralph-loop/ralph/internal/trust"
+	"github.com/ralph-loop/ralph/internal/workspace"
 )
 
 // A guard is how tool calls of a session are judged.
@@ -31,10 +32,14 @@ func guardOf(e Env, in Input) (guard, error) {
 	} else {
 		project = sessionProject(e, in)
 	}
+	tree := project
+	if inLoop {
+		tree = treeOf(dir)
+	}
 	settings, err := guardSettings(e, project, dir)
 	rules := settings.Guard
 	g := guard{Sessions: rules.Sessions, Context: shellguard.Context{
-		Dir: filepath.ToSlash(in.Cwd), Project: filepath.ToSlash(project), Home: filepath.ToSlash(e.Variable("HOME")),
+		Dir: filepath.ToSlash(in.Cwd), Project: filepath.ToSlash(tree), Home: filepath.ToSlash(e.Variable("HOME")),
 		Allow: rules.Allow, Deny: rules.Deny, Unknown: shellguard.Decision(rules.Unknown),
 		Env: func(name string) (string, bool) {
 			text := e.Variable(name)
@@ -48,7 +53,23 @@ func guardOf(e Env, in Input) (guard, error) {
 	if inLoop {
 		g.Protected = append(g.Protected, shellguard.LoopFiles(filepath.ToSlash(dir))...)
 	}
-	return g, errors.Join(err, g.protect(project, settings.Guardrails))
+	if tree != project { // the settings of a loop in a worktree are not in its tree
+		for _, name := range []string{guardrail.SettingsFile, guardrail.LocalSettingsFile, ".ralph/session", ".git/config", ".git/hooks"} {
+			g.Protected = append(g.Protected, filepath.ToSlash(filepath.Join(project, name)))
+		}
+	}
+	return g, errors.Join(err, g.protect(tree, settings.Guardrails))
+}
+
+// treeOf returns the project's folder in which a loop works. One whose worktree cannot be read is
+// taken for the project.
+func treeOf(dir string) string {
+	project := filepath.Dir(filepath.Dir(dir))
+	tree, err := workspace.Tree(dir, project)
+	if err != nil {
+		return project
+	}
+	return tree
 }
 
 // protect adds the files of the guardrails that have to stay as they are.
@@ -62,7 +83,7 @@ func (g *guard) protect(project string, guardrails []config.Guardrail) error {
 	if len(protected) == 0 {
 		return nil
 	}
-	snapshot, err := guardrail.NewSnapshot(project, protected)
+	snapshot, err := guardrail.NewSnapshot(guardrail.Place{Work: project}, protected)
 	if err != nil {
 		return fmt.Errorf("find the files of the guardrails: %w", err)
 	}

@@ -79,6 +79,37 @@ func TestGuardOfALoop(t *testing.T) {
 	}
 }
 
+// A loop in a worktree works there. What belongs to ralph and to the person is elsewhere.
+func TestGuardInWorktree(t *testing.T) {
+	w := newWorld(t).live()
+	tree := filepath.Join(w.loop, "worktree")
+	w.write(".ralph/demo/worktree.json", `{"branch":"ralph/demo","inside":".","ready":true}`)
+	w.write(".ralph/demo/worktree/main.go", "package main\n")
+	for _, test := range []struct {
+		tool      string
+		arguments map[string]any
+		want      string
+	}{
+		{"Write", map[string]any{"file_path": filepath.Join(tree, "main.go")}, ""},
+		{"Write", map[string]any{"file_path": filepath.Join(tree, ".ralph-active")}, "deny"},
+		{"Write", map[string]any{"file_path": filepath.Join(tree, ".claude", "settings.json")}, "deny"},
+		{"Write", map[string]any{"file_path": filepath.Join(w.project, ".ralph", "settings.json")}, "deny"},
+		{"Write", map[string]any{"file_path": filepath.Join(w.project, ".git", "config")}, "deny"},
+		{"Edit", map[string]any{"file_path": filepath.Join(w.loop, "journal", "x.jsonl")}, "deny"},
+		{"Edit", map[string]any{"file_path": filepath.Join(w.loop, "task.md")}, ""},
+		{"Bash", map[string]any{"command": "rm -rf " + filepath.Join(tree, "build")}, ""},
+		{"Bash", map[string]any{"command": "rm -rf " + tree}, "deny"},
+		{"Bash", map[string]any{"command": "rm -rf " + w.project}, "deny"},
+		{"Bash", map[string]any{"command": "rm -rf " + filepath.Join(w.project, ".ralph")}, "deny"},
+		{"Bash", map[string]any{"command": "echo x > " + filepath.Join(w.project, ".ralph", "settings.local.json")}, "deny"},
+	} {
+		got, reason, err := w.permission(test.tool, test.arguments)
+		if got != test.want || err != nil {
+			t.Errorf("%s %v is %q (%s, %v), want %q", test.tool, test.arguments, got, reason, err, test.want)
+		}
+	}
+}
+
 func TestGuardOfOtherSessions(t *testing.T) {
 	w := newWorld(t) // no loop lives
 	force := map[string]any{"command": "git push --force"}

@@ -153,8 +153,11 @@ const mostAbove = 64
 // own idea of it, and the current folder with those around it.
 func projects(e Env, in Input) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if dir := e.Variable(LoopDirVariable); filepath.IsAbs(dir) && !yield(filepath.Dir(filepath.Dir(dir))) {
-			return
+		if dir := e.Variable(LoopDirVariable); filepath.IsAbs(dir) {
+			project := filepath.Dir(filepath.Dir(dir))
+			if tree := treeOf(dir); tree != project && !yield(tree) || !yield(project) {
+				return
+			}
 		}
 		if dir := e.Variable("CLAUDE_PROJECT_DIR"); filepath.IsAbs(dir) && !yield(dir) {
 			return

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/credentials"
 	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/units"
@@ -113,6 +115,26 @@ func (v *Start) checkFrozen(e *cli.Env, before loopState) error {
 	}
 	return cli.Refuse(v.acceptCommand()+" resumes it with the project's settings and with what is given now",
 		"the settings of loop %s are lost, and its agent could write there: %w", v.Name, err)
+}
+
+// LoopSettings returns the settings that a loop was started with. If its agent could write them and
+// they have changed since, that is an error.
+func LoopSettings(e *cli.Env, dir string) (config.Settings, error) {
+	state, err := loopstate.Rebuild(dir) // not from state.json, which the agent could write
+	if err != nil {
+		return config.Settings{}, err
+	}
+	text, err := runner.FrozenText(dir)
+	if err == nil {
+		if sum := sha256.Sum256(text); state.Settings.AgentRan && hex.EncodeToString(sum[:]) != state.Settings.SHA256 {
+			return config.Settings{}, cli.Refuse(fmt.Sprintf("'ralph start %s --resume' says what has changed", filepath.Base(dir)), "%s/config.json has changed since the loop was started, and its agent could write it", e.Short(dir))
+		}
+		var settings config.Settings
+		if settings, _, err = config.Thaw(text); err == nil {
+			return settings, nil
+		}
+	}
+	return config.Settings{}, fmt.Errorf("read the settings of the loop: %w", err)
 }
 
 // checkSettings refuses settings of the project that the loop's agent changed.

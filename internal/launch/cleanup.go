@@ -2,6 +2,7 @@ package launch
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -137,6 +138,11 @@ func (v *Start) cleanUp(e *cli.Env, r readiness) (cleared bool) {
 		}
 		if err := registration.Remove(e.Home, e.Root(), v.Name); err != nil {
 			return err
+		}
+		if v.worktree != nil {
+			if err := v.worktree.Undo(context.Background(), e.Root(), v.Dir, e.Environ...); err != nil {
+				return err
+			}
 		}
 		if len(v.kept) > 0 {
 			return removeExcept(v.Dir, v.kept)

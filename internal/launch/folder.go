@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/workspace"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/registry"
 )
@@ -119,12 +121,21 @@ func archive(e *cli.Env, name, dir string, seen loopState) (to string, err error
 		if err != nil {
 			return fmt.Errorf("archive loop %s: %w", name, err)
 		}
-		return nil
+		return keepWorktree(e, to)
 	})
 	if errors.Is(err, registration.ErrNoFolder) {
 		err = ChangedMeanwhile(name)
 	}
 	return to, err
+}
+
+// keepWorktree tells git where the worktree of an archived loop is now.
+func keepWorktree(e *cli.Env, dir string) error {
+	w, err := workspace.Read(dir)
+	if err != nil || w == nil || w.Check() != nil {
+		return err
+	}
+	return repo.RepairWorktree(context.Background(), e.Root(), w.Path, e.Environ...)
 }
 
 // moveAside moves a loop's folder into the project's archive, which must be a real folder: a

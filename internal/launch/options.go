@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/credentials"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/workspace"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -34,13 +35,16 @@ type Options struct {
 	ReviewCap           *int              `placeholder:"N" help:"With --tasks: review a story at most so often."`
 	AllowSharedWorktree bool              `help:"Work in a work tree in which another loop is at work."`
 	Trust               bool              `help:"Let the settings of this project count this once, whatever they run."`
+	Worktree            *string           `placeholder:"BRANCH" help:"Work in a git worktree of the loop's own, in .ralph/NAME/worktree; without a branch on a new one, ralph/NAME."`
 	FollowPR            bool              `help:"Read the review comments on the branch's pull request, as follow-ups; the same as --scm.followPR."`
 	ReflectEvery        *int              `hidden:"" help:"Another name of --reflect.every."`
 	Verbose             bool              `short:"V" help:"Print on stderr what ralph does."`
 
 	stories *stories          // of a loop over stories
 	before  map[string]string // the flags of a resumed loop
-	workDir string            // the agent's
+	workDir string            // the agent's, or the one that a worktree will have
+	// worktree is that of the loop, once it is made; nil for a loop that works in the project.
+	worktree *workspace.Worktree
 }
 
 // flags returns the settings that were given on the command line. Their values follow the rules of
@@ -120,13 +124,17 @@ func (o *Options) remember(e *cli.Env, dir string) error {
 // load merges all layers of settings.
 func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	e.WarnSkippedFolder()
-	if o.workDir != e.Cwd { // paths on the command line are relative to the current folder
+	away, workDir := o.Worktree != nil || o.workDir != e.Cwd, o.workDir
+	if o.Worktree != nil {
+		workDir = "" // it is not there yet
+	}
+	if away { // paths on the command line are relative to the current folder
 		o.Agent = cli.Rooted(o.Agent, e.Cwd)
 		if command := o.Set["agent.command"]; command != "" {
 			o.Set["agent.command"] = cli.Rooted(command, e.Cwd)
 		}
 	}
-	loaded, err := e.Settings(o.flags(), o.workDir)
+	loaded, err := e.Settings(o.flags(), workDir)
 	if err != nil {
 		return config.Loaded{}, err
 	}
@@ -147,10 +155,21 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	if len(loaded.Settings.Candidates()) == 0 {
 		return config.Loaded{}, cli.Refuse(AgentHint(), "no agent is chosen")
 	}
-	if err := preflight(e, loaded.Settings, o.workDir, o.stories != nil); err != nil {
+	if err := preflight(e, loaded.Settings, o.workDir, o.branch(e), o.stories != nil); err != nil {
 		return config.Loaded{}, err
 	}
 	return loaded, nil
+}
+
+// branch returns the folder whose branch the loop works on; "" for one on a branch of its own.
+func (o *Options) branch(e *cli.Env) string {
+	switch {
+	case o.worktree != nil:
+		return o.worktree.Path
+	case o.Worktree != nil:
+		return ""
+	}
+	return e.Root()
 }
 
 // AgentHint returns how to choose an agent, of those that are installed.

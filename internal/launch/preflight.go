@@ -33,9 +33,9 @@ func enoughFiles() error {
 }
 
 // preflight refuses settings that one of the agents can never satisfy, before a loop begins. It
-// warns about limits and permissions that an agent does not support. A loop over stories needs no
-// other proof of its claim.
-func preflight(e *cli.Env, settings config.Settings, workDir string, stories bool) error {
+// warns about limits and permissions that an agent does not support. tree is a folder on the branch
+// of the loop; "" for a new branch. A loop over stories needs no other proof of its claim.
+func preflight(e *cli.Env, settings config.Settings, workDir, tree string, stories bool) error {
 	warnings, err := CheckAgents(settings, workDir, Asks(e))
 	if err == nil {
 		warnings = append(warnings, keyMessages(e, settings)...)
@@ -43,7 +43,7 @@ func preflight(e *cli.Env, settings config.Settings, workDir string, stories boo
 			warnings = append(warnings, warning, "hint: "+HintUnproved)
 		}
 		warnings = append(warnings, permissionWarnings(settings, workDir)...)
-		err = cmp.Or(checkForge(e, settings.SCM), checkCollector(e, settings.Telemetry.OTLP))
+		err = cmp.Or(checkForge(e, settings.SCM, tree), checkCollector(e, settings.Telemetry.OTLP))
 	}
 	for _, warning := range warnings {
 		cli.Tell(e.Stderr, "%s", warning)
@@ -52,13 +52,13 @@ func preflight(e *cli.Env, settings config.Settings, workDir string, stories boo
 }
 
 // checkForge refuses a loop that could not make its pull request, before an agent works.
-func checkForge(e *cli.Env, scm config.SCM) error {
+func checkForge(e *cli.Env, scm config.SCM, tree string) error {
 	switch {
 	case !scm.Publishes() && !scm.FollowPR:
 	case !forge.Installed():
 		return cli.Refuse("install gh or glab, or leave pr out of scm.tasks and scm.followPR out of the settings", "neither gh nor glab is installed, and the settings ask for a pull request")
-	case scm.Publishes() && repo.OnDefaultBranch(context.Background(), e.Root(), e.Environ...):
-		return cli.Refuse("work on a branch of its own: 'git switch -c NAME'", "a pull request cannot be made of the branch that others begin from, %s", repo.Branch(context.Background(), e.Root()))
+	case scm.Publishes() && tree != "" && repo.OnDefaultBranch(context.Background(), tree, e.Environ...):
+		return cli.Refuse("work on a branch of its own: 'git switch -c NAME'", "a pull request cannot be made of the branch that others begin from, %s", repo.Branch(context.Background(), tree))
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/internal/safefile"
 	tasks "github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/workspace"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -146,6 +147,9 @@ func (v *Start) prepare(e *cli.Env) (runner.Config, error) {
 	v.workDir = e.WorkDir()
 	if v.Resume {
 		v.workDir = workDirOf(e, before)
+		if err := v.findWorktree(e); err != nil {
+			return runner.Config{}, err
+		}
 		// Not from state.json, which the agent could write.
 		if before.State, err = loopstate.Rebuild(v.Dir); err != nil {
 			return runner.Config{}, err
@@ -181,8 +185,10 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 		return cfg, err
 	}
 	cfg.Name, cfg.Dir = v.Name, v.Dir
-	if err := checkWorkTree(e, v.Name, v.Dir, loaded.Settings.AllowSharedWorktree); err != nil {
-		return cfg, err
+	if v.Worktree == nil || v.worktree != nil {
+		if err := checkWorkTree(e, v.Name, v.Dir, v.tree(e), loaded.Settings.AllowSharedWorktree); err != nil {
+			return cfg, err
+		}
 	}
 	if before.Exists && v.Fresh {
 		to, err := archive(e, v.Name, v.Dir, before)
@@ -201,11 +207,21 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 	if err != nil {
 		return cfg, err
 	}
+	v.kept = slices.DeleteFunc(v.kept, func(name string) bool { return name == workspace.Folder || name == workspace.Record })
 	if before.unbegun { // except for what a person wrote, a runner left these files
 		v.kept = slices.DeleteFunc(v.kept, func(name string) bool { return name != tasks.TaskFile && name != tasks.ReflectFile })
 	}
 	if err := makeFolders(e, v.Dir); err != nil {
 		return cfg, err
+	}
+	if !before.Exists && v.Worktree != nil {
+		if err := v.makeWorktree(e, loaded.Settings); err != nil {
+			return cfg, err
+		}
+		cfg.WorkDir = v.workDirIn(e)
+	}
+	if v.worktree != nil {
+		cfg.Tree, cfg.PortBase = v.worktree.Project(), v.worktree.PortBase
 	}
 	if !before.Exists {
 		if cfg.Prompt, cfg.PromptFile, err = v.source(e); err != nil {
@@ -213,7 +229,7 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 		}
 	}
 	cfg.Stories = v.stories != nil
-	if err := v.stories.ignoreMarker(e); err != nil {
+	if err := v.stories.ignoreMarker(e, v.tree(e)); err != nil {
 		return cfg, err
 	}
 	v.stories.tell(e, loaded.Settings)
@@ -225,12 +241,12 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 // loop would count the other's changes as progress and commit its unfinished work. It waits for a
 // runner that is about to exit. The runner checks again; this check comes before anything is
 // changed. If another process has started this loop meanwhile, the error says that.
-func checkWorkTree(e *cli.Env, name, dir string, share bool) error {
+func checkWorkTree(e *cli.Env, name, dir, tree string, share bool) error {
 	if share {
 		return nil
 	}
 	for leaving := (exitWait{e: e}); ; {
-		err := runner.CheckTree(e.Home, e.Root())
+		err := runner.CheckTree(e.Home, tree)
 		other, ok := errors.AsType[*runner.SharedTreeError](err)
 		if !ok {
 			return err
@@ -305,7 +321,7 @@ func (v *Start) source(e *cli.Env) (text, file string, err error) {
 	}
 	switch {
 	case v.stories != nil:
-		return "", plan.Path(e.Root(), plan.Tasks), nil
+		return "", plan.Path(v.tree(e), plan.Tasks), nil
 	case v.Prompt != "":
 		return v.Prompt, "", nil
 	case v.PromptFile != "":

@@ -97,7 +97,7 @@ func (v *Start) resumeStories(e *cli.Env, before loopState) error {
 	if !state.Rules.Stories {
 		return nil
 	}
-	data, err := plan.ReadTasks(e.Root())
+	data, err := plan.ReadTasks(v.tree(e))
 	agents := state.Stories.AgentRan && !v.AcceptChanges
 	if agents {
 		if data, err = []byte(state.Stories.File.Text), nil; state.Stories.File.SHA256 != "" {
@@ -173,15 +173,15 @@ func (s *stories) tell(e *cli.Env, settings config.Settings) {
 
 // ignoreMarker lets git ignore the marker of a loop over stories, so that no agent commits it.
 // Outside of a repository it does nothing.
-func (s *stories) ignoreMarker(e *cli.Env) error {
+func (s *stories) ignoreMarker(e *cli.Env, project string) error {
 	if s == nil {
 		return nil
 	}
-	tree, err := repo.WorkTree(e.Root())
+	tree, err := repo.WorkTree(project)
 	if err != nil || !cli.Exists(filepath.Join(tree, ".git")) {
 		return err
 	}
-	root, err := filepath.EvalSymlinks(e.Root())
+	root, err := filepath.EvalSymlinks(project)
 	if err != nil {
 		return fmt.Errorf("find the project: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/internal/workspace"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -110,7 +111,11 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 	defer func() { _ = os.RemoveAll(beside) }() // the next export to the same file tries again
 	bundle := filepath.Join(beside, "bundle")
 	cli.Tell(e.Stderr, "writing the history of the repository")
-	b, err := repo.WriteBundle(ctx, s.Project, bundle, m.ID, e.Environ...)
+	tree, err := workspace.Tree(s.Dir, s.Project)
+	if err != nil {
+		return err
+	}
+	b, err := repo.WriteBundle(ctx, tree, bundle, m.ID, e.Environ...)
 	switch {
 	case repo.Absent(err) || errors.Is(err, repo.ErrNoCommits):
 		bundle = ""
@@ -120,7 +125,7 @@ func (x *Exported) write(ctx context.Context, e *cli.Env, s registry.Status, m *
 	default:
 		m.Repo = &Repo{Branch: b.Branch, Head: b.Head, Tree: b.Tree}
 		x.Repo = m.Repo
-		if m.Inside, err = repo.Inside(s.Project); err != nil {
+		if m.Inside, err = repo.Inside(tree); err != nil {
 			return err
 		}
 	}

@@ -14,11 +14,12 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/workspace"
 )
 
 // staysHere are the files of a loop's folder that mean nothing elsewhere: locks, the space for the
 // last events, the fence; and what the bundle holds.
-var staysHere = []string{"run.lock", "notify", "reserve", ".git", "worktree", launch.FenceName}
+var staysHere = []string{"run.lock", "notify", "reserve", ".git", workspace.Folder, workspace.Record, workspace.MergeFolder, launch.FenceName}
 
 // pack writes an archive. It is durable on return, but for its name.
 func pack(name string, m Manifest, dir, bundle, settings string) (err error) {

@@ -67,8 +67,26 @@ func (g git) read(ctx context.Context, args ...string) ([]byte, error) {
 	return g.feed(ctx, nil, args...)
 }
 
+// readFailed is read for a command whose output also counts with one other exit code.
+func (g git) readFailed(ctx context.Context, code int, args ...string) ([]byte, error) {
+	out, err := g.call(ctx, nil, args)
+	if exitCode(err) == code {
+		err = nil
+	}
+	return out, err
+}
+
 // feed is read for a command that reads input.
 func (g git) feed(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+	out, err := g.call(ctx, input, args)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// call runs a git command. What it printed comes with an error, too.
+func (g git) call(ctx context.Context, input []byte, args []string) ([]byte, error) {
 	ctx, cancel := bounded(ctx, cmp.Or(g.limit, readTime))
 	defer cancel()
 	out, errs := process.Head{Max: maxOutput, Fail: true}, process.Tail{Max: maxTail}
@@ -80,9 +98,9 @@ func (g git) feed(ctx context.Context, input []byte, args ...string) ([]byte, er
 		err = ErrTooMuch
 	}
 	if err != nil {
-		return nil, readError(strings.Join(append(slices.Clone(g.argv), args[0]), " "), errs.String(), err)
+		err = readError(strings.Join(append(slices.Clone(g.argv), args[0]), " "), errs.String(), err)
 	}
-	return out.Bytes(), nil
+	return out.Bytes(), err
 }
 
 // bounded limits the time of one snapshot.

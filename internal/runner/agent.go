@@ -256,9 +256,16 @@ func withProgram(env []string, self string) []string {
 	return append(env, "PATH="+strings.TrimPrefix(folders+string(filepath.ListSeparator)+filepath.Dir(self), string(filepath.ListSeparator)))
 }
 
-// loopVariables returns the variables that describe the loop to its processes.
-func (r *runner) loopVariables() []string {
-	return []string{"RALPH_LOOP=" + r.Name, "RALPH_LOOP_DIR=" + r.Dir, "TASK_FOLDER=" + filepath.Clean(r.Dir)}
+func (r *runner) loopVariables() []string { return LoopVariables(r.Name, r.Dir, r.PortBase) }
+
+// LoopVariables returns the variables that describe a loop to its processes. portBase is the first
+// of its ports; 0 for none.
+func LoopVariables(name, dir string, portBase int) []string {
+	variables := []string{"RALPH_LOOP=" + name, "RALPH_LOOP_DIR=" + dir, "TASK_FOLDER=" + filepath.Clean(dir)}
+	if portBase > 0 {
+		variables = append(variables, fmt.Sprintf("RALPH_PORT_BASE=%d", portBase))
+	}
+	return variables
 }
 
 // OutliveVariable is set for an agent's processes if loops that they start may outlive the

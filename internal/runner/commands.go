@@ -16,14 +16,14 @@ import (
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
-// guards returns the settings' guardrails. The default timeout is that of an iteration, so that a
+// Guards returns the settings' guardrails. The default timeout is that of an iteration, so that a
 // hanging test cannot stop the loop.
-func (r *runner) guards() []guardrail.Guardrail {
+func Guards(s config.Settings) []guardrail.Guardrail {
 	var guards []guardrail.Guardrail
-	for _, g := range r.Settings.Guardrails {
+	for _, g := range s.Guardrails {
 		guards = append(guards, guardrail.Guardrail{
 			Command: g.Command, FailAction: g.FailAction, Hint: g.Hint,
-			Timeout: cmp.Or(g.Timeout, r.Settings.Limits.Iteration).Std(), Independent: g.Independent, Protect: g.Protect,
+			Timeout: cmp.Or(g.Timeout, s.Limits.Iteration).Std(), Independent: g.Independent, Protect: g.Protect,
 		})
 	}
 	return guards

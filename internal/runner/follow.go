@@ -93,11 +93,11 @@ func (r *runner) readComments(ctx context.Context) {
 // comments returns the comments on the open pull request of the branch; none if there is none.
 func (r *runner) comments(ctx context.Context) ([]forge.Comment, error) {
 	env := r.ownEnvironment()
-	branch := repo.Branch(ctx, r.Project)
+	branch := repo.Branch(ctx, r.Tree)
 	if branch == "" {
 		return nil, nil
 	}
-	at := forge.Place{Dir: r.Project, Env: env, Remotes: repo.Remotes(ctx, r.Project, env...)}
+	at := forge.Place{Dir: r.Tree, Env: env, Remotes: repo.Remotes(ctx, r.Tree, env...)}
 	request, err := at.Open(ctx, branch)
 	if err != nil || request == nil {
 		return nil, err

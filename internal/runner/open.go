@@ -58,7 +58,7 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	if stories {
 		rules = onStories(rules)
 		// A dead runner left it. The next iteration writes its own.
-		if err := plan.RemoveMarker(r.Project, r.Dir); err != nil {
+		if err := plan.RemoveMarker(r.Tree, r.Dir); err != nil {
 			return nil, err
 		}
 	}
@@ -135,8 +135,8 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 	r.executor = executor.New(executor.Config{
 		Deliver: deliver, Agent: r.agent, Commands: r.receiveCommands,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
-		Dir: r.Dir, Home: r.Home, Project: r.Project, WorkDir: r.WorkDir, Env: r.ownEnvironment(),
-		Guardrails: r.guards(), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree,
+		Dir: r.Dir, Home: r.Home, Project: r.Tree, Settings: r.Project, WorkDir: r.WorkDir, Env: r.ownEnvironment(),
+		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory,
 	})
 	engine := &loop.Engine{Journal: r.writer, Executor: r.executor, Folded: r.folded, Segment: iteration}

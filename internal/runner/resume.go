@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/workspace"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -63,7 +64,11 @@ func Edited(dir, project string, s *loopstate.State) ([]guardrail.Change, error)
 	if !s.FileChanges.AgentRan {
 		return nil, nil
 	}
-	snapshot, err := guardrail.Reopen(project, dir, executor.Records(s.FileChanges.Files), nil)
+	tree, err := workspace.Tree(dir, project)
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := guardrail.Reopen(guardrail.Place{Work: tree, Settings: project}, dir, executor.Records(s.FileChanges.Files), nil)
 	if err != nil {
 		return nil, err
 	}

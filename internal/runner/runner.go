@@ -30,11 +30,15 @@ import (
 
 // Config is what a runner needs to know. A starter passes it to a detached runner as JSON.
 type Config struct {
-	Home     string          // ralph's own home
-	ID       string          // the ULID of a new loop; without it the runner makes one
-	Name     string          // of the loop
-	Dir      string          // the loop's folder, absolute
-	Project  string          // the folder that holds .ralph, where guardrails run; absolute
+	Home    string // ralph's own home
+	ID      string // the ULID of a new loop; without it the runner makes one
+	Name    string // of the loop
+	Dir     string // the loop's folder, absolute
+	Project string // the folder that holds .ralph; absolute
+	// Tree is the project's folder in the worktree of the loop, absolute; "" for Project.
+	// Guardrails run there.
+	Tree     string
+	PortBase int             // the first of the ports that the processes of the loop may use; 0 for none
 	WorkDir  string          // where the agent works, absolute; "" for the project's folder
 	Settings config.Settings `json:"-"`
 	// Frozen is the result of config.Freeze for Settings. It is redacted before it is written.
@@ -109,7 +113,8 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 		return event.LoopEnded{}, err
 	}
 	defer func() { _ = lock.Release() }() // the end of the process releases it too
-	tree, err := AcquireTree(cfg.Home, cfg.Project, cfg.Settings.AllowSharedWorktree)
+	cfg.Tree = cmp.Or(cfg.Tree, cfg.Project)
+	tree, err := AcquireTree(cfg.Home, cfg.Tree, cfg.Settings.AllowSharedWorktree)
 	if err != nil {
 		return event.LoopEnded{}, err
 	}
@@ -121,7 +126,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	defer nested.release()
 	// Without a subreaper, stray processes of an agent are found by their mark.
 	_ = process.EnableSubreaper()
-	cfg.WorkDir = cmp.Or(cfg.WorkDir, cfg.Project)
+	cfg.WorkDir = cmp.Or(cfg.WorkDir, cfg.Tree)
 	r := &runner{Config: cfg, nested: &nested, lock: lock, clock: time.Now, inputs: make(chan loop.Input, maxInputs), driverDone: make(chan struct{}), inboxReads: make(chan chan struct{}), inboxClosed: make(chan struct{})}
 	r.decideKeys()
 	box, err := r.open(ctx)
@@ -177,7 +182,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	}
 	r.release()
 	if state.Rules.Stories {
-		if err := plan.RemoveMarker(r.Project, r.Dir); err != nil {
+		if err := plan.RemoveMarker(r.Tree, r.Dir); err != nil {
 			r.warn(err)
 		}
 	}

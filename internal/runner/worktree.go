@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/workspace"
 	"github.com/ralph-loop/ralph/registry"
 )
 
@@ -65,7 +66,10 @@ func AcquireTree(home, project string, share bool) (*registration.TreeLock, erro
 func sharedTree(home, tree string) error {
 	e := &SharedTreeError{Tree: tree, Leaving: true}
 	loops, err := registry.Survey(home, func(entry registry.Entry) bool {
-		at, err := repo.WorkTree(entry.Project)
+		at, err := workspace.Tree(entry.Dir, entry.Project)
+		if err == nil {
+			at, err = repo.WorkTree(at)
+		}
 		return err == nil && at == tree
 	})
 	if err != nil {

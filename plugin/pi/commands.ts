@@ -7,7 +7,6 @@ import { outputType } from "./render.ts";
 import type { Session } from "./session.ts";
 import { patience } from "./settings.ts";
 import { clean, cut, first, line, obj, str, words } from "./text.ts";
-import { takeWorktree, worktree } from "./worktree.ts";
 
 interface Verb {
 	help: string;
@@ -17,7 +16,7 @@ interface Verb {
 }
 
 export const verbs: Record<string, Verb> = {
-	start: { help: "[NAME] -p 'TASK' [--worktree DIR] [FLAGS]: start a loop and attach to it; -d does not attach", run: start },
+	start: { help: "[NAME] -p 'TASK' [--worktree [BRANCH]] [FLAGS]: start a loop and attach to it; -d does not attach", run: start },
 	stop: { help: "[NAME] [--now]: stop a loop after its iteration, or now", names: "running", run: (s, rest) => plain(s, "stop", rest) },
 	status: { help: "[NAME]: the status of a loop", names: "all", run: (s, rest) => plain(s, "status", rest) },
 	list: { help: "[--all]: the loops of this project, or of this machine", run: (s, rest) => show(s, "list", words(rest)) },
@@ -92,8 +91,8 @@ async function plain(s: Session, verb: string, rest: string): Promise<void> {
 
 async function start(s: Session, rest: string): Promise<void> {
 	const given = words(rest);
-	const { rest: args, path } = takeWorktree(given.filter((a) => a !== "--json" && a !== "-d" && a !== "--detach"));
-	const began = await begin(s, args, { cwd: path === undefined ? s.ctx.cwd : await worktree(s.ctx.cwd, path) });
+	const args = given.filter((a) => a !== "--json" && a !== "-d" && a !== "--detach");
+	const began = await begin(s, args, { cwd: s.ctx.cwd });
 	if (given.includes("-d") || given.includes("--detach")) s.ctx.ui.notify(`The loop ${began.name} runs. /ralph attach ${began.name} shows it.`, "info");
 	else await s.attach(began.name, began.dir, false);
 }

@@ -7,7 +7,6 @@ import { loops, read, run, said } from "./ralph.ts";
 import type { Session } from "./session.ts";
 import { patience, settings } from "./settings.ts";
 import { clean, cut, line, obj } from "./text.ts";
-import { worktree } from "./worktree.ts";
 
 const iterations = 10;
 
@@ -25,16 +24,15 @@ export function tools(pi: ExtensionAPI, session: () => Session | undefined): voi
 			name: Type.Optional(Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,63}$", description: "The loop's name; without it the git branch's." })),
 			maxIterations: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: `Stop after so many iterations; ${iterations} without it.` })),
 			reflectEvery: Type.Optional(Type.Integer({ minimum: 2, maximum: 1000, description: "In each iteration of so many, the loop's agent first looks back at what went well and what did not." })),
-			worktree: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: "The folder of another git work tree of this repository, for a loop beside one that works here. It has to exist: git worktree add makes one." })),
+			worktree: Type.Optional(Type.String({ maxLength: 200, description: "Work in a git worktree of the loop's own, on this branch, beside whatever works here; empty for a new branch ralph/NAME." })),
 			maxCost: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "Stop when this many US dollars are spent." })),
 		}),
 		async execute(_id, p, signal, _onUpdate, ctx) {
 			const s = session();
 			if (!s) throw new Error("ralph is not ready in this session");
-			const args = [...(p.name ? [p.name] : []), "--prompt=-", "--maximum-iterations", String(p.maxIterations ?? iterations), ...(p.reflectEvery ? ["--reflect.every", String(p.reflectEvery)] : []), ...(p.maxCost ? ["--limits.cost", String(p.maxCost)] : [])];
-			const cwd = p.worktree === undefined ? ctx.cwd : await worktree(ctx.cwd, p.worktree);
-			await allowed(pi, ctx, cwd, args, p.task, signal);
-			const began = await begin(s, args, { cwd, input: p.task, signal });
+			const args = [...(p.name ? [p.name] : []), "--prompt=-", "--maximum-iterations", String(p.maxIterations ?? iterations), ...(p.reflectEvery ? ["--reflect.every", String(p.reflectEvery)] : []), ...(p.maxCost ? ["--limits.cost", String(p.maxCost)] : []), ...(p.worktree === undefined ? [] : [`--worktree=${p.worktree}`])];
+			await allowed(pi, ctx, ctx.cwd, args, p.task, signal);
+			const began = await begin(s, args, { cwd: ctx.cwd, input: p.task, signal });
 			return { content: [{ type: "text", text: `The loop ${began.name} runs, detached. The person can watch it with /ralph attach ${began.name}.` }], details: began };
 		},
 	});

@@ -1,0 +1,170 @@
+package repo
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// worktreeTime bounds the making of one work tree, in which git writes all files.
+const worktreeTime = 30 * time.Minute
+
+// AddWorktree makes a linked work tree of the repository around dir at path, which must not exist,
+// with a branch; a new one begins at the commit base. No hook and no filter of the repository runs,
+// so a file of Git LFS is a pointer. Submodules are empty, and a sparse checkout is as sparse. If
+// it is killed, [DropWorktree] removes what there is.
+func AddWorktree(ctx context.Context, dir, path, branch, base string, made bool, env ...string) error {
+	g, err := unfiltered(ctx, dir, env)
+	if err == nil {
+		args := []string{"worktree", "add", "--quiet", path, branch}
+		if made {
+			args = []string{"worktree", "add", "--quiet", "--no-track", "-b", branch, path, base}
+		}
+		_, err = g.read(ctx, args...)
+	}
+	if err != nil {
+		err = fmt.Errorf("make the worktree: %w", err)
+	}
+	return err
+}
+
+// unfiltered returns the git of the work tree around dir, with time enough to write all files.
+func unfiltered(ctx context.Context, dir string, env []string) (git, error) {
+	g := gitIn(dir, env...)
+	at, err := g.locate(ctx)
+	if err != nil {
+		return g, err
+	}
+	g, err = g.in(at.root).withoutFilters(ctx)
+	g.limit = worktreeTime
+	return g, err
+}
+
+// HasBranch reports whether the repository around dir has a branch.
+func HasBranch(ctx context.Context, dir, branch string, env ...string) bool {
+	_, err := gitIn(dir, env...).read(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+branch)
+	return err == nil
+}
+
+// BranchBase returns the commit of a branch or, for one that does not exist, that of HEAD. A name
+// that no branch can have is an error, and so is a repository without a commit: [ErrNoCommits].
+func BranchBase(ctx context.Context, dir, branch string, env ...string) (string, error) {
+	g := gitIn(dir, env...)
+	if _, err := g.locate(ctx); err != nil {
+		return "", err
+	}
+	if _, err := g.read(ctx, "check-ref-format", "--branch", branch); err != nil || strings.HasPrefix(branch, "-") {
+		return "", &Error{Doing: "git branch", Err: fmt.Errorf("%q is no name of a branch", branch), hint: "choose another name"}
+	}
+	from := "HEAD"
+	if HasBranch(ctx, dir, branch, env...) {
+		from = "refs/heads/" + branch
+	}
+	commit, err := g.line(ctx, "rev-parse", "--verify", "--quiet", from+"^{commit}")
+	if exitCode(err) == 1 {
+		return "", ErrNoCommits
+	}
+	return commit, err
+}
+
+// Untracked returns the files that git does not track, ignored or not, and that fit one of the
+// patterns of a .gitignore: from the root of the work tree around dir, with slashes.
+func Untracked(ctx context.Context, dir string, patterns []string, env ...string) ([]string, error) {
+	g, err := unfiltered(ctx, dir, env)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"ls-files", "-z", "--others", "--ignored", "--full-name"}
+	for _, p := range patterns {
+		args = append(args, "--exclude="+p)
+	}
+	out, err := g.read(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("find files that git does not track: %w", err)
+	}
+	var names []string
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		if name != "" && !strings.HasSuffix(name, "/") && !isOwn(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// RepairWorktree tells the repository around dir that a linked work tree was moved to path.
+func RepairWorktree(ctx context.Context, dir, path string, env ...string) error {
+	if _, err := gitIn(dir, env...).read(ctx, "worktree", "repair", path); err != nil {
+		return fmt.Errorf("repair the worktree: %w", err)
+	}
+	return nil
+}
+
+// DropWorktree removes a linked work tree with everything in it, also one that was made in part. A
+// missing one is no error.
+func DropWorktree(ctx context.Context, dir, path string, env ...string) error {
+	g := gitIn(dir, env...)
+	g.limit = worktreeTime
+	out, err := g.read(ctx, "worktree", "list", "--porcelain", "-z")
+	if err == nil && strings.Contains("\x00"+string(out), "\x00worktree "+path+"\x00") {
+		_, err = g.read(ctx, "worktree", "remove", "--force", "--force", path) // twice, for one that is locked while it is made
+	}
+	if err != nil {
+		return fmt.Errorf("remove the worktree: %w", err)
+	}
+	return nil
+}
+
+// Work is what a work tree has that would be lost with it.
+type Work struct {
+	Branch   string // without refs/heads/; empty if HEAD names a commit
+	Head     string
+	Changes  int // files that are not committed
+	Unmerged int // commits that no other branch, remote or tag has
+}
+
+// InspectWork returns the work in the work tree at path.
+func InspectWork(ctx context.Context, path string, env ...string) (w Work, err error) {
+	ctx, cancel := bounded(ctx, readTime)
+	defer cancel()
+	g := gitIn(path, env...)
+	if g, err = g.withoutFilters(ctx); err == nil {
+		w, err = g.work(ctx)
+	}
+	if err != nil {
+		err = fmt.Errorf("inspect the worktree: %w", err)
+	}
+	return w, err
+}
+
+func (g git) work(ctx context.Context) (w Work, err error) {
+	st, err := g.status(ctx)
+	if err != nil {
+		return w, err
+	}
+	w.Changes, w.Head = len(st.entries), st.head
+	ref, err := g.line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	if err != nil && exitCode(err) != 1 {
+		return w, err
+	}
+	w.Branch = strings.TrimPrefix(ref, "refs/heads/")
+	args := []string{"rev-list", "--count", "HEAD", "--not"}
+	if w.Branch != "" {
+		args = append(args, "--exclude="+w.Branch) // of --branches, so without refs/heads/
+	}
+	count, err := g.line(ctx, append(args, "--branches", "--remotes", "--tags")...)
+	if err == nil {
+		w.Unmerged, err = strconv.Atoi(count)
+	}
+	return w, err
+}
+
+// DeleteBranch removes a branch that is at a commit.
+func DeleteBranch(ctx context.Context, dir, branch, commit string, env ...string) error {
+	_, err := gitIn(dir, env...).read(ctx, "update-ref", "--no-deref", "-d", "refs/heads/"+branch, commit)
+	if err != nil {
+		return fmt.Errorf("remove the branch %s: %w", branch, err)
+	}
+	return nil
+}
