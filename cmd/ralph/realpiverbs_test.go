@@ -152,7 +152,7 @@ func TestRealPiExtensionWorkTree(t *testing.T) {
 	screen.shows("/ commands")
 	screen.sends("/ralph start demo -p work --agent 'ralph rehearse wait.rehearsal'")
 	screen.shows("enter steers")
-	screen.sends("/ralph start two -p work -d --worktree=a..b")
+	screen.sends("/ralph start two -p work -d --worktree=a..b --agent 'ralph rehearse wait.rehearsal'")
 	screen.sees("is no name of a branch")
 	screen.sends("/ralph start two --worktree side -p work -d --agent 'ralph rehearse wait.rehearsal'")
 	screen.sees("/ralph attach two shows it")

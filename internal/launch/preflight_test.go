@@ -14,14 +14,14 @@ import (
 func TestMissingForgeIsRefused(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	e := &cli.Env{Cwd: t.TempDir()}
-	if err := checkForge(e, config.SCM{Command: "git", Tasks: []string{"commit", "push"}}); err != nil {
+	if err := checkForge(e, config.SCM{Command: "git", Tasks: []string{"commit", "push"}}, e.Root()); err != nil {
 		t.Errorf("without a pull request: %v", err)
 	}
 	for name, scm := range map[string]config.SCM{
 		"pr":       {Command: "git", Tasks: []string{"commit", "push", config.TaskPullRequest}},
 		"followPR": {FollowPR: true},
 	} {
-		err := checkForge(e, scm)
+		err := checkForge(e, scm, e.Root())
 		failed, ok := errors.AsType[*cli.Failure](err)
 		if !ok || failed.Code != event.ExitUsage || !strings.Contains(err.Error(), "neither gh nor glab is installed") || !strings.Contains(failed.Hint(), "install gh or glab") {
 			t.Errorf("%s: %v", name, err)

@@ -37,7 +37,7 @@ func TestStartWaitsForUnknownHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, printed, holder := treeWithUnknownHolder(t)
 		begun := time.Now()
-		err := checkWorkTree(e, "mine", filepath.Join(e.Cwd, ".ralph", "mine"), false)
+		err := checkWorkTree(e, "mine", filepath.Join(e.Cwd, ".ralph", "mine"), e.Root(), false)
 		refused, ok := errors.AsType[*cli.Failure](err)
 		if !ok || refused.Code != event.ExitUsage || !strings.Contains(err.Error(), "another loop is at work in "+e.Cwd) || !strings.Contains(refused.NextStep, "--allow-shared-worktree") {
 			t.Errorf("%v", err)
@@ -60,7 +60,7 @@ func TestStartFollowsUnknownHolder(t *testing.T) {
 		released := make(chan error, 1)
 		begun := time.Now()
 		time.AfterFunc(unknownHolderTime/2, func() { released <- holder.Release() })
-		if err := checkWorkTree(e, "mine", filepath.Join(e.Cwd, ".ralph", "mine"), false); err != nil {
+		if err := checkWorkTree(e, "mine", filepath.Join(e.Cwd, ".ralph", "mine"), e.Root(), false); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took < unknownHolderTime/2 || took >= unknownHolderTime {
@@ -112,7 +112,7 @@ func TestSharedTreeNeedsNoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, _, holder := treeWithUnknownHolder(t)
 		begun := time.Now()
-		if err := checkWorkTree(e, "mine", filepath.Join(e.Cwd, ".ralph", "mine"), true); err != nil || time.Since(begun) != 0 {
+		if err := checkWorkTree(e, "mine", filepath.Join(e.Cwd, ".ralph", "mine"), e.Root(), true); err != nil || time.Since(begun) != 0 {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		if err := holder.Release(); err != nil {

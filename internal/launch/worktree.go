@@ -36,8 +36,8 @@ func (v *Start) findWorktree(e *cli.Env) error {
 	case v.Worktree != nil && *v.Worktree != "" && *v.Worktree != w.Branch:
 		return cli.Refuse("leave --worktree out, or begin a loop of another name", "loop %s works on the branch %s", v.Name, w.Branch)
 	}
-	if err := w.Check(); err != nil {
-		return cli.RefuseHinted(err.(*workspace.MissingError))
+	if missing, ok := errors.AsType[*workspace.MissingError](w.Check()); ok {
+		return cli.RefuseHinted(missing)
 	}
 	v.worktree = w
 	// The project may have been moved since.
