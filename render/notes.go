@@ -142,6 +142,11 @@ func (n *Notes) ofVerification(p event.Payload) (notes []Note, known bool) {
 		return warning(tripped(p)), true
 	case event.NotificationFailed:
 		return warning("no notification by " + p.Channel + ": " + p.Why), true
+	case event.SandboxOpened:
+		if p.Why != "" {
+			return warning(sandboxed(p)), true
+		}
+		return good(sandboxed(p)), true
 	case event.TelemetryFailed:
 		return warning("the trace is not sent: " + p.Why + "; the loop goes on, and the rest is sent later"), true
 	case event.TelemetryRestored:
@@ -150,6 +155,18 @@ func (n *Notes) ofVerification(p event.Payload) (notes []Note, known bool) {
 		return warning("the machine slept or its clock was set forward; no limit counts these " + Span(milliseconds(p.By))), true
 	}
 	return nil, false
+}
+
+// sandboxed says in which sandbox the agents work.
+func sandboxed(p event.SandboxOpened) string {
+	if p.Why != "" {
+		return "no sandbox holds here (" + p.Why + "): the guard hook is all that there is between the agent and this machine"
+	}
+	network := "the network is " + p.Network
+	if len(p.Hosts) > 0 {
+		network = "the network is " + strings.Join(p.Hosts, ", ")
+	}
+	return "the agent works in a sandbox (" + p.Mode + "), " + network
 }
 
 // turnEnded describes the end of a turn that did not go well.

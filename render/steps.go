@@ -134,6 +134,8 @@ func (v *Steps) ofLoop(e event.Event, p event.Payload) {
 		v.say("Notified by %s (%s)", p.Channel, p.Occasion)
 	case event.NotificationFailed:
 		v.say("Not notified by %s (%s): %s", p.Channel, p.Occasion, p.Why)
+	case event.SandboxOpened:
+		v.say("Sandbox: %s", sandboxed(p))
 	case event.TelemetryFailed:
 		v.say("Trace not sent: %s", p.Why)
 	case event.TelemetryRestored:

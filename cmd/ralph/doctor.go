@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 
 	"github.com/ralph-loop/ralph/internal/cli"
@@ -13,6 +14,7 @@ type doctorVerb struct {
 	cli.Placed
 	JSON        bool `help:"Say it as JSON."`
 	Schema      bool `help:"Print the JSON schema of settings.json, for editors."`
+	Sandbox     bool `help:"Try to escape from each sandbox of this machine."`
 	TasksSchema bool `help:"Print the JSON schema of ralph/tasks.json, for editors."`
 }
 
@@ -20,6 +22,7 @@ type doctorVerb struct {
 func (doctorVerb) Help() string {
 	return cli.Examples(
 		"ralph doctor",
+		"ralph doctor --sandbox",
 		"ralph doctor --schema > settings.schema.json",
 		"ralph doctor --tasks-schema > tasks.schema.json",
 	)
@@ -34,6 +37,16 @@ func (v *doctorVerb) Run(e *cli.Env) error {
 	if v.TasksSchema {
 		_, err := e.Stdout.Write(story.Schema())
 		return err
+	}
+	if v.Sandbox {
+		found, err := doctor.TrySandboxes(context.Background(), e)
+		if err != nil {
+			return err
+		}
+		if v.JSON {
+			return cli.PrintJSON(e.Stdout, found, "  ")
+		}
+		return found.Print(e.Stdout)
 	}
 	d := doctor.Examine(e)
 	if v.JSON {

@@ -55,6 +55,7 @@ func commands() cli.Commands {
 		{Name: "version", Help: "Print the version.", Verb: func() any { return new(versionVerb) }},
 		{Name: "help", Help: "Show the help of all verbs, or of one.", Verb: func() any { return new(helpVerb) }},
 		{Name: "complete", Help: "Print what may come next on a command line, for the scripts of 'ralph completion'.", Verb: func() any { return new(completeVerb) }, Tag: cli.Hidden},
+		{Name: "inside", Help: "What ralph starts in a sandbox.", Verb: func() any { return new(insideVerb) }, Tag: cli.Hidden},
 		{Name: "runner", Help: "The detached runner; started by 'ralph start'.", Verb: func() any { return new(launch.RunnerVerb) }, Tag: cli.Hidden},
 	}
 }

@@ -39,6 +39,9 @@ type Config struct {
 	// Secrets masks texts that come in pieces, before these become events that are masked one by
 	// one. nil masks nothing.
 	Secrets *redact.Redactor
+	// Wrap, if not nil, returns the command that runs another one in a sandbox, and its
+	// environment.
+	Wrap func(argv, env []string) (wrapped, environment []string, err error)
 	// Deliver takes drafts in order; release is to be called when their memory may
 	// be used again. It may block, which holds the agent back.
 	Deliver func(drafts []event.Draft, release func())
@@ -97,6 +100,11 @@ func Start(cfg Config) (*Session, error) {
 		Argv: command.Argv, Dir: cfg.Spec.Dir, Mark: cfg.Mark,
 		Env:       process.Environment(cfg.Env, command.Drop, slices.Concat(command.Env, cfg.Own)),
 		KeepStdin: true, Raw: command.Text, Output: s.output, Linger: s.linger,
+	}
+	if cfg.Wrap != nil {
+		if spec.Argv, spec.Env, err = cfg.Wrap(spec.Argv, spec.Env); err != nil {
+			return nil, err
+		}
 	}
 	if command.ParentDeath {
 		spec.ParentDeath = syscall.SIGTERM

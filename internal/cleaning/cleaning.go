@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/safefile"
+	"github.com/ralph-loop/ralph/internal/sandbox"
 	"github.com/ralph-loop/ralph/internal/send"
 	"github.com/ralph-loop/ralph/internal/units"
 	"github.com/ralph-loop/ralph/internal/workspace"
@@ -261,6 +262,9 @@ func (l *Loop) Remove(e *cli.Env) error {
 		if now.Lifecycle.ID != l.id || now.Seq != l.seq {
 			return launch.ChangedMeanwhile(l.Name)
 		}
+		if err := l.removeVM(e); err != nil {
+			return err
+		}
 		if err := l.removeWorktree(e); err != nil {
 			return err
 		}
@@ -279,6 +283,15 @@ func (l *Loop) Remove(e *cli.Env) error {
 		l.Why = err.Error()
 	}
 	return err
+}
+
+// removeVM removes the virtual machine of a loop that worked in one.
+func (l *Loop) removeVM(e *cli.Env) error {
+	settings, err := launch.LoopSettings(e, l.Dir)
+	if err != nil || sandbox.Mode(settings.Sandbox.Mode) != sandbox.DockerSandbox || sandbox.DockerSandbox.Check() != nil {
+		return nil //nolint:nilerr // settings that cannot be read keep no loop from being removed
+	}
+	return sandbox.RemoveVM(context.Background(), l.id)
 }
 
 // removeWorktree removes the worktree, unless it has more work than a person was shown.

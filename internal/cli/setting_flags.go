@@ -79,7 +79,7 @@ func unaliased(word string) string {
 // plainSettings are the settings whose names look like flags, without agent and worktree: the
 // flag --agent takes a command, --worktree a branch.
 var plainSettings = []string{
-	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "reflect", "restart", "review", "snapshots",
+	"agents", "breaker", "completion", "context", "guard", "guardrails", "journal", "limits", "nesting", "notify", "reflect", "restart", "review", "sandbox", "snapshots",
 	"scm", "telemetry", "terminal",
 }
 

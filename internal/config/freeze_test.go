@@ -32,6 +32,7 @@ func full() Settings {
 		Breaker:    Breaker{NoProgress: 1},
 		Reflect:    Reflect{Every: 2},
 		Guard:      Guard{Unknown: "deny", Allow: []string{"a b"}, Deny: []string{"c"}, Off: []string{"cloud"}, Sessions: true},
+		Sandbox:    Sandbox{Mode: "podman", Network: "listed", Hosts: []string{"a.example"}, Write: []string{"~/w"}, Read: []string{"~/r"}, Hide: []string{"h"}, Image: "i", Memory: "4g", CPUs: "2", Pass: []string{"P"}},
 		Review:     Review{ReviewRules: event.ReviewRules{Skip: true, Cap: 2, Vote: VoteMajority, MayEdit: true}, Agents: []Agent{{Command: "claude", Model: "opus"}}},
 		Journal:    Journal{KeepIterations: 2},
 	}

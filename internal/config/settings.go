@@ -62,6 +62,7 @@ type Settings struct {
 	Guard      Guard          `json:"guard" doc:"which commands of an agent 'ralph hook pre-tool-use' refuses"`
 	Nesting    Nesting        `json:"nesting" doc:"how many loops the agents of a loop may start"`
 	Snapshots  Snapshots      `json:"snapshots" doc:"how the work tree is kept before each iteration, for 'ralph diff' and 'ralph rollback'"`
+	Sandbox    Sandbox        `json:"sandbox" doc:"how the agent is kept apart from the machine"`
 	Worktree   Worktree       `json:"worktree,omitzero" doc:"what a git worktree of a loop gets, with --worktree"`
 	Journal    Journal        `json:"journal" doc:"how the journal is kept"`
 	Notify     []Notification `json:"notify,omitempty" trust:"asked" doc:"how people are notified of what happens to the loop"`
@@ -171,6 +172,20 @@ type Snapshots struct {
 	Keep int `json:"keep" trust:"free" doc:"of how many iterations, besides the first, the work tree is kept in git; 0 keeps none"`
 }
 
+// Sandbox says how the agent is kept apart.
+type Sandbox struct {
+	Mode    string   `json:"mode" trust:"asked" enum:"none,auto,bwrap,landlock,seatbelt,docker,podman,docker-sandbox" doc:"how: bwrap or landlock of Linux, seatbelt of macOS, a container of docker or podman, a virtual machine of Docker Desktop; auto is the strongest that works here without a container"`
+	Network string   `json:"network" trust:"asked" enum:"open,listed,closed" doc:"what it reaches: everything, sandbox.hosts by a proxy, or nothing"`
+	Hosts   []string `json:"hosts,omitempty" trust:"asked" doc:"hosts that it reaches if sandbox.network is listed: example.com, *.example.com (each name below it) or example.com:8443; without a port 443 and 80"`
+	Write   []string `json:"write,omitempty" trust:"asked" doc:"further files and folders that it may change, from the project's folder or with ~/"`
+	Read    []string `json:"read,omitempty" trust:"asked" doc:"what it may read of what is hidden, such as ~/.config/gh"`
+	Hide    []string `json:"hide,omitempty" trust:"asked" doc:"further files and folders that it does not see"`
+	Image   string   `json:"image,omitempty" trust:"asked" doc:"the image of docker or podman, with the agent's program in it"`
+	Memory  string   `json:"memory,omitempty" trust:"asked" doc:"the memory of a container, such as 4g"`
+	CPUs    string   `json:"cpus,omitempty" trust:"asked" doc:"the processors of a container, such as 2"`
+	Pass    []string `json:"pass,omitempty" trust:"asked" doc:"names of variables that are passed into a container, such as ANTHROPIC_API_KEY"`
+}
+
 // Worktree says what the worktree of a loop gets.
 type Worktree struct {
 	Copy  []string `json:"copy,omitempty" trust:"asked" doc:"files that git does not track and that are copied into it, as in a .gitignore; one that looks like a secret has to be named without wildcards"`
@@ -242,6 +257,7 @@ func Defaults() Settings {
 		Review:    Review{ReviewRules: event.ReviewRules{Cap: 5, Vote: VoteAll}},
 		Nesting:   Nesting{Depth: 1, Loops: 16},
 		Snapshots: Snapshots{Keep: 50},
+		Sandbox:   Sandbox{Mode: "none", Network: "open"},
 		Journal:   Journal{SyncEvery: second, Compress: true, Raw: true},
 
 		SCM:      SCM{Draft: true},

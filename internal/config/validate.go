@@ -94,6 +94,17 @@ func checkTogether(s Settings) *Error {
 	if at := slices.Index(s.SCM.Tasks, TaskPullRequest); s.SCM.Publishes() && !slices.ContainsFunc(s.SCM.Tasks[:at], IsPush) {
 		return &Error{Key: "scm.tasks", Problem: "scm.tasks: pr comes before the branch is pushed", advice: `say ["commit", "push", "pr"]`}
 	}
+	return checkSandbox(s.Sandbox)
+}
+
+// checkSandbox checks what a sandbox needs besides its mode.
+func checkSandbox(s Sandbox) *Error {
+	if s.Network == "listed" && len(s.Hosts) == 0 {
+		return &Error{Key: "sandbox.hosts", Problem: "sandbox.hosts: is empty, and sandbox.network is listed", advice: "name the hosts that the agent needs, such as that of its model"}
+	}
+	if (s.Mode == "docker" || s.Mode == "podman") && s.Image == "" {
+		return &Error{Key: "sandbox.image", Problem: "sandbox.image: is missing, and sandbox.mode is " + s.Mode, advice: "name an image that has the agent's program"}
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -54,6 +55,10 @@ type Config struct {
 	// none.
 	ID        string
 	Snapshots int
+
+	// Settle is how long it may take, after the agent has ended, until the files are as it wrote
+	// them.
+	Settle time.Duration
 
 	// Shared says that other loops may work in the work tree: a review's changes are not undone.
 	Shared bool

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/credentials"
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/sandbox"
 	"github.com/ralph-loop/ralph/internal/workspace"
 	"github.com/ralph-loop/ralph/render"
 )
@@ -144,6 +145,9 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	if err := o.checkTrust(e, loaded); err != nil {
 		return config.Loaded{}, err
 	}
+	if _, given := loaded.Origins["sandbox.mode"]; given && loaded.Settings.Sandbox.Mode == string(sandbox.None) {
+		cli.Tell(e.Stderr, "sandbox.mode is none: the guard hook is all that there is between the agent and this machine")
+	}
 	if err := o.addStories(e, &loaded); err != nil {
 		return config.Loaded{}, err
 	}
@@ -155,7 +159,7 @@ func (o *Options) load(e *cli.Env) (config.Loaded, error) {
 	if len(loaded.Settings.Candidates()) == 0 {
 		return config.Loaded{}, cli.Refuse(AgentHint(), "no agent is chosen")
 	}
-	if err := preflight(e, loaded.Settings, o.workDir, o.branch(e), o.stories != nil); err != nil {
+	if err := preflight(e, loaded.Settings, o.workDir, o.branch(e), o.Worktree != nil || o.worktree != nil, o.stories != nil); err != nil {
 		return config.Loaded{}, err
 	}
 	return loaded, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/otlp"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/runner"
+	"github.com/ralph-loop/ralph/internal/sandbox"
 )
 
 // HintNotSpoken is the hint about an agent whose protocol is not supported.
@@ -35,7 +36,7 @@ func enoughFiles() error {
 // preflight refuses settings that one of the agents can never satisfy, before a loop begins. It
 // warns about limits and permissions that an agent does not support. tree is a folder on the branch
 // of the loop; "" for a new branch. A loop over stories needs no other proof of its claim.
-func preflight(e *cli.Env, settings config.Settings, workDir, tree string, stories bool) error {
+func preflight(e *cli.Env, settings config.Settings, workDir, tree string, worktree, stories bool) error {
 	warnings, err := CheckAgents(settings, workDir, Asks(e))
 	if err == nil {
 		warnings = append(warnings, keyMessages(e, settings)...)
@@ -43,12 +44,29 @@ func preflight(e *cli.Env, settings config.Settings, workDir, tree string, stori
 			warnings = append(warnings, warning, "hint: "+HintUnproved)
 		}
 		warnings = append(warnings, permissionWarnings(settings, workDir)...)
-		err = cmp.Or(checkForge(e, settings.SCM, tree), checkCollector(e, settings.Telemetry.OTLP))
+		err = cmp.Or(checkSandbox(settings.Sandbox, worktree), checkForge(e, settings.SCM, tree), checkCollector(e, settings.Telemetry.OTLP))
 	}
 	for _, warning := range warnings {
 		cli.Tell(e.Stderr, "%s", warning)
 	}
 	return err
+}
+
+// checkSandbox refuses a sandbox that cannot work here, before a loop begins. worktree says that
+// the loop works in one of its own.
+func checkSandbox(s config.Sandbox, worktree bool) error {
+	const hint = "'ralph doctor --sandbox' shows what works here; sandbox.mode chooses another, or none"
+	mode := sandbox.Mode(s.Mode)
+	if mode == sandbox.None || mode == sandbox.Auto {
+		return nil
+	}
+	if err := mode.Check(); err != nil {
+		return cli.Refuse(hint, "%w", err)
+	}
+	if mode == sandbox.Landlock && !worktree {
+		return cli.Refuse("start the loop with --worktree, or use bwrap", "sandbox landlock cannot keep the files of the loop from an agent that works beside them")
+	}
+	return nil
 }
 
 // checkForge refuses a loop that could not make its pull request, before an agent works.

@@ -93,6 +93,24 @@ func Untracked(ctx context.Context, dir string, patterns []string, env ...string
 	return names, nil
 }
 
+// GitFolders returns the folders of git that a commit in the work tree around dir changes: its own,
+// and for a linked work tree that of the repository.
+func GitFolders(ctx context.Context, dir string, env ...string) ([]string, error) {
+	g := gitIn(dir, env...)
+	at, err := g.locate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	common, err := g.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil {
+		return nil, err
+	}
+	if common == at.gitDir {
+		return []string{common}, nil
+	}
+	return []string{common, at.gitDir}, nil
+}
+
 // RepairWorktree tells the repository around dir that a linked work tree was moved to path.
 func RepairWorktree(ctx context.Context, dir, path string, env ...string) error {
 	if _, err := gitIn(dir, env...).read(ctx, "worktree", "repair", path); err != nil {

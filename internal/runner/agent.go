@@ -29,7 +29,7 @@ import (
 var dialects = map[string]func() agent.Dialect{
 	"amp":       func() agent.Dialect { return claude.NewAmp() },
 	"pi":        func() agent.Dialect { return pi.New() },
-	"rehearsal": func() agent.Dialect { return rehearsal.New(ownProgram(), player.Check) },
+	"rehearsal": func() agent.Dialect { return rehearsal.New(OwnProgram(), player.Check) },
 }
 
 // Ask asks an agent's program what it can do: see [agent.Ask].
@@ -157,9 +157,9 @@ func (r *runner) resumed(a config.Agent, p agent.Prompt) (string, error) {
 	return a.Session, nil
 }
 
-// ownProgram returns the program that plays rehearsals: ralph itself, or ralph on PATH if its own
+// OwnProgram returns the program that plays rehearsals: ralph itself, or ralph on PATH if its own
 // path is unknown.
-func ownProgram() string {
+func OwnProgram() string {
 	if self, err := os.Executable(); err == nil {
 		return self
 	}
@@ -219,7 +219,7 @@ func (r *runner) agent(place int, p agent.Prompt) (agent.Config, error) {
 		KeepRaw: r.Settings.Journal.Raw,
 		Now:     r.clock,
 
-		Secrets: r.redactor, Linger: r.linger,
+		Secrets: r.redactor, Linger: r.linger, Wrap: r.wrap,
 	}, nil
 }
 
@@ -238,7 +238,7 @@ func (r *runner) environment(place, iteration int) []string {
 	if a.Outlive {
 		env = append(env, OutliveVariable+"=1")
 	}
-	return append(withProgram(env, ownProgram()), credentials.AgentEnv(a)...)
+	return append(withProgram(env, OwnProgram()), credentials.AgentEnv(a)...)
 }
 
 // withProgram lets the agent's shell find the program that the prompt names: unless PATH has a

@@ -56,8 +56,12 @@ func (r *runner) probe(place int, argv []string) probeResult {
 		}
 	}()
 	said := process.Head{Max: maxProbeOutput}
+	argv, env, err := r.wrapProbe(argv, r.environment(place, 0))
+	if err != nil {
+		return probeResult{}
+	}
 	exit, err := process.Run(ctx, process.Command{
-		Argv: argv, Dir: r.WorkDir, Env: r.environment(place, 0), Mark: r.id + ".asked", Stdout: &said, Stderr: &said, Session: true,
+		Argv: argv, Dir: r.WorkDir, Env: env, Mark: r.id + ".asked", Stdout: &said, Stderr: &said, Session: true,
 		Grace: time.Millisecond,
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -24,6 +25,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/redact"
 	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/sandbox"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -96,7 +98,12 @@ type runner struct {
 	// places of the agents that had an iteration; used by the executor's worker
 	started  []int
 	follower follower
-	notifier *notifier // nil without a channel
+	notifier *notifier    // nil without a channel
+	sandbox  *sandbox.Box // nil without one
+	// interrupted says that a person could change files while the loop paused or waited.
+	interrupted atomic.Bool
+	// sandboxed is what the journal says of it; nil without a sandbox in the settings.
+	sandboxed *event.SandboxOpened
 	// traceParent is the span of another program in which the loop began; empty if there is none.
 	traceParent string
 	nested      *nesting
@@ -131,6 +138,7 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	r.decideKeys()
 	box, err := r.open(ctx)
 	if err != nil {
+		r.closeSandbox()
 		if r.project != nil {
 			_ = r.project.Close()
 			r.release()
@@ -161,10 +169,12 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	}
 	exported := r.exportTrace()
 	r.notifier = r.startNotifier()
+	r.reportSandbox()
 	failure := r.driver.Run(ctx)
 	cancel()
 	close(r.driverDone)
 	left := r.closeExecutor()
+	r.closeSandbox()
 	readers.Wait()
 	err := errors.Join(failure, finish(r.writer, r.driver.Engine))
 	state := r.driver.Engine.State()
@@ -214,13 +224,17 @@ func (r *runner) folded(events []event.Event, s *loopstate.State) {
 			// loop's folder for a repository without a commit.
 			_ = repo.Ignore(filepath.Dir(r.Dir))
 			r.removeDropped()
+		case event.TypeLoopPaused:
+			r.interrupted.Store(true)
+			r.reportReady(nil)
 		case event.TypeIterationEnded:
 			r.project.Iteration(*s.Last)
-		case event.TypeAgentStarted, event.TypeLoopPaused:
+		case event.TypeAgentStarted:
 			r.reportReady(nil)
 		case event.TypeLoopWaiting:
 			// Before a restart, the agent failed to start, and the loop may end yet.
 			if p, err := event.As[event.LoopWaiting](e); err == nil && p.For != event.WaitRestart {
+				r.interrupted.Store(p.For == event.WaitPerson || r.interrupted.Load())
 				r.reportReady(nil)
 			}
 		case event.TypeLoopEnded:

@@ -58,6 +58,7 @@ func (BreakerTripped) EventType() Type       { return TypeBreakerTripped }
 func (ClockJumped) EventType() Type          { return TypeClockJumped }
 func (NotificationSent) EventType() Type     { return TypeNotificationSent }
 func (NotificationFailed) EventType() Type   { return TypeNotificationFailed }
+func (SandboxOpened) EventType() Type        { return TypeSandboxOpened }
 func (TelemetryFailed) EventType() Type      { return TypeTelemetryFailed }
 func (TelemetryRestored) EventType() Type    { return TypeTelemetryRestored }
 func (Decided) EventType() Type              { return TypeDecided }
@@ -136,6 +137,7 @@ var catalogue = []entry{
 	entryOf[ClockJumped](),
 	entryOf[NotificationSent](),
 	entryOf[NotificationFailed](),
+	entryOf[SandboxOpened](),
 	entryOf[TelemetryFailed](),
 	entryOf[TelemetryRestored](),
 	entryOf[Decided](),

@@ -83,6 +83,8 @@ var samples = []event.Payload{
 	event.BreakerTripped{Rule: "noProgress", Step: "backoff", Count: 4, Evidence: "the files are as they were", Delay: 10000},
 	event.ClockJumped{By: 3600000},
 	event.NotificationSent{Channel: "ntfy ntfy.example", Occasion: "question"},
+	event.SandboxOpened{Mode: "bwrap", Network: "listed", Hosts: []string{"api.example.com"}},
+	event.SandboxOpened{Mode: "none", Network: "open", Why: "sandbox bwrap is not available here: there is no program bwrap"},
 	event.NotificationFailed{Channel: "mail ada@mill.example", Occasion: "waiting", Why: "sendmail: exit 75"},
 	event.TelemetryFailed{To: "http://localhost:4318/v1/traces", Why: "connection refused"},
 	event.TelemetryRestored{To: "http://localhost:4318/v1/traces"},

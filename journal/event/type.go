@@ -74,6 +74,7 @@ const (
 
 	TypeNotificationSent   Type = "notification.sent"
 	TypeNotificationFailed Type = "notification.failed"
+	TypeSandboxOpened      Type = "sandbox.opened"
 	TypeTelemetryFailed    Type = "telemetry.failed"
 	TypeTelemetryRestored  Type = "telemetry.restored"
 

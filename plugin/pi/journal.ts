@@ -308,6 +308,8 @@ export class Fold {
 				return this.note("warning", `No progress (${str(d.rule)}, ${num(d.count) ?? "?"} iterations): ${str(d.evidence)}`);
 			case "review.undone":
 				return this.note("warning", `The reviewer of ${str(d.story)} changed files, and they were put back: ${list(d.files).slice(0, 10).map(str).join(", ")}`);
+			case "sandbox.opened":
+				return why === "" ? this.note("info", `The agent works in a sandbox (${str(d.mode)}).`) : this.note("warning", `No sandbox holds here: ${why}`);
 			case "notification.failed":
 				return this.note("warning", `No notification by ${str(d.channel)}: ${why}`);
 			case "telemetry.failed":

@@ -1,0 +1,293 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/guardrail"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/repo"
+	"github.com/ralph-loop/ralph/internal/sandbox"
+	"github.com/ralph-loop/ralph/internal/shellguard"
+	"github.com/ralph-loop/ralph/internal/task"
+	"github.com/ralph-loop/ralph/internal/units"
+	"github.com/ralph-loop/ralph/journal/event"
+)
+
+// SandboxError says that the sandbox of the settings cannot be made.
+type SandboxError struct{ err error }
+
+func (e *SandboxError) Error() string { return e.err.Error() }
+func (e *SandboxError) Unwrap() error { return e.err }
+
+// Hint returns the next step.
+func (e *SandboxError) Hint() string {
+	return "'ralph doctor --sandbox' shows what works here; sandbox.mode chooses another, or none"
+}
+
+// sandboxFolder is the folder in the loop's with the caches of sandboxed programs.
+const sandboxFolder = "sandbox"
+
+// openSandbox opens the sandbox of the settings. It ends what a dead runner left in it.
+func (r *runner) openSandbox(ctx context.Context) error {
+	mode := sandbox.Mode(r.Settings.Sandbox.Mode)
+	if mode == sandbox.None || mode == "" {
+		return nil
+	}
+	var why string
+	if mode == sandbox.Auto {
+		if mode, why = r.strongest(ctx); mode == sandbox.None {
+			r.sandboxed = &event.SandboxOpened{Mode: string(mode), Network: string(sandbox.Open), Why: why}
+			return nil
+		}
+	}
+	p, err := r.sandboxPolicy(ctx, mode)
+	if err == nil {
+		r.sandbox, err = sandbox.OpenBox(ctx, p)
+	}
+	if err == nil {
+		err = r.sandbox.Sweep(ctx)
+	}
+	if err == nil && !mode.Contained() { // a policy that cannot be kept, before an agent needs it
+		_, _, err = r.sandbox.Wrap([]string{OwnProgram()}, nil)
+	}
+	if err != nil {
+		return &SandboxError{err}
+	}
+	r.sandboxed = &event.SandboxOpened{Mode: string(mode), Network: string(p.Network), Hosts: p.Hosts, Why: why}
+	return nil
+}
+
+// strongest returns the strongest sandbox without a container that holds here, or none with the
+// reasons.
+func (r *runner) strongest(ctx context.Context) (mode sandbox.Mode, why string) {
+	var reasons []string
+	for _, mode := range sandbox.Local() {
+		err := holds(ctx, mode, r.Home)
+		if err == nil && mode == sandbox.Landlock && r.Tree == r.Project {
+			err = fmt.Errorf("%s needs a loop in a worktree", mode)
+		}
+		if err == nil {
+			return mode, ""
+		}
+		reasons = append(reasons, err.Error())
+	}
+	return sandbox.None, strings.Join(reasons, "; ")
+}
+
+// holds tries to escape from a sandbox without a container, and returns how that is possible.
+func holds(ctx context.Context, mode sandbox.Mode, home string) error {
+	attempts, err := sandbox.Escape(ctx, mode, OwnProgram(), "", home)
+	if err != nil {
+		return err
+	}
+	var ways []string
+	for _, a := range attempts {
+		if a.Escaped && !slices.Contains(sandbox.Known(mode), a.What) {
+			ways = append(ways, a.What)
+		}
+	}
+	if len(ways) > 0 {
+		return fmt.Errorf("%s does not hold here: %s", mode, strings.Join(ways, ", "))
+	}
+	return nil
+}
+
+// sandboxPolicy says what the agents of this loop may do.
+func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.Policy, error) {
+	s := r.Settings.Sandbox
+	home := lastOf(r.Env, "HOME")
+	p := sandbox.Policy{
+		Mode: mode, Dir: r.WorkDir, Network: sandbox.Network(s.Network), Hosts: s.Hosts, Self: OwnProgram(), Home: home,
+		Name: sandbox.NameOf(r.id), Temp: filepath.Join(r.Dir, sandboxFolder),
+		Image: s.Image, Memory: s.Memory, CPUs: s.CPUs, Pass: slices.Concat(s.Pass, r.passedKeys()), State: filepath.Join(r.Home, "docker-sandbox"),
+	}
+	if (mode == sandbox.Docker || mode == sandbox.Podman) && p.Image == "" {
+		return p, fmt.Errorf("sandbox %s needs sandbox.image, an image with the agent's program", mode)
+	}
+	for _, dir := range []string{filepath.Join(p.Temp, "cache"), filepath.Join(r.Dir, "inbox")} { // Landlock knows only what exists
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return p, err
+		}
+	}
+	tree, err := repo.WorkTree(r.Tree)
+	if err != nil {
+		return p, err
+	}
+	p.Write = append(p.Write, tree, r.WorkDir)
+	git, err := repo.GitFolders(ctx, r.Tree, r.Env...)
+	if err != nil && !repo.Absent(err) {
+		return p, err
+	}
+	allowGit(&p, tree, git)
+	if mode == sandbox.Landlock { // it cannot take files out of a folder
+		p.Write = append(p.Write, filepath.Join(r.Dir, "inbox"), filepath.Join(r.Dir, task.TaskFile), filepath.Join(r.Dir, task.ReflectFile))
+	} else {
+		p.Write = append(p.Write, r.Dir)
+	}
+	p.Protect = append(p.Protect, filepath.Join(r.Dir, "inbox", "rejected"))
+	for _, path := range shellguard.LoopFiles(r.Dir) {
+		if filepath.Base(path) != "inbox" { // the verbs of an agent write there
+			p.Ralph = append(p.Ralph, path)
+		}
+	}
+	if r.Tree == r.Project {
+		p.Ralph = append(p.Ralph, filepath.Join(r.Project, ".ralph"))
+	}
+	if err := r.protectGuardrails(&p); err != nil {
+		return p, err
+	}
+	if home != "" {
+		p.Hide = append(p.Hide, sandbox.SecretsOf(home)...)
+		for _, a := range r.Settings.AllAgents() {
+			write, protect := sandbox.StateOf(a.Program(), home, append(slices.Clone(r.Env), r.environment(0, 0)...))
+			p.Write, p.Protect = append(p.Write, write...), append(p.Protect, protect...)
+		}
+	}
+	p.Hide = append(p.Hide, r.Home)
+	p.Show = append(p.Show, filepath.Join(r.Home, "registry"))
+	place := func(names []string) (paths []string) {
+		for _, name := range names {
+			paths = append(paths, placeOf(name, r.Project, home))
+		}
+		return paths
+	}
+	p.Write, p.Show, p.Hide = append(p.Write, place(s.Write)...), append(p.Show, place(s.Read)...), append(p.Hide, place(s.Hide)...)
+	p.Hide = slices.DeleteFunc(p.Hide, func(path string) bool {
+		return slices.Contains(p.Show, path) || slices.ContainsFunc(p.Write, func(write string) bool { return write == path })
+	})
+	if mode == sandbox.Landlock {
+		p.Write = existing(p.Write)
+	}
+	return p, nil
+}
+
+// allowGit lets the agent commit. What git runs outside of the sandbox, or where it looks for that,
+// stays as it is.
+func allowGit(p *sandbox.Policy, tree string, folders []string) {
+	if len(folders) == 0 {
+		return
+	}
+	common, own := folders[0], folders[len(folders)-1]
+	if common == own {
+		p.Write = append(p.Write, own)
+		_ = os.Mkdir(filepath.Join(own, "hooks"), 0o755) // so that it can be protected; it exists, mostly
+		for _, name := range []string{"config", "config.worktree", "hooks", "info"} {
+			p.Protect = append(p.Protect, filepath.Join(own, name))
+		}
+		return
+	}
+	// A linked work tree: of the repository only what a commit on its branch needs.
+	for _, name := range []string{"objects", "refs", "logs"} {
+		_ = os.Mkdir(filepath.Join(common, name), 0o755) // git makes it when it needs it
+		p.Write = append(p.Write, filepath.Join(common, name))
+	}
+	p.Write = append(p.Write, own)
+	p.Protect = append(p.Protect, filepath.Join(tree, ".git"))
+	for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
+		p.Protect = append(p.Protect, filepath.Join(own, name))
+	}
+}
+
+// placeOf returns the path that a name in sandbox.write and its like means.
+func placeOf(name, project, home string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(home, rest)
+	}
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(project, name)
+}
+
+func existing(paths []string) []string {
+	return slices.DeleteFunc(paths, func(path string) bool { _, err := os.Stat(path); return err != nil })
+}
+
+// protectGuardrails protects the files of the guardrails that have to stay as they are.
+func (r *runner) protectGuardrails(p *sandbox.Policy) error {
+	var protected []guardrail.Guardrail
+	for _, g := range Guards(r.Settings) {
+		if g.Protect {
+			protected = append(protected, g)
+		}
+	}
+	if len(protected) == 0 {
+		return nil
+	}
+	snapshot, err := guardrail.NewSnapshot(guardrail.Place{Work: r.Tree, Settings: r.Project}, protected)
+	if err != nil {
+		return err
+	}
+	for _, record := range snapshot.Records() {
+		if record.Protected && record.Kind == guardrail.KindFile {
+			p.Protect = append(p.Protect, filepath.Join(r.Tree, filepath.FromSlash(record.Path)))
+		}
+	}
+	return nil
+}
+
+// passedKeys are the variables with keys that agents get.
+func (r *runner) passedKeys() (names []string) {
+	for _, a := range r.Settings.AllAgents() {
+		if known, ok := a.Known(); ok {
+			names = append(names, known.Keys...)
+		}
+		for name := range a.Env {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// reportSandbox records in which sandbox the agents are.
+func (r *runner) reportSandbox() {
+	if r.sandboxed != nil {
+		r.recordLater(*r.sandboxed)
+	}
+}
+
+// closeSandbox ends the sandbox, and says which hosts it kept from the agent.
+func (r *runner) closeSandbox() {
+	if r.sandbox == nil {
+		return
+	}
+	if n, hosts := r.sandbox.Refused(); n > 0 {
+		r.warn(fmt.Errorf("the sandbox refused %s, to %s", units.Quantity(n, "connection"), strings.Join(hosts, ", ")))
+	}
+	if err := r.sandbox.Sweep(context.Background()); err != nil {
+		r.warn(err)
+	}
+	if err := r.sandbox.Close(); err != nil {
+		r.warn(err)
+	}
+	r.sandbox = nil
+}
+
+// wrap returns the command that runs an agent in the sandbox.
+func (r *runner) wrap(argv, env []string) (wrapped, environment []string, err error) {
+	ctx := context.Background() // each of these has a limit of its own
+	err = r.sandbox.Sweep(ctx)  // of an agent that was killed
+	if err == nil && r.interrupted.Swap(false) {
+		err = r.sandbox.Refresh(ctx)
+	}
+	if err == nil && r.sandbox.Settle() > 0 {
+		err = r.sandbox.Put(ctx, filepath.Join(r.Tree, plan.Active), plan.Path(r.Tree, plan.Tasks))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.sandbox.Wrap(argv, env)
+}
+
+// wrapProbe is wrap for a question to the agent's program.
+func (r *runner) wrapProbe(argv, env []string) (wrapped, environment []string, err error) {
+	if r.sandbox == nil || !r.sandbox.Mode.Contained() {
+		return argv, env, nil
+	}
+	return r.sandbox.Probe().Wrap(argv, env)
+}

@@ -1,0 +1,113 @@
+package sandbox
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// emptied are folders of the machine with files and sockets of other programs. In the sandbox they
+// are empty, but for what is mounted into them.
+var emptied = []string{"/tmp", "/var/tmp", "/run"}
+
+// resolvers are what programs read to resolve names, where /etc/resolv.conf leads there.
+var resolvers = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"}
+
+// bwrap runs the agent with bubblewrap: in a file system in which everything is read-only but what
+// the policy allows, among processes of its own, and with a network of its own unless it is open.
+func (b *Box) bwrap(argv, env []string) (wrapped, environment []string) {
+	wrapped = []string{b.Self, "inside", "--ignore-term", "--", "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
+	if b.Network != Open {
+		wrapped = append(wrapped, "--unshare-net")
+	}
+	wrapped = append(wrapped, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+	for _, m := range b.mounts(argv, env) {
+		wrapped = append(wrapped, m.arguments()...)
+	}
+	inside := []string{b.Self, "inside", "--default-term"}
+	if b.proxy != nil {
+		wrapped = append(wrapped, "--bind", b.proxy.Socket, b.proxy.Socket)
+		inside = append(inside, "--proxy", b.proxy.Socket)
+	}
+	wrapped = append(wrapped, "--chdir", b.Dir, "--")
+	return slices.Concat(wrapped, inside, []string{"--"}, argv), with(env, b.caches()...)
+}
+
+// A mount is how a path is seen in the sandbox.
+type mount struct {
+	path string
+	how  string // an option of bwrap
+}
+
+func (m mount) arguments() []string {
+	switch m.how {
+	case "--tmpfs":
+		return []string{m.how, m.path}
+	case "--hide-file":
+		return []string{"--ro-bind", "/dev/null", m.path}
+	}
+	return []string{m.how, m.path, m.path}
+}
+
+// mounts returns how paths are seen: a folder before what is in it, since a later mount hides an
+// earlier one. Of two about one path, the one of the policy that allows less counts.
+func (b *Box) mounts(argv, env []string) (all []mount) {
+	for _, dir := range emptied {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			all = append(all, mount{dir, "--tmpfs"})
+		}
+	}
+	for _, path := range slices.Concat(b.programs(argv, env), resolvers) {
+		if slices.ContainsFunc(emptied, func(dir string) bool { return within(dir, path) }) {
+			all = append(all, mount{path, "--ro-bind-try"})
+		}
+	}
+	for _, path := range append([]string{b.Temp}, b.Write...) {
+		all = append(all, mount{path, "--bind-try"})
+	}
+	for _, path := range slices.Concat(b.Show, b.Protect, b.Ralph) {
+		all = append(all, mount{path, "--ro-bind-try"})
+	}
+	for _, path := range b.Hide {
+		switch info, err := os.Lstat(path); {
+		case err != nil:
+		case info.IsDir():
+			all = append(all, mount{path, "--tmpfs"})
+		case info.Mode().IsRegular():
+			all = append(all, mount{path, "--hide-file"})
+		}
+	}
+	slices.SortStableFunc(all, func(a, c mount) int { return cmp.Compare(strings.Count(a.path, "/"), strings.Count(c.path, "/")) })
+	return all
+}
+
+// programs are the files and folders that the command needs and that may be in a folder which the
+// sandbox empties: ralph itself, the agent's program, a script, and the folders of PATH.
+func (b *Box) programs(argv, env []string) []string {
+	paths := []string{b.Self}
+	for _, word := range argv {
+		if filepath.IsAbs(word) {
+			paths = append(paths, word)
+			if real, err := filepath.EvalSymlinks(word); err == nil {
+				paths = append(paths, real)
+			}
+		}
+	}
+	for _, entry := range env {
+		if list, ok := strings.CutPrefix(entry, "PATH="); ok {
+			for _, dir := range filepath.SplitList(list) {
+				if filepath.IsAbs(dir) {
+					paths = append(paths, filepath.Clean(dir))
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(emptied, path) })
+}
+
+// within reports whether a path is in a folder, or is it.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

@@ -1,0 +1,220 @@
+// Package sandbox wraps the command of an agent, so that the agent reaches only what it needs. The
+// runner, the journal and the guardrails stay outside.
+//
+//	p := sandbox.Policy{Mode: sandbox.Bwrap, Dir: tree, Write: …, Protect: …, Hide: …, Network: sandbox.Listed}
+//	box, err := sandbox.OpenBox(ctx, p)    // starts the proxy, if the network is limited
+//	argv, env, err := box.Wrap(argv, env)  // of each process of the agent
+//	err = box.Sweep(ctx)                   // containers that a dead runner left
+//	err = box.Close()
+//
+// A wrapped command is a longer one: bwrap … -- ralph inside … -- agent. The program "ralph inside"
+// does what has to be done in the sandbox itself: it applies Landlock, and connects the agent with
+// the proxy of the runner (see [Inside]).
+//
+// # What each mode does
+//
+//	bwrap           a file system of its own: all is read-only but Write, Hide is empty; own processes
+//	landlock        rules of the kernel on the same files; needs a loop in a worktree
+//	seatbelt        the same with the rules of macOS
+//	docker, podman  a container with the tree, and nothing of the machine
+//	docker-sandbox  a virtual machine of Docker Desktop
+//
+// What a mode keeps from the agent is tried by [Escape]; see 'ralph doctor --sandbox'.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+)
+
+// Mode is how the agent is kept apart.
+type Mode string
+
+// The modes.
+const (
+	None          Mode = "none"
+	Auto          Mode = "auto" // the strongest of bwrap, landlock and seatbelt that works here
+	Bwrap         Mode = "bwrap"
+	Landlock      Mode = "landlock"
+	Seatbelt      Mode = "seatbelt"
+	Docker        Mode = "docker"
+	Podman        Mode = "podman"
+	DockerSandbox Mode = "docker-sandbox"
+)
+
+// Network is what the agent reaches.
+type Network string
+
+// The networks.
+const (
+	Open   Network = "open"   // as the person
+	Closed Network = "closed" // nothing
+	Listed Network = "listed" // the hosts of Policy.Hosts, by a proxy of ralph's
+)
+
+// A Policy says what the agent may do. All paths are absolute and without links.
+type Policy struct {
+	Mode    Mode
+	Dir     string   // where the agent works
+	Write   []string // files and folders that it may change
+	Protect []string // parts of Write that it may only read, so far as the mode can tell them apart
+	Ralph   []string // likewise; without that the mode is refused
+	Hide    []string // what it may not even read
+	Show    []string // parts of Hide that it may read
+	Network Network
+	Hosts   []string // of Listed: example.com, *.example.com or example.com:8443
+	Self    string   // the program ralph
+	Name    string   // of the sandbox: the same for all processes of a loop
+	Home    string   // the person's home folder
+	Temp    string   // a folder for temporary files, which exists
+
+	// Of containers.
+	Image  string
+	Memory string   // such as 4g
+	CPUs   string   // such as 2
+	Pass   []string // names of variables that the agent gets, besides those that ralph sets
+	// Of docker-sandbox: where the login of the agent is kept.
+	State string
+}
+
+// Box is an open sandbox. Wrap may be called by several goroutines.
+type Box struct {
+	Policy
+	proxy *Proxy       // nil unless the network is listed
+	count atomic.Int64 // of containers
+}
+
+// ErrUnavailable reports that a mode does not work on this machine.
+var ErrUnavailable = errors.New("is not available here")
+
+// Local are the modes without a container, the strongest first.
+func Local() []Mode {
+	if runtime.GOOS == "darwin" {
+		return []Mode{Seatbelt}
+	}
+	return []Mode{Bwrap, Landlock}
+}
+
+// program is the one that a mode needs; "" for one that the kernel has.
+func (m Mode) program() string {
+	switch m {
+	case Seatbelt:
+		return "sandbox-exec"
+	case DockerSandbox:
+		return "docker"
+	case Bwrap, Docker, Podman:
+		return string(m)
+	}
+	return ""
+}
+
+// Contained reports whether the agent's program is that of an image, not of this machine.
+func (m Mode) Contained() bool { return slices.Contains([]Mode{Docker, Podman, DockerSandbox}, m) }
+
+// Check returns an error that satisfies errors.Is with ErrUnavailable if a mode lacks its program
+// or its kernel. Whether it holds, only [Escape] shows.
+func (m Mode) Check() error {
+	if program := m.program(); program != "" {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("sandbox %s %w: there is no program %s", m, ErrUnavailable, program)
+		}
+	}
+	if m == Landlock {
+		if version := landlockVersion(); version < minLandlock {
+			return fmt.Errorf("sandbox %s %w: the kernel has version %d of it, and %d is needed", m, ErrUnavailable, version, minLandlock)
+		}
+	}
+	return nil
+}
+
+// OpenBox makes a sandbox ready. For Listed it starts the proxy, which Close ends.
+func OpenBox(ctx context.Context, p Policy) (*Box, error) {
+	if err := p.Mode.Check(); err != nil {
+		return nil, err
+	}
+	b := &Box{Policy: p}
+	if p.Network == Listed && p.Mode != DockerSandbox {
+		proxy, err := StartProxy(p.Hosts)
+		if err != nil {
+			return nil, err
+		}
+		b.proxy = proxy
+	}
+	if p.Mode == DockerSandbox {
+		if err := b.prepareVM(ctx); err != nil {
+			return nil, errors.Join(err, b.Close())
+		}
+	}
+	return b, nil
+}
+
+// Probe returns the same sandbox for a short command beside the agent.
+func (b *Box) Probe() *Box {
+	probe := &Box{Policy: b.Policy, proxy: b.proxy}
+	probe.Name += "-probe"
+	return probe
+}
+
+// Close ends the proxy. Processes of the agent are ended by who started them.
+func (b *Box) Close() error {
+	if b == nil || b.proxy == nil {
+		return nil
+	}
+	return b.proxy.Close()
+}
+
+// Refused returns how many connections the proxy refused, and the last hosts of them.
+func (b *Box) Refused() (count int, hosts []string) {
+	if b == nil || b.proxy == nil {
+		return 0, nil
+	}
+	return b.proxy.Refused()
+}
+
+// Wrap returns the command that runs argv in the sandbox, and its environment.
+func (b *Box) Wrap(argv, env []string) (wrapped, environment []string, err error) {
+	if b == nil {
+		return argv, env, nil
+	}
+	if !b.Mode.Contained() && b.Mode != None && len(argv) > 0 {
+		if _, err := exec.LookPath(argv[0]); err != nil && !strings.ContainsRune(argv[0], '/') {
+			return nil, nil, err // here, where it can be reported as what it is
+		}
+	}
+	switch b.Mode {
+	case None, "":
+		return argv, env, nil
+	case Bwrap:
+		wrapped, environment = b.bwrap(argv, env)
+	case Landlock:
+		wrapped, environment, err = b.landlock(argv, env)
+	case Seatbelt:
+		wrapped, environment = b.seatbelt(argv, env)
+	case Docker, Podman:
+		wrapped, environment = b.container(argv, env)
+	case DockerSandbox:
+		wrapped, environment = b.inVM(argv, env)
+	default:
+		err = fmt.Errorf("there is no sandbox %q", b.Mode)
+	}
+	return wrapped, environment, err
+}
+
+// with returns an environment with further entries, which win.
+func with(env []string, more ...string) []string { return append(slices.Clip(env), more...) }
+
+// caches are the variables that lead programs to caches of the sandbox: those of the person may not
+// be written, because programs outside trust them.
+func (b *Box) caches() []string {
+	cache := b.Temp + "/cache"
+	return []string{"XDG_CACHE_HOME=" + cache, "GOCACHE=" + cache + "/go-build", "npm_config_cache=" + cache + "/npm"}
+}
+
+// temporary are those of a sandbox that has no /tmp of its own.
+func (b *Box) temporary() []string { return append(b.caches(), "TMPDIR="+b.Temp) }

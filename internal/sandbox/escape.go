@@ -1,0 +1,225 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ralph-loop/ralph/internal/process"
+	"github.com/ralph-loop/ralph/internal/safefile"
+)
+
+// An Attempt is one try to get out of a sandbox.
+type Attempt struct {
+	What    string `json:"what"`
+	Escaped bool   `json:"escaped"`
+	Says    string `json:"says,omitempty"` // what happened
+}
+
+// targets are what the attempts are about: files and processes that were made for them.
+type targets struct {
+	Outside string `json:"outside"` // a folder beside the tree
+	Tree    string `json:"tree"`
+	Journal string `json:"journal"`
+	Config  string `json:"config"`
+	Task    string `json:"task"`
+	Secret  string `json:"secret"`  // in ~/.ssh
+	Address string `json:"address"` // of a server that is not listed
+	Runner  int    `json:"runner"`  // pid
+	Mark    string `json:"mark"`    // in the arguments of a process that is left behind
+}
+
+// Escape runs attempts to escape in a sandbox of that mode, on files and processes that it makes
+// for them in a folder, which should not be one for temporary files, and removes. The network is
+// closed. An error says that nothing could be tried.
+func Escape(ctx context.Context, mode Mode, self, image, folder string) ([]Attempt, error) {
+	if mode == DockerSandbox {
+		return nil, fmt.Errorf("sandbox %s cannot be tried without Docker Desktop", mode)
+	}
+	if err := mode.Check(); err != nil {
+		return nil, err
+	}
+	if mode.Contained() && image == "" {
+		return nil, errors.New("set sandbox.image to an image to try it in")
+	}
+	dir, err := os.MkdirTemp(folder, "escape-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	t, policy, err := prepareEscape(dir)
+	if err != nil {
+		return nil, err
+	}
+	policy.Mode, policy.Self, policy.Image, policy.Network = mode, self, image, Closed
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	t.Address = listener.Addr().String()
+	victim := exec.Command(self, "inside", "--sleep", "60s")
+	if err := victim.Start(); err != nil {
+		return nil, err
+	}
+	defer func() { _ = victim.Process.Kill(); _ = victim.Wait() }() // it may have ended
+	t.Runner = victim.Process.Pid
+	return t.try(ctx, policy)
+}
+
+// prepareEscape makes a project with a loop in a worktree, and a home with a secret.
+func prepareEscape(dir string) (targets, Policy, error) {
+	loop := filepath.Join(dir, "project", ".ralph", "loop")
+	t := targets{
+		Outside: filepath.Join(dir, "outside"), Tree: filepath.Join(loop, "worktree"), Journal: filepath.Join(loop, "journal", "000001.jsonl"),
+		Config: filepath.Join(loop, "config.json"), Task: filepath.Join(loop, "task.md"), Secret: filepath.Join(dir, "home", ".ssh", "id_ed25519"),
+		Mark: filepath.Base(dir),
+	}
+	for _, name := range []string{filepath.Join(t.Outside, "x"), filepath.Join(t.Tree, "x"), t.Journal, t.Config, t.Task, t.Secret, filepath.Join(dir, "temp", "x")} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), safefile.WriteFile(name, []byte("made for an attempt\n"), 0o600)); err != nil {
+			return t, Policy{}, err
+		}
+	}
+	return t, Policy{
+		Dir: t.Tree, Write: []string{t.Tree, t.Task}, Ralph: []string{filepath.Dir(t.Journal), t.Config}, Hide: []string{filepath.Dir(t.Secret)},
+		Name: "ralph-" + strings.ToLower(t.Mark), Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp"),
+	}, nil
+}
+
+// Known are the attempts that succeed by design of a mode, and are met otherwise: ralph itself ends
+// what an agent leaves behind.
+func Known(mode Mode) []string {
+	if mode == Landlock || mode == Seatbelt {
+		return []string{leaveBehind}
+	}
+	return nil
+}
+
+const leaveBehind = "leave a process behind"
+
+// escapeTime bounds the attempts of one mode.
+const escapeTime = time.Minute
+
+func (t targets) try(ctx context.Context, policy Policy) ([]Attempt, error) {
+	ctx, cancel := context.WithTimeout(ctx, escapeTime)
+	defer cancel()
+	box, err := OpenBox(ctx, policy)
+	if err != nil {
+		return nil, err
+	}
+	defer box.Close()
+	text, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	self := policy.Self
+	if policy.Mode.Contained() {
+		self = selfInside
+		box.Protect = append(box.Protect, policy.Self)
+	}
+	argv, env, err := box.Wrap([]string{self, "inside", "--escape", string(text)}, os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	if policy.Mode.Contained() {
+		at := len(argv) - 5 // before the image
+		argv = append(argv[:at:at], append([]string{"--volume", policy.Self + ":" + selfInside + ":ro"}, argv[at:]...)...)
+	}
+	var out bytes.Buffer
+	errs := process.Tail{Max: 2000}
+	exit, err := process.Run(ctx, process.Command{Argv: argv, Env: env, Dir: policy.Dir, Stdout: &out, Stderr: &errs, Mark: "escape-" + t.Mark, Session: true})
+	if err == nil {
+		err = exit.Failure()
+	}
+	var attempts []Attempt
+	if err == nil {
+		err = json.Unmarshal(out.Bytes(), &attempts)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sandbox %s does not work here: %w: %s", policy.Mode, err, strings.Join(strings.Fields(errs.String()), " "))
+	}
+	if err := box.Sweep(ctx); err != nil {
+		return attempts, err
+	}
+	return append(attempts, t.left()), nil
+}
+
+// left looks for the process that the attempts left behind.
+func (t targets) left() Attempt {
+	a := Attempt{What: leaveBehind, Says: "it ended with the agent"}
+	time.Sleep(100 * time.Millisecond) // it may be ending
+	found, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range found {
+		text, err := safefile.Read(name, 1<<20)
+		if err == nil && bytes.Contains(text, []byte("--sleep\x0061s")) && bytes.Contains(text, []byte(t.Mark)) {
+			a.Escaped, a.Says = true, "pid "+filepath.Base(filepath.Dir(name))+" lives"
+		}
+	}
+	return a
+}
+
+// attempts makes all attempts, from within the sandbox.
+func (t targets) attempts() []Attempt {
+	var all []Attempt
+	try := func(what string, do func() error) {
+		a := Attempt{What: what, Escaped: true}
+		if err := do(); err != nil {
+			a.Escaped, a.Says = false, err.Error()
+		}
+		all = append(all, a)
+	}
+	try("write outside of the tree", func() error { return safefile.WriteFile(filepath.Join(t.Outside, "new"), nil, 0o600) })
+	try("read ~/.ssh", func() error { _, err := safefile.Read(t.Secret, 1<<10); return err })
+	try("change the journal", func() error { return appendTo(t.Journal) })
+	try("replace config.json", func() error { return os.Rename(filepath.Join(t.Tree, "x"), t.Config) })
+	try("change config.json", func() error { return appendTo(t.Config) })
+	try("reach a forbidden host", func() error {
+		c, err := net.DialTimeout("tcp", t.Address, 3*time.Second)
+		if err == nil {
+			err = c.Close()
+		}
+		return err
+	})
+	try("signal the runner", func() error { return signalProcess(t.Runner) })
+	try("trace the runner", func() error { return traceProcess(t.Runner) })
+	all = append(all, t.usable()...)
+	if err := leaveProcess(t.Mark); err != nil {
+		all = append(all, Attempt{What: leaveBehind, Says: err.Error()})
+	}
+	return all
+}
+
+// usable are what an agent must be able to do. It counts as escaped if it cannot, since a sandbox
+// in which nothing works would pass everything else.
+func (t targets) usable() []Attempt {
+	var all []Attempt
+	for what, do := range map[string]func() error{
+		"work in the tree": func() error { return safefile.WriteFile(filepath.Join(t.Tree, "new"), nil, 0o600) },
+		"change task.md":   func() error { return appendTo(t.Task) },
+	} {
+		if err := do(); err != nil {
+			all = append(all, Attempt{What: what, Escaped: true, Says: "an agent could not: " + err.Error()})
+		}
+	}
+	return all
+}
+
+func appendTo(name string) error {
+	f, err := safefile.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("by an attempt\n")
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,57 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+)
+
+// landlockVersion is the version of Landlock in this kernel; 0 without it.
+func landlockVersion() int {
+	version, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	return version
+}
+
+// restrict limits this process, and all that it starts, for good. On a kernel that cannot limit the
+// network or signals these stay as they are, which [Escape] shows.
+func (r ruleset) restrict() error {
+	if landlockVersion() < minLandlock {
+		return fmt.Errorf("sandbox %s %w", Landlock, ErrUnavailable)
+	}
+	config := landlock.V8
+	if !r.Net {
+		config.HandledAccessNet = 0
+	}
+	var rules []landlock.Rule
+	for _, path := range r.Read {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			rules = append(rules, landlock.RODirs(path).IgnoreIfMissing())
+		} else if err == nil { // else it is gone, or leads nowhere
+			rules = append(rules, landlock.ROFiles(path).IgnoreIfMissing())
+		}
+	}
+	for _, path := range r.Write {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		rule := landlock.RWFiles(path)
+		if info.IsDir() {
+			rule = landlock.RWDirs(path).WithRefer()
+		}
+		if filepath.Dir(path) == "/dev" {
+			rule = rule.WithIoctlDev()
+		}
+		rules = append(rules, rule.IgnoreIfMissing())
+	}
+	for _, port := range r.Ports {
+		rules = append(rules, landlock.ConnectTCP(uint16(port)), landlock.BindTCP(uint16(port)))
+	}
+	return config.BestEffort().Restrict(rules...)
+}

@@ -1,0 +1,349 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test's own program be "ralph inside".
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != "inside" {
+		os.Exit(m.Run())
+	}
+	var in Inside
+	flags := flag.NewFlagSet("inside", flag.ExitOnError)
+	flags.BoolVar(&in.IgnoreTerm, "ignore-term", false, "")
+	flags.BoolVar(&in.DefaultTerm, "default-term", false, "")
+	flags.StringVar(&in.Landlock, "landlock", "", "")
+	flags.StringVar(&in.Proxy, "proxy", "", "")
+	flags.StringVar(&in.Escape, "escape", "", "")
+	flags.DurationVar(&in.Sleep, "sleep", 0, "")
+	_ = flags.Parse(os.Args[2:])
+	in.Command = flags.Args()
+	code, err := in.Run()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func needs(t *testing.T, mode Mode) {
+	t.Helper()
+	if err := mode.Check(); err != nil {
+		t.Skip(err)
+	}
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestEscape tries to get out of each sandbox of this machine.
+func TestEscape(t *testing.T) {
+	for _, mode := range Local() {
+		t.Run(string(mode), func(t *testing.T) {
+			needs(t, mode)
+			attempts, err := Escape(t.Context(), mode, self(t), "", outsideOfTemp(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range attempts {
+				if a.Escaped && !slices.Contains(Known(mode), a.What) {
+					t.Errorf("%s: %s", a.What, a.Says)
+				}
+			}
+			if len(attempts) < 9 {
+				t.Errorf("only %d attempts: %+v", len(attempts), attempts)
+			}
+		})
+	}
+}
+
+// outsideOfTemp returns a folder that no sandbox empties.
+func outsideOfTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(".", ".escape-test-")
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // it is empty
+	return dir
+}
+
+// TestEscapeWithoutSandbox shows that each attempt succeeds where nothing prevents it.
+func TestEscapeWithoutSandbox(t *testing.T) {
+	attempts, err := Escape(t.Context(), None, self(t), "", outsideOfTemp(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range attempts {
+		// The process that is left is ended with all that the attempts started, and only a parent
+		// may trace a process where Yama says so.
+		if !a.Escaped && a.What != leaveBehind && a.What != "trace the runner" {
+			t.Errorf("%s: %s", a.What, a.Says)
+		}
+	}
+}
+
+// box opens a sandbox around a new tree.
+func box(t *testing.T, mode Mode, change func(*Policy)) *Box {
+	t.Helper()
+	needs(t, mode)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"tree", "temp", "home"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := Policy{
+		Mode: mode, Dir: filepath.Join(dir, "tree"), Write: []string{filepath.Join(dir, "tree")}, Network: Open, Self: self(t),
+		Name: "ralph-test", Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp"),
+	}
+	if change != nil {
+		change(&p)
+	}
+	b, err := OpenBox(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// runs runs a shell in a sandbox.
+func (b *Box) runs(t *testing.T, script string) (string, error) {
+	t.Helper()
+	argv, env, err := b.Wrap([]string{"sh", "-c", script}, os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = b.Dir, env
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	return out.String(), err
+}
+
+// TestSandboxedShell shows that an agent has its tree, its own temporary files and its exit code.
+func TestSandboxedShell(t *testing.T) {
+	for _, mode := range Local() {
+		t.Run(string(mode), func(t *testing.T) {
+			b := box(t, mode, nil)
+			out, err := b.runs(t, `pwd; echo made > made; echo temporary > "${TMPDIR:-/tmp}/x" && mkdir -p "$XDG_CACHE_HOME"; exit 7`)
+			if failed, ok := errors.AsType[*exec.ExitError](err); !ok || failed.ExitCode() != 7 || strings.TrimSpace(out) != b.Dir {
+				t.Errorf("%v: %s", err, out)
+			}
+			if text, err := os.ReadFile(filepath.Join(b.Dir, "made")); err != nil || string(text) != "made\n" {
+				t.Errorf("%q, %v", text, err)
+			}
+			if out, err := b.runs(t, "echo x > "+b.Home+"/x"); err == nil {
+				t.Errorf("it wrote into the home folder: %s", out)
+			}
+		})
+	}
+}
+
+// TestTermEndsSandboxedAgent shows that the agent gets TERM, and may end in its own way.
+func TestTermEndsSandboxedAgent(t *testing.T) {
+	for _, mode := range Local() {
+		t.Run(string(mode), func(t *testing.T) {
+			b := box(t, mode, nil)
+			argv, env, err := b.Wrap([]string{"sh", "-c", `trap 'echo ended > ended; exit 3' TERM; echo ready; while :; do sleep 0.05; done`}, os.Environ())
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+			cmd.Dir, cmd.Env = b.Dir, env
+			cmd.SysProcAttr = ownGroup()
+			out, err := cmd.StdoutPipe()
+			if err == nil {
+				err = cmd.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := out.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			termGroup(t, cmd.Process.Pid)
+			err = cmd.Wait()
+			if failed, ok := errors.AsType[*exec.ExitError](err); !ok || failed.ExitCode() != 3 {
+				t.Errorf("%v", err)
+			}
+			if _, err := os.Stat(filepath.Join(b.Dir, "ended")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSandboxedNetwork reaches a listed host through the proxy, and no other one.
+func TestSandboxedNetwork(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "LISTED") }))
+	defer server.Close()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "OTHER") }))
+	defer other.Close()
+	for _, mode := range Local() {
+		t.Run(string(mode), func(t *testing.T) {
+			b := box(t, mode, func(p *Policy) {
+				p.Network, p.Hosts = Listed, []string{strings.TrimPrefix(server.URL, "http://")}
+			})
+			get := "curl --silent --show-error --max-time 5 "
+			if out, err := b.runs(t, get+server.URL); err != nil || out != "LISTED" {
+				t.Errorf("a listed host: %q, %v", out, err)
+			}
+			if out, err := b.runs(t, get+other.URL); err != nil || !strings.Contains(out, "is not in sandbox.hosts") {
+				t.Errorf("another host: %q, %v", out, err)
+			}
+			if out, err := b.runs(t, get+"--noproxy '*' "+other.URL); err == nil {
+				t.Errorf("around the proxy: %q", out)
+			}
+			if n, hosts := b.Refused(); n != 1 || !slices.Equal(hosts, []string{strings.TrimPrefix(other.URL, "http://")}) {
+				t.Errorf("refused %d: %q", n, hosts)
+			}
+		})
+	}
+}
+
+// TestProxy speaks with the proxy itself.
+func TestProxy(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "SECRET-LINE") }))
+	defer server.Close()
+	proxy, err := StartProxy([]string{strings.TrimPrefix(server.URL, "https://"), "localhost"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dial := func() net.Conn {
+		c, err := net.Dial("unix", proxy.Socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	client := server.Client()
+	transport := client.Transport.(*http.Transport)
+	transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy"})
+	transport.Dial = func(string, string) (net.Conn, error) { return dial(), nil } //nolint:staticcheck // it needs no context
+	answer, err := client.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "SECRET-LINE" {
+		t.Errorf("%q, %v", text, err)
+	}
+	answer.Body.Close()
+	for what, request := range map[string]string{
+		"a host that is not listed":      "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n",
+		"another port":                   "CONNECT localhost:22 HTTP/1.1\r\nHost: localhost:22\r\n\r\n",
+		"a name of this machine":         "CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\n\r\n",
+		"a plain request to a name here": "GET http://localhost/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+	} {
+		c := dial()
+		fmt.Fprint(c, request)
+		said := make([]byte, 64)
+		n, _ := c.Read(said)
+		if !strings.HasPrefix(string(said[:n]), "HTTP/1.1 403 ") {
+			t.Errorf("%s: %q", what, said[:n])
+		}
+		c.Close()
+	}
+	transport.CloseIdleConnections()
+	closed := make(chan error)
+	go func() { closed <- proxy.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the proxy does not close")
+	}
+	if _, err := os.Stat(proxy.Socket); err == nil {
+		t.Error("the socket is left")
+	}
+}
+
+func TestHosts(t *testing.T) {
+	for _, row := range []struct {
+		pattern, host, port string
+		want                bool
+	}{
+		{"example.com", "example.com", "443", true},
+		{"example.com", "example.com", "80", true},
+		{"example.com", "example.com", "22", false},
+		{"example.com", "a.example.com", "443", false},
+		{"example.com", "badexample.com", "443", false},
+		{"*.example.com", "a.b.example.com", "443", true},
+		{"*.example.com", "example.com", "443", false},
+		{"Example.com:8443", "example.com", "8443", true},
+		{"example.com:8443", "example.com", "443", false},
+		{"[::1]:8080", "::1", "8080", true},
+		{"192.0.2.7", "192.0.2.7", "443", true},
+		{"*", "example.com", "443", false},
+	} {
+		if got := fits(row.pattern, row.host, row.port); got != row.want {
+			t.Errorf("%s fits %s:%s: %t", row.pattern, row.host, row.port, got)
+		}
+	}
+}
+
+// TestProfile shows the rules of macOS for a policy.
+func TestProfile(t *testing.T) {
+	b := &Box{Policy: Policy{
+		Mode: Seatbelt, Dir: "/tree", Write: []string{"/tree", `/odd "name"`}, Protect: []string{"/tree/.git/hooks"}, Hide: []string{"/home/ada/.ssh"}, Temp: "/temp", Network: Closed,
+	}}
+	const want = `(version 1)
+(allow default)
+(deny file-write*)
+(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (literal "/dev/dtracehelper") (regex #"^/dev/fd/") (regex #"^/dev/ttys"))
+(deny file-read* (subpath "/home/ada/.ssh"))
+(allow file-write* (subpath "/temp"))
+(allow file-write* (subpath "/tree"))
+(allow file-write* (subpath "/odd \"name\""))
+(deny file-write* (subpath "/tree/.git/hooks"))
+(deny signal)
+(allow signal (target same-sandbox))
+(deny process-info*)
+(allow process-info* (target same-sandbox))
+(deny mach-task-name)
+(deny network*)
+`
+	if got := b.profile(); got != want {
+		t.Errorf("%s", got)
+	}
+	argv, _ := b.seatbelt([]string{"agent", "-x"}, nil)
+	if !slices.Equal(argv, []string{"/usr/bin/sandbox-exec", "-p", want, "agent", "-x"}) {
+		t.Errorf("%q", argv)
+	}
+}

@@ -1,0 +1,49 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// seatbelt runs the agent with the rules of macOS. The profile was written after the rules that
+// Apple ships in /System/Library/Sandbox/Profiles, and it has not been tried on a Mac.
+func (b *Box) seatbelt(argv, env []string) (wrapped, environment []string) {
+	env = with(env, b.temporary()...)
+	inside := []string{}
+	if b.proxy != nil {
+		inside = []string{b.Self, "inside", "--proxy", b.proxy.Socket, "--"}
+	}
+	return slices.Concat([]string{"/usr/bin/sandbox-exec", "-p", b.profile()}, inside, argv), env
+}
+
+// profile is the policy in the language of sandbox-exec. Of the rules that fit, the last counts.
+func (b *Box) profile() string {
+	var t strings.Builder
+	t.WriteString("(version 1)\n(allow default)\n(deny file-write*)\n")
+	t.WriteString(`(allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (literal "/dev/dtracehelper") (regex #"^/dev/fd/") (regex #"^/dev/ttys"))` + "\n")
+	rule := func(what string, paths []string) {
+		for _, path := range paths {
+			fmt.Fprintf(&t, "(%s (subpath %s))\n", what, quotedScheme(path))
+		}
+	}
+	rule("deny file-read*", b.Hide)
+	rule("allow file-read*", b.Show)
+	rule("allow file-write*", append([]string{b.Temp}, b.Write...))
+	rule("deny file-write*", slices.Concat(b.Protect, b.Ralph))
+	// Signals and debuggers reach only what the agent started.
+	t.WriteString("(deny signal)\n(allow signal (target same-sandbox))\n(deny process-info*)\n(allow process-info* (target same-sandbox))\n(deny mach-task-name)\n")
+	switch b.Network {
+	case Closed:
+		t.WriteString("(deny network*)\n")
+	case Listed:
+		// The agent reaches the helper in the sandbox, and the helper the proxy.
+		fmt.Fprintf(&t, "(deny network*)\n(allow network* (local ip \"localhost:*\") (remote ip \"localhost:%d\"))\n(allow network-outbound (literal %s))\n", insidePort, quotedScheme(b.proxy.Socket))
+	}
+	return t.String()
+}
+
+// quotedScheme writes a text as the language of the profile reads it.
+func quotedScheme(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
