@@ -25,7 +25,7 @@ JOURNAL  ?= 1024
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside action demo interface test-agents test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install test race script sim soak power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside action demo interface test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -124,6 +124,9 @@ test-agents: ## the tests on the real agents; the first run installs 2 GB into .
 	tools/agents/install.sh
 	tools/agents/acp/install.sh
 	$(GO) test -tags realagents -run Real -count=1 -timeout 20m $(call having,^//go:build .*realagents)
+
+test-containers: ## the sandboxes of podman and docker, with real containers; needs podman, runc and busybox
+	$(GO) test -tags containers -run TestContainers -count=1 -timeout 8m ./internal/sandbox
 
 test-web: ## the web pages in a real Chromium; SCREENSHOTS=folder keeps pictures of them
 	$(GO) test -tags browser ./cmd/ralph -run Browser -count=1 -timeout 10m

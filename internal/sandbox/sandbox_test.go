@@ -47,6 +47,12 @@ func needs(t *testing.T, mode Mode) {
 	if err := mode.Check(); err != nil {
 		t.Skip(err)
 	}
+	if mode != Bwrap {
+		return
+	}
+	if out, err := exec.CommandContext(t.Context(), "bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net", "--proc", "/proc", "true").CombinedOutput(); err != nil {
+		t.Skipf("bubblewrap may not make namespaces here: %v: %s", err, out)
+	}
 }
 
 func self(t *testing.T) string {
