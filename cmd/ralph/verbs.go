@@ -27,6 +27,7 @@ func commands() cli.Commands {
 		{Name: "kill", Help: "End a loop and its agent at once.", Verb: func() any { return new(killVerb) }},
 		{Name: "list", Help: "List the loops of this project, or all on this machine.", Verb: func() any { return new(listVerb) }},
 		{Name: "diff", Help: "Show what the iterations of a loop changed in the work tree.", Verb: func() any { return new(diffVerb) }},
+		{Name: "fork", Help: "Begin another loop as one was before an iteration, in a worktree of its own.", Verb: func() any { return new(forkVerb) }},
 		{Name: "merge", Help: "Merge the branch of a loop's worktree, once its guardrails pass on the result.", Verb: func() any { return new(mergeVerb) }},
 		{Name: "rollback", Help: "Put the files of the work tree back to how they were before an iteration.", Verb: func() any { return new(rollbackVerb) }},
 		{Name: "export", Help: "Write a loop and its repository to one file, to continue it on another machine.", Verb: func() any { return new(exportVerb) }},

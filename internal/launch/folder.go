@@ -173,8 +173,8 @@ func checkNoLink(e *cli.Env, path string) error {
 	return nil
 }
 
-// makeFolders makes the project's folder and the loop's.
-func makeFolders(e *cli.Env, dir string) error {
+// MakeFolders makes the project's folder and the loop's.
+func MakeFolders(e *cli.Env, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return cannotMake(err)
 	}

@@ -211,7 +211,7 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 	if before.unbegun { // except for what a person wrote, a runner left these files
 		v.kept = slices.DeleteFunc(v.kept, func(name string) bool { return name != tasks.TaskFile && name != tasks.ReflectFile })
 	}
-	if err := makeFolders(e, v.Dir); err != nil {
+	if err := MakeFolders(e, v.Dir); err != nil {
 		return cfg, err
 	}
 	if !before.Exists && v.Worktree != nil {
@@ -338,7 +338,7 @@ func (v *Start) source(e *cli.Env) (text, file string, err error) {
 func ownTask(e *cli.Env, loopDir string) (string, error) {
 	own := filepath.Join(loopDir, tasks.TaskFile)
 	hint := fmt.Sprintf("write in it what is to be done, then 'ralph start %s'; or give the task with -p TEXT, -f FILE or --task FILE", filepath.Base(loopDir))
-	if err := makeFolders(e, loopDir); err != nil {
+	if err := MakeFolders(e, loopDir); err != nil {
 		return "", err
 	}
 	made, err := tasks.Create(loopDir, tasks.Template(""))

@@ -52,8 +52,8 @@ func (v *Start) tree(e *cli.Env) string {
 	return e.Root()
 }
 
-// branchOf is the branch of a worktree for which none is named.
-func branchOf(loop string) string { return "ralph/" + loop }
+// BranchOf is the branch of a worktree for which none is named.
+func BranchOf(loop string) string { return "ralph/" + loop }
 
 // makeWorktree makes the worktree of a new loop, with what the settings want in it. If that fails,
 // it removes it again.
@@ -63,7 +63,7 @@ func (v *Start) makeWorktree(e *cli.Env, settings config.Settings) error {
 	defer stop()
 	p := workspace.Plan{Home: e.Home, Project: e.Root(), LoopDir: v.Dir, Branch: *v.Worktree, Env: e.Environ}
 	if p.Branch == "" {
-		p.Branch, p.Free = branchOf(v.Name), true
+		p.Branch, p.Free = BranchOf(v.Name), true
 	}
 	return WithLock(v.Dir, func() error {
 		if err := workspace.CheckStarter(v.Dir); err != nil {

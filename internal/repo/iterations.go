@@ -90,6 +90,38 @@ func Iterations(ctx context.Context, dir, id string, env ...string) ([]Iteration
 	return found, nil
 }
 
+// CopyIterations lets another loop have what is kept of a loop, up to an iteration.
+func CopyIterations(ctx context.Context, dir, from, to string, last int, env ...string) error {
+	all, err := Iterations(ctx, dir, from, env...)
+	if err != nil {
+		return err
+	}
+	g := gitIn(dir, env...)
+	for _, kept := range all {
+		if kept.N > last {
+			continue
+		}
+		if _, err := g.read(ctx, "update-ref", "--no-deref", iterationRef(to, kept.N), kept.Commit); err != nil {
+			return fmt.Errorf("copy kept work trees: %w", err)
+		}
+	}
+	return nil
+}
+
+// FirstParent returns the first parent of a kept work tree, which is HEAD as it was. Without one
+// the error is [ErrNoCommits].
+func FirstParent(ctx context.Context, dir, commit string, env ...string) (string, error) {
+	parents, err := gitIn(dir, env...).line(ctx, "rev-list", "--max-count=1", "--parents", commit)
+	if err != nil {
+		return "", fmt.Errorf("find the commit of a kept work tree: %w", err)
+	}
+	words := strings.Fields(parents)
+	if len(words) < 3 { // itself, HEAD and the index
+		return "", ErrNoCommits
+	}
+	return words[1], nil
+}
+
 // ForgetLoop removes all refs of the loop with that id. A repository that is gone has none.
 func ForgetLoop(ctx context.Context, dir, id string, env ...string) error {
 	ctx, cancel := bounded(ctx, readTime)

@@ -148,6 +148,7 @@ type Plan struct {
 	LoopDir string // the loop's folder, which exists
 	Branch  string // one that exists, or a new one at HEAD
 	Free    bool   // if the branch exists, a number is added to its name
+	Base    string // the commit that a new branch begins at; "" for HEAD
 	Env     []string
 }
 
@@ -178,6 +179,9 @@ func Make(ctx context.Context, p Plan) (*Worktree, error) {
 	}
 	if w.Base, err = repo.BranchBase(ctx, p.Project, w.Branch, p.Env...); err != nil {
 		return nil, err
+	}
+	if w.New && p.Base != "" {
+		w.Base = p.Base
 	}
 	if err := w.write(p.LoopDir); err != nil {
 		return nil, err

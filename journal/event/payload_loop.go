@@ -23,6 +23,17 @@ type LoopStarted struct {
 	Settings *Settings `json:"settings,omitempty"`
 	// TraceParent is the span in which the loop began, as the variable TRACEPARENT has it.
 	TraceParent string `json:"traceParent,omitempty"`
+	// ForkOf is the loop whose first events this journal begins with; nil for any other loop.
+	ForkOf *ForkOf `json:"forkOf,omitempty"`
+}
+
+// ForkOf says of which loop another one is a fork.
+type ForkOf struct {
+	Name      string `json:"name"`
+	ID        string `json:"id"`
+	Dir       string `json:"dir"`
+	Iteration int    `json:"iteration"` // that the fork does again
+	Snapshot  string `json:"snapshot"`  // the commit with the files before it
 }
 
 // Settings are those of a loop when a runner started or resumed it, as a person had given them: in
