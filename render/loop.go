@@ -242,7 +242,7 @@ func (t *Text) ofLoop(e event.Event, p event.Payload) bool {
 	case event.LoopWaiting:
 		t.loopWaiting(e, p)
 	case event.LoopWaited:
-		if p.For == event.WaitPerson {
+		if p.For == event.WaitPerson || p.For == event.WaitHeld {
 			t.banner(e, yellow, "continuing")
 		}
 	case event.LoopEnded:
@@ -262,7 +262,7 @@ func (t *Text) ofLoop(e event.Event, p event.Payload) bool {
 
 // lasts reports whether a wait that begins now is long enough to be shown.
 func lasts(p event.LoopWaiting, now time.Time) bool {
-	return p.For == event.WaitPerson || p.Until.Sub(now) >= 2*time.Second
+	return p.For == event.WaitPerson || p.For == event.WaitHeld || p.Until.Sub(now) >= 2*time.Second
 }
 
 func (t *Text) loopWaiting(e event.Event, p event.LoopWaiting) {
@@ -273,6 +273,12 @@ func (t *Text) loopWaiting(e event.Event, p event.LoopWaiting) {
 			t.remark(dim, fmt.Sprintf("'%s %d TEXT' answers it", t.call("answer"), p.Question))
 		}
 		t.remark(dim, "'"+t.call("resume")+"' continues the loop")
+		return
+	}
+	if p.For == event.WaitHeld {
+		t.banner(e, yellow, "waiting for its turn")
+		t.remark(yellow, p.Why)
+		t.remark(dim, "'"+t.call("resume")+"' lets it go on at once")
 		return
 	}
 	if lasts(p, e.At) {

@@ -157,6 +157,15 @@ func (n *Notes) ofVerification(p event.Payload) (notes []Note, known bool) {
 	return nil, false
 }
 
+// quotaText says how much of each window is used.
+func quotaText(p event.AgentQuota) string {
+	var parts []string
+	for _, w := range p.Windows {
+		parts = append(parts, fmt.Sprintf("%.0f%% of %s", w.Used, Span(time.Duration(w.Minutes)*time.Minute)))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // sandboxed says in which sandbox the agents work.
 func sandboxed(p event.SandboxOpened) string {
 	if p.Why != "" {

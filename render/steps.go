@@ -97,7 +97,7 @@ func (v *Steps) ofLoop(e event.Event, p event.Payload) {
 			v.say("Waiting for %s", p)
 		}
 	case event.LoopWaited:
-		if p.For == event.WaitPerson {
+		if p.For == event.WaitPerson || p.For == event.WaitHeld {
 			v.say("Going on")
 		}
 	case event.LoopUnpaused:
@@ -134,6 +134,8 @@ func (v *Steps) ofLoop(e event.Event, p event.Payload) {
 		v.say("Notified by %s (%s)", p.Channel, p.Occasion)
 	case event.NotificationFailed:
 		v.say("Not notified by %s (%s): %s", p.Channel, p.Occasion, p.Why)
+	case event.AgentQuota:
+		v.say("Quota used: %s", quotaText(p))
 	case event.SandboxOpened:
 		v.say("Sandbox: %s", sandboxed(p))
 	case event.TelemetryFailed:

@@ -85,6 +85,9 @@ func waitWords(b transcript.Wait) string {
 	case b.For == event.WaitPerson:
 		return "**The loop waits for a person:** " + b.Why + " A prompt lets it go on."
 	}
+	if b.For == event.WaitHeld {
+		return "**The loop waits for its turn:** " + clean(b.Why)
+	}
 	return "The loop waits: " + clean(event.LoopWaiting{For: b.For, Until: b.Until}.String())
 }
 

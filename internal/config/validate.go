@@ -3,10 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Validate checks settings that were made or changed in Go: every value against its row of the
@@ -94,7 +97,40 @@ func checkTogether(s Settings) *Error {
 	if at := slices.Index(s.SCM.Tasks, TaskPullRequest); s.SCM.Publishes() && !slices.ContainsFunc(s.SCM.Tasks[:at], IsPush) {
 		return &Error{Key: "scm.tasks", Problem: "scm.tasks: pr comes before the branch is pushed", advice: `say ["commit", "push", "pr"]`}
 	}
+	if err := checkWindow(s.Limits.Window); err != nil {
+		return err
+	}
 	return checkSandbox(s.Sandbox)
+}
+
+// ParseWindow reads an entry of limits.window: a span of time such as 5h or 7d, and how much may be
+// used in it: US dollars, or percent of what the vendor allows.
+func ParseWindow(key, value string) (span time.Duration, most float64, percent bool, err error) {
+	if days, ok := strings.CutSuffix(key, "d"); ok {
+		n, failed := strconv.Atoi(days)
+		span, err = time.Duration(n)*24*time.Hour, failed
+	} else {
+		span, err = time.ParseDuration(key)
+	}
+	if err != nil || span < time.Minute || span > 31*24*time.Hour {
+		return 0, 0, false, fmt.Errorf("%q is no span of time from 1m to 31d", key)
+	}
+	number, percent := strings.CutSuffix(value, "%")
+	most, err = strconv.ParseFloat(strings.TrimPrefix(number, "$"), 64)
+	if err != nil || !(most > 0) || percent && most > 100 {
+		return 0, 0, false, fmt.Errorf("%q is neither an amount of US dollars such as 15 nor a share such as 40%%", value)
+	}
+	return span, most, percent, nil
+}
+
+// checkWindow checks limits.window.
+func checkWindow(windows map[string]string) *Error {
+	for _, key := range slices.Sorted(maps.Keys(windows)) {
+		if _, _, _, err := ParseWindow(key, windows[key]); err != nil {
+			return &Error{Key: "limits.window", Problem: "limits.window: " + err.Error(), advice: `say {"24h": "15"} for dollars, or {"5h": "40%"} of what the vendor allows`}
+		}
+	}
+	return nil
 }
 
 // checkSandbox checks what a sandbox needs besides its mode.

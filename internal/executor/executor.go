@@ -60,6 +60,9 @@ type Config struct {
 	// them.
 	Settle time.Duration
 
+	// Hold returns what keeps the next iteration from beginning, or lets it begin. It may be nil.
+	Hold func() []event.Draft
+
 	// Shared says that other loops may work in the work tree: a review's changes are not undone.
 	Shared bool
 

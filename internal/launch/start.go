@@ -29,6 +29,9 @@ type Start struct {
 	Detach        bool   `short:"d" help:"Return once the loop is running."`
 	Resume        bool   `help:"Continue a loop that has ended or whose runner died."`
 	AcceptChanges bool   `help:"With --resume: accept the settings and the guardrails' files as they are now, even if an agent changed them."`
+	At            string `placeholder:"TIME" help:"Begin not before this time: 01:00, 2h or 2026-11-28T01:00."`
+	After         string `placeholder:"LOOP" complete:"loop" help:"Begin when that loop has ended."`
+	When          string `placeholder:"CONDITION" help:"Begin when more is left of the agent's quota than this: 'quota>30%'; of Claude Code with a subscription, and Codex."`
 	Outlive       bool   `help:"For an agent: let the loop continue when the iteration that starts it ends, where agent.outlive allows it."`
 	Fresh         bool   `help:"Archive the loop of that name and begin again."`
 	JSON          bool   `help:"With --detach: print as JSON what was started."`
@@ -38,6 +41,7 @@ type Start struct {
 	Apart     bool     `kong:"-"` // the starter is a server: its client may end it with all its descendants
 	kept      []string // files that were there before a new loop began
 	stdinRead bool
+	settings  config.Settings // as they were read
 }
 
 // Begin starts the detached runner and returns once the loop runs.
@@ -53,11 +57,19 @@ func (v *Start) Begin(e *cli.Env) (readiness, error) {
 	if err := v.choose(e); err != nil {
 		return readiness{}, err
 	}
+	when, err := v.conditions(e)
+	if err != nil {
+		return readiness{}, err
+	}
 	if err := v.checkOutlive(e); err != nil {
 		return readiness{}, err
 	}
 	cfg, err := v.prepare(e)
 	if err != nil {
+		return readiness{}, err
+	}
+	cfg.When = when
+	if err := checkQuotaKnown(cfg.When, v.settings); err != nil {
 		return readiness{}, err
 	}
 	started, err := startRunner(v.runnerEnv(e), cfg, v.Apart)
@@ -171,6 +183,7 @@ func (v *Start) prepare(e *cli.Env) (runner.Config, error) {
 	if err != nil {
 		return runner.Config{}, err
 	}
+	v.settings = loaded.Settings
 	return v.makeReady(e, loaded)
 }
 
@@ -186,7 +199,7 @@ func (v *Start) makeReady(e *cli.Env, loaded config.Loaded) (runner.Config, erro
 	}
 	cfg.Name, cfg.Dir = v.Name, v.Dir
 	if v.Worktree == nil || v.worktree != nil {
-		if err := checkWorkTree(e, v.Name, v.Dir, v.tree(e), loaded.Settings.AllowSharedWorktree); err != nil {
+		if err := checkWorkTree(e, v.Name, v.Dir, v.tree(e), loaded.Settings.AllowSharedWorktree || v.After != ""); err != nil {
 			return cfg, err
 		}
 	}

@@ -145,6 +145,9 @@ func nextWait(s *State) (next event.LoopWaiting, needed bool) {
 	if question, why := awaited(s); question > 0 {
 		return event.LoopWaiting{For: event.WaitPerson, Why: why, Question: question}, true
 	}
+	if s.Hold != nil && (s.Hold.Until.IsZero() || s.Hold.Until.After(s.At)) {
+		return event.LoopWaiting{For: event.WaitHeld, Until: s.Hold.Until, Why: s.Hold.Why}, true
+	}
 	limits := &s.Failover.Limits
 	for _, w := range []event.LoopWaiting{
 		{For: event.WaitRestart, Until: s.Failover.Restart.NotUntil},

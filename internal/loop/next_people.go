@@ -48,6 +48,8 @@ func answer(s *State) []Decision {
 			switch {
 			case s.Wait != nil && s.Wait.For == event.WaitPerson:
 				return append(decisions, record(event.LoopWaited{For: event.WaitPerson}, delivered(s, c.ID))...)
+			case s.Hold != nil && !s.Paused:
+				return append(decisions, record(event.LoopReleased{Person: true}, delivered(s, c.ID))...)
 			case s.Paused || s.Commands.Pausing:
 				return append(decisions, record(event.LoopUnpaused{}, delivered(s, c.ID))...)
 			}

@@ -146,11 +146,11 @@ func (b *Budget) Apply(at time.Time, by string, p event.Payload, was *Lifecycle)
 	case event.LoopPaused:
 		b.startWaiting()
 	case event.LoopWaiting:
-		if p.For == event.WaitPerson {
+		if p.For == event.WaitPerson || p.For == event.WaitHeld {
 			b.startWaiting()
 		}
 	case event.LoopUnpaused, event.LoopWaited:
-		if resumedByPerson(p) {
+		if waited, ok := p.(event.LoopWaited); resumedByPerson(p) || ok && waited.For == event.WaitHeld {
 			b.stopWaiting()
 		}
 	case event.ClockJumped:

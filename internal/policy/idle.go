@@ -50,6 +50,7 @@ const (
 	TimerLimit      = "limit"
 	TimerBreaker    = "breaker"
 	TimerDuration   = "duration"
+	TimerHeld       = "held"
 )
 
 // TimerOf returns the name of the deadline that ends a wait.
@@ -59,6 +60,8 @@ func TimerOf(wait event.Wait) string {
 		return TimerRestart
 	case event.WaitBreaker:
 		return TimerBreaker
+	case event.WaitHeld:
+		return TimerHeld
 	}
 	return TimerLimit
 }

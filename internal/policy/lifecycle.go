@@ -49,6 +49,10 @@ type Lifecycle struct {
 	Paused bool `json:"paused,omitempty"`
 	// Wait is what the loop waits for between two iterations.
 	Wait *event.LoopWaiting `json:"wait,omitempty"`
+	// Hold keeps the next iteration from beginning; nil if nothing does.
+	Hold *event.LoopHeld `json:"hold,omitempty"`
+	// When is that of the start; nil once it was met.
+	When *event.When `json:"when,omitempty"`
 	// Cancelled says that check.cancel was decided, and is not answered yet.
 	Cancelled bool               `json:"cancelled,omitempty"`
 	Broken    bool               `json:"broken,omitempty"` // the runner of this iteration died
@@ -126,7 +130,7 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 		*l = Lifecycle{
 			Name: p.Name, ID: p.ID, Dir: p.Dir, Project: p.Project, Host: p.Host, PID: p.PID,
 			Agent: p.Agent, Task: p.Task, Started: at, Rules: p.Rules,
-			TraceParent: p.TraceParent,
+			TraceParent: p.TraceParent, When: p.When,
 		}
 	case event.LoopResumed:
 		l.resume(p)
@@ -141,6 +145,14 @@ func (l *Lifecycle) Apply(at time.Time, p event.Payload) {
 		l.Wait = &p
 	case event.LoopWaited:
 		l.Wait = nil
+	case event.LoopHeld:
+		p.Why = firstBytes(p.Why, problemMost)
+		l.Hold = &p
+	case event.LoopReleased:
+		l.Hold = nil
+		if l.Iteration == 0 {
+			l.When = nil
+		}
 	case event.FolderInspected:
 		if l.Rules.Completion.DoneFile && l.Phase == Beginning && p.Done {
 			l.Phase, l.Cancelled = Between, false // no iteration is needed
@@ -196,6 +208,7 @@ func resumedByPerson(p event.Payload) bool {
 // resume takes over from a dead or ended runner: whatever it had under way is gone, also its agent,
 // and an earlier end no longer counts.
 func (l *Lifecycle) resume(p event.LoopResumed) {
+	l.Hold = nil // the runner looks again
 	l.Host, l.PID = p.Host, p.PID
 	l.Resumed++
 	if p.Agent != nil {

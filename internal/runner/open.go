@@ -92,6 +92,11 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 		return nil, err
 	}
 	r.writer = writer
+	when := r.When
+	if state.Begun() {
+		when = state.Lifecycle.When
+	}
+	r.holder = r.newHolder(when)
 	r.assemble(state, iteration)
 	if err := r.driver.Engine.Fold(events); err != nil {
 		return nil, err
@@ -139,7 +144,7 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 		Deliver: deliver, Agent: r.agent, Commands: r.receiveCommands,
 		Blob: r.writer.PutBlob, ReadBlob: r.readBlob, ReadFile: r.readFile,
 		Dir: r.Dir, Home: r.Home, Project: r.Tree, Settings: r.Project, WorkDir: r.WorkDir, Env: r.ownEnvironment(),
-		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.sandbox.Settle(),
+		Guardrails: Guards(r.Settings), TruncateChars: r.Settings.OutputTruncateChars, SCM: r.Settings.SCM, Secrets: r.redactor, ID: r.id, Snapshots: r.Settings.Snapshots.Keep, Shared: r.Settings.AllowSharedWorktree, Settle: r.sandbox.Settle(), Hold: r.holdDrafts,
 		CountInPrompt: r.Settings.IncludeIterationCountInPrompt, Memory: r.explainsMemory,
 	})
 	engine := &loop.Engine{Journal: r.writer, Executor: r.executor, Folded: r.folded, Segment: iteration}
@@ -160,7 +165,7 @@ func (r *runner) begin(state *loopstate.State, rec journal.Recovery, rules event
 		}
 		first = event.LoopStarted{
 			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.WorkDir, Host: host, PID: os.Getpid(),
-			Version: r.Version, Agent: about, Rules: rules, Task: task, Settings: r.settingsEvent(), TraceParent: r.traceParent,
+			Version: r.Version, Agent: about, Rules: rules, Task: task, Settings: r.settingsEvent(), TraceParent: r.traceParent, When: r.When,
 		}
 	} else {
 		// The last step that can fail: the old settings show which ones a person has changed, also
@@ -173,7 +178,7 @@ func (r *runner) begin(state *loopstate.State, rec journal.Recovery, rules event
 			Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, AcceptedChanges: r.AcceptChanges, Settings: r.settingsEvent(),
 		}
 	}
-	events, err := r.writer.Append([]event.Draft{event.Encode(first, "loop")})
+	events, err := r.writer.Append(append([]event.Draft{event.Encode(first, "loop")}, r.holdDrafts()...))
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,8 @@ type Config struct {
 	PromptFile string
 	// Stories lets a new loop work on the stories of ralph/tasks.json, which is its PromptFile.
 	Stories bool
+	// When says what has to be before the first iteration of a new loop; nil for nothing.
+	When    *event.When
 	Version string
 	Env     []string `json:"-"`
 	// Unattended ends a loop whose agent waits for a person.
@@ -100,6 +102,7 @@ type runner struct {
 	follower follower
 	notifier *notifier    // nil without a channel
 	sandbox  *sandbox.Box // nil without one
+	holder   *holder
 	// interrupted says that a person could change files while the loop paused or waited.
 	interrupted atomic.Bool
 	// sandboxed is what the journal says of it; nil without a sandbox in the settings.
@@ -121,7 +124,8 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	}
 	defer func() { _ = lock.Release() }() // the end of the process releases it too
 	cfg.Tree = cmp.Or(cfg.Tree, cfg.Project)
-	tree, err := AcquireTree(cfg.Home, cfg.Tree, cfg.Settings.AllowSharedWorktree)
+	// A loop that comes after another one has to wait in its work tree.
+	tree, err := AcquireTree(cfg.Home, cfg.Tree, cfg.Settings.AllowSharedWorktree || cfg.When != nil && cfg.When.After != "")
 	if err != nil {
 		return event.LoopEnded{}, err
 	}
@@ -170,6 +174,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	exported := r.exportTrace()
 	r.notifier = r.startNotifier()
 	r.reportSandbox()
+	readers.Go(func() { r.holder.follow(reading) })
 	failure := r.driver.Run(ctx)
 	cancel()
 	close(r.driverDone)
@@ -218,6 +223,8 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 func (r *runner) folded(events []event.Event, s *loopstate.State) {
 	r.notifier.folded(events, s)
 	for _, e := range events {
+		r.account(e, s)
+		r.holder.folded(e)
 		switch e.Type {
 		case event.TypeIterationStarted:
 			// An agent's 'git clean' removes this file. Without it 'git add' fails: git takes the

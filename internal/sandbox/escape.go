@@ -182,8 +182,8 @@ func (t targets) attempts() []Attempt {
 	try("write outside of the tree", func() error { return safefile.WriteFile(filepath.Join(t.Outside, "new"), nil, 0o600) })
 	try("read ~/.ssh", func() error { _, err := safefile.Read(t.Secret, 1<<10); return err })
 	try("change the journal", func() error { return appendTo(t.Journal) })
-	try("replace config.json", func() error { return os.Rename(filepath.Join(t.Tree, "x"), t.Config) })
 	try("change config.json", func() error { return appendTo(t.Config) })
+	try("remove config.json", func() error { return os.Remove(t.Config) })
 	try("reach a forbidden host", func() error {
 		c, err := net.DialTimeout("tcp", t.Address, 3*time.Second)
 		if err == nil {

@@ -170,6 +170,8 @@ func (d *page) waits() {
 	case event.WaitBreaker:
 		d.add("", "%s", d.Breaker.Hint)
 	case event.WaitRestart:
+	case event.WaitHeld:
+		d.add("", "'ralph resume %s' lets it go on at once", d.status.Name)
 	default:
 		text := d.Failover.Limits.Error
 		if n := d.Failover.Limits.Attempt; n > 1 {
@@ -189,6 +191,7 @@ var deadlines = map[string]string{
 	policy.TimerBreaker:    "the next iteration begins",
 	policy.TimerExitGrace:  "limits.exitGrace ends the agent's process",
 	policy.TimerRestart:    "the next iteration",
+	policy.TimerHeld:       "its turn comes",
 	policy.TimerDuration:   "limits.duration ends the loop",
 }
 

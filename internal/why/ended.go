@@ -138,6 +138,9 @@ func (t *trace) wait(p event.LoopWaiting) reason {
 	case event.WaitPerson:
 		r.answer = "It waits for a person: " + sentence(p.Why) + " Nothing but a resume ends this wait."
 		r.keys, r.facts, r.hint = t.waitKeys(), t.asked(event.CommandWait), "do what it waits for, then 'ralph resume'"
+	case event.WaitHeld:
+		r.answer = "It waits" + end + ": " + sentence(p.Why)
+		r.keys, r.facts, r.hint = []string{"limits.window"}, []event.Event{t.last[event.TypeLoopHeld]}, "'ralph resume' lets it go on at once"
 	case event.WaitRestart:
 		r.keys = []string{"restart.delay"}
 		r.facts = t.lastEnds(max(s.Failures, 1), anyEnd)

@@ -59,6 +59,9 @@ func (ClockJumped) EventType() Type          { return TypeClockJumped }
 func (NotificationSent) EventType() Type     { return TypeNotificationSent }
 func (NotificationFailed) EventType() Type   { return TypeNotificationFailed }
 func (SandboxOpened) EventType() Type        { return TypeSandboxOpened }
+func (LoopHeld) EventType() Type             { return TypeLoopHeld }
+func (LoopReleased) EventType() Type         { return TypeLoopReleased }
+func (AgentQuota) EventType() Type           { return TypeAgentQuota }
 func (TelemetryFailed) EventType() Type      { return TypeTelemetryFailed }
 func (TelemetryRestored) EventType() Type    { return TypeTelemetryRestored }
 func (Decided) EventType() Type              { return TypeDecided }
@@ -138,6 +141,9 @@ var catalogue = []entry{
 	entryOf[NotificationSent](),
 	entryOf[NotificationFailed](),
 	entryOf[SandboxOpened](),
+	entryOf[LoopHeld](),
+	entryOf[LoopReleased](),
+	entryOf[AgentQuota](),
 	entryOf[TelemetryFailed](),
 	entryOf[TelemetryRestored](),
 	entryOf[Decided](),

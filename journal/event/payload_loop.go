@@ -25,6 +25,15 @@ type LoopStarted struct {
 	TraceParent string `json:"traceParent,omitempty"`
 	// ForkOf is the loop whose first events this journal begins with; nil for any other loop.
 	ForkOf *ForkOf `json:"forkOf,omitempty"`
+	// When says what has to be before the first iteration; nil for a loop that starts at once.
+	When *When `json:"when,omitempty"`
+}
+
+// When says when a loop starts. Of several conditions all have to be met.
+type When struct {
+	At    time.Time `json:"at,omitzero"`     // not before
+	After string    `json:"after,omitempty"` // the folder of a loop that has to have ended
+	Quota float64   `json:"quota,omitempty"` // percent of the account's quota that have to be left
 }
 
 // ForkOf says of which loop another one is a fork.

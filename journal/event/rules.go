@@ -38,16 +38,17 @@ type CompletionRules struct {
 
 // LimitRules say when to stop although the work is not done. Zero means no limit.
 type LimitRules struct {
-	Cost            float64  `json:"cost" trust:"free" none:"true" live:"true" doc:"US dollars"`
-	Tokens          int64    `json:"tokens" trust:"free" none:"true" live:"true" doc:"tokens in and out"`
-	Duration        Duration `json:"duration" trust:"free" none:"true" live:"true" doc:"wall time of the whole loop: a turn and guardrails that are under way then are cut short, a commit is not"`
-	Idle            Duration `json:"idle" trust:"free" none:"true" live:"true" doc:"silence of the agent"`
-	Tool            Duration `json:"tool" trust:"free" none:"true" live:"true" doc:"silence while one of the agent's tools runs"`
-	Iteration       Duration `json:"iteration" trust:"free" none:"true" live:"true" doc:"wall time of one iteration"`
-	IterationCost   float64  `json:"iterationCost" trust:"free" none:"true" live:"true" doc:"US dollars of one iteration"`
-	IterationTokens int64    `json:"iterationTokens" trust:"free" none:"true" live:"true" doc:"tokens in and out of one iteration"`
-	ExitGrace       Duration `json:"exitGrace" trust:"free" none:"true" live:"true" doc:"how long the agent's process may live on after its final result"`
-	MaxOutage       Duration `json:"maxOutage" trust:"free" none:"true" live:"true" doc:"waiting in a row for what the agent needs and cannot reach"`
+	Cost            float64           `json:"cost" trust:"free" none:"true" live:"true" doc:"US dollars"`
+	Tokens          int64             `json:"tokens" trust:"free" none:"true" live:"true" doc:"tokens in and out"`
+	Duration        Duration          `json:"duration" trust:"free" none:"true" live:"true" doc:"wall time of the whole loop: a turn and guardrails that are under way then are cut short, a commit is not"`
+	Idle            Duration          `json:"idle" trust:"free" none:"true" live:"true" doc:"silence of the agent"`
+	Tool            Duration          `json:"tool" trust:"free" none:"true" live:"true" doc:"silence while one of the agent's tools runs"`
+	Iteration       Duration          `json:"iteration" trust:"free" none:"true" live:"true" doc:"wall time of one iteration"`
+	IterationCost   float64           `json:"iterationCost" trust:"free" none:"true" live:"true" doc:"US dollars of one iteration"`
+	IterationTokens int64             `json:"iterationTokens" trust:"free" none:"true" live:"true" doc:"tokens in and out of one iteration"`
+	ExitGrace       Duration          `json:"exitGrace" trust:"free" none:"true" live:"true" doc:"how long the agent's process may live on after its final result"`
+	Window          map[string]string `json:"window,omitempty" trust:"free" doc:"how much the loops of an account may use in a span of time before they wait, such as {\"24h\": \"15\"} US dollars, or {\"5h\": \"40%\"} of what the vendor allows, where the agent tells that"`
+	MaxOutage       Duration          `json:"maxOutage" trust:"free" none:"true" live:"true" doc:"waiting in a row for what the agent needs and cannot reach"`
 }
 
 // RestartRules say what happens when the agent's process ends.

@@ -75,6 +75,9 @@ const (
 	TypeNotificationSent   Type = "notification.sent"
 	TypeNotificationFailed Type = "notification.failed"
 	TypeSandboxOpened      Type = "sandbox.opened"
+	TypeLoopHeld           Type = "loop.held"
+	TypeLoopReleased       Type = "loop.released"
+	TypeAgentQuota         Type = "agent.quota"
 	TypeTelemetryFailed    Type = "telemetry.failed"
 	TypeTelemetryRestored  Type = "telemetry.restored"
 

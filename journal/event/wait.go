@@ -14,10 +14,11 @@ const (
 	WaitRestart  Wait = "restart" // restart.delay, or its backoff
 	WaitBreaker  Wait = "breaker" // the backoff of a loop that makes no progress
 	WaitPerson   Wait = "person"
+	WaitHeld     Wait = "held" // see LoopHeld
 )
 
 // Waits is the closed list.
-var Waits = []Wait{WaitRate, WaitOverload, WaitNetwork, WaitQuota, WaitRestart, WaitBreaker, WaitPerson}
+var Waits = []Wait{WaitRate, WaitOverload, WaitNetwork, WaitQuota, WaitRestart, WaitBreaker, WaitPerson, WaitHeld}
 
 // ParseWait returns the wait of that name, as it is in the journal.
 func ParseWait(text string) (Wait, error) { return parse(text, "what a loop waits for", Waits...) }
@@ -33,13 +34,15 @@ func (w Wait) String() string {
 		return "no progress"
 	case WaitPerson:
 		return "a person"
+	case WaitHeld:
+		return "its turn"
 	}
 	return string(w)
 }
 
 // String says for what and until when the loop waits.
 func (w LoopWaiting) String() string {
-	if w.For == WaitPerson {
+	if w.For == WaitPerson || w.For == WaitHeld {
 		return w.For.String() + ": " + w.Why
 	}
 	return w.For.String() + " until " + w.Until.Format(time.RFC3339)

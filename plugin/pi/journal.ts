@@ -49,7 +49,7 @@ const quiet = new Set(
 	(
 		"segment.opened segment.sealed decided loop.waited agent.started agent.used agent.planned agent.asked agent.noticed " +
 		"agent.parked agent.finished folder.inspected repo.inspected guardrail.snapshotted guardrail.started iteration.checked " +
-		"completion.claimed stories.read clock.jumped command.delivered repo.unreadable timer.fired notification.sent"
+		"completion.claimed stories.read clock.jumped command.delivered repo.unreadable timer.fired notification.sent agent.quota loop.held"
 	).split(" "),
 );
 
@@ -308,6 +308,8 @@ export class Fold {
 				return this.note("warning", `No progress (${str(d.rule)}, ${num(d.count) ?? "?"} iterations): ${str(d.evidence)}`);
 			case "review.undone":
 				return this.note("warning", `The reviewer of ${str(d.story)} changed files, and they were put back: ${list(d.files).slice(0, 10).map(str).join(", ")}`);
+			case "loop.released":
+				return this.note("info", d.person ? "A person lets the loop go on." : "Nothing holds the loop any more.");
 			case "sandbox.opened":
 				return why === "" ? this.note("info", `The agent works in a sandbox (${str(d.mode)}).`) : this.note("warning", `No sandbox holds here: ${why}`);
 			case "notification.failed":

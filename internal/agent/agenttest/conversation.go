@@ -235,6 +235,10 @@ func (c *conversation) apply(p event.Payload) string {
 		if c.d.Abilities().ExitEnds {
 			return "the exit is said to end the turn"
 		}
+	case event.AgentQuota:
+		if len(p.Windows) == 0 {
+			return "a quota without a window"
+		}
 	case event.CommandDelivered:
 		if !slices.Contains(c.steered, p.ID) {
 			return fmt.Sprintf("%q was never sent", p.ID)

@@ -1,10 +1,13 @@
 package claude
 
 import (
+	"cmp"
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/agent/fault"
 	"github.com/ralph-loop/ralph/internal/jsonscan"
 	"github.com/ralph-loop/ralph/journal/event"
+	"slices"
+	"strings"
 )
 
 // system reads what Claude says about itself.
@@ -56,6 +59,9 @@ func (d *Dialect) rateLimit(m jsonscan.Value, out *agent.Decoded) {
 	info := m.Get("rate_limit_info")
 	window := info.Get("rateLimitType").Text()
 	status := info.Get("status").Text()
+	if windows := quotaWindows(info); len(windows) > 0 {
+		out.Add(event.AgentQuota{Windows: windows})
+	}
 	if status != "rejected" || info.Get("isUsingOverage").IsTrue() {
 		out.Add(event.AgentNoticed{What: "rate_limit_event", Text: agent.Cut(status + " " + window)})
 		return
@@ -64,6 +70,31 @@ func (d *Dialect) rateLimit(m jsonscan.Value, out *agent.Decoded) {
 	d.turn.limited = true
 	out.Add(event.AgentLimited{Kind: "rate", Until: d.turn.until, Text: agent.Cut(window)})
 }
+
+// quotaWindows returns what a subscription has used of each of its windows: those of five hours and
+// of seven days, of which there may be one for each model.
+func quotaWindows(info jsonscan.Value) []event.QuotaWindow {
+	var windows []event.QuotaWindow
+	for name, w := range info.Get("unifiedWindows").Members() {
+		minutes := 0
+		switch {
+		case string(name) == "five_hour":
+			minutes = 5 * 60
+		case strings.HasPrefix(string(name), "seven_day"):
+			minutes = 7 * 24 * 60
+		}
+		if used, ok := w.Get("utilization").Float(); ok && minutes > 0 && len(windows) < maxWindows {
+			windows = append(windows, event.QuotaWindow{Minutes: minutes, Used: 100 * used, Resets: resetTime(w.Get("resetsAt"))})
+		}
+	}
+	slices.SortFunc(windows, func(a, b event.QuotaWindow) int {
+		return cmp.Or(cmp.Compare(a.Minutes, b.Minutes), cmp.Compare(a.Used, b.Used))
+	})
+	return windows
+}
+
+// maxWindows bounds the windows of one event.
+const maxWindows = 16
 
 // resetTime returns a time in Unix seconds as RFC 3339.
 func resetTime(value jsonscan.Value) string {

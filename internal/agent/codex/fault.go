@@ -22,6 +22,7 @@ type account struct {
 // window is one span of time in which so much may be used.
 type window struct {
 	known bool
+	long  int64   // minutes
 	used  float64 // percent
 	reset int64   // Unix seconds; 0 if it was not said
 }
@@ -42,15 +43,33 @@ func (d *Dialect) rateLimits(value jsonscan.Value, out *agent.Decoded) {
 	if out.DropRaw = *a == before; !out.DropRaw {
 		out.Add(event.AgentNoticed{What: "account/rateLimits/updated", Text: agent.Cut(a.reached)})
 	}
+	if windows := a.quota(); a.windows != before.windows && len(windows) > 0 {
+		out.Add(event.AgentQuota{Windows: windows})
+	}
 }
+
+// maxWindow is the longest window that is believed, in minutes: a year.
+const maxWindow = 365 * 24 * 60
 
 func (w *window) read(value jsonscan.Value) {
 	if !value.IsObject() {
 		return
 	}
 	w.known = true
+	w.long = min(agent.Int(value.Get("windowDurationMins")), maxWindow)
 	w.used, _ = value.Get("usedPercent").Float()
 	w.reset = agent.Int(value.Get("resetsAt"))
+}
+
+// quota returns what is used of each window.
+func (a *account) quota() []event.QuotaWindow {
+	var windows []event.QuotaWindow
+	for _, w := range a.windows {
+		if w.known && w.long > 0 {
+			windows = append(windows, event.QuotaWindow{Minutes: int(w.long), Used: w.used, Resets: agent.UnixTime(w.reset)})
+		}
+	}
+	return windows
 }
 
 // until returns when the last of the windows that are used up resets, RFC 3339 in UTC, or "".

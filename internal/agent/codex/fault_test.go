@@ -2,6 +2,8 @@ package codex
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/agent"
@@ -77,9 +79,13 @@ func TestSpentAccount(t *testing.T) {
 			)
 			limited := event.AgentLimited{Kind: event.FaultKind(row.kind), Until: row.until, Text: "no more"}
 			finished := event.AgentFinished{Outcome: "error", Error: "no more", Kind: event.FaultKind(row.kind)}
+			facts := slices.DeleteFunc(k.facts, func(fact string) bool { return strings.HasPrefix(fact, "agent.quota ") })
+			if told := len(k.facts) - len(facts); (told == 1) != strings.Contains(row.primary+row.secondary, "windowDurationMins") {
+				t.Errorf("the quota was told %d times", told)
+			}
 			k.expect("facts", []string{
 				"agent.limited " + string(event.AppendData(nil, limited)), "agent.finished " + string(event.AppendData(nil, finished)),
-			}, k.facts)
+			}, facts)
 		})
 	}
 }

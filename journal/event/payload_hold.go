@@ -1,0 +1,31 @@
+package event
+
+import "time"
+
+// LoopHeld: no iteration begins before LoopReleased, or before Until if that is stated: the loop
+// has a time to start at, comes after another one, or its account has used what limits.window
+// allows.
+type LoopHeld struct {
+	Until time.Time `json:"until,omitzero"`
+	Why   string    `json:"why"` // one sentence for a person
+	// Start says that the loop was started so, not that a limit holds it.
+	Start bool `json:"start,omitempty"`
+}
+
+// LoopReleased: nothing holds the loop any more, or a person lets it go on all the same.
+type LoopReleased struct {
+	Person bool `json:"person,omitempty"`
+}
+
+// AgentQuota: what the vendor says of the account's use, whenever it changes.
+type AgentQuota struct {
+	Windows []QuotaWindow `json:"windows"`
+}
+
+// QuotaWindow is a span of time in which so much may be used.
+type QuotaWindow struct {
+	Minutes int     `json:"minutes"` // how long it is
+	Used    float64 `json:"used"`    // percent
+	// Resets is when it begins again, RFC 3339; empty if it was not said.
+	Resets string `json:"resets,omitempty"`
+}
