@@ -27,6 +27,7 @@ func commands() cli.Commands {
 		{Name: "kill", Help: "End a loop and its agent at once.", Verb: func() any { return new(killVerb) }},
 		{Name: "list", Help: "List the loops of this project, or all on this machine.", Verb: func() any { return new(listVerb) }},
 		{Name: "diff", Help: "Show what the iterations of a loop changed in the work tree.", Verb: func() any { return new(diffVerb) }},
+		{Name: "fleet", Help: "Let several loops work through tasks at once, each in a worktree, and merge what they did.", Verb: func() any { return new(fleetVerb) }},
 		{Name: "fork", Help: "Begin another loop as one was before an iteration, in a worktree of its own.", Verb: func() any { return new(forkVerb) }},
 		{Name: "merge", Help: "Merge the branch of a loop's worktree, once its guardrails pass on the result.", Verb: func() any { return new(mergeVerb) }},
 		{Name: "rollback", Help: "Put the files of the work tree back to how they were before an iteration.", Verb: func() any { return new(rollbackVerb) }},
@@ -56,6 +57,7 @@ func commands() cli.Commands {
 		{Name: "version", Help: "Print the version.", Verb: func() any { return new(versionVerb) }},
 		{Name: "help", Help: "Show the help of all verbs, or of one.", Verb: func() any { return new(helpVerb) }},
 		{Name: "complete", Help: "Print what may come next on a command line, for the scripts of 'ralph completion'.", Verb: func() any { return new(completeVerb) }, Tag: cli.Hidden},
+		{Name: "fleet-agent", Help: "The agent of a fleet; started by 'ralph fleet'.", Verb: func() any { return new(fleetAgentVerb) }, Tag: cli.Hidden},
 		{Name: "inside", Help: "What ralph starts in a sandbox.", Verb: func() any { return new(insideVerb) }, Tag: cli.Hidden},
 		{Name: "runner", Help: "The detached runner; started by 'ralph start'.", Verb: func() any { return new(launch.RunnerVerb) }, Tag: cli.Hidden},
 	}

@@ -52,7 +52,9 @@ func SettingFlags(args []string) []string {
 // worktreeFlag is the flag of a loop in a worktree.
 const worktreeFlag = "--worktree"
 
-func startsLoops(verb string) bool { return verb == "run" || verb == "start" || verb == "acp" }
+func startsLoops(verb string) bool {
+	return verb == "run" || verb == "start" || verb == "acp" || verb == "fleet"
+}
 
 // aliases are the names that other programs of this kind use for these flags. No help shows them.
 var aliases = map[string]string{

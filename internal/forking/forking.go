@@ -242,7 +242,7 @@ func (c *copier) copy() (err error) {
 	if c.writer == nil {
 		return errCut
 	}
-	return errors.Join(c.writer.Sync(), c.writer.Close())
+	return c.writer.Close() // its runner makes it durable
 }
 
 // cut finds the decision that began the iteration last. The events before it are copied.

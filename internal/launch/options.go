@@ -199,6 +199,11 @@ func CheckTrust(e *cli.Env, loaded config.Loaded, once bool) error {
 	return (&Options{Trust: once}).checkTrust(e, loaded)
 }
 
+// CheckCommands refuses commands of ralph/tasks.json that no person trusts. It asks, if it can.
+func CheckCommands(e *cli.Env, commands []string, once bool) error {
+	return (&Options{Trust: once}).confirmTrust(e, e.ReviewCommands(commands), "the verifyCommands of ralph/tasks.json")
+}
+
 // confirmTrust asks a person for trust, unless it is given. what is the thing to trust.
 func (o *Options) confirmTrust(e *cli.Env, c cli.TrustReview, what string) error {
 	once, err := o.trustsOnce(e)

@@ -38,6 +38,9 @@ type Merge struct {
 	NoCheck bool   // the guardrails do not run
 	DryRun  bool   // the branch stays where it is
 	JSON    bool
+	// Tree is the folder whose branch gets the work, by a caller that holds its lock; "" for the
+	// project's.
+	Tree string
 }
 
 // Done is what --json prints.
@@ -71,8 +74,21 @@ func (m Merge) Run(e *cli.Env) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	var done Done
+	done, err := m.Do(ctx, e, s, w)
+	if err != nil {
+		return err
+	}
+	return m.print(e, done)
+}
+
+// Do merges the work in the worktree w of a loop that does not run.
+func (m Merge) Do(ctx context.Context, e *cli.Env, s registry.Status, w *workspace.Worktree) (done Done, err error) {
 	err = launch.WithLock(s.Dir, func() error {
+		if m.Tree != "" {
+			done, err = m.merge(ctx, e, s, w)
+			return err
+		}
+		m.Tree = s.Project
 		lock, err := runner.AcquireTree(e.Home, s.Project, false)
 		if err != nil {
 			return err
@@ -80,10 +96,7 @@ func (m Merge) Run(e *cli.Env) error {
 		done, err = m.merge(ctx, e, s, w)
 		return errors.Join(err, lock.Release())
 	})
-	if err != nil {
-		return err
-	}
-	return m.print(e, done)
+	return done, err
 }
 
 func (m Merge) merge(ctx context.Context, e *cli.Env, s registry.Status, w *workspace.Worktree) (Done, error) {
@@ -91,7 +104,7 @@ func (m Merge) merge(ctx context.Context, e *cli.Env, s registry.Status, w *work
 	if err != nil {
 		return Done{}, err
 	}
-	plan, err := repo.PlanMerge(ctx, s.Project, from, m.How, m.message(s, w), e.Environ...)
+	plan, err := repo.PlanMerge(ctx, m.Tree, from, m.How, m.message(s, w), e.Environ...)
 	if err != nil {
 		return Done{}, m.refusal(err, plan, w)
 	}
@@ -109,7 +122,7 @@ func (m Merge) merge(ctx context.Context, e *cli.Env, s registry.Status, w *work
 	if m.DryRun {
 		return done, nil
 	}
-	if err := plan.Apply(ctx, s.Project, e.Environ...); err != nil {
+	if err := plan.Apply(ctx, m.Tree, e.Environ...); err != nil {
 		return done, err
 	}
 	done.Merged = true

@@ -48,6 +48,14 @@ func HasBranch(ctx context.Context, dir, branch string, env ...string) bool {
 	return err == nil
 }
 
+// MakeBranch makes a branch at the HEAD of the work tree around dir. One that exists is an error.
+func MakeBranch(ctx context.Context, dir, branch string, env ...string) error {
+	if _, err := gitIn(dir, env...).read(ctx, "branch", "--no-track", branch, "HEAD"); err != nil {
+		return fmt.Errorf("make the branch %s: %w", branch, err)
+	}
+	return nil
+}
+
 // BranchBase returns the commit of a branch or, for one that does not exist, that of HEAD. A name
 // that no branch can have is an error, and so is a repository without a commit: [ErrNoCommits].
 func BranchBase(ctx context.Context, dir, branch string, env ...string) (string, error) {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/ralph-loop/ralph/internal/attach"
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/fleet"
+	"github.com/ralph-loop/ralph/internal/launch"
+)
+
+type fleetVerb struct {
+	cli.Placed
+	Name      string            `arg:"" optional:"" default:"fleet" help:"The name of the fleet; its loops are called NAME-TASK."`
+	Parallel  int               `short:"n" default:"4" placeholder:"N" help:"How many loops work at once."`
+	From      string            `placeholder:"DIR" help:"A folder of task files, *.md; without it, the stories of ralph/tasks.json."`
+	Agent     string            `short:"a" complete:"agent" placeholder:"COMMAND" help:"The agents' command."`
+	Conflicts string            `default:"agent" enum:"agent,person" help:"Who resolves a conflict of a merge: the agent that made the change, or a person."`
+	Set       map[string]string `complete:"setting" placeholder:"KEY=VALUE" mapsep:"none" help:"A setting of each loop; limits.cost, limits.tokens and limits.duration are those of the whole fleet."`
+	Trust     bool              `help:"Let the settings of this project count this once, whatever they run."`
+	Detach    bool              `short:"d" help:"Return once the fleet is running."`
+	JSON      bool              `help:"With --detach: print as JSON what was started."`
+}
+
+// Help shows examples.
+func (fleetVerb) Help() string {
+	return cli.Examples("ralph fleet -n 4", "ralph fleet demo -n 3 --from tasks/ -a claude --limits.cost 20 --detach", "ralph start fleet --resume", "ralph merge fleet")
+}
+
+// Run starts a fleet: a loop that lets several loops work through tasks at once, each in a
+// worktree, and merges what they did one at a time into a branch of its own.
+func (v *fleetVerb) Run(e *cli.Env) error {
+	f := fleet.Fleet{Agent: fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts, Trust: v.Trust}, Name: v.Name, Command: v.Agent, Set: v.Set}
+	start, tasks, err := f.Start(e)
+	if err != nil {
+		return err
+	}
+	cli.Tell(e.Stderr, "%d tasks, %d at once", len(tasks.List), v.Parallel)
+	start.Detach = v.Detach
+	started, err := start.Begin(e)
+	if err != nil {
+		return err
+	}
+	if v.Detach {
+		return launch.Announce(e, start.Name, start.Dir, started, v.JSON)
+	}
+	return attach.Run(e, start.Name, start.Dir, attach.Options{Resume: resumeAndAttach})
+}
+
+// fleetAgentVerb is the agent of a fleet's loop.
+type fleetAgentVerb struct {
+	Parallel  int
+	From      string
+	Conflicts string
+	Trust     bool
+	Flags     []string `arg:"" optional:"" passthrough:""`
+}
+
+// Run works through the tasks.
+func (v *fleetAgentVerb) Run(e *cli.Env) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	flags := v.Flags
+	if len(flags) > 0 && flags[0] == "--" {
+		flags = flags[1:]
+	}
+	return fleet.Agent{Parallel: v.Parallel, Folder: v.From, Conflicts: v.Conflicts, Trust: v.Trust, Flags: flags}.Run(ctx, e)
+}

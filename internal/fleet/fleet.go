@@ -1,0 +1,94 @@
+package fleet
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/config"
+	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/sandbox"
+)
+
+// Fleet says how a fleet is started.
+type Fleet struct {
+	Agent
+	Name    string
+	Command string            // of the agents of the tasks; "" for that of the settings
+	Set     map[string]string // settings; those of ownKeys are the fleet's, all others the loops'
+}
+
+// ownKeys are the settings that bound the fleet as a whole.
+var ownKeys = map[string]bool{"limits.cost": true, "limits.duration": true, "limits.tokens": true}
+
+// own are the settings of the loop whose agent is ralph itself: it waits for others, for as long as
+// they take.
+var own = map[string]string{
+	"limits.iteration": "none", "limits.idle": "none", "limits.tool": "none", "completion.minToolCalls": "0", "breaker.noProgress": "0",
+	"nesting.depth": "1", "scm.tasks": "[]", "restart.delay": "1s",
+}
+
+// Start returns how the fleet's loop is started, after a look at its tasks.
+func (f Fleet) Start(e *cli.Env) (launch.Start, Tasks, error) {
+	folder := f.Folder
+	if folder != "" {
+		folder = e.Abs(folder)
+	}
+	tasks, err := ReadTasks(e.Root(), folder)
+	if err != nil {
+		return launch.Start{}, tasks, cli.Refuse("give a folder of task files with --from DIR, or write ralph/tasks.json: 'ralph plan' does that with your agent", "%w", err)
+	}
+	if f.Parallel < 1 {
+		return launch.Start{}, tasks, cli.Refuse("say how many work at once, such as -n 4", "-n %d is no number of loops", f.Parallel)
+	}
+	if len(tasks.Verify) > 0 {
+		if err := launch.CheckCommands(e, tasks.Verify, f.Trust); err != nil {
+			return launch.Start{}, tasks, err
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return launch.Start{}, tasks, err
+	}
+	argv := []string{self, "fleet-agent", "--parallel", strconv.Itoa(f.Parallel), "--conflicts", f.Conflicts}
+	if folder != "" {
+		argv = append(argv, "--from", folder)
+	}
+	if f.Trust || len(tasks.Verify) > 0 {
+		argv = append(argv, "--trust")
+	}
+	set := map[string]string{"nesting.loops": strconv.Itoa(2*len(tasks.List) + config.Defaults().Nesting.Loops)}
+	for key, value := range own {
+		set[key] = value
+	}
+	if loaded, err := e.Settings(nil, e.WorkDir()); err != nil {
+		return launch.Start{}, tasks, err
+	} else if loaded.Settings.Sandbox.Mode != string(sandbox.None) {
+		set["sandbox.mode"] = string(sandbox.None) // of ralph itself; the loops have that of the settings
+	}
+	argv = append(argv, "--")
+	if f.Command != "" {
+		argv = append(argv, "--agent", cli.Rooted(f.Command, e.Cwd))
+	}
+	for key, value := range f.Set {
+		if ownKeys[key] {
+			set[key] = value
+		} else {
+			argv = append(argv, "--set", key+"="+value)
+		}
+	}
+	worktree := ""
+	return launch.Start{Name: f.Name, Options: launch.Options{
+		Prompt: "Work through " + f.what(folder, tasks), Agent: cli.AsTyped(argv), Protocol: config.ProtocolText, Worktree: &worktree, Set: set, Trust: f.Trust,
+	}}, tasks, nil
+}
+
+func (f Fleet) what(folder string, tasks Tasks) string {
+	from := "ralph/tasks.json"
+	if folder != "" {
+		from = filepath.Base(folder) + "/"
+	}
+	return strconv.Itoa(len(tasks.List)) + " tasks of " + strings.TrimSpace(from) + " with " + strconv.Itoa(f.Parallel) + " loops at once."
+}
