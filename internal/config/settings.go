@@ -43,6 +43,7 @@ type Settings struct {
 	MaximumIterations             int    `json:"maximumIterations" trust:"free" min:"1" live:"true" doc:"iterations before the loop stops"`
 	CompletionResponse            string `json:"completionResponse" trust:"free" required:"true" doc:"text inside <response>…</response> that claims the work is done, in any case; completion.match says where it counts"`
 	OutputTruncateChars           int    `json:"outputTruncateChars" trust:"free" doc:"how many characters of a failed guardrail's output go into the prompt"`
+	KeepAwake                     bool   `json:"keepAwake,omitempty" trust:"free" doc:"keep the machine from sleeping while the loop runs, by systemd-inhibit or caffeinate"`
 	StreamAgentOutput             bool   `json:"streamAgentOutput" trust:"free" doc:"show the agent's output while it works"`
 	IncludeIterationCountInPrompt bool   `json:"includeIterationCountInPrompt" trust:"free" doc:"begin the prompt with \"Iteration X of Y, Z remaining.\""`
 	AllowSharedWorktree           bool   `json:"allowSharedWorktree,omitempty" trust:"free" doc:"work in a work tree that another loop uses"`
@@ -199,6 +200,7 @@ type Notification struct {
 	To      string   `json:"to,omitempty" doc:"of mail: the address of the person"`
 	Command string   `json:"command,omitempty" doc:"of command: a shell command, which gets the message as JSON on stdin"`
 	Secret  string   `json:"secret,omitempty" doc:"the name of the variable with the token of ntfy, or the key that signs a webhook"`
+	Answers bool     `json:"answers,omitempty" doc:"of ntfy: answers to a question come back, by a button for each choice or a message to a topic that is made for the question"`
 	On      []string `json:"on,omitempty" enum:"ended,question,waiting,budget,stuck" doc:"only these: the loop ended, its agent asks, it waits for a person, a limit is nearly used up, it makes no progress; all when absent"`
 }
 

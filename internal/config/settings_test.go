@@ -72,6 +72,7 @@ func TestDefaults(t *testing.T) {
 		"nesting.loops":                 "16",
 		"notify":                        "[]",
 		"snapshots.keep":                "50",
+		"keepAwake":                     "false",
 		"limits.window":                 "{}",
 		"sandbox.mode":                  "none",
 		"sandbox.network":               "open",

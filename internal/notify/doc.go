@@ -42,6 +42,9 @@ type Message struct {
 	Text     string    `json:"text"`
 	Next     string    `json:"next,omitempty"`    // a command
 	Choices  []string  `json:"choices,omitempty"` // of a question
+	Number   int       `json:"number,omitempty"`  // of a question
+	// Reply is the topic that takes the answer to a question; empty for none.
+	Reply string `json:"-"`
 	// Status and Reason are those of a loop that ended.
 	Status string `json:"status,omitempty"`
 	Reason string `json:"reason,omitempty"`

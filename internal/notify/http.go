@@ -82,6 +82,10 @@ func sendNtfy(ctx context.Context, c config.Notification, m Message, env []strin
 	if urgent[m.Occasion] {
 		body["priority"] = ntfyPriority
 	}
+	if m.Reply != "" {
+		body["message"] = m.body() + "\nAny other answer: publish it to " + m.Reply
+		body["actions"] = actions(m)
+	}
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err

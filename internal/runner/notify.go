@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/loop"
 	"github.com/ralph-loop/ralph/internal/loopstate"
@@ -39,6 +40,12 @@ type notifier struct {
 	running  sync.WaitGroup
 	ctx      context.Context
 	cancel   context.CancelFunc
+
+	listening sync.WaitGroup
+	listen    context.Context // ends with the loop
+	deafen    context.CancelFunc
+	mu        sync.Mutex
+	awaited   map[int][]context.CancelFunc // listeners for an answer, by the question's number
 }
 
 // startNotifier returns nil if no channel is set.
@@ -48,6 +55,8 @@ func (r *runner) startNotifier() *notifier {
 	}
 	n := &notifier{runner: r}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.listen, n.deafen = context.WithCancel(context.Background())
+	n.awaited = map[int][]context.CancelFunc{}
 	for _, c := range r.Settings.Notify {
 		queue := make(chan notify.Message, notifyHeld)
 		n.channels = append(n.channels, queue)
@@ -66,6 +75,9 @@ func (n *notifier) folded(events []event.Event, s *loopstate.State) {
 		return
 	}
 	for _, e := range events {
+		if p, err := event.As[event.QuestionAnswered](e); e.Type == event.TypeQuestionAnswered && err == nil {
+			n.answered(p.Number)
+		}
 		if m, ok := n.message(e, s); ok {
 			n.queue(m)
 		}
@@ -90,6 +102,8 @@ func (n *notifier) finish() {
 	if n == nil {
 		return
 	}
+	n.deafen()
+	n.listening.Wait()
 	timer := time.AfterFunc(notifyEnd, n.cancel)
 	defer timer.Stop()
 	for _, queue := range n.channels {
@@ -101,11 +115,17 @@ func (n *notifier) finish() {
 
 // send sends one message to one channel, with several tries.
 func (n *notifier) send(c config.Notification, m notify.Message) {
+	if m.Occasion == notify.Question {
+		m.Reply = notify.ReplyTopic(c)
+	}
 	pause := notifyPause
 	for try := 1; ; try++ {
 		err := notify.Send(n.ctx, c, m, n.runner.ownEnvironment())
 		if err == nil || notify.Final(err) || try == notifyTries || n.ctx.Err() != nil {
 			n.report(c, m, err)
+			if err == nil && m.Reply != "" {
+				n.await(c, m)
+			}
 			return
 		}
 		select {
@@ -114,6 +134,34 @@ func (n *notifier) send(c config.Notification, m notify.Message) {
 		}
 		pause *= 2
 	}
+}
+
+// await takes the answer to a question, until another one is there or the loop has ended.
+func (n *notifier) await(c config.Notification, m notify.Message) {
+	ctx, cancel := context.WithCancel(n.listen)
+	n.mu.Lock()
+	n.awaited[m.Number] = append(n.awaited[m.Number], cancel)
+	n.mu.Unlock()
+	n.listening.Go(func() {
+		defer cancel()
+		text, err := notify.Await(ctx, c, m.Reply, n.runner.ownEnvironment())
+		if err == nil {
+			_, err = inbox.Drop(n.runner.Dir, inbox.Command{Kind: inbox.Answer, From: "notify:" + c.Kind, Question: m.Number, Text: text})
+		}
+		if err != nil && ctx.Err() == nil {
+			n.runner.warn(fmt.Errorf("no answer by %s: %w", n.runner.mask(notify.Shown(c)), err))
+		}
+	})
+}
+
+// answered ends the wait for the answer to a question.
+func (n *notifier) answered(number int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, cancel := range n.awaited[number] {
+		cancel()
+	}
+	delete(n.awaited, number)
 }
 
 // report records the outcome. After the loop's end there is no journal to record it in.
@@ -152,6 +200,7 @@ func (n *notifier) message(e event.Event, s *loopstate.State) (notify.Message, b
 			return m, false
 		}
 		m.Occasion, m.Title, m.Text, m.Choices = notify.Question, fmt.Sprintf("%s asks", r.Name), p.Text, p.Choices
+		m.Number = p.Number
 		if len(p.Choices) > 0 {
 			m.Text += "\n" + strings.Join(p.Choices, " · ")
 		}

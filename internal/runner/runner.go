@@ -173,6 +173,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	}
 	exported := r.exportTrace()
 	r.notifier = r.startNotifier()
+	awake := r.keepAwake()
 	r.reportSandbox()
 	readers.Go(func() { r.holder.follow(reading) })
 	failure := r.driver.Run(ctx)
@@ -180,6 +181,7 @@ func (r *runner) run(ctx context.Context, box *inbox.Box) (event.LoopEnded, erro
 	close(r.driverDone)
 	left := r.closeExecutor()
 	r.closeSandbox()
+	awake()
 	readers.Wait()
 	err := errors.Join(failure, finish(r.writer, r.driver.Engine))
 	state := r.driver.Engine.State()
