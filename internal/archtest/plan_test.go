@@ -140,6 +140,7 @@ var sideways = map[[2]string]string{
 	{"internal/rollback", "internal/launch"}:     "it keeps runners out while it works on the files",
 	{"internal/rollback", "internal/runner"}:     "the runner knows which loop has a work tree",
 	{"internal/rollback", "internal/send"}:       "it tells the agent as the verbs that send do",
+	{"internal/statuspage", "internal/fleet"}:    "it shows how far the tasks of a fleet are",
 	{"internal/fleet", "internal/cli"}:           "it reports with the same errors and hints as the verbs",
 	{"internal/fleet", "internal/launch"}:        "it starts the fleet's loop as a start does",
 	{"internal/fleet", "internal/merging"}:       "it merges as the verb merge does",

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"strconv"
+	"strings"
 )
 
 // A node is one JSON value and its place in the text.
@@ -254,6 +255,9 @@ func entries(n node, old map[string]string, seen func(key string, at int)) (map[
 			return nil, err
 		}
 		text, ok := m.token.(string)
+		if number, isNumber := m.token.(json.Number); isNumber && strings.HasPrefix(m.key, "limits.window.") { // dollars
+			text, ok = number.String(), true
+		}
 		if !ok {
 			return nil, wrongType(m, KindString)
 		}

@@ -36,7 +36,32 @@ func Find(e *cli.Env, o Options) ([]registry.Status, error) {
 		}
 	}
 	sortByUrgency(loops)
-	return loops, nil
+	return nest(loops), nil
+}
+
+// nest puts the loops within another one, such as those of a fleet, right after it.
+func nest(loops []registry.Status) []registry.Status {
+	nested := make([]registry.Status, 0, len(loops))
+	var add func(s registry.Status)
+	add = func(s registry.Status) {
+		nested = append(nested, s)
+		for _, inner := range loops {
+			if inner.Parent != "" && inner.Parent == s.ID && inner.ID != s.ID {
+				add(inner)
+			}
+		}
+	}
+	for _, s := range loops {
+		if !within(loops, s) {
+			add(s)
+		}
+	}
+	return nested
+}
+
+// within reports whether a loop is within another one of the list.
+func within(loops []registry.Status, s registry.Status) bool {
+	return s.Parent != "" && slices.ContainsFunc(loops, func(o registry.Status) bool { return o.ID == s.Parent && o.ID != s.ID })
 }
 
 // sortByUrgency puts loops that need a person first, then those that run, then all others; the

@@ -39,8 +39,15 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 		if s.Head.TokensIn != nil && s.Head.TokensOut != nil {
 			tokens = units.Tokens(*s.Head.TokensIn + *s.Head.TokensOut)
 		}
+		if inner, running := innerOf(all, s); inner > 0 {
+			status += fmt.Sprintf(", %d of %s within it running", running, units.Quantity(inner, "loop"))
+		}
+		name := call(s)
+		if within(all, s) {
+			name = "  " + name
+		}
 		row := []string{
-			call(s), status, cli.CountOf(s.Head).Short(), units.Ago(now.Sub(started(s))),
+			name, status, cli.CountOf(s.Head).Short(), units.Ago(now.Sub(started(s))),
 			cmp.Or(s.Head.Agent, s.Agent), units.Cost(s.Head.Cost), tokens,
 		}
 		if projects {
@@ -52,6 +59,19 @@ func Table(e *cli.Env, all []registry.Status, projects bool) []byte {
 		t.rows = append(t.rows, row)
 	}
 	return t.format(opt.Width)
+}
+
+// innerOf counts the loops within a loop, and those of them that run.
+func innerOf(all []registry.Status, s registry.Status) (count, running int) {
+	for _, inner := range all {
+		if inner.Parent != "" && inner.Parent == s.ID && inner.ID != s.ID {
+			count++
+			if inner.Live.Alive {
+				running++
+			}
+		}
+	}
+	return count, running
 }
 
 // Stories says how many stories of a loop are done: "2/5"; "-" for a loop without stories.

@@ -153,6 +153,7 @@ func nextWait(s *State) (next event.LoopWaiting, needed bool) {
 		{For: event.WaitRestart, Until: s.Failover.Restart.NotUntil},
 		{For: event.Wait(limits.Waiting), Until: limits.NotUntil},
 		{For: event.WaitBreaker, Until: s.Breaker.NotUntil},
+		{For: event.WaitHeld, Until: s.Failover.Held, Why: s.Failover.HeldWhy},
 	} {
 		if w.Until.After(next.Until) {
 			next = w

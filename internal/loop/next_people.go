@@ -48,7 +48,7 @@ func answer(s *State) []Decision {
 			switch {
 			case s.Wait != nil && s.Wait.For == event.WaitPerson:
 				return append(decisions, record(event.LoopWaited{For: event.WaitPerson}, delivered(s, c.ID))...)
-			case s.Hold != nil && !s.Paused:
+			case !s.Paused && (s.Hold != nil || s.Wait != nil && s.Wait.For == event.WaitHeld):
 				return append(decisions, record(event.LoopReleased{Person: true}, delivered(s, c.ID))...)
 			case s.Paused || s.Commands.Pausing:
 				return append(decisions, record(event.LoopUnpaused{}, delivered(s, c.ID))...)

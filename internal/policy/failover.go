@@ -30,6 +30,9 @@ type AgentRecord struct {
 	Reason  event.Reason `json:"reason,omitempty"` // why it is not tried again
 	Why     string       `json:"why,omitempty"`
 	Hint    string       `json:"hint,omitempty"`
+	// Held is until when its account may not be used, by limits.window; HeldWhy says why.
+	Held    time.Time `json:"held,omitzero"`
+	HeldWhy string    `json:"heldWhy,omitempty"`
 }
 
 // Availability says whether an agent can work.
@@ -62,6 +65,29 @@ func (f *Failover) Apply(at time.Time, p event.Payload, was *Lifecycle) {
 		f.worked(p.Outcome, at)
 	case event.AgentReplaced:
 		f.replace(p, len(was.Rules.Agents))
+	case event.AgentHeld:
+		f.hold(p, len(was.Rules.Agents))
+	case event.LoopReleased:
+		if p.Person {
+			f.Held, f.HeldWhy, f.Aside = time.Time{}, "", slices.Clone(f.Aside)
+			for i := range f.Aside {
+				f.Aside[i].Held, f.Aside[i].HeldWhy = time.Time{}, ""
+			}
+		}
+	}
+}
+
+// hold keeps one agent from being chosen, or no longer.
+func (f *Failover) hold(p event.AgentHeld, agents int) {
+	why := firstBytes(p.Why, problemMost)
+	switch {
+	case p.Agent == f.Agent:
+		f.Held, f.HeldWhy = p.Until, why
+	case p.Agent >= 0 && p.Agent < agents:
+		aside := make([]AgentRecord, max(agents, len(f.Aside)))
+		copy(aside, f.Aside)
+		aside[p.Agent].Held, aside[p.Agent].HeldWhy = p.Until, why
+		f.Aside = aside
 	}
 }
 
@@ -87,7 +113,7 @@ func (f *Failover) replace(p event.AgentReplaced, agents int) {
 	copy(aside, f.Aside)
 	f.Reason, f.Why, f.Hint = p.Reason, firstBytes(p.Why, problemMost), firstBytes(p.Hint, problemMost)
 	aside[f.Agent] = f.AgentRecord
-	next := AgentRecord{Limits: aside[p.To].Limits, Restart: aside[p.To].Restart}
+	next := AgentRecord{Limits: aside[p.To].Limits, Restart: aside[p.To].Restart, Held: aside[p.To].Held, HeldWhy: aside[p.To].HeldWhy}
 	aside[p.To] = AgentRecord{}
 	*f = Failover{Agent: p.To, AgentRecord: next, Aside: aside}
 }
@@ -102,6 +128,9 @@ func (a *AgentRecord) Availability(r event.Rules) Availability {
 	}
 	if over != "" {
 		return Availability{Until: l.NotUntil, Reason: over, Why: why, Hint: hint, Passes: passes}
+	}
+	if a.Held.After(l.NotUntil) {
+		return Availability{Until: a.Held, Why: a.HeldWhy}
 	}
 	return Availability{Until: l.NotUntil, Why: l.Trouble()}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // How a branch is merged.
@@ -27,6 +28,9 @@ var (
 	ErrConflicts = errors.New("there are conflicts")
 	ErrInTheWay  = errors.New("files of the merge have changes that are not committed")
 )
+
+// mergeWait is how long another git may lock the index.
+const mergeWait = 20 * time.Second
 
 // A Merge is the result of a merge, as a commit that no branch has yet.
 type Merge struct {
@@ -66,6 +70,10 @@ func (m *Merge) plan(ctx context.Context, dir, commit, how, message string, env 
 	}
 	if op, abort := at.operation(); op != "" {
 		return &Error{Doing: "git " + op, Err: fmt.Errorf("it is %w", ErrUnfinished), hint: "finish it, or call it off with '" + abort + "'"}
+	}
+	// A merge whose ralph was killed ends by itself: its git goes on.
+	if err := waitForLock(ctx, at, mergeWait); err != nil {
+		return &Error{Doing: "git merge", Err: err, hint: lockHint(at)}
 	}
 	ref, err := g.line(ctx, "symbolic-ref", "--quiet", "HEAD")
 	if exitCode(err) == 1 {

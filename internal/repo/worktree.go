@@ -130,6 +130,26 @@ func RepairWorktree(ctx context.Context, dir, path string, env ...string) error 
 // DropWorktree removes a linked work tree with everything in it, also one that was made in part. A
 // missing one is no error.
 func DropWorktree(ctx context.Context, dir, path string, env ...string) error {
+	// The git of a start that was killed may still be writing there.
+	for n := 1; ; n++ {
+		err := dropWorktree(ctx, dir, path, env)
+		if err == nil || Absent(err) || n == dropTries {
+			return err
+		}
+		select {
+		case <-time.After(dropPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+const (
+	dropTries = 50
+	dropPause = 200 * time.Millisecond
+)
+
+func dropWorktree(ctx context.Context, dir, path string, env []string) error {
 	g := gitIn(dir, env...)
 	g.limit = worktreeTime
 	out, err := g.read(ctx, "worktree", "list", "--porcelain", "-z")

@@ -31,7 +31,9 @@ type holder struct {
 
 	mu   sync.Mutex
 	held *event.LoopHeld // as it was recorded last; nil if nothing holds
-	when *event.When     // of the start; nil once it was met
+	// agents are those whose accounts have used too much, of several, and until when.
+	agents map[int]time.Time
+	when   *event.When // of the start; nil once it was met
 	// passed says that a person let the loop go on although the account has used too much. It holds
 	// for one iteration.
 	passed bool
@@ -42,24 +44,46 @@ type holder struct {
 // holdEvery is how often it looks again while it holds the loop.
 var holdEvery = 5 * time.Second
 
-func (r *runner) newHolder(when *event.When) *holder { return &holder{runner: r, when: when} }
+func (r *runner) newHolder(when *event.When) *holder {
+	return &holder{runner: r, when: when, agents: map[int]time.Time{}}
+}
 
-// ask returns the event that changes what holds the loop; nil if nothing changed.
-func (h *holder) ask(now time.Time) event.Payload {
+// ask returns the events that change what holds the loop, or one of several agents.
+func (h *holder) ask(now time.Time) []event.Payload {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	changes := h.preferred(now)
 	hold := h.look(now)
 	switch {
-	case hold == nil && h.held == nil:
-		return nil
+	case hold == nil && h.held == nil, h.held != nil && hold != nil && *h.held == *hold:
+		return changes
 	case hold == nil:
 		h.held = nil
-		return event.LoopReleased{}
-	case h.held != nil && *h.held == *hold:
-		return nil
+		return append(changes, event.LoopReleased{})
 	}
 	h.held = hold
-	return *hold
+	return append(changes, *hold)
+}
+
+// preferred compares the accounts of several agents with the quotas of limits.window.
+func (h *holder) preferred(now time.Time) (changes []event.Payload) {
+	agents := h.runner.Settings.AllAgents()
+	if len(agents) == 1 || h.passed {
+		return nil
+	}
+	for i, a := range agents {
+		var held event.AgentHeld
+		if over := h.quota(Account(a, h.runner.Env), now); over != nil {
+			held = event.AgentHeld{Until: over.Until, Why: over.Why}
+		}
+		if held.Until.Equal(h.agents[i]) {
+			continue
+		}
+		held.Agent = i
+		h.agents[i] = held.Until
+		changes = append(changes, held)
+	}
+	return changes
 }
 
 // folded follows what the loop did.
@@ -71,6 +95,7 @@ func (h *holder) folded(e event.Event) {
 		defer h.mu.Unlock()
 		if err == nil && p.Person {
 			h.held, h.when, h.passed = nil, nil, true
+			clear(h.agents)
 		}
 	case event.TypeIterationStarted:
 		h.mu.Lock()
@@ -139,21 +164,37 @@ func unended(dir string) string {
 
 func (h *holder) account() string { return Account(h.runner.Settings.AllAgents()[0], h.runner.Env) }
 
-// window returns the first span of time of which the account has used too much.
-func (h *holder) window(now time.Time) *event.LoopHeld {
+// quota returns the first span of time of which an account has used too much of what its vendor
+// allows.
+func (h *holder) quota(account string, now time.Time) *event.LoopHeld {
 	limits := h.runner.Settings.Limits.Window
 	for _, key := range slices.Sorted(maps.Keys(limits)) {
 		span, most, percent, err := config.ParseWindow(key, limits[key])
-		if err != nil {
+		if err != nil || !percent {
 			continue // the settings were checked
 		}
-		if percent {
-			q, err := ReadQuota(h.runner.Home, h.account())
-			used, resets := q.used(int(span/time.Minute), now)
-			if err == nil && used >= most {
-				return &event.LoopHeld{Until: resets, Why: fmt.Sprintf("%.0f%% of the account's quota of %s are used, and limits.window allows %g%%", used, key, most)}
-			}
-			continue
+		q, err := ReadQuota(h.runner.Home, account)
+		used, resets := q.used(int(span/time.Minute), now)
+		if err == nil && used >= most {
+			return &event.LoopHeld{Until: resets, Why: fmt.Sprintf("%.0f%% of the account's quota of %s are used, and limits.window allows %g%%", used, key, most)}
+		}
+	}
+	return nil
+}
+
+// window returns the first span of time of which the account has used too much. With several agents
+// those whose quota is used are held one by one.
+func (h *holder) window(now time.Time) *event.LoopHeld {
+	if len(h.runner.Settings.AllAgents()) == 1 {
+		if over := h.quota(h.account(), now); over != nil {
+			return over
+		}
+	}
+	limits := h.runner.Settings.Limits.Window
+	for _, key := range slices.Sorted(maps.Keys(limits)) {
+		span, most, percent, err := config.ParseWindow(key, limits[key])
+		if err != nil || percent {
+			continue // the settings were checked
 		}
 		spent, frees := spentSince(h.runner.Home, h.account(), now.Add(-span))
 		if spent += h.open; spent >= most {
@@ -182,8 +223,8 @@ func (h *holder) follow(ctx context.Context) {
 		if !held {
 			continue
 		}
-		if p := h.ask(h.runner.clock()); p != nil {
-			h.runner.send(ctx, loop.Input{Drafts: []event.Draft{event.Encode(p, "loop")}})
+		if drafts := h.runner.holdDrafts(); len(drafts) > 0 {
+			h.runner.send(ctx, loop.Input{Drafts: drafts})
 		}
 	}
 }
@@ -293,11 +334,11 @@ func (r *runner) account(e event.Event, s *loopstate.State) {
 }
 
 // holdDrafts returns what holds the loop before its next iteration.
-func (r *runner) holdDrafts() []event.Draft {
-	if p := r.holder.ask(r.clock()); p != nil {
-		return []event.Draft{event.Encode(p, "loop")}
+func (r *runner) holdDrafts() (drafts []event.Draft) {
+	for _, p := range r.holder.ask(r.clock()) {
+		drafts = append(drafts, event.Encode(p, "loop"))
 	}
-	return nil
+	return drafts
 }
 
 // ParseQuota reads a condition such as quota>30%.

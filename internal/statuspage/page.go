@@ -6,11 +6,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/fleet"
 	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/policy"
@@ -97,12 +99,50 @@ func (d *page) all() {
 	d.lifecycle()
 	d.iteration()
 	d.stories()
+	d.fleet()
 	d.agent()
 	d.account()
 	d.limits()
 	d.commands()
 	d.questions()
 	d.places()
+}
+
+// fleet: the tasks of a fleet, with what all of their loops cost.
+func (d *page) fleet() {
+	state, err := fleet.ReadState(d.status.Dir)
+	if err != nil || len(state.Tasks) == 0 {
+		return
+	}
+	var total float64
+	known := false
+	steps := map[fleet.Step]int{}
+	var lines []string
+	for _, t := range state.Tasks {
+		steps[t.Step]++
+		line := fmt.Sprintf("%s: %s", t.ID, t.Step)
+		if s, err := loopstate.Open(filepath.Join(filepath.Dir(d.status.Dir), t.Loop)); err == nil && s.Begun() {
+			line += " (loop " + t.Loop + ")"
+			if used := s.Budget.Used(); used.USD != nil {
+				total, known = total+*used.USD, true
+			}
+		}
+		if t.Why != "" {
+			line += ": " + t.Why
+		}
+		lines = append(lines, line)
+	}
+	summary := fmt.Sprintf("%d of %d merged", steps[fleet.Merged], len(state.Tasks))
+	for _, step := range []fleet.Step{fleet.Working, fleet.Merging, fleet.Waiting, fleet.Failed} {
+		if steps[step] > 0 {
+			summary += fmt.Sprintf(", %d %s", steps[step], step)
+		}
+	}
+	if known {
+		summary += "; together " + units.Cost(&total)
+	}
+	d.add("tasks", "%s", summary)
+	addAll(d, "", lines)
 }
 
 // lifecycle: its status, its runner, what it waits for.

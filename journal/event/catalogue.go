@@ -61,6 +61,7 @@ func (NotificationFailed) EventType() Type   { return TypeNotificationFailed }
 func (SandboxOpened) EventType() Type        { return TypeSandboxOpened }
 func (LoopHeld) EventType() Type             { return TypeLoopHeld }
 func (LoopReleased) EventType() Type         { return TypeLoopReleased }
+func (AgentHeld) EventType() Type            { return TypeAgentHeld }
 func (AgentQuota) EventType() Type           { return TypeAgentQuota }
 func (TelemetryFailed) EventType() Type      { return TypeTelemetryFailed }
 func (TelemetryRestored) EventType() Type    { return TypeTelemetryRestored }
@@ -143,6 +144,7 @@ var catalogue = []entry{
 	entryOf[SandboxOpened](),
 	entryOf[LoopHeld](),
 	entryOf[LoopReleased](),
+	entryOf[AgentHeld](),
 	entryOf[AgentQuota](),
 	entryOf[TelemetryFailed](),
 	entryOf[TelemetryRestored](),

@@ -85,6 +85,7 @@ var samples = []event.Payload{
 	event.NotificationSent{Channel: "ntfy ntfy.example", Occasion: "question"},
 	event.LoopHeld{Until: time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC), Why: "it starts at 01:00", Start: true},
 	event.LoopReleased{Person: true},
+	event.AgentHeld{Agent: 1, Until: time.Date(2026, 11, 21, 5, 0, 0, 0, time.UTC), Why: "91% of the account's quota of 5h are used, and limits.window allows 40%"},
 	event.AgentQuota{Windows: []event.QuotaWindow{{Minutes: 300, Used: 91, Resets: "2026-11-21T05:00:00Z"}}},
 	event.SandboxOpened{Mode: "bwrap", Network: "listed", Hosts: []string{"api.example.com"}},
 	event.SandboxOpened{Mode: "none", Network: "open", Why: "sandbox bwrap is not available here: there is no program bwrap"},

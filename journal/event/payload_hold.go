@@ -12,6 +12,14 @@ type LoopHeld struct {
 	Start bool `json:"start,omitempty"`
 }
 
+// AgentHeld: the account of one of several agents has used what limits.window allows, so that
+// another one is preferred. It holds until Until; without that it no longer does.
+type AgentHeld struct {
+	Agent int       `json:"agent"` // its place among the agents of the settings
+	Until time.Time `json:"until,omitzero"`
+	Why   string    `json:"why,omitempty"` // one sentence for a person
+}
+
 // LoopReleased: nothing holds the loop any more, or a person lets it go on all the same.
 type LoopReleased struct {
 	Person bool `json:"person,omitempty"`

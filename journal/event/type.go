@@ -78,6 +78,7 @@ const (
 	TypeLoopHeld           Type = "loop.held"
 	TypeLoopReleased       Type = "loop.released"
 	TypeAgentQuota         Type = "agent.quota"
+	TypeAgentHeld          Type = "agent.held"
 	TypeTelemetryFailed    Type = "telemetry.failed"
 	TypeTelemetryRestored  Type = "telemetry.restored"
 
