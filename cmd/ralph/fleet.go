@@ -27,7 +27,7 @@ type fleetVerb struct {
 
 // Help shows examples.
 func (fleetVerb) Help() string {
-	return cli.Examples("ralph fleet -n 4", "ralph fleet demo -n 3 --from tasks/ -a claude --limits.cost 20 --detach", "ralph start fleet --resume", "ralph merge fleet")
+	return cli.Examples("ralph fleet -n 4", "ralph fleet demo -n 3 --from tasks/ -a claude --limits.cost 20 --detach")
 }
 
 // Run starts a fleet: a loop that lets several loops work through tasks at once, each in a

@@ -36,6 +36,12 @@ const (
 	mostRecords  = 4096 // are looked at when old ones are removed
 )
 
+// How often, and after how long, a lock is tried again.
+const (
+	lockTries = 20
+	lockPause = 5 * time.Millisecond
+)
+
 var errBusy = errors.New("another hook of this session is at work")
 
 // records is the private folder of the records.
@@ -85,7 +91,12 @@ func (r records) change(session string, do func(*record)) error {
 		return fmt.Errorf("lock the session's record: %w", err)
 	}
 	defer lock.Close()
-	switch mine, err := filelock.TryExclusive(lock); {
+	mine, err := filelock.TryExclusive(lock)
+	for tries := 0; !mine && err == nil && tries < lockTries; tries++ {
+		time.Sleep(lockPause) // a program that is being started may hold a copy of the file for a moment
+		mine, err = filelock.TryExclusive(lock)
+	}
+	switch {
 	case err != nil:
 		return fmt.Errorf("lock the session's record: %w", err)
 	case !mine:
