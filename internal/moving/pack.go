@@ -19,7 +19,7 @@ import (
 
 // staysHere are the files of a loop's folder that mean nothing elsewhere: locks, the space for the
 // last events, the fence; and what the bundle holds.
-var staysHere = []string{"run.lock", "notify", "reserve", ".git", workspace.Folder, workspace.Record, workspace.MergeFolder, launch.FenceName}
+var staysHere = []string{"run.lock", "notify", "reserve", "sandbox", ".git", workspace.Folder, workspace.Record, workspace.MergeFolder, launch.FenceName}
 
 // pack writes an archive. It is durable on return, but for its name.
 func pack(name string, m Manifest, dir, bundle, settings string) (err error) {
