@@ -310,14 +310,11 @@ func spentSince(home, account string, since time.Time) (spent float64, first tim
 
 // account keeps what an event says of the agent's account, for all loops of it.
 func (r *runner) account(e event.Event, s *loopstate.State) {
-	agents := r.Settings.AllAgents()
-	at := min(max(s.Failover.Agent, 0), len(agents)-1)
-	account := Account(agents[at], r.Env)
-	switch e.Type {
+	switch e.Type { // it is called for every event
 	case event.TypeAgentQuota:
 		p, err := event.As[event.AgentQuota](e)
 		if err == nil {
-			err = writeQuota(r.Home, account, Quota{e.At, p.Windows})
+			err = writeQuota(r.Home, r.accountOf(s), Quota{e.At, p.Windows})
 		}
 		if err != nil {
 			r.warn(err)
@@ -325,12 +322,18 @@ func (r *runner) account(e event.Event, s *loopstate.State) {
 	case event.TypeIterationEnded:
 		p, err := event.As[event.IterationEnded](e)
 		if err == nil && p.Usage.USD != nil && *p.Usage.USD > 0 {
-			err = recordSpending(r.Home, spending{account, e.At, *p.Usage.USD})
+			err = recordSpending(r.Home, spending{r.accountOf(s), e.At, *p.Usage.USD})
 		}
 		if err != nil {
 			r.warn(err)
 		}
 	}
+}
+
+// accountOf is the account of the agent that works.
+func (r *runner) accountOf(s *loopstate.State) string {
+	agents := r.Settings.AllAgents()
+	return Account(agents[min(max(s.Failover.Agent, 0), len(agents)-1)], r.Env)
 }
 
 // holdDrafts returns what holds the loop before its next iteration.
