@@ -369,10 +369,13 @@ func (r *run) merge(ctx context.Context, t *Entry) error {
 		Entry: registry.Entry{Name: t.Loop, Dir: dir, Project: r.project},
 	}, w)
 	conflict := errors.Is(err, repo.ErrConflicts)
+	head, _ := repo.BranchBase(ctx, r.project, w.Branch, r.e.Environ...) // empty for a branch that is gone
 	switch {
-	case errors.Is(err, repo.ErrMerged): // nothing was done, or a killed merge had got so far
-		done.Result = w.Base
-		r.say("%s changed nothing", t.ID)
+	case errors.Is(err, repo.ErrMerged) && head == w.Base: // whatever the agent claims
+		r.again(ctx, t, "it changed nothing", "You said that the task is done, and no file was changed. Do it; or, if nothing is to be done, say so with 'ralph blocked'.")
+		return nil
+	case errors.Is(err, repo.ErrMerged): // by a merge that was killed before it was recorded
+		done.Result = head
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case conflict && r.Conflicts == ByPerson:

@@ -56,7 +56,7 @@ func (f Fleet) Start(e *cli.Env) (launch.Start, Tasks, error) {
 	if folder != "" {
 		argv = append(argv, "--from", folder)
 	}
-	if f.Trust || len(tasks.Verify) > 0 {
+	if f.Trust {
 		argv = append(argv, "--trust")
 	}
 	set := map[string]string{"nesting.loops": strconv.Itoa(2*len(tasks.List) + config.Defaults().Nesting.Loops)}

@@ -128,7 +128,7 @@ func FillWorktree(ctx context.Context, e *cli.Env, name, dir string, w *workspac
 	tail.Max = 2000
 	exit, err := process.Run(ctx, process.Command{
 		Shell: settings.Setup, Dir: w.Project(), Stdout: &tail, Stderr: &tail,
-		Env: process.Environment(e.Environ, nil, append(runner.LoopVariables(name, dir, w.PortBase), "RALPH_PROJECT="+e.Root())),
+		Env: process.Environment(e.Environ, nil, runner.LoopVariables(name, dir, w.PortBase)),
 	})
 	if err == nil {
 		err = exit.Failure()

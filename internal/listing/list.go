@@ -42,8 +42,13 @@ func Find(e *cli.Env, o Options) ([]registry.Status, error) {
 // nest puts the loops within another one, such as those of a fleet, right after it.
 func nest(loops []registry.Status) []registry.Status {
 	nested := make([]registry.Status, 0, len(loops))
+	listed := map[string]bool{} // by folder: an entry that was edited may name itself as its parent's parent
 	var add func(s registry.Status)
 	add = func(s registry.Status) {
+		if listed[s.Dir] {
+			return
+		}
+		listed[s.Dir] = true
 		nested = append(nested, s)
 		for _, inner := range loops {
 			if inner.Parent != "" && inner.Parent == s.ID && inner.ID != s.ID {
@@ -55,6 +60,9 @@ func nest(loops []registry.Status) []registry.Status {
 		if !within(loops, s) {
 			add(s)
 		}
+	}
+	for _, s := range loops {
+		add(s)
 	}
 	return nested
 }

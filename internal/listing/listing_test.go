@@ -100,3 +100,17 @@ func TestTableDistinguishesSameNames(t *testing.T) {
 		}
 	}
 }
+
+// Loops within others follow them. Entries that name each other as parents are listed once, too.
+func TestNestedLoopsFollow(t *testing.T) {
+	loop := func(name, parent string) registry.Status {
+		return registry.Status{Entry: registry.Entry{Name: name, Dir: "/" + name, ID: name, Parent: parent}}
+	}
+	var names []string
+	for _, s := range nest([]registry.Status{loop("inner", "fleet"), loop("a", "b"), loop("fleet", ""), loop("deep", "inner"), loop("b", "a"), loop("orphan", "gone")}) {
+		names = append(names, s.Name)
+	}
+	if got := strings.Join(names, " "); got != "fleet inner deep orphan a b" {
+		t.Errorf("listed as %s", got)
+	}
+}

@@ -75,8 +75,10 @@ func (n *notifier) folded(events []event.Event, s *loopstate.State) {
 		return
 	}
 	for _, e := range events {
-		if p, err := event.As[event.QuestionAnswered](e); e.Type == event.TypeQuestionAnswered && err == nil {
-			n.answered(p.Number)
+		if e.Type == event.TypeQuestionAnswered {
+			if p, err := event.As[event.QuestionAnswered](e); err == nil {
+				n.answered(p.Number)
+			}
 		}
 		if m, ok := n.message(e, s); ok {
 			n.queue(m)

@@ -102,7 +102,7 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	s := r.Settings.Sandbox
 	home := lastOf(r.Env, "HOME")
 	p := sandbox.Policy{
-		Mode: mode, Dir: r.WorkDir, Network: sandbox.Network(s.Network), Hosts: s.Hosts, Self: OwnProgram(), Home: home,
+		Mode: mode, Dir: r.WorkDir, Network: sandbox.Network(s.Network), Hosts: s.Hosts, Self: OwnProgram(),
 		Name: sandbox.NameOf(r.id), Temp: filepath.Join(r.Dir, sandboxFolder),
 		Image: s.Image, Memory: s.Memory, CPUs: s.CPUs, Pass: slices.Concat(s.Pass, r.passedKeys()), State: filepath.Join(r.Home, "docker-sandbox"),
 	}

@@ -71,7 +71,6 @@ type Policy struct {
 	Hosts   []string // of Listed: example.com, *.example.com or example.com:8443
 	Self    string   // the program ralph
 	Name    string   // of the sandbox: the same for all processes of a loop
-	Home    string   // the person's home folder
 	Temp    string   // a folder for temporary files, which exists
 
 	// Of containers.

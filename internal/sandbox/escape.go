@@ -93,7 +93,7 @@ func prepareEscape(dir string) (targets, Policy, error) {
 	}
 	return t, Policy{
 		Dir: t.Tree, Write: []string{t.Tree, t.Task}, Ralph: []string{filepath.Dir(t.Journal), t.Config}, Hide: []string{filepath.Dir(t.Secret)},
-		Name: "ralph-" + strings.ToLower(t.Mark), Home: filepath.Join(dir, "home"), Temp: filepath.Join(dir, "temp"),
+		Name: "ralph-" + strings.ToLower(t.Mark), Temp: filepath.Join(dir, "temp"),
 	}, nil
 }
 

@@ -9,8 +9,9 @@ import (
 	"slices"
 )
 
-// minLandlock is the version of Landlock that knows how to limit the truncation of files.
-const minLandlock = 3
+// minLandlock is the version of Landlock that keeps signals in the sandbox (Linux 6.12). Limits of
+// TCP came with version 4.
+const minLandlock = 6
 
 // A ruleset is what "ralph inside" asks of Landlock before it becomes the agent.
 type ruleset struct {

@@ -122,7 +122,7 @@ func judgeRalph(c *command) {
 	}
 	switch first := verbs[0]; {
 	case c.hasWord("--help", "-h"):
-	case words2set("trust set kill stop clean pause resume archive")[first], verb == "journal repair", verb == "session cancel":
+	case words2set("trust set kill stop clean pause resume archive merge rollback export service fleet")[first], verb == "journal repair", verb == "session cancel":
 		c.deny(Ralph, "'ralph "+first+"' decides over a loop or its settings, and that is up to the person. Write DONE or a question instead, as the prompt describes.")
 	case first == "answer":
 		c.deny(Ralph, "questions are answered by the person. Work on what does not depend on the answer.")
