@@ -9,59 +9,77 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -s -w -X main.version=$(VERSION)
 TOOL     := $(GO) tool -modfile=tools/go.mod
 FOLDERS  := $(wildcard cmd inbox internal journal projector registry render tools)
-SEEDS    ?= 10000
+SEEDS    ?= 1000
+FIRST    ?= 1
 SOAK     ?= 60
 CUTS     ?= 500
 SEED     ?=
 FUZZTIME ?= 30s
 BENCH    ?= .
+WITHIN   ?= 3m
 # More arguments of tools/mutate, such as -only next_check or -json.
 MUTANTS  ?=
-BASE     ?= HEAD~1
 # The megabytes of the longest journal of 'make interface'.
 JOURNAL  ?= 1024
+# The commit that the files are compared with: where the branch left the main one.
+BASE     ?= $(shell git merge-base HEAD origin/HEAD 2>/dev/null || git rev-parse HEAD)
+
+# A program of a package is the same in each clone: it is compiled once, and so is its vet.
+GOFLAGS  += -trimpath
+export GOFLAGS
+
+# Packages with goroutines of their own, for the race detector in the gate.
+RACE     := ./inbox ./internal/agent/... ./internal/attach ./internal/filewatch ./internal/loop ./internal/notify ./internal/otlp \
+	./internal/process ./internal/runner ./journal ./render/terminal
 
 # Folders, with a leading "./", of test files that hold a pattern.
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside action demo interface test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script sim soak power fuzz neighbours discover golden recording mutate mutate-sample mutate-durability mutate-changed bench floors cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
 
 build: ## bin/ralph
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ralph ./cmd/ralph
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/ralph ./cmd/ralph
 
 install: ## ralph into Go's bin folder
-	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/ralph
+	CGO_ENABLED=0 $(GO) install -ldflags '$(LDFLAGS)' ./cmd/ralph
 
-# 'go vet' has run, and a test program without symbols links in half the time.
-test: format ## everything that is fast: format, vet, unit tests, import rules
-	$(GO) vet ./...
-	$(GO) test -short -vet=off -ldflags='-s -w' ./...
+# A test program without symbols links in half the time. Vet runs in 'make quick' and 'make lint'.
+TEST = $(GO) test -short -vet=off -ldflags='-s -w'
+
+quick: format ## a minute: vet and tests of the packages that differ from BASE and of those that import them, import rules
+	@packages="$$(tools/changed.sh packages "$(BASE)")" && set -x && $(GO) vet $$packages && $(TEST) ./internal/archtest $$packages
+
+test: format ## two minutes: format, unit tests, import rules
+	$(TEST) ./...
 
 format: # fails if gofmt would change a file
 	@unformatted=$$(gofmt -l $(FOLDERS)); \
 	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
 
-race: ## the unit tests and the stories under the race detector
-	$(GO) test -race -short ./...
+race: ## the unit tests of packages with goroutines of their own under the race detector
+	$(GO) test -race -short -vet=off $(RACE)
+
+race-all: ## all unit tests and stories under the race detector (20 minutes)
+	$(GO) test -race -short -vet=off ./...
 	$(GO) test -race ./cmd/ralph -run TestScript -count=1
 	$(GO) test -race ./internal/repo -count=1
 
-script: ## stories of the whole program (testdata/script), the commands of the pages, and what make test shortens
+script: ## stories of the whole program (testdata/script), the commands of the pages, and what 'make test' shortens
 	$(GO) test ./cmd/ralph -run 'TestScript|TestPagesRun' -count=1
 	$(GO) test ./internal/agent/... -run Suite -count=1
 	$(GO) test ./internal/repo ./internal/redact ./journal -count=1
 
-sim: ## SEEDS=10000 simulated runs; some again with a crash at each change on the disk
+sim: ## SEEDS=1000 simulated runs from seed FIRST=1 on; some again with a crash at each change on the disk
 	@mkdir -p bin && rm -f bin/sim.txt
-	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS) -sim.table=$(CURDIR)/bin/sim.txt
+	$(GO) test ./internal/loop -run TestSimulation -count=1 -timeout 60m -args -sim.seeds=$(SEEDS) -sim.first=$(FIRST) -sim.table=$(CURDIR)/bin/sim.txt
 	@cat bin/sim.txt
 
-soak: ## SOAK=60 seconds of kill -9 at the processes of real loops
-	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK)
+soak: ## SOAK=60 seconds of kill -9 at the processes of real loops; SEED=n repeats one
+	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK) $(if $(SEED),-soak.seed=$(SEED))
 
 power: ## CUTS=500 simulated power cuts of the real ralph, and a disk that refuses writes (Linux, root); SEED=n repeats one
 	cd tools/power && $(GO) test -count=1 -timeout 60m -v $(if $(SEED),-run TestPowerCuts) . -args \
@@ -89,17 +107,26 @@ mutate: ## mutants of the policies, the loop and the stories; fails if the tests
 	$(GO) -C tools/mutate test .
 	$(MUTATE) $(MUTANTS)
 
-mutate-sample: ## the same for 3 minutes: files that differ from BASE=HEAD~1 first, then those that SEED=1 picks
-	$(MUTATE) -within 3m -seed $(or $(SEED),1) -changed $(BASE) $(MUTANTS)
+mutate-sample: ## the same for WITHIN=3m: files that differ from BASE first, then those that SEED=1 picks
+	$(MUTATE) -within $(WITHIN) -seed $(or $(SEED),1) -changed $(BASE) $(MUTANTS)
 
 mutate-durability: ## mutants without a sync or a rename, or with it moved; a test has to notice each (5 minutes)
 	cd tools && $(GO) test ./durability && $(GO) run ./durability -dir ..
+
+mutate-changed: ## the same for files that differ from BASE; all of them without a BASE
+	cd tools && $(GO) test ./durability
+	tools/changed.sh files "$(BASE)" | $(GO) -C tools run ./durability -dir .. -changed
 
 bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 	@mkdir -p bin
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee bin/bench.txt
 	@if [ -f tools/bench/go.mod ]; then cd tools/bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee -a ../../bin/bench.txt; fi
-	@if [ -f tools/bench/base.txt ]; then $(TOOL) benchstat tools/bench/base.txt bin/bench.txt; fi
+
+floors: bench ## benchmarks, and an error if one is below its floor (tools/bench/floors.txt)
+	tools/floors.sh bin/bench.txt
+
+discover: ## two hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
+	tools/discover.sh "$(MINUTES)" "$(SEED)"
 
 interface: ## the full screen in a pseudo-terminal: keys under load, idle, long journals (two minutes)
 	$(GO) test ./cmd/ralph -run 'TestHostileText|TestFullScreen|TestBoard' -count=1
@@ -120,7 +147,11 @@ action: ## the steps of the GitHub action, run by bash as a runner does it
 demo: build ## a detached loop without a model, from start to proved done
 	tools/demo.sh bin/ralph
 
-test-agents: ## the tests on the real agents; the first run installs 2 GB into .agents
+smoke: ## one loop each of Claude Code, Codex and pi, the real ones; the first run installs 1.4 GB
+	tools/agents/install.sh
+	$(GO) test -tags realagents ./cmd/ralph -run TestRealSmoke -count=1 -timeout 10m
+
+test-agents: ## all tests on the real agents; the first run installs 2 GB into .agents
 	tools/agents/install.sh
 	tools/agents/acp/install.sh
 	$(GO) test -tags realagents -run Real -count=1 -timeout 20m $(call having,^//go:build .*realagents)

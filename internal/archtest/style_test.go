@@ -55,6 +55,28 @@ func camelWords(name string) int {
 	return count
 }
 
+// A test that draws its inputs must draw the same ones each time.
+func TestPropertyTestsHaveFixedSeeds(t *testing.T) {
+	draws, seeded := map[string]string{}, map[string]bool{}
+	eachText(t, func(name, text string) {
+		if strings.HasSuffix(name, "_test.go") && strings.Contains(text, `"pgregory.net/rapid"`) {
+			draws[filepath.Dir(name)] = name
+		}
+		if strings.Contains(text, `_ "`+module+`internal/testseed"`) {
+			seeded[filepath.Dir(name)] = true
+		}
+	})
+	delete(draws, "internal/archtest") // this file
+	if len(draws) < 10 {
+		t.Fatalf("%d packages with property tests were found", len(draws))
+	}
+	for folder, name := range draws {
+		if !seeded[folder] {
+			t.Errorf("%s draws other inputs in each run: import _ %q", name, module+"internal/testseed")
+		}
+	}
+}
+
 const mostVerbLines = 120 // of a file in cmd/ralph: flags, help and wiring
 
 func TestVerbFilesAreShort(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -45,7 +46,7 @@ var hardWords = []hardWord{
 	{pattern: `sights?`, plain: `snapshot`},
 	{pattern: `farewells?`, plain: `exit wait`},
 	{pattern: `glances?`, plain: `probe`},
-	{pattern: `gates?`, plain: `verification`},
+	{pattern: `(a|an|its|each|every|of) gates?`, plain: `verification (the gate is .ci/run)`},
 	{pattern: `re-?seal(s|ed|ing)?|seals? of (the )?guardrails?`, plain: `snapshot (a seal ends a segment)`},
 	{pattern: `(the|its|a|each|whose|of) standing`, plain: `status, availability`},
 	{pattern: `(is|are|was|were|be|not) whole|whole lines?`, plain: `complete`},
@@ -110,15 +111,25 @@ type wordPattern struct {
 	plain     string
 }
 
-func compileWords() []wordPattern {
-	compile := func(pattern string) *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:` + strings.ReplaceAll(pattern, " ", `\s+`) + `)\b`)
+// anyHardWord matches each hard word: one pass over a text without one, instead of forty.
+var anyHardWord = sync.OnceValue(func() *regexp.Regexp {
+	var all []string
+	for _, w := range hardWords {
+		all = append(all, w.pattern)
 	}
+	return compileWord(strings.Join(all, "|"))
+})
+
+func compileWord(pattern string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:` + strings.ReplaceAll(pattern, " ", `\s+`) + `)\b`)
+}
+
+func compileWords() []wordPattern {
 	var patterns []wordPattern
 	for _, w := range hardWords {
-		p := wordPattern{word: compile(w.pattern), plain: w.plain}
+		p := wordPattern{word: compileWord(w.pattern), plain: w.plain}
 		if w.but != "" {
-			p.but = compile(w.but)
+			p.but = compileWord(w.but)
 		}
 		patterns = append(patterns, p)
 	}
@@ -126,6 +137,9 @@ func compileWords() []wordPattern {
 }
 
 func hardWordsIn(prose string, patterns []wordPattern) []foundWord {
+	if !anyHardWord().MatchString(prose) {
+		return nil
+	}
 	var found []foundWord
 	for _, p := range patterns {
 		for _, at := range p.word.FindAllStringIndex(prose, -1) {

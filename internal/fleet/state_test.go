@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 )
 
 // TestClaimsRespectDependencies plays fleets of any shape: no task begins before what it depends on

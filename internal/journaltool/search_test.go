@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ralph-loop/ralph/internal/jsonscan"
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/render"
 )

@@ -23,6 +23,7 @@ import (
 // them can fail.
 var (
 	simSeeds   = flag.Int("sim.seeds", 100, "how many runs TestSimulation plays")
+	simFirst   = flag.Uint64("sim.first", 1, "the seed of the first of them; each further one has the next seed")
 	simSeed    = flag.Uint64("sim.seed", 0, "the one run that TestSimulation plays")
 	simEdition = flag.Int("sim.edition", len(editions), "the edition of that run: the first has only iterations, people and crashes, and each later one adds something")
 )
@@ -40,10 +41,11 @@ func TestSimulation(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for !t.Failed() {
-				seed := next.Add(1)
-				if seed > uint64(seeds(1)) {
+				n := next.Add(1) - 1
+				if n >= uint64(seeds(1)) {
 					return
 				}
+				seed := *simFirst + n
 				play := playOnce
 				if seed%10 == 1 {
 					play = playTwice

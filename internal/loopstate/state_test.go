@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-loop/ralph/internal/frame"
 	"github.com/ralph-loop/ralph/internal/loopstate"
 	"github.com/ralph-loop/ralph/internal/policy"
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ralph-loop/ralph/internal/prompt"
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files under testdata")

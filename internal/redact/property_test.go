@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 )
 
 // A secret of any characters, put into any document by any encoder, at one to three levels of

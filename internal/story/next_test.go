@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ralph-loop/ralph/internal/task"
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 )
 
 func TestChecklist(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 	"github.com/ralph-loop/ralph/render"
 )
 

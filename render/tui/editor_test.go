@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
+	_ "github.com/ralph-loop/ralph/internal/testseed"
 	"github.com/ralph-loop/ralph/render"
 )
 

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,11 +29,18 @@ func main() {
 	docs := flag.Bool("docs", false, "write docs/reference/durability.md, and run nothing")
 	jobs := flag.Int("j", runtime.NumCPU(), "mutants that are run at once")
 	only := flag.String("only", "", "run the mutants of rows whose place this pattern matches")
+	changed := flag.Bool("changed", false, "run the mutants of rows that depend on a file that standard input names, one on a line")
 	flag.Parse()
-	chosen, err := regexp.Compile(*only)
+	places, err := regexp.Compile(*only)
+	var files []string
+	if err == nil && *changed {
+		files, err = readLines(os.Stdin)
+	}
 	survivors := 0
 	if err == nil {
-		survivors, err = run(*dir, chosen, *docs, *jobs)
+		survivors, err = run(*dir, func(r row, place string) bool {
+			return places.MatchString(place) && (!*changed || r.dependsOn(files))
+		}, *docs, *jobs)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "durability: error:", err)
@@ -42,7 +52,20 @@ func main() {
 	}
 }
 
-func run(dir string, only *regexp.Regexp, docs bool, jobs int) (survivors int, err error) {
+func readLines(from io.Reader) (lines []string, err error) {
+	text, err := io.ReadAll(from)
+	return strings.Split(strings.TrimSpace(string(text)), "\n"), err
+}
+
+// dependsOn reports whether one of the files is the row's, belongs to its tests, or to this tool.
+func (r row) dependsOn(files []string) bool {
+	return slices.ContainsFunc(files, func(file string) bool {
+		return file == r.file || strings.HasPrefix(file, "tools/durability/") ||
+			path.Dir(file) == r.pkg && strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, r.pkg+"/testdata/")
+	})
+}
+
+func run(dir string, chosen func(row, string) bool, docs bool, jobs int) (survivors int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return 0, err
 	}
@@ -69,7 +92,7 @@ func run(dir string, only *regexp.Regexp, docs bool, jobs int) (survivors int, e
 	var all []trial
 	seen := map[string]bool{}
 	for i, r := range table {
-		if !only.MatchString(places[i]) {
+		if !chosen(r, places[i]) {
 			continue
 		}
 		// The tests have to pass without a mutant: else their failure would prove nothing.
@@ -147,7 +170,7 @@ func (t *trial) try(dir, work string) (failed bool, err error) {
 	}
 	defer func() { _ = os.RemoveAll(work) }()
 	binary := filepath.Join(work, "tests")
-	build := []string{"test", "-c", "-vet=off", "-o", binary}
+	build := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", binary}
 	if t.mutant != nil {
 		overlay, err := t.mutant.overlay(dir, t.row.file, work)
 		if err != nil {

@@ -1,0 +1,89 @@
+#!/bin/bash
+# Looks for faults that no test knows yet: with chance, with load, with real agents, for hours. The
+# gate (.ci/run) has none of that.
+#
+#	tools/discover.sh [MINUTES] [SEED]
+#
+# Without MINUTES each part is played in full, which takes about two and a half hours on two cores.
+# With fewer, the parts take turns: SEED says which one is first and what is drawn, and the next SEED
+# begins with the next part. A fault does not end the run. The exit code is 1 if there was one.
+#
+# What was found belongs into testdata, from where the gate runs it. Inputs of fuzz targets and of
+# property tests are written there at once, and so are seeds of the simulation; the summary lists
+# them. For the other parts the log says how to repeat it: mend it with a story or a test.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+minutes=${1:-} seed=${2:-}
+seed=${seed:-$(date +%j | sed 's/^0*//')}
+if ! [[ $minutes =~ ^[0-9]*$ && $seed =~ ^[1-9][0-9]*$ ]]; then
+	echo "discover: error: MINUTES and SEED are whole numbers, SEED from 1 on" >&2
+	exit 2
+fi
+export RALPH_TEST_SEED=$seed
+export RALPH_TEST_AGENTS=${RALPH_TEST_AGENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/ralph-test-agents}
+. tools/steps.sh
+
+# The parts, and how many minutes each takes in full.
+parts=(fuzz:25 agents:20 soak:5 race:20 power:10 sim:15 durability:6 interface:5 neighbours:30 mutate:10 floors:8)
+found=()
+
+# part NAME SECONDS plays a part. Those that could go on for ever end within the time.
+part() {
+	local targets
+	case $1 in
+	fuzz)
+		targets=$(grep -rhE --include='*_test.go' '^func Fuzz' . | wc -l)
+		# Building a target, and trying what is in testdata, takes some seconds.
+		step fuzz "$2" make fuzz FUZZTIME=$(($2 / targets > 15 ? $2 / targets - 10 : 5))s
+		;;
+	agents) step agents "$2" make test-agents ;;
+	soak) step soak "$2" make soak SOAK=$(($2 > 90 ? $2 - 60 : 30)) SEED="$seed" ;;
+	race) step race "$2" make race-all ;;
+	power) step power "$2" make power CUTS=$(($2 / 2)) SEED="$seed" ;;
+	sim) step sim "$2" make sim SEEDS=$(($2 > 600 ? 10000 : 2000)) FIRST=$((seed * 10000)) ;;
+	durability) step durability "$2" make mutate-durability ;;
+	interface) step interface "$2" make interface ;;
+	neighbours) step neighbours "$2" make neighbours ;;
+	mutate) step mutate "$2" make mutate-sample WITHIN=$(($2 > 180 ? $2 - 120 : 60))s SEED="$seed" ;;
+	floors) step floors "$2" make floors ;;
+	esac
+}
+
+# keep writes the seed of a simulation that failed where the tests play it again.
+keep() {
+	local file=internal/loop/testdata/sim/found_by_discovery.txt
+	sed -nE 's/.*-sim\.seed=([0-9]+) -sim\.edition=([0-9]+).*/edition \2, seed \1/p' "$logs/sim.log" | sort -u >>"$file"
+	[ -s "$file" ] || rm -f "$file"
+}
+
+full=0
+for p in "${parts[@]}"; do full=$((full + ${p#*:})); done
+end=$((${minutes:-$full} * 60))
+before=$(git status --porcelain -- '*testdata*')
+for ((i = 0; i < ${#parts[@]}; i++)); do
+	p=${parts[(seed + i) % ${#parts[@]}]}
+	left=$((end - SECONDS)) wanted=$((${p#*:} * 60))
+	if [ "$left" -lt 60 ]; then
+		summary+=("$(printf '%-14s          not begun: its turn is with another SEED' "${p%%:*}")")
+		continue
+	fi
+	part "${p%%:*}" $((left < wanted ? left : wanted))
+	case $? in
+	0 | 124 | 137) ;;
+	*)
+		excerpt "${p%%:*}"
+		found+=("${p%%:*}")
+		;;
+	esac
+	[ "${p%%:*}" != sim ] || keep
+done
+new=$(comm -13 <(sort <<<"$before") <(git status --porcelain -- '*testdata*' | sort))
+printf '\nseed %s; ' "$seed"
+[ -z "$new" ] || printf 'new in testdata, to be committed with the mend:\n%s\n' "$new"
+if [ ${#found[@]} -gt 0 ]; then
+	echo "faults in: ${found[*]}"
+	finish FAILED
+fi
+echo 'no fault was found'
+finish passed
