@@ -36,7 +36,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/attach ./internal/filewatch 
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script sim soak power fuzz neighbours discover golden recording mutate mutate-sample mutate-durability mutate-changed bench floors cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script sim soak power fuzz neighbours discover golden recording mutate mutate-sample mutate-durability mutate-changed bench bounds cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -122,8 +122,8 @@ bench: ## benchmarks matching BENCH=. ; compare the ratios within one run
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee bin/bench.txt
 	@if [ -f tools/bench/go.mod ]; then cd tools/bench && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./... | tee -a ../../bin/bench.txt; fi
 
-floors: bench ## benchmarks, and an error if one is below its floor (tools/bench/floors.txt)
-	tools/floors.sh bin/bench.txt
+bounds: bench ## benchmarks, and an error if one misses its bound (tools/bench/bounds.txt)
+	tools/bounds.sh bin/bench.txt
 
 discover: ## two hours of looking for faults that no test knows: fuzz, soak, power cuts, seeds, mutants …; MINUTES=n SEED=n
 	tools/discover.sh "$(MINUTES)" "$(SEED)"

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Compares benchmarks with their floors.
+# Compares benchmarks with their bounds.
 #
-#	tools/floors.sh BENCH.TXT
+#	tools/bounds.sh BENCH.TXT
 #
-# tools/bench/floors.txt has the floors. A benchmark that ran several times counts with its median.
-# A floor whose benchmark is not in the file is an error: nothing would be checked.
+# tools/bench/bounds.txt has the bounds. A benchmark that ran several times counts with its median.
+# A bound whose benchmark is not in the file is an error: nothing would be checked.
 set -euo pipefail
 
 awk '
@@ -17,16 +17,16 @@ awk '
 	/^#/ || NF == 0 { next }
 	{
 		n = split(values[$1 " " $2], all, " ")
-		if (n == 0) { printf "floors: error: %s has no %s in this run\n", $1, $2; wrong = 1; next }
+		if (n == 0) { printf "bounds: error: %s has no %s in this run\n", $1, $2; wrong = 1; next }
 		for (i = 2; i <= n; i++) # sort
 			for (j = i; j > 1 && all[j] + 0 < all[j - 1] + 0; j--) { t = all[j]; all[j] = all[j - 1]; all[j - 1] = t }
 		got = all[int((n + 1) / 2)] + 0
 		holds = $3 == ">=" ? got >= $4 : got <= $4
-		printf "%-8s %-36s %-14s %8s %s %s\n", holds ? "holds" : "BELOW", $1, $2, got, $3, $4
-		if (!holds) below++
+		printf "%-8s %-36s %-14s %8s %s %s\n", holds ? "holds" : "MISSED", $1, $2, got, $3, $4
+		if (!holds) missed++
 	}
 	END {
-		if (below) printf "floors: error: %d below their floor\n", below
-		exit (below || wrong) ? 1 : 0
+		if (missed) printf "bounds: error: %d miss their bound\n", missed
+		exit (missed || wrong) ? 1 : 0
 	}
-' "$1" "$(dirname "$0")/bench/floors.txt"
+' "$1" "$(dirname "$0")/bench/bounds.txt"
