@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -149,7 +148,7 @@ func TestCompletionInShells(t *testing.T) {
 				if _, err := s.Type(keys); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := s.Sees(want, 20*time.Second); err != nil {
+				if _, err := s.Sees(want, patience); err != nil {
 					t.Fatalf("after %q: %v\n%s", keys, err, s.Text())
 				}
 			}

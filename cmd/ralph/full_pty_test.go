@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/terminaltest"
 	"github.com/ralph-loop/ralph/journal/event"
@@ -18,11 +17,11 @@ const listens = "iteration\n  say I am working.\n  silence\n  steered -> say I h
 // ends waits for the end of the program with an exit code, and for the terminal's former modes.
 func (w *watched) ends(code int) {
 	w.Helper()
-	got, err := w.Ended(20 * time.Second)
+	got, err := w.Ended(patience)
 	if err != nil || got != code {
 		w.Fatalf("exit %d, want %d: %v", got, code, err)
 	}
-	_, err = w.Await(20*time.Second, func(e *terminaltest.Emulator) bool {
+	_, err = w.Await(patience, func(e *terminaltest.Emulator) bool {
 		return !e.Alternate() && !e.Modes["?2004"] && !e.Modes["?1004"] && !e.Modes["?1007"] && e.Keyboard() == 0
 	})
 	if err != nil {
@@ -134,7 +133,7 @@ func TestFullScreenEndsWithTerminal(t *testing.T) {
 	w := p.watch("attach", "one")
 	w.sees("I am working.")
 	p.must(w.Disconnect())
-	if _, err := w.Ended(20 * time.Second); err != nil {
+	if _, err := w.Ended(patience); err != nil {
 		t.Errorf("the screen outlives its terminal: %v", err)
 	}
 	if got := p.status("one"); got != "running" {
@@ -153,7 +152,7 @@ func TestScreenNeedsTerminal(t *testing.T) {
 		s, err := terminaltest.Start(cmd, terminaltest.Options{Columns: 80, Rows: 24})
 		p.must(err)
 		t.Cleanup(s.End)
-		if _, err := s.Sees("I am working.", 20*time.Second); err != nil {
+		if _, err := s.Sees("I am working.", patience); err != nil {
 			t.Error(err)
 		}
 		s.Look(func(e *terminaltest.Emulator) {
@@ -162,7 +161,7 @@ func TestScreenNeedsTerminal(t *testing.T) {
 			}
 		})
 		_ = cmd.Process.Signal(os.Interrupt)
-		if _, err := s.Ended(20 * time.Second); err != nil {
+		if _, err := s.Ended(patience); err != nil {
 			t.Error(err)
 		}
 	}

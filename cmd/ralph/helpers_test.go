@@ -8,7 +8,28 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
+
+// patience bounds the wait for something that has to happen, on a busy machine too. No test is
+// about how long that takes.
+const patience = 2 * time.Minute
+
+// becomes waits until another process has made something true, and reports whether it did. There is
+// no event for that.
+func becomes(is func() bool) bool {
+	late := time.After(patience)
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for !is() {
+		select {
+		case <-again.C:
+		case <-late:
+			return is()
+		}
+	}
+	return true
+}
 
 // program writes an executable shell script.
 func program(t *testing.T, folder, name, body string) string {

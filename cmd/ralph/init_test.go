@@ -65,7 +65,7 @@ func TestInitEndsWithItsTerminal(t *testing.T) {
 	p.must(talk.master.Close())
 	select {
 	case <-talk.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("init outlives its terminal")
 	}
 	if talk.code != event.ExitInterrupted {

@@ -22,34 +22,35 @@ func TestInterfaceResized(t *testing.T) {
 	w := s.liveLoop(t, "wide", 10<<20)
 	session := s.show(modern, nil, "attach", "wide")
 	s.sees(session, "wide")
-	s.must(session.Quiet(300*time.Millisecond, patience))
 	drafts := streamDrafts(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var pouring sync.WaitGroup
 	pouring.Go(func() { s.pour(ctx, w, drafts, 1e6) })
 	for i := range 20 {
+		frames := framesOf(session)
 		s.must(session.Resize([]int{40, 200}[i%2], []int{20, 50}[i%2]))
-		<-time.After(100 * time.Millisecond)
+		_, err := session.Await(patience, func(e *terminaltest.Emulator) bool { return e.Frames > frames })
+		s.must(err)
 	}
 	stop()
 	pouring.Wait()
 	for _, size := range [][2]int{{40, 20}, {200, 50}, {80, 24}} {
 		s.must(session.Resize(size[0], size[1]))
-		s.must(session.Quiet(500*time.Millisecond, 5*time.Second))
 		o := modern
 		o.Columns, o.Rows = size[0], size[1]
 		fresh := s.show(o, nil, "attach", "wide")
 		s.sees(fresh, "wide")
-		want := ""
-		same := func(e *terminaltest.Emulator) bool {
-			want = steady(fresh.Text())
-			return steady(e.Text()) == want
-		}
-		if _, err := session.Await(5*time.Second, same); err != nil {
-			t.Errorf("%d by %d: not as a new terminal, which shows\n%s\nbut %v", size[0], size[1], want, err)
+		if !alike(session.Text, fresh.Text) {
+			t.Errorf("%d by %d: a new terminal shows\n%s\nand not\n%s", size[0], size[1], fresh.Text(), session.Text())
 		}
 		fresh.End()
 	}
+}
+
+// framesOf is how often the screen was drawn.
+func framesOf(session *terminaltest.Session) (frames int) {
+	session.Look(func(e *terminaltest.Emulator) { frames = e.Frames })
+	return frames
 }
 
 // tmux shows what it understood of what ralph writes.
@@ -63,21 +64,17 @@ func TestInterfaceInTmux(t *testing.T) {
 		o.Columns, o.Rows = size[0], size[1]
 		outside := s.show(o, nil, "attach", "boxed")
 		s.sees(outside, "boxed")
-		s.must(outside.Quiet(300*time.Millisecond, 5*time.Second))
 		start := mux.command("new-session", "-d", "-s", "s", "-x", strconv.Itoa(size[0]), "-y", strconv.Itoa(size[1]), s.path+" attach boxed")
 		start.Dir = s.project
 		timed(t, start)
 		timed(t, mux.command("set", "-g", "status", "off"))
-		var got string
-		for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+		inside := func() string {
 			out, err := mux.command("capture-pane", "-p", "-t", "s").Output()
 			s.must(err)
-			if got = steady(trimmed(string(out))); got == steady(trimmed(outside.Text())) {
-				break
-			}
+			return trimmed(string(out))
 		}
-		if want := steady(trimmed(outside.Text())); got != want {
-			t.Errorf("%d by %d: tmux shows\n%s\nnot\n%s", size[0], size[1], got, want)
+		if !alike(inside, func() string { return trimmed(outside.Text()) }) {
+			t.Errorf("%d by %d: tmux shows\n%s\nnot\n%s", size[0], size[1], inside(), outside.Text())
 		}
 		outside.End()
 		mux.kill()

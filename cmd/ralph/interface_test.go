@@ -21,9 +21,6 @@ var (
 	interfaceJournal = flag.Int64("interface.journal", 1<<10, "the journal of the proofs about long loops, in MB")
 )
 
-// patience bounds everything that is waited for and not measured.
-const patience = 30 * time.Second
-
 // Keys, besides those of the other tests.
 const (
 	ctrlF    = "\x06"

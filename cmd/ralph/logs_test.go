@@ -159,7 +159,7 @@ func returned(t *testing.T, done <-chan error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("attach does not return")
 		return nil
 	}

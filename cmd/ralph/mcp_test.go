@@ -44,7 +44,7 @@ func (p *place) settings(folder, text string) {
 // client connects the SDK's own client with a server of its own.
 func (p *place) client(o *sdk.ClientOptions, args ...string) *sdk.ClientSession {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(p.Context(), patience)
 	p.Cleanup(cancel)
 	client := sdk.NewClient(&sdk.Implementation{Name: "tester", Version: "1"}, o)
 	session, err := client.Connect(ctx, &sdk.CommandTransport{Command: p.command(append([]string{"mcp"}, args...)...)}, nil)
@@ -109,7 +109,7 @@ func TestMCPServesLoops(t *testing.T) {
 			if uri != begun.Resources[0] {
 				t.Errorf("notified of %s", uri)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(patience):
 			t.Fatal("no notification came")
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // README and the guides show commands in two kinds of blocks. A block "console" is run here, line
@@ -224,7 +223,7 @@ func newPageSession(t *testing.T) *pageSession {
 // shell runs a command and stays in the folder that it changed to.
 func (s *pageSession) shell(t *testing.T, command string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cwd := filepath.Join(s.home, ".cwd")
 	cmd := exec.CommandContext(ctx, "sh", "-c", command+"\nstatus=$?; pwd >"+cwd+"; exit $status")

@@ -124,7 +124,7 @@ func (t *terminal) shows(text string) {
 
 func (t *terminal) waits(text string, where func() string) {
 	t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	for !strings.Contains(where(), text) {
 		select {
 		case <-t.more:
@@ -145,7 +145,7 @@ func (t *terminal) leaves(code int) {
 	t.Helper()
 	select {
 	case <-t.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("%v does not end:\n%q", t.cmd.Args, t.text())
 	}
 	if t.code != code {
@@ -189,7 +189,7 @@ func TestLoopOutlivesItsTerminal(t *testing.T) {
 	p.must(start.master.Close())
 	select {
 	case <-start.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Error("ralph start outlives its terminal")
 	}
 	if p.dead("one") || p.status("one") != "running" || !p.alive("pid") {
@@ -269,7 +269,7 @@ func TestAttachIsLeft(t *testing.T) {
 	p.must(attach.master.Close())
 	select {
 	case <-attach.done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Error("attach outlives its terminal")
 	}
 	if p.dead("one") {

@@ -2,12 +2,9 @@
 
 package main
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
-// At a terminal a replay has the full screen. Paused, it writes nothing.
+// At a terminal a replay has the full screen.
 func TestReplayOnTheFullScreen(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -22,7 +19,6 @@ func TestReplayOnTheFullScreen(t *testing.T) {
 	replay.sees("paused, 1x · event ", " · iteration 1 · ", "space play")
 	replay.types("f")
 	replay.sees("no rule")
-	p.must(replay.Quiet(200*time.Millisecond, 20*time.Second))
 	replay.types("]")
 	replay.sees(" · iteration 2 · ")
 	replay.types("+")

@@ -165,37 +165,30 @@ func sequence(line []byte) (seq event.Seq) {
 // end brings the loop to its end, with every command taken.
 func (s *soak) end() {
 	random := s.random(99)
-	deadline := time.Now().Add(60 * time.Second)
-	for len(s.waiting()) > 0 {
-		if time.Now().After(deadline) {
-			s.Fatalf("commands that nobody takes: %v", s.waiting())
-		}
+	if !becomes(func() bool {
 		s.resume(random)
+		return len(s.waiting()) == 0
+	}) {
+		s.Fatalf("commands that nobody takes: %v", s.waiting())
 	}
-	for {
+	var errs string
+	var err error
+	if !becomes(func() bool {
 		s.resume(random)
-		began := time.Now()
-		_, errs, err := s.child("", "ralph", "stop", "soak")
-		if took := time.Since(began); took > 8*time.Second {
-			s.Errorf("stop took %v: %v %s", took, err, errs)
+		_, errs, err = s.child("", "ralph", "stop", "soak")
+		if strings.Contains(errs, "the runner does not answer") {
+			s.Errorf("stop: %v\n%s", err, errs)
 		}
-		if err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			s.Fatalf("stop: %v\n%s", err, errs)
-		}
+		return err == nil
+	}) {
+		s.Fatalf("stop: %v\n%s", err, errs)
 	}
-	for {
+	if !becomes(func() bool {
 		live, err := registry.Probe(s.dir)
 		s.must(err)
-		if !live.Alive {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.Fatal("the loop does not stop")
-		}
-		time.Sleep(5 * time.Millisecond) // polling another process
+		return !live.Alive
+	}) {
+		s.Fatal("the loop does not stop")
 	}
 }
 

@@ -191,7 +191,7 @@ func (o *output) reset() {
 func (o *output) await(t *testing.T, want string) {
 	t.Helper()
 	var late bool
-	timer := time.AfterFunc(10*time.Second, func() {
+	timer := time.AfterFunc(patience, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		late = true

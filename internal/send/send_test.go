@@ -2,13 +2,17 @@ package send
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
+	"github.com/ralph-loop/ralph/registry"
 )
 
 // journalOf writes events into a new journal, between segment.opened and segment.sealed.
@@ -114,5 +118,44 @@ func TestRefusalNamesNextStep(t *testing.T) {
 		if !ok || refused.Code != event.ExitUsage || refused.NextStep[:min(len(want), len(refused.NextStep))] != want {
 			t.Errorf("%s: %+v", key, refused)
 		}
+	}
+}
+
+// A command that no runner has taken is withdrawn when there is no runner any more, and not only
+// after the time in which a live one has to answer.
+func TestDeadRunnerTakesNothing(t *testing.T) {
+	for limit, now := range map[*time.Duration]time.Duration{&answerTime: time.Hour, &RunnerCheck: time.Millisecond} {
+		before := *limit
+		t.Cleanup(func() { *limit = before })
+		*limit = now
+	}
+	dir := journalOf(t, event.LoopPaused{})
+	lock, err := registration.Acquire(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop := registry.Status{Entry: registry.Entry{Name: "one", Dir: dir}, Live: registry.Liveness{Alive: true}}
+	failed := make(chan error, 1)
+	go func() {
+		_, err := Deliver(&cli.Env{}, loop, inbox.Command{Kind: inbox.Steer, Text: "hello"}, time.Hour)
+		failed <- err
+	}()
+	box, err := inbox.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range box.Watch(t.Context()) {
+		if waiting, _ := filepath.Glob(filepath.Join(dir, "inbox", "*.json")); len(waiting) > 0 {
+			break
+		}
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; err == nil || err.Error() != "loop one ended before it took the steer, which is withdrawn" {
+		t.Error(err)
+	}
+	if left, err := box.Pending(); err != nil || len(left) > 0 {
+		t.Errorf("%v, and in the inbox is %v", err, left)
 	}
 }
