@@ -225,7 +225,7 @@ func field(dir, name string) string {
 // sendSignal sends a signal to a loop's runner: signal KILL NAME. KILL comes when state.json is as
 // new as the journal: a loop without one is not listed as one that died.
 func sendSignal(ts *testscript.TestScript, _ bool, args []string) {
-	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "STOP": syscall.SIGSTOP}
+	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT}
 	live, err := registry.Probe(ts.MkAbs(filepath.Join(".ralph", args[1])))
 	ts.Check(err)
 	if !live.Alive || live.PID == 0 {
