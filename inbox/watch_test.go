@@ -53,7 +53,7 @@ func await(t *testing.T, wake <-chan struct{}, what string) {
 	t.Helper()
 	select {
 	case <-wake:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("no wake-up: " + what)
 	}
 }
@@ -108,7 +108,7 @@ func TestWatchEndsWithContext(t *testing.T) {
 				if open {
 					t.Error("a wake-up for nothing")
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(2 * time.Minute):
 				t.Error("it is still open")
 			}
 		})
@@ -299,7 +299,7 @@ func TestConcurrentDropsAreNeverLost(t *testing.T) {
 			senders--
 		case <-wake:
 			take()
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("nothing happens")
 		}
 	}

@@ -32,7 +32,7 @@ func ended() event.Draft {
 }
 
 func patience(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Second, errors.New("the test waited for 30 seconds"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, errors.New("the test waited for two minutes"))
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -96,6 +97,10 @@ func leaveToScript(t *testing.T) {
 	}
 }
 
+// storyPatience is how long a story waits for what must happen: longer than any machine needs, so
+// that only a defect is red.
+const storyPatience = 2 * time.Minute
+
 func setup(e *testscript.Env) error {
 	home := filepath.Join(e.WorkDir, "ralph-home")
 	e.Setenv("RALPH_HOME", home)
@@ -149,7 +154,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ts.MkAbs(filepath.Join(".ralph", args[0]))
 	want := strings.Join(args[2:], " ")
 	var got string
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(storyPatience)
 	for time.Now().Before(deadline) {
 		if got = field(dir, args[1]); got == want || args[1] == "dead" && got == "dead" {
 			return
@@ -182,7 +187,7 @@ func awaitLine(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile(args[1])
 	ts.Check(err)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), storyPatience)
 	defer cancel()
 	for e, err := range journal.Follow(ctx, ts.MkAbs(filepath.Join(".ralph", args[0])), journal.FollowOptions{}) {
 		ts.Check(err)
@@ -217,15 +222,33 @@ func field(dir, name string) string {
 	return "no such field"
 }
 
-// sendSignal sends a signal to a loop's runner: signal KILL NAME.
+// sendSignal sends a signal to a loop's runner: signal KILL NAME. KILL comes when state.json is as
+// new as the journal: a loop without one is not listed as one that died.
 func sendSignal(ts *testscript.TestScript, _ bool, args []string) {
-	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "STOP": syscall.SIGSTOP}
+	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT}
 	live, err := registry.Probe(ts.MkAbs(filepath.Join(".ralph", args[1])))
 	ts.Check(err)
 	if !live.Alive || live.PID == 0 {
 		ts.Fatalf("loop %s has no runner", args[1])
 	}
+	if args[0] == "KILL" {
+		awaitState(ts, ts.MkAbs(filepath.Join(".ralph", args[1])))
+	}
 	ts.Check(syscall.Kill(live.PID, signals[args[0]]))
+}
+
+// awaitState waits until state.json has what the journal has now.
+func awaitState(ts *testscript.TestScript, dir string) {
+	last, _, err := journal.Last(dir, 1)
+	ts.Check(err)
+	for deadline := time.Now().Add(storyPatience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) { // as in await
+		var s registry.Summary
+		text, err := os.ReadFile(filepath.Join(dir, "state.json"))
+		if err == nil && json.Unmarshal(text, &s) == nil && s.Seq >= last[0].Seq {
+			return
+		}
+	}
+	ts.Fatalf("%s has no state.json up to event %d", dir, last[0].Seq)
 }
 
 // sparse makes a file of a size without its bytes: sparse FILE BYTES.
@@ -311,7 +334,7 @@ func spoken(ts *testscript.TestScript, _ bool, args []string) {
 
 // gone waits until a file holds a pid, and then until no process has it: gone FILE.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(storyPatience)
 	pid := pidIn(ts.MkAbs(args[0]), deadline)
 	if pid == 0 {
 		ts.Fatalf("no pid in %s", args[0])

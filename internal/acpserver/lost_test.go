@@ -85,7 +85,7 @@ func TestLastLinesAreDone(t *testing.T) {
 	if g := c.answer(id); g.Error != nil {
 		t.Error(g.Error)
 	}
-	if err := <-c.ended; err != nil {
+	if err := c.end(); err != nil {
 		t.Error(err)
 	}
 	if sent := l.commands(); len(sent) != 1 || sent[0].Text != "use tabs" {

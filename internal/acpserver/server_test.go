@@ -185,6 +185,10 @@ func TestLoopIsLostDuringPrompt(t *testing.T) {
 			c.load(demoID)
 			id := c.prompt(demoID, "use tabs")
 			awaitCommands(l, 1)
+			// A session does one thing after the other: now the first prompt waits for an end.
+			if g := c.answer(c.prompt(demoID, "/status")); g.Error != nil {
+				t.Fatal(g.Error)
+			}
 			lose(l)
 			if g := c.answer(id); g.Error == nil || !strings.Contains(g.Error.Message, want) {
 				t.Errorf("the answer is %s %+v", g.Result, g.Error)
@@ -248,7 +252,7 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		t.Errorf("after all that: %+v", g.Error)
 	}
 	must(t, c.in.Close())
-	if err := <-c.ended; err != nil {
+	if err := c.end(); err != nil {
 		t.Errorf("the server ended with %v", err)
 	}
 }

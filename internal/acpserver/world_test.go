@@ -108,8 +108,9 @@ type testClient struct {
 	in    io.WriteCloser
 	out   *bufio.Reader
 	n     int
-	ended chan error
-	seen  []got // all updates
+	ended chan struct{} // closed when Serve has returned
+	err   error         // what it returned
+	seen  []got         // all updates
 }
 
 // got is a message of the server.
@@ -152,12 +153,14 @@ func (w *world) client(params string, environ ...string) *testClient {
 	fromClient, in := io.Pipe()
 	out, toClient := io.Pipe()
 	e := &cli.Env{Home: w.home, Cwd: w.home, Now: time.Now, Stderr: io.Discard, Stdin: strings.NewReader(""), Environ: environ}
-	c := &testClient{t: w.t, in: in, out: bufio.NewReader(out), ended: make(chan error, 1)}
+	c := &testClient{t: w.t, in: in, out: bufio.NewReader(out), ended: make(chan struct{})}
 	go func() {
-		c.ended <- New(e, launch.Start{}, toClient).Serve(w.t.Context(), fromClient)
+		defer close(c.ended)
+		c.err = New(e, launch.Start{}, toClient).Serve(w.t.Context(), fromClient)
 		_ = toClient.Close()
 	}()
-	w.t.Cleanup(func() { _ = in.Close(); _ = out.Close() })
+	// The server does what it was asked for, and so writes to inboxes, until it has ended.
+	w.t.Cleanup(func() { _ = in.Close(); _ = out.Close(); <-c.ended })
 	if g := c.request("initialize", params); g.Error != nil {
 		w.t.Fatalf("initialize: %v", g.Error)
 	}
@@ -169,6 +172,12 @@ const (
 	formClient  = `{"protocolVersion":1,"clientCapabilities":{"elicitation":{"form":{}}}}`
 	draftClient = `{"protocolVersion":2,"info":{"name":"t","version":"1"}}`
 )
+
+// end returns what the server returned.
+func (c *testClient) end() error {
+	<-c.ended
+	return c.err
+}
 
 func (c *testClient) write(line string) {
 	c.t.Helper()

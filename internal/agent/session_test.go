@@ -75,7 +75,7 @@ func converse(t *testing.T, dialect agent.Dialect, change func(*agent.Config), c
 	cfg := agent.Config{
 		Name: "test", Dialect: dialect, Env: os.Environ(), KeepRaw: true,
 		Spec:     agent.Spec{Command: command, Dir: dir, LoopDir: dir, Iteration: 1, Prompt: "go on"},
-		Patience: agent.Patience{Abort: 20 * time.Second, Stop: 20 * time.Second, Term: 20 * time.Second, Reset: 20 * time.Second},
+		Patience: agent.Patience{Abort: 2 * time.Minute, Stop: 2 * time.Minute, Term: 2 * time.Minute, Reset: 20 * time.Second},
 		Deliver: func(drafts []event.Draft, release func()) {
 			for _, d := range drafts {
 				d.Data, d.Raw = bytes.Clone(d.Data), bytes.Clone(d.Raw)
@@ -102,7 +102,7 @@ func converse(t *testing.T, dialect agent.Dialect, change func(*agent.Config), c
 		s.Kill()
 		select {
 		case <-s.Done():
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Error("the process does not go")
 		}
 	})
@@ -117,8 +117,8 @@ func (c *talk) next() event.Draft {
 	select {
 	case d := <-c.events:
 		return d
-	case <-time.After(30 * time.Second):
-		c.t.Fatal("nothing was delivered for 30 s")
+	case <-time.After(2 * time.Minute):
+		c.t.Fatal("nothing was delivered for two minutes")
 	}
 	return event.Draft{}
 }
@@ -251,7 +251,7 @@ func TestEarlyOutputFollowsStart(t *testing.T) {
 
 func TestEarlyExitFollowsStart(t *testing.T) {
 	c := shell(t, "exit 3")
-	for deadline := time.Now().Add(20 * time.Second); !errors.Is(syscall.Kill(c.s.PID(), 0), syscall.ESRCH); {
+	for deadline := time.Now().Add(2 * time.Minute); !errors.Is(syscall.Kill(c.s.PID(), 0), syscall.ESRCH); {
 		if time.Now().After(deadline) {
 			t.Fatal("the process does not end")
 		}
@@ -319,10 +319,10 @@ func TestRefresh(t *testing.T) {
 		patience time.Duration
 		want     bool
 	}{
-		"it says so":        {"iteration *\n  say hello\n", over, 20 * time.Second, true},
-		"it refuses":        {"iteration *\n  stale\n  say hello\n", over, 20 * time.Second, false},
-		"it is gone":        {"iteration *\n  say hello\n  crash 3\n", func(c *talk) { c.all() }, 20 * time.Second, false},
-		"it is in mid-turn": {"iteration *\n  say hello\n  silence\n", func(*talk) {}, 20 * time.Second, false},
+		"it says so":        {"iteration *\n  say hello\n", over, 2 * time.Minute, true},
+		"it refuses":        {"iteration *\n  stale\n  say hello\n", over, 2 * time.Minute, false},
+		"it is gone":        {"iteration *\n  say hello\n  crash 3\n", func(c *talk) { c.all() }, 2 * time.Minute, false},
+		"it is in mid-turn": {"iteration *\n  say hello\n  silence\n", func(*talk) {}, 2 * time.Minute, false},
 		"it does not answer": {"iteration *\n  say hello\n", func(c *talk) {
 			over(c)
 			stop(t, c.s.PID())

@@ -68,7 +68,7 @@ func TestHangingProgramIsEnded(t *testing.T) {
 	if pid == 0 {
 		t.Fatal("the program has not written its child's pid")
 	}
-	for range 1000 {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if _, alive := process.StartTime(pid); !alive {
 			return
 		}
@@ -77,9 +77,12 @@ func TestHangingProgramIsEnded(t *testing.T) {
 	t.Errorf("process %d, a child of the program, lives on", pid)
 }
 
+// patience bounds the wait for what another process is certain to do.
+const patience = 2 * time.Minute
+
 // awaitPID reads a pid from a file that another process is about to make.
 func awaitPID(name string) int {
-	for range 2000 {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		if text, err := os.ReadFile(name); err == nil {
 			pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 			return pid

@@ -127,8 +127,8 @@ func (s *stage) next() reported {
 	select {
 	case e := <-s.events:
 		return e
-	case <-time.After(30 * time.Second):
-		s.t.Fatal("nothing was reported for 30 s")
+	case <-time.After(2 * time.Minute):
+		s.t.Fatal("nothing was reported for two minutes")
 	}
 	return reported{}
 }

@@ -25,7 +25,7 @@ func watch(t *testing.T, path string) *filewatch.Watch {
 // awaitName waits until a name is reported as changed.
 func awaitName(t *testing.T, w *filewatch.Watch, name string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for ctx.Err() == nil {
 		changed, err := w.Wait(ctx)
@@ -77,7 +77,7 @@ func TestRemovedPathIsGone(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for ctx.Err() == nil {
 		if _, err := w.Wait(ctx); errors.Is(err, filewatch.ErrGone) {

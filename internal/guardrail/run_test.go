@@ -3,6 +3,7 @@
 package guardrail
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ralph-loop/ralph/internal/units"
 )
 
 // The test binary plays a daemon: a process in a session of its own that holds the output open.
@@ -36,7 +39,7 @@ func TestMain(m *testing.M) {
 		fmt.Println(cmd.Process.Pid)
 		os.Exit(0)
 	case "daemon":
-		time.Sleep(time.Minute)
+		time.Sleep(10 * time.Minute)
 		os.Exit(0)
 	}
 	if err := adopt(); err != nil {
@@ -45,6 +48,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// patience bounds what takes no time: shorter than what sleeps for ten minutes.
+const patience = 2 * time.Minute
 
 // scene is a project with a loop's folder.
 func scene(t *testing.T, guards ...Guardrail) Config {
@@ -232,28 +238,37 @@ func TestFullDiskIsAWarning(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	for name, row := range map[string]struct {
 		command string
-		grace   time.Duration
+		pids    int
+		grace   time.Duration // 0: as long as the timeout
 		signal  string
 		code    int
 	}{
-		"TERM ends what listens":                   {"echo $$; sleep 60 & echo $!; wait", 20 * time.Second, "SIGTERM", -1},
-		"KILL ends what does not":                  {"trap '' TERM; echo $$; sleep 60 & echo $!; while :; do wait; done", 50 * time.Millisecond, "SIGKILL", -1},
-		"what is stopped is woken to end":          {"echo $$; kill -STOP $$; echo $$", 20 * time.Second, "SIGTERM", -1},
-		"0 in answer to TERM does not pass":        {"trap 'exit 0' TERM; echo $$; sleep 60 & echo $!; wait", 20 * time.Second, "", 0},
-		"a child that will not leave is ended too": {"trap 'exit 5' TERM; echo $$; (trap '' TERM; sleep 60; sleep 60) & echo $!; wait", 50 * time.Millisecond, "", 5},
+		"TERM ends what listens":                   {"echo $$; sleep 60 & echo $!; wait", 2, 2 * time.Minute, "SIGTERM", -1},
+		"KILL ends what does not":                  {"trap '' TERM; echo $$; sleep 60 & echo $!; while :; do wait; done", 2, 0, "SIGKILL", -1},
+		"what is stopped is woken to end":          {"echo $$; kill -STOP $$; echo $$", 1, 2 * time.Minute, "SIGTERM", -1},
+		"0 in answer to TERM does not pass":        {"trap 'exit 0' TERM; echo $$; sleep 60 & echo $!; wait", 2, 2 * time.Minute, "", 0},
+		"a child that will not leave is ended too": {"trap 'exit 5' TERM; echo $$; (trap '' TERM; sleep 60; sleep 60) & echo $!; wait", 2, 0, "", 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := scene(t, Guardrail{Command: row.command, Timeout: 700 * time.Millisecond})
-			c.Grace = row.grace
-			r := run1(t, c)
+			// The command is given more time until it has printed all, and could answer to TERM.
+			var c Config
+			var r Result
+			for patience := 400 * time.Millisecond; patience < 2*time.Minute; patience *= 2 {
+				c = scene(t, Guardrail{Command: row.command, Timeout: patience})
+				c.Grace = cmp.Or(row.grace, patience)
+				r = run1(t, c)
+				if len(strings.Fields(logOf(t, c, r))) >= row.pids && (row.code < 0 || r.Signal == "") {
+					break
+				}
+			}
 			if r.OK || !r.TimedOut || r.Signal != row.signal || r.Code != row.code {
 				t.Errorf("got %+v", r)
 			}
-			if !strings.Contains(r.Message, " timed out after 700ms.\n") {
+			if !strings.Contains(r.Message, " timed out after "+units.Plain(r.Guardrail.Timeout)+".\n") {
 				t.Error(r.Message)
 			}
-			if r.Took < 350*time.Millisecond || r.Took > 15*time.Second {
+			if r.Took < r.Guardrail.Timeout {
 				t.Errorf("took %v", r.Took)
 			}
 			expectGone(t, logOf(t, c, r))
@@ -280,10 +295,10 @@ func expectGone(t *testing.T, text string) {
 }
 
 func TestBackgroundProcessIsEnded(t *testing.T) {
-	c := scene(t, Guardrail{Command: "sleep 60 & echo $!"})
+	c := scene(t, Guardrail{Command: "sleep 600 & echo $!"})
 	began := time.Now()
 	r := run1(t, c)
-	if !r.OK || time.Since(began) > 30*time.Second {
+	if !r.OK || time.Since(began) > patience {
 		t.Errorf("after %v: %+v", time.Since(began), r)
 	}
 	expectGone(t, logOf(t, c, r))
@@ -294,7 +309,7 @@ func TestDaemonDelaysNoResult(t *testing.T) {
 	c.Env = append(os.Environ(), roleVariable+"=launch a daemon")
 	began := time.Now()
 	r := run1(t, c)
-	if took := time.Since(began); !r.OK || took > 30*time.Second {
+	if took := time.Since(began); !r.OK || took > patience {
 		t.Errorf("after %v: %+v", took, r)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(logOf(t, c, r)))
@@ -396,8 +411,8 @@ func TestNextRunsAfterFailure(t *testing.T) {
 
 func TestIndependentNeighborsRunConcurrently(t *testing.T) {
 	c := scene(t,
-		Guardrail{Command: "echo a > one; read x < two", Independent: true, Timeout: 10 * time.Second},
-		Guardrail{Command: "read x < one; echo b > two", Independent: true, Timeout: 10 * time.Second},
+		Guardrail{Command: "echo a > one; read x < two", Independent: true, Timeout: patience},
+		Guardrail{Command: "read x < one; echo b > two", Independent: true, Timeout: patience},
 		Guardrail{Command: "true"},
 		Guardrail{Command: "true", Independent: true},
 	)

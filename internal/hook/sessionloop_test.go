@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -227,7 +228,9 @@ func TestSessionCountsItsOwn(t *testing.T) {
 
 // An agent may write its transcript later than it calls the hook: calls that come after the
 // decision on their turn, or while the hook of the last one waits, count all the same.
-func TestSessionCountsLateCalls(t *testing.T) {
+func TestSessionCountsLateCalls(t *testing.T) { synctest.Test(t, countLateCalls) }
+
+func countLateCalls(t *testing.T) {
 	w := newWorld(t)
 	f := w.begin(func(l *SessionLoop) { l.MinToolCalls = 3 })
 	call := fmt.Sprintf(`{"type":"assistant","timestamp":%q,"message":{"content":[{"type":"tool_use"}]}}`, w.now.Add(time.Second).UTC().Format(time.RFC3339Nano)) + "\n"
@@ -239,7 +242,7 @@ func TestSessionCountsLateCalls(t *testing.T) {
 	stdin["last_assistant_message"] = marker + " again"
 	stop := make(chan output)
 	go func() { stop <- w.stop(stdin) }()
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(lateLimit / 2) // in the bubble's time: the hook has looked, and waits
 	w.append("transcript.jsonl", call)
 	checkBlocked(t, <-stop, "")
 	if l := only(t, f); l.Result != PromiseAccepted || l.ToolCalls != 3 {

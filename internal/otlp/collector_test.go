@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -138,9 +139,8 @@ func follow(t *testing.T, dir string, target *Target, report func(string)) *Foll
 
 // Whatever the collector does, it has every span once in the end, and people hear of it once.
 func TestOutageLosesNothing(t *testing.T) {
-	c := newCollector(t, status(503), cut, hang, status(429), status(502))
+	c := newCollector(t, status(503), cut, status(429), status(502))
 	target := targetOf(t, c, "OTEL_EXPORTER_OTLP_COMPRESSION=gzip")
-	target.Timeout = 50 * time.Millisecond
 	dir := t.TempDir()
 	reports := make(chan string, 100)
 	f := follow(t, dir, target, func(why string) { reports <- why })
@@ -169,6 +169,40 @@ func TestOutageLosesNothing(t *testing.T) {
 		if n != 1 {
 			t.Errorf("span %s came %d times", id, n)
 		}
+	}
+}
+
+// A collector that does not answer delays nothing for longer than the time of a request, and has
+// every span once when it answers again.
+func TestHangingCollectorIsLeft(t *testing.T) {
+	c := newCollector(t, slices.Repeat([]func(http.ResponseWriter, *http.Request){hang}, 1000)...)
+	target := targetOf(t, c)
+	target.Timeout = 50 * time.Millisecond
+	dir := t.TempDir()
+	reports := make(chan string, 1)
+	f := follow(t, dir, target, func(why string) { reports <- why })
+	writeLoop(t, dir, story)
+	if why := <-reports; !strings.Contains(why, "Timeout exceeded") {
+		t.Errorf("the report is %q", why)
+	}
+	if err := f.Finish(0); err == nil {
+		t.Error("nothing was left")
+	}
+	c.mu.Lock()
+	c.faults = nil
+	c.mu.Unlock()
+	if err := follow(t, dir, targetOf(t, c), nil).Finish(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, n := range c.spans {
+		if n != 1 {
+			t.Errorf("span %s came %d times", id, n)
+		}
+	}
+	if len(c.spans) != 10 {
+		t.Errorf("the collector has %d spans, want 10", len(c.spans))
 	}
 }
 

@@ -80,13 +80,14 @@ func engines(t *testing.T) []Mode {
 	}
 	t.Cleanup(func() { cancel(); _ = service.Wait() }) // it was killed
 	t.Setenv("DOCKER_HOST", "unix://"+socket)
-	for range 100 {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) { // polling a service, which has no event for this
 		if _, err := os.Stat(socket); err == nil {
-			break
+			return []Mode{Podman, Docker}
 		}
-		time.Sleep(50 * time.Millisecond)
+		if time.Now().After(deadline) {
+			t.Fatal("podman does not serve its socket")
+		}
 	}
-	return []Mode{Podman, Docker}
 }
 
 // staticSelf builds ralph so that it runs in any image.

@@ -52,7 +52,7 @@ func get(address string, direct bool) int {
 	if proxy, err := url.Parse(os.Getenv("HTTP_PROXY")); err == nil && !direct {
 		transport.Proxy = http.ProxyURL(proxy)
 	}
-	answer, err := (&http.Client{Transport: transport, Timeout: 5 * time.Second}).Get(address)
+	answer, err := (&http.Client{Transport: transport, Timeout: 2 * time.Minute}).Get(address)
 	if err == nil {
 		_, err = io.Copy(os.Stdout, answer.Body)
 	}
@@ -313,7 +313,7 @@ func TestProxy(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the proxy does not close")
 	}
 	if _, err := os.Stat(proxy.Socket); err == nil {

@@ -254,7 +254,7 @@ func (j *job) run() (code int) {
 
 func (j *job) runStep(s step) int {
 	j.t.Helper()
-	ctx, cancel := context.WithTimeout(j.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(j.t.Context(), 5*time.Minute)
 	defer cancel()
 	output, summary := filepath.Join(j.temp, "output"), filepath.Join(j.temp, "summary")
 	for _, name := range []string{output, summary} {
@@ -476,9 +476,9 @@ func TestSecondRunReportsItself(t *testing.T) {
 // A cancelled job interrupts the loop, which writes its end.
 func TestCancelledJobEndsLoop(t *testing.T) {
 	j := newJob(t, map[string]string{"prompt": "Work."})
-	j.agent("iteration\n  say I wait.\n  run touch began; sleep 50\n  promise\n")
+	j.agent("iteration\n  say I wait.\n  run touch began; sleep 300\n  promise\n")
 	j.onStart = func(cmd *exec.Cmd) {
-		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if _, err := os.Lstat(filepath.Join(j.dir, "began")); err == nil {
 				break
 			}

@@ -13,7 +13,7 @@ import (
 )
 
 // deadline is how long something that is certain to happen may take.
-const deadline = 20 * time.Second
+const deadline = 2 * time.Minute
 
 // Recorder takes what a session delivers.
 type Recorder struct {

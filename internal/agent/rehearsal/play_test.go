@@ -183,7 +183,9 @@ func TestAbortEndsProcess(t *testing.T) {
 }
 
 func TestSignalsEndHang(t *testing.T) {
-	r := start(t, "hang", quick)
+	heard := quick
+	heard.Term = patient.Term
+	r := start(t, "hang", heard)
 	r.hangs()
 	r.Abort(7)
 	if exit := r.exit(t); exit.Signal != "SIGTERM" {

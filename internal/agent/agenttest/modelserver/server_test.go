@@ -26,7 +26,7 @@ func forEach(t *testing.T, test func(t *testing.T, d dialect)) {
 
 // within ends a wait that would hang the test run.
 func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
