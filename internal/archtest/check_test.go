@@ -56,7 +56,7 @@ func (g graph) place(p pkg) []violation {
 	}
 	if _, ok := ruleOf(p.path); !ok {
 		return []violation{{fmt.Sprintf("package %s has no layer", p.path),
-			"a new package needs a row of the plan in internal/archtest/plan_test.go and a line in docs/concepts/architecture.md"}}
+			"a new package needs a row of the plan in internal/archtest/plan_test.go and a line each in docs/concepts/architecture.md and AGENTS.md"}}
 	}
 	return nil
 }

@@ -48,4 +48,64 @@ func TestArchitecturePageHasEachPackage(t *testing.T) {
 			t.Errorf("the page has %s, which does not exist", name)
 		}
 	}
+	for _, rule := range plan {
+		if base := strings.TrimSuffix(rule.path, "/..."); !exists[base] && base != "cmd" && testOnly[base] == "" {
+			t.Errorf("the plan in plan_test.go has %s, which does not exist: remove its row", rule.path)
+		}
+	}
+}
+
+// packageRow is a row of the list in AGENTS.md: names, and after two spaces or more what they are.
+var packageRow = regexp.MustCompile(`(?m)^ {4}(\S+(?:, \S+)*) {2,}\S`)
+
+// A coding agent looks for a package in AGENTS.md. A name that ends in "/..." means all below it.
+func TestAgentsPageNamesEachPackage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "AGENTS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), "\n## Packages\n")
+	list, _, _ = strings.Cut(list, "\n## ")
+	used := map[string]bool{}
+	for _, row := range packageRow.FindAllStringSubmatch(list, -1) {
+		for name := range strings.SplitSeq(row[1], ", ") {
+			used[name] = false
+		}
+	}
+	for _, p := range load(t) {
+		named := false
+		for name := range used {
+			if below, all := strings.CutSuffix(name, "..."); name == p.path || all && strings.HasPrefix(p.path, below) {
+				used[name], named = true, true
+			}
+		}
+		if !named {
+			t.Errorf("AGENTS.md does not name %s: add it under Packages, with a phrase that says what it is", p.path)
+		}
+	}
+	for name, exists := range used {
+		if !exists {
+			t.Errorf("AGENTS.md names %s, which is no package: remove it from the list under Packages", name)
+		}
+	}
+}
+
+// Pages name packages and files of this repository that exist.
+func TestNamedPathsExist(t *testing.T) {
+	named := regexp.MustCompile(`\binternal/[a-z][a-z0-9]*(?:/[\w.]*\w)*`)
+	found := 0
+	eachText(t, func(name, text string) {
+		if !strings.HasSuffix(name, ".md") {
+			return
+		}
+		for _, path := range named.FindAllString(text, -1) {
+			found++
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Errorf("%s names %s, which does not exist: write where that is now", name, path)
+			}
+		}
+	})
+	if found < 100 {
+		t.Errorf("only %d paths were found", found)
+	}
 }

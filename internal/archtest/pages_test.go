@@ -67,13 +67,34 @@ func anchors(page string) []string {
 	return names
 }
 
-// The threat model names stories as the proof of what it says.
-func TestThreatModelNamesStories(t *testing.T) {
+// testRun is a command that runs some tests of one package. Those of a story have a slash.
+var testRun = regexp.MustCompile("go test \\./(\\S+) -run ('[^'`/]+'|[^'`/\\s]+)`")
+
+// declaresTest reports whether a test file in a folder has what the pattern says.
+func declaresTest(t *testing.T, dir string, pattern *regexp.Regexp) bool {
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(name string) bool {
+		text, err := os.ReadFile(name)
+		return err == nil && pattern.Match(text)
+	})
+}
+
+// The threat model names stories and tests as the proof of what it says.
+func TestThreatModelNamesTests(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs/concepts/threat-model.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	named := 0
+	for _, m := range testRun.FindAllStringSubmatch(string(text), -1) {
+		pattern := strings.ReplaceAll(strings.Trim(m[2], "'"), `\|`, "|") // as in the cell of a table
+		if !declaresTest(t, filepath.Join(root, m[1]), regexp.MustCompile(`(?m)^func Test\w*(?:`+pattern+`)`)) {
+			t.Errorf("%s: %s has no such test", m[0], m[1])
+		}
+	}
 	for line := range strings.Lines(string(text)) {
 		cells := strings.Split(strings.TrimSpace(line), "|")
 		if len(cells) != 5 || strings.HasPrefix(cells[1], "---") || strings.TrimSpace(cells[3]) == "shown by" {

@@ -17,6 +17,9 @@
 //	commands.go   guardrails, version control, and their environment
 //	resume.go     what a resumed loop keeps; diskfull.go, vanished.go: ends without a journal
 //	worktree.go   one loop per work tree
+//	sandbox.go    what the agent may do; hold.go, quota.go: when an iteration may begin
+//	nesting.go    loops that agents start; follow.go: comments on the pull request
+//	notify.go     messages to people; trace.go: the trace; retention.go: old segments
 //
 // # Guarantees
 //
