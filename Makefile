@@ -25,7 +25,7 @@ JOURNAL  ?= 1024
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install test race script sim soak power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside action demo interface test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install test race script sim soak neighbours power fuzz golden recording mutate mutate-sample mutate-durability bench cover outside action demo interface test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -62,6 +62,9 @@ sim: ## SEEDS=10000 simulated runs; some again with a crash at each change on th
 
 soak: ## SOAK=60 seconds of kill -9 at the processes of real loops
 	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK)
+
+neighbours: ## tests of each package, or PKG=./folder, four times at once on one core, TIMES=5 times over; they must not disturb each other
+	@GO='$(GO)' tools/neighbours.sh
 
 power: ## CUTS=500 simulated power cuts of the real ralph, and a disk that refuses writes (Linux, root); SEED=n repeats one
 	cd tools/power && $(GO) test -count=1 -timeout 60m -v $(if $(SEED),-run TestPowerCuts) . -args \
