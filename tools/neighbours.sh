@@ -16,6 +16,7 @@ if taskset -c 0 true 2>/dev/null; then
 	pin='taskset -c 0'
 fi
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/neighbours.XXXXXX")
+chmod 755 "$scratch" # tests act as another user, too
 copies=
 
 # left lists the processes that a copy started: they inherit its TMPDIR.
