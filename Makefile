@@ -81,6 +81,9 @@ sim: ## SEEDS=1000 simulated runs from seed FIRST=1 on; some again with a crash 
 soak: ## SOAK=60 seconds of kill -9 at the processes of real loops; SEED=n repeats one
 	$(GO) test ./cmd/ralph -run TestSoak -count=1 -timeout 30m -args -soak.seconds=$(SOAK) $(if $(SEED),-soak.seed=$(SEED))
 
+neighbours: ## the tests of each package, or of PKG=./folder, four times at once on one core, TIMES=5 times over
+	@GO='$(GO)' tools/neighbours.sh
+
 power: ## CUTS=500 simulated power cuts of the real ralph, and a disk that refuses writes (Linux, root); SEED=n repeats one
 	cd tools/power && $(GO) test -count=1 -timeout 60m -v $(if $(SEED),-run TestPowerCuts) . -args \
 		-power.cuts=$(CUTS) $(if $(SEED),-power.seed=$(SEED)) | grep -vE '^ *(=== |--- PASS: .*/)'

@@ -219,10 +219,10 @@ func TestAgentLeadsItsSession(t *testing.T) {
 func TestAgentEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	spec := shell(`echo "$RALPH_RUN $PWD $KEPT"`)
-	spec.Dir, spec.Mark = dir, "run 7"
+	spec.Dir, spec.Mark = dir, mark(t)
 	spec.Env = []string{"PATH=" + os.Getenv("PATH"), "RALPH_RUN=outer", "PWD=/elsewhere", "KEPT=yes"}
 	a := start(t, spec)
-	if got, want := a.line(), "run 7 "+dir+" yes"; got != want {
+	if got, want := a.line(), mark(t)+" "+dir+" yes"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

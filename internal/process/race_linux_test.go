@@ -121,7 +121,7 @@ func TestForkDuringScanIsFound(t *testing.T) {
 			c := newChain(t, moves+1)
 			agent := c.start()
 			root, _ := inspect(agent.Process.Pid)
-			f := newTree(root.identity, t.Name())
+			f := newTree(root.identity, mark(t))
 			f.list = c.snapshot
 			err := f.terminate(t.Context(), deadline)
 			strays := f.strays()
@@ -136,7 +136,7 @@ func TestForkDuringScanIsAwaited(t *testing.T) {
 	c := newChain(t, 2)
 	agent := c.start()
 	root, _ := inspect(agent.Process.Pid)
-	f := newTree(root.identity, t.Name())
+	f := newTree(root.identity, mark(t))
 	f.list = c.snapshot
 	f.awaitExits(t.Context(), func() time.Duration {
 		c.release()

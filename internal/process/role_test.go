@@ -201,7 +201,12 @@ type agent struct {
 	lines  chan string
 }
 
-const deadline = 10 * time.Second
+// deadline bounds the wait for something that must happen. A busy machine does not reach it.
+const deadline = 2 * time.Minute
+
+// mark returns the mark of a test's processes. Processes are found by their mark on the whole
+// machine, so two copies of this test binary must not share one.
+func mark(t *testing.T) string { return fmt.Sprintf("%s of %d", t.Name(), os.Getpid()) }
 
 func start(t *testing.T, spec Spec) *agent {
 	t.Helper()
@@ -220,7 +225,7 @@ func start(t *testing.T, spec Spec) *agent {
 		a.chunks = append(a.chunks, c)
 	}
 	if spec.Mark == "" {
-		spec.Mark = t.Name()
+		spec.Mark = mark(t)
 	}
 	if spec.strayGrace == 0 {
 		// processes that would leave on TERM must not be killed because the machine is busy

@@ -10,9 +10,9 @@ import (
 
 // A runner is killed together with what carries its mark, stubborn or not; other processes live on.
 func TestEndTree(t *testing.T) {
-	r, pids := runner(t, 2, t.Name(), "agent with daemon", "live on", "stubborn")
+	r, pids := runner(t, 2, mark(t), "agent with daemon", "live on", "stubborn")
 	spec := actor("sit")
-	spec.Mark = "another's"
+	spec.Mark = mark(t) + ", another's"
 	bystander := start(t, spec)
 	bystander.line()
 	begun, ok := StartTime(r.Process.Pid)
@@ -27,7 +27,7 @@ func TestEndTree(t *testing.T) {
 	}
 	reaped := make(chan struct{})
 	go func() { defer close(reaped); _ = r.Wait() }()
-	strays, err := EndTree(t.Context(), r.Process.Pid, begun, 50*time.Millisecond, t.Name())
+	strays, err := EndTree(t.Context(), r.Process.Pid, begun, 50*time.Millisecond, mark(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,14 +45,14 @@ func TestEndTree(t *testing.T) {
 
 func TestMarkedFindsMarkedProcesses(t *testing.T) {
 	spec := actor("sit")
-	spec.Mark = t.Name()
+	spec.Mark = mark(t)
 	a := start(t, spec)
 	a.line()
 	marked, err := Marked()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found := marked[t.Name()]; len(found) != 1 || found[0].PID != a.PID() || found[0].Command == "" {
+	if found := marked[mark(t)]; len(found) != 1 || found[0].PID != a.PID() || found[0].Command == "" {
 		t.Errorf("%+v", found)
 	}
 }

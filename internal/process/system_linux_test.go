@@ -73,15 +73,15 @@ func TestAgentGetsBlockingPipes(t *testing.T) {
 
 func TestHasMarkComparesFullValue(t *testing.T) {
 	spec := actor("sit")
-	spec.Mark = "run-12"
+	spec.Mark = mark(t)
 	a := start(t, spec)
 	a.line()
-	for mark, want := range map[string]bool{"run-12": true, "run-1": false, "run-123": false, "un-12": false, "": false} {
+	for mark, want := range map[string]bool{spec.Mark: true, spec.Mark[:len(spec.Mark)-1]: false, spec.Mark + "3": false, spec.Mark[1:]: false, "": false} {
 		if got := hasMark(a.PID(), mark); got != want {
 			t.Errorf("%q: %v", mark, got)
 		}
 	}
-	if hasMark(os.Getpid(), "run-12") {
+	if hasMark(os.Getpid(), spec.Mark) {
 		t.Error("this process does not carry it")
 	}
 }

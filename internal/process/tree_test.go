@@ -245,12 +245,12 @@ func TestExitSparesOtherAgent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := actor("agent with daemon")
-			spec.Mark = t.Name() + marks[0]
+			spec.Mark = mark(t) + marks[0]
 			other := start(t, spec)
 			daemon := other.pidLine()
 			other.line()
 			spec = shell("exit 0")
-			spec.Mark = t.Name() + marks[1]
+			spec.Mark = mark(t) + marks[1]
 			if exit := start(t, spec).ended(); len(exit.Strays) > 0 || !alive(daemon) || !alive(other.PID()) {
 				t.Errorf("got %+v", exit)
 			}
@@ -279,7 +279,7 @@ func TestOrdinaryChildrenAreLeftAlone(t *testing.T) {
 		})
 	}
 	long := exec.Command(self())
-	long.Env = append(os.Environ(), roleVariable+"=sit", MarkVariable+"="+t.Name())
+	long.Env = append(os.Environ(), roleVariable+"=sit", MarkVariable+"="+mark(t))
 	if err := long.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -364,20 +364,20 @@ func TestParentDeathEndsAgent(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has a parent-death signal")
 	}
-	r, pids := runner(t, 1, t.Name(), "sit", "die together", "stubborn")
+	r, pids := runner(t, 1, mark(t), "sit", "die together", "stubborn")
 	killRunner(t, r)
 	awaitEnd(t, pids[0])
 }
 
 func TestSweepFindsLeftProcesses(t *testing.T) {
-	r, pids := runner(t, 2, t.Name(), "agent with daemon", "live on", "stubborn")
+	r, pids := runner(t, 2, mark(t), "agent with daemon", "live on", "stubborn")
 	killRunner(t, r)
 	for _, pid := range pids {
 		if !alive(pid) {
 			t.Fatalf("pid %d has not outlived its runner", pid)
 		}
 	}
-	strays, err := Sweep(t.Context(), t.Name(), time.Second)
+	strays, err := Sweep(t.Context(), mark(t), time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,7 +390,7 @@ func TestSweepFindsLeftProcesses(t *testing.T) {
 			t.Errorf("pid %d is still there", pid)
 		}
 	}
-	if strays, err := Sweep(t.Context(), t.Name(), time.Second); err != nil || len(strays) > 0 {
+	if strays, err := Sweep(t.Context(), mark(t), time.Second); err != nil || len(strays) > 0 {
 		t.Errorf("the second time: %+v, %v", strays, err)
 	}
 }
@@ -459,7 +459,7 @@ func TestScansRepeatWithoutSubreaper(t *testing.T) {
 	withoutAdoption(t)
 	a := start(t, actor("agent with daemon"))
 	daemon := a.pidLine()
-	f := newTree(a.tree.root, t.Name())
+	f := newTree(a.tree.root, mark(t))
 	scans := 0
 	f.list = func() (table, error) {
 		all, err := listProcesses(0)

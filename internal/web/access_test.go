@@ -209,8 +209,10 @@ func TestListen(t *testing.T) {
 	more, second, err := Listen("", 0)
 	must(t, err)
 	defer more.Close()
-	if second || usual && !strings.HasSuffix(on.Addr().String(), ":4747") {
-		t.Errorf("%s, %v, then %s, %v", on.Addr(), usual, more.Addr(), second)
+	// Another program of this machine may hold the usual port, and release it between the two calls.
+	first, next := on.Addr().String(), more.Addr().String()
+	if usual != strings.HasSuffix(first, ":4747") || second != strings.HasSuffix(next, ":4747") || usual && second {
+		t.Errorf("%s, %v, then %s, %v", first, usual, next, second)
 	}
 	for address, want := range map[string]bool{"": true, "localhost": true, "127.0.0.9": true, "::1": true, "0.0.0.0": false, "::": false, "192.168.1.2": false, "mill": false} {
 		if IsLoopback(address) != want {
