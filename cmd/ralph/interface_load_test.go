@@ -233,15 +233,19 @@ func (s *stage) journalSize(name string) (size int64) {
 	return size
 }
 
-// A paused loop does not change, so nothing is written.
+// A paused loop does not change, nor does a paused replay, so nothing is written.
 func TestInterfaceIdle(t *testing.T) {
 	s := newStage(t)
 	scenario := filepath.Join(s.project, "short.rehearsal")
 	s.must(os.WriteFile(scenario, []byte("iteration *\n  say I work.\n  sleep 300ms\n"), 0o600))
 	timed(t, s.command("start", "still", "--detach", "-p", "x", "--agent", "ralph rehearse "+scenario, "--protocol", "rehearsal", "-m", "100"))
 	timed(t, s.command("pause", "still"))
-	for _, args := range [][]string{{"attach", "still"}, {"attach", "still", "--inline"}, {"list", "--watch"}} {
+	for _, args := range [][]string{{"attach", "still"}, {"attach", "still", "--inline"}, {"list", "--watch"}, {"replay", "still", "--speed", "0.1"}} {
 		session := s.show(modern, nil, args...)
+		if args[0] == "replay" {
+			s.sees(session, "plays at 0.1x")
+			s.presses(session, " ", "paused, 0.1x")
+		}
 		s.sees(session, "paused")
 		s.must(session.Quiet(2*time.Second, patience))
 		began := time.Now()
