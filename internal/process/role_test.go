@@ -206,7 +206,7 @@ const deadline = 2 * time.Minute
 
 // mark returns the mark of a test's processes. Processes are found by their mark on the whole
 // machine, so two copies of this test binary must not share one.
-func mark(t *testing.T) string { return fmt.Sprintf("%s of %d", t.Name(), os.Getpid()) }
+func mark(t testing.TB) string { return fmt.Sprintf("%s of %d", t.Name(), os.Getpid()) }
 
 func start(t *testing.T, spec Spec) *agent {
 	t.Helper()

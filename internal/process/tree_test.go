@@ -67,9 +67,8 @@ func TestTerminate(t *testing.T) {
 		a.line()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		began := time.Now()
-		if report := a.terminated(ctx, time.Hour); !report.Gone || !report.Killed || time.Since(began) > deadline {
-			t.Errorf("got %+v after %v", report, time.Since(began))
+		if report := a.terminated(ctx, time.Hour); !report.Gone || !report.Killed {
+			t.Errorf("got %+v", report)
 		}
 	})
 	t.Run("a stopped agent receives it", func(t *testing.T) {
@@ -377,7 +376,16 @@ func TestSweepFindsLeftProcesses(t *testing.T) {
 			t.Fatalf("pid %d has not outlived its runner", pid)
 		}
 	}
-	strays, err := Sweep(t.Context(), mark(t), time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { // the grace lasts until the one that heeds TERM has ended
+		defer cancel()
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for alive(pids[1]) && t.Context().Err() == nil {
+			<-tick.C
+		}
+	}()
+	strays, err := Sweep(ctx, mark(t), deadline)
 	if err != nil {
 		t.Fatal(err)
 	}
