@@ -209,7 +209,7 @@ func TestListen(t *testing.T) {
 	more, second, err := Listen("", 0)
 	must(t, err)
 	defer more.Close()
-	// Another program of this machine may hold the usual port, and release it between the two calls.
+	// Another program may hold the usual port, and release it between the two calls.
 	first, next := on.Addr().String(), more.Addr().String()
 	if usual != strings.HasSuffix(first, ":4747") || second != strings.HasSuffix(next, ":4747") || usual && second {
 		t.Errorf("%s, %v, then %s, %v", first, usual, next, second)
