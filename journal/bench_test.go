@@ -215,8 +215,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(size)/float64(events), "B/event")
 }
 
-// BenchmarkLast, BenchmarkSeek and BenchmarkRecover should cost the same on a large journal as on a
-// small one.
+// BenchmarkLast and BenchmarkSeek should cost the same on a large journal as on a small one.
 func BenchmarkLast(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
