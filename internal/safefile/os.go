@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/natefinch/atomic"
 )
 
 // Dir is the folder at a path.
@@ -19,7 +21,7 @@ func (d dir) Create(name string) (File, error) {
 	return created(os.OpenFile(d.at(name), newFile, 0o600))
 }
 func (d dir) Mkdir(name string) error      { return os.Mkdir(d.at(name), 0o700) }
-func (d dir) Rename(from, to string) error { return os.Rename(d.at(from), d.at(to)) }
+func (d dir) Rename(from, to string) error { return atomic.ReplaceFile(d.at(from), d.at(to)) }
 func (d dir) Remove(name string) error     { return os.Remove(d.at(name)) }
 func (d dir) Sync() error                  { return synced(os.Open(string(d))) }
 
@@ -81,7 +83,7 @@ func WriteFile(path string, content []byte, mode fs.FileMode) error {
 // Move renames a file or a folder, from one folder to another. It is durable on return: if the old
 // name is used again, a loss of power cannot lose what was moved.
 func Move(from, to string) error {
-	if err := os.Rename(from, to); err != nil {
+	if err := atomic.ReplaceFile(from, to); err != nil {
 		return err
 	}
 	return errors.Join(SyncFolder(filepath.Dir(to)), SyncFolder(filepath.Dir(from)))

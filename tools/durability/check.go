@@ -22,7 +22,7 @@ var (
 )
 
 // lasting are the functions that make something durable or give it its name.
-var lasting = regexp.MustCompile(`(?i)^(f?sync|fdatasync|syncfolder(in)?|syncnames|rename|renameat2?|renameatxnp|renamenoreplace)$`)
+var lasting = regexp.MustCompile(`^((?i:f?sync|fdatasync|syncfolder(in)?|syncnames|rename|renameat2?|renameatxnp|renamenoreplace)|ReplaceFile)$`)
 
 // operation finds the call in a row's text.
 var operation = regexp.MustCompile(`[A-Za-z.]*(?i:replacefile|fdatasync|syncfolder\w*|syncnames|sync|rename\w*)\b`)
