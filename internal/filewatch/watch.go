@@ -36,8 +36,9 @@ func New(path string) (*Watch, error) {
 	return &Watch{path: filepath.Clean(path), watch: watch}, nil
 }
 
-// notLink returns an error for a link: fsnotify follows it, and would watch elsewhere. Checked after
-// the watch began, since a path that becomes a link later was moved or removed, which is reported.
+// notLink returns an error for a link: fsnotify follows it, and would watch elsewhere. It is called
+// once the watch has begun: a path that becomes a link later was removed or moved, which is
+// reported.
 func notLink(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -47,8 +48,8 @@ func notLink(path string) error {
 }
 
 // Wait returns the names in the folder that appeared or changed since the last call, as soon as
-// there are any, and none when ctx has ended. The name of the watched path itself is empty. An empty
-// name also reports that changes were lost. The result is valid until the next call.
+// there are any, and none when ctx has ended. The name of the watched path itself is empty. An
+// empty name also reports that changes were lost. The result is valid until the next call.
 func (w *Watch) Wait(ctx context.Context) ([]string, error) {
 	w.names = w.names[:0]
 	for len(w.names) == 0 || len(w.watch.Events) > 0 {
