@@ -36,7 +36,7 @@ RACE     := ./inbox ./internal/agent/... ./internal/attach ./internal/filewatch 
 having = $(shell grep -rlE --include='*_test.go' '$(1)' $(filter-out tools,$(FOLDERS)) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
 .DEFAULT_GOAL := help
-.PHONY: help build install quick test race race-all script sim soak power fuzz neighbours discover golden recording mutate mutate-sample mutate-durability mutate-changed bench bounds cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
+.PHONY: help build install quick test race race-all script long sim soak power fuzz neighbours discover golden recording mutate mutate-sample mutate-durability mutate-changed bench bounds cover outside action demo interface smoke test-agents test-containers test-web lint format fmt fix vuln man docs check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  %-18s %s\n", $$1, $$2 }'
@@ -63,13 +63,15 @@ format: # fails if gofmt would change a file
 race: ## the unit tests of packages with goroutines of their own under the race detector
 	$(GO) test -race -short -vet=off $(RACE)
 
-race-all: ## all unit tests and stories under the race detector (20 minutes)
+race-all: ## all unit tests under the race detector, and the stories (20 minutes)
 	$(GO) test -race -short -vet=off ./...
 	$(GO) test -race ./cmd/ralph -run TestScript -count=1
 	$(GO) test -race ./internal/repo -count=1
 
-script: ## stories of the whole program (testdata/script), the commands of the pages, and what 'make test' shortens
+script: ## stories of the whole program (testdata/script), and the commands of the pages
 	$(GO) test ./cmd/ralph -run 'TestScript|TestPagesRun' -count=1
+
+long: ## what 'make test' shortens: the suite of each agent, each way to undo a review, each cut of the journal
 	$(GO) test ./internal/agent/... -run Suite -count=1
 	$(GO) test ./internal/repo ./internal/redact ./journal -count=1
 

@@ -141,7 +141,7 @@ func TestCrashesKeepCompressedSegments(t *testing.T) {
 	changes := disk.Changes() - before
 	anyOrder := uint64(12)
 	if testing.Short() {
-		anyOrder = 2 // make script takes all
+		anyOrder = 2 // make long takes all
 	}
 	for how, seeds := range map[simfs.Loss]uint64{simfs.Killed: 1, simfs.PowerLost: min(3, anyOrder), simfs.PowerLostAnyOrder: anyOrder} {
 		for crash := 1; crash <= changes; crash++ {

@@ -88,8 +88,8 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// leaveToScript skips a test that plays whole loops for seconds: 'make script' and 'make race' run
-// it.
+// leaveToScript skips a test that plays whole loops for seconds: 'make script' runs it, and
+// 'make race-all'.
 func leaveToScript(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -139,7 +139,7 @@ func TestStreamOfKnownValues(t *testing.T) {
 			// Some sixty pairs of places: all pairs take a minute, and ten with the race detector.
 			step := 1 + len(text)/8
 			if testing.Short() {
-				step = 1 + len(text)/4 // make script takes more
+				step = 1 + len(text)/4 // make long takes more
 			}
 			for at := 1; at < len(text); at += step {
 				for second := at; second < len(text); second += step {

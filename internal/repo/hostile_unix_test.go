@@ -105,7 +105,7 @@ func TestSnapshotStartsNoRepositoryProgram(t *testing.T) {
 			if branch := Branch(ctx, w.dir); branch != "main" {
 				t.Errorf("Branch: %q", branch)
 			}
-			if !testing.Short() { // 'make script'
+			if !testing.Short() { // 'make long'
 				keepAndUndo(ctx, w)
 			}
 			if _, err := os.Lstat(mark); err == nil {

@@ -85,11 +85,11 @@ func copied(t *testing.T, kind string, flags []string, make func(w tree)) tree {
 	return w
 }
 
-// leaveToScript skips a test of many git processes: 'make script' and 'make race' run it.
-func leaveToScript(t *testing.T) {
+// leaveToLong skips a test of many git processes: 'make long' runs it.
+func leaveToLong(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it starts many processes: make script")
+		t.Skip("it starts many processes: make long")
 	}
 }
 

@@ -46,7 +46,7 @@ func TestPushOfANewBranch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "without an upstream branch" {
-				leaveToScript(t)
+				leaveToLong(t)
 			}
 			t.Parallel()
 			w, remotes := withRemotes(t, "origin", "fork")
@@ -69,7 +69,7 @@ func TestPushOfANewBranch(t *testing.T) {
 }
 
 func TestPushIsNeverForced(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	w, remotes := withRemotes(t, "origin")
 	w.git("push", "-q", "-u", "origin", "main")
@@ -95,7 +95,7 @@ func TestPushIsNeverForced(t *testing.T) {
 }
 
 func TestPushFailuresHaveHints(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	for name, row := range map[string]struct {
 		prepare func(w tree, remote tree)

@@ -205,7 +205,7 @@ func TestUndoPutsEverythingBack(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			if name != "commits" && name != "the index" && name != "links and modes" {
-				leaveToScript(t)
+				leaveToLong(t)
 			}
 			t.Parallel()
 			w := busy(t)
@@ -305,7 +305,7 @@ func TestUndoLeavesAllowedFiles(t *testing.T) {
 
 // What was only committed as it was is no change of a reviewer's.
 func TestUndoKeepsCommittedWork(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	w := busy(t)
 	base := w.keep()
@@ -320,7 +320,7 @@ func TestUndoKeepsCommittedWork(t *testing.T) {
 
 // Of a commit with allowed and other files, only the others are restored.
 func TestUndoSplitsCommits(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	for _, format := range formats {
 		t.Run(format, func(t *testing.T) {
@@ -401,7 +401,7 @@ func TestUndoRefusesWhenInDoubt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "another branch" && name != "an amended commit" {
-				leaveToScript(t)
+				leaveToLong(t)
 			}
 			t.Parallel()
 			w := busy(t)
@@ -418,7 +418,7 @@ func TestUndoRefusesWhenInDoubt(t *testing.T) {
 }
 
 func TestKeepRefusesUnfinishedWork(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	w := born(t)
 	w.git("checkout", "-q", "-b", "other")
@@ -444,7 +444,7 @@ func TestKeepRefusesUnfinishedWork(t *testing.T) {
 
 // A file that was ignored is not removed, although the reviewer has committed it.
 func TestUndoNeverRemovesIgnoredFiles(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	w := busy(t)
 	base := w.keep()
@@ -467,7 +467,7 @@ func TestUndoNeverRemovesIgnoredFiles(t *testing.T) {
 }
 
 func TestUndoInUnusualRepositories(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	t.Run("unborn", func(t *testing.T) {
 		t.Parallel()
@@ -555,7 +555,7 @@ func TestUndoInUnusualRepositories(t *testing.T) {
 
 // Repositories inside, and large files, are reported and left.
 func TestUndoReportsWhatItLeaves(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	inner := born(t)
 	w := born(t)
@@ -601,7 +601,7 @@ func TestUndoReportsWhatItLeaves(t *testing.T) {
 
 // A second review of the same number, after a crash, has a ref of its own.
 func TestUndoTakesAnotherRef(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	w := born(t)
 	base := w.keep()

@@ -10,7 +10,7 @@ import (
 
 // A reviewer may change where git looks. Nothing outside of the kept work tree is touched.
 func TestUndoStaysInItsTree(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	for name, move := range map[string]func(w, outer tree){
 		"core.worktree": func(w, outer tree) { w.git("config", "core.worktree", outer.dir) },
@@ -37,7 +37,7 @@ func TestUndoStaysInItsTree(t *testing.T) {
 
 // Whatever the reviewer does to rules, a file that was ignored stays.
 func TestUndoLeavesWhatWasIgnored(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	for name, c := range map[string]struct{ begin, edit func(w tree) }{
 		"rules that ignore themselves": {
@@ -86,7 +86,7 @@ func TestUndoLeavesWhatWasIgnored(t *testing.T) {
 
 // An untracked file that a new rule hides is put back too.
 func TestUndoFindsHiddenFiles(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	for name, hide := range map[string]func(w tree){
 		"rules of the repository":      func(w tree) { w.write(".git/info/exclude", "notes.txt\n") },
@@ -112,7 +112,7 @@ func TestUndoFindsHiddenFiles(t *testing.T) {
 
 // Files that a sparse checkout leaves out are neither removed nor reported.
 func TestUndoWithSparseCheckout(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	for name, edit := range map[string]func(w tree){
 		"as it was": func(w tree) { w.write("a", "edited\n") },
@@ -138,7 +138,7 @@ func TestUndoWithSparseCheckout(t *testing.T) {
 }
 
 func TestUndoWithUnusualFiles(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no such names and modes")
@@ -166,7 +166,7 @@ func TestUndoWithUnusualFiles(t *testing.T) {
 
 // In a person's home folder other programs work too.
 func TestKeepRefusesHome(t *testing.T) {
-	leaveToScript(t)
+	leaveToLong(t)
 	t.Parallel()
 	w := born(t)
 	env := append(os.Environ(), "HOME="+w.dir, "USERPROFILE="+w.dir)
