@@ -173,8 +173,9 @@ const (
 	draftClient = `{"protocolVersion":2,"info":{"name":"t","version":"1"}}`
 )
 
-// end returns what the server returned.
+// end returns what the server returned. It reads the rest: the server waits for a client.
 func (c *testClient) end() error {
+	_, _ = io.Copy(io.Discard, c.out)
 	<-c.ended
 	return c.err
 }
@@ -243,6 +244,15 @@ func (c *testClient) words() string {
 func (c *testClient) load(id string) got {
 	c.t.Helper()
 	return c.request("session/load", `{"sessionId":"`+id+`","cwd":"/","mcpServers":[]}`)
+}
+
+// settle waits until a session has done what it was asked for. It does one thing after the other:
+// a prompt whose command is in the inbox waits for its end only now.
+func (c *testClient) settle(id string) {
+	c.t.Helper()
+	if g := c.answer(c.prompt(id, "/status")); g.Error != nil {
+		c.t.Fatalf("/status: %+v", g.Error)
+	}
 }
 
 // prompt sends a prompt and returns the id of the request.
