@@ -35,7 +35,6 @@ var notRun = map[string]string{
 	"codex mcp add ralph -- ralph mcp":                                        "would change the settings of Codex",
 	"npx @modelcontextprotocol/inspector --cli ralph mcp --method tools/list": "installs from the network",
 	"acpx --agent 'ralph acp' exec 'make the greeting'":                       "acpx is not installed",
-	"ralph attach":       "waits for a person at a terminal",
 	"ralph replay demo":  "shows the full screen at a terminal",
 	"ralph list --watch": "waits for a person at a terminal",
 	"ralph clean":        "asks a person at a terminal",
