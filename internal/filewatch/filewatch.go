@@ -6,7 +6,10 @@
 //		…
 //	}
 //
-// Where [Remote] is true of a path, other machines may change it without a notification: poll.
+// Removals of names in a folder are not reported, nor is the unmounting of the file system. Where
+// [Remote] is true of a path, other machines may change it without a notification: poll.
+//
+// A test in a bubble of testing/synctest cannot have a watch: its blocked read stops the fake time.
 package filewatch
 
 import "errors"

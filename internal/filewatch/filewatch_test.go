@@ -3,9 +3,12 @@ package filewatch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -41,7 +44,12 @@ func awaitName(t *testing.T, w *filewatch.Watch, name string) {
 
 func write(t *testing.T, path string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
+	must(t, os.WriteFile(path, []byte("text"), 0o600))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -68,25 +76,100 @@ func TestFileWritesAreReported(t *testing.T) {
 	}
 }
 
-func TestRemovedPathIsGone(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "folder")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+// A runner that claims a file of its inbox must not wake up again because of it.
+func TestRemovalIsNotReported(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "claimed"))
+	write(t, filepath.Join(dir, "removed"))
 	w := watch(t, dir)
-	if err := os.Remove(dir); err != nil {
-		t.Fatal(err)
+	must(t, os.Remove(filepath.Join(dir, "removed")))
+	must(t, os.Rename(filepath.Join(dir, "claimed"), filepath.Join(t.TempDir(), "claimed")))
+	must(t, os.Mkdir(filepath.Join(dir, "new"), 0o700))
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if changed, err := w.Wait(ctx); err != nil || !slices.Equal(changed, []string{"new"}) {
+		t.Errorf("%q, %v", changed, err)
+	}
+}
+
+func TestGonePathIsReported(t *testing.T) {
+	folder := func(t *testing.T, path string) { must(t, os.Mkdir(path, 0o700)) }
+	remove := func(t *testing.T, path string) { must(t, os.Remove(path)) }
+	move := func(t *testing.T, path string) { must(t, os.Rename(path, path+" elsewhere")) }
+	for name, tt := range map[string]struct{ create, end func(*testing.T, string) }{
+		"a folder is removed": {folder, remove},
+		"a folder is moved":   {folder, move},
+		"a file is removed":   {write, remove},
+		"a file is moved":     {write, move},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "watched")
+			tt.create(t, path)
+			w := watch(t, path)
+			tt.end(t, path)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			for ctx.Err() == nil {
+				if _, err := w.Wait(ctx); errors.Is(err, filewatch.ErrGone) {
+					return
+				} else if err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Error("it was not reported")
+		})
+	}
+}
+
+// A watch that followed a link would report changes elsewhere as changes here.
+func TestLinkIsNotWatched(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(t.TempDir(), link))
+	if w, err := filewatch.New(link); !errors.Is(err, syscall.ELOOP) {
+		w.Close()
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// Files that appear between two calls of Wait are the result of one.
+func TestBurstIsOneWait(t *testing.T) {
+	dir := t.TempDir()
+	w := watch(t, dir)
+	var want []string
+	for name := 'a'; name <= 'z'; name++ {
+		must(t, os.Mkdir(filepath.Join(dir, string(name)), 0o700))
+		want = append(want, string(name))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	for ctx.Err() == nil {
-		if _, err := w.Wait(ctx); errors.Is(err, filewatch.ErrGone) {
-			return
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	for filewatch.Unread(w) < len(want) && ctx.Err() == nil {
+		runtime.Gosched()
 	}
-	t.Error("the removal was not reported")
+	if changed, err := w.Wait(ctx); err != nil || !slices.Equal(changed, want) {
+		t.Errorf("%q, %v", changed, err)
+	}
+}
+
+// Close ends the goroutine also while it waits for room for an event.
+func TestCloseEndsGoroutine(t *testing.T) {
+	dir := t.TempDir()
+	before := runtime.NumGoroutine()
+	w := watch(t, dir)
+	for i := range 200 {
+		must(t, os.Mkdir(filepath.Join(dir, fmt.Sprint(i)), 0o700))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for filewatch.Unread(w) < filewatch.Waiting && ctx.Err() == nil {
+		runtime.Gosched()
+	}
+	must(t, w.Close())
+	for runtime.NumGoroutine() > before {
+		if ctx.Err() != nil {
+			t.Fatalf("%d goroutines, before it were %d", runtime.NumGoroutine(), before)
+		}
+		runtime.Gosched()
+	}
 }
 
 func TestMissingPathIsAnError(t *testing.T) {
