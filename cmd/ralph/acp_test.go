@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -76,7 +77,7 @@ func (e *editor) cancel(session string) {
 // until reads to the first message that is wanted.
 func (e *editor) until(what string, wanted func(acpMessage) bool) acpMessage {
 	e.Helper()
-	late := time.AfterFunc(time.Minute, func() { _ = e.cmd.Process.Kill() })
+	late := time.AfterFunc(patience, func() { _ = e.cmd.Process.Kill() })
 	defer late.Stop()
 	var last []byte
 	for {
@@ -140,9 +141,17 @@ func TestEditorsComeAndGo(t *testing.T) {
 	p.must(first.cmd.Process.Kill())
 	_ = first.cmd.Wait()
 	id := second.send("session/prompt", `{"sessionId":"`+session+`","prompt":[{"type":"text","text":"use oak"}]}`)
-	second.words("Done.")
-	if m := second.answer(id); m.Result.Stop != "end_turn" {
-		t.Errorf("the prompt ended with %+v", m)
+	var said bool // before the answer or after it: the loop may end before the prompt waits for that
+	var stop string
+	second.until("the end", func(m acpMessage) bool {
+		said = said || strings.Contains(string(m.Params), "Done.")
+		if m.Method == "" && string(m.ID) == strconv.Itoa(id) {
+			stop = cmp.Or(m.Result.Stop, "an error")
+		}
+		return said && stop != ""
+	})
+	if stop != "end_turn" {
+		t.Errorf("the prompt ended with %s", stop)
 	}
 	third := p.edit()
 	again := third.send("session/load", `{"sessionId":"mill","cwd":"/","mcpServers":[]}`)

@@ -112,9 +112,8 @@ func TestKeepAwake(t *testing.T) {
 	}
 	p := newPlace(t)
 	bin := t.TempDir()
-	inhibit := "#!/bin/sh\necho \"$*\" > '" + bin + "/began'\ncat\necho ended > '" + bin + "/ended'\n"
-	p.must(os.WriteFile(filepath.Join(bin, "systemd-inhibit"), []byte(inhibit), 0o755))
-	run := p.command("run", "--name", "one", "-p", "x", "-a", p.script("agent.sh", "cat > /dev/null\ntest -e '"+bin+"/began' && ! test -e '"+bin+"/ended' && echo '<promise>COMPLETE</promise>'\n"),
+	program(t, bin, "systemd-inhibit", "echo \"$*\" > '"+bin+"/began'\ncat\necho ended > '"+bin+"/ended'\n")
+	run := p.command("run", "--name", "one", "-p", "x", "-a", p.script("agent.sh", "cat > /dev/null\nuntil test -s '"+bin+"/began'; do sleep 0.01; done\n! test -e '"+bin+"/ended' && echo '<promise>COMPLETE</promise>'\n"),
 		"--protocol", "text", "--set", "completion.minToolCalls=0", "-m", "1", "--set", "keepAwake=true")
 	run.Env = append(run.Env, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	if out, err := run.CombinedOutput(); err != nil {
@@ -123,7 +122,8 @@ func TestKeepAwake(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(bin, "began")); err != nil || !strings.Contains(string(text), "--what=sleep:idle --who=ralph --why=loop one is running") {
 		t.Errorf("%s, %v", text, err)
 	}
-	if _, err := os.Stat(filepath.Join(bin, "ended")); err != nil {
-		t.Error(err)
-	}
+	p.until("the machine may sleep again", func() bool {
+		_, err := os.Stat(filepath.Join(bin, "ended"))
+		return err == nil
+	})
 }

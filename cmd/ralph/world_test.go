@@ -262,9 +262,8 @@ func TestFullDisk(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t)
 			start, room := way.small(t, p)
-			agent := filepath.Join(p.home, "agent.sh")
-			p.must(os.WriteFile(agent, []byte("#!/bin/sh\ncat > /dev/null\necho $$ > $RALPH_HOME/pid\n"+
-				"sleep 300 & yes 'more and more and more and more and more and more and more'\n"), 0o755))
+			agent := program(t, p.home, "agent.sh", "cat > /dev/null\necho $$ > $RALPH_HOME/pid\n"+
+				"sleep 300 & yes 'more and more and more and more and more and more and more'\n")
 			var errs strings.Builder
 			begin := start("start", "one", "--detach", "-p", "x", "--agent", agent, "--protocol", "text")
 			begin.Stderr = &errs
