@@ -28,6 +28,9 @@ BASE     ?= $(shell git merge-base HEAD origin/HEAD 2>/dev/null || git rev-parse
 GOFLAGS  += -trimpath
 export GOFLAGS
 
+# Tests make repositories: one that a git hook names in the environment is a person's.
+unexport GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
+
 # Packages with goroutines of their own, for the race detector in the gate.
 RACE     := ./inbox ./internal/agent/... ./internal/attach ./internal/filewatch ./internal/loop ./internal/notify ./internal/otlp \
 	./internal/process ./internal/runner ./journal ./render/terminal
@@ -68,8 +71,8 @@ race-all: ## all unit tests under the race detector, and the stories (20 minutes
 	$(GO) test -race ./cmd/ralph -run TestScript -count=1
 	$(GO) test -race ./internal/repo -count=1
 
-script: ## stories of the whole program (testdata/script), and the commands of the pages
-	$(GO) test ./cmd/ralph -run 'TestScript|TestPagesRun' -count=1
+script: ## stories of the whole program (testdata/script), of its screens, and the commands of the pages
+	$(GO) test ./cmd/ralph -run 'TestScript|TestPagesRun|TestHostileText|TestFullScreenIsEnded|TestBoard' -count=1
 
 long: ## what 'make test' shortens: the suite of each agent, each way to undo a review, each cut of the journal
 	$(GO) test ./internal/agent/... -run Suite -count=1

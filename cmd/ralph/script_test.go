@@ -97,10 +97,6 @@ func leaveToScript(t *testing.T) {
 	}
 }
 
-// storyPatience is how long a story waits for what must happen: longer than any machine needs, so
-// that only a defect is red.
-const storyPatience = 2 * time.Minute
-
 func setup(e *testscript.Env) error {
 	home := filepath.Join(e.WorkDir, "ralph-home")
 	e.Setenv("RALPH_HOME", home)
@@ -154,7 +150,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	dir := ts.MkAbs(filepath.Join(".ralph", args[0]))
 	want := strings.Join(args[2:], " ")
 	var got string
-	deadline := time.Now().Add(storyPatience)
+	deadline := time.Now().Add(patience)
 	for time.Now().Before(deadline) {
 		if got = field(dir, args[1]); got == want || args[1] == "dead" && got == "dead" {
 			return
@@ -187,7 +183,7 @@ func awaitLine(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile(args[1])
 	ts.Check(err)
-	ctx, cancel := context.WithTimeout(context.Background(), storyPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for e, err := range journal.Follow(ctx, ts.MkAbs(filepath.Join(".ralph", args[0])), journal.FollowOptions{}) {
 		ts.Check(err)
@@ -241,7 +237,7 @@ func sendSignal(ts *testscript.TestScript, _ bool, args []string) {
 func awaitState(ts *testscript.TestScript, dir string) {
 	last, _, err := journal.Last(dir, 1)
 	ts.Check(err)
-	for deadline := time.Now().Add(storyPatience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) { // as in await
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) { // as in await
 		var s registry.Summary
 		text, err := os.ReadFile(filepath.Join(dir, "state.json"))
 		if err == nil && json.Unmarshal(text, &s) == nil && s.Seq >= last[0].Seq {
@@ -334,7 +330,7 @@ func spoken(ts *testscript.TestScript, _ bool, args []string) {
 
 // gone waits until a file holds a pid, and then until no process has it: gone FILE.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
-	deadline := time.Now().Add(storyPatience)
+	deadline := time.Now().Add(patience)
 	pid := pidIn(ts.MkAbs(args[0]), deadline)
 	if pid == 0 {
 		ts.Fatalf("no pid in %s", args[0])

@@ -31,7 +31,7 @@ func playScenario() int {
 		return 2
 	}
 	return player.Run(context.Background(), player.Options{
-		Scenario: s, LoopDir: os.Getenv("RALPH_LOOP_DIR"), In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Scenario: s, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 	})
 }
 
