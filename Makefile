@@ -28,9 +28,6 @@ BASE     ?= $(shell git merge-base HEAD origin/HEAD 2>/dev/null || git rev-parse
 GOFLAGS  += -trimpath
 export GOFLAGS
 
-# Tests make repositories: one that a git hook names in the environment is a person's.
-unexport GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR GIT_OBJECT_DIRECTORY
-
 # Packages with goroutines of their own, for the race detector in the gate.
 RACE     := ./inbox ./internal/agent/... ./internal/attach ./internal/filewatch ./internal/loop ./internal/notify ./internal/otlp \
 	./internal/process ./internal/runner ./journal ./render/terminal
@@ -50,8 +47,9 @@ build: ## bin/ralph
 install: ## ralph into Go's bin folder
 	CGO_ENABLED=0 $(GO) install -ldflags '$(LDFLAGS)' ./cmd/ralph
 
-# A test program without symbols links in half the time. Vet runs in 'make quick' and 'make lint'.
-TEST = $(GO) test -short -vet=off -ldflags='-s -w'
+# A test program without symbols links in half the time. Vet runs in 'make quick' and 'make lint'. A
+# test that hangs ends within the gate's limit, and says where.
+TEST = $(GO) test -short -vet=off -timeout 8m -ldflags='-s -w'
 
 quick: format ## a minute: vet and tests of the packages that differ from BASE and of those that import them, import rules
 	@packages="$$(tools/changed.sh packages "$(BASE)")" && set -x && $(GO) vet $$packages && $(TEST) ./internal/archtest $$packages

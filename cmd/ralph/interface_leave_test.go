@@ -91,13 +91,11 @@ func TestFullScreenIsSuspended(t *testing.T) {
 		w.sees("one", "running")
 		p.must(syscall.Kill(p.pid("pid"), syscall.SIGSTOP))
 		w.sees("garbage of the shell")
-		w.types(enter)
-		w.draws(never)
+		w.retakes(never)
 		w.types("\x1a")
 		w.sees("the same modes")
 		w.sane()
-		w.types(enter)
-		w.draws(never)
+		w.retakes(never)
 		w.types(ctrlC)
 		if verb == "attach one" {
 			w.sees("leave it running")
@@ -122,9 +120,18 @@ func (p *place) shellOn(script string) *watched {
 	return p.start(modern, cmd)
 }
 
-// draws waits until the screen is that of the same program in another terminal.
-func (w *watched) draws(other *watched) {
+// retakes continues a program whose shell waits for enter, and waits until it has the terminal
+// again and shows what the same program in another terminal does. What it shows is not enough: keys
+// that come before it has the terminal are the shell's.
+func (w *watched) retakes(other *watched) {
 	w.Helper()
+	takes := func(e *terminaltest.Emulator) int { return e.Seen["CSI ?1007h"] } // the last of what it asks for
+	var before int
+	w.Look(func(e *terminaltest.Emulator) { before = takes(e) })
+	w.types(enter)
+	if _, err := w.Await(patience, func(e *terminaltest.Emulator) bool { return takes(e) > before }); err != nil {
+		w.Fatal(err)
+	}
 	if _, err := w.Await(patience, (*terminaltest.Emulator).Alternate); err != nil {
 		w.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	_ "github.com/ralph-loop/ralph/internal/testgit"
 	"github.com/ralph-loop/ralph/journal"
 	"github.com/ralph-loop/ralph/journal/event"
 	"github.com/ralph-loop/ralph/registry"

@@ -90,6 +90,7 @@ var plan = []layerRule{
 	{"internal/journalfs", 0, "a file system as a journal needs it, whatever the files contain"},
 	{"internal/units", 0, "it formats amounts, whatever they measure"},
 	{"plugin", 0, "files that agents load; it knows nothing of what they call"},
+	{"internal/testgit", 0, "what surrounds the tests, whatever they test"},
 	{"internal/testseed", 0, "the seed of tests, whatever they test"},
 	{"internal/archtest", 0, "it reads the source of the others"},
 }

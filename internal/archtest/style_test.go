@@ -55,24 +55,35 @@ func camelWords(name string) int {
 	return count
 }
 
-// A test that draws its inputs must draw the same ones each time.
-func TestPropertyTestsHaveFixedSeeds(t *testing.T) {
-	draws, seeded := map[string]string{}, map[string]bool{}
-	eachText(t, func(name, text string) {
-		if strings.HasSuffix(name, "_test.go") && strings.Contains(text, `"pgregory.net/rapid"`) {
-			draws[filepath.Dir(name)] = name
+// A test that draws its inputs must draw the same ones each time, and one that runs git must not
+// meet a person's repository.
+func TestTestsAreApart(t *testing.T) {
+	for _, row := range []struct {
+		uses    *regexp.Regexp
+		imports string
+		least   int // packages that do
+		why     string
+	}{
+		{regexp.MustCompile(`"pgregory.net/rapid"`), "internal/testseed", 10, "draws other inputs in each run"},
+		{regexp.MustCompile(`exec\.Command(Context)?\((\w+(\.Context\(\))?, )?"git"`), "internal/testgit", 4, "runs git in a repository that the environment may name"},
+	} {
+		users, apart := map[string]string{}, map[string]bool{}
+		eachText(t, func(name, text string) {
+			if strings.HasSuffix(name, "_test.go") && row.uses.MatchString(text) {
+				users[filepath.Dir(name)] = name
+			}
+			if strings.Contains(text, `_ "`+module+row.imports+`"`) {
+				apart[filepath.Dir(name)] = true
+			}
+		})
+		delete(users, "internal/archtest") // this file
+		if len(users) < row.least {
+			t.Errorf("%d packages were found that %s", len(users), row.why)
 		}
-		if strings.Contains(text, `_ "`+module+`internal/testseed"`) {
-			seeded[filepath.Dir(name)] = true
-		}
-	})
-	delete(draws, "internal/archtest") // this file
-	if len(draws) < 10 {
-		t.Fatalf("%d packages with property tests were found", len(draws))
-	}
-	for folder, name := range draws {
-		if !seeded[folder] {
-			t.Errorf("%s draws other inputs in each run: import _ %q", name, module+"internal/testseed")
+		for folder, name := range users {
+			if !apart[folder] {
+				t.Errorf("%s %s: import _ %q", name, row.why, module+row.imports)
+			}
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	_ "github.com/ralph-loop/ralph/internal/testgit"
 )
 
 func TestWhichProject(t *testing.T) {

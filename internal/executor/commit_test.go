@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-loop/ralph/internal/config"
+	_ "github.com/ralph-loop/ralph/internal/testgit"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 

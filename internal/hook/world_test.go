@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/plan"
 	"github.com/ralph-loop/ralph/internal/registration"
+	_ "github.com/ralph-loop/ralph/internal/testgit"
 )
 
 // A world is a person's machine with one project and, unless it is dead, one loop that lives there.

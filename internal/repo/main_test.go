@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	_ "github.com/ralph-loop/ralph/internal/testgit"
 )
 
 // TestMain gives all tests a git without configuration, and no repository except their own.
@@ -15,9 +17,6 @@ func TestMain(m *testing.M) {
 	home, err := os.MkdirTemp("", "repo-test")
 	if err != nil {
 		panic(err)
-	}
-	for _, name := range redirecting {
-		os.Unsetenv(name)
 	}
 	for name, value := range map[string]string{
 		"HOME": home, "GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TEMPLATE_DIR": "",
