@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -141,17 +140,9 @@ func TestEditorsComeAndGo(t *testing.T) {
 	p.must(first.cmd.Process.Kill())
 	_ = first.cmd.Wait()
 	id := second.send("session/prompt", `{"sessionId":"`+session+`","prompt":[{"type":"text","text":"use oak"}]}`)
-	var said bool // before the answer or after it: the loop may end before the prompt waits for that
-	var stop string
-	second.until("the end", func(m acpMessage) bool {
-		said = said || strings.Contains(string(m.Params), "Done.")
-		if m.Method == "" && string(m.ID) == strconv.Itoa(id) {
-			stop = cmp.Or(m.Result.Stop, "an error")
-		}
-		return said && stop != ""
-	})
-	if stop != "end_turn" {
-		t.Errorf("the prompt ended with %s", stop)
+	second.words("Done.")
+	if m := second.answer(id); m.Result.Stop != "end_turn" {
+		t.Errorf("the prompt ended with %+v", m)
 	}
 	third := p.edit()
 	again := third.send("session/load", `{"sessionId":"mill","cwd":"/","mcpServers":[]}`)

@@ -9,7 +9,6 @@ import (
 	"github.com/ralph-loop/ralph/inbox"
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/policy"
-	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/journal/event"
 )
 
@@ -19,17 +18,6 @@ func (l *testLoop) takeAway() {
 	must(l.t, l.writer.Close())
 	must(l.t, l.lock.Close())
 	must(l.t, os.Rename(l.dir, filepath.Join(filepath.Dir(l.dir), "archived")))
-}
-
-// watched waits until the server looks for the runner, which is gone for a moment: it reports that
-// once. A folder that is taken away before the first look is not missed.
-func (l *testLoop) watched(c *testClient, reported func(got) bool) {
-	l.t.Helper()
-	must(l.t, l.lock.Close())
-	c.until(reported)
-	lock, err := registration.Acquire(l.dir)
-	must(l.t, err)
-	l.lock = releaser(func() { _ = lock.Release() })
 }
 
 // losses are how a loop may be lost, by what is said then.
@@ -79,14 +67,8 @@ func TestDraftReportsLoss(t *testing.T) {
 			if g := c.request("session/resume", `{"sessionId":"demo","cwd":"/"}`); g.Error != nil {
 				t.Fatal(g.Error)
 			}
-			fails := func(g got) bool {
-				return g.Params.Update.State == "idle" && g.Params.Update.StopReason == "error"
-			}
-			if name != "died" {
-				l.watched(c, fails)
-			}
 			lose(l)
-			c.until(fails)
+			c.until(func(g got) bool { return g.Params.Update.State == "idle" && g.Params.Update.StopReason == "error" })
 		})
 	}
 }

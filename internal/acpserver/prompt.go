@@ -139,16 +139,20 @@ func (x *session) say(c call, l registry.Entry, text, name, rest string, state *
 	if err == nil && len(last) > 0 {
 		t.after = last[0].Seq
 	}
-	if err == nil {
-		t.command, err = x.drop(l, sent)
+	resumes := state.NeedsResume() && sent.Kind.IsMessage()
+	if resumes {
+		t.resume = "not sent yet"
 	}
-	if err == nil && sent.Kind == inbox.Resume {
-		t.resume = t.command
-	} else if err == nil && state.NeedsResume() && sent.Kind.IsMessage() {
-		t.resume, err = x.drop(l, inbox.Command{Kind: inbox.Resume})
+	if err == nil {
+		_, err = x.drop(l, sent, t)
+	}
+	if err == nil && resumes {
+		_, err = x.drop(l, inbox.Command{Kind: inbox.Resume}, t)
 	}
 	if err != nil {
-		c.fail(failure(err))
+		if x.abandon(t) {
+			c.fail(failure(err))
+		}
 		return
 	}
 	x.accepted(t, text)
@@ -158,8 +162,9 @@ func (x *session) say(c call, l registry.Entry, text, name, rest string, state *
 func (x *session) accepted(t *turn, text string) {
 	if x.s.speaks().version != draft {
 		x.await(t)
-		// The loop may have ended before the prompt was among those that are answered then.
-		if state, err := x.present(x.begun()); err == nil {
+		// The end of the loop may have been shown before the prompt was among those that it answers.
+		// If it was not, all words come before the answer.
+		if state, err := x.present(x.begun()); err == nil && x.wasShown(state.Seq) {
 			x.settle(&state, false)
 		}
 		return

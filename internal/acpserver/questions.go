@@ -167,41 +167,52 @@ func (x *session) forgetAsked() {
 }
 
 // answered takes the client's answer to a question. One that is not known is ignored: its question
-// was taken back, or the client made it up.
+// was taken back or answered, or the client made it up. Until the question is closed it is one that
+// the client shows, and the prompt is not over.
 func (s *Server) answered(m message) {
+	id := string(m.ID)
 	s.mu.Lock()
-	a := s.asked[string(m.ID)]
-	delete(s.asked, string(m.ID))
-	s.mu.Unlock()
-	if a == nil {
+	a := s.asked[id]
+	if a == nil || a.answered {
+		s.mu.Unlock()
 		return
 	}
+	a.answered = true
+	s.mu.Unlock()
 	text := answerIn(m.Result, a.question)
-	_ = a.x.do(func(closed *problem) { // refused after more prompts than a person can write
-		if closed != nil {
+	refused := a.x.do(func(closed *problem) {
+		if closed != nil || !s.asks(id) { // or it was answered elsewhere
 			return
 		}
 		l := a.x.begun()
-		switch {
-		case text != "":
-			// Until the question is closed, the prompt is not over.
-			s.mu.Lock()
-			a.answered, s.asked[string(m.ID)] = true, a
-			s.mu.Unlock()
-			if _, err := a.x.drop(l, inbox.Command{Kind: inbox.Answer, Question: a.question.Number, Text: text}); err == nil {
+		if text != "" {
+			if _, err := a.x.drop(l, inbox.Command{Kind: inbox.Answer, Question: a.question.Number, Text: text}, nil); err == nil {
 				return
 			}
-			s.mu.Lock()
-			delete(s.asked, string(m.ID))
-			s.mu.Unlock()
-			a.x.askInWords(a.question)
-		default: // a person left it open, or the client does not show questions
-			a.x.askInWords(a.question)
 		}
+		// A person left it open, the client does not show questions, or the answer cannot be sent.
+		s.forget(id)
+		a.x.askInWords(a.question)
 		if state, err := a.x.present(l); err == nil {
 			a.x.settle(&state, false)
 		}
 	})
+	if refused != nil { // after more prompts than a person can write
+		s.forget(id)
+	}
+}
+
+// asks reports whether a request for an answer was neither taken back nor forgotten.
+func (s *Server) asks(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[id] != nil
+}
+
+func (s *Server) forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.asked, id)
 }
 
 // answerIn reads the answer in a client's result; empty if there is none.
@@ -272,10 +283,10 @@ func (x *session) answer(c call, l registry.Entry, text, rest string, state *loo
 
 // answerQuestion sends the answer to a question.
 func (x *session) answerQuestion(c call, l registry.Entry, text string, number int, answer string) {
-	id, err := x.drop(l, inbox.Command{Kind: inbox.Answer, Question: number, Text: answer})
-	if err != nil {
+	t := &turn{call: c}
+	if _, err := x.drop(l, inbox.Command{Kind: inbox.Answer, Question: number, Text: answer}, t); err != nil {
 		c.fail(failure(err))
 		return
 	}
-	x.accepted(&turn{call: c, command: id}, text)
+	x.accepted(t, text)
 }

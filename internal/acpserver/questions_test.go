@@ -36,9 +36,9 @@ func TestQuestionIsAsked(t *testing.T) {
 			}
 			client.write(`{"id":` + string(g.ID) + `,"result":` + c.reply + `}`)
 			client.write(`{"id":` + string(g.ID) + `,"result":` + c.reply + `}`) // twice changes nothing
-			sent := awaitCommands(l, 1)
-			if sent[0].Kind != inbox.Answer || sent[0].Question != 3 || sent[0].Text != c.want {
-				t.Errorf("the inbox has %+v, want %q", sent[0], c.want)
+			client.settle("demo")
+			if sent := l.commands(); len(sent) != 1 || sent[0].Kind != inbox.Answer || sent[0].Question != 3 || sent[0].Text != c.want {
+				t.Errorf("the inbox has %+v, want %q", sent, c.want)
 			}
 		})
 	}

@@ -112,7 +112,6 @@ func TestPromptSteersUntilEnd(t *testing.T) {
 			if sent[0].Kind != inbox.Steer || sent[0].Text != "use tabs" || !strings.HasPrefix(sent[0].From, "acp:") {
 				t.Errorf("the inbox has %+v", sent[0])
 			}
-			client.settle(demoID)
 			l.happen(
 				event.CommandReceived{ID: sent[0].ID, Kind: inbox.Steer, Text: "use tabs", From: sent[0].From},
 				event.CommandDelivered{ID: sent[0].ID, How: "live"},
@@ -148,7 +147,6 @@ func TestPromptEndsWaitForPerson(t *testing.T) {
 	if sent[0].Kind != inbox.Steer || sent[1].Kind != inbox.Resume {
 		t.Fatalf("the inbox has %+v", sent)
 	}
-	c.settle(demoID)
 	l.happen(
 		event.CommandReceived{ID: sent[0].ID, Kind: inbox.Steer, Text: "go ahead"},
 		event.CommandReceived{ID: sent[1].ID, Kind: inbox.Resume},
@@ -187,7 +185,6 @@ func TestLoopIsLostDuringPrompt(t *testing.T) {
 			c.load(demoID)
 			id := c.prompt(demoID, "use tabs")
 			awaitCommands(l, 1)
-			c.settle(demoID)
 			lose(l)
 			if g := c.answer(id); g.Error == nil || !strings.Contains(g.Error.Message, want) {
 				t.Errorf("the answer is %s %+v", g.Result, g.Error)

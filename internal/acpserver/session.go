@@ -1,6 +1,7 @@
 package acpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -32,6 +33,7 @@ type session struct {
 	loop    registry.Entry
 	closed  *problem // why nothing more is done; nil while the session is open
 	turns   []*turn
+	shown   event.Seq       // events up to it have been shown, and may have answered prompts
 	own     map[string]bool // ids of the commands that came from here
 	cancels int             // how often the client has cancelled
 }
@@ -44,6 +46,7 @@ type turn struct {
 	command string    // the id of its command; empty if there is none
 	resume  string    // the id of a command that has to be answered first; empty if there is none
 	known   bool      // the loop has received the command
+	waits   bool      // it is among the prompts that are not answered, or was
 	resumes bool      // an ended loop is being resumed, and its journal does not say so yet
 }
 
@@ -164,18 +167,19 @@ func (x *session) stopNow(l registry.Entry) {
 	if err != nil || !live.Alive {
 		return
 	}
-	if _, err := x.drop(l, inbox.Command{Kind: inbox.StopNow}); err != nil {
+	if _, err := x.drop(l, inbox.Command{Kind: inbox.StopNow}, nil); err != nil {
 		x.update(x.s.words("cancel", err.Error()))
 	}
 }
 
 // drop puts a command into the loop's inbox, and remembers it as the session's own before the
-// journal can have it.
-func (x *session) drop(l registry.Entry, c inbox.Command) (string, error) {
+// journal can have it. So long waits t, too, the prompt that said it; it is nil if none did.
+func (x *session) drop(l registry.Entry, c inbox.Command, t *turn) (string, error) {
 	if _, err := x.present(l); err != nil {
 		return "", err
 	}
 	c.From = x.s.sender(l)
+	waits := x.s.speaks().version != draft
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	id, err := send.Drop(l.Name, l.Dir, c)
@@ -184,6 +188,15 @@ func (x *session) drop(l registry.Entry, c inbox.Command) (string, error) {
 			x.own = map[string]bool{}
 		}
 		x.own[id] = true
+	}
+	if err == nil && t != nil {
+		t.command = cmp.Or(t.command, id)
+		if c.Kind == inbox.Resume {
+			t.resume = id
+		}
+		if waits {
+			x.add(t)
+		}
 	}
 	return id, err
 }
@@ -195,24 +208,45 @@ func (x *session) isOwn(id string) bool {
 	return x.own[id]
 }
 
-// await adds a prompt whose answer is the end of the turn.
+// await adds a prompt whose answer is the end of the turn, unless drop has added it.
 func (x *session) await(t *turn) {
 	x.mu.Lock()
+	x.add(t)
 	closed := x.closed
-	if closed == nil {
-		x.turns = append(x.turns, t)
-	}
+	answered := t.waits
 	x.mu.Unlock()
-	if closed != nil {
+	if !answered {
 		t.fail(closed)
 	}
 }
 
-// abandon takes a prompt back that await has added.
-func (x *session) abandon(t *turn) {
+// add adds a prompt once, unless the session is closed. The lock is held.
+func (x *session) add(t *turn) {
+	if !t.waits && x.closed == nil {
+		x.turns, t.waits = append(x.turns, t), true
+	}
+}
+
+// abandon takes a prompt back, and reports whether it is still to be answered.
+func (x *session) abandon(t *turn) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	before := len(x.turns)
 	x.turns = slices.DeleteFunc(x.turns, func(other *turn) bool { return other == t })
+	return !t.waits || len(x.turns) < before
+}
+
+// hasShown notes that the client has been shown the events up to seq.
+func (x *session) hasShown(seq event.Seq) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.shown = max(x.shown, seq)
+}
+
+func (x *session) wasShown(seq event.Seq) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.shown >= seq
 }
 
 // eventSeen notes what an event says about prompts that are not answered.

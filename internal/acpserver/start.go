@@ -64,8 +64,7 @@ func (x *session) resumeWith(c call, l registry.Entry, name, rest string) {
 	}
 	t := &turn{call: c, resumes: true}
 	if name != "resume" {
-		var err error
-		if t.command, err = x.drop(l, inbox.Command{Kind: inbox.FollowUp, Text: rest}); err != nil {
+		if _, err := x.drop(l, inbox.Command{Kind: inbox.FollowUp, Text: rest}, t); err != nil {
 			c.fail(failure(err))
 			return
 		}
@@ -83,11 +82,13 @@ func (x *session) resumeWith(c call, l registry.Entry, name, rest string) {
 	})
 	x.warn(said.String())
 	if err != nil {
-		x.abandon(t)
+		waited := x.abandon(t)
 		if t.command != "" {
 			_, _ = inbox.Withdraw(l.Dir, t.command) // if it was taken, the journal says so
 		}
-		c.fail(failure(err))
+		if waited {
+			c.fail(failure(err))
+		}
 		return
 	}
 	if x.s.speaks().version == draft {

@@ -86,7 +86,9 @@ func (w *watch) follow() {
 	}
 	look, stop := context.WithCancel(w.x.ctx)
 	defer stop()
-	go w.lookForRunner(look)
+	if folder, err := os.Stat(w.loop.Dir); err == nil { // else it cannot be followed either
+		go w.lookForRunner(look, folder)
+	}
 	w.from.Idle = func(journal.Position) { w.idle() }
 	for {
 		err := w.read()
@@ -215,6 +217,7 @@ func (w *watch) frame() {
 		w.enter()
 	}
 	w.showQuestions()
+	w.x.hasShown(w.state.Seq)
 	w.x.settle(&w.state, false)
 }
 
@@ -229,12 +232,8 @@ func (w *watch) enter() {
 }
 
 // lookForRunner tells of a loop whose runner is gone without an end, and closes the session of one
-// whose folder was taken away.
-func (w *watch) lookForRunner(ctx context.Context) {
-	was, err := os.Stat(w.loop.Dir)
-	if err != nil {
-		return // it cannot be followed either
-	}
+// whose folder is not the one that it was.
+func (w *watch) lookForRunner(ctx context.Context, was os.FileInfo) {
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
 	for {

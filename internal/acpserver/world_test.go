@@ -246,8 +246,7 @@ func (c *testClient) load(id string) got {
 	return c.request("session/load", `{"sessionId":"`+id+`","cwd":"/","mcpServers":[]}`)
 }
 
-// settle waits until a session has done what it was asked for. It does one thing after the other:
-// a prompt whose command is in the inbox waits for its end only now.
+// settle waits until a session has done what it was asked for. It does one thing after the other.
 func (c *testClient) settle(id string) {
 	c.t.Helper()
 	if g := c.answer(c.prompt(id, "/status")); g.Error != nil {
