@@ -64,7 +64,7 @@ together() {
 		wait "$pid" && continue
 		red=1
 		echo "neighbours: $1: copy $n of 4 is red:"
-		grep -E '^ *--- FAIL' "$scratch/$n.log" | head -n 20 || true
+		grep -E -A 12 '^ *--- FAIL' "$scratch/$n.log" | head -n 80 || true
 		tail -n 40 "$scratch/$n.log"
 	done
 	copies=
