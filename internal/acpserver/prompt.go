@@ -162,8 +162,8 @@ func (x *session) say(c call, l registry.Entry, text, name, rest string, state *
 func (x *session) accepted(t *turn, text string) {
 	if x.s.speaks().version != draft {
 		x.await(t)
-		// The end of the loop may have been shown before the prompt was among those that it answers.
-		// If it was not, all words come before the answer.
+		// The end of the loop may have been shown before the prompt was among those that it
+		// answers. If it was not, all words come before the answer.
 		if state, err := x.present(x.begun()); err == nil && x.wasShown(state.Seq) {
 			x.settle(&state, false)
 		}
