@@ -7,7 +7,6 @@ import (
 
 	"github.com/ralph-loop/ralph/internal/cleaning"
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/units"
 )
 
 type cleanVerb struct {
@@ -45,7 +44,7 @@ func (v *cleanVerb) Run(e *cli.Env) error {
 	case len(chosen) == 0:
 		cli.Tell(e.Stderr, "%s", kept.Nothing())
 	case kept.Work > 0:
-		cli.Tell(e.Stderr, "%s with work that is not merged: 'ralph merge NAME' merges it, the name removes it", units.Quantity(kept.Work, "loop"))
+		cli.Tell(e.Stderr, "%s", kept.WithWork())
 	}
 	if v.DryRun || len(chosen) == 0 || v.JSON && !v.Yes {
 		return v.print(e, chosen)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,21 +39,27 @@ type Loop struct {
 	Bytes    int64     `json:"bytes"`
 	Removed  bool      `json:"removed"`
 	Why      string    `json:"why,omitempty"` // why it stays
-	// Lost is what the loop's worktree has that is nowhere else; nil without a worktree.
+	// Lost is what is nowhere else and goes with the loop; nil if there is neither a worktree nor
+	// something kept.
 	Lost *Lost `json:"lost,omitempty"`
 
 	seq event.Seq
 	id  string
 }
 
-// Lost is the work in a worktree.
+// Lost is the work in a worktree, and what was kept for a person.
 type Lost struct {
-	Branch  string `json:"branch"`
-	Changes int    `json:"changes"` // files that are not committed, and go with it
-	Commits int    `json:"commits"` // that no other branch has: the branch stays
+	Branch  string   `json:"branch"`
+	Changes int      `json:"changes"` // files that are not committed, and go with it
+	Commits int      `json:"commits"` // that no other branch has: the branch stays
+	Left    int      `json:"left"`    // that no branch has, and go with it
+	Ignored []string `json:"ignored"` // files and folders that git ignores, and go with it
+	Kept    []string `json:"kept"`    // refs with files as they were before a rollback
 }
 
-func (l *Lost) any() bool { return l != nil && l.Changes+l.Commits > 0 }
+func (l *Lost) any() bool {
+	return l != nil && l.Changes+l.Commits+l.Left+len(l.Ignored)+len(l.Kept) > 0
+}
 
 // text says what is lost, and what stays.
 func (l *Lost) text() string {
@@ -63,7 +70,25 @@ func (l *Lost) text() string {
 	if l.Commits > 0 {
 		parts = append(parts, fmt.Sprintf("%s not merged: the branch %s stays", units.Quantity(l.Commits, "commit"), l.Branch))
 	}
+	if l.Left > 0 {
+		parts = append(parts, units.Quantity(l.Left, "commit")+" lost that no branch has")
+	}
+	if len(l.Ignored) > 0 {
+		parts = append(parts, "lost that git ignores: "+some(l.Ignored))
+	}
+	if len(l.Kept) > 0 {
+		parts = append(parts, "lost from before a rollback: "+some(l.Kept))
+	}
 	return strings.Join(parts, ", ")
+}
+
+// some names the first of many things.
+func some(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // Lines describes loops to a person, one in each line, in columns.
@@ -90,7 +115,7 @@ func Lines(loops []Loop, now time.Time) []string {
 type Kept struct {
 	Running int
 	Died    int // they need their name or a status
-	Work    int // their worktrees have work that is nowhere else: they need their name
+	Work    int // they have work that is nowhere else: they need their name
 }
 
 // Nothing says to a person that there is nothing to remove, and what stays.
@@ -100,12 +125,17 @@ func (k Kept) Nothing() string {
 		text += "; " + units.Quantity(k.Running, "loop") + " running"
 	}
 	if k.Work > 0 {
-		text += "; " + units.Quantity(k.Work, "loop") + " with work that is not merged: 'ralph merge NAME' merges it, the name removes it"
+		text += "; " + k.WithWork()
 	}
 	if k.Died > 0 {
 		text += "; " + units.Quantity(k.Died, "loop") + " died: --status died removes what is left"
 	}
 	return text
+}
+
+// WithWork says to a person which loops stay because of their work.
+func (k Kept) WithWork() string {
+	return units.Quantity(k.Work, "loop") + " with work that is nowhere else: 'ralph clean NAME' shows it before it removes it, 'ralph merge NAME' merges commits"
 }
 
 // A Choice says which loops are removed.
@@ -220,7 +250,7 @@ func inspect(e *cli.Env, name, dir string) (Loop, error) {
 		Name: name, Dir: dir, Archived: filepath.Base(filepath.Dir(dir)) == archive,
 		Status: s.State.Status().String(), At: s.State.At, seq: s.State.Seq, id: s.State.Lifecycle.ID,
 	}
-	if l.Lost, err = lostWith(e, dir); err != nil {
+	if l.Lost, err = lostWith(e, dir, l.id); err != nil {
 		return l, fmt.Errorf("loop %s: %w", name, err)
 	}
 	if s.State.Lifecycle.Ended != nil {
@@ -234,17 +264,33 @@ func inspect(e *cli.Env, name, dir string) (Loop, error) {
 	return l, err
 }
 
-// lostWith returns the work in the worktree of a loop; nil if it has none.
-func lostWith(e *cli.Env, dir string) (*Lost, error) {
-	w, err := workspace.Read(dir)
-	if err != nil || w == nil || w.Check() != nil {
-		return nil, err
-	}
-	work, err := w.Work(context.Background(), e.Environ...)
+// lostWith returns the work in the worktree of a loop, and what was kept for a person; nil if there
+// is neither.
+func lostWith(e *cli.Env, dir, id string) (*Lost, error) {
+	ctx := context.Background()
+	kept, err := repo.KeptBefore(ctx, e.Root(), id, e.Environ...)
 	if err != nil {
 		return nil, err
 	}
-	return &Lost{Branch: work.Branch, Changes: work.Changes, Commits: work.Unmerged}, nil
+	w, err := workspace.Read(dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case w == nil || w.Check() != nil:
+		if len(kept) == 0 {
+			return nil, nil
+		}
+		return &Lost{Kept: kept}, nil
+	}
+	work, err := w.Losses(ctx, e.Root(), e.Environ...)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lost{Branch: work.Branch, Changes: work.Changes, Commits: work.Unmerged, Left: work.Left, Ignored: work.Ignored, Kept: kept}
+	if work.Branch == "" { // no branch stays
+		l.Commits, l.Left = 0, l.Left+l.Commits
+	}
+	return l, nil
 }
 
 // removing begins the name of a folder that is being removed. No loop has such a name.
@@ -296,11 +342,11 @@ func (l *Loop) removeVM(e *cli.Env) error {
 
 // removeWorktree removes the worktree, unless it has more work than a person was shown.
 func (l *Loop) removeWorktree(e *cli.Env) error {
-	now, err := lostWith(e, l.Dir)
+	now, err := lostWith(e, l.Dir, l.id)
 	if err != nil {
 		return err
 	}
-	if now.any() && (l.Lost == nil || *now != *l.Lost) {
+	if now.any() && !reflect.DeepEqual(now, l.Lost) {
 		return launch.ChangedMeanwhile(l.Name)
 	}
 	w, err := workspace.Read(l.Dir)

@@ -123,7 +123,7 @@ func (m Merge) merge(ctx context.Context, e *cli.Env, s registry.Status, w *work
 		return done, nil
 	}
 	if err := plan.Apply(ctx, m.Tree, e.Environ...); err != nil {
-		return done, err
+		return done, m.refusal(err, plan, w)
 	}
 	done.Merged = true
 	return done, w.SetMerged(s.Dir, plan.From)
@@ -181,6 +181,8 @@ func (m Merge) refusal(err error, plan repo.Merge, w *workspace.Worktree) error 
 		return cli.Refuse("leave --ff-only out for a merge commit, or rebase the branch", "branch %s into %s: %w", w.Branch, plan.Into, err)
 	case errors.Is(err, repo.ErrDetached):
 		return cli.Refuse("'git switch BRANCH' checks out the one that gets the work", "branch %s: %w", w.Branch, err)
+	case errors.Is(err, repo.ErrInTheWay):
+		return cli.Refuse("commit them, or move them away: 'git stash -u' takes all but ignored files", "branch %s into %s: %w; nothing was changed", w.Branch, plan.Into, err)
 	case errors.Is(err, repo.ErrConflicts):
 		return cli.Refuse(fmt.Sprintf("merge %s into %s in the worktree, by hand or by the loop: 'ralph start %s --resume' and 'ralph follow-up'", plan.Into, w.Branch, m.Name),
 			"branch %s into %s: %w in %s; nothing was changed", w.Branch, plan.Into, err, cli.Clean(strings.Join(plan.Conflicts, ", ")))

@@ -122,6 +122,20 @@ func FirstParent(ctx context.Context, dir, commit string, env ...string) (string
 	return words[1], nil
 }
 
+// KeptBefore returns the refs of the loop with that id that keep files which a person may not have
+// otherwise: from before a rollback. A repository that is gone has none.
+func KeptBefore(ctx context.Context, dir, id string, env ...string) ([]string, error) {
+	g := gitIn(dir, env...)
+	if _, err := g.locate(ctx); Absent(err) {
+		return nil, nil
+	}
+	out, err := g.line(ctx, "for-each-ref", "--format=%(refname)", loopRefs(id))
+	if err != nil {
+		return nil, fmt.Errorf("find the refs of loop %s: %w", id, err)
+	}
+	return slices.DeleteFunc(strings.Fields(out), func(ref string) bool { return strings.HasPrefix(ref, loopRefs(id)+"iteration-") }), nil
+}
+
 // ForgetLoop removes all refs of the loop with that id. A repository that is gone has none.
 func ForgetLoop(ctx context.Context, dir, id string, env ...string) error {
 	ctx, cancel := bounded(ctx, readTime)

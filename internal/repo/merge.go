@@ -26,7 +26,7 @@ var (
 	ErrNotFF     = errors.New("a fast-forward is not possible")
 	ErrDetached  = errors.New("no branch is checked out")
 	ErrConflicts = errors.New("there are conflicts")
-	ErrInTheWay  = errors.New("files of the merge have changes that are not committed")
+	ErrInTheWay  = errors.New("files of the merge are here, and are not committed")
 )
 
 // mergeWait is how long another git may lock the index.
@@ -176,8 +176,9 @@ func (g git) withoutDrivers(ctx context.Context) (git, error) {
 	return g, nil
 }
 
-// Apply moves the branch and the files around dir to the result. Uncommitted changes stay; if one
-// of them is in a file of the merge, nothing is changed and the error says so. The person's filters
+// Apply moves the branch and the files around dir to the result. Uncommitted changes and ignored
+// files stay; if one of them is in the way of a file of the merge, nothing is changed and the error
+// names it. The person's filters
 // run, such as Git LFS, and no hook. A branch that has moved since the plan is an error.
 func (m Merge) Apply(ctx context.Context, dir string, env ...string) error {
 	ctx, cancel := bounded(ctx, worktreeTime)
@@ -191,10 +192,10 @@ func (m Merge) Apply(ctx context.Context, dir string, env ...string) error {
 	if err == nil {
 		own := g
 		own.env = append(slices.Clone(g.env), "GIT_REFLOG_ACTION=ralph merge")
-		_, err = own.read(ctx, "merge", "--ff-only", "--quiet", "--no-stat", m.Result)
+		_, err = own.read(ctx, "merge", "--ff-only", "--no-overwrite-ignore", "--quiet", "--no-stat", m.Result)
 	}
 	if names := overwritten(err); len(names) > 0 {
-		err = &Error{Doing: "git merge", Err: fmt.Errorf("%w: %s", ErrInTheWay, strings.Join(names, ", ")), hint: "commit them, or put them aside with 'git stash -u'"}
+		err = fmt.Errorf("%w: %s", ErrInTheWay, strings.Join(names, ", "))
 	}
 	if err != nil {
 		err = fmt.Errorf("merge: %w", err)

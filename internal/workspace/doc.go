@@ -218,13 +218,13 @@ func (w *Worktree) SetMerged(loopDir, commit string) error {
 	return w.write(loopDir)
 }
 
-// Work returns the work in the worktree that is nowhere else.
-func (w *Worktree) Work(ctx context.Context, env ...string) (repo.Work, error) {
-	work, err := repo.InspectWork(ctx, w.Path, env...)
-	if work.Head == w.Merged { // perhaps squashed
-		work.Unmerged = 0
+// Losses returns what the worktree has that is nowhere else.
+func (w *Worktree) Losses(ctx context.Context, project string, env ...string) (repo.Losses, error) {
+	l, err := repo.FindLosses(ctx, w.Path, project, env...)
+	if l.Head == w.Merged { // perhaps squashed
+		l.Unmerged = 0
 	}
-	return work, err
+	return l, err
 }
 
 // RemoveFolder removes a worktree of the project's repository, also one that was made in part.
@@ -246,7 +246,7 @@ func (w *Worktree) Undo(ctx context.Context, project, loopDir string, env ...str
 // Remove removes the worktree with everything in it, and the branch that was made for it if another
 // branch has all of its commits. The caller has asked a person about what is lost.
 func (w *Worktree) Remove(ctx context.Context, project string, env ...string) error {
-	work, unknown := w.Work(ctx, env...)
+	work, unknown := w.Losses(ctx, project, env...)
 	if err := repo.DropWorktree(ctx, project, w.Path, env...); err != nil {
 		return err
 	}
