@@ -23,6 +23,9 @@ func edited(p event.GuardrailEdited) string {
 	case p.Restored:
 		text += ", put back before the check"
 	}
+	if p.Kept != "" {
+		text += "; as it was found: " + p.Kept + " in the loop's folder"
+	}
 	return colon(text, p.Why)
 }
 

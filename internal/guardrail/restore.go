@@ -3,6 +3,8 @@ package guardrail
 import (
 	"cmp"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,8 +21,9 @@ var ErrNotKept = errors.New("its content was not kept")
 
 // Restore undoes changes: it restores content and mode of a file, and the target of a link. Each is
 // written to a temporary file and renamed, and none through a link, so nothing outside the project
-// is touched. What the agent wrote into a changed file is lost. A new file, and anything else in a
-// file's place such as a folder, is renamed to the same name with ".set-aside".
+// is touched. What was written into a changed file is lost, unless KeepFound has kept it. A new
+// file, and anything else in a file's place such as a folder, is renamed to the same name with
+// ".set-aside".
 //
 // It continues after an error; the error names each path that could not be restored. It does not
 // sync.
@@ -42,6 +45,59 @@ func (s *FileSnapshot) Restore(changes []Change) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// FoundDir is the folder in a loop's folder with changed files as they were before Restore.
+const FoundDir = "put-back"
+
+// KeepFound copies a changed file into the loop's folder before Restore replaces it: a person may
+// have written it. It returns the name of the copy there, which is durable; empty if Restore loses
+// nothing. A file of more than MaxKept bytes is an error.
+func (s *FileSnapshot) KeepFound(loopDir string, c Change) (name string, err error) {
+	if name, err = s.keepFound(loopDir, c); err != nil {
+		return "", fmt.Errorf("keep %s as it is: %w", c.Path, err)
+	}
+	return name, nil
+}
+
+func (s *FileSnapshot) keepFound(loopDir string, c Change) (string, error) {
+	if c.Kind != Changed || c.Is == c.Was {
+		return "", nil
+	}
+	roots, err := s.place.open()
+	if err != nil {
+		return "", err
+	}
+	defer roots.close()
+	info, err := roots.of(c.Role).Lstat(c.Path)
+	if err != nil || !info.Mode().IsRegular() {
+		return "", nil //nolint:nilerr // nothing is there, or it is renamed
+	}
+	body, err := safefile.ReadIn(roots.of(c.Role), c.Path, MaxKept)
+	if err != nil {
+		return "", err
+	}
+	loop, err := os.OpenRoot(loopDir)
+	if err != nil {
+		return "", err
+	}
+	defer loop.Close()
+	if info, err := loop.Lstat(FoundDir); err == nil && !info.IsDir() {
+		if err := setAside(loop, FoundDir); err != nil {
+			return "", err
+		}
+	}
+	if err := loop.Mkdir(FoundDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	folder, err := loop.OpenRoot(FoundDir)
+	if err != nil {
+		return "", err
+	}
+	defer folder.Close()
+	sum := sha256.Sum256(body)
+	name := hex.EncodeToString(sum[:4]) + "-" + path.Base(c.Path) // the same content is kept once
+	return path.Join(FoundDir, name), put(safefile.Within(loop), safefile.Within(folder), map[string][]byte{name: body})
 }
 
 func restore(root *os.Root, e entry) error {
