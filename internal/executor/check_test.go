@@ -155,6 +155,11 @@ func TestFolderInsteadOfTaskFile(t *testing.T) {
 	}
 }
 
+// found is the name of the copy of what was in the place of a file that was put back.
+func found(content, name string) string {
+	return guardrail.FoundDir + "/" + sumOf(content)[:8] + "-" + name
+}
+
 func TestEditedGuardrailIsReported(t *testing.T) {
 	for name, protect := range map[string]bool{"reported": false, "put back": true} {
 		t.Run(name, func(t *testing.T) {
@@ -168,10 +173,14 @@ func TestEditedGuardrailIsReported(t *testing.T) {
 			write(t, s.cfg.Project, "work.txt", "after\n") // an argument may be the very work
 			all := s.answer(check)
 			edited := slices.DeleteFunc(all, func(e reported) bool { return e.typ != event.TypeGuardrailEdited })
+			kept := map[bool]string{true: found("exit 0\n", "check.sh")}[protect]
 			if len(edited) != 1 || !edited[0].is(event.GuardrailEdited{
-				Path: "check.sh", How: "changed", Restored: protect, Role: "program", Is: sumOf("exit 0\n"), Guardrails: []string{"sh check.sh work.txt"},
+				Path: "check.sh", How: "changed", Restored: protect, Kept: kept, Role: "program", Is: sumOf("exit 0\n"), Guardrails: []string{"sh check.sh work.txt"},
 			}) {
 				t.Errorf("reported: %+v", edited)
+			}
+			if text, err := os.ReadFile(filepath.Join(s.cfg.Dir, kept)); protect && (err != nil || string(text) != "exit 0\n") {
+				t.Errorf("%s holds %q, %v", kept, text, err)
 			}
 			want := map[bool]string{false: "exit 0\n", true: "exit 1\n"}[protect]
 			if text, err := os.ReadFile(filepath.Join(s.cfg.Project, "check.sh")); err != nil || string(text) != want {
@@ -310,7 +319,7 @@ func TestSnapshotOutlivesExecutor(t *testing.T) {
 	}
 	all = next.answer(check)
 	if !all[0].is(event.GuardrailEdited{
-		Path: "check.sh", How: "changed", Restored: true, Role: "program", Is: sumOf("exit 0\n"), Guardrails: []string{"sh check.sh"},
+		Path: "check.sh", How: "changed", Restored: true, Kept: found("exit 0\n", "check.sh"), Role: "program", Is: sumOf("exit 0\n"), Guardrails: []string{"sh check.sh"},
 	}) || !has(all[len(all)-1], `"failed":1`) {
 		t.Errorf("the check: %+v", all)
 	}

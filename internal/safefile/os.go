@@ -20,10 +20,13 @@ func (d dir) at(name string) string { return filepath.Join(string(d), name) }
 func (d dir) Create(name string) (File, error) {
 	return created(os.OpenFile(d.at(name), newFile, 0o600))
 }
-func (d dir) Mkdir(name string) error      { return os.Mkdir(d.at(name), 0o700) }
+func (d dir) Mkdir(name string) error  { return os.Mkdir(d.at(name), 0o700) }
+func (d dir) Remove(name string) error { return os.Remove(d.at(name)) }
+func (d dir) Sync() error              { return synced(os.Open(string(d))) }
+
+// Rename is the system's on Unix. On Windows the new name is on the disk on return, where Sync does
+// nothing.
 func (d dir) Rename(from, to string) error { return atomic.ReplaceFile(d.at(from), d.at(to)) }
-func (d dir) Remove(name string) error     { return os.Remove(d.at(name)) }
-func (d dir) Sync() error                  { return synced(os.Open(string(d))) }
 
 // Within is an open folder, also after its path was moved or removed.
 func Within(root *os.Root) Folder { return within{root} }
