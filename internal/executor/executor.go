@@ -274,10 +274,15 @@ func (x *Executor) fail(d event.Decided, cause event.Seq, err error) {
 	if _, gone := os.Lstat(x.cfg.Dir); errors.Is(gone, fs.ErrNotExist) {
 		err = &VanishedError{Err: err}
 	}
+	failed := Failure(d.Do, err)
+	failed.Command = d.Command
+	x.deliver(failed, 0, cause)
+}
+
+// Failure returns what the journal says of an effect that failed.
+func Failure(do event.Effect, err error) event.EffectFailed {
 	class := Classify(err)
-	x.deliver(event.EffectFailed{
-		Do: d.Do, Command: d.Command, Error: err.Error(), Class: class, Hint: hint(d.Do, class, err),
-	}, 0, cause)
+	return event.EffectFailed{Do: do, Error: err.Error(), Class: class, Hint: hint(do, class, err)}
 }
 
 // VanishedError reports that the loop's folder, or a part that the loop needs, was removed.

@@ -145,12 +145,17 @@ func (x *Executor) basePrompt(source event.Source) (string, error) {
 		}
 		return x.fullText(*source.Text)
 	}
-	text, err := x.cfg.ReadFile(source.File)
+	return ReadPrompt(source.File, x.cfg.ReadFile)
+}
+
+// ReadPrompt reads a prompt file, and refuses an empty one.
+func ReadPrompt(file string, read func(name string) ([]byte, error)) (string, error) {
+	text, err := read(file)
 	if err != nil {
 		return "", &promptError{fmt.Errorf("read the prompt: %w", err)}
 	}
 	if strings.TrimSpace(string(text)) == "" {
-		return "", &promptError{fmt.Errorf("read the prompt: %s is empty", source.File)}
+		return "", &promptError{fmt.Errorf("read the prompt: %s is empty", file)}
 	}
 	return string(text), nil
 }

@@ -14,9 +14,9 @@ import (
 // may be in any message of the iteration. Text that only resembles a marker, or is in the wrong
 // place, is recorded and reported to the agent, and so is a claim of a turn that failed. The files
 // claim as well: all boxes of task.md are ticked, or there is a file DONE in the loop's folder. A
-// claim counts only when nothing is missing: the agent did some work, it has read all messages, no
-// box is open, and the guardrails have passed. In a loop over stories all of them have to be
-// done, which is a claim itself.
+// claim counts only when nothing is missing: the final message does not contradict it, the agent
+// did some work, it has read all messages, no box is open, and the guardrails have passed. In a
+// loop over stories all of them have to be done, which is a claim itself.
 type Completion struct {
 	// Message is the message that is being said: the blocks of one message share a name.
 	Message string `json:"message,omitempty"`
@@ -199,6 +199,11 @@ type Evidence struct {
 // Missing returns what a claim lacks; nothing if it counts.
 func (c *Completion) Missing(how event.Claim, r event.Rules, ev Evidence) []string {
 	var missing []string
+	if how == event.ClaimPromise || how == event.ClaimResponse {
+		if but := contradiction(c.Text.outsideCode()); but != "" {
+			missing = append(missing, fmt.Sprintf("the same message says: %q", but))
+		}
+	}
 	if r.Completion.OnPromiseNoWork == "reject" {
 		if why := c.noWork(how, r, ev); why != "" {
 			missing = append(missing, why)

@@ -136,10 +136,7 @@ func diagnose(spec Spec, err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		cause = pathErr.Err
 	}
-	program := spec.Argv[0]
-	if filepath.Base(program) != program && !filepath.IsAbs(program) {
-		program = filepath.Join(spec.Dir, program)
-	}
+	program := programIn(spec.Argv[0], spec.Dir)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return err
@@ -152,6 +149,24 @@ func diagnose(spec Spec, err error) error {
 		return fmt.Errorf("neither a program for this machine nor a script with a #! line: %w", cause)
 	}
 	return cause
+}
+
+// programIn returns the path of a program that is named by a path, seen from a working directory.
+func programIn(program, dir string) string {
+	if filepath.Base(program) != program && !filepath.IsAbs(program) {
+		return filepath.Join(dir, program)
+	}
+	return program
+}
+
+// CheckProgram returns the error with which the start of a program in a working directory would
+// fail because there is no such program, or because it may not be run.
+func CheckProgram(program, dir string) error {
+	_, err := exec.LookPath(programIn(program, dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &absentError{program}
+	}
+	return err
 }
 
 // absentError says that a path leads to no program. It is an exec.ErrNotFound, whose own text is

@@ -15,7 +15,8 @@
 //	inbox.go      commands and signals to the driver, receipts back
 //	agent.go      settings to an agent's session; probe.go asks its program for abilities
 //	commands.go   guardrails, version control, and their environment
-//	resume.go     what a resumed loop keeps; diskfull.go, vanished.go: ends without a journal
+//	resume.go     what a resumed loop keeps; refused.go: a resume that leads to nothing
+//	diskfull.go   an end without a journal; vanished.go as well
 //	worktree.go   one loop per work tree
 //	sandbox.go    what the agent may do; hold.go, quota.go: when an iteration may begin
 //	nesting.go    loops that agents start; follow.go: comments on the pull request

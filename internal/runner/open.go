@@ -71,6 +71,10 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	if len(about) > 1 {
 		rules.Agents, rules.Reviewers = about, len(about)-len(r.Settings.Candidates())
 	}
+	resumed := r.resuming(&state, rec, rules, swept)
+	if err := r.tryResume(&state, resumed); err != nil {
+		return nil, err
+	}
 	r.project = r.projections() // removes temporary files, so before anything is written
 	if r.id = state.Lifecycle.ID; r.id == "" {
 		r.id = cmp.Or(r.ID, NewID(r.clock()))
@@ -104,7 +108,7 @@ func (r *runner) open(ctx context.Context) (*inbox.Box, error) {
 	if err := r.writeMissingIterations(&state); err != nil {
 		return nil, err
 	}
-	if err := r.begin(&state, rec, rules, swept); err != nil {
+	if err := r.begin(&state, rules, resumed); err != nil {
 		return nil, err
 	}
 	return inbox.Open(r.Dir)
@@ -154,35 +158,37 @@ func (r *runner) assemble(state loopstate.State, iteration int) {
 
 // begin records that the loop started or was resumed. The record becomes durable with the first
 // decision that has to be: before it, nothing is done that cannot be repeated.
-func (r *runner) begin(state *loopstate.State, rec journal.Recovery, rules event.Rules, swept int) error {
-	about := r.about()[0]
-	host, _ := os.Hostname()
-	var first event.Payload
+func (r *runner) begin(state *loopstate.State, rules event.Rules, resumed event.LoopResumed) error {
+	var first event.Payload = resumed
 	if !state.Begun() {
 		task, err := r.source()
 		if err != nil {
 			return err
 		}
 		first = event.LoopStarted{
-			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.WorkDir, Host: host, PID: os.Getpid(),
-			Version: r.Version, Agent: about, Rules: rules, Task: task, Settings: r.settingsEvent(), TraceParent: r.traceParent, When: r.When,
+			Name: r.Name, ID: r.id, Dir: r.Dir, Project: r.WorkDir, Host: resumed.Host, PID: resumed.PID,
+			Version: r.Version, Agent: *resumed.Agent, Rules: rules, Task: task, Settings: r.settingsEvent(), TraceParent: r.traceParent, When: r.When,
 		}
-	} else {
+	} else if err := r.freeze(); err != nil {
 		// The last step that can fail: the old settings show which ones a person has changed, also
 		// for the next attempt to resume.
-		if err := r.freeze(); err != nil {
-			return err
-		}
-		first = event.LoopResumed{
-			Host: host, PID: os.Getpid(), Version: r.Version,
-			Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, AcceptedChanges: r.AcceptChanges, Settings: r.settingsEvent(),
-		}
+		return err
 	}
 	events, err := r.writer.Append(append([]event.Draft{event.Encode(first, "loop")}, r.holdDrafts()...))
 	if err != nil {
 		return err
 	}
 	return r.driver.Engine.Fold(events)
+}
+
+// resuming is the record of a resume.
+func (r *runner) resuming(state *loopstate.State, rec journal.Recovery, rules event.Rules, swept int) event.LoopResumed {
+	about := r.about()[0]
+	host, _ := os.Hostname()
+	return event.LoopResumed{
+		Host: host, PID: os.Getpid(), Version: r.Version,
+		Died: state.Lifecycle.Ended == nil, Lost: rec.Lost, Swept: swept, Rules: &rules, Agent: &about, AcceptedChanges: r.AcceptChanges, Settings: r.settingsEvent(),
+	}
 }
 
 func (r *runner) source() (event.Source, error) {

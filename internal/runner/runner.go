@@ -116,7 +116,8 @@ type runner struct {
 // *SharedTreeError, an *ExistsError, a *journal.CorruptError, [journal.ErrBusy], or says what could
 // not be read or written; the loop can be resumed later. If the journal was removed or damaged
 // while the loop ran, Run returns both the end, which is in no journal, and a
-// *journal.VanishedError or *journal.CorruptError.
+// *journal.VanishedError or *journal.CorruptError. If a resumed loop would end before an agent
+// works, Run returns that end and records nothing.
 func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 	lock, err := registration.Acquire(cfg.Dir)
 	if err != nil {
@@ -149,6 +150,10 @@ func Run(ctx context.Context, cfg Config) (event.LoopEnded, error) {
 		}
 		if r.writer != nil {
 			_ = r.writer.Close()
+		}
+		if refused, ok := errors.AsType[*refusedError](err); ok {
+			r.reportReady(&refused.ended)
+			return refused.ended, nil
 		}
 		return event.LoopEnded{}, err
 	}
