@@ -64,10 +64,10 @@ func (b *Box) mounts(argv, env []string) (all []mount) {
 			all = append(all, mount{path, "--ro-bind-try"})
 		}
 	}
-	for _, path := range append([]string{b.Temp}, b.Write...) {
+	for _, path := range b.writable() {
 		all = append(all, mount{path, "--bind-try"})
 	}
-	for _, path := range slices.Concat(b.Show, b.Protect, b.Ralph) {
+	for _, path := range slices.Concat(b.Show, b.protected()) {
 		all = append(all, mount{path, "--ro-bind-try"})
 	}
 	for _, path := range b.Hide {
