@@ -27,6 +27,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -133,6 +134,12 @@ func (m Mode) Check() error {
 			return fmt.Errorf("sandbox %s %w: there is no program %s", m, ErrUnavailable, program)
 		}
 	}
+	if m == Bwrap && os.Getuid() == 0 {
+		args := slices.Concat(asRoot, []string{"--ro-bind", "/", "/", "true"})
+		if out, err := exec.Command(m.program(), args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("sandbox %s %w: root would keep its rights in it: %s", m, ErrUnavailable, strings.TrimSpace(string(out)))
+		}
+	}
 	if m == Landlock {
 		if version := landlockVersion(); version < minLandlock {
 			return fmt.Errorf("sandbox %s %w: the kernel has version %d of it, and %d is needed", m, ErrUnavailable, version, minLandlock)
@@ -145,6 +152,9 @@ func (m Mode) Check() error {
 func OpenBox(ctx context.Context, p Policy) (*Box, error) {
 	if err := p.Mode.Check(); err != nil {
 		return nil, err
+	}
+	if owner := ownerOf(p.Dir); os.Getuid() == 0 && owner > 0 && (p.Mode == Bwrap || p.Mode == Landlock) {
+		return nil, fmt.Errorf("sandbox %s takes from root the right to change the files of others, and %s belongs to the user %d: run ralph as that user", p.Mode, p.Dir, owner)
 	}
 	b := &Box{Policy: p}
 	if p.Network == Listed && p.Mode != DockerSandbox {
