@@ -30,7 +30,9 @@ type checkPlan struct {
 
 // check inspects the agent's work and runs the guardrails.
 func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, cause event.Seq) error {
-	x.settle(ctx)
+	if x.cfg.Settle != nil {
+		x.cfg.Settle(ctx)
+	}
 	if err := x.restoreSnapshot(d.Iteration, last.files, cause); err != nil {
 		return err
 	}
@@ -71,17 +73,6 @@ func (x *Executor) check(ctx context.Context, d event.Decided, last checkPlan, c
 	}
 	x.deliver(checked, d.Iteration, cause)
 	return nil
-}
-
-// settle waits until the files are those that the agent wrote.
-func (x *Executor) settle(ctx context.Context) {
-	if x.cfg.Settle <= 0 {
-		return
-	}
-	select {
-	case <-time.After(x.cfg.Settle):
-	case <-ctx.Done():
-	}
 }
 
 // inspectTimeout limits the inspection of all repositories together.

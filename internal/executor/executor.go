@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/ralph-loop/ralph/internal/agent"
 	"github.com/ralph-loop/ralph/internal/config"
@@ -56,9 +55,9 @@ type Config struct {
 	ID        string
 	Snapshots int
 
-	// Settle is how long it may take, after the agent has ended, until the files are as it wrote
-	// them.
-	Settle time.Duration
+	// Settle returns, after the agent has ended, when the files are as it wrote them, and git's as
+	// they have to be. It may be nil.
+	Settle func(context.Context)
 
 	// Hold returns what keeps the next iteration from beginning, or lets it begin. It may be nil.
 	Hold func() []event.Draft

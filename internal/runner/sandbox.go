@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-loop/ralph/internal/guardrail"
 	"github.com/ralph-loop/ralph/internal/plan"
@@ -123,7 +124,9 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 	if err != nil && !repo.Absent(err) {
 		return p, err
 	}
-	allowGit(&p, tree, git)
+	if len(git) > 0 {
+		p.Git = sandbox.Repository{Tree: tree, Common: git[0], Own: git[len(git)-1]}
+	}
 	if mode == sandbox.Landlock { // it cannot take files out of a folder
 		p.Write = append(p.Write, filepath.Join(r.Dir, "inbox"), filepath.Join(r.Dir, task.TaskFile), filepath.Join(r.Dir, task.ReflectFile))
 	} else {
@@ -164,33 +167,6 @@ func (r *runner) sandboxPolicy(ctx context.Context, mode sandbox.Mode) (sandbox.
 		p.Write = existing(p.Write)
 	}
 	return p, nil
-}
-
-// allowGit lets the agent commit. What git runs outside of the sandbox, or where it looks for that,
-// stays as it is.
-func allowGit(p *sandbox.Policy, tree string, folders []string) {
-	if len(folders) == 0 {
-		return
-	}
-	common, own := folders[0], folders[len(folders)-1]
-	if common == own {
-		p.Write = append(p.Write, own)
-		_ = os.Mkdir(filepath.Join(own, "hooks"), 0o755) // so that it can be protected; it exists, mostly
-		for _, name := range []string{"config", "config.worktree", "hooks", "info"} {
-			p.Protect = append(p.Protect, filepath.Join(own, name))
-		}
-		return
-	}
-	// A linked work tree: of the repository only what a commit on its branch needs.
-	for _, name := range []string{"objects", "refs", "logs"} {
-		_ = os.Mkdir(filepath.Join(common, name), 0o755) // git makes it when it needs it
-		p.Write = append(p.Write, filepath.Join(common, name))
-	}
-	p.Write = append(p.Write, own)
-	p.Protect = append(p.Protect, filepath.Join(tree, ".git"))
-	for _, name := range []string{"config.worktree", "commondir", "gitdir"} {
-		p.Protect = append(p.Protect, filepath.Join(own, name))
-	}
 }
 
 // placeOf returns the path that a name in sandbox.write and its like means.
@@ -256,6 +232,7 @@ func (r *runner) closeSandbox() {
 	if r.sandbox == nil {
 		return
 	}
+	r.putBack()
 	if n, hosts := r.sandbox.Refused(); n > 0 {
 		r.warn(fmt.Errorf("the sandbox refused %s, to %s", units.Quantity(n, "connection"), strings.Join(hosts, ", ")))
 	}
@@ -271,7 +248,8 @@ func (r *runner) closeSandbox() {
 // wrap returns the command that runs an agent in the sandbox.
 func (r *runner) wrap(argv, env []string) (wrapped, environment []string, err error) {
 	ctx := context.Background() // each of these has a limit of its own
-	err = r.sandbox.Sweep(ctx)  // of an agent that was killed
+	r.putBack()
+	err = r.sandbox.Sweep(ctx) // of an agent that was killed
 	if err == nil && r.interrupted.Swap(false) {
 		err = r.sandbox.Refresh(ctx)
 	}
@@ -282,6 +260,27 @@ func (r *runner) wrap(argv, env []string) (wrapped, environment []string, err er
 		return nil, nil, err
 	}
 	return r.sandbox.Wrap(argv, env)
+}
+
+// settle waits until the files are those that the agent wrote, and puts git's own files back.
+func (r *runner) settle(ctx context.Context) {
+	if wait := r.sandbox.Settle(); wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+	r.putBack()
+}
+
+func (r *runner) putBack() {
+	aside, err := r.sandbox.PutBack()
+	if len(aside) > 0 {
+		r.warn(fmt.Errorf("the agent changed files of git's that are not its own; ralph moved %s", strings.Join(aside, "; ")))
+	}
+	if err != nil {
+		r.warn(fmt.Errorf("put files of git's back: %w", err))
+	}
 }
 
 // wrapProbe is wrap for a question to the agent's program.

@@ -15,10 +15,20 @@ var emptied = []string{"/tmp", "/var/tmp", "/run"}
 // resolvers are what programs read to resolve names, where /etc/resolv.conf leads there.
 var resolvers = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"}
 
+// asRoot are the options that bubblewrap needs for root, whom it leaves every right, such as to
+// unmount what protects a file or to make a device. From others it takes all rights by itself.
+var asRoot = []string{"--unshare-user", "--cap-drop", "ALL"}
+
+// kernelFiles are those of /proc that root may write even without rights.
+var kernelFiles = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/fs"}
+
 // bwrap runs the agent with bubblewrap: in a file system in which everything is read-only but what
 // the policy allows, among processes of its own, and with a network of its own unless it is open.
 func (b *Box) bwrap(argv, env []string) (wrapped, environment []string) {
 	wrapped = []string{b.Self, "inside", "--ignore-term", "--", "bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"}
+	if os.Getuid() == 0 {
+		wrapped = append(wrapped, asRoot...)
+	}
 	if b.Network != Open {
 		wrapped = append(wrapped, "--unshare-net")
 	}
@@ -64,11 +74,16 @@ func (b *Box) mounts(argv, env []string) (all []mount) {
 			all = append(all, mount{path, "--ro-bind-try"})
 		}
 	}
-	for _, path := range append([]string{b.Temp}, b.Write...) {
+	for _, path := range b.writable() {
 		all = append(all, mount{path, "--bind-try"})
 	}
-	for _, path := range slices.Concat(b.Show, b.Protect, b.Ralph) {
+	for _, path := range slices.Concat(b.Show, b.protected()) {
 		all = append(all, mount{path, "--ro-bind-try"})
+	}
+	if os.Getuid() == 0 {
+		for _, path := range kernelFiles {
+			all = append(all, mount{path, "--ro-bind-try"})
+		}
 	}
 	for _, path := range b.Hide {
 		switch info, err := os.Lstat(path); {

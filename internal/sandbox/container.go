@@ -42,11 +42,12 @@ func (b *Box) container(argv, env []string) (wrapped, environment []string) {
 			wrapped = append(wrapped, "--volume", path+":"+path+options)
 		}
 	}
-	for _, path := range append([]string{b.Temp}, b.Write...) {
+	write := b.writable()
+	for _, path := range write {
 		mount(path, "")
 	}
-	for _, path := range slices.Concat(b.Protect, b.Ralph) {
-		if slices.ContainsFunc(b.Write, func(dir string) bool { return within(dir, path) }) {
+	for _, path := range b.protected() {
+		if slices.ContainsFunc(write, func(dir string) bool { return within(dir, path) }) {
 			mount(path, ":ro")
 		}
 	}

@@ -5,6 +5,7 @@
 //	box, err := sandbox.OpenBox(ctx, p)    // starts the proxy, if the network is limited
 //	argv, env, err := box.Wrap(argv, env)  // of each process of the agent
 //	err = box.Sweep(ctx)                   // containers that a dead runner left
+//	aside, err := box.PutBack()            // after a process of the agent has ended
 //	err = box.Close()
 //
 // A wrapped command is a longer one: bwrap … -- ralph inside … -- agent. The program "ralph inside"
@@ -26,10 +27,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -61,12 +64,13 @@ const (
 // A Policy says what the agent may do. All paths are absolute and without links.
 type Policy struct {
 	Mode    Mode
-	Dir     string   // where the agent works
-	Write   []string // files and folders that it may change
-	Protect []string // parts of Write that it may only read, so far as the mode can tell them apart
-	Ralph   []string // likewise; without that the mode is refused
-	Hide    []string // what it may not even read
-	Show    []string // parts of Hide that it may read
+	Dir     string     // where the agent works
+	Write   []string   // files and folders that it may change
+	Protect []string   // parts of Write that it may only read, so far as the mode can tell them apart
+	Ralph   []string   // likewise; without that the mode is refused
+	Git     Repository // of it the agent may change what a commit needs
+	Hide    []string   // what it may not even read
+	Show    []string   // parts of Hide that it may read
 	Network Network
 	Hosts   []string // of Listed: example.com, *.example.com or example.com:8443
 	Self    string   // the program ralph
@@ -87,6 +91,12 @@ type Box struct {
 	Policy
 	proxy *Proxy       // nil unless the network is listed
 	count atomic.Int64 // of containers
+
+	mu       sync.Mutex
+	prepared bool
+	made     []string // folders that close a missing name
+	links    []string // in git's files, before the agent began
+	pins     []pin
 }
 
 // ErrUnavailable reports that a mode does not work on this machine.
@@ -124,6 +134,12 @@ func (m Mode) Check() error {
 			return fmt.Errorf("sandbox %s %w: there is no program %s", m, ErrUnavailable, program)
 		}
 	}
+	if m == Bwrap && os.Getuid() == 0 {
+		args := slices.Concat(asRoot, []string{"--ro-bind", "/", "/", "true"})
+		if out, err := exec.Command(m.program(), args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("sandbox %s %w: root would keep its rights in it: %s", m, ErrUnavailable, strings.TrimSpace(string(out)))
+		}
+	}
 	if m == Landlock {
 		if version := landlockVersion(); version < minLandlock {
 			return fmt.Errorf("sandbox %s %w: the kernel has version %d of it, and %d is needed", m, ErrUnavailable, version, minLandlock)
@@ -136,6 +152,9 @@ func (m Mode) Check() error {
 func OpenBox(ctx context.Context, p Policy) (*Box, error) {
 	if err := p.Mode.Check(); err != nil {
 		return nil, err
+	}
+	if owner := ownerOf(p.Dir); os.Getuid() == 0 && owner > 0 && (p.Mode == Bwrap || p.Mode == Landlock) {
+		return nil, fmt.Errorf("sandbox %s takes from root the right to change the files of others, and %s belongs to the user %d: run ralph as that user", p.Mode, p.Dir, owner)
 	}
 	b := &Box{Policy: p}
 	if p.Network == Listed && p.Mode != DockerSandbox {
@@ -160,12 +179,19 @@ func (b *Box) Probe() *Box {
 	return probe
 }
 
-// Close ends the proxy. Processes of the agent are ended by who started them.
+// Close ends the proxy, and opens what was closed. Processes of the agent are ended by who started
+// them.
 func (b *Box) Close() error {
-	if b == nil || b.proxy == nil {
+	if b == nil {
 		return nil
 	}
-	return b.proxy.Close()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.Git.open(b.made)
+	if b.proxy != nil {
+		err = errors.Join(err, b.proxy.Close())
+	}
+	return err
 }
 
 // Refused returns how many connections the proxy refused, and the last hosts of them.
@@ -186,6 +212,9 @@ func (b *Box) Wrap(argv, env []string) (wrapped, environment []string, err error
 			return nil, nil, err // here, where it can be reported as what it is
 		}
 	}
+	if err := b.prepare(); err != nil {
+		return nil, nil, fmt.Errorf("sandbox %s: %w", b.Mode, err)
+	}
 	switch b.Mode {
 	case None, "":
 		return argv, env, nil
@@ -203,6 +232,18 @@ func (b *Box) Wrap(argv, env []string) (wrapped, environment []string, err error
 		err = fmt.Errorf("there is no sandbox %q", b.Mode)
 	}
 	return wrapped, environment, err
+}
+
+// writable are the files and folders that an agent may change, and protected those in them that it
+// may only read.
+func (b *Box) writable() []string {
+	write, _ := b.Git.access()
+	return slices.Concat([]string{b.Temp}, b.Write, write)
+}
+
+func (b *Box) protected() []string {
+	_, protect := b.Git.access()
+	return slices.Concat(b.Protect, b.Ralph, protect)
 }
 
 // with returns an environment with further entries, which win.

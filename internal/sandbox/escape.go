@@ -193,6 +193,9 @@ func (t targets) attempts() []Attempt {
 	})
 	try("signal the runner", func() error { return signalProcess(t.Runner) })
 	try("trace the runner", func() error { return traceProcess(t.Runner) })
+	try("change a setting of the kernel", openKernelSetting)
+	try("unmount a protection", func() error { return unmount(filepath.Dir(t.Journal)) })
+	try("make a device", func() error { return makeDevice(filepath.Join(t.Tree, "device")) })
 	all = append(all, t.usable()...)
 	if err := leaveProcess(t.Mark); err != nil {
 		all = append(all, Attempt{What: leaveBehind, Says: err.Error()})

@@ -32,3 +32,24 @@ func leaveProcess(mark string) error {
 	cmd.Env = []string{}
 	return cmd.Start()
 }
+
+// openKernelSetting opens a file that says which program the kernel runs, and writes nothing.
+func openKernelSetting() error { return openToWrite("/proc/sys/kernel/core_pattern") }
+
+func openToWrite(path string) error {
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
+}
+
+func unmount(dir string) error { return unix.Unmount(dir, unix.MNT_DETACH) }
+
+// makeDevice makes the device of /dev/null under another name, and opens it.
+func makeDevice(path string) error {
+	if err := unix.Mknod(path, unix.S_IFCHR|0o600, int(unix.Mkdev(1, 3))); err != nil {
+		return err
+	}
+	return openToWrite(path)
+}

@@ -128,8 +128,12 @@ func TestEscapeWithoutSandbox(t *testing.T) {
 	}
 	for _, a := range attempts {
 		// The process that is left is ended with all that the attempts started, and only a parent
-		// may trace a process where Yama says so.
-		if !a.Escaped && a.What != leaveBehind && a.What != "trace the runner" {
+		// may trace a process where Yama says so. Nothing is mounted, and some takes root.
+		others := []string{leaveBehind, "trace the runner", "unmount a protection"}
+		if os.Getuid() != 0 {
+			others = append(others, "change a setting of the kernel", "make a device")
+		}
+		if !a.Escaped && !slices.Contains(others, a.What) {
 			t.Errorf("%s: %s", a.What, a.Says)
 		}
 	}

@@ -29,8 +29,8 @@ func (b *Box) profile() string {
 	}
 	rule("deny file-read*", b.Hide)
 	rule("allow file-read*", b.Show)
-	rule("allow file-write*", append([]string{b.Temp}, b.Write...))
-	rule("deny file-write*", slices.Concat(b.Protect, b.Ralph))
+	rule("allow file-write*", b.writable())
+	rule("deny file-write*", b.protected())
 	// Signals and debuggers reach only what the agent started.
 	t.WriteString("(deny signal)\n(allow signal (target same-sandbox))\n(deny process-info*)\n(allow process-info* (target same-sandbox))\n(deny mach-task-name)\n")
 	switch b.Network {
