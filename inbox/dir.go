@@ -2,11 +2,9 @@ package inbox
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/ralph-loop/ralph/internal/safefile"
 )
@@ -45,16 +43,8 @@ func makeWithin(parent *os.Root, name string) (*dir, error) {
 	return openWithin(parent, name)
 }
 
-// openWithin opens a folder, but no link: os.Root would follow a link that stays within the parent.
 func openWithin(parent *os.Root, name string) (*dir, error) {
-	want, err := parent.Lstat(name)
-	if err == nil && !want.IsDir() {
-		err = &fs.PathError{Op: "open", Path: filepath.Join(parent.Name(), name), Err: syscall.ENOTDIR}
-	}
-	if err != nil {
-		return nil, err
-	}
-	root, err := parent.OpenRoot(name)
+	root, err := safefile.FolderIn(parent, name)
 	if err != nil {
 		return nil, err
 	}
@@ -62,16 +52,7 @@ func openWithin(parent *os.Root, name string) (*dir, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	d := &dir{root, handle}
-	have, err := handle.Stat()
-	if err == nil && !os.SameFile(want, have) {
-		err = fmt.Errorf("%s was replaced while it was being opened", root.Name())
-	}
-	if err != nil {
-		d.close()
-		return nil, err
-	}
-	return d, nil
+	return &dir{root, handle}, nil
 }
 
 func (d *dir) close() {

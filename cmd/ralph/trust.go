@@ -1,14 +1,11 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
-	"github.com/ralph-loop/ralph/internal/plan"
-	"github.com/ralph-loop/ralph/internal/trust"
 	"github.com/ralph-loop/ralph/render"
 )
 
@@ -95,17 +92,14 @@ func (v *trustVerb) ask(e *cli.Env, c cli.TrustReview) (bool, error) {
 }
 
 func (v *trustVerb) revoke(e *cli.Env) error {
-	commands := trust.Remove(e.Home, plan.Path(e.Root(), plan.Tasks))
-	err := trust.Remove(e.Home, e.Root())
-	if commands == nil && errors.Is(err, trust.ErrNotTrusted) {
-		err = nil
-	}
-	if errors.Is(err, trust.ErrNotTrusted) {
-		cli.Tell(e.Stderr, "the settings of this project were not trusted")
-		return nil
-	}
-	if err == nil {
+	was, err := cli.RevokeTrust(e.Home, e.Root())
+	switch {
+	case err != nil:
+		return err
+	case was:
 		fmt.Fprintf(e.Stdout, "the settings of %s are trusted no more\n", render.Clean(e.Root()))
+	default:
+		cli.Tell(e.Stderr, "the settings of this project were not trusted")
 	}
-	return err
+	return nil
 }

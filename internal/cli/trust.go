@@ -115,6 +115,19 @@ func (c TrustReview) Grant(e *Env) error {
 	return trust.Put(e.Home, r)
 }
 
+// RevokeTrust removes what a person trusts in a project, and reports whether there was anything.
+func RevokeTrust(home, project string) (was bool, err error) {
+	for _, of := range []string{plan.Path(project, plan.Tasks), project} {
+		switch err := trust.Remove(home, of); {
+		case err == nil:
+			was = true
+		case !errors.Is(err, trust.ErrNotTrusted):
+			return was, err
+		}
+	}
+	return was, nil
+}
+
 // valueMost is how much of a value is shown, in characters: more than people write by hand.
 const valueMost = 4000
 

@@ -235,14 +235,21 @@ func heldError(name string, live registry.Liveness) error {
 
 // workDirOf returns the folder in which the agent of a resumed loop works: the same as before. If
 // the project was moved, it is the folder at the same place in it; if it is gone, the project's
-// folder.
+// folder. The journal may be a stranger's, and a link at that place may lead anywhere: a folder
+// outside of the project is none of its.
 func workDirOf(e *cli.Env, before loopState) string {
 	life := before.State.Lifecycle
-	if inside, err := filepath.Rel(filepath.Dir(filepath.Dir(life.Dir)), life.Project); err == nil && filepath.IsLocal(inside) {
-		path := filepath.Join(e.Root(), inside)
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return path
-		}
+	inside, err := filepath.Rel(filepath.Dir(filepath.Dir(life.Dir)), life.Project)
+	if err != nil {
+		return e.Root()
 	}
-	return e.Root()
+	project, err := os.OpenRoot(e.Root())
+	if err != nil {
+		return e.Root()
+	}
+	defer project.Close()
+	if info, err := project.Stat(inside); err != nil || !info.IsDir() {
+		return e.Root()
+	}
+	return filepath.Join(e.Root(), inside)
 }

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ralph-loop/ralph/internal/cli"
+	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/policy"
 	"github.com/ralph-loop/ralph/internal/runner"
 	"github.com/ralph-loop/ralph/journal/event"
 )
@@ -26,5 +29,19 @@ func TestStartGivesUpWaiting(t *testing.T) {
 	if !ok || f.Code != event.ExitFailed || f.Error() != "loop one has not begun after 1ms; its runner goes on trying" ||
 		!strings.Contains(f.NextStep, "'ralph kill one' ends it; its own output is in .ralph/one/runner.log") {
 		t.Errorf("%v %+v", err, f)
+	}
+}
+
+// TestWorkDirIsWithinProject resumes loops whose journals name a folder of their project.
+func TestWorkDirIsWithinProject(t *testing.T) {
+	e := &cli.Env{Cwd: filepath.Join(t.TempDir(), "project")}
+	if err := errors.Join(os.MkdirAll(filepath.Join(e.Cwd, "part"), 0o700), os.Symlink("..", filepath.Join(e.Cwd, "out"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"part": "part", "gone": "", "out": "", "..": "", "out/project": ""} {
+		before := loopState{State: loopstate.State{Lifecycle: policy.Lifecycle{Dir: "/src/.ralph/demo", Project: filepath.Join("/src", name)}}}
+		if got := workDirOf(e, before); got != filepath.Join(e.Cwd, want) {
+			t.Errorf("%s: the agent works in %s; want %q in the project", name, got, want)
+		}
 	}
 }

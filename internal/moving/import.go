@@ -1,30 +1,22 @@
 package moving
 
 import (
-	"archive/tar"
 	"context"
-	"encoding/json"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-	"github.com/oklog/ulid/v2"
-
 	"github.com/ralph-loop/ralph/internal/cli"
-	"github.com/ralph-loop/ralph/internal/launch"
 	"github.com/ralph-loop/ralph/internal/loopstate"
+	"github.com/ralph-loop/ralph/internal/registration"
 	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/safefile"
-	"github.com/ralph-loop/ralph/registry"
 )
-
-// maxManifest bounds the manifest, in bytes.
-const maxManifest = 1 << 20
 
 // Imported says where a loop is now.
 type Imported struct {
@@ -35,10 +27,14 @@ type Imported struct {
 	Branch     string `json:"branch,omitempty"`
 	BranchMade bool   `json:"branchMade"`
 	Tree       string `json:"tree,omitempty"` // the ref of the files as they were; empty if the work tree has them
+
+	settings bool // the project has those of the loop's
 }
 
 // Import unpacks an exported loop: into a new folder, which becomes a work tree with the files as
-// they were, or else into the current project, whose files it leaves alone.
+// they were, or else into the current project, whose files it leaves alone. Everything that it
+// writes is below that one folder, and no link in it is followed: a stranger may have made the
+// file.
 func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error) {
 	a, err := open(e.Abs(file))
 	if err != nil {
@@ -47,7 +43,7 @@ func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error
 	defer a.close()
 	done := Imported{Name: a.Name, ID: a.ID, From: a.Host, Project: e.Root()}
 	if into != "" {
-		if done.Project, err = newFolder(e.Abs(into)); err != nil {
+		if done.Project, err = newFolder(e, e.Abs(into)); err != nil {
 			return done, err
 		}
 	}
@@ -57,64 +53,189 @@ func Import(ctx context.Context, e *cli.Env, file, into string) (Imported, error
 	return done, nil
 }
 
-// newFolder makes a folder, or takes an empty one.
-func newFolder(path string) (string, error) {
+// newFolder makes a folder, or takes an empty one. What comes there is a stranger's, so the
+// person's own settings must not be in it.
+func newFolder(e *cli.Env, path string) (string, error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return "", err
 	}
-	entries, err := os.ReadDir(path)
-	if err == nil && len(entries) > 0 {
-		err = cli.Refuse("name a new folder", "%s is not empty", path)
+	folder := cli.WithoutLinks(path)
+	entries, err := os.ReadDir(folder)
+	switch {
+	case err != nil:
+		return "", err
+	case len(entries) > 0:
+		return "", cli.Refuse("name a new folder", "%s is not empty", path)
+	case cli.Within(folder, cli.WithoutLinks(e.Home)):
+		return "", cli.Refuse("name another folder", "ralph's home, %s, is in %s: its settings are your own", e.Short(e.Home), path)
 	}
-	return cli.WithoutLinks(path), err
+	return folder, nil
 }
 
 // bring unpacks the archive beside the place of the loop, brings the repository, and moves the
 // loop's folder to its place last: before that there is no loop.
 func (a *archive) bring(ctx context.Context, e *cli.Env, done *Imported, fresh bool) error {
-	root := done.Project
-	if fresh {
-		done.Project = filepath.Join(root, filepath.FromSlash(a.Inside))
-	} else if err := launch.OwnFolders(e, filepath.Join(root, cli.RalphFolder, a.Name)); err != nil {
-		return err
-	}
-	folder := filepath.Join(done.Project, cli.RalphFolder)
-	dir := filepath.Join(folder, a.Name)
-	if _, err := os.Lstat(dir); err == nil {
-		return cli.Refuse(fmt.Sprintf("'ralph clean %s' removes it, or import into another folder with --into DIR", a.Name), "there is a loop %q in %s", a.Name, e.Short(done.Project))
-	}
-	scratch, err := os.MkdirTemp(root, ".importing-")
+	top, err := os.OpenRoot(done.Project)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(scratch) }() // what is left has a name that explains it
+	defer func() { _ = top.Close() }() // it only has names
+	inside := "."
+	if fresh {
+		inside = path.Clean(a.Inside)
+		done.Project = filepath.Join(done.Project, filepath.FromSlash(inside))
+	} else if err := a.checkPlace(e, top, inside, movable); err != nil {
+		return err
+	}
+	name := ".importing-" + rand.Text()
+	defer func() { _ = top.RemoveAll(name) }() // what is left has a name that explains it
+	scratch, err := makeFolders(top, name)
+	if err != nil {
+		return err
+	}
+	err = a.prepare(ctx, e, done, top, scratch, inside, fresh)
+	if err = errors.Join(err, scratch.Close()); err != nil {
+		return err
+	}
+	if fresh {
+		if err := moveAll(top, filepath.Join(name, treeName)); err != nil {
+			return err
+		}
+	}
+	if err := forget(e, done, fresh); err != nil {
+		return err
+	}
+	return a.place(top, filepath.Join(name, "loop"), inside)
+}
+
+// treeName is the folder in which a new work tree is made, before anything of it is in its place.
+const treeName = "tree"
+
+// prepare unpacks the archive, checks it, and prepares the place of the loop's folder.
+func (a *archive) prepare(ctx context.Context, e *cli.Env, done *Imported, top, scratch *os.Root, inside string, fresh bool) error {
 	if err := a.unpack(scratch); err != nil {
 		return err
 	}
-	loop := filepath.Join(scratch, "loop")
+	loop := filepath.Join(scratch.Name(), "loop")
 	state, err := loopstate.Rebuild(loop)
 	if err == nil && state.Lifecycle.ID != a.ID {
 		err = fmt.Errorf("the journal is that of another loop than the manifest: %q", state.Lifecycle.ID)
 	}
+	if err == nil {
+		err = repo.HideFromClean(loop)
+	}
 	if err != nil {
 		return err
 	}
-	if err := a.bringRepo(ctx, e, done, root, filepath.Join(scratch, bundleName), fresh); err != nil {
+	tree, hint := top, movable
+	if fresh {
+		hint = "nothing was imported: what it leads to is not part of the loop; where it was exported, make it a real folder and export it again"
+		if tree, err = makeFolders(scratch, treeName); err != nil {
+			return err
+		}
+		defer func() { _ = tree.Close() }() // it only has names
+	}
+	if err := a.bringRepo(ctx, e, done, tree.Name(), filepath.Join(scratch.Name(), bundleName), fresh); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(done.Project, 0o777); err != nil {
+	if err := a.checkPlace(e, tree, inside, hint); err != nil {
 		return err
 	}
-	if err := launch.PrepareFolder(folder); err != nil {
+	folder, err := makeFolders(tree, path.Join(inside, cli.RalphFolder))
+	if err != nil {
 		return err
 	}
-	if err := bringSettings(e, filepath.Join(scratch, settingsName), filepath.Join(done.Project, cli.SettingsName)); err != nil {
+	defer func() { _ = folder.Close() }() // it only has names
+	if err := repo.IgnoreIn(folder); err != nil {
 		return err
 	}
-	if err := repo.HideFromClean(loop); err != nil {
+	return bringSettings(e, scratch, folder, done)
+}
+
+// movable is the next step where a person made what is in the way.
+const movable = "move it away, or make it a real folder"
+
+// checkPlace refuses a place for the loop's folder that is taken, or to which a link leads. hint is
+// the next step if something is no folder.
+func (a *archive) checkPlace(e *cli.Env, tree *os.Root, inside, hint string) error {
+	name := "."
+	for step := range strings.SplitSeq(path.Join(inside, cli.RalphFolder), "/") {
+		name = path.Join(name, step)
+		info, err := tree.Lstat(filepath.FromSlash(name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case info.Mode()&fs.ModeSymlink != 0:
+			return cli.Refuse(hint, "%s is a symbolic link", name)
+		case !info.IsDir():
+			return cli.Refuse(hint, "%s is not a folder", name)
+		}
+	}
+	if _, err := tree.Lstat(filepath.FromSlash(path.Join(name, a.Name))); err == nil {
+		return cli.Refuse(fmt.Sprintf("'ralph clean %s' removes it, or import into another folder with --into DIR", a.Name), "there is a loop %q in %s", a.Name, e.Short(filepath.Join(tree.Name(), filepath.FromSlash(inside))))
+	}
+	return nil
+}
+
+// makeFolders opens a folder, and makes those that are missing. No link leads to it.
+func makeFolders(in *os.Root, name string) (*os.Root, error) {
+	folder, err := in.OpenRoot(".")
+	if err != nil {
+		return nil, err
+	}
+	for step := range strings.SplitSeq(name, "/") {
+		parent := folder
+		if err = safefile.Mkdir(safefile.Within(parent), step); err == nil {
+			folder, err = safefile.FolderIn(parent, step)
+		}
+		if err = errors.Join(err, parent.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return folder, nil
+}
+
+// moveAll moves everything in a folder to top. It replaces nothing.
+func moveAll(top *os.Root, from string) error {
+	entries, err := fs.ReadDir(top.FS(), filepath.ToSlash(from))
+	if err != nil {
 		return err
 	}
-	return safefile.Move(loop, dir)
+	for _, entry := range entries {
+		if _, err := top.Lstat(entry.Name()); err == nil {
+			return cli.Refuse("name a new folder", "%s was made meanwhile", filepath.Join(top.Name(), entry.Name()))
+		}
+		if err := top.Rename(filepath.Join(from, entry.Name()), entry.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place moves the loop's folder to its place. It is durable on return.
+func (a *archive) place(top *os.Root, loop, inside string) error {
+	folder, err := makeFolders(top, path.Join(inside, cli.RalphFolder))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }() // it only has names
+	err = top.Rename(loop, filepath.Join(filepath.FromSlash(inside), cli.RalphFolder, a.Name))
+	if err == nil {
+		err = errors.Join(safefile.SyncFolderIn(folder, "."), safefile.SyncFolderIn(top, filepath.Dir(loop)), safefile.SyncFolderIn(top, "."))
+	}
+	return err
+}
+
+// forget removes what a person said about another project or loop at that place: this one is a
+// stranger's until they have looked at it.
+func forget(e *cli.Env, done *Imported, fresh bool) error {
+	err := registration.Remove(e.Home, done.Project, done.Name)
+	if err == nil && (fresh || done.settings) {
+		_, err = cli.RevokeTrust(e.Home, done.Project)
+	}
+	return err
 }
 
 func (a *archive) bringRepo(ctx context.Context, e *cli.Env, done *Imported, root, bundle string, fresh bool) error {
@@ -138,118 +259,30 @@ func (a *archive) bringRepo(ctx context.Context, e *cli.Env, done *Imported, roo
 }
 
 // bringSettings gives a project without settings those of the loop's. No program of theirs runs
-// before a person trusts them.
-func bringSettings(e *cli.Env, from, to string) error {
-	text, err := safefile.Read(from, maxManifest)
+// before a person trusts them. The person's own settings need no trust, so theirs are no place for
+// them.
+func bringSettings(e *cli.Env, scratch, folder *os.Root, done *Imported) error {
+	text, err := safefile.ReadIn(scratch, settingsName, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(to); err == nil {
+	name := filepath.Base(cli.SettingsName)
+	if _, err := folder.Lstat(name); err == nil {
 		return nil // the project's own count
 	}
-	cli.Tell(e.Stderr, "the project has the settings of the other machine now: %s", e.Short(to))
-	return safefile.WriteFile(to, text, 0o644)
-}
-
-// An archive is the file of an export.
-type archive struct {
-	Manifest
-	file *os.File
-	zstd *zstd.Decoder
-	tar  *tar.Reader
-}
-
-// errForeign reports a file that no export wrote.
-var errForeign = errors.New("it is no file of 'ralph export'")
-
-// open reads the manifest.
-func open(path string) (a *archive, err error) {
-	a = &archive{}
-	if a.file, err = safefile.OpenLinked(path, os.O_RDONLY, 0); err != nil {
-		return nil, err
-	}
-	if a.zstd, err = zstd.NewReader(a.file, zstd.WithDecoderMaxMemory(256<<20)); err != nil {
-		return nil, errors.Join(err, a.file.Close())
-	}
-	a.tar = tar.NewReader(a.zstd)
-	if err := a.readManifest(); err != nil {
-		a.close()
-		return nil, err
-	}
-	return a, nil
-}
-
-func (a *archive) close() {
-	a.zstd.Close()
-	_ = a.file.Close() // it was only read
-}
-
-func (a *archive) readManifest() error {
-	header, err := a.tar.Next()
-	if err != nil || header.Name != manifestName || header.Size > maxManifest {
-		return errForeign
-	}
-	text, err := io.ReadAll(a.tar)
+	here, err := folder.Stat(".")
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, &a.Manifest); err != nil {
-		return fmt.Errorf("%w: %w", errForeign, err)
+	shown := e.Short(filepath.Join(done.Project, cli.SettingsName))
+	if home, err := os.Stat(e.Home); err == nil && os.SameFile(here, home) {
+		cli.Tell(e.Stderr, "the settings of the other machine were left out: %s would be your own", shown)
+		return nil
 	}
-	if a.Format != formatVersion {
-		return cli.Refuse("import it with a newer ralph", "it has the format %d, and this ralph reads %d", a.Format, formatVersion)
-	}
-	if _, err := ulid.ParseStrict(a.ID); err != nil {
-		return fmt.Errorf("%w: the loop's id is %w", errForeign, err)
-	}
-	if err := registry.CheckName(a.Name); err != nil {
-		return fmt.Errorf("%w: %w", errForeign, err)
-	}
-	if !filepath.IsLocal(filepath.FromSlash(a.Inside)) {
-		return fmt.Errorf("%w: the project is in %q", errForeign, a.Inside)
-	}
-	return nil
-}
-
-// unpack writes the files of the archive below a folder, and nothing else.
-func (a *archive) unpack(folder string) error {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // the files are closed
-	for {
-		header, err := a.tar.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		inLoop := strings.HasPrefix(header.Name, loopPrefix)
-		if header.Typeflag != tar.TypeReg || !inLoop && header.Name != bundleName && header.Name != settingsName {
-			return fmt.Errorf("%w: it has %q", errForeign, header.Name)
-		}
-		if err := a.unpackFile(root, filepath.FromSlash(header.Name)); err != nil {
-			return err
-		}
-	}
-}
-
-func (a *archive) unpackFile(root *os.Root, name string) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, a.tar)
-	if err == nil {
-		err = fsync(f)
-	}
-	return errors.Join(err, f.Close())
+	cli.Tell(e.Stderr, "the project has the settings of the other machine now: %s", shown)
+	done.settings = true
+	return safefile.Replace(safefile.Within(folder), name, text, 0o644)
 }

@@ -95,7 +95,7 @@ func TestImportIsDurable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	if err := a.unpack(folder); err != nil {
+	if err := a.unpack(opened(t, folder)); err != nil {
 		t.Fatal(err)
 	}
 	if files["000001-i0000.jsonl"] != 5 {
@@ -127,6 +127,9 @@ func TestHostileFilesAreRefused(t *testing.T) {
 		"a wrong name":          {changed(func(m *Manifest) { m.Name = "../x" }), tar.Header{Name: "loop/x"}, "name"},
 		"a wrong id":            {changed(func(m *Manifest) { m.ID = "../x" }), tar.Header{Name: "loop/x"}, "id"},
 		"a wrong project":       {changed(func(m *Manifest) { m.Inside = "../x" }), tar.Header{Name: "loop/x"}, "project"},
+		"git's own folder":      {changed(func(m *Manifest) { m.Inside = ".git/hooks" }), tar.Header{Name: "loop/x"}, "project"},
+		"git's, spelled":        {changed(func(m *Manifest) { m.Inside = "b/.GIT" }), tar.Header{Name: "loop/x"}, "project"},
+		"a commit's other name": {changed(func(m *Manifest) { m.Repo = &Repo{Head: "HEAD~0", Tree: strings.Repeat("a", 40)} }), tar.Header{Name: "loop/x"}, "commits"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			around := t.TempDir()
@@ -138,7 +141,7 @@ func TestHostileFilesAreRefused(t *testing.T) {
 			write(t, file, string(packed(t, c.m, c.more)))
 			a, err := open(file)
 			if err == nil {
-				err = a.unpack(folder)
+				err = a.unpack(opened(t, folder))
 				a.close()
 			}
 			if err == nil {
@@ -165,7 +168,7 @@ func TestCutOffFileIsRefused(t *testing.T) {
 		write(t, file, string(whole[:n]))
 		a, err := open(file)
 		if err == nil {
-			err = a.unpack(t.TempDir())
+			err = a.unpack(opened(t, t.TempDir()))
 			a.close()
 		}
 		if err == nil {
@@ -197,6 +200,16 @@ func packed(t *testing.T, m Manifest, more tar.Header) []byte {
 		t.Fatal(err)
 	}
 	return to.Bytes()
+}
+
+func opened(t *testing.T, folder string) *os.Root {
+	t.Helper()
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	return root
 }
 
 func second(_ int, err error) error { return err }

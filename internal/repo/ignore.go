@@ -18,8 +18,11 @@ func Ignore(folder string) error {
 		return err
 	}
 	defer root.Close()
-	return makeFile(root, ".gitignore", ignored)
+	return IgnoreIn(root)
 }
+
+// IgnoreIn is Ignore of an open folder.
+func IgnoreIn(folder *os.Root) error { return makeFile(folder, ".gitignore", ignored) }
 
 // git recognizes a repository by these files (gitrepository-layout(5)). No version of git knows
 // this format, so a git inside the folder neither commits nor cleans.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Problem says what is wrong with a file, as the end of a sentence that begins with its path.
@@ -95,6 +96,30 @@ func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.Fil
 	return opened(filepath.Join(root.Name(), name), flag,
 		func() (fs.FileInfo, error) { return root.Lstat(name) },
 		func() (*os.File, error) { return root.OpenFile(name, flag|noWait, mode) })
+}
+
+// FolderIn opens a folder in another one, but no link: os.Root would follow one that stays within
+// it.
+func FolderIn(parent *os.Root, name string) (*os.Root, error) {
+	want, err := parent.Lstat(name)
+	if err == nil && !want.IsDir() {
+		err = &fs.PathError{Op: "open", Path: filepath.Join(parent.Name(), name), Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return nil, err
+	}
+	root, err := parent.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	have, err := root.Stat(".")
+	if err == nil && !os.SameFile(want, have) {
+		err = &Error{Path: root.Name(), Problem: Replaced}
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
 }
 
 // OpenLinked is OpenFile of a file to which a link may lead.
