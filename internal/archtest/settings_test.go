@@ -32,7 +32,7 @@ type listed struct {
 // internal/config that reads the field of each key: a setting without one has no effect.
 func TestEverySettingHasAReader(t *testing.T) {
 	const module = "github.com/ralph-loop/ralph"
-	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", module+"/cmd/ralph")
+	list := exec.Command("go", "list", "-export", "-trimpath", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", module+"/cmd/ralph")
 	list.Stderr = os.Stderr
 	out, err := list.Output()
 	if err != nil {
