@@ -62,7 +62,7 @@ format: # fails if gofmt would change a file
 	if [ -n "$$unformatted" ]; then echo "not formatted (make fmt):"; echo "$$unformatted"; exit 1; fi
 
 race: ## the unit tests of packages with goroutines of their own under the race detector
-	$(GO) test -race -short -vet=off $(RACE)
+	$(GO) test -race -short -vet=off -timeout 23m $(RACE)
 
 race-all: ## all unit tests under the race detector, and the stories (20 minutes)
 	$(GO) test -race -short -vet=off ./...
@@ -70,11 +70,11 @@ race-all: ## all unit tests under the race detector, and the stories (20 minutes
 	$(GO) test -race ./internal/repo -count=1
 
 script: ## stories of the whole program (testdata/script), of its screens, and the commands of the pages
-	$(GO) test ./cmd/ralph -run 'TestScript|TestPagesRun|TestHostileText|TestFullScreenIsEnded|TestBoard' -count=1
+	$(GO) test -timeout 18m ./cmd/ralph -run 'TestScript|TestPagesRun|TestHostileText|TestFullScreenIsEnded|TestBoard' -count=1
 
 long: ## what 'make test' shortens: the suite of each agent, each way to undo a review, each cut of the journal
 	$(GO) test ./internal/agent/... -run Suite -count=1
-	$(GO) test ./internal/repo ./internal/redact ./journal -count=1
+	$(GO) test -timeout 18m ./internal/repo ./internal/redact ./journal -count=1
 
 sim: ## SEEDS=1000 simulated runs from seed FIRST=1 on; some again with a crash at each change on the disk
 	@mkdir -p bin && rm -f bin/sim.txt
