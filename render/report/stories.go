@@ -21,7 +21,9 @@ type Plan struct {
 	Changes  int `json:"changesRequested"`
 	AtCap    int `json:"atCap"` // approved because review.cap was reached
 	Undone   int `json:"undone"`
-	PutBack  int `json:"putBack"` // changes of tasks.json
+	// Kept are the last refs that keep what was undone, which may be a person's.
+	Kept    []string `json:"kept,omitempty"`
+	PutBack int      `json:"putBack"` // changes of tasks.json
 
 	// Others is what the iterations used that implement and correct, Reviewers what those used that
 	// review, by their agent.
@@ -92,8 +94,15 @@ func (f *Fold) ofStories(p event.Payload) {
 		if plan != nil && (p.Error == "" || p.Partly) {
 			plan.Undone++
 		}
+		if plan != nil && p.Ref != "" {
+			plan.Kept = append(plan.Kept, line(p.Ref))
+			plan.Kept = plan.Kept[max(0, len(plan.Kept)-keptShown):]
+		}
 	}
 }
+
+// keptShown is how many refs a report names.
+const keptShown = 3
 
 // take takes over the states of all stories. Which of them were approved at the cap is remembered.
 func (plan *Plan) take(states []event.StoryState) {
@@ -162,6 +171,9 @@ func (plan *Plan) Verdicts() string {
 	}
 	if plan.Undone > 0 {
 		said += fmt.Sprintf(" What a reviewer changed was undone %s.", units.Times(plan.Undone))
+	}
+	if len(plan.Kept) > 0 {
+		said += fmt.Sprintf(" Files as they were then, also of a person, are kept in git: git show %s.", strings.Join(plan.Kept, ", "))
 	}
 	if plan.PutBack > 0 {
 		said += " " + units.Quantity(plan.PutBack, "change") + " of tasks.json put back."
