@@ -55,7 +55,7 @@ together() {
 	copies=
 	for n in 1 2 3 4; do
 		mkdir -p "$scratch/$n"
-		(cd "$2" && TMPDIR=$scratch/$n exec $pin "$scratch/tests" -test.short -test.count=1 -test.timeout=30m) </dev/null >"$scratch/$n.log" 2>&1 &
+		(cd "$2" && TMPDIR=$scratch/$n exec $pin "$scratch/neighbours.test" -test.short -test.count=1 -test.timeout=30m) </dev/null >"$scratch/$n.log" 2>&1 &
 		copies="$copies $!"
 	done
 	n=0
@@ -93,7 +93,7 @@ red=
 while read -r package folder; do
 	at=$((at + 1))
 	began=$SECONDS
-	(cd "$folder" && $go test -c -ldflags='-s -w' -o "$scratch/tests" .)
+	(cd "$folder" && $go test -c -ldflags='-s -w' -o "$scratch/neighbours.test" .)
 	time=1
 	while [ "$time" -le "$times" ]; do
 		if ! together "$package" "$folder"; then
