@@ -196,7 +196,11 @@ func gained(p event.IterationEnded) (notes []string) {
 	case event.ProgressYes:
 		notes = append(notes, "progress")
 	case event.ProgressNo:
-		notes = append(notes, "no progress")
+		note := "no progress"
+		if p.Refusal != "" {
+			note += ", refused again for the same reason"
+		}
+		notes = append(notes, note)
 	}
 	if p.Refunded {
 		notes = append(notes, "refunded")

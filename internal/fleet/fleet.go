@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"github.com/ralph-loop/ralph/internal/cli"
 	"github.com/ralph-loop/ralph/internal/config"
 	"github.com/ralph-loop/ralph/internal/launch"
+	"github.com/ralph-loop/ralph/internal/plan"
+	"github.com/ralph-loop/ralph/internal/repo"
 	"github.com/ralph-loop/ralph/internal/sandbox"
 )
 
@@ -39,6 +42,13 @@ func (f Fleet) Start(e *cli.Env) (launch.Start, Tasks, error) {
 	tasks, err := ReadTasks(e.Root(), folder)
 	if err != nil {
 		return launch.Start{}, tasks, cli.Refuse("give a folder of task files with --from DIR, or write ralph/tasks.json: 'ralph plan' does that with your agent", "%w", err)
+	}
+	if folder == "" {
+		// The fleet works in a worktree of the last commit. If git fails here, its start says why.
+		if changed, err := repo.Uncommitted(context.Background(), e.Root(), plan.Path(e.Root(), plan.Tasks), e.Environ...); err == nil && changed {
+			return launch.Start{}, tasks, cli.Refuse("commit it with 'git add ralph' and 'git commit', then start the fleet again",
+				"ralph/tasks.json is not committed as it is, and a fleet works on the last commit")
+		}
 	}
 	if f.Parallel < 1 {
 		return launch.Start{}, tasks, cli.Refuse("say how many work at once, such as -n 4", "-n %d is no number of loops", f.Parallel)

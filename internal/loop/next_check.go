@@ -102,6 +102,9 @@ func progress(s *State) event.Progress {
 	if !s.Verification.Checked {
 		return "" // nothing was checked
 	}
+	if s.Stories.Repeated() != "" {
+		return event.ProgressNo
+	}
 	return s.Breaker.Progress(s.Budget.Current.Tools, s.Process.Tools)
 }
 
@@ -159,6 +162,9 @@ func conclusion(s *State) event.IterationEnded {
 		ended.Refunded = true
 	default:
 		ended.Progress = progress(s)
+		if s.Verification.Checked {
+			ended.Refusal = s.Stories.Repeated()
+		}
 		ended.GuardrailsSkipped = s.Rules.Guardrails > 0 && s.Verification.Ran == 0
 		// An agent that cannot be started uses up no iteration that another agent could have.
 		ended.Refunded = outcome == event.OutcomeEmpty || several(s) && unusable(s).Reason != ""

@@ -189,6 +189,12 @@ func (w *world) checkProgress(t *counts, e event.Event, p event.IterationEnded) 
 	if p.Refunded || w.scenario.wordily {
 		return // only the end of the longest texts is compared
 	}
+	if p.Refusal != "" {
+		if p.Progress != event.ProgressNo || t.progress.refused == "" || t.progress.refused != t.progress.refusedBefore {
+			w.violate(progressHolds, "event %d: progress is %q for a refusal, and %q was refused after %q", e.Seq, p.Progress, t.progress.refused, t.progress.refusedBefore)
+		}
+		return
+	}
 	if want := t.progress.progress(&t.verification, &t.words, &t.process, p.Tools); string(p.Progress) != want {
 		w.violate(progressHolds, "event %d: progress is %q, and the files say %q (%s, then %s)", e.Seq, p.Progress, want, t.progress.began, t.progress.place)
 	}

@@ -275,13 +275,14 @@ func (n *words) claim(how event.Claim, rules event.Rules) bool {
 
 // progressModel notes the states of the files.
 type progressModel struct {
-	opening, shown, moved bool
-	began, place          string
-	seen                  []string
-	stuck, errors         int
-	problem               string
-	stop                  *event.BreakerTripped
-	blind                 bool // some repository could not be read in the open iteration
+	refused, refusedBefore string // what of the stories was put back in this iteration, and in the last
+	opening, shown, moved  bool
+	began, place           string
+	seen                   []string
+	stuck, errors          int
+	problem                string
+	stop                   *event.BreakerTripped
+	blind                  bool // some repository could not be read in the open iteration
 }
 
 func (s *progressModel) read(e event.Event, g *verificationModel, n *words) {
@@ -304,10 +305,25 @@ func (s *progressModel) read(e event.Event, g *verificationModel, n *words) {
 		case event.DoCheck:
 			s.place = ""
 		}
-	case event.TypeIterationStarted, event.TypeEffectFailed:
+	case event.TypeIterationStarted:
+		s.opening, s.refused = false, ""
+	case event.TypeEffectFailed:
 		s.opening = false
+	case event.TypeStoriesJudged:
+		for _, problem := range as[event.StoriesJudged](e).Problems {
+			if problem.Story != "" || problem.Undone {
+				s.refused += withoutNumbers(problem.Text) + ";"
+			}
+		}
+	case event.TypeReviewUndone:
+		p := as[event.ReviewUndone](e)
+		s.refused += withoutNumbers(fmt.Sprint(p.Files, p.Error)) + ";"
 	case event.TypeIterationEnded:
-		s.iterationEnded(as[event.IterationEnded](e))
+		p := as[event.IterationEnded](e)
+		s.iterationEnded(p)
+		if !p.Refunded {
+			s.refusedBefore = s.refused
+		}
 	case event.TypeBreakerTripped:
 		if p := as[event.BreakerTripped](e); p.Step == policy.StepStop {
 			s.stop = &p

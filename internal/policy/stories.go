@@ -42,6 +42,11 @@ type Stories struct {
 	// Bases are the commits that the work on the open stories began at, by their ids.
 	Bases map[string]string `json:"bases,omitempty"`
 	Tally ReviewTally       `json:"tally,omitzero"`
+	// Began is the hash of the stories before the agent of the open iteration.
+	Began string `json:"began,omitempty"`
+	// LastRefusal is the hash of what the last iteration did to the stories and was refused; empty
+	// if it brought a story further.
+	LastRefusal string `json:"lastRefusal,omitempty"`
 }
 
 // ReviewTally counts the verdicts of a loop.
@@ -67,13 +72,14 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 	case event.LoopStarted:
 		*s = Stories{}
 	case event.LoopResumed:
-		s.Refused = false // a person may have repaired what was missing
+		s.Refused, s.LastRefusal = false, "" // a person may have repaired what was missing
 		if p.AcceptedChanges {
 			s.AgentRan = false
 		}
 	case event.StoriesRead:
 		s.Mode, s.Story, s.File, s.AgentRan = p.Mode, p.Story, p.File, false
 		s.count(p.Stories, was.Rules)
+		s.Began = hashOf(s.States)
 		s.remember(p)
 	case event.StoriesJudged:
 		s.count(p.Stories, was.Rules)
@@ -95,11 +101,50 @@ func (s *Stories) Apply(p event.Payload, was *Lifecycle) {
 	case event.IterationEnded:
 		if p.Refunded {
 			s.Problems = addProblems(s.Before, s.Problems)
+		} else {
+			_, s.LastRefusal = s.refusal()
 		}
 		s.Before = nil
 	case event.CompletionRefused:
 		s.Refused = s.finished()
 	}
+}
+
+// refusal returns what the agent of the open iteration did to the stories and was refused, and its
+// hash; nothing if it brought a story further.
+func (s *Stories) refusal() (text, key string) {
+	if s.Began == "" || hashOf(s.States) != s.Began {
+		return "", ""
+	}
+	var texts []string
+	parts := []string{string(s.Mode), s.Story}
+	for _, p := range s.Problems {
+		if p.Story != "" || p.Undone { // else a person may have caused it
+			texts, parts = append(texts, p.Text), append(parts, p.Story, p.Field, alike(p.Text))
+		}
+	}
+	if len(texts) == 0 {
+		return "", ""
+	}
+	return firstBytes(strings.Join(texts, "; "), storyProblemMost), hash(parts...)
+}
+
+// Repeated returns what the agent of the open iteration did to the stories and was refused, if the
+// iteration before was refused the same; else nothing.
+func (s *Stories) Repeated() string {
+	if text, key := s.refusal(); key != "" && key == s.LastRefusal {
+		return text
+	}
+	return ""
+}
+
+// hashOf returns the hash of the states of stories.
+func hashOf(states []event.StoryState) string {
+	parts := make([]string, 0, len(states))
+	for _, state := range states {
+		parts = append(parts, fmt.Sprintf("%q", state))
+	}
+	return hash(parts...)
 }
 
 // Title returns the beginning of the title of a story; empty if it is not known.

@@ -321,3 +321,36 @@ func TestStoriesDoneBeforeIteration(t *testing.T) {
 		}
 	}
 }
+
+func TestRefusalOfSameKind(t *testing.T) {
+	refused := func(text string, states ...event.StoryState) []event.Payload {
+		judged := judgedStories(states...)
+		judged.Problems = []event.StoryProblem{{Story: "A", Field: "passes", Text: text, Undone: true}}
+		return []event.Payload{readStories(open("A")), event.IterationStarted{N: 1}, judged}
+	}
+	const approves, removes = "story A: it approves itself", "story A: it is gone"
+	ended, again := event.IterationEnded{N: 1, Outcome: event.OutcomeDone}, refused(approves, open("A"))
+	foreign := judgedStories(open("A"))
+	foreign.Problems = []event.StoryProblem{{Field: "prd.md", Text: "prd.md was changed"}}
+	for name, row := range map[string]struct {
+		story []event.Payload
+		want  string
+	}{
+		"the first refusal is none again":           {again, ""},
+		"the same one is":                           {slices.Concat(again, []event.Payload{ended}, again), approves},
+		"it is for each further time":               {slices.Concat(again, []event.Payload{ended}, again, []event.Payload{ended}, again), approves},
+		"numbers make no difference":                {slices.Concat(refused("A has 2 reviews", open("A")), []event.Payload{ended}, refused("A has 3 reviews", open("A"))), "A has 3 reviews"},
+		"another reason does":                       {slices.Concat(again, []event.Payload{ended}, refused(removes, open("A"))), ""},
+		"an iteration without one comes between":    {slices.Concat(again, []event.Payload{ended, readStories(open("A")), event.IterationStarted{N: 2}, judgedStories(open("A")), ended}, again), ""},
+		"the story was brought further":             {slices.Concat(again, []event.Payload{ended}, refused(approves, waits("A"))), ""},
+		"a refunded iteration does not count":       {slices.Concat(again, []event.Payload{event.IterationEnded{N: 1, Refunded: true}}, again), ""},
+		"a person may have changed another file":    {[]event.Payload{readStories(open("A")), event.IterationStarted{N: 1}, foreign, ended, readStories(open("A")), event.IterationStarted{N: 2}, foreign}, ""},
+		"a loop without stories is refused nothing": {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := known(t, overStories, row.story...).Repeated(); got != row.want {
+				t.Errorf("repeated %q, want %q", got, row.want)
+			}
+		})
+	}
+}

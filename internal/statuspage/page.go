@@ -254,6 +254,9 @@ func (d *page) iteration() {
 	}
 	if b := d.Breaker; b.Stuck > 0 && d.Rules.Breaker.NoProgress > 0 {
 		d.add("progress", "none for %s; at %d the loop ends", units.Quantity(b.Stuck, "iteration"), d.Rules.Breaker.NoProgress)
+		if b.Refusal != "" {
+			d.add("refused", "again for the same reason: %s", b.Refusal)
+		}
 	}
 	if why := d.Breaker.Blind; why != "" {
 		d.add("repository", "cannot be read, so progress is unknown: %s", why)

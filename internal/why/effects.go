@@ -223,6 +223,9 @@ func (t *trace) iterationEnd(p event.IterationEnded) reason {
 		r.answer += " The files show progress."
 	case event.ProgressNo:
 		r.answer += " There was no progress."
+		if p.Refusal != "" {
+			r.answer += " It was refused for the same reason as the iteration before: " + sentence(p.Refusal)
+		}
 	}
 	if p.Refunded {
 		r.answer += " It is refunded: it does not count against maximumIterations."

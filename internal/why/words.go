@@ -97,6 +97,9 @@ func iterationEnded(p event.IterationEnded) string {
 		text += ", with progress"
 	case event.ProgressNo:
 		text += ", without progress"
+		if p.Refusal != "" {
+			text += " (refused again: " + p.Refusal + ")"
+		}
 	}
 	if p.Usage.USD != nil {
 		text += ", " + units.Cost(p.Usage.USD)

@@ -43,7 +43,7 @@ var samples = []event.Payload{
 	event.SegmentOpened{Ordinal: 2, Iteration: 1, Prev: &event.PrevSegment{Name: "000001-i0000.jsonl", SHA256: "ab", Sealed: true}, Checkpoint: json.RawMessage(`{"seq":9}`)},
 	event.SegmentSealed{Events: 12, Bytes: 4096, SHA256: "cd"},
 	event.IterationStarted{N: 1, Mode: "work", Prompt: event.Blob{Text: "do it", Bytes: 5}, Commands: []string{"01JD000000000000000000000B"}, Snapshot: "0c8ea67bbb21f8b50fc53964fb3155b5d25b2ffc", Unkept: "git merge: it is not finished"},
-	event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Usage: event.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: usd(0.25)}, Tools: 3, Took: 1500},
+	event.IterationEnded{N: 1, Outcome: event.OutcomeDone, Usage: event.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, USD: usd(0.25)}, Tools: 3, Took: 1500, Progress: event.ProgressNo, Refusal: "story US-001: passes changed from false to true"},
 	event.AgentStarted{PID: 9, Argv: []string{"pi", "--mode", "rpc"}, Live: true, Costs: true, Tools: true},
 	event.AgentSaid{Block: "2.0", Text: event.Plain("tab\tand \"quotes\" and é"), Final: true, Parent: "t1"},
 	event.AgentThought{Block: "2.1", Text: event.Plain("hm")},
