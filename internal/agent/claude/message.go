@@ -30,6 +30,9 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 	s := d.streams.of(parent)
 	d.enter(s, id, out)
 	d.messageUsage(s, message.Get("model"), message.Get("usage"))
+	if !s.whole {
+		d.reportMessage(s, out)
+	}
 	if content.IsString() {
 		d.endBlock(s, s.next(), content, true, out)
 		return
@@ -154,6 +157,7 @@ func (d *Dialect) returned(result jsonscan.Value, out *agent.Decoded) {
 		delete(d.streams, id)
 	}
 	d.calls.Returned(out, event.ToolReturned{ID: id, OK: !result.Get("is_error").IsTrue(), Output: output(result.Get("content"), out)})
+	d.askUsage(out)
 	d.orphaned(out)
 }
 
