@@ -19,6 +19,7 @@ func (d *Dialect) assistant(m jsonscan.Value, out *agent.Decoded) {
 	}
 	if !parent.IsString() {
 		d.turn.clearFault()
+		d.turn.refusal = ""
 		d.inferDelivery(false, out)
 	}
 	message := m.Get("message")
@@ -76,6 +77,11 @@ func (d *Dialect) block(s *stream, name string, block jsonscan.Value, out *agent
 			// switched off under -p in 2.1.329, but older ones and settings may have it
 			out.Plan(input.Get("todos"), "content")
 		}
+	case "refusal":
+		if s.parent == "" {
+			d.turn.refusal = agent.Refusal(block)
+		}
+		out.Notice("assistant/refusal", block.Get("refusal"))
 	default:
 		if bytes.HasSuffix(typ.Inner(), []byte("_tool_result")) {
 			// A tool that ran at the API: its result is part of the assistant's message.
