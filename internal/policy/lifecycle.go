@@ -397,7 +397,7 @@ func (l *Lifecycle) EmptyTurn() string {
 		why = "the model answered without a word, and used no tool"
 	}
 	if l.Exited != nil {
-		why += lastLine(l.Exited.Stderr)
+		why += complaint(l.Exited.Stderr)
 	}
 	return why
 }
